@@ -1,0 +1,54 @@
+/* autograd.h (room) - the engine's parts: it walks nodes and knows rows; of operators only those that add, sum and
+ * reshape gradients. */
+#ifndef TNI_AUTOGRAD_AUTOGRAD_H
+#define TNI_AUTOGRAD_AUTOGRAD_H
+
+#include "../api/ops.h"
+#include "../call/call.h"
+
+/* What waits for the gradient of one output of a node: a hook, or a tensor that retains it. */
+typedef struct tni_watch {
+    struct tni_watch *next;
+    uint32_t out;
+    tn_tensor *retain;   /* not counted: the tensor takes itself out when it dies */
+    tni_hook_entry hook;
+} tni_watch;
+
+/* Results of a backward with named inputs: gradient i goes to grads[i]. */
+typedef struct tni_wanted {
+    tn_tensors inputs;
+    tn_tensor **grads;
+    bool allow_unused, into_grad; /* into_grad: added to .grad of the inputs instead */
+} tni_wanted;
+
+/* seeds: one a root, NULL: ones. wanted NULL: all leaves gather .grad. */
+TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep, bool create,
+                            const tni_wanted *wanted);
+
+/* The gradients of one node: fills g from the node and calls the row. ghosts.c */
+typedef struct tni_ghost {
+    tn_tensor header;
+    tni_storage storage;
+    double value[2];
+    int64_t stride[TN_MAX_DIMS];
+} tni_ghost;
+enum { TNI_GHOSTS = 8 };
+typedef struct tni_gradient_room {
+    tn_tensor **pointers;         /* in, out, incoming, give */
+    bool *want;
+    tni_ghost *ghosts;
+    int64_t bytes;                /* of memory taken beyond the inline room; 0: none */
+    tn_tensor *inline_pointers[4 * TNI_GHOSTS];
+    bool inline_want[TNI_GHOSTS];
+    tni_ghost inline_ghosts[TNI_GHOSTS];
+} tni_gradient_room;
+TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gradient_room *room, bool create);
+TN_PRIV void tni_gradient_close(tni_block *b, tni_gradient_room *room);
+
+/* custom functions (function.c) */
+TN_PRIV bool tni_function_backward(tn_gradient *g);
+
+/* Adds the forward call of n to the pending error. */
+TN_PRIV void tni_node_error(tni_block *b, const tni_node *n);
+
+#endif

@@ -1,0 +1,517 @@
+/* engine.c - backward: a heap of nodes by number, gradients pending in the nodes, leaves staged and published at the end.
+ *
+ * A node's number is larger than those of its inputs, so taking the largest first is a topological order: no count
+ * of dependencies, no recursion. A node is claimed by one backward (busy holds the engine's address); a second one is
+ * refused. Nothing visible changes before publish, which adds to .grad under one lock a context and cannot fail. */
+#include "autograd.h"
+
+enum { ENGINE_HEAP = 32, ENGINE_TABLE = 32 };
+
+typedef struct engine_entry {
+    void *key;             /* leaf tensor, or node of a wanted tensor */
+    uint32_t out;
+    tn_tensor *grad;       /* staged, counted */
+    int64_t wanted;        /* index of the input, -1: none */
+    bool leaf;
+} engine_entry;
+
+typedef struct engine {
+    tni_block *b;
+    bool keep, create;
+    const tni_wanted *wanted;
+    tni_node **heap;
+    int64_t nheap, heap_room;
+    engine_entry *table;   /* open addressing over a power of two */
+    int64_t nentries, table_room;
+    tni_node *heap_inline[ENGINE_HEAP];
+    engine_entry table_inline[ENGINE_TABLE];
+} engine;
+
+/* --- the heap ------------------------------------------------------------------------------------------- */
+
+static bool engine_grow(tni_block *b, void **at, int64_t *room, int64_t each, const void *inline_at) {
+    int64_t bytes;
+    void *more;
+    if (!tni_bytes(*room * 2, each, &bytes) || !(more = tni_need(b, bytes))) return false;
+    memcpy(more, *at, (size_t)(*room * each));
+    if (*at != inline_at) tni_put(b, b, *at, *room * each);
+    *at = more;
+    *room *= 2;
+    return true;
+}
+
+static bool engine_push(engine *e, tni_node *n) {
+    int64_t i = e->nheap;
+    if (i == e->heap_room) {
+        void *at = e->heap;
+        if (!engine_grow(e->b, &at, &e->heap_room, (int64_t)sizeof *e->heap, e->heap_inline)) return false;
+        e->heap = (tni_node **)at;
+    }
+    e->nheap++;
+    while (i > 0 && e->heap[(i - 1) / 2]->id < n->id) {
+        e->heap[i] = e->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    e->heap[i] = n;
+    n->queued = 1;
+    return true;
+}
+
+static tni_node *engine_pop(engine *e) {
+    tni_node *top = e->heap[0], *last = e->heap[--e->nheap];
+    int64_t i = 0, n = e->nheap;
+    for (;;) {
+        int64_t child = 2 * i + 1;
+        if (child >= n) break;
+        if (child + 1 < n && e->heap[child + 1]->id > e->heap[child]->id) child++;
+        if (e->heap[child]->id <= last->id) break;
+        e->heap[i] = e->heap[child];
+        i = child;
+    }
+    if (n) e->heap[i] = last;
+    top->queued = 0;
+    return top;
+}
+
+/* --- the table of leaves and wanted tensors ---------------------------------------------------------------- */
+
+static int64_t engine_slot(const engine *e, const void *key, uint32_t out) {
+    uint64_t h = ((uint64_t)(uintptr_t)key >> 6) * 0x9e3779b97f4a7c15u + out;
+    int64_t i = (int64_t)(h >> 20) & (e->table_room - 1);
+    while (e->table[i].key && (e->table[i].key != key || e->table[i].out != out)) i = (i + 1) & (e->table_room - 1);
+    return i;
+}
+
+static bool engine_table_grow(engine *e) {
+    int64_t old_room = e->table_room, bytes = 2 * old_room * (int64_t)sizeof *e->table;
+    engine_entry *old = e->table, *more = (engine_entry *)tni_need(e->b, bytes);
+    if (!more) return false;
+    memset(more, 0, (size_t)bytes);
+    e->table = more;
+    e->table_room = 2 * old_room;
+    for (int64_t i = 0; i < old_room; i++)
+        if (old[i].key) e->table[engine_slot(e, old[i].key, old[i].out)] = old[i];
+    if (old != e->table_inline) tni_put(e->b, e->b, old, old_room * (int64_t)sizeof *old);
+    return true;
+}
+
+static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) {
+    int64_t i = engine_slot(e, key, out);
+    if (e->table[i].key || !make) return e->table[i].key ? &e->table[i] : NULL;
+    if (2 * (e->nentries + 1) > e->table_room) {
+        if (!engine_table_grow(e)) return NULL;
+        i = engine_slot(e, key, out);
+    }
+    e->nentries++;
+    e->table[i].key = key;
+    e->table[i].out = out;
+    e->table[i].grad = NULL;
+    e->table[i].wanted = -1;
+    e->table[i].leaf = false;
+    return &e->table[i];
+}
+
+/* --- sending gradients ---------------------------------------------------------------------------------------- */
+
+/* Adds grad (borrowed) to *to, which then has one count. In place when nobody else can see the sum so far. */
+static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
+    tn_tensor *sum = *to;
+    if (!sum) {
+        tni_retain(grad);
+        *to = grad;
+        return true;
+    }
+    if (!e->create && tni_load(&sum->refs) == 1 && !sum->base && sum->owner == e->b && sum->flags & TNI_CONTIGUOUS)
+        return tnp_add_(sum, grad, 1) != NULL;
+    sum = tnp_add(sum, grad, 1);
+    if (!sum) return false;
+    tni_retain(sum);
+    tni_release(e->b, *to);
+    *to = sum;
+    return true;
+}
+
+static bool engine_claim(engine *e, tni_node *n) {
+    uint64_t mine = (uint64_t)(uintptr_t)e, expected = 0;
+    if (n->released) {
+        tni_error(e->b, TN_AUTOGRAD,
+                  "backward a second time through a graph whose saved tensors were freed; the first needs .retain_graph = true");
+        tni_node_error(e->b, n);
+        return false;
+    }
+    if (tni_swap_if(&n->busy, &expected, mine) || expected == mine) return true;
+    tni_error(e->b, TN_AUTOGRAD, "another backward is running through this graph");
+    tni_node_error(e->b, n);
+    return false;
+}
+
+static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
+    tni_node *n = (tni_node *)edge;
+    if (tni_edge_is_leaf(edge)) {
+        engine_entry *entry = engine_find(e, tni_edge_leaf(edge), 0, !e->wanted);
+        if (!entry) return e->wanted != NULL;
+        entry->leaf = true;
+        return engine_accumulate(e, &entry->grad, grad);
+    }
+    if (e->wanted && !n->useful) return true;
+    if (!engine_claim(e, n)) return false;
+    if (!engine_accumulate(e, (tn_tensor **)(void *)&n->slot[n->nin + out].edge, grad)) return false;
+    return n->queued || engine_push(e, n);
+}
+
+/* --- one node ---------------------------------------------------------------------------------------------------- */
+
+/* Hooks, retained gradients, and inputs of tn_grads that are outputs of this node. */
+static bool engine_watch(engine *e, tni_node *n) {
+    tni_block *b = e->b;
+    for (tni_watch *w = n->watch; w; w = w->next) {
+        tn_tensor **pending = (tn_tensor **)(void *)&n->slot[n->nin + w->out].edge, *now;
+        if (!*pending) continue;
+        if (w->retain) {
+            if (e->wanted && !e->wanted->into_grad) continue;
+            if (!w->retain->grad) {
+                tni_retain(*pending);
+                w->retain->grad = *pending;
+            } else if (!engine_accumulate(e, &w->retain->grad, *pending)) return false;
+            continue;
+        }
+        now = w->hook.call(*pending, w->hook.user);
+        if (b->failed) return false;
+        if (!now || now == *pending) continue;
+        if (!tni_same_shape(now, *pending))
+            return tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
+        tni_retain(now);
+        tni_release(b, *pending);
+        *pending = now;
+    }
+    if (e->wanted)
+        for (uint32_t k = 0; k < n->nout; k++) {
+            engine_entry *entry = engine_find(e, n, k, false);
+            tn_tensor *pending = (tn_tensor *)n->slot[n->nin + k].edge;
+            if (entry && pending && !engine_accumulate(e, &entry->grad, pending)) return false;
+        }
+    return true;
+}
+
+static bool engine_has_nan(const tn_tensor *t) {
+    tn_tensor *mask = tnp_isnan(t->flags & TNI_GHOST ? NULL : (tn_tensor *)(uintptr_t)t);
+    tn_tensor *any = mask ? tnp_any(mask) : NULL;
+    return any && tn_item(any) != 0;
+}
+
+static bool engine_anomaly(engine *e, tni_node *n, const tn_gradient *g) {
+    for (int i = 0; i < n->nin; i++) {
+        char text[128];
+        if (!g->give[i] || !engine_has_nan(g->give[i])) continue;
+        tni_error(e->b, TN_AUTOGRAD, "anomaly: the gradient of %s for input %d, %s, has NaN", n->row->name, i,
+                  tni_tensor_text(text, sizeof text, g->give[i]));
+        tni_node_error(e->b, n);
+        return false;
+    }
+    return !e->b->failed;
+}
+
+static bool engine_gradients(engine *e, tni_node *n, tn_gradient *g) {
+    void (*grad)(tn_gradient *) = !e->create && n->row->fused ? n->row->fused : n->row->grad;
+    if (n->function) {
+        if (!tni_function_backward(g)) return false;
+    } else if (grad) grad(g);
+    if (e->b->failed) return false;
+    if (e->b->context->anomaly && !engine_anomaly(e, n, g)) return false;
+    for (int i = 0; i < n->nin; i++)
+        if (g->give[i] && !engine_send(e, n->slot[i].edge, n->slot[i].edge_out, g->give[i])) return false;
+    return true;
+}
+
+static void engine_clear(engine *e, tni_node *n) {
+    for (int k = 0; k < n->nout; k++) {
+        tn_tensor *pending = (tn_tensor *)n->slot[n->nin + k].edge;
+        n->slot[n->nin + k].edge = NULL;
+        if (pending) tni_release(e->b, pending);
+    }
+}
+
+static bool engine_step(engine *e) {
+    tni_block *b = e->b;
+    tni_node *n = engine_pop(e);
+    tn_gradient g;
+    tni_gradient_room room;
+    int64_t mark = tni_begin(b);
+    bool ok = mark >= 0;
+    room.bytes = 0;
+    ok = ok && (!(n->watch || e->wanted) || engine_watch(e, n));
+    if (ok) {
+        ok = tni_gradient_open(b, n, &g, &room, e->create) && engine_gradients(e, n, &g);
+        if (!ok && !b->error_forward) {
+            b->error_forward = true;
+            tni_error_more(b, "\n  in the gradient of %s", n->row->name);
+            tni_node_error(b, n);
+        }
+    }
+    engine_clear(e, n);
+    tni_end(b, mark);
+    tni_gradient_close(b, &room);
+    if (ok && !e->keep) tni_node_release_saved(b, n);
+    tni_store(&n->busy, (uint64_t)0);
+    return ok;
+}
+
+/* --- inputs that are wanted ------------------------------------------------------------------------------------------ */
+
+typedef struct engine_nodes {
+    tni_node **at;
+    int64_t n, room;
+} engine_nodes;
+
+static bool engine_reach(engine *e, engine_nodes *l, tni_node *n) {
+    if (n->queued) return true;
+    if (l->n == l->room) {
+        int64_t room = l->room ? 2 * l->room : 64;
+        tni_node **more = (tni_node **)tni_need(e->b, room * (int64_t)sizeof *more);
+        if (!more) return false;
+        if (l->n) memcpy(more, l->at, (size_t)l->n * sizeof *more);
+        if (l->room) tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *more);
+        l->at = more;
+        l->room = room;
+    }
+    if (!engine_claim(e, n)) return false;
+    n->queued = 1;
+    n->useful = 0;
+    l->at[l->n++] = n;
+    return true;
+}
+
+static bool engine_is_useful(engine *e, const tni_node *n) {
+    for (uint32_t k = 0; k < n->nout; k++)
+        if (engine_find(e, (void *)(uintptr_t)n, k, false)) return true;
+    for (int i = 0; i < n->nin; i++) {
+        void *edge = n->slot[i].edge;
+        if (!edge) continue;
+        if (tni_edge_is_leaf(edge) ? engine_find(e, tni_edge_leaf(edge), 0, false) != NULL : ((tni_node *)edge)->useful)
+            return true;
+    }
+    return false;
+}
+
+static int engine_by_id(const void *a, const void *b) {
+    uint64_t x = (*(tni_node *const *)a)->id, y = (*(tni_node *const *)b)->id;
+    return x < y ? -1 : x > y;
+}
+
+/* Marks the nodes from which a wanted input is reached; a walk by worklist, then once by rising number. */
+static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
+    bool ok = true;
+    for (int64_t i = 0; ok && i < roots.n; i++)
+        if (roots.at[i]->node) ok = engine_reach(e, l, roots.at[i]->node);
+    for (int64_t at = 0; ok && at < l->n; at++) {
+        tni_node *n = l->at[at];
+        for (int i = 0; ok && i < n->nin; i++)
+            if (n->slot[i].edge && !tni_edge_is_leaf(n->slot[i].edge)) ok = engine_reach(e, l, (tni_node *)n->slot[i].edge);
+    }
+    for (int64_t i = 0; i < l->n; i++) l->at[i]->queued = 0;
+    if (!ok) return false;
+    qsort(l->at, (size_t)l->n, sizeof *l->at, engine_by_id);
+    for (int64_t i = 0; i < l->n; i++) l->at[i]->useful = engine_is_useful(e, l->at[i]);
+    return true;
+}
+
+static bool engine_want(engine *e) {
+    const tni_wanted *w = e->wanted;
+    for (int64_t i = 0; i < w->inputs.n; i++) {
+        tn_tensor *t = w->inputs.at[i];
+        engine_entry *entry;
+        if (!t) return tni_error(e->b, TN_INVALID, "input %lld is NULL", (long long)i);
+        if (!(t->flags & TNI_REQUIRES))
+            return tni_error(e->b, TN_AUTOGRAD, "input %lld does not require grad", (long long)i);
+        if (!(entry = engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, true))) return false;
+        entry->leaf = !t->node;
+        entry->wanted = i;
+    }
+    return true;
+}
+
+/* --- publishing -------------------------------------------------------------------------------------------------------- */
+
+static bool engine_leaf_hooks(engine *e, tn_tensor *leaf, tn_tensor **grad) {
+    for (tni_hook_entry *h = leaf->extra ? leaf->extra->hooks : NULL; h; h = h->next) {
+        tn_tensor *now = h->call(*grad, h->user);
+        if (e->b->failed) return false;
+        if (!now || now == *grad) continue;
+        if (!tni_same_shape(now, *grad)) return tni_error(e->b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
+        tni_retain(now);
+        tni_release(e->b, *grad);
+        *grad = now;
+    }
+    return true;
+}
+
+/* Whether grad may become .grad itself: nobody else holds it (its scope's count apart) and it is dense. */
+static bool engine_takes(const engine *e, const tn_tensor *grad) {
+    uint32_t mine = 1u + (grad->depth ? 1u : 0u);
+    return e->create || (!grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine && grad->storage &&
+                         tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad));
+}
+
+/* Makes all that publishing needs, so that it cannot fail: sums that are not in place, copies of shared gradients. */
+static bool engine_ready(engine *e, engine_entry *entry) {
+    tn_tensor *leaf = (tn_tensor *)entry->key, *made = NULL;
+    if (!engine_leaf_hooks(e, leaf, &entry->grad)) return false;
+    if (leaf->grad && (e->create || leaf->grad->flags & TNI_REQUIRES)) made = tnp_add(leaf->grad, entry->grad, 1);
+    else if (!leaf->grad && !engine_takes(e, entry->grad)) made = tnp_clone(entry->grad, TN_NO_ENUM);
+    else return true;
+    if (!made) return false;
+    tni_retain(made);
+    tni_release(e->b, entry->grad);
+    entry->grad = made;
+    return true;
+}
+
+static bool engine_publish(engine *e) {
+    tni_block *b = e->b;
+    bool ok = true;
+    for (int64_t i = 0; ok && i < e->table_room; i++)
+        if (e->table[i].key && e->table[i].grad && e->table[i].leaf) ok = engine_ready(e, &e->table[i]);
+    if (!ok) return false;
+    tni_lock(&b->context->grad_lock);
+    for (int64_t i = 0; i < e->table_room; i++) {
+        engine_entry *entry = &e->table[i];
+        tn_tensor *leaf = (tn_tensor *)entry->key, *old;
+        if (!entry->key || !entry->grad || !entry->leaf) continue;
+        old = leaf->grad;
+        if (old && !e->create && !(old->flags & TNI_REQUIRES)) {
+            tnp_add_(old, entry->grad, 1);
+            continue; /* the staged gradient is released with the table */
+        }
+        leaf->grad = entry->grad; /* its count goes over */
+        entry->grad = NULL;
+        if (old) tni_release(b, old);
+    }
+    tni_unlock(&b->context->grad_lock);
+    return !b->failed;
+}
+
+/* A header of its own for the caller: grad may be a user's seed, or stand for two inputs. */
+static tn_tensor *engine_fresh(engine *e, tn_tensor *grad) {
+    tn_tensor *t = tni_share(e->b, grad->storage, grad);
+    if (t && grad->node) tni_node_hang(e->b, grad->node, t, (int)grad->node_out);
+    return t;
+}
+
+static bool engine_hand_out(engine *e) {
+    const tni_wanted *w = e->wanted;
+    for (int64_t i = 0; i < w->inputs.n; i++) {
+        tn_tensor *t = w->inputs.at[i];
+        engine_entry *entry = engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, false);
+        if (entry && entry->grad) continue;
+        if (!w->allow_unused && !w->into_grad)
+            return tni_error(e->b, TN_AUTOGRAD, "input %lld was not used in the graph; say allow_unused for NULL there",
+                             (long long)i);
+    }
+    if (w->into_grad) return engine_publish(e);
+    for (int64_t i = 0; i < w->inputs.n; i++) {
+        tn_tensor *t = w->inputs.at[i];
+        engine_entry *entry = engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, false);
+        w->grads[i] = NULL;
+        if (entry && entry->grad && !(w->grads[i] = engine_fresh(e, entry->grad))) return false;
+    }
+    for (int64_t i = 0; i < w->inputs.n; i++) tni_retain(w->grads[i]);
+    return true;
+}
+
+/* --- a backward ---------------------------------------------------------------------------------------------------------- */
+
+static tn_tensor *engine_seed(engine *e, tn_tensor *root, tn_tensor *seed, int64_t i) {
+    char a[128], c[128];
+    if (!seed) {
+        if (root->numel == 1) return tnp_ones_like(root);
+        tni_error(e->b, TN_AUTOGRAD, "output %lld is %s: only a tensor of one element has an implicit gradient of 1",
+                  (long long)i, tni_tensor_text(a, sizeof a, root));
+        return NULL;
+    }
+    if (tni_same_shape(seed, root)) return seed->dtype == root->dtype ? seed : tnp_to_dtype(seed, (tn_dtype)root->dtype, false, false);
+    tni_error(e->b, TN_AUTOGRAD, "the gradient given for output %lld is %s, the output %s", (long long)i,
+              tni_tensor_text(a, sizeof a, seed), tni_tensor_text(c, sizeof c, root));
+    return NULL;
+}
+
+static bool engine_roots(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
+    for (int64_t i = 0; i < roots.n; i++) {
+        tn_tensor *t = roots.at[i], *seed;
+        if (!t) return tni_error(e->b, TN_INVALID, "output %lld is NULL", (long long)i);
+        if (!(t->flags & TNI_REQUIRES))
+            return tni_error(e->b, TN_AUTOGRAD, "output %lld does not require grad and has no history", (long long)i);
+        if (t->flags & TNI_VIEW && t->edge_version != tni_load_relaxed(&t->storage->version) &&
+            t->base->flags & TNI_REQUIRES && !tni_view_refresh(e->b, t))
+            return false;
+        if (!(seed = engine_seed(e, t, seeds ? seeds[i] : NULL, i))) return false;
+        if (!engine_send(e, t->node ? (void *)t->node : (void *)((uintptr_t)t | 1), t->node_out, seed)) return false;
+    }
+    return true;
+}
+
+/* After a failure: pending gradients and claims of the nodes still queued go. */
+static void engine_drop(engine *e) {
+    for (int64_t i = 0; i < e->nheap; i++) {
+        engine_clear(e, e->heap[i]);
+        e->heap[i]->queued = 0;
+        tni_store(&e->heap[i]->busy, (uint64_t)0);
+    }
+    for (int64_t i = 0; i < e->table_room; i++)
+        if (e->table[i].key && e->table[i].grad) tni_release(e->b, e->table[i].grad);
+    if (e->heap != e->heap_inline) tni_put(e->b, e->b, e->heap, e->heap_room * (int64_t)sizeof *e->heap);
+    if (e->table != e->table_inline) tni_put(e->b, e->b, e->table, e->table_room * (int64_t)sizeof *e->table);
+}
+
+static void engine_unmark(engine *e, engine_nodes *l) {
+    for (int64_t i = 0; i < l->n; i++) {
+        l->at[i]->useful = 0;
+        if (tni_load(&l->at[i]->busy) == (uint64_t)(uintptr_t)e) tni_store(&l->at[i]->busy, (uint64_t)0);
+        tni_node_drop(e->b, l->at[i]);
+    }
+    if (l->room) tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *l->at);
+}
+
+static bool engine_go(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
+    engine_nodes nodes = {NULL, 0, 0};
+    bool ok = true;
+    if (e->wanted) {
+        ok = engine_want(e) && engine_mark(e, roots, &nodes);
+        for (int64_t i = 0; i < nodes.n; i++) tni_fetch_add_relaxed(&nodes.at[i]->refs, 1u);
+    }
+    ok = ok && engine_roots(e, roots, seeds);
+    while (ok && e->nheap) ok = engine_step(e);
+    if (ok) ok = e->wanted ? engine_hand_out(e) : engine_publish(e);
+    engine_unmark(e, &nodes);
+    return ok;
+}
+
+TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep, bool create,
+                            const tni_wanted *wanted) {
+    engine e;
+    uint8_t no_grad = b->no_grad;
+    int64_t mark;
+    bool ok;
+    e.b = b;
+    e.keep = keep || create;
+    e.create = create;
+    e.wanted = wanted;
+    e.heap = e.heap_inline;
+    e.nheap = 0;
+    e.heap_room = ENGINE_HEAP;
+    e.table = e.table_inline;
+    e.nentries = 0;
+    e.table_room = ENGINE_TABLE;
+    for (int i = 0; i < ENGINE_TABLE; i++) e.table_inline[i].key = NULL;
+    mark = tni_begin(b);
+    if (mark < 0) return false;
+    b->no_grad = !create;
+    b->place_hold++;
+    ok = engine_go(&e, roots, seeds);
+    b->place_hold--;
+    b->no_grad = no_grad;
+    engine_drop(&e);
+    tni_end(b, mark);
+    for (int64_t i = 0; ok && wanted && !wanted->into_grad && i < wanted->inputs.n; i++)
+        if (wanted->grads[i]) tni_move(b, wanted->grads[i], b->depth);
+    return ok;
+}

@@ -1,0 +1,228 @@
+/* function.c - gradients of the user's own, and checkpointing written with them. */
+#include "autograd.h"
+
+struct tn_function {
+    const tn_function_row *row;
+    void *user;
+    tni_block *b;
+    tn_tensor **saved;     /* counted */
+    uint32_t *versions;
+    int nsaved, room;
+    tn_tensor *const *in;
+    int nin;
+};
+
+static bool function_no_check(tn_frame *f) { return tn_fail(f, TN_INTERNAL, "a custom function is not called by its row"); }
+static void function_no_grad(tn_gradient *g) { (void)g; }
+static const tn_gen function_gen = {NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, UINT16_MAX, 0, 0, {0}};
+
+/* One row a call: its name is the user's. It lies behind the function. */
+typedef struct function_block {
+    tn_function f;
+    tn_row row;
+} function_block;
+
+TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
+    if (!f || !t) return tni_error(tni_here(), TN_INVALID, "tn_function_save: NULL");
+    if (f->nsaved == f->room) {
+        int room = f->room ? 2 * f->room : 4;
+        int64_t bytes = room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t));
+        tn_tensor **more = (tn_tensor **)tni_need(f->b, bytes);
+        if (!more) return false;
+        if (f->nsaved) {
+            memcpy(more, f->saved, (size_t)f->nsaved * sizeof *more);
+            memcpy(more + room, f->versions, (size_t)f->nsaved * sizeof *f->versions);
+            tni_put(f->b, f->b, f->saved, f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
+        }
+        f->saved = more;
+        f->versions = (uint32_t *)(void *)(more + room);
+        f->room = room;
+    }
+    tni_retain(t);
+    f->saved[f->nsaved] = t;
+    f->versions[f->nsaved++] = tni_load_relaxed(&t->storage->version);
+    return true;
+}
+
+TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
+    if (!f || i < 0 || i >= f->nsaved) {
+        tni_error(tni_here(), TN_INDEX, "tn_function_saved: %d of %d", i, f ? f->nsaved : 0);
+        return NULL;
+    }
+    if (tni_load_relaxed(&f->saved[i]->storage->version) == f->versions[i]) return f->saved[i];
+    tni_error(tni_here(), TN_AUTOGRAD, "%s: saved tensor %d was modified in place since", f->row->name, i);
+    return NULL;
+}
+
+TN_API void *tn_function_user(tn_function *f) { return f ? f->user : NULL; }
+
+TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
+    for (int i = 0; i < f->nsaved; i++) tni_release(b, f->saved[i]);
+    if (f->room) tni_put(b, f->b, f->saved, f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
+    if (f->row->release) f->row->release(f->user);
+    tni_put(b, f->b, f, (int64_t)sizeof(function_block));
+}
+
+TN_PRIV bool tni_function_backward(tn_gradient *g) {
+    tn_function *f = g->node->function;
+    if (!f->row->backward(f, g->incoming, g->give)) {
+        if (!g->block->failed) tni_error(g->block, TN_INVALID, "%s: backward failed without saying why", f->row->name);
+        return false;
+    }
+    for (int i = 0; i < g->nin; i++) {
+        tn_tensor *t = g->give[i];
+        g->give[i] = NULL;
+        if (t && g->want[i]) tn_give(g, i, t);
+    }
+    return !g->block->failed;
+}
+
+static function_block *function_new(tni_block *b, const tn_function_row *row, tn_tensors in, void *user) {
+    function_block *k = (function_block *)tni_need(b, (int64_t)sizeof *k);
+    if (!k) return NULL;
+    memset(k, 0, sizeof *k);
+    k->f.row = row;
+    k->f.user = user;
+    k->f.b = b;
+    k->f.in = in.at;
+    k->f.nin = (int)in.n;
+    k->row.name = row->name;
+    k->row.schema = row->name;
+    k->row.gen = &function_gen;
+    k->row.check = function_no_check;
+    k->row.grad = function_no_grad;
+    return k;
+}
+
+/* Hangs one node on the outputs; an output that is an input becomes another header on its data. */
+static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_tensor **out) {
+    tn_frame f;
+    tni_node *n;
+    memset(&f, 0, sizeof f);
+    f.block = b;
+    f.row = &k->row;
+    f.in = (tn_tensor **)(uintptr_t)in.at;
+    f.nin = (int)in.n;
+    f.out = out;
+    f.nout = k->f.row->nout;
+    f.args = "";
+    for (int j = 0; j < f.nout; j++) {
+        if (!out[j]) return tni_error(b, TN_INVALID, "%s: forward gave no output %d", k->row.name, j);
+        for (int64_t i = 0; i < in.n; i++)
+            if (out[j] == in.at[i] && !(out[j] = tni_share(b, in.at[i]->storage, in.at[i]))) return false;
+    }
+    if (!(n = tni_node_new(&f))) return false;
+    n->function = &k->f;
+    for (int j = 0; j < f.nout; j++)
+        if (tni_dtype(out[j]->dtype)->category >= TNI_CAT_FLOAT) tni_node_hang(b, n, out[j], j);
+    if (n->refs == 0) tni_node_abandon(b, n);
+    return true;
+}
+
+TN_API bool tn_function_call_at(const char *file, int line, const tn_function_row *row, tn_tensors in, void *user,
+                                tn_tensor **out) {
+    tni_block *b = tni_here();
+    function_block *k;
+    uint8_t no_grad;
+    bool ok, record = false;
+    if (!b || b->failed) return false;
+    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    for (int j = 0; j < row->nout; j++) out[j] = NULL;
+    for (int64_t i = 0; i < in.n; i++)
+        if (in.at[i]) record = record || (in.at[i]->flags & TNI_REQUIRES && !b->no_grad);
+    if (!(k = function_new(b, row, in, user))) return false;
+    no_grad = b->no_grad;
+    b->no_grad = true;
+    b->place_hold++;
+    ok = row->forward(&k->f, in.at, (int)in.n, out);
+    b->place_hold--;
+    b->no_grad = no_grad;
+    if (!ok && !b->failed) tni_error(b, TN_INVALID, "%s: forward failed without saying why", row->name);
+    k->f.in = NULL;
+    ok = ok && !b->failed;
+    if (ok && record) {
+        ok = function_record(b, k, in, out);
+        if (ok) return true;
+    }
+    tni_function_free(b, &k->f);
+    if (!ok && !b->frame && !b->place_hold) tni_error_tell(b);
+    return ok;
+}
+
+/* --- checkpoint ------------------------------------------------------------------------------------------- */
+
+typedef struct checkpoint {
+    tn_checkpoint_fn forward;
+    void *user;
+    tni_block *b;
+    uint8_t rng[TN_GENERATOR_BYTES];
+} checkpoint;
+
+static bool checkpoint_forward(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    checkpoint *c = (checkpoint *)f->user;
+    int64_t mark = tni_begin(f->b);
+    tn_generator *g = tni_generator_default(f->b);
+    if (mark < 0 || !g) return tni_end(f->b, mark), false;
+    tn_generator_get(g, c->rng);
+    for (int i = 0; i < nin; i++)
+        if (!tn_function_save(f, in[i])) return tni_end(f->b, mark), false;
+    out[0] = c->forward(in, nin, c->user);
+    if (out[0] && out[0]->depth > mark) tni_move(f->b, out[0], mark);
+    tni_end(f->b, mark);
+    return out[0] != NULL;
+}
+
+/* Runs forward again, recording, on detached inputs, and backward through it: leaves that it uses get their .grad. */
+static bool checkpoint_again(tn_function *f, tn_tensor *seed, tn_tensor **grad_in, tn_tensor **in) {
+    checkpoint *c = (checkpoint *)f->user;
+    tni_block *b = f->b;
+    tn_backward_args a;
+    memset(&a, 0, sizeof a);
+    for (int i = 0; i < f->nsaved; i++) {
+        tn_tensor *saved = tn_function_saved(f, i);
+        if (!saved || !(in[i] = tni_share(b, saved->storage, saved))) return false;
+        if (saved->flags & TNI_REQUIRES) in[i]->flags |= TNI_REQUIRES | TNI_LEAF;
+    }
+    b->no_grad = false;
+    a.t = c->forward(in, f->nsaved, c->user);
+    a.gradient = seed;
+    if (!a.t || !tn_backward_at(b->place_file, b->place_line, &a)) return false;
+    for (int i = 0; i < f->nsaved; i++)
+        if (in[i]->grad && !(grad_in[i] = tni_share(b, in[i]->grad->storage, in[i]->grad))) return false;
+    return true;
+}
+
+static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    checkpoint *c = (checkpoint *)f->user;
+    tn_generator *g = tni_generator_default(f->b);
+    uint8_t no_grad = f->b->no_grad, now[TN_GENERATOR_BYTES];
+    tn_tensor *in[64];
+    bool ok;
+    if (!grad_out[0]) return true;
+    if (!no_grad) return tni_error(f->b, TN_UNSUPPORTED, "checkpoint: create_graph through a checkpoint");
+    tn_generator_get(g, now);
+    tn_generator_set(g, c->rng);
+    ok = checkpoint_again(f, grad_out[0], grad_in, in);
+    tn_generator_set(g, now);
+    f->b->no_grad = no_grad;
+    return ok;
+}
+
+static void checkpoint_release(void *user) {
+    checkpoint *c = (checkpoint *)user;
+    tni_put(c->b, c->b, c, (int64_t)sizeof *c);
+}
+
+TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward, tn_tensors in, void *user) {
+    static const tn_function_row row = {"checkpoint", 1, checkpoint_forward, checkpoint_backward, checkpoint_release};
+    tni_block *b = tni_here();
+    tn_tensor *out = NULL;
+    checkpoint *c;
+    if (!b || b->failed) return NULL;
+    if (in.n > 64) return tni_error(b, TN_INVALID, "checkpoint: at most 64 inputs"), (tn_tensor *)NULL;
+    if (!(c = (checkpoint *)tni_need(b, (int64_t)sizeof *c))) return NULL;
+    c->forward = forward;
+    c->user = user;
+    c->b = b;
+    return tn_function_call_at(file, line, &row, in, c, &out) ? out : NULL;
+}

@@ -1,0 +1,189 @@
+/* ghosts.c - what a gradient sees of its call: saved tensors, and ghosts (shape and dtype only) of the others.
+ *
+ * Ghosts live on the engine's stack and point at the sizes in the node; the door refuses their data by name, so a need
+ * that a row forgot is an error and never garbage. */
+#include "autograd.h"
+
+static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *ghost, const int64_t *like) {
+    tn_tensor *t = &ghost->header;
+    int64_t numel = 1;
+    memset(t, 0, offsetof(tn_tensor, dims));
+    t->refs = 1;
+    t->dtype = s->dtype;
+    t->ndim = s->ndim;
+    t->capacity = TN_MAX_DIMS;
+    t->device = TN_CPU;
+    t->flags = TNI_GHOST | TNI_STACK | TNI_CONTIGUOUS;
+    t->owner = b;
+    t->size = s->at ? (int64_t *)(void *)n + s->at : (int64_t *)(uintptr_t)like;
+    t->stride = ghost->stride;
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        t->stride[i] = numel;
+        numel *= t->size[i] ? t->size[i] : 1; /* was checked when the tensor was made */
+    }
+    t->numel = numel;
+    for (int i = 0; i < t->ndim; i++)
+        if (t->size[i] == 0) t->numel = 0;
+}
+
+static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s, const tni_storage *storage, int i) {
+    uint32_t now = tni_load_relaxed(&storage->version);
+    if (TNI_LIKELY(now == s->version)) return true;
+    tni_error(b, TN_AUTOGRAD,
+              "%s %d that the gradient of %s reads was modified in place since: it is at version %u, %u was expected",
+              i < n->nin ? "input" : "output", i < n->nin ? i : i - n->nin, n->row->name, now, s->version);
+    tni_node_error(b, n);
+    return false;
+}
+
+static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost, const int64_t *like) {
+    tni_slot *s = &n->slot[i];
+    tn_tensor *t;
+    if (s->kind == TNI_SLOT_ABSENT) return NULL;
+    if (s->kind == TNI_SLOT_SAVED) {
+        t = (tn_tensor *)s->saved;
+        return ghost_version(b, n, s, t->storage, i) ? t : NULL;
+    }
+    if (s->kind == TNI_SLOT_NUMBER) {
+        tn_scalar value = tni_element((int64_t *)(void *)n + s->at, s->dtype);
+        return tni_number_wrap(b, (tni_number *)(void *)ghost, value);
+    }
+    ghost_make(b, n, s, ghost, like);
+    return &ghost->header;
+}
+
+/* A saved result is a new header on its storage, with this node as its history when gradients are recorded. */
+static tn_tensor *ghost_output(tni_block *b, tni_node *n, int k, tni_ghost *ghost, const int64_t *like, bool create) {
+    tni_slot *s = &n->slot[n->nin + k];
+    const int64_t *words = (const int64_t *)(const void *)n + s->at;
+    tni_storage *storage = (tni_storage *)s->saved;
+    tn_tensor *t;
+    if (s->kind == TNI_SLOT_ABSENT) return NULL;
+    if (s->kind != TNI_SLOT_OUT) {
+        ghost_make(b, n, s, ghost, like);
+        return &ghost->header;
+    }
+    if (!ghost_version(b, n, s, storage, n->nin + k)) return NULL;
+    t = tni_header(b, s->dtype, s->ndim, words, words + s->ndim);
+    if (!t) return NULL;
+    t->storage = storage;
+    tni_fetch_add_relaxed(&storage->refs, 1u);
+    t->offset = words[2 * s->ndim];
+    if (create && tni_dtype(s->dtype)->category >= TNI_CAT_FLOAT && k < n->row->gen->nresults) tni_node_hang(b, n, t, k);
+    return t;
+}
+
+/* The copied argument struct gets the tensors as the gradient may see them. */
+static void ghost_patch(tni_node *n, tn_gradient *g) {
+    const tn_gen *gen = n->row->gen;
+    char *args = (char *)((int64_t *)(void *)n + n->args_at);
+    tn_tensor **at = g->in + gen->nfixed;
+    for (int i = 0; i < gen->nfixed; i++)
+        if (n->slot[i].kind != TNI_SLOT_NUMBER)
+            memcpy(args + gen->param[gen->fixed[i]].offset, &g->in[i], sizeof g->in[i]);
+    if (gen->props & TN_PROP_LISTS)
+        for (int i = 0; i < gen->nparam; i++) {
+            tn_tensors l;
+            if (gen->param[i].type != TN_T_TENSORS) continue;
+            memcpy(&l, args + gen->param[i].offset, sizeof l);
+            l.at = at;
+            at += l.n;
+            memcpy(args + gen->param[i].offset, &l, sizeof l);
+        }
+    g->args = args;
+}
+
+static bool ghost_room(tni_block *b, int slots, tni_gradient_room *room) {
+    room->bytes = 0;
+    room->pointers = room->inline_pointers;
+    room->want = room->inline_want;
+    room->ghosts = room->inline_ghosts;
+    if (slots <= TNI_GHOSTS) return true;
+    room->bytes = (int64_t)slots * (int64_t)(sizeof(tni_ghost) + 4 * sizeof(tn_tensor *) + sizeof(bool));
+    room->ghosts = (tni_ghost *)tni_need(b, room->bytes);
+    if (!room->ghosts) return false;
+    room->pointers = (tn_tensor **)(void *)(room->ghosts + slots);
+    room->want = (bool *)(room->pointers + 4 * slots);
+    return true;
+}
+
+TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gradient_room *room, bool create) {
+    int slots = n->nin + n->nout;
+    const int64_t *like = n->nout && n->slot[n->nin].at ? (int64_t *)(void *)n + n->slot[n->nin].at : NULL;
+    if (!ghost_room(b, slots, room)) return false;
+    g->block = b;
+    g->row = n->row;
+    g->nin = n->nin;
+    g->nout = n->nout;
+    g->in = room->pointers;
+    g->out = g->in + n->nin;
+    g->incoming = room->pointers + slots;
+    g->give = room->pointers + 2 * slots;
+    g->want = room->want;
+    g->node = n;
+    g->args = NULL;
+    for (int i = 0; i < n->nin; i++) {
+        tni_slot *s = &n->slot[i];
+        room->want[i] = s->edge != NULL;
+        g->give[i] = NULL;
+        g->in[i] = n->function ? NULL : ghost_input(b, n, i, &room->ghosts[i], like);
+        if (n->function) ghost_make(b, n, s, &room->ghosts[i], like), g->in[i] = s->kind ? &room->ghosts[i].header : NULL;
+        if (b->failed) return false;
+    }
+    for (int k = 0; k < n->nout; k++) {
+        g->incoming[k] = (tn_tensor *)n->slot[n->nin + k].edge;
+        g->out[k] = ghost_output(b, n, k, &room->ghosts[n->nin + k], like, create);
+        if (b->failed) return false;
+    }
+    if (!n->function) ghost_patch(n, g);
+    return true;
+}
+
+TN_PRIV void tni_gradient_close(tni_block *b, tni_gradient_room *room) {
+    if (room->bytes) tni_put(b, b, room->ghosts, room->bytes);
+}
+
+TN_PRIV void tni_node_error(tni_block *b, const tni_node *n) {
+    if (n->file) tni_error_more(b, "\n  forward call: %s at %s:%d", n->row->name, n->file, (int)n->line);
+    else tni_error_more(b, "\n  forward call: %s", n->row->name);
+}
+
+/* --- what a row's gradient calls ------------------------------------------------------------------------- */
+
+/* Sums t to the sizes of the input it is the gradient of: leading dimensions, then those broadcast from 1. */
+static tn_tensor *give_sum(tn_tensor *t, const tn_tensor *to) {
+    int64_t dims[TN_MAX_DIMS];
+    int n = 0, lead = t->ndim - to->ndim;
+    if (lead < 0) return tnp_expand(t, tni_sizes(to), false);
+    for (int i = 0; i < t->ndim; i++)
+        if (i < lead || (to->size[i - lead] == 1 && t->size[i] != 1)) dims[n++] = i;
+    if (n) t = tnp_sum_dim(t, tni_ints(dims, n), true, TN_NO_DTYPE);
+    if (t && lead) t = tnp_reshape(t, tni_sizes(to));
+    return t;
+}
+
+TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
+    const tn_tensor *to;
+    if (!t || slot >= g->nin || !g->want[slot]) return;
+    to = g->in[slot];
+    if (tni_is_complex(t->dtype) && !tni_is_complex(to->dtype)) t = tnp_real(t);
+    if (t && !tni_same_shape(t, to)) t = give_sum(t, to);
+    if (t && t->dtype != to->dtype) t = tnp_to_dtype(t, (tn_dtype)to->dtype, false, false);
+    if (!t) return;
+    if (!tni_same_shape(t, to)) {
+        char a[128], c[128];
+        tni_error(g->block, TN_INTERNAL, "the gradient of %s has shape %s for input %d of shape %s", g->row->name,
+                  tni_shape_text(a, sizeof a, t->ndim, t->size), slot, tni_shape_text(c, sizeof c, to->ndim, to->size));
+        return;
+    }
+    g->give[slot] = g->give[slot] ? tnp_add(g->give[slot], t, 1) : t;
+}
+
+TN_API tn_tensor *tn_incoming(tn_gradient *g, int k) {
+    const tn_tensor *out = g->out[k];
+    if (!g->incoming[k] && out)
+        g->incoming[k] = tnp_zeros(tni_sizes(out), (tn_dtype)out->dtype, TN_NO_DEVICE, false);
+    return g->incoming[k];
+}
+
+TN_API void tn_grad_zero(tn_gradient *g) { (void)g; }

@@ -1,0 +1,66 @@
+/* view.c - history of views and of bases that were written through them.
+ *
+ * A recorded write into a view gives its base the node as_strided_scatter(base, view); a view whose storage was written
+ * since its own edge was made is, from then on, as_strided(base). These two rows are all that the tape knows by name. */
+#include "autograd.h"
+#include "../gen/rows.h"
+
+static void view_frame(tni_block *b, tni_call *c, const tn_row *row, const void *args) {
+    memset(&c->f, 0, sizeof c->f);
+    c->f.block = b;
+    c->f.row = row;
+    c->f.args = args;
+    c->f.in = c->f.in_;
+    c->f.out = c->f.out_;
+    c->f.nout = 1;
+    c->f.recording = true;
+    c->f.caller = b->frame;
+}
+
+TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view) {
+    tn_as_strided_args a;
+    tni_call c;
+    tni_node *n;
+    memset(&a, 0, sizeof a);
+    a.self = view->base;
+    a.size = tni_sizes(view);
+    a.stride = tni_ints(view->stride, view->ndim);
+    a.storage_offset = view->offset;
+    view_frame(b, &c, &tni_row_as_strided, &a);
+    c.f.in_[0] = view->base;
+    c.f.nin = 1;
+    c.f.out_[0] = view;
+    n = tni_node_new(&c.f);
+    if (!n) return false;
+    tni_node_hang(b, n, view, 0);
+    return true;
+}
+
+TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
+    tn_as_strided_scatter_args a;
+    tni_call c;
+    tni_node *n;
+    memset(&a, 0, sizeof a);
+    a.self = view->base;
+    a.src = view;
+    a.size = tni_sizes(view);
+    a.stride = tni_ints(view->stride, view->ndim);
+    a.storage_offset = view->offset;
+    view_frame(f->block, &c, &tni_row_as_strided_scatter, &a);
+    c.f.in_[0] = view->base;
+    c.f.in_[1] = view;
+    c.f.nin = 2;
+    c.f.out_[0] = view->base;
+    n = tni_node_new(&c.f);
+    if (!n) return NULL;
+    if (n->slot[1].edge) { /* the edge to the view's old history gives way to the call in f */
+        if (tni_edge_is_leaf(n->slot[1].edge)) tni_release(f->block, tni_edge_leaf(n->slot[1].edge));
+        else tni_node_drop(f->block, (tni_node *)n->slot[1].edge);
+    }
+    tni_fetch_add_relaxed(&f->node->refs, 1u);
+    n->slot[1].edge = f->node;
+    n->slot[1].edge_out = 0;
+    if (n->id <= f->node->id) n->id = f->node->id + 1;
+    if (n->id >= f->block->next_id) f->block->next_id = n->id + 1;
+    return n;
+}

@@ -1,0 +1,448 @@
+/* alloc.c - memory of a context: small blocks from a thread's own bins, large ones from a cache of size classes.
+ *
+ * Everything is a multiple of 64 bytes, 64-byte aligned, on top of an allocator that aligns as malloc does.
+ *   small  <= 1024 bytes. A bin (free list) a multiple of 64 in each tni_block, filled from 64 KiB slabs: no lock,
+ *          no counting. Freed in another thread, a block goes on its owner's list `returned`.
+ *   large  a header before the data; freed ones wait in a list of their class (steps of 1/8), under one lock a
+ *          context. What is in use is a list, too, so that the end of a context finds all of it.
+ * Slabs go back to the allocator at the context's end. `used` counts slabs whole and large blocks as asked for;
+ * the cap counts every byte that the allocator has given. The allocator is never called under the lock. */
+#include "base.h"
+
+/* Sanitizers see each block only when it comes from the allocator: there the caches are bypassed. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define TNI_SANITIZED 1
+#endif
+#if __has_feature(address_sanitizer)
+#define TNI_POISON 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define TNI_SANITIZED 1
+#define TNI_POISON 1
+#endif
+#ifndef TNI_BYPASS_CACHE
+#ifdef TNI_SANITIZED
+#define TNI_BYPASS_CACHE 1
+#else
+#define TNI_BYPASS_CACHE 0
+#endif
+#endif
+#ifdef TNI_POISON
+#include <sanitizer/asan_interface.h>
+#endif
+
+enum {
+    ALLOC_SLAB = 65536,
+    ALLOC_STEPS = 8,             /* classes between two powers of two */
+    ALLOC_CLASSES = 17 + 8 * 52, /* [1..16] 64..1024, then 1152, 1280, ... to beyond 2^61 */
+    ALLOC_KEEP = 64 << 20        /* the cache may always hold this much */
+};
+
+typedef struct alloc_header { /* 64 bytes or fewer, right before the data */
+    struct alloc_header *next, *prev; /* in use: list of those; cached: next of the class */
+    tn_context *context;
+    void *raw;                        /* what the allocator gave */
+    int64_t room, asked;              /* bytes behind the header; bytes that the caller wanted */
+} alloc_header;
+
+struct tni_slab {
+    struct tni_slab *next;
+};
+
+struct tni_large {
+    uint32_t lock;
+    int64_t held;        /* bytes that the allocator has given */
+    int64_t slabs;       /* bytes of slabs, part of tn_context.used */
+    alloc_header *live;
+    alloc_header *cache[ALLOC_CLASSES];
+};
+
+/* --- size classes ---------------------------------------------------------------------------------------------- */
+
+/* Class of a size and the bytes that all blocks of it have; 0: larger than any memory. */
+static int alloc_class(int64_t bytes, int64_t *room) {
+    if (bytes <= TNI_SMALL) {
+        *room = (bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN;
+        return (int)(*room / TNI_ALIGN);
+    }
+    if (bytes > PTRDIFF_MAX / 2) return 0;
+#if defined(__GNUC__) && !defined(__TINYC__)
+    int log = 63 - __builtin_clzll((unsigned long long)(bytes - 1));
+#else
+    int log = 10;
+    while (bytes > (int64_t)2 << log) log++;
+#endif
+    /* 2^log < bytes <= 2^(log + 1) */
+    int64_t step = ((int64_t)1 << log) / ALLOC_STEPS, n = (bytes - 1 - ((int64_t)1 << log)) / step;
+    *room = ((int64_t)1 << log) + (n + 1) * step;
+    return TNI_BINS + (log - 10) * ALLOC_STEPS + (int)n;
+}
+
+/* --- the allocator, counted --------------------------------------------------------------------------------------- */
+
+static void *alloc_malloc(size_t bytes, void *user) { return (void)user, malloc(bytes); }
+static void alloc_free(void *at, size_t bytes, void *user) { (void)bytes, (void)user, free(at); }
+static void alloc_no_free(void *at, size_t bytes, void *user) { (void)at, (void)bytes, (void)user; }
+
+/* A child of fork may find the lock of a thread that it does not have, half way through a change. Lists change by
+ * one store each, so going forward is right at any moment; the rest is put right from there. */
+static void alloc_repair(tn_context *c, struct tni_large *m) {
+    c->used = m->slabs;
+    alloc_header *before = NULL;
+    for (alloc_header *h = m->live; h; before = h, h = h->next) h->prev = before, c->used += h->asked;
+    c->cached = 0;
+    for (int i = 0; i < ALLOC_CLASSES; i++)
+        for (alloc_header *h = m->cache[i]; h; h = h->next) c->cached += h->room;
+}
+
+static struct tni_large *alloc_lock(tn_context *c) {
+    struct tni_large *m = c->large;
+    if (TNI_UNLIKELY(tni_lock_repair(&m->lock))) alloc_repair(c, m);
+    return m;
+}
+
+static bool alloc_reserve(tn_context *c, int64_t bytes) {
+    struct tni_large *m = alloc_lock(c);
+    int64_t after;
+    bool fits = tni_add(m->held, bytes, &after) && (c->options.memory_cap <= 0 || after <= c->options.memory_cap);
+    if (fits) m->held = after, c->allocations++;
+    tni_unlock(&m->lock);
+    return fits;
+}
+
+static void alloc_unreserve(tn_context *c, int64_t bytes) {
+    struct tni_large *m = alloc_lock(c);
+    m->held -= bytes;
+    tni_unlock(&m->lock);
+}
+
+static void *alloc_once(tn_context *c, int64_t bytes) {
+    if (bytes > (int64_t)(PTRDIFF_MAX / 2) || !alloc_reserve(c, bytes)) return NULL;
+    void *at = c->options.allocator.alloc((size_t)bytes, c->options.allocator.user);
+    if (!at) alloc_unreserve(c, bytes);
+    return at;
+}
+
+TN_PRIV void *tni_raw_get(tn_context *c, int64_t bytes) {
+    void *at = alloc_once(c, bytes);
+    if (TNI_UNLIKELY(!at) && tni_cache_clear(c) > 0) at = alloc_once(c, bytes);
+    return at;
+}
+
+TN_PRIV void tni_raw_put(tn_context *c, void *at, int64_t bytes) {
+    if (!at) return;
+    alloc_unreserve(c, bytes);
+    c->options.allocator.free(at, (size_t)bytes, c->options.allocator.user);
+}
+
+/* --- large blocks --------------------------------------------------------------------------------------------------- */
+
+enum { ALLOC_BEFORE = 2 * TNI_ALIGN }; /* at most, of the data: slack to align, and the header */
+
+static void *alloc_data(alloc_header *h) { return (char *)h + TNI_ALIGN; }
+static alloc_header *alloc_of(void *data) { return (alloc_header *)(void *)((char *)data - TNI_ALIGN); }
+
+static void alloc_link(tn_context *c, struct tni_large *m, alloc_header *h, int64_t bytes) { /* under the lock */
+    h->asked = bytes;
+    h->prev = NULL;
+    h->next = m->live;
+    if (h->next) h->next->prev = h;
+    tni_store(&m->live, h);
+    c->used += bytes;
+    if (c->used > c->peak) c->peak = c->used;
+}
+
+static void alloc_unlink(tn_context *c, struct tni_large *m, alloc_header *h) { /* under the lock */
+    if (h->prev) tni_store(&h->prev->next, h->next);
+    else tni_store(&m->live, h->next);
+    if (h->next) h->next->prev = h->prev;
+    c->used -= h->asked;
+}
+
+static alloc_header *alloc_fresh(tn_context *c, int64_t room) {
+    int64_t whole;
+    if (!tni_add(room, ALLOC_BEFORE, &whole)) return NULL;
+    char *raw = (char *)tni_raw_get(c, whole);
+    if (!raw) return NULL;
+    uintptr_t data = ((uintptr_t)raw + ALLOC_BEFORE) & ~(uintptr_t)(TNI_ALIGN - 1);
+    alloc_header *h = alloc_of(raw + (data - (uintptr_t)raw));
+    h->raw = raw;
+    h->room = room;
+    h->context = c;
+    return h;
+}
+
+/* Where the caches are bypassed, from the last byte asked for to the end of what the allocator gave. */
+static void alloc_poison_tail(alloc_header *h) {
+#ifdef TNI_POISON
+    char *end = (char *)alloc_data(h) + h->asked, *last = (char *)h->raw + h->room + ALLOC_BEFORE;
+    if (h->context->options.no_cache) ASAN_POISON_MEMORY_REGION(end, (size_t)(last - end));
+#else
+    (void)h;
+#endif
+}
+
+static void alloc_release(alloc_header *h) {
+#ifdef TNI_POISON
+    ASAN_UNPOISON_MEMORY_REGION(h->raw, (size_t)(h->room + ALLOC_BEFORE));
+#endif
+    tni_raw_put(h->context, h->raw, h->room + ALLOC_BEFORE);
+}
+
+TN_PRIV void *tni_get_apart(tn_context *c, int64_t bytes) {
+    int64_t room;
+    int index = alloc_class(bytes, &room);
+    if (!index || bytes <= 0) return NULL;
+    if (c->options.no_cache) room = bytes;
+    struct tni_large *m = alloc_lock(c);
+    alloc_header *h = m->cache[index];
+    if (h) {
+        tni_store(&m->cache[index], h->next);
+        c->cached -= h->room;
+        alloc_link(c, m, h, bytes);
+    }
+    tni_unlock(&m->lock);
+    if (!h) {
+        h = alloc_fresh(c, room);
+        if (!h) return NULL;
+        alloc_lock(c);
+        alloc_link(c, m, h, bytes);
+        tni_unlock(&m->lock);
+    }
+    alloc_poison_tail(h);
+    return alloc_data(h);
+}
+
+TN_PRIV void tni_put_apart(void *at) {
+    if (!at) return;
+    alloc_header *h = alloc_of(at);
+    tn_context *c = h->context;
+    int64_t room;
+    int index = alloc_class(h->room, &room);
+    struct tni_large *m = alloc_lock(c);
+    alloc_unlink(c, m, h);
+    /* Steps of training settle within twice their peak; blocks beyond that are of sizes that do not come back. */
+    bool keep = !c->options.no_cache && c->used + c->cached + h->room <= 2 * c->peak + ALLOC_KEEP;
+    if (keep) {
+        h->next = m->cache[index];
+        tni_store(&m->cache[index], h);
+        c->cached += h->room;
+    }
+    tni_unlock(&m->lock);
+    if (!keep) alloc_release(h);
+}
+
+TN_PRIV int64_t tni_cache_clear(tn_context *c) {
+    alloc_header *all = NULL;
+    struct tni_large *m = alloc_lock(c);
+    for (int i = 0; i < ALLOC_CLASSES; i++)
+        for (alloc_header *h = m->cache[i]; h; h = m->cache[i]) {
+            m->cache[i] = h->next;
+            h->next = all;
+            all = h;
+        }
+    int64_t bytes = c->cached;
+    c->cached = 0;
+    tni_unlock(&m->lock);
+    while (all) {
+        alloc_header *h = all;
+        all = h->next;
+        alloc_release(h);
+    }
+    return bytes;
+}
+
+/* --- small blocks ------------------------------------------------------------------------------------------------------- */
+
+typedef struct alloc_small { /* a free one */
+    struct alloc_small *next;
+    uintptr_t bin; /* while it is on `returned` */
+} alloc_small;
+
+static void alloc_push(tni_block *b, uintptr_t bin, void *at) {
+    ((alloc_small *)at)->next = (alloc_small *)b->bin[bin];
+    b->bin[bin] = at;
+}
+
+/* Blocks that other threads have freed, into the bins. */
+static void alloc_drain(tni_block *b) {
+    alloc_small *s = (alloc_small *)tni_exchange(&b->returned, (void *)NULL);
+    while (s) {
+        alloc_small *next = s->next;
+        alloc_push(b, s->bin, s);
+        s = next;
+    }
+}
+
+static bool alloc_new_slab(tni_block *b) {
+    tn_context *c = b->context;
+    char *raw = (char *)tni_raw_get(c, ALLOC_SLAB);
+    if (!raw) return false;
+    struct tni_large *m = alloc_lock(c);
+    m->slabs += ALLOC_SLAB;
+    c->used += ALLOC_SLAB;
+    if (c->used > c->peak) c->peak = c->used;
+    tni_unlock(&m->lock);
+    if (b->slab < b->slab_end) alloc_push(b, (uintptr_t)(b->slab_end - b->slab) / TNI_ALIGN, b->slab);
+    struct tni_slab *slab = (struct tni_slab *)(void *)raw;
+    slab->next = b->slabs;
+    b->slabs = slab;
+    uintptr_t first = ((uintptr_t)raw + sizeof *slab + TNI_ALIGN - 1) & ~(uintptr_t)(TNI_ALIGN - 1);
+    b->slab = raw + (first - (uintptr_t)raw);
+    b->slab_end = b->slab + (ALLOC_SLAB - (int64_t)(b->slab - raw)) / TNI_ALIGN * TNI_ALIGN;
+    return true;
+}
+
+TNI_NOINLINE static void *alloc_refill(tni_block *b, int bin) {
+    if (tni_load_relaxed(&b->returned)) {
+        alloc_drain(b);
+        void *at = b->bin[bin];
+        if (at) return b->bin[bin] = ((alloc_small *)at)->next, at;
+    }
+    if (b->slab_end - b->slab < (ptrdiff_t)bin * TNI_ALIGN && !alloc_new_slab(b)) return NULL;
+    void *at = b->slab;
+    b->slab += (ptrdiff_t)bin * TNI_ALIGN;
+    return at;
+}
+
+TN_PRIV void *tni_get(tni_block *b, int64_t bytes) {
+    if (bytes > TNI_SMALL || bytes <= 0 || b->context->options.no_cache) return tni_get_apart(b->context, bytes);
+    int bin = (int)((bytes + TNI_ALIGN - 1) / TNI_ALIGN);
+    alloc_small *at = (alloc_small *)b->bin[bin];
+    if (TNI_LIKELY(at != NULL)) return b->bin[bin] = at->next, (void *)at;
+    return alloc_refill(b, bin);
+}
+
+/* Where the caches are bypassed each block knows its size: a wrong one at free is reported as a bad access. */
+static void alloc_check_size(void *at, int64_t bytes) {
+#ifdef TNI_POISON
+    alloc_header *h = alloc_of(at);
+    if (bytes == h->asked) return;
+    ASAN_POISON_MEMORY_REGION(at, (size_t)h->asked);
+    *(volatile char *)at = 0; /* the size given to tni_put is not the one given to tni_get */
+#else
+    (void)at, (void)bytes;
+#endif
+}
+
+static void alloc_give_back(tni_block *owner, uintptr_t bin, void *at) {
+    alloc_small *s = (alloc_small *)at;
+    s->bin = bin;
+    void *head = tni_load_relaxed(&owner->returned);
+    do s->next = (alloc_small *)head;
+    while (!tni_swap_if(&owner->returned, &head, at));
+}
+
+TN_PRIV void tni_put(tni_block *b, tni_block *owner, void *at, int64_t bytes) {
+    if (!at) return;
+    if (TNI_LIKELY(bytes <= TNI_SMALL && !owner->context->options.no_cache)) {
+        uintptr_t bin = (uintptr_t)(bytes + TNI_ALIGN - 1) / TNI_ALIGN;
+        if (TNI_LIKELY(b == owner)) alloc_push(b, bin, at);
+        else alloc_give_back(owner, bin, at);
+        return;
+    }
+    if (owner->context->options.no_cache) alloc_check_size(at, bytes);
+    tni_put_apart(at);
+}
+
+TN_PRIV bool tni_memory_error(tni_block *b, int64_t bytes) {
+    tn_context *c = b->context;
+    struct tni_large *m = alloc_lock(c);
+    long long used = c->used, cap = c->options.memory_cap;
+    tni_unlock(&m->lock);
+    if (cap > 0)
+        return tni_error(b, TN_MEMORY, "out of memory: %lld bytes wanted, %lld in use, the cap is %lld", (long long)bytes,
+                         used, cap);
+    return tni_error(b, TN_MEMORY, "out of memory: %lld bytes wanted, %lld in use", (long long)bytes, used);
+}
+
+TN_PRIV void *tni_need(tni_block *b, int64_t bytes) {
+    void *at = tni_get(b, bytes);
+    if (TNI_UNLIKELY(!at)) tni_memory_error(b, bytes);
+    return at;
+}
+
+/* --- begin and end of a context -------------------------------------------------------------------------------------------- */
+
+TN_PRIV bool tni_memory_begin(tn_context *c) {
+    tn_allocator *a = &c->options.allocator;
+    if (!a->alloc) a->alloc = alloc_malloc, a->free = alloc_free, a->realloc = NULL;
+    if (!a->free) a->free = alloc_no_free; /* an arena */
+    if (TNI_BYPASS_CACHE) c->options.no_cache = true;
+    int64_t bytes = (int64_t)(sizeof(tn_context) + sizeof(struct tni_large));
+    if (c->options.memory_cap > 0 && c->options.memory_cap < bytes) return false;
+    c->large = (struct tni_large *)a->alloc(sizeof *c->large, a->user);
+    if (!c->large) return false;
+    memset(c->large, 0, sizeof *c->large);
+    c->large->held = bytes; /* the context itself was got by context.c */
+    c->allocations = 2;
+    return true;
+}
+
+TN_PRIV void tni_memory_leave_block(tni_block *b) {
+    while (b->slabs) {
+        struct tni_slab *slab = b->slabs;
+        b->slabs = slab->next;
+        tni_raw_put(b->context, slab, ALLOC_SLAB);
+    }
+}
+
+TN_PRIV void tni_memory_end(tn_context *c) {
+    if (!c->large) return;
+    tni_cache_clear(c);
+    while (c->large->live) {
+        alloc_header *h = c->large->live;
+        c->large->live = h->next;
+        alloc_release(h);
+    }
+    c->options.allocator.free(c->large, sizeof *c->large, c->options.allocator.user);
+    c->large = NULL;
+}
+
+/* --- public ------------------------------------------------------------------------------------------------------------------ */
+
+TN_API tn_memory_stats tn_memory(void) {
+    tn_memory_stats s = {0, 0, 0, 0, 0};
+    tni_block *b = tni_here();
+    if (!b) return s;
+    tn_context *c = b->context;
+    struct tni_large *m = alloc_lock(c);
+    s.bytes_used = c->used;
+    s.bytes_peak = c->peak;
+    s.bytes_cached = c->cached;
+    s.allocations = c->allocations;
+    tni_unlock(&m->lock);
+    s.live_tensors = b->live_count;
+    return s;
+}
+
+TN_API void tn_memory_reset_peak(void) {
+    tni_block *b = tni_here();
+    if (!b) return;
+    struct tni_large *m = alloc_lock(b->context);
+    b->context->peak = b->context->used;
+    tni_unlock(&m->lock);
+}
+
+TN_API int64_t tn_memory_trim(void) {
+    tni_block *b = tni_here();
+    return b ? tni_cache_clear(b->context) : 0;
+}
+
+TN_API void *tn_alloc(size_t bytes) {
+    tni_block *b = tni_here();
+    if (!b) return NULL;
+    int64_t want = bytes > (size_t)(PTRDIFF_MAX / 2) ? INT64_MAX : bytes ? (int64_t)bytes : 1;
+    void *at = tni_get_apart(b->context, want);
+    if (!at) tni_memory_error(b, want), tni_error_tell(b);
+    return at;
+}
+
+TN_API void tn_alloc_free(void *at, size_t bytes) {
+    if (at) alloc_check_size(at, bytes ? (int64_t)bytes : 1);
+    tni_put_apart(at);
+}
+
+#undef TNI_SANITIZED
+#undef TNI_POISON

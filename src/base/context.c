@@ -1,0 +1,351 @@
+/* context.c - contexts, and how a thread finds its block in one.
+ *
+ * What is process-wide stands here: the registry of live contexts, the default one, the epoch, a thread key. All of
+ * it is gone when the last context is freed, so a library that is unloaded then leaves nothing behind.
+ * A block has the token of the thread that uses it; a thread that ends gives its tokens back (destructor of the
+ * key), and the next new thread adopts the block with all memory in it. */
+#include "base.h"
+
+#if TNI_THREADS == 1
+#include <pthread.h>
+#elif TNI_THREADS == 2
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#include <windows.h>
+#endif
+
+#ifdef TNI_OBJECTS
+TNI_THREAD_LOCAL tni_tls tni_this_thread;
+uint32_t tni_epoch = 1;
+#endif
+
+static uint32_t context_lock;         /* guards what follows, and the lists of blocks with their tokens */
+static tn_context *context_live;      /* the registry, newest first */
+static tn_context *context_default;
+static uint64_t context_numbers;      /* ids of contexts and tokens of threads given out */
+static const char *context_reason;    /* why the default one could not be made; NULL: memory */
+
+/* --- the end of a thread ------------------------------------------------------------------------------------------- */
+
+/* The value of the key is the token: not NULL. A thread that still calls the library afterwards, from a later
+ * destructor, attaches anew. */
+static void context_thread_ends(uintptr_t token) {
+    tni_lock(&context_lock);
+    for (tn_context *c = context_live; c; c = c->next)
+        for (tni_block *b = c->blocks; b; b = b->next)
+            if ((uintptr_t)b->token == token) b->token = 0;
+    tni_unlock(&context_lock);
+    if ((uintptr_t)tni_this_thread.token == token) {
+        tni_this_thread.epoch = 0;
+        tni_this_thread.block = NULL;
+    }
+}
+
+#if TNI_THREADS == 1
+static pthread_key_t context_key;
+static bool context_has_key;
+static void context_destructor(void *token) { context_thread_ends((uintptr_t)token); }
+static void context_key_make(void) {
+    if (!context_has_key) context_has_key = pthread_key_create(&context_key, context_destructor) == 0;
+}
+static void context_key_set(uint64_t token) {
+    if (context_has_key) pthread_setspecific(context_key, (void *)(uintptr_t)token);
+}
+static void context_key_free(void) {
+    if (context_has_key) pthread_key_delete(context_key);
+    context_has_key = false;
+}
+#elif TNI_THREADS == 2
+static DWORD context_key;
+static bool context_has_key;
+static void WINAPI context_destructor(void *token) {
+    if (token) context_thread_ends((uintptr_t)token);
+}
+static void context_key_make(void) {
+    if (!context_has_key) context_has_key = (context_key = FlsAlloc(context_destructor)) != FLS_OUT_OF_INDEXES;
+}
+static void context_key_set(uint64_t token) {
+    if (context_has_key) FlsSetValue(context_key, (void *)(uintptr_t)token);
+}
+static void context_key_free(void) { /* it calls the destructor, which finds no context */
+    if (context_has_key) FlsFree(context_key);
+    context_has_key = false;
+}
+#else
+static void context_key_make(void) {}
+static void context_key_set(uint64_t token) { (void)token; }
+static void context_key_free(void) {}
+#endif
+
+/* --- making a context ------------------------------------------------------------------------------------------------- */
+
+static const char *context_isa_refused(tn_context *c) {
+    c->isa = tni_isa_pick(c->options.isa);
+    if (c->isa >= 0) return NULL;
+    return c->options.isa ? "the instruction set that options.isa names cannot run here"
+                          : "the instruction set that TN_ISA names cannot run here";
+}
+
+static void context_free_memory(tn_context *c) {
+    while (c->blocks) {
+        tni_block *b = c->blocks;
+        c->blocks = b->next;
+        tni_memory_leave_block(b);
+        tni_raw_put(c, b, (int64_t)sizeof *b);
+    }
+    tni_memory_end(c);
+    c->options.allocator.free(c, sizeof *c, c->options.allocator.user);
+}
+
+static void context_leave(tn_context *c) {
+    while (c->nleave) c->leave[--c->nleave](c);
+    tni_pool_free(c);
+    tni_profile_free(c);
+}
+
+/* A context that no thread sees yet; NULL without memory, or for the reason given. */
+static tn_context *context_make(const tn_context_options *options, const char **reason) {
+    tn_context_options o;
+    memset(&o, 0, sizeof o);
+    if (options) o = *options;
+    *reason = NULL;
+    tn_context *c = o.allocator.alloc ? (tn_context *)o.allocator.alloc(sizeof *c, o.allocator.user)
+                                      : (tn_context *)malloc(sizeof *c);
+    if (!c) return NULL;
+    memset(c, 0, sizeof *c);
+    c->options = o;
+    c->default_dtype = TN_F32;
+    if (!tni_memory_begin(c)) { /* has set the allocator */
+        c->options.allocator.free(c, sizeof *c, c->options.allocator.user);
+        return NULL;
+    }
+    tni_files_fill(&c->options.files);
+    c->threads = o.jobs.run ? o.jobs.threads : o.threads < 0 ? 1 : o.threads > 0 ? o.threads + 1 : tni_cores();
+    if (c->threads < 1) c->threads = 1;
+    *reason = context_isa_refused(c);
+    if (*reason || !tni_context_ready(c)) {
+        context_leave(c);
+        context_free_memory(c);
+        return NULL;
+    }
+    return c;
+}
+
+static void context_register(tn_context *c) { /* under the lock */
+    context_key_make();
+    c->id = ++context_numbers;
+    c->next = context_live;
+    tni_store(&context_live, c);
+}
+
+static bool context_is_live(const tn_context *c) { /* under the lock */
+    const tn_context *at = context_live;
+    while (at && at != c) at = at->next;
+    return at != NULL;
+}
+
+TN_API tn_context *tn_context_new(const tn_context_options *options) {
+    const char *reason;
+    tn_context *c = context_make(options, &reason);
+    if (c) {
+        tni_lock(&context_lock);
+        context_register(c);
+        tni_unlock(&context_lock);
+    } else if (reason) {
+        tni_error(tni_here(), TN_UNSUPPORTED, "tn_context_new: %s", reason);
+        tni_error_tell(tni_here());
+    }
+    return c;
+}
+
+/* The default context, made when there is none. */
+static tn_context *context_of_default(void) {
+    tni_lock(&context_lock);
+    tn_context *c = context_default;
+    tni_unlock(&context_lock);
+    if (c) return c;
+    const char *reason;
+    tn_context *made = context_make(NULL, &reason);
+    tni_store(&context_reason, reason);
+    if (!made) return NULL;
+    tni_lock(&context_lock);
+    c = context_default;
+    if (!c) {
+        context_register(made);
+        tni_store(&context_default, made);
+        c = made;
+        made = NULL;
+    }
+    tni_unlock(&context_lock);
+    if (made) context_leave(made), context_free_memory(made); /* another thread was first */
+    return c;
+}
+
+TN_PRIV const tn_error_info *tni_context_refusal(void) {
+    static const tn_error_info memory = {TN_MEMORY, "out of memory: a context could not be made", NULL, 0};
+    static const tn_error_info isa = {TN_UNSUPPORTED, "the instruction set that TN_ISA names cannot run here", NULL, 0};
+    return tni_load(&context_reason) ? &isa : &memory;
+}
+
+/* --- finding the block ------------------------------------------------------------------------------------------------- */
+
+/* A block of c that belongs to nobody, or this thread's own one. */
+static tni_block *context_find_block(tn_context *c, uint64_t token) { /* under the lock */
+    tni_block *unused = NULL;
+    for (tni_block *b = c->blocks; b; b = b->next) {
+        if (b->token == token) return b;
+        if (!b->token) unused = b;
+    }
+    return unused;
+}
+
+static tni_block *context_new_block(tn_context *c) {
+    tni_block *b = (tni_block *)tni_raw_get(c, (int64_t)sizeof(tni_block));
+    if (!b) return NULL;
+    memset(b, 0, offsetof(tni_block, error_text));
+    b->error_text[0] = 0;
+    memset(b->apart, 0, sizeof(tni_block) - offsetof(tni_block, apart));
+    b->context = c;
+    return b;
+}
+
+/* What a thread that has ended left behind: its error is told, its calls and modes are over, its tensors stay
+ * but for those in scopes. The profiler's hook is the context's, not the thread's. */
+static void context_adopt(tni_block *b) {
+    tn_context *c = b->context;
+    b->frame = NULL;
+    b->no_grad = b->inference = b->quiet = 0;
+    b->place_file = NULL;
+    b->path = NULL;
+    b->path_text = NULL;
+    tni_hook_set(b, TNI_HOOK_RECORD, false);
+    if (c->adopt) c->adopt(b);
+    tni_error_leave(b);
+}
+
+TN_PRIV void tni_context_hook(tn_context *c, uint32_t hook, bool on) {
+    tni_lock(&context_lock);
+    for (tni_block *b = c->blocks; b; b = b->next) tni_hook_set(b, hook, on);
+    tni_unlock(&context_lock);
+}
+
+/* The context that the thread has chosen, if it lives; NULL: the default one. */
+static tn_context *context_chosen(void) { /* under the lock */
+    tn_context *c = tni_this_thread.context;
+    if (c && context_is_live(c) && c->id == tni_this_thread.context_id) return c;
+    return tni_this_thread.context = NULL;
+}
+
+static bool context_attach(tn_context *c, tni_block *fresh, bool *adopted) { /* under the lock; false: needs a fresh one */
+    tni_tls *t = &tni_this_thread;
+    if (!t->token) t->token = ++context_numbers;
+    tni_block *b = context_find_block(c, t->token);
+    if (!b && fresh) {
+        b = fresh;
+        tni_hook_set(b, TNI_HOOK_PROFILE, tni_profile_on(c));
+        b->token = t->token;
+        b->next = c->blocks;
+        tni_store(&c->blocks, b);
+    }
+    if (!b) return false;
+    *adopted = b->token == 0;
+    b->token = t->token;
+    t->block = b;
+    t->epoch = tni_load(&tni_epoch);
+    context_key_set(t->token);
+    return true;
+}
+
+TN_PRIV tni_block *tni_here_slow(void) {
+    tni_this_thread.block = NULL;
+    tni_block *fresh = NULL;
+    for (int tries = 0; tries < 2; tries++) { /* the second time with a block of its own */
+        bool done = false, adopted = false;
+        tni_lock(&context_lock);
+        tn_context *c = context_chosen();
+        if (!c) c = context_default;
+        if (c && (!fresh || fresh->context == c)) done = context_attach(c, fresh, &adopted);
+        tni_unlock(&context_lock);
+        if (done) {
+            if (fresh && fresh != tni_this_thread.block) tni_raw_put(c, fresh, (int64_t)sizeof *fresh);
+            if (adopted) context_adopt(tni_this_thread.block);
+            return tni_this_thread.block;
+        }
+        if (!c) c = context_of_default();
+        if (!c || fresh || !(fresh = context_new_block(c))) break;
+    }
+    return NULL;
+}
+
+TN_API tn_context *tn_context_current(void) {
+    tni_block *b = tni_here();
+    return b ? b->context : NULL;
+}
+
+TN_API tn_context *tn_context_use(tn_context *context) {
+    tni_lock(&context_lock);
+    tn_context *before = context_chosen();
+    bool live = context && context != context_default && context_is_live(context);
+    tni_this_thread.context = live ? context : NULL;
+    tni_this_thread.context_id = live ? context->id : 0;
+    tni_unlock(&context_lock);
+    tni_this_thread.epoch = 0; /* the next call looks for the block */
+    return before;
+}
+
+/* --- the end of a context ----------------------------------------------------------------------------------------------- */
+
+TN_PRIV void tni_context_at_end(tn_context *c, void (*leave)(tn_context *)) {
+    const int room = (int)(sizeof c->leave / sizeof *c->leave);
+    tni_lock(&c->lock);
+    bool known = false;
+    for (int i = 0; i < c->nleave; i++) known = known || c->leave[i] == leave;
+    if (!known && c->nleave < room) c->leave[c->nleave++] = leave;
+    tni_unlock(&c->lock);
+}
+
+TN_API void tn_context_free(tn_context *context) {
+    tni_lock(&context_lock);
+    tn_context *c = context ? context : context_default;
+    bool live = c && context_is_live(c);
+    tni_unlock(&context_lock);
+    if (!live) return;
+    for (tni_block *b = c->blocks; b; b = b->next) tni_error_tell(b); /* may jump: nothing has changed yet */
+    tn_context *before = tn_context_use(c);
+    context_leave(c);
+    tn_context_use(before == c ? NULL : before);
+    tni_lock(&context_lock);
+    tn_context **at = &context_live;
+    while (*at && *at != c) at = &(*at)->next;
+    if (*at) tni_store(at, c->next);
+    if (context_default == c) tni_store(&context_default, (tn_context *)NULL);
+    uint32_t epoch = tni_load(&tni_epoch) + 1;
+    tni_store(&tni_epoch, epoch ? epoch : 1); /* 0: a thread that has no block */
+    bool last = !context_live;
+    tni_unlock(&context_lock);
+    if (last) context_key_free();
+    context_free_memory(c);
+}
+
+/* Signal-safe: no lock. Without a context, the calling thread's, if it has one by now. */
+static tn_context *context_to_cancel(tn_context *context) {
+    if (context) return context;
+    bool attached = tni_this_thread.epoch == tni_load_relaxed(&tni_epoch) && tni_this_thread.block;
+    return attached ? tni_this_thread.block->context : tni_load(&context_default);
+}
+
+TN_API void tn_cancel(tn_context *context) {
+    tn_context *c = context_to_cancel(context);
+    if (c) tni_store(&c->cancel, 1u);
+}
+
+TN_API void tn_cancel_clear(tn_context *context) {
+    tn_context *c = context_to_cancel(context);
+    if (c) tni_store(&c->cancel, 0u);
+}
+
+TN_API const char *tn_isa(void) {
+    tni_block *b = tni_here();
+    return b ? tni_isa_name(b->context->isa) : "none";
+}

@@ -1,0 +1,121 @@
+/* error.c - one pending error a thread and context: set once, kept until taken.
+ *
+ * The first error stays: what fails later fails because of it. Its place is the user's line of the outermost
+ * public call, and the texts live in the block, so that setting an error needs no memory. */
+#include "base.h"
+
+/* The user's line: of the module call or backward in progress, else of the outermost operator. */
+static void error_place(tni_block *b) {
+    b->error_file = b->place_file;
+    b->error_line = b->place_line;
+    if (b->place_file) return;
+    for (const tn_frame *f = b->frame; f; f = f->caller)
+        if (f->file) b->error_file = f->file, b->error_line = f->line;
+}
+
+TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_list list) {
+    if (!b || b->failed) return false;
+    if (code <= TN_OK || code >= TN_ERROR_COUNT) code = TN_INTERNAL;
+    int n = vsnprintf(b->error_text, sizeof b->error_text, format, list);
+    if (n < 0) b->error_text[0] = 0; /* the format could not be written: the code remains */
+    error_place(b);
+    b->error_code = code;
+    b->failed = (uint8_t)code;
+    b->told = 0;
+    return false;
+}
+
+TN_PRIV bool tni_error(tni_block *b, tn_code code, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    tni_error_list(b, code, format, list);
+    va_end(list);
+    return false;
+}
+
+TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) {
+    if (!b || !b->failed) return;
+    size_t at = strlen(b->error_text);
+    va_list list;
+    va_start(list, format);
+    if (vsnprintf(b->error_text + at, sizeof b->error_text - at, format, list) < 0) b->error_text[at] = 0;
+    va_end(list);
+}
+
+static tn_error_info error_info(const tni_block *b) {
+    tn_error_info info;
+    info.code = b->error_code;
+    info.message = b->error_text;
+    info.file = b->error_file;
+    info.line = b->error_file ? b->error_line : 0;
+    return info;
+}
+
+TN_PRIV void tni_error_tell(tni_block *b) {
+    if (!b || !b->failed || b->quiet || b->told || !b->context->handler) return;
+    tn_error_info info = error_info(b);
+    b->told = 1; /* first: the handler may jump */
+    b->context->handler(&info, b->context->handler_user);
+}
+
+TN_PRIV void tni_error_leave(tni_block *b) {
+    tn_error_info info = error_info(b);
+    bool tell = b->failed && !b->told && b->context->handler;
+    b->failed = 0; /* first: the handler may jump */
+    if (tell) b->context->handler(&info, b->context->handler_user);
+}
+
+/* --- public -------------------------------------------------------------------------------------------------- */
+
+TN_API bool tn_ok(void) {
+    tni_block *b = tni_here();
+    return b && !b->failed;
+}
+
+TN_API bool tn_error_peek(tn_error_info *error) {
+    tni_block *b = tni_here();
+    if (b && !b->failed) return false;
+    if (error) *error = b ? error_info(b) : *tni_context_refusal();
+    return true;
+}
+
+TN_API bool tn_error_take(tn_error_info *error) {
+    if (!tn_error_peek(error)) return false;
+    tni_block *b = tni_here();
+    if (b) b->failed = 0;
+    return true;
+}
+
+TN_API bool tn_error_print(void) {
+    tn_error_info e;
+    if (!tn_error_take(&e)) return false;
+    if (e.file) fprintf(stderr, "%s:%d: ", e.file, e.line);
+    fprintf(stderr, "%s: %s\n", tn_code_name(e.code), e.message);
+    return true;
+}
+
+TN_API bool tn_error_set(tn_code code, const char *file, int line, const char *format, ...) {
+    tni_block *b = tni_here();
+    if (!b || b->failed) return false;
+    va_list list;
+    va_start(list, format);
+    tni_error_list(b, code, format, list);
+    va_end(list);
+    if (file && !b->place_file && !b->frame) b->error_file = file, b->error_line = line;
+    if (!b->frame) tni_error_tell(b); /* else the call in progress tells, when it has cleaned up */
+    return false;
+}
+
+TN_API void tn_error_on(tn_error_handler handler, void *user) {
+    tni_block *b = tni_here();
+    if (!b) return;
+    b->context->handler = handler;
+    b->context->handler_user = user;
+}
+
+TN_API const char *tn_code_name(tn_code code) {
+#define TNI_ERROR_NAME(NAME, text) text,
+    static const char *const name[] = {TN_ERRORS(TNI_ERROR_NAME)};
+#undef TNI_ERROR_NAME
+    return (unsigned)code < (unsigned)TN_ERROR_COUNT ? name[code] : "unknown error";
+}

@@ -1,0 +1,318 @@
+/* files.c - whole files in and out, through the context's table of file operations.
+ *
+ * A file is written beside its final name, synced, renamed over it, and the folder is synced: at any moment the name
+ * leads to the old content or to the new one. The mode of a file that is replaced is kept; a link is replaced, not
+ * followed. What is no regular file (a pipe, /dev/null) is written directly. Interrupted and short operations go on. */
+#include "base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#if defined(_WIN32)
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#include <windows.h>
+#include <io.h>
+#else
+#include <unistd.h>
+#endif
+
+/* Strict C modes of glibc hide these. */
+#if defined(__GLIBC__) && !defined(__USE_XOPEN2K) && !defined(__cplusplus)
+extern int fsync(int);
+extern int fchmod(int, mode_t);
+#endif
+
+enum {
+    FILES_CHUNK = 16 << 20, /* bytes a system call; a request to stop is seen between two */
+    FILES_NAMES = 100       /* temporary names tried */
+};
+#ifdef O_CLOEXEC
+#define FILES_CLOEXEC O_CLOEXEC
+#else
+#define FILES_CLOEXEC 0
+#endif
+#ifdef O_BINARY
+#define FILES_BINARY O_BINARY
+#else
+#define FILES_BINARY 0
+#endif
+
+/* --- the system's table --------------------------------------------------------------------------------------------- */
+
+#if defined(_WIN32)
+/* Paths are UTF-8. */
+static wchar_t *files_wide(const char *path, wchar_t *wide) {
+    if (MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, 2 * MAX_PATH) > 0) return wide;
+    errno = ENOENT;
+    return NULL;
+}
+static int files_system_open(const char *path, int flags, int mode, void *user) {
+    wchar_t wide[2 * MAX_PATH];
+    (void)user;
+    return files_wide(path, wide) ? _wopen(wide, flags, mode & (_S_IREAD | _S_IWRITE)) : -1;
+}
+static int64_t files_system_read(int fd, void *to, size_t bytes, void *user) {
+    return (void)user, _read(fd, to, (unsigned)bytes);
+}
+static int64_t files_system_write(int fd, const void *from, size_t bytes, void *user) {
+    return (void)user, _write(fd, from, (unsigned)bytes);
+}
+static int64_t files_system_size(int fd, void *user) { return (void)user, _filelengthi64(fd); }
+static int files_system_sync(int fd, void *user) { return (void)user, _commit(fd); }
+static int files_system_close(int fd, void *user) { return (void)user, _close(fd); }
+static int files_system_rename(const char *from, const char *to, void *user) {
+    wchar_t wide_from[2 * MAX_PATH], wide_to[2 * MAX_PATH];
+    (void)user;
+    if (!files_wide(from, wide_from) || !files_wide(to, wide_to)) return -1;
+    if (MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) return 0;
+    errno = EACCES;
+    return -1;
+}
+static int files_system_remove(const char *path, void *user) {
+    wchar_t wide[2 * MAX_PATH];
+    (void)user;
+    return files_wide(path, wide) ? _wremove(wide) : -1;
+}
+#else
+static int files_system_open(const char *path, int flags, int mode, void *user) {
+    return (void)user, open(path, flags, (mode_t)mode);
+}
+static int64_t files_system_read(int fd, void *to, size_t bytes, void *user) { return (void)user, read(fd, to, bytes); }
+static int64_t files_system_write(int fd, const void *from, size_t bytes, void *user) {
+    return (void)user, write(fd, from, bytes);
+}
+static int64_t files_system_size(int fd, void *user) {
+    struct stat s;
+    (void)user;
+    return fstat(fd, &s) == 0 ? (int64_t)s.st_size : -1;
+}
+static int files_system_sync(int fd, void *user) { return (void)user, fsync(fd); }
+static int files_system_close(int fd, void *user) { return (void)user, close(fd); }
+static int files_system_rename(const char *from, const char *to, void *user) { return (void)user, rename(from, to); }
+static int files_system_remove(const char *path, void *user) { return (void)user, remove(path); }
+#endif
+
+TN_PRIV void tni_files_fill(tn_files *f) {
+    if (!f->open) f->open = files_system_open;
+    if (!f->read) f->read = files_system_read;
+    if (!f->write) f->write = files_system_write;
+    if (!f->size) f->size = files_system_size;
+    if (!f->sync) f->sync = files_system_sync;
+    if (!f->close) f->close = files_system_close;
+    if (!f->rename) f->rename = files_system_rename;
+    if (!f->remove) f->remove = files_system_remove;
+}
+
+/* --- calls and errors -------------------------------------------------------------------------------------------------- */
+
+static const tn_files *files_of(const tni_block *b) { return &b->context->options.files; }
+
+/* Sets the error, closes f and drops its temporary; false. */
+static bool files_fail(tni_file *f, const char *what, int number) {
+    const char *reason = number ? strerror(number) : "input/output error";
+    tni_error(f->b, TN_FILE, "cannot %s '%s': %s", what, f->path, reason);
+    tni_file_close(f);
+    return false;
+}
+
+static int files_open(tni_block *b, const char *path, int flags, int mode) {
+    const tn_files *t = files_of(b);
+    int fd;
+    do errno = 0, fd = t->open(path, flags | FILES_CLOEXEC | FILES_BINARY, mode, t->user);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static int files_sync(tni_block *b, int fd) {
+    const tn_files *t = files_of(b);
+    int result;
+    do errno = 0, result = t->sync(fd, t->user);
+    while (result != 0 && errno == EINTR);
+    return result;
+}
+
+/* An interrupted close has closed. */
+static int files_close(tni_file *f) {
+    const tn_files *t = files_of(f->b);
+    int fd = f->fd;
+    f->fd = -1;
+    if (fd < 0) return 0;
+    errno = 0;
+    return t->close(fd, t->user) != 0 && errno != EINTR ? -1 : 0;
+}
+
+static bool files_stopped(tni_file *f, const char *what) {
+    if (!tni_stopped(f->b->context)) return false;
+    tni_error(f->b, TN_CANCELLED, "cancelled: %s '%s'", what, f->path);
+    tni_file_close(f);
+    return true;
+}
+
+static int64_t files_some(int64_t left) {
+    const int64_t most = FILES_CHUNK;
+    return left < most ? left : most;
+}
+
+static bool files_begin(tni_block *b, tni_file *f, const char *path) {
+    memset(f, 0, sizeof *f);
+    f->b = b;
+    f->fd = -1;
+    f->path = path;
+    return path && *path ? true : tni_error(b, TN_FILE, "a file name is empty");
+}
+
+/* --- reading ----------------------------------------------------------------------------------------------------------- */
+
+TN_PRIV bool tni_file_open(tni_block *b, tni_file *f, const char *path) {
+    if (!files_begin(b, f, path)) return false;
+    f->fd = files_open(b, path, O_RDONLY, 0);
+    if (f->fd < 0) return files_fail(f, "open", errno);
+    errno = 0;
+    f->size = files_of(b)->size(f->fd, files_of(b)->user);
+    return f->size < 0 ? files_fail(f, "find the size of", errno) : true;
+}
+
+TN_PRIV bool tni_file_read(tni_file *f, void *to, int64_t bytes) {
+    const tn_files *t = files_of(f->b);
+    if (f->fd < 0) return tni_error(f->b, TN_INTERNAL, "'%s' is not open", f->path);
+    for (int64_t done = 0; done < bytes;) {
+        if (files_stopped(f, "reading")) return false;
+        int64_t want = files_some(bytes - done);
+        errno = 0;
+        int64_t n = t->read(f->fd, (char *)to + done, (size_t)want, t->user);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 || n > want) return files_fail(f, "read", errno);
+        if (n == 0) {
+            tni_error(f->b, TN_FILE, "cannot read '%s': it ends after %lld bytes, %lld were expected", f->path,
+                      (long long)f->at, (long long)(f->at + (bytes - done)));
+            tni_file_close(f);
+            return false;
+        }
+        done += n;
+        f->at += n;
+    }
+    return true;
+}
+
+/* --- writing ----------------------------------------------------------------------------------------------------------- */
+
+/* What lies at path: its mode, or -1 when nothing does. */
+static int files_mode(const char *path, bool *regular) {
+    *regular = true;
+#if defined(_WIN32)
+    (void)path;
+#else
+    struct stat s;
+    if (stat(path, &s) == 0) {
+        *regular = S_ISREG(s.st_mode);
+        return (int)(s.st_mode & 07777);
+    }
+#endif
+    return -1;
+}
+
+/* path.tmp-<process>-<try>; the process, so that two writers do not meet often. */
+static bool files_open_temporary(tni_file *f, int mode) {
+    size_t room = strlen(f->path) + 32;
+    f->temporary = (char *)tni_need(f->b, (int64_t)room);
+    if (!f->temporary) return false;
+    f->size = (int64_t)room;
+    for (int i = 0; f->fd < 0 && i < FILES_NAMES; i++) {
+        snprintf(f->temporary, room, "%s.tmp-%lu-%d", f->path, (unsigned long)tni_process(), i);
+        f->fd = files_open(f->b, f->temporary, O_WRONLY | O_CREAT | O_EXCL, mode < 0 ? 0666 : mode);
+        if (f->fd < 0 && errno != EEXIST) break;
+    }
+    if (f->fd >= 0) return true;
+    int number = errno;
+    tni_put(f->b, f->b, f->temporary, f->size); /* it is not ours to remove */
+    f->temporary = NULL;
+    return files_fail(f, "create", number);
+}
+
+TN_PRIV bool tni_file_create(tni_block *b, tni_file *f, const char *path) {
+    if (!files_begin(b, f, path)) return false;
+    bool regular;
+    int mode = files_mode(path, &regular);
+    if (!regular) {
+        f->fd = files_open(b, path, O_WRONLY, 0);
+        return f->fd < 0 ? files_fail(f, "open", errno) : true;
+    }
+    if (!files_open_temporary(f, mode)) return false;
+#if !defined(_WIN32)
+    /* open has applied the umask, which the old file did not have to pass */
+    if (mode >= 0 && files_of(b)->open == files_system_open && fchmod(f->fd, (mode_t)mode) != 0)
+        return files_fail(f, "set the mode of", errno);
+#endif
+    return true;
+}
+
+TN_PRIV bool tni_file_write(tni_file *f, const void *from, int64_t bytes) {
+    const tn_files *t = files_of(f->b);
+    if (f->fd < 0) return tni_error(f->b, TN_INTERNAL, "'%s' is not open", f->path);
+    for (int64_t done = 0; done < bytes;) {
+        if (files_stopped(f, "writing")) return false;
+        int64_t want = files_some(bytes - done);
+        errno = 0;
+        int64_t n = t->write(f->fd, (const char *)from + done, (size_t)want, t->user);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0 || n > want) return files_fail(f, "write", n == 0 ? ENOSPC : errno);
+        done += n;
+        f->at += n;
+    }
+    return true;
+}
+
+/* So that the rename lasts. A folder that cannot be opened or synced on this system is let be; a failing disk is
+ * not: then the name leads to the new content, but perhaps not after a loss of power. */
+static bool files_sync_folder(tni_file *f) {
+#if defined(_WIN32)
+    return (void)f, true;
+#else
+    tni_block *b = f->b;
+    const tn_files *t = files_of(b);
+    size_t n = strlen(f->path);
+    while (n && f->path[n - 1] != '/') n--;
+    while (n > 1 && f->path[n - 1] == '/') n--;
+    char *folder = (char *)tni_get(b, (int64_t)n + 2);
+    if (!folder) return true;
+    memcpy(folder, n ? f->path : ".", n ? n : 1);
+    folder[n ? n : 1] = 0;
+    int fd = files_open(b, folder, O_RDONLY, 0), number = 0;
+    if (fd >= 0) {
+        if (files_sync(b, fd) != 0) number = errno;
+        t->close(fd, t->user);
+    }
+    tni_put(b, b, folder, (int64_t)n + 2);
+    return number != EIO ? true : files_fail(f, "sync the folder of", number);
+#endif
+}
+
+static void files_forget(tni_file *f) {
+    if (f->temporary) tni_put(f->b, f->b, f->temporary, f->size);
+    f->temporary = NULL;
+}
+
+TN_PRIV bool tni_file_commit(tni_file *f) {
+    const tn_files *t = files_of(f->b);
+    if (f->fd < 0) return tni_error(f->b, TN_INTERNAL, "'%s' is not open", f->path);
+    if (!f->temporary) return files_close(f) == 0 ? true : files_fail(f, "close", errno);
+    if (files_sync(f->b, f->fd) != 0) return files_fail(f, "sync", errno);
+    if (files_close(f) != 0) return files_fail(f, "close", errno);
+    errno = 0;
+    if (t->rename(f->temporary, f->path, t->user) != 0) return files_fail(f, "replace", errno);
+    files_forget(f); /* it has the final name */
+    return files_sync_folder(f);
+}
+
+TN_PRIV void tni_file_close(tni_file *f) {
+    const tn_files *t = files_of(f->b);
+    files_close(f);
+    if (!f->temporary) return;
+    t->remove(f->temporary, t->user);
+    files_forget(f);
+}
+
+#undef FILES_CLOEXEC
+#undef FILES_BINARY

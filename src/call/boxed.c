@@ -1,0 +1,267 @@
+/* boxed.c - calls by name with tagged values, for bindings, files and tests; the table of rows.
+ *
+ * One walk over a row's parameters serves every row: values are bound by position and keyword into an argument struct
+ * that starts as the row's defaults. */
+#include "call.h"
+#include "schema.h"
+
+enum { BOXED_ARGS = TNI_ARGS_BYTES, BOXED_LISTS = 64 };
+
+typedef struct boxed_call {
+    tni_block *b;
+    const tn_row *row;
+    union {
+        double align;
+        char bytes[BOXED_ARGS];
+    } args;
+    uint64_t bound;          /* bit a parameter */
+    int64_t one[BOXED_LISTS]; /* storage of lists made from one number */
+    int nones;
+    char reason[160];
+} boxed_call;
+
+static bool boxed_no(boxed_call *c, const char *format, ...) TNI_PRINTF(2, 3);
+static bool boxed_no(boxed_call *c, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(c->reason, sizeof c->reason, format, list);
+    va_end(list);
+    return false;
+}
+
+static void boxed_put(boxed_call *c, size_t offset, const void *value, size_t bytes) {
+    memcpy(c->args.bytes + offset, value, bytes);
+}
+
+static bool boxed_scalar(const tn_value *v, tn_scalar *s) {
+    if (v->type == TN_T_SCALAR) *s = v->as.scalar;
+    else if (v->type == TN_T_INT) *s = tn_int(v->as.integer);
+    else if (v->type == TN_T_FLOAT) *s = tn_float(v->as.real);
+    else if (v->type == TN_T_BOOL) *s = tn_bool(v->as.boolean);
+    else return false;
+    return true;
+}
+
+static double boxed_real(tn_scalar s) { return s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL ? (double)s.integer : s.real; }
+
+static bool boxed_number(boxed_call *c, const tn_param *p, const tn_value *v) {
+    tn_scalar s = tn_none();
+    double d;
+    bool none = v->type == 0;
+    if (!none && !boxed_scalar(v, &s)) return boxed_no(c, "'%s' wants a number", p->name);
+    if (none && !(p->flags & TN_P_OPTIONAL)) return boxed_no(c, "'%s' wants a number, not None", p->name);
+    if (p->flags & TN_P_MAYBE) {
+        tn_maybe m = tn_no_float();
+        if (!none) m = tn_some(boxed_real(s));
+        boxed_put(c, p->offset, &m, sizeof m);
+    } else if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) {
+        boxed_put(c, p->offset, &s, sizeof s);
+    } else {
+        if (s.kind == TN_KIND_COMPLEX) return boxed_no(c, "'%s' wants a real number", p->name);
+        d = boxed_real(s);
+        boxed_put(c, p->offset, &d, sizeof d);
+    }
+    return true;
+}
+
+static bool boxed_int(boxed_call *c, const tn_param *p, const tn_value *v) {
+    int64_t i = TN_NONE;
+    if (v->type == TN_T_INT) i = v->as.integer;
+    else if (v->type == TN_T_BOOL) i = v->as.boolean;
+    else if (v->type == TN_T_SCALAR && v->as.scalar.kind <= TN_KIND_INT) i = v->as.scalar.integer;
+    else if (v->type || !(p->flags & TN_P_OPTIONAL)) return boxed_no(c, "'%s' wants an int", p->name);
+    boxed_put(c, p->offset, &i, sizeof i);
+    return true;
+}
+
+static bool boxed_ints(boxed_call *c, const tn_param *p, const tn_value *v) {
+    tn_ints l = {NULL, -1};
+    if (v->type == TN_T_INTS) l = v->as.ints;
+    else if (v->type == TN_T_INT && p->type == TN_T_INTS && c->nones < BOXED_LISTS) {
+        c->one[c->nones] = v->as.integer;
+        l.at = &c->one[c->nones++];
+        l.n = 1;
+    } else if (v->type == TN_T_FLOATS && p->type == TN_T_FLOATS) {
+        boxed_put(c, p->offset, &v->as.floats, sizeof v->as.floats);
+        return true;
+    } else if (v->type || !(p->flags & TN_P_OPTIONAL)) {
+        return boxed_no(c, "'%s' wants a list of numbers", p->name);
+    }
+    boxed_put(c, p->offset, &l, sizeof l);
+    return true;
+}
+
+static bool boxed_tensor(boxed_call *c, const tn_param *p, const tn_value *v) {
+    tn_scalar s;
+    tn_tensor *none = NULL;
+    if (v->type == TN_T_TENSOR && v->as.tensor) boxed_put(c, p->offset, &v->as.tensor, sizeof v->as.tensor);
+    else if (p->flags & TN_P_NUMBER && boxed_scalar(v, &s)) {
+        boxed_put(c, p->offset, &none, sizeof none);
+        boxed_put(c, p->number_offset, &s, sizeof s);
+    } else if (v->type == 0 && p->flags & TN_P_OPTIONAL) boxed_put(c, p->offset, &none, sizeof none);
+    else return boxed_no(c, "'%s' wants a tensor", p->name);
+    return true;
+}
+
+static bool boxed_word(boxed_call *c, const tn_param *p, const tn_value *v) {
+    int32_t i = 0;
+    if (v->type == TN_T_STRING && p->words && v->as.string) {
+        for (int k = 0; p->words[k]; k++)
+            if (strcmp(p->words[k], v->as.string) == 0) i = k + 1;
+        if (!i) return boxed_no(c, "'%s' has no choice '%.40s'", p->name, v->as.string);
+    } else if (v->type == TN_T_ENUM || v->type == TN_T_INT) i = (int32_t)v->as.integer;
+    else if (v->type || !(p->flags & TN_P_OPTIONAL)) return boxed_no(c, "'%s' wants a word", p->name);
+    boxed_put(c, p->offset, &i, sizeof i);
+    return true;
+}
+
+static bool boxed_bind(boxed_call *c, int i, const tn_value *v) {
+    const tn_param *p = &c->row->gen->param[i];
+    int32_t small = 0;
+    if (c->bound >> i & 1) return boxed_no(c, "'%s' is given twice", p->name);
+    c->bound |= (uint64_t)1 << i;
+    switch (p->type) {
+    case TN_T_TENSOR: return boxed_tensor(c, p, v);
+    case TN_T_TENSORS:
+        if (v->type != TN_T_TENSORS) return boxed_no(c, "'%s' wants a list of tensors", p->name);
+        boxed_put(c, p->offset, &v->as.tensors, sizeof v->as.tensors);
+        return true;
+    case TN_T_INT: return boxed_int(c, p, v);
+    case TN_T_FLOAT:
+    case TN_T_SCALAR: return boxed_number(c, p, v);
+    case TN_T_BOOL:
+        if (v->type != TN_T_BOOL) return boxed_no(c, "'%s' wants a bool", p->name);
+        boxed_put(c, p->offset, &v->as.boolean, sizeof v->as.boolean);
+        return true;
+    case TN_T_INTS:
+    case TN_T_FLOATS: return boxed_ints(c, p, v);
+    case TN_T_ENUM: return boxed_word(c, p, v);
+    case TN_T_DTYPE:
+        if (v->type && v->type != TN_T_DTYPE) return boxed_no(c, "'%s' wants a dtype", p->name);
+        small = v->type ? (int32_t)v->as.dtype : 0;
+        boxed_put(c, p->offset, &small, sizeof small);
+        return true;
+    case TN_T_DEVICE:
+        if (v->type && v->type != TN_T_DEVICE) return boxed_no(c, "'%s' wants a device", p->name);
+        small = v->type ? v->as.device : 0;
+        boxed_put(c, p->offset, &small, sizeof small);
+        return true;
+    case TN_T_GENERATOR:
+        if (v->type && v->type != TN_T_GENERATOR) return boxed_no(c, "'%s' wants a generator", p->name);
+        if (v->type) boxed_put(c, p->offset, &v->as.generator, sizeof v->as.generator);
+        return true;
+    case TN_T_STRING:
+        if (v->type && v->type != TN_T_STRING) return boxed_no(c, "'%s' wants a string", p->name);
+        if (v->type) boxed_put(c, p->offset, &v->as.string, sizeof v->as.string);
+        return true;
+    default: return boxed_no(c, "'%s' cannot be given here", p->name);
+    }
+}
+
+static int boxed_param(const tn_row *row, const char *name) {
+    for (int i = 0; i < row->gen->nparam; i++)
+        if (strcmp(row->gen->param[i].name, name) == 0) return i;
+    return -1;
+}
+
+static bool boxed_out(boxed_call *c, unsigned how, const tn_value *v) {
+    const tn_gen *gen = c->row->gen;
+    if (gen->out_offset == UINT16_MAX || how & TN_IN_PLACE) return boxed_no(c, "there is no out=");
+    if (v->type == TN_T_TENSOR && gen->nresults == 1) boxed_put(c, gen->out_offset, &v->as.tensor, sizeof v->as.tensor);
+    else if (v->type == TN_T_TENSORS && v->as.tensors.n == gen->nresults)
+        boxed_put(c, gen->out_offset, v->as.tensors.at, (size_t)gen->nresults * sizeof(tn_tensor *));
+    else return boxed_no(c, "out wants %d tensors", gen->nresults);
+    return true;
+}
+
+static bool boxed_fill(boxed_call *c, unsigned how, const tn_value *values, int n) {
+    const tn_gen *gen = c->row->gen;
+    int at = 0;
+    c->bound = 0;
+    c->nones = 0;
+    c->reason[0] = 0;
+    if (gen->args_size > BOXED_ARGS) return boxed_no(c, "its arguments are too large for a call by name");
+    memcpy(c->args.bytes, gen->defaults, gen->args_size);
+    for (int i = 0; i < n; i++) {
+        int p = at;
+        if (values[i].name && strcmp(values[i].name, "out") == 0) {
+            if (values[i].type && !boxed_out(c, how, &values[i])) return false;
+            continue;
+        }
+        if (values[i].name && (p = boxed_param(c->row, values[i].name)) < 0)
+            return boxed_no(c, "there is no argument '%.40s'", values[i].name);
+        if (!values[i].name && (at >= gen->nparam || gen->param[at].flags & TN_P_KEYWORD))
+            return boxed_no(c, "takes %d positional arguments, more are given", at);
+        if (!values[i].name) at++;
+        if (!boxed_bind(c, p, &values[i])) return false;
+    }
+    for (int i = 0; i < gen->nparam; i++)
+        if (!(c->bound >> i & 1) && !(gen->param[i].flags & TN_P_DEFAULT) && gen->param[i].type != TN_T_GENERATOR)
+            return boxed_no(c, "argument '%s' is missing", gen->param[i].name);
+    return true;
+}
+
+static bool boxed_run(boxed_call *c, unsigned how, const char *file, int line, tn_tensor **results, int room, int *count) {
+    const tn_gen *gen = c->row->gen;
+    *count = 0;
+    if (gen->props & TN_PROP_RETURNS_LIST) {
+        tn_list l;
+        if (!tn_call(c->row, how, file, line, c->args.bytes, &l)) return false;
+        *count = (int)l.n;
+        for (int64_t i = 0; i < l.n && i < room; i++) results[i] = l.at[i];
+        if (l.n > room) return tni_error(c->b, TN_INVALID, "%s: %d results, room for %d", c->row->name, (int)l.n, room);
+        return true;
+    }
+    if (gen->nresults > room) return tni_error(c->b, TN_INVALID, "%s: room for %d results", c->row->name, room);
+    if (!tn_call(c->row, how, file, line, c->args.bytes, results)) return false;
+    *count = gen->nresults;
+    return true;
+}
+
+TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned how, const tn_value *values, int nvalues,
+                        tn_tensor **results, int room, int *count) {
+    boxed_call c;
+    c.b = tni_here();
+    *count = 0;
+    if (!c.b || c.b->failed) return false;
+    c.row = row;
+    if (boxed_fill(&c, how, values, nvalues)) return boxed_run(&c, how, file, line, results, room, count);
+    if (!c.b->frame && !c.b->place_hold) c.b->place_file = file, c.b->place_line = line;
+    tni_error(c.b, TN_TYPE, "%s: %s\n  schema: %s", row->name, c.reason, row->schema);
+    if (!c.b->frame && !c.b->place_hold) tni_error_tell(c.b);
+    return false;
+}
+
+static bool boxed_base_is(const tn_row *row, const char *name, size_t n) {
+    size_t base = strcspn(row->schema, ".(");
+    return base == n && strncmp(row->schema, name, n) == 0;
+}
+
+TN_API bool tn_call_named(const char *file, int line, const char *name, const tn_value *values, int nvalues,
+                          tn_tensor **results, int room, int *count) {
+    boxed_call c;
+    const tn_row *row = tn_row_named(name);
+    size_t n = strlen(name);
+    unsigned how = TN_PLAIN;
+    c.b = tni_here();
+    c.reason[0] = 0;
+    *count = 0;
+    if (!c.b || c.b->failed) return false;
+    if (row) return tn_call_row(file, line, row, how, values, nvalues, results, room, count);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t i = 0; i < tn_row_count(); i++) {
+            c.row = tn_row_at(i);
+            if (how & TN_IN_PLACE && !(c.row->forms & TN_INPLACE)) continue;
+            if (!boxed_base_is(c.row, name, n) && !(how && strncmp(c.row->name, name, n) == 0 && !c.row->name[n])) continue;
+            if (boxed_fill(&c, how, values, nvalues)) return boxed_run(&c, how, file, line, results, room, count);
+        }
+        if (n < 2 || name[n - 1] != '_') break;
+        n--;
+        how = TN_IN_PLACE;
+    }
+    if (!c.b->frame && !c.b->place_hold) c.b->place_file = file, c.b->place_line = line;
+    if (c.reason[0]) tni_error(c.b, TN_TYPE, "%s: no overload fits; the last: %s", name, c.reason);
+    else tni_error(c.b, TN_INVALID, "there is no operator '%.60s'", name);
+    if (!c.b->frame && !c.b->place_hold) tni_error_tell(c.b);
+    return false;
+}

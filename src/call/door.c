@@ -1,0 +1,578 @@
+/* door.c - the one way into every operator: enter, check, look, prepare, run, publish.
+ *
+ * Everything that can fail happens before `run`; publish cannot fail. The door branches on properties of the row and
+ * the call (composed? lists? in place? recording?), never on an operator's name. */
+#include "call.h"
+
+/* --- enter: arguments become slots ------------------------------------------------------------------- */
+
+static bool door_argument_error(tn_frame *f, const tn_param *p) {
+    return tn_fail(f, TN_INVALID, "argument '%s' is NULL", p->name);
+}
+
+TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar s) {
+    static const uint8_t dtypes[] = {TN_NO_DTYPE, TN_NO_DTYPE, TN_BOOL, TN_I64, TN_F64, TN_C128};
+    tn_tensor *t = &n->header;
+    memset(t, 0, offsetof(tn_tensor, dims));
+    memset(&n->storage, 0, sizeof n->storage);
+    if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real; /* keyword forms fill `real` */
+    t->refs = n->storage.refs = 1;
+    t->dtype = dtypes[s.kind];
+    t->capacity = 4;
+    t->device = TN_CPU;
+    t->flags = TNI_NUMBER | TNI_STACK | TNI_CONTIGUOUS;
+    t->owner = n->storage.owner = b;
+    t->numel = 1;
+    t->size = t->dims;
+    t->stride = t->dims + 4;
+    t->storage = &n->storage;
+    n->storage.data = n->value;
+    n->storage.bytes = sizeof n->value;
+    n->storage.kind = TNI_DATA_INSIDE;
+    if (s.kind == TN_KIND_BOOL) s.integer = s.integer || s.real != 0;
+    tni_element_set(n->value, t->dtype, s);
+    return t;
+}
+
+/* A tensor parameter that is NULL: a number in its place, an absent optional, or an error. */
+static bool door_missing(tni_call *c, const tn_param *p, int i, int *numbers) {
+    tn_frame *f = &c->f;
+    if (p->flags & TN_P_NUMBER) {
+        tn_scalar s;
+        memcpy(&s, (const char *)f->args + p->number_offset, sizeof s);
+        if (s.kind > TN_KIND_NONE && s.kind <= TN_KIND_COMPLEX && *numbers < TNI_NUMBERS) {
+            f->in_[i] = tni_number_wrap(f->block, &c->number[(*numbers)++], s);
+            return true;
+        }
+    }
+    f->in_[i] = NULL;
+    return (p->flags & TN_P_OPTIONAL) || door_argument_error(f, p);
+}
+
+/* Appends the members of tensor lists behind the single tensors. */
+static bool door_lists(tni_call *c, unsigned *any) {
+    tn_frame *f = &c->f;
+    const tn_gen *gen = f->row->gen;
+    int64_t total = f->nin;
+    for (int i = 0; i < gen->nparam; i++) {
+        tn_tensors l;
+        if (gen->param[i].type != TN_T_TENSORS) continue;
+        memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
+        if (l.n < 0 || (l.n > 0 && !l.at)) return door_argument_error(f, &gen->param[i]);
+        if (!tni_add(total, l.n, &total) || total > 60000)
+            return tn_fail(f, TN_INVALID, "'%s' has %lld tensors, at most 60000 fit", gen->param[i].name, (long long)l.n);
+    }
+    if (total > TNI_IN) {
+        c->in_bytes = total * (int64_t)sizeof(tn_tensor *);
+        c->in_more = (tn_tensor **)tni_need(f->block, c->in_bytes);
+        if (!c->in_more) return false;
+        memcpy(c->in_more, f->in_, (size_t)f->nin * sizeof(tn_tensor *));
+        f->in = c->in_more;
+    }
+    for (int i = 0; i < gen->nparam; i++) {
+        const tn_param *p = &gen->param[i];
+        tn_tensors l;
+        if (p->type != TN_T_TENSORS) continue;
+        memcpy(&l, (const char *)f->args + p->offset, sizeof l);
+        for (int64_t k = 0; k < l.n; k++) {
+            tn_tensor *t = l.at[k];
+            if (!t && !(p->flags & TN_P_OPTIONAL))
+                return tn_fail(f, TN_INVALID, "'%s' has NULL at position %lld", p->name, (long long)k);
+            if (t) *any |= t->flags | (t->owner->context != f->block->context ? 1u << 31 : 0);
+            f->in[f->nin++] = t;
+        }
+    }
+    return true;
+}
+
+/* Rare properties of inputs: another context, a forgotten need, meta, a view whose base was written. */
+static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
+    tn_frame *f = &c->f;
+    if (any & 1u << 31) return tn_fail(f, TN_INVALID, "an argument belongs to another context");
+    for (int i = 0; i < f->nin; i++) {
+        tn_tensor *t = f->in[i];
+        if (!t) continue;
+        if (t->flags & TNI_GHOST && t->numel && !f->row->compose && f->row->check)
+            return tn_fail(f, TN_INTERNAL, "reads the data of input %d, which its row does not name in .needs", i);
+        if (t->flags & TNI_META) f->meta = true, f->device = TN_META;
+        if (t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&
+            t->edge_version != tni_load_relaxed(&t->storage->version) && !tni_view_refresh(f->block, t))
+            return false;
+    }
+    if (f->meta)
+        for (int i = 0; i < f->nin; i++)
+            if (f->in[i] && !(f->in[i]->flags & (TNI_META | TNI_NUMBER)) && f->in[i]->ndim)
+                return tn_fail(f, TN_INVALID, "arguments are on different devices, meta and %s", "cpu");
+    return true;
+}
+
+static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
+    if (t->flags & TNI_READ_ONLY) return tn_fail(f, TN_INVALID, "%s is read-only memory", what);
+    if (f->block->no_grad || !(t->flags & TNI_REQUIRES)) return true;
+    if (t->flags & TNI_LEAF)
+        return tn_fail(f, TN_AUTOGRAD, "%s is a leaf that requires grad and is written in place", what);
+    if (t->flags & TNI_VIEW && t->base->flags & TNI_LEAF && t->base->flags & TNI_REQUIRES)
+        return tn_fail(f, TN_AUTOGRAD, "%s is a view of a leaf that requires grad and is written in place", what);
+    return true;
+}
+
+/* Outputs that are given: self of an in-place call, or out=. */
+static bool door_given(tni_call *c, unsigned any) {
+    tn_frame *f = &c->f;
+    const tn_gen *gen = f->row->gen;
+    if (f->inplace) {
+        if (!(f->row->forms & TN_INPLACE)) return tn_fail(f, TN_INVALID, "there is no in-place form");
+        f->given[0] = f->in[0];
+        f->ngiven = 1;
+        return door_may_write(f, f->in[0], "self");
+    }
+    if (gen->nresults > 4) return true;
+    memcpy(f->given, (const char *)f->args + gen->out_offset, gen->nresults * sizeof(tn_tensor *));
+    for (int k = 0; k < gen->nresults; k++) {
+        tn_tensor *t = f->given[k];
+        if (!t) return tn_fail(f, TN_INVALID, "out: all %d results must be given, or none", gen->nresults);
+        if (t->owner->context != f->block->context) return tn_fail(f, TN_INVALID, "out belongs to another context");
+        if (!f->block->no_grad && (t->flags & TNI_REQUIRES || any & TNI_REQUIRES))
+            return tn_fail(f, TN_AUTOGRAD, "out= does not support gradients, but an argument requires grad");
+        if (!door_may_write(f, t, "out")) return false;
+        if (!(t->flags & TNI_META) != !f->meta && f->nin) return tn_fail(f, TN_INVALID, "out is on another device");
+    }
+    f->ngiven = (uint8_t)gen->nresults;
+    return true;
+}
+
+static bool door_mutated(tn_frame *f) {
+    const tn_gen *gen = f->row->gen;
+    int slot = gen->nfixed;
+    for (int i = 0; i < gen->nfixed; i++)
+        if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] &&
+            !door_may_write(f, f->in[i], gen->param[gen->fixed[i]].name))
+            return false;
+    if (!(gen->props & TN_PROP_LISTS)) return true;
+    for (int i = 0; i < gen->nparam; i++) {
+        tn_tensors l;
+        if (gen->param[i].type != TN_T_TENSORS) continue;
+        memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
+        for (int64_t k = 0; k < l.n; k++, slot++)
+            if (gen->param[i].flags & TN_P_MUTATED && l.at[k] && !door_may_write(f, l.at[k], gen->param[i].name))
+                return false;
+    }
+    return true;
+}
+
+static bool door_generator(tn_frame *f) {
+    const tn_gen *gen = f->row->gen;
+    for (int i = 0; i < gen->nparam; i++)
+        if (gen->param[i].type == TN_T_GENERATOR)
+            memcpy(&f->generator, (const char *)f->args + gen->param[i].offset, sizeof f->generator);
+    if (!f->generator) f->generator = tni_generator_default(f->block);
+    return f->generator != NULL;
+}
+
+static bool door_out_given(const tn_gen *gen, const void *args) {
+    tn_tensor *first[4];
+    if (gen->out_offset == UINT16_MAX) return false;
+    memcpy(first, (const char *)args + gen->out_offset, (gen->nresults > 4 ? 4u : gen->nresults) * sizeof first[0]);
+    for (int k = 0; k < gen->nresults && k < 4; k++)
+        if (first[k]) return true;
+    return false;
+}
+
+static bool door_enter(tni_call *c) {
+    tn_frame *f = &c->f;
+    const tn_gen *gen = f->row->gen;
+    tni_block *b = f->block;
+    unsigned any = 0;
+    int numbers = 0;
+    if (TNI_UNLIKELY(b->failed)) return false;
+    for (int i = 0; i < gen->nfixed; i++) {
+        const tn_param *p = &gen->param[gen->fixed[i]];
+        tn_tensor *t;
+        memcpy(&t, (const char *)f->args + p->offset, sizeof t);
+        if (TNI_UNLIKELY(!t)) {
+            if (!door_missing(c, p, i, &numbers)) return false;
+            continue;
+        }
+        if (TNI_UNLIKELY(t->owner != b) && t->owner->context != b->context) any |= 1u << 31;
+        any |= t->flags;
+        f->in_[i] = t;
+    }
+    f->nin = gen->nfixed;
+    if (TNI_UNLIKELY(gen->props & TN_PROP_LISTS) && !door_lists(c, &any)) return false;
+    if (TNI_UNLIKELY(any & (1u << 31 | TNI_META | TNI_GHOST | TNI_VIEW))) {
+        if (!door_odd(c, any)) return false;
+        for (int i = 0; i < f->nin; i++) /* a refreshed view may require grad now */
+            if (f->in[i]) any |= f->in[i]->flags;
+    }
+    f->recording = (any & TNI_REQUIRES) != 0 && !b->no_grad && f->row->grad != tn_grad_zero && !f->row->compose;
+    if (f->inplace || TNI_UNLIKELY(door_out_given(gen, f->args)))
+        if (!door_given(c, any)) return false;
+    if (TNI_UNLIKELY(gen->props & TN_PROP_MUTATED) && !door_mutated(f)) return false;
+    return !(gen->props & TN_PROP_GENERATOR) || door_generator(f);
+}
+
+/* --- announcing outputs ------------------------------------------------------------------------------- */
+
+TNI_INLINE tni_call *door_call(tn_frame *f) { return (tni_call *)(void *)f; }
+
+/* The given tensor of output k: as announced, or written through a temporary. */
+static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size, const int64_t *stride) {
+    tn_tensor *t = f->given[k], *made;
+    char has[128], wants[128];
+    bool same = t->ndim == ndim, exact;
+    for (int i = 0; same && i < ndim; i++) same = t->size[i] == size[i];
+    if (!same)
+        return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", f->inplace ? "self" : "out",
+                       tni_shape_text(has, sizeof has, t->ndim, t->size), tni_shape_text(wants, sizeof wants, ndim, size));
+    if (!tni_can_cast(dtype, t->dtype))
+        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s", tni_dtype(dtype)->text,
+                       tni_dtype(t->dtype)->text);
+    exact = t->dtype == dtype;
+    for (int i = 0; exact && i < ndim; i++) exact = size[i] == 1 || t->stride[i] == stride[i];
+    if (exact || (f->row->loop && !stride)) {
+        f->out[k] = t;
+        return true;
+    }
+    made = f->out[k] = tni_header(f->block, dtype, ndim, size, stride);
+    if (!made) return false;
+    door_call(f)->redirected |= 1u << k;
+    return true;
+}
+
+TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size, const int64_t *stride) {
+    tn_tensor *t;
+    if (k >= f->nout) f->nout = k + 1;
+    if (TNI_UNLIKELY(k < f->ngiven)) {
+        int64_t row_major[TN_MAX_DIMS];
+        if (!stride && !f->row->loop) tni_row_major(ndim, size, row_major), stride = row_major;
+        return door_take_given(f, k, dtype, ndim, size, f->row->loop ? NULL : stride);
+    }
+    t = f->out[k] = tni_header(f->block, dtype, ndim, size, stride);
+    if (TNI_UNLIKELY(!t)) return false;
+    if (f->meta) t->flags |= TNI_META, t->device = TN_META;
+    return true;
+}
+
+TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size) {
+    tni_call *c = door_call(f);
+    for (int i = 0; i < ndim; i++)
+        if (TNI_UNLIKELY(size[i] == TN_UNKNOWN)) {
+            int64_t none[TN_MAX_DIMS];
+            if (f->meta) return tn_fail(f, TN_UNSUPPORTED, "the size of its result depends on data, which meta has not");
+            if (f->ngiven) return tn_fail(f, TN_UNSUPPORTED, "out= where the size depends on data");
+            memcpy(none, size, (size_t)ndim * sizeof *none);
+            none[i] = 0;
+            c->unknown_out = k;
+            c->unknown_dim = i;
+            return tn_announce_strided(f, k, dtype, ndim, none, NULL);
+        }
+    return tn_announce_strided(f, k, dtype, ndim, size, NULL);
+}
+
+TN_API bool tn_announce_like(tn_frame *f, int k, const tn_tensor *like, tn_dtype dtype) {
+    bool keep = !(like->flags & TNI_CONTIGUOUS) && tni_is_dense(like);
+    return tn_announce_strided(f, k, dtype, like->ndim, like->size, keep ? like->stride : NULL);
+}
+
+TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const int64_t *size, const int64_t *stride,
+                             int64_t offset) {
+    tn_tensor *t;
+    bool history = f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
+    if (k >= f->nout) f->nout = k + 1;
+    if (f->ngiven) return tn_fail(f, TN_UNSUPPORTED, "a view cannot be written into a given tensor");
+    if (of->flags & TNI_STACK) return tn_fail(f, TN_TYPE, "a number has no view");
+    if (history) {
+        t = f->out[k] = tni_view_of(f->block, of, ndim, size, stride, offset);
+        if (t) t->edge_version = tni_load_relaxed(&t->storage->version);
+        return t != NULL;
+    }
+    t = f->out[k] = tni_header(f->block, of->dtype, ndim, size, stride); /* shares data, not history */
+    if (!t) return false;
+    t->storage = of->storage;
+    tni_fetch_add_relaxed(&t->storage->refs, 1u);
+    t->offset = offset;
+    t->device = of->device;
+    t->flags |= of->flags & (TNI_META | TNI_READ_ONLY);
+    return true;
+}
+
+TN_API bool tn_announce_count(tn_frame *f, int64_t count) {
+    tni_call *c = door_call(f);
+    if (count < 0 || count > 60000)
+        return tn_fail(f, TN_INVALID, "a list of %lld results is too long", (long long)count);
+    c->holder = tni_new(f->block, TN_I64, 1, &count);
+    if (!c->holder) return false;
+    f->out = (tn_tensor **)c->holder->storage->data;
+    memset((void *)f->out, 0, (size_t)count * sizeof *f->out);
+    f->nout = (int)count;
+    return true;
+}
+
+TN_API bool tn_scratch(tn_frame *f, int64_t count, int64_t bytes_each) {
+    int64_t bytes;
+    if (!tni_bytes(count, bytes_each, &bytes) || !tni_add(bytes, (int64_t)f->scratch_bytes, &bytes))
+        return tn_fail(f, TN_MEMORY, "needs too much scratch memory");
+    f->scratch_bytes = (size_t)((bytes + TNI_ALIGN - 1) & -TNI_ALIGN);
+    return true;
+}
+
+TN_API bool tn_fail(tn_frame *f, tn_code code, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    tni_error_list(f->block, code, format, list);
+    va_end(list);
+    return false;
+}
+
+TN_API bool tn_cancelled(const tn_frame *f) { return tni_stopped(f->block->context); }
+
+/* --- prepare: all that can fail --------------------------------------------------------------------------- */
+
+static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
+    if (a->storage != b->storage || a->offset != b->offset || a->dtype != b->dtype || a->ndim != b->ndim) return false;
+    for (int i = 0; i < a->ndim; i++)
+        if (a->size[i] != b->size[i] || (a->size[i] > 1 && a->stride[i] != b->stride[i])) return false;
+    return true;
+}
+
+/* Written tensors may not overlap themselves, each other, or inputs they are not exactly. */
+static bool door_overlap(tn_frame *f) {
+    for (int k = 0; k < f->ngiven; k++) {
+        tn_tensor *t = f->given[k];
+        if (tni_overlaps_itself(t))
+            return tn_fail(f, TN_INVALID, "%s overlaps itself (it is expanded); clone it first", f->inplace ? "self" : "out");
+        for (int i = 0; i < f->nin; i++) {
+            tn_tensor *in = f->in[i];
+            if (!in || in == t || in->flags & TNI_STACK || in->storage != t->storage || !tni_overlap(t, in)) continue;
+            if (f->row->forms & TN_INPLACE && door_same_place(t, in)) continue;
+            return tn_fail(f, TN_INVALID, "%s overlaps input %d in part; clone one of them first",
+                           f->inplace ? "self" : "out", i);
+        }
+        if (!(f->row->forms & TN_INPLACE))
+            for (int i = 0; i < f->nin; i++)
+                if (f->in[i] == t) return tn_fail(f, TN_INVALID, "out is also an input, and the operator cannot work in place");
+        for (int j = 0; j < k; j++)
+            if (f->given[j]->storage == t->storage && tni_overlap(f->given[j], t))
+                return tn_fail(f, TN_INVALID, "out tensors %d and %d overlap", j, k);
+    }
+    return true;
+}
+
+static bool door_counted(tni_call *c) {
+    tn_tensor *t = c->f.out[c->unknown_out];
+    int64_t numel = 1;
+    t->size[c->unknown_dim] = c->f.count;
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        t->stride[i] = numel;
+        if (!tni_mul(numel, t->size[i] ? t->size[i] : 1, &numel)) return tn_fail(&c->f, TN_MEMORY, "the result is too large");
+    }
+    for (int i = 0; i < t->ndim; i++)
+        if (t->size[i] == 0) numel = 0;
+    t->numel = numel;
+    return true;
+}
+
+/* A gradient that reads an input which this call overwrites reads a copy of it. */
+static bool door_prepare(tni_call *c) {
+    tn_frame *f = &c->f;
+    tni_block *b = f->block;
+    if (TNI_UNLIKELY(f->ngiven) && !door_overlap(f)) return false;
+    if (f->row->look && !f->meta && !f->row->look(f)) return false;
+    if (TNI_UNLIKELY(c->unknown_out >= 0) && !door_counted(c)) return false;
+    for (int k = 0; k < f->nout; k++) {
+        tn_tensor *t = f->out[k];
+        if (t && !t->storage && !tni_set_storage(b, t)) return false;
+    }
+    if (f->scratch_bytes && !f->meta && !(f->scratch = tni_need(b, (int64_t)f->scratch_bytes))) return false;
+    if (f->recording) {
+        if (!(f->node = tni_node_new(f))) return false;
+        if (f->ngiven && f->given[0]->flags & TNI_VIEW && !(c->rebase = tni_view_rebase(f, f->given[0]))) return false;
+    }
+    return TNI_LIKELY(!(b->hooks & TNI_HOOK_RECORD)) || f->meta || tni_record_call(c);
+}
+
+/* A floating result of a row without a gradient cannot join a graph. */
+static bool door_may_record(tn_frame *f) {
+    if (f->row->grad) return true;
+    for (int k = 0; k < f->row->gen->nresults && k < f->nout; k++)
+        if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT)
+            return tn_fail(f, TN_AUTOGRAD, "has no gradient, but an argument requires grad; detach it or use no-grad mode");
+    f->recording = false;
+    return true;
+}
+
+/* --- publish: cannot fail ------------------------------------------------------------------------------------ */
+
+static void door_bump(tn_tensor *t) {
+    uint32_t *version = &t->storage->version;
+    tni_store_relaxed(version, tni_load_relaxed(version) + 1);
+}
+
+static void door_versions(tni_call *c) {
+    tn_frame *f = &c->f;
+    const tn_gen *gen = f->row->gen;
+    int slot = gen->nfixed;
+    for (int k = 0; k < f->ngiven; k++) {
+        if (c->redirected >> k & 1) {
+            if (!f->meta) tni_copy_elements(f->block, f->given[k], f->out[k]);
+            tni_drop(f->block, f->out[k]);
+            f->out[k] = f->given[k];
+        }
+        door_bump(f->given[k]);
+    }
+    if (!(gen->props & TN_PROP_MUTATED)) return;
+    for (int i = 0; i < gen->nfixed; i++)
+        if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1)) door_bump(f->in[i]);
+    for (int i = 0; i < gen->nparam; i++) {
+        tn_tensors l;
+        if (gen->param[i].type != TN_T_TENSORS) continue;
+        memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
+        if (gen->param[i].flags & TN_P_MUTATED)
+            for (int64_t k = 0; k < l.n; k++)
+                if (f->in[slot + k]) door_bump(f->in[slot + k]);
+        slot += (int)l.n;
+    }
+}
+
+static void door_publish(tni_call *c) {
+    tn_frame *f = &c->f;
+    tni_block *b = f->block;
+    const tn_gen *gen = f->row->gen;
+    if (f->ngiven || gen->props & TN_PROP_MUTATED) door_versions(c);
+    if (f->recording) {
+        int results = gen->props & TN_PROP_RETURNS_LIST ? f->nout : gen->nresults;
+        for (int k = 0; k < results && k < f->nout; k++)
+            if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT) tni_node_hang(b, f->node, f->out[k], k);
+        if (c->rebase) tni_node_hang(b, c->rebase, f->given[0]->base, 0);
+        if (f->node->refs == 0) tni_node_abandon(b, f->node);
+    }
+    for (int k = gen->nresults; k < f->nout && !(gen->props & TN_PROP_RETURNS_LIST); k++)
+        if (f->out[k]) tni_drop(b, f->out[k]); /* saves live in the node only */
+}
+
+/* --- the call -------------------------------------------------------------------------------------------------- */
+
+/* After a failure: what was made goes, nothing visible has changed. */
+static void door_undo(tni_call *c) {
+    tn_frame *f = &c->f;
+    if (f->node) tni_node_abandon(f->block, f->node);
+    if (c->rebase) tni_node_abandon(f->block, c->rebase);
+    for (int k = 0; k < f->nout; k++)
+        if (f->out[k] && (k >= f->ngiven || f->out[k] != f->given[k])) tni_drop(f->block, f->out[k]);
+    if (c->holder) tni_drop(f->block, c->holder);
+}
+
+static bool door_primitive(tni_call *c) {
+    tn_frame *f = &c->f;
+    f->out = f->out_;
+    f->nout = 0;
+    if (!f->row->check(f) || (f->recording && !door_may_record(f)) || !door_prepare(c)) {
+        door_undo(c);
+        return false;
+    }
+    if (!f->meta) {
+        f->row->run(f);
+        if (TNI_UNLIKELY(tni_stopped(f->block->context)) && !f->ngiven && !(f->row->gen->props & TN_PROP_MUTATED)) {
+            tn_fail(f, TN_CANCELLED, "the call was asked to stop");
+            door_undo(c);
+            return false;
+        }
+    }
+    door_publish(c);
+    return true;
+}
+
+/* A composed row calls operators in a scope of its own and hands its results out. */
+static bool door_compose(tni_call *c) {
+    tn_frame *f = &c->f;
+    tni_block *b = f->block;
+    int64_t mark = tni_begin(b), room = f->row->gen->props & TN_PROP_RETURNS_LIST ? 0 : f->row->gen->nresults;
+    bool ok = mark >= 0;
+    f->out = f->out_;
+    f->nout = (int)room;
+    for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
+    ok = ok && f->row->compose(f) && !b->failed;
+    for (int k = 0; ok && k < f->ngiven; k++) {
+        if (!tnp_copy_(f->given[k], f->out[k])) ok = false;
+        else f->out[k] = f->given[k];
+    }
+    if (ok) {
+        for (int k = 0; k < f->nout; k++)
+            if (f->out[k] && f->out[k]->owner == b && f->out[k]->depth > mark) tni_move(b, f->out[k], mark);
+        if (c->holder) tni_move(b, c->holder, mark);
+    }
+    tni_end(b, mark);
+    return ok;
+}
+
+static void door_profile(tni_call *c, double begin) {
+    char text[256];
+    tn_frame *f = &c->f;
+    tni_profile_add(f->block, f->row->name, f->block->place_file, f->block->place_line,
+                    tni_call_text(text, sizeof text, f->row, f->args), begin, tni_now(f->block->context));
+}
+
+static void door_results(tni_call *c, void *results, bool ok) {
+    tn_frame *f = &c->f;
+    const tn_gen *gen = f->row->gen;
+    if (gen->props & TN_PROP_RETURNS_LIST) {
+        tn_list l = {NULL, 0, NULL};
+        if (ok) l.at = f->out, l.n = f->nout, l.holder = c->holder;
+        memcpy(results, &l, sizeof l);
+    } else if (TNI_LIKELY(gen->nresults == 1)) {
+        *(tn_tensor **)results = ok ? f->out[0] : NULL;
+    } else {
+        for (int k = 0; k < gen->nresults; k++) ((tn_tensor **)results)[k] = ok && k < f->nout ? f->out[k] : NULL;
+    }
+}
+
+TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args, void *results) {
+    tni_call c;
+    tn_frame *f = &c.f;
+    tni_block *b = tni_here();
+    double begin = 0;
+    bool ok;
+    f->row = row;
+    f->nout = 0;
+    if (TNI_UNLIKELY(!b)) return door_results(&c, results, false), false;
+    f->block = b;
+    f->args = args;
+    f->in = f->in_;
+    f->out = f->out_;
+    f->nin = 0;
+    f->recording = f->meta = false;
+    f->inplace = how & TN_IN_PLACE;
+    f->type = 0;
+    f->device = TN_CPU;
+    f->unneeded = 0;
+    f->unwritten = 0;
+    f->count = 0;
+    f->scratch_bytes = 0;
+    f->scratch = NULL;
+    f->generator = NULL;
+    f->file = file;
+    f->line = line;
+    f->failed_args = false;
+    f->ngiven = 0;
+    f->node = NULL;
+    f->caller = b->frame;
+    c.in_more = NULL;
+    c.holder = NULL;
+    c.redirected = 0;
+    c.unknown_out = -1;
+    c.rebase = NULL;
+    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    b->frame = f;
+    if (TNI_UNLIKELY(b->hooks & TNI_HOOK_PROFILE)) begin = tni_now(b->context);
+    ok = door_enter(&c);
+    if (ok) ok = row->compose ? door_compose(&c) : door_primitive(&c);
+    else f->nout = 0;
+    if (TNI_UNLIKELY(f->scratch != NULL)) tni_put(b, b, f->scratch, (int64_t)f->scratch_bytes);
+    if (TNI_UNLIKELY(c.in_more != NULL)) tni_put(b, b, c.in_more, c.in_bytes);
+    if (TNI_UNLIKELY(!ok)) tni_call_error(f);
+    if (TNI_UNLIKELY(b->hooks & TNI_HOOK_PROFILE)) door_profile(&c, begin);
+    b->frame = f->caller;
+    door_results(&c, results, ok);
+    if (TNI_UNLIKELY(!ok) && !b->frame && !b->place_hold) tni_error_tell(b);
+    return ok;
+}

@@ -1,0 +1,274 @@
+/* node.c - the tape's node: what a call leaves behind for its gradient.
+ *
+ * One block: header, slots (inputs, then outputs), argument struct, sizes, int lists. An input is saved only if a
+ * wanted gradient reads it (`.needs`); of the others shape and dtype remain. Edges count what they lead to: a node,
+ * or a leaf. A node dies by a worklist, so a chain of any length needs no stack. */
+#include "call.h"
+
+typedef struct node_plan {
+    uint64_t needs;        /* bit i input i, 32 + k output k, that wanted gradients read */
+    int64_t words;         /* behind the slots */
+    int slots;
+    int64_t args_words, lists_words;
+} node_plan;
+
+static int64_t node_words(int64_t bytes) { return (bytes + 7) / 8; }
+
+static bool node_like_first(const tn_frame *f, const tn_tensor *t) {
+    return f->nout > 0 && f->out[0] && tni_same_shape(t, f->out[0]);
+}
+
+/* Bit of slot i among needs: single tensors have bits of their own, members of a list share their parameter's. */
+static int node_bit(const tn_frame *f, int i) {
+    int fixed = f->row->gen->nfixed;
+    return i < fixed ? i : fixed; /* the lists of a row share one bit: optable numbers it nfixed */
+}
+
+static void node_count_needs(const tn_frame *f, node_plan *p) {
+    const tn_gen *gen = f->row->gen;
+    p->needs = 0;
+    if (!gen->needs) return;
+    for (int i = 0; i < f->nin; i++)
+        if (f->in[i] && f->in[i]->flags & TNI_REQUIRES) p->needs |= gen->needs[node_bit(f, i)];
+    p->needs &= ~f->unneeded;
+}
+
+static bool node_reads_in(const tn_frame *f, const node_plan *p, int i) {
+    return (p->needs >> node_bit(f, i) & 1) != 0;
+}
+static bool node_reads_out(const node_plan *p, int k) { return k < 31 && (p->needs >> (32 + k) & 1) != 0; }
+
+static void node_measure(const tn_frame *f, node_plan *p) {
+    const tn_gen *gen = f->row->gen;
+    p->slots = f->nin + f->nout;
+    p->args_words = node_words(gen->args_size);
+    p->words = p->args_words;
+    p->lists_words = 0;
+    if (gen->props & TN_PROP_INTS)
+        for (int i = 0; i < gen->nparam; i++) {
+            tn_ints l;
+            if (gen->param[i].type != TN_T_INTS && gen->param[i].type != TN_T_FLOATS) continue;
+            memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
+            if (l.n > 0) p->lists_words += l.n;
+        }
+    p->words += p->lists_words;
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *t = f->in[i];
+        if (!t) continue;
+        if (t->flags & TNI_STACK) p->words += 2;
+        else if (!node_reads_in(f, p, i) && !node_like_first(f, t)) p->words += t->ndim;
+    }
+    for (int k = 0; k < f->nout; k++) /* sizes, strides, offset */
+        if (f->out[k]) p->words += 2 * f->out[k]->ndim + 1;
+}
+
+static void node_copy_args(tn_frame *f, tni_node *n, int64_t *at) {
+    const tn_gen *gen = f->row->gen;
+    int64_t *words = (int64_t *)(void *)n;
+    char *args = (char *)(words + *at);
+    n->args_at = (uint16_t)*at;
+    memcpy(args, f->args, gen->args_size);
+    *at += node_words(gen->args_size);
+    if (!(gen->props & TN_PROP_INTS)) return;
+    for (int i = 0; i < gen->nparam; i++) {
+        tn_ints l;
+        if (gen->param[i].type != TN_T_INTS && gen->param[i].type != TN_T_FLOATS) continue;
+        memcpy(&l, args + gen->param[i].offset, sizeof l);
+        if (l.n <= 0) continue;
+        memcpy(words + *at, l.at, (size_t)l.n * sizeof *l.at);
+        l.at = words + *at;
+        memcpy(args + gen->param[i].offset, &l, sizeof l);
+        *at += l.n;
+    }
+}
+
+/* Whether the call overwrites input t, so that a gradient must read a copy of it. */
+static bool node_overwrites(const tn_frame *f, const tn_tensor *t) {
+    const tn_gen *gen = f->row->gen;
+    for (int k = 0; k < f->ngiven; k++)
+        if (f->given[k]->storage == t->storage) return true;
+    if (gen->props & TN_PROP_MUTATED)
+        for (int i = 0; i < gen->nfixed; i++)
+            if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1) &&
+                f->in[i]->storage == t->storage)
+                return true;
+    return false;
+}
+
+static bool node_save_input(tn_frame *f, tni_slot *s, tn_tensor *t) {
+    if (node_overwrites(f, t)) {
+        tn_tensor *copy = tni_new(f->block, t->dtype, t->ndim, t->size);
+        if (!copy) return false;
+        if (!f->meta) tni_copy_elements(f->block, copy, t);
+        s->saved = tni_move(f->block, copy, 0);
+        s->version = 0;
+    } else {
+        tni_retain(t);
+        s->saved = t;
+        s->version = tni_load_relaxed(&t->storage->version);
+    }
+    s->kind = TNI_SLOT_SAVED;
+    return true;
+}
+
+static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int64_t *at) {
+    tni_slot *s = &n->slot[i];
+    tn_tensor *t = f->in[i];
+    int64_t *words = (int64_t *)(void *)n;
+    s->saved = s->edge = NULL;
+    s->edge_out = s->version = 0;
+    s->at = 0;
+    s->kind = TNI_SLOT_ABSENT;
+    s->flags = 0;
+    if (!t) return true;
+    s->dtype = t->dtype;
+    s->ndim = t->ndim;
+    if (t->flags & TNI_STACK) {
+        s->kind = TNI_SLOT_NUMBER;
+        s->at = (uint16_t)*at;
+        memcpy(words + *at, t->storage->data, 16);
+        *at += 2;
+        return true;
+    }
+    s->kind = TNI_SLOT_GHOST;
+    if (node_reads_in(f, p, i)) {
+        if (!node_save_input(f, s, t)) return false;
+    } else if (!node_like_first(f, t)) {
+        s->at = (uint16_t)*at;
+        memcpy(words + *at, t->size, (size_t)t->ndim * sizeof *t->size);
+        *at += t->ndim;
+    }
+    if (!(t->flags & TNI_REQUIRES)) return true;
+    s->edge_out = t->node_out;
+    if (t->node) {
+        tni_fetch_add_relaxed(&t->node->refs, 1u);
+        s->edge = t->node;
+        if (t->node->id >= n->id) n->id = t->node->id + 1;
+    } else if (t->flags & TNI_LEAF) {
+        tni_retain(t);
+        s->edge = (void *)((uintptr_t)t | 1);
+    }
+    return true;
+}
+
+static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int k, int64_t *at) {
+    tni_slot *s = &n->slot[f->nin + k];
+    tn_tensor *t = f->out[k];
+    int64_t *words = (int64_t *)(void *)n;
+    s->saved = s->edge = NULL;
+    s->version = s->edge_out = 0;
+    s->flags = 0;
+    s->at = 0;
+    s->kind = TNI_SLOT_ABSENT;
+    if (!t) return;
+    s->kind = TNI_SLOT_GHOST;
+    s->dtype = t->dtype;
+    s->ndim = t->ndim;
+    s->at = (uint16_t)*at;
+    memcpy(words + *at, t->size, (size_t)t->ndim * sizeof *t->size);
+    memcpy(words + *at + t->ndim, t->stride, (size_t)t->ndim * sizeof *t->size);
+    words[*at + 2 * t->ndim] = t->offset;
+    *at += 2 * t->ndim + 1;
+    if (!node_reads_out(p, k)) return;
+    s->kind = TNI_SLOT_OUT;
+    s->saved = t->storage;
+    tni_fetch_add_relaxed(&t->storage->refs, 1u);
+    s->version = tni_load_relaxed(&t->storage->version) + (k < f->ngiven ? 1u : 0u); /* this call's own write */
+}
+
+TN_PRIV tni_node *tni_node_new(tn_frame *f) {
+    tni_block *b = f->block;
+    node_plan p;
+    int64_t at, bytes;
+    tni_node *n;
+    node_count_needs(f, &p);
+    node_measure(f, &p);
+    at = node_words((int64_t)(offsetof(tni_node, slot) + (size_t)p.slots * sizeof(tni_slot)));
+    if (at + p.words > UINT16_MAX) {
+        tn_fail(f, TN_UNSUPPORTED, "too many inputs to record: %d", f->nin);
+        return NULL;
+    }
+    bytes = (at + p.words) * 8;
+    n = (tni_node *)tni_need(b, bytes);
+    if (!n) return NULL;
+    n->row = f->row;
+    n->id = b->next_id++;
+    n->file = b->place_file;
+    n->line = b->place_line;
+    n->refs = 0;
+    n->owner = b;
+    n->dead = NULL;
+    n->busy = 0;
+    n->bytes = (uint32_t)bytes;
+    n->nin = (uint16_t)f->nin;
+    n->nout = (uint16_t)f->nout;
+    n->queued = n->useful = n->released = n->hooked = 0;
+    n->function = NULL;
+    n->watch = NULL;
+    for (int i = 0; i < p.slots; i++) n->slot[i].saved = n->slot[i].edge = NULL, n->slot[i].kind = TNI_SLOT_ABSENT;
+    node_copy_args(f, n, &at);
+    for (int i = 0; i < f->nin; i++)
+        if (!node_input(f, n, &p, i, &at)) return tni_node_abandon(b, n), (tni_node *)NULL;
+    for (int k = 0; k < f->nout; k++) node_output(f, n, &p, k, &at);
+    if (n->id >= b->next_id) b->next_id = n->id + 1;
+    return n;
+}
+
+TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k) {
+    tni_node *old = t->node;
+    tni_fetch_add_relaxed(&n->refs, 1u);
+    t->node = n;
+    t->node_out = (uint32_t)k;
+    t->flags = (uint16_t)((t->flags | TNI_REQUIRES) & ~TNI_LEAF);
+    t->edge_version = tni_load_relaxed(&t->storage->version);
+    if (old) tni_node_drop(b, old);
+}
+
+TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
+    n->released = 1;
+    for (int i = 0; i < n->nin + n->nout; i++) {
+        tni_slot *s = &n->slot[i];
+        void *saved = s->saved;
+        s->saved = NULL;
+        if (!saved) continue;
+        if (s->kind == TNI_SLOT_SAVED) tni_release(b, (tn_tensor *)saved);
+        else tni_storage_release(b, (tni_storage *)saved);
+    }
+}
+
+static void node_free(tni_block *b, tni_node *n) {
+    tni_node_release_saved(b, n);
+    if (n->watch) tni_watch_free(b, n);
+    if (n->function) tni_function_free(b, n->function);
+    for (int i = 0; i < n->nin + n->nout; i++) {
+        void *edge = n->slot[i].edge;
+        n->slot[i].edge = NULL;
+        if (!edge) continue;
+        if (i >= n->nin) tni_release(b, (tn_tensor *)edge);
+        else if (tni_edge_is_leaf(edge)) tni_release(b, tni_edge_leaf(edge));
+        else tni_node_drop(b, (tni_node *)edge);
+    }
+    tni_put(b, n->owner, n, n->bytes);
+}
+
+static void node_sweep(tni_block *b) {
+    b->sweeping = true;
+    while (b->dead) {
+        tni_node *n = b->dead;
+        b->dead = n->dead;
+        node_free(b, n);
+    }
+    b->sweeping = false;
+}
+
+TN_PRIV void tni_node_drop(tni_block *b, tni_node *n) {
+    if (tni_load(&n->refs) != 1 && tni_fetch_add(&n->refs, (uint32_t)-1) != 1) return;
+    n->dead = b->dead;
+    b->dead = n;
+    if (!b->sweeping) node_sweep(b);
+}
+
+TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n) {
+    n->refs = 1;
+    tni_node_drop(b, n);
+}

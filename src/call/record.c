@@ -1,0 +1,186 @@
+/* record.c - record the calls of a thread and run them again on the same tensors: look and run, no allocation, no lock.
+ *
+ * Composed rows vanish: what they called is recorded. Every tensor that takes part is counted until the recording is
+ * freed, so the user rewrites the data of inputs and reads the data of outputs. */
+#include "call.h"
+
+typedef struct record_call {
+    struct record_call *next;
+    tn_frame f;
+    int64_t bytes, args_at, lists_at;
+} record_call;
+
+struct tn_recording {
+    tni_block *b;
+    record_call *first, *last;
+};
+
+static int64_t record_lists(const tn_row *row, const void *args) {
+    int64_t n = 0;
+    for (int i = 0; i < row->gen->nparam; i++) {
+        tn_ints l;
+        if (row->gen->param[i].type != TN_T_INTS && row->gen->param[i].type != TN_T_FLOATS) continue;
+        memcpy(&l, (const char *)args + row->gen->param[i].offset, sizeof l);
+        if (l.n > 0) n += l.n;
+    }
+    return n;
+}
+
+static void record_copy_lists(record_call *r) {
+    int64_t *to = (int64_t *)(void *)((char *)r + r->lists_at);
+    const tn_gen *gen = r->f.row->gen;
+    char *args = (char *)r + r->args_at;
+    tn_tensor **slot = r->f.in + gen->nfixed;
+    for (int i = 0; i < gen->nparam; i++) {
+        tn_ints l;
+        tn_tensors t;
+        if (gen->param[i].type == TN_T_TENSORS) {
+            memcpy(&t, args + gen->param[i].offset, sizeof t);
+            t.at = slot;
+            slot += t.n;
+            memcpy(args + gen->param[i].offset, &t, sizeof t);
+        }
+        if (gen->param[i].type != TN_T_INTS && gen->param[i].type != TN_T_FLOATS) continue;
+        memcpy(&l, args + gen->param[i].offset, sizeof l);
+        if (l.n <= 0) continue;
+        memcpy(to, l.at, (size_t)l.n * sizeof *to);
+        l.at = to;
+        to += l.n;
+        memcpy(args + gen->param[i].offset, &l, sizeof l);
+    }
+}
+
+/* A number given as an argument becomes a tensor of its own, with the number's low rank in promotion. */
+static tn_tensor *record_number(tni_block *b, const tn_tensor *n) {
+    tn_tensor *t = tni_new(b, n->dtype, 0, NULL);
+    if (!t) return NULL;
+    memcpy(t->storage->data, n->storage->data, (size_t)tni_dtype_size(n));
+    t->flags |= TNI_NUMBER;
+    return tni_move(b, t, 0);
+}
+
+static bool record_inputs(tni_block *b, record_call *r, const tn_frame *f) {
+    for (int i = 0; i < f->nin; i++) r->f.in[i] = NULL;
+    for (int k = 0; k < f->nout; k++) {
+        r->f.out[k] = f->out[k];
+        tni_retain(f->out[k]);
+    }
+    for (int i = 0; i < f->nin; i++) {
+        tn_tensor *t = f->in[i];
+        if (t && t->flags & TNI_STACK) {
+            if (!(r->f.in[i] = record_number(b, t))) return false;
+        } else {
+            r->f.in[i] = t;
+            tni_retain(t);
+        }
+    }
+    return true;
+}
+
+static void record_free_call(tni_block *b, record_call *r) {
+    for (int i = 0; i < r->f.nin; i++) tni_release(b, r->f.in[i]);
+    for (int k = 0; k < r->f.nout; k++) tni_release(b, r->f.out[k]);
+    if (r->f.scratch) tni_put(b, b, r->f.scratch, (int64_t)r->f.scratch_bytes);
+    tni_put(b, b, r, r->bytes);
+}
+
+TN_PRIV bool tni_record_call(tni_call *c) {
+    tn_frame *f = &c->f;
+    tni_block *b = f->block;
+    tn_recording *to = b->recording;
+    int64_t slots = (f->nin + f->nout + 1) * (int64_t)sizeof(tn_tensor *), args, bytes;
+    record_call *r;
+    if (c->redirected) return tn_fail(f, TN_UNSUPPORTED, "cannot be recorded with an out of another dtype or layout");
+    args = (int64_t)((sizeof *r + 15) & ~(size_t)15) + ((slots + 15) & ~(int64_t)15);
+    bytes = args + ((f->row->gen->args_size + 15) & ~15) + record_lists(f->row, f->args) * 8;
+    r = (record_call *)tni_need(b, bytes);
+    if (!r) return false;
+    r->next = NULL;
+    r->f = *f;
+    r->bytes = bytes;
+    r->args_at = args;
+    r->lists_at = args + ((f->row->gen->args_size + 15) & ~15);
+    r->f.in = (tn_tensor **)(void *)((char *)r + ((sizeof *r + 15) & ~(size_t)15));
+    r->f.out = r->f.in + f->nin;
+    r->f.args = (char *)r + args;
+    r->f.recording = false;
+    r->f.node = NULL;
+    r->f.caller = NULL;
+    r->f.scratch = NULL;
+    memcpy((char *)r + args, f->args, f->row->gen->args_size);
+    if (!record_inputs(b, r, f) ||
+        (f->scratch_bytes && !(r->f.scratch = tni_need(b, (int64_t)f->scratch_bytes)))) {
+        record_free_call(b, r);
+        return false;
+    }
+    record_copy_lists(r);
+    if (to->last) to->last->next = r;
+    else to->first = r;
+    to->last = r;
+    return true;
+}
+
+static bool record_replay_call(tni_block *b, record_call *r) {
+    int64_t count = r->f.count;
+    tn_frame *f = &r->f;
+    bool ok = true;
+    f->caller = b->frame;
+    b->frame = f;
+    if (f->row->look) {
+        f->count = 0;
+        ok = f->row->look(f);
+        if (ok && f->count != count)
+            ok = tn_fail(f, TN_INVALID, "replay: the result has %lld entries now, %lld were recorded",
+                         (long long)f->count, (long long)count);
+        f->count = count;
+    }
+    if (ok) f->row->run(f);
+    else tni_call_error(f);
+    for (int k = 0; ok && k < f->ngiven; k++) tni_fetch_add_relaxed(&f->given[k]->storage->version, 1u);
+    b->frame = f->caller;
+    return ok;
+}
+
+TN_API bool tn_record_begin(void) {
+    tni_block *b = tni_here();
+    if (!b || b->failed) return false;
+    if (b->recording) return tni_error(b, TN_INVALID, "tn_record_begin: a recording is under way");
+    b->recording = (tn_recording *)tni_need(b, (int64_t)sizeof(tn_recording));
+    if (!b->recording) return false;
+    b->recording->b = b;
+    b->recording->first = b->recording->last = NULL;
+    b->hooks |= TNI_HOOK_RECORD;
+    return true;
+}
+
+TN_API tn_recording *tn_record_end(void) {
+    tni_block *b = tni_here();
+    tn_recording *r = b ? b->recording : NULL;
+    if (!r) {
+        if (b) tni_error(b, TN_INVALID, "tn_record_end: nothing is recorded");
+        return NULL;
+    }
+    b->recording = NULL;
+    b->hooks &= ~(uint32_t)TNI_HOOK_RECORD;
+    return r;
+}
+
+TN_API bool tn_replay(tn_recording *recording) {
+    tni_block *b = tni_here();
+    if (!b || b->failed) return false;
+    if (!recording || recording->b != b) return tni_error(b, TN_INVALID, "tn_replay: not a recording of this thread");
+    for (record_call *r = recording->first; r; r = r->next)
+        if (!record_replay_call(b, r)) return false;
+    return true;
+}
+
+TN_API void tn_recording_free(tn_recording *recording) {
+    tni_block *b = recording ? tni_here() : NULL;
+    if (!b) return;
+    while (recording->first) {
+        record_call *r = recording->first;
+        recording->first = r->next;
+        record_free_call(b, r);
+    }
+    tni_put(b, recording->b, recording, (int64_t)sizeof *recording);
+}

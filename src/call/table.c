@@ -1,0 +1,92 @@
+/* table.c - rows by name: those of the library, and those registered in a context at run time. */
+#include "../gen/rows.h"
+#include "../kernels/kernels.h"
+#include "call.h"
+#include "schema.h"
+
+/* Rows registered in a context. */
+typedef struct tni_rows {
+    struct tni_rows *next;
+    tn_row *row;
+    tn_gen *gen;
+    size_t gen_bytes;
+    int64_t index;
+} tni_rows;
+
+static tni_rows *table_registered(void) {
+    tni_block *b = tni_here();
+    return b ? b->context->rows : NULL;
+}
+
+TN_API int64_t tn_row_count(void) {
+    tni_rows *r = table_registered();
+    return TNI_ROW_COUNT + (r ? r->index + 1 : 0);
+}
+
+TN_API const tn_row *tn_row_at(int64_t i) {
+    if (i < 0) return NULL;
+    if (i < TNI_ROW_COUNT) return tni_row_list[i];
+    for (tni_rows *r = table_registered(); r; r = r->next)
+        if (r->index == i - TNI_ROW_COUNT) return r->row;
+    return NULL;
+}
+
+static bool table_is(const tn_row *row, const char *name) {
+    size_t n = strlen(name);
+    if (strcmp(row->name, name) == 0) return true;
+    return strncmp(row->schema, name, n) == 0 && row->schema[n] == '(';
+}
+
+TN_PRIV const tn_row *tni_row_find(const char *name) {
+    for (tni_rows *r = table_registered(); r; r = r->next)
+        if (table_is(r->row, name)) return r->row;
+    for (int i = 0; i < TNI_ROW_COUNT; i++)
+        if (table_is(tni_row_list[i], name)) return tni_row_list[i];
+    return NULL;
+}
+
+TN_API const tn_row *tn_row_named(const char *name) { return name ? tni_row_find(name) : NULL; }
+
+static void *table_get(void *user, size_t bytes) { return tni_get((tni_block *)user, (int64_t)bytes); }
+
+static void table_leave(tn_context *c) {
+    while (c->rows) {
+        tni_rows *r = c->rows;
+        c->rows = r->next;
+        r->row->gen = NULL; /* its memory goes with the context */
+    }
+}
+
+TN_API bool tn_register(tn_row *row) {
+    tni_block *b = tni_here();
+    tni_rows *r;
+    char error[200];
+    if (!b || b->failed) return false;
+    if (!row || !row->name || !row->schema) return tni_error(b, TN_INVALID, "tn_register: a row needs a name and a schema");
+    if (tni_row_find(row->name)) return tni_error(b, TN_INVALID, "tn_register: there is an operator '%.60s'", row->name);
+    if (!row->compose && (!row->check || !row->run))
+        return tni_error(b, TN_INVALID, "tn_register: '%.60s' needs check and run, or compose", row->name);
+    r = (tni_rows *)tni_need(b, (int64_t)sizeof *r);
+    if (!r) return false;
+    if (!tni_schema_gen(row, table_get, b, &r->gen, &r->gen_bytes, error, sizeof error)) {
+        tni_put(b, b, r, (int64_t)sizeof *r);
+        return tni_error(b, TN_INVALID, "tn_register: '%.60s': %s", row->name, error);
+    }
+    if (!b->context->rows) tni_context_at_end(b->context, table_leave);
+    r->row = row;
+    r->index = b->context->rows ? b->context->rows->index + 1 : 0;
+    r->next = b->context->rows;
+    row->gen = r->gen;
+    row->index = (uint32_t)(TNI_ROW_COUNT + r->index);
+    b->context->rows = r;
+    return true;
+}
+
+/* --- a context is ready for operators --------------------------------------------------------------------- */
+
+TN_PRIV bool tni_context_ready(tn_context *c) {
+    c->kernels = tni_kernels_of(c->isa);
+    c->default_dtype = TN_F32;
+    tni_context_at_end(c, tni_tensors_at_end);
+    return c->kernels != NULL;
+}

@@ -1,0 +1,166 @@
+/* text.c - a call in words, for messages and the profiler: "add(self=float32 (2, 3), other=2, alpha=1)". */
+#include "call.h"
+
+typedef struct text_out {
+    char *at;
+    size_t room, n;
+} text_out;
+
+static void text_put(text_out *o, const char *format, ...) TNI_PRINTF(2, 3);
+static void text_put(text_out *o, const char *format, ...) {
+    va_list list;
+    int n;
+    if (o->n + 1 >= o->room) return;
+    va_start(list, format);
+    n = vsnprintf(o->at + o->n, o->room - o->n, format, list);
+    va_end(list);
+    if (n > 0) o->n += (size_t)n;
+    if (o->n >= o->room) o->n = o->room - 1;
+}
+
+static void text_tensor(text_out *o, const tn_tensor *t) {
+    char text[160];
+    text_put(o, "%s", t ? tni_tensor_text(text, sizeof text, t) : "None");
+}
+
+static void text_ints(text_out *o, const tn_param *p, const char *at) {
+    tn_ints l;
+    memcpy(&l, at, sizeof l);
+    if (l.n < 0 || !l.at) {
+        text_put(o, "None");
+        return;
+    }
+    text_put(o, "[");
+    for (int64_t i = 0; i < l.n && i < 12; i++) {
+        if (p->type == TN_T_INTS) text_put(o, "%s%lld", i ? ", " : "", (long long)l.at[i]);
+        else text_put(o, "%s%g", i ? ", " : "", ((const double *)(const void *)l.at)[i]);
+    }
+    text_put(o, l.n > 12 ? ", ...]" : "]");
+}
+
+static void text_tensors(text_out *o, const char *at) {
+    tn_tensors l;
+    memcpy(&l, at, sizeof l);
+    text_put(o, "[");
+    for (int64_t i = 0; l.at && i < l.n && i < 6; i++) {
+        if (i) text_put(o, ", ");
+        text_tensor(o, l.at[i]);
+    }
+    text_put(o, l.n > 6 ? ", ... %lld in all]" : "]", (long long)l.n);
+}
+
+static void text_number(text_out *o, const tn_param *p, const char *at) {
+    tn_scalar s;
+    tn_maybe m;
+    double d;
+    char text[64];
+    if (p->flags & TN_P_MAYBE) {
+        memcpy(&m, at, sizeof m);
+        if (m.given == TN_GIVEN) text_put(o, "%g", m.value);
+        else text_put(o, "None");
+    } else if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) {
+        memcpy(&s, at, sizeof s);
+        if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real;
+        text_put(o, "%s", tni_scalar_text(text, sizeof text, s));
+    } else {
+        memcpy(&d, at, sizeof d);
+        text_put(o, "%g", d);
+    }
+}
+
+static void text_int(text_out *o, const char *at) {
+    int64_t v;
+    memcpy(&v, at, sizeof v);
+    if (v == TN_NONE) text_put(o, "None");
+    else text_put(o, "%lld", (long long)v);
+}
+
+static void text_value(text_out *o, const tn_param *p, const char *args) {
+    const char *at = args + p->offset;
+    int32_t small;
+    bool flag;
+    tn_tensor *t;
+    const char *string;
+    switch (p->type) {
+    case TN_T_TENSOR:
+        memcpy(&t, at, sizeof t);
+        if (!t && p->flags & TN_P_NUMBER) {
+            tn_param number = *p;
+            number.type = TN_T_SCALAR;
+            number.flags = 0;
+            memcpy(&small, args + p->number_offset, sizeof small);
+            if (small > TN_KIND_NONE) {
+                text_number(o, &number, args + p->number_offset);
+                return;
+            }
+        }
+        text_tensor(o, t);
+        return;
+    case TN_T_TENSORS: text_tensors(o, at); return;
+    case TN_T_INT: text_int(o, at); return;
+    case TN_T_FLOAT:
+    case TN_T_SCALAR: text_number(o, p, at); return;
+    case TN_T_BOOL:
+        memcpy(&flag, at, sizeof flag);
+        text_put(o, flag ? "True" : "False");
+        return;
+    case TN_T_INTS:
+    case TN_T_FLOATS: text_ints(o, p, at); return;
+    case TN_T_STRING:
+        memcpy(&string, at, sizeof string);
+        text_put(o, "%.40s", string ? string : "None");
+        return;
+    case TN_T_GENERATOR: text_put(o, "generator"); return;
+    default:
+        memcpy(&small, at, sizeof small);
+        if (small == 0) text_put(o, "None");
+        else if (p->type == TN_T_DTYPE) text_put(o, "%s", tni_dtype(small)->text);
+        else if (p->type == TN_T_ENUM && p->words) {
+            int i = 1;
+            while (i < small && p->words[i - 1]) i++;
+            text_put(o, "%s", p->words[i - 1] ? p->words[i - 1] : "?");
+        } else text_put(o, "%d", (int)small);
+    }
+}
+
+/* Whether an option has its default, which a message leaves out. */
+static bool text_is_default(const tn_row *row, const tn_param *p, const char *args) {
+    static const uint8_t bytes[] = {0, 8, 16, 8, 8, 1, 32, 16, 16, 4, 4, 8, 4, 8, 8, 16};
+    size_t n = bytes[p->type];
+    if (!(p->flags & TN_P_DEFAULT) || !row->gen->defaults || p->flags & TN_P_NUMBER) return false;
+    if (p->type == TN_T_SCALAR && p->flags & TN_P_DOUBLE) n = 8;
+    if (p->type == TN_T_FLOAT && p->flags & TN_P_MAYBE) n = sizeof(tn_maybe);
+    return memcmp(args + p->offset, (const char *)row->gen->defaults + p->offset, n) == 0;
+}
+
+TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, const void *args) {
+    text_out o;
+    int shown = 0;
+    o.at = text;
+    o.room = room;
+    o.n = 0;
+    text_put(&o, "%s(", row->name);
+    for (int i = 0; i < row->gen->nparam; i++) {
+        const tn_param *p = &row->gen->param[i];
+        if (text_is_default(row, p, (const char *)args)) continue;
+        text_put(&o, "%s%s=", shown++ ? ", " : "", p->name);
+        text_value(&o, p, (const char *)args);
+    }
+    text_put(&o, ")");
+    return text;
+}
+
+/* The first failing call adds itself with its arguments, the calls around it add their names. */
+TN_PRIV void tni_call_error(tn_frame *f) {
+    tni_block *b = f->block;
+    char text[700];
+    tn_frame *inner = NULL;
+    (void)inner;
+    if (b->error_told) {
+        tni_error_more(b, ", called by %s%s", f->row->name, f->inplace ? "_" : "");
+        return;
+    }
+    if (!b->failed || b->error_line < 0) return;
+    b->error_told = true;
+    tni_error_more(b, "\n  in %s", tni_call_text(text, sizeof text, f->row, f->args));
+}

@@ -1,0 +1,213 @@
+/* gemm_type.inl - matrix product for one element type of one instruction set; conv_type.inl uses its tiles.
+ *
+ * A tile is GEMM_ROWS x GEMM_COLS elements of c in registers: two vectors of b, one broadcast of a, for each k.
+ * a is read where it lies (a_row, a_col) or from panels; b where it lies or from a panel packed on the stack. */
+
+/* What the tiles of one product have in common; strides of a in bytes. */
+typedef struct TNI_FNT(gemm_tiles) {
+    ptrdiff_t a_row, a_col;
+    int64_t b_row, k;
+    T alpha;
+} TNI_FNT(gemm_tiles);
+
+typedef void (*TNI_FNT(gemm_tile))(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c, int64_t c_row, bool add);
+GEMM_TILE(1, GEMM_R1)
+GEMM_TILE(2, GEMM_R2)
+GEMM_TILE(4, GEMM_R4)
+#if TNI_ISA == 1
+GEMM_TILE(6, GEMM_R6)
+#elif TNI_ISA >= 2
+GEMM_TILE(8, GEMM_R8)
+#endif
+#if TNI_ISA == 2
+GEMM_TILE(14, GEMM_R14)
+#endif
+
+/* The tallest tile of at most m rows; *h its height. */
+TNI_INLINE TNI_FNT(gemm_tile) TNI_FNT(gemm_pick)(int64_t m, int64_t *h) {
+    if (m >= GEMM_ROWS) return *h = GEMM_ROWS, GEMM_FULL;
+#if TNI_ISA == 2
+    if (m >= 8) return *h = 8, TNI_FNT(gemm_tile8);
+#endif
+    if (m >= 4) return *h = 4, TNI_FNT(gemm_tile4);
+    if (m >= 2) return *h = 2, TNI_FNT(gemm_tile2);
+    return *h = 1, TNI_FNT(gemm_tile1);
+}
+
+/* Columns [0, n) of h rows of a finished tile to c, whose columns may lie apart. */
+static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile, int64_t h, int64_t n, T alpha, bool add) {
+    for (int64_t i = 0; i < h; i++, c += c_row, tile += GEMM_COLS)
+        for (int64_t j = 0; j < n; j++) {
+            if (add) V_STN(c + j * c_col, V_FMA(V_LDN(tile + j, 1), V_SET(alpha), V_LDN(c + j * c_col, 1)), 1);
+            else c[j * c_col] = tile[j];
+        }
+}
+
+/* --- packing ----------------------------------------------------------------------------------------------- */
+
+#if TNI_ISA == 1 || TNI_ISA == 2
+#if defined(TNI_TYPE_F32)
+#define GEMM_SIDE 8
+/* to[8][step] = transpose of 8 rows of 8; the first n columns are stored */
+static void TNI_FNT(gemm_turn)(float *to, int64_t step, const float *const *row, int64_t n) {
+    __m256 a[8], b[8];
+    for (int i = 0; i < 8; i += 2) {
+        const __m256 x = _mm256_loadu_ps(row[i]), y = _mm256_loadu_ps(row[i + 1]);
+        a[i] = _mm256_unpacklo_ps(x, y), a[i + 1] = _mm256_unpackhi_ps(x, y);
+    }
+    for (int i = 0; i < 8; i += 4)
+        for (int j = 0; j < 2; j++) {
+            b[i + 2 * j] = _mm256_shuffle_ps(a[i + j], a[i + j + 2], 0x44);
+            b[i + 2 * j + 1] = _mm256_shuffle_ps(a[i + j], a[i + j + 2], 0xee);
+        }
+    for (int i = 0; i < 4; i++) {
+        a[i] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x20);
+        a[i + 4] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x31);
+    }
+    if (n == 8) {
+        for (int i = 0; i < 8; i++) _mm256_storeu_ps(to + i * step, a[i]);
+    } else {
+        const __m256i first = tni_avx2_mask32(n);
+        for (int i = 0; i < 8; i++) _mm256_maskstore_ps(to + i * step, first, a[i]);
+    }
+}
+#else
+#define GEMM_SIDE 4
+static void TNI_FNT(gemm_turn)(double *to, int64_t step, const double *const *row, int64_t n) {
+    const __m256d x = _mm256_loadu_pd(row[0]), y = _mm256_loadu_pd(row[1]), z = _mm256_loadu_pd(row[2]),
+                  w = _mm256_loadu_pd(row[3]);
+    const __m256d p = _mm256_unpacklo_pd(x, y), q = _mm256_unpackhi_pd(x, y), r = _mm256_unpacklo_pd(z, w),
+                  s = _mm256_unpackhi_pd(z, w);
+    const __m256i first = tni_avx2_mask64(n);
+    _mm256_maskstore_pd(to, first, _mm256_permute2f128_pd(p, r, 0x20));
+    _mm256_maskstore_pd(to + step, first, _mm256_permute2f128_pd(q, s, 0x20));
+    _mm256_maskstore_pd(to + 2 * step, first, _mm256_permute2f128_pd(p, r, 0x31));
+    _mm256_maskstore_pd(to + 3 * step, first, _mm256_permute2f128_pd(q, s, 0x31));
+}
+#endif
+#else
+#define GEMM_SIDE 4
+static void TNI_FNT(gemm_turn)(T *to, int64_t step, const T *const *row, int64_t n) {
+    for (int64_t i = 0; i < 4; i++)
+        for (int64_t j = 0; j < n; j++) to[i * step + j] = row[j][i];
+}
+#endif
+
+/* to[k][width], k < depth: n lanes `lane` apart in from, rows 1 apart (the transposing case); lanes beyond n are 0 */
+static void TNI_FNT(gemm_pack_turned)(T *to, int64_t width, const T *from, int64_t lane, int64_t n, int64_t depth) {
+    static const T zeros[GEMM_SIDE] = {0};
+    const T *row[GEMM_SIDE];
+    for (int64_t j = 0; j < width; j += GEMM_SIDE) {
+        const int64_t lanes = width - j < GEMM_SIDE ? width - j : GEMM_SIDE;
+        int64_t k = 0;
+        for (; k + GEMM_SIDE <= depth; k += GEMM_SIDE) {
+            for (int64_t i = 0; i < GEMM_SIDE; i++) row[i] = j + i < n ? from + (j + i) * lane + k : zeros;
+            TNI_FNT(gemm_turn)(to + k * width + j, width, row, lanes);
+        }
+        for (; k < depth; k++)
+            for (int64_t i = 0; i < lanes; i++) to[k * width + j + i] = j + i < n ? from[(j + i) * lane + k] : 0;
+    }
+}
+
+/* to[k][width], k < depth: n lanes `lane` apart, rows `row` apart in from; lanes beyond n are 0 */
+static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane, int64_t row, int64_t n, int64_t depth) {
+    if (lane != 1 && row == 1) {
+        TNI_FNT(gemm_pack_turned)(to, width, from, lane, n, depth);
+    } else if (lane != 1) {
+        for (int64_t k = 0; k < depth; k++)
+            for (int64_t i = 0; i < width; i++) to[k * width + i] = i < n ? from[k * row + i * lane] : 0;
+    } else if (n == GEMM_COLS && width == n) {
+        for (int64_t k = 0; k < depth; k++, from += row, to += GEMM_COLS)
+            V_ST(to, V_LD(from)), V_ST(to + W, V_LD(from + W));
+    } else {
+        for (int64_t k = 0; k < depth; k++, from += row, to += width)
+            for (int64_t i = 0; i < width; i += W) {
+                const int64_t left = n - i, room = width - i;
+                const V x = V_LDN(from + i, left < 0 ? 0 : left < W ? left : W);
+                V_STN(to + i, x, room < W ? room : W);
+            }
+    }
+}
+
+static void TNI_FNT(gemm_pack_a)(const tni_gemm *g, int64_t i, void *to) {
+    const int64_t n = g->m - i < GEMM_ROWS ? g->m - i : GEMM_ROWS;
+    TNI_FNT(gemm_pack)((T *)to, GEMM_ROWS, (const T *)g->a + i * g->a_row, g->a_row, g->a_col, n, g->k);
+}
+static int64_t TNI_FNT(gemm_panel)(void) { return GEMM_ROWS; }
+
+/* --- the product ------------------------------------------------------------------------------------------- */
+
+/* All rows of c in one panel of n columns and one block of k. */
+static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c,
+                                 int64_t n, bool add) {
+    T edge[GEMM_ROWS * GEMM_COLS];
+    const int64_t step = g->panel ? 1 : g->a_row, skip = g->panel ? g->panel - GEMM_ROWS : 0;
+    for (int64_t i = 0, h; i < g->m; i += h, c += h * g->c_row) {
+        const TNI_FNT(gemm_tile) tile = TNI_FNT(gemm_pick)(g->m - i, &h);
+        if (n == GEMM_COLS && g->c_col == 1) {
+            tile(q, a, b, c, g->c_row, add);
+        } else {
+            tile(q, a, b, edge, GEMM_COLS, false);
+            TNI_FNT(gemm_edge)(c, g->c_row, g->c_col, edge, h, n, q->alpha, add);
+        }
+        a += h * step + (h == GEMM_ROWS ? skip : 0);
+    }
+}
+
+static void TNI_FNT(gemm)(const tni_gemm *g) {
+    T panel[TNI_K_BLOCK * GEMM_COLS];
+    TNI_FNT(gemm_tiles) q;
+    const int64_t span = g->b_row < 0 ? -g->b_row : g->b_row;
+    q.a_row = (ptrdiff_t)((g->panel ? 1 : g->a_row) * (int64_t)sizeof(T));
+    q.a_col = (ptrdiff_t)((g->panel ? GEMM_ROWS : g->a_col) * (int64_t)sizeof(T));
+    q.alpha = (T)g->alpha;
+    for (int64_t k = 0; k < g->k; k += TNI_K_BLOCK) {
+        q.k = g->k - k < TNI_K_BLOCK ? g->k - k : TNI_K_BLOCK;
+        const T *a = (const T *)g->a + k * (g->panel ? GEMM_ROWS : g->a_col);
+        const bool pack = g->b_col != 1 || (g->m > 2 * GEMM_ROWS && q.k * span * (int64_t)sizeof(T) > 16384);
+        for (int64_t j = 0; j < g->n; j += GEMM_COLS) {
+            const int64_t n = g->n - j < GEMM_COLS ? g->n - j : GEMM_COLS;
+            const T *b = (const T *)g->b + k * g->b_row + j * g->b_col;
+            const bool packed = pack || n < GEMM_COLS;
+            if (packed) TNI_FNT(gemm_pack)(panel, GEMM_COLS, b, g->b_col, g->b_row, n, q.k), b = panel;
+            q.b_row = packed ? GEMM_COLS : g->b_row;
+            TNI_FNT(gemm_column)(g, &q, a, b, (T *)g->c + j * g->c_col, n, g->add || k > 0);
+        }
+    }
+}
+
+/* m = 1, b_col = c_col = 1, n a multiple of W: rows of b are walked along, four at a time, while the sums of
+ * GEMM_WIDE columns stay in the first cache. Each element's chain is that of the tiles. */
+static void TNI_FNT(gemm_row)(const tni_gemm *g) {
+    enum { WIDE = 1024 };
+    T sum[WIDE];
+    const T *a = (const T *)g->a;
+    const int64_t s = g->a_col, r = g->b_row;
+    for (int64_t j = 0; j < g->n; j += WIDE)
+        for (int64_t k0 = 0; k0 < g->k; k0 += TNI_K_BLOCK) {
+            const int64_t n = g->n - j < WIDE ? g->n - j : WIDE, k1 = g->k - k0 < TNI_K_BLOCK ? g->k : k0 + TNI_K_BLOCK;
+            T *c = (T *)g->c + j;
+            int64_t k = k0;
+            for (int64_t i = 0; i < n; i += W) V_ST(sum + i, V_ZERO());
+            for (; k + 4 <= k1; k += 4) {
+                const T *b = (const T *)g->b + k * r + j;
+                const V w = V_SET(a[k * s]), x = V_SET(a[(k + 1) * s]), y = V_SET(a[(k + 2) * s]), z = V_SET(a[(k + 3) * s]);
+                for (int64_t i = 0; i < n; i += W, b += W) {
+                    const V t = V_FMA(x, V_LD(b + r), V_FMA(w, V_LD(b), V_LD(sum + i)));
+                    V_ST(sum + i, V_FMA(z, V_LD(b + 3 * r), V_FMA(y, V_LD(b + 2 * r), t)));
+                }
+            }
+            for (; k < k1; k++) {
+                const T *b = (const T *)g->b + k * r + j;
+                const V x = V_SET(a[k * s]);
+                for (int64_t i = 0; i < n; i += W) V_ST(sum + i, V_FMA(x, V_LD(b + i), V_LD(sum + i)));
+            }
+            const V f = V_SET(g->alpha);
+            for (int64_t i = 0; i < n; i += W) {
+                const V t = V_LD(sum + i);
+                V_ST(c + i, g->add || k0 > 0 ? V_FMA(t, f, V_LD(c + i)) : t);
+            }
+        }
+}
+
+#undef GEMM_SIDE

@@ -1,0 +1,1 @@
+/* optimize.inl - loops of this family. */

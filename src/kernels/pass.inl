@@ -1,0 +1,55 @@
+/* pass.inl - all kernels for one instruction set: TNI_ISA and TNI_FN are set by kernels.c, which includes this
+ * file once for each.
+ *
+ * The set-up fixes the arithmetic: the target of the functions, and no contraction of a * b + c behind our back
+ * (gcc would contract even across intrinsics), so that every set gives the same bits. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#if TNI_ISA == 0 && defined(TNI_X86)
+#pragma clang attribute push(__attribute__((target("fma"))), apply_to = function)
+#elif TNI_ISA == 1
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
+#elif TNI_ISA == 2
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), apply_to = function)
+#endif
+#elif defined(__GNUC__)
+#pragma GCC push_options
+#if TNI_ISA == 0 && defined(TNI_X86)
+#pragma GCC target("fma")
+#elif TNI_ISA == 1
+#pragma GCC target("avx2,fma,f16c")
+#elif TNI_ISA == 2
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")
+#endif
+#pragma GCC optimize("fp-contract=off")
+#pragma GCC diagnostic push
+#if TNI_ISA == 2 && !defined(__OPTIMIZE__) /* unoptimised, its intrinsics are macros that convert signs */
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#endif
+#endif
+
+#include "../simd/math.h"
+#include "pointwise.inl"
+#include "gemm.inl"
+#include "conv.inl"
+#include "reduce.inl"
+#include "rowwise.inl"
+#include "random.inl"
+#include "optimize.inl"
+
+static const tni_kernels TNI_FN(tni_table) = {
+    TNI_ISA,
+#define TNI_ENTRY(ret, name, params) TNI_FN(name),
+    TNI_KERNELS(TNI_ENTRY)
+#undef TNI_ENTRY
+};
+
+#if defined(__clang__)
+#if (TNI_ISA == 0 && defined(TNI_X86)) || TNI_ISA == 1 || TNI_ISA == 2
+#pragma clang attribute pop
+#endif
+#pragma STDC FP_CONTRACT DEFAULT
+#elif defined(__GNUC__)
+#pragma GCC diagnostic pop
+#pragma GCC pop_options
+#endif

@@ -1,0 +1,1 @@
+/* pointwise.inl - loops of this family. */

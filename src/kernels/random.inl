@@ -1,0 +1,1 @@
+/* random.inl - loops of this family. */

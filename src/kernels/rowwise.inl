@@ -1,0 +1,1 @@
+/* rowwise.inl - loops of this family. */

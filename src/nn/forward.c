@@ -1,0 +1,319 @@
+/* forward.c - the door of modules: the chain of calls, hooks, shapes that are taken, ownership of results. */
+#include "nn.h"
+
+/* --- shapes that are taken --------------------------------------------------------------------------------- */
+
+/* One input: where it lies in the forward's arguments, and its sizes; -1: any. */
+typedef struct expect_input {
+    const char *name;
+    uint32_t offset;
+    bool star;
+    int n;
+    int64_t size[TN_MAX_DIMS];
+} expect_input;
+struct tni_expect {
+    int n;
+    int64_t bytes;
+    expect_input input[1];
+};
+
+/* Reads "name(items)" off the text. */
+static bool expect_next(const char **at, tni_span *name, tni_span *items, const char **why) {
+    tni_part_text t;
+    int more = tni_part_next(at, &t, why);
+    *name = t.name;
+    *items = t.items;
+    return more > 0;
+}
+
+static const tn_param *expect_param(const tn_module *m, tni_span name) {
+    const tn_gen *call = tni_call_of(m);
+    for (int i = 0; i < call->nparam; i++)
+        if (tni_span_is(name, call->param[i].name) && call->param[i].type == TN_T_TENSOR) return &call->param[i];
+    return NULL;
+}
+
+static bool expect_fill(tn_module *m, const char *text) {
+    tni_span name, items;
+    const char *why = NULL;
+    while (expect_next(&text, &name, &items, &why)) {
+        const tn_param *p = expect_param(m, name);
+        expect_input *e = &m->expect->input[m->expect->n];
+        if (!p) return tni_nn_error(TN_INVALID, "takes: forward has no tensor \"%.*s\"", name.n, name.at);
+        e->name = p->name;
+        e->offset = p->offset;
+        if (!tni_sizes_of(m, m->row->takes, items, e->size, &e->n, &e->star)) return false;
+        m->expect->n++;
+    }
+    return !why || tni_nn_error(TN_INVALID, "takes: %s at \"%s\"", why, text);
+}
+
+TN_PRIV bool tni_expect_make(tn_module *m) {
+    int64_t n = 1, bytes;
+    if (!m->row->takes) return true;
+    for (const char *c = m->row->takes; *c; c++) n += *c == ';';
+    bytes = (int64_t)sizeof(struct tni_expect) + n * (int64_t)sizeof(expect_input);
+    m->expect = (struct tni_expect *)tn_alloc((size_t)bytes);
+    if (!m->expect) return false;
+    memset(m->expect, 0, (size_t)bytes);
+    m->expect->bytes = bytes;
+    return expect_fill(m, m->row->takes);
+}
+
+TN_PRIV bool tni_expect_copy(tn_module *to, const tn_module *from) {
+    to->expect = NULL;
+    if (!from->expect) return true;
+    to->expect = (struct tni_expect *)tn_alloc((size_t)from->expect->bytes);
+    if (!to->expect) return false;
+    memcpy(to->expect, from->expect, (size_t)from->expect->bytes);
+    return true;
+}
+
+TN_PRIV void tni_expect_free(tn_module *m) {
+    if (m->expect) tn_alloc_free(m->expect, (size_t)m->expect->bytes);
+    m->expect = NULL;
+}
+
+static bool expect_fits(const expect_input *e, const tn_tensor *t) {
+    tn_ints shape = tn_shape(t);
+    int64_t skip = shape.n - e->n;
+    if (skip < 0 || (skip > 0 && !e->star)) return false;
+    for (int i = 0; i < e->n; i++)
+        if (e->size[i] >= 0 && e->size[i] != shape.at[skip + i]) return false;
+    return true;
+}
+
+static bool expect_error(const expect_input *e, const tn_tensor *t) {
+    char wanted[TN_MAX_DIMS * 22 + 8], got[TN_MAX_DIMS * 22 + 40];
+    size_t at = (size_t)snprintf(wanted, sizeof wanted, "(%s", e->star ? "*" : "");
+    for (int i = 0; i < e->n; i++) {
+        const char *comma = i || e->star ? ", " : "";
+        if (e->size[i] < 0) at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s_", comma);
+        else at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s%lld", comma, (long long)e->size[i]);
+    }
+    snprintf(wanted + at, sizeof wanted - at, ")");
+    return tni_nn_error(TN_INVALID, "%s: expected %s, got %s", e->name, wanted,
+                        tni_nn_shape_text(got, sizeof got, t));
+}
+
+TN_PRIV const char *tni_nn_shape_text(char *text, size_t room, const tn_tensor *t) {
+    tn_ints shape = tn_shape(t);
+    size_t at = (size_t)snprintf(text, room, "%s (", tn_dtype_name(tn_dtype_of(t)));
+    for (int64_t i = 0; i < shape.n && at < room; i++)
+        at += (size_t)snprintf(text + at, room - at, "%s%lld", i ? ", " : "", (long long)shape.at[i]);
+    if (at < room) snprintf(text + at, room - at, "%s", shape.n == 1 ? ",)" : ")");
+    return text;
+}
+
+static tn_tensor *forward_tensor(const void *args, uint32_t offset) {
+    tn_tensor *t;
+    memcpy(&t, (const char *)args + offset, sizeof t);
+    return t;
+}
+
+static bool forward_check(const tn_mframe *f) {
+    const tn_gen *call = f->call;
+    for (int i = 0; i < call->nparam; i++)
+        if (call->param[i].type == TN_T_TENSOR && !(call->param[i].flags & TN_P_OPTIONAL) &&
+            !forward_tensor(f->args, call->param[i].offset))
+            return tni_nn_error(TN_INVALID, "argument '%s' is NULL", call->param[i].name);
+    for (int i = 0; f->m->expect && i < f->m->expect->n; i++) {
+        const expect_input *e = &f->m->expect->input[i];
+        const tn_tensor *t = forward_tensor(f->args, e->offset);
+        if (t && !expect_fits(e, t)) return expect_error(e, t);
+    }
+    return true;
+}
+
+/* --- the chain ------------------------------------------------------------------------------------------------ */
+
+/* "layers.3.attn (Linear)": where the innermost module lies below the outermost; found only when an error is made. A
+ * module that is not below its caller begins a chain of its own. */
+static void forward_text(const tn_path *path, char *to, size_t room) {
+    const tn_module *chain[64];
+    int n = 0;
+    size_t at = 0;
+    for (const tn_path *p = path; p && p->text == forward_text && n < 64; p = p->caller)
+        chain[n++] = ((const tn_mframe *)(const void *)p)->m;
+    to[0] = 0;
+    for (int i = n - 2; i >= 0; i--) {
+        char step[256];
+        if (!tni_tree_path(chain[i + 1], chain[i], step, sizeof step)) {
+            at = 0;
+            to[0] = 0;
+        } else if (step[0] && at + strlen(step) + 2 < room) {
+            at += (size_t)snprintf(to + at, room - at, "%s%s", at ? "." : "", step);
+        }
+    }
+    if (at) snprintf(to + at, room - at, " (%s)", chain[0]->type);
+    else snprintf(to, room, "%s", chain[0]->type);
+}
+
+/* --- hooks ------------------------------------------------------------------------------------------------------ */
+
+struct tn_mhook {
+    tn_module_hook_fn call;
+    void *user;
+    void (*release)(void *user);
+    int64_t number;
+    int when;
+    bool removed; /* while it runs */
+    struct tn_mhook *next;
+};
+
+TN_API int64_t tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, void *user, void (*release)(void *user)) {
+    struct tn_mhook *h, **at;
+    int64_t number = 1;
+    if (!tn_ok()) return 0;
+    if (!m || !hook || (when != TN_BEFORE_FORWARD && when != TN_AFTER_FORWARD))
+        return tni_nn_error(TN_INVALID, "a hook wants a module, TN_BEFORE_FORWARD or TN_AFTER_FORWARD, and a function");
+    h = (struct tn_mhook *)tn_alloc(sizeof *h);
+    if (!h) return 0;
+    for (at = &m->hooks; *at; at = &(*at)->next) number = (*at)->number + 1;
+    memset(h, 0, sizeof *h);
+    h->call = hook;
+    h->user = user;
+    h->release = release;
+    h->number = number;
+    h->when = when;
+    *at = h;
+    return number;
+}
+
+static void forward_hook_free(struct tn_mhook *h) {
+    if (h->release) h->release(h->user);
+    tn_alloc_free(h, sizeof *h);
+}
+
+TN_API bool tn_module_hook_remove(tn_module *m, int64_t number) {
+    for (struct tn_mhook **at = m ? &m->hooks : NULL; at && *at; at = &(*at)->next) {
+        struct tn_mhook *h = *at;
+        if (h->number != number) continue;
+        *at = h->next;
+        forward_hook_free(h);
+        return true;
+    }
+    return tni_nn_error(TN_INVALID, "there is no hook %lld", (long long)number);
+}
+
+TN_PRIV void tni_hooks_free(tn_module *m) {
+    while (m->hooks) {
+        struct tn_mhook *h = m->hooks;
+        m->hooks = h->next;
+        forward_hook_free(h);
+    }
+}
+
+/* A hook may remove itself, not another. */
+static bool forward_hooks(tn_mframe *f, int when) {
+    for (struct tn_mhook *h = f->m->hooks, *next; h; h = next) {
+        next = h->next;
+        if (h->when != when) continue;
+        if (!h->call(f, h->user)) return !tn_ok() ? false : tni_nn_error(TN_INTERNAL, "a hook failed without an error");
+    }
+    return true;
+}
+
+/* --- calling --------------------------------------------------------------------------------------------------------- */
+
+TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
+    for (int i = 0; i < f->call->nparam; i++)
+        if (f->call->param[i].type == TN_T_TENSOR && k-- == 0) return forward_tensor(f->args, f->call->param[i].offset);
+    return NULL;
+}
+
+/* A result that is an input becomes a view of it: the caller gets a tensor of its own. */
+static bool forward_own(tn_mframe *f, int k) {
+    const tn_gen *call = f->call;
+    for (int i = 0; f->out[k] && i < call->nparam; i++)
+        if (call->param[i].type == TN_T_TENSOR && forward_tensor(f->args, call->param[i].offset) == f->out[k])
+            return (f->out[k] = tnp_view(f->out[k], tn_shape(f->out[k]))) != NULL;
+    return true;
+}
+
+static bool forward_run(tn_mframe *f) {
+    bool ok;
+    if (!f->m->row->forward) return tni_nn_error(TN_UNSUPPORTED, "has no forward");
+    ok = forward_hooks(f, TN_BEFORE_FORWARD) && forward_check(f);
+    if (!ok) return false;
+    ok = f->m->row->forward(f);
+    if (!ok && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward failed without an error");
+    if (ok && !f->out[0] && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward gave no result");
+    ok = ok && forward_hooks(f, TN_AFTER_FORWARD) && tn_ok();
+    for (int k = 0; ok && k < f->nout; k++) ok = forward_own(f, k);
+    return ok;
+}
+
+/* Enters with path, scope and results prepared. */
+static bool forward_enter(const char *file, int line, tn_module *m, const tn_gen *call, const void *args,
+                          tn_tensor **out, int nout) {
+    tn_mframe f;
+    int64_t mark;
+    bool ok;
+    f.path.text = forward_text;
+    f.path.file = file;
+    f.path.line = line;
+    f.m = m;
+    f.call = call;
+    f.args = args;
+    f.out = out;
+    f.nout = nout;
+    mark = tn_scope_begin();
+    tn_path_push(&f.path);
+    ok = forward_run(&f);
+    for (int k = 0; !ok && k < nout; k++) out[k] = NULL;
+    tn_scope_leave(mark, out, nout);
+    tn_path_pop(&f.path);
+    return ok;
+}
+
+/* Errors before there is a frame carry the caller's line. */
+static bool forward_refuse(const char *file, int line, const char *what) {
+    tn_path *p = tn_path_current();
+    while (p && p->caller) p = p->caller;
+    return tn_error_set(TN_INVALID, p ? p->file : file, p ? p->line : line, "%s", what);
+}
+
+TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mrow *row, const void *args,
+                           tn_tensor **out, int nout) {
+    const tn_gen *call = m ? tni_call_of(m) : NULL;
+    for (int k = 0; k < nout; k++) out[k] = NULL;
+    if (!tn_ok()) return false;
+    if (!m) return forward_refuse(file, line, "module is NULL");
+    if (row && m->row != row) return forward_refuse(file, line, "forward of another kind of module");
+    if (!args || nout != call->nresults) return forward_refuse(file, line, "forward: no arguments, or not as many results");
+    return forward_enter(file, line, m, call, args, out, nout);
+}
+
+TN_API tn_tensor *tn_forward_at(const char *file, int line, tn_module *m, tn_tensor *input) {
+    const tn_gen *call = m ? tni_call_of(m) : NULL;
+    tn_tensor *out = NULL;
+    tni_args args;
+    int first = -1, required = 0;
+    if (!tn_ok()) return NULL;
+    if (!m) return forward_refuse(file, line, "module is NULL"), (tn_tensor *)NULL;
+    for (int i = 0; i < call->nparam; i++) {
+        if (call->param[i].flags & TN_P_DEFAULT) continue;
+        required++;
+        if (call->param[i].type == TN_T_TENSOR) first = i;
+    }
+    if (required != 1 || first < 0 || call->nresults != 1 || call->args_size > sizeof args.at) {
+        forward_refuse(file, line, "tn_forward is for one required tensor and one result: call this module's own forward");
+        return NULL;
+    }
+    memcpy(args.at, call->defaults, call->args_size);
+    memcpy(args.at + call->param[first].offset, &input, sizeof input);
+    return forward_enter(file, line, m, call, args.at, &out, 1) ? out : NULL;
+}
+
+TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, const tn_value *values, int nvalues,
+                                  tn_tensor **out, int nout) {
+    const tn_gen *call = m ? tni_call_of(m) : NULL;
+    tni_args args;
+    for (int k = 0; k < nout; k++) out[k] = NULL;
+    if (!tn_ok()) return false;
+    if (!m) return forward_refuse(file, line, "module is NULL");
+    if (call->args_size > sizeof args.at) return forward_refuse(file, line, "forward has too many arguments");
+    return tn_bind(file, line, m->type, call, values, nvalues, true, args.at) &&
+           tn_module_call(file, line, m, NULL, args.at, out, nout);
+}

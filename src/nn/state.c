@@ -1,0 +1,392 @@
+/* state.c - changing all tensors of a tree at once: load, to, copy.
+ *
+ * Load and to prepare every new tensor first and then exchange data with the old ones, which cannot fail: the tensors
+ * stay the same objects, and a failure changes nothing. */
+#include "nn.h"
+
+/* --- exchanges that wait ------------------------------------------------------------------------------------- */
+
+typedef struct state_swap {
+    tn_tensor *old, *fresh;
+} state_swap;
+typedef struct state_plan {
+    tni_buffer swaps; /* state_swap each; fresh is held */
+} state_plan;
+
+/* Takes fresh, of the current scope, into the plan; NULL fails. */
+static bool state_add(state_plan *plan, tn_tensor *old, tn_tensor *fresh) {
+    state_swap s = {old, fresh};
+    if (!fresh || !tni_buffer_add(&plan->swaps, &s, sizeof s)) return false;
+    tn_hold(fresh);
+    return true;
+}
+
+static void state_end(state_plan *plan, bool commit) {
+    state_swap *s = (state_swap *)(void *)plan->swaps.at;
+    int64_t n = plan->swaps.n / (int64_t)sizeof *s;
+    for (int64_t i = 0; i < n; i++) {
+        if (commit) tn_swap_data(s[i].old, s[i].fresh);
+        tn_free(s[i].fresh);
+    }
+    tni_buffer_free(&plan->swaps);
+}
+
+/* A new dense tensor of src's values in dtype on device. */
+static tn_tensor *state_convert(tn_tensor *src, tn_dtype dtype, tn_device_id device) {
+    tn_tensor *t = tnp_empty(tn_shape(src), dtype, device);
+    return t ? tnp_copy_(t, src) : NULL;
+}
+
+/* --- load ------------------------------------------------------------------------------------------------------ */
+
+enum { STATE_SHOWN = 8 }; /* names listed in a message */
+
+typedef struct state_report {
+    tni_buffer missing, unexpected, mismatch;
+    int64_t nmissing, nunexpected, nmismatch;
+} state_report;
+
+static void state_note(tni_buffer *b, int64_t *count, const char *name) {
+    if ((*count)++ < STATE_SHOWN) tni_buffer_text(b, "%s\"%s\"", *count > 1 ? ", " : "", name);
+}
+
+static bool state_same_shape(const tn_tensor *a, const tn_tensor *b) {
+    tn_ints x = tn_shape(a), y = tn_shape(b);
+    return x.n == y.n && (x.n == 0 || memcmp(x.at, y.at, (size_t)x.n * sizeof *x.at) == 0);
+}
+
+static void state_mismatch(state_report *r, const char *name, const tn_tensor *file, const tn_tensor *here) {
+    char a[TN_MAX_DIMS * 22 + 40], b[TN_MAX_DIMS * 22 + 40];
+    if (r->nmismatch++ >= STATE_SHOWN) return;
+    tni_buffer_text(&r->mismatch, "; size mismatch for %s: given %s, the module has %s", name,
+                    tni_nn_shape_text(a, sizeof a, file), tni_nn_shape_text(b, sizeof b, here));
+}
+
+/* Names given, by hash: an index into a table of n * 2 places at least. */
+typedef struct state_names {
+    int64_t *place; /* index + 1; 0: free */
+    bool *used;
+    int64_t room, n;
+    const tn_named *at;
+} state_names;
+
+static int64_t state_slot(const state_names *t, const char *name) {
+    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+    int64_t i;
+    for (const char *c = name; *c; c++) h = (h ^ (unsigned char)*c) * 0x100000001b3u;
+    for (i = (int64_t)(h >> 8) & (t->room - 1); t->place[i]; i = (i + 1) & (t->room - 1))
+        if (strcmp(t->at[t->place[i] - 1].name, name) == 0) break;
+    return i;
+}
+
+static void state_names_free(state_names *t) {
+    if (t->place) tn_alloc_free(t->place, (size_t)t->room * sizeof *t->place);
+    if (t->used) tn_alloc_free(t->used, (size_t)t->n + 1);
+}
+
+static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
+    memset(t, 0, sizeof *t);
+    if (n < 0 || n > INT64_MAX / 64 || (n > 0 && !at)) return tni_nn_error(TN_INVALID, "no list of named tensors");
+    for (t->room = 16; t->room < 2 * n; t->room *= 2) continue;
+    t->n = n;
+    t->at = at;
+    t->place = (int64_t *)tn_alloc((size_t)t->room * sizeof *t->place);
+    t->used = (bool *)tn_alloc((size_t)n + 1);
+    if (!t->place || !t->used) return false;
+    memset(t->place, 0, (size_t)t->room * sizeof *t->place);
+    memset(t->used, 0, (size_t)n + 1);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t slot;
+        if (!at[i].name || !at[i].tensor) return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
+        slot = state_slot(t, at[i].name);
+        if (t->place[slot]) return tni_nn_error(TN_INVALID, "the name \"%s\" is given twice", at[i].name);
+        t->place[slot] = i + 1;
+    }
+    return true;
+}
+
+static bool state_load_each(state_plan *plan, tn_named_list here, state_names *given, state_report *r) {
+    for (int64_t i = 0; i < here.n; i++) {
+        int64_t mark, k = given->place[state_slot(given, here.at[i].name)];
+        tn_tensor *to = here.at[i].tensor, *from = k ? given->at[k - 1].tensor : NULL;
+        bool ok;
+        if (!from) {
+            state_note(&r->missing, &r->nmissing, here.at[i].name);
+            continue;
+        }
+        given->used[k - 1] = true;
+        if (!state_same_shape(from, to)) {
+            state_mismatch(r, here.at[i].name, from, to);
+            continue;
+        }
+        mark = tn_scope_begin();
+        ok = state_add(plan, to, state_convert(from, tn_dtype_of(to), tn_device_of(to)));
+        tn_scope_end(mark);
+        if (!ok) return false;
+    }
+    for (int64_t i = 0; i < given->n; i++)
+        if (!given->used[i]) state_note(&r->unexpected, &r->nunexpected, given->at[i].name);
+    return true;
+}
+
+static bool state_judge(state_report *r, bool strict) {
+    tni_buffer text = {NULL, 0, 0, false};
+    bool bad = r->nmismatch || (strict && (r->nmissing || r->nunexpected));
+    if (r->missing.failed || r->unexpected.failed || r->mismatch.failed) return false;
+    if (!bad) return true;
+    tni_buffer_text(&text, "the state does not fit");
+    if (strict && r->nmissing)
+        tni_buffer_text(&text, "; missing (%lld): %.*s", (long long)r->nmissing, (int)r->missing.n, r->missing.at);
+    if (strict && r->nunexpected)
+        tni_buffer_text(&text, "; unexpected (%lld): %.*s", (long long)r->nunexpected, (int)r->unexpected.n,
+                        r->unexpected.at);
+    tni_buffer_text(&text, "%.*s", (int)r->mismatch.n, r->mismatch.n ? r->mismatch.at : "");
+    if (!text.failed) tni_nn_error(TN_INVALID, "%s", text.at);
+    tni_buffer_free(&text);
+    return false;
+}
+
+static bool state_load(tn_module *m, const tn_named *at, int64_t n, bool strict) {
+    tn_named_list here = tn_module_state_dict(m);
+    state_plan plan = {{NULL, 0, 0, false}};
+    state_report r;
+    state_names given;
+    bool ok;
+    memset(&r, 0, sizeof r);
+    ok = state_names_make(&given, at, n) && here.n >= 0 && state_load_each(&plan, here, &given, &r) &&
+         state_judge(&r, strict);
+    state_end(&plan, ok);
+    state_names_free(&given);
+    tni_buffer_free(&r.missing);
+    tni_buffer_free(&r.unexpected);
+    tni_buffer_free(&r.mismatch);
+    tn_named_free(here);
+    return ok;
+}
+
+/* Runs without recording, in a link of the chain. */
+typedef struct state_quiet {
+    tni_step step;
+    int64_t mark;
+    bool mode;
+} state_quiet;
+static void state_quiet_begin(state_quiet *q, const char *file, int line, const tn_module *m) {
+    tni_step_begin(&q->step, file, line, m ? m->type : NULL);
+    q->mark = tn_scope_begin();
+    q->mode = tn_set_grad_mode(false);
+}
+static void state_quiet_end(state_quiet *q) {
+    tn_set_grad_mode(q->mode);
+    tn_scope_end(q->mark);
+    tni_step_end(&q->step);
+}
+
+TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn_named *at, int64_t n, bool strict) {
+    state_quiet q;
+    bool ok;
+    if (!tn_ok()) return false;
+    state_quiet_begin(&q, file, line, m);
+    ok = state_load(m, at, n, strict);
+    state_quiet_end(&q);
+    return ok;
+}
+
+/* --- to ----------------------------------------------------------------------------------------------------------- */
+
+static bool state_is_floating(tn_dtype dtype) {
+    switch (dtype) {
+#define STATE_KIND(NAME, text, bytes, kind) case TN_##NAME: return #kind[0] == 'f';
+        TN_DTYPES(STATE_KIND)
+#undef STATE_KIND
+    default: return false;
+    }
+}
+
+static bool state_to_one(state_plan *plan, tn_tensor *t, tn_dtype dtype, tn_device_id device) {
+    tn_dtype type = dtype != TN_NO_DTYPE && state_is_floating(tn_dtype_of(t)) ? dtype : tn_dtype_of(t);
+    tn_device_id place = device != TN_NO_DEVICE ? device : tn_device_of(t);
+    int64_t mark;
+    bool ok;
+    if (type == tn_dtype_of(t) && place == tn_device_of(t)) return true;
+    mark = tn_scope_begin();
+    ok = state_add(plan, t, state_convert(t, type, place));
+    tn_scope_end(mark);
+    return ok;
+}
+
+TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype dtype, tn_device_id device) {
+    state_plan plan = {{NULL, 0, 0, false}};
+    tn_named_list all;
+    state_quiet q;
+    bool ok;
+    if (!tn_ok()) return false;
+    state_quiet_begin(&q, file, line, m);
+    all = tni_module_tensors(m);
+    ok = all.n >= 0;
+    if (ok && dtype != TN_NO_DTYPE && !state_is_floating(dtype))
+        ok = tni_nn_error(TN_TYPE, "to: %s is no floating dtype", tn_dtype_name(dtype));
+    for (int64_t i = 0; ok && i < all.n; i++) {
+        tn_tensor *grad = tn_grad_of(all.at[i].tensor);
+        ok = state_to_one(&plan, all.at[i].tensor, dtype, device) && (!grad || state_to_one(&plan, grad, dtype, device));
+    }
+    state_end(&plan, ok);
+    tn_named_free(all);
+    state_quiet_end(&q);
+    return ok;
+}
+
+/* --- copy ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct state_copy {
+    tni_map seen; /* old module or tensor -> its copy */
+} state_copy;
+static tn_module *state_copy_module(state_copy *c, const tn_module *m);
+
+/* A held copy of t, the same one for the same t. */
+static tn_tensor *state_copy_tensor(state_copy *c, tn_tensor *t) {
+    bool fresh;
+    void **at = tni_map_at(&c->seen, t, &fresh);
+    tn_tensor *copy;
+    int64_t mark;
+    if (!at) return NULL;
+    if (!fresh) return tn_hold((tn_tensor *)*at);
+    mark = tn_scope_begin();
+    copy = state_convert(t, tn_dtype_of(t), tn_device_of(t));
+    if (copy && tn_needs_grad(t)) copy = tn_requires_grad_at(NULL, 0, copy, true);
+    if (copy) tn_hold(copy);
+    *at = copy;
+    tn_scope_end(mark);
+    return copy;
+}
+
+/* Lists and strings of the options lie behind the struct: their pointers move along. */
+static void state_move_options(tn_module *to, const tn_module *from) {
+    const tn_gen *gen = to->gen ? to->gen->make : NULL;
+    uintptr_t begin = (uintptr_t)from, end = begin + (uintptr_t)from->bytes;
+    for (int i = 0; gen && i < gen->nparam; i++) {
+        char *at = (char *)tni_options(to) + gen->param[i].offset, *moved;
+        uintptr_t p;
+        int type = gen->param[i].type;
+        if (type != TN_T_INTS && type != TN_T_FLOATS && type != TN_T_STRING) continue;
+        memcpy(&p, at, sizeof p);
+        if (p < begin || p >= end) continue;
+        moved = (char *)to + (p - begin);
+        memcpy(at, &moved, sizeof moved);
+    }
+}
+
+static tn_module *state_copy_head(const tn_module *m) {
+    tn_module *to;
+    if (m->row->destroy) {
+        tni_nn_error(TN_UNSUPPORTED, "%s cannot be copied: its row has destroy", m->type);
+        return NULL;
+    }
+    to = (tn_module *)tn_alloc((size_t)m->bytes);
+    if (!to) return NULL;
+    memcpy(to, m, (size_t)m->bytes);
+    to->count = 1;
+    to->hooks = NULL;
+    to->part = NULL;
+    to->nparts = to->room = 0;
+    to->attached = false;
+    if (tni_expect_copy(to, m)) {
+        state_move_options(to, m);
+        return to;
+    }
+    tn_alloc_free(to, (size_t)to->bytes);
+    return NULL;
+}
+
+static bool state_copy_part(state_copy *c, tn_module *to, const tn_module *m, int i) {
+    const tn_part *p = &m->part[i];
+    void *old = *tni_part_place(m, i), *copy = NULL;
+    if (!tni_part_new(to, (tn_part_kind)p->kind, p->name, p->field ? (void **)(void *)((char *)to + p->field) : NULL))
+        return false;
+    if (!old) return true;
+    if (p->kind == TN_CHILD) copy = state_copy_module(c, (const tn_module *)old);
+    else copy = state_copy_tensor(c, (tn_tensor *)old);
+    *tni_part_place(to, to->nparts - 1) = copy;
+    return copy != NULL;
+}
+
+static tn_module *state_copy_module(state_copy *c, const tn_module *m) {
+    void **found = tni_map_find(&c->seen, m);
+    tn_module *to;
+    bool fresh, ok = true;
+    if (found) return tn_module_hold((tn_module *)*found);
+    to = state_copy_head(m);
+    if (!to) return NULL;
+    for (int i = 0; ok && i < m->nparts; i++) {
+        ok = state_copy_part(c, to, m, i);
+        if (ok && to->part[i].kind == TN_CHILD && tn_part_child_of(to, i)) tn_part_child_of(to, i)->attached = true;
+    }
+    found = ok ? tni_map_at(&c->seen, m, &fresh) : NULL;
+    if (found) {
+        *found = to;
+        return to;
+    }
+    to->count = 1;
+    tn_module_free(to);
+    return NULL;
+}
+
+TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module *m) {
+    state_copy c = {{NULL, NULL, 0, 0}};
+    tn_module *copy = NULL;
+    state_quiet q;
+    if (!tn_ok()) return NULL;
+    state_quiet_begin(&q, file, line, m);
+    if (m) copy = state_copy_module(&c, m);
+    else tni_nn_error(TN_INVALID, "module is NULL");
+    tni_map_free(&c.seen);
+    state_quiet_end(&q);
+    return copy;
+}
+
+/* --- reset ------------------------------------------------------------------------------------------------------------- */
+
+static bool state_reset(tn_module *m) {
+    for (int i = 0; i < m->nparts; i++) {
+        tn_module *child = tn_part_child_of(m, i);
+        if (child && !state_reset(child)) return false;
+    }
+    return !m->row->reset || m->row->reset(m);
+}
+
+TN_API bool tn_module_reset(tn_module *m) {
+    state_quiet q;
+    bool ok;
+    if (!tn_ok()) return false;
+    state_quiet_begin(&q, NULL, 0, m);
+    ok = m ? state_reset(m) : tni_nn_error(TN_INVALID, "module is NULL");
+    state_quiet_end(&q);
+    return ok;
+}
+
+/* --- files -------------------------------------------------------------------------------------------------------------- */
+
+TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *m, const char *path) {
+    tn_named_list list;
+    state_quiet q;
+    bool ok;
+    if (!tn_ok()) return false;
+    state_quiet_begin(&q, file, line, m);
+    list = tn_module_state_dict(m);
+    ok = list.n >= 0 && tn_safetensors_save_at(file, line, path, list.at, list.n, NULL, 0);
+    tn_named_free(list);
+    state_quiet_end(&q);
+    return ok;
+}
+
+TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, const char *path) {
+    tn_named_list list;
+    state_quiet q;
+    bool ok;
+    if (!tn_ok()) return false;
+    state_quiet_begin(&q, file, line, m);
+    list = tn_safetensors_load_at(file, line, path);
+    ok = list.n >= 0 && state_load(m, list.at, list.n, true);
+    tn_named_free(list);
+    state_quiet_end(&q);
+    return ok;
+}

@@ -1,0 +1,265 @@
+/* tree.c - looking at a tree of modules: places of parts, paths, named lists. Knows no kind of module, only kinds of
+ * parts. */
+#include "nn.h"
+
+/* --- parts ----------------------------------------------------------------------------------------------- */
+
+TN_PRIV void **tni_part_place(const tn_module *m, int i) {
+    tn_part *p = &m->part[i];
+    return p->field ? (void **)(void *)((char *)(uintptr_t)m + p->field) : &p->at;
+}
+
+static bool tree_has(const tn_module *m, int i, bool child) {
+    return m && i >= 0 && i < m->nparts && (m->part[i].kind == TN_CHILD) == child;
+}
+TN_API tn_tensor *tn_part_tensor_of(const tn_module *m, int i) {
+    return tree_has(m, i, false) ? (tn_tensor *)*tni_part_place(m, i) : NULL;
+}
+TN_API tn_module *tn_part_child_of(const tn_module *m, int i) {
+    return tree_has(m, i, true) ? (tn_module *)*tni_part_place(m, i) : NULL;
+}
+
+/* --- paths ------------------------------------------------------------------------------------------------- */
+
+/* Depth first, without memory (it serves error messages): in a tree that shares much, the search is cut off after
+ * `*steps` modules. */
+static bool tree_find(const tn_module *root, const tn_module *m, char *to, size_t room, size_t at, int64_t *steps) {
+    if (root == m) {
+        if (to) to[at] = 0;
+        return true;
+    }
+    for (int i = 0; i < root->nparts && --*steps > 0; i++) {
+        const tn_module *child = tn_part_child_of(root, i);
+        size_t n = strlen(root->part[i].name), next = at + n + (at > 0);
+        if (!child || (to && next >= room)) continue;
+        if (to && at > 0) to[at] = '.';
+        if (to) memcpy(to + next - n, root->part[i].name, n);
+        if (tree_find(child, m, to, room, to ? next : 0, steps)) return true;
+    }
+    return false;
+}
+
+TN_PRIV bool tni_tree_path(const tn_module *root, const tn_module *m, char *to, size_t room) {
+    int64_t steps = 1000000;
+    if (tree_find(root, m, to, room, 0, &steps)) return true;
+    to[0] = 0;
+    return false;
+}
+
+/* --- visiting ---------------------------------------------------------------------------------------------- */
+
+/* A walk in torch's order: a module, then its children. `path` is the module's; `once`: a module is entered at its
+ * first place only. */
+typedef struct tree_walk {
+    bool (*visit)(struct tree_walk *w, tn_module *m);
+    tni_buffer path;
+    tni_map seen;
+    bool once;
+    void *user;
+} tree_walk;
+
+static bool tree_enter(tree_walk *w, tn_module *m) {
+    int64_t before = w->path.n;
+    if (w->once) {
+        bool fresh;
+        if (!tni_map_at(&w->seen, m, &fresh)) return false;
+        if (!fresh) return true;
+    }
+    if (!w->visit(w, m)) return false;
+    for (int i = 0; i < m->nparts; i++) {
+        tn_module *child = tn_part_child_of(m, i);
+        if (!child) continue;
+        tni_buffer_text(&w->path, "%s%s", before ? "." : "", m->part[i].name);
+        if (w->path.failed || !tree_enter(w, child)) return false;
+        w->path.n = before;
+    }
+    return true;
+}
+
+static bool tree_run(tree_walk *w, const tn_module *m) {
+    bool ok;
+    if (!tn_ok()) return false;
+    if (!m) return tni_nn_error(TN_INVALID, "module is NULL");
+    ok = tree_enter(w, (tn_module *)(uintptr_t)m);
+    tni_map_free(&w->seen);
+    tni_buffer_free(&w->path);
+    return ok;
+}
+
+static bool tree_is_not(tree_walk *w, tn_module *m) { return m != (tn_module *)w->user; }
+TN_PRIV bool tni_tree_contains(const tn_module *root, const tn_module *m) {
+    tree_walk w = {tree_is_not, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, (void *)(uintptr_t)m};
+    return !tree_run(&w, root); /* without memory: true, the safe answer */
+}
+
+typedef struct tree_visitor {
+    tn_module_visit visit;
+    void *user;
+} tree_visitor;
+static bool tree_call(tree_walk *w, tn_module *m) {
+    tree_visitor *v = (tree_visitor *)w->user;
+    if (!tni_buffer_add(&w->path, "", 1)) return false;
+    w->path.n--;
+    return v->visit(m, w->path.at, v->user);
+}
+TN_API bool tn_module_walk(tn_module *m, tn_module_visit visit, void *user) {
+    tree_visitor v = {visit, user};
+    tree_walk w = {tree_call, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, &v};
+    return tree_run(&w, m);
+}
+
+/* --- named lists ----------------------------------------------------------------------------------------------- */
+
+typedef struct tree_entry {
+    int64_t name; /* offset in names */
+    tn_tensor *tensor;
+} tree_entry;
+typedef struct tree_collect {
+    tni_buffer names, entries;
+    tni_map tensors; /* listed already */
+    unsigned kinds;  /* bit k: tn_part_kind k */
+    bool twice;
+} tree_collect;
+
+static bool tree_collect_one(tree_walk *w, tree_collect *c, const char *name, tn_tensor *t) {
+    tree_entry e = {c->names.n, t};
+    bool fresh = true;
+    if (!c->twice && !tni_map_at(&c->tensors, t, &fresh)) return false;
+    if (!fresh) return true;
+    tni_buffer_add(&c->names, w->path.at, w->path.n);
+    if (w->path.n) tni_buffer_add(&c->names, ".", 1);
+    tni_buffer_add(&c->names, name, (int64_t)strlen(name) + 1);
+    tni_buffer_add(&c->entries, &e, sizeof e);
+    return !c->names.failed && !c->entries.failed;
+}
+
+static bool tree_collect_parts(tree_walk *w, tn_module *m) {
+    tree_collect *c = (tree_collect *)w->user;
+    static const uint8_t order[] = {TN_PARAM, TN_BUFFER, TN_TRANSIENT};
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < m->nparts; i++) {
+            tn_tensor *t = tn_part_tensor_of(m, i);
+            if (!t || m->part[i].kind != order[k] || !(c->kinds >> order[k] & 1)) continue;
+            if (!tree_collect_one(w, c, m->part[i].name, t)) return false;
+        }
+    return true;
+}
+
+/* One block: the entries, then the names. */
+static tn_named_list tree_list(const tree_collect *c) {
+    tn_named_list list = {NULL, 0, 0, false};
+    int64_t n = c->entries.n / (int64_t)sizeof(tree_entry);
+    const tree_entry *e = (const tree_entry *)(const void *)c->entries.at;
+    char *names;
+    if (n == 0) return list;
+    list.bytes = n * (int64_t)sizeof *list.at + c->names.n;
+    list.at = (tn_named *)tn_alloc((size_t)list.bytes);
+    list.n = list.at ? n : -1;
+    if (!list.at) return list;
+    names = (char *)(list.at + n);
+    memcpy(names, c->names.at, (size_t)c->names.n);
+    for (int64_t i = 0; i < n; i++) {
+        list.at[i].name = names + e[i].name;
+        list.at[i].tensor = e[i].tensor;
+    }
+    return list;
+}
+
+static tn_named_list tree_tensors(const tn_module *m, unsigned kinds, bool twice) {
+    tn_named_list none = {NULL, -1, 0, false};
+    tree_collect c;
+    tree_walk w = {tree_collect_parts, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, !twice, NULL};
+    memset(&c, 0, sizeof c);
+    c.kinds = kinds;
+    c.twice = twice;
+    w.user = &c;
+    if (tree_run(&w, m)) none = tree_list(&c);
+    tni_buffer_free(&c.names);
+    tni_buffer_free(&c.entries);
+    tni_map_free(&c.tensors);
+    return none;
+}
+TN_API tn_named_list tn_module_parameters(const tn_module *m) { return tree_tensors(m, 1u << TN_PARAM, false); }
+TN_API tn_named_list tn_module_buffers(const tn_module *m) {
+    return tree_tensors(m, 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
+}
+TN_API tn_named_list tn_module_state_dict(const tn_module *m) {
+    return tree_tensors(m, 1u << TN_PARAM | 1u << TN_BUFFER, true);
+}
+TN_PRIV tn_named_list tni_module_tensors(const tn_module *m) {
+    return tree_tensors(m, 1u << TN_PARAM | 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
+}
+
+/* --- by path ------------------------------------------------------------------------------------------------------ */
+
+static int tree_part(const tn_module *m, const char *name, size_t n) {
+    for (int i = 0; i < m->nparts; i++)
+        if (strncmp(m->part[i].name, name, n) == 0 && m->part[i].name[n] == 0) return i;
+    return -1;
+}
+
+/* The module that holds the last name of a path, and that name; NULL when a step is missing. */
+static const tn_module *tree_owner(const tn_module *m, const char **path) {
+    const char *dot;
+    while (m && (dot = strchr(*path, '.')) != NULL) {
+        m = tn_part_child_of(m, tree_part(m, *path, (size_t)(dot - *path)));
+        *path = dot + 1;
+    }
+    return m;
+}
+
+TN_API tn_module *tn_module_child(const tn_module *m, const char *path) {
+    const char *name = path ? path : "";
+    const tn_module *child = *name ? tree_owner(m, &name) : m;
+    if (child && *name) child = tn_part_child_of(child, tree_part(child, name, strlen(name)));
+    if (!child) tni_nn_error(TN_INVALID, "there is no module \"%s\"", path ? path : "");
+    return (tn_module *)(uintptr_t)child;
+}
+
+TN_API tn_tensor *tn_module_tensor(const tn_module *m, const char *path) {
+    const char *name = path ? path : "";
+    const tn_module *owner = tree_owner(m, &name);
+    tn_tensor *t = owner ? tn_part_tensor_of(owner, tree_part(owner, name, strlen(name))) : NULL;
+    if (!t) tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
+    return t;
+}
+
+TN_API bool tn_module_set(tn_module *m, const char *path, tn_tensor *t) {
+    const char *name = path ? path : "";
+    const tn_module *owner = tree_owner(m, &name);
+    int i = owner ? tree_part(owner, name, strlen(name)) : -1;
+    void **at;
+    if (!tn_ok()) return false;
+    if (i < 0 || owner->part[i].kind == TN_CHILD) return tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
+    at = tni_part_place(owner, i);
+    if (*at == (void *)t) return true;
+    if (t) tn_hold(t);
+    tn_free((tn_tensor *)*at);
+    *at = t;
+    return true;
+}
+
+/* --- switches -------------------------------------------------------------------------------------------------------- */
+
+TN_API void tn_module_train(tn_module *m, bool training) {
+    if (!m) return;
+    m->training = training;
+    for (int i = 0; i < m->nparts; i++) tn_module_train(tn_part_child_of(m, i), training);
+}
+
+TN_API void tn_module_zero_grad(tn_module *m) {
+    for (int i = 0; m && i < m->nparts; i++) {
+        if (m->part[i].kind == TN_PARAM) tn_zero_grad(tn_part_tensor_of(m, i));
+        tn_module_zero_grad(tn_part_child_of(m, i));
+    }
+}
+
+TN_API bool tn_module_requires_grad(tn_module *m, bool requires_grad) {
+    for (int i = 0; m && i < m->nparts; i++) {
+        tn_tensor *t = m->part[i].kind == TN_PARAM ? tn_part_tensor_of(m, i) : NULL;
+        tn_module *child = tn_part_child_of(m, i);
+        if (t && !tn_requires_grad_at(NULL, 0, t, requires_grad)) return false;
+        if (child && !tn_module_requires_grad(child, requires_grad)) return false;
+    }
+    return m != NULL || tni_nn_error(TN_INVALID, "module is NULL");
+}

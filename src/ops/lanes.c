@@ -1,0 +1,397 @@
+/* lanes.c - plans and runs reductions (lanes.h). Knows blocks, trees and threads, but no operation. */
+#include "lanes.h"
+
+/* --- elements ----------------------------------------------------------------------------------------- */
+
+TN_PRIV int tni_lanes_compute(int dtype) {
+    if (dtype == TN_F64 || dtype == TN_C128) return TN_F64;
+    return tni_dtype(dtype)->category >= TNI_CAT_FLOAT ? TN_F32 : TN_I64;
+}
+
+/* All loads and saves but those of 16-bit floats: C's conversions. X(NAME, type) */
+#define LANES_TYPES(X)                                                                                       \
+    X(BOOL, uint8_t) X(U8, uint8_t) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t)            \
+    X(F32, float) X(F64, double)
+
+#define LANES_LOAD(NAME, type)                                                                               \
+    case TN_##NAME:                                                                                          \
+        for (int64_t i = 0; i < n; i++) {                                                                    \
+            type v;                                                                                          \
+            memcpy(&v, at + i * step, sizeof v);                                                             \
+            if (compute == TN_F32) f[i] = (float)v;                                                          \
+            else if (compute == TN_F64) d[i] = (double)v;                                                    \
+            else k[i] = (int64_t)v;                                                                          \
+        }                                                                                                    \
+        break;
+
+TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t step, int dtype, int64_t n) {
+    const char *at = (const char *)from;
+    float *f = (float *)to;
+    double *d = (double *)to;
+    int64_t *k = (int64_t *)to;
+    int64_t bytes = tni_dtype(dtype)->bytes;
+    if (dtype == compute && step == bytes) {
+        memcpy(to, from, (size_t)(n * bytes));
+        return;
+    }
+    switch (dtype) {
+        LANES_TYPES(LANES_LOAD)
+    case TN_F16:
+    case TN_BF16:
+        for (int64_t i = 0; i < n; i++) {
+            uint16_t h;
+            memcpy(&h, at + i * step, sizeof h);
+            float v = dtype == TN_F16 ? tni_f16_to_f32(h) : tni_bf16_to_f32(h);
+            if (compute == TN_F32) f[i] = v;
+            else if (compute == TN_F64) d[i] = (double)v;
+            else k[i] = (int64_t)v;
+        }
+        break;
+    default: break;
+    }
+}
+
+#define LANES_SAVE(NAME, type)                                                                               \
+    case TN_##NAME:                                                                                          \
+        for (int64_t i = 0; i < n; i++) {                                                                    \
+            type v = compute == TN_F32 ? (type)f[i] : compute == TN_F64 ? (type)d[i] : (type)k[i];           \
+            memcpy(at + i * step, &v, sizeof v);                                                             \
+        }                                                                                                    \
+        break;
+
+TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute, int64_t n) {
+    char *at = (char *)to;
+    const float *f = (const float *)from;
+    const double *d = (const double *)from;
+    const int64_t *k = (const int64_t *)from;
+    switch (dtype) {
+        LANES_TYPES(LANES_SAVE)
+    case TN_F16:
+    case TN_BF16:
+        for (int64_t i = 0; i < n; i++) {
+            float v = compute == TN_F32 ? f[i] : compute == TN_F64 ? (float)d[i] : (float)k[i];
+            uint16_t h = dtype == TN_F16 ? tni_f32_to_f16(v) : tni_f32_to_bf16(v);
+            memcpy(at + i * step, &h, sizeof h);
+        }
+        break;
+    default: break;
+    }
+}
+
+/* to[i] = x[i] != 0; a NaN is not zero. */
+static void lanes_nonzero(int64_t *to, const char *x, int64_t step, int dtype, int64_t n) {
+    int64_t bytes = tni_dtype(dtype)->bytes;
+    int category = tni_dtype(dtype)->category;
+    int64_t half = category == TNI_CAT_COMPLEX ? bytes / 2 : bytes;
+    uint64_t mask = ~(uint64_t)0 >> 8 * (8 - half);
+    if (category >= TNI_CAT_FLOAT) mask >>= 1; /* -0 is zero */
+    for (int64_t i = 0; i < n; i++, x += step) {
+        uint64_t v = 0, w = 0;
+        memcpy(&v, x, (size_t)half);
+        if (half != bytes) memcpy(&w, x + half, (size_t)half);
+        to[i] = ((v | w) & mask) != 0;
+    }
+}
+
+/* --- the plan ------------------------------------------------------------------------------------------- */
+
+typedef struct lanes_dim {
+    int64_t size, step, out;
+} lanes_dim;
+
+/* Sorts dimensions by falling step, stable, and merges neighbours that lie end to end; returns their number. */
+static int lanes_merge(lanes_dim *d, int n, bool sort) {
+    int m = 0;
+    for (int i = 1; sort && i < n; i++)
+        for (int j = i; j > 0 && d[j].step > d[j - 1].step; j--) {
+            lanes_dim t = d[j];
+            d[j] = d[j - 1];
+            d[j - 1] = t;
+        }
+    for (int i = 0; i < n; i++) {
+        lanes_dim *last = d + m - 1;
+        if (m && last->step == d[i].step * d[i].size && last->out == d[i].out * d[i].size) {
+            last->size *= d[i].size;
+            last->step = d[i].step;
+            last->out = d[i].out;
+        } else d[m++] = d[i];
+    }
+    return m;
+}
+
+static void lanes_dims(tni_lanes *l, lanes_dim *keep, int nkeep, lanes_dim *red, int nred, bool ordered) {
+    l->nkeep = lanes_merge(keep, nkeep, true);
+    l->nred = lanes_merge(red, nred, !ordered);
+    l->width = l->width_out = 1;
+    if (l->nkeep && keep[l->nkeep - 1].step == l->bytes) { /* results side by side */
+        l->columns = true;
+        l->width = keep[--l->nkeep].size;
+        l->width_out = keep[l->nkeep].out;
+    }
+    for (int i = 0; i < l->nkeep; i++) {
+        l->keep[i] = keep[i].size;
+        l->keep_step[i] = keep[i].step;
+        l->keep_out[i] = keep[i].out;
+        l->outer *= keep[i].size;
+    }
+    for (int i = 0; i < l->nred; i++) {
+        l->red[i] = red[i].size;
+        l->red_step[i] = red[i].step;
+    }
+}
+
+TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, int compute, int how) {
+    lanes_dim keep[TNI_LANE_DIMS], red[TNI_LANE_DIMS];
+    int nkeep = 0, nred = 0;
+    int64_t out = 1;
+    memset(l, 0, sizeof *l);
+    l->nonzero = (how & TNI_LANES_NONZERO) != 0;
+    bool pairs = tni_is_complex(x->dtype) && !l->nonzero;
+    int64_t whole = tni_dtype_size(x);
+    l->x = x->storage && x->storage->data ? tni_bytes_at(x) : NULL;
+    l->dtype = pairs ? (int)tni_real_of(x->dtype) : x->dtype;
+    l->bytes = pairs ? whole / 2 : whole;
+    l->compute = compute;
+    l->size = tni_dtype(compute)->bytes;
+    l->lanes = TNI_LANE_BYTES / l->size;
+    l->n = l->outer = 1;
+    if (pairs) {
+        lanes_dim two = {2, whole / 2, 1};
+        keep[nkeep++] = two;
+        out = 2;
+    }
+    for (int i = x->ndim - 1; i >= 0; i--) { /* innermost first; turned round below */
+        lanes_dim d = {x->size[i], x->stride[i] * whole, out};
+        if (gone[i]) l->n *= d.size;
+        else out *= d.size;
+        if (d.size == 1) continue;
+        if (gone[i]) red[nred++] = d, red[nred - 1].out = red[nred - 1].step;
+        else keep[nkeep++] = d;
+    }
+    for (int i = 0; i < nkeep / 2; i++) {
+        lanes_dim t = keep[i];
+        keep[i] = keep[nkeep - 1 - i];
+        keep[nkeep - 1 - i] = t;
+    }
+    for (int i = 0; i < nred / 2; i++) {
+        lanes_dim t = red[i];
+        red[i] = red[nred - 1 - i];
+        red[nred - 1 - i] = t;
+    }
+    lanes_dims(l, keep, nkeep, red, nred, (how & TNI_LANES_ORDERED) != 0);
+    l->blocks = (l->n + (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK) - 1) / (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK);
+    if (l->blocks < 1) l->blocks = 1;
+    l->subtrees = (l->blocks + TNI_SUBTREE - 1) / TNI_SUBTREE;
+}
+
+TN_PRIV bool tni_lanes_scratch(tn_frame *f, tni_lanes *l, int64_t part) {
+    int64_t count;
+    if (l->subtrees < 2) return true;
+    if (!tni_mul(l->outer, l->width, &count) || !tni_mul(count, l->subtrees, &count))
+        return tn_fail(f, TN_MEMORY, "needs too much scratch memory");
+    return tn_scratch(f, count, part);
+}
+
+/* --- the run -------------------------------------------------------------------------------------------- */
+
+enum { LANES_PARTS = 16384 }; /* bytes of partial results that a task holds: TNI_SUBTREE blocks of a chunk */
+
+typedef struct lanes_job {
+    tn_context *context;
+    const tni_lanes *l;
+    const tni_reducer *r;
+    char *scratch;
+} lanes_job;
+
+static int64_t lanes_offset(int n, const int64_t *size, const int64_t *step, int64_t i) {
+    int64_t at = 0;
+    for (int d = n - 1; d > 0; d--) {
+        at += i % size[d] * step[d];
+        i /= size[d];
+    }
+    return n ? at + i * step[0] : 0;
+}
+
+/* `n` elements from number `first` on, `from` being element 0 of the lane: in place, or gathered into `tile`. */
+static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t first, int64_t n, void *tile) {
+    const tni_lanes *l = job->l;
+    int last = l->nred - 1;
+    int64_t run = l->nred ? l->red[last] : 1, step = l->nred ? l->red_step[last] : l->bytes, done = 0;
+    bool plain = !l->nonzero && !l->map;
+    if (plain && l->dtype == l->compute && step == l->bytes && first % run + n <= run)
+        return from + lanes_offset(l->nred, l->red, l->red_step, first);
+    TNI_PATH(lanes_gather);
+    while (done < n) {
+        int64_t in = (first + done) % run, now = run - in < n - done ? run - in : n - done;
+        const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + done);
+        char *to = (char *)tile + done * l->size;
+        if (l->nonzero) lanes_nonzero((int64_t *)(void *)to, at, step, l->dtype, now);
+        else tni_lanes_load(to, l->compute, at, step, l->dtype, now);
+        done += now;
+    }
+    if (l->map) {
+        const tni_kernels *k = job->context->kernels;
+        (l->compute == TN_F32 ? k->map_f32 : k->map_f64)(tile, n, l->map, l->p);
+    }
+    return tile;
+}
+
+/* Rows `first` to first + rows of n columns; their step in *step. */
+static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int64_t first, int64_t rows, int64_t n,
+                                    void *tile, int64_t *step) {
+    const tni_lanes *l = job->l;
+    if (!l->nonzero && !l->map && l->dtype == l->compute && l->nred <= 1) {
+        *step = l->nred ? l->red_step[0] : 0;
+        return from + first * *step;
+    }
+    TNI_PATH(lanes_gather_rows);
+    *step = n * l->size;
+    for (int64_t r = 0; r < rows; r++) {
+        const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + r);
+        char *to = (char *)tile + r * *step;
+        if (l->nonzero) lanes_nonzero((int64_t *)(void *)to, at, l->bytes, l->dtype, n);
+        else tni_lanes_load(to, l->compute, at, l->bytes, l->dtype, n);
+    }
+    if (l->map) {
+        const tni_kernels *k = job->context->kernels;
+        (l->compute == TN_F32 ? k->map_f32 : k->map_f64)(tile, rows * n, l->map, l->p);
+    }
+    return tile;
+}
+
+/* Combines `count` neighbours of `n` parts each, `apart` bytes from one to the next, into the first. A part
+ * stands for `each` elements, the last one for what is left of `elements`. */
+static void lanes_tree(const lanes_job *job, char *parts, int64_t count, int64_t apart, int64_t n, int64_t each,
+                       int64_t elements) {
+    for (int64_t half = 1; half < count; half *= 2)
+        for (int64_t i = 0; i + half < count; i += 2 * half) {
+            int64_t left = elements - (i + half) * each, nb = left < half * each ? left : half * each;
+            job->r->merge(job->r, job->l, parts + i * apart, parts + (i + half) * apart, n, half * each, nb);
+        }
+}
+
+/* Subtree s of results [col, col + n) of lane o into parts[0..n). */
+static void lanes_subtree(const lanes_job *job, int64_t o, int64_t col, int64_t n, int64_t s, char *parts) {
+    const tni_lanes *l = job->l;
+    const tni_reducer *r = job->r;
+    double tile[TNI_BLOCK];
+    int64_t each = l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK, apart = n * r->part;
+    int64_t b = s * TNI_SUBTREE, end = b + TNI_SUBTREE < l->blocks ? b + TNI_SUBTREE : l->blocks, begin = b;
+    const char *from = l->x + lanes_offset(l->nkeep, l->keep, l->keep_step, o) + col * l->bytes;
+    for (; b < end; b++) {
+        int64_t first = b * each, count = l->n - first < each ? l->n - first : each;
+        char *to = parts + (b - begin) * apart;
+        if (!l->columns) {
+            r->block(r, l, lanes_fetch(job, from, first, count, tile), count, first, to);
+            continue;
+        }
+        for (int64_t c = 0; c < n; c += l->lanes) {
+            int64_t m = n - c < l->lanes ? n - c : l->lanes, step;
+            const void *x = lanes_fetch_rows(job, from + c * l->bytes, first, count, m, tile, &step);
+            r->rows(r, l, x, step, count, m, first, to + c * r->part);
+        }
+    }
+    lanes_tree(job, parts, end - begin, apart, n, each, l->n - begin * each);
+}
+
+static void lanes_task(void *arg, int64_t i) {
+    const lanes_job *job = (const lanes_job *)arg;
+    const tni_lanes *l = job->l;
+    int64_t s = i % l->subtrees, j = i / l->subtrees % l->chunks, o = i / l->subtrees / l->chunks;
+    int64_t col = j * l->chunk, n = l->width - col < l->chunk ? l->width - col : l->chunk;
+    double parts[LANES_PARTS / 8];
+    if (tni_stopped(job->context)) return;
+    lanes_subtree(job, o, col, n, s, (char *)parts);
+    if (l->subtrees == 1)
+        job->r->store(job->r, l, parts, n, lanes_offset(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
+    else
+        memcpy(job->scratch + ((o * l->subtrees + s) * l->width + col) * l->part, parts, (size_t)(n * l->part));
+}
+
+static void lanes_join_task(void *arg, int64_t i) {
+    const lanes_job *job = (const lanes_job *)arg;
+    const tni_lanes *l = job->l;
+    int64_t j = i % l->chunks, o = i / l->chunks, col = j * l->chunk;
+    int64_t n = l->width - col < l->chunk ? l->width - col : l->chunk;
+    int64_t each = TNI_SUBTREE * (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK);
+    char *parts = job->scratch + (o * l->subtrees * l->width + col) * l->part;
+    lanes_tree(job, parts, l->subtrees, l->width * l->part, n, each, l->n);
+    job->r->store(job->r, l, parts, n, lanes_offset(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
+}
+
+TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, void *scratch) {
+    lanes_job job = {c, l, r, (char *)scratch};
+    int64_t results = l->outer * l->width;
+    if (!results) return;
+    l->part = r->part;
+    l->chunk = l->columns ? LANES_PARTS / TNI_SUBTREE / r->part : 1;
+    l->chunks = (l->width + l->chunk - 1) / l->chunk;
+    tni_lanes_spread(c, l->outer * l->chunks * l->subtrees, results * l->n, lanes_task, &job);
+    if (l->subtrees > 1) {
+        TNI_PATH(lanes_subtrees);
+        tni_lanes_spread(c, l->outer * l->chunks, results * l->subtrees, lanes_join_task, &job);
+    }
+}
+
+/* --- work for threads ------------------------------------------------------------------------------------- */
+
+enum { LANES_GRAIN = 16384 }; /* elements that are worth a task */
+
+typedef struct lanes_group {
+    void (*task)(void *arg, int64_t i);
+    void *arg;
+    int64_t each, count;
+} lanes_group;
+
+static void lanes_group_task(void *arg, int64_t i) {
+    const lanes_group *g = (const lanes_group *)arg;
+    int64_t end = (i + 1) * g->each < g->count ? (i + 1) * g->each : g->count;
+    for (int64_t k = i * g->each; k < end; k++) g->task(g->arg, k);
+}
+
+TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements, void (*task)(void *, int64_t), void *arg) {
+    lanes_group g = {task, arg, 1, count};
+    int64_t groups = elements / LANES_GRAIN;
+    if (groups < 2 || count < 2) {
+        for (int64_t i = 0; i < count; i++) task(arg, i);
+        return;
+    }
+    if (groups > 256) groups = 256;
+    g.each = (count + groups - 1) / groups;
+    if (g.each < 1) g.each = 1;
+    TNI_PATH(lanes_threads);
+    tni_parallel(c, (count + g.each - 1) / g.each, lanes_group_task, &g);
+}
+
+/* --- plain reductions ---------------------------------------------------------------------------------------- */
+
+TN_PRIV tni_reduce_rows tni_reduce_kernel(const tni_kernels *k, int op, int compute) {
+    int t = compute == TN_F32 ? 0 : compute == TN_F64 ? 1 : 2;
+    const tni_reduce_rows table[4][3] = {{k->sum_rows_f32, k->sum_rows_f64, k->sum_rows_i64},
+                                         {k->prod_rows_f32, k->prod_rows_f64, k->prod_rows_i64},
+                                         {k->max_rows_f32, k->max_rows_f64, k->max_rows_i64},
+                                         {k->min_rows_f32, k->min_rows_f64, k->min_rows_i64}};
+    return table[op][t];
+}
+
+TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
+    int64_t k = value == HUGE_VAL ? INT64_MAX : value == -HUGE_VAL ? INT64_MIN : (int64_t)value;
+    for (int64_t i = 0; i < n; i++)
+        if (compute == TN_F32) ((float *)to)[i] = (float)value;
+        else if (compute == TN_F64) ((double *)to)[i] = value;
+        else ((int64_t *)to)[i] = k;
+}
+
+/* Lanes past n hold the identity, so folding may start at the power of two that covers them. */
+TN_PRIV void tni_reduce_block(tni_reduce_rows op, int compute, double identity, const void *x, int64_t n, void *to) {
+    int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1;
+    double room[TNI_LANE_BYTES / 8];
+    char *acc = (char *)room;
+    int64_t used = n < lanes ? n : lanes;
+    while (h < used) h *= 2;
+    tni_fill_lanes(acc, compute, identity, h);
+    if (n >= lanes) op(x, TNI_LANE_BYTES, n / lanes, lanes, acc);
+    if (n % lanes) op((const char *)x + n / lanes * TNI_LANE_BYTES, 0, 1, n % lanes, acc);
+    for (h /= 2; h; h /= 2) op(acc + h * size, 0, 1, h, acc);
+    memcpy(to, acc, (size_t)size);
+}

@@ -1,0 +1,1 @@
+/* math.h - elementary functions on vectors. */

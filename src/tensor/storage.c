@@ -1,0 +1,330 @@
+/* storage.c - making and freeing headers and storages; scopes.
+ *
+ * A header stands in the list of the scope that holds it (list 0: no scope does), so a scope's end is a walk over its
+ * own list. Who counts a header: its scope or its caller, views of it (base), tape nodes that saved it, .grad.
+ * A header whose last count goes in a foreign thread gives up all it holds there and returns to its owner block by a
+ * lock-free list; fields of the list itself are touched by the owner alone. */
+#include "tensor.h"
+
+/* --- lists of the scopes ----------------------------------------------------------------------------- */
+
+static tn_tensor **scope_head(tni_block *b, uint32_t depth) {
+    return TNI_LIKELY(depth < TNI_SCOPES) ? &b->scope[depth] : &b->scope_more[depth - TNI_SCOPES];
+}
+
+static void scope_link(tni_block *b, tn_tensor *t, uint32_t depth) {
+    tn_tensor **head = scope_head(b, depth);
+    t->depth = (uint16_t)depth;
+    t->prev = NULL;
+    t->next = *head;
+    if (*head) (*head)->prev = t;
+    *head = t;
+}
+
+static void scope_unlink(tni_block *b, tn_tensor *t) {
+    if (t->prev) t->prev->next = t->next;
+    else *scope_head(b, t->depth) = t->next;
+    if (t->next) t->next->prev = t->prev;
+}
+
+TN_PRIV int64_t tni_begin_deep(tni_block *b) {
+    uint32_t have = b->scope_room, room = have ? 2 * have : 64;
+    if (b->depth >= UINT16_MAX) {
+        tni_error(b, TN_INVALID, "more than %d scopes are open", UINT16_MAX);
+        return -1;
+    }
+    if (b->depth + 1 - TNI_SCOPES >= have) {
+        tn_tensor **more = (tn_tensor **)tni_need(b, (int64_t)room * (int64_t)sizeof *more);
+        if (!more) return -1;
+        memset(more, 0, room * sizeof *more);
+        if (have) {
+            memcpy(more, b->scope_more, have * sizeof *more);
+            tni_put(b, b, b->scope_more, (int64_t)have * (int64_t)sizeof *more);
+        }
+        b->scope_more = more;
+        b->scope_room = room;
+    }
+    return (int64_t)b->depth++;
+}
+
+TN_PRIV tn_tensor *tni_move(tni_block *b, tn_tensor *t, int64_t depth) {
+    scope_unlink(b, t);
+    scope_link(b, t, (uint32_t)depth);
+    return t;
+}
+
+TN_PRIV void tni_drop(tni_block *b, tn_tensor *t) {
+    if (t->depth && t->owner == b && tni_load(&t->refs) > 1) tni_move(b, t, 0);
+    tni_release(b, t);
+}
+
+TN_PRIV void tni_end(tni_block *b, int64_t mark) {
+    if (mark < 0) return;
+    while (b->depth > (uint64_t)mark) {
+        tn_tensor **head = scope_head(b, b->depth), *t;
+        while ((t = *head) != NULL) tni_drop(b, t);
+        b->depth--;
+    }
+}
+
+/* --- headers -------------------------------------------------------------------------------------------- */
+
+static int header_capacity(int ndim) { return ndim <= 4 ? 4 : ndim <= 8 ? 8 : TN_MAX_DIMS; }
+static int64_t header_bytes(int capacity) {
+    return (int64_t)(offsetof(tn_tensor, dims) + 2 * (size_t)capacity * sizeof(int64_t));
+}
+
+/* Takes back the headers that other threads have freed. */
+static TNI_NOINLINE void header_drain(tni_block *b) {
+#ifndef TN_NO_THREADS
+    tn_tensor *t = tni_exchange(&b->returned_tensors, (tn_tensor *)NULL);
+    while (t) {
+        tn_tensor *next = (tn_tensor *)(void *)t->storage; /* the link, see header_free */
+        scope_unlink(b, t);
+        b->live_count--;
+        tni_put(b, b, t, header_bytes(t->capacity));
+        t = next;
+    }
+#else
+    (void)b;
+#endif
+}
+
+TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size, const int64_t *stride) {
+    int capacity = header_capacity(ndim), i;
+    int64_t numel = 1;
+    bool contiguous = true;
+    tn_tensor *t;
+    if (TNI_UNLIKELY(tni_load_relaxed(&b->returned_tensors) != NULL)) header_drain(b);
+    t = (tn_tensor *)tni_get_bin(b, (int)((header_bytes(capacity) + TNI_ALIGN - 1) / TNI_ALIGN));
+    if (TNI_UNLIKELY(!t)) return tni_memory_error(b, header_bytes(capacity)), (tn_tensor *)NULL;
+    t->refs = 1;
+    t->dtype = (uint8_t)dtype;
+    t->ndim = (uint8_t)ndim;
+    t->capacity = (uint8_t)capacity;
+    t->device = TN_CPU;
+    t->line = b->place_line;
+    t->owner = b;
+    t->storage = NULL;
+    t->offset = 0;
+    t->size = t->dims;
+    t->stride = t->dims + capacity;
+    t->node = NULL;
+    t->node_out = 0;
+    t->edge_version = 0;
+    t->base = t->grad = NULL;
+    t->file = b->place_file;
+    t->extra = NULL;
+    for (i = ndim - 1; i >= 0; i--) {
+        t->size[i] = size[i];
+        t->stride[i] = stride ? stride[i] : numel;
+        if (size[i] != 1 && t->stride[i] != numel) contiguous = false;
+        if (TNI_UNLIKELY(size[i] < 0 || !tni_mul(numel, size[i] ? size[i] : 1, &numel))) {
+            tni_put(b, b, t, header_bytes(capacity));
+            tni_error(b, TN_INVALID, "size %lld of dimension %d is negative or too large", (long long)size[i], i);
+            return NULL;
+        }
+    }
+    for (i = 0; i < ndim; i++)
+        if (size[i] == 0) numel = 0;
+    t->numel = numel;
+    t->flags = contiguous || numel == 0 ? TNI_CONTIGUOUS : 0;
+    scope_link(b, t, b->depth);
+    b->live_count++;
+    return t;
+}
+
+static void header_free(tni_block *b, tn_tensor *t) {
+    if (TNI_LIKELY(t->owner == b)) {
+        scope_unlink(b, t);
+        b->live_count--;
+        tni_put(b, b, t, header_bytes(t->capacity));
+        return;
+    }
+    tn_tensor *head = tni_load(&t->owner->returned_tensors);
+    do t->storage = (tni_storage *)(void *)head;
+    while (!tni_swap_if(&t->owner->returned_tensors, &head, t));
+}
+
+/* --- storage ---------------------------------------------------------------------------------------------- */
+
+enum { STORAGE_INSIDE = 512 }; /* data up to this many bytes lie behind their storage */
+
+static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
+    int64_t room = (int64_t)sizeof(tni_storage);
+    bool inside = !meta && bytes <= STORAGE_INSIDE;
+    tni_storage *s;
+    if (inside) room += (bytes + TNI_ALIGN - 1) & -TNI_ALIGN;
+    s = (tni_storage *)tni_get_bin(b, (int)(room / TNI_ALIGN));
+    if (TNI_UNLIKELY(!s)) return tni_memory_error(b, room), (tni_storage *)NULL;
+    s->refs = 1;
+    s->version = 0;
+    s->owner = b;
+    s->bytes = bytes;
+    s->room = (uint32_t)room;
+    s->kind = TNI_DATA_INSIDE;
+    s->device = TN_CPU;
+    s->data = inside ? (void *)(s + 1) : NULL;
+    if (inside || meta) return s;
+    s->kind = TNI_DATA_OWN;
+    s->data = tni_get(b, bytes);
+    if (TNI_LIKELY(s->data != NULL)) return s;
+    tni_put(b, b, s, room);
+    return tni_memory_error(b, bytes), (tni_storage *)NULL;
+}
+
+TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s) {
+    if (tni_load(&s->refs) != 1 && tni_fetch_add(&s->refs, (uint32_t)-1) != 1) return;
+    if (s->kind == TNI_DATA_OWN) tni_put(b, s->owner, s->data, s->bytes);
+    else if (s->kind >= TNI_DATA_WRAPPED && s->release) s->release(s->data, s->user);
+    tni_put(b, s->owner, s, s->room);
+}
+
+/* Elements from the first to the last that t's sizes and strides reach, plus one; false when it overflows. */
+static bool storage_extent(const tn_tensor *t, int64_t *extent) {
+    int64_t last = 0, step;
+    if (t->numel == 0) return *extent = 0, true;
+    for (int i = 0; i < t->ndim; i++)
+        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) || !tni_add(last, step, &last)) return false;
+    return tni_add(last, 1, extent);
+}
+
+TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
+    int64_t extent = t->numel, bytes;
+    if (!(t->flags & TNI_CONTIGUOUS) && !storage_extent(t, &extent))
+        return tni_error(b, TN_INVALID, "strides reach too far");
+    if (!tni_bytes(extent, tni_dtype_size(t), &bytes))
+        return tni_error(b, TN_INVALID, "a tensor of %lld elements is too large", (long long)extent);
+    t->storage = storage_new(b, bytes, (t->flags & TNI_META) != 0);
+    return t->storage != NULL;
+}
+
+TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim, const int64_t *size) {
+    tn_tensor *t = tni_header(b, dtype, ndim, size, NULL);
+    if (!t || tni_set_storage(b, t)) return t;
+    tni_drop(b, t);
+    return NULL;
+}
+
+TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like) {
+    tn_tensor *t = tni_header(b, like->dtype, like->ndim, like->size, like->stride);
+    if (!t) return NULL;
+    t->storage = s;
+    tni_fetch_add_relaxed(&s->refs, 1u);
+    t->offset = like->offset;
+    t->device = like->device;
+    t->flags |= like->flags & (TNI_META | TNI_READ_ONLY);
+    return t;
+}
+
+TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size, const int64_t *stride,
+                               int64_t offset) {
+    tn_tensor *t = tni_header(b, of->dtype, ndim, size, stride), *base = of->base ? of->base : of;
+    if (!t) return NULL;
+    t->storage = of->storage; /* not counted: the base holds it */
+    t->offset = offset;
+    t->device = of->device;
+    t->flags |= TNI_VIEW | (of->flags & (TNI_META | TNI_READ_ONLY | TNI_INFERENCE));
+    t->base = base;
+    tni_retain(base);
+    return t;
+}
+
+/* --- counts ------------------------------------------------------------------------------------------------ */
+
+TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
+    while (t) {
+        tn_tensor *grad, *base;
+        if (tni_load(&t->refs) != 1 && tni_fetch_add(&t->refs, (uint32_t)-1) != 1) return;
+        grad = t->grad;
+        base = t->base;
+        if (t->extra) tni_watch_forget(b, t), tni_extra_free(b, t);
+        if (t->node) tni_node_drop(b, t->node);
+        if (t->storage && !base) tni_storage_release(b, t->storage);
+        header_free(b, t);
+        if (grad && base) tni_release(b, base), base = NULL;
+        t = grad ? grad : base;
+    }
+}
+
+/* --- extras -------------------------------------------------------------------------------------------------- */
+
+TN_PRIV tni_extra *tni_extra_of(tni_block *b, tn_tensor *t) {
+    if (t->extra) return t->extra;
+    t->extra = (tni_extra *)tni_need(b, (int64_t)sizeof *t->extra);
+    if (t->extra) memset(t->extra, 0, sizeof *t->extra);
+    return t->extra;
+}
+
+TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t) {
+    tni_extra *e = t->extra;
+    t->extra = NULL;
+    while (e->hooks) {
+        tni_hook_entry *h = e->hooks;
+        e->hooks = h->next;
+        if (h->release) h->release(h->user);
+        tni_put(b, t->owner, h, (int64_t)sizeof *h);
+    }
+    if (e->binding_release) e->binding_release(e->binding);
+    tni_put(b, t->owner, e, (int64_t)sizeof *e);
+}
+
+/* --- public ---------------------------------------------------------------------------------------------------- */
+
+TNI_EXTERN_C_BEGIN
+
+TN_API int64_t tn_scope_begin(void) {
+    tni_block *b = tni_here();
+    return b ? tni_begin(b) : -1;
+}
+
+TN_API void tn_scope_end(int64_t mark) {
+    tni_block *b = tni_here();
+    if (b) tni_end(b, mark);
+}
+
+TN_API tn_tensor *tn_keep(tn_tensor *t) {
+    tni_block *b = tni_here();
+    if (!t || !b) return t;
+    if (t->owner != b) {
+        tni_error(b, TN_INVALID, "tn_keep: the tensor belongs to another thread or context; tn_hold it there first");
+        return NULL;
+    }
+    return t->depth ? tni_move(b, t, t->depth - 1) : t;
+}
+
+TN_API tn_tensor *tn_hold(tn_tensor *t) {
+    tni_block *b = tni_here();
+    if (!t || !b) return t;
+    if (t->owner == b && t->depth) return tni_move(b, t, 0);
+    tni_retain(t);
+    return t;
+}
+
+TN_API void tn_free(tn_tensor *t) {
+    tni_block *b = t ? tni_here() : NULL;
+    if (b) tni_drop(b, t);
+}
+
+TN_API void tn_list_free(tn_list list) {
+    tni_block *b = tni_here();
+    if (!b || !list.at) return;
+    for (int64_t i = 0; i < list.n; i++)
+        if (list.at[i]) tni_drop(b, list.at[i]);
+}
+
+TNI_EXTERN_C_END
+
+/* --- the end of a context --------------------------------------------------------------------------------------- */
+
+/* Memory that does not lie in slabs goes back: the user's (its release is called) and large data of live tensors. */
+TN_PRIV void tni_tensors_at_end(tn_context *c) {
+    for (tni_block *b = c->blocks; b; b = b->next) {
+        for (uint32_t d = 0; d < TNI_SCOPES + b->scope_room; d++)
+            for (tn_tensor *t = *scope_head(b, d); t; t = t->next) {
+                tni_storage *s = t->base || !t->storage ? NULL : t->storage;
+                if (!s || s->kind < TNI_DATA_WRAPPED || --s->refs) continue;
+                if (s->release) s->release(s->data, s->user);
+            }
+    }
+}

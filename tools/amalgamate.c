@@ -1,0 +1,509 @@
+/* amalgamate.c - packs a root such as src/tensor.c and everything it includes into one header.
+ *
+ *     amalgamate [--flat] [--split] [--lines] [--check] [--on BASE.c] ROOT.c OUT.h
+ *
+ *   --flat    no self-inclusion: text that is compiled several times is written several times
+ *   --split   OUT.h gets the declarations, OUT.c beside it the implementation
+ *   --lines   #line directives: compilers and debuggers point into src/
+ *   --check   writes nothing; fails when the files are not what would be written
+ *   --on      OUT.h includes the header of BASE.c instead of repeating it (tensor_nn on tensor)
+ *
+ * Headers of src/api/ become the public part, the rest stands under #ifdef <ROOT>_IMPLEMENTATION.
+ * A header with an include guard appears once. An .inl that is included more than once becomes a
+ * section of the output, which the output reaches by including itself; other text without a guard is
+ * repeated where it is included. Every TN_API symbol is listed in the TN_PREFIX block; a hash of the
+ * public part names the symbol that ties the objects of a program to one version of the header.
+ * Run it from the top of the tree; it touches nothing but the files named and their includes. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FILES = 1000, PATH = 512, NAME = 128, MAX_NAMES = 8000 };
+
+typedef struct text {
+    char *at;
+    size_t n, room;
+} text;
+
+typedef struct file {
+    char path[PATH];
+    text body;
+    char guard[NAME]; /* macro of the include guard; "" when there is none */
+    size_t from, to;  /* of the body: what is inside the guard */
+    bool visited, packed;
+    int inclusions; /* how many lines include it, counted before packing */
+    int section;    /* number of its section; 0: none */
+} file;
+
+static struct {
+    file files[MAX_FILES];
+    int nfiles, nsections;
+    file *base[MAX_FILES]; /* what the header of --on has */
+    int nbase;
+    bool flat, split, lines, check;
+    char suffix[NAME]; /* "" of tensor.c, "_NN" of tensor_nn.c */
+    text api, code, sections;
+} packer;
+
+static void fail(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "amalgamate: ");
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+    exit(1);
+}
+
+/* --- text and files ------------------------------------------------------------------------ */
+
+static void add(text *t, const char *from, size_t n) {
+    if (t->n + n + 1 > t->room) {
+        t->room = (t->n + n + 1) * 2;
+        t->at = (char *)realloc(t->at, t->room);
+        if (!t->at) fail("out of memory");
+    }
+    if (n) memcpy(t->at + t->n, from, n);
+    t->n += n;
+    t->at[t->n] = 0;
+}
+
+static void print(text *t, const char *format, ...) {
+    char line[2048];
+    va_list list;
+    va_start(list, format);
+    int n = vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    if (n < 0 || (size_t)n >= sizeof line) fail("a line is too long: %s", line);
+    add(t, line, (size_t)n);
+}
+
+static bool read_text(const char *path, text *to) {
+    FILE *in = fopen(path, "rb");
+    if (!in) return false;
+    char part[1 << 16];
+    add(to, "", 0);
+    for (size_t n; (n = fread(part, 1, sizeof part, in)) > 0;) add(to, part, n);
+    bool ok = !ferror(in);
+    fclose(in);
+    return ok;
+}
+
+static const char *line_end(const char *at) {
+    const char *end = strchr(at, '\n');
+    return end ? end + 1 : at + strlen(at);
+}
+
+static const char *skip_blanks(const char *at) { return at + strspn(at, " \t"); }
+
+static bool is_word(int c) { return isalnum(c) || c == '_'; }
+
+/* The word of a directive line ("define" of "# define X") and what follows; NULL: no directive. */
+static const char *directive(const char *line, char word[NAME]) {
+    line = skip_blanks(line);
+    if (*line != '#') return NULL;
+    line = skip_blanks(line + 1);
+    size_t n = 0;
+    for (; isalpha((unsigned char)line[n]) && n < NAME - 1; n++) word[n] = line[n];
+    word[n] = 0;
+    return skip_blanks(line + n);
+}
+
+static void read_word(const char *at, char word[NAME]) {
+    size_t n = 0;
+    for (; is_word((unsigned char)at[n]) && n < NAME - 1; n++) word[n] = at[n];
+    word[n] = 0;
+}
+
+/* Whether a comment is open after this line, when `open` says whether one was before it. */
+static bool comment_after(const char *line, const char *end, bool open) {
+    for (const char *p = line; p < end; p++) {
+        if (open) {
+            if (p[0] == '*' && p[1] == '/') open = false, p++;
+        } else if (p[0] == '/' && p[1] == '*') {
+            open = true, p++;
+        } else if (p[0] == '/' && p[1] == '/') {
+            return false;
+        } else if (*p == '"' || *p == '\'') {
+            char quote = *p;
+            for (p++; p < end && *p != quote; p++)
+                if (*p == '\\') p++;
+        }
+    }
+    return open;
+}
+
+/* Finds an include guard: first `#ifndef X`, `#define X`, and nothing behind the `#endif` of it. */
+static void find_guard(file *f) {
+    char word[NAME], name[NAME] = "";
+    bool open = false, defined = false, over = false;
+    int depth = 0;
+    for (const char *p = f->body.at, *end; *p; p = end) {
+        end = line_end(p);
+        const char *rest = open ? NULL : directive(p, word);
+        bool blank = open || strchr("/\n", *skip_blanks(p));
+        open = comment_after(p, end, open);
+        if (over && !blank) name[0] = 0;
+        if (!rest || over) continue;
+        if (!name[0]) {
+            if (strcmp(word, "ifndef") != 0) return;
+            read_word(rest, name);
+        } else if (!defined) {
+            read_word(rest, f->guard);
+            defined = strcmp(word, "define") == 0 && strcmp(name, f->guard) == 0;
+            if (!defined) break;
+            f->from = (size_t)(end - f->body.at);
+        }
+        depth += (strncmp(word, "if", 2) == 0) - (strcmp(word, "endif") == 0);
+        if (depth == 0) over = true, f->to = (size_t)(p - f->body.at);
+    }
+    strcpy(f->guard, over ? name : "");
+}
+
+/* from/../x -> x, and ./ dropped */
+static void normalize(char *path) {
+    char *out = path;
+    for (char *p = path; *p;) {
+        size_t n = strcspn(p, "/");
+        if (n == 2 && p[0] == '.' && p[1] == '.' && out > path) {
+            for (out--; out > path && out[-1] != '/'; out--) {}
+        } else if (!(n == 1 && p[0] == '.')) {
+            memmove(out, p, n), out += n;
+            if (p[n]) *out++ = '/';
+        }
+        p += n + (p[n] == '/');
+    }
+    *out = 0;
+}
+
+static file *open_file(const char *name, const file *by) {
+    char path[PATH * 2];
+    const char *slash = by ? strrchr(by->path, '/') : NULL;
+    int folder = slash ? (int)(slash - by->path + 1) : 0;
+    snprintf(path, sizeof path, "%.*s%s", folder, by ? by->path : "", name);
+    normalize(path);
+    for (int i = 0; i < packer.nfiles; i++)
+        if (strcmp(packer.files[i].path, path) == 0) return &packer.files[i];
+    if (packer.nfiles == MAX_FILES || strlen(path) >= PATH) fail("too many files: %s", path);
+    file *f = &packer.files[packer.nfiles++];
+    strcpy(f->path, path);
+    if (!read_text(path, &f->body))
+        fail("cannot read %s%s%s", path, by ? ", included by " : "", by ? by->path : "");
+    find_guard(f);
+    return f;
+}
+
+static bool ends_with(const char *s, const char *end) {
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+/* The file that a line includes in quotes, else NULL. */
+static file *included(const char *line, const file *by) {
+    char word[NAME], name[PATH];
+    const char *rest = directive(line, word);
+    if (!rest || strcmp(word, "include") != 0 || *rest != '"') return NULL;
+    size_t n = strcspn(rest + 1, "\"\n");
+    if (rest[n + 1] != '"' || n >= PATH) fail("%s: no end of %.80s", by->path, line);
+    memcpy(name, rest + 1, n), name[n] = 0;
+    return open_file(name, by);
+}
+
+/* --- packing ------------------------------------------------------------------------------- */
+
+static bool in_base(const file *f) {
+    for (int i = 0; i < packer.nbase; i++)
+        if (packer.base[i] == f) return true;
+    return false;
+}
+
+static bool is_api(const file *f) { return strstr(f->path, "src/api/") != NULL; }
+
+/* Counts inclusions: an .inl with more than one becomes a section. */
+static void visit(file *f) {
+    bool open = false;
+    f->visited = true;
+    for (const char *p = f->body.at, *end; *p; p = end) {
+        end = line_end(p);
+        file *g = open ? NULL : included(p, f);
+        open = comment_after(p, end, open);
+        if (!g) continue;
+        g->inclusions += ends_with(g->path, ".inl");
+        if (!g->visited) visit(g);
+    }
+}
+
+static void pack(file *f, text *to);
+
+/* The text compiled again: a section, which the output includes itself to reach. */
+static void pack_again(file *g, text *to) {
+    if (packer.flat || g->inclusions < 2) {
+        pack(g, to);
+        return;
+    }
+    if (!g->section) {
+        text body = {NULL, 0, 0};
+        g->section = ++packer.nsections;
+        pack(g, &body);
+        print(&packer.sections, "#%s TNI%s_SECTION == %d\n#undef TNI%s_SECTION\n",
+              packer.sections.n ? "elif" : "if", packer.suffix, g->section, packer.suffix);
+        add(&packer.sections, body.at, body.n);
+        free(body.at);
+    }
+    print(to, "#define TNI%s_SECTION %d /* %s */\n", packer.suffix, g->section, g->path);
+    print(to, "#include TN%s_HEADER_NAME\n", packer.suffix);
+}
+
+static void pack_include(file *g, const file *by, int depth, text *to) {
+    bool once = g->guard[0] || ends_with(g->path, ".c");
+    if (in_base(g) || (once && g->packed && g->guard[0])) return;
+    if (once && g->packed) fail("%s: %s is included twice", by->path, g->path);
+    if (once && depth) fail("%s: %s is included once, but under an #if", by->path, g->path);
+    if (is_api(g) && to != &packer.api) to = &packer.api;
+    if (is_api(by) && !is_api(g)) fail("%s: the public part includes %s", by->path, g->path);
+    if (once)
+        pack(g, to);
+    else
+        pack_again(g, to);
+}
+
+static void pack(file *f, text *to) {
+    char word[NAME];
+    bool open = false, again = packer.lines;
+    int depth = 0, line = 0;
+    f->packed = true;
+    print(to, "\n/* %s */\n", f->path);
+    for (const char *p = f->body.at, *end; *p; p = end) {
+        end = line_end(p), line++;
+        size_t at = (size_t)(p - f->body.at);
+        const char *rest = open ? NULL : directive(p, word);
+        bool was_open = open;
+        open = comment_after(p, end, open);
+        bool outside = f->guard[0] && (at >= f->to || at < f->from);
+        if (outside && rest && strcmp(word, "include") != 0) continue;
+        if (rest) depth += (strncmp(word, "if", 2) == 0) - (strcmp(word, "endif") == 0);
+        file *g = was_open ? NULL : included(p, f);
+        if (g) {
+            pack_include(g, f, depth, to);
+            again = packer.lines;
+            continue;
+        }
+        if (again) print(to, "#line %d \"%s\"\n", line, f->path), again = false;
+        bool second_blank = p[0] == '\n' && to->n >= 2 && strcmp(to->at + to->n - 2, "\n\n") == 0;
+        if (packer.lines || !second_blank) add(to, p, (size_t)(end - p));
+    }
+    if (to->n && to->at[to->n - 1] != '\n') add(to, "\n", 1);
+}
+
+/* --- symbols and layout -------------------------------------------------------------------- */
+
+static char names[MAX_NAMES][NAME];
+static int nnames;
+
+/* Text without comments, white space made one blank; directive lines only when `directives`. */
+static text bare(const text *from, bool directives) {
+    text to = {NULL, 0, 0};
+    bool open = false, continued = false;
+    add(&to, "", 0);
+    for (const char *p = from->at, *end; *p; p = end) {
+        end = line_end(p);
+        bool skip = !directives && (continued || (!open && *skip_blanks(p) == '#'));
+        continued = skip && end - p >= 2 && end[-2] == '\\';
+        for (const char *q = p; q < end; q++) {
+            bool starts = !open && q[0] == '/' && q[1] == '*';
+            bool ends = open && q[0] == '*' && q[1] == '/';
+            if (!open && q[0] == '/' && q[1] == '/') break;
+            if (starts || ends) {
+                open = starts, q++;
+                continue;
+            }
+            if (open || skip) continue;
+            bool blank = isspace((unsigned char)*q) != 0;
+            if (!blank || (to.n && to.at[to.n - 1] != ' ')) add(&to, blank ? " " : q, 1);
+        }
+    }
+    return to;
+}
+
+static bool known(const char *name) {
+    for (int i = 0; i < nnames; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+/* Every name that a TN_API declaration declares. */
+static void find_symbols(const text *api) {
+    text t = bare(api, false);
+    for (const char *p = t.at; (p = strstr(p, "TN_API ")) != NULL;) {
+        p += 7;
+        const char *end = p + strcspn(p, "(;[="), *begin;
+        while (end > p && end[-1] == ' ') end--;
+        for (begin = end; begin > p && is_word((unsigned char)begin[-1]);) begin--;
+        char name[NAME];
+        read_word(begin, name);
+        if (strncmp(name, "tn", 2) != 0) fail("TN_API declares no tn_ name: %.80s", p);
+        if (known(name)) continue;
+        if (nnames == MAX_NAMES - 1) fail("too many symbols");
+        strcpy(names[nnames++], name);
+    }
+    free(t.at);
+    for (const char *p = api->at; (p = strstr(p, "#define ")) != NULL; p += 8) {
+        char name[NAME];
+        read_word(p + 8, name);
+        if (known(name)) fail("%s is a symbol and a macro: TN_PREFIX cannot rename it", name);
+    }
+}
+
+/* FNV-1a of the public part: names version, rows, structs and options, not comments. */
+static uint64_t layout_of(const text *api) {
+    text t = bare(api, true);
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < t.n; i++) hash = (hash ^ (uint8_t)t.at[i]) * 0x100000001b3u;
+    free(t.at);
+    return hash >> 16;
+}
+
+static void write_prefix(text *out, const char *layout) {
+    print(out,
+          "/* TN_PREFIX renames every symbol. %s is the hash of what stands below: every file that\n"
+          " * includes this refers to a symbol of that name, which the implementation defines, so what\n"
+          " * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */\n", layout);
+    if (!packer.suffix[0])
+        print(out, "#ifdef TN_PREFIX\n#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_%s)\n"
+                   "#else\n#define TNI_NAMESPACE tn_%s\n#endif\n", layout, layout);
+    print(out, "#ifdef TN_PREFIX\n");
+    for (int i = 0; i < nnames; i++)
+        print(out, "#define %s TNI_JOIN(TN_PREFIX, %s)\n", names[i], names[i]);
+    print(out, "#endif\n");
+}
+
+static void write_reference(text *out, const char *symbol) {
+    print(out,
+          "\n#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)\nTNI_EXTERN_C_BEGIN\n"
+          "TN_API const char %s;\n#if defined(__GNUC__)\n"
+          "static const char *const tni%s_layout __attribute__((used)) = &%s;\n"
+          "#endif\nTNI_EXTERN_C_END\n#endif\n", symbol, packer.suffix[0] ? "_nn" : "", symbol);
+}
+
+/* "out/tensor_nn.h" -> "tensor_nn" */
+static void stem_of(const char *path, char stem[NAME]) {
+    const char *slash = strrchr(path, '/');
+    snprintf(stem, NAME, "%s", slash ? slash + 1 : path);
+    char *dot = strrchr(stem, '.');
+    if (dot) *dot = 0;
+}
+
+static void write_code(text *out, const char *symbol, const char *name) {
+    const char *s = packer.suffix;
+    if (packer.nsections)
+        print(out,
+              "#ifndef TN%s_HEADER_NAME\n#define TN%s_HEADER_NAME \"%s\"\n#endif\n"
+              "#ifdef __has_include\n#if !__has_include(TN%s_HEADER_NAME)\n#error "
+              "\"this file has another name: #define TN%s_HEADER_NAME to it before the include\"\n"
+              "#endif\n#endif\n", s, s, name, s, s);
+    print(out, "#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)\n"
+               "const char %s = 1;\n#endif\n", symbol);
+    add(out, packer.code.at, packer.code.n);
+}
+
+static void write_out(const char *path, const text *t) {
+    if (!packer.check) {
+        FILE *to = fopen(path, "wb");
+        if (!to || fwrite(t->at, 1, t->n, to) != t->n || fclose(to)) fail("cannot write %s", path);
+        return;
+    }
+    text old = {NULL, 0, 0};
+    size_t same = 0, line = 1;
+    if (!read_text(path, &old)) fail("%s is not there: run `make headers` and commit it", path);
+    while (same < t->n && t->at[same] == old.at[same]) line += t->at[same++] == '\n';
+    if (t->n != old.n || same < t->n)
+        fail("%s is not what src/ gives (first difference in line %lu): change src/, "
+             "not the header, run `make headers` and commit both", path, (unsigned long)line);
+    free(old.at);
+}
+
+static void write_api(text *out, const file *first, const char *symbol, const char *layout) {
+    add(out, first->body.at, first->body.n);
+    if (packer.nsections && !packer.split) print(out, "#if !defined(TNI%s_SECTION)\n", packer.suffix);
+    print(out, "#ifndef TN_TENSOR%s_H\n#define TN_TENSOR%s_H\n\n", packer.suffix, packer.suffix);
+    if (packer.nbase)
+        print(out, "#ifndef TN_HEADER_NAME\n#define TN_HEADER_NAME \"tensor.h\"\n#endif\n"
+                   "#include TN_HEADER_NAME\n\n");
+    write_prefix(out, layout);
+    add(out, packer.api.at, packer.api.n);
+    write_reference(out, symbol);
+    print(out, "\n#endif /* TN_TENSOR%s_H */\n", packer.suffix);
+}
+
+static void write_all(const char *path, const file *first) {
+    char stem[NAME], layout[NAME], name[NAME + 4], code_path[PATH];
+    const char *s = packer.suffix;
+    text out = {NULL, 0, 0}, code = {NULL, 0, 0}, *to = packer.split ? &code : &out;
+    stem_of(path, stem);
+    find_symbols(&packer.api);
+    snprintf(layout, sizeof layout, "%012llx", (unsigned long long)layout_of(&packer.api));
+    snprintf(names[nnames++], NAME, "tn%s_layout_%.16s", *s ? "_nn" : "", layout);
+    write_api(&out, first, names[nnames - 1], layout);
+    snprintf(name, sizeof name, "%s.%s", stem, packer.split ? "c" : "h");
+    if (packer.split) {
+        print(to, "/* %s - the implementation of %s.h */\n", name, stem);
+        if (packer.nsections) print(to, "#if !defined(TNI%s_SECTION)\n", s);
+        print(to, "#include \"%s.h\"\n", stem);
+    } else {
+        print(to, "\n#if defined(TENSOR%s_IMPLEMENTATION) && !defined(TNI%s_IMPLEMENTED)\n"
+                  "#define TNI%s_IMPLEMENTED\n", s, s, s);
+    }
+    write_code(to, names[nnames - 1], name);
+    if (!packer.split) print(to, "#endif /* TENSOR%s_IMPLEMENTATION */\n", s);
+    if (packer.nsections) {
+        print(to, "\n#else /* text that is compiled several times */\n\n");
+        add(to, packer.sections.at, packer.sections.n);
+        print(to, "#endif\n#endif\n");
+    }
+    write_out(path, &out);
+    snprintf(code_path, sizeof code_path, "%.*s.c", (int)(strlen(path) - 2), path);
+    if (packer.split) write_out(code_path, &code);
+}
+
+/* What --on brings in: everything in src/api/ that the other root reaches. */
+static void take_base(const char *root) {
+    visit(open_file(root, NULL));
+    for (file *f = packer.files; f < packer.files + packer.nfiles; f++) {
+        if (f->visited && is_api(f)) packer.base[packer.nbase++] = f;
+        f->inclusions = 0, f->visited = false;
+    }
+}
+
+int main(int argc, char **argv) {
+    const char *root_path = NULL, *out_path = NULL, *base = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--flat") == 0) packer.flat = true;
+        else if (strcmp(argv[i], "--split") == 0) packer.split = true;
+        else if (strcmp(argv[i], "--lines") == 0) packer.lines = true;
+        else if (strcmp(argv[i], "--check") == 0) packer.check = true;
+        else if (strcmp(argv[i], "--on") == 0 && i + 1 < argc) base = argv[++i];
+        else if (argv[i][0] == '-' || out_path) fail("unknown argument '%s'", argv[i]);
+        else if (root_path) out_path = argv[i];
+        else root_path = argv[i];
+    }
+    if (!out_path || !ends_with(out_path, ".h")) fail("give [options] ROOT.c OUT.h");
+    char stem[NAME], first_path[PATH];
+    if (base) take_base(base);
+    file *root = open_file(root_path, NULL);
+    stem_of(root_path, stem);
+    if (strncmp(stem, "tensor", 6) != 0) fail("a root is named tensor*.c, not %s", root_path);
+    for (size_t i = 6; stem[i]; i++) packer.suffix[i - 6] = (char)toupper((unsigned char)stem[i]);
+    bool nn = stem[6] != 0;
+    snprintf(first_path, sizeof first_path, "api/%s%sfirst.h", nn ? stem + 7 : "", nn ? "_" : "");
+    file *first = open_file(first_path, root);
+    first->packed = true; /* stands at the top */
+    if (!first->guard[0]) strcpy(first->guard, "-");
+    visit(root);
+    pack(root, &packer.code);
+    write_all(out_path, first);
+    return 0;
+}

@@ -1,0 +1,179 @@
+/* api.c - src/api/ops.h, the public text of all operators, and src/gen/calls.c, the bodies behind it. */
+#include "optable.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool parameter_is_number(const row *r, int i, uint32_t numbers) {
+    const tni_schema_param *p = &r->s.param[i];
+    return (i < 32 && numbers >> i & 1) || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DEFAULT));
+}
+
+/* --- prototypes ------------------------------------------------------------------------------------------------ */
+
+static char *at_name(const row *r, bool inplace) { return text_format("tn_%s%s_at", r->name, inplace ? "_inplace" : ""); }
+
+static char *at_prototype(const row *r, bool inplace) {
+    return text_format("TN_API %s%s(const char *file, int line, const tn_%s_args *args)", r->result_type,
+                       at_name(r, inplace), r->name);
+}
+
+static char *positional_prototype(const row *r, const form *f) {
+    text t = {NULL, 0, 0};
+    put(&t, "TN_API %stnp_%s(", r->result_type, f->name);
+    for (int i = 0; i < r->s.nparam; i++)
+        put(&t, "%s%s%.*s", i ? ", " : "",
+            f->numbers >> (i & 31) & 1 && i < 32 ? "tn_scalar " : type_of(&r->s.param[i]), r->s.param[i].name.n,
+            r->s.param[i].name.at);
+    put(&t, r->s.nparam ? ")" : "void)");
+    return t.at;
+}
+
+/* --- keyword macros -------------------------------------------------------------------------------------------- */
+
+static void put_given(text *t, const row *r, int i, uint32_t numbers, const char *value) {
+    char *name = text_word(r->s.param[i].name);
+    const char *more = numbers >> (i & 31) & 1 && i < 32 ? "_number" : "";
+    if (!parameter_is_number(r, i, numbers)) put(t, ", .%s = %s", name, value);
+    else put(t, ", .%s%s.kind = TNI_KIND_OF(%s), .%s%s.real = %s", name, more, value, name, more, value);
+}
+
+/* The required parameters of a form in the order of the call, the number that stands in the struct before the others too. */
+static int required_of(const row *r, int *required) {
+    int n = 0;
+    for (int i = 0; i < r->s.nparam; i++)
+        if (!(r->s.param[i].flags & TN_P_DEFAULT)) required[n++] = i;
+    return n;
+}
+
+static void put_macro(text *to, const row *r, const form *f) {
+    int required[TNI_PARAMS], n = required_of(r, required);
+    text t = {NULL, 0, 0};
+    put(&t, "#define tn_%s(", f->name);
+    for (int i = 0; i + 1 < n; i++)
+        put(&t, "%.*s_, ", r->s.param[required[i]].name.n, r->s.param[required[i]].name.at);
+    put(&t, "...) ");
+    if (f->inplace) put(&t, "TNI_CALL_AS(%s, tn_%s_args", at_name(r, true), r->name);
+    else put(&t, "TNI_CALL(tn_%s", r->name);
+    for (int i = 0; i < r->s.nparam; i++) {
+        const char *value = r->s.param[i].flags & TN_P_DEFAULT ? default_of(&r->s.param[i], SPELL_MACRO, "") : "";
+        if (*value) put(&t, ", .%.*s = %s", r->s.param[i].name.n, r->s.param[i].name.at, value);
+    }
+    for (int i = 0; i + 1 < n; i++)
+        put_given(&t, r, required[i], f->numbers, text_format("%s_", text_word(r->s.param[required[i]].name)));
+    if (n) put_given(&t, r, required[n - 1], f->numbers, "__VA_ARGS__");
+    else put(&t, ", .tni_last = 0, __VA_ARGS__");
+    put(&t, ")");
+    put_wrapped(to, t.at, 4, " \\");
+}
+
+/* --- ops.h ------------------------------------------------------------------------------------------------------- */
+
+static void put_enums(text *t) {
+    for (const tni_enum *e = tni_enums(); e->name; e++) {
+        char *snake = text_snake(e->name), *upper = text_upper(snake);
+        text line = {NULL, 0, 0};
+        put(&line, "typedef enum tn_%s { ", snake);
+        for (int i = 0; e->words[i]; i++)
+            put(&line, "%sTN_%s_%s%s", i ? ", " : "", upper, text_upper(e->words[i]), i ? "" : " = 1");
+        put(&line, " } tn_%s;", snake);
+        put_wrapped(t, line.at, 4, "");
+    }
+}
+
+static bool result_seen(const table *t, int i) {
+    for (int k = 0; k < i; k++)
+        if (!strcmp(t->row[k]->result_type, t->row[i]->result_type)) return true;
+    return false;
+}
+
+static void put_result_type(text *t, const row *r) {
+    text names = {NULL, 0, 0};
+    if (r->s.nresults < 2) return;
+    for (int i = 0; i < r->s.nresults; i++)
+        put(&names, "%s*%.*s", i ? ", " : "", r->s.result[i].n, r->s.result[i].at);
+    char *type = text_copy(r->result_type, strlen(r->result_type) - 1);
+    put(t, "typedef struct %s {\n    tn_tensor %s;\n} %s;\n", type, names.at, type);
+}
+
+static void put_operator(text *t, const table *all, int i) {
+    const row *r = all->row[i];
+    bool inplace = (r->forms & TN_INPLACE) != 0;
+    put(t, "\n%s\n", r->comment);
+    if (!result_seen(all, i)) put_result_type(t, r);
+    put(t, "typedef struct tn_%s_args {\n", r->name);
+    put_members(t, &r->s, r->forms & TN_OUT ? r->result_type : NULL);
+    put(t, "} tn_%s_args;\n", r->name);
+    if (row_shows_plain(r)) put_wrapped(t, text_format("%s;", at_prototype(r, false)), 4, "");
+    if (inplace) put_wrapped(t, text_format("%s;", at_prototype(r, true)), 4, "");
+    for (int k = 0; k < r->nform; k++)
+        put_wrapped(t, text_format("%s;", positional_prototype(r, &r->form[k])), 4, "");
+    put(t, "#ifndef __cplusplus\n");
+    for (int k = 0; k < r->nform; k++) put_macro(t, r, &r->form[k]);
+    put(t, "#endif\n");
+}
+
+static bool needs_math(const text *t) { return t->at && strstr(t->at, "HUGE_VAL"); }
+
+/* --- calls.c --------------------------------------------------------------------------------------------------- */
+
+static void put_at_body(text *t, const row *r, bool inplace) {
+    const char *how = inplace ? "TN_IN_PLACE" : "TN_PLAIN";
+    put_wrapped(t, text_format("%s {", at_prototype(r, inplace)), 4, "");
+    if (r->s.nresults) {
+        put(t, "    %sr;\n    tn_call(&tni_row_%s, %s, file, line, args, &r);\n    return r;\n}\n", r->result_type,
+            r->name, how);
+    } else {
+        put(t, "    return tn_call(&tni_row_%s, %s, file, line, args, NULL);\n}\n", r->name, how);
+    }
+}
+
+static void put_positional_body(text *t, const row *r, const form *f) {
+    text line = {NULL, 0, 0};
+    put_wrapped(t, text_format("%s {", positional_prototype(r, f)), 4, "");
+    put(&line, "    const tn_%s_args a = {", r->name);
+    put_initialisers(&line, &r->s, out_null(r), f->numbers, NULL);
+    put(&line, "};");
+    put_wrapped(t, line.at, 8, "");
+    put(t, "    return %s(NULL, 0, &a);\n}\n", at_name(r, f->inplace));
+}
+
+static void write_calls(const table *all) {
+    text t = {NULL, 0, 0};
+    put(&t, "/* calls.c - the functions behind ops.h: a keyword call brings file and line, a positional one has none.\n"
+            " * Generated by tools/optable from the rows; `make headers` writes it again. */\n"
+            "#include \"../call/call.h\"\n#include \"rows.h\"\n\nTNI_EXTERN_C_BEGIN\n");
+    for (int i = 0; i < all->n; i++) {
+        const row *r = all->row[i];
+        put(&t, "\n");
+        if (row_shows_plain(r)) put_at_body(&t, r, false);
+        if (r->forms & TN_INPLACE) put_at_body(&t, r, true);
+        for (int k = 0; k < r->nform; k++) put_positional_body(&t, r, &r->form[k]);
+    }
+    put(&t, "\nTNI_EXTERN_C_END\n");
+    file_write("src/gen/calls.c", &t);
+}
+
+void write_ops(const table *all) {
+    text body = {NULL, 0, 0}, t = {NULL, 0, 0};
+    put_enums(&body);
+    for (int i = 0; i < all->n; i++) put_operator(&body, all, i);
+    put(&body, "\nTNI_EXTERN_C_END\n");
+    put_cxx(&body, all);
+    put(&t, "/* ops.h - every operator: what it does, its arguments, its forms.\n"
+            " *\n"
+            " *     tn_add(x, y, .alpha = 2)       keywords; what is left out has torch's default\n"
+            " *     tn_add_scalar(x, 2), tn_add_(x, y)   a number for a tensor; in place\n"
+            " *     tn_add(x, y, .out = z)         into a given tensor\n"
+            " *     tnp_add(x, y, 1)               all arguments in order, for libraries and bindings\n"
+            " *     tn_add_at(file, line, &args)   what the keyword form calls\n"
+            " *\n"
+            " * A result is new and belongs to the scope, but of an in-place call and of .out: borrowed. NULL with an\n"
+            " * error set on failure; bool functions return false. Generated by tools/optable from src/ops. */\n"
+            "#ifndef TNI_API_OPS_H\n#define TNI_API_OPS_H\n\n#include \"row.h\"\n%s\nTNI_EXTERN_C_BEGIN\n\n"
+            "/* Words of options; 0, where the option may be None, is None. */\n",
+        needs_math(&body) ? "\n#include <math.h>\n" : "");
+    put(&t, "%s\n#endif\n", body.at);
+    file_write("src/api/ops.h", &t);
+    write_calls(all);
+}

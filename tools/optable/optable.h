@@ -1,0 +1,128 @@
+/* optable.h - what the files of the tool share: text that grows, rows as scanned, and the writers. */
+#ifndef OPTABLE_H
+#define OPTABLE_H
+
+#include "../../src/call/schema.h"
+
+#include <stdio.h>
+
+/* --- text.c: text, names, files ------------------------------------------------------------------------------ */
+
+typedef struct text {
+    char *at; /* NUL-terminated; NULL at first */
+    size_t n, room;
+} text;
+void put(text *t, const char *format, ...) TNI_PRINTF(2, 3);
+/* Appends a line broken at ", " and " {" to 100 columns; continuation lines are indented and all but the last end in
+ * `tail` (" \\" in a macro). Adds the newline. */
+void put_wrapped(text *t, const char *line, int indent, const char *tail);
+void put_quoted(text *t, const char *s); /* a C string literal; also a JSON string, as rows are ASCII */
+char *text_format(const char *format, ...) TNI_PRINTF(1, 2);
+char *text_copy(const char *at, size_t n);
+char *text_snake(const char *name);      /* MemoryFormat -> memory_format */
+char *text_upper(const char *name);
+char *text_word(tni_word w);
+void *tool_get(size_t bytes);            /* zeroed; the tool frees nothing; ends the tool without memory */
+
+/* file:line: message; the tool fails at its end. */
+void fault(const char *file, int line, const char *format, ...) TNI_PRINTF(3, 4);
+extern int faults;
+
+typedef struct tool_options {
+    const char *root;
+    bool check, no_sample_check;
+} tool_options;
+extern tool_options options;
+char *file_read(const char *path);       /* NULL: not there */
+/* Sorted paths of dir/ *suffix under root. */
+int file_list(const char *dir, const char *suffix, char ***paths);
+/* Writes root/path when it differs; with --check faults instead. */
+void file_write(const char *path, const text *t);
+
+/* --- scan.c: rows in C text ------------------------------------------------------------------------------------ */
+
+enum { ROW_FIELDS = 24 };
+typedef struct field {
+    const char *name;   /* "grad"; "TN_POINTWISE" for a macro among the fields */
+    char *value;        /* as written, comments removed; of a macro its arguments */
+} field;
+
+typedef enum row_kind { ROW_OPERATOR, ROW_MODULE, ROW_OPTIMIZER } row_kind;
+typedef enum pointwise { POINTWISE_NO, POINTWISE_LOOP, POINTWISE_PREDICATE, POINTWISE_SELECT } pointwise;
+
+typedef struct form { /* one way of calling a row */
+    char *name;         /* "add_scalar_", without tn_ */
+    uint32_t numbers;   /* bit i: parameter i is given as a number */
+    bool inplace;
+} form;
+
+typedef struct row {
+    row_kind kind;
+    const char *file;   /* under root */
+    int line;
+    char *comment;      /* with its marks; NULL: none */
+    char *name, *schema_text;
+    field fields[ROW_FIELDS];
+    int nfields;
+    /* read.c */
+    tni_schema s;
+    uint32_t forms;
+    char *saves, *needs, *domain, *sample;
+    pointwise pointwise;
+    char *kinds, *expression;
+    tni_word save[TNI_SCHEMA_RESULTS];
+    int nsaves, nslots, nfixed, slot[TNI_PARAMS];
+    uint64_t masks[TNI_PARAMS];
+    int index, loop;
+    form form[16];
+    int nform;
+    char *result_type;  /* "tn_tensor *", "tn_values_indices ", "tn_list ", "bool " */
+    char *base;         /* torch's name before the dot, without a last '_' */
+} row;
+
+typedef struct table {
+    row **row;
+    int n;
+} table;
+void scan_file(const char *path, table *operators, table *modules);
+char *scan_string(const char *value);    /* adjacent literals joined; NULL: no string */
+const char *row_field(const row *r, const char *name); /* text, or NULL */
+
+/* --- read.c: meaning and errors of a row ------------------------------------------------------------------------- */
+
+void read_rows(table *t);
+void read_sample(const row *r);          /* sample.c: does it fit the schema? */
+bool row_inplace_only(const row *r);     /* torch's name ends in '_' and the row has an in-place form */
+bool row_shows_plain(const row *r);
+bool is_number_parameter(const tni_schema_param *p); /* of a pointwise expression */
+
+/* --- types.c: C text of a parameter -------------------------------------------------------------------------------- */
+
+typedef enum spelling { SPELL_MACRO, SPELL_STATIC, SPELL_CXX } spelling;
+/* "tn_tensor *", "double ": of the struct's member and of positional functions. */
+const char *type_of(const tni_schema_param *p);
+const char *type_cxx(const tni_schema_param *p);
+/* The default as an expression; "" in a macro when it is all zero. prefix: of static arrays ("add"). */
+char *default_of(const tni_schema_param *p, spelling how, const char *prefix);
+void put_default_arrays(text *t, const tni_schema *s, const char *prefix);
+void put_members(text *t, const tni_schema *s, const char *out);
+/* Initialisers of an argument struct in member order: value of each parameter by its own name, numbers of `numbers`
+ * given as tn_scalar of that name. out: "NULL", "{NULL, NULL}" or NULL without. values: NULL, or texts a parameter. */
+void put_initialisers(text *t, const tni_schema *s, const char *out, uint32_t numbers, char *const *values);
+const char *out_null(const row *r);
+const char *type_flag_text(unsigned flags);
+
+/* --- writers: each makes files --------------------------------------------------------------------------------------- */
+
+void write_ops(const table *t);          /* api.c: src/api/ops.h, src/gen/calls.c */
+void put_cxx(text *to, const table *t);  /* cxx.c */
+void write_rows(const table *t);         /* tables.c: src/gen/rows.h, tables.c */
+void put_param_table(text *to, const tni_schema *s, const char *symbol, const char *args);
+void put_words(text *to);                /* tables.c: the enums' words */
+void write_loops(const table *t);        /* loops.c: src/gen/loops.inl */
+void write_json(const table *operators, const table *modules);
+void write_reference(const table *operators, const table *modules);
+void read_modules(table *t);             /* modules.c */
+void write_modules(table *t);            /* src/api/modules.h, src/gen/modules.c */
+
+#endif

@@ -1,0 +1,301 @@
+/* read.c - what a scanned row means, and all errors of rows: schema, fields, needs, forms, names, sample. */
+#include "optable.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool row_inplace_only(const row *r) {
+    return (r->forms & TN_INPLACE) && r->s.base && r->s.name.at[r->s.base - 1] == '_';
+}
+bool row_shows_plain(const row *r) { return !row_inplace_only(r); }
+
+bool is_number_parameter(const tni_schema_param *p) {
+    return p->type == TN_T_FLOAT || p->type == TN_T_SCALAR || p->type == TN_T_INT || p->type == TN_T_BOOL;
+}
+
+/* --- fields ------------------------------------------------------------------------------------------------------ */
+
+static const char *const field_order[] = {"forms", "saves", "needs",   "check", "look",  "run",    "TN_POINTWISE",
+                                          "compose", "grad", "fused", "domain", "sample", NULL};
+
+static void read_order(row *r) {
+    int last = -1;
+    for (int i = 0; i < r->nfields; i++) {
+        const char *name = r->fields[i].name;
+        int at = 0;
+        if (!strcmp(name, "TN_PREDICATE") || !strcmp(name, "TN_SELECT")) name = "TN_POINTWISE";
+        while (field_order[at] && strcmp(field_order[at], name)) at++;
+        if (!field_order[at]) fault(r->file, r->line, "%s: a row has no field '%s'", r->name, r->fields[i].name);
+        else if (at <= last)
+            fault(r->file, r->line, "%s: .%s stands behind .%s: C++ wants the order of struct tn_row", r->name, name,
+                  field_order[last]);
+        else last = at;
+    }
+}
+
+static char *read_text(const row *r, const char *name) {
+    const char *value = row_field(r, name);
+    char *string = scan_string(value);
+    if (value && !string) fault(r->file, r->line, "%s: .%s must be a string", r->name, name);
+    return string;
+}
+
+static void read_forms(row *r) {
+    static const struct {
+        const char *name;
+        uint32_t bit;
+    } names[] = {{"TN_OUT", TN_OUT}, {"TN_INPLACE", TN_INPLACE}, {"TN_ALLOW_LEAF", TN_ALLOW_LEAF}};
+    const char *at = row_field(r, "forms");
+    while (at && *at) {
+        size_t skip = strspn(at, " |"), n = strcspn(at + skip, " |"), i = 0;
+        while (i < 3 && (n != strlen(names[i].name) || memcmp(at + skip, names[i].name, n))) i++;
+        if (n && i == 3) fault(r->file, r->line, "%s: .forms: '%.*s' is no form", r->name, (int)n, at + skip);
+        else if (n) r->forms |= names[i].bit;
+        at += skip + n;
+    }
+}
+
+static void read_pointwise(row *r) {
+    static const char *const names[] = {"", "TN_POINTWISE", "TN_PREDICATE", "TN_SELECT"};
+    const char *value = NULL, *comma, *kind;
+    for (int i = 1; i < 4; i++)
+        if (row_field(r, names[i])) {
+            value = row_field(r, names[i]);
+            r->pointwise = (pointwise)i;
+        }
+    if (!value) return;
+    comma = strchr(value, ',');
+    if (!comma) {
+        fault(r->file, r->line, "%s: %s(KINDS, expression)", r->name, names[r->pointwise]);
+        r->pointwise = POINTWISE_NO;
+        return;
+    }
+    r->kinds = text_copy(value, strcspn(value, " ,"));
+    r->expression = text_copy(comma + 1 + strspn(comma + 1, " "), strlen(comma + 1 + strspn(comma + 1, " ")));
+    kind = "FICB";
+    for (const char *at = r->kinds; *at; at++) {
+        kind = strchr(kind, *at);
+        if (!kind) {
+            fault(r->file, r->line, "%s: kinds '%s': letters of FICB in this order", r->name, r->kinds);
+            return;
+        }
+        kind++;
+    }
+    if (!r->nfixed || r->nfixed > 3 || r->nslots != r->nfixed)
+        fault(r->file, r->line, "%s: a pointwise row has 1 to 3 tensors", r->name);
+}
+
+static void read_functions(const row *r) {
+    bool check = row_field(r, "check") != NULL, compose = row_field(r, "compose") != NULL;
+    if (compose + check + (r->pointwise != POINTWISE_NO) != 1)
+        fault(r->file, r->line, "%s: a row has one of .check, .compose and TN_POINTWISE", r->name);
+    if (compose && (row_field(r, "grad") || row_field(r, "needs") || row_field(r, "saves")))
+        fault(r->file, r->line, "%s: the gradient of a composed row comes by composition", r->name);
+    if (!r->comment) fault(r->file, r->line, "%s: no comment directly above the row", r->name);
+}
+
+/* --- names ------------------------------------------------------------------------------------------------------- */
+
+static void read_name(const row *r, const char *what, const char *name) {
+    static const char *const words[] = {
+        "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue", "default",
+        "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend",
+        "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "not", "operator", "or", "private",
+        "protected", "public", "register", "return", "short", "signed", "sizeof", "static", "struct", "switch",
+        "template", "this", "throw", "true", "try", "typedef", "typename", "union", "unsigned", "using", "virtual",
+        "void", "volatile", "while", "xor", "out", "at", "args", "file", "line", NULL};
+    size_t n = strlen(name);
+    for (int i = 0; words[i]; i++)
+        if (!strcmp(name, words[i]))
+            fault(r->file, r->line, "%s: the %s '%s' is taken by C, C++ or the generated text", r->name, what, name);
+    if (name[0] == '_' || (n && name[n - 1] == '_') || strstr(name, "__"))
+        fault(r->file, r->line, "%s: the %s '%s' makes a reserved name; a row is called `fill`, its schema `fill_`",
+              r->name, what, name);
+}
+
+static void read_names(const row *r) {
+    read_name(r, "row", r->name);
+    for (int i = 0; i < r->s.nparam; i++) read_name(r, "parameter", text_word(r->s.param[i].name));
+    for (int i = 0; i < r->s.nresults; i++) read_name(r, "result", text_word(r->s.result[i]));
+}
+
+/* Every name that the rows add to C, and those of api/: none may stand twice. */
+typedef struct symbol {
+    const char *name;
+    const row *r; /* NULL: in api/ */
+} symbol;
+static int by_symbol(const void *a, const void *b) {
+    return strcmp(((const symbol *)a)->name, ((const symbol *)b)->name);
+}
+
+static void add_symbol(symbol **list, int *n, const char *name, const row *r) {
+    if ((*n & (*n - 1)) == 0) {
+        symbol *more = (symbol *)tool_get(sizeof *more * (size_t)(*n ? 2 * *n : 1));
+        if (*n) memcpy(more, *list, sizeof *more * (size_t)*n);
+        *list = more;
+    }
+    (*list)[*n].name = name;
+    (*list)[(*n)++].r = r;
+}
+
+static void api_symbols(symbol **list, int *n) {
+    char **paths;
+    int count = file_list("src/api", ".h", &paths);
+    for (int i = 0; i < count; i++) {
+        char *body = file_read(paths[i]);
+        if (!body || strstr(paths[i], "/ops.h") || strstr(paths[i], "/modules.h") || strstr(paths[i], "nn")) continue;
+        for (const char *at = body; *at;) {
+            size_t length = 0;
+            while (isalnum((unsigned char)at[length]) || at[length] == '_') length++;
+            if (!strncmp(at, "/*", 2) && strstr(at, "*/")) at = strstr(at, "*/") + 2;
+            else if (*at == '"') at += 1 + strcspn(at + 1, "\"\n");
+            else if (length > 3 && !strncmp(at, "tn_", 3)) add_symbol(list, n, text_copy(at, length), NULL);
+            at += length ? length : *at != 0;
+        }
+    }
+}
+
+static void read_symbols(const table *t) {
+    symbol *list = NULL;
+    int n = 0;
+    api_symbols(&list, &n);
+    for (int i = 0; i < t->n; i++) {
+        for (int k = 0; k < t->row[i]->nform; k++)
+            add_symbol(&list, &n, text_format("tn_%s", t->row[i]->form[k].name), t->row[i]);
+        add_symbol(&list, &n, text_format("tn_%s_args", t->row[i]->name), t->row[i]);
+        add_symbol(&list, &n, text_format("tn_%s_at", t->row[i]->name), t->row[i]);
+    }
+    if (n) qsort(list, (size_t)n, sizeof *list, by_symbol);
+    for (int i = 1; i < n; i++) {
+        const row *r = list[i].r ? list[i].r : list[i - 1].r;
+        if (strcmp(list[i].name, list[i - 1].name) || !r) continue;
+        if (list[i].r == list[i - 1].r) continue;
+        fault(r->file, r->line, "%s: the name %s is taken by %s", r->name, list[i].name,
+              list[i].r && list[i - 1].r ? (r == list[i].r ? list[i - 1].r->name : list[i].r->name) : "src/api");
+    }
+}
+
+/* --- forms ------------------------------------------------------------------------------------------------------- */
+
+static bool tensor_remains(const row *r, uint32_t numbers) {
+    for (int i = 0; i < r->s.nparam; i++) {
+        const tni_schema_param *p = &r->s.param[i];
+        if ((p->type == TN_T_TENSOR || p->type == TN_T_TENSORS) && !(p->flags & TN_P_DEFAULT) && !(numbers >> i & 1))
+            return true;
+    }
+    return false;
+}
+
+static void add_form(row *r, uint32_t numbers, const char *suffix) {
+    bool own = r->s.name.at[r->s.base - 1] == '_';
+    if (!tensor_remains(r, numbers) && numbers) return;
+    for (int inplace = 0; inplace < 2; inplace++) {
+        form *f = &r->form[r->nform];
+        if (inplace ? !(r->forms & TN_INPLACE) || (numbers & 1) : !row_shows_plain(r)) continue;
+        f->numbers = numbers;
+        f->inplace = inplace;
+        f->name = text_format("%s%s%s", r->name, suffix, inplace || own ? "_" : "");
+        r->nform++;
+    }
+}
+
+/* add, add_scalar; with two operands that may be numbers: where, where_scalar (the last), where_scalar_self, where_scalars. */
+static void read_all_forms(row *r) {
+    uint32_t all = 0;
+    int last = -1, count = 0;
+    for (int i = 0; i < r->s.nparam && i < 32; i++)
+        if (r->s.param[i].flags & TN_P_NUMBER) {
+            all |= 1u << i;
+            last = i;
+            count++;
+        }
+    add_form(r, 0, "");
+    for (int i = last; i >= 0; i--)
+        if (all >> i & 1)
+            add_form(r, 1u << i, i == last ? "_scalar" : text_format("_scalar_%s", text_word(r->s.param[i].name)));
+    if (count > 1) add_form(r, all, "_scalars");
+}
+
+static void read_result_type(row *r) {
+    text t = {NULL, 0, 0};
+    if (r->s.returns_list) put(&t, "tn_list ");
+    else if (r->s.nresults == 0) put(&t, "bool ");
+    else if (r->s.nresults == 1) put(&t, "tn_tensor *");
+    else {
+        put(&t, "tn");
+        for (int i = 0; i < r->s.nresults; i++) put(&t, "_%.*s", r->s.result[i].n, r->s.result[i].at);
+        put(&t, " ");
+    }
+    r->result_type = t.at;
+}
+
+/* --- rows ---------------------------------------------------------------------------------------------------------- */
+
+static bool read_schema(row *r) {
+    char error[200];
+    if (!tni_schema_parse(&r->s, r->schema_text, error, sizeof error)) {
+        fault(r->file, r->line, "%s: schema: %s\n    %s", r->name, error, r->schema_text);
+        return false;
+    }
+    tni_schema_layout(&r->s, r->forms);
+    r->nslots = tni_schema_slots(&r->s, r->slot, &r->nfixed);
+    r->base = text_copy(r->s.name.at, (size_t)r->s.base);
+    while (*r->base == '_') r->base++;
+    if (*r->base && r->base[strlen(r->base) - 1] == '_') r->base[strlen(r->base) - 1] = 0;
+    if (r->kind != ROW_OPERATOR) return true;
+    if (tni_schema_limits(&r->s, r->forms, error, sizeof error)) return true;
+    fault(r->file, r->line, "%s: %s", r->name, error);
+    return false;
+}
+
+static bool read_row(row *r) {
+    char error[200];
+    int before = faults;
+    read_forms(r);
+    if (!read_schema(r)) return false;
+    read_order(r);
+    r->saves = read_text(r, "saves");
+    r->needs = read_text(r, "needs");
+    r->domain = read_text(r, "domain");
+    r->sample = read_text(r, "sample");
+    read_pointwise(r);
+    read_functions(r);
+    read_names(r);
+    read_all_forms(r);
+    read_result_type(r);
+    r->nsaves = tni_words(r->saves, r->save, TNI_SCHEMA_RESULTS);
+    if (r->nsaves < 0 || r->s.nresults + r->nsaves > TNI_RESULTS)
+        fault(r->file, r->line, "%s: more than %d results and saves", r->name, TNI_RESULTS);
+    if (!tni_schema_needs(&r->s, r->saves, r->needs, r->masks, error, sizeof error))
+        fault(r->file, r->line, "%s: .%s", r->name, error);
+    if (r->sample) read_sample(r);
+    else if (!options.no_sample_check)
+        fault(r->file, r->line, "%s: a row needs a .sample: nothing would test it", r->name);
+    return faults == before;
+}
+
+static int by_row(const void *a, const void *b) {
+    return strcmp((*(row *const *)a)->name, (*(row *const *)b)->name);
+}
+
+void read_rows(table *t) {
+    int kept = 0, loops = 0;
+    for (int i = 0; i < t->n; i++)
+        if (read_row(t->row[i])) t->row[kept++] = t->row[i];
+    t->n = kept;
+    if (kept) qsort(t->row, (size_t)kept, sizeof *t->row, by_row);
+    for (int i = 0; i < kept; i++) {
+        t->row[i]->index = i;
+        if (t->row[i]->pointwise) t->row[i]->loop = loops++;
+        if (i && !strcmp(t->row[i]->name, t->row[i - 1]->name))
+            fault(t->row[i]->file, t->row[i]->line, "%s: another row of this name is at %s:%d", t->row[i]->name,
+                  t->row[i - 1]->file, t->row[i - 1]->line);
+        for (int k = 0; k < i; k++)
+            if (t->row[k]->s.name.n == t->row[i]->s.name.n &&
+                !memcmp(t->row[k]->s.name.at, t->row[i]->s.name.at, (size_t)t->row[i]->s.name.n))
+                fault(t->row[i]->file, t->row[i]->line, "%s: the row %s has the same name in its schema",
+                      t->row[i]->name, t->row[k]->name);
+    }
+    read_symbols(t);
+}
