@@ -10,8 +10,8 @@
  *
  * Headers of src/api/ become the public part, the rest stands under #ifdef <ROOT>_IMPLEMENTATION.
  * A header with an include guard appears once. An .inl that is included more than once becomes a
- * section of the output, which the output reaches by including itself; other text without a guard is
- * repeated where it is included. Every TN_API symbol is listed in the TN_PREFIX block; a hash of the
+ * section of the output, which the output reaches by including itself; other text without a guard
+ * is repeated at each include. Every TN_API symbol is listed in the TN_PREFIX block; a hash of the
  * public part names the symbol that ties the objects of a program to one version of the header.
  * Run it from the top of the tree; it touches nothing but the files named and their includes. */
 #include <ctype.h>
@@ -34,7 +34,7 @@ typedef struct file {
     text body;
     char guard[NAME]; /* macro of the include guard; "" when there is none */
     size_t from, to;  /* of the body: what is inside the guard */
-    bool visited, packed;
+    bool visited, packed, in_base; /* in_base: the header of --on has it */
     int inclusions; /* how many lines include it, counted before packing */
     int section;    /* number of its section; 0: none */
 } file;
@@ -42,9 +42,7 @@ typedef struct file {
 static struct {
     file files[MAX_FILES];
     int nfiles, nsections;
-    file *base[MAX_FILES]; /* what the header of --on has */
-    int nbase;
-    bool flat, split, lines, check;
+    bool flat, split, lines, check, based; /* based: --on */
     char suffix[NAME]; /* "" of tensor.c, "_NN" of tensor_nn.c */
     text api, code, sections;
 } packer;
@@ -198,8 +196,7 @@ static file *open_file(const char *name, const file *by) {
 }
 
 static bool ends_with(const char *s, const char *end) {
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
+    return strlen(s) >= strlen(end) && strcmp(s + strlen(s) - strlen(end), end) == 0;
 }
 
 /* The file that a line includes in quotes, else NULL. */
@@ -214,12 +211,6 @@ static file *included(const char *line, const file *by) {
 }
 
 /* --- packing ------------------------------------------------------------------------------- */
-
-static bool in_base(const file *f) {
-    for (int i = 0; i < packer.nbase; i++)
-        if (packer.base[i] == f) return true;
-    return false;
-}
 
 static bool is_api(const file *f) { return strstr(f->path, "src/api/") != NULL; }
 
@@ -260,15 +251,13 @@ static void pack_again(file *g, text *to) {
 
 static void pack_include(file *g, const file *by, int depth, text *to) {
     bool once = g->guard[0] || ends_with(g->path, ".c");
-    if (in_base(g) || (once && g->packed && g->guard[0])) return;
+    if (g->in_base || (once && g->packed && g->guard[0])) return;
     if (once && g->packed) fail("%s: %s is included twice", by->path, g->path);
     if (once && depth) fail("%s: %s is included once, but under an #if", by->path, g->path);
     if (is_api(g) && to != &packer.api) to = &packer.api;
     if (is_api(by) && !is_api(g)) fail("%s: the public part includes %s", by->path, g->path);
-    if (once)
-        pack(g, to);
-    else
-        pack_again(g, to);
+    if (once) pack(g, to);
+    else pack_again(g, to);
 }
 
 static void pack(file *f, text *to) {
@@ -330,9 +319,9 @@ static text bare(const text *from, bool directives) {
 }
 
 static bool known(const char *name) {
-    for (int i = 0; i < nnames; i++)
-        if (strcmp(names[i], name) == 0) return true;
-    return false;
+    int i = nnames;
+    while (i > 0 && strcmp(names[i - 1], name) != 0) i--;
+    return i > 0;
 }
 
 /* Every name that a TN_API declaration declares. */
@@ -369,8 +358,8 @@ static uint64_t layout_of(const text *api) {
 
 static void write_prefix(text *out, const char *layout) {
     print(out,
-          "/* TN_PREFIX renames every symbol. %s is the hash of what stands below: every file that\n"
-          " * includes this refers to a symbol of that name, which the implementation defines, so what\n"
+          "/* TN_PREFIX renames every symbol. %s is the hash of what stands below: who\n"
+          " * includes this refers to a symbol of that name, which the implementation defines. What\n"
           " * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */\n", layout);
     if (!packer.suffix[0])
         print(out, "#ifdef TN_PREFIX\n#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_%s)\n"
@@ -428,9 +417,9 @@ static void write_out(const char *path, const text *t) {
 
 static void write_api(text *out, const file *first, const char *symbol, const char *layout) {
     add(out, first->body.at, first->body.n);
-    if (packer.nsections && !packer.split) print(out, "#if !defined(TNI%s_SECTION)\n", packer.suffix);
+    if (packer.nsections && !packer.split) print(out, "#ifndef TNI%s_SECTION\n", packer.suffix);
     print(out, "#ifndef TN_TENSOR%s_H\n#define TN_TENSOR%s_H\n\n", packer.suffix, packer.suffix);
-    if (packer.nbase)
+    if (packer.based)
         print(out, "#ifndef TN_HEADER_NAME\n#define TN_HEADER_NAME \"tensor.h\"\n#endif\n"
                    "#include TN_HEADER_NAME\n\n");
     write_prefix(out, layout);
@@ -451,7 +440,7 @@ static void write_all(const char *path, const file *first) {
     snprintf(name, sizeof name, "%s.%s", stem, packer.split ? "c" : "h");
     if (packer.split) {
         print(to, "/* %s - the implementation of %s.h */\n", name, stem);
-        if (packer.nsections) print(to, "#if !defined(TNI%s_SECTION)\n", s);
+        if (packer.nsections) print(to, "#ifndef TNI%s_SECTION\n", s);
         print(to, "#include \"%s.h\"\n", stem);
     } else {
         print(to, "\n#if defined(TENSOR%s_IMPLEMENTATION) && !defined(TNI%s_IMPLEMENTED)\n"
@@ -471,20 +460,21 @@ static void write_all(const char *path, const file *first) {
 
 /* What --on brings in: everything in src/api/ that the other root reaches. */
 static void take_base(const char *root) {
+    packer.based = true;
     visit(open_file(root, NULL));
     for (file *f = packer.files; f < packer.files + packer.nfiles; f++) {
-        if (f->visited && is_api(f)) packer.base[packer.nbase++] = f;
+        f->in_base = f->visited && is_api(f);
         f->inclusions = 0, f->visited = false;
     }
 }
 
 int main(int argc, char **argv) {
+    const struct { const char *name; bool *on; } flags[] = {{"--flat", &packer.flat},
+        {"--split", &packer.split}, {"--lines", &packer.lines}, {"--check", &packer.check}};
     const char *root_path = NULL, *out_path = NULL, *base = NULL;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--flat") == 0) packer.flat = true;
-        else if (strcmp(argv[i], "--split") == 0) packer.split = true;
-        else if (strcmp(argv[i], "--lines") == 0) packer.lines = true;
-        else if (strcmp(argv[i], "--check") == 0) packer.check = true;
+    for (int i = 1, k; i < argc; i++) {
+        for (k = 0; k < 4 && strcmp(argv[i], flags[k].name) != 0;) k++;
+        if (k < 4) *flags[k].on = true;
         else if (strcmp(argv[i], "--on") == 0 && i + 1 < argc) base = argv[++i];
         else if (argv[i][0] == '-' || out_path) fail("unknown argument '%s'", argv[i]);
         else if (root_path) out_path = argv[i];

@@ -54,6 +54,18 @@
 #define TNI_RESTRICT restrict
 #endif
 
+/* C++ classes and overloads are compiled into every file that uses them and merged by the linker: their
+ * namespace names prefix and layout (the packed header defines it), or two versions would be merged. */
+#ifndef TNI_NAMESPACE
+#define TNI_NAMESPACE tn_objects
+#endif
+#ifdef TENSOR_STATIC
+#define TNI_NAMESPACE_BEGIN namespace {
+#else
+#define TNI_NAMESPACE_BEGIN inline namespace TNI_NAMESPACE {
+#endif
+#define TNI_NAMESPACE_END }
+
 #ifndef TN_API
 #ifdef TENSOR_STATIC
 #define TN_API static TNI_UNUSED

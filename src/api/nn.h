@@ -108,6 +108,8 @@ struct tn_module {
     int64_t bytes;         /* of the struct's block */
     struct tni_expect *expect; /* compiled `takes` */
     struct tn_mhook *hooks;
+    tn_tensor **parameters; /* list that tn_parameters lends */
+    int64_t nparameters;
     void *user;
 };
 
@@ -256,17 +258,17 @@ TN_API bool tn_module_print(const tn_module *m); /* and a newline, to stdout */
 /* Each writes into t without recording, draws from the default generator as torch does, and returns t; NULL and an
  * error when it fails. A NULL t with no error pending is left out: it is a part that is absent. */
 typedef enum tn_fan { TN_FAN_IN = 1, TN_FAN_OUT } tn_fan;
-typedef enum tn_nonlinearity {
-    TN_LINEAR = 1, TN_SIGMOID, TN_TANH, TN_RELU, TN_LEAKY_RELU, TN_SELU
-} tn_nonlinearity;
-TN_API double tn_init_gain(tn_nonlinearity nonlinearity, double param);
+typedef enum tn_init_for {
+    TN_INIT_LINEAR = 1, TN_INIT_SIGMOID, TN_INIT_TANH, TN_INIT_RELU, TN_INIT_LEAKY_RELU, TN_INIT_SELU
+} tn_init_for;
+TN_API double tn_init_gain(tn_init_for nonlinearity, double param);
 TN_API tn_tensor *tn_init_constant_(tn_tensor *t, double value);
 TN_API tn_tensor *tn_init_uniform_(tn_tensor *t, double from, double to);
 TN_API tn_tensor *tn_init_normal_(tn_tensor *t, double mean, double std);
 TN_API tn_tensor *tn_init_xavier_uniform_(tn_tensor *t, double gain);
 TN_API tn_tensor *tn_init_xavier_normal_(tn_tensor *t, double gain);
-TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode, tn_nonlinearity nonlinearity);
-TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode, tn_nonlinearity nonlinearity);
+TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity);
+TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity);
 
 TNI_EXTERN_C_END
 #endif

@@ -27,6 +27,7 @@ TN_API void tn_list_free(tn_list list);
 
 #if defined(__cplusplus)
 TNI_EXTERN_C_END
+TNI_NAMESPACE_BEGIN
 struct tn_scope_guard {
     int64_t mark;
     bool once;
@@ -35,6 +36,7 @@ struct tn_scope_guard {
     tn_scope_guard(const tn_scope_guard &) = delete;
     tn_scope_guard &operator=(const tn_scope_guard &) = delete;
 };
+TNI_NAMESPACE_END
 #define TN_SCOPE                                                                                             \
     for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__); TNI_JOIN(tni_scope_, __LINE__).once;                 \
          TNI_JOIN(tni_scope_, __LINE__).once = false)

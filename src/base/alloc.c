@@ -435,8 +435,11 @@ TN_API void *tn_alloc(size_t bytes) {
     if (!b) return NULL;
     int64_t want = bytes > (size_t)(PTRDIFF_MAX / 2) ? INT64_MAX : bytes ? (int64_t)bytes : 1;
     void *at = tni_get_apart(b->context, want);
-    if (!at) tni_memory_error(b, want), tni_error_tell(b);
-    return at;
+    if (at) return at;
+    tni_place_unknown(b);
+    tni_memory_error(b, want);
+    tni_error_tell(b);
+    return NULL;
 }
 
 TN_API void tn_alloc_free(void *at, size_t bytes) {

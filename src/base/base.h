@@ -6,7 +6,7 @@
 #ifndef TNI_BASE_BASE_H
 #define TNI_BASE_BASE_H
 
-#include "../api/row.h"
+#include "../api/extend.h"
 
 #include <limits.h>
 #include <math.h>
@@ -109,8 +109,7 @@ struct tni_block {
     const char *place_file; /* of the module call or backward in progress, outermost user line */
     int32_t place_line;
     uint32_t place_hold;   /* > 0: a module call or a backward holds the place; inner calls leave it */
-    void *path;            /* nn: the chain of module calls, for messages */
-    const char *(*path_text)(void *path, char *text, size_t room); /* nn: writes it */
+    tn_path *path;         /* chain of module calls above the operators (api/extend.h) */
     /* memory */
     void *bin[TNI_BINS];
     char *slab, *slab_end;
@@ -234,6 +233,10 @@ TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_l
 TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) TNI_PRINTF(2, 3);
 /* Tells the handler; called by the outermost public call when it has failed. */
 TN_PRIV void tni_error_tell(tni_block *b);
+/* At the start of a public function that is not told its caller's line: the last call's is not its place. */
+TNI_INLINE void tni_place_unknown(tni_block *b) {
+    if (!b->frame && !b->place_hold) b->place_file = NULL;
+}
 /* Takes the error of a thread that has ended; the handler hears of it if it has not. */
 TN_PRIV void tni_error_leave(tni_block *b);
 /* Why the calling thread has no block, for tn_error_peek; told by context.c. */

@@ -28,6 +28,7 @@ static const char *context_reason;    /* why the default one could not be made; 
 
 /* --- the end of a thread ------------------------------------------------------------------------------------------- */
 
+#if TNI_THREADS
 /* The value of the key is the token: not NULL. A thread that still calls the library afterwards, from a later
  * destructor, attaches anew. */
 static void context_thread_ends(uintptr_t token) {
@@ -41,6 +42,7 @@ static void context_thread_ends(uintptr_t token) {
         tni_this_thread.block = NULL;
     }
 }
+#endif
 
 #if TNI_THREADS == 1
 static pthread_key_t context_key;
@@ -153,8 +155,11 @@ TN_API tn_context *tn_context_new(const tn_context_options *options) {
         context_register(c);
         tni_unlock(&context_lock);
     } else if (reason) {
-        tni_error(tni_here(), TN_UNSUPPORTED, "tn_context_new: %s", reason);
-        tni_error_tell(tni_here());
+        tni_block *b = tni_here();
+        if (!b) return NULL;
+        tni_place_unknown(b);
+        tni_error(b, TN_UNSUPPORTED, "tn_context_new: %s", reason);
+        tni_error_tell(b);
     }
     return c;
 }
@@ -217,8 +222,8 @@ static void context_adopt(tni_block *b) {
     b->frame = NULL;
     b->no_grad = b->inference = b->quiet = 0;
     b->place_file = NULL;
+    b->place_hold = 0;
     b->path = NULL;
-    b->path_text = NULL;
     tni_hook_set(b, TNI_HOOK_RECORD, false);
     if (c->adopt) c->adopt(b);
     tni_error_leave(b);

@@ -16,8 +16,14 @@ static void error_place(tni_block *b) {
 TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_list list) {
     if (!b || b->failed) return false;
     if (code <= TN_OK || code >= TN_ERROR_COUNT) code = TN_INTERNAL;
-    int n = vsnprintf(b->error_text, sizeof b->error_text, format, list);
-    if (n < 0) b->error_text[0] = 0; /* the format could not be written: the code remains */
+    size_t at = 0;
+    b->error_text[0] = 0;
+    if (b->path) b->path->text(b->path, b->error_text, sizeof b->error_text / 2);
+    at = strlen(b->error_text);
+    if (at) b->error_text[at++] = ':', b->error_text[at++] = ' ';
+    if (vsnprintf(b->error_text + at, sizeof b->error_text - at, format, list) < 0)
+        b->error_text[at] = 0; /* the format could not be written: the code remains */
+    b->error_told = b->error_forward = false;
     error_place(b);
     b->error_code = code;
     b->failed = (uint8_t)code;
@@ -101,8 +107,10 @@ TN_API bool tn_error_set(tn_code code, const char *file, int line, const char *f
     va_start(list, format);
     tni_error_list(b, code, format, list);
     va_end(list);
-    if (file && !b->place_file && !b->frame) b->error_file = file, b->error_line = line;
-    if (!b->frame) tni_error_tell(b); /* else the call in progress tells, when it has cleaned up */
+    if (b->frame || b->place_hold) return false; /* the call in progress tells, when it has cleaned up */
+    b->error_file = file;
+    b->error_line = line;
+    tni_error_tell(b);
     return false;
 }
 

@@ -178,6 +178,7 @@ static struct tni_profile *profile_of(tni_block *b) {
 TN_API bool tn_profile_begin(void) {
     tni_block *b = tni_here();
     if (!b) return false;
+    tni_place_unknown(b);
     struct tni_profile *p = profile_of(b);
     if (!p) return tni_error_tell(b), false;
     tni_lock(&p->lock);
@@ -218,6 +219,7 @@ static bool profile_write(tni_block *b, const struct tni_profile *p, const char 
 TN_API bool tn_profile_end(const char *path) {
     tni_block *b = tni_here();
     if (!b) return false;
+    tni_place_unknown(b);
     struct tni_profile *p = tni_load(&b->context->profile);
     bool ok = false;
     if (!p || (!tni_load(&p->on) && !p->first)) {

@@ -408,6 +408,7 @@ TN_API bool tn_set_threads(int32_t threads) {
     tni_block *b = tni_here();
     if (!b) return false;
     if (threads < 1 || threads > 1024) {
+        tni_place_unknown(b);
         tni_error(b, TN_INVALID, "tn_set_threads: expected 1 to 1024 threads, got %d", (int)threads);
         tni_error_tell(b);
         return false;

@@ -5,19 +5,21 @@
 #include "call.h"
 #include "schema.h"
 
-enum { BOXED_ARGS = TNI_ARGS_BYTES, BOXED_LISTS = 64 };
+enum { BOXED_ARGS = TNI_ARGS_BYTES, BOXED_LISTS = 16 };
 
 typedef struct boxed_call {
-    tni_block *b;
     const tn_row *row;
+    const tn_gen *gen;
+    char *args;               /* the struct being filled */
+    uint64_t bound;           /* bit a parameter */
+    int64_t *one;             /* storage of lists made from one number; NULL: a number is no list */
+    int nones;
+    char reason[160];
     union {
         double align;
         char bytes[BOXED_ARGS];
-    } args;
-    uint64_t bound;          /* bit a parameter */
-    int64_t one[BOXED_LISTS]; /* storage of lists made from one number */
-    int nones;
-    char reason[160];
+    } room;
+    int64_t one_room[BOXED_LISTS];
 } boxed_call;
 
 static bool boxed_no(boxed_call *c, const char *format, ...) TNI_PRINTF(2, 3);
@@ -30,7 +32,7 @@ static bool boxed_no(boxed_call *c, const char *format, ...) {
 }
 
 static void boxed_put(boxed_call *c, size_t offset, const void *value, size_t bytes) {
-    memcpy(c->args.bytes + offset, value, bytes);
+    memcpy(c->args + offset, value, bytes);
 }
 
 static bool boxed_scalar(const tn_value *v, tn_scalar *s) {
@@ -77,7 +79,7 @@ static bool boxed_int(boxed_call *c, const tn_param *p, const tn_value *v) {
 static bool boxed_ints(boxed_call *c, const tn_param *p, const tn_value *v) {
     tn_ints l = {NULL, -1};
     if (v->type == TN_T_INTS) l = v->as.ints;
-    else if (v->type == TN_T_INT && p->type == TN_T_INTS && c->nones < BOXED_LISTS) {
+    else if (v->type == TN_T_INT && p->type == TN_T_INTS && c->one && c->nones < BOXED_LISTS) {
         c->one[c->nones] = v->as.integer;
         l.at = &c->one[c->nones++];
         l.n = 1;
@@ -116,7 +118,7 @@ static bool boxed_word(boxed_call *c, const tn_param *p, const tn_value *v) {
 }
 
 static bool boxed_bind(boxed_call *c, int i, const tn_value *v) {
-    const tn_param *p = &c->row->gen->param[i];
+    const tn_param *p = &c->gen->param[i];
     int32_t small = 0;
     if (c->bound >> i & 1) return boxed_no(c, "'%s' is given twice", p->name);
     c->bound |= (uint64_t)1 << i;
@@ -158,14 +160,14 @@ static bool boxed_bind(boxed_call *c, int i, const tn_value *v) {
     }
 }
 
-static int boxed_param(const tn_row *row, const char *name) {
-    for (int i = 0; i < row->gen->nparam; i++)
-        if (strcmp(row->gen->param[i].name, name) == 0) return i;
+static int boxed_param(const tn_gen *gen, const char *name) {
+    for (int i = 0; i < gen->nparam; i++)
+        if (strcmp(gen->param[i].name, name) == 0) return i;
     return -1;
 }
 
 static bool boxed_out(boxed_call *c, unsigned how, const tn_value *v) {
-    const tn_gen *gen = c->row->gen;
+    const tn_gen *gen = c->gen;
     if (gen->out_offset == UINT16_MAX || how & TN_IN_PLACE) return boxed_no(c, "there is no out=");
     if (v->type == TN_T_TENSOR && gen->nresults == 1) boxed_put(c, gen->out_offset, &v->as.tensor, sizeof v->as.tensor);
     else if (v->type == TN_T_TENSORS && v->as.tensors.n == gen->nresults)
@@ -174,46 +176,67 @@ static bool boxed_out(boxed_call *c, unsigned how, const tn_value *v) {
     return true;
 }
 
-static bool boxed_fill(boxed_call *c, unsigned how, const tn_value *values, int n) {
-    const tn_gen *gen = c->row->gen;
+/* Binds the values to the parameters of c->gen; what is required must be there when `all`. */
+static bool boxed_values(boxed_call *c, unsigned how, const tn_value *values, int n, bool all) {
+    const tn_gen *gen = c->gen;
     int at = 0;
     c->bound = 0;
     c->nones = 0;
     c->reason[0] = 0;
-    if (gen->args_size > BOXED_ARGS) return boxed_no(c, "its arguments are too large for a call by name");
-    memcpy(c->args.bytes, gen->defaults, gen->args_size);
     for (int i = 0; i < n; i++) {
         int p = at;
-        if (values[i].name && strcmp(values[i].name, "out") == 0) {
+        if (c->row && values[i].name && strcmp(values[i].name, "out") == 0) {
             if (values[i].type && !boxed_out(c, how, &values[i])) return false;
             continue;
         }
-        if (values[i].name && (p = boxed_param(c->row, values[i].name)) < 0)
+        if (values[i].name && (p = boxed_param(gen, values[i].name)) < 0)
             return boxed_no(c, "there is no argument '%.40s'", values[i].name);
         if (!values[i].name && (at >= gen->nparam || gen->param[at].flags & TN_P_KEYWORD))
             return boxed_no(c, "takes %d positional arguments, more are given", at);
         if (!values[i].name) at++;
         if (!boxed_bind(c, p, &values[i])) return false;
     }
-    for (int i = 0; i < gen->nparam; i++)
+    for (int i = 0; all && i < gen->nparam; i++)
         if (!(c->bound >> i & 1) && !(gen->param[i].flags & TN_P_DEFAULT) && gen->param[i].type != TN_T_GENERATOR)
             return boxed_no(c, "argument '%s' is missing", gen->param[i].name);
     return true;
 }
 
-static bool boxed_run(boxed_call *c, unsigned how, const char *file, int line, tn_tensor **results, int room, int *count) {
-    const tn_gen *gen = c->row->gen;
+static bool boxed_fill(boxed_call *c, unsigned how, const tn_value *values, int n) {
+    c->gen = c->row->gen;
+    c->args = c->room.bytes;
+    c->one = c->one_room;
+    if (c->gen->args_size > BOXED_ARGS) return boxed_no(c, "its arguments are too large for a call by name");
+    memcpy(c->args, c->gen->defaults, c->gen->args_size);
+    return boxed_values(c, how, values, n, true);
+}
+
+TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nvalues, bool with_defaults, void *args,
+                             char *reason, size_t room) {
+    boxed_call c;
+    c.row = NULL;
+    c.gen = gen;
+    c.args = (char *)args;
+    c.one = NULL;
+    if (with_defaults) memcpy(args, gen->defaults, gen->args_size);
+    if (boxed_values(&c, TN_PLAIN, values, nvalues, with_defaults)) return true;
+    snprintf(reason, room, "%s", c.reason);
+    return false;
+}
+
+static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *file, int line, tn_tensor **results, int room, int *count) {
+    const tn_gen *gen = c->gen;
     *count = 0;
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l;
-        if (!tn_call(c->row, how, file, line, c->args.bytes, &l)) return false;
+        if (!tn_call(c->row, how, file, line, c->args, &l)) return false;
         *count = (int)l.n;
         for (int64_t i = 0; i < l.n && i < room; i++) results[i] = l.at[i];
-        if (l.n > room) return tni_error(c->b, TN_INVALID, "%s: %d results, room for %d", c->row->name, (int)l.n, room);
+        if (l.n > room) return tni_error(b, TN_INVALID, "%s: %d results, room for %d", c->row->name, (int)l.n, room);
         return true;
     }
-    if (gen->nresults > room) return tni_error(c->b, TN_INVALID, "%s: room for %d results", c->row->name, room);
-    if (!tn_call(c->row, how, file, line, c->args.bytes, results)) return false;
+    if (gen->nresults > room) return tni_error(b, TN_INVALID, "%s: room for %d results", c->row->name, room);
+    if (!tn_call(c->row, how, file, line, c->args, results)) return false;
     *count = gen->nresults;
     return true;
 }
@@ -221,14 +244,14 @@ static bool boxed_run(boxed_call *c, unsigned how, const char *file, int line, t
 TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned how, const tn_value *values, int nvalues,
                         tn_tensor **results, int room, int *count) {
     boxed_call c;
-    c.b = tni_here();
+    tni_block *b = tni_here();
     *count = 0;
-    if (!c.b || c.b->failed) return false;
+    if (!b || b->failed) return false;
     c.row = row;
-    if (boxed_fill(&c, how, values, nvalues)) return boxed_run(&c, how, file, line, results, room, count);
-    if (!c.b->frame && !c.b->place_hold) c.b->place_file = file, c.b->place_line = line;
-    tni_error(c.b, TN_TYPE, "%s: %s\n  schema: %s", row->name, c.reason, row->schema);
-    if (!c.b->frame && !c.b->place_hold) tni_error_tell(c.b);
+    if (boxed_fill(&c, how, values, nvalues)) return boxed_run(b, &c, how, file, line, results, room, count);
+    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    tni_error(b, TN_TYPE, "%s: %s\n  schema: %s", row->name, c.reason, row->schema);
+    if (!b->frame && !b->place_hold) tni_error_tell(b);
     return false;
 }
 
@@ -243,25 +266,25 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
     const tn_row *row = tn_row_named(name);
     size_t n = strlen(name);
     unsigned how = TN_PLAIN;
-    c.b = tni_here();
+    tni_block *b = tni_here();
     c.reason[0] = 0;
     *count = 0;
-    if (!c.b || c.b->failed) return false;
+    if (!b || b->failed) return false;
     if (row) return tn_call_row(file, line, row, how, values, nvalues, results, room, count);
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < tn_row_count(); i++) {
             c.row = tn_row_at(i);
             if (how & TN_IN_PLACE && !(c.row->forms & TN_INPLACE)) continue;
             if (!boxed_base_is(c.row, name, n) && !(how && strncmp(c.row->name, name, n) == 0 && !c.row->name[n])) continue;
-            if (boxed_fill(&c, how, values, nvalues)) return boxed_run(&c, how, file, line, results, room, count);
+            if (boxed_fill(&c, how, values, nvalues)) return boxed_run(b, &c, how, file, line, results, room, count);
         }
         if (n < 2 || name[n - 1] != '_') break;
         n--;
         how = TN_IN_PLACE;
     }
-    if (!c.b->frame && !c.b->place_hold) c.b->place_file = file, c.b->place_line = line;
-    if (c.reason[0]) tni_error(c.b, TN_TYPE, "%s: no overload fits; the last: %s", name, c.reason);
-    else tni_error(c.b, TN_INVALID, "there is no operator '%.60s'", name);
-    if (!c.b->frame && !c.b->place_hold) tni_error_tell(c.b);
+    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    if (c.reason[0]) tni_error(b, TN_TYPE, "%s: no overload fits; the last: %s", name, c.reason);
+    else tni_error(b, TN_INVALID, "there is no operator '%.60s'", name);
+    if (!b->frame && !b->place_hold) tni_error_tell(b);
     return false;
 }

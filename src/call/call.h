@@ -82,10 +82,16 @@ TN_PRIV bool tni_record_call(tni_call *c);
 
 #define TN_ROW_INDEX(op) TNI_JOIN(TNI_ROW_, op)
 /* The row of an operator; stands below its functions. */
-#ifdef __cplusplus
+#if defined(__cplusplus) /* designated initialisers before C++20: every compiler has them */
 #define TNI_ROW_BEGIN                                                                                        \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpedantic\"")                          \
-        _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"")
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpragmas\"")                           \
+        _Pragma("GCC diagnostic ignored \"-Wpedantic\"")                                                     \
+            _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"") TNI_ROW_DESIGNATED
+#ifdef __clang__
+#define TNI_ROW_DESIGNATED
+#else
+#define TNI_ROW_DESIGNATED _Pragma("GCC diagnostic ignored \"-Wc++20-extensions\"")
+#endif
 #define TNI_ROW_END _Pragma("GCC diagnostic pop")
 #else
 #define TNI_ROW_BEGIN
@@ -99,6 +105,10 @@ TN_PRIV const tn_row *tni_row_find(const char *name);
 TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, const void *args);
 /* Appends operator and arguments, the chain of callers, to the pending error of f's block. */
 TN_PRIV void tni_call_error(tn_frame *f);
+
+/* Binds values to the parameters of a schema; false with the reason. */
+TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nvalues, bool with_defaults, void *args,
+                             char *reason, size_t room);
 
 /* --- devices ------------------------------------------------------------------------------------------------------ */
 

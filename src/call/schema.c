@@ -378,7 +378,6 @@ TN_PRIV bool tni_schema_parse(tni_schema *s, const char *text, char *error, size
     const char *dot;
     memset(s, 0, sizeof *s);
     s->name = schema_name(&r, ".");
-    if (!s->name.n) return schema_error(&r, "an operator's name expected");
     dot = (const char *)memchr(s->name.at, '.', (size_t)s->name.n);
     s->base = dot ? (int)(dot - s->name.at) : s->name.n;
     if (!schema_take(&r, "(")) return schema_error(&r, "'(' expected");
@@ -408,9 +407,9 @@ TN_PRIV int tni_schema_order(const tni_schema *s, int order[2 * TNI_PARAMS]) {
     for (int i = 0; i < s->nparam; i++)
         if (s->param[i].flags & TN_P_DEFAULT) order[n++] = i;
     for (int i = 0; i < s->nparam; i++)
-        if (s->param[i].flags & TN_P_NUMBER) order[n++] = TNI_PARAMS + i;
-    for (int i = 0; i < s->nparam; i++)
         if (!(s->param[i].flags & TN_P_DEFAULT)) order[n++] = i;
+    for (int i = 0; i < s->nparam; i++)
+        if (s->param[i].flags & TN_P_NUMBER) order[n++] = TNI_PARAMS + i;
     return n;
 }
 
@@ -716,7 +715,8 @@ TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error,
     for (int i = 0; i < s->nparam; i++) numbers += (s->param[i].flags & TN_P_NUMBER) != 0;
     bool list = s->returns_list, tensor = s->nparam && s->param[0].type == TN_T_TENSOR;
     const char *what = NULL;
-    if (nfixed > TNI_FIXED) what = "more than 8 tensors beside lists";
+    if (!s->name.n) what = "no name";
+    else if (nfixed > TNI_FIXED) what = "more than 8 tensors beside lists";
     else if (numbers > TNI_NUMBERS) what = "more than 3 Tensor|Scalar";
     else if (s->args_size > TNI_ARGS_BYTES) what = "too many arguments for a call's frame";
     else if (!s->has_results) what = "no results: '->' expected";
@@ -729,16 +729,10 @@ TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error,
     return !what;
 }
 
-TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, tn_gen **gen, size_t *bytes,
-                            char *error, size_t room) {
-    tni_schema s;
-    uint64_t masks[TNI_PARAMS];
+static bool schema_build(const tni_schema *s, const tn_row *row, const uint64_t *masks, tni_schema_get get, void *user,
+                         tn_gen **gen, size_t *bytes, char *error, size_t room) {
     schema_block b = {NULL, 0};
-    if (!tni_schema_parse(&s, row->schema, error, room)) return false;
-    tni_schema_layout(&s, row->forms);
-    if (!tni_schema_limits(&s, row->forms, error, room) || !tni_schema_needs(&s, row->saves, row->needs, masks, error, room))
-        return false;
-    schema_tables(&s, row, masks, &b);
+    schema_tables(s, row, masks, &b);
     *bytes = b.used;
     b.base = (char *)get(user, b.used);
     b.used = 0;
@@ -746,6 +740,29 @@ TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, t
         snprintf(error, room, "no memory for its tables");
         return false;
     }
-    *gen = schema_tables(&s, row, masks, &b);
+    *gen = schema_tables(s, row, masks, &b);
     return true;
+}
+
+TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, tn_gen **gen, size_t *bytes,
+                            char *error, size_t room) {
+    tni_schema s;
+    uint64_t masks[TNI_PARAMS];
+    if (!tni_schema_parse(&s, row->schema, error, room)) return false;
+    tni_schema_layout(&s, row->forms);
+    return tni_schema_limits(&s, row->forms, error, room) &&
+           tni_schema_needs(&s, row->saves, row->needs, masks, error, room) &&
+           schema_build(&s, row, masks, get, user, gen, bytes, error, room);
+}
+
+TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *user, tn_gen **gen, size_t *bytes,
+                                 char *error, size_t room) {
+    tni_schema s;
+    uint64_t masks[TNI_PARAMS] = {0};
+    tn_row row;
+    memset(&row, 0, sizeof row);
+    if (!tni_schema_parse(&s, schema, error, room)) return false;
+    if (s.args_size <= UINT16_MAX) return schema_build(&s, &row, masks, get, user, gen, bytes, error, room);
+    snprintf(error, room, "too many arguments");
+    return false;
 }

@@ -8,8 +8,9 @@
  * Types: Tensor Tensor? Tensor(a!) Tensor(a!)? Tensor|Scalar Tensor[] Tensor?[] Tensor(a!)[] int int? int[] int[2] float float?
  * float[] bool Scalar Scalar? ScalarType Device Generator str Module Module[] and the enums of tni_enums; a tuple
  * `(Tensor h, Tensor c)? hx=None` is flat: its members remember the group.
- * Layout of the argument struct, in natural alignment: out (one pointer a result), options in schema order,
- * numbers standing for operands, required parameters; a dummy int where nothing is required. */
+ * Layout of the argument struct, in natural alignment: out (one pointer a result), options in schema order, required
+ * parameters, numbers standing for operands (last, so that a stray argument of a keyword macro never lands in a
+ * member that takes it silently); a dummy int where nothing is required. */
 #ifndef TNI_CALL_SCHEMA_H
 #define TNI_CALL_SCHEMA_H
 
@@ -60,7 +61,7 @@ typedef struct tni_schema {
     size_t out_offset, args_size; /* out_offset: SIZE_MAX without TN_OUT */
 } tni_schema;
 
-/* false: error holds "column 9: unknown type 'Tensr'". text must outlive s. */
+/* The name may be missing: "(Tensor input) -> Tensor". false: error holds "column 9: unknown type 'Tensr'". text must outlive s. */
 TN_PRIV bool tni_schema_parse(tni_schema *s, const char *text, char *error, size_t room);
 /* Sets offsets and args_size. */
 TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms);
@@ -83,5 +84,8 @@ TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error,
 typedef void *(*tni_schema_get)(void *user, size_t bytes);
 TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, tn_gen **gen, size_t *bytes,
                             char *error, size_t room);
+/* The same of a text that is no operator's: "Block(int d, float p=0.1)", "(Tensor input) -> (Tensor a, Tensor b)". */
+TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *user, tn_gen **gen, size_t *bytes,
+                                 char *error, size_t room);
 
 #endif

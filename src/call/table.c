@@ -84,7 +84,10 @@ TN_API bool tn_register(tn_row *row) {
 
 /* --- a context is ready for operators --------------------------------------------------------------------- */
 
+static void table_adopt(tni_block *b) { tni_end(b, 0); } /* the scopes that a thread left open */
+
 TN_PRIV bool tni_context_ready(tn_context *c) {
+    c->adopt = table_adopt;
     c->kernels = tni_kernels_of(c->isa);
     c->default_dtype = TN_F32;
     tni_context_at_end(c, tni_tensors_at_end);

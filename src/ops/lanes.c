@@ -212,6 +212,18 @@ static int64_t lanes_offset(int n, const int64_t *size, const int64_t *step, int
     return n ? at + i * step[0] : 0;
 }
 
+#define LANES_MAP(type)                                                                                      \
+    for (type *at = (type *)x, *end = at + n; at < end; at++) {                                              \
+        type v = *at;                                                                                        \
+        *at = l->map == TNI_MAP_SQUARE ? v * v : l->map == TNI_MAP_ABS ? (v <= 0 ? 0 - v : v) : (type)(v != 0);   \
+    }
+static void lanes_map(const tni_kernels *k, const tni_lanes *l, void *x, int64_t n) {
+    if (l->map == TNI_MAP_POWER) (l->compute == TN_F32 ? k->power_f32 : k->power_f64)(x, n, l->p);
+    else if (l->compute == TN_F32) LANES_MAP(float)
+    else LANES_MAP(double)
+}
+#undef LANES_MAP
+
 /* `n` elements from number `first` on, `from` being element 0 of the lane: in place, or gathered into `tile`. */
 static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t first, int64_t n, void *tile) {
     const tni_lanes *l = job->l;
@@ -229,10 +241,7 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
         else tni_lanes_load(to, l->compute, at, step, l->dtype, now);
         done += now;
     }
-    if (l->map) {
-        const tni_kernels *k = job->context->kernels;
-        (l->compute == TN_F32 ? k->map_f32 : k->map_f64)(tile, n, l->map, l->p);
-    }
+    if (l->map) lanes_map(job->context->kernels, l, tile, n);
     return tile;
 }
 
@@ -252,10 +261,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
         if (l->nonzero) lanes_nonzero((int64_t *)(void *)to, at, l->bytes, l->dtype, n);
         else tni_lanes_load(to, l->compute, at, l->bytes, l->dtype, n);
     }
-    if (l->map) {
-        const tni_kernels *k = job->context->kernels;
-        (l->compute == TN_F32 ? k->map_f32 : k->map_f64)(tile, rows * n, l->map, l->p);
-    }
+    if (l->map) lanes_map(job->context->kernels, l, tile, rows * n);
     return tile;
 }
 
@@ -365,13 +371,35 @@ TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements, vo
 
 /* --- plain reductions ---------------------------------------------------------------------------------------- */
 
-TN_PRIV tni_reduce_rows tni_reduce_kernel(const tni_kernels *k, int op, int compute) {
-    int t = compute == TN_F32 ? 0 : compute == TN_F64 ? 1 : 2;
-    const tni_reduce_rows table[4][3] = {{k->sum_rows_f32, k->sum_rows_f64, k->sum_rows_i64},
-                                         {k->prod_rows_f32, k->prod_rows_f64, k->prod_rows_i64},
-                                         {k->max_rows_f32, k->max_rows_f64, k->max_rows_i64},
-                                         {k->min_rows_f32, k->min_rows_f64, k->min_rows_i64}};
-    return table[op][t];
+/* Products and integers: to[i] = to[i] op x[r][i]. Vectors would gain little where they are used. */
+#define LANES_ROWS(type, expression)                                                                         \
+    for (int64_t r = 0; r < rows; r++, at += step)                                                           \
+        for (int64_t i = 0; i < n; i++) {                                                                    \
+            type a = ((type *)to)[i], v;                                                                     \
+            memcpy(&v, at + i * (int64_t)sizeof v, sizeof v);                                                \
+            ((type *)to)[i] = expression;                                                                    \
+        }                                                                                                    \
+    return
+
+static void lanes_rows_i64(int op, const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
+    switch (op) {
+    case TNI_SUM: LANES_ROWS(int64_t, (int64_t)((uint64_t)a + (uint64_t)v));
+    case TNI_PROD: LANES_ROWS(int64_t, (int64_t)((uint64_t)a * (uint64_t)v));
+    case TNI_MAX: LANES_ROWS(int64_t, v > a ? v : a);
+    default: LANES_ROWS(int64_t, v < a ? v : a);
+    }
+}
+
+static void lanes_prod_f32(const char *at, int64_t step, int64_t rows, int64_t n, void *to) { LANES_ROWS(float, a * v); }
+static void lanes_prod_f64(const char *at, int64_t step, int64_t rows, int64_t n, void *to) { LANES_ROWS(double, a * v); }
+
+TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step, int64_t rows,
+                             int64_t n, void *to) {
+    const char *at = (const char *)x;
+    if (compute == TN_I64) lanes_rows_i64(op, at, step, rows, n, to);
+    else if (op == TNI_PROD) (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
+    else if (op == TNI_SUM) (compute == TN_F32 ? k->sum_rows_f32 : k->sum_rows_f64)(x, step, rows, n, to);
+    else (compute == TN_F32 ? k->extreme_rows_f32 : k->extreme_rows_f64)(x, step, rows, n, op == TNI_MIN, to);
 }
 
 TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
@@ -382,16 +410,44 @@ TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
         else ((int64_t *)to)[i] = k;
 }
 
+/* The last few lanes, where vectors do not pay. */
+#define LANES_FOLD(type)                                                                                     \
+    for (type *a = (type *)acc; h; h /= 2)                                                                   \
+        for (int64_t i = 0; i < h; i++) {                                                                    \
+            type v = a[i + h];                                                                               \
+            a[i] = op == TNI_SUM ? a[i] + v : op == TNI_PROD ? a[i] * v                                      \
+                 : (op == TNI_MAX ? v > a[i] : v < a[i]) || v != v ? v : a[i];                               \
+        }
+static void lanes_fold_f32(int op, char *acc, int64_t h) { LANES_FOLD(float) }
+static void lanes_fold_f64(int op, char *acc, int64_t h) { LANES_FOLD(double) }
+
+TN_PRIV double tni_reduce_identity(int op) {
+    return op == TNI_SUM ? 0 : op == TNI_PROD ? 1 : op == TNI_MAX ? -HUGE_VAL : HUGE_VAL;
+}
+
 /* Lanes past n hold the identity, so folding may start at the power of two that covers them. */
-TN_PRIV void tni_reduce_block(tni_reduce_rows op, int compute, double identity, const void *x, int64_t n, void *to) {
-    int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1;
+TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n, void *to) {
+    int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1, used = n < lanes ? n : lanes;
     double room[TNI_LANE_BYTES / 8];
     char *acc = (char *)room;
-    int64_t used = n < lanes ? n : lanes;
     while (h < used) h *= 2;
-    tni_fill_lanes(acc, compute, identity, h);
-    if (n >= lanes) op(x, TNI_LANE_BYTES, n / lanes, lanes, acc);
-    if (n % lanes) op((const char *)x + n / lanes * TNI_LANE_BYTES, 0, 1, n % lanes, acc);
-    for (h /= 2; h; h /= 2) op(acc + h * size, 0, 1, h, acc);
+    tni_fill_lanes(acc, compute, tni_reduce_identity(op), h);
+    if (n >= lanes) tni_reduce_rows(k, op, compute, x, TNI_LANE_BYTES, n / lanes, lanes, acc);
+    if (n % lanes) tni_reduce_rows(k, op, compute, (const char *)x + n / lanes * TNI_LANE_BYTES, 0, 1, n % lanes, acc);
+    tni_reduce_fold(k, op, compute, acc, h);
     memcpy(to, acc, (size_t)size);
 }
+
+TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n) {
+    int64_t size = compute == TN_F32 ? 4 : 8, h = n / 2;
+    char *acc = (char *)lanes;
+    for (; h > 8 || (h && compute == TN_I64); h /= 2) tni_reduce_rows(k, op, compute, acc + h * size, 0, 1, h, acc);
+    if (compute == TN_F32) lanes_fold_f32(op, acc, h);
+    else if (compute == TN_F64) lanes_fold_f64(op, acc, h);
+}
+
+#undef LANES_TYPES
+#undef LANES_LOAD
+#undef LANES_SAVE
+#undef LANES_ROWS
+#undef LANES_FOLD

@@ -11,6 +11,7 @@
 #include "../call/call.h"
 #include "../kernels/kernels.h"
 
+enum { TNI_MAP_NONE, TNI_MAP_ABS, TNI_MAP_SQUARE, TNI_MAP_POWER, TNI_MAP_NONZERO };
 enum { TNI_LANE_DIMS = TN_MAX_DIMS + 1 }; /* a complex tensor is one of reals with a dimension of 2 more */
 
 typedef struct tni_lanes {
@@ -43,8 +44,7 @@ typedef struct tni_reducer {
     /* results at, at + width_out, ... (in elements) become n parts */
     void (*store)(const struct tni_reducer *r, const tni_lanes *l, const void *parts, int64_t n, int64_t at);
     const tni_kernels *kernels;
-    tni_reduce_rows op;        /* of the plain reductions, for the type computed in */
-    double identity;
+    int op;                    /* of the plain reductions: TNI_SUM ... */
     void *out[2];
     int out_dtype;
     double scale, p;           /* store: divisor; root */
@@ -67,11 +67,14 @@ TN_PRIV int tni_lanes_compute(int dtype);
 /* n elements, `step` bytes apart, to the compute type, and back, `step` bytes apart. */
 TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t step, int dtype, int64_t n);
 TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute, int64_t n);
-/* The kernel of one of the plain reductions. */
+/* The plain reductions. to[i] = to[i] op x[r][i], in the order of rows; in max and min a NaN wins. */
 enum { TNI_SUM, TNI_PROD, TNI_MAX, TNI_MIN };
-TN_PRIV tni_reduce_rows tni_reduce_kernel(const tni_kernels *k, int op, int compute);
-/* A contiguous block of at most TNI_BLOCK elements to one, in fixed lanes. */
-TN_PRIV void tni_reduce_block(tni_reduce_rows op, int compute, double identity, const void *x, int64_t n, void *to);
+TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step, int64_t rows,
+                             int64_t n, void *to);
+/* A contiguous block of at most TNI_BLOCK elements to one, in fixed lanes; n lanes, a power of two, to the first. */
+TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n, void *to);
+TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n);
+TN_PRIV double tni_reduce_identity(int op);
 /* n elements of `value`, the infinities being the ends of I64. */
 TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n);
 /* Runs task(arg, i) for i < count, on threads where `elements` of work in all are worth it. */

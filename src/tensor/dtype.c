@@ -56,6 +56,20 @@ TN_API tn_dtype tn_dtype_named(const char *name) {
     return TN_NO_DTYPE;
 }
 
+TN_API tn_dtype tn_default_dtype(void) {
+    tni_block *b = tni_here();
+    return b ? b->context->default_dtype : TN_F32;
+}
+
+TN_API bool tn_set_default_dtype(tn_dtype dtype) {
+    tni_block *b = tni_here();
+    if (!b) return false;
+    if (!tni_is_float((int)dtype) || !tni_dtype((int)dtype)->computes)
+        return tni_error(b, TN_TYPE, "the default dtype is a floating one, not %s", tn_dtype_name(dtype));
+    b->context->default_dtype = dtype;
+    return true;
+}
+
 TN_PRIV tn_dtype tni_real_of(int dtype) {
     return dtype == TN_C64 ? TN_F32 : dtype == TN_C128 ? TN_F64 : (tn_dtype)dtype;
 }

@@ -1,6 +1,6 @@
 /* optable - reads the rows in src/ops, src/nn, src/optim and writes what follows from them.
  *
- *     cc -std=c99 -O1 -DTNI_OBJECTS -o optable tools/optable/(all).c src/call/schema.c
+ *     cc -std=c99 -O1 -DTNI_OBJECTS -o optable tools/optable/[a-z]*.c src/call/schema.c
  *     ./optable [--check] [--no-sample-check] [ROOT]
  *
  * Writes under ROOT (default .): src/api/ops.h, src/gen/rows.h, tables.c, calls.c, loops.inl, table.json; with modules

@@ -26,8 +26,9 @@ static const char *const rows_pointwise =
     "#define TN_POINTWISE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds, #__VA_ARGS__)\n"
     "#define TN_PREDICATE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_LOOP_PREDICATE_, #__VA_ARGS__)\n"
     "#define TN_SELECT(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_LOOP_SELECT_, #__VA_ARGS__)\n"
-    "\n/* All rows by number, which is the order of their names; and their numbers by torch's names. */\n"
-    "TN_PRIV const tn_row *const *tni_rows(void);\nTN_PRIV const uint16_t *tni_rows_by_schema(void);\n";
+    "\n/* All rows by number, which is the order of their names (NULL at the end), and their numbers by torch's names. */\n"
+    "TN_PRIV_DECLARE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]);\n"
+    "TN_PRIV_DECLARE(uint16_t, tni_row_by_schema[TNI_ROW_COUNT + 1]);\n";
 
 static void put_kind_sets(text *t) { /* every other subset of FICB */
     static const char letters[] = "FICB";
@@ -186,12 +187,11 @@ static void put_directory(text *to, const table *all) {
     row **sorted = (row **)tool_get(sizeof *sorted * (size_t)(all->n + 1));
     for (int i = 0; i < all->n; i++) sorted[i] = all->row[i];
     if (all->n) qsort(sorted, (size_t)all->n, sizeof *sorted, by_schema);
-    put(to, "\nTN_PRIV const tn_row *const *tni_rows(void) {\n    static const tn_row *const rows[] = {\n");
-    for (int i = 0; i < all->n; i++) put(to, "        &tni_row_%s,\n", all->row[i]->name);
-    put(to, "        NULL};\n    return rows;\n}\n\nTN_PRIV const uint16_t *tni_rows_by_schema(void) {\n"
-            "    static const uint16_t rows[] = {\n");
-    for (int i = 0; i < all->n; i++) put(to, "        TNI_ROW_%s,\n", sorted[i]->name);
-    put(to, "        TNI_ROW_COUNT};\n    return rows;\n}\n");
+    put(to, "\nTNI_PRIVATE_BEGIN\nTN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {\n");
+    for (int i = 0; i < all->n; i++) put(to, "    &tni_row_%s,\n", all->row[i]->name);
+    put(to, "    NULL};\nTN_PRIV_DEFINE(uint16_t, tni_row_by_schema[TNI_ROW_COUNT + 1]) = {\n");
+    for (int i = 0; i < all->n; i++) put(to, "    TNI_ROW_%s,\n", sorted[i]->name);
+    put(to, "    TNI_ROW_COUNT};\nTNI_PRIVATE_END\n");
 }
 
 void write_rows(const table *all) {

@@ -2,7 +2,6 @@
 #include "optable.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,12 +56,13 @@ const char *type_cxx(const tni_schema_param *p) {
 }
 
 static char *real_text(double v) {
-    if (v == floor(v) && fabs(v) < 1e15) return text_format("%.0f", v);
+    if (v > -1e15 && v < 1e15 && v == (double)(int64_t)v) return text_format("%.0f", v);
+    if (v - v != 0) return text_format(v < 0 ? "-HUGE_VAL" : "HUGE_VAL");
     for (int digits = 1; digits <= 17; digits++) {
         char *t = text_format("%.*g", digits, v);
         if (strtod(t, NULL) == v) return t;
     }
-    return text_format(v < 0 ? "-HUGE_VAL" : "HUGE_VAL");
+    return text_format("%.17g", v);
 }
 
 static char *int_text(int64_t v) {

@@ -1,0 +1,120 @@
+# tensor.h - `make` says what there is. Nothing here needs more than a C compiler, make and a shell.
+CC ?= cc
+AR ?= ar
+NM ?= nm
+CFLAGS ?= -O2 -g
+PREFIX ?= /usr/local
+DESTDIR ?=
+BUILD ?= build
+WARNINGS = -Wall -Wextra -pedantic -Wshadow -Wconversion
+LIBS = -lm -pthread
+VERSION := $(shell sed -n 's/^\#define TN_VERSION "\(.*\)"/\1/p' src/api/config.h)
+
+SOURCES := $(wildcard src/*/*.c)
+OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
+UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
+LANES := $(patsubst tests/%/run.sh,%,$(wildcard tests/*/run.sh))
+SCHEMA := $(wildcard src/call/schema.c)
+OPTABLE := $(BUILD)/tools/optable
+AMALGAMATE := $(BUILD)/tools/amalgamate
+CHECK := $(BUILD)/tools/check
+TEST = CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD="$(BUILD)" sh tests/run.sh
+
+.PHONY: help headers check-headers objects unit test test-quick run data install dist clean \
+        $(LANES:%=test-%)
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make run            learn pictures and show it (examples/fashion)"
+	@echo "make test           all tests; test-quick: those of four minutes; one lane:"
+	@echo "                   $(LANES:%= test-%)"
+	@echo "make objects        src/ as separate objects into $(BUILD)/libtensor.a: how one develops"
+	@echo "make headers        tensor.h and tensor_nn.h from src/"
+	@echo "make check-headers  are they current; do includes, symbols, sizes follow the rules"
+	@echo "make data           fetch the Fashion-MNIST pictures, where the system has them"
+	@echo "make install        headers and pkg-config file below $(PREFIX) (PREFIX=, DESTDIR=)"
+	@echo "make dist           $(BUILD)/tensor-$(VERSION).tar.gz"
+	@echo "make clean          removes $(BUILD)/"
+
+# --- tools and what they write ------------------------------------------------------------------
+TOOL_FLAGS = -std=c99 -O1 $(WARNINGS)
+
+$(AMALGAMATE): tools/amalgamate.c | $(BUILD)/tools
+	$(CC) $(TOOL_FLAGS) $< -o $@
+$(CHECK): tools/check.c | $(BUILD)/tools
+	$(CC) $(TOOL_FLAGS) $< -o $@
+$(OPTABLE): $(wildcard tools/optable/*.[ch]) $(SCHEMA) src/call/schema.h | $(BUILD)/tools
+	$(CC) $(TOOL_FLAGS) -DTNI_OBJECTS $(filter %.c,$^) -o $@ -lm
+$(BUILD)/tools $(BUILD)/unit:
+	mkdir -p $@
+
+# Everything that follows from the rows, rewritten only where it changes.
+$(BUILD)/generated: $(OPTABLE) $(wildcard src/ops/*.c src/nn/*.c src/optim/*.c)
+	$(OPTABLE)
+	@touch $@
+
+headers: $(BUILD)/generated $(AMALGAMATE)
+	$(AMALGAMATE) src/tensor.c tensor.h
+	$(AMALGAMATE) --on src/tensor.c src/tensor_nn.c tensor_nn.h
+
+check-headers: $(OPTABLE) $(AMALGAMATE) $(CHECK)
+	@$(OPTABLE) --check || { echo "run 'make headers' and commit what it writes"; exit 1; }
+	@$(AMALGAMATE) --check src/tensor.c tensor.h
+	@$(AMALGAMATE) --check --on src/tensor.c src/tensor_nn.c tensor_nn.h
+	@$(CHECK) files
+	@$(MAKE) -s objects
+	@for r in src/*/; do ls $$r*.c >/dev/null 2>&1 && $(NM) -A $(BUILD)/$$(basename $$r)/*.o; done \
+	    > $(BUILD)/symbols; $(CHECK) symbols $(BUILD)/symbols
+	@echo "headers are current, the rules hold"
+
+# --- the development build ----------------------------------------------------------------------
+OBJECT_FLAGS = -std=c99 $(CFLAGS) -DTNI_OBJECTS $(WARNINGS)
+
+objects: $(BUILD)/libtensor.a
+
+$(BUILD)/libtensor.a: $(OBJECTS)
+	@rm -f $@
+	$(AR) rcs $@ $^
+$(BUILD)/%.o: src/%.c | $(BUILD)/generated
+	@mkdir -p $(@D)
+	$(CC) $(OBJECT_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/kernels/kernels.o: OBJECT_FLAGS += -O2
+
+unit: $(UNIT)
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libtensor.a | $(BUILD)/unit
+	$(CC) $(OBJECT_FLAGS) -Isrc -Itests -MMD -MP $< $(BUILD)/libtensor.a -o $@ $(LIBS)
+
+-include $(OBJECTS:.o=.d) $(UNIT:=.d)
+
+# --- tests: a lane is tests/<lane>/run.sh, whose last line is "N passed, N failed" ------------------
+test: headers
+	@$(TEST) $(LANES)
+test-quick: headers
+	@TN_QUICK=1 $(TEST) $(LANES)
+$(LANES:%=test-%): test-%: headers
+	@$(TEST) $*
+
+# --- use ----------------------------------------------------------------------------------------
+run: $(BUILD)/fashion
+	$(BUILD)/fashion $(ARGS)
+$(BUILD)/fashion: $(wildcard examples/fashion/*) tensor.h tensor_nn.h
+	@mkdir -p $(@D)
+	$(CC) -std=c99 -O2 $(WARNINGS) -I. $(filter %.c,$^) -o $@ $(LIBS)
+data:
+	sh examples/fashion/data.sh
+
+install:
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -m 644 tensor.h tensor_nn.h $(DESTDIR)$(PREFIX)/include
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' tensor.pc.in \
+	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/tensor.pc
+
+DIST = $(BUILD)/tensor-$(VERSION)
+dist: check-headers
+	rm -rf $(DIST) && mkdir -p $(DIST)
+	cp -R $(wildcard tensor.h tensor_nn.h LICENSE README.md CMakeLists.txt tensor.pc.in Makefile \
+	    src tools tests docs examples bench) $(DIST)
+	tar -C $(BUILD) -czf $(DIST).tar.gz tensor-$(VERSION)
+
+clean:
+	rm -rf $(BUILD)

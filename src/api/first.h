@@ -1,0 +1,32 @@
+/* tensor.h - tensors, operators and gradients for C and C++, in one file.
+ *
+ * Do this: in ONE C or C++ file,
+ *     #define TENSOR_IMPLEMENTATION
+ *     #include "tensor.h"
+ * and a plain #include "tensor.h" in the others. Link with -lm, and -pthread where the system wants
+ * it. A whole program, which finds the line through noisy points:
+ *
+ *     #define TENSOR_IMPLEMENTATION
+ *     #include "tensor.h"
+ *     int main(void) {
+ *         tn_tensor *x = tn_randn(TN_DIMS(100, 1)), *noise = tn_randn(TN_DIMS(100, 1));
+ *         tn_tensor *line = tn_add_scalar(tn_mul_scalar(x, 3), 2); // 3 x + 2
+ *         tn_tensor *y = tn_add(line, noise, .alpha = 0.1);
+ *         tn_tensor *w = tn_requires_grad(tn_zeros(TN_DIMS(1, 1)));
+ *         tn_tensor *b = tn_requires_grad(tn_zeros(TN_DIMS(1)));
+ *         for (int step = 0; step < 100; step++) TN_SCOPE { // releases what was made inside
+ *             tn_backward(tn_mse_loss(tn_linear(x, w, .bias = b), y));
+ *             bool recorded = tn_set_grad_mode(false);
+ *             tn_sub_(w, tn_grad_of(w), .alpha = 0.1), tn_zero_grad(w);
+ *             tn_sub_(b, tn_grad_of(b), .alpha = 0.1), tn_zero_grad(b);
+ *             tn_set_grad_mode(recorded);
+ *         }
+ *         printf("y = %.2f x + %.2f\n", tn_item(w), tn_item(b));
+ *         return tn_error_print(); // says what went wrong, where, and with which shapes
+ *     }
+ *
+ * Names, defaults and numbers are PyTorch's: its required arguments come first, every option is a
+ * keyword (.alpha), a seed gives its random numbers. A call that fails returns NULL and leaves an
+ * error; until that is taken every operator returns NULL, so one check at the end is enough. In C++
+ * calls are overloads. Options that stand before the include: see config.h, below.
+ * Licence: MIT or public domain, as you like (the file LICENSE). */

@@ -1,0 +1,229 @@
+/* check.c - gradcheck and gradgradcheck: gradients against differences.
+ *
+ * The outputs are projected on fixed pseudo-random weights w, L = sum(w . out) (real and imaginary parts each with
+ * theirs), so one backward is compared with the derivative of L along every element of every input. Differences are
+ * central with Richardson extrapolation, D = (4 D(h/2) - D(h)) / 3, error O(h^4). */
+#include "autograd.h"
+
+enum { CHECK_TENSORS = 32 };
+
+typedef struct check_state {
+    tni_block *b;
+    tn_check_fn fn;
+    void *user;
+    double step, rtol, atol;
+} check_state;
+
+/* A weight in [0.5, 1.5) of alternating sign that depends on its number alone (splitmix64). */
+static double check_weight(uint64_t i) {
+    uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return (0.5 + (double)(z >> 11) * 0x1p-53) * (z & 1 ? 1 : -1);
+}
+
+static tn_tensor *check_weights(tni_block *b, const tn_tensor *like, uint64_t from) {
+    tn_tensor *w = tni_new(b, like->dtype, like->ndim, like->size);
+    if (!w) return NULL;
+    for (int64_t i = 0; i < w->numel; i++) {
+        tn_scalar s = tn_complex(check_weight(from + 2 * (uint64_t)i), check_weight(from + 2 * (uint64_t)i + 1));
+        if (!tni_is_complex(like->dtype)) s = tn_float(s.real);
+        tni_element_set((char *)w->storage->data + i * tni_dtype_size(w), w->dtype, s);
+    }
+    return w;
+}
+
+static bool check_differentiable(const tn_tensor *t) { return t && tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT; }
+
+/* L at the inputs as they are now. */
+static bool check_value(check_state *s, tn_tensors in, double *value) {
+    tni_block *b = s->b;
+    tn_tensor *out[CHECK_TENSORS];
+    int nout = CHECK_TENSORS;
+    int64_t mark = tni_begin(b);
+    uint8_t no_grad = b->no_grad;
+    uint64_t from = 0;
+    bool ok = mark >= 0;
+    b->no_grad = true;
+    *value = 0;
+    ok = ok && s->fn(in.at, (int)in.n, out, &nout, s->user) && !b->failed;
+    for (int k = 0; ok && k < nout; k++) {
+        tn_tensor *t = check_differentiable(out[k]) ? tnp_contiguous(out[k]) : NULL;
+        if (!check_differentiable(out[k])) continue;
+        if (!t) ok = false;
+        for (int64_t i = 0; ok && i < t->numel; i++) {
+            tn_scalar v = tni_element(tni_bytes_at(t) + i * tni_dtype_size(t), t->dtype);
+            *value += v.real * check_weight(from + 2 * (uint64_t)i);
+            if (v.kind == TN_KIND_COMPLEX) *value += v.imaginary * check_weight(from + 2 * (uint64_t)i + 1);
+        }
+        from += ok ? 2 * (uint64_t)t->numel : 0;
+    }
+    b->no_grad = no_grad;
+    tni_end(b, mark);
+    return ok;
+}
+
+static bool check_analytic(check_state *s, tn_tensors in, tn_tensors wanted, tn_tensor **grads) {
+    tni_block *b = s->b;
+    tn_tensor *out[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS];
+    int nout = CHECK_TENSORS, nroot = 0;
+    uint64_t from = 0;
+    tn_grads_options o;
+    memset(&o, 0, sizeof o);
+    if (!s->fn(in.at, (int)in.n, out, &nout, s->user) || b->failed) return false;
+    for (int k = 0; k < nout; k++) {
+        if (!check_differentiable(out[k])) continue;
+        if (out[k]->flags & TNI_REQUIRES) {
+            root[nroot] = out[k];
+            if (!(seed[nroot++] = check_weights(b, out[k], from))) return false;
+        }
+        from += 2 * (uint64_t)out[k]->numel;
+    }
+    if (!nroot) return tni_error(b, TN_AUTOGRAD, "gradcheck: no output requires grad");
+    o.seeds = seed;
+    o.allow_unused = true;
+    return tn_grads_at(b->place_file, b->place_line, tn_tensors_of(root, nroot), wanted, grads, &o);
+}
+
+/* dL/dx at element i of t, which is written and put back; part 1: along its imaginary axis. */
+static bool check_numeric(check_state *s, tn_tensors in, tn_tensor *t, char *at, int part, double *slope) {
+    tn_scalar was = tni_element(at, t->dtype), now;
+    double size = part ? fabs(was.imaginary) : fabs(was.real), h = s->step * (size > 1 ? size : 1), d[2];
+    for (int level = 0; level < 2; level++, h /= 2) {
+        double v[2];
+        for (int side = 0; side < 2; side++) {
+            double moved = (part ? was.imaginary : was.real) + (side ? -h : h);
+            now = was;
+            if (part) now.imaginary = moved;
+            else now.real = moved;
+            tni_element_set(at, t->dtype, now);
+            if (!check_value(s, in, &v[side])) return tni_element_set(at, t->dtype, was), false;
+        }
+        tni_element_set(at, t->dtype, was);
+        d[level] = (v[0] - v[1]) / (2 * h);
+    }
+    *slope = (4 * d[1] - d[0]) / 3;
+    return true;
+}
+
+static bool check_input(check_state *s, tn_tensors in, int64_t k, tn_tensor *grad) {
+    tn_tensor *t = in.at[k];
+    int64_t index[TN_MAX_DIMS] = {0}, at = 0;
+    tn_tensor *g = grad ? tnp_contiguous(grad) : NULL;
+    for (int64_t i = 0; i < t->numel; i++) {
+        tn_scalar got = g ? tni_element(tni_bytes_at(g) + i * tni_dtype_size(g), g->dtype) : tn_float(0);
+        for (int part = 0; part <= (tni_is_complex(t->dtype) ? 1 : 0); part++) {
+            double slope, has = part ? got.imaginary : got.real;
+            if (!check_numeric(s, in, t, tni_bytes_at(t) + at * tni_dtype_size(t), part, &slope)) return false;
+            if (fabs(slope - has) <= s->atol + s->rtol * (fabs(slope) > 1 ? fabs(slope) : 1)) continue;
+            return tni_error(s->b, TN_AUTOGRAD, "gradcheck: input %d, element %lld%s: the gradient is %.12g, differences give %.12g",
+                             (int)k, (long long)i, part ? " (imaginary)" : "", has, slope);
+        }
+        for (int d = t->ndim - 1; d >= 0; d--) {
+            at += t->stride[d];
+            if (++index[d] < t->size[d]) break;
+            at -= t->stride[d] * t->size[d];
+            index[d] = 0;
+        }
+    }
+    return true;
+}
+
+static bool check_run(check_state *s, tn_tensors in) {
+    tni_block *b = s->b;
+    tn_tensor *wanted[CHECK_TENSORS], *grads[CHECK_TENSORS];
+    int64_t n = 0, mark = tni_begin(b), where[CHECK_TENSORS];
+    bool ok = mark >= 0;
+    if (in.n > CHECK_TENSORS) ok = tni_error(b, TN_INVALID, "gradcheck: at most %d inputs", CHECK_TENSORS);
+    for (int64_t i = 0; ok && i < in.n; i++)
+        if (in.at[i] && in.at[i]->flags & TNI_REQUIRES && (in.at[i]->dtype == TN_F64 || in.at[i]->dtype == TN_C128)) {
+            where[n] = i;
+            wanted[n++] = in.at[i];
+        }
+    if (ok && !n) ok = tni_error(b, TN_INVALID, "gradcheck: no float64 or complex128 input requires grad");
+    ok = ok && check_analytic(s, in, tn_tensors_of(wanted, n), grads);
+    for (int64_t i = 0; ok && i < n; i++) ok = check_input(s, in, where[i], grads[i]);
+    tni_end(b, mark);
+    return ok;
+}
+
+static check_state check_state_of(tn_check_fn fn, void *user, const tn_gradcheck_options *o) {
+    check_state s;
+    s.b = tni_here();
+    s.fn = fn;
+    s.user = user;
+    s.step = o && o->step > 0 ? o->step : 1e-3;
+    s.rtol = o && o->rtol > 0 ? o->rtol : 1e-6;
+    s.atol = o && o->atol > 0 ? o->atol : 1e-8;
+    return s;
+}
+
+TN_API bool tn_gradcheck(tn_check_fn fn, tn_tensors in, void *user, const tn_gradcheck_options *options) {
+    check_state s = check_state_of(fn, user, options);
+    return s.b && !s.b->failed && check_run(&s, in);
+}
+
+/* --- second derivatives: gradcheck of the function (inputs, seeds) -> gradients ---------------------------- */
+
+typedef struct check_second {
+    tn_check_fn fn;
+    void *user;
+    int nin;
+    bool unused[CHECK_TENSORS];
+} check_second;
+
+static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, void *user) {
+    check_second *c = (check_second *)user;
+    tni_block *b = tni_here();
+    tn_tensor *first[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS], *from[CHECK_TENSORS], *grads[CHECK_TENSORS];
+    int n = CHECK_TENSORS, nroot = 0, nfrom = 0, given = c->nin, room = *nout;
+    uint8_t no_grad = b->no_grad;
+    tn_grads_options o;
+    bool ok;
+    memset(&o, 0, sizeof o);
+    o.seeds = seed;
+    o.allow_unused = true;
+    o.create_graph = !no_grad;
+    *nout = 0;
+    b->no_grad = false;
+    ok = c->fn(in, c->nin, first, &n, c->user) && !b->failed;
+    for (int k = 0; ok && k < n; k++)
+        if (check_differentiable(first[k]) && first[k]->flags & TNI_REQUIRES && given < nin) {
+            root[nroot] = first[k];
+            seed[nroot++] = in[given++];
+        }
+    for (int i = 0; i < c->nin; i++)
+        if (in[i] && in[i]->flags & TNI_REQUIRES) from[nfrom++] = in[i];
+    ok = ok && tn_grads_at(b->place_file, b->place_line, tn_tensors_of(root, nroot), tn_tensors_of(from, nfrom), grads, &o);
+    b->no_grad = no_grad;
+    for (int i = 0; ok && i < nfrom && *nout < room; i++)
+        if (grads[i]) out[(*nout)++] = grads[i];
+    return ok;
+}
+
+TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user, const tn_gradcheck_options *options) {
+    check_second c;
+    check_state s = check_state_of(check_second_fn, &c, options);
+    tn_tensor *all[CHECK_TENSORS], *out[CHECK_TENSORS];
+    int nout = CHECK_TENSORS, n = (int)in.n;
+    int64_t mark;
+    bool ok;
+    if (!s.b || s.b->failed) return false;
+    c.fn = fn;
+    c.user = user;
+    c.nin = n;
+    mark = tni_begin(s.b);
+    ok = mark >= 0 && fn(in.at, n, out, &nout, user) && !s.b->failed;
+    for (int i = 0; i < n; i++) all[i] = in.at[i];
+    for (int k = 0; ok && k < nout; k++)
+        if (check_differentiable(out[k]) && out[k]->flags & TNI_REQUIRES && n < CHECK_TENSORS) {
+            tn_tensor *seed = check_weights(s.b, out[k], 1000003u * (uint64_t)(k + 1));
+            if (!(ok = seed != NULL)) break;
+            seed->flags |= TNI_REQUIRES | TNI_LEAF;
+            all[n++] = seed;
+        }
+    ok = ok && check_run(&s, tn_tensors_of(all, n));
+    tni_end(s.b, mark);
+    return ok;
+}

@@ -1,0 +1,99 @@
+/* init.c - initial values, as torch.nn.init: the same formulas in double, the same draws. */
+#include "nn.h"
+
+#include <math.h>
+
+/* Runs one fill without recording; t NULL with no error pending is an absent part. */
+typedef struct init_quiet {
+    bool mode;
+    int64_t mark;
+} init_quiet;
+static bool init_begin(init_quiet *q, tn_tensor *t) {
+    if (!t || !tn_ok()) return false;
+    q->mark = tn_scope_begin();
+    q->mode = tn_set_grad_mode(false);
+    return true;
+}
+static tn_tensor *init_end(init_quiet *q, tn_tensor *t, const tn_tensor *result) {
+    tn_set_grad_mode(q->mode);
+    tn_scope_end(q->mark);
+    return result ? t : NULL;
+}
+
+TN_API tn_tensor *tn_init_constant_(tn_tensor *t, double value) {
+    init_quiet q;
+    return init_begin(&q, t) ? init_end(&q, t, tnp_fill__scalar(t, tn_float(value))) : NULL;
+}
+TN_API tn_tensor *tn_init_uniform_(tn_tensor *t, double from, double to) {
+    init_quiet q;
+    return init_begin(&q, t) ? init_end(&q, t, tnp_uniform_(t, from, to, NULL)) : NULL;
+}
+TN_API tn_tensor *tn_init_normal_(tn_tensor *t, double mean, double std) {
+    init_quiet q;
+    return init_begin(&q, t) ? init_end(&q, t, tnp_normal_(t, mean, std, NULL)) : NULL;
+}
+
+TN_API double tn_init_gain(tn_init_for nonlinearity, double param) {
+    switch (nonlinearity) {
+    case TN_INIT_LINEAR:
+    case TN_INIT_SIGMOID: return 1;
+    case TN_INIT_TANH: return 5.0 / 3;
+    case TN_INIT_RELU: return sqrt(2.0);
+    case TN_INIT_LEAKY_RELU: return sqrt(2.0 / (1 + param * param));
+    case TN_INIT_SELU: return 3.0 / 4;
+    default: tni_nn_error(TN_INVALID, "gain of an unknown nonlinearity"); return NAN;
+    }
+}
+
+/* Inputs and outputs of one element: sizes 1 and 0, times the receptive field. */
+static bool init_fans(const tn_tensor *t, double *in, double *out) {
+    tn_ints shape = tn_shape(t);
+    double field = 1;
+    if (shape.n < 2) return tni_nn_error(TN_INVALID, "fan in and fan out want a tensor of 2 dimensions or more");
+    for (int64_t i = 2; i < shape.n; i++) field *= (double)shape.at[i];
+    *in = (double)shape.at[1] * field;
+    *out = (double)shape.at[0] * field;
+    return true;
+}
+
+static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity, double *std) {
+    double in, out, gain;
+    if (!init_fans(t, &in, &out)) return false;
+    gain = tn_init_gain(nonlinearity, a);
+    *std = gain / sqrt(mode == TN_FAN_OUT ? out : in);
+    return gain == gain;
+}
+
+TN_API tn_tensor *tn_init_xavier_uniform_(tn_tensor *t, double gain) {
+    double in, out, std;
+    if (!t || !tn_ok() || !init_fans(t, &in, &out)) return NULL;
+    std = gain * sqrt(2.0 / (in + out));
+    return tn_init_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std);
+}
+TN_API tn_tensor *tn_init_xavier_normal_(tn_tensor *t, double gain) {
+    double in, out;
+    if (!t || !tn_ok() || !init_fans(t, &in, &out)) return NULL;
+    return tn_init_normal_(t, 0, gain * sqrt(2.0 / (in + out)));
+}
+TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity) {
+    double std;
+    if (!t || !tn_ok() || !init_kaiming_std(t, a, mode, nonlinearity, &std)) return NULL;
+    if (tn_numel(t) == 0) return t;
+    return tn_init_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std);
+}
+TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity) {
+    double std;
+    if (!t || !tn_ok() || !init_kaiming_std(t, a, mode, nonlinearity, &std)) return NULL;
+    if (tn_numel(t) == 0) return t;
+    return tn_init_normal_(t, 0, std);
+}
+
+/* What Linear and the convolutions draw: weight by Kaiming with a = sqrt(5), bias within 1 / sqrt(fan in). */
+TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
+    double in, out, bound;
+    if (!tn_init_kaiming_uniform_(weight, sqrt(5.0), TN_FAN_IN, TN_INIT_LEAKY_RELU)) return false;
+    if (!bias) return true;
+    if (!init_fans(weight, &in, &out)) return false;
+    bound = in > 0 ? 1 / sqrt(in) : 0;
+    return tn_init_uniform_(bias, -bound, bound) != NULL;
+}

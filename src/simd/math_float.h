@@ -1,0 +1,456 @@
+/* math_float.h - the functions of math.h for one floating type. Polynomials are minimax fits (Remez). */
+#include "vocabulary.h"
+
+#if defined(TNI_TYPE_F32)
+#define K(f, d) V_SET(f)
+#else
+#define K(f, d) V_SET(d)
+#endif
+#define H(c) p = V_FMA(p, z, V_SET(c)) /* a step of Horner's scheme */
+#define K_INF V_SET(INFINITY)
+#define K_NAN V_SET(NAN)
+#if defined(TNI_TYPE_F32)
+#define K_LIMIT 32768.0f /* beyond it sin and cos reduce lane by lane */
+#else
+#define K_LIMIT 1048576.0
+#endif
+#define LN2_HI K(6.931471825e-01, 6.93147180559945286e-01)
+#define LN2_LO K(-1.904654212e-09, 2.31904681384629956e-17)
+
+TNI_INLINE M TNI_FNT(tni_isnan)(V x) { return V_NE(x, x); }
+TNI_INLINE V TNI_FNT(tni_square)(V x) { return V_MUL(x, x); }
+TNI_INLINE V TNI_FNT(tni_copysign)(V x, V sign) { return V_OR(V_ABS(x), V_AND(sign, V_SET(-0.0))); }
+TNI_INLINE V TNI_FNT(tni_sign)(V x) { /* -1, 0, 1; 0 of NaN */
+    V above = V_SEL(V_GT(x, V_ZERO()), V_ONE, V_ZERO());
+    return V_SEL(V_LT(x, V_ZERO()), V_SET(-1), above);
+}
+
+/* --- exp ------------------------------------------------------------------------------------------- */
+
+#if defined(TNI_TYPE_F32)
+#define EXP_LOW -104
+#define EXP_HIGH 90
+#else
+#define EXP_LOW -746
+#define EXP_HIGH 711
+#endif
+
+/* (e^r - 1 - r) / r^2 for |r| <= ln2 / 2 */
+TNI_INLINE V TNI_FNT(tni_exp_poly)(V z) {
+#if defined(TNI_TYPE_F32)
+    V p = V_SET(1.990770397e-04);
+    H(1.393373590e-03); H(8.333286270e-03); H(4.166646302e-02); H(1.666666716e-01); H(0.5);
+#else
+    V p = V_SET(1.60912871270460349e-10);
+    H(2.09182131858799360e-09); H(2.50520557039157981e-08); H(2.75572630747015386e-07);
+    H(2.75573192657052891e-06); H(2.48015873366336929e-05); H(1.98412698412535836e-04);
+    H(1.38888888888790015e-03); H(8.33333333333333369e-03); H(4.16666666666666782e-02);
+    H(1.66666666666666657e-01); H(0.5);
+#endif
+    return p;
+}
+/* x = n ln2 + r; e^x = 2^n (1 + r + s). x is clamped to where the result is 0 or infinite anyway; NaN stays. */
+TNI_INLINE V TNI_FNT(tni_exp_parts)(V x, V *r, V *s) {
+    x = V_MAX(V_SET(EXP_LOW), V_MIN(V_SET(EXP_HIGH), x));
+    V n = V_ROUND(V_MUL(x, V_SET(1.44269504088896339)));
+    *r = V_FNMA(n, LN2_LO, V_FNMA(n, LN2_HI, x));
+    *s = V_MUL(V_MUL(*r, *r), TNI_FNT(tni_exp_poly)(*r));
+    return n;
+}
+TNI_HELPER V TNI_FNT(tni_exp)(V x) {
+    V r, s, n = TNI_FNT(tni_exp_parts)(x, &r, &s);
+    return V_LDEXP(V_ADD(V_ONE, V_ADD(r, s)), n);
+}
+/* e^x - 1 = 2 (hi + lo), halved lest 2^128 overflow */
+TNI_INLINE V TNI_FNT(tni_expm1_parts)(V x, V *lo) {
+    V r, s, n = TNI_FNT(tni_exp_parts)(x, &r, &s), t = V_LDEXP(V_ONE, V_SUB(n, V_ONE));
+    V a = V_SUB(t, V_SET(0.5)), b = V_MUL(t, r), hi = V_ADD(a, b);
+    *lo = V_FMA(t, s, V_ADD(V_SUB(a, hi), b));
+    return hi;
+}
+TNI_HELPER V TNI_FNT(tni_expm1)(V x) {
+    V lo, hi = TNI_FNT(tni_expm1_parts)(x, &lo), y = V_ADD(hi, lo);
+    y = V_SEL(V_LT(x, V_SET(EXP_HIGH)), V_ADD(y, y), V_ADD(x, K_INF));
+    return V_SEL(V_LT(V_ABS(x), V_SET(1e-20)), x, y);
+}
+/* 1 / (1 + e^-x) = t / (1 + e) with e = e^-|x| and t = 1 or e; one division, corrected by its remainder */
+TNI_HELPER V TNI_FNT(tni_sigmoid)(V x) {
+    V r, s, n = TNI_FNT(tni_exp_parts)(V_NEG(V_ABS(x)), &r, &s);
+    V h = V_ADD(V_ONE, r), l = V_ADD(V_ADD(V_SUB(V_ONE, h), r), s), e = V_LDEXP(h, n), f = V_LDEXP(l, n);
+    V d = V_ADD(V_ONE, e), low = V_ADD(V_ADD(V_SUB(V_ONE, d), e), f), i = V_DIV(V_ONE, d);
+    M positive = V_GE(x, V_ZERO());
+    V t = V_SEL(positive, V_ONE, e), u = V_SEL(positive, V_ZERO(), f), q = V_MUL(t, i);
+    return V_FMA(V_FNMA(q, low, V_ADD(V_FNMA(q, d, t), u)), i, q);
+}
+/* -m / (2 + m) with m = e^(-2|x|) - 1 */
+TNI_HELPER V TNI_FNT(tni_tanh)(V x) {
+    V a = V_MIN(K(10, 20), V_ABS(x)), l, h = TNI_FNT(tni_expm1_parts)(V_MUL(a, V_SET(-2)), &l);
+    V d = V_ADD(V_ONE, h), low = V_ADD(V_ADD(V_SUB(V_ONE, d), h), l), i = V_DIV(V_ONE, d), q = V_NEG(V_MUL(h, i));
+    V rest = V_FNMA(q, low, V_SUB(V_FNMA(q, d, V_NEG(h)), l));
+    q = V_SEL(V_LT(a, V_SET(1e-20)), a, V_FMA(rest, i, q));
+    return TNI_FNT(tni_copysign)(q, x);
+}
+/* with m = e^|x| - 1 (halved: h): sinh = (m + m / (m + 1)) / 2, cosh = 1 + m^2 / (2 (m + 1)); <= 2 ULP.
+ * e^|x| is taken as e^(|x| - ln2) * 2 where it would overflow. */
+TNI_HELPER V TNI_FNT(tni_sinh)(V x) {
+    V a = V_ABS(x), l, h = TNI_FNT(tni_expm1_parts)(V_MIN(V_SET(20), a), &l), m = V_ADD(h, l), y;
+    V e = TNI_FNT(tni_exp)(V_MUL(a, V_SET(0.5)));
+    y = V_ADD(m, V_DIV(m, V_FMA(V_SET(2), m, V_ONE)));
+    y = V_SEL(V_LT(a, V_SET(20)), y, V_MUL(V_MUL(V_SET(0.5), e), e));
+    y = V_SEL(V_LT(a, V_SET(1e-20)), a, y);
+    return TNI_FNT(tni_copysign)(V_SEL(V_ISNAN(x), x, y), x);
+}
+TNI_HELPER V TNI_FNT(tni_cosh)(V x) {
+    V a = V_ABS(x), h = TNI_FNT(tni_exp)(V_MUL(a, V_SET(0.5)));
+    V e = TNI_FNT(tni_exp)(V_MIN(V_SET(20), a)), y = V_FMA(V_SET(0.5), e, V_DIV(V_SET(0.5), e));
+    return V_SEL(V_LT(a, V_SET(20)), y, V_MUL(V_MUL(V_SET(0.5), h), h));
+}
+
+/* --- log ------------------------------------------------------------------------------------------- */
+
+/* x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), of a positive finite number, denormals included */
+TNI_INLINE V TNI_FNT(tni_log_split)(V x, V *f) {
+    M small = V_LT(x, K(1.17549435e-38, 2.2250738585072014e-308));
+    x = V_SEL(small, V_MUL(x, K(16777216, 18014398509481984.0)), x);
+    V e = V_SUB(V_EXPO(x), V_SEL(small, K(24, 54), V_ZERO())), m = V_MANT(x);
+    M upper = V_GT(m, V_SET(1.41421356237309505));
+    *f = V_SUB(V_SEL(upper, V_MUL(m, V_SET(0.5)), m), V_ONE);
+    return V_SEL(upper, V_ADD(e, V_ONE), e);
+}
+/* log(1 + f) - f */
+TNI_INLINE V TNI_FNT(tni_log_tail)(V f) {
+#if defined(TNI_TYPE_F32)
+    V z = f, p = V_SET(7.332568616e-02), sq = V_MUL(f, f);
+    H(-1.165995449e-01); H(1.163465753e-01); H(-1.239669621e-01); H(1.425115615e-01); H(-1.666915119e-01);
+    H(2.000068873e-01); H(-2.499998063e-01); H(3.333333135e-01);
+    return V_FMA(V_SET(-0.5), sq, V_MUL(V_MUL(sq, f), p));
+#else /* by s = f / (2 + f): log(1 + f) = f - f^2 / 2 + s (f^2 / 2 + 2 s^2 P(s^2)) */
+    V s = V_DIV(f, V_ADD(V_SET(2), f)), z = V_MUL(s, s), p = V_SET(6.54404508035778126e-02);
+    H(6.63431221028847606e-02); H(7.69312281805563519e-02); H(9.09089776139465899e-02);
+    H(1.11111111964524001e-01); H(1.42857142853989288e-01); H(2.00000000000004424e-01);
+    H(3.33333333333333315e-01);
+    V half = V_MUL(V_SET(0.5), V_MUL(f, f));
+    return V_FMA(s, V_FMA(V_ADD(z, z), p, half), V_NEG(half));
+#endif
+}
+/* e * A + log(1 + f) * B for constants A, B in two parts each; hi and lo are added last, so <= 0.6 ULP */
+TNI_INLINE V TNI_FNT(tni_log_sum)(V e, V f, V tail, V ah, V al, V bh, V bl) {
+    V p = V_MUL(f, bh), q = V_FMA(tail, bh, V_FMA(f, bl, V_FMA(f, bh, V_NEG(p))));
+    V hi = V_FMA(e, ah, p), lo = V_ADD(V_FMA(e, ah, V_NEG(hi)), p);
+    return V_ADD(hi, V_ADD(lo, V_FMA(e, al, q)));
+}
+TNI_INLINE V TNI_FNT(tni_log_specials)(V x, V y) {
+    y = V_SEL(V_LT(x, K_INF), y, x); /* infinite or NaN: itself */
+    y = V_SEL(V_EQ(x, V_ZERO()), V_NEG(K_INF), y);
+    return V_SEL(V_LT(x, V_ZERO()), K_NAN, y);
+}
+TNI_HELPER V TNI_FNT(tni_log)(V x) {
+    V f, e = TNI_FNT(tni_log_split)(x, &f), hi = V_FMA(e, LN2_HI, f);
+    V lo = V_ADD(V_FMA(e, LN2_HI, V_NEG(hi)), f);
+    V y = V_ADD(hi, V_ADD(V_ADD(lo, TNI_FNT(tni_log_tail)(f)), V_MUL(e, LN2_LO)));
+    return TNI_FNT(tni_log_specials)(x, y);
+}
+TNI_HELPER V TNI_FNT(tni_log2)(V x) {
+    V f, e = TNI_FNT(tni_log_split)(x, &f);
+    return TNI_FNT(tni_log_specials)(x, TNI_FNT(tni_log_sum)(e, f, TNI_FNT(tni_log_tail)(f), V_ONE, V_ZERO(),
+        K(1.442695022e+00, 1.44269504088896339e+00), K(1.925963034e-08, 2.03552737409310331e-17)));
+}
+TNI_HELPER V TNI_FNT(tni_log10)(V x) {
+    V f, e = TNI_FNT(tni_log_split)(x, &f);
+    return TNI_FNT(tni_log_specials)(x, TNI_FNT(tni_log_sum)(e, f, TNI_FNT(tni_log_tail)(f),
+        K(3.010300100e-01, 3.01029995663981198e-01), K(-1.432098884e-08, -2.80372812778517039e-18),
+        K(4.342944920e-01, 4.34294481903251817e-01), K(-1.010304995e-08, 1.09831965021676507e-17)));
+}
+/* 1 + x = u + c exactly; log(u + c) = log(u) + c / u */
+TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
+    V u = V_ADD(V_ONE, x), b = V_SUB(u, V_ONE), c = V_ADD(V_SUB(V_ONE, V_SUB(u, b)), V_SUB(x, b));
+    V f, e = TNI_FNT(tni_log_split)(u, &f), d = V_LDEXP(c, V_NEG(e));
+    V tail = V_FMA(d, V_FMA(f, V_SUB(f, V_ONE), V_ONE), TNI_FNT(tni_log_tail)(f)); /* 1 / (1 + f) = 1 - f + f^2 */
+    V hi = V_FMA(e, LN2_HI, f), lo = V_ADD(V_FMA(e, LN2_HI, V_NEG(hi)), f);
+    V y = TNI_FNT(tni_log_specials)(u, V_ADD(hi, V_ADD(V_ADD(lo, tail), V_MUL(e, LN2_LO))));
+    return V_SEL(V_EQ(x, V_ZERO()), x, y);
+}
+
+/* --- pow ------------------------------------------------------------------------------------------- */
+
+/* log(a) = hi + lo with about twice the digits: 2 atanh(q) + e ln2, q = (m - 1) / (m + 1) in two parts */
+TNI_INLINE V TNI_FNT(tni_log_long)(V a, V *lo) {
+    V f, e = TNI_FNT(tni_log_split)(a, &f), two = V_ADD(V_SET(2), f), low = V_ADD(V_SUB(V_SET(2), two), f);
+    V i = V_DIV(V_ONE, two), q = V_MUL(f, i), z = V_MUL(q, q);
+    V ql = V_MUL(i, V_FNMA(q, low, V_FNMA(q, two, f)));
+#if defined(TNI_TYPE_F32)
+    V p = V_SET(1.152505055e-01);
+    H(1.428109109e-01); H(2.000000775e-01);
+#else
+    V p = V_SET(5.86219340885594797e-02);
+    H(5.85305641745502217e-02); H(6.66740482646310251e-02); H(7.69229743189867865e-02);
+    H(9.09090916820070871e-02); H(1.11111111108254904e-01); H(1.42857142857146874e-01);
+    H(2.00000000000000011e-01);
+#endif
+    V t = V_MUL(z, p), third = K(3.333333433e-01, 3.33333333333333315e-01), c = V_ADD(third, t);
+    V cl = V_ADD(V_ADD(V_SUB(third, c), t), K(-9.934107759e-09, 1.85037170770859413e-17));
+    V zl = V_FMA(q, V_ADD(ql, ql), V_FMA(q, q, V_NEG(z))), cube = V_MUL(z, q);
+    V cubel = V_FMA(z, ql, V_FMA(zl, q, V_FMA(z, q, V_NEG(cube))));
+    V w = V_MUL(cube, c), wl = V_FMA(cube, cl, V_FMA(cubel, c, V_FMA(cube, c, V_NEG(w))));
+    V h = V_ADD(q, w), l = V_ADD(V_ADD(V_SUB(q, h), w), V_ADD(ql, wl));
+    h = V_ADD(h, h), l = V_ADD(l, l);
+    V n = V_MUL(e, LN2_HI), nl = V_FMA(e, LN2_LO, V_FMA(e, LN2_HI, V_NEG(n))), s = V_ADD(n, h);
+    l = V_ADD(V_ADD(V_SEL(V_EQ(e, V_ZERO()), V_ZERO(), V_ADD(V_SUB(n, s), h)), nl), l);
+    h = V_ADD(s, l);
+    *lo = V_ADD(V_SUB(s, h), l);
+    return h;
+}
+/* e^(h + l), |l| small against h */
+TNI_INLINE V TNI_FNT(tni_exp_long)(V h, V l) {
+    V n = V_ROUND(V_MUL(h, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, h), b = V_FNMA(n, LN2_LO, l);
+    V r = V_ADD(a, b), rl = V_ADD(V_SUB(a, r), b), s = V_MUL(V_MUL(r, r), TNI_FNT(tni_exp_poly)(r));
+    V y = V_ADD(V_ONE, r), yl = V_ADD(V_ADD(V_SUB(V_ONE, y), r), V_ADD(s, V_FMA(rl, r, rl)));
+    return V_LDEXP(V_ADD(y, yl), n);
+}
+/* x^y as C's pow; y = 2 and 3 are products */
+TNI_HELPER V TNI_FNT(tni_pow)(V x, V y) {
+    M square = V_EQ(y, V_SET(2)), cube = V_EQ(y, V_SET(3));
+    V sq = V_MUL(x, x), product = V_SEL(square, sq, V_MUL(sq, x));
+    if (!M_ANY(M_NOT(M_OR(square, cube)))) return product;
+    V a = V_ABS(x), l, h = TNI_FNT(tni_log_long)(a, &l), zero = V_ZERO(), inf = K_INF;
+    V ph = V_MUL(y, h), pl = V_FMA(y, l, V_FMA(y, h, V_NEG(ph)));
+    M far = M_NOT(V_LE(V_ABS(ph), K(105, 750)));
+    ph = V_MAX(K(-105, -750), V_MIN(K(105, 750), ph));
+    V r = TNI_FNT(tni_exp_long)(ph, V_SEL(far, zero, pl));
+    r = V_SEL(V_EQ(a, V_ONE), V_ONE, r);
+    M under = V_LT(y, zero);
+    r = V_SEL(V_EQ(a, zero), V_SEL(under, inf, zero), r);
+    r = V_SEL(V_EQ(a, inf), V_SEL(under, zero, inf), r);
+    V half = V_MUL(y, V_SET(0.5));
+    M whole = V_EQ(V_TRUNC(y), y), odd = M_AND(whole, V_NE(V_TRUNC(half), half));
+    r = V_OR(r, V_AND(V_SEL(odd, x, zero), V_SET(-0.0)));
+    r = V_SEL(M_AND(M_AND(V_LT(x, zero), V_GT(x, V_NEG(inf))), M_NOT(whole)), K_NAN, r);
+    r = V_SEL(M_OR(V_ISNAN(x), V_ISNAN(y)), V_ADD(x, y), r);
+    r = V_SEL(M_OR(V_EQ(y, zero), V_EQ(x, V_ONE)), V_ONE, r);
+    return V_SEL(M_OR(square, cube), product, r);
+}
+
+/* --- sin, cos, tan ----------------------------------------------------------------------------------- */
+
+/* lanes beyond the reach of three constants, one by one */
+TNI_HELPER V TNI_FNT(tni_trig_lanes)(V x, V r, V *rl, V *q) {
+    T xs[W], rs[W], ls[W], qs[W];
+    V_ST(xs, x), V_ST(rs, r), V_ST(ls, *rl), V_ST(qs, *q);
+    for (int i = 0; i < W; i++) {
+        double hi, lo;
+        if (!(xs[i] > K_LIMIT || xs[i] < -K_LIMIT) || xs[i] - xs[i] != 0) continue;
+        qs[i] = (T)TNI_FN(tni_trig_large)((double)xs[i], &hi, &lo);
+        rs[i] = (T)hi;
+        ls[i] = (T)((hi - (double)rs[i]) + lo);
+    }
+    *rl = V_LD(ls), *q = V_LD(qs);
+    return V_LD(rs);
+}
+/* x = n pi/2 + r + rl; q = n mod 4. Infinite and NaN give NaN. */
+TNI_INLINE V TNI_FNT(tni_trig_reduce)(V x, V *rl, V *q) {
+    V n = V_ROUND(V_MUL(x, V_SET(6.36619772367581382e-01)));
+    V p2 = K(-4.371138829e-08, 6.12323399573676604e-17), p3 = K(-1.715124510e-15, -1.49738490485916983e-33);
+    V r = V_FNMA(n, K(1.570796371, 1.57079632679489656), x), p = V_MUL(n, p2), pe = V_FMA(n, p2, V_NEG(p));
+    V s = V_SUB(r, p), b = V_SUB(s, r), e = V_SUB(V_SUB(r, V_SUB(s, b)), V_ADD(p, b)); /* s + e = r - p */
+    V l = V_FNMA(n, p3, V_SUB(e, pe));
+    r = V_ADD(s, l), *rl = V_ADD(V_SUB(s, r), l);
+    *q = V_FNMA(V_SET(4), V_FLOOR(V_MUL(n, V_SET(0.25))), n);
+    if (M_ANY(V_GT(V_ABS(x), V_SET(K_LIMIT)))) r = TNI_FNT(tni_trig_lanes)(x, r, rl, q);
+    return r;
+}
+/* sin(r + rl) = return + low */
+TNI_INLINE V TNI_FNT(tni_sin_parts)(V r, V rl, V *low) {
+    V z = V_MUL(r, r);
+#if defined(TNI_TYPE_F32)
+    V p = V_SET(2.724938895e-06);
+    H(-1.984008268e-04); H(8.333331905e-03); H(-1.666666716e-01);
+#else
+    V p = V_SET(-7.58658048790459093e-13);
+    H(1.60585296445810500e-10); H(-2.50521062200247380e-08); H(2.75573192193035283e-06);
+    H(-1.98412698412650193e-04); H(8.33333333333333148e-03); H(-1.66666666666666657e-01);
+#endif
+    *low = V_FMA(V_MUL(z, r), p, V_FMA(V_MUL(z, V_SET(-0.5)), rl, rl));
+    return r;
+}
+TNI_INLINE V TNI_FNT(tni_cos_parts)(V r, V rl, V *low) {
+    V z = V_MUL(r, r), half = V_MUL(z, V_SET(0.5)), w = V_SUB(V_ONE, half);
+#if defined(TNI_TYPE_F32)
+    V p = V_SET(-2.730050426e-07);
+    H(2.480059629e-05); H(-1.388888806e-03); H(4.166666791e-02);
+#else
+    V p = V_SET(4.74580684080214986e-14);
+    H(-1.14704597858538745e-11); H(2.08767557841456125e-09); H(-2.75573192213829243e-07);
+    H(2.48015873015846216e-05); H(-1.38888888888888873e-03); H(4.16666666666666644e-02);
+#endif
+    *low = V_ADD(V_SUB(V_SUB(V_ONE, w), half), V_FNMA(r, rl, V_MUL(V_MUL(z, z), p)));
+    return w;
+}
+TNI_INLINE V TNI_FNT(tni_trig)(V x, int cosine) {
+    V rl, q, r = TNI_FNT(tni_trig_reduce)(x, &rl, &q), sl, cl;
+    V s = TNI_FNT(tni_sin_parts)(r, rl, &sl), c = TNI_FNT(tni_cos_parts)(r, rl, &cl);
+    s = V_ADD(s, sl), c = V_ADD(c, cl);
+    M one = V_EQ(q, V_ONE), two = V_EQ(q, V_SET(2)), three = V_EQ(q, V_SET(3)), odd = M_OR(one, three);
+    V y = cosine ? V_SEL(odd, s, c) : V_SEL(odd, c, s);
+    y = V_SEL(cosine ? M_OR(one, two) : M_OR(two, three), V_NEG(y), y);
+    y = cosine ? y : V_SEL(V_EQ(x, V_ZERO()), x, y);
+    return V_SEL(V_LT(V_ABS(x), K_INF), y, K_NAN);
+}
+TNI_HELPER V TNI_FNT(tni_sin)(V x) { return TNI_FNT(tni_trig)(x, 0); }
+TNI_HELPER V TNI_FNT(tni_cos)(V x) { return TNI_FNT(tni_trig)(x, 1); }
+TNI_HELPER V TNI_FNT(tni_tan)(V x) { /* sin / cos or -cos / sin, corrected by the remainder of the division */
+    V rl, q, r = TNI_FNT(tni_trig_reduce)(x, &rl, &q), sl, cl;
+    V s = TNI_FNT(tni_sin_parts)(r, rl, &sl), c = TNI_FNT(tni_cos_parts)(r, rl, &cl);
+    V sh = V_ADD(s, sl), ch = V_ADD(c, cl);
+    sl = V_ADD(V_SUB(s, sh), sl), cl = V_ADD(V_SUB(c, ch), cl);
+    M odd = M_OR(V_EQ(q, V_ONE), V_EQ(q, V_SET(3)));
+    V a = V_SEL(odd, V_NEG(ch), sh), al = V_SEL(odd, V_NEG(cl), sl), b = V_SEL(odd, sh, ch);
+    V bl = V_SEL(odd, sl, cl), y = V_DIV(a, b);
+    y = V_ADD(y, V_DIV(V_FNMA(y, bl, V_ADD(V_FNMA(y, b, a), al)), b));
+    y = V_SEL(V_LT(V_ABS(x), V_SET(1e-20)), x, y);
+    return V_SEL(V_LT(V_ABS(x), K_INF), y, K_NAN);
+}
+
+/* --- inverse circular functions --------------------------------------------------------------------- */
+
+#define PIO2_HI K(1.570796371, 1.57079632679489656)
+#define PIO2_LO K(-4.371138829e-08, 6.12323399573676604e-17)
+TNI_HELPER V TNI_FNT(tni_atan)(V x) { /* of 1 / x where |x| > 1 */
+    V a = V_ABS(x);
+    M outer = V_GT(a, V_ONE);
+    V t = V_SEL(outer, V_DIV(V_ONE, a), a), z = V_MUL(t, t);
+#if defined(TNI_TYPE_F32)
+    V p = V_SET(1.565760118e-03);
+    H(-9.492962621e-03); H(2.696142904e-02); H(-4.962813482e-02); H(7.071528584e-02); H(-8.945652843e-02);
+    H(1.109097674e-01); H(-1.428427100e-01); H(1.999996006e-01); H(-3.333333433e-01);
+#else
+    V p = V_SET(-1.24981479730605418e-05);
+    H(1.43542466198123944e-04); H(-7.82762545961363789e-04); H(2.71091184217454395e-03);
+    H(-6.74738991376521661e-03); H(1.30001400379979540e-02); H(-2.04995441221842677e-02);
+    H(2.77819921827932373e-02); H(-3.38864397971224765e-02); H(3.87940564969035950e-02);
+    H(-4.31073409014746042e-02); H(4.75286852507522395e-02); H(-5.26144450950995213e-02);
+    H(5.88210566340505100e-02); H(-6.66664029447634893e-02); H(7.69230569622645494e-02);
+    H(-9.09090898969950323e-02); H(1.11111111079612065e-01); H(-1.42857142856622737e-01);
+    H(1.99999999999996597e-01); H(-3.33333333333333315e-01);
+#endif
+    V low = V_MUL(V_MUL(z, t), p), h = V_SUB(PIO2_HI, t);
+    V far = V_ADD(h, V_SUB(V_ADD(V_SUB(V_SUB(PIO2_HI, h), t), PIO2_LO), low));
+    return TNI_FNT(tni_copysign)(V_SEL(outer, far, V_ADD(t, low)), x);
+}
+/* asin(t) - t for |t| <= 1/2 */
+TNI_INLINE V TNI_FNT(tni_asin_tail)(V t) {
+    V z = V_MUL(t, t);
+#if defined(TNI_TYPE_F32)
+    V p = V_SET(3.393080831e-02);
+    H(1.700072922e-02); H(3.113277815e-02); H(4.459657520e-02); H(7.500103116e-02); H(1.666666567e-01);
+#else
+    V p = V_SET(2.90203794368872371e-02);
+    H(-1.52439645300440768e-02); H(1.76570258721838007e-02); H(5.36139127846630651e-03);
+    H(1.03456814991210854e-02); H(1.14755848738593586e-02); H(1.39715893764227970e-02);
+    H(1.73523667690095619e-02); H(2.23721740759968736e-02); H(3.03819441093165429e-02);
+    H(4.46428571467441110e-02); H(7.49999999999823030e-02); H(1.66666666666666685e-01);
+#endif
+    return V_MUL(V_MUL(z, t), p);
+}
+/* for |x| > 1/2: acos|x| = 2 asin(sqrt((1 - |x|) / 2)), the root in two parts; = return + low */
+TNI_INLINE V TNI_FNT(tni_acos_near_one)(V a, V *low) {
+    V z = V_MUL(V_SUB(V_ONE, a), V_SET(0.5)), s = V_SQRT(z), i = V_DIV(V_SET(0.5), s);
+    V sl = V_SEL(V_GT(s, V_ZERO()), V_MUL(V_FNMA(s, s, z), i), V_ZERO());
+    V l = V_ADD(TNI_FNT(tni_asin_tail)(s), sl);
+    *low = V_ADD(l, l);
+    return V_ADD(s, s);
+}
+TNI_HELPER V TNI_FNT(tni_asin)(V x) {
+    V a = V_ABS(x), l, h = TNI_FNT(tni_acos_near_one)(a, &l), s = V_SUB(PIO2_HI, h);
+    V outer = V_ADD(s, V_SUB(V_ADD(V_SUB(V_SUB(PIO2_HI, s), h), PIO2_LO), l));
+    V y = V_SEL(V_GT(a, V_SET(0.5)), outer, V_ADD(a, TNI_FNT(tni_asin_tail)(a)));
+    return TNI_FNT(tni_copysign)(V_SEL(V_LE(a, V_ONE), y, K_NAN), x);
+}
+TNI_HELPER V TNI_FNT(tni_acos)(V x) {
+    V a = V_ABS(x), l, h = TNI_FNT(tni_acos_near_one)(a, &l), pi = V_ADD(PIO2_HI, PIO2_HI);
+    V pil = V_ADD(PIO2_LO, PIO2_LO), s = V_SUB(pi, h), t = V_SUB(PIO2_HI, x);
+    V negative = V_ADD(s, V_SUB(V_ADD(V_SUB(V_SUB(pi, s), h), pil), l));
+    V inner = V_SUB(V_ADD(V_SUB(V_SUB(PIO2_HI, t), x), PIO2_LO), TNI_FNT(tni_asin_tail)(x));
+    V y = V_SEL(V_LT(x, V_ZERO()), negative, V_ADD(h, l));
+    y = V_SEL(V_GT(a, V_SET(0.5)), y, V_ADD(t, inner));
+    return V_SEL(V_LE(a, V_ONE), y, K_NAN);
+}
+
+/* --- erf --------------------------------------------------------------------------------------------- */
+
+/* x + x P(x^2) near 0, else 1 - e^P(|x|) with P fitted to log(erfc) */
+TNI_HELPER V TNI_FNT(tni_erf)(V x) {
+    V a = V_MIN(K(4.2, 5.95), V_ABS(x)), sq = V_MUL(a, a), z = sq, near, far;
+#if defined(TNI_TYPE_F32)
+    V p = V_SET(-5.96761703e-4);
+    H(4.99119423e-3); H(-2.67681349e-2); H(1.12819925e-1); H(-3.76125336e-1); H(1.28379166e-1);
+    near = V_FMA(p, a, a);
+    p = V_FMA(V_SET(-1.72853470e-5), a, V_SET(3.83197126e-4));
+    p = V_FMA(p, sq, V_FMA(V_SET(-3.88396438e-3), a, V_SET(2.42546219e-2)));
+    z = a, H(-1.06777877e-1); H(-6.34846687e-1); H(-1.28717512e-1);
+    far = V_SUB(V_ONE, TNI_FNT(tni_exp)(V_FMA(p, a, V_NEG(a))));
+    near = V_SEL(V_GT(a, V_SET(0.927734375)), far, near);
+#else
+    V p = V_SET(5.94525924018032111e-11);
+    H(-1.13656644442390191e-09); H(1.46578794420150271e-08); H(-1.63500251622660576e-07);
+    H(1.64609728112695583e-06); H(-1.49255935065289795e-05); H(1.20553310368844933e-04);
+    H(-8.54832697874178507e-04); H(5.22397762478085930e-03); H(-2.68661706450728927e-02);
+    H(1.12837916709548569e-01); H(-3.76126389031837483e-01); H(1.28379167095512586e-01);
+    near = V_FMA(p, a, a);
+    p = V_SET(-4.92904683729920643e-12);
+    z = a, H(2.04512566646431614e-10); H(-3.93455092545300268e-09); H(4.64261005330201920e-08);
+    H(-3.73327337037930556e-07); H(2.13581319121082866e-06); H(-8.66773313198112170e-06);
+    H(2.28243457318915311e-05); H(-2.02713390793389777e-05); H(-1.35041015078168664e-04);
+    H(7.70628508883007546e-04); H(-1.91592532049787191e-03); H(4.10610904891598447e-04);
+    H(1.89901909465662808e-02); H(-1.02703445795701911e-01); H(-6.36643625843034466e-01);
+    H(-1.12837408997051125e+00); H(-5.02799273374248153e-07);
+    far = V_SUB(V_ONE, TNI_FNT(tni_exp)(p));
+    near = V_SEL(V_GT(a, V_ONE), far, near);
+#endif
+    return TNI_FNT(tni_copysign)(near, x);
+}
+
+/* --- division with a rest; exact, lane by lane ------------------------------------------------------- */
+
+#if defined(TNI_TYPE_F32)
+#define FMOD fmodf
+#define FLOOR floorf
+#define COPYSIGN copysignf
+#else
+#define FMOD fmod
+#define FLOOR floor
+#define COPYSIGN copysign
+#endif
+TNI_INLINE T TNI_FNT(tni_floordiv_one)(T a, T b) { /* Python's a // b, as torch computes it */
+    if (b == 0) return a / b;
+    T rest = FMOD(a, b), q = (a - rest) / b;
+    if (rest != 0 && (b < 0) != (rest < 0)) q -= 1;
+    if (q == 0) return COPYSIGN((T)0, a / b);
+    T down = FLOOR(q);
+    return q - down > (T)0.5 ? down + 1 : down;
+}
+TNI_INLINE T TNI_FNT(tni_remainder_one)(T a, T b) { /* the sign of b */
+    T rest = FMOD(a, b);
+    return rest != 0 && (b < 0) != (rest < 0) ? rest + b : rest;
+}
+TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return FMOD(a, b); }
+#include "math_lanes.h"
+TNI_LANES(tni_floordiv)
+TNI_LANES(tni_remainder)
+TNI_LANES(tni_fmod)
+#undef TNI_LANES
+
+#undef FMOD
+#undef FLOOR
+#undef COPYSIGN
+#undef K
+#undef H
+#undef K_INF
+#undef K_NAN
+#undef K_LIMIT
+#undef LN2_HI
+#undef LN2_LO
+#undef EXP_LOW
+#undef EXP_HIGH
+#undef PIO2_HI
+#undef PIO2_LO
+#include "end.h"

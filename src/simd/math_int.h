@@ -1,0 +1,42 @@
+/* math_int.h - division and powers of one integer type. A zero divisor gives 0: who calls has refused it for elements,
+ * and the padding of a last vector holds zeros. The smallest number by -1 wraps. */
+#include "vocabulary.h"
+
+#if defined(TNI_TYPE_I32)
+#define U uint32_t
+#else
+#define U uint64_t
+#endif
+TNI_INLINE V TNI_FNT(tni_square)(V x) { return V_MUL(x, x); }
+TNI_INLINE V TNI_FNT(tni_sign)(V x) {
+    V above = V_SEL(V_GT(x, V_ZERO()), V_ONE, V_ZERO());
+    return V_SEL(V_LT(x, V_ZERO()), V_SET(-1), above);
+}
+TNI_INLINE T TNI_FNT(tni_div_one)(T a, T b) { /* truncated */
+    return b == 0 ? 0 : b == -1 ? (T)(0 - (U)a) : a / b;
+}
+TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; }
+TNI_INLINE T TNI_FNT(tni_floordiv_one)(T a, T b) {
+    if (b == 0 || b == -1) return TNI_FNT(tni_div_one)(a, b);
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+TNI_INLINE T TNI_FNT(tni_remainder_one)(T a, T b) { /* the sign of b */
+    T rest = TNI_FNT(tni_fmod_one)(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) { /* of a negative power only that of 1 and -1 is not 0 */
+    if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
+    U power = 1, base = (U)a;
+    for (U n = (U)b; n; n >>= 1, base *= base)
+        if (n & 1) power *= base;
+    return (T)power;
+}
+#include "math_lanes.h"
+TNI_LANES(tni_div)
+TNI_LANES(tni_fmod)
+TNI_LANES(tni_floordiv)
+TNI_LANES(tni_remainder)
+TNI_LANES(tni_pow)
+#undef TNI_LANES
+#undef U
+#include "end.h"

@@ -1,0 +1,229 @@
+/* sample.c - see sample.h. */
+#include "sample.h"
+
+#include <ctype.h>
+
+typedef struct reader {
+    sample *s;
+    const char *at;
+    bool ok;
+} reader;
+
+uint64_t sample_hash(uint64_t x) {
+    uint64_t z = x + 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static bool reader_fail(reader *r, const char *what) {
+    if (r->ok) snprintf(r->s->error, sizeof r->s->error, "%s: sample \"%.80s\": %s at \"%.20s\"", r->s->row->name, r->s->text, what, r->at);
+    return r->ok = false;
+}
+
+static tn_dtype sample_dtype(const char *word) {
+    static const char *const text[] = {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "bool", "c64", "c128"};
+    static const tn_dtype is[] = {TN_F64, TN_F32, TN_F16, TN_BF16, TN_I64, TN_I32, TN_I16, TN_I8, TN_U8, TN_BOOL, TN_C64, TN_C128};
+    for (int i = 0; i < 12; i++)
+        if (strcmp(text[i], word) == 0) return is[i];
+    return tn_dtype_named(word);
+}
+
+int sample_count(const tn_row *row) {
+    int n = row->sample && row->sample[0] ? 1 : 0;
+    for (const char *at = row->sample; n && (at = strstr(at, " | ")) != NULL; at += 3) n++;
+    return n;
+}
+
+/* The domain of parameter `name`, from "self:0.1..2 other:-1..1". */
+static void sample_domain(const tn_row *row, const char *name, double *lo, double *hi) {
+    const char *at = row->domain;
+    size_t n = strlen(name);
+    *lo = -2;
+    *hi = 2;
+    while (at && *at) {
+        if (strncmp(at, name, n) == 0 && at[n] == ':') {
+            char *end;
+            *lo = strtod(at + n + 1, &end);
+            *hi = strtod(end + 2, NULL);
+            return;
+        }
+        at = strchr(at, ' ');
+        if (at) at++;
+    }
+}
+
+static tn_scalar sample_element(uint64_t h, tn_dtype dtype, int64_t below, double lo, double hi) {
+    const tni_dtype_info *d = tni_dtype(dtype);
+    double u = (double)(h >> 11) * 0x1p-53, v = (double)(sample_hash(h) >> 11) * 0x1p-53;
+    if (d->category == TNI_CAT_BOOL) return tn_bool(h & 1);
+    if (d->category == TNI_CAT_INT) {
+        if (below > 0) return tn_int((int64_t)(h % (uint64_t)below));
+        return tn_int((int64_t)(h % 11) - (d->is_signed ? 5 : 0));
+    }
+    if (d->category == TNI_CAT_COMPLEX) return tn_complex(lo + u * (hi - lo), lo + v * (hi - lo));
+    return tn_float(lo + u * (hi - lo));
+}
+
+static tn_tensor *sample_tensor(sample *s, const char *name, tn_dtype dtype, int ndim, const int64_t *size, int64_t below) {
+    tni_block *b = tni_here();
+    int which = s->ntensors;
+    double lo, hi;
+    tn_tensor *t = tni_header(b, dtype, ndim, size, NULL);
+    if (!t || which >= SAMPLE_TENSORS) return NULL;
+    if (s->meta) t->flags |= TNI_META, t->device = TN_META;
+    if (!tni_set_storage(b, t)) return NULL;
+    sample_domain(s->row, name, &lo, &hi);
+    for (int64_t i = 0; !s->meta && i < t->numel; i++) {
+        uint64_t h = sample_hash(((uint64_t)(which + 1) << 32) | (uint64_t)i);
+        tni_element_set((char *)t->storage->data + i * tni_dtype_size(t), dtype, sample_element(h, dtype, below, lo, hi));
+    }
+    return s->tensor[s->ntensors++] = t;
+}
+
+static tn_tensor *read_tensor(reader *r, const char *name) {
+    int64_t size[TN_MAX_DIMS], below = 0;
+    int ndim = 0, n = 0;
+    char word[16];
+    tn_dtype dtype = r->s->dtype;
+    tn_tensor *t;
+    r->at++; /* ( */
+    while (*r->at && *r->at != ')' && ndim < TN_MAX_DIMS) {
+        char *end;
+        size[ndim++] = strtoll(r->at, &end, 10);
+        if (end == r->at) return reader_fail(r, "expected a size"), (tn_tensor *)NULL;
+        r->at = *end == ',' ? end + 1 : end;
+    }
+    if (*r->at != ')') return reader_fail(r, "expected )"), (tn_tensor *)NULL;
+    r->at++;
+    if (*r->at == ':') {
+        for (r->at++; isalnum((unsigned char)*r->at) && n < 15; r->at++) word[n++] = *r->at;
+        word[n] = 0;
+        dtype = sample_dtype(word);
+        if (!dtype) return reader_fail(r, "unknown dtype"), (tn_tensor *)NULL;
+    }
+    if (*r->at == '<') below = strtoll(r->at + 1, (char **)(uintptr_t)&r->at, 10);
+    t = sample_tensor(r->s, name, dtype, ndim, size, below);
+    if (!t) return reader_fail(r, "cannot make the tensor"), (tn_tensor *)NULL;
+    r->s->under_test[r->s->ntensors - 1] = n == 0;
+    return t;
+}
+
+static void read_tensors(reader *r, tn_value *v, const char *name) {
+    int from = r->s->nlists;
+    r->at++; /* { */
+    while (r->ok && *r->at && *r->at != '}') {
+        if (strncmp(r->at, "None", 4) == 0) r->s->list[r->s->nlists++] = NULL, r->at += 4;
+        else if (*r->at == '(') r->s->list[r->s->nlists++] = read_tensor(r, name);
+        else reader_fail(r, "expected a tensor");
+        if (*r->at == ',') r->at++;
+    }
+    if (*r->at == '}') r->at++;
+    v->type = TN_T_TENSORS;
+    v->as.tensors = tn_tensors_of(r->s->list + from, r->s->nlists - from);
+}
+
+static void read_numbers(reader *r, tn_value *v) {
+    int from = r->s->nints;
+    bool real = false;
+    r->at++; /* [ */
+    while (*r->at && *r->at != ']' && r->s->nints < SAMPLE_INTS) {
+        char *end;
+        r->s->floats[r->s->nints] = strtod(r->at, &end);
+        for (const char *c = r->at; c < end; c++) real = real || *c == '.' || *c == 'e';
+        r->s->ints[r->s->nints++] = strtoll(r->at, NULL, 10);
+        if (end == r->at) {
+            reader_fail(r, "expected a number");
+            return;
+        }
+        r->at = *end == ',' ? end + 1 : end;
+    }
+    if (*r->at == ']') r->at++;
+    v->type = real ? TN_T_FLOATS : TN_T_INTS;
+    if (real) v->as.floats.at = r->s->floats + from, v->as.floats.n = r->s->nints - from;
+    else v->as.ints = tn_ints_of(r->s->nints > from ? r->s->ints + from : r->s->ints, r->s->nints - from);
+}
+
+static const tn_param *sample_param(const sample *s, const char *name, int position) {
+    const tn_gen *gen = s->row->gen;
+    for (int i = 0; i < gen->nparam; i++)
+        if (name ? strcmp(gen->param[i].name, name) == 0 : i == position) return &gen->param[i];
+    return NULL;
+}
+
+static void read_word(reader *r, tn_value *v, const tn_param *p, char *word) {
+    int n = 0;
+    while (*r->at && *r->at != ' ' && n < 39) word[n++] = *r->at++;
+    word[n] = 0;
+    v->type = TN_T_STRING;
+    v->as.string = word;
+    if (strcmp(word, "None") == 0) v->type = 0;
+    else if (strcmp(word, "True") == 0 || strcmp(word, "False") == 0) {
+        v->type = TN_T_BOOL;
+        v->as.boolean = word[0] == 'T';
+    } else if (isdigit((unsigned char)word[0]) || word[0] == '-' || word[0] == '.') {
+        bool real = strpbrk(word, ".e") != NULL || strstr(word, "inf") || strstr(word, "nan");
+        v->type = real ? TN_T_FLOAT : TN_T_INT;
+        if (real) v->as.real = strtod(word, NULL);
+        else v->as.integer = strtoll(word, NULL, 10);
+        if (!real && p && p->type == TN_T_FLOAT) v->type = TN_T_FLOAT, v->as.real = strtod(word, NULL);
+    } else if (p && p->type == TN_T_DTYPE) {
+        v->type = TN_T_DTYPE;
+        v->as.dtype = sample_dtype(word);
+        if (!v->as.dtype) reader_fail(r, "unknown dtype");
+    }
+}
+
+static bool read_item(reader *r, int position) {
+    sample *s = r->s;
+    tn_value *v = &s->value[s->nvalues];
+    char *name = s->name[s->nvalues];
+    int n = 0;
+    const tn_param *p;
+    memset(v, 0, sizeof *v);
+    while ((isalnum((unsigned char)r->at[n]) || r->at[n] == '_') && n < 39) n++;
+    if (r->at[n] == '=') {
+        memcpy(name, r->at, (size_t)n);
+        name[n] = 0;
+        v->name = name;
+        r->at += n + 1;
+    }
+    p = sample_param(s, v->name, position);
+    if (!p) return reader_fail(r, "no such parameter");
+    if (*r->at == '(') {
+        v->type = TN_T_TENSOR;
+        v->as.tensor = read_tensor(r, p->name);
+    } else if (*r->at == '{') read_tensors(r, v, p->name);
+    else if (*r->at == '[') read_numbers(r, v);
+    else read_word(r, v, p, s->word[s->nvalues]);
+    s->nvalues++;
+    return r->ok;
+}
+
+bool sample_make(sample *s, const tn_row *row, int i, tn_dtype dtype, bool meta) {
+    const char *from = row->sample, *end;
+    reader r;
+    int position = 0;
+    for (; i > 0; i--) from = strstr(from, " | ") + 3;
+    end = strstr(from, " | ");
+    memset(s, 0, sizeof *s);
+    s->row = row;
+    s->dtype = dtype;
+    s->meta = meta;
+    snprintf(s->text, sizeof s->text, "%.*s", (int)(end ? end - from : (long)strlen(from)), from);
+    r.s = s;
+    r.at = s->text;
+    r.ok = true;
+    while (r.ok) {
+        while (*r.at == ' ') r.at++;
+        if (!*r.at) break;
+        if (s->nvalues == SAMPLE_VALUES) return reader_fail(&r, "too many items");
+        read_item(&r, position++);
+        if (r.ok && *r.at && *r.at != ' ') reader_fail(&r, "expected a space");
+    }
+    return r.ok;
+}
+
+bool sample_call(sample *s, unsigned how, tn_tensor **out, int room, int *n) {
+    return tn_call_row(s->row->name, 0, s->row, how, s->value, s->nvalues, out, room, n);
+}

@@ -1,0 +1,103 @@
+/* base_stand_ins.h - what the tests of src/base share: the room above it, a counting allocator, threads, fork. */
+#ifndef TNI_TESTS_BASE_STAND_INS_H
+#define TNI_TESTS_BASE_STAND_INS_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "../check.h"
+#include "../../src/base/base.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static TNI_UNUSED int ready_calls, ready_fails, leave_calls;
+static char leave_order[8];
+static TNI_UNUSED void leave_say(char name) { __atomic_store_n(&leave_order[__atomic_fetch_add(&leave_calls, 1, 0) & 7], name, 0); }
+static TNI_UNUSED void leave_a(tn_context *c) { (void)c, leave_say('a'); }
+static TNI_UNUSED void leave_b(tn_context *c) { (void)c, leave_say('b'); }
+TN_PRIV bool tni_context_ready(tn_context *c) {
+    __atomic_fetch_add(&ready_calls, 1, __ATOMIC_RELAXED);
+    tni_context_at_end(c, leave_a);
+    tni_context_at_end(c, leave_b);
+    tni_context_at_end(c, leave_b);
+    return !ready_fails;
+}
+
+/* An allocator that counts what it gave, checks sizes at free, and fails from the k-th call on, once or for ever. */
+typedef struct counted {
+    int64_t bytes, blocks, calls, wrong, fail_at, most;
+    bool for_ever;
+} counted;
+static TNI_UNUSED void *counted_alloc(size_t bytes, void *user) {
+    counted *a = (counted *)user;
+    int64_t call = __atomic_add_fetch(&a->calls, 1, __ATOMIC_RELAXED);
+    if (a->fail_at && (call == a->fail_at || (a->for_ever && call > a->fail_at))) return NULL;
+    int64_t *at = (int64_t *)malloc(bytes + 16);
+    if (!at) return NULL;
+    at[0] = (int64_t)bytes;
+    int64_t now = __atomic_add_fetch(&a->bytes, (int64_t)bytes, __ATOMIC_RELAXED);
+    int64_t most = __atomic_load_n(&a->most, __ATOMIC_RELAXED);
+    while (now > most && !__atomic_compare_exchange_n(&a->most, &most, now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    __atomic_add_fetch(&a->blocks, 1, __ATOMIC_RELAXED);
+    return at + 2;
+}
+static TNI_UNUSED void counted_free(void *p, size_t bytes, void *user) {
+    counted *a = (counted *)user;
+    int64_t *at = (int64_t *)p - 2;
+    if (at[0] != (int64_t)bytes) __atomic_add_fetch(&a->wrong, 1, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&a->bytes, (int64_t)bytes, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&a->blocks, 1, __ATOMIC_RELAXED);
+    free(at);
+}
+static TNI_UNUSED tn_context_options counted_options(counted *a) {
+    tn_context_options o;
+    memset(&o, 0, sizeof o);
+    memset(a, 0, sizeof *a);
+    o.allocator.alloc = counted_alloc;
+    o.allocator.free = counted_free;
+    o.allocator.user = a;
+    return o;
+}
+static TNI_UNUSED void counted_check(const counted *a) {
+    CHECK_EQ(a->bytes, 0);
+    CHECK_EQ(a->blocks, 0);
+    CHECK_EQ(a->wrong, 0);
+}
+
+/* A context of its own, current until the test ends. */
+static TNI_UNUSED tn_context *begin(const tn_context_options *o) {
+    tn_context *c = tn_context_new(o);
+    CHECK(c != NULL);
+    tn_context_use(c);
+    return c;
+}
+static TNI_UNUSED void end(tn_context *c) {
+    tn_context_use(NULL);
+    tn_context_free(c);
+}
+static TNI_UNUSED void in_thread(void *(*run)(void *), void *arg) {
+    pthread_t t;
+    if (CHECK(pthread_create(&t, NULL, run, arg) == 0)) pthread_join(t, NULL);
+}
+/* Runs a test's part in a child of fork; it passes when the part returns true in time. */
+static TNI_UNUSED void in_child(bool (*run)(void *), void *arg) {
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(20);
+        _exit(run(arg) ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(pid, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* A task whose sum over 0..n-1 is n (n + 1) / 2. */
+static TNI_UNUSED void add_index(void *arg, int64_t i) { __atomic_fetch_add((int64_t *)arg, i + 1, __ATOMIC_RELAXED); }
+
+#endif
