@@ -14,6 +14,7 @@ SOURCES := $(wildcard src/*/*.c)
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 LANES := $(patsubst tests/%/run.sh,%,$(wildcard tests/*/run.sh))
+TEXTS := $(shell find src tools tests examples bench -name '*.[ch]' -o -name '*.inl' | sort)
 SCHEMA := $(wildcard src/call/schema.c)
 OPTABLE := $(BUILD)/tools/optable
 AMALGAMATE := $(BUILD)/tools/amalgamate
@@ -61,8 +62,8 @@ check-headers: $(OPTABLE) $(AMALGAMATE) $(CHECK)
 	@$(OPTABLE) --check || { echo "run 'make headers' and commit what it writes"; exit 1; }
 	@$(AMALGAMATE) --check src/tensor.c tensor.h
 	@$(AMALGAMATE) --check --on src/tensor.c src/tensor_nn.c tensor_nn.h
-	@$(CHECK) files
-	@$(MAKE) -s objects
+	@$(CHECK) files $(TEXTS)
+	@$(MAKE) -s -j2 objects
 	@for r in src/*/; do ls $$r*.c >/dev/null 2>&1 && $(NM) -A $(BUILD)/$$(basename $$r)/*.o; done \
 	    > $(BUILD)/symbols; $(CHECK) symbols $(BUILD)/symbols
 	@echo "headers are current, the rules hold"

@@ -1,11 +1,12 @@
 /* check.h - the whole test framework: a test is a function in a list, its name says the promise.
  *
- *     static void sum_of_nothing_is_zero(void) { CHECK_EQ(sum(NULL, 0), 0); }
- *     static const check_test tests[] = {CHECK_TEST(sum_of_nothing_is_zero)};
- *     int main(int argc, char **argv) { return CHECK_MAIN(tests, argc, argv); }
+ *     static void sum_of_nothing_is_zero(void) { CHECK_EQ(sum(NULL, 0), 0); } static const
+ * check_test tests[] = {CHECK_TEST(sum_of_nothing_is_zero)}; int main(int argc, char **argv) {
+ * return CHECK_MAIN(tests, argc, argv); }
  *
- * A check that fails prints its place and the test goes on. Arguments are parts of names: only tests that have one
- * of them run. The last line is "N passed, N failed" (tests, not checks); the program returns 1 when one failed. */
+ * A check that fails prints its place and the test goes on. Arguments are parts of names: only
+ * tests that have one of them run. The last line is "N passed, N failed" (tests, not checks);
+ * the program returns 1 when one failed. */
 #ifndef TNI_TESTS_CHECK_H
 #define TNI_TESTS_CHECK_H
 
@@ -47,8 +48,10 @@ static int check_text(const char *a, const char *b, const char *file, int line, 
 #define CHECK_EQ(a, b) check_equal((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
 #define CHECK_TEXT(a, b) check_text(a, b, __FILE__, __LINE__, #a " is " #b)
 
-#define CHECK_TEST(name) {#name, name}
-#define CHECK_MAIN(tests, argc, argv) check_run(tests, (int)(sizeof(tests) / sizeof *(tests)), argc, argv)
+#define CHECK_TEST(name) \
+    { #name, name }
+#define CHECK_MAIN(tests, argc, argv) \
+    check_run(tests, (int)(sizeof(tests) / sizeof *(tests)), argc, argv)
 
 static int check_run(const check_test *test, int n, int argc, char **argv) {
     int passed = 0, failed = 0;
@@ -59,8 +62,10 @@ static int check_run(const check_test *test, int n, int argc, char **argv) {
         if (!chosen) continue;
         check_failures = 0;
         test[i].run();
-        if (check_failures) printf("FAILED %s\n", test[i].name), failed++;
-        else passed++;
+        if (check_failures)
+            printf("FAILED %s\n", test[i].name), failed++;
+        else
+            passed++;
         fflush(stdout);
     }
     printf("%d passed, %d failed\n", passed, failed);

@@ -293,14 +293,15 @@ static void pack(file *f, text *to) {
 static char names[MAX_NAMES][NAME];
 static int nnames;
 
-/* Text without comments, white space made one blank; directive lines only when `directives`. */
+/* Text without comments, white space made one blank; directives, but #line, when asked for. */
 static text bare(const text *from, bool directives) {
     text to = {NULL, 0, 0};
     bool open = false, continued = false;
     add(&to, "", 0);
     for (const char *p = from->at, *end; *p; p = end) {
         end = line_end(p);
-        bool skip = !directives && (continued || (!open && *skip_blanks(p) == '#'));
+        bool directive_line = continued || (!open && *skip_blanks(p) == '#');
+        bool skip = directive_line && (!directives || strncmp(p, "#line", 5) == 0);
         continued = skip && end - p >= 2 && end[-2] == '\\';
         for (const char *q = p; q < end; q++) {
             bool starts = !open && q[0] == '/' && q[1] == '*';
@@ -359,7 +360,7 @@ static uint64_t layout_of(const text *api) {
 static void write_prefix(text *out, const char *layout) {
     print(out,
           "/* TN_PREFIX renames every symbol. %s is the hash of what stands below: who\n"
-          " * includes this refers to a symbol of that name, which the implementation defines. What\n"
+          " * includes this refers to a symbol of that name, which the implementation has. What\n"
           " * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */\n", layout);
     if (!packer.suffix[0])
         print(out, "#ifdef TN_PREFIX\n#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_%s)\n"

@@ -82,7 +82,8 @@
 #endif
 
 /* Private constant data that is declared before it is defined. C++ has no tentative definitions,
- * an unnamed namespace gives the same: internal linkage for a name declared extern. */
+ * an unnamed namespace gives the same: internal linkage for a name declared extern. The definition stands between
+ * TNI_PRIVATE_BEGIN and TNI_PRIVATE_END. */
 #if defined(TNI_OBJECTS)
 #define TN_PRIV_DECLARE(type, name) extern TNI_HIDDEN const type name
 #define TN_PRIV_DEFINE(type, name) const type name
@@ -92,6 +93,13 @@
 #else
 #define TN_PRIV_DECLARE(type, name) static const type name
 #define TN_PRIV_DEFINE(type, name) static TNI_UNUSED const type name
+#endif
+#if defined(__cplusplus) && !defined(TNI_OBJECTS)
+#define TNI_PRIVATE_BEGIN namespace {
+#define TNI_PRIVATE_END }
+#else
+#define TNI_PRIVATE_BEGIN
+#define TNI_PRIVATE_END
 #endif
 
 #endif

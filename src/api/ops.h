@@ -11,7 +11,7 @@
 #ifndef TNI_API_OPS_H
 #define TNI_API_OPS_H
 
-#include "row.h"
+#include "cxx.h"
 
 TNI_EXTERN_C_BEGIN
 
@@ -35,6 +35,155 @@ typedef enum tn_activation { TN_ACTIVATION_RELU = 1, TN_ACTIVATION_GELU } tn_act
 typedef enum tn_fan_mode { TN_FAN_MODE_FAN_IN = 1, TN_FAN_MODE_FAN_OUT } tn_fan_mode;
 typedef enum tn_bag_mode { TN_BAG_MODE_SUM = 1, TN_BAG_MODE_MEAN, TN_BAG_MODE_MAX } tn_bag_mode;
 
+/* beta * self + alpha * mat1 mat2, self broadcast; beta 0 ignores self, even NaN.
+ * self (m, n) or broadcast to it, mat1 (m, k), mat2 (k, n) -> (m, n)   tn_addmm(bias, x, w, .alpha = 2) */
+typedef struct tn_addmm_args {
+    tn_tensor *out;
+    double beta, alpha;
+    tn_tensor *self, *mat1, *mat2;
+} tn_addmm_args;
+TN_API tn_tensor *tn_addmm_at(const char *file, int line, const tn_addmm_args *args);
+TN_API tn_tensor *tnp_addmm(tn_tensor *self, tn_tensor *mat1, tn_tensor *mat2, double beta,
+    double alpha);
+#ifndef __cplusplus
+#define tn_addmm(self_, mat1_, ...) TNI_CALL(tn_addmm, .beta = 1, .alpha = 1, .self = self_, \
+    .mat1 = mat1_, .mat2 = __VA_ARGS__)
+#endif
+
+/* Whether no element over dim is zero; all dimensions when absent. Of uint8 the result is uint8.
+ * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_all(mask) */
+typedef struct tn_all_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_tensor *self;
+} tn_all_args;
+TN_API tn_tensor *tn_all_at(const char *file, int line, const tn_all_args *args);
+TN_API tn_tensor *tnp_all(tn_tensor *self, tn_ints dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_all(...) TNI_CALL(tn_all, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* Largest element over dim, all when empty; a NaN wins. Equal ones share the gradient.
+ * self (*) -> self's shape without dim, 1 there when keepdim   tn_amax(x, .dim = TN_DIMS(0, 1)) */
+typedef struct tn_amax_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_tensor *self;
+} tn_amax_args;
+TN_API tn_tensor *tn_amax_at(const char *file, int line, const tn_amax_args *args);
+TN_API tn_tensor *tnp_amax(tn_tensor *self, tn_ints dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_amax(...) TNI_CALL(tn_amax, .dim = TN_EMPTY_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* Smallest element over dim, all when empty; a NaN wins. Equal ones share the gradient.
+ * self (*) -> self's shape without dim, 1 there when keepdim   tn_amin(x, .dim = TN_DIMS(0, 1)) */
+typedef struct tn_amin_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_tensor *self;
+} tn_amin_args;
+TN_API tn_tensor *tn_amin_at(const char *file, int line, const tn_amin_args *args);
+TN_API tn_tensor *tnp_amin(tn_tensor *self, tn_ints dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_amin(...) TNI_CALL(tn_amin, .dim = TN_EMPTY_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* Smallest and largest element along dim, of all when absent.
+ * self (*) -> min, max: self's shape without dim, 1 there when keepdim   tn_min_max m = tn_aminmax(x, .dim = 0); */
+typedef struct tn_min_max {
+    tn_tensor *min, *max;
+} tn_min_max;
+typedef struct tn_aminmax_args {
+    tn_min_max out;
+    int64_t dim;
+    bool keepdim;
+    tn_tensor *self;
+} tn_aminmax_args;
+TN_API tn_min_max tn_aminmax_at(const char *file, int line, const tn_aminmax_args *args);
+TN_API tn_min_max tnp_aminmax(tn_tensor *self, int64_t dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_aminmax(...) TNI_CALL(tn_aminmax, .dim = TN_NONE, .self = __VA_ARGS__)
+#endif
+
+/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8 the result is uint8.
+ * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_any(mask, .dim = TN_DIMS(0)) */
+typedef struct tn_any_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_tensor *self;
+} tn_any_args;
+TN_API tn_tensor *tn_any_at(const char *file, int line, const tn_any_args *args);
+TN_API tn_tensor *tnp_any(tn_tensor *self, tn_ints dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_any(...) TNI_CALL(tn_any, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* Index of the largest element along dim, the first among equals; of the row-major order of all when absent.
+ * self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmax(x, .dim = 1) */
+typedef struct tn_argmax_args {
+    tn_tensor *out;
+    int64_t dim;
+    bool keepdim;
+    tn_tensor *self;
+} tn_argmax_args;
+TN_API tn_tensor *tn_argmax_at(const char *file, int line, const tn_argmax_args *args);
+TN_API tn_tensor *tnp_argmax(tn_tensor *self, int64_t dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_argmax(...) TNI_CALL(tn_argmax, .dim = TN_NONE, .self = __VA_ARGS__)
+#endif
+
+/* Index of the smallest element along dim, the first among equals; of the row-major order of all when absent.
+ * self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmin(x, .dim = 1) */
+typedef struct tn_argmin_args {
+    tn_tensor *out;
+    int64_t dim;
+    bool keepdim;
+    tn_tensor *self;
+} tn_argmin_args;
+TN_API tn_tensor *tn_argmin_at(const char *file, int line, const tn_argmin_args *args);
+TN_API tn_tensor *tnp_argmin(tn_tensor *self, int64_t dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_argmin(...) TNI_CALL(tn_argmin, .dim = TN_NONE, .self = __VA_ARGS__)
+#endif
+
+/* Products of equally many matrices.   self (b, m, k), mat2 (b, k, n) -> (b, m, n)   tn_bmm(q, kt) */
+typedef struct tn_bmm_args {
+    tn_tensor *out;
+    tn_tensor *self, *mat2;
+} tn_bmm_args;
+TN_API tn_tensor *tn_bmm_at(const char *file, int line, const tn_bmm_args *args);
+TN_API tn_tensor *tnp_bmm(tn_tensor *self, tn_tensor *mat2);
+#ifndef __cplusplus
+#define tn_bmm(self_, ...) TNI_CALL(tn_bmm, .self = self_, .mat2 = __VA_ARGS__)
+#endif
+
+/* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()   tn_dot(x, y) */
+typedef struct tn_dot_args {
+    tn_tensor *out;
+    tn_tensor *self, *tensor;
+} tn_dot_args;
+TN_API tn_tensor *tn_dot_at(const char *file, int line, const tn_dot_args *args);
+TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor);
+#ifndef __cplusplus
+#define tn_dot(self_, ...) TNI_CALL(tn_dot, .self = self_, .tensor = __VA_ARGS__)
+#endif
+
+/* input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)   tn_linear(x, w, .bias = b) */
+typedef struct tn_linear_args {
+    tn_tensor *out;
+    tn_tensor *bias, *input, *weight;
+} tn_linear_args;
+TN_API tn_tensor *tn_linear_at(const char *file, int line, const tn_linear_args *args);
+TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias);
+#ifndef __cplusplus
+#define tn_linear(input_, ...) TNI_CALL(tn_linear, .input = input_, .weight = __VA_ARGS__)
+#endif
+
 /* Matrix product with torch's rules: 1-D operands are a row on the left and a column on the right, the leading
  * dimensions are batches and broadcast; equal dtypes, not bool.
  * self (*, m, k), other (*, k, n) -> (*, m, n)   tn_matmul(x, w) */
@@ -48,91 +197,337 @@ TN_API tn_tensor *tnp_matmul(tn_tensor *self, tn_tensor *other);
 #define tn_matmul(self_, ...) TNI_CALL(tn_matmul, .self = self_, .other = __VA_ARGS__)
 #endif
 
+/* Largest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_max(x) */
+typedef struct tn_max_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_max_args;
+TN_API tn_tensor *tn_max_at(const char *file, int line, const tn_max_args *args);
+TN_API tn_tensor *tnp_max(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_max(...) TNI_CALL(tn_max, .self = __VA_ARGS__)
+#endif
+
+/* Largest element along dim and its index, the first among equals; a NaN wins.
+ * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m = tn_max_dim(x, 1); */
+typedef struct tn_values_indices {
+    tn_tensor *values, *indices;
+} tn_values_indices;
+typedef struct tn_max_dim_args {
+    tn_values_indices out;
+    bool keepdim;
+    tn_tensor *self;
+    int64_t dim;
+} tn_max_dim_args;
+TN_API tn_values_indices tn_max_dim_at(const char *file, int line, const tn_max_dim_args *args);
+TN_API tn_values_indices tnp_max_dim(tn_tensor *self, int64_t dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_max_dim(self_, ...) TNI_CALL(tn_max_dim, .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* Sum over dim, divided by the number of elements; floating or complex. No elements: NaN.
+ * self (*) -> self's shape without dim, 1 there when keepdim   tn_mean(x, .dim = TN_DIMS(-1)) */
+typedef struct tn_mean_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_mean_args;
+TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *args);
+TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_mean(...) TNI_CALL(tn_mean, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* Smallest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_min(x) */
+typedef struct tn_min_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_min_args;
+TN_API tn_tensor *tn_min_at(const char *file, int line, const tn_min_args *args);
+TN_API tn_tensor *tnp_min(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_min(...) TNI_CALL(tn_min, .self = __VA_ARGS__)
+#endif
+
+/* Smallest element along dim and its index, the first among equals; a NaN wins.
+ * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m = tn_min_dim(x, 1); */
+typedef struct tn_min_dim_args {
+    tn_values_indices out;
+    bool keepdim;
+    tn_tensor *self;
+    int64_t dim;
+} tn_min_dim_args;
+TN_API tn_values_indices tn_min_dim_at(const char *file, int line, const tn_min_dim_args *args);
+TN_API tn_values_indices tnp_min_dim(tn_tensor *self, int64_t dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_min_dim(self_, ...) TNI_CALL(tn_min_dim, .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* Product of two matrices, without broadcasting.   self (m, k), mat2 (k, n) -> (m, n)   tn_mm(a, b) */
+typedef struct tn_mm_args {
+    tn_tensor *out;
+    tn_tensor *self, *mat2;
+} tn_mm_args;
+TN_API tn_tensor *tn_mm_at(const char *file, int line, const tn_mm_args *args);
+TN_API tn_tensor *tnp_mm(tn_tensor *self, tn_tensor *mat2);
+#ifndef __cplusplus
+#define tn_mm(self_, ...) TNI_CALL(tn_mm, .self = self_, .mat2 = __VA_ARGS__)
+#endif
+
+/* Matrix times vector.   self (m, k), vec (k) -> (m)   tn_mv(a, x) */
+typedef struct tn_mv_args {
+    tn_tensor *out;
+    tn_tensor *self, *vec;
+} tn_mv_args;
+TN_API tn_tensor *tn_mv_at(const char *file, int line, const tn_mv_args *args);
+TN_API tn_tensor *tnp_mv(tn_tensor *self, tn_tensor *vec);
+#ifndef __cplusplus
+#define tn_mv(self_, ...) TNI_CALL(tn_mv, .self = self_, .vec = __VA_ARGS__)
+#endif
+
+/* Product over dim, of all elements when absent. Integers and bool are multiplied in int64.
+ * self (*) -> self's shape without dim, 1 there when keepdim   tn_prod(x, .dim = 1) */
+typedef struct tn_prod_args {
+    tn_tensor *out;
+    int64_t dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_prod_args;
+TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args);
+TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_prod(...) TNI_CALL(tn_prod, .dim = TN_NONE, .self = __VA_ARGS__)
+#endif
+
+/* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16 in float.
+ * self (*) -> self's shape without dim, 1 there when keepdim   tn_sum(x, .dim = TN_DIMS(0, 2)) */
+typedef struct tn_sum_args {
+    tn_tensor *out;
+    tn_ints dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_sum_args;
+TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args);
+TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_sum(...) TNI_CALL(tn_sum, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
 TNI_EXTERN_C_END
 
 #ifdef __cplusplus
-#include <initializer_list>
-#ifndef TNI_NAMESPACE
-#define TNI_NAMESPACE tn_inline
-#endif
-/* C++: overloads under torch's names, with default arguments: tn_max(x, 1), tn_add(x, 2), tn_sum(x, {0, 2}). The
- * parameter types below live for the time of the call. */
 inline namespace TNI_NAMESPACE {
-struct tn_site { /* where the call stands */
-    const char *file;
-    int line;
-#if defined(__GNUC__) || (defined(_MSC_VER) && _MSC_VER >= 1926)
-    static tn_site here(const char *f = __builtin_FILE(), int l = __builtin_LINE()) {
-#else
-    static tn_site here(const char *f = nullptr, int l = 0) {
-#endif
-        tn_site s = {f, l};
-        return s;
-    }
-};
-struct tn_dims { /* {2, 3}; made of nothing: None */
-    tn_ints value;
-    tn_dims() : value(tn_no_dims()) {}
-    tn_dims(tn_ints l) : value(l) {}
-    tn_dims(std::initializer_list<int64_t> l) : value(tn_empty_dims()) {
-        if (l.size()) value = tn_ints_of(l.begin(), (int64_t)l.size());
-    }
-};
-struct tn_doubles {
-    tn_floats value;
-    tn_doubles() { value.at = nullptr, value.n = -1; }
-    tn_doubles(tn_floats l) : value(l) {}
-    tn_doubles(std::initializer_list<double> l) { value.at = l.begin(), value.n = (int64_t)l.size(); }
-};
-struct tn_tensor_list {
-    tn_tensors value;
-    tn_tensor_list() : value(tn_tensors_of(nullptr, -1)) {}
-    tn_tensor_list(tn_tensors l) : value(l) {}
-    tn_tensor_list(std::initializer_list<tn_tensor *> l) : value(tn_tensors_of(l.begin(), (int64_t)l.size())) {}
-};
-/* What counts as a number: these exact types, so that a literal 0 is one and no null pointer. */
-template <class N> struct tni_is_number {};
-#define TNI_NUMBER_TYPE(N, make)                                                                          \
-    template <> struct tni_is_number<N> {                                                                 \
-        typedef N type;                                                                                   \
-        static tn_scalar scalar(N v) { return make; }                                                     \
-    };
-TNI_NUMBER_TYPE(bool, tn_bool(v))
-TNI_NUMBER_TYPE(char, tn_int(v))
-TNI_NUMBER_TYPE(signed char, tn_int(v))
-TNI_NUMBER_TYPE(unsigned char, tn_int(v))
-TNI_NUMBER_TYPE(short, tn_int(v))
-TNI_NUMBER_TYPE(unsigned short, tn_int(v))
-TNI_NUMBER_TYPE(int, tn_int(v))
-TNI_NUMBER_TYPE(unsigned, tn_int(v))
-TNI_NUMBER_TYPE(long, tn_int(v))
-TNI_NUMBER_TYPE(long long, tn_int(v))
-TNI_NUMBER_TYPE(unsigned long, tn_int((int64_t)v))
-TNI_NUMBER_TYPE(unsigned long long, tn_int((int64_t)v))
-TNI_NUMBER_TYPE(float, tn_float((double)v))
-TNI_NUMBER_TYPE(double, tn_float(v))
-TNI_NUMBER_TYPE(tn_scalar, v)
-#undef TNI_NUMBER_TYPE
-struct tn_number { /* made of nothing: None */
-    tn_scalar value;
-    tn_number() : value(tn_none()) {}
-    template <class N> tn_number(N v, typename tni_is_number<N>::type * = nullptr)
-        : value(tni_is_number<N>::scalar(v)) {}
-};
-#ifndef TN_DIMS
-#define TN_DIMS(...) (tn_dims({__VA_ARGS__}))
-#endif
-#ifndef TN_LIST
-#define TN_LIST(...) (tn_tensor_list({__VA_ARGS__}))
-#endif
-#ifndef TN_FLOATS
-#define TN_FLOATS(...) (tn_doubles({__VA_ARGS__}))
-#endif
+inline tn_tensor *tn_addmm(tn_tensor *self, tn_tensor *mat1, tn_tensor *mat2, double beta = 1,
+    double alpha = 1, tn_site at = tn_site::here()) {
+    const tn_addmm_args a = {NULL, beta, alpha, self, mat1, mat2};
+    return tn_addmm_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_all(tn_tensor *self, tn_dims dim = tn_dims(), bool keepdim = false,
+    tn_site at = tn_site::here()) {
+    const tn_all_args a = {NULL, dim.value, keepdim, self};
+    return tn_all_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_amax(tn_tensor *self, tn_dims dim = tn_dims(tn_empty_dims()),
+    bool keepdim = false, tn_site at = tn_site::here()) {
+    const tn_amax_args a = {NULL, dim.value, keepdim, self};
+    return tn_amax_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_amin(tn_tensor *self, tn_dims dim = tn_dims(tn_empty_dims()),
+    bool keepdim = false, tn_site at = tn_site::here()) {
+    const tn_amin_args a = {NULL, dim.value, keepdim, self};
+    return tn_amin_at(at.file, at.line, &a);
+}
+inline tn_min_max tn_aminmax(tn_tensor *self, int64_t dim = TN_NONE, bool keepdim = false,
+    tn_site at = tn_site::here()) {
+    const tn_aminmax_args a = {{NULL, NULL}, dim, keepdim, self};
+    return tn_aminmax_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_any(tn_tensor *self, tn_dims dim = tn_dims(), bool keepdim = false,
+    tn_site at = tn_site::here()) {
+    const tn_any_args a = {NULL, dim.value, keepdim, self};
+    return tn_any_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_argmax(tn_tensor *self, int64_t dim = TN_NONE, bool keepdim = false,
+    tn_site at = tn_site::here()) {
+    const tn_argmax_args a = {NULL, dim, keepdim, self};
+    return tn_argmax_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_argmin(tn_tensor *self, int64_t dim = TN_NONE, bool keepdim = false,
+    tn_site at = tn_site::here()) {
+    const tn_argmin_args a = {NULL, dim, keepdim, self};
+    return tn_argmin_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bmm(tn_tensor *self, tn_tensor *mat2, tn_site at = tn_site::here()) {
+    const tn_bmm_args a = {NULL, self, mat2};
+    return tn_bmm_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_dot(tn_tensor *self, tn_tensor *tensor, tn_site at = tn_site::here()) {
+    const tn_dot_args a = {NULL, self, tensor};
+    return tn_dot_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias = nullptr,
+    tn_site at = tn_site::here()) {
+    const tn_linear_args a = {NULL, bias, input, weight};
+    return tn_linear_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_matmul(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
     const tn_matmul_args a = {NULL, self, other};
     return tn_matmul_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_max(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_max_args a = {NULL, self};
+    return tn_max_at(at.file, at.line, &a);
+}
+inline tn_values_indices tn_max_dim(tn_tensor *self, int64_t dim, bool keepdim = false,
+    tn_site at = tn_site::here()) {
+    const tn_max_dim_args a = {{NULL, NULL}, keepdim, self, dim};
+    return tn_max_dim_at(at.file, at.line, &a);
+}
+inline tn_values_indices tn_max(tn_tensor *self, int64_t dim, bool keepdim = false,
+    tn_site at = tn_site::here()) {
+    const tn_max_dim_args a = {{NULL, NULL}, keepdim, self, dim};
+    return tn_max_dim_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_mean(tn_tensor *self, tn_dims dim = tn_dims(), bool keepdim = false,
+    tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
+    const tn_mean_args a = {NULL, dim.value, keepdim, dtype, self};
+    return tn_mean_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_min(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_min_args a = {NULL, self};
+    return tn_min_at(at.file, at.line, &a);
+}
+inline tn_values_indices tn_min_dim(tn_tensor *self, int64_t dim, bool keepdim = false,
+    tn_site at = tn_site::here()) {
+    const tn_min_dim_args a = {{NULL, NULL}, keepdim, self, dim};
+    return tn_min_dim_at(at.file, at.line, &a);
+}
+inline tn_values_indices tn_min(tn_tensor *self, int64_t dim, bool keepdim = false,
+    tn_site at = tn_site::here()) {
+    const tn_min_dim_args a = {{NULL, NULL}, keepdim, self, dim};
+    return tn_min_dim_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_mm(tn_tensor *self, tn_tensor *mat2, tn_site at = tn_site::here()) {
+    const tn_mm_args a = {NULL, self, mat2};
+    return tn_mm_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_mv(tn_tensor *self, tn_tensor *vec, tn_site at = tn_site::here()) {
+    const tn_mv_args a = {NULL, self, vec};
+    return tn_mv_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_prod(tn_tensor *self, int64_t dim = TN_NONE, bool keepdim = false,
+    tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
+    const tn_prod_args a = {NULL, dim, keepdim, dtype, self};
+    return tn_prod_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sum(tn_tensor *self, tn_dims dim = tn_dims(), bool keepdim = false,
+    tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
+    const tn_sum_args a = {NULL, dim.value, keepdim, dtype, self};
+    return tn_sum_at(at.file, at.line, &a);
+}
 #if __cplusplus >= 202002L /* options by name: tn_sum(x, {.keepdim = true}) */
+struct tn_addmm_options {
+    tn_tensor *out = {};
+    double beta = 1;
+    double alpha = 1;
+};
+inline tn_tensor *tn_addmm(tn_tensor *self, tn_tensor *mat1, tn_tensor *mat2, tn_addmm_options o,
+    tn_site at = tn_site::here()) {
+    const tn_addmm_args a = {o.out, o.beta, o.alpha, self, mat1, mat2};
+    return tn_addmm_at(at.file, at.line, &a);
+}
+struct tn_all_options {
+    tn_tensor *out = {};
+    tn_dims dim = tn_dims();
+    bool keepdim = false;
+};
+inline tn_tensor *tn_all(tn_tensor *self, tn_all_options o, tn_site at = tn_site::here()) {
+    const tn_all_args a = {o.out, o.dim.value, o.keepdim, self};
+    return tn_all_at(at.file, at.line, &a);
+}
+struct tn_amax_options {
+    tn_tensor *out = {};
+    tn_dims dim = tn_dims(tn_empty_dims());
+    bool keepdim = false;
+};
+inline tn_tensor *tn_amax(tn_tensor *self, tn_amax_options o, tn_site at = tn_site::here()) {
+    const tn_amax_args a = {o.out, o.dim.value, o.keepdim, self};
+    return tn_amax_at(at.file, at.line, &a);
+}
+struct tn_amin_options {
+    tn_tensor *out = {};
+    tn_dims dim = tn_dims(tn_empty_dims());
+    bool keepdim = false;
+};
+inline tn_tensor *tn_amin(tn_tensor *self, tn_amin_options o, tn_site at = tn_site::here()) {
+    const tn_amin_args a = {o.out, o.dim.value, o.keepdim, self};
+    return tn_amin_at(at.file, at.line, &a);
+}
+struct tn_aminmax_options {
+    tn_min_max out = {};
+    int64_t dim = TN_NONE;
+    bool keepdim = false;
+};
+inline tn_min_max tn_aminmax(tn_tensor *self, tn_aminmax_options o, tn_site at = tn_site::here()) {
+    const tn_aminmax_args a = {o.out, o.dim, o.keepdim, self};
+    return tn_aminmax_at(at.file, at.line, &a);
+}
+struct tn_any_options {
+    tn_tensor *out = {};
+    tn_dims dim = tn_dims();
+    bool keepdim = false;
+};
+inline tn_tensor *tn_any(tn_tensor *self, tn_any_options o, tn_site at = tn_site::here()) {
+    const tn_any_args a = {o.out, o.dim.value, o.keepdim, self};
+    return tn_any_at(at.file, at.line, &a);
+}
+struct tn_argmax_options {
+    tn_tensor *out = {};
+    int64_t dim = TN_NONE;
+    bool keepdim = false;
+};
+inline tn_tensor *tn_argmax(tn_tensor *self, tn_argmax_options o, tn_site at = tn_site::here()) {
+    const tn_argmax_args a = {o.out, o.dim, o.keepdim, self};
+    return tn_argmax_at(at.file, at.line, &a);
+}
+struct tn_argmin_options {
+    tn_tensor *out = {};
+    int64_t dim = TN_NONE;
+    bool keepdim = false;
+};
+inline tn_tensor *tn_argmin(tn_tensor *self, tn_argmin_options o, tn_site at = tn_site::here()) {
+    const tn_argmin_args a = {o.out, o.dim, o.keepdim, self};
+    return tn_argmin_at(at.file, at.line, &a);
+}
+struct tn_bmm_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_bmm(tn_tensor *self, tn_tensor *mat2, tn_bmm_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bmm_args a = {o.out, self, mat2};
+    return tn_bmm_at(at.file, at.line, &a);
+}
+struct tn_dot_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_dot(tn_tensor *self, tn_tensor *tensor, tn_dot_options o,
+    tn_site at = tn_site::here()) {
+    const tn_dot_args a = {o.out, self, tensor};
+    return tn_dot_at(at.file, at.line, &a);
+}
+struct tn_linear_options {
+    tn_tensor *out = {};
+    tn_tensor *bias = nullptr;
+};
+inline tn_tensor *tn_linear(tn_tensor *input, tn_tensor *weight, tn_linear_options o,
+    tn_site at = tn_site::here()) {
+    const tn_linear_args a = {o.out, o.bias, input, weight};
+    return tn_linear_at(at.file, at.line, &a);
+}
 struct tn_matmul_options {
     tn_tensor *out = {};
 };
@@ -141,8 +536,86 @@ inline tn_tensor *tn_matmul(tn_tensor *self, tn_tensor *other, tn_matmul_options
     const tn_matmul_args a = {o.out, self, other};
     return tn_matmul_at(at.file, at.line, &a);
 }
+struct tn_max_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_max(tn_tensor *self, tn_max_options o, tn_site at = tn_site::here()) {
+    const tn_max_args a = {o.out, self};
+    return tn_max_at(at.file, at.line, &a);
+}
+struct tn_max_dim_options {
+    tn_values_indices out = {};
+    bool keepdim = false;
+};
+inline tn_values_indices tn_max(tn_tensor *self, int64_t dim, tn_max_dim_options o,
+    tn_site at = tn_site::here()) {
+    const tn_max_dim_args a = {o.out, o.keepdim, self, dim};
+    return tn_max_dim_at(at.file, at.line, &a);
+}
+struct tn_mean_options {
+    tn_tensor *out = {};
+    tn_dims dim = tn_dims();
+    bool keepdim = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+};
+inline tn_tensor *tn_mean(tn_tensor *self, tn_mean_options o, tn_site at = tn_site::here()) {
+    const tn_mean_args a = {o.out, o.dim.value, o.keepdim, o.dtype, self};
+    return tn_mean_at(at.file, at.line, &a);
+}
+struct tn_min_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_min(tn_tensor *self, tn_min_options o, tn_site at = tn_site::here()) {
+    const tn_min_args a = {o.out, self};
+    return tn_min_at(at.file, at.line, &a);
+}
+struct tn_min_dim_options {
+    tn_values_indices out = {};
+    bool keepdim = false;
+};
+inline tn_values_indices tn_min(tn_tensor *self, int64_t dim, tn_min_dim_options o,
+    tn_site at = tn_site::here()) {
+    const tn_min_dim_args a = {o.out, o.keepdim, self, dim};
+    return tn_min_dim_at(at.file, at.line, &a);
+}
+struct tn_mm_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_mm(tn_tensor *self, tn_tensor *mat2, tn_mm_options o,
+    tn_site at = tn_site::here()) {
+    const tn_mm_args a = {o.out, self, mat2};
+    return tn_mm_at(at.file, at.line, &a);
+}
+struct tn_mv_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_mv(tn_tensor *self, tn_tensor *vec, tn_mv_options o,
+    tn_site at = tn_site::here()) {
+    const tn_mv_args a = {o.out, self, vec};
+    return tn_mv_at(at.file, at.line, &a);
+}
+struct tn_prod_options {
+    tn_tensor *out = {};
+    int64_t dim = TN_NONE;
+    bool keepdim = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+};
+inline tn_tensor *tn_prod(tn_tensor *self, tn_prod_options o, tn_site at = tn_site::here()) {
+    const tn_prod_args a = {o.out, o.dim, o.keepdim, o.dtype, self};
+    return tn_prod_at(at.file, at.line, &a);
+}
+struct tn_sum_options {
+    tn_tensor *out = {};
+    tn_dims dim = tn_dims();
+    bool keepdim = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+};
+inline tn_tensor *tn_sum(tn_tensor *self, tn_sum_options o, tn_site at = tn_site::here()) {
+    const tn_sum_args a = {o.out, o.dim.value, o.keepdim, o.dtype, self};
+    return tn_sum_at(at.file, at.line, &a);
+}
 #endif
-} // namespace
+} /* namespace */
 #endif
 
 #endif

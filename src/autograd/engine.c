@@ -357,7 +357,7 @@ static bool engine_ready(engine *e, engine_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key, *made = NULL;
     if (!engine_leaf_hooks(e, leaf, &entry->grad)) return false;
     if (leaf->grad && (e->create || leaf->grad->flags & TNI_REQUIRES)) made = tnp_add(leaf->grad, entry->grad, 1);
-    else if (!leaf->grad && !engine_takes(e, entry->grad)) made = tnp_clone(entry->grad, TN_NO_ENUM);
+    else if (!leaf->grad && !engine_takes(e, entry->grad)) made = tnp_clone(entry->grad, (tn_memory_format)0);
     else return true;
     if (!made) return false;
     tni_retain(made);
@@ -392,7 +392,9 @@ static bool engine_publish(engine *e) {
 
 /* A header of its own for the caller: grad may be a user's seed, or stand for two inputs. */
 static tn_tensor *engine_fresh(engine *e, tn_tensor *grad) {
-    tn_tensor *t = tni_share(e->b, grad->storage, grad);
+    tn_tensor *t;
+    if (grad->flags & TNI_REQUIRES && !grad->node) return tnp_clone(grad, (tn_memory_format)0); /* a leaf as seed */
+    t = tni_share(e->b, grad->storage, grad);
     if (t && grad->node) tni_node_hang(e->b, grad->node, t, (int)grad->node_out);
     return t;
 }
@@ -423,7 +425,7 @@ static bool engine_hand_out(engine *e) {
 static tn_tensor *engine_seed(engine *e, tn_tensor *root, tn_tensor *seed, int64_t i) {
     char a[128], c[128];
     if (!seed) {
-        if (root->numel == 1) return tnp_ones_like(root);
+        if (root->numel == 1) return tnp_ones_like(root, TN_NO_DTYPE, TN_NO_DEVICE);
         tni_error(e->b, TN_AUTOGRAD, "output %lld is %s: only a tensor of one element has an implicit gradient of 1",
                   (long long)i, tni_tensor_text(a, sizeof a, root));
         return NULL;

@@ -182,7 +182,7 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
 TN_API tn_tensor *tn_incoming(tn_gradient *g, int k) {
     const tn_tensor *out = g->out[k];
     if (!g->incoming[k] && out)
-        g->incoming[k] = tnp_zeros(tni_sizes(out), (tn_dtype)out->dtype, TN_NO_DEVICE, false);
+        g->incoming[k] = tnp_zeros(tni_sizes(out), (tn_dtype)out->dtype, TN_NO_DEVICE);
     return g->incoming[k];
 }
 

@@ -1,15 +1,21 @@
-/* alloc.c - memory of a context: small blocks from a thread's own bins, large ones from a cache of size classes.
+/* alloc.c - memory of a context: small blocks from a thread's own bins, large ones from a cache
+ * of size classes.
  *
- * Everything is a multiple of 64 bytes, 64-byte aligned, on top of an allocator that aligns as malloc does.
- *   small  <= 1024 bytes. A bin (free list) a multiple of 64 in each tni_block, filled from 64 KiB slabs: no lock,
- *          no counting. Freed in another thread, a block goes on its owner's list `returned`.
- *   large  a header before the data; freed ones wait in a list of their class (steps of 1/8), under one lock a
- *          context. What is in use is a list, too, so that the end of a context finds all of it.
- * Slabs go back to the allocator at the context's end. `used` counts slabs whole and large blocks as asked for;
- * the cap counts every byte that the allocator has given. The allocator is never called under the lock. */
+ * Everything is a multiple of 64 bytes, 64-byte aligned, on top of an allocator that aligns as
+ * malloc does.
+ *   small  <= 1024 bytes. A bin (free list) a multiple of 64 in each tni_block, filled from 64
+ *          KiB slabs: no lock, no counting. Freed in another thread, a block goes on its owner's
+ *          list `returned`.
+ *   large  a header before the data; freed ones wait in a list of their class (steps of 1/8),
+ *          under one lock a context. What is in use is a list, too, so that the end of a context
+ *          finds all of it.
+ * Slabs go back to the allocator at the context's end. `used` counts slabs whole and large
+ * blocks as asked for; the cap counts every byte that the allocator has given. The allocator is
+ * never called under the lock. */
 #include "base.h"
 
-/* Sanitizers see each block only when it comes from the allocator: there the caches are bypassed. */
+/* Sanitizers see each block only when it comes from the allocator: there the caches are
+ * bypassed. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
 #define TNI_SANITIZED 1
@@ -39,11 +45,11 @@ enum {
     ALLOC_KEEP = 64 << 20        /* the cache may always hold this much */
 };
 
-typedef struct alloc_header { /* 64 bytes or fewer, right before the data */
+typedef struct alloc_header {         /* 64 bytes or fewer, right before the data */
     struct alloc_header *next, *prev; /* in use: list of those; cached: next of the class */
     tn_context *context;
-    void *raw;                        /* what the allocator gave */
-    int64_t room, asked;              /* bytes behind the header; bytes that the caller wanted */
+    void *raw;           /* what the allocator gave */
+    int64_t room, asked; /* bytes behind the header; bytes that the caller wanted */
 } alloc_header;
 
 struct tni_slab {
@@ -52,13 +58,13 @@ struct tni_slab {
 
 struct tni_large {
     uint32_t lock;
-    int64_t held;        /* bytes that the allocator has given */
-    int64_t slabs;       /* bytes of slabs, part of tn_context.used */
+    int64_t held;  /* bytes that the allocator has given */
+    int64_t slabs; /* bytes of slabs, part of tn_context.used */
     alloc_header *live;
     alloc_header *cache[ALLOC_CLASSES];
 };
 
-/* --- size classes ---------------------------------------------------------------------------------------------- */
+/* --- size classes ----------------------------------------------------------------------------- */
 
 /* Class of a size and the bytes that all blocks of it have; 0: larger than any memory. */
 static int alloc_class(int64_t bytes, int64_t *room) {
@@ -79,18 +85,20 @@ static int alloc_class(int64_t bytes, int64_t *room) {
     return TNI_BINS + (log - 10) * ALLOC_STEPS + (int)n;
 }
 
-/* --- the allocator, counted --------------------------------------------------------------------------------------- */
+/* --- the allocator, counted ------------------------------------------------------------------- */
 
 static void *alloc_malloc(size_t bytes, void *user) { return (void)user, malloc(bytes); }
 static void alloc_free(void *at, size_t bytes, void *user) { (void)bytes, (void)user, free(at); }
 static void alloc_no_free(void *at, size_t bytes, void *user) { (void)at, (void)bytes, (void)user; }
 
-/* A child of fork may find the lock of a thread that it does not have, half way through a change. Lists change by
- * one store each, so going forward is right at any moment; the rest is put right from there. */
+/* A child of fork may find the lock of a thread that it does not have, half way through a
+ * change. Lists change by one store each, so going forward is right at any moment; the rest is
+ * put right from there. */
 static void alloc_repair(tn_context *c, struct tni_large *m) {
     c->used = m->slabs;
     alloc_header *before = NULL;
-    for (alloc_header *h = m->live; h; before = h, h = h->next) h->prev = before, c->used += h->asked;
+    for (alloc_header *h = m->live; h; before = h, h = h->next)
+        h->prev = before, c->used += h->asked;
     c->cached = 0;
     for (int i = 0; i < ALLOC_CLASSES; i++)
         for (alloc_header *h = m->cache[i]; h; h = h->next) c->cached += h->room;
@@ -105,7 +113,8 @@ static struct tni_large *alloc_lock(tn_context *c) {
 static bool alloc_reserve(tn_context *c, int64_t bytes) {
     struct tni_large *m = alloc_lock(c);
     int64_t after;
-    bool fits = tni_add(m->held, bytes, &after) && (c->options.memory_cap <= 0 || after <= c->options.memory_cap);
+    bool fits = tni_add(m->held, bytes, &after) &&
+                (c->options.memory_cap <= 0 || after <= c->options.memory_cap);
     if (fits) m->held = after, c->allocations++;
     tni_unlock(&m->lock);
     return fits;
@@ -136,14 +145,17 @@ TN_PRIV void tni_raw_put(tn_context *c, void *at, int64_t bytes) {
     c->options.allocator.free(at, (size_t)bytes, c->options.allocator.user);
 }
 
-/* --- large blocks --------------------------------------------------------------------------------------------------- */
+/* --- large blocks ----------------------------------------------------------------------------- */
 
 enum { ALLOC_BEFORE = 2 * TNI_ALIGN }; /* at most, of the data: slack to align, and the header */
 
 static void *alloc_data(alloc_header *h) { return (char *)h + TNI_ALIGN; }
-static alloc_header *alloc_of(void *data) { return (alloc_header *)(void *)((char *)data - TNI_ALIGN); }
+static alloc_header *alloc_of(void *data) {
+    return (alloc_header *)(void *)((char *)data - TNI_ALIGN);
+}
 
-static void alloc_link(tn_context *c, struct tni_large *m, alloc_header *h, int64_t bytes) { /* under the lock */
+static void alloc_link(tn_context *c, struct tni_large *m, alloc_header *h,
+                       int64_t bytes) { /* under the lock */
     h->asked = bytes;
     h->prev = NULL;
     h->next = m->live;
@@ -154,8 +166,10 @@ static void alloc_link(tn_context *c, struct tni_large *m, alloc_header *h, int6
 }
 
 static void alloc_unlink(tn_context *c, struct tni_large *m, alloc_header *h) { /* under the lock */
-    if (h->prev) tni_store(&h->prev->next, h->next);
-    else tni_store(&m->live, h->next);
+    if (h->prev)
+        tni_store(&h->prev->next, h->next);
+    else
+        tni_store(&m->live, h->next);
     if (h->next) h->next->prev = h->prev;
     c->used -= h->asked;
 }
@@ -173,7 +187,8 @@ static alloc_header *alloc_fresh(tn_context *c, int64_t room) {
     return h;
 }
 
-/* Where the caches are bypassed, from the last byte asked for to the end of what the allocator gave. */
+/* Where the caches are bypassed, from the last byte asked for to the end of what the allocator
+ * gave. */
 static void alloc_poison_tail(alloc_header *h) {
 #ifdef TNI_POISON
     char *end = (char *)alloc_data(h) + h->asked, *last = (char *)h->raw + h->room + ALLOC_BEFORE;
@@ -222,7 +237,8 @@ TN_PRIV void tni_put_apart(void *at) {
     int index = alloc_class(h->room, &room);
     struct tni_large *m = alloc_lock(c);
     alloc_unlink(c, m, h);
-    /* Steps of training settle within twice their peak; blocks beyond that are of sizes that do not come back. */
+    /* Steps of training settle within twice their peak; blocks beyond that are of sizes that do
+     * not come back. */
     bool keep = !c->options.no_cache && c->used + c->cached + h->room <= 2 * c->peak + ALLOC_KEEP;
     if (keep) {
         h->next = m->cache[index];
@@ -253,7 +269,7 @@ TN_PRIV int64_t tni_cache_clear(tn_context *c) {
     return bytes;
 }
 
-/* --- small blocks ------------------------------------------------------------------------------------------------------- */
+/* --- small blocks ----------------------------------------------------------------------------- */
 
 typedef struct alloc_small { /* a free one */
     struct alloc_small *next;
@@ -284,7 +300,8 @@ static bool alloc_new_slab(tni_block *b) {
     c->used += ALLOC_SLAB;
     if (c->used > c->peak) c->peak = c->used;
     tni_unlock(&m->lock);
-    if (b->slab < b->slab_end) alloc_push(b, (uintptr_t)(b->slab_end - b->slab) / TNI_ALIGN, b->slab);
+    if (b->slab < b->slab_end)
+        alloc_push(b, (uintptr_t)(b->slab_end - b->slab) / TNI_ALIGN, b->slab);
     struct tni_slab *slab = (struct tni_slab *)(void *)raw;
     slab->next = b->slabs;
     b->slabs = slab;
@@ -307,14 +324,16 @@ TNI_NOINLINE static void *alloc_refill(tni_block *b, int bin) {
 }
 
 TN_PRIV void *tni_get(tni_block *b, int64_t bytes) {
-    if (bytes > TNI_SMALL || bytes <= 0 || b->context->options.no_cache) return tni_get_apart(b->context, bytes);
+    if (bytes > TNI_SMALL || bytes <= 0 || b->context->options.no_cache)
+        return tni_get_apart(b->context, bytes);
     int bin = (int)((bytes + TNI_ALIGN - 1) / TNI_ALIGN);
     alloc_small *at = (alloc_small *)b->bin[bin];
     if (TNI_LIKELY(at != NULL)) return b->bin[bin] = at->next, (void *)at;
     return alloc_refill(b, bin);
 }
 
-/* Where the caches are bypassed each block knows its size: a wrong one at free is reported as a bad access. */
+/* Where the caches are bypassed each block knows its size: a wrong one at free is reported as a
+ * bad access. */
 static void alloc_check_size(void *at, int64_t bytes) {
 #ifdef TNI_POISON
     alloc_header *h = alloc_of(at);
@@ -338,8 +357,10 @@ TN_PRIV void tni_put(tni_block *b, tni_block *owner, void *at, int64_t bytes) {
     if (!at) return;
     if (TNI_LIKELY(bytes <= TNI_SMALL && !owner->context->options.no_cache)) {
         uintptr_t bin = (uintptr_t)(bytes + TNI_ALIGN - 1) / TNI_ALIGN;
-        if (TNI_LIKELY(b == owner)) alloc_push(b, bin, at);
-        else alloc_give_back(owner, bin, at);
+        if (TNI_LIKELY(b == owner))
+            alloc_push(b, bin, at);
+        else
+            alloc_give_back(owner, bin, at);
         return;
     }
     if (owner->context->options.no_cache) alloc_check_size(at, bytes);
@@ -352,9 +373,11 @@ TN_PRIV bool tni_memory_error(tni_block *b, int64_t bytes) {
     long long used = c->used, cap = c->options.memory_cap;
     tni_unlock(&m->lock);
     if (cap > 0)
-        return tni_error(b, TN_MEMORY, "out of memory: %lld bytes wanted, %lld in use, the cap is %lld", (long long)bytes,
-                         used, cap);
-    return tni_error(b, TN_MEMORY, "out of memory: %lld bytes wanted, %lld in use", (long long)bytes, used);
+        return tni_error(b, TN_MEMORY,
+                         "out of memory: %lld bytes wanted, %lld in use, the cap is %lld",
+                         (long long)bytes, used, cap);
+    return tni_error(b, TN_MEMORY, "out of memory: %lld bytes wanted, %lld in use",
+                     (long long)bytes, used);
 }
 
 TN_PRIV void *tni_need(tni_block *b, int64_t bytes) {
@@ -363,7 +386,7 @@ TN_PRIV void *tni_need(tni_block *b, int64_t bytes) {
     return at;
 }
 
-/* --- begin and end of a context -------------------------------------------------------------------------------------------- */
+/* --- begin and end of a context --------------------------------------------------------------- */
 
 TN_PRIV bool tni_memory_begin(tn_context *c) {
     tn_allocator *a = &c->options.allocator;
@@ -400,7 +423,7 @@ TN_PRIV void tni_memory_end(tn_context *c) {
     c->large = NULL;
 }
 
-/* --- public ------------------------------------------------------------------------------------------------------------------ */
+/* --- public ----------------------------------------------------------------------------------- */
 
 TN_API tn_memory_stats tn_memory(void) {
     tn_memory_stats s = {0, 0, 0, 0, 0};

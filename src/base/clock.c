@@ -1,4 +1,5 @@
-/* clock.c - seconds since some moment, never backwards, for profiler and progress; results never depend on it. */
+/* clock.c - seconds since some moment, never backwards, for profiler and progress; results never
+ * depend on it. */
 #include "base.h"
 
 #if defined(_WIN32)

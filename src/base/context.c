@@ -1,9 +1,10 @@
 /* context.c - contexts, and how a thread finds its block in one.
  *
- * What is process-wide stands here: the registry of live contexts, the default one, the epoch, a thread key. All of
- * it is gone when the last context is freed, so a library that is unloaded then leaves nothing behind.
- * A block has the token of the thread that uses it; a thread that ends gives its tokens back (destructor of the
- * key), and the next new thread adopts the block with all memory in it. */
+ * What is process-wide stands here: the registry of live contexts, the default one, the epoch, a
+ * thread key. All of it is gone when the last context is freed, so a library that is unloaded
+ * then leaves nothing behind. A block has the token of the thread that uses it; a thread that
+ * ends gives its tokens back (destructor of the key), and the next new thread adopts the block
+ * with all memory in it. */
 #include "base.h"
 
 #if TNI_THREADS == 1
@@ -20,17 +21,17 @@ TNI_THREAD_LOCAL tni_tls tni_this_thread;
 uint32_t tni_epoch = 1;
 #endif
 
-static uint32_t context_lock;         /* guards what follows, and the lists of blocks with their tokens */
-static tn_context *context_live;      /* the registry, newest first */
+static uint32_t context_lock; /* guards what follows, and the lists of blocks with their tokens */
+static tn_context *context_live; /* the registry, newest first */
 static tn_context *context_default;
-static uint64_t context_numbers;      /* ids of contexts and tokens of threads given out */
-static const char *context_reason;    /* why the default one could not be made; NULL: memory */
+static uint64_t context_numbers;   /* ids of contexts and tokens of threads given out */
+static const char *context_reason; /* why the default one could not be made; NULL: memory */
 
-/* --- the end of a thread ------------------------------------------------------------------------------------------- */
+/* --- the end of a thread ---------------------------------------------------------------------- */
 
 #if TNI_THREADS
-/* The value of the key is the token: not NULL. A thread that still calls the library afterwards, from a later
- * destructor, attaches anew. */
+/* The value of the key is the token: not NULL. A thread that still calls the library afterwards,
+ * from a later destructor, attaches anew. */
 static void context_thread_ends(uintptr_t token) {
     tni_lock(&context_lock);
     for (tn_context *c = context_live; c; c = c->next)
@@ -49,7 +50,8 @@ static pthread_key_t context_key;
 static bool context_has_key;
 static void context_destructor(void *token) { context_thread_ends((uintptr_t)token); }
 static void context_key_make(void) {
-    if (!context_has_key) context_has_key = pthread_key_create(&context_key, context_destructor) == 0;
+    if (!context_has_key)
+        context_has_key = pthread_key_create(&context_key, context_destructor) == 0;
 }
 static void context_key_set(uint64_t token) {
     if (context_has_key) pthread_setspecific(context_key, (void *)(uintptr_t)token);
@@ -65,7 +67,8 @@ static void WINAPI context_destructor(void *token) {
     if (token) context_thread_ends((uintptr_t)token);
 }
 static void context_key_make(void) {
-    if (!context_has_key) context_has_key = (context_key = FlsAlloc(context_destructor)) != FLS_OUT_OF_INDEXES;
+    if (!context_has_key)
+        context_has_key = (context_key = FlsAlloc(context_destructor)) != FLS_OUT_OF_INDEXES;
 }
 static void context_key_set(uint64_t token) {
     if (context_has_key) FlsSetValue(context_key, (void *)(uintptr_t)token);
@@ -80,7 +83,7 @@ static void context_key_set(uint64_t token) { (void)token; }
 static void context_key_free(void) {}
 #endif
 
-/* --- making a context ------------------------------------------------------------------------------------------------- */
+/* --- making a context ------------------------------------------------------------------------- */
 
 static const char *context_isa_refused(tn_context *c) {
     c->isa = tni_isa_pick(c->options.isa);
@@ -123,7 +126,10 @@ static tn_context *context_make(const tn_context_options *options, const char **
         return NULL;
     }
     tni_files_fill(&c->options.files);
-    c->threads = o.jobs.run ? o.jobs.threads : o.threads < 0 ? 1 : o.threads > 0 ? o.threads + 1 : tni_cores();
+    c->threads = o.jobs.run      ? o.jobs.threads
+                 : o.threads < 0 ? 1
+                 : o.threads > 0 ? o.threads + 1
+                                 : tni_cores();
     if (c->threads < 1) c->threads = 1;
     *reason = context_isa_refused(c);
     if (*reason || !tni_context_ready(c)) {
@@ -188,12 +194,14 @@ static tn_context *context_of_default(void) {
 }
 
 TN_PRIV const tn_error_info *tni_context_refusal(void) {
-    static const tn_error_info memory = {TN_MEMORY, "out of memory: a context could not be made", NULL, 0};
-    static const tn_error_info isa = {TN_UNSUPPORTED, "the instruction set that TN_ISA names cannot run here", NULL, 0};
+    static const tn_error_info memory = {TN_MEMORY, "out of memory: a context could not be made",
+                                         NULL, 0};
+    static const tn_error_info isa = {
+        TN_UNSUPPORTED, "the instruction set that TN_ISA names cannot run here", NULL, 0};
     return tni_load(&context_reason) ? &isa : &memory;
 }
 
-/* --- finding the block ------------------------------------------------------------------------------------------------- */
+/* --- finding the block ------------------------------------------------------------------------ */
 
 /* A block of c that belongs to nobody, or this thread's own one. */
 static tni_block *context_find_block(tn_context *c, uint64_t token) { /* under the lock */
@@ -215,8 +223,8 @@ static tni_block *context_new_block(tn_context *c) {
     return b;
 }
 
-/* What a thread that has ended left behind: its error is told, its calls and modes are over, its tensors stay
- * but for those in scopes. The profiler's hook is the context's, not the thread's. */
+/* What a thread that has ended left behind: its error is told, its calls and modes are over, its
+ * tensors stay but for those in scopes. The profiler's hook is the context's, not the thread's. */
 static void context_adopt(tni_block *b) {
     tn_context *c = b->context;
     b->frame = NULL;
@@ -242,7 +250,8 @@ static tn_context *context_chosen(void) { /* under the lock */
     return tni_this_thread.context = NULL;
 }
 
-static bool context_attach(tn_context *c, tni_block *fresh, bool *adopted) { /* under the lock; false: needs a fresh one */
+static bool context_attach(tn_context *c, tni_block *fresh,
+                           bool *adopted) { /* under the lock; false: needs a fresh one */
     tni_tls *t = &tni_this_thread;
     if (!t->token) t->token = ++context_numbers;
     tni_block *b = context_find_block(c, t->token);
@@ -273,7 +282,8 @@ TN_PRIV tni_block *tni_here_slow(void) {
         if (c && (!fresh || fresh->context == c)) done = context_attach(c, fresh, &adopted);
         tni_unlock(&context_lock);
         if (done) {
-            if (fresh && fresh != tni_this_thread.block) tni_raw_put(c, fresh, (int64_t)sizeof *fresh);
+            if (fresh && fresh != tni_this_thread.block)
+                tni_raw_put(c, fresh, (int64_t)sizeof *fresh);
             if (adopted) context_adopt(tni_this_thread.block);
             return tni_this_thread.block;
         }
@@ -299,7 +309,7 @@ TN_API tn_context *tn_context_use(tn_context *context) {
     return before;
 }
 
-/* --- the end of a context ----------------------------------------------------------------------------------------------- */
+/* --- the end of a context --------------------------------------------------------------------- */
 
 TN_PRIV void tni_context_at_end(tn_context *c, void (*leave)(tn_context *)) {
     const int room = (int)(sizeof c->leave / sizeof *c->leave);
@@ -316,7 +326,8 @@ TN_API void tn_context_free(tn_context *context) {
     bool live = c && context_is_live(c);
     tni_unlock(&context_lock);
     if (!live) return;
-    for (tni_block *b = c->blocks; b; b = b->next) tni_error_tell(b); /* may jump: nothing has changed yet */
+    for (tni_block *b = c->blocks; b; b = b->next)
+        tni_error_tell(b); /* may jump: nothing has changed yet */
     tn_context *before = tn_context_use(c);
     context_leave(c);
     tn_context_use(before == c ? NULL : before);

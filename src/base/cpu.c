@@ -1,7 +1,7 @@
 /* cpu.c - which instruction sets this CPU and its system can run, and which one a context takes.
  *
- * AVX counts only when the system saves its registers (XCR0), AVX-512 with the parts that the kernels use:
- * F, BW, DQ, VL. */
+ * AVX counts only when the system saves its registers (XCR0), AVX-512 with the parts that the
+ * kernels use: F, BW, DQ, VL. */
 #include "base.h"
 
 #if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
@@ -33,7 +33,9 @@ static bool cpu_id(uint32_t leaf, uint32_t sub, uint32_t r[4]) {
 }
 static uint32_t cpu_xcr0(void) { return (uint32_t)_xgetbv(0); }
 #else
-static bool cpu_id(uint32_t leaf, uint32_t sub, uint32_t r[4]) { return (void)leaf, (void)sub, (void)r, false; }
+static bool cpu_id(uint32_t leaf, uint32_t sub, uint32_t r[4]) {
+    return (void)leaf, (void)sub, (void)r, false;
+}
 static uint32_t cpu_xcr0(void) { return 0; }
 #endif
 
@@ -42,8 +44,14 @@ typedef struct cpu_features {
 } cpu_features;
 
 static cpu_features cpu_detect(void) {
-    enum { OSXSAVE = 1u << 27, AVX = 1u << 28, F16C = 1u << 29, FMA = 1u << 12, AVX2 = 1u << 5 }; /* 1: ecx; 7: ebx */
-    enum { AVX512 = 1u << 16 | 1u << 17 | 1u << 30, YMM = 6, ZMM = 0xe6 };                        /* 7: ebx; XCR0 */
+    enum {
+        OSXSAVE = 1u << 27,
+        AVX = 1u << 28,
+        F16C = 1u << 29,
+        FMA = 1u << 12,
+        AVX2 = 1u << 5
+    };                                                                     /* 1: ecx; 7: ebx */
+    enum { AVX512 = 1u << 16 | 1u << 17 | 1u << 30, YMM = 6, ZMM = 0xe6 }; /* 7: ebx; XCR0 */
     const uint32_t avx512vl = 1u << 31;
     cpu_features has = {false, false, false};
     uint32_t one[4], seven[4];
@@ -53,7 +61,8 @@ static cpu_features cpu_detect(void) {
     has.fma = (one[2] & FMA) != 0;
     if (!cpu_id(7, 0, seven)) return has;
     has.avx2 = has.fma && (one[2] & F16C) && (seven[1] & AVX2);
-    has.avx512 = has.avx2 && (seven[1] & (AVX512 | avx512vl)) == (AVX512 | avx512vl) && (saved & ZMM) == ZMM;
+    has.avx512 =
+        has.avx2 && (seven[1] & (AVX512 | avx512vl)) == (AVX512 | avx512vl) && (saved & ZMM) == ZMM;
     return has;
 }
 

@@ -1,7 +1,8 @@
 /* error.c - one pending error a thread and context: set once, kept until taken.
  *
- * The first error stays: what fails later fails because of it. Its place is the user's line of the outermost
- * public call, and the texts live in the block, so that setting an error needs no memory. */
+ * The first error stays: what fails later fails because of it. Its place is the user's line of
+ * the outermost public call, and the texts live in the block, so that setting an error needs no
+ * memory. */
 #include "base.h"
 
 /* The user's line: of the module call or backward in progress, else of the outermost operator. */
@@ -44,7 +45,8 @@ TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) {
     size_t at = strlen(b->error_text);
     va_list list;
     va_start(list, format);
-    if (vsnprintf(b->error_text + at, sizeof b->error_text - at, format, list) < 0) b->error_text[at] = 0;
+    if (vsnprintf(b->error_text + at, sizeof b->error_text - at, format, list) < 0)
+        b->error_text[at] = 0;
     va_end(list);
 }
 
@@ -71,7 +73,7 @@ TN_PRIV void tni_error_leave(tni_block *b) {
     if (tell) b->context->handler(&info, b->context->handler_user);
 }
 
-/* --- public -------------------------------------------------------------------------------------------------- */
+/* --- public ----------------------------------------------------------------------------------- */
 
 TN_API bool tn_ok(void) {
     tni_block *b = tni_here();
@@ -107,7 +109,8 @@ TN_API bool tn_error_set(tn_code code, const char *file, int line, const char *f
     va_start(list, format);
     tni_error_list(b, code, format, list);
     va_end(list);
-    if (b->frame || b->place_hold) return false; /* the call in progress tells, when it has cleaned up */
+    if (b->frame || b->place_hold)
+        return false; /* the call in progress tells, when it has cleaned up */
     b->error_file = file;
     b->error_line = line;
     tni_error_tell(b);

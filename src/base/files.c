@@ -1,8 +1,9 @@
 /* files.c - whole files in and out, through the context's table of file operations.
  *
- * A file is written beside its final name, synced, renamed over it, and the folder is synced: at any moment the name
- * leads to the old content or to the new one. The mode of a file that is replaced is kept; a link is replaced, not
- * followed. What is no regular file (a pipe, /dev/null) is written directly. Interrupted and short operations go on. */
+ * A file is written beside its final name, synced, renamed over it, and the folder is synced: at
+ * any moment the name leads to the old content or to the new one. The mode of a file that is
+ * replaced is kept; a link is replaced, not followed. What is no regular file (a pipe,
+ * /dev/null) is written directly. Interrupted and short operations go on. */
 #include "base.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ enum {
 #define FILES_BINARY 0
 #endif
 
-/* --- the system's table --------------------------------------------------------------------------------------------- */
+/* --- the system's table ----------------------------------------------------------------------- */
 
 #if defined(_WIN32)
 /* Paths are UTF-8. */
@@ -66,7 +67,8 @@ static int files_system_rename(const char *from, const char *to, void *user) {
     wchar_t wide_from[2 * MAX_PATH], wide_to[2 * MAX_PATH];
     (void)user;
     if (!files_wide(from, wide_from) || !files_wide(to, wide_to)) return -1;
-    if (MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) return 0;
+    if (MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH))
+        return 0;
     errno = EACCES;
     return -1;
 }
@@ -79,7 +81,9 @@ static int files_system_remove(const char *path, void *user) {
 static int files_system_open(const char *path, int flags, int mode, void *user) {
     return (void)user, open(path, flags, (mode_t)mode);
 }
-static int64_t files_system_read(int fd, void *to, size_t bytes, void *user) { return (void)user, read(fd, to, bytes); }
+static int64_t files_system_read(int fd, void *to, size_t bytes, void *user) {
+    return (void)user, read(fd, to, bytes);
+}
 static int64_t files_system_write(int fd, const void *from, size_t bytes, void *user) {
     return (void)user, write(fd, from, bytes);
 }
@@ -90,7 +94,9 @@ static int64_t files_system_size(int fd, void *user) {
 }
 static int files_system_sync(int fd, void *user) { return (void)user, fsync(fd); }
 static int files_system_close(int fd, void *user) { return (void)user, close(fd); }
-static int files_system_rename(const char *from, const char *to, void *user) { return (void)user, rename(from, to); }
+static int files_system_rename(const char *from, const char *to, void *user) {
+    return (void)user, rename(from, to);
+}
 static int files_system_remove(const char *path, void *user) { return (void)user, remove(path); }
 #endif
 
@@ -105,7 +111,7 @@ TN_PRIV void tni_files_fill(tn_files *f) {
     if (!f->remove) f->remove = files_system_remove;
 }
 
-/* --- calls and errors -------------------------------------------------------------------------------------------------- */
+/* --- calls and errors ------------------------------------------------------------------------- */
 
 static const tn_files *files_of(const tni_block *b) { return &b->context->options.files; }
 
@@ -163,7 +169,7 @@ static bool files_begin(tni_block *b, tni_file *f, const char *path) {
     return path && *path ? true : tni_error(b, TN_FILE, "a file name is empty");
 }
 
-/* --- reading ----------------------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_file_open(tni_block *b, tni_file *f, const char *path) {
     if (!files_begin(b, f, path)) return false;
@@ -185,7 +191,8 @@ TN_PRIV bool tni_file_read(tni_file *f, void *to, int64_t bytes) {
         if (n < 0 && errno == EINTR) continue;
         if (n < 0 || n > want) return files_fail(f, "read", errno);
         if (n == 0) {
-            tni_error(f->b, TN_FILE, "cannot read '%s': it ends after %lld bytes, %lld were expected", f->path,
+            tni_error(f->b, TN_FILE,
+                      "cannot read '%s': it ends after %lld bytes, %lld were expected", f->path,
                       (long long)f->at, (long long)(f->at + (bytes - done)));
             tni_file_close(f);
             return false;
@@ -196,7 +203,7 @@ TN_PRIV bool tni_file_read(tni_file *f, void *to, int64_t bytes) {
     return true;
 }
 
-/* --- writing ----------------------------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* What lies at path: its mode, or -1 when nothing does. */
 static int files_mode(const char *path, bool *regular) {
@@ -264,8 +271,9 @@ TN_PRIV bool tni_file_write(tni_file *f, const void *from, int64_t bytes) {
     return true;
 }
 
-/* So that the rename lasts. A folder that cannot be opened or synced on this system is let be; a failing disk is
- * not: then the name leads to the new content, but perhaps not after a loss of power. */
+/* So that the rename lasts. A folder that cannot be opened or synced on this system is let be; a
+ * failing disk is not: then the name leads to the new content, but perhaps not after a loss of
+ * power. */
 static bool files_sync_folder(tni_file *f) {
 #if defined(_WIN32)
     return (void)f, true;

@@ -1,7 +1,8 @@
 /* profile.c - operator calls as a Chrome trace (chrome://tracing, Perfetto).
  *
- * Events become text when they happen, in blocks chained in the context, under one lock; the file is written at the
- * end. What does not fit into memory is counted, not recorded: a profile never makes a program fail. */
+ * Events become text when they happen, in blocks chained in the context, under one lock; the
+ * file is written at the end. What does not fit into memory is counted, not recorded: a profile
+ * never makes a program fail. */
 #include "base.h"
 
 enum { PROFILE_CHUNK = 1 << 18, PROFILE_EVENT = 2048 };
@@ -19,9 +20,10 @@ struct tni_profile {
     int64_t events, dropped;
 };
 
-/* --- text ---------------------------------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
-/* A text of fixed room; what does not fit is cut. Numbers are written without printf's %f: its point is the locale's. */
+/* A text of fixed room; what does not fit is cut. Numbers are written without printf's %f: its
+ * point is the locale's. */
 typedef struct profile_text {
     char *at, *end;
 } profile_text;
@@ -33,11 +35,15 @@ static void profile_put(profile_text *t, const char *s, size_t n) {
 }
 static void profile_say(profile_text *t, const char *s) { profile_put(t, s, strlen(s)); }
 
-/* Bytes of the UTF-8 character at s; 0: it is none. Refuses long forms, surrogates, beyond U+10FFFF. */
+/* Bytes of the UTF-8 character at s; 0: it is none. Refuses long forms, surrogates, beyond
+ * U+10FFFF. */
 static size_t profile_utf8(const unsigned char *s) {
     unsigned c = s[0];
     if (c < 0x80) return 1;
-    size_t n = c >= 0xc2 && c <= 0xdf ? 2 : c >= 0xe0 && c <= 0xef ? 3 : c >= 0xf0 && c <= 0xf4 ? 4 : 0;
+    size_t n = c >= 0xc2 && c <= 0xdf   ? 2
+               : c >= 0xe0 && c <= 0xef ? 3
+               : c >= 0xf0 && c <= 0xf4 ? 4
+                                        : 0;
     for (size_t i = 1; i < n; i++)
         if ((s[i] & 0xc0u) != 0x80) return 0;
     if ((c == 0xe0 && s[1] < 0xa0) || (c == 0xed && s[1] > 0x9f)) return 0;
@@ -53,7 +59,8 @@ static void profile_string(profile_text *t, const char *s, size_t most) {
         const char *from = s;
         size_t n = profile_utf8((const unsigned char *)s), room = n;
         if (!n || (unsigned char)*s < 0x20 || *s == 0x7f) {
-            room = (size_t)snprintf(code, sizeof code, "\\u%04x", n ? (unsigned)(unsigned char)*s : 0xfffdu);
+            room = (size_t)snprintf(code, sizeof code, "\\u%04x",
+                                    n ? (unsigned)(unsigned char)*s : 0xfffdu);
             from = code;
         } else if (*s == '"' || *s == '\\') {
             code[0] = '\\', code[1] = *s;
@@ -71,7 +78,9 @@ static void profile_time(profile_text *t, double seconds) {
     char digits[48];
     double ns = seconds * 1e9;
     long long whole = ns > 0 && ns < 9e18 ? (long long)(ns + 0.5) : 0;
-    profile_put(t, digits, (size_t)snprintf(digits, sizeof digits, "%lld.%03d", whole / 1000, (int)(whole % 1000)));
+    profile_put(
+        t, digits,
+        (size_t)snprintf(digits, sizeof digits, "%lld.%03d", whole / 1000, (int)(whole % 1000)));
 }
 
 static void profile_number(profile_text *t, unsigned long long number) {
@@ -79,11 +88,11 @@ static void profile_number(profile_text *t, unsigned long long number) {
     profile_put(t, digits, (size_t)snprintf(digits, sizeof digits, "%llu", number));
 }
 
-/* --- events ---------------------------------------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 /* {"name":..,"ph":"X","ts":..,"dur":..,"pid":..,"tid":..,"args":{"call":..,"at":"file:line"}} */
-static size_t profile_event(char *room, const tni_block *b, const char *name, const char *file, int line,
-                            const char *text, double begin, double seconds) {
+static size_t profile_event(char *room, const tni_block *b, const char *name, const char *file,
+                            int line, const char *text, double begin, double seconds) {
     profile_text t = {room, room + PROFILE_EVENT};
     profile_say(&t, ",\n{\"name\":\"");
     profile_string(&t, name ? name : "", 200);
@@ -112,14 +121,16 @@ static bool profile_chunk_add(tn_context *c, struct tni_profile *p) { /* under t
     if (!chunk) return false;
     chunk->next = NULL;
     chunk->bytes = 0;
-    if (p->last) p->last->next = chunk;
-    else p->first = chunk;
+    if (p->last)
+        p->last->next = chunk;
+    else
+        p->first = chunk;
     p->last = chunk;
     return true;
 }
 
-TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, int line, const char *text,
-                             double begin, double end) {
+TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, int line,
+                             const char *text, double begin, double end) {
     struct tni_profile *p = tni_load(&b->context->profile);
     if (!p || !tni_load(&p->on)) return;
     char room[PROFILE_EVENT];
@@ -132,7 +143,8 @@ TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, i
             memcpy(p->last->text + p->last->bytes, room, n);
             p->last->bytes += (int64_t)n;
             p->events++;
-        } else p->dropped++;
+        } else
+            p->dropped++;
     }
     tni_unlock(&p->lock);
 }
@@ -161,7 +173,7 @@ TN_PRIV void tni_profile_free(tn_context *c) {
     tni_raw_put(c, p, (int64_t)sizeof *p);
 }
 
-/* --- public ------------------------------------------------------------------------------------------------------------------ */
+/* --- public ----------------------------------------------------------------------------------- */
 
 static struct tni_profile *profile_of(tni_block *b) {
     tn_context *c = b->context;
@@ -200,7 +212,8 @@ TN_API bool tn_profile_begin(void) {
 static bool profile_write(tni_block *b, const struct tni_profile *p, const char *path) {
     char head[160];
     int n = snprintf(head, sizeof head,
-                     "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"version\":\"" TN_VERSION "\",\"dropped\":\"%lld\"},"
+                     "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"version\":\"" TN_VERSION
+                     "\",\"dropped\":\"%lld\"},"
                      "\"traceEvents\":[",
                      (long long)p->dropped);
     tni_file f;
@@ -215,7 +228,8 @@ static bool profile_write(tni_block *b, const struct tni_profile *p, const char 
     return ok;
 }
 
-/* When the file cannot be written, the recorded events stay: a second call may name another path. */
+/* When the file cannot be written, the recorded events stay: a second call may name another
+ * path. */
 TN_API bool tn_profile_end(const char *path) {
     tni_block *b = tni_here();
     if (!b) return false;

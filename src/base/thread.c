@@ -1,8 +1,9 @@
 /* thread.c - locks that survive fork, and the pool of threads that works at one operator.
  *
- * A pool has one job at a time: count tasks, taken one by one from an atomic counter by the caller and by those
- * workers that are awake in time. Workers are made at the first job, and never afterwards but after tn_set_threads
- * and in a child of fork. Results cannot depend on who does what: tasks are independent and fixed by the caller. */
+ * A pool has one job at a time: count tasks, taken one by one from an atomic counter by the
+ * caller and by those workers that are awake in time. Workers are made at the first job, and
+ * never afterwards but after tn_set_threads and in a child of fork. Results cannot depend on who
+ * does what: tasks are independent and fixed by the caller. */
 #include "base.h"
 
 #include <fenv.h>
@@ -22,19 +23,20 @@
 #include <sys/syscall.h>
 #endif
 
-/* --- the process --------------------------------------------------------------------------------------------------- */
+/* --- the process ------------------------------------------------------------------------------ */
 
 #if TNI_THREADS == 1 && !defined(__EMSCRIPTEN__)
 static uint32_t thread_process; /* its number, kept current in children of fork by the handler */
 static void thread_forked(void) { tni_store(&thread_process, (uint32_t)getpid()); }
 
-/* A handler that runs in the child before any other thread can: with it no lock asks the system for the number.
- * libc drops it when the library is unloaded. */
+/* A handler that runs in the child before any other thread can: with it no lock asks the system
+ * for the number. libc drops it when the library is unloaded. */
 TN_PRIV uint32_t tni_process(void) {
     uint32_t number = tni_load_relaxed(&thread_process);
     if (TNI_LIKELY(number != 0)) return number;
     uint32_t none = 0;
-    if (tni_swap_if(&thread_process, &none, (uint32_t)getpid())) pthread_atfork(NULL, NULL, thread_forked);
+    if (tni_swap_if(&thread_process, &none, (uint32_t)getpid()))
+        pthread_atfork(NULL, NULL, thread_forked);
     return tni_load(&thread_process);
 }
 #else
@@ -49,23 +51,27 @@ TNI_INLINE void thread_pause(void) {
 #endif
 }
 
-/* --- locks ---------------------------------------------------------------------------------------------------------- */
+/* --- locks ------------------------------------------------------------------------------------ */
 
 #if TNI_THREADS
 /* Lets the holder run; sleeps when it has less priority, so that yielding to it has no effect. */
 static void thread_yield(bool sleep) {
 #if TNI_THREADS == 1
     struct timeval moment = {0, 50};
-    if (sleep) select(0, NULL, NULL, NULL, &moment);
-    else sched_yield();
+    if (sleep)
+        select(0, NULL, NULL, NULL, &moment);
+    else
+        sched_yield();
 #else
-    if (sleep) Sleep(1);
-    else SwitchToThread();
+    if (sleep)
+        Sleep(1);
+    else
+        SwitchToThread();
 #endif
 }
 
-/* The word is 0, or the process of the thread that has it. Another process' number is that of a thread which
- * existed in the parent only: taken over. */
+/* The word is 0, or the process of the thread that has it. Another process' number is that of a
+ * thread which existed in the parent only: taken over. */
 static bool thread_lock_once(uint32_t *word, uint32_t process, bool *repair) {
     uint32_t seen = 0;
     if (TNI_LIKELY(tni_swap_if(word, &seen, process))) return true;
@@ -77,8 +83,10 @@ TN_PRIV bool tni_lock_repair(uint32_t *word) {
     uint32_t process = tni_process();
     bool repair = false;
     for (uint32_t spin = 0; !thread_lock_once(word, process, &repair); spin++) {
-        if (spin < SPINS) thread_pause();
-        else thread_yield(spin > YIELDS);
+        if (spin < SPINS)
+            thread_pause();
+        else
+            thread_yield(spin > YIELDS);
     }
     return repair;
 }
@@ -95,7 +103,7 @@ TN_PRIV void tni_lock(uint32_t *word) { (void)word; }
 TN_PRIV void tni_unlock(uint32_t *word) { *word = 0; }
 #endif
 
-/* --- cores ----------------------------------------------------------------------------------------------------------- */
+/* --- cores ------------------------------------------------------------------------------------ */
 
 #if TNI_THREADS == 1 && defined(__linux__)
 /* Those that the process may run on, which taskset and containers make fewer. */
@@ -105,7 +113,7 @@ static int thread_affinity(void) {
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 #else
     extern long syscall(long, ...);
-    uint64_t set[64];
+    uint64_t set[64] = {0};
     long bytes = syscall(SYS_sched_getaffinity, 0, sizeof set, set);
     int cores = 0;
     for (long i = 0; i < bytes * 8; i++) cores += (int)(set[i / 64] >> i % 64 & 1);
@@ -129,7 +137,7 @@ TN_PRIV int tni_cores(void) {
     return n < 1 ? 1 : n > 1024 ? 1024 : (int)n;
 }
 
-/* --- jobs ---------------------------------------------------------------------------------------------------------------- */
+/* --- jobs ------------------------------------------------------------------------------------- */
 
 static void thread_serial(int64_t count, void (*task)(void *, int64_t), void *arg) {
     for (int64_t i = 0; i < count; i++) task(arg, i);
@@ -173,32 +181,41 @@ static void pool_enter(pool_mutex *m) { AcquireSRWLockExclusive(m); }
 static void pool_exit(pool_mutex *m) { ReleaseSRWLockExclusive(m); }
 static bool pool_condition_init(pool_condition *c) { return InitializeConditionVariable(c), true; }
 static void pool_condition_free(pool_condition *c) { (void)c; }
-static void pool_wait(pool_condition *c, pool_mutex *m) { SleepConditionVariableSRW(c, m, INFINITE, 0); }
+static void pool_wait(pool_condition *c, pool_mutex *m) {
+    SleepConditionVariableSRW(c, m, INFINITE, 0);
+}
 static void pool_wake(pool_condition *c) { WakeConditionVariable(c); }
 static void pool_wake_all(pool_condition *c) { WakeAllConditionVariable(c); }
 static void pool_join(pool_thread t) { WaitForSingleObject(t, INFINITE), CloseHandle(t); }
 #endif
 
-/* `state` is a number of the job, whether it takes workers, and how many work at it. The fields of a job are written
- * while it is closed and nobody works at it, so a worker that has counted itself in reads them at rest. */
-enum { POOL_COUNT = 0x7fff, POOL_OPEN = 0x8000, POOL_JOB = 0x10000, POOL_SPINS = 2000, POOL_MOST = 1024 };
+/* `state` is a number of the job, whether it takes workers, and how many work at it. The fields
+ * of a job are written while it is closed and nobody works at it, so a worker that has counted
+ * itself in reads them at rest. */
+enum {
+    POOL_COUNT = 0x7fff,
+    POOL_OPEN = 0x8000,
+    POOL_JOB = 0x10000,
+    POOL_SPINS = 2000,
+    POOL_MOST = 1024
+};
 #define POOL_NUMBER 0xffff0000u
 
 struct tni_pool {
-    uint32_t busy;       /* tni_lock_try: a job is on, or the threads change */
-    uint32_t process;    /* whose threads these are */
-    int32_t workers;     /* that exist; fewer than wanted where the system refused some */
+    uint32_t busy;    /* tni_lock_try: a job is on, or the threads change */
+    uint32_t process; /* whose threads these are */
+    int32_t workers;  /* that exist; fewer than wanted where the system refused some */
     int32_t wanted;
     pool_thread *thread; /* room for `wanted` */
     pool_mutex mutex;
     pool_condition work, done;
-    int32_t sleeping;    /* workers in a wait, under the mutex */
+    int32_t sleeping; /* workers in a wait, under the mutex */
     uint32_t stop;
     void (*task)(void *, int64_t);
     void *arg;
     int64_t count, grain;
     char apart[TNI_ALIGN];
-    uint32_t next;       /* the next `grain` tasks */
+    uint32_t next; /* the next `grain` tasks */
     char apart_too[TNI_ALIGN];
     uint32_t state;
 };
@@ -216,7 +233,8 @@ static bool pool_has_job(uint32_t state, uint32_t seen) {
     return (state & POOL_OPEN) && (state & POOL_NUMBER) != seen;
 }
 
-/* Spins for a moment, then sleeps, until there is a job that is not the one seen; false: the pool stops. */
+/* Spins for a moment, then sleeps, until there is a job that is not the one seen; false: the
+ * pool stops. */
 static bool pool_await(struct tni_pool *p, uint32_t seen) {
     for (int spin = 0; spin < POOL_SPINS; spin++) {
         if (tni_load(&p->stop)) return false;
@@ -225,7 +243,8 @@ static bool pool_await(struct tni_pool *p, uint32_t seen) {
     }
     pool_enter(&p->mutex);
     p->sleeping++;
-    while (!tni_load(&p->stop) && !pool_has_job(tni_load(&p->state), seen)) pool_wait(&p->work, &p->mutex);
+    while (!tni_load(&p->stop) && !pool_has_job(tni_load(&p->state), seen))
+        pool_wait(&p->work, &p->mutex);
     p->sleeping--;
     pool_exit(&p->mutex);
     return !tni_load(&p->stop);
@@ -253,7 +272,9 @@ static void pool_serve(struct tni_pool *p) {
 
 #if TNI_THREADS == 1
 static void *pool_main(void *pool) { return pool_serve((struct tni_pool *)pool), (void *)NULL; }
-static bool pool_start(pool_thread *t, struct tni_pool *p) { return pthread_create(t, NULL, pool_main, p) == 0; }
+static bool pool_start(pool_thread *t, struct tni_pool *p) {
+    return pthread_create(t, NULL, pool_main, p) == 0;
+}
 #else
 static DWORD WINAPI pool_main(void *pool) { return pool_serve((struct tni_pool *)pool), 0; }
 static bool pool_start(pool_thread *t, struct tni_pool *p) {
@@ -261,7 +282,9 @@ static bool pool_start(pool_thread *t, struct tni_pool *p) {
 }
 #endif
 
-static int64_t pool_thread_bytes(const struct tni_pool *p) { return p->wanted * (int64_t)sizeof(pool_thread); }
+static int64_t pool_thread_bytes(const struct tni_pool *p) {
+    return p->wanted * (int64_t)sizeof(pool_thread);
+}
 
 static bool pool_init(struct tni_pool *p) { /* the parts that a child of fork makes anew */
     p->process = tni_process();
@@ -290,7 +313,8 @@ static void pool_stop(tn_context *c, struct tni_pool *p) {
     p->stop = 0;
 }
 
-/* Makes the workers exist that the context wants now. What the system refuses is not asked for again. */
+/* Makes the workers exist that the context wants now. What the system refuses is not asked for
+ * again. */
 static void pool_prepare(tn_context *c, struct tni_pool *p, int32_t wanted) {
     if (TNI_UNLIKELY(p->process != tni_process())) { /* the parent's threads are not here */
         tni_raw_put(c, p->thread, pool_thread_bytes(p));
@@ -332,8 +356,10 @@ static void pool_open(struct tni_pool *p, int64_t count, void (*task)(void *, in
     tni_store(&p->state, ((tni_load_relaxed(&p->state) & POOL_NUMBER) + POOL_JOB) | POOL_OPEN);
     /* Who looked for a job before the store is asleep by the time we are in. */
     pool_enter(&p->mutex);
-    if (p->sleeping >= count) for (int64_t i = 1; i < count; i++) pool_wake(&p->work);
-    else if (p->sleeping) pool_wake_all(&p->work);
+    if (p->sleeping >= count)
+        for (int64_t i = 1; i < count; i++) pool_wake(&p->work);
+    else if (p->sleeping)
+        pool_wake_all(&p->work);
     pool_exit(&p->mutex);
 }
 
@@ -350,7 +376,8 @@ static void pool_close(struct tni_pool *p) {
 }
 
 /* false: somebody else has the pool, or there is none. */
-static bool pool_run(tn_context *c, int32_t threads, int64_t count, void (*task)(void *, int64_t), void *arg) {
+static bool pool_run(tn_context *c, int32_t threads, int64_t count, void (*task)(void *, int64_t),
+                     void *arg) {
     struct tni_pool *p = pool_of(c);
     if (!p || !tni_lock_try(&p->busy)) return false;
     pool_prepare(c, p, (threads < POOL_MOST ? threads : POOL_MOST) - 1);
@@ -382,13 +409,15 @@ TN_PRIV void tni_pool_free(tn_context *c) {
 
 #undef POOL_NUMBER
 #else
-static bool pool_run(tn_context *c, int32_t threads, int64_t count, void (*task)(void *, int64_t), void *arg) {
+static bool pool_run(tn_context *c, int32_t threads, int64_t count, void (*task)(void *, int64_t),
+                     void *arg) {
     return (void)c, (void)threads, (void)count, (void)task, (void)arg, false;
 }
 TN_PRIV void tni_pool_free(tn_context *c) { (void)c; }
 #endif
 
-TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, int64_t i), void *arg) {
+TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, int64_t i),
+                          void *arg) {
     int32_t threads = tni_load_relaxed(&c->threads);
     if (count > 1 && threads > 1 && !tni_this_thread.inside) {
         const tn_jobs *jobs = &c->options.jobs;
@@ -402,14 +431,15 @@ TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, 
     thread_serial(count, task, arg);
 }
 
-/* --- public ----------------------------------------------------------------------------------------------------------------- */
+/* --- public ----------------------------------------------------------------------------------- */
 
 TN_API bool tn_set_threads(int32_t threads) {
     tni_block *b = tni_here();
     if (!b) return false;
     if (threads < 1 || threads > 1024) {
         tni_place_unknown(b);
-        tni_error(b, TN_INVALID, "tn_set_threads: expected 1 to 1024 threads, got %d", (int)threads);
+        tni_error(b, TN_INVALID, "tn_set_threads: expected 1 to 1024 threads, got %d",
+                  (int)threads);
         tni_error_tell(b);
         return false;
     }

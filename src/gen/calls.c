@@ -5,6 +5,117 @@
 
 TNI_EXTERN_C_BEGIN
 
+TN_API tn_tensor *tn_addmm_at(const char *file, int line, const tn_addmm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_addmm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_addmm(tn_tensor *self, tn_tensor *mat1, tn_tensor *mat2, double beta,
+    double alpha) {
+    const tn_addmm_args a = {NULL, beta, alpha, self, mat1, mat2};
+    return tn_addmm_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_all_at(const char *file, int line, const tn_all_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_all, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_all(tn_tensor *self, tn_ints dim, bool keepdim) {
+    const tn_all_args a = {NULL, dim, keepdim, self};
+    return tn_all_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_amax_at(const char *file, int line, const tn_amax_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_amax, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_amax(tn_tensor *self, tn_ints dim, bool keepdim) {
+    const tn_amax_args a = {NULL, dim, keepdim, self};
+    return tn_amax_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_amin_at(const char *file, int line, const tn_amin_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_amin, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_amin(tn_tensor *self, tn_ints dim, bool keepdim) {
+    const tn_amin_args a = {NULL, dim, keepdim, self};
+    return tn_amin_at(NULL, 0, &a);
+}
+
+TN_API tn_min_max tn_aminmax_at(const char *file, int line, const tn_aminmax_args *args) {
+    tn_min_max r;
+    tn_call(&tni_row_aminmax, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_min_max tnp_aminmax(tn_tensor *self, int64_t dim, bool keepdim) {
+    const tn_aminmax_args a = {{NULL, NULL}, dim, keepdim, self};
+    return tn_aminmax_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_any_at(const char *file, int line, const tn_any_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_any, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_any(tn_tensor *self, tn_ints dim, bool keepdim) {
+    const tn_any_args a = {NULL, dim, keepdim, self};
+    return tn_any_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_argmax_at(const char *file, int line, const tn_argmax_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_argmax, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_argmax(tn_tensor *self, int64_t dim, bool keepdim) {
+    const tn_argmax_args a = {NULL, dim, keepdim, self};
+    return tn_argmax_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_argmin_at(const char *file, int line, const tn_argmin_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_argmin, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_argmin(tn_tensor *self, int64_t dim, bool keepdim) {
+    const tn_argmin_args a = {NULL, dim, keepdim, self};
+    return tn_argmin_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_bmm_at(const char *file, int line, const tn_bmm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bmm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bmm(tn_tensor *self, tn_tensor *mat2) {
+    const tn_bmm_args a = {NULL, self, mat2};
+    return tn_bmm_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_dot_at(const char *file, int line, const tn_dot_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_dot, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor) {
+    const tn_dot_args a = {NULL, self, tensor};
+    return tn_dot_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linear_at(const char *file, int line, const tn_linear_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linear, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias) {
+    const tn_linear_args a = {NULL, bias, input, weight};
+    return tn_linear_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_matmul_at(const char *file, int line, const tn_matmul_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_matmul, TN_PLAIN, file, line, args, &r);
@@ -13,6 +124,96 @@ TN_API tn_tensor *tn_matmul_at(const char *file, int line, const tn_matmul_args 
 TN_API tn_tensor *tnp_matmul(tn_tensor *self, tn_tensor *other) {
     const tn_matmul_args a = {NULL, self, other};
     return tn_matmul_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_max_at(const char *file, int line, const tn_max_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_max, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_max(tn_tensor *self) {
+    const tn_max_args a = {NULL, self};
+    return tn_max_at(NULL, 0, &a);
+}
+
+TN_API tn_values_indices tn_max_dim_at(const char *file, int line, const tn_max_dim_args *args) {
+    tn_values_indices r;
+    tn_call(&tni_row_max_dim, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_values_indices tnp_max_dim(tn_tensor *self, int64_t dim, bool keepdim) {
+    const tn_max_dim_args a = {{NULL, NULL}, keepdim, self, dim};
+    return tn_max_dim_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_mean, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype) {
+    const tn_mean_args a = {NULL, dim, keepdim, dtype, self};
+    return tn_mean_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_min_at(const char *file, int line, const tn_min_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_min, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_min(tn_tensor *self) {
+    const tn_min_args a = {NULL, self};
+    return tn_min_at(NULL, 0, &a);
+}
+
+TN_API tn_values_indices tn_min_dim_at(const char *file, int line, const tn_min_dim_args *args) {
+    tn_values_indices r;
+    tn_call(&tni_row_min_dim, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_values_indices tnp_min_dim(tn_tensor *self, int64_t dim, bool keepdim) {
+    const tn_min_dim_args a = {{NULL, NULL}, keepdim, self, dim};
+    return tn_min_dim_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_mm_at(const char *file, int line, const tn_mm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_mm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_mm(tn_tensor *self, tn_tensor *mat2) {
+    const tn_mm_args a = {NULL, self, mat2};
+    return tn_mm_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_mv_at(const char *file, int line, const tn_mv_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_mv, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_mv(tn_tensor *self, tn_tensor *vec) {
+    const tn_mv_args a = {NULL, self, vec};
+    return tn_mv_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_prod, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype dtype) {
+    const tn_prod_args a = {NULL, dim, keepdim, dtype, self};
+    return tn_prod_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sum, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype) {
+    const tn_sum_args a = {NULL, dim, keepdim, dtype, self};
+    return tn_sum_at(NULL, 0, &a);
 }
 
 TNI_EXTERN_C_END

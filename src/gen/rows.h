@@ -4,10 +4,30 @@
 #define TNI_GEN_ROWS_H
 
 #include "../api/ops.h"
-#include "../call/call.h"
+#include "../call/rowform.h"
 
 enum tni_row_number {
+    TNI_ROW_addmm,
+    TNI_ROW_all,
+    TNI_ROW_amax,
+    TNI_ROW_amin,
+    TNI_ROW_aminmax,
+    TNI_ROW_any,
+    TNI_ROW_argmax,
+    TNI_ROW_argmin,
+    TNI_ROW_bmm,
+    TNI_ROW_dot,
+    TNI_ROW_linear,
     TNI_ROW_matmul,
+    TNI_ROW_max,
+    TNI_ROW_max_dim,
+    TNI_ROW_mean,
+    TNI_ROW_min,
+    TNI_ROW_min_dim,
+    TNI_ROW_mm,
+    TNI_ROW_mv,
+    TNI_ROW_prod,
+    TNI_ROW_sum,
     TNI_ROW_COUNT
 };
 
@@ -16,52 +36,49 @@ enum tni_loop_number {
     TNI_LOOP_COUNT
 };
 
+TN_PRIV_DECLARE(tn_gen, tni_gen_addmm);
+TN_PRIV_DECLARE(tn_row, tni_row_addmm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_all);
+TN_PRIV_DECLARE(tn_row, tni_row_all);
+TN_PRIV_DECLARE(tn_gen, tni_gen_amax);
+TN_PRIV_DECLARE(tn_row, tni_row_amax);
+TN_PRIV_DECLARE(tn_gen, tni_gen_amin);
+TN_PRIV_DECLARE(tn_row, tni_row_amin);
+TN_PRIV_DECLARE(tn_gen, tni_gen_aminmax);
+TN_PRIV_DECLARE(tn_row, tni_row_aminmax);
+TN_PRIV_DECLARE(tn_gen, tni_gen_any);
+TN_PRIV_DECLARE(tn_row, tni_row_any);
+TN_PRIV_DECLARE(tn_gen, tni_gen_argmax);
+TN_PRIV_DECLARE(tn_row, tni_row_argmax);
+TN_PRIV_DECLARE(tn_gen, tni_gen_argmin);
+TN_PRIV_DECLARE(tn_row, tni_row_argmin);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bmm);
+TN_PRIV_DECLARE(tn_row, tni_row_bmm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_dot);
+TN_PRIV_DECLARE(tn_row, tni_row_dot);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linear);
+TN_PRIV_DECLARE(tn_row, tni_row_linear);
 TN_PRIV_DECLARE(tn_gen, tni_gen_matmul);
 TN_PRIV_DECLARE(tn_row, tni_row_matmul);
-
-/* C++ has no tentative definitions: what is declared in an unnamed namespace is defined there. */
-#if defined(__cplusplus) && !defined(TNI_OBJECTS)
-#define TNI_PRIVATE_BEGIN namespace {
-#define TNI_PRIVATE_END }
-#else
-#define TNI_PRIVATE_BEGIN
-#define TNI_PRIVATE_END
-#endif
-
-/* The row of an operator, below its functions; the fields of struct tn_row from .forms on, in their order. */
-#define TN_OPERATOR(op, text_, ...)                                                                        \
-    TNI_ROW_BEGIN TNI_PRIVATE_BEGIN TN_PRIV_DEFINE(tn_row, TNI_JOIN(tni_row_, op)) = {                     \
-        .name = #op, .schema = text_, .gen = &tni_gen_##op, .index = TNI_ROW_##op, __VA_ARGS__};           \
-    TNI_PRIVATE_END TNI_ROW_END
-
-/* A row by expression. kinds: letters of FICB (f32 f64, i32 i64, c64 c128, bool as it is) in this order. The expression
- * names the parameters of the schema: tensors are vectors, numbers are broadcast.
- * TN_PREDICATE: the expression is a mask, the result bool. TN_SELECT: the first tensor is bool and a mask. */
-enum {
-    TNI_KINDS_F = 1, TNI_KINDS_I = 2, TNI_KINDS_C = 4, TNI_KINDS_B = 8,
-    TNI_LOOP_PREDICATE_ = 16, TNI_LOOP_SELECT_ = 32,
-    TNI_KINDS_FI = 3,
-    TNI_KINDS_FC = 5,
-    TNI_KINDS_IC = 6,
-    TNI_KINDS_FIC = 7,
-    TNI_KINDS_FB = 9,
-    TNI_KINDS_IB = 10,
-    TNI_KINDS_FIB = 11,
-    TNI_KINDS_CB = 12,
-    TNI_KINDS_FCB = 13,
-    TNI_KINDS_ICB = 14,
-    TNI_KINDS_FICB = 15
-};
-TN_PRIV bool tni_pointwise_check(tn_frame *f);
-TN_PRIV void tni_pointwise_run(tn_frame *f);
-#define TNI_POINTWISE_AS(bits, ...)                                                                        \
-    .check = tni_pointwise_check, .run = tni_pointwise_run, .loop = (uint32_t)(bits), .text = __VA_ARGS__
-#define TN_POINTWISE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds, #__VA_ARGS__)
-#define TN_PREDICATE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_LOOP_PREDICATE_, #__VA_ARGS__)
-#define TN_SELECT(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_LOOP_SELECT_, #__VA_ARGS__)
-
-/* All rows by number, which is the order of their names (NULL at the end), and their numbers by torch's names. */
+TN_PRIV_DECLARE(tn_gen, tni_gen_max);
+TN_PRIV_DECLARE(tn_row, tni_row_max);
+TN_PRIV_DECLARE(tn_gen, tni_gen_max_dim);
+TN_PRIV_DECLARE(tn_row, tni_row_max_dim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_mean);
+TN_PRIV_DECLARE(tn_row, tni_row_mean);
+TN_PRIV_DECLARE(tn_gen, tni_gen_min);
+TN_PRIV_DECLARE(tn_row, tni_row_min);
+TN_PRIV_DECLARE(tn_gen, tni_gen_min_dim);
+TN_PRIV_DECLARE(tn_row, tni_row_min_dim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_mm);
+TN_PRIV_DECLARE(tn_row, tni_row_mm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_mv);
+TN_PRIV_DECLARE(tn_row, tni_row_mv);
+TN_PRIV_DECLARE(tn_gen, tni_gen_prod);
+TN_PRIV_DECLARE(tn_row, tni_row_prod);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sum);
+TN_PRIV_DECLARE(tn_row, tni_row_sum);
+/* All rows by number, which is the order of their names; NULL at the end. */
 TN_PRIV_DECLARE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]);
-TN_PRIV_DECLARE(uint16_t, tni_row_by_schema[TNI_ROW_COUNT + 1]);
 
 #endif

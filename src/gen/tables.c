@@ -19,6 +19,167 @@ static TNI_UNUSED const char *const tni_words_activation[] = {"relu", "gelu", NU
 static TNI_UNUSED const char *const tni_words_fan_mode[] = {"fan_in", "fan_out", NULL};
 static TNI_UNUSED const char *const tni_words_bag_mode[] = {"sum", "mean", "max", NULL};
 
+static const tn_param tni_params_addmm[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_addmm_args, self), 0, -1, NULL},
+    {"mat1", TN_T_TENSOR, 0, offsetof(tn_addmm_args, mat1), 0, -1, NULL},
+    {"mat2", TN_T_TENSOR, 0, offsetof(tn_addmm_args, mat2), 0, -1, NULL},
+    {"beta", TN_T_SCALAR, TN_P_DEFAULT | TN_P_KEYWORD | TN_P_DOUBLE, offsetof(tn_addmm_args, beta),
+     0, -1, NULL},
+    {"alpha", TN_T_SCALAR, TN_P_DEFAULT | TN_P_KEYWORD | TN_P_DOUBLE, offsetof(tn_addmm_args,
+     alpha), 0, -1, NULL},
+};
+static const tn_addmm_args tni_defaults_addmm = {NULL, 1, 1, NULL, NULL, NULL};
+static const char *const tni_names_addmm[] = {"result", NULL};
+static const uint64_t tni_needs_addmm[] = {0, UINT64_C(0x4), UINT64_C(0x2)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_addmm) = {tni_params_addmm, &tni_defaults_addmm, tni_names_addmm,
+    tni_needs_addmm, 5, 3, 1, 0, sizeof(tn_addmm_args), offsetof(tn_addmm_args, out), 0, 0, {0, 1,
+    2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_all[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_all_args, self), 0, -1, NULL},
+    {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_all_args, dim), 0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_all_args, keepdim), 0, -1, NULL},
+};
+static const tn_all_args tni_defaults_all = {NULL, {NULL, -1}, false, NULL};
+static const char *const tni_names_all[] = {"result", NULL};
+static const uint64_t tni_needs_all[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_all) = {tni_params_all, &tni_defaults_all, tni_names_all,
+    tni_needs_all, 3, 1, 1, 0, sizeof(tn_all_args), offsetof(tn_all_args, out), TN_PROP_INTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_amax[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_amax_args, self), 0, -1, NULL},
+    {"dim", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_amax_args, dim), 0, 1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_amax_args, keepdim), 0, -1, NULL},
+};
+static const int64_t tni_list_amax_dim[] = {0};
+static const tn_amax_args tni_defaults_amax = {NULL, {tni_list_amax_dim, 0}, false, NULL};
+static const char *const tni_names_amax[] = {"result", NULL};
+static const uint64_t tni_needs_amax[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_amax) = {tni_params_amax, &tni_defaults_amax, tni_names_amax,
+    tni_needs_amax, 3, 1, 1, 0, sizeof(tn_amax_args), offsetof(tn_amax_args, out), TN_PROP_INTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_amin[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_amin_args, self), 0, -1, NULL},
+    {"dim", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_amin_args, dim), 0, 1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_amin_args, keepdim), 0, -1, NULL},
+};
+static const int64_t tni_list_amin_dim[] = {0};
+static const tn_amin_args tni_defaults_amin = {NULL, {tni_list_amin_dim, 0}, false, NULL};
+static const char *const tni_names_amin[] = {"result", NULL};
+static const uint64_t tni_needs_amin[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_amin) = {tni_params_amin, &tni_defaults_amin, tni_names_amin,
+    tni_needs_amin, 3, 1, 1, 0, sizeof(tn_amin_args), offsetof(tn_amin_args, out), TN_PROP_INTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_aminmax[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_aminmax_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_aminmax_args, dim),
+     0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_aminmax_args, keepdim), 0, -1,
+     NULL},
+};
+static const tn_aminmax_args tni_defaults_aminmax = {{NULL, NULL}, TN_NONE, false, NULL};
+static const char *const tni_names_aminmax[] = {"min", "max", NULL};
+static const uint64_t tni_needs_aminmax[] = {UINT64_C(0x300000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_aminmax) = {tni_params_aminmax, &tni_defaults_aminmax,
+    tni_names_aminmax, tni_needs_aminmax, 3, 1, 2, 0, sizeof(tn_aminmax_args),
+    offsetof(tn_aminmax_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_any[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_any_args, self), 0, -1, NULL},
+    {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_any_args, dim), 0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_any_args, keepdim), 0, -1, NULL},
+};
+static const tn_any_args tni_defaults_any = {NULL, {NULL, -1}, false, NULL};
+static const char *const tni_names_any[] = {"result", NULL};
+static const uint64_t tni_needs_any[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_any) = {tni_params_any, &tni_defaults_any, tni_names_any,
+    tni_needs_any, 3, 1, 1, 0, sizeof(tn_any_args), offsetof(tn_any_args, out), TN_PROP_INTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_argmax[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_argmax_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_argmax_args, dim), 0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_argmax_args, keepdim), 0, -1, NULL},
+};
+static const tn_argmax_args tni_defaults_argmax = {NULL, TN_NONE, false, NULL};
+static const char *const tni_names_argmax[] = {"result", NULL};
+static const uint64_t tni_needs_argmax[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_argmax) = {tni_params_argmax, &tni_defaults_argmax,
+    tni_names_argmax, tni_needs_argmax, 3, 1, 1, 0, sizeof(tn_argmax_args),
+    offsetof(tn_argmax_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_argmin[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_argmin_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_argmin_args, dim), 0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_argmin_args, keepdim), 0, -1, NULL},
+};
+static const tn_argmin_args tni_defaults_argmin = {NULL, TN_NONE, false, NULL};
+static const char *const tni_names_argmin[] = {"result", NULL};
+static const uint64_t tni_needs_argmin[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_argmin) = {tni_params_argmin, &tni_defaults_argmin,
+    tni_names_argmin, tni_needs_argmin, 3, 1, 1, 0, sizeof(tn_argmin_args),
+    offsetof(tn_argmin_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_bmm[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_bmm_args, self), 0, -1, NULL},
+    {"mat2", TN_T_TENSOR, 0, offsetof(tn_bmm_args, mat2), 0, -1, NULL},
+};
+static const tn_bmm_args tni_defaults_bmm = {NULL, NULL, NULL};
+static const char *const tni_names_bmm[] = {"result", NULL};
+static const uint64_t tni_needs_bmm[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_bmm) = {tni_params_bmm, &tni_defaults_bmm, tni_names_bmm,
+    tni_needs_bmm, 2, 2, 1, 0, sizeof(tn_bmm_args), offsetof(tn_bmm_args, out), 0, 0, {0, 1, 0, 0,
+    0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_dot[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_dot_args, self), 0, -1, NULL},
+    {"tensor", TN_T_TENSOR, 0, offsetof(tn_dot_args, tensor), 0, -1, NULL},
+};
+static const tn_dot_args tni_defaults_dot = {NULL, NULL, NULL};
+static const char *const tni_names_dot[] = {"result", NULL};
+static const uint64_t tni_needs_dot[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_dot) = {tni_params_dot, &tni_defaults_dot, tni_names_dot,
+    tni_needs_dot, 2, 2, 1, 0, sizeof(tn_dot_args), offsetof(tn_dot_args, out), 0, 0, {0, 1, 0, 0,
+    0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linear[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_linear_args, input), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, 0, offsetof(tn_linear_args, weight), 0, -1, NULL},
+    {"bias", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_linear_args, bias), 0, -1,
+     NULL},
+};
+static const tn_linear_args tni_defaults_linear = {NULL, NULL, NULL, NULL};
+static const char *const tni_names_linear[] = {"result", NULL};
+static const uint64_t tni_needs_linear[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
+    tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
+    offsetof(tn_linear_args, out), 0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_matmul[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_matmul_args, self), 0, -1, NULL},
     {"other", TN_T_TENSOR, 0, offsetof(tn_matmul_args, other), 0, -1, NULL},
@@ -32,11 +193,152 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_matmul) = {tni_params_matmul, &tni_defaults_matmu
     offsetof(tn_matmul_args, out), 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_max[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_max_args, self), 0, -1, NULL},
+};
+static const tn_max_args tni_defaults_max = {NULL, NULL};
+static const char *const tni_names_max[] = {"result", NULL};
+static const uint64_t tni_needs_max[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_max) = {tni_params_max, &tni_defaults_max, tni_names_max,
+    tni_needs_max, 1, 1, 1, 0, sizeof(tn_max_args), offsetof(tn_max_args, out), 0, 0, {0, 0, 0, 0,
+    0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_max_dim[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_max_dim_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_max_dim_args, dim), 0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_max_dim_args, keepdim), 0, -1, NULL},
+};
+static const tn_max_dim_args tni_defaults_max_dim = {{NULL, NULL}, false, NULL, 0};
+static const char *const tni_names_max_dim[] = {"values", "indices", NULL};
+static const uint64_t tni_needs_max_dim[] = {UINT64_C(0x200000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
+    tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
+    offsetof(tn_max_dim_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_mean[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_mean_args, self), 0, -1, NULL},
+    {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_mean_args, dim), 0, 1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_mean_args, keepdim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_mean_args,
+     dtype), 0, -1, NULL},
+};
+static const tn_mean_args tni_defaults_mean = {NULL, {NULL, -1}, false, TN_NO_DTYPE, NULL};
+static const char *const tni_names_mean[] = {"result", NULL};
+static const uint64_t tni_needs_mean[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
+    tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out), TN_PROP_INTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_min[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_min_args, self), 0, -1, NULL},
+};
+static const tn_min_args tni_defaults_min = {NULL, NULL};
+static const char *const tni_names_min[] = {"result", NULL};
+static const uint64_t tni_needs_min[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_min) = {tni_params_min, &tni_defaults_min, tni_names_min,
+    tni_needs_min, 1, 1, 1, 0, sizeof(tn_min_args), offsetof(tn_min_args, out), 0, 0, {0, 0, 0, 0,
+    0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_min_dim[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_min_dim_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_min_dim_args, dim), 0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_min_dim_args, keepdim), 0, -1, NULL},
+};
+static const tn_min_dim_args tni_defaults_min_dim = {{NULL, NULL}, false, NULL, 0};
+static const char *const tni_names_min_dim[] = {"values", "indices", NULL};
+static const uint64_t tni_needs_min_dim[] = {UINT64_C(0x200000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min_dim,
+    tni_names_min_dim, tni_needs_min_dim, 3, 1, 2, 0, sizeof(tn_min_dim_args),
+    offsetof(tn_min_dim_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_mm[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_mm_args, self), 0, -1, NULL},
+    {"mat2", TN_T_TENSOR, 0, offsetof(tn_mm_args, mat2), 0, -1, NULL},
+};
+static const tn_mm_args tni_defaults_mm = {NULL, NULL, NULL};
+static const char *const tni_names_mm[] = {"result", NULL};
+static const uint64_t tni_needs_mm[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names_mm, tni_needs_mm,
+    2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_mv[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_mv_args, self), 0, -1, NULL},
+    {"vec", TN_T_TENSOR, 0, offsetof(tn_mv_args, vec), 0, -1, NULL},
+};
+static const tn_mv_args tni_defaults_mv = {NULL, NULL, NULL};
+static const char *const tni_names_mv[] = {"result", NULL};
+static const uint64_t tni_needs_mv[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
+    2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_prod[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_prod_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_prod_args, dim), 0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_prod_args, keepdim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_prod_args,
+     dtype), 0, -1, NULL},
+};
+static const tn_prod_args tni_defaults_prod = {NULL, TN_NONE, false, TN_NO_DTYPE, NULL};
+static const char *const tni_names_prod[] = {"result", NULL};
+static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
+    tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), 0, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_sum[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_sum_args, self), 0, -1, NULL},
+    {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_sum_args, dim), 0, 1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_sum_args, keepdim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_sum_args,
+     dtype), 0, -1, NULL},
+};
+static const tn_sum_args tni_defaults_sum = {NULL, {NULL, -1}, false, TN_NO_DTYPE, NULL};
+static const char *const tni_names_sum[] = {"result", NULL};
+static const uint64_t tni_needs_sum[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
+    tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out), TN_PROP_INTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
+    &tni_row_addmm,
+    &tni_row_all,
+    &tni_row_amax,
+    &tni_row_amin,
+    &tni_row_aminmax,
+    &tni_row_any,
+    &tni_row_argmax,
+    &tni_row_argmin,
+    &tni_row_bmm,
+    &tni_row_dot,
+    &tni_row_linear,
     &tni_row_matmul,
+    &tni_row_max,
+    &tni_row_max_dim,
+    &tni_row_mean,
+    &tni_row_min,
+    &tni_row_min_dim,
+    &tni_row_mm,
+    &tni_row_mv,
+    &tni_row_prod,
+    &tni_row_sum,
     NULL};
-TN_PRIV_DEFINE(uint16_t, tni_row_by_schema[TNI_ROW_COUNT + 1]) = {
-    TNI_ROW_matmul,
-    TNI_ROW_COUNT};
 TNI_PRIVATE_END

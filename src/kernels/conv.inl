@@ -1,5 +1,26 @@
-/* conv.inl - loops of this family. */
-#undef GEMM_ZERO
+/* conv.inl - convolution by the tiles of gemm.inl. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1", "fp-contract=off")
+#endif
+
+#define TNI_TYPE_F32
+#include "../simd/vocabulary.h"
+#include "conv_type.inl"
+#include "../simd/end.h"
+#define TNI_TYPE_F64
+#include "../simd/vocabulary.h"
+#include "conv_type.inl"
+#include "../simd/end.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+
+#undef GEMM_COLS
+#undef GEMM_ROWS
+#undef GEMM_FULL
+#undef GEMM_START
 #undef GEMM_STEP
 #undef GEMM_PUT
 #undef GEMM_ADD
@@ -24,6 +45,3 @@
 #undef GEMM_R6
 #undef GEMM_R8
 #undef GEMM_R14
-#undef GEMM_COLS
-#undef GEMM_ROWS
-#undef GEMM_FULL

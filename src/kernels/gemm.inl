@@ -23,7 +23,7 @@
 #define GEMM_FULL TNI_FNT(gemm_tile8)
 #endif
 
-#define GEMM_ZERO(r) V s##r = V_ZERO(), t##r = V_ZERO();
+#define GEMM_START(r) V s##r = V_SET(q->start[r]), t##r = s##r;
 #define GEMM_STEP(r)                                                                                         \
     x = V_SET(*(const T *)(const void *)(GEMM_AT_##r));                                                      \
     s##r = V_FMA(x, y, s##r), t##r = V_FMA(x, z, t##r);
@@ -52,7 +52,7 @@
                    *a12 = a0 + 12 * row;                                                                     \
         const int64_t b_row = q->b_row;                                                                      \
         V x, y, z;                                                                                           \
-        ROWS(GEMM_ZERO)                                                                                      \
+        ROWS(GEMM_START)                                                                                     \
         for (int64_t k = q->k; k > 0; k--) {                                                                 \
             y = V_LD(b), z = V_LD(b + W);                                                                    \
             ROWS(GEMM_STEP)                                                                                  \

@@ -3,10 +3,11 @@
  * A tile is GEMM_ROWS x GEMM_COLS elements of c in registers: two vectors of b, one broadcast of a, for each k.
  * a is read where it lies (a_row, a_col) or from panels; b where it lies or from a panel packed on the stack. */
 
-/* What the tiles of one product have in common; strides of a in bytes. */
+/* What the tiles of one product have in common; strides of a in bytes. The chains of row r begin at start[r]. */
 typedef struct TNI_FNT(gemm_tiles) {
     ptrdiff_t a_row, a_col;
     int64_t b_row, k;
+    const T *start;
     T alpha;
 } TNI_FNT(gemm_tiles);
 
@@ -155,12 +156,13 @@ static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) *q
 }
 
 static void TNI_FNT(gemm)(const tni_gemm *g) {
+    static const T zeros[GEMM_ROWS] = {0};
     T panel[TNI_K_BLOCK * GEMM_COLS];
     TNI_FNT(gemm_tiles) q;
     const int64_t span = g->b_row < 0 ? -g->b_row : g->b_row;
     q.a_row = (ptrdiff_t)((g->panel ? 1 : g->a_row) * (int64_t)sizeof(T));
     q.a_col = (ptrdiff_t)((g->panel ? GEMM_ROWS : g->a_col) * (int64_t)sizeof(T));
-    q.alpha = (T)g->alpha;
+    q.alpha = (T)g->alpha, q.start = zeros;
     for (int64_t k = 0; k < g->k; k += TNI_K_BLOCK) {
         q.k = g->k - k < TNI_K_BLOCK ? g->k - k : TNI_K_BLOCK;
         const T *a = (const T *)g->a + k * (g->panel ? GEMM_ROWS : g->a_col);

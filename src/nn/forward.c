@@ -7,8 +7,7 @@
 typedef struct expect_input {
     const char *name;
     uint32_t offset;
-    bool star;
-    int n;
+    int n, star; /* star: any number of sizes before this one; -1: none */
     int64_t size[TN_MAX_DIMS];
 } expect_input;
 struct tni_expect {
@@ -77,23 +76,25 @@ TN_PRIV void tni_expect_free(tn_module *m) {
 static bool expect_fits(const expect_input *e, const tn_tensor *t) {
     tn_ints shape = tn_shape(t);
     int64_t skip = shape.n - e->n;
-    if (skip < 0 || (skip > 0 && !e->star)) return false;
+    if (skip < 0 || (skip > 0 && e->star < 0)) return false;
     for (int i = 0; i < e->n; i++)
-        if (e->size[i] >= 0 && e->size[i] != shape.at[skip + i]) return false;
+        if (e->size[i] >= 0 && e->size[i] != shape.at[e->star >= 0 && i >= e->star ? skip + i : i]) return false;
     return true;
 }
 
 static bool expect_error(const expect_input *e, const tn_tensor *t) {
-    char wanted[TN_MAX_DIMS * 22 + 8], got[TN_MAX_DIMS * 22 + 40];
-    size_t at = (size_t)snprintf(wanted, sizeof wanted, "(%s", e->star ? "*" : "");
-    for (int i = 0; i < e->n; i++) {
-        const char *comma = i || e->star ? ", " : "";
+    char wanted[TN_MAX_DIMS * 22 + 16], got[TN_MAX_DIMS * 22 + 40];
+    size_t at = (size_t)snprintf(wanted, sizeof wanted, "(");
+    for (int i = 0; i <= e->n; i++) {
+        const char *comma = at > 1 ? ", " : "";
+        if (i == e->star) at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s*", comma);
+        comma = at > 1 ? ", " : "";
+        if (i == e->n) break;
         if (e->size[i] < 0) at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s_", comma);
         else at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s%lld", comma, (long long)e->size[i]);
     }
     snprintf(wanted + at, sizeof wanted - at, ")");
-    return tni_nn_error(TN_INVALID, "%s: expected %s, got %s", e->name, wanted,
-                        tni_nn_shape_text(got, sizeof got, t));
+    return tni_nn_error(TN_INVALID, "%s: expected %s, got %s", e->name, wanted, tni_nn_shape_text(got, sizeof got, t));
 }
 
 TN_PRIV const char *tni_nn_shape_text(char *text, size_t room, const tn_tensor *t) {

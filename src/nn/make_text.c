@@ -27,12 +27,12 @@ static bool make_text_size(tn_module *m, const char *what, tni_span item, int64_
     return true;
 }
 
-TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n, bool *star) {
+TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n, int *star) {
     tni_span item;
     *n = 0;
-    *star = false;
-    for (int k = 0; tni_item_next(&items, &item); k++) {
-        if (k == 0 && tni_span_is(item, "*")) *star = true;
+    *star = -1;
+    while (tni_item_next(&items, &item)) {
+        if (*star < 0 && tni_span_is(item, "*")) *star = *n;
         else if (!make_text_size(m, what, item, size, n)) return false;
     }
     return true;
@@ -118,18 +118,30 @@ static void **make_text_field(tn_module *m, const char *name) {
     return NULL;
 }
 
+/* A tensor given as an option becomes a part; absent when the option is. */
+static bool make_text_given(tn_module *m, const tni_part_text *t, const char *name, void **field) {
+    char option[64];
+    const tn_param *p;
+    tn_tensor *given;
+    snprintf(option, sizeof option, "%.*s", t->given.n, t->given.at);
+    p = tni_option(m, option);
+    if (!p || p->type != TN_T_TENSOR) return make_text_error(m->row->parts, t->given, "no option that is a tensor");
+    memcpy(&given, (char *)tni_options(m) + p->offset, sizeof given);
+    return tn_part_give(m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field, given);
+}
+
 static bool make_text_part(tn_module *m, const tni_part_text *t) {
     char name[64], dtype[24];
     int64_t size[TN_MAX_DIMS];
     tni_figure wanted = {TNI_FIGURE_INT, 1, 0};
     tn_dtype type = TN_NO_DTYPE;
     const char *why = NULL;
-    bool star;
-    int n;
+    int n, star;
     void **field;
     snprintf(name, sizeof name, "%.*s", t->name.n, t->name.at);
     snprintf(dtype, sizeof dtype, "%.*s", t->dtype.n, t->dtype.at);
     field = make_text_field(m, name);
+    if (t->given.n) return make_text_given(m, t, name, field);
     if (t->condition.n && !tni_expression(t->condition, tni_option_number, m, &wanted, &why))
         return make_text_error(m->row->parts, t->condition, why);
     if (!tni_figure_true(wanted)) return tni_part_new(m, (tn_part_kind)t->kind, name, field) != NULL;
@@ -137,7 +149,7 @@ static bool make_text_part(tn_module *m, const tni_part_text *t) {
     if (t->dtype.n && (type = tn_dtype_named(dtype)) == TN_NO_DTYPE)
         return make_text_error(m->row->parts, t->dtype, "no such dtype");
     if (!tni_sizes_of(m, m->row->parts, t->items, size, &n, &star)) return false;
-    if (star) return make_text_error(m->row->parts, t->items, "a part has no *");
+    if (star >= 0) return make_text_error(m->row->parts, t->items, "a part has no *");
     return tn_part_tensor_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field, type,
                              tn_ints_of(size, n));
 }

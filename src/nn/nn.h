@@ -79,8 +79,9 @@ TN_PRIV const tn_param *tni_option(const tn_module *m, const char *name);
 TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index, tni_figure *to); /* a tni_lookup */
 /* The list of an int-list option, by name; false when it is not one. */
 TN_PRIV bool tni_option_ints(const tn_module *m, tni_span name, tn_ints *to);
-/* Sizes of a list of items; -1 for _; *star when it begins with *. false with an error that quotes `what`. */
-TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n, bool *star);
+/* Sizes of a list of items; -1 for _; *star: before which size * stands, -1: nowhere. false with an error that quotes
+ * `what`. */
+TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n, int *star);
 /* Makes the parts of row->parts. */
 TN_PRIV bool tni_parts_make(tn_module *m);
 /* Compiles row->takes into m->expect. */

@@ -105,6 +105,13 @@ static void parts_head(const char **at, tni_part_text *p) {
     }
 }
 
+static int parts_end(const char **at, const char **error) {
+    *at = parts_skip(*at);
+    if (**at && **at != ';') return parts_bad(error, "';' is expected");
+    *at += **at == ';';
+    return 1;
+}
+
 TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error) {
     memset(p, 0, sizeof *p);
     *at = parts_skip(*at);
@@ -121,6 +128,11 @@ TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error)
         ++*at;
         p->dtype = parts_word(at);
         if (p->dtype.n == 0) return parts_bad(error, "a dtype is expected");
+    } else if (**at == '=') {
+        ++*at;
+        p->given = parts_word(at);
+        if (p->given.n == 0) return parts_bad(error, "an option is expected after '='");
+        return parts_end(at, error);
     }
     if (!parts_inside(at, &p->items)) return parts_bad(error, "a list in parentheses is expected");
     const char *next = *at;
@@ -131,10 +143,7 @@ TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error)
         p->condition = parts_trim(p->condition);
         if (p->condition.n == 0) return parts_bad(error, "a condition is expected after if");
     }
-    *at = parts_skip(*at);
-    if (**at && **at != ';') return parts_bad(error, "';' is expected");
-    *at += **at == ';';
-    return 1;
+    return parts_end(at, error);
 }
 
 /* --- expressions ------------------------------------------------------------------------------------------- */

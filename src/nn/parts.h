@@ -3,11 +3,12 @@
  *
  *   parts   part {';' part}
  *   part    [param|buffer|transient] name [:dtype] (sizes) [if expr]
+ *           [param|buffer|transient] name = option            the tensor that was given as this option
  *           child name = Class([name =] expr, ..) [if expr]
  *   sizes   [item {, item}]      item: expr, or the name of an int list, which stands for all its numbers
  *   expr    c-like over options, integers, None, True, False: ?: || && == != < <= > >= + - * / % ! - ( ) name name[expr]
  *           / and % round down as Python's; None is false and equal to itself only
- *   takes   input {';' input}    input: name(item {, item}), item: expr, _ any size, * (first) any leading sizes */
+ *   takes   input {';' input}    input: name(item {, item}), item: expr, _ any size, * any number of sizes */
 #ifndef TNI_NN_PARTS_H
 #define TNI_NN_PARTS_H
 
@@ -26,6 +27,7 @@ typedef struct tni_part_text {
     tni_span name, dtype, type; /* dtype: n = 0 where none; type: class of a child */
     tni_span items;             /* between the parentheses */
     tni_span condition;         /* n = 0: always */
+    tni_span given;             /* n > 0: name of an option that is the tensor; no items then */
 } tni_part_text;
 
 /* Reads the next part and moves *at behind it. 1: read; 0: the end; -1: *error says what is wrong at *at. */

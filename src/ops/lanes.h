@@ -42,7 +42,7 @@ typedef struct tni_reducer {
     void (*merge)(const struct tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n, int64_t na,
                   int64_t nb);
     /* results at, at + width_out, ... (in elements) become n parts */
-    void (*store)(const struct tni_reducer *r, const tni_lanes *l, const void *parts, int64_t n, int64_t at);
+    void (*store)(const struct tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at);
     const tni_kernels *kernels;
     int op;                    /* of the plain reductions: TNI_SUM ... */
     void *out[2];
@@ -75,6 +75,8 @@ TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const vo
 TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n, void *to);
 TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n);
 TN_PRIV double tni_reduce_identity(int op);
+/* Shape after reducing `dim` (absent or empty: all) of x, and which dimensions go; errors name the dimension. */
+TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keepdim, tni_shape *to, bool *gone);
 /* n elements of `value`, the infinities being the ends of I64. */
 TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n);
 /* Runs task(arg, i) for i < count, on threads where `elements` of work in all are worth it. */

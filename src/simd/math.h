@@ -1,7 +1,8 @@
 /* math.h - elementary functions on vectors, for f32 and f64, and division for all four types.
  *
- * One text serves every instruction set, so the bits are the same in all. Errors are at most 1 ULP, 2 where said.
- * Specials follow C's Annex F. Arguments of any size are reduced exactly. */
+ * One text serves every instruction set, so the bits are the same in all. Errors are at most 1 ULP in f32 and
+ * 1.1 in f64, more where said. Specials follow C's Annex F. Arguments of any size are
+ * reduced exactly. */
 
 /* gcc keeps a helper out of line (compile time, and no loss); clang passes vectors through memory there. */
 #undef TNI_HELPER

@@ -52,58 +52,61 @@ TNI_INLINE V TNI_FNT(tni_exp_poly)(V z) {
 /* x = n ln2 + r; e^x = 2^n (1 + r + s). x is clamped to where the result is 0 or infinite anyway; NaN stays. */
 TNI_INLINE V TNI_FNT(tni_exp_parts)(V x, V *r, V *s) {
     x = V_MAX(V_SET(EXP_LOW), V_MIN(V_SET(EXP_HIGH), x));
-    V n = V_ROUND(V_MUL(x, V_SET(1.44269504088896339)));
-    *r = V_FNMA(n, LN2_LO, V_FNMA(n, LN2_HI, x));
-    *s = V_MUL(V_MUL(*r, *r), TNI_FNT(tni_exp_poly)(*r));
+    V n = V_ROUND(V_MUL(x, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, x), b = V_MUL(n, LN2_LO);
+    *r = V_SUB(a, b);
+    *s = V_FMA(V_MUL(*r, *r), TNI_FNT(tni_exp_poly)(*r), V_SUB(V_SUB(a, *r), b));
     return n;
 }
 TNI_HELPER V TNI_FNT(tni_exp)(V x) {
     V r, s, n = TNI_FNT(tni_exp_parts)(x, &r, &s);
     return V_LDEXP(V_ADD(V_ONE, V_ADD(r, s)), n);
 }
-/* e^x - 1 = 2 (hi + lo), halved lest 2^128 overflow */
+/* e^x / 2, which overflows later */
+TNI_INLINE V TNI_FNT(tni_exp_half)(V x) {
+    V r, s, n = TNI_FNT(tni_exp_parts)(x, &r, &s);
+    return V_LDEXP(V_ADD(V_ONE, V_ADD(r, s)), V_SUB(n, V_ONE));
+}
+/* e^x - 1 = 2 (hi + lo), halved lest 2^128 overflow; hi is the sum rounded */
 TNI_INLINE V TNI_FNT(tni_expm1_parts)(V x, V *lo) {
     V r, s, n = TNI_FNT(tni_exp_parts)(x, &r, &s), t = V_LDEXP(V_ONE, V_SUB(n, V_ONE));
-    V a = V_SUB(t, V_SET(0.5)), b = V_MUL(t, r), hi = V_ADD(a, b);
-    *lo = V_FMA(t, s, V_ADD(V_SUB(a, hi), b));
+    V a = V_SUB(t, V_SET(0.5)), c = V_SUB(a, t), al = V_SUB(V_SUB(t, V_SUB(a, c)), V_ADD(V_SET(0.5), c));
+    V b = V_MUL(t, r), sum = V_ADD(a, b), rest = V_FMA(t, s, V_ADD(V_ADD(V_SUB(a, sum), b), al));
+    V hi = V_ADD(sum, rest);
+    *lo = V_ADD(V_SUB(sum, hi), rest);
     return hi;
 }
 TNI_HELPER V TNI_FNT(tni_expm1)(V x) {
-    V lo, hi = TNI_FNT(tni_expm1_parts)(x, &lo), y = V_ADD(hi, lo);
+    V lo, y = TNI_FNT(tni_expm1_parts)(x, &lo);
     y = V_SEL(V_LT(x, V_SET(EXP_HIGH)), V_ADD(y, y), V_ADD(x, K_INF));
     return V_SEL(V_LT(V_ABS(x), V_SET(1e-20)), x, y);
 }
 /* 1 / (1 + e^-x) = t / (1 + e) with e = e^-|x| and t = 1 or e; one division, corrected by its remainder */
 TNI_HELPER V TNI_FNT(tni_sigmoid)(V x) {
     V r, s, n = TNI_FNT(tni_exp_parts)(V_NEG(V_ABS(x)), &r, &s);
-    V h = V_ADD(V_ONE, r), l = V_ADD(V_ADD(V_SUB(V_ONE, h), r), s), e = V_LDEXP(h, n), f = V_LDEXP(l, n);
-    V d = V_ADD(V_ONE, e), low = V_ADD(V_ADD(V_SUB(V_ONE, d), e), f), i = V_DIV(V_ONE, d);
+    V u = V_ADD(r, s), h = V_ADD(V_ONE, u), l = V_ADD(V_ADD(V_SUB(V_ONE, h), u), V_ADD(V_SUB(r, u), s));
+    V e = V_LDEXP(h, n), el = V_LDEXP(l, n), d = V_ADD(V_ONE, e), dl = V_ADD(V_ADD(V_SUB(V_ONE, d), e), el);
     M positive = V_GE(x, V_ZERO());
-    V t = V_SEL(positive, V_ONE, e), u = V_SEL(positive, V_ZERO(), f), q = V_MUL(t, i);
-    return V_FMA(V_FNMA(q, low, V_ADD(V_FNMA(q, d, t), u)), i, q);
+    V t = V_SEL(positive, V_ONE, e), tl = V_SEL(positive, V_ZERO(), el), i = V_DIV(V_ONE, d), q = V_MUL(t, i);
+    return V_FMA(V_FNMA(q, dl, V_ADD(V_FNMA(q, d, t), tl)), i, q);
 }
 /* -m / (2 + m) with m = e^(-2|x|) - 1 */
 TNI_HELPER V TNI_FNT(tni_tanh)(V x) {
     V a = V_MIN(K(10, 20), V_ABS(x)), l, h = TNI_FNT(tni_expm1_parts)(V_MUL(a, V_SET(-2)), &l);
-    V d = V_ADD(V_ONE, h), low = V_ADD(V_ADD(V_SUB(V_ONE, d), h), l), i = V_DIV(V_ONE, d), q = V_NEG(V_MUL(h, i));
-    V rest = V_FNMA(q, low, V_SUB(V_FNMA(q, d, V_NEG(h)), l));
+    V d = V_ADD(V_ONE, h), dl = V_ADD(V_ADD(V_SUB(V_ONE, d), h), l), i = V_DIV(V_ONE, d), q = V_NEG(V_MUL(h, i));
+    V rest = V_FNMA(q, dl, V_SUB(V_FNMA(q, d, V_NEG(h)), l));
     q = V_SEL(V_LT(a, V_SET(1e-20)), a, V_FMA(rest, i, q));
     return TNI_FNT(tni_copysign)(q, x);
 }
-/* with m = e^|x| - 1 (halved: h): sinh = (m + m / (m + 1)) / 2, cosh = 1 + m^2 / (2 (m + 1)); <= 2 ULP.
- * e^|x| is taken as e^(|x| - ln2) * 2 where it would overflow. */
+/* sinh = h + h / (2 h + 1) with h = (e^|x| - 1) / 2, cosh = e / 2 + 1 / (2 e); far out both are e / 2. <= 2 ULP */
 TNI_HELPER V TNI_FNT(tni_sinh)(V x) {
-    V a = V_ABS(x), l, h = TNI_FNT(tni_expm1_parts)(V_MIN(V_SET(20), a), &l), m = V_ADD(h, l), y;
-    V e = TNI_FNT(tni_exp)(V_MUL(a, V_SET(0.5)));
-    y = V_ADD(m, V_DIV(m, V_FMA(V_SET(2), m, V_ONE)));
-    y = V_SEL(V_LT(a, V_SET(20)), y, V_MUL(V_MUL(V_SET(0.5), e), e));
-    y = V_SEL(V_LT(a, V_SET(1e-20)), a, y);
-    return TNI_FNT(tni_copysign)(V_SEL(V_ISNAN(x), x, y), x);
+    V a = V_ABS(x), l, h = TNI_FNT(tni_expm1_parts)(V_MIN(V_SET(20), a), &l);
+    V y = V_ADD(h, V_ADD(V_DIV(h, V_FMA(V_SET(2), h, V_ONE)), l));
+    y = V_SEL(V_LT(a, V_SET(20)), y, TNI_FNT(tni_exp_half)(a));
+    return TNI_FNT(tni_copysign)(V_SEL(V_LT(a, V_SET(1e-20)), a, y), x);
 }
 TNI_HELPER V TNI_FNT(tni_cosh)(V x) {
-    V a = V_ABS(x), h = TNI_FNT(tni_exp)(V_MUL(a, V_SET(0.5)));
-    V e = TNI_FNT(tni_exp)(V_MIN(V_SET(20), a)), y = V_FMA(V_SET(0.5), e, V_DIV(V_SET(0.5), e));
-    return V_SEL(V_LT(a, V_SET(20)), y, V_MUL(V_MUL(V_SET(0.5), h), h));
+    V a = V_ABS(x), h = TNI_FNT(tni_exp_half)(a), y = V_ADD(h, V_DIV(V_SET(0.25), h));
+    return V_SEL(V_LT(a, V_SET(20)), y, h);
 }
 
 /* --- log ------------------------------------------------------------------------------------------- */
@@ -133,12 +136,6 @@ TNI_INLINE V TNI_FNT(tni_log_tail)(V f) {
     return V_FMA(s, V_FMA(V_ADD(z, z), p, half), V_NEG(half));
 #endif
 }
-/* e * A + log(1 + f) * B for constants A, B in two parts each; hi and lo are added last, so <= 0.6 ULP */
-TNI_INLINE V TNI_FNT(tni_log_sum)(V e, V f, V tail, V ah, V al, V bh, V bl) {
-    V p = V_MUL(f, bh), q = V_FMA(tail, bh, V_FMA(f, bl, V_FMA(f, bh, V_NEG(p))));
-    V hi = V_FMA(e, ah, p), lo = V_ADD(V_FMA(e, ah, V_NEG(hi)), p);
-    return V_ADD(hi, V_ADD(lo, V_FMA(e, al, q)));
-}
 TNI_INLINE V TNI_FNT(tni_log_specials)(V x, V y) {
     y = V_SEL(V_LT(x, K_INF), y, x); /* infinite or NaN: itself */
     y = V_SEL(V_EQ(x, V_ZERO()), V_NEG(K_INF), y);
@@ -150,17 +147,6 @@ TNI_HELPER V TNI_FNT(tni_log)(V x) {
     V y = V_ADD(hi, V_ADD(V_ADD(lo, TNI_FNT(tni_log_tail)(f)), V_MUL(e, LN2_LO)));
     return TNI_FNT(tni_log_specials)(x, y);
 }
-TNI_HELPER V TNI_FNT(tni_log2)(V x) {
-    V f, e = TNI_FNT(tni_log_split)(x, &f);
-    return TNI_FNT(tni_log_specials)(x, TNI_FNT(tni_log_sum)(e, f, TNI_FNT(tni_log_tail)(f), V_ONE, V_ZERO(),
-        K(1.442695022e+00, 1.44269504088896339e+00), K(1.925963034e-08, 2.03552737409310331e-17)));
-}
-TNI_HELPER V TNI_FNT(tni_log10)(V x) {
-    V f, e = TNI_FNT(tni_log_split)(x, &f);
-    return TNI_FNT(tni_log_specials)(x, TNI_FNT(tni_log_sum)(e, f, TNI_FNT(tni_log_tail)(f),
-        K(3.010300100e-01, 3.01029995663981198e-01), K(-1.432098884e-08, -2.80372812778517039e-18),
-        K(4.342944920e-01, 4.34294481903251817e-01), K(-1.010304995e-08, 1.09831965021676507e-17)));
-}
 /* 1 + x = u + c exactly; log(u + c) = log(u) + c / u */
 TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
     V u = V_ADD(V_ONE, x), b = V_SUB(u, V_ONE), c = V_ADD(V_SUB(V_ONE, V_SUB(u, b)), V_SUB(x, b));
@@ -171,7 +157,7 @@ TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
     return V_SEL(V_EQ(x, V_ZERO()), x, y);
 }
 
-/* --- pow ------------------------------------------------------------------------------------------- */
+/* --- log2, log10, pow ------------------------------------------------------------------------------------------- */
 
 /* log(a) = hi + lo with about twice the digits: 2 atanh(q) + e ln2, q = (m - 1) / (m + 1) in two parts */
 TNI_INLINE V TNI_FNT(tni_log_long)(V a, V *lo) {
@@ -200,6 +186,19 @@ TNI_INLINE V TNI_FNT(tni_log_long)(V a, V *lo) {
     *lo = V_ADD(V_SUB(s, h), l);
     return h;
 }
+/* log(a) / ln(base), 1 / ln(base) in two parts; exact for powers of the base */
+TNI_INLINE V TNI_FNT(tni_log_base)(V x, V c, V cl) {
+    V l, h = TNI_FNT(tni_log_long)(x, &l), p = V_MUL(h, c);
+    return TNI_FNT(tni_log_specials)(x, V_ADD(p, V_FMA(l, c, V_FMA(h, cl, V_FMA(h, c, V_NEG(p))))));
+}
+TNI_HELPER V TNI_FNT(tni_log2)(V x) {
+    return TNI_FNT(tni_log_base)(x, K(1.442695022e+00, 1.44269504088896339e+00),
+                                 K(1.925963034e-08, 2.03552737409310331e-17));
+}
+TNI_HELPER V TNI_FNT(tni_log10)(V x) {
+    return TNI_FNT(tni_log_base)(x, K(4.342944920e-01, 4.34294481903251817e-01),
+                                 K(-1.010304995e-08, 1.09831965021676507e-17));
+}
 /* e^(h + l), |l| small against h */
 TNI_INLINE V TNI_FNT(tni_exp_long)(V h, V l) {
     V n = V_ROUND(V_MUL(h, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, h), b = V_FNMA(n, LN2_LO, l);
@@ -207,7 +206,7 @@ TNI_INLINE V TNI_FNT(tni_exp_long)(V h, V l) {
     V y = V_ADD(V_ONE, r), yl = V_ADD(V_ADD(V_SUB(V_ONE, y), r), V_ADD(s, V_FMA(rl, r, rl)));
     return V_LDEXP(V_ADD(y, yl), n);
 }
-/* x^y as C's pow; y = 2 and 3 are products */
+/* x^y as C's pow; y = 2 and 3 are products, so x^3 has 1.3 ULP */
 TNI_HELPER V TNI_FNT(tni_pow)(V x, V y) {
     M square = V_EQ(y, V_SET(2)), cube = V_EQ(y, V_SET(3));
     V sq = V_MUL(x, x), product = V_SEL(square, sq, V_MUL(sq, x));
@@ -314,27 +313,31 @@ TNI_HELPER V TNI_FNT(tni_tan)(V x) { /* sin / cos or -cos / sin, corrected by th
 
 #define PIO2_HI K(1.570796371, 1.57079632679489656)
 #define PIO2_LO K(-4.371138829e-08, 6.12323399573676604e-17)
-TNI_HELPER V TNI_FNT(tni_atan)(V x) { /* of 1 / x where |x| > 1 */
+/* atan|x| = base + atan(t), |t| <= tan(pi / 8): t = x, (x - 1) / (x + 1) or -1 / x */
+TNI_HELPER V TNI_FNT(tni_atan)(V x) {
     V a = V_ABS(x);
-    M outer = V_GT(a, V_ONE);
-    V t = V_SEL(outer, V_DIV(V_ONE, a), a), z = V_MUL(t, t);
+    M far = V_GT(a, V_SET(2.41421356237309505)), near = V_LE(a, V_SET(0.414213562373095049));
+    V less = V_SUB(a, V_ONE), more = V_ADD(a, V_ONE), zero = V_ZERO();
+    V lessl = V_ADD(V_SUB(V_SET(-1), less), a), morel = V_ADD(V_SUB(V_MAX(a, V_ONE), more), V_MIN(a, V_ONE));
+    V up = V_SEL(far, V_SET(-1), V_SEL(near, a, less)), down = V_SEL(far, a, V_SEL(near, V_ONE, more));
+    V i = V_DIV(V_ONE, down), t = V_MUL(up, i), z = V_MUL(t, t), rest = V_FNMA(t, down, up);
+    M mid = M_NOT(M_OR(far, near));
+    rest = V_ADD(rest, V_SEL(mid, V_FNMA(t, morel, lessl), zero));
 #if defined(TNI_TYPE_F32)
-    V p = V_SET(1.565760118e-03);
-    H(-9.492962621e-03); H(2.696142904e-02); H(-4.962813482e-02); H(7.071528584e-02); H(-8.945652843e-02);
-    H(1.109097674e-01); H(-1.428427100e-01); H(1.999996006e-01); H(-3.333333433e-01);
+    V p = V_SET(-6.464754045e-02);
+    H(1.074824631e-01); H(-1.426445246e-01); H(1.999955773e-01); H(-3.333333135e-01);
 #else
-    V p = V_SET(-1.24981479730605418e-05);
-    H(1.43542466198123944e-04); H(-7.82762545961363789e-04); H(2.71091184217454395e-03);
-    H(-6.74738991376521661e-03); H(1.30001400379979540e-02); H(-2.04995441221842677e-02);
-    H(2.77819921827932373e-02); H(-3.38864397971224765e-02); H(3.87940564969035950e-02);
-    H(-4.31073409014746042e-02); H(4.75286852507522395e-02); H(-5.26144450950995213e-02);
-    H(5.88210566340505100e-02); H(-6.66664029447634893e-02); H(7.69230569622645494e-02);
-    H(-9.09090898969950323e-02); H(1.11111111079612065e-01); H(-1.42857142856622737e-01);
-    H(1.99999999999996597e-01); H(-3.33333333333333315e-01);
+    V p = V_SET(-1.92134085037362623e-02);
+    H(3.92637202992664469e-02); H(-5.08664575612532144e-02); H(5.85839588480056225e-02);
+    H(-6.66454226359379925e-02); H(7.69218557062620323e-02); H(-9.09090469001803680e-02);
+    H(1.11111110182789075e-01); H(-1.42857142847080232e-01); H(1.99999999999957406e-01);
+    H(-3.33333333333333315e-01);
 #endif
-    V low = V_MUL(V_MUL(z, t), p), h = V_SUB(PIO2_HI, t);
-    V far = V_ADD(h, V_SUB(V_ADD(V_SUB(V_SUB(PIO2_HI, h), t), PIO2_LO), low));
-    return TNI_FNT(tni_copysign)(V_SEL(outer, far, V_ADD(t, low)), x);
+    V step = V_SEL(far, V_ONE, V_SEL(near, V_ZERO(), V_SET(0.5))), base = V_MUL(step, PIO2_HI);
+    V low = V_FMA(rest, i, V_FMA(step, PIO2_LO, V_MUL(V_MUL(z, t), p))), s = V_ADD(base, t);
+    low = V_SEL(V_LT(a, K_INF), low, V_MUL(step, PIO2_LO));
+    V y = V_ADD(s, V_ADD(V_ADD(V_SUB(base, s), t), low));
+    return TNI_FNT(tni_copysign)(V_SEL(near, V_ADD(t, low), y), x);
 }
 /* asin(t) - t for |t| <= 1/2 */
 TNI_INLINE V TNI_FNT(tni_asin_tail)(V t) {
@@ -377,7 +380,7 @@ TNI_HELPER V TNI_FNT(tni_acos)(V x) {
 
 /* --- erf --------------------------------------------------------------------------------------------- */
 
-/* x + x P(x^2) near 0, else 1 - e^P(|x|) with P fitted to log(erfc) */
+/* x + x P(x^2) near 0, else 1 - e^P(|x|) with P fitted to log(erfc); 1.2 ULP */
 TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     V a = V_MIN(K(4.2, 5.95), V_ABS(x)), sq = V_MUL(a, a), z = sq, near, far;
 #if defined(TNI_TYPE_F32)
@@ -396,52 +399,52 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     H(-8.54832697874178507e-04); H(5.22397762478085930e-03); H(-2.68661706450728927e-02);
     H(1.12837916709548569e-01); H(-3.76126389031837483e-01); H(1.28379167095512586e-01);
     near = V_FMA(p, a, a);
-    p = V_SET(-4.92904683729920643e-12);
-    z = a, H(2.04512566646431614e-10); H(-3.93455092545300268e-09); H(4.64261005330201920e-08);
-    H(-3.73327337037930556e-07); H(2.13581319121082866e-06); H(-8.66773313198112170e-06);
-    H(2.28243457318915311e-05); H(-2.02713390793389777e-05); H(-1.35041015078168664e-04);
-    H(7.70628508883007546e-04); H(-1.91592532049787191e-03); H(4.10610904891598447e-04);
-    H(1.89901909465662808e-02); H(-1.02703445795701911e-01); H(-6.36643625843034466e-01);
-    H(-1.12837408997051125e+00); H(-5.02799273374248153e-07);
+    p = V_SET(-4.92764664271337850e-12);
+    z = a, H(2.04461847968950888e-10); H(-3.93370298216017618e-09); H(4.64174168215294386e-08);
+    H(-3.73266380401637352e-07); H(2.13550226642660655e-06); H(-8.66654140982254747e-06);
+    H(2.28208460316976323e-05); H(-2.02633855765498947e-05); H(-1.35055037259412841e-04);
+    H(7.70647595429562273e-04); H(-1.91594511721922484e-03); H(4.10626167723749801e-04);
+    H(1.89901825823651053e-02); H(-1.02703442811848275e-01); H(-6.36643626394099549e-01);
+    H(-1.12837408997051125e+00); H(-5.02786008329770191e-07);
     far = V_SUB(V_ONE, TNI_FNT(tni_exp)(p));
     near = V_SEL(V_GT(a, V_ONE), far, near);
 #endif
     return TNI_FNT(tni_copysign)(near, x);
 }
 
-/* --- division with a rest; exact, lane by lane ------------------------------------------------------- */
+/* --- division with a rest ------------------------------------------------------------------------------ */
 
 #if defined(TNI_TYPE_F32)
-#define FMOD fmodf
-#define FLOOR floorf
-#define COPYSIGN copysignf
+TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return fmodf(a, b); }
 #else
-#define FMOD fmod
-#define FLOOR floor
-#define COPYSIGN copysign
+TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return fmod(a, b); }
 #endif
-TNI_INLINE T TNI_FNT(tni_floordiv_one)(T a, T b) { /* Python's a // b, as torch computes it */
-    if (b == 0) return a / b;
-    T rest = FMOD(a, b), q = (a - rest) / b;
-    if (rest != 0 && (b < 0) != (rest < 0)) q -= 1;
-    if (q == 0) return COPYSIGN((T)0, a / b);
-    T down = FLOOR(q);
-    return q - down > (T)0.5 ? down + 1 : down;
-}
-TNI_INLINE T TNI_FNT(tni_remainder_one)(T a, T b) { /* the sign of b */
-    T rest = FMOD(a, b);
-    return rest != 0 && (b < 0) != (rest < 0) ? rest + b : rest;
-}
-TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return FMOD(a, b); }
 #include "math_lanes.h"
-TNI_LANES(tni_floordiv)
-TNI_LANES(tni_remainder)
-TNI_LANES(tni_fmod)
+TNI_LANES(tni_fmod, TNI_FNT(tni_fmod_lanes))
 #undef TNI_LANES
+/* C's fmod, exact: |a| - q |b| is a number of the type for q < 2^23; larger quotients go lane by lane */
+TNI_HELPER V TNI_FNT(tni_fmod)(V x, V y) {
+    V a = V_ABS(x), b = V_ABS(y), q = V_TRUNC(V_DIV(a, b));
+    M simple = M_AND(V_LT(q, V_SET(8388608)), V_LT(b, K_INF)), nan = M_OR(V_ISNAN(q), V_EQ(b, V_ZERO()));
+    if (M_ANY(M_NOT(M_OR(simple, nan)))) return TNI_FNT(tni_fmod_lanes)(x, y);
+    V r = V_FNMA(q, b, a);
+    return TNI_FNT(tni_copysign)(V_SEL(V_LT(r, V_ZERO()), V_ADD(r, b), r), x);
+}
+TNI_INLINE M TNI_FNT(tni_rest_differs)(V rest, V b) { /* in sign, and is not 0 */
+    return M_AND(V_NE(rest, V_ZERO()), M_XOR(V_LT(rest, V_ZERO()), V_LT(b, V_ZERO())));
+}
+TNI_HELPER V TNI_FNT(tni_remainder)(V a, V b) { /* a % b of Python: the sign of b */
+    V rest = TNI_FNT(tni_fmod)(a, b);
+    return V_SEL(TNI_FNT(tni_rest_differs)(rest, b), V_ADD(rest, b), rest);
+}
+TNI_HELPER V TNI_FNT(tni_floordiv)(V a, V b) { /* a // b of Python, as torch computes it */
+    V rest = TNI_FNT(tni_fmod)(a, b), ratio = V_DIV(a, b), q = V_DIV(V_SUB(a, rest), b);
+    q = V_SEL(TNI_FNT(tni_rest_differs)(rest, b), V_SUB(q, V_ONE), q);
+    V down = V_FLOOR(q), y = V_SEL(V_GT(V_SUB(q, down), V_SET(0.5)), V_ADD(down, V_ONE), down);
+    y = V_SEL(V_EQ(q, V_ZERO()), TNI_FNT(tni_copysign)(V_ZERO(), ratio), y);
+    return V_SEL(V_EQ(b, V_ZERO()), ratio, y);
+}
 
-#undef FMOD
-#undef FLOOR
-#undef COPYSIGN
 #undef K
 #undef H
 #undef K_INF

@@ -32,11 +32,11 @@ TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) { /* of a negative power only that o
     return (T)power;
 }
 #include "math_lanes.h"
-TNI_LANES(tni_div)
-TNI_LANES(tni_fmod)
-TNI_LANES(tni_floordiv)
-TNI_LANES(tni_remainder)
-TNI_LANES(tni_pow)
+TNI_LANES(tni_div, TNI_FNT(tni_div))
+TNI_LANES(tni_fmod, TNI_FNT(tni_fmod))
+TNI_LANES(tni_floordiv, TNI_FNT(tni_floordiv))
+TNI_LANES(tni_remainder, TNI_FNT(tni_remainder))
+TNI_LANES(tni_pow, TNI_FNT(tni_pow))
 #undef TNI_LANES
 #undef U
 #include "end.h"

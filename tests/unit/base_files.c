@@ -1,7 +1,7 @@
 /* base_files.c - promises of src/base: files are the old or the new one, clock, profiler. */
 #include "base_stand_ins.h"
 
-/* --- files ------------------------------------------------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static char folder[200];
 static const char *in_folder(const char *name) {
@@ -30,8 +30,8 @@ static bool save(const char *path, const char *text) {
     tni_file f;
     if (!tni_file_create(tni_here(), &f, path)) return false;
     int64_t half = (int64_t)strlen(text) / 2;
-    bool ok = tni_file_write(&f, text, half) && tni_file_write(&f, text + half, (int64_t)strlen(text) - half) &&
-              tni_file_commit(&f);
+    bool ok = tni_file_write(&f, text, half) &&
+              tni_file_write(&f, text + half, (int64_t)strlen(text) - half) && tni_file_commit(&f);
     tni_file_close(&f);
     return ok;
 }
@@ -80,7 +80,8 @@ static void an_abandoned_file_leaves_nothing(void) {
     CHECK_EQ(files_in_folder(), 1);
     tni_file_close(&f);
     tni_file_close(&f);
-    CHECK(!tni_file_write(&f, "x", 1) && tn_error_take(NULL) && !tni_file_commit(&f) && tn_error_take(NULL));
+    CHECK(!tni_file_write(&f, "x", 1) && tn_error_take(NULL) && !tni_file_commit(&f) &&
+          tn_error_take(NULL));
     folder_end();
     end(c);
 }
@@ -93,11 +94,13 @@ static void file_errors_name_path_and_reason(void) {
     folder_begin();
     CHECK(!load(in_folder("none"), text, 100) && tn_error_take(&e) && e.code == TN_FILE);
     CHECK(strstr(e.message, "none'") && strstr(e.message, "No such file"));
-    CHECK(!save(in_folder("no/such/folder"), "x") && tn_error_take(&e) && strstr(e.message, "No such file"));
+    CHECK(!save(in_folder("no/such/folder"), "x") && tn_error_take(&e) &&
+          strstr(e.message, "No such file"));
     CHECK(!save(folder, "x") && tn_error_take(&e) && e.code == TN_FILE);
     CHECK(!save("", "x") && tn_error_take(&e) && e.code == TN_FILE);
     CHECK(!load(NULL, text, 100) && tn_error_take(&e) && e.code == TN_FILE);
-    CHECK(tni_file_open(tni_here(), &f, folder) && !tni_file_read(&f, text, 1) && tn_error_take(&e));
+    CHECK(tni_file_open(tni_here(), &f, folder) && !tni_file_read(&f, text, 1) &&
+          tn_error_take(&e));
     CHECK(save(in_folder("short"), "123") && tni_file_open(tni_here(), &f, in_folder("short")));
     CHECK(tni_file_read(&f, text, 2) && !tni_file_read(&f, text, 2) && tn_error_take(&e));
     CHECK(strstr(e.message, "ends after 3 bytes, 4 were expected"));
@@ -107,7 +110,8 @@ static void file_errors_name_path_and_reason(void) {
     CHECK(load(in_folder("short"), text, 100) && strcmp(text, "123") == 0);
     remove(in_folder("short"));
     struct stat s;
-    CHECK(save("/dev/null", "x") && stat("/dev/null", &s) == 0 && S_ISCHR(s.st_mode)); /* still a device */
+    CHECK(save("/dev/null", "x") && stat("/dev/null", &s) == 0 &&
+          S_ISCHR(s.st_mode)); /* still a device */
     folder_end();
     end(c);
 }
@@ -140,7 +144,8 @@ static int64_t faulty_write(int fd, const void *from, size_t n, void *user) {
 }
 static int64_t faulty_size(int fd, void *user) {
     faulty *f = (faulty *)user;
-    return faulty_now(f) && f->number && f->number != EINTR ? -1 : f->system.size(fd, f->system.user);
+    return faulty_now(f) && f->number && f->number != EINTR ? -1
+                                                            : f->system.size(fd, f->system.user);
 }
 static int faulty_sync(int fd, void *user) {
     faulty *f = (faulty *)user;
@@ -155,14 +160,17 @@ static int faulty_close(int fd, void *user) { /* closes, whatever it says */
 }
 static int faulty_rename(const char *from, const char *to, void *user) {
     faulty *f = (faulty *)user;
-    return faulty_now(f) && f->number && f->number != EINTR ? -1 : f->system.rename(from, to, f->system.user);
+    return faulty_now(f) && f->number && f->number != EINTR
+               ? -1
+               : f->system.rename(from, to, f->system.user);
 }
 static int faulty_remove(const char *path, void *user) {
     faulty *f = (faulty *)user;
     return f->system.remove(path, f->system.user);
 }
-static const tn_files faulty_files = {faulty_open, faulty_read, faulty_write,  faulty_size,
-                                      faulty_sync, faulty_close, faulty_rename, faulty_remove, NULL};
+static const tn_files faulty_files = {faulty_open,   faulty_read,   faulty_write,
+                                      faulty_size,   faulty_sync,   faulty_close,
+                                      faulty_rename, faulty_remove, NULL};
 
 static void a_file_is_the_old_one_or_the_new_one(void) {
     static const int numbers[] = {0, EINTR, EIO, ENOSPC};
@@ -187,7 +195,8 @@ static void a_file_is_the_old_one_or_the_new_one(void) {
             CHECK(ok == tn_ok());
             tn_error_take(NULL);
             CHECK(load(in_folder("a"), text, 100));
-            CHECK(strcmp(text, "the new content") == 0 || (!ok && strcmp(text, "old content") == 0));
+            CHECK(strcmp(text, "the new content") == 0 ||
+                  (!ok && strcmp(text, "old content") == 0));
             CHECK(ok || kind >= 2); /* interrupted and short operations go on */
             CHECK_EQ(files_in_folder(), 1);
             f.calls = 0, f.at = at;
@@ -203,7 +212,7 @@ static void a_file_is_the_old_one_or_the_new_one(void) {
     folder_end();
 }
 
-/* --- clock and profiler -------------------------------------------------------------------------------------------------------------- */
+/* --- clock and profiler ----------------------------------------------------------------------- */
 
 static double clock_next;
 static double clock_fake(void *user) { return *(double *)user; }
@@ -236,7 +245,8 @@ static void profile_is_a_chrome_trace(void) {
     tni_profile_add(b, "before", NULL, 0, NULL, 1, 2);
     CHECK(tn_profile_begin() && (tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE));
     CHECK(!tn_profile_begin() && tn_error_take(NULL));
-    tni_profile_add(b, "add", "C:\\x \"y\".c", 7, "a\n\x7f\xff\xc3\xa9\xed\xa0\x80", 100.000001, 100.0000025);
+    tni_profile_add(b, "add", "C:\\x \"y\".c", 7, "a\n\x7f\xff\xc3\xa9\xed\xa0\x80", 100.000001,
+                    100.0000025);
     tni_profile_add(b, NULL, NULL, 0, NULL, 99, 98);
     CHECK(!tn_profile_end(NULL) && tn_error_take(NULL));
     CHECK(!tn_profile_end(in_folder("no/folder")) && tn_error_take(NULL)); /* stopped, but kept */
@@ -245,13 +255,18 @@ static void profile_is_a_chrome_trace(void) {
     char text[2000] = "", expected[2000];
     CHECK(load(in_folder("t"), text, 2000));
     snprintf(expected, sizeof expected,
-             "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"version\":\"" TN_VERSION "\",\"dropped\":\"0\"},"
+             "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"version\":\"" TN_VERSION
+             "\",\"dropped\":\"0\"},"
              "\"traceEvents\":["
-             "\n{\"name\":\"add\",\"cat\":\"op\",\"ph\":\"X\",\"ts\":1.000,\"dur\":1.500,\"pid\":%u,\"tid\":%llu,"
-             "\"args\":{\"call\":\"a\\u000a\\u007f\\ufffd\xc3\xa9\\ufffd\\ufffd\\ufffd\",\"at\":\"C:\\\\x \\\"y\\\".c:7\"}},"
-             "\n{\"name\":\"\",\"cat\":\"op\",\"ph\":\"X\",\"ts\":0.000,\"dur\":0.000,\"pid\":%u,\"tid\":%llu,"
+             "\n{\"name\":\"add\",\"cat\":\"op\",\"ph\":\"X\",\"ts\":1.000,\"dur\":1.500,\"pid\":%"
+             "u,\"tid\":%llu,"
+             "\"args\":{\"call\":\"a\\u000a\\u007f\\ufffd\xc3\xa9\\ufffd\\ufffd\\ufffd\",\"at\":"
+             "\"C:\\\\x \\\"y\\\".c:7\"}},"
+             "\n{\"name\":\"\",\"cat\":\"op\",\"ph\":\"X\",\"ts\":0.000,\"dur\":0.000,\"pid\":%u,"
+             "\"tid\":%llu,"
              "\"args\":{\"call\":\"\",\"at\":\"\"}}\n]}\n",
-             (unsigned)getpid(), (unsigned long long)b->token, (unsigned)getpid(), (unsigned long long)b->token);
+             (unsigned)getpid(), (unsigned long long)b->token, (unsigned)getpid(),
+             (unsigned long long)b->token);
     CHECK_TEXT(text, expected);
     remove(in_folder("t"));
     folder_end();
@@ -266,7 +281,8 @@ static void *profiled_run(void *arg) {
     memset(text, '"', sizeof text - 1);
     text[sizeof text - 1] = 0;
     for (int i = 0; i < 500; i++)
-        if (tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE) tni_profile_add(b, text, text, i, text, i, i + 1);
+        if (tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)
+            tni_profile_add(b, text, text, i, text, i, i + 1);
     return NULL;
 }
 static void profile_collects_from_all_threads(void) {
@@ -287,8 +303,10 @@ static void profile_collects_from_all_threads(void) {
     int64_t events = 0, quotes = 0;
     for (char *p = text; *p; p++) {
         events += strncmp(p, "\n{", 2) == 0;
-        if (*p == '\\') p++;
-        else quotes += *p == '"';
+        if (*p == '\\')
+            p++;
+        else
+            quotes += *p == '"';
     }
     CHECK_EQ(events, 1500);
     CHECK_EQ(quotes % 2, 0); /* no escape was cut */
@@ -301,12 +319,9 @@ static void profile_collects_from_all_threads(void) {
 }
 
 static const check_test tests[] = {
-    CHECK_TEST(files_are_written_and_read_back),
-    CHECK_TEST(an_abandoned_file_leaves_nothing),
-    CHECK_TEST(file_errors_name_path_and_reason),
-    CHECK_TEST(a_file_is_the_old_one_or_the_new_one),
-    CHECK_TEST(clock_is_the_systems_or_the_hosts),
-    CHECK_TEST(profile_is_a_chrome_trace),
+    CHECK_TEST(files_are_written_and_read_back),   CHECK_TEST(an_abandoned_file_leaves_nothing),
+    CHECK_TEST(file_errors_name_path_and_reason),  CHECK_TEST(a_file_is_the_old_one_or_the_new_one),
+    CHECK_TEST(clock_is_the_systems_or_the_hosts), CHECK_TEST(profile_is_a_chrome_trace),
     CHECK_TEST(profile_collects_from_all_threads),
 };
 

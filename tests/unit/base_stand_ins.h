@@ -1,4 +1,5 @@
-/* base_stand_ins.h - what the tests of src/base share: the room above it, a counting allocator, threads, fork. */
+/* base_stand_ins.h - what the tests of src/base share: the room above it, a counting allocator,
+ * threads, fork. */
 #ifndef TNI_TESTS_BASE_STAND_INS_H
 #define TNI_TESTS_BASE_STAND_INS_H
 
@@ -17,7 +18,10 @@
 
 static TNI_UNUSED int ready_calls, ready_fails, leave_calls;
 static char leave_order[8];
-static TNI_UNUSED void leave_say(char name) { __atomic_store_n(&leave_order[__atomic_fetch_add(&leave_calls, 1, 0) & 7], name, 0); }
+static TNI_UNUSED void leave_say(char name) {
+    int at = __atomic_fetch_add(&leave_calls, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&leave_order[at & 7], name, __ATOMIC_RELAXED);
+}
 static TNI_UNUSED void leave_a(tn_context *c) { (void)c, leave_say('a'); }
 static TNI_UNUSED void leave_b(tn_context *c) { (void)c, leave_say('b'); }
 TN_PRIV bool tni_context_ready(tn_context *c) {
@@ -28,7 +32,8 @@ TN_PRIV bool tni_context_ready(tn_context *c) {
     return !ready_fails;
 }
 
-/* An allocator that counts what it gave, checks sizes at free, and fails from the k-th call on, once or for ever. */
+/* An allocator that counts what it gave, checks sizes at free, and fails from the k-th call on,
+ * once or for ever. */
 typedef struct counted {
     int64_t bytes, blocks, calls, wrong, fail_at, most;
     bool for_ever;
@@ -42,7 +47,8 @@ static TNI_UNUSED void *counted_alloc(size_t bytes, void *user) {
     at[0] = (int64_t)bytes;
     int64_t now = __atomic_add_fetch(&a->bytes, (int64_t)bytes, __ATOMIC_RELAXED);
     int64_t most = __atomic_load_n(&a->most, __ATOMIC_RELAXED);
-    while (now > most && !__atomic_compare_exchange_n(&a->most, &most, now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    while (now > most && !__atomic_compare_exchange_n(&a->most, &most, now, true, __ATOMIC_RELAXED,
+                                                      __ATOMIC_RELAXED)) {}
     __atomic_add_fetch(&a->blocks, 1, __ATOMIC_RELAXED);
     return at + 2;
 }
@@ -98,6 +104,8 @@ static TNI_UNUSED void in_child(bool (*run)(void *), void *arg) {
 }
 
 /* A task whose sum over 0..n-1 is n (n + 1) / 2. */
-static TNI_UNUSED void add_index(void *arg, int64_t i) { __atomic_fetch_add((int64_t *)arg, i + 1, __ATOMIC_RELAXED); }
+static TNI_UNUSED void add_index(void *arg, int64_t i) {
+    __atomic_fetch_add((int64_t *)arg, i + 1, __ATOMIC_RELAXED);
+}
 
 #endif

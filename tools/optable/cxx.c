@@ -4,61 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const cxx_types =
-    "\n#ifdef __cplusplus\n"
-    "#include <initializer_list>\n"
-    "#ifndef TNI_NAMESPACE\n#define TNI_NAMESPACE tn_inline\n#endif\n"
-    "/* C++: overloads under torch's names, with default arguments: tn_max(x, 1), tn_add(x, 2), tn_sum(x, {0, 2}). The\n"
-    " * parameter types below live for the time of the call. */\n"
-    "inline namespace TNI_NAMESPACE {\n"
-    "struct tn_site { /* where the call stands */\n"
-    "    const char *file;\n    int line;\n"
-    "#if defined(__GNUC__) || (defined(_MSC_VER) && _MSC_VER >= 1926)\n"
-    "    static tn_site here(const char *f = __builtin_FILE(), int l = __builtin_LINE()) {\n"
-    "#else\n    static tn_site here(const char *f = nullptr, int l = 0) {\n#endif\n"
-    "        tn_site s = {f, l};\n        return s;\n    }\n};\n"
-    "struct tn_dims { /* {2, 3}; made of nothing: None */\n"
-    "    tn_ints value;\n"
-    "    tn_dims() : value(tn_no_dims()) {}\n"
-    "    tn_dims(tn_ints l) : value(l) {}\n"
-    "    tn_dims(std::initializer_list<int64_t> l) : value(tn_empty_dims()) {\n"
-    "        if (l.size()) value = tn_ints_of(l.begin(), (int64_t)l.size());\n    }\n};\n"
-    "struct tn_doubles {\n"
-    "    tn_floats value;\n"
-    "    tn_doubles() { value.at = nullptr, value.n = -1; }\n"
-    "    tn_doubles(tn_floats l) : value(l) {}\n"
-    "    tn_doubles(std::initializer_list<double> l) { value.at = l.begin(), value.n = (int64_t)l.size(); }\n};\n"
-    "struct tn_tensor_list {\n"
-    "    tn_tensors value;\n"
-    "    tn_tensor_list() : value(tn_tensors_of(nullptr, -1)) {}\n"
-    "    tn_tensor_list(tn_tensors l) : value(l) {}\n"
-    "    tn_tensor_list(std::initializer_list<tn_tensor *> l) : value(tn_tensors_of(l.begin(), (int64_t)l.size())) {}\n"
-    "};\n"
-    "/* What counts as a number: these exact types, so that a literal 0 is one and no null pointer. */\n"
-    "template <class N> struct tni_is_number {};\n"
-    "#define TNI_NUMBER_TYPE(N, make)                                                                          \\\n"
-    "    template <> struct tni_is_number<N> {                                                                 \\\n"
-    "        typedef N type;                                                                                   \\\n"
-    "        static tn_scalar scalar(N v) { return make; }                                                     \\\n"
-    "    };\n"
-    "TNI_NUMBER_TYPE(bool, tn_bool(v))\nTNI_NUMBER_TYPE(char, tn_int(v))\n"
-    "TNI_NUMBER_TYPE(signed char, tn_int(v))\nTNI_NUMBER_TYPE(unsigned char, tn_int(v))\n"
-    "TNI_NUMBER_TYPE(short, tn_int(v))\nTNI_NUMBER_TYPE(unsigned short, tn_int(v))\n"
-    "TNI_NUMBER_TYPE(int, tn_int(v))\nTNI_NUMBER_TYPE(unsigned, tn_int(v))\n"
-    "TNI_NUMBER_TYPE(long, tn_int(v))\nTNI_NUMBER_TYPE(long long, tn_int(v))\n"
-    "TNI_NUMBER_TYPE(unsigned long, tn_int((int64_t)v))\nTNI_NUMBER_TYPE(unsigned long long, tn_int((int64_t)v))\n"
-    "TNI_NUMBER_TYPE(float, tn_float((double)v))\nTNI_NUMBER_TYPE(double, tn_float(v))\n"
-    "TNI_NUMBER_TYPE(tn_scalar, v)\n"
-    "#undef TNI_NUMBER_TYPE\n"
-    "struct tn_number { /* made of nothing: None */\n"
-    "    tn_scalar value;\n"
-    "    tn_number() : value(tn_none()) {}\n"
-    "    template <class N> tn_number(N v, typename tni_is_number<N>::type * = nullptr)\n"
-    "        : value(tni_is_number<N>::scalar(v)) {}\n};\n"
-    "#ifndef TN_DIMS\n#define TN_DIMS(...) (tn_dims({__VA_ARGS__}))\n#endif\n"
-    "#ifndef TN_LIST\n#define TN_LIST(...) (tn_tensor_list({__VA_ARGS__}))\n#endif\n"
-    "#ifndef TN_FLOATS\n#define TN_FLOATS(...) (tn_doubles({__VA_ARGS__}))\n#endif\n";
-
 /* Required parameters first, then options. */
 static int signature(const row *r, int *order) {
     int n = 0;
@@ -70,7 +15,7 @@ static int signature(const row *r, int *order) {
 
 static bool wrapped(const tni_schema_param *p) { /* a class with .value */
     return p->type == TN_T_INTS || p->type == TN_T_FLOATS || p->type == TN_T_TENSORS ||
-           (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE));
+           p->type == TN_T_MODULES || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE));
 }
 
 static bool is_pointer(const row *r, int position) {
@@ -157,7 +102,7 @@ static bool base_is_free(const table *all, const row *r) {
     return true;
 }
 
-static void put_row(text *to, const table *all, const row *r) {
+void put_cxx_row(text *to, const table *all, const row *r) {
     for (int k = 0; k < r->nform; k++) {
         const form *f = &r->form[k];
         bool bar = f->name[strlen(f->name) - 1] == '_';
@@ -169,7 +114,7 @@ static void put_row(text *to, const table *all, const row *r) {
     }
 }
 
-static void put_options(text *to, const table *all, const row *r) {
+void put_cxx_options(text *to, const table *all, const row *r) {
     text t = {NULL, 0, 0};
     if (r->forms & TN_OUT) put(&t, "    %sout = {};\n", r->result_type);
     for (int i = 0; i < r->s.nparam; i++) {
@@ -189,9 +134,9 @@ static void put_options(text *to, const table *all, const row *r) {
 }
 
 void put_cxx(text *to, const table *all) {
-    put(to, "%s", cxx_types);
-    for (int i = 0; i < all->n; i++) put_row(to, all, all->row[i]);
+    put(to, "\n#ifdef __cplusplus\nTNI_NAMESPACE_BEGIN\n");
+    for (int i = 0; i < all->n; i++) put_cxx_row(to, all, all->row[i]);
     put(to, "#if __cplusplus >= 202002L /* options by name: tn_sum(x, {.keepdim = true}) */\n");
-    for (int i = 0; i < all->n; i++) put_options(to, all, all->row[i]);
-    put(to, "#endif\n} // namespace\n#endif\n");
+    for (int i = 0; i < all->n; i++) put_cxx_options(to, all, all->row[i]);
+    put(to, "#endif\nTNI_NAMESPACE_END\n#endif\n");
 }

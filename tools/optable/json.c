@@ -172,7 +172,7 @@ static int by_place(const table *t, const char *file, int after) { /* next row o
 }
 
 static void put_entry(text *t, const row *r) {
-    put(t, "### %s%s\n\n`%s`\n\n", r->kind == ROW_OPERATOR ? "tn_" : "tn_nn_", r->name, r->schema_text);
+    put(t, "### %s%s\n\n`%s`\n\n", r->kind == ROW_OPERATOR ? "tn_" : r->kind == ROW_MODULE ? "tn_nn_" : "tn_optim_", r->name, r->schema_text);
     if (r->comment) put(t, "%s\n\n", plain_comment(r));
     if (r->nform > 1) {
         put(t, "Forms:");

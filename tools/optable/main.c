@@ -1,12 +1,12 @@
 /* optable - reads the rows in src/ops, src/nn, src/optim and writes what follows from them.
  *
- *     cc -std=c99 -O1 -DTNI_OBJECTS -o optable tools/optable/[a-z]*.c src/call/schema.c
- *     ./optable [--check] [--no-sample-check] [ROOT]
+ *     cc -std=c99 -O1 -DTNI_OBJECTS -o optable tools/optable/[a-z]*.c src/call/schema.c src/nn/parts.c
+ *     ./optable [--check] [--no-sample-check] [--keep-going] [ROOT]
  *
  * Writes under ROOT (default .): src/api/ops.h, src/gen/rows.h, tables.c, calls.c, loops.inl, table.json; with modules
  * src/api/modules.h, src/gen/modules.c; docs/reference.md. A file is touched only when its content changes.
- * --check writes nothing and fails when something would change. Errors are file:line: messages; any error: nothing
- * is written and the exit code is 1. It expands no macros: a row stands written out, its comment directly above. */
+ * --check writes nothing and fails when something would change. Errors are file:line: messages; any error: the exit
+ * code is 1 and nothing is written (--keep-going: wrong rows are left out). It expands no macros: a row stands written out, its comment directly above. */
 #include "optable.h"
 
 #include <string.h>
@@ -16,8 +16,9 @@ static bool read_arguments(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--check")) options.check = true;
         else if (!strcmp(argv[i], "--no-sample-check")) options.no_sample_check = true;
+        else if (!strcmp(argv[i], "--keep-going")) options.keep_going = true;
         else if (argv[i][0] == '-') {
-            fprintf(stderr, "usage: optable [--check] [--no-sample-check] [ROOT]\n");
+            fprintf(stderr, "usage: optable [--check] [--no-sample-check] [--keep-going] [ROOT]\n");
             return false;
         } else options.root = argv[i];
     }
@@ -35,13 +36,13 @@ int main(int argc, char **argv) {
     }
     read_rows(&operators);
     read_modules(&modules);
-    if (!faults) {
+    if (!faults || options.keep_going) {
         write_ops(&operators);
         write_rows(&operators);
         write_loops(&operators);
         write_json(&operators, &modules);
         write_reference(&operators, &modules);
-        if (modules.n) write_modules(&modules);
+        write_modules(&operators);
     }
     if (faults) fprintf(stderr, "optable: %d error%s\n", faults, faults == 1 ? "" : "s");
     return faults != 0;

@@ -1,4 +1,278 @@
-/* modules.c - src/api/modules.h and src/gen/modules.c. */
+/* modules.c - rows of modules and optimizers: src/api/modules.h and src/gen/modules.c.
+ *
+ * A constructor and a forward are calls as an operator's is, so both are written by api.c and cxx.c from a row made
+ * here: tn_nn_linear(...) and tn_nn_lstm_forward(m, x, .h = h, .c = c). */
 #include "optable.h"
-void read_modules(table *t) { (void)t; }
-void write_modules(table *t) { (void)t; }
+#include "../../src/nn/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODULE_PARTS = 64 };
+
+typedef struct module {
+    const row *r;
+    row make, call;   /* nn_linear; nn_linear_forward with `module` as its first parameter */
+    bool has_call;    /* else (Tensor input) -> Tensor */
+    int nparts;
+    struct {
+        char *name;
+        bool child;
+    } part[MODULE_PARTS];
+} module;
+static module *modules;
+static int nmodules;
+
+/* --- reading ----------------------------------------------------------------------------------------------------- */
+
+static void read_fields(const row *r) {
+    static const char *const of_module[] = {"parts", "call", "takes", "repr", "build", "reset", "forward", "destroy",
+                                            "sample", NULL};
+    static const char *const of_optimizer[] = {"state", "check", "uses", "step", "counts", NULL};
+    const char *const *order = r->kind == ROW_MODULE ? of_module : of_optimizer;
+    int last = -1;
+    for (int i = 0; i < r->nfields; i++) {
+        int at = 0;
+        while (order[at] && strcmp(order[at], r->fields[i].name)) at++;
+        if (!order[at]) fault(r->file, r->line, "%s: a row has no field '%s'", r->name, r->fields[i].name);
+        else if (at <= last)
+            fault(r->file, r->line, "%s: .%s stands behind .%s: C++ wants the order of the struct", r->name, order[at],
+                  order[last]);
+        else last = at;
+    }
+}
+
+static void read_parts(module *m) {
+    char *text = read_text(m->r, "parts");
+    const char *at = text, *why = NULL;
+    tni_part_text p;
+    while (text && tni_part_next(&at, &p, &why) > 0) {
+        char *name = text_copy(p.name.at, (size_t)p.name.n);
+        bool seen = false;
+        for (int i = 0; i < m->nparts; i++) seen = seen || !strcmp(m->part[i].name, name);
+        if (seen || m->nparts == MODULE_PARTS) continue;
+        m->part[m->nparts].name = name;
+        m->part[m->nparts++].child = p.kind == TNI_SPAN_CHILD;
+    }
+    if (why) fault(m->r->file, m->r->line, "%s: .parts: %s at '%s'", m->r->name, why, at);
+}
+
+/* The row of a call: schema, one form, type of its result. */
+static bool read_callable(row *to, const row *r, const char *name, const char *schema, const char *result) {
+    *to = *r;
+    to->name = text_copy(name, strlen(name));
+    to->schema_text = text_copy(schema, strlen(schema));
+    to->nform = 0;
+    if (!read_schema(to)) return false;
+    to->base = to->name;
+    add_form(to, 0, "");
+    if (result) to->result_type = text_copy(result, strlen(result));
+    else read_result_type(to);
+    return true;
+}
+
+/* Every module has the options dtype and device. */
+static char *with_device(const row *r) {
+    const char *close = strrchr(r->schema_text, ')');
+    if (r->kind == ROW_OPTIMIZER || !close || strstr(r->schema_text, " dtype")) return r->schema_text;
+    return text_format("%.*s%sScalarType? dtype=None, Device? device=None)", (int)(close - r->schema_text),
+                       r->schema_text, close[-1] == '(' ? "" : ", ");
+}
+
+static bool read_module(row *r, module *m) {
+    bool nn = r->kind == ROW_MODULE;
+    int before = faults;
+    char *call = nn ? read_text(r, "call") : NULL;
+    if (!read_schema(r)) return false;
+    read_fields(r);
+    if (!r->comment) fault(r->file, r->line, "%s: no comment directly above the row", r->name);
+    m->r = r;
+    m->has_call = call != NULL;
+    if (!read_callable(&m->make, r, text_format(nn ? "nn_%s" : "optim_%s", r->name), with_device(r),
+                       nn ? "tn_module *" : "tn_optimizer *"))
+        return false;
+    if (call && !read_callable(&m->call, r, text_format("nn_%s_forward", r->name),
+                               text_format("forward(Module module, %s", call[0] == '(' ? call + 1 : call), NULL))
+        return false;
+    m->call.comment = NULL;
+    read_parts(m);
+    return faults == before;
+}
+
+void read_modules(table *t) {
+    modules = (module *)tool_get(sizeof *modules * (size_t)(t->n + 1));
+    for (int i = 0; i < t->n; i++)
+        if (read_module(t->row[i], &modules[nmodules])) t->row[nmodules++] = t->row[i];
+    t->n = nmodules;
+}
+
+/* --- modules.h ----------------------------------------------------------------------------------------------------- */
+
+static bool result_is_new(const table *operators, int i) {
+    for (int k = 0; k < operators->n; k++)
+        if (!strcmp(operators->row[k]->result_type, modules[i].call.result_type)) return false;
+    for (int k = 0; k < i; k++)
+        if (modules[k].has_call && !strcmp(modules[k].call.result_type, modules[i].call.result_type)) return false;
+    return true;
+}
+
+static void put_self(text *t, const module *m) {
+    put(t, "typedef struct tn_nn_%s_self {\n    tn_module base;\n    tn_nn_%s_args o;\n", m->r->name, m->r->name);
+    for (int i = 0; i < m->nparts; i++)
+        put(t, "    tn_%s *%s;\n", m->part[i].child ? "module" : "tensor", m->part[i].name);
+    put(t, "} tn_nn_%s_self;\n", m->r->name);
+}
+
+static void put_module(text *t, const table *operators, int i) {
+    const module *m = &modules[i];
+    const char *name = m->r->name;
+    put_operator(t, &m->make, false);
+    if (m->r->kind == ROW_OPTIMIZER) return;
+    put_self(t, m);
+    if (m->has_call) put_operator(t, &m->call, result_is_new(operators, i));
+    else
+        put(t, "typedef struct tn_nn_%s_forward_args {\n    tn_tensor *input;\n} tn_nn_%s_forward_args;\n"
+               "#define tn_nn_%s_forward(module, input) tn_forward(module, input)\n", name, name, name);
+}
+
+static void write_header(const table *operators) {
+    static const table none = {NULL, 0};
+    text t = {NULL, 0, 0};
+    put(&t, "/* modules.h - every built-in module and optimizer: constructor, struct, forward.\n *\n"
+            " *     tn_module *m = tn_nn_linear(784, 10, .bias = false);    tn_nn_linear_self *s = (tn_nn_linear_self *)m;\n"
+            " *     tn_optimizer *o = tn_optim_sgd(tn_parameters(m), .lr = 0.1);\n *\n"
+            " * tnp_nn_linear takes all arguments in order, tn_nn_linear_at a struct. Modules given to a constructor are taken\n"
+            " * by it, on failure too. Generated by tools/optable from src/nn and src/optim. */\n"
+            "#ifndef TNI_API_MODULES_H\n#define TNI_API_MODULES_H\n\n#include \"optim.h\"\n\nTNI_EXTERN_C_BEGIN\n");
+    for (int i = 0; i < nmodules; i++) put_module(&t, operators, i);
+    put(&t, "\nTNI_EXTERN_C_END\n\n#ifdef __cplusplus\ninline namespace TNI_NAMESPACE {\n"
+            "struct tn_module_list { /* {a, b}: taken by the constructor */\n    tn_modules value;\n"
+            "    tn_module_list(tn_modules l) : value(l) {}\n"
+            "    tn_module_list(std::initializer_list<tn_module *> l) : value(tn_modules_of(l.begin(), (int64_t)l.size())) {}\n"
+            "};\n");
+    for (int i = 0; i < nmodules; i++) {
+        put_cxx_row(&t, &none, &modules[i].make);
+        if (modules[i].has_call) put_cxx_row(&t, &none, &modules[i].call);
+    }
+    put(&t, "#if __cplusplus >= 202002L\n");
+    for (int i = 0; i < nmodules; i++) {
+        put_cxx_options(&t, &none, &modules[i].make);
+        if (modules[i].has_call) put_cxx_options(&t, &none, &modules[i].call);
+    }
+    put(&t, "#endif\n} /* namespace */\n#endif\n\n#endif\n");
+    file_write("src/api/modules.h", &t);
+}
+
+/* --- modules.c ------------------------------------------------------------------------------------------------------ */
+
+static void put_call_body(text *t, const module *m) {
+    const tni_schema *s = &m->call.s;
+    const char *name = m->r->name;
+    put_wrapped(t, text_format("%s {", at_prototype(&m->call, false)), 4, "");
+    put(t, "    tn_tensor *out[%d] = {NULL};\n", s->nresults);
+    if (s->nresults > 1) put(t, "    %sr;\n", m->call.result_type);
+    put(t, "    tn_module_call(file, line, args->module, &tni_module_%s, args, out, %d);\n", name, s->nresults);
+    for (int k = 0; s->nresults > 1 && k < s->nresults; k++)
+        put(t, "    r.%.*s = out[%d];\n", s->result[k].n, s->result[k].at, k);
+    put(t, s->nresults > 1 ? "    return r;\n}\n" : "    return out[0];\n}\n");
+    put_positional_body(t, &m->call, &m->call.form[0]);
+}
+
+static void put_bodies(text *t, const module *m) {
+    const char *kind = m->r->kind == ROW_MODULE ? "module" : "optimizer";
+    put_wrapped(t, text_format("%s {", at_prototype(&m->make, false)), 4, "");
+    put(t, "    return tn_%s_make(file, line, &tni_%s_%s, args);\n}\n", kind, kind, m->r->name);
+    put_positional_body(t, &m->make, &m->make.form[0]);
+    if (m->has_call) put_call_body(t, m);
+}
+
+/* Tables of a call; s: its parameters, without `module`. */
+static void put_call_tables(text *t, const row *r, const tni_schema *s, const char *symbol) {
+    int slot[TNI_PARAMS], nfixed;
+    text line = {NULL, 0, 0};
+    tni_schema_slots(s, slot, &nfixed);
+    put_param_table(t, s, text_format("tni_params_%s", r->name), text_format("tn_%s_args", r->name), "nn_");
+    put_defaults(t, r);
+    put(&line, "static const char *const tni_names_%s[] = {", r->name);
+    for (int i = 0; i < s->nresults; i++) put(&line, "\"%.*s\", ", s->result[i].n, s->result[i].at);
+    put(&line, "NULL};");
+    put_wrapped(t, line.at, 4, "");
+    line.n = 0;
+    put(&line, "%s = {%s%s, &tni_defaults_%s, tni_names_%s, NULL, ", symbol, s->nparam ? "tni_params_" : "NULL",
+        s->nparam ? r->name : "", r->name, r->name);
+    put(&line, "%d, %d, %d, 0, sizeof(tn_%s_args), UINT16_MAX, %s, 0, {", s->nparam, nfixed, s->nresults, r->name,
+        prop_text(s));
+    for (int i = 0; i < TNI_FIXED; i++) put(&line, "%s%d", i ? ", " : "", i < nfixed ? slot[i] : 0);
+    put(&line, "}};");
+    put_wrapped(t, line.at, 4, "");
+}
+
+/* Runs of one group among parameters and results. Returns how many. */
+static int put_groups(text *t, const tni_schema *s, const char *name) {
+    text line = {NULL, 0, 0};
+    int n = 0;
+    for (int i = 0; i < s->nparam + s->nresults;) {
+        const tni_word g = i < s->nparam ? s->param[i].group : s->result_group[i - s->nparam];
+        int first = i++;
+        if (!g.at) continue;
+        for (; i < s->nparam + s->nresults && i != s->nparam; i++) {
+            const tni_word other = i < s->nparam ? s->param[i].group : s->result_group[i - s->nparam];
+            if (other.at != g.at) break;
+        }
+        put(&line, "%s{\"%.*s\", %d, %d}", n++ ? ", " : "", g.n, g.at, first, i - first);
+    }
+    if (n) put(t, "static const tn_mgroup tni_groups_%s[] = {%s};\n", name, line.at);
+    return n;
+}
+
+static void put_module_tables(text *t, const module *m) {
+    const char *name = m->r->name, *type = text_word(m->r->s.name);
+    tni_schema call = m->call.s; /* without its first parameter */
+    int ngroups = 0;
+    put(t, "\nTN_PRIV_DECLARE(tn_mrow, tni_module_%s);\nTN_PRIV_DECLARE(tn_mgen, tni_mgen_%s);\n", name, name);
+    put_call_tables(t, &m->make, &m->make.s, text_format("static const tn_gen tni_make_%s", name));
+    if (m->has_call) {
+        call.nparam--;
+        memmove(call.param, call.param + 1, sizeof *call.param * (size_t)call.nparam);
+        put_call_tables(t, &m->call, &call, text_format("static const tn_gen tni_call_%s", name));
+        ngroups = put_groups(t, &call, name);
+    }
+    if (m->nparts) {
+        put(t, "static const tn_mfield tni_fields_%s[] = {\n", name);
+        for (int i = 0; i < m->nparts; i++)
+            put(t, "    {\"%s\", offsetof(tn_nn_%s_self, %s)},\n", m->part[i].name, name, m->part[i].name);
+        put(t, "};\n");
+    }
+    put(t, "TNI_PRIVATE_BEGIN\nTN_PRIV_DEFINE(tn_mgen, tni_mgen_%s) = {\"%s\", &tni_make_%s, ", name, type, name);
+    put(t, m->has_call ? "&tni_call_%s, " : "NULL, ", name);
+    put(t, m->nparts ? "tni_fields_%s,\n    " : "NULL,\n    ", name);
+    put(t, ngroups ? "tni_groups_%s, " : "NULL, ", name);
+    put(t, "%d, %d, offsetof(tn_nn_%s_self, o)};\nTNI_PRIVATE_END\n", m->nparts, ngroups, name);
+}
+
+static void put_optimizer_tables(text *t, const module *m) {
+    put(t, "\nTN_PRIV_DECLARE(tn_orow, tni_optimizer_%s);\nTN_PRIV_DECLARE(tn_gen, tni_ogen_%s);\nTNI_PRIVATE_BEGIN\n",
+        m->r->name, m->r->name);
+    put_call_tables(t, &m->make, &m->make.s, text_format("TN_PRIV_DEFINE(tn_gen, tni_ogen_%s)", m->r->name));
+    put(t, "TNI_PRIVATE_END\n");
+}
+
+void write_modules(const table *operators) {
+    text t = {NULL, 0, 0};
+    write_header(operators);
+    put(&t, "/* modules.c - tables and functions behind modules.h: tni_mgen_linear of a module's row tni_module_linear,\n"
+            " * tni_ogen_sgd of an optimizer's row tni_optimizer_sgd.\n"
+            " * Generated by tools/optable from src/nn and src/optim; `make headers` writes it again. */\n"
+            "#include \"../nn/nn.h\"\n\n#include <math.h>\n\n");
+    put_words(&t, "nn_");
+    for (int i = 0; i < nmodules; i++)
+        if (modules[i].r->kind == ROW_MODULE) put_module_tables(&t, &modules[i]);
+        else put_optimizer_tables(&t, &modules[i]);
+    put(&t, "\nTN_PRIV const tn_mrow *const *tni_mrows(void) {\n    static const tn_mrow *const rows[] = {\n");
+    for (int i = 0; i < nmodules; i++)
+        if (modules[i].r->kind == ROW_MODULE) put(&t, "        &tni_module_%s,\n", modules[i].r->name);
+    put(&t, "        NULL};\n    return rows;\n}\n\nTNI_EXTERN_C_BEGIN\n");
+    for (int i = 0; i < nmodules; i++) put_bodies(&t, &modules[i]);
+    put(&t, "\nTNI_EXTERN_C_END\n");
+    file_write("src/gen/modules.c", &t);
+}

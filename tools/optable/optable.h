@@ -30,7 +30,7 @@ extern int faults;
 
 typedef struct tool_options {
     const char *root;
-    bool check, no_sample_check;
+    bool check, no_sample_check, keep_going;
 } tool_options;
 extern tool_options options;
 char *file_read(const char *path);       /* NULL: not there */
@@ -91,6 +91,10 @@ const char *row_field(const row *r, const char *name); /* text, or NULL */
 /* --- read.c: meaning and errors of a row ------------------------------------------------------------------------- */
 
 void read_rows(table *t);
+bool read_schema(row *r);
+char *read_text(const row *r, const char *name); /* a string field */
+void read_result_type(row *r);
+void add_form(row *r, uint32_t numbers, const char *suffix);
 void read_sample(const row *r);          /* sample.c: does it fit the schema? */
 bool row_inplace_only(const row *r);     /* torch's name ends in '_' and the row has an in-place form */
 bool row_shows_plain(const row *r);
@@ -115,14 +119,22 @@ const char *type_flag_text(unsigned flags);
 /* --- writers: each makes files --------------------------------------------------------------------------------------- */
 
 void write_ops(const table *t);          /* api.c: src/api/ops.h, src/gen/calls.c */
+void put_operator(text *t, const row *r, bool new_result); /* comment, structs, prototypes, macros */
+char *at_prototype(const row *r, bool inplace);
+void put_positional_body(text *t, const row *r, const form *f);
 void put_cxx(text *to, const table *t);  /* cxx.c */
+void put_cxx_row(text *to, const table *all, const row *r);
+void put_cxx_options(text *to, const table *all, const row *r);
 void write_rows(const table *t);         /* tables.c: src/gen/rows.h, tables.c */
-void put_param_table(text *to, const tni_schema *s, const char *symbol, const char *args);
-void put_words(text *to);                /* tables.c: the enums' words */
+/* Pieces of tables; room: "" or "nn_", for names of static objects. */
+void put_param_table(text *to, const tni_schema *s, const char *symbol, const char *args, const char *room);
+void put_defaults(text *to, const row *r);
+void put_words(text *to, const char *room);
+const char *prop_text(const tni_schema *s);
 void write_loops(const table *t);        /* loops.c: src/gen/loops.inl */
 void write_json(const table *operators, const table *modules);
 void write_reference(const table *operators, const table *modules);
 void read_modules(table *t);             /* modules.c */
-void write_modules(table *t);            /* src/api/modules.h, src/gen/modules.c */
+void write_modules(const table *operators); /* src/api/modules.h, src/gen/modules.c */
 
 #endif

@@ -34,7 +34,7 @@ static void read_order(row *r) {
     }
 }
 
-static char *read_text(const row *r, const char *name) {
+char *read_text(const row *r, const char *name) {
     const char *value = row_field(r, name);
     char *string = scan_string(value);
     if (value && !string) fault(r->file, r->line, "%s: .%s must be a string", r->name, name);
@@ -144,7 +144,7 @@ static void api_symbols(symbol **list, int *n) {
     int count = file_list("src/api", ".h", &paths);
     for (int i = 0; i < count; i++) {
         char *body = file_read(paths[i]);
-        if (!body || strstr(paths[i], "/ops.h") || strstr(paths[i], "/modules.h") || strstr(paths[i], "nn")) continue;
+        if (!body || strstr(paths[i], "/ops.h") || strstr(paths[i], "/modules.h")) continue;
         for (const char *at = body; *at;) {
             size_t length = 0;
             while (isalnum((unsigned char)at[length]) || at[length] == '_') length++;
@@ -187,7 +187,7 @@ static bool tensor_remains(const row *r, uint32_t numbers) {
     return false;
 }
 
-static void add_form(row *r, uint32_t numbers, const char *suffix) {
+void add_form(row *r, uint32_t numbers, const char *suffix) {
     bool own = r->s.name.at[r->s.base - 1] == '_';
     if (!tensor_remains(r, numbers) && numbers) return;
     for (int inplace = 0; inplace < 2; inplace++) {
@@ -217,7 +217,7 @@ static void read_all_forms(row *r) {
     if (count > 1) add_form(r, all, "_scalars");
 }
 
-static void read_result_type(row *r) {
+void read_result_type(row *r) {
     text t = {NULL, 0, 0};
     if (r->s.returns_list) put(&t, "tn_list ");
     else if (r->s.nresults == 0) put(&t, "bool ");
@@ -232,7 +232,7 @@ static void read_result_type(row *r) {
 
 /* --- rows ---------------------------------------------------------------------------------------------------------- */
 
-static bool read_schema(row *r) {
+bool read_schema(row *r) {
     char error[200];
     if (!tni_schema_parse(&r->s, r->schema_text, error, sizeof error)) {
         fault(r->file, r->line, "%s: schema: %s\n    %s", r->name, error, r->schema_text);

@@ -96,11 +96,11 @@ static void read_item(const row *r, const char *item, int *position, uint64_t *g
     int i = keyword ? parameter_named(r, item, n) : (*position)++;
     const char *value = keyword ? item + n + 1 : item;
     if (i < 0 || i >= r->s.nparam) fault(r->file, r->line, "%s: .sample: no parameter for '%s'", r->name, item);
+    else if (*given >> i & 1) fault(r->file, r->line, "%s: .sample: '%s' is given twice", r->name, item);
     else if (!value_fits(&r->s.param[i], value))
         fault(r->file, r->line, "%s: .sample: '%s' does not fit '%.*s'", r->name, value, r->s.param[i].name.n,
               r->s.param[i].name.at);
-    else if (*given >> i & 1) fault(r->file, r->line, "%s: .sample: '%s' is given twice", r->name, item);
-    else *given |= (uint64_t)1 << i;
+    if (i >= 0 && i < r->s.nparam) *given |= (uint64_t)1 << i;
 }
 
 void read_sample(const row *r) {

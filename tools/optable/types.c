@@ -48,6 +48,8 @@ const char *type_cxx(const tni_schema_param *p) {
         return "tn_dims ";
     case TN_T_FLOATS:
         return "tn_doubles ";
+    case TN_T_MODULES:
+        return "tn_module_list ";
     case TN_T_SCALAR:
         return p->flags & TN_P_DOUBLE ? "double " : "tn_number ";
     default:
@@ -112,7 +114,8 @@ static const char *default_absent(const tni_schema_param *p, spelling how) { /* 
     if (p->type == TN_T_FLOAT) return "{0, TN_ABSENT}";
     if (p->type == TN_T_SCALAR)
         return how == SPELL_STATIC ? "{TN_KIND_NONE, 0, 0, 0}" : how == SPELL_CXX ? "tn_number()" : "TN_NO_NUM";
-    if (p->type == TN_T_TENSORS || p->type == TN_T_MODULES) /* the same shape: a pointer and -1 */
+    if (p->type == TN_T_MODULES) return how == SPELL_STATIC ? "{NULL, -1}" : "tn_modules_of(NULL, -1)";
+    if (p->type == TN_T_TENSORS)
         return how == SPELL_STATIC ? "{NULL, -1}" : how == SPELL_CXX ? "tn_tensor_list()" : "tn_tensors_of(NULL, -1)";
     if (how == SPELL_MACRO) return "";
     if (p->type == TN_T_DTYPE) return "TN_NO_DTYPE";

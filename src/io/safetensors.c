@@ -1,0 +1,718 @@
+/* safetensors.c - the safetensors format (huggingface/safetensors, format.md): 8 bytes length, a JSON header,
+ * the tensors' bytes, little-endian, without gaps.
+ *
+ * The header is untrusted: every length is checked against the file before memory is asked for; names are unique
+ * UTF-8, offsets cover the data exactly, without overlap. The reader accepts what the format's own library does. */
+#include "io.h"
+
+enum {
+    SAFE_HEADER_MAX = 100000000, /* the format's own limit */
+    SAFE_FREE_TENSORS = 40000,   /* a file may have so many without data */
+    SAFE_CHUNK = 4096
+};
+
+static const struct safe_dtype {
+    const char *name;
+    int dtype;
+} safe_dtypes[] = {{"F64", TN_F64}, {"F32", TN_F32}, {"F16", TN_F16}, {"BF16", TN_BF16}, {"I64", TN_I64},
+                   {"I32", TN_I32}, {"I16", TN_I16}, {"I8", TN_I8},   {"U8", TN_U8},     {"BOOL", TN_BOOL},
+                   {"U16", TN_U16}, {"U32", TN_U32}, {"U64", TN_U64}, {"C64", TN_C64},   {"F8_E4M3", TN_F8E4M3},
+                   {"F8_E5M2", TN_F8E5M2}, {NULL, TN_NO_DTYPE}};
+
+/* --- reading JSON ---------------------------------------------------------------------------------------------- */
+
+/* A place in the header. Strings are decoded where they stand: their text, then NULs up to where the closing quote
+ * was, so that the header can be walked again. */
+typedef struct safe_cursor {
+    char *at, *end;
+} safe_cursor;
+
+static bool safe_sign(safe_cursor *c, char sign) {
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\n' || *c->at == '\t' || *c->at == '\r' || *c->at == 0)) c->at++;
+    if (c->at >= c->end || *c->at != sign) return false;
+    c->at++;
+    return true;
+}
+
+static int safe_hex(const char *at, const char *end, uint32_t *to) {
+    *to = 0;
+    if (end - at < 4) return 0;
+    for (int i = 0; i < 4; i++) {
+        char h = at[i];
+        int v = h >= '0' && h <= '9' ? h - '0' : h >= 'a' && h <= 'f' ? h - 'a' + 10 : h >= 'A' && h <= 'F' ? h - 'A' + 10 : -1;
+        if (v < 0) return 0;
+        *to = *to << 4 | (uint32_t)v;
+    }
+    return 4;
+}
+
+static char *safe_put_utf8(char *to, uint32_t u) {
+    if (u < 0x80) return *to++ = (char)u, to;
+    if (u < 0x800) *to++ = (char)(0xc0 | u >> 6);
+    else if (u < 0x10000) *to++ = (char)(0xe0 | u >> 12);
+    else *to++ = (char)(0xf0 | u >> 18), *to++ = (char)(0x80 | (u >> 12 & 63));
+    if (u >= 0x800) *to++ = (char)(0x80 | (u >> 6 & 63));
+    *to++ = (char)(0x80 | (u & 63));
+    return to;
+}
+
+/* \x of a string at c->at, which is behind the backslash; 0: malformed, or a NUL, which no name may hold. */
+static uint32_t safe_escape(safe_cursor *c) {
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    const char *known = c->at < c->end && *c->at ? strchr(from, *c->at) : NULL;
+    uint32_t u, low;
+    if (known) return c->at++, (uint32_t)(unsigned char)to[known - from];
+    if (c->at >= c->end || *c->at++ != 'u' || !safe_hex(c->at, c->end, &u)) return 0;
+    c->at += 4;
+    if (u < 0xd800 || u > 0xdfff) return u;
+    if (u > 0xdbff || c->end - c->at < 6 || c->at[0] != '\\' || c->at[1] != 'u' || !safe_hex(c->at + 2, c->end, &low)) return 0;
+    if (low < 0xdc00 || low > 0xdfff) return 0;
+    c->at += 6;
+    return 0x10000 + ((u - 0xd800) << 10) + (low - 0xdc00);
+}
+
+/* Bytes of the UTF-8 character at `at`, 0 where it is none (RFC 3629). */
+static int safe_utf8(const char *at, const char *end) {
+    const unsigned char *s = (const unsigned char *)at;
+    int n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+    if (n == 0 || end - at < n) return 0;
+    for (int i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0;
+    if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
+    return n;
+}
+
+/* A string; *text is what it says, NUL-terminated. */
+static bool safe_string(safe_cursor *c, char **text) {
+    char *to;
+    if (!safe_sign(c, '"')) return false;
+    *text = to = c->at;
+    while (c->at < c->end && *c->at != '"') {
+        int n = 1;
+        if (*c->at == '\\') {
+            uint32_t u = (c->at++, safe_escape(c));
+            if (!u) return false;
+            to = safe_put_utf8(to, u);
+            continue;
+        }
+        if ((unsigned char)*c->at < 0x20 || (n = safe_utf8(c->at, c->end)) == 0) return false;
+        while (n--) *to++ = *c->at++;
+    }
+    if (c->at >= c->end) return false;
+    c->at++;
+    while (to < c->at) *to++ = 0;
+    return true;
+}
+
+/* A string that was decoded before: moves behind it. */
+static char *safe_decoded(safe_cursor *c) {
+    char *text;
+    safe_sign(c, '"');
+    text = c->at;
+    while (*c->at) c->at++;
+    return text;
+}
+
+static bool safe_natural(safe_cursor *c, int64_t *to) {
+    char *start;
+    safe_sign(c, ' ');
+    start = c->at;
+    *to = 0;
+    for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
+        if (!tni_mul(*to, 10, to) || !tni_add(*to, *c->at - '0', to)) return false;
+    return c->at > start && (*start != '0' || c->at == start + 1);
+}
+
+/* "[1, 2]": at most max numbers; -1: malformed. */
+static int safe_naturals(safe_cursor *c, int64_t *to, int max) {
+    int n = 0;
+    if (!safe_sign(c, '[')) return -1;
+    if (safe_sign(c, ']')) return 0;
+    do
+        if (n == max || !safe_natural(c, &to[n++])) return -1;
+    while (safe_sign(c, ','));
+    return safe_sign(c, ']') ? n : -1;
+}
+
+/* --- entries ------------------------------------------------------------------------------------------------------- */
+
+typedef struct safe_info {
+    int dtype, ndim;
+    int64_t size[TN_MAX_DIMS], offset[2], numel;
+} safe_info;
+
+/* {"dtype": .., "shape": [..], "data_offsets": [..]}, in any order. `again`: its strings are decoded. */
+static bool safe_read_info(safe_cursor *c, safe_info *info, bool again) {
+    int seen = 0;
+    if (!safe_sign(c, '{')) return false;
+    do {
+        char *key = NULL, *name = NULL;
+        int k;
+        if (again) key = safe_decoded(c);
+        else if (!safe_string(c, &key)) return false;
+        k = strcmp(key, "dtype") == 0 ? 1 : strcmp(key, "shape") == 0 ? 2 : strcmp(key, "data_offsets") == 0 ? 4 : 0;
+        if (!k || (seen & k) || !safe_sign(c, ':')) return false;
+        seen |= k;
+        if (k == 1) {
+            const struct safe_dtype *d = safe_dtypes;
+            if (again) name = safe_decoded(c);
+            else if (!safe_string(c, &name)) return false;
+            while (d->name && strcmp(d->name, name) != 0) d++;
+            info->dtype = d->dtype;
+        } else if (k == 2) {
+            if ((info->ndim = safe_naturals(c, info->size, TN_MAX_DIMS)) < 0) return false;
+        } else if (safe_naturals(c, info->offset, 2) != 2) {
+            return false;
+        }
+    } while (safe_sign(c, ','));
+    return seen == 7 && safe_sign(c, '}');
+}
+
+static bool safe_info_fits(const safe_info *info, int64_t data_bytes) {
+    int64_t numel, bytes;
+    return info->dtype != TN_NO_DTYPE && tni_numel_of(info->ndim, info->size, &numel) &&
+           tni_bytes(numel, tni_dtype(info->dtype)->bytes, &bytes) && info->offset[0] <= info->offset[1] &&
+           info->offset[1] <= data_bytes && info->offset[1] - info->offset[0] == bytes;
+}
+
+/* --- the open file -------------------------------------------------------------------------------------------------- */
+
+struct tn_safetensors {
+    tni_block *owner;
+    tni_file file;        /* fd -1: not open now */
+    char *path;
+    char *header;
+    int64_t header_bytes, data_bytes, path_bytes;
+    uint64_t hash;        /* of the header as it was read */
+    int64_t *entry;       /* offsets of the names in the header, in the order of the data */
+    int64_t n, room;
+    int64_t notes;        /* offset behind the "{" of __metadata__; 0: none */
+};
+
+static bool safe_bad(const tn_safetensors *f, const char *what) {
+    return tni_error(f->owner, TN_FORMAT, "'%s' is no valid safetensors file: %s", f->path, what);
+}
+
+static uint64_t safe_hash(const char *at, int64_t n) {
+    uint64_t h = 0xcbf29ce484222325u;
+    for (int64_t i = 0; i < n; i++) h = (h ^ (unsigned char)at[i]) * 0x100000001b3u;
+    return h;
+}
+
+static safe_cursor safe_at(const tn_safetensors *f, int64_t offset) {
+    safe_cursor c = {f->header + offset, f->header + f->header_bytes};
+    return c;
+}
+
+/* The information behind the name of entry i, known to be right. */
+static void safe_entry(const tn_safetensors *f, int64_t i, safe_info *info) {
+    safe_cursor c = safe_at(f, f->entry[i]);
+    while (*c.at) c.at++;
+    safe_sign(&c, ':');
+    safe_read_info(&c, info, true);
+    tni_numel_of(info->ndim, info->size, &info->numel);
+}
+
+static bool safe_add_entry(tn_safetensors *f, int64_t offset) {
+    if (f->n == f->room) {
+        int64_t room = f->room ? 2 * f->room : 32;
+        int64_t *entry;
+        if (room / 2 > SAFE_FREE_TENSORS && room / 2 > f->data_bytes / 8) return safe_bad(f, "more tensors than data");
+        entry = (int64_t *)tni_need(f->owner, room * (int64_t)sizeof *entry);
+        if (!entry) return false;
+        if (f->n) memcpy(entry, f->entry, (size_t)f->n * sizeof *entry);
+        if (f->entry) tni_put(f->owner, f->owner, f->entry, f->room * (int64_t)sizeof *entry);
+        f->entry = entry;
+        f->room = room;
+    }
+    f->entry[f->n++] = offset;
+    return true;
+}
+
+/* {"key": "value", ..} */
+static bool safe_read_notes(tn_safetensors *f, safe_cursor *c) {
+    char *text;
+    if (f->notes || !safe_sign(c, '{')) return false;
+    f->notes = c->at - f->header;
+    if (safe_sign(c, '}')) return true;
+    do
+        if (!safe_string(c, &text) || !safe_sign(c, ':') || !safe_string(c, &text)) return false;
+    while (safe_sign(c, ','));
+    return safe_sign(c, '}');
+}
+
+static bool safe_read_header(tn_safetensors *f) {
+    safe_cursor c = safe_at(f, 0);
+    safe_info info;
+    char *name;
+    if (c.at == c.end || *c.at != '{') return safe_bad(f, "the header does not begin with {");
+    if (memchr(c.at, 0, (size_t)f->header_bytes)) return safe_bad(f, "a NUL in the header");
+    c.at++;
+    if (!safe_sign(&c, '}')) {
+        do {
+            memset(&info, 0, sizeof info);
+            if (!safe_string(&c, &name) || !safe_sign(&c, ':')) return safe_bad(f, "a name is expected");
+            if (strcmp(name, "__metadata__") == 0) {
+                if (!safe_read_notes(f, &c)) return safe_bad(f, "malformed __metadata__");
+                continue;
+            }
+            if (!safe_read_info(&c, &info, false)) return safe_bad(f, "malformed description of a tensor");
+            if (!safe_info_fits(&info, f->data_bytes)) return safe_bad(f, "dtype, shape and offsets of a tensor do not fit");
+            if (!safe_add_entry(f, name - f->header)) return false;
+        } while (safe_sign(&c, ','));
+        if (!safe_sign(&c, '}')) return safe_bad(f, "} is expected at the end of the header");
+    }
+    while (c.at < c.end && (*c.at == ' ' || *c.at == 0)) c.at++;
+    return c.at == c.end || safe_bad(f, "something follows the header's }");
+}
+
+/* Sorts entries by `less`: a heap sort, as qsort may allocate or recurse. */
+typedef bool (*safe_less)(const tn_safetensors *f, int64_t a, int64_t b);
+static void safe_sift(const tn_safetensors *f, int64_t *v, int64_t i, int64_t n, safe_less less) {
+    for (int64_t child; (child = 2 * i + 1) < n; i = child) {
+        int64_t t;
+        if (child + 1 < n && less(f, v[child], v[child + 1])) child++;
+        if (!less(f, v[i], v[child])) return;
+        t = v[i];
+        v[i] = v[child];
+        v[child] = t;
+    }
+}
+static void safe_sort(const tn_safetensors *f, int64_t *v, int64_t n, safe_less less) {
+    for (int64_t i = n / 2; i-- > 0;) safe_sift(f, v, i, n, less);
+    for (int64_t k = n; k-- > 1;) {
+        int64_t t = v[0];
+        v[0] = v[k];
+        v[k] = t;
+        safe_sift(f, v, 0, k, less);
+    }
+}
+static bool safe_less_name(const tn_safetensors *f, int64_t a, int64_t b) {
+    return strcmp(f->header + a, f->header + b) < 0;
+}
+static void safe_offsets_at(const tn_safetensors *f, int64_t entry, int64_t offset[2]) {
+    tn_safetensors one = *f;
+    safe_info info;
+    one.entry = &entry;
+    safe_entry(&one, 0, &info);
+    offset[0] = info.offset[0];
+    offset[1] = info.offset[1];
+}
+static bool safe_less_offset(const tn_safetensors *f, int64_t a, int64_t b) {
+    int64_t x[2], y[2];
+    safe_offsets_at(f, a, x);
+    safe_offsets_at(f, b, y);
+    return x[0] != y[0] ? x[0] < y[0] : x[1] != y[1] ? x[1] < y[1] : a < b;
+}
+
+static bool safe_check_entries(tn_safetensors *f) {
+    int64_t end = 0, offset[2];
+    bool sorted = true;
+    safe_sort(f, f->entry, f->n, safe_less_name);
+    for (int64_t i = 1; i < f->n; i++)
+        if (strcmp(f->header + f->entry[i - 1], f->header + f->entry[i]) == 0) return safe_bad(f, "a name stands twice");
+    for (int64_t i = 1; i < f->n && sorted; i++) sorted = safe_less_offset(f, f->entry[i - 1], f->entry[i]);
+    if (!sorted) safe_sort(f, f->entry, f->n, safe_less_offset);
+    for (int64_t i = 0; i < f->n; i++, end = offset[1]) {
+        safe_offsets_at(f, f->entry[i], offset);
+        if (offset[0] != end) return safe_bad(f, offset[0] < end ? "tensors overlap" : "a hole in the data");
+    }
+    return end == f->data_bytes || safe_bad(f, "its data are shorter or longer than its tensors");
+}
+
+/* Opens the file and reads up to the header's text. */
+static bool safe_begin(tn_safetensors *f, int64_t *header_bytes) {
+    uint8_t head[8];
+    uint64_t n = 0;
+    if (!tni_file_open(f->owner, &f->file, f->path)) return false;
+    if (f->file.size < 8) return safe_bad(f, "it is shorter than 8 bytes");
+    if (!tni_file_read(&f->file, head, 8)) return false;
+    for (int i = 7; i >= 0; i--) n = n << 8 | head[i];
+    if (n > SAFE_HEADER_MAX || (int64_t)n > f->file.size - 8) return safe_bad(f, "the header's length is beyond the file, or above 100 MB");
+    *header_bytes = (int64_t)n;
+    return true;
+}
+
+static bool safe_load_header(tn_safetensors *f) {
+    int64_t bytes;
+    if (!safe_begin(f, &bytes)) return false;
+    if (bytes == 0) return safe_bad(f, "an empty header");
+    f->header = (char *)tni_need(f->owner, bytes + 1);
+    if (!f->header) return false;
+    f->header_bytes = bytes;
+    f->data_bytes = f->file.size - 8 - bytes;
+    if (!tni_file_read(&f->file, f->header, bytes)) return false;
+    f->header[bytes] = 0;
+    f->hash = safe_hash(f->header, bytes);
+    return safe_read_header(f) && safe_check_entries(f);
+}
+
+static void safe_close(tn_safetensors *f) {
+    tni_block *b = f->owner;
+    tni_file_close(&f->file);
+    if (f->header) tni_put(b, b, f->header, f->header_bytes + 1);
+    if (f->entry) tni_put(b, b, f->entry, f->room * (int64_t)sizeof *f->entry);
+    if (f->path) tni_put(b, b, f->path, f->path_bytes);
+    tni_put(b, b, f, (int64_t)sizeof *f);
+}
+
+static tn_safetensors *safe_open(tni_block *b, const char *path) {
+    tn_safetensors *f;
+    if (!path) return tni_error(b, TN_INVALID, "the path is NULL"), (tn_safetensors *)NULL;
+    f = (tn_safetensors *)tni_need(b, (int64_t)sizeof *f);
+    if (!f) return NULL;
+    memset(f, 0, sizeof *f);
+    f->owner = b;
+    f->file.b = b;
+    f->file.fd = -1;
+    f->path_bytes = (int64_t)strlen(path) + 1;
+    f->path = (char *)tni_need(b, f->path_bytes);
+    if (f->path) {
+        memcpy(f->path, path, (size_t)f->path_bytes);
+        if (safe_load_header(f)) return f;
+    }
+    safe_close(f);
+    return NULL;
+}
+
+TN_API tn_safetensors *tn_safetensors_open_at(const char *file, int line, const char *path) {
+    tni_block *b = tni_io_enter(file, line);
+    tn_safetensors *f = b ? safe_open(b, path) : NULL;
+    if (b) tni_io_leave(b);
+    return f;
+}
+TN_API void tn_safetensors_close(tn_safetensors *f) {
+    if (f) safe_close(f);
+}
+TN_API int64_t tn_safetensors_count(const tn_safetensors *f) { return f ? f->n : 0; }
+TN_API const char *tn_safetensors_name(const tn_safetensors *f, int64_t i) {
+    return f && i >= 0 && i < f->n ? f->header + f->entry[i] : NULL;
+}
+
+TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key) {
+    safe_cursor c;
+    if (!f || !key || !f->notes) return NULL;
+    c = safe_at(f, f->notes);
+    if (safe_sign(&c, '}')) return NULL;
+    do {
+        const char *k = safe_decoded(&c), *value;
+        safe_sign(&c, ':');
+        value = safe_decoded(&c);
+        if (strcmp(k, key) == 0) return value;
+    } while (safe_sign(&c, ','));
+    return NULL;
+}
+
+/* --- data ------------------------------------------------------------------------------------------------------------ */
+
+/* Moves the file to offset `at` of the data; files are read forward only, so going back opens it anew and checks that
+ * it is still the same. */
+static bool safe_seek(tn_safetensors *f, int64_t at) {
+    int64_t target = 8 + f->header_bytes + at, bytes;
+    uint64_t hash = 0xcbf29ce484222325u;
+    char chunk[SAFE_CHUNK];
+    if (f->file.fd >= 0 && f->file.at <= target) return tni_file_skip(&f->file, target - f->file.at);
+    tni_file_close(&f->file);
+    if (!safe_begin(f, &bytes)) return false;
+    if (bytes != f->header_bytes || f->file.size != 8 + bytes + f->data_bytes) return safe_bad(f, "it has changed");
+    for (int64_t left = bytes; left > 0;) {
+        int64_t n = left < (int64_t)sizeof chunk ? left : (int64_t)sizeof chunk;
+        if (!tni_file_read(&f->file, chunk, n)) return false;
+        for (int64_t i = 0; i < n; i++) hash = (hash ^ (unsigned char)chunk[i]) * 0x100000001b3u;
+        left -= n;
+    }
+    return hash == f->hash ? tni_file_skip(&f->file, at) : safe_bad(f, "it has changed");
+}
+
+/* A byte of a bool that is neither 0 nor 1 is no bool. */
+static bool safe_bools_fit(const uint8_t *at, int64_t n) {
+    uint8_t more = 0;
+    for (int64_t i = 0; i < n; i++) more |= at[i];
+    return more <= 1;
+}
+
+static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
+    tni_block *b = f->owner;
+    safe_info info;
+    tn_tensor *t;
+    int64_t bytes, each;
+    bool ok;
+    memset(&info, 0, sizeof info);
+    safe_entry(f, i, &info);
+    bytes = info.offset[1] - info.offset[0];
+    t = tni_new(b, info.dtype, info.ndim, info.size);
+    if (!t) return NULL;
+    ok = bytes == 0 || (safe_seek(f, info.offset[0]) && tni_file_read(&f->file, t->storage->data, bytes));
+    if (ok && info.dtype == TN_BOOL && !safe_bools_fit((const uint8_t *)t->storage->data, bytes))
+        ok = safe_bad(f, "a BOOL tensor holds bytes other than 0 and 1");
+    if (!ok) return tni_drop(b, t), (tn_tensor *)NULL;
+    each = info.dtype == TN_C64 ? 4 : tni_dtype(info.dtype)->bytes;
+    if (!tni_host_is_little() && bytes) tni_swap_bytes(t->storage->data, bytes / each, each);
+    return t;
+}
+
+/* The handle belongs to the thread that opened it. */
+static bool safe_here(tn_safetensors *f, tni_block *b) {
+    return f->owner == b || tni_error(b, TN_INVALID, "an open safetensors file belongs to the thread that opened it");
+}
+
+TN_API tn_tensor *tn_safetensors_get(tn_safetensors *f, const char *name) {
+    tni_block *b = tni_io_enter(NULL, 0);
+    tn_tensor *t = NULL;
+    int64_t i = 0;
+    if (!b) return NULL;
+    if (!f || !name) {
+        tni_error(b, TN_INVALID, "no open file, or no name");
+    } else if (safe_here(f, b)) {
+        while (i < f->n && strcmp(f->header + f->entry[i], name) != 0) i++;
+        if (i < f->n) t = safe_read(f, i);
+        else tni_error(b, TN_INVALID, "'%s' has no tensor \"%s\"", f->path, name);
+    }
+    tni_io_leave(b);
+    return t;
+}
+
+/* One block for entries and names. */
+static bool safe_list_room(tn_safetensors *f, tn_named_list *list, char **names) {
+    int64_t bytes;
+    if (!tni_bytes(f->n, (int64_t)sizeof *list->at, &bytes)) return false;
+    for (int64_t i = 0; i < f->n; i++) bytes += (int64_t)strlen(f->header + f->entry[i]) + 1;
+    list->bytes = bytes;
+    list->at = (tn_named *)tn_alloc((size_t)bytes);
+    *names = list->at ? (char *)(list->at + f->n) : NULL;
+    return list->at != NULL;
+}
+
+static tn_named_list safe_load(tn_safetensors *f) {
+    tn_named_list list = {NULL, 0, 0, true};
+    char *names;
+    if (f->n == 0) return list;
+    if (!safe_list_room(f, &list, &names)) return list.n = -1, list;
+    for (int64_t i = 0; i < f->n; i++) {
+        size_t n = strlen(f->header + f->entry[i]) + 1;
+        tn_tensor *t = safe_read(f, i);
+        if (!t) {
+            tn_named_free(list);
+            list.at = NULL;
+            list.n = -1;
+            break;
+        }
+        memcpy(names, f->header + f->entry[i], n);
+        list.at[i].name = names;
+        list.at[i].tensor = tn_hold(t);
+        list.n = i + 1;
+        names += n;
+    }
+    return list;
+}
+
+TN_API tn_named_list tn_safetensors_load_at(const char *file, int line, const char *path) {
+    tn_named_list list = {NULL, -1, 0, true};
+    tni_block *b = tni_io_enter(file, line);
+    tn_safetensors *f = b ? safe_open(b, path) : NULL;
+    if (f) {
+        list = safe_load(f);
+        safe_close(f);
+    }
+    if (b) tni_io_leave(b);
+    return list;
+}
+
+/* --- writing ------------------------------------------------------------------------------------------------------------ */
+
+/* Text of the header: first its length is counted (at NULL), then it is written. */
+typedef struct safe_writer {
+    char *at;
+    int64_t n;
+} safe_writer;
+
+static void safe_put(safe_writer *w, const char *text, int64_t n) {
+    if (w->at) memcpy(w->at + w->n, text, (size_t)n);
+    w->n += n;
+}
+static void safe_put_text(safe_writer *w, const char *text) { safe_put(w, text, (int64_t)strlen(text)); }
+static void safe_put_int(safe_writer *w, int64_t v) {
+    char text[24];
+    safe_put(w, text, snprintf(text, sizeof text, "%lld", (long long)v));
+}
+static void safe_put_string(safe_writer *w, const char *text) {
+    char code[8];
+    safe_put(w, "\"", 1);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') safe_put(w, "\\", 1);
+        if (c >= 0x20) safe_put(w, text, 1);
+        else safe_put(w, code, snprintf(code, sizeof code, "\\u%04x", c));
+    }
+    safe_put(w, "\"", 1);
+}
+
+static const char *safe_dtype_name(int dtype) {
+    const struct safe_dtype *d = safe_dtypes;
+    while (d->name && d->dtype != dtype) d++;
+    return d->name;
+}
+
+static int64_t safe_tensor_bytes(const tn_tensor *t) { return t->numel * tni_dtype_size(t); }
+
+typedef struct safe_plan {
+    tni_block *b;
+    const tn_named *at;
+    int64_t n;
+    const tn_note *notes;
+    int64_t nnotes;
+} safe_plan;
+
+/* Tensors by falling element size, so that each lies aligned; the order given among equals. */
+static void safe_put_header(safe_writer *w, const safe_plan *p) {
+    int64_t offset = 0;
+    bool first = true;
+    safe_put_text(w, "{");
+    for (int64_t i = 0; i < p->nnotes; i++) {
+        safe_put_text(w, i ? "," : "\"__metadata__\":{");
+        safe_put_string(w, p->notes[i].key);
+        safe_put_text(w, ":");
+        safe_put_string(w, p->notes[i].value);
+        first = false;
+    }
+    if (p->nnotes) safe_put_text(w, "}");
+    for (int64_t each = 8; each; each /= 2)
+        for (int64_t i = 0; i < p->n; i++) {
+            const tn_tensor *t = p->at[i].tensor;
+            if (tni_dtype_size(t) != each) continue;
+            safe_put_text(w, first ? "" : ",");
+            first = false;
+            safe_put_string(w, p->at[i].name);
+            safe_put_text(w, ":{\"dtype\":\"");
+            safe_put_text(w, safe_dtype_name(t->dtype));
+            safe_put_text(w, "\",\"shape\":[");
+            for (int d = 0; d < t->ndim; d++) {
+                if (d) safe_put_text(w, ",");
+                safe_put_int(w, t->size[d]);
+            }
+            safe_put_text(w, "],\"data_offsets\":[");
+            safe_put_int(w, offset);
+            safe_put_text(w, ",");
+            offset += safe_tensor_bytes(t);
+            safe_put_int(w, offset);
+            safe_put_text(w, "]}");
+        }
+    safe_put_text(w, "}");
+    while (w->n % 8) safe_put_text(w, " ");
+}
+
+static bool safe_text_fits(const char *text) {
+    const char *end = text ? text + strlen(text) : NULL;
+    for (int n; text && text < end; text += n)
+        if ((n = safe_utf8(text, end)) == 0) return false;
+    return text != NULL;
+}
+
+static int safe_compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool safe_names_differ(const safe_plan *p) {
+    int64_t bytes, i = 1;
+    const char **names;
+    if (p->n < 2) return true;
+    if (!tni_bytes(p->n, (int64_t)sizeof *names, &bytes)) return tni_memory_error(p->b, INT64_MAX);
+    names = (const char **)tni_need(p->b, bytes);
+    if (!names) return false;
+    for (int64_t k = 0; k < p->n; k++) names[k] = p->at[k].name;
+    qsort((void *)names, (size_t)p->n, sizeof *names, safe_compare_names);
+    while (i < p->n && strcmp(names[i - 1], names[i]) != 0) i++;
+    if (i < p->n) tni_error(p->b, TN_INVALID, "the name \"%s\" is given twice", names[i]);
+    tni_put(p->b, p->b, (void *)names, bytes);
+    return i == p->n;
+}
+
+static bool safe_check_plan(const safe_plan *p, int64_t *data_bytes) {
+    *data_bytes = 0;
+    if (p->n < 0 || p->nnotes < 0 || (p->n && !p->at) || (p->nnotes && !p->notes))
+        return tni_error(p->b, TN_INVALID, "no list of tensors");
+    for (int64_t i = 0; i < p->nnotes; i++)
+        if (!safe_text_fits(p->notes[i].key) || !safe_text_fits(p->notes[i].value))
+            return tni_error(p->b, TN_INVALID, "note %lld is NULL or no UTF-8", (long long)i);
+    for (int64_t i = 0; i < p->n; i++) {
+        const tn_tensor *t = p->at[i].tensor;
+        if (!safe_text_fits(p->at[i].name) || strcmp(p->at[i].name, "__metadata__") == 0)
+            return tni_error(p->b, TN_INVALID, "the name of tensor %lld is NULL, no UTF-8, or __metadata__", (long long)i);
+        if (!t) return tni_error(p->b, TN_INVALID, "tensor \"%s\" is NULL", p->at[i].name);
+        if (!safe_dtype_name(t->dtype))
+            return tni_error(p->b, TN_TYPE, "tensor \"%s\": safetensors has no %s", p->at[i].name, tni_dtype(t->dtype)->text);
+        if (t->device != TN_CPU || (t->flags & TNI_META))
+            return tni_error(p->b, TN_UNSUPPORTED, "tensor \"%s\" is not on the CPU", p->at[i].name);
+        if (!tni_add(*data_bytes, safe_tensor_bytes(t), data_bytes)) return tni_memory_error(p->b, INT64_MAX);
+    }
+    return safe_names_differ(p);
+}
+
+/* Row-major elements of t through a small buffer. */
+static bool safe_write_strided(tni_file *f, const tn_tensor *t) {
+    char chunk[SAFE_CHUNK];
+    int64_t each = tni_dtype_size(t), room = SAFE_CHUNK / each, used = 0, index[TN_MAX_DIMS] = {0};
+    int64_t swap = t->dtype == TN_C64 ? 4 : each;
+    const char *base = tni_bytes_at(t);
+    for (int64_t i = 0; i < t->numel; i++) {
+        int64_t at = 0;
+        for (int d = 0; d < t->ndim; d++) at += index[d] * t->stride[d];
+        memcpy(chunk + used++ * each, base + at * each, (size_t)each);
+        for (int d = t->ndim - 1; d >= 0 && ++index[d] == t->size[d]; d--) index[d] = 0;
+        if (used < room && i + 1 < t->numel) continue;
+        if (!tni_host_is_little()) tni_swap_bytes(chunk, used * each / swap, swap);
+        if (!tni_file_write(f, chunk, used * each)) return false;
+        used = 0;
+    }
+    return true;
+}
+
+static bool safe_write_tensor(tni_file *f, const tn_tensor *t) {
+    if (t->numel == 0) return true;
+    if ((t->flags & TNI_CONTIGUOUS) && tni_host_is_little()) return tni_file_write(f, tni_bytes_at(t), safe_tensor_bytes(t));
+    return safe_write_strided(f, t);
+}
+
+static bool safe_write_file(const safe_plan *p, const char *path, const char *header, int64_t bytes) {
+    tni_file f;
+    uint8_t head[8];
+    bool ok;
+    for (int i = 0; i < 8; i++) head[i] = (uint8_t)((uint64_t)bytes >> 8 * i);
+    if (!tni_file_create(p->b, &f, path)) return false;
+    ok = tni_file_write(&f, head, 8) && tni_file_write(&f, header, bytes);
+    for (int64_t each = 8; ok && each; each /= 2)
+        for (int64_t i = 0; ok && i < p->n; i++)
+            if (tni_dtype_size(p->at[i].tensor) == each) ok = safe_write_tensor(&f, p->at[i].tensor);
+    ok = ok && tni_file_commit(&f);
+    tni_file_close(&f);
+    return ok;
+}
+
+static bool safe_save(const safe_plan *p, const char *path) {
+    safe_writer w = {NULL, 0};
+    int64_t data_bytes, bytes;
+    bool ok;
+    if (!path) return tni_error(p->b, TN_INVALID, "the path is NULL");
+    if (!safe_check_plan(p, &data_bytes)) return false;
+    safe_put_header(&w, p);
+    bytes = w.n;
+    if (bytes > SAFE_HEADER_MAX) return tni_error(p->b, TN_INVALID, "names for a header of more than 100 MB");
+    w.at = (char *)tni_need(p->b, bytes);
+    if (!w.at) return false;
+    w.n = 0;
+    safe_put_header(&w, p);
+    ok = safe_write_file(p, path, w.at, bytes);
+    tni_put(p->b, p->b, w.at, bytes);
+    return ok;
+}
+
+TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path, const tn_named *at, int64_t n,
+                                   const tn_note *notes, int64_t nnotes) {
+    safe_plan p = {tni_io_enter(file, line), at, n, notes, nnotes};
+    bool ok;
+    if (!p.b) return false;
+    ok = safe_save(&p, path);
+    tni_io_leave(p.b);
+    return ok;
+}

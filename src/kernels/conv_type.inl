@@ -1,0 +1,210 @@
+/* conv_type.inl - convolution for one element type of one instruction set (conv.h). */
+
+/* A piece of a row of pixels: where it begins in the source and in c, its first lane, its length. */
+typedef struct TNI_FNT(conv_piece) {
+    int64_t source, c, lane, n;
+} TNI_FNT(conv_piece);
+
+/* The n pixels from `pixel` on as pieces; their number. */
+static int TNI_FNT(conv_pieces)(const tni_conv *v, int64_t pixel, int64_t n, TNI_FNT(conv_piece) *piece) {
+    int count = 0;
+    int64_t x = pixel % v->width, line = pixel / v->width, y = line % v->height, image = line / v->height;
+    for (int64_t lane = 0; lane < n; count++) {
+        const int64_t left = v->width - x, take = left < n - lane ? left : n - lane;
+        piece[count].source = image * v->image_step + y * v->pitch + x;
+        piece[count].c = image * v->c_image + y * v->c_line + x * v->c_col;
+        piece[count].lane = lane;
+        piece[count].n = take;
+        lane += take, x = 0;
+        if (++y == v->height) y = 0, image++;
+    }
+    return count;
+}
+
+/* panel[k][GEMM_COLS]: whole vectors are copied, and what they write too much is overwritten by the next piece or
+ * row; the panel has room for the last. */
+static void TNI_FNT(conv_pack)(T *to, const tni_conv *v, const int64_t *offset, int64_t depth,
+                               const TNI_FNT(conv_piece) *piece, int pieces, bool full) {
+    const T *end = (const T *)v->source_end - GEMM_COLS;
+    for (int64_t k = 0; k < depth; k++, to += GEMM_COLS) {
+        const T *from = (const T *)v->source + offset[k];
+        if (!full) V_ST(to, V_ZERO()), V_ST(to + W, V_ZERO());
+        for (int i = 0; i < pieces; i++) {
+            const T *p = from + piece[i].source;
+            T *at = to + piece[i].lane;
+            if (p > end) {
+                for (int64_t j = 0; j < piece[i].n; j++) at[j] = p[j];
+            } else {
+                V_ST(at, V_LD(p));
+                if (piece[i].n > W) V_ST(at + W, V_LD(p + W));
+            }
+        }
+    }
+}
+
+/* Rows of a finished tile to the pieces of c. */
+static void TNI_FNT(conv_scatter)(const tni_conv *v, const T *tile, T *c, int64_t h, const TNI_FNT(conv_piece) *piece,
+                                  int pieces, bool add) {
+    for (int i = 0; i < pieces; i++)
+        TNI_FNT(gemm_edge)(c + piece[i].c, v->c_row, v->c_col, tile + piece[i].lane, h, piece[i].n, 1, add);
+}
+
+/* All rows of c for one group of pixels and one block of k. */
+static void TNI_FNT(conv_group)(const tni_conv *v, TNI_FNT(gemm_tiles) *q, int64_t k, const T *panel,
+                                const TNI_FNT(conv_piece) *piece, int pieces, bool whole) {
+    static const T zeros[GEMM_ROWS] = {0};
+    T tile[GEMM_ROWS * GEMM_COLS], *c = (T *)v->c;
+    const T *a = (const T *)v->a + k;
+    for (int64_t i = 0, h; i < v->m; i += h, a += h * v->k, c += h * v->c_row) {
+        const TNI_FNT(gemm_tile) run = TNI_FNT(gemm_pick)(v->m - i, &h);
+        q->start = k == 0 && v->bias ? (const T *)v->bias + i : zeros;
+        if (whole) {
+            run(q, a, panel, c + piece[0].c, v->c_row, k > 0);
+        } else {
+            run(q, a, panel, tile, GEMM_COLS, false);
+            TNI_FNT(conv_scatter)(v, tile, c, h, piece, pieces, k > 0);
+        }
+    }
+}
+
+static void TNI_FNT(conv)(const tni_conv *v) {
+    T panel[(TNI_K_BLOCK + 1) * GEMM_COLS];
+    TNI_FNT(conv_piece) piece[GEMM_COLS];
+    TNI_FNT(gemm_tiles) q;
+    q.a_row = (ptrdiff_t)(v->k * (int64_t)sizeof(T));
+    q.a_col = (ptrdiff_t)sizeof(T);
+    q.b_row = GEMM_COLS;
+    q.alpha = 1;
+    for (int64_t k = 0; k < v->k; k += TNI_K_BLOCK) {
+        q.k = v->k - k < TNI_K_BLOCK ? v->k - k : TNI_K_BLOCK;
+        for (int64_t at = 0; at < v->count; at += GEMM_COLS) {
+            const int64_t n = v->count - at < GEMM_COLS ? v->count - at : GEMM_COLS;
+            const int pieces = TNI_FNT(conv_pieces)(v, v->first + at, n, piece);
+            const TNI_FNT(conv_piece) *last = &piece[pieces - 1]; /* in one run of c? */
+            const bool whole = n == GEMM_COLS && v->c_col == 1 && last->c - piece[0].c == last->lane;
+            TNI_FNT(conv_pack)(panel, v, v->offset + k, q.k, piece, pieces, n == GEMM_COLS);
+            TNI_FNT(conv_group)(v, &q, k, panel, piece, pieces, whole);
+        }
+    }
+}
+
+/* first and count are whole lines here: four vectors of a row of pixels at a time, taps in order. */
+static void TNI_FNT(conv_direct)(const tni_conv *v) {
+    for (int64_t line = v->first / v->width, end = line + v->count / v->width; line < end; line++)
+        for (int64_t i = 0; i < v->m; i++) {
+            const T *from = (const T *)v->source + line / v->height * v->image_step + line % v->height * v->pitch;
+            const T *a = (const T *)v->a + i * v->k;
+            T *c = (T *)v->c + line / v->height * v->c_image + i * v->c_row + line % v->height * v->c_line;
+            const V start = V_SET(v->bias ? ((const T *)v->bias)[i] : 0);
+            for (int64_t x = 0; x < v->width; x += 4 * W) {
+                T row[4 * W];
+                V p = start, q = start, r = start, s = start;
+                const int64_t n = v->width - x < 4 * W ? v->width - x : 4 * W;
+                for (int64_t k = 0; k < v->k; k++) {
+                    const T *b = from + v->offset[k] + x;
+                    const V w = V_SET(a[k]);
+                    p = V_FMA(w, V_LD(b), p), q = V_FMA(w, V_LD(b + W), q);
+                    r = V_FMA(w, V_LD(b + 2 * W), r), s = V_FMA(w, V_LD(b + 3 * W), s);
+                }
+                if (n == 4 * W && v->c_col == 1) {
+                    V_ST(c + x, p), V_ST(c + x + W, q), V_ST(c + x + 2 * W, r), V_ST(c + x + 3 * W, s);
+                    continue;
+                }
+                V_ST(row, p), V_ST(row + W, q), V_ST(row + 2 * W, r), V_ST(row + 3 * W, s);
+                for (int64_t j = 0; j < n; j++) c[(x + j) * v->c_col] = row[j];
+            }
+        }
+}
+
+/* --- gradient of weights ------------------------------------------------------------------------------------- */
+
+#define CONV_ROW(r) const T *p##r = (const T *)v->source + offset[r];
+#define CONV_STEP(r)                                                                                         \
+    x = V_SET(p##r[at]);                                                                                     \
+    s##r = V_FMA(x, y, s##r), t##r = V_FMA(x, z, t##r);
+#define CONV_ZERO(r) V s##r = V_ZERO(), t##r = V_ZERO();
+
+#define CONV_WEIGHT(h, ROWS)                                                                                 \
+    static void TNI_FNT(conv_weight##h)(const tni_conv_weight *v, const int64_t *offset, T *c) {             \
+        const T *b = (const T *)v->grad;                                                                     \
+        const int64_t c_row = GEMM_COLS;                                                                     \
+        V x, y, z;                                                                                           \
+        int64_t row = v->first % v->height, base = v->first / v->height * v->image_step + v->left;           \
+        ROWS(CONV_ROW)                                                                                       \
+        ROWS(CONV_ZERO)                                                                                      \
+        for (int64_t line = 0; line < v->lines; line++) {                                                    \
+            int64_t at = base + row * v->pitch;                                                              \
+            for (const int64_t end = at + v->width; at < end; at++, b += GEMM_COLS) {                        \
+                y = V_LD(b), z = V_LD(b + W);                                                                \
+                ROWS(CONV_STEP)                                                                              \
+            }                                                                                                \
+            if (++row == v->height) row = 0, base += v->image_step;                                          \
+        }                                                                                                    \
+        y = V_SET(1);                                                                                        \
+        if (v->add) { ROWS(GEMM_ADD) } else { ROWS(GEMM_PUT) }                                               \
+    }
+
+#define CONV_R3(X) X(0) X(1) X(2)
+#if TNI_ISA == 0
+#define CONV_ROWS 3
+#elif TNI_ISA == 2
+#define CONV_ROWS 9
+#define CONV_R9(X) CONV_R3(X) X(3) X(4) X(5) X(6) X(7) X(8)
+CONV_WEIGHT(9, CONV_R9)
+#undef CONV_R9
+#define CONV_FULL TNI_FNT(conv_weight9)
+#else
+#define CONV_ROWS 6
+CONV_WEIGHT(6, GEMM_R6)
+#define CONV_FULL TNI_FNT(conv_weight6)
+#endif
+CONV_WEIGHT(3, CONV_R3)
+CONV_WEIGHT(1, GEMM_R1)
+
+static void TNI_FNT(conv_weight)(const tni_conv_weight *v) {
+    T *w = (T *)v->w;
+    int64_t i = 0;
+#if CONV_ROWS > 3
+    for (; i + CONV_ROWS <= v->rows; i += CONV_ROWS) CONV_FULL(v, v->offset + i, w + i * GEMM_COLS);
+#endif
+    for (; i + 3 <= v->rows; i += 3) TNI_FNT(conv_weight3)(v, v->offset + i, w + i * GEMM_COLS);
+    for (; i < v->rows; i++) TNI_FNT(conv_weight1)(v, v->offset + i, w + i * GEMM_COLS);
+}
+
+/* n = 1: w (rows) += sum over pixels of source (pixel; offset[k]) grad (pixel), in 16 lanes along x that are folded by
+ * halves at the end of the block. grad is not packed here: lines of `width` pixels lie width_step apart. */
+static void TNI_FNT(conv_weight_one)(const tni_conv_weight *v) {
+    enum { LANES = 16, N = LANES / W };
+    T *w = (T *)v->w;
+    for (int64_t k = 0; k < v->rows; k++) {
+        const T *from = (const T *)v->source + v->offset[k] + v->left, *g = (const T *)v->grad;
+        T lane[LANES] = {0};
+        for (int64_t i = 0; i < N; i++) {
+            V s = V_ZERO();
+            for (int64_t line = 0; line < v->lines; line++) {
+                const int64_t l = v->first + line;
+                const T *p = from + l / v->height * v->image_step + l % v->height * v->pitch, *q = g + line * v->width_step;
+                int64_t x = i * W;
+                for (; x + W <= v->width; x += LANES) s = V_FMA(V_LD(p + x), V_LD(q + x), s);
+                if (x < v->width) s = V_FMA(V_LDN(p + x, v->width - x), V_LDN(q + x, v->width - x), s);
+            }
+            V_ST(lane + i * W, s);
+        }
+        for (int64_t half = LANES / 2; half > 0; half /= 2)
+            for (int64_t i = 0; i < half; i++) lane[i] += lane[i + half];
+        w[k] = v->add ? w[k] + lane[0] : lane[0];
+    }
+}
+
+static void TNI_FNT(gemm_pack_b)(void *to, const void *from, int64_t lane, int64_t row, int64_t n, int64_t depth) {
+    TNI_FNT(gemm_pack)((T *)to, GEMM_COLS, (const T *)from, lane, row, n, depth);
+}
+static int64_t TNI_FNT(gemm_columns)(void) { return GEMM_COLS; }
+
+#undef CONV_ROW
+#undef CONV_STEP
+#undef CONV_ZERO
+#undef CONV_WEIGHT
+#undef CONV_R3
+#undef CONV_ROWS
+#undef CONV_FULL

@@ -1,0 +1,34 @@
+/* container.c - modules made of modules: Sequential, ModuleList. */
+#include "nn.h"
+
+static bool container_build(tn_module *m, tn_modules given) {
+    for (int64_t i = 0; i < given.n; i++)
+        if (!tn_module_append(m, tn_module_hold(given.at[i]))) return false;
+    return true;
+}
+
+static bool sequential_build(tn_module *m) {
+    TN_SELF(sequential, s, m);
+    return container_build(m, s->o.modules);
+}
+/* What only the next child reads goes as soon as it has. */
+static bool sequential_forward(tn_mframe *f) {
+    TN_FORWARD(sequential, s, a, f);
+    tn_tensor *x = a->input;
+    for (int i = 0; i < s->base.nparts && x; i++) {
+        tn_module *child = tn_part_child_of(&s->base, i);
+        tn_tensor *y = child ? tni_forward_child(f, child, x) : x;
+        if (x != a->input && y && y != x) tn_free(x);
+        x = y;
+    }
+    return (f->out[0] = x) != NULL;
+}
+/* Calls its children one after the other; takes them.   tn_sequential(tn_nn_linear(4, 8), tn_nn_relu()) */
+TN_MODULE(sequential, "Sequential(Module[] modules)", .build = sequential_build, .forward = sequential_forward)
+
+static bool module_list_build(tn_module *m) {
+    TN_SELF(module_list, s, m);
+    return container_build(m, s->o.modules);
+}
+/* A list of children under the names 0, 1, ..; no forward. tn_module_append adds one.   tn_nn_module_list(TN_MODULES(a, b)) */
+TN_MODULE(module_list, "ModuleList(Module[] modules)", .repr = "[]", .build = module_list_build)

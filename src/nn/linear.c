@@ -1,0 +1,86 @@
+/* linear.c - modules that are one operator on parameters or on nothing: Linear, Embedding, Dropout, Identity, Flatten. */
+#include "nn.h"
+
+/* --- Linear ------------------------------------------------------------------------------------------------ */
+
+static bool linear_reset(tn_module *m) {
+    TN_SELF(linear, s, m);
+    return tni_init_affine(s->weight, s->bias);
+}
+static bool linear_forward(tn_mframe *f) {
+    TN_FORWARD(linear, s, a, f);
+    return (f->out[0] = tnp_linear(a->input, s->weight, s->bias)) != NULL;
+}
+/* y = x W^T + b.
+ * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias = false); */
+TN_MODULE(linear, "Linear(int in_features, int out_features, bool bias=True)",
+          .parts = "weight(out_features, in_features); bias(out_features) if bias",
+          .takes = "input(*, in_features)", .repr = "in_features=, out_features=, bias=", .reset = linear_reset,
+          .forward = linear_forward, .sample = "3 4: (2,3) | 3 2 bias=False: (3)")
+
+/* --- Embedding --------------------------------------------------------------------------------------------- */
+
+static bool embedding_build(tn_module *m) {
+    TN_SELF(embedding, s, m);
+    int64_t n = s->o.num_embeddings, p = s->o.padding_idx;
+    if (p == TN_NONE) return true;
+    if (p < -n || p >= n) return tni_nn_error(TN_INVALID, "padding_idx is %lld: within [%lld, %lld) is expected", (long long)p,
+                                              (long long)-n, (long long)n);
+    if (p < 0) s->o.padding_idx = p + n;
+    return true;
+}
+static bool embedding_reset(tn_module *m) { /* normal draws, zeros in the padding row */
+    TN_SELF(embedding, s, m);
+    tn_tensor *row;
+    if (!tn_init_normal_(s->weight, 0, 1)) return false;
+    if (s->o.padding_idx == TN_NONE) return true;
+    row = tnp_select(s->weight, 0, s->o.padding_idx);
+    return row && tn_init_constant_(row, 0);
+}
+static bool embedding_forward(tn_mframe *f) {
+    TN_FORWARD(embedding, s, a, f);
+    int64_t padding = s->o.padding_idx == TN_NONE ? -1 : s->o.padding_idx;
+    return (f->out[0] = tnp_embedding(s->weight, a->input, padding, s->o.scale_grad_by_freq)) != NULL;
+}
+/* A table of vectors by number. The row padding_idx is zero at first and gets no gradient.
+ * input (*) integers -> (*, embedding_dim)   tn_nn_embedding(1000, 64, .padding_idx = 0) */
+TN_MODULE(embedding, "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool scale_grad_by_freq=False)",
+          .parts = "weight(num_embeddings, embedding_dim)", .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=",
+          .build = embedding_build, .reset = embedding_reset, .forward = embedding_forward,
+          .sample = "10 3: (2,4):i64<10 | 5 2 padding_idx=1: (3):i64<5")
+
+/* --- Dropout ----------------------------------------------------------------------------------------------- */
+
+static bool dropout_build(tn_module *m) {
+    TN_SELF(dropout, s, m);
+    if (s->o.p >= 0 && s->o.p <= 1) return true;
+    return tni_nn_error(TN_INVALID, "p is %g: a probability within [0, 1] is expected", s->o.p);
+}
+static bool dropout_forward(tn_mframe *f) {
+    TN_FORWARD(dropout, s, a, f);
+    f->out[0] = s->o.inplace ? tnp_dropout_(a->input, s->o.p, s->base.training) : tnp_dropout(a->input, s->o.p, s->base.training);
+    return f->out[0] != NULL;
+}
+/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p).
+ * input (*) -> (*)   tn_nn_dropout(.p = 0.1) */
+TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)", .repr = "p=, inplace=", .build = dropout_build,
+          .forward = dropout_forward, .sample = "p=0.5: (4,5)")
+
+/* --- Identity, Flatten --------------------------------------------------------------------------------------- */
+
+static bool identity_forward(tn_mframe *f) {
+    TN_FORWARD(identity, s, a, f);
+    (void)s;
+    return (f->out[0] = a->input) != NULL;
+}
+/* Gives back a view of its input.   tn_nn_identity() */
+TN_MODULE(identity, "Identity()", .forward = identity_forward, .sample = ": (2,3)")
+
+static bool flatten_forward(tn_mframe *f) {
+    TN_FORWARD(flatten, s, a, f);
+    return (f->out[0] = tnp_flatten(a->input, s->o.start_dim, s->o.end_dim)) != NULL;
+}
+/* Merges the dimensions start_dim..end_dim into one.
+ * input (N, *) -> (N, product)   tn_nn_flatten() */
+TN_MODULE(flatten, "Flatten(int start_dim=1, int end_dim=-1)", .repr = "start_dim=, end_dim=",
+          .forward = flatten_forward, .sample = ": (2,3,4) | start_dim=0: (2,3)")

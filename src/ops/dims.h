@@ -1,0 +1,51 @@
+/* dims.h - what rows about shapes share: dimension arguments with torch's messages, headers on the stack. */
+#ifndef TNI_OPS_DIMS_H
+#define TNI_OPS_DIMS_H
+
+#include "../gen/rows.h"
+
+/* dim in [-ndim, ndim) as [0, ndim); a 0-dim tensor has one virtual dimension. false with an error. */
+TNI_INLINE bool tni_dim_of(tn_frame *f, int ndim, int64_t dim, int *to) {
+    int n = ndim ? ndim : 1;
+    *to = tni_dim(ndim, dim);
+    return *to >= 0 || tn_fail(f, TN_INDEX, "Dimension out of range (expected to be in range of [%d, %d], but got %lld)",
+                               -n, n - 1, (long long)dim);
+}
+
+/* A required list of at most TN_MAX_DIMS ints. */
+TNI_INLINE bool tni_dims_given(tn_frame *f, tn_ints l, const char *name) {
+    if (l.n < 0 || !l.at) return tn_fail(f, TN_INVALID, "argument '%s' is not a list", name);
+    return l.n <= TN_MAX_DIMS || tn_fail(f, TN_INVALID, "'%s' has %lld members, a tensor has at most %d dimensions", name,
+                                         (long long)l.n, TN_MAX_DIMS);
+}
+
+/* Sizes of a new tensor: a list without negative members. */
+TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size) {
+    char text[160];
+    if (!tni_dims_given(f, size, "size")) return false;
+    for (int64_t i = 0; i < size.n; i++)
+        if (size.at[i] < 0)
+            return tn_fail(f, TN_INVALID, "Trying to create tensor with negative dimension %lld: %s",
+                           (long long)size.at[i], tni_shape_text(text, sizeof text, (int)size.n, size.at));
+    return true;
+}
+
+/* A header over of's storage that lives on the caller's stack: uncounted, for loops that take tensors. */
+TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, const int64_t *size, const int64_t *stride,
+                               int64_t offset) {
+    memset(v, 0, offsetof(tn_tensor, dims));
+    v->refs = 1;
+    v->dtype = of->dtype;
+    v->ndim = (uint8_t)ndim;
+    v->device = of->device;
+    v->owner = of->owner;
+    v->storage = of->storage;
+    v->offset = offset;
+    v->size = (int64_t *)(uintptr_t)size;
+    v->stride = (int64_t *)(uintptr_t)stride;
+    v->numel = 1;
+    for (int i = 0; i < ndim; i++) v->numel *= size[i];
+    v->flags = (uint16_t)(TNI_STACK | (tni_is_row_major(ndim, size, stride) ? TNI_CONTIGUOUS : 0));
+}
+
+#endif

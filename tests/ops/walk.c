@@ -1,0 +1,490 @@
+/* walk.c - every row through everything its form promises, from its own samples: no row is named here.
+ *
+ *     walk [lane ...] [row=NAME]      lanes: forms meta replay grad memory layout
+ *
+ * forms   by name, in place, out=: the same bits as the plain call
+ * meta    shapes, dtypes and strides without data
+ * replay  recorded and run again: the same bits
+ * layout  transposed, sliced and expanded inputs: the same bits
+ * grad    gradcheck and gradgradcheck in f64 and c128, in all layouts
+ * memory  every k-th allocation fails: no leak, no change, and a retry gives the same bits */
+#include "sample.h"
+
+#include <stdio.h>
+
+enum { OUTS = 40 };
+
+static int passed, failed;
+static const char *only_row;
+
+static bool report(bool ok, const sample *s, const char *lane, const char *what) {
+    tn_error_info e;
+    if (ok) {
+        passed++;
+        return true;
+    }
+    failed++;
+    printf("FAILED %s %s [%s] %s: %s\n", lane, s->row->name, s->text, tn_dtype_name(s->dtype), what);
+    if (tn_error_take(&e)) printf("    %s: %s\n", tn_code_name(e.code), e.message);
+    return false;
+}
+
+static bool is_random(const tn_row *row) { return (row->gen->props & TN_PROP_GENERATOR) != 0; }
+
+static const char *no_error(void) {
+    static char text[400];
+    tn_error_info e;
+    text[0] = 0;
+    if (tn_error_take(&e)) snprintf(text, sizeof text, "%s", e.message);
+    return text;
+}
+
+/* --- comparing ------------------------------------------------------------------------------------------ */
+
+static bool same_element(const char *a, const char *b, int dtype) {
+    tn_scalar x, y;
+    if (memcmp(a, b, tni_dtype(dtype)->bytes) == 0) return true;
+    x = tni_element(a, dtype);
+    y = tni_element(b, dtype);
+    return x.kind >= TN_KIND_FLOAT && x.real != x.real && y.real != y.real;
+}
+
+static bool same_bits(tn_tensor *a, tn_tensor *b) {
+    int64_t index[TN_MAX_DIMS] = {0}, at = 0, bt = 0;
+    if (!a || !b) return a == b;
+    if (a->dtype != b->dtype || !tni_same_shape(a, b)) return false;
+    for (int64_t i = 0; i < a->numel; i++) {
+        int64_t each = tni_dtype_size(a);
+        if (!same_element(tni_bytes_at(a) + at * each, tni_bytes_at(b) + bt * each, a->dtype)) return false;
+        for (int d = a->ndim - 1; d >= 0; d--) {
+            at += a->stride[d];
+            bt += b->stride[d];
+            if (++index[d] < a->size[d]) break;
+            at -= a->stride[d] * a->size[d];
+            bt -= b->stride[d] * b->size[d];
+            index[d] = 0;
+        }
+    }
+    return true;
+}
+
+/* A call with a fixed seed. */
+static bool seeded_call(sample *s, unsigned how, tn_tensor **out, int *n) {
+    tn_manual_seed(7);
+    return sample_call(s, how, out, OUTS, n);
+}
+
+/* --- lanes ------------------------------------------------------------------------------------------------- */
+
+static bool has_mutated(const tn_row *row) { return (row->gen->props & TN_PROP_MUTATED) != 0; }
+
+static void lane_out(const tn_row *row, int i, tn_dtype dtype, tn_tensor **want, int n) {
+    sample s;
+    tn_tensor *given[8], *out[OUTS];
+    int got;
+    bool ok;
+    if (!(row->forms & TN_OUT) || n > 8 || !sample_make(&s, row, i, dtype, false)) return;
+    for (int k = 0; k < n; k++) given[k] = tni_new(tni_here(), want[k]->dtype, want[k]->ndim, want[k]->size);
+    if (s.nvalues == SAMPLE_VALUES) return;
+    memset(&s.value[s.nvalues], 0, sizeof s.value[0]);
+    s.value[s.nvalues].name = "out";
+    s.value[s.nvalues].type = TN_T_TENSORS;
+    s.value[s.nvalues].as.tensors = tn_tensors_of(given, n);
+    if (n == 1) s.value[s.nvalues].type = TN_T_TENSOR, s.value[s.nvalues].as.tensor = given[0];
+    s.nvalues++;
+    ok = seeded_call(&s, TN_PLAIN, out, &got);
+    if (!ok && strstr(no_error(), "depends on data")) return;
+    for (int k = 0; ok && k < n; k++) ok = out[k] == given[k] && same_bits(want[k], given[k]);
+    report(ok, &s, "out=", "differs from the plain call");
+}
+
+static void lane_inplace(const tn_row *row, int i, tn_dtype dtype, tn_tensor *want) {
+    sample s;
+    tn_tensor *out[OUTS], *self;
+    int n;
+    bool ok;
+    if (!(row->forms & TN_INPLACE) || !sample_make(&s, row, i, dtype, false) || s.value[0].type != TN_T_TENSOR) return;
+    self = s.value[0].as.tensor;
+    if (!tni_can_cast(want->dtype, self->dtype) || !tni_same_shape(self, want)) {
+        ok = seeded_call(&s, TN_IN_PLACE, out, &n);
+        report(!ok, &s, "in place", "a result of another shape or dtype was taken");
+        no_error();
+        return;
+    }
+    ok = seeded_call(&s, TN_IN_PLACE, out, &n) && out[0] == self;
+    if (ok && self->dtype == want->dtype) ok = same_bits(want, self);
+    report(ok, &s, "in place", "differs from the plain call");
+}
+
+static void lane_named(const tn_row *row, int i, tn_dtype dtype, tn_tensor **want, int n) {
+    sample s;
+    tn_tensor *out[OUTS];
+    int got;
+    bool ok;
+    if (!sample_make(&s, row, i, dtype, false)) return;
+    tn_manual_seed(7);
+    ok = tn_call_named("walk", 1, row->name, s.value, s.nvalues, out, OUTS, &got) && got == n;
+    for (int k = 0; ok && k < n; k++) ok = same_bits(want[k], out[k]);
+    report(ok, &s, "by name", "differs from the call by row");
+}
+
+static void lane_forms(const tn_row *row, int i, tn_dtype dtype) {
+    sample s;
+    tn_tensor *want[OUTS];
+    int n = 0;
+    if (!sample_make(&s, row, i, dtype, false)) {
+        report(false, &s, "sample", s.error);
+        return;
+    }
+    if (!report(seeded_call(&s, TN_PLAIN, want, &n), &s, "call", "fails on its own sample")) return;
+    for (int k = 0; k < n; k++)
+        if (!want[k]) return;
+    if (n) lane_out(row, i, dtype, want, n);
+    if (n) lane_inplace(row, i, dtype, want[0]);
+    lane_named(row, i, dtype, want, n);
+}
+
+static void lane_meta(const tn_row *row, int i, tn_dtype dtype) {
+    sample s, m;
+    tn_tensor *want[OUTS], *out[OUTS];
+    int n, got;
+    bool ok;
+    if (row->gen->nfixed == 0 && !(row->gen->props & TN_PROP_LISTS)) return;
+    if (!sample_make(&s, row, i, dtype, false) || !sample_make(&m, row, i, dtype, true)) return;
+    if (s.ntensors == 0 || !seeded_call(&s, TN_PLAIN, want, &n)) return;
+    ok = seeded_call(&m, TN_PLAIN, out, &got) && got == n;
+    if (!ok && (strstr(no_error(), "depends on data") || row->look)) return;
+    for (int k = 0; ok && k < n; k++) {
+        if (!want[k] || !out[k]) continue;
+        ok = want[k]->dtype == out[k]->dtype && tni_same_shape(want[k], out[k]);
+        for (int d = 0; ok && d < want[k]->ndim; d++) ok = want[k]->stride[d] == out[k]->stride[d];
+    }
+    report(ok, &m, "meta", "shape, dtype or strides differ from the real call");
+}
+
+static void lane_replay(const tn_row *row, int i, tn_dtype dtype) {
+    sample s;
+    tn_tensor *want[OUTS], *copy[OUTS];
+    tn_recording *r;
+    int n = 0;
+    bool ok;
+    if (has_mutated(row) || !sample_make(&s, row, i, dtype, false)) return;
+    if (!tn_record_begin()) return;
+    ok = seeded_call(&s, TN_PLAIN, want, &n);
+    r = tn_record_end();
+    for (int k = 0; ok && k < n; k++) {
+        copy[k] = want[k] ? tni_new(tni_here(), want[k]->dtype, want[k]->ndim, want[k]->size) : NULL;
+        if (!copy[k]) continue;
+        tni_copy_elements(tni_here(), copy[k], want[k]);
+        if (!want[k]->base && want[k]->numel) memset(want[k]->storage->data, 0x55, (size_t)want[k]->storage->bytes);
+    }
+    for (int k = 0; ok && k < n; k++) /* an output that shares an input's storage was spoilt with it */
+        for (int t = 0; t < s.ntensors; t++)
+            if (want[k] && want[k]->storage == s.tensor[t]->storage) ok = false;
+    if (!ok) {
+        tn_recording_free(r);
+        return;
+    }
+    tn_manual_seed(7);
+    ok = tn_replay(r);
+    for (int k = 0; ok && k < n; k++) ok = same_bits(copy[k], want[k]);
+    report(ok, &s, "replay", "differs from the first run");
+    tn_recording_free(r);
+}
+
+/* Puts tensor t of the sample into another layout with the same elements. */
+static tn_tensor *relayout(tn_tensor *t, int layout) {
+    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS], numel = 1;
+    tni_block *b = tni_here();
+    tn_tensor *base, *view;
+    if (t->ndim == 0 || t->numel == 0) return t;
+    memcpy(size, t->size, sizeof size[0] * (size_t)t->ndim);
+    if (layout == SAMPLE_TRANSPOSED)
+        for (int d = 0; d < t->ndim; d++) stride[d] = numel, numel *= size[d];
+    else
+        for (int d = t->ndim - 1; d >= 0; d--) stride[d] = 2 * numel, numel *= size[d];
+    numel = layout == SAMPLE_TRANSPOSED ? numel : 2 * numel + 1;
+    base = tni_new(b, t->dtype, 1, &numel);
+    view = base ? tni_view_of(b, base, t->ndim, size, stride, layout == SAMPLE_TRANSPOSED ? 0 : 1) : NULL;
+    if (!view) return NULL;
+    tni_copy_elements(b, view, t);
+    view->edge_version = view->storage->version;
+    return view;
+}
+
+static void sample_replace(sample *s, tn_tensor *old, tn_tensor *by) {
+    for (int v = 0; v < s->nvalues; v++)
+        if (s->value[v].type == TN_T_TENSOR && s->value[v].as.tensor == old) s->value[v].as.tensor = by;
+    for (int k = 0; k < s->nlists; k++)
+        if (s->list[k] == old) s->list[k] = by;
+}
+
+static void lane_layout(const tn_row *row, int i, tn_dtype dtype) {
+    sample s;
+    tn_tensor *want[OUTS], *out[OUTS];
+    int n, got;
+    if (has_mutated(row)) return;
+    for (int layout = SAMPLE_TRANSPOSED; layout <= SAMPLE_SLICED; layout++) {
+        bool ok = sample_make(&s, row, i, dtype, false) && seeded_call(&s, TN_PLAIN, want, &n);
+        if (!ok || !s.ntensors) return;
+        for (int t = 0; t < s.ntensors; t++) sample_replace(&s, s.tensor[t], relayout(s.tensor[t], layout));
+        ok = seeded_call(&s, TN_PLAIN, out, &got) && got == n;
+        if (!ok && strstr(no_error(), "stride")) continue; /* torch's view() refuses such a layout, too */
+        for (int k = 0; ok && k < n; k++) ok = same_bits(want[k], out[k]);
+        report(ok, &s, layout == SAMPLE_TRANSPOSED ? "transposed" : "sliced", "differs from row-major inputs");
+    }
+}
+
+/* --- gradients ----------------------------------------------------------------------------------------------- */
+
+typedef struct grad_call {
+    sample *s;
+    int layout;
+    tn_tensor *leaf[SAMPLE_TENSORS];
+    int where[SAMPLE_TENSORS], n;
+} grad_call;
+
+/* From the leaf that gradcheck moves to the layout under test, by views. */
+static tn_tensor *grad_view(tn_tensor *leaf, const tn_tensor *like, int layout) {
+    int64_t order[TN_MAX_DIMS];
+    if (like->ndim == 0 || like->numel == 0) return leaf;
+    if (layout == SAMPLE_TRANSPOSED) {
+        for (int d = 0; d < like->ndim; d++) order[d] = like->ndim - 1 - d;
+        return tnp_permute(leaf, tn_ints_of(order, like->ndim));
+    }
+    if (layout == SAMPLE_SLICED) return tnp_slice(leaf, -1, 1, TN_NONE, 2);
+    if (layout == SAMPLE_EXPANDED) return tnp_expand(leaf, tni_sizes(like), false);
+    return leaf;
+}
+
+static tn_tensor *grad_leaf(tn_tensor *t, int layout) {
+    tni_block *b = tni_here();
+    int64_t size[TN_MAX_DIMS];
+    tn_tensor *leaf, *view;
+    int last = t->ndim - 1;
+    for (int d = 0; d < t->ndim; d++) size[d] = t->size[d];
+    if (t->ndim && t->numel) {
+        if (layout == SAMPLE_TRANSPOSED)
+            for (int d = 0; d < t->ndim; d++) size[d] = t->size[last - d];
+        if (layout == SAMPLE_SLICED) size[last] = 2 * t->size[last] + 1;
+        if (layout == SAMPLE_EXPANDED) size[0] = 1;
+    }
+    leaf = tni_new(b, t->dtype, t->ndim, size);
+    if (!leaf) return NULL;
+    memset(leaf->storage->data, 0, (size_t)leaf->storage->bytes);
+    if (layout == SAMPLE_EXPANDED && t->ndim && t->numel) {
+        int64_t one[TN_MAX_DIMS];
+        memcpy(one, size, sizeof one[0] * (size_t)t->ndim);
+        view = tni_view_of(b, t, t->ndim, one, t->stride, 0);
+        if (view) tni_copy_elements(b, leaf, view);
+        return leaf;
+    }
+    view = grad_view(leaf, t, layout);
+    if (view) tni_copy_elements(b, view, t);
+    return leaf;
+}
+
+static bool grad_fn(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, void *user) {
+    grad_call *c = (grad_call *)user;
+    sample s = *c->s;
+    int room = *nout, n;
+    for (int v = 0; v < s.nvalues; v++) { /* lists point into the copy */
+        if (s.value[v].type == TN_T_TENSORS)
+            s.value[v].as.tensors.at = s.list + (c->s->value[v].as.tensors.at - c->s->list);
+        if (s.value[v].name) s.value[v].name = s.name[v];
+    }
+    for (int k = 0; k < c->n && k < nin; k++) {
+        tn_tensor *t = c->s->tensor[c->where[k]], *view = grad_view(in[k], t, c->layout);
+        if (!view) return false;
+        sample_replace(&s, t, view);
+    }
+    tn_manual_seed(7);
+    if (!sample_call(&s, TN_PLAIN, out, room, &n)) return false;
+    *nout = n;
+    return true;
+}
+
+static void lane_grad(const tn_row *row, int i, tn_dtype dtype) {
+    static const char *const names[] = {"contiguous", "transposed", "sliced", "expanded"};
+    if (!row->grad && !row->compose) return;
+    if (row->grad == tn_grad_zero || has_mutated(row)) return;
+    for (int layout = 0; layout < SAMPLE_LAYOUTS; layout++) {
+        sample s;
+        grad_call c;
+        tn_tensor *probe[OUTS];
+        char what[80];
+        int nprobe;
+        bool differentiable = false;
+        if (!sample_make(&s, row, i, dtype, false)) return;
+        c.s = &s;
+        c.layout = layout;
+        c.n = 0;
+        for (int t = 0; t < s.ntensors; t++) {
+            if (s.tensor[t]->dtype != dtype || s.tensor[t]->numel > 200) continue;
+            c.where[c.n] = t;
+            c.leaf[c.n] = grad_leaf(s.tensor[t], layout);
+            if (c.leaf[c.n]) c.leaf[c.n]->flags |= TNI_REQUIRES | TNI_LEAF, c.n++;
+        }
+        if (!c.n) return;
+        nprobe = OUTS;
+        if (!grad_fn(c.leaf, c.n, probe, &nprobe, &c)) {
+            bool refused = strstr(no_error(), "stride") != NULL; /* view() of such a layout */
+            if (!refused) report(false, &s, "grad", "forward fails");
+            continue;
+        }
+        for (int k = 0; k < nprobe; k++) differentiable = differentiable || (probe[k] && probe[k]->flags & TNI_REQUIRES);
+        if (!differentiable) return;
+        snprintf(what, sizeof what, "gradcheck, %s", names[layout]);
+        if (!report(tn_gradcheck(grad_fn, tn_tensors_of(c.leaf, c.n), &c, NULL), &s, what, "")) return;
+        snprintf(what, sizeof what, "gradgradcheck, %s", names[layout]);
+        if (s.tensor[0]->numel <= 100) report(tn_gradgradcheck(grad_fn, tn_tensors_of(c.leaf, c.n), &c, NULL), &s, what, "");
+    }
+}
+
+/* --- failing allocations --------------------------------------------------------------------------------------- */
+
+typedef struct failing {
+    int64_t calls, fail_at, live;
+} failing;
+static void *failing_alloc(size_t bytes, void *user) {
+    failing *f = (failing *)user;
+    void *at;
+    if (++f->calls == f->fail_at) return NULL;
+    at = malloc(bytes);
+    if (at) f->live++;
+    return at;
+}
+static void failing_free(void *at, size_t bytes, void *user) {
+    (void)bytes;
+    if (at) ((failing *)user)->live--;
+    free(at);
+}
+
+/* Forward, and backward where there is one. */
+static bool memory_work(sample *s, bool grad, tn_tensor **out, int *n) {
+    bool ok = seeded_call(s, TN_PLAIN, out, n);
+    if (!grad || !ok) return ok;
+    for (int k = 0; ok && k < *n; k++) {
+        tn_backward_args a;
+        if (!out[k] || !(out[k]->flags & TNI_REQUIRES)) continue;
+        memset(&a, 0, sizeof a);
+        a.t = out[k];
+        a.retain_graph = true;
+        a.gradient = tnp_ones_like(out[k], TN_NO_DTYPE, TN_NO_DEVICE);
+        ok = a.gradient && tn_backward_at("walk", 2, &a);
+    }
+    return ok;
+}
+
+static bool memory_require(sample *s, tn_dtype dtype) {
+    bool any = false;
+    if (!s->row->grad && !s->row->compose) return false;
+    for (int t = 0; t < s->ntensors && !has_mutated(s->row); t++)
+        if (s->tensor[t]->dtype == dtype) s->tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF, any = true;
+    return any;
+}
+
+static void lane_memory(const tn_row *row, int i, tn_dtype dtype) {
+    failing f = {0, 0, 0};
+    tn_context_options o;
+    tn_context *c, *before;
+    memset(&o, 0, sizeof o);
+    o.allocator.alloc = failing_alloc;
+    o.allocator.free = failing_free;
+    o.allocator.user = &f;
+    o.no_cache = true;
+    o.threads = -1;
+    c = tn_context_new(&o);
+    before = tn_context_use(c);
+    for (int64_t k = 1; k < 400; k++) {
+        int64_t mark = tn_scope_begin(), live;
+        sample s;
+        tn_tensor *out[OUTS], *again[OUTS];
+        int n = 0, m = 0;
+        bool ok, grad, done;
+        if (!sample_make(&s, row, i, dtype, false)) break;
+        grad = memory_require(&s, dtype);
+        tn_manual_seed(7);
+        live = f.live;
+        int64_t inner = tn_scope_begin();
+        f.fail_at = f.calls + k;
+        ok = memory_work(&s, grad, out, &n);
+        done = f.calls < f.fail_at;
+        f.fail_at = 0;
+        if (!ok && done) {
+            report(false, &s, "memory", "fails without a failing allocation");
+            tn_scope_end(mark);
+            break;
+        }
+        no_error();
+        tn_scope_end(inner);
+        for (int t = 0; t < s.ntensors; t++) tn_zero_grad(s.tensor[t]);
+        if (!report(f.live == live, &s, "memory", "leaks after a failed allocation")) k = 400;
+        if (!ok && !has_mutated(row)) report(memory_work(&s, grad, again, &m), &s, "memory", "a retry fails");
+        for (int t = 0; t < s.ntensors; t++) tn_zero_grad(s.tensor[t]);
+        tn_scope_end(mark);
+        if (done) break;
+    }
+    tn_context_use(before);
+    tn_context_free(c);
+    if (f.live) printf("FAILED memory %s: %lld blocks left at the context's end\n", row->name, (long long)f.live), failed++;
+}
+
+/* --- main --------------------------------------------------------------------------------------------------------- */
+
+typedef void (*lane_fn)(const tn_row *row, int i, tn_dtype dtype);
+typedef struct lane {
+    const char *name;
+    lane_fn run;
+    tn_dtype dtypes[5];
+    bool first_only;
+} lane;
+
+/* A lane's dtypes apply where the row takes them: a call that is refused for its dtype is no failure. */
+static bool takes(const tn_row *row, int i, tn_dtype dtype) {
+    sample s;
+    tn_tensor *out[OUTS];
+    int n;
+    bool ok = sample_make(&s, row, i, dtype, false) && seeded_call(&s, TN_PLAIN, out, &n);
+    if (dtype == TN_F32) return true;
+    no_error();
+    return ok;
+}
+
+static void walk_row(const lane *l, const tn_row *row) {
+    int count = sample_count(row);
+    for (int i = 0; i < count; i++) {
+        for (int d = 0; d < 5 && l->dtypes[d]; d++) {
+            int64_t mark = tn_scope_begin();
+            if (takes(row, i, l->dtypes[d])) l->run(row, i, l->dtypes[d]);
+            tn_scope_end(mark);
+        }
+        if (l->first_only && i == 1) break;
+    }
+}
+
+static const lane lanes[] = {
+    {"forms", lane_forms, {TN_F32, TN_F64, TN_I64, TN_BF16, TN_C64}, false},
+    {"meta", lane_meta, {TN_F32, TN_I64}, false},
+    {"replay", lane_replay, {TN_F32, TN_I64}, false},
+    {"layout", lane_layout, {TN_F32, TN_I32}, false},
+    {"grad", lane_grad, {TN_F64, TN_C128}, false},
+    {"memory", lane_memory, {TN_F32}, true},
+};
+
+int main(int argc, char **argv) {
+    for (int a = 1; a < argc; a++)
+        if (strncmp(argv[a], "row=", 4) == 0) only_row = argv[a] + 4;
+    for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++) {
+        bool chosen = argc < 2 || (argc == 2 && only_row);
+        int was_passed = passed, was_failed = failed;
+        for (int a = 1; a < argc; a++) chosen = chosen || strcmp(argv[a], lanes[k].name) == 0;
+        if (!chosen) continue;
+        for (int64_t r = 0; r < tn_row_count(); r++)
+            if (!only_row || strcmp(only_row, tn_row_at(r)->name) == 0) walk_row(&lanes[k], tn_row_at(r));
+        printf("%s: %d checks passed, %d failed\n", lanes[k].name, passed - was_passed, failed - was_failed);
+    }
+    tn_context_free(NULL);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
