@@ -13,6 +13,7 @@
 #include "api/row.h"
 #include "api/extend.h"
 #include "api/io.h"
+#include "api/cxx.h"
 #include "api/ops.h"
 
 #include "base/error.c"

@@ -102,4 +102,21 @@
 #define TNI_PRIVATE_END
 #endif
 
+/* Around a row: C++ before C++20 knows designated initialisers as an extension. */
+#if defined(__cplusplus)
+#define TNI_ROW_BEGIN                                                                                        \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpragmas\"")                           \
+        _Pragma("GCC diagnostic ignored \"-Wpedantic\"")                                                     \
+            _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"") TNI_ROW_DESIGNATED
+#ifdef __clang__
+#define TNI_ROW_DESIGNATED
+#else
+#define TNI_ROW_DESIGNATED _Pragma("GCC diagnostic ignored \"-Wc++20-extensions\"")
+#endif
+#define TNI_ROW_END _Pragma("GCC diagnostic pop")
+#else
+#define TNI_ROW_BEGIN
+#define TNI_ROW_END
+#endif
+
 #endif

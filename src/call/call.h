@@ -81,22 +81,6 @@ TN_PRIV bool tni_record_call(tni_call *c);
 /* --- generated ------------------------------------------------------------------------------------------------ */
 
 #define TN_ROW_INDEX(op) TNI_JOIN(TNI_ROW_, op)
-/* The row of an operator; stands below its functions. */
-#if defined(__cplusplus) /* designated initialisers before C++20: every compiler has them */
-#define TNI_ROW_BEGIN                                                                                        \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpragmas\"")                           \
-        _Pragma("GCC diagnostic ignored \"-Wpedantic\"")                                                     \
-            _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"") TNI_ROW_DESIGNATED
-#ifdef __clang__
-#define TNI_ROW_DESIGNATED
-#else
-#define TNI_ROW_DESIGNATED _Pragma("GCC diagnostic ignored \"-Wc++20-extensions\"")
-#endif
-#define TNI_ROW_END _Pragma("GCC diagnostic pop")
-#else
-#define TNI_ROW_BEGIN
-#define TNI_ROW_END
-#endif
 
 /* --- lookups and text ------------------------------------------------------------------------------------------- */
 

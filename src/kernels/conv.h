@@ -31,7 +31,7 @@ typedef struct tni_conv_weight {
     const int64_t *offset;
     int64_t image_step, pitch;
     const void *grad;
-    int64_t width_step;        /* between lines of grad, of conv_weight_one */
+    int64_t grad_image, grad_lines; /* conv_weight_one: steps of grad, which is of the whole round and not packed */
     void *w;
     bool add;
 } tni_conv_weight;

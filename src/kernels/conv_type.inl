@@ -172,7 +172,7 @@ static void TNI_FNT(conv_weight)(const tni_conv_weight *v) {
 }
 
 /* n = 1: w (rows) += sum over pixels of source (pixel; offset[k]) grad (pixel), in 16 lanes along x that are folded by
- * halves at the end of the block. grad is not packed here: lines of `width` pixels lie width_step apart. */
+ * halves at the end of the block. grad lies like the source. */
 static void TNI_FNT(conv_weight_one)(const tni_conv_weight *v) {
     enum { LANES = 16, N = LANES / W };
     T *w = (T *)v->w;
@@ -183,7 +183,7 @@ static void TNI_FNT(conv_weight_one)(const tni_conv_weight *v) {
             V s = V_ZERO();
             for (int64_t line = 0; line < v->lines; line++) {
                 const int64_t l = v->first + line;
-                const T *p = from + l / v->height * v->image_step + l % v->height * v->pitch, *q = g + line * v->width_step;
+                const T *p = from + l / v->height * v->image_step + l % v->height * v->pitch, *q = g + l / v->height * v->grad_image + l % v->height * v->grad_lines;
                 int64_t x = i * W;
                 for (; x + W <= v->width; x += LANES) s = V_FMA(V_LD(p + x), V_LD(q + x), s);
                 if (x < v->width) s = V_FMA(V_LDN(p + x, v->width - x), V_LDN(q + x, v->width - x), s);

@@ -10,26 +10,15 @@
 
 /* --- rows ------------------------------------------------------------------------------------------------ */
 
-#ifndef TNI_ROW_BEGIN
-#ifdef __cplusplus
-#define TNI_ROW_BEGIN                                                                                        \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpedantic\"")                          \
-        _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"")
-#define TNI_ROW_END _Pragma("GCC diagnostic pop")
-#else
-#define TNI_ROW_BEGIN
-#define TNI_ROW_END
-#endif
-#endif
-
 /* A built-in module; stands below its functions. The generator reads these lines. */
 #define TN_MODULE(name_, schema_, ...)                                                                       \
     TNI_ROW_BEGIN                                                                                            \
     TN_PRIV_DECLARE(tn_mgen, tni_mgen_##name_);                                                              \
     TN_PRIV_DECLARE(tn_mrow, tni_module_##name_);                                                            \
+    TNI_PRIVATE_BEGIN                                                                                        \
     TN_PRIV_DEFINE(tn_mrow, tni_module_##name_) = {.name = #name_, .schema = schema_,                        \
         .gen = &tni_mgen_##name_, .size = sizeof(tn_nn_##name_##_self), __VA_ARGS__};                        \
-    TNI_ROW_END
+    TNI_PRIVATE_END TNI_ROW_END
 
 /* All built-in rows, NULL at the end (generated). */
 TN_PRIV const tn_mrow *const *tni_mrows(void);

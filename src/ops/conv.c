@@ -370,3 +370,349 @@ TN_OPERATOR(conv2d,
                       "(1,2,9,8) (2,2,3,3) (2) dilation=[2,1] | (2,4,5,5) (6,2,3,3) (6) groups=2 | (2,4,6,5) (4,1,3,3) (4) "
                       "[2,2] [1,1] groups=4 | (3,5,4) (7,3,1,1) (7) | (1,44,4,5) (13,44,3,3) None padding=[1,1] | "
                       "(2,2,7,5) (20,2,3,3) (20) | (0,2,4,4) (3,2,3,3) (3) | (1,1,20,40) (8,1,5,5) (8) padding=[2,2]")
+
+/* The gradient of the output must have the output's shape. */
+static bool cv_check_grad(tn_frame *f, const cv_shape *s, const tn_tensor *d) {
+    const int64_t size[4] = {s->n, s->o, s->oh, s->ow};
+    char has[160], wants[160];
+    bool same = d->ndim == (s->batched ? 4 : 3);
+    for (int i = 0; same && i < d->ndim; i++) same = d->size[i] == size[i + !s->batched];
+    return same || tn_fail(f, TN_INVALID, "expected grad %s, got %s",
+                           tni_shape_text(wants, sizeof wants, s->batched ? 4 : 3, size + !s->batched),
+                           tni_shape_text(has, sizeof has, d->ndim, d->size));
+}
+
+/* --- gradient of the input: a convolution of grad for each phase of the stride ---------------------------------- */
+
+/* Along one dimension: input elements of phase a = position % stride take tap t where (a + pad - t * dilation) divides
+ * by the stride, from the output shifted by the quotient. */
+typedef struct cv_axis {
+    int64_t n, k, stride, pad, dilation, low, high; /* low, high: of all shifts */
+} cv_axis;
+
+static int64_t cv_floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+static int64_t cv_phase_of(const cv_axis *x, int64_t tap) {
+    const int64_t a = tap * x->dilation - x->pad;
+    return a - cv_floor_div(a, x->stride) * x->stride;
+}
+static int64_t cv_shift(const cv_axis *x, int64_t phase, int64_t tap) {
+    return cv_floor_div(phase + x->pad - tap * x->dilation, x->stride);
+}
+static cv_axis cv_axis_of(int64_t n, int64_t k, int64_t stride, int64_t pad, int64_t dilation) {
+    cv_axis x = {n, k, stride, pad, dilation, INT64_MAX, INT64_MIN};
+    for (int64_t t = 0; t < k; t++) {
+        const int64_t shift = cv_shift(&x, cv_phase_of(&x, t), t);
+        if (shift < x.low) x.low = shift;
+        if (shift > x.high) x.high = shift;
+    }
+    return x;
+}
+
+typedef struct cv_backward {
+    cv_source source;
+    cv_axis y, x;
+    int64_t *offset, *tap;       /* tap: numbers i * kw + j, of one phase at a time */
+    void *weight, *copy, *packed, *result;
+} cv_backward;
+
+static bool cv_backward_lay(tn_frame *f, const cv_shape *s, cv_backward *p, cv_room *r) {
+    const bool half = tni_dtype_size(f->in[0]) == 2;
+    const int64_t size = f->in[0]->dtype == TN_F64 ? 8 : 4;
+    cv_source *d = &p->source;
+    p->y = cv_axis_of(s->h, s->kh, s->sh, s->ph, s->dh);
+    p->x = cv_axis_of(s->w, s->kw, s->sw, s->pw, s->dw);
+    cv_source_tensor(d, f->in[0]);
+    d->sh = d->sw = 1, d->top = -p->y.low, d->left = -p->x.low;
+    d->rows = (s->h + s->sh - 1) / s->sh + p->y.high - p->y.low;
+    d->cols = (s->w + s->sw - 1) / s->sw + p->x.high - p->x.low;
+    if (!cv_source_lay(d, s->n)) return r->fits = false;
+    if (cv_is_direct(s->cg, s->og * s->kh * s->kw)) d->in_place = false;
+    p->offset = (int64_t *)cv_take(r, s->og * s->kh * s->kw, 8);
+    p->tap = (int64_t *)cv_take(r, s->kh * s->kw, 8);
+    p->weight = cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
+    p->packed = cv_take(r, f->in[1]->numel, size);
+    p->copy = cv_take(r, cv_source_room(d), size);
+    p->result = cv_take(r, half ? d->images * s->c : 0, s->h * s->w * size);
+    return r->fits;
+}
+
+/* Weights a (group, c, (o, i, j)) and offsets (o, i, j) of the taps of each phase, phase after phase. */
+static void cv_backward_prepare(const cv_shape *s, const cv_backward *p) {
+    const int64_t size = cv_size(&p->source), taps = s->kh * s->kw, channel = cv_channel_step(&p->source);
+    int64_t *offset = p->offset;
+    char *a = (char *)p->packed;
+    for (int64_t phase = 0; phase < s->sh * s->sw; phase++) {
+        const int64_t py = phase / s->sw, px = phase % s->sw;
+        int64_t n = 0;
+        for (int64_t t = 0; t < taps; t++) {
+            const int64_t i = t / s->kw, j = t % s->kw;
+            if (cv_phase_of(&p->y, i) != py || cv_phase_of(&p->x, j) != px) continue;
+            p->tap[n++] = t;
+        }
+        for (int64_t o = 0; o < s->og; o++)
+            for (int64_t t = 0; t < n; t++)
+                *offset++ = o * channel + (cv_shift(&p->y, py, p->tap[t] / s->kw) - p->y.low) * cv_pitch(&p->source) +
+                            cv_shift(&p->x, px, p->tap[t] % s->kw) - p->x.low;
+        for (int64_t c = 0; c < s->c; c++)
+            for (int64_t o = 0; o < s->og; o++) {
+                const char *from = (const char *)p->weight + ((c / s->cg * s->og + o) * s->cg + c % s->cg) * taps * size;
+                for (int64_t t = 0; t < n; t++, a += size) {
+                    if (size == 4) memcpy(a, from + p->tap[t] * 4, 4);
+                    else memcpy(a, from + p->tap[t] * 8, 8);
+                }
+            }
+    }
+}
+static int64_t cv_count(const cv_axis *x, int64_t phase) {
+    int64_t n = 0;
+    for (int64_t t = 0; t < x->k; t++) n += cv_phase_of(x, t) == phase;
+    return n;
+}
+
+/* One phase of the round: elements (py + sh q, px + sw r) of the input. *done: (o, i, j) of the phases before. */
+static void cv_backward_phase(cv_job *j, const cv_shape *s, const cv_backward *p, int64_t n, char *to, int64_t phase,
+                              int64_t *done) {
+    const int64_t py = phase / s->sw, px = phase % s->sw;
+    j->v.m = s->cg;
+    j->v.k = s->og * cv_count(&p->y, py) * cv_count(&p->x, px);
+    j->v.a = (const char *)p->packed + *done * s->c * j->size, j->v.bias = NULL, j->v.offset = p->offset + *done;
+    *done += j->v.k;
+    if (s->h <= py || s->w <= px || j->v.k == 0) return;
+    j->v.height = (s->h - py + s->sh - 1) / s->sh, j->v.width = (s->w - px + s->sw - 1) / s->sw;
+    j->v.source = p->source.at, j->v.source_end = cv_source_end(&p->source, n);
+    j->v.image_step = cv_image_step(&p->source), j->v.pitch = cv_pitch(&p->source);
+    j->v.c = to + (py * s->w + px) * j->size;
+    j->v.c_image = s->c * s->h * s->w, j->v.c_row = s->h * s->w, j->v.c_line = s->sh * s->w, j->v.c_col = s->sw;
+    j->groups = s->groups;
+    j->a_group = s->cg * j->v.k, j->bias_group = 0;
+    j->source_group = s->og * cv_channel_step(&p->source), j->c_group = s->cg * s->h * s->w;
+    j->pixels = n * j->v.height * j->v.width;
+    cv_run(j, cv_is_direct(s->cg, s->og * s->kh * s->kw));
+}
+
+static bool conv2d_input_grad_shape(tn_frame *f, cv_shape *s) {
+    TN_ARGS(conv2d_input_grad, a, f);
+    return cv_shape_of(f, s, a->input_size, tni_sizes(f->in[1]), a->stride, a->padding, a->dilation, a->groups);
+}
+static bool conv2d_input_grad_check(tn_frame *f) {
+    int64_t size[4];
+    cv_shape s;
+    cv_backward p;
+    cv_room r = {NULL, 0, true};
+    if (!cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_input_grad_shape(f, &s) || !cv_check_grad(f, &s, f->in[0]))
+        return false;
+    cv_backward_lay(f, &s, &p, &r);
+    size[0] = s.n, size[1] = s.c, size[2] = s.h, size[3] = s.w;
+    return cv_ask(f, &r) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
+}
+static void conv2d_input_grad_run(tn_frame *f) {
+    const bool half = tni_dtype_size(f->in[0]) == 2;
+    cv_room r = {(char *)f->scratch, 0, true};
+    cv_shape s;
+    cv_backward p;
+    cv_job j;
+    if (!conv2d_input_grad_shape(f, &s) || !cv_backward_lay(f, &s, &p, &r)) return;
+    const bool holes = s.kh < s.sh || s.kw < s.sw || s.dh > 1 || s.dw > 1; /* some phases may have no tap */
+    p.weight = (void *)cv_plain(f->in[1], p.weight); /* only read */
+    cv_backward_prepare(&s, &p);
+    j.context = f->block->context;
+    j.size = cv_size(&p.source);
+    for (int64_t first = 0; first < s.n; first += p.source.images) {
+        const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images, image = s.c * s.h * s.w;
+        char *out = tni_bytes_at(f->out[0]) + first * image * tni_dtype_size(f->out[0]), *to = half ? (char *)p.result : out;
+        cv_source_round(j.context, &p.source, first, n, p.copy);
+        if (holes) memset(to, 0, (size_t)(n * image * j.size));
+        for (int64_t phase = 0, done = 0; phase < s.sh * s.sw; phase++) cv_backward_phase(&j, &s, &p, n, to, phase, &done);
+        if (half) {
+            cv_narrow v;
+            v.from = (const float *)p.result, v.to = out, v.n = s.h * s.w, v.dtype = f->out[0]->dtype;
+            tni_parallel(j.context, n * s.c, cv_narrow_task, &v);
+        }
+    }
+}
+/* linear in both arguments: their gradients are conv2d and conv2d_weight_grad of the incoming one */
+static void conv2d_input_grad_grad(tn_gradient *g) {
+    TN_ARGS(conv2d_input_grad, a, g);
+    tn_tensor *d = g->in[0], *w = g->in[1], *e = g->incoming[0];
+    if (g->want[0]) tn_give(g, 0, tnp_conv2d(e, w, NULL, a->stride, a->padding, a->dilation, a->groups));
+    if (g->want[1]) tn_give(g, 1, tnp_conv2d_weight_grad(d, e, tni_sizes(w), a->stride, a->padding, a->dilation, a->groups));
+}
+/* The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i, j) grad(n, o, p, q) where
+ * p stride + i dilation - padding is the row, and likewise the column. torch.nn.grad.conv2d_input
+ * grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N, C, H, W) -> input_size */
+TN_OPERATOR(conv2d_input_grad,
+            "conv2d_input_grad(Tensor grad, Tensor weight, int[] input_size, int[2] stride=1, int[2] padding=0, "
+            "int[2] dilation=1, int groups=1) -> Tensor",
+            .forms = TN_OUT, .needs = "grad:weight weight:grad", .check = conv2d_input_grad_check,
+            .run = conv2d_input_grad_run, .grad = conv2d_input_grad_grad,
+            .sample = "(2,4,5,6) (4,3,3,3) [2,3,5,6] padding=[1,1] | (1,3,4,2) (3,2,3,2) [1,2,7,7] [2,3] [1,0] | "
+                      "(1,2,5,6) (2,2,3,3) [1,2,9,8] dilation=[2,1] | (2,6,3,3) (6,2,3,3) [2,4,5,5] groups=2 | (2,4,3,3) "
+                      "(4,1,3,3) [2,4,6,5] [2,2] [1,1] groups=4 | (7,5,4) (7,3,1,1) [3,5,4] | (1,2,3,3) (2,3,1,1) [1,3,6,5] "
+                      "[2,2] | (1,44,4,5) (44,13,3,3) [1,13,4,5] padding=[1,1]")
+
+/* --- gradient of the weight: a product over all pixels ------------------------------------------------------------ */
+
+/* The transposed gradient gathers in `sum` (group, panel, tap, lane); a panel is `wide` output channels. Pixels are
+ * taken in blocks of whole lines, or of pieces of one where a line is longer than a block of gemm.h. */
+typedef struct cv_weight {
+    cv_source source, grad;      /* grad: copied only where it cannot be read as it is */
+    cv_shape s;
+    tn_context *context;
+    int64_t size, wide, panels, lines, pieces, piece; /* lines a block; pieces a line, of `piece` pixels */
+    int64_t taps_each, parts;    /* taps a task; tasks a panel */
+    int64_t first, images;       /* this round */
+    int64_t *offset;
+    char *copy, *grad_copy, *packed, *sum;
+    bool one;                    /* few output channels: no panels */
+    const tn_tensor *d;
+    tn_tensor *out;
+} cv_weight;
+
+static int64_t cv_round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+static bool cv_weight_lay(tn_frame *f, cv_weight *p, cv_room *r) {
+    const cv_shape *s = &p->s;
+    const tni_kernels *k = f->block->context->kernels;
+    cv_source *d = &p->grad;
+    p->d = f->in[0];
+    p->size = p->d->dtype == TN_F64 ? 8 : 4;
+    p->one = s->og <= 2;
+    p->wide = p->one ? 1 : p->size == 8 ? k->gemm_columns_f64() : k->gemm_columns_f32();
+    p->panels = (s->og + p->wide - 1) / p->wide;
+    p->pieces = (s->ow + TNI_K_BLOCK - 1) / TNI_K_BLOCK;
+    p->piece = (s->ow + p->pieces - 1) / p->pieces;
+    p->lines = p->pieces > 1 ? 1 : TNI_K_BLOCK / s->ow;
+    cv_source_tensor(&p->source, f->in[1]);
+    cv_source_tensor(d, f->in[0]);
+    d->sh = d->sw = 1, d->top = d->left = 0, d->rows = s->oh, d->cols = s->ow;
+    if (!cv_source_forward(&p->source, s) || !cv_source_lay(d, s->n)) return r->fits = false;
+    if (!p->one && tni_dtype_size(p->d) > 2) d->in_place = true; /* packed from any strides */
+    d->images = p->source.images;
+    p->offset = (int64_t *)cv_take(r, s->taps, 8);
+    p->sum = (char *)cv_take(r, s->groups * p->panels * p->wide, s->taps * p->size);
+    p->copy = (char *)cv_take(r, cv_source_room(&p->source), p->size);
+    p->grad_copy = (char *)cv_take(r, cv_source_room(d), p->size);
+    p->packed = (char *)cv_take(r, p->one ? 0 : s->groups * p->panels * p->wide * d->images, s->oh * s->ow * p->size);
+    return r->fits;
+}
+
+/* Panel (group, panel) of one image: [pixel][wide]. */
+static void cv_weight_pack(void *arg, int64_t i) {
+    const cv_weight *p = (const cv_weight *)arg;
+    const cv_source *d = &p->grad;
+    const int64_t image = i % p->images, panel = i / p->images, channel = panel / p->panels * p->s.og + panel % p->panels * p->wide;
+    const int64_t lane = cv_channel_step(d), row = d->in_place ? d->x_col / p->size : 1, line = cv_pitch(d);
+    const int64_t left = p->s.og - panel % p->panels * p->wide, n = left < p->wide ? left : p->wide;
+    const bool whole = line == row * p->s.ow;
+    const char *from = d->at + (image * cv_image_step(d) + channel * lane) * p->size;
+    char *to = p->packed + (panel * p->images + image) * p->s.oh * p->s.ow * p->wide * p->size;
+    const tni_kernels *k = p->context->kernels;
+    for (int64_t y = 0; y < (whole ? 1 : p->s.oh); y++) {
+        const int64_t depth = whole ? p->s.oh * p->s.ow : p->s.ow;
+        (p->size == 8 ? k->gemm_pack_b_f64 : k->gemm_pack_b_f32)(to + y * p->s.ow * p->wide * p->size,
+                                                                from + y * line * p->size, lane, row, n, depth);
+    }
+}
+
+/* Some taps of one panel over all blocks of the round. */
+static void cv_weight_task(void *arg, int64_t i) {
+    const cv_weight *p = (const cv_weight *)arg;
+    const tni_kernels *k = p->context->kernels;
+    const int64_t panel = i / p->parts, tap = i % p->parts * p->taps_each, lines = p->images * p->s.oh, group = panel / p->panels;
+    void (*run)(const tni_conv_weight *) = p->size == 8 ? (p->one ? k->conv_weight_one_f64 : k->conv_weight_f64)
+                                                        : (p->one ? k->conv_weight_one_f32 : k->conv_weight_f32);
+    tni_conv_weight v;
+    v.rows = p->s.taps - tap < p->taps_each ? p->s.taps - tap : p->taps_each;
+    v.height = p->s.oh;
+    v.source = p->source.at + group * p->s.cg * cv_channel_step(&p->source) * p->size;
+    v.offset = p->offset + tap;
+    v.image_step = cv_image_step(&p->source), v.pitch = cv_pitch(&p->source);
+    v.w = p->sum + (panel * p->s.taps + tap) * p->wide * p->size;
+    for (int64_t line = 0; line < lines; line += p->lines)
+        for (int64_t piece = 0; piece < p->pieces; piece++) {
+            if (tni_stopped(p->context)) return;
+            v.first = line, v.lines = lines - line < p->lines ? lines - line : p->lines;
+            v.left = piece * p->piece, v.width = p->s.ow - v.left < p->piece ? p->s.ow - v.left : p->piece;
+            v.add = p->first > 0 || line > 0 || piece > 0;
+            v.grad = p->packed + ((panel * lines + line) * p->s.ow + v.left) * p->wide * p->size;
+            v.grad_lines = p->s.ow;
+            if (p->one) {
+                const int64_t step = cv_pitch(&p->grad);
+                const int64_t channel = group * p->s.og + panel % p->panels;
+                v.grad = p->grad.at + (channel * cv_channel_step(&p->grad) + v.left) * p->size;
+                v.grad_image = cv_image_step(&p->grad), v.grad_lines = step;
+            }
+            run(&v);
+        }
+}
+
+static void cv_weight_round(cv_weight *p) {
+    const int64_t all = p->s.groups * p->panels, work = p->images * p->s.oh * p->s.ow * p->s.taps * p->wide;
+    int64_t parts = work * all / CV_WORK < 2 * CV_TASKS ? work * all / CV_WORK / all : 2 * CV_TASKS / all;
+    cv_source_round(p->context, &p->source, p->first, p->images, p->copy);
+    cv_source_round(p->context, &p->grad, p->first, p->images, p->grad_copy);
+    if (!p->one) tni_parallel(p->context, all * p->images, cv_weight_pack, p);
+    if (parts < 1) parts = 1;
+    p->taps_each = cv_round_up((p->s.taps + parts - 1) / parts, 18);
+    p->parts = (p->s.taps + p->taps_each - 1) / p->taps_each;
+    if (p->one) TNI_PATH(conv_weight_one);
+    else TNI_PATH(conv_weight);
+    tni_parallel(p->context, all * p->parts, cv_weight_task, p);
+}
+
+/* The sums, transposed and rounded, to row o of the result. */
+static void cv_weight_store(void *arg, int64_t o) {
+    const cv_weight *p = (const cv_weight *)arg;
+    const int64_t in_group = o % p->s.og, panel = o / p->s.og * p->panels + in_group / p->wide;
+    const char *from = p->sum + (panel * p->s.taps * p->wide + in_group % p->wide) * p->size;
+    char *to = tni_bytes_at(p->out) + o * p->s.taps * tni_dtype_size(p->out);
+    for (int64_t t = 0; t < p->s.taps; t++, from += p->wide * p->size, to += tni_dtype_size(p->out))
+        tni_lanes_save(to, 0, p->out->dtype, from, p->size == 8 ? TN_F64 : TN_F32, 1);
+}
+
+static bool conv2d_weight_grad_shape(tn_frame *f, cv_shape *s) {
+    TN_ARGS(conv2d_weight_grad, a, f);
+    return cv_shape_of(f, s, tni_sizes(f->in[1]), a->weight_size, a->stride, a->padding, a->dilation, a->groups);
+}
+static bool conv2d_weight_grad_check(tn_frame *f) {
+    cv_weight p;
+    cv_room r = {NULL, 0, true};
+    int64_t size[4];
+    if (!cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_weight_grad_shape(f, &p.s) || !cv_check_grad(f, &p.s, f->in[0]))
+        return false;
+    cv_weight_lay(f, &p, &r);
+    size[0] = p.s.o, size[1] = p.s.cg, size[2] = p.s.kh, size[3] = p.s.kw;
+    return cv_ask(f, &r) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 4, size);
+}
+static void conv2d_weight_grad_run(tn_frame *f) {
+    cv_room r = {(char *)f->scratch, 0, true};
+    cv_weight p;
+    if (!conv2d_weight_grad_shape(f, &p.s) || !cv_weight_lay(f, &p, &r)) return;
+    p.context = f->block->context;
+    p.out = f->out[0];
+    cv_offsets_forward(&p.source, &p.s, p.offset);
+    if (p.s.n == 0) memset(p.sum, 0, (size_t)(p.s.groups * p.panels * p.wide * p.s.taps * p.size));
+    for (p.first = 0; p.first < p.s.n; p.first += p.images) {
+        p.images = p.s.n - p.first < p.source.images ? p.s.n - p.first : p.source.images;
+        cv_weight_round(&p);
+    }
+    tni_parallel(p.context, p.s.o, cv_weight_store, &p);
+}
+static void conv2d_weight_grad_grad(tn_gradient *g) {
+    TN_ARGS(conv2d_weight_grad, a, g);
+    tn_tensor *d = g->in[0], *x = g->in[1], *e = g->incoming[0];
+    if (g->want[0]) tn_give(g, 0, tnp_conv2d(x, e, NULL, a->stride, a->padding, a->dilation, a->groups));
+    if (g->want[1]) tn_give(g, 1, tnp_conv2d_input_grad(d, e, tni_sizes(x), a->stride, a->padding, a->dilation, a->groups));
+}
+/* The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q) input(n, c, p stride +
+ * i dilation - padding, ...). torch.nn.grad.conv2d_weight
+ * grad (N, O, H', W'), input (N, C, H, W), weight_size (O, C / groups, kH, kW) -> weight_size */
+TN_OPERATOR(conv2d_weight_grad,
+            "conv2d_weight_grad(Tensor grad, Tensor input, int[] weight_size, int[2] stride=1, int[2] padding=0, "
+            "int[2] dilation=1, int groups=1) -> Tensor",
+            .forms = TN_OUT, .needs = "grad:input input:grad", .check = conv2d_weight_grad_check,
+            .run = conv2d_weight_grad_run, .grad = conv2d_weight_grad_grad,
+            .sample = "(2,4,5,6) (2,3,5,6) [4,3,3,3] padding=[1,1] | (1,3,4,2) (1,2,7,7) [3,2,3,2] [2,3] [1,0] | "
+                      "(1,3,5,6) (1,2,9,8) [3,2,3,3] dilation=[2,1] | (2,6,3,3) (2,4,5,5) [6,2,3,3] groups=2 | (2,4,3,3) "
+                      "(2,4,6,5) [4,1,3,3] [2,2] [1,1] groups=4 | (7,5,4) (3,5,4) [7,3,1,1] | (0,3,2,2) (0,2,4,4) [3,2,3,3] | "
+                      "(3,19,12,17) (3,2,12,17) [19,2,1,1] | (1,3,1,400) (1,2,1,400) [3,2,1,1] | (1,1,2,400) (1,1,2,400) [1,1,1,1]")

@@ -75,6 +75,10 @@ TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const vo
 TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n, void *to);
 TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n);
 TN_PRIV double tni_reduce_identity(int op);
+/* Mean and sum of squared deviations of at most TNI_BLOCK elements of F32 or F64; (mean, m2) of na elements joined with
+ * those of nb more. */
+TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n, double *mean, double *m2);
+TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, double m2_b, double nb);
 /* Shape after reducing `dim` (absent or empty: all) of x, and which dimensions go; errors name the dimension. */
 TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keepdim, tni_shape *to, bool *gone);
 /* n elements of `value`, the infinities being the ends of I64. */

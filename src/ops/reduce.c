@@ -53,7 +53,7 @@ static bool reduce_not_empty(tn_frame *f, const tn_tensor *x, const tni_shape *t
 
 /* --- plain reductions ------------------------------------------------------------------------------------ */
 
-enum { REDUCE_PLAIN, REDUCE_MEAN, REDUCE_ROOT };
+enum { REDUCE_PLAIN, REDUCE_MEAN };
 
 static void plain_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, int64_t first, void *to) {
     (void)first;
@@ -73,7 +73,7 @@ static void plain_merge(const tni_reducer *r, const tni_lanes *l, void *a, const
     tni_reduce_rows(r->kernels, r->op, l->compute, b, 0, 1, n, a);
 }
 
-/* Mean and p-norm end in a division and a root, in the compute type. */
+/* A mean ends in a division in the compute type. */
 static void plain_finish(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n) {
     float *s = (float *)parts;
     double *d = (double *)parts;
@@ -82,12 +82,6 @@ static void plain_finish(const tni_reducer *r, const tni_lanes *l, void *parts, 
         for (int64_t i = 0; i < n; i++)
             if (single) s[i] = s[i] / (float)l->n;
             else d[i] = d[i] / (double)l->n;
-    } else if (r->finish == REDUCE_ROOT && r->p == 2) {
-        for (int64_t i = 0; i < n; i++)
-            if (single) s[i] = sqrtf(s[i]);
-            else d[i] = sqrt(d[i]);
-    } else if (r->finish == REDUCE_ROOT) {
-        (single ? r->kernels->power_f32 : r->kernels->power_f64)(parts, n, 1 / r->p);
     }
 }
 
@@ -98,10 +92,10 @@ static void plain_store(const tni_reducer *r, const tni_lanes *l, void *parts, i
 }
 
 /* The reduction of in[0] into out[k]; a complex result is one of twice as many reals. */
-static void reduce_run(tn_frame *f, tni_lanes *l, int op, int k, int finish, double p) {
+static void reduce_run(tn_frame *f, tni_lanes *l, int op, int k, int finish) {
     tn_context *c = f->block->context;
     tn_tensor *out = f->out[k];
-    tni_reducer r = {l->size, plain_block, plain_rows, plain_merge, plain_store, c->kernels, op, {NULL, NULL}, 0, 0, p, finish};
+    tni_reducer r = {l->size, plain_block, plain_rows, plain_merge, plain_store, c->kernels, op, {NULL, NULL}, 0, 0, 0, finish};
     if (!out->numel) return;
     r.out[0] = tni_bytes_at(out);
     r.out_dtype = tni_is_complex(out->dtype) ? (int)tni_real_of(out->dtype) : out->dtype;
@@ -158,7 +152,7 @@ static void sum_run(tn_frame *f) {
     TN_ARGS(sum, a, f);
     tni_lanes l;
     reduce_lanes(f, &l, a->dim, 0);
-    reduce_run(f, &l, TNI_SUM, 0, REDUCE_PLAIN, 0);
+    reduce_run(f, &l, TNI_SUM, 0, REDUCE_PLAIN);
 }
 static void sum_grad(tn_gradient *g) {
     TN_ARGS(sum, a, g);
@@ -186,7 +180,7 @@ static void mean_run(tn_frame *f) {
     TN_ARGS(mean, a, f);
     tni_lanes l;
     reduce_lanes(f, &l, a->dim, 0);
-    reduce_run(f, &l, TNI_SUM, 0, REDUCE_MEAN, 0);
+    reduce_run(f, &l, TNI_SUM, 0, REDUCE_MEAN);
 }
 static void mean_grad(tn_gradient *g) {
     TN_ARGS(mean, a, g);
@@ -214,7 +208,7 @@ static void prod_run(tn_frame *f) {
     TN_ARGS(prod, a, f);
     tni_lanes l;
     reduce_lanes(f, &l, reduce_one(&a->dim), 0);
-    reduce_run(f, &l, TNI_PROD, 0, REDUCE_PLAIN, 0);
+    reduce_run(f, &l, TNI_PROD, 0, REDUCE_PLAIN);
 }
 /* dx_i = dy * (product of the others): result / x_i where no element is zero. Where one is, it alone gets the product
  * of the others; where two are, all get zero. */
@@ -250,7 +244,7 @@ static bool extreme_check(tn_frame *f, tn_ints dim, bool keepdim) {
 static void extreme_run(tn_frame *f, tn_ints dim, int op, int k) {
     tni_lanes l;
     reduce_lanes(f, &l, dim, 0);
-    reduce_run(f, &l, op, k, REDUCE_PLAIN, 0);
+    reduce_run(f, &l, op, k, REDUCE_PLAIN);
 }
 /* Equal extrema share the gradient. */
 static tn_tensor *extreme_shared(tn_tensor *d, tn_tensor *x, tn_tensor *result, tn_ints dim, bool keepdim) {

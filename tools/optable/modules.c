@@ -43,10 +43,10 @@ static void read_fields(const row *r) {
 }
 
 static void read_parts(module *m) {
-    char *text = read_text(m->r, "parts");
-    const char *at = text, *why = NULL;
+    char *parts = read_text(m->r, "parts");
+    const char *at = parts, *why = NULL;
     tni_part_text p;
-    while (text && tni_part_next(&at, &p, &why) > 0) {
+    while (parts && tni_part_next(&at, &p, &why) > 0) {
         char *name = text_copy(p.name.at, (size_t)p.name.n);
         bool seen = false;
         for (int i = 0; i < m->nparts; i++) seen = seen || !strcmp(m->part[i].name, name);

@@ -1,0 +1,140 @@
+/* attention.c - MultiheadAttention, composed of products and a softmax as torch's own. */
+#include "nn.h"
+
+#include <math.h>
+
+static bool multihead_attention_build(tn_module *m) {
+    TN_SELF(multihead_attention, s, m);
+    if (s->o.num_heads < 1 || s->o.embed_dim < 1 || s->o.embed_dim % s->o.num_heads)
+        return tni_nn_error(TN_INVALID, "embed_dim (%lld) must be a multiple of num_heads (%lld)",
+                            (long long)s->o.embed_dim, (long long)s->o.num_heads);
+    s->out_proj->type = "NonDynamicallyQuantizableLinear";
+    return true;
+}
+
+/* out_proj drew when it was made; then in_proj_weight draws. */
+static bool multihead_attention_reset(tn_module *m) {
+    TN_SELF(multihead_attention, s, m);
+    TN_SELF(linear, o, s->out_proj);
+    if (!tn_init_xavier_uniform_(s->in_proj_weight, 1)) return false;
+    return !s->in_proj_bias || (tn_init_constant_(s->in_proj_bias, 0) && tn_init_constant_(o->bias, 0));
+}
+
+/* The sizes of a call: query (L, N, E), key and value (S, N, E), H heads of E / H. */
+typedef struct attention_sizes {
+    int64_t l, s, n, e, heads, head;
+} attention_sizes;
+
+/* A bool mask (true: not seen) as numbers to add; others as they are. */
+static tn_tensor *attention_mask(tn_tensor *mask, tn_tensor *like) {
+    tn_tensor *zero;
+    if (!mask || tn_dtype_of(mask) != TN_BOOL) return mask;
+    zero = tnp_zeros(tn_shape(mask), tn_dtype_of(like), tn_device_of(like));
+    return tnp_masked_fill_scalar(zero, mask, tn_float(-HUGE_VAL));
+}
+
+static tn_tensor *attention_reshape(tn_tensor *t, int ndim, int64_t a, int64_t b, int64_t c, int64_t d) {
+    int64_t size[4];
+    size[0] = a, size[1] = b, size[2] = c, size[3] = d;
+    return tnp_reshape(t, tn_ints_of(size, ndim));
+}
+
+/* attn_mask (L, S) or (N * H, L, S) and key_padding_mask (N, S) in one mask that fits (N * H, L, S). */
+static bool attention_masks(const attention_sizes *z, const tn_nn_multihead_attention_forward_args *a, tn_tensor *q,
+                            tn_tensor **mask) {
+    tn_tensor *attn = attention_mask(a->attn_mask, q), *pad = attention_mask(a->key_padding_mask, q);
+    const tn_tensor *given = a->attn_mask;
+    *mask = NULL;
+    if (given && !(tn_ndim(given) == 2 && tn_size(given, 0) == z->l && tn_size(given, 1) == z->s) &&
+        !(tn_ndim(given) == 3 && tn_size(given, 0) == z->n * z->heads && tn_size(given, 1) == z->l && tn_size(given, 2) == z->s))
+        return tni_nn_error(TN_INVALID, "attn_mask: expected (%lld, %lld) or (%lld, %lld, %lld)", (long long)z->l, (long long)z->s,
+                            (long long)(z->n * z->heads), (long long)z->l, (long long)z->s);
+    if (pad) {
+        int64_t wide[4];
+        if (tn_numel(pad) != z->n * z->s)
+            return tni_nn_error(TN_INVALID, "key_padding_mask: expected (%lld, %lld)", (long long)z->n, (long long)z->s);
+        wide[0] = z->n, wide[1] = z->heads, wide[2] = 1, wide[3] = z->s;
+        pad = tnp_expand(attention_reshape(pad, 4, z->n, 1, 1, z->s), tn_ints_of(wide, 4));
+        pad = attention_reshape(pad, 3, z->n * z->heads, 1, z->s, 0);
+        if (!pad) return false;
+    }
+    if (a->attn_mask && !attn) return false;
+    *mask = attn && pad ? tnp_add(attn, pad, 1) : attn ? attn : pad;
+    return *mask != NULL || (!attn && !pad);
+}
+
+/* x (T, N, E) through its third of the projection, as (N * H, T, E / H). */
+static tn_tensor *attention_project(const tn_nn_multihead_attention_self *s, const attention_sizes *z, int third,
+                                    tn_tensor *x) {
+    int64_t from = third * z->e, to = from + z->e;
+    tn_tensor *w = tnp_slice(s->in_proj_weight, 0, from, to, 1);
+    tn_tensor *b = s->in_proj_bias ? tnp_slice(s->in_proj_bias, 0, from, to, 1) : NULL;
+    tn_tensor *y = w && (b || !s->in_proj_bias) ? tnp_linear(x, w, b) : NULL;
+    return tnp_transpose(attention_reshape(y, 3, tn_size(x, 0), z->n * z->heads, z->head, 0), 0, 1);
+}
+
+/* softmax(q k^T / sqrt(d) + mask), with dropout: (N * H, L, S). */
+static tn_tensor *attention_weights(const tn_nn_multihead_attention_self *s, const attention_sizes *z, tn_tensor *q,
+                                    tn_tensor *k, tn_tensor *mask) {
+    tn_tensor *scaled = tnp_mul_scalar(q, tn_float(sqrt(1.0 / (double)z->head)));
+    tn_tensor *w = tnp_matmul(scaled, tnp_transpose(k, -2, -1));
+    if (mask) w = tnp_add(w, mask, 1);
+    w = tnp_softmax(w, -1, TN_NO_DTYPE);
+    return s->base.training && s->o.dropout > 0 ? tnp_dropout(w, s->o.dropout, true) : w;
+}
+
+/* The averaged, or all, attention weights as torch returns them. */
+static tn_tensor *attention_report(const attention_sizes *z, tn_tensor *w, bool average, bool batched) {
+    tn_tensor *all = attention_reshape(w, 4, z->n, z->heads, z->l, z->s);
+    int64_t dim = 1;
+    if (average && all) all = tnp_mean_dim(all, tn_ints_of(&dim, 1), false, TN_NO_DTYPE);
+    return all && !batched ? tnp_squeeze_dim(all, 0) : all;
+}
+
+static tn_tensor *attention_time_first(tn_tensor *t, bool batched, bool batch_first) {
+    if (!batched) return tnp_unsqueeze(t, 1);
+    return batch_first ? tnp_transpose(t, 0, 1) : t;
+}
+
+static bool attention_fits(const attention_sizes *z, const tn_tensor *q, const tn_tensor *k, const tn_tensor *v) {
+    if (tn_ndim(k) != tn_ndim(q) || tn_ndim(v) != tn_ndim(q) || (tn_ndim(q) != 2 && tn_ndim(q) != 3))
+        return tni_nn_error(TN_INVALID, "query, key and value must have 2 or 3 dimensions alike");
+    return z->e > 0;
+}
+
+static bool multihead_attention_forward(tn_mframe *f) {
+    TN_FORWARD(multihead_attention, s, a, f);
+    attention_sizes z = {0, 0, 0, s->o.embed_dim, s->o.num_heads, s->o.embed_dim / s->o.num_heads};
+    bool batched = tn_ndim(a->query) == 3;
+    tn_tensor *q, *k, *v, *w, *y, *mask;
+    if (!attention_fits(&z, a->query, a->key, a->value)) return false;
+    q = attention_time_first(a->query, batched, s->o.batch_first);
+    k = attention_time_first(a->key, batched, s->o.batch_first);
+    v = attention_time_first(a->value, batched, s->o.batch_first);
+    if (!q || !k || !v) return false;
+    z.l = tn_size(q, 0), z.s = tn_size(k, 0), z.n = tn_size(q, 1);
+    if (tn_size(k, 1) != z.n || tn_size(v, 1) != z.n || tn_size(v, 0) != z.s)
+        return tni_nn_error(TN_INVALID, "key and value must have the query's batch and one length");
+    if (!attention_masks(&z, a, q, &mask)) return false;
+    w = attention_weights(s, &z, attention_project(s, &z, 0, q), attention_project(s, &z, 1, k), mask);
+    y = tnp_matmul(w, attention_project(s, &z, 2, v));
+    y = attention_reshape(tnp_transpose(y, 0, 1), 3, z.l, z.n, z.e, 0);
+    if (!y) return false;
+    y = tni_forward_child(f, s->out_proj, y);
+    if (y && batched && s->o.batch_first) y = tnp_transpose(y, 0, 1);
+    f->out[0] = y && !batched ? tnp_squeeze_dim(y, 1) : y;
+    f->out[1] = f->out[0] && a->need_weights ? attention_report(&z, w, a->average_attn_weights, batched) : NULL;
+    return f->out[0] && (f->out[1] || !a->need_weights);
+}
+/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. attn_output_weights is NULL
+ * without need_weights.
+ * query (L, N, E), key, value (S, N, E), or (N, L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
+TN_MODULE(multihead_attention, "MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True, "
+                               "bool batch_first=False)",
+          .parts = "in_proj_weight(3 * embed_dim, embed_dim); in_proj_bias(3 * embed_dim) if bias; "
+                   "child out_proj = Linear(embed_dim, embed_dim, bias=bias)",
+          .call = "(Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask=None, bool need_weights=True, "
+                  "Tensor? attn_mask=None, bool average_attn_weights=True) -> (Tensor attn_output, Tensor attn_output_weights)",
+          .takes = "query(*, embed_dim); key(*, embed_dim); value(*, embed_dim)", .build = multihead_attention_build,
+          .reset = multihead_attention_reset, .forward = multihead_attention_forward,
+          .sample = "4 2: (3,2,4) (5,2,4) (5,2,4) | 6 3 bias=False batch_first=True: (2,3,6) (2,3,6) (2,3,6)")

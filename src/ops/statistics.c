@@ -1,0 +1,348 @@
+/* statistics.c - variance and standard deviation, p-norms, logsumexp, running sums. */
+#include "../gen/rows.h"
+#include "lanes.h"
+
+static void stat_gone(const tn_tensor *x, tn_ints dim, bool *gone) {
+    for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = dim.n <= 0;
+    for (int64_t i = 0; i < dim.n; i++) gone[tni_dim(x->ndim, dim.at[i])] = true;
+}
+
+/* t with ones where dimensions went, to meet x by broadcasting. */
+static tn_tensor *stat_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim) {
+    int64_t size[TN_MAX_DIMS];
+    bool gone[TN_MAX_DIMS];
+    if (!t || keepdim || t->ndim == x->ndim) return t;
+    stat_gone(x, dim, gone);
+    for (int d = 0; d < x->ndim; d++) size[d] = gone[d] ? 1 : x->size[d];
+    return tnp_reshape(t, tni_ints(size, x->ndim));
+}
+
+static double stat_count(const tn_tensor *x, tn_ints dim) {
+    double n = 1;
+    bool gone[TN_MAX_DIMS];
+    stat_gone(x, dim, gone);
+    for (int d = 0; d < x->ndim; d++)
+        if (gone[d]) n *= (double)x->size[d];
+    return n;
+}
+
+static bool stat_floating(tn_frame *f, const tn_tensor *x) {
+    if (tni_is_float(x->dtype) && tni_dtype(x->dtype)->computes) return true;
+    return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
+}
+
+/* --- variance ----------------------------------------------------------------------------------------------- */
+
+/* Mean and sum of squared deviations of a block, in two sweeps over it; blocks join as in T. Chan, G. Golub,
+ * R. LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979. */
+typedef struct var_part {
+    double mean, m2;
+} var_part;
+
+static double var_read(const tni_lanes *l, const void *at, int64_t i) {
+    return l->compute == TN_F32 ? (double)((const float *)at)[i] : ((const double *)at)[i];
+}
+
+/* What the deviations from a rounded mean say: one = sum d, two = sum d^2 over n. */
+static var_part var_correct(double mean, double one, double two, double n) {
+    var_part p;
+    p.mean = mean + one / n;
+    p.m2 = fma(-one, one / n, two);
+    if (p.m2 < 0) p.m2 = 0;
+    return p;
+}
+
+static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
+                     int64_t first, void *to) {
+    double mean[TNI_LANE_BYTES / 8], one[TNI_LANE_BYTES / 8], two[TNI_LANE_BYTES / 8];
+    var_part *part = (var_part *)to;
+    (void)first;
+    tni_fill_lanes(mean, l->compute, 0, n);
+    tni_fill_lanes(one, l->compute, 0, n);
+    tni_fill_lanes(two, l->compute, 0, n);
+    tni_reduce_rows(r->kernels, TNI_SUM, l->compute, x, step, rows, n, mean);
+    for (int64_t i = 0; i < n && rows; i++)
+        if (l->compute == TN_F32) ((float *)mean)[i] /= (float)rows;
+        else mean[i] /= (double)rows;
+    (l->compute == TN_F32 ? r->kernels->deviation_rows_f32 : r->kernels->deviation_rows_f64)(x, step, rows, n, mean, one, two);
+    for (int64_t i = 0; i < n; i++)
+        part[i] = var_correct(var_read(l, mean, i), var_read(l, one, i), var_read(l, two, i), rows ? (double)rows : 1);
+}
+
+TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n, double *mean, double *m2) {
+    double sum, fill[TNI_LANE_BYTES / 8], one[TNI_LANE_BYTES / 8], two[TNI_LANE_BYTES / 8];
+    int64_t lanes = TNI_LANE_BYTES / (compute == TN_F32 ? 4 : 8), full = n / lanes, used = n < lanes ? n : lanes, h = 1;
+    const char *rest = (const char *)x + full * TNI_LANE_BYTES;
+    float s;
+    var_part p;
+    while (h < used) h *= 2;
+    tni_reduce_block(k, TNI_SUM, compute, x, n, &sum);
+    memcpy(&s, &sum, sizeof s);
+    if (compute == TN_F32) sum = (double)(n ? s / (float)n : 0);
+    else sum = n ? sum / (double)n : 0;
+    tni_fill_lanes(fill, compute, sum, used);
+    tni_fill_lanes(one, compute, 0, h);
+    tni_fill_lanes(two, compute, 0, h);
+    if (full) (compute == TN_F32 ? k->deviation_rows_f32 : k->deviation_rows_f64)(x, TNI_LANE_BYTES, full, lanes, fill, one, two);
+    (compute == TN_F32 ? k->deviation_rows_f32 : k->deviation_rows_f64)(rest, 0, 1, n % lanes, fill, one, two);
+    tni_reduce_fold(k, TNI_SUM, compute, one, h);
+    tni_reduce_fold(k, TNI_SUM, compute, two, h);
+    p = compute == TN_F32 ? var_correct(sum, (double)((float *)one)[0], (double)((float *)two)[0], n ? (double)n : 1)
+                          : var_correct(sum, one[0], two[0], n ? (double)n : 1);
+    *mean = p.mean;
+    *m2 = p.m2;
+}
+
+TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, double m2_b, double nb) {
+    double d = mean_b - *mean, n = na + nb;
+    if (nb <= 0) return;
+    *m2 = fma(d * d, na * (nb / n), *m2 + m2_b);
+    *mean = fma(d, nb / n, *mean);
+}
+
+static void var_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, int64_t first, void *to) {
+    var_part p;
+    (void)first;
+    tni_var_block(r->kernels, l->compute, x, n, &p.mean, &p.m2);
+    memcpy(to, &p, sizeof p);
+}
+
+static void var_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n, int64_t na, int64_t nb) {
+    var_part *x = (var_part *)a;
+    const var_part *y = (const var_part *)b;
+    (void)r, (void)l;
+    for (int64_t i = 0; i < n; i++)
+        tni_var_join(&x[i].mean, &x[i].m2, (double)na, y[i].mean, y[i].m2, (double)nb);
+}
+
+enum { VAR_VARIANCE, VAR_DEVIATION };
+
+/* out[0]: variance or deviation, out[1]: mean or NULL; `scale` is the correction. */
+static void var_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+    const var_part *p = (const var_part *)parts;
+    int64_t bytes = tni_dtype(r->out_dtype)->bytes;
+    double left = (double)l->n - r->scale;
+    for (int64_t i = 0; i < n; i++, at += l->width_out) {
+        double v = l->n ? p[i].m2 / (left > 0 ? left : 0) : (double)NAN, mean = l->n ? p[i].mean : (double)NAN;
+        if (r->finish == VAR_DEVIATION) v = sqrt(v);
+        tni_lanes_save((char *)r->out[0] + at * bytes, bytes, r->out_dtype, &v, TN_F64, 1);
+        if (r->out[1]) tni_lanes_save((char *)r->out[1] + at * bytes, bytes, r->out_dtype, &mean, TN_F64, 1);
+    }
+}
+
+static bool var_check_as(tn_frame *f, tn_ints dim, bool keepdim, tn_scalar correction, bool mean) {
+    const tn_tensor *x = f->in[0];
+    tni_shape to;
+    tni_lanes l;
+    bool gone[TN_MAX_DIMS];
+    if (correction.kind == TN_KIND_COMPLEX) return tn_fail(f, TN_TYPE, "correction is complex");
+    if (!stat_floating(f, x) || !tni_reduced(f, x, dim, keepdim, &to, gone)) return false;
+    f->type = (uint8_t)tni_lanes_compute(x->dtype);
+    tni_lanes_init(&l, x, gone, f->type, 0);
+    if (!tn_announce(f, 0, (tn_dtype)x->dtype, to.ndim, to.size)) return false;
+    if (mean && !tn_announce(f, 1, (tn_dtype)x->dtype, to.ndim, to.size)) return false;
+    return tni_lanes_scratch(f, &l, sizeof(var_part));
+}
+
+static double var_correction(tn_scalar c) {
+    return c.kind == TN_KIND_NONE ? 1 : c.kind == TN_KIND_FLOAT ? c.real : (double)c.integer;
+}
+
+static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finish, tn_tensor *mean) {
+    tn_context *c = f->block->context;
+    tni_reducer r = {sizeof(var_part), var_block, var_rows, var_merge, var_store, c->kernels, 0, {NULL, NULL}, 0, 0, 0, 0};
+    tni_lanes l;
+    bool gone[TN_MAX_DIMS];
+    if (!f->out[0]->numel) return;
+    stat_gone(f->in[0], dim, gone);
+    tni_lanes_init(&l, f->in[0], gone, f->type, 0);
+    r.out[0] = tni_bytes_at(f->out[0]);
+    r.out[1] = mean ? tni_bytes_at(mean) : NULL;
+    r.out_dtype = f->out[0]->dtype;
+    r.scale = var_correction(correction);
+    r.finish = finish;
+    tni_lanes_run(c, &l, &r, f->scratch);
+}
+
+/* d var / d x = 2 (x - mean) / (n - correction) */
+static tn_tensor *var_gradient(tn_tensor *d, tn_tensor *x, tn_ints dim, bool keepdim, tn_scalar correction) {
+    double left = stat_count(x, dim) - var_correction(correction);
+    tn_tensor *centred = tnp_sub(x, tnp_mean(x, dim, true, TN_NO_DTYPE), 1);
+    return tnp_mul(tnp_mul_scalar(stat_keep(d, x, dim, keepdim), tn_float(2 / left)), centred);
+}
+
+static bool var_check(tn_frame *f) {
+    TN_ARGS(var, a, f);
+    return var_check_as(f, a->dim, a->keepdim, a->correction, false);
+}
+static void var_run(tn_frame *f) {
+    TN_ARGS(var, a, f);
+    var_run_as(f, a->dim, a->correction, VAR_VARIANCE, NULL);
+}
+static void var_grad(tn_gradient *g) {
+    TN_ARGS(var, a, g);
+    tn_give(g, 0, var_gradient(g->incoming[0], g->in[0], a->dim, a->keepdim, a->correction));
+}
+/* Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent).
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_var(x, .dim = TN_DIMS(0)) */
+TN_OPERATOR(var, "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+            .forms = TN_OUT, .needs = "self", .check = var_check, .run = var_run, .grad = var_grad,
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0 | (70,3) [0] | (9000) | "
+                      "(2,5000) [1] | (1100,40) [0] | (70000) | (3,6):f16 [1] | (4,5) [1] correction=2")
+
+static bool std_check(tn_frame *f) {
+    TN_ARGS(std, a, f);
+    return var_check_as(f, a->dim, a->keepdim, a->correction, false);
+}
+static void std_run(tn_frame *f) {
+    TN_ARGS(std, a, f);
+    var_run_as(f, a->dim, a->correction, VAR_DEVIATION, NULL);
+}
+static void std_grad(tn_gradient *g) { /* through var: dy / (2 y), 0 where y is 0 */
+    TN_ARGS(std, a, g);
+    tn_tensor *y = g->out[0], *d = tnp_div(g->incoming[0], tnp_mul_scalar(y, tn_int(2)));
+    d = tnp_masked_fill(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0));
+    tn_give(g, 0, var_gradient(d, g->in[0], a->dim, a->keepdim, a->correction));
+}
+/* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim   tn_std(x, .keepdim = true) */
+TN_OPERATOR(std, "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+            .forms = TN_OUT, .needs = "self,result", .check = std_check, .run = std_run, .grad = std_grad,
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0 | (9000) | (3,6):bf16 [1]")
+
+static bool var_mean_check(tn_frame *f) {
+    TN_ARGS(var_mean, a, f);
+    return var_check_as(f, a->dim, a->keepdim, a->correction, true);
+}
+static void var_mean_run(tn_frame *f) {
+    TN_ARGS(var_mean, a, f);
+    var_run_as(f, a->dim, a->correction, VAR_VARIANCE, f->out[1]);
+}
+static void var_mean_grad(tn_gradient *g) {
+    TN_ARGS(var_mean, a, g);
+    tn_tensor *x = g->in[0], *d = g->incoming[1];
+    if (g->incoming[0]) tn_give(g, 0, var_gradient(g->incoming[0], x, a->dim, a->keepdim, a->correction));
+    if (!d) return;
+    d = tnp_div_scalar(stat_keep(d, x, a->dim, a->keepdim), tn_float(stat_count(x, a->dim)));
+    tn_give(g, 0, tnp_expand(d, tni_sizes(x), false));
+}
+/* Variance and mean over dim in one pass.
+ * self (*) floating -> var, mean: self's shape without dim   tn_var_mean m = tn_var_mean(x, .dim = TN_DIMS(0)); */
+TN_OPERATOR(var_mean,
+            "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor var, Tensor mean)",
+            .needs = "self", .check = var_mean_check, .run = var_mean_run, .grad = var_mean_grad,
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0")
+
+/* --- p-norms ------------------------------------------------------------------------------------------------------- */
+
+typedef struct norm_way {
+    int op, map;
+    bool root;
+} norm_way;
+
+static norm_way norm_way_of(double p) {
+    norm_way w = {TNI_SUM, TNI_MAP_POWER, true};
+    if (p == HUGE_VAL || p == -HUGE_VAL) w.op = p > 0 ? TNI_MAX : TNI_MIN, w.map = TNI_MAP_ABS, w.root = false;
+    else if (p == 0) w.map = TNI_MAP_NONZERO, w.root = false;
+    else if (p == 1) w.map = TNI_MAP_ABS, w.root = false;
+    else if (p == 2) w.map = TNI_MAP_SQUARE;
+    return w;
+}
+
+static void norm_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, int64_t first, void *to) {
+    (void)first;
+    tni_reduce_block(r->kernels, r->op, l->compute, x, n, to);
+}
+static void norm_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
+                      int64_t first, void *to) {
+    (void)first;
+    tni_fill_lanes(to, l->compute, tni_reduce_identity(r->op), n);
+    tni_reduce_rows(r->kernels, r->op, l->compute, x, step, rows, n, to);
+}
+static void norm_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n, int64_t na, int64_t nb) {
+    (void)na, (void)nb;
+    tni_reduce_rows(r->kernels, r->op, l->compute, b, 0, 1, n, a);
+}
+static void norm_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+    int64_t bytes = tni_dtype(r->out_dtype)->bytes;
+    if (r->finish && r->p == 2)
+        for (int64_t i = 0; i < n; i++)
+            if (l->compute == TN_F32) ((float *)parts)[i] = sqrtf(((float *)parts)[i]);
+            else ((double *)parts)[i] = sqrt(((double *)parts)[i]);
+    else if (r->finish) (l->compute == TN_F32 ? r->kernels->power_f32 : r->kernels->power_f64)(parts, n, 1 / r->p);
+    tni_lanes_save((char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype, parts, l->compute, n);
+}
+
+static bool norm_check(tn_frame *f) {
+    TN_ARGS(linalg_vector_norm, a, f);
+    const tn_tensor *x = a->self;
+    int dtype = a->dtype ? (int)a->dtype : x->dtype;
+    tni_shape to;
+    tni_lanes l;
+    bool gone[TN_MAX_DIMS];
+    if (!stat_floating(f, x) || !tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
+    if (!tni_is_float(dtype)) return tn_fail(f, TN_TYPE, "dtype %s is not a floating one", tni_dtype(dtype)->text);
+    if (a->ord < 0 || a->ord == HUGE_VAL)
+        for (int d = 0; d < x->ndim; d++)
+            if (gone[d] && !x->size[d])
+                return tn_fail(f, TN_INVALID, "the norm of order %g over no elements is not defined", a->ord);
+    f->type = (uint8_t)tni_lanes_compute(dtype);
+    tni_lanes_init(&l, x, gone, f->type, 0);
+    return tn_announce(f, 0, (tn_dtype)dtype, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
+}
+static void norm_run(tn_frame *f) {
+    TN_ARGS(linalg_vector_norm, a, f);
+    tn_context *c = f->block->context;
+    norm_way w = norm_way_of(a->ord);
+    tni_reducer r = {f->type == TN_F32 ? 4 : 8, norm_block, norm_rows, norm_merge, norm_store, c->kernels, w.op, {NULL, NULL}, 0, 0, 0, 0};
+    tni_lanes l;
+    bool gone[TN_MAX_DIMS];
+    if (!f->out[0]->numel) return;
+    stat_gone(a->self, a->dim, gone);
+    tni_lanes_init(&l, a->self, gone, f->type, 0);
+    l.map = w.map;
+    l.p = r.p = a->ord;
+    r.finish = w.root;
+    r.out[0] = tni_bytes_at(f->out[0]);
+    r.out_dtype = f->out[0]->dtype;
+    tni_lanes_run(c, &l, &r, f->scratch);
+}
+/* d|x|_p = sign(x) |x|^(p-1) / |x|_p^(p-1), zero where that is not defined (the norm, or an element, is 0). */
+static void norm_grad(tn_gradient *g) {
+    TN_ARGS(linalg_vector_norm, a, g);
+    double p = a->ord;
+    tn_tensor *x = g->in[0], *y = stat_keep(g->out[0], x, a->dim, a->keepdim);
+    tn_tensor *d = stat_keep(g->incoming[0], x, a->dim, a->keepdim), *mask;
+    if (p == 0) {
+        tn_give(g, 0, tnp_expand(tnp_mul_scalar(d, tn_int(0)), tni_sizes(x), false));
+    } else if (p == 1) {
+        tn_give(g, 0, tnp_mul(d, tnp_sign(x)));
+    } else if (p == 2) {
+        tn_give(g, 0, tnp_mul(d, tnp_masked_fill(tnp_div(x, y), tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
+    } else if (p == HUGE_VAL || p == -HUGE_VAL) { /* equal extrema share */
+        mask = tnp_eq(tnp_abs(x), y);
+        d = tnp_div(d, tnp_sum(mask, a->dim, true, TN_NO_DTYPE));
+        tn_give(g, 0, tnp_mul(tnp_mul(tnp_sign(x), mask), d));
+    } else {
+        tn_tensor *slope = tnp_mul(tnp_sign(x), tnp_pow_scalar(tnp_abs(x), tn_float(p - 1)));
+        if (p < 2) slope = tnp_masked_fill(slope, tnp_eq_scalar(x, tn_int(0)), tn_int(0));
+        d = tnp_div(d, tnp_pow_scalar(y, tn_float(p - 1)));
+        tn_give(g, 0, tnp_mul(slope, tnp_masked_fill(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
+    }
+}
+/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest, 0: how many are not 0.
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_linalg_vector_norm(x, .ord = 1) */
+TN_OPERATOR(linalg_vector_norm,
+            "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+            .forms = TN_OUT, .needs = "self,result", .check = norm_check, .run = norm_run, .grad = norm_grad,
+            .sample = "(2,3,4) | (2,3,4) dim=[1] | (2,3,4) 1 [0,2] keepdim=True | (3,70) 3 [0] | (70,3) 0.5 [0] | (9000) | "
+                      "(2,5000) dim=[1] | (1100,40) dim=[0] | (5,6) inf | (5,6) -inf [1] | (5,6) 0 [1] | () | (3,6):f16 | (0)")
+
+static bool norm_compose(tn_frame *f) {
+    TN_ARGS(norm, a, f);
+    double p = a->p.kind == TN_KIND_NONE ? 2 : a->p.kind == TN_KIND_FLOAT ? a->p.real : (double)a->p.integer;
+    return (f->out[0] = tnp_linalg_vector_norm(a->self, p, a->dim, a->keepdim, a->dtype)) != NULL;
+}
+/* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent).
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim = TN_DIMS(1)) */
+TN_OPERATOR(norm, "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+            .forms = TN_OUT, .compose = norm_compose, .sample = "(2,3) | (2,3,4) 1 [1] | (2,3,4) 3 [0,2] keepdim=True")
