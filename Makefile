@@ -15,7 +15,7 @@ OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 LANES := $(patsubst tests/%/run.sh,%,$(wildcard tests/*/run.sh))
 TEXTS := $(shell find src tools tests examples bench -name '*.[ch]' -o -name '*.inl' | sort)
-SCHEMA := $(wildcard src/call/schema.c)
+SHARED := src/call/schema.c src/nn/parts.c # parsers that the generator shares with the library
 OPTABLE := $(BUILD)/tools/optable
 AMALGAMATE := $(BUILD)/tools/amalgamate
 CHECK := $(BUILD)/tools/check
@@ -44,7 +44,7 @@ $(AMALGAMATE): tools/amalgamate.c | $(BUILD)/tools
 	$(CC) $(TOOL_FLAGS) $< -o $@
 $(CHECK): tools/check.c | $(BUILD)/tools
 	$(CC) $(TOOL_FLAGS) $< -o $@
-$(OPTABLE): $(wildcard tools/optable/*.[ch]) $(SCHEMA) src/call/schema.h | $(BUILD)/tools
+$(OPTABLE): $(wildcard tools/optable/*.[ch]) $(SHARED) $(SHARED:.c=.h) | $(BUILD)/tools
 	$(CC) $(TOOL_FLAGS) -DTNI_OBJECTS $(filter %.c,$^) -o $@ -lm
 $(BUILD)/tools $(BUILD)/unit:
 	mkdir -p $@

@@ -5,7 +5,7 @@
 #include "api/nn_first.h"
 
 #include "api/nn.h"
-#include "api/modules.h"
 #include "api/optim.h"
+#include "api/modules.h"
 
 #include "nn/nn.h"

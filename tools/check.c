@@ -39,7 +39,12 @@ enum { ROOMS = sizeof rooms / sizeof rooms[0] };
 
 /* What a room leaves to a higher one by name: declared below, defined above. */
 static const char *const left_open[] = {
-    "tni_node_drop", /* tensor frees headers, call knows nodes */
+    "tni_node_drop",     /* tensor frees headers, call knows nodes */
+    "tni_function_free", /* a node ends with the custom function in it */
+    "tni_watch_free",    /* and with the watch of a leaf */
+    "tni_view_rebase",   /* a write to a view hangs a node on its base: an operator's gradient */
+    "tni_view_refresh",
+    "tn_grad_zero",      /* the door asks whether a row's gradient is this one */
 };
 
 static const char *const nn_rooms[] = {"nn", "optim", "data", "dist"};

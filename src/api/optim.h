@@ -51,8 +51,7 @@ enum { TN_OPTIM_NUMBERS = 8 };
 
 /* --- optimizers ------------------------------------------------------------------------------------------------- */
 
-/* args: the row's argument struct. Holds the parameters; each may stand in one group only, and must require a
- * gradient. */
+/* args: the row's argument struct. Holds the parameters: leaves, each in one group only. */
 TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow *row, const void *args);
 TN_API void tn_optimizer_free(tn_optimizer *o);
 /* Another group, with options by name that differ from those of group 0. Returns its number, -1 on error. */

@@ -9,6 +9,7 @@
 #include "../base/base.h"
 #include "gemm.h"
 #include "conv.h"
+#include "pool.h"
 #include "pointwise.h"
 #include "reduce.h"
 #include "rowwise.h"
@@ -26,6 +27,7 @@
 #define TNI_KERNELS(K)                                                                                       \
     TNI_KERNELS_GEMM(K)                                                                                      \
     TNI_KERNELS_CONV(K)                                                                                      \
+    TNI_KERNELS_POOL(K)                                                                                      \
     TNI_KERNELS_REDUCE(K)                                                                                    \
     TNI_KERNELS_ROWWISE(K)                                                                                   \
     TNI_KERNELS_RANDOM(K)                                                                                    \

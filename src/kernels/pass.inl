@@ -32,6 +32,7 @@
 #include "pointwise.inl"
 #include "gemm.inl"
 #include "conv.inl"
+#include "pool.inl"
 #include "reduce.inl"
 #include "rowwise.inl"
 #include "random.inl"

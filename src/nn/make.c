@@ -364,6 +364,7 @@ TN_API void tn_module_free(tn_module *m) {
     }
     if (m->part) tn_alloc_free(m->part, (size_t)m->room * sizeof *m->part);
     tni_expect_free(m);
+    if (m->parameters) tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *m->parameters);
     tn_alloc_free(m, (size_t)m->bytes);
 }
 

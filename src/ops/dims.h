@@ -48,4 +48,22 @@ TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, cons
     v->flags = (uint16_t)(TNI_STACK | (tni_is_row_major(ndim, size, stride) ? TNI_CONTIGUOUS : 0));
 }
 
+/* --- geometries ------------------------------------------------------------------------------------------ */
+
+/* Sizes, strides and offset of a view, in elements. */
+typedef struct tni_geometry {
+    int ndim;
+    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS], offset;
+} tni_geometry;
+TN_PRIV void tni_geometry_of(tni_geometry *v, const tn_tensor *t);
+TN_PRIV void tni_geometry_remove(tni_geometry *v, int d);
+TN_PRIV void tni_geometry_insert(tni_geometry *v, int d, int64_t size, int64_t stride);
+/* Output k is the view v of f->in[0]. */
+TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v);
+/* The run of a row whose outputs are all views. */
+TN_PRIV void tni_run_nothing(tn_frame *f);
+/* into, a new row-major tensor, with src written at v (recorded where gradients are). NULL passes errors on. */
+TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src, const tni_geometry *v);
+TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size);
+
 #endif

@@ -1,5 +1,6 @@
 /* lanes.c - plans and runs reductions (lanes.h). Knows blocks, trees and threads, but no operation. */
 #include "lanes.h"
+#include "dims.h"
 
 /* --- elements ----------------------------------------------------------------------------------------- */
 
@@ -428,8 +429,8 @@ TN_PRIV double tni_reduce_identity(int op) {
 /* Lanes past n hold the identity, so folding may start at the power of two that covers them. */
 TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n, void *to) {
     int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1, used = n < lanes ? n : lanes;
-    double room[TNI_LANE_BYTES / 8];
-    char *acc = (char *)room;
+    tni_room room;
+    char *acc = (char *)&room;
     while (h < used) h *= 2;
     tni_fill_lanes(acc, compute, tni_reduce_identity(op), h);
     if (n >= lanes) tni_reduce_rows(k, op, compute, x, TNI_LANE_BYTES, n / lanes, lanes, acc);
@@ -444,6 +445,59 @@ TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *la
     for (; h > 8 || (h && compute == TN_I64); h /= 2) tni_reduce_rows(k, op, compute, acc + h * size, 0, 1, h, acc);
     if (compute == TN_F32) lanes_fold_f32(op, acc, h);
     else if (compute == TN_F64) lanes_fold_f64(op, acc, h);
+}
+
+/* A tree that is walked from the left: what waits at depth d stands for 2^k blocks, as a binary counter. */
+TN_PRIV void tni_tree_begin(tni_tree *t, const tni_kernels *k, int compute, int64_t n) {
+    t->kernels = k;
+    t->compute = compute;
+    t->n = n;
+    t->depth = 0;
+    t->count = 0;
+}
+
+TN_PRIV void *tni_tree_next(tni_tree *t) {
+    memset(&t->part[t->depth], 0, sizeof t->part[0]);
+    return &t->part[t->depth];
+}
+
+static void tree_join(tni_tree *t) {
+    t->depth--;
+    tni_reduce_rows(t->kernels, TNI_SUM, t->compute, &t->part[t->depth], 0, 1, t->n, &t->part[t->depth - 1]);
+}
+
+TN_PRIV void tni_tree_push(tni_tree *t) {
+    t->depth++;
+    for (int64_t c = t->count++; c & 1; c >>= 1) tree_join(t);
+}
+
+TN_PRIV void *tni_tree_end(tni_tree *t) {
+    if (!t->depth) tni_tree_next(t), t->depth++;
+    while (t->depth > 1) tree_join(t);
+    return &t->part[0];
+}
+
+/* --- dense copies --------------------------------------------------------------------------------------------- */
+
+TN_PRIV bool tni_dense_scratch(tn_frame *f, const tn_tensor *t) {
+    return !t || t->flags & TNI_CONTIGUOUS || tn_scratch(f, t->numel, tni_dtype_size(t));
+}
+
+TN_PRIV const char *tni_dense(tn_frame *f, const tn_tensor *t, char **room) {
+    int64_t stride[TN_MAX_DIMS];
+    tni_storage storage;
+    tn_tensor to;
+    if (!t) return NULL;
+    if (t->flags & TNI_CONTIGUOUS) return t->numel ? tni_bytes_at(t) : NULL;
+    TNI_PATH(dense_copy);
+    memset(&storage, 0, sizeof storage);
+    storage.data = *room;
+    tni_row_major(t->ndim, t->size, stride);
+    tni_stack_view(&to, t, t->ndim, t->size, stride, 0);
+    to.storage = &storage;
+    tni_copy_elements(f->block, &to, t);
+    *room += (t->numel * tni_dtype_size(t) + TNI_ALIGN - 1) & -TNI_ALIGN;
+    return (const char *)storage.data;
 }
 
 #undef LANES_TYPES

@@ -14,6 +14,13 @@
 enum { TNI_MAP_NONE, TNI_MAP_ABS, TNI_MAP_SQUARE, TNI_MAP_POWER, TNI_MAP_NONZERO };
 enum { TNI_LANE_DIMS = TN_MAX_DIMS + 1 }; /* a complex tensor is one of reals with a dimension of 2 more */
 
+/* Lanes of any type: parameters and accumulators of a block. */
+typedef union tni_room {
+    float f[TNI_LANE_BYTES / 4];
+    double d[TNI_LANE_BYTES / 8];
+    int64_t k[TNI_LANE_BYTES / 8];
+} tni_room;
+
 typedef struct tni_lanes {
     const char *x;
     int dtype, compute;        /* of the elements in memory; F32, F64 or I64 for the arithmetic */
@@ -75,6 +82,20 @@ TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const vo
 TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n, void *to);
 TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n);
 TN_PRIV double tni_reduce_identity(int op);
+/* t's elements row-major: in place, or copied to `room`, for which dense_scratch asks (in the order of the runs). */
+TN_PRIV bool tni_dense_scratch(tn_frame *f, const tn_tensor *t);
+TN_PRIV const char *tni_dense(tn_frame *f, const tn_tensor *t, char **room);
+/* Sums of blocks in the tree of neighbours, for n columns of F32 or F64: push each block's sums, take the whole. */
+typedef struct tni_tree {
+    const tni_kernels *kernels;
+    int compute, depth;
+    int64_t n, count;
+    tni_room part[44];
+} tni_tree;
+TN_PRIV void tni_tree_begin(tni_tree *t, const tni_kernels *k, int compute, int64_t n);
+TN_PRIV void *tni_tree_next(tni_tree *t); /* zeroed accumulators of the next block */
+TN_PRIV void tni_tree_push(tni_tree *t);
+TN_PRIV void *tni_tree_end(tni_tree *t);
 /* Mean and sum of squared deviations of at most TNI_BLOCK elements of F32 or F64; (mean, m2) of na elements joined with
  * those of nb more. */
 TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n, double *mean, double *m2);

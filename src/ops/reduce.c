@@ -391,12 +391,12 @@ static void arg_lanes(const tni_reducer *r, const tni_lanes *l, const void *x, i
 }
 
 static void arg_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, int64_t first, void *to) {
-    double value[TNI_LANE_BYTES / 8], index[TNI_LANE_BYTES / 8];
+    tni_room value, index;
     arg_part best = {0, -1};
-    arg_lanes(r, l, x, n, value, index);
+    arg_lanes(r, l, x, n, &value, &index);
     for (int64_t i = 0; i < n && i < l->lanes; i++) {
-        double v = arg_value(l, value, i);
-        int64_t k = arg_index(l, index, i) * l->lanes + i;
+        double v = arg_value(l, &value, i);
+        int64_t k = arg_index(l, &index, i) * l->lanes + i;
         if (best.index < 0 || arg_better(l, r->op == TNI_MIN, v, best.value)
             || (k < best.index && arg_same(l, v, best.value)))
             best.value = v, best.index = k;
@@ -407,12 +407,12 @@ static void arg_block(const tni_reducer *r, const tni_lanes *l, const void *x, i
 
 static void arg_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
                      int64_t first, void *to) {
-    double value[TNI_LANE_BYTES / 8], index[TNI_LANE_BYTES / 8];
+    tni_room value, index;
     arg_part *part = (arg_part *)to;
-    tni_fill_lanes(value, l->compute, tni_reduce_identity(r->op), n);
-    tni_fill_lanes(index, l->compute, 0, n);
-    arg_kernel(r, l, x, step, rows, n, 0, value, index);
-    for (int64_t i = 0; i < n; i++) part[i].value = arg_value(l, value, i), part[i].index = first + arg_index(l, index, i);
+    tni_fill_lanes(&value, l->compute, tni_reduce_identity(r->op), n);
+    tni_fill_lanes(&index, l->compute, 0, n);
+    arg_kernel(r, l, x, step, rows, n, 0, &value, &index);
+    for (int64_t i = 0; i < n; i++) part[i].value = arg_value(l, &value, i), part[i].index = first + arg_index(l, &index, i);
 }
 
 static void arg_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n, int64_t na, int64_t nb) {

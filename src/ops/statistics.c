@@ -39,8 +39,8 @@ typedef struct var_part {
     double mean, m2;
 } var_part;
 
-static double var_read(const tni_lanes *l, const void *at, int64_t i) {
-    return l->compute == TN_F32 ? (double)((const float *)at)[i] : ((const double *)at)[i];
+static double var_read(int compute, const tni_room *at, int64_t i) {
+    return compute == TN_F32 ? (double)at->f[i] : at->d[i];
 }
 
 /* What the deviations from a rounded mean say: one = sum d, two = sum d^2 over n. */
@@ -52,43 +52,45 @@ static var_part var_correct(double mean, double one, double two, double n) {
     return p;
 }
 
+static void var_kernel(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows, int64_t n,
+                       const void *mean, void *one, void *two) {
+    (compute == TN_F32 ? k->deviation_rows_f32 : k->deviation_rows_f64)(x, step, rows, n, mean, one, two);
+}
+
 static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
                      int64_t first, void *to) {
-    double mean[TNI_LANE_BYTES / 8], one[TNI_LANE_BYTES / 8], two[TNI_LANE_BYTES / 8];
+    tni_room mean, one, two;
     var_part *part = (var_part *)to;
     (void)first;
-    tni_fill_lanes(mean, l->compute, 0, n);
-    tni_fill_lanes(one, l->compute, 0, n);
-    tni_fill_lanes(two, l->compute, 0, n);
-    tni_reduce_rows(r->kernels, TNI_SUM, l->compute, x, step, rows, n, mean);
+    tni_fill_lanes(&mean, l->compute, 0, n);
+    tni_fill_lanes(&one, l->compute, 0, n);
+    tni_fill_lanes(&two, l->compute, 0, n);
+    tni_reduce_rows(r->kernels, TNI_SUM, l->compute, x, step, rows, n, &mean);
     for (int64_t i = 0; i < n && rows; i++)
-        if (l->compute == TN_F32) ((float *)mean)[i] /= (float)rows;
-        else mean[i] /= (double)rows;
-    (l->compute == TN_F32 ? r->kernels->deviation_rows_f32 : r->kernels->deviation_rows_f64)(x, step, rows, n, mean, one, two);
+        if (l->compute == TN_F32) mean.f[i] /= (float)rows;
+        else mean.d[i] /= (double)rows;
+    var_kernel(r->kernels, l->compute, x, step, rows, n, &mean, &one, &two);
     for (int64_t i = 0; i < n; i++)
-        part[i] = var_correct(var_read(l, mean, i), var_read(l, one, i), var_read(l, two, i), rows ? (double)rows : 1);
+        part[i] = var_correct(var_read(l->compute, &mean, i), var_read(l->compute, &one, i), var_read(l->compute, &two, i),
+                              rows ? (double)rows : 1);
 }
 
 TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n, double *mean, double *m2) {
-    double sum, fill[TNI_LANE_BYTES / 8], one[TNI_LANE_BYTES / 8], two[TNI_LANE_BYTES / 8];
     int64_t lanes = TNI_LANE_BYTES / (compute == TN_F32 ? 4 : 8), full = n / lanes, used = n < lanes ? n : lanes, h = 1;
-    const char *rest = (const char *)x + full * TNI_LANE_BYTES;
-    float s;
+    tni_room centre, one, two;
+    double c;
     var_part p;
     while (h < used) h *= 2;
-    tni_reduce_block(k, TNI_SUM, compute, x, n, &sum);
-    memcpy(&s, &sum, sizeof s);
-    if (compute == TN_F32) sum = (double)(n ? s / (float)n : 0);
-    else sum = n ? sum / (double)n : 0;
-    tni_fill_lanes(fill, compute, sum, used);
-    tni_fill_lanes(one, compute, 0, h);
-    tni_fill_lanes(two, compute, 0, h);
-    if (full) (compute == TN_F32 ? k->deviation_rows_f32 : k->deviation_rows_f64)(x, TNI_LANE_BYTES, full, lanes, fill, one, two);
-    (compute == TN_F32 ? k->deviation_rows_f32 : k->deviation_rows_f64)(rest, 0, 1, n % lanes, fill, one, two);
-    tni_reduce_fold(k, TNI_SUM, compute, one, h);
-    tni_reduce_fold(k, TNI_SUM, compute, two, h);
-    p = compute == TN_F32 ? var_correct(sum, (double)((float *)one)[0], (double)((float *)two)[0], n ? (double)n : 1)
-                          : var_correct(sum, one[0], two[0], n ? (double)n : 1);
+    tni_reduce_block(k, TNI_SUM, compute, x, n, &centre);
+    c = !n ? 0 : compute == TN_F32 ? (double)(centre.f[0] / (float)n) : centre.d[0] / (double)n;
+    tni_fill_lanes(&centre, compute, c, used);
+    tni_fill_lanes(&one, compute, 0, h);
+    tni_fill_lanes(&two, compute, 0, h);
+    if (full) var_kernel(k, compute, x, TNI_LANE_BYTES, full, lanes, &centre, &one, &two);
+    var_kernel(k, compute, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % lanes, &centre, &one, &two);
+    tni_reduce_fold(k, TNI_SUM, compute, &one, h);
+    tni_reduce_fold(k, TNI_SUM, compute, &two, h);
+    p = var_correct(c, var_read(compute, &one, 0), var_read(compute, &two, 0), n ? (double)n : 1);
     *mean = p.mean;
     *m2 = p.m2;
 }

@@ -5,33 +5,27 @@
  * shape in row-major order. */
 #include "dims.h"
 
-typedef struct view_to {
-    int ndim;
-    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS], offset;
-} view_to;
-
-static void view_same(view_to *v, const tn_tensor *t) {
+TN_PRIV void tni_geometry_of(tni_geometry *v, const tn_tensor *t) {
     v->ndim = t->ndim;
     v->offset = t->offset;
     for (int i = 0; i < t->ndim; i++) v->size[i] = t->size[i], v->stride[i] = t->stride[i];
 }
 
-static bool view_announce(tn_frame *f, int k, const view_to *v) {
+TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v) {
     return tn_announce_view(f, k, f->in[0], v->ndim, v->size, v->stride, v->offset);
 }
 
-static void view_remove(view_to *v, int d) {
+TN_PRIV void tni_geometry_remove(tni_geometry *v, int d) {
     for (v->ndim--; d < v->ndim; d++) v->size[d] = v->size[d + 1], v->stride[d] = v->stride[d + 1];
 }
 
-static void view_insert(view_to *v, int d, int64_t size, int64_t stride) {
+TN_PRIV void tni_geometry_insert(tni_geometry *v, int d, int64_t size, int64_t stride) {
     for (int i = v->ndim++; i > d; i--) v->size[i] = v->size[i - 1], v->stride[i] = v->stride[i - 1];
     v->size[d] = size;
     v->stride[d] = stride;
 }
 
-/* into, a fresh tensor of zeros that is row-major or 1-D, with src at the geometry v. */
-static tn_tensor *view_place(tni_block *b, tn_tensor *into, tn_tensor *src, const view_to *v) {
+TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src, const tni_geometry *v) {
     tn_ints size = tni_ints(v->size, v->ndim), stride = tni_ints(v->stride, v->ndim);
     tn_tensor *at;
     if (!into || !src) return NULL;
@@ -41,14 +35,16 @@ static tn_tensor *view_place(tni_block *b, tn_tensor *into, tn_tensor *src, cons
     return at && tnp_copy_(at, src) ? into : NULL;
 }
 
-static tn_tensor *view_zeros(tn_tensor *like, int ndim, const int64_t *size) {
+TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size) {
     return tnp_new_zeros(like, tni_ints(size, ndim), TN_NO_DTYPE, TN_NO_DEVICE);
 }
 
+TN_PRIV void tni_run_nothing(tn_frame *f) { (void)f; }
+
 /* The gradient of a view that leaves elements out; v was computed from g->in[0]. */
-static void view_give(tn_gradient *g, const view_to *v) {
+static void view_give(tn_gradient *g, const tni_geometry *v) {
     tn_tensor *d = g->incoming[0], *self = g->in[0];
-    tn_give(g, 0, view_place(g->block, view_zeros(d, self->ndim, self->size), d, v));
+    tn_give(g, 0, tni_place_at(g->block, tni_zeros_of(d, self->ndim, self->size), d, v));
 }
 
 /* The gradient of a view of all elements in their order. */
@@ -61,14 +57,14 @@ static bool transpose_check(tn_frame *f) {
     TN_ARGS(transpose, a, f);
     tn_tensor *self = f->in[0];
     int i, k;
-    view_to v;
+    tni_geometry v;
     if (!tni_dim_of(f, self->ndim, a->dim0, &i) || !tni_dim_of(f, self->ndim, a->dim1, &k)) return false;
-    view_same(&v, self);
+    tni_geometry_of(&v, self);
     if (self->ndim) {
         v.size[i] = self->size[k], v.stride[i] = self->stride[k];
         v.size[k] = self->size[i], v.stride[k] = self->stride[i];
     }
-    return view_announce(f, 0, &v);
+    return tni_announce_geometry(f, 0, &v);
 }
 static void transpose_grad(tn_gradient *g) {
     TN_ARGS(transpose, a, g);
@@ -76,25 +72,25 @@ static void transpose_grad(tn_gradient *g) {
 }
 /* The same elements with two dimensions exchanged. A view.
  * self (.., n, .., m, ..) -> (.., m, .., n, ..)   tn_transpose(x, 0, 1) */
-TN_OPERATOR(transpose, "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", .check = transpose_check,
+TN_OPERATOR(transpose, "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", .check = transpose_check, .run = tni_run_nothing,
             .grad = transpose_grad, .sample = "(2,3,4) 0 2 | (3,2) -1 -2 | (0,4) 0 1 | () 0 -1 | (2,3):i64 1 1")
 
 static bool t_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
-    view_to v;
+    tni_geometry v;
     if (self->ndim > 2)
         return tn_fail(f, TN_INVALID, "t() expects a tensor with <= 2 dimensions, but self is %dD", self->ndim);
-    view_same(&v, self);
+    tni_geometry_of(&v, self);
     for (int i = 0; i < v.ndim; i++) v.size[i] = self->size[v.ndim - 1 - i], v.stride[i] = self->stride[v.ndim - 1 - i];
-    return view_announce(f, 0, &v);
+    return tni_announce_geometry(f, 0, &v);
 }
 static void t_grad(tn_gradient *g) { tn_give(g, 0, tnp_t(g->incoming[0])); }
 /* Transpose of a matrix; a vector or a number stays. A view.   self (n, m) -> (m, n)   tn_t(w) */
-TN_OPERATOR(t, "t(Tensor(a) self) -> Tensor(a)", .check = t_check, .grad = t_grad, .sample = "(2,3) | (3) | () | (0,2)")
+TN_OPERATOR(t, "t(Tensor(a) self) -> Tensor(a)", .check = t_check, .run = tni_run_nothing, .grad = t_grad, .sample = "(2,3) | (3) | () | (0,2)")
 
 /* v is self with dimension order[i] as dimension i. */
-static void permute_to(view_to *v, const tn_tensor *self, const int *order) {
-    view_same(v, self);
+static void permute_to(tni_geometry *v, const tn_tensor *self, const int *order) {
+    tni_geometry_of(v, self);
     for (int i = 0; i < self->ndim; i++) v->size[i] = self->size[order[i]], v->stride[i] = self->stride[order[i]];
 }
 static bool permute_check(tn_frame *f) {
@@ -102,7 +98,7 @@ static bool permute_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
     bool seen[TN_MAX_DIMS] = {false};
     int order[TN_MAX_DIMS];
-    view_to v;
+    tni_geometry v;
     if (!tni_dims_given(f, a->dims, "dims")) return false;
     if (a->dims.n != self->ndim)
         return tn_fail(f, TN_INVALID,
@@ -114,7 +110,7 @@ static bool permute_check(tn_frame *f) {
         seen[order[i]] = true;
     }
     permute_to(&v, self, order);
-    return view_announce(f, 0, &v);
+    return tni_announce_geometry(f, 0, &v);
 }
 static void permute_grad(tn_gradient *g) {
     TN_ARGS(permute, a, g);
@@ -123,7 +119,7 @@ static void permute_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_permute(g->incoming[0], tni_ints(back, a->dims.n)));
 }
 /* Dimension dims[i] of self becomes dimension i. A view.   tn_permute(x, TN_DIMS(0, 2, 3, 1)) */
-TN_OPERATOR(permute, "permute(Tensor(a) self, int[] dims) -> Tensor(a)", .check = permute_check, .grad = permute_grad,
+TN_OPERATOR(permute, "permute(Tensor(a) self, int[] dims) -> Tensor(a)", .check = permute_check, .run = tni_run_nothing, .grad = permute_grad,
             .sample = "(2,3,4) [2,0,1] | (2,3,4,2) [0,-2,-1,1] | (3) [0] | () [] | (2,0,3) [1,0,2]")
 
 static bool movedim_order(tn_frame *f, const tn_movedim_args *a, int ndim, int *order) {
@@ -164,35 +160,35 @@ TN_OPERATOR(movedim, "movedim.intlist(Tensor(a) self, int[] source, int[] destin
 /* --- sizes of one --------------------------------------------------------------------------------------------- */
 
 static bool squeeze_check(tn_frame *f) {
-    view_to v;
-    view_same(&v, f->in[0]);
+    tni_geometry v;
+    tni_geometry_of(&v, f->in[0]);
     for (int d = v.ndim - 1; d >= 0; d--)
-        if (v.size[d] == 1) view_remove(&v, d);
-    return view_announce(f, 0, &v);
+        if (v.size[d] == 1) tni_geometry_remove(&v, d);
+    return tni_announce_geometry(f, 0, &v);
 }
 /* Without its dimensions of size 1. A view.   self (1, 3, 1) -> (3)   tn_squeeze(x) */
-TN_OPERATOR(squeeze, "squeeze(Tensor(a) self) -> Tensor(a)", .check = squeeze_check, .grad = view_reshape_grad,
+TN_OPERATOR(squeeze, "squeeze(Tensor(a) self) -> Tensor(a)", .check = squeeze_check, .run = tni_run_nothing, .grad = view_reshape_grad,
             .sample = "(1,3,1,2) | (1,1) | (2) | () | (1,0)")
 
 static bool squeeze_dim_check(tn_frame *f) {
     TN_ARGS(squeeze_dim, a, f);
-    view_to v;
+    tni_geometry v;
     int d;
-    view_same(&v, f->in[0]);
+    tni_geometry_of(&v, f->in[0]);
     if (!tni_dim_of(f, v.ndim, a->dim, &d)) return false;
-    if (v.ndim && v.size[d] == 1) view_remove(&v, d);
-    return view_announce(f, 0, &v);
+    if (v.ndim && v.size[d] == 1) tni_geometry_remove(&v, d);
+    return tni_announce_geometry(f, 0, &v);
 }
 /* Without dimension dim if its size is 1. A view.   self (2, 1) -> (2)   tn_squeeze_dim(x, 1) */
-TN_OPERATOR(squeeze_dim, "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", .check = squeeze_dim_check,
+TN_OPERATOR(squeeze_dim, "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", .check = squeeze_dim_check, .run = tni_run_nothing,
             .grad = view_reshape_grad, .sample = "(1,3,1) 2 | (1,3) -1 | () 0 | (1,0) 0")
 
 static bool squeeze_dims_check(tn_frame *f) {
     TN_ARGS(squeeze_dims, a, f);
     bool gone[TN_MAX_DIMS + 1] = {false};
-    view_to v;
+    tni_geometry v;
     int d;
-    view_same(&v, f->in[0]);
+    tni_geometry_of(&v, f->in[0]);
     if (!tni_dims_given(f, a->dim, "dim")) return false;
     for (int64_t i = 0; i < a->dim.n; i++) {
         if (!tni_dim_of(f, v.ndim, a->dim.at[i], &d)) return false;
@@ -200,25 +196,25 @@ static bool squeeze_dims_check(tn_frame *f) {
         gone[d] = true;
     }
     for (d = v.ndim - 1; d >= 0; d--)
-        if (gone[d] && v.size[d] == 1) view_remove(&v, d);
-    return view_announce(f, 0, &v);
+        if (gone[d] && v.size[d] == 1) tni_geometry_remove(&v, d);
+    return tni_announce_geometry(f, 0, &v);
 }
 /* Without those of the given dimensions whose size is 1. A view.   tn_squeeze_dims(x, TN_DIMS(0, -1)) */
-TN_OPERATOR(squeeze_dims, "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", .check = squeeze_dims_check,
+TN_OPERATOR(squeeze_dims, "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", .check = squeeze_dims_check, .run = tni_run_nothing,
             .grad = view_reshape_grad, .sample = "(1,3,1) [0,-1] | (1,3,1) [1] | (1,2) [] | () [0]")
 
 static bool unsqueeze_check(tn_frame *f) {
     TN_ARGS(unsqueeze, a, f);
-    view_to v;
+    tni_geometry v;
     int d;
-    view_same(&v, f->in[0]);
+    tni_geometry_of(&v, f->in[0]);
     if (v.ndim == TN_MAX_DIMS) return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
     if (!tni_dim_of(f, v.ndim + 1, a->dim, &d)) return false;
-    view_insert(&v, d, 1, d < v.ndim ? v.size[d] * v.stride[d] : 1);
-    return view_announce(f, 0, &v);
+    tni_geometry_insert(&v, d, 1, d < v.ndim ? v.size[d] * v.stride[d] : 1);
+    return tni_announce_geometry(f, 0, &v);
 }
 /* A dimension of size 1 before dimension dim (behind the last for -1). A view.   self (3) -> (3, 1)   tn_unsqueeze(x, -1) */
-TN_OPERATOR(unsqueeze, "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", .check = unsqueeze_check,
+TN_OPERATOR(unsqueeze, "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", .check = unsqueeze_check, .run = tni_run_nothing,
             .grad = view_reshape_grad, .sample = "(2,3) 0 | (2,3) 1 | (2,3) -1 | () 0 | (0) -2")
 
 /* --- expand ------------------------------------------------------------------------------------------------------ */
@@ -228,7 +224,7 @@ static bool expand_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
     int n = (int)a->size.n, more;
     char has[160], wants[160];
-    view_to v;
+    tni_geometry v;
     if (!tni_dims_given(f, a->size, "size")) return false;
     more = n - self->ndim;
     if (more < 0)
@@ -253,11 +249,11 @@ static bool expand_check(tn_frame *f) {
         v.size[i] = want;
         v.stride[i] = have == want ? stride : 0;
     }
-    return view_announce(f, 0, &v);
+    return tni_announce_geometry(f, 0, &v);
 }
 /* Sizes of 1 repeated to size, without a copy; -1 keeps a size; new dimensions come in front. A view.
  * self (3, 1) -> (2, 3, 4)   tn_expand(x, TN_DIMS(2, 3, 4)) */
-TN_OPERATOR(expand, "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)", .check = expand_check,
+TN_OPERATOR(expand, "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)", .check = expand_check, .run = tni_run_nothing,
             .grad = view_pass_grad, .sample = "(3,1) [2,3,4] | (1,3) [2,-1] | () [2] | (2) [2] | (1) [0] | () []")
 
 static bool expand_as_compose(tn_frame *f) {
@@ -277,7 +273,7 @@ TN_OPERATOR(broadcast_to, "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
 
 /* --- pieces along a dimension -------------------------------------------------------------------------------- */
 
-static bool slice_to(tn_frame *f, const tn_slice_args *a, const tn_tensor *self, view_to *v) {
+static bool slice_to(tn_frame *f, const tn_slice_args *a, const tn_tensor *self, tni_geometry *v) {
     int64_t start = a->start == TN_NONE ? 0 : a->start, end = a->end == TN_NONE ? INT64_MAX : a->end, n;
     int d;
     if (f && !self->ndim) return tn_fail(f, TN_INVALID, "slice() cannot be applied to a 0-dim tensor.");
@@ -289,7 +285,7 @@ static bool slice_to(tn_frame *f, const tn_slice_args *a, const tn_tensor *self,
     if (end < 0) end = end < -n ? 0 : end + n;
     if (start > n) start = n;
     end = end < start ? start : end > n ? n : end;
-    view_same(v, self);
+    tni_geometry_of(v, self);
     v->offset += start * v->stride[d];
     v->size[d] = (end - start) / a->step + ((end - start) % a->step != 0);
     if (v->size[d] > 1) v->stride[d] *= a->step;
@@ -298,21 +294,21 @@ static bool slice_to(tn_frame *f, const tn_slice_args *a, const tn_tensor *self,
 }
 static bool slice_check(tn_frame *f) {
     TN_ARGS(slice, a, f);
-    view_to v;
-    return slice_to(f, a, f->in[0], &v) && view_announce(f, 0, &v);
+    tni_geometry v;
+    return slice_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
 }
 static void slice_grad(tn_gradient *g) {
     TN_ARGS(slice, a, g);
-    view_to v;
+    tni_geometry v;
     if (slice_to(NULL, a, g->in[0], &v)) view_give(g, &v);
 }
 /* self[start:end:step] along dim; negative places count from the end, what is too large is cut. A view.
  * self (.., n, ..) -> (.., ceil((end - start) / step), ..)   tn_slice(x, .dim = 1, .start = 2, .step = 2) */
 TN_OPERATOR(slice, "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
-            .check = slice_check, .grad = slice_grad,
+            .check = slice_check, .run = tni_run_nothing, .grad = slice_grad,
             .sample = "(5,3) | (5,3) 0 1 4 2 | (2,6) 1 -4 -1 | (2,6) -1 4 100 3 | (4) 0 3 1 | (4) 0 -9 None 3 | (0,2) 0 0 1")
 
-static bool narrow_to(tn_frame *f, const tn_narrow_args *a, const tn_tensor *self, view_to *v) {
+static bool narrow_to(tn_frame *f, const tn_narrow_args *a, const tn_tensor *self, tni_geometry *v) {
     int64_t start = a->start, n;
     int d;
     if (f && !self->ndim) return tn_fail(f, TN_INVALID, "narrow() cannot be applied to a 0-dim tensor.");
@@ -327,26 +323,26 @@ static bool narrow_to(tn_frame *f, const tn_narrow_args *a, const tn_tensor *sel
     if (f && a->length > n - start)
         return tn_fail(f, TN_INVALID, "start (%lld) + length (%lld) exceeds dimension size (%lld).", (long long)start,
                        (long long)a->length, (long long)n);
-    view_same(v, self);
+    tni_geometry_of(v, self);
     v->size[d] = a->length;
     v->offset += start * v->stride[d];
     return true;
 }
 static bool narrow_check(tn_frame *f) {
     TN_ARGS(narrow, a, f);
-    view_to v;
-    return narrow_to(f, a, f->in[0], &v) && view_announce(f, 0, &v);
+    tni_geometry v;
+    return narrow_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
 }
 static void narrow_grad(tn_gradient *g) {
     TN_ARGS(narrow, a, g);
-    view_to v;
+    tni_geometry v;
     if (narrow_to(NULL, a, g->in[0], &v)) view_give(g, &v);
 }
 /* `length` places along dim, from start on. A view.   self (.., n, ..) -> (.., length, ..)   tn_narrow(x, 0, 2, 3) */
-TN_OPERATOR(narrow, "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)", .check = narrow_check,
+TN_OPERATOR(narrow, "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)", .check = narrow_check, .run = tni_run_nothing,
             .grad = narrow_grad, .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3")
 
-static bool select_to(tn_frame *f, const tn_select_args *a, const tn_tensor *self, view_to *v) {
+static bool select_to(tn_frame *f, const tn_select_args *a, const tn_tensor *self, tni_geometry *v) {
     int d;
     if (f && !self->ndim) return tn_fail(f, TN_INDEX, "select() cannot be applied to a 0-dim tensor.");
     if (f && !tni_dim_of(f, self->ndim, a->dim, &d)) return false;
@@ -356,55 +352,55 @@ static bool select_to(tn_frame *f, const tn_select_args *a, const tn_tensor *sel
         return tn_fail(f, TN_INDEX, "select(): index %lld out of range for tensor of size %s at dimension %d",
                        (long long)a->index, tni_shape_text(text, sizeof text, self->ndim, self->size), d);
     }
-    view_same(v, self);
+    tni_geometry_of(v, self);
     v->offset += (a->index < 0 ? a->index + self->size[d] : a->index) * self->stride[d];
-    view_remove(v, d);
+    tni_geometry_remove(v, d);
     return true;
 }
 static bool select_check(tn_frame *f) {
     TN_ARGS(select, a, f);
-    view_to v;
-    return select_to(f, a, f->in[0], &v) && view_announce(f, 0, &v);
+    tni_geometry v;
+    return select_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
 }
 static void select_grad(tn_gradient *g) {
     TN_ARGS(select, a, g);
-    view_to v;
+    tni_geometry v;
     if (select_to(NULL, a, g->in[0], &v)) view_give(g, &v);
 }
 /* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)   tn_select(x, 0, -1) */
-TN_OPERATOR(select, "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)", .check = select_check,
+TN_OPERATOR(select, "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)", .check = select_check, .run = tni_run_nothing,
             .grad = select_grad, .sample = "(5,3) 0 1 | (2,3,4) 1 -1 | (2,3,4) -1 0 | (4) 0 3 | (2,0) 0 1")
 
-static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor *self, view_to *v) {
+static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor *self, tni_geometry *v) {
     int64_t offset = a->offset, rows, cols, n;
     int i, k;
     if (f && (!tni_dim_of(f, self->ndim, a->dim1, &i) || !tni_dim_of(f, self->ndim, a->dim2, &k))) return false;
     i = tni_dim(self->ndim, a->dim1), k = tni_dim(self->ndim, a->dim2);
     if (f && i == k)
         return tn_fail(f, TN_INVALID, "diagonal dimensions cannot be identical %lld, %lld", (long long)a->dim1, (long long)a->dim2);
-    view_same(v, self);
+    tni_geometry_of(v, self);
     rows = self->size[i], cols = self->size[k];
     if (offset >= 0) n = cols - offset < rows ? cols - (offset > cols ? cols : offset) : rows;
     else n = rows + offset < cols ? (offset < -rows ? 0 : rows + offset) : cols;
     if (n > 0) v->offset += offset >= 0 ? offset * self->stride[k] : -offset * self->stride[i];
-    view_remove(v, i > k ? i : k);
-    view_remove(v, i > k ? k : i);
-    view_insert(v, v->ndim, n > 0 ? n : 0, self->stride[i] + self->stride[k]);
+    tni_geometry_remove(v, i > k ? i : k);
+    tni_geometry_remove(v, i > k ? k : i);
+    tni_geometry_insert(v, v->ndim, n > 0 ? n : 0, self->stride[i] + self->stride[k]);
     return true;
 }
 static bool diagonal_check(tn_frame *f) {
     TN_ARGS(diagonal, a, f);
-    view_to v;
-    return diagonal_to(f, a, f->in[0], &v) && view_announce(f, 0, &v);
+    tni_geometry v;
+    return diagonal_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
 }
 static void diagonal_grad(tn_gradient *g) {
     TN_ARGS(diagonal, a, g);
-    view_to v;
+    tni_geometry v;
     if (diagonal_to(NULL, a, g->in[0], &v)) view_give(g, &v);
 }
 /* The diagonal of dim1 and dim2, `offset` places to the right, as last dimension. A view.
  * self (n, m) -> (min(n, m - offset))   tn_diagonal(x, .offset = 1) */
-TN_OPERATOR(diagonal, "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", .check = diagonal_check,
+TN_OPERATOR(diagonal, "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", .check = diagonal_check, .run = tni_run_nothing,
             .grad = diagonal_grad, .sample = "(3,4) | (3,4) 2 | (3,4) -1 | (2,3,4) 1 -1 1 | (2,3) 5 | (0,3)")
 
 /* --- lists of pieces -------------------------------------------------------------------------------------------- */
@@ -420,12 +416,12 @@ static bool split_announce(tn_frame *f, int d, int64_t n, int64_t each, const in
     if (!tn_announce_count(f, n)) return false;
     for (int k = 0; k < (int)n; k++) {
         int64_t rest = self->size[d] - at, size = sizes ? sizes[k] : each < rest ? each : rest;
-        view_to v;
-        view_same(&v, self);
+        tni_geometry v;
+        tni_geometry_of(&v, self);
         v.size[d] = size;
         v.offset += at * self->stride[d];
         at += size;
-        if (!view_announce(f, k, &v)) return false;
+        if (!tni_announce_geometry(f, k, &v)) return false;
     }
     return true;
 }
@@ -458,7 +454,7 @@ static void split_grad(tn_gradient *g) {
     split_give(g, a->dim);
 }
 /* Pieces of split_size along dim, the last one perhaps smaller. Views.   self (5, 3) -> (2, 3), (2, 3), (1, 3)   tn_split(x, 2) */
-TN_OPERATOR(split, "split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]", .check = split_check,
+TN_OPERATOR(split, "split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]", .check = split_check, .run = tni_run_nothing,
             .grad = split_grad, .sample = "(5,3) 2 | (2,6) 3 dim=1 | (2,6) 9 dim=-1 | (0,2) 1 | (0) 0")
 
 static bool split_with_sizes_check(tn_frame *f) {
@@ -484,7 +480,7 @@ static void split_with_sizes_grad(tn_gradient *g) {
 }
 /* Pieces of the given sizes along dim. Views.   self (5, 3) -> (1, 3), (4, 3)   tn_split_with_sizes(x, TN_DIMS(1, 4)) */
 TN_OPERATOR(split_with_sizes, "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
-            .check = split_with_sizes_check, .grad = split_with_sizes_grad,
+            .check = split_with_sizes_check, .run = tni_run_nothing, .grad = split_with_sizes_grad,
             .sample = "(5,3) [1,4] | (2,6) [3,0,3] dim=1 | (0,2) [0]")
 
 static bool chunk_check(tn_frame *f) {
@@ -503,7 +499,7 @@ static void chunk_grad(tn_gradient *g) {
     split_give(g, a->dim);
 }
 /* At most `chunks` pieces of equal size along dim, the last one perhaps smaller. Views.   tn_chunk(qkv, 3, .dim = -1) */
-TN_OPERATOR(chunk, "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]", .check = chunk_check, .grad = chunk_grad,
+TN_OPERATOR(chunk, "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]", .check = chunk_check, .run = tni_run_nothing, .grad = chunk_grad,
             .sample = "(5,3) 2 | (2,6) 3 dim=-1 | (5) 4 | (0,2) 3 | (2) 5")
 
 static bool unbind_check(tn_frame *f) {
@@ -512,11 +508,11 @@ static bool unbind_check(tn_frame *f) {
     int d;
     if (!split_dim(f, "unbind", a->dim, &d) || !tn_announce_count(f, self->size[d])) return false;
     for (int k = 0; k < f->nout; k++) {
-        view_to v;
-        view_same(&v, self);
+        tni_geometry v;
+        tni_geometry_of(&v, self);
         v.offset += k * self->stride[d];
-        view_remove(&v, d);
-        if (!view_announce(f, k, &v)) return false;
+        tni_geometry_remove(&v, d);
+        if (!tni_announce_geometry(f, k, &v)) return false;
     }
     return true;
 }
@@ -526,7 +522,7 @@ static void unbind_grad(tn_gradient *g) {
     if (pieces.n > 0) tn_give(g, 0, tnp_stack(pieces, tni_dim(g->in[0]->ndim, a->dim)));
 }
 /* The parts at each place of dim, without that dimension. Views.   self (2, 3) -> (3), (3)   tn_unbind(x) */
-TN_OPERATOR(unbind, "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]", .check = unbind_check, .grad = unbind_grad,
+TN_OPERATOR(unbind, "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]", .check = unbind_check, .run = tni_run_nothing, .grad = unbind_grad,
             .sample = "(2,3) | (2,3) 1 | (2,3,4) dim=-2 | (3) | (2,0)")
 
 /* --- view and reshape -------------------------------------------------------------------------------------------- */
@@ -558,7 +554,7 @@ static bool reshape_sizes(tn_frame *f, tn_ints l, const tn_tensor *self, int64_t
 
 /* Strides with which the sizes in v show self's elements in their order; false: no strides do. Dimensions of self are
  * taken in runs that lie in memory as one; each run must be a product of new sizes. */
-static bool reshape_strides(view_to *v, const tn_tensor *self) {
+static bool reshape_strides(tni_geometry *v, const tn_tensor *self) {
     int64_t step = self->ndim ? self->stride[self->ndim - 1] : 1, run = 1, made = 1;
     int d = v->ndim - 1;
     if (self->numel == 0 || self->ndim == 0) {
@@ -579,26 +575,26 @@ static bool reshape_strides(view_to *v, const tn_tensor *self) {
 
 static bool view_check(tn_frame *f) {
     TN_ARGS(view, a, f);
-    view_to v;
+    tni_geometry v;
     if (!reshape_sizes(f, a->size, f->in[0], v.size)) return false;
     v.ndim = (int)a->size.n;
     v.offset = f->in[0]->offset;
     if (!reshape_strides(&v, f->in[0]))
         return tn_fail(f, TN_INVALID, "view size is not compatible with input tensor's size and stride (at least one dimension "
                        "spans across two contiguous subspaces). Use tn_reshape(...) instead.");
-    return view_announce(f, 0, &v);
+    return tni_announce_geometry(f, 0, &v);
 }
 /* The same elements in their order with other sizes; one may be -1, it follows. A view: an error where strides cannot
  * show it.   self (2, 6) -> (3, 4)   tn_view(x, TN_DIMS(3, -1)) */
-TN_OPERATOR(view, "view(Tensor(a) self, int[] size) -> Tensor(a)", .check = view_check, .grad = view_reshape_grad,
+TN_OPERATOR(view, "view(Tensor(a) self, int[] size) -> Tensor(a)", .check = view_check, .run = tni_run_nothing, .grad = view_reshape_grad,
             .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]")
 
 /* A view, or a row-major copy; a copy is marked in note[0]. */
-static bool reshape_announce(tn_frame *f, view_to *v) {
+static bool reshape_announce(tn_frame *f, tni_geometry *v) {
     tn_tensor *self = f->in[0];
     v->offset = self->offset;
     f->note[0] = !reshape_strides(v, self);
-    return f->note[0] ? tn_announce(f, 0, (tn_dtype)self->dtype, v->ndim, v->size) : view_announce(f, 0, v);
+    return f->note[0] ? tn_announce(f, 0, (tn_dtype)self->dtype, v->ndim, v->size) : tni_announce_geometry(f, 0, v);
 }
 static void reshape_run(tn_frame *f) {
     tn_tensor *self = f->in[0], to;
@@ -610,7 +606,7 @@ static void reshape_run(tn_frame *f) {
 }
 static bool reshape_check(tn_frame *f) {
     TN_ARGS(reshape, a, f);
-    view_to v;
+    tni_geometry v;
     v.ndim = (int)a->shape.n;
     return reshape_sizes(f, a->shape, f->in[0], v.size) && reshape_announce(f, &v);
 }
@@ -623,7 +619,7 @@ static bool flatten_check(tn_frame *f) {
     TN_ARGS(flatten, a, f);
     tn_tensor *self = f->in[0];
     int first, last, n = 0;
-    view_to v;
+    tni_geometry v;
     if (!tni_dim_of(f, self->ndim, a->start_dim, &first) || !tni_dim_of(f, self->ndim, a->end_dim, &last)) return false;
     if (first > last) return tn_fail(f, TN_INVALID, "flatten() has invalid args: start_dim cannot come after end_dim");
     if (self->ndim == 0) v.size[n++] = 1;
@@ -643,289 +639,18 @@ static bool unflatten_check(tn_frame *f) {
     tn_tensor *self = f->in[0], one;
     int64_t part[TN_MAX_DIMS];
     int d;
-    view_to v;
+    tni_geometry v;
     if (!tni_dim_of(f, self->ndim, a->dim, &d) || !tni_dims_given(f, a->sizes, "sizes")) return false;
     if (a->sizes.n == 0) return tn_fail(f, TN_INVALID, "unflatten: sizes must be non-empty");
     if (self->ndim == 0 || self->ndim - 1 + a->sizes.n > TN_MAX_DIMS)
         return tn_fail(f, TN_INVALID, "unflatten: a result of %d + %lld dimensions", self->ndim - 1, (long long)a->sizes.n);
     tni_stack_view(&one, self, 1, self->size + d, self->stride + d, 0);
     if (!reshape_sizes(f, a->sizes, &one, part)) return false;
-    view_same(&v, self);
-    view_remove(&v, d);
-    for (int i = 0; i < (int)a->sizes.n; i++) view_insert(&v, d + i, part[i], 0);
+    tni_geometry_of(&v, self);
+    tni_geometry_remove(&v, d);
+    for (int i = 0; i < (int)a->sizes.n; i++) tni_geometry_insert(&v, d + i, part[i], 0);
     return reshape_announce(f, &v);
 }
 /* Dimension dim as several; one size may be -1. A view.   self (2, 12) -> (2, 3, 4)   tn_unflatten(x, 1, TN_DIMS(3, 4)) */
 TN_OPERATOR(unflatten, "unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", .check = unflatten_check,
             .run = reshape_run, .grad = view_reshape_grad, .sample = "(2,12) 1 [3,4] | (6,2) 0 [-1,3] | (4) -1 [2,2] | (2,0) 1 [3,0]")
-
-/* --- by strides ---------------------------------------------------------------------------------------------------- */
-
-static bool as_strided_list(tn_frame *f, tn_ints size, tn_ints stride, int64_t offset) {
-    char text[160];
-    if (!tni_sizes_given(f, size) || !tni_dims_given(f, stride, "stride")) return false;
-    if (size.n != stride.n) return tn_fail(f, TN_INVALID, "mismatch in length of strides and shape");
-    for (int64_t i = 0; i < stride.n; i++)
-        if (stride.at[i] < 0)
-            return tn_fail(f, TN_INVALID, "as_strided: Negative strides are not supported at the moment, got strides: %s",
-                           tni_shape_text(text, sizeof text, (int)stride.n, stride.at));
-    return offset >= 0 || tn_fail(f, TN_INVALID, "Tensor: invalid storage offset %lld", (long long)offset);
-}
-/* Elements from `offset` on that a geometry needs, 0 when it is empty; false: too many. */
-static bool as_strided_extent(const view_to *v, int64_t *extent) {
-    int64_t last = v->offset, step;
-    *extent = 0;
-    for (int i = 0; i < v->ndim; i++)
-        if (v->size[i] == 0) return true;
-    for (int i = 0; i < v->ndim; i++)
-        if (!tni_mul(v->size[i] - 1, v->stride[i], &step) || !tni_add(last, step, &last)) return false;
-    return tni_add(last, 1, extent);
-}
-static bool as_strided_inside(tn_frame *f, const view_to *v, int64_t room) {
-    int64_t extent;
-    char size[160], stride[160];
-    if (as_strided_extent(v, &extent) && extent <= room) return true;
-    return tn_fail(f, TN_INVALID, "setStorage: sizes %s, strides %s, storage offset %lld are out of bounds for storage of %lld "
-                   "elements", tni_shape_text(size, sizeof size, v->ndim, v->size),
-                   tni_shape_text(stride, sizeof stride, v->ndim, v->stride), (long long)v->offset, (long long)room);
-}
-
-/* Input and view of a strided call as geometries over one flat stretch of `extent` elements. Where one is complex and
- * the other real (a view by real, view_as_real, view_as_complex), over real elements: `pairs` says whose last
- * dimension is a pair. */
-typedef struct strided_map {
-    view_to self, view;
-    bool self_pairs, view_pairs;
-    int64_t extent;
-} strided_map;
-
-static void strided_pairs(view_to *v) {
-    for (int i = 0; i < v->ndim; i++) v->stride[i] *= 2;
-    v->offset *= 2;
-    view_insert(v, v->ndim, 2, 1);
-}
-static void strided_map_of(strided_map *m, const tn_tensor *self, tn_ints self_stride, int64_t self_offset, tn_ints size,
-                           tn_ints stride, int64_t offset, int view_dtype) {
-    int64_t low, end[2];
-    view_same(&m->self, self);
-    if (self_stride.n == self->ndim)
-        for (int i = 0; i < self->ndim; i++) m->self.stride[i] = self_stride.at[i];
-    m->self.offset = self_offset;
-    m->view.ndim = (int)size.n;
-    for (int i = 0; i < m->view.ndim; i++) m->view.size[i] = size.at[i], m->view.stride[i] = stride.at[i];
-    m->view.offset = offset == TN_NONE ? self_offset : offset;
-    m->self_pairs = tni_is_complex(self->dtype) && !tni_is_complex(view_dtype);
-    m->view_pairs = tni_is_complex(view_dtype) && !tni_is_complex(self->dtype);
-    if (m->self_pairs) strided_pairs(&m->self);
-    if (m->view_pairs) strided_pairs(&m->view);
-    low = m->self.offset < m->view.offset ? m->self.offset : m->view.offset;
-    m->self.offset -= low;
-    m->view.offset -= low;
-    if (!as_strided_extent(&m->self, &end[0]) || !as_strided_extent(&m->view, &end[1])) end[0] = end[1] = 0;
-    m->extent = end[0] > end[1] ? end[0] : end[1];
-}
-static tn_tensor *strided_part(tn_tensor *flat, const view_to *v, bool pairs) {
-    static const int64_t one[1] = {1};
-    tn_tensor *t = flat ? tnp_as_strided(flat, tni_ints(v->size, v->ndim), tni_ints(v->stride, v->ndim),
-                                         flat->offset + v->offset, tni_ints(one, 1), flat->offset) : NULL;
-    return t && pairs ? tnp_view_as_complex(tnp_contiguous(t)) : t;
-}
-static tn_tensor *strided_real(tn_tensor *t, bool pairs) { return t && pairs ? tnp_view_as_real(tnp_contiguous(t)) : t; }
-
-/* Positions of v's elements, row-major, for a view that shows some element twice. */
-static tn_tensor *strided_positions(tni_block *b, const view_to *v) {
-    int64_t n, index[TN_MAX_DIMS] = {0}, at = v->offset, *to;
-    tn_tensor *t;
-    if (!tni_numel_of(v->ndim, v->size, &n) || !(t = tni_new(b, TN_I64, 1, &n))) return NULL;
-    to = (int64_t *)(void *)tni_bytes_at(t);
-    for (int64_t k = 0; k < n; k++) {
-        to[k] = at;
-        for (int d = v->ndim - 1; d >= 0; d--) {
-            at += v->stride[d];
-            if (++index[d] < v->size[d]) break;
-            at -= v->stride[d] * v->size[d];
-            index[d] = 0;
-        }
-    }
-    return t;
-}
-static tn_tensor *strided_sum(tni_block *b, tn_tensor *flat, tn_tensor *d, const view_to *v) {
-    static const int64_t all[1] = {-1};
-    tn_tensor shape, *at;
-    if (!flat || !d) return NULL;
-    tni_stack_view(&shape, flat, v->ndim, v->size, v->stride, 0);
-    if (!tni_overlaps_itself(&shape)) return view_place(b, flat, d, v);
-    at = strided_positions(b, v);
-    return at ? tnp_index_put(flat, tn_tensors_of(&at, 1), tnp_reshape(d, tni_ints(all, 1)), true) : NULL;
-}
-
-static bool as_strided_check(tn_frame *f) {
-    TN_ARGS(as_strided, a, f);
-    tn_tensor *self = f->in[0];
-    int64_t offset = a->storage_offset == TN_NONE ? self->offset : a->storage_offset;
-    view_to v;
-    if (!as_strided_list(f, a->size, a->stride, offset)) return false;
-    v.ndim = (int)a->size.n;
-    v.offset = offset;
-    for (int i = 0; i < v.ndim; i++) v.size[i] = a->size.at[i], v.stride[i] = a->stride.at[i];
-    if (!as_strided_inside(f, &v, self->storage->bytes / tni_dtype_size(self))) return false;
-    if (f->recording && a->self_stride.n < 0 && !(self->flags & TNI_CONTIGUOUS && self->offset == 0))
-        return tn_fail(f, TN_AUTOGRAD, "as_strided of a tensor that requires grad and is a view or not row-major needs "
-                       ".self_stride and .self_offset, or tn_clone first");
-    if (f->recording && tni_overlaps_itself(self))
-        return tn_fail(f, TN_AUTOGRAD, "as_strided of an expanded tensor has no gradient; tn_clone it first");
-    return view_announce(f, 0, &v);
-}
-static void as_strided_grad(tn_gradient *g) {
-    TN_ARGS(as_strided, a, g);
-    tn_tensor *d = g->incoming[0];
-    strided_map m;
-    strided_map_of(&m, g->in[0], a->self_stride, a->self_offset, a->size, a->stride, a->storage_offset, d->dtype);
-    d = strided_real(d, m.view_pairs);
-    if (d) tn_give(g, 0, strided_part(strided_sum(g->block, view_zeros(d, 1, &m.extent), d, &m.view), &m.self, m.self_pairs));
-}
-/* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own shape. A view.
- * self_stride and self_offset tell the gradient how self lies there (default: row-major from 0).
- * self (*) -> size   tn_as_strided(x, TN_DIMS(3, 2), TN_DIMS(1, 1)) */
-TN_OPERATOR(as_strided,
-            "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None, *, int[]? self_stride=None, "
-            "int self_offset=0) -> Tensor(a)",
-            .check = as_strided_check, .grad = as_strided_grad,
-            .sample = "(6) [2,3] [3,1] | (3,4) [2,2] [1,4] 5 | (6) [3,2] [1,1] | (4) [] [] 2 | (3) [0,2] [1,1] | (2) [3] [0]")
-
-static bool as_strided_scatter_check(tn_frame *f) {
-    TN_ARGS(as_strided_scatter, a, f);
-    tn_tensor *self = f->in[0], *src = f->in[1];
-    view_to v, whole;
-    int64_t room;
-    char has[160], wants[160];
-    if (!as_strided_list(f, a->size, a->stride, a->storage_offset == TN_NONE ? 0 : a->storage_offset)) return false;
-    v.ndim = (int)a->size.n;
-    v.offset = a->storage_offset == TN_NONE ? 0 : a->storage_offset - self->offset;
-    for (int i = 0; i < v.ndim; i++) v.size[i] = a->size.at[i], v.stride[i] = a->stride.at[i];
-    if (src->ndim != v.ndim || memcmp(src->size, v.size, sizeof(int64_t) * (size_t)v.ndim))
-        return tn_fail(f, TN_INVALID, "expected src to have a size equal to the slice of self. src size = %s, slice size = %s",
-                       tni_shape_text(has, sizeof has, src->ndim, src->size), tni_shape_text(wants, sizeof wants, v.ndim, v.size));
-    if (src->dtype != self->dtype)
-        return tn_fail(f, TN_TYPE, "expected src of dtype %s, got %s", tni_dtype(self->dtype)->text, tni_dtype(src->dtype)->text);
-    view_same(&whole, self);
-    whole.offset = 0;
-    if (v.offset < 0) return tn_fail(f, TN_INVALID, "storage offset %lld lies before self", (long long)a->storage_offset);
-    if (!as_strided_extent(&whole, &room)) room = 0;
-    return as_strided_inside(f, &v, room)
-           && tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride);
-}
-static void as_strided_scatter_run(tn_frame *f) {
-    TN_ARGS(as_strided_scatter, a, f);
-    tn_tensor *out = f->out[0], at;
-    int64_t offset = a->storage_offset == TN_NONE ? 0 : a->storage_offset - f->in[0]->offset;
-    tni_copy_elements(f->block, out, f->in[0]);
-    tni_stack_view(&at, out, (int)a->size.n, a->size.at, a->stride.at, out->offset + offset);
-    tni_copy_elements(f->block, &at, f->in[1]);
-}
-/* self's part is what came in, zero where src was written; src's part stands there. */
-static void as_strided_scatter_grad(tn_gradient *g) {
-    TN_ARGS(as_strided_scatter, a, g);
-    tn_tensor *d = g->incoming[0], *flat;
-    strided_map m;
-    strided_map_of(&m, g->in[0], a->self_stride, a->self_offset, a->size, a->stride, a->storage_offset, g->in[1]->dtype);
-    d = strided_real(d, m.self_pairs);
-    flat = d ? view_place(g->block, view_zeros(d, 1, &m.extent), d, &m.self) : NULL;
-    if (!flat) return;
-    if (g->want[1]) tn_give(g, 1, strided_part(flat, &m.view, m.view_pairs));
-    if (!g->want[0]) return;
-    if (g->want[1]) flat = tnp_clone(flat, (tn_memory_format)0); /* what was given shows it */
-    tn_give(g, 0, strided_part(view_place(g->block, flat, view_zeros(d, m.view.ndim, m.view.size), &m.view), &m.self, m.self_pairs));
-}
-/* A copy of self with src written at the strided places of as_strided.
- * self (*), src size -> self's   tn_as_strided_scatter(x, src, TN_DIMS(2), TN_DIMS(1)) */
-TN_OPERATOR(as_strided_scatter,
-            "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None, *, "
-            "int[]? self_stride=None, int self_offset=0) -> Tensor",
-            .forms = TN_OUT, .check = as_strided_scatter_check, .run = as_strided_scatter_run, .grad = as_strided_scatter_grad,
-            .sample = "(6) (2,2) [2,2] [3,1] | (3,4) (2,2) [2,2] [1,4] 5 | (4) () [] [] 2 | (3) (0) [0] [1]")
-
-/* --- history and complex parts --------------------------------------------------------------------------------- */
-
-static bool detach_check(tn_frame *f) {
-    view_to v;
-    view_same(&v, f->in[0]);
-    return view_announce(f, 0, &v);
-}
-/* The same memory without history: nothing that is computed from it reaches self's gradient.   tn_detach(x) */
-TN_OPERATOR(detach, "detach(Tensor(a) self) -> Tensor(a)", .check = detach_check, .grad = tn_grad_zero, .sample = "(2,3) | ()")
-
-/* The view v of f->in[0] in elements of another dtype. */
-static bool complex_view(tn_frame *f, const view_to *v, tn_dtype dtype) {
-    if (!view_announce(f, 0, v)) return false;
-    f->out[0]->dtype = (uint8_t)dtype;
-    return true;
-}
-static bool complex_part(tn_frame *f, int part) {
-    tn_tensor *self = f->in[0];
-    view_to v;
-    view_same(&v, self);
-    if (!tni_is_complex(self->dtype)) return view_announce(f, 0, &v);
-    strided_pairs(&v);
-    v.ndim--;
-    v.offset += part;
-    return complex_view(f, &v, tni_real_of(self->dtype));
-}
-static bool real_check(tn_frame *f) { return complex_part(f, 0); }
-/* Real part, as a view; a real tensor as it is.   self (*) complex -> (*) real   tn_real(z) */
-TN_OPERATOR(real, "real(Tensor(a) self) -> Tensor(a)", .check = real_check, .grad = view_pass_grad,
-            .sample = "(2,3) | (2,3):c128 | ():c128 | (0):c128")
-
-static bool imag_check(tn_frame *f) {
-    if (!tni_is_complex(f->in[0]->dtype))
-        return tn_fail(f, TN_TYPE, "imag is not implemented for tensors with non-complex dtypes.");
-    return complex_part(f, 1);
-}
-static void imag_grad(tn_gradient *g) { /* i times what comes in */
-    tn_tensor *pair[2];
-    pair[1] = g->incoming[0];
-    pair[0] = tnp_zeros_like(pair[1], TN_NO_DTYPE, TN_NO_DEVICE, (tn_memory_format)0);
-    if (pair[0]) tn_give(g, 0, tnp_view_as_complex(tnp_stack(tn_tensors_of(pair, 2), -1)));
-}
-/* Imaginary part of a complex tensor, as a view.   self (*) complex -> (*) real   tn_imag(z) */
-TN_OPERATOR(imag, "imag(Tensor(a) self) -> Tensor(a)", .check = imag_check, .grad = imag_grad,
-            .sample = "(2,3):c128 | ():c128 | (0):c128")
-
-static bool view_as_real_check(tn_frame *f) {
-    tn_tensor *self = f->in[0];
-    view_to v;
-    if (!tni_is_complex(self->dtype)) return tn_fail(f, TN_TYPE, "view_as_real is only supported for complex tensors");
-    if (self->ndim == TN_MAX_DIMS) return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
-    view_same(&v, self);
-    strided_pairs(&v);
-    return complex_view(f, &v, tni_real_of(self->dtype));
-}
-static void view_as_real_grad(tn_gradient *g) { tn_give(g, 0, tnp_view_as_complex(tnp_contiguous(g->incoming[0]))); }
-/* Real and imaginary part as last dimension. A view.   self (*) complex -> (*, 2) real   tn_view_as_real(z) */
-TN_OPERATOR(view_as_real, "view_as_real(Tensor(a) self) -> Tensor(a)", .check = view_as_real_check, .grad = view_as_real_grad,
-            .sample = "(2,3):c128 | ():c128 | (0):c128")
-
-static bool view_as_complex_check(tn_frame *f) {
-    tn_tensor *self = f->in[0];
-    int last = self->ndim - 1;
-    view_to v;
-    if (self->dtype != TN_F32 && self->dtype != TN_F64)
-        return tn_fail(f, TN_TYPE, "view_as_complex is only supported for float and double tensors, but got a tensor of "
-                       "scalar type: %s", tni_dtype(self->dtype)->text);
-    if (last < 0 || self->size[last] != 2) return tn_fail(f, TN_INVALID, "Tensor must have a last dimension of size 2");
-    if (self->stride[last] != 1) return tn_fail(f, TN_INVALID, "Tensor must have a last dimension with stride 1");
-    if (self->offset % 2) return tn_fail(f, TN_INVALID, "Tensor must have a storage_offset divisible by 2");
-    view_same(&v, self);
-    v.ndim = last;
-    v.offset /= 2;
-    for (int i = 0; i < last; i++) {
-        if (v.stride[i] % 2 && v.size[i] != 1)
-            return tn_fail(f, TN_INVALID, "Tensor must have a stride divisible by 2 for all but last dimension");
-        v.stride[i] /= 2;
-    }
-    return complex_view(f, &v, tni_complex_of(self->dtype));
-}
-static void view_as_complex_grad(tn_gradient *g) { tn_give(g, 0, tnp_view_as_real(g->incoming[0])); }
-/* Pairs in the last dimension as complex numbers. A view.   self (*, 2) float32 or float64 -> (*)   tn_view_as_complex(x) */
-TN_OPERATOR(view_as_complex, "view_as_complex(Tensor(a) self) -> Tensor(a)", .check = view_as_complex_check,
-            .grad = view_as_complex_grad, .sample = "(3,2) | (2) | (0,2)")

@@ -60,6 +60,29 @@ TNI_INLINE __m256d tni_avx2_mant_f64(__m256d v) {
     return _mm256_or_pd(v, _mm256_set1_pd(1.0));
 }
 
+/* pairs to two vectors in order, and back */
+TNI_INLINE void tni_avx2_ld2_f32(const float *p, __m256 *a, __m256 *b) {
+    __m256 x = _mm256_loadu_ps(p), y = _mm256_loadu_ps(p + 8);
+    __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0x88)), odd = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0xdd));
+    *a = _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8));
+    *b = _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xd8));
+}
+TNI_INLINE void tni_avx2_st2_f32(float *p, __m256 a, __m256 b) {
+    __m256 x = _mm256_unpacklo_ps(a, b), y = _mm256_unpackhi_ps(a, b);
+    _mm256_storeu_ps(p, _mm256_permute2f128_ps(x, y, 0x20));
+    _mm256_storeu_ps(p + 8, _mm256_permute2f128_ps(x, y, 0x31));
+}
+TNI_INLINE void tni_avx2_ld2_f64(const double *p, __m256d *a, __m256d *b) {
+    __m256d x = _mm256_loadu_pd(p), y = _mm256_loadu_pd(p + 4);
+    *a = _mm256_permute4x64_pd(_mm256_unpacklo_pd(x, y), 0xd8);
+    *b = _mm256_permute4x64_pd(_mm256_unpackhi_pd(x, y), 0xd8);
+}
+TNI_INLINE void tni_avx2_st2_f64(double *p, __m256d a, __m256d b) {
+    __m256d x = _mm256_unpacklo_pd(a, b), y = _mm256_unpackhi_pd(a, b);
+    _mm256_storeu_pd(p, _mm256_permute2f128_pd(x, y, 0x20));
+    _mm256_storeu_pd(p + 4, _mm256_permute2f128_pd(x, y, 0x31));
+}
+
 /* what AVX2 lacks for 64-bit integers */
 TNI_INLINE __m256i tni_avx2_mul_i64(__m256i a, __m256i b) { /* low halves, and the two cross products << 32 */
     __m256i cross = _mm256_mullo_epi32(a, _mm256_shuffle_epi32(b, 0xb1));
@@ -88,6 +111,8 @@ TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) { /* arithmetic: shift
 #define V_LDN(p, n) _mm256_maskload_ps((const float *)(const void *)(p), tni_avx2_mask32(n))
 #define V_STN(p, v, n) _mm256_maskstore_ps((float *)(void *)(p), tni_avx2_mask32(n), v)
 #define V_SET(s) _mm256_set1_ps((float)(s))
+#define V_LD2(p, a, b) tni_avx2_ld2_f32((const float *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_avx2_st2_f32((float *)(void *)(p), a, b)
 #define V_ZERO() _mm256_setzero_ps()
 #define V_ADD(a, b) _mm256_add_ps(a, b)
 #define V_SUB(a, b) _mm256_sub_ps(a, b)
@@ -135,6 +160,8 @@ TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) { /* arithmetic: shift
 #define V_LDN(p, n) _mm256_maskload_pd((const double *)(const void *)(p), tni_avx2_mask64(n))
 #define V_STN(p, v, n) _mm256_maskstore_pd((double *)(void *)(p), tni_avx2_mask64(n), v)
 #define V_SET(s) _mm256_set1_pd((double)(s))
+#define V_LD2(p, a, b) tni_avx2_ld2_f64((const double *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_avx2_st2_f64((double *)(void *)(p), a, b)
 #define V_ZERO() _mm256_setzero_pd()
 #define V_ADD(a, b) _mm256_add_pd(a, b)
 #define V_SUB(a, b) _mm256_sub_pd(a, b)

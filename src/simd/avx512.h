@@ -18,6 +18,29 @@ TNI_INLINE __mmask8 tni_avx512_mld8(const void *p) {
     __m128i v = _mm_loadl_epi64((const __m128i *)p);
     return (__mmask8)_mm_test_epi8_mask(v, v);
 }
+/* pairs to two vectors in order, and back */
+TNI_INLINE void tni_avx512_ld2_f32(const float *p, __m512 *a, __m512 *b) {
+    const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    __m512 x = _mm512_loadu_ps(p), y = _mm512_loadu_ps(p + 16);
+    *a = _mm512_permutex2var_ps(x, even, y);
+    *b = _mm512_permutex2var_ps(x, _mm512_add_epi32(even, _mm512_set1_epi32(1)), y);
+}
+TNI_INLINE void tni_avx512_st2_f32(float *p, __m512 a, __m512 b) {
+    const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    _mm512_storeu_ps(p, _mm512_permutex2var_ps(a, low, b));
+    _mm512_storeu_ps(p + 16, _mm512_permutex2var_ps(a, _mm512_add_epi32(low, _mm512_set1_epi32(8)), b));
+}
+TNI_INLINE void tni_avx512_ld2_f64(const double *p, __m512d *a, __m512d *b) {
+    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    __m512d x = _mm512_loadu_pd(p), y = _mm512_loadu_pd(p + 8);
+    *a = _mm512_permutex2var_pd(x, even, y);
+    *b = _mm512_permutex2var_pd(x, _mm512_add_epi64(even, _mm512_set1_epi64(1)), y);
+}
+TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
+    const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
+    _mm512_storeu_pd(p, _mm512_permutex2var_pd(a, low, b));
+    _mm512_storeu_pd(p + 8, _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
+}
 #endif
 
 #if defined(TNI_TYPE_F32)
@@ -29,6 +52,8 @@ TNI_INLINE __mmask8 tni_avx512_mld8(const void *p) {
 #define V_LDN(p, n) _mm512_maskz_loadu_ps(tni_avx512_first16(n), (const void *)(p))
 #define V_STN(p, v, n) _mm512_mask_storeu_ps((void *)(p), tni_avx512_first16(n), v)
 #define V_SET(s) _mm512_set1_ps((float)(s))
+#define V_LD2(p, a, b) tni_avx512_ld2_f32((const float *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_avx512_st2_f32((float *)(void *)(p), a, b)
 #define V_ZERO() _mm512_setzero_ps()
 #define V_ADD(a, b) _mm512_add_ps(a, b)
 #define V_SUB(a, b) _mm512_sub_ps(a, b)
@@ -71,6 +96,8 @@ TNI_INLINE __mmask8 tni_avx512_mld8(const void *p) {
 #define V_LDN(p, n) _mm512_maskz_loadu_pd(tni_avx512_first8(n), (const void *)(p))
 #define V_STN(p, v, n) _mm512_mask_storeu_pd((void *)(p), tni_avx512_first8(n), v)
 #define V_SET(s) _mm512_set1_pd((double)(s))
+#define V_LD2(p, a, b) tni_avx512_ld2_f64((const double *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_avx512_st2_f64((double *)(void *)(p), a, b)
 #define V_ZERO() _mm512_setzero_pd()
 #define V_ADD(a, b) _mm512_add_pd(a, b)
 #define V_SUB(a, b) _mm512_sub_pd(a, b)

@@ -18,12 +18,19 @@
 #define LN2_LO K(-1.904654212e-09, 2.31904681384629956e-17)
 
 TNI_INLINE M TNI_FNT(tni_isnan)(V x) { return V_NE(x, x); }
+TNI_INLINE M TNI_FNT(tni_isinf)(V x) { return V_EQ(V_ABS(x), K_INF); }
+TNI_INLINE M TNI_FNT(tni_isfinite)(V x) { return V_LT(V_ABS(x), K_INF); }
 TNI_INLINE V TNI_FNT(tni_square)(V x) { return V_MUL(x, x); }
 TNI_INLINE V TNI_FNT(tni_copysign)(V x, V sign) { return V_OR(V_ABS(x), V_AND(sign, V_SET(-0.0))); }
 TNI_INLINE V TNI_FNT(tni_sign)(V x) { /* -1, 0, 1; 0 of NaN */
     V above = V_SEL(V_GT(x, V_ZERO()), V_ONE, V_ZERO());
     return V_SEL(V_LT(x, V_ZERO()), V_SET(-1), above);
 }
+
+/* the larger and the smaller; NaN where either is */
+TNI_INLINE V TNI_FNT(tni_maximum)(V a, V b) { return V_SEL(M_OR(V_GT(a, b), V_NE(a, a)), a, b); }
+TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_SEL(M_OR(V_LT(a, b), V_NE(a, a)), a, b); }
+TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return V_TRUNC(V_DIV(a, b)); }
 
 /* --- exp ------------------------------------------------------------------------------------------- */
 

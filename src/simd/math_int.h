@@ -8,6 +8,21 @@
 #define U uint64_t
 #endif
 TNI_INLINE V TNI_FNT(tni_square)(V x) { return V_MUL(x, x); }
+TNI_INLINE V TNI_FNT(tni_maximum)(V a, V b) { return V_MAX(a, b); }
+TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_MIN(a, b); }
+TNI_INLINE M TNI_FNT(tni_isnan)(V x) { return V_NE(x, x); }
+TNI_INLINE M TNI_FNT(tni_isinf)(V x) { return V_NE(x, x); }
+TNI_INLINE M TNI_FNT(tni_isfinite)(V x) { return V_EQ(x, x); }
+/* x * 2^n modulo 2^bits, and floor(x / 2^n); counts below 0 or from the width on shift everything out */
+TNI_INLINE V TNI_FNT(tni_shift_left)(V x, V n) {
+    V most = V_SET(8 * sizeof(T) - 1);
+    M inside = M_AND(V_GE(n, V_ZERO()), V_LE(n, most));
+    return V_SEL(inside, V_SHLV(x, V_AND(n, most)), V_ZERO());
+}
+TNI_INLINE V TNI_FNT(tni_shift_right)(V x, V n) {
+    V most = V_SET(8 * sizeof(T) - 1);
+    return V_SHRV(x, V_SEL(M_AND(V_GE(n, V_ZERO()), V_LE(n, most)), n, most));
+}
 TNI_INLINE V TNI_FNT(tni_sign)(V x) {
     V above = V_SEL(V_GT(x, V_ZERO()), V_ONE, V_ZERO());
     return V_SEL(V_LT(x, V_ZERO()), V_SET(-1), above);
@@ -38,5 +53,6 @@ TNI_LANES(tni_floordiv, TNI_FNT(tni_floordiv))
 TNI_LANES(tni_remainder, TNI_FNT(tni_remainder))
 TNI_LANES(tni_pow, TNI_FNT(tni_pow))
 #undef TNI_LANES
+TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return TNI_FNT(tni_div)(a, b); }
 #undef U
 #include "end.h"

@@ -84,6 +84,24 @@ TNI_INLINE float32x4_t tni_neon_bits_f32(uint32x4_t u) { return vreinterpretq_f3
 TNI_INLINE uint32x4_t tni_neon_u32(float32x4_t v) { return vreinterpretq_u32_f32(v); }
 TNI_INLINE float64x2_t tni_neon_bits_f64(uint64x2_t u) { return vreinterpretq_f64_u64(u); }
 TNI_INLINE uint64x2_t tni_neon_u64(float64x2_t v) { return vreinterpretq_u64_f64(v); }
+TNI_INLINE void tni_neon_ld2_f32(const float *p, float32x4_t *a, float32x4_t *b) {
+    float32x4x2_t v = vld2q_f32(p);
+    *a = v.val[0], *b = v.val[1];
+}
+TNI_INLINE void tni_neon_st2_f32(float *p, float32x4_t a, float32x4_t b) {
+    float32x4x2_t v;
+    v.val[0] = a, v.val[1] = b;
+    vst2q_f32(p, v);
+}
+TNI_INLINE void tni_neon_ld2_f64(const double *p, float64x2_t *a, float64x2_t *b) {
+    float64x2x2_t v = vld2q_f64(p);
+    *a = v.val[0], *b = v.val[1];
+}
+TNI_INLINE void tni_neon_st2_f64(double *p, float64x2_t a, float64x2_t b) {
+    float64x2x2_t v;
+    v.val[0] = a, v.val[1] = b;
+    vst2q_f64(p, v);
+}
 TNI_INLINE float32x4_t tni_neon_expo_f32(float32x4_t v) {
     int32x4_t k = vreinterpretq_s32_u32(vshrq_n_u32(tni_neon_u32(v), 23));
     return vcvtq_f32_s32(vsubq_s32(k, vdupq_n_s32(127)));
@@ -109,6 +127,8 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_LDN(p, n) tni_neon_ldn_f32(p, n)
 #define V_STN(p, v, n) tni_neon_stn_f32(p, v, n)
 #define V_SET(s) vdupq_n_f32((float)(s))
+#define V_LD2(p, a, b) tni_neon_ld2_f32((const float *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_neon_st2_f32((float *)(void *)(p), a, b)
 #define V_ZERO() vdupq_n_f32(0)
 #define V_ADD(a, b) vaddq_f32(a, b)
 #define V_SUB(a, b) vsubq_f32(a, b)
@@ -146,6 +166,8 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_LDN(p, n) tni_neon_ldn_f64(p, n)
 #define V_STN(p, v, n) tni_neon_stn_f64(p, v, n)
 #define V_SET(s) vdupq_n_f64((double)(s))
+#define V_LD2(p, a, b) tni_neon_ld2_f64((const double *)(const void *)(p), a, b)
+#define V_ST2(p, a, b) tni_neon_st2_f64((double *)(void *)(p), a, b)
 #define V_ZERO() vdupq_n_f64(0)
 #define V_ADD(a, b) vaddq_f64(a, b)
 #define V_SUB(a, b) vsubq_f64(a, b)

@@ -8,6 +8,7 @@
  * T element, V vector of W of them, M mask of W truths. TNI_ISA chooses the file. Every word gives the same
  * bits in every instruction set, but for sign and payload of a NaN. An argument is evaluated once.
  *   V_LD V_ST (unaligned)  V_LDN(p, n) V_STN(p, v, n): the first n < = W lanes, rest zero or left alone
+ *   V_LD2(p, &a, &b) V_ST2(p, a, b): 2 W floats, those of even place in a
  *   V_SET(s) V_ZERO() V_ONE  V_ADD SUB MUL DIV  V_FMA(a, b, c) = a * b + c  V_FNMA(a, b, c) = c - a * b, rounded once
  *   V_NEG V_ABS V_SQRT  V_MIN(a, b) = a < b ? a : b  V_MAX(a, b) = a > b ? a : b
  *   V_FLOOR CEIL TRUNC ROUND (half to even; of integers: themselves)
@@ -56,10 +57,17 @@
 #endif
 
 #define V_ONE V_SET(1)
+#define V_PARAM(p, i) V_SET(((const T *)(p))[i])
 #define V_ISNAN(a) TNI_FNT(tni_isnan)(a)
+#define V_ISINF(a) TNI_FNT(tni_isinf)(a)
+#define V_ISFINITE(a) TNI_FNT(tni_isfinite)(a)
 #define V_SIGN(a) TNI_FNT(tni_sign)(a)
 #define V_SQUARE(a) TNI_FNT(tni_square)(a)
+#define V_CONJ(a) (a)
+#define V_MAXIMUM(a, b) TNI_FNT(tni_maximum)(a, b)
+#define V_MINIMUM(a, b) TNI_FNT(tni_minimum)(a, b)
 #define V_FLOORDIV(a, b) TNI_FNT(tni_floordiv)(a, b)
+#define V_TRUNCDIV(a, b) TNI_FNT(tni_truncdiv)(a, b)
 #define V_REMAINDER(a, b) TNI_FNT(tni_remainder)(a, b)
 #define V_FMOD(a, b) TNI_FNT(tni_fmod)(a, b)
 #define V_POW(a, b) TNI_FNT(tni_pow)(a, b)
@@ -82,4 +90,7 @@
 #define V_ACOS(a) TNI_FNT(tni_acos)(a)
 #define V_SINH(a) TNI_FNT(tni_sinh)(a)
 #define V_COSH(a) TNI_FNT(tni_cosh)(a)
+#else
+#define V_SHIFT_LEFT(a, n) TNI_FNT(tni_shift_left)(a, n)
+#define V_SHIFT_RIGHT(a, n) TNI_FNT(tni_shift_right)(a, n)
 #endif

@@ -24,7 +24,7 @@ headers=tensor.h
 [ -f tensor_nn.h ] && headers="tensor.h tensor_nn.h"
 nn=$([ -f tensor_nn.h ] && echo -DWITH_NN)
 
-# --- the public part, and the implementation, without a warning ----------------------------------------------
+# --- the public part, and the implementation, without a warning -----------------------------------
 for c in $c_compilers; do
     for mode in $c_modes; do
         add "callers: $c -std=$mode" "$c -std=$mode -O1 $warnings -I$top -c $here/use.c -o use.o"
@@ -45,7 +45,7 @@ for c in $cxx_compilers; do
     done
 done
 
-# --- one program ---------------------------------------------------------------------------------------------------
+# --- one program ----------------------------------------------------------------------------------
 program() { # NAME COMPILER FLAGS: implementation and a caller, linked and run
     add "$1" "$2 $3 -c $here/implementation.c -o tensor.o
 $2 $3 -DUSE=first -c $here/use.c -o first.o
@@ -65,7 +65,7 @@ $c main.o first.o second.o tensor.o -o main $libs
 ./main"
 done
 
-# --- symbols ---------------------------------------------------------------------------------------------------------
+# --- symbols --------------------------------------------------------------------------------------
 for c in $c_compilers $cxx_compilers; do
     case $c in *++) lang="-x c++" ;; *) lang="-std=c99" ;; esac
     add "every symbol begins with tn_ or tnp_: $c" "$c $lang -I$top $nn -c $here/implementation.c -o tensor.o
@@ -101,7 +101,7 @@ $c $lang -DFIRST=first -DSECOND=first -c $here/main.c -o main.o && $c main.o fir
         "undefined reference to .*tn_layout_0123456789ab"
 done
 
-# --- forms of the header ------------------------------------------------------------------------------------------------
+# --- forms of the header --------------------------------------------------------------------------
 for c in $c_compilers; do
     add "renamed, with TN_HEADER_NAME: $c" "cp $top/tensor.h other.h
 sed 's/tensor.h/other.h/' $here/use.c > use.c
@@ -125,7 +125,7 @@ cd $top && $BUILD/tools/amalgamate --check src/tensor.c tensor.h
 if $BUILD/tools/amalgamate --check src/tensor.c \$d/edited.h 2> \$d/log; then exit 1; fi
 grep -q 'make headers' \$d/log"
 
-# --- misuse, the first screen, the wrong flags ------------------------------------------------------------------------------
+# --- misuse, the first screen, the wrong flags ----------------------------------------------------
 cases=$(sed -n 's/^#elif CASE == \([0-9]*\).*/\1/p' "$here/misuse.c")
 for c in $c_compilers; do
     add "misuse.c, the case that is right: $c" \
@@ -136,14 +136,14 @@ for c in $c_compilers; do
     done
     refuse "-ffast-math is refused with the reason: $c" \
         "$c -std=c99 -ffast-math -I$top -fsyntax-only $here/use.c" "same bits everywhere"
-    add "the program on the first screen of tensor.h: $c" "sed -n '/^ \\*\\/\$/q; s/^ \\*     \\(.*\\)/\\1/p' $top/tensor.h |
+    add "the program on the first screen of tensor.h: $c" "sed -n '/ \\*\\/\$/q; s/^ \\*     \\(.*\\)/\\1/p' $top/tensor.h |
     sed '1,2d' > fit.c
 $c -std=c99 $warnings -I$top fit.c -o fit $libs
 ./fit > line; cat line
 grep -q '^y = [23]\\.[09]. x + [12]\\.[09].\$' line"
 done
 
-# --- other targets --------------------------------------------------------------------------------------------------------------
+# --- other targets --------------------------------------------------------------------------------
 target() { # NAME COMPILER RUNNER FLAGS
     if ! have "$(echo $2 | cut -d' ' -f1)"; then leave_out "$1: no $2"; return; fi
     echo 'int main(void) { return 0; }' > "$out/probe.c"
@@ -161,7 +161,7 @@ target "wasm32" emcc none "-std=c99 -Wall -Wextra -Werror"
 target "one thread" "$first" "" "-std=c99 -DTN_NO_THREADS -Wall -Wextra -Werror"
 
 # what an include costs, to read, not to judge
-add "the price of an include" "for f in '-fsyntax-only $here/use.c' '-O2 -c $here/implementation.c -o t.o'; do
-    ( time -p $first -std=c99 -I$top \$f ) 2> seconds || { cat seconds >&2; exit 1; }
-    echo \"note: \$(sed -n 's/real //p' seconds) s: $first \$f\" | sed 's|$top/||'
-done"
+for what in "-fsyntax-only $here/use.c" "-O2 -c $here/implementation.c -o t.o"; do
+    add "the price of an include: $what" "sh -c '$first -std=c99 -I$top $nn $what; times' > seconds
+echo \"note: \$(tail -1 seconds) user and system: $first \$(echo '$what' | sed 's|$here/||')\""
+done

@@ -1,4 +1,4 @@
-/* implementation.c - the library, after headers that have already fixed the C library's mode. C and C++. */
+/* implementation.c - the library, after headers that have fixed the C library's mode. C and C++. */
 #include <stdio.h>
 #include <stdlib.h>
 

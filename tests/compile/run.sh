@@ -1,6 +1,7 @@
 #!/bin/sh
-# The headers in every language, compiler and use that they promise: no warning in right use, an error in wrong use.
-# A compiler that is not there is left out with a word. TN_QUICK=1: oldest and newest language only.
+# The headers in every language, compiler and use that they promise: no warning in right use, an error
+# in wrong use. A compiler that is not there is left out with a word. TN_QUICK=1: oldest and newest
+# language only.
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-build}
 top=$(pwd)

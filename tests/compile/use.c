@@ -1,4 +1,4 @@
-/* use.c - a caller: keyword calls in right use, nested and with several options, give no warning. C and C++. */
+/* use.c - a caller: keyword calls in right use, nested, with options, give no warning. C and C++. */
 #include "tensor.h"
 
 #ifndef USE

@@ -9,8 +9,6 @@ static bool parameter_is_number(const row *r, int i, uint32_t numbers) {
     return (i < 32 && numbers >> i & 1) || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DEFAULT));
 }
 
-/* --- prototypes ------------------------------------------------------------------------------------------------ */
-
 static char *at_name(const row *r, bool inplace) { return text_format("tn_%s%s_at", r->name, inplace ? "_inplace" : ""); }
 
 char *at_prototype(const row *r, bool inplace) {
@@ -28,8 +26,6 @@ static char *positional_prototype(const row *r, const form *f) {
     put(&t, r->s.nparam ? ")" : "void)");
     return t.at;
 }
-
-/* --- keyword macros -------------------------------------------------------------------------------------------- */
 
 static void put_given(text *t, const row *r, int i, uint32_t numbers, const char *value) {
     char *name = text_word(r->s.param[i].name);
@@ -67,8 +63,6 @@ static void put_macro(text *to, const row *r, const form *f) {
     put_wrapped(to, t.at, 4, " \\");
 }
 
-/* --- ops.h ------------------------------------------------------------------------------------------------------- */
-
 static void put_enums(text *t) {
     for (const tni_enum *e = tni_enums(); e->name; e++) {
         char *snake = text_snake(e->name), *upper = text_upper(snake);
@@ -103,7 +97,7 @@ void put_operator(text *t, const row *r, bool new_result) {
     put(t, "typedef struct tn_%s_args {\n", r->name);
     put_members(t, &r->s, r->forms & TN_OUT ? r->result_type : NULL);
     put(t, "} tn_%s_args;\n", r->name);
-    if (row_shows_plain(r)) put_wrapped(t, text_format("%s;", at_prototype(r, false)), 4, "");
+    if (!row_inplace_only(r)) put_wrapped(t, text_format("%s;", at_prototype(r, false)), 4, "");
     if (inplace) put_wrapped(t, text_format("%s;", at_prototype(r, true)), 4, "");
     for (int k = 0; k < r->nform; k++)
         put_wrapped(t, text_format("%s;", positional_prototype(r, &r->form[k])), 4, "");
@@ -113,8 +107,6 @@ void put_operator(text *t, const row *r, bool new_result) {
 }
 
 static bool needs_math(const text *t) { return t->at && strstr(t->at, "HUGE_VAL"); }
-
-/* --- calls.c --------------------------------------------------------------------------------------------------- */
 
 static void put_at_body(text *t, const row *r, bool inplace) {
     const char *how = inplace ? "TN_IN_PLACE" : "TN_PLAIN";
@@ -145,7 +137,7 @@ static void write_calls(const table *all) {
     for (int i = 0; i < all->n; i++) {
         const row *r = all->row[i];
         put(&t, "\n");
-        if (row_shows_plain(r)) put_at_body(&t, r, false);
+        if (!row_inplace_only(r)) put_at_body(&t, r, false);
         if (r->forms & TN_INPLACE) put_at_body(&t, r, true);
         for (int k = 0; k < r->nform; k++) put_positional_body(&t, r, &r->form[k]);
     }

@@ -13,10 +13,7 @@ static int signature(const row *r, int *order) {
     return n;
 }
 
-static bool wrapped(const tni_schema_param *p) { /* a class with .value */
-    return p->type == TN_T_INTS || p->type == TN_T_FLOATS || p->type == TN_T_TENSORS ||
-           p->type == TN_T_MODULES || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE));
-}
+static bool wrapped(const tni_schema_param *p) { return strcmp(type_of(p), type_cxx(p)) != 0; } /* a class with .value */
 
 static bool is_pointer(const row *r, int position) {
     int order[TNI_PARAMS], n = signature(r, order);
@@ -46,7 +43,7 @@ static void put_overload(text *to, const overload *o) {
     const row *r = o->r;
     int order[TNI_PARAMS], n = signature(r, order);
     char *values[TNI_PARAMS];
-    text head = {NULL, 0, 0}, params = {NULL, 0, 0}, line = {NULL, 0, 0}, types = {NULL, 0, 0}, check = {NULL, 0, 0};
+    text head = {NULL, 0, 0}, params = {NULL, 0, 0}, line = {NULL, 0, 0}, classes = {NULL, 0, 0}, check = {NULL, 0, 0};
     for (int k = 0; k < n; k++) {
         int i = order[k];
         const tni_schema_param *p = &r->s.param[i];
@@ -57,7 +54,7 @@ static void put_overload(text *to, const overload *o) {
         if (option && o->options) continue;
         put(&params, "%s", params.n ? ", " : "");
         if (number || exact) {
-            put(&types, "%sclass N%d", types.n ? ", " : "", i);
+            put(&classes, "%sclass N%d", classes.n ? ", " : "", i);
             put(&check, "%stypename tni_is_number<N%d>::type * = nullptr", check.n ? ", " : "", i);
             put(&params, "N%d %s", i, name);
             values[i] = number ? text_format("tni_is_number<N%d>::scalar(%s)", i, name)
@@ -70,7 +67,7 @@ static void put_overload(text *to, const overload *o) {
     if (o->options) put(&params, "%stn_%s_options o", params.n ? ", " : "", r->name);
     put(&params, "%stn_site at = tn_site::here()", params.n ? ", " : "");
     if (check.n) put(&params, ", %s", check.at);
-    if (types.n) put(&head, "template <%s> ", types.at);
+    if (classes.n) put(&head, "template <%s> ", classes.at);
     put(&head, "inline %stn_%s(%s) {", r->result_type, o->name, params.at);
     put_wrapped(to, head.at, 4, "");
     put(&line, "    const tn_%s_args a = {", r->name);

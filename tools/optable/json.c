@@ -11,12 +11,6 @@ static void put_key(text *t, const char *key, const char *value) { /* a string o
 
 static void put_bool(text *t, const char *key, bool value) { put(t, ", \"%s\": %s", key, value ? "true" : "false"); }
 
-static const char *type_word(const tni_schema_param *p) {
-    static const char *const names[] = {"", "Tensor", "Tensor[]", "int", "float", "bool", "Scalar", "int[]", "float[]",
-                                        "ScalarType", "Device", "Generator", "enum", "str", "Module", "Module[]"};
-    return names[p->type];
-}
-
 static void put_default(text *t, const tni_schema_param *p) {
     const tni_default *v = &p->value;
     bool ints = p->type == TN_T_INTS;
@@ -35,15 +29,12 @@ static void put_default(text *t, const tni_schema_param *p) {
 }
 
 static void put_param(text *t, const tni_schema_param *p) {
+    static const char *const flags[] = {"optional", NULL, "keyword", "number", "mutated", "double", NULL, "holes"};
     put(t, "{\"name\": \"%.*s\"", p->name.n, p->name.at);
-    put_key(t, "type", type_word(p));
-    put_bool(t, "optional", (p->flags & TN_P_OPTIONAL) != 0);
+    put_key(t, "type", types[p->type].schema);
     put_bool(t, "required", !(p->flags & TN_P_DEFAULT));
-    put_bool(t, "keyword", (p->flags & TN_P_KEYWORD) != 0);
-    put_bool(t, "number", (p->flags & TN_P_NUMBER) != 0);
-    put_bool(t, "mutated", (p->flags & TN_P_MUTATED) != 0);
-    put_bool(t, "double", (p->flags & TN_P_DOUBLE) != 0);
-    put_bool(t, "holes", (p->flags & TN_P_HOLES) != 0);
+    for (int i = 0; i < 8; i++)
+        if (flags[i]) put_bool(t, flags[i], p->flags >> i & 1);
     put(t, ", \"count\": %d", p->count);
     put_key(t, "c_type", type_of(p));
     put_key(t, "group", p->group.n ? text_word(p->group) : NULL);
@@ -160,17 +151,6 @@ void write_json(const table *operators, const table *modules) {
     file_write("src/gen/table.json", &t);
 }
 
-/* --- docs/reference.md --------------------------------------------------------------------------------------------- */
-
-static int by_place(const table *t, const char *file, int after) { /* next row of the file by line */
-    int best = -1;
-    for (int i = 0; i < t->n; i++)
-        if (!strcmp(t->row[i]->file, file) && t->row[i]->line > after &&
-            (best < 0 || t->row[i]->line < t->row[best]->line))
-            best = i;
-    return best;
-}
-
 static void put_entry(text *t, const row *r) {
     put(t, "### %s%s\n\n`%s`\n\n", r->kind == ROW_OPERATOR ? "tn_" : r->kind == ROW_MODULE ? "tn_nn_" : "tn_optim_", r->name, r->schema_text);
     if (r->comment) put(t, "%s\n\n", plain_comment(r));
@@ -181,14 +161,12 @@ static void put_entry(text *t, const row *r) {
     }
 }
 
-static void put_family(text *t, const table *rows, const char *dir) {
-    char **paths;
-    int n = file_list(dir, ".c", &paths);
-    for (int i = 0; i < n; i++) {
-        int k = by_place(rows, paths[i], 0);
-        const char *name = strrchr(paths[i], '/') + 1;
-        if (k >= 0) put(t, "## %.*s\n\n", (int)strcspn(name, "."), name);
-        for (; k >= 0; k = by_place(rows, paths[i], rows->row[k]->line)) put_entry(t, rows->row[k]);
+static void put_entries(text *t, const table *rows) {
+    for (int i = 0; i < rows->n; i++) {
+        const char *file = strrchr(rows->row[i]->file, '/') + 1;
+        if (!i || strcmp(rows->row[i]->file, rows->row[i - 1]->file))
+            put(t, "## %.*s\n\n", (int)strcspn(file, "."), file);
+        put_entry(t, rows->row[i]);
     }
 }
 
@@ -196,8 +174,7 @@ void write_reference(const table *operators, const table *modules) {
     text t = {NULL, 0, 0};
     put(&t, "# Reference\n\nGenerated from the comments of the rows in `src/`. Schemas are torch's; in C the required\n"
             "arguments are positional and all options are keywords: `tn_sum(x, .dim = TN_DIMS(0), .keepdim = true)`.\n\n");
-    put_family(&t, operators, "src/ops");
-    put_family(&t, modules, "src/nn");
-    put_family(&t, modules, "src/optim");
+    put_entries(&t, operators);
+    put_entries(&t, modules);
     file_write("docs/reference.md", &t);
 }

@@ -27,21 +27,21 @@ static bool read_arguments(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     static const char *const folders[] = {"src/ops", "src/nn", "src/optim"};
-    table operators = {NULL, 0}, modules = {NULL, 0};
+    table scanned = {NULL, 0}, operators, modules = {NULL, 0};
     if (!read_arguments(argc, argv)) return 2;
     for (int i = 0; i < 3; i++) {
         char **paths;
         int n = file_list(folders[i], ".c", &paths);
-        for (int k = 0; k < n; k++) scan_file(paths[k], &operators, &modules);
+        for (int k = 0; k < n; k++) scan_file(paths[k], &scanned, &modules);
     }
-    read_rows(&operators);
+    read_rows(&scanned, &operators);
     read_modules(&modules);
     if (!faults || options.keep_going) {
         write_ops(&operators);
         write_rows(&operators);
         write_loops(&operators);
         write_json(&operators, &modules);
-        write_reference(&operators, &modules);
+        write_reference(&scanned, &modules);
         write_modules(&operators);
     }
     if (faults) fprintf(stderr, "optable: %d error%s\n", faults, faults == 1 ? "" : "s");

@@ -85,25 +85,30 @@ typedef struct table {
     int n;
 } table;
 void scan_file(const char *path, table *operators, table *modules);
+char *scan_tidy(const char *all);         /* without comments, white space as one blank */
 char *scan_string(const char *value);    /* adjacent literals joined; NULL: no string */
 const char *row_field(const row *r, const char *name); /* text, or NULL */
 
 /* --- read.c: meaning and errors of a row ------------------------------------------------------------------------- */
 
-void read_rows(table *t);
+void read_rows(table *scanned, table *sorted); /* drops wrong ones */
+void read_fields(const row *r, const char *const *order); /* names and order of the fields; the comment */
 bool read_schema(row *r);
 char *read_text(const row *r, const char *name); /* a string field */
 void read_result_type(row *r);
 void add_form(row *r, uint32_t numbers, const char *suffix);
 void read_sample(const row *r);          /* sample.c: does it fit the schema? */
 bool row_inplace_only(const row *r);     /* torch's name ends in '_' and the row has an in-place form */
-bool row_shows_plain(const row *r);
 bool is_number_parameter(const tni_schema_param *p); /* of a pointwise expression */
 
 /* --- types.c: C text of a parameter -------------------------------------------------------------------------------- */
 
 typedef enum spelling { SPELL_MACRO, SPELL_STATIC, SPELL_CXX } spelling;
-/* "tn_tensor *", "double ": of the struct's member and of positional functions. */
+/* By tn_type: its name, torch's, and in C and C++ with what stands before a name: "tn_tensor *", "double ". */
+typedef struct type_names {
+    const char *id, *schema, *c, *cxx;
+} type_names;
+extern const type_names types[];
 const char *type_of(const tni_schema_param *p);
 const char *type_cxx(const tni_schema_param *p);
 /* The default as an expression; "" in a macro when it is all zero. prefix: of static arrays ("add"). */
@@ -114,7 +119,8 @@ void put_members(text *t, const tni_schema *s, const char *out);
  * given as tn_scalar of that name. out: "NULL", "{NULL, NULL}" or NULL without. values: NULL, or texts a parameter. */
 void put_initialisers(text *t, const tni_schema *s, const char *out, uint32_t numbers, char *const *values);
 const char *out_null(const row *r);
-const char *type_flag_text(unsigned flags);
+const char *flags_text(unsigned flags); /* "TN_P_OPTIONAL | TN_P_DEFAULT" */
+const char *props_text(const tni_schema *s);
 
 /* --- writers: each makes files --------------------------------------------------------------------------------------- */
 
@@ -126,11 +132,10 @@ void put_cxx(text *to, const table *t);  /* cxx.c */
 void put_cxx_row(text *to, const table *all, const row *r);
 void put_cxx_options(text *to, const table *all, const row *r);
 void write_rows(const table *t);         /* tables.c: src/gen/rows.h, tables.c */
-/* Pieces of tables; room: "" or "nn_", for names of static objects. */
-void put_param_table(text *to, const tni_schema *s, const char *symbol, const char *args, const char *room);
-void put_defaults(text *to, const row *r);
+/* All tables of a call up to its tn_gen, which is `gen`; s: the parameters that it has (a forward's have no `module`). room:
+ * "" or "nn_", for names of shared objects. */
+void put_tables(text *to, const row *r, const tni_schema *s, const char *gen, const char *room);
 void put_words(text *to, const char *room);
-const char *prop_text(const tni_schema *s);
 void write_loops(const table *t);        /* loops.c: src/gen/loops.inl */
 void write_json(const table *operators, const table *modules);
 void write_reference(const table *operators, const table *modules);

@@ -8,30 +8,25 @@
 bool row_inplace_only(const row *r) {
     return (r->forms & TN_INPLACE) && r->s.base && r->s.name.at[r->s.base - 1] == '_';
 }
-bool row_shows_plain(const row *r) { return !row_inplace_only(r); }
 
 bool is_number_parameter(const tni_schema_param *p) {
     return p->type == TN_T_FLOAT || p->type == TN_T_SCALAR || p->type == TN_T_INT || p->type == TN_T_BOOL;
 }
 
-/* --- fields ------------------------------------------------------------------------------------------------------ */
-
-static const char *const field_order[] = {"forms", "saves", "needs",   "check", "look",  "run",    "TN_POINTWISE",
-                                          "compose", "grad", "fused", "domain", "sample", NULL};
-
-static void read_order(row *r) {
+void read_fields(const row *r, const char *const *order) {
     int last = -1;
     for (int i = 0; i < r->nfields; i++) {
         const char *name = r->fields[i].name;
         int at = 0;
         if (!strcmp(name, "TN_PREDICATE") || !strcmp(name, "TN_SELECT")) name = "TN_POINTWISE";
-        while (field_order[at] && strcmp(field_order[at], name)) at++;
-        if (!field_order[at]) fault(r->file, r->line, "%s: a row has no field '%s'", r->name, r->fields[i].name);
+        while (order[at] && strcmp(order[at], name)) at++;
+        if (!order[at]) fault(r->file, r->line, "%s: a row has no field '%s'", r->name, r->fields[i].name);
         else if (at <= last)
-            fault(r->file, r->line, "%s: .%s stands behind .%s: C++ wants the order of struct tn_row", r->name, name,
-                  field_order[last]);
+            fault(r->file, r->line, "%s: .%s stands behind .%s: C++ wants the order of the struct", r->name, name,
+                  order[last]);
         else last = at;
     }
+    if (!r->comment) fault(r->file, r->line, "%s: no comment directly above the row", r->name);
 }
 
 char *read_text(const row *r, const char *name) {
@@ -92,91 +87,43 @@ static void read_functions(const row *r) {
         fault(r->file, r->line, "%s: a row has one of .check, .compose and TN_POINTWISE", r->name);
     if (compose && (row_field(r, "grad") || row_field(r, "needs") || row_field(r, "saves")))
         fault(r->file, r->line, "%s: the gradient of a composed row comes by composition", r->name);
-    if (!r->comment) fault(r->file, r->line, "%s: no comment directly above the row", r->name);
 }
 
-/* --- names ------------------------------------------------------------------------------------------------------- */
-
+/* What C or C++ would refuse is left to the compiler; this it would not: names with "__" or "_" at an end. */
 static void read_name(const row *r, const char *what, const char *name) {
-    static const char *const words[] = {
-        "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue", "default",
-        "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend",
-        "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "not", "operator", "or", "private",
-        "protected", "public", "register", "return", "short", "signed", "sizeof", "static", "struct", "switch",
-        "template", "this", "throw", "true", "try", "typedef", "typename", "union", "unsigned", "using", "virtual",
-        "void", "volatile", "while", "xor", "out", "at", "args", "file", "line", NULL};
     size_t n = strlen(name);
-    for (int i = 0; words[i]; i++)
-        if (!strcmp(name, words[i]))
-            fault(r->file, r->line, "%s: the %s '%s' is taken by C, C++ or the generated text", r->name, what, name);
     if (name[0] == '_' || (n && name[n - 1] == '_') || strstr(name, "__"))
         fault(r->file, r->line, "%s: the %s '%s' makes a reserved name; a row is called `fill`, its schema `fill_`",
               r->name, what, name);
 }
 
-static void read_names(const row *r) {
-    read_name(r, "row", r->name);
-    for (int i = 0; i < r->s.nparam; i++) read_name(r, "parameter", text_word(r->s.param[i].name));
-    for (int i = 0; i < r->s.nresults; i++) read_name(r, "result", text_word(r->s.result[i]));
+static bool has_word(const char *in, const char *word) {
+    size_t n = strlen(word);
+    for (const char *at = strstr(in, word); at; at = strstr(at + 1, word))
+        if (!isalnum((unsigned char)at[n]) && at[n] != '_' && at[-1] != '_' && !isalnum((unsigned char)at[-1])) return true;
+    return false;
 }
 
-/* Every name that the rows add to C, and those of api/: none may stand twice. */
-typedef struct symbol {
-    const char *name;
-    const row *r; /* NULL: in api/ */
-} symbol;
-static int by_symbol(const void *a, const void *b) {
-    return strcmp(((const symbol *)a)->name, ((const symbol *)b)->name);
-}
-
-static void add_symbol(symbol **list, int *n, const char *name, const row *r) {
-    if ((*n & (*n - 1)) == 0) {
-        symbol *more = (symbol *)tool_get(sizeof *more * (size_t)(*n ? 2 * *n : 1));
-        if (*n) memcpy(more, *list, sizeof *more * (size_t)*n);
-        *list = more;
-    }
-    (*list)[*n].name = name;
-    (*list)[(*n)++].r = r;
-}
-
-static void api_symbols(symbol **list, int *n) {
+/* No name that the rows add to C may stand in api/ or come from two rows. */
+static void read_symbols(const table *t) {
+    text api = {NULL, 0, 0};
     char **paths;
-    int count = file_list("src/api", ".h", &paths);
-    for (int i = 0; i < count; i++) {
-        char *body = file_read(paths[i]);
-        if (!body || strstr(paths[i], "/ops.h") || strstr(paths[i], "/modules.h")) continue;
-        for (const char *at = body; *at;) {
-            size_t length = 0;
-            while (isalnum((unsigned char)at[length]) || at[length] == '_') length++;
-            if (!strncmp(at, "/*", 2) && strstr(at, "*/")) at = strstr(at, "*/") + 2;
-            else if (*at == '"') at += 1 + strcspn(at + 1, "\"\n");
-            else if (length > 3 && !strncmp(at, "tn_", 3)) add_symbol(list, n, text_copy(at, length), NULL);
-            at += length ? length : *at != 0;
+    int n = file_list("src/api", ".h", &paths);
+    put(&api, " ");
+    for (int i = 0; i < n; i++)
+        if (!strstr(paths[i], "/ops.h") && !strstr(paths[i], "/modules.h")) put(&api, "%s ", scan_tidy(file_read(paths[i])));
+    for (int i = 0; i < t->n; i++) {
+        const row *r = t->row[i];
+        for (int k = 0; k < r->nform; k++) {
+            char *name = text_format("tn_%s", r->form[k].name);
+            if (has_word(api.at, name)) fault(r->file, r->line, "%s: the name %s is taken in src/api", r->name, name);
+            for (int j = 0; j < i; j++)
+                for (int l = 0; l < t->row[j]->nform; l++)
+                    if (!strcmp(t->row[j]->form[l].name, r->form[k].name))
+                        fault(r->file, r->line, "%s: the name %s is a form of %s", r->name, name, t->row[j]->name);
         }
     }
 }
-
-static void read_symbols(const table *t) {
-    symbol *list = NULL;
-    int n = 0;
-    api_symbols(&list, &n);
-    for (int i = 0; i < t->n; i++) {
-        for (int k = 0; k < t->row[i]->nform; k++)
-            add_symbol(&list, &n, text_format("tn_%s", t->row[i]->form[k].name), t->row[i]);
-        add_symbol(&list, &n, text_format("tn_%s_args", t->row[i]->name), t->row[i]);
-        add_symbol(&list, &n, text_format("tn_%s_at", t->row[i]->name), t->row[i]);
-    }
-    if (n) qsort(list, (size_t)n, sizeof *list, by_symbol);
-    for (int i = 1; i < n; i++) {
-        const row *r = list[i].r ? list[i].r : list[i - 1].r;
-        if (strcmp(list[i].name, list[i - 1].name) || !r) continue;
-        if (list[i].r == list[i - 1].r) continue;
-        fault(r->file, r->line, "%s: the name %s is taken by %s", r->name, list[i].name,
-              list[i].r && list[i - 1].r ? (r == list[i].r ? list[i - 1].r->name : list[i].r->name) : "src/api");
-    }
-}
-
-/* --- forms ------------------------------------------------------------------------------------------------------- */
 
 static bool tensor_remains(const row *r, uint32_t numbers) {
     for (int i = 0; i < r->s.nparam; i++) {
@@ -192,7 +139,7 @@ void add_form(row *r, uint32_t numbers, const char *suffix) {
     if (!tensor_remains(r, numbers) && numbers) return;
     for (int inplace = 0; inplace < 2; inplace++) {
         form *f = &r->form[r->nform];
-        if (inplace ? !(r->forms & TN_INPLACE) || (numbers & 1) : !row_shows_plain(r)) continue;
+        if (inplace ? !(r->forms & TN_INPLACE) || (numbers & 1) : row_inplace_only(r)) continue;
         f->numbers = numbers;
         f->inplace = inplace;
         f->name = text_format("%s%s%s", r->name, suffix, inplace || own ? "_" : "");
@@ -230,8 +177,6 @@ void read_result_type(row *r) {
     r->result_type = t.at;
 }
 
-/* --- rows ---------------------------------------------------------------------------------------------------------- */
-
 bool read_schema(row *r) {
     char error[200];
     if (!tni_schema_parse(&r->s, r->schema_text, error, sizeof error)) {
@@ -243,25 +188,29 @@ bool read_schema(row *r) {
     r->base = text_copy(r->s.name.at, (size_t)r->s.base);
     while (*r->base == '_') r->base++;
     if (*r->base && r->base[strlen(r->base) - 1] == '_') r->base[strlen(r->base) - 1] = 0;
-    if (r->kind != ROW_OPERATOR) return true;
+    if (r->kind != ROW_OPERATOR) return r->nslots = 0, true;
     if (tni_schema_limits(&r->s, r->forms, error, sizeof error)) return true;
     fault(r->file, r->line, "%s: %s", r->name, error);
     return false;
 }
 
 static bool read_row(row *r) {
+    static const char *const order[] = {"forms", "saves", "needs", "check", "look", "run", "TN_POINTWISE", "compose",
+                                        "grad", "fused", "domain", "sample", NULL};
     char error[200];
     int before = faults;
     read_forms(r);
     if (!read_schema(r)) return false;
-    read_order(r);
+    read_fields(r, order);
     r->saves = read_text(r, "saves");
     r->needs = read_text(r, "needs");
     r->domain = read_text(r, "domain");
     r->sample = read_text(r, "sample");
     read_pointwise(r);
     read_functions(r);
-    read_names(r);
+    read_name(r, "row", r->name);
+    for (int i = 0; i < r->s.nparam; i++) read_name(r, "parameter", text_word(r->s.param[i].name));
+    for (int i = 0; i < r->s.nresults; i++) read_name(r, "result", text_word(r->s.result[i]));
     read_all_forms(r);
     read_result_type(r);
     r->nsaves = tni_words(r->saves, r->save, TNI_SCHEMA_RESULTS);
@@ -279,11 +228,15 @@ static int by_row(const void *a, const void *b) {
     return strcmp((*(row *const *)a)->name, (*(row *const *)b)->name);
 }
 
-void read_rows(table *t) {
+void read_rows(table *t, table *sorted) {
     int kept = 0, loops = 0;
     for (int i = 0; i < t->n; i++)
         if (read_row(t->row[i])) t->row[kept++] = t->row[i];
     t->n = kept;
+    sorted->n = kept;
+    sorted->row = (row **)tool_get(sizeof *t->row * (size_t)(kept + 1));
+    if (kept) memcpy(sorted->row, t->row, sizeof *t->row * (size_t)kept);
+    t = sorted;
     if (kept) qsort(t->row, (size_t)kept, sizeof *t->row, by_row);
     for (int i = 0; i < kept; i++) {
         t->row[i]->index = i;

@@ -17,16 +17,12 @@ static bool number_fits(const char *value, bool whole) {
 }
 
 static bool tensor_fits(const char *value) {
-    static const char *const dtypes[] = {"f64", "f32", "f16", "bf16", "i64", "i32", "i16",
-                                         "i8",  "u8",  "bool", "c64", "c128", NULL};
+    static const char dtypes[] = " f64 f32 f16 bf16 i64 i32 i16 i8 u8 bool c64 c128 ";
     const char *end = *value == '(' ? strchr(value, ')') : NULL;
     if (!end || strspn(value + 1, "0123456789,") != (size_t)(end - value - 1)) return false;
-    end++;
-    if (*end == ':') {
+    if (*++end == ':') {
         size_t n = strcspn(end + 1, "<");
-        int i = 0;
-        while (dtypes[i] && (strlen(dtypes[i]) != n || memcmp(dtypes[i], end + 1, n))) i++;
-        if (!dtypes[i]) return false;
+        if (!strstr(dtypes, text_format(" %.*s ", (int)n, end + 1))) return false;
         end += 1 + n;
     }
     return !*end || (*end == '<' && number_fits(end + 1, true));

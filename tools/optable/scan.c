@@ -183,6 +183,8 @@ static void scan_word(scanner *s, table *operators, table *modules) {
         }
 }
 
+char *scan_tidy(const char *all) { return tidy(all, all + strlen(all)); }
+
 void scan_file(const char *path, table *operators, table *modules) {
     scanner s = {path, file_read(path), NULL, NULL, 1, NULL, NULL};
     bool fresh = true; /* nothing but white space on this line so far */

@@ -23,47 +23,34 @@ static void write_rows_h(const table *all) {
     file_write("src/gen/rows.h", &t);
 }
 
-/* --- tables ------------------------------------------------------------------------------------------------------ */
-
-static const char *type_name(uint8_t type) {
-    static const char *const names[] = {"0", "TN_T_TENSOR", "TN_T_TENSORS", "TN_T_INT", "TN_T_FLOAT", "TN_T_BOOL",
-                                        "TN_T_SCALAR", "TN_T_INTS", "TN_T_FLOATS", "TN_T_DTYPE", "TN_T_DEVICE",
-                                        "TN_T_GENERATOR", "TN_T_ENUM", "TN_T_STRING", "TN_T_MODULE", "TN_T_MODULES"};
-    return names[type];
-}
-
-void put_param_table(text *to, const tni_schema *s, const char *symbol, const char *args, const char *room) {
-    if (!s->nparam) return;
-    put(to, "static const tn_param %s[] = {\n", symbol);
+static void put_params(text *to, const row *r, const tni_schema *s, const char *room) {
+    if (s->nparam) put(to, "static const tn_param tni_params_%s[] = {\n", r->name);
     for (int i = 0; i < s->nparam; i++) {
         const tni_schema_param *p = &s->param[i];
         char *name = text_word(p->name);
         text line = {NULL, 0, 0};
-        put(&line, "    {\"%s\", %s, %s, offsetof(%s, %s), ", name, type_name(p->type), type_flag_text(p->flags), args,
-            name);
-        if (p->flags & TN_P_NUMBER) put(&line, "offsetof(%s, %s_number), ", args, name);
+        put(&line, "    {\"%s\", %s, %s, offsetof(tn_%s_args, %s), ", name, types[p->type].id, flags_text(p->flags),
+            r->name, name);
+        if (p->flags & TN_P_NUMBER) put(&line, "offsetof(tn_%s_args, %s_number), ", r->name, name);
         else put(&line, "0, ");
-        put(&line, "%d, ", p->count);
-        if (p->words) put(&line, "tni_%swords_%s},", room, text_snake(p->words->name));
-        else put(&line, "NULL},");
+        put(&line, p->words ? "%d, tni_%swords_%s}," : "%d, NULL},", p->count, room,
+            p->words ? text_snake(p->words->name) : "");
         put_wrapped(to, line.at, 5, "");
     }
-    put(to, "};\n");
+    if (s->nparam) put(to, "};\n");
 }
 
 /* The value of each parameter in the object of defaults. */
-void put_defaults(text *to, const row *r) {
+static void put_defaults(text *to, const row *r) {
     char *values[TNI_PARAMS];
     text line = {NULL, 0, 0};
     for (int i = 0; i < r->s.nparam; i++) {
         const tni_schema_param *p = &r->s.param[i];
-        bool plain = p->type == TN_T_INT || p->type == TN_T_FLOAT || p->type == TN_T_BOOL || p->type == TN_T_DEVICE;
+        const char *c = type_of(p);
         if (p->flags & TN_P_DEFAULT) values[i] = default_of(p, SPELL_STATIC, r->name);
-        else if (p->type == TN_T_DTYPE || p->type == TN_T_ENUM) values[i] = text_format("(%s)0", type_of(p));
+        else if (p->type == TN_T_DTYPE || p->type == TN_T_ENUM) values[i] = text_format("(%s)0", c);
         else if (p->type == TN_T_SCALAR) values[i] = text_format("{0, 0, 0, 0}");
-        else if (p->type == TN_T_INTS || p->type == TN_T_FLOATS || p->type == TN_T_TENSORS || p->type == TN_T_MODULES)
-            values[i] = text_format("{NULL, 0}");
-        else values[i] = text_format(plain ? "0" : "NULL");
+        else values[i] = text_format(strchr(c, '*') ? "NULL" : strcmp(c, type_cxx(p)) ? "{NULL, 0}" : "0");
     }
     put_default_arrays(to, &r->s, r->name);
     put(&line, "static const tn_%s_args tni_defaults_%s = {", r->name, r->name);
@@ -72,59 +59,41 @@ void put_defaults(text *to, const row *r) {
     put_wrapped(to, line.at, 4, "");
 }
 
-static void put_names(text *to, const row *r) {
+static void put_names(text *to, const row *r, const tni_schema *s) {
     text line = {NULL, 0, 0};
     put(&line, "static const char *const tni_names_%s[] = {", r->name);
-    for (int i = 0; i < r->s.nresults; i++) put(&line, "\"%.*s\", ", r->s.result[i].n, r->s.result[i].at);
+    for (int i = 0; i < s->nresults; i++) put(&line, "\"%.*s\", ", s->result[i].n, s->result[i].at);
     for (int i = 0; i < r->nsaves; i++) put(&line, "\"%.*s\", ", r->save[i].n, r->save[i].at);
     put(&line, "NULL};");
     put_wrapped(to, line.at, 4, "");
 }
 
-const char *prop_text(const tni_schema *s) {
-    static const char *const names[] = {"TN_PROP_LISTS", "TN_PROP_GENERATOR", "TN_PROP_MUTATED", "TN_PROP_INTS",
-                                        "TN_PROP_RETURNS_LIST"};
-    uint32_t props = tni_schema_props(s);
-    text t = {NULL, 0, 0};
-    for (int i = 0; i < 5; i++)
-        if (props >> i & 1) put(&t, "%s%s", t.n ? " | " : "", names[i]);
-    return t.n ? t.at : "0";
-}
-
-static void put_gen(text *to, const row *r) {
+static void put_needs(text *to, const row *r) {
     text line = {NULL, 0, 0};
-    put(&line, "TN_PRIV_DEFINE(tn_gen, tni_gen_%s) = {", r->name);
-    if (r->s.nparam) put(&line, "tni_params_%s, ", r->name);
-    else put(&line, "NULL, ");
-    put(&line, "&tni_defaults_%s, tni_names_%s, ", r->name, r->name);
-    if (r->nslots) put(&line, "tni_needs_%s, ", r->name);
-    else put(&line, "NULL, ");
-    put(&line, "%d, %d, %d, %d, sizeof(tn_%s_args), ", r->s.nparam, r->nfixed, r->s.nresults, r->nsaves, r->name);
-    if (r->forms & TN_OUT) put(&line, "offsetof(tn_%s_args, out), ", r->name);
-    else put(&line, "UINT16_MAX, ");
-    put(&line, "%s, ", prop_text(&r->s));
-    if (r->pointwise) put(&line, "TNI_LOOP_%s, {", r->name);
-    else put(&line, "0, {");
-    for (int i = 0; i < TNI_FIXED; i++) put(&line, "%s%d", i ? ", " : "", i < r->nfixed ? r->slot[i] : 0);
-    put(&line, "}};");
+    put(&line, "static const uint64_t tni_needs_%s[] = {", r->name);
+    for (int i = 0; i < r->nslots; i++)
+        put(&line, r->masks[i] ? "%sUINT64_C(0x%llx)" : "%s%llu", i ? ", " : "", (unsigned long long)r->masks[i]);
+    put(&line, "};");
     put_wrapped(to, line.at, 4, "");
 }
 
-static void put_row_tables(text *to, const row *r) {
+void put_tables(text *to, const row *r, const tni_schema *s, const char *gen, const char *room) {
+    int slot[TNI_PARAMS], nfixed;
     text line = {NULL, 0, 0};
-    put(to, "\n");
-    put_param_table(to, &r->s, text_format("tni_params_%s", r->name), text_format("tn_%s_args", r->name), "");
+    tni_schema_slots(s, slot, &nfixed);
+    put_params(to, r, s, room);
     put_defaults(to, r);
-    put_names(to, r);
-    if (r->nslots) {
-        put(&line, "static const uint64_t tni_needs_%s[] = {", r->name);
-        for (int i = 0; i < r->nslots; i++)
-            put(&line, r->masks[i] ? "%sUINT64_C(0x%llx)" : "%s%llu", i ? ", " : "", (unsigned long long)r->masks[i]);
-        put(&line, "};");
-        put_wrapped(to, line.at, 4, "");
-    }
+    put_names(to, r, s);
+    if (r->nslots) put_needs(to, r);
+    put(&line, "%s = {%s%s, &tni_defaults_%s, tni_names_%s, %s%s, ", gen, s->nparam ? "tni_params_" : "NULL",
+        s->nparam ? r->name : "", r->name, r->name, r->nslots ? "tni_needs_" : "NULL", r->nslots ? r->name : "");
+    put(&line, "%d, %d, %d, %d, sizeof(tn_%s_args), ", s->nparam, nfixed, s->nresults, r->nsaves, r->name);
+    put(&line, r->forms & TN_OUT ? "offsetof(tn_%s_args, out), " : "UINT16_MAX, ", r->name);
+    put(&line, r->pointwise ? "%s, TNI_LOOP_%s, {" : "%s, 0, {", props_text(s), r->name);
+    for (int i = 0; i < TNI_FIXED; i++) put(&line, "%s%d", i ? ", " : "", i < nfixed ? slot[i] : 0);
+    put(&line, "}};");
     put(to, "TNI_PRIVATE_BEGIN\n");
-    put_gen(to, r);
+    put_wrapped(to, line.at, 4, "");
     put(to, "TNI_PRIVATE_END\n");
 }
 
@@ -151,7 +120,11 @@ void write_rows(const table *all) {
         }
     put(&t, "\n");
     put_words(&t, "");
-    for (int i = 0; i < all->n; i++) put_row_tables(&t, all->row[i]);
+    for (int i = 0; i < all->n; i++) {
+        const row *r = all->row[i];
+        put(&t, "\n");
+        put_tables(&t, r, &r->s, text_format("TN_PRIV_DEFINE(tn_gen, tni_gen_%s)", r->name), "");
+    }
     put(&t, "\nTNI_PRIVATE_BEGIN\nTN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {\n");
     for (int i = 0; i < all->n; i++) put(&t, "    &tni_row_%s,\n", all->row[i]->name);
     put(&t, "    NULL};\nTNI_PRIVATE_END\n");

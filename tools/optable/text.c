@@ -116,8 +116,6 @@ void fault(const char *file, int line, const char *format, ...) {
     faults++;
 }
 
-/* --- files ------------------------------------------------------------------------------------------------------ */
-
 char *file_read(const char *path) {
     char *full = text_format("%s/%s", options.root, path);
     FILE *f = fopen(full, "rb");

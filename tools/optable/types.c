@@ -5,56 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+const type_names types[] = {
+    {"0", "", "", ""},
+    {"TN_T_TENSOR", "Tensor", "tn_tensor *", "tn_tensor *"},
+    {"TN_T_TENSORS", "Tensor[]", "tn_tensors ", "tn_tensor_list "},
+    {"TN_T_INT", "int", "int64_t ", "int64_t "},
+    {"TN_T_FLOAT", "float", "double ", "double "},
+    {"TN_T_BOOL", "bool", "bool ", "bool "},
+    {"TN_T_SCALAR", "Scalar", "tn_scalar ", "tn_number "},
+    {"TN_T_INTS", "int[]", "tn_ints ", "tn_dims "},
+    {"TN_T_FLOATS", "float[]", "tn_floats ", "tn_doubles "},
+    {"TN_T_DTYPE", "ScalarType", "tn_dtype ", "tn_dtype "},
+    {"TN_T_DEVICE", "Device", "tn_device_id ", "tn_device_id "},
+    {"TN_T_GENERATOR", "Generator", "tn_generator *", "tn_generator *"},
+    {"TN_T_ENUM", "enum", "", ""},
+    {"TN_T_STRING", "str", "const char *", "const char *"},
+    {"TN_T_MODULE", "Module", "tn_module *", "tn_module *"},
+    {"TN_T_MODULES", "Module[]", "tn_modules ", "tn_module_list "}};
+
 const char *type_of(const tni_schema_param *p) {
-    switch (p->type) {
-    case TN_T_TENSOR:
-        return "tn_tensor *";
-    case TN_T_TENSORS:
-        return "tn_tensors ";
-    case TN_T_INT:
-        return "int64_t ";
-    case TN_T_FLOAT:
-        return p->flags & TN_P_MAYBE ? "tn_maybe " : "double ";
-    case TN_T_BOOL:
-        return "bool ";
-    case TN_T_SCALAR:
-        return p->flags & TN_P_DOUBLE ? "double " : "tn_scalar ";
-    case TN_T_INTS:
-        return "tn_ints ";
-    case TN_T_FLOATS:
-        return "tn_floats ";
-    case TN_T_DTYPE:
-        return "tn_dtype ";
-    case TN_T_DEVICE:
-        return "tn_device_id ";
-    case TN_T_GENERATOR:
-        return "tn_generator *";
-    case TN_T_ENUM:
-        return text_format("tn_%s ", text_snake(p->words->name));
-    case TN_T_STRING:
-        return "const char *";
-    case TN_T_MODULE:
-        return "tn_module *";
-    default:
-        return "tn_modules ";
-    }
+    if (p->type == TN_T_ENUM) return text_format("tn_%s ", text_snake(p->words->name));
+    if (p->flags & TN_P_MAYBE) return "tn_maybe ";
+    return p->flags & TN_P_DOUBLE ? "double " : types[p->type].c;
 }
 
 const char *type_cxx(const tni_schema_param *p) {
-    switch (p->type) {
-    case TN_T_TENSORS:
-        return "tn_tensor_list ";
-    case TN_T_INTS:
-        return "tn_dims ";
-    case TN_T_FLOATS:
-        return "tn_doubles ";
-    case TN_T_MODULES:
-        return "tn_module_list ";
-    case TN_T_SCALAR:
-        return p->flags & TN_P_DOUBLE ? "double " : "tn_number ";
-    default:
-        return type_of(p);
-    }
+    bool own = p->type == TN_T_ENUM || (p->flags & (TN_P_MAYBE | TN_P_DOUBLE));
+    return own ? type_of(p) : types[p->type].cxx;
 }
 
 static char *real_text(double v) {
@@ -150,8 +127,6 @@ void put_default_arrays(text *t, const tni_schema *s, const char *prefix) {
     }
 }
 
-/* --- structs ------------------------------------------------------------------------------------------------------- */
-
 /* Members of one type share a line: "tn_tensor *self, *other;". */
 static void put_member(text *t, char **last, const char *type, const char *name) {
     size_t n = strlen(type);
@@ -199,11 +174,20 @@ const char *out_null(const row *r) {
                                 : "{NULL, NULL, NULL, NULL}";
 }
 
-const char *type_flag_text(unsigned flags) {
-    static const char *const names[] = {"TN_P_OPTIONAL", "TN_P_DEFAULT", "TN_P_KEYWORD", "TN_P_NUMBER",
-                                        "TN_P_MUTATED", "TN_P_DOUBLE", "TN_P_MAYBE", "TN_P_HOLES"};
+static const char *bits_text(unsigned bits, const char *const *names) {
     text t = {NULL, 0, 0};
-    for (int i = 0; i < 8; i++)
-        if (flags >> i & 1) put(&t, "%s%s", t.n ? " | " : "", names[i]);
+    for (int i = 0; names[i]; i++)
+        if (bits >> i & 1) put(&t, "%s%s", t.n ? " | " : "", names[i]);
     return t.n ? t.at : "0";
+}
+
+const char *flags_text(unsigned flags) {
+    static const char *const names[] = {"TN_P_OPTIONAL", "TN_P_DEFAULT", "TN_P_KEYWORD", "TN_P_NUMBER",
+                                        "TN_P_MUTATED", "TN_P_DOUBLE", "TN_P_MAYBE", "TN_P_HOLES", NULL};
+    return bits_text(flags, names);
+}
+const char *props_text(const tni_schema *s) {
+    static const char *const names[] = {"TN_PROP_LISTS", "TN_PROP_GENERATOR", "TN_PROP_MUTATED", "TN_PROP_INTS",
+                                        "TN_PROP_RETURNS_LIST", NULL};
+    return bits_text(tni_schema_props(s), names);
 }

@@ -1,0 +1,11 @@
+/* data.h (room) - data sets and loaders: private part. Sees the public chapters alone. */
+#ifndef TNI_DATA_DATA_H
+#define TNI_DATA_DATA_H
+
+#include "../api/data.h"
+#include "../nn/nn.h"
+
+/* Bytes of one item of a field; checked when the set is made. */
+TN_PRIV int64_t tni_field_bytes(const tn_field *f);
+
+#endif

@@ -1,0 +1,228 @@
+/* dataset.c - sets of items over tensors, images, IDX files, and parts of other sets. */
+#include "data.h"
+
+/* --- the set ----------------------------------------------------------------------------------------------------- */
+
+TN_PRIV int64_t tni_field_bytes(const tn_field *f) {
+    int64_t bytes = tn_dtype_bytes(f->dtype);
+    for (int i = 0; i < f->ndim; i++) bytes *= f->size[i];
+    return bytes;
+}
+
+static bool dataset_field_fits(const tn_field *f) {
+    int64_t bytes = tn_dtype_bytes(f->dtype);
+    if (bytes < 1 || f->ndim < 0 || f->ndim >= TN_MAX_DIMS) return false;
+    for (int i = 0; i < f->ndim; i++) {
+        if (f->size[i] < 0 || (f->size[i] > 0 && bytes > INT64_MAX / 1024 / f->size[i])) return false;
+        bytes *= f->size[i];
+    }
+    return true;
+}
+
+static bool dataset_fits(const tn_dataset *d) {
+    bool ok = d->size >= 0 && d->nfields >= 1 && d->nfields <= TN_MAX_FIELDS && d->get;
+    for (int i = 0; ok && i < d->nfields; i++) ok = dataset_field_fits(&d->field[i]);
+    return ok || tni_nn_error(TN_INVALID, "a data set of 1 to %d fields with a size and get is expected", TN_MAX_FIELDS);
+}
+
+TN_API tn_dataset *tn_dataset_new(const tn_dataset *like) {
+    tn_dataset *d = NULL, given;
+    if (!like) return tni_nn_error(TN_INVALID, "data set is NULL"), (tn_dataset *)NULL;
+    if (tn_ok() && dataset_fits(like)) d = (tn_dataset *)tn_alloc(sizeof *d);
+    if (d) {
+        *d = *like;
+        d->count = 1;
+        return d;
+    }
+    given = *like;
+    if (given.destroy) given.destroy(&given);
+    return NULL;
+}
+
+TN_API tn_dataset *tn_dataset_hold(tn_dataset *d) {
+    if (d) d->count++;
+    return d;
+}
+TN_API void tn_dataset_free(tn_dataset *d) {
+    if (!d || --d->count > 0) return;
+    if (d->destroy) d->destroy(d);
+    tn_alloc_free(d, sizeof *d);
+}
+
+/* --- tensors ------------------------------------------------------------------------------------------------------- */
+
+/* Contiguous tensors, held, and what get reads of them. */
+typedef struct dataset_rows {
+    tn_tensor *held[TN_MAX_FIELDS];
+    const char *at[TN_MAX_FIELDS];
+    int64_t bytes[TN_MAX_FIELDS];
+    float table[256]; /* of images: the float of a byte */
+    int label_bytes;
+    bool label_signed;
+} dataset_rows;
+
+static void dataset_rows_destroy(tn_dataset *d) {
+    dataset_rows *r = (dataset_rows *)d->user;
+    for (int i = 0; r && i < TN_MAX_FIELDS; i++) tn_free(r->held[i]);
+    if (r) tn_alloc_free(r, sizeof *r);
+    d->user = NULL;
+}
+
+/* Field i is made of t's rows. */
+static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
+    dataset_rows *r = (dataset_rows *)d->user;
+    tn_ints shape = tn_shape(t);
+    tn_tensor *dense;
+    int64_t mark;
+    if (!t) return tni_nn_error(TN_INVALID, "tensor %d is NULL", i);
+    if (shape.n < 1) return tni_nn_error(TN_INVALID, "tensor %d has no rows", i);
+    if (tn_device_of(t) != TN_CPU) return tni_nn_error(TN_UNSUPPORTED, "tensor %d is not on the CPU", i);
+    if (i > 0 && shape.at[0] != d->size)
+        return tni_nn_error(TN_INVALID, "tensor %d has %lld rows, tensor 0 has %lld", i, (long long)shape.at[0], (long long)d->size);
+    mark = tn_scope_begin();
+    dense = tn_is_contiguous(t) ? t : tnp_contiguous(t);
+    if (dense) r->held[i] = tn_hold(dense);
+    tn_scope_end(mark);
+    if (!dense) return false;
+    d->size = shape.at[0];
+    d->field[i].dtype = tn_dtype_of(t);
+    d->field[i].ndim = (int)shape.n - 1;
+    for (int64_t k = 1; k < shape.n; k++) d->field[i].size[k - 1] = shape.at[k];
+    r->at[i] = (const char *)tn_data(dense);
+    r->bytes[i] = tni_field_bytes(&d->field[i]);
+    return true;
+}
+
+static bool dataset_rows_get(const tn_dataset *d, int64_t index, void *const *to) {
+    const dataset_rows *r = (const dataset_rows *)d->user;
+    for (int i = 0; i < d->nfields; i++)
+        if (r->bytes[i]) memcpy(to[i], r->at[i] + index * r->bytes[i], (size_t)r->bytes[i]);
+    return true;
+}
+
+static bool dataset_rows_begin(tn_dataset *d) {
+    memset(d, 0, sizeof *d);
+    if (!tn_ok()) return false;
+    d->user = tn_alloc(sizeof(dataset_rows));
+    if (!d->user) return false;
+    memset(d->user, 0, sizeof(dataset_rows));
+    d->destroy = dataset_rows_destroy;
+    d->get = dataset_rows_get;
+    return true;
+}
+
+TN_API tn_dataset *tn_dataset_tensors(tn_tensors tensors) {
+    tn_dataset d;
+    bool ok = dataset_rows_begin(&d);
+    if (!ok) return NULL;
+    if (tensors.n < 1 || tensors.n > TN_MAX_FIELDS || !tensors.at)
+        ok = tni_nn_error(TN_INVALID, "1 to %d tensors are expected", TN_MAX_FIELDS);
+    for (int i = 0; ok && i < (int)tensors.n; i++) ok = dataset_rows_add(&d, i, tensors.at[i]);
+    d.nfields = (int)tensors.n;
+    if (ok) return tn_dataset_new(&d);
+    dataset_rows_destroy(&d);
+    return NULL;
+}
+
+/* --- images ----------------------------------------------------------------------------------------------------------- */
+
+static int64_t dataset_label(const dataset_rows *r, int64_t index) {
+    const char *at = r->at[1] + index * r->bytes[1];
+    int64_t v64;
+    int32_t v32;
+    int16_t v16;
+    switch (r->label_bytes) {
+    case 1: return r->label_signed ? (int64_t)*(const int8_t *)at : (int64_t)*(const uint8_t *)at;
+    case 2: return memcpy(&v16, at, sizeof v16), v16;
+    case 4: return memcpy(&v32, at, sizeof v32), v32;
+    default: return memcpy(&v64, at, sizeof v64), v64;
+    }
+}
+
+static bool dataset_images_get(const tn_dataset *d, int64_t index, void *const *to) {
+    const dataset_rows *r = (const dataset_rows *)d->user;
+    const uint8_t *from = (const uint8_t *)r->at[0] + index * r->bytes[0];
+    float *image = (float *)to[0];
+    int64_t label = dataset_label(r, index);
+    for (int64_t i = 0; i < r->bytes[0]; i++) image[i] = r->table[from[i]];
+    memcpy(to[1], &label, sizeof label);
+    return true;
+}
+
+static bool dataset_images_fit(const tn_tensor *images, const tn_tensor *labels, double std) {
+    tn_dtype label = tn_dtype_of(labels);
+    int n = tn_ndim(images);
+    if (!images || !labels) return tni_nn_error(TN_INVALID, "images or labels are NULL");
+    if (tn_dtype_of(images) != TN_U8 || (n != 3 && n != 4))
+        return tni_nn_error(TN_INVALID, "images: uint8 (N, H, W) or (N, C, H, W) is expected");
+    if (tn_ndim(labels) != 1 || (label != TN_U8 && label != TN_I8 && label != TN_I16 && label != TN_I32 && label != TN_I64))
+        return tni_nn_error(TN_INVALID, "labels: integers (N) are expected");
+    return std > 0 || tni_nn_error(TN_INVALID, "std must be positive");
+}
+
+TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, double mean, double std) {
+    tn_dataset d;
+    dataset_rows *r;
+    if (!dataset_rows_begin(&d)) return NULL;
+    r = (dataset_rows *)d.user;
+    if (!dataset_images_fit(images, labels, std) || !dataset_rows_add(&d, 0, images) || !dataset_rows_add(&d, 1, labels)) {
+        dataset_rows_destroy(&d);
+        return NULL;
+    }
+    r->label_bytes = (int)r->bytes[1];
+    r->label_signed = d.field[1].dtype != TN_U8;
+    for (int v = 0; v < 256; v++) r->table[v] = ((float)v / 255.0f - (float)mean) / (float)std;
+    d.field[0].dtype = TN_F32;
+    if (d.field[0].ndim == 2) {
+        d.field[0].ndim = 3;
+        d.field[0].size[2] = d.field[0].size[1];
+        d.field[0].size[1] = d.field[0].size[0];
+        d.field[0].size[0] = 1;
+    }
+    d.field[1].dtype = TN_I64;
+    d.nfields = 2;
+    d.get = dataset_images_get;
+    return tn_dataset_new(&d);
+}
+
+TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean, double std) {
+    int64_t mark = tn_scope_begin();
+    tn_tensor *images = tn_load_idx_at(NULL, 0, images_path), *labels = images ? tn_load_idx_at(NULL, 0, labels_path) : NULL;
+    tn_dataset *d = labels ? tn_dataset_images(images, labels, mean, std) : NULL;
+    tn_scope_end(mark);
+    return d;
+}
+
+/* --- parts of sets -------------------------------------------------------------------------------------------------------- */
+
+typedef struct dataset_part {
+    tn_dataset *of;
+    int64_t from;
+} dataset_part;
+
+static bool dataset_part_get(const tn_dataset *d, int64_t index, void *const *to) {
+    const dataset_part *p = (const dataset_part *)d->user;
+    return p->of->get(p->of, p->from + index, to);
+}
+static void dataset_part_destroy(tn_dataset *d) {
+    dataset_part *p = (dataset_part *)d->user;
+    tn_dataset_free(p->of);
+    tn_alloc_free(p, sizeof *p);
+}
+
+TN_API tn_dataset *tn_dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
+    dataset_part *p = NULL;
+    tn_dataset part;
+    if (tn_ok() && (!d || from < 0 || from > to || to > d->size))
+        tni_nn_error(TN_INVALID, "slice: 0 <= from <= to <= %lld is expected", d ? (long long)d->size : 0LL);
+    if (tn_ok()) p = (dataset_part *)tn_alloc(sizeof *p);
+    if (!p) return tn_dataset_free(d), (tn_dataset *)NULL;
+    p->of = d;
+    p->from = from;
+    part = *d;
+    part.size = to - from;
+    part.get = dataset_part_get;
+    part.destroy = dataset_part_destroy;
+    part.user = p;
+    return tn_dataset_new(&part);
+}

@@ -1,0 +1,80 @@
+/* pool.inl - 2 x 2 windows of float; with AVX2, eight at a time: even and odd columns are parted by shuffles. */
+#if TNI_ISA == 1
+static __m256 TNI_FN(pool_part)(__m256 a, __m256 b, int odd) { /* columns 0 2 4 ... or 1 3 5 ... of a, b */
+    const __m256 s = odd ? _mm256_shuffle_ps(a, b, 0xdd) : _mm256_shuffle_ps(a, b, 0x88);
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(s), 0xd8));
+}
+static int64_t TNI_FN(pool_max)(const float *upper, const float *lower, int64_t n, float *to, uint8_t *index) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const __m256 a = _mm256_loadu_ps(upper + 2 * i), b = _mm256_loadu_ps(upper + 2 * i + 8);
+        const __m256 c = _mm256_loadu_ps(lower + 2 * i), d = _mm256_loadu_ps(lower + 2 * i + 8);
+        const __m256 v[3] = {TNI_FN(pool_part)(a, b, 1), TNI_FN(pool_part)(c, d, 0), TNI_FN(pool_part)(c, d, 1)};
+        __m256 best = TNI_FN(pool_part)(a, b, 0);
+        __m256i at = _mm256_setzero_si256();
+        for (int k = 0; k < 3; k++) {
+            const __m256 m = _mm256_or_ps(_mm256_cmp_ps(v[k], best, _CMP_GT_OQ), _mm256_cmp_ps(v[k], v[k], _CMP_UNORD_Q));
+            best = _mm256_blendv_ps(best, v[k], m);
+            at = _mm256_blendv_epi8(at, _mm256_set1_epi32(k + 1), _mm256_castps_si256(m));
+        }
+        _mm256_storeu_ps(to + i, best);
+        if (index) {
+            const __m128i h = _mm_packs_epi32(_mm256_castsi256_si128(at), _mm256_extracti128_si256(at, 1));
+            _mm_storel_epi64((__m128i *)(void *)(index + i), _mm_packs_epi16(h, h));
+        }
+    }
+    return i;
+}
+static int64_t TNI_FN(pool_spread)(const float *grad, const uint8_t *index, int64_t n, float *upper, float *lower) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const __m256i at = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(index + i)));
+        const __m256 g = _mm256_loadu_ps(grad + i);
+        __m256 v[4];
+        for (int k = 0; k < 4; k++)
+            v[k] = _mm256_and_ps(g, _mm256_castsi256_ps(_mm256_cmpeq_epi32(at, _mm256_set1_epi32(k))));
+        for (int k = 0; k < 2; k++) {
+            const __m256 x = _mm256_unpacklo_ps(v[2 * k], v[2 * k + 1]), y = _mm256_unpackhi_ps(v[2 * k], v[2 * k + 1]);
+            float *to = (k ? lower : upper) + 2 * i;
+            _mm256_storeu_ps(to, _mm256_permute2f128_ps(x, y, 0x20));
+            _mm256_storeu_ps(to + 8, _mm256_permute2f128_ps(x, y, 0x31));
+        }
+    }
+    return i;
+}
+#endif
+
+#if TNI_ISA == 2 /* memory sets the speed: the loops of AVX2 do */
+static void TNI_FN(max_pool_pairs)(const float *upper, const float *lower, int64_t n, float *to, uint8_t *index) {
+    max_pool_pairs_avx2(upper, lower, n, to, index);
+}
+static void TNI_FN(max_pool_pairs_grad)(const float *grad, const uint8_t *index, int64_t n, float *upper, float *lower) {
+    max_pool_pairs_grad_avx2(grad, index, n, upper, lower);
+}
+#else
+static void TNI_FN(max_pool_pairs)(const float *upper, const float *lower, int64_t n, float *to, uint8_t *index) {
+    int64_t i = 0;
+#if TNI_ISA == 1
+    i = TNI_FN(pool_max)(upper, lower, n, to, index);
+#endif
+    for (; i < n; i++) {
+        const float v[3] = {upper[2 * i + 1], lower[2 * i], lower[2 * i + 1]};
+        float best = upper[2 * i];
+        int at = 0;
+        for (int k = 0; k < 3; k++)
+            if (v[k] > best || v[k] != v[k]) best = v[k], at = k + 1;
+        to[i] = best;
+        if (index) index[i] = (uint8_t)at;
+    }
+}
+static void TNI_FN(max_pool_pairs_grad)(const float *grad, const uint8_t *index, int64_t n, float *upper, float *lower) {
+    int64_t i = 0;
+#if TNI_ISA == 1
+    i = TNI_FN(pool_spread)(grad, index, n, upper, lower);
+#endif
+    for (; i < n; i++) {
+        upper[2 * i] = index[i] == 0 ? grad[i] : 0, upper[2 * i + 1] = index[i] == 1 ? grad[i] : 0;
+        lower[2 * i] = index[i] == 2 ? grad[i] : 0, lower[2 * i + 1] = index[i] == 3 ? grad[i] : 0;
+    }
+}
+#endif

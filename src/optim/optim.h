@@ -1,0 +1,40 @@
+/* optim.h (room) - optimizers and schedules: private part. Sees the public chapters alone. */
+#ifndef TNI_OPTIM_OPTIM_H
+#define TNI_OPTIM_OPTIM_H
+
+#include "../nn/nn.h"
+
+/* A kind of optimizer; stands below its functions. The generator reads these lines. */
+#define TN_OPTIMIZER(name_, schema_, ...)                                                                    \
+    TNI_ROW_BEGIN                                                                                            \
+    TN_PRIV_DECLARE(tn_gen, tni_ogen_##name_);                                                               \
+    TN_PRIV_DECLARE(tn_orow, tni_optimizer_##name_);                                                         \
+    TN_PRIV_DEFINE(tn_orow, tni_optimizer_##name_) = {.name = #name_, .schema = schema_,                     \
+        .gen = &tni_ogen_##name_, __VA_ARGS__};                                                              \
+    TNI_ROW_END
+
+/* Parameters that share options. */
+typedef struct tni_group {
+    char *options;         /* the argument struct, then its lists */
+    int64_t bytes;
+    int64_t first, count;  /* in the optimizer's parameters */
+} tni_group;
+
+struct tn_optimizer {
+    const tn_orow *row;
+    int nstates, ngroups, groups_room;
+    tni_group *group;
+    int64_t n;             /* parameters */
+    tn_tensor **param;     /* n, held */
+    tn_tensor **state;     /* nstates * n, by parameter; held; NULL before the first step */
+    double *count;         /* n: steps made */
+    int64_t bytes;         /* of the block of param, state, count, and the room for a step */
+    void *step_room;
+};
+TN_PRIV int64_t tni_step_room(int64_t n, int nstates);
+TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options); /* the row's check */
+/* A number of an argument struct; false when the option is none. */
+TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value);
+TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value);
+
+#endif

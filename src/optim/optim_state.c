@@ -1,0 +1,274 @@
+/* optim_state.c - an optimizer's state as named tensors, out and in. Its layout is part of checkpoints: version 1 is
+ *
+ *   state.<i>.step            0-dim f32: steps of parameter i, where the row counts them
+ *   state.<i>.<name>          the row's state tensors, like the parameter; absent before the first step
+ *   group.<g>.<option>        0-dim f64 (floats), 0-dim i64 (ints, bools, words), 1-dim f64 (lists of floats) */
+#include "optim.h"
+
+#include <stdlib.h>
+
+/* --- out ------------------------------------------------------------------------------------------------------ */
+
+typedef struct dict_entry {
+    int64_t name;
+    tn_tensor *tensor; /* held */
+} dict_entry;
+typedef struct dict_list {
+    tni_buffer names, entries;
+    bool failed;
+} dict_list;
+
+static void dict_add(dict_list *d, tn_tensor *t, const char *format, ...) TNI_PRINTF(3, 4);
+static void dict_add(dict_list *d, tn_tensor *t, const char *format, ...) {
+    char name[128];
+    dict_entry e = {d->names.n, t};
+    va_list list;
+    va_start(list, format);
+    vsnprintf(name, sizeof name, format, list);
+    va_end(list);
+    if (!t || d->failed || !tni_buffer_add(&d->names, name, (int64_t)strlen(name) + 1) ||
+        !tni_buffer_add(&d->entries, &e, sizeof e))
+        d->failed = true;
+    else
+        tn_hold(t);
+}
+
+/* The number k of "a, b, c", as a name. */
+static bool dict_state_name(const char *names, int k, char *to, size_t room) {
+    tni_span list = {names, (int)strlen(names)}, item;
+    while (tni_item_next(&list, &item))
+        if (k-- == 0) return snprintf(to, room, "%.*s", item.n, item.at) < (int)room;
+    return false;
+}
+
+static void dict_add_states(dict_list *d, const tn_optimizer *o) {
+    char name[48];
+    for (int64_t i = 0; i < o->n; i++) {
+        float count = (float)o->count[i];
+        if (o->row->counts && o->count[i] > 0)
+            dict_add(d, tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_F32), "state.%lld.step", (long long)i);
+        for (int k = 0; k < o->nstates; k++)
+            if (o->state[i * o->nstates + k] && dict_state_name(o->row->state, k, name, sizeof name))
+                dict_add(d, o->state[i * o->nstates + k], "state.%lld.%s", (long long)i, name);
+    }
+}
+
+static void dict_add_option(dict_list *d, const tn_param *p, const char *options, int g) {
+    double value;
+    int64_t integer;
+    int32_t word;
+    tn_floats list;
+    tn_maybe maybe;
+    tn_tensor *t = NULL;
+    if (p->type == TN_T_FLOATS) {
+        memcpy(&list, options + p->offset, sizeof list);
+        t = tn_from_at(NULL, 0, list.at, tn_ints_of(&list.n, 1), TN_F64);
+    } else if (p->type == TN_T_FLOAT && (p->flags & TN_P_MAYBE)) {
+        memcpy(&maybe, options + p->offset, sizeof maybe);
+        if (maybe.given != TN_GIVEN) return;
+        t = tn_from_at(NULL, 0, &maybe.value, tn_empty_dims(), TN_F64);
+    } else if (p->type == TN_T_ENUM) {
+        memcpy(&word, options + p->offset, sizeof word);
+        integer = word;
+        t = tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64);
+    } else if (tni_option_take(p, options, &value)) {
+        integer = (int64_t)value;
+        t = p->type == TN_T_INT || p->type == TN_T_BOOL ? tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64)
+                                                        : tn_from_at(NULL, 0, &value, tn_empty_dims(), TN_F64);
+    } else {
+        return;
+    }
+    dict_add(d, t, "group.%d.%s", g, p->name);
+}
+
+static tn_named_list dict_list_of(const dict_list *d) {
+    tn_named_list list = {NULL, 0, 0, true};
+    int64_t n = d->entries.n / (int64_t)sizeof(dict_entry);
+    const dict_entry *e = (const dict_entry *)(const void *)d->entries.at;
+    list.bytes = n * (int64_t)sizeof *list.at + d->names.n;
+    list.n = -1;
+    if (!d->failed) list.at = (tn_named *)tn_alloc((size_t)list.bytes + 1);
+    list.bytes++;
+    if (!list.at) {
+        for (int64_t i = 0; i < n; i++) tn_free(e[i].tensor);
+        return list;
+    }
+    memcpy(list.at + n, d->names.at, (size_t)d->names.n);
+    for (int64_t i = 0; i < n; i++) {
+        list.at[i].name = (const char *)(list.at + n) + e[i].name;
+        list.at[i].tensor = e[i].tensor;
+    }
+    list.n = n;
+    return list;
+}
+
+TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o) {
+    tn_named_list list = {NULL, -1, 0, true};
+    dict_list d;
+    int64_t mark;
+    if (!tn_ok()) return list;
+    if (!o) return tni_nn_error(TN_INVALID, "optimizer is NULL"), list;
+    memset(&d, 0, sizeof d);
+    mark = tn_scope_begin();
+    dict_add_states(&d, o);
+    for (int g = 0; g < o->ngroups; g++)
+        for (int i = 0; i < o->row->gen->nparam; i++) dict_add_option(&d, &o->row->gen->param[i], o->group[g].options, g);
+    list = dict_list_of(&d);
+    tni_buffer_free(&d.names);
+    tni_buffer_free(&d.entries);
+    tn_scope_end(mark);
+    return list;
+}
+
+/* --- in --------------------------------------------------------------------------------------------------------- */
+
+/* New states, counts and options, exchanged with the old ones at the end. */
+typedef struct dict_load {
+    tn_optimizer *o;
+    tn_tensor **state; /* nstates * n, held */
+    double *count;
+    char **options;    /* ngroups */
+    size_t bytes;
+} dict_load;
+
+static bool dict_begin(dict_load *l, tn_optimizer *o) {
+    size_t pointers = (size_t)(o->n * o->nstates) + (size_t)o->ngroups;
+    memset(l, 0, sizeof *l);
+    l->o = o;
+    l->bytes = pointers * sizeof(void *) + (size_t)(o->n + 1) * sizeof(double);
+    l->count = (double *)tn_alloc(l->bytes);
+    if (!l->count) return false;
+    memset(l->count, 0, l->bytes);
+    l->state = (tn_tensor **)(void *)(l->count + o->n + 1);
+    l->options = (char **)(void *)(l->state + o->n * o->nstates);
+    for (int g = 0; g < o->ngroups; g++) { /* a list's copy points into the old block: moved below */
+        l->options[g] = (char *)tn_alloc((size_t)o->group[g].bytes);
+        if (!l->options[g]) return false;
+        memcpy(l->options[g], o->group[g].options, (size_t)o->group[g].bytes);
+        for (int i = 0; i < o->row->gen->nparam; i++) {
+            const tn_param *p = &o->row->gen->param[i];
+            char *at;
+            if (p->type != TN_T_FLOATS) continue;
+            memcpy(&at, l->options[g] + p->offset, sizeof at);
+            at = l->options[g] + (at - o->group[g].options);
+            memcpy(l->options[g] + p->offset, &at, sizeof at);
+        }
+    }
+    return true;
+}
+
+static void dict_end(dict_load *l, bool commit) {
+    tn_optimizer *o = l->o;
+    if (!l->count) return;
+    for (int64_t i = 0; i < o->n * o->nstates; i++) {
+        tn_tensor *old = commit ? o->state[i] : l->state[i];
+        if (commit) o->state[i] = l->state[i];
+        tn_free(old);
+    }
+    for (int64_t i = 0; commit && i < o->n; i++) o->count[i] = l->count[i];
+    for (int g = 0; g < o->ngroups; g++) {
+        char *old = commit ? o->group[g].options : l->options[g];
+        if (commit) o->group[g].options = l->options[g];
+        if (old) tn_alloc_free(old, (size_t)o->group[g].bytes);
+    }
+    tn_alloc_free(l->count, l->bytes);
+}
+
+/* "state.12.exp_avg" -> 12 and "exp_avg"; NULL when it is not of that form. */
+static const char *dict_number(const char *name, const char *prefix, int64_t limit, int64_t *number) {
+    size_t n = strlen(prefix);
+    char *end;
+    if (strncmp(name, prefix, n) != 0 || name[n] < '0' || name[n] > '9') return NULL;
+    *number = (int64_t)strtoll(name + n, &end, 10);
+    return *end == '.' && *number >= 0 && *number < limit ? end + 1 : NULL;
+}
+
+static bool dict_load_state(dict_load *l, int64_t i, const char *name, const tn_named *e) {
+    tn_optimizer *o = l->o;
+    char known[48];
+    tn_ints a = tn_shape(o->param[i]), b = tn_shape(e->tensor);
+    tn_tensor *t;
+    if (o->row->counts && strcmp(name, "step") == 0) {
+        if (tn_numel(e->tensor) != 1) return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
+        l->count[i] = tn_item(e->tensor);
+        return l->count[i] >= 0 || tni_nn_error(TN_INVALID, "%s is negative", e->name);
+    }
+    for (int k = 0; k < o->nstates; k++) {
+        tn_tensor **to = &l->state[i * o->nstates + k];
+        if (!dict_state_name(o->row->state, k, known, sizeof known) || strcmp(known, name) != 0) continue;
+        if (*to) return tni_nn_error(TN_INVALID, "%s stands twice", e->name);
+        if (a.n != b.n || (a.n && memcmp(a.at, b.at, (size_t)a.n * sizeof *a.at) != 0))
+            return tni_nn_error(TN_INVALID, "%s: its shape is not the parameter's", e->name);
+        t = tnp_empty(a, tn_dtype_of(o->param[i]), tn_device_of(o->param[i]));
+        if (!t || !tnp_copy_(t, e->tensor)) return false;
+        *to = tn_hold(t);
+        return true;
+    }
+    return tni_nn_error(TN_INVALID, "%s: the optimizer has no such state", e->name);
+}
+
+static bool dict_load_option(dict_load *l, int64_t g, const char *name, const tn_named *e) {
+    const tn_gen *gen = l->o->row->gen;
+    char *options = l->options[g];
+    for (int i = 0; i < gen->nparam; i++) {
+        const tn_param *p = &gen->param[i];
+        tn_floats list;
+        tn_maybe maybe;
+        int32_t word;
+        if (strcmp(p->name, name) != 0) continue;
+        if (p->type == TN_T_FLOATS) {
+            memcpy(&list, options + p->offset, sizeof list);
+            return tn_read_f64(e->tensor, (double *)(uintptr_t)list.at, list.n);
+        }
+        if (tn_numel(e->tensor) != 1) return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
+        if (tni_option_put(p, options, tn_item(e->tensor))) return true;
+        if (p->type == TN_T_ENUM) {
+            word = (int32_t)tn_item(e->tensor);
+            memcpy(options + p->offset, &word, sizeof word);
+            return true;
+        }
+        if (p->type == TN_T_FLOAT) {
+            maybe = tn_some(tn_item(e->tensor));
+            memcpy(options + p->offset, &maybe, sizeof maybe);
+            return true;
+        }
+        break;
+    }
+    return tni_nn_error(TN_INVALID, "%s: the optimizer has no such option", e->name);
+}
+
+static bool dict_load_each(dict_load *l, const tn_named *at, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        int64_t number;
+        const char *name;
+        if (!at[i].name || !at[i].tensor) return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
+        if ((name = dict_number(at[i].name, "state.", l->o->n, &number)) != NULL) {
+            if (!dict_load_state(l, number, name, &at[i])) return false;
+        } else if ((name = dict_number(at[i].name, "group.", l->o->ngroups, &number)) != NULL) {
+            if (!dict_load_option(l, number, name, &at[i])) return false;
+        } else {
+            return tni_nn_error(TN_INVALID, "%s: the optimizer has no such parameter or group", at[i].name);
+        }
+    }
+    for (int g = 0; g < l->o->ngroups; g++)
+        if (!tni_group_check(l->o, l->options[g])) return false;
+    return tn_ok();
+}
+
+TN_API bool tn_optimizer_load(tn_optimizer *o, const tn_named *at, int64_t n) {
+    dict_load l;
+    tni_step step;
+    int64_t mark;
+    bool ok, mode;
+    if (!tn_ok()) return false;
+    if (!o || n < 0 || (n && !at)) return tni_nn_error(TN_INVALID, "no optimizer, or no list of tensors");
+    tni_step_begin(&step, NULL, 0, o->row->name);
+    mark = tn_scope_begin();
+    mode = tn_set_grad_mode(false);
+    ok = dict_begin(&l, o) && dict_load_each(&l, at, n);
+    dict_end(&l, ok);
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    tni_step_end(&step);
+    return ok;
+}

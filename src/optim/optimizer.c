@@ -1,0 +1,397 @@
+/* optimizer.c - groups of parameters with options, states, and the step. Knows no kind of optimizer. */
+#include "optim.h"
+
+/* --- a module's parameters ------------------------------------------------------------------------------------ */
+
+TN_API tn_tensors tn_parameters(tn_module *m) {
+    tn_named_list list = tn_module_parameters(m);
+    tn_tensors none = {NULL, -1};
+    tn_tensor **at;
+    if (list.n < 0) return none;
+    at = (tn_tensor **)tn_alloc((size_t)(list.n + 1) * sizeof *at);
+    if (at) {
+        if (m->parameters) tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *at);
+        m->parameters = at;
+        m->nparameters = list.n;
+        for (int64_t i = 0; i < list.n; i++) at[i] = list.at[i].tensor;
+        none = tn_tensors_of(at, list.n);
+    }
+    tn_named_free(list);
+    return none;
+}
+
+/* --- options -------------------------------------------------------------------------------------------------------- */
+
+TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options) {
+    if (!o->row->check || o->row->check(options)) return true;
+    return tn_ok() ? tni_nn_error(TN_INVALID, "options that do not fit") : false;
+}
+
+static int64_t optim_lists(const tn_gen *gen, const char *args) {
+    int64_t bytes = 0;
+    for (int i = 0; i < gen->nparam; i++) {
+        tn_floats list;
+        if (gen->param[i].type != TN_T_FLOATS) continue;
+        memcpy(&list, args + gen->param[i].offset, sizeof list);
+        if (list.n > 0) bytes += list.n * 8;
+    }
+    return bytes;
+}
+
+static bool optim_check_lists(const tn_gen *gen, const char *args) {
+    for (int i = 0; i < gen->nparam; i++) {
+        tn_floats list;
+        if (gen->param[i].type != TN_T_FLOATS) continue;
+        memcpy(&list, args + gen->param[i].offset, sizeof list);
+        if (!list.at || list.n < 0 || (gen->param[i].count > 0 && list.n != gen->param[i].count))
+            return tni_nn_error(TN_INVALID, "%s: a list of %d numbers is expected", gen->param[i].name, gen->param[i].count);
+    }
+    return true;
+}
+
+/* A copy of an argument struct with its lists behind it; the parameters in it are forgotten. */
+static char *optim_copy_options(const tn_gen *gen, const char *args, int64_t *bytes) {
+    int64_t head = (gen->args_size + 7) / 8 * 8;
+    char *to, *behind;
+    if (!optim_check_lists(gen, args)) return NULL;
+    *bytes = head + optim_lists(gen, args);
+    to = (char *)tn_alloc((size_t)*bytes);
+    if (!to) return NULL;
+    memcpy(to, args, gen->args_size);
+    behind = to + head;
+    for (int i = 0; i < gen->nparam; i++) {
+        const tn_param *p = &gen->param[i];
+        tn_floats list = {NULL, 0};
+        if (p->type == TN_T_FLOATS) memcpy(&list, args + p->offset, sizeof list);
+        if (list.n > 0) {
+            memcpy(behind, list.at, (size_t)list.n * 8);
+            memcpy(to + p->offset, &behind, sizeof behind);
+            behind += list.n * 8;
+        }
+        if (p->type == TN_T_TENSORS) memset(to + p->offset, 0, sizeof(tn_tensors));
+    }
+    return to;
+}
+
+/* --- room -------------------------------------------------------------------------------------------------------------- */
+
+enum { OPTIM_POINTERS = 3 }; /* of a step, beside its states: param, grad, options */
+
+TN_PRIV int64_t tni_step_room(int64_t n, int nstates) {
+    return n * (int64_t)((size_t)(OPTIM_POINTERS + nstates) * sizeof(void *) + 2 * sizeof(bool) + 8 +
+                         (TN_OPTIM_NUMBERS + 1) * sizeof(double));
+}
+
+static int64_t optim_bytes(int64_t n, int nstates) {
+    return n * (int64_t)((size_t)(1 + nstates) * sizeof(void *) + sizeof(double)) + tni_step_room(n, nstates) + 64;
+}
+
+/* Makes room for n parameters; the first o->n are moved. */
+static bool optim_grow(tn_optimizer *o, int64_t n) {
+    int64_t bytes;
+    char *at;
+    tn_tensor **param, **state;
+    double *count;
+    if (n > INT64_MAX / 1024) return tni_nn_error(TN_MEMORY, "too many parameters");
+    bytes = optim_bytes(n, o->nstates);
+    at = (char *)tn_alloc((size_t)bytes);
+    if (!at) return false;
+    memset(at, 0, (size_t)bytes);
+    count = (double *)(void *)at;
+    param = (tn_tensor **)(void *)(count + n);
+    state = param + n;
+    for (int64_t i = 0; i < o->n; i++) {
+        count[i] = o->count[i];
+        param[i] = o->param[i];
+        for (int k = 0; k < o->nstates; k++) state[i * o->nstates + k] = o->state[i * o->nstates + k];
+    }
+    if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
+    o->count = count;
+    o->param = param;
+    o->state = state;
+    o->step_room = state + n * o->nstates;
+    o->bytes = bytes;
+    return true;
+}
+
+static bool optim_more_groups(tn_optimizer *o) {
+    int room = o->groups_room ? 2 * o->groups_room : 2;
+    tni_group *group;
+    if (o->ngroups < o->groups_room) return true;
+    group = (tni_group *)tn_alloc((size_t)room * sizeof *group);
+    if (!group) return false;
+    if (o->ngroups) memcpy(group, o->group, (size_t)o->ngroups * sizeof *group);
+    if (o->group) tn_alloc_free(o->group, (size_t)o->groups_room * sizeof *group);
+    o->group = group;
+    o->groups_room = room;
+    return true;
+}
+
+/* --- groups --------------------------------------------------------------------------------------------------------------- */
+
+static bool optim_check_params(const tn_optimizer *o, tn_tensors params) {
+    tni_map seen = {NULL, NULL, 0, 0};
+    bool fresh = true, ok = true;
+    if (params.n < 0) return tn_ok() ? tni_nn_error(TN_INVALID, "params: no list of tensors") : false;
+    if (params.n == 0 || !params.at) return tni_nn_error(TN_INVALID, "params: an empty list");
+    for (int64_t i = 0; ok && i < o->n; i++) ok = tni_map_at(&seen, o->param[i], &fresh) != NULL;
+    for (int64_t i = 0; ok && i < params.n; i++) {
+        if (!params.at[i]) ok = tni_nn_error(TN_INVALID, "params[%lld] is NULL", (long long)i);
+        else if (!tn_is_leaf(params.at[i])) ok = tni_nn_error(TN_INVALID, "params[%lld] is no leaf", (long long)i);
+        else if (!tni_map_at(&seen, params.at[i], &fresh)) ok = false;
+        else if (!fresh) ok = tni_nn_error(TN_INVALID, "params[%lld] stands in the optimizer already", (long long)i);
+    }
+    tni_map_free(&seen);
+    return ok;
+}
+
+/* Adds a group with a copy of the options. Nothing has changed on failure. */
+static bool optim_add(tn_optimizer *o, tn_tensors params, const char *args) {
+    tni_group g = {NULL, 0, o->n, 0};
+    if (!optim_check_params(o, params)) return false;
+    g.options = optim_copy_options(o->row->gen, args, &g.bytes);
+    if (!g.options) return false;
+    if (tni_group_check(o, g.options) && optim_more_groups(o) && optim_grow(o, o->n + params.n)) {
+        g.count = params.n;
+        for (int64_t i = 0; i < params.n; i++) o->param[o->n++] = tn_hold(params.at[i]);
+        o->group[o->ngroups++] = g;
+        return true;
+    }
+    tn_alloc_free(g.options, (size_t)g.bytes);
+    return false;
+}
+
+static int optim_count_states(const char *names) {
+    int n = names && *names;
+    for (; names && *names; names++) n += *names == ',';
+    return n;
+}
+
+static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
+    const tn_param *p = row ? &row->gen->param[0] : NULL;
+    tn_tensors params;
+    tn_optimizer *o;
+    if (!row || !args) return tni_nn_error(TN_INVALID, "no row or no arguments"), (tn_optimizer *)NULL;
+    memcpy(&params, (const char *)args + p->offset, sizeof params);
+    o = (tn_optimizer *)tn_alloc(sizeof *o);
+    if (!o) return NULL;
+    memset(o, 0, sizeof *o);
+    o->row = row;
+    o->nstates = optim_count_states(row->state);
+    if (optim_add(o, params, (const char *)args)) return o;
+    tn_optimizer_free(o);
+    return NULL;
+}
+
+TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow *row, const void *args) {
+    tn_optimizer *o = NULL;
+    tni_step step;
+    if (!tn_ok()) return NULL;
+    tni_step_begin(&step, file, line, row ? row->name : NULL);
+    o = optim_new(row, args);
+    tni_step_end(&step);
+    return o;
+}
+
+TN_API void tn_optimizer_free(tn_optimizer *o) {
+    if (!o) return;
+    for (int64_t i = 0; i < o->n; i++) tn_free(o->param[i]);
+    for (int64_t i = 0; i < o->n * o->nstates; i++) tn_free(o->state[i]);
+    for (int g = 0; g < o->ngroups; g++) tn_alloc_free(o->group[g].options, (size_t)o->group[g].bytes);
+    if (o->group) tn_alloc_free(o->group, (size_t)o->groups_room * sizeof *o->group);
+    if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
+    tn_alloc_free(o, sizeof *o);
+}
+
+TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn_tensors params, const tn_value *values,
+                                 int nvalues) {
+    tni_args args;
+    tni_step step;
+    bool ok;
+    if (!tn_ok()) return -1;
+    tni_step_begin(&step, file, line, o ? o->row->name : NULL);
+    ok = o && o->row->gen->args_size <= sizeof args.at;
+    if (!ok) tni_nn_error(TN_INVALID, "optimizer is NULL");
+    if (ok) memcpy(args.at, o->group[0].options, o->row->gen->args_size);
+    ok = ok && (nvalues == 0 || tn_bind(file, line, o->row->name, o->row->gen, values, nvalues, false, args.at)) &&
+         optim_add(o, params, args.at);
+    tni_step_end(&step);
+    return ok ? o->ngroups - 1 : -1;
+}
+
+TN_API int tn_optimizer_groups(const tn_optimizer *o) { return o ? o->ngroups : 0; }
+
+/* --- numbers among the options ------------------------------------------------------------------------------------------------ */
+
+static const tn_param *optim_option(const tn_optimizer *o, int group, const char *name) {
+    const tn_gen *gen = o ? o->row->gen : NULL;
+    for (int i = 0; gen && name && group >= 0 && group < o->ngroups && i < gen->nparam; i++)
+        if (strcmp(gen->param[i].name, name) == 0) return &gen->param[i];
+    tni_nn_error(TN_INVALID, "no option \"%s\" in group %d", name ? name : "", group);
+    return NULL;
+}
+
+static bool optim_is_double(const tn_param *p) {
+    return (p->type == TN_T_FLOAT && !(p->flags & TN_P_MAYBE)) || (p->type == TN_T_SCALAR && (p->flags & TN_P_DOUBLE));
+}
+
+TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value) {
+    char *at = options + p->offset;
+    int64_t integer = (int64_t)value;
+    bool truth = value != 0;
+    if (optim_is_double(p)) memcpy(at, &value, sizeof value);
+    else if (p->type == TN_T_INT) memcpy(at, &integer, sizeof integer);
+    else if (p->type == TN_T_BOOL) memcpy(at, &truth, sizeof truth);
+    else return false;
+    return true;
+}
+
+TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value) {
+    const char *at = options + p->offset;
+    int64_t integer;
+    if (optim_is_double(p)) {
+        memcpy(value, at, sizeof *value);
+    } else if (p->type == TN_T_INT) {
+        memcpy(&integer, at, sizeof integer);
+        *value = (double)integer;
+    } else if (p->type == TN_T_BOOL) {
+        *value = *(const bool *)at ? 1 : 0;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+TN_API bool tn_optimizer_set(tn_optimizer *o, int group, const char *option, double value) {
+    const tn_param *p = optim_option(o, group, option);
+    double before;
+    if (!p) return false;
+    if (!tni_option_take(p, o->group[group].options, &before)) return tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
+    tni_option_put(p, o->group[group].options, value);
+    if (tni_group_check(o, o->group[group].options)) return true;
+    tni_option_put(p, o->group[group].options, before);
+    return false;
+}
+
+TN_API double tn_optimizer_get(const tn_optimizer *o, int group, const char *option) {
+    const tn_param *p = optim_option(o, group, option);
+    double value = 0;
+    if (p && tni_option_take(p, o->group[group].options, &value)) return value;
+    if (p) tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
+    return (double)NAN;
+}
+
+/* --- the step ------------------------------------------------------------------------------------------------------------------- */
+
+/* What a step works on, laid over the optimizer's room. */
+typedef struct optim_step {
+    tn_ostep s;
+    tn_tensor **param, **grad, **state[TN_OPTIM_STATES];
+    const void **options;
+    double *count, *number;
+    bool *first;
+    uint8_t *made;  /* bit k: state k was made for this step */
+    int64_t *index; /* of parameter i of the step in the optimizer */
+} optim_step;
+
+static void optim_lay(tn_optimizer *o, optim_step *w) {
+    char *at = (char *)o->step_room;
+    int64_t n = o->n;
+    w->number = (double *)(void *)at;
+    w->count = w->number + TN_OPTIM_NUMBERS * n;
+    w->index = (int64_t *)(void *)(w->count + n);
+    w->param = (tn_tensor **)(void *)(w->index + n);
+    w->grad = w->param + n;
+    w->options = (const void **)(void *)(w->grad + n);
+    for (int k = 0; k < o->nstates; k++) w->state[k] = w->grad + (2 + k) * n;
+    w->first = (bool *)(void *)(w->grad + (2 + o->nstates) * n);
+    w->made = (uint8_t *)(w->first + n);
+}
+
+static void optim_collect(tn_optimizer *o, optim_step *w) {
+    int64_t n = 0;
+    for (int g = 0; g < o->ngroups; g++)
+        for (int64_t i = o->group[g].first; i < o->group[g].first + o->group[g].count; i++) {
+            tn_tensor *grad = tn_grad_of(o->param[i]);
+            if (!grad) continue;
+            w->param[n] = o->param[i];
+            w->grad[n] = grad;
+            w->options[n] = o->group[g].options;
+            w->count[n] = o->count[i] + 1;
+            w->index[n] = i;
+            w->made[n] = 0;
+            w->first[n++] = false;
+        }
+    w->s.n = n;
+}
+
+/* Makes the states that are not there yet, zero. */
+static bool optim_make_states(tn_optimizer *o, optim_step *w) {
+    for (int64_t i = 0; i < w->s.n; i++) {
+        uint32_t uses = o->row->uses ? o->row->uses(w->options[i]) : UINT32_MAX;
+        for (int k = 0; k < o->nstates; k++) {
+            tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
+            if (!*state && (uses >> k & 1)) {
+                tn_tensor *t = tnp_zeros(tn_shape(w->param[i]), tn_dtype_of(w->param[i]), tn_device_of(w->param[i]));
+                if (!t) return false;
+                *state = tn_hold(t);
+                w->made[i] = (uint8_t)(w->made[i] | 1u << k);
+                w->first[i] = true;
+            }
+            w->state[k][i] = uses >> k & 1 ? *state : NULL;
+        }
+    }
+    return true;
+}
+
+/* A step that failed made no state. */
+static void optim_drop_states(tn_optimizer *o, const optim_step *w) {
+    for (int64_t i = 0; i < w->s.n; i++)
+        for (int k = 0; k < o->nstates; k++) {
+            tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
+            if (!(w->made[i] >> k & 1)) continue;
+            tn_free(*state);
+            *state = NULL;
+        }
+}
+
+static bool optim_step_run(tn_optimizer *o) {
+    optim_step w;
+    bool ok;
+    memset(&w, 0, sizeof w);
+    optim_lay(o, &w);
+    optim_collect(o, &w);
+    if (w.s.n == 0) return true;
+    w.s.optimizer = o;
+    w.s.param = w.param;
+    w.s.grad = w.grad;
+    w.s.options = w.options;
+    w.s.number = w.number;
+    w.s.first = w.first;
+    w.s.count = o->row->counts ? w.count : NULL;
+    for (int k = 0; k < o->nstates; k++) w.s.state[k] = w.state[k];
+    ok = optim_make_states(o, &w) && o->row->step(&w.s);
+    if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "the step failed without an error");
+    if (!ok) optim_drop_states(o, &w);
+    for (int64_t i = 0; ok && i < w.s.n; i++) o->count[w.index[i]] = w.count[i];
+    return ok;
+}
+
+TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o) {
+    tni_step step;
+    int64_t mark;
+    bool ok, mode;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, o ? o->row->name : NULL);
+    mark = tn_scope_begin();
+    mode = tn_set_grad_mode(false);
+    ok = o ? optim_step_run(o) : tni_nn_error(TN_INVALID, "optimizer is NULL");
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    tni_step_end(&step);
+    return ok;
+}
+
+TN_API void tn_optimizer_zero_grad(tn_optimizer *o) {
+    for (int64_t i = 0; o && i < o->n; i++) tn_zero_grad(o->param[i]);
+}

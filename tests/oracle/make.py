@@ -1,0 +1,291 @@
+"""Writes tests/oracle/data/<row>.txt: what torch gives for the samples of every row.
+
+    python tests/oracle/make.py [ROW ...]      needs torch; the tests need only what this writes
+
+For each sample and dtype that torch takes: dtype, sizes, strides and values of every output; in float64 and complex128 also the
+gradients of sum(w . outputs) with fixed weights. Values of float32 and the 16-bit types are computed in float64 from inputs
+rounded to the type (dtype and strides come from the call in the type itself); random rows are kept as torch draws them.
+"""
+
+import json
+import os
+import re
+import struct
+import sys
+
+import torch
+import torch.nn.functional as F
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+M64 = (1 << 64) - 1
+KEEP = 48  # elements of an output that are kept
+SHORT = {
+    "f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i64": torch.int64,
+    "i32": torch.int32, "i16": torch.int16, "i8": torch.int8, "u8": torch.uint8, "bool": torch.bool,
+    "c64": torch.complex64, "c128": torch.complex128,
+}
+NAME = {v: k for k, v in SHORT.items()}
+UP = {torch.float32: torch.float64, torch.float16: torch.float64, torch.bfloat16: torch.float64,
+      torch.complex64: torch.complex128}
+
+
+def splitmix(x):
+    z = (x + 0x9E3779B97F4A7C15) & M64
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & M64
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & M64
+    return z ^ (z >> 31)
+
+
+def weight(i):
+    z = ((i + 1) * 0x9E3779B97F4A7C15) & M64
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & M64
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & M64
+    z ^= z >> 31
+    return (0.5 + (z >> 11) * 2.0**-53) * (1 if z & 1 else -1)
+
+
+class Sample:
+    """One sample in one dtype: positional and keyword values, and its tensors in order of appearance."""
+
+    def __init__(self, row, text, dtype):
+        self.row, self.text, self.dtype = row, text, dtype
+        self.tensors, self.tested = [], []
+        self.args, self.kwargs = [], {}
+        params = [p for p in row["params"]]
+        for position, item in enumerate(text.split()):
+            m = re.match(r"(\w+)=(.*)$", item)
+            if m:
+                p = next(p for p in params if p["name"] == m.group(1))
+                self.kwargs[p["name"]] = self.value(m.group(2), p)
+            else:
+                self.args.append(self.value(item, params[position]))
+
+    def domain(self, name):
+        for part in (self.row["domain"] or "").split():
+            who, span = part.split(":")
+            if who == name:
+                return tuple(float(v) for v in span.split(".."))
+        return -2.0, 2.0
+
+    def tensor(self, text, name):
+        m = re.match(r"\(([\d,]*)\)(?::(\w+))?(?:<(\d+))?$", text)
+        if not m:
+            raise ValueError(f"{self.row['name']}: tensor {text!r}")
+        size = [int(s) for s in m.group(1).split(",") if s]
+        dtype = SHORT[m.group(2)] if m.group(2) else self.dtype
+        below = int(m.group(3) or 0)
+        lo, hi = self.domain(name)
+        which, n = len(self.tensors), 1
+        for s in size:
+            n *= s
+        values = []
+        for i in range(n):
+            h = splitmix((((which + 1) << 32) | i) & M64)
+            u = (h >> 11) * 2.0**-53
+            if dtype is torch.bool:
+                values.append(bool(h & 1))
+            elif not dtype.is_floating_point and not dtype.is_complex:
+                values.append(h % below if below else h % 11 - (0 if dtype is torch.uint8 else 5))
+            elif dtype.is_complex:
+                values.append(complex(lo + u * (hi - lo), lo + (splitmix(h) >> 11) * 2.0**-53 * (hi - lo)))
+            else:
+                values.append(lo + u * (hi - lo))
+        wide = torch.float64 if dtype.is_floating_point else torch.complex128 if dtype.is_complex else dtype
+        t = torch.tensor(values, dtype=wide).reshape(size)
+        if dtype in (torch.float16, torch.bfloat16):
+            t = t.to(torch.float32)
+        t = t.to(dtype)
+        self.tensors.append(t)
+        self.tested.append(m.group(2) is None)
+        return t
+
+    def value(self, text, p):
+        if text.startswith("("):
+            return self.tensor(text, p["name"])
+        if text.startswith("{"):
+            parts = re.findall(r"None|\([\d,]*\)(?::\w+)?(?:<\d+)?", text)
+            return [None if part == "None" else self.tensor(part, p["name"]) for part in parts]
+        if text.startswith("["):
+            return [float(v) if re.search(r"[.e]", v) else int(v) for v in text[1:-1].split(",") if v]
+        if text in ("True", "False", "None"):
+            return {"True": True, "False": False, "None": None}[text]
+        if re.match(r"-?[\d.]", text) or text in ("inf", "-inf", "nan"):
+            return float(text) if re.search(r"[.einf]", text) or p["type"].startswith("float") else int(text)
+        if text in SHORT and p["type"].startswith("ScalarType"):
+            return SHORT[text]
+        if p["type"].startswith("ScalarType"):
+            return getattr(torch, text)
+        if p["type"].startswith("MemoryFormat"):
+            return getattr(torch, text)
+        return text
+
+    def swapped(self, mapping):
+        def one(v):
+            if isinstance(v, torch.Tensor):
+                return mapping[id(v)]
+            if isinstance(v, list):
+                return [one(x) for x in v]
+            return v
+
+        return [one(v) for v in self.args], {k: one(v) for k, v in self.kwargs.items()}
+
+
+def callee(row):
+    """torch's function of that schema: aten first, where nothing is left to Python's wrappers."""
+    base = row["torch"].split(".")[0]
+    found = []
+    special = getattr(sys.modules[__name__], "torch_" + row["name"], None)
+    if special:
+        return [special]
+    words = any(p["type"].rstrip("?") in ("Reduction",) for p in row["params"])
+    if words and hasattr(F, base):
+        found.append(getattr(F, base))
+    overload = row["torch"].split(".")[1] if "." in row["torch"] else "default"
+    packet = getattr(torch.ops.aten, base, None)
+    if packet is not None:
+        if overload in packet.overloads():
+            found.append(getattr(packet, overload))
+        found.append(packet)
+    for place in (torch, F, torch.Tensor, torch.special, torch.linalg):
+        if hasattr(place, base):
+            found.append(getattr(place, base))
+    return found
+
+
+def call(row, args, kwargs):
+    error = None
+    for f in callee(row):
+        try:
+            torch.manual_seed(7)
+            return f(*args, **kwargs)
+        except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as e:
+            error = error or e
+    raise error or LookupError(f"torch has no {row['torch']}")
+
+
+def flat(result):
+    if isinstance(result, torch.Tensor):
+        return [result]
+    if isinstance(result, (tuple, list)):
+        return [t for t in result if isinstance(t, torch.Tensor)]
+    return [torch.tensor(result)]
+
+
+def kept(n):
+    step = max(1, -(-n // KEEP))
+    return range(0, n, step)
+
+
+def hexes(t):
+    t = t.detach().resolve_conj().resolve_neg().contiguous().reshape(-1)
+    t = t[list(kept(t.numel()))] if t.numel() else t
+    if t.dtype is torch.bool:
+        t = t.to(torch.uint8)
+    if t.dtype.is_complex:
+        t = torch.view_as_real(t.to(torch.complex128)).reshape(-1)
+    elif t.dtype.is_floating_point:
+        t = t.to(torch.float64)
+    else:
+        t = t.to(torch.int64)
+    form = "<d" if t.dtype is torch.float64 else "<q"
+    if form == "<q":
+        return " ".join(str(v) for v in t.tolist())
+    return " ".join(float(v).hex() if v == v and abs(v) != float("inf") else str(v) for v in t.tolist())
+
+
+def shape_text(t):
+    return f"{NAME[t.dtype]} {t.dim()} {' '.join(map(str, t.shape))} {' '.join(map(str, t.stride()))}".rstrip()
+
+
+def gradients(row, s, lines):
+    if not row["grad"] and not row["composed"]:
+        return
+    wanted = [t for t, tested in zip(s.tensors, s.tested) if tested]
+    mapping = {id(t): t.clone().requires_grad_(any(t is w for w in wanted)) for t in s.tensors}
+    try:
+        args, kwargs = s.swapped(mapping)
+        out = flat(call(row, args, kwargs))
+        loss, start = 0, 0
+        for o in out:
+            if not (o.dtype.is_floating_point or o.dtype.is_complex):
+                continue
+            n = o.numel()
+            if o.requires_grad and n:
+                re_w = torch.tensor([weight(start + 2 * i) for i in range(n)], dtype=torch.float64).reshape(o.shape)
+                if o.dtype.is_complex:
+                    im_w = torch.tensor([weight(start + 2 * i + 1) for i in range(n)], dtype=torch.float64).reshape(o.shape)
+                    loss = loss + (o.real * re_w + o.imag * im_w).sum()
+                else:
+                    loss = loss + (o * re_w).sum()
+            start += 2 * n
+        if not isinstance(loss, torch.Tensor):
+            return
+        grads = torch.autograd.grad(loss, [mapping[id(t)] for t in wanted], allow_unused=True)
+    except (RuntimeError, TypeError, NotImplementedError):
+        return
+    for k, t in enumerate(s.tensors):
+        g = next((g for w, g in zip(wanted, grads) if w is t), None)
+        if g is not None:
+            lines.append(f"grad {k} {NAME[g.dtype]} {g.dim()} {' '.join(map(str, g.shape))}".rstrip())
+            lines.append(hexes(g))
+
+
+def one(row, i, text, dtype):
+    lines = []
+    s = Sample(row, text, dtype)
+    args, kwargs = s.swapped({id(t): t.clone() for t in s.tensors})
+    out = flat(call(row, args, kwargs))
+    values = out
+    if dtype in UP and not row["random"]:
+        mapping = {id(t): t.to(UP[t.dtype]) if t.dtype in UP else t.clone() for t in s.tensors}
+        try:
+            args, kwargs = s.swapped(mapping)
+            wide = flat(call(row, args, kwargs))
+            values = [w if o.dtype.is_floating_point or o.dtype.is_complex else o for w, o in zip(wide, out)]
+        except (RuntimeError, TypeError, NotImplementedError):
+            pass
+    lines.append(f"sample {i} {NAME[dtype]} {len(out)}")
+    for o, v in zip(out, values):
+        lines.append("out " + shape_text(o))
+        lines.append(hexes(v))
+    if dtype in (torch.float64, torch.complex128) and not row["random"]:
+        gradients(row, s, lines)
+    return lines
+
+
+def write(row):
+    lines, refused = [], []
+    for i, text in enumerate((row["sample"] or "").split(" | ")):
+        for short, dtype in SHORT.items():
+            if i >= 3 and short not in ("f64", "f32", "i64") or row["random"] and short not in ("f64", "f32", "bf16", "i64"):
+                continue
+            if "(" not in text and short != "f64":
+                continue
+            try:
+                lines += one(row, i, text, dtype)
+            except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError, LookupError) as e:
+                refused.append((i, short, str(e).split("\n")[0][:100]))
+    path = os.path.join(HERE, "data", row["name"] + ".txt")
+    if not lines:
+        print(f"{row['name']}: torch takes no sample: {refused[:1]}")
+        return
+    with open(path, "w") as f:
+        f.write(f"# torch {torch.__version__.split('+')[0]}, {row['torch']}; made by tests/oracle/make.py\n")
+        f.write("\n".join(lines) + "\n")
+    bad = [r for r in refused if r[1] in ("f64",)]
+    if bad:
+        print(f"{row['name']}: not in float64: {bad[:2]}")
+
+
+def main():
+    torch.set_num_threads(2)
+    rows = json.load(open(os.path.join(ROOT, "src", "gen", "table.json")))["operators"]
+    os.makedirs(os.path.join(HERE, "data"), exist_ok=True)
+    for row in rows:
+        if len(sys.argv) < 2 or row["name"] in sys.argv[1:]:
+            write(row)
+
+
+if __name__ == "__main__":
+    main()
