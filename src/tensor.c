@@ -31,6 +31,7 @@
 #include "tensor/access.c"
 #include "tensor/text.c"
 #include "tensor/generator.c"
+#include "tensor/iterate.c"
 
 #include "gen/rows.h"
 
@@ -47,6 +48,16 @@
 
 #include "ops/lanes.c"
 #include "ops/matmul.c"
+#include "ops/conv.c"
+#include "ops/copy.c"
+#include "ops/join.c"
+#include "ops/pool.c"
+#include "ops/reduce.c"
+#include "ops/rowwise.c"
+#include "ops/statistics.c"
+#include "ops/strided.c"
+#include "ops/view.c"
+#include "ops/walk.c"
 
 #include "gen/tables.c"
 #include "gen/calls.c"
@@ -57,3 +68,6 @@
 #include "autograd/ghosts.c"
 #include "autograd/leaf.c"
 #include "autograd/view.c"
+
+#include "io/bytes.c"
+#include "io/safetensors.c"

@@ -35,6 +35,36 @@ typedef enum tn_activation { TN_ACTIVATION_RELU = 1, TN_ACTIVATION_GELU } tn_act
 typedef enum tn_fan_mode { TN_FAN_MODE_FAN_IN = 1, TN_FAN_MODE_FAN_OUT } tn_fan_mode;
 typedef enum tn_bag_mode { TN_BAG_MODE_SUM = 1, TN_BAG_MODE_MEAN, TN_BAG_MODE_MAX } tn_bag_mode;
 
+/* Means of output_size windows that cover the input: from floor(p H / H') to ceil((p + 1) H / H').
+ * self (N, C, H, W) or (C, H, W), output_size (H', W') -> (N, C, H', W') or (C, H', W')
+ * tn_adaptive_avg_pool2d(x, TN_DIMS(1, 1)) */
+typedef struct tn_adaptive_avg_pool2d_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    tn_ints output_size;
+} tn_adaptive_avg_pool2d_args;
+TN_API tn_tensor *tn_adaptive_avg_pool2d_at(const char *file, int line,
+    const tn_adaptive_avg_pool2d_args *args);
+TN_API tn_tensor *tnp_adaptive_avg_pool2d(tn_tensor *self, tn_ints output_size);
+#ifndef __cplusplus
+#define tn_adaptive_avg_pool2d(self_, ...) TNI_CALL(tn_adaptive_avg_pool2d, .self = self_, \
+    .output_size = __VA_ARGS__)
+#endif
+
+/* The gradient of adaptive_avg_pool2d's input.   grad (N, C, H', W'), input_size (N, C, H, W) -> input_size */
+typedef struct tn_adaptive_avg_pool2d_input_grad_args {
+    tn_tensor *out;
+    tn_tensor *grad;
+    tn_ints input_size;
+} tn_adaptive_avg_pool2d_input_grad_args;
+TN_API tn_tensor *tn_adaptive_avg_pool2d_input_grad_at(const char *file, int line,
+    const tn_adaptive_avg_pool2d_input_grad_args *args);
+TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size);
+#ifndef __cplusplus
+#define tn_adaptive_avg_pool2d_input_grad(grad_, ...) TNI_CALL(tn_adaptive_avg_pool2d_input_grad, \
+    .grad = grad_, .input_size = __VA_ARGS__)
+#endif
+
 /* beta * self + alpha * mat1 mat2, self broadcast; beta 0 ignores self, even NaN.
  * self (m, n) or broadcast to it, mat1 (m, k), mat2 (k, n) -> (m, n)   tn_addmm(bias, x, w, .alpha = 2) */
 typedef struct tn_addmm_args {
@@ -50,18 +80,29 @@ TN_API tn_tensor *tnp_addmm(tn_tensor *self, tn_tensor *mat1, tn_tensor *mat2, d
     .mat1 = mat1_, .mat2 = __VA_ARGS__)
 #endif
 
-/* Whether no element over dim is zero; all dimensions when absent. Of uint8 the result is uint8.
- * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_all(mask) */
+/* Whether no element is zero.   self (*) -> bool ()   tn_all(mask) */
 typedef struct tn_all_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_all_args;
+TN_API tn_tensor *tn_all_at(const char *file, int line, const tn_all_args *args);
+TN_API tn_tensor *tnp_all(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_all(...) TNI_CALL(tn_all, .self = __VA_ARGS__)
+#endif
+
+/* Whether no element over dim is zero; all dimensions when absent. Of uint8 the result is uint8.
+ * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_all_dims(mask) */
+typedef struct tn_all_dims_args {
     tn_tensor *out;
     tn_ints dim;
     bool keepdim;
     tn_tensor *self;
-} tn_all_args;
-TN_API tn_tensor *tn_all_at(const char *file, int line, const tn_all_args *args);
-TN_API tn_tensor *tnp_all(tn_tensor *self, tn_ints dim, bool keepdim);
+} tn_all_dims_args;
+TN_API tn_tensor *tn_all_dims_at(const char *file, int line, const tn_all_dims_args *args);
+TN_API tn_tensor *tnp_all_dims(tn_tensor *self, tn_ints dim, bool keepdim);
 #ifndef __cplusplus
-#define tn_all(...) TNI_CALL(tn_all, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#define tn_all_dims(...) TNI_CALL(tn_all_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
 
 /* Largest element over dim, all when empty; a NaN wins. Equal ones share the gradient.
@@ -109,18 +150,29 @@ TN_API tn_min_max tnp_aminmax(tn_tensor *self, int64_t dim, bool keepdim);
 #define tn_aminmax(...) TNI_CALL(tn_aminmax, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
 
-/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8 the result is uint8.
- * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_any(mask, .dim = TN_DIMS(0)) */
+/* Whether some element is not zero.   self (*) -> bool ()   tn_any(mask) */
 typedef struct tn_any_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_any_args;
+TN_API tn_tensor *tn_any_at(const char *file, int line, const tn_any_args *args);
+TN_API tn_tensor *tnp_any(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_any(...) TNI_CALL(tn_any, .self = __VA_ARGS__)
+#endif
+
+/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8 the result is uint8.
+ * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_any_dims(mask, .dim = TN_DIMS(0)) */
+typedef struct tn_any_dims_args {
     tn_tensor *out;
     tn_ints dim;
     bool keepdim;
     tn_tensor *self;
-} tn_any_args;
-TN_API tn_tensor *tn_any_at(const char *file, int line, const tn_any_args *args);
-TN_API tn_tensor *tnp_any(tn_tensor *self, tn_ints dim, bool keepdim);
+} tn_any_dims_args;
+TN_API tn_tensor *tn_any_dims_at(const char *file, int line, const tn_any_dims_args *args);
+TN_API tn_tensor *tnp_any_dims(tn_tensor *self, tn_ints dim, bool keepdim);
 #ifndef __cplusplus
-#define tn_any(...) TNI_CALL(tn_any, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#define tn_any_dims(...) TNI_CALL(tn_any_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
 
 /* Index of the largest element along dim, the first among equals; of the row-major order of all when absent.
@@ -151,6 +203,86 @@ TN_API tn_tensor *tnp_argmin(tn_tensor *self, int64_t dim, bool keepdim);
 #define tn_argmin(...) TNI_CALL(tn_argmin, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
 
+/* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own shape. A view.
+ * self_stride and self_offset tell the gradient how self lies there (default: row-major from 0).
+ * self (*) -> size   tn_as_strided(x, TN_DIMS(3, 2), TN_DIMS(1, 1)) */
+typedef struct tn_as_strided_args {
+    int64_t storage_offset;
+    tn_ints self_stride;
+    int64_t self_offset;
+    tn_tensor *self;
+    tn_ints size, stride;
+} tn_as_strided_args;
+TN_API tn_tensor *tn_as_strided_at(const char *file, int line, const tn_as_strided_args *args);
+TN_API tn_tensor *tnp_as_strided(tn_tensor *self, tn_ints size, tn_ints stride,
+    int64_t storage_offset, tn_ints self_stride, int64_t self_offset);
+#ifndef __cplusplus
+#define tn_as_strided(self_, size_, ...) TNI_CALL(tn_as_strided, .storage_offset = TN_NONE, \
+    .self_stride = TN_NO_DIMS, .self = self_, .size = size_, .stride = __VA_ARGS__)
+#endif
+
+/* A copy of self with src written at the strided places of as_strided.
+ * self (*), src size -> self's   tn_as_strided_scatter(x, src, TN_DIMS(2), TN_DIMS(1)) */
+typedef struct tn_as_strided_scatter_args {
+    tn_tensor *out;
+    int64_t storage_offset;
+    tn_ints self_stride;
+    int64_t self_offset;
+    tn_tensor *self, *src;
+    tn_ints size, stride;
+} tn_as_strided_scatter_args;
+TN_API tn_tensor *tn_as_strided_scatter_at(const char *file, int line,
+    const tn_as_strided_scatter_args *args);
+TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_ints size,
+    tn_ints stride, int64_t storage_offset, tn_ints self_stride, int64_t self_offset);
+#ifndef __cplusplus
+#define tn_as_strided_scatter(self_, src_, size_, ...) TNI_CALL(tn_as_strided_scatter, \
+    .storage_offset = TN_NONE, .self_stride = TN_NO_DIMS, .self = self_, .src = src_, \
+    .size = size_, .stride = __VA_ARGS__)
+#endif
+
+/* Mean of each window. count_include_pad divides by the whole window, zeros of the padding included; divisor_override
+ * divides by that number. Floating dtypes; sums are made in double.
+ * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2, 2)) */
+typedef struct tn_avg_pool2d_args {
+    tn_tensor *out;
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    int64_t divisor_override;
+    tn_tensor *self;
+    tn_ints kernel_size;
+} tn_avg_pool2d_args;
+TN_API tn_tensor *tn_avg_pool2d_at(const char *file, int line, const tn_avg_pool2d_args *args);
+TN_API tn_tensor *tnp_avg_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override);
+#ifndef __cplusplus
+#define tn_avg_pool2d(self_, ...) TNI_CALL(tn_avg_pool2d, .stride = TN_NO_DIMS, \
+    .padding = TN_DIMS(0), .count_include_pad = true, .divisor_override = TN_NONE, .self = self_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
+/* The gradient of avg_pool2d's input: each grad, divided, is added to its window.
+ * grad (N, C, H', W'), input_size (N, C, H, W) -> input_size */
+typedef struct tn_avg_pool2d_input_grad_args {
+    tn_tensor *out;
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    int64_t divisor_override;
+    tn_tensor *grad;
+    tn_ints input_size, kernel_size;
+} tn_avg_pool2d_input_grad_args;
+TN_API tn_tensor *tn_avg_pool2d_input_grad_at(const char *file, int line,
+    const tn_avg_pool2d_input_grad_args *args);
+TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
+    int64_t divisor_override);
+#ifndef __cplusplus
+#define tn_avg_pool2d_input_grad(grad_, input_size_, ...) TNI_CALL(tn_avg_pool2d_input_grad, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .count_include_pad = true, \
+    .divisor_override = TN_NONE, .grad = grad_, .input_size = input_size_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
 /* Products of equally many matrices.   self (b, m, k), mat2 (b, k, n) -> (b, m, n)   tn_bmm(q, kt) */
 typedef struct tn_bmm_args {
     tn_tensor *out;
@@ -160,6 +292,179 @@ TN_API tn_tensor *tn_bmm_at(const char *file, int line, const tn_bmm_args *args)
 TN_API tn_tensor *tnp_bmm(tn_tensor *self, tn_tensor *mat2);
 #ifndef __cplusplus
 #define tn_bmm(self_, ...) TNI_CALL(tn_bmm, .self = self_, .mat2 = __VA_ARGS__)
+#endif
+
+/* self expanded to size. A view.   tn_broadcast_to(x, TN_DIMS(4, 3)) */
+typedef struct tn_broadcast_to_args {
+    tn_tensor *self;
+    tn_ints size;
+} tn_broadcast_to_args;
+TN_API tn_tensor *tn_broadcast_to_at(const char *file, int line, const tn_broadcast_to_args *args);
+TN_API tn_tensor *tnp_broadcast_to(tn_tensor *self, tn_ints size);
+#ifndef __cplusplus
+#define tn_broadcast_to(self_, ...) TNI_CALL(tn_broadcast_to, .self = self_, .size = __VA_ARGS__)
+#endif
+
+/* Tensors behind each other along dim; other sizes must agree; dtypes are promoted.
+ * tensors (n1, m), (n2, m) -> (n1 + n2, m)   tn_cat(TN_LIST(x, y), .dim = 0) */
+typedef struct tn_cat_args {
+    tn_tensor *out;
+    int64_t dim;
+    tn_tensors tensors;
+} tn_cat_args;
+TN_API tn_tensor *tn_cat_at(const char *file, int line, const tn_cat_args *args);
+TN_API tn_tensor *tnp_cat(tn_tensors tensors, int64_t dim);
+#ifndef __cplusplus
+#define tn_cat(...) TNI_CALL(tn_cat, .tensors = __VA_ARGS__)
+#endif
+
+/* At most `chunks` pieces of equal size along dim, the last one perhaps smaller. Views.   tn_chunk(qkv, 3, .dim = -1) */
+typedef struct tn_chunk_args {
+    int64_t dim;
+    tn_tensor *self;
+    int64_t chunks;
+} tn_chunk_args;
+TN_API tn_list tn_chunk_at(const char *file, int line, const tn_chunk_args *args);
+TN_API tn_list tnp_chunk(tn_tensor *self, int64_t chunks, int64_t dim);
+#ifndef __cplusplus
+#define tn_chunk(self_, ...) TNI_CALL(tn_chunk, .self = self_, .chunks = __VA_ARGS__)
+#endif
+
+/* A copy with memory of its own, in self's order of dimensions (or the format given).   self (*) -> (*)   tn_clone(x) */
+typedef struct tn_clone_args {
+    tn_tensor *out;
+    tn_memory_format memory_format;
+    tn_tensor *self;
+} tn_clone_args;
+TN_API tn_tensor *tn_clone_at(const char *file, int line, const tn_clone_args *args);
+TN_API tn_tensor *tnp_clone(tn_tensor *self, tn_memory_format memory_format);
+#ifndef __cplusplus
+#define tn_clone(...) TNI_CALL(tn_clone, .self = __VA_ARGS__)
+#endif
+
+/* With the imaginary part negated; a real tensor as it is, as a view. Complex results are new.   self (*) -> (*)   tn_conj(z) */
+typedef struct tn_conj_args {
+    tn_tensor *self;
+} tn_conj_args;
+TN_API tn_tensor *tn_conj_at(const char *file, int line, const tn_conj_args *args);
+TN_API tn_tensor *tnp_conj(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_conj(...) TNI_CALL(tn_conj, .self = __VA_ARGS__)
+#endif
+
+/* Row-major: a view of self when it is so, else a copy.   tn_contiguous(tn_t(x)) */
+typedef struct tn_contiguous_args {
+    tn_tensor *self;
+} tn_contiguous_args;
+TN_API tn_tensor *tn_contiguous_at(const char *file, int line, const tn_contiguous_args *args);
+TN_API tn_tensor *tnp_contiguous(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_contiguous(...) TNI_CALL(tn_contiguous, .self = __VA_ARGS__)
+#endif
+
+/* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i dilation - padding, ...), zero
+ * outside the input; output channels of group g read its input channels only. Floating dtypes.
+ * input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W')
+ * tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1, 1)) */
+typedef struct tn_conv2d_args {
+    tn_tensor *out;
+    tn_tensor *bias;
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    tn_tensor *input, *weight;
+} tn_conv2d_args;
+TN_API tn_tensor *tn_conv2d_at(const char *file, int line, const tn_conv2d_args *args);
+TN_API tn_tensor *tnp_conv2d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias, tn_ints stride,
+    tn_ints padding, tn_ints dilation, int64_t groups);
+#ifndef __cplusplus
+#define tn_conv2d(input_, ...) TNI_CALL(tn_conv2d, .stride = TN_DIMS(1), .padding = TN_DIMS(0), \
+    .dilation = TN_DIMS(1), .groups = 1, .input = input_, .weight = __VA_ARGS__)
+#endif
+
+/* The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i, j) grad(n, o, p, q) where
+ * p stride + i dilation - padding is the row, and likewise the column. torch.nn.grad.conv2d_input
+ * grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N, C, H, W) -> input_size */
+typedef struct tn_conv2d_input_grad_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    tn_tensor *grad, *weight;
+    tn_ints input_size;
+} tn_conv2d_input_grad_args;
+TN_API tn_tensor *tn_conv2d_input_grad_at(const char *file, int line,
+    const tn_conv2d_input_grad_args *args);
+TN_API tn_tensor *tnp_conv2d_input_grad(tn_tensor *grad, tn_tensor *weight, tn_ints input_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
+#ifndef __cplusplus
+#define tn_conv2d_input_grad(grad_, weight_, ...) TNI_CALL(tn_conv2d_input_grad, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
+    .grad = grad_, .weight = weight_, .input_size = __VA_ARGS__)
+#endif
+
+/* The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q) input(n, c, p stride +
+ * i dilation - padding, ...). torch.nn.grad.conv2d_weight
+ * grad (N, O, H', W'), input (N, C, H, W), weight_size (O, C / groups, kH, kW) -> weight_size */
+typedef struct tn_conv2d_weight_grad_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    tn_tensor *grad, *input;
+    tn_ints weight_size;
+} tn_conv2d_weight_grad_args;
+TN_API tn_tensor *tn_conv2d_weight_grad_at(const char *file, int line,
+    const tn_conv2d_weight_grad_args *args);
+TN_API tn_tensor *tnp_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_ints weight_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups);
+#ifndef __cplusplus
+#define tn_conv2d_weight_grad(grad_, input_, ...) TNI_CALL(tn_conv2d_weight_grad, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
+    .grad = grad_, .input = input_, .weight_size = __VA_ARGS__)
+#endif
+
+/* Overwrites self with src, broadcast and converted to self's dtype.   self (*), src broadcast to it   tn_copy_(x, y) */
+typedef struct tn_copy_args {
+    tn_tensor *self, *src;
+} tn_copy_args;
+TN_API tn_tensor *tn_copy_inplace_at(const char *file, int line, const tn_copy_args *args);
+TN_API tn_tensor *tnp_copy_(tn_tensor *self, tn_tensor *src);
+#ifndef __cplusplus
+#define tn_copy_(self_, ...) TNI_CALL_AS(tn_copy_inplace_at, tn_copy_args, .self = self_, \
+    .src = __VA_ARGS__)
+#endif
+
+/* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)   tn_cumsum(x, 0) */
+typedef struct tn_cumsum_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_tensor *self;
+    int64_t dim;
+} tn_cumsum_args;
+TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args *args);
+TN_API tn_tensor *tnp_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_cumsum(self_, ...) TNI_CALL(tn_cumsum, .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* The same memory without history: nothing that is computed from it reaches self's gradient.   tn_detach(x) */
+typedef struct tn_detach_args {
+    tn_tensor *self;
+} tn_detach_args;
+TN_API tn_tensor *tn_detach_at(const char *file, int line, const tn_detach_args *args);
+TN_API tn_tensor *tnp_detach(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_detach(...) TNI_CALL(tn_detach, .self = __VA_ARGS__)
+#endif
+
+/* The diagonal of dim1 and dim2, `offset` places to the right, as last dimension. A view.
+ * self (n, m) -> (min(n, m - offset))   tn_diagonal(x, .offset = 1) */
+typedef struct tn_diagonal_args {
+    int64_t offset, dim1, dim2;
+    tn_tensor *self;
+} tn_diagonal_args;
+TN_API tn_tensor *tn_diagonal_at(const char *file, int line, const tn_diagonal_args *args);
+TN_API tn_tensor *tnp_diagonal(tn_tensor *self, int64_t offset, int64_t dim1, int64_t dim2);
+#ifndef __cplusplus
+#define tn_diagonal(...) TNI_CALL(tn_diagonal, .dim2 = 1, .self = __VA_ARGS__)
 #endif
 
 /* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()   tn_dot(x, y) */
@@ -173,6 +478,93 @@ TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor);
 #define tn_dot(self_, ...) TNI_CALL(tn_dot, .self = self_, .tensor = __VA_ARGS__)
 #endif
 
+/* Sizes of 1 repeated to size, without a copy; -1 keeps a size; new dimensions come in front. A view.
+ * self (3, 1) -> (2, 3, 4)   tn_expand(x, TN_DIMS(2, 3, 4)) */
+typedef struct tn_expand_args {
+    bool implicit;
+    tn_tensor *self;
+    tn_ints size;
+} tn_expand_args;
+TN_API tn_tensor *tn_expand_at(const char *file, int line, const tn_expand_args *args);
+TN_API tn_tensor *tnp_expand(tn_tensor *self, tn_ints size, bool implicit);
+#ifndef __cplusplus
+#define tn_expand(self_, ...) TNI_CALL(tn_expand, .self = self_, .size = __VA_ARGS__)
+#endif
+
+/* self expanded to the sizes of other. A view.   tn_expand_as(bias, x) */
+typedef struct tn_expand_as_args {
+    tn_tensor *self, *other;
+} tn_expand_as_args;
+TN_API tn_tensor *tn_expand_as_at(const char *file, int line, const tn_expand_as_args *args);
+TN_API tn_tensor *tnp_expand_as(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_expand_as(self_, ...) TNI_CALL(tn_expand_as, .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* Every element of self becomes value.   tn_fill_(x, 0.5) */
+typedef struct tn_fill_args {
+    tn_tensor *self;
+    tn_scalar value;
+} tn_fill_args;
+TN_API tn_tensor *tn_fill_inplace_at(const char *file, int line, const tn_fill_args *args);
+TN_API tn_tensor *tnp_fill_(tn_tensor *self, tn_scalar value);
+#ifndef __cplusplus
+#define tn_fill_(self_, ...) TNI_CALL_AS(tn_fill_inplace_at, tn_fill_args, .self = self_, \
+    .value.kind = TNI_KIND_OF(__VA_ARGS__), .value.real = __VA_ARGS__)
+#endif
+
+/* The dimensions from start_dim to end_dim as one. A view where it can be.   self (2, 3, 4) -> (2, 12)   tn_flatten(x, .start_dim = 1) */
+typedef struct tn_flatten_args {
+    int64_t start_dim, end_dim;
+    tn_tensor *self;
+} tn_flatten_args;
+TN_API tn_tensor *tn_flatten_at(const char *file, int line, const tn_flatten_args *args);
+TN_API tn_tensor *tnp_flatten(tn_tensor *self, int64_t start_dim, int64_t end_dim);
+#ifndef __cplusplus
+#define tn_flatten(...) TNI_CALL(tn_flatten, .end_dim = -1, .self = __VA_ARGS__)
+#endif
+
+/* Reversed along the given dimensions, a copy.   tn_flip(x, TN_DIMS(0)) */
+typedef struct tn_flip_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    tn_ints dims;
+} tn_flip_args;
+TN_API tn_tensor *tn_flip_at(const char *file, int line, const tn_flip_args *args);
+TN_API tn_tensor *tnp_flip(tn_tensor *self, tn_ints dims);
+#ifndef __cplusplus
+#define tn_flip(self_, ...) TNI_CALL(tn_flip, .self = self_, .dims = __VA_ARGS__)
+#endif
+
+/* Imaginary part of a complex tensor, as a view.   self (*) complex -> (*) real   tn_imag(z) */
+typedef struct tn_imag_args {
+    tn_tensor *self;
+} tn_imag_args;
+TN_API tn_tensor *tn_imag_at(const char *file, int line, const tn_imag_args *args);
+TN_API tn_tensor *tnp_imag(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_imag(...) TNI_CALL(tn_imag, .self = __VA_ARGS__)
+#endif
+
+/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest, 0: how many are not 0.
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_linalg_vector_norm(x, .ord = 1) */
+typedef struct tn_linalg_vector_norm_args {
+    tn_tensor *out;
+    double ord;
+    tn_ints dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_linalg_vector_norm_args;
+TN_API tn_tensor *tn_linalg_vector_norm_at(const char *file, int line,
+    const tn_linalg_vector_norm_args *args);
+TN_API tn_tensor *tnp_linalg_vector_norm(tn_tensor *self, double ord, tn_ints dim, bool keepdim,
+    tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_linalg_vector_norm(...) TNI_CALL(tn_linalg_vector_norm, .ord = 2, .dim = TN_NO_DIMS, \
+    .self = __VA_ARGS__)
+#endif
+
 /* input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)   tn_linear(x, w, .bias = b) */
 typedef struct tn_linear_args {
     tn_tensor *out;
@@ -182,6 +574,51 @@ TN_API tn_tensor *tn_linear_at(const char *file, int line, const tn_linear_args 
 TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias);
 #ifndef __cplusplus
 #define tn_linear(input_, ...) TNI_CALL(tn_linear, .input = input_, .weight = __VA_ARGS__)
+#endif
+
+/* log_softmax(x)_i = x_i - max x - log sum_j exp(x_j - max x) along dim, in dtype where given.
+ * self (*) -> (*), floating   tn_log_softmax(x, 1) */
+typedef struct tn_log_softmax_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_tensor *self;
+    int64_t dim;
+} tn_log_softmax_args;
+TN_API tn_tensor *tn_log_softmax_at(const char *file, int line, const tn_log_softmax_args *args);
+TN_API tn_tensor *tnp_log_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_log_softmax(self_, ...) TNI_CALL(tn_log_softmax, .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* The gradient of log_softmax from its output, in one pass: dy - exp(y) sum dy. Not f64, not differentiable.
+ * grad_output (*), output (*) -> (*) */
+typedef struct tn_log_softmax_backward_args {
+    tn_tensor *grad_output, *output;
+    int64_t dim;
+    tn_dtype input_dtype;
+} tn_log_softmax_backward_args;
+TN_API tn_tensor *tn_log_softmax_backward_at(const char *file, int line,
+    const tn_log_softmax_backward_args *args);
+TN_API tn_tensor *tnp_log_softmax_backward(tn_tensor *grad_output, tn_tensor *output, int64_t dim,
+    tn_dtype input_dtype);
+#ifndef __cplusplus
+#define tn_log_softmax_backward(grad_output_, output_, dim_, ...) \
+    TNI_CALL(tn_log_softmax_backward, .grad_output = grad_output_, .output = output_, \
+    .dim = dim_, .input_dtype = __VA_ARGS__)
+#endif
+
+/* log sum exp(x) over dim, all when empty, without overflow.
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_logsumexp(x, TN_DIMS(1)) */
+typedef struct tn_logsumexp_args {
+    tn_tensor *out;
+    bool keepdim;
+    tn_tensor *self;
+    tn_ints dim;
+} tn_logsumexp_args;
+TN_API tn_tensor *tn_logsumexp_at(const char *file, int line, const tn_logsumexp_args *args);
+TN_API tn_tensor *tnp_logsumexp(tn_tensor *self, tn_ints dim, bool keepdim);
+#ifndef __cplusplus
+#define tn_logsumexp(self_, ...) TNI_CALL(tn_logsumexp, .self = self_, .dim = __VA_ARGS__)
 #endif
 
 /* Matrix product with torch's rules: 1-D operands are a row on the left and a column on the right, the leading
@@ -223,6 +660,65 @@ TN_API tn_values_indices tn_max_dim_at(const char *file, int line, const tn_max_
 TN_API tn_values_indices tnp_max_dim(tn_tensor *self, int64_t dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_max_dim(self_, ...) TNI_CALL(tn_max_dim, .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* Largest element of each window; the first of equals gets the gradient, NaN wins. Padding never wins. stride None is
+ * kernel_size; ceil_mode keeps a last window that is cut off. Real dtypes, not bool.
+ * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_max_pool2d(x, TN_DIMS(2, 2)) */
+typedef struct tn_max_pool2d_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *self;
+    tn_ints kernel_size;
+} tn_max_pool2d_args;
+TN_API tn_tensor *tn_max_pool2d_at(const char *file, int line, const tn_max_pool2d_args *args);
+TN_API tn_tensor *tnp_max_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool2d(self_, ...) TNI_CALL(tn_max_pool2d, .stride = TN_NO_DIMS, \
+    .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, .kernel_size = __VA_ARGS__)
+#endif
+
+/* The gradient of max_pool2d's input: each grad is added to the element its window chose. indices are places in the
+ * window, row by row: uint8, or int32 where a window has more than 256; one that points outside adds nothing.
+ * grad (N, C, H', W'), indices like grad, input_size (N, C, H, W) -> input_size */
+typedef struct tn_max_pool2d_input_grad_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *grad, *indices;
+    tn_ints input_size, kernel_size;
+} tn_max_pool2d_input_grad_args;
+TN_API tn_tensor *tn_max_pool2d_input_grad_at(const char *file, int line,
+    const tn_max_pool2d_input_grad_args *args);
+TN_API tn_tensor *tnp_max_pool2d_input_grad(tn_tensor *grad, tn_tensor *indices,
+    tn_ints input_size, tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation,
+    bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool2d_input_grad(grad_, indices_, input_size_, ...) \
+    TNI_CALL(tn_max_pool2d_input_grad, .stride = TN_NO_DIMS, .padding = TN_DIMS(0), \
+    .dilation = TN_DIMS(1), .grad = grad_, .indices = indices_, .input_size = input_size_, \
+    .kernel_size = __VA_ARGS__)
+#endif
+
+/* The element of each window that indices chose (max_pool2d_input_grad backwards); 0 for a place outside.
+ * self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W') */
+typedef struct tn_max_pool2d_pick_args {
+    tn_tensor *out;
+    tn_ints stride, padding, dilation;
+    bool ceil_mode;
+    tn_tensor *self, *indices;
+    tn_ints kernel_size;
+} tn_max_pool2d_pick_args;
+TN_API tn_tensor *tn_max_pool2d_pick_at(const char *file, int line,
+    const tn_max_pool2d_pick_args *args);
+TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode);
+#ifndef __cplusplus
+#define tn_max_pool2d_pick(self_, indices_, ...) TNI_CALL(tn_max_pool2d_pick, \
+    .stride = TN_NO_DIMS, .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, \
+    .indices = indices_, .kernel_size = __VA_ARGS__)
 #endif
 
 /* Sum over dim, divided by the number of elements; floating or complex. No elements: NaN.
@@ -276,6 +772,19 @@ TN_API tn_tensor *tnp_mm(tn_tensor *self, tn_tensor *mat2);
 #define tn_mm(self_, ...) TNI_CALL(tn_mm, .self = self_, .mat2 = __VA_ARGS__)
 #endif
 
+/* Dimension source[i] goes to place destination[i]; the others keep their order. A view.
+ * self (a, b, c) -> (b, c, a)   tn_movedim(x, TN_DIMS(0), TN_DIMS(-1)) */
+typedef struct tn_movedim_args {
+    tn_tensor *self;
+    tn_ints source, destination;
+} tn_movedim_args;
+TN_API tn_tensor *tn_movedim_at(const char *file, int line, const tn_movedim_args *args);
+TN_API tn_tensor *tnp_movedim(tn_tensor *self, tn_ints source, tn_ints destination);
+#ifndef __cplusplus
+#define tn_movedim(self_, source_, ...) TNI_CALL(tn_movedim, .self = self_, .source = source_, \
+    .destination = __VA_ARGS__)
+#endif
+
 /* Matrix times vector.   self (m, k), vec (k) -> (m)   tn_mv(a, x) */
 typedef struct tn_mv_args {
     tn_tensor *out;
@@ -285,6 +794,45 @@ TN_API tn_tensor *tn_mv_at(const char *file, int line, const tn_mv_args *args);
 TN_API tn_tensor *tnp_mv(tn_tensor *self, tn_tensor *vec);
 #ifndef __cplusplus
 #define tn_mv(self_, ...) TNI_CALL(tn_mv, .self = self_, .vec = __VA_ARGS__)
+#endif
+
+/* `length` places along dim, from start on. A view.   self (.., n, ..) -> (.., length, ..)   tn_narrow(x, 0, 2, 3) */
+typedef struct tn_narrow_args {
+    tn_tensor *self;
+    int64_t dim, start, length;
+} tn_narrow_args;
+TN_API tn_tensor *tn_narrow_at(const char *file, int line, const tn_narrow_args *args);
+TN_API tn_tensor *tnp_narrow(tn_tensor *self, int64_t dim, int64_t start, int64_t length);
+#ifndef __cplusplus
+#define tn_narrow(self_, dim_, start_, ...) TNI_CALL(tn_narrow, .self = self_, .dim = dim_, \
+    .start = start_, .length = __VA_ARGS__)
+#endif
+
+/* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent).
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim = TN_DIMS(1)) */
+typedef struct tn_norm_args {
+    tn_tensor *out;
+    tn_scalar p;
+    tn_ints dim;
+    bool keepdim;
+    tn_dtype dtype;
+    tn_tensor *self;
+} tn_norm_args;
+TN_API tn_tensor *tn_norm_at(const char *file, int line, const tn_norm_args *args);
+TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepdim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_norm(...) TNI_CALL(tn_norm, .p = TN_NO_NUM, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* Dimension dims[i] of self becomes dimension i. A view.   tn_permute(x, TN_DIMS(0, 2, 3, 1)) */
+typedef struct tn_permute_args {
+    tn_tensor *self;
+    tn_ints dims;
+} tn_permute_args;
+TN_API tn_tensor *tn_permute_at(const char *file, int line, const tn_permute_args *args);
+TN_API tn_tensor *tnp_permute(tn_tensor *self, tn_ints dims);
+#ifndef __cplusplus
+#define tn_permute(self_, ...) TNI_CALL(tn_permute, .self = self_, .dims = __VA_ARGS__)
 #endif
 
 /* Product over dim, of all elements when absent. Integers and bool are multiplied in int64.
@@ -302,6 +850,195 @@ TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype 
 #define tn_prod(...) TNI_CALL(tn_prod, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
 
+/* Real part, as a view; a real tensor as it is.   self (*) complex -> (*) real   tn_real(z) */
+typedef struct tn_real_args {
+    tn_tensor *self;
+} tn_real_args;
+TN_API tn_tensor *tn_real_at(const char *file, int line, const tn_real_args *args);
+TN_API tn_tensor *tnp_real(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_real(...) TNI_CALL(tn_real, .self = __VA_ARGS__)
+#endif
+
+/* self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)   tn_repeat(x, TN_DIMS(2, 1)) */
+typedef struct tn_repeat_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    tn_ints repeats;
+} tn_repeat_args;
+TN_API tn_tensor *tn_repeat_at(const char *file, int line, const tn_repeat_args *args);
+TN_API tn_tensor *tnp_repeat(tn_tensor *self, tn_ints repeats);
+#ifndef __cplusplus
+#define tn_repeat(self_, ...) TNI_CALL(tn_repeat, .self = self_, .repeats = __VA_ARGS__)
+#endif
+
+/* The same elements in their order with other sizes; one may be -1, it follows. A view where strides can show it, else
+ * a copy.   self (2, 6) -> (3, 4)   tn_reshape(x, TN_DIMS(3, -1)) */
+typedef struct tn_reshape_args {
+    tn_tensor *self;
+    tn_ints shape;
+} tn_reshape_args;
+TN_API tn_tensor *tn_reshape_at(const char *file, int line, const tn_reshape_args *args);
+TN_API tn_tensor *tnp_reshape(tn_tensor *self, tn_ints shape);
+#ifndef __cplusplus
+#define tn_reshape(self_, ...) TNI_CALL(tn_reshape, .self = self_, .shape = __VA_ARGS__)
+#endif
+
+/* Elements moved by shifts[i] places along dims[i], those that leave come in at the other end; without dims, of the
+ * flattened tensor.   tn_roll(x, TN_DIMS(1), .dims = TN_DIMS(0)) */
+typedef struct tn_roll_args {
+    tn_tensor *out;
+    tn_ints dims;
+    tn_tensor *self;
+    tn_ints shifts;
+} tn_roll_args;
+TN_API tn_tensor *tn_roll_at(const char *file, int line, const tn_roll_args *args);
+TN_API tn_tensor *tnp_roll(tn_tensor *self, tn_ints shifts, tn_ints dims);
+#ifndef __cplusplus
+#define tn_roll(self_, ...) TNI_CALL(tn_roll, .dims = TN_EMPTY_DIMS, .self = self_, \
+    .shifts = __VA_ARGS__)
+#endif
+
+/* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)   tn_select(x, 0, -1) */
+typedef struct tn_select_args {
+    tn_tensor *self;
+    int64_t dim, index;
+} tn_select_args;
+TN_API tn_tensor *tn_select_at(const char *file, int line, const tn_select_args *args);
+TN_API tn_tensor *tnp_select(tn_tensor *self, int64_t dim, int64_t index);
+#ifndef __cplusplus
+#define tn_select(self_, dim_, ...) TNI_CALL(tn_select, .self = self_, .dim = dim_, \
+    .index = __VA_ARGS__)
+#endif
+
+/* self[start:end:step] along dim; negative places count from the end, what is too large is cut. A view.
+ * self (.., n, ..) -> (.., ceil((end - start) / step), ..)   tn_slice(x, .dim = 1, .start = 2, .step = 2) */
+typedef struct tn_slice_args {
+    int64_t dim, start, end, step;
+    tn_tensor *self;
+} tn_slice_args;
+TN_API tn_tensor *tn_slice_at(const char *file, int line, const tn_slice_args *args);
+TN_API tn_tensor *tnp_slice(tn_tensor *self, int64_t dim, int64_t start, int64_t end, int64_t step);
+#ifndef __cplusplus
+#define tn_slice(...) TNI_CALL(tn_slice, .start = TN_NONE, .end = TN_NONE, .step = 1, \
+    .self = __VA_ARGS__)
+#endif
+
+/* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, in dtype where given. A row of -inf gives NaN.
+ * self (*) -> (*), floating   tn_softmax(x, 1) */
+typedef struct tn_softmax_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_tensor *self;
+    int64_t dim;
+} tn_softmax_args;
+TN_API tn_tensor *tn_softmax_at(const char *file, int line, const tn_softmax_args *args);
+TN_API tn_tensor *tnp_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype);
+#ifndef __cplusplus
+#define tn_softmax(self_, ...) TNI_CALL(tn_softmax, .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* The gradient of softmax from its output, in one pass: y (dy - sum y dy). Not f64, not differentiable.
+ * grad_output (*), output (*) -> (*) */
+typedef struct tn_softmax_backward_args {
+    tn_tensor *grad_output, *output;
+    int64_t dim;
+    tn_dtype input_dtype;
+} tn_softmax_backward_args;
+TN_API tn_tensor *tn_softmax_backward_at(const char *file, int line,
+    const tn_softmax_backward_args *args);
+TN_API tn_tensor *tnp_softmax_backward(tn_tensor *grad_output, tn_tensor *output, int64_t dim,
+    tn_dtype input_dtype);
+#ifndef __cplusplus
+#define tn_softmax_backward(grad_output_, output_, dim_, ...) TNI_CALL(tn_softmax_backward, \
+    .grad_output = grad_output_, .output = output_, .dim = dim_, .input_dtype = __VA_ARGS__)
+#endif
+
+/* Pieces of split_size along dim, the last one perhaps smaller. Views.   self (5, 3) -> (2, 3), (2, 3), (1, 3)   tn_split(x, 2) */
+typedef struct tn_split_args {
+    int64_t dim;
+    tn_tensor *self;
+    int64_t split_size;
+} tn_split_args;
+TN_API tn_list tn_split_at(const char *file, int line, const tn_split_args *args);
+TN_API tn_list tnp_split(tn_tensor *self, int64_t split_size, int64_t dim);
+#ifndef __cplusplus
+#define tn_split(self_, ...) TNI_CALL(tn_split, .self = self_, .split_size = __VA_ARGS__)
+#endif
+
+/* Pieces of the given sizes along dim. Views.   self (5, 3) -> (1, 3), (4, 3)   tn_split_with_sizes(x, TN_DIMS(1, 4)) */
+typedef struct tn_split_with_sizes_args {
+    int64_t dim;
+    tn_tensor *self;
+    tn_ints split_sizes;
+} tn_split_with_sizes_args;
+TN_API tn_list tn_split_with_sizes_at(const char *file, int line,
+    const tn_split_with_sizes_args *args);
+TN_API tn_list tnp_split_with_sizes(tn_tensor *self, tn_ints split_sizes, int64_t dim);
+#ifndef __cplusplus
+#define tn_split_with_sizes(self_, ...) TNI_CALL(tn_split_with_sizes, .self = self_, \
+    .split_sizes = __VA_ARGS__)
+#endif
+
+/* Without its dimensions of size 1. A view.   self (1, 3, 1) -> (3)   tn_squeeze(x) */
+typedef struct tn_squeeze_args {
+    tn_tensor *self;
+} tn_squeeze_args;
+TN_API tn_tensor *tn_squeeze_at(const char *file, int line, const tn_squeeze_args *args);
+TN_API tn_tensor *tnp_squeeze(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_squeeze(...) TNI_CALL(tn_squeeze, .self = __VA_ARGS__)
+#endif
+
+/* Without dimension dim if its size is 1. A view.   self (2, 1) -> (2)   tn_squeeze_dim(x, 1) */
+typedef struct tn_squeeze_dim_args {
+    tn_tensor *self;
+    int64_t dim;
+} tn_squeeze_dim_args;
+TN_API tn_tensor *tn_squeeze_dim_at(const char *file, int line, const tn_squeeze_dim_args *args);
+TN_API tn_tensor *tnp_squeeze_dim(tn_tensor *self, int64_t dim);
+#ifndef __cplusplus
+#define tn_squeeze_dim(self_, ...) TNI_CALL(tn_squeeze_dim, .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* Without those of the given dimensions whose size is 1. A view.   tn_squeeze_dims(x, TN_DIMS(0, -1)) */
+typedef struct tn_squeeze_dims_args {
+    tn_tensor *self;
+    tn_ints dim;
+} tn_squeeze_dims_args;
+TN_API tn_tensor *tn_squeeze_dims_at(const char *file, int line, const tn_squeeze_dims_args *args);
+TN_API tn_tensor *tnp_squeeze_dims(tn_tensor *self, tn_ints dim);
+#ifndef __cplusplus
+#define tn_squeeze_dims(self_, ...) TNI_CALL(tn_squeeze_dims, .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* Tensors of one shape behind each other along a new dimension.   tensors (3), (3) -> (2, 3)   tn_stack(TN_LIST(x, y)) */
+typedef struct tn_stack_args {
+    tn_tensor *out;
+    int64_t dim;
+    tn_tensors tensors;
+} tn_stack_args;
+TN_API tn_tensor *tn_stack_at(const char *file, int line, const tn_stack_args *args);
+TN_API tn_tensor *tnp_stack(tn_tensors tensors, int64_t dim);
+#ifndef __cplusplus
+#define tn_stack(...) TNI_CALL(tn_stack, .tensors = __VA_ARGS__)
+#endif
+
+/* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim   tn_std(x, .keepdim = true) */
+typedef struct tn_std_args {
+    tn_tensor *out;
+    tn_ints dim;
+    tn_scalar correction;
+    bool keepdim;
+    tn_tensor *self;
+} tn_std_args;
+TN_API tn_tensor *tn_std_at(const char *file, int line, const tn_std_args *args);
+TN_API tn_tensor *tnp_std(tn_tensor *self, tn_ints dim, tn_scalar correction, bool keepdim);
+#ifndef __cplusplus
+#define tn_std(...) TNI_CALL(tn_std, .dim = TN_NO_DIMS, .correction = TN_NO_NUM, \
+    .self = __VA_ARGS__)
+#endif
+
 /* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16 in float.
  * self (*) -> self's shape without dim, 1 there when keepdim   tn_sum(x, .dim = TN_DIMS(0, 2)) */
 typedef struct tn_sum_args {
@@ -317,19 +1054,226 @@ TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype d
 #define tn_sum(...) TNI_CALL(tn_sum, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
 
+/* Transpose of a matrix; a vector or a number stays. A view.   self (n, m) -> (m, n)   tn_t(w) */
+typedef struct tn_t_args {
+    tn_tensor *self;
+} tn_t_args;
+TN_API tn_tensor *tn_t_at(const char *file, int line, const tn_t_args *args);
+TN_API tn_tensor *tnp_t(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_t(...) TNI_CALL(tn_t, .self = __VA_ARGS__)
+#endif
+
+/* On another device, and converted to dtype if one is given. A view when nothing changes.   tn_to(x, tn_device("meta")) */
+typedef struct tn_to_args {
+    tn_dtype dtype;
+    bool non_blocking, copy;
+    tn_tensor *self;
+    tn_device_id device;
+} tn_to_args;
+TN_API tn_tensor *tn_to_at(const char *file, int line, const tn_to_args *args);
+TN_API tn_tensor *tnp_to(tn_tensor *self, tn_device_id device, tn_dtype dtype, bool non_blocking,
+    bool copy);
+#ifndef __cplusplus
+#define tn_to(self_, ...) TNI_CALL(tn_to, .self = self_, .device = __VA_ARGS__)
+#endif
+
+/* Converted to dtype: integers wrap, floats are truncated to integers, rounded to nearest even to floats, a complex
+ * number loses its imaginary part to a real one. A view when nothing changes, but not with copy.   tn_to_dtype(x, TN_F64) */
+typedef struct tn_to_dtype_args {
+    bool non_blocking, copy;
+    tn_tensor *self;
+    tn_dtype dtype;
+} tn_to_dtype_args;
+TN_API tn_tensor *tn_to_dtype_at(const char *file, int line, const tn_to_dtype_args *args);
+TN_API tn_tensor *tnp_to_dtype(tn_tensor *self, tn_dtype dtype, bool non_blocking, bool copy);
+#ifndef __cplusplus
+#define tn_to_dtype(self_, ...) TNI_CALL(tn_to_dtype, .self = self_, .dtype = __VA_ARGS__)
+#endif
+
+/* The same elements with two dimensions exchanged. A view.
+ * self (.., n, .., m, ..) -> (.., m, .., n, ..)   tn_transpose(x, 0, 1) */
+typedef struct tn_transpose_args {
+    tn_tensor *self;
+    int64_t dim0, dim1;
+} tn_transpose_args;
+TN_API tn_tensor *tn_transpose_at(const char *file, int line, const tn_transpose_args *args);
+TN_API tn_tensor *tnp_transpose(tn_tensor *self, int64_t dim0, int64_t dim1);
+#ifndef __cplusplus
+#define tn_transpose(self_, dim0_, ...) TNI_CALL(tn_transpose, .self = self_, .dim0 = dim0_, \
+    .dim1 = __VA_ARGS__)
+#endif
+
+/* Zero above the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)   tn_tril(x) */
+typedef struct tn_tril_args {
+    tn_tensor *out;
+    int64_t diagonal;
+    tn_tensor *self;
+} tn_tril_args;
+TN_API tn_tensor *tn_tril_at(const char *file, int line, const tn_tril_args *args);
+TN_API tn_tensor *tn_tril_inplace_at(const char *file, int line, const tn_tril_args *args);
+TN_API tn_tensor *tnp_tril(tn_tensor *self, int64_t diagonal);
+TN_API tn_tensor *tnp_tril_(tn_tensor *self, int64_t diagonal);
+#ifndef __cplusplus
+#define tn_tril(...) TNI_CALL(tn_tril, .self = __VA_ARGS__)
+#define tn_tril_(...) TNI_CALL_AS(tn_tril_inplace_at, tn_tril_args, .self = __VA_ARGS__)
+#endif
+
+/* Zero below the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)   tn_triu(x, .diagonal = 1) */
+typedef struct tn_triu_args {
+    tn_tensor *out;
+    int64_t diagonal;
+    tn_tensor *self;
+} tn_triu_args;
+TN_API tn_tensor *tn_triu_at(const char *file, int line, const tn_triu_args *args);
+TN_API tn_tensor *tn_triu_inplace_at(const char *file, int line, const tn_triu_args *args);
+TN_API tn_tensor *tnp_triu(tn_tensor *self, int64_t diagonal);
+TN_API tn_tensor *tnp_triu_(tn_tensor *self, int64_t diagonal);
+#ifndef __cplusplus
+#define tn_triu(...) TNI_CALL(tn_triu, .self = __VA_ARGS__)
+#define tn_triu_(...) TNI_CALL_AS(tn_triu_inplace_at, tn_triu_args, .self = __VA_ARGS__)
+#endif
+
+/* The parts at each place of dim, without that dimension. Views.   self (2, 3) -> (3), (3)   tn_unbind(x) */
+typedef struct tn_unbind_args {
+    int64_t dim;
+    tn_tensor *self;
+} tn_unbind_args;
+TN_API tn_list tn_unbind_at(const char *file, int line, const tn_unbind_args *args);
+TN_API tn_list tnp_unbind(tn_tensor *self, int64_t dim);
+#ifndef __cplusplus
+#define tn_unbind(...) TNI_CALL(tn_unbind, .self = __VA_ARGS__)
+#endif
+
+/* Dimension dim as several; one size may be -1. A view.   self (2, 12) -> (2, 3, 4)   tn_unflatten(x, 1, TN_DIMS(3, 4)) */
+typedef struct tn_unflatten_args {
+    tn_tensor *self;
+    int64_t dim;
+    tn_ints sizes;
+} tn_unflatten_args;
+TN_API tn_tensor *tn_unflatten_at(const char *file, int line, const tn_unflatten_args *args);
+TN_API tn_tensor *tnp_unflatten(tn_tensor *self, int64_t dim, tn_ints sizes);
+#ifndef __cplusplus
+#define tn_unflatten(self_, dim_, ...) TNI_CALL(tn_unflatten, .self = self_, .dim = dim_, \
+    .sizes = __VA_ARGS__)
+#endif
+
+/* A dimension of size 1 before dimension dim (behind the last for -1). A view.   self (3) -> (3, 1)   tn_unsqueeze(x, -1) */
+typedef struct tn_unsqueeze_args {
+    tn_tensor *self;
+    int64_t dim;
+} tn_unsqueeze_args;
+TN_API tn_tensor *tn_unsqueeze_at(const char *file, int line, const tn_unsqueeze_args *args);
+TN_API tn_tensor *tnp_unsqueeze(tn_tensor *self, int64_t dim);
+#ifndef __cplusplus
+#define tn_unsqueeze(self_, ...) TNI_CALL(tn_unsqueeze, .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent).
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_var(x, .dim = TN_DIMS(0)) */
+typedef struct tn_var_args {
+    tn_tensor *out;
+    tn_ints dim;
+    tn_scalar correction;
+    bool keepdim;
+    tn_tensor *self;
+} tn_var_args;
+TN_API tn_tensor *tn_var_at(const char *file, int line, const tn_var_args *args);
+TN_API tn_tensor *tnp_var(tn_tensor *self, tn_ints dim, tn_scalar correction, bool keepdim);
+#ifndef __cplusplus
+#define tn_var(...) TNI_CALL(tn_var, .dim = TN_NO_DIMS, .correction = TN_NO_NUM, \
+    .self = __VA_ARGS__)
+#endif
+
+/* Variance and mean over dim in one pass.
+ * self (*) floating -> var, mean: self's shape without dim   tn_var_mean_results m = tn_var_mean(x, .dim = TN_DIMS(0)); */
+typedef struct tn_var_mean_results {
+    tn_tensor *var, *mean;
+} tn_var_mean_results;
+typedef struct tn_var_mean_args {
+    tn_ints dim;
+    tn_scalar correction;
+    bool keepdim;
+    tn_tensor *self;
+} tn_var_mean_args;
+TN_API tn_var_mean_results tn_var_mean_at(const char *file, int line, const tn_var_mean_args *args);
+TN_API tn_var_mean_results tnp_var_mean(tn_tensor *self, tn_ints dim, tn_scalar correction,
+    bool keepdim);
+#ifndef __cplusplus
+#define tn_var_mean(...) TNI_CALL(tn_var_mean, .dim = TN_NO_DIMS, .correction = TN_NO_NUM, \
+    .self = __VA_ARGS__)
+#endif
+
+/* The same elements in their order with other sizes; one may be -1, it follows. A view: an error where strides cannot
+ * show it.   self (2, 6) -> (3, 4)   tn_view(x, TN_DIMS(3, -1)) */
+typedef struct tn_view_args {
+    tn_tensor *self;
+    tn_ints size;
+} tn_view_args;
+TN_API tn_tensor *tn_view_at(const char *file, int line, const tn_view_args *args);
+TN_API tn_tensor *tnp_view(tn_tensor *self, tn_ints size);
+#ifndef __cplusplus
+#define tn_view(self_, ...) TNI_CALL(tn_view, .self = self_, .size = __VA_ARGS__)
+#endif
+
+/* Pairs in the last dimension as complex numbers. A view.   self (*, 2) float32 or float64 -> (*)   tn_view_as_complex(x) */
+typedef struct tn_view_as_complex_args {
+    tn_tensor *self;
+} tn_view_as_complex_args;
+TN_API tn_tensor *tn_view_as_complex_at(const char *file, int line,
+    const tn_view_as_complex_args *args);
+TN_API tn_tensor *tnp_view_as_complex(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_view_as_complex(...) TNI_CALL(tn_view_as_complex, .self = __VA_ARGS__)
+#endif
+
+/* Real and imaginary part as last dimension. A view.   self (*) complex -> (*, 2) real   tn_view_as_real(z) */
+typedef struct tn_view_as_real_args {
+    tn_tensor *self;
+} tn_view_as_real_args;
+TN_API tn_tensor *tn_view_as_real_at(const char *file, int line, const tn_view_as_real_args *args);
+TN_API tn_tensor *tnp_view_as_real(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_view_as_real(...) TNI_CALL(tn_view_as_real, .self = __VA_ARGS__)
+#endif
+
+/* Every element of self becomes 0.   tn_zero_(x) */
+typedef struct tn_zero_args {
+    tn_tensor *self;
+} tn_zero_args;
+TN_API tn_tensor *tn_zero_inplace_at(const char *file, int line, const tn_zero_args *args);
+TN_API tn_tensor *tnp_zero_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_zero_(...) TNI_CALL_AS(tn_zero_inplace_at, tn_zero_args, .self = __VA_ARGS__)
+#endif
+
 TNI_EXTERN_C_END
 
 #ifdef __cplusplus
-inline namespace TNI_NAMESPACE {
+TNI_NAMESPACE_BEGIN
+inline tn_tensor *tn_adaptive_avg_pool2d(tn_tensor *self, tn_dims output_size,
+    tn_site at = tn_site::here()) {
+    const tn_adaptive_avg_pool2d_args a = {NULL, self, output_size.value};
+    return tn_adaptive_avg_pool2d_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_dims input_size,
+    tn_site at = tn_site::here()) {
+    const tn_adaptive_avg_pool2d_input_grad_args a = {NULL, grad, input_size.value};
+    return tn_adaptive_avg_pool2d_input_grad_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_addmm(tn_tensor *self, tn_tensor *mat1, tn_tensor *mat2, double beta = 1,
     double alpha = 1, tn_site at = tn_site::here()) {
     const tn_addmm_args a = {NULL, beta, alpha, self, mat1, mat2};
     return tn_addmm_at(at.file, at.line, &a);
 }
-inline tn_tensor *tn_all(tn_tensor *self, tn_dims dim = tn_dims(), bool keepdim = false,
-    tn_site at = tn_site::here()) {
-    const tn_all_args a = {NULL, dim.value, keepdim, self};
+inline tn_tensor *tn_all(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_all_args a = {NULL, self};
     return tn_all_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_all_dims(tn_tensor *self, tn_dims dim = tn_dims(), bool keepdim = false,
+    tn_site at = tn_site::here()) {
+    const tn_all_dims_args a = {NULL, dim.value, keepdim, self};
+    return tn_all_dims_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_amax(tn_tensor *self, tn_dims dim = tn_dims(tn_empty_dims()),
     bool keepdim = false, tn_site at = tn_site::here()) {
@@ -346,10 +1290,14 @@ inline tn_min_max tn_aminmax(tn_tensor *self, int64_t dim = TN_NONE, bool keepdi
     const tn_aminmax_args a = {{NULL, NULL}, dim, keepdim, self};
     return tn_aminmax_at(at.file, at.line, &a);
 }
-inline tn_tensor *tn_any(tn_tensor *self, tn_dims dim = tn_dims(), bool keepdim = false,
-    tn_site at = tn_site::here()) {
-    const tn_any_args a = {NULL, dim.value, keepdim, self};
+inline tn_tensor *tn_any(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_any_args a = {NULL, self};
     return tn_any_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_any_dims(tn_tensor *self, tn_dims dim = tn_dims(), bool keepdim = false,
+    tn_site at = tn_site::here()) {
+    const tn_any_dims_args a = {NULL, dim.value, keepdim, self};
+    return tn_any_dims_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_argmax(tn_tensor *self, int64_t dim = TN_NONE, bool keepdim = false,
     tn_site at = tn_site::here()) {
@@ -361,18 +1309,163 @@ inline tn_tensor *tn_argmin(tn_tensor *self, int64_t dim = TN_NONE, bool keepdim
     const tn_argmin_args a = {NULL, dim, keepdim, self};
     return tn_argmin_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_as_strided(tn_tensor *self, tn_dims size, tn_dims stride,
+    int64_t storage_offset = TN_NONE, tn_dims self_stride = tn_dims(), int64_t self_offset = 0,
+    tn_site at = tn_site::here()) {
+    const tn_as_strided_args a = {storage_offset, self_stride.value, self_offset, self, size.value,
+        stride.value};
+    return tn_as_strided_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_dims size,
+    tn_dims stride, int64_t storage_offset = TN_NONE, tn_dims self_stride = tn_dims(),
+    int64_t self_offset = 0, tn_site at = tn_site::here()) {
+    const tn_as_strided_scatter_args a = {NULL, storage_offset, self_stride.value, self_offset,
+        self, src, size.value, stride.value};
+    return tn_as_strided_scatter_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_avg_pool2d(tn_tensor *self, tn_dims kernel_size, tn_dims stride = tn_dims(),
+    tn_dims padding = {0}, bool ceil_mode = false, bool count_include_pad = true,
+    int64_t divisor_override = TN_NONE, tn_site at = tn_site::here()) {
+    const tn_avg_pool2d_args a = {NULL, stride.value, padding.value, ceil_mode, count_include_pad,
+        divisor_override, self, kernel_size.value};
+    return tn_avg_pool2d_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_avg_pool2d_input_grad(tn_tensor *grad, tn_dims input_size,
+    tn_dims kernel_size, tn_dims stride = tn_dims(), tn_dims padding = {0}, bool ceil_mode = false,
+    bool count_include_pad = true, int64_t divisor_override = TN_NONE,
+    tn_site at = tn_site::here()) {
+    const tn_avg_pool2d_input_grad_args a = {NULL, stride.value, padding.value, ceil_mode,
+        count_include_pad, divisor_override, grad, input_size.value, kernel_size.value};
+    return tn_avg_pool2d_input_grad_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_bmm(tn_tensor *self, tn_tensor *mat2, tn_site at = tn_site::here()) {
     const tn_bmm_args a = {NULL, self, mat2};
     return tn_bmm_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_broadcast_to(tn_tensor *self, tn_dims size, tn_site at = tn_site::here()) {
+    const tn_broadcast_to_args a = {self, size.value};
+    return tn_broadcast_to_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cat(tn_tensor_list tensors, int64_t dim = 0, tn_site at = tn_site::here()) {
+    const tn_cat_args a = {NULL, dim, tensors.value};
+    return tn_cat_at(at.file, at.line, &a);
+}
+inline tn_list tn_chunk(tn_tensor *self, int64_t chunks, int64_t dim = 0,
+    tn_site at = tn_site::here()) {
+    const tn_chunk_args a = {dim, self, chunks};
+    return tn_chunk_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_clone(tn_tensor *self, tn_memory_format memory_format = (tn_memory_format )0,
+    tn_site at = tn_site::here()) {
+    const tn_clone_args a = {NULL, memory_format, self};
+    return tn_clone_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_conj(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_conj_args a = {self};
+    return tn_conj_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_contiguous(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_contiguous_args a = {self};
+    return tn_contiguous_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_conv2d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias = nullptr,
+    tn_dims stride = {1}, tn_dims padding = {0}, tn_dims dilation = {1}, int64_t groups = 1,
+    tn_site at = tn_site::here()) {
+    const tn_conv2d_args a = {NULL, bias, stride.value, padding.value, dilation.value, groups,
+        input, weight};
+    return tn_conv2d_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_conv2d_input_grad(tn_tensor *grad, tn_tensor *weight, tn_dims input_size,
+    tn_dims stride = {1}, tn_dims padding = {0}, tn_dims dilation = {1}, int64_t groups = 1,
+    tn_site at = tn_site::here()) {
+    const tn_conv2d_input_grad_args a = {NULL, stride.value, padding.value, dilation.value, groups,
+        grad, weight, input_size.value};
+    return tn_conv2d_input_grad_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_dims weight_size,
+    tn_dims stride = {1}, tn_dims padding = {0}, tn_dims dilation = {1}, int64_t groups = 1,
+    tn_site at = tn_site::here()) {
+    const tn_conv2d_weight_grad_args a = {NULL, stride.value, padding.value, dilation.value,
+        groups, grad, input, weight_size.value};
+    return tn_conv2d_weight_grad_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_copy_(tn_tensor *self, tn_tensor *src, tn_site at = tn_site::here()) {
+    const tn_copy_args a = {self, src};
+    return tn_copy_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
+    tn_site at = tn_site::here()) {
+    const tn_cumsum_args a = {NULL, dtype, self, dim};
+    return tn_cumsum_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_detach(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_detach_args a = {self};
+    return tn_detach_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_diagonal(tn_tensor *self, int64_t offset = 0, int64_t dim1 = 0,
+    int64_t dim2 = 1, tn_site at = tn_site::here()) {
+    const tn_diagonal_args a = {offset, dim1, dim2, self};
+    return tn_diagonal_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_dot(tn_tensor *self, tn_tensor *tensor, tn_site at = tn_site::here()) {
     const tn_dot_args a = {NULL, self, tensor};
     return tn_dot_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_expand(tn_tensor *self, tn_dims size, bool implicit = false,
+    tn_site at = tn_site::here()) {
+    const tn_expand_args a = {implicit, self, size.value};
+    return tn_expand_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_expand_as(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_expand_as_args a = {self, other};
+    return tn_expand_as_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_fill_(tn_tensor *self, tn_number value, tn_site at = tn_site::here()) {
+    const tn_fill_args a = {self, value.value};
+    return tn_fill_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_flatten(tn_tensor *self, int64_t start_dim = 0, int64_t end_dim = -1,
+    tn_site at = tn_site::here()) {
+    const tn_flatten_args a = {start_dim, end_dim, self};
+    return tn_flatten_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_flip(tn_tensor *self, tn_dims dims, tn_site at = tn_site::here()) {
+    const tn_flip_args a = {NULL, self, dims.value};
+    return tn_flip_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_imag(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_imag_args a = {self};
+    return tn_imag_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_linalg_vector_norm(tn_tensor *self, double ord = 2, tn_dims dim = tn_dims(),
+    bool keepdim = false, tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
+    const tn_linalg_vector_norm_args a = {NULL, ord, dim.value, keepdim, dtype, self};
+    return tn_linalg_vector_norm_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias = nullptr,
     tn_site at = tn_site::here()) {
     const tn_linear_args a = {NULL, bias, input, weight};
     return tn_linear_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
+    tn_site at = tn_site::here()) {
+    const tn_log_softmax_args a = {NULL, dtype, self, dim};
+    return tn_log_softmax_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log_softmax_backward(tn_tensor *grad_output, tn_tensor *output, int64_t dim,
+    tn_dtype input_dtype, tn_site at = tn_site::here()) {
+    const tn_log_softmax_backward_args a = {grad_output, output, dim, input_dtype};
+    return tn_log_softmax_backward_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log_softmax_backward_data(tn_tensor *grad_output, tn_tensor *output,
+    int64_t dim, tn_dtype input_dtype, tn_site at = tn_site::here()) {
+    const tn_log_softmax_backward_args a = {grad_output, output, dim, input_dtype};
+    return tn_log_softmax_backward_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_logsumexp(tn_tensor *self, tn_dims dim, bool keepdim = false,
+    tn_site at = tn_site::here()) {
+    const tn_logsumexp_args a = {NULL, keepdim, self, dim.value};
+    return tn_logsumexp_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_matmul(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
     const tn_matmul_args a = {NULL, self, other};
@@ -391,6 +1484,27 @@ inline tn_values_indices tn_max(tn_tensor *self, int64_t dim, bool keepdim = fal
     tn_site at = tn_site::here()) {
     const tn_max_dim_args a = {{NULL, NULL}, keepdim, self, dim};
     return tn_max_dim_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_max_pool2d(tn_tensor *self, tn_dims kernel_size, tn_dims stride = tn_dims(),
+    tn_dims padding = {0}, tn_dims dilation = {1}, bool ceil_mode = false,
+    tn_site at = tn_site::here()) {
+    const tn_max_pool2d_args a = {NULL, stride.value, padding.value, dilation.value, ceil_mode,
+        self, kernel_size.value};
+    return tn_max_pool2d_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_max_pool2d_input_grad(tn_tensor *grad, tn_tensor *indices, tn_dims input_size,
+    tn_dims kernel_size, tn_dims stride = tn_dims(), tn_dims padding = {0}, tn_dims dilation = {1},
+    bool ceil_mode = false, tn_site at = tn_site::here()) {
+    const tn_max_pool2d_input_grad_args a = {NULL, stride.value, padding.value, dilation.value,
+        ceil_mode, grad, indices, input_size.value, kernel_size.value};
+    return tn_max_pool2d_input_grad_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_dims kernel_size,
+    tn_dims stride = tn_dims(), tn_dims padding = {0}, tn_dims dilation = {1},
+    bool ceil_mode = false, tn_site at = tn_site::here()) {
+    const tn_max_pool2d_pick_args a = {NULL, stride.value, padding.value, dilation.value,
+        ceil_mode, self, indices, kernel_size.value};
+    return tn_max_pool2d_pick_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_mean(tn_tensor *self, tn_dims dim = tn_dims(), bool keepdim = false,
     tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
@@ -415,21 +1529,216 @@ inline tn_tensor *tn_mm(tn_tensor *self, tn_tensor *mat2, tn_site at = tn_site::
     const tn_mm_args a = {NULL, self, mat2};
     return tn_mm_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_movedim(tn_tensor *self, tn_dims source, tn_dims destination,
+    tn_site at = tn_site::here()) {
+    const tn_movedim_args a = {self, source.value, destination.value};
+    return tn_movedim_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_mv(tn_tensor *self, tn_tensor *vec, tn_site at = tn_site::here()) {
     const tn_mv_args a = {NULL, self, vec};
     return tn_mv_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_narrow(tn_tensor *self, int64_t dim, int64_t start, int64_t length,
+    tn_site at = tn_site::here()) {
+    const tn_narrow_args a = {self, dim, start, length};
+    return tn_narrow_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_norm(tn_tensor *self, tn_number p = tn_number(), tn_dims dim = tn_dims(),
+    bool keepdim = false, tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
+    const tn_norm_args a = {NULL, p.value, dim.value, keepdim, dtype, self};
+    return tn_norm_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_permute(tn_tensor *self, tn_dims dims, tn_site at = tn_site::here()) {
+    const tn_permute_args a = {self, dims.value};
+    return tn_permute_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_prod(tn_tensor *self, int64_t dim = TN_NONE, bool keepdim = false,
     tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
     const tn_prod_args a = {NULL, dim, keepdim, dtype, self};
     return tn_prod_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_real(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_real_args a = {self};
+    return tn_real_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_repeat(tn_tensor *self, tn_dims repeats, tn_site at = tn_site::here()) {
+    const tn_repeat_args a = {NULL, self, repeats.value};
+    return tn_repeat_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_reshape(tn_tensor *self, tn_dims shape, tn_site at = tn_site::here()) {
+    const tn_reshape_args a = {self, shape.value};
+    return tn_reshape_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_roll(tn_tensor *self, tn_dims shifts, tn_dims dims = tn_dims(tn_empty_dims()),
+    tn_site at = tn_site::here()) {
+    const tn_roll_args a = {NULL, dims.value, self, shifts.value};
+    return tn_roll_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_select(tn_tensor *self, int64_t dim, int64_t index,
+    tn_site at = tn_site::here()) {
+    const tn_select_args a = {self, dim, index};
+    return tn_select_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_slice(tn_tensor *self, int64_t dim = 0, int64_t start = TN_NONE,
+    int64_t end = TN_NONE, int64_t step = 1, tn_site at = tn_site::here()) {
+    const tn_slice_args a = {dim, start, end, step, self};
+    return tn_slice_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
+    tn_site at = tn_site::here()) {
+    const tn_softmax_args a = {NULL, dtype, self, dim};
+    return tn_softmax_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_softmax_backward(tn_tensor *grad_output, tn_tensor *output, int64_t dim,
+    tn_dtype input_dtype, tn_site at = tn_site::here()) {
+    const tn_softmax_backward_args a = {grad_output, output, dim, input_dtype};
+    return tn_softmax_backward_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_softmax_backward_data(tn_tensor *grad_output, tn_tensor *output, int64_t dim,
+    tn_dtype input_dtype, tn_site at = tn_site::here()) {
+    const tn_softmax_backward_args a = {grad_output, output, dim, input_dtype};
+    return tn_softmax_backward_at(at.file, at.line, &a);
+}
+inline tn_list tn_split(tn_tensor *self, int64_t split_size, int64_t dim = 0,
+    tn_site at = tn_site::here()) {
+    const tn_split_args a = {dim, self, split_size};
+    return tn_split_at(at.file, at.line, &a);
+}
+inline tn_list tn_split_with_sizes(tn_tensor *self, tn_dims split_sizes, int64_t dim = 0,
+    tn_site at = tn_site::here()) {
+    const tn_split_with_sizes_args a = {dim, self, split_sizes.value};
+    return tn_split_with_sizes_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_squeeze(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_squeeze_args a = {self};
+    return tn_squeeze_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_squeeze_dim(tn_tensor *self, int64_t dim, tn_site at = tn_site::here()) {
+    const tn_squeeze_dim_args a = {self, dim};
+    return tn_squeeze_dim_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_squeeze(tn_tensor *self, int64_t dim, tn_site at = tn_site::here()) {
+    const tn_squeeze_dim_args a = {self, dim};
+    return tn_squeeze_dim_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_squeeze_dims(tn_tensor *self, tn_dims dim, tn_site at = tn_site::here()) {
+    const tn_squeeze_dims_args a = {self, dim.value};
+    return tn_squeeze_dims_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_squeeze(tn_tensor *self, tn_dims dim, tn_site at = tn_site::here()) {
+    const tn_squeeze_dims_args a = {self, dim.value};
+    return tn_squeeze_dims_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_stack(tn_tensor_list tensors, int64_t dim = 0, tn_site at = tn_site::here()) {
+    const tn_stack_args a = {NULL, dim, tensors.value};
+    return tn_stack_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_std(tn_tensor *self, tn_dims dim = tn_dims(),
+    tn_number correction = tn_number(), bool keepdim = false, tn_site at = tn_site::here()) {
+    const tn_std_args a = {NULL, dim.value, correction.value, keepdim, self};
+    return tn_std_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_sum(tn_tensor *self, tn_dims dim = tn_dims(), bool keepdim = false,
     tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
     const tn_sum_args a = {NULL, dim.value, keepdim, dtype, self};
     return tn_sum_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_t(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_t_args a = {self};
+    return tn_t_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_to(tn_tensor *self, tn_device_id device, tn_dtype dtype = TN_NO_DTYPE,
+    bool non_blocking = false, bool copy = false, tn_site at = tn_site::here()) {
+    const tn_to_args a = {dtype, non_blocking, copy, self, device};
+    return tn_to_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_to_dtype(tn_tensor *self, tn_dtype dtype, bool non_blocking = false,
+    bool copy = false, tn_site at = tn_site::here()) {
+    const tn_to_dtype_args a = {non_blocking, copy, self, dtype};
+    return tn_to_dtype_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_to(tn_tensor *self, tn_dtype dtype, bool non_blocking = false,
+    bool copy = false, tn_site at = tn_site::here()) {
+    const tn_to_dtype_args a = {non_blocking, copy, self, dtype};
+    return tn_to_dtype_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_transpose(tn_tensor *self, int64_t dim0, int64_t dim1,
+    tn_site at = tn_site::here()) {
+    const tn_transpose_args a = {self, dim0, dim1};
+    return tn_transpose_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_tril(tn_tensor *self, int64_t diagonal = 0, tn_site at = tn_site::here()) {
+    const tn_tril_args a = {NULL, diagonal, self};
+    return tn_tril_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_tril_(tn_tensor *self, int64_t diagonal = 0, tn_site at = tn_site::here()) {
+    const tn_tril_args a = {NULL, diagonal, self};
+    return tn_tril_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_triu(tn_tensor *self, int64_t diagonal = 0, tn_site at = tn_site::here()) {
+    const tn_triu_args a = {NULL, diagonal, self};
+    return tn_triu_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_triu_(tn_tensor *self, int64_t diagonal = 0, tn_site at = tn_site::here()) {
+    const tn_triu_args a = {NULL, diagonal, self};
+    return tn_triu_inplace_at(at.file, at.line, &a);
+}
+inline tn_list tn_unbind(tn_tensor *self, int64_t dim = 0, tn_site at = tn_site::here()) {
+    const tn_unbind_args a = {dim, self};
+    return tn_unbind_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_unflatten(tn_tensor *self, int64_t dim, tn_dims sizes,
+    tn_site at = tn_site::here()) {
+    const tn_unflatten_args a = {self, dim, sizes.value};
+    return tn_unflatten_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_unsqueeze(tn_tensor *self, int64_t dim, tn_site at = tn_site::here()) {
+    const tn_unsqueeze_args a = {self, dim};
+    return tn_unsqueeze_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_var(tn_tensor *self, tn_dims dim = tn_dims(),
+    tn_number correction = tn_number(), bool keepdim = false, tn_site at = tn_site::here()) {
+    const tn_var_args a = {NULL, dim.value, correction.value, keepdim, self};
+    return tn_var_at(at.file, at.line, &a);
+}
+inline tn_var_mean_results tn_var_mean(tn_tensor *self, tn_dims dim = tn_dims(),
+    tn_number correction = tn_number(), bool keepdim = false, tn_site at = tn_site::here()) {
+    const tn_var_mean_args a = {dim.value, correction.value, keepdim, self};
+    return tn_var_mean_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_view(tn_tensor *self, tn_dims size, tn_site at = tn_site::here()) {
+    const tn_view_args a = {self, size.value};
+    return tn_view_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_view_as_complex(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_view_as_complex_args a = {self};
+    return tn_view_as_complex_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_view_as_real(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_view_as_real_args a = {self};
+    return tn_view_as_real_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_zero_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_zero_args a = {self};
+    return tn_zero_inplace_at(at.file, at.line, &a);
+}
 #if __cplusplus >= 202002L /* options by name: tn_sum(x, {.keepdim = true}) */
+struct tn_adaptive_avg_pool2d_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_adaptive_avg_pool2d(tn_tensor *self, tn_dims output_size,
+    tn_adaptive_avg_pool2d_options o, tn_site at = tn_site::here()) {
+    const tn_adaptive_avg_pool2d_args a = {o.out, self, output_size.value};
+    return tn_adaptive_avg_pool2d_at(at.file, at.line, &a);
+}
+struct tn_adaptive_avg_pool2d_input_grad_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_dims input_size,
+    tn_adaptive_avg_pool2d_input_grad_options o, tn_site at = tn_site::here()) {
+    const tn_adaptive_avg_pool2d_input_grad_args a = {o.out, grad, input_size.value};
+    return tn_adaptive_avg_pool2d_input_grad_at(at.file, at.line, &a);
+}
 struct tn_addmm_options {
     tn_tensor *out = {};
     double beta = 1;
@@ -442,12 +1751,20 @@ inline tn_tensor *tn_addmm(tn_tensor *self, tn_tensor *mat1, tn_tensor *mat2, tn
 }
 struct tn_all_options {
     tn_tensor *out = {};
+};
+inline tn_tensor *tn_all(tn_tensor *self, tn_all_options o, tn_site at = tn_site::here()) {
+    const tn_all_args a = {o.out, self};
+    return tn_all_at(at.file, at.line, &a);
+}
+struct tn_all_dims_options {
+    tn_tensor *out = {};
     tn_dims dim = tn_dims();
     bool keepdim = false;
 };
-inline tn_tensor *tn_all(tn_tensor *self, tn_all_options o, tn_site at = tn_site::here()) {
-    const tn_all_args a = {o.out, o.dim.value, o.keepdim, self};
-    return tn_all_at(at.file, at.line, &a);
+inline tn_tensor *tn_all_dims(tn_tensor *self, tn_all_dims_options o, tn_site at = tn_site::here())
+    {
+    const tn_all_dims_args a = {o.out, o.dim.value, o.keepdim, self};
+    return tn_all_dims_at(at.file, at.line, &a);
 }
 struct tn_amax_options {
     tn_tensor *out = {};
@@ -478,12 +1795,20 @@ inline tn_min_max tn_aminmax(tn_tensor *self, tn_aminmax_options o, tn_site at =
 }
 struct tn_any_options {
     tn_tensor *out = {};
+};
+inline tn_tensor *tn_any(tn_tensor *self, tn_any_options o, tn_site at = tn_site::here()) {
+    const tn_any_args a = {o.out, self};
+    return tn_any_at(at.file, at.line, &a);
+}
+struct tn_any_dims_options {
+    tn_tensor *out = {};
     tn_dims dim = tn_dims();
     bool keepdim = false;
 };
-inline tn_tensor *tn_any(tn_tensor *self, tn_any_options o, tn_site at = tn_site::here()) {
-    const tn_any_args a = {o.out, o.dim.value, o.keepdim, self};
-    return tn_any_at(at.file, at.line, &a);
+inline tn_tensor *tn_any_dims(tn_tensor *self, tn_any_dims_options o, tn_site at = tn_site::here())
+    {
+    const tn_any_dims_args a = {o.out, o.dim.value, o.keepdim, self};
+    return tn_any_dims_at(at.file, at.line, &a);
 }
 struct tn_argmax_options {
     tn_tensor *out = {};
@@ -503,6 +1828,57 @@ inline tn_tensor *tn_argmin(tn_tensor *self, tn_argmin_options o, tn_site at = t
     const tn_argmin_args a = {o.out, o.dim, o.keepdim, self};
     return tn_argmin_at(at.file, at.line, &a);
 }
+struct tn_as_strided_options {
+    int64_t storage_offset = TN_NONE;
+    tn_dims self_stride = tn_dims();
+    int64_t self_offset = 0;
+};
+inline tn_tensor *tn_as_strided(tn_tensor *self, tn_dims size, tn_dims stride,
+    tn_as_strided_options o, tn_site at = tn_site::here()) {
+    const tn_as_strided_args a = {o.storage_offset, o.self_stride.value, o.self_offset, self,
+        size.value, stride.value};
+    return tn_as_strided_at(at.file, at.line, &a);
+}
+struct tn_as_strided_scatter_options {
+    tn_tensor *out = {};
+    int64_t storage_offset = TN_NONE;
+    tn_dims self_stride = tn_dims();
+    int64_t self_offset = 0;
+};
+inline tn_tensor *tn_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_dims size,
+    tn_dims stride, tn_as_strided_scatter_options o, tn_site at = tn_site::here()) {
+    const tn_as_strided_scatter_args a = {o.out, o.storage_offset, o.self_stride.value,
+        o.self_offset, self, src, size.value, stride.value};
+    return tn_as_strided_scatter_at(at.file, at.line, &a);
+}
+struct tn_avg_pool2d_options {
+    tn_tensor *out = {};
+    tn_dims stride = tn_dims();
+    tn_dims padding = {0};
+    bool ceil_mode = false;
+    bool count_include_pad = true;
+    int64_t divisor_override = TN_NONE;
+};
+inline tn_tensor *tn_avg_pool2d(tn_tensor *self, tn_dims kernel_size, tn_avg_pool2d_options o,
+    tn_site at = tn_site::here()) {
+    const tn_avg_pool2d_args a = {o.out, o.stride.value, o.padding.value, o.ceil_mode,
+        o.count_include_pad, o.divisor_override, self, kernel_size.value};
+    return tn_avg_pool2d_at(at.file, at.line, &a);
+}
+struct tn_avg_pool2d_input_grad_options {
+    tn_tensor *out = {};
+    tn_dims stride = tn_dims();
+    tn_dims padding = {0};
+    bool ceil_mode = false;
+    bool count_include_pad = true;
+    int64_t divisor_override = TN_NONE;
+};
+inline tn_tensor *tn_avg_pool2d_input_grad(tn_tensor *grad, tn_dims input_size,
+    tn_dims kernel_size, tn_avg_pool2d_input_grad_options o, tn_site at = tn_site::here()) {
+    const tn_avg_pool2d_input_grad_args a = {o.out, o.stride.value, o.padding.value, o.ceil_mode,
+        o.count_include_pad, o.divisor_override, grad, input_size.value, kernel_size.value};
+    return tn_avg_pool2d_input_grad_at(at.file, at.line, &a);
+}
 struct tn_bmm_options {
     tn_tensor *out = {};
 };
@@ -510,6 +1886,89 @@ inline tn_tensor *tn_bmm(tn_tensor *self, tn_tensor *mat2, tn_bmm_options o,
     tn_site at = tn_site::here()) {
     const tn_bmm_args a = {o.out, self, mat2};
     return tn_bmm_at(at.file, at.line, &a);
+}
+struct tn_cat_options {
+    tn_tensor *out = {};
+    int64_t dim = 0;
+};
+inline tn_tensor *tn_cat(tn_tensor_list tensors, tn_cat_options o, tn_site at = tn_site::here()) {
+    const tn_cat_args a = {o.out, o.dim, tensors.value};
+    return tn_cat_at(at.file, at.line, &a);
+}
+struct tn_chunk_options {
+    int64_t dim = 0;
+};
+inline tn_list tn_chunk(tn_tensor *self, int64_t chunks, tn_chunk_options o,
+    tn_site at = tn_site::here()) {
+    const tn_chunk_args a = {o.dim, self, chunks};
+    return tn_chunk_at(at.file, at.line, &a);
+}
+struct tn_clone_options {
+    tn_tensor *out = {};
+    tn_memory_format memory_format = (tn_memory_format )0;
+};
+inline tn_tensor *tn_clone(tn_tensor *self, tn_clone_options o, tn_site at = tn_site::here()) {
+    const tn_clone_args a = {o.out, o.memory_format, self};
+    return tn_clone_at(at.file, at.line, &a);
+}
+struct tn_conv2d_options {
+    tn_tensor *out = {};
+    tn_tensor *bias = nullptr;
+    tn_dims stride = {1};
+    tn_dims padding = {0};
+    tn_dims dilation = {1};
+    int64_t groups = 1;
+};
+inline tn_tensor *tn_conv2d(tn_tensor *input, tn_tensor *weight, tn_conv2d_options o,
+    tn_site at = tn_site::here()) {
+    const tn_conv2d_args a = {o.out, o.bias, o.stride.value, o.padding.value, o.dilation.value,
+        o.groups, input, weight};
+    return tn_conv2d_at(at.file, at.line, &a);
+}
+struct tn_conv2d_input_grad_options {
+    tn_tensor *out = {};
+    tn_dims stride = {1};
+    tn_dims padding = {0};
+    tn_dims dilation = {1};
+    int64_t groups = 1;
+};
+inline tn_tensor *tn_conv2d_input_grad(tn_tensor *grad, tn_tensor *weight, tn_dims input_size,
+    tn_conv2d_input_grad_options o, tn_site at = tn_site::here()) {
+    const tn_conv2d_input_grad_args a = {o.out, o.stride.value, o.padding.value, o.dilation.value,
+        o.groups, grad, weight, input_size.value};
+    return tn_conv2d_input_grad_at(at.file, at.line, &a);
+}
+struct tn_conv2d_weight_grad_options {
+    tn_tensor *out = {};
+    tn_dims stride = {1};
+    tn_dims padding = {0};
+    tn_dims dilation = {1};
+    int64_t groups = 1;
+};
+inline tn_tensor *tn_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_dims weight_size,
+    tn_conv2d_weight_grad_options o, tn_site at = tn_site::here()) {
+    const tn_conv2d_weight_grad_args a = {o.out, o.stride.value, o.padding.value, o.dilation.value,
+        o.groups, grad, input, weight_size.value};
+    return tn_conv2d_weight_grad_at(at.file, at.line, &a);
+}
+struct tn_cumsum_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+};
+inline tn_tensor *tn_cumsum(tn_tensor *self, int64_t dim, tn_cumsum_options o,
+    tn_site at = tn_site::here()) {
+    const tn_cumsum_args a = {o.out, o.dtype, self, dim};
+    return tn_cumsum_at(at.file, at.line, &a);
+}
+struct tn_diagonal_options {
+    int64_t offset = 0;
+    int64_t dim1 = 0;
+    int64_t dim2 = 1;
+};
+inline tn_tensor *tn_diagonal(tn_tensor *self, tn_diagonal_options o, tn_site at = tn_site::here())
+    {
+    const tn_diagonal_args a = {o.offset, o.dim1, o.dim2, self};
+    return tn_diagonal_at(at.file, at.line, &a);
 }
 struct tn_dot_options {
     tn_tensor *out = {};
@@ -519,6 +1978,42 @@ inline tn_tensor *tn_dot(tn_tensor *self, tn_tensor *tensor, tn_dot_options o,
     const tn_dot_args a = {o.out, self, tensor};
     return tn_dot_at(at.file, at.line, &a);
 }
+struct tn_expand_options {
+    bool implicit = false;
+};
+inline tn_tensor *tn_expand(tn_tensor *self, tn_dims size, tn_expand_options o,
+    tn_site at = tn_site::here()) {
+    const tn_expand_args a = {o.implicit, self, size.value};
+    return tn_expand_at(at.file, at.line, &a);
+}
+struct tn_flatten_options {
+    int64_t start_dim = 0;
+    int64_t end_dim = -1;
+};
+inline tn_tensor *tn_flatten(tn_tensor *self, tn_flatten_options o, tn_site at = tn_site::here()) {
+    const tn_flatten_args a = {o.start_dim, o.end_dim, self};
+    return tn_flatten_at(at.file, at.line, &a);
+}
+struct tn_flip_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_flip(tn_tensor *self, tn_dims dims, tn_flip_options o,
+    tn_site at = tn_site::here()) {
+    const tn_flip_args a = {o.out, self, dims.value};
+    return tn_flip_at(at.file, at.line, &a);
+}
+struct tn_linalg_vector_norm_options {
+    tn_tensor *out = {};
+    double ord = 2;
+    tn_dims dim = tn_dims();
+    bool keepdim = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+};
+inline tn_tensor *tn_linalg_vector_norm(tn_tensor *self, tn_linalg_vector_norm_options o,
+    tn_site at = tn_site::here()) {
+    const tn_linalg_vector_norm_args a = {o.out, o.ord, o.dim.value, o.keepdim, o.dtype, self};
+    return tn_linalg_vector_norm_at(at.file, at.line, &a);
+}
 struct tn_linear_options {
     tn_tensor *out = {};
     tn_tensor *bias = nullptr;
@@ -527,6 +2022,24 @@ inline tn_tensor *tn_linear(tn_tensor *input, tn_tensor *weight, tn_linear_optio
     tn_site at = tn_site::here()) {
     const tn_linear_args a = {o.out, o.bias, input, weight};
     return tn_linear_at(at.file, at.line, &a);
+}
+struct tn_log_softmax_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+};
+inline tn_tensor *tn_log_softmax(tn_tensor *self, int64_t dim, tn_log_softmax_options o,
+    tn_site at = tn_site::here()) {
+    const tn_log_softmax_args a = {o.out, o.dtype, self, dim};
+    return tn_log_softmax_at(at.file, at.line, &a);
+}
+struct tn_logsumexp_options {
+    tn_tensor *out = {};
+    bool keepdim = false;
+};
+inline tn_tensor *tn_logsumexp(tn_tensor *self, tn_dims dim, tn_logsumexp_options o,
+    tn_site at = tn_site::here()) {
+    const tn_logsumexp_args a = {o.out, o.keepdim, self, dim.value};
+    return tn_logsumexp_at(at.file, at.line, &a);
 }
 struct tn_matmul_options {
     tn_tensor *out = {};
@@ -551,6 +2064,45 @@ inline tn_values_indices tn_max(tn_tensor *self, int64_t dim, tn_max_dim_options
     tn_site at = tn_site::here()) {
     const tn_max_dim_args a = {o.out, o.keepdim, self, dim};
     return tn_max_dim_at(at.file, at.line, &a);
+}
+struct tn_max_pool2d_options {
+    tn_tensor *out = {};
+    tn_dims stride = tn_dims();
+    tn_dims padding = {0};
+    tn_dims dilation = {1};
+    bool ceil_mode = false;
+};
+inline tn_tensor *tn_max_pool2d(tn_tensor *self, tn_dims kernel_size, tn_max_pool2d_options o,
+    tn_site at = tn_site::here()) {
+    const tn_max_pool2d_args a = {o.out, o.stride.value, o.padding.value, o.dilation.value,
+        o.ceil_mode, self, kernel_size.value};
+    return tn_max_pool2d_at(at.file, at.line, &a);
+}
+struct tn_max_pool2d_input_grad_options {
+    tn_tensor *out = {};
+    tn_dims stride = tn_dims();
+    tn_dims padding = {0};
+    tn_dims dilation = {1};
+    bool ceil_mode = false;
+};
+inline tn_tensor *tn_max_pool2d_input_grad(tn_tensor *grad, tn_tensor *indices, tn_dims input_size,
+    tn_dims kernel_size, tn_max_pool2d_input_grad_options o, tn_site at = tn_site::here()) {
+    const tn_max_pool2d_input_grad_args a = {o.out, o.stride.value, o.padding.value,
+        o.dilation.value, o.ceil_mode, grad, indices, input_size.value, kernel_size.value};
+    return tn_max_pool2d_input_grad_at(at.file, at.line, &a);
+}
+struct tn_max_pool2d_pick_options {
+    tn_tensor *out = {};
+    tn_dims stride = tn_dims();
+    tn_dims padding = {0};
+    tn_dims dilation = {1};
+    bool ceil_mode = false;
+};
+inline tn_tensor *tn_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_dims kernel_size,
+    tn_max_pool2d_pick_options o, tn_site at = tn_site::here()) {
+    const tn_max_pool2d_pick_args a = {o.out, o.stride.value, o.padding.value, o.dilation.value,
+        o.ceil_mode, self, indices, kernel_size.value};
+    return tn_max_pool2d_pick_at(at.file, at.line, &a);
 }
 struct tn_mean_options {
     tn_tensor *out = {};
@@ -594,6 +2146,17 @@ inline tn_tensor *tn_mv(tn_tensor *self, tn_tensor *vec, tn_mv_options o,
     const tn_mv_args a = {o.out, self, vec};
     return tn_mv_at(at.file, at.line, &a);
 }
+struct tn_norm_options {
+    tn_tensor *out = {};
+    tn_number p = tn_number();
+    tn_dims dim = tn_dims();
+    bool keepdim = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+};
+inline tn_tensor *tn_norm(tn_tensor *self, tn_norm_options o, tn_site at = tn_site::here()) {
+    const tn_norm_args a = {o.out, o.p.value, o.dim.value, o.keepdim, o.dtype, self};
+    return tn_norm_at(at.file, at.line, &a);
+}
 struct tn_prod_options {
     tn_tensor *out = {};
     int64_t dim = TN_NONE;
@@ -603,6 +2166,77 @@ struct tn_prod_options {
 inline tn_tensor *tn_prod(tn_tensor *self, tn_prod_options o, tn_site at = tn_site::here()) {
     const tn_prod_args a = {o.out, o.dim, o.keepdim, o.dtype, self};
     return tn_prod_at(at.file, at.line, &a);
+}
+struct tn_repeat_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_repeat(tn_tensor *self, tn_dims repeats, tn_repeat_options o,
+    tn_site at = tn_site::here()) {
+    const tn_repeat_args a = {o.out, self, repeats.value};
+    return tn_repeat_at(at.file, at.line, &a);
+}
+struct tn_roll_options {
+    tn_tensor *out = {};
+    tn_dims dims = tn_dims(tn_empty_dims());
+};
+inline tn_tensor *tn_roll(tn_tensor *self, tn_dims shifts, tn_roll_options o,
+    tn_site at = tn_site::here()) {
+    const tn_roll_args a = {o.out, o.dims.value, self, shifts.value};
+    return tn_roll_at(at.file, at.line, &a);
+}
+struct tn_slice_options {
+    int64_t dim = 0;
+    int64_t start = TN_NONE;
+    int64_t end = TN_NONE;
+    int64_t step = 1;
+};
+inline tn_tensor *tn_slice(tn_tensor *self, tn_slice_options o, tn_site at = tn_site::here()) {
+    const tn_slice_args a = {o.dim, o.start, o.end, o.step, self};
+    return tn_slice_at(at.file, at.line, &a);
+}
+struct tn_softmax_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+};
+inline tn_tensor *tn_softmax(tn_tensor *self, int64_t dim, tn_softmax_options o,
+    tn_site at = tn_site::here()) {
+    const tn_softmax_args a = {o.out, o.dtype, self, dim};
+    return tn_softmax_at(at.file, at.line, &a);
+}
+struct tn_split_options {
+    int64_t dim = 0;
+};
+inline tn_list tn_split(tn_tensor *self, int64_t split_size, tn_split_options o,
+    tn_site at = tn_site::here()) {
+    const tn_split_args a = {o.dim, self, split_size};
+    return tn_split_at(at.file, at.line, &a);
+}
+struct tn_split_with_sizes_options {
+    int64_t dim = 0;
+};
+inline tn_list tn_split_with_sizes(tn_tensor *self, tn_dims split_sizes,
+    tn_split_with_sizes_options o, tn_site at = tn_site::here()) {
+    const tn_split_with_sizes_args a = {o.dim, self, split_sizes.value};
+    return tn_split_with_sizes_at(at.file, at.line, &a);
+}
+struct tn_stack_options {
+    tn_tensor *out = {};
+    int64_t dim = 0;
+};
+inline tn_tensor *tn_stack(tn_tensor_list tensors, tn_stack_options o,
+    tn_site at = tn_site::here()) {
+    const tn_stack_args a = {o.out, o.dim, tensors.value};
+    return tn_stack_at(at.file, at.line, &a);
+}
+struct tn_std_options {
+    tn_tensor *out = {};
+    tn_dims dim = tn_dims();
+    tn_number correction = tn_number();
+    bool keepdim = false;
+};
+inline tn_tensor *tn_std(tn_tensor *self, tn_std_options o, tn_site at = tn_site::here()) {
+    const tn_std_args a = {o.out, o.dim.value, o.correction.value, o.keepdim, self};
+    return tn_std_at(at.file, at.line, &a);
 }
 struct tn_sum_options {
     tn_tensor *out = {};
@@ -614,8 +2248,78 @@ inline tn_tensor *tn_sum(tn_tensor *self, tn_sum_options o, tn_site at = tn_site
     const tn_sum_args a = {o.out, o.dim.value, o.keepdim, o.dtype, self};
     return tn_sum_at(at.file, at.line, &a);
 }
+struct tn_to_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    bool non_blocking = false;
+    bool copy = false;
+};
+inline tn_tensor *tn_to(tn_tensor *self, tn_device_id device, tn_to_options o,
+    tn_site at = tn_site::here()) {
+    const tn_to_args a = {o.dtype, o.non_blocking, o.copy, self, device};
+    return tn_to_at(at.file, at.line, &a);
+}
+struct tn_to_dtype_options {
+    bool non_blocking = false;
+    bool copy = false;
+};
+inline tn_tensor *tn_to(tn_tensor *self, tn_dtype dtype, tn_to_dtype_options o,
+    tn_site at = tn_site::here()) {
+    const tn_to_dtype_args a = {o.non_blocking, o.copy, self, dtype};
+    return tn_to_dtype_at(at.file, at.line, &a);
+}
+struct tn_tril_options {
+    tn_tensor *out = {};
+    int64_t diagonal = 0;
+};
+inline tn_tensor *tn_tril(tn_tensor *self, tn_tril_options o, tn_site at = tn_site::here()) {
+    const tn_tril_args a = {o.out, o.diagonal, self};
+    return tn_tril_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_tril_(tn_tensor *self, tn_tril_options o, tn_site at = tn_site::here()) {
+    const tn_tril_args a = {o.out, o.diagonal, self};
+    return tn_tril_inplace_at(at.file, at.line, &a);
+}
+struct tn_triu_options {
+    tn_tensor *out = {};
+    int64_t diagonal = 0;
+};
+inline tn_tensor *tn_triu(tn_tensor *self, tn_triu_options o, tn_site at = tn_site::here()) {
+    const tn_triu_args a = {o.out, o.diagonal, self};
+    return tn_triu_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_triu_(tn_tensor *self, tn_triu_options o, tn_site at = tn_site::here()) {
+    const tn_triu_args a = {o.out, o.diagonal, self};
+    return tn_triu_inplace_at(at.file, at.line, &a);
+}
+struct tn_unbind_options {
+    int64_t dim = 0;
+};
+inline tn_list tn_unbind(tn_tensor *self, tn_unbind_options o, tn_site at = tn_site::here()) {
+    const tn_unbind_args a = {o.dim, self};
+    return tn_unbind_at(at.file, at.line, &a);
+}
+struct tn_var_options {
+    tn_tensor *out = {};
+    tn_dims dim = tn_dims();
+    tn_number correction = tn_number();
+    bool keepdim = false;
+};
+inline tn_tensor *tn_var(tn_tensor *self, tn_var_options o, tn_site at = tn_site::here()) {
+    const tn_var_args a = {o.out, o.dim.value, o.correction.value, o.keepdim, self};
+    return tn_var_at(at.file, at.line, &a);
+}
+struct tn_var_mean_options {
+    tn_dims dim = tn_dims();
+    tn_number correction = tn_number();
+    bool keepdim = false;
+};
+inline tn_var_mean_results tn_var_mean(tn_tensor *self, tn_var_mean_options o,
+    tn_site at = tn_site::here()) {
+    const tn_var_mean_args a = {o.dim.value, o.correction.value, o.keepdim, self};
+    return tn_var_mean_at(at.file, at.line, &a);
+}
 #endif
-} /* namespace */
+TNI_NAMESPACE_END
 #endif
 
 #endif

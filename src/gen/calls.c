@@ -5,6 +5,28 @@
 
 TNI_EXTERN_C_BEGIN
 
+TN_API tn_tensor *tn_adaptive_avg_pool2d_at(const char *file, int line,
+    const tn_adaptive_avg_pool2d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_adaptive_avg_pool2d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_adaptive_avg_pool2d(tn_tensor *self, tn_ints output_size) {
+    const tn_adaptive_avg_pool2d_args a = {NULL, self, output_size};
+    return tn_adaptive_avg_pool2d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_adaptive_avg_pool2d_input_grad_at(const char *file, int line,
+    const tn_adaptive_avg_pool2d_input_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_adaptive_avg_pool2d_input_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size) {
+    const tn_adaptive_avg_pool2d_input_grad_args a = {NULL, grad, input_size};
+    return tn_adaptive_avg_pool2d_input_grad_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_addmm_at(const char *file, int line, const tn_addmm_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_addmm, TN_PLAIN, file, line, args, &r);
@@ -21,9 +43,19 @@ TN_API tn_tensor *tn_all_at(const char *file, int line, const tn_all_args *args)
     tn_call(&tni_row_all, TN_PLAIN, file, line, args, &r);
     return r;
 }
-TN_API tn_tensor *tnp_all(tn_tensor *self, tn_ints dim, bool keepdim) {
-    const tn_all_args a = {NULL, dim, keepdim, self};
+TN_API tn_tensor *tnp_all(tn_tensor *self) {
+    const tn_all_args a = {NULL, self};
     return tn_all_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_all_dims_at(const char *file, int line, const tn_all_dims_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_all_dims, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_all_dims(tn_tensor *self, tn_ints dim, bool keepdim) {
+    const tn_all_dims_args a = {NULL, dim, keepdim, self};
+    return tn_all_dims_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_amax_at(const char *file, int line, const tn_amax_args *args) {
@@ -61,9 +93,19 @@ TN_API tn_tensor *tn_any_at(const char *file, int line, const tn_any_args *args)
     tn_call(&tni_row_any, TN_PLAIN, file, line, args, &r);
     return r;
 }
-TN_API tn_tensor *tnp_any(tn_tensor *self, tn_ints dim, bool keepdim) {
-    const tn_any_args a = {NULL, dim, keepdim, self};
+TN_API tn_tensor *tnp_any(tn_tensor *self) {
+    const tn_any_args a = {NULL, self};
     return tn_any_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_any_dims_at(const char *file, int line, const tn_any_dims_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_any_dims, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_any_dims(tn_tensor *self, tn_ints dim, bool keepdim) {
+    const tn_any_dims_args a = {NULL, dim, keepdim, self};
+    return tn_any_dims_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_argmax_at(const char *file, int line, const tn_argmax_args *args) {
@@ -86,6 +128,56 @@ TN_API tn_tensor *tnp_argmin(tn_tensor *self, int64_t dim, bool keepdim) {
     return tn_argmin_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_as_strided_at(const char *file, int line, const tn_as_strided_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_as_strided, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_as_strided(tn_tensor *self, tn_ints size, tn_ints stride,
+    int64_t storage_offset, tn_ints self_stride, int64_t self_offset) {
+    const tn_as_strided_args a = {storage_offset, self_stride, self_offset, self, size, stride};
+    return tn_as_strided_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_as_strided_scatter_at(const char *file, int line,
+    const tn_as_strided_scatter_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_as_strided_scatter, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_ints size,
+    tn_ints stride, int64_t storage_offset, tn_ints self_stride, int64_t self_offset) {
+    const tn_as_strided_scatter_args a = {NULL, storage_offset, self_stride, self_offset, self,
+        src, size, stride};
+    return tn_as_strided_scatter_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_avg_pool2d_at(const char *file, int line, const tn_avg_pool2d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_avg_pool2d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_avg_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, bool ceil_mode, bool count_include_pad, int64_t divisor_override) {
+    const tn_avg_pool2d_args a = {NULL, stride, padding, ceil_mode, count_include_pad,
+        divisor_override, self, kernel_size};
+    return tn_avg_pool2d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_avg_pool2d_input_grad_at(const char *file, int line,
+    const tn_avg_pool2d_input_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_avg_pool2d_input_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
+    tn_ints kernel_size, tn_ints stride, tn_ints padding, bool ceil_mode, bool count_include_pad,
+    int64_t divisor_override) {
+    const tn_avg_pool2d_input_grad_args a = {NULL, stride, padding, ceil_mode, count_include_pad,
+        divisor_override, grad, input_size, kernel_size};
+    return tn_avg_pool2d_input_grad_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_bmm_at(const char *file, int line, const tn_bmm_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_bmm, TN_PLAIN, file, line, args, &r);
@@ -94,6 +186,143 @@ TN_API tn_tensor *tn_bmm_at(const char *file, int line, const tn_bmm_args *args)
 TN_API tn_tensor *tnp_bmm(tn_tensor *self, tn_tensor *mat2) {
     const tn_bmm_args a = {NULL, self, mat2};
     return tn_bmm_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_broadcast_to_at(const char *file, int line, const tn_broadcast_to_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_broadcast_to, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_broadcast_to(tn_tensor *self, tn_ints size) {
+    const tn_broadcast_to_args a = {self, size};
+    return tn_broadcast_to_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_cat_at(const char *file, int line, const tn_cat_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cat, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cat(tn_tensors tensors, int64_t dim) {
+    const tn_cat_args a = {NULL, dim, tensors};
+    return tn_cat_at(NULL, 0, &a);
+}
+
+TN_API tn_list tn_chunk_at(const char *file, int line, const tn_chunk_args *args) {
+    tn_list r;
+    tn_call(&tni_row_chunk, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_list tnp_chunk(tn_tensor *self, int64_t chunks, int64_t dim) {
+    const tn_chunk_args a = {dim, self, chunks};
+    return tn_chunk_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_clone_at(const char *file, int line, const tn_clone_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_clone, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_clone(tn_tensor *self, tn_memory_format memory_format) {
+    const tn_clone_args a = {NULL, memory_format, self};
+    return tn_clone_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conj_at(const char *file, int line, const tn_conj_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conj, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conj(tn_tensor *self) {
+    const tn_conj_args a = {self};
+    return tn_conj_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_contiguous_at(const char *file, int line, const tn_contiguous_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_contiguous, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_contiguous(tn_tensor *self) {
+    const tn_contiguous_args a = {self};
+    return tn_contiguous_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv2d_at(const char *file, int line, const tn_conv2d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv2d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv2d(tn_tensor *input, tn_tensor *weight, tn_tensor *bias, tn_ints stride,
+    tn_ints padding, tn_ints dilation, int64_t groups) {
+    const tn_conv2d_args a = {NULL, bias, stride, padding, dilation, groups, input, weight};
+    return tn_conv2d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv2d_input_grad_at(const char *file, int line,
+    const tn_conv2d_input_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv2d_input_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv2d_input_grad(tn_tensor *grad, tn_tensor *weight, tn_ints input_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups) {
+    const tn_conv2d_input_grad_args a = {NULL, stride, padding, dilation, groups, grad, weight,
+        input_size};
+    return tn_conv2d_input_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_conv2d_weight_grad_at(const char *file, int line,
+    const tn_conv2d_weight_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_conv2d_weight_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_ints weight_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups) {
+    const tn_conv2d_weight_grad_args a = {NULL, stride, padding, dilation, groups, grad, input,
+        weight_size};
+    return tn_conv2d_weight_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_copy_inplace_at(const char *file, int line, const tn_copy_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_copy, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_copy_(tn_tensor *self, tn_tensor *src) {
+    const tn_copy_args a = {self, src};
+    return tn_copy_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cumsum, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype) {
+    const tn_cumsum_args a = {NULL, dtype, self, dim};
+    return tn_cumsum_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_detach_at(const char *file, int line, const tn_detach_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_detach, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_detach(tn_tensor *self) {
+    const tn_detach_args a = {self};
+    return tn_detach_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_diagonal_at(const char *file, int line, const tn_diagonal_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_diagonal, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_diagonal(tn_tensor *self, int64_t offset, int64_t dim1, int64_t dim2) {
+    const tn_diagonal_args a = {offset, dim1, dim2, self};
+    return tn_diagonal_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_dot_at(const char *file, int line, const tn_dot_args *args) {
@@ -106,6 +335,78 @@ TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor) {
     return tn_dot_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_expand_at(const char *file, int line, const tn_expand_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_expand, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_expand(tn_tensor *self, tn_ints size, bool implicit) {
+    const tn_expand_args a = {implicit, self, size};
+    return tn_expand_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_expand_as_at(const char *file, int line, const tn_expand_as_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_expand_as, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_expand_as(tn_tensor *self, tn_tensor *other) {
+    const tn_expand_as_args a = {self, other};
+    return tn_expand_as_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fill_inplace_at(const char *file, int line, const tn_fill_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fill, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fill_(tn_tensor *self, tn_scalar value) {
+    const tn_fill_args a = {self, value};
+    return tn_fill_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_flatten_at(const char *file, int line, const tn_flatten_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_flatten, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_flatten(tn_tensor *self, int64_t start_dim, int64_t end_dim) {
+    const tn_flatten_args a = {start_dim, end_dim, self};
+    return tn_flatten_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_flip_at(const char *file, int line, const tn_flip_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_flip, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_flip(tn_tensor *self, tn_ints dims) {
+    const tn_flip_args a = {NULL, self, dims};
+    return tn_flip_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_imag_at(const char *file, int line, const tn_imag_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_imag, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_imag(tn_tensor *self) {
+    const tn_imag_args a = {self};
+    return tn_imag_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linalg_vector_norm_at(const char *file, int line,
+    const tn_linalg_vector_norm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linalg_vector_norm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linalg_vector_norm(tn_tensor *self, double ord, tn_ints dim, bool keepdim,
+    tn_dtype dtype) {
+    const tn_linalg_vector_norm_args a = {NULL, ord, dim, keepdim, dtype, self};
+    return tn_linalg_vector_norm_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_linear_at(const char *file, int line, const tn_linear_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_linear, TN_PLAIN, file, line, args, &r);
@@ -114,6 +415,38 @@ TN_API tn_tensor *tn_linear_at(const char *file, int line, const tn_linear_args 
 TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias) {
     const tn_linear_args a = {NULL, bias, input, weight};
     return tn_linear_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_log_softmax_at(const char *file, int line, const tn_log_softmax_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_log_softmax, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_log_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype) {
+    const tn_log_softmax_args a = {NULL, dtype, self, dim};
+    return tn_log_softmax_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_log_softmax_backward_at(const char *file, int line,
+    const tn_log_softmax_backward_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_log_softmax_backward, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_log_softmax_backward(tn_tensor *grad_output, tn_tensor *output, int64_t dim,
+    tn_dtype input_dtype) {
+    const tn_log_softmax_backward_args a = {grad_output, output, dim, input_dtype};
+    return tn_log_softmax_backward_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_logsumexp_at(const char *file, int line, const tn_logsumexp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logsumexp, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_logsumexp(tn_tensor *self, tn_ints dim, bool keepdim) {
+    const tn_logsumexp_args a = {NULL, keepdim, self, dim};
+    return tn_logsumexp_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_matmul_at(const char *file, int line, const tn_matmul_args *args) {
@@ -144,6 +477,44 @@ TN_API tn_values_indices tn_max_dim_at(const char *file, int line, const tn_max_
 TN_API tn_values_indices tnp_max_dim(tn_tensor *self, int64_t dim, bool keepdim) {
     const tn_max_dim_args a = {{NULL, NULL}, keepdim, self, dim};
     return tn_max_dim_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_max_pool2d_at(const char *file, int line, const tn_max_pool2d_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_max_pool2d, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_max_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints stride,
+    tn_ints padding, tn_ints dilation, bool ceil_mode) {
+    const tn_max_pool2d_args a = {NULL, stride, padding, dilation, ceil_mode, self, kernel_size};
+    return tn_max_pool2d_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_max_pool2d_input_grad_at(const char *file, int line,
+    const tn_max_pool2d_input_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_max_pool2d_input_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_max_pool2d_input_grad(tn_tensor *grad, tn_tensor *indices,
+    tn_ints input_size, tn_ints kernel_size, tn_ints stride, tn_ints padding, tn_ints dilation,
+    bool ceil_mode) {
+    const tn_max_pool2d_input_grad_args a = {NULL, stride, padding, dilation, ceil_mode, grad,
+        indices, input_size, kernel_size};
+    return tn_max_pool2d_input_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_max_pool2d_pick_at(const char *file, int line,
+    const tn_max_pool2d_pick_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_max_pool2d_pick, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, bool ceil_mode) {
+    const tn_max_pool2d_pick_args a = {NULL, stride, padding, dilation, ceil_mode, self, indices,
+        kernel_size};
+    return tn_max_pool2d_pick_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *args) {
@@ -186,6 +557,16 @@ TN_API tn_tensor *tnp_mm(tn_tensor *self, tn_tensor *mat2) {
     return tn_mm_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_movedim_at(const char *file, int line, const tn_movedim_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_movedim, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_movedim(tn_tensor *self, tn_ints source, tn_ints destination) {
+    const tn_movedim_args a = {self, source, destination};
+    return tn_movedim_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_mv_at(const char *file, int line, const tn_mv_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_mv, TN_PLAIN, file, line, args, &r);
@@ -194,6 +575,37 @@ TN_API tn_tensor *tn_mv_at(const char *file, int line, const tn_mv_args *args) {
 TN_API tn_tensor *tnp_mv(tn_tensor *self, tn_tensor *vec) {
     const tn_mv_args a = {NULL, self, vec};
     return tn_mv_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_narrow_at(const char *file, int line, const tn_narrow_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_narrow, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_narrow(tn_tensor *self, int64_t dim, int64_t start, int64_t length) {
+    const tn_narrow_args a = {self, dim, start, length};
+    return tn_narrow_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_norm_at(const char *file, int line, const tn_norm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_norm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepdim, tn_dtype dtype)
+    {
+    const tn_norm_args a = {NULL, p, dim, keepdim, dtype, self};
+    return tn_norm_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_permute_at(const char *file, int line, const tn_permute_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_permute, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_permute(tn_tensor *self, tn_ints dims) {
+    const tn_permute_args a = {self, dims};
+    return tn_permute_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args) {
@@ -206,6 +618,160 @@ TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype 
     return tn_prod_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_real_at(const char *file, int line, const tn_real_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_real, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_real(tn_tensor *self) {
+    const tn_real_args a = {self};
+    return tn_real_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_repeat_at(const char *file, int line, const tn_repeat_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_repeat, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_repeat(tn_tensor *self, tn_ints repeats) {
+    const tn_repeat_args a = {NULL, self, repeats};
+    return tn_repeat_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_reshape_at(const char *file, int line, const tn_reshape_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_reshape, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_reshape(tn_tensor *self, tn_ints shape) {
+    const tn_reshape_args a = {self, shape};
+    return tn_reshape_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_roll_at(const char *file, int line, const tn_roll_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_roll, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_roll(tn_tensor *self, tn_ints shifts, tn_ints dims) {
+    const tn_roll_args a = {NULL, dims, self, shifts};
+    return tn_roll_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_select_at(const char *file, int line, const tn_select_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_select, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_select(tn_tensor *self, int64_t dim, int64_t index) {
+    const tn_select_args a = {self, dim, index};
+    return tn_select_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_slice_at(const char *file, int line, const tn_slice_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_slice, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_slice(tn_tensor *self, int64_t dim, int64_t start, int64_t end, int64_t step)
+    {
+    const tn_slice_args a = {dim, start, end, step, self};
+    return tn_slice_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_softmax_at(const char *file, int line, const tn_softmax_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_softmax, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype) {
+    const tn_softmax_args a = {NULL, dtype, self, dim};
+    return tn_softmax_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_softmax_backward_at(const char *file, int line,
+    const tn_softmax_backward_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_softmax_backward, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_softmax_backward(tn_tensor *grad_output, tn_tensor *output, int64_t dim,
+    tn_dtype input_dtype) {
+    const tn_softmax_backward_args a = {grad_output, output, dim, input_dtype};
+    return tn_softmax_backward_at(NULL, 0, &a);
+}
+
+TN_API tn_list tn_split_at(const char *file, int line, const tn_split_args *args) {
+    tn_list r;
+    tn_call(&tni_row_split, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_list tnp_split(tn_tensor *self, int64_t split_size, int64_t dim) {
+    const tn_split_args a = {dim, self, split_size};
+    return tn_split_at(NULL, 0, &a);
+}
+
+TN_API tn_list tn_split_with_sizes_at(const char *file, int line,
+    const tn_split_with_sizes_args *args) {
+    tn_list r;
+    tn_call(&tni_row_split_with_sizes, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_list tnp_split_with_sizes(tn_tensor *self, tn_ints split_sizes, int64_t dim) {
+    const tn_split_with_sizes_args a = {dim, self, split_sizes};
+    return tn_split_with_sizes_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_squeeze_at(const char *file, int line, const tn_squeeze_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_squeeze, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_squeeze(tn_tensor *self) {
+    const tn_squeeze_args a = {self};
+    return tn_squeeze_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_squeeze_dim_at(const char *file, int line, const tn_squeeze_dim_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_squeeze_dim, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_squeeze_dim(tn_tensor *self, int64_t dim) {
+    const tn_squeeze_dim_args a = {self, dim};
+    return tn_squeeze_dim_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_squeeze_dims_at(const char *file, int line, const tn_squeeze_dims_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_squeeze_dims, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_squeeze_dims(tn_tensor *self, tn_ints dim) {
+    const tn_squeeze_dims_args a = {self, dim};
+    return tn_squeeze_dims_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_stack_at(const char *file, int line, const tn_stack_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_stack, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_stack(tn_tensors tensors, int64_t dim) {
+    const tn_stack_args a = {NULL, dim, tensors};
+    return tn_stack_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_std_at(const char *file, int line, const tn_std_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_std, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_std(tn_tensor *self, tn_ints dim, tn_scalar correction, bool keepdim) {
+    const tn_std_args a = {NULL, dim, correction, keepdim, self};
+    return tn_std_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_sum, TN_PLAIN, file, line, args, &r);
@@ -214,6 +780,178 @@ TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args)
 TN_API tn_tensor *tnp_sum(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype) {
     const tn_sum_args a = {NULL, dim, keepdim, dtype, self};
     return tn_sum_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_t_at(const char *file, int line, const tn_t_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_t, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_t(tn_tensor *self) {
+    const tn_t_args a = {self};
+    return tn_t_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_to_at(const char *file, int line, const tn_to_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_to, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_to(tn_tensor *self, tn_device_id device, tn_dtype dtype, bool non_blocking,
+    bool copy) {
+    const tn_to_args a = {dtype, non_blocking, copy, self, device};
+    return tn_to_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_to_dtype_at(const char *file, int line, const tn_to_dtype_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_to_dtype, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_to_dtype(tn_tensor *self, tn_dtype dtype, bool non_blocking, bool copy) {
+    const tn_to_dtype_args a = {non_blocking, copy, self, dtype};
+    return tn_to_dtype_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_transpose_at(const char *file, int line, const tn_transpose_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_transpose, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_transpose(tn_tensor *self, int64_t dim0, int64_t dim1) {
+    const tn_transpose_args a = {self, dim0, dim1};
+    return tn_transpose_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_tril_at(const char *file, int line, const tn_tril_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_tril, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_tril_inplace_at(const char *file, int line, const tn_tril_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_tril, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_tril(tn_tensor *self, int64_t diagonal) {
+    const tn_tril_args a = {NULL, diagonal, self};
+    return tn_tril_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_tril_(tn_tensor *self, int64_t diagonal) {
+    const tn_tril_args a = {NULL, diagonal, self};
+    return tn_tril_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_triu_at(const char *file, int line, const tn_triu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_triu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_triu_inplace_at(const char *file, int line, const tn_triu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_triu, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_triu(tn_tensor *self, int64_t diagonal) {
+    const tn_triu_args a = {NULL, diagonal, self};
+    return tn_triu_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_triu_(tn_tensor *self, int64_t diagonal) {
+    const tn_triu_args a = {NULL, diagonal, self};
+    return tn_triu_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_list tn_unbind_at(const char *file, int line, const tn_unbind_args *args) {
+    tn_list r;
+    tn_call(&tni_row_unbind, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_list tnp_unbind(tn_tensor *self, int64_t dim) {
+    const tn_unbind_args a = {dim, self};
+    return tn_unbind_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_unflatten_at(const char *file, int line, const tn_unflatten_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_unflatten, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_unflatten(tn_tensor *self, int64_t dim, tn_ints sizes) {
+    const tn_unflatten_args a = {self, dim, sizes};
+    return tn_unflatten_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_unsqueeze_at(const char *file, int line, const tn_unsqueeze_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_unsqueeze, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_unsqueeze(tn_tensor *self, int64_t dim) {
+    const tn_unsqueeze_args a = {self, dim};
+    return tn_unsqueeze_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_var_at(const char *file, int line, const tn_var_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_var, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_var(tn_tensor *self, tn_ints dim, tn_scalar correction, bool keepdim) {
+    const tn_var_args a = {NULL, dim, correction, keepdim, self};
+    return tn_var_at(NULL, 0, &a);
+}
+
+TN_API tn_var_mean_results tn_var_mean_at(const char *file, int line, const tn_var_mean_args *args)
+    {
+    tn_var_mean_results r;
+    tn_call(&tni_row_var_mean, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_var_mean_results tnp_var_mean(tn_tensor *self, tn_ints dim, tn_scalar correction,
+    bool keepdim) {
+    const tn_var_mean_args a = {dim, correction, keepdim, self};
+    return tn_var_mean_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_view_at(const char *file, int line, const tn_view_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_view, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_view(tn_tensor *self, tn_ints size) {
+    const tn_view_args a = {self, size};
+    return tn_view_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_view_as_complex_at(const char *file, int line,
+    const tn_view_as_complex_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_view_as_complex, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_view_as_complex(tn_tensor *self) {
+    const tn_view_as_complex_args a = {self};
+    return tn_view_as_complex_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_view_as_real_at(const char *file, int line, const tn_view_as_real_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_view_as_real, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_view_as_real(tn_tensor *self) {
+    const tn_view_as_real_args a = {self};
+    return tn_view_as_real_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_zero_inplace_at(const char *file, int line, const tn_zero_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_zero, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_zero_(tn_tensor *self) {
+    const tn_zero_args a = {self};
+    return tn_zero_inplace_at(NULL, 0, &a);
 }
 
 TNI_EXTERN_C_END

@@ -7,27 +7,95 @@
 #include "../call/rowform.h"
 
 enum tni_row_number {
+    TNI_ROW_adaptive_avg_pool2d,
+    TNI_ROW_adaptive_avg_pool2d_input_grad,
     TNI_ROW_addmm,
     TNI_ROW_all,
+    TNI_ROW_all_dims,
     TNI_ROW_amax,
     TNI_ROW_amin,
     TNI_ROW_aminmax,
     TNI_ROW_any,
+    TNI_ROW_any_dims,
     TNI_ROW_argmax,
     TNI_ROW_argmin,
+    TNI_ROW_as_strided,
+    TNI_ROW_as_strided_scatter,
+    TNI_ROW_avg_pool2d,
+    TNI_ROW_avg_pool2d_input_grad,
     TNI_ROW_bmm,
+    TNI_ROW_broadcast_to,
+    TNI_ROW_cat,
+    TNI_ROW_chunk,
+    TNI_ROW_clone,
+    TNI_ROW_conj,
+    TNI_ROW_contiguous,
+    TNI_ROW_conv2d,
+    TNI_ROW_conv2d_input_grad,
+    TNI_ROW_conv2d_weight_grad,
+    TNI_ROW_copy,
+    TNI_ROW_cumsum,
+    TNI_ROW_detach,
+    TNI_ROW_diagonal,
     TNI_ROW_dot,
+    TNI_ROW_expand,
+    TNI_ROW_expand_as,
+    TNI_ROW_fill,
+    TNI_ROW_flatten,
+    TNI_ROW_flip,
+    TNI_ROW_imag,
+    TNI_ROW_linalg_vector_norm,
     TNI_ROW_linear,
+    TNI_ROW_log_softmax,
+    TNI_ROW_log_softmax_backward,
+    TNI_ROW_logsumexp,
     TNI_ROW_matmul,
     TNI_ROW_max,
     TNI_ROW_max_dim,
+    TNI_ROW_max_pool2d,
+    TNI_ROW_max_pool2d_input_grad,
+    TNI_ROW_max_pool2d_pick,
     TNI_ROW_mean,
     TNI_ROW_min,
     TNI_ROW_min_dim,
     TNI_ROW_mm,
+    TNI_ROW_movedim,
     TNI_ROW_mv,
+    TNI_ROW_narrow,
+    TNI_ROW_norm,
+    TNI_ROW_permute,
     TNI_ROW_prod,
+    TNI_ROW_real,
+    TNI_ROW_repeat,
+    TNI_ROW_reshape,
+    TNI_ROW_roll,
+    TNI_ROW_select,
+    TNI_ROW_slice,
+    TNI_ROW_softmax,
+    TNI_ROW_softmax_backward,
+    TNI_ROW_split,
+    TNI_ROW_split_with_sizes,
+    TNI_ROW_squeeze,
+    TNI_ROW_squeeze_dim,
+    TNI_ROW_squeeze_dims,
+    TNI_ROW_stack,
+    TNI_ROW_std,
     TNI_ROW_sum,
+    TNI_ROW_t,
+    TNI_ROW_to,
+    TNI_ROW_to_dtype,
+    TNI_ROW_transpose,
+    TNI_ROW_tril,
+    TNI_ROW_triu,
+    TNI_ROW_unbind,
+    TNI_ROW_unflatten,
+    TNI_ROW_unsqueeze,
+    TNI_ROW_var,
+    TNI_ROW_var_mean,
+    TNI_ROW_view,
+    TNI_ROW_view_as_complex,
+    TNI_ROW_view_as_real,
+    TNI_ROW_zero,
     TNI_ROW_COUNT
 };
 
@@ -36,10 +104,16 @@ enum tni_loop_number {
     TNI_LOOP_COUNT
 };
 
+TN_PRIV_DECLARE(tn_gen, tni_gen_adaptive_avg_pool2d);
+TN_PRIV_DECLARE(tn_row, tni_row_adaptive_avg_pool2d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_adaptive_avg_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_adaptive_avg_pool2d_input_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_addmm);
 TN_PRIV_DECLARE(tn_row, tni_row_addmm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_all);
 TN_PRIV_DECLARE(tn_row, tni_row_all);
+TN_PRIV_DECLARE(tn_gen, tni_gen_all_dims);
+TN_PRIV_DECLARE(tn_row, tni_row_all_dims);
 TN_PRIV_DECLARE(tn_gen, tni_gen_amax);
 TN_PRIV_DECLARE(tn_row, tni_row_amax);
 TN_PRIV_DECLARE(tn_gen, tni_gen_amin);
@@ -48,22 +122,84 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_aminmax);
 TN_PRIV_DECLARE(tn_row, tni_row_aminmax);
 TN_PRIV_DECLARE(tn_gen, tni_gen_any);
 TN_PRIV_DECLARE(tn_row, tni_row_any);
+TN_PRIV_DECLARE(tn_gen, tni_gen_any_dims);
+TN_PRIV_DECLARE(tn_row, tni_row_any_dims);
 TN_PRIV_DECLARE(tn_gen, tni_gen_argmax);
 TN_PRIV_DECLARE(tn_row, tni_row_argmax);
 TN_PRIV_DECLARE(tn_gen, tni_gen_argmin);
 TN_PRIV_DECLARE(tn_row, tni_row_argmin);
+TN_PRIV_DECLARE(tn_gen, tni_gen_as_strided);
+TN_PRIV_DECLARE(tn_row, tni_row_as_strided);
+TN_PRIV_DECLARE(tn_gen, tni_gen_as_strided_scatter);
+TN_PRIV_DECLARE(tn_row, tni_row_as_strided_scatter);
+TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d);
+TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d_input_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bmm);
 TN_PRIV_DECLARE(tn_row, tni_row_bmm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_broadcast_to);
+TN_PRIV_DECLARE(tn_row, tni_row_broadcast_to);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cat);
+TN_PRIV_DECLARE(tn_row, tni_row_cat);
+TN_PRIV_DECLARE(tn_gen, tni_gen_chunk);
+TN_PRIV_DECLARE(tn_row, tni_row_chunk);
+TN_PRIV_DECLARE(tn_gen, tni_gen_clone);
+TN_PRIV_DECLARE(tn_row, tni_row_clone);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conj);
+TN_PRIV_DECLARE(tn_row, tni_row_conj);
+TN_PRIV_DECLARE(tn_gen, tni_gen_contiguous);
+TN_PRIV_DECLARE(tn_row, tni_row_contiguous);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d);
+TN_PRIV_DECLARE(tn_row, tni_row_conv2d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_conv2d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_weight_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_conv2d_weight_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_copy);
+TN_PRIV_DECLARE(tn_row, tni_row_copy);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cumsum);
+TN_PRIV_DECLARE(tn_row, tni_row_cumsum);
+TN_PRIV_DECLARE(tn_gen, tni_gen_detach);
+TN_PRIV_DECLARE(tn_row, tni_row_detach);
+TN_PRIV_DECLARE(tn_gen, tni_gen_diagonal);
+TN_PRIV_DECLARE(tn_row, tni_row_diagonal);
 TN_PRIV_DECLARE(tn_gen, tni_gen_dot);
 TN_PRIV_DECLARE(tn_row, tni_row_dot);
+TN_PRIV_DECLARE(tn_gen, tni_gen_expand);
+TN_PRIV_DECLARE(tn_row, tni_row_expand);
+TN_PRIV_DECLARE(tn_gen, tni_gen_expand_as);
+TN_PRIV_DECLARE(tn_row, tni_row_expand_as);
+TN_PRIV_DECLARE(tn_gen, tni_gen_fill);
+TN_PRIV_DECLARE(tn_row, tni_row_fill);
+TN_PRIV_DECLARE(tn_gen, tni_gen_flatten);
+TN_PRIV_DECLARE(tn_row, tni_row_flatten);
+TN_PRIV_DECLARE(tn_gen, tni_gen_flip);
+TN_PRIV_DECLARE(tn_row, tni_row_flip);
+TN_PRIV_DECLARE(tn_gen, tni_gen_imag);
+TN_PRIV_DECLARE(tn_row, tni_row_imag);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_vector_norm);
+TN_PRIV_DECLARE(tn_row, tni_row_linalg_vector_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linear);
 TN_PRIV_DECLARE(tn_row, tni_row_linear);
+TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax);
+TN_PRIV_DECLARE(tn_row, tni_row_log_softmax);
+TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_log_softmax_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logsumexp);
+TN_PRIV_DECLARE(tn_row, tni_row_logsumexp);
 TN_PRIV_DECLARE(tn_gen, tni_gen_matmul);
 TN_PRIV_DECLARE(tn_row, tni_row_matmul);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max);
 TN_PRIV_DECLARE(tn_row, tni_row_max);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max_dim);
 TN_PRIV_DECLARE(tn_row, tni_row_max_dim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d);
+TN_PRIV_DECLARE(tn_row, tni_row_max_pool2d);
+TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_max_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d_pick);
+TN_PRIV_DECLARE(tn_row, tni_row_max_pool2d_pick);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mean);
 TN_PRIV_DECLARE(tn_row, tni_row_mean);
 TN_PRIV_DECLARE(tn_gen, tni_gen_min);
@@ -72,12 +208,80 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_min_dim);
 TN_PRIV_DECLARE(tn_row, tni_row_min_dim);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mm);
 TN_PRIV_DECLARE(tn_row, tni_row_mm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_movedim);
+TN_PRIV_DECLARE(tn_row, tni_row_movedim);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mv);
 TN_PRIV_DECLARE(tn_row, tni_row_mv);
+TN_PRIV_DECLARE(tn_gen, tni_gen_narrow);
+TN_PRIV_DECLARE(tn_row, tni_row_narrow);
+TN_PRIV_DECLARE(tn_gen, tni_gen_norm);
+TN_PRIV_DECLARE(tn_row, tni_row_norm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_permute);
+TN_PRIV_DECLARE(tn_row, tni_row_permute);
 TN_PRIV_DECLARE(tn_gen, tni_gen_prod);
 TN_PRIV_DECLARE(tn_row, tni_row_prod);
+TN_PRIV_DECLARE(tn_gen, tni_gen_real);
+TN_PRIV_DECLARE(tn_row, tni_row_real);
+TN_PRIV_DECLARE(tn_gen, tni_gen_repeat);
+TN_PRIV_DECLARE(tn_row, tni_row_repeat);
+TN_PRIV_DECLARE(tn_gen, tni_gen_reshape);
+TN_PRIV_DECLARE(tn_row, tni_row_reshape);
+TN_PRIV_DECLARE(tn_gen, tni_gen_roll);
+TN_PRIV_DECLARE(tn_row, tni_row_roll);
+TN_PRIV_DECLARE(tn_gen, tni_gen_select);
+TN_PRIV_DECLARE(tn_row, tni_row_select);
+TN_PRIV_DECLARE(tn_gen, tni_gen_slice);
+TN_PRIV_DECLARE(tn_row, tni_row_slice);
+TN_PRIV_DECLARE(tn_gen, tni_gen_softmax);
+TN_PRIV_DECLARE(tn_row, tni_row_softmax);
+TN_PRIV_DECLARE(tn_gen, tni_gen_softmax_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_softmax_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_split);
+TN_PRIV_DECLARE(tn_row, tni_row_split);
+TN_PRIV_DECLARE(tn_gen, tni_gen_split_with_sizes);
+TN_PRIV_DECLARE(tn_row, tni_row_split_with_sizes);
+TN_PRIV_DECLARE(tn_gen, tni_gen_squeeze);
+TN_PRIV_DECLARE(tn_row, tni_row_squeeze);
+TN_PRIV_DECLARE(tn_gen, tni_gen_squeeze_dim);
+TN_PRIV_DECLARE(tn_row, tni_row_squeeze_dim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_squeeze_dims);
+TN_PRIV_DECLARE(tn_row, tni_row_squeeze_dims);
+TN_PRIV_DECLARE(tn_gen, tni_gen_stack);
+TN_PRIV_DECLARE(tn_row, tni_row_stack);
+TN_PRIV_DECLARE(tn_gen, tni_gen_std);
+TN_PRIV_DECLARE(tn_row, tni_row_std);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sum);
 TN_PRIV_DECLARE(tn_row, tni_row_sum);
+TN_PRIV_DECLARE(tn_gen, tni_gen_t);
+TN_PRIV_DECLARE(tn_row, tni_row_t);
+TN_PRIV_DECLARE(tn_gen, tni_gen_to);
+TN_PRIV_DECLARE(tn_row, tni_row_to);
+TN_PRIV_DECLARE(tn_gen, tni_gen_to_dtype);
+TN_PRIV_DECLARE(tn_row, tni_row_to_dtype);
+TN_PRIV_DECLARE(tn_gen, tni_gen_transpose);
+TN_PRIV_DECLARE(tn_row, tni_row_transpose);
+TN_PRIV_DECLARE(tn_gen, tni_gen_tril);
+TN_PRIV_DECLARE(tn_row, tni_row_tril);
+TN_PRIV_DECLARE(tn_gen, tni_gen_triu);
+TN_PRIV_DECLARE(tn_row, tni_row_triu);
+TN_PRIV_DECLARE(tn_gen, tni_gen_unbind);
+TN_PRIV_DECLARE(tn_row, tni_row_unbind);
+TN_PRIV_DECLARE(tn_gen, tni_gen_unflatten);
+TN_PRIV_DECLARE(tn_row, tni_row_unflatten);
+TN_PRIV_DECLARE(tn_gen, tni_gen_unsqueeze);
+TN_PRIV_DECLARE(tn_row, tni_row_unsqueeze);
+TN_PRIV_DECLARE(tn_gen, tni_gen_var);
+TN_PRIV_DECLARE(tn_row, tni_row_var);
+TN_PRIV_DECLARE(tn_gen, tni_gen_var_mean);
+TN_PRIV_DECLARE(tn_row, tni_row_var_mean);
+TN_PRIV_DECLARE(tn_gen, tni_gen_view);
+TN_PRIV_DECLARE(tn_row, tni_row_view);
+TN_PRIV_DECLARE(tn_gen, tni_gen_view_as_complex);
+TN_PRIV_DECLARE(tn_row, tni_row_view_as_complex);
+TN_PRIV_DECLARE(tn_gen, tni_gen_view_as_real);
+TN_PRIV_DECLARE(tn_row, tni_row_view_as_real);
+TN_PRIV_DECLARE(tn_gen, tni_gen_zero);
+TN_PRIV_DECLARE(tn_row, tni_row_zero);
 /* All rows by number, which is the order of their names; NULL at the end. */
 TN_PRIV_DECLARE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]);
 

@@ -19,6 +19,37 @@ static TNI_UNUSED const char *const tni_words_activation[] = {"relu", "gelu", NU
 static TNI_UNUSED const char *const tni_words_fan_mode[] = {"fan_in", "fan_out", NULL};
 static TNI_UNUSED const char *const tni_words_bag_mode[] = {"sum", "mean", "max", NULL};
 
+static const tn_param tni_params_adaptive_avg_pool2d[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_adaptive_avg_pool2d_args, self), 0, -1, NULL},
+    {"output_size", TN_T_INTS, 0, offsetof(tn_adaptive_avg_pool2d_args, output_size), 0, 2, NULL},
+};
+static const tn_adaptive_avg_pool2d_args tni_defaults_adaptive_avg_pool2d = {NULL, NULL, {NULL, 0}};
+static const char *const tni_names_adaptive_avg_pool2d[] = {"result", NULL};
+static const uint64_t tni_needs_adaptive_avg_pool2d[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool2d) = {tni_params_adaptive_avg_pool2d,
+    &tni_defaults_adaptive_avg_pool2d, tni_names_adaptive_avg_pool2d,
+    tni_needs_adaptive_avg_pool2d, 2, 1, 1, 0, sizeof(tn_adaptive_avg_pool2d_args),
+    offsetof(tn_adaptive_avg_pool2d_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_adaptive_avg_pool2d_input_grad[] = {
+    {"grad", TN_T_TENSOR, 0, offsetof(tn_adaptive_avg_pool2d_input_grad_args, grad), 0, -1, NULL},
+    {"input_size", TN_T_INTS, 0, offsetof(tn_adaptive_avg_pool2d_input_grad_args, input_size), 0,
+     -1, NULL},
+};
+static const tn_adaptive_avg_pool2d_input_grad_args tni_defaults_adaptive_avg_pool2d_input_grad = {NULL, NULL, {NULL, 0}};
+static const char *const tni_names_adaptive_avg_pool2d_input_grad[] = {"result", NULL};
+static const uint64_t tni_needs_adaptive_avg_pool2d_input_grad[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool2d_input_grad)
+    = {tni_params_adaptive_avg_pool2d_input_grad, &tni_defaults_adaptive_avg_pool2d_input_grad,
+    tni_names_adaptive_avg_pool2d_input_grad, tni_needs_adaptive_avg_pool2d_input_grad, 2, 1, 1, 0,
+    sizeof(tn_adaptive_avg_pool2d_input_grad_args),
+    offsetof(tn_adaptive_avg_pool2d_input_grad_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0,
+    0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_addmm[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_addmm_args, self), 0, -1, NULL},
     {"mat1", TN_T_TENSOR, 0, offsetof(tn_addmm_args, mat1), 0, -1, NULL},
@@ -39,16 +70,28 @@ TNI_PRIVATE_END
 
 static const tn_param tni_params_all[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_all_args, self), 0, -1, NULL},
-    {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_all_args, dim), 0, -1, NULL},
-    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_all_args, keepdim), 0, -1, NULL},
 };
-static const tn_all_args tni_defaults_all = {NULL, {NULL, -1}, false, NULL};
+static const tn_all_args tni_defaults_all = {NULL, NULL};
 static const char *const tni_names_all[] = {"result", NULL};
 static const uint64_t tni_needs_all[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_all) = {tni_params_all, &tni_defaults_all, tni_names_all,
-    tni_needs_all, 3, 1, 1, 0, sizeof(tn_all_args), offsetof(tn_all_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_all, 1, 1, 1, 0, sizeof(tn_all_args), offsetof(tn_all_args, out), 0, 0, {0, 0, 0, 0,
+    0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_all_dims[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_all_dims_args, self), 0, -1, NULL},
+    {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_all_dims_args, dim), 0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_all_dims_args, keepdim), 0, -1, NULL},
+};
+static const tn_all_dims_args tni_defaults_all_dims = {NULL, {NULL, -1}, false, NULL};
+static const char *const tni_names_all_dims[] = {"result", NULL};
+static const uint64_t tni_needs_all_dims[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_all_dims) = {tni_params_all_dims, &tni_defaults_all_dims,
+    tni_names_all_dims, tni_needs_all_dims, 3, 1, 1, 0, sizeof(tn_all_dims_args),
+    offsetof(tn_all_dims_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_amax[] = {
@@ -99,16 +142,28 @@ TNI_PRIVATE_END
 
 static const tn_param tni_params_any[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_any_args, self), 0, -1, NULL},
-    {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_any_args, dim), 0, -1, NULL},
-    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_any_args, keepdim), 0, -1, NULL},
 };
-static const tn_any_args tni_defaults_any = {NULL, {NULL, -1}, false, NULL};
+static const tn_any_args tni_defaults_any = {NULL, NULL};
 static const char *const tni_names_any[] = {"result", NULL};
 static const uint64_t tni_needs_any[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_any) = {tni_params_any, &tni_defaults_any, tni_names_any,
-    tni_needs_any, 3, 1, 1, 0, sizeof(tn_any_args), offsetof(tn_any_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_any, 1, 1, 1, 0, sizeof(tn_any_args), offsetof(tn_any_args, out), 0, 0, {0, 0, 0, 0,
+    0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_any_dims[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_any_dims_args, self), 0, -1, NULL},
+    {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_any_dims_args, dim), 0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_any_dims_args, keepdim), 0, -1, NULL},
+};
+static const tn_any_dims_args tni_defaults_any_dims = {NULL, {NULL, -1}, false, NULL};
+static const char *const tni_names_any_dims[] = {"result", NULL};
+static const uint64_t tni_needs_any_dims[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_any_dims) = {tni_params_any_dims, &tni_defaults_any_dims,
+    tni_names_any_dims, tni_needs_any_dims, 3, 1, 1, 0, sizeof(tn_any_dims_args),
+    offsetof(tn_any_dims_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_argmax[] = {
@@ -139,6 +194,100 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_argmin) = {tni_params_argmin, &tni_defaults_argmi
     offsetof(tn_argmin_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_as_strided[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_as_strided_args, self), 0, -1, NULL},
+    {"size", TN_T_INTS, 0, offsetof(tn_as_strided_args, size), 0, -1, NULL},
+    {"stride", TN_T_INTS, 0, offsetof(tn_as_strided_args, stride), 0, -1, NULL},
+    {"storage_offset", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_as_strided_args,
+     storage_offset), 0, -1, NULL},
+    {"self_stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_as_strided_args, self_stride), 0, -1, NULL},
+    {"self_offset", TN_T_INT, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_as_strided_args,
+     self_offset), 0, -1, NULL},
+};
+static const tn_as_strided_args tni_defaults_as_strided = {TN_NONE, {NULL, -1}, 0, NULL, {NULL, 0},
+    {NULL, 0}};
+static const char *const tni_names_as_strided[] = {"result", NULL};
+static const uint64_t tni_needs_as_strided[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_as_strided) = {tni_params_as_strided, &tni_defaults_as_strided,
+    tni_names_as_strided, tni_needs_as_strided, 6, 1, 1, 0, sizeof(tn_as_strided_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_as_strided_scatter[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_as_strided_scatter_args, self), 0, -1, NULL},
+    {"src", TN_T_TENSOR, 0, offsetof(tn_as_strided_scatter_args, src), 0, -1, NULL},
+    {"size", TN_T_INTS, 0, offsetof(tn_as_strided_scatter_args, size), 0, -1, NULL},
+    {"stride", TN_T_INTS, 0, offsetof(tn_as_strided_scatter_args, stride), 0, -1, NULL},
+    {"storage_offset", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_as_strided_scatter_args,
+     storage_offset), 0, -1, NULL},
+    {"self_stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_as_strided_scatter_args, self_stride), 0, -1, NULL},
+    {"self_offset", TN_T_INT, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_as_strided_scatter_args,
+     self_offset), 0, -1, NULL},
+};
+static const tn_as_strided_scatter_args tni_defaults_as_strided_scatter = {NULL, TN_NONE, {NULL,
+    -1}, 0, NULL, NULL, {NULL, 0}, {NULL, 0}};
+static const char *const tni_names_as_strided_scatter[] = {"result", NULL};
+static const uint64_t tni_needs_as_strided_scatter[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_as_strided_scatter) = {tni_params_as_strided_scatter,
+    &tni_defaults_as_strided_scatter, tni_names_as_strided_scatter, tni_needs_as_strided_scatter,
+    7, 2, 1, 0, sizeof(tn_as_strided_scatter_args), offsetof(tn_as_strided_scatter_args, out),
+    TN_PROP_INTS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_avg_pool2d[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_avg_pool2d_args, self), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_avg_pool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_avg_pool2d_args, stride), 0, 2,
+     NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_avg_pool2d_args, padding), 0, 2, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_avg_pool2d_args, ceil_mode), 0, -1, NULL},
+    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_avg_pool2d_args, count_include_pad),
+     0, -1, NULL},
+    {"divisor_override", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_avg_pool2d_args,
+     divisor_override), 0, -1, NULL},
+};
+static const int64_t tni_list_avg_pool2d_padding[] = {0};
+static const tn_avg_pool2d_args tni_defaults_avg_pool2d = {NULL, {NULL, -1},
+    {tni_list_avg_pool2d_padding, 1}, false, true, TN_NONE, NULL, {NULL, 0}};
+static const char *const tni_names_avg_pool2d[] = {"result", NULL};
+static const uint64_t tni_needs_avg_pool2d[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_avg_pool2d) = {tni_params_avg_pool2d, &tni_defaults_avg_pool2d,
+    tni_names_avg_pool2d, tni_needs_avg_pool2d, 7, 1, 1, 0, sizeof(tn_avg_pool2d_args),
+    offsetof(tn_avg_pool2d_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_avg_pool2d_input_grad[] = {
+    {"grad", TN_T_TENSOR, 0, offsetof(tn_avg_pool2d_input_grad_args, grad), 0, -1, NULL},
+    {"input_size", TN_T_INTS, 0, offsetof(tn_avg_pool2d_input_grad_args, input_size), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_avg_pool2d_input_grad_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_avg_pool2d_input_grad_args,
+     stride), 0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_avg_pool2d_input_grad_args, padding), 0, 2,
+     NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_avg_pool2d_input_grad_args, ceil_mode), 0,
+     -1, NULL},
+    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_avg_pool2d_input_grad_args,
+     count_include_pad), 0, -1, NULL},
+    {"divisor_override", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_avg_pool2d_input_grad_args, divisor_override), 0, -1, NULL},
+};
+static const int64_t tni_list_avg_pool2d_input_grad_padding[] = {0};
+static const tn_avg_pool2d_input_grad_args tni_defaults_avg_pool2d_input_grad = {NULL, {NULL, -1},
+    {tni_list_avg_pool2d_input_grad_padding, 1}, false, true, TN_NONE, NULL, {NULL, 0}, {NULL, 0}};
+static const char *const tni_names_avg_pool2d_input_grad[] = {"result", NULL};
+static const uint64_t tni_needs_avg_pool2d_input_grad[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_avg_pool2d_input_grad) = {tni_params_avg_pool2d_input_grad,
+    &tni_defaults_avg_pool2d_input_grad, tni_names_avg_pool2d_input_grad,
+    tni_needs_avg_pool2d_input_grad, 8, 1, 1, 0, sizeof(tn_avg_pool2d_input_grad_args),
+    offsetof(tn_avg_pool2d_input_grad_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_bmm[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_bmm_args, self), 0, -1, NULL},
     {"mat2", TN_T_TENSOR, 0, offsetof(tn_bmm_args, mat2), 0, -1, NULL},
@@ -150,6 +299,210 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bmm) = {tni_params_bmm, &tni_defaults_bmm, tni_names_bmm,
     tni_needs_bmm, 2, 2, 1, 0, sizeof(tn_bmm_args), offsetof(tn_bmm_args, out), 0, 0, {0, 1, 0, 0,
     0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_broadcast_to[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_broadcast_to_args, self), 0, -1, NULL},
+    {"size", TN_T_INTS, 0, offsetof(tn_broadcast_to_args, size), 0, -1, NULL},
+};
+static const tn_broadcast_to_args tni_defaults_broadcast_to = {NULL, {NULL, 0}};
+static const char *const tni_names_broadcast_to[] = {"result", NULL};
+static const uint64_t tni_needs_broadcast_to[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_broadcast_to) = {tni_params_broadcast_to,
+    &tni_defaults_broadcast_to, tni_names_broadcast_to, tni_needs_broadcast_to, 2, 1, 1, 0,
+    sizeof(tn_broadcast_to_args), UINT16_MAX, TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_cat[] = {
+    {"tensors", TN_T_TENSORS, 0, offsetof(tn_cat_args, tensors), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_cat_args, dim), 0, -1, NULL},
+};
+static const tn_cat_args tni_defaults_cat = {NULL, 0, {NULL, 0}};
+static const char *const tni_names_cat[] = {"result", NULL};
+static const uint64_t tni_needs_cat[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_cat) = {tni_params_cat, &tni_defaults_cat, tni_names_cat,
+    tni_needs_cat, 2, 0, 1, 0, sizeof(tn_cat_args), offsetof(tn_cat_args, out), TN_PROP_LISTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_chunk[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_chunk_args, self), 0, -1, NULL},
+    {"chunks", TN_T_INT, 0, offsetof(tn_chunk_args, chunks), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_chunk_args, dim), 0, -1, NULL},
+};
+static const tn_chunk_args tni_defaults_chunk = {0, NULL, 0};
+static const char *const tni_names_chunk[] = {"result", NULL};
+static const uint64_t tni_needs_chunk[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_chunk) = {tni_params_chunk, &tni_defaults_chunk, tni_names_chunk,
+    tni_needs_chunk, 3, 1, 1, 0, sizeof(tn_chunk_args), UINT16_MAX, TN_PROP_RETURNS_LIST, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_clone[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_clone_args, self), 0, -1, NULL},
+    {"memory_format", TN_T_ENUM, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_clone_args, memory_format), 0, -1, tni_words_memory_format},
+};
+static const tn_clone_args tni_defaults_clone = {NULL, (tn_memory_format )0, NULL};
+static const char *const tni_names_clone[] = {"result", NULL};
+static const uint64_t tni_needs_clone[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_clone) = {tni_params_clone, &tni_defaults_clone, tni_names_clone,
+    tni_needs_clone, 2, 1, 1, 0, sizeof(tn_clone_args), offsetof(tn_clone_args, out), 0, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_conj[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_conj_args, self), 0, -1, NULL},
+};
+static const tn_conj_args tni_defaults_conj = {NULL};
+static const char *const tni_names_conj[] = {"result", NULL};
+static const uint64_t tni_needs_conj[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_conj) = {tni_params_conj, &tni_defaults_conj, tni_names_conj,
+    tni_needs_conj, 1, 1, 1, 0, sizeof(tn_conj_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_contiguous[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_contiguous_args, self), 0, -1, NULL},
+};
+static const tn_contiguous_args tni_defaults_contiguous = {NULL};
+static const char *const tni_names_contiguous[] = {"result", NULL};
+static const uint64_t tni_needs_contiguous[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_contiguous) = {tni_params_contiguous, &tni_defaults_contiguous,
+    tni_names_contiguous, tni_needs_contiguous, 1, 1, 1, 0, sizeof(tn_contiguous_args), UINT16_MAX,
+    0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_conv2d[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_conv2d_args, input), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, 0, offsetof(tn_conv2d_args, weight), 0, -1, NULL},
+    {"bias", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_conv2d_args, bias), 0, -1,
+     NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv2d_args, stride), 0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv2d_args, padding), 0, 2, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv2d_args, dilation), 0, 2, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_conv2d_args, groups), 0, -1, NULL},
+};
+static const int64_t tni_list_conv2d_stride[] = {1};
+static const int64_t tni_list_conv2d_padding[] = {0};
+static const int64_t tni_list_conv2d_dilation[] = {1};
+static const tn_conv2d_args tni_defaults_conv2d = {NULL, NULL, {tni_list_conv2d_stride, 1},
+    {tni_list_conv2d_padding, 1}, {tni_list_conv2d_dilation, 1}, 1, NULL, NULL};
+static const char *const tni_names_conv2d[] = {"result", NULL};
+static const uint64_t tni_needs_conv2d[] = {UINT64_C(0x2), UINT64_C(0x1), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d) = {tni_params_conv2d, &tni_defaults_conv2d,
+    tni_names_conv2d, tni_needs_conv2d, 7, 3, 1, 0, sizeof(tn_conv2d_args),
+    offsetof(tn_conv2d_args, out), TN_PROP_INTS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_conv2d_input_grad[] = {
+    {"grad", TN_T_TENSOR, 0, offsetof(tn_conv2d_input_grad_args, grad), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, 0, offsetof(tn_conv2d_input_grad_args, weight), 0, -1, NULL},
+    {"input_size", TN_T_INTS, 0, offsetof(tn_conv2d_input_grad_args, input_size), 0, -1, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv2d_input_grad_args, stride), 0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv2d_input_grad_args, padding), 0, 2, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv2d_input_grad_args, dilation), 0, 2,
+     NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_conv2d_input_grad_args, groups), 0, -1, NULL},
+};
+static const int64_t tni_list_conv2d_input_grad_stride[] = {1};
+static const int64_t tni_list_conv2d_input_grad_padding[] = {0};
+static const int64_t tni_list_conv2d_input_grad_dilation[] = {1};
+static const tn_conv2d_input_grad_args tni_defaults_conv2d_input_grad = {NULL,
+    {tni_list_conv2d_input_grad_stride, 1}, {tni_list_conv2d_input_grad_padding, 1},
+    {tni_list_conv2d_input_grad_dilation, 1}, 1, NULL, NULL, {NULL, 0}};
+static const char *const tni_names_conv2d_input_grad[] = {"result", NULL};
+static const uint64_t tni_needs_conv2d_input_grad[] = {UINT64_C(0x2), UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_input_grad) = {tni_params_conv2d_input_grad,
+    &tni_defaults_conv2d_input_grad, tni_names_conv2d_input_grad, tni_needs_conv2d_input_grad, 7,
+    2, 1, 0, sizeof(tn_conv2d_input_grad_args), offsetof(tn_conv2d_input_grad_args, out),
+    TN_PROP_INTS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_conv2d_weight_grad[] = {
+    {"grad", TN_T_TENSOR, 0, offsetof(tn_conv2d_weight_grad_args, grad), 0, -1, NULL},
+    {"input", TN_T_TENSOR, 0, offsetof(tn_conv2d_weight_grad_args, input), 0, -1, NULL},
+    {"weight_size", TN_T_INTS, 0, offsetof(tn_conv2d_weight_grad_args, weight_size), 0, -1, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv2d_weight_grad_args, stride), 0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv2d_weight_grad_args, padding), 0, 2, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_conv2d_weight_grad_args, dilation), 0, 2,
+     NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_conv2d_weight_grad_args, groups), 0, -1, NULL},
+};
+static const int64_t tni_list_conv2d_weight_grad_stride[] = {1};
+static const int64_t tni_list_conv2d_weight_grad_padding[] = {0};
+static const int64_t tni_list_conv2d_weight_grad_dilation[] = {1};
+static const tn_conv2d_weight_grad_args tni_defaults_conv2d_weight_grad = {NULL,
+    {tni_list_conv2d_weight_grad_stride, 1}, {tni_list_conv2d_weight_grad_padding, 1},
+    {tni_list_conv2d_weight_grad_dilation, 1}, 1, NULL, NULL, {NULL, 0}};
+static const char *const tni_names_conv2d_weight_grad[] = {"result", NULL};
+static const uint64_t tni_needs_conv2d_weight_grad[] = {UINT64_C(0x2), UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_conv2d_weight_grad) = {tni_params_conv2d_weight_grad,
+    &tni_defaults_conv2d_weight_grad, tni_names_conv2d_weight_grad, tni_needs_conv2d_weight_grad,
+    7, 2, 1, 0, sizeof(tn_conv2d_weight_grad_args), offsetof(tn_conv2d_weight_grad_args, out),
+    TN_PROP_INTS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_copy[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_copy_args, self), 0, -1, NULL},
+    {"src", TN_T_TENSOR, 0, offsetof(tn_copy_args, src), 0, -1, NULL},
+};
+static const tn_copy_args tni_defaults_copy = {NULL, NULL};
+static const char *const tni_names_copy[] = {"result", NULL};
+static const uint64_t tni_needs_copy[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_copy) = {tni_params_copy, &tni_defaults_copy, tni_names_copy,
+    tni_needs_copy, 2, 2, 1, 0, sizeof(tn_copy_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_cumsum[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_cumsum_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_cumsum_args, dim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_cumsum_args,
+     dtype), 0, -1, NULL},
+};
+static const tn_cumsum_args tni_defaults_cumsum = {NULL, TN_NO_DTYPE, NULL, 0};
+static const char *const tni_names_cumsum[] = {"result", NULL};
+static const uint64_t tni_needs_cumsum[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_cumsum) = {tni_params_cumsum, &tni_defaults_cumsum,
+    tni_names_cumsum, tni_needs_cumsum, 3, 1, 1, 0, sizeof(tn_cumsum_args),
+    offsetof(tn_cumsum_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_detach[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_detach_args, self), 0, -1, NULL},
+};
+static const tn_detach_args tni_defaults_detach = {NULL};
+static const char *const tni_names_detach[] = {"result", NULL};
+static const uint64_t tni_needs_detach[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_detach) = {tni_params_detach, &tni_defaults_detach,
+    tni_names_detach, tni_needs_detach, 1, 1, 1, 0, sizeof(tn_detach_args), UINT16_MAX, 0, 0, {0,
+    0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_diagonal[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_diagonal_args, self), 0, -1, NULL},
+    {"offset", TN_T_INT, TN_P_DEFAULT, offsetof(tn_diagonal_args, offset), 0, -1, NULL},
+    {"dim1", TN_T_INT, TN_P_DEFAULT, offsetof(tn_diagonal_args, dim1), 0, -1, NULL},
+    {"dim2", TN_T_INT, TN_P_DEFAULT, offsetof(tn_diagonal_args, dim2), 0, -1, NULL},
+};
+static const tn_diagonal_args tni_defaults_diagonal = {0, 0, 1, NULL};
+static const char *const tni_names_diagonal[] = {"result", NULL};
+static const uint64_t tni_needs_diagonal[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_diagonal) = {tni_params_diagonal, &tni_defaults_diagonal,
+    tni_names_diagonal, tni_needs_diagonal, 4, 1, 1, 0, sizeof(tn_diagonal_args), UINT16_MAX, 0, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_dot[] = {
@@ -165,6 +518,106 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_dot) = {tni_params_dot, &tni_defaults_dot, tni_na
     0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_expand[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_expand_args, self), 0, -1, NULL},
+    {"size", TN_T_INTS, 0, offsetof(tn_expand_args, size), 0, -1, NULL},
+    {"implicit", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_expand_args, implicit), 0, -1,
+     NULL},
+};
+static const tn_expand_args tni_defaults_expand = {false, NULL, {NULL, 0}};
+static const char *const tni_names_expand[] = {"result", NULL};
+static const uint64_t tni_needs_expand[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_expand) = {tni_params_expand, &tni_defaults_expand,
+    tni_names_expand, tni_needs_expand, 3, 1, 1, 0, sizeof(tn_expand_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_expand_as[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_expand_as_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_expand_as_args, other), 0, -1, NULL},
+};
+static const tn_expand_as_args tni_defaults_expand_as = {NULL, NULL};
+static const char *const tni_names_expand_as[] = {"result", NULL};
+static const uint64_t tni_needs_expand_as[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_expand_as) = {tni_params_expand_as, &tni_defaults_expand_as,
+    tni_names_expand_as, tni_needs_expand_as, 2, 2, 1, 0, sizeof(tn_expand_as_args), UINT16_MAX, 0,
+    0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_fill[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_fill_args, self), 0, -1, NULL},
+    {"value", TN_T_SCALAR, 0, offsetof(tn_fill_args, value), 0, -1, NULL},
+};
+static const tn_fill_args tni_defaults_fill = {NULL, {0, 0, 0, 0}};
+static const char *const tni_names_fill[] = {"result", NULL};
+static const uint64_t tni_needs_fill[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_fill) = {tni_params_fill, &tni_defaults_fill, tni_names_fill,
+    tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_flatten[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_flatten_args, self), 0, -1, NULL},
+    {"start_dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_flatten_args, start_dim), 0, -1, NULL},
+    {"end_dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_flatten_args, end_dim), 0, -1, NULL},
+};
+static const tn_flatten_args tni_defaults_flatten = {0, -1, NULL};
+static const char *const tni_names_flatten[] = {"result", NULL};
+static const uint64_t tni_needs_flatten[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_flatten) = {tni_params_flatten, &tni_defaults_flatten,
+    tni_names_flatten, tni_needs_flatten, 3, 1, 1, 0, sizeof(tn_flatten_args), UINT16_MAX, 0, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_flip[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_flip_args, self), 0, -1, NULL},
+    {"dims", TN_T_INTS, 0, offsetof(tn_flip_args, dims), 0, -1, NULL},
+};
+static const tn_flip_args tni_defaults_flip = {NULL, NULL, {NULL, 0}};
+static const char *const tni_names_flip[] = {"result", NULL};
+static const uint64_t tni_needs_flip[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_flip) = {tni_params_flip, &tni_defaults_flip, tni_names_flip,
+    tni_needs_flip, 2, 1, 1, 0, sizeof(tn_flip_args), offsetof(tn_flip_args, out), TN_PROP_INTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_imag[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_imag_args, self), 0, -1, NULL},
+};
+static const tn_imag_args tni_defaults_imag = {NULL};
+static const char *const tni_names_imag[] = {"result", NULL};
+static const uint64_t tni_needs_imag[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_imag) = {tni_params_imag, &tni_defaults_imag, tni_names_imag,
+    tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linalg_vector_norm[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_linalg_vector_norm_args, self), 0, -1, NULL},
+    {"ord", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_linalg_vector_norm_args, ord), 0,
+     -1, NULL},
+    {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_linalg_vector_norm_args, dim), 0,
+     1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_linalg_vector_norm_args, keepdim), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_linalg_vector_norm_args, dtype), 0, -1, NULL},
+};
+static const tn_linalg_vector_norm_args tni_defaults_linalg_vector_norm = {NULL, 2, {NULL, -1},
+    false, TN_NO_DTYPE, NULL};
+static const char *const tni_names_linalg_vector_norm[] = {"result", NULL};
+static const uint64_t tni_needs_linalg_vector_norm[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
+    &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
+    5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_linear[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_linear_args, input), 0, -1, NULL},
     {"weight", TN_T_TENSOR, 0, offsetof(tn_linear_args, weight), 0, -1, NULL},
@@ -178,6 +631,54 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
     offsetof(tn_linear_args, out), 0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_log_softmax[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_log_softmax_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_log_softmax_args, dim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_log_softmax_args, dtype), 0,
+     -1, NULL},
+};
+static const tn_log_softmax_args tni_defaults_log_softmax = {NULL, TN_NO_DTYPE, NULL, 0};
+static const char *const tni_names_log_softmax[] = {"result", NULL};
+static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
+    tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
+    offsetof(tn_log_softmax_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_log_softmax_backward[] = {
+    {"grad_output", TN_T_TENSOR, 0, offsetof(tn_log_softmax_backward_args, grad_output), 0, -1,
+     NULL},
+    {"output", TN_T_TENSOR, 0, offsetof(tn_log_softmax_backward_args, output), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_log_softmax_backward_args, dim), 0, -1, NULL},
+    {"input_dtype", TN_T_DTYPE, 0, offsetof(tn_log_softmax_backward_args, input_dtype), 0, -1,
+     NULL},
+};
+static const tn_log_softmax_backward_args tni_defaults_log_softmax_backward = {NULL, NULL, 0,
+    (tn_dtype )0};
+static const char *const tni_names_log_softmax_backward[] = {"result", NULL};
+static const uint64_t tni_needs_log_softmax_backward[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
+    &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
+    tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
+    0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_logsumexp[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_logsumexp_args, self), 0, -1, NULL},
+    {"dim", TN_T_INTS, 0, offsetof(tn_logsumexp_args, dim), 0, 1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_logsumexp_args, keepdim), 0, -1, NULL},
+};
+static const tn_logsumexp_args tni_defaults_logsumexp = {NULL, false, NULL, {NULL, 0}};
+static const char *const tni_names_logsumexp[] = {"result", NULL};
+static const uint64_t tni_needs_logsumexp[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
+    tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
+    offsetof(tn_logsumexp_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -217,6 +718,80 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_max_dim) = {tni_params_max_dim, &tni_defaults_max_dim,
     tni_names_max_dim, tni_needs_max_dim, 3, 1, 2, 0, sizeof(tn_max_dim_args),
     offsetof(tn_max_dim_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_max_pool2d[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_max_pool2d_args, self), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_max_pool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_max_pool2d_args, stride), 0, 2,
+     NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_max_pool2d_args, padding), 0, 2, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_max_pool2d_args, dilation), 0, 2, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_max_pool2d_args, ceil_mode), 0, -1, NULL},
+};
+static const int64_t tni_list_max_pool2d_padding[] = {0};
+static const int64_t tni_list_max_pool2d_dilation[] = {1};
+static const tn_max_pool2d_args tni_defaults_max_pool2d = {NULL, {NULL, -1},
+    {tni_list_max_pool2d_padding, 1}, {tni_list_max_pool2d_dilation, 1}, false, NULL, {NULL, 0}};
+static const char *const tni_names_max_pool2d[] = {"result", "indices", NULL};
+static const uint64_t tni_needs_max_pool2d[] = {UINT64_C(0x200000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d) = {tni_params_max_pool2d, &tni_defaults_max_pool2d,
+    tni_names_max_pool2d, tni_needs_max_pool2d, 6, 1, 1, 1, sizeof(tn_max_pool2d_args),
+    offsetof(tn_max_pool2d_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_max_pool2d_input_grad[] = {
+    {"grad", TN_T_TENSOR, 0, offsetof(tn_max_pool2d_input_grad_args, grad), 0, -1, NULL},
+    {"indices", TN_T_TENSOR, 0, offsetof(tn_max_pool2d_input_grad_args, indices), 0, -1, NULL},
+    {"input_size", TN_T_INTS, 0, offsetof(tn_max_pool2d_input_grad_args, input_size), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_max_pool2d_input_grad_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_max_pool2d_input_grad_args,
+     stride), 0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_max_pool2d_input_grad_args, padding), 0, 2,
+     NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_max_pool2d_input_grad_args, dilation), 0, 2,
+     NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_max_pool2d_input_grad_args, ceil_mode), 0,
+     -1, NULL},
+};
+static const int64_t tni_list_max_pool2d_input_grad_padding[] = {0};
+static const int64_t tni_list_max_pool2d_input_grad_dilation[] = {1};
+static const tn_max_pool2d_input_grad_args tni_defaults_max_pool2d_input_grad = {NULL, {NULL, -1},
+    {tni_list_max_pool2d_input_grad_padding, 1}, {tni_list_max_pool2d_input_grad_dilation, 1},
+    false, NULL, NULL, {NULL, 0}, {NULL, 0}};
+static const char *const tni_names_max_pool2d_input_grad[] = {"result", NULL};
+static const uint64_t tni_needs_max_pool2d_input_grad[] = {UINT64_C(0x2), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_input_grad) = {tni_params_max_pool2d_input_grad,
+    &tni_defaults_max_pool2d_input_grad, tni_names_max_pool2d_input_grad,
+    tni_needs_max_pool2d_input_grad, 8, 2, 1, 0, sizeof(tn_max_pool2d_input_grad_args),
+    offsetof(tn_max_pool2d_input_grad_args, out), TN_PROP_INTS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_max_pool2d_pick[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_max_pool2d_pick_args, self), 0, -1, NULL},
+    {"indices", TN_T_TENSOR, 0, offsetof(tn_max_pool2d_pick_args, indices), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_max_pool2d_pick_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_max_pool2d_pick_args, stride),
+     0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_max_pool2d_pick_args, padding), 0, 2, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_max_pool2d_pick_args, dilation), 0, 2, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_max_pool2d_pick_args, ceil_mode), 0, -1,
+     NULL},
+};
+static const int64_t tni_list_max_pool2d_pick_padding[] = {0};
+static const int64_t tni_list_max_pool2d_pick_dilation[] = {1};
+static const tn_max_pool2d_pick_args tni_defaults_max_pool2d_pick = {NULL, {NULL, -1},
+    {tni_list_max_pool2d_pick_padding, 1}, {tni_list_max_pool2d_pick_dilation, 1}, false, NULL,
+    NULL, {NULL, 0}};
+static const char *const tni_names_max_pool2d_pick[] = {"result", NULL};
+static const uint64_t tni_needs_max_pool2d_pick[] = {UINT64_C(0x2), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
+    &tni_defaults_max_pool2d_pick, tni_names_max_pool2d_pick, tni_needs_max_pool2d_pick, 7, 2, 1,
+    0, sizeof(tn_max_pool2d_pick_args), offsetof(tn_max_pool2d_pick_args, out), TN_PROP_INTS, 0,
+    {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mean[] = {
@@ -273,6 +848,20 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_mm) = {tni_params_mm, &tni_defaults_mm, tni_names
     2, 2, 1, 0, sizeof(tn_mm_args), offsetof(tn_mm_args, out), 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_movedim[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_movedim_args, self), 0, -1, NULL},
+    {"source", TN_T_INTS, 0, offsetof(tn_movedim_args, source), 0, -1, NULL},
+    {"destination", TN_T_INTS, 0, offsetof(tn_movedim_args, destination), 0, -1, NULL},
+};
+static const tn_movedim_args tni_defaults_movedim = {NULL, {NULL, 0}, {NULL, 0}};
+static const char *const tni_names_movedim[] = {"result", NULL};
+static const uint64_t tni_needs_movedim[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
+    tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_mv[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_mv_args, self), 0, -1, NULL},
     {"vec", TN_T_TENSOR, 0, offsetof(tn_mv_args, vec), 0, -1, NULL},
@@ -283,6 +872,52 @@ static const uint64_t tni_needs_mv[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mv) = {tni_params_mv, &tni_defaults_mv, tni_names_mv, tni_needs_mv,
     2, 2, 1, 0, sizeof(tn_mv_args), offsetof(tn_mv_args, out), 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_narrow[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_narrow_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_narrow_args, dim), 0, -1, NULL},
+    {"start", TN_T_INT, 0, offsetof(tn_narrow_args, start), 0, -1, NULL},
+    {"length", TN_T_INT, 0, offsetof(tn_narrow_args, length), 0, -1, NULL},
+};
+static const tn_narrow_args tni_defaults_narrow = {NULL, 0, 0, 0};
+static const char *const tni_names_narrow[] = {"result", NULL};
+static const uint64_t tni_needs_narrow[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narrow,
+    tni_names_narrow, tni_needs_narrow, 4, 1, 1, 0, sizeof(tn_narrow_args), UINT16_MAX, 0, 0, {0,
+    0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_norm[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_norm_args, self), 0, -1, NULL},
+    {"p", TN_T_SCALAR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_norm_args, p), 0, -1, NULL},
+    {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_norm_args, dim), 0, 1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_norm_args, keepdim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_norm_args,
+     dtype), 0, -1, NULL},
+};
+static const tn_norm_args tni_defaults_norm = {NULL, {TN_KIND_NONE, 0, 0, 0}, {NULL, -1}, false,
+    TN_NO_DTYPE, NULL};
+static const char *const tni_names_norm[] = {"result", NULL};
+static const uint64_t tni_needs_norm[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
+    tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out), TN_PROP_INTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_permute[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_permute_args, self), 0, -1, NULL},
+    {"dims", TN_T_INTS, 0, offsetof(tn_permute_args, dims), 0, -1, NULL},
+};
+static const tn_permute_args tni_defaults_permute = {NULL, {NULL, 0}};
+static const char *const tni_names_permute[] = {"result", NULL};
+static const uint64_t tni_needs_permute[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
+    tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -301,6 +936,215 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni
     0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_real[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_real_args, self), 0, -1, NULL},
+};
+static const tn_real_args tni_defaults_real = {NULL};
+static const char *const tni_names_real[] = {"result", NULL};
+static const uint64_t tni_needs_real[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
+    tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_repeat[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_repeat_args, self), 0, -1, NULL},
+    {"repeats", TN_T_INTS, 0, offsetof(tn_repeat_args, repeats), 0, -1, NULL},
+};
+static const tn_repeat_args tni_defaults_repeat = {NULL, NULL, {NULL, 0}};
+static const char *const tni_names_repeat[] = {"result", NULL};
+static const uint64_t tni_needs_repeat[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_repeat) = {tni_params_repeat, &tni_defaults_repeat,
+    tni_names_repeat, tni_needs_repeat, 2, 1, 1, 0, sizeof(tn_repeat_args),
+    offsetof(tn_repeat_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_reshape[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_reshape_args, self), 0, -1, NULL},
+    {"shape", TN_T_INTS, 0, offsetof(tn_reshape_args, shape), 0, -1, NULL},
+};
+static const tn_reshape_args tni_defaults_reshape = {NULL, {NULL, 0}};
+static const char *const tni_names_reshape[] = {"result", NULL};
+static const uint64_t tni_needs_reshape[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_reshape) = {tni_params_reshape, &tni_defaults_reshape,
+    tni_names_reshape, tni_needs_reshape, 2, 1, 1, 0, sizeof(tn_reshape_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_roll[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_roll_args, self), 0, -1, NULL},
+    {"shifts", TN_T_INTS, 0, offsetof(tn_roll_args, shifts), 0, -1, NULL},
+    {"dims", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_roll_args, dims), 0, -1, NULL},
+};
+static const int64_t tni_list_roll_dims[] = {0};
+static const tn_roll_args tni_defaults_roll = {NULL, {tni_list_roll_dims, 0}, NULL, {NULL, 0}};
+static const char *const tni_names_roll[] = {"result", NULL};
+static const uint64_t tni_needs_roll[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni_names_roll,
+    tni_needs_roll, 3, 1, 1, 0, sizeof(tn_roll_args), offsetof(tn_roll_args, out), TN_PROP_INTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_select[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_select_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_select_args, dim), 0, -1, NULL},
+    {"index", TN_T_INT, 0, offsetof(tn_select_args, index), 0, -1, NULL},
+};
+static const tn_select_args tni_defaults_select = {NULL, 0, 0};
+static const char *const tni_names_select[] = {"result", NULL};
+static const uint64_t tni_needs_select[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
+    tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, 0, {0,
+    0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_slice[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_slice_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_slice_args, dim), 0, -1, NULL},
+    {"start", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_slice_args, start), 0, -1, NULL},
+    {"end", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_slice_args, end), 0, -1, NULL},
+    {"step", TN_T_INT, TN_P_DEFAULT, offsetof(tn_slice_args, step), 0, -1, NULL},
+};
+static const tn_slice_args tni_defaults_slice = {0, TN_NONE, TN_NONE, 1, NULL};
+static const char *const tni_names_slice[] = {"result", NULL};
+static const uint64_t tni_needs_slice[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
+    tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_softmax[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_softmax_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_softmax_args, dim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_softmax_args, dtype), 0, -1,
+     NULL},
+};
+static const tn_softmax_args tni_defaults_softmax = {NULL, TN_NO_DTYPE, NULL, 0};
+static const char *const tni_names_softmax[] = {"result", NULL};
+static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
+    tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
+    offsetof(tn_softmax_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_softmax_backward[] = {
+    {"grad_output", TN_T_TENSOR, 0, offsetof(tn_softmax_backward_args, grad_output), 0, -1, NULL},
+    {"output", TN_T_TENSOR, 0, offsetof(tn_softmax_backward_args, output), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_softmax_backward_args, dim), 0, -1, NULL},
+    {"input_dtype", TN_T_DTYPE, 0, offsetof(tn_softmax_backward_args, input_dtype), 0, -1, NULL},
+};
+static const tn_softmax_backward_args tni_defaults_softmax_backward = {NULL, NULL, 0, (tn_dtype )0};
+static const char *const tni_names_softmax_backward[] = {"result", NULL};
+static const uint64_t tni_needs_softmax_backward[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
+    &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
+    1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_split[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_split_args, self), 0, -1, NULL},
+    {"split_size", TN_T_INT, 0, offsetof(tn_split_args, split_size), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_split_args, dim), 0, -1, NULL},
+};
+static const tn_split_args tni_defaults_split = {0, NULL, 0};
+static const char *const tni_names_split[] = {"result", NULL};
+static const uint64_t tni_needs_split[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_split) = {tni_params_split, &tni_defaults_split, tni_names_split,
+    tni_needs_split, 3, 1, 1, 0, sizeof(tn_split_args), UINT16_MAX, TN_PROP_RETURNS_LIST, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_split_with_sizes[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_split_with_sizes_args, self), 0, -1, NULL},
+    {"split_sizes", TN_T_INTS, 0, offsetof(tn_split_with_sizes_args, split_sizes), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_split_with_sizes_args, dim), 0, -1, NULL},
+};
+static const tn_split_with_sizes_args tni_defaults_split_with_sizes = {0, NULL, {NULL, 0}};
+static const char *const tni_names_split_with_sizes[] = {"result", NULL};
+static const uint64_t tni_needs_split_with_sizes[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
+    &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
+    1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, 0, {0,
+    0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_squeeze[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_squeeze_args, self), 0, -1, NULL},
+};
+static const tn_squeeze_args tni_defaults_squeeze = {NULL};
+static const char *const tni_names_squeeze[] = {"result", NULL};
+static const uint64_t tni_needs_squeeze[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze) = {tni_params_squeeze, &tni_defaults_squeeze,
+    tni_names_squeeze, tni_needs_squeeze, 1, 1, 1, 0, sizeof(tn_squeeze_args), UINT16_MAX, 0, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_squeeze_dim[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_squeeze_dim_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_squeeze_dim_args, dim), 0, -1, NULL},
+};
+static const tn_squeeze_dim_args tni_defaults_squeeze_dim = {NULL, 0};
+static const char *const tni_names_squeeze_dim[] = {"result", NULL};
+static const uint64_t tni_needs_squeeze_dim[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dim) = {tni_params_squeeze_dim, &tni_defaults_squeeze_dim,
+    tni_names_squeeze_dim, tni_needs_squeeze_dim, 2, 1, 1, 0, sizeof(tn_squeeze_dim_args),
+    UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_squeeze_dims[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_squeeze_dims_args, self), 0, -1, NULL},
+    {"dim", TN_T_INTS, 0, offsetof(tn_squeeze_dims_args, dim), 0, -1, NULL},
+};
+static const tn_squeeze_dims_args tni_defaults_squeeze_dims = {NULL, {NULL, 0}};
+static const char *const tni_names_squeeze_dims[] = {"result", NULL};
+static const uint64_t tni_needs_squeeze_dims[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_squeeze_dims) = {tni_params_squeeze_dims,
+    &tni_defaults_squeeze_dims, tni_names_squeeze_dims, tni_needs_squeeze_dims, 2, 1, 1, 0,
+    sizeof(tn_squeeze_dims_args), UINT16_MAX, TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_stack[] = {
+    {"tensors", TN_T_TENSORS, 0, offsetof(tn_stack_args, tensors), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_stack_args, dim), 0, -1, NULL},
+};
+static const tn_stack_args tni_defaults_stack = {NULL, 0, {NULL, 0}};
+static const char *const tni_names_stack[] = {"result", NULL};
+static const uint64_t tni_needs_stack[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_stack) = {tni_params_stack, &tni_defaults_stack, tni_names_stack,
+    tni_needs_stack, 2, 0, 1, 0, sizeof(tn_stack_args), offsetof(tn_stack_args, out),
+    TN_PROP_LISTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_std[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_std_args, self), 0, -1, NULL},
+    {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_std_args, dim), 0, 1, NULL},
+    {"correction", TN_T_SCALAR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_std_args,
+     correction), 0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_std_args, keepdim), 0, -1,
+     NULL},
+};
+static const tn_std_args tni_defaults_std = {NULL, {NULL, -1}, {TN_KIND_NONE, 0, 0, 0}, false,
+    NULL};
+static const char *const tni_names_std[] = {"result", NULL};
+static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
+    tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out), TN_PROP_INTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_sum[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_sum_args, self), 0, -1, NULL},
     {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_sum_args, dim), 0, 1, NULL},
@@ -317,28 +1161,302 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_na
     {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_t[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_t_args, self), 0, -1, NULL},
+};
+static const tn_t_args tni_defaults_t = {NULL};
+static const char *const tni_names_t[] = {"result", NULL};
+static const uint64_t tni_needs_t[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
+    1, 0, sizeof(tn_t_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_to[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_to_args, self), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL, offsetof(tn_to_args, device), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_to_args, dtype), 0, -1, NULL},
+    {"non_blocking", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_to_args, non_blocking), 0, -1, NULL},
+    {"copy", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_to_args, copy), 0, -1, NULL},
+};
+static const tn_to_args tni_defaults_to = {TN_NO_DTYPE, false, false, NULL, 0};
+static const char *const tni_names_to[] = {"result", NULL};
+static const uint64_t tni_needs_to[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_to_dtype[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_to_dtype_args, self), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, 0, offsetof(tn_to_dtype_args, dtype), 0, -1, NULL},
+    {"non_blocking", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_to_dtype_args, non_blocking), 0, -1,
+     NULL},
+    {"copy", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_to_dtype_args, copy), 0, -1, NULL},
+};
+static const tn_to_dtype_args tni_defaults_to_dtype = {false, false, NULL, (tn_dtype )0};
+static const char *const tni_names_to_dtype[] = {"result", NULL};
+static const uint64_t tni_needs_to_dtype[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
+    tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX, 0, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_transpose[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_transpose_args, self), 0, -1, NULL},
+    {"dim0", TN_T_INT, 0, offsetof(tn_transpose_args, dim0), 0, -1, NULL},
+    {"dim1", TN_T_INT, 0, offsetof(tn_transpose_args, dim1), 0, -1, NULL},
+};
+static const tn_transpose_args tni_defaults_transpose = {NULL, 0, 0};
+static const char *const tni_names_transpose[] = {"result", NULL};
+static const uint64_t tni_needs_transpose[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_transpose) = {tni_params_transpose, &tni_defaults_transpose,
+    tni_names_transpose, tni_needs_transpose, 3, 1, 1, 0, sizeof(tn_transpose_args), UINT16_MAX, 0,
+    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_tril[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_tril_args, self), 0, -1, NULL},
+    {"diagonal", TN_T_INT, TN_P_DEFAULT, offsetof(tn_tril_args, diagonal), 0, -1, NULL},
+};
+static const tn_tril_args tni_defaults_tril = {NULL, 0, NULL};
+static const char *const tni_names_tril[] = {"result", NULL};
+static const uint64_t tni_needs_tril[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_tril) = {tni_params_tril, &tni_defaults_tril, tni_names_tril,
+    tni_needs_tril, 2, 1, 1, 0, sizeof(tn_tril_args), offsetof(tn_tril_args, out), 0, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_triu[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_triu_args, self), 0, -1, NULL},
+    {"diagonal", TN_T_INT, TN_P_DEFAULT, offsetof(tn_triu_args, diagonal), 0, -1, NULL},
+};
+static const tn_triu_args tni_defaults_triu = {NULL, 0, NULL};
+static const char *const tni_names_triu[] = {"result", NULL};
+static const uint64_t tni_needs_triu[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni_names_triu,
+    tni_needs_triu, 2, 1, 1, 0, sizeof(tn_triu_args), offsetof(tn_triu_args, out), 0, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_unbind[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_unbind_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_unbind_args, dim), 0, -1, NULL},
+};
+static const tn_unbind_args tni_defaults_unbind = {0, NULL};
+static const char *const tni_names_unbind[] = {"result", NULL};
+static const uint64_t tni_needs_unbind[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_unbind) = {tni_params_unbind, &tni_defaults_unbind,
+    tni_names_unbind, tni_needs_unbind, 2, 1, 1, 0, sizeof(tn_unbind_args), UINT16_MAX,
+    TN_PROP_RETURNS_LIST, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_unflatten[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_unflatten_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_unflatten_args, dim), 0, -1, NULL},
+    {"sizes", TN_T_INTS, 0, offsetof(tn_unflatten_args, sizes), 0, -1, NULL},
+};
+static const tn_unflatten_args tni_defaults_unflatten = {NULL, 0, {NULL, 0}};
+static const char *const tni_names_unflatten[] = {"result", NULL};
+static const uint64_t tni_needs_unflatten[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
+    tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_unsqueeze[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_unsqueeze_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_unsqueeze_args, dim), 0, -1, NULL},
+};
+static const tn_unsqueeze_args tni_defaults_unsqueeze = {NULL, 0};
+static const char *const tni_names_unsqueeze[] = {"result", NULL};
+static const uint64_t tni_needs_unsqueeze[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_unsqueeze) = {tni_params_unsqueeze, &tni_defaults_unsqueeze,
+    tni_names_unsqueeze, tni_needs_unsqueeze, 2, 1, 1, 0, sizeof(tn_unsqueeze_args), UINT16_MAX, 0,
+    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_var[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_var_args, self), 0, -1, NULL},
+    {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_var_args, dim), 0, 1, NULL},
+    {"correction", TN_T_SCALAR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_var_args,
+     correction), 0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_var_args, keepdim), 0, -1,
+     NULL},
+};
+static const tn_var_args tni_defaults_var = {NULL, {NULL, -1}, {TN_KIND_NONE, 0, 0, 0}, false,
+    NULL};
+static const char *const tni_names_var[] = {"result", NULL};
+static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
+    tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out), TN_PROP_INTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_var_mean[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_var_mean_args, self), 0, -1, NULL},
+    {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_var_mean_args, dim), 0, 1, NULL},
+    {"correction", TN_T_SCALAR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_var_mean_args, correction), 0, -1, NULL},
+    {"keepdim", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_var_mean_args, keepdim), 0, -1,
+     NULL},
+};
+static const tn_var_mean_args tni_defaults_var_mean = {{NULL, -1}, {TN_KIND_NONE, 0, 0, 0}, false,
+    NULL};
+static const char *const tni_names_var_mean[] = {"var", "mean", NULL};
+static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
+    tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_view[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_view_args, self), 0, -1, NULL},
+    {"size", TN_T_INTS, 0, offsetof(tn_view_args, size), 0, -1, NULL},
+};
+static const tn_view_args tni_defaults_view = {NULL, {NULL, 0}};
+static const char *const tni_names_view[] = {"result", NULL};
+static const uint64_t tni_needs_view[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_view) = {tni_params_view, &tni_defaults_view, tni_names_view,
+    tni_needs_view, 2, 1, 1, 0, sizeof(tn_view_args), UINT16_MAX, TN_PROP_INTS, 0, {0, 0, 0, 0, 0,
+    0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_view_as_complex[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_view_as_complex_args, self), 0, -1, NULL},
+};
+static const tn_view_as_complex_args tni_defaults_view_as_complex = {NULL};
+static const char *const tni_names_view_as_complex[] = {"result", NULL};
+static const uint64_t tni_needs_view_as_complex[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_complex) = {tni_params_view_as_complex,
+    &tni_defaults_view_as_complex, tni_names_view_as_complex, tni_needs_view_as_complex, 1, 1, 1,
+    0, sizeof(tn_view_as_complex_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_view_as_real[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_view_as_real_args, self), 0, -1, NULL},
+};
+static const tn_view_as_real_args tni_defaults_view_as_real = {NULL};
+static const char *const tni_names_view_as_real[] = {"result", NULL};
+static const uint64_t tni_needs_view_as_real[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
+    &tni_defaults_view_as_real, tni_names_view_as_real, tni_needs_view_as_real, 1, 1, 1, 0,
+    sizeof(tn_view_as_real_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_zero[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_zero_args, self), 0, -1, NULL},
+};
+static const tn_zero_args tni_defaults_zero = {NULL};
+static const char *const tni_names_zero[] = {"result", NULL};
+static const uint64_t tni_needs_zero[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni_names_zero,
+    tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
+    &tni_row_adaptive_avg_pool2d,
+    &tni_row_adaptive_avg_pool2d_input_grad,
     &tni_row_addmm,
     &tni_row_all,
+    &tni_row_all_dims,
     &tni_row_amax,
     &tni_row_amin,
     &tni_row_aminmax,
     &tni_row_any,
+    &tni_row_any_dims,
     &tni_row_argmax,
     &tni_row_argmin,
+    &tni_row_as_strided,
+    &tni_row_as_strided_scatter,
+    &tni_row_avg_pool2d,
+    &tni_row_avg_pool2d_input_grad,
     &tni_row_bmm,
+    &tni_row_broadcast_to,
+    &tni_row_cat,
+    &tni_row_chunk,
+    &tni_row_clone,
+    &tni_row_conj,
+    &tni_row_contiguous,
+    &tni_row_conv2d,
+    &tni_row_conv2d_input_grad,
+    &tni_row_conv2d_weight_grad,
+    &tni_row_copy,
+    &tni_row_cumsum,
+    &tni_row_detach,
+    &tni_row_diagonal,
     &tni_row_dot,
+    &tni_row_expand,
+    &tni_row_expand_as,
+    &tni_row_fill,
+    &tni_row_flatten,
+    &tni_row_flip,
+    &tni_row_imag,
+    &tni_row_linalg_vector_norm,
     &tni_row_linear,
+    &tni_row_log_softmax,
+    &tni_row_log_softmax_backward,
+    &tni_row_logsumexp,
     &tni_row_matmul,
     &tni_row_max,
     &tni_row_max_dim,
+    &tni_row_max_pool2d,
+    &tni_row_max_pool2d_input_grad,
+    &tni_row_max_pool2d_pick,
     &tni_row_mean,
     &tni_row_min,
     &tni_row_min_dim,
     &tni_row_mm,
+    &tni_row_movedim,
     &tni_row_mv,
+    &tni_row_narrow,
+    &tni_row_norm,
+    &tni_row_permute,
     &tni_row_prod,
+    &tni_row_real,
+    &tni_row_repeat,
+    &tni_row_reshape,
+    &tni_row_roll,
+    &tni_row_select,
+    &tni_row_slice,
+    &tni_row_softmax,
+    &tni_row_softmax_backward,
+    &tni_row_split,
+    &tni_row_split_with_sizes,
+    &tni_row_squeeze,
+    &tni_row_squeeze_dim,
+    &tni_row_squeeze_dims,
+    &tni_row_stack,
+    &tni_row_std,
     &tni_row_sum,
+    &tni_row_t,
+    &tni_row_to,
+    &tni_row_to_dtype,
+    &tni_row_transpose,
+    &tni_row_tril,
+    &tni_row_triu,
+    &tni_row_unbind,
+    &tni_row_unflatten,
+    &tni_row_unsqueeze,
+    &tni_row_var,
+    &tni_row_var_mean,
+    &tni_row_view,
+    &tni_row_view_as_complex,
+    &tni_row_view_as_real,
+    &tni_row_zero,
     NULL};
 TNI_PRIVATE_END

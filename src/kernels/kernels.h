@@ -15,6 +15,7 @@
 #include "rowwise.h"
 #include "random.h"
 #include "optimize.h"
+#include "cast.h"
 
 /* Which vector instruction sets the compiler can make functions for; the scalar set is always there. On x86-64
  * all of them, the scalar one included, use the FMA instruction, unless TN_NO_FMA asks for libm's fma. */
@@ -32,10 +33,13 @@
     TNI_KERNELS_ROWWISE(K)                                                                                   \
     TNI_KERNELS_RANDOM(K)                                                                                    \
     TNI_KERNELS_OPTIMIZE(K)                                                                                  \
-    TNI_KERNELS_POINTWISE(K)
+    TNI_KERNELS_POINTWISE(K)                                                                                 \
+    TNI_KERNELS_CAST(K)
 
 typedef struct tni_kernels {
     int isa;
+    const tni_loop (*loop)[TNI_LOOP_TYPES]; /* by a pointwise row's loop_index and by type; NULL: not of its kinds */
+    const uint8_t *lanes;                   /* elements of a vector, by type */
 #define TNI_POINTER(ret, name, params) ret(*name) params;
     TNI_KERNELS(TNI_POINTER)
 #undef TNI_POINTER

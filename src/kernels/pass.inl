@@ -29,6 +29,7 @@
 #endif
 
 #include "../simd/math.h"
+#include "cast.inl"
 #include "pointwise.inl"
 #include "gemm.inl"
 #include "conv.inl"
@@ -39,7 +40,7 @@
 #include "optimize.inl"
 
 static const tni_kernels TNI_FN(tni_table) = {
-    TNI_ISA,
+    TNI_ISA, TNI_FN(tni_loops), TNI_FN(tni_lanes),
 #define TNI_ENTRY(ret, name, params) TNI_FN(name),
     TNI_KERNELS(TNI_ENTRY)
 #undef TNI_ENTRY

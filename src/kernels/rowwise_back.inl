@@ -4,7 +4,7 @@
 #define ROW_AT(field, i) V_LDN((const char *)r->field + (i) * r->field##_step + c * (int64_t)sizeof(T), m)
 #define ROW_OF(field) V_LDN((const T *)r->field + c, m)
 
-static void TNI_FNT(dot_rows)(const tni_rows *r) {
+static void TNI_FNT(dot_rows)(const tni_sweep *r) {
     ROW_COLUMNS {
         V sum = ROW_OF(one);
         for (int64_t i = 0; i < r->rows; i++)
@@ -13,7 +13,7 @@ static void TNI_FNT(dot_rows)(const tni_rows *r) {
     }
 }
 
-static void TNI_FNT(soft_back_rows)(const tni_rows *r, bool log) {
+static void TNI_FNT(soft_back_rows)(const tni_sweep *r, bool log) {
     ROW_COLUMNS {
         V scale = ROW_OF(scale);
         for (int64_t i = 0; i < r->rows; i++) {
@@ -24,7 +24,7 @@ static void TNI_FNT(soft_back_rows)(const tni_rows *r, bool log) {
     }
 }
 
-static void TNI_FNT(moments_rows)(const tni_rows *r) {
+static void TNI_FNT(moments_rows)(const tni_sweep *r) {
     ROW_COLUMNS {
         V mean = ROW_OF(mean), one = ROW_OF(one), two = ROW_OF(two);
         for (int64_t i = 0; i < r->rows; i++) {
@@ -37,7 +37,7 @@ static void TNI_FNT(moments_rows)(const tni_rows *r) {
     }
 }
 
-static void TNI_FNT(affine_back_rows)(const tni_rows *r) {
+static void TNI_FNT(affine_back_rows)(const tni_sweep *r) {
     ROW_COLUMNS {
         V mean = ROW_OF(mean), scale = ROW_OF(scale), bias = ROW_OF(bias), one = ROW_OF(one);
         for (int64_t i = 0; i < r->rows; i++) {

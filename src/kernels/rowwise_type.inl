@@ -4,7 +4,7 @@
 #define ROW_AT(field, i) ((const char *)r->field + (i) * r->field##_step + c * (int64_t)sizeof(T))
 #define ROW_OF(field) V_LDN((const T *)r->field + c, m)
 
-static void TNI_FNT(exp_rows)(const tni_rows *r) {
+static void TNI_FNT(exp_rows)(const tni_sweep *r) {
     ROW_COLUMNS {
         V mean = ROW_OF(mean), sum = ROW_OF(one);
         char *y = r->y ? (char *)r->y + c * (int64_t)sizeof(T) : NULL;
@@ -17,7 +17,7 @@ static void TNI_FNT(exp_rows)(const tni_rows *r) {
     }
 }
 
-static void TNI_FNT(soft_rows)(const tni_rows *r, int kind) {
+static void TNI_FNT(soft_rows)(const tni_sweep *r, int kind) {
     ROW_COLUMNS {
         V scale = ROW_OF(scale), mean = kind == TNI_SOFT_SCALE ? scale : ROW_OF(mean);
         char *y = (char *)r->y + c * (int64_t)sizeof(T);
@@ -38,7 +38,7 @@ static void TNI_FNT(log)(void *x, int64_t n) {
     }
 }
 
-static void TNI_FNT(affine_rows)(const tni_rows *r) {
+static void TNI_FNT(affine_rows)(const tni_sweep *r) {
     ROW_COLUMNS {
         V mean = ROW_OF(mean), scale = ROW_OF(scale), bias = ROW_OF(bias);
         char *y = (char *)r->y + c * (int64_t)sizeof(T);

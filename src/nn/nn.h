@@ -90,6 +90,15 @@ typedef union tni_args {
 /* A part without a value, registered; `field` as in tn_part_tensor. NULL with an error set. */
 TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name, void **field);
 
+/* --- loading -------------------------------------------------------------------------------------------------- */
+
+/* New data for tensors of a tree, prepared (all that can fail) and then exchanged, or dropped. Zero at first. */
+typedef struct tni_plan {
+    tni_buffer swaps;
+} tni_plan;
+TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n, bool strict);
+TN_PRIV void tni_plan_end(tni_plan *plan, bool commit);
+
 /* --- tree ---------------------------------------------------------------------------------------------------- */
 
 TN_PRIV void **tni_part_place(const tn_module *m, int i); /* where the pointer of part i lives */

@@ -9,19 +9,16 @@
 typedef struct state_swap {
     tn_tensor *old, *fresh;
 } state_swap;
-typedef struct state_plan {
-    tni_buffer swaps; /* state_swap each; fresh is held */
-} state_plan;
 
 /* Takes fresh, of the current scope, into the plan; NULL fails. */
-static bool state_add(state_plan *plan, tn_tensor *old, tn_tensor *fresh) {
+static bool state_add(tni_plan *plan, tn_tensor *old, tn_tensor *fresh) {
     state_swap s = {old, fresh};
     if (!fresh || !tni_buffer_add(&plan->swaps, &s, sizeof s)) return false;
     tn_hold(fresh);
     return true;
 }
 
-static void state_end(state_plan *plan, bool commit) {
+TN_PRIV void tni_plan_end(tni_plan *plan, bool commit) {
     state_swap *s = (state_swap *)(void *)plan->swaps.at;
     int64_t n = plan->swaps.n / (int64_t)sizeof *s;
     for (int64_t i = 0; i < n; i++) {
@@ -105,7 +102,7 @@ static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
     return true;
 }
 
-static bool state_load_each(state_plan *plan, tn_named_list here, state_names *given, state_report *r) {
+static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *given, state_report *r) {
     for (int64_t i = 0; i < here.n; i++) {
         int64_t mark, k = given->place[state_slot(given, here.at[i].name)];
         tn_tensor *to = here.at[i].tensor, *from = k ? given->at[k - 1].tensor : NULL;
@@ -146,21 +143,25 @@ static bool state_judge(state_report *r, bool strict) {
     return false;
 }
 
-static bool state_load(tn_module *m, const tn_named *at, int64_t n, bool strict) {
+TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n, bool strict) {
     tn_named_list here = tn_module_state_dict(m);
-    state_plan plan = {{NULL, 0, 0, false}};
     state_report r;
     state_names given;
     bool ok;
     memset(&r, 0, sizeof r);
-    ok = state_names_make(&given, at, n) && here.n >= 0 && state_load_each(&plan, here, &given, &r) &&
-         state_judge(&r, strict);
-    state_end(&plan, ok);
+    ok = state_names_make(&given, at, n) && here.n >= 0 && state_load_each(plan, here, &given, &r) && state_judge(&r, strict);
     state_names_free(&given);
     tni_buffer_free(&r.missing);
     tni_buffer_free(&r.unexpected);
     tni_buffer_free(&r.mismatch);
     tn_named_free(here);
+    return ok;
+}
+
+static bool state_load(tn_module *m, const tn_named *at, int64_t n, bool strict) {
+    tni_plan plan = {{NULL, 0, 0, false}};
+    bool ok = tni_plan_load(&plan, m, at, n, strict);
+    tni_plan_end(&plan, ok);
     return ok;
 }
 
@@ -202,7 +203,7 @@ static bool state_is_floating(tn_dtype dtype) {
     }
 }
 
-static bool state_to_one(state_plan *plan, tn_tensor *t, tn_dtype dtype, tn_device_id device) {
+static bool state_to_one(tni_plan *plan, tn_tensor *t, tn_dtype dtype, tn_device_id device) {
     tn_dtype type = dtype != TN_NO_DTYPE && state_is_floating(tn_dtype_of(t)) ? dtype : tn_dtype_of(t);
     tn_device_id place = device != TN_NO_DEVICE ? device : tn_device_of(t);
     int64_t mark;
@@ -215,7 +216,7 @@ static bool state_to_one(state_plan *plan, tn_tensor *t, tn_dtype dtype, tn_devi
 }
 
 TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype dtype, tn_device_id device) {
-    state_plan plan = {{NULL, 0, 0, false}};
+    tni_plan plan = {{NULL, 0, 0, false}};
     tn_named_list all;
     state_quiet q;
     bool ok;
@@ -229,7 +230,7 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
         tn_tensor *grad = tn_grad_of(all.at[i].tensor);
         ok = state_to_one(&plan, all.at[i].tensor, dtype, device) && (!grad || state_to_one(&plan, grad, dtype, device));
     }
-    state_end(&plan, ok);
+    tni_plan_end(&plan, ok);
     tn_named_free(all);
     state_quiet_end(&q);
     return ok;

@@ -3,6 +3,7 @@
  * All three are matrix products over a laid-out source (kernels/conv.h): a copy of the input, padded, and split by
  * phase where the stride is not 1, so that every tap of the kernel is a shifted read. It is made for a few images at
  * a time, TNI_ROUND_BYTES of it, so that it stays in cache; threads share the tiles of such a round. */
+#include "../gen/rows.h"
 #include "lanes.h"
 
 /* --- geometry --------------------------------------------------------------------------------------------- */

@@ -30,6 +30,14 @@ TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size) {
     return true;
 }
 
+/* A Scalar argument: keyword forms fill `real` of an int only. */
+TNI_INLINE tn_scalar tni_exact(tn_scalar s) {
+    if ((s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL) && !s.integer) s.integer = (int64_t)s.real;
+    if (s.kind == TN_KIND_BOOL) s.integer = s.integer != 0;
+    if (s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL) s.real = (double)s.integer;
+    return s;
+}
+
 /* A header over of's storage that lives on the caller's stack: uncounted, for loops that take tensors. */
 TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, const int64_t *size, const int64_t *stride,
                                int64_t offset) {
@@ -65,5 +73,27 @@ TN_PRIV void tni_run_nothing(tn_frame *f);
 /* into, a new row-major tensor, with src written at v (recorded where gradients are). NULL passes errors on. */
 TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src, const tni_geometry *v);
 TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size);
+
+/* --- walks ------------------------------------------------------------------------------------------------- */
+
+/* Rows of up to 4 tensors of one (broadcast) shape in row-major order; neighbouring dimensions that lie alike in all
+ * of them are one. for (r = 0; r < w.rows; r++, tni_walk_next(&w)) the n elements of a row lie at w.at[k] + i * w.row[k]. */
+enum { TNI_WALK = 4 };
+typedef struct tni_walk {
+    int ndim, operands;
+    int64_t n, rows;
+    int64_t size[TN_MAX_DIMS], index[TN_MAX_DIMS], step[TNI_WALK][TN_MAX_DIMS]; /* outer dimensions; steps in bytes */
+    int64_t row[TNI_WALK];
+    char *at[TNI_WALK];
+} tni_walk;
+TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size, const tn_tensor *const *operands, int n);
+TN_PRIV void tni_walk_next(tni_walk *w);
+/* n elements of `bytes` bytes, steps in bytes, of any sign. */
+TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n, int64_t bytes);
+/* Whether value can be a tensor's element without overflow, with torch's error; and every element of t = value. */
+TN_PRIV bool tni_fill_check(tn_frame *f, tn_scalar value, int dtype);
+TN_PRIV void tni_fill(tn_tensor *t, tn_scalar value);
+/* n copies of the element at `unit`. */
+TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, int64_t bytes);
 
 #endif

@@ -3,6 +3,7 @@
  * One plan (batches of m x k times k x n, any strides) serves all; kernels/gemm.h fixes the order of additions.
  * Floats and doubles are multiplied where they lie; a complex product is four real ones; 16-bit floats are
  * widened to float matrix by matrix and rounded once; integers wrap. */
+#include "../gen/rows.h"
 #include "lanes.h"
 
 /* --- the plan -------------------------------------------------------------------------------------------- */
@@ -298,33 +299,31 @@ static void mm_half(tn_context *context, const mm_plan *p, const tni_gemm *whole
     }
 }
 
-/* Integers: c = [c +] alpha * a * b, wrapping, along rows of c. U is the unsigned type that C does not promote. */
+/* Integers: c = [c +] alpha * a * b along rows of c, in 64 bits, of which the low ones are kept: wrapping. */
 typedef struct mm_integers {
     const mm_plan *plan;
     tni_gemm g;
 } mm_integers;
 
-#define MM_INTEGER(name, T, U)                                                                               \
+#define MM_INTEGER(name, T)                                                                                  \
     static void mm_task_##name(void *arg, int64_t i) {                                                       \
         const mm_integers *j = (const mm_integers *)arg;                                                     \
         const mm_plan *p = j->plan;                                                                          \
-        const int64_t batch = i / p->m, row = i % p->m;                                                      \
-        const T *a = (const T *)j->g.a + mm_offset(p, p->a_batch, batch) + row * p->a_row;                   \
-        const T *b = (const T *)j->g.b + mm_offset(p, p->b_batch, batch);                                    \
+        const T *a = (const T *)j->g.a + mm_offset(p, p->a_batch, i / p->m) + i % p->m * p->a_row;           \
+        const T *b = (const T *)j->g.b + mm_offset(p, p->b_batch, i / p->m);                                 \
         T *c = (T *)j->g.c + i * p->n;                                                                       \
-        const U alpha = (U)(int64_t)j->g.alpha;                                                              \
         for (int64_t n = 0; n < p->n && !j->g.add; n++) c[n] = 0;                                            \
         for (int64_t k = 0; k < p->k; k++) {                                                                 \
-            const U x = alpha * (U)a[k * p->a_col];                                                          \
+            const uint64_t x = (uint64_t)(int64_t)j->g.alpha * (uint64_t)a[k * p->a_col];                    \
             const T *y = b + k * p->b_row;                                                                   \
-            for (int64_t n = 0; n < p->n; n++) c[n] = (T)((U)c[n] + x * (U)y[n * p->b_col]);                 \
+            for (int64_t n = 0; n < p->n; n++) c[n] = (T)((uint64_t)c[n] + x * (uint64_t)y[n * p->b_col]);   \
         }                                                                                                    \
     }
-MM_INTEGER(u8, uint8_t, uint32_t)
-MM_INTEGER(i8, int8_t, uint32_t)
-MM_INTEGER(i16, int16_t, uint32_t)
-MM_INTEGER(i32, int32_t, uint32_t)
-MM_INTEGER(i64, int64_t, uint64_t)
+MM_INTEGER(u8, uint8_t)
+MM_INTEGER(i8, int8_t)
+MM_INTEGER(i16, int16_t)
+MM_INTEGER(i32, int32_t)
+MM_INTEGER(i64, int64_t)
 #undef MM_INTEGER
 
 static void mm_integer(tn_context *context, const mm_plan *p, const tni_gemm *g, int dtype) {

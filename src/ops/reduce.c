@@ -578,30 +578,42 @@ static void truth_run(tn_frame *f, tn_ints dim, int op) {
     tni_lanes_run(c, &l, &r, f->scratch);
 }
 
-static bool any_check(tn_frame *f) {
-    TN_ARGS(any, a, f);
+static bool any_dims_check(tn_frame *f) {
+    TN_ARGS(any_dims, a, f);
     return truth_check(f, a->dim, a->keepdim);
 }
-static void any_run(tn_frame *f) {
-    TN_ARGS(any, a, f);
+static void any_dims_run(tn_frame *f) {
+    TN_ARGS(any_dims, a, f);
     truth_run(f, a->dim, TNI_MAX);
 }
 /* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8 the result is uint8.
- * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_any(mask, .dim = TN_DIMS(0)) */
-TN_OPERATOR(any, "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", .forms = TN_OUT, .check = any_check,
-            .run = any_run, .grad = tn_grad_zero,
+ * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_any_dims(mask, .dim = TN_DIMS(0)) */
+TN_OPERATOR(any_dims, "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", .forms = TN_OUT,
+            .check = any_dims_check, .run = any_dims_run, .grad = tn_grad_zero,
             .sample = "(2,3):bool | (2,3):bool [1] | (2,3,4) [0,2] keepdim=True | (0):bool | (3,0) [1] | (4,5):u8 [0] | (9000):bool | (2,3):c64")
 
-static bool all_check(tn_frame *f) {
-    TN_ARGS(all, a, f);
+static bool all_dims_check(tn_frame *f) {
+    TN_ARGS(all_dims, a, f);
     return truth_check(f, a->dim, a->keepdim);
 }
-static void all_run(tn_frame *f) {
-    TN_ARGS(all, a, f);
+static void all_dims_run(tn_frame *f) {
+    TN_ARGS(all_dims, a, f);
     truth_run(f, a->dim, TNI_MIN);
 }
 /* Whether no element over dim is zero; all dimensions when absent. Of uint8 the result is uint8.
- * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_all(mask) */
-TN_OPERATOR(all, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", .forms = TN_OUT, .check = all_check,
-            .run = all_run, .grad = tn_grad_zero,
+ * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_all_dims(mask) */
+TN_OPERATOR(all_dims, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", .forms = TN_OUT,
+            .check = all_dims_check, .run = all_dims_run, .grad = tn_grad_zero,
             .sample = "(2,3):bool | (2,3):bool [1] | (2,3,4) [0,2] keepdim=True | (0):bool | (3,0) [1] | (4,5):i32 [0] | (9000):bool")
+
+static bool any_check(tn_frame *f) { return truth_check(f, tn_no_dims(), false); }
+static void any_run(tn_frame *f) { truth_run(f, tn_no_dims(), TNI_MAX); }
+/* Whether some element is not zero.   self (*) -> bool ()   tn_any(mask) */
+TN_OPERATOR(any, "any(Tensor self) -> Tensor", .forms = TN_OUT, .check = any_check, .run = any_run, .grad = tn_grad_zero,
+            .sample = "(2,3):bool | (0) | (2,3)")
+
+static bool all_check(tn_frame *f) { return truth_check(f, tn_no_dims(), false); }
+static void all_run(tn_frame *f) { truth_run(f, tn_no_dims(), TNI_MIN); }
+/* Whether no element is zero.   self (*) -> bool ()   tn_all(mask) */
+TN_OPERATOR(all, "all(Tensor self) -> Tensor", .forms = TN_OUT, .check = all_check, .run = all_run, .grad = tn_grad_zero,
+            .sample = "(2,3):bool | (0) | (2,3)")

@@ -26,34 +26,34 @@ typedef struct soft_block {
     int64_t tail;               /* elements of a last, shorter row (of a row in lanes) */
 } soft_block;
 
-typedef void (*soft_kernel)(const soft_job *j, tni_rows *r, int kind);
+typedef void (*soft_kernel)(const soft_job *j, tni_sweep *r, int kind);
 
-static void soft_exp(const soft_job *j, tni_rows *r, int kind) {
+static void soft_exp(const soft_job *j, tni_sweep *r, int kind) {
     const tni_kernels *k = j->context->kernels;
     (void)kind;
     (j->compute == TN_F32 ? k->exp_rows_f32 : k->exp_rows_f64)(r);
 }
-static void soft_map(const soft_job *j, tni_rows *r, int kind) {
+static void soft_map(const soft_job *j, tni_sweep *r, int kind) {
     const tni_kernels *k = j->context->kernels;
     (j->compute == TN_F32 ? k->soft_rows_f32 : k->soft_rows_f64)(r, kind);
 }
-static void soft_dot(const soft_job *j, tni_rows *r, int kind) {
+static void soft_dot(const soft_job *j, tni_sweep *r, int kind) {
     (void)kind;
     if (j->log) r->x = NULL;
     j->context->kernels->dot_rows_f32(r);
 }
-static void soft_back(const soft_job *j, tni_rows *r, int kind) {
+static void soft_back(const soft_job *j, tni_sweep *r, int kind) {
     (void)kind;
     j->context->kernels->soft_back_rows_f32(r, j->log);
 }
-static void soft_max(const soft_job *j, tni_rows *r, int kind) {
+static void soft_max(const soft_job *j, tni_sweep *r, int kind) {
     (void)kind;
     tni_reduce_rows(j->context->kernels, TNI_MAX, j->compute, r->x, r->x_step, r->rows, r->n, r->one);
 }
 
 /* Brings the rows of a block into tiles where the type asks for it, runs the kernel, brings y back. */
 static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, const char *dy, char *y, const soft_block *b,
-                       int64_t row, int64_t rows, int64_t m, tni_rows *r, int kind) {
+                       int64_t row, int64_t rows, int64_t m, tni_sweep *r, int kind) {
     double tile[TNI_BLOCK], tile2[TNI_BLOCK];
     int64_t at = b->at + row * b->apart;
     r->rows = rows;
@@ -79,7 +79,7 @@ static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, con
 }
 
 static void soft_each(const soft_job *j, soft_kernel kernel, const char *x, const char *dy, char *y, const soft_block *b,
-                      tni_rows *r, int kind) {
+                      tni_sweep *r, int kind) {
     if (b->rows) soft_apply(j, kernel, x, dy, y, b, 0, b->rows, b->m, r, kind);
     if (b->tail) soft_apply(j, kernel, x, dy, y, b, b->rows, 1, b->tail, r, kind);
 }
@@ -132,7 +132,7 @@ static void soft_fold(const soft_job *j, const soft_line *l, int op, void *lanes
 
 /* Sum over the line of what `kernel` adds to its accumulators, one a column, into `to`. */
 static void soft_sum(const soft_job *j, soft_kernel kernel, const soft_line *l, const char *x, const char *dy, char *y,
-                     tni_rows *r, void *to) {
+                     tni_sweep *r, void *to) {
     tni_tree tree;
     tni_tree_begin(&tree, j->context->kernels, j->compute, l->m);
     for (int64_t b = 0; b < l->blocks; b++) {
@@ -151,7 +151,7 @@ static void soft_task(void *arg, int64_t i) {
     soft_line l = soft_line_of(j, i);
     tni_room most, sum;
     bool keep = j->native && !j->log; /* exponentials wait in y */
-    tni_rows r;
+    tni_sweep r;
     if (tni_stopped(j->context)) return;
     memset(&r, 0, sizeof r);
     tni_fill_lanes(&most, j->compute, -HUGE_VAL, l.m);
@@ -181,7 +181,7 @@ static void soft_back_task(void *arg, int64_t i) {
     const soft_job *j = (const soft_job *)arg;
     soft_line l = soft_line_of(j, i);
     tni_room sum;
-    tni_rows r;
+    tni_sweep r;
     if (tni_stopped(j->context)) return;
     memset(&r, 0, sizeof r);
     soft_sum(j, soft_dot, &l, j->x, j->dy, NULL, &r, &sum);

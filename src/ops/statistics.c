@@ -228,7 +228,7 @@ static void var_mean_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_expand(d, tni_sizes(x), false));
 }
 /* Variance and mean over dim in one pass.
- * self (*) floating -> var, mean: self's shape without dim   tn_var_mean m = tn_var_mean(x, .dim = TN_DIMS(0)); */
+ * self (*) floating -> var, mean: self's shape without dim   tn_var_mean_results m = tn_var_mean(x, .dim = TN_DIMS(0)); */
 TN_OPERATOR(var_mean,
             "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor var, Tensor mean)",
             .needs = "self", .check = var_mean_check, .run = var_mean_run, .grad = var_mean_grad,

@@ -9,9 +9,10 @@
     TNI_ROW_BEGIN                                                                                            \
     TN_PRIV_DECLARE(tn_gen, tni_ogen_##name_);                                                               \
     TN_PRIV_DECLARE(tn_orow, tni_optimizer_##name_);                                                         \
+    TNI_PRIVATE_BEGIN                                                                                        \
     TN_PRIV_DEFINE(tn_orow, tni_optimizer_##name_) = {.name = #name_, .schema = schema_,                     \
         .gen = &tni_ogen_##name_, __VA_ARGS__};                                                              \
-    TNI_ROW_END
+    TNI_PRIVATE_END TNI_ROW_END
 
 /* Parameters that share options. */
 typedef struct tni_group {
@@ -36,5 +37,16 @@ TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options); /* the
 /* A number of an argument struct; false when the option is none. */
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value);
 TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value);
+
+/* New states, counts and options of an optimizer, prepared and then exchanged with the old ones, or dropped. */
+typedef struct tni_optimizer_plan {
+    tn_optimizer *o;
+    tn_tensor **state; /* nstates * n, held */
+    double *count;
+    char **options;    /* ngroups */
+    size_t bytes;
+} tni_optimizer_plan;
+TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at, int64_t n);
+TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit); /* after a load that failed, too */
 
 #endif

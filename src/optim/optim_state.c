@@ -122,16 +122,7 @@ TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o) {
 
 /* --- in --------------------------------------------------------------------------------------------------------- */
 
-/* New states, counts and options, exchanged with the old ones at the end. */
-typedef struct dict_load {
-    tn_optimizer *o;
-    tn_tensor **state; /* nstates * n, held */
-    double *count;
-    char **options;    /* ngroups */
-    size_t bytes;
-} dict_load;
-
-static bool dict_begin(dict_load *l, tn_optimizer *o) {
+static bool dict_begin(tni_optimizer_plan *l, tn_optimizer *o) {
     size_t pointers = (size_t)(o->n * o->nstates) + (size_t)o->ngroups;
     memset(l, 0, sizeof *l);
     l->o = o;
@@ -157,7 +148,7 @@ static bool dict_begin(dict_load *l, tn_optimizer *o) {
     return true;
 }
 
-static void dict_end(dict_load *l, bool commit) {
+TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
     tn_optimizer *o = l->o;
     if (!l->count) return;
     for (int64_t i = 0; i < o->n * o->nstates; i++) {
@@ -183,7 +174,7 @@ static const char *dict_number(const char *name, const char *prefix, int64_t lim
     return *end == '.' && *number >= 0 && *number < limit ? end + 1 : NULL;
 }
 
-static bool dict_load_state(dict_load *l, int64_t i, const char *name, const tn_named *e) {
+static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, const tn_named *e) {
     tn_optimizer *o = l->o;
     char known[48];
     tn_ints a = tn_shape(o->param[i]), b = tn_shape(e->tensor);
@@ -207,7 +198,7 @@ static bool dict_load_state(dict_load *l, int64_t i, const char *name, const tn_
     return tni_nn_error(TN_INVALID, "%s: the optimizer has no such state", e->name);
 }
 
-static bool dict_load_option(dict_load *l, int64_t g, const char *name, const tn_named *e) {
+static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name, const tn_named *e) {
     const tn_gen *gen = l->o->row->gen;
     char *options = l->options[g];
     for (int i = 0; i < gen->nparam; i++) {
@@ -237,7 +228,7 @@ static bool dict_load_option(dict_load *l, int64_t g, const char *name, const tn
     return tni_nn_error(TN_INVALID, "%s: the optimizer has no such option", e->name);
 }
 
-static bool dict_load_each(dict_load *l, const tn_named *at, int64_t n) {
+static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         int64_t number;
         const char *name;
@@ -255,8 +246,12 @@ static bool dict_load_each(dict_load *l, const tn_named *at, int64_t n) {
     return tn_ok();
 }
 
+TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at, int64_t n) {
+    return dict_begin(l, o) && dict_load_each(l, at, n);
+}
+
 TN_API bool tn_optimizer_load(tn_optimizer *o, const tn_named *at, int64_t n) {
-    dict_load l;
+    tni_optimizer_plan l;
     tni_step step;
     int64_t mark;
     bool ok, mode;
@@ -265,8 +260,8 @@ TN_API bool tn_optimizer_load(tn_optimizer *o, const tn_named *at, int64_t n) {
     tni_step_begin(&step, NULL, 0, o->row->name);
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = dict_begin(&l, o) && dict_load_each(&l, at, n);
-    dict_end(&l, ok);
+    ok = tni_optimizer_plan_load(&l, o, at, n);
+    tni_optimizer_plan_end(&l, ok);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);

@@ -272,6 +272,19 @@ static void cap_holds_and_is_refused_before_the_allocator(void) {
     tn_alloc_free(p, 700000);
     end(c);
     counted_check(&a);
+    /* what the allocator refuses does not count */
+    o = counted_options(&a);
+    o.memory_cap = 1 << 20;
+    c = begin(&o);
+    CHECK(tni_here() != NULL);
+    for (int i = 0; i < 5; i++) {
+        a.fail_at = a.calls + 1;
+        CHECK(!tn_alloc(300000) && tn_error_take(NULL));
+    }
+    CHECK((p = tn_alloc(700000)) != NULL);
+    tn_alloc_free(p, 700000);
+    end(c);
+    counted_check(&a);
     o.memory_cap = 100;
     CHECK(!tn_context_new(&o));
     counted_check(&a);
@@ -464,6 +477,20 @@ static void ended_threads_leave_their_blocks_to_new_ones(void) {
     counted_check(&a);
 }
 
+/* Gives the last context's memory once more, so that contexts lie at one address. */
+static void *recycled_at;
+static void *recycled_alloc(size_t bytes, void *user) {
+    void *at = bytes == sizeof(tn_context) ? recycled_at : NULL;
+    if (at) return recycled_at = NULL, at;
+    return (void)user, malloc(bytes);
+}
+static void recycled_free(void *at, size_t bytes, void *user) {
+    (void)user;
+    if (bytes == sizeof(tn_context) && !recycled_at)
+        recycled_at = at;
+    else
+        free(at);
+}
 typedef struct outliving {
     tn_context *context;
     int32_t turn;
@@ -482,15 +509,22 @@ static void *outliving_run(void *arg) {
     return NULL;
 }
 static void threads_survive_their_context(void) {
-    outliving x = {tn_context_new(NULL), 0, false};
+    tn_context_options o;
+    memset(&o, 0, sizeof o);
+    o.allocator.alloc = recycled_alloc;
+    o.allocator.free = recycled_free;
+    outliving x = {tn_context_new(&o), 0, false};
     pthread_t t;
     pthread_create(&t, NULL, outliving_run, &x);
     while (__atomic_load_n(&x.turn, __ATOMIC_ACQUIRE) != 1) sched_yield();
     tn_context_free(x.context);
+    CHECK(tn_context_new(&o) == x.context); /* another one at its address */
     __atomic_store_n(&x.turn, 2, __ATOMIC_RELEASE);
     pthread_join(t, NULL);
     CHECK(x.fine);
+    tn_context_free(x.context);
     tn_context_free(NULL);
+    free(recycled_at);
 }
 
 static void *first_call(void *arg) { return (void)arg, (void *)tn_context_current(); }
@@ -504,6 +538,19 @@ static void default_context_is_made_once_by_many_threads(void) {
         for (int i = 0; i < 4; i++) CHECK(c[i] && c[i] == c[0]);
     }
     tn_context_free(NULL);
+}
+
+static void nothing_process_wide_outlives_the_last_context(void) {
+    pthread_key_t before, after; /* the system gives the first free one */
+    tn_context_free(NULL);
+    CHECK(pthread_key_create(&before, NULL) == 0);
+    pthread_key_delete(before);
+    for (int i = 0; i < 3; i++) {
+        CHECK(tn_context_current() != NULL);
+        tn_context_free(NULL);
+    }
+    CHECK(pthread_key_create(&after, NULL) == 0 && after == before);
+    pthread_key_delete(after);
 }
 
 static void cancel_is_seen_and_cleared(void) {
@@ -585,6 +632,7 @@ static const check_test tests[] = {
     CHECK_TEST(ended_threads_leave_their_blocks_to_new_ones),
     CHECK_TEST(threads_survive_their_context),
     CHECK_TEST(default_context_is_made_once_by_many_threads),
+    CHECK_TEST(nothing_process_wide_outlives_the_last_context),
     CHECK_TEST(cancel_is_seen_and_cleared),
     CHECK_TEST(any_allocation_may_fail),
 };

@@ -1,6 +1,8 @@
 /* base_files.c - promises of src/base: files are the old or the new one, clock, profiler. */
 #include "base_stand_ins.h"
 
+#include <fcntl.h>
+
 /* --- files ------------------------------------------------------------------------------------ */
 
 static char folder[200];
@@ -109,9 +111,22 @@ static void file_errors_name_path_and_reason(void) {
     tn_cancel_clear(c);
     CHECK(load(in_folder("short"), text, 100) && strcmp(text, "123") == 0);
     remove(in_folder("short"));
+    folder_end();
+    end(c);
+}
+
+static void a_pipe_is_written_not_replaced(void) {
+    tn_context *c = begin(NULL);
+    folder_begin();
+    const char *path = in_folder("pipe");
+    CHECK(mkfifo(path, 0600) == 0);
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
     struct stat s;
-    CHECK(save("/dev/null", "x") && stat("/dev/null", &s) == 0 &&
-          S_ISCHR(s.st_mode)); /* still a device */
+    char text[10] = "";
+    CHECK(save(path, "abc") && stat(path, &s) == 0 && S_ISFIFO(s.st_mode));
+    CHECK(read(reader, text, 9) == 3 && strcmp(text, "abc") == 0);
+    close(reader);
+    remove(path);
     folder_end();
     end(c);
 }
@@ -120,9 +135,11 @@ static void file_errors_name_path_and_reason(void) {
 typedef struct faulty {
     int calls, at, number;
     bool hit;
+    char trace[32]; /* a letter each call */
     tn_files system;
 } faulty;
-static bool faulty_now(faulty *f) {
+static bool faulty_now(faulty *f, char name) {
+    if (f->calls < 31) f->trace[f->calls] = name;
     if (++f->calls != f->at) return false;
     f->hit = true;
     errno = f->number;
@@ -130,37 +147,38 @@ static bool faulty_now(faulty *f) {
 }
 static int faulty_open(const char *path, int flags, int mode, void *user) {
     faulty *f = (faulty *)user;
-    return faulty_now(f) && f->number ? -1 : f->system.open(path, flags, mode, f->system.user);
+    return faulty_now(f, 'o') && f->number ? -1 : f->system.open(path, flags, mode, f->system.user);
 }
 static int64_t faulty_read(int fd, void *to, size_t n, void *user) {
     faulty *f = (faulty *)user;
-    bool now = faulty_now(f);
+    bool now = faulty_now(f, 'r');
     return now && f->number ? -1 : f->system.read(fd, to, now ? 1 : n, f->system.user);
 }
 static int64_t faulty_write(int fd, const void *from, size_t n, void *user) {
     faulty *f = (faulty *)user;
-    bool now = faulty_now(f);
+    bool now = faulty_now(f, 'w');
     return now && f->number ? -1 : f->system.write(fd, from, now ? 1 : n, f->system.user);
 }
 static int64_t faulty_size(int fd, void *user) {
     faulty *f = (faulty *)user;
-    return faulty_now(f) && f->number && f->number != EINTR ? -1
-                                                            : f->system.size(fd, f->system.user);
+    return faulty_now(f, 'z') && f->number && f->number != EINTR
+               ? -1
+               : f->system.size(fd, f->system.user);
 }
 static int faulty_sync(int fd, void *user) {
     faulty *f = (faulty *)user;
-    return faulty_now(f) && f->number ? -1 : f->system.sync(fd, f->system.user);
+    return faulty_now(f, 's') && f->number ? -1 : f->system.sync(fd, f->system.user);
 }
 static int faulty_close(int fd, void *user) { /* closes, whatever it says */
     faulty *f = (faulty *)user;
-    bool now = faulty_now(f) && f->number;
+    bool now = faulty_now(f, 'c') && f->number;
     int number = errno, result = f->system.close(fd, f->system.user);
     if (now) errno = number;
     return now ? -1 : result;
 }
 static int faulty_rename(const char *from, const char *to, void *user) {
     faulty *f = (faulty *)user;
-    return faulty_now(f) && f->number && f->number != EINTR
+    return faulty_now(f, 'n') && f->number && f->number != EINTR
                ? -1
                : f->system.rename(from, to, f->system.user);
 }
@@ -188,10 +206,13 @@ static void a_file_is_the_old_one_or_the_new_one(void) {
             tn_context *c = begin(&o);
             char text[100] = "";
             CHECK(save(in_folder("a"), "old content"));
+            memset(f.trace, 0, sizeof f.trace);
             f.calls = 0, f.at = at, f.number = numbers[kind];
             bool ok = save(in_folder("a"), "the new content");
             bool reached = f.hit;
             f.at = 0;
+            if (!reached)
+                CHECK_TEXT(f.trace, "owwscnosc"); /* synced, then renamed, then its folder */
             CHECK(ok == tn_ok());
             tn_error_take(NULL);
             CHECK(load(in_folder("a"), text, 100));
@@ -319,9 +340,13 @@ static void profile_collects_from_all_threads(void) {
 }
 
 static const check_test tests[] = {
-    CHECK_TEST(files_are_written_and_read_back),   CHECK_TEST(an_abandoned_file_leaves_nothing),
-    CHECK_TEST(file_errors_name_path_and_reason),  CHECK_TEST(a_file_is_the_old_one_or_the_new_one),
-    CHECK_TEST(clock_is_the_systems_or_the_hosts), CHECK_TEST(profile_is_a_chrome_trace),
+    CHECK_TEST(files_are_written_and_read_back),
+    CHECK_TEST(an_abandoned_file_leaves_nothing),
+    CHECK_TEST(file_errors_name_path_and_reason),
+    CHECK_TEST(a_pipe_is_written_not_replaced),
+    CHECK_TEST(a_file_is_the_old_one_or_the_new_one),
+    CHECK_TEST(clock_is_the_systems_or_the_hosts),
+    CHECK_TEST(profile_is_a_chrome_trace),
     CHECK_TEST(profile_collects_from_all_threads),
 };
 

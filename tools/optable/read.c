@@ -104,6 +104,14 @@ static bool has_word(const char *in, const char *word) {
     return false;
 }
 
+/* C++ has no room for a struct and overloads of one name: var_mean returns tn_var_mean_results. */
+static void read_struct_names(const table *t) {
+    for (int i = 0; i < t->n; i++)
+        for (int k = 0; t->row[i]->s.nresults > 1 && k < t->n; k++)
+            if (!strcmp(t->row[i]->result_type, text_format("tn_%s ", t->row[k]->name)))
+                t->row[i]->result_type = text_format("tn_%s_results ", t->row[k]->name);
+}
+
 /* No name that the rows add to C may stand in api/ or come from two rows. */
 static void read_symbols(const table *t) {
     text api = {NULL, 0, 0};
@@ -251,4 +259,5 @@ void read_rows(table *t, table *sorted) {
                       t->row[i]->name, t->row[k]->name);
     }
     read_symbols(t);
+    read_struct_names(t);
 }

@@ -1,0 +1,129 @@
+/* pictures.c - training and test pictures: Fashion-MNIST where it is, else the digits that come with the source. */
+#include "fashion.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifndef FASHION_DIGITS
+#define FASHION_DIGITS "examples/fashion/digits"
+#endif
+#ifndef FASHION_DATA
+#define FASHION_DATA "build/fashion-mnist"
+#endif
+
+static const char *const clothes[] = {"T-shirt", "trouser", "pullover", "dress", "coat",
+                                      "sandal",  "shirt",   "sneaker",  "bag",   "boot"};
+static const char *const digits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+
+static bool exists(const char *folder, const char *file) {
+    char path[1000];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    FILE *f = fopen(path, "rb");
+    if (f) fclose(f);
+    return f != NULL;
+}
+
+static tn_tensor *load(const char *folder, const char *file) {
+    char path[1000];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return tn_hold(tn_load_idx(path));
+}
+
+static bool load_pair(pictures *p, int which, const char *folder, const char *images, const char *labels) {
+    p->images[which] = load(folder, images);
+    p->labels[which] = p->images[which] ? load(folder, labels) : NULL;
+    if (!p->labels[which]) return false;
+    if (tn_ndim(p->images[which]) == 3 && tn_ndim(p->labels[which]) == 1 && tn_dtype_of(p->images[which]) == TN_U8 &&
+        tn_size(p->images[which], 0) == tn_size(p->labels[which], 0) && tn_size(p->images[which], 1) == tn_size(p->images[which], 2) &&
+        tn_size(p->images[which], 1) % 4 == 0)
+        return true;
+    return tn_error_set(TN_FORMAT, __FILE__, __LINE__, "%s/%s: not as many labels as square pictures of u8", folder, images);
+}
+
+/* The digits have no test part of their own: a fifth, drawn with a fixed seed, is held out. */
+static bool load_digits(pictures *p) {
+    tn_generator *g = tn_generator_new(0);
+    bool ok = false;
+    TN_SCOPE {
+        if (!g || !load_pair(p, 0, FASHION_DIGITS, "images-idx3-ubyte", "labels-idx1-ubyte")) break;
+        int64_t n = tn_size(p->labels[0], 0), train = n - n / 5;
+        tn_tensor *order = tn_randperm(n, .generator = g), *images = p->images[0], *labels = p->labels[0];
+        tn_tensor *part[2] = {tn_slice(order, .end = train), tn_slice(order, .start = train)};
+        for (int k = 0; k < 2; k++) {
+            p->images[k] = tn_hold(tn_index_select(images, 0, part[k]));
+            p->labels[k] = tn_hold(tn_index_select(labels, 0, part[k]));
+        }
+        tn_free(images);
+        tn_free(labels);
+        ok = tn_ok();
+    }
+    tn_generator_free(g);
+    return ok;
+}
+
+bool pictures_load(pictures *p, const char *folder) {
+    memset(p, 0, sizeof *p);
+    if (!folder && exists(FASHION_DATA, "train-images-idx3-ubyte")) folder = FASHION_DATA;
+    p->name = folder ? "Fashion-MNIST" : "digits";
+    p->classes = folder ? clothes : digits;
+    p->mean = folder ? 0.2860 : 4.884 / 255;
+    p->std = folder ? 0.3530 : 6.017 / 255;
+    p->top = folder ? 255 : 16;
+    if (!folder) return load_digits(p);
+    return load_pair(p, 0, folder, "train-images-idx3-ubyte", "train-labels-idx1-ubyte") &&
+           load_pair(p, 1, folder, "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte");
+}
+
+void pictures_free(pictures *p) {
+    for (int k = 0; k < 2; k++) tn_free(p->images[k]), tn_free(p->labels[k]);
+    memset(p, 0, sizeof *p);
+}
+
+tn_dataset *pictures_dataset(const pictures *p, int test) {
+    return tn_dataset_images(p->images[test], p->labels[test], p->mean, p->std);
+}
+
+/* u8 (H, W) to what the data set gives: ((v / 255) - mean) / std, (1, 1, H, W). */
+static tn_tensor *normal(const pictures *p, tn_tensor *u8) {
+    tn_tensor *x = tn_div_scalar(tn_to_dtype(u8, TN_F32), 255);
+    x = tn_div_scalar(tn_add_scalar(x, -p->mean), p->std);
+    return tn_unsqueeze(tn_unsqueeze(x, 0), 0);
+}
+
+tn_tensor *pictures_test(const pictures *p, int64_t index) {
+    if (index < 0 || index >= tn_size(p->labels[1], 0)) {
+        tn_error_set(TN_INDEX, __FILE__, __LINE__, "picture %lld: there are %lld", (long long)index, (long long)tn_size(p->labels[1], 0));
+        return NULL;
+    }
+    return normal(p, tn_select(p->images[1], 0, index));
+}
+
+static bool pgm_number(FILE *f, int *to) {
+    int c = fgetc(f);
+    while (c == '#' || c == ' ' || c == '\n' || c == '\r' || c == '\t') {
+        while (c == '#' && (c = fgetc(f)) != '\n' && c != EOF) c = '#';
+        c = fgetc(f);
+    }
+    ungetc(c, f);
+    return fscanf(f, "%d", to) == 1;
+}
+
+tn_tensor *pictures_pgm(const pictures *p, const char *path) {
+    unsigned char bytes[64 * 64];
+    int width = 0, height = 0, top = 0, size = (int)tn_size(p->images[0], 1);
+    char magic[3] = "";
+    FILE *f = fopen(path, "rb");
+    bool ok = f && fread(magic, 1, 2, f) == 2 && strcmp(magic, "P5") == 0 && pgm_number(f, &width) && pgm_number(f, &height) &&
+              pgm_number(f, &top) && top > 0 && top < 256 && width == size && height == size;
+    if (ok) {
+        fgetc(f);
+        ok = fread(bytes, 1, (size_t)(size * size), f) == (size_t)(size * size);
+    }
+    if (f) fclose(f);
+    if (!ok) {
+        tn_error_set(TN_FORMAT, __FILE__, __LINE__, "%s: not a binary PGM (P5) picture of %d x %d grey levels", path, size, size);
+        return NULL;
+    }
+    for (int i = 0; i < size * size; i++) bytes[i] = (unsigned char)(bytes[i] * p->top / top);
+    return normal(p, tn_from(bytes, TN_DIMS(size, size), TN_U8));
+}

@@ -1,0 +1,284 @@
+/* oracle.c - every row's samples against what torch gave (tests/oracle/data, made by tests/oracle/make.py).
+ *
+ *     oracle FOLDER [row=NAME]
+ *
+ * Compared: dtype, sizes, strides, values; in float64 and complex128 also gradients of sum(w . outputs).
+ * Integers and bool exactly. A float x may differ from torch's y by `ulp` units of its type at |y|, plus, but for
+ * pointwise rows, the same units at a hundredth of the largest |value| of the output, where sums cancel. */
+#include "sample.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+enum { OUTS = 40, KEEP = 48, LINE = 1 << 16 };
+
+static int passed, failed, refused;
+static const char *only_row;
+
+typedef struct oracle {
+    FILE *file;
+    char line[LINE];
+    bool ahead;            /* line holds the next line already */
+    const tn_row *row;
+    sample s;
+    char what[80];
+} oracle;
+
+static bool next_line(oracle *o) {
+    if (o->ahead) return o->ahead = false, true;
+    while (fgets(o->line, LINE, o->file))
+        if (o->line[0] != '#') return true;
+    return false;
+}
+
+static void wrong(oracle *o, const char *format, ...) TNI_PRINTF(2, 3);
+static void wrong(oracle *o, const char *format, ...) {
+    va_list list;
+    tn_error_info e;
+    failed++;
+    printf("FAILED %s [%s] %s %s: ", o->row->name, o->s.text, tn_dtype_name(o->s.dtype), o->what);
+    va_start(list, format);
+    vprintf(format, list);
+    va_end(list);
+    printf("\n");
+    if (tn_error_take(&e)) printf("    %s: %s\n", tn_code_name(e.code), e.message);
+}
+
+static tn_dtype dtype_of(const char *word) {
+    static const char *const text[] = {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "bool", "c64", "c128"};
+    static const tn_dtype is[] = {TN_F64, TN_F32, TN_F16, TN_BF16, TN_I64, TN_I32, TN_I16, TN_I8, TN_U8, TN_BOOL, TN_C64, TN_C128};
+    for (int i = 0; i < 12; i++)
+        if (strcmp(text[i], word) == 0) return is[i];
+    return TN_NO_DTYPE;
+}
+
+static double epsilon(int dtype) {
+    switch (dtype) {
+    case TN_F16: return 0x1p-10;
+    case TN_BF16: return 0x1p-7;
+    case TN_F32:
+    case TN_C64: return 0x1p-23;
+    default: return 0x1p-52;
+    }
+}
+
+/* Allowed units in the last place: what docs/numerics.md states. */
+static double allowed(const tn_row *row, int dtype) {
+    double ulp = row->loop ? 4 : 16;
+    return (dtype == TN_F64 || dtype == TN_C128 ? ulp : ulp) * epsilon(dtype);
+}
+
+static int64_t element_at(const tn_tensor *t, int64_t i) {
+    int64_t at = 0;
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        at += i % t->size[d] * t->stride[d];
+        i /= t->size[d];
+    }
+    return at;
+}
+
+static bool close_enough(double x, double y, double tolerance, double scale) {
+    if (x == y || (x != x && y != y)) return true;
+    return fabs(x - y) <= tolerance * (fabs(y) + scale);
+}
+
+/* The values line against the kept elements of t. */
+static bool compare_values(oracle *o, const tn_tensor *t) {
+    int64_t step = t->numel <= KEEP ? 1 : (t->numel + KEEP - 1) / KEEP;
+    bool is_float = tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT, is_complex = tni_is_complex(t->dtype);
+    double want[2 * KEEP + 2], scale = 0, tolerance = allowed(o->row, t->dtype);
+    char *at = o->line;
+    int n = 0, per = is_complex ? 2 : 1;
+    if (t->numel == 0) return true;
+    for (int64_t i = 0; i < t->numel; i += step)
+        for (int p = 0; p < per; p++) {
+            char *end;
+            if (is_float) want[n] = strtod(at, &end);
+            else {
+                long long v = strtoll(at, &end, 10);
+                tn_scalar s = tni_element(tni_bytes_at(t) + element_at(t, i) * tni_dtype_size(t), t->dtype);
+                if (end == at || s.integer != v) return wrong(o, "element %lld is %lld, torch gives %lld", (long long)i, (long long)s.integer, v), false;
+            }
+            if (end == at) return wrong(o, "the oracle's line ends early"), false;
+            at = end;
+            if (is_float && fabs(want[n]) > scale && fabs(want[n]) < 1e300) scale = fabs(want[n]);
+            n++;
+        }
+    if (!is_float) return true;
+    scale = o->row->loop && !is_complex ? 1e-300 : scale * (is_complex ? 1 : 0.01) + 1e-300;
+    if (strncmp(o->what, "grad", 4) == 0) scale += 1, tolerance *= 16;
+    n = 0;
+    for (int64_t i = 0; i < t->numel; i += step) {
+        tn_scalar s = tni_element(tni_bytes_at(t) + element_at(t, i) * tni_dtype_size(t), t->dtype);
+        for (int p = 0; p < per; p++, n++) {
+            double has = p ? s.imaginary : s.real;
+            double denormal = t->dtype == TN_F16 ? 0x1p-24 : t->dtype == TN_F64 || t->dtype == TN_C128 ? 0 : 0x1p-149;
+            if (close_enough(has, want[n], tolerance, scale) || fabs(has - want[n]) <= denormal) continue;
+            if (fabs(want[n]) > 65504 && t->dtype == TN_F16 && fabs(has) > 65504) continue; /* f64 has more range */
+            if (fabs(want[n]) > 3.4028234e38 && t->dtype != TN_F64 && fabs(has) > 3.4028234e38) continue;
+            return wrong(o, "element %lld is %.17g, torch gives %.17g", (long long)i, has, want[n]), false;
+        }
+    }
+    return true;
+}
+
+static bool compare_shape(oracle *o, const tn_tensor *t, bool strides) {
+    char word[16];
+    int ndim, n, at = 0;
+    if (sscanf(o->line, "%*s %15s %d%n", word, &ndim, &at) < 2 && sscanf(o->line, "%*s %*d %15s %d%n", word, &ndim, &at) < 2)
+        return wrong(o, "the oracle's line cannot be read"), false;
+    if (dtype_of(word) != (tn_dtype)t->dtype) return wrong(o, "dtype %s, torch gives %s", tn_dtype_name((tn_dtype)t->dtype), word), false;
+    if (ndim != t->ndim) return wrong(o, "%d dimensions, torch gives %d", t->ndim, ndim), false;
+    for (int d = 0; d < ndim * (strides ? 2 : 1); d++) {
+        long long v;
+        int64_t has = d < ndim ? t->size[d] : t->stride[d - ndim];
+        sscanf(o->line + at, "%lld%n", &v, &n);
+        at += n;
+        if (d >= ndim && (t->numel == 0 || t->size[d - ndim] == 1)) continue;
+        if (v != has) return wrong(o, "%s %d is %lld, torch gives %lld", d < ndim ? "size" : "stride", d % ndim, (long long)has, v), false;
+    }
+    return true;
+}
+
+/* splitmix64, as gradcheck weighs outputs. */
+static double weight(uint64_t i) {
+    uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return (0.5 + (double)(z >> 11) * 0x1p-53) * (z & 1 ? 1 : -1);
+}
+
+static bool make_grads(oracle *o, tn_tensor **grads) {
+    tn_tensor *out[OUTS], *roots[OUTS], *seeds[OUTS], *inputs[SAMPLE_TENSORS], *found[SAMPLE_TENSORS];
+    int n, nroots = 0, ninputs = 0, where[SAMPLE_TENSORS];
+    uint64_t from = 0;
+    tn_grads_options options = {seeds, false, false, true};
+    for (int t = 0; t < o->s.ntensors; t++) {
+        grads[t] = NULL;
+        if (!o->s.under_test[t]) continue;
+        o->s.tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF;
+        where[ninputs] = t;
+        inputs[ninputs++] = o->s.tensor[t];
+    }
+    tn_manual_seed(7);
+    if (!sample_call(&o->s, TN_PLAIN, out, OUTS, &n)) return false;
+    for (int k = 0; k < n; k++) {
+        tn_tensor *w;
+        if (!out[k] || tni_dtype(out[k]->dtype)->category < TNI_CAT_FLOAT) continue;
+        w = tni_new(tni_here(), out[k]->dtype, out[k]->ndim, out[k]->size);
+        for (int64_t i = 0; i < w->numel; i++) {
+            tn_scalar v = tn_float(weight(from + 2 * (uint64_t)i));
+            if (tni_is_complex(w->dtype)) v = tn_complex(v.real, weight(from + 2 * (uint64_t)i + 1));
+            tni_element_set((char *)w->storage->data + i * tni_dtype_size(w), w->dtype, v);
+        }
+        if (out[k]->flags & TNI_REQUIRES) roots[nroots] = out[k], seeds[nroots++] = w;
+        from += 2 * (uint64_t)w->numel;
+    }
+    if (!nroots || !tn_grads(tn_tensors_of(roots, nroots), tn_tensors_of(inputs, ninputs), found, &options)) return false;
+    for (int i = 0; i < ninputs; i++) grads[where[i]] = found[i];
+    return true;
+}
+
+static void skip_sample(oracle *o) {
+    while (next_line(o))
+        if (strncmp(o->line, "sample", 6) == 0) {
+            o->ahead = true;
+            return;
+        }
+}
+
+static void check_grads(oracle *o) {
+    tn_tensor *grads[SAMPLE_TENSORS];
+    bool made = false, ok = true;
+    while (ok && next_line(o)) {
+        int k;
+        if (strncmp(o->line, "sample", 6) == 0) {
+            o->ahead = true;
+            break;
+        }
+        if (sscanf(o->line, "grad %d", &k) != 1 || k >= o->s.ntensors) continue;
+        snprintf(o->what, sizeof o->what, "grad of tensor %d", k);
+        if (!made && !make_grads(o, grads)) {
+            wrong(o, "backward fails");
+            ok = false;
+            break;
+        }
+        made = true;
+        if (!grads[k]) { /* zero where torch has zeros */
+            bool zero = true;
+            next_line(o);
+            for (char *c = o->line; *c; c++) zero = zero && strchr("0x.p+- \n", *c) != NULL;
+            if (!zero) wrong(o, "no gradient arrives");
+            continue;
+        }
+        ok = compare_shape(o, grads[k], false) && next_line(o) && compare_values(o, grads[k]);
+        passed += ok;
+    }
+    if (!ok) skip_sample(o);
+}
+
+static void check_sample(oracle *o, int i, tn_dtype dtype, int nout) {
+    tn_tensor *out[OUTS];
+    int n;
+    bool ok;
+    tn_error_info e;
+    snprintf(o->what, sizeof o->what, "call");
+    if (!sample_make(&o->s, o->row, i, dtype, false)) {
+        wrong(o, "%s", o->s.error);
+        skip_sample(o);
+        return;
+    }
+    tn_manual_seed(7);
+    if (!sample_call(&o->s, TN_PLAIN, out, OUTS, &n)) {
+        tn_error_peek(&e);
+        if (dtype == TN_F32 || dtype == TN_F64 || e.code == TN_INTERNAL) wrong(o, "fails");
+        else refused++, printf("refused: %s %s: %.90s\n", o->row->name, tn_dtype_name(dtype), e.message);
+        tn_error_take(NULL);
+        skip_sample(o);
+        return;
+    }
+    ok = n == nout;
+    if (!ok) wrong(o, "%d results, torch gives %d", n, nout);
+    for (int k = 0; ok && k < n; k++) {
+        snprintf(o->what, sizeof o->what, "result %d", k);
+        ok = next_line(o) && out[k] && compare_shape(o, out[k], true) && next_line(o) && compare_values(o, out[k]);
+    }
+    passed += ok;
+    if (!ok) skip_sample(o);
+    else check_grads(o);
+}
+
+static void check_row(const char *folder, const tn_row *row) {
+    static oracle o;
+    char path[1000];
+    memset(&o, 0, sizeof o);
+    o.row = row;
+    snprintf(path, sizeof path, "%s/%s.txt", folder, row->name);
+    o.file = fopen(path, "r");
+    if (!o.file) {
+        printf("no oracle: %s\n", row->name);
+        return;
+    }
+    while (next_line(&o)) {
+        int i, nout;
+        char word[16];
+        int64_t mark = tn_scope_begin();
+        if (sscanf(o.line, "sample %d %15s %d", &i, word, &nout) == 3 && i < sample_count(row))
+            check_sample(&o, i, dtype_of(word), nout);
+        tn_scope_end(mark);
+    }
+    fclose(o.file);
+}
+
+int main(int argc, char **argv) {
+    const char *folder = argc > 1 ? argv[1] : "tests/oracle/data";
+    for (int a = 1; a < argc; a++)
+        if (strncmp(argv[a], "row=", 4) == 0) only_row = argv[a] + 4;
+    for (int64_t r = 0; r < tn_row_count(); r++)
+        if (!only_row || strcmp(only_row, tn_row_at(r)->name) == 0) check_row(folder, tn_row_at(r));
+    tn_context_free(NULL);
+    if (refused) printf("%d samples in dtypes that are refused here\n", refused);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
