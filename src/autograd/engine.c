@@ -430,7 +430,7 @@ static tn_tensor *engine_seed(engine *e, tn_tensor *root, tn_tensor *seed, int64
                   (long long)i, tni_tensor_text(a, sizeof a, root));
         return NULL;
     }
-    if (tni_same_shape(seed, root)) return seed->dtype == root->dtype ? seed : tnp_to_dtype(seed, (tn_dtype)root->dtype, false, false);
+    if (tni_same_shape(seed, root)) return seed->dtype == root->dtype ? seed : tnp_to(seed, TN_NO_DEVICE, (tn_dtype)root->dtype, false, false);
     tni_error(e->b, TN_AUTOGRAD, "the gradient given for output %lld is %s, the output %s", (long long)i,
               tni_tensor_text(a, sizeof a, seed), tni_tensor_text(c, sizeof c, root));
     return NULL;

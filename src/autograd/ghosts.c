@@ -157,7 +157,7 @@ static tn_tensor *give_sum(tn_tensor *t, const tn_tensor *to) {
     if (lead < 0) return tnp_expand(t, tni_sizes(to), false);
     for (int i = 0; i < t->ndim; i++)
         if (i < lead || (to->size[i - lead] == 1 && t->size[i] != 1)) dims[n++] = i;
-    if (n) t = tnp_sum_dim(t, tni_ints(dims, n), true, TN_NO_DTYPE);
+    if (n) t = tnp_sum(t, tni_ints(dims, n), true, TN_NO_DTYPE);
     if (t && lead) t = tnp_reshape(t, tni_sizes(to));
     return t;
 }
@@ -168,7 +168,7 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
     to = g->in[slot];
     if (tni_is_complex(t->dtype) && !tni_is_complex(to->dtype)) t = tnp_real(t);
     if (t && !tni_same_shape(t, to)) t = give_sum(t, to);
-    if (t && t->dtype != to->dtype) t = tnp_to_dtype(t, (tn_dtype)to->dtype, false, false);
+    if (t && t->dtype != to->dtype) t = tnp_to(t, TN_NO_DEVICE, (tn_dtype)to->dtype, false, false);
     if (!t) return;
     if (!tni_same_shape(t, to)) {
         char a[128], c[128];

@@ -26,6 +26,8 @@ TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view) {
     a.size = tni_sizes(view);
     a.stride = tni_ints(view->stride, view->ndim);
     a.storage_offset = view->offset;
+    a.self_stride = tni_ints(view->base->stride, view->base->ndim);
+    a.self_offset = view->base->offset;
     view_frame(b, &c, &tni_row_as_strided, &a);
     c.f.in_[0] = view->base;
     c.f.nin = 1;
@@ -46,6 +48,8 @@ TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     a.size = tni_sizes(view);
     a.stride = tni_ints(view->stride, view->ndim);
     a.storage_offset = view->offset;
+    a.self_stride = tni_ints(view->base->stride, view->base->ndim);
+    a.self_offset = view->base->offset;
     view_frame(f->block, &c, &tni_row_as_strided_scatter, &a);
     c.f.in_[0] = view->base;
     c.f.in_[1] = view;

@@ -494,7 +494,7 @@ static bool door_compose(tni_call *c) {
     for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
     ok = ok && f->row->compose(f) && !b->failed;
     for (int k = 0; ok && k < f->ngiven; k++) {
-        if (!tnp_copy_(f->given[k], f->out[k], false)) ok = false;
+        if (!tnp_copy_(f->given[k], f->out[k])) ok = false;
         else f->out[k] = f->given[k];
     }
     if (ok) {

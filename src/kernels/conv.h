@@ -16,6 +16,7 @@ typedef struct tni_conv {
     const void *a;             /* row-major */
     const void *source, *source_end; /* nothing is read from source_end on */
     const int64_t *offset;
+    int64_t reach;             /* the largest offset */
     int64_t image_step, pitch;
     const void *bias;          /* NULL: zeros */
     void *c;
@@ -40,6 +41,9 @@ typedef struct tni_conv_weight {
     K(void, conv_##S, (const tni_conv *v))                                                                   \
     /* The same for small m and k <= TNI_K_BLOCK; reads up to 4 vectors beyond a row of the source. */       \
     K(void, conv_direct_##S, (const tni_conv *v))                                                            \
+    /* Rows of n elements from one place to another, steps in elements. */                                   \
+    K(void, conv_rows_##S,                                                                                   \
+      (void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows, int64_t n))             \
     K(void, conv_weight_##S, (const tni_conv_weight *v))                                                     \
     K(void, conv_weight_one_##S, (const tni_conv_weight *v))                                                 \
     /* to[depth][gemm_columns]: n columns `lane` apart in from, rows `row` apart; columns beyond n are 0 */  \

@@ -21,26 +21,35 @@ static int TNI_FNT(conv_pieces)(const tni_conv *v, int64_t pixel, int64_t n, TNI
     return count;
 }
 
-/* panel[k][GEMM_COLS]: whole vectors are copied, and what they write too much is overwritten by the next piece or
- * row; the panel has room for the last. */
-static void TNI_FNT(conv_pack)(T *to, const tni_conv *v, const int64_t *offset, int64_t depth,
-                               const TNI_FNT(conv_piece) *piece, int pieces, bool full) {
-    const T *end = (const T *)v->source_end - GEMM_COLS;
-    for (int64_t k = 0; k < depth; k++, to += GEMM_COLS) {
-        const T *from = (const T *)v->source + offset[k];
-        if (!full) V_ST(to, V_ZERO()), V_ST(to + W, V_ZERO());
-        for (int i = 0; i < pieces; i++) {
-            const T *p = from + piece[i].source;
-            T *at = to + piece[i].lane;
-            if (p > end) {
-                for (int64_t j = 0; j < piece[i].n; j++) at[j] = p[j];
-            } else {
-                V_ST(at, V_LD(p));
-                if (piece[i].n > W) V_ST(at + W, V_LD(p + W));
-            }
-        }
-    }
+/* panel[k][GEMM_COLS], an element at a time: where a vector might reach beyond the source. */
+static void TNI_FNT(conv_pack_slow)(T *to, const tni_conv *v, const int64_t *offset, int64_t depth,
+                                    const TNI_FNT(conv_piece) *piece, int pieces) {
+    for (int64_t k = 0; k < depth; k++, to += GEMM_COLS)
+        for (int i = 0; i < pieces; i++)
+            for (int64_t j = 0; j < piece[i].n; j++)
+                to[piece[i].lane + j] = ((const T *)v->source)[offset[k] + piece[i].source + j];
 }
+
+#define CONV_COPY(i) V_ST(to + lane[i], V_LD(from[i] + offset[k]));
+#define CONV_COPIES(copies)                                                                                  \
+    for (int64_t k = 0; k < depth; k++, to += GEMM_COLS) { copies }
+
+/* The same by whole vectors: what one writes too much is overwritten by the next, by the next piece or row; the panel
+ * has room for the last. */
+static void TNI_FNT(conv_pack)(T *to, const tni_conv *v, const int64_t *offset, int64_t depth,
+                               const TNI_FNT(conv_piece) *piece, int pieces) {
+    const T *from[GEMM_COLS + 1];
+    int64_t lane[GEMM_COLS + 1];
+    int n = 0;
+    for (int i = 0; i < pieces; i++)
+        for (int64_t j = 0; j < piece[i].n; j += W, n++) from[n] = (const T *)v->source + piece[i].source + j, lane[n] = piece[i].lane + j;
+    if (n == 2) { CONV_COPIES(CONV_COPY(0) CONV_COPY(1)) }
+    else if (n == 3) { CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2)) }
+    else if (n == 4) { CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2) CONV_COPY(3)) }
+    else { CONV_COPIES(for (int i = 0; i < n; i++) CONV_COPY(i)) }
+}
+#undef CONV_COPY
+#undef CONV_COPIES
 
 /* Rows of a finished tile to the pieces of c. */
 static void TNI_FNT(conv_scatter)(const tni_conv *v, const T *tile, T *c, int64_t h, const TNI_FNT(conv_piece) *piece,
@@ -70,6 +79,7 @@ static void TNI_FNT(conv_group)(const tni_conv *v, TNI_FNT(gemm_tiles) *q, int64
 static void TNI_FNT(conv)(const tni_conv *v) {
     T panel[(TNI_K_BLOCK + 1) * GEMM_COLS];
     TNI_FNT(conv_piece) piece[GEMM_COLS];
+    const T *end = (const T *)v->source_end - W;
     TNI_FNT(gemm_tiles) q;
     q.a_row = (ptrdiff_t)(v->k * (int64_t)sizeof(T));
     q.a_col = (ptrdiff_t)sizeof(T);
@@ -82,9 +92,25 @@ static void TNI_FNT(conv)(const tni_conv *v) {
             const int pieces = TNI_FNT(conv_pieces)(v, v->first + at, n, piece);
             const TNI_FNT(conv_piece) *last = &piece[pieces - 1]; /* in one run of c? */
             const bool whole = n == GEMM_COLS && v->c_col == 1 && last->c - piece[0].c == last->lane;
-            TNI_FNT(conv_pack)(panel, v, v->offset + k, q.k, piece, pieces, n == GEMM_COLS);
+            if (n < GEMM_COLS)
+                for (int64_t i = 0; i < q.k * GEMM_COLS; i += W) V_ST(panel + i, V_ZERO());
+            if ((const T *)v->source + last->source + v->reach + last->n > end)
+                TNI_FNT(conv_pack_slow)(panel, v, v->offset + k, q.k, piece, pieces);
+            else TNI_FNT(conv_pack)(panel, v, v->offset + k, q.k, piece, pieces);
             TNI_FNT(conv_group)(v, &q, k, panel, piece, pieces, whole);
         }
+    }
+}
+
+/* Rows of n elements, to_step and from_step apart. */
+static void TNI_FNT(conv_rows)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows, int64_t n) {
+    T *p = (T *)to;
+    const T *q = (const T *)from;
+    for (int64_t r = 0; r < rows; r++, p += to_step, q += from_step) {
+        int64_t i = 0;
+        for (; i + W <= n; i += W) V_ST(p + i, V_LD(q + i));
+        if (i < n && i > 0) V_ST(p + n - W, V_LD(q + n - W));
+        else for (; i < n; i++) p[i] = q[i];
     }
 }
 

@@ -87,6 +87,7 @@ typedef struct cv_source {
     int64_t plane, channel, image;       /* elements of a phase, of a channel, of an image, laid out */
     int64_t images;                      /* a round */
     bool f64, in_place;                  /* in_place: x serves as it is */
+    const tni_kernels *kernels;
     char *at;                            /* the copy of this round, or x */
     int64_t first;                       /* image of the round */
 } cv_source;
@@ -118,23 +119,33 @@ static bool cv_source_lay(cv_source *s, int64_t images) {
     return true;
 }
 
+/* Rows of one phase of a channel; only zeros were there. Plain rows go by the kernel, others element by element. */
+static void cv_source_phase(const cv_source *s, const char *from, char *to, int64_t phase) {
+    const int64_t size = cv_size(s), y0 = phase / s->sw - s->top, x0 = phase % s->sw - s->left;
+    const int64_t begin = x0 < 0 ? (-x0 + s->sw - 1) / s->sw : 0, top = y0 < 0 ? (-y0 + s->sh - 1) / s->sh : 0;
+    int64_t end = s->w > x0 ? (s->w - x0 + s->sw - 1) / s->sw : 0, bottom = s->h > y0 ? (s->h - y0 + s->sh - 1) / s->sh : 0;
+    if (end > s->cols) end = s->cols;
+    if (bottom > s->rows) bottom = s->rows;
+    if (begin >= end || top >= bottom) return;
+    from += (top * s->sh + y0) * s->x_row + (begin * s->sw + x0) * s->x_col;
+    to += (top * s->cols + begin) * size;
+    if (s->sw == 1 && s->x_col == size && (s->dtype == TN_F32 || s->dtype == TN_F64)) {
+        const int64_t step = s->sh * s->x_row / size;
+        (s->f64 ? s->kernels->conv_rows_f64 : s->kernels->conv_rows_f32)(to, s->cols, from, step, bottom - top, end - begin);
+        return;
+    }
+    for (int64_t r = top; r < bottom; r++, from += s->sh * s->x_row, to += s->cols * size)
+        tni_lanes_load(to, s->f64 ? TN_F64 : TN_F32, from, s->sw * s->x_col, s->dtype, end - begin);
+}
+
 static void cv_source_task(void *arg, int64_t i) {
     const cv_source *s = (const cv_source *)arg;
-    const int64_t size = cv_size(s), image = i / s->channels, ch = i % s->channels;
+    const int64_t image = i / s->channels, ch = i % s->channels;
     const char *from = s->x + (s->first + image) * s->x_image + ch * s->x_channel;
-    char *to = s->at + (image * s->image + ch * s->channel) * size;
+    char *to = s->at + (image * s->image + ch * s->channel) * cv_size(s);
+    memset(to, 0, (size_t)(s->channel * cv_size(s)));
     for (int64_t phase = 0; phase < s->sh * s->sw; phase++)
-        for (int64_t r = 0; r < s->rows; r++, to += s->cols * size) {
-            const int64_t y = r * s->sh + phase / s->sw - s->top, x0 = phase % s->sw - s->left;
-            int64_t begin = x0 < 0 ? (-x0 + s->sw - 1) / s->sw : 0, end = s->w > x0 ? (s->w - x0 + s->sw - 1) / s->sw : 0;
-            if (end > s->cols) end = s->cols;
-            if (y < 0 || y >= s->h || begin >= end) begin = end = s->cols;
-            memset(to, 0, (size_t)(begin * size));
-            if (begin < end)
-                tni_lanes_load(to + begin * size, s->f64 ? TN_F64 : TN_F32, from + y * s->x_row + (begin * s->sw + x0) * s->x_col,
-                               s->sw * s->x_col, s->dtype, end - begin);
-            memset(to + end * size, 0, (size_t)((s->cols - end) * size));
-        }
+        cv_source_phase(s, from, to + phase * s->plane * cv_size(s), phase);
 }
 
 /* Images [first, first + n) at s->at; room: of s->images * s->image + CV_SLACK elements. */
@@ -145,6 +156,7 @@ static void cv_source_round(tn_context *c, cv_source *s, int64_t first, int64_t 
         return;
     }
     s->at = (char *)room;
+    s->kernels = c->kernels;
     memset(s->at + n * s->image * cv_size(s), 0, (size_t)(CV_SLACK * cv_size(s)));
     tni_parallel(c, n * s->channels, cv_source_task, s);
 }
@@ -208,6 +220,9 @@ static void cv_run(cv_job *j, bool direct) {
     const int64_t work = j->v.m * j->v.k * j->pixels * j->groups, unit = direct ? j->v.width : 32;
     int64_t tasks = work / CV_WORK < CV_TASKS ? work / CV_WORK : CV_TASKS;
     if (j->pixels == 0) return;
+    j->v.reach = 0;
+    for (int64_t i = 0; i < j->v.k; i++)
+        if (j->v.offset[i] > j->v.reach) j->v.reach = j->v.offset[i];
     if (direct) j->run = j->size == 8 ? k->conv_direct_f64 : k->conv_direct_f32;
     else j->run = j->size == 8 ? k->conv_f64 : k->conv_f32;
     if (!direct && j->v.pitch == j->v.width && j->v.c_line == j->v.width * j->v.c_col)

@@ -231,6 +231,7 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
     int last = l->nred - 1;
     int64_t run = l->nred ? l->red[last] : 1, step = l->nred ? l->red_step[last] : l->bytes, done = 0;
     bool plain = !l->nonzero && !l->map;
+    if (!n) return tile;
     if (plain && l->dtype == l->compute && step == l->bytes && first % run + n <= run)
         return from + lanes_offset(l->nred, l->red, l->red_step, first);
     TNI_PATH(lanes_gather);
@@ -250,6 +251,8 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
 static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int64_t first, int64_t rows, int64_t n,
                                     void *tile, int64_t *step) {
     const tni_lanes *l = job->l;
+    *step = 0;
+    if (!rows) return tile;
     if (!l->nonzero && !l->map && l->dtype == l->compute && l->nred <= 1) {
         *step = l->nred ? l->red_step[0] : 0;
         return from + first * *step;

@@ -1,0 +1,509 @@
+/* drive.c - carries strided tensors of any dtype to loops over whole vectors of a few types, block by block.
+ *
+ * The iteration space is cut into blocks of `rows` x `cols` elements of its two innermost dimensions. In a block an
+ * operand is used where it lies (elements of the loop's type side by side), is one element repeated (a vector of
+ * it, step 0), or is gathered and converted into a tile. Rows shorter than a cache line or two are packed into whole
+ * tiles; an operand that lies crosswise is read in blocks of 16 rows, a cache line a column. What is computed
+ * depends on no block: elements are independent. Nothing here allocates or fails. */
+#include "drive.h"
+#include "../call/rowform.h"
+
+enum {
+    DRIVE_TILE = 4096,   /* bytes of a tile */
+    DRIVE_TASK = 32768,  /* elements of a task */
+    DRIVE_SHORT = 64,    /* rows below it are packed */
+    DRIVE_CROSS = 16,    /* rows of a block that is read crosswise */
+    DRIVE_STEPS = 6,     /* conversions one after another */
+    DRIVE_IN = 3
+};
+
+/* --- conversion ---------------------------------------------------------------------------------------------- */
+
+typedef struct drive_chain {
+    int n;
+    int64_t most;             /* bytes of the largest element on the way */
+    tni_cast step[DRIVE_STEPS];
+    int64_t bytes[DRIVE_STEPS]; /* of the element after step i */
+} drive_chain;
+
+/* The type that elements of dtype d are computed in. */
+static int drive_natural(int d) {
+    static const uint8_t natural[TN_DTYPE_COUNT] = {
+        0, TN_I32, TN_I32, TN_I32, TN_I32, TN_I32, TN_I64, TN_F32, TN_F32, TN_F32, TN_F64, TN_C64, TN_C128,
+        TN_I32, TN_I64, TN_I64, TN_F32, TN_F32};
+    return natural[d];
+}
+
+/* The next dtype on the way between two that have no direct conversion. */
+static int drive_next(int from, int to) {
+    const int wide = to == TN_F64 || to == TN_C128, natural = drive_natural(from), end = drive_natural(to);
+    const int category = tni_dtype(to)->category;
+    if (from == TN_U64 && category >= TNI_CAT_FLOAT) return wide ? TN_F64 : TN_F32;
+    if (natural != from) return natural;
+    if (from == TN_C64) return TN_F32;
+    if (from == TN_C128) return TN_F64;
+    if (category == TNI_CAT_COMPLEX) return wide ? TN_F64 : TN_F32;
+    if (to == TN_U64) return from == TN_F32 ? TN_F64 : TN_I64;
+    if (category == TNI_CAT_INT && tni_dtype(from)->category == TNI_CAT_FLOAT) return TN_I64;
+    return end;
+}
+
+/* Adds the conversions from one dtype to another. */
+static void drive_chain_to(drive_chain *c, const tni_kernels *k, int from, int to) {
+    if (c->most < tni_dtype(from)->bytes) c->most = tni_dtype(from)->bytes;
+    while (from != to) {
+        tni_cast direct = k->cast(from, to);
+        const int next = direct ? to : drive_next(from, to);
+        c->step[c->n] = direct ? direct : k->cast(from, next);
+        c->bytes[c->n] = tni_dtype(next)->bytes;
+        if (c->most < c->bytes[c->n]) c->most = c->bytes[c->n];
+        c->n++;
+        from = next;
+    }
+}
+
+/* Runs n elements through the chain (of at least one step); most * n <= DRIVE_TILE. */
+static void drive_chain_run(const drive_chain *c, void *to, const void *from, int64_t n) {
+    double between[2][DRIVE_TILE / sizeof(double)];
+    for (int i = 0; i < c->n; i++) {
+        void *next = i == c->n - 1 ? to : (void *)between[i & 1];
+        c->step[i](next, from, n);
+        from = next;
+    }
+}
+
+TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const void *from, int from_dtype, int64_t n) {
+    const int64_t a = tni_dtype(from_dtype)->bytes, b = tni_dtype(to_dtype)->bytes;
+    drive_chain c = {0, 0, {NULL}, {0}};
+    if (from_dtype == to_dtype) {
+        if (n > 0) memcpy(to, from, (size_t)(n * a));
+        return;
+    }
+    drive_chain_to(&c, k, from_dtype, to_dtype);
+    for (int64_t i = 0, part = DRIVE_TILE / c.most; i < n; i += part)
+        drive_chain_run(&c, (char *)to + i * b, (const char *)from + i * a, n - i < part ? n - i : part);
+}
+
+/* --- gathering ----------------------------------------------------------------------------------------------- */
+
+typedef struct drive_pair { uint64_t half[2]; } drive_pair; /* 16 bytes */
+
+/* rows x cols elements at strides (bytes) to strides; the inner loop runs along the one that lies denser. */
+#define DRIVE_COPY(T)                                                                                        \
+    for (int64_t r = 0; r < rows; r++, to += to_row, from += from_row) {                                     \
+        char *t = to;                                                                                        \
+        const char *s = from;                                                                                \
+        for (int64_t i = 0; i < cols; i++, t += to_col, s += from_col) memcpy(t, s, sizeof(T));              \
+    }                                                                                                        \
+    return
+static void drive_copy(char *to, int64_t to_row, int64_t to_col, const char *from, int64_t from_row, int64_t from_col,
+                       int64_t rows, int64_t cols, int64_t bytes) {
+    if (rows > 1 && (from_row == bytes || to_row == bytes) && (from_col != bytes || to_col != bytes)) {
+        int64_t swap = rows;
+        rows = cols, cols = swap;
+        swap = to_row, to_row = to_col, to_col = swap;
+        swap = from_row, from_row = from_col, from_col = swap;
+    }
+    if (to_col == bytes && from_col == bytes) {
+        if (to_row == cols * bytes && from_row == to_row) cols *= rows, rows = 1;
+        for (int64_t r = 0; r < rows; r++) memcpy(to + r * to_row, from + r * from_row, (size_t)(cols * bytes));
+        return;
+    }
+    switch (bytes) {
+    case 1: DRIVE_COPY(uint8_t);
+    case 2: DRIVE_COPY(uint16_t);
+    case 4: DRIVE_COPY(uint32_t);
+    case 8: DRIVE_COPY(uint64_t);
+    default: DRIVE_COPY(drive_pair);
+    }
+}
+#undef DRIVE_COPY
+
+/* --- blocks -------------------------------------------------------------------------------------------------- */
+
+typedef struct drive_operand {
+    int64_t bytes, size;     /* of an element in memory, and of the loop's type */
+    int64_t col, row;        /* strides of the two innermost dimensions */
+    drive_chain chain;       /* from memory to the loop's type; of the result the other way */
+    bool number;             /* has no dimension at all */
+} drive_operand;
+
+typedef struct drive {
+    tni_iterate it;
+    tn_frame *f;             /* NULL: a copy */
+    const tni_kernels *k;
+    tni_loop loop;           /* NULL: a copy */
+    const void *numbers;
+    int nin;
+    int64_t lanes;
+    drive_operand op[1 + DRIVE_IN]; /* 0: the result */
+    int64_t rows, cols, across, down, blocks; /* a block; blocks along dimensions 0 and 1; all */
+    int64_t per_task;
+} drive;
+
+/* What a task knows of an input: where its elements of this block are. */
+typedef struct drive_source {
+    const char *at;
+    int64_t step, row;       /* bytes a vector and a row; 0: repeated */
+    const char *held;        /* memory that block[] or tile[] was made of */
+    int64_t held_rows, held_cols;
+    double block[TNI_VECTOR_BYTES / sizeof(double)];
+    double tile[DRIVE_TILE / sizeof(double)];
+} drive_source;
+
+/* The last elements of a row, less than a vector: through blocks of a whole one. */
+static void drive_tail(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size, const char *const *in,
+                       const int64_t *step, int64_t n, const void *numbers) {
+    double block[1 + DRIVE_IN][TNI_VECTOR_BYTES / sizeof(double)];
+    const char *at[DRIVE_IN];
+    memset(block, 0, sizeof block[0] * (size_t)(1 + n_in));
+    for (int k = 0; k < n_in; k++) {
+        at[k] = step[k] ? (const char *)block[k + 1] : in[k];
+        if (step[k]) memcpy(block[k + 1], in[k], (size_t)(n * (step[k] / lanes)));
+    }
+    loop((char *)block[0], at, step, 1, numbers);
+    memcpy(out, block[0], (size_t)(n * out_size));
+}
+
+static void drive_span(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size, const char *const *in,
+                       const int64_t *step, int64_t n, const void *numbers) {
+    const int64_t vectors = n / lanes, rest = n - vectors * lanes;
+    const char *at[DRIVE_IN];
+    if (vectors) loop(out, in, step, vectors, numbers);
+    if (!rest) return;
+    for (int k = 0; k < n_in; k++) at[k] = in[k] + vectors * step[k];
+    drive_tail(loop, n_in, lanes, out + vectors * lanes * out_size, out_size, at, step, rest, numbers);
+}
+
+/* One element of any dtype, converted, in every place of a vector. */
+static void drive_fill(const drive_operand *op, void *block, const char *from, int64_t lanes) {
+    double one[2] = {0, 0};
+    if (op->chain.n) drive_chain_run(&op->chain, one, from, 1);
+    else memcpy(one, from, (size_t)op->size);
+    for (int64_t i = 0; i < lanes; i++) memcpy((char *)block + i * op->size, one, (size_t)op->size);
+}
+
+/* Whether rows x cols elements can be used where they lie. */
+static bool drive_lies(const drive_operand *op, int64_t rows, int64_t cols) {
+    return !op->chain.n && (op->col == op->size || cols == 1) &&
+           (rows == 1 || op->row == cols * op->size || (cols >= DRIVE_SHORT && op->row));
+}
+
+static void drive_load(const drive *d, const drive_operand *op, drive_source *s, const char *at, int64_t rows, int64_t cols) {
+    const bool one = (op->col == 0 || cols == 1) && (op->row == 0 || rows == 1);
+    double raw[DRIVE_TILE / sizeof(double)];
+    s->step = one ? 0 : d->lanes * op->size;
+    s->row = one ? 0 : cols * op->size;
+    if (!one && drive_lies(op, rows, cols)) {
+        s->at = at;
+        s->row = rows == 1 ? s->row : op->row;
+        return;
+    }
+    s->at = one ? (const char *)s->block : (const char *)s->tile;
+    if (s->held == at && (one || (s->held_rows == rows && s->held_cols == cols))) return;
+    s->held = at, s->held_rows = rows, s->held_cols = cols;
+    if (one) {
+        drive_fill(op, s->block, at, d->lanes);
+    } else if (!op->chain.n) {
+        drive_copy((char *)s->tile, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols, op->bytes);
+    } else if (op->col == op->bytes && (rows == 1 || op->row == cols * op->bytes)) {
+        drive_chain_run(&op->chain, s->tile, at, rows * cols);
+    } else {
+        drive_copy((char *)raw, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols, op->bytes);
+        drive_chain_run(&op->chain, s->tile, raw, rows * cols);
+    }
+}
+
+/* Writes the tile of a block's results to memory. */
+static void drive_store(const drive_operand *op, char *at, const char *tile, int64_t rows, int64_t cols) {
+    double raw[DRIVE_TILE / sizeof(double)];
+    if (op->chain.n && op->col == op->bytes && (rows == 1 || op->row == cols * op->bytes)) {
+        drive_chain_run(&op->chain, at, tile, rows * cols);
+        return;
+    }
+    if (op->chain.n) drive_chain_run(&op->chain, raw, tile, rows * cols), tile = (const char *)raw;
+    drive_copy(at, op->row, op->col, tile, cols * op->bytes, op->bytes, rows, cols, op->bytes);
+}
+
+static void drive_block(const drive *d, drive_source *source, char *const *at, int64_t rows, int64_t cols) {
+    const drive_operand *to = &d->op[0];
+    double tile[DRIVE_TILE / sizeof(double)];
+    const bool lies = drive_lies(to, rows, cols);
+    char *out = lies ? at[0] : (char *)tile;
+    int64_t out_row = lies && rows > 1 ? to->row : cols * to->size, step[DRIVE_IN];
+    const char *in[DRIVE_IN];
+    bool whole = out_row == cols * to->size;
+    for (int k = 0; k < d->nin; k++) {
+        drive_load(d, &d->op[k + 1], &source[k], at[k + 1], rows, cols);
+        in[k] = source[k].at;
+        step[k] = source[k].step;
+        whole = whole && (!step[k] || source[k].row == cols * d->op[k + 1].size);
+    }
+    if (whole) {
+        drive_span(d->loop, d->nin, d->lanes, out, to->size, in, step, rows * cols, d->numbers);
+    } else {
+        for (int64_t r = 0; r < rows; r++) {
+            drive_span(d->loop, d->nin, d->lanes, out + r * out_row, to->size, in, step, cols, d->numbers);
+            for (int k = 0; k < d->nin; k++) in[k] += source[k].row;
+        }
+    }
+    if (!lies) drive_store(to, at[0], (const char *)tile, rows, cols);
+}
+
+/* A block of a copy: op[1].chain leads from the source's dtype to the destination's. */
+static void drive_copy_block(const drive *d, char *const *at, int64_t rows, int64_t cols) {
+    const drive_operand *to = &d->op[0], *from = &d->op[1];
+    double raw[DRIVE_TILE / sizeof(double)], tile[DRIVE_TILE / sizeof(double)];
+    const char *x = at[1];
+    const bool lies = to->col == to->bytes && (rows == 1 || to->row == cols * to->bytes);
+    if (!from->chain.n) {
+        drive_copy(at[0], to->row, to->col, x, from->row, from->col, rows, cols, to->bytes);
+        return;
+    }
+    if (from->col != from->bytes || (rows > 1 && from->row != cols * from->bytes)) {
+        drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows, cols, from->bytes);
+        x = (const char *)raw;
+    }
+    drive_chain_run(&from->chain, lies ? (void *)at[0] : (void *)tile, x, rows * cols);
+    if (!lies) drive_copy(at[0], to->row, to->col, (const char *)tile, cols * to->bytes, to->bytes, rows, cols, to->bytes);
+}
+
+/* --- the plan ------------------------------------------------------------------------------------------------ */
+
+/* Sizes of a block, from the layout: long rows are cut, short ones packed, crosswise ones taken 16 at a time. */
+static void drive_cut(drive *d) {
+    const int64_t n0 = d->it.size[0], n1 = d->it.ndim > 1 ? d->it.size[1] : 1;
+    int64_t most = 1, tile, outer = 1;
+    bool tiled = false, cross = false;
+    for (int k = 0; k <= d->nin; k++) {
+        drive_operand *op = &d->op[k];
+        op->col = d->it.stride[k][0];
+        op->row = d->it.ndim > 1 ? d->it.stride[k][1] : 0;
+        if (most < op->chain.most) most = op->chain.most;
+        if (most < op->size) most = op->size;
+        tiled = tiled || op->chain.n || (op->col != op->size && op->col != 0);
+        cross = cross || (op->row == op->bytes && op->col > op->bytes);
+    }
+    tile = DRIVE_TILE / most;
+    d->rows = 1;
+    d->cols = n0;
+    if (cross && n0 >= DRIVE_CROSS && n1 >= DRIVE_CROSS) {
+        d->rows = DRIVE_CROSS;
+        d->cols = n0 < tile / DRIVE_CROSS ? n0 : tile / DRIVE_CROSS;
+    } else if (n0 < DRIVE_SHORT && n1 > 1) {
+        d->rows = n1 < tile / n0 ? n1 : tile / n0;
+    } else if (tiled) {
+        d->cols = n0 < tile ? n0 : tile;
+    } else if (n0 > DRIVE_TASK) {
+        d->cols = DRIVE_TASK;
+    }
+    for (int i = 2; i < d->it.ndim; i++) outer *= d->it.size[i];
+    d->across = (n0 + d->cols - 1) / d->cols;
+    d->down = (n1 + d->rows - 1) / d->rows;
+    d->blocks = d->across * d->down * outer;
+    d->per_task = DRIVE_TASK / (d->rows * d->cols);
+    if (d->per_task < 1) d->per_task = 1;
+}
+
+static void drive_task(void *arg, int64_t i) {
+    const drive *d = (const drive *)arg;
+    const int64_t n0 = d->it.size[0], n1 = d->it.ndim > 1 ? d->it.size[1] : 1;
+    int64_t end = (i + 1) * d->per_task;
+    drive_source source[DRIVE_IN];
+    for (int k = 0; k < DRIVE_IN; k++) source[k].held = NULL;
+    if (d->f && !d->f->ngiven && tn_cancelled(d->f)) return;
+    if (end > d->blocks) end = d->blocks;
+    for (int64_t b = i * d->per_task; b < end; b++) {
+        const int64_t col = b % d->across * d->cols, row = b / d->across % d->down * d->rows;
+        int64_t rest = b / d->across / d->down;
+        char *at[1 + DRIVE_IN];
+        for (int k = 0; k <= d->nin; k++) at[k] = d->it.at[k] + col * d->op[k].col + row * d->op[k].row;
+        for (int dim = 2; dim < d->it.ndim; rest /= d->it.size[dim], dim++)
+            for (int k = 0; k <= d->nin; k++) at[k] += rest % d->it.size[dim] * d->it.stride[k][dim];
+        const int64_t cols = n0 - col < d->cols ? n0 - col : d->cols, rows = n1 - row < d->rows ? n1 - row : d->rows;
+        if (d->loop) drive_block(d, source, at, rows, cols);
+        else drive_copy_block(d, at, rows, cols);
+    }
+}
+
+static void drive_go(drive *d, tn_context *c) {
+    const int64_t tasks = (d->blocks + d->per_task - 1) / d->per_task;
+    if (tasks > 1 && d->it.numel > DRIVE_TASK) {
+        tni_parallel(c, tasks, drive_task, d);
+        return;
+    }
+    for (int64_t i = 0; i < tasks; i++) drive_task(d, i);
+}
+
+/* --- copies --------------------------------------------------------------------------------------------------- */
+
+TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src) {
+    tn_tensor *operands[2];
+    drive d;
+    if (!dst->numel) return;
+    operands[0] = dst, operands[1] = src;
+    d.f = NULL;
+    d.k = c->kernels;
+    d.loop = NULL;
+    d.nin = 1;
+    for (int k = 0; k < 2; k++) {
+        d.op[k].chain.n = 0;
+        d.op[k].chain.most = 0;
+        d.op[k].bytes = d.op[k].size = tni_dtype_size(operands[k]);
+    }
+    if (dst->dtype != src->dtype) drive_chain_to(&d.op[1].chain, d.k, src->dtype, dst->dtype);
+    tni_iterate_init(&d.it, dst->ndim, dst->size, operands, 2);
+    drive_cut(&d);
+    drive_go(&d, c);
+}
+
+TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *src) {
+    tni_copy_run(b->context, dst, (tn_tensor *)(uintptr_t)src);
+}
+
+/* --- pointwise rows -------------------------------------------------------------------------------------------- */
+
+static int drive_type(int dtype) {
+    static const uint8_t type[TN_DTYPE_COUNT] = {
+        0, TNI_IN_BOOL, TNI_IN_I32, TNI_IN_I32, TNI_IN_I32, TNI_IN_I32, TNI_IN_I64, TNI_IN_F32, TNI_IN_F32, TNI_IN_F32,
+        TNI_IN_F64, TNI_IN_C64, TNI_IN_C128};
+    return type[dtype];
+}
+
+/* The row's number parameters in the type that is computed in, one after another. */
+static void drive_numbers(const tn_frame *f, int dtype, char *to) {
+    const tn_gen *gen = f->row->gen;
+    const int64_t bytes = tni_dtype(dtype)->bytes;
+    for (int i = 0; i < gen->nparam; i++) {
+        const tn_param *p = &gen->param[i];
+        const char *at = (const char *)f->args + p->offset;
+        tn_scalar s;
+        if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) {
+            memcpy(&s, at, sizeof s);
+            if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real;
+        } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
+            double v;
+            memcpy(&v, at, sizeof v);
+            s = tn_float(v);
+        } else if (p->type == TN_T_INT) {
+            int64_t v;
+            memcpy(&v, at, sizeof v);
+            s = tn_int(v);
+        } else if (p->type == TN_T_BOOL) {
+            bool v;
+            memcpy(&v, at, sizeof v);
+            s = tn_bool(v);
+        } else {
+            continue;
+        }
+        tni_element_set(to, dtype, s);
+        to += bytes;
+    }
+}
+
+/* A flat call: the first operand's elements one after another, everything else likewise or a number. */
+typedef struct drive_flat {
+    tn_frame *f;
+    tni_loop loop;
+    const char *in[DRIVE_IN];
+    int64_t step[DRIVE_IN], lanes, n, out_size;
+    char *out;
+    const void *numbers;
+} drive_flat;
+
+static void drive_flat_task(void *arg, int64_t i) {
+    const drive_flat *d = (const drive_flat *)arg;
+    const int64_t from = i * DRIVE_TASK, vectors = from / d->lanes, n = d->n - from < DRIVE_TASK ? d->n - from : DRIVE_TASK;
+    const char *in[DRIVE_IN];
+    if (!d->f->ngiven && tn_cancelled(d->f)) return;
+    for (int k = 0; k < d->f->nin; k++) in[k] = d->in[k] + vectors * d->step[k];
+    drive_span(d->loop, d->f->nin, d->lanes, d->out + from * d->out_size, d->out_size, in, d->step, n, d->numbers);
+}
+
+static void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
+    const tni_kernels *k = f->block->context->kernels;
+    const int type = drive_type(dtype);
+    const int64_t size = tni_dtype(dtype)->bytes;
+    double fill[2][TNI_VECTOR_BYTES / sizeof(double)];
+    int filled = 0;
+    drive_flat d;
+    d.f = f;
+    d.loop = k->loop[f->row->gen->loop_index][type];
+    d.lanes = k->lanes[type];
+    d.n = f->out[0]->numel;
+    d.out = tni_bytes_at(f->out[0]);
+    d.out_size = f->row->loop & TNI_FORM_PREDICATE ? 1 : size;
+    d.numbers = numbers;
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *t = f->in[i];
+        d.in[i] = tni_bytes_at(t);
+        d.step[i] = d.lanes * size;
+        if (t->flags & TNI_NUMBER) {
+            char *block = (char *)fill[filled++];
+            tni_element_set(block, dtype, tni_element(d.in[i], t->dtype));
+            for (int64_t j = 1; j < d.lanes; j++) memcpy(block + j * size, block, (size_t)size);
+            d.in[i] = block;
+            d.step[i] = 0;
+        }
+    }
+    if (d.n > DRIVE_TASK) tni_parallel(f->block->context, (d.n + DRIVE_TASK - 1) / DRIVE_TASK, drive_flat_task, &d);
+    else drive_span(d.loop, f->nin, d.lanes, d.out, d.out_size, d.in, d.step, d.n, numbers);
+}
+
+/* Operand k + 1 of the plan. A tensor is rounded to the common dtype before it is widened for the loop; a number
+ * keeps its digits. */
+static void drive_input(drive *d, tn_frame *f, int k, int common, int native) {
+    const tn_tensor *t = f->in[k];
+    drive_operand *op = &d->op[k + 1];
+    if (f->row->loop & TNI_FORM_SELECT && k == 0) common = native = TN_BOOL;
+    op->bytes = tni_dtype_size(t);
+    op->size = tni_dtype(native)->bytes;
+    op->chain.n = 0;
+    op->chain.most = 0;
+    if (t->dtype == native) return;
+    if (t->flags & TNI_NUMBER && tni_is_float(common)) {
+        drive_chain_to(&op->chain, d->k, t->dtype, native);
+        return;
+    }
+    drive_chain_to(&op->chain, d->k, t->dtype, common);
+    drive_chain_to(&op->chain, d->k, common, native);
+}
+
+TN_PRIV void tni_pointwise_run(tn_frame *f) {
+    const int common = (int)f->note[0], native = common == TN_BOOL ? TN_BOOL : drive_natural(common);
+    const int type = drive_type(common);
+    tn_tensor *operands[1 + DRIVE_IN], *out = f->out[0];
+    const int made = f->row->loop & TNI_FORM_PREDICATE ? TN_BOOL : native;
+    double numbers[2 * TNI_NUMBERS];
+    drive d;
+    if (!out->numel) return;
+    if (f->row->gen->nparam > f->row->gen->nfixed) drive_numbers(f, native, (char *)numbers);
+    if (f->note[1] && out->flags & TNI_CONTIGUOUS && out->dtype == made) {
+        drive_run_flat(f, common, numbers);
+        return;
+    }
+    d.f = f;
+    d.k = f->block->context->kernels;
+    d.loop = d.k->loop[f->row->gen->loop_index][type];
+    d.lanes = d.k->lanes[type];
+    d.numbers = numbers;
+    d.nin = f->nin;
+    operands[0] = out;
+    d.op[0].bytes = tni_dtype_size(out);
+    d.op[0].size = tni_dtype(made)->bytes;
+    d.op[0].chain.n = 0;
+    d.op[0].chain.most = 0;
+    if (made != TN_BOOL && common != native) {
+        drive_chain_to(&d.op[0].chain, d.k, native, common);
+        drive_chain_to(&d.op[0].chain, d.k, common, out->dtype);
+    } else {
+        drive_chain_to(&d.op[0].chain, d.k, made, out->dtype);
+    }
+    for (int k = 0; k < f->nin; k++) {
+        operands[k + 1] = f->in[k];
+        drive_input(&d, f, k, common, native);
+    }
+    tni_iterate_init(&d.it, out->ndim, out->size, operands, 1 + f->nin);
+    drive_cut(&d);
+    drive_go(&d, f->block->context);
+}

@@ -1,0 +1,156 @@
+/* promote.c - which dtype, shape and strides a pointwise call has. */
+#include "drive.h"
+#include "../call/rowform.h"
+
+/* --- dtypes -------------------------------------------------------------------------------------------- */
+
+/* One tier (dimensions, 0-dim, numbers) over the tiers below it, as torch's combine_categories. */
+static tn_dtype promote_tiers(tn_dtype higher, tn_dtype lower) {
+    const int h = tni_dtype(higher)->category, l = tni_dtype(lower)->category;
+    if (!higher || !lower) return higher ? higher : lower;
+    if (h == TNI_CAT_COMPLEX) return higher;
+    if (h == TNI_CAT_FLOAT) return l == TNI_CAT_COMPLEX ? tni_complex_of(higher) : higher;
+    return h == TNI_CAT_BOOL || l >= TNI_CAT_FLOAT ? tn_promote(higher, lower) : higher;
+}
+
+TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n) {
+    tn_dtype tier[3] = {TN_NO_DTYPE, TN_NO_DTYPE, TN_NO_DTYPE};
+    for (int i = 0; i < n; i++) {
+        if (!t[i]) continue;
+        int which = t[i]->flags & TNI_NUMBER ? 2 : t[i]->ndim ? 0 : 1;
+        tn_dtype d = (tn_dtype)t[i]->dtype;
+        if (which == 2 && d == TN_F64) d = b->context->default_dtype;
+        if (which == 2 && d == TN_C128) d = tni_complex_of(b->context->default_dtype);
+        tier[which] = tier[which] ? tn_promote(tier[which], d) : d;
+        if (!tier[which]) return TN_NO_DTYPE;
+    }
+    return promote_tiers(tier[0], promote_tiers(tier[1], tier[2]));
+}
+
+TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n) {
+    const char *a = NULL, *b = NULL;
+    for (int i = 0; i < n; i++) {
+        if (!t[i]) continue;
+        if (a) b = tni_dtype(t[i]->dtype)->text;
+        else a = tni_dtype(t[i]->dtype)->text;
+    }
+    return tn_fail(f, TN_TYPE, "%s and %s have no common dtype; convert one of them", a, b ? b : a);
+}
+
+TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, int n) {
+    bool first = true;
+    for (int i = 0; i < n; i++) {
+        char a[128], b[128];
+        if (!t[i]) continue;
+        if (first) {
+            s->ndim = t[i]->ndim;
+            memcpy(s->size, t[i]->size, (size_t)s->ndim * sizeof *s->size);
+            first = false;
+        } else if (!tni_broadcast(s, t[i]->ndim, t[i]->size)) {
+            return tn_fail(f, TN_INVALID, "shapes %s and %s do not broadcast",
+                           tni_shape_text(a, sizeof a, s->ndim, s->size),
+                           tni_shape_text(b, sizeof b, t[i]->ndim, t[i]->size));
+        }
+    }
+    return true;
+}
+
+/* --- numbers --------------------------------------------------------------------------------------------- */
+
+/* Number parameters must fit the computed type: no fraction where integers are, no imaginary part where reals are. */
+static bool promote_numbers(tn_frame *f, tn_dtype common) {
+    const tn_gen *gen = f->row->gen;
+    const int category = tni_dtype(common)->category;
+    for (int i = 0; i < gen->nparam; i++) {
+        const tn_param *p = &gen->param[i];
+        const char *at = (const char *)f->args + p->offset;
+        if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) {
+            tn_scalar s;
+            memcpy(&s, at, sizeof s);
+            if (s.kind < TN_KIND_BOOL || s.kind > TN_KIND_COMPLEX) return tn_fail(f, TN_INVALID, "'%s' is no number", p->name);
+            if (s.kind == TN_KIND_COMPLEX && category < TNI_CAT_COMPLEX)
+                return tn_fail(f, TN_TYPE, "'%s' is complex, the tensors are %s", p->name, tni_dtype(common)->text);
+            if (s.kind == TN_KIND_FLOAT && category < TNI_CAT_FLOAT)
+                return tn_fail(f, TN_TYPE, "'%s' is a float, the tensors are %s", p->name, tni_dtype(common)->text);
+        } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
+            double v;
+            memcpy(&v, at, sizeof v);
+            if (category < TNI_CAT_FLOAT && !(v == floor(v) && fabs(v) < 9e18))
+                return tn_fail(f, TN_TYPE, "'%s' is %g, the tensors are %s", p->name, v, tni_dtype(common)->text);
+        }
+    }
+    return true;
+}
+
+/* --- the check ------------------------------------------------------------------------------------------- */
+
+/* The dtype computed for operands of dtype d, by the row's kinds; TN_NO_DTYPE with an error. */
+static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
+    static const uint8_t bit[] = {TNI_KINDS_B, TNI_KINDS_I, TNI_KINDS_F, TNI_KINDS_C};
+    const tni_dtype_info *info = tni_dtype(d);
+    const uint32_t kinds = f->row->loop;
+    if (info->computes && kinds & bit[info->category]) return d;
+    if (info->computes && info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) && kinds & TNI_KINDS_F)
+        return f->block->context->default_dtype;
+    tn_fail(f, TN_TYPE, "is not defined for %s", info->text);
+    return TN_NO_DTYPE;
+}
+
+TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common) {
+    const uint32_t form = f->row->loop;
+    const tn_dtype result = form & TNI_FORM_PREDICATE ? TN_BOOL : common;
+    const tn_tensor *shaped[TNI_IN];
+    tni_shape s;
+    int n = 0;
+    if (f->row->gen->nparam > f->row->gen->nfixed && !promote_numbers(f, common)) return false;
+    if (!tni_broadcast_all(f, &s, f->in, f->nin)) return false;
+    for (int i = 0; i < f->nin; i++)
+        if (f->in[i] && !(f->in[i]->flags & TNI_NUMBER)) shaped[n++] = f->in[i];
+    tni_like_strides(&s, shaped, n);
+    f->note[0] = common;
+    f->note[1] = 0;
+    return tn_announce_strided(f, 0, result, s.ndim, s.size, s.stride);
+}
+
+/* Tensors of one computed dtype and shape, row-major, with numbers no wider: the common case, decided quickly.
+ * Returns the dtype, or TN_NO_DTYPE for the long way. */
+static tn_dtype promote_flat(tn_frame *f) {
+    static const uint8_t natural[TN_DTYPE_COUNT] = {0, 0, 0, 0, 0, 2, 2, 0, 0, 1, 1}; /* kinds bit: F32 F64 I32 I64 */
+    const tn_tensor *a = f->in[0], *first;
+    if (!a || f->row->loop & TNI_FORM_SELECT) return TN_NO_DTYPE;
+    first = a->flags & TNI_NUMBER && f->nin > 1 && f->in[1] ? f->in[1] : a;
+    if (!(first->flags & TNI_CONTIGUOUS) || first->flags & TNI_NUMBER || !(natural[first->dtype] & f->row->loop))
+        return TN_NO_DTYPE;
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *t = f->in[i];
+        if (!t) return TN_NO_DTYPE;
+        if (t == first) continue;
+        if (t->flags & TNI_NUMBER) {
+            if (!first->ndim || t->dtype == TN_C128 || (t->dtype == TN_F64 && natural[first->dtype] != TNI_KINDS_F))
+                return TN_NO_DTYPE;
+        } else if (t->dtype != first->dtype || !(t->flags & TNI_CONTIGUOUS) || !tni_same_shape(t, first)) {
+            return TN_NO_DTYPE;
+        }
+    }
+    f->note[1] = first == a ? 1 : 2;
+    return (tn_dtype)first->dtype;
+}
+
+TN_PRIV bool tni_pointwise_check(tn_frame *f) {
+    const int skip = f->row->loop & TNI_FORM_SELECT ? 1 : 0;
+    tn_dtype common = promote_flat(f);
+    if (common) {
+        const tn_tensor *first = f->in[f->note[1] - 1];
+        f->note[0] = common;
+        if (f->row->gen->nparam > f->row->gen->nfixed && !promote_numbers(f, common)) return false;
+        if (f->row->loop & TNI_FORM_PREDICATE) common = TN_BOOL;
+        return tn_announce(f, 0, common, first->ndim, first->size);
+    }
+    if (skip && f->in[0]->dtype != TN_BOOL)
+        return tn_fail(f, TN_TYPE, "'%s' is %s, it must be bool", f->row->gen->param[f->row->gen->fixed[0]].name,
+                       tni_dtype(f->in[0]->dtype)->text);
+    common = tni_result_type(f->block, f->in + skip, f->nin - skip);
+    if (!common) return tni_no_common_type(f, f->in + skip, f->nin - skip);
+    common = promote_kind(f, common);
+    return common && tni_pointwise_check_as(f, common);
+}
