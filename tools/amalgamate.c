@@ -9,9 +9,9 @@
  *   --on      OUT.h includes the header of BASE.c instead of repeating it (tensor_nn on tensor)
  *
  * Headers of src/api/ become the public part, the rest stands under #ifdef <ROOT>_IMPLEMENTATION.
- * A header with an include guard appears once. An .inl that is included more than once becomes a
- * section of the output, which the output reaches by including itself; other text without a guard
- * is repeated at each include. Every TN_API symbol is listed in the TN_PREFIX block; a hash of the
+ * A header with an include guard appears once. Text without one is repeated at each include, but
+ * where that would be long it becomes a section of the output, which includes itself to reach it.
+ * Every TN_API symbol is listed in the TN_PREFIX block; a hash of the
  * public part names the symbol that ties the objects of a program to one version of the header.
  * Run it from the top of the tree; it touches nothing but the files named and their includes. */
 #include <ctype.h>
@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILES = 1000, PATH = 512, NAME = 128, MAX_NAMES = 8000 };
+enum { MAX_FILES = 1000, PATH = 512, NAME = 128, MAX_NAMES = 8000, LONG_COPIES = 100000 };
 
 typedef struct text {
     char *at;
@@ -214,7 +214,7 @@ static file *included(const char *line, const file *by) {
 
 static bool is_api(const file *f) { return strstr(f->path, "src/api/") != NULL; }
 
-/* Counts inclusions: an .inl with more than one becomes a section. */
+/* Counts inclusions. */
 static void visit(file *f) {
     bool open = false;
     f->visited = true;
@@ -223,30 +223,31 @@ static void visit(file *f) {
         file *g = open ? NULL : included(p, f);
         open = comment_after(p, end, open);
         if (!g) continue;
-        g->inclusions += ends_with(g->path, ".inl");
+        g->inclusions++;
         if (!g->visited) visit(g);
     }
 }
 
 static void pack(file *f, text *to);
 
-/* The text compiled again: a section, which the output includes itself to reach. */
+/* Text that is compiled again: where copies would be long it becomes a section. */
 static void pack_again(file *g, text *to) {
-    if (packer.flat || g->inclusions < 2) {
-        pack(g, to);
-        return;
+    text body = {NULL, 0, 0};
+    const char *s = packer.suffix;
+    if (!g->section) pack(g, &body);
+    if (!g->section && (packer.flat || (size_t)g->inclusions * body.n < LONG_COPIES)) {
+        add(to, body.at, body.n);
+    } else {
+        if (!g->section) {
+            g->section = ++packer.nsections;
+            print(&packer.sections, "#%s TNI%s_SECTION == %d\n#undef TNI%s_SECTION\n",
+                  packer.sections.n ? "elif" : "if", s, g->section, s);
+            add(&packer.sections, body.at, body.n);
+        }
+        print(to, "#define TNI%s_SECTION %d /* %s */\n", s, g->section, g->path);
+        print(to, "#include TN%s_HEADER_NAME\n", s);
     }
-    if (!g->section) {
-        text body = {NULL, 0, 0};
-        g->section = ++packer.nsections;
-        pack(g, &body);
-        print(&packer.sections, "#%s TNI%s_SECTION == %d\n#undef TNI%s_SECTION\n",
-              packer.sections.n ? "elif" : "if", packer.suffix, g->section, packer.suffix);
-        add(&packer.sections, body.at, body.n);
-        free(body.at);
-    }
-    print(to, "#define TNI%s_SECTION %d /* %s */\n", packer.suffix, g->section, g->path);
-    print(to, "#include TN%s_HEADER_NAME\n", packer.suffix);
+    free(body.at);
 }
 
 static void pack_include(file *g, const file *by, int depth, text *to) {

@@ -77,7 +77,7 @@ static bool door_lists(tni_call *c, unsigned *any) {
         memcpy(&l, (const char *)f->args + p->offset, sizeof l);
         for (int64_t k = 0; k < l.n; k++) {
             tn_tensor *t = l.at[k];
-            if (!t && !(p->flags & TN_P_OPTIONAL))
+            if (!t && !(p->flags & TN_P_HOLES))
                 return tn_fail(f, TN_INVALID, "'%s' has NULL at position %lld", p->name, (long long)k);
             if (t) *any |= t->flags | (t->owner->context != f->block->context ? 1u << 31 : 0);
             f->in[f->nin++] = t;
@@ -117,11 +117,21 @@ static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
     return true;
 }
 
+static bool door_out_given(const tn_gen *gen, const void *args) {
+    tn_tensor *first[4];
+    if (gen->out_offset == UINT16_MAX) return false;
+    memcpy(first, (const char *)args + gen->out_offset, (gen->nresults > 4 ? 4u : gen->nresults) * sizeof first[0]);
+    for (int k = 0; k < gen->nresults && k < 4; k++)
+        if (first[k]) return true;
+    return false;
+}
+
 /* Outputs that are given: self of an in-place call, or out=. */
 static bool door_given(tni_call *c, unsigned any) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
     if (f->inplace) {
+        if (door_out_given(gen, f->args)) return tn_fail(f, TN_INVALID, "the in-place form has no .out");
         if (!(f->row->forms & TN_INPLACE)) return tn_fail(f, TN_INVALID, "there is no in-place form");
         f->given[0] = f->in[0];
         f->ngiven = 1;
@@ -168,15 +178,6 @@ static bool door_generator(tn_frame *f) {
             memcpy(&f->generator, (const char *)f->args + gen->param[i].offset, sizeof f->generator);
     if (!f->generator) f->generator = tni_generator_default(f->block);
     return f->generator != NULL;
-}
-
-static bool door_out_given(const tn_gen *gen, const void *args) {
-    tn_tensor *first[4];
-    if (gen->out_offset == UINT16_MAX) return false;
-    memcpy(first, (const char *)args + gen->out_offset, (gen->nresults > 4 ? 4u : gen->nresults) * sizeof first[0]);
-    for (int k = 0; k < gen->nresults && k < 4; k++)
-        if (first[k]) return true;
-    return false;
 }
 
 static bool door_enter(tni_call *c) {
@@ -389,7 +390,7 @@ static bool door_prepare(tni_call *c) {
         if (!(f->node = tni_node_new(f))) return false;
         if (f->ngiven && f->given[0]->flags & TNI_VIEW && !(c->rebase = tni_view_rebase(f, f->given[0]))) return false;
     }
-    return TNI_LIKELY(!(b->hooks & TNI_HOOK_RECORD)) || f->meta || tni_record_call(c);
+    return TNI_LIKELY(!(tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD)) || f->meta || tni_record_call(c);
 }
 
 /* A floating result of a row without a gradient cannot join a graph. */
@@ -483,6 +484,19 @@ static bool door_primitive(tni_call *c) {
     return true;
 }
 
+/* Whether the composed result k may be copied into the given tensor. */
+static bool door_fits_given(tn_frame *f, int k) {
+    char has[128], wants[128];
+    const tn_tensor *t = f->given[k], *made = f->out[k];
+    if (tni_overlaps_itself(t)) return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first", f->inplace ? "self" : "out");
+    if (!tni_can_cast(made->dtype, t->dtype))
+        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s", tni_dtype(made->dtype)->text,
+                       tni_dtype(t->dtype)->text);
+    if (tni_same_shape(t, made)) return true;
+    return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", f->inplace ? "self" : "out",
+                   tni_shape_text(has, sizeof has, t->ndim, t->size), tni_shape_text(wants, sizeof wants, made->ndim, made->size));
+}
+
 /* A composed row calls operators in a scope of its own and hands its results out. */
 static bool door_compose(tni_call *c) {
     tn_frame *f = &c->f;
@@ -494,7 +508,8 @@ static bool door_compose(tni_call *c) {
     for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
     ok = ok && f->row->compose(f) && !b->failed;
     for (int k = 0; ok && k < f->ngiven; k++) {
-        if (!tnp_copy_(f->given[k], f->out[k])) ok = false;
+        if (!door_fits_given(f, k)) ok = false;
+        else if (!tnp_copy_(f->given[k], f->out[k])) ok = false;
         else f->out[k] = f->given[k];
     }
     if (ok) {
@@ -564,14 +579,14 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     c.rebase = NULL;
     if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
     b->frame = f;
-    if (TNI_UNLIKELY(b->hooks & TNI_HOOK_PROFILE)) begin = tni_now(b->context);
+    if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) begin = tni_now(b->context);
     ok = door_enter(&c);
     if (ok) ok = row->compose ? door_compose(&c) : door_primitive(&c);
     else f->nout = 0;
     if (TNI_UNLIKELY(f->scratch != NULL)) tni_put(b, b, f->scratch, (int64_t)f->scratch_bytes);
     if (TNI_UNLIKELY(c.in_more != NULL)) tni_put(b, b, c.in_more, c.in_bytes);
     if (TNI_UNLIKELY(!ok)) tni_call_error(f);
-    if (TNI_UNLIKELY(b->hooks & TNI_HOOK_PROFILE)) door_profile(&c, begin);
+    if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) door_profile(&c, begin);
     b->frame = f->caller;
     door_results(&c, results, ok);
     if (TNI_UNLIKELY(!ok) && !b->frame && !b->place_hold) tni_error_tell(b);

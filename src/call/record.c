@@ -149,7 +149,7 @@ TN_API bool tn_record_begin(void) {
     if (!b->recording) return false;
     b->recording->b = b;
     b->recording->first = b->recording->last = NULL;
-    b->hooks |= TNI_HOOK_RECORD;
+    tni_hook_set(b, TNI_HOOK_RECORD, true);
     return true;
 }
 
@@ -161,7 +161,7 @@ TN_API tn_recording *tn_record_end(void) {
         return NULL;
     }
     b->recording = NULL;
-    b->hooks &= ~(uint32_t)TNI_HOOK_RECORD;
+    tni_hook_set(b, TNI_HOOK_RECORD, false);
     return r;
 }
 

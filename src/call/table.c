@@ -89,6 +89,7 @@ static void table_adopt(tni_block *b) { tni_end(b, 0); } /* the scopes that a th
 TN_PRIV bool tni_context_ready(tn_context *c) {
     c->adopt = table_adopt;
     c->kernels = tni_kernels_of(c->isa);
+    while (!c->kernels && !c->options.isa && c->isa > TNI_ISA_SCALAR) c->kernels = tni_kernels_of(--c->isa);
     c->default_dtype = TN_F32;
     tni_context_at_end(c, tni_tensors_at_end);
     return c->kernels != NULL;
