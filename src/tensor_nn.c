@@ -20,7 +20,6 @@
 #include "nn/init.c"
 #include "nn/activation.c"
 #include "nn/attention.c"
-#include "nn/checkpoint.c"
 #include "nn/container.c"
 #include "nn/conv.c"
 #include "nn/linear.c"
@@ -34,5 +33,7 @@
 
 #include "data/dataset.c"
 #include "data/loader.c"
+#include "data/checkpoint.c"
+#include "data/train.c"
 
 #include "gen/modules.c"

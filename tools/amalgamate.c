@@ -22,7 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILES = 1000, PATH = 512, NAME = 128, MAX_NAMES = 8000, LONG_COPIES = 100000 };
+enum { MAX_FILES = 1000, PATH = 512, NAME = 128, MAX_NAMES = 8000 };
+enum { LONG_COPIES = 100000 }; /* bytes of repeated text that are worth a section */
 
 typedef struct text {
     char *at;
@@ -58,7 +59,6 @@ static void fail(const char *format, ...) {
 }
 
 /* --- text and files ------------------------------------------------------------------------ */
-
 static void add(text *t, const char *from, size_t n) {
     if (t->n + n + 1 > t->room) {
         t->room = (t->n + n + 1) * 2;
@@ -99,7 +99,6 @@ static const char *line_end(const char *at) {
 static const char *skip_blanks(const char *at) { return at + strspn(at, " \t"); }
 
 static bool is_word(int c) { return isalnum(c) || c == '_'; }
-
 /* The word of a directive line ("define" of "# define X") and what follows; NULL: no directive. */
 static const char *directive(const char *line, char word[NAME]) {
     line = skip_blanks(line);

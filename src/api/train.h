@@ -16,10 +16,10 @@ TNI_EXTERN_C_BEGIN
 
 /* --- checkpoints ----------------------------------------------------------------------------------------------- */
 
-typedef struct tn_number {
+typedef struct tn_named_number {
     const char *name;
     double value;
-} tn_number;
+} tn_named_number;
 
 /* What belongs together; NULL members are left out (when saving) or left as they are (when loading). */
 typedef struct tn_state {
@@ -27,7 +27,7 @@ typedef struct tn_state {
     tn_optimizer *optimizer;
     tn_schedule *schedule;
     tn_generator *generator;
-    tn_number *numbers; /* train.<name>; loading fills the values, NaN for those that the file lacks */
+    tn_named_number *numbers; /* train.<name>; loading fills the values, NaN for those that the file lacks */
     int64_t nnumbers;
 } tn_state;
 /* Saved atomically. Loading is all or nothing: a file that lacks a part asked for, or does not fit, changes nothing.

@@ -47,7 +47,7 @@ static double train_hits(tn_tensor *output, tn_tensor *target) {
     if (!output || !target || tn_ndim(output) != 2 || tn_ndim(target) != 1 || tn_dtype_of(target) != TN_I64) return -1;
     mode = tn_set_grad_mode(false);
     same = tnp_eq(tnp_argmax(output, 1, false), target);
-    hits = tn_item(tnp_sum(same, TN_NO_DTYPE));
+    hits = tn_item(tnp_sum(same, tn_no_dims(), false, TN_NO_DTYPE));
     tn_set_grad_mode(mode);
     return hits;
 }
@@ -169,7 +169,7 @@ TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, do
 
 /* --- the run -------------------------------------------------------------------------------------------------------------- */
 
-static tn_state train_state(const tn_train_args *a, tn_number *epoch) {
+static tn_state train_state(const tn_train_args *a, tn_named_number *epoch) {
     tn_state s;
     memset(&s, 0, sizeof s);
     s.model = a->model;
@@ -184,7 +184,7 @@ static tn_state train_state(const tn_train_args *a, tn_number *epoch) {
 /* Evaluation, schedule and checkpoint after an epoch's steps. */
 static bool train_epoch_end(train_run *r) {
     const tn_train_args *a = r->a;
-    tn_number done;
+    tn_named_number done;
     train_sums s;
     done.name = "epoch";
     done.value = (double)(r->p.epoch + 1);
@@ -206,7 +206,7 @@ static bool train_exists(const char *path) {
 
 static bool train_resume(train_run *r) {
     const tn_train_args *a = r->a;
-    tn_number done;
+    tn_named_number done;
     tn_state state;
     done.name = "epoch";
     done.value = 0;

@@ -8,10 +8,27 @@
 #include "../simd/vocabulary.h"
 #include "conv_type.inl"
 #include "../simd/end.h"
+#if TNI_ISA == 2 /* what AVX2 does as well, or rarely; the bits are the same */
+#define gemm_row_f32_avx512 gemm_row_f32_avx2
+#define gemm_row_f64_avx512 gemm_row_f64_avx2
+#define conv_direct_f32_avx512 conv_direct_f32_avx2
+#define conv_rows_f32_avx512 conv_rows_f32_avx2
+#define conv_weight_one_f32_avx512 conv_weight_one_f32_avx2
+#define conv_f64_avx512 conv_f64_avx2
+#define conv_direct_f64_avx512 conv_direct_f64_avx2
+#define conv_rows_f64_avx512 conv_rows_f64_avx2
+#define conv_weight_f64_avx512 conv_weight_f64_avx2
+#define conv_weight_one_f64_avx512 conv_weight_one_f64_avx2
+#define gemm_pack_b_f64_avx512 gemm_pack_b_f64_avx2
+#define gemm_columns_f64_avx512 gemm_columns_f64_avx2
+#define max_pool_pairs_avx512 max_pool_pairs_avx2
+#define max_pool_pairs_grad_avx512 max_pool_pairs_grad_avx2
+#else
 #define TNI_TYPE_F64
 #include "../simd/vocabulary.h"
 #include "conv_type.inl"
 #include "../simd/end.h"
+#endif
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options

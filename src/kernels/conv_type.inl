@@ -38,8 +38,8 @@ static void TNI_FNT(conv_pack_slow)(T *to, const tni_conv *v, const int64_t *off
  * has room for the last. */
 static void TNI_FNT(conv_pack)(T *to, const tni_conv *v, const int64_t *offset, int64_t depth,
                                const TNI_FNT(conv_piece) *piece, int pieces) {
-    const T *from[GEMM_COLS + 1];
-    int64_t lane[GEMM_COLS + 1];
+    const T *from[GEMM_COLS + 3];
+    int64_t lane[GEMM_COLS + 3];
     int n = 0;
     for (int i = 0; i < pieces; i++)
         for (int64_t j = 0; j < piece[i].n; j += W, n++) from[n] = (const T *)v->source + piece[i].source + j, lane[n] = piece[i].lane + j;
@@ -86,7 +86,7 @@ static void TNI_FNT(conv)(const tni_conv *v) {
     q.b_row = GEMM_COLS;
     q.alpha = 1;
     for (int64_t k = 0; k < v->k; k += TNI_K_BLOCK) {
-        q.k = v->k - k < TNI_K_BLOCK ? v->k - k : TNI_K_BLOCK;
+        q.k = v->k - k < TNI_K_BLOCK ? v->k - k : (int64_t)TNI_K_BLOCK;
         for (int64_t at = 0; at < v->count; at += GEMM_COLS) {
             const int64_t n = v->count - at < GEMM_COLS ? v->count - at : GEMM_COLS;
             const int pieces = TNI_FNT(conv_pieces)(v, v->first + at, n, piece);
@@ -102,6 +102,7 @@ static void TNI_FNT(conv)(const tni_conv *v) {
     }
 }
 
+#if TNI_ISA != 2 /* memory sets the speed of these: AVX-512 takes those of AVX2 */
 /* Rows of n elements, to_step and from_step apart. */
 static void TNI_FNT(conv_rows)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows, int64_t n) {
     T *p = (T *)to;
@@ -141,6 +142,7 @@ static void TNI_FNT(conv_direct)(const tni_conv *v) {
             }
         }
 }
+#endif
 
 /* --- gradient of weights ------------------------------------------------------------------------------------- */
 
@@ -197,6 +199,7 @@ static void TNI_FNT(conv_weight)(const tni_conv_weight *v) {
     for (; i < v->rows; i++) TNI_FNT(conv_weight1)(v, v->offset + i, w + i * GEMM_COLS);
 }
 
+#if TNI_ISA != 2
 /* n = 1: w (rows) += sum over pixels of source (pixel; offset[k]) grad (pixel), in 16 lanes along x that are folded by
  * halves at the end of the block. grad lies like the source. */
 static void TNI_FNT(conv_weight_one)(const tni_conv_weight *v) {
@@ -221,6 +224,7 @@ static void TNI_FNT(conv_weight_one)(const tni_conv_weight *v) {
         w[k] = v->add ? w[k] + lane[0] : lane[0];
     }
 }
+#endif
 
 static void TNI_FNT(gemm_pack_b)(void *to, const void *from, int64_t lane, int64_t row, int64_t n, int64_t depth) {
     TNI_FNT(gemm_pack)((T *)to, GEMM_COLS, (const T *)from, lane, row, n, depth);

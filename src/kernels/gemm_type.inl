@@ -13,8 +13,10 @@ typedef struct TNI_FNT(gemm_tiles) {
 
 typedef void (*TNI_FNT(gemm_tile))(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c, int64_t c_row, bool add);
 GEMM_TILE(1, GEMM_R1)
-GEMM_TILE(2, GEMM_R2)
 GEMM_TILE(4, GEMM_R4)
+#if TNI_ISA > 0
+GEMM_TILE(2, GEMM_R2)
+#endif
 #if TNI_ISA == 1
 GEMM_TILE(6, GEMM_R6)
 #elif TNI_ISA >= 2
@@ -24,14 +26,21 @@ GEMM_TILE(8, GEMM_R8)
 GEMM_TILE(14, GEMM_R14)
 #endif
 
-/* The tallest tile of at most m rows; *h its height. */
+/* The tallest tile of at most m rows, but for a remainder that two lower ones do faster; *h its height. */
 TNI_INLINE TNI_FNT(gemm_tile) TNI_FNT(gemm_pick)(int64_t m, int64_t *h) {
+#if TNI_ISA == 1
+    if (m == 8 || m == 9) return *h = 4, TNI_FNT(gemm_tile4);
+#elif TNI_ISA == 2
+    if (m == 16) return *h = 8, TNI_FNT(gemm_tile8);
+#endif
     if (m >= GEMM_ROWS) return *h = GEMM_ROWS, GEMM_FULL;
 #if TNI_ISA == 2
     if (m >= 8) return *h = 8, TNI_FNT(gemm_tile8);
 #endif
     if (m >= 4) return *h = 4, TNI_FNT(gemm_tile4);
+#if TNI_ISA > 0
     if (m >= 2) return *h = 2, TNI_FNT(gemm_tile2);
+#endif
     return *h = 1, TNI_FNT(gemm_tile1);
 }
 
@@ -144,7 +153,8 @@ static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) *q
     T edge[GEMM_ROWS * GEMM_COLS];
     const int64_t step = g->panel ? 1 : g->a_row, skip = g->panel ? g->panel - GEMM_ROWS : 0;
     for (int64_t i = 0, h; i < g->m; i += h, c += h * g->c_row) {
-        const TNI_FNT(gemm_tile) tile = TNI_FNT(gemm_pick)(g->m - i, &h);
+        const int64_t left = g->m - i; /* a panel is not divided between two tiles of other heights */
+        const TNI_FNT(gemm_tile) tile = TNI_FNT(gemm_pick)(g->panel && left > GEMM_ROWS ? GEMM_ROWS : left, &h);
         if (n == GEMM_COLS && g->c_col == 1) {
             tile(q, a, b, c, g->c_row, add);
         } else {
@@ -164,7 +174,7 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
     q.a_col = (ptrdiff_t)((g->panel ? GEMM_ROWS : g->a_col) * (int64_t)sizeof(T));
     q.alpha = (T)g->alpha, q.start = zeros;
     for (int64_t k = 0; k < g->k; k += TNI_K_BLOCK) {
-        q.k = g->k - k < TNI_K_BLOCK ? g->k - k : TNI_K_BLOCK;
+        q.k = g->k - k < TNI_K_BLOCK ? g->k - k : (int64_t)TNI_K_BLOCK;
         const T *a = (const T *)g->a + k * (g->panel ? GEMM_ROWS : g->a_col);
         const bool pack = g->b_col != 1 || (g->m > 2 * GEMM_ROWS && q.k * span * (int64_t)sizeof(T) > 16384);
         for (int64_t j = 0; j < g->n; j += GEMM_COLS) {
@@ -178,6 +188,7 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
     }
 }
 
+#if TNI_ISA != 2 /* memory sets the speed */
 /* m = 1, b_col = c_col = 1, n a multiple of W: rows of b are walked along, four at a time, while the sums of
  * GEMM_WIDE columns stay in the first cache. Each element's chain is that of the tiles. */
 static void TNI_FNT(gemm_row)(const tni_gemm *g) {
@@ -187,7 +198,7 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
     const int64_t s = g->a_col, r = g->b_row;
     for (int64_t j = 0; j < g->n; j += WIDE)
         for (int64_t k0 = 0; k0 < g->k; k0 += TNI_K_BLOCK) {
-            const int64_t n = g->n - j < WIDE ? g->n - j : WIDE, k1 = g->k - k0 < TNI_K_BLOCK ? g->k : k0 + TNI_K_BLOCK;
+            const int64_t n = g->n - j < WIDE ? g->n - j : (int64_t)WIDE, k1 = g->k - k0 < TNI_K_BLOCK ? g->k : k0 + TNI_K_BLOCK;
             T *c = (T *)g->c + j;
             int64_t k = k0;
             for (int64_t i = 0; i < n; i += W) V_ST(sum + i, V_ZERO());
@@ -211,5 +222,6 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
             }
         }
 }
+#endif
 
 #undef GEMM_SIDE

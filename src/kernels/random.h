@@ -1,9 +1,18 @@
-/* random.h - kernel entries of this family: K(ret, name, params). */
+/* random.h - kernel entries that turn random words into numbers: K(ret, name, params). */
 #ifndef TNI_KERNELS_RANDOM_H
 #define TNI_KERNELS_RANDOM_H
 
 #include "../base/base.h"
 
-#define TNI_KERNELS_RANDOM(K)
+#define TNI_KERNELS_RANDOM(K)                                                                                \
+    /* In place: n words become floats (word & 0xffffff) * 2^-24 * (to - from) + from, each step rounded. */ \
+    K(void, uniform_f32, (void *x, int64_t n, float from, float to))                                         \
+    /* In place: 16 uniform floats become 16 normal ones, `blocks` times. */                                 \
+    K(void, normal_f32, (float *x, int64_t blocks, float mean, float std))                                   \
+    /* (a, b) become r cos t, r sin t with t = 2 pi b, r^2 = -2 log(1 - a); `swap`: with a and b exchanged,  \
+     * and by log1p(-b). */                                                                                  \
+    K(void, normal_f64, (double *a, double *b, int64_t n, bool swap))                                        \
+    /* x = -log1p(-x) */                                                                                     \
+    K(void, exponential_f64, (double *x, int64_t n))
 
 #endif

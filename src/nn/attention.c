@@ -21,28 +21,28 @@ static bool multihead_attention_reset(tn_module *m) {
 }
 
 /* The sizes of a call: query (L, N, E), key and value (S, N, E), H heads of E / H. */
-typedef struct attention_sizes {
+typedef struct mha_sizes {
     int64_t l, s, n, e, heads, head;
-} attention_sizes;
+} mha_sizes;
 
 /* A bool mask (true: not seen) as numbers to add; others as they are. */
-static tn_tensor *attention_mask(tn_tensor *mask, tn_tensor *like) {
+static tn_tensor *mha_mask(tn_tensor *mask, tn_tensor *like) {
     tn_tensor *zero;
     if (!mask || tn_dtype_of(mask) != TN_BOOL) return mask;
     zero = tnp_zeros(tn_shape(mask), tn_dtype_of(like), tn_device_of(like));
     return tnp_masked_fill_scalar(zero, mask, tn_float(-HUGE_VAL));
 }
 
-static tn_tensor *attention_reshape(tn_tensor *t, int ndim, int64_t a, int64_t b, int64_t c, int64_t d) {
+static tn_tensor *mha_reshape(tn_tensor *t, int ndim, int64_t a, int64_t b, int64_t c, int64_t d) {
     int64_t size[4];
     size[0] = a, size[1] = b, size[2] = c, size[3] = d;
     return tnp_reshape(t, tn_ints_of(size, ndim));
 }
 
 /* attn_mask (L, S) or (N * H, L, S) and key_padding_mask (N, S) in one mask that fits (N * H, L, S). */
-static bool attention_masks(const attention_sizes *z, const tn_nn_multihead_attention_forward_args *a, tn_tensor *q,
+static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forward_args *a, tn_tensor *q,
                             tn_tensor **mask) {
-    tn_tensor *attn = attention_mask(a->attn_mask, q), *pad = attention_mask(a->key_padding_mask, q);
+    tn_tensor *attn = mha_mask(a->attn_mask, q), *pad = mha_mask(a->key_padding_mask, q);
     const tn_tensor *given = a->attn_mask;
     *mask = NULL;
     if (given && !(tn_ndim(given) == 2 && tn_size(given, 0) == z->l && tn_size(given, 1) == z->s) &&
@@ -54,8 +54,8 @@ static bool attention_masks(const attention_sizes *z, const tn_nn_multihead_atte
         if (tn_numel(pad) != z->n * z->s)
             return tni_nn_error(TN_INVALID, "key_padding_mask: expected (%lld, %lld)", (long long)z->n, (long long)z->s);
         wide[0] = z->n, wide[1] = z->heads, wide[2] = 1, wide[3] = z->s;
-        pad = tnp_expand(attention_reshape(pad, 4, z->n, 1, 1, z->s), tn_ints_of(wide, 4));
-        pad = attention_reshape(pad, 3, z->n * z->heads, 1, z->s, 0);
+        pad = tnp_expand(mha_reshape(pad, 4, z->n, 1, 1, z->s), tn_ints_of(wide, 4));
+        pad = mha_reshape(pad, 3, z->n * z->heads, 1, z->s, 0);
         if (!pad) return false;
     }
     if (a->attn_mask && !attn) return false;
@@ -64,17 +64,17 @@ static bool attention_masks(const attention_sizes *z, const tn_nn_multihead_atte
 }
 
 /* x (T, N, E) through its third of the projection, as (N * H, T, E / H). */
-static tn_tensor *attention_project(const tn_nn_multihead_attention_self *s, const attention_sizes *z, int third,
+static tn_tensor *mha_project(const tn_nn_multihead_attention_self *s, const mha_sizes *z, int third,
                                     tn_tensor *x) {
     int64_t from = third * z->e, to = from + z->e;
     tn_tensor *w = tnp_slice(s->in_proj_weight, 0, from, to, 1);
     tn_tensor *b = s->in_proj_bias ? tnp_slice(s->in_proj_bias, 0, from, to, 1) : NULL;
     tn_tensor *y = w && (b || !s->in_proj_bias) ? tnp_linear(x, w, b) : NULL;
-    return tnp_transpose(attention_reshape(y, 3, tn_size(x, 0), z->n * z->heads, z->head, 0), 0, 1);
+    return tnp_transpose(mha_reshape(y, 3, tn_size(x, 0), z->n * z->heads, z->head, 0), 0, 1);
 }
 
 /* softmax(q k^T / sqrt(d) + mask), with dropout: (N * H, L, S). */
-static tn_tensor *attention_weights(const tn_nn_multihead_attention_self *s, const attention_sizes *z, tn_tensor *q,
+static tn_tensor *mha_weights(const tn_nn_multihead_attention_self *s, const mha_sizes *z, tn_tensor *q,
                                     tn_tensor *k, tn_tensor *mask) {
     tn_tensor *scaled = tnp_mul_scalar(q, tn_float(sqrt(1.0 / (double)z->head)));
     tn_tensor *w = tnp_matmul(scaled, tnp_transpose(k, -2, -1));
@@ -84,10 +84,10 @@ static tn_tensor *attention_weights(const tn_nn_multihead_attention_self *s, con
 }
 
 /* The averaged, or all, attention weights as torch returns them. */
-static tn_tensor *attention_report(const attention_sizes *z, tn_tensor *w, bool average, bool batched) {
-    tn_tensor *all = attention_reshape(w, 4, z->n, z->heads, z->l, z->s);
+static tn_tensor *mha_report(const mha_sizes *z, tn_tensor *w, bool average, bool batched) {
+    tn_tensor *all = mha_reshape(w, 4, z->n, z->heads, z->l, z->s);
     int64_t dim = 1;
-    if (average && all) all = tnp_mean_dim(all, tn_ints_of(&dim, 1), false, TN_NO_DTYPE);
+    if (average && all) all = tnp_mean(all, tn_ints_of(&dim, 1), false, TN_NO_DTYPE);
     return all && !batched ? tnp_squeeze_dim(all, 0) : all;
 }
 
@@ -96,7 +96,7 @@ static tn_tensor *attention_time_first(tn_tensor *t, bool batched, bool batch_fi
     return batch_first ? tnp_transpose(t, 0, 1) : t;
 }
 
-static bool attention_fits(const attention_sizes *z, const tn_tensor *q, const tn_tensor *k, const tn_tensor *v) {
+static bool mha_fits(const mha_sizes *z, const tn_tensor *q, const tn_tensor *k, const tn_tensor *v) {
     if (tn_ndim(k) != tn_ndim(q) || tn_ndim(v) != tn_ndim(q) || (tn_ndim(q) != 2 && tn_ndim(q) != 3))
         return tni_nn_error(TN_INVALID, "query, key and value must have 2 or 3 dimensions alike");
     return z->e > 0;
@@ -104,10 +104,10 @@ static bool attention_fits(const attention_sizes *z, const tn_tensor *q, const t
 
 static bool multihead_attention_forward(tn_mframe *f) {
     TN_FORWARD(multihead_attention, s, a, f);
-    attention_sizes z = {0, 0, 0, s->o.embed_dim, s->o.num_heads, s->o.embed_dim / s->o.num_heads};
+    mha_sizes z = {0, 0, 0, s->o.embed_dim, s->o.num_heads, s->o.embed_dim / s->o.num_heads};
     bool batched = tn_ndim(a->query) == 3;
     tn_tensor *q, *k, *v, *w, *y, *mask;
-    if (!attention_fits(&z, a->query, a->key, a->value)) return false;
+    if (!mha_fits(&z, a->query, a->key, a->value)) return false;
     q = attention_time_first(a->query, batched, s->o.batch_first);
     k = attention_time_first(a->key, batched, s->o.batch_first);
     v = attention_time_first(a->value, batched, s->o.batch_first);
@@ -115,15 +115,15 @@ static bool multihead_attention_forward(tn_mframe *f) {
     z.l = tn_size(q, 0), z.s = tn_size(k, 0), z.n = tn_size(q, 1);
     if (tn_size(k, 1) != z.n || tn_size(v, 1) != z.n || tn_size(v, 0) != z.s)
         return tni_nn_error(TN_INVALID, "key and value must have the query's batch and one length");
-    if (!attention_masks(&z, a, q, &mask)) return false;
-    w = attention_weights(s, &z, attention_project(s, &z, 0, q), attention_project(s, &z, 1, k), mask);
-    y = tnp_matmul(w, attention_project(s, &z, 2, v));
-    y = attention_reshape(tnp_transpose(y, 0, 1), 3, z.l, z.n, z.e, 0);
+    if (!mha_masks(&z, a, q, &mask)) return false;
+    w = mha_weights(s, &z, mha_project(s, &z, 0, q), mha_project(s, &z, 1, k), mask);
+    y = tnp_matmul(w, mha_project(s, &z, 2, v));
+    y = mha_reshape(tnp_transpose(y, 0, 1), 3, z.l, z.n, z.e, 0);
     if (!y) return false;
     y = tni_forward_child(f, s->out_proj, y);
     if (y && batched && s->o.batch_first) y = tnp_transpose(y, 0, 1);
     f->out[0] = y && !batched ? tnp_squeeze_dim(y, 1) : y;
-    f->out[1] = f->out[0] && a->need_weights ? attention_report(&z, w, a->average_attn_weights, batched) : NULL;
+    f->out[1] = f->out[0] && a->need_weights ? mha_report(&z, w, a->average_attn_weights, batched) : NULL;
     return f->out[0] && (f->out[1] || !a->need_weights);
 }
 /* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. attn_output_weights is NULL

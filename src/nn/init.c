@@ -22,7 +22,7 @@ static tn_tensor *init_end(init_quiet *q, tn_tensor *t, const tn_tensor *result)
 
 TN_API tn_tensor *tn_init_constant_(tn_tensor *t, double value) {
     init_quiet q;
-    return init_begin(&q, t) ? init_end(&q, t, tnp_fill__scalar(t, tn_float(value))) : NULL;
+    return init_begin(&q, t) ? init_end(&q, t, tnp_fill_(t, tn_float(value))) : NULL;
 }
 TN_API tn_tensor *tn_init_uniform_(tn_tensor *t, double from, double to) {
     init_quiet q;

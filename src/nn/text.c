@@ -31,13 +31,13 @@ TN_PRIV void tni_float_text(char *text, size_t room, double v) {
 /* --- options ------------------------------------------------------------------------------------------------ */
 
 /* An item of a row's `repr`: [?]name[[count]][=]['] */
-typedef struct text_item {
+typedef struct repr_item {
     tni_span name;
     bool unless_default, named, quoted, tuple;
     int count; /* of a tuple; 0: as many as there are */
-} text_item;
+} repr_item;
 
-static bool text_item_next(tni_span *list, text_item *t) {
+static bool repr_item_next(tni_span *list, repr_item *t) {
     tni_span s;
     if (!tni_item_next(list, &s)) return false;
     memset(t, 0, sizeof *t);
@@ -56,41 +56,41 @@ static bool text_item_next(tni_span *list, text_item *t) {
     return true;
 }
 
-static void text_int(tni_buffer *b, int64_t v) {
+static void repr_int(tni_buffer *b, int64_t v) {
     if (v == TN_NONE) tni_buffer_text(b, "None");
     else tni_buffer_text(b, "%lld", (long long)v);
 }
 
-static void text_float(tni_buffer *b, double v) {
+static void repr_float(tni_buffer *b, double v) {
     char text[48];
     tni_float_text(text, sizeof text, v);
     tni_buffer_text(b, "%s", text);
 }
 
-static void text_ints(tni_buffer *b, tn_ints list, const text_item *t) {
+static void repr_ints(tni_buffer *b, tn_ints list, const repr_item *t) {
     int64_t n = t->count ? t->count : list.n;
     if (list.n < 0) {
         tni_buffer_text(b, "None");
     } else if (list.n == 1 && !t->tuple) {
-        text_int(b, list.at[0]);
+        repr_int(b, list.at[0]);
     } else {
         for (int64_t i = 0; i < n; i++) {
             tni_buffer_text(b, "%s", i ? ", " : "(");
-            text_int(b, list.at[list.n == 1 ? 0 : i]);
+            repr_int(b, list.at[list.n == 1 ? 0 : i]);
         }
         tni_buffer_text(b, n == 0 ? "()" : n == 1 ? ",)" : ")");
     }
 }
 
-static void text_maybe(tni_buffer *b, const tn_param *p, const char *at) {
+static void repr_maybe(tni_buffer *b, const tn_param *p, const char *at) {
     tn_maybe v = {0, TN_GIVEN};
     if (p->flags & TN_P_MAYBE) memcpy(&v, at, sizeof v);
     else memcpy(&v.value, at, sizeof v.value);
-    if (v.given == TN_GIVEN) text_float(b, v.value);
+    if (v.given == TN_GIVEN) repr_float(b, v.value);
     else tni_buffer_text(b, "None");
 }
 
-static void text_small(tni_buffer *b, const tn_param *p, const char *at, const char *quote) {
+static void repr_small(tni_buffer *b, const tn_param *p, const char *at, const char *quote) {
     int32_t v;
     memcpy(&v, at, sizeof v);
     if (v == 0) tni_buffer_text(b, "None");
@@ -99,7 +99,7 @@ static void text_small(tni_buffer *b, const tn_param *p, const char *at, const c
     else tni_buffer_text(b, "%s", tn_device_name(v));
 }
 
-static void text_value(tni_buffer *b, const tn_module *m, const tn_param *p, const text_item *t) {
+static void repr_value(tni_buffer *b, const tn_module *m, const tn_param *p, const repr_item *t) {
     const char *at = (const char *)tni_options(m) + p->offset;
     int64_t v;
     tn_ints list;
@@ -107,14 +107,14 @@ static void text_value(tni_buffer *b, const tn_module *m, const tn_param *p, con
     switch (p->type) {
     case TN_T_INT:
         memcpy(&v, at, sizeof v);
-        text_int(b, v);
+        repr_int(b, v);
         break;
     case TN_T_BOOL: tni_buffer_text(b, *(const bool *)at ? "True" : "False"); break;
     case TN_T_FLOAT:
-    case TN_T_SCALAR: text_maybe(b, p, at); break;
+    case TN_T_SCALAR: repr_maybe(b, p, at); break;
     case TN_T_INTS:
         memcpy(&list, at, sizeof list);
-        text_ints(b, list, t);
+        repr_ints(b, list, t);
         break;
     case TN_T_STRING:
         memcpy(&string, at, sizeof string);
@@ -122,12 +122,12 @@ static void text_value(tni_buffer *b, const tn_module *m, const tn_param *p, con
         break;
     case TN_T_ENUM:
     case TN_T_DTYPE:
-    case TN_T_DEVICE: text_small(b, p, at, t->quoted ? "'" : ""); break;
+    case TN_T_DEVICE: repr_small(b, p, at, t->quoted ? "'" : ""); break;
     default: tni_buffer_text(b, "..."); break;
     }
 }
 
-static bool text_list_same(tn_ints a, tn_ints b) {
+static bool repr_list_same(tn_ints a, tn_ints b) {
     int64_t n = a.n > b.n ? a.n : b.n;
     if (a.n < 0 || b.n < 0) return a.n == b.n;
     for (int64_t i = 0; i < n; i++) /* one number stands for all */
@@ -136,7 +136,7 @@ static bool text_list_same(tn_ints a, tn_ints b) {
     return true;
 }
 
-static bool text_is_default(const tn_module *m, const tn_param *p) {
+static bool repr_is_default(const tn_module *m, const tn_param *p) {
     const char *at = (const char *)tni_options(m) + p->offset;
     const char *usual = (const char *)m->gen->make->defaults + p->offset;
     tn_maybe a, b;
@@ -154,53 +154,53 @@ static bool text_is_default(const tn_module *m, const tn_param *p) {
     case TN_T_INTS:
         memcpy(&x, at, sizeof x);
         memcpy(&y, usual, sizeof y);
-        return text_list_same(x, y);
+        return repr_list_same(x, y);
     default: return memcmp(at, usual, sizeof(void *)) == 0; /* an int, a double, a pointer */
     }
 }
 
-static void text_options(tni_buffer *b, const tn_module *m) {
+static void repr_options(tni_buffer *b, const tn_module *m) {
     tni_span list = {m->row->repr, m->row->repr ? (int)strlen(m->row->repr) : 0};
-    text_item t;
+    repr_item t;
     bool first = true;
     if (!m->gen || !m->gen->make) return;
-    while (text_item_next(&list, &t)) {
+    while (repr_item_next(&list, &t)) {
         const tn_gen *gen = m->gen->make;
         const tn_param *p = NULL;
         for (int i = 0; i < gen->nparam && !p; i++)
             if (tni_span_is(t.name, gen->param[i].name)) p = &gen->param[i];
-        if (!p || (t.unless_default && text_is_default(m, p))) continue;
+        if (!p || (t.unless_default && repr_is_default(m, p))) continue;
         tni_buffer_text(b, "%s", first ? "" : ", ");
         if (t.named) tni_buffer_text(b, "%s=", p->name);
-        text_value(b, m, p, &t);
+        repr_value(b, m, p, &t);
         first = false;
     }
 }
 
 /* --- the tree ------------------------------------------------------------------------------------------------- */
 
-static void text_module(tni_buffer *b, const tn_module *m, int indent);
+static void repr_module(tni_buffer *b, const tn_module *m, int indent);
 
-static void text_child(tni_buffer *b, const tn_module *m, int i, int indent) {
+static void repr_child(tni_buffer *b, const tn_module *m, int i, int indent) {
     const tn_module *child = tn_part_child_of(m, i);
-    if (child) text_module(b, child, indent);
+    if (child) repr_module(b, child, indent);
     else tni_buffer_text(b, "None");
 }
 
-static int text_next_child(const tn_module *m, int i) {
+static int repr_next_child(const tn_module *m, int i) {
     while (i < m->nparts && m->part[i].kind != TN_CHILD) i++;
     return i;
 }
 
 /* The number of children from i on that print the same; *one gets the text. */
-static int text_equal(const tn_module *m, int i, int indent, tni_buffer *one, int *last) {
+static int repr_equal(const tn_module *m, int i, int indent, tni_buffer *one, int *last) {
     int n = 1;
-    text_child(one, m, i, indent);
+    repr_child(one, m, i, indent);
     *last = i;
-    for (int k = text_next_child(m, i + 1); k < m->nparts && !one->failed; k = text_next_child(m, k + 1), n++) {
+    for (int k = repr_next_child(m, i + 1); k < m->nparts && !one->failed; k = repr_next_child(m, k + 1), n++) {
         tni_buffer other = {NULL, 0, 0, false};
         bool same;
-        text_child(&other, m, k, indent);
+        repr_child(&other, m, k, indent);
         if (other.failed) one->failed = true;
         same = !other.failed && other.n == one->n && memcmp(other.at, one->at, (size_t)one->n) == 0;
         tni_buffer_free(&other);
@@ -210,37 +210,37 @@ static int text_equal(const tn_module *m, int i, int indent, tni_buffer *one, in
     return n;
 }
 
-static void text_children(tni_buffer *b, const tn_module *m, int indent) {
+static void repr_children(tni_buffer *b, const tn_module *m, int indent) {
     bool list = m->row->repr && strcmp(m->row->repr, "[]") == 0;
-    for (int i = text_next_child(m, 0), last; i < m->nparts && !b->failed; i = text_next_child(m, last + 1)) {
+    for (int i = repr_next_child(m, 0), last; i < m->nparts && !b->failed; i = repr_next_child(m, last + 1)) {
         tni_buffer one = {NULL, 0, 0, false};
         int n = 1;
         last = i;
         tni_buffer_text(b, "%*s(%s", 2 * indent, "", m->part[i].name);
-        if (list) n = text_equal(m, i, indent, &one, &last);
+        if (list) n = repr_equal(m, i, indent, &one, &last);
         if (n > 1) tni_buffer_text(b, "-%s): %d x ", m->part[last].name, n);
         else tni_buffer_text(b, "): ");
         if (list && one.n) tni_buffer_add(b, one.at, one.n);
-        else text_child(b, m, i, indent);
+        else repr_child(b, m, i, indent);
         if (one.failed) b->failed = true;
         tni_buffer_text(b, "\n");
         tni_buffer_free(&one);
     }
 }
 
-static void text_module(tni_buffer *b, const tn_module *m, int indent) {
-    bool children = text_next_child(m, 0) < m->nparts;
+static void repr_module(tni_buffer *b, const tn_module *m, int indent) {
+    bool children = repr_next_child(m, 0) < m->nparts;
     tni_buffer_text(b, "%s(", m->type);
     if (!children) {
-        text_options(b, m);
+        repr_options(b, m);
     } else {
         int64_t before = b->n;
         tni_buffer_text(b, "\n%*s", 2 * (indent + 1), "");
         int64_t start = b->n;
-        text_options(b, m);
+        repr_options(b, m);
         if (b->n == start) b->n = before;
         tni_buffer_text(b, "\n");
-        text_children(b, m, indent + 1);
+        repr_children(b, m, indent + 1);
         tni_buffer_text(b, "%*s", 2 * indent, "");
     }
     tni_buffer_text(b, ")");
@@ -251,7 +251,7 @@ TN_API char *tn_module_text(const tn_module *m) {
     char *text = NULL;
     if (!tn_ok()) return NULL;
     if (!m) return tni_nn_error(TN_INVALID, "module is NULL"), (char *)NULL;
-    text_module(&b, m, 0);
+    repr_module(&b, m, 0);
     if (!b.failed) text = tni_text_copy(b.at, (size_t)b.n);
     tni_buffer_free(&b);
     return text;

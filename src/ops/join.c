@@ -165,7 +165,7 @@ static void repeat_grad(tn_gradient *g) { /* the sum over the repetitions */
     tn_tensor *d = tnp_reshape(g->incoming[0], tni_ints(size, n));
     for (int i = 0; i < n; i++)
         if (repeated[i]) dims[k++] = i;
-    if (k) d = tnp_sum_dim(d, tni_ints(dims, k), false, TN_NO_DTYPE);
+    if (k) d = tnp_sum(d, tni_ints(dims, k), false, TN_NO_DTYPE);
     tn_give(g, 0, d);
 }
 /* self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)   tn_repeat(x, TN_DIMS(2, 1)) */

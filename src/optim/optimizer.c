@@ -1,6 +1,8 @@
 /* optimizer.c - groups of parameters with options, states, and the step. Knows no kind of optimizer. */
 #include "optim.h"
 
+#include <math.h>
+
 /* --- a module's parameters ------------------------------------------------------------------------------------ */
 
 TN_API tn_tensors tn_parameters(tn_module *m) {
