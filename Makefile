@@ -88,11 +88,11 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libtensor.a | $(BUILD)/unit
 -include $(OBJECTS:.o=.d) $(UNIT:=.d)
 
 # --- tests: a lane is tests/<lane>/run.sh, whose last line is "N passed, N failed" ------------------
-test: headers
+test: headers objects
 	@$(TEST) $(LANES)
-test-quick: headers
+test-quick: headers objects
 	@TN_QUICK=1 $(TEST) $(LANES)
-$(LANES:%=test-%): test-%: headers
+$(LANES:%=test-%): test-%: headers objects
 	@$(TEST) $*
 
 # --- use ----------------------------------------------------------------------------------------

@@ -35,6 +35,34 @@ typedef enum tn_activation { TN_ACTIVATION_RELU = 1, TN_ACTIVATION_GELU } tn_act
 typedef enum tn_fan_mode { TN_FAN_MODE_FAN_IN = 1, TN_FAN_MODE_FAN_OUT } tn_fan_mode;
 typedef enum tn_bag_mode { TN_BAG_MODE_SUM = 1, TN_BAG_MODE_MEAN, TN_BAG_MODE_MAX } tn_bag_mode;
 
+/* |self|; the smallest integer stays itself. Gradient 0 at 0.   (*) -> (*)   tn_abs(x) */
+typedef struct tn_abs_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_abs_args;
+TN_API tn_tensor *tn_abs_at(const char *file, int line, const tn_abs_args *args);
+TN_API tn_tensor *tn_abs_inplace_at(const char *file, int line, const tn_abs_args *args);
+TN_API tn_tensor *tnp_abs(tn_tensor *self);
+TN_API tn_tensor *tnp_abs_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_abs(...) TNI_CALL(tn_abs, .self = __VA_ARGS__)
+#define tn_abs_(...) TNI_CALL_AS(tn_abs_inplace_at, tn_abs_args, .self = __VA_ARGS__)
+#endif
+
+/* The angle in [0, pi] whose cosine is self; NaN beyond [-1, 1].   (*) -> (*), floating   tn_acos(x) */
+typedef struct tn_acos_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_acos_args;
+TN_API tn_tensor *tn_acos_at(const char *file, int line, const tn_acos_args *args);
+TN_API tn_tensor *tn_acos_inplace_at(const char *file, int line, const tn_acos_args *args);
+TN_API tn_tensor *tnp_acos(tn_tensor *self);
+TN_API tn_tensor *tnp_acos_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_acos(...) TNI_CALL(tn_acos, .self = __VA_ARGS__)
+#define tn_acos_(...) TNI_CALL_AS(tn_acos_inplace_at, tn_acos_args, .self = __VA_ARGS__)
+#endif
+
 /* Means of output_size windows that cover the input: from floor(p H / H') to ceil((p + 1) H / H').
  * self (N, C, H, W) or (C, H, W), output_size (H', W') -> (N, C, H', W') or (C, H', W')
  * tn_adaptive_avg_pool2d(x, TN_DIMS(1, 1)) */
@@ -63,6 +91,68 @@ TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_ints in
 #ifndef __cplusplus
 #define tn_adaptive_avg_pool2d_input_grad(grad_, ...) TNI_CALL(tn_adaptive_avg_pool2d_input_grad, \
     .grad = grad_, .input_size = __VA_ARGS__)
+#endif
+
+/* self + alpha * other, rounded once. Of bools: or.   (*), (*) -> broadcast   tn_add(x, y, .alpha = 2) */
+typedef struct tn_add_args {
+    tn_tensor *out;
+    double alpha;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_add_args;
+TN_API tn_tensor *tn_add_at(const char *file, int line, const tn_add_args *args);
+TN_API tn_tensor *tn_add_inplace_at(const char *file, int line, const tn_add_args *args);
+TN_API tn_tensor *tnp_add(tn_tensor *self, tn_tensor *other, double alpha);
+TN_API tn_tensor *tnp_add_(tn_tensor *self, tn_tensor *other, double alpha);
+TN_API tn_tensor *tnp_add_scalar(tn_tensor *self, tn_scalar other, double alpha);
+TN_API tn_tensor *tnp_add_scalar_(tn_tensor *self, tn_scalar other, double alpha);
+#ifndef __cplusplus
+#define tn_add(self_, ...) TNI_CALL(tn_add, .alpha = 1, .self = self_, .other = __VA_ARGS__)
+#define tn_add_(self_, ...) TNI_CALL_AS(tn_add_inplace_at, tn_add_args, .alpha = 1, \
+    .self = self_, .other = __VA_ARGS__)
+#define tn_add_scalar(self_, ...) TNI_CALL(tn_add, .alpha = 1, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_add_scalar_(self_, ...) TNI_CALL_AS(tn_add_inplace_at, tn_add_args, .alpha = 1, \
+    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .other_number.real = __VA_ARGS__)
+#endif
+
+/* self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast   tn_addcdiv(x, a, b, .value = 0.5) */
+typedef struct tn_addcdiv_args {
+    tn_tensor *out;
+    double value;
+    tn_tensor *self, *tensor1, *tensor2;
+} tn_addcdiv_args;
+TN_API tn_tensor *tn_addcdiv_at(const char *file, int line, const tn_addcdiv_args *args);
+TN_API tn_tensor *tn_addcdiv_inplace_at(const char *file, int line, const tn_addcdiv_args *args);
+TN_API tn_tensor *tnp_addcdiv(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    double value);
+TN_API tn_tensor *tnp_addcdiv_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    double value);
+#ifndef __cplusplus
+#define tn_addcdiv(self_, tensor1_, ...) TNI_CALL(tn_addcdiv, .value = 1, .self = self_, \
+    .tensor1 = tensor1_, .tensor2 = __VA_ARGS__)
+#define tn_addcdiv_(self_, tensor1_, ...) TNI_CALL_AS(tn_addcdiv_inplace_at, tn_addcdiv_args, \
+    .value = 1, .self = self_, .tensor1 = tensor1_, .tensor2 = __VA_ARGS__)
+#endif
+
+/* self + value * tensor1 * tensor2.   (*), (*), (*) -> broadcast   tn_addcmul(x, a, b, .value = 0.5) */
+typedef struct tn_addcmul_args {
+    tn_tensor *out;
+    double value;
+    tn_tensor *self, *tensor1, *tensor2;
+} tn_addcmul_args;
+TN_API tn_tensor *tn_addcmul_at(const char *file, int line, const tn_addcmul_args *args);
+TN_API tn_tensor *tn_addcmul_inplace_at(const char *file, int line, const tn_addcmul_args *args);
+TN_API tn_tensor *tnp_addcmul(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    double value);
+TN_API tn_tensor *tnp_addcmul_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    double value);
+#ifndef __cplusplus
+#define tn_addcmul(self_, tensor1_, ...) TNI_CALL(tn_addcmul, .value = 1, .self = self_, \
+    .tensor1 = tensor1_, .tensor2 = __VA_ARGS__)
+#define tn_addcmul_(self_, tensor1_, ...) TNI_CALL_AS(tn_addcmul_inplace_at, tn_addcmul_args, \
+    .value = 1, .self = self_, .tensor1 = tensor1_, .tensor2 = __VA_ARGS__)
 #endif
 
 /* beta * self + alpha * mat1 mat2, self broadcast; beta 0 ignores self, even NaN.
@@ -103,6 +193,20 @@ TN_API tn_tensor *tn_all_dims_at(const char *file, int line, const tn_all_dims_a
 TN_API tn_tensor *tnp_all_dims(tn_tensor *self, tn_ints dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_all_dims(...) TNI_CALL(tn_all_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* Whether all pairs are close as in isclose, as a 0-dim bool.   tn_item(tn_allclose(x, y, .rtol = 1e-4)) */
+typedef struct tn_allclose_args {
+    double rtol, atol;
+    bool equal_nan;
+    tn_tensor *self, *other;
+} tn_allclose_args;
+TN_API tn_tensor *tn_allclose_at(const char *file, int line, const tn_allclose_args *args);
+TN_API tn_tensor *tnp_allclose(tn_tensor *self, tn_tensor *other, double rtol, double atol,
+    bool equal_nan);
+#ifndef __cplusplus
+#define tn_allclose(self_, ...) TNI_CALL(tn_allclose, .rtol = 1e-05, .atol = 1e-08, \
+    .self = self_, .other = __VA_ARGS__)
 #endif
 
 /* Largest element over dim, all when empty; a NaN wins. Equal ones share the gradient.
@@ -175,6 +279,52 @@ TN_API tn_tensor *tnp_any_dims(tn_tensor *self, tn_ints dim, bool keepdim);
 #define tn_any_dims(...) TNI_CALL(tn_any_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
 
+/* 0, 1, .. below end: int64 for an int, else the default dtype.   tn_arange(5) */
+typedef struct tn_arange_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_scalar end;
+} tn_arange_args;
+TN_API tn_tensor *tn_arange_at(const char *file, int line, const tn_arange_args *args);
+TN_API tn_tensor *tnp_arange(tn_scalar end, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_arange(...) TNI_CALL(tn_arange, .end.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .end.real = __VA_ARGS__)
+#endif
+
+/* start, start + 1, .. below end.   tn_arange_start(2, 10) */
+typedef struct tn_arange_start_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_scalar start, end;
+} tn_arange_start_args;
+TN_API tn_tensor *tn_arange_start_at(const char *file, int line, const tn_arange_start_args *args);
+TN_API tn_tensor *tnp_arange_start(tn_scalar start, tn_scalar end, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_arange_start(start_, ...) TNI_CALL(tn_arange_start, .start.kind = TNI_KIND_OF(start_), \
+    .start.real = start_, .end.kind = TNI_KIND_OF(__VA_ARGS__), .end.real = __VA_ARGS__)
+#endif
+
+/* start, start + step, .. before end.   tn_arange_start_step(10, 0, -3) */
+typedef struct tn_arange_start_step_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_scalar start, end, step;
+} tn_arange_start_step_args;
+TN_API tn_tensor *tn_arange_start_step_at(const char *file, int line,
+    const tn_arange_start_step_args *args);
+TN_API tn_tensor *tnp_arange_start_step(tn_scalar start, tn_scalar end, tn_scalar step,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_arange_start_step(start_, end_, ...) TNI_CALL(tn_arange_start_step, \
+    .start.kind = TNI_KIND_OF(start_), .start.real = start_, .end.kind = TNI_KIND_OF(end_), \
+    .end.real = end_, .step.kind = TNI_KIND_OF(__VA_ARGS__), .step.real = __VA_ARGS__)
+#endif
+
 /* Index of the largest element along dim, the first among equals; of the row-major order of all when absent.
  * self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmax(x, .dim = 1) */
 typedef struct tn_argmax_args {
@@ -201,6 +351,18 @@ TN_API tn_tensor *tn_argmin_at(const char *file, int line, const tn_argmin_args 
 TN_API tn_tensor *tnp_argmin(tn_tensor *self, int64_t dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_argmin(...) TNI_CALL(tn_argmin, .dim = TN_NONE, .self = __VA_ARGS__)
+#endif
+
+/* The indices that sort self along dim, stably.   self (*) -> (*) int64   tn_argsort(x) */
+typedef struct tn_argsort_args {
+    int64_t dim;
+    bool descending;
+    tn_tensor *self;
+} tn_argsort_args;
+TN_API tn_tensor *tn_argsort_at(const char *file, int line, const tn_argsort_args *args);
+TN_API tn_tensor *tnp_argsort(tn_tensor *self, int64_t dim, bool descending);
+#ifndef __cplusplus
+#define tn_argsort(...) TNI_CALL(tn_argsort, .dim = -1, .self = __VA_ARGS__)
 #endif
 
 /* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own shape. A view.
@@ -239,6 +401,34 @@ TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_int
 #define tn_as_strided_scatter(self_, src_, size_, ...) TNI_CALL(tn_as_strided_scatter, \
     .storage_offset = TN_NONE, .self_stride = TN_NO_DIMS, .self = self_, .src = src_, \
     .size = size_, .stride = __VA_ARGS__)
+#endif
+
+/* The angle in [-pi/2, pi/2] whose sine is self; NaN beyond [-1, 1].   (*) -> (*), floating   tn_asin(x) */
+typedef struct tn_asin_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_asin_args;
+TN_API tn_tensor *tn_asin_at(const char *file, int line, const tn_asin_args *args);
+TN_API tn_tensor *tn_asin_inplace_at(const char *file, int line, const tn_asin_args *args);
+TN_API tn_tensor *tnp_asin(tn_tensor *self);
+TN_API tn_tensor *tnp_asin_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_asin(...) TNI_CALL(tn_asin, .self = __VA_ARGS__)
+#define tn_asin_(...) TNI_CALL_AS(tn_asin_inplace_at, tn_asin_args, .self = __VA_ARGS__)
+#endif
+
+/* The angle in (-pi/2, pi/2) whose tangent is self.   (*) -> (*), floating   tn_atan(x) */
+typedef struct tn_atan_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_atan_args;
+TN_API tn_tensor *tn_atan_at(const char *file, int line, const tn_atan_args *args);
+TN_API tn_tensor *tn_atan_inplace_at(const char *file, int line, const tn_atan_args *args);
+TN_API tn_tensor *tnp_atan(tn_tensor *self);
+TN_API tn_tensor *tnp_atan_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_atan(...) TNI_CALL(tn_atan, .self = __VA_ARGS__)
+#define tn_atan_(...) TNI_CALL_AS(tn_atan_inplace_at, tn_atan_args, .self = __VA_ARGS__)
 #endif
 
 /* Mean of each window. count_include_pad divides by the whole window, zeros of the padding included; divisor_override
@@ -283,6 +473,173 @@ TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
     .kernel_size = __VA_ARGS__)
 #endif
 
+/* 1 with probability self_i, else 0; self in [0, 1].   tn_bernoulli(p) */
+typedef struct tn_bernoulli_args {
+    tn_tensor *out;
+    tn_generator *generator;
+    tn_tensor *self;
+} tn_bernoulli_args;
+TN_API tn_tensor *tn_bernoulli_at(const char *file, int line, const tn_bernoulli_args *args);
+TN_API tn_tensor *tnp_bernoulli(tn_tensor *self, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_bernoulli(...) TNI_CALL(tn_bernoulli, .self = __VA_ARGS__)
+#endif
+
+/* Fills self with 1 with probability p, else 0.   tn_bernoulli_float_(x, .p = 0.3) */
+typedef struct tn_bernoulli_float_args {
+    double p;
+    tn_generator *generator;
+    tn_tensor *self;
+} tn_bernoulli_float_args;
+TN_API tn_tensor *tn_bernoulli_float_inplace_at(const char *file, int line,
+    const tn_bernoulli_float_args *args);
+TN_API tn_tensor *tnp_bernoulli_float_(tn_tensor *self, double p, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_bernoulli_float_(...) TNI_CALL_AS(tn_bernoulli_float_inplace_at, \
+    tn_bernoulli_float_args, .p = 0.5, .self = __VA_ARGS__)
+#endif
+
+/* self & other.   (*), (*) -> broadcast   tn_bitwise_and(x, y) */
+typedef struct tn_bitwise_and_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_bitwise_and_args;
+TN_API tn_tensor *tn_bitwise_and_at(const char *file, int line, const tn_bitwise_and_args *args);
+TN_API tn_tensor *tn_bitwise_and_inplace_at(const char *file, int line,
+    const tn_bitwise_and_args *args);
+TN_API tn_tensor *tnp_bitwise_and(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_bitwise_and_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_bitwise_and_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_bitwise_and_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_bitwise_and(self_, ...) TNI_CALL(tn_bitwise_and, .self = self_, .other = __VA_ARGS__)
+#define tn_bitwise_and_(self_, ...) TNI_CALL_AS(tn_bitwise_and_inplace_at, tn_bitwise_and_args, \
+    .self = self_, .other = __VA_ARGS__)
+#define tn_bitwise_and_scalar(self_, ...) TNI_CALL(tn_bitwise_and, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_bitwise_and_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_and_inplace_at, \
+    tn_bitwise_and_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .other_number.real = __VA_ARGS__)
+#endif
+
+/* self * 2^other, wrapping; counts outside the width of 32 or 64 bits give 0.   (*), (*) -> broadcast
+ * tn_bitwise_left_shift(x, n) */
+typedef struct tn_bitwise_left_shift_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_bitwise_left_shift_args;
+TN_API tn_tensor *tn_bitwise_left_shift_at(const char *file, int line,
+    const tn_bitwise_left_shift_args *args);
+TN_API tn_tensor *tn_bitwise_left_shift_inplace_at(const char *file, int line,
+    const tn_bitwise_left_shift_args *args);
+TN_API tn_tensor *tnp_bitwise_left_shift(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_bitwise_left_shift_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_bitwise_left_shift_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_bitwise_left_shift_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_bitwise_left_shift(self_, ...) TNI_CALL(tn_bitwise_left_shift, .self = self_, \
+    .other = __VA_ARGS__)
+#define tn_bitwise_left_shift_(self_, ...) TNI_CALL_AS(tn_bitwise_left_shift_inplace_at, \
+    tn_bitwise_left_shift_args, .self = self_, .other = __VA_ARGS__)
+#define tn_bitwise_left_shift_scalar(self_, ...) TNI_CALL(tn_bitwise_left_shift, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_bitwise_left_shift_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_left_shift_inplace_at, \
+    tn_bitwise_left_shift_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .other_number.real = __VA_ARGS__)
+#endif
+
+/* ~self; of bools: not.   (*) -> (*)   tn_bitwise_not(x) */
+typedef struct tn_bitwise_not_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_bitwise_not_args;
+TN_API tn_tensor *tn_bitwise_not_at(const char *file, int line, const tn_bitwise_not_args *args);
+TN_API tn_tensor *tn_bitwise_not_inplace_at(const char *file, int line,
+    const tn_bitwise_not_args *args);
+TN_API tn_tensor *tnp_bitwise_not(tn_tensor *self);
+TN_API tn_tensor *tnp_bitwise_not_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_bitwise_not(...) TNI_CALL(tn_bitwise_not, .self = __VA_ARGS__)
+#define tn_bitwise_not_(...) TNI_CALL_AS(tn_bitwise_not_inplace_at, tn_bitwise_not_args, \
+    .self = __VA_ARGS__)
+#endif
+
+/* self | other.   (*), (*) -> broadcast   tn_bitwise_or(x, y) */
+typedef struct tn_bitwise_or_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_bitwise_or_args;
+TN_API tn_tensor *tn_bitwise_or_at(const char *file, int line, const tn_bitwise_or_args *args);
+TN_API tn_tensor *tn_bitwise_or_inplace_at(const char *file, int line,
+    const tn_bitwise_or_args *args);
+TN_API tn_tensor *tnp_bitwise_or(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_bitwise_or_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_bitwise_or_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_bitwise_or_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_bitwise_or(self_, ...) TNI_CALL(tn_bitwise_or, .self = self_, .other = __VA_ARGS__)
+#define tn_bitwise_or_(self_, ...) TNI_CALL_AS(tn_bitwise_or_inplace_at, tn_bitwise_or_args, \
+    .self = self_, .other = __VA_ARGS__)
+#define tn_bitwise_or_scalar(self_, ...) TNI_CALL(tn_bitwise_or, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_bitwise_or_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_or_inplace_at, \
+    tn_bitwise_or_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .other_number.real = __VA_ARGS__)
+#endif
+
+/* floor(self / 2^other).   (*), (*) -> broadcast   tn_bitwise_right_shift(x, n) */
+typedef struct tn_bitwise_right_shift_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_bitwise_right_shift_args;
+TN_API tn_tensor *tn_bitwise_right_shift_at(const char *file, int line,
+    const tn_bitwise_right_shift_args *args);
+TN_API tn_tensor *tn_bitwise_right_shift_inplace_at(const char *file, int line,
+    const tn_bitwise_right_shift_args *args);
+TN_API tn_tensor *tnp_bitwise_right_shift(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_bitwise_right_shift_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_bitwise_right_shift_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_bitwise_right_shift_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_bitwise_right_shift(self_, ...) TNI_CALL(tn_bitwise_right_shift, .self = self_, \
+    .other = __VA_ARGS__)
+#define tn_bitwise_right_shift_(self_, ...) TNI_CALL_AS(tn_bitwise_right_shift_inplace_at, \
+    tn_bitwise_right_shift_args, .self = self_, .other = __VA_ARGS__)
+#define tn_bitwise_right_shift_scalar(self_, ...) TNI_CALL(tn_bitwise_right_shift, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_bitwise_right_shift_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_right_shift_inplace_at, \
+    tn_bitwise_right_shift_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .other_number.real = __VA_ARGS__)
+#endif
+
+/* self ^ other.   (*), (*) -> broadcast   tn_bitwise_xor(x, y) */
+typedef struct tn_bitwise_xor_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_bitwise_xor_args;
+TN_API tn_tensor *tn_bitwise_xor_at(const char *file, int line, const tn_bitwise_xor_args *args);
+TN_API tn_tensor *tn_bitwise_xor_inplace_at(const char *file, int line,
+    const tn_bitwise_xor_args *args);
+TN_API tn_tensor *tnp_bitwise_xor(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_bitwise_xor_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_bitwise_xor_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_bitwise_xor_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_bitwise_xor(self_, ...) TNI_CALL(tn_bitwise_xor, .self = self_, .other = __VA_ARGS__)
+#define tn_bitwise_xor_(self_, ...) TNI_CALL_AS(tn_bitwise_xor_inplace_at, tn_bitwise_xor_args, \
+    .self = self_, .other = __VA_ARGS__)
+#define tn_bitwise_xor_scalar(self_, ...) TNI_CALL(tn_bitwise_xor, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_bitwise_xor_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_xor_inplace_at, \
+    tn_bitwise_xor_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .other_number.real = __VA_ARGS__)
+#endif
+
 /* Products of equally many matrices.   self (b, m, k), mat2 (b, k, n) -> (b, m, n)   tn_bmm(q, kt) */
 typedef struct tn_bmm_args {
     tn_tensor *out;
@@ -318,6 +675,20 @@ TN_API tn_tensor *tnp_cat(tn_tensors tensors, int64_t dim);
 #define tn_cat(...) TNI_CALL(tn_cat, .tensors = __VA_ARGS__)
 #endif
 
+/* The smallest integer not below self.   (*) -> (*)   tn_ceil(x) */
+typedef struct tn_ceil_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_ceil_args;
+TN_API tn_tensor *tn_ceil_at(const char *file, int line, const tn_ceil_args *args);
+TN_API tn_tensor *tn_ceil_inplace_at(const char *file, int line, const tn_ceil_args *args);
+TN_API tn_tensor *tnp_ceil(tn_tensor *self);
+TN_API tn_tensor *tnp_ceil_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_ceil(...) TNI_CALL(tn_ceil, .self = __VA_ARGS__)
+#define tn_ceil_(...) TNI_CALL_AS(tn_ceil_inplace_at, tn_ceil_args, .self = __VA_ARGS__)
+#endif
+
 /* At most `chunks` pieces of equal size along dim, the last one perhaps smaller. Views.   tn_chunk(qkv, 3, .dim = -1) */
 typedef struct tn_chunk_args {
     int64_t dim;
@@ -328,6 +699,85 @@ TN_API tn_list tn_chunk_at(const char *file, int line, const tn_chunk_args *args
 TN_API tn_list tnp_chunk(tn_tensor *self, int64_t chunks, int64_t dim);
 #ifndef __cplusplus
 #define tn_chunk(self_, ...) TNI_CALL(tn_chunk, .self = self_, .chunks = __VA_ARGS__)
+#endif
+
+/* self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.   (*) -> (*)
+ * tn_clamp(x, .min = TN_NUM(-1), .max = TN_NUM(1)) */
+typedef struct tn_clamp_args {
+    tn_tensor *out;
+    tn_scalar min, max;
+    tn_tensor *self;
+} tn_clamp_args;
+TN_API tn_tensor *tn_clamp_at(const char *file, int line, const tn_clamp_args *args);
+TN_API tn_tensor *tn_clamp_inplace_at(const char *file, int line, const tn_clamp_args *args);
+TN_API tn_tensor *tnp_clamp(tn_tensor *self, tn_scalar min, tn_scalar max);
+TN_API tn_tensor *tnp_clamp_(tn_tensor *self, tn_scalar min, tn_scalar max);
+#ifndef __cplusplus
+#define tn_clamp(...) TNI_CALL(tn_clamp, .min = TN_NO_NUM, .max = TN_NO_NUM, .self = __VA_ARGS__)
+#define tn_clamp_(...) TNI_CALL_AS(tn_clamp_inplace_at, tn_clamp_args, .min = TN_NO_NUM, \
+    .max = TN_NO_NUM, .self = __VA_ARGS__)
+#endif
+
+/* The smaller of self and max.   (*), (*) -> broadcast   tn_clamp_max_scalar(x, 1) */
+typedef struct tn_clamp_max_args {
+    tn_tensor *out;
+    tn_tensor *self, *max;
+    tn_scalar max_number;
+} tn_clamp_max_args;
+TN_API tn_tensor *tn_clamp_max_at(const char *file, int line, const tn_clamp_max_args *args);
+TN_API tn_tensor *tn_clamp_max_inplace_at(const char *file, int line,
+    const tn_clamp_max_args *args);
+TN_API tn_tensor *tnp_clamp_max(tn_tensor *self, tn_tensor *max);
+TN_API tn_tensor *tnp_clamp_max_(tn_tensor *self, tn_tensor *max);
+TN_API tn_tensor *tnp_clamp_max_scalar(tn_tensor *self, tn_scalar max);
+TN_API tn_tensor *tnp_clamp_max_scalar_(tn_tensor *self, tn_scalar max);
+#ifndef __cplusplus
+#define tn_clamp_max(self_, ...) TNI_CALL(tn_clamp_max, .self = self_, .max = __VA_ARGS__)
+#define tn_clamp_max_(self_, ...) TNI_CALL_AS(tn_clamp_max_inplace_at, tn_clamp_max_args, \
+    .self = self_, .max = __VA_ARGS__)
+#define tn_clamp_max_scalar(self_, ...) TNI_CALL(tn_clamp_max, .self = self_, \
+    .max_number.kind = TNI_KIND_OF(__VA_ARGS__), .max_number.real = __VA_ARGS__)
+#define tn_clamp_max_scalar_(self_, ...) TNI_CALL_AS(tn_clamp_max_inplace_at, tn_clamp_max_args, \
+    .self = self_, .max_number.kind = TNI_KIND_OF(__VA_ARGS__), .max_number.real = __VA_ARGS__)
+#endif
+
+/* The larger of self and min.   (*), (*) -> broadcast   tn_clamp_min_scalar(x, 0) */
+typedef struct tn_clamp_min_args {
+    tn_tensor *out;
+    tn_tensor *self, *min;
+    tn_scalar min_number;
+} tn_clamp_min_args;
+TN_API tn_tensor *tn_clamp_min_at(const char *file, int line, const tn_clamp_min_args *args);
+TN_API tn_tensor *tn_clamp_min_inplace_at(const char *file, int line,
+    const tn_clamp_min_args *args);
+TN_API tn_tensor *tnp_clamp_min(tn_tensor *self, tn_tensor *min);
+TN_API tn_tensor *tnp_clamp_min_(tn_tensor *self, tn_tensor *min);
+TN_API tn_tensor *tnp_clamp_min_scalar(tn_tensor *self, tn_scalar min);
+TN_API tn_tensor *tnp_clamp_min_scalar_(tn_tensor *self, tn_scalar min);
+#ifndef __cplusplus
+#define tn_clamp_min(self_, ...) TNI_CALL(tn_clamp_min, .self = self_, .min = __VA_ARGS__)
+#define tn_clamp_min_(self_, ...) TNI_CALL_AS(tn_clamp_min_inplace_at, tn_clamp_min_args, \
+    .self = self_, .min = __VA_ARGS__)
+#define tn_clamp_min_scalar(self_, ...) TNI_CALL(tn_clamp_min, .self = self_, \
+    .min_number.kind = TNI_KIND_OF(__VA_ARGS__), .min_number.real = __VA_ARGS__)
+#define tn_clamp_min_scalar_(self_, ...) TNI_CALL_AS(tn_clamp_min_inplace_at, tn_clamp_min_args, \
+    .self = self_, .min_number.kind = TNI_KIND_OF(__VA_ARGS__), .min_number.real = __VA_ARGS__)
+#endif
+
+/* The same with a tensor of bounds.   (*), (*), (*) -> broadcast   tn_clamp_tensor(x, .min = low, .max = high) */
+typedef struct tn_clamp_tensor_args {
+    tn_tensor *out;
+    tn_tensor *min, *max, *self;
+} tn_clamp_tensor_args;
+TN_API tn_tensor *tn_clamp_tensor_at(const char *file, int line, const tn_clamp_tensor_args *args);
+TN_API tn_tensor *tn_clamp_tensor_inplace_at(const char *file, int line,
+    const tn_clamp_tensor_args *args);
+TN_API tn_tensor *tnp_clamp_tensor(tn_tensor *self, tn_tensor *min, tn_tensor *max);
+TN_API tn_tensor *tnp_clamp_tensor_(tn_tensor *self, tn_tensor *min, tn_tensor *max);
+#ifndef __cplusplus
+#define tn_clamp_tensor(...) TNI_CALL(tn_clamp_tensor, .self = __VA_ARGS__)
+#define tn_clamp_tensor_(...) TNI_CALL_AS(tn_clamp_tensor_inplace_at, tn_clamp_tensor_args, \
+    .self = __VA_ARGS__)
 #endif
 
 /* A copy with memory of its own, in self's order of dimensions (or the format given).   self (*) -> (*)   tn_clone(x) */
@@ -432,6 +882,34 @@ TN_API tn_tensor *tnp_copy_(tn_tensor *self, tn_tensor *src);
     .src = __VA_ARGS__)
 #endif
 
+/* The cosine of self in radians, of any size.   (*) -> (*), floating   tn_cos(x) */
+typedef struct tn_cos_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_cos_args;
+TN_API tn_tensor *tn_cos_at(const char *file, int line, const tn_cos_args *args);
+TN_API tn_tensor *tn_cos_inplace_at(const char *file, int line, const tn_cos_args *args);
+TN_API tn_tensor *tnp_cos(tn_tensor *self);
+TN_API tn_tensor *tnp_cos_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_cos(...) TNI_CALL(tn_cos, .self = __VA_ARGS__)
+#define tn_cos_(...) TNI_CALL_AS(tn_cos_inplace_at, tn_cos_args, .self = __VA_ARGS__)
+#endif
+
+/* (e^x + e^-x) / 2; 2 ULP.   (*) -> (*), floating   tn_cosh(x) */
+typedef struct tn_cosh_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_cosh_args;
+TN_API tn_tensor *tn_cosh_at(const char *file, int line, const tn_cosh_args *args);
+TN_API tn_tensor *tn_cosh_inplace_at(const char *file, int line, const tn_cosh_args *args);
+TN_API tn_tensor *tnp_cosh(tn_tensor *self);
+TN_API tn_tensor *tnp_cosh_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_cosh(...) TNI_CALL(tn_cosh, .self = __VA_ARGS__)
+#define tn_cosh_(...) TNI_CALL_AS(tn_cosh_inplace_at, tn_cosh_args, .self = __VA_ARGS__)
+#endif
+
 /* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)   tn_cumsum(x, 0) */
 typedef struct tn_cumsum_args {
     tn_tensor *out;
@@ -467,6 +945,79 @@ TN_API tn_tensor *tnp_diagonal(tn_tensor *self, int64_t offset, int64_t dim1, in
 #define tn_diagonal(...) TNI_CALL(tn_diagonal, .dim2 = 1, .self = __VA_ARGS__)
 #endif
 
+/* self / other; integers become floats.   (*), (*) -> broadcast   tn_div(x, y) */
+typedef struct tn_div_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_div_args;
+TN_API tn_tensor *tn_div_at(const char *file, int line, const tn_div_args *args);
+TN_API tn_tensor *tn_div_inplace_at(const char *file, int line, const tn_div_args *args);
+TN_API tn_tensor *tnp_div(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_div_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_div_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_div_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_div(self_, ...) TNI_CALL(tn_div, .self = self_, .other = __VA_ARGS__)
+#define tn_div_(self_, ...) TNI_CALL_AS(tn_div_inplace_at, tn_div_args, .self = self_, \
+    .other = __VA_ARGS__)
+#define tn_div_scalar(self_, ...) TNI_CALL(tn_div, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_div_scalar_(self_, ...) TNI_CALL_AS(tn_div_inplace_at, tn_div_args, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#endif
+
+/* self / other, then rounded: `trunc`, `floor`, or not at all (None).   (*), (*) -> broadcast
+ * tn_div_mode(x, y, .rounding_mode = TN_ROUNDING_FLOOR) */
+typedef struct tn_div_mode_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_rounding rounding_mode;
+    tn_scalar other_number;
+} tn_div_mode_args;
+TN_API tn_tensor *tn_div_mode_at(const char *file, int line, const tn_div_mode_args *args);
+TN_API tn_tensor *tn_div_mode_inplace_at(const char *file, int line, const tn_div_mode_args *args);
+TN_API tn_tensor *tnp_div_mode(tn_tensor *self, tn_tensor *other, tn_rounding rounding_mode);
+TN_API tn_tensor *tnp_div_mode_(tn_tensor *self, tn_tensor *other, tn_rounding rounding_mode);
+TN_API tn_tensor *tnp_div_mode_scalar(tn_tensor *self, tn_scalar other, tn_rounding rounding_mode);
+TN_API tn_tensor *tnp_div_mode_scalar_(tn_tensor *self, tn_scalar other, tn_rounding rounding_mode);
+#ifndef __cplusplus
+#define tn_div_mode(self_, other_, ...) TNI_CALL(tn_div_mode, .self = self_, .other = other_, \
+    .rounding_mode = __VA_ARGS__)
+#define tn_div_mode_(self_, other_, ...) TNI_CALL_AS(tn_div_mode_inplace_at, tn_div_mode_args, \
+    .self = self_, .other = other_, .rounding_mode = __VA_ARGS__)
+#define tn_div_mode_scalar(self_, other_, ...) TNI_CALL(tn_div_mode, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(other_), .other_number.real = other_, \
+    .rounding_mode = __VA_ARGS__)
+#define tn_div_mode_scalar_(self_, other_, ...) TNI_CALL_AS(tn_div_mode_inplace_at, \
+    tn_div_mode_args, .self = self_, .other_number.kind = TNI_KIND_OF(other_), \
+    .other_number.real = other_, .rounding_mode = __VA_ARGS__)
+#endif
+
+/* self / other without its fraction: towards 0.   (*), (*) -> broadcast   tn_div_trunc(x, y) */
+typedef struct tn_div_trunc_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_div_trunc_args;
+TN_API tn_tensor *tn_div_trunc_at(const char *file, int line, const tn_div_trunc_args *args);
+TN_API tn_tensor *tn_div_trunc_inplace_at(const char *file, int line,
+    const tn_div_trunc_args *args);
+TN_API tn_tensor *tnp_div_trunc(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_div_trunc_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_div_trunc_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_div_trunc_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_div_trunc(self_, ...) TNI_CALL(tn_div_trunc, .self = self_, .other = __VA_ARGS__)
+#define tn_div_trunc_(self_, ...) TNI_CALL_AS(tn_div_trunc_inplace_at, tn_div_trunc_args, \
+    .self = self_, .other = __VA_ARGS__)
+#define tn_div_trunc_scalar(self_, ...) TNI_CALL(tn_div_trunc, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_div_trunc_scalar_(self_, ...) TNI_CALL_AS(tn_div_trunc_inplace_at, tn_div_trunc_args, \
+    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .other_number.real = __VA_ARGS__)
+#endif
+
 /* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()   tn_dot(x, y) */
 typedef struct tn_dot_args {
     tn_tensor *out;
@@ -476,6 +1027,158 @@ TN_API tn_tensor *tn_dot_at(const char *file, int line, const tn_dot_args *args)
 TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor);
 #ifndef __cplusplus
 #define tn_dot(self_, ...) TNI_CALL(tn_dot, .self = self_, .tensor = __VA_ARGS__)
+#endif
+
+/* Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else the input itself.
+ * input (*) -> (*), floating   tn_dropout(x, 0.5, true) */
+typedef struct tn_dropout_args {
+    tn_tensor *input;
+    double p;
+    bool train;
+} tn_dropout_args;
+TN_API tn_tensor *tn_dropout_at(const char *file, int line, const tn_dropout_args *args);
+TN_API tn_tensor *tn_dropout_inplace_at(const char *file, int line, const tn_dropout_args *args);
+TN_API tn_tensor *tnp_dropout(tn_tensor *input, double p, bool train);
+TN_API tn_tensor *tnp_dropout_(tn_tensor *input, double p, bool train);
+#ifndef __cplusplus
+#define tn_dropout(input_, p_, ...) TNI_CALL(tn_dropout, .input = input_, .p = p_, \
+    .train = __VA_ARGS__)
+#define tn_dropout_(input_, p_, ...) TNI_CALL_AS(tn_dropout_inplace_at, tn_dropout_args, \
+    .input = input_, .p = p_, .train = __VA_ARGS__)
+#endif
+
+/* scale * self above 0, else scale * alpha * (e^(self * input_scale) - 1).   (*) -> (*), floating   tn_elu(x, .alpha = 1) */
+typedef struct tn_elu_args {
+    tn_tensor *out;
+    double alpha, scale, input_scale;
+    tn_tensor *self;
+} tn_elu_args;
+TN_API tn_tensor *tn_elu_at(const char *file, int line, const tn_elu_args *args);
+TN_API tn_tensor *tn_elu_inplace_at(const char *file, int line, const tn_elu_args *args);
+TN_API tn_tensor *tnp_elu(tn_tensor *self, double alpha, double scale, double input_scale);
+TN_API tn_tensor *tnp_elu_(tn_tensor *self, double alpha, double scale, double input_scale);
+#ifndef __cplusplus
+#define tn_elu(...) TNI_CALL(tn_elu, .alpha = 1, .scale = 1, .input_scale = 1, \
+    .self = __VA_ARGS__)
+#define tn_elu_(...) TNI_CALL_AS(tn_elu_inplace_at, tn_elu_args, .alpha = 1, .scale = 1, \
+    .input_scale = 1, .self = __VA_ARGS__)
+#endif
+
+/* Rows of a table. The row padding_idx (-1: none) gets no gradient; scale_grad_by_freq divides a row's gradient by how often
+ * it was taken.   weight (n, d), indices (*) -> (*, d)   tn_embedding(table, tokens) */
+typedef struct tn_embedding_args {
+    int64_t padding_idx;
+    bool scale_grad_by_freq, sparse;
+    tn_tensor *weight, *indices;
+} tn_embedding_args;
+TN_API tn_tensor *tn_embedding_at(const char *file, int line, const tn_embedding_args *args);
+TN_API tn_tensor *tnp_embedding(tn_tensor *weight, tn_tensor *indices, int64_t padding_idx,
+    bool scale_grad_by_freq, bool sparse);
+#ifndef __cplusplus
+#define tn_embedding(weight_, ...) TNI_CALL(tn_embedding, .padding_idx = -1, .weight = weight_, \
+    .indices = __VA_ARGS__)
+#endif
+
+/* Sums the rows of grad_output at their indices, in order: the gradient of embedding's table.
+ * grad_output (*, d), indices (*) -> (num_weights, d) */
+typedef struct tn_embedding_dense_backward_args {
+    tn_tensor *grad_output, *indices;
+    int64_t num_weights, padding_idx;
+    bool scale_grad_by_freq;
+} tn_embedding_dense_backward_args;
+TN_API tn_tensor *tn_embedding_dense_backward_at(const char *file, int line,
+    const tn_embedding_dense_backward_args *args);
+TN_API tn_tensor *tnp_embedding_dense_backward(tn_tensor *grad_output, tn_tensor *indices,
+    int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq);
+#ifndef __cplusplus
+#define tn_embedding_dense_backward(grad_output_, indices_, num_weights_, padding_idx_, ...) \
+    TNI_CALL(tn_embedding_dense_backward, .grad_output = grad_output_, .indices = indices_, \
+    .num_weights = num_weights_, .padding_idx = padding_idx_, .scale_grad_by_freq = __VA_ARGS__)
+#endif
+
+/* Uninitialised.   tn_empty(TN_DIMS(2, 3), .dtype = TN_I64) */
+typedef struct tn_empty_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints size;
+} tn_empty_args;
+TN_API tn_tensor *tn_empty_at(const char *file, int line, const tn_empty_args *args);
+TN_API tn_tensor *tnp_empty(tn_ints size, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_empty(...) TNI_CALL(tn_empty, .size = __VA_ARGS__)
+#endif
+
+/* Uninitialised, of self's sizes, dtype and order of dimensions.   tn_empty_like(x) */
+typedef struct tn_empty_like_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_tensor *self;
+} tn_empty_like_args;
+TN_API tn_tensor *tn_empty_like_at(const char *file, int line, const tn_empty_like_args *args);
+TN_API tn_tensor *tnp_empty_like(tn_tensor *self, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_empty_like(...) TNI_CALL(tn_empty_like, .self = __VA_ARGS__)
+#endif
+
+/* self = other; false on NaN.   (*), (*) -> broadcast, bool   tn_eq(x, y) */
+typedef struct tn_eq_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_eq_args;
+TN_API tn_tensor *tn_eq_at(const char *file, int line, const tn_eq_args *args);
+TN_API tn_tensor *tn_eq_inplace_at(const char *file, int line, const tn_eq_args *args);
+TN_API tn_tensor *tnp_eq(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_eq_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_eq_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_eq_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_eq(self_, ...) TNI_CALL(tn_eq, .self = self_, .other = __VA_ARGS__)
+#define tn_eq_(self_, ...) TNI_CALL_AS(tn_eq_inplace_at, tn_eq_args, .self = self_, \
+    .other = __VA_ARGS__)
+#define tn_eq_scalar(self_, ...) TNI_CALL(tn_eq, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_eq_scalar_(self_, ...) TNI_CALL_AS(tn_eq_inplace_at, tn_eq_args, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#endif
+
+/* Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.   tn_item(tn_equal(x, y)) */
+typedef struct tn_equal_args {
+    tn_tensor *self, *other;
+} tn_equal_args;
+TN_API tn_tensor *tn_equal_at(const char *file, int line, const tn_equal_args *args);
+TN_API tn_tensor *tnp_equal(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_equal(self_, ...) TNI_CALL(tn_equal, .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to self.   (*) -> (*), floating   tn_erf(x) */
+typedef struct tn_erf_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_erf_args;
+TN_API tn_tensor *tn_erf_at(const char *file, int line, const tn_erf_args *args);
+TN_API tn_tensor *tn_erf_inplace_at(const char *file, int line, const tn_erf_args *args);
+TN_API tn_tensor *tnp_erf(tn_tensor *self);
+TN_API tn_tensor *tnp_erf_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_erf(...) TNI_CALL(tn_erf, .self = __VA_ARGS__)
+#define tn_erf_(...) TNI_CALL_AS(tn_erf_inplace_at, tn_erf_args, .self = __VA_ARGS__)
+#endif
+
+/* e^self.   (*) -> (*), floating   tn_exp(x) */
+typedef struct tn_exp_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_exp_args;
+TN_API tn_tensor *tn_exp_at(const char *file, int line, const tn_exp_args *args);
+TN_API tn_tensor *tn_exp_inplace_at(const char *file, int line, const tn_exp_args *args);
+TN_API tn_tensor *tnp_exp(tn_tensor *self);
+TN_API tn_tensor *tnp_exp_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_exp(...) TNI_CALL(tn_exp, .self = __VA_ARGS__)
+#define tn_exp_(...) TNI_CALL_AS(tn_exp_inplace_at, tn_exp_args, .self = __VA_ARGS__)
 #endif
 
 /* Sizes of 1 repeated to size, without a copy; -1 keeps a size; new dimensions come in front. A view.
@@ -499,6 +1202,60 @@ TN_API tn_tensor *tn_expand_as_at(const char *file, int line, const tn_expand_as
 TN_API tn_tensor *tnp_expand_as(tn_tensor *self, tn_tensor *other);
 #ifndef __cplusplus
 #define tn_expand_as(self_, ...) TNI_CALL(tn_expand_as, .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* e^self - 1, accurate near 0.   (*) -> (*), floating   tn_expm1(x) */
+typedef struct tn_expm1_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_expm1_args;
+TN_API tn_tensor *tn_expm1_at(const char *file, int line, const tn_expm1_args *args);
+TN_API tn_tensor *tn_expm1_inplace_at(const char *file, int line, const tn_expm1_args *args);
+TN_API tn_tensor *tnp_expm1(tn_tensor *self);
+TN_API tn_tensor *tnp_expm1_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_expm1(...) TNI_CALL(tn_expm1, .self = __VA_ARGS__)
+#define tn_expm1_(...) TNI_CALL_AS(tn_expm1_inplace_at, tn_expm1_args, .self = __VA_ARGS__)
+#endif
+
+/* Fills self with exponentially distributed numbers of rate lambd.   tn_exponential_(x) */
+typedef struct tn_exponential_args {
+    double lambd;
+    tn_generator *generator;
+    tn_tensor *self;
+} tn_exponential_args;
+TN_API tn_tensor *tn_exponential_inplace_at(const char *file, int line,
+    const tn_exponential_args *args);
+TN_API tn_tensor *tnp_exponential_(tn_tensor *self, double lambd, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_exponential_(...) TNI_CALL_AS(tn_exponential_inplace_at, tn_exponential_args, \
+    .lambd = 1, .self = __VA_ARGS__)
+#endif
+
+/* Ones on the diagonal.   (n, n)   tn_eye(3) */
+typedef struct tn_eye_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t n;
+} tn_eye_args;
+TN_API tn_tensor *tn_eye_at(const char *file, int line, const tn_eye_args *args);
+TN_API tn_tensor *tnp_eye(int64_t n, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_eye(...) TNI_CALL(tn_eye, .n = __VA_ARGS__)
+#endif
+
+/* Ones on the diagonal.   (n, m)   tn_eye_m(3, 4) */
+typedef struct tn_eye_m_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t n, m;
+} tn_eye_m_args;
+TN_API tn_tensor *tn_eye_m_at(const char *file, int line, const tn_eye_m_args *args);
+TN_API tn_tensor *tnp_eye_m(int64_t n, int64_t m, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_eye_m(n_, ...) TNI_CALL(tn_eye_m, .n = n_, .m = __VA_ARGS__)
 #endif
 
 /* Every element of self becomes value.   tn_fill_(x, 0.5) */
@@ -536,6 +1293,229 @@ TN_API tn_tensor *tnp_flip(tn_tensor *self, tn_ints dims);
 #define tn_flip(self_, ...) TNI_CALL(tn_flip, .self = self_, .dims = __VA_ARGS__)
 #endif
 
+/* The largest integer not above self; integers as they are.   (*) -> (*)   tn_floor(x) */
+typedef struct tn_floor_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_floor_args;
+TN_API tn_tensor *tn_floor_at(const char *file, int line, const tn_floor_args *args);
+TN_API tn_tensor *tn_floor_inplace_at(const char *file, int line, const tn_floor_args *args);
+TN_API tn_tensor *tnp_floor(tn_tensor *self);
+TN_API tn_tensor *tnp_floor_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_floor(...) TNI_CALL(tn_floor, .self = __VA_ARGS__)
+#define tn_floor_(...) TNI_CALL_AS(tn_floor_inplace_at, tn_floor_args, .self = __VA_ARGS__)
+#endif
+
+/* The floor of self / other, computed as (self - remainder) / other.   (*), (*) -> broadcast   tn_floor_divide(x, y) */
+typedef struct tn_floor_divide_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_floor_divide_args;
+TN_API tn_tensor *tn_floor_divide_at(const char *file, int line, const tn_floor_divide_args *args);
+TN_API tn_tensor *tn_floor_divide_inplace_at(const char *file, int line,
+    const tn_floor_divide_args *args);
+TN_API tn_tensor *tnp_floor_divide(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_floor_divide_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_floor_divide_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_floor_divide_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_floor_divide(self_, ...) TNI_CALL(tn_floor_divide, .self = self_, .other = __VA_ARGS__)
+#define tn_floor_divide_(self_, ...) TNI_CALL_AS(tn_floor_divide_inplace_at, \
+    tn_floor_divide_args, .self = self_, .other = __VA_ARGS__)
+#define tn_floor_divide_scalar(self_, ...) TNI_CALL(tn_floor_divide, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_floor_divide_scalar_(self_, ...) TNI_CALL_AS(tn_floor_divide_inplace_at, \
+    tn_floor_divide_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .other_number.real = __VA_ARGS__)
+#endif
+
+/* self - other * trunc(self / other): has the sign of self; exact.   (*), (*) -> broadcast   tn_fmod(x, y) */
+typedef struct tn_fmod_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_fmod_args;
+TN_API tn_tensor *tn_fmod_at(const char *file, int line, const tn_fmod_args *args);
+TN_API tn_tensor *tn_fmod_inplace_at(const char *file, int line, const tn_fmod_args *args);
+TN_API tn_tensor *tnp_fmod(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_fmod_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_fmod_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_fmod_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_fmod(self_, ...) TNI_CALL(tn_fmod, .self = self_, .other = __VA_ARGS__)
+#define tn_fmod_(self_, ...) TNI_CALL_AS(tn_fmod_inplace_at, tn_fmod_args, .self = self_, \
+    .other = __VA_ARGS__)
+#define tn_fmod_scalar(self_, ...) TNI_CALL(tn_fmod, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_fmod_scalar_(self_, ...) TNI_CALL_AS(tn_fmod_inplace_at, tn_fmod_args, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#endif
+
+/* self - trunc(self).   (*) -> (*), floating   tn_frac(x) */
+typedef struct tn_frac_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_frac_args;
+TN_API tn_tensor *tn_frac_at(const char *file, int line, const tn_frac_args *args);
+TN_API tn_tensor *tn_frac_inplace_at(const char *file, int line, const tn_frac_args *args);
+TN_API tn_tensor *tnp_frac(tn_tensor *self);
+TN_API tn_tensor *tnp_frac_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_frac(...) TNI_CALL(tn_frac, .self = __VA_ARGS__)
+#define tn_frac_(...) TNI_CALL_AS(tn_frac_inplace_at, tn_frac_args, .self = __VA_ARGS__)
+#endif
+
+/* fill_value everywhere; an int gives int64, a float the default dtype.   tn_full(TN_DIMS(2, 3), 0.5) */
+typedef struct tn_full_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints size;
+    tn_scalar fill_value;
+} tn_full_args;
+TN_API tn_tensor *tn_full_at(const char *file, int line, const tn_full_args *args);
+TN_API tn_tensor *tnp_full(tn_ints size, tn_scalar fill_value, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_full(size_, ...) TNI_CALL(tn_full, .size = size_, \
+    .fill_value.kind = TNI_KIND_OF(__VA_ARGS__), .fill_value.real = __VA_ARGS__)
+#endif
+
+/* fill_value in self's sizes, dtype and order of dimensions.   tn_full_like(x, 0.5) */
+typedef struct tn_full_like_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_tensor *self;
+    tn_scalar fill_value;
+} tn_full_like_args;
+TN_API tn_tensor *tn_full_like_at(const char *file, int line, const tn_full_like_args *args);
+TN_API tn_tensor *tnp_full_like(tn_tensor *self, tn_scalar fill_value, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_full_like(self_, ...) TNI_CALL(tn_full_like, .self = self_, \
+    .fill_value.kind = TNI_KIND_OF(__VA_ARGS__), .fill_value.real = __VA_ARGS__)
+#endif
+
+/* out[i][j] = self[index[i][j]][j] for dim 0, and so on.   self (*), index (*) -> index's shape   tn_gather(p, 1, labels) */
+typedef struct tn_gather_args {
+    tn_tensor *out;
+    bool sparse_grad;
+    tn_tensor *self;
+    int64_t dim;
+    tn_tensor *index;
+} tn_gather_args;
+TN_API tn_tensor *tn_gather_at(const char *file, int line, const tn_gather_args *args);
+TN_API tn_tensor *tnp_gather(tn_tensor *self, int64_t dim, tn_tensor *index, bool sparse_grad);
+#ifndef __cplusplus
+#define tn_gather(self_, dim_, ...) TNI_CALL(tn_gather, .self = self_, .dim = dim_, \
+    .index = __VA_ARGS__)
+#endif
+
+/* self >= other; false on NaN.   (*), (*) -> broadcast, bool   tn_ge(x, y) */
+typedef struct tn_ge_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_ge_args;
+TN_API tn_tensor *tn_ge_at(const char *file, int line, const tn_ge_args *args);
+TN_API tn_tensor *tn_ge_inplace_at(const char *file, int line, const tn_ge_args *args);
+TN_API tn_tensor *tnp_ge(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_ge_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_ge_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_ge_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_ge(self_, ...) TNI_CALL(tn_ge, .self = self_, .other = __VA_ARGS__)
+#define tn_ge_(self_, ...) TNI_CALL_AS(tn_ge_inplace_at, tn_ge_args, .self = self_, \
+    .other = __VA_ARGS__)
+#define tn_ge_scalar(self_, ...) TNI_CALL(tn_ge, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_ge_scalar_(self_, ...) TNI_CALL_AS(tn_ge_inplace_at, tn_ge_args, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#endif
+
+/* self * Phi(self), Phi the normal distribution, or its approximation by tanh.   (*) -> (*), floating
+ * tn_gelu(x, .approximate = TN_APPROXIMATE_TANH) */
+typedef struct tn_gelu_args {
+    tn_tensor *out;
+    tn_approximate approximate;
+    tn_tensor *self;
+} tn_gelu_args;
+TN_API tn_tensor *tn_gelu_at(const char *file, int line, const tn_gelu_args *args);
+TN_API tn_tensor *tn_gelu_inplace_at(const char *file, int line, const tn_gelu_args *args);
+TN_API tn_tensor *tnp_gelu(tn_tensor *self, tn_approximate approximate);
+TN_API tn_tensor *tnp_gelu_(tn_tensor *self, tn_approximate approximate);
+#ifndef __cplusplus
+#define tn_gelu(...) TNI_CALL(tn_gelu, .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
+#define tn_gelu_(...) TNI_CALL_AS(tn_gelu_inplace_at, tn_gelu_args, \
+    .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
+#endif
+
+/* self * Phi(self), Phi the normal distribution: gelu without approximation.   (*) -> (*), floating   tn_gelu_erf(x) */
+typedef struct tn_gelu_erf_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_gelu_erf_args;
+TN_API tn_tensor *tn_gelu_erf_at(const char *file, int line, const tn_gelu_erf_args *args);
+TN_API tn_tensor *tn_gelu_erf_inplace_at(const char *file, int line, const tn_gelu_erf_args *args);
+TN_API tn_tensor *tnp_gelu_erf(tn_tensor *self);
+TN_API tn_tensor *tnp_gelu_erf_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_gelu_erf(...) TNI_CALL(tn_gelu_erf, .self = __VA_ARGS__)
+#define tn_gelu_erf_(...) TNI_CALL_AS(tn_gelu_erf_inplace_at, tn_gelu_erf_args, \
+    .self = __VA_ARGS__)
+#endif
+
+/* grad_output * (Phi(self) + self * phi(self)).   (*), (*) -> (*)   tn_gelu_erf_backward(d, x) */
+typedef struct tn_gelu_erf_backward_args {
+    tn_tensor *grad_output, *self;
+} tn_gelu_erf_backward_args;
+TN_API tn_tensor *tn_gelu_erf_backward_at(const char *file, int line,
+    const tn_gelu_erf_backward_args *args);
+TN_API tn_tensor *tnp_gelu_erf_backward(tn_tensor *grad_output, tn_tensor *self);
+#ifndef __cplusplus
+#define tn_gelu_erf_backward(grad_output_, ...) TNI_CALL(tn_gelu_erf_backward, \
+    .grad_output = grad_output_, .self = __VA_ARGS__)
+#endif
+
+/* self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu by tanh.   (*) -> (*), floating   tn_gelu_tanh(x) */
+typedef struct tn_gelu_tanh_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_gelu_tanh_args;
+TN_API tn_tensor *tn_gelu_tanh_at(const char *file, int line, const tn_gelu_tanh_args *args);
+TN_API tn_tensor *tn_gelu_tanh_inplace_at(const char *file, int line,
+    const tn_gelu_tanh_args *args);
+TN_API tn_tensor *tnp_gelu_tanh(tn_tensor *self);
+TN_API tn_tensor *tnp_gelu_tanh_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_gelu_tanh(...) TNI_CALL(tn_gelu_tanh, .self = __VA_ARGS__)
+#define tn_gelu_tanh_(...) TNI_CALL_AS(tn_gelu_tanh_inplace_at, tn_gelu_tanh_args, \
+    .self = __VA_ARGS__)
+#endif
+
+/* self > other; false on NaN.   (*), (*) -> broadcast, bool   tn_gt(x, y) */
+typedef struct tn_gt_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_gt_args;
+TN_API tn_tensor *tn_gt_at(const char *file, int line, const tn_gt_args *args);
+TN_API tn_tensor *tn_gt_inplace_at(const char *file, int line, const tn_gt_args *args);
+TN_API tn_tensor *tnp_gt(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_gt_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_gt_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_gt(self_, ...) TNI_CALL(tn_gt, .self = self_, .other = __VA_ARGS__)
+#define tn_gt_(self_, ...) TNI_CALL_AS(tn_gt_inplace_at, tn_gt_args, .self = self_, \
+    .other = __VA_ARGS__)
+#define tn_gt_scalar(self_, ...) TNI_CALL(tn_gt, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_gt_scalar_(self_, ...) TNI_CALL_AS(tn_gt_inplace_at, tn_gt_args, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#endif
+
 /* Imaginary part of a complex tensor, as a view.   self (*) complex -> (*) real   tn_imag(z) */
 typedef struct tn_imag_args {
     tn_tensor *self;
@@ -544,6 +1524,206 @@ TN_API tn_tensor *tn_imag_at(const char *file, int line, const tn_imag_args *arg
 TN_API tn_tensor *tnp_imag(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_imag(...) TNI_CALL(tn_imag, .self = __VA_ARGS__)
+#endif
+
+/* self[indices[0], indices[1], ..]: int64 or int32 indices (negative ones count from the end), bool masks, or NULL for a
+ * whole dimension. The indices broadcast; their shape stands where the first of them was if they are neighbours, else
+ * in front.   self (5, 3), {(2)} -> (2, 3); {NULL, (4)} -> (5, 4); {(5, 3) bool} -> (true ones)   tn_index(x, TN_LIST(i)) */
+typedef struct tn_index_args {
+    tn_tensor *self;
+    tn_tensors indices;
+} tn_index_args;
+TN_API tn_tensor *tn_index_at(const char *file, int line, const tn_index_args *args);
+TN_API tn_tensor *tnp_index(tn_tensor *self, tn_tensors indices);
+#ifndef __cplusplus
+#define tn_index(self_, ...) TNI_CALL(tn_index, .self = self_, .indices = __VA_ARGS__)
+#endif
+
+/* self with alpha * source[i] added at place index[i] of dim, in the order of the index.
+ * self (5, 3), index (n), source (n, 3) -> (5, 3)   tn_index_add_(x, 0, rows, v) */
+typedef struct tn_index_add_args {
+    tn_tensor *out;
+    double alpha;
+    tn_tensor *self;
+    int64_t dim;
+    tn_tensor *index, *source;
+} tn_index_add_args;
+TN_API tn_tensor *tn_index_add_at(const char *file, int line, const tn_index_add_args *args);
+TN_API tn_tensor *tn_index_add_inplace_at(const char *file, int line,
+    const tn_index_add_args *args);
+TN_API tn_tensor *tnp_index_add(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *source,
+    double alpha);
+TN_API tn_tensor *tnp_index_add_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *source,
+    double alpha);
+#ifndef __cplusplus
+#define tn_index_add(self_, dim_, index_, ...) TNI_CALL(tn_index_add, .alpha = 1, .self = self_, \
+    .dim = dim_, .index = index_, .source = __VA_ARGS__)
+#define tn_index_add_(self_, dim_, index_, ...) TNI_CALL_AS(tn_index_add_inplace_at, \
+    tn_index_add_args, .alpha = 1, .self = self_, .dim = dim_, .index = index_, \
+    .source = __VA_ARGS__)
+#endif
+
+/* self with self[indices] = values, or += values in the order of the indices. values broadcast to what index gives.
+ * tn_index_put_(x, TN_LIST(rows), v, .accumulate = true) */
+typedef struct tn_index_put_args {
+    tn_tensor *out;
+    bool accumulate;
+    tn_tensor *self;
+    tn_tensors indices;
+    tn_tensor *values;
+} tn_index_put_args;
+TN_API tn_tensor *tn_index_put_at(const char *file, int line, const tn_index_put_args *args);
+TN_API tn_tensor *tn_index_put_inplace_at(const char *file, int line,
+    const tn_index_put_args *args);
+TN_API tn_tensor *tnp_index_put(tn_tensor *self, tn_tensors indices, tn_tensor *values,
+    bool accumulate);
+TN_API tn_tensor *tnp_index_put_(tn_tensor *self, tn_tensors indices, tn_tensor *values,
+    bool accumulate);
+#ifndef __cplusplus
+#define tn_index_put(self_, indices_, ...) TNI_CALL(tn_index_put, .self = self_, \
+    .indices = indices_, .values = __VA_ARGS__)
+#define tn_index_put_(self_, indices_, ...) TNI_CALL_AS(tn_index_put_inplace_at, \
+    tn_index_put_args, .self = self_, .indices = indices_, .values = __VA_ARGS__)
+#endif
+
+/* The parts of self at the places index[i] of dim, a copy.   self (5, 3), index (n) -> (n, 3)   tn_index_select(x, 0, rows) */
+typedef struct tn_index_select_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t dim;
+    tn_tensor *index;
+} tn_index_select_args;
+TN_API tn_tensor *tn_index_select_at(const char *file, int line, const tn_index_select_args *args);
+TN_API tn_tensor *tnp_index_select(tn_tensor *self, int64_t dim, tn_tensor *index);
+#ifndef __cplusplus
+#define tn_index_select(self_, dim_, ...) TNI_CALL(tn_index_select, .self = self_, .dim = dim_, \
+    .index = __VA_ARGS__)
+#endif
+
+/* |self - other| <= atol + rtol * |other|, or equal, for each pair.   self, other (*) broadcast -> (*) bool   tn_isclose(x, y) */
+typedef struct tn_isclose_args {
+    double rtol, atol;
+    bool equal_nan;
+    tn_tensor *self, *other;
+} tn_isclose_args;
+TN_API tn_tensor *tn_isclose_at(const char *file, int line, const tn_isclose_args *args);
+TN_API tn_tensor *tnp_isclose(tn_tensor *self, tn_tensor *other, double rtol, double atol,
+    bool equal_nan);
+#ifndef __cplusplus
+#define tn_isclose(self_, ...) TNI_CALL(tn_isclose, .rtol = 1e-05, .atol = 1e-08, .self = self_, \
+    .other = __VA_ARGS__)
+#endif
+
+/* Whether an element is neither infinite nor NaN.   (*) -> (*), bool   tn_isfinite(x) */
+typedef struct tn_isfinite_args {
+    tn_tensor *self;
+} tn_isfinite_args;
+TN_API tn_tensor *tn_isfinite_at(const char *file, int line, const tn_isfinite_args *args);
+TN_API tn_tensor *tnp_isfinite(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_isfinite(...) TNI_CALL(tn_isfinite, .self = __VA_ARGS__)
+#endif
+
+/* Whether an element is infinite; a complex one when either part is.   (*) -> (*), bool   tn_isinf(x) */
+typedef struct tn_isinf_args {
+    tn_tensor *self;
+} tn_isinf_args;
+TN_API tn_tensor *tn_isinf_at(const char *file, int line, const tn_isinf_args *args);
+TN_API tn_tensor *tnp_isinf(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_isinf(...) TNI_CALL(tn_isinf, .self = __VA_ARGS__)
+#endif
+
+/* Whether an element is NaN; a complex one when either part is.   (*) -> (*), bool   tn_isnan(x) */
+typedef struct tn_isnan_args {
+    tn_tensor *self;
+} tn_isnan_args;
+TN_API tn_tensor *tn_isnan_at(const char *file, int line, const tn_isnan_args *args);
+TN_API tn_tensor *tnp_isnan(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_isnan(...) TNI_CALL(tn_isnan, .self = __VA_ARGS__)
+#endif
+
+/* self <= other; false on NaN.   (*), (*) -> broadcast, bool   tn_le(x, y) */
+typedef struct tn_le_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_le_args;
+TN_API tn_tensor *tn_le_at(const char *file, int line, const tn_le_args *args);
+TN_API tn_tensor *tn_le_inplace_at(const char *file, int line, const tn_le_args *args);
+TN_API tn_tensor *tnp_le(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_le_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_le_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_le_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_le(self_, ...) TNI_CALL(tn_le, .self = self_, .other = __VA_ARGS__)
+#define tn_le_(self_, ...) TNI_CALL_AS(tn_le_inplace_at, tn_le_args, .self = self_, \
+    .other = __VA_ARGS__)
+#define tn_le_scalar(self_, ...) TNI_CALL(tn_le, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_le_scalar_(self_, ...) TNI_CALL_AS(tn_le_inplace_at, tn_le_args, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#endif
+
+/* self above 0, else negative_slope * self.   (*) -> (*), floating   tn_leaky_relu(x, .negative_slope = 0.1) */
+typedef struct tn_leaky_relu_args {
+    tn_tensor *out;
+    double negative_slope;
+    tn_tensor *self;
+} tn_leaky_relu_args;
+TN_API tn_tensor *tn_leaky_relu_at(const char *file, int line, const tn_leaky_relu_args *args);
+TN_API tn_tensor *tn_leaky_relu_inplace_at(const char *file, int line,
+    const tn_leaky_relu_args *args);
+TN_API tn_tensor *tnp_leaky_relu(tn_tensor *self, double negative_slope);
+TN_API tn_tensor *tnp_leaky_relu_(tn_tensor *self, double negative_slope);
+#ifndef __cplusplus
+#define tn_leaky_relu(...) TNI_CALL(tn_leaky_relu, .negative_slope = 0.01, .self = __VA_ARGS__)
+#define tn_leaky_relu_(...) TNI_CALL_AS(tn_leaky_relu_inplace_at, tn_leaky_relu_args, \
+    .negative_slope = 0.01, .self = __VA_ARGS__)
+#endif
+
+/* grad_output where self is above 0, else negative_slope * grad_output.   (*), (*) -> (*)
+ * tn_leaky_relu_backward(d, x, TN_NUM(0.1), false) */
+typedef struct tn_leaky_relu_backward_args {
+    tn_tensor *grad_output, *self;
+    tn_scalar negative_slope;
+    bool self_is_result;
+} tn_leaky_relu_backward_args;
+TN_API tn_tensor *tn_leaky_relu_backward_at(const char *file, int line,
+    const tn_leaky_relu_backward_args *args);
+TN_API tn_tensor *tnp_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *self,
+    tn_scalar negative_slope, bool self_is_result);
+#ifndef __cplusplus
+#define tn_leaky_relu_backward(grad_output_, self_, negative_slope_, ...) \
+    TNI_CALL(tn_leaky_relu_backward, .grad_output = grad_output_, .self = self_, \
+    .negative_slope.kind = TNI_KIND_OF(negative_slope_), .negative_slope.real = negative_slope_, \
+    .self_is_result = __VA_ARGS__)
+#endif
+
+/* self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) -> broadcast
+ * tn_lerp_scalar(x, y, 0.1) */
+typedef struct tn_lerp_args {
+    tn_tensor *out;
+    tn_tensor *self, *end, *weight;
+    tn_scalar weight_number;
+} tn_lerp_args;
+TN_API tn_tensor *tn_lerp_at(const char *file, int line, const tn_lerp_args *args);
+TN_API tn_tensor *tn_lerp_inplace_at(const char *file, int line, const tn_lerp_args *args);
+TN_API tn_tensor *tnp_lerp(tn_tensor *self, tn_tensor *end, tn_tensor *weight);
+TN_API tn_tensor *tnp_lerp_(tn_tensor *self, tn_tensor *end, tn_tensor *weight);
+TN_API tn_tensor *tnp_lerp_scalar(tn_tensor *self, tn_tensor *end, tn_scalar weight);
+TN_API tn_tensor *tnp_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar weight);
+#ifndef __cplusplus
+#define tn_lerp(self_, end_, ...) TNI_CALL(tn_lerp, .self = self_, .end = end_, \
+    .weight = __VA_ARGS__)
+#define tn_lerp_(self_, end_, ...) TNI_CALL_AS(tn_lerp_inplace_at, tn_lerp_args, .self = self_, \
+    .end = end_, .weight = __VA_ARGS__)
+#define tn_lerp_scalar(self_, end_, ...) TNI_CALL(tn_lerp, .self = self_, .end = end_, \
+    .weight_number.kind = TNI_KIND_OF(__VA_ARGS__), .weight_number.real = __VA_ARGS__)
+#define tn_lerp_scalar_(self_, end_, ...) TNI_CALL_AS(tn_lerp_inplace_at, tn_lerp_args, \
+    .self = self_, .end = end_, .weight_number.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .weight_number.real = __VA_ARGS__)
 #endif
 
 /* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest, 0: how many are not 0.
@@ -574,6 +1754,78 @@ TN_API tn_tensor *tn_linear_at(const char *file, int line, const tn_linear_args 
 TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias);
 #ifndef __cplusplus
 #define tn_linear(input_, ...) TNI_CALL(tn_linear, .input = input_, .weight = __VA_ARGS__)
+#endif
+
+/* `steps` values from start to end, both included, evenly spaced.   tn_linspace(0, 1, 5) */
+typedef struct tn_linspace_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_scalar start, end;
+    int64_t steps;
+} tn_linspace_args;
+TN_API tn_tensor *tn_linspace_at(const char *file, int line, const tn_linspace_args *args);
+TN_API tn_tensor *tnp_linspace(tn_scalar start, tn_scalar end, int64_t steps, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_linspace(start_, end_, ...) TNI_CALL(tn_linspace, .start.kind = TNI_KIND_OF(start_), \
+    .start.real = start_, .end.kind = TNI_KIND_OF(end_), .end.real = end_, .steps = __VA_ARGS__)
+#endif
+
+/* The natural logarithm.   (*) -> (*), floating   tn_log(x) */
+typedef struct tn_log_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_log_args;
+TN_API tn_tensor *tn_log_at(const char *file, int line, const tn_log_args *args);
+TN_API tn_tensor *tn_log_inplace_at(const char *file, int line, const tn_log_args *args);
+TN_API tn_tensor *tnp_log(tn_tensor *self);
+TN_API tn_tensor *tnp_log_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_log(...) TNI_CALL(tn_log, .self = __VA_ARGS__)
+#define tn_log_(...) TNI_CALL_AS(tn_log_inplace_at, tn_log_args, .self = __VA_ARGS__)
+#endif
+
+/* The logarithm to base 10.   (*) -> (*), floating   tn_log10(x) */
+typedef struct tn_log10_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_log10_args;
+TN_API tn_tensor *tn_log10_at(const char *file, int line, const tn_log10_args *args);
+TN_API tn_tensor *tn_log10_inplace_at(const char *file, int line, const tn_log10_args *args);
+TN_API tn_tensor *tnp_log10(tn_tensor *self);
+TN_API tn_tensor *tnp_log10_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_log10(...) TNI_CALL(tn_log10, .self = __VA_ARGS__)
+#define tn_log10_(...) TNI_CALL_AS(tn_log10_inplace_at, tn_log10_args, .self = __VA_ARGS__)
+#endif
+
+/* log(1 + self), accurate near 0.   (*) -> (*), floating   tn_log1p(x) */
+typedef struct tn_log1p_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_log1p_args;
+TN_API tn_tensor *tn_log1p_at(const char *file, int line, const tn_log1p_args *args);
+TN_API tn_tensor *tn_log1p_inplace_at(const char *file, int line, const tn_log1p_args *args);
+TN_API tn_tensor *tnp_log1p(tn_tensor *self);
+TN_API tn_tensor *tnp_log1p_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_log1p(...) TNI_CALL(tn_log1p, .self = __VA_ARGS__)
+#define tn_log1p_(...) TNI_CALL_AS(tn_log1p_inplace_at, tn_log1p_args, .self = __VA_ARGS__)
+#endif
+
+/* The logarithm to base 2, exact for powers of 2.   (*) -> (*), floating   tn_log2(x) */
+typedef struct tn_log2_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_log2_args;
+TN_API tn_tensor *tn_log2_at(const char *file, int line, const tn_log2_args *args);
+TN_API tn_tensor *tn_log2_inplace_at(const char *file, int line, const tn_log2_args *args);
+TN_API tn_tensor *tnp_log2(tn_tensor *self);
+TN_API tn_tensor *tnp_log2_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_log2(...) TNI_CALL(tn_log2, .self = __VA_ARGS__)
+#define tn_log2_(...) TNI_CALL_AS(tn_log2_inplace_at, tn_log2_args, .self = __VA_ARGS__)
 #endif
 
 /* log_softmax(x)_i = x_i - max x - log sum_j exp(x_j - max x) along dim, in dtype where given.
@@ -607,6 +1859,70 @@ TN_API tn_tensor *tnp_log_softmax_backward(tn_tensor *grad_output, tn_tensor *ou
     .dim = dim_, .input_dtype = __VA_ARGS__)
 #endif
 
+/* Both are true.   (*), (*) -> broadcast, bool   tn_logical_and(x, y) */
+typedef struct tn_logical_and_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+} tn_logical_and_args;
+TN_API tn_tensor *tn_logical_and_at(const char *file, int line, const tn_logical_and_args *args);
+TN_API tn_tensor *tn_logical_and_inplace_at(const char *file, int line,
+    const tn_logical_and_args *args);
+TN_API tn_tensor *tnp_logical_and(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_logical_and_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_logical_and(self_, ...) TNI_CALL(tn_logical_and, .self = self_, .other = __VA_ARGS__)
+#define tn_logical_and_(self_, ...) TNI_CALL_AS(tn_logical_and_inplace_at, tn_logical_and_args, \
+    .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* It is not true.   (*) -> (*), bool   tn_logical_not(x) */
+typedef struct tn_logical_not_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_logical_not_args;
+TN_API tn_tensor *tn_logical_not_at(const char *file, int line, const tn_logical_not_args *args);
+TN_API tn_tensor *tn_logical_not_inplace_at(const char *file, int line,
+    const tn_logical_not_args *args);
+TN_API tn_tensor *tnp_logical_not(tn_tensor *self);
+TN_API tn_tensor *tnp_logical_not_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_logical_not(...) TNI_CALL(tn_logical_not, .self = __VA_ARGS__)
+#define tn_logical_not_(...) TNI_CALL_AS(tn_logical_not_inplace_at, tn_logical_not_args, \
+    .self = __VA_ARGS__)
+#endif
+
+/* One is true.   (*), (*) -> broadcast, bool   tn_logical_or(x, y) */
+typedef struct tn_logical_or_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+} tn_logical_or_args;
+TN_API tn_tensor *tn_logical_or_at(const char *file, int line, const tn_logical_or_args *args);
+TN_API tn_tensor *tn_logical_or_inplace_at(const char *file, int line,
+    const tn_logical_or_args *args);
+TN_API tn_tensor *tnp_logical_or(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_logical_or_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_logical_or(self_, ...) TNI_CALL(tn_logical_or, .self = self_, .other = __VA_ARGS__)
+#define tn_logical_or_(self_, ...) TNI_CALL_AS(tn_logical_or_inplace_at, tn_logical_or_args, \
+    .self = self_, .other = __VA_ARGS__)
+#endif
+
+/* Just one is true.   (*), (*) -> broadcast, bool   tn_logical_xor(x, y) */
+typedef struct tn_logical_xor_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+} tn_logical_xor_args;
+TN_API tn_tensor *tn_logical_xor_at(const char *file, int line, const tn_logical_xor_args *args);
+TN_API tn_tensor *tn_logical_xor_inplace_at(const char *file, int line,
+    const tn_logical_xor_args *args);
+TN_API tn_tensor *tnp_logical_xor(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_logical_xor_(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_logical_xor(self_, ...) TNI_CALL(tn_logical_xor, .self = self_, .other = __VA_ARGS__)
+#define tn_logical_xor_(self_, ...) TNI_CALL_AS(tn_logical_xor_inplace_at, tn_logical_xor_args, \
+    .self = self_, .other = __VA_ARGS__)
+#endif
+
 /* log sum exp(x) over dim, all when empty, without overflow.
  * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_logsumexp(x, TN_DIMS(1)) */
 typedef struct tn_logsumexp_args {
@@ -619,6 +1935,85 @@ TN_API tn_tensor *tn_logsumexp_at(const char *file, int line, const tn_logsumexp
 TN_API tn_tensor *tnp_logsumexp(tn_tensor *self, tn_ints dim, bool keepdim);
 #ifndef __cplusplus
 #define tn_logsumexp(self_, ...) TNI_CALL(tn_logsumexp, .self = self_, .dim = __VA_ARGS__)
+#endif
+
+/* self < other; false on NaN.   (*), (*) -> broadcast, bool   tn_lt(x, y) */
+typedef struct tn_lt_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_lt_args;
+TN_API tn_tensor *tn_lt_at(const char *file, int line, const tn_lt_args *args);
+TN_API tn_tensor *tn_lt_inplace_at(const char *file, int line, const tn_lt_args *args);
+TN_API tn_tensor *tnp_lt(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_lt_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_lt_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_lt_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_lt(self_, ...) TNI_CALL(tn_lt, .self = self_, .other = __VA_ARGS__)
+#define tn_lt_(self_, ...) TNI_CALL_AS(tn_lt_inplace_at, tn_lt_args, .self = self_, \
+    .other = __VA_ARGS__)
+#define tn_lt_scalar(self_, ...) TNI_CALL(tn_lt, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_lt_scalar_(self_, ...) TNI_CALL_AS(tn_lt_inplace_at, tn_lt_args, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#endif
+
+/* self with value where the mask is true.   self (*), mask (*) broadcast, value number or 0-dim -> (*)
+ * tn_masked_fill_scalar(scores, mask, -INFINITY) */
+typedef struct tn_masked_fill_args {
+    tn_tensor *out;
+    tn_tensor *self, *mask, *value;
+    tn_scalar value_number;
+} tn_masked_fill_args;
+TN_API tn_tensor *tn_masked_fill_at(const char *file, int line, const tn_masked_fill_args *args);
+TN_API tn_tensor *tn_masked_fill_inplace_at(const char *file, int line,
+    const tn_masked_fill_args *args);
+TN_API tn_tensor *tnp_masked_fill(tn_tensor *self, tn_tensor *mask, tn_tensor *value);
+TN_API tn_tensor *tnp_masked_fill_(tn_tensor *self, tn_tensor *mask, tn_tensor *value);
+TN_API tn_tensor *tnp_masked_fill_scalar(tn_tensor *self, tn_tensor *mask, tn_scalar value);
+TN_API tn_tensor *tnp_masked_fill_scalar_(tn_tensor *self, tn_tensor *mask, tn_scalar value);
+#ifndef __cplusplus
+#define tn_masked_fill(self_, mask_, ...) TNI_CALL(tn_masked_fill, .self = self_, .mask = mask_, \
+    .value = __VA_ARGS__)
+#define tn_masked_fill_(self_, mask_, ...) TNI_CALL_AS(tn_masked_fill_inplace_at, \
+    tn_masked_fill_args, .self = self_, .mask = mask_, .value = __VA_ARGS__)
+#define tn_masked_fill_scalar(self_, mask_, ...) TNI_CALL(tn_masked_fill, .self = self_, \
+    .mask = mask_, .value_number.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .value_number.real = __VA_ARGS__)
+#define tn_masked_fill_scalar_(self_, mask_, ...) TNI_CALL_AS(tn_masked_fill_inplace_at, \
+    tn_masked_fill_args, .self = self_, .mask = mask_, \
+    .value_number.kind = TNI_KIND_OF(__VA_ARGS__), .value_number.real = __VA_ARGS__)
+#endif
+
+/* self with the elements of source, in order, where the mask is true.   tn_masked_scatter(x, mask, values) */
+typedef struct tn_masked_scatter_args {
+    tn_tensor *out;
+    tn_tensor *self, *mask, *source;
+} tn_masked_scatter_args;
+TN_API tn_tensor *tn_masked_scatter_at(const char *file, int line,
+    const tn_masked_scatter_args *args);
+TN_API tn_tensor *tn_masked_scatter_inplace_at(const char *file, int line,
+    const tn_masked_scatter_args *args);
+TN_API tn_tensor *tnp_masked_scatter(tn_tensor *self, tn_tensor *mask, tn_tensor *source);
+TN_API tn_tensor *tnp_masked_scatter_(tn_tensor *self, tn_tensor *mask, tn_tensor *source);
+#ifndef __cplusplus
+#define tn_masked_scatter(self_, mask_, ...) TNI_CALL(tn_masked_scatter, .self = self_, \
+    .mask = mask_, .source = __VA_ARGS__)
+#define tn_masked_scatter_(self_, mask_, ...) TNI_CALL_AS(tn_masked_scatter_inplace_at, \
+    tn_masked_scatter_args, .self = self_, .mask = mask_, .source = __VA_ARGS__)
+#endif
+
+/* The elements where the mask is true, in row-major order.   self (*), mask (*) broadcast -> (true ones)   tn_masked_select(x, m) */
+typedef struct tn_masked_select_args {
+    tn_tensor *self, *mask;
+} tn_masked_select_args;
+TN_API tn_tensor *tn_masked_select_at(const char *file, int line,
+    const tn_masked_select_args *args);
+TN_API tn_tensor *tnp_masked_select(tn_tensor *self, tn_tensor *mask);
+#ifndef __cplusplus
+#define tn_masked_select(self_, ...) TNI_CALL(tn_masked_select, .self = self_, \
+    .mask = __VA_ARGS__)
 #endif
 
 /* Matrix product with torch's rules: 1-D operands are a row on the left and a column on the right, the leading
@@ -721,6 +2116,17 @@ TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_in
     .indices = indices_, .kernel_size = __VA_ARGS__)
 #endif
 
+/* The larger of the two; NaN where either is. Equal elements share the gradient.   (*), (*) -> broadcast   tn_maximum(x, y) */
+typedef struct tn_maximum_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+} tn_maximum_args;
+TN_API tn_tensor *tn_maximum_at(const char *file, int line, const tn_maximum_args *args);
+TN_API tn_tensor *tnp_maximum(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_maximum(self_, ...) TNI_CALL(tn_maximum, .self = self_, .other = __VA_ARGS__)
+#endif
+
 /* Sum over dim, divided by the number of elements; floating or complex. No elements: NaN.
  * self (*) -> self's shape without dim, 1 there when keepdim   tn_mean(x, .dim = TN_DIMS(-1)) */
 typedef struct tn_mean_args {
@@ -734,6 +2140,18 @@ TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *arg
 TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype);
 #ifndef __cplusplus
 #define tn_mean(...) TNI_CALL(tn_mean, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
+#endif
+
+/* Coordinates of a grid: result i repeats tensor i along all other dimensions. Views.
+ * tensors (n), (m) -> (n, m), (n, m); "xy": (m, n)   tn_meshgrid(TN_LIST(x, y)) */
+typedef struct tn_meshgrid_args {
+    const char *indexing;
+    tn_tensors tensors;
+} tn_meshgrid_args;
+TN_API tn_list tn_meshgrid_at(const char *file, int line, const tn_meshgrid_args *args);
+TN_API tn_list tnp_meshgrid(tn_tensors tensors, const char *indexing);
+#ifndef __cplusplus
+#define tn_meshgrid(...) TNI_CALL(tn_meshgrid, .tensors = __VA_ARGS__)
 #endif
 
 /* Smallest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_min(x) */
@@ -761,6 +2179,17 @@ TN_API tn_values_indices tnp_min_dim(tn_tensor *self, int64_t dim, bool keepdim)
 #define tn_min_dim(self_, ...) TNI_CALL(tn_min_dim, .self = self_, .dim = __VA_ARGS__)
 #endif
 
+/* The smaller of the two; NaN where either is. Equal elements share the gradient.   (*), (*) -> broadcast   tn_minimum(x, y) */
+typedef struct tn_minimum_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+} tn_minimum_args;
+TN_API tn_tensor *tn_minimum_at(const char *file, int line, const tn_minimum_args *args);
+TN_API tn_tensor *tnp_minimum(tn_tensor *self, tn_tensor *other);
+#ifndef __cplusplus
+#define tn_minimum(self_, ...) TNI_CALL(tn_minimum, .self = self_, .other = __VA_ARGS__)
+#endif
+
 /* Product of two matrices, without broadcasting.   self (m, k), mat2 (k, n) -> (m, n)   tn_mm(a, b) */
 typedef struct tn_mm_args {
     tn_tensor *out;
@@ -783,6 +2212,28 @@ TN_API tn_tensor *tnp_movedim(tn_tensor *self, tn_ints source, tn_ints destinati
 #ifndef __cplusplus
 #define tn_movedim(self_, source_, ...) TNI_CALL(tn_movedim, .self = self_, .source = source_, \
     .destination = __VA_ARGS__)
+#endif
+
+/* self * other. Of bools: and.   (*), (*) -> broadcast   tn_mul(x, y) */
+typedef struct tn_mul_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_mul_args;
+TN_API tn_tensor *tn_mul_at(const char *file, int line, const tn_mul_args *args);
+TN_API tn_tensor *tn_mul_inplace_at(const char *file, int line, const tn_mul_args *args);
+TN_API tn_tensor *tnp_mul(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_mul_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_mul_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_mul_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_mul(self_, ...) TNI_CALL(tn_mul, .self = self_, .other = __VA_ARGS__)
+#define tn_mul_(self_, ...) TNI_CALL_AS(tn_mul_inplace_at, tn_mul_args, .self = self_, \
+    .other = __VA_ARGS__)
+#define tn_mul_scalar(self_, ...) TNI_CALL(tn_mul, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_mul_scalar_(self_, ...) TNI_CALL_AS(tn_mul_inplace_at, tn_mul_args, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
 /* Matrix times vector.   self (m, k), vec (k) -> (m)   tn_mv(a, x) */
@@ -808,6 +2259,107 @@ TN_API tn_tensor *tnp_narrow(tn_tensor *self, int64_t dim, int64_t start, int64_
     .start = start_, .length = __VA_ARGS__)
 #endif
 
+/* self <> other; true on NaN.   (*), (*) -> broadcast, bool   tn_ne(x, y) */
+typedef struct tn_ne_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_ne_args;
+TN_API tn_tensor *tn_ne_at(const char *file, int line, const tn_ne_args *args);
+TN_API tn_tensor *tn_ne_inplace_at(const char *file, int line, const tn_ne_args *args);
+TN_API tn_tensor *tnp_ne(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_ne_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_ne_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_ne_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_ne(self_, ...) TNI_CALL(tn_ne, .self = self_, .other = __VA_ARGS__)
+#define tn_ne_(self_, ...) TNI_CALL_AS(tn_ne_inplace_at, tn_ne_args, .self = self_, \
+    .other = __VA_ARGS__)
+#define tn_ne_scalar(self_, ...) TNI_CALL(tn_ne, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_ne_scalar_(self_, ...) TNI_CALL_AS(tn_ne_inplace_at, tn_ne_args, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#endif
+
+/* -self.   (*) -> (*)   tn_neg(x) */
+typedef struct tn_neg_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_neg_args;
+TN_API tn_tensor *tn_neg_at(const char *file, int line, const tn_neg_args *args);
+TN_API tn_tensor *tn_neg_inplace_at(const char *file, int line, const tn_neg_args *args);
+TN_API tn_tensor *tnp_neg(tn_tensor *self);
+TN_API tn_tensor *tnp_neg_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_neg(...) TNI_CALL(tn_neg, .self = __VA_ARGS__)
+#define tn_neg_(...) TNI_CALL_AS(tn_neg_inplace_at, tn_neg_args, .self = __VA_ARGS__)
+#endif
+
+/* Uninitialised, of self's dtype and device.   tn_new_empty(x, TN_DIMS(3)) */
+typedef struct tn_new_empty_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_tensor *self;
+    tn_ints size;
+} tn_new_empty_args;
+TN_API tn_tensor *tn_new_empty_at(const char *file, int line, const tn_new_empty_args *args);
+TN_API tn_tensor *tnp_new_empty(tn_tensor *self, tn_ints size, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_new_empty(self_, ...) TNI_CALL(tn_new_empty, .self = self_, .size = __VA_ARGS__)
+#endif
+
+/* fill_value, of self's dtype and device.   tn_new_full(x, TN_DIMS(3), 2) */
+typedef struct tn_new_full_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_tensor *self;
+    tn_ints size;
+    tn_scalar fill_value;
+} tn_new_full_args;
+TN_API tn_tensor *tn_new_full_at(const char *file, int line, const tn_new_full_args *args);
+TN_API tn_tensor *tnp_new_full(tn_tensor *self, tn_ints size, tn_scalar fill_value, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_new_full(self_, size_, ...) TNI_CALL(tn_new_full, .self = self_, .size = size_, \
+    .fill_value.kind = TNI_KIND_OF(__VA_ARGS__), .fill_value.real = __VA_ARGS__)
+#endif
+
+/* Ones of self's dtype and device.   tn_new_ones(x, TN_DIMS(3)) */
+typedef struct tn_new_ones_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_tensor *self;
+    tn_ints size;
+} tn_new_ones_args;
+TN_API tn_tensor *tn_new_ones_at(const char *file, int line, const tn_new_ones_args *args);
+TN_API tn_tensor *tnp_new_ones(tn_tensor *self, tn_ints size, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_new_ones(self_, ...) TNI_CALL(tn_new_ones, .self = self_, .size = __VA_ARGS__)
+#endif
+
+/* Zeros of self's dtype and device.   tn_new_zeros(x, TN_DIMS(3)) */
+typedef struct tn_new_zeros_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_tensor *self;
+    tn_ints size;
+} tn_new_zeros_args;
+TN_API tn_tensor *tn_new_zeros_at(const char *file, int line, const tn_new_zeros_args *args);
+TN_API tn_tensor *tnp_new_zeros(tn_tensor *self, tn_ints size, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_new_zeros(self_, ...) TNI_CALL(tn_new_zeros, .self = self_, .size = __VA_ARGS__)
+#endif
+
+/* Places of the elements that are not zero, in row-major order.   self (n dimensions) -> (found, n) int64   tn_nonzero(mask) */
+typedef struct tn_nonzero_args {
+    tn_tensor *self;
+} tn_nonzero_args;
+TN_API tn_tensor *tn_nonzero_at(const char *file, int line, const tn_nonzero_args *args);
+TN_API tn_tensor *tnp_nonzero(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_nonzero(...) TNI_CALL(tn_nonzero, .self = __VA_ARGS__)
+#endif
+
 /* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent).
  * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim = TN_DIMS(1)) */
 typedef struct tn_norm_args {
@@ -824,6 +2376,56 @@ TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepd
 #define tn_norm(...) TNI_CALL(tn_norm, .p = TN_NO_NUM, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
 
+/* Fills self with normal numbers of the given mean and standard deviation.   tn_normal_(x, .std = 0.02) */
+typedef struct tn_normal_args {
+    double mean, std;
+    tn_generator *generator;
+    tn_tensor *self;
+} tn_normal_args;
+TN_API tn_tensor *tn_normal_inplace_at(const char *file, int line, const tn_normal_args *args);
+TN_API tn_tensor *tnp_normal_(tn_tensor *self, double mean, double std, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_normal_(...) TNI_CALL_AS(tn_normal_inplace_at, tn_normal_args, .std = 1, \
+    .self = __VA_ARGS__)
+#endif
+
+/* 1 at the place of each class, else 0; -1 classes: the largest plus one.   self (*) int64 -> (*, classes) int64
+ * tn_one_hot(labels, .num_classes = 10) */
+typedef struct tn_one_hot_args {
+    int64_t num_classes;
+    tn_tensor *self;
+} tn_one_hot_args;
+TN_API tn_tensor *tn_one_hot_at(const char *file, int line, const tn_one_hot_args *args);
+TN_API tn_tensor *tnp_one_hot(tn_tensor *self, int64_t num_classes);
+#ifndef __cplusplus
+#define tn_one_hot(...) TNI_CALL(tn_one_hot, .num_classes = -1, .self = __VA_ARGS__)
+#endif
+
+/* Ones, of the default dtype where none is given.   tn_ones(TN_DIMS(2, 3)) */
+typedef struct tn_ones_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints size;
+} tn_ones_args;
+TN_API tn_tensor *tn_ones_at(const char *file, int line, const tn_ones_args *args);
+TN_API tn_tensor *tnp_ones(tn_ints size, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_ones(...) TNI_CALL(tn_ones, .size = __VA_ARGS__)
+#endif
+
+/* Ones of self's sizes, dtype and order of dimensions.   tn_ones_like(x) */
+typedef struct tn_ones_like_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_tensor *self;
+} tn_ones_like_args;
+TN_API tn_tensor *tn_ones_like_at(const char *file, int line, const tn_ones_like_args *args);
+TN_API tn_tensor *tnp_ones_like(tn_tensor *self, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_ones_like(...) TNI_CALL(tn_ones_like, .self = __VA_ARGS__)
+#endif
+
 /* Dimension dims[i] of self becomes dimension i. A view.   tn_permute(x, TN_DIMS(0, 2, 3, 1)) */
 typedef struct tn_permute_args {
     tn_tensor *self;
@@ -833,6 +2435,32 @@ TN_API tn_tensor *tn_permute_at(const char *file, int line, const tn_permute_arg
 TN_API tn_tensor *tnp_permute(tn_tensor *self, tn_ints dims);
 #ifndef __cplusplus
 #define tn_permute(self_, ...) TNI_CALL(tn_permute, .self = self_, .dims = __VA_ARGS__)
+#endif
+
+/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap, a negative power of one but 1 and -1 is 0.
+ * (*), (*) -> broadcast   tn_pow_scalar(x, 2) */
+typedef struct tn_pow_args {
+    tn_tensor *out;
+    tn_tensor *self, *exponent;
+    tn_scalar self_number, exponent_number;
+} tn_pow_args;
+TN_API tn_tensor *tn_pow_at(const char *file, int line, const tn_pow_args *args);
+TN_API tn_tensor *tn_pow_inplace_at(const char *file, int line, const tn_pow_args *args);
+TN_API tn_tensor *tnp_pow(tn_tensor *self, tn_tensor *exponent);
+TN_API tn_tensor *tnp_pow_(tn_tensor *self, tn_tensor *exponent);
+TN_API tn_tensor *tnp_pow_scalar(tn_tensor *self, tn_scalar exponent);
+TN_API tn_tensor *tnp_pow_scalar_(tn_tensor *self, tn_scalar exponent);
+TN_API tn_tensor *tnp_pow_scalar_self(tn_scalar self, tn_tensor *exponent);
+#ifndef __cplusplus
+#define tn_pow(self_, ...) TNI_CALL(tn_pow, .self = self_, .exponent = __VA_ARGS__)
+#define tn_pow_(self_, ...) TNI_CALL_AS(tn_pow_inplace_at, tn_pow_args, .self = self_, \
+    .exponent = __VA_ARGS__)
+#define tn_pow_scalar(self_, ...) TNI_CALL(tn_pow, .self = self_, \
+    .exponent_number.kind = TNI_KIND_OF(__VA_ARGS__), .exponent_number.real = __VA_ARGS__)
+#define tn_pow_scalar_(self_, ...) TNI_CALL_AS(tn_pow_inplace_at, tn_pow_args, .self = self_, \
+    .exponent_number.kind = TNI_KIND_OF(__VA_ARGS__), .exponent_number.real = __VA_ARGS__)
+#define tn_pow_scalar_self(self_, ...) TNI_CALL(tn_pow, .self_number.kind = TNI_KIND_OF(self_), \
+    .self_number.real = self_, .exponent = __VA_ARGS__)
 #endif
 
 /* Product over dim, of all elements when absent. Integers and bool are multiplied in int64.
@@ -850,6 +2478,106 @@ TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype 
 #define tn_prod(...) TNI_CALL(tn_prod, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
 
+/* Uniform in [0, 1).   tn_rand(TN_DIMS(2, 3)) */
+typedef struct tn_rand_args {
+    tn_tensor *out;
+    tn_generator *generator;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints size;
+} tn_rand_args;
+TN_API tn_tensor *tn_rand_at(const char *file, int line, const tn_rand_args *args);
+TN_API tn_tensor *tnp_rand(tn_ints size, tn_generator *generator, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_rand(...) TNI_CALL(tn_rand, .size = __VA_ARGS__)
+#endif
+
+/* rand of self's sizes and dtype.   tn_rand_like(x) */
+typedef struct tn_rand_like_args {
+    tn_generator *generator;
+    tn_tensor *self;
+} tn_rand_like_args;
+TN_API tn_tensor *tn_rand_like_at(const char *file, int line, const tn_rand_like_args *args);
+TN_API tn_tensor *tnp_rand_like(tn_tensor *self, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_rand_like(...) TNI_CALL(tn_rand_like, .self = __VA_ARGS__)
+#endif
+
+/* Integers in [0, high), int64 where no dtype is given.   tn_randint(10, TN_DIMS(2, 3)) */
+typedef struct tn_randint_args {
+    tn_tensor *out;
+    tn_generator *generator;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t high;
+    tn_ints size;
+} tn_randint_args;
+TN_API tn_tensor *tn_randint_at(const char *file, int line, const tn_randint_args *args);
+TN_API tn_tensor *tnp_randint(int64_t high, tn_ints size, tn_generator *generator, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_randint(high_, ...) TNI_CALL(tn_randint, .high = high_, .size = __VA_ARGS__)
+#endif
+
+/* Integers in [low, high), int64 where no dtype is given.   tn_randint_low(-5, 5, TN_DIMS(2, 3)) */
+typedef struct tn_randint_low_args {
+    tn_tensor *out;
+    tn_generator *generator;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t low, high;
+    tn_ints size;
+} tn_randint_low_args;
+TN_API tn_tensor *tn_randint_low_at(const char *file, int line, const tn_randint_low_args *args);
+TN_API tn_tensor *tnp_randint_low(int64_t low, int64_t high, tn_ints size, tn_generator *generator,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_randint_low(low_, high_, ...) TNI_CALL(tn_randint_low, .low = low_, .high = high_, \
+    .size = __VA_ARGS__)
+#endif
+
+/* Normal numbers of mean 0 and deviation 1.   tn_randn(TN_DIMS(2, 3)) */
+typedef struct tn_randn_args {
+    tn_tensor *out;
+    tn_generator *generator;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints size;
+} tn_randn_args;
+TN_API tn_tensor *tn_randn_at(const char *file, int line, const tn_randn_args *args);
+TN_API tn_tensor *tnp_randn(tn_ints size, tn_generator *generator, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_randn(...) TNI_CALL(tn_randn, .size = __VA_ARGS__)
+#endif
+
+/* randn of self's sizes and dtype.   tn_randn_like(x) */
+typedef struct tn_randn_like_args {
+    tn_generator *generator;
+    tn_tensor *self;
+} tn_randn_like_args;
+TN_API tn_tensor *tn_randn_like_at(const char *file, int line, const tn_randn_like_args *args);
+TN_API tn_tensor *tnp_randn_like(tn_tensor *self, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_randn_like(...) TNI_CALL(tn_randn_like, .self = __VA_ARGS__)
+#endif
+
+/* The numbers 0 .. n - 1 in random order, int64 where no dtype is given.   tn_randperm(10) */
+typedef struct tn_randperm_args {
+    tn_tensor *out;
+    tn_generator *generator;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t n;
+} tn_randperm_args;
+TN_API tn_tensor *tn_randperm_at(const char *file, int line, const tn_randperm_args *args);
+TN_API tn_tensor *tnp_randperm(int64_t n, tn_generator *generator, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_randperm(...) TNI_CALL(tn_randperm, .n = __VA_ARGS__)
+#endif
+
 /* Real part, as a view; a real tensor as it is.   self (*) complex -> (*) real   tn_real(z) */
 typedef struct tn_real_args {
     tn_tensor *self;
@@ -858,6 +2586,60 @@ TN_API tn_tensor *tn_real_at(const char *file, int line, const tn_real_args *arg
 TN_API tn_tensor *tnp_real(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_real(...) TNI_CALL(tn_real, .self = __VA_ARGS__)
+#endif
+
+/* 1 / self.   (*) -> (*), floating   tn_reciprocal(x) */
+typedef struct tn_reciprocal_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_reciprocal_args;
+TN_API tn_tensor *tn_reciprocal_at(const char *file, int line, const tn_reciprocal_args *args);
+TN_API tn_tensor *tn_reciprocal_inplace_at(const char *file, int line,
+    const tn_reciprocal_args *args);
+TN_API tn_tensor *tnp_reciprocal(tn_tensor *self);
+TN_API tn_tensor *tnp_reciprocal_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_reciprocal(...) TNI_CALL(tn_reciprocal, .self = __VA_ARGS__)
+#define tn_reciprocal_(...) TNI_CALL_AS(tn_reciprocal_inplace_at, tn_reciprocal_args, \
+    .self = __VA_ARGS__)
+#endif
+
+/* self where it is above 0, else 0; NaN stays. Gradient 0 at 0.   (*) -> (*)   tn_relu(x) */
+typedef struct tn_relu_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_relu_args;
+TN_API tn_tensor *tn_relu_at(const char *file, int line, const tn_relu_args *args);
+TN_API tn_tensor *tn_relu_inplace_at(const char *file, int line, const tn_relu_args *args);
+TN_API tn_tensor *tnp_relu(tn_tensor *self);
+TN_API tn_tensor *tnp_relu_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_relu(...) TNI_CALL(tn_relu, .self = __VA_ARGS__)
+#define tn_relu_(...) TNI_CALL_AS(tn_relu_inplace_at, tn_relu_args, .self = __VA_ARGS__)
+#endif
+
+/* self - other * floor(self / other): has the sign of other.   (*), (*) -> broadcast   tn_remainder(x, y) */
+typedef struct tn_remainder_args {
+    tn_tensor *out;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_remainder_args;
+TN_API tn_tensor *tn_remainder_at(const char *file, int line, const tn_remainder_args *args);
+TN_API tn_tensor *tn_remainder_inplace_at(const char *file, int line,
+    const tn_remainder_args *args);
+TN_API tn_tensor *tnp_remainder(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_remainder_(tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_remainder_scalar(tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_remainder_scalar_(tn_tensor *self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_remainder(self_, ...) TNI_CALL(tn_remainder, .self = self_, .other = __VA_ARGS__)
+#define tn_remainder_(self_, ...) TNI_CALL_AS(tn_remainder_inplace_at, tn_remainder_args, \
+    .self = self_, .other = __VA_ARGS__)
+#define tn_remainder_scalar(self_, ...) TNI_CALL(tn_remainder, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_remainder_scalar_(self_, ...) TNI_CALL_AS(tn_remainder_inplace_at, tn_remainder_args, \
+    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .other_number.real = __VA_ARGS__)
 #endif
 
 /* self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)   tn_repeat(x, TN_DIMS(2, 1)) */
@@ -899,6 +2681,134 @@ TN_API tn_tensor *tnp_roll(tn_tensor *self, tn_ints shifts, tn_ints dims);
     .shifts = __VA_ARGS__)
 #endif
 
+/* The nearest integer, halves to the even one.   (*) -> (*)   tn_round(x) */
+typedef struct tn_round_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_round_args;
+TN_API tn_tensor *tn_round_at(const char *file, int line, const tn_round_args *args);
+TN_API tn_tensor *tn_round_inplace_at(const char *file, int line, const tn_round_args *args);
+TN_API tn_tensor *tnp_round(tn_tensor *self);
+TN_API tn_tensor *tnp_round_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_round(...) TNI_CALL(tn_round, .self = __VA_ARGS__)
+#define tn_round_(...) TNI_CALL_AS(tn_round_inplace_at, tn_round_args, .self = __VA_ARGS__)
+#endif
+
+/* 1 / sqrt(self).   (*) -> (*), floating   tn_rsqrt(x) */
+typedef struct tn_rsqrt_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_rsqrt_args;
+TN_API tn_tensor *tn_rsqrt_at(const char *file, int line, const tn_rsqrt_args *args);
+TN_API tn_tensor *tn_rsqrt_inplace_at(const char *file, int line, const tn_rsqrt_args *args);
+TN_API tn_tensor *tnp_rsqrt(tn_tensor *self);
+TN_API tn_tensor *tnp_rsqrt_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_rsqrt(...) TNI_CALL(tn_rsqrt, .self = __VA_ARGS__)
+#define tn_rsqrt_(...) TNI_CALL_AS(tn_rsqrt_inplace_at, tn_rsqrt_args, .self = __VA_ARGS__)
+#endif
+
+/* other - alpha * self, for a number on the left: 1 - x.   (*), (*) -> broadcast   tn_rsub_scalar(x, 1) */
+typedef struct tn_rsub_args {
+    tn_tensor *out;
+    double alpha;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_rsub_args;
+TN_API tn_tensor *tn_rsub_at(const char *file, int line, const tn_rsub_args *args);
+TN_API tn_tensor *tnp_rsub(tn_tensor *self, tn_tensor *other, double alpha);
+TN_API tn_tensor *tnp_rsub_scalar(tn_tensor *self, tn_scalar other, double alpha);
+#ifndef __cplusplus
+#define tn_rsub(self_, ...) TNI_CALL(tn_rsub, .alpha = 1, .self = self_, .other = __VA_ARGS__)
+#define tn_rsub_scalar(self_, ...) TNI_CALL(tn_rsub, .alpha = 1, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#endif
+
+/* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true where a position may
+ * be seen, or floating, added to the scores. A row that sees nothing gives NaN, as torch.
+ * query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L, Ev)
+ * tn_scaled_dot_product_attention(q, k, v, .is_causal = true) */
+typedef struct tn_scaled_dot_product_attention_args {
+    tn_tensor *out;
+    tn_tensor *attn_mask;
+    double dropout_p;
+    bool is_causal;
+    tn_maybe scale;
+    tn_tensor *query, *key, *value;
+} tn_scaled_dot_product_attention_args;
+TN_API tn_tensor *tn_scaled_dot_product_attention_at(const char *file, int line,
+    const tn_scaled_dot_product_attention_args *args);
+TN_API tn_tensor *tnp_scaled_dot_product_attention(tn_tensor *query, tn_tensor *key,
+    tn_tensor *value, tn_tensor *attn_mask, double dropout_p, bool is_causal, tn_maybe scale);
+#ifndef __cplusplus
+#define tn_scaled_dot_product_attention(query_, key_, ...) \
+    TNI_CALL(tn_scaled_dot_product_attention, .scale = TN_NO_FLOAT, .query = query_, .key = key_, \
+    .value = __VA_ARGS__)
+#endif
+
+/* self with out[index[i][j]][j] = src[i][j] for dim 0, and so on. tn_scatter(x, 1, index, src) */
+typedef struct tn_scatter_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t dim;
+    tn_tensor *index, *src;
+} tn_scatter_args;
+TN_API tn_tensor *tn_scatter_at(const char *file, int line, const tn_scatter_args *args);
+TN_API tn_tensor *tn_scatter_inplace_at(const char *file, int line, const tn_scatter_args *args);
+TN_API tn_tensor *tnp_scatter(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src);
+TN_API tn_tensor *tnp_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src);
+#ifndef __cplusplus
+#define tn_scatter(self_, dim_, index_, ...) TNI_CALL(tn_scatter, .self = self_, .dim = dim_, \
+    .index = index_, .src = __VA_ARGS__)
+#define tn_scatter_(self_, dim_, index_, ...) TNI_CALL_AS(tn_scatter_inplace_at, tn_scatter_args, \
+    .self = self_, .dim = dim_, .index = index_, .src = __VA_ARGS__)
+#endif
+
+/* self with out[index[i][j]][j] += src[i][j] for dim 0, and so on, in row-major order.   tn_scatter_add(x, 1, index, src) */
+typedef struct tn_scatter_add_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t dim;
+    tn_tensor *index, *src;
+} tn_scatter_add_args;
+TN_API tn_tensor *tn_scatter_add_at(const char *file, int line, const tn_scatter_add_args *args);
+TN_API tn_tensor *tn_scatter_add_inplace_at(const char *file, int line,
+    const tn_scatter_add_args *args);
+TN_API tn_tensor *tnp_scatter_add(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src);
+TN_API tn_tensor *tnp_scatter_add_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src);
+#ifndef __cplusplus
+#define tn_scatter_add(self_, dim_, index_, ...) TNI_CALL(tn_scatter_add, .self = self_, \
+    .dim = dim_, .index = index_, .src = __VA_ARGS__)
+#define tn_scatter_add_(self_, dim_, index_, ...) TNI_CALL_AS(tn_scatter_add_inplace_at, \
+    tn_scatter_add_args, .self = self_, .dim = dim_, .index = index_, .src = __VA_ARGS__)
+#endif
+
+/* self with out[index[i][j]][j] = value for dim 0, and so on.   tn_scatter_value(zeros, 1, labels, 1) */
+typedef struct tn_scatter_value_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    int64_t dim;
+    tn_tensor *index;
+    tn_scalar value;
+} tn_scatter_value_args;
+TN_API tn_tensor *tn_scatter_value_at(const char *file, int line,
+    const tn_scatter_value_args *args);
+TN_API tn_tensor *tn_scatter_value_inplace_at(const char *file, int line,
+    const tn_scatter_value_args *args);
+TN_API tn_tensor *tnp_scatter_value(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_scalar value);
+TN_API tn_tensor *tnp_scatter_value_(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_scalar value);
+#ifndef __cplusplus
+#define tn_scatter_value(self_, dim_, index_, ...) TNI_CALL(tn_scatter_value, .self = self_, \
+    .dim = dim_, .index = index_, .value.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .value.real = __VA_ARGS__)
+#define tn_scatter_value_(self_, dim_, index_, ...) TNI_CALL_AS(tn_scatter_value_inplace_at, \
+    tn_scatter_value_args, .self = self_, .dim = dim_, .index = index_, \
+    .value.kind = TNI_KIND_OF(__VA_ARGS__), .value.real = __VA_ARGS__)
+#endif
+
 /* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)   tn_select(x, 0, -1) */
 typedef struct tn_select_args {
     tn_tensor *self;
@@ -909,6 +2819,100 @@ TN_API tn_tensor *tnp_select(tn_tensor *self, int64_t dim, int64_t index);
 #ifndef __cplusplus
 #define tn_select(self_, dim_, ...) TNI_CALL(tn_select, .self = self_, .dim = dim_, \
     .index = __VA_ARGS__)
+#endif
+
+/* 1 / (1 + e^-self).   (*) -> (*), floating   tn_sigmoid(x) */
+typedef struct tn_sigmoid_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_sigmoid_args;
+TN_API tn_tensor *tn_sigmoid_at(const char *file, int line, const tn_sigmoid_args *args);
+TN_API tn_tensor *tn_sigmoid_inplace_at(const char *file, int line, const tn_sigmoid_args *args);
+TN_API tn_tensor *tnp_sigmoid(tn_tensor *self);
+TN_API tn_tensor *tnp_sigmoid_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_sigmoid(...) TNI_CALL(tn_sigmoid, .self = __VA_ARGS__)
+#define tn_sigmoid_(...) TNI_CALL_AS(tn_sigmoid_inplace_at, tn_sigmoid_args, .self = __VA_ARGS__)
+#endif
+
+/* grad_output * output * (1 - output).   (*), (*) -> (*)   tn_sigmoid_backward(d, y) */
+typedef struct tn_sigmoid_backward_args {
+    tn_tensor *grad_output, *output;
+} tn_sigmoid_backward_args;
+TN_API tn_tensor *tn_sigmoid_backward_at(const char *file, int line,
+    const tn_sigmoid_backward_args *args);
+TN_API tn_tensor *tnp_sigmoid_backward(tn_tensor *grad_output, tn_tensor *output);
+#ifndef __cplusplus
+#define tn_sigmoid_backward(grad_output_, ...) TNI_CALL(tn_sigmoid_backward, \
+    .grad_output = grad_output_, .output = __VA_ARGS__)
+#endif
+
+/* -1, 0 or 1; 0 of NaN.   (*) -> (*)   tn_sign(x) */
+typedef struct tn_sign_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_sign_args;
+TN_API tn_tensor *tn_sign_at(const char *file, int line, const tn_sign_args *args);
+TN_API tn_tensor *tn_sign_inplace_at(const char *file, int line, const tn_sign_args *args);
+TN_API tn_tensor *tnp_sign(tn_tensor *self);
+TN_API tn_tensor *tnp_sign_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_sign(...) TNI_CALL(tn_sign, .self = __VA_ARGS__)
+#define tn_sign_(...) TNI_CALL_AS(tn_sign_inplace_at, tn_sign_args, .self = __VA_ARGS__)
+#endif
+
+/* self * sigmoid(self).   (*) -> (*), floating   tn_silu(x) */
+typedef struct tn_silu_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_silu_args;
+TN_API tn_tensor *tn_silu_at(const char *file, int line, const tn_silu_args *args);
+TN_API tn_tensor *tn_silu_inplace_at(const char *file, int line, const tn_silu_args *args);
+TN_API tn_tensor *tnp_silu(tn_tensor *self);
+TN_API tn_tensor *tnp_silu_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_silu(...) TNI_CALL(tn_silu, .self = __VA_ARGS__)
+#define tn_silu_(...) TNI_CALL_AS(tn_silu_inplace_at, tn_silu_args, .self = __VA_ARGS__)
+#endif
+
+/* grad_output * s * (1 + self * (1 - s)), s = sigmoid(self).   (*), (*) -> (*)   tn_silu_backward(d, x) */
+typedef struct tn_silu_backward_args {
+    tn_tensor *grad_output, *self;
+} tn_silu_backward_args;
+TN_API tn_tensor *tn_silu_backward_at(const char *file, int line,
+    const tn_silu_backward_args *args);
+TN_API tn_tensor *tnp_silu_backward(tn_tensor *grad_output, tn_tensor *self);
+#ifndef __cplusplus
+#define tn_silu_backward(grad_output_, ...) TNI_CALL(tn_silu_backward, \
+    .grad_output = grad_output_, .self = __VA_ARGS__)
+#endif
+
+/* The sine of self in radians, of any size.   (*) -> (*), floating   tn_sin(x) */
+typedef struct tn_sin_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_sin_args;
+TN_API tn_tensor *tn_sin_at(const char *file, int line, const tn_sin_args *args);
+TN_API tn_tensor *tn_sin_inplace_at(const char *file, int line, const tn_sin_args *args);
+TN_API tn_tensor *tnp_sin(tn_tensor *self);
+TN_API tn_tensor *tnp_sin_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_sin(...) TNI_CALL(tn_sin, .self = __VA_ARGS__)
+#define tn_sin_(...) TNI_CALL_AS(tn_sin_inplace_at, tn_sin_args, .self = __VA_ARGS__)
+#endif
+
+/* (e^x - e^-x) / 2; 2 ULP.   (*) -> (*), floating   tn_sinh(x) */
+typedef struct tn_sinh_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_sinh_args;
+TN_API tn_tensor *tn_sinh_at(const char *file, int line, const tn_sinh_args *args);
+TN_API tn_tensor *tn_sinh_inplace_at(const char *file, int line, const tn_sinh_args *args);
+TN_API tn_tensor *tnp_sinh(tn_tensor *self);
+TN_API tn_tensor *tnp_sinh_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_sinh(...) TNI_CALL(tn_sinh, .self = __VA_ARGS__)
+#define tn_sinh_(...) TNI_CALL_AS(tn_sinh_inplace_at, tn_sinh_args, .self = __VA_ARGS__)
 #endif
 
 /* self[start:end:step] along dim; negative places count from the end, what is too large is cut. A view.
@@ -954,6 +2958,42 @@ TN_API tn_tensor *tnp_softmax_backward(tn_tensor *grad_output, tn_tensor *output
     .grad_output = grad_output_, .output = output_, .dim = dim_, .input_dtype = __VA_ARGS__)
 #endif
 
+/* log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.   (*) -> (*), floating   tn_softplus(x) */
+typedef struct tn_softplus_args {
+    tn_tensor *out;
+    double beta, threshold;
+    tn_tensor *self;
+} tn_softplus_args;
+TN_API tn_tensor *tn_softplus_at(const char *file, int line, const tn_softplus_args *args);
+TN_API tn_tensor *tnp_softplus(tn_tensor *self, double beta, double threshold);
+#ifndef __cplusplus
+#define tn_softplus(...) TNI_CALL(tn_softplus, .beta = 1, .threshold = 20, .self = __VA_ARGS__)
+#endif
+
+/* self / (1 + |self|).   (*) -> (*), floating   tn_softsign(x) */
+typedef struct tn_softsign_args {
+    tn_tensor *self;
+} tn_softsign_args;
+TN_API tn_tensor *tn_softsign_at(const char *file, int line, const tn_softsign_args *args);
+TN_API tn_tensor *tnp_softsign(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_softsign(...) TNI_CALL(tn_softsign, .self = __VA_ARGS__)
+#endif
+
+/* Elements in order along dim and where they were; equal ones keep their order, NaN is the largest.
+ * self (*) -> values, indices (*)   tn_values_indices s = tn_sort(x, .descending = true); */
+typedef struct tn_sort_args {
+    tn_values_indices out;
+    int64_t dim;
+    bool descending;
+    tn_tensor *self;
+} tn_sort_args;
+TN_API tn_values_indices tn_sort_at(const char *file, int line, const tn_sort_args *args);
+TN_API tn_values_indices tnp_sort(tn_tensor *self, int64_t dim, bool descending);
+#ifndef __cplusplus
+#define tn_sort(...) TNI_CALL(tn_sort, .dim = -1, .self = __VA_ARGS__)
+#endif
+
 /* Pieces of split_size along dim, the last one perhaps smaller. Views.   self (5, 3) -> (2, 3), (2, 3), (1, 3)   tn_split(x, 2) */
 typedef struct tn_split_args {
     int64_t dim;
@@ -978,6 +3018,34 @@ TN_API tn_list tnp_split_with_sizes(tn_tensor *self, tn_ints split_sizes, int64_
 #ifndef __cplusplus
 #define tn_split_with_sizes(self_, ...) TNI_CALL(tn_split_with_sizes, .self = self_, \
     .split_sizes = __VA_ARGS__)
+#endif
+
+/* The square root, correctly rounded.   (*) -> (*), floating   tn_sqrt(x) */
+typedef struct tn_sqrt_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_sqrt_args;
+TN_API tn_tensor *tn_sqrt_at(const char *file, int line, const tn_sqrt_args *args);
+TN_API tn_tensor *tn_sqrt_inplace_at(const char *file, int line, const tn_sqrt_args *args);
+TN_API tn_tensor *tnp_sqrt(tn_tensor *self);
+TN_API tn_tensor *tnp_sqrt_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_sqrt(...) TNI_CALL(tn_sqrt, .self = __VA_ARGS__)
+#define tn_sqrt_(...) TNI_CALL_AS(tn_sqrt_inplace_at, tn_sqrt_args, .self = __VA_ARGS__)
+#endif
+
+/* self * self.   (*) -> (*)   tn_square(x) */
+typedef struct tn_square_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_square_args;
+TN_API tn_tensor *tn_square_at(const char *file, int line, const tn_square_args *args);
+TN_API tn_tensor *tn_square_inplace_at(const char *file, int line, const tn_square_args *args);
+TN_API tn_tensor *tnp_square(tn_tensor *self);
+TN_API tn_tensor *tnp_square_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_square(...) TNI_CALL(tn_square, .self = __VA_ARGS__)
+#define tn_square_(...) TNI_CALL_AS(tn_square_inplace_at, tn_square_args, .self = __VA_ARGS__)
 #endif
 
 /* Without its dimensions of size 1. A view.   self (1, 3, 1) -> (3)   tn_squeeze(x) */
@@ -1039,6 +3107,30 @@ TN_API tn_tensor *tnp_std(tn_tensor *self, tn_ints dim, tn_scalar correction, bo
     .self = __VA_ARGS__)
 #endif
 
+/* self - alpha * other, rounded once. Not of bools.   (*), (*) -> broadcast   tn_sub(x, y) */
+typedef struct tn_sub_args {
+    tn_tensor *out;
+    double alpha;
+    tn_tensor *self, *other;
+    tn_scalar other_number;
+} tn_sub_args;
+TN_API tn_tensor *tn_sub_at(const char *file, int line, const tn_sub_args *args);
+TN_API tn_tensor *tn_sub_inplace_at(const char *file, int line, const tn_sub_args *args);
+TN_API tn_tensor *tnp_sub(tn_tensor *self, tn_tensor *other, double alpha);
+TN_API tn_tensor *tnp_sub_(tn_tensor *self, tn_tensor *other, double alpha);
+TN_API tn_tensor *tnp_sub_scalar(tn_tensor *self, tn_scalar other, double alpha);
+TN_API tn_tensor *tnp_sub_scalar_(tn_tensor *self, tn_scalar other, double alpha);
+#ifndef __cplusplus
+#define tn_sub(self_, ...) TNI_CALL(tn_sub, .alpha = 1, .self = self_, .other = __VA_ARGS__)
+#define tn_sub_(self_, ...) TNI_CALL_AS(tn_sub_inplace_at, tn_sub_args, .alpha = 1, \
+    .self = self_, .other = __VA_ARGS__)
+#define tn_sub_scalar(self_, ...) TNI_CALL(tn_sub, .alpha = 1, .self = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_sub_scalar_(self_, ...) TNI_CALL_AS(tn_sub_inplace_at, tn_sub_args, .alpha = 1, \
+    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .other_number.real = __VA_ARGS__)
+#endif
+
 /* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16 in float.
  * self (*) -> self's shape without dim, 1 there when keepdim   tn_sum(x, .dim = TN_DIMS(0, 2)) */
 typedef struct tn_sum_args {
@@ -1062,6 +3154,97 @@ TN_API tn_tensor *tn_t_at(const char *file, int line, const tn_t_args *args);
 TN_API tn_tensor *tnp_t(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_t(...) TNI_CALL(tn_t, .self = __VA_ARGS__)
+#endif
+
+/* gather whose other dimensions broadcast; without dim over the flattened tensors: what undoes argsort.
+ * self (5, 3), indices (2, 3) -> (2, 3)   tn_take_along_dim(x, tn_argsort(x), .dim = -1) */
+typedef struct tn_take_along_dim_args {
+    tn_tensor *out;
+    int64_t dim;
+    tn_tensor *self, *indices;
+} tn_take_along_dim_args;
+TN_API tn_tensor *tn_take_along_dim_at(const char *file, int line,
+    const tn_take_along_dim_args *args);
+TN_API tn_tensor *tnp_take_along_dim(tn_tensor *self, tn_tensor *indices, int64_t dim);
+#ifndef __cplusplus
+#define tn_take_along_dim(self_, ...) TNI_CALL(tn_take_along_dim, .dim = TN_NONE, .self = self_, \
+    .indices = __VA_ARGS__)
+#endif
+
+/* The tangent of self in radians.   (*) -> (*), floating   tn_tan(x) */
+typedef struct tn_tan_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_tan_args;
+TN_API tn_tensor *tn_tan_at(const char *file, int line, const tn_tan_args *args);
+TN_API tn_tensor *tn_tan_inplace_at(const char *file, int line, const tn_tan_args *args);
+TN_API tn_tensor *tnp_tan(tn_tensor *self);
+TN_API tn_tensor *tnp_tan_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_tan(...) TNI_CALL(tn_tan, .self = __VA_ARGS__)
+#define tn_tan_(...) TNI_CALL_AS(tn_tan_inplace_at, tn_tan_args, .self = __VA_ARGS__)
+#endif
+
+/* The hyperbolic tangent.   (*) -> (*), floating   tn_tanh(x) */
+typedef struct tn_tanh_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_tanh_args;
+TN_API tn_tensor *tn_tanh_at(const char *file, int line, const tn_tanh_args *args);
+TN_API tn_tensor *tn_tanh_inplace_at(const char *file, int line, const tn_tanh_args *args);
+TN_API tn_tensor *tnp_tanh(tn_tensor *self);
+TN_API tn_tensor *tnp_tanh_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_tanh(...) TNI_CALL(tn_tanh, .self = __VA_ARGS__)
+#define tn_tanh_(...) TNI_CALL_AS(tn_tanh_inplace_at, tn_tanh_args, .self = __VA_ARGS__)
+#endif
+
+/* grad_output * (1 - output^2).   (*), (*) -> (*)   tn_tanh_backward(d, y) */
+typedef struct tn_tanh_backward_args {
+    tn_tensor *grad_output, *output;
+} tn_tanh_backward_args;
+TN_API tn_tensor *tn_tanh_backward_at(const char *file, int line,
+    const tn_tanh_backward_args *args);
+TN_API tn_tensor *tnp_tanh_backward(tn_tensor *grad_output, tn_tensor *output);
+#ifndef __cplusplus
+#define tn_tanh_backward(grad_output_, ...) TNI_CALL(tn_tanh_backward, \
+    .grad_output = grad_output_, .output = __VA_ARGS__)
+#endif
+
+/* self where it is above threshold, else value.   (*) -> (*)   tn_threshold(x, TN_NUM(0.1), 20) */
+typedef struct tn_threshold_args {
+    tn_tensor *out;
+    tn_tensor *self;
+    tn_scalar threshold, value;
+} tn_threshold_args;
+TN_API tn_tensor *tn_threshold_at(const char *file, int line, const tn_threshold_args *args);
+TN_API tn_tensor *tn_threshold_inplace_at(const char *file, int line,
+    const tn_threshold_args *args);
+TN_API tn_tensor *tnp_threshold(tn_tensor *self, tn_scalar threshold, tn_scalar value);
+TN_API tn_tensor *tnp_threshold_(tn_tensor *self, tn_scalar threshold, tn_scalar value);
+#ifndef __cplusplus
+#define tn_threshold(self_, threshold_, ...) TNI_CALL(tn_threshold, .self = self_, \
+    .threshold.kind = TNI_KIND_OF(threshold_), .threshold.real = threshold_, \
+    .value.kind = TNI_KIND_OF(__VA_ARGS__), .value.real = __VA_ARGS__)
+#define tn_threshold_(self_, threshold_, ...) TNI_CALL_AS(tn_threshold_inplace_at, \
+    tn_threshold_args, .self = self_, .threshold.kind = TNI_KIND_OF(threshold_), \
+    .threshold.real = threshold_, .value.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .value.real = __VA_ARGS__)
+#endif
+
+/* grad_output where self is above threshold, else 0.   (*), (*) -> (*)   tn_threshold_backward(d, x, 0) */
+typedef struct tn_threshold_backward_args {
+    tn_tensor *grad_output, *self;
+    tn_scalar threshold;
+} tn_threshold_backward_args;
+TN_API tn_tensor *tn_threshold_backward_at(const char *file, int line,
+    const tn_threshold_backward_args *args);
+TN_API tn_tensor *tnp_threshold_backward(tn_tensor *grad_output, tn_tensor *self,
+    tn_scalar threshold);
+#ifndef __cplusplus
+#define tn_threshold_backward(grad_output_, self_, ...) TNI_CALL(tn_threshold_backward, \
+    .grad_output = grad_output_, .self = self_, .threshold.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .threshold.real = __VA_ARGS__)
 #endif
 
 /* On another device, and converted to dtype if one is given. A view when nothing changes.   tn_to(x, tn_device("meta")) */
@@ -1089,6 +3272,23 @@ TN_API tn_tensor *tn_to_dtype_at(const char *file, int line, const tn_to_dtype_a
 TN_API tn_tensor *tnp_to_dtype(tn_tensor *self, tn_dtype dtype, bool non_blocking, bool copy);
 #ifndef __cplusplus
 #define tn_to_dtype(self_, ...) TNI_CALL(tn_to_dtype, .self = self_, .dtype = __VA_ARGS__)
+#endif
+
+/* The k largest (or smallest) elements along dim, in order if sorted, and where they are; among equals the first ones.
+ * self (.., n, ..) -> values, indices (.., k, ..)   tn_values_indices t = tn_topk(logits, 5); */
+typedef struct tn_topk_args {
+    tn_values_indices out;
+    int64_t dim;
+    bool largest, sorted;
+    tn_tensor *self;
+    int64_t k;
+} tn_topk_args;
+TN_API tn_values_indices tn_topk_at(const char *file, int line, const tn_topk_args *args);
+TN_API tn_values_indices tnp_topk(tn_tensor *self, int64_t k, int64_t dim, bool largest,
+    bool sorted);
+#ifndef __cplusplus
+#define tn_topk(self_, ...) TNI_CALL(tn_topk, .dim = -1, .largest = true, .sorted = true, \
+    .self = self_, .k = __VA_ARGS__)
 #endif
 
 /* The same elements with two dimensions exchanged. A view.
@@ -1134,6 +3334,20 @@ TN_API tn_tensor *tnp_triu_(tn_tensor *self, int64_t diagonal);
 #define tn_triu_(...) TNI_CALL_AS(tn_triu_inplace_at, tn_triu_args, .self = __VA_ARGS__)
 #endif
 
+/* self without its fraction.   (*) -> (*)   tn_trunc(x) */
+typedef struct tn_trunc_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_trunc_args;
+TN_API tn_tensor *tn_trunc_at(const char *file, int line, const tn_trunc_args *args);
+TN_API tn_tensor *tn_trunc_inplace_at(const char *file, int line, const tn_trunc_args *args);
+TN_API tn_tensor *tnp_trunc(tn_tensor *self);
+TN_API tn_tensor *tnp_trunc_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_trunc(...) TNI_CALL(tn_trunc, .self = __VA_ARGS__)
+#define tn_trunc_(...) TNI_CALL_AS(tn_trunc_inplace_at, tn_trunc_args, .self = __VA_ARGS__)
+#endif
+
 /* The parts at each place of dim, without that dimension. Views.   self (2, 3) -> (3), (3)   tn_unbind(x) */
 typedef struct tn_unbind_args {
     int64_t dim;
@@ -1156,6 +3370,19 @@ TN_API tn_tensor *tnp_unflatten(tn_tensor *self, int64_t dim, tn_ints sizes);
 #ifndef __cplusplus
 #define tn_unflatten(self_, dim_, ...) TNI_CALL(tn_unflatten, .self = self_, .dim = dim_, \
     .sizes = __VA_ARGS__)
+#endif
+
+/* Fills self with uniform numbers in [from, to).   tn_uniform_(x, .from = -1, .to = 1) */
+typedef struct tn_uniform_args {
+    double from, to;
+    tn_generator *generator;
+    tn_tensor *self;
+} tn_uniform_args;
+TN_API tn_tensor *tn_uniform_inplace_at(const char *file, int line, const tn_uniform_args *args);
+TN_API tn_tensor *tnp_uniform_(tn_tensor *self, double from, double to, tn_generator *generator);
+#ifndef __cplusplus
+#define tn_uniform_(...) TNI_CALL_AS(tn_uniform_inplace_at, tn_uniform_args, .to = 1, \
+    .self = __VA_ARGS__)
 #endif
 
 /* A dimension of size 1 before dimension dim (behind the last for -1). A view.   self (3) -> (3, 1)   tn_unsqueeze(x, -1) */
@@ -1237,6 +3464,30 @@ TN_API tn_tensor *tnp_view_as_real(tn_tensor *self);
 #define tn_view_as_real(...) TNI_CALL(tn_view_as_real, .self = __VA_ARGS__)
 #endif
 
+/* self where condition is true, else other.   (*) bool, (*), (*) -> broadcast   tn_where(m, x, y) */
+typedef struct tn_where_args {
+    tn_tensor *out;
+    tn_tensor *condition, *self, *other;
+    tn_scalar self_number, other_number;
+} tn_where_args;
+TN_API tn_tensor *tn_where_at(const char *file, int line, const tn_where_args *args);
+TN_API tn_tensor *tnp_where(tn_tensor *condition, tn_tensor *self, tn_tensor *other);
+TN_API tn_tensor *tnp_where_scalar(tn_tensor *condition, tn_tensor *self, tn_scalar other);
+TN_API tn_tensor *tnp_where_scalar_self(tn_tensor *condition, tn_scalar self, tn_tensor *other);
+TN_API tn_tensor *tnp_where_scalars(tn_tensor *condition, tn_scalar self, tn_scalar other);
+#ifndef __cplusplus
+#define tn_where(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
+    .self = self_, .other = __VA_ARGS__)
+#define tn_where_scalar(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
+    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
+    .other_number.real = __VA_ARGS__)
+#define tn_where_scalar_self(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
+    .self_number.kind = TNI_KIND_OF(self_), .self_number.real = self_, .other = __VA_ARGS__)
+#define tn_where_scalars(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
+    .self_number.kind = TNI_KIND_OF(self_), .self_number.real = self_, \
+    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#endif
+
 /* Every element of self becomes 0.   tn_zero_(x) */
 typedef struct tn_zero_args {
     tn_tensor *self;
@@ -1247,10 +3498,51 @@ TN_API tn_tensor *tnp_zero_(tn_tensor *self);
 #define tn_zero_(...) TNI_CALL_AS(tn_zero_inplace_at, tn_zero_args, .self = __VA_ARGS__)
 #endif
 
+/* Zeros, of the default dtype where none is given.   tn_zeros(TN_DIMS(2, 3)) */
+typedef struct tn_zeros_args {
+    tn_tensor *out;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints size;
+} tn_zeros_args;
+TN_API tn_tensor *tn_zeros_at(const char *file, int line, const tn_zeros_args *args);
+TN_API tn_tensor *tnp_zeros(tn_ints size, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_zeros(...) TNI_CALL(tn_zeros, .size = __VA_ARGS__)
+#endif
+
+/* Zeros of self's sizes, dtype and order of dimensions.   tn_zeros_like(x) */
+typedef struct tn_zeros_like_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_tensor *self;
+} tn_zeros_like_args;
+TN_API tn_tensor *tn_zeros_like_at(const char *file, int line, const tn_zeros_like_args *args);
+TN_API tn_tensor *tnp_zeros_like(tn_tensor *self, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_zeros_like(...) TNI_CALL(tn_zeros_like, .self = __VA_ARGS__)
+#endif
+
 TNI_EXTERN_C_END
 
 #ifdef __cplusplus
 TNI_NAMESPACE_BEGIN
+inline tn_tensor *tn_abs(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_abs_args a = {NULL, self};
+    return tn_abs_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_abs_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_abs_args a = {NULL, self};
+    return tn_abs_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_acos(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_acos_args a = {NULL, self};
+    return tn_acos_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_acos_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_acos_args a = {NULL, self};
+    return tn_acos_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_adaptive_avg_pool2d(tn_tensor *self, tn_dims output_size,
     tn_site at = tn_site::here()) {
     const tn_adaptive_avg_pool2d_args a = {NULL, self, output_size.value};
@@ -1260,6 +3552,56 @@ inline tn_tensor *tn_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_dims inp
     tn_site at = tn_site::here()) {
     const tn_adaptive_avg_pool2d_input_grad_args a = {NULL, grad, input_size.value};
     return tn_adaptive_avg_pool2d_input_grad_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_add(tn_tensor *self, tn_tensor *other, double alpha = 1,
+    tn_site at = tn_site::here()) {
+    const tn_add_args a = {NULL, alpha, self, other, {0, 0, 0, 0}};
+    return tn_add_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_add_(tn_tensor *self, tn_tensor *other, double alpha = 1,
+    tn_site at = tn_site::here()) {
+    const tn_add_args a = {NULL, alpha, self, other, {0, 0, 0, 0}};
+    return tn_add_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_add_scalar(tn_tensor *self, N1 other, double alpha = 1,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_add_args a = {NULL, alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_add_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_add(tn_tensor *self, N1 other, double alpha = 1,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_add_args a = {NULL, alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_add_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_add_scalar_(tn_tensor *self, N1 other, double alpha = 1,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_add_args a = {NULL, alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_add_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_add_(tn_tensor *self, N1 other, double alpha = 1,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_add_args a = {NULL, alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_add_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_addcdiv(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    double value = 1, tn_site at = tn_site::here()) {
+    const tn_addcdiv_args a = {NULL, value, self, tensor1, tensor2};
+    return tn_addcdiv_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_addcdiv_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    double value = 1, tn_site at = tn_site::here()) {
+    const tn_addcdiv_args a = {NULL, value, self, tensor1, tensor2};
+    return tn_addcdiv_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_addcmul(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    double value = 1, tn_site at = tn_site::here()) {
+    const tn_addcmul_args a = {NULL, value, self, tensor1, tensor2};
+    return tn_addcmul_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_addcmul_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    double value = 1, tn_site at = tn_site::here()) {
+    const tn_addcmul_args a = {NULL, value, self, tensor1, tensor2};
+    return tn_addcmul_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_addmm(tn_tensor *self, tn_tensor *mat1, tn_tensor *mat2, double beta = 1,
     double alpha = 1, tn_site at = tn_site::here()) {
@@ -1274,6 +3616,11 @@ inline tn_tensor *tn_all_dims(tn_tensor *self, tn_dims dim = tn_dims(), bool kee
     tn_site at = tn_site::here()) {
     const tn_all_dims_args a = {NULL, dim.value, keepdim, self};
     return tn_all_dims_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_allclose(tn_tensor *self, tn_tensor *other, double rtol = 1e-05,
+    double atol = 1e-08, bool equal_nan = false, tn_site at = tn_site::here()) {
+    const tn_allclose_args a = {rtol, atol, equal_nan, self, other};
+    return tn_allclose_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_amax(tn_tensor *self, tn_dims dim = tn_dims(tn_empty_dims()),
     bool keepdim = false, tn_site at = tn_site::here()) {
@@ -1299,6 +3646,33 @@ inline tn_tensor *tn_any_dims(tn_tensor *self, tn_dims dim = tn_dims(), bool kee
     const tn_any_dims_args a = {NULL, dim.value, keepdim, self};
     return tn_any_dims_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_arange(tn_number end, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_arange_args a = {NULL, dtype, device, end.value};
+    return tn_arange_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_arange_start(tn_number start, tn_number end, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_arange_start_args a = {NULL, dtype, device, start.value, end.value};
+    return tn_arange_start_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_arange(tn_number start, tn_number end, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_arange_start_args a = {NULL, dtype, device, start.value, end.value};
+    return tn_arange_start_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_arange_start_step(tn_number start, tn_number end, tn_number step,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_arange_start_step_args a = {NULL, dtype, device, start.value, end.value, step.value};
+    return tn_arange_start_step_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_arange(tn_number start, tn_number end, tn_number step,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_arange_start_step_args a = {NULL, dtype, device, start.value, end.value, step.value};
+    return tn_arange_start_step_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_argmax(tn_tensor *self, int64_t dim = TN_NONE, bool keepdim = false,
     tn_site at = tn_site::here()) {
     const tn_argmax_args a = {NULL, dim, keepdim, self};
@@ -1308,6 +3682,11 @@ inline tn_tensor *tn_argmin(tn_tensor *self, int64_t dim = TN_NONE, bool keepdim
     tn_site at = tn_site::here()) {
     const tn_argmin_args a = {NULL, dim, keepdim, self};
     return tn_argmin_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_argsort(tn_tensor *self, int64_t dim = -1, bool descending = false,
+    tn_site at = tn_site::here()) {
+    const tn_argsort_args a = {dim, descending, self};
+    return tn_argsort_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_as_strided(tn_tensor *self, tn_dims size, tn_dims stride,
     int64_t storage_offset = TN_NONE, tn_dims self_stride = tn_dims(), int64_t self_offset = 0,
@@ -1322,6 +3701,22 @@ inline tn_tensor *tn_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_dims
     const tn_as_strided_scatter_args a = {NULL, storage_offset, self_stride.value, self_offset,
         self, src, size.value, stride.value};
     return tn_as_strided_scatter_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_asin(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_asin_args a = {NULL, self};
+    return tn_asin_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_asin_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_asin_args a = {NULL, self};
+    return tn_asin_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_atan(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_atan_args a = {NULL, self};
+    return tn_atan_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_atan_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_atan_args a = {NULL, self};
+    return tn_atan_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_avg_pool2d(tn_tensor *self, tn_dims kernel_size, tn_dims stride = tn_dims(),
     tn_dims padding = {0}, bool ceil_mode = false, bool count_include_pad = true,
@@ -1338,6 +3733,168 @@ inline tn_tensor *tn_avg_pool2d_input_grad(tn_tensor *grad, tn_dims input_size,
         count_include_pad, divisor_override, grad, input_size.value, kernel_size.value};
     return tn_avg_pool2d_input_grad_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_bernoulli(tn_tensor *self, tn_generator *generator = nullptr,
+    tn_site at = tn_site::here()) {
+    const tn_bernoulli_args a = {NULL, generator, self};
+    return tn_bernoulli_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bernoulli_float_(tn_tensor *self, double p = 0.5,
+    tn_generator *generator = nullptr, tn_site at = tn_site::here()) {
+    const tn_bernoulli_float_args a = {p, generator, self};
+    return tn_bernoulli_float_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_and(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_bitwise_and_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_and_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_and_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_bitwise_and_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_and_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_and_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_and_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_and_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_and(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_and_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_and_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_and_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_and_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_and_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_and_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_and_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_and_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_left_shift(tn_tensor *self, tn_tensor *other,
+    tn_site at = tn_site::here()) {
+    const tn_bitwise_left_shift_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_left_shift_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_left_shift_(tn_tensor *self, tn_tensor *other,
+    tn_site at = tn_site::here()) {
+    const tn_bitwise_left_shift_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_left_shift_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_left_shift_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_left_shift_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_left_shift_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_left_shift(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_left_shift_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_left_shift_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_left_shift_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_left_shift_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_left_shift_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_left_shift_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_left_shift_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_left_shift_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_not(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_bitwise_not_args a = {NULL, self};
+    return tn_bitwise_not_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_not_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_bitwise_not_args a = {NULL, self};
+    return tn_bitwise_not_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_or(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_bitwise_or_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_or_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_or_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_bitwise_or_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_or_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_or_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_or_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_or_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_or(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_or_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_or_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_or_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_or_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_or_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_or_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_or_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_or_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_right_shift(tn_tensor *self, tn_tensor *other,
+    tn_site at = tn_site::here()) {
+    const tn_bitwise_right_shift_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_right_shift_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_right_shift_(tn_tensor *self, tn_tensor *other,
+    tn_site at = tn_site::here()) {
+    const tn_bitwise_right_shift_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_right_shift_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_right_shift_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_right_shift_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_right_shift_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_right_shift(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_right_shift_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_right_shift_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_right_shift_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_right_shift_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_right_shift_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_right_shift_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_right_shift_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_right_shift_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_xor(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_bitwise_xor_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_xor_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_xor_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_bitwise_xor_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_xor_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_xor_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_xor_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_xor_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_xor(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_xor_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_xor_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_xor_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_xor_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_xor_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_xor_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_xor_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_xor_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_bmm(tn_tensor *self, tn_tensor *mat2, tn_site at = tn_site::here()) {
     const tn_bmm_args a = {NULL, self, mat2};
     return tn_bmm_at(at.file, at.line, &a);
@@ -1350,10 +3907,94 @@ inline tn_tensor *tn_cat(tn_tensor_list tensors, int64_t dim = 0, tn_site at = t
     const tn_cat_args a = {NULL, dim, tensors.value};
     return tn_cat_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_ceil(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_ceil_args a = {NULL, self};
+    return tn_ceil_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_ceil_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_ceil_args a = {NULL, self};
+    return tn_ceil_inplace_at(at.file, at.line, &a);
+}
 inline tn_list tn_chunk(tn_tensor *self, int64_t chunks, int64_t dim = 0,
     tn_site at = tn_site::here()) {
     const tn_chunk_args a = {dim, self, chunks};
     return tn_chunk_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_clamp(tn_tensor *self, tn_number min = tn_number(),
+    tn_number max = tn_number(), tn_site at = tn_site::here()) {
+    const tn_clamp_args a = {NULL, min.value, max.value, self};
+    return tn_clamp_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_clamp_(tn_tensor *self, tn_number min = tn_number(),
+    tn_number max = tn_number(), tn_site at = tn_site::here()) {
+    const tn_clamp_args a = {NULL, min.value, max.value, self};
+    return tn_clamp_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_clamp_max(tn_tensor *self, tn_tensor *max, tn_site at = tn_site::here()) {
+    const tn_clamp_max_args a = {NULL, self, max, {0, 0, 0, 0}};
+    return tn_clamp_max_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_clamp_max_(tn_tensor *self, tn_tensor *max, tn_site at = tn_site::here()) {
+    const tn_clamp_max_args a = {NULL, self, max, {0, 0, 0, 0}};
+    return tn_clamp_max_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_clamp_max_scalar(tn_tensor *self, N1 max,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_clamp_max_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(max)};
+    return tn_clamp_max_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_clamp_max(tn_tensor *self, N1 max,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_clamp_max_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(max)};
+    return tn_clamp_max_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_clamp_max_scalar_(tn_tensor *self, N1 max,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_clamp_max_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(max)};
+    return tn_clamp_max_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_clamp_max_(tn_tensor *self, N1 max,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_clamp_max_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(max)};
+    return tn_clamp_max_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_clamp_min(tn_tensor *self, tn_tensor *min, tn_site at = tn_site::here()) {
+    const tn_clamp_min_args a = {NULL, self, min, {0, 0, 0, 0}};
+    return tn_clamp_min_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_clamp_min_(tn_tensor *self, tn_tensor *min, tn_site at = tn_site::here()) {
+    const tn_clamp_min_args a = {NULL, self, min, {0, 0, 0, 0}};
+    return tn_clamp_min_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_clamp_min_scalar(tn_tensor *self, N1 min,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_clamp_min_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(min)};
+    return tn_clamp_min_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_clamp_min(tn_tensor *self, N1 min,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_clamp_min_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(min)};
+    return tn_clamp_min_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_clamp_min_scalar_(tn_tensor *self, N1 min,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_clamp_min_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(min)};
+    return tn_clamp_min_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_clamp_min_(tn_tensor *self, N1 min,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_clamp_min_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(min)};
+    return tn_clamp_min_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_clamp_tensor(tn_tensor *self, tn_tensor *min = nullptr,
+    tn_tensor *max = nullptr, tn_site at = tn_site::here()) {
+    const tn_clamp_tensor_args a = {NULL, min, max, self};
+    return tn_clamp_tensor_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_clamp_tensor_(tn_tensor *self, tn_tensor *min = nullptr,
+    tn_tensor *max = nullptr, tn_site at = tn_site::here()) {
+    const tn_clamp_tensor_args a = {NULL, min, max, self};
+    return tn_clamp_tensor_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_clone(tn_tensor *self, tn_memory_format memory_format = (tn_memory_format )0,
     tn_site at = tn_site::here()) {
@@ -1393,6 +4034,22 @@ inline tn_tensor *tn_copy_(tn_tensor *self, tn_tensor *src, tn_site at = tn_site
     const tn_copy_args a = {self, src};
     return tn_copy_inplace_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_cos(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_cos_args a = {NULL, self};
+    return tn_cos_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cos_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_cos_args a = {NULL, self};
+    return tn_cos_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cosh(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_cosh_args a = {NULL, self};
+    return tn_cosh_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cosh_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_cosh_args a = {NULL, self};
+    return tn_cosh_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
     tn_site at = tn_site::here()) {
     const tn_cumsum_args a = {NULL, dtype, self, dim};
@@ -1407,9 +4064,196 @@ inline tn_tensor *tn_diagonal(tn_tensor *self, int64_t offset = 0, int64_t dim1 
     const tn_diagonal_args a = {offset, dim1, dim2, self};
     return tn_diagonal_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_div(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_div_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_div_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_div_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_div_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_div_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_div_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_div_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_div_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_div_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_div_mode(tn_tensor *self, tn_tensor *other, tn_rounding rounding_mode,
+    tn_site at = tn_site::here()) {
+    const tn_div_mode_args a = {NULL, self, other, rounding_mode, {0, 0, 0, 0}};
+    return tn_div_mode_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_div(tn_tensor *self, tn_tensor *other, tn_rounding rounding_mode,
+    tn_site at = tn_site::here()) {
+    const tn_div_mode_args a = {NULL, self, other, rounding_mode, {0, 0, 0, 0}};
+    return tn_div_mode_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_div_mode_(tn_tensor *self, tn_tensor *other, tn_rounding rounding_mode,
+    tn_site at = tn_site::here()) {
+    const tn_div_mode_args a = {NULL, self, other, rounding_mode, {0, 0, 0, 0}};
+    return tn_div_mode_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_div_(tn_tensor *self, tn_tensor *other, tn_rounding rounding_mode,
+    tn_site at = tn_site::here()) {
+    const tn_div_mode_args a = {NULL, self, other, rounding_mode, {0, 0, 0, 0}};
+    return tn_div_mode_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div_mode_scalar(tn_tensor *self, N1 other,
+    tn_rounding rounding_mode, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_mode_args a = {NULL, self, NULL, rounding_mode, tni_is_number<N1>::scalar(other)};
+    return tn_div_mode_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div(tn_tensor *self, N1 other, tn_rounding rounding_mode,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_mode_args a = {NULL, self, NULL, rounding_mode, tni_is_number<N1>::scalar(other)};
+    return tn_div_mode_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div_mode_scalar_(tn_tensor *self, N1 other,
+    tn_rounding rounding_mode, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_mode_args a = {NULL, self, NULL, rounding_mode, tni_is_number<N1>::scalar(other)};
+    return tn_div_mode_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div_(tn_tensor *self, N1 other, tn_rounding rounding_mode,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_mode_args a = {NULL, self, NULL, rounding_mode, tni_is_number<N1>::scalar(other)};
+    return tn_div_mode_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_div_trunc(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_div_trunc_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_div_trunc_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_div_trunc_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_div_trunc_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_div_trunc_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div_trunc_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_trunc_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_div_trunc_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div_trunc(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_trunc_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_div_trunc_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div_trunc_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_trunc_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_div_trunc_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div_trunc_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_trunc_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_div_trunc_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_dot(tn_tensor *self, tn_tensor *tensor, tn_site at = tn_site::here()) {
     const tn_dot_args a = {NULL, self, tensor};
     return tn_dot_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_dropout(tn_tensor *input, double p, bool train, tn_site at = tn_site::here()) {
+    const tn_dropout_args a = {input, p, train};
+    return tn_dropout_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_dropout_(tn_tensor *input, double p, bool train, tn_site at = tn_site::here())
+    {
+    const tn_dropout_args a = {input, p, train};
+    return tn_dropout_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_elu(tn_tensor *self, double alpha = 1, double scale = 1,
+    double input_scale = 1, tn_site at = tn_site::here()) {
+    const tn_elu_args a = {NULL, alpha, scale, input_scale, self};
+    return tn_elu_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_elu_(tn_tensor *self, double alpha = 1, double scale = 1,
+    double input_scale = 1, tn_site at = tn_site::here()) {
+    const tn_elu_args a = {NULL, alpha, scale, input_scale, self};
+    return tn_elu_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_embedding(tn_tensor *weight, tn_tensor *indices, int64_t padding_idx = -1,
+    bool scale_grad_by_freq = false, bool sparse = false, tn_site at = tn_site::here()) {
+    const tn_embedding_args a = {padding_idx, scale_grad_by_freq, sparse, weight, indices};
+    return tn_embedding_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_embedding_dense_backward(tn_tensor *grad_output, tn_tensor *indices,
+    int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq,
+    tn_site at = tn_site::here()) {
+    const tn_embedding_dense_backward_args a = {grad_output, indices, num_weights, padding_idx,
+        scale_grad_by_freq};
+    return tn_embedding_dense_backward_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_empty(tn_dims size, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_empty_args a = {NULL, dtype, device, size.value};
+    return tn_empty_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_empty_like(tn_tensor *self, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_empty_like_args a = {dtype, device, self};
+    return tn_empty_like_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_eq(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_eq_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_eq_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_eq_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_eq_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_eq_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_eq_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_eq_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_eq_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_eq(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_eq_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_eq_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_eq_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_eq_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_eq_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_eq_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_eq_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_eq_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_equal(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_equal_args a = {self, other};
+    return tn_equal_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_erf(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_erf_args a = {NULL, self};
+    return tn_erf_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_erf_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_erf_args a = {NULL, self};
+    return tn_erf_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_exp(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_exp_args a = {NULL, self};
+    return tn_exp_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_exp_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_exp_args a = {NULL, self};
+    return tn_exp_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_expand(tn_tensor *self, tn_dims size, bool implicit = false,
     tn_site at = tn_site::here()) {
@@ -1419,6 +4263,34 @@ inline tn_tensor *tn_expand(tn_tensor *self, tn_dims size, bool implicit = false
 inline tn_tensor *tn_expand_as(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
     const tn_expand_as_args a = {self, other};
     return tn_expand_as_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_expm1(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_expm1_args a = {NULL, self};
+    return tn_expm1_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_expm1_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_expm1_args a = {NULL, self};
+    return tn_expm1_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_exponential_(tn_tensor *self, double lambd = 1,
+    tn_generator *generator = nullptr, tn_site at = tn_site::here()) {
+    const tn_exponential_args a = {lambd, generator, self};
+    return tn_exponential_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_eye(int64_t n, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_eye_args a = {NULL, dtype, device, n};
+    return tn_eye_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_eye_m(int64_t n, int64_t m, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_eye_m_args a = {NULL, dtype, device, n, m};
+    return tn_eye_m_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_eye(int64_t n, int64_t m, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_eye_m_args a = {NULL, dtype, device, n, m};
+    return tn_eye_m_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_fill_(tn_tensor *self, tn_number value, tn_site at = tn_site::here()) {
     const tn_fill_args a = {self, value.value};
@@ -1433,9 +4305,303 @@ inline tn_tensor *tn_flip(tn_tensor *self, tn_dims dims, tn_site at = tn_site::h
     const tn_flip_args a = {NULL, self, dims.value};
     return tn_flip_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_floor(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_floor_args a = {NULL, self};
+    return tn_floor_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_floor_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_floor_args a = {NULL, self};
+    return tn_floor_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_floor_divide(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_floor_divide_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_floor_divide_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_floor_divide_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here())
+    {
+    const tn_floor_divide_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_floor_divide_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_floor_divide_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_floor_divide_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_floor_divide_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_floor_divide(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_floor_divide_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_floor_divide_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_floor_divide_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_floor_divide_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_floor_divide_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_floor_divide_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_floor_divide_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_floor_divide_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_fmod(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_fmod_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_fmod_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_fmod_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_fmod_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_fmod_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_fmod_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_fmod_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_fmod_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_fmod(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_fmod_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_fmod_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_fmod_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_fmod_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_fmod_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_fmod_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_fmod_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_fmod_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_frac(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_frac_args a = {NULL, self};
+    return tn_frac_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_frac_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_frac_args a = {NULL, self};
+    return tn_frac_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_full(tn_dims size, tn_number fill_value, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_full_args a = {NULL, dtype, device, size.value, fill_value.value};
+    return tn_full_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_full_like(tn_tensor *self, tn_number fill_value, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_full_like_args a = {dtype, device, self, fill_value.value};
+    return tn_full_like_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_gather(tn_tensor *self, int64_t dim, tn_tensor *index,
+    bool sparse_grad = false, tn_site at = tn_site::here()) {
+    const tn_gather_args a = {NULL, sparse_grad, self, dim, index};
+    return tn_gather_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_ge(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_ge_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_ge_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_ge_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_ge_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_ge_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_ge_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_ge_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_ge_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_ge(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_ge_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_ge_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_ge_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_ge_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_ge_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_ge_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_ge_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_ge_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_gelu(tn_tensor *self, tn_approximate approximate = TN_APPROXIMATE_NONE,
+    tn_site at = tn_site::here()) {
+    const tn_gelu_args a = {NULL, approximate, self};
+    return tn_gelu_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_gelu_(tn_tensor *self, tn_approximate approximate = TN_APPROXIMATE_NONE,
+    tn_site at = tn_site::here()) {
+    const tn_gelu_args a = {NULL, approximate, self};
+    return tn_gelu_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_gelu_erf(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_gelu_erf_args a = {NULL, self};
+    return tn_gelu_erf_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_gelu_erf_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_gelu_erf_args a = {NULL, self};
+    return tn_gelu_erf_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_gelu_erf_backward(tn_tensor *grad_output, tn_tensor *self,
+    tn_site at = tn_site::here()) {
+    const tn_gelu_erf_backward_args a = {grad_output, self};
+    return tn_gelu_erf_backward_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_gelu_tanh(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_gelu_tanh_args a = {NULL, self};
+    return tn_gelu_tanh_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_gelu_tanh_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_gelu_tanh_args a = {NULL, self};
+    return tn_gelu_tanh_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_gt(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_gt_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_gt_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_gt_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_gt_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_gt_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_gt_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_gt_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_gt_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_gt(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_gt_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_gt_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_gt_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_gt_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_gt_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_gt_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_gt_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_gt_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_imag(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_imag_args a = {self};
     return tn_imag_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_index(tn_tensor *self, tn_tensor_list indices, tn_site at = tn_site::here()) {
+    const tn_index_args a = {self, indices.value};
+    return tn_index_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_index_add(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *source,
+    double alpha = 1, tn_site at = tn_site::here()) {
+    const tn_index_add_args a = {NULL, alpha, self, dim, index, source};
+    return tn_index_add_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_index_add_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *source,
+    double alpha = 1, tn_site at = tn_site::here()) {
+    const tn_index_add_args a = {NULL, alpha, self, dim, index, source};
+    return tn_index_add_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_index_put(tn_tensor *self, tn_tensor_list indices, tn_tensor *values,
+    bool accumulate = false, tn_site at = tn_site::here()) {
+    const tn_index_put_args a = {NULL, accumulate, self, indices.value, values};
+    return tn_index_put_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_index_put_(tn_tensor *self, tn_tensor_list indices, tn_tensor *values,
+    bool accumulate = false, tn_site at = tn_site::here()) {
+    const tn_index_put_args a = {NULL, accumulate, self, indices.value, values};
+    return tn_index_put_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_index_select(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_site at = tn_site::here()) {
+    const tn_index_select_args a = {NULL, self, dim, index};
+    return tn_index_select_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_isclose(tn_tensor *self, tn_tensor *other, double rtol = 1e-05,
+    double atol = 1e-08, bool equal_nan = false, tn_site at = tn_site::here()) {
+    const tn_isclose_args a = {rtol, atol, equal_nan, self, other};
+    return tn_isclose_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_isfinite(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_isfinite_args a = {self};
+    return tn_isfinite_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_isinf(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_isinf_args a = {self};
+    return tn_isinf_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_isnan(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_isnan_args a = {self};
+    return tn_isnan_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_le(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_le_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_le_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_le_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_le_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_le_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_le_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_le_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_le_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_le(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_le_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_le_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_le_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_le_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_le_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_le_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_le_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_le_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_leaky_relu(tn_tensor *self, double negative_slope = 0.01,
+    tn_site at = tn_site::here()) {
+    const tn_leaky_relu_args a = {NULL, negative_slope, self};
+    return tn_leaky_relu_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_leaky_relu_(tn_tensor *self, double negative_slope = 0.01,
+    tn_site at = tn_site::here()) {
+    const tn_leaky_relu_args a = {NULL, negative_slope, self};
+    return tn_leaky_relu_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *self,
+    tn_number negative_slope, bool self_is_result, tn_site at = tn_site::here()) {
+    const tn_leaky_relu_backward_args a = {grad_output, self, negative_slope.value, self_is_result};
+    return tn_leaky_relu_backward_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_lerp(tn_tensor *self, tn_tensor *end, tn_tensor *weight,
+    tn_site at = tn_site::here()) {
+    const tn_lerp_args a = {NULL, self, end, weight, {0, 0, 0, 0}};
+    return tn_lerp_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_lerp_(tn_tensor *self, tn_tensor *end, tn_tensor *weight,
+    tn_site at = tn_site::here()) {
+    const tn_lerp_args a = {NULL, self, end, weight, {0, 0, 0, 0}};
+    return tn_lerp_inplace_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_lerp_scalar(tn_tensor *self, tn_tensor *end, N2 weight,
+    tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
+    const tn_lerp_args a = {NULL, self, end, NULL, tni_is_number<N2>::scalar(weight)};
+    return tn_lerp_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_lerp(tn_tensor *self, tn_tensor *end, N2 weight,
+    tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
+    const tn_lerp_args a = {NULL, self, end, NULL, tni_is_number<N2>::scalar(weight)};
+    return tn_lerp_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_lerp_scalar_(tn_tensor *self, tn_tensor *end, N2 weight,
+    tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
+    const tn_lerp_args a = {NULL, self, end, NULL, tni_is_number<N2>::scalar(weight)};
+    return tn_lerp_inplace_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_lerp_(tn_tensor *self, tn_tensor *end, N2 weight,
+    tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
+    const tn_lerp_args a = {NULL, self, end, NULL, tni_is_number<N2>::scalar(weight)};
+    return tn_lerp_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_linalg_vector_norm(tn_tensor *self, double ord = 2, tn_dims dim = tn_dims(),
     bool keepdim = false, tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
@@ -1446,6 +4612,44 @@ inline tn_tensor *tn_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias
     tn_site at = tn_site::here()) {
     const tn_linear_args a = {NULL, bias, input, weight};
     return tn_linear_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_linspace(tn_number start, tn_number end, int64_t steps,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_linspace_args a = {NULL, dtype, device, start.value, end.value, steps};
+    return tn_linspace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_log_args a = {NULL, self};
+    return tn_log_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_log_args a = {NULL, self};
+    return tn_log_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log10(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_log10_args a = {NULL, self};
+    return tn_log10_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log10_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_log10_args a = {NULL, self};
+    return tn_log10_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log1p(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_log1p_args a = {NULL, self};
+    return tn_log1p_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log1p_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_log1p_args a = {NULL, self};
+    return tn_log1p_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log2(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_log2_args a = {NULL, self};
+    return tn_log2_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log2_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_log2_args a = {NULL, self};
+    return tn_log2_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_log_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
     tn_site at = tn_site::here()) {
@@ -1462,10 +4666,114 @@ inline tn_tensor *tn_log_softmax_backward_data(tn_tensor *grad_output, tn_tensor
     const tn_log_softmax_backward_args a = {grad_output, output, dim, input_dtype};
     return tn_log_softmax_backward_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_logical_and(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_logical_and_args a = {NULL, self, other};
+    return tn_logical_and_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_logical_and_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_logical_and_args a = {NULL, self, other};
+    return tn_logical_and_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_logical_not(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_logical_not_args a = {NULL, self};
+    return tn_logical_not_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_logical_not_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_logical_not_args a = {NULL, self};
+    return tn_logical_not_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_logical_or(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_logical_or_args a = {NULL, self, other};
+    return tn_logical_or_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_logical_or_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_logical_or_args a = {NULL, self, other};
+    return tn_logical_or_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_logical_xor(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_logical_xor_args a = {NULL, self, other};
+    return tn_logical_xor_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_logical_xor_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_logical_xor_args a = {NULL, self, other};
+    return tn_logical_xor_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_logsumexp(tn_tensor *self, tn_dims dim, bool keepdim = false,
     tn_site at = tn_site::here()) {
     const tn_logsumexp_args a = {NULL, keepdim, self, dim.value};
     return tn_logsumexp_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_lt(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_lt_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_lt_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_lt_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_lt_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_lt_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_lt_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_lt_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_lt_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_lt(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_lt_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_lt_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_lt_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_lt_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_lt_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_lt_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_lt_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_lt_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_masked_fill(tn_tensor *self, tn_tensor *mask, tn_tensor *value,
+    tn_site at = tn_site::here()) {
+    const tn_masked_fill_args a = {NULL, self, mask, value, {0, 0, 0, 0}};
+    return tn_masked_fill_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_masked_fill_(tn_tensor *self, tn_tensor *mask, tn_tensor *value,
+    tn_site at = tn_site::here()) {
+    const tn_masked_fill_args a = {NULL, self, mask, value, {0, 0, 0, 0}};
+    return tn_masked_fill_inplace_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_masked_fill_scalar(tn_tensor *self, tn_tensor *mask,
+    N2 value, tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
+    const tn_masked_fill_args a = {NULL, self, mask, NULL, tni_is_number<N2>::scalar(value)};
+    return tn_masked_fill_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_masked_fill(tn_tensor *self, tn_tensor *mask, N2 value,
+    tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
+    const tn_masked_fill_args a = {NULL, self, mask, NULL, tni_is_number<N2>::scalar(value)};
+    return tn_masked_fill_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_masked_fill_scalar_(tn_tensor *self, tn_tensor *mask,
+    N2 value, tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
+    const tn_masked_fill_args a = {NULL, self, mask, NULL, tni_is_number<N2>::scalar(value)};
+    return tn_masked_fill_inplace_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_masked_fill_(tn_tensor *self, tn_tensor *mask, N2 value,
+    tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
+    const tn_masked_fill_args a = {NULL, self, mask, NULL, tni_is_number<N2>::scalar(value)};
+    return tn_masked_fill_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_masked_scatter(tn_tensor *self, tn_tensor *mask, tn_tensor *source,
+    tn_site at = tn_site::here()) {
+    const tn_masked_scatter_args a = {NULL, self, mask, source};
+    return tn_masked_scatter_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_masked_scatter_(tn_tensor *self, tn_tensor *mask, tn_tensor *source,
+    tn_site at = tn_site::here()) {
+    const tn_masked_scatter_args a = {NULL, self, mask, source};
+    return tn_masked_scatter_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_masked_select(tn_tensor *self, tn_tensor *mask, tn_site at = tn_site::here()) {
+    const tn_masked_select_args a = {self, mask};
+    return tn_masked_select_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_matmul(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
     const tn_matmul_args a = {NULL, self, other};
@@ -1506,10 +4814,19 @@ inline tn_tensor *tn_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_dim
         ceil_mode, self, indices, kernel_size.value};
     return tn_max_pool2d_pick_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_maximum(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_maximum_args a = {NULL, self, other};
+    return tn_maximum_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_mean(tn_tensor *self, tn_dims dim = tn_dims(), bool keepdim = false,
     tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
     const tn_mean_args a = {NULL, dim.value, keepdim, dtype, self};
     return tn_mean_at(at.file, at.line, &a);
+}
+inline tn_list tn_meshgrid(tn_tensor_list tensors, const char *indexing = nullptr,
+    tn_site at = tn_site::here()) {
+    const tn_meshgrid_args a = {indexing, tensors.value};
+    return tn_meshgrid_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_min(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_min_args a = {NULL, self};
@@ -1525,6 +4842,10 @@ inline tn_values_indices tn_min(tn_tensor *self, int64_t dim, bool keepdim = fal
     const tn_min_dim_args a = {{NULL, NULL}, keepdim, self, dim};
     return tn_min_dim_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_minimum(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_minimum_args a = {NULL, self, other};
+    return tn_minimum_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_mm(tn_tensor *self, tn_tensor *mat2, tn_site at = tn_site::here()) {
     const tn_mm_args a = {NULL, self, mat2};
     return tn_mm_at(at.file, at.line, &a);
@@ -1533,6 +4854,34 @@ inline tn_tensor *tn_movedim(tn_tensor *self, tn_dims source, tn_dims destinatio
     tn_site at = tn_site::here()) {
     const tn_movedim_args a = {self, source.value, destination.value};
     return tn_movedim_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_mul(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_mul_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_mul_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_mul_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_mul_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_mul_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_mul_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_mul_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_mul_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_mul(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_mul_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_mul_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_mul_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_mul_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_mul_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_mul_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_mul_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_mul_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_mv(tn_tensor *self, tn_tensor *vec, tn_site at = tn_site::here()) {
     const tn_mv_args a = {NULL, self, vec};
@@ -1543,23 +4892,232 @@ inline tn_tensor *tn_narrow(tn_tensor *self, int64_t dim, int64_t start, int64_t
     const tn_narrow_args a = {self, dim, start, length};
     return tn_narrow_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_ne(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_ne_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_ne_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_ne_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_ne_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_ne_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_ne_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_ne_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_ne_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_ne(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_ne_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_ne_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_ne_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_ne_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_ne_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_ne_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_ne_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_ne_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_neg(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_neg_args a = {NULL, self};
+    return tn_neg_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_neg_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_neg_args a = {NULL, self};
+    return tn_neg_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_new_empty(tn_tensor *self, tn_dims size, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_new_empty_args a = {dtype, device, self, size.value};
+    return tn_new_empty_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_new_full(tn_tensor *self, tn_dims size, tn_number fill_value,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_new_full_args a = {dtype, device, self, size.value, fill_value.value};
+    return tn_new_full_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_new_ones(tn_tensor *self, tn_dims size, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_new_ones_args a = {dtype, device, self, size.value};
+    return tn_new_ones_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_new_zeros(tn_tensor *self, tn_dims size, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_new_zeros_args a = {dtype, device, self, size.value};
+    return tn_new_zeros_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nonzero(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_nonzero_args a = {self};
+    return tn_nonzero_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_norm(tn_tensor *self, tn_number p = tn_number(), tn_dims dim = tn_dims(),
     bool keepdim = false, tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
     const tn_norm_args a = {NULL, p.value, dim.value, keepdim, dtype, self};
     return tn_norm_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_normal_(tn_tensor *self, double mean = 0, double std = 1,
+    tn_generator *generator = nullptr, tn_site at = tn_site::here()) {
+    const tn_normal_args a = {mean, std, generator, self};
+    return tn_normal_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_one_hot(tn_tensor *self, int64_t num_classes = -1,
+    tn_site at = tn_site::here()) {
+    const tn_one_hot_args a = {num_classes, self};
+    return tn_one_hot_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_ones(tn_dims size, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_ones_args a = {NULL, dtype, device, size.value};
+    return tn_ones_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_ones_like(tn_tensor *self, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_ones_like_args a = {dtype, device, self};
+    return tn_ones_like_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_permute(tn_tensor *self, tn_dims dims, tn_site at = tn_site::here()) {
     const tn_permute_args a = {self, dims.value};
     return tn_permute_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_pow(tn_tensor *self, tn_tensor *exponent, tn_site at = tn_site::here()) {
+    const tn_pow_args a = {NULL, self, exponent, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_pow_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_pow_(tn_tensor *self, tn_tensor *exponent, tn_site at = tn_site::here()) {
+    const tn_pow_args a = {NULL, self, exponent, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_pow_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_pow_scalar(tn_tensor *self, N1 exponent,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_pow_args a = {NULL, self, NULL, {0, 0, 0, 0}, tni_is_number<N1>::scalar(exponent)};
+    return tn_pow_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_pow(tn_tensor *self, N1 exponent,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_pow_args a = {NULL, self, NULL, {0, 0, 0, 0}, tni_is_number<N1>::scalar(exponent)};
+    return tn_pow_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_pow_scalar_(tn_tensor *self, N1 exponent,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_pow_args a = {NULL, self, NULL, {0, 0, 0, 0}, tni_is_number<N1>::scalar(exponent)};
+    return tn_pow_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_pow_(tn_tensor *self, N1 exponent,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_pow_args a = {NULL, self, NULL, {0, 0, 0, 0}, tni_is_number<N1>::scalar(exponent)};
+    return tn_pow_inplace_at(at.file, at.line, &a);
+}
+template <class N0> inline tn_tensor *tn_pow_scalar_self(N0 self, tn_tensor *exponent,
+    tn_site at = tn_site::here(), typename tni_is_number<N0>::type * = nullptr) {
+    const tn_pow_args a = {NULL, NULL, exponent, tni_is_number<N0>::scalar(self), {0, 0, 0, 0}};
+    return tn_pow_at(at.file, at.line, &a);
+}
+template <class N0> inline tn_tensor *tn_pow(N0 self, tn_tensor *exponent,
+    tn_site at = tn_site::here(), typename tni_is_number<N0>::type * = nullptr) {
+    const tn_pow_args a = {NULL, NULL, exponent, tni_is_number<N0>::scalar(self), {0, 0, 0, 0}};
+    return tn_pow_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_prod(tn_tensor *self, int64_t dim = TN_NONE, bool keepdim = false,
     tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
     const tn_prod_args a = {NULL, dim, keepdim, dtype, self};
     return tn_prod_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_rand(tn_dims size, tn_generator *generator = nullptr,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_rand_args a = {NULL, generator, dtype, device, size.value};
+    return tn_rand_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_rand_like(tn_tensor *self, tn_generator *generator = nullptr,
+    tn_site at = tn_site::here()) {
+    const tn_rand_like_args a = {generator, self};
+    return tn_rand_like_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_randint(int64_t high, tn_dims size, tn_generator *generator = nullptr,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_randint_args a = {NULL, generator, dtype, device, high, size.value};
+    return tn_randint_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_randint_low(int64_t low, int64_t high, tn_dims size,
+    tn_generator *generator = nullptr, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_randint_low_args a = {NULL, generator, dtype, device, low, high, size.value};
+    return tn_randint_low_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_randint(int64_t low, int64_t high, tn_dims size,
+    tn_generator *generator = nullptr, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_randint_low_args a = {NULL, generator, dtype, device, low, high, size.value};
+    return tn_randint_low_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_randn(tn_dims size, tn_generator *generator = nullptr,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_randn_args a = {NULL, generator, dtype, device, size.value};
+    return tn_randn_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_randn_like(tn_tensor *self, tn_generator *generator = nullptr,
+    tn_site at = tn_site::here()) {
+    const tn_randn_like_args a = {generator, self};
+    return tn_randn_like_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_randperm(int64_t n, tn_generator *generator = nullptr,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_randperm_args a = {NULL, generator, dtype, device, n};
+    return tn_randperm_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_real(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_real_args a = {self};
     return tn_real_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_reciprocal(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_reciprocal_args a = {NULL, self};
+    return tn_reciprocal_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_reciprocal_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_reciprocal_args a = {NULL, self};
+    return tn_reciprocal_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_relu(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_relu_args a = {NULL, self};
+    return tn_relu_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_relu_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_relu_args a = {NULL, self};
+    return tn_relu_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_remainder(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_remainder_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_remainder_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_remainder_(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
+    const tn_remainder_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_remainder_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_remainder_scalar(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_remainder_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_remainder_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_remainder(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_remainder_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_remainder_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_remainder_scalar_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_remainder_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_remainder_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_remainder_(tn_tensor *self, N1 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_remainder_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_remainder_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_repeat(tn_tensor *self, tn_dims repeats, tn_site at = tn_site::here()) {
     const tn_repeat_args a = {NULL, self, repeats.value};
@@ -1574,10 +5132,138 @@ inline tn_tensor *tn_roll(tn_tensor *self, tn_dims shifts, tn_dims dims = tn_dim
     const tn_roll_args a = {NULL, dims.value, self, shifts.value};
     return tn_roll_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_round(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_round_args a = {NULL, self};
+    return tn_round_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_round_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_round_args a = {NULL, self};
+    return tn_round_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_rsqrt(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_rsqrt_args a = {NULL, self};
+    return tn_rsqrt_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_rsqrt_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_rsqrt_args a = {NULL, self};
+    return tn_rsqrt_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_rsub(tn_tensor *self, tn_tensor *other, double alpha = 1,
+    tn_site at = tn_site::here()) {
+    const tn_rsub_args a = {NULL, alpha, self, other, {0, 0, 0, 0}};
+    return tn_rsub_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_rsub_scalar(tn_tensor *self, N1 other, double alpha = 1,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_rsub_args a = {NULL, alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_rsub_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_rsub(tn_tensor *self, N1 other, double alpha = 1,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_rsub_args a = {NULL, alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_rsub_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_scaled_dot_product_attention(tn_tensor *query, tn_tensor *key,
+    tn_tensor *value, tn_tensor *attn_mask = nullptr, double dropout_p = 0, bool is_causal = false,
+    tn_maybe scale = TN_NO_FLOAT, tn_site at = tn_site::here()) {
+    const tn_scaled_dot_product_attention_args a = {NULL, attn_mask, dropout_p, is_causal, scale,
+        query, key, value};
+    return tn_scaled_dot_product_attention_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_scatter(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src,
+    tn_site at = tn_site::here()) {
+    const tn_scatter_args a = {NULL, self, dim, index, src};
+    return tn_scatter_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src,
+    tn_site at = tn_site::here()) {
+    const tn_scatter_args a = {NULL, self, dim, index, src};
+    return tn_scatter_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_scatter_add(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src,
+    tn_site at = tn_site::here()) {
+    const tn_scatter_add_args a = {NULL, self, dim, index, src};
+    return tn_scatter_add_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_scatter_add_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src,
+    tn_site at = tn_site::here()) {
+    const tn_scatter_add_args a = {NULL, self, dim, index, src};
+    return tn_scatter_add_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_scatter_value(tn_tensor *self, int64_t dim, tn_tensor *index, tn_number value,
+    tn_site at = tn_site::here()) {
+    const tn_scatter_value_args a = {NULL, self, dim, index, value.value};
+    return tn_scatter_value_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_scatter(tn_tensor *self, int64_t dim, tn_tensor *index, tn_number value,
+    tn_site at = tn_site::here()) {
+    const tn_scatter_value_args a = {NULL, self, dim, index, value.value};
+    return tn_scatter_value_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_scatter_value_(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_number value, tn_site at = tn_site::here()) {
+    const tn_scatter_value_args a = {NULL, self, dim, index, value.value};
+    return tn_scatter_value_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_number value,
+    tn_site at = tn_site::here()) {
+    const tn_scatter_value_args a = {NULL, self, dim, index, value.value};
+    return tn_scatter_value_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_select(tn_tensor *self, int64_t dim, int64_t index,
     tn_site at = tn_site::here()) {
     const tn_select_args a = {self, dim, index};
     return tn_select_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sigmoid(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_sigmoid_args a = {NULL, self};
+    return tn_sigmoid_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sigmoid_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_sigmoid_args a = {NULL, self};
+    return tn_sigmoid_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sigmoid_backward(tn_tensor *grad_output, tn_tensor *output,
+    tn_site at = tn_site::here()) {
+    const tn_sigmoid_backward_args a = {grad_output, output};
+    return tn_sigmoid_backward_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sign(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_sign_args a = {NULL, self};
+    return tn_sign_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sign_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_sign_args a = {NULL, self};
+    return tn_sign_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_silu(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_silu_args a = {NULL, self};
+    return tn_silu_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_silu_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_silu_args a = {NULL, self};
+    return tn_silu_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_silu_backward(tn_tensor *grad_output, tn_tensor *self,
+    tn_site at = tn_site::here()) {
+    const tn_silu_backward_args a = {grad_output, self};
+    return tn_silu_backward_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sin(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_sin_args a = {NULL, self};
+    return tn_sin_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sin_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_sin_args a = {NULL, self};
+    return tn_sin_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sinh(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_sinh_args a = {NULL, self};
+    return tn_sinh_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sinh_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_sinh_args a = {NULL, self};
+    return tn_sinh_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_slice(tn_tensor *self, int64_t dim = 0, int64_t start = TN_NONE,
     int64_t end = TN_NONE, int64_t step = 1, tn_site at = tn_site::here()) {
@@ -1599,6 +5285,20 @@ inline tn_tensor *tn_softmax_backward_data(tn_tensor *grad_output, tn_tensor *ou
     const tn_softmax_backward_args a = {grad_output, output, dim, input_dtype};
     return tn_softmax_backward_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_softplus(tn_tensor *self, double beta = 1, double threshold = 20,
+    tn_site at = tn_site::here()) {
+    const tn_softplus_args a = {NULL, beta, threshold, self};
+    return tn_softplus_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_softsign(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_softsign_args a = {self};
+    return tn_softsign_at(at.file, at.line, &a);
+}
+inline tn_values_indices tn_sort(tn_tensor *self, int64_t dim = -1, bool descending = false,
+    tn_site at = tn_site::here()) {
+    const tn_sort_args a = {{NULL, NULL}, dim, descending, self};
+    return tn_sort_at(at.file, at.line, &a);
+}
 inline tn_list tn_split(tn_tensor *self, int64_t split_size, int64_t dim = 0,
     tn_site at = tn_site::here()) {
     const tn_split_args a = {dim, self, split_size};
@@ -1608,6 +5308,22 @@ inline tn_list tn_split_with_sizes(tn_tensor *self, tn_dims split_sizes, int64_t
     tn_site at = tn_site::here()) {
     const tn_split_with_sizes_args a = {dim, self, split_sizes.value};
     return tn_split_with_sizes_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sqrt(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_sqrt_args a = {NULL, self};
+    return tn_sqrt_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sqrt_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_sqrt_args a = {NULL, self};
+    return tn_sqrt_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_square(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_square_args a = {NULL, self};
+    return tn_square_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_square_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_square_args a = {NULL, self};
+    return tn_square_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_squeeze(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_squeeze_args a = {self};
@@ -1638,6 +5354,36 @@ inline tn_tensor *tn_std(tn_tensor *self, tn_dims dim = tn_dims(),
     const tn_std_args a = {NULL, dim.value, correction.value, keepdim, self};
     return tn_std_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_sub(tn_tensor *self, tn_tensor *other, double alpha = 1,
+    tn_site at = tn_site::here()) {
+    const tn_sub_args a = {NULL, alpha, self, other, {0, 0, 0, 0}};
+    return tn_sub_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sub_(tn_tensor *self, tn_tensor *other, double alpha = 1,
+    tn_site at = tn_site::here()) {
+    const tn_sub_args a = {NULL, alpha, self, other, {0, 0, 0, 0}};
+    return tn_sub_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_sub_scalar(tn_tensor *self, N1 other, double alpha = 1,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_sub_args a = {NULL, alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_sub_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_sub(tn_tensor *self, N1 other, double alpha = 1,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_sub_args a = {NULL, alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_sub_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_sub_scalar_(tn_tensor *self, N1 other, double alpha = 1,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_sub_args a = {NULL, alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_sub_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_sub_(tn_tensor *self, N1 other, double alpha = 1,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_sub_args a = {NULL, alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_sub_inplace_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_sum(tn_tensor *self, tn_dims dim = tn_dims(), bool keepdim = false,
     tn_dtype dtype = TN_NO_DTYPE, tn_site at = tn_site::here()) {
     const tn_sum_args a = {NULL, dim.value, keepdim, dtype, self};
@@ -1646,6 +5392,47 @@ inline tn_tensor *tn_sum(tn_tensor *self, tn_dims dim = tn_dims(), bool keepdim 
 inline tn_tensor *tn_t(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_t_args a = {self};
     return tn_t_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_take_along_dim(tn_tensor *self, tn_tensor *indices, int64_t dim = TN_NONE,
+    tn_site at = tn_site::here()) {
+    const tn_take_along_dim_args a = {NULL, dim, self, indices};
+    return tn_take_along_dim_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_tan(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_tan_args a = {NULL, self};
+    return tn_tan_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_tan_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_tan_args a = {NULL, self};
+    return tn_tan_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_tanh(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_tanh_args a = {NULL, self};
+    return tn_tanh_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_tanh_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_tanh_args a = {NULL, self};
+    return tn_tanh_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_tanh_backward(tn_tensor *grad_output, tn_tensor *output,
+    tn_site at = tn_site::here()) {
+    const tn_tanh_backward_args a = {grad_output, output};
+    return tn_tanh_backward_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_threshold(tn_tensor *self, tn_number threshold, tn_number value,
+    tn_site at = tn_site::here()) {
+    const tn_threshold_args a = {NULL, self, threshold.value, value.value};
+    return tn_threshold_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_threshold_(tn_tensor *self, tn_number threshold, tn_number value,
+    tn_site at = tn_site::here()) {
+    const tn_threshold_args a = {NULL, self, threshold.value, value.value};
+    return tn_threshold_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_threshold_backward(tn_tensor *grad_output, tn_tensor *self,
+    tn_number threshold, tn_site at = tn_site::here()) {
+    const tn_threshold_backward_args a = {grad_output, self, threshold.value};
+    return tn_threshold_backward_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_to(tn_tensor *self, tn_device_id device, tn_dtype dtype = TN_NO_DTYPE,
     bool non_blocking = false, bool copy = false, tn_site at = tn_site::here()) {
@@ -1661,6 +5448,11 @@ inline tn_tensor *tn_to(tn_tensor *self, tn_dtype dtype, bool non_blocking = fal
     bool copy = false, tn_site at = tn_site::here()) {
     const tn_to_dtype_args a = {non_blocking, copy, self, dtype};
     return tn_to_dtype_at(at.file, at.line, &a);
+}
+inline tn_values_indices tn_topk(tn_tensor *self, int64_t k, int64_t dim = -1, bool largest = true,
+    bool sorted = true, tn_site at = tn_site::here()) {
+    const tn_topk_args a = {{NULL, NULL}, dim, largest, sorted, self, k};
+    return tn_topk_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_transpose(tn_tensor *self, int64_t dim0, int64_t dim1,
     tn_site at = tn_site::here()) {
@@ -1683,6 +5475,14 @@ inline tn_tensor *tn_triu_(tn_tensor *self, int64_t diagonal = 0, tn_site at = t
     const tn_triu_args a = {NULL, diagonal, self};
     return tn_triu_inplace_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_trunc(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_trunc_args a = {NULL, self};
+    return tn_trunc_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_trunc_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_trunc_args a = {NULL, self};
+    return tn_trunc_inplace_at(at.file, at.line, &a);
+}
 inline tn_list tn_unbind(tn_tensor *self, int64_t dim = 0, tn_site at = tn_site::here()) {
     const tn_unbind_args a = {dim, self};
     return tn_unbind_at(at.file, at.line, &a);
@@ -1691,6 +5491,11 @@ inline tn_tensor *tn_unflatten(tn_tensor *self, int64_t dim, tn_dims sizes,
     tn_site at = tn_site::here()) {
     const tn_unflatten_args a = {self, dim, sizes.value};
     return tn_unflatten_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_uniform_(tn_tensor *self, double from = 0, double to = 1,
+    tn_generator *generator = nullptr, tn_site at = tn_site::here()) {
+    const tn_uniform_args a = {from, to, generator, self};
+    return tn_uniform_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_unsqueeze(tn_tensor *self, int64_t dim, tn_site at = tn_site::here()) {
     const tn_unsqueeze_args a = {self, dim};
@@ -1718,11 +5523,86 @@ inline tn_tensor *tn_view_as_real(tn_tensor *self, tn_site at = tn_site::here())
     const tn_view_as_real_args a = {self};
     return tn_view_as_real_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_where(tn_tensor *condition, tn_tensor *self, tn_tensor *other,
+    tn_site at = tn_site::here()) {
+    const tn_where_args a = {NULL, condition, self, other, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_where_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_where_scalar(tn_tensor *condition, tn_tensor *self,
+    N2 other, tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
+    const tn_where_args a = {NULL, condition, self, NULL, {0, 0, 0, 0},
+        tni_is_number<N2>::scalar(other)};
+    return tn_where_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_where(tn_tensor *condition, tn_tensor *self, N2 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
+    const tn_where_args a = {NULL, condition, self, NULL, {0, 0, 0, 0},
+        tni_is_number<N2>::scalar(other)};
+    return tn_where_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_where_scalar_self(tn_tensor *condition, N1 self,
+    tn_tensor *other, tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_where_args a = {NULL, condition, NULL, other, tni_is_number<N1>::scalar(self), {0, 0,
+        0, 0}};
+    return tn_where_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_where(tn_tensor *condition, N1 self, tn_tensor *other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_where_args a = {NULL, condition, NULL, other, tni_is_number<N1>::scalar(self), {0, 0,
+        0, 0}};
+    return tn_where_at(at.file, at.line, &a);
+}
+template <class N1, class N2> inline tn_tensor *tn_where_scalars(tn_tensor *condition, N1 self,
+    N2 other, tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr,
+    typename tni_is_number<N2>::type * = nullptr) {
+    const tn_where_args a = {NULL, condition, NULL, NULL, tni_is_number<N1>::scalar(self),
+        tni_is_number<N2>::scalar(other)};
+    return tn_where_at(at.file, at.line, &a);
+}
+template <class N1, class N2> inline tn_tensor *tn_where(tn_tensor *condition, N1 self, N2 other,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr,
+    typename tni_is_number<N2>::type * = nullptr) {
+    const tn_where_args a = {NULL, condition, NULL, NULL, tni_is_number<N1>::scalar(self),
+        tni_is_number<N2>::scalar(other)};
+    return tn_where_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_zero_(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_zero_args a = {self};
     return tn_zero_inplace_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_zeros(tn_dims size, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_zeros_args a = {NULL, dtype, device, size.value};
+    return tn_zeros_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_zeros_like(tn_tensor *self, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_zeros_like_args a = {dtype, device, self};
+    return tn_zeros_like_at(at.file, at.line, &a);
+}
 #if __cplusplus >= 202002L /* options by name: tn_sum(x, {.keepdim = true}) */
+struct tn_abs_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_abs(tn_tensor *self, tn_abs_options o, tn_site at = tn_site::here()) {
+    const tn_abs_args a = {o.out, self};
+    return tn_abs_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_abs_(tn_tensor *self, tn_abs_options o, tn_site at = tn_site::here()) {
+    const tn_abs_args a = {o.out, self};
+    return tn_abs_inplace_at(at.file, at.line, &a);
+}
+struct tn_acos_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_acos(tn_tensor *self, tn_acos_options o, tn_site at = tn_site::here()) {
+    const tn_acos_args a = {o.out, self};
+    return tn_acos_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_acos_(tn_tensor *self, tn_acos_options o, tn_site at = tn_site::here()) {
+    const tn_acos_args a = {o.out, self};
+    return tn_acos_inplace_at(at.file, at.line, &a);
+}
 struct tn_adaptive_avg_pool2d_options {
     tn_tensor *out = {};
 };
@@ -1738,6 +5618,58 @@ inline tn_tensor *tn_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_dims inp
     tn_adaptive_avg_pool2d_input_grad_options o, tn_site at = tn_site::here()) {
     const tn_adaptive_avg_pool2d_input_grad_args a = {o.out, grad, input_size.value};
     return tn_adaptive_avg_pool2d_input_grad_at(at.file, at.line, &a);
+}
+struct tn_add_options {
+    tn_tensor *out = {};
+    double alpha = 1;
+};
+inline tn_tensor *tn_add(tn_tensor *self, tn_tensor *other, tn_add_options o,
+    tn_site at = tn_site::here()) {
+    const tn_add_args a = {o.out, o.alpha, self, other, {0, 0, 0, 0}};
+    return tn_add_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_add_(tn_tensor *self, tn_tensor *other, tn_add_options o,
+    tn_site at = tn_site::here()) {
+    const tn_add_args a = {o.out, o.alpha, self, other, {0, 0, 0, 0}};
+    return tn_add_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_add(tn_tensor *self, N1 other, tn_add_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_add_args a = {o.out, o.alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_add_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_add_(tn_tensor *self, N1 other, tn_add_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_add_args a = {o.out, o.alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_add_inplace_at(at.file, at.line, &a);
+}
+struct tn_addcdiv_options {
+    tn_tensor *out = {};
+    double value = 1;
+};
+inline tn_tensor *tn_addcdiv(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    tn_addcdiv_options o, tn_site at = tn_site::here()) {
+    const tn_addcdiv_args a = {o.out, o.value, self, tensor1, tensor2};
+    return tn_addcdiv_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_addcdiv_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    tn_addcdiv_options o, tn_site at = tn_site::here()) {
+    const tn_addcdiv_args a = {o.out, o.value, self, tensor1, tensor2};
+    return tn_addcdiv_inplace_at(at.file, at.line, &a);
+}
+struct tn_addcmul_options {
+    tn_tensor *out = {};
+    double value = 1;
+};
+inline tn_tensor *tn_addcmul(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    tn_addcmul_options o, tn_site at = tn_site::here()) {
+    const tn_addcmul_args a = {o.out, o.value, self, tensor1, tensor2};
+    return tn_addcmul_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_addcmul_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    tn_addcmul_options o, tn_site at = tn_site::here()) {
+    const tn_addcmul_args a = {o.out, o.value, self, tensor1, tensor2};
+    return tn_addcmul_inplace_at(at.file, at.line, &a);
 }
 struct tn_addmm_options {
     tn_tensor *out = {};
@@ -1765,6 +5697,16 @@ inline tn_tensor *tn_all_dims(tn_tensor *self, tn_all_dims_options o, tn_site at
     {
     const tn_all_dims_args a = {o.out, o.dim.value, o.keepdim, self};
     return tn_all_dims_at(at.file, at.line, &a);
+}
+struct tn_allclose_options {
+    double rtol = 1e-05;
+    double atol = 1e-08;
+    bool equal_nan = false;
+};
+inline tn_tensor *tn_allclose(tn_tensor *self, tn_tensor *other, tn_allclose_options o,
+    tn_site at = tn_site::here()) {
+    const tn_allclose_args a = {o.rtol, o.atol, o.equal_nan, self, other};
+    return tn_allclose_at(at.file, at.line, &a);
 }
 struct tn_amax_options {
     tn_tensor *out = {};
@@ -1810,6 +5752,36 @@ inline tn_tensor *tn_any_dims(tn_tensor *self, tn_any_dims_options o, tn_site at
     const tn_any_dims_args a = {o.out, o.dim.value, o.keepdim, self};
     return tn_any_dims_at(at.file, at.line, &a);
 }
+struct tn_arange_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_arange(tn_number end, tn_arange_options o, tn_site at = tn_site::here()) {
+    const tn_arange_args a = {o.out, o.dtype, o.device, end.value};
+    return tn_arange_at(at.file, at.line, &a);
+}
+struct tn_arange_start_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_arange(tn_number start, tn_number end, tn_arange_start_options o,
+    tn_site at = tn_site::here()) {
+    const tn_arange_start_args a = {o.out, o.dtype, o.device, start.value, end.value};
+    return tn_arange_start_at(at.file, at.line, &a);
+}
+struct tn_arange_start_step_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_arange(tn_number start, tn_number end, tn_number step,
+    tn_arange_start_step_options o, tn_site at = tn_site::here()) {
+    const tn_arange_start_step_args a = {o.out, o.dtype, o.device, start.value, end.value,
+        step.value};
+    return tn_arange_start_step_at(at.file, at.line, &a);
+}
 struct tn_argmax_options {
     tn_tensor *out = {};
     int64_t dim = TN_NONE;
@@ -1827,6 +5799,14 @@ struct tn_argmin_options {
 inline tn_tensor *tn_argmin(tn_tensor *self, tn_argmin_options o, tn_site at = tn_site::here()) {
     const tn_argmin_args a = {o.out, o.dim, o.keepdim, self};
     return tn_argmin_at(at.file, at.line, &a);
+}
+struct tn_argsort_options {
+    int64_t dim = -1;
+    bool descending = false;
+};
+inline tn_tensor *tn_argsort(tn_tensor *self, tn_argsort_options o, tn_site at = tn_site::here()) {
+    const tn_argsort_args a = {o.dim, o.descending, self};
+    return tn_argsort_at(at.file, at.line, &a);
 }
 struct tn_as_strided_options {
     int64_t storage_offset = TN_NONE;
@@ -1850,6 +5830,28 @@ inline tn_tensor *tn_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_dims
     const tn_as_strided_scatter_args a = {o.out, o.storage_offset, o.self_stride.value,
         o.self_offset, self, src, size.value, stride.value};
     return tn_as_strided_scatter_at(at.file, at.line, &a);
+}
+struct tn_asin_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_asin(tn_tensor *self, tn_asin_options o, tn_site at = tn_site::here()) {
+    const tn_asin_args a = {o.out, self};
+    return tn_asin_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_asin_(tn_tensor *self, tn_asin_options o, tn_site at = tn_site::here()) {
+    const tn_asin_args a = {o.out, self};
+    return tn_asin_inplace_at(at.file, at.line, &a);
+}
+struct tn_atan_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_atan(tn_tensor *self, tn_atan_options o, tn_site at = tn_site::here()) {
+    const tn_atan_args a = {o.out, self};
+    return tn_atan_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_atan_(tn_tensor *self, tn_atan_options o, tn_site at = tn_site::here()) {
+    const tn_atan_args a = {o.out, self};
+    return tn_atan_inplace_at(at.file, at.line, &a);
 }
 struct tn_avg_pool2d_options {
     tn_tensor *out = {};
@@ -1879,6 +5881,162 @@ inline tn_tensor *tn_avg_pool2d_input_grad(tn_tensor *grad, tn_dims input_size,
         o.count_include_pad, o.divisor_override, grad, input_size.value, kernel_size.value};
     return tn_avg_pool2d_input_grad_at(at.file, at.line, &a);
 }
+struct tn_bernoulli_options {
+    tn_tensor *out = {};
+    tn_generator *generator = nullptr;
+};
+inline tn_tensor *tn_bernoulli(tn_tensor *self, tn_bernoulli_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bernoulli_args a = {o.out, o.generator, self};
+    return tn_bernoulli_at(at.file, at.line, &a);
+}
+struct tn_bernoulli_float_options {
+    double p = 0.5;
+    tn_generator *generator = nullptr;
+};
+inline tn_tensor *tn_bernoulli_float_(tn_tensor *self, tn_bernoulli_float_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bernoulli_float_args a = {o.p, o.generator, self};
+    return tn_bernoulli_float_inplace_at(at.file, at.line, &a);
+}
+struct tn_bitwise_and_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_bitwise_and(tn_tensor *self, tn_tensor *other, tn_bitwise_and_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bitwise_and_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_and_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_and_(tn_tensor *self, tn_tensor *other, tn_bitwise_and_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bitwise_and_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_and_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_and(tn_tensor *self, N1 other,
+    tn_bitwise_and_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_and_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_and_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_and_(tn_tensor *self, N1 other,
+    tn_bitwise_and_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_and_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_and_inplace_at(at.file, at.line, &a);
+}
+struct tn_bitwise_left_shift_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_bitwise_left_shift(tn_tensor *self, tn_tensor *other,
+    tn_bitwise_left_shift_options o, tn_site at = tn_site::here()) {
+    const tn_bitwise_left_shift_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_left_shift_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_left_shift_(tn_tensor *self, tn_tensor *other,
+    tn_bitwise_left_shift_options o, tn_site at = tn_site::here()) {
+    const tn_bitwise_left_shift_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_left_shift_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_left_shift(tn_tensor *self, N1 other,
+    tn_bitwise_left_shift_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_left_shift_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_left_shift_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_left_shift_(tn_tensor *self, N1 other,
+    tn_bitwise_left_shift_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_left_shift_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_left_shift_inplace_at(at.file, at.line, &a);
+}
+struct tn_bitwise_not_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_bitwise_not(tn_tensor *self, tn_bitwise_not_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bitwise_not_args a = {o.out, self};
+    return tn_bitwise_not_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_not_(tn_tensor *self, tn_bitwise_not_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bitwise_not_args a = {o.out, self};
+    return tn_bitwise_not_inplace_at(at.file, at.line, &a);
+}
+struct tn_bitwise_or_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_bitwise_or(tn_tensor *self, tn_tensor *other, tn_bitwise_or_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bitwise_or_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_or_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_or_(tn_tensor *self, tn_tensor *other, tn_bitwise_or_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bitwise_or_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_or_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_or(tn_tensor *self, N1 other,
+    tn_bitwise_or_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_or_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_or_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_or_(tn_tensor *self, N1 other,
+    tn_bitwise_or_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_or_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_or_inplace_at(at.file, at.line, &a);
+}
+struct tn_bitwise_right_shift_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_bitwise_right_shift(tn_tensor *self, tn_tensor *other,
+    tn_bitwise_right_shift_options o, tn_site at = tn_site::here()) {
+    const tn_bitwise_right_shift_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_right_shift_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_right_shift_(tn_tensor *self, tn_tensor *other,
+    tn_bitwise_right_shift_options o, tn_site at = tn_site::here()) {
+    const tn_bitwise_right_shift_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_right_shift_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_right_shift(tn_tensor *self, N1 other,
+    tn_bitwise_right_shift_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_right_shift_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_right_shift_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_right_shift_(tn_tensor *self, N1 other,
+    tn_bitwise_right_shift_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_right_shift_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_right_shift_inplace_at(at.file, at.line, &a);
+}
+struct tn_bitwise_xor_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_bitwise_xor(tn_tensor *self, tn_tensor *other, tn_bitwise_xor_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bitwise_xor_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_xor_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_bitwise_xor_(tn_tensor *self, tn_tensor *other, tn_bitwise_xor_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bitwise_xor_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_xor_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_xor(tn_tensor *self, N1 other,
+    tn_bitwise_xor_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_xor_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_xor_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_bitwise_xor_(tn_tensor *self, N1 other,
+    tn_bitwise_xor_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_bitwise_xor_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_bitwise_xor_inplace_at(at.file, at.line, &a);
+}
 struct tn_bmm_options {
     tn_tensor *out = {};
 };
@@ -1895,6 +6053,17 @@ inline tn_tensor *tn_cat(tn_tensor_list tensors, tn_cat_options o, tn_site at = 
     const tn_cat_args a = {o.out, o.dim, tensors.value};
     return tn_cat_at(at.file, at.line, &a);
 }
+struct tn_ceil_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_ceil(tn_tensor *self, tn_ceil_options o, tn_site at = tn_site::here()) {
+    const tn_ceil_args a = {o.out, self};
+    return tn_ceil_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_ceil_(tn_tensor *self, tn_ceil_options o, tn_site at = tn_site::here()) {
+    const tn_ceil_args a = {o.out, self};
+    return tn_ceil_inplace_at(at.file, at.line, &a);
+}
 struct tn_chunk_options {
     int64_t dim = 0;
 };
@@ -1902,6 +6071,82 @@ inline tn_list tn_chunk(tn_tensor *self, int64_t chunks, tn_chunk_options o,
     tn_site at = tn_site::here()) {
     const tn_chunk_args a = {o.dim, self, chunks};
     return tn_chunk_at(at.file, at.line, &a);
+}
+struct tn_clamp_options {
+    tn_tensor *out = {};
+    tn_number min = tn_number();
+    tn_number max = tn_number();
+};
+inline tn_tensor *tn_clamp(tn_tensor *self, tn_clamp_options o, tn_site at = tn_site::here()) {
+    const tn_clamp_args a = {o.out, o.min.value, o.max.value, self};
+    return tn_clamp_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_clamp_(tn_tensor *self, tn_clamp_options o, tn_site at = tn_site::here()) {
+    const tn_clamp_args a = {o.out, o.min.value, o.max.value, self};
+    return tn_clamp_inplace_at(at.file, at.line, &a);
+}
+struct tn_clamp_max_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_clamp_max(tn_tensor *self, tn_tensor *max, tn_clamp_max_options o,
+    tn_site at = tn_site::here()) {
+    const tn_clamp_max_args a = {o.out, self, max, {0, 0, 0, 0}};
+    return tn_clamp_max_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_clamp_max_(tn_tensor *self, tn_tensor *max, tn_clamp_max_options o,
+    tn_site at = tn_site::here()) {
+    const tn_clamp_max_args a = {o.out, self, max, {0, 0, 0, 0}};
+    return tn_clamp_max_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_clamp_max(tn_tensor *self, N1 max, tn_clamp_max_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_clamp_max_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(max)};
+    return tn_clamp_max_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_clamp_max_(tn_tensor *self, N1 max,
+    tn_clamp_max_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_clamp_max_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(max)};
+    return tn_clamp_max_inplace_at(at.file, at.line, &a);
+}
+struct tn_clamp_min_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_clamp_min(tn_tensor *self, tn_tensor *min, tn_clamp_min_options o,
+    tn_site at = tn_site::here()) {
+    const tn_clamp_min_args a = {o.out, self, min, {0, 0, 0, 0}};
+    return tn_clamp_min_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_clamp_min_(tn_tensor *self, tn_tensor *min, tn_clamp_min_options o,
+    tn_site at = tn_site::here()) {
+    const tn_clamp_min_args a = {o.out, self, min, {0, 0, 0, 0}};
+    return tn_clamp_min_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_clamp_min(tn_tensor *self, N1 min, tn_clamp_min_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_clamp_min_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(min)};
+    return tn_clamp_min_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_clamp_min_(tn_tensor *self, N1 min,
+    tn_clamp_min_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_clamp_min_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(min)};
+    return tn_clamp_min_inplace_at(at.file, at.line, &a);
+}
+struct tn_clamp_tensor_options {
+    tn_tensor *out = {};
+    tn_tensor *min = nullptr;
+    tn_tensor *max = nullptr;
+};
+inline tn_tensor *tn_clamp_tensor(tn_tensor *self, tn_clamp_tensor_options o,
+    tn_site at = tn_site::here()) {
+    const tn_clamp_tensor_args a = {o.out, o.min, o.max, self};
+    return tn_clamp_tensor_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_clamp_tensor_(tn_tensor *self, tn_clamp_tensor_options o,
+    tn_site at = tn_site::here()) {
+    const tn_clamp_tensor_args a = {o.out, o.min, o.max, self};
+    return tn_clamp_tensor_inplace_at(at.file, at.line, &a);
 }
 struct tn_clone_options {
     tn_tensor *out = {};
@@ -1951,6 +6196,28 @@ inline tn_tensor *tn_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_di
         o.groups, grad, input, weight_size.value};
     return tn_conv2d_weight_grad_at(at.file, at.line, &a);
 }
+struct tn_cos_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_cos(tn_tensor *self, tn_cos_options o, tn_site at = tn_site::here()) {
+    const tn_cos_args a = {o.out, self};
+    return tn_cos_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cos_(tn_tensor *self, tn_cos_options o, tn_site at = tn_site::here()) {
+    const tn_cos_args a = {o.out, self};
+    return tn_cos_inplace_at(at.file, at.line, &a);
+}
+struct tn_cosh_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_cosh(tn_tensor *self, tn_cosh_options o, tn_site at = tn_site::here()) {
+    const tn_cosh_args a = {o.out, self};
+    return tn_cosh_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cosh_(tn_tensor *self, tn_cosh_options o, tn_site at = tn_site::here()) {
+    const tn_cosh_args a = {o.out, self};
+    return tn_cosh_inplace_at(at.file, at.line, &a);
+}
 struct tn_cumsum_options {
     tn_tensor *out = {};
     tn_dtype dtype = TN_NO_DTYPE;
@@ -1970,6 +6237,79 @@ inline tn_tensor *tn_diagonal(tn_tensor *self, tn_diagonal_options o, tn_site at
     const tn_diagonal_args a = {o.offset, o.dim1, o.dim2, self};
     return tn_diagonal_at(at.file, at.line, &a);
 }
+struct tn_div_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_div(tn_tensor *self, tn_tensor *other, tn_div_options o,
+    tn_site at = tn_site::here()) {
+    const tn_div_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_div_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_div_(tn_tensor *self, tn_tensor *other, tn_div_options o,
+    tn_site at = tn_site::here()) {
+    const tn_div_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_div_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div(tn_tensor *self, N1 other, tn_div_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_div_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div_(tn_tensor *self, N1 other, tn_div_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_div_inplace_at(at.file, at.line, &a);
+}
+struct tn_div_mode_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_div(tn_tensor *self, tn_tensor *other, tn_rounding rounding_mode,
+    tn_div_mode_options o, tn_site at = tn_site::here()) {
+    const tn_div_mode_args a = {o.out, self, other, rounding_mode, {0, 0, 0, 0}};
+    return tn_div_mode_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_div_(tn_tensor *self, tn_tensor *other, tn_rounding rounding_mode,
+    tn_div_mode_options o, tn_site at = tn_site::here()) {
+    const tn_div_mode_args a = {o.out, self, other, rounding_mode, {0, 0, 0, 0}};
+    return tn_div_mode_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div(tn_tensor *self, N1 other, tn_rounding rounding_mode,
+    tn_div_mode_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_mode_args a = {o.out, self, NULL, rounding_mode, tni_is_number<N1>::scalar(other)};
+    return tn_div_mode_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div_(tn_tensor *self, N1 other, tn_rounding rounding_mode,
+    tn_div_mode_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_mode_args a = {o.out, self, NULL, rounding_mode, tni_is_number<N1>::scalar(other)};
+    return tn_div_mode_inplace_at(at.file, at.line, &a);
+}
+struct tn_div_trunc_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_div_trunc(tn_tensor *self, tn_tensor *other, tn_div_trunc_options o,
+    tn_site at = tn_site::here()) {
+    const tn_div_trunc_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_div_trunc_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_div_trunc_(tn_tensor *self, tn_tensor *other, tn_div_trunc_options o,
+    tn_site at = tn_site::here()) {
+    const tn_div_trunc_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_div_trunc_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div_trunc(tn_tensor *self, N1 other,
+    tn_div_trunc_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_trunc_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_div_trunc_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_div_trunc_(tn_tensor *self, N1 other,
+    tn_div_trunc_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_div_trunc_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_div_trunc_inplace_at(at.file, at.line, &a);
+}
 struct tn_dot_options {
     tn_tensor *out = {};
 };
@@ -1978,6 +6318,93 @@ inline tn_tensor *tn_dot(tn_tensor *self, tn_tensor *tensor, tn_dot_options o,
     const tn_dot_args a = {o.out, self, tensor};
     return tn_dot_at(at.file, at.line, &a);
 }
+struct tn_elu_options {
+    tn_tensor *out = {};
+    double alpha = 1;
+    double scale = 1;
+    double input_scale = 1;
+};
+inline tn_tensor *tn_elu(tn_tensor *self, tn_elu_options o, tn_site at = tn_site::here()) {
+    const tn_elu_args a = {o.out, o.alpha, o.scale, o.input_scale, self};
+    return tn_elu_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_elu_(tn_tensor *self, tn_elu_options o, tn_site at = tn_site::here()) {
+    const tn_elu_args a = {o.out, o.alpha, o.scale, o.input_scale, self};
+    return tn_elu_inplace_at(at.file, at.line, &a);
+}
+struct tn_embedding_options {
+    int64_t padding_idx = -1;
+    bool scale_grad_by_freq = false;
+    bool sparse = false;
+};
+inline tn_tensor *tn_embedding(tn_tensor *weight, tn_tensor *indices, tn_embedding_options o,
+    tn_site at = tn_site::here()) {
+    const tn_embedding_args a = {o.padding_idx, o.scale_grad_by_freq, o.sparse, weight, indices};
+    return tn_embedding_at(at.file, at.line, &a);
+}
+struct tn_empty_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_empty(tn_dims size, tn_empty_options o, tn_site at = tn_site::here()) {
+    const tn_empty_args a = {o.out, o.dtype, o.device, size.value};
+    return tn_empty_at(at.file, at.line, &a);
+}
+struct tn_empty_like_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_empty_like(tn_tensor *self, tn_empty_like_options o,
+    tn_site at = tn_site::here()) {
+    const tn_empty_like_args a = {o.dtype, o.device, self};
+    return tn_empty_like_at(at.file, at.line, &a);
+}
+struct tn_eq_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_eq(tn_tensor *self, tn_tensor *other, tn_eq_options o,
+    tn_site at = tn_site::here()) {
+    const tn_eq_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_eq_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_eq_(tn_tensor *self, tn_tensor *other, tn_eq_options o,
+    tn_site at = tn_site::here()) {
+    const tn_eq_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_eq_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_eq(tn_tensor *self, N1 other, tn_eq_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_eq_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_eq_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_eq_(tn_tensor *self, N1 other, tn_eq_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_eq_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_eq_inplace_at(at.file, at.line, &a);
+}
+struct tn_erf_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_erf(tn_tensor *self, tn_erf_options o, tn_site at = tn_site::here()) {
+    const tn_erf_args a = {o.out, self};
+    return tn_erf_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_erf_(tn_tensor *self, tn_erf_options o, tn_site at = tn_site::here()) {
+    const tn_erf_args a = {o.out, self};
+    return tn_erf_inplace_at(at.file, at.line, &a);
+}
+struct tn_exp_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_exp(tn_tensor *self, tn_exp_options o, tn_site at = tn_site::here()) {
+    const tn_exp_args a = {o.out, self};
+    return tn_exp_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_exp_(tn_tensor *self, tn_exp_options o, tn_site at = tn_site::here()) {
+    const tn_exp_args a = {o.out, self};
+    return tn_exp_inplace_at(at.file, at.line, &a);
+}
 struct tn_expand_options {
     bool implicit = false;
 };
@@ -1985,6 +6412,44 @@ inline tn_tensor *tn_expand(tn_tensor *self, tn_dims size, tn_expand_options o,
     tn_site at = tn_site::here()) {
     const tn_expand_args a = {o.implicit, self, size.value};
     return tn_expand_at(at.file, at.line, &a);
+}
+struct tn_expm1_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_expm1(tn_tensor *self, tn_expm1_options o, tn_site at = tn_site::here()) {
+    const tn_expm1_args a = {o.out, self};
+    return tn_expm1_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_expm1_(tn_tensor *self, tn_expm1_options o, tn_site at = tn_site::here()) {
+    const tn_expm1_args a = {o.out, self};
+    return tn_expm1_inplace_at(at.file, at.line, &a);
+}
+struct tn_exponential_options {
+    double lambd = 1;
+    tn_generator *generator = nullptr;
+};
+inline tn_tensor *tn_exponential_(tn_tensor *self, tn_exponential_options o,
+    tn_site at = tn_site::here()) {
+    const tn_exponential_args a = {o.lambd, o.generator, self};
+    return tn_exponential_inplace_at(at.file, at.line, &a);
+}
+struct tn_eye_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_eye(int64_t n, tn_eye_options o, tn_site at = tn_site::here()) {
+    const tn_eye_args a = {o.out, o.dtype, o.device, n};
+    return tn_eye_at(at.file, at.line, &a);
+}
+struct tn_eye_m_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_eye(int64_t n, int64_t m, tn_eye_m_options o, tn_site at = tn_site::here()) {
+    const tn_eye_m_args a = {o.out, o.dtype, o.device, n, m};
+    return tn_eye_m_at(at.file, at.line, &a);
 }
 struct tn_flatten_options {
     int64_t start_dim = 0;
@@ -2001,6 +6466,294 @@ inline tn_tensor *tn_flip(tn_tensor *self, tn_dims dims, tn_flip_options o,
     tn_site at = tn_site::here()) {
     const tn_flip_args a = {o.out, self, dims.value};
     return tn_flip_at(at.file, at.line, &a);
+}
+struct tn_floor_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_floor(tn_tensor *self, tn_floor_options o, tn_site at = tn_site::here()) {
+    const tn_floor_args a = {o.out, self};
+    return tn_floor_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_floor_(tn_tensor *self, tn_floor_options o, tn_site at = tn_site::here()) {
+    const tn_floor_args a = {o.out, self};
+    return tn_floor_inplace_at(at.file, at.line, &a);
+}
+struct tn_floor_divide_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_floor_divide(tn_tensor *self, tn_tensor *other, tn_floor_divide_options o,
+    tn_site at = tn_site::here()) {
+    const tn_floor_divide_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_floor_divide_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_floor_divide_(tn_tensor *self, tn_tensor *other, tn_floor_divide_options o,
+    tn_site at = tn_site::here()) {
+    const tn_floor_divide_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_floor_divide_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_floor_divide(tn_tensor *self, N1 other,
+    tn_floor_divide_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_floor_divide_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_floor_divide_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_floor_divide_(tn_tensor *self, N1 other,
+    tn_floor_divide_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_floor_divide_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_floor_divide_inplace_at(at.file, at.line, &a);
+}
+struct tn_fmod_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_fmod(tn_tensor *self, tn_tensor *other, tn_fmod_options o,
+    tn_site at = tn_site::here()) {
+    const tn_fmod_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_fmod_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_fmod_(tn_tensor *self, tn_tensor *other, tn_fmod_options o,
+    tn_site at = tn_site::here()) {
+    const tn_fmod_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_fmod_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_fmod(tn_tensor *self, N1 other, tn_fmod_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_fmod_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_fmod_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_fmod_(tn_tensor *self, N1 other, tn_fmod_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_fmod_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_fmod_inplace_at(at.file, at.line, &a);
+}
+struct tn_frac_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_frac(tn_tensor *self, tn_frac_options o, tn_site at = tn_site::here()) {
+    const tn_frac_args a = {o.out, self};
+    return tn_frac_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_frac_(tn_tensor *self, tn_frac_options o, tn_site at = tn_site::here()) {
+    const tn_frac_args a = {o.out, self};
+    return tn_frac_inplace_at(at.file, at.line, &a);
+}
+struct tn_full_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_full(tn_dims size, tn_number fill_value, tn_full_options o,
+    tn_site at = tn_site::here()) {
+    const tn_full_args a = {o.out, o.dtype, o.device, size.value, fill_value.value};
+    return tn_full_at(at.file, at.line, &a);
+}
+struct tn_full_like_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_full_like(tn_tensor *self, tn_number fill_value, tn_full_like_options o,
+    tn_site at = tn_site::here()) {
+    const tn_full_like_args a = {o.dtype, o.device, self, fill_value.value};
+    return tn_full_like_at(at.file, at.line, &a);
+}
+struct tn_gather_options {
+    tn_tensor *out = {};
+    bool sparse_grad = false;
+};
+inline tn_tensor *tn_gather(tn_tensor *self, int64_t dim, tn_tensor *index, tn_gather_options o,
+    tn_site at = tn_site::here()) {
+    const tn_gather_args a = {o.out, o.sparse_grad, self, dim, index};
+    return tn_gather_at(at.file, at.line, &a);
+}
+struct tn_ge_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_ge(tn_tensor *self, tn_tensor *other, tn_ge_options o,
+    tn_site at = tn_site::here()) {
+    const tn_ge_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_ge_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_ge_(tn_tensor *self, tn_tensor *other, tn_ge_options o,
+    tn_site at = tn_site::here()) {
+    const tn_ge_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_ge_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_ge(tn_tensor *self, N1 other, tn_ge_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_ge_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_ge_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_ge_(tn_tensor *self, N1 other, tn_ge_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_ge_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_ge_inplace_at(at.file, at.line, &a);
+}
+struct tn_gelu_options {
+    tn_tensor *out = {};
+    tn_approximate approximate = TN_APPROXIMATE_NONE;
+};
+inline tn_tensor *tn_gelu(tn_tensor *self, tn_gelu_options o, tn_site at = tn_site::here()) {
+    const tn_gelu_args a = {o.out, o.approximate, self};
+    return tn_gelu_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_gelu_(tn_tensor *self, tn_gelu_options o, tn_site at = tn_site::here()) {
+    const tn_gelu_args a = {o.out, o.approximate, self};
+    return tn_gelu_inplace_at(at.file, at.line, &a);
+}
+struct tn_gelu_erf_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_gelu_erf(tn_tensor *self, tn_gelu_erf_options o, tn_site at = tn_site::here())
+    {
+    const tn_gelu_erf_args a = {o.out, self};
+    return tn_gelu_erf_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_gelu_erf_(tn_tensor *self, tn_gelu_erf_options o,
+    tn_site at = tn_site::here()) {
+    const tn_gelu_erf_args a = {o.out, self};
+    return tn_gelu_erf_inplace_at(at.file, at.line, &a);
+}
+struct tn_gelu_tanh_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_gelu_tanh(tn_tensor *self, tn_gelu_tanh_options o,
+    tn_site at = tn_site::here()) {
+    const tn_gelu_tanh_args a = {o.out, self};
+    return tn_gelu_tanh_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_gelu_tanh_(tn_tensor *self, tn_gelu_tanh_options o,
+    tn_site at = tn_site::here()) {
+    const tn_gelu_tanh_args a = {o.out, self};
+    return tn_gelu_tanh_inplace_at(at.file, at.line, &a);
+}
+struct tn_gt_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_gt(tn_tensor *self, tn_tensor *other, tn_gt_options o,
+    tn_site at = tn_site::here()) {
+    const tn_gt_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_gt_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_gt_(tn_tensor *self, tn_tensor *other, tn_gt_options o,
+    tn_site at = tn_site::here()) {
+    const tn_gt_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_gt_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_gt(tn_tensor *self, N1 other, tn_gt_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_gt_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_gt_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_gt_(tn_tensor *self, N1 other, tn_gt_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_gt_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_gt_inplace_at(at.file, at.line, &a);
+}
+struct tn_index_add_options {
+    tn_tensor *out = {};
+    double alpha = 1;
+};
+inline tn_tensor *tn_index_add(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *source,
+    tn_index_add_options o, tn_site at = tn_site::here()) {
+    const tn_index_add_args a = {o.out, o.alpha, self, dim, index, source};
+    return tn_index_add_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_index_add_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *source,
+    tn_index_add_options o, tn_site at = tn_site::here()) {
+    const tn_index_add_args a = {o.out, o.alpha, self, dim, index, source};
+    return tn_index_add_inplace_at(at.file, at.line, &a);
+}
+struct tn_index_put_options {
+    tn_tensor *out = {};
+    bool accumulate = false;
+};
+inline tn_tensor *tn_index_put(tn_tensor *self, tn_tensor_list indices, tn_tensor *values,
+    tn_index_put_options o, tn_site at = tn_site::here()) {
+    const tn_index_put_args a = {o.out, o.accumulate, self, indices.value, values};
+    return tn_index_put_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_index_put_(tn_tensor *self, tn_tensor_list indices, tn_tensor *values,
+    tn_index_put_options o, tn_site at = tn_site::here()) {
+    const tn_index_put_args a = {o.out, o.accumulate, self, indices.value, values};
+    return tn_index_put_inplace_at(at.file, at.line, &a);
+}
+struct tn_index_select_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_index_select(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_index_select_options o, tn_site at = tn_site::here()) {
+    const tn_index_select_args a = {o.out, self, dim, index};
+    return tn_index_select_at(at.file, at.line, &a);
+}
+struct tn_isclose_options {
+    double rtol = 1e-05;
+    double atol = 1e-08;
+    bool equal_nan = false;
+};
+inline tn_tensor *tn_isclose(tn_tensor *self, tn_tensor *other, tn_isclose_options o,
+    tn_site at = tn_site::here()) {
+    const tn_isclose_args a = {o.rtol, o.atol, o.equal_nan, self, other};
+    return tn_isclose_at(at.file, at.line, &a);
+}
+struct tn_le_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_le(tn_tensor *self, tn_tensor *other, tn_le_options o,
+    tn_site at = tn_site::here()) {
+    const tn_le_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_le_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_le_(tn_tensor *self, tn_tensor *other, tn_le_options o,
+    tn_site at = tn_site::here()) {
+    const tn_le_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_le_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_le(tn_tensor *self, N1 other, tn_le_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_le_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_le_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_le_(tn_tensor *self, N1 other, tn_le_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_le_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_le_inplace_at(at.file, at.line, &a);
+}
+struct tn_leaky_relu_options {
+    tn_tensor *out = {};
+    double negative_slope = 0.01;
+};
+inline tn_tensor *tn_leaky_relu(tn_tensor *self, tn_leaky_relu_options o,
+    tn_site at = tn_site::here()) {
+    const tn_leaky_relu_args a = {o.out, o.negative_slope, self};
+    return tn_leaky_relu_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_leaky_relu_(tn_tensor *self, tn_leaky_relu_options o,
+    tn_site at = tn_site::here()) {
+    const tn_leaky_relu_args a = {o.out, o.negative_slope, self};
+    return tn_leaky_relu_inplace_at(at.file, at.line, &a);
+}
+struct tn_lerp_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_lerp(tn_tensor *self, tn_tensor *end, tn_tensor *weight, tn_lerp_options o,
+    tn_site at = tn_site::here()) {
+    const tn_lerp_args a = {o.out, self, end, weight, {0, 0, 0, 0}};
+    return tn_lerp_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_lerp_(tn_tensor *self, tn_tensor *end, tn_tensor *weight, tn_lerp_options o,
+    tn_site at = tn_site::here()) {
+    const tn_lerp_args a = {o.out, self, end, weight, {0, 0, 0, 0}};
+    return tn_lerp_inplace_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_lerp(tn_tensor *self, tn_tensor *end, N2 weight,
+    tn_lerp_options o, tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
+    const tn_lerp_args a = {o.out, self, end, NULL, tni_is_number<N2>::scalar(weight)};
+    return tn_lerp_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_lerp_(tn_tensor *self, tn_tensor *end, N2 weight,
+    tn_lerp_options o, tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr) {
+    const tn_lerp_args a = {o.out, self, end, NULL, tni_is_number<N2>::scalar(weight)};
+    return tn_lerp_inplace_at(at.file, at.line, &a);
 }
 struct tn_linalg_vector_norm_options {
     tn_tensor *out = {};
@@ -2023,6 +6776,60 @@ inline tn_tensor *tn_linear(tn_tensor *input, tn_tensor *weight, tn_linear_optio
     const tn_linear_args a = {o.out, o.bias, input, weight};
     return tn_linear_at(at.file, at.line, &a);
 }
+struct tn_linspace_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_linspace(tn_number start, tn_number end, int64_t steps, tn_linspace_options o,
+    tn_site at = tn_site::here()) {
+    const tn_linspace_args a = {o.out, o.dtype, o.device, start.value, end.value, steps};
+    return tn_linspace_at(at.file, at.line, &a);
+}
+struct tn_log_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_log(tn_tensor *self, tn_log_options o, tn_site at = tn_site::here()) {
+    const tn_log_args a = {o.out, self};
+    return tn_log_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log_(tn_tensor *self, tn_log_options o, tn_site at = tn_site::here()) {
+    const tn_log_args a = {o.out, self};
+    return tn_log_inplace_at(at.file, at.line, &a);
+}
+struct tn_log10_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_log10(tn_tensor *self, tn_log10_options o, tn_site at = tn_site::here()) {
+    const tn_log10_args a = {o.out, self};
+    return tn_log10_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log10_(tn_tensor *self, tn_log10_options o, tn_site at = tn_site::here()) {
+    const tn_log10_args a = {o.out, self};
+    return tn_log10_inplace_at(at.file, at.line, &a);
+}
+struct tn_log1p_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_log1p(tn_tensor *self, tn_log1p_options o, tn_site at = tn_site::here()) {
+    const tn_log1p_args a = {o.out, self};
+    return tn_log1p_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log1p_(tn_tensor *self, tn_log1p_options o, tn_site at = tn_site::here()) {
+    const tn_log1p_args a = {o.out, self};
+    return tn_log1p_inplace_at(at.file, at.line, &a);
+}
+struct tn_log2_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_log2(tn_tensor *self, tn_log2_options o, tn_site at = tn_site::here()) {
+    const tn_log2_args a = {o.out, self};
+    return tn_log2_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_log2_(tn_tensor *self, tn_log2_options o, tn_site at = tn_site::here()) {
+    const tn_log2_args a = {o.out, self};
+    return tn_log2_inplace_at(at.file, at.line, &a);
+}
 struct tn_log_softmax_options {
     tn_tensor *out = {};
     tn_dtype dtype = TN_NO_DTYPE;
@@ -2032,6 +6839,58 @@ inline tn_tensor *tn_log_softmax(tn_tensor *self, int64_t dim, tn_log_softmax_op
     const tn_log_softmax_args a = {o.out, o.dtype, self, dim};
     return tn_log_softmax_at(at.file, at.line, &a);
 }
+struct tn_logical_and_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_logical_and(tn_tensor *self, tn_tensor *other, tn_logical_and_options o,
+    tn_site at = tn_site::here()) {
+    const tn_logical_and_args a = {o.out, self, other};
+    return tn_logical_and_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_logical_and_(tn_tensor *self, tn_tensor *other, tn_logical_and_options o,
+    tn_site at = tn_site::here()) {
+    const tn_logical_and_args a = {o.out, self, other};
+    return tn_logical_and_inplace_at(at.file, at.line, &a);
+}
+struct tn_logical_not_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_logical_not(tn_tensor *self, tn_logical_not_options o,
+    tn_site at = tn_site::here()) {
+    const tn_logical_not_args a = {o.out, self};
+    return tn_logical_not_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_logical_not_(tn_tensor *self, tn_logical_not_options o,
+    tn_site at = tn_site::here()) {
+    const tn_logical_not_args a = {o.out, self};
+    return tn_logical_not_inplace_at(at.file, at.line, &a);
+}
+struct tn_logical_or_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_logical_or(tn_tensor *self, tn_tensor *other, tn_logical_or_options o,
+    tn_site at = tn_site::here()) {
+    const tn_logical_or_args a = {o.out, self, other};
+    return tn_logical_or_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_logical_or_(tn_tensor *self, tn_tensor *other, tn_logical_or_options o,
+    tn_site at = tn_site::here()) {
+    const tn_logical_or_args a = {o.out, self, other};
+    return tn_logical_or_inplace_at(at.file, at.line, &a);
+}
+struct tn_logical_xor_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_logical_xor(tn_tensor *self, tn_tensor *other, tn_logical_xor_options o,
+    tn_site at = tn_site::here()) {
+    const tn_logical_xor_args a = {o.out, self, other};
+    return tn_logical_xor_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_logical_xor_(tn_tensor *self, tn_tensor *other, tn_logical_xor_options o,
+    tn_site at = tn_site::here()) {
+    const tn_logical_xor_args a = {o.out, self, other};
+    return tn_logical_xor_inplace_at(at.file, at.line, &a);
+}
 struct tn_logsumexp_options {
     tn_tensor *out = {};
     bool keepdim = false;
@@ -2040,6 +6899,67 @@ inline tn_tensor *tn_logsumexp(tn_tensor *self, tn_dims dim, tn_logsumexp_option
     tn_site at = tn_site::here()) {
     const tn_logsumexp_args a = {o.out, o.keepdim, self, dim.value};
     return tn_logsumexp_at(at.file, at.line, &a);
+}
+struct tn_lt_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_lt(tn_tensor *self, tn_tensor *other, tn_lt_options o,
+    tn_site at = tn_site::here()) {
+    const tn_lt_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_lt_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_lt_(tn_tensor *self, tn_tensor *other, tn_lt_options o,
+    tn_site at = tn_site::here()) {
+    const tn_lt_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_lt_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_lt(tn_tensor *self, N1 other, tn_lt_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_lt_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_lt_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_lt_(tn_tensor *self, N1 other, tn_lt_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_lt_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_lt_inplace_at(at.file, at.line, &a);
+}
+struct tn_masked_fill_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_masked_fill(tn_tensor *self, tn_tensor *mask, tn_tensor *value,
+    tn_masked_fill_options o, tn_site at = tn_site::here()) {
+    const tn_masked_fill_args a = {o.out, self, mask, value, {0, 0, 0, 0}};
+    return tn_masked_fill_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_masked_fill_(tn_tensor *self, tn_tensor *mask, tn_tensor *value,
+    tn_masked_fill_options o, tn_site at = tn_site::here()) {
+    const tn_masked_fill_args a = {o.out, self, mask, value, {0, 0, 0, 0}};
+    return tn_masked_fill_inplace_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_masked_fill(tn_tensor *self, tn_tensor *mask, N2 value,
+    tn_masked_fill_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N2>::type * = nullptr) {
+    const tn_masked_fill_args a = {o.out, self, mask, NULL, tni_is_number<N2>::scalar(value)};
+    return tn_masked_fill_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_masked_fill_(tn_tensor *self, tn_tensor *mask, N2 value,
+    tn_masked_fill_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N2>::type * = nullptr) {
+    const tn_masked_fill_args a = {o.out, self, mask, NULL, tni_is_number<N2>::scalar(value)};
+    return tn_masked_fill_inplace_at(at.file, at.line, &a);
+}
+struct tn_masked_scatter_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_masked_scatter(tn_tensor *self, tn_tensor *mask, tn_tensor *source,
+    tn_masked_scatter_options o, tn_site at = tn_site::here()) {
+    const tn_masked_scatter_args a = {o.out, self, mask, source};
+    return tn_masked_scatter_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_masked_scatter_(tn_tensor *self, tn_tensor *mask, tn_tensor *source,
+    tn_masked_scatter_options o, tn_site at = tn_site::here()) {
+    const tn_masked_scatter_args a = {o.out, self, mask, source};
+    return tn_masked_scatter_inplace_at(at.file, at.line, &a);
 }
 struct tn_matmul_options {
     tn_tensor *out = {};
@@ -2104,6 +7024,14 @@ inline tn_tensor *tn_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_dim
         o.ceil_mode, self, indices, kernel_size.value};
     return tn_max_pool2d_pick_at(at.file, at.line, &a);
 }
+struct tn_maximum_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_maximum(tn_tensor *self, tn_tensor *other, tn_maximum_options o,
+    tn_site at = tn_site::here()) {
+    const tn_maximum_args a = {o.out, self, other};
+    return tn_maximum_at(at.file, at.line, &a);
+}
 struct tn_mean_options {
     tn_tensor *out = {};
     tn_dims dim = tn_dims();
@@ -2113,6 +7041,14 @@ struct tn_mean_options {
 inline tn_tensor *tn_mean(tn_tensor *self, tn_mean_options o, tn_site at = tn_site::here()) {
     const tn_mean_args a = {o.out, o.dim.value, o.keepdim, o.dtype, self};
     return tn_mean_at(at.file, at.line, &a);
+}
+struct tn_meshgrid_options {
+    const char *indexing = nullptr;
+};
+inline tn_list tn_meshgrid(tn_tensor_list tensors, tn_meshgrid_options o,
+    tn_site at = tn_site::here()) {
+    const tn_meshgrid_args a = {o.indexing, tensors.value};
+    return tn_meshgrid_at(at.file, at.line, &a);
 }
 struct tn_min_options {
     tn_tensor *out = {};
@@ -2130,6 +7066,14 @@ inline tn_values_indices tn_min(tn_tensor *self, int64_t dim, tn_min_dim_options
     const tn_min_dim_args a = {o.out, o.keepdim, self, dim};
     return tn_min_dim_at(at.file, at.line, &a);
 }
+struct tn_minimum_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_minimum(tn_tensor *self, tn_tensor *other, tn_minimum_options o,
+    tn_site at = tn_site::here()) {
+    const tn_minimum_args a = {o.out, self, other};
+    return tn_minimum_at(at.file, at.line, &a);
+}
 struct tn_mm_options {
     tn_tensor *out = {};
 };
@@ -2138,6 +7082,29 @@ inline tn_tensor *tn_mm(tn_tensor *self, tn_tensor *mat2, tn_mm_options o,
     const tn_mm_args a = {o.out, self, mat2};
     return tn_mm_at(at.file, at.line, &a);
 }
+struct tn_mul_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_mul(tn_tensor *self, tn_tensor *other, tn_mul_options o,
+    tn_site at = tn_site::here()) {
+    const tn_mul_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_mul_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_mul_(tn_tensor *self, tn_tensor *other, tn_mul_options o,
+    tn_site at = tn_site::here()) {
+    const tn_mul_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_mul_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_mul(tn_tensor *self, N1 other, tn_mul_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_mul_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_mul_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_mul_(tn_tensor *self, N1 other, tn_mul_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_mul_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_mul_inplace_at(at.file, at.line, &a);
+}
 struct tn_mv_options {
     tn_tensor *out = {};
 };
@@ -2145,6 +7112,76 @@ inline tn_tensor *tn_mv(tn_tensor *self, tn_tensor *vec, tn_mv_options o,
     tn_site at = tn_site::here()) {
     const tn_mv_args a = {o.out, self, vec};
     return tn_mv_at(at.file, at.line, &a);
+}
+struct tn_ne_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_ne(tn_tensor *self, tn_tensor *other, tn_ne_options o,
+    tn_site at = tn_site::here()) {
+    const tn_ne_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_ne_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_ne_(tn_tensor *self, tn_tensor *other, tn_ne_options o,
+    tn_site at = tn_site::here()) {
+    const tn_ne_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_ne_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_ne(tn_tensor *self, N1 other, tn_ne_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_ne_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_ne_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_ne_(tn_tensor *self, N1 other, tn_ne_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_ne_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_ne_inplace_at(at.file, at.line, &a);
+}
+struct tn_neg_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_neg(tn_tensor *self, tn_neg_options o, tn_site at = tn_site::here()) {
+    const tn_neg_args a = {o.out, self};
+    return tn_neg_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_neg_(tn_tensor *self, tn_neg_options o, tn_site at = tn_site::here()) {
+    const tn_neg_args a = {o.out, self};
+    return tn_neg_inplace_at(at.file, at.line, &a);
+}
+struct tn_new_empty_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_new_empty(tn_tensor *self, tn_dims size, tn_new_empty_options o,
+    tn_site at = tn_site::here()) {
+    const tn_new_empty_args a = {o.dtype, o.device, self, size.value};
+    return tn_new_empty_at(at.file, at.line, &a);
+}
+struct tn_new_full_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_new_full(tn_tensor *self, tn_dims size, tn_number fill_value,
+    tn_new_full_options o, tn_site at = tn_site::here()) {
+    const tn_new_full_args a = {o.dtype, o.device, self, size.value, fill_value.value};
+    return tn_new_full_at(at.file, at.line, &a);
+}
+struct tn_new_ones_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_new_ones(tn_tensor *self, tn_dims size, tn_new_ones_options o,
+    tn_site at = tn_site::here()) {
+    const tn_new_ones_args a = {o.dtype, o.device, self, size.value};
+    return tn_new_ones_at(at.file, at.line, &a);
+}
+struct tn_new_zeros_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_new_zeros(tn_tensor *self, tn_dims size, tn_new_zeros_options o,
+    tn_site at = tn_site::here()) {
+    const tn_new_zeros_args a = {o.dtype, o.device, self, size.value};
+    return tn_new_zeros_at(at.file, at.line, &a);
 }
 struct tn_norm_options {
     tn_tensor *out = {};
@@ -2157,6 +7194,68 @@ inline tn_tensor *tn_norm(tn_tensor *self, tn_norm_options o, tn_site at = tn_si
     const tn_norm_args a = {o.out, o.p.value, o.dim.value, o.keepdim, o.dtype, self};
     return tn_norm_at(at.file, at.line, &a);
 }
+struct tn_normal_options {
+    double mean = 0;
+    double std = 1;
+    tn_generator *generator = nullptr;
+};
+inline tn_tensor *tn_normal_(tn_tensor *self, tn_normal_options o, tn_site at = tn_site::here()) {
+    const tn_normal_args a = {o.mean, o.std, o.generator, self};
+    return tn_normal_inplace_at(at.file, at.line, &a);
+}
+struct tn_one_hot_options {
+    int64_t num_classes = -1;
+};
+inline tn_tensor *tn_one_hot(tn_tensor *self, tn_one_hot_options o, tn_site at = tn_site::here()) {
+    const tn_one_hot_args a = {o.num_classes, self};
+    return tn_one_hot_at(at.file, at.line, &a);
+}
+struct tn_ones_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_ones(tn_dims size, tn_ones_options o, tn_site at = tn_site::here()) {
+    const tn_ones_args a = {o.out, o.dtype, o.device, size.value};
+    return tn_ones_at(at.file, at.line, &a);
+}
+struct tn_ones_like_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_ones_like(tn_tensor *self, tn_ones_like_options o,
+    tn_site at = tn_site::here()) {
+    const tn_ones_like_args a = {o.dtype, o.device, self};
+    return tn_ones_like_at(at.file, at.line, &a);
+}
+struct tn_pow_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_pow(tn_tensor *self, tn_tensor *exponent, tn_pow_options o,
+    tn_site at = tn_site::here()) {
+    const tn_pow_args a = {o.out, self, exponent, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_pow_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_pow_(tn_tensor *self, tn_tensor *exponent, tn_pow_options o,
+    tn_site at = tn_site::here()) {
+    const tn_pow_args a = {o.out, self, exponent, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_pow_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_pow(tn_tensor *self, N1 exponent, tn_pow_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_pow_args a = {o.out, self, NULL, {0, 0, 0, 0}, tni_is_number<N1>::scalar(exponent)};
+    return tn_pow_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_pow_(tn_tensor *self, N1 exponent, tn_pow_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_pow_args a = {o.out, self, NULL, {0, 0, 0, 0}, tni_is_number<N1>::scalar(exponent)};
+    return tn_pow_inplace_at(at.file, at.line, &a);
+}
+template <class N0> inline tn_tensor *tn_pow(N0 self, tn_tensor *exponent, tn_pow_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N0>::type * = nullptr) {
+    const tn_pow_args a = {o.out, NULL, exponent, tni_is_number<N0>::scalar(self), {0, 0, 0, 0}};
+    return tn_pow_at(at.file, at.line, &a);
+}
 struct tn_prod_options {
     tn_tensor *out = {};
     int64_t dim = TN_NONE;
@@ -2166,6 +7265,123 @@ struct tn_prod_options {
 inline tn_tensor *tn_prod(tn_tensor *self, tn_prod_options o, tn_site at = tn_site::here()) {
     const tn_prod_args a = {o.out, o.dim, o.keepdim, o.dtype, self};
     return tn_prod_at(at.file, at.line, &a);
+}
+struct tn_rand_options {
+    tn_tensor *out = {};
+    tn_generator *generator = nullptr;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_rand(tn_dims size, tn_rand_options o, tn_site at = tn_site::here()) {
+    const tn_rand_args a = {o.out, o.generator, o.dtype, o.device, size.value};
+    return tn_rand_at(at.file, at.line, &a);
+}
+struct tn_rand_like_options {
+    tn_generator *generator = nullptr;
+};
+inline tn_tensor *tn_rand_like(tn_tensor *self, tn_rand_like_options o,
+    tn_site at = tn_site::here()) {
+    const tn_rand_like_args a = {o.generator, self};
+    return tn_rand_like_at(at.file, at.line, &a);
+}
+struct tn_randint_options {
+    tn_tensor *out = {};
+    tn_generator *generator = nullptr;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_randint(int64_t high, tn_dims size, tn_randint_options o,
+    tn_site at = tn_site::here()) {
+    const tn_randint_args a = {o.out, o.generator, o.dtype, o.device, high, size.value};
+    return tn_randint_at(at.file, at.line, &a);
+}
+struct tn_randint_low_options {
+    tn_tensor *out = {};
+    tn_generator *generator = nullptr;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_randint(int64_t low, int64_t high, tn_dims size, tn_randint_low_options o,
+    tn_site at = tn_site::here()) {
+    const tn_randint_low_args a = {o.out, o.generator, o.dtype, o.device, low, high, size.value};
+    return tn_randint_low_at(at.file, at.line, &a);
+}
+struct tn_randn_options {
+    tn_tensor *out = {};
+    tn_generator *generator = nullptr;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_randn(tn_dims size, tn_randn_options o, tn_site at = tn_site::here()) {
+    const tn_randn_args a = {o.out, o.generator, o.dtype, o.device, size.value};
+    return tn_randn_at(at.file, at.line, &a);
+}
+struct tn_randn_like_options {
+    tn_generator *generator = nullptr;
+};
+inline tn_tensor *tn_randn_like(tn_tensor *self, tn_randn_like_options o,
+    tn_site at = tn_site::here()) {
+    const tn_randn_like_args a = {o.generator, self};
+    return tn_randn_like_at(at.file, at.line, &a);
+}
+struct tn_randperm_options {
+    tn_tensor *out = {};
+    tn_generator *generator = nullptr;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_randperm(int64_t n, tn_randperm_options o, tn_site at = tn_site::here()) {
+    const tn_randperm_args a = {o.out, o.generator, o.dtype, o.device, n};
+    return tn_randperm_at(at.file, at.line, &a);
+}
+struct tn_reciprocal_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_reciprocal(tn_tensor *self, tn_reciprocal_options o,
+    tn_site at = tn_site::here()) {
+    const tn_reciprocal_args a = {o.out, self};
+    return tn_reciprocal_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_reciprocal_(tn_tensor *self, tn_reciprocal_options o,
+    tn_site at = tn_site::here()) {
+    const tn_reciprocal_args a = {o.out, self};
+    return tn_reciprocal_inplace_at(at.file, at.line, &a);
+}
+struct tn_relu_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_relu(tn_tensor *self, tn_relu_options o, tn_site at = tn_site::here()) {
+    const tn_relu_args a = {o.out, self};
+    return tn_relu_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_relu_(tn_tensor *self, tn_relu_options o, tn_site at = tn_site::here()) {
+    const tn_relu_args a = {o.out, self};
+    return tn_relu_inplace_at(at.file, at.line, &a);
+}
+struct tn_remainder_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_remainder(tn_tensor *self, tn_tensor *other, tn_remainder_options o,
+    tn_site at = tn_site::here()) {
+    const tn_remainder_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_remainder_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_remainder_(tn_tensor *self, tn_tensor *other, tn_remainder_options o,
+    tn_site at = tn_site::here()) {
+    const tn_remainder_args a = {o.out, self, other, {0, 0, 0, 0}};
+    return tn_remainder_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_remainder(tn_tensor *self, N1 other,
+    tn_remainder_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_remainder_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_remainder_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_remainder_(tn_tensor *self, N1 other,
+    tn_remainder_options o, tn_site at = tn_site::here(),
+    typename tni_is_number<N1>::type * = nullptr) {
+    const tn_remainder_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_remainder_inplace_at(at.file, at.line, &a);
 }
 struct tn_repeat_options {
     tn_tensor *out = {};
@@ -2183,6 +7399,149 @@ inline tn_tensor *tn_roll(tn_tensor *self, tn_dims shifts, tn_roll_options o,
     tn_site at = tn_site::here()) {
     const tn_roll_args a = {o.out, o.dims.value, self, shifts.value};
     return tn_roll_at(at.file, at.line, &a);
+}
+struct tn_round_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_round(tn_tensor *self, tn_round_options o, tn_site at = tn_site::here()) {
+    const tn_round_args a = {o.out, self};
+    return tn_round_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_round_(tn_tensor *self, tn_round_options o, tn_site at = tn_site::here()) {
+    const tn_round_args a = {o.out, self};
+    return tn_round_inplace_at(at.file, at.line, &a);
+}
+struct tn_rsqrt_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_rsqrt(tn_tensor *self, tn_rsqrt_options o, tn_site at = tn_site::here()) {
+    const tn_rsqrt_args a = {o.out, self};
+    return tn_rsqrt_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_rsqrt_(tn_tensor *self, tn_rsqrt_options o, tn_site at = tn_site::here()) {
+    const tn_rsqrt_args a = {o.out, self};
+    return tn_rsqrt_inplace_at(at.file, at.line, &a);
+}
+struct tn_rsub_options {
+    tn_tensor *out = {};
+    double alpha = 1;
+};
+inline tn_tensor *tn_rsub(tn_tensor *self, tn_tensor *other, tn_rsub_options o,
+    tn_site at = tn_site::here()) {
+    const tn_rsub_args a = {o.out, o.alpha, self, other, {0, 0, 0, 0}};
+    return tn_rsub_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_rsub(tn_tensor *self, N1 other, tn_rsub_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_rsub_args a = {o.out, o.alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_rsub_at(at.file, at.line, &a);
+}
+struct tn_scaled_dot_product_attention_options {
+    tn_tensor *out = {};
+    tn_tensor *attn_mask = nullptr;
+    double dropout_p = 0;
+    bool is_causal = false;
+    tn_maybe scale = TN_NO_FLOAT;
+};
+inline tn_tensor *tn_scaled_dot_product_attention(tn_tensor *query, tn_tensor *key,
+    tn_tensor *value, tn_scaled_dot_product_attention_options o, tn_site at = tn_site::here()) {
+    const tn_scaled_dot_product_attention_args a = {o.out, o.attn_mask, o.dropout_p, o.is_causal,
+        o.scale, query, key, value};
+    return tn_scaled_dot_product_attention_at(at.file, at.line, &a);
+}
+struct tn_scatter_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_scatter(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src,
+    tn_scatter_options o, tn_site at = tn_site::here()) {
+    const tn_scatter_args a = {o.out, self, dim, index, src};
+    return tn_scatter_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src,
+    tn_scatter_options o, tn_site at = tn_site::here()) {
+    const tn_scatter_args a = {o.out, self, dim, index, src};
+    return tn_scatter_inplace_at(at.file, at.line, &a);
+}
+struct tn_scatter_add_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_scatter_add(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src,
+    tn_scatter_add_options o, tn_site at = tn_site::here()) {
+    const tn_scatter_add_args a = {o.out, self, dim, index, src};
+    return tn_scatter_add_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_scatter_add_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src,
+    tn_scatter_add_options o, tn_site at = tn_site::here()) {
+    const tn_scatter_add_args a = {o.out, self, dim, index, src};
+    return tn_scatter_add_inplace_at(at.file, at.line, &a);
+}
+struct tn_scatter_value_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_scatter(tn_tensor *self, int64_t dim, tn_tensor *index, tn_number value,
+    tn_scatter_value_options o, tn_site at = tn_site::here()) {
+    const tn_scatter_value_args a = {o.out, self, dim, index, value.value};
+    return tn_scatter_value_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_number value,
+    tn_scatter_value_options o, tn_site at = tn_site::here()) {
+    const tn_scatter_value_args a = {o.out, self, dim, index, value.value};
+    return tn_scatter_value_inplace_at(at.file, at.line, &a);
+}
+struct tn_sigmoid_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_sigmoid(tn_tensor *self, tn_sigmoid_options o, tn_site at = tn_site::here()) {
+    const tn_sigmoid_args a = {o.out, self};
+    return tn_sigmoid_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sigmoid_(tn_tensor *self, tn_sigmoid_options o, tn_site at = tn_site::here()) {
+    const tn_sigmoid_args a = {o.out, self};
+    return tn_sigmoid_inplace_at(at.file, at.line, &a);
+}
+struct tn_sign_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_sign(tn_tensor *self, tn_sign_options o, tn_site at = tn_site::here()) {
+    const tn_sign_args a = {o.out, self};
+    return tn_sign_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sign_(tn_tensor *self, tn_sign_options o, tn_site at = tn_site::here()) {
+    const tn_sign_args a = {o.out, self};
+    return tn_sign_inplace_at(at.file, at.line, &a);
+}
+struct tn_silu_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_silu(tn_tensor *self, tn_silu_options o, tn_site at = tn_site::here()) {
+    const tn_silu_args a = {o.out, self};
+    return tn_silu_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_silu_(tn_tensor *self, tn_silu_options o, tn_site at = tn_site::here()) {
+    const tn_silu_args a = {o.out, self};
+    return tn_silu_inplace_at(at.file, at.line, &a);
+}
+struct tn_sin_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_sin(tn_tensor *self, tn_sin_options o, tn_site at = tn_site::here()) {
+    const tn_sin_args a = {o.out, self};
+    return tn_sin_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sin_(tn_tensor *self, tn_sin_options o, tn_site at = tn_site::here()) {
+    const tn_sin_args a = {o.out, self};
+    return tn_sin_inplace_at(at.file, at.line, &a);
+}
+struct tn_sinh_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_sinh(tn_tensor *self, tn_sinh_options o, tn_site at = tn_site::here()) {
+    const tn_sinh_args a = {o.out, self};
+    return tn_sinh_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sinh_(tn_tensor *self, tn_sinh_options o, tn_site at = tn_site::here()) {
+    const tn_sinh_args a = {o.out, self};
+    return tn_sinh_inplace_at(at.file, at.line, &a);
 }
 struct tn_slice_options {
     int64_t dim = 0;
@@ -2203,6 +7562,25 @@ inline tn_tensor *tn_softmax(tn_tensor *self, int64_t dim, tn_softmax_options o,
     const tn_softmax_args a = {o.out, o.dtype, self, dim};
     return tn_softmax_at(at.file, at.line, &a);
 }
+struct tn_softplus_options {
+    tn_tensor *out = {};
+    double beta = 1;
+    double threshold = 20;
+};
+inline tn_tensor *tn_softplus(tn_tensor *self, tn_softplus_options o, tn_site at = tn_site::here())
+    {
+    const tn_softplus_args a = {o.out, o.beta, o.threshold, self};
+    return tn_softplus_at(at.file, at.line, &a);
+}
+struct tn_sort_options {
+    tn_values_indices out = {};
+    int64_t dim = -1;
+    bool descending = false;
+};
+inline tn_values_indices tn_sort(tn_tensor *self, tn_sort_options o, tn_site at = tn_site::here()) {
+    const tn_sort_args a = {o.out, o.dim, o.descending, self};
+    return tn_sort_at(at.file, at.line, &a);
+}
 struct tn_split_options {
     int64_t dim = 0;
 };
@@ -2218,6 +7596,28 @@ inline tn_list tn_split_with_sizes(tn_tensor *self, tn_dims split_sizes,
     tn_split_with_sizes_options o, tn_site at = tn_site::here()) {
     const tn_split_with_sizes_args a = {o.dim, self, split_sizes.value};
     return tn_split_with_sizes_at(at.file, at.line, &a);
+}
+struct tn_sqrt_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_sqrt(tn_tensor *self, tn_sqrt_options o, tn_site at = tn_site::here()) {
+    const tn_sqrt_args a = {o.out, self};
+    return tn_sqrt_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sqrt_(tn_tensor *self, tn_sqrt_options o, tn_site at = tn_site::here()) {
+    const tn_sqrt_args a = {o.out, self};
+    return tn_sqrt_inplace_at(at.file, at.line, &a);
+}
+struct tn_square_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_square(tn_tensor *self, tn_square_options o, tn_site at = tn_site::here()) {
+    const tn_square_args a = {o.out, self};
+    return tn_square_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_square_(tn_tensor *self, tn_square_options o, tn_site at = tn_site::here()) {
+    const tn_square_args a = {o.out, self};
+    return tn_square_inplace_at(at.file, at.line, &a);
 }
 struct tn_stack_options {
     tn_tensor *out = {};
@@ -2238,6 +7638,30 @@ inline tn_tensor *tn_std(tn_tensor *self, tn_std_options o, tn_site at = tn_site
     const tn_std_args a = {o.out, o.dim.value, o.correction.value, o.keepdim, self};
     return tn_std_at(at.file, at.line, &a);
 }
+struct tn_sub_options {
+    tn_tensor *out = {};
+    double alpha = 1;
+};
+inline tn_tensor *tn_sub(tn_tensor *self, tn_tensor *other, tn_sub_options o,
+    tn_site at = tn_site::here()) {
+    const tn_sub_args a = {o.out, o.alpha, self, other, {0, 0, 0, 0}};
+    return tn_sub_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sub_(tn_tensor *self, tn_tensor *other, tn_sub_options o,
+    tn_site at = tn_site::here()) {
+    const tn_sub_args a = {o.out, o.alpha, self, other, {0, 0, 0, 0}};
+    return tn_sub_inplace_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_sub(tn_tensor *self, N1 other, tn_sub_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_sub_args a = {o.out, o.alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_sub_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_sub_(tn_tensor *self, N1 other, tn_sub_options o,
+    tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr) {
+    const tn_sub_args a = {o.out, o.alpha, self, NULL, tni_is_number<N1>::scalar(other)};
+    return tn_sub_inplace_at(at.file, at.line, &a);
+}
 struct tn_sum_options {
     tn_tensor *out = {};
     tn_dims dim = tn_dims();
@@ -2247,6 +7671,50 @@ struct tn_sum_options {
 inline tn_tensor *tn_sum(tn_tensor *self, tn_sum_options o, tn_site at = tn_site::here()) {
     const tn_sum_args a = {o.out, o.dim.value, o.keepdim, o.dtype, self};
     return tn_sum_at(at.file, at.line, &a);
+}
+struct tn_take_along_dim_options {
+    tn_tensor *out = {};
+    int64_t dim = TN_NONE;
+};
+inline tn_tensor *tn_take_along_dim(tn_tensor *self, tn_tensor *indices,
+    tn_take_along_dim_options o, tn_site at = tn_site::here()) {
+    const tn_take_along_dim_args a = {o.out, o.dim, self, indices};
+    return tn_take_along_dim_at(at.file, at.line, &a);
+}
+struct tn_tan_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_tan(tn_tensor *self, tn_tan_options o, tn_site at = tn_site::here()) {
+    const tn_tan_args a = {o.out, self};
+    return tn_tan_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_tan_(tn_tensor *self, tn_tan_options o, tn_site at = tn_site::here()) {
+    const tn_tan_args a = {o.out, self};
+    return tn_tan_inplace_at(at.file, at.line, &a);
+}
+struct tn_tanh_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_tanh(tn_tensor *self, tn_tanh_options o, tn_site at = tn_site::here()) {
+    const tn_tanh_args a = {o.out, self};
+    return tn_tanh_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_tanh_(tn_tensor *self, tn_tanh_options o, tn_site at = tn_site::here()) {
+    const tn_tanh_args a = {o.out, self};
+    return tn_tanh_inplace_at(at.file, at.line, &a);
+}
+struct tn_threshold_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_threshold(tn_tensor *self, tn_number threshold, tn_number value,
+    tn_threshold_options o, tn_site at = tn_site::here()) {
+    const tn_threshold_args a = {o.out, self, threshold.value, value.value};
+    return tn_threshold_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_threshold_(tn_tensor *self, tn_number threshold, tn_number value,
+    tn_threshold_options o, tn_site at = tn_site::here()) {
+    const tn_threshold_args a = {o.out, self, threshold.value, value.value};
+    return tn_threshold_inplace_at(at.file, at.line, &a);
 }
 struct tn_to_options {
     tn_dtype dtype = TN_NO_DTYPE;
@@ -2266,6 +7734,17 @@ inline tn_tensor *tn_to(tn_tensor *self, tn_dtype dtype, tn_to_dtype_options o,
     tn_site at = tn_site::here()) {
     const tn_to_dtype_args a = {o.non_blocking, o.copy, self, dtype};
     return tn_to_dtype_at(at.file, at.line, &a);
+}
+struct tn_topk_options {
+    tn_values_indices out = {};
+    int64_t dim = -1;
+    bool largest = true;
+    bool sorted = true;
+};
+inline tn_values_indices tn_topk(tn_tensor *self, int64_t k, tn_topk_options o,
+    tn_site at = tn_site::here()) {
+    const tn_topk_args a = {o.out, o.dim, o.largest, o.sorted, self, k};
+    return tn_topk_at(at.file, at.line, &a);
 }
 struct tn_tril_options {
     tn_tensor *out = {};
@@ -2291,12 +7770,32 @@ inline tn_tensor *tn_triu_(tn_tensor *self, tn_triu_options o, tn_site at = tn_s
     const tn_triu_args a = {o.out, o.diagonal, self};
     return tn_triu_inplace_at(at.file, at.line, &a);
 }
+struct tn_trunc_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_trunc(tn_tensor *self, tn_trunc_options o, tn_site at = tn_site::here()) {
+    const tn_trunc_args a = {o.out, self};
+    return tn_trunc_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_trunc_(tn_tensor *self, tn_trunc_options o, tn_site at = tn_site::here()) {
+    const tn_trunc_args a = {o.out, self};
+    return tn_trunc_inplace_at(at.file, at.line, &a);
+}
 struct tn_unbind_options {
     int64_t dim = 0;
 };
 inline tn_list tn_unbind(tn_tensor *self, tn_unbind_options o, tn_site at = tn_site::here()) {
     const tn_unbind_args a = {o.dim, self};
     return tn_unbind_at(at.file, at.line, &a);
+}
+struct tn_uniform_options {
+    double from = 0;
+    double to = 1;
+    tn_generator *generator = nullptr;
+};
+inline tn_tensor *tn_uniform_(tn_tensor *self, tn_uniform_options o, tn_site at = tn_site::here()) {
+    const tn_uniform_args a = {o.from, o.to, o.generator, self};
+    return tn_uniform_inplace_at(at.file, at.line, &a);
 }
 struct tn_var_options {
     tn_tensor *out = {};
@@ -2317,6 +7816,53 @@ inline tn_var_mean_results tn_var_mean(tn_tensor *self, tn_var_mean_options o,
     tn_site at = tn_site::here()) {
     const tn_var_mean_args a = {o.dim.value, o.correction.value, o.keepdim, self};
     return tn_var_mean_at(at.file, at.line, &a);
+}
+struct tn_where_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_where(tn_tensor *condition, tn_tensor *self, tn_tensor *other,
+    tn_where_options o, tn_site at = tn_site::here()) {
+    const tn_where_args a = {o.out, condition, self, other, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_where_at(at.file, at.line, &a);
+}
+template <class N2> inline tn_tensor *tn_where(tn_tensor *condition, tn_tensor *self, N2 other,
+    tn_where_options o, tn_site at = tn_site::here(), typename tni_is_number<N2>::type * = nullptr)
+    {
+    const tn_where_args a = {o.out, condition, self, NULL, {0, 0, 0, 0},
+        tni_is_number<N2>::scalar(other)};
+    return tn_where_at(at.file, at.line, &a);
+}
+template <class N1> inline tn_tensor *tn_where(tn_tensor *condition, N1 self, tn_tensor *other,
+    tn_where_options o, tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr)
+    {
+    const tn_where_args a = {o.out, condition, NULL, other, tni_is_number<N1>::scalar(self), {0, 0,
+        0, 0}};
+    return tn_where_at(at.file, at.line, &a);
+}
+template <class N1, class N2> inline tn_tensor *tn_where(tn_tensor *condition, N1 self, N2 other,
+    tn_where_options o, tn_site at = tn_site::here(), typename tni_is_number<N1>::type * = nullptr,
+    typename tni_is_number<N2>::type * = nullptr) {
+    const tn_where_args a = {o.out, condition, NULL, NULL, tni_is_number<N1>::scalar(self),
+        tni_is_number<N2>::scalar(other)};
+    return tn_where_at(at.file, at.line, &a);
+}
+struct tn_zeros_options {
+    tn_tensor *out = {};
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_zeros(tn_dims size, tn_zeros_options o, tn_site at = tn_site::here()) {
+    const tn_zeros_args a = {o.out, o.dtype, o.device, size.value};
+    return tn_zeros_at(at.file, at.line, &a);
+}
+struct tn_zeros_like_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_tensor *tn_zeros_like(tn_tensor *self, tn_zeros_like_options o,
+    tn_site at = tn_site::here()) {
+    const tn_zeros_like_args a = {o.dtype, o.device, self};
+    return tn_zeros_like_at(at.file, at.line, &a);
 }
 #endif
 TNI_NAMESPACE_END

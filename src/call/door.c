@@ -229,9 +229,9 @@ static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const 
     if (!tni_can_cast(dtype, t->dtype))
         return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s", tni_dtype(dtype)->text,
                        tni_dtype(t->dtype)->text);
-    exact = t->dtype == dtype;
-    for (int i = 0; exact && i < ndim; i++) exact = size[i] == 1 || t->stride[i] == stride[i];
-    if (exact || (f->row->loop && !stride)) {
+    exact = f->row->loop != 0 || t->dtype == dtype; /* a loop writes any layout and dtype */
+    for (int i = 0; exact && stride && i < ndim; i++) exact = size[i] == 1 || t->stride[i] == stride[i];
+    if (exact) {
         f->out[k] = t;
         return true;
     }

@@ -237,7 +237,7 @@ static bool loader_draw(tn_loader *l) {
         if (!own) return false;
     }
     mark = tn_scope_begin();
-    order = tnp_randperm(l->dataset->size, TN_I64, TN_NO_DEVICE, own ? own : from);
+    order = tnp_randperm(l->dataset->size, own ? own : from, TN_I64, TN_NO_DEVICE);
     ok = order && tn_read_i64(order, l->order, l->dataset->size);
     tn_scope_end(mark);
     if (own) tn_generator_free(own);

@@ -5,6 +5,44 @@
 
 TNI_EXTERN_C_BEGIN
 
+TN_API tn_tensor *tn_abs_at(const char *file, int line, const tn_abs_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_abs, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_abs_inplace_at(const char *file, int line, const tn_abs_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_abs, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_abs(tn_tensor *self) {
+    const tn_abs_args a = {NULL, self};
+    return tn_abs_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_abs_(tn_tensor *self) {
+    const tn_abs_args a = {NULL, self};
+    return tn_abs_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_acos_at(const char *file, int line, const tn_acos_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_acos, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_acos_inplace_at(const char *file, int line, const tn_acos_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_acos, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_acos(tn_tensor *self) {
+    const tn_acos_args a = {NULL, self};
+    return tn_acos_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_acos_(tn_tensor *self) {
+    const tn_acos_args a = {NULL, self};
+    return tn_acos_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_adaptive_avg_pool2d_at(const char *file, int line,
     const tn_adaptive_avg_pool2d_args *args) {
     tn_tensor *r;
@@ -25,6 +63,75 @@ TN_API tn_tensor *tn_adaptive_avg_pool2d_input_grad_at(const char *file, int lin
 TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size) {
     const tn_adaptive_avg_pool2d_input_grad_args a = {NULL, grad, input_size};
     return tn_adaptive_avg_pool2d_input_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_add_at(const char *file, int line, const tn_add_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_add, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_add_inplace_at(const char *file, int line, const tn_add_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_add, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_add(tn_tensor *self, tn_tensor *other, double alpha) {
+    const tn_add_args a = {NULL, alpha, self, other, {0, 0, 0, 0}};
+    return tn_add_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_add_(tn_tensor *self, tn_tensor *other, double alpha) {
+    const tn_add_args a = {NULL, alpha, self, other, {0, 0, 0, 0}};
+    return tn_add_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_add_scalar(tn_tensor *self, tn_scalar other, double alpha) {
+    const tn_add_args a = {NULL, alpha, self, NULL, other};
+    return tn_add_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_add_scalar_(tn_tensor *self, tn_scalar other, double alpha) {
+    const tn_add_args a = {NULL, alpha, self, NULL, other};
+    return tn_add_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_addcdiv_at(const char *file, int line, const tn_addcdiv_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_addcdiv, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_addcdiv_inplace_at(const char *file, int line, const tn_addcdiv_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_addcdiv, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_addcdiv(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    double value) {
+    const tn_addcdiv_args a = {NULL, value, self, tensor1, tensor2};
+    return tn_addcdiv_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_addcdiv_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    double value) {
+    const tn_addcdiv_args a = {NULL, value, self, tensor1, tensor2};
+    return tn_addcdiv_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_addcmul_at(const char *file, int line, const tn_addcmul_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_addcmul, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_addcmul_inplace_at(const char *file, int line, const tn_addcmul_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_addcmul, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_addcmul(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    double value) {
+    const tn_addcmul_args a = {NULL, value, self, tensor1, tensor2};
+    return tn_addcmul_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_addcmul_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *tensor2,
+    double value) {
+    const tn_addcmul_args a = {NULL, value, self, tensor1, tensor2};
+    return tn_addcmul_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_addmm_at(const char *file, int line, const tn_addmm_args *args) {
@@ -56,6 +163,17 @@ TN_API tn_tensor *tn_all_dims_at(const char *file, int line, const tn_all_dims_a
 TN_API tn_tensor *tnp_all_dims(tn_tensor *self, tn_ints dim, bool keepdim) {
     const tn_all_dims_args a = {NULL, dim, keepdim, self};
     return tn_all_dims_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_allclose_at(const char *file, int line, const tn_allclose_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_allclose, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_allclose(tn_tensor *self, tn_tensor *other, double rtol, double atol,
+    bool equal_nan) {
+    const tn_allclose_args a = {rtol, atol, equal_nan, self, other};
+    return tn_allclose_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_amax_at(const char *file, int line, const tn_amax_args *args) {
@@ -108,6 +226,39 @@ TN_API tn_tensor *tnp_any_dims(tn_tensor *self, tn_ints dim, bool keepdim) {
     return tn_any_dims_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_arange_at(const char *file, int line, const tn_arange_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_arange, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_arange(tn_scalar end, tn_dtype dtype, tn_device_id device) {
+    const tn_arange_args a = {NULL, dtype, device, end};
+    return tn_arange_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_arange_start_at(const char *file, int line, const tn_arange_start_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_arange_start, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_arange_start(tn_scalar start, tn_scalar end, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_arange_start_args a = {NULL, dtype, device, start, end};
+    return tn_arange_start_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_arange_start_step_at(const char *file, int line,
+    const tn_arange_start_step_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_arange_start_step, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_arange_start_step(tn_scalar start, tn_scalar end, tn_scalar step,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_arange_start_step_args a = {NULL, dtype, device, start, end, step};
+    return tn_arange_start_step_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_argmax_at(const char *file, int line, const tn_argmax_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_argmax, TN_PLAIN, file, line, args, &r);
@@ -126,6 +277,16 @@ TN_API tn_tensor *tn_argmin_at(const char *file, int line, const tn_argmin_args 
 TN_API tn_tensor *tnp_argmin(tn_tensor *self, int64_t dim, bool keepdim) {
     const tn_argmin_args a = {NULL, dim, keepdim, self};
     return tn_argmin_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_argsort_at(const char *file, int line, const tn_argsort_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_argsort, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_argsort(tn_tensor *self, int64_t dim, bool descending) {
+    const tn_argsort_args a = {dim, descending, self};
+    return tn_argsort_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_as_strided_at(const char *file, int line, const tn_as_strided_args *args) {
@@ -152,6 +313,44 @@ TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_int
     return tn_as_strided_scatter_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_asin_at(const char *file, int line, const tn_asin_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_asin, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_asin_inplace_at(const char *file, int line, const tn_asin_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_asin, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_asin(tn_tensor *self) {
+    const tn_asin_args a = {NULL, self};
+    return tn_asin_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_asin_(tn_tensor *self) {
+    const tn_asin_args a = {NULL, self};
+    return tn_asin_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_atan_at(const char *file, int line, const tn_atan_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_atan, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_atan_inplace_at(const char *file, int line, const tn_atan_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_atan, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_atan(tn_tensor *self) {
+    const tn_atan_args a = {NULL, self};
+    return tn_atan_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_atan_(tn_tensor *self) {
+    const tn_atan_args a = {NULL, self};
+    return tn_atan_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_avg_pool2d_at(const char *file, int line, const tn_avg_pool2d_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_avg_pool2d, TN_PLAIN, file, line, args, &r);
@@ -176,6 +375,189 @@ TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
     const tn_avg_pool2d_input_grad_args a = {NULL, stride, padding, ceil_mode, count_include_pad,
         divisor_override, grad, input_size, kernel_size};
     return tn_avg_pool2d_input_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_bernoulli_at(const char *file, int line, const tn_bernoulli_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bernoulli, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bernoulli(tn_tensor *self, tn_generator *generator) {
+    const tn_bernoulli_args a = {NULL, generator, self};
+    return tn_bernoulli_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_bernoulli_float_inplace_at(const char *file, int line,
+    const tn_bernoulli_float_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bernoulli_float, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bernoulli_float_(tn_tensor *self, double p, tn_generator *generator) {
+    const tn_bernoulli_float_args a = {p, generator, self};
+    return tn_bernoulli_float_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_bitwise_and_at(const char *file, int line, const tn_bitwise_and_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bitwise_and, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_bitwise_and_inplace_at(const char *file, int line,
+    const tn_bitwise_and_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bitwise_and, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bitwise_and(tn_tensor *self, tn_tensor *other) {
+    const tn_bitwise_and_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_and_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_and_(tn_tensor *self, tn_tensor *other) {
+    const tn_bitwise_and_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_and_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_and_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_bitwise_and_args a = {NULL, self, NULL, other};
+    return tn_bitwise_and_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_and_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_bitwise_and_args a = {NULL, self, NULL, other};
+    return tn_bitwise_and_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_bitwise_left_shift_at(const char *file, int line,
+    const tn_bitwise_left_shift_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bitwise_left_shift, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_bitwise_left_shift_inplace_at(const char *file, int line,
+    const tn_bitwise_left_shift_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bitwise_left_shift, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bitwise_left_shift(tn_tensor *self, tn_tensor *other) {
+    const tn_bitwise_left_shift_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_left_shift_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_left_shift_(tn_tensor *self, tn_tensor *other) {
+    const tn_bitwise_left_shift_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_left_shift_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_left_shift_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_bitwise_left_shift_args a = {NULL, self, NULL, other};
+    return tn_bitwise_left_shift_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_left_shift_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_bitwise_left_shift_args a = {NULL, self, NULL, other};
+    return tn_bitwise_left_shift_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_bitwise_not_at(const char *file, int line, const tn_bitwise_not_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bitwise_not, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_bitwise_not_inplace_at(const char *file, int line,
+    const tn_bitwise_not_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bitwise_not, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bitwise_not(tn_tensor *self) {
+    const tn_bitwise_not_args a = {NULL, self};
+    return tn_bitwise_not_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_not_(tn_tensor *self) {
+    const tn_bitwise_not_args a = {NULL, self};
+    return tn_bitwise_not_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_bitwise_or_at(const char *file, int line, const tn_bitwise_or_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bitwise_or, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_bitwise_or_inplace_at(const char *file, int line,
+    const tn_bitwise_or_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bitwise_or, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bitwise_or(tn_tensor *self, tn_tensor *other) {
+    const tn_bitwise_or_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_or_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_or_(tn_tensor *self, tn_tensor *other) {
+    const tn_bitwise_or_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_or_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_or_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_bitwise_or_args a = {NULL, self, NULL, other};
+    return tn_bitwise_or_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_or_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_bitwise_or_args a = {NULL, self, NULL, other};
+    return tn_bitwise_or_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_bitwise_right_shift_at(const char *file, int line,
+    const tn_bitwise_right_shift_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bitwise_right_shift, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_bitwise_right_shift_inplace_at(const char *file, int line,
+    const tn_bitwise_right_shift_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bitwise_right_shift, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bitwise_right_shift(tn_tensor *self, tn_tensor *other) {
+    const tn_bitwise_right_shift_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_right_shift_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_right_shift_(tn_tensor *self, tn_tensor *other) {
+    const tn_bitwise_right_shift_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_right_shift_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_right_shift_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_bitwise_right_shift_args a = {NULL, self, NULL, other};
+    return tn_bitwise_right_shift_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_right_shift_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_bitwise_right_shift_args a = {NULL, self, NULL, other};
+    return tn_bitwise_right_shift_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_bitwise_xor_at(const char *file, int line, const tn_bitwise_xor_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bitwise_xor, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_bitwise_xor_inplace_at(const char *file, int line,
+    const tn_bitwise_xor_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bitwise_xor, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bitwise_xor(tn_tensor *self, tn_tensor *other) {
+    const tn_bitwise_xor_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_xor_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_xor_(tn_tensor *self, tn_tensor *other) {
+    const tn_bitwise_xor_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_bitwise_xor_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_xor_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_bitwise_xor_args a = {NULL, self, NULL, other};
+    return tn_bitwise_xor_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_bitwise_xor_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_bitwise_xor_args a = {NULL, self, NULL, other};
+    return tn_bitwise_xor_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_bmm_at(const char *file, int line, const tn_bmm_args *args) {
@@ -208,6 +590,25 @@ TN_API tn_tensor *tnp_cat(tn_tensors tensors, int64_t dim) {
     return tn_cat_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_ceil_at(const char *file, int line, const tn_ceil_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ceil, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_ceil_inplace_at(const char *file, int line, const tn_ceil_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ceil, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_ceil(tn_tensor *self) {
+    const tn_ceil_args a = {NULL, self};
+    return tn_ceil_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_ceil_(tn_tensor *self) {
+    const tn_ceil_args a = {NULL, self};
+    return tn_ceil_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_list tn_chunk_at(const char *file, int line, const tn_chunk_args *args) {
     tn_list r;
     tn_call(&tni_row_chunk, TN_PLAIN, file, line, args, &r);
@@ -216,6 +617,101 @@ TN_API tn_list tn_chunk_at(const char *file, int line, const tn_chunk_args *args
 TN_API tn_list tnp_chunk(tn_tensor *self, int64_t chunks, int64_t dim) {
     const tn_chunk_args a = {dim, self, chunks};
     return tn_chunk_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_clamp_at(const char *file, int line, const tn_clamp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_clamp, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_clamp_inplace_at(const char *file, int line, const tn_clamp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_clamp, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_clamp(tn_tensor *self, tn_scalar min, tn_scalar max) {
+    const tn_clamp_args a = {NULL, min, max, self};
+    return tn_clamp_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_clamp_(tn_tensor *self, tn_scalar min, tn_scalar max) {
+    const tn_clamp_args a = {NULL, min, max, self};
+    return tn_clamp_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_clamp_max_at(const char *file, int line, const tn_clamp_max_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_clamp_max, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_clamp_max_inplace_at(const char *file, int line,
+    const tn_clamp_max_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_clamp_max, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_clamp_max(tn_tensor *self, tn_tensor *max) {
+    const tn_clamp_max_args a = {NULL, self, max, {0, 0, 0, 0}};
+    return tn_clamp_max_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_clamp_max_(tn_tensor *self, tn_tensor *max) {
+    const tn_clamp_max_args a = {NULL, self, max, {0, 0, 0, 0}};
+    return tn_clamp_max_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_clamp_max_scalar(tn_tensor *self, tn_scalar max) {
+    const tn_clamp_max_args a = {NULL, self, NULL, max};
+    return tn_clamp_max_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_clamp_max_scalar_(tn_tensor *self, tn_scalar max) {
+    const tn_clamp_max_args a = {NULL, self, NULL, max};
+    return tn_clamp_max_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_clamp_min_at(const char *file, int line, const tn_clamp_min_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_clamp_min, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_clamp_min_inplace_at(const char *file, int line,
+    const tn_clamp_min_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_clamp_min, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_clamp_min(tn_tensor *self, tn_tensor *min) {
+    const tn_clamp_min_args a = {NULL, self, min, {0, 0, 0, 0}};
+    return tn_clamp_min_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_clamp_min_(tn_tensor *self, tn_tensor *min) {
+    const tn_clamp_min_args a = {NULL, self, min, {0, 0, 0, 0}};
+    return tn_clamp_min_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_clamp_min_scalar(tn_tensor *self, tn_scalar min) {
+    const tn_clamp_min_args a = {NULL, self, NULL, min};
+    return tn_clamp_min_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_clamp_min_scalar_(tn_tensor *self, tn_scalar min) {
+    const tn_clamp_min_args a = {NULL, self, NULL, min};
+    return tn_clamp_min_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_clamp_tensor_at(const char *file, int line, const tn_clamp_tensor_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_clamp_tensor, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_clamp_tensor_inplace_at(const char *file, int line,
+    const tn_clamp_tensor_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_clamp_tensor, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_clamp_tensor(tn_tensor *self, tn_tensor *min, tn_tensor *max) {
+    const tn_clamp_tensor_args a = {NULL, min, max, self};
+    return tn_clamp_tensor_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_clamp_tensor_(tn_tensor *self, tn_tensor *min, tn_tensor *max) {
+    const tn_clamp_tensor_args a = {NULL, min, max, self};
+    return tn_clamp_tensor_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_clone_at(const char *file, int line, const tn_clone_args *args) {
@@ -295,6 +791,44 @@ TN_API tn_tensor *tnp_copy_(tn_tensor *self, tn_tensor *src) {
     return tn_copy_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_cos_at(const char *file, int line, const tn_cos_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cos, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_cos_inplace_at(const char *file, int line, const tn_cos_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cos, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cos(tn_tensor *self) {
+    const tn_cos_args a = {NULL, self};
+    return tn_cos_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_cos_(tn_tensor *self) {
+    const tn_cos_args a = {NULL, self};
+    return tn_cos_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_cosh_at(const char *file, int line, const tn_cosh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cosh, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_cosh_inplace_at(const char *file, int line, const tn_cosh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cosh, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cosh(tn_tensor *self) {
+    const tn_cosh_args a = {NULL, self};
+    return tn_cosh_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_cosh_(tn_tensor *self) {
+    const tn_cosh_args a = {NULL, self};
+    return tn_cosh_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_cumsum, TN_PLAIN, file, line, args, &r);
@@ -325,6 +859,89 @@ TN_API tn_tensor *tnp_diagonal(tn_tensor *self, int64_t offset, int64_t dim1, in
     return tn_diagonal_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_div_at(const char *file, int line, const tn_div_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_div, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_div_inplace_at(const char *file, int line, const tn_div_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_div, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_div(tn_tensor *self, tn_tensor *other) {
+    const tn_div_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_div_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_div_(tn_tensor *self, tn_tensor *other) {
+    const tn_div_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_div_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_div_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_div_args a = {NULL, self, NULL, other};
+    return tn_div_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_div_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_div_args a = {NULL, self, NULL, other};
+    return tn_div_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_div_mode_at(const char *file, int line, const tn_div_mode_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_div_mode, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_div_mode_inplace_at(const char *file, int line, const tn_div_mode_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_div_mode, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_div_mode(tn_tensor *self, tn_tensor *other, tn_rounding rounding_mode) {
+    const tn_div_mode_args a = {NULL, self, other, rounding_mode, {0, 0, 0, 0}};
+    return tn_div_mode_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_div_mode_(tn_tensor *self, tn_tensor *other, tn_rounding rounding_mode) {
+    const tn_div_mode_args a = {NULL, self, other, rounding_mode, {0, 0, 0, 0}};
+    return tn_div_mode_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_div_mode_scalar(tn_tensor *self, tn_scalar other, tn_rounding rounding_mode) {
+    const tn_div_mode_args a = {NULL, self, NULL, rounding_mode, other};
+    return tn_div_mode_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_div_mode_scalar_(tn_tensor *self, tn_scalar other, tn_rounding rounding_mode)
+    {
+    const tn_div_mode_args a = {NULL, self, NULL, rounding_mode, other};
+    return tn_div_mode_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_div_trunc_at(const char *file, int line, const tn_div_trunc_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_div_trunc, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_div_trunc_inplace_at(const char *file, int line,
+    const tn_div_trunc_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_div_trunc, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_div_trunc(tn_tensor *self, tn_tensor *other) {
+    const tn_div_trunc_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_div_trunc_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_div_trunc_(tn_tensor *self, tn_tensor *other) {
+    const tn_div_trunc_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_div_trunc_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_div_trunc_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_div_trunc_args a = {NULL, self, NULL, other};
+    return tn_div_trunc_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_div_trunc_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_div_trunc_args a = {NULL, self, NULL, other};
+    return tn_div_trunc_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_dot_at(const char *file, int line, const tn_dot_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_dot, TN_PLAIN, file, line, args, &r);
@@ -333,6 +950,163 @@ TN_API tn_tensor *tn_dot_at(const char *file, int line, const tn_dot_args *args)
 TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor) {
     const tn_dot_args a = {NULL, self, tensor};
     return tn_dot_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_dropout_at(const char *file, int line, const tn_dropout_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_dropout, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_dropout_inplace_at(const char *file, int line, const tn_dropout_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_dropout, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_dropout(tn_tensor *input, double p, bool train) {
+    const tn_dropout_args a = {input, p, train};
+    return tn_dropout_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_dropout_(tn_tensor *input, double p, bool train) {
+    const tn_dropout_args a = {input, p, train};
+    return tn_dropout_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_elu_at(const char *file, int line, const tn_elu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_elu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_elu_inplace_at(const char *file, int line, const tn_elu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_elu, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_elu(tn_tensor *self, double alpha, double scale, double input_scale) {
+    const tn_elu_args a = {NULL, alpha, scale, input_scale, self};
+    return tn_elu_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_elu_(tn_tensor *self, double alpha, double scale, double input_scale) {
+    const tn_elu_args a = {NULL, alpha, scale, input_scale, self};
+    return tn_elu_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_embedding_at(const char *file, int line, const tn_embedding_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_embedding, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_embedding(tn_tensor *weight, tn_tensor *indices, int64_t padding_idx,
+    bool scale_grad_by_freq, bool sparse) {
+    const tn_embedding_args a = {padding_idx, scale_grad_by_freq, sparse, weight, indices};
+    return tn_embedding_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_embedding_dense_backward_at(const char *file, int line,
+    const tn_embedding_dense_backward_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_embedding_dense_backward, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_embedding_dense_backward(tn_tensor *grad_output, tn_tensor *indices,
+    int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq) {
+    const tn_embedding_dense_backward_args a = {grad_output, indices, num_weights, padding_idx,
+        scale_grad_by_freq};
+    return tn_embedding_dense_backward_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_empty_at(const char *file, int line, const tn_empty_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_empty, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_empty(tn_ints size, tn_dtype dtype, tn_device_id device) {
+    const tn_empty_args a = {NULL, dtype, device, size};
+    return tn_empty_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_empty_like_at(const char *file, int line, const tn_empty_like_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_empty_like, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_empty_like(tn_tensor *self, tn_dtype dtype, tn_device_id device) {
+    const tn_empty_like_args a = {dtype, device, self};
+    return tn_empty_like_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_eq_at(const char *file, int line, const tn_eq_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_eq, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_eq_inplace_at(const char *file, int line, const tn_eq_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_eq, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_eq(tn_tensor *self, tn_tensor *other) {
+    const tn_eq_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_eq_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_eq_(tn_tensor *self, tn_tensor *other) {
+    const tn_eq_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_eq_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_eq_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_eq_args a = {NULL, self, NULL, other};
+    return tn_eq_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_eq_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_eq_args a = {NULL, self, NULL, other};
+    return tn_eq_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_equal_at(const char *file, int line, const tn_equal_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_equal, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_equal(tn_tensor *self, tn_tensor *other) {
+    const tn_equal_args a = {self, other};
+    return tn_equal_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_erf_at(const char *file, int line, const tn_erf_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_erf, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_erf_inplace_at(const char *file, int line, const tn_erf_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_erf, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_erf(tn_tensor *self) {
+    const tn_erf_args a = {NULL, self};
+    return tn_erf_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_erf_(tn_tensor *self) {
+    const tn_erf_args a = {NULL, self};
+    return tn_erf_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_exp_at(const char *file, int line, const tn_exp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_exp, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_exp_inplace_at(const char *file, int line, const tn_exp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_exp, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_exp(tn_tensor *self) {
+    const tn_exp_args a = {NULL, self};
+    return tn_exp_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_exp_(tn_tensor *self) {
+    const tn_exp_args a = {NULL, self};
+    return tn_exp_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_expand_at(const char *file, int line, const tn_expand_args *args) {
@@ -353,6 +1127,56 @@ TN_API tn_tensor *tn_expand_as_at(const char *file, int line, const tn_expand_as
 TN_API tn_tensor *tnp_expand_as(tn_tensor *self, tn_tensor *other) {
     const tn_expand_as_args a = {self, other};
     return tn_expand_as_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_expm1_at(const char *file, int line, const tn_expm1_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_expm1, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_expm1_inplace_at(const char *file, int line, const tn_expm1_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_expm1, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_expm1(tn_tensor *self) {
+    const tn_expm1_args a = {NULL, self};
+    return tn_expm1_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_expm1_(tn_tensor *self) {
+    const tn_expm1_args a = {NULL, self};
+    return tn_expm1_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_exponential_inplace_at(const char *file, int line,
+    const tn_exponential_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_exponential, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_exponential_(tn_tensor *self, double lambd, tn_generator *generator) {
+    const tn_exponential_args a = {lambd, generator, self};
+    return tn_exponential_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_eye_at(const char *file, int line, const tn_eye_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_eye, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_eye(int64_t n, tn_dtype dtype, tn_device_id device) {
+    const tn_eye_args a = {NULL, dtype, device, n};
+    return tn_eye_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_eye_m_at(const char *file, int line, const tn_eye_m_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_eye_m, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_eye_m(int64_t n, int64_t m, tn_dtype dtype, tn_device_id device) {
+    const tn_eye_m_args a = {NULL, dtype, device, n, m};
+    return tn_eye_m_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_fill_inplace_at(const char *file, int line, const tn_fill_args *args) {
@@ -385,6 +1209,254 @@ TN_API tn_tensor *tnp_flip(tn_tensor *self, tn_ints dims) {
     return tn_flip_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_floor_at(const char *file, int line, const tn_floor_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_floor, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_floor_inplace_at(const char *file, int line, const tn_floor_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_floor, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_floor(tn_tensor *self) {
+    const tn_floor_args a = {NULL, self};
+    return tn_floor_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_floor_(tn_tensor *self) {
+    const tn_floor_args a = {NULL, self};
+    return tn_floor_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_floor_divide_at(const char *file, int line, const tn_floor_divide_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_floor_divide, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_floor_divide_inplace_at(const char *file, int line,
+    const tn_floor_divide_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_floor_divide, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_floor_divide(tn_tensor *self, tn_tensor *other) {
+    const tn_floor_divide_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_floor_divide_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_floor_divide_(tn_tensor *self, tn_tensor *other) {
+    const tn_floor_divide_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_floor_divide_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_floor_divide_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_floor_divide_args a = {NULL, self, NULL, other};
+    return tn_floor_divide_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_floor_divide_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_floor_divide_args a = {NULL, self, NULL, other};
+    return tn_floor_divide_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_fmod_at(const char *file, int line, const tn_fmod_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fmod, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_fmod_inplace_at(const char *file, int line, const tn_fmod_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_fmod, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_fmod(tn_tensor *self, tn_tensor *other) {
+    const tn_fmod_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_fmod_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_fmod_(tn_tensor *self, tn_tensor *other) {
+    const tn_fmod_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_fmod_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_fmod_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_fmod_args a = {NULL, self, NULL, other};
+    return tn_fmod_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_fmod_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_fmod_args a = {NULL, self, NULL, other};
+    return tn_fmod_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_frac_at(const char *file, int line, const tn_frac_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_frac, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_frac_inplace_at(const char *file, int line, const tn_frac_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_frac, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_frac(tn_tensor *self) {
+    const tn_frac_args a = {NULL, self};
+    return tn_frac_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_frac_(tn_tensor *self) {
+    const tn_frac_args a = {NULL, self};
+    return tn_frac_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_full_at(const char *file, int line, const tn_full_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_full, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_full(tn_ints size, tn_scalar fill_value, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_full_args a = {NULL, dtype, device, size, fill_value};
+    return tn_full_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_full_like_at(const char *file, int line, const tn_full_like_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_full_like, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_full_like(tn_tensor *self, tn_scalar fill_value, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_full_like_args a = {dtype, device, self, fill_value};
+    return tn_full_like_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_gather_at(const char *file, int line, const tn_gather_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_gather, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_gather(tn_tensor *self, int64_t dim, tn_tensor *index, bool sparse_grad) {
+    const tn_gather_args a = {NULL, sparse_grad, self, dim, index};
+    return tn_gather_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_ge_at(const char *file, int line, const tn_ge_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ge, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_ge_inplace_at(const char *file, int line, const tn_ge_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ge, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_ge(tn_tensor *self, tn_tensor *other) {
+    const tn_ge_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_ge_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_ge_(tn_tensor *self, tn_tensor *other) {
+    const tn_ge_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_ge_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_ge_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_ge_args a = {NULL, self, NULL, other};
+    return tn_ge_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_ge_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_ge_args a = {NULL, self, NULL, other};
+    return tn_ge_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_gelu_at(const char *file, int line, const tn_gelu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_gelu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_gelu_inplace_at(const char *file, int line, const tn_gelu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_gelu, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_gelu(tn_tensor *self, tn_approximate approximate) {
+    const tn_gelu_args a = {NULL, approximate, self};
+    return tn_gelu_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_gelu_(tn_tensor *self, tn_approximate approximate) {
+    const tn_gelu_args a = {NULL, approximate, self};
+    return tn_gelu_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_gelu_erf_at(const char *file, int line, const tn_gelu_erf_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_gelu_erf, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_gelu_erf_inplace_at(const char *file, int line, const tn_gelu_erf_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_gelu_erf, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_gelu_erf(tn_tensor *self) {
+    const tn_gelu_erf_args a = {NULL, self};
+    return tn_gelu_erf_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_gelu_erf_(tn_tensor *self) {
+    const tn_gelu_erf_args a = {NULL, self};
+    return tn_gelu_erf_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_gelu_erf_backward_at(const char *file, int line,
+    const tn_gelu_erf_backward_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_gelu_erf_backward, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_gelu_erf_backward(tn_tensor *grad_output, tn_tensor *self) {
+    const tn_gelu_erf_backward_args a = {grad_output, self};
+    return tn_gelu_erf_backward_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_gelu_tanh_at(const char *file, int line, const tn_gelu_tanh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_gelu_tanh, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_gelu_tanh_inplace_at(const char *file, int line,
+    const tn_gelu_tanh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_gelu_tanh, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_gelu_tanh(tn_tensor *self) {
+    const tn_gelu_tanh_args a = {NULL, self};
+    return tn_gelu_tanh_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_gelu_tanh_(tn_tensor *self) {
+    const tn_gelu_tanh_args a = {NULL, self};
+    return tn_gelu_tanh_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_gt_at(const char *file, int line, const tn_gt_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_gt, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_gt_inplace_at(const char *file, int line, const tn_gt_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_gt, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_gt(tn_tensor *self, tn_tensor *other) {
+    const tn_gt_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_gt_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_gt_(tn_tensor *self, tn_tensor *other) {
+    const tn_gt_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_gt_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_gt_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_gt_args a = {NULL, self, NULL, other};
+    return tn_gt_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_gt_args a = {NULL, self, NULL, other};
+    return tn_gt_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_imag_at(const char *file, int line, const tn_imag_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_imag, TN_PLAIN, file, line, args, &r);
@@ -393,6 +1465,197 @@ TN_API tn_tensor *tn_imag_at(const char *file, int line, const tn_imag_args *arg
 TN_API tn_tensor *tnp_imag(tn_tensor *self) {
     const tn_imag_args a = {self};
     return tn_imag_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_index_at(const char *file, int line, const tn_index_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_index, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_index(tn_tensor *self, tn_tensors indices) {
+    const tn_index_args a = {self, indices};
+    return tn_index_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_index_add_at(const char *file, int line, const tn_index_add_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_index_add, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_index_add_inplace_at(const char *file, int line,
+    const tn_index_add_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_index_add, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_index_add(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *source,
+    double alpha) {
+    const tn_index_add_args a = {NULL, alpha, self, dim, index, source};
+    return tn_index_add_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_index_add_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *source,
+    double alpha) {
+    const tn_index_add_args a = {NULL, alpha, self, dim, index, source};
+    return tn_index_add_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_index_put_at(const char *file, int line, const tn_index_put_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_index_put, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_index_put_inplace_at(const char *file, int line,
+    const tn_index_put_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_index_put, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_index_put(tn_tensor *self, tn_tensors indices, tn_tensor *values,
+    bool accumulate) {
+    const tn_index_put_args a = {NULL, accumulate, self, indices, values};
+    return tn_index_put_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_index_put_(tn_tensor *self, tn_tensors indices, tn_tensor *values,
+    bool accumulate) {
+    const tn_index_put_args a = {NULL, accumulate, self, indices, values};
+    return tn_index_put_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_index_select_at(const char *file, int line, const tn_index_select_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_index_select, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_index_select(tn_tensor *self, int64_t dim, tn_tensor *index) {
+    const tn_index_select_args a = {NULL, self, dim, index};
+    return tn_index_select_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_isclose_at(const char *file, int line, const tn_isclose_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_isclose, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_isclose(tn_tensor *self, tn_tensor *other, double rtol, double atol,
+    bool equal_nan) {
+    const tn_isclose_args a = {rtol, atol, equal_nan, self, other};
+    return tn_isclose_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_isfinite_at(const char *file, int line, const tn_isfinite_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_isfinite, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_isfinite(tn_tensor *self) {
+    const tn_isfinite_args a = {self};
+    return tn_isfinite_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_isinf_at(const char *file, int line, const tn_isinf_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_isinf, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_isinf(tn_tensor *self) {
+    const tn_isinf_args a = {self};
+    return tn_isinf_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_isnan_at(const char *file, int line, const tn_isnan_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_isnan, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_isnan(tn_tensor *self) {
+    const tn_isnan_args a = {self};
+    return tn_isnan_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_le_at(const char *file, int line, const tn_le_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_le, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_le_inplace_at(const char *file, int line, const tn_le_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_le, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_le(tn_tensor *self, tn_tensor *other) {
+    const tn_le_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_le_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_le_(tn_tensor *self, tn_tensor *other) {
+    const tn_le_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_le_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_le_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_le_args a = {NULL, self, NULL, other};
+    return tn_le_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_le_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_le_args a = {NULL, self, NULL, other};
+    return tn_le_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_leaky_relu_at(const char *file, int line, const tn_leaky_relu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_leaky_relu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_leaky_relu_inplace_at(const char *file, int line,
+    const tn_leaky_relu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_leaky_relu, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_leaky_relu(tn_tensor *self, double negative_slope) {
+    const tn_leaky_relu_args a = {NULL, negative_slope, self};
+    return tn_leaky_relu_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_leaky_relu_(tn_tensor *self, double negative_slope) {
+    const tn_leaky_relu_args a = {NULL, negative_slope, self};
+    return tn_leaky_relu_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_leaky_relu_backward_at(const char *file, int line,
+    const tn_leaky_relu_backward_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_leaky_relu_backward, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *self,
+    tn_scalar negative_slope, bool self_is_result) {
+    const tn_leaky_relu_backward_args a = {grad_output, self, negative_slope, self_is_result};
+    return tn_leaky_relu_backward_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_lerp_at(const char *file, int line, const tn_lerp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lerp, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_lerp_inplace_at(const char *file, int line, const tn_lerp_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lerp, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_lerp(tn_tensor *self, tn_tensor *end, tn_tensor *weight) {
+    const tn_lerp_args a = {NULL, self, end, weight, {0, 0, 0, 0}};
+    return tn_lerp_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_lerp_(tn_tensor *self, tn_tensor *end, tn_tensor *weight) {
+    const tn_lerp_args a = {NULL, self, end, weight, {0, 0, 0, 0}};
+    return tn_lerp_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_lerp_scalar(tn_tensor *self, tn_tensor *end, tn_scalar weight) {
+    const tn_lerp_args a = {NULL, self, end, NULL, weight};
+    return tn_lerp_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar weight) {
+    const tn_lerp_args a = {NULL, self, end, NULL, weight};
+    return tn_lerp_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linalg_vector_norm_at(const char *file, int line,
@@ -417,6 +1680,93 @@ TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bia
     return tn_linear_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_linspace_at(const char *file, int line, const tn_linspace_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linspace, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linspace(tn_scalar start, tn_scalar end, int64_t steps, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_linspace_args a = {NULL, dtype, device, start, end, steps};
+    return tn_linspace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_log_at(const char *file, int line, const tn_log_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_log, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_log_inplace_at(const char *file, int line, const tn_log_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_log, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_log(tn_tensor *self) {
+    const tn_log_args a = {NULL, self};
+    return tn_log_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_log_(tn_tensor *self) {
+    const tn_log_args a = {NULL, self};
+    return tn_log_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_log10_at(const char *file, int line, const tn_log10_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_log10, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_log10_inplace_at(const char *file, int line, const tn_log10_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_log10, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_log10(tn_tensor *self) {
+    const tn_log10_args a = {NULL, self};
+    return tn_log10_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_log10_(tn_tensor *self) {
+    const tn_log10_args a = {NULL, self};
+    return tn_log10_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_log1p_at(const char *file, int line, const tn_log1p_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_log1p, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_log1p_inplace_at(const char *file, int line, const tn_log1p_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_log1p, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_log1p(tn_tensor *self) {
+    const tn_log1p_args a = {NULL, self};
+    return tn_log1p_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_log1p_(tn_tensor *self) {
+    const tn_log1p_args a = {NULL, self};
+    return tn_log1p_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_log2_at(const char *file, int line, const tn_log2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_log2, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_log2_inplace_at(const char *file, int line, const tn_log2_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_log2, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_log2(tn_tensor *self) {
+    const tn_log2_args a = {NULL, self};
+    return tn_log2_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_log2_(tn_tensor *self) {
+    const tn_log2_args a = {NULL, self};
+    return tn_log2_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_log_softmax_at(const char *file, int line, const tn_log_softmax_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_log_softmax, TN_PLAIN, file, line, args, &r);
@@ -439,6 +1789,86 @@ TN_API tn_tensor *tnp_log_softmax_backward(tn_tensor *grad_output, tn_tensor *ou
     return tn_log_softmax_backward_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_logical_and_at(const char *file, int line, const tn_logical_and_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logical_and, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_logical_and_inplace_at(const char *file, int line,
+    const tn_logical_and_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logical_and, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_logical_and(tn_tensor *self, tn_tensor *other) {
+    const tn_logical_and_args a = {NULL, self, other};
+    return tn_logical_and_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_logical_and_(tn_tensor *self, tn_tensor *other) {
+    const tn_logical_and_args a = {NULL, self, other};
+    return tn_logical_and_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_logical_not_at(const char *file, int line, const tn_logical_not_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logical_not, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_logical_not_inplace_at(const char *file, int line,
+    const tn_logical_not_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logical_not, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_logical_not(tn_tensor *self) {
+    const tn_logical_not_args a = {NULL, self};
+    return tn_logical_not_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_logical_not_(tn_tensor *self) {
+    const tn_logical_not_args a = {NULL, self};
+    return tn_logical_not_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_logical_or_at(const char *file, int line, const tn_logical_or_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logical_or, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_logical_or_inplace_at(const char *file, int line,
+    const tn_logical_or_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logical_or, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_logical_or(tn_tensor *self, tn_tensor *other) {
+    const tn_logical_or_args a = {NULL, self, other};
+    return tn_logical_or_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_logical_or_(tn_tensor *self, tn_tensor *other) {
+    const tn_logical_or_args a = {NULL, self, other};
+    return tn_logical_or_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_logical_xor_at(const char *file, int line, const tn_logical_xor_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logical_xor, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_logical_xor_inplace_at(const char *file, int line,
+    const tn_logical_xor_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_logical_xor, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_logical_xor(tn_tensor *self, tn_tensor *other) {
+    const tn_logical_xor_args a = {NULL, self, other};
+    return tn_logical_xor_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_logical_xor_(tn_tensor *self, tn_tensor *other) {
+    const tn_logical_xor_args a = {NULL, self, other};
+    return tn_logical_xor_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_logsumexp_at(const char *file, int line, const tn_logsumexp_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_logsumexp, TN_PLAIN, file, line, args, &r);
@@ -447,6 +1877,93 @@ TN_API tn_tensor *tn_logsumexp_at(const char *file, int line, const tn_logsumexp
 TN_API tn_tensor *tnp_logsumexp(tn_tensor *self, tn_ints dim, bool keepdim) {
     const tn_logsumexp_args a = {NULL, keepdim, self, dim};
     return tn_logsumexp_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_lt_at(const char *file, int line, const tn_lt_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lt, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_lt_inplace_at(const char *file, int line, const tn_lt_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_lt, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_lt(tn_tensor *self, tn_tensor *other) {
+    const tn_lt_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_lt_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_lt_(tn_tensor *self, tn_tensor *other) {
+    const tn_lt_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_lt_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_lt_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_lt_args a = {NULL, self, NULL, other};
+    return tn_lt_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_lt_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_lt_args a = {NULL, self, NULL, other};
+    return tn_lt_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_masked_fill_at(const char *file, int line, const tn_masked_fill_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_masked_fill, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_masked_fill_inplace_at(const char *file, int line,
+    const tn_masked_fill_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_masked_fill, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_masked_fill(tn_tensor *self, tn_tensor *mask, tn_tensor *value) {
+    const tn_masked_fill_args a = {NULL, self, mask, value, {0, 0, 0, 0}};
+    return tn_masked_fill_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_masked_fill_(tn_tensor *self, tn_tensor *mask, tn_tensor *value) {
+    const tn_masked_fill_args a = {NULL, self, mask, value, {0, 0, 0, 0}};
+    return tn_masked_fill_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_masked_fill_scalar(tn_tensor *self, tn_tensor *mask, tn_scalar value) {
+    const tn_masked_fill_args a = {NULL, self, mask, NULL, value};
+    return tn_masked_fill_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_masked_fill_scalar_(tn_tensor *self, tn_tensor *mask, tn_scalar value) {
+    const tn_masked_fill_args a = {NULL, self, mask, NULL, value};
+    return tn_masked_fill_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_masked_scatter_at(const char *file, int line,
+    const tn_masked_scatter_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_masked_scatter, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_masked_scatter_inplace_at(const char *file, int line,
+    const tn_masked_scatter_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_masked_scatter, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_masked_scatter(tn_tensor *self, tn_tensor *mask, tn_tensor *source) {
+    const tn_masked_scatter_args a = {NULL, self, mask, source};
+    return tn_masked_scatter_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_masked_scatter_(tn_tensor *self, tn_tensor *mask, tn_tensor *source) {
+    const tn_masked_scatter_args a = {NULL, self, mask, source};
+    return tn_masked_scatter_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_masked_select_at(const char *file, int line,
+    const tn_masked_select_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_masked_select, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_masked_select(tn_tensor *self, tn_tensor *mask) {
+    const tn_masked_select_args a = {self, mask};
+    return tn_masked_select_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_matmul_at(const char *file, int line, const tn_matmul_args *args) {
@@ -517,6 +2034,16 @@ TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_in
     return tn_max_pool2d_pick_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_maximum_at(const char *file, int line, const tn_maximum_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_maximum, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_maximum(tn_tensor *self, tn_tensor *other) {
+    const tn_maximum_args a = {NULL, self, other};
+    return tn_maximum_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_mean, TN_PLAIN, file, line, args, &r);
@@ -525,6 +2052,16 @@ TN_API tn_tensor *tn_mean_at(const char *file, int line, const tn_mean_args *arg
 TN_API tn_tensor *tnp_mean(tn_tensor *self, tn_ints dim, bool keepdim, tn_dtype dtype) {
     const tn_mean_args a = {NULL, dim, keepdim, dtype, self};
     return tn_mean_at(NULL, 0, &a);
+}
+
+TN_API tn_list tn_meshgrid_at(const char *file, int line, const tn_meshgrid_args *args) {
+    tn_list r;
+    tn_call(&tni_row_meshgrid, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_list tnp_meshgrid(tn_tensors tensors, const char *indexing) {
+    const tn_meshgrid_args a = {indexing, tensors};
+    return tn_meshgrid_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_min_at(const char *file, int line, const tn_min_args *args) {
@@ -547,6 +2084,16 @@ TN_API tn_values_indices tnp_min_dim(tn_tensor *self, int64_t dim, bool keepdim)
     return tn_min_dim_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_minimum_at(const char *file, int line, const tn_minimum_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_minimum, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_minimum(tn_tensor *self, tn_tensor *other) {
+    const tn_minimum_args a = {NULL, self, other};
+    return tn_minimum_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_mm_at(const char *file, int line, const tn_mm_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_mm, TN_PLAIN, file, line, args, &r);
@@ -565,6 +2112,33 @@ TN_API tn_tensor *tn_movedim_at(const char *file, int line, const tn_movedim_arg
 TN_API tn_tensor *tnp_movedim(tn_tensor *self, tn_ints source, tn_ints destination) {
     const tn_movedim_args a = {self, source, destination};
     return tn_movedim_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_mul_at(const char *file, int line, const tn_mul_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_mul, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_mul_inplace_at(const char *file, int line, const tn_mul_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_mul, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_mul(tn_tensor *self, tn_tensor *other) {
+    const tn_mul_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_mul_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_mul_(tn_tensor *self, tn_tensor *other) {
+    const tn_mul_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_mul_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_mul_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_mul_args a = {NULL, self, NULL, other};
+    return tn_mul_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_mul_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_mul_args a = {NULL, self, NULL, other};
+    return tn_mul_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_mv_at(const char *file, int line, const tn_mv_args *args) {
@@ -587,6 +2161,105 @@ TN_API tn_tensor *tnp_narrow(tn_tensor *self, int64_t dim, int64_t start, int64_
     return tn_narrow_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_ne_at(const char *file, int line, const tn_ne_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ne, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_ne_inplace_at(const char *file, int line, const tn_ne_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ne, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_ne(tn_tensor *self, tn_tensor *other) {
+    const tn_ne_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_ne_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_ne_(tn_tensor *self, tn_tensor *other) {
+    const tn_ne_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_ne_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_ne_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_ne_args a = {NULL, self, NULL, other};
+    return tn_ne_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_ne_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_ne_args a = {NULL, self, NULL, other};
+    return tn_ne_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_neg_at(const char *file, int line, const tn_neg_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_neg, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_neg_inplace_at(const char *file, int line, const tn_neg_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_neg, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_neg(tn_tensor *self) {
+    const tn_neg_args a = {NULL, self};
+    return tn_neg_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_neg_(tn_tensor *self) {
+    const tn_neg_args a = {NULL, self};
+    return tn_neg_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_new_empty_at(const char *file, int line, const tn_new_empty_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_new_empty, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_new_empty(tn_tensor *self, tn_ints size, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_new_empty_args a = {dtype, device, self, size};
+    return tn_new_empty_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_new_full_at(const char *file, int line, const tn_new_full_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_new_full, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_new_full(tn_tensor *self, tn_ints size, tn_scalar fill_value, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_new_full_args a = {dtype, device, self, size, fill_value};
+    return tn_new_full_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_new_ones_at(const char *file, int line, const tn_new_ones_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_new_ones, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_new_ones(tn_tensor *self, tn_ints size, tn_dtype dtype, tn_device_id device) {
+    const tn_new_ones_args a = {dtype, device, self, size};
+    return tn_new_ones_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_new_zeros_at(const char *file, int line, const tn_new_zeros_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_new_zeros, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_new_zeros(tn_tensor *self, tn_ints size, tn_dtype dtype, tn_device_id device)
+    {
+    const tn_new_zeros_args a = {dtype, device, self, size};
+    return tn_new_zeros_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_nonzero_at(const char *file, int line, const tn_nonzero_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nonzero, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_nonzero(tn_tensor *self) {
+    const tn_nonzero_args a = {self};
+    return tn_nonzero_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_norm_at(const char *file, int line, const tn_norm_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_norm, TN_PLAIN, file, line, args, &r);
@@ -596,6 +2269,46 @@ TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepd
     {
     const tn_norm_args a = {NULL, p, dim, keepdim, dtype, self};
     return tn_norm_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_normal_inplace_at(const char *file, int line, const tn_normal_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_normal, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_normal_(tn_tensor *self, double mean, double std, tn_generator *generator) {
+    const tn_normal_args a = {mean, std, generator, self};
+    return tn_normal_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_one_hot_at(const char *file, int line, const tn_one_hot_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_one_hot, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_one_hot(tn_tensor *self, int64_t num_classes) {
+    const tn_one_hot_args a = {num_classes, self};
+    return tn_one_hot_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_ones_at(const char *file, int line, const tn_ones_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ones, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_ones(tn_ints size, tn_dtype dtype, tn_device_id device) {
+    const tn_ones_args a = {NULL, dtype, device, size};
+    return tn_ones_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_ones_like_at(const char *file, int line, const tn_ones_like_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_ones_like, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_ones_like(tn_tensor *self, tn_dtype dtype, tn_device_id device) {
+    const tn_ones_like_args a = {dtype, device, self};
+    return tn_ones_like_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_permute_at(const char *file, int line, const tn_permute_args *args) {
@@ -608,6 +2321,37 @@ TN_API tn_tensor *tnp_permute(tn_tensor *self, tn_ints dims) {
     return tn_permute_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_pow_at(const char *file, int line, const tn_pow_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_pow, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_pow_inplace_at(const char *file, int line, const tn_pow_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_pow, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_pow(tn_tensor *self, tn_tensor *exponent) {
+    const tn_pow_args a = {NULL, self, exponent, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_pow_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_pow_(tn_tensor *self, tn_tensor *exponent) {
+    const tn_pow_args a = {NULL, self, exponent, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_pow_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_pow_scalar(tn_tensor *self, tn_scalar exponent) {
+    const tn_pow_args a = {NULL, self, NULL, {0, 0, 0, 0}, exponent};
+    return tn_pow_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_pow_scalar_(tn_tensor *self, tn_scalar exponent) {
+    const tn_pow_args a = {NULL, self, NULL, {0, 0, 0, 0}, exponent};
+    return tn_pow_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_pow_scalar_self(tn_scalar self, tn_tensor *exponent) {
+    const tn_pow_args a = {NULL, NULL, exponent, self, {0, 0, 0, 0}};
+    return tn_pow_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_prod_at(const char *file, int line, const tn_prod_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_prod, TN_PLAIN, file, line, args, &r);
@@ -618,6 +2362,81 @@ TN_API tn_tensor *tnp_prod(tn_tensor *self, int64_t dim, bool keepdim, tn_dtype 
     return tn_prod_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_rand_at(const char *file, int line, const tn_rand_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_rand, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_rand(tn_ints size, tn_generator *generator, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_rand_args a = {NULL, generator, dtype, device, size};
+    return tn_rand_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_rand_like_at(const char *file, int line, const tn_rand_like_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_rand_like, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_rand_like(tn_tensor *self, tn_generator *generator) {
+    const tn_rand_like_args a = {generator, self};
+    return tn_rand_like_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_randint_at(const char *file, int line, const tn_randint_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_randint, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_randint(int64_t high, tn_ints size, tn_generator *generator, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_randint_args a = {NULL, generator, dtype, device, high, size};
+    return tn_randint_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_randint_low_at(const char *file, int line, const tn_randint_low_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_randint_low, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_randint_low(int64_t low, int64_t high, tn_ints size, tn_generator *generator,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_randint_low_args a = {NULL, generator, dtype, device, low, high, size};
+    return tn_randint_low_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_randn_at(const char *file, int line, const tn_randn_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_randn, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_randn(tn_ints size, tn_generator *generator, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_randn_args a = {NULL, generator, dtype, device, size};
+    return tn_randn_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_randn_like_at(const char *file, int line, const tn_randn_like_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_randn_like, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_randn_like(tn_tensor *self, tn_generator *generator) {
+    const tn_randn_like_args a = {generator, self};
+    return tn_randn_like_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_randperm_at(const char *file, int line, const tn_randperm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_randperm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_randperm(int64_t n, tn_generator *generator, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_randperm_args a = {NULL, generator, dtype, device, n};
+    return tn_randperm_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_real_at(const char *file, int line, const tn_real_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_real, TN_PLAIN, file, line, args, &r);
@@ -626,6 +2445,73 @@ TN_API tn_tensor *tn_real_at(const char *file, int line, const tn_real_args *arg
 TN_API tn_tensor *tnp_real(tn_tensor *self) {
     const tn_real_args a = {self};
     return tn_real_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_reciprocal_at(const char *file, int line, const tn_reciprocal_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_reciprocal, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_reciprocal_inplace_at(const char *file, int line,
+    const tn_reciprocal_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_reciprocal, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_reciprocal(tn_tensor *self) {
+    const tn_reciprocal_args a = {NULL, self};
+    return tn_reciprocal_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_reciprocal_(tn_tensor *self) {
+    const tn_reciprocal_args a = {NULL, self};
+    return tn_reciprocal_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_relu_at(const char *file, int line, const tn_relu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_relu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_relu_inplace_at(const char *file, int line, const tn_relu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_relu, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_relu(tn_tensor *self) {
+    const tn_relu_args a = {NULL, self};
+    return tn_relu_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_relu_(tn_tensor *self) {
+    const tn_relu_args a = {NULL, self};
+    return tn_relu_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_remainder_at(const char *file, int line, const tn_remainder_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_remainder, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_remainder_inplace_at(const char *file, int line,
+    const tn_remainder_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_remainder, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_remainder(tn_tensor *self, tn_tensor *other) {
+    const tn_remainder_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_remainder_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_remainder_(tn_tensor *self, tn_tensor *other) {
+    const tn_remainder_args a = {NULL, self, other, {0, 0, 0, 0}};
+    return tn_remainder_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_remainder_scalar(tn_tensor *self, tn_scalar other) {
+    const tn_remainder_args a = {NULL, self, NULL, other};
+    return tn_remainder_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_remainder_scalar_(tn_tensor *self, tn_scalar other) {
+    const tn_remainder_args a = {NULL, self, NULL, other};
+    return tn_remainder_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_repeat_at(const char *file, int line, const tn_repeat_args *args) {
@@ -658,6 +2544,133 @@ TN_API tn_tensor *tnp_roll(tn_tensor *self, tn_ints shifts, tn_ints dims) {
     return tn_roll_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_round_at(const char *file, int line, const tn_round_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_round, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_round_inplace_at(const char *file, int line, const tn_round_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_round, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_round(tn_tensor *self) {
+    const tn_round_args a = {NULL, self};
+    return tn_round_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_round_(tn_tensor *self) {
+    const tn_round_args a = {NULL, self};
+    return tn_round_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_rsqrt_at(const char *file, int line, const tn_rsqrt_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_rsqrt, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_rsqrt_inplace_at(const char *file, int line, const tn_rsqrt_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_rsqrt, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_rsqrt(tn_tensor *self) {
+    const tn_rsqrt_args a = {NULL, self};
+    return tn_rsqrt_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_rsqrt_(tn_tensor *self) {
+    const tn_rsqrt_args a = {NULL, self};
+    return tn_rsqrt_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_rsub_at(const char *file, int line, const tn_rsub_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_rsub, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_rsub(tn_tensor *self, tn_tensor *other, double alpha) {
+    const tn_rsub_args a = {NULL, alpha, self, other, {0, 0, 0, 0}};
+    return tn_rsub_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_rsub_scalar(tn_tensor *self, tn_scalar other, double alpha) {
+    const tn_rsub_args a = {NULL, alpha, self, NULL, other};
+    return tn_rsub_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_scaled_dot_product_attention_at(const char *file, int line,
+    const tn_scaled_dot_product_attention_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_scaled_dot_product_attention, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_scaled_dot_product_attention(tn_tensor *query, tn_tensor *key,
+    tn_tensor *value, tn_tensor *attn_mask, double dropout_p, bool is_causal, tn_maybe scale) {
+    const tn_scaled_dot_product_attention_args a = {NULL, attn_mask, dropout_p, is_causal, scale,
+        query, key, value};
+    return tn_scaled_dot_product_attention_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_scatter_at(const char *file, int line, const tn_scatter_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_scatter, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_scatter_inplace_at(const char *file, int line, const tn_scatter_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_scatter, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_scatter(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src) {
+    const tn_scatter_args a = {NULL, self, dim, index, src};
+    return tn_scatter_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src) {
+    const tn_scatter_args a = {NULL, self, dim, index, src};
+    return tn_scatter_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_scatter_add_at(const char *file, int line, const tn_scatter_add_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_scatter_add, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_scatter_add_inplace_at(const char *file, int line,
+    const tn_scatter_add_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_scatter_add, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_scatter_add(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src) {
+    const tn_scatter_add_args a = {NULL, self, dim, index, src};
+    return tn_scatter_add_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_scatter_add_(tn_tensor *self, int64_t dim, tn_tensor *index, tn_tensor *src) {
+    const tn_scatter_add_args a = {NULL, self, dim, index, src};
+    return tn_scatter_add_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_scatter_value_at(const char *file, int line,
+    const tn_scatter_value_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_scatter_value, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_scatter_value_inplace_at(const char *file, int line,
+    const tn_scatter_value_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_scatter_value, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_scatter_value(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_scalar value) {
+    const tn_scatter_value_args a = {NULL, self, dim, index, value};
+    return tn_scatter_value_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_scatter_value_(tn_tensor *self, int64_t dim, tn_tensor *index,
+    tn_scalar value) {
+    const tn_scatter_value_args a = {NULL, self, dim, index, value};
+    return tn_scatter_value_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_select_at(const char *file, int line, const tn_select_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_select, TN_PLAIN, file, line, args, &r);
@@ -666,6 +2679,123 @@ TN_API tn_tensor *tn_select_at(const char *file, int line, const tn_select_args 
 TN_API tn_tensor *tnp_select(tn_tensor *self, int64_t dim, int64_t index) {
     const tn_select_args a = {self, dim, index};
     return tn_select_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sigmoid_at(const char *file, int line, const tn_sigmoid_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sigmoid, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_sigmoid_inplace_at(const char *file, int line, const tn_sigmoid_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sigmoid, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sigmoid(tn_tensor *self) {
+    const tn_sigmoid_args a = {NULL, self};
+    return tn_sigmoid_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_sigmoid_(tn_tensor *self) {
+    const tn_sigmoid_args a = {NULL, self};
+    return tn_sigmoid_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sigmoid_backward_at(const char *file, int line,
+    const tn_sigmoid_backward_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sigmoid_backward, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sigmoid_backward(tn_tensor *grad_output, tn_tensor *output) {
+    const tn_sigmoid_backward_args a = {grad_output, output};
+    return tn_sigmoid_backward_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sign_at(const char *file, int line, const tn_sign_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sign, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_sign_inplace_at(const char *file, int line, const tn_sign_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sign, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sign(tn_tensor *self) {
+    const tn_sign_args a = {NULL, self};
+    return tn_sign_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_sign_(tn_tensor *self) {
+    const tn_sign_args a = {NULL, self};
+    return tn_sign_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_silu_at(const char *file, int line, const tn_silu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_silu, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_silu_inplace_at(const char *file, int line, const tn_silu_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_silu, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_silu(tn_tensor *self) {
+    const tn_silu_args a = {NULL, self};
+    return tn_silu_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_silu_(tn_tensor *self) {
+    const tn_silu_args a = {NULL, self};
+    return tn_silu_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_silu_backward_at(const char *file, int line,
+    const tn_silu_backward_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_silu_backward, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_silu_backward(tn_tensor *grad_output, tn_tensor *self) {
+    const tn_silu_backward_args a = {grad_output, self};
+    return tn_silu_backward_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sin_at(const char *file, int line, const tn_sin_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sin, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_sin_inplace_at(const char *file, int line, const tn_sin_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sin, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sin(tn_tensor *self) {
+    const tn_sin_args a = {NULL, self};
+    return tn_sin_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_sin_(tn_tensor *self) {
+    const tn_sin_args a = {NULL, self};
+    return tn_sin_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sinh_at(const char *file, int line, const tn_sinh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sinh, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_sinh_inplace_at(const char *file, int line, const tn_sinh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sinh, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sinh(tn_tensor *self) {
+    const tn_sinh_args a = {NULL, self};
+    return tn_sinh_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_sinh_(tn_tensor *self) {
+    const tn_sinh_args a = {NULL, self};
+    return tn_sinh_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_slice_at(const char *file, int line, const tn_slice_args *args) {
@@ -701,6 +2831,36 @@ TN_API tn_tensor *tnp_softmax_backward(tn_tensor *grad_output, tn_tensor *output
     return tn_softmax_backward_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_softplus_at(const char *file, int line, const tn_softplus_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_softplus, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_softplus(tn_tensor *self, double beta, double threshold) {
+    const tn_softplus_args a = {NULL, beta, threshold, self};
+    return tn_softplus_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_softsign_at(const char *file, int line, const tn_softsign_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_softsign, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_softsign(tn_tensor *self) {
+    const tn_softsign_args a = {self};
+    return tn_softsign_at(NULL, 0, &a);
+}
+
+TN_API tn_values_indices tn_sort_at(const char *file, int line, const tn_sort_args *args) {
+    tn_values_indices r;
+    tn_call(&tni_row_sort, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_values_indices tnp_sort(tn_tensor *self, int64_t dim, bool descending) {
+    const tn_sort_args a = {{NULL, NULL}, dim, descending, self};
+    return tn_sort_at(NULL, 0, &a);
+}
+
 TN_API tn_list tn_split_at(const char *file, int line, const tn_split_args *args) {
     tn_list r;
     tn_call(&tni_row_split, TN_PLAIN, file, line, args, &r);
@@ -720,6 +2880,44 @@ TN_API tn_list tn_split_with_sizes_at(const char *file, int line,
 TN_API tn_list tnp_split_with_sizes(tn_tensor *self, tn_ints split_sizes, int64_t dim) {
     const tn_split_with_sizes_args a = {dim, self, split_sizes};
     return tn_split_with_sizes_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sqrt_at(const char *file, int line, const tn_sqrt_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sqrt, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_sqrt_inplace_at(const char *file, int line, const tn_sqrt_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sqrt, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sqrt(tn_tensor *self) {
+    const tn_sqrt_args a = {NULL, self};
+    return tn_sqrt_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_sqrt_(tn_tensor *self) {
+    const tn_sqrt_args a = {NULL, self};
+    return tn_sqrt_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_square_at(const char *file, int line, const tn_square_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_square, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_square_inplace_at(const char *file, int line, const tn_square_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_square, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_square(tn_tensor *self) {
+    const tn_square_args a = {NULL, self};
+    return tn_square_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_square_(tn_tensor *self) {
+    const tn_square_args a = {NULL, self};
+    return tn_square_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_squeeze_at(const char *file, int line, const tn_squeeze_args *args) {
@@ -772,6 +2970,33 @@ TN_API tn_tensor *tnp_std(tn_tensor *self, tn_ints dim, tn_scalar correction, bo
     return tn_std_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_sub_at(const char *file, int line, const tn_sub_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sub, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_sub_inplace_at(const char *file, int line, const tn_sub_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sub, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sub(tn_tensor *self, tn_tensor *other, double alpha) {
+    const tn_sub_args a = {NULL, alpha, self, other, {0, 0, 0, 0}};
+    return tn_sub_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_sub_(tn_tensor *self, tn_tensor *other, double alpha) {
+    const tn_sub_args a = {NULL, alpha, self, other, {0, 0, 0, 0}};
+    return tn_sub_inplace_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_sub_scalar(tn_tensor *self, tn_scalar other, double alpha) {
+    const tn_sub_args a = {NULL, alpha, self, NULL, other};
+    return tn_sub_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_sub_scalar_(tn_tensor *self, tn_scalar other, double alpha) {
+    const tn_sub_args a = {NULL, alpha, self, NULL, other};
+    return tn_sub_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_sum_at(const char *file, int line, const tn_sum_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_sum, TN_PLAIN, file, line, args, &r);
@@ -790,6 +3015,98 @@ TN_API tn_tensor *tn_t_at(const char *file, int line, const tn_t_args *args) {
 TN_API tn_tensor *tnp_t(tn_tensor *self) {
     const tn_t_args a = {self};
     return tn_t_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_take_along_dim_at(const char *file, int line,
+    const tn_take_along_dim_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_take_along_dim, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_take_along_dim(tn_tensor *self, tn_tensor *indices, int64_t dim) {
+    const tn_take_along_dim_args a = {NULL, dim, self, indices};
+    return tn_take_along_dim_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_tan_at(const char *file, int line, const tn_tan_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_tan, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_tan_inplace_at(const char *file, int line, const tn_tan_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_tan, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_tan(tn_tensor *self) {
+    const tn_tan_args a = {NULL, self};
+    return tn_tan_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_tan_(tn_tensor *self) {
+    const tn_tan_args a = {NULL, self};
+    return tn_tan_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_tanh_at(const char *file, int line, const tn_tanh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_tanh, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_tanh_inplace_at(const char *file, int line, const tn_tanh_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_tanh, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_tanh(tn_tensor *self) {
+    const tn_tanh_args a = {NULL, self};
+    return tn_tanh_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_tanh_(tn_tensor *self) {
+    const tn_tanh_args a = {NULL, self};
+    return tn_tanh_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_tanh_backward_at(const char *file, int line,
+    const tn_tanh_backward_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_tanh_backward, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_tanh_backward(tn_tensor *grad_output, tn_tensor *output) {
+    const tn_tanh_backward_args a = {grad_output, output};
+    return tn_tanh_backward_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_threshold_at(const char *file, int line, const tn_threshold_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_threshold, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_threshold_inplace_at(const char *file, int line,
+    const tn_threshold_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_threshold, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_threshold(tn_tensor *self, tn_scalar threshold, tn_scalar value) {
+    const tn_threshold_args a = {NULL, self, threshold, value};
+    return tn_threshold_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_threshold_(tn_tensor *self, tn_scalar threshold, tn_scalar value) {
+    const tn_threshold_args a = {NULL, self, threshold, value};
+    return tn_threshold_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_threshold_backward_at(const char *file, int line,
+    const tn_threshold_backward_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_threshold_backward, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_threshold_backward(tn_tensor *grad_output, tn_tensor *self,
+    tn_scalar threshold) {
+    const tn_threshold_backward_args a = {grad_output, self, threshold};
+    return tn_threshold_backward_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_to_at(const char *file, int line, const tn_to_args *args) {
@@ -811,6 +3128,17 @@ TN_API tn_tensor *tn_to_dtype_at(const char *file, int line, const tn_to_dtype_a
 TN_API tn_tensor *tnp_to_dtype(tn_tensor *self, tn_dtype dtype, bool non_blocking, bool copy) {
     const tn_to_dtype_args a = {non_blocking, copy, self, dtype};
     return tn_to_dtype_at(NULL, 0, &a);
+}
+
+TN_API tn_values_indices tn_topk_at(const char *file, int line, const tn_topk_args *args) {
+    tn_values_indices r;
+    tn_call(&tni_row_topk, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_values_indices tnp_topk(tn_tensor *self, int64_t k, int64_t dim, bool largest,
+    bool sorted) {
+    const tn_topk_args a = {{NULL, NULL}, dim, largest, sorted, self, k};
+    return tn_topk_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_transpose_at(const char *file, int line, const tn_transpose_args *args) {
@@ -861,6 +3189,25 @@ TN_API tn_tensor *tnp_triu_(tn_tensor *self, int64_t diagonal) {
     return tn_triu_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_trunc_at(const char *file, int line, const tn_trunc_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_trunc, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_trunc_inplace_at(const char *file, int line, const tn_trunc_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_trunc, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_trunc(tn_tensor *self) {
+    const tn_trunc_args a = {NULL, self};
+    return tn_trunc_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_trunc_(tn_tensor *self) {
+    const tn_trunc_args a = {NULL, self};
+    return tn_trunc_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_list tn_unbind_at(const char *file, int line, const tn_unbind_args *args) {
     tn_list r;
     tn_call(&tni_row_unbind, TN_PLAIN, file, line, args, &r);
@@ -879,6 +3226,16 @@ TN_API tn_tensor *tn_unflatten_at(const char *file, int line, const tn_unflatten
 TN_API tn_tensor *tnp_unflatten(tn_tensor *self, int64_t dim, tn_ints sizes) {
     const tn_unflatten_args a = {self, dim, sizes};
     return tn_unflatten_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_uniform_inplace_at(const char *file, int line, const tn_uniform_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_uniform, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_uniform_(tn_tensor *self, double from, double to, tn_generator *generator) {
+    const tn_uniform_args a = {from, to, generator, self};
+    return tn_uniform_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_unsqueeze_at(const char *file, int line, const tn_unsqueeze_args *args) {
@@ -944,6 +3301,28 @@ TN_API tn_tensor *tnp_view_as_real(tn_tensor *self) {
     return tn_view_as_real_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_where_at(const char *file, int line, const tn_where_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_where, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_where(tn_tensor *condition, tn_tensor *self, tn_tensor *other) {
+    const tn_where_args a = {NULL, condition, self, other, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    return tn_where_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_where_scalar(tn_tensor *condition, tn_tensor *self, tn_scalar other) {
+    const tn_where_args a = {NULL, condition, self, NULL, {0, 0, 0, 0}, other};
+    return tn_where_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_where_scalar_self(tn_tensor *condition, tn_scalar self, tn_tensor *other) {
+    const tn_where_args a = {NULL, condition, NULL, other, self, {0, 0, 0, 0}};
+    return tn_where_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_where_scalars(tn_tensor *condition, tn_scalar self, tn_scalar other) {
+    const tn_where_args a = {NULL, condition, NULL, NULL, self, other};
+    return tn_where_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_zero_inplace_at(const char *file, int line, const tn_zero_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_zero, TN_IN_PLACE, file, line, args, &r);
@@ -952,6 +3331,26 @@ TN_API tn_tensor *tn_zero_inplace_at(const char *file, int line, const tn_zero_a
 TN_API tn_tensor *tnp_zero_(tn_tensor *self) {
     const tn_zero_args a = {self};
     return tn_zero_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_zeros_at(const char *file, int line, const tn_zeros_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_zeros, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_zeros(tn_ints size, tn_dtype dtype, tn_device_id device) {
+    const tn_zeros_args a = {NULL, dtype, device, size};
+    return tn_zeros_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_zeros_like_at(const char *file, int line, const tn_zeros_like_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_zeros_like, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_zeros_like(tn_tensor *self, tn_dtype dtype, tn_device_id device) {
+    const tn_zeros_like_args a = {dtype, device, self};
+    return tn_zeros_like_at(NULL, 0, &a);
 }
 
 TNI_EXTERN_C_END

@@ -7,26 +7,51 @@
 #include "../call/rowform.h"
 
 enum tni_row_number {
+    TNI_ROW_abs,
+    TNI_ROW_acos,
     TNI_ROW_adaptive_avg_pool2d,
     TNI_ROW_adaptive_avg_pool2d_input_grad,
+    TNI_ROW_add,
+    TNI_ROW_addcdiv,
+    TNI_ROW_addcmul,
     TNI_ROW_addmm,
     TNI_ROW_all,
     TNI_ROW_all_dims,
+    TNI_ROW_allclose,
     TNI_ROW_amax,
     TNI_ROW_amin,
     TNI_ROW_aminmax,
     TNI_ROW_any,
     TNI_ROW_any_dims,
+    TNI_ROW_arange,
+    TNI_ROW_arange_start,
+    TNI_ROW_arange_start_step,
     TNI_ROW_argmax,
     TNI_ROW_argmin,
+    TNI_ROW_argsort,
     TNI_ROW_as_strided,
     TNI_ROW_as_strided_scatter,
+    TNI_ROW_asin,
+    TNI_ROW_atan,
     TNI_ROW_avg_pool2d,
     TNI_ROW_avg_pool2d_input_grad,
+    TNI_ROW_bernoulli,
+    TNI_ROW_bernoulli_float,
+    TNI_ROW_bitwise_and,
+    TNI_ROW_bitwise_left_shift,
+    TNI_ROW_bitwise_not,
+    TNI_ROW_bitwise_or,
+    TNI_ROW_bitwise_right_shift,
+    TNI_ROW_bitwise_xor,
     TNI_ROW_bmm,
     TNI_ROW_broadcast_to,
     TNI_ROW_cat,
+    TNI_ROW_ceil,
     TNI_ROW_chunk,
+    TNI_ROW_clamp,
+    TNI_ROW_clamp_max,
+    TNI_ROW_clamp_min,
+    TNI_ROW_clamp_tensor,
     TNI_ROW_clone,
     TNI_ROW_conj,
     TNI_ROW_contiguous,
@@ -34,86 +59,294 @@ enum tni_row_number {
     TNI_ROW_conv2d_input_grad,
     TNI_ROW_conv2d_weight_grad,
     TNI_ROW_copy,
+    TNI_ROW_cos,
+    TNI_ROW_cosh,
     TNI_ROW_cumsum,
     TNI_ROW_detach,
     TNI_ROW_diagonal,
+    TNI_ROW_div,
+    TNI_ROW_div_mode,
+    TNI_ROW_div_trunc,
     TNI_ROW_dot,
+    TNI_ROW_dropout,
+    TNI_ROW_elu,
+    TNI_ROW_embedding,
+    TNI_ROW_embedding_dense_backward,
+    TNI_ROW_empty,
+    TNI_ROW_empty_like,
+    TNI_ROW_eq,
+    TNI_ROW_equal,
+    TNI_ROW_erf,
+    TNI_ROW_exp,
     TNI_ROW_expand,
     TNI_ROW_expand_as,
+    TNI_ROW_expm1,
+    TNI_ROW_exponential,
+    TNI_ROW_eye,
+    TNI_ROW_eye_m,
     TNI_ROW_fill,
     TNI_ROW_flatten,
     TNI_ROW_flip,
+    TNI_ROW_floor,
+    TNI_ROW_floor_divide,
+    TNI_ROW_fmod,
+    TNI_ROW_frac,
+    TNI_ROW_full,
+    TNI_ROW_full_like,
+    TNI_ROW_gather,
+    TNI_ROW_ge,
+    TNI_ROW_gelu,
+    TNI_ROW_gelu_erf,
+    TNI_ROW_gelu_erf_backward,
+    TNI_ROW_gelu_tanh,
+    TNI_ROW_gt,
     TNI_ROW_imag,
+    TNI_ROW_index,
+    TNI_ROW_index_add,
+    TNI_ROW_index_put,
+    TNI_ROW_index_select,
+    TNI_ROW_isclose,
+    TNI_ROW_isfinite,
+    TNI_ROW_isinf,
+    TNI_ROW_isnan,
+    TNI_ROW_le,
+    TNI_ROW_leaky_relu,
+    TNI_ROW_leaky_relu_backward,
+    TNI_ROW_lerp,
     TNI_ROW_linalg_vector_norm,
     TNI_ROW_linear,
+    TNI_ROW_linspace,
+    TNI_ROW_log,
+    TNI_ROW_log10,
+    TNI_ROW_log1p,
+    TNI_ROW_log2,
     TNI_ROW_log_softmax,
     TNI_ROW_log_softmax_backward,
+    TNI_ROW_logical_and,
+    TNI_ROW_logical_not,
+    TNI_ROW_logical_or,
+    TNI_ROW_logical_xor,
     TNI_ROW_logsumexp,
+    TNI_ROW_lt,
+    TNI_ROW_masked_fill,
+    TNI_ROW_masked_scatter,
+    TNI_ROW_masked_select,
     TNI_ROW_matmul,
     TNI_ROW_max,
     TNI_ROW_max_dim,
     TNI_ROW_max_pool2d,
     TNI_ROW_max_pool2d_input_grad,
     TNI_ROW_max_pool2d_pick,
+    TNI_ROW_maximum,
     TNI_ROW_mean,
+    TNI_ROW_meshgrid,
     TNI_ROW_min,
     TNI_ROW_min_dim,
+    TNI_ROW_minimum,
     TNI_ROW_mm,
     TNI_ROW_movedim,
+    TNI_ROW_mul,
     TNI_ROW_mv,
     TNI_ROW_narrow,
+    TNI_ROW_ne,
+    TNI_ROW_neg,
+    TNI_ROW_new_empty,
+    TNI_ROW_new_full,
+    TNI_ROW_new_ones,
+    TNI_ROW_new_zeros,
+    TNI_ROW_nonzero,
     TNI_ROW_norm,
+    TNI_ROW_normal,
+    TNI_ROW_one_hot,
+    TNI_ROW_ones,
+    TNI_ROW_ones_like,
     TNI_ROW_permute,
+    TNI_ROW_pow,
     TNI_ROW_prod,
+    TNI_ROW_rand,
+    TNI_ROW_rand_like,
+    TNI_ROW_randint,
+    TNI_ROW_randint_low,
+    TNI_ROW_randn,
+    TNI_ROW_randn_like,
+    TNI_ROW_randperm,
     TNI_ROW_real,
+    TNI_ROW_reciprocal,
+    TNI_ROW_relu,
+    TNI_ROW_remainder,
     TNI_ROW_repeat,
     TNI_ROW_reshape,
     TNI_ROW_roll,
+    TNI_ROW_round,
+    TNI_ROW_rsqrt,
+    TNI_ROW_rsub,
+    TNI_ROW_scaled_dot_product_attention,
+    TNI_ROW_scatter,
+    TNI_ROW_scatter_add,
+    TNI_ROW_scatter_value,
     TNI_ROW_select,
+    TNI_ROW_sigmoid,
+    TNI_ROW_sigmoid_backward,
+    TNI_ROW_sign,
+    TNI_ROW_silu,
+    TNI_ROW_silu_backward,
+    TNI_ROW_sin,
+    TNI_ROW_sinh,
     TNI_ROW_slice,
     TNI_ROW_softmax,
     TNI_ROW_softmax_backward,
+    TNI_ROW_softplus,
+    TNI_ROW_softsign,
+    TNI_ROW_sort,
     TNI_ROW_split,
     TNI_ROW_split_with_sizes,
+    TNI_ROW_sqrt,
+    TNI_ROW_square,
     TNI_ROW_squeeze,
     TNI_ROW_squeeze_dim,
     TNI_ROW_squeeze_dims,
     TNI_ROW_stack,
     TNI_ROW_std,
+    TNI_ROW_sub,
     TNI_ROW_sum,
     TNI_ROW_t,
+    TNI_ROW_take_along_dim,
+    TNI_ROW_tan,
+    TNI_ROW_tanh,
+    TNI_ROW_tanh_backward,
+    TNI_ROW_threshold,
+    TNI_ROW_threshold_backward,
     TNI_ROW_to,
     TNI_ROW_to_dtype,
+    TNI_ROW_topk,
     TNI_ROW_transpose,
     TNI_ROW_tril,
     TNI_ROW_triu,
+    TNI_ROW_trunc,
     TNI_ROW_unbind,
     TNI_ROW_unflatten,
+    TNI_ROW_uniform,
     TNI_ROW_unsqueeze,
     TNI_ROW_var,
     TNI_ROW_var_mean,
     TNI_ROW_view,
     TNI_ROW_view_as_complex,
     TNI_ROW_view_as_real,
+    TNI_ROW_where,
     TNI_ROW_zero,
+    TNI_ROW_zeros,
+    TNI_ROW_zeros_like,
     TNI_ROW_COUNT
 };
 
 /* Pointwise rows, in the order of TNI_LOOPS in loops.inl. */
 enum tni_loop_number {
+    TNI_LOOP_abs,
+    TNI_LOOP_acos,
+    TNI_LOOP_add,
+    TNI_LOOP_addcdiv,
+    TNI_LOOP_addcmul,
+    TNI_LOOP_asin,
+    TNI_LOOP_atan,
+    TNI_LOOP_bitwise_and,
+    TNI_LOOP_bitwise_left_shift,
+    TNI_LOOP_bitwise_not,
+    TNI_LOOP_bitwise_or,
+    TNI_LOOP_bitwise_right_shift,
+    TNI_LOOP_bitwise_xor,
+    TNI_LOOP_ceil,
+    TNI_LOOP_clamp_max,
+    TNI_LOOP_clamp_min,
+    TNI_LOOP_cos,
+    TNI_LOOP_cosh,
+    TNI_LOOP_div,
+    TNI_LOOP_div_trunc,
+    TNI_LOOP_elu,
+    TNI_LOOP_eq,
+    TNI_LOOP_erf,
+    TNI_LOOP_exp,
+    TNI_LOOP_expm1,
+    TNI_LOOP_floor,
+    TNI_LOOP_floor_divide,
+    TNI_LOOP_fmod,
+    TNI_LOOP_frac,
+    TNI_LOOP_ge,
+    TNI_LOOP_gelu_erf,
+    TNI_LOOP_gelu_erf_backward,
+    TNI_LOOP_gelu_tanh,
+    TNI_LOOP_gt,
+    TNI_LOOP_isfinite,
+    TNI_LOOP_isinf,
+    TNI_LOOP_isnan,
+    TNI_LOOP_le,
+    TNI_LOOP_leaky_relu,
+    TNI_LOOP_leaky_relu_backward,
+    TNI_LOOP_lerp,
+    TNI_LOOP_log,
+    TNI_LOOP_log10,
+    TNI_LOOP_log1p,
+    TNI_LOOP_log2,
+    TNI_LOOP_logical_and,
+    TNI_LOOP_logical_not,
+    TNI_LOOP_logical_or,
+    TNI_LOOP_logical_xor,
+    TNI_LOOP_lt,
+    TNI_LOOP_maximum,
+    TNI_LOOP_minimum,
+    TNI_LOOP_mul,
+    TNI_LOOP_ne,
+    TNI_LOOP_neg,
+    TNI_LOOP_pow,
+    TNI_LOOP_reciprocal,
+    TNI_LOOP_relu,
+    TNI_LOOP_remainder,
+    TNI_LOOP_round,
+    TNI_LOOP_rsqrt,
+    TNI_LOOP_rsub,
+    TNI_LOOP_sigmoid,
+    TNI_LOOP_sigmoid_backward,
+    TNI_LOOP_sign,
+    TNI_LOOP_silu,
+    TNI_LOOP_silu_backward,
+    TNI_LOOP_sin,
+    TNI_LOOP_sinh,
+    TNI_LOOP_softplus,
+    TNI_LOOP_softsign,
+    TNI_LOOP_sqrt,
+    TNI_LOOP_square,
+    TNI_LOOP_sub,
+    TNI_LOOP_tan,
+    TNI_LOOP_tanh,
+    TNI_LOOP_tanh_backward,
+    TNI_LOOP_threshold,
+    TNI_LOOP_threshold_backward,
+    TNI_LOOP_trunc,
+    TNI_LOOP_where,
     TNI_LOOP_COUNT
 };
 
+TN_PRIV_DECLARE(tn_gen, tni_gen_abs);
+TN_PRIV_DECLARE(tn_row, tni_row_abs);
+TN_PRIV_DECLARE(tn_gen, tni_gen_acos);
+TN_PRIV_DECLARE(tn_row, tni_row_acos);
 TN_PRIV_DECLARE(tn_gen, tni_gen_adaptive_avg_pool2d);
 TN_PRIV_DECLARE(tn_row, tni_row_adaptive_avg_pool2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_adaptive_avg_pool2d_input_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_adaptive_avg_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_add);
+TN_PRIV_DECLARE(tn_row, tni_row_add);
+TN_PRIV_DECLARE(tn_gen, tni_gen_addcdiv);
+TN_PRIV_DECLARE(tn_row, tni_row_addcdiv);
+TN_PRIV_DECLARE(tn_gen, tni_gen_addcmul);
+TN_PRIV_DECLARE(tn_row, tni_row_addcmul);
 TN_PRIV_DECLARE(tn_gen, tni_gen_addmm);
 TN_PRIV_DECLARE(tn_row, tni_row_addmm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_all);
 TN_PRIV_DECLARE(tn_row, tni_row_all);
 TN_PRIV_DECLARE(tn_gen, tni_gen_all_dims);
 TN_PRIV_DECLARE(tn_row, tni_row_all_dims);
+TN_PRIV_DECLARE(tn_gen, tni_gen_allclose);
+TN_PRIV_DECLARE(tn_row, tni_row_allclose);
 TN_PRIV_DECLARE(tn_gen, tni_gen_amax);
 TN_PRIV_DECLARE(tn_row, tni_row_amax);
 TN_PRIV_DECLARE(tn_gen, tni_gen_amin);
@@ -124,26 +357,64 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_any);
 TN_PRIV_DECLARE(tn_row, tni_row_any);
 TN_PRIV_DECLARE(tn_gen, tni_gen_any_dims);
 TN_PRIV_DECLARE(tn_row, tni_row_any_dims);
+TN_PRIV_DECLARE(tn_gen, tni_gen_arange);
+TN_PRIV_DECLARE(tn_row, tni_row_arange);
+TN_PRIV_DECLARE(tn_gen, tni_gen_arange_start);
+TN_PRIV_DECLARE(tn_row, tni_row_arange_start);
+TN_PRIV_DECLARE(tn_gen, tni_gen_arange_start_step);
+TN_PRIV_DECLARE(tn_row, tni_row_arange_start_step);
 TN_PRIV_DECLARE(tn_gen, tni_gen_argmax);
 TN_PRIV_DECLARE(tn_row, tni_row_argmax);
 TN_PRIV_DECLARE(tn_gen, tni_gen_argmin);
 TN_PRIV_DECLARE(tn_row, tni_row_argmin);
+TN_PRIV_DECLARE(tn_gen, tni_gen_argsort);
+TN_PRIV_DECLARE(tn_row, tni_row_argsort);
 TN_PRIV_DECLARE(tn_gen, tni_gen_as_strided);
 TN_PRIV_DECLARE(tn_row, tni_row_as_strided);
 TN_PRIV_DECLARE(tn_gen, tni_gen_as_strided_scatter);
 TN_PRIV_DECLARE(tn_row, tni_row_as_strided_scatter);
+TN_PRIV_DECLARE(tn_gen, tni_gen_asin);
+TN_PRIV_DECLARE(tn_row, tni_row_asin);
+TN_PRIV_DECLARE(tn_gen, tni_gen_atan);
+TN_PRIV_DECLARE(tn_row, tni_row_atan);
 TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d);
 TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d_input_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bernoulli);
+TN_PRIV_DECLARE(tn_row, tni_row_bernoulli);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bernoulli_float);
+TN_PRIV_DECLARE(tn_row, tni_row_bernoulli_float);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_and);
+TN_PRIV_DECLARE(tn_row, tni_row_bitwise_and);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_left_shift);
+TN_PRIV_DECLARE(tn_row, tni_row_bitwise_left_shift);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_not);
+TN_PRIV_DECLARE(tn_row, tni_row_bitwise_not);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_or);
+TN_PRIV_DECLARE(tn_row, tni_row_bitwise_or);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_right_shift);
+TN_PRIV_DECLARE(tn_row, tni_row_bitwise_right_shift);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_xor);
+TN_PRIV_DECLARE(tn_row, tni_row_bitwise_xor);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bmm);
 TN_PRIV_DECLARE(tn_row, tni_row_bmm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_broadcast_to);
 TN_PRIV_DECLARE(tn_row, tni_row_broadcast_to);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cat);
 TN_PRIV_DECLARE(tn_row, tni_row_cat);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ceil);
+TN_PRIV_DECLARE(tn_row, tni_row_ceil);
 TN_PRIV_DECLARE(tn_gen, tni_gen_chunk);
 TN_PRIV_DECLARE(tn_row, tni_row_chunk);
+TN_PRIV_DECLARE(tn_gen, tni_gen_clamp);
+TN_PRIV_DECLARE(tn_row, tni_row_clamp);
+TN_PRIV_DECLARE(tn_gen, tni_gen_clamp_max);
+TN_PRIV_DECLARE(tn_row, tni_row_clamp_max);
+TN_PRIV_DECLARE(tn_gen, tni_gen_clamp_min);
+TN_PRIV_DECLARE(tn_row, tni_row_clamp_min);
+TN_PRIV_DECLARE(tn_gen, tni_gen_clamp_tensor);
+TN_PRIV_DECLARE(tn_row, tni_row_clamp_tensor);
 TN_PRIV_DECLARE(tn_gen, tni_gen_clone);
 TN_PRIV_DECLARE(tn_row, tni_row_clone);
 TN_PRIV_DECLARE(tn_gen, tni_gen_conj);
@@ -158,36 +429,150 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_conv2d_weight_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_conv2d_weight_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_copy);
 TN_PRIV_DECLARE(tn_row, tni_row_copy);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cos);
+TN_PRIV_DECLARE(tn_row, tni_row_cos);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cosh);
+TN_PRIV_DECLARE(tn_row, tni_row_cosh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cumsum);
 TN_PRIV_DECLARE(tn_row, tni_row_cumsum);
 TN_PRIV_DECLARE(tn_gen, tni_gen_detach);
 TN_PRIV_DECLARE(tn_row, tni_row_detach);
 TN_PRIV_DECLARE(tn_gen, tni_gen_diagonal);
 TN_PRIV_DECLARE(tn_row, tni_row_diagonal);
+TN_PRIV_DECLARE(tn_gen, tni_gen_div);
+TN_PRIV_DECLARE(tn_row, tni_row_div);
+TN_PRIV_DECLARE(tn_gen, tni_gen_div_mode);
+TN_PRIV_DECLARE(tn_row, tni_row_div_mode);
+TN_PRIV_DECLARE(tn_gen, tni_gen_div_trunc);
+TN_PRIV_DECLARE(tn_row, tni_row_div_trunc);
 TN_PRIV_DECLARE(tn_gen, tni_gen_dot);
 TN_PRIV_DECLARE(tn_row, tni_row_dot);
+TN_PRIV_DECLARE(tn_gen, tni_gen_dropout);
+TN_PRIV_DECLARE(tn_row, tni_row_dropout);
+TN_PRIV_DECLARE(tn_gen, tni_gen_elu);
+TN_PRIV_DECLARE(tn_row, tni_row_elu);
+TN_PRIV_DECLARE(tn_gen, tni_gen_embedding);
+TN_PRIV_DECLARE(tn_row, tni_row_embedding);
+TN_PRIV_DECLARE(tn_gen, tni_gen_embedding_dense_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_embedding_dense_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_empty);
+TN_PRIV_DECLARE(tn_row, tni_row_empty);
+TN_PRIV_DECLARE(tn_gen, tni_gen_empty_like);
+TN_PRIV_DECLARE(tn_row, tni_row_empty_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_eq);
+TN_PRIV_DECLARE(tn_row, tni_row_eq);
+TN_PRIV_DECLARE(tn_gen, tni_gen_equal);
+TN_PRIV_DECLARE(tn_row, tni_row_equal);
+TN_PRIV_DECLARE(tn_gen, tni_gen_erf);
+TN_PRIV_DECLARE(tn_row, tni_row_erf);
+TN_PRIV_DECLARE(tn_gen, tni_gen_exp);
+TN_PRIV_DECLARE(tn_row, tni_row_exp);
 TN_PRIV_DECLARE(tn_gen, tni_gen_expand);
 TN_PRIV_DECLARE(tn_row, tni_row_expand);
 TN_PRIV_DECLARE(tn_gen, tni_gen_expand_as);
 TN_PRIV_DECLARE(tn_row, tni_row_expand_as);
+TN_PRIV_DECLARE(tn_gen, tni_gen_expm1);
+TN_PRIV_DECLARE(tn_row, tni_row_expm1);
+TN_PRIV_DECLARE(tn_gen, tni_gen_exponential);
+TN_PRIV_DECLARE(tn_row, tni_row_exponential);
+TN_PRIV_DECLARE(tn_gen, tni_gen_eye);
+TN_PRIV_DECLARE(tn_row, tni_row_eye);
+TN_PRIV_DECLARE(tn_gen, tni_gen_eye_m);
+TN_PRIV_DECLARE(tn_row, tni_row_eye_m);
 TN_PRIV_DECLARE(tn_gen, tni_gen_fill);
 TN_PRIV_DECLARE(tn_row, tni_row_fill);
 TN_PRIV_DECLARE(tn_gen, tni_gen_flatten);
 TN_PRIV_DECLARE(tn_row, tni_row_flatten);
 TN_PRIV_DECLARE(tn_gen, tni_gen_flip);
 TN_PRIV_DECLARE(tn_row, tni_row_flip);
+TN_PRIV_DECLARE(tn_gen, tni_gen_floor);
+TN_PRIV_DECLARE(tn_row, tni_row_floor);
+TN_PRIV_DECLARE(tn_gen, tni_gen_floor_divide);
+TN_PRIV_DECLARE(tn_row, tni_row_floor_divide);
+TN_PRIV_DECLARE(tn_gen, tni_gen_fmod);
+TN_PRIV_DECLARE(tn_row, tni_row_fmod);
+TN_PRIV_DECLARE(tn_gen, tni_gen_frac);
+TN_PRIV_DECLARE(tn_row, tni_row_frac);
+TN_PRIV_DECLARE(tn_gen, tni_gen_full);
+TN_PRIV_DECLARE(tn_row, tni_row_full);
+TN_PRIV_DECLARE(tn_gen, tni_gen_full_like);
+TN_PRIV_DECLARE(tn_row, tni_row_full_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_gather);
+TN_PRIV_DECLARE(tn_row, tni_row_gather);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ge);
+TN_PRIV_DECLARE(tn_row, tni_row_ge);
+TN_PRIV_DECLARE(tn_gen, tni_gen_gelu);
+TN_PRIV_DECLARE(tn_row, tni_row_gelu);
+TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_erf);
+TN_PRIV_DECLARE(tn_row, tni_row_gelu_erf);
+TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_erf_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_gelu_erf_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_tanh);
+TN_PRIV_DECLARE(tn_row, tni_row_gelu_tanh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_gt);
+TN_PRIV_DECLARE(tn_row, tni_row_gt);
 TN_PRIV_DECLARE(tn_gen, tni_gen_imag);
 TN_PRIV_DECLARE(tn_row, tni_row_imag);
+TN_PRIV_DECLARE(tn_gen, tni_gen_index);
+TN_PRIV_DECLARE(tn_row, tni_row_index);
+TN_PRIV_DECLARE(tn_gen, tni_gen_index_add);
+TN_PRIV_DECLARE(tn_row, tni_row_index_add);
+TN_PRIV_DECLARE(tn_gen, tni_gen_index_put);
+TN_PRIV_DECLARE(tn_row, tni_row_index_put);
+TN_PRIV_DECLARE(tn_gen, tni_gen_index_select);
+TN_PRIV_DECLARE(tn_row, tni_row_index_select);
+TN_PRIV_DECLARE(tn_gen, tni_gen_isclose);
+TN_PRIV_DECLARE(tn_row, tni_row_isclose);
+TN_PRIV_DECLARE(tn_gen, tni_gen_isfinite);
+TN_PRIV_DECLARE(tn_row, tni_row_isfinite);
+TN_PRIV_DECLARE(tn_gen, tni_gen_isinf);
+TN_PRIV_DECLARE(tn_row, tni_row_isinf);
+TN_PRIV_DECLARE(tn_gen, tni_gen_isnan);
+TN_PRIV_DECLARE(tn_row, tni_row_isnan);
+TN_PRIV_DECLARE(tn_gen, tni_gen_le);
+TN_PRIV_DECLARE(tn_row, tni_row_le);
+TN_PRIV_DECLARE(tn_gen, tni_gen_leaky_relu);
+TN_PRIV_DECLARE(tn_row, tni_row_leaky_relu);
+TN_PRIV_DECLARE(tn_gen, tni_gen_leaky_relu_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_leaky_relu_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_lerp);
+TN_PRIV_DECLARE(tn_row, tni_row_lerp);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_vector_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_vector_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linear);
 TN_PRIV_DECLARE(tn_row, tni_row_linear);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linspace);
+TN_PRIV_DECLARE(tn_row, tni_row_linspace);
+TN_PRIV_DECLARE(tn_gen, tni_gen_log);
+TN_PRIV_DECLARE(tn_row, tni_row_log);
+TN_PRIV_DECLARE(tn_gen, tni_gen_log10);
+TN_PRIV_DECLARE(tn_row, tni_row_log10);
+TN_PRIV_DECLARE(tn_gen, tni_gen_log1p);
+TN_PRIV_DECLARE(tn_row, tni_row_log1p);
+TN_PRIV_DECLARE(tn_gen, tni_gen_log2);
+TN_PRIV_DECLARE(tn_row, tni_row_log2);
 TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax);
 TN_PRIV_DECLARE(tn_row, tni_row_log_softmax);
 TN_PRIV_DECLARE(tn_gen, tni_gen_log_softmax_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_log_softmax_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logical_and);
+TN_PRIV_DECLARE(tn_row, tni_row_logical_and);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logical_not);
+TN_PRIV_DECLARE(tn_row, tni_row_logical_not);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logical_or);
+TN_PRIV_DECLARE(tn_row, tni_row_logical_or);
+TN_PRIV_DECLARE(tn_gen, tni_gen_logical_xor);
+TN_PRIV_DECLARE(tn_row, tni_row_logical_xor);
 TN_PRIV_DECLARE(tn_gen, tni_gen_logsumexp);
 TN_PRIV_DECLARE(tn_row, tni_row_logsumexp);
+TN_PRIV_DECLARE(tn_gen, tni_gen_lt);
+TN_PRIV_DECLARE(tn_row, tni_row_lt);
+TN_PRIV_DECLARE(tn_gen, tni_gen_masked_fill);
+TN_PRIV_DECLARE(tn_row, tni_row_masked_fill);
+TN_PRIV_DECLARE(tn_gen, tni_gen_masked_scatter);
+TN_PRIV_DECLARE(tn_row, tni_row_masked_scatter);
+TN_PRIV_DECLARE(tn_gen, tni_gen_masked_select);
+TN_PRIV_DECLARE(tn_row, tni_row_masked_select);
 TN_PRIV_DECLARE(tn_gen, tni_gen_matmul);
 TN_PRIV_DECLARE(tn_row, tni_row_matmul);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max);
@@ -200,46 +585,136 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d_input_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_max_pool2d_input_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_max_pool2d_pick);
 TN_PRIV_DECLARE(tn_row, tni_row_max_pool2d_pick);
+TN_PRIV_DECLARE(tn_gen, tni_gen_maximum);
+TN_PRIV_DECLARE(tn_row, tni_row_maximum);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mean);
 TN_PRIV_DECLARE(tn_row, tni_row_mean);
+TN_PRIV_DECLARE(tn_gen, tni_gen_meshgrid);
+TN_PRIV_DECLARE(tn_row, tni_row_meshgrid);
 TN_PRIV_DECLARE(tn_gen, tni_gen_min);
 TN_PRIV_DECLARE(tn_row, tni_row_min);
 TN_PRIV_DECLARE(tn_gen, tni_gen_min_dim);
 TN_PRIV_DECLARE(tn_row, tni_row_min_dim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_minimum);
+TN_PRIV_DECLARE(tn_row, tni_row_minimum);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mm);
 TN_PRIV_DECLARE(tn_row, tni_row_mm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_movedim);
 TN_PRIV_DECLARE(tn_row, tni_row_movedim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_mul);
+TN_PRIV_DECLARE(tn_row, tni_row_mul);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mv);
 TN_PRIV_DECLARE(tn_row, tni_row_mv);
 TN_PRIV_DECLARE(tn_gen, tni_gen_narrow);
 TN_PRIV_DECLARE(tn_row, tni_row_narrow);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ne);
+TN_PRIV_DECLARE(tn_row, tni_row_ne);
+TN_PRIV_DECLARE(tn_gen, tni_gen_neg);
+TN_PRIV_DECLARE(tn_row, tni_row_neg);
+TN_PRIV_DECLARE(tn_gen, tni_gen_new_empty);
+TN_PRIV_DECLARE(tn_row, tni_row_new_empty);
+TN_PRIV_DECLARE(tn_gen, tni_gen_new_full);
+TN_PRIV_DECLARE(tn_row, tni_row_new_full);
+TN_PRIV_DECLARE(tn_gen, tni_gen_new_ones);
+TN_PRIV_DECLARE(tn_row, tni_row_new_ones);
+TN_PRIV_DECLARE(tn_gen, tni_gen_new_zeros);
+TN_PRIV_DECLARE(tn_row, tni_row_new_zeros);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nonzero);
+TN_PRIV_DECLARE(tn_row, tni_row_nonzero);
 TN_PRIV_DECLARE(tn_gen, tni_gen_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_norm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_normal);
+TN_PRIV_DECLARE(tn_row, tni_row_normal);
+TN_PRIV_DECLARE(tn_gen, tni_gen_one_hot);
+TN_PRIV_DECLARE(tn_row, tni_row_one_hot);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ones);
+TN_PRIV_DECLARE(tn_row, tni_row_ones);
+TN_PRIV_DECLARE(tn_gen, tni_gen_ones_like);
+TN_PRIV_DECLARE(tn_row, tni_row_ones_like);
 TN_PRIV_DECLARE(tn_gen, tni_gen_permute);
 TN_PRIV_DECLARE(tn_row, tni_row_permute);
+TN_PRIV_DECLARE(tn_gen, tni_gen_pow);
+TN_PRIV_DECLARE(tn_row, tni_row_pow);
 TN_PRIV_DECLARE(tn_gen, tni_gen_prod);
 TN_PRIV_DECLARE(tn_row, tni_row_prod);
+TN_PRIV_DECLARE(tn_gen, tni_gen_rand);
+TN_PRIV_DECLARE(tn_row, tni_row_rand);
+TN_PRIV_DECLARE(tn_gen, tni_gen_rand_like);
+TN_PRIV_DECLARE(tn_row, tni_row_rand_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_randint);
+TN_PRIV_DECLARE(tn_row, tni_row_randint);
+TN_PRIV_DECLARE(tn_gen, tni_gen_randint_low);
+TN_PRIV_DECLARE(tn_row, tni_row_randint_low);
+TN_PRIV_DECLARE(tn_gen, tni_gen_randn);
+TN_PRIV_DECLARE(tn_row, tni_row_randn);
+TN_PRIV_DECLARE(tn_gen, tni_gen_randn_like);
+TN_PRIV_DECLARE(tn_row, tni_row_randn_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_randperm);
+TN_PRIV_DECLARE(tn_row, tni_row_randperm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_real);
 TN_PRIV_DECLARE(tn_row, tni_row_real);
+TN_PRIV_DECLARE(tn_gen, tni_gen_reciprocal);
+TN_PRIV_DECLARE(tn_row, tni_row_reciprocal);
+TN_PRIV_DECLARE(tn_gen, tni_gen_relu);
+TN_PRIV_DECLARE(tn_row, tni_row_relu);
+TN_PRIV_DECLARE(tn_gen, tni_gen_remainder);
+TN_PRIV_DECLARE(tn_row, tni_row_remainder);
 TN_PRIV_DECLARE(tn_gen, tni_gen_repeat);
 TN_PRIV_DECLARE(tn_row, tni_row_repeat);
 TN_PRIV_DECLARE(tn_gen, tni_gen_reshape);
 TN_PRIV_DECLARE(tn_row, tni_row_reshape);
 TN_PRIV_DECLARE(tn_gen, tni_gen_roll);
 TN_PRIV_DECLARE(tn_row, tni_row_roll);
+TN_PRIV_DECLARE(tn_gen, tni_gen_round);
+TN_PRIV_DECLARE(tn_row, tni_row_round);
+TN_PRIV_DECLARE(tn_gen, tni_gen_rsqrt);
+TN_PRIV_DECLARE(tn_row, tni_row_rsqrt);
+TN_PRIV_DECLARE(tn_gen, tni_gen_rsub);
+TN_PRIV_DECLARE(tn_row, tni_row_rsub);
+TN_PRIV_DECLARE(tn_gen, tni_gen_scaled_dot_product_attention);
+TN_PRIV_DECLARE(tn_row, tni_row_scaled_dot_product_attention);
+TN_PRIV_DECLARE(tn_gen, tni_gen_scatter);
+TN_PRIV_DECLARE(tn_row, tni_row_scatter);
+TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_add);
+TN_PRIV_DECLARE(tn_row, tni_row_scatter_add);
+TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_value);
+TN_PRIV_DECLARE(tn_row, tni_row_scatter_value);
 TN_PRIV_DECLARE(tn_gen, tni_gen_select);
 TN_PRIV_DECLARE(tn_row, tni_row_select);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sigmoid);
+TN_PRIV_DECLARE(tn_row, tni_row_sigmoid);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sigmoid_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_sigmoid_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sign);
+TN_PRIV_DECLARE(tn_row, tni_row_sign);
+TN_PRIV_DECLARE(tn_gen, tni_gen_silu);
+TN_PRIV_DECLARE(tn_row, tni_row_silu);
+TN_PRIV_DECLARE(tn_gen, tni_gen_silu_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_silu_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sin);
+TN_PRIV_DECLARE(tn_row, tni_row_sin);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sinh);
+TN_PRIV_DECLARE(tn_row, tni_row_sinh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_slice);
 TN_PRIV_DECLARE(tn_row, tni_row_slice);
 TN_PRIV_DECLARE(tn_gen, tni_gen_softmax);
 TN_PRIV_DECLARE(tn_row, tni_row_softmax);
 TN_PRIV_DECLARE(tn_gen, tni_gen_softmax_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_softmax_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_softplus);
+TN_PRIV_DECLARE(tn_row, tni_row_softplus);
+TN_PRIV_DECLARE(tn_gen, tni_gen_softsign);
+TN_PRIV_DECLARE(tn_row, tni_row_softsign);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sort);
+TN_PRIV_DECLARE(tn_row, tni_row_sort);
 TN_PRIV_DECLARE(tn_gen, tni_gen_split);
 TN_PRIV_DECLARE(tn_row, tni_row_split);
 TN_PRIV_DECLARE(tn_gen, tni_gen_split_with_sizes);
 TN_PRIV_DECLARE(tn_row, tni_row_split_with_sizes);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sqrt);
+TN_PRIV_DECLARE(tn_row, tni_row_sqrt);
+TN_PRIV_DECLARE(tn_gen, tni_gen_square);
+TN_PRIV_DECLARE(tn_row, tni_row_square);
 TN_PRIV_DECLARE(tn_gen, tni_gen_squeeze);
 TN_PRIV_DECLARE(tn_row, tni_row_squeeze);
 TN_PRIV_DECLARE(tn_gen, tni_gen_squeeze_dim);
@@ -250,24 +725,44 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_stack);
 TN_PRIV_DECLARE(tn_row, tni_row_stack);
 TN_PRIV_DECLARE(tn_gen, tni_gen_std);
 TN_PRIV_DECLARE(tn_row, tni_row_std);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sub);
+TN_PRIV_DECLARE(tn_row, tni_row_sub);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sum);
 TN_PRIV_DECLARE(tn_row, tni_row_sum);
 TN_PRIV_DECLARE(tn_gen, tni_gen_t);
 TN_PRIV_DECLARE(tn_row, tni_row_t);
+TN_PRIV_DECLARE(tn_gen, tni_gen_take_along_dim);
+TN_PRIV_DECLARE(tn_row, tni_row_take_along_dim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_tan);
+TN_PRIV_DECLARE(tn_row, tni_row_tan);
+TN_PRIV_DECLARE(tn_gen, tni_gen_tanh);
+TN_PRIV_DECLARE(tn_row, tni_row_tanh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_tanh_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_tanh_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_threshold);
+TN_PRIV_DECLARE(tn_row, tni_row_threshold);
+TN_PRIV_DECLARE(tn_gen, tni_gen_threshold_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_threshold_backward);
 TN_PRIV_DECLARE(tn_gen, tni_gen_to);
 TN_PRIV_DECLARE(tn_row, tni_row_to);
 TN_PRIV_DECLARE(tn_gen, tni_gen_to_dtype);
 TN_PRIV_DECLARE(tn_row, tni_row_to_dtype);
+TN_PRIV_DECLARE(tn_gen, tni_gen_topk);
+TN_PRIV_DECLARE(tn_row, tni_row_topk);
 TN_PRIV_DECLARE(tn_gen, tni_gen_transpose);
 TN_PRIV_DECLARE(tn_row, tni_row_transpose);
 TN_PRIV_DECLARE(tn_gen, tni_gen_tril);
 TN_PRIV_DECLARE(tn_row, tni_row_tril);
 TN_PRIV_DECLARE(tn_gen, tni_gen_triu);
 TN_PRIV_DECLARE(tn_row, tni_row_triu);
+TN_PRIV_DECLARE(tn_gen, tni_gen_trunc);
+TN_PRIV_DECLARE(tn_row, tni_row_trunc);
 TN_PRIV_DECLARE(tn_gen, tni_gen_unbind);
 TN_PRIV_DECLARE(tn_row, tni_row_unbind);
 TN_PRIV_DECLARE(tn_gen, tni_gen_unflatten);
 TN_PRIV_DECLARE(tn_row, tni_row_unflatten);
+TN_PRIV_DECLARE(tn_gen, tni_gen_uniform);
+TN_PRIV_DECLARE(tn_row, tni_row_uniform);
 TN_PRIV_DECLARE(tn_gen, tni_gen_unsqueeze);
 TN_PRIV_DECLARE(tn_row, tni_row_unsqueeze);
 TN_PRIV_DECLARE(tn_gen, tni_gen_var);
@@ -280,8 +775,14 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_view_as_complex);
 TN_PRIV_DECLARE(tn_row, tni_row_view_as_complex);
 TN_PRIV_DECLARE(tn_gen, tni_gen_view_as_real);
 TN_PRIV_DECLARE(tn_row, tni_row_view_as_real);
+TN_PRIV_DECLARE(tn_gen, tni_gen_where);
+TN_PRIV_DECLARE(tn_row, tni_row_where);
 TN_PRIV_DECLARE(tn_gen, tni_gen_zero);
 TN_PRIV_DECLARE(tn_row, tni_row_zero);
+TN_PRIV_DECLARE(tn_gen, tni_gen_zeros);
+TN_PRIV_DECLARE(tn_row, tni_row_zeros);
+TN_PRIV_DECLARE(tn_gen, tni_gen_zeros_like);
+TN_PRIV_DECLARE(tn_row, tni_row_zeros_like);
 /* All rows by number, which is the order of their names; NULL at the end. */
 TN_PRIV_DECLARE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]);
 

@@ -3,6 +3,8 @@
 #include "../call/call.h"
 #include "rows.h"
 
+#include <math.h>
+
 static TNI_UNUSED const char *const tni_words_reduction[] = {"none", "mean", "sum", NULL};
 static TNI_UNUSED const char *const tni_words_approximate[] = {"none", "tanh", NULL};
 static TNI_UNUSED const char *const tni_words_rounding[] = {"trunc", "floor", NULL};
@@ -18,6 +20,30 @@ static TNI_UNUSED const char *const tni_words_nonlinearity[] = {"tanh", "relu", 
 static TNI_UNUSED const char *const tni_words_activation[] = {"relu", "gelu", NULL};
 static TNI_UNUSED const char *const tni_words_fan_mode[] = {"fan_in", "fan_out", NULL};
 static TNI_UNUSED const char *const tni_words_bag_mode[] = {"sum", "mean", "max", NULL};
+
+static const tn_param tni_params_abs[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_abs_args, self), 0, -1, NULL},
+};
+static const tn_abs_args tni_defaults_abs = {NULL, NULL};
+static const char *const tni_names_abs[] = {"result", NULL};
+static const uint64_t tni_needs_abs[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_abs) = {tni_params_abs, &tni_defaults_abs, tni_names_abs,
+    tni_needs_abs, 1, 1, 1, 0, sizeof(tn_abs_args), offsetof(tn_abs_args, out), 0, TNI_LOOP_abs,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_acos[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_acos_args, self), 0, -1, NULL},
+};
+static const tn_acos_args tni_defaults_acos = {NULL, NULL};
+static const char *const tni_names_acos[] = {"result", NULL};
+static const uint64_t tni_needs_acos[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_acos) = {tni_params_acos, &tni_defaults_acos, tni_names_acos,
+    tni_needs_acos, 1, 1, 1, 0, sizeof(tn_acos_args), offsetof(tn_acos_args, out), 0,
+    TNI_LOOP_acos, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
 
 static const tn_param tni_params_adaptive_avg_pool2d[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_adaptive_avg_pool2d_args, self), 0, -1, NULL},
@@ -48,6 +74,54 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_adaptive_avg_pool2d_input_grad)
     sizeof(tn_adaptive_avg_pool2d_input_grad_args),
     offsetof(tn_adaptive_avg_pool2d_input_grad_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0,
     0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_add[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_add_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_add_args, other), offsetof(tn_add_args,
+     other_number), -1, NULL},
+    {"alpha", TN_T_SCALAR, TN_P_DEFAULT | TN_P_KEYWORD | TN_P_DOUBLE, offsetof(tn_add_args, alpha),
+     0, -1, NULL},
+};
+static const tn_add_args tni_defaults_add = {NULL, 1, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_add[] = {"result", NULL};
+static const uint64_t tni_needs_add[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_add) = {tni_params_add, &tni_defaults_add, tni_names_add,
+    tni_needs_add, 3, 2, 1, 0, sizeof(tn_add_args), offsetof(tn_add_args, out), 0, TNI_LOOP_add,
+    {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_addcdiv[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_addcdiv_args, self), 0, -1, NULL},
+    {"tensor1", TN_T_TENSOR, 0, offsetof(tn_addcdiv_args, tensor1), 0, -1, NULL},
+    {"tensor2", TN_T_TENSOR, 0, offsetof(tn_addcdiv_args, tensor2), 0, -1, NULL},
+    {"value", TN_T_SCALAR, TN_P_DEFAULT | TN_P_KEYWORD | TN_P_DOUBLE, offsetof(tn_addcdiv_args,
+     value), 0, -1, NULL},
+};
+static const tn_addcdiv_args tni_defaults_addcdiv = {NULL, 1, NULL, NULL, NULL};
+static const char *const tni_names_addcdiv[] = {"result", NULL};
+static const uint64_t tni_needs_addcdiv[] = {0, UINT64_C(0x4), UINT64_C(0x6)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_addcdiv) = {tni_params_addcdiv, &tni_defaults_addcdiv,
+    tni_names_addcdiv, tni_needs_addcdiv, 4, 3, 1, 0, sizeof(tn_addcdiv_args),
+    offsetof(tn_addcdiv_args, out), 0, TNI_LOOP_addcdiv, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_addcmul[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_addcmul_args, self), 0, -1, NULL},
+    {"tensor1", TN_T_TENSOR, 0, offsetof(tn_addcmul_args, tensor1), 0, -1, NULL},
+    {"tensor2", TN_T_TENSOR, 0, offsetof(tn_addcmul_args, tensor2), 0, -1, NULL},
+    {"value", TN_T_SCALAR, TN_P_DEFAULT | TN_P_KEYWORD | TN_P_DOUBLE, offsetof(tn_addcmul_args,
+     value), 0, -1, NULL},
+};
+static const tn_addcmul_args tni_defaults_addcmul = {NULL, 1, NULL, NULL, NULL};
+static const char *const tni_names_addcmul[] = {"result", NULL};
+static const uint64_t tni_needs_addcmul[] = {0, UINT64_C(0x4), UINT64_C(0x2)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_addcmul) = {tni_params_addcmul, &tni_defaults_addcmul,
+    tni_names_addcmul, tni_needs_addcmul, 4, 3, 1, 0, sizeof(tn_addcmul_args),
+    offsetof(tn_addcmul_args, out), 0, TNI_LOOP_addcmul, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addmm[] = {
@@ -92,6 +166,22 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_all_dims) = {tni_params_all_dims, &tni_defaults_all_dims,
     tni_names_all_dims, tni_needs_all_dims, 3, 1, 1, 0, sizeof(tn_all_dims_args),
     offsetof(tn_all_dims_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_allclose[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_allclose_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_allclose_args, other), 0, -1, NULL},
+    {"rtol", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_allclose_args, rtol), 0, -1, NULL},
+    {"atol", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_allclose_args, atol), 0, -1, NULL},
+    {"equal_nan", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_allclose_args, equal_nan), 0, -1, NULL},
+};
+static const tn_allclose_args tni_defaults_allclose = {1e-05, 1e-08, false, NULL, NULL};
+static const char *const tni_names_allclose[] = {"result", NULL};
+static const uint64_t tni_needs_allclose[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_allclose) = {tni_params_allclose, &tni_defaults_allclose,
+    tni_names_allclose, tni_needs_allclose, 5, 2, 1, 0, sizeof(tn_allclose_args), UINT16_MAX, 0, 0,
+    {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_amax[] = {
@@ -166,6 +256,58 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_any_dims) = {tni_params_any_dims, &tni_defaults_a
     offsetof(tn_any_dims_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_arange[] = {
+    {"end", TN_T_SCALAR, 0, offsetof(tn_arange_args, end), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_arange_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_arange_args,
+     device), 0, -1, NULL},
+};
+static const tn_arange_args tni_defaults_arange = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, {0, 0, 0, 0}};
+static const char *const tni_names_arange[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_arange) = {tni_params_arange, &tni_defaults_arange,
+    tni_names_arange, NULL, 3, 0, 1, 0, sizeof(tn_arange_args), offsetof(tn_arange_args, out), 0,
+    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_arange_start[] = {
+    {"start", TN_T_SCALAR, 0, offsetof(tn_arange_start_args, start), 0, -1, NULL},
+    {"end", TN_T_SCALAR, 0, offsetof(tn_arange_start_args, end), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_arange_start_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_arange_start_args, device), 0, -1, NULL},
+};
+static const tn_arange_start_args tni_defaults_arange_start = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, {0,
+    0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_arange_start[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_arange_start) = {tni_params_arange_start,
+    &tni_defaults_arange_start, tni_names_arange_start, NULL, 4, 0, 1, 0,
+    sizeof(tn_arange_start_args), offsetof(tn_arange_start_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0,
+    0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_arange_start_step[] = {
+    {"start", TN_T_SCALAR, 0, offsetof(tn_arange_start_step_args, start), 0, -1, NULL},
+    {"end", TN_T_SCALAR, 0, offsetof(tn_arange_start_step_args, end), 0, -1, NULL},
+    {"step", TN_T_SCALAR, 0, offsetof(tn_arange_start_step_args, step), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_arange_start_step_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_arange_start_step_args, device), 0, -1, NULL},
+};
+static const tn_arange_start_step_args tni_defaults_arange_start_step = {NULL, TN_NO_DTYPE,
+    TN_NO_DEVICE, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_arange_start_step[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_arange_start_step) = {tni_params_arange_start_step,
+    &tni_defaults_arange_start_step, tni_names_arange_start_step, NULL, 5, 0, 1, 0,
+    sizeof(tn_arange_start_step_args), offsetof(tn_arange_start_step_args, out), 0, 0, {0, 0, 0, 0,
+    0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_argmax[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_argmax_args, self), 0, -1, NULL},
     {"dim", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_argmax_args, dim), 0, -1, NULL},
@@ -192,6 +334,20 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_argmin) = {tni_params_argmin, &tni_defaults_argmin,
     tni_names_argmin, tni_needs_argmin, 3, 1, 1, 0, sizeof(tn_argmin_args),
     offsetof(tn_argmin_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_argsort[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_argsort_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_argsort_args, dim), 0, -1, NULL},
+    {"descending", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_argsort_args, descending), 0, -1, NULL},
+};
+static const tn_argsort_args tni_defaults_argsort = {-1, false, NULL};
+static const char *const tni_names_argsort[] = {"result", NULL};
+static const uint64_t tni_needs_argsort[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_argsort) = {tni_params_argsort, &tni_defaults_argsort,
+    tni_names_argsort, tni_needs_argsort, 3, 1, 1, 0, sizeof(tn_argsort_args), UINT16_MAX, 0, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_as_strided[] = {
@@ -236,6 +392,30 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_as_strided_scatter) = {tni_params_as_strided_scat
     &tni_defaults_as_strided_scatter, tni_names_as_strided_scatter, tni_needs_as_strided_scatter,
     7, 2, 1, 0, sizeof(tn_as_strided_scatter_args), offsetof(tn_as_strided_scatter_args, out),
     TN_PROP_INTS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_asin[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_asin_args, self), 0, -1, NULL},
+};
+static const tn_asin_args tni_defaults_asin = {NULL, NULL};
+static const char *const tni_names_asin[] = {"result", NULL};
+static const uint64_t tni_needs_asin[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_asin) = {tni_params_asin, &tni_defaults_asin, tni_names_asin,
+    tni_needs_asin, 1, 1, 1, 0, sizeof(tn_asin_args), offsetof(tn_asin_args, out), 0,
+    TNI_LOOP_asin, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_atan[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_atan_args, self), 0, -1, NULL},
+};
+static const tn_atan_args tni_defaults_atan = {NULL, NULL};
+static const char *const tni_names_atan[] = {"result", NULL};
+static const uint64_t tni_needs_atan[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_atan) = {tni_params_atan, &tni_defaults_atan, tni_names_atan,
+    tni_needs_atan, 1, 1, 1, 0, sizeof(tn_atan_args), offsetof(tn_atan_args, out), 0,
+    TNI_LOOP_atan, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_avg_pool2d[] = {
@@ -288,6 +468,122 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_avg_pool2d_input_grad) = {tni_params_avg_pool2d_i
     offsetof(tn_avg_pool2d_input_grad_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_bernoulli[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_bernoulli_args, self), 0, -1, NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_bernoulli_args, generator), 0, -1, NULL},
+};
+static const tn_bernoulli_args tni_defaults_bernoulli = {NULL, NULL, NULL};
+static const char *const tni_names_bernoulli[] = {"result", NULL};
+static const uint64_t tni_needs_bernoulli[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_bernoulli) = {tni_params_bernoulli, &tni_defaults_bernoulli,
+    tni_names_bernoulli, tni_needs_bernoulli, 2, 1, 1, 0, sizeof(tn_bernoulli_args),
+    offsetof(tn_bernoulli_args, out), TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_bernoulli_float[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_bernoulli_float_args, self), 0, -1, NULL},
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_bernoulli_float_args, p), 0, -1, NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_bernoulli_float_args, generator), 0, -1, NULL},
+};
+static const tn_bernoulli_float_args tni_defaults_bernoulli_float = {0.5, NULL, NULL};
+static const char *const tni_names_bernoulli_float[] = {"result", NULL};
+static const uint64_t tni_needs_bernoulli_float[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_bernoulli_float) = {tni_params_bernoulli_float,
+    &tni_defaults_bernoulli_float, tni_names_bernoulli_float, tni_needs_bernoulli_float, 3, 1, 1,
+    0, sizeof(tn_bernoulli_float_args), UINT16_MAX, TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_bitwise_and[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_bitwise_and_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_bitwise_and_args, other),
+     offsetof(tn_bitwise_and_args, other_number), -1, NULL},
+};
+static const tn_bitwise_and_args tni_defaults_bitwise_and = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_bitwise_and[] = {"result", NULL};
+static const uint64_t tni_needs_bitwise_and[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_and) = {tni_params_bitwise_and, &tni_defaults_bitwise_and,
+    tni_names_bitwise_and, tni_needs_bitwise_and, 2, 2, 1, 0, sizeof(tn_bitwise_and_args),
+    offsetof(tn_bitwise_and_args, out), 0, TNI_LOOP_bitwise_and, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_bitwise_left_shift[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_bitwise_left_shift_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_bitwise_left_shift_args, other),
+     offsetof(tn_bitwise_left_shift_args, other_number), -1, NULL},
+};
+static const tn_bitwise_left_shift_args tni_defaults_bitwise_left_shift = {NULL, NULL, NULL, {0, 0,
+    0, 0}};
+static const char *const tni_names_bitwise_left_shift[] = {"result", NULL};
+static const uint64_t tni_needs_bitwise_left_shift[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_left_shift) = {tni_params_bitwise_left_shift,
+    &tni_defaults_bitwise_left_shift, tni_names_bitwise_left_shift, tni_needs_bitwise_left_shift,
+    2, 2, 1, 0, sizeof(tn_bitwise_left_shift_args), offsetof(tn_bitwise_left_shift_args, out), 0,
+    TNI_LOOP_bitwise_left_shift, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_bitwise_not[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_bitwise_not_args, self), 0, -1, NULL},
+};
+static const tn_bitwise_not_args tni_defaults_bitwise_not = {NULL, NULL};
+static const char *const tni_names_bitwise_not[] = {"result", NULL};
+static const uint64_t tni_needs_bitwise_not[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_not) = {tni_params_bitwise_not, &tni_defaults_bitwise_not,
+    tni_names_bitwise_not, tni_needs_bitwise_not, 1, 1, 1, 0, sizeof(tn_bitwise_not_args),
+    offsetof(tn_bitwise_not_args, out), 0, TNI_LOOP_bitwise_not, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_bitwise_or[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_bitwise_or_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_bitwise_or_args, other),
+     offsetof(tn_bitwise_or_args, other_number), -1, NULL},
+};
+static const tn_bitwise_or_args tni_defaults_bitwise_or = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_bitwise_or[] = {"result", NULL};
+static const uint64_t tni_needs_bitwise_or[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_or) = {tni_params_bitwise_or, &tni_defaults_bitwise_or,
+    tni_names_bitwise_or, tni_needs_bitwise_or, 2, 2, 1, 0, sizeof(tn_bitwise_or_args),
+    offsetof(tn_bitwise_or_args, out), 0, TNI_LOOP_bitwise_or, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_bitwise_right_shift[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_bitwise_right_shift_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_bitwise_right_shift_args, other),
+     offsetof(tn_bitwise_right_shift_args, other_number), -1, NULL},
+};
+static const tn_bitwise_right_shift_args tni_defaults_bitwise_right_shift = {NULL, NULL, NULL, {0,
+    0, 0, 0}};
+static const char *const tni_names_bitwise_right_shift[] = {"result", NULL};
+static const uint64_t tni_needs_bitwise_right_shift[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_right_shift) = {tni_params_bitwise_right_shift,
+    &tni_defaults_bitwise_right_shift, tni_names_bitwise_right_shift,
+    tni_needs_bitwise_right_shift, 2, 2, 1, 0, sizeof(tn_bitwise_right_shift_args),
+    offsetof(tn_bitwise_right_shift_args, out), 0, TNI_LOOP_bitwise_right_shift, {0, 1, 0, 0, 0, 0,
+    0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_bitwise_xor[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_bitwise_xor_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_bitwise_xor_args, other),
+     offsetof(tn_bitwise_xor_args, other_number), -1, NULL},
+};
+static const tn_bitwise_xor_args tni_defaults_bitwise_xor = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_bitwise_xor[] = {"result", NULL};
+static const uint64_t tni_needs_bitwise_xor[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_bitwise_xor) = {tni_params_bitwise_xor, &tni_defaults_bitwise_xor,
+    tni_names_bitwise_xor, tni_needs_bitwise_xor, 2, 2, 1, 0, sizeof(tn_bitwise_xor_args),
+    offsetof(tn_bitwise_xor_args, out), 0, TNI_LOOP_bitwise_xor, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_bmm[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_bmm_args, self), 0, -1, NULL},
     {"mat2", TN_T_TENSOR, 0, offsetof(tn_bmm_args, mat2), 0, -1, NULL},
@@ -327,6 +623,18 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_cat) = {tni_params_cat, &tni_defaults_cat, tni_na
     {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_ceil[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_ceil_args, self), 0, -1, NULL},
+};
+static const tn_ceil_args tni_defaults_ceil = {NULL, NULL};
+static const char *const tni_names_ceil[] = {"result", NULL};
+static const uint64_t tni_needs_ceil[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_ceil) = {tni_params_ceil, &tni_defaults_ceil, tni_names_ceil,
+    tni_needs_ceil, 1, 1, 1, 0, sizeof(tn_ceil_args), offsetof(tn_ceil_args, out), 0,
+    TNI_LOOP_ceil, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_chunk[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_chunk_args, self), 0, -1, NULL},
     {"chunks", TN_T_INT, 0, offsetof(tn_chunk_args, chunks), 0, -1, NULL},
@@ -339,6 +647,66 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_chunk) = {tni_params_chunk, &tni_defaults_chunk, tni_names_chunk,
     tni_needs_chunk, 3, 1, 1, 0, sizeof(tn_chunk_args), UINT16_MAX, TN_PROP_RETURNS_LIST, 0, {0, 0,
     0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_clamp[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_clamp_args, self), 0, -1, NULL},
+    {"min", TN_T_SCALAR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_clamp_args, min), 0, -1, NULL},
+    {"max", TN_T_SCALAR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_clamp_args, max), 0, -1, NULL},
+};
+static const tn_clamp_args tni_defaults_clamp = {NULL, {TN_KIND_NONE, 0, 0, 0}, {TN_KIND_NONE, 0,
+    0, 0}, NULL};
+static const char *const tni_names_clamp[] = {"result", NULL};
+static const uint64_t tni_needs_clamp[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_clamp) = {tni_params_clamp, &tni_defaults_clamp, tni_names_clamp,
+    tni_needs_clamp, 3, 1, 1, 0, sizeof(tn_clamp_args), offsetof(tn_clamp_args, out), 0, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_clamp_max[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_clamp_max_args, self), 0, -1, NULL},
+    {"max", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_clamp_max_args, max), offsetof(tn_clamp_max_args,
+     max_number), -1, NULL},
+};
+static const tn_clamp_max_args tni_defaults_clamp_max = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_clamp_max[] = {"result", NULL};
+static const uint64_t tni_needs_clamp_max[] = {UINT64_C(0x3), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_max) = {tni_params_clamp_max, &tni_defaults_clamp_max,
+    tni_names_clamp_max, tni_needs_clamp_max, 2, 2, 1, 0, sizeof(tn_clamp_max_args),
+    offsetof(tn_clamp_max_args, out), 0, TNI_LOOP_clamp_max, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_clamp_min[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_clamp_min_args, self), 0, -1, NULL},
+    {"min", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_clamp_min_args, min), offsetof(tn_clamp_min_args,
+     min_number), -1, NULL},
+};
+static const tn_clamp_min_args tni_defaults_clamp_min = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_clamp_min[] = {"result", NULL};
+static const uint64_t tni_needs_clamp_min[] = {UINT64_C(0x3), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_min) = {tni_params_clamp_min, &tni_defaults_clamp_min,
+    tni_names_clamp_min, tni_needs_clamp_min, 2, 2, 1, 0, sizeof(tn_clamp_min_args),
+    offsetof(tn_clamp_min_args, out), 0, TNI_LOOP_clamp_min, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_clamp_tensor[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_clamp_tensor_args, self), 0, -1, NULL},
+    {"min", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_clamp_tensor_args, min), 0, -1,
+     NULL},
+    {"max", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_clamp_tensor_args, max), 0, -1,
+     NULL},
+};
+static const tn_clamp_tensor_args tni_defaults_clamp_tensor = {NULL, NULL, NULL, NULL};
+static const char *const tni_names_clamp_tensor[] = {"result", NULL};
+static const uint64_t tni_needs_clamp_tensor[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_clamp_tensor) = {tni_params_clamp_tensor,
+    &tni_defaults_clamp_tensor, tni_names_clamp_tensor, tni_needs_clamp_tensor, 3, 3, 1, 0,
+    sizeof(tn_clamp_tensor_args), offsetof(tn_clamp_tensor_args, out), 0, 0, {0, 1, 2, 0, 0, 0, 0,
+    0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clone[] = {
@@ -463,6 +831,30 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_copy) = {tni_params_copy, &tni_defaults_copy, tni
     tni_needs_copy, 2, 2, 1, 0, sizeof(tn_copy_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_cos[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_cos_args, self), 0, -1, NULL},
+};
+static const tn_cos_args tni_defaults_cos = {NULL, NULL};
+static const char *const tni_names_cos[] = {"result", NULL};
+static const uint64_t tni_needs_cos[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_cos) = {tni_params_cos, &tni_defaults_cos, tni_names_cos,
+    tni_needs_cos, 1, 1, 1, 0, sizeof(tn_cos_args), offsetof(tn_cos_args, out), 0, TNI_LOOP_cos,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_cosh[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_cosh_args, self), 0, -1, NULL},
+};
+static const tn_cosh_args tni_defaults_cosh = {NULL, NULL};
+static const char *const tni_names_cosh[] = {"result", NULL};
+static const uint64_t tni_needs_cosh[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_cosh) = {tni_params_cosh, &tni_defaults_cosh, tni_names_cosh,
+    tni_needs_cosh, 1, 1, 1, 0, sizeof(tn_cosh_args), offsetof(tn_cosh_args, out), 0,
+    TNI_LOOP_cosh, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_cumsum[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_cumsum_args, self), 0, -1, NULL},
     {"dim", TN_T_INT, 0, offsetof(tn_cumsum_args, dim), 0, -1, NULL},
@@ -505,6 +897,51 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_diagonal) = {tni_params_diagonal, &tni_defaults_d
     {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_div[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_div_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_div_args, other), offsetof(tn_div_args,
+     other_number), -1, NULL},
+};
+static const tn_div_args tni_defaults_div = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_div[] = {"result", NULL};
+static const uint64_t tni_needs_div[] = {UINT64_C(0x2), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_div) = {tni_params_div, &tni_defaults_div, tni_names_div,
+    tni_needs_div, 2, 2, 1, 0, sizeof(tn_div_args), offsetof(tn_div_args, out), 0, TNI_LOOP_div,
+    {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_div_mode[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_div_mode_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_div_mode_args, other),
+     offsetof(tn_div_mode_args, other_number), -1, NULL},
+    {"rounding_mode", TN_T_ENUM, TN_P_OPTIONAL | TN_P_KEYWORD, offsetof(tn_div_mode_args,
+     rounding_mode), 0, -1, tni_words_rounding},
+};
+static const tn_div_mode_args tni_defaults_div_mode = {NULL, NULL, NULL, (tn_rounding )0, {0, 0, 0,
+    0}};
+static const char *const tni_names_div_mode[] = {"result", NULL};
+static const uint64_t tni_needs_div_mode[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_div_mode) = {tni_params_div_mode, &tni_defaults_div_mode,
+    tni_names_div_mode, tni_needs_div_mode, 3, 2, 1, 0, sizeof(tn_div_mode_args),
+    offsetof(tn_div_mode_args, out), 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_div_trunc[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_div_trunc_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_div_trunc_args, other),
+     offsetof(tn_div_trunc_args, other_number), -1, NULL},
+};
+static const tn_div_trunc_args tni_defaults_div_trunc = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_div_trunc[] = {"result", NULL};
+static const uint64_t tni_needs_div_trunc[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_div_trunc) = {tni_params_div_trunc, &tni_defaults_div_trunc,
+    tni_names_div_trunc, tni_needs_div_trunc, 2, 2, 1, 0, sizeof(tn_div_trunc_args),
+    offsetof(tn_div_trunc_args, out), 0, TNI_LOOP_div_trunc, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_dot[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_dot_args, self), 0, -1, NULL},
     {"tensor", TN_T_TENSOR, 0, offsetof(tn_dot_args, tensor), 0, -1, NULL},
@@ -516,6 +953,156 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_dot) = {tni_params_dot, &tni_defaults_dot, tni_names_dot,
     tni_needs_dot, 2, 2, 1, 0, sizeof(tn_dot_args), offsetof(tn_dot_args, out), 0, 0, {0, 1, 0, 0,
     0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_dropout[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_dropout_args, input), 0, -1, NULL},
+    {"p", TN_T_FLOAT, 0, offsetof(tn_dropout_args, p), 0, -1, NULL},
+    {"train", TN_T_BOOL, 0, offsetof(tn_dropout_args, train), 0, -1, NULL},
+};
+static const tn_dropout_args tni_defaults_dropout = {NULL, 0, 0};
+static const char *const tni_names_dropout[] = {"result", "kept", NULL};
+static const uint64_t tni_needs_dropout[] = {UINT64_C(0x200000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_dropout) = {tni_params_dropout, &tni_defaults_dropout,
+    tni_names_dropout, tni_needs_dropout, 3, 1, 1, 1, sizeof(tn_dropout_args), UINT16_MAX, 0, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_elu[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_elu_args, self), 0, -1, NULL},
+    {"alpha", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_elu_args, alpha), 0, -1, NULL},
+    {"scale", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_elu_args, scale), 0, -1, NULL},
+    {"input_scale", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_elu_args, input_scale), 0,
+     -1, NULL},
+};
+static const tn_elu_args tni_defaults_elu = {NULL, 1, 1, 1, NULL};
+static const char *const tni_names_elu[] = {"result", NULL};
+static const uint64_t tni_needs_elu[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_elu) = {tni_params_elu, &tni_defaults_elu, tni_names_elu,
+    tni_needs_elu, 4, 1, 1, 0, sizeof(tn_elu_args), offsetof(tn_elu_args, out), 0, TNI_LOOP_elu,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_embedding[] = {
+    {"weight", TN_T_TENSOR, 0, offsetof(tn_embedding_args, weight), 0, -1, NULL},
+    {"indices", TN_T_TENSOR, 0, offsetof(tn_embedding_args, indices), 0, -1, NULL},
+    {"padding_idx", TN_T_INT, TN_P_DEFAULT, offsetof(tn_embedding_args, padding_idx), 0, -1, NULL},
+    {"scale_grad_by_freq", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_embedding_args,
+     scale_grad_by_freq), 0, -1, NULL},
+    {"sparse", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_embedding_args, sparse), 0, -1, NULL},
+};
+static const tn_embedding_args tni_defaults_embedding = {-1, false, false, NULL, NULL};
+static const char *const tni_names_embedding[] = {"result", NULL};
+static const uint64_t tni_needs_embedding[] = {UINT64_C(0x2), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_embedding) = {tni_params_embedding, &tni_defaults_embedding,
+    tni_names_embedding, tni_needs_embedding, 5, 2, 1, 0, sizeof(tn_embedding_args), UINT16_MAX, 0,
+    0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_embedding_dense_backward[] = {
+    {"grad_output", TN_T_TENSOR, 0, offsetof(tn_embedding_dense_backward_args, grad_output), 0, -1,
+     NULL},
+    {"indices", TN_T_TENSOR, 0, offsetof(tn_embedding_dense_backward_args, indices), 0, -1, NULL},
+    {"num_weights", TN_T_INT, 0, offsetof(tn_embedding_dense_backward_args, num_weights), 0, -1,
+     NULL},
+    {"padding_idx", TN_T_INT, 0, offsetof(tn_embedding_dense_backward_args, padding_idx), 0, -1,
+     NULL},
+    {"scale_grad_by_freq", TN_T_BOOL, 0, offsetof(tn_embedding_dense_backward_args,
+     scale_grad_by_freq), 0, -1, NULL},
+};
+static const tn_embedding_dense_backward_args tni_defaults_embedding_dense_backward = {NULL, NULL,
+    0, 0, 0};
+static const char *const tni_names_embedding_dense_backward[] = {"result", NULL};
+static const uint64_t tni_needs_embedding_dense_backward[] = {UINT64_C(0x2), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_embedding_dense_backward) = {tni_params_embedding_dense_backward,
+    &tni_defaults_embedding_dense_backward, tni_names_embedding_dense_backward,
+    tni_needs_embedding_dense_backward, 5, 2, 1, 0, sizeof(tn_embedding_dense_backward_args),
+    UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_empty[] = {
+    {"size", TN_T_INTS, 0, offsetof(tn_empty_args, size), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_empty_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_empty_args,
+     device), 0, -1, NULL},
+};
+static const tn_empty_args tni_defaults_empty = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_empty[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_empty) = {tni_params_empty, &tni_defaults_empty, tni_names_empty,
+    NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out), TN_PROP_INTS, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_empty_like[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_empty_like_args, self), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_empty_like_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_empty_like_args, device), 0, -1, NULL},
+};
+static const tn_empty_like_args tni_defaults_empty_like = {TN_NO_DTYPE, TN_NO_DEVICE, NULL};
+static const char *const tni_names_empty_like[] = {"result", NULL};
+static const uint64_t tni_needs_empty_like[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_empty_like) = {tni_params_empty_like, &tni_defaults_empty_like,
+    tni_names_empty_like, tni_needs_empty_like, 3, 1, 1, 0, sizeof(tn_empty_like_args), UINT16_MAX,
+    0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_eq[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_eq_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_eq_args, other), offsetof(tn_eq_args,
+     other_number), -1, NULL},
+};
+static const tn_eq_args tni_defaults_eq = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_eq[] = {"result", NULL};
+static const uint64_t tni_needs_eq[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_eq) = {tni_params_eq, &tni_defaults_eq, tni_names_eq, tni_needs_eq,
+    2, 2, 1, 0, sizeof(tn_eq_args), offsetof(tn_eq_args, out), 0, TNI_LOOP_eq, {0, 1, 0, 0, 0, 0,
+    0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_equal[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_equal_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_equal_args, other), 0, -1, NULL},
+};
+static const tn_equal_args tni_defaults_equal = {NULL, NULL};
+static const char *const tni_names_equal[] = {"result", NULL};
+static const uint64_t tni_needs_equal[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_equal) = {tni_params_equal, &tni_defaults_equal, tni_names_equal,
+    tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_erf[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_erf_args, self), 0, -1, NULL},
+};
+static const tn_erf_args tni_defaults_erf = {NULL, NULL};
+static const char *const tni_names_erf[] = {"result", NULL};
+static const uint64_t tni_needs_erf[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_erf) = {tni_params_erf, &tni_defaults_erf, tni_names_erf,
+    tni_needs_erf, 1, 1, 1, 0, sizeof(tn_erf_args), offsetof(tn_erf_args, out), 0, TNI_LOOP_erf,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_exp[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_exp_args, self), 0, -1, NULL},
+};
+static const tn_exp_args tni_defaults_exp = {NULL, NULL};
+static const char *const tni_names_exp[] = {"result", NULL};
+static const uint64_t tni_needs_exp[] = {UINT64_C(0x100000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_exp) = {tni_params_exp, &tni_defaults_exp, tni_names_exp,
+    tni_needs_exp, 1, 1, 1, 0, sizeof(tn_exp_args), offsetof(tn_exp_args, out), 0, TNI_LOOP_exp,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_expand[] = {
@@ -544,6 +1131,63 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_expand_as) = {tni_params_expand_as, &tni_defaults_expand_as,
     tni_names_expand_as, tni_needs_expand_as, 2, 2, 1, 0, sizeof(tn_expand_as_args), UINT16_MAX, 0,
     0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_expm1[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_expm1_args, self), 0, -1, NULL},
+};
+static const tn_expm1_args tni_defaults_expm1 = {NULL, NULL};
+static const char *const tni_names_expm1[] = {"result", NULL};
+static const uint64_t tni_needs_expm1[] = {UINT64_C(0x100000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_expm1) = {tni_params_expm1, &tni_defaults_expm1, tni_names_expm1,
+    tni_needs_expm1, 1, 1, 1, 0, sizeof(tn_expm1_args), offsetof(tn_expm1_args, out), 0,
+    TNI_LOOP_expm1, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_exponential[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_exponential_args, self), 0, -1, NULL},
+    {"lambd", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_exponential_args, lambd), 0, -1, NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_exponential_args, generator), 0, -1, NULL},
+};
+static const tn_exponential_args tni_defaults_exponential = {1, NULL, NULL};
+static const char *const tni_names_exponential[] = {"result", NULL};
+static const uint64_t tni_needs_exponential[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_exponential) = {tni_params_exponential, &tni_defaults_exponential,
+    tni_names_exponential, tni_needs_exponential, 3, 1, 1, 0, sizeof(tn_exponential_args),
+    UINT16_MAX, TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_eye[] = {
+    {"n", TN_T_INT, 0, offsetof(tn_eye_args, n), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_eye_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_eye_args,
+     device), 0, -1, NULL},
+};
+static const tn_eye_args tni_defaults_eye = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_eye[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_eye) = {tni_params_eye, &tni_defaults_eye, tni_names_eye, NULL, 3,
+    0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_eye_m[] = {
+    {"n", TN_T_INT, 0, offsetof(tn_eye_m_args, n), 0, -1, NULL},
+    {"m", TN_T_INT, 0, offsetof(tn_eye_m_args, m), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_eye_m_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_eye_m_args,
+     device), 0, -1, NULL},
+};
+static const tn_eye_m_args tni_defaults_eye_m = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_eye_m[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_eye_m) = {tni_params_eye_m, &tni_defaults_eye_m, tni_names_eye_m,
+    NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), 0, 0, {0, 0, 0, 0, 0, 0,
+    0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fill[] = {
@@ -585,6 +1229,190 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_flip) = {tni_params_flip, &tni_defaults_flip, tni
     {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_floor[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_floor_args, self), 0, -1, NULL},
+};
+static const tn_floor_args tni_defaults_floor = {NULL, NULL};
+static const char *const tni_names_floor[] = {"result", NULL};
+static const uint64_t tni_needs_floor[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_floor) = {tni_params_floor, &tni_defaults_floor, tni_names_floor,
+    tni_needs_floor, 1, 1, 1, 0, sizeof(tn_floor_args), offsetof(tn_floor_args, out), 0,
+    TNI_LOOP_floor, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_floor_divide[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_floor_divide_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_floor_divide_args, other),
+     offsetof(tn_floor_divide_args, other_number), -1, NULL},
+};
+static const tn_floor_divide_args tni_defaults_floor_divide = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_floor_divide[] = {"result", NULL};
+static const uint64_t tni_needs_floor_divide[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_floor_divide) = {tni_params_floor_divide,
+    &tni_defaults_floor_divide, tni_names_floor_divide, tni_needs_floor_divide, 2, 2, 1, 0,
+    sizeof(tn_floor_divide_args), offsetof(tn_floor_divide_args, out), 0, TNI_LOOP_floor_divide,
+    {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_fmod[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_fmod_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_fmod_args, other), offsetof(tn_fmod_args,
+     other_number), -1, NULL},
+};
+static const tn_fmod_args tni_defaults_fmod = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_fmod[] = {"result", NULL};
+static const uint64_t tni_needs_fmod[] = {0, UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_fmod) = {tni_params_fmod, &tni_defaults_fmod, tni_names_fmod,
+    tni_needs_fmod, 2, 2, 1, 0, sizeof(tn_fmod_args), offsetof(tn_fmod_args, out), 0,
+    TNI_LOOP_fmod, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_frac[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_frac_args, self), 0, -1, NULL},
+};
+static const tn_frac_args tni_defaults_frac = {NULL, NULL};
+static const char *const tni_names_frac[] = {"result", NULL};
+static const uint64_t tni_needs_frac[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_frac) = {tni_params_frac, &tni_defaults_frac, tni_names_frac,
+    tni_needs_frac, 1, 1, 1, 0, sizeof(tn_frac_args), offsetof(tn_frac_args, out), 0,
+    TNI_LOOP_frac, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_full[] = {
+    {"size", TN_T_INTS, 0, offsetof(tn_full_args, size), 0, -1, NULL},
+    {"fill_value", TN_T_SCALAR, 0, offsetof(tn_full_args, fill_value), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_full_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_full_args,
+     device), 0, -1, NULL},
+};
+static const tn_full_args tni_defaults_full = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}, {0, 0,
+    0, 0}};
+static const char *const tni_names_full[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_full) = {tni_params_full, &tni_defaults_full, tni_names_full, NULL,
+    4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0,
+    0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_full_like[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_full_like_args, self), 0, -1, NULL},
+    {"fill_value", TN_T_SCALAR, 0, offsetof(tn_full_like_args, fill_value), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_full_like_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_full_like_args, device), 0, -1, NULL},
+};
+static const tn_full_like_args tni_defaults_full_like = {TN_NO_DTYPE, TN_NO_DEVICE, NULL, {0, 0, 0,
+    0}};
+static const char *const tni_names_full_like[] = {"result", NULL};
+static const uint64_t tni_needs_full_like[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_full_like) = {tni_params_full_like, &tni_defaults_full_like,
+    tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX, 0,
+    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_gather[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_gather_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_gather_args, dim), 0, -1, NULL},
+    {"index", TN_T_TENSOR, 0, offsetof(tn_gather_args, index), 0, -1, NULL},
+    {"sparse_grad", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_gather_args, sparse_grad),
+     0, -1, NULL},
+};
+static const tn_gather_args tni_defaults_gather = {NULL, false, NULL, 0, NULL};
+static const char *const tni_names_gather[] = {"result", NULL};
+static const uint64_t tni_needs_gather[] = {UINT64_C(0x2), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_gather) = {tni_params_gather, &tni_defaults_gather,
+    tni_names_gather, tni_needs_gather, 4, 2, 1, 0, sizeof(tn_gather_args),
+    offsetof(tn_gather_args, out), 0, 0, {0, 2, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_ge[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_ge_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_ge_args, other), offsetof(tn_ge_args,
+     other_number), -1, NULL},
+};
+static const tn_ge_args tni_defaults_ge = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_ge[] = {"result", NULL};
+static const uint64_t tni_needs_ge[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_ge) = {tni_params_ge, &tni_defaults_ge, tni_names_ge, tni_needs_ge,
+    2, 2, 1, 0, sizeof(tn_ge_args), offsetof(tn_ge_args, out), 0, TNI_LOOP_ge, {0, 1, 0, 0, 0, 0,
+    0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_gelu[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_gelu_args, self), 0, -1, NULL},
+    {"approximate", TN_T_ENUM, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_gelu_args, approximate), 0,
+     -1, tni_words_approximate},
+};
+static const tn_gelu_args tni_defaults_gelu = {NULL, TN_APPROXIMATE_NONE, NULL};
+static const char *const tni_names_gelu[] = {"result", NULL};
+static const uint64_t tni_needs_gelu[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_gelu) = {tni_params_gelu, &tni_defaults_gelu, tni_names_gelu,
+    tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), 0, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_gelu_erf[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_gelu_erf_args, self), 0, -1, NULL},
+};
+static const tn_gelu_erf_args tni_defaults_gelu_erf = {NULL, NULL};
+static const char *const tni_names_gelu_erf[] = {"result", NULL};
+static const uint64_t tni_needs_gelu_erf[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf) = {tni_params_gelu_erf, &tni_defaults_gelu_erf,
+    tni_names_gelu_erf, tni_needs_gelu_erf, 1, 1, 1, 0, sizeof(tn_gelu_erf_args),
+    offsetof(tn_gelu_erf_args, out), 0, TNI_LOOP_gelu_erf, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_gelu_erf_backward[] = {
+    {"grad_output", TN_T_TENSOR, 0, offsetof(tn_gelu_erf_backward_args, grad_output), 0, -1, NULL},
+    {"self", TN_T_TENSOR, 0, offsetof(tn_gelu_erf_backward_args, self), 0, -1, NULL},
+};
+static const tn_gelu_erf_backward_args tni_defaults_gelu_erf_backward = {NULL, NULL};
+static const char *const tni_names_gelu_erf_backward[] = {"result", NULL};
+static const uint64_t tni_needs_gelu_erf_backward[] = {UINT64_C(0x2), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_erf_backward) = {tni_params_gelu_erf_backward,
+    &tni_defaults_gelu_erf_backward, tni_names_gelu_erf_backward, tni_needs_gelu_erf_backward, 2,
+    2, 1, 0, sizeof(tn_gelu_erf_backward_args), UINT16_MAX, 0, TNI_LOOP_gelu_erf_backward, {0, 1,
+    0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_gelu_tanh[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_gelu_tanh_args, self), 0, -1, NULL},
+};
+static const tn_gelu_tanh_args tni_defaults_gelu_tanh = {NULL, NULL};
+static const char *const tni_names_gelu_tanh[] = {"result", NULL};
+static const uint64_t tni_needs_gelu_tanh[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_gelu_tanh) = {tni_params_gelu_tanh, &tni_defaults_gelu_tanh,
+    tni_names_gelu_tanh, tni_needs_gelu_tanh, 1, 1, 1, 0, sizeof(tn_gelu_tanh_args),
+    offsetof(tn_gelu_tanh_args, out), 0, TNI_LOOP_gelu_tanh, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_gt[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_gt_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_gt_args, other), offsetof(tn_gt_args,
+     other_number), -1, NULL},
+};
+static const tn_gt_args tni_defaults_gt = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_gt[] = {"result", NULL};
+static const uint64_t tni_needs_gt[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names_gt, tni_needs_gt,
+    2, 2, 1, 0, sizeof(tn_gt_args), offsetof(tn_gt_args, out), 0, TNI_LOOP_gt, {0, 1, 0, 0, 0, 0,
+    0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_imag[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_imag_args, self), 0, -1, NULL},
 };
@@ -594,6 +1422,181 @@ static const uint64_t tni_needs_imag[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_imag) = {tni_params_imag, &tni_defaults_imag, tni_names_imag,
     tni_needs_imag, 1, 1, 1, 0, sizeof(tn_imag_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_index[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_index_args, self), 0, -1, NULL},
+    {"indices", TN_T_TENSORS, TN_P_HOLES, offsetof(tn_index_args, indices), 0, -1, NULL},
+};
+static const tn_index_args tni_defaults_index = {NULL, {NULL, 0}};
+static const char *const tni_names_index[] = {"result", NULL};
+static const uint64_t tni_needs_index[] = {UINT64_C(0x2), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_index) = {tni_params_index, &tni_defaults_index, tni_names_index,
+    tni_needs_index, 2, 1, 1, 0, sizeof(tn_index_args), UINT16_MAX, TN_PROP_LISTS, 0, {0, 0, 0, 0,
+    0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_index_add[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_index_add_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_index_add_args, dim), 0, -1, NULL},
+    {"index", TN_T_TENSOR, 0, offsetof(tn_index_add_args, index), 0, -1, NULL},
+    {"source", TN_T_TENSOR, 0, offsetof(tn_index_add_args, source), 0, -1, NULL},
+    {"alpha", TN_T_SCALAR, TN_P_DEFAULT | TN_P_KEYWORD | TN_P_DOUBLE, offsetof(tn_index_add_args,
+     alpha), 0, -1, NULL},
+};
+static const tn_index_add_args tni_defaults_index_add = {NULL, 1, NULL, 0, NULL, NULL};
+static const char *const tni_names_index_add[] = {"result", NULL};
+static const uint64_t tni_needs_index_add[] = {0, 0, UINT64_C(0x2)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_index_add) = {tni_params_index_add, &tni_defaults_index_add,
+    tni_names_index_add, tni_needs_index_add, 5, 3, 1, 0, sizeof(tn_index_add_args),
+    offsetof(tn_index_add_args, out), 0, 0, {0, 2, 3, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_index_put[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_index_put_args, self), 0, -1, NULL},
+    {"indices", TN_T_TENSORS, TN_P_HOLES, offsetof(tn_index_put_args, indices), 0, -1, NULL},
+    {"values", TN_T_TENSOR, 0, offsetof(tn_index_put_args, values), 0, -1, NULL},
+    {"accumulate", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_index_put_args, accumulate), 0, -1, NULL},
+};
+static const tn_index_put_args tni_defaults_index_put = {NULL, false, NULL, {NULL, 0}, NULL};
+static const char *const tni_names_index_put[] = {"result", NULL};
+static const uint64_t tni_needs_index_put[] = {UINT64_C(0x4), UINT64_C(0x4), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_index_put) = {tni_params_index_put, &tni_defaults_index_put,
+    tni_names_index_put, tni_needs_index_put, 4, 2, 1, 0, sizeof(tn_index_put_args),
+    offsetof(tn_index_put_args, out), TN_PROP_LISTS, 0, {0, 2, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_index_select[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_index_select_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_index_select_args, dim), 0, -1, NULL},
+    {"index", TN_T_TENSOR, 0, offsetof(tn_index_select_args, index), 0, -1, NULL},
+};
+static const tn_index_select_args tni_defaults_index_select = {NULL, NULL, 0, NULL};
+static const char *const tni_names_index_select[] = {"result", NULL};
+static const uint64_t tni_needs_index_select[] = {UINT64_C(0x2), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_index_select) = {tni_params_index_select,
+    &tni_defaults_index_select, tni_names_index_select, tni_needs_index_select, 3, 2, 1, 0,
+    sizeof(tn_index_select_args), offsetof(tn_index_select_args, out), 0, 0, {0, 2, 0, 0, 0, 0, 0,
+    0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_isclose[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_isclose_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_isclose_args, other), 0, -1, NULL},
+    {"rtol", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_isclose_args, rtol), 0, -1, NULL},
+    {"atol", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_isclose_args, atol), 0, -1, NULL},
+    {"equal_nan", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_isclose_args, equal_nan), 0, -1, NULL},
+};
+static const tn_isclose_args tni_defaults_isclose = {1e-05, 1e-08, false, NULL, NULL};
+static const char *const tni_names_isclose[] = {"result", NULL};
+static const uint64_t tni_needs_isclose[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_isclose) = {tni_params_isclose, &tni_defaults_isclose,
+    tni_names_isclose, tni_needs_isclose, 5, 2, 1, 0, sizeof(tn_isclose_args), UINT16_MAX, 0, 0,
+    {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_isfinite[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_isfinite_args, self), 0, -1, NULL},
+};
+static const tn_isfinite_args tni_defaults_isfinite = {NULL};
+static const char *const tni_names_isfinite[] = {"result", NULL};
+static const uint64_t tni_needs_isfinite[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_isfinite) = {tni_params_isfinite, &tni_defaults_isfinite,
+    tni_names_isfinite, tni_needs_isfinite, 1, 1, 1, 0, sizeof(tn_isfinite_args), UINT16_MAX, 0,
+    TNI_LOOP_isfinite, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_isinf[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_isinf_args, self), 0, -1, NULL},
+};
+static const tn_isinf_args tni_defaults_isinf = {NULL};
+static const char *const tni_names_isinf[] = {"result", NULL};
+static const uint64_t tni_needs_isinf[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_isinf) = {tni_params_isinf, &tni_defaults_isinf, tni_names_isinf,
+    tni_needs_isinf, 1, 1, 1, 0, sizeof(tn_isinf_args), UINT16_MAX, 0, TNI_LOOP_isinf, {0, 0, 0, 0,
+    0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_isnan[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_isnan_args, self), 0, -1, NULL},
+};
+static const tn_isnan_args tni_defaults_isnan = {NULL};
+static const char *const tni_names_isnan[] = {"result", NULL};
+static const uint64_t tni_needs_isnan[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, tni_names_isnan,
+    tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, TNI_LOOP_isnan, {0, 0, 0, 0,
+    0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_le[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_le_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_le_args, other), offsetof(tn_le_args,
+     other_number), -1, NULL},
+};
+static const tn_le_args tni_defaults_le = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_le[] = {"result", NULL};
+static const uint64_t tni_needs_le[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_le) = {tni_params_le, &tni_defaults_le, tni_names_le, tni_needs_le,
+    2, 2, 1, 0, sizeof(tn_le_args), offsetof(tn_le_args, out), 0, TNI_LOOP_le, {0, 1, 0, 0, 0, 0,
+    0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_leaky_relu[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_leaky_relu_args, self), 0, -1, NULL},
+    {"negative_slope", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_leaky_relu_args,
+     negative_slope), 0, -1, NULL},
+};
+static const tn_leaky_relu_args tni_defaults_leaky_relu = {NULL, 0.01, NULL};
+static const char *const tni_names_leaky_relu[] = {"result", NULL};
+static const uint64_t tni_needs_leaky_relu[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
+    tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
+    offsetof(tn_leaky_relu_args, out), 0, TNI_LOOP_leaky_relu, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_leaky_relu_backward[] = {
+    {"grad_output", TN_T_TENSOR, 0, offsetof(tn_leaky_relu_backward_args, grad_output), 0, -1,
+     NULL},
+    {"self", TN_T_TENSOR, 0, offsetof(tn_leaky_relu_backward_args, self), 0, -1, NULL},
+    {"negative_slope", TN_T_SCALAR, 0, offsetof(tn_leaky_relu_backward_args, negative_slope), 0,
+     -1, NULL},
+    {"self_is_result", TN_T_BOOL, 0, offsetof(tn_leaky_relu_backward_args, self_is_result), 0, -1,
+     NULL},
+};
+static const tn_leaky_relu_backward_args tni_defaults_leaky_relu_backward = {NULL, NULL, {0, 0, 0,
+    0}, 0};
+static const char *const tni_names_leaky_relu_backward[] = {"result", NULL};
+static const uint64_t tni_needs_leaky_relu_backward[] = {UINT64_C(0x2), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
+    &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
+    tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX, 0,
+    TNI_LOOP_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_lerp[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_lerp_args, self), 0, -1, NULL},
+    {"end", TN_T_TENSOR, 0, offsetof(tn_lerp_args, end), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_lerp_args, weight), offsetof(tn_lerp_args,
+     weight_number), -1, NULL},
+};
+static const tn_lerp_args tni_defaults_lerp = {NULL, NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_lerp[] = {"result", NULL};
+static const uint64_t tni_needs_lerp[] = {UINT64_C(0x4), UINT64_C(0x4), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_lerp) = {tni_params_lerp, &tni_defaults_lerp, tni_names_lerp,
+    tni_needs_lerp, 3, 3, 1, 0, sizeof(tn_lerp_args), offsetof(tn_lerp_args, out), 0,
+    TNI_LOOP_lerp, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linalg_vector_norm[] = {
@@ -633,6 +1636,72 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linea
     offsetof(tn_linear_args, out), 0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_linspace[] = {
+    {"start", TN_T_SCALAR, 0, offsetof(tn_linspace_args, start), 0, -1, NULL},
+    {"end", TN_T_SCALAR, 0, offsetof(tn_linspace_args, end), 0, -1, NULL},
+    {"steps", TN_T_INT, 0, offsetof(tn_linspace_args, steps), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linspace_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_linspace_args,
+     device), 0, -1, NULL},
+};
+static const tn_linspace_args tni_defaults_linspace = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, {0, 0, 0,
+    0}, {0, 0, 0, 0}, 0};
+static const char *const tni_names_linspace[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
+    tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
+    out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_log[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_log_args, self), 0, -1, NULL},
+};
+static const tn_log_args tni_defaults_log = {NULL, NULL};
+static const char *const tni_names_log[] = {"result", NULL};
+static const uint64_t tni_needs_log[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_log) = {tni_params_log, &tni_defaults_log, tni_names_log,
+    tni_needs_log, 1, 1, 1, 0, sizeof(tn_log_args), offsetof(tn_log_args, out), 0, TNI_LOOP_log,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_log10[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_log10_args, self), 0, -1, NULL},
+};
+static const tn_log10_args tni_defaults_log10 = {NULL, NULL};
+static const char *const tni_names_log10[] = {"result", NULL};
+static const uint64_t tni_needs_log10[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_log10) = {tni_params_log10, &tni_defaults_log10, tni_names_log10,
+    tni_needs_log10, 1, 1, 1, 0, sizeof(tn_log10_args), offsetof(tn_log10_args, out), 0,
+    TNI_LOOP_log10, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_log1p[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_log1p_args, self), 0, -1, NULL},
+};
+static const tn_log1p_args tni_defaults_log1p = {NULL, NULL};
+static const char *const tni_names_log1p[] = {"result", NULL};
+static const uint64_t tni_needs_log1p[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_log1p) = {tni_params_log1p, &tni_defaults_log1p, tni_names_log1p,
+    tni_needs_log1p, 1, 1, 1, 0, sizeof(tn_log1p_args), offsetof(tn_log1p_args, out), 0,
+    TNI_LOOP_log1p, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_log2[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_log2_args, self), 0, -1, NULL},
+};
+static const tn_log2_args tni_defaults_log2 = {NULL, NULL};
+static const char *const tni_names_log2[] = {"result", NULL};
+static const uint64_t tni_needs_log2[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_log2) = {tni_params_log2, &tni_defaults_log2, tni_names_log2,
+    tni_needs_log2, 1, 1, 1, 0, sizeof(tn_log2_args), offsetof(tn_log2_args, out), 0,
+    TNI_LOOP_log2, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_log_softmax[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_log_softmax_args, self), 0, -1, NULL},
     {"dim", TN_T_INT, 0, offsetof(tn_log_softmax_args, dim), 0, -1, NULL},
@@ -667,6 +1736,57 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_b
     0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_logical_and[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_logical_and_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_logical_and_args, other), 0, -1, NULL},
+};
+static const tn_logical_and_args tni_defaults_logical_and = {NULL, NULL, NULL};
+static const char *const tni_names_logical_and[] = {"result", NULL};
+static const uint64_t tni_needs_logical_and[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_logical_and) = {tni_params_logical_and, &tni_defaults_logical_and,
+    tni_names_logical_and, tni_needs_logical_and, 2, 2, 1, 0, sizeof(tn_logical_and_args),
+    offsetof(tn_logical_and_args, out), 0, TNI_LOOP_logical_and, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_logical_not[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_logical_not_args, self), 0, -1, NULL},
+};
+static const tn_logical_not_args tni_defaults_logical_not = {NULL, NULL};
+static const char *const tni_names_logical_not[] = {"result", NULL};
+static const uint64_t tni_needs_logical_not[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_logical_not) = {tni_params_logical_not, &tni_defaults_logical_not,
+    tni_names_logical_not, tni_needs_logical_not, 1, 1, 1, 0, sizeof(tn_logical_not_args),
+    offsetof(tn_logical_not_args, out), 0, TNI_LOOP_logical_not, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_logical_or[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_logical_or_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_logical_or_args, other), 0, -1, NULL},
+};
+static const tn_logical_or_args tni_defaults_logical_or = {NULL, NULL, NULL};
+static const char *const tni_names_logical_or[] = {"result", NULL};
+static const uint64_t tni_needs_logical_or[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_logical_or) = {tni_params_logical_or, &tni_defaults_logical_or,
+    tni_names_logical_or, tni_needs_logical_or, 2, 2, 1, 0, sizeof(tn_logical_or_args),
+    offsetof(tn_logical_or_args, out), 0, TNI_LOOP_logical_or, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_logical_xor[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_logical_xor_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_logical_xor_args, other), 0, -1, NULL},
+};
+static const tn_logical_xor_args tni_defaults_logical_xor = {NULL, NULL, NULL};
+static const char *const tni_names_logical_xor[] = {"result", NULL};
+static const uint64_t tni_needs_logical_xor[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_logical_xor) = {tni_params_logical_xor, &tni_defaults_logical_xor,
+    tni_names_logical_xor, tni_needs_logical_xor, 2, 2, 1, 0, sizeof(tn_logical_xor_args),
+    offsetof(tn_logical_xor_args, out), 0, TNI_LOOP_logical_xor, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_logsumexp[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_logsumexp_args, self), 0, -1, NULL},
     {"dim", TN_T_INTS, 0, offsetof(tn_logsumexp_args, dim), 0, 1, NULL},
@@ -679,6 +1799,63 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_logsumexp) = {tni_params_logsumexp, &tni_defaults_logsumexp,
     tni_names_logsumexp, tni_needs_logsumexp, 3, 1, 1, 0, sizeof(tn_logsumexp_args),
     offsetof(tn_logsumexp_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_lt[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_lt_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_lt_args, other), offsetof(tn_lt_args,
+     other_number), -1, NULL},
+};
+static const tn_lt_args tni_defaults_lt = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_lt[] = {"result", NULL};
+static const uint64_t tni_needs_lt[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_lt) = {tni_params_lt, &tni_defaults_lt, tni_names_lt, tni_needs_lt,
+    2, 2, 1, 0, sizeof(tn_lt_args), offsetof(tn_lt_args, out), 0, TNI_LOOP_lt, {0, 1, 0, 0, 0, 0,
+    0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_masked_fill[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_masked_fill_args, self), 0, -1, NULL},
+    {"mask", TN_T_TENSOR, 0, offsetof(tn_masked_fill_args, mask), 0, -1, NULL},
+    {"value", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_masked_fill_args, value),
+     offsetof(tn_masked_fill_args, value_number), -1, NULL},
+};
+static const tn_masked_fill_args tni_defaults_masked_fill = {NULL, NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_masked_fill[] = {"result", NULL};
+static const uint64_t tni_needs_masked_fill[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_masked_fill) = {tni_params_masked_fill, &tni_defaults_masked_fill,
+    tni_names_masked_fill, tni_needs_masked_fill, 3, 3, 1, 0, sizeof(tn_masked_fill_args),
+    offsetof(tn_masked_fill_args, out), 0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_masked_scatter[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_masked_scatter_args, self), 0, -1, NULL},
+    {"mask", TN_T_TENSOR, 0, offsetof(tn_masked_scatter_args, mask), 0, -1, NULL},
+    {"source", TN_T_TENSOR, 0, offsetof(tn_masked_scatter_args, source), 0, -1, NULL},
+};
+static const tn_masked_scatter_args tni_defaults_masked_scatter = {NULL, NULL, NULL, NULL};
+static const char *const tni_names_masked_scatter[] = {"result", NULL};
+static const uint64_t tni_needs_masked_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_masked_scatter) = {tni_params_masked_scatter,
+    &tni_defaults_masked_scatter, tni_names_masked_scatter, tni_needs_masked_scatter, 3, 3, 1, 0,
+    sizeof(tn_masked_scatter_args), offsetof(tn_masked_scatter_args, out), 0, 0, {0, 1, 2, 0, 0, 0,
+    0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_masked_select[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_masked_select_args, self), 0, -1, NULL},
+    {"mask", TN_T_TENSOR, 0, offsetof(tn_masked_select_args, mask), 0, -1, NULL},
+};
+static const tn_masked_select_args tni_defaults_masked_select = {NULL, NULL};
+static const char *const tni_names_masked_select[] = {"result", NULL};
+static const uint64_t tni_needs_masked_select[] = {UINT64_C(0x2), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_masked_select) = {tni_params_masked_select,
+    &tni_defaults_masked_select, tni_names_masked_select, tni_needs_masked_select, 2, 2, 1, 0,
+    sizeof(tn_masked_select_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_matmul[] = {
@@ -794,6 +1971,19 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_max_pool2d_pick) = {tni_params_max_pool2d_pick,
     {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_maximum[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_maximum_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_maximum_args, other), 0, -1, NULL},
+};
+static const tn_maximum_args tni_defaults_maximum = {NULL, NULL, NULL};
+static const char *const tni_names_maximum[] = {"result", NULL};
+static const uint64_t tni_needs_maximum[] = {UINT64_C(0x3), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_maximum) = {tni_params_maximum, &tni_defaults_maximum,
+    tni_names_maximum, tni_needs_maximum, 2, 2, 1, 0, sizeof(tn_maximum_args),
+    offsetof(tn_maximum_args, out), 0, TNI_LOOP_maximum, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_mean[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_mean_args, self), 0, -1, NULL},
     {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_mean_args, dim), 0, 1, NULL},
@@ -808,6 +1998,20 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
     tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out), TN_PROP_INTS, 0,
     {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_meshgrid[] = {
+    {"tensors", TN_T_TENSORS, 0, offsetof(tn_meshgrid_args, tensors), 0, -1, NULL},
+    {"indexing", TN_T_STRING, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_meshgrid_args, indexing), 0, -1, NULL},
+};
+static const tn_meshgrid_args tni_defaults_meshgrid = {NULL, {NULL, 0}};
+static const char *const tni_names_meshgrid[] = {"result", NULL};
+static const uint64_t tni_needs_meshgrid[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
+    tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_RETURNS_LIST, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {
@@ -836,6 +2040,19 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_min_dim) = {tni_params_min_dim, &tni_defaults_min
     offsetof(tn_min_dim_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_minimum[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_minimum_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, 0, offsetof(tn_minimum_args, other), 0, -1, NULL},
+};
+static const tn_minimum_args tni_defaults_minimum = {NULL, NULL, NULL};
+static const char *const tni_names_minimum[] = {"result", NULL};
+static const uint64_t tni_needs_minimum[] = {UINT64_C(0x3), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_minimum) = {tni_params_minimum, &tni_defaults_minimum,
+    tni_names_minimum, tni_needs_minimum, 2, 2, 1, 0, sizeof(tn_minimum_args),
+    offsetof(tn_minimum_args, out), 0, TNI_LOOP_minimum, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_mm[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_mm_args, self), 0, -1, NULL},
     {"mat2", TN_T_TENSOR, 0, offsetof(tn_mm_args, mat2), 0, -1, NULL},
@@ -860,6 +2077,20 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
     TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_mul[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_mul_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_mul_args, other), offsetof(tn_mul_args,
+     other_number), -1, NULL},
+};
+static const tn_mul_args tni_defaults_mul = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_mul[] = {"result", NULL};
+static const uint64_t tni_needs_mul[] = {UINT64_C(0x2), UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_mul) = {tni_params_mul, &tni_defaults_mul, tni_names_mul,
+    tni_needs_mul, 2, 2, 1, 0, sizeof(tn_mul_args), offsetof(tn_mul_args, out), 0, TNI_LOOP_mul,
+    {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mv[] = {
@@ -889,6 +2120,116 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_narrow) = {tni_params_narrow, &tni_defaults_narro
     0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_ne[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_ne_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_ne_args, other), offsetof(tn_ne_args,
+     other_number), -1, NULL},
+};
+static const tn_ne_args tni_defaults_ne = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_ne[] = {"result", NULL};
+static const uint64_t tni_needs_ne[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_ne) = {tni_params_ne, &tni_defaults_ne, tni_names_ne, tni_needs_ne,
+    2, 2, 1, 0, sizeof(tn_ne_args), offsetof(tn_ne_args, out), 0, TNI_LOOP_ne, {0, 1, 0, 0, 0, 0,
+    0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_neg[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_neg_args, self), 0, -1, NULL},
+};
+static const tn_neg_args tni_defaults_neg = {NULL, NULL};
+static const char *const tni_names_neg[] = {"result", NULL};
+static const uint64_t tni_needs_neg[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_neg) = {tni_params_neg, &tni_defaults_neg, tni_names_neg,
+    tni_needs_neg, 1, 1, 1, 0, sizeof(tn_neg_args), offsetof(tn_neg_args, out), 0, TNI_LOOP_neg,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_new_empty[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_new_empty_args, self), 0, -1, NULL},
+    {"size", TN_T_INTS, 0, offsetof(tn_new_empty_args, size), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_new_empty_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_new_empty_args, device), 0, -1, NULL},
+};
+static const tn_new_empty_args tni_defaults_new_empty = {TN_NO_DTYPE, TN_NO_DEVICE, NULL, {NULL,
+    0}};
+static const char *const tni_names_new_empty[] = {"result", NULL};
+static const uint64_t tni_needs_new_empty[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
+    tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_new_full[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_new_full_args, self), 0, -1, NULL},
+    {"size", TN_T_INTS, 0, offsetof(tn_new_full_args, size), 0, -1, NULL},
+    {"fill_value", TN_T_SCALAR, 0, offsetof(tn_new_full_args, fill_value), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_new_full_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_new_full_args,
+     device), 0, -1, NULL},
+};
+static const tn_new_full_args tni_defaults_new_full = {TN_NO_DTYPE, TN_NO_DEVICE, NULL, {NULL, 0},
+    {0, 0, 0, 0}};
+static const char *const tni_names_new_full[] = {"result", NULL};
+static const uint64_t tni_needs_new_full[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
+    tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_new_ones[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_new_ones_args, self), 0, -1, NULL},
+    {"size", TN_T_INTS, 0, offsetof(tn_new_ones_args, size), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_new_ones_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_new_ones_args,
+     device), 0, -1, NULL},
+};
+static const tn_new_ones_args tni_defaults_new_ones = {TN_NO_DTYPE, TN_NO_DEVICE, NULL, {NULL, 0}};
+static const char *const tni_names_new_ones[] = {"result", NULL};
+static const uint64_t tni_needs_new_ones[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
+    tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_new_zeros[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_new_zeros_args, self), 0, -1, NULL},
+    {"size", TN_T_INTS, 0, offsetof(tn_new_zeros_args, size), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_new_zeros_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_new_zeros_args, device), 0, -1, NULL},
+};
+static const tn_new_zeros_args tni_defaults_new_zeros = {TN_NO_DTYPE, TN_NO_DEVICE, NULL, {NULL,
+    0}};
+static const char *const tni_names_new_zeros[] = {"result", NULL};
+static const uint64_t tni_needs_new_zeros[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
+    tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_nonzero[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_nonzero_args, self), 0, -1, NULL},
+};
+static const tn_nonzero_args tni_defaults_nonzero = {NULL};
+static const char *const tni_names_nonzero[] = {"result", NULL};
+static const uint64_t tni_needs_nonzero[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_nonzero) = {tni_params_nonzero, &tni_defaults_nonzero,
+    tni_names_nonzero, tni_needs_nonzero, 1, 1, 1, 0, sizeof(tn_nonzero_args), UINT16_MAX, 0, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_norm[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_norm_args, self), 0, -1, NULL},
     {"p", TN_T_SCALAR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_norm_args, p), 0, -1, NULL},
@@ -907,6 +2248,66 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni
     {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_normal[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_normal_args, self), 0, -1, NULL},
+    {"mean", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_normal_args, mean), 0, -1, NULL},
+    {"std", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_normal_args, std), 0, -1, NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_normal_args, generator), 0, -1, NULL},
+};
+static const tn_normal_args tni_defaults_normal = {0, 1, NULL, NULL};
+static const char *const tni_names_normal[] = {"result", NULL};
+static const uint64_t tni_needs_normal[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_normal) = {tni_params_normal, &tni_defaults_normal,
+    tni_names_normal, tni_needs_normal, 4, 1, 1, 0, sizeof(tn_normal_args), UINT16_MAX,
+    TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_one_hot[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_one_hot_args, self), 0, -1, NULL},
+    {"num_classes", TN_T_INT, TN_P_DEFAULT, offsetof(tn_one_hot_args, num_classes), 0, -1, NULL},
+};
+static const tn_one_hot_args tni_defaults_one_hot = {-1, NULL};
+static const char *const tni_names_one_hot[] = {"result", NULL};
+static const uint64_t tni_needs_one_hot[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_one_hot) = {tni_params_one_hot, &tni_defaults_one_hot,
+    tni_names_one_hot, tni_needs_one_hot, 2, 1, 1, 0, sizeof(tn_one_hot_args), UINT16_MAX, 0, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_ones[] = {
+    {"size", TN_T_INTS, 0, offsetof(tn_ones_args, size), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_ones_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_ones_args,
+     device), 0, -1, NULL},
+};
+static const tn_ones_args tni_defaults_ones = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_ones[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
+    3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0,
+    0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_ones_like[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_ones_like_args, self), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_ones_like_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_ones_like_args, device), 0, -1, NULL},
+};
+static const tn_ones_like_args tni_defaults_ones_like = {TN_NO_DTYPE, TN_NO_DEVICE, NULL};
+static const char *const tni_names_ones_like[] = {"result", NULL};
+static const uint64_t tni_needs_ones_like[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
+    tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX, 0,
+    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_permute[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_permute_args, self), 0, -1, NULL},
     {"dims", TN_T_INTS, 0, offsetof(tn_permute_args, dims), 0, -1, NULL},
@@ -918,6 +2319,21 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_permute) = {tni_params_permute, &tni_defaults_permute,
     tni_names_permute, tni_needs_permute, 2, 1, 1, 0, sizeof(tn_permute_args), UINT16_MAX,
     TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_pow[] = {
+    {"self", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_pow_args, self), offsetof(tn_pow_args,
+     self_number), -1, NULL},
+    {"exponent", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_pow_args, exponent), offsetof(tn_pow_args,
+     exponent_number), -1, NULL},
+};
+static const tn_pow_args tni_defaults_pow = {NULL, NULL, NULL, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_pow[] = {"result", NULL};
+static const uint64_t tni_needs_pow[] = {UINT64_C(0x3), UINT64_C(0x100000003)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_pow) = {tni_params_pow, &tni_defaults_pow, tni_names_pow,
+    tni_needs_pow, 2, 2, 1, 0, sizeof(tn_pow_args), offsetof(tn_pow_args, out), 0, TNI_LOOP_pow,
+    {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_prod[] = {
@@ -936,6 +2352,125 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni
     0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_rand[] = {
+    {"size", TN_T_INTS, 0, offsetof(tn_rand_args, size), 0, -1, NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_rand_args, generator), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_rand_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_rand_args,
+     device), 0, -1, NULL},
+};
+static const tn_rand_args tni_defaults_rand = {NULL, NULL, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_rand[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
+    4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
+    TN_PROP_GENERATOR | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_rand_like[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_rand_like_args, self), 0, -1, NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_rand_like_args, generator), 0, -1, NULL},
+};
+static const tn_rand_like_args tni_defaults_rand_like = {NULL, NULL};
+static const char *const tni_names_rand_like[] = {"result", NULL};
+static const uint64_t tni_needs_rand_like[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_rand_like) = {tni_params_rand_like, &tni_defaults_rand_like,
+    tni_names_rand_like, tni_needs_rand_like, 2, 1, 1, 0, sizeof(tn_rand_like_args), UINT16_MAX,
+    TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_randint[] = {
+    {"high", TN_T_INT, 0, offsetof(tn_randint_args, high), 0, -1, NULL},
+    {"size", TN_T_INTS, 0, offsetof(tn_randint_args, size), 0, -1, NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_randint_args, generator), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_randint_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_randint_args,
+     device), 0, -1, NULL},
+};
+static const tn_randint_args tni_defaults_randint = {NULL, NULL, TN_NO_DTYPE, TN_NO_DEVICE, 0,
+    {NULL, 0}};
+static const char *const tni_names_randint[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
+    tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
+    TN_PROP_GENERATOR | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_randint_low[] = {
+    {"low", TN_T_INT, 0, offsetof(tn_randint_low_args, low), 0, -1, NULL},
+    {"high", TN_T_INT, 0, offsetof(tn_randint_low_args, high), 0, -1, NULL},
+    {"size", TN_T_INTS, 0, offsetof(tn_randint_low_args, size), 0, -1, NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_randint_low_args, generator), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_randint_low_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_randint_low_args, device), 0, -1, NULL},
+};
+static const tn_randint_low_args tni_defaults_randint_low = {NULL, NULL, TN_NO_DTYPE, TN_NO_DEVICE,
+    0, 0, {NULL, 0}};
+static const char *const tni_names_randint_low[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
+    tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
+    offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0,
+    0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_randn[] = {
+    {"size", TN_T_INTS, 0, offsetof(tn_randn_args, size), 0, -1, NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_randn_args, generator), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_randn_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_randn_args,
+     device), 0, -1, NULL},
+};
+static const tn_randn_args tni_defaults_randn = {NULL, NULL, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_randn[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
+    NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
+    TN_PROP_GENERATOR | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_randn_like[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_randn_like_args, self), 0, -1, NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_randn_like_args, generator), 0, -1, NULL},
+};
+static const tn_randn_like_args tni_defaults_randn_like = {NULL, NULL};
+static const char *const tni_names_randn_like[] = {"result", NULL};
+static const uint64_t tni_needs_randn_like[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_randn_like) = {tni_params_randn_like, &tni_defaults_randn_like,
+    tni_names_randn_like, tni_needs_randn_like, 2, 1, 1, 0, sizeof(tn_randn_like_args), UINT16_MAX,
+    TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_randperm[] = {
+    {"n", TN_T_INT, 0, offsetof(tn_randperm_args, n), 0, -1, NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_randperm_args, generator), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_randperm_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_randperm_args,
+     device), 0, -1, NULL},
+};
+static const tn_randperm_args tni_defaults_randperm = {NULL, NULL, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_randperm[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
+    tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
+    out), TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_real[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_real_args, self), 0, -1, NULL},
 };
@@ -945,6 +2480,44 @@ static const uint64_t tni_needs_real[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_real) = {tni_params_real, &tni_defaults_real, tni_names_real,
     tni_needs_real, 1, 1, 1, 0, sizeof(tn_real_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_reciprocal[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_reciprocal_args, self), 0, -1, NULL},
+};
+static const tn_reciprocal_args tni_defaults_reciprocal = {NULL, NULL};
+static const char *const tni_names_reciprocal[] = {"result", NULL};
+static const uint64_t tni_needs_reciprocal[] = {UINT64_C(0x100000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_reciprocal) = {tni_params_reciprocal, &tni_defaults_reciprocal,
+    tni_names_reciprocal, tni_needs_reciprocal, 1, 1, 1, 0, sizeof(tn_reciprocal_args),
+    offsetof(tn_reciprocal_args, out), 0, TNI_LOOP_reciprocal, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_relu[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_relu_args, self), 0, -1, NULL},
+};
+static const tn_relu_args tni_defaults_relu = {NULL, NULL};
+static const char *const tni_names_relu[] = {"result", NULL};
+static const uint64_t tni_needs_relu[] = {UINT64_C(0x100000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_relu) = {tni_params_relu, &tni_defaults_relu, tni_names_relu,
+    tni_needs_relu, 1, 1, 1, 0, sizeof(tn_relu_args), offsetof(tn_relu_args, out), 0,
+    TNI_LOOP_relu, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_remainder[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_remainder_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_remainder_args, other),
+     offsetof(tn_remainder_args, other_number), -1, NULL},
+};
+static const tn_remainder_args tni_defaults_remainder = {NULL, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_remainder[] = {"result", NULL};
+static const uint64_t tni_needs_remainder[] = {0, UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_remainder) = {tni_params_remainder, &tni_defaults_remainder,
+    tni_names_remainder, tni_needs_remainder, 2, 2, 1, 0, sizeof(tn_remainder_args),
+    offsetof(tn_remainder_args, out), 0, TNI_LOOP_remainder, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_repeat[] = {
@@ -988,6 +2561,116 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_roll) = {tni_params_roll, &tni_defaults_roll, tni
     {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_round[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_round_args, self), 0, -1, NULL},
+};
+static const tn_round_args tni_defaults_round = {NULL, NULL};
+static const char *const tni_names_round[] = {"result", NULL};
+static const uint64_t tni_needs_round[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_round) = {tni_params_round, &tni_defaults_round, tni_names_round,
+    tni_needs_round, 1, 1, 1, 0, sizeof(tn_round_args), offsetof(tn_round_args, out), 0,
+    TNI_LOOP_round, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_rsqrt[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_rsqrt_args, self), 0, -1, NULL},
+};
+static const tn_rsqrt_args tni_defaults_rsqrt = {NULL, NULL};
+static const char *const tni_names_rsqrt[] = {"result", NULL};
+static const uint64_t tni_needs_rsqrt[] = {UINT64_C(0x100000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_rsqrt) = {tni_params_rsqrt, &tni_defaults_rsqrt, tni_names_rsqrt,
+    tni_needs_rsqrt, 1, 1, 1, 0, sizeof(tn_rsqrt_args), offsetof(tn_rsqrt_args, out), 0,
+    TNI_LOOP_rsqrt, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_rsub[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_rsub_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_rsub_args, other), offsetof(tn_rsub_args,
+     other_number), -1, NULL},
+    {"alpha", TN_T_SCALAR, TN_P_DEFAULT | TN_P_KEYWORD | TN_P_DOUBLE, offsetof(tn_rsub_args,
+     alpha), 0, -1, NULL},
+};
+static const tn_rsub_args tni_defaults_rsub = {NULL, 1, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_rsub[] = {"result", NULL};
+static const uint64_t tni_needs_rsub[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
+    tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), 0,
+    TNI_LOOP_rsub, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_scaled_dot_product_attention[] = {
+    {"query", TN_T_TENSOR, 0, offsetof(tn_scaled_dot_product_attention_args, query), 0, -1, NULL},
+    {"key", TN_T_TENSOR, 0, offsetof(tn_scaled_dot_product_attention_args, key), 0, -1, NULL},
+    {"value", TN_T_TENSOR, 0, offsetof(tn_scaled_dot_product_attention_args, value), 0, -1, NULL},
+    {"attn_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_scaled_dot_product_attention_args, attn_mask), 0, -1, NULL},
+    {"dropout_p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_scaled_dot_product_attention_args,
+     dropout_p), 0, -1, NULL},
+    {"is_causal", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_scaled_dot_product_attention_args,
+     is_causal), 0, -1, NULL},
+    {"scale", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD | TN_P_MAYBE,
+     offsetof(tn_scaled_dot_product_attention_args, scale), 0, -1, NULL},
+};
+static const tn_scaled_dot_product_attention_args tni_defaults_scaled_dot_product_attention = {NULL, NULL, 0, false, {0, TN_ABSENT}, NULL, NULL, NULL};
+static const char *const tni_names_scaled_dot_product_attention[] = {"result", NULL};
+static const uint64_t tni_needs_scaled_dot_product_attention[] = {0, 0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
+    = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
+    tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
+    sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
+    out), 0, 0, {0, 1, 2, 3, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_scatter[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_scatter_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_scatter_args, dim), 0, -1, NULL},
+    {"index", TN_T_TENSOR, 0, offsetof(tn_scatter_args, index), 0, -1, NULL},
+    {"src", TN_T_TENSOR, 0, offsetof(tn_scatter_args, src), 0, -1, NULL},
+};
+static const tn_scatter_args tni_defaults_scatter = {NULL, NULL, 0, NULL, NULL};
+static const char *const tni_names_scatter[] = {"result", NULL};
+static const uint64_t tni_needs_scatter[] = {UINT64_C(0x2), 0, UINT64_C(0x2)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_scatter) = {tni_params_scatter, &tni_defaults_scatter,
+    tni_names_scatter, tni_needs_scatter, 4, 3, 1, 0, sizeof(tn_scatter_args),
+    offsetof(tn_scatter_args, out), 0, 0, {0, 2, 3, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_scatter_add[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_scatter_add_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_scatter_add_args, dim), 0, -1, NULL},
+    {"index", TN_T_TENSOR, 0, offsetof(tn_scatter_add_args, index), 0, -1, NULL},
+    {"src", TN_T_TENSOR, 0, offsetof(tn_scatter_add_args, src), 0, -1, NULL},
+};
+static const tn_scatter_add_args tni_defaults_scatter_add = {NULL, NULL, 0, NULL, NULL};
+static const char *const tni_names_scatter_add[] = {"result", NULL};
+static const uint64_t tni_needs_scatter_add[] = {0, 0, UINT64_C(0x2)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_add) = {tni_params_scatter_add, &tni_defaults_scatter_add,
+    tni_names_scatter_add, tni_needs_scatter_add, 4, 3, 1, 0, sizeof(tn_scatter_add_args),
+    offsetof(tn_scatter_add_args, out), 0, 0, {0, 2, 3, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_scatter_value[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_scatter_value_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, 0, offsetof(tn_scatter_value_args, dim), 0, -1, NULL},
+    {"index", TN_T_TENSOR, 0, offsetof(tn_scatter_value_args, index), 0, -1, NULL},
+    {"value", TN_T_SCALAR, 0, offsetof(tn_scatter_value_args, value), 0, -1, NULL},
+};
+static const tn_scatter_value_args tni_defaults_scatter_value = {NULL, NULL, 0, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_scatter_value[] = {"result", NULL};
+static const uint64_t tni_needs_scatter_value[] = {UINT64_C(0x2), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
+    &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
+    sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), 0, 0, {0, 2, 0, 0, 0, 0,
+    0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_select[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_select_args, self), 0, -1, NULL},
     {"dim", TN_T_INT, 0, offsetof(tn_select_args, dim), 0, -1, NULL},
@@ -1000,6 +2683,93 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_select,
     tni_names_select, tni_needs_select, 3, 1, 1, 0, sizeof(tn_select_args), UINT16_MAX, 0, 0, {0,
     0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_sigmoid[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_sigmoid_args, self), 0, -1, NULL},
+};
+static const tn_sigmoid_args tni_defaults_sigmoid = {NULL, NULL};
+static const char *const tni_names_sigmoid[] = {"result", NULL};
+static const uint64_t tni_needs_sigmoid[] = {UINT64_C(0x100000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid) = {tni_params_sigmoid, &tni_defaults_sigmoid,
+    tni_names_sigmoid, tni_needs_sigmoid, 1, 1, 1, 0, sizeof(tn_sigmoid_args),
+    offsetof(tn_sigmoid_args, out), 0, TNI_LOOP_sigmoid, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_sigmoid_backward[] = {
+    {"grad_output", TN_T_TENSOR, 0, offsetof(tn_sigmoid_backward_args, grad_output), 0, -1, NULL},
+    {"output", TN_T_TENSOR, 0, offsetof(tn_sigmoid_backward_args, output), 0, -1, NULL},
+};
+static const tn_sigmoid_backward_args tni_defaults_sigmoid_backward = {NULL, NULL};
+static const char *const tni_names_sigmoid_backward[] = {"result", NULL};
+static const uint64_t tni_needs_sigmoid_backward[] = {UINT64_C(0x2), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_sigmoid_backward) = {tni_params_sigmoid_backward,
+    &tni_defaults_sigmoid_backward, tni_names_sigmoid_backward, tni_needs_sigmoid_backward, 2, 2,
+    1, 0, sizeof(tn_sigmoid_backward_args), UINT16_MAX, 0, TNI_LOOP_sigmoid_backward, {0, 1, 0, 0,
+    0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_sign[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_sign_args, self), 0, -1, NULL},
+};
+static const tn_sign_args tni_defaults_sign = {NULL, NULL};
+static const char *const tni_names_sign[] = {"result", NULL};
+static const uint64_t tni_needs_sign[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_sign) = {tni_params_sign, &tni_defaults_sign, tni_names_sign,
+    tni_needs_sign, 1, 1, 1, 0, sizeof(tn_sign_args), offsetof(tn_sign_args, out), 0,
+    TNI_LOOP_sign, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_silu[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_silu_args, self), 0, -1, NULL},
+};
+static const tn_silu_args tni_defaults_silu = {NULL, NULL};
+static const char *const tni_names_silu[] = {"result", NULL};
+static const uint64_t tni_needs_silu[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_silu) = {tni_params_silu, &tni_defaults_silu, tni_names_silu,
+    tni_needs_silu, 1, 1, 1, 0, sizeof(tn_silu_args), offsetof(tn_silu_args, out), 0,
+    TNI_LOOP_silu, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_silu_backward[] = {
+    {"grad_output", TN_T_TENSOR, 0, offsetof(tn_silu_backward_args, grad_output), 0, -1, NULL},
+    {"self", TN_T_TENSOR, 0, offsetof(tn_silu_backward_args, self), 0, -1, NULL},
+};
+static const tn_silu_backward_args tni_defaults_silu_backward = {NULL, NULL};
+static const char *const tni_names_silu_backward[] = {"result", NULL};
+static const uint64_t tni_needs_silu_backward[] = {UINT64_C(0x2), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_silu_backward) = {tni_params_silu_backward,
+    &tni_defaults_silu_backward, tni_names_silu_backward, tni_needs_silu_backward, 2, 2, 1, 0,
+    sizeof(tn_silu_backward_args), UINT16_MAX, 0, TNI_LOOP_silu_backward, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_sin[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_sin_args, self), 0, -1, NULL},
+};
+static const tn_sin_args tni_defaults_sin = {NULL, NULL};
+static const char *const tni_names_sin[] = {"result", NULL};
+static const uint64_t tni_needs_sin[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_sin) = {tni_params_sin, &tni_defaults_sin, tni_names_sin,
+    tni_needs_sin, 1, 1, 1, 0, sizeof(tn_sin_args), offsetof(tn_sin_args, out), 0, TNI_LOOP_sin,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_sinh[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_sinh_args, self), 0, -1, NULL},
+};
+static const tn_sinh_args tni_defaults_sinh = {NULL, NULL};
+static const char *const tni_names_sinh[] = {"result", NULL};
+static const uint64_t tni_needs_sinh[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_sinh) = {tni_params_sinh, &tni_defaults_sinh, tni_names_sinh,
+    tni_needs_sinh, 1, 1, 1, 0, sizeof(tn_sinh_args), offsetof(tn_sinh_args, out), 0,
+    TNI_LOOP_sinh, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_slice[] = {
@@ -1047,6 +2817,48 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_softplus[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_softplus_args, self), 0, -1, NULL},
+    {"beta", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_softplus_args, beta), 0, -1,
+     NULL},
+    {"threshold", TN_T_SCALAR, TN_P_DEFAULT | TN_P_DOUBLE, offsetof(tn_softplus_args, threshold),
+     0, -1, NULL},
+};
+static const tn_softplus_args tni_defaults_softplus = {NULL, 1, 20, NULL};
+static const char *const tni_names_softplus[] = {"result", NULL};
+static const uint64_t tni_needs_softplus[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_softplus) = {tni_params_softplus, &tni_defaults_softplus,
+    tni_names_softplus, tni_needs_softplus, 3, 1, 1, 0, sizeof(tn_softplus_args),
+    offsetof(tn_softplus_args, out), 0, TNI_LOOP_softplus, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_softsign[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_softsign_args, self), 0, -1, NULL},
+};
+static const tn_softsign_args tni_defaults_softsign = {NULL};
+static const char *const tni_names_softsign[] = {"result", NULL};
+static const uint64_t tni_needs_softsign[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_softsign) = {tni_params_softsign, &tni_defaults_softsign,
+    tni_names_softsign, tni_needs_softsign, 1, 1, 1, 0, sizeof(tn_softsign_args), UINT16_MAX, 0,
+    TNI_LOOP_softsign, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_sort[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_sort_args, self), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_sort_args, dim), 0, -1, NULL},
+    {"descending", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_sort_args, descending), 0, -1, NULL},
+};
+static const tn_sort_args tni_defaults_sort = {{NULL, NULL}, -1, false, NULL};
+static const char *const tni_names_sort[] = {"values", "indices", NULL};
+static const uint64_t tni_needs_sort[] = {UINT64_C(0x200000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_sort) = {tni_params_sort, &tni_defaults_sort, tni_names_sort,
+    tni_needs_sort, 3, 1, 2, 0, sizeof(tn_sort_args), offsetof(tn_sort_args, out), 0, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_split[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_split_args, self), 0, -1, NULL},
     {"split_size", TN_T_INT, 0, offsetof(tn_split_args, split_size), 0, -1, NULL},
@@ -1074,6 +2886,30 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_split_with_sizes) = {tni_params_split_with_sizes,
     &tni_defaults_split_with_sizes, tni_names_split_with_sizes, tni_needs_split_with_sizes, 3, 1,
     1, 0, sizeof(tn_split_with_sizes_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_RETURNS_LIST, 0, {0,
     0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_sqrt[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_sqrt_args, self), 0, -1, NULL},
+};
+static const tn_sqrt_args tni_defaults_sqrt = {NULL, NULL};
+static const char *const tni_names_sqrt[] = {"result", NULL};
+static const uint64_t tni_needs_sqrt[] = {UINT64_C(0x100000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_sqrt) = {tni_params_sqrt, &tni_defaults_sqrt, tni_names_sqrt,
+    tni_needs_sqrt, 1, 1, 1, 0, sizeof(tn_sqrt_args), offsetof(tn_sqrt_args, out), 0,
+    TNI_LOOP_sqrt, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_square[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_square_args, self), 0, -1, NULL},
+};
+static const tn_square_args tni_defaults_square = {NULL, NULL};
+static const char *const tni_names_square[] = {"result", NULL};
+static const uint64_t tni_needs_square[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_square) = {tni_params_square, &tni_defaults_square,
+    tni_names_square, tni_needs_square, 1, 1, 1, 0, sizeof(tn_square_args),
+    offsetof(tn_square_args, out), 0, TNI_LOOP_square, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_squeeze[] = {
@@ -1145,6 +2981,22 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_na
     {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_sub[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_sub_args, self), 0, -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_sub_args, other), offsetof(tn_sub_args,
+     other_number), -1, NULL},
+    {"alpha", TN_T_SCALAR, TN_P_DEFAULT | TN_P_KEYWORD | TN_P_DOUBLE, offsetof(tn_sub_args, alpha),
+     0, -1, NULL},
+};
+static const tn_sub_args tni_defaults_sub = {NULL, 1, NULL, NULL, {0, 0, 0, 0}};
+static const char *const tni_names_sub[] = {"result", NULL};
+static const uint64_t tni_needs_sub[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
+    tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), 0, TNI_LOOP_sub,
+    {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_sum[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_sum_args, self), 0, -1, NULL},
     {"dim", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_sum_args, dim), 0, 1, NULL},
@@ -1170,6 +3022,89 @@ static const uint64_t tni_needs_t[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_t) = {tni_params_t, &tni_defaults_t, tni_names_t, tni_needs_t, 1, 1,
     1, 0, sizeof(tn_t_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_take_along_dim[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_take_along_dim_args, self), 0, -1, NULL},
+    {"indices", TN_T_TENSOR, 0, offsetof(tn_take_along_dim_args, indices), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_take_along_dim_args, dim), 0, -1,
+     NULL},
+};
+static const tn_take_along_dim_args tni_defaults_take_along_dim = {NULL, TN_NONE, NULL, NULL};
+static const char *const tni_names_take_along_dim[] = {"result", NULL};
+static const uint64_t tni_needs_take_along_dim[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_take_along_dim) = {tni_params_take_along_dim,
+    &tni_defaults_take_along_dim, tni_names_take_along_dim, tni_needs_take_along_dim, 3, 2, 1, 0,
+    sizeof(tn_take_along_dim_args), offsetof(tn_take_along_dim_args, out), 0, 0, {0, 1, 0, 0, 0, 0,
+    0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_tan[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_tan_args, self), 0, -1, NULL},
+};
+static const tn_tan_args tni_defaults_tan = {NULL, NULL};
+static const char *const tni_names_tan[] = {"result", NULL};
+static const uint64_t tni_needs_tan[] = {UINT64_C(0x100000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_tan) = {tni_params_tan, &tni_defaults_tan, tni_names_tan,
+    tni_needs_tan, 1, 1, 1, 0, sizeof(tn_tan_args), offsetof(tn_tan_args, out), 0, TNI_LOOP_tan,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_tanh[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_tanh_args, self), 0, -1, NULL},
+};
+static const tn_tanh_args tni_defaults_tanh = {NULL, NULL};
+static const char *const tni_names_tanh[] = {"result", NULL};
+static const uint64_t tni_needs_tanh[] = {UINT64_C(0x100000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_tanh) = {tni_params_tanh, &tni_defaults_tanh, tni_names_tanh,
+    tni_needs_tanh, 1, 1, 1, 0, sizeof(tn_tanh_args), offsetof(tn_tanh_args, out), 0,
+    TNI_LOOP_tanh, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_tanh_backward[] = {
+    {"grad_output", TN_T_TENSOR, 0, offsetof(tn_tanh_backward_args, grad_output), 0, -1, NULL},
+    {"output", TN_T_TENSOR, 0, offsetof(tn_tanh_backward_args, output), 0, -1, NULL},
+};
+static const tn_tanh_backward_args tni_defaults_tanh_backward = {NULL, NULL};
+static const char *const tni_names_tanh_backward[] = {"result", NULL};
+static const uint64_t tni_needs_tanh_backward[] = {UINT64_C(0x2), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_tanh_backward) = {tni_params_tanh_backward,
+    &tni_defaults_tanh_backward, tni_names_tanh_backward, tni_needs_tanh_backward, 2, 2, 1, 0,
+    sizeof(tn_tanh_backward_args), UINT16_MAX, 0, TNI_LOOP_tanh_backward, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_threshold[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_threshold_args, self), 0, -1, NULL},
+    {"threshold", TN_T_SCALAR, 0, offsetof(tn_threshold_args, threshold), 0, -1, NULL},
+    {"value", TN_T_SCALAR, 0, offsetof(tn_threshold_args, value), 0, -1, NULL},
+};
+static const tn_threshold_args tni_defaults_threshold = {NULL, NULL, {0, 0, 0, 0}, {0, 0, 0, 0}};
+static const char *const tni_names_threshold[] = {"result", NULL};
+static const uint64_t tni_needs_threshold[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
+    tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
+    offsetof(tn_threshold_args, out), 0, TNI_LOOP_threshold, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_threshold_backward[] = {
+    {"grad_output", TN_T_TENSOR, 0, offsetof(tn_threshold_backward_args, grad_output), 0, -1, NULL},
+    {"self", TN_T_TENSOR, 0, offsetof(tn_threshold_backward_args, self), 0, -1, NULL},
+    {"threshold", TN_T_SCALAR, 0, offsetof(tn_threshold_backward_args, threshold), 0, -1, NULL},
+};
+static const tn_threshold_backward_args tni_defaults_threshold_backward = {NULL, NULL, {0, 0, 0,
+    0}};
+static const char *const tni_names_threshold_backward[] = {"result", NULL};
+static const uint64_t tni_needs_threshold_backward[] = {UINT64_C(0x2), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
+    &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
+    3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, 0, TNI_LOOP_threshold_backward, {0,
+    1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -1201,6 +3136,22 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
     tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX, 0, 0,
     {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_topk[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_topk_args, self), 0, -1, NULL},
+    {"k", TN_T_INT, 0, offsetof(tn_topk_args, k), 0, -1, NULL},
+    {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_topk_args, dim), 0, -1, NULL},
+    {"largest", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_topk_args, largest), 0, -1, NULL},
+    {"sorted", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_topk_args, sorted), 0, -1, NULL},
+};
+static const tn_topk_args tni_defaults_topk = {{NULL, NULL}, -1, true, true, NULL, 0};
+static const char *const tni_names_topk[] = {"values", "indices", NULL};
+static const uint64_t tni_needs_topk[] = {UINT64_C(0x200000000)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_topk) = {tni_params_topk, &tni_defaults_topk, tni_names_topk,
+    tni_needs_topk, 5, 1, 2, 0, sizeof(tn_topk_args), offsetof(tn_topk_args, out), 0, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_transpose[] = {
@@ -1243,6 +3194,18 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_triu) = {tni_params_triu, &tni_defaults_triu, tni
     0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_trunc[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_trunc_args, self), 0, -1, NULL},
+};
+static const tn_trunc_args tni_defaults_trunc = {NULL, NULL};
+static const char *const tni_names_trunc[] = {"result", NULL};
+static const uint64_t tni_needs_trunc[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_trunc) = {tni_params_trunc, &tni_defaults_trunc, tni_names_trunc,
+    tni_needs_trunc, 1, 1, 1, 0, sizeof(tn_trunc_args), offsetof(tn_trunc_args, out), 0,
+    TNI_LOOP_trunc, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_unbind[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_unbind_args, self), 0, -1, NULL},
     {"dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_unbind_args, dim), 0, -1, NULL},
@@ -1268,6 +3231,22 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_unflatten) = {tni_params_unflatten, &tni_defaults_unflatten,
     tni_names_unflatten, tni_needs_unflatten, 3, 1, 1, 0, sizeof(tn_unflatten_args), UINT16_MAX,
     TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_uniform[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_uniform_args, self), 0, -1, NULL},
+    {"from", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_uniform_args, from), 0, -1, NULL},
+    {"to", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_uniform_args, to), 0, -1, NULL},
+    {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_uniform_args, generator), 0, -1, NULL},
+};
+static const tn_uniform_args tni_defaults_uniform = {0, 1, NULL, NULL};
+static const char *const tni_names_uniform[] = {"result", NULL};
+static const uint64_t tni_needs_uniform[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_uniform) = {tni_params_uniform, &tni_defaults_uniform,
+    tni_names_uniform, tni_needs_uniform, 4, 1, 1, 0, sizeof(tn_uniform_args), UINT16_MAX,
+    TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_unsqueeze[] = {
@@ -1356,6 +3335,23 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_view_as_real) = {tni_params_view_as_real,
     sizeof(tn_view_as_real_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_where[] = {
+    {"condition", TN_T_TENSOR, 0, offsetof(tn_where_args, condition), 0, -1, NULL},
+    {"self", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_where_args, self), offsetof(tn_where_args,
+     self_number), -1, NULL},
+    {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_where_args, other), offsetof(tn_where_args,
+     other_number), -1, NULL},
+};
+static const tn_where_args tni_defaults_where = {NULL, NULL, NULL, NULL, {0, 0, 0, 0}, {0, 0, 0,
+    0}};
+static const char *const tni_names_where[] = {"result", NULL};
+static const uint64_t tni_needs_where[] = {0, UINT64_C(0x1), UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_where) = {tni_params_where, &tni_defaults_where, tni_names_where,
+    tni_needs_where, 3, 3, 1, 0, sizeof(tn_where_args), offsetof(tn_where_args, out), 0,
+    TNI_LOOP_where, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_zero[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_zero_args, self), 0, -1, NULL},
 };
@@ -1367,28 +3363,84 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_zero) = {tni_params_zero, &tni_defaults_zero, tni
     tni_needs_zero, 1, 1, 1, 0, sizeof(tn_zero_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_zeros[] = {
+    {"size", TN_T_INTS, 0, offsetof(tn_zeros_args, size), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_zeros_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_zeros_args,
+     device), 0, -1, NULL},
+};
+static const tn_zeros_args tni_defaults_zeros = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_zeros[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
+    NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out), TN_PROP_INTS, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_zeros_like[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_zeros_like_args, self), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_zeros_like_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_zeros_like_args, device), 0, -1, NULL},
+};
+static const tn_zeros_like_args tni_defaults_zeros_like = {TN_NO_DTYPE, TN_NO_DEVICE, NULL};
+static const char *const tni_names_zeros_like[] = {"result", NULL};
+static const uint64_t tni_needs_zeros_like[] = {0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
+    tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
+    0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
+    &tni_row_abs,
+    &tni_row_acos,
     &tni_row_adaptive_avg_pool2d,
     &tni_row_adaptive_avg_pool2d_input_grad,
+    &tni_row_add,
+    &tni_row_addcdiv,
+    &tni_row_addcmul,
     &tni_row_addmm,
     &tni_row_all,
     &tni_row_all_dims,
+    &tni_row_allclose,
     &tni_row_amax,
     &tni_row_amin,
     &tni_row_aminmax,
     &tni_row_any,
     &tni_row_any_dims,
+    &tni_row_arange,
+    &tni_row_arange_start,
+    &tni_row_arange_start_step,
     &tni_row_argmax,
     &tni_row_argmin,
+    &tni_row_argsort,
     &tni_row_as_strided,
     &tni_row_as_strided_scatter,
+    &tni_row_asin,
+    &tni_row_atan,
     &tni_row_avg_pool2d,
     &tni_row_avg_pool2d_input_grad,
+    &tni_row_bernoulli,
+    &tni_row_bernoulli_float,
+    &tni_row_bitwise_and,
+    &tni_row_bitwise_left_shift,
+    &tni_row_bitwise_not,
+    &tni_row_bitwise_or,
+    &tni_row_bitwise_right_shift,
+    &tni_row_bitwise_xor,
     &tni_row_bmm,
     &tni_row_broadcast_to,
     &tni_row_cat,
+    &tni_row_ceil,
     &tni_row_chunk,
+    &tni_row_clamp,
+    &tni_row_clamp_max,
+    &tni_row_clamp_min,
+    &tni_row_clamp_tensor,
     &tni_row_clone,
     &tni_row_conj,
     &tni_row_contiguous,
@@ -1396,67 +3448,182 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_conv2d_input_grad,
     &tni_row_conv2d_weight_grad,
     &tni_row_copy,
+    &tni_row_cos,
+    &tni_row_cosh,
     &tni_row_cumsum,
     &tni_row_detach,
     &tni_row_diagonal,
+    &tni_row_div,
+    &tni_row_div_mode,
+    &tni_row_div_trunc,
     &tni_row_dot,
+    &tni_row_dropout,
+    &tni_row_elu,
+    &tni_row_embedding,
+    &tni_row_embedding_dense_backward,
+    &tni_row_empty,
+    &tni_row_empty_like,
+    &tni_row_eq,
+    &tni_row_equal,
+    &tni_row_erf,
+    &tni_row_exp,
     &tni_row_expand,
     &tni_row_expand_as,
+    &tni_row_expm1,
+    &tni_row_exponential,
+    &tni_row_eye,
+    &tni_row_eye_m,
     &tni_row_fill,
     &tni_row_flatten,
     &tni_row_flip,
+    &tni_row_floor,
+    &tni_row_floor_divide,
+    &tni_row_fmod,
+    &tni_row_frac,
+    &tni_row_full,
+    &tni_row_full_like,
+    &tni_row_gather,
+    &tni_row_ge,
+    &tni_row_gelu,
+    &tni_row_gelu_erf,
+    &tni_row_gelu_erf_backward,
+    &tni_row_gelu_tanh,
+    &tni_row_gt,
     &tni_row_imag,
+    &tni_row_index,
+    &tni_row_index_add,
+    &tni_row_index_put,
+    &tni_row_index_select,
+    &tni_row_isclose,
+    &tni_row_isfinite,
+    &tni_row_isinf,
+    &tni_row_isnan,
+    &tni_row_le,
+    &tni_row_leaky_relu,
+    &tni_row_leaky_relu_backward,
+    &tni_row_lerp,
     &tni_row_linalg_vector_norm,
     &tni_row_linear,
+    &tni_row_linspace,
+    &tni_row_log,
+    &tni_row_log10,
+    &tni_row_log1p,
+    &tni_row_log2,
     &tni_row_log_softmax,
     &tni_row_log_softmax_backward,
+    &tni_row_logical_and,
+    &tni_row_logical_not,
+    &tni_row_logical_or,
+    &tni_row_logical_xor,
     &tni_row_logsumexp,
+    &tni_row_lt,
+    &tni_row_masked_fill,
+    &tni_row_masked_scatter,
+    &tni_row_masked_select,
     &tni_row_matmul,
     &tni_row_max,
     &tni_row_max_dim,
     &tni_row_max_pool2d,
     &tni_row_max_pool2d_input_grad,
     &tni_row_max_pool2d_pick,
+    &tni_row_maximum,
     &tni_row_mean,
+    &tni_row_meshgrid,
     &tni_row_min,
     &tni_row_min_dim,
+    &tni_row_minimum,
     &tni_row_mm,
     &tni_row_movedim,
+    &tni_row_mul,
     &tni_row_mv,
     &tni_row_narrow,
+    &tni_row_ne,
+    &tni_row_neg,
+    &tni_row_new_empty,
+    &tni_row_new_full,
+    &tni_row_new_ones,
+    &tni_row_new_zeros,
+    &tni_row_nonzero,
     &tni_row_norm,
+    &tni_row_normal,
+    &tni_row_one_hot,
+    &tni_row_ones,
+    &tni_row_ones_like,
     &tni_row_permute,
+    &tni_row_pow,
     &tni_row_prod,
+    &tni_row_rand,
+    &tni_row_rand_like,
+    &tni_row_randint,
+    &tni_row_randint_low,
+    &tni_row_randn,
+    &tni_row_randn_like,
+    &tni_row_randperm,
     &tni_row_real,
+    &tni_row_reciprocal,
+    &tni_row_relu,
+    &tni_row_remainder,
     &tni_row_repeat,
     &tni_row_reshape,
     &tni_row_roll,
+    &tni_row_round,
+    &tni_row_rsqrt,
+    &tni_row_rsub,
+    &tni_row_scaled_dot_product_attention,
+    &tni_row_scatter,
+    &tni_row_scatter_add,
+    &tni_row_scatter_value,
     &tni_row_select,
+    &tni_row_sigmoid,
+    &tni_row_sigmoid_backward,
+    &tni_row_sign,
+    &tni_row_silu,
+    &tni_row_silu_backward,
+    &tni_row_sin,
+    &tni_row_sinh,
     &tni_row_slice,
     &tni_row_softmax,
     &tni_row_softmax_backward,
+    &tni_row_softplus,
+    &tni_row_softsign,
+    &tni_row_sort,
     &tni_row_split,
     &tni_row_split_with_sizes,
+    &tni_row_sqrt,
+    &tni_row_square,
     &tni_row_squeeze,
     &tni_row_squeeze_dim,
     &tni_row_squeeze_dims,
     &tni_row_stack,
     &tni_row_std,
+    &tni_row_sub,
     &tni_row_sum,
     &tni_row_t,
+    &tni_row_take_along_dim,
+    &tni_row_tan,
+    &tni_row_tanh,
+    &tni_row_tanh_backward,
+    &tni_row_threshold,
+    &tni_row_threshold_backward,
     &tni_row_to,
     &tni_row_to_dtype,
+    &tni_row_topk,
     &tni_row_transpose,
     &tni_row_tril,
     &tni_row_triu,
+    &tni_row_trunc,
     &tni_row_unbind,
     &tni_row_unflatten,
+    &tni_row_uniform,
     &tni_row_unsqueeze,
     &tni_row_var,
     &tni_row_var_mean,
     &tni_row_view,
     &tni_row_view_as_complex,
     &tni_row_view_as_real,
+    &tni_row_where,
     &tni_row_zero,
+    &tni_row_zeros,
+    &tni_row_zeros_like,
     NULL};
 TNI_PRIVATE_END

@@ -1,13 +1,5 @@
-/* conv.inl - convolution by the tiles of gemm.inl. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC push_options
-#pragma GCC optimize("O1", "fp-contract=off")
-#endif
+/* conv.inl - behind all types: what AVX-512 takes from AVX2, and the end of the macros of gemm.inl. */
 
-#define TNI_TYPE_F32
-#include "../simd/vocabulary.h"
-#include "conv_type.inl"
-#include "../simd/end.h"
 #if TNI_ISA == 2 /* what AVX2 does as well, or rarely; the bits are the same */
 #define gemm_row_f32_avx512 gemm_row_f32_avx2
 #define gemm_row_f64_avx512 gemm_row_f64_avx2
@@ -23,15 +15,6 @@
 #define gemm_columns_f64_avx512 gemm_columns_f64_avx2
 #define max_pool_pairs_avx512 max_pool_pairs_avx2
 #define max_pool_pairs_grad_avx512 max_pool_pairs_grad_avx2
-#else
-#define TNI_TYPE_F64
-#include "../simd/vocabulary.h"
-#include "conv_type.inl"
-#include "../simd/end.h"
-#endif
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC pop_options
 #endif
 
 #undef GEMM_COLS

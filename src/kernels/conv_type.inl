@@ -1,4 +1,8 @@
 /* conv_type.inl - convolution for one element type of one instruction set (conv.h). */
+#if defined(__GNUC__) && !defined(__clang__) /* half the compile time, the same loops */
+#pragma GCC push_options
+#pragma GCC optimize("O1", "fp-contract=off")
+#endif
 
 /* A piece of a row of pixels: where it begins in the source and in c, its first lane, its length. */
 typedef struct TNI_FNT(conv_piece) {
@@ -30,6 +34,7 @@ static void TNI_FNT(conv_pack_slow)(T *to, const tni_conv *v, const int64_t *off
                 to[piece[i].lane + j] = ((const T *)v->source)[offset[k] + piece[i].source + j];
 }
 
+#if TNI_ISA > 0
 #define CONV_COPY(i) V_ST(to + lane[i], V_LD(from[i] + offset[k]));
 #define CONV_COPIES(copies)                                                                                  \
     for (int64_t k = 0; k < depth; k++, to += GEMM_COLS) { copies }
@@ -50,6 +55,7 @@ static void TNI_FNT(conv_pack)(T *to, const tni_conv *v, const int64_t *offset, 
 }
 #undef CONV_COPY
 #undef CONV_COPIES
+#endif
 
 /* Rows of a finished tile to the pieces of c. */
 static void TNI_FNT(conv_scatter)(const tni_conv *v, const T *tile, T *c, int64_t h, const TNI_FNT(conv_piece) *piece,
@@ -79,7 +85,8 @@ static void TNI_FNT(conv_group)(const tni_conv *v, TNI_FNT(gemm_tiles) *q, int64
 static void TNI_FNT(conv)(const tni_conv *v) {
     T panel[(TNI_K_BLOCK + 1) * GEMM_COLS];
     TNI_FNT(conv_piece) piece[GEMM_COLS];
-    const T *end = (const T *)v->source_end - W;
+    const T *end = (const T *)v->source_end - W; /* of where a vector may begin */
+    (void)end;
     TNI_FNT(gemm_tiles) q;
     q.a_row = (ptrdiff_t)(v->k * (int64_t)sizeof(T));
     q.a_col = (ptrdiff_t)sizeof(T);
@@ -94,9 +101,15 @@ static void TNI_FNT(conv)(const tni_conv *v) {
             const bool whole = n == GEMM_COLS && v->c_col == 1 && last->c - piece[0].c == last->lane;
             if (n < GEMM_COLS)
                 for (int64_t i = 0; i < q.k * GEMM_COLS; i += W) V_ST(panel + i, V_ZERO());
-            if ((const T *)v->source + last->source + v->reach + last->n > end)
+#if TNI_ISA > 0
+            int64_t far = 0;
+            for (int i = 0; i < pieces; i++)
+                if (piece[i].source + piece[i].n > far) far = piece[i].source + piece[i].n;
+            if ((const T *)v->source + v->reach + far <= end)
+                TNI_FNT(conv_pack)(panel, v, v->offset + k, q.k, piece, pieces);
+            else
+#endif
                 TNI_FNT(conv_pack_slow)(panel, v, v->offset + k, q.k, piece, pieces);
-            else TNI_FNT(conv_pack)(panel, v, v->offset + k, q.k, piece, pieces);
             TNI_FNT(conv_group)(v, &q, k, panel, piece, pieces, whole);
         }
     }
@@ -238,3 +251,7 @@ static int64_t TNI_FNT(gemm_columns)(void) { return GEMM_COLS; }
 #undef CONV_R3
 #undef CONV_ROWS
 #undef CONV_FULL
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif

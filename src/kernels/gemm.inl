@@ -3,11 +3,6 @@
  * The order of additions of every element is fixed by gemm.h; nothing here depends on threads. A tile is
  * GEMM_ROWS x GEMM_COLS elements of c in registers: two vectors of b and one broadcast of a for each k. Rows of
  * a are addressed as base + {0, 1, 2} * stride, which x86 does without more registers. */
-#if defined(__GNUC__) && !defined(__clang__) /* half the compile time, the same loops */
-#pragma GCC push_options
-#pragma GCC optimize("O1", "fp-contract=off")
-#endif
-
 #define GEMM_COLS (2 * W)
 #if TNI_ISA == 0
 #define GEMM_ROWS 4
@@ -68,16 +63,3 @@
 #define GEMM_R6(X) GEMM_R4(X) X(4) X(5)
 #define GEMM_R8(X) GEMM_R6(X) X(6) X(7)
 #define GEMM_R14(X) GEMM_R8(X) X(8) X(9) X(10) X(11) X(12) X(13)
-
-#define TNI_TYPE_F32
-#include "../simd/vocabulary.h"
-#include "gemm_type.inl"
-#include "../simd/end.h"
-#define TNI_TYPE_F64
-#include "../simd/vocabulary.h"
-#include "gemm_type.inl"
-#include "../simd/end.h"
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC pop_options
-#endif

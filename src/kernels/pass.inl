@@ -32,10 +32,23 @@
 #include "cast.inl"
 #include "pointwise.inl"
 #include "gemm.inl"
+#define TNI_TYPE_F32
+#include "type.inl"
+#define TNI_TYPE_F64
+#include "type.inl"
+#define TNI_TYPE_I32
+#include "type.inl"
+#define TNI_TYPE_I64
+#include "type.inl"
+#define TNI_TYPE_BOOL
+#include "type.inl"
+#define TNI_TYPE_C64
+#include "type.inl"
+#define TNI_TYPE_C128
+#include "type.inl"
+#include "pointwise_table.inl"
 #include "conv.inl"
 #include "pool.inl"
-#include "reduce.inl"
-#include "rowwise.inl"
 #include "random.inl"
 #include "optimize.inl"
 

@@ -5,7 +5,8 @@
 #include "../base/base.h"
 
 #define TNI_KERNELS_RANDOM(K)                                                                                \
-    /* In place: n words become floats (word & 0xffffff) * 2^-24 * (to - from) + from, each step rounded. */ \
+    /* In place: n words become floats (word & 0xffffff) * 2^-24, times to - from, plus from (fused); what rounds    \
+     * to `to` becomes `from`. */                                                                            \
     K(void, uniform_f32, (void *x, int64_t n, float from, float to))                                         \
     /* In place: 16 uniform floats become 16 normal ones, `blocks` times. */                                 \
     K(void, normal_f32, (float *x, int64_t blocks, float mean, float std))                                   \

@@ -54,7 +54,7 @@ static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forwar
         if (tn_numel(pad) != z->n * z->s)
             return tni_nn_error(TN_INVALID, "key_padding_mask: expected (%lld, %lld)", (long long)z->n, (long long)z->s);
         wide[0] = z->n, wide[1] = z->heads, wide[2] = 1, wide[3] = z->s;
-        pad = tnp_expand(mha_reshape(pad, 4, z->n, 1, 1, z->s), tn_ints_of(wide, 4));
+        pad = tnp_expand(mha_reshape(pad, 4, z->n, 1, 1, z->s), tn_ints_of(wide, 4), false);
         pad = mha_reshape(pad, 3, z->n * z->heads, 1, z->s, 0);
         if (!pad) return false;
     }

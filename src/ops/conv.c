@@ -218,7 +218,7 @@ static bool cv_is_direct(int64_t m, int64_t k) { return m <= 2 && k <= TNI_K_BLO
 static void cv_run(cv_job *j, bool direct) {
     const tni_kernels *k = j->context->kernels;
     const int64_t work = j->v.m * j->v.k * j->pixels * j->groups, unit = direct ? j->v.width : 32;
-    int64_t tasks = work / CV_WORK < CV_TASKS ? work / CV_WORK : CV_TASKS;
+    int64_t tasks = work / CV_WORK < CV_TASKS ? work / CV_WORK : (int64_t)CV_TASKS;
     if (j->pixels == 0) return;
     j->v.reach = 0;
     for (int64_t i = 0; i < j->v.k; i++)

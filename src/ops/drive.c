@@ -125,7 +125,6 @@ typedef struct drive_operand {
     int64_t bytes, size;     /* of an element in memory, and of the loop's type */
     int64_t col, row;        /* strides of the two innermost dimensions */
     drive_chain chain;       /* from memory to the loop's type; of the result the other way */
-    bool number;             /* has no dimension at all */
 } drive_operand;
 
 typedef struct drive {
@@ -470,10 +469,10 @@ static void drive_input(drive *d, tn_frame *f, int k, int common, int native) {
 }
 
 TN_PRIV void tni_pointwise_run(tn_frame *f) {
-    const int common = (int)f->note[0], native = common == TN_BOOL ? TN_BOOL : drive_natural(common);
+    const int common = (int)f->note[0], native = common == TN_BOOL ? (int)TN_BOOL : drive_natural(common);
     const int type = drive_type(common);
     tn_tensor *operands[1 + DRIVE_IN], *out = f->out[0];
-    const int made = f->row->loop & TNI_FORM_PREDICATE ? TN_BOOL : native;
+    const int made = f->row->loop & TNI_FORM_PREDICATE ? (int)TN_BOOL : native;
     double numbers[2 * TNI_NUMBERS];
     drive d;
     if (!out->numel) return;

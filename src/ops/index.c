@@ -79,7 +79,7 @@ TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t fr
     case TN_BF16: INDEX_ADD_HALF(tni_bf16_to_f32, tni_f32_to_bf16);
     case TN_C64:
     case TN_C128: {
-        int part = tni_real_of(dtype);
+        int part = (int)tni_real_of(dtype);
         int64_t bytes = tni_dtype(part)->bytes;
         tni_add_row(to, to_step, from, from_step, n, part);
         tni_add_row(to + bytes, to_step, from + bytes, from_step, n, part);
@@ -177,6 +177,10 @@ static bool index_plan_of(tn_frame *f, const tn_tensor *self, tn_tensor *const *
     for (int i = 0; i < p->place; i++) p->size[p->ndim++] = self->size[p->keep[i]];
     for (int i = 0; i < p->broad; i++) p->size[p->ndim++] = p->broad_size[i];
     for (int i = p->place; i < p->kept; i++) p->size[p->ndim++] = self->size[p->keep[i]];
+    return true;
+}
+/* Room for the offsets of all places, and for those of the largest mask. */
+static bool index_scratch(tn_frame *f, const index_plan *p) {
     return tn_scratch(f, p->most, (int64_t)sizeof(int64_t)) && tn_scratch(f, p->masks, (int64_t)sizeof(int64_t));
 }
 
@@ -301,24 +305,19 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
 
 static bool index_check(tn_frame *f) {
     index_plan p;
-    return index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p)
+    return index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) && index_scratch(f, &p)
            && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.size);
 }
 static bool index_tensor_look(tn_frame *f) {
     index_plan p;
-    size_t scratch = f->scratch_bytes;
-    bool ok = index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p)
-              && index_look(f, f->in[0], f->in + 1, f->nin - 1, &p, &f->count);
-    f->scratch_bytes = scratch; /* check has asked for it */
-    return ok;
+    return index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p)
+           && index_look(f, f->in[0], f->in + 1, f->nin - 1, &p, &f->count);
 }
 static void index_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *out = f->out[0];
     int64_t *offset = (int64_t *)f->scratch, places;
-    size_t scratch = f->scratch_bytes;
     index_plan p;
     if (out->numel == 0 || !index_plan_of(f, self, f->in + 1, f->nin - 1, &p)) return;
-    f->scratch_bytes = scratch;
     places = index_offsets(self, f->in + 1, f->nin - 1, &p, f->count, offset);
     index_run_all(INDEX_GET, self, out, &p, offset, places);
 }
@@ -360,29 +359,24 @@ static bool index_put_check(tn_frame *f) {
     if (self->dtype != values->dtype)
         return tn_fail(f, TN_TYPE, "Index put requires the source and destination dtypes match, got %s for the destination and %s "
                        "for the source.", tni_dtype(self->dtype)->text, tni_dtype(values->dtype)->text);
-    if (!index_plan_of(f, self, f->in + 2, f->nin - 2, &p)) return false;
+    if (!index_plan_of(f, self, f->in + 2, f->nin - 2, &p) || !index_scratch(f, &p)) return false;
     s.ndim = self->ndim;
     memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
     tni_like_strides(&s, (const tn_tensor *const *)f->in, 1);
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, f->inplace ? self->stride : s.stride);
 }
 static bool index_put_look(tn_frame *f) {
-    size_t scratch = f->scratch_bytes;
     index_plan p;
-    bool ok = index_plan_of(f, f->in[0], f->in + 2, f->nin - 2, &p)
-              && index_look(f, f->in[0], f->in + 2, f->nin - 2, &p, &f->count) && index_values_fit(f, &p, f->count);
-    f->scratch_bytes = scratch;
-    return ok;
+    return index_plan_of(f, f->in[0], f->in + 2, f->nin - 2, &p)
+           && index_look(f, f->in[0], f->in + 2, f->nin - 2, &p, &f->count) && index_values_fit(f, &p, f->count);
 }
 static void index_put_run(tn_frame *f) {
     TN_ARGS(index_put, a, f);
     tn_tensor *self = f->in[0], *out = f->out[0], *values = f->in[1], wide;
     int64_t *offset = (int64_t *)f->scratch, places, size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
-    size_t scratch = f->scratch_bytes;
     index_plan p;
     if (out != self && self->numel) tni_copy_elements(f->block, out, self);
     if (out->numel == 0 || values->numel == 0 || !index_plan_of(f, self, f->in + 2, f->nin - 2, &p)) return;
-    f->scratch_bytes = scratch;
     places = index_offsets(out, f->in + 2, f->nin - 2, &p, f->count, offset);
     if (places == 0) return;
     for (int d = 0, more = p.ndim - values->ndim; d < p.ndim; d++) {

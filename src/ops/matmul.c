@@ -465,13 +465,13 @@ static void addmm_start(const tn_tensor *self, double beta, tn_tensor *out, int6
     double room[CHUNK];
     float *f = (float *)room;
     int64_t *k = (int64_t *)room;
-    const int dtype = tni_real_of(out->dtype), compute = tni_lanes_compute(out->dtype), d = self->ndim;
+    const int dtype = (int)tni_real_of(out->dtype), compute = tni_lanes_compute(out->dtype), d = self->ndim;
     const int64_t bytes = tni_dtype_size(out), part = tni_dtype(dtype)->bytes;
     const int64_t row = d > 1 && self->size[d - 2] != 1 ? self->stride[d - 2] * bytes : 0;
     const int64_t col = d > 0 && self->size[d - 1] != 1 ? self->stride[d - 1] * bytes : 0;
     for (int64_t i = 0; i < rows * bytes / part; i++) /* of complex numbers, each part by itself */
         for (int64_t j = 0; j < cols; j += CHUNK) {
-            const int64_t n = cols - j < CHUNK ? cols - j : CHUNK, r = i % rows, at = i / rows * part;
+            const int64_t n = cols - j < CHUNK ? cols - j : (int64_t)CHUNK, r = i % rows, at = i / rows * part;
             if (beta == 0) memset(room, 0, sizeof room);
             else tni_lanes_load(room, compute, tni_bytes_at(self) + r * row + j * col + at, col, dtype, n);
             for (int64_t q = 0; q < n && beta != 1; q++) {

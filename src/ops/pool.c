@@ -358,16 +358,30 @@ static bool max_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(max_pool2d_input_grad, a, f);
     return pool_shape_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding, a->dilation, a->ceil_mode);
 }
+/* Also asks for scratch, at its end, where the indices have to be copied. */
 static bool pool_check_indices(tn_frame *f, const pool_shape *s, const tn_tensor *indices) {
-    if (indices->dtype != pool_index_dtype(s) || !(indices->flags & TNI_CONTIGUOUS))
-        return tn_fail(f, TN_TYPE, "indices must be contiguous %s", tni_dtype(pool_index_dtype(s))->text);
-    return pool_check_size(f, s, indices, "indices");
+    if (indices->dtype != (int)pool_index_dtype(s))
+        return tn_fail(f, TN_TYPE, "indices must be %s, got %s", tni_dtype((int)pool_index_dtype(s))->text,
+                       tni_dtype(indices->dtype)->text);
+    return pool_check_size(f, s, indices, "indices") &&
+           tn_scratch(f, indices->flags & TNI_CONTIGUOUS ? 0 : indices->numel, tni_dtype_size(indices));
+}
+static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
+    const int64_t size = tni_dtype_size(t), bytes = t->numel * size;
+    char *room = (char *)f->scratch + f->scratch_bytes - (bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN;
+    if (t->flags & TNI_CONTIGUOUS) return tni_bytes_at(t);
+    for (int64_t i = 0; i < t->numel; i++) {
+        int64_t at = 0, left = i;
+        for (int d = t->ndim - 1; d >= 0; d--) at += left % t->size[d] * t->stride[d], left /= t->size[d];
+        memcpy(room + i * size, tni_bytes_at(t) + at * size, (size_t)size);
+    }
+    return room;
 }
 static bool max_pool2d_input_grad_check(tn_frame *f) {
     TN_ARGS(max_pool2d_input_grad, a, f);
     pool_shape s;
     return pool_check_dtype(f, f->in[0], false) && max_pool2d_input_grad_shape(f, &s) && pool_check_size(f, &s, f->in[0], "grad") &&
-           pool_check_indices(f, &s, f->in[1]) && pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
+           pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) && pool_check_indices(f, &s, f->in[1]) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
 }
 static void max_pool2d_input_grad_run(tn_frame *f) {
@@ -375,7 +389,7 @@ static void max_pool2d_input_grad_run(tn_frame *f) {
     pool_job j;
     if (!max_pool2d_input_grad_shape(f, &j.s)) return;
     j.bytes = pool_index_dtype(&j.s) == TN_U8;
-    j.index = tni_bytes_at(f->in[1]);
+    j.index = pool_indices(f, f->in[1]);
     j.plane = single ? pool_is_pairs(&j.s) ? pool_scatter_pairs : pool_scatter_f32 : pool_scatter_f64;
     if (j.plane == pool_scatter_pairs) TNI_PATH(pool_scatter_pairs);
     else TNI_PATH(pool_scatter);
@@ -403,14 +417,14 @@ static bool max_pool2d_pick_shape(tn_frame *f, pool_shape *s) {
 }
 static bool max_pool2d_pick_check(tn_frame *f) {
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && max_pool2d_pick_shape(f, &s) && pool_check_indices(f, &s, f->in[1]) &&
-           pool_scratch(f, f->in[0], s.size, s.ndim) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+    return pool_check_dtype(f, f->in[0], false) && max_pool2d_pick_shape(f, &s) && pool_scratch(f, f->in[0], s.size, s.ndim) &&
+           pool_check_indices(f, &s, f->in[1]) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
 }
 static void max_pool2d_pick_run(tn_frame *f) {
     pool_job j;
     if (!max_pool2d_pick_shape(f, &j.s)) return;
     j.bytes = pool_index_dtype(&j.s) == TN_U8;
-    j.index = tni_bytes_at(f->in[1]);
+    j.index = pool_indices(f, f->in[1]);
     j.plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? pool_pick_f32 : pool_pick_f64;
     TNI_PATH(pool_pick);
     pool_through(f, &j);

@@ -6,10 +6,10 @@
 
 /* One tier (dimensions, 0-dim, numbers) over the tiers below it, as torch's combine_categories. */
 static tn_dtype promote_tiers(tn_dtype higher, tn_dtype lower) {
-    const int h = tni_dtype(higher)->category, l = tni_dtype(lower)->category;
+    const int h = tni_dtype((int)higher)->category, l = tni_dtype((int)lower)->category;
     if (!higher || !lower) return higher ? higher : lower;
     if (h == TNI_CAT_COMPLEX) return higher;
-    if (h == TNI_CAT_FLOAT) return l == TNI_CAT_COMPLEX ? tni_complex_of(higher) : higher;
+    if (h == TNI_CAT_FLOAT) return l == TNI_CAT_COMPLEX ? tni_complex_of((int)higher) : higher;
     return h == TNI_CAT_BOOL || l >= TNI_CAT_FLOAT ? tn_promote(higher, lower) : higher;
 }
 
@@ -20,7 +20,7 @@ TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n) {
         int which = t[i]->flags & TNI_NUMBER ? 2 : t[i]->ndim ? 0 : 1;
         tn_dtype d = (tn_dtype)t[i]->dtype;
         if (which == 2 && d == TN_F64) d = b->context->default_dtype;
-        if (which == 2 && d == TN_C128) d = tni_complex_of(b->context->default_dtype);
+        if (which == 2 && d == TN_C128) d = tni_complex_of((int)b->context->default_dtype);
         tier[which] = tier[which] ? tn_promote(tier[which], d) : d;
         if (!tier[which]) return TN_NO_DTYPE;
     }
@@ -60,7 +60,7 @@ TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, i
 /* Number parameters must fit the computed type: no fraction where integers are, no imaginary part where reals are. */
 static bool promote_numbers(tn_frame *f, tn_dtype common) {
     const tn_gen *gen = f->row->gen;
-    const int category = tni_dtype(common)->category;
+    const int category = tni_dtype((int)common)->category;
     for (int i = 0; i < gen->nparam; i++) {
         const tn_param *p = &gen->param[i];
         const char *at = (const char *)f->args + p->offset;
@@ -69,14 +69,14 @@ static bool promote_numbers(tn_frame *f, tn_dtype common) {
             memcpy(&s, at, sizeof s);
             if (s.kind < TN_KIND_BOOL || s.kind > TN_KIND_COMPLEX) return tn_fail(f, TN_INVALID, "'%s' is no number", p->name);
             if (s.kind == TN_KIND_COMPLEX && category < TNI_CAT_COMPLEX)
-                return tn_fail(f, TN_TYPE, "'%s' is complex, the tensors are %s", p->name, tni_dtype(common)->text);
+                return tn_fail(f, TN_TYPE, "'%s' is complex, the tensors are %s", p->name, tni_dtype((int)common)->text);
             if (s.kind == TN_KIND_FLOAT && category < TNI_CAT_FLOAT)
-                return tn_fail(f, TN_TYPE, "'%s' is a float, the tensors are %s", p->name, tni_dtype(common)->text);
+                return tn_fail(f, TN_TYPE, "'%s' is a float, the tensors are %s", p->name, tni_dtype((int)common)->text);
         } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
             double v;
             memcpy(&v, at, sizeof v);
             if (category < TNI_CAT_FLOAT && !(v == floor(v) && fabs(v) < 9e18))
-                return tn_fail(f, TN_TYPE, "'%s' is %g, the tensors are %s", p->name, v, tni_dtype(common)->text);
+                return tn_fail(f, TN_TYPE, "'%s' is %g, the tensors are %s", p->name, v, tni_dtype((int)common)->text);
         }
     }
     return true;
@@ -87,7 +87,7 @@ static bool promote_numbers(tn_frame *f, tn_dtype common) {
 /* The dtype computed for operands of dtype d, by the row's kinds; TN_NO_DTYPE with an error. */
 static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     static const uint8_t bit[] = {TNI_KINDS_B, TNI_KINDS_I, TNI_KINDS_F, TNI_KINDS_C};
-    const tni_dtype_info *info = tni_dtype(d);
+    const tni_dtype_info *info = tni_dtype((int)d);
     const uint32_t kinds = f->row->loop;
     if (info->computes && kinds & bit[info->category]) return d;
     if (info->computes && info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) && kinds & TNI_KINDS_F)
@@ -115,7 +115,9 @@ TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common) {
 /* Tensors of one computed dtype and shape, row-major, with numbers no wider: the common case, decided quickly.
  * Returns the dtype, or TN_NO_DTYPE for the long way. */
 static tn_dtype promote_flat(tn_frame *f) {
-    static const uint8_t natural[TN_DTYPE_COUNT] = {0, 0, 0, 0, 0, 2, 2, 0, 0, 1, 1}; /* kinds bit: F32 F64 I32 I64 */
+    static const uint8_t natural[TN_DTYPE_COUNT] = {0, TNI_KINDS_B, 0, 0, 0, TNI_KINDS_I, TNI_KINDS_I, 0, 0,
+                                                    TNI_KINDS_F, TNI_KINDS_F};
+    static const uint8_t takes[TN_DTYPE_COUNT] = {0, 15, 0, 0, 0, 0, TNI_KINDS_I | TNI_KINDS_F, 0, 0, 0, TNI_KINDS_F};
     const tn_tensor *a = f->in[0], *first;
     if (!a || f->row->loop & TNI_FORM_SELECT) return TN_NO_DTYPE;
     first = a->flags & TNI_NUMBER && f->nin > 1 && f->in[1] ? f->in[1] : a;
@@ -126,8 +128,7 @@ static tn_dtype promote_flat(tn_frame *f) {
         if (!t) return TN_NO_DTYPE;
         if (t == first) continue;
         if (t->flags & TNI_NUMBER) {
-            if (!first->ndim || t->dtype == TN_C128 || (t->dtype == TN_F64 && natural[first->dtype] != TNI_KINDS_F))
-                return TN_NO_DTYPE;
+            if (!first->ndim || !(takes[t->dtype] & natural[first->dtype])) return TN_NO_DTYPE;
         } else if (t->dtype != first->dtype || !(t->flags & TNI_CONTIGUOUS) || !tni_same_shape(t, first)) {
             return TN_NO_DTYPE;
         }
@@ -153,4 +154,22 @@ TN_PRIV bool tni_pointwise_check(tn_frame *f) {
     if (!common) return tni_no_common_type(f, f->in + skip, f->nin - skip);
     common = promote_kind(f, common);
     return common && tni_pointwise_check_as(f, common);
+}
+
+/* Integer division: no divisor may be 0. */
+TN_PRIV bool tni_pointwise_look(tn_frame *f) {
+    const tn_tensor *t = f->in[1];
+    int64_t index[TN_MAX_DIMS] = {0}, bytes = tni_dtype_size(t);
+    const char *at = tni_bytes_at(t);
+    if (!tni_is_int((int)f->note[0])) return true;
+    for (int64_t i = 0; i < t->numel; i++) {
+        if (tni_element(at, t->dtype).integer == 0) return tn_fail(f, TN_INVALID, "an integer is divided by zero");
+        for (int d = t->ndim - 1; d >= 0; d--) {
+            at += t->stride[d] * bytes;
+            if (++index[d] < t->size[d]) break;
+            at -= t->stride[d] * t->size[d] * bytes;
+            index[d] = 0;
+        }
+    }
+    return true;
 }

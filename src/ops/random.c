@@ -24,12 +24,16 @@ static bool random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id d
     return tni_sizes_given(f, size) && random_on(f, device) && tn_announce(f, 0, dtype, (int)size.n, size.at);
 }
 
-/* In place, or new like self. */
+/* In place, or new like self: dense, in self's order of dimensions, which is the order of drawing. */
 static bool random_self(tn_frame *f, bool floating) {
     const tn_tensor *self = f->in[0];
+    tni_shape s;
     if (floating && (!tni_is_float(self->dtype) || !tni_dtype(self->dtype)->computes))
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(self->dtype)->text);
-    return tn_announce_like(f, 0, self, (tn_dtype)self->dtype);
+    s.ndim = self->ndim;
+    memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
+    tni_like_strides(&s, &self, 1);
+    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
 }
 
 static void random_zero_grad(tn_gradient *g) { tn_give(g, 0, tnp_zeros_like(g->incoming[0], TN_NO_DTYPE, TN_NO_DEVICE)); }
@@ -64,6 +68,17 @@ static double random_u53(tn_generator *g) {
     return (double)(int64_t)(tni_random64(g) & 0x1fffffffffffffu) * (1.0 / 9007199254740992.0);
 }
 
+/* What rounds to the upper bound becomes the lower one. */
+static void random_below(char *at, int dtype, double from, double to, int64_t n) {
+    uint16_t low, high, v;
+    tni_lanes_save(&low, 2, dtype, &from, TN_F64, 1);
+    tni_lanes_save(&high, 2, dtype, &to, TN_F64, 1);
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(&v, at + i * 2, 2);
+        if (v == high) memcpy(at + i * 2, &low, 2);
+    }
+}
+
 static void random_uniform(tn_frame *f, double from, double to) {
     tn_tensor *t = f->out[0];
     char *at;
@@ -75,8 +90,8 @@ static void random_uniform(tn_frame *f, double from, double to) {
     } else if (t->dtype == TN_F64) {
         double *d = (double *)(void *)at, range = to - from;
         for (int64_t i = 0; i < t->numel; i++) {
-            d[i] = random_u53(f->generator) * range;
-            d[i] += from;
+            d[i] = fma(random_u53(f->generator), range, from);
+            if (d[i] == to) d[i] = from;
         }
     } else {
         float tile[RANDOM_TILE];
@@ -84,6 +99,7 @@ static void random_uniform(tn_frame *f, double from, double to) {
             int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : RANDOM_TILE;
             random_floats(f, tile, n, (float)from, (float)to, false);
             tni_lanes_save(at + i * 2, 2, t->dtype, tile, TN_F32, n);
+            random_below(at + i * 2, t->dtype, from, to, n);
         }
     }
 }
@@ -98,10 +114,7 @@ TN_OPERATOR(rand, "rand(int[] size, *, Generator? generator=None, ScalarType? dt
             .forms = TN_OUT, .check = rand_check, .run = rand_run,
             .sample = "[2,3] | [] | [0] | [70000] | [5] dtype=float64 | [5] dtype=float16 | [5000] dtype=bfloat16")
 
-static bool rand_like_check(tn_frame *f) {
-    TN_ARGS(rand_like, a, f);
-    return tni_is_float(a->self->dtype) ? tn_announce_like(f, 0, a->self, (tn_dtype)a->self->dtype) : random_self(f, true);
-}
+static bool rand_like_check(tn_frame *f) { return random_self(f, true); }
 static void rand_like_run(tn_frame *f) { random_uniform(f, 0, 1); }
 /* rand of self's sizes and dtype.   tn_rand_like(x) */
 TN_OPERATOR(rand_like, "rand_like(Tensor self, *, Generator? generator=None) -> Tensor", .check = rand_like_check, .run = rand_like_run,
@@ -162,11 +175,11 @@ static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, floa
     k->normal_f32(d + n - 16, 1, mean, std);
 }
 
-/* Half types: as floats, whole, by tiles of whole blocks; the last 16 places drawn anew as above. */
+/* Half types: whole blocks of 16 as floats, rounded; of the rest nothing is drawn before the last 16 places are. */
 static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, float mean, float std) {
     float tile[RANDOM_TILE];
-    for (int64_t i = 0; i < n; i += RANDOM_TILE) {
-        int64_t m = n - i < RANDOM_TILE ? n - i : RANDOM_TILE;
+    for (int64_t i = 0; i < n / 16 * 16; i += RANDOM_TILE) {
+        int64_t left = n / 16 * 16 - i, m = left < RANDOM_TILE ? left : RANDOM_TILE;
         random_floats(f, tile, m, mean, std, true);
         tni_lanes_save(at + i * 2, 2, dtype, tile, TN_F32, m);
     }

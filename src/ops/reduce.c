@@ -217,7 +217,7 @@ static void prod_grad(tn_gradient *g) {
     tn_ints dim = reduce_one(&a->dim);
     tn_tensor *x = g->in[0], *zero = tnp_eq_scalar(x, tn_int(0));
     tn_tensor *d = reduce_keep(g->incoming[0], a->self, dim, a->keepdim);
-    tn_tensor *filled = tnp_masked_fill(x, zero, tn_int(1));
+    tn_tensor *filled = tnp_masked_fill_scalar(x, zero, tn_int(1));
     tn_tensor *others = tnp_prod(filled, dim.n < 0 ? TN_NONE : a->dim, false, TN_NO_DTYPE);
     tn_tensor *count = tnp_sum(zero, dim, true, TN_NO_DTYPE);
     tn_tensor *none = tnp_eq_scalar(count, tn_int(0)), *only = tnp_mul(tnp_eq_scalar(count, tn_int(1)), zero);

@@ -335,7 +335,7 @@ static bool logsumexp_compose(tn_frame *f) {
     if (!tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
     if (!x->numel) return (f->out[0] = tnp_log(tnp_sum(x, a->dim, a->keepdim, TN_NO_DTYPE))) != NULL;
     most = tnp_amax(tnp_detach(x), a->dim, true);
-    most = tnp_masked_fill(most, tnp_eq_scalar(tnp_abs(most), tn_float(HUGE_VAL)), tn_int(0));
+    most = tnp_masked_fill_scalar(most, tnp_eq_scalar(tnp_abs(most), tn_float(HUGE_VAL)), tn_int(0));
     sum = tnp_log(tnp_sum(tnp_exp(tnp_sub(x, most, 1)), a->dim, a->keepdim, TN_NO_DTYPE));
     if (!sum) return false;
     return (f->out[0] = tnp_add(sum, tnp_reshape(most, tni_sizes(sum)), 1)) != NULL;

@@ -203,7 +203,7 @@ static void std_run(tn_frame *f) {
 static void std_grad(tn_gradient *g) { /* through var: dy / (2 y), 0 where y is 0 */
     TN_ARGS(std, a, g);
     tn_tensor *y = g->out[0], *d = tnp_div(g->incoming[0], tnp_mul_scalar(y, tn_int(2)));
-    d = tnp_masked_fill(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0));
+    d = tnp_masked_fill_scalar(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0));
     tn_give(g, 0, var_gradient(d, g->in[0], a->dim, a->keepdim, a->correction));
 }
 /* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim   tn_std(x, .keepdim = true) */
@@ -319,16 +319,16 @@ static void norm_grad(tn_gradient *g) {
     } else if (p == 1) {
         tn_give(g, 0, tnp_mul(d, tnp_sign(x)));
     } else if (p == 2) {
-        tn_give(g, 0, tnp_mul(d, tnp_masked_fill(tnp_div(x, y), tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
+        tn_give(g, 0, tnp_mul(d, tnp_masked_fill_scalar(tnp_div(x, y), tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
     } else if (p == HUGE_VAL || p == -HUGE_VAL) { /* equal extrema share */
         mask = tnp_eq(tnp_abs(x), y);
         d = tnp_div(d, tnp_sum(mask, a->dim, true, TN_NO_DTYPE));
         tn_give(g, 0, tnp_mul(tnp_mul(tnp_sign(x), mask), d));
     } else {
         tn_tensor *slope = tnp_mul(tnp_sign(x), tnp_pow_scalar(tnp_abs(x), tn_float(p - 1)));
-        if (p < 2) slope = tnp_masked_fill(slope, tnp_eq_scalar(x, tn_int(0)), tn_int(0));
+        if (p < 2) slope = tnp_masked_fill_scalar(slope, tnp_eq_scalar(x, tn_int(0)), tn_int(0));
         d = tnp_div(d, tnp_pow_scalar(y, tn_float(p - 1)));
-        tn_give(g, 0, tnp_mul(slope, tnp_masked_fill(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
+        tn_give(g, 0, tnp_mul(slope, tnp_masked_fill_scalar(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
     }
 }
 /* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest, 0: how many are not 0.

@@ -1,8 +1,6 @@
-/* bool.h - the words for bool (TNI_TYPE_BOOL): bytes 0 and 1, as many as a vector of i64 holds. A truth is such a
- * byte, too; + is or, * is and, as torch has it. */
-#define TNI_TYPE_I64
-#include "vocabulary.h"
-#define TNI_LOOP_SUFFIX bool
+/* bool.h - the words for bool, in place of those of i64: bytes 0 and 1, as many as a vector of i64
+ * holds. A truth is such a byte, too; + is or, * is and, as torch has it. */
+#define TNI_LOOP_SUFFIX truth
 #undef M
 #undef V_SET
 #undef V_PARAM

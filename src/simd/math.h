@@ -67,21 +67,3 @@ TNI_HELPER int TNI_FN(tni_trig_large)(double x, double *hi, double *lo) {
     *lo = (s - *hi) + e;
     return (bits >> 63 ? -q : q) & 3;
 }
-
-#define TNI_TYPE_F32
-#include "math_float.h"
-#define TNI_TYPE_F64
-#include "math_float.h"
-#define TNI_TYPE_I32
-#include "math_int.h"
-#define TNI_TYPE_I64
-#include "math_int.h"
-#define TNI_TYPE_F32
-#include "math_complex.h"
-#define TNI_TYPE_F64
-#include "math_complex.h"
-
-#define TNI_TYPE_I64
-#include "vocabulary.h"
-TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XOR(a, b))); }
-#include "end.h"

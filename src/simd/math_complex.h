@@ -1,5 +1,4 @@
 /* math_complex.h - complex numbers as pairs of vectors, for one floating type: what complex.h makes words of. */
-#include "vocabulary.h"
 
 typedef struct TNI_FNT(tni_complex) {
     V re, im;
@@ -112,4 +111,3 @@ TNI_HELPER C TNI_FNT(tni_c_pow)(C a, C b) { /* e^(b log a); 0^0 = 1, 0^b = 0 */
 #undef C
 #undef C_FN
 #undef C_CALL
-#include "end.h"

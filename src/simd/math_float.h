@@ -1,5 +1,4 @@
 /* math_float.h - the functions of math.h for one floating type. Polynomials are minimax fits (Remez). */
-#include "vocabulary.h"
 
 #if defined(TNI_TYPE_F32)
 #define K(f, d) V_SET(f)
@@ -463,4 +462,3 @@ TNI_HELPER V TNI_FNT(tni_floordiv)(V a, V b) { /* a // b of Python, as torch com
 #undef EXP_HIGH
 #undef PIO2_HI
 #undef PIO2_LO
-#include "end.h"

@@ -1,6 +1,5 @@
 /* math_int.h - division and powers of one integer type. A zero divisor gives 0: who calls has refused it for elements,
  * and the padding of a last vector holds zeros. The smallest number by -1 wraps. */
-#include "vocabulary.h"
 
 #if defined(TNI_TYPE_I32)
 #define U uint32_t
@@ -54,5 +53,7 @@ TNI_LANES(tni_remainder, TNI_FNT(tni_remainder))
 TNI_LANES(tni_pow, TNI_FNT(tni_pow))
 #undef TNI_LANES
 TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return TNI_FNT(tni_div)(a, b); }
+#if defined(TNI_TYPE_I64) /* of bool.h: whole bytes */
+TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XOR(a, b))); }
+#endif
 #undef U
-#include "end.h"

@@ -143,7 +143,7 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     static const tn_wrap_options plain = {{NULL, 0}, 0, NULL, NULL, false};
     const tn_wrap_options *o = options ? options : &plain;
     tni_block *b = tni_here();
-    int64_t span;
+    int64_t span = 0;
     tni_storage *s;
     tn_tensor *t;
     if (!access_enter(b, file, line, "tn_wrap", shape, dtype)) return NULL;

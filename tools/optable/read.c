@@ -18,7 +18,8 @@ void read_fields(const row *r, const char *const *order) {
     for (int i = 0; i < r->nfields; i++) {
         const char *name = r->fields[i].name;
         int at = 0;
-        if (!strcmp(name, "TN_PREDICATE") || !strcmp(name, "TN_SELECT")) name = "TN_POINTWISE";
+        if (!strcmp(name, "TN_PREDICATE") || !strcmp(name, "TN_SELECT") || !strcmp(name, "TN_DIVISION"))
+            name = "TN_POINTWISE";
         while (order[at] && strcmp(order[at], name)) at++;
         if (!order[at]) fault(r->file, r->line, "%s: a row has no field '%s'", r->name, r->fields[i].name);
         else if (at <= last)
@@ -52,12 +53,12 @@ static void read_forms(row *r) {
 }
 
 static void read_pointwise(row *r) {
-    static const char *const names[] = {"", "TN_POINTWISE", "TN_PREDICATE", "TN_SELECT"};
+    static const char *const names[] = {"", "TN_POINTWISE", "TN_PREDICATE", "TN_SELECT", "TN_DIVISION"};
     const char *value = NULL, *comma, *kind;
-    for (int i = 1; i < 4; i++)
+    for (int i = 1; i < 5; i++)
         if (row_field(r, names[i])) {
             value = row_field(r, names[i]);
-            r->pointwise = (pointwise)i;
+            r->pointwise = i == 4 ? POINTWISE_LOOP : (pointwise)i; /* a loop with a .look */
         }
     if (!value) return;
     comma = strchr(value, ',');

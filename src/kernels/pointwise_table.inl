@@ -1,0 +1,53 @@
+/* pointwise_table.inl - the loops of all rows, by number and type; takes the macros of pointwise.inl back. */
+#undef TNI_LOOP
+#undef TNI_PREDICATE
+#undef TNI_SELECT
+
+#define TNI_WHEN_1(entry) entry
+#define TNI_WHEN_0(entry) NULL
+#define TNI_ROW_LOOP(name, kinds, form, nt, nn, F, I, C, B)                                                  \
+    {TNI_WHEN_##F(TNI_FN(tni_loop_##name##_f32)), TNI_WHEN_##F(TNI_FN(tni_loop_##name##_f64)),               \
+     TNI_WHEN_##I(TNI_FN(tni_loop_##name##_i32)), TNI_WHEN_##I(TNI_FN(tni_loop_##name##_i64)),               \
+     TNI_WHEN_##C(TNI_FN(tni_loop_##name##_c64)), TNI_WHEN_##C(TNI_FN(tni_loop_##name##_c128)),              \
+     TNI_WHEN_##B(TNI_FN(tni_loop_##name##_truth))},
+static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
+#include "../gen/loops.inl"
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
+#undef TNI_ROW_LOOP
+#undef TNI_WHEN_1
+#undef TNI_WHEN_0
+
+static const uint8_t TNI_FN(tni_lanes)[TNI_LOOP_TYPES] = {
+    TNI_FN(tni_lanes_f32), TNI_FN(tni_lanes_f64), TNI_FN(tni_lanes_f32), TNI_FN(tni_lanes_f64),
+    TNI_FN(tni_lanes_f32), TNI_FN(tni_lanes_f64), 8 * TNI_FN(tni_lanes_f64)};
+
+#undef TNI_ONCE
+#undef TNI_LOOP_OF
+#undef TNI_LOOP_BEGIN
+#undef TNI_LOOP_END
+#undef TNI_TENSORS_1
+#undef TNI_TENSORS_2
+#undef TNI_TENSORS_3
+#undef TNI_NUMBERS_0
+#undef TNI_NUMBERS_1
+#undef TNI_NUMBERS_2
+#undef TNI_NUMBERS_3
+#undef TNI_LOADS_1
+#undef TNI_LOADS_2
+#undef TNI_LOADS_3
+#undef TNI_STEPS_1
+#undef TNI_STEPS_2
+#undef TNI_STEPS_3
+#undef TNI_ARGUMENTS_10
+#undef TNI_ARGUMENTS_11
+#undef TNI_ARGUMENTS_12
+#undef TNI_ARGUMENTS_13
+#undef TNI_ARGUMENTS_20
+#undef TNI_ARGUMENTS_21
+#undef TNI_ARGUMENTS_22
+#undef TNI_ARGUMENTS_23
+#undef TNI_ARGUMENTS_30
+#undef TNI_ARGUMENTS_31
+#undef TNI_ARGUMENTS_32
+#undef TNI_ARGUMENTS_33
+#undef TNI_OF

@@ -1,0 +1,67 @@
+/* clip.c - clipping of gradients by their common norm, with torch's arithmetic. */
+#include "optim.h"
+
+#include <math.h>
+
+/* The norm of all gradients: the norm of the norms, each in its own dtype. NULL with *n = 0: there are none. */
+static tn_tensor *clip_norm(tn_tensors params, double order, int64_t *n) {
+    tn_tensor **norm = (tn_tensor **)tn_alloc((size_t)(params.n + 1) * sizeof *norm), *total = NULL;
+    bool ok = norm != NULL;
+    *n = 0;
+    for (int64_t i = 0; ok && i < params.n; i++) {
+        tn_tensor *grad = tn_grad_of(params.at[i]), *one;
+        if (!grad) continue;
+        one = tnp_linalg_vector_norm(grad, order, tn_no_dims(), false, TN_NO_DTYPE);
+        ok = one != NULL;
+        norm[(*n)++] = one;
+    }
+    if (ok && *n) total = tnp_stack(tn_tensors_of(norm, *n), 0);
+    if (total) total = tnp_linalg_vector_norm(total, order, tn_no_dims(), false, TN_NO_DTYPE);
+    if (norm) tn_alloc_free(norm, (size_t)(params.n + 1) * sizeof *norm);
+    return total;
+}
+
+/* min(max_norm / (norm + 1e-6), 1) as torch rounds it: a reciprocal, then a product. */
+static double clip_factor(const tn_tensor *total, double max_norm) {
+    double norm = tn_item(total), factor;
+    if (tn_dtype_of(total) == TN_F64) {
+        factor = 1.0 / (norm + 1e-6) * max_norm;
+    } else {
+        float sum = (float)norm + 1e-6f, once = 1.0f / sum;
+        float product = once * (float)max_norm;
+        factor = (double)product;
+    }
+    return factor > 1 ? 1 : factor;
+}
+
+static double clip_run(tn_tensors params, double max_norm, double order) {
+    int64_t n;
+    tn_tensor *total;
+    double factor;
+    if (params.n < 0) return (double)NAN;
+    if (!(max_norm >= 0) || !(order > 0)) return tni_nn_error(TN_INVALID, "max_norm and norm_type must be positive"), (double)NAN;
+    total = clip_norm(params, order, &n);
+    if (!total) return n == 0 && tn_ok() ? 0 : (double)NAN;
+    factor = clip_factor(total, max_norm);
+    for (int64_t i = 0; i < params.n; i++) {
+        tn_tensor *grad = tn_grad_of(params.at[i]);
+        if (grad && !tnp_mul_scalar_(grad, tn_float(factor))) return (double)NAN;
+    }
+    return tn_item(total);
+}
+
+TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm, double norm_type) {
+    tni_step step;
+    int64_t mark;
+    double norm;
+    bool mode;
+    if (!tn_ok()) return (double)NAN;
+    tni_step_begin(&step, file, line, "clip_grad_norm");
+    mark = tn_scope_begin();
+    mode = tn_set_grad_mode(false);
+    norm = clip_run(params, max_norm, norm_type);
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    tni_step_end(&step);
+    return norm;
+}
