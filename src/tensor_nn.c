@@ -27,6 +27,7 @@
 #include "nn/norm.c"
 #include "nn/recurrent.c"
 
+#include "optim/clip.c"
 #include "optim/optim_state.c"
 #include "optim/optimizer.c"
 #include "optim/schedule.c"

@@ -27,7 +27,7 @@ typedef struct tni_node tni_node;     /* a call on the tape */
 enum tn_forms {
     TN_OUT = 1,     /* .out = given tensors */
     TN_INPLACE = 2, /* name_(self, ...) writes into self; such a row may alias that input exactly */
-    TN_ALLOW_LEAF = 4 /* in-place on a leaf that requires grad is fine: fill-like initialisers under no_grad only */
+    TN_SHAPE_ONLY = 4 /* reads the shape and dtype of its inputs alone: in gradients it takes what is not in needs */
 };
 
 struct tn_row {

@@ -93,7 +93,7 @@ static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
     for (int i = 0; i < f->nin; i++) {
         tn_tensor *t = f->in[i];
         if (!t) continue;
-        if (t->flags & TNI_GHOST && t->numel && !f->row->compose && f->row->check)
+        if (t->flags & TNI_GHOST && t->numel && !f->row->compose && !(f->row->forms & TN_SHAPE_ONLY))
             return tn_fail(f, TN_INTERNAL, "reads the data of input %d, which its row does not name in .needs", i);
         if (t->flags & TNI_META) f->meta = true, f->device = TN_META;
         if (t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&

@@ -60,10 +60,13 @@ static void table_leave(tn_context *c) {
 TN_API bool tn_register(tn_row *row) {
     tni_block *b = tni_here();
     tni_rows *r;
-    char error[200];
+    char error[200], torch[80];
     if (!b || b->failed) return false;
     if (!row || !row->name || !row->schema) return tni_error(b, TN_INVALID, "tn_register: a row needs a name and a schema");
-    if (tni_row_find(row->name)) return tni_error(b, TN_INVALID, "tn_register: there is an operator '%.60s'", row->name);
+    if (row->gen) return tni_error(b, TN_INVALID, "tn_register: '%.60s' is registered in a context that still lives", row->name);
+    snprintf(torch, sizeof torch, "%.*s", (int)strcspn(row->schema, "("), row->schema);
+    if (tni_row_find(row->name) || tni_row_find(torch))
+        return tni_error(b, TN_INVALID, "tn_register: there is an operator '%.60s'", tni_row_find(row->name) ? row->name : torch);
     if (!row->compose && (!row->check || !row->run))
         return tni_error(b, TN_INVALID, "tn_register: '%.60s' needs check and run, or compose", row->name);
     r = (tni_rows *)tni_need(b, (int64_t)sizeof *r);

@@ -40,7 +40,7 @@ static bool embedding_reset(tn_module *m) { /* normal draws, zeros in the paddin
 static bool embedding_forward(tn_mframe *f) {
     TN_FORWARD(embedding, s, a, f);
     int64_t padding = s->o.padding_idx == TN_NONE ? -1 : s->o.padding_idx;
-    return (f->out[0] = tnp_embedding(s->weight, a->input, padding, s->o.scale_grad_by_freq)) != NULL;
+    return (f->out[0] = tnp_embedding(s->weight, a->input, padding, s->o.scale_grad_by_freq, false)) != NULL;
 }
 /* A table of vectors by number. The row padding_idx is zero at first and gets no gradient.
  * input (*) integers -> (*, embedding_dim)   tn_nn_embedding(1000, 64, .padding_idx = 0) */

@@ -86,7 +86,7 @@ static bool empty_like_check(tn_frame *f) {
 }
 /* Uninitialised, of self's sizes, dtype and order of dimensions.   tn_empty_like(x) */
 TN_OPERATOR(empty_like, "empty_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .check = empty_like_check, .run = tni_run_nothing, .grad = tn_grad_zero, .sample = "(0) | (2,0) dtype=int64")
+            .forms = TN_SHAPE_ONLY, .check = empty_like_check, .run = tni_run_nothing, .grad = tn_grad_zero, .sample = "(0) | (2,0) dtype=int64")
 
 static bool zeros_like_check(tn_frame *f) {
     TN_ARGS(zeros_like, a, f);
@@ -94,7 +94,7 @@ static bool zeros_like_check(tn_frame *f) {
 }
 /* Zeros of self's sizes, dtype and order of dimensions.   tn_zeros_like(x) */
 TN_OPERATOR(zeros_like, "zeros_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .check = zeros_like_check, .run = zeros_run, .grad = tn_grad_zero, .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
+            .forms = TN_SHAPE_ONLY, .check = zeros_like_check, .run = zeros_run, .grad = tn_grad_zero, .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
 
 static bool ones_like_check(tn_frame *f) {
     TN_ARGS(ones_like, a, f);
@@ -102,7 +102,7 @@ static bool ones_like_check(tn_frame *f) {
 }
 /* Ones of self's sizes, dtype and order of dimensions.   tn_ones_like(x) */
 TN_OPERATOR(ones_like, "ones_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .check = ones_like_check, .run = ones_run, .grad = tn_grad_zero, .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
+            .forms = TN_SHAPE_ONLY, .check = ones_like_check, .run = ones_run, .grad = tn_grad_zero, .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
 
 static bool full_like_check(tn_frame *f) {
     TN_ARGS(full_like, a, f);
@@ -115,7 +115,7 @@ static void full_like_run(tn_frame *f) {
 }
 /* fill_value in self's sizes, dtype and order of dimensions.   tn_full_like(x, 0.5) */
 TN_OPERATOR(full_like, "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .check = full_like_check, .run = full_like_run, .grad = tn_grad_zero,
+            .forms = TN_SHAPE_ONLY, .check = full_like_check, .run = full_like_run, .grad = tn_grad_zero,
             .sample = "(2,3) 0.5 | (2) 3 dtype=int64 | () -1 | (0):bool True")
 
 static bool new_empty_check(tn_frame *f) {
@@ -124,7 +124,7 @@ static bool new_empty_check(tn_frame *f) {
 }
 /* Uninitialised, of self's dtype and device.   tn_new_empty(x, TN_DIMS(3)) */
 TN_OPERATOR(new_empty, "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .check = new_empty_check, .run = tni_run_nothing, .grad = tn_grad_zero, .sample = "(2) [0] | () [2,0] dtype=int64")
+            .forms = TN_SHAPE_ONLY, .check = new_empty_check, .run = tni_run_nothing, .grad = tn_grad_zero, .sample = "(2) [0] | () [2,0] dtype=int64")
 
 static bool new_zeros_check(tn_frame *f) {
     TN_ARGS(new_zeros, a, f);
@@ -132,7 +132,7 @@ static bool new_zeros_check(tn_frame *f) {
 }
 /* Zeros of self's dtype and device.   tn_new_zeros(x, TN_DIMS(3)) */
 TN_OPERATOR(new_zeros, "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .check = new_zeros_check, .run = zeros_run, .grad = tn_grad_zero, .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
+            .forms = TN_SHAPE_ONLY, .check = new_zeros_check, .run = zeros_run, .grad = tn_grad_zero, .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
 
 static bool new_ones_check(tn_frame *f) {
     TN_ARGS(new_ones, a, f);
@@ -140,7 +140,7 @@ static bool new_ones_check(tn_frame *f) {
 }
 /* Ones of self's dtype and device.   tn_new_ones(x, TN_DIMS(3)) */
 TN_OPERATOR(new_ones, "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .check = new_ones_check, .run = ones_run, .grad = tn_grad_zero, .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
+            .forms = TN_SHAPE_ONLY, .check = new_ones_check, .run = ones_run, .grad = tn_grad_zero, .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
 
 static bool new_full_check(tn_frame *f) {
     TN_ARGS(new_full, a, f);
@@ -154,7 +154,7 @@ static void new_full_run(tn_frame *f) {
 /* fill_value, of self's dtype and device.   tn_new_full(x, TN_DIMS(3), 2) */
 TN_OPERATOR(new_full,
             "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .check = new_full_check, .run = new_full_run, .grad = tn_grad_zero, .sample = "(2) [3] 0.5 | () [2,2] 3 dtype=int64 | (2):bool [] True")
+            .forms = TN_SHAPE_ONLY, .check = new_full_check, .run = new_full_run, .grad = tn_grad_zero, .sample = "(2) [3] 0.5 | () [2,2] 3 dtype=int64 | (2):bool [] True")
 
 /* --- ranges --------------------------------------------------------------------------------------------------- */
 

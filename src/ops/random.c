@@ -117,7 +117,7 @@ TN_OPERATOR(rand, "rand(int[] size, *, Generator? generator=None, ScalarType? dt
 static bool rand_like_check(tn_frame *f) { return random_self(f, true); }
 static void rand_like_run(tn_frame *f) { random_uniform(f, 0, 1); }
 /* rand of self's sizes and dtype.   tn_rand_like(x) */
-TN_OPERATOR(rand_like, "rand_like(Tensor self, *, Generator? generator=None) -> Tensor", .check = rand_like_check, .run = rand_like_run,
+TN_OPERATOR(rand_like, "rand_like(Tensor self, *, Generator? generator=None) -> Tensor", .forms = TN_SHAPE_ONLY, .check = rand_like_check, .run = rand_like_run,
             .grad = tn_grad_zero, .sample = "(2,3) | (3):f16")
 
 static bool uniform_check(tn_frame *f) {
@@ -222,7 +222,7 @@ TN_OPERATOR(randn, "randn(int[] size, *, Generator? generator=None, ScalarType? 
 static bool randn_like_check(tn_frame *f) { return random_self(f, true); }
 static void randn_like_run(tn_frame *f) { random_gauss(f, 0, 1, (f->out[0]->flags & TNI_CONTIGUOUS) != 0); }
 /* randn of self's sizes and dtype.   tn_randn_like(x) */
-TN_OPERATOR(randn_like, "randn_like(Tensor self, *, Generator? generator=None) -> Tensor", .check = randn_like_check,
+TN_OPERATOR(randn_like, "randn_like(Tensor self, *, Generator? generator=None) -> Tensor", .forms = TN_SHAPE_ONLY, .check = randn_like_check,
             .run = randn_like_run, .grad = tn_grad_zero, .sample = "(2,3) | (20):f16")
 
 static bool normal_check(tn_frame *f) {

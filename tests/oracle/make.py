@@ -19,6 +19,7 @@ import torch.nn.functional as F
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 M64 = (1 << 64) - 1
+REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError, LookupError, AssertionError, AttributeError)
 KEEP = 48  # elements of an output that are kept
 SHORT = {
     "f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i64": torch.int64,
@@ -43,6 +44,22 @@ def weight(i):
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & M64
     z ^= z >> 31
     return (0.5 + (z >> 11) * 2.0**-53) * (1 if z & 1 else -1)
+
+
+def torch_div_trunc(self, other):
+    return torch.div(self, other, rounding_mode="trunc")
+
+
+def torch_clone(self, memory_format=torch.preserve_format):
+    return self.clone(memory_format=memory_format)
+
+
+def torch_conv2d_input_grad(*args, **kwargs):
+    return conv_grad(True, *args, **kwargs)
+
+
+def torch_conv2d_weight_grad(*args, **kwargs):
+    return conv_grad(False, *args, **kwargs)
 
 
 class Sample:
@@ -159,7 +176,7 @@ def call(row, args, kwargs):
         try:
             torch.manual_seed(7)
             return f(*args, **kwargs)
-        except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as e:
+        except REFUSALS as e:
             error = error or e
     raise error or LookupError(f"torch has no {row['torch']}")
 
@@ -222,7 +239,7 @@ def gradients(row, s, lines):
         if not isinstance(loss, torch.Tensor):
             return
         grads = torch.autograd.grad(loss, [mapping[id(t)] for t in wanted], allow_unused=True)
-    except (RuntimeError, TypeError, NotImplementedError):
+    except REFUSALS:
         return
     for k, t in enumerate(s.tensors):
         g = next((g for w, g in zip(wanted, grads) if w is t), None)
@@ -243,7 +260,7 @@ def one(row, i, text, dtype):
             args, kwargs = s.swapped(mapping)
             wide = flat(call(row, args, kwargs))
             values = [w if o.dtype.is_floating_point or o.dtype.is_complex else o for w, o in zip(wide, out)]
-        except (RuntimeError, TypeError, NotImplementedError):
+        except REFUSALS:
             pass
     lines.append(f"sample {i} {NAME[dtype]} {len(out)}")
     for o, v in zip(out, values):
@@ -264,7 +281,7 @@ def write(row):
                 continue
             try:
                 lines += one(row, i, text, dtype)
-            except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError, LookupError) as e:
+            except REFUSALS as e:
                 refused.append((i, short, str(e).split("\n")[0][:100]))
     path = os.path.join(HERE, "data", row["name"] + ".txt")
     if not lines:

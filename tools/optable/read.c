@@ -41,7 +41,7 @@ static void read_forms(row *r) {
     static const struct {
         const char *name;
         uint32_t bit;
-    } names[] = {{"TN_OUT", TN_OUT}, {"TN_INPLACE", TN_INPLACE}, {"TN_ALLOW_LEAF", TN_ALLOW_LEAF}};
+    } names[] = {{"TN_OUT", TN_OUT}, {"TN_INPLACE", TN_INPLACE}, {"TN_SHAPE_ONLY", TN_SHAPE_ONLY}};
     const char *at = row_field(r, "forms");
     while (at && *at) {
         size_t skip = strspn(at, " |"), n = strcspn(at + skip, " |"), i = 0;
