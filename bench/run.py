@@ -104,23 +104,25 @@ def table(title, unit, pairs, counts=None):
 
 
 def instructions(program, calls):
-    """{case: instructions of a call}: callgrind writes a file as each case_* ends; each runs twice, the second counts."""
+    """{case: instructions of a call}: callgrind writes a file as each case_* begins, with what ran since the one before.
+    Each case runs twice: the file that follows its second beginning counts."""
     for old in glob.glob(os.path.join(OUT, "count.*")):
         os.remove(old)
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={OUT}/count", "--dump-before=case_*",
-               "--dump-after=case_*", program, str(calls)]
+               program, str(calls)]
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         print(f"no instructions of {os.path.basename(program)}: {done.stderr.strip().splitlines()[-1:]}")
         return {}
-    result = {}
+    result, began = {}, [None, None]
     for path in sorted(glob.glob(os.path.join(OUT, "count.*")), key=lambda p: int(p.rsplit(".", 1)[1].split("-")[0])):
         with open(path) as f:
             text = f.read()
-        case = re.search(r"^desc: Trigger: --dump-after=case_(\w+)", text, re.M)
+        case = re.search(r"^desc: Trigger: --dump-before=case_(\w+)", text, re.M)
         total = re.search(r"^(?:totals|summary): (\d+)", text, re.M)
-        if case and total:
-            result[case.group(1)] = int(total.group(1)) / calls
+        if total and began[0] and began[0] == began[1]:
+            result[began[0]] = int(total.group(1)) / calls
+        began = [began[1], case.group(1) if case else None]
     return result
 
 

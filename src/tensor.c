@@ -32,6 +32,7 @@
 #include "tensor/text.c"
 #include "tensor/generator.c"
 #include "tensor/iterate.c"
+#include "tensor/print.c"
 
 #include "gen/rows.h"
 
@@ -59,11 +60,13 @@
 #include "ops/copy.c"
 #include "ops/join.c"
 #include "ops/pointwise.c"
+#include "ops/optimize.c"
 #include "ops/pool.c"
 #include "ops/promote.c"
 #include "ops/random.c"
 #include "ops/reduce.c"
 #include "ops/rowwise.c"
+#include "ops/sort.c"
 #include "ops/statistics.c"
 #include "ops/strided.c"
 #include "ops/view.c"

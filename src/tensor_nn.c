@@ -27,10 +27,12 @@
 #include "nn/norm.c"
 #include "nn/recurrent.c"
 
+#include "optim/adam.c"
 #include "optim/clip.c"
 #include "optim/optim_state.c"
 #include "optim/optimizer.c"
 #include "optim/schedule.c"
+#include "optim/sgd.c"
 
 #include "data/dataset.c"
 #include "data/loader.c"

@@ -2,15 +2,7 @@
 #include "kernels.h"
 
 #if defined(TNI_X86)
-#if defined(__GNUC__) && !defined(__clang__) /* gcc 12 warns of its own _mm512_undefined */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <immintrin.h>
-#pragma GCC diagnostic pop
-#else
-#include <immintrin.h>
-#endif
 #elif defined(TNI_ARM)
 #include <arm_neon.h>
 #endif

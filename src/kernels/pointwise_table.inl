@@ -3,13 +3,19 @@
 #undef TNI_PREDICATE
 #undef TNI_SELECT
 
+/* AVX-512 has loops of its own for f32 alone: compile time goes where speed is asked for. */
+#if TNI_ISA == 2
+#define TNI_FN_REST(name) TNI_JOIN(name, _avx2)
+#else
+#define TNI_FN_REST(name) TNI_FN(name)
+#endif
 #define TNI_WHEN_1(entry) entry
 #define TNI_WHEN_0(entry) NULL
 #define TNI_ROW_LOOP(name, kinds, form, nt, nn, F, I, C, B)                                                  \
-    {TNI_WHEN_##F(TNI_FN(tni_loop_##name##_f32)), TNI_WHEN_##F(TNI_FN(tni_loop_##name##_f64)),               \
-     TNI_WHEN_##I(TNI_FN(tni_loop_##name##_i32)), TNI_WHEN_##I(TNI_FN(tni_loop_##name##_i64)),               \
-     TNI_WHEN_##C(TNI_FN(tni_loop_##name##_c64)), TNI_WHEN_##C(TNI_FN(tni_loop_##name##_c128)),              \
-     TNI_WHEN_##B(TNI_FN(tni_loop_##name##_truth))},
+    {TNI_WHEN_##F(TNI_FN(tni_loop_##name##_f32)), TNI_WHEN_##F(TNI_FN_REST(tni_loop_##name##_f64)),          \
+     TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i32)), TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i64)),               \
+     TNI_WHEN_##C(TNI_FN_REST(tni_loop_##name##_c64)), TNI_WHEN_##C(TNI_FN_REST(tni_loop_##name##_c128)),              \
+     TNI_WHEN_##B(TNI_FN_REST(tni_loop_##name##_truth))},
 static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #include "../gen/loops.inl"
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
@@ -18,9 +24,10 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #undef TNI_WHEN_0
 
 static const uint8_t TNI_FN(tni_lanes)[TNI_LOOP_TYPES] = {
-    TNI_FN(tni_lanes_f32), TNI_FN(tni_lanes_f64), TNI_FN(tni_lanes_f32), TNI_FN(tni_lanes_f64),
-    TNI_FN(tni_lanes_f32), TNI_FN(tni_lanes_f64), 8 * TNI_FN(tni_lanes_f64)};
+    TNI_FN(tni_lanes_f32), TNI_FN_REST(tni_lanes_f64), TNI_FN_REST(tni_lanes_f32), TNI_FN_REST(tni_lanes_f64),
+    TNI_FN_REST(tni_lanes_f32), TNI_FN_REST(tni_lanes_f64), 8 * TNI_FN_REST(tni_lanes_f64)};
 
+#undef TNI_FN_REST
 #undef TNI_ONCE
 #undef TNI_LOOP_OF
 #undef TNI_LOOP_BEGIN

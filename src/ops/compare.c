@@ -6,42 +6,42 @@
 
 /* self = other; false on NaN.   (*), (*) -> broadcast, bool   tn_eq(x, y) */
 TN_OPERATOR(eq, "eq.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FICB, V_EQ(self, other)),
+            TN_PREDICATE(FIC, V_EQ(self, other)),
             .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool (5):bool | (9):i32<3 (9):i32<3")
 
 /* self <> other; true on NaN.   (*), (*) -> broadcast, bool   tn_ne(x, y) */
 TN_OPERATOR(ne, "ne.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FICB, V_NE(self, other)),
+            TN_PREDICATE(FIC, V_NE(self, other)),
             .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool (5):bool | (9):i32<3 (9):i32<3")
 
 /* self < other; false on NaN.   (*), (*) -> broadcast, bool   tn_lt(x, y) */
 TN_OPERATOR(lt, "lt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FIB, V_LT(self, other)),
+            TN_PREDICATE(FI, V_LT(self, other)),
             .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (9):i64 0.5 | (5):bool (5):bool")
 
 /* self <= other; false on NaN.   (*), (*) -> broadcast, bool   tn_le(x, y) */
 TN_OPERATOR(le, "le.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FIB, V_LE(self, other)),
+            TN_PREDICATE(FI, V_LE(self, other)),
             .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool (5):bool")
 
 /* self > other; false on NaN.   (*), (*) -> broadcast, bool   tn_gt(x, y) */
 TN_OPERATOR(gt, "gt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FIB, V_GT(self, other)),
+            TN_PREDICATE(FI, V_GT(self, other)),
             .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool (5):bool")
 
 /* self >= other; false on NaN.   (*), (*) -> broadcast, bool   tn_ge(x, y) */
 TN_OPERATOR(ge, "ge.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FIB, V_GE(self, other)),
+            TN_PREDICATE(FI, V_GE(self, other)),
             .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool (5):bool")
 
 /* Whether an element is NaN; a complex one when either part is.   (*) -> (*), bool   tn_isnan(x) */
-TN_OPERATOR(isnan, "isnan(Tensor self) -> Tensor", TN_PREDICATE(FICB, V_ISNAN(self)), .sample = "(35) | (3,5) | () | (0,2)")
+TN_OPERATOR(isnan, "isnan(Tensor self) -> Tensor", TN_PREDICATE(FC, V_ISNAN(self)), .sample = "(35) | (3,5) | () | (0,2)")
 
 /* Whether an element is infinite; a complex one when either part is.   (*) -> (*), bool   tn_isinf(x) */
-TN_OPERATOR(isinf, "isinf(Tensor self) -> Tensor", TN_PREDICATE(FICB, V_ISINF(self)), .sample = "(35) | (3,5) | () | (0,2)")
+TN_OPERATOR(isinf, "isinf(Tensor self) -> Tensor", TN_PREDICATE(FC, V_ISINF(self)), .sample = "(35) | (3,5) | () | (0,2)")
 
 /* Whether an element is neither infinite nor NaN.   (*) -> (*), bool   tn_isfinite(x) */
-TN_OPERATOR(isfinite, "isfinite(Tensor self) -> Tensor", TN_PREDICATE(FICB, V_ISFINITE(self)),
+TN_OPERATOR(isfinite, "isfinite(Tensor self) -> Tensor", TN_PREDICATE(FC, V_ISFINITE(self)),
             .sample = "(35) | (3,5) | () | (0,2)")
 
 /* --- logic: an element is true when it is not 0 ------------------------------------------------------------------ */

@@ -219,7 +219,9 @@ TN_OPERATOR(flip, "flip(Tensor self, int[] dims) -> Tensor", .forms = TN_OUT, .c
 
 static tn_tensor *roll_one(tn_tensor *t, int64_t shift, int64_t dim) {
     tn_tensor *part[2];
-    int64_t n = t->ndim ? t->size[tni_dim(t->ndim, dim)] : 0, at;
+    int64_t n, at;
+    if (!t) return NULL;
+    n = t->ndim ? t->size[tni_dim(t->ndim, dim)] : 0;
     if (n == 0) return tnp_clone(t, (tn_memory_format)0);
     at = (n - shift % n) % n;
     part[0] = tnp_slice(t, dim, at, TN_NONE, 1);

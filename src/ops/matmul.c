@@ -544,9 +544,57 @@ static bool dot_compose(tn_frame *f) {
 /* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()   tn_dot(x, y) */
 TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor", .forms = TN_OUT, .compose = dot_compose, .sample = "(4) (4) | (0) (0)")
 
-/* linear: flat 2-D input goes to addmm, which starts from the bias; so does a contiguous one of more dimensions. */
+/* --- linear ---------------------------------------------------------------------------------------------------------- */
+
+/* input (m, k) times the transpose of weight (n, k) */
+static tn_tensor linear_view(const tn_tensor *weight, int64_t *dims) {
+    tn_tensor t;
+    memset(&t, 0, sizeof t);
+    dims[0] = weight->size[1], dims[1] = weight->size[0], dims[2] = weight->stride[1], dims[3] = weight->stride[0];
+    t.dtype = weight->dtype, t.ndim = 2, t.size = dims, t.stride = dims + 2;
+    return t;
+}
+static bool linear_rows_check(tn_frame *f) {
+    const tn_tensor *x = f->in[0], *w = f->in[1], *bias = f->in[2];
+    int64_t dims[4];
+    char has[160];
+    mm_plan p;
+    if (!mm_dims(f, x, 2, w, 2)) return false;
+    const tn_tensor wt = linear_view(w, dims);
+    if (!mm_check(f, &p, x, &wt)) return false;
+    if (bias && bias->dtype != x->dtype)
+        return tn_fail(f, TN_TYPE, "bias and input must have the same dtype, got %s and %s", tni_dtype(bias->dtype)->text,
+                       tni_dtype(x->dtype)->text);
+    if (bias && (bias->ndim > 1 || (bias->ndim == 1 && bias->size[0] != w->size[0] && bias->size[0] != 1)))
+        return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)w->size[0],
+                       tni_shape_text(has, sizeof has, bias->ndim, bias->size));
+    return tn_announce(f, 0, (tn_dtype)x->dtype, 2, p.result);
+}
+static void linear_rows_run(tn_frame *f) {
+    tn_tensor *out = f->out[0];
+    int64_t dims[4];
+    const tn_tensor wt = linear_view(f->in[1], dims);
+    mm_plan p;
+    if (!mm_plan_of(&p, f->in[0], &wt)) return;
+    if (f->in[2]) addmm_start(f->in[2], 1, out, p.result[0], p.result[1]);
+    mm_run(f->block->context, &p, out->dtype, tni_bytes_at(f->in[0]), tni_bytes_at(f->in[1]), tni_bytes_at(out), 1,
+           f->in[2] != NULL, f->scratch);
+}
+static void linear_rows_grad(tn_gradient *g) {
+    tn_tensor *d = g->incoming[0];
+    if (g->want[0]) tn_give(g, 0, tnp_matmul(d, mm_conj(g->in[1])));
+    if (g->want[1]) tn_give(g, 1, tnp_matmul(tnp_transpose(d, 0, 1), mm_conj(g->in[0])));
+    if (g->in[2] && g->want[2]) tn_give(g, 2, d);
+}
+/* linear of one batch of rows; the gradient of weight comes in its own layout.
+ * input (m, k), weight (n, k), bias (n) -> (m, n) */
+TN_OPERATOR(linear_rows, "linear_rows(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", .forms = TN_OUT,
+            .needs = "input:weight weight:input", .check = linear_rows_check, .run = linear_rows_run,
+            .grad = linear_rows_grad, .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (64,100) (40,100) (40) | (7,390) (1,390) (1)")
+
+/* Rows of a contiguous input are one batch; any other goes through matmul. */
 static bool linear_compose(tn_frame *f) {
-    tn_tensor *x = f->in[0], *w = f->in[1], *bias = f->in[2], *wt, *y;
+    tn_tensor *x = f->in[0], *w = f->in[1], *bias = f->in[2], *y;
     char has[160];
     int64_t flat[2] = {-1, 0}, size[TN_MAX_DIMS];
     if (w->ndim != 2 && (w->ndim != 1 || bias))
@@ -554,18 +602,16 @@ static bool linear_compose(tn_frame *f) {
     if (x->ndim == 0 || x->size[x->ndim - 1] != w->size[w->ndim - 1])
         return tn_fail(f, TN_INVALID, "expected input (*, %lld), got %s", (long long)w->size[w->ndim - 1],
                        tni_shape_text(has, sizeof has, x->ndim, x->size));
-    if (bias && (bias->ndim > 1 || (bias->ndim == 1 && bias->size[0] != w->size[0] && bias->size[0] != 1)))
-        return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)w->size[0],
-                       tni_shape_text(has, sizeof has, bias->ndim, bias->size));
-    wt = w->ndim == 2 ? tnp_transpose(w, 0, 1) : w;
-    if (!bias) return (f->out[0] = tnp_matmul(x, wt)) != NULL;
-    if (x->ndim == 1) return (f->out[0] = tnp_add(tnp_matmul(x, wt), bias, 1)) != NULL;
-    if (x->ndim == 2) return (f->out[0] = tnp_addmm(bias, x, wt, 1, 1)) != NULL;
-    if (!(x->flags & TNI_CONTIGUOUS) || x->numel == 0) return (f->out[0] = tnp_add(tnp_matmul(x, wt), bias, 1)) != NULL;
+    if (w->ndim == 1) return (f->out[0] = tnp_matmul(x, w)) != NULL;
+    if (x->ndim == 2) return (f->out[0] = tnp_linear_rows(x, w, bias)) != NULL;
+    if (x->ndim == 1 || !(x->flags & TNI_CONTIGUOUS) || x->numel == 0) {
+        y = tnp_matmul(x, tnp_transpose(w, 0, 1));
+        return (f->out[0] = bias ? tnp_add(y, bias, 1) : y) != NULL;
+    }
     flat[1] = x->size[x->ndim - 1];
     memcpy(size, x->size, (size_t)x->ndim * sizeof *size);
     size[x->ndim - 1] = w->size[0];
-    y = tnp_addmm(bias, tnp_reshape(x, tni_ints(flat, 2)), wt, 1, 1);
+    y = tnp_linear_rows(tnp_reshape(x, tni_ints(flat, 2)), w, bias);
     return (f->out[0] = tnp_reshape(y, tni_ints(size, x->ndim))) != NULL;
 }
 /* input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)   tn_linear(x, w, .bias = b) */

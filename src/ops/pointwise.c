@@ -36,15 +36,13 @@ TN_OPERATOR(sub, "sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1
             TN_POINTWISE(FIC, V_FNMA(alpha, other, self)), .grad = sub_grad,
             .sample = "(35) (35) | (2,3,5) (3,1) alpha=3 | () (4) | (0,3) (3) | (9) 2 | (3,4):i64 (4)")
 
-static void rsub_grad(tn_gradient *g) {
-    TN_ARGS(rsub, a, g);
-    if (g->want[0]) tn_give(g, 0, tnp_mul_scalar(g->incoming[0], tn_float(-a->alpha)));
-    if (g->want[1]) tn_give(g, 1, g->incoming[0]);
+static bool rsub_compose(tn_frame *f) {
+    TN_ARGS(rsub, a, f);
+    return (f->out[0] = tnp_sub(f->in[1], f->in[0], a->alpha)) != NULL;
 }
 /* other - alpha * self, for a number on the left: 1 - x.   (*), (*) -> broadcast   tn_rsub_scalar(x, 1) */
 TN_OPERATOR(rsub, "rsub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", .forms = TN_OUT,
-            TN_POINTWISE(FIC, V_FNMA(alpha, self, other)), .grad = rsub_grad,
-            .sample = "(35) (35) | (2,3) (3) alpha=2 | (9) 2 | () 1 | (0) 1")
+            .compose = rsub_compose, .sample = "(35) (35) | (2,3) (3) alpha=2 | (9) 2 | () 1 | (0) 1")
 
 static void mul_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0];
@@ -147,10 +145,10 @@ TN_OPERATOR(neg, "neg(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, TN_
 static void abs_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sign(g->in[0]))); }
 /* |self|; the smallest integer stays itself. Gradient 0 at 0.   (*) -> (*)   tn_abs(x) */
 TN_OPERATOR(abs, "abs(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FIB, V_ABS(self)), .grad = abs_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            TN_POINTWISE(FI, V_ABS(self)), .grad = abs_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
 /* -1, 0 or 1; 0 of NaN.   (*) -> (*)   tn_sign(x) */
-TN_OPERATOR(sign, "sign(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(FIB, V_SIGN(self)),
+TN_OPERATOR(sign, "sign(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(FI, V_SIGN(self)),
             .grad = pw_zero_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
 static void reciprocal_grad(tn_gradient *g) { /* -1 / x^2 */

@@ -84,12 +84,14 @@ static bool promote_numbers(tn_frame *f, tn_dtype common) {
 
 /* --- the check ------------------------------------------------------------------------------------------- */
 
-/* The dtype computed for operands of dtype d, by the row's kinds; TN_NO_DTYPE with an error. */
+/* The dtype computed for operands of dtype d, by the row's kinds; TN_NO_DTYPE with an error. A predicate reads a bool
+ * as an integer, other rows of integers refuse it; a row of floats alone makes floats of both. */
 static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     static const uint8_t bit[] = {TNI_KINDS_B, TNI_KINDS_I, TNI_KINDS_F, TNI_KINDS_C};
     const tni_dtype_info *info = tni_dtype((int)d);
     const uint32_t kinds = f->row->loop;
     if (info->computes && kinds & bit[info->category]) return d;
+    if (info->category == TNI_CAT_BOOL && kinds & TNI_FORM_PREDICATE && kinds & TNI_KINDS_I) return TN_U8;
     if (info->computes && info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) && kinds & TNI_KINDS_F)
         return f->block->context->default_dtype;
     tn_fail(f, TN_TYPE, "is not defined for %s", info->text);

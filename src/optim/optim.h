@@ -14,6 +14,11 @@
         .gen = &tni_ogen_##name_, __VA_ARGS__};                                                              \
     TNI_PRIVATE_END TNI_ROW_END
 
+TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
+    tn_floats l = {at, n};
+    return l;
+}
+
 /* Parameters that share options. */
 typedef struct tni_group {
     char *options;         /* the argument struct, then its lists */

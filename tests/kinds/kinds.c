@@ -574,8 +574,8 @@ static void schemas_that_do_not_parse_are_refused(void) {
     static const char *const bad[] = {
         "", "my_bad", "my_bad(", "my_bad()", "my_bad(Tensor self", "my_bad(Tensor self)  Tensor", "my_bad(Tensr self) -> Tensor",
         "my_bad(Tensor) -> Tensor", "my_bad(Tensor self, Tensor self) -> Tensor", "my_bad(Tensor self, int n=) -> Tensor",
-        "my_bad(Tensor self, int n=x) -> Tensor", "my_bad(Tensor self, int n=1, int m) -> Tensor", "my_bad(Tensor self, int[3 n) -> Tensor",
-        "my_bad(Tensor self,, int n) -> Tensor", "my_bad(Tensor self) -> Tensor extra", "my_bad(Tensor self) -> (Tensor a, Tensor a)",
+        "my_bad(Tensor self, int n=x) -> Tensor", "my_bad(Tensor self, int[3 n) -> Tensor",
+        "my_bad(Tensor self,, int n) -> Tensor", "my_bad(Tensor self) -> Tensor result, more", "my_bad(Tensor self) -> (Tensor a, Tensor a)",
         "my_bad(Tensor self) -> int", "my_bad(Tensor self) ->", "my_bad(Tensor(a! self) -> Tensor", "my_bad(Tensor self, bool b=2) -> Tensor",
         "my_bad(Tensor self, *, *, int n) -> Tensor", "my_bad(Tensor self, Reduction r=most) -> Tensor", "my-bad(Tensor self) -> Tensor",
         "my_bad(Tensor self, int n=99999999999999999999) -> Tensor", "my_bad(Tensor a, Tensor b, Tensor c, Tensor d, Tensor e, Tensor f, "

@@ -54,12 +54,12 @@ def torch_clone(self, memory_format=torch.preserve_format):
     return self.clone(memory_format=memory_format)
 
 
-def torch_conv2d_input_grad(*args, **kwargs):
-    return conv_grad(True, *args, **kwargs)
+def torch_conv2d_input_grad(grad, weight, input_size, stride=1, padding=0, dilation=1, groups=1):
+    return torch.nn.grad.conv2d_input(input_size, weight, grad, stride, padding, dilation, groups)
 
 
-def torch_conv2d_weight_grad(*args, **kwargs):
-    return conv_grad(False, *args, **kwargs)
+def torch_conv2d_weight_grad(grad, input, weight_size, stride=1, padding=0, dilation=1, groups=1):
+    return torch.nn.grad.conv2d_weight(input, weight_size, grad, stride, padding, dilation, groups)
 
 
 class Sample:
@@ -133,7 +133,7 @@ class Sample:
             return SHORT[text]
         if p["type"].startswith("ScalarType"):
             return getattr(torch, text)
-        if p["type"].startswith("MemoryFormat"):
+        if text in ("contiguous_format", "preserve_format", "channels_last"):
             return getattr(torch, text)
         return text
 
@@ -155,8 +155,7 @@ def callee(row):
     special = getattr(sys.modules[__name__], "torch_" + row["name"], None)
     if special:
         return [special]
-    words = any(p["type"].rstrip("?") in ("Reduction",) for p in row["params"])
-    if words and hasattr(F, base):
+    if any(p["type"] == "enum" for p in row["params"]) and hasattr(F, base):
         found.append(getattr(F, base))
     overload = row["torch"].split(".")[1] if "." in row["torch"] else "default"
     packet = getattr(torch.ops.aten, base, None)

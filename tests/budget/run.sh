@@ -1,0 +1,67 @@
+#!/bin/sh
+# What the headers cost those who use them: time to compile, size of a program. TN_QUICK=1: one round.
+#
+# Times are processor time of gcc (or $CC), the median of rounds, and checked only as multiples of compiling
+# yardstick.txt in the same rounds: a fixed C text (not named .c, for the rules on files do not apply to it). Where the
+# bounds were set it took 0.95 s; they stand for 5 s for the implementation and 100 ms for an include.
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=${BUILD:-build}
+out=$BUILD/budget here=tests/budget
+implementation_bound=5.26 include_bound=0.105 size_bound=1500000
+rm -rf "$out" && mkdir -p "$out" || exit 1
+if command -v gcc > /dev/null; then cc=gcc; else cc=${CC:-cc}; fi
+$cc -O1 "$here/stopwatch.c" -o "$out/stopwatch" || exit 1
+
+printf '%s\n' '#define TENSOR_IMPLEMENTATION' '#define TENSOR_NN_IMPLEMENTATION' '#include "tensor_nn.h"' > "$out/implementation.c"
+printf '%s\n' '#include "tensor.h"' '#include "tensor_nn.h"' 'int nothing;' > "$out/include.c"
+printf '%s\n' 'int nothing;' > "$out/nothing.c"
+
+passed=0 failed=0
+check() { # WHAT VALUE BOUND: value <= bound
+    if [ -n "$2" ] && awk "BEGIN { exit !($2 <= $3) }"; then
+        passed=$((passed + 1)) && echo "ok      $1: $2, at most $3"
+    else
+        failed=$((failed + 1)) && echo "FAILED  $1: ${2:-nothing}, at most $3"
+    fi
+}
+compile() { # NAME FLAGS...: appends its time to $out/NAME.times
+    name=$1
+    shift
+    "$out/stopwatch" "$cc" -std=c99 -O2 -I. "$@" -o "$out/$name.o" >> "$out/$name.times" || return 1
+}
+median() { sort -n "$out/$1.times" | awk '{ t[NR] = $1 } END { printf "%.3f", t[int((NR + 1) / 2)] }'; }
+spread() { sort -n "$out/$1.times" | awk 'NR == 1 { low = $1 } END { printf "%s..%s", low, $1 }'; }
+ratio() { # NAME: the median of its rounds' ratios to the yardstick
+    paste "$out/$1.times" "$out/yardstick.times" | awk '{ print $1 / $2 }' | sort -n |
+        awk '{ r[NR] = $1 } END { if (NR) printf "%.4f", r[int((NR + 1) / 2)] }'
+}
+
+rounds='1 2 3'
+[ -z "${TN_QUICK:-}" ] || rounds=1
+for round in $rounds; do
+    compile yardstick -x c -c "$here/yardstick.txt"
+    compile implementation -c "$out/implementation.c" || break
+    compile include -c "$out/include.c"
+    compile nothing -c "$out/nothing.c"
+done
+echo "processor time of $cc -O2, seconds, median (lowest..highest):"
+for name in yardstick implementation include nothing; do
+    echo "    $name $(median $name) ($(spread $name))"
+done
+check "implementation of both headers, times the yardstick" "$(ratio implementation)" $implementation_bound
+check "plain include of both headers in C, times the yardstick" "$(ratio include)" $include_bound
+
+# The smallest fashion: linked statically where the system has a static C library.
+for static in -static ''; do
+    if $cc -std=c99 -O2 -I. $static -s examples/fashion/*.c -o "$out/fashion" -lm -pthread 2> "$out/link"; then break; fi
+done
+[ -n "$static" ] || echo "no static C library: fashion is linked dynamically"
+if [ -f "$out/fashion" ]; then
+    size "$out/fashion" 2> /dev/null
+    bytes=$(wc -c < "$out/fashion" | tr -d ' ')
+else
+    head -5 "$out/link" && bytes=
+fi
+check "a stripped${static:+ static} fashion, bytes" "$bytes" $size_bound
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
