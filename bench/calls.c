@@ -1,7 +1,8 @@
 /* calls.c - what a call costs: tensors of four floats, where the work itself is next to nothing.
  *
- * Twin of calls.cpp: the same cases under the same names, the same loops. `calls` prints a line "name ns" a case;
- * `calls N` runs each case twice with N calls, for callgrind to count the second. Compared by run.py. */
+ * Twin of calls.cpp: the same cases under the same names, the same loops. `calls` prints a line
+ * "name ns" a case; `calls N` runs each case twice with N calls, for callgrind to count the second.
+ * Compared by run.py. */
 #define _POSIX_C_SOURCE 200809L
 #include "tensor.h"
 
@@ -12,10 +13,13 @@
 static tn_tensor *a, *b, *p, *q, *x, *w, *bias, *m;
 
 /* Each call in a scope of its own, so that what it made is gone before the next, as in C++. */
-#define CASE(name, call)                                                                                     \
-    void case_##name(long calls);                                                                            \
-    void case_##name(long calls) {                                                                           \
-        for (long i = 0; i < calls; i++) TN_SCOPE { call; }                                                  \
+#define CASE(name, call)                 \
+    void case_##name(long calls);        \
+    void case_##name(long calls) {       \
+        for (long i = 0; i < calls; i++) \
+            TN_SCOPE {                   \
+                call;                    \
+            }                            \
     }
 CASE(add, tn_add(a, b))
 CASE(add_recording, tn_add(p, b))
@@ -70,10 +74,13 @@ int main(int argc, char **argv) {
     tn_manual_seed(1);
     a = tn_randn(TN_DIMS(4)), b = tn_from_f32(small, TN_DIMS(4));
     p = tn_requires_grad(tn_randn(TN_DIMS(4))), q = tn_requires_grad(tn_randn(TN_DIMS(4)));
-    x = tn_randn(TN_DIMS(1, 4)), w = tn_randn(TN_DIMS(4, 4)), bias = tn_randn(TN_DIMS(4)), m = tn_randn(TN_DIMS(2, 2));
+    x = tn_randn(TN_DIMS(1, 4)), w = tn_randn(TN_DIMS(4, 4)), bias = tn_randn(TN_DIMS(4)),
+    m = tn_randn(TN_DIMS(2, 2));
     for (int k = 0; k < CASES; k++)
-        if (count) cases[k].run(count), cases[k].run(count);
-        else printf("%s %.3f\n", cases[k].name, measure(cases[k].run));
+        if (count)
+            cases[k].run(count), cases[k].run(count);
+        else
+            printf("%s %.3f\n", cases[k].name, measure(cases[k].run));
     cases[0].run(0); /* callgrind closes a case as the next begins */
     return tn_error_print();
 }

@@ -8,9 +8,11 @@
 
 static at::Tensor a, b, p, q, x, w, bias, m;
 
-#define CASE(name, call)                                                                                     \
-    extern "C" __attribute__((noinline)) void case_##name(long calls) {                                      \
-        for (long i = 0; i < calls; i++) { call; }                                                           \
+#define CASE(name, call)                                                \
+    extern "C" __attribute__((noinline)) void case_##name(long calls) { \
+        for (long i = 0; i < calls; i++) {                              \
+            call;                                                       \
+        }                                                               \
     }
 CASE(add, at::add(a, b))
 CASE(add_recording, at::add(p, b))
@@ -30,7 +32,9 @@ static const struct {
              {"add_in_place", case_add_in_place}};
 
 static double now() { // ns
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration<double, std::nano>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 // ns a call: the median of batches of about 3 ms.
@@ -58,8 +62,10 @@ int main(int argc, char **argv) {
     p = at::randn({4}).requires_grad_(), q = at::randn({4}).requires_grad_();
     x = at::randn({1, 4}), w = at::randn({4, 4}), bias = at::randn({4}), m = at::randn({2, 2});
     for (const auto &c : cases)
-        if (count) c.run(count), c.run(count);
-        else std::printf("%s %.3f\n", c.name, measure(c.run));
+        if (count)
+            c.run(count), c.run(count);
+        else
+            std::printf("%s %.3f\n", c.name, measure(c.run));
     cases[0].run(0); // callgrind closes a case as the next begins
     std::fflush(stdout);
     std::quick_exit(0); // without libtorch's slow farewell

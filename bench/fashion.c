@@ -1,7 +1,8 @@
 /* fashion.c - the training step of examples/fashion on random pictures: batch 64, Adam.
  *
- * Twin of fashion.py. `fashion STEPS THREADS` prints "name value" lines: step (median, ms), loss_first, loss_last
- * (of one seed, so that both programs are seen to do the same work), and memory in MB as run.py explains. */
+ * Twin of fashion.py. `fashion STEPS THREADS` prints "name value" lines: step (median, ms),
+ * loss_first, loss_last (of one seed, so that both programs are seen to do the same work), and
+ * memory in MB as run.py explains. */
 #define _POSIX_C_SOURCE 200809L
 #include "tensor_nn.h"
 
@@ -57,11 +58,12 @@ int main(int argc, char **argv) {
     if (steps < 1 || steps > MOST) return fputs("1 to 1000 steps\n", stderr), 2;
     tn_set_threads(threads);
     tn_manual_seed(1);
-    tn_module *net = tn_sequential(
-        tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1)), tn_nn_relu(), tn_nn_max_pool2d(TN_DIMS(2)),
-        tn_nn_conv2d(32, 64, TN_DIMS(3), .padding = TN_DIMS(1)), tn_nn_relu(), tn_nn_max_pool2d(TN_DIMS(2)),
-        tn_nn_flatten(), tn_nn_linear(3136, 128), tn_nn_relu(), tn_nn_linear(128, 10));
-    tn_tensor *x = tn_randn(TN_DIMS(BATCH, 1, 28, 28)), *y = tn_randint(0, 10, TN_DIMS(BATCH));
+    tn_module *net = tn_sequential(tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1)),
+                                   tn_nn_relu(), tn_nn_max_pool2d(TN_DIMS(2)),
+                                   tn_nn_conv2d(32, 64, TN_DIMS(3), .padding = TN_DIMS(1)),
+                                   tn_nn_relu(), tn_nn_max_pool2d(TN_DIMS(2)), tn_nn_flatten(),
+                                   tn_nn_linear(3136, 128), tn_nn_relu(), tn_nn_linear(128, 10));
+    tn_tensor *x = tn_randn(TN_DIMS(BATCH, 1, 28, 28)), *y = tn_randint(10, TN_DIMS(BATCH));
     tn_optimizer *adam = tn_optim_adam(tn_parameters(net), .lr = 1e-3);
     forget_peak();
     double resident = memory("VmRSS:"), own = memory("RssAnon:");
@@ -74,8 +76,8 @@ int main(int argc, char **argv) {
     double peak = memory("VmHWM:") - resident;
     if (!tn_ok()) return tn_error_print();
     qsort(time, (size_t)steps, sizeof *time, rising);
-    printf("step %.4f\npeak %.3f\nown %.3f\nloss_first %.6f\nloss_last %.6f\n", time[steps / 2], peak,
-           memory("RssAnon:") - own, first, last);
+    printf("step %.4f\npeak %.3f\nown %.3f\nloss_first %.6f\nloss_last %.6f\n", time[steps / 2],
+           peak, memory("RssAnon:") - own, first, last);
     tn_optimizer_free(adam);
     tn_module_free(net);
     tn_context_free(NULL);

@@ -473,6 +473,41 @@ TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
     .kernel_size = __VA_ARGS__)
 #endif
 
+/* (x - mean) / sqrt(var + eps) * weight + bias for each channel; training: of the batch, whose statistics then move
+ * running_mean and running_var by `momentum` (the variance corrected); else of the running statistics.
+ * input (N, C, *), the others (C) -> as input   tn_batch_norm(x, mean, var, .training = true) */
+typedef struct tn_batch_norm_args {
+    tn_tensor *weight, *bias;
+    bool training;
+    double momentum, eps;
+    tn_tensor *input, *running_mean, *running_var;
+} tn_batch_norm_args;
+TN_API tn_tensor *tn_batch_norm_at(const char *file, int line, const tn_batch_norm_args *args);
+TN_API tn_tensor *tnp_batch_norm(tn_tensor *input, tn_tensor *running_mean, tn_tensor *running_var,
+    tn_tensor *weight, tn_tensor *bias, bool training, double momentum, double eps);
+#ifndef __cplusplus
+#define tn_batch_norm(input_, running_mean_, ...) TNI_CALL(tn_batch_norm, .momentum = 0.1, \
+    .eps = 1e-05, .input = input_, .running_mean = running_mean_, .running_var = __VA_ARGS__)
+#endif
+
+/* The three gradients of batch_norm in training, from the statistics that it saved. Not f64, not differentiable.
+ * grad_out, input (N, C, *), weight, mean, rstd (C) -> grad_input, grad_weight, grad_bias */
+typedef struct tn_grad_input_grad_weight_grad_bias {
+    tn_tensor *grad_input, *grad_weight, *grad_bias;
+} tn_grad_input_grad_weight_grad_bias;
+typedef struct tn_batch_norm_backward_args {
+    tn_tensor *grad_out, *input, *weight, *mean, *rstd;
+} tn_batch_norm_backward_args;
+TN_API tn_grad_input_grad_weight_grad_bias tn_batch_norm_backward_at(const char *file, int line,
+    const tn_batch_norm_backward_args *args);
+TN_API tn_grad_input_grad_weight_grad_bias tnp_batch_norm_backward(tn_tensor *grad_out,
+    tn_tensor *input, tn_tensor *weight, tn_tensor *mean, tn_tensor *rstd);
+#ifndef __cplusplus
+#define tn_batch_norm_backward(grad_out_, input_, weight_, mean_, ...) \
+    TNI_CALL(tn_batch_norm_backward, .grad_out = grad_out_, .input = input_, .weight = weight_, \
+    .mean = mean_, .rstd = __VA_ARGS__)
+#endif
+
 /* 1 with probability self_i, else 0; self in [0, 1].   tn_bernoulli(p) */
 typedef struct tn_bernoulli_args {
     tn_tensor *out;
@@ -1397,6 +1432,65 @@ TN_API tn_tensor *tnp_full_like(tn_tensor *self, tn_scalar fill_value, tn_dtype 
     .fill_value.kind = TNI_KIND_OF(__VA_ARGS__), .fill_value.real = __VA_ARGS__)
 #endif
 
+/* For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 - beta1)(g - m); v = beta2 v +
+ * (1 - beta2) g^2; w = v, or its running maximum with amsgrad; p -= lr / (1 - beta1^t) m / (sqrt(w) / sqrt(1 - beta2^t) + eps).
+ * Numbers: a list with one member a parameter, or one for all. */
+typedef struct tn_fused_adam_args {
+    tn_tensors self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
+    tn_floats step, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize;
+} tn_fused_adam_args;
+TN_API bool tn_fused_adam_at(const char *file, int line, const tn_fused_adam_args *args);
+TN_API bool tnp_fused_adam_(tn_tensors self, tn_tensors grads, tn_tensors exp_avgs,
+    tn_tensors exp_avg_sqs, tn_tensors max_exp_avg_sqs, tn_floats step, tn_floats lr,
+    tn_floats beta1, tn_floats beta2, tn_floats eps, tn_floats weight_decay, tn_floats amsgrad,
+    tn_floats maximize);
+#ifndef __cplusplus
+#define tn_fused_adam_(self_, grads_, exp_avgs_, exp_avg_sqs_, max_exp_avg_sqs_, step_, lr_, \
+    beta1_, beta2_, eps_, weight_decay_, amsgrad_, ...) TNI_CALL(tn_fused_adam, .self = self_, \
+    .grads = grads_, .exp_avgs = exp_avgs_, .exp_avg_sqs = exp_avg_sqs_, \
+    .max_exp_avg_sqs = max_exp_avg_sqs_, .step = step_, .lr = lr_, .beta1 = beta1_, \
+    .beta2 = beta2_, .eps = eps_, .weight_decay = weight_decay_, .amsgrad = amsgrad_, \
+    .maximize = __VA_ARGS__)
+#endif
+
+/* fused_adam with decoupled decay: first p *= 1 - lr weight_decay, and g stays as it is. */
+typedef struct tn_fused_adamw_args {
+    tn_tensors self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
+    tn_floats step, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize;
+} tn_fused_adamw_args;
+TN_API bool tn_fused_adamw_at(const char *file, int line, const tn_fused_adamw_args *args);
+TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_avgs,
+    tn_tensors exp_avg_sqs, tn_tensors max_exp_avg_sqs, tn_floats step, tn_floats lr,
+    tn_floats beta1, tn_floats beta2, tn_floats eps, tn_floats weight_decay, tn_floats amsgrad,
+    tn_floats maximize);
+#ifndef __cplusplus
+#define tn_fused_adamw_(self_, grads_, exp_avgs_, exp_avg_sqs_, max_exp_avg_sqs_, step_, lr_, \
+    beta1_, beta2_, eps_, weight_decay_, amsgrad_, ...) TNI_CALL(tn_fused_adamw, .self = self_, \
+    .grads = grads_, .exp_avgs = exp_avgs_, .exp_avg_sqs = exp_avg_sqs_, \
+    .max_exp_avg_sqs = max_exp_avg_sqs_, .step = step_, .lr = lr_, .beta1 = beta1_, \
+    .beta2 = beta2_, .eps = eps_, .weight_decay = weight_decay_, .amsgrad = amsgrad_, \
+    .maximize = __VA_ARGS__)
+#endif
+
+/* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 - dampening) g, b = g at its
+ * first step, and g = b or, nesterov, g + momentum b; p -= lr g. Numbers: a list with one member a parameter, or one for all.
+ *   tnp_fused_sgd(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first) */
+typedef struct tn_fused_sgd_args {
+    tn_tensors self, grads, momentum_buffer_list;
+    tn_floats lr, momentum, dampening, weight_decay, nesterov, maximize, is_first_step;
+} tn_fused_sgd_args;
+TN_API bool tn_fused_sgd_at(const char *file, int line, const tn_fused_sgd_args *args);
+TN_API bool tnp_fused_sgd_(tn_tensors self, tn_tensors grads, tn_tensors momentum_buffer_list,
+    tn_floats lr, tn_floats momentum, tn_floats dampening, tn_floats weight_decay,
+    tn_floats nesterov, tn_floats maximize, tn_floats is_first_step);
+#ifndef __cplusplus
+#define tn_fused_sgd_(self_, grads_, momentum_buffer_list_, lr_, momentum_, dampening_, \
+    weight_decay_, nesterov_, maximize_, ...) TNI_CALL(tn_fused_sgd, .self = self_, \
+    .grads = grads_, .momentum_buffer_list = momentum_buffer_list_, .lr = lr_, \
+    .momentum = momentum_, .dampening = dampening_, .weight_decay = weight_decay_, \
+    .nesterov = nesterov_, .maximize = maximize_, .is_first_step = __VA_ARGS__)
+#endif
+
 /* out[i][j] = self[index[i][j]][j] for dim 0, and so on.   self (*), index (*) -> index's shape   tn_gather(p, 1, labels) */
 typedef struct tn_gather_args {
     tn_tensor *out;
@@ -1644,6 +1738,41 @@ TN_API tn_tensor *tnp_isnan(tn_tensor *self);
 #define tn_isnan(...) TNI_CALL(tn_isnan, .self = __VA_ARGS__)
 #endif
 
+/* (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are normalized_shape; var without correction.
+ * input (*, normalized_shape), weight, bias (normalized_shape) -> as input   tn_layer_norm(x, TN_DIMS(64), .weight = w) */
+typedef struct tn_layer_norm_args {
+    tn_tensor *out;
+    tn_tensor *weight, *bias;
+    double eps;
+    tn_tensor *input;
+    tn_ints normalized_shape;
+} tn_layer_norm_args;
+TN_API tn_tensor *tn_layer_norm_at(const char *file, int line, const tn_layer_norm_args *args);
+TN_API tn_tensor *tnp_layer_norm(tn_tensor *input, tn_ints normalized_shape, tn_tensor *weight,
+    tn_tensor *bias, double eps);
+#ifndef __cplusplus
+#define tn_layer_norm(input_, ...) TNI_CALL(tn_layer_norm, .eps = 1e-05, .input = input_, \
+    .normalized_shape = __VA_ARGS__)
+#endif
+
+/* The three gradients of layer_norm in one pass. Not f64, not differentiable.
+ * grad_out, input (*, normalized_shape) -> grad_input, grad_weight, grad_bias */
+typedef struct tn_layer_norm_backward_args {
+    tn_tensor *grad_out, *input;
+    tn_ints normalized_shape;
+    tn_tensor *weight;
+    double eps;
+} tn_layer_norm_backward_args;
+TN_API tn_grad_input_grad_weight_grad_bias tn_layer_norm_backward_at(const char *file, int line,
+    const tn_layer_norm_backward_args *args);
+TN_API tn_grad_input_grad_weight_grad_bias tnp_layer_norm_backward(tn_tensor *grad_out,
+    tn_tensor *input, tn_ints normalized_shape, tn_tensor *weight, double eps);
+#ifndef __cplusplus
+#define tn_layer_norm_backward(grad_out_, input_, normalized_shape_, weight_, ...) \
+    TNI_CALL(tn_layer_norm_backward, .grad_out = grad_out_, .input = input_, \
+    .normalized_shape = normalized_shape_, .weight = weight_, .eps = __VA_ARGS__)
+#endif
+
 /* self <= other; false on NaN.   (*), (*) -> broadcast, bool   tn_le(x, y) */
 typedef struct tn_le_args {
     tn_tensor *out;
@@ -1754,6 +1883,19 @@ TN_API tn_tensor *tn_linear_at(const char *file, int line, const tn_linear_args 
 TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias);
 #ifndef __cplusplus
 #define tn_linear(input_, ...) TNI_CALL(tn_linear, .input = input_, .weight = __VA_ARGS__)
+#endif
+
+/* linear of one batch of rows; the gradient of weight comes in its own layout.
+ * input (m, k), weight (n, k), bias (n) -> (m, n) */
+typedef struct tn_linear_rows_args {
+    tn_tensor *out;
+    tn_tensor *bias, *input, *weight;
+} tn_linear_rows_args;
+TN_API tn_tensor *tn_linear_rows_at(const char *file, int line, const tn_linear_rows_args *args);
+TN_API tn_tensor *tnp_linear_rows(tn_tensor *input, tn_tensor *weight, tn_tensor *bias);
+#ifndef __cplusplus
+#define tn_linear_rows(input_, ...) TNI_CALL(tn_linear_rows, .input = input_, \
+    .weight = __VA_ARGS__)
 #endif
 
 /* `steps` values from start to end, both included, evenly spaced.   tn_linspace(0, 1, 5) */
@@ -2835,7 +2977,7 @@ TN_API tn_tensor *tnp_sigmoid_(tn_tensor *self);
 #define tn_sigmoid_(...) TNI_CALL_AS(tn_sigmoid_inplace_at, tn_sigmoid_args, .self = __VA_ARGS__)
 #endif
 
-/* grad_output * output * (1 - output).   (*), (*) -> (*)   tn_sigmoid_backward(d, y) */
+/* grad_output * (output * (1 - output)), conjugate in the bracket.   (*), (*) -> (*)   tn_sigmoid_backward(d, y) */
 typedef struct tn_sigmoid_backward_args {
     tn_tensor *grad_output, *output;
 } tn_sigmoid_backward_args;
@@ -3199,7 +3341,7 @@ TN_API tn_tensor *tnp_tanh_(tn_tensor *self);
 #define tn_tanh_(...) TNI_CALL_AS(tn_tanh_inplace_at, tn_tanh_args, .self = __VA_ARGS__)
 #endif
 
-/* grad_output * (1 - output^2).   (*), (*) -> (*)   tn_tanh_backward(d, y) */
+/* grad_output * (1 - output^2), conjugate in the bracket.   (*), (*) -> (*)   tn_tanh_backward(d, y) */
 typedef struct tn_tanh_backward_args {
     tn_tensor *grad_output, *output;
 } tn_tanh_backward_args;
@@ -3732,6 +3874,19 @@ inline tn_tensor *tn_avg_pool2d_input_grad(tn_tensor *grad, tn_dims input_size,
     const tn_avg_pool2d_input_grad_args a = {NULL, stride.value, padding.value, ceil_mode,
         count_include_pad, divisor_override, grad, input_size.value, kernel_size.value};
     return tn_avg_pool2d_input_grad_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_batch_norm(tn_tensor *input, tn_tensor *running_mean, tn_tensor *running_var,
+    tn_tensor *weight = nullptr, tn_tensor *bias = nullptr, bool training = false,
+    double momentum = 0.1, double eps = 1e-05, tn_site at = tn_site::here()) {
+    const tn_batch_norm_args a = {weight, bias, training, momentum, eps, input, running_mean,
+        running_var};
+    return tn_batch_norm_at(at.file, at.line, &a);
+}
+inline tn_grad_input_grad_weight_grad_bias tn_batch_norm_backward(tn_tensor *grad_out,
+    tn_tensor *input, tn_tensor *weight, tn_tensor *mean, tn_tensor *rstd,
+    tn_site at = tn_site::here()) {
+    const tn_batch_norm_backward_args a = {grad_out, input, weight, mean, rstd};
+    return tn_batch_norm_backward_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_bernoulli(tn_tensor *self, tn_generator *generator = nullptr,
     tn_site at = tn_site::here()) {
@@ -4388,6 +4543,33 @@ inline tn_tensor *tn_full_like(tn_tensor *self, tn_number fill_value, tn_dtype d
     const tn_full_like_args a = {dtype, device, self, fill_value.value};
     return tn_full_like_at(at.file, at.line, &a);
 }
+inline bool tn_fused_adam_(tn_tensor_list self, tn_tensor_list grads, tn_tensor_list exp_avgs,
+    tn_tensor_list exp_avg_sqs, tn_tensor_list max_exp_avg_sqs, tn_doubles step, tn_doubles lr,
+    tn_doubles beta1, tn_doubles beta2, tn_doubles eps, tn_doubles weight_decay,
+    tn_doubles amsgrad, tn_doubles maximize, tn_site at = tn_site::here()) {
+    const tn_fused_adam_args a = {self.value, grads.value, exp_avgs.value, exp_avg_sqs.value,
+        max_exp_avg_sqs.value, step.value, lr.value, beta1.value, beta2.value, eps.value,
+        weight_decay.value, amsgrad.value, maximize.value};
+    return tn_fused_adam_at(at.file, at.line, &a);
+}
+inline bool tn_fused_adamw_(tn_tensor_list self, tn_tensor_list grads, tn_tensor_list exp_avgs,
+    tn_tensor_list exp_avg_sqs, tn_tensor_list max_exp_avg_sqs, tn_doubles step, tn_doubles lr,
+    tn_doubles beta1, tn_doubles beta2, tn_doubles eps, tn_doubles weight_decay,
+    tn_doubles amsgrad, tn_doubles maximize, tn_site at = tn_site::here()) {
+    const tn_fused_adamw_args a = {self.value, grads.value, exp_avgs.value, exp_avg_sqs.value,
+        max_exp_avg_sqs.value, step.value, lr.value, beta1.value, beta2.value, eps.value,
+        weight_decay.value, amsgrad.value, maximize.value};
+    return tn_fused_adamw_at(at.file, at.line, &a);
+}
+inline bool tn_fused_sgd_(tn_tensor_list self, tn_tensor_list grads,
+    tn_tensor_list momentum_buffer_list, tn_doubles lr, tn_doubles momentum, tn_doubles dampening,
+    tn_doubles weight_decay, tn_doubles nesterov, tn_doubles maximize, tn_doubles is_first_step,
+    tn_site at = tn_site::here()) {
+    const tn_fused_sgd_args a = {self.value, grads.value, momentum_buffer_list.value, lr.value,
+        momentum.value, dampening.value, weight_decay.value, nesterov.value, maximize.value,
+        is_first_step.value};
+    return tn_fused_sgd_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_gather(tn_tensor *self, int64_t dim, tn_tensor *index,
     bool sparse_grad = false, tn_site at = tn_site::here()) {
     const tn_gather_args a = {NULL, sparse_grad, self, dim, index};
@@ -4530,6 +4712,18 @@ inline tn_tensor *tn_isnan(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_isnan_args a = {self};
     return tn_isnan_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_layer_norm(tn_tensor *input, tn_dims normalized_shape,
+    tn_tensor *weight = nullptr, tn_tensor *bias = nullptr, double eps = 1e-05,
+    tn_site at = tn_site::here()) {
+    const tn_layer_norm_args a = {NULL, weight, bias, eps, input, normalized_shape.value};
+    return tn_layer_norm_at(at.file, at.line, &a);
+}
+inline tn_grad_input_grad_weight_grad_bias tn_layer_norm_backward(tn_tensor *grad_out,
+    tn_tensor *input, tn_dims normalized_shape, tn_tensor *weight, double eps,
+    tn_site at = tn_site::here()) {
+    const tn_layer_norm_backward_args a = {grad_out, input, normalized_shape.value, weight, eps};
+    return tn_layer_norm_backward_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_le(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
     const tn_le_args a = {NULL, self, other, {0, 0, 0, 0}};
     return tn_le_at(at.file, at.line, &a);
@@ -4612,6 +4806,11 @@ inline tn_tensor *tn_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias
     tn_site at = tn_site::here()) {
     const tn_linear_args a = {NULL, bias, input, weight};
     return tn_linear_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_linear_rows(tn_tensor *input, tn_tensor *weight, tn_tensor *bias = nullptr,
+    tn_site at = tn_site::here()) {
+    const tn_linear_rows_args a = {NULL, bias, input, weight};
+    return tn_linear_rows_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_linspace(tn_number start, tn_number end, int64_t steps,
     tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
@@ -5881,6 +6080,19 @@ inline tn_tensor *tn_avg_pool2d_input_grad(tn_tensor *grad, tn_dims input_size,
         o.count_include_pad, o.divisor_override, grad, input_size.value, kernel_size.value};
     return tn_avg_pool2d_input_grad_at(at.file, at.line, &a);
 }
+struct tn_batch_norm_options {
+    tn_tensor *weight = nullptr;
+    tn_tensor *bias = nullptr;
+    bool training = false;
+    double momentum = 0.1;
+    double eps = 1e-05;
+};
+inline tn_tensor *tn_batch_norm(tn_tensor *input, tn_tensor *running_mean, tn_tensor *running_var,
+    tn_batch_norm_options o, tn_site at = tn_site::here()) {
+    const tn_batch_norm_args a = {o.weight, o.bias, o.training, o.momentum, o.eps, input,
+        running_mean, running_var};
+    return tn_batch_norm_at(at.file, at.line, &a);
+}
 struct tn_bernoulli_options {
     tn_tensor *out = {};
     tn_generator *generator = nullptr;
@@ -6695,6 +6907,17 @@ inline tn_tensor *tn_isclose(tn_tensor *self, tn_tensor *other, tn_isclose_optio
     const tn_isclose_args a = {o.rtol, o.atol, o.equal_nan, self, other};
     return tn_isclose_at(at.file, at.line, &a);
 }
+struct tn_layer_norm_options {
+    tn_tensor *out = {};
+    tn_tensor *weight = nullptr;
+    tn_tensor *bias = nullptr;
+    double eps = 1e-05;
+};
+inline tn_tensor *tn_layer_norm(tn_tensor *input, tn_dims normalized_shape,
+    tn_layer_norm_options o, tn_site at = tn_site::here()) {
+    const tn_layer_norm_args a = {o.out, o.weight, o.bias, o.eps, input, normalized_shape.value};
+    return tn_layer_norm_at(at.file, at.line, &a);
+}
 struct tn_le_options {
     tn_tensor *out = {};
 };
@@ -6775,6 +6998,15 @@ inline tn_tensor *tn_linear(tn_tensor *input, tn_tensor *weight, tn_linear_optio
     tn_site at = tn_site::here()) {
     const tn_linear_args a = {o.out, o.bias, input, weight};
     return tn_linear_at(at.file, at.line, &a);
+}
+struct tn_linear_rows_options {
+    tn_tensor *out = {};
+    tn_tensor *bias = nullptr;
+};
+inline tn_tensor *tn_linear_rows(tn_tensor *input, tn_tensor *weight, tn_linear_rows_options o,
+    tn_site at = tn_site::here()) {
+    const tn_linear_rows_args a = {o.out, o.bias, input, weight};
+    return tn_linear_rows_at(at.file, at.line, &a);
 }
 struct tn_linspace_options {
     tn_tensor *out = {};

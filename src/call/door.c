@@ -180,6 +180,21 @@ static bool door_generator(tn_frame *f) {
     return f->generator != NULL;
 }
 
+/* A list of numbers is given, or absent by name where the schema allows it; all zero bytes are neither. */
+static bool door_numbers(tn_frame *f) {
+    const tn_gen *gen = f->row->gen;
+    for (int i = 0; i < gen->nparam; i++) {
+        const tn_param *p = &gen->param[i];
+        tn_ints l;
+        if (p->type != TN_T_INTS && p->type != TN_T_FLOATS) continue;
+        memcpy(&l, (const char *)f->args + p->offset, sizeof l);
+        if (l.n >= 0 ? l.at != NULL : l.n == -1 && p->flags & TN_P_OPTIONAL) continue;
+        return tn_fail(f, TN_INVALID, "argument '%s' is %s", p->name,
+                       l.n < 0 ? "absent" : "an empty struct; the empty list is TN_EMPTY_DIMS, the absent one TN_NO_DIMS");
+    }
+    return true;
+}
+
 static bool door_enter(tni_call *c) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
@@ -201,6 +216,7 @@ static bool door_enter(tni_call *c) {
     }
     f->nin = gen->nfixed;
     if (TNI_UNLIKELY(gen->props & TN_PROP_LISTS) && !door_lists(c, &any)) return false;
+    if (gen->props & TN_PROP_INTS && !door_numbers(f)) return false;
     if (TNI_UNLIKELY(any & (1u << 31 | TNI_META | TNI_GHOST | TNI_VIEW))) {
         if (!door_odd(c, any)) return false;
         for (int i = 0; i < f->nin; i++) /* a refreshed view may require grad now */
@@ -241,9 +257,14 @@ static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const 
     return true;
 }
 
+/* Output k and those before it are there, if only as NULL: undo looks at them. */
+TNI_INLINE void door_reach(tn_frame *f, int k) {
+    while (f->nout <= k) f->out[f->nout++] = NULL;
+}
+
 TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size, const int64_t *stride) {
     tn_tensor *t;
-    if (k >= f->nout) f->nout = k + 1;
+    door_reach(f, k);
     if (TNI_UNLIKELY(k < f->ngiven)) {
         int64_t row_major[TN_MAX_DIMS];
         if (!stride && !f->row->loop) tni_row_major(ndim, size, row_major), stride = row_major;
@@ -280,7 +301,7 @@ TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const 
                              int64_t offset) {
     tn_tensor *t;
     bool history = f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
-    if (k >= f->nout) f->nout = k + 1;
+    door_reach(f, k);
     if (f->ngiven) return tn_fail(f, TN_UNSUPPORTED, "a view cannot be written into a given tensor");
     if (of->flags & TNI_STACK) return tn_fail(f, TN_TYPE, "a number has no view");
     if (history) {

@@ -377,6 +377,30 @@ TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
     return tn_avg_pool2d_input_grad_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_batch_norm_at(const char *file, int line, const tn_batch_norm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_batch_norm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_batch_norm(tn_tensor *input, tn_tensor *running_mean, tn_tensor *running_var,
+    tn_tensor *weight, tn_tensor *bias, bool training, double momentum, double eps) {
+    const tn_batch_norm_args a = {weight, bias, training, momentum, eps, input, running_mean,
+        running_var};
+    return tn_batch_norm_at(NULL, 0, &a);
+}
+
+TN_API tn_grad_input_grad_weight_grad_bias tn_batch_norm_backward_at(const char *file, int line,
+    const tn_batch_norm_backward_args *args) {
+    tn_grad_input_grad_weight_grad_bias r;
+    tn_call(&tni_row_batch_norm_backward, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_grad_input_grad_weight_grad_bias tnp_batch_norm_backward(tn_tensor *grad_out,
+    tn_tensor *input, tn_tensor *weight, tn_tensor *mean, tn_tensor *rstd) {
+    const tn_batch_norm_backward_args a = {grad_out, input, weight, mean, rstd};
+    return tn_batch_norm_backward_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_bernoulli_at(const char *file, int line, const tn_bernoulli_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_bernoulli, TN_PLAIN, file, line, args, &r);
@@ -1324,6 +1348,41 @@ TN_API tn_tensor *tnp_full_like(tn_tensor *self, tn_scalar fill_value, tn_dtype 
     return tn_full_like_at(NULL, 0, &a);
 }
 
+TN_API bool tn_fused_adam_at(const char *file, int line, const tn_fused_adam_args *args) {
+    return tn_call(&tni_row_fused_adam, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_fused_adam_(tn_tensors self, tn_tensors grads, tn_tensors exp_avgs,
+    tn_tensors exp_avg_sqs, tn_tensors max_exp_avg_sqs, tn_floats step, tn_floats lr,
+    tn_floats beta1, tn_floats beta2, tn_floats eps, tn_floats weight_decay, tn_floats amsgrad,
+    tn_floats maximize) {
+    const tn_fused_adam_args a = {self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, lr,
+        beta1, beta2, eps, weight_decay, amsgrad, maximize};
+    return tn_fused_adam_at(NULL, 0, &a);
+}
+
+TN_API bool tn_fused_adamw_at(const char *file, int line, const tn_fused_adamw_args *args) {
+    return tn_call(&tni_row_fused_adamw, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_avgs,
+    tn_tensors exp_avg_sqs, tn_tensors max_exp_avg_sqs, tn_floats step, tn_floats lr,
+    tn_floats beta1, tn_floats beta2, tn_floats eps, tn_floats weight_decay, tn_floats amsgrad,
+    tn_floats maximize) {
+    const tn_fused_adamw_args a = {self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, lr,
+        beta1, beta2, eps, weight_decay, amsgrad, maximize};
+    return tn_fused_adamw_at(NULL, 0, &a);
+}
+
+TN_API bool tn_fused_sgd_at(const char *file, int line, const tn_fused_sgd_args *args) {
+    return tn_call(&tni_row_fused_sgd, TN_PLAIN, file, line, args, NULL);
+}
+TN_API bool tnp_fused_sgd_(tn_tensors self, tn_tensors grads, tn_tensors momentum_buffer_list,
+    tn_floats lr, tn_floats momentum, tn_floats dampening, tn_floats weight_decay,
+    tn_floats nesterov, tn_floats maximize, tn_floats is_first_step) {
+    const tn_fused_sgd_args a = {self, grads, momentum_buffer_list, lr, momentum, dampening,
+        weight_decay, nesterov, maximize, is_first_step};
+    return tn_fused_sgd_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_gather_at(const char *file, int line, const tn_gather_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_gather, TN_PLAIN, file, line, args, &r);
@@ -1572,6 +1631,29 @@ TN_API tn_tensor *tnp_isnan(tn_tensor *self) {
     return tn_isnan_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_layer_norm_at(const char *file, int line, const tn_layer_norm_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_layer_norm, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_layer_norm(tn_tensor *input, tn_ints normalized_shape, tn_tensor *weight,
+    tn_tensor *bias, double eps) {
+    const tn_layer_norm_args a = {NULL, weight, bias, eps, input, normalized_shape};
+    return tn_layer_norm_at(NULL, 0, &a);
+}
+
+TN_API tn_grad_input_grad_weight_grad_bias tn_layer_norm_backward_at(const char *file, int line,
+    const tn_layer_norm_backward_args *args) {
+    tn_grad_input_grad_weight_grad_bias r;
+    tn_call(&tni_row_layer_norm_backward, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_grad_input_grad_weight_grad_bias tnp_layer_norm_backward(tn_tensor *grad_out,
+    tn_tensor *input, tn_ints normalized_shape, tn_tensor *weight, double eps) {
+    const tn_layer_norm_backward_args a = {grad_out, input, normalized_shape, weight, eps};
+    return tn_layer_norm_backward_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_le_at(const char *file, int line, const tn_le_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_le, TN_PLAIN, file, line, args, &r);
@@ -1678,6 +1760,16 @@ TN_API tn_tensor *tn_linear_at(const char *file, int line, const tn_linear_args 
 TN_API tn_tensor *tnp_linear(tn_tensor *input, tn_tensor *weight, tn_tensor *bias) {
     const tn_linear_args a = {NULL, bias, input, weight};
     return tn_linear_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_linear_rows_at(const char *file, int line, const tn_linear_rows_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_linear_rows, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_linear_rows(tn_tensor *input, tn_tensor *weight, tn_tensor *bias) {
+    const tn_linear_rows_args a = {NULL, bias, input, weight};
+    return tn_linear_rows_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_linspace_at(const char *file, int line, const tn_linspace_args *args) {

@@ -965,6 +965,73 @@ TN_PRIV_DEFINE(tn_mgen, tni_mgen_lstm) = {"LSTM", &tni_make_lstm, &tni_call_lstm
     tni_groups_lstm, 0, 2, offsetof(tn_nn_lstm_self, o)};
 TNI_PRIVATE_END
 
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);
+static const tn_param tni_params_optim_adam[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adam_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adam_args, lr), 0, -1, NULL},
+    {"betas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_adam_args, betas), 0, 2, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adam_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adam_args, weight_decay), 0, -1,
+     NULL},
+    {"amsgrad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_adam_args, amsgrad), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adam_args, maximize), 0,
+     -1, NULL},
+};
+static const double tni_list_optim_adam_betas[] = {0.9, 0.999};
+static const tn_optim_adam_args tni_defaults_optim_adam = {0.001, {tni_list_optim_adam_betas, 2},
+    1e-08, 0, false, false, {NULL, 0}};
+static const char *const tni_names_optim_adam[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_adam) = {tni_params_optim_adam, &tni_defaults_optim_adam,
+    tni_names_optim_adam, NULL, 7, 0, 0, 0, sizeof(tn_optim_adam_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_adamw);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_adamw);
+static const tn_param tni_params_optim_adamw[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adamw_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, lr), 0, -1, NULL},
+    {"betas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, betas), 0, 2, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, weight_decay), 0, -1,
+     NULL},
+    {"amsgrad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, amsgrad), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adamw_args, maximize),
+     0, -1, NULL},
+};
+static const double tni_list_optim_adamw_betas[] = {0.9, 0.999};
+static const tn_optim_adamw_args tni_defaults_optim_adamw = {0.001, {tni_list_optim_adamw_betas,
+    2}, 1e-08, 0.01, false, false, {NULL, 0}};
+static const char *const tni_names_optim_adamw[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_adamw) = {tni_params_optim_adamw, &tni_defaults_optim_adamw,
+    tni_names_optim_adamw, NULL, 7, 0, 0, 0, sizeof(tn_optim_adamw_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_sgd);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_sgd);
+static const tn_param tni_params_optim_sgd[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_sgd_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, lr), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, momentum), 0, -1, NULL},
+    {"dampening", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, dampening), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, weight_decay), 0, -1,
+     NULL},
+    {"nesterov", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, nesterov), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_sgd_args, maximize), 0,
+     -1, NULL},
+};
+static const tn_optim_sgd_args tni_defaults_optim_sgd = {0.001, 0, 0, 0, false, false, {NULL, 0}};
+static const char *const tni_names_optim_sgd[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_sgd) = {tni_params_optim_sgd, &tni_defaults_optim_sgd,
+    tni_names_optim_sgd, NULL, 7, 0, 0, 0, sizeof(tn_optim_sgd_args), UINT16_MAX, TN_PROP_LISTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 TN_PRIV const tn_mrow *const *tni_mrows(void) {
     static const tn_mrow *const rows[] = {
         &tni_module_relu,
@@ -1364,6 +1431,31 @@ TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input
     tn_tensor *c) {
     const tn_nn_lstm_forward_args a = {h, c, module, input};
     return tn_nn_lstm_forward_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_adam_at(const char *file, int line, const tn_optim_adam_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_adam, args);
+}
+TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, tn_floats betas, double eps,
+    double weight_decay, bool amsgrad, bool maximize) {
+    const tn_optim_adam_args a = {lr, betas, eps, weight_decay, amsgrad, maximize, params};
+    return tn_optim_adam_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_adamw_at(const char *file, int line, const tn_optim_adamw_args *args)
+    {
+    return tn_optimizer_make(file, line, &tni_optimizer_adamw, args);
+}
+TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats betas, double eps,
+    double weight_decay, bool amsgrad, bool maximize) {
+    const tn_optim_adamw_args a = {lr, betas, eps, weight_decay, amsgrad, maximize, params};
+    return tn_optim_adamw_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_sgd_at(const char *file, int line, const tn_optim_sgd_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_sgd, args);
+}
+TN_API tn_optimizer *tnp_optim_sgd(tn_tensors params, double lr, double momentum, double dampening,
+    double weight_decay, bool nesterov, bool maximize) {
+    const tn_optim_sgd_args a = {lr, momentum, dampening, weight_decay, nesterov, maximize, params};
+    return tn_optim_sgd_at(NULL, 0, &a);
 }
 
 TNI_EXTERN_C_END

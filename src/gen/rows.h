@@ -35,6 +35,8 @@ enum tni_row_number {
     TNI_ROW_atan,
     TNI_ROW_avg_pool2d,
     TNI_ROW_avg_pool2d_input_grad,
+    TNI_ROW_batch_norm,
+    TNI_ROW_batch_norm_backward,
     TNI_ROW_bernoulli,
     TNI_ROW_bernoulli_float,
     TNI_ROW_bitwise_and,
@@ -93,6 +95,9 @@ enum tni_row_number {
     TNI_ROW_frac,
     TNI_ROW_full,
     TNI_ROW_full_like,
+    TNI_ROW_fused_adam,
+    TNI_ROW_fused_adamw,
+    TNI_ROW_fused_sgd,
     TNI_ROW_gather,
     TNI_ROW_ge,
     TNI_ROW_gelu,
@@ -109,12 +114,15 @@ enum tni_row_number {
     TNI_ROW_isfinite,
     TNI_ROW_isinf,
     TNI_ROW_isnan,
+    TNI_ROW_layer_norm,
+    TNI_ROW_layer_norm_backward,
     TNI_ROW_le,
     TNI_ROW_leaky_relu,
     TNI_ROW_leaky_relu_backward,
     TNI_ROW_lerp,
     TNI_ROW_linalg_vector_norm,
     TNI_ROW_linear,
+    TNI_ROW_linear_rows,
     TNI_ROW_linspace,
     TNI_ROW_log,
     TNI_ROW_log10,
@@ -302,7 +310,6 @@ enum tni_loop_number {
     TNI_LOOP_remainder,
     TNI_LOOP_round,
     TNI_LOOP_rsqrt,
-    TNI_LOOP_rsub,
     TNI_LOOP_sigmoid,
     TNI_LOOP_sigmoid_backward,
     TNI_LOOP_sign,
@@ -381,6 +388,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d);
 TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d);
 TN_PRIV_DECLARE(tn_gen, tni_gen_avg_pool2d_input_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_avg_pool2d_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_batch_norm);
+TN_PRIV_DECLARE(tn_row, tni_row_batch_norm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_batch_norm_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_batch_norm_backward);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bernoulli);
 TN_PRIV_DECLARE(tn_row, tni_row_bernoulli);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bernoulli_float);
@@ -497,6 +508,12 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_full);
 TN_PRIV_DECLARE(tn_row, tni_row_full);
 TN_PRIV_DECLARE(tn_gen, tni_gen_full_like);
 TN_PRIV_DECLARE(tn_row, tni_row_full_like);
+TN_PRIV_DECLARE(tn_gen, tni_gen_fused_adam);
+TN_PRIV_DECLARE(tn_row, tni_row_fused_adam);
+TN_PRIV_DECLARE(tn_gen, tni_gen_fused_adamw);
+TN_PRIV_DECLARE(tn_row, tni_row_fused_adamw);
+TN_PRIV_DECLARE(tn_gen, tni_gen_fused_sgd);
+TN_PRIV_DECLARE(tn_row, tni_row_fused_sgd);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gather);
 TN_PRIV_DECLARE(tn_row, tni_row_gather);
 TN_PRIV_DECLARE(tn_gen, tni_gen_ge);
@@ -529,6 +546,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_isinf);
 TN_PRIV_DECLARE(tn_row, tni_row_isinf);
 TN_PRIV_DECLARE(tn_gen, tni_gen_isnan);
 TN_PRIV_DECLARE(tn_row, tni_row_isnan);
+TN_PRIV_DECLARE(tn_gen, tni_gen_layer_norm);
+TN_PRIV_DECLARE(tn_row, tni_row_layer_norm);
+TN_PRIV_DECLARE(tn_gen, tni_gen_layer_norm_backward);
+TN_PRIV_DECLARE(tn_row, tni_row_layer_norm_backward);
 TN_PRIV_DECLARE(tn_gen, tni_gen_le);
 TN_PRIV_DECLARE(tn_row, tni_row_le);
 TN_PRIV_DECLARE(tn_gen, tni_gen_leaky_relu);
@@ -541,6 +562,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_linalg_vector_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_linalg_vector_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linear);
 TN_PRIV_DECLARE(tn_row, tni_row_linear);
+TN_PRIV_DECLARE(tn_gen, tni_gen_linear_rows);
+TN_PRIV_DECLARE(tn_row, tni_row_linear_rows);
 TN_PRIV_DECLARE(tn_gen, tni_gen_linspace);
 TN_PRIV_DECLARE(tn_row, tni_row_linspace);
 TN_PRIV_DECLARE(tn_gen, tni_gen_log);

@@ -468,6 +468,51 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_avg_pool2d_input_grad) = {tni_params_avg_pool2d_i
     offsetof(tn_avg_pool2d_input_grad_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_batch_norm[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_batch_norm_args, input), 0, -1, NULL},
+    {"running_mean", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_MUTATED, offsetof(tn_batch_norm_args,
+     running_mean), 0, -1, NULL},
+    {"running_var", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_MUTATED, offsetof(tn_batch_norm_args,
+     running_var), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_batch_norm_args, weight), 0,
+     -1, NULL},
+    {"bias", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_batch_norm_args, bias), 0, -1,
+     NULL},
+    {"training", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_batch_norm_args, training), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_batch_norm_args, momentum), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_batch_norm_args, eps), 0, -1, NULL},
+};
+static const tn_batch_norm_args tni_defaults_batch_norm = {NULL, NULL, false, 0.1, 1e-05, NULL,
+    NULL, NULL};
+static const char *const tni_names_batch_norm[] = {"result", "mean", "rstd", NULL};
+static const uint64_t tni_needs_batch_norm[] = {UINT64_C(0x60000000f), 0, 0, UINT64_C(0x60000000f),
+    0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_batch_norm) = {tni_params_batch_norm, &tni_defaults_batch_norm,
+    tni_names_batch_norm, tni_needs_batch_norm, 8, 5, 1, 2, sizeof(tn_batch_norm_args), UINT16_MAX,
+    TN_PROP_MUTATED, 0, {0, 1, 2, 3, 4, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_batch_norm_backward[] = {
+    {"grad_out", TN_T_TENSOR, 0, offsetof(tn_batch_norm_backward_args, grad_out), 0, -1, NULL},
+    {"input", TN_T_TENSOR, 0, offsetof(tn_batch_norm_backward_args, input), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL, offsetof(tn_batch_norm_backward_args, weight), 0, -1,
+     NULL},
+    {"mean", TN_T_TENSOR, 0, offsetof(tn_batch_norm_backward_args, mean), 0, -1, NULL},
+    {"rstd", TN_T_TENSOR, 0, offsetof(tn_batch_norm_backward_args, rstd), 0, -1, NULL},
+};
+static const tn_batch_norm_backward_args tni_defaults_batch_norm_backward = {NULL, NULL, NULL,
+    NULL, NULL};
+static const char *const tni_names_batch_norm_backward[] = {"grad_input", "grad_weight",
+    "grad_bias", NULL};
+static const uint64_t tni_needs_batch_norm_backward[] = {0, 0, 0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_batch_norm_backward) = {tni_params_batch_norm_backward,
+    &tni_defaults_batch_norm_backward, tni_names_batch_norm_backward,
+    tni_needs_batch_norm_backward, 5, 5, 3, 0, sizeof(tn_batch_norm_backward_args), UINT16_MAX, 0,
+    0, {0, 1, 2, 3, 4, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_bernoulli[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_bernoulli_args, self), 0, -1, NULL},
     {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
@@ -1317,6 +1362,89 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_full_like) = {tni_params_full_like, &tni_defaults
     0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_fused_adam[] = {
+    {"self", TN_T_TENSORS, TN_P_MUTATED, offsetof(tn_fused_adam_args, self), 0, -1, NULL},
+    {"grads", TN_T_TENSORS, 0, offsetof(tn_fused_adam_args, grads), 0, -1, NULL},
+    {"exp_avgs", TN_T_TENSORS, TN_P_MUTATED, offsetof(tn_fused_adam_args, exp_avgs), 0, -1, NULL},
+    {"exp_avg_sqs", TN_T_TENSORS, TN_P_MUTATED, offsetof(tn_fused_adam_args, exp_avg_sqs), 0, -1,
+     NULL},
+    {"max_exp_avg_sqs", TN_T_TENSORS, TN_P_MUTATED | TN_P_HOLES, offsetof(tn_fused_adam_args,
+     max_exp_avg_sqs), 0, -1, NULL},
+    {"step", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adam_args, step), 0, -1, NULL},
+    {"lr", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adam_args, lr), 0, -1, NULL},
+    {"beta1", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adam_args, beta1), 0, -1, NULL},
+    {"beta2", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adam_args, beta2), 0, -1, NULL},
+    {"eps", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adam_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adam_args, weight_decay), 0, -1,
+     NULL},
+    {"amsgrad", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adam_args, amsgrad), 0, -1, NULL},
+    {"maximize", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adam_args, maximize), 0, -1, NULL},
+};
+static const tn_fused_adam_args tni_defaults_fused_adam = {{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL,
+    0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0},
+    {NULL, 0}};
+static const char *const tni_names_fused_adam[] = {NULL};
+static const uint64_t tni_needs_fused_adam[] = {0, 0, 0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adam) = {tni_params_fused_adam, &tni_defaults_fused_adam,
+    tni_names_fused_adam, tni_needs_fused_adam, 13, 0, 0, 0, sizeof(tn_fused_adam_args),
+    UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_fused_adamw[] = {
+    {"self", TN_T_TENSORS, TN_P_MUTATED, offsetof(tn_fused_adamw_args, self), 0, -1, NULL},
+    {"grads", TN_T_TENSORS, 0, offsetof(tn_fused_adamw_args, grads), 0, -1, NULL},
+    {"exp_avgs", TN_T_TENSORS, TN_P_MUTATED, offsetof(tn_fused_adamw_args, exp_avgs), 0, -1, NULL},
+    {"exp_avg_sqs", TN_T_TENSORS, TN_P_MUTATED, offsetof(tn_fused_adamw_args, exp_avg_sqs), 0, -1,
+     NULL},
+    {"max_exp_avg_sqs", TN_T_TENSORS, TN_P_MUTATED | TN_P_HOLES, offsetof(tn_fused_adamw_args,
+     max_exp_avg_sqs), 0, -1, NULL},
+    {"step", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adamw_args, step), 0, -1, NULL},
+    {"lr", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adamw_args, lr), 0, -1, NULL},
+    {"beta1", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adamw_args, beta1), 0, -1, NULL},
+    {"beta2", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adamw_args, beta2), 0, -1, NULL},
+    {"eps", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adamw_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adamw_args, weight_decay), 0, -1,
+     NULL},
+    {"amsgrad", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adamw_args, amsgrad), 0, -1, NULL},
+    {"maximize", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_adamw_args, maximize), 0, -1, NULL},
+};
+static const tn_fused_adamw_args tni_defaults_fused_adamw = {{NULL, 0}, {NULL, 0}, {NULL, 0},
+    {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL,
+    0}, {NULL, 0}};
+static const char *const tni_names_fused_adamw[] = {NULL};
+static const uint64_t tni_needs_fused_adamw[] = {0, 0, 0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_fused_adamw) = {tni_params_fused_adamw, &tni_defaults_fused_adamw,
+    tni_names_fused_adamw, tni_needs_fused_adamw, 13, 0, 0, 0, sizeof(tn_fused_adamw_args),
+    UINT16_MAX, TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_fused_sgd[] = {
+    {"self", TN_T_TENSORS, TN_P_MUTATED, offsetof(tn_fused_sgd_args, self), 0, -1, NULL},
+    {"grads", TN_T_TENSORS, 0, offsetof(tn_fused_sgd_args, grads), 0, -1, NULL},
+    {"momentum_buffer_list", TN_T_TENSORS, TN_P_MUTATED | TN_P_HOLES, offsetof(tn_fused_sgd_args,
+     momentum_buffer_list), 0, -1, NULL},
+    {"lr", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_sgd_args, lr), 0, -1, NULL},
+    {"momentum", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_sgd_args, momentum), 0, -1, NULL},
+    {"dampening", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_sgd_args, dampening), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_sgd_args, weight_decay), 0, -1,
+     NULL},
+    {"nesterov", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_sgd_args, nesterov), 0, -1, NULL},
+    {"maximize", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_sgd_args, maximize), 0, -1, NULL},
+    {"is_first_step", TN_T_FLOATS, TN_P_KEYWORD, offsetof(tn_fused_sgd_args, is_first_step), 0, -1,
+     NULL},
+};
+static const tn_fused_sgd_args tni_defaults_fused_sgd = {{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL,
+    0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}};
+static const char *const tni_names_fused_sgd[] = {NULL};
+static const uint64_t tni_needs_fused_sgd[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_fused_sgd) = {tni_params_fused_sgd, &tni_defaults_fused_sgd,
+    tni_names_fused_sgd, tni_needs_fused_sgd, 10, 0, 0, 0, sizeof(tn_fused_sgd_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_MUTATED | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_gather[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_gather_args, self), 0, -1, NULL},
     {"dim", TN_T_INT, 0, offsetof(tn_gather_args, dim), 0, -1, NULL},
@@ -1536,6 +1664,46 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, 
     0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_layer_norm[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_layer_norm_args, input), 0, -1, NULL},
+    {"normalized_shape", TN_T_INTS, 0, offsetof(tn_layer_norm_args, normalized_shape), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_layer_norm_args, weight), 0,
+     -1, NULL},
+    {"bias", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_layer_norm_args, bias), 0, -1,
+     NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_layer_norm_args, eps), 0, -1, NULL},
+};
+static const tn_layer_norm_args tni_defaults_layer_norm = {NULL, NULL, NULL, 1e-05, NULL, {NULL,
+    0}};
+static const char *const tni_names_layer_norm[] = {"result", NULL};
+static const uint64_t tni_needs_layer_norm[] = {UINT64_C(0x3), UINT64_C(0x1), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm) = {tni_params_layer_norm, &tni_defaults_layer_norm,
+    tni_names_layer_norm, tni_needs_layer_norm, 5, 3, 1, 0, sizeof(tn_layer_norm_args),
+    offsetof(tn_layer_norm_args, out), TN_PROP_INTS, 0, {0, 2, 3, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_layer_norm_backward[] = {
+    {"grad_out", TN_T_TENSOR, 0, offsetof(tn_layer_norm_backward_args, grad_out), 0, -1, NULL},
+    {"input", TN_T_TENSOR, 0, offsetof(tn_layer_norm_backward_args, input), 0, -1, NULL},
+    {"normalized_shape", TN_T_INTS, 0, offsetof(tn_layer_norm_backward_args, normalized_shape), 0,
+     -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL, offsetof(tn_layer_norm_backward_args, weight), 0, -1,
+     NULL},
+    {"eps", TN_T_FLOAT, 0, offsetof(tn_layer_norm_backward_args, eps), 0, -1, NULL},
+};
+static const tn_layer_norm_backward_args tni_defaults_layer_norm_backward = {NULL, NULL, {NULL, 0},
+    NULL, 0};
+static const char *const tni_names_layer_norm_backward[] = {"grad_input", "grad_weight",
+    "grad_bias", NULL};
+static const uint64_t tni_needs_layer_norm_backward[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_layer_norm_backward) = {tni_params_layer_norm_backward,
+    &tni_defaults_layer_norm_backward, tni_names_layer_norm_backward,
+    tni_needs_layer_norm_backward, 5, 3, 3, 0, sizeof(tn_layer_norm_backward_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 1, 3, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_le[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_le_args, self), 0, -1, NULL},
     {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_le_args, other), offsetof(tn_le_args,
@@ -1634,6 +1802,21 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linear) = {tni_params_linear, &tni_defaults_linear,
     tni_names_linear, tni_needs_linear, 3, 3, 1, 0, sizeof(tn_linear_args),
     offsetof(tn_linear_args, out), 0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_linear_rows[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_linear_rows_args, input), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, 0, offsetof(tn_linear_rows_args, weight), 0, -1, NULL},
+    {"bias", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_linear_rows_args, bias), 0, -1,
+     NULL},
+};
+static const tn_linear_rows_args tni_defaults_linear_rows = {NULL, NULL, NULL, NULL};
+static const char *const tni_names_linear_rows[] = {"result", NULL};
+static const uint64_t tni_needs_linear_rows[] = {UINT64_C(0x2), UINT64_C(0x1), 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_linear_rows) = {tni_params_linear_rows, &tni_defaults_linear_rows,
+    tni_names_linear_rows, tni_needs_linear_rows, 3, 3, 1, 0, sizeof(tn_linear_rows_args),
+    offsetof(tn_linear_rows_args, out), 0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linspace[] = {
@@ -2597,8 +2780,8 @@ static const char *const tni_names_rsub[] = {"result", NULL};
 static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
-    tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), 0,
-    TNI_LOOP_rsub, {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), 0, 0, {0, 1, 0,
+    0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -3424,6 +3607,8 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_atan,
     &tni_row_avg_pool2d,
     &tni_row_avg_pool2d_input_grad,
+    &tni_row_batch_norm,
+    &tni_row_batch_norm_backward,
     &tni_row_bernoulli,
     &tni_row_bernoulli_float,
     &tni_row_bitwise_and,
@@ -3482,6 +3667,9 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_frac,
     &tni_row_full,
     &tni_row_full_like,
+    &tni_row_fused_adam,
+    &tni_row_fused_adamw,
+    &tni_row_fused_sgd,
     &tni_row_gather,
     &tni_row_ge,
     &tni_row_gelu,
@@ -3498,12 +3686,15 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_isfinite,
     &tni_row_isinf,
     &tni_row_isnan,
+    &tni_row_layer_norm,
+    &tni_row_layer_norm_backward,
     &tni_row_le,
     &tni_row_leaky_relu,
     &tni_row_leaky_relu_backward,
     &tni_row_lerp,
     &tni_row_linalg_vector_norm,
     &tni_row_linear,
+    &tni_row_linear_rows,
     &tni_row_linspace,
     &tni_row_log,
     &tni_row_log10,

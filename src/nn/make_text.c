@@ -199,11 +199,11 @@ static void make_entry_free(make_entry *e) {
     tn_alloc_free(e, sizeof *e);
 }
 
-/* "(" may not follow a name in a call's schema: the parser wants one. */
-static tn_gen *make_call_schema(const char *call) {
-    char text[600];
-    if (snprintf(text, sizeof text, "forward%s", call) >= (int)sizeof text) {
-        tni_nn_error(TN_INVALID, "the row's call is too long");
+/* Tables of `first` followed by `rest`: the parser wants a name before a call's "(" and an arrow after a constructor. */
+static tn_gen *make_schema(const char *first, const char *rest) {
+    char text[800];
+    if (snprintf(text, sizeof text, "%s%s", first, rest) >= (int)sizeof text) {
+        tni_nn_error(TN_INVALID, "the row's schema is too long");
         return NULL;
     }
     return tn_schema_new(text);
@@ -218,8 +218,8 @@ static make_entry *make_entry_new(const tn_mrow *row) {
     e->row = row;
     e->gen.type = e->type;
     e->gen.options = (uint32_t)((sizeof(tn_module) + 7) / 8 * 8);
-    e->gen.make = tn_schema_new(row->schema);
-    if (e->gen.make && row->call) e->gen.call = make_call_schema(row->call);
+    e->gen.make = make_schema(row->schema, " -> ()");
+    if (e->gen.make && row->call) e->gen.call = make_schema("forward", row->call);
     if (e->gen.make && (!row->call || e->gen.call)) return e;
     make_entry_free(e);
     return NULL;

@@ -5,13 +5,21 @@
 
 /* --- clone, contiguous ------------------------------------------------------------------------------------ */
 
+/* self's strides where it fills its memory, else those of its order of dimensions. */
+TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self) {
+    s->ndim = self->ndim;
+    memcpy(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim);
+    if (tni_is_dense(self)) memcpy(s->stride, self->stride, sizeof(int64_t) * (size_t)s->ndim);
+    else tni_like_strides(s, &self, 1);
+}
+
 /* Sizes of self and the strides of a memory format; preserve (also None): self's order of dimensions. */
 static bool copy_format(tn_frame *f, const tn_tensor *self, tn_memory_format format, tni_shape *s) {
     int n = self->ndim, last = format == TN_MEMORY_FORMAT_CHANNELS_LAST ? 4 : 5;
     int64_t step;
     s->ndim = n;
     memcpy(s->size, self->size, sizeof(int64_t) * (size_t)n);
-    if ((int)format == 0 || format == TN_MEMORY_FORMAT_PRESERVE_FORMAT) tni_like_strides(s, &self, 1);
+    if ((int)format == 0 || format == TN_MEMORY_FORMAT_PRESERVE_FORMAT) tni_copy_strides(s, self);
     else tni_row_major(n, s->size, s->stride);
     if (format != TN_MEMORY_FORMAT_CHANNELS_LAST && format != TN_MEMORY_FORMAT_CHANNELS_LAST_3D) return true;
     if (n != last) return tn_fail(f, TN_INVALID, "required rank %d tensor to use channels_last format", last);

@@ -21,9 +21,7 @@ static bool create_like(tn_frame *f, tn_dtype dtype, tn_device_id device) {
     const tn_tensor *self = f->in[0];
     tni_shape s;
     if (!create_on(f, device, self)) return false;
-    s.ndim = self->ndim;
-    memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
-    tni_like_strides(&s, &self, 1);
+    tni_copy_strides(&s, self);
     return tn_announce_strided(f, 0, dtype ? dtype : (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
 }
 static bool create_of(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device) {

@@ -74,6 +74,9 @@ TN_PRIV void tni_run_nothing(tn_frame *f);
 TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src, const tni_geometry *v);
 TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size);
 
+/* Sizes and strides of a clone of self: torch's preserve_format. */
+TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self);
+
 /* --- walks ------------------------------------------------------------------------------------------------- */
 
 /* Rows of up to 4 tensors of one (broadcast) shape in row-major order; neighbouring dimensions that lie alike in all

@@ -108,10 +108,11 @@ TN_OPERATOR(tanh, "tanh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .
 
 static void tanh_backward_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0];
-    if (g->want[0]) tn_give(g, 0, tnp_tanh_backward(d, g->in[1]));
-    if (g->want[1]) tn_give(g, 1, tnp_mul(d, tnp_mul_scalar(el_conj(tnp_mul(el_conj(g->in[0]), g->in[1])), tn_int(-2))));
+    tn_tensor *y = el_conj(g->in[1]);
+    if (g->want[0]) tn_give(g, 0, tnp_tanh_backward(d, y));
+    if (g->want[1]) tn_give(g, 1, tnp_mul(el_conj(d), tnp_mul_scalar(tnp_mul(g->in[0], y), tn_int(-2))));
 }
-/* grad_output * (1 - output^2).   (*), (*) -> (*)   tn_tanh_backward(d, y) */
+/* grad_output * (1 - output^2), conjugate in the bracket.   (*), (*) -> (*)   tn_tanh_backward(d, y) */
 TN_OPERATOR(tanh_backward, "tanh_backward(Tensor grad_output, Tensor output) -> Tensor", .needs = "grad_output:output output:grad_output,output",
             TN_POINTWISE(FC, V_MUL(grad_output, V_CONJ(V_FNMA(output, output, V_ONE)))), .grad = tanh_backward_grad,
             .sample = "(35) (35) | () () | (0) (0)")
@@ -123,12 +124,13 @@ TN_OPERATOR(sigmoid, "sigmoid(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void sigmoid_backward_grad(tn_gradient *g) {
-    tn_tensor *d = g->incoming[0], *y = g->in[1];
+    tn_tensor *d = g->incoming[0], *y = el_conj(g->in[1]);
     if (g->want[0]) tn_give(g, 0, tnp_sigmoid_backward(d, y));
-    if (g->want[1])
-        tn_give(g, 1, tnp_mul(d, tnp_mul(g->in[0], el_conj(tnp_rsub_scalar(tnp_mul_scalar(y, tn_int(2)), tn_int(1), 1)))));
+    if (!g->want[1]) return;
+    y = tnp_rsub_scalar(tnp_mul_scalar(y, tn_int(2)), tn_int(1), 1);
+    tn_give(g, 1, tnp_mul(el_conj(d), tnp_mul(g->in[0], y)));
 }
-/* grad_output * output * (1 - output).   (*), (*) -> (*)   tn_sigmoid_backward(d, y) */
+/* grad_output * (output * (1 - output)), conjugate in the bracket.   (*), (*) -> (*)   tn_sigmoid_backward(d, y) */
 TN_OPERATOR(sigmoid_backward, "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", .needs = "grad_output:output output:grad_output,output",
             TN_POINTWISE(FC, V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, output), output)))), .grad = sigmoid_backward_grad,
             .sample = "(35) (35) | () () | (0) (0)")
@@ -199,10 +201,10 @@ TN_OPERATOR(elu, "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_
 static void silu_grad(tn_gradient *g) { tn_give(g, 0, tnp_silu_backward(g->incoming[0], g->in[0])); }
 /* self * sigmoid(self).   (*) -> (*), floating   tn_silu(x) */
 TN_OPERATOR(silu, "silu(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FC, V_MUL(self, V_SIGMOID(self))), .grad = silu_grad, .domain = "self:-1..1",
+            TN_POINTWISE(F, V_MUL(self, V_SIGMOID(self))), .grad = silu_grad, .domain = "self:-1..1",
             .sample = "(35) | (3,5) | () | (0,2)")
 
-static void silu_backward_grad(tn_gradient *g) { /* s (2 + x (1 - 2 s) - 2 s ...): (s (1 - s)) (2 + x (1 - 2 s)) */
+static void silu_backward_grad(tn_gradient *g) { /* s (1 - s) (2 + x (1 - 2 s)) */
     tn_tensor *d = g->incoming[0], *x = g->in[1], *s = tnp_sigmoid(x), *slope;
     if (g->want[0]) tn_give(g, 0, tnp_silu_backward(d, x));
     if (!g->want[1]) return;

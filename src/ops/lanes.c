@@ -9,6 +9,18 @@ TN_PRIV int tni_lanes_compute(int dtype) {
     return tni_dtype(dtype)->category >= TNI_CAT_FLOAT ? TN_F32 : TN_I64;
 }
 
+/* An exact conversion: the exponent is moved by a multiplication, which also makes denormals normal. */
+TNI_INLINE float lanes_half(uint16_t h) {
+    uint32_t u = (uint32_t)(h & 0x7fffu) << 13;
+    float f;
+    memcpy(&f, &u, sizeof f);
+    f *= 5192296858534827628530496329220096.0f; /* 2^112 */
+    memcpy(&u, &f, sizeof u);
+    u |= ((h & 0x7c00u) == 0x7c00u ? 0x7f800000u : 0) | (uint32_t)(h & 0x8000u) << 16;
+    memcpy(&f, &u, sizeof f);
+    return f;
+}
+
 /* All loads and saves but those of 16-bit floats: C's conversions. X(NAME, type) */
 #define LANES_TYPES(X)                                                                                       \
     X(BOOL, uint8_t) X(U8, uint8_t) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t)            \
@@ -42,7 +54,7 @@ TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t ste
         for (int64_t i = 0; i < n; i++) {
             uint16_t h;
             memcpy(&h, at + i * step, sizeof h);
-            float v = dtype == TN_F16 ? tni_f16_to_f32(h) : tni_bf16_to_f32(h);
+            float v = dtype == TN_F16 ? lanes_half(h) : tni_bf16_to_f32(h);
             if (compute == TN_F32) f[i] = v;
             else if (compute == TN_F64) d[i] = (double)v;
             else k[i] = (int64_t)v;

@@ -100,6 +100,8 @@ TN_PRIV void *tni_tree_end(tni_tree *t);
  * those of nb more. */
 TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n, double *mean, double *m2);
 TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, double m2_b, double nb);
+/* (mean, m2) of every result of the plan, F32 or F64, into pairs; l's scratch is that of parts of 16 bytes. */
+TN_PRIV void tni_var_parts(tn_context *c, tni_lanes *l, void *scratch, double *pairs);
 /* Shape after reducing `dim` (absent or empty: all) of x, and which dimensions go; errors name the dimension. */
 TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keepdim, tni_shape *to, bool *gone);
 /* n elements of `value`, the infinities being the ends of I64. */

@@ -166,9 +166,7 @@ static bool sort_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
     tni_shape s;
     if (!sort_arguments(f, a->dim, "sort")) return false;
-    s.ndim = self->ndim;
-    memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
-    tni_like_strides(&s, (const tn_tensor *const *)f->in, 1);
+    tni_copy_strides(&s, self);
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride)
            && tn_announce_strided(f, 1, TN_I64, s.ndim, s.size, s.stride);
 }

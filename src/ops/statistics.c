@@ -132,6 +132,18 @@ static void var_store(const tni_reducer *r, const tni_lanes *l, void *parts, int
     }
 }
 
+/* out[0]: (mean, sum of squared deviations) pairs, row-major over the dimensions that stay. */
+static void var_store_parts(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+    const var_part *p = (const var_part *)parts;
+    for (int64_t i = 0; i < n; i++, at += l->width_out) ((var_part *)r->out[0])[at] = p[i];
+}
+
+TN_PRIV void tni_var_parts(tn_context *c, tni_lanes *l, void *scratch, double *pairs) {
+    tni_reducer r = {sizeof(var_part), var_block, var_rows, var_merge, var_store_parts, c->kernels, 0, {NULL, NULL}, 0, 0, 0, 0};
+    r.out[0] = pairs;
+    tni_lanes_run(c, l, &r, scratch);
+}
+
 static bool var_check_as(tn_frame *f, tn_ints dim, bool keepdim, tn_scalar correction, bool mean) {
     const tn_tensor *x = f->in[0];
     tni_shape to;

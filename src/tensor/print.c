@@ -16,7 +16,7 @@ typedef struct printer {
     const tn_tensor *t;
     tn_print_options options;
     print_format part[2];
-    bool complex_pairs, summarize, counting;
+    bool complex_pairs, summarize;
     int stage;          /* of the survey: 0 range, 1 widths */
     char *to;           /* NULL: count only */
     size_t n, line;     /* written so far; where the last newline is, plus one */
@@ -275,7 +275,7 @@ TN_API char *tn_to_text(const tn_tensor *t, const tn_print_options *options) {
     printer p;
     if (!b || !print_start(&p, b, t, options)) return NULL;
     print_all(&p, b->context->default_dtype);
-    p.to = (char *)tni_need(b, (int64_t)p.n);
+    p.to = (char *)tn_alloc(p.n);
     if (p.to) print_all(&p, b->context->default_dtype);
     return p.to;
 }

@@ -1,5 +1,6 @@
-/* stopwatch.c - `stopwatch COMMAND...` runs a command and prints the seconds of processor time that it and its
- * children took: unlike the clock on the wall this hardly depends on what else is running. */
+/* stopwatch.c - `stopwatch COMMAND...` runs a command and prints the seconds of processor time that
+ * it and its children took: unlike the clock on the wall this hardly depends on what else is
+ * running. */
 #define _XOPEN_SOURCE 700
 #include <stdio.h>
 #include <sys/resource.h>

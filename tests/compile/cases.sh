@@ -37,7 +37,7 @@ c_modes="c99 c11 c17 gnu17" cxx_modes="c++11 c++14 c++17 c++20"
 headers=tensor.h nn=""
 [ -f tensor_nn.h ] && headers="tensor.h tensor_nn.h" nn=-DWITH_NN
 
-# --- the public part, and the implementation, without a warning ----------------------------------
+# --- the public part, and the implementation, without a warning ---------------------------------
 for c in $c_compilers; do
     for mode in $c_modes; do
         add "callers: $c -std=$mode" << 'E'
@@ -69,7 +69,7 @@ E
     done
 done
 
-# --- one program, one library ----------------------------------------------------------------------
+# --- one program, one library -------------------------------------------------------------------
 for c in $c_compilers $cxx_compilers; do
     case $c in *++) lang="-x c++ -std=c++11" ;; *) lang="-std=c99" ;; esac
     add "a program of three files: $c" << 'E'
@@ -136,7 +136,7 @@ $c main.o first.o second.o tensor.o -o main $libs
 E
 done
 
-# --- forms of the header ---------------------------------------------------------------------------
+# --- forms of the header ------------------------------------------------------------------------
 for c in $c_compilers; do
     add "renamed, with TN_HEADER_NAME: $c" << 'E'
 cp $top/tensor.h other.h
@@ -174,7 +174,7 @@ cp $top/tensor.h edited.h && echo >> edited.h
 cd $top && $BUILD/tools/amalgamate --check src/tensor.c $d/edited.h
 E
 
-# --- misuse, the first screen, the wrong flags -------------------------------------------------------
+# --- misuse, the first screen, the wrong flags --------------------------------------------------
 cases=$(sed -n 's/^#elif CASE == \([0-9]*\).*/\1/p' "$here/misuse.c")
 for c in $c_compilers; do
     add "misuse.c, the case that is right: $c" << 'E'
@@ -197,7 +197,7 @@ grep -q '^y = [23]\.[09]. x + [12]\.[09].$' line
 E
 done
 
-# --- other targets ----------------------------------------------------------------------------------
+# --- other targets ------------------------------------------------------------------------------
 target() { # NAME COMPILER RUNNER FLAGS; runner - : the program cannot run here
     c=$2 run=$3 flags=$4
     if ! have "$c"; then leave_out "$1: no $c"; return; fi

@@ -8,6 +8,15 @@ top=$(pwd)
 out=$top/$BUILD/compile
 here=$top/tests/compile
 rm -rf "$out" && mkdir -p "$out/cases" || exit 1
+
+# Compilers for other targets, where this may install them; what is missing then is left out below.
+if [ -z "${TN_QUICK:-}" ] && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+    for wanted in tcc:tcc x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 \
+        "aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu libc6-dev-arm64-cross" qemu-aarch64:qemu-user; do
+        command -v "${wanted%%:*}" > /dev/null || DEBIAN_FRONTEND=noninteractive timeout 180 \
+            apt-get install -y -q --no-install-recommends ${wanted#*:} >> "$out/apt.log" 2>&1
+    done
+fi
 . "$here/cases.sh"
 
 # Each case is a script; it passes when it ends with 0 and writes nothing to stderr.

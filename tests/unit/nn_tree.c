@@ -246,8 +246,6 @@ static void errors_name_the_module_path_and_the_users_line(void) {
         CHECK(!tn_forward(NULL, input(3, 5)) && says(TN_INVALID, __LINE__, "module is NULL"));
         CHECK(tn_forward(m, input(3, 4)) != NULL);
     }
-    tn_module_free(tn_part_child_of(m, 1));        /* the tree's own count is dropped by hand: */
-    tn_module_hold(tn_part_child_of(m, 1));        /* and given back */
     {
         tn_module *list = tn_nn_module_list(TN_MODULES(tn_nn_relu())), *loss = tn_nn_mse_loss();
         TN_SCOPE {
