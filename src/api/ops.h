@@ -508,6 +508,18 @@ TN_API tn_grad_input_grad_weight_grad_bias tnp_batch_norm_backward(tn_tensor *gr
     .mean = mean_, .rstd = __VA_ARGS__)
 #endif
 
+/* -(target log input + (1 - target) log(1 - input)), logarithms not below -100: the terms of binary_cross_entropy.
+ * input in [0, 1], target (*) -> (*), floating */
+typedef struct tn_bce_args {
+    tn_tensor *out;
+    tn_tensor *input, *target;
+} tn_bce_args;
+TN_API tn_tensor *tn_bce_at(const char *file, int line, const tn_bce_args *args);
+TN_API tn_tensor *tnp_bce(tn_tensor *input, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_bce(input_, ...) TNI_CALL(tn_bce, .input = input_, .target = __VA_ARGS__)
+#endif
+
 /* 1 with probability self_i, else 0; self in [0, 1].   tn_bernoulli(p) */
 typedef struct tn_bernoulli_args {
     tn_tensor *out;
@@ -532,6 +544,39 @@ TN_API tn_tensor *tnp_bernoulli_float_(tn_tensor *self, double p, tn_generator *
 #ifndef __cplusplus
 #define tn_bernoulli_float_(...) TNI_CALL_AS(tn_bernoulli_float_inplace_at, \
     tn_bernoulli_float_args, .p = 0.5, .self = __VA_ARGS__)
+#endif
+
+/* -weight (target log input + (1 - target) log(1 - input)) of probabilities in [0, 1].
+ * input, target (*), weight broadcast to it -> () or (*)   tn_binary_cross_entropy(p, t) */
+typedef struct tn_binary_cross_entropy_args {
+    tn_tensor *weight;
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+} tn_binary_cross_entropy_args;
+TN_API tn_tensor *tn_binary_cross_entropy_at(const char *file, int line,
+    const tn_binary_cross_entropy_args *args);
+TN_API tn_tensor *tnp_binary_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_binary_cross_entropy(input_, ...) TNI_CALL(tn_binary_cross_entropy, \
+    .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* binary_cross_entropy of sigmoid(input), without overflow: (1 - t) x + (1 + (pos_weight - 1) t) log(1 + e^-x).
+ * input, target (*), weight, pos_weight broadcast to it -> () or (*)   tn_binary_cross_entropy_with_logits(x, t) */
+typedef struct tn_binary_cross_entropy_with_logits_args {
+    tn_tensor *weight, *pos_weight;
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+} tn_binary_cross_entropy_with_logits_args;
+TN_API tn_tensor *tn_binary_cross_entropy_with_logits_at(const char *file, int line,
+    const tn_binary_cross_entropy_with_logits_args *args);
+TN_API tn_tensor *tnp_binary_cross_entropy_with_logits(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight, tn_tensor *pos_weight, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_binary_cross_entropy_with_logits(input_, ...) \
+    TNI_CALL(tn_binary_cross_entropy_with_logits, .reduction = TN_REDUCTION_MEAN, \
+    .input = input_, .target = __VA_ARGS__)
 #endif
 
 /* self & other.   (*), (*) -> broadcast   tn_bitwise_and(x, y) */
@@ -943,6 +988,25 @@ TN_API tn_tensor *tnp_cosh_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_cosh(...) TNI_CALL(tn_cosh, .self = __VA_ARGS__)
 #define tn_cosh_(...) TNI_CALL_AS(tn_cosh_inplace_at, tn_cosh_args, .self = __VA_ARGS__)
+#endif
+
+/* Of log_softmax(input): nll_loss with class numbers as target, -sum target log_softmax with probabilities. label_smoothing
+ * mixes the target with the even distribution.
+ * input (N, C, *), target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)   tn_cross_entropy(x, t) */
+typedef struct tn_cross_entropy_args {
+    tn_tensor *weight;
+    int64_t ignore_index;
+    tn_reduction reduction;
+    double label_smoothing;
+    tn_tensor *input, *target;
+} tn_cross_entropy_args;
+TN_API tn_tensor *tn_cross_entropy_at(const char *file, int line,
+    const tn_cross_entropy_args *args);
+TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    int64_t ignore_index, tn_reduction reduction, double label_smoothing);
+#ifndef __cplusplus
+#define tn_cross_entropy(input_, ...) TNI_CALL(tn_cross_entropy, .ignore_index = -100, \
+    .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
 #endif
 
 /* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)   tn_cumsum(x, 0) */
@@ -1610,6 +1674,20 @@ TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
+/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.   tn_huber_loss(x, t) */
+typedef struct tn_huber_loss_args {
+    tn_reduction reduction;
+    double delta;
+    tn_tensor *input, *target;
+} tn_huber_loss_args;
+TN_API tn_tensor *tn_huber_loss_at(const char *file, int line, const tn_huber_loss_args *args);
+TN_API tn_tensor *tnp_huber_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
+    double delta);
+#ifndef __cplusplus
+#define tn_huber_loss(input_, ...) TNI_CALL(tn_huber_loss, .reduction = TN_REDUCTION_MEAN, \
+    .delta = 1, .input = input_, .target = __VA_ARGS__)
+#endif
+
 /* Imaginary part of a complex tensor, as a view.   self (*) complex -> (*) real   tn_imag(z) */
 typedef struct tn_imag_args {
     tn_tensor *self;
@@ -1736,6 +1814,33 @@ TN_API tn_tensor *tn_isnan_at(const char *file, int line, const tn_isnan_args *a
 TN_API tn_tensor *tnp_isnan(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_isnan(...) TNI_CALL(tn_isnan, .self = __VA_ARGS__)
+#endif
+
+/* target (log target - input), or e^target (target - input) with log_target; input is logarithms.
+ * input, target (*) -> () or (*)   tn_kl_div(x, t) */
+typedef struct tn_kl_div_args {
+    tn_reduction reduction;
+    bool log_target;
+    tn_tensor *input, *target;
+} tn_kl_div_args;
+TN_API tn_tensor *tn_kl_div_at(const char *file, int line, const tn_kl_div_args *args);
+TN_API tn_tensor *tnp_kl_div(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
+    bool log_target);
+#ifndef __cplusplus
+#define tn_kl_div(input_, ...) TNI_CALL(tn_kl_div, .reduction = TN_REDUCTION_MEAN, \
+    .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* |input - target|.   input, target (*) -> () or (*)   tn_l1_loss(x, t) */
+typedef struct tn_l1_loss_args {
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+} tn_l1_loss_args;
+TN_API tn_tensor *tn_l1_loss_at(const char *file, int line, const tn_l1_loss_args *args);
+TN_API tn_tensor *tnp_l1_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_l1_loss(input_, ...) TNI_CALL(tn_l1_loss, .reduction = TN_REDUCTION_MEAN, \
+    .input = input_, .target = __VA_ARGS__)
 #endif
 
 /* (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are normalized_shape; var without correction.
@@ -2356,6 +2461,18 @@ TN_API tn_tensor *tnp_movedim(tn_tensor *self, tn_ints source, tn_ints destinati
     .destination = __VA_ARGS__)
 #endif
 
+/* (input - target)^2.   input, target (*) -> () or (*)   tn_mse_loss(x, t) */
+typedef struct tn_mse_loss_args {
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+} tn_mse_loss_args;
+TN_API tn_tensor *tn_mse_loss_at(const char *file, int line, const tn_mse_loss_args *args);
+TN_API tn_tensor *tnp_mse_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_mse_loss(input_, ...) TNI_CALL(tn_mse_loss, .reduction = TN_REDUCTION_MEAN, \
+    .input = input_, .target = __VA_ARGS__)
+#endif
+
 /* self * other. Of bools: and.   (*), (*) -> broadcast   tn_mul(x, y) */
 typedef struct tn_mul_args {
     tn_tensor *out;
@@ -2490,6 +2607,42 @@ TN_API tn_tensor *tn_new_zeros_at(const char *file, int line, const tn_new_zeros
 TN_API tn_tensor *tnp_new_zeros(tn_tensor *self, tn_ints size, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_new_zeros(self_, ...) TNI_CALL(tn_new_zeros, .self = self_, .size = __VA_ARGS__)
+#endif
+
+/* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is ignore_index); mean: their sum
+ * divided by the sum of weights.
+ * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
+typedef struct tn_nll_loss_args {
+    tn_tensor *weight;
+    int64_t ignore_index;
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+} tn_nll_loss_args;
+TN_API tn_tensor *tn_nll_loss_at(const char *file, int line, const tn_nll_loss_args *args);
+TN_API tn_tensor *tnp_nll_loss(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    int64_t ignore_index, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_nll_loss(input_, ...) TNI_CALL(tn_nll_loss, .ignore_index = -100, \
+    .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* The gradient of nll_loss: -weight[target] grad (/ total_weight) at each sample's class, else 0.
+ * grad () or (N, *), target (N, *), weight (C), total_weight () -> input_size (N, C, *) */
+typedef struct tn_nll_loss_input_grad_args {
+    tn_tensor *grad, *target, *weight, *total_weight;
+    tn_ints input_size;
+    int64_t ignore_index;
+    tn_reduction reduction;
+} tn_nll_loss_input_grad_args;
+TN_API tn_tensor *tn_nll_loss_input_grad_at(const char *file, int line,
+    const tn_nll_loss_input_grad_args *args);
+TN_API tn_tensor *tnp_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn_tensor *weight,
+    tn_tensor *total_weight, tn_ints input_size, int64_t ignore_index, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_nll_loss_input_grad(grad_, target_, weight_, total_weight_, input_size_, \
+    ignore_index_, ...) TNI_CALL(tn_nll_loss_input_grad, .grad = grad_, .target = target_, \
+    .weight = weight_, .total_weight = total_weight_, .input_size = input_size_, \
+    .ignore_index = ignore_index_, .reduction = __VA_ARGS__)
 #endif
 
 /* Places of the elements that are not zero, in row-major order.   self (n dimensions) -> (found, n) int64   tn_nonzero(mask) */
@@ -3068,6 +3221,21 @@ TN_API tn_tensor *tnp_slice(tn_tensor *self, int64_t dim, int64_t start, int64_t
 #ifndef __cplusplus
 #define tn_slice(...) TNI_CALL(tn_slice, .start = TN_NONE, .end = TN_NONE, .step = 1, \
     .self = __VA_ARGS__)
+#endif
+
+/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2; d = input - target.   tn_smooth_l1_loss(x, t) */
+typedef struct tn_smooth_l1_loss_args {
+    tn_reduction reduction;
+    double beta;
+    tn_tensor *input, *target;
+} tn_smooth_l1_loss_args;
+TN_API tn_tensor *tn_smooth_l1_loss_at(const char *file, int line,
+    const tn_smooth_l1_loss_args *args);
+TN_API tn_tensor *tnp_smooth_l1_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
+    double beta);
+#ifndef __cplusplus
+#define tn_smooth_l1_loss(input_, ...) TNI_CALL(tn_smooth_l1_loss, \
+    .reduction = TN_REDUCTION_MEAN, .beta = 1, .input = input_, .target = __VA_ARGS__)
 #endif
 
 /* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, in dtype where given. A row of -inf gives NaN.
@@ -3888,6 +4056,10 @@ inline tn_grad_input_grad_weight_grad_bias tn_batch_norm_backward(tn_tensor *gra
     const tn_batch_norm_backward_args a = {grad_out, input, weight, mean, rstd};
     return tn_batch_norm_backward_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_bce(tn_tensor *input, tn_tensor *target, tn_site at = tn_site::here()) {
+    const tn_bce_args a = {NULL, input, target};
+    return tn_bce_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_bernoulli(tn_tensor *self, tn_generator *generator = nullptr,
     tn_site at = tn_site::here()) {
     const tn_bernoulli_args a = {NULL, generator, self};
@@ -3897,6 +4069,19 @@ inline tn_tensor *tn_bernoulli_float_(tn_tensor *self, double p = 0.5,
     tn_generator *generator = nullptr, tn_site at = tn_site::here()) {
     const tn_bernoulli_float_args a = {p, generator, self};
     return tn_bernoulli_float_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_binary_cross_entropy(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight = nullptr, tn_reduction reduction = TN_REDUCTION_MEAN,
+    tn_site at = tn_site::here()) {
+    const tn_binary_cross_entropy_args a = {weight, reduction, input, target};
+    return tn_binary_cross_entropy_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_binary_cross_entropy_with_logits(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight = nullptr, tn_tensor *pos_weight = nullptr,
+    tn_reduction reduction = TN_REDUCTION_MEAN, tn_site at = tn_site::here()) {
+    const tn_binary_cross_entropy_with_logits_args a = {weight, pos_weight, reduction, input,
+        target};
+    return tn_binary_cross_entropy_with_logits_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_bitwise_and(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
     const tn_bitwise_and_args a = {NULL, self, other, {0, 0, 0, 0}};
@@ -4204,6 +4389,14 @@ inline tn_tensor *tn_cosh(tn_tensor *self, tn_site at = tn_site::here()) {
 inline tn_tensor *tn_cosh_(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_cosh_args a = {NULL, self};
     return tn_cosh_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cross_entropy(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight = nullptr, int64_t ignore_index = -100,
+    tn_reduction reduction = TN_REDUCTION_MEAN, double label_smoothing = 0,
+    tn_site at = tn_site::here()) {
+    const tn_cross_entropy_args a = {weight, ignore_index, reduction, label_smoothing, input,
+        target};
+    return tn_cross_entropy_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
     tn_site at = tn_site::here()) {
@@ -4662,6 +4855,11 @@ template <class N1> inline tn_tensor *tn_gt_(tn_tensor *self, N1 other,
     const tn_gt_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
     return tn_gt_inplace_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_huber_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction = TN_REDUCTION_MEAN, double delta = 1, tn_site at = tn_site::here()) {
+    const tn_huber_loss_args a = {reduction, delta, input, target};
+    return tn_huber_loss_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_imag(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_imag_args a = {self};
     return tn_imag_at(at.file, at.line, &a);
@@ -4711,6 +4909,17 @@ inline tn_tensor *tn_isinf(tn_tensor *self, tn_site at = tn_site::here()) {
 inline tn_tensor *tn_isnan(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_isnan_args a = {self};
     return tn_isnan_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_kl_div(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction = TN_REDUCTION_MEAN, bool log_target = false,
+    tn_site at = tn_site::here()) {
+    const tn_kl_div_args a = {reduction, log_target, input, target};
+    return tn_kl_div_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_l1_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction = TN_REDUCTION_MEAN, tn_site at = tn_site::here()) {
+    const tn_l1_loss_args a = {reduction, input, target};
+    return tn_l1_loss_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_layer_norm(tn_tensor *input, tn_dims normalized_shape,
     tn_tensor *weight = nullptr, tn_tensor *bias = nullptr, double eps = 1e-05,
@@ -5054,6 +5263,11 @@ inline tn_tensor *tn_movedim(tn_tensor *self, tn_dims source, tn_dims destinatio
     const tn_movedim_args a = {self, source.value, destination.value};
     return tn_movedim_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_mse_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction = TN_REDUCTION_MEAN, tn_site at = tn_site::here()) {
+    const tn_mse_loss_args a = {reduction, input, target};
+    return tn_mse_loss_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_mul(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
     const tn_mul_args a = {NULL, self, other, {0, 0, 0, 0}};
     return tn_mul_at(at.file, at.line, &a);
@@ -5147,6 +5361,19 @@ inline tn_tensor *tn_new_zeros(tn_tensor *self, tn_dims size, tn_dtype dtype = T
     tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
     const tn_new_zeros_args a = {dtype, device, self, size.value};
     return tn_new_zeros_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nll_loss(tn_tensor *input, tn_tensor *target, tn_tensor *weight = nullptr,
+    int64_t ignore_index = -100, tn_reduction reduction = TN_REDUCTION_MEAN,
+    tn_site at = tn_site::here()) {
+    const tn_nll_loss_args a = {weight, ignore_index, reduction, input, target};
+    return tn_nll_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn_tensor *weight,
+    tn_tensor *total_weight, tn_dims input_size, int64_t ignore_index, tn_reduction reduction,
+    tn_site at = tn_site::here()) {
+    const tn_nll_loss_input_grad_args a = {grad, target, weight, total_weight, input_size.value,
+        ignore_index, reduction};
+    return tn_nll_loss_input_grad_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_nonzero(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_nonzero_args a = {self};
@@ -5468,6 +5695,11 @@ inline tn_tensor *tn_slice(tn_tensor *self, int64_t dim = 0, int64_t start = TN_
     int64_t end = TN_NONE, int64_t step = 1, tn_site at = tn_site::here()) {
     const tn_slice_args a = {dim, start, end, step, self};
     return tn_slice_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_smooth_l1_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction = TN_REDUCTION_MEAN, double beta = 1, tn_site at = tn_site::here()) {
+    const tn_smooth_l1_loss_args a = {reduction, beta, input, target};
+    return tn_smooth_l1_loss_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
     tn_site at = tn_site::here()) {
@@ -6093,6 +6325,14 @@ inline tn_tensor *tn_batch_norm(tn_tensor *input, tn_tensor *running_mean, tn_te
         running_mean, running_var};
     return tn_batch_norm_at(at.file, at.line, &a);
 }
+struct tn_bce_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_bce(tn_tensor *input, tn_tensor *target, tn_bce_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bce_args a = {o.out, input, target};
+    return tn_bce_at(at.file, at.line, &a);
+}
 struct tn_bernoulli_options {
     tn_tensor *out = {};
     tn_generator *generator = nullptr;
@@ -6110,6 +6350,26 @@ inline tn_tensor *tn_bernoulli_float_(tn_tensor *self, tn_bernoulli_float_option
     tn_site at = tn_site::here()) {
     const tn_bernoulli_float_args a = {o.p, o.generator, self};
     return tn_bernoulli_float_inplace_at(at.file, at.line, &a);
+}
+struct tn_binary_cross_entropy_options {
+    tn_tensor *weight = nullptr;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+};
+inline tn_tensor *tn_binary_cross_entropy(tn_tensor *input, tn_tensor *target,
+    tn_binary_cross_entropy_options o, tn_site at = tn_site::here()) {
+    const tn_binary_cross_entropy_args a = {o.weight, o.reduction, input, target};
+    return tn_binary_cross_entropy_at(at.file, at.line, &a);
+}
+struct tn_binary_cross_entropy_with_logits_options {
+    tn_tensor *weight = nullptr;
+    tn_tensor *pos_weight = nullptr;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+};
+inline tn_tensor *tn_binary_cross_entropy_with_logits(tn_tensor *input, tn_tensor *target,
+    tn_binary_cross_entropy_with_logits_options o, tn_site at = tn_site::here()) {
+    const tn_binary_cross_entropy_with_logits_args a = {o.weight, o.pos_weight, o.reduction, input,
+        target};
+    return tn_binary_cross_entropy_with_logits_at(at.file, at.line, &a);
 }
 struct tn_bitwise_and_options {
     tn_tensor *out = {};
@@ -6429,6 +6689,18 @@ inline tn_tensor *tn_cosh(tn_tensor *self, tn_cosh_options o, tn_site at = tn_si
 inline tn_tensor *tn_cosh_(tn_tensor *self, tn_cosh_options o, tn_site at = tn_site::here()) {
     const tn_cosh_args a = {o.out, self};
     return tn_cosh_inplace_at(at.file, at.line, &a);
+}
+struct tn_cross_entropy_options {
+    tn_tensor *weight = nullptr;
+    int64_t ignore_index = -100;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    double label_smoothing = 0;
+};
+inline tn_tensor *tn_cross_entropy(tn_tensor *input, tn_tensor *target, tn_cross_entropy_options o,
+    tn_site at = tn_site::here()) {
+    const tn_cross_entropy_args a = {o.weight, o.ignore_index, o.reduction, o.label_smoothing,
+        input, target};
+    return tn_cross_entropy_at(at.file, at.line, &a);
 }
 struct tn_cumsum_options {
     tn_tensor *out = {};
@@ -6861,6 +7133,15 @@ template <class N1> inline tn_tensor *tn_gt_(tn_tensor *self, N1 other, tn_gt_op
     const tn_gt_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
     return tn_gt_inplace_at(at.file, at.line, &a);
 }
+struct tn_huber_loss_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    double delta = 1;
+};
+inline tn_tensor *tn_huber_loss(tn_tensor *input, tn_tensor *target, tn_huber_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_huber_loss_args a = {o.reduction, o.delta, input, target};
+    return tn_huber_loss_at(at.file, at.line, &a);
+}
 struct tn_index_add_options {
     tn_tensor *out = {};
     double alpha = 1;
@@ -6906,6 +7187,23 @@ inline tn_tensor *tn_isclose(tn_tensor *self, tn_tensor *other, tn_isclose_optio
     tn_site at = tn_site::here()) {
     const tn_isclose_args a = {o.rtol, o.atol, o.equal_nan, self, other};
     return tn_isclose_at(at.file, at.line, &a);
+}
+struct tn_kl_div_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    bool log_target = false;
+};
+inline tn_tensor *tn_kl_div(tn_tensor *input, tn_tensor *target, tn_kl_div_options o,
+    tn_site at = tn_site::here()) {
+    const tn_kl_div_args a = {o.reduction, o.log_target, input, target};
+    return tn_kl_div_at(at.file, at.line, &a);
+}
+struct tn_l1_loss_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+};
+inline tn_tensor *tn_l1_loss(tn_tensor *input, tn_tensor *target, tn_l1_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_l1_loss_args a = {o.reduction, input, target};
+    return tn_l1_loss_at(at.file, at.line, &a);
 }
 struct tn_layer_norm_options {
     tn_tensor *out = {};
@@ -7314,6 +7612,14 @@ inline tn_tensor *tn_mm(tn_tensor *self, tn_tensor *mat2, tn_mm_options o,
     const tn_mm_args a = {o.out, self, mat2};
     return tn_mm_at(at.file, at.line, &a);
 }
+struct tn_mse_loss_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+};
+inline tn_tensor *tn_mse_loss(tn_tensor *input, tn_tensor *target, tn_mse_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_mse_loss_args a = {o.reduction, input, target};
+    return tn_mse_loss_at(at.file, at.line, &a);
+}
 struct tn_mul_options {
     tn_tensor *out = {};
 };
@@ -7414,6 +7720,16 @@ inline tn_tensor *tn_new_zeros(tn_tensor *self, tn_dims size, tn_new_zeros_optio
     tn_site at = tn_site::here()) {
     const tn_new_zeros_args a = {o.dtype, o.device, self, size.value};
     return tn_new_zeros_at(at.file, at.line, &a);
+}
+struct tn_nll_loss_options {
+    tn_tensor *weight = nullptr;
+    int64_t ignore_index = -100;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+};
+inline tn_tensor *tn_nll_loss(tn_tensor *input, tn_tensor *target, tn_nll_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nll_loss_args a = {o.weight, o.ignore_index, o.reduction, input, target};
+    return tn_nll_loss_at(at.file, at.line, &a);
 }
 struct tn_norm_options {
     tn_tensor *out = {};
@@ -7784,6 +8100,15 @@ struct tn_slice_options {
 inline tn_tensor *tn_slice(tn_tensor *self, tn_slice_options o, tn_site at = tn_site::here()) {
     const tn_slice_args a = {o.dim, o.start, o.end, o.step, self};
     return tn_slice_at(at.file, at.line, &a);
+}
+struct tn_smooth_l1_loss_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    double beta = 1;
+};
+inline tn_tensor *tn_smooth_l1_loss(tn_tensor *input, tn_tensor *target,
+    tn_smooth_l1_loss_options o, tn_site at = tn_site::here()) {
+    const tn_smooth_l1_loss_args a = {o.reduction, o.beta, input, target};
+    return tn_smooth_l1_loss_at(at.file, at.line, &a);
 }
 struct tn_softmax_options {
     tn_tensor *out = {};

@@ -22,7 +22,7 @@ static double check_weight(uint64_t i) {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     z ^= z >> 31;
-    return (0.5 + (double)(z >> 11) * 0x1p-53) * (z & 1 ? 1 : -1);
+    return (0.5 + (double)(z >> 11) * 1.1102230246251565e-16) * (z & 1 ? 1 : -1);
 }
 
 static tn_tensor *check_weights(tni_block *b, const tn_tensor *like, uint64_t from) {

@@ -242,8 +242,8 @@ static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const 
     if (!same)
         return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", f->inplace ? "self" : "out",
                        tni_shape_text(has, sizeof has, t->ndim, t->size), tni_shape_text(wants, sizeof wants, ndim, size));
-    if (!tni_can_cast(dtype, t->dtype))
-        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s", tni_dtype(dtype)->text,
+    if (!tni_can_cast((int)dtype, t->dtype))
+        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s", tni_dtype((int)dtype)->text,
                        tni_dtype(t->dtype)->text);
     exact = f->row->loop != 0 || t->dtype == dtype; /* a loop writes any layout and dtype */
     for (int i = 0; exact && stride && i < ndim; i++) exact = size[i] == 1 || t->stride[i] == stride[i];
@@ -251,7 +251,7 @@ static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const 
         f->out[k] = t;
         return true;
     }
-    made = f->out[k] = tni_header(f->block, dtype, ndim, size, stride);
+    made = f->out[k] = tni_header(f->block, (int)dtype, ndim, size, stride);
     if (!made) return false;
     door_call(f)->redirected |= 1u << k;
     return true;
@@ -270,7 +270,7 @@ TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, co
         if (!stride && !f->row->loop) tni_row_major(ndim, size, row_major), stride = row_major;
         return door_take_given(f, k, dtype, ndim, size, f->row->loop ? NULL : stride);
     }
-    t = f->out[k] = tni_header(f->block, dtype, ndim, size, stride);
+    t = f->out[k] = tni_header(f->block, (int)dtype, ndim, size, stride);
     if (TNI_UNLIKELY(!t)) return false;
     if (f->meta) t->flags |= TNI_META, t->device = TN_META;
     return true;

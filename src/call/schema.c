@@ -318,6 +318,7 @@ static bool schema_tuple(schema_reader *r) { /* behind '(': "Tensor h, Tensor c)
 static bool schema_param(schema_reader *r) {
     tni_schema_param p;
     if (schema_take(r, "*")) {
+        if (r->keyword) return schema_error(r, "a second '*'");
         r->keyword = true;
         return true;
     }
@@ -493,6 +494,9 @@ TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
         if (p->type == TN_T_GENERATOR) props |= TN_PROP_GENERATOR;
         if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) props |= TN_PROP_INTS;
         if (p->flags & TN_P_MUTATED) props |= TN_PROP_MUTATED;
+        if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM || p->flags & TN_P_MAYBE ||
+            (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)))
+            props |= TN_PROP_WORDS;
     }
     return props;
 }

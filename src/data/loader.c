@@ -49,7 +49,8 @@ struct tn_loader {
     tn_generator *generator;
     tn_context *context;
     int64_t batch_size, batches;
-    bool shuffle, drop_last, running; /* running: inside an epoch */
+    bool shuffle, running; /* running: inside an epoch */
+    bool exhausted;     /* see loader_exhaust */
     int64_t *order;     /* dataset->size */
     int64_t position;   /* next batch to hand out */
     loader_slot *slot;
@@ -224,22 +225,34 @@ static loader_slot *loader_await(tn_loader *l) {
 
 /* As torch.utils.data: the iterator draws a base seed for its workers; the sampler draws a seed of its own from the
  * default generator, or takes the one that was given. Both draws are int64 random_(): 63 bits. */
+static bool loader_permute(tn_loader *l, tn_generator *from, int64_t *order) {
+    int64_t mark = tn_scope_begin();
+    tn_tensor *t = tnp_randperm(l->dataset->size, from, TN_I64, TN_NO_DEVICE);
+    bool ok = t && (!order || tn_read_i64(t, order, l->dataset->size));
+    tn_scope_end(mark);
+    return ok;
+}
+
+/* torch's sampler draws one more permutation, of which it takes nothing, when it is asked beyond its last item: for the
+ * last batch when that is short, else at the end. It shows where the generator was given. */
+static bool loader_exhaust(tn_loader *l) {
+    if (l->exhausted || !l->shuffle || !l->generator) return true;
+    l->exhausted = loader_permute(l, l->generator, NULL);
+    return l->exhausted;
+}
+
 static bool loader_draw(tn_loader *l) {
     tn_generator *from = l->generator ? l->generator : tn_default_generator(), *own = NULL;
-    int64_t mark;
-    tn_tensor *order;
     bool ok;
     if (!from) return false;
+    l->exhausted = false;
     tn_random64(from);
     if (!l->shuffle) return true;
     if (!l->generator) {
         own = tn_generator_new(tn_random64(from) & INT64_MAX);
         if (!own) return false;
     }
-    mark = tn_scope_begin();
-    order = tnp_randperm(l->dataset->size, own ? own : from, TN_I64, TN_NO_DEVICE);
-    ok = order && tn_read_i64(order, l->order, l->dataset->size);
-    tn_scope_end(mark);
+    ok = loader_permute(l, own ? own : from, l->order);
     if (own) tn_generator_free(own);
     return ok;
 }
@@ -327,8 +340,10 @@ static bool loader_next(tn_loader *l, tn_batch *batch, const char *file, int lin
     if (!l->running && !loader_begin(l)) return false;
     if (l->position >= l->batches) {
         loader_quiet(l);
+        loader_exhaust(l);
         return false;
     }
+    if (l->position + 1 == l->batches && loader_items(l, l->position) < l->batch_size && !loader_exhaust(l)) return false;
     spare = loader_buffer_take(l->core);
     if (!spare) return false;
     s = loader_await(l);

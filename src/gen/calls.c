@@ -401,6 +401,16 @@ TN_API tn_grad_input_grad_weight_grad_bias tnp_batch_norm_backward(tn_tensor *gr
     return tn_batch_norm_backward_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_bce_at(const char *file, int line, const tn_bce_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bce, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bce(tn_tensor *input, tn_tensor *target) {
+    const tn_bce_args a = {NULL, input, target};
+    return tn_bce_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_bernoulli_at(const char *file, int line, const tn_bernoulli_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_bernoulli, TN_PLAIN, file, line, args, &r);
@@ -420,6 +430,31 @@ TN_API tn_tensor *tn_bernoulli_float_inplace_at(const char *file, int line,
 TN_API tn_tensor *tnp_bernoulli_float_(tn_tensor *self, double p, tn_generator *generator) {
     const tn_bernoulli_float_args a = {p, generator, self};
     return tn_bernoulli_float_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_binary_cross_entropy_at(const char *file, int line,
+    const tn_binary_cross_entropy_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_binary_cross_entropy, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_binary_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    tn_reduction reduction) {
+    const tn_binary_cross_entropy_args a = {weight, reduction, input, target};
+    return tn_binary_cross_entropy_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_binary_cross_entropy_with_logits_at(const char *file, int line,
+    const tn_binary_cross_entropy_with_logits_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_binary_cross_entropy_with_logits, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_binary_cross_entropy_with_logits(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight, tn_tensor *pos_weight, tn_reduction reduction) {
+    const tn_binary_cross_entropy_with_logits_args a = {weight, pos_weight, reduction, input,
+        target};
+    return tn_binary_cross_entropy_with_logits_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_bitwise_and_at(const char *file, int line, const tn_bitwise_and_args *args) {
@@ -851,6 +886,19 @@ TN_API tn_tensor *tnp_cosh(tn_tensor *self) {
 TN_API tn_tensor *tnp_cosh_(tn_tensor *self) {
     const tn_cosh_args a = {NULL, self};
     return tn_cosh_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_cross_entropy_at(const char *file, int line,
+    const tn_cross_entropy_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cross_entropy, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    int64_t ignore_index, tn_reduction reduction, double label_smoothing) {
+    const tn_cross_entropy_args a = {weight, ignore_index, reduction, label_smoothing, input,
+        target};
+    return tn_cross_entropy_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args *args) {
@@ -1516,6 +1564,17 @@ TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other) {
     return tn_gt_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_huber_loss_at(const char *file, int line, const tn_huber_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_huber_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_huber_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
+    double delta) {
+    const tn_huber_loss_args a = {reduction, delta, input, target};
+    return tn_huber_loss_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_imag_at(const char *file, int line, const tn_imag_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_imag, TN_PLAIN, file, line, args, &r);
@@ -1629,6 +1688,27 @@ TN_API tn_tensor *tn_isnan_at(const char *file, int line, const tn_isnan_args *a
 TN_API tn_tensor *tnp_isnan(tn_tensor *self) {
     const tn_isnan_args a = {self};
     return tn_isnan_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_kl_div_at(const char *file, int line, const tn_kl_div_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_kl_div, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_kl_div(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
+    bool log_target) {
+    const tn_kl_div_args a = {reduction, log_target, input, target};
+    return tn_kl_div_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_l1_loss_at(const char *file, int line, const tn_l1_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_l1_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_l1_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction) {
+    const tn_l1_loss_args a = {reduction, input, target};
+    return tn_l1_loss_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_layer_norm_at(const char *file, int line, const tn_layer_norm_args *args) {
@@ -2206,6 +2286,16 @@ TN_API tn_tensor *tnp_movedim(tn_tensor *self, tn_ints source, tn_ints destinati
     return tn_movedim_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_mse_loss_at(const char *file, int line, const tn_mse_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_mse_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_mse_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction) {
+    const tn_mse_loss_args a = {reduction, input, target};
+    return tn_mse_loss_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_mul_at(const char *file, int line, const tn_mul_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_mul, TN_PLAIN, file, line, args, &r);
@@ -2340,6 +2430,30 @@ TN_API tn_tensor *tnp_new_zeros(tn_tensor *self, tn_ints size, tn_dtype dtype, t
     {
     const tn_new_zeros_args a = {dtype, device, self, size};
     return tn_new_zeros_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_nll_loss_at(const char *file, int line, const tn_nll_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nll_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_nll_loss(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    int64_t ignore_index, tn_reduction reduction) {
+    const tn_nll_loss_args a = {weight, ignore_index, reduction, input, target};
+    return tn_nll_loss_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_nll_loss_input_grad_at(const char *file, int line,
+    const tn_nll_loss_input_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nll_loss_input_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn_tensor *weight,
+    tn_tensor *total_weight, tn_ints input_size, int64_t ignore_index, tn_reduction reduction) {
+    const tn_nll_loss_input_grad_args a = {grad, target, weight, total_weight, input_size,
+        ignore_index, reduction};
+    return tn_nll_loss_input_grad_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_nonzero_at(const char *file, int line, const tn_nonzero_args *args) {
@@ -2899,6 +3013,18 @@ TN_API tn_tensor *tnp_slice(tn_tensor *self, int64_t dim, int64_t start, int64_t
     {
     const tn_slice_args a = {dim, start, end, step, self};
     return tn_slice_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_smooth_l1_loss_at(const char *file, int line,
+    const tn_smooth_l1_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_smooth_l1_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_smooth_l1_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
+    double beta) {
+    const tn_smooth_l1_loss_args a = {reduction, beta, input, target};
+    return tn_smooth_l1_loss_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_softmax_at(const char *file, int line, const tn_softmax_args *args) {

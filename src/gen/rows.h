@@ -37,8 +37,11 @@ enum tni_row_number {
     TNI_ROW_avg_pool2d_input_grad,
     TNI_ROW_batch_norm,
     TNI_ROW_batch_norm_backward,
+    TNI_ROW_bce,
     TNI_ROW_bernoulli,
     TNI_ROW_bernoulli_float,
+    TNI_ROW_binary_cross_entropy,
+    TNI_ROW_binary_cross_entropy_with_logits,
     TNI_ROW_bitwise_and,
     TNI_ROW_bitwise_left_shift,
     TNI_ROW_bitwise_not,
@@ -63,6 +66,7 @@ enum tni_row_number {
     TNI_ROW_copy,
     TNI_ROW_cos,
     TNI_ROW_cosh,
+    TNI_ROW_cross_entropy,
     TNI_ROW_cumsum,
     TNI_ROW_detach,
     TNI_ROW_diagonal,
@@ -105,6 +109,7 @@ enum tni_row_number {
     TNI_ROW_gelu_erf_backward,
     TNI_ROW_gelu_tanh,
     TNI_ROW_gt,
+    TNI_ROW_huber_loss,
     TNI_ROW_imag,
     TNI_ROW_index,
     TNI_ROW_index_add,
@@ -114,6 +119,8 @@ enum tni_row_number {
     TNI_ROW_isfinite,
     TNI_ROW_isinf,
     TNI_ROW_isnan,
+    TNI_ROW_kl_div,
+    TNI_ROW_l1_loss,
     TNI_ROW_layer_norm,
     TNI_ROW_layer_norm_backward,
     TNI_ROW_le,
@@ -153,6 +160,7 @@ enum tni_row_number {
     TNI_ROW_minimum,
     TNI_ROW_mm,
     TNI_ROW_movedim,
+    TNI_ROW_mse_loss,
     TNI_ROW_mul,
     TNI_ROW_mv,
     TNI_ROW_narrow,
@@ -162,6 +170,8 @@ enum tni_row_number {
     TNI_ROW_new_full,
     TNI_ROW_new_ones,
     TNI_ROW_new_zeros,
+    TNI_ROW_nll_loss,
+    TNI_ROW_nll_loss_input_grad,
     TNI_ROW_nonzero,
     TNI_ROW_norm,
     TNI_ROW_normal,
@@ -201,6 +211,7 @@ enum tni_row_number {
     TNI_ROW_sin,
     TNI_ROW_sinh,
     TNI_ROW_slice,
+    TNI_ROW_smooth_l1_loss,
     TNI_ROW_softmax,
     TNI_ROW_softmax_backward,
     TNI_ROW_softplus,
@@ -256,6 +267,7 @@ enum tni_loop_number {
     TNI_LOOP_addcmul,
     TNI_LOOP_asin,
     TNI_LOOP_atan,
+    TNI_LOOP_bce,
     TNI_LOOP_bitwise_and,
     TNI_LOOP_bitwise_left_shift,
     TNI_LOOP_bitwise_not,
@@ -392,10 +404,16 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_batch_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_batch_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_batch_norm_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_batch_norm_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bce);
+TN_PRIV_DECLARE(tn_row, tni_row_bce);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bernoulli);
 TN_PRIV_DECLARE(tn_row, tni_row_bernoulli);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bernoulli_float);
 TN_PRIV_DECLARE(tn_row, tni_row_bernoulli_float);
+TN_PRIV_DECLARE(tn_gen, tni_gen_binary_cross_entropy);
+TN_PRIV_DECLARE(tn_row, tni_row_binary_cross_entropy);
+TN_PRIV_DECLARE(tn_gen, tni_gen_binary_cross_entropy_with_logits);
+TN_PRIV_DECLARE(tn_row, tni_row_binary_cross_entropy_with_logits);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_and);
 TN_PRIV_DECLARE(tn_row, tni_row_bitwise_and);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_left_shift);
@@ -444,6 +462,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_cos);
 TN_PRIV_DECLARE(tn_row, tni_row_cos);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cosh);
 TN_PRIV_DECLARE(tn_row, tni_row_cosh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cross_entropy);
+TN_PRIV_DECLARE(tn_row, tni_row_cross_entropy);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cumsum);
 TN_PRIV_DECLARE(tn_row, tni_row_cumsum);
 TN_PRIV_DECLARE(tn_gen, tni_gen_detach);
@@ -528,6 +548,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_tanh);
 TN_PRIV_DECLARE(tn_row, tni_row_gelu_tanh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gt);
 TN_PRIV_DECLARE(tn_row, tni_row_gt);
+TN_PRIV_DECLARE(tn_gen, tni_gen_huber_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_huber_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_imag);
 TN_PRIV_DECLARE(tn_row, tni_row_imag);
 TN_PRIV_DECLARE(tn_gen, tni_gen_index);
@@ -546,6 +568,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_isinf);
 TN_PRIV_DECLARE(tn_row, tni_row_isinf);
 TN_PRIV_DECLARE(tn_gen, tni_gen_isnan);
 TN_PRIV_DECLARE(tn_row, tni_row_isnan);
+TN_PRIV_DECLARE(tn_gen, tni_gen_kl_div);
+TN_PRIV_DECLARE(tn_row, tni_row_kl_div);
+TN_PRIV_DECLARE(tn_gen, tni_gen_l1_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_l1_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_layer_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_layer_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_layer_norm_backward);
@@ -624,6 +650,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_mm);
 TN_PRIV_DECLARE(tn_row, tni_row_mm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_movedim);
 TN_PRIV_DECLARE(tn_row, tni_row_movedim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_mse_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_mse_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mul);
 TN_PRIV_DECLARE(tn_row, tni_row_mul);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mv);
@@ -642,6 +670,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_new_ones);
 TN_PRIV_DECLARE(tn_row, tni_row_new_ones);
 TN_PRIV_DECLARE(tn_gen, tni_gen_new_zeros);
 TN_PRIV_DECLARE(tn_row, tni_row_new_zeros);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_nll_loss);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_nll_loss_input_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_nonzero);
 TN_PRIV_DECLARE(tn_row, tni_row_nonzero);
 TN_PRIV_DECLARE(tn_gen, tni_gen_norm);
@@ -720,6 +752,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_sinh);
 TN_PRIV_DECLARE(tn_row, tni_row_sinh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_slice);
 TN_PRIV_DECLARE(tn_row, tni_row_slice);
+TN_PRIV_DECLARE(tn_gen, tni_gen_smooth_l1_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_smooth_l1_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_softmax);
 TN_PRIV_DECLARE(tn_row, tni_row_softmax);
 TN_PRIV_DECLARE(tn_gen, tni_gen_softmax_backward);

@@ -513,6 +513,19 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_batch_norm_backward) = {tni_params_batch_norm_bac
     0, {0, 1, 2, 3, 4, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_bce[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_bce_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_bce_args, target), 0, -1, NULL},
+};
+static const tn_bce_args tni_defaults_bce = {NULL, NULL, NULL};
+static const char *const tni_names_bce[] = {"result", NULL};
+static const uint64_t tni_needs_bce[] = {UINT64_C(0x3), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_bce) = {tni_params_bce, &tni_defaults_bce, tni_names_bce,
+    tni_needs_bce, 2, 2, 1, 0, sizeof(tn_bce_args), offsetof(tn_bce_args, out), 0, TNI_LOOP_bce,
+    {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_bernoulli[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_bernoulli_args, self), 0, -1, NULL},
     {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
@@ -540,6 +553,48 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bernoulli_float) = {tni_params_bernoulli_float,
     &tni_defaults_bernoulli_float, tni_names_bernoulli_float, tni_needs_bernoulli_float, 3, 1, 1,
     0, sizeof(tn_bernoulli_float_args), UINT16_MAX, TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_binary_cross_entropy[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_binary_cross_entropy_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_binary_cross_entropy_args, target), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_binary_cross_entropy_args,
+     weight), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_binary_cross_entropy_args, reduction), 0,
+     -1, tni_words_reduction},
+};
+static const tn_binary_cross_entropy_args tni_defaults_binary_cross_entropy = {NULL,
+    TN_REDUCTION_MEAN, NULL, NULL};
+static const char *const tni_names_binary_cross_entropy[] = {"result", NULL};
+static const uint64_t tni_needs_binary_cross_entropy[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_binary_cross_entropy) = {tni_params_binary_cross_entropy,
+    &tni_defaults_binary_cross_entropy, tni_names_binary_cross_entropy,
+    tni_needs_binary_cross_entropy, 4, 3, 1, 0, sizeof(tn_binary_cross_entropy_args), UINT16_MAX,
+    0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_binary_cross_entropy_with_logits[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_binary_cross_entropy_with_logits_args, input), 0, -1,
+     NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_binary_cross_entropy_with_logits_args, target), 0, -1,
+     NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_binary_cross_entropy_with_logits_args, weight), 0, -1, NULL},
+    {"pos_weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_binary_cross_entropy_with_logits_args, pos_weight), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_binary_cross_entropy_with_logits_args,
+     reduction), 0, -1, tni_words_reduction},
+};
+static const tn_binary_cross_entropy_with_logits_args tni_defaults_binary_cross_entropy_with_logits = {NULL, NULL, TN_REDUCTION_MEAN, NULL, NULL};
+static const char *const tni_names_binary_cross_entropy_with_logits[] = {"result", NULL};
+static const uint64_t tni_needs_binary_cross_entropy_with_logits[] = {0, 0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_binary_cross_entropy_with_logits)
+    = {tni_params_binary_cross_entropy_with_logits, &tni_defaults_binary_cross_entropy_with_logits,
+    tni_names_binary_cross_entropy_with_logits, tni_needs_binary_cross_entropy_with_logits, 5, 4,
+    1, 0, sizeof(tn_binary_cross_entropy_with_logits_args), UINT16_MAX, 0, 0, {0, 1, 2, 3, 0, 0, 0,
+    0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_and[] = {
@@ -898,6 +953,28 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cosh) = {tni_params_cosh, &tni_defaults_cosh, tni_names_cosh,
     tni_needs_cosh, 1, 1, 1, 0, sizeof(tn_cosh_args), offsetof(tn_cosh_args, out), 0,
     TNI_LOOP_cosh, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_cross_entropy[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_cross_entropy_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_cross_entropy_args, target), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_cross_entropy_args, weight),
+     0, -1, NULL},
+    {"ignore_index", TN_T_INT, TN_P_DEFAULT, offsetof(tn_cross_entropy_args, ignore_index), 0, -1,
+     NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_cross_entropy_args, reduction), 0, -1,
+     tni_words_reduction},
+    {"label_smoothing", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_cross_entropy_args, label_smoothing),
+     0, -1, NULL},
+};
+static const tn_cross_entropy_args tni_defaults_cross_entropy = {NULL, -100, TN_REDUCTION_MEAN, 0,
+    NULL, NULL};
+static const char *const tni_names_cross_entropy[] = {"result", NULL};
+static const uint64_t tni_needs_cross_entropy[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_cross_entropy) = {tni_params_cross_entropy,
+    &tni_defaults_cross_entropy, tni_names_cross_entropy, tni_needs_cross_entropy, 6, 3, 1, 0,
+    sizeof(tn_cross_entropy_args), UINT16_MAX, 0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumsum[] = {
@@ -1541,6 +1618,22 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names
     0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_huber_loss[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_huber_loss_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_huber_loss_args, target), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_huber_loss_args, reduction), 0, -1,
+     tni_words_reduction},
+    {"delta", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_huber_loss_args, delta), 0, -1, NULL},
+};
+static const tn_huber_loss_args tni_defaults_huber_loss = {TN_REDUCTION_MEAN, 1, NULL, NULL};
+static const char *const tni_names_huber_loss[] = {"result", NULL};
+static const uint64_t tni_needs_huber_loss[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
+    tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
+    0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_imag[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_imag_args, self), 0, -1, NULL},
 };
@@ -1662,6 +1755,38 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, tni_names_isnan,
     tni_needs_isnan, 1, 1, 1, 0, sizeof(tn_isnan_args), UINT16_MAX, 0, TNI_LOOP_isnan, {0, 0, 0, 0,
     0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_kl_div[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_kl_div_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_kl_div_args, target), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_kl_div_args, reduction), 0, -1,
+     tni_words_reduction},
+    {"log_target", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_kl_div_args, log_target), 0,
+     -1, NULL},
+};
+static const tn_kl_div_args tni_defaults_kl_div = {TN_REDUCTION_MEAN, false, NULL, NULL};
+static const char *const tni_names_kl_div[] = {"result", NULL};
+static const uint64_t tni_needs_kl_div[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
+    tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX, 0, 0, {0,
+    1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_l1_loss[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_l1_loss_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_l1_loss_args, target), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_l1_loss_args, reduction), 0, -1,
+     tni_words_reduction},
+};
+static const tn_l1_loss_args tni_defaults_l1_loss = {TN_REDUCTION_MEAN, NULL, NULL};
+static const char *const tni_names_l1_loss[] = {"result", NULL};
+static const uint64_t tni_needs_l1_loss[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
+    tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX, 0, 0,
+    {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm[] = {
@@ -2262,6 +2387,21 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_mov
     TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_mse_loss[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_mse_loss_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_mse_loss_args, target), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_mse_loss_args, reduction), 0, -1,
+     tni_words_reduction},
+};
+static const tn_mse_loss_args tni_defaults_mse_loss = {TN_REDUCTION_MEAN, NULL, NULL};
+static const char *const tni_names_mse_loss[] = {"result", NULL};
+static const uint64_t tni_needs_mse_loss[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
+    tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX, 0, 0,
+    {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_mul[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_mul_args, self), 0, -1, NULL},
     {"other", TN_T_TENSOR, TN_P_NUMBER, offsetof(tn_mul_args, other), offsetof(tn_mul_args,
@@ -2399,6 +2539,49 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
     TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_nll_loss[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nll_loss_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nll_loss_args, target), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nll_loss_args, weight), 0,
+     -1, NULL},
+    {"ignore_index", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nll_loss_args, ignore_index), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nll_loss_args, reduction), 0, -1,
+     tni_words_reduction},
+};
+static const tn_nll_loss_args tni_defaults_nll_loss = {NULL, -100, TN_REDUCTION_MEAN, NULL, NULL};
+static const char *const tni_names_nll_loss[] = {"result", "total_weight", NULL};
+static const uint64_t tni_needs_nll_loss[] = {UINT64_C(0x200000006), UINT64_C(0x200000006),
+    UINT64_C(0x200000006)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
+    tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 1, sizeof(tn_nll_loss_args), UINT16_MAX, 0, 0,
+    {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_nll_loss_input_grad[] = {
+    {"grad", TN_T_TENSOR, 0, offsetof(tn_nll_loss_input_grad_args, grad), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nll_loss_input_grad_args, target), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL, offsetof(tn_nll_loss_input_grad_args, weight), 0, -1,
+     NULL},
+    {"total_weight", TN_T_TENSOR, 0, offsetof(tn_nll_loss_input_grad_args, total_weight), 0, -1,
+     NULL},
+    {"input_size", TN_T_INTS, 0, offsetof(tn_nll_loss_input_grad_args, input_size), 0, -1, NULL},
+    {"ignore_index", TN_T_INT, 0, offsetof(tn_nll_loss_input_grad_args, ignore_index), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, 0, offsetof(tn_nll_loss_input_grad_args, reduction), 0, -1,
+     tni_words_reduction},
+};
+static const tn_nll_loss_input_grad_args tni_defaults_nll_loss_input_grad = {NULL, NULL, NULL,
+    NULL, {NULL, 0}, 0, (tn_reduction )0};
+static const char *const tni_names_nll_loss_input_grad[] = {"result", NULL};
+static const uint64_t tni_needs_nll_loss_input_grad[] = {UINT64_C(0x6), UINT64_C(0x6),
+    UINT64_C(0x6), UINT64_C(0x6)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
+    &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
+    tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 1, 2, 3, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -2968,6 +3151,23 @@ static const uint64_t tni_needs_slice[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, tni_names_slice,
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_smooth_l1_loss[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_smooth_l1_loss_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_smooth_l1_loss_args, target), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_smooth_l1_loss_args, reduction), 0, -1,
+     tni_words_reduction},
+    {"beta", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_smooth_l1_loss_args, beta), 0, -1, NULL},
+};
+static const tn_smooth_l1_loss_args tni_defaults_smooth_l1_loss = {TN_REDUCTION_MEAN, 1, NULL,
+    NULL};
+static const char *const tni_names_smooth_l1_loss[] = {"result", NULL};
+static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
+    &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -3609,8 +3809,11 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_avg_pool2d_input_grad,
     &tni_row_batch_norm,
     &tni_row_batch_norm_backward,
+    &tni_row_bce,
     &tni_row_bernoulli,
     &tni_row_bernoulli_float,
+    &tni_row_binary_cross_entropy,
+    &tni_row_binary_cross_entropy_with_logits,
     &tni_row_bitwise_and,
     &tni_row_bitwise_left_shift,
     &tni_row_bitwise_not,
@@ -3635,6 +3838,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_copy,
     &tni_row_cos,
     &tni_row_cosh,
+    &tni_row_cross_entropy,
     &tni_row_cumsum,
     &tni_row_detach,
     &tni_row_diagonal,
@@ -3677,6 +3881,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_gelu_erf_backward,
     &tni_row_gelu_tanh,
     &tni_row_gt,
+    &tni_row_huber_loss,
     &tni_row_imag,
     &tni_row_index,
     &tni_row_index_add,
@@ -3686,6 +3891,8 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_isfinite,
     &tni_row_isinf,
     &tni_row_isnan,
+    &tni_row_kl_div,
+    &tni_row_l1_loss,
     &tni_row_layer_norm,
     &tni_row_layer_norm_backward,
     &tni_row_le,
@@ -3725,6 +3932,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_minimum,
     &tni_row_mm,
     &tni_row_movedim,
+    &tni_row_mse_loss,
     &tni_row_mul,
     &tni_row_mv,
     &tni_row_narrow,
@@ -3734,6 +3942,8 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_new_full,
     &tni_row_new_ones,
     &tni_row_new_zeros,
+    &tni_row_nll_loss,
+    &tni_row_nll_loss_input_grad,
     &tni_row_nonzero,
     &tni_row_norm,
     &tni_row_normal,
@@ -3773,6 +3983,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_sin,
     &tni_row_sinh,
     &tni_row_slice,
+    &tni_row_smooth_l1_loss,
     &tni_row_softmax,
     &tni_row_softmax_backward,
     &tni_row_softplus,

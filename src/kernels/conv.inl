@@ -1,6 +1,15 @@
 /* conv.inl - behind all types: what AVX-512 takes from AVX2, and the end of the macros of gemm.inl. */
 
+#if TNI_ISA == 1 /* a chain is a chain */
+#define gemm_dot_f32_avx2 gemm_dot_f32_scalar
+#define gemm_dot_f64_avx2 gemm_dot_f64_scalar
+#elif TNI_ISA == 3
+#define gemm_dot_f32_neon gemm_dot_f32_scalar
+#define gemm_dot_f64_neon gemm_dot_f64_scalar
+#endif
 #if TNI_ISA == 2 /* what AVX2 does as well, or rarely; the bits are the same */
+#define gemm_dot_f32_avx512 gemm_dot_f32_scalar
+#define gemm_dot_f64_avx512 gemm_dot_f64_scalar
 #define gemm_row_f32_avx512 gemm_row_f32_avx2
 #define gemm_row_f64_avx512 gemm_row_f64_avx2
 #define conv_direct_f32_avx512 conv_direct_f32_avx2

@@ -28,6 +28,9 @@ typedef struct tni_gemm {
     /* The same for m = 1, b_col = c_col = 1, n a multiple of 16: walks along the rows of b. */              \
     K(void, gemm_row_f32, (const tni_gemm *g))                                                               \
     K(void, gemm_row_f64, (const tni_gemm *g))                                                               \
+    /* The same for m = n = 1. */                                                                            \
+    K(void, gemm_dot_f32, (const tni_gemm *g))                                                               \
+    K(void, gemm_dot_f64, (const tni_gemm *g))                                                               \
     /* Rows [i, i + gemm_panel) of a (m, k) as one panel: to[k][gemm_panel], zero-filled. */                 \
     K(void, gemm_pack_a_f32, (const tni_gemm *g, int64_t i, void *to))                                         \
     K(void, gemm_pack_a_f64, (const tni_gemm *g, int64_t i, void *to))                                         \

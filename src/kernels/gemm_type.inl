@@ -63,26 +63,29 @@ static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile
 #if defined(TNI_TYPE_F32)
 #define GEMM_SIDE 8
 /* to[8][step] = transpose of 8 rows of 8; the first n columns are stored */
+#define GEMM_PAIR(i)                                                                                         \
+    x = _mm256_loadu_ps(row[i]), y = _mm256_loadu_ps(row[i + 1]);                                            \
+    l##i = _mm256_unpacklo_ps(x, y), h##i = _mm256_unpackhi_ps(x, y);
+#define GEMM_QUAD(i, j, v)                                                                                   \
+    v##0 = _mm256_shuffle_ps(l##i, l##j, 0x44), v##1 = _mm256_shuffle_ps(l##i, l##j, 0xee);                  \
+    v##2 = _mm256_shuffle_ps(h##i, h##j, 0x44), v##3 = _mm256_shuffle_ps(h##i, h##j, 0xee);
+#define GEMM_LOW(i) _mm256_permute2f128_ps(p##i, q##i, 0x20)
+#define GEMM_HIGH(i) _mm256_permute2f128_ps(p##i, q##i, 0x31)
 static void TNI_FNT(gemm_turn)(float *to, int64_t step, const float *const *row, int64_t n) {
-    __m256 a[8], b[8];
-    for (int i = 0; i < 8; i += 2) {
-        const __m256 x = _mm256_loadu_ps(row[i]), y = _mm256_loadu_ps(row[i + 1]);
-        a[i] = _mm256_unpacklo_ps(x, y), a[i + 1] = _mm256_unpackhi_ps(x, y);
-    }
-    for (int i = 0; i < 8; i += 4)
-        for (int j = 0; j < 2; j++) {
-            b[i + 2 * j] = _mm256_shuffle_ps(a[i + j], a[i + j + 2], 0x44);
-            b[i + 2 * j + 1] = _mm256_shuffle_ps(a[i + j], a[i + j + 2], 0xee);
-        }
-    for (int i = 0; i < 4; i++) {
-        a[i] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x20);
-        a[i + 4] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x31);
-    }
+    __m256 x, y, l0, h0, l2, h2, l4, h4, l6, h6, p0, p1, p2, p3, q0, q1, q2, q3;
+    GEMM_PAIR(0) GEMM_PAIR(2) GEMM_PAIR(4) GEMM_PAIR(6)
+    GEMM_QUAD(0, 2, p) GEMM_QUAD(4, 6, q)
     if (n == 8) {
-        for (int i = 0; i < 8; i++) _mm256_storeu_ps(to + i * step, a[i]);
+        _mm256_storeu_ps(to, GEMM_LOW(0)), _mm256_storeu_ps(to + step, GEMM_LOW(1));
+        _mm256_storeu_ps(to + 2 * step, GEMM_LOW(2)), _mm256_storeu_ps(to + 3 * step, GEMM_LOW(3));
+        _mm256_storeu_ps(to + 4 * step, GEMM_HIGH(0)), _mm256_storeu_ps(to + 5 * step, GEMM_HIGH(1));
+        _mm256_storeu_ps(to + 6 * step, GEMM_HIGH(2)), _mm256_storeu_ps(to + 7 * step, GEMM_HIGH(3));
     } else {
         const __m256i first = tni_avx2_mask32(n);
-        for (int i = 0; i < 8; i++) _mm256_maskstore_ps(to + i * step, first, a[i]);
+        _mm256_maskstore_ps(to, first, GEMM_LOW(0)), _mm256_maskstore_ps(to + step, first, GEMM_LOW(1));
+        _mm256_maskstore_ps(to + 2 * step, first, GEMM_LOW(2)), _mm256_maskstore_ps(to + 3 * step, first, GEMM_LOW(3));
+        _mm256_maskstore_ps(to + 4 * step, first, GEMM_HIGH(0)), _mm256_maskstore_ps(to + 5 * step, first, GEMM_HIGH(1));
+        _mm256_maskstore_ps(to + 6 * step, first, GEMM_HIGH(2)), _mm256_maskstore_ps(to + 7 * step, first, GEMM_HIGH(3));
     }
 }
 #else
@@ -228,6 +231,40 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
 }
 #endif
 
+#if TNI_ISA == 0
+/* m = n = 1: the chains of eight blocks at a time run side by side. */
+#define GEMM_DOT(i) s##i = V_FMA(a[(k + i * TNI_K_BLOCK) * g->a_col], b[(k + i * TNI_K_BLOCK) * g->b_row], s##i);
+static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
+    const T *a = (const T *)g->a, *b = (const T *)g->b, alpha = (T)g->alpha;
+    T *c = (T *)g->c;
+    int64_t done = 0;
+    bool add = g->add;
+    while (done < g->k) {
+        T s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
+        const int64_t left = g->k - done;
+        if (left >= 8 * TNI_K_BLOCK) {
+            for (int64_t k = 0; k < TNI_K_BLOCK; k++) {
+                GEMM_DOT(0) GEMM_DOT(1) GEMM_DOT(2) GEMM_DOT(3) GEMM_DOT(4) GEMM_DOT(5) GEMM_DOT(6) GEMM_DOT(7)
+            }
+            const T s[8] = {s0, s1, s2, s3, s4, s5, s6, s7};
+            for (int i = 0; i < 8; i++, add = true) *c = add ? V_FMA(s[i], alpha, *c) : s[i];
+            a += 8 * TNI_K_BLOCK * g->a_col, b += 8 * TNI_K_BLOCK * g->b_row, done += 8 * TNI_K_BLOCK;
+            continue;
+        }
+        const int64_t n = left < TNI_K_BLOCK ? left : (int64_t)TNI_K_BLOCK;
+        for (int64_t k = 0; k < n; k++) { GEMM_DOT(0) }
+        *c = add ? V_FMA(s0, alpha, *c) : s0;
+        add = true;
+        a += n * g->a_col, b += n * g->b_row, done += n;
+    }
+}
+#undef GEMM_DOT
+#endif
+
+#undef GEMM_PAIR
+#undef GEMM_QUAD
+#undef GEMM_LOW
+#undef GEMM_HIGH
 #undef GEMM_SIDE
 
 #if defined(__GNUC__) && !defined(__clang__)

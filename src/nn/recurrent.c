@@ -124,7 +124,7 @@ static bool lstm_prepare(const tn_nn_lstm_self *s, const tn_nn_lstm_forward_args
 
 static bool lstm_forward(tn_mframe *f) {
     TN_FORWARD(lstm, s, a, f);
-    tn_tensor *x, *h, *c, **room;
+    tn_tensor *x = NULL, *h = NULL, *c = NULL, **room;
     lstm_run r = {s, s->o.bidirectional ? 2 : 1, 0, NULL, NULL, NULL};
     int64_t count = s->o.num_layers * r.dirs;
     size_t bytes;

@@ -157,12 +157,12 @@ TN_OPERATOR(new_full,
 /* --- ranges --------------------------------------------------------------------------------------------------- */
 
 /* Writes n values, value(i) by a rule over doubles or, for integer dtypes, over int64. */
-typedef struct range {
+typedef struct create_range {
     double start, end, step;
     int64_t first, by;      /* of integer ranges */
     bool whole, both_ends;  /* both_ends: the second half counts from the end, as torch's linspace */
-} range;
-static void range_write(tn_tensor *out, const range *r) {
+} create_range;
+static void range_write(tn_tensor *out, const create_range *r) {
     int64_t n = out->numel, bytes = tni_dtype_size(out);
     const tn_tensor *to = out;
     tni_walk w;
@@ -215,7 +215,7 @@ static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar s
     return create_on(f, device, NULL) && tn_announce(f, 0, dtype, 1, &n);
 }
 static void range_run(tn_frame *f, tn_scalar start, tn_scalar step) {
-    range r;
+    create_range r;
     memset(&r, 0, sizeof r);
     r.whole = tni_is_int(f->out[0]->dtype);
     r.start = range_real(start), r.step = range_real(step);
@@ -268,7 +268,7 @@ static bool linspace_check(tn_frame *f) {
 }
 static void linspace_run(tn_frame *f) {
     TN_ARGS(linspace, a, f);
-    range r;
+    create_range r;
     memset(&r, 0, sizeof r);
     r.both_ends = a->steps > 1;
     r.start = range_real(a->start), r.end = range_real(a->end);

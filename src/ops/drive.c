@@ -412,7 +412,7 @@ typedef struct drive_flat {
 
 static void drive_flat_task(void *arg, int64_t i) {
     const drive_flat *d = (const drive_flat *)arg;
-    const int64_t from = i * DRIVE_TASK, vectors = from / d->lanes, n = d->n - from < DRIVE_TASK ? d->n - from : DRIVE_TASK;
+    const int64_t from = i * DRIVE_TASK, vectors = from / d->lanes, n = d->n - from < DRIVE_TASK ? d->n - from : (int64_t)DRIVE_TASK;
     const char *in[DRIVE_IN];
     if (!d->f->ngiven && tn_cancelled(d->f)) return;
     for (int k = 0; k < d->f->nin; k++) in[k] = d->in[k] + vectors * d->step[k];

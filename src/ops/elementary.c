@@ -103,7 +103,7 @@ TN_OPERATOR(erf, "erf(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .ne
 static void tanh_grad(tn_gradient *g) { tn_give(g, 0, tnp_tanh_backward(g->incoming[0], g->out[0])); }
 /* The hyperbolic tangent.   (*) -> (*), floating   tn_tanh(x) */
 TN_OPERATOR(tanh, "tanh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(FC, V_TANH(self)), .grad = tanh_grad, .domain = "self:-1..1",
+            TN_POINTWISE(FC, V_TANH(self)), .grad = tanh_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void tanh_backward_grad(tn_gradient *g) {
@@ -120,7 +120,7 @@ TN_OPERATOR(tanh_backward, "tanh_backward(Tensor grad_output, Tensor output) -> 
 static void sigmoid_grad(tn_gradient *g) { tn_give(g, 0, tnp_sigmoid_backward(g->incoming[0], g->out[0])); }
 /* 1 / (1 + e^-self).   (*) -> (*), floating   tn_sigmoid(x) */
 TN_OPERATOR(sigmoid, "sigmoid(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(FC, V_SIGMOID(self)), .grad = sigmoid_grad, .domain = "self:-1..1",
+            TN_POINTWISE(FC, V_SIGMOID(self)), .grad = sigmoid_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void sigmoid_backward_grad(tn_gradient *g) {
@@ -150,7 +150,7 @@ static void threshold_grad(tn_gradient *g) {
 /* self where it is above threshold, else value.   (*) -> (*)   tn_threshold(x, TN_NUM(0.1), 20) */
 TN_OPERATOR(threshold, "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", .forms = TN_INPLACE | TN_OUT,
             .needs = "self:self", TN_POINTWISE(FI, V_SEL(V_LE(self, threshold), value, self)), .grad = threshold_grad,
-            .sample = "(35) 0.1 3.5 | (3,5) 0 1 | () -1 0 | (0,2) 0 0 | (9):i64 1 7")
+            .sample = "(35) 0.1 3.5 | (3,5) 0 1 | () 1 0 | (0,2) 0 0 | (9):i64 1 7")
 
 static void threshold_backward_grad(tn_gradient *g) {
     TN_ARGS(threshold_backward, a, g);
@@ -158,7 +158,7 @@ static void threshold_backward_grad(tn_gradient *g) {
 }
 /* grad_output where self is above threshold, else 0.   (*), (*) -> (*)   tn_threshold_backward(d, x, 0) */
 TN_OPERATOR(threshold_backward, "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
-            .needs = "grad_output:self", TN_POINTWISE(F, V_SEL(V_LE(self, threshold), V_ZERO(), grad_output)),
+            .needs = "grad_output:self", TN_POINTWISE(FI, V_SEL(V_LE(self, threshold), V_ZERO(), grad_output)),
             .grad = threshold_backward_grad, .sample = "(35) (35) 0 | () () 0.5 | (0) (0) 0")
 
 static void leaky_relu_grad(tn_gradient *g) {
@@ -201,7 +201,7 @@ TN_OPERATOR(elu, "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_
 static void silu_grad(tn_gradient *g) { tn_give(g, 0, tnp_silu_backward(g->incoming[0], g->in[0])); }
 /* self * sigmoid(self).   (*) -> (*), floating   tn_silu(x) */
 TN_OPERATOR(silu, "silu(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_MUL(self, V_SIGMOID(self))), .grad = silu_grad, .domain = "self:-1..1",
+            TN_POINTWISE(F, V_MUL(self, V_SIGMOID(self))), .grad = silu_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) | (3,5) | () | (0,2)")
 
 static void silu_backward_grad(tn_gradient *g) { /* s (1 - s) (2 + x (1 - 2 s)) */
@@ -216,7 +216,7 @@ static void silu_backward_grad(tn_gradient *g) { /* s (1 - s) (2 + x (1 - 2 s)) 
 TN_OPERATOR(silu_backward, "silu_backward(Tensor grad_output, Tensor self) -> Tensor", .needs = "grad_output:self self:grad_output,self",
             TN_POINTWISE(F, V_MUL(grad_output, V_MUL(V_SIGMOID(self),
                                                      V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))),
-            .grad = silu_backward_grad, .sample = "(35) (35) | () () | (0) (0)")
+            .grad = silu_backward_grad, .domain = "self:-0.9..0.9", .sample = "(35) (35) | () () | (0) (0)")
 
 /* Phi(x) = (1 + erf(x / sqrt 2)) / 2 and phi(x) = e^(-x^2 / 2) / sqrt(2 pi) */
 static void gelu_erf_grad(tn_gradient *g) { tn_give(g, 0, tnp_gelu_erf_backward(g->incoming[0], g->in[0])); }

@@ -133,7 +133,7 @@ static void scatter_grad(tn_gradient *g) {
 /* self with out[index[i][j]][j] = src[i][j] for dim 0, and so on. tn_scatter(x, 1, index, src) */
 TN_OPERATOR(scatter, "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", .forms = TN_OUT | TN_INPLACE,
             .needs = "self:index src:index", .check = scatter_check, .look = gather_look, .run = scatter_run, .grad = scatter_grad,
-            .sample = "(5,3) 0 (1,3):i64<5 (1,3) | (3,5) 1 (3,1):i64<5 (3,2) | (4) 0 (1):i64<4 (3) | () 0 ():i64<1 () | (2,3) 0 (0,3):i64<2 (0,3)")
+            .sample = "(5,3) 0 (1,3):i64<5 (1,3) | (3,5) 1 (3,1):i64<5 (3,1) | (4) 0 (1):i64<4 (1) | () 0 ():i64<1 () | (2,3) 0 (0,3):i64<2 (0,3)")
 
 static bool scatter_value_check(tn_frame *f) {
     TN_ARGS(scatter_value, a, f);
@@ -168,7 +168,7 @@ static void scatter_add_grad(tn_gradient *g) {
 /* self with out[index[i][j]][j] += src[i][j] for dim 0, and so on, in row-major order.   tn_scatter_add(x, 1, index, src) */
 TN_OPERATOR(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", .forms = TN_OUT | TN_INPLACE,
             .needs = "src:index", .check = scatter_add_check, .look = gather_look, .run = scatter_add_run, .grad = scatter_add_grad,
-            .sample = "(5,3) 0 (7,3):i64<5 (7,3) | (3,5) 1 (2,9):i64<5 (3,9) | (4) 0 (6):i64<4 (6) | () 0 ():i64<1 () | "
+            .sample = "(5,3) 0 (7,3):i64<5 (7,3) | (3,5) 1 (2,9):i64<5 (2,9) | (4) 0 (6):i64<4 (6) | () 0 ():i64<1 () | "
                       "(2,3) 0 (0,3):i64<2 (0,3) | (5):i64 0 (9):i64<5 (9):i64")
 
 static bool take_along_dim_compose(tn_frame *f) {
@@ -225,10 +225,9 @@ static bool masked_shape(tn_frame *f, tni_shape *s) {
                    tni_shape_text(has, sizeof has, mask->ndim, mask->size),
                    tni_shape_text(wants, sizeof wants, self->ndim, self->size));
 }
-static bool masked_announce(tn_frame *f, tni_shape *s) {
-    if (f->inplace) memcpy(s->stride, f->in[0]->stride, sizeof(int64_t) * (size_t)s->ndim);
-    else tni_like_strides(s, (const tn_tensor *const *)f->in, 2);
-    return tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, s->size, s->stride);
+static bool masked_announce(tn_frame *f, const tni_shape *s) {
+    const int64_t *stride = f->inplace ? f->in[0]->stride : NULL;
+    return tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, s->size, stride);
 }
 
 static bool masked_fill_check(tn_frame *f) {

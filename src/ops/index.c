@@ -303,10 +303,39 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
 
 /* --- index ------------------------------------------------------------------------------------------------------- */
 
+/* The result's strides: torch iterates over self, with stride 0 along the indices, and the indices broadcast. */
+static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n, const index_plan *p, tni_shape *s) {
+    enum { MOST = 5 };
+    tn_tensor views[MOST];
+    const tn_tensor *operands[MOST];
+    int64_t size[MOST][TN_MAX_DIMS], stride[MOST][TN_MAX_DIMS];
+    int count = 0;
+    for (int i = -1; i < n && count < MOST; i++) {
+        const tn_tensor *t = i < 0 ? self : index[i];
+        if (!t || index_is_mask(t)) continue;
+        for (int d = 0; d < p->ndim; d++) {
+            bool indexed = d >= p->place && d < p->place + p->broad;
+            int kept = d < p->place ? d : d - p->broad, at = d - p->place - (p->broad - t->ndim);
+            size[count][d] = i < 0 || indexed ? p->size[d] : 1;
+            stride[count][d] = i < 0 && !indexed ? self->stride[p->keep[kept]] : 0;
+            if (i >= 0 && indexed && at >= 0 && t->size[at] == p->size[d]) stride[count][d] = t->stride[at];
+        }
+        tni_stack_view(&views[count], t, p->ndim, size[count], stride[count], 0);
+        operands[count] = &views[count];
+        count++;
+    }
+    s->ndim = p->ndim;
+    memcpy(s->size, p->size, sizeof(int64_t) * (size_t)p->ndim);
+    tni_like_strides(s, operands, count);
+}
 static bool index_check(tn_frame *f) {
     index_plan p;
-    return index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) && index_scratch(f, &p)
-           && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.size);
+    tni_shape s;
+    if (!index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) || !index_scratch(f, &p)) return false;
+    for (int i = 0; i < p.ndim; i++)
+        if (p.size[i] == TN_UNKNOWN) return tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.size);
+    index_strides(f->in[0], f->in + 1, f->nin - 1, &p, &s);
+    return tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, s.stride);
 }
 static bool index_tensor_look(tn_frame *f) {
     index_plan p;
@@ -564,11 +593,16 @@ static bool nonzero_look(tn_frame *f) {
 }
 static void nonzero_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *out = f->out[0];
-    int64_t index[TN_MAX_DIMS] = {0}, *to = (int64_t *)(void *)tni_bytes_at(out), bytes = tni_dtype_size(self), at = 0;
+    int64_t index[TN_MAX_DIMS] = {0}, *to, bytes = tni_dtype_size(self), at = 0, n = out->size[0];
+    out->stride[0] = 1, out->stride[1] = n; /* torch's order: a vector of places for each dimension */
+    if (n != 1 && out->size[1] != 1 && out->numel) out->flags &= (uint16_t)~TNI_CONTIGUOUS;
     if (out->numel == 0) return;
+    to = (int64_t *)(void *)tni_bytes_at(out);
     for (int64_t i = 0; i < self->numel; i++) {
-        if (tni_true_at(tni_bytes_at(self) + at * bytes, self->dtype))
-            for (int d = 0; d < self->ndim; d++) *to++ = index[d];
+        if (tni_true_at(tni_bytes_at(self) + at * bytes, self->dtype)) {
+            for (int d = 0; d < self->ndim; d++) to[d * n] = index[d];
+            to++;
+        }
         for (int d = self->ndim - 1; d >= 0; d--) {
             at += self->stride[d];
             if (++index[d] < self->size[d]) break;

@@ -186,9 +186,7 @@ static bool flip_check(tn_frame *f) {
         if (seen[d]) return tn_fail(f, TN_INVALID, "dim %d appears multiple times in the list of dims", d);
         seen[d] = true;
     }
-    s.ndim = self->ndim;
-    memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
-    tni_like_strides(&s, (const tn_tensor *const *)&self, 1);
+    tni_copy_strides(&s, self);
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
 }
 static void flip_run(tn_frame *f) {

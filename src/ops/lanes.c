@@ -346,7 +346,7 @@ TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, vo
     int64_t results = l->outer * l->width;
     if (!results) return;
     l->part = r->part;
-    l->chunk = l->columns ? LANES_PARTS / TNI_SUBTREE / r->part : 1;
+    l->chunk = l->columns ? (int)LANES_PARTS / TNI_SUBTREE / r->part : 1;
     l->chunks = (l->width + l->chunk - 1) / l->chunk;
     tni_lanes_spread(c, l->outer * l->chunks * l->subtrees, results * l->n, lanes_task, &job);
     if (l->subtrees > 1) {

@@ -48,7 +48,7 @@ static void layer_statistics(const layer_job *j, const char *row, double *mean, 
     double tile[TNI_BLOCK], m2 = 0, count = 0;
     *mean = 0;
     for (int64_t at = 0; at < j->n; at += TNI_BLOCK) {
-        int64_t n = j->n - at < TNI_BLOCK ? j->n - at : TNI_BLOCK;
+        int64_t n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
         double mean_b, m2_b;
         tni_var_block(j->kernels, j->compute, layer_load(j, row, at, n, tile), n, &mean_b, &m2_b);
         if (!at) *mean = mean_b, m2 = m2_b;
@@ -68,7 +68,7 @@ static void layer_task(void *arg, int64_t i) {
     memset(&r, 0, sizeof r);
     layer_statistics(j, row, &r.mean, &r.scale);
     for (int64_t at = 0; at < j->n; at += TNI_BLOCK) {
-        r.n = j->n - at < TNI_BLOCK ? j->n - at : TNI_BLOCK;
+        r.n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
         r.x = layer_load(j, row, at, r.n, in);
         r.y = direct ? (void *)(y + at * j->bytes) : (void *)out;
         r.weight = j->weight ? j->weight + at * j->size : NULL;
@@ -207,7 +207,7 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t at = 0; at < j->n; at += TNI_BLOCK) {
             tni_room one, two;
-            r.n = j->n - at < TNI_BLOCK ? j->n - at : TNI_BLOCK;
+            r.n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
             r.x = layer_load(j, row, at, r.n, x);
             r.dy = layer_load(j, dy, at, r.n, d);
             r.weight = j->weight ? j->weight + at * 4 : NULL;
@@ -309,11 +309,15 @@ typedef struct batch_job {
     int64_t n, channels, run, bytes, size, lanes;
 } batch_job;
 
-static bool batch_columns(const tn_tensor *x) {
-    return (x->flags & TNI_CONTIGUOUS) ? x->numel == x->size[0] * x->size[1] : tni_is_dense(x) && x->stride[1] == 1;
+/* Channels innermost in memory; else x is taken row-major, copied where it is not. */
+static bool batch_last(const tn_tensor *x) {
+    return !(x->flags & TNI_CONTIGUOUS) && x->stride[1] == 1 && tni_is_dense(x);
 }
-/* Is x dense in one of the two forms? */
-static bool batch_plain(const tn_tensor *x) { return x->flags & TNI_CONTIGUOUS || batch_columns(x); }
+static bool batch_columns(const tn_tensor *x) { return batch_last(x) || x->numel == x->size[0] * x->size[1]; }
+static bool batch_plain(const tn_tensor *x) { return x->flags & TNI_CONTIGUOUS || batch_last(x); }
+static bool batch_announce(tn_frame *f, const tn_tensor *x) {
+    return batch_last(x) ? tn_announce_like(f, 0, x, (tn_dtype)x->dtype) : tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size);
+}
 
 static void batch_start(tn_frame *f, batch_job *j, const tn_tensor *x) {
     memset(j, 0, sizeof *j);
@@ -381,7 +385,7 @@ static void batch_task(void *arg, int64_t i) {
         r.mean = j->mean + c * j->size, r.scale = j->scale + c * j->size, r.bias = j->bias + c * j->size;
         r.one = j->shift ? (void *)(uintptr_t)(j->shift + c * j->size) : NULL;
         for (int64_t b = 0; b < j->n; b += TNI_BLOCK_ROWS)
-            batch_apply(j, kernel, &r, b * j->channels + c, j->n - b < TNI_BLOCK_ROWS ? j->n - b : TNI_BLOCK_ROWS, m, j->channels);
+            batch_apply(j, kernel, &r, b * j->channels + c, j->n - b < TNI_BLOCK_ROWS ? j->n - b : (int64_t)TNI_BLOCK_ROWS, m, j->channels);
         return;
     }
     batch_lanes(j, j->mean, i, &mean), batch_lanes(j, j->scale, i, &scale), batch_lanes(j, j->bias, i, &bias);
@@ -389,7 +393,7 @@ static void batch_task(void *arg, int64_t i) {
     r.mean = &mean, r.scale = &scale, r.bias = &bias, r.one = &shift;
     for (int64_t k = 0; k < j->n; k++)
         for (int64_t e = 0; e < j->run; e += TNI_BLOCK) {
-            int64_t at = (k * j->channels + i) * j->run + e, n = j->run - e < TNI_BLOCK ? j->run - e : TNI_BLOCK, full = n / j->lanes;
+            int64_t at = (k * j->channels + i) * j->run + e, n = j->run - e < TNI_BLOCK ? j->run - e : (int64_t)TNI_BLOCK, full = n / j->lanes;
             if (full) batch_apply(j, kernel, &r, at, full, j->lanes, j->lanes);
             if (n % j->lanes) batch_apply(j, kernel, &r, at + full * j->lanes, 1, n % j->lanes, 0);
         }
@@ -428,7 +432,7 @@ static bool batch_norm_check(tn_frame *f) {
     if (a->training && x->numel == c) return tn_fail(f, TN_INVALID, "expected more than 1 value per channel when training");
     if (a->training) f->unneeded |= 6; /* the running statistics */
     else f->unwritten |= 6;
-    if (!tn_announce_like(f, 0, x, (tn_dtype)x->dtype)) return false;
+    if (!batch_announce(f, x)) return false;
     if (f->recording && (!tn_announce(f, 1, (tn_dtype)tni_lanes_compute(x->dtype), 1, &c)
                          || !tn_announce(f, 2, (tn_dtype)tni_lanes_compute(x->dtype), 1, &c)))
         return false;
@@ -573,10 +577,10 @@ static void batch_moments_task(void *arg, int64_t i) {
     r.mean = j->columns ? (const void *)(j->mean + c * 4) : (const void *)&mean;
     for (int64_t k = 0; k < j->n; k += j->columns ? TNI_BLOCK_ROWS : 1)
         for (int64_t e = 0; e < j->run; e += TNI_BLOCK) {
-            int64_t at = (k * j->channels + i) * j->run + e, n = j->run - e < TNI_BLOCK ? j->run - e : TNI_BLOCK, full = n / j->lanes;
+            int64_t at = (k * j->channels + i) * j->run + e, n = j->run - e < TNI_BLOCK ? j->run - e : (int64_t)TNI_BLOCK, full = n / j->lanes;
             r.one = tni_tree_next(&first), r.two = tni_tree_next(&second);
             if (j->columns) {
-                batch_apply(j, kernel, &r, k * j->channels + c, j->n - k < TNI_BLOCK_ROWS ? j->n - k : TNI_BLOCK_ROWS, m, j->channels);
+                batch_apply(j, kernel, &r, k * j->channels + c, j->n - k < TNI_BLOCK_ROWS ? j->n - k : (int64_t)TNI_BLOCK_ROWS, m, j->channels);
             } else {
                 if (full) batch_apply(j, kernel, &r, at, full, j->lanes, j->lanes);
                 if (n % j->lanes) batch_apply(j, kernel, &r, at + full * j->lanes, 1, n % j->lanes, 0);
@@ -599,7 +603,7 @@ static bool batch_norm_backward_check(tn_frame *f) {
     if (!tni_same_shape(x, a->grad_out) || x->dtype != a->grad_out->dtype)
         return tn_fail(f, TN_INVALID, "grad_out and input differ in shape or dtype");
     if (!batch_vector(f, a->weight, c, "weight") || !batch_vector(f, a->mean, c, "mean") || !batch_vector(f, a->rstd, c, "rstd")) return false;
-    return tn_announce_like(f, 0, x, (tn_dtype)x->dtype) && tn_announce(f, 1, dtype, 1, &c) && tn_announce(f, 2, dtype, 1, &c)
+    return batch_announce(f, x) && tn_announce(f, 1, dtype, 1, &c) && tn_announce(f, 2, dtype, 1, &c)
            && tn_scratch(f, c * 8, 4) && tn_scratch(f, x->numel, 4) && tn_scratch(f, x->numel, 4);
 }
 
@@ -608,7 +612,7 @@ static const char *batch_alike(tn_frame *f, const tn_tensor *t, const tn_tensor 
     bool same = batch_plain(x) && t->dtype == x->dtype;
     for (int d = 0; d < t->ndim; d++) same = same && (t->size[d] == 1 || t->stride[d] == x->stride[d]);
     if (same) return tni_bytes_at(t);
-    if (!batch_plain(x) || x->flags & TNI_CONTIGUOUS) return tni_dense(f, t, room);
+    if (!batch_last(x)) return tni_dense(f, t, room);
     {
         tni_storage storage;
         tn_tensor to;

@@ -41,7 +41,7 @@ static void opt_move(const tn_tensor *t, int64_t i, int64_t n, int compute, void
 
 static void opt_block(void *arg, int64_t b) {
     const opt_task *o = (const opt_task *)arg;
-    int64_t i = b * OPT_TILE, n = o->t[0]->numel - i < OPT_TILE ? o->t[0]->numel - i : OPT_TILE;
+    int64_t i = b * OPT_TILE, n = o->t[0]->numel - i < OPT_TILE ? o->t[0]->numel - i : (int64_t)OPT_TILE;
     int compute = tni_lanes_compute(o->dtype);
     bool direct = compute == o->dtype;
     void *at[OPT_STATES] = {NULL, NULL, NULL, NULL, NULL};
@@ -55,7 +55,7 @@ static void opt_block(void *arg, int64_t b) {
     }
     TNI_PATH(optimizer_tiles);
     for (int64_t e = 0, m; e < n; e += m) {
-        int64_t step = compute == TN_F32 ? OPT_TILE : OPT_TILE / 4;
+        int64_t step = compute == TN_F32 ? (int64_t)OPT_TILE : (int64_t)OPT_TILE / 4;
         m = n - e < step ? n - e : step;
         for (int k = 0; k < o->n; k++) {
             if (!o->t[k]) continue;

@@ -71,7 +71,7 @@ TN_OPERATOR(div_trunc, "div_trunc(Tensor self, Tensor|Scalar other) -> Tensor", 
 
 /* The floor of self / other, computed as (self - remainder) / other.   (*), (*) -> broadcast   tn_floor_divide(x, y) */
 TN_OPERATOR(floor_divide, "floor_divide(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_DIVISION(FI, V_FLOORDIV(self, other)), .grad = tn_grad_zero,
+            TN_DIVISION(FI, V_FLOORDIV(self, other)), .grad = pw_zero_grad, .domain = "self:0.1..0.4 other:0.5..2",
             .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 2 | (9):i32 -3 | (0) 1")
 
 static bool div_mode_compose(tn_frame *f) {
@@ -287,7 +287,7 @@ static bool clamp_compose(tn_frame *f) {
 /* self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.   (*) -> (*)
  * tn_clamp(x, .min = TN_NUM(-1), .max = TN_NUM(1)) */
 TN_OPERATOR(clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .compose = clamp_compose, .sample = "(35) -1 1 | (3,5) min=0.5 | (3,5) max=0.5 | (9):i64 -2 2 | () 0 1 | (0) 0 1")
+            .compose = clamp_compose, .sample = "(35) 0 1 | (3,5) min=0.5 | (3,5) max=0.5 | (9):i64 -2 2 | () 0 1 | (0) 0 1")
 
 static bool clamp_tensor_compose(tn_frame *f) {
     tn_tensor *t = f->in[0];

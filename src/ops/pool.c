@@ -144,7 +144,7 @@ static void pool_task(void *arg, int64_t i) {
     const pool_job *j = (const pool_job *)arg;
     for (int64_t p = i * j->each; p < (i + 1) * j->each && p < j->s.planes; p++) j->plane(j, p);
 }
-static void pool_run(tn_frame *f, pool_job *j) {
+static void pool_windows_run(tn_frame *f, pool_job *j) {
     const int64_t work = j->s.h * j->s.w + j->s.oh * j->s.ow * j->s.kh * j->s.kw;
     j->each = (1 << 15) / (work + 1) + 1;
     tni_parallel(f->block->context, (j->s.planes + j->each - 1) / j->each, pool_task, j);
@@ -305,7 +305,7 @@ static void pool_through(tn_frame *f, pool_job *j) {
     j->kernels = f->block->context->kernels;
     j->from = pool_plain(f, f->in[0], f->scratch, true);
     j->to = pool_plain(f, f->out[0], room, false);
-    pool_run(f, j);
+    pool_windows_run(f, j);
     pool_store(f, f->out[0], room);
 }
 

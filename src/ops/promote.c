@@ -13,14 +13,22 @@ static tn_dtype promote_tiers(tn_dtype higher, tn_dtype lower) {
     return h == TNI_CAT_BOOL || l >= TNI_CAT_FLOAT ? tn_promote(higher, lower) : higher;
 }
 
+/* Gradients compute with numbers alone: in full precision. */
+static bool promote_only_numbers(tn_tensor *const *t, int n) {
+    for (int i = 0; i < n; i++)
+        if (t[i] && !(t[i]->flags & TNI_NUMBER)) return false;
+    return true;
+}
+
 TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n) {
     tn_dtype tier[3] = {TN_NO_DTYPE, TN_NO_DTYPE, TN_NO_DTYPE};
+    const bool only = promote_only_numbers(t, n);
     for (int i = 0; i < n; i++) {
         if (!t[i]) continue;
         int which = t[i]->flags & TNI_NUMBER ? 2 : t[i]->ndim ? 0 : 1;
         tn_dtype d = (tn_dtype)t[i]->dtype;
-        if (which == 2 && d == TN_F64) d = b->context->default_dtype;
-        if (which == 2 && d == TN_C128) d = tni_complex_of((int)b->context->default_dtype);
+        if (which == 2 && d == TN_F64 && !only) d = b->context->default_dtype;
+        if (which == 2 && d == TN_C128 && !only) d = tni_complex_of((int)b->context->default_dtype);
         tier[which] = tier[which] ? tn_promote(tier[which], d) : d;
         if (!tier[which]) return TN_NO_DTYPE;
     }
@@ -93,7 +101,7 @@ static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     if (info->computes && kinds & bit[info->category]) return d;
     if (info->category == TNI_CAT_BOOL && kinds & TNI_FORM_PREDICATE && kinds & TNI_KINDS_I) return TN_U8;
     if (info->computes && info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) && kinds & TNI_KINDS_F)
-        return f->block->context->default_dtype;
+        return promote_only_numbers(f->in, f->nin) ? TN_F64 : f->block->context->default_dtype;
     tn_fail(f, TN_TYPE, "is not defined for %s", info->text);
     return TN_NO_DTYPE;
 }

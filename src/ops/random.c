@@ -50,7 +50,7 @@ typedef struct random_job {
 
 static void random_task(void *arg, int64_t i) {
     const random_job *j = (const random_job *)arg;
-    int64_t first = i * RANDOM_TILE, n = j->n - first < RANDOM_TILE ? j->n - first : RANDOM_TILE;
+    int64_t first = i * RANDOM_TILE, n = j->n - first < RANDOM_TILE ? j->n - first : (int64_t)RANDOM_TILE;
     if (!j->normal) j->kernels->uniform_f32(j->at + first, n, j->a, j->b);
     else {
         j->kernels->uniform_f32(j->at + first, n, 0, 1);
@@ -96,7 +96,7 @@ static void random_uniform(tn_frame *f, double from, double to) {
     } else {
         float tile[RANDOM_TILE];
         for (int64_t i = 0; i < t->numel; i += RANDOM_TILE) {
-            int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : RANDOM_TILE;
+            int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : (int64_t)RANDOM_TILE;
             random_floats(f, tile, n, (float)from, (float)to, false);
             tni_lanes_save(at + i * 2, 2, t->dtype, tile, TN_F32, n);
             random_below(at + i * 2, t->dtype, from, to, n);
@@ -179,7 +179,7 @@ static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, floa
 static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, float mean, float std) {
     float tile[RANDOM_TILE];
     for (int64_t i = 0; i < n / 16 * 16; i += RANDOM_TILE) {
-        int64_t left = n / 16 * 16 - i, m = left < RANDOM_TILE ? left : RANDOM_TILE;
+        int64_t left = n / 16 * 16 - i, m = left < RANDOM_TILE ? left : (int64_t)RANDOM_TILE;
         random_floats(f, tile, m, mean, std, true);
         tni_lanes_save(at + i * 2, 2, dtype, tile, TN_F32, m);
     }
@@ -252,7 +252,7 @@ static void exponential_run(tn_frame *f) {
     double tile[RANDOM_TILE], scale = 1 / a->lambd;
     int64_t bytes = tni_dtype_size(t);
     for (int64_t i = 0; i < t->numel; i += RANDOM_TILE) {
-        int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : RANDOM_TILE;
+        int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : (int64_t)RANDOM_TILE;
         for (int64_t k = 0; k < n; k++) tile[k] = random_u53(f->generator);
         f->block->context->kernels->exponential_f64(tile, n);
         for (int64_t k = 0; k < n; k++) tile[k] *= scale;
@@ -461,7 +461,7 @@ static void dropout_run(tn_frame *f) {
     from = tni_is_dense(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
     y = tni_bytes_at(f->out[0]);
     for (int64_t i = 0; i < x->numel; i += RANDOM_TILE) {
-        int64_t n = x->numel - i < RANDOM_TILE ? x->numel - i : RANDOM_TILE;
+        int64_t n = x->numel - i < RANDOM_TILE ? x->numel - i : (int64_t)RANDOM_TILE;
         if (a->p == 1) memset(tile, 0, (size_t)n);
         else
             for (int64_t k = 0; k < n; k++) tile[k] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;

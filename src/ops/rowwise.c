@@ -109,7 +109,7 @@ static soft_line soft_line_of(const soft_job *j, int64_t i) {
 
 static soft_block soft_block_of(const soft_job *j, const soft_line *l, int64_t b) {
     soft_block k = {0, 0, 0, 0, 0};
-    int64_t each = l->row ? TNI_BLOCK : TNI_BLOCK_ROWS, left = j->n - b * each, n = left < each ? left : each;
+    int64_t each = l->row ? (int64_t)TNI_BLOCK : (int64_t)TNI_BLOCK_ROWS, left = j->n - b * each, n = left < each ? left : each;
     k.m = l->row ? j->lanes : l->m;
     k.apart = l->row ? j->lanes : j->inner;
     k.at = l->at + b * each * (l->row ? 1 : j->inner);
@@ -360,7 +360,7 @@ typedef struct cum_job {
 /* Accumulators are f64 or int64, rounded at each element, as torch does it. */
 static void cumsum_task(void *arg, int64_t i) {
     const cum_job *j = (const cum_job *)arg;
-    int64_t c = i % j->chunks * CUM_COLUMNS, m = j->inner - c < CUM_COLUMNS ? j->inner - c : CUM_COLUMNS;
+    int64_t c = i % j->chunks * CUM_COLUMNS, m = j->inner - c < CUM_COLUMNS ? j->inner - c : (int64_t)CUM_COLUMNS;
     int64_t at = i / j->chunks * j->n * j->inner + c, bytes = tni_dtype(j->from)->bytes, out = tni_dtype(j->to)->bytes;
     double sum[CUM_COLUMNS], row[CUM_COLUMNS];
     int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;

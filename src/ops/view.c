@@ -331,6 +331,7 @@ static bool narrow_to(tn_frame *f, const tn_narrow_args *a, const tn_tensor *sel
 static bool narrow_check(tn_frame *f) {
     TN_ARGS(narrow, a, f);
     tni_geometry v;
+    tni_geometry_of(&v, f->in[0]);
     return narrow_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
 }
 static void narrow_grad(tn_gradient *g) {

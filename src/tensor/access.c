@@ -119,7 +119,7 @@ TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_in
     tni_block *b = tni_here();
     tn_tensor *t;
     if (!access_enter(b, file, line, "tn_from", shape, dtype)) return NULL;
-    t = tni_new(b, dtype, (int)shape.n, shape.at);
+    t = tni_new(b, (int)dtype, (int)shape.n, shape.at);
     if (!t) return NULL;
     if (t->numel && !data) {
         tni_drop(b, t);
@@ -149,7 +149,7 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     if (!access_enter(b, file, line, "tn_wrap", shape, dtype)) return NULL;
     if (o->strides.n > 0 && o->strides.n != shape.n)
         return tni_error(b, TN_INVALID, "tn_wrap: %d strides for %d dimensions", (int)o->strides.n, (int)shape.n), (tn_tensor *)NULL;
-    t = tni_header(b, dtype, (int)shape.n, shape.at, o->strides.n > 0 ? o->strides.at : NULL);
+    t = tni_header(b, (int)dtype, (int)shape.n, shape.at, o->strides.n > 0 ? o->strides.at : NULL);
     if (!t) return NULL;
     if (!access_span(t, &span) || (o->bytes > 0 && span > o->bytes) || o->bytes < 0 || (span && !data)) {
         tni_drop(b, t);

@@ -3,8 +3,9 @@
  *     oracle FOLDER [row=NAME]
  *
  * Compared: dtype, sizes, strides, values; in float64 and complex128 also gradients of sum(w . outputs).
- * Integers and bool exactly. A float x may differ from torch's y by `ulp` units of its type at |y|, plus, but for
- * pointwise rows, the same units at a hundredth of the largest |value| of the output, where sums cancel. */
+ * Integers and bool exactly. A float x of a pointwise row may differ from torch's y by 4 units in the last place at |y|;
+ * of other rows, and in complex numbers, whose parts cancel, by 16 at |y| plus the largest |value| of the output.
+ * Strides of a result whose size depends on data are not compared (docs/differences.md). */
 #include "sample.h"
 
 #include <dirent.h>
@@ -65,7 +66,7 @@ static double epsilon(int dtype) {
 /* Allowed units in the last place: what docs/numerics.md states. */
 static double allowed(const tn_row *row, int dtype) {
     double ulp = row->loop ? 4 : 16;
-    return (dtype == TN_F64 || dtype == TN_C128 ? ulp : ulp) * epsilon(dtype);
+    return ulp * epsilon(dtype);
 }
 
 static int64_t element_at(const tn_tensor *t, int64_t i) {
@@ -105,7 +106,7 @@ static bool compare_values(oracle *o, const tn_tensor *t) {
             n++;
         }
     if (!is_float) return true;
-    scale = o->row->loop && !is_complex ? 1e-300 : scale * (is_complex ? 1 : 0.01) + 1e-300;
+    scale = o->row->loop && !is_complex ? 1e-300 : scale + 1e-300;
     if (strncmp(o->what, "grad", 4) == 0) scale += 1, tolerance *= 16;
     n = 0;
     for (int64_t i = 0; i < t->numel; i += step) {
@@ -242,7 +243,7 @@ static void check_sample(oracle *o, int i, tn_dtype dtype, int nout) {
     if (!ok) wrong(o, "%d results, torch gives %d", n, nout);
     for (int k = 0; ok && k < n; k++) {
         snprintf(o->what, sizeof o->what, "result %d", k);
-        ok = next_line(o) && out[k] && compare_shape(o, out[k], true) && next_line(o) && compare_values(o, out[k]);
+        ok = next_line(o) && out[k] && compare_shape(o, out[k], !o->row->look) && next_line(o) && compare_values(o, out[k]);
     }
     passed += ok;
     if (!ok) skip_sample(o);

@@ -188,6 +188,6 @@ const char *flags_text(unsigned flags) {
 }
 const char *props_text(const tni_schema *s) {
     static const char *const names[] = {"TN_PROP_LISTS", "TN_PROP_GENERATOR", "TN_PROP_MUTATED", "TN_PROP_INTS",
-                                        "TN_PROP_RETURNS_LIST", NULL};
+                                        "TN_PROP_RETURNS_LIST", "TN_PROP_WORDS", NULL};
     return bits_text(tni_schema_props(s), names);
 }

@@ -1,0 +1,9509 @@
+/* tensor_nn.h - modules, losses, optimizers, data loading, training on top of tensor.h.
+ *
+ * Do this: in ONE C or C++ file,
+ *     #define TENSOR_IMPLEMENTATION
+ *     #define TENSOR_NN_IMPLEMENTATION
+ *     #include "tensor_nn.h"
+ * and a plain #include "tensor_nn.h" in the others; it includes tensor.h. Names, state dicts and
+ * initial weights are PyTorch's. Licence: MIT or public domain, as you like (the file LICENSE). */
+#ifndef TN_TENSOR_NN_H
+#define TN_TENSOR_NN_H
+
+#ifndef TN_HEADER_NAME
+#define TN_HEADER_NAME "tensor.h"
+#endif
+#include TN_HEADER_NAME
+
+/* TN_PREFIX renames every symbol. 186cbfe562d4 is the hash of what stands below: who
+ * includes this refers to a symbol of that name, which the implementation has. What
+ * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
+#ifdef TN_PREFIX
+#define tn_module_new_at TNI_JOIN(TN_PREFIX, tn_module_new_at)
+#define tn_module_finish TNI_JOIN(TN_PREFIX, tn_module_finish)
+#define tn_part_tensor_at TNI_JOIN(TN_PREFIX, tn_part_tensor_at)
+#define tn_part_give TNI_JOIN(TN_PREFIX, tn_part_give)
+#define tn_part_child TNI_JOIN(TN_PREFIX, tn_part_child)
+#define tn_module_append TNI_JOIN(TN_PREFIX, tn_module_append)
+#define tn_module_hold TNI_JOIN(TN_PREFIX, tn_module_hold)
+#define tn_module_free TNI_JOIN(TN_PREFIX, tn_module_free)
+#define tn_module_make TNI_JOIN(TN_PREFIX, tn_module_make)
+#define tn_module_named_at TNI_JOIN(TN_PREFIX, tn_module_named_at)
+#define tn_module_register TNI_JOIN(TN_PREFIX, tn_module_register)
+#define tn_module_forget TNI_JOIN(TN_PREFIX, tn_module_forget)
+#define tn_mrow_named TNI_JOIN(TN_PREFIX, tn_mrow_named)
+#define tn_input TNI_JOIN(TN_PREFIX, tn_input)
+#define tn_forward_at TNI_JOIN(TN_PREFIX, tn_forward_at)
+#define tn_module_call TNI_JOIN(TN_PREFIX, tn_module_call)
+#define tn_module_call_values TNI_JOIN(TN_PREFIX, tn_module_call_values)
+#define tn_module_hook TNI_JOIN(TN_PREFIX, tn_module_hook)
+#define tn_module_hook_remove TNI_JOIN(TN_PREFIX, tn_module_hook_remove)
+#define tn_part_tensor_of TNI_JOIN(TN_PREFIX, tn_part_tensor_of)
+#define tn_part_child_of TNI_JOIN(TN_PREFIX, tn_part_child_of)
+#define tn_module_tensor TNI_JOIN(TN_PREFIX, tn_module_tensor)
+#define tn_module_child TNI_JOIN(TN_PREFIX, tn_module_child)
+#define tn_module_set TNI_JOIN(TN_PREFIX, tn_module_set)
+#define tn_module_walk TNI_JOIN(TN_PREFIX, tn_module_walk)
+#define tn_module_parameters TNI_JOIN(TN_PREFIX, tn_module_parameters)
+#define tn_module_buffers TNI_JOIN(TN_PREFIX, tn_module_buffers)
+#define tn_module_state_dict TNI_JOIN(TN_PREFIX, tn_module_state_dict)
+#define tn_module_train TNI_JOIN(TN_PREFIX, tn_module_train)
+#define tn_module_requires_grad TNI_JOIN(TN_PREFIX, tn_module_requires_grad)
+#define tn_module_zero_grad TNI_JOIN(TN_PREFIX, tn_module_zero_grad)
+#define tn_module_load_at TNI_JOIN(TN_PREFIX, tn_module_load_at)
+#define tn_module_to_at TNI_JOIN(TN_PREFIX, tn_module_to_at)
+#define tn_module_copy_at TNI_JOIN(TN_PREFIX, tn_module_copy_at)
+#define tn_module_reset TNI_JOIN(TN_PREFIX, tn_module_reset)
+#define tn_module_save_file_at TNI_JOIN(TN_PREFIX, tn_module_save_file_at)
+#define tn_module_load_file_at TNI_JOIN(TN_PREFIX, tn_module_load_file_at)
+#define tn_module_text TNI_JOIN(TN_PREFIX, tn_module_text)
+#define tn_module_print TNI_JOIN(TN_PREFIX, tn_module_print)
+#define tn_init_gain TNI_JOIN(TN_PREFIX, tn_init_gain)
+#define tn_init_constant_ TNI_JOIN(TN_PREFIX, tn_init_constant_)
+#define tn_init_uniform_ TNI_JOIN(TN_PREFIX, tn_init_uniform_)
+#define tn_init_normal_ TNI_JOIN(TN_PREFIX, tn_init_normal_)
+#define tn_init_xavier_uniform_ TNI_JOIN(TN_PREFIX, tn_init_xavier_uniform_)
+#define tn_init_xavier_normal_ TNI_JOIN(TN_PREFIX, tn_init_xavier_normal_)
+#define tn_init_kaiming_uniform_ TNI_JOIN(TN_PREFIX, tn_init_kaiming_uniform_)
+#define tn_init_kaiming_normal_ TNI_JOIN(TN_PREFIX, tn_init_kaiming_normal_)
+#define tn_parameters TNI_JOIN(TN_PREFIX, tn_parameters)
+#define tn_optimizer_make TNI_JOIN(TN_PREFIX, tn_optimizer_make)
+#define tn_optimizer_free TNI_JOIN(TN_PREFIX, tn_optimizer_free)
+#define tn_optimizer_group_at TNI_JOIN(TN_PREFIX, tn_optimizer_group_at)
+#define tn_optimizer_groups TNI_JOIN(TN_PREFIX, tn_optimizer_groups)
+#define tn_optimizer_set TNI_JOIN(TN_PREFIX, tn_optimizer_set)
+#define tn_optimizer_get TNI_JOIN(TN_PREFIX, tn_optimizer_get)
+#define tn_optimizer_step_at TNI_JOIN(TN_PREFIX, tn_optimizer_step_at)
+#define tn_optimizer_zero_grad TNI_JOIN(TN_PREFIX, tn_optimizer_zero_grad)
+#define tn_optimizer_state_dict TNI_JOIN(TN_PREFIX, tn_optimizer_state_dict)
+#define tn_optimizer_load TNI_JOIN(TN_PREFIX, tn_optimizer_load)
+#define tn_clip_grad_norm_at TNI_JOIN(TN_PREFIX, tn_clip_grad_norm_at)
+#define tn_step_lr TNI_JOIN(TN_PREFIX, tn_step_lr)
+#define tn_cosine_lr TNI_JOIN(TN_PREFIX, tn_cosine_lr)
+#define tn_lambda_lr TNI_JOIN(TN_PREFIX, tn_lambda_lr)
+#define tn_schedule_step TNI_JOIN(TN_PREFIX, tn_schedule_step)
+#define tn_schedule_free TNI_JOIN(TN_PREFIX, tn_schedule_free)
+#define tn_schedule_count TNI_JOIN(TN_PREFIX, tn_schedule_count)
+#define tn_schedule_resume TNI_JOIN(TN_PREFIX, tn_schedule_resume)
+#define tn_schedule_initial TNI_JOIN(TN_PREFIX, tn_schedule_initial)
+#define tn_nn_relu_at TNI_JOIN(TN_PREFIX, tn_nn_relu_at)
+#define tnp_nn_relu TNI_JOIN(TN_PREFIX, tnp_nn_relu)
+#define tn_nn_leaky_relu_at TNI_JOIN(TN_PREFIX, tn_nn_leaky_relu_at)
+#define tnp_nn_leaky_relu TNI_JOIN(TN_PREFIX, tnp_nn_leaky_relu)
+#define tn_nn_gelu_at TNI_JOIN(TN_PREFIX, tn_nn_gelu_at)
+#define tnp_nn_gelu TNI_JOIN(TN_PREFIX, tnp_nn_gelu)
+#define tn_nn_silu_at TNI_JOIN(TN_PREFIX, tn_nn_silu_at)
+#define tnp_nn_silu TNI_JOIN(TN_PREFIX, tnp_nn_silu)
+#define tn_nn_sigmoid_at TNI_JOIN(TN_PREFIX, tn_nn_sigmoid_at)
+#define tnp_nn_sigmoid TNI_JOIN(TN_PREFIX, tnp_nn_sigmoid)
+#define tn_nn_tanh_at TNI_JOIN(TN_PREFIX, tn_nn_tanh_at)
+#define tnp_nn_tanh TNI_JOIN(TN_PREFIX, tnp_nn_tanh)
+#define tn_nn_softplus_at TNI_JOIN(TN_PREFIX, tn_nn_softplus_at)
+#define tnp_nn_softplus TNI_JOIN(TN_PREFIX, tnp_nn_softplus)
+#define tn_nn_softsign_at TNI_JOIN(TN_PREFIX, tn_nn_softsign_at)
+#define tnp_nn_softsign TNI_JOIN(TN_PREFIX, tnp_nn_softsign)
+#define tn_nn_softmax_at TNI_JOIN(TN_PREFIX, tn_nn_softmax_at)
+#define tnp_nn_softmax TNI_JOIN(TN_PREFIX, tnp_nn_softmax)
+#define tn_nn_log_softmax_at TNI_JOIN(TN_PREFIX, tn_nn_log_softmax_at)
+#define tnp_nn_log_softmax TNI_JOIN(TN_PREFIX, tnp_nn_log_softmax)
+#define tn_nn_multihead_attention_at TNI_JOIN(TN_PREFIX, tn_nn_multihead_attention_at)
+#define tnp_nn_multihead_attention TNI_JOIN(TN_PREFIX, tnp_nn_multihead_attention)
+#define tn_nn_multihead_attention_forward_at TNI_JOIN(TN_PREFIX, tn_nn_multihead_attention_forward_at)
+#define tnp_nn_multihead_attention_forward TNI_JOIN(TN_PREFIX, tnp_nn_multihead_attention_forward)
+#define tn_nn_sequential_at TNI_JOIN(TN_PREFIX, tn_nn_sequential_at)
+#define tnp_nn_sequential TNI_JOIN(TN_PREFIX, tnp_nn_sequential)
+#define tn_nn_module_list_at TNI_JOIN(TN_PREFIX, tn_nn_module_list_at)
+#define tnp_nn_module_list TNI_JOIN(TN_PREFIX, tnp_nn_module_list)
+#define tn_nn_conv2d_at TNI_JOIN(TN_PREFIX, tn_nn_conv2d_at)
+#define tnp_nn_conv2d TNI_JOIN(TN_PREFIX, tnp_nn_conv2d)
+#define tn_nn_max_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_max_pool2d_at)
+#define tnp_nn_max_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_max_pool2d)
+#define tn_nn_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_avg_pool2d_at)
+#define tnp_nn_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_avg_pool2d)
+#define tn_nn_adaptive_avg_pool2d_at TNI_JOIN(TN_PREFIX, tn_nn_adaptive_avg_pool2d_at)
+#define tnp_nn_adaptive_avg_pool2d TNI_JOIN(TN_PREFIX, tnp_nn_adaptive_avg_pool2d)
+#define tn_nn_linear_at TNI_JOIN(TN_PREFIX, tn_nn_linear_at)
+#define tnp_nn_linear TNI_JOIN(TN_PREFIX, tnp_nn_linear)
+#define tn_nn_embedding_at TNI_JOIN(TN_PREFIX, tn_nn_embedding_at)
+#define tnp_nn_embedding TNI_JOIN(TN_PREFIX, tnp_nn_embedding)
+#define tn_nn_dropout_at TNI_JOIN(TN_PREFIX, tn_nn_dropout_at)
+#define tnp_nn_dropout TNI_JOIN(TN_PREFIX, tnp_nn_dropout)
+#define tn_nn_identity_at TNI_JOIN(TN_PREFIX, tn_nn_identity_at)
+#define tnp_nn_identity TNI_JOIN(TN_PREFIX, tnp_nn_identity)
+#define tn_nn_flatten_at TNI_JOIN(TN_PREFIX, tn_nn_flatten_at)
+#define tnp_nn_flatten TNI_JOIN(TN_PREFIX, tnp_nn_flatten)
+#define tn_nn_cross_entropy_loss_at TNI_JOIN(TN_PREFIX, tn_nn_cross_entropy_loss_at)
+#define tnp_nn_cross_entropy_loss TNI_JOIN(TN_PREFIX, tnp_nn_cross_entropy_loss)
+#define tn_nn_cross_entropy_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_cross_entropy_loss_forward_at)
+#define tnp_nn_cross_entropy_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_cross_entropy_loss_forward)
+#define tn_nn_nll_loss_at TNI_JOIN(TN_PREFIX, tn_nn_nll_loss_at)
+#define tnp_nn_nll_loss TNI_JOIN(TN_PREFIX, tnp_nn_nll_loss)
+#define tn_nn_nll_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_nll_loss_forward_at)
+#define tnp_nn_nll_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_nll_loss_forward)
+#define tn_nn_mse_loss_at TNI_JOIN(TN_PREFIX, tn_nn_mse_loss_at)
+#define tnp_nn_mse_loss TNI_JOIN(TN_PREFIX, tnp_nn_mse_loss)
+#define tn_nn_mse_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_mse_loss_forward_at)
+#define tnp_nn_mse_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_mse_loss_forward)
+#define tn_nn_l1_loss_at TNI_JOIN(TN_PREFIX, tn_nn_l1_loss_at)
+#define tnp_nn_l1_loss TNI_JOIN(TN_PREFIX, tnp_nn_l1_loss)
+#define tn_nn_l1_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_l1_loss_forward_at)
+#define tnp_nn_l1_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_l1_loss_forward)
+#define tn_nn_bce_loss_at TNI_JOIN(TN_PREFIX, tn_nn_bce_loss_at)
+#define tnp_nn_bce_loss TNI_JOIN(TN_PREFIX, tnp_nn_bce_loss)
+#define tn_nn_bce_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_bce_loss_forward_at)
+#define tnp_nn_bce_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_bce_loss_forward)
+#define tn_nn_bce_with_logits_loss_at TNI_JOIN(TN_PREFIX, tn_nn_bce_with_logits_loss_at)
+#define tnp_nn_bce_with_logits_loss TNI_JOIN(TN_PREFIX, tnp_nn_bce_with_logits_loss)
+#define tn_nn_bce_with_logits_loss_forward_at TNI_JOIN(TN_PREFIX, tn_nn_bce_with_logits_loss_forward_at)
+#define tnp_nn_bce_with_logits_loss_forward TNI_JOIN(TN_PREFIX, tnp_nn_bce_with_logits_loss_forward)
+#define tn_nn_batch_norm1d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm1d_at)
+#define tnp_nn_batch_norm1d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm1d)
+#define tn_nn_batch_norm2d_at TNI_JOIN(TN_PREFIX, tn_nn_batch_norm2d_at)
+#define tnp_nn_batch_norm2d TNI_JOIN(TN_PREFIX, tnp_nn_batch_norm2d)
+#define tn_nn_layer_norm_at TNI_JOIN(TN_PREFIX, tn_nn_layer_norm_at)
+#define tnp_nn_layer_norm TNI_JOIN(TN_PREFIX, tnp_nn_layer_norm)
+#define tn_nn_lstm_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_at)
+#define tnp_nn_lstm TNI_JOIN(TN_PREFIX, tnp_nn_lstm)
+#define tn_nn_lstm_forward_at TNI_JOIN(TN_PREFIX, tn_nn_lstm_forward_at)
+#define tnp_nn_lstm_forward TNI_JOIN(TN_PREFIX, tnp_nn_lstm_forward)
+#define tn_optim_adam_at TNI_JOIN(TN_PREFIX, tn_optim_adam_at)
+#define tnp_optim_adam TNI_JOIN(TN_PREFIX, tnp_optim_adam)
+#define tn_optim_adamw_at TNI_JOIN(TN_PREFIX, tn_optim_adamw_at)
+#define tnp_optim_adamw TNI_JOIN(TN_PREFIX, tnp_optim_adamw)
+#define tn_optim_sgd_at TNI_JOIN(TN_PREFIX, tn_optim_sgd_at)
+#define tnp_optim_sgd TNI_JOIN(TN_PREFIX, tnp_optim_sgd)
+#define tn_dataset_new TNI_JOIN(TN_PREFIX, tn_dataset_new)
+#define tn_dataset_hold TNI_JOIN(TN_PREFIX, tn_dataset_hold)
+#define tn_dataset_free TNI_JOIN(TN_PREFIX, tn_dataset_free)
+#define tn_dataset_tensors TNI_JOIN(TN_PREFIX, tn_dataset_tensors)
+#define tn_dataset_images TNI_JOIN(TN_PREFIX, tn_dataset_images)
+#define tn_dataset_idx TNI_JOIN(TN_PREFIX, tn_dataset_idx)
+#define tn_dataset_slice TNI_JOIN(TN_PREFIX, tn_dataset_slice)
+#define tn_loader_at TNI_JOIN(TN_PREFIX, tn_loader_at)
+#define tn_loader_free TNI_JOIN(TN_PREFIX, tn_loader_free)
+#define tn_loader_batches TNI_JOIN(TN_PREFIX, tn_loader_batches)
+#define tn_loader_dataset TNI_JOIN(TN_PREFIX, tn_loader_dataset)
+#define tn_loader_next_at TNI_JOIN(TN_PREFIX, tn_loader_next_at)
+#define tn_loader_stop TNI_JOIN(TN_PREFIX, tn_loader_stop)
+#define tn_checkpoint_save_at TNI_JOIN(TN_PREFIX, tn_checkpoint_save_at)
+#define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
+#define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
+#define tn_evaluate TNI_JOIN(TN_PREFIX, tn_evaluate)
+#define tn_nn_layout_186cbfe562d4 TNI_JOIN(TN_PREFIX, tn_nn_layout_186cbfe562d4)
+#endif
+
+/* src/api/nn.h */
+/* nn.h - modules: a tree of parameters, buffers and children with a forward function.
+ *
+ *     tn_module *net = tn_sequential(tn_nn_linear(784, 128), tn_nn_relu(), tn_nn_linear(128, 10));
+ *     tn_tensor *y = tn_forward(net, x);
+ *     tn_module_free(net);
+ *
+ * A built-in module is a row (TN_MODULE below its functions, in src/nn/); a user's own is a struct, a row of name,
+ * size and forward, and calls. The tree knows neither from the other. A seed gives torch's initial weights; names,
+ * order and layouts in the state dict are torch's.
+ * A module belongs to one thread at a time; several threads may run forward of one module that does not train. */
+
+TNI_EXTERN_C_BEGIN
+
+typedef struct tn_module tn_module;
+typedef struct tn_mrow tn_mrow;     /* a kind of module */
+typedef struct tn_mframe tn_mframe; /* a forward in progress */
+typedef struct tn_mgen tn_mgen;     /* tables made from a row's texts */
+
+/* A list of modules, borrowed for the time of the call; a NULL in it is an error. */
+typedef struct tn_modules {
+    tn_module *const *at;
+    int64_t n;
+} tn_modules;
+TNI_INLINE tn_modules tn_modules_of(tn_module *const *at, int64_t n) {
+    tn_modules l = {at, n};
+    return l;
+}
+#ifndef __cplusplus
+#define TN_MODULES(...)                                                                                      \
+    ((tn_modules){(tn_module *const[]){__VA_ARGS__},                                                         \
+                  (int64_t)(sizeof((tn_module *const[]){__VA_ARGS__}) / sizeof(tn_module *))})
+#define tn_sequential(...) tn_nn_sequential(TN_MODULES(__VA_ARGS__))
+#endif
+
+/* --- the row -------------------------------------------------------------------------------------------- */
+
+/* A kind of module. Texts (see docs/modules.md for their grammars):
+ *   schema  torch's constructor: "Linear(int in_features, int out_features, bool bias=True)"; the options dtype and
+ *           device are added to every row
+ *   parts   "weight(out_features, in_features); bias(out_features) if bias; child out_proj = Linear(a, b)"
+ *           [param|buffer|transient] name[:dtype](sizes) [if condition]; a buffer that is transient is not saved
+ *   call    "(Tensor input) -> Tensor" when NULL
+ *   takes   shapes of inputs: "input(*, in_features)": * any leading dimensions, _ any size
+ *   repr    "in_features=, ?bias=": `x` value, `x=` named, `?` only when not its default, `x[2]` as a pair;
+ *           "[]": equal neighbours among the children are printed once
+ * Functions return false with an error set. */
+struct tn_mrow {
+    const char *name;   /* C's name of a built-in row, the class name of a user's row */
+    const char *schema; /* NULL: made by calls only */
+    const tn_mgen *gen; /* NULL in a user's row */
+    size_t size;        /* of the struct that begins with a tn_module */
+    /* the fields of TN_MODULE, in this order */
+    const char *parts, *call, *takes, *repr;
+    bool (*build)(tn_module *m);   /* after parts: what depends on counts; checks options */
+    bool (*reset)(tn_module *m);   /* initial values; runs without recording */
+    bool (*forward)(tn_mframe *f); /* sets f->out[0..nout-1]: new tensors, NULL for an absent optional one */
+    void (*destroy)(tn_module *m); /* releases m->user and the like; not the parts */
+    const char *sample;            /* for tests: "options: inputs", as an operator's samples */
+};
+
+/* What the generator (or tn_module_register) makes of the texts. */
+typedef struct tn_mfield { /* a typed pointer in the struct */
+    const char *name;      /* of the part */
+    uint32_t offset;
+} tn_mfield;
+typedef struct tn_mgroup { /* a tuple in .call: its members are flat in C */
+    const char *name;      /* "hx" of "(Tensor h, Tensor c)? hx=None"; "" of a nested result */
+    int16_t first, count;  /* parameters, or results counted from nparam on */
+} tn_mgroup;
+struct tn_mgen {
+    const char *type;        /* class name: "Linear" */
+    const tn_gen *make;      /* parameters of the constructor in tn_nn_<name>_args, dtype and device last */
+    const tn_gen *call;      /* parameters of forward in tn_nn_<name>_forward_args; its results */
+    const tn_mfield *fields; /* nfields, in the order of the parts */
+    const tn_mgroup *groups;
+    uint32_t nfields, ngroups;
+    uint32_t options;        /* offset of `o`, the copy of the constructor's arguments, in the struct */
+};
+
+/* --- the tree ------------------------------------------------------------------------------------------- */
+
+typedef enum tn_part_kind { TN_PARAM = 1, TN_BUFFER, TN_TRANSIENT, TN_CHILD } tn_part_kind;
+
+typedef struct tn_part {
+    char *name;
+    void *at;       /* tn_tensor * or tn_module * where field is 0; NULL: absent (torch's None) */
+    uint32_t field; /* offset of the typed pointer in the struct that holds it instead; 0: none */
+    uint8_t kind;
+} tn_part;
+
+/* Head of every module's struct. Read what you like; change `user`, and `type` while it is being made. */
+struct tn_module {
+    const tn_mrow *row;
+    const char *type;      /* class name, in messages and when printed */
+    const tn_mgen *gen;    /* NULL: no options, call is (Tensor input) -> Tensor */
+    tn_part *part;         /* in the order of registration */
+    int32_t nparts, room;
+    int32_t count;         /* owners */
+    bool training;         /* true at first */
+    bool broken;           /* a step of the making failed: finish frees it */
+    bool attached;         /* has been a child */
+    bool finished;
+    int64_t bytes;         /* of the struct's block */
+    struct tni_expect *expect; /* compiled `takes` */
+    struct tn_mhook *hooks;
+    tn_tensor **parameters; /* list that tn_parameters lends */
+    int64_t nparameters;
+    void *user;
+};
+
+/* Making. A module is counted: the maker has one count. Constructors and add_child TAKE the modules that they are
+ * given, also when they fail, so nested constructors leak nothing; who shares a module says tn_module_hold(m).
+ * Parameters and buffers are held by the tree, never by a scope. dtype and device of what is made: the
+ * options of the same name, else the default dtype on the CPU.
+ *
+ * A module of one's own needs no check a line: steps on NULL or on a broken module only free what they are given.
+ *     block *s = (block *)tn_module_new(&block_row);
+ *     TN_ADD_CHILD(s, linear1, tn_nn_linear(d, 4 * d));
+ *     TN_ADD_PARAM(s, scale, TN_DIMS(d));
+ *     return tn_module_finish(&s->base);          NULL, all freed, and the first error set, when a step failed */
+TN_API void *tn_module_new_at(const char *file, int line, const tn_mrow *row);
+#define tn_module_new(row) tn_module_new_at(__FILE__, __LINE__, row)
+TN_API tn_module *tn_module_finish(tn_module *m);
+#define TN_ADD_PARAM(s, name, shape) TNI_ADD_TENSOR(s, TN_PARAM, name, TN_NO_DTYPE, shape)
+#define TN_ADD_BUFFER(s, name, dtype, shape) TNI_ADD_TENSOR(s, TN_BUFFER, name, dtype, shape)
+#define TN_ADD_TRANSIENT(s, name, dtype, shape) TNI_ADD_TENSOR(s, TN_TRANSIENT, name, dtype, shape)
+#define TN_ADD_CHILD(s, name, child)                                                                         \
+    tn_part_child((tn_module *)(s), #name, (s) ? &(s)->name : (tn_module **)NULL, child)
+#define TNI_ADD_TENSOR(s, kind, name, dtype, shape)                                                          \
+    tn_part_tensor_at(__FILE__, __LINE__, (tn_module *)(s), kind, #name,                                     \
+                      (s) ? &(s)->name : (tn_tensor **)NULL, dtype, shape)
+
+/* The same as calls, for names and counts known at run time. `field`: where the typed pointer lives, inside m's
+ * struct, or NULL. A new tensor is zero; a parameter requires a gradient when its dtype can.
+ * tn_part_give registers a tensor that exists and holds it; t NULL registers an absent part. */
+TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_kind kind, const char *name,
+                              tn_tensor **field, tn_dtype dtype, tn_ints shape);
+#define tn_part_tensor(m, kind, name, field, dtype, shape)                                                   \
+    tn_part_tensor_at(__FILE__, __LINE__, m, kind, name, field, dtype, shape)
+TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_tensor **field, tn_tensor *t);
+TN_API bool tn_part_child(tn_module *m, const char *name, tn_module **field, tn_module *child);
+TN_API bool tn_module_append(tn_module *m, tn_module *child); /* under the next number, in a list or Sequential */
+
+TN_API tn_module *tn_module_hold(tn_module *m); /* one more owner; returns m */
+TN_API void tn_module_free(tn_module *m);       /* drops one owner; NULL is fine */
+
+/* Constructors of rows: what the generated functions call. `args`: the row's argument struct; the modules in it are
+ * taken. By class name: of built-in rows and those that tn_module_register has made known. */
+TN_API tn_module *tn_module_make(const char *file, int line, const tn_mrow *row, const void *args);
+TN_API tn_module *tn_module_named_at(const char *file, int line, const char *type, const tn_value *values, int nvalues);
+#define tn_module_named(type, values, nvalues) tn_module_named_at(__FILE__, __LINE__, type, values, nvalues)
+/* Makes a row with a schema known by its class name in this process, until tn_module_forget, which comes before the
+ * end of the context. Its struct holds the options (as the schema's argument struct: options first, required ones
+ * last) right after the tn_module. Refuses a name that is taken and texts that do not parse. Not while other threads
+ * make modules. */
+TN_API bool tn_module_register(const tn_mrow *row);
+TN_API void tn_module_forget(const tn_mrow *row);
+TN_API const tn_mrow *tn_mrow_named(const char *type); /* NULL, without an error, when there is none */
+
+/* --- calling ----------------------------------------------------------------------------------------------- */
+
+struct tn_mframe {
+    tn_path path;       /* the chain of forwards */
+    tn_module *m;
+    const tn_gen *call; /* parameters and results */
+    const void *args;   /* the row's forward arguments; TN_FORWARD gives them typed */
+    tn_tensor **out;
+    int nout;
+};
+/* Typed views, in a row's functions. */
+#define TN_SELF(name, s, m) tn_nn_##name##_self *s = (tn_nn_##name##_self *)(void *)(m)
+#define TN_FORWARD(name, s, a, f)                                                                            \
+    tn_nn_##name##_self *s = (tn_nn_##name##_self *)(void *)(f)->m;                                          \
+    const tn_nn_##name##_forward_args *a = (const tn_nn_##name##_forward_args *)(f)->args
+
+/* Input tensor k of a forward (the k-th Tensor of its call), NULL when absent. */
+TN_API tn_tensor *tn_input(const tn_mframe *f, int k);
+
+/* Runs the forward of a module with one required tensor and one required result. What it makes on the way is
+ * released; the result is a new tensor (a view, where forward gave back an input). Basic guarantee: a forward that
+ * fails may have moved running statistics, but leaks nothing. */
+TN_API tn_tensor *tn_forward_at(const char *file, int line, tn_module *m, tn_tensor *input);
+#define tn_forward(m, input) tn_forward_at(__FILE__, __LINE__, m, input)
+/* Any forward: args is the forward argument struct of m's row, or, where row is not NULL, of that row, which m must
+ * have. out: as many as the call has results. */
+TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mrow *row, const void *args,
+                           tn_tensor **out, int nout);
+TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, const tn_value *values, int nvalues,
+                                  tn_tensor **out, int nout);
+
+/* A hook runs before or after forward; after, it may replace f->out[k] by a new tensor. */
+enum { TN_BEFORE_FORWARD = 1, TN_AFTER_FORWARD = 2 };
+typedef bool (*tn_module_hook_fn)(tn_mframe *f, void *user);
+TN_API int64_t tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, void *user,
+                              void (*release)(void *user)); /* a number for _hook_remove; 0 on error */
+TN_API bool tn_module_hook_remove(tn_module *m, int64_t number);
+
+/* --- asking ------------------------------------------------------------------------------------------------- */
+
+/* Part i, 0 <= i < m->nparts: the accessor hides where the pointer lives. NULL: absent, or of the other kind. */
+TN_API tn_tensor *tn_part_tensor_of(const tn_module *m, int i);
+TN_API tn_module *tn_part_child_of(const tn_module *m, int i);
+/* By path, "layers.0.weight" and "layers.0" ("": m itself), borrowed; NULL and INVALID when there is none. */
+TN_API tn_tensor *tn_module_tensor(const tn_module *m, const char *path);
+TN_API tn_module *tn_module_child(const tn_module *m, const char *path);
+/* Puts another tensor in a named place (tied weights: the same tensor in two places); holds it. NULL: absent. */
+TN_API bool tn_module_set(tn_module *m, const char *path, tn_tensor *t);
+
+/* Visits m and all below, parents first, each module once; false from visit stops and is returned. */
+typedef bool (*tn_module_visit)(tn_module *m, const char *path, void *user);
+TN_API bool tn_module_walk(tn_module *m, tn_module_visit visit, void *user);
+
+/* Named tensors below m, borrowed. parameters: each tensor once, under its first name. buffers: the same.
+ * state_dict: parameters and saved buffers of each module, then its children: torch's order; a shared tensor stands
+ * under each of its names. */
+TN_API tn_named_list tn_module_parameters(const tn_module *m);
+TN_API tn_named_list tn_module_buffers(const tn_module *m);
+TN_API tn_named_list tn_module_state_dict(const tn_module *m);
+
+/* --- changing ------------------------------------------------------------------------------------------------ */
+
+TN_API void tn_module_train(tn_module *m, bool training); /* m and all below */
+TN_API bool tn_module_requires_grad(tn_module *m, bool requires_grad);
+TN_API void tn_module_zero_grad(tn_module *m);
+/* Sets the tensors' data from named ones, converted to the present dtype and device. All or nothing: missing and
+ * unexpected names (when strict) and shapes that differ are one error that lists them. The tensors stay the same
+ * objects: optimizers and ties stay valid. */
+TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn_named *at, int64_t n, bool strict);
+#define tn_module_load(m, list) tn_module_load_at(__FILE__, __LINE__, m, (list).at, (list).n, true)
+/* Converts floating parameters and buffers (and their .grad) to dtype, all to device; TN_NO_DTYPE, TN_NO_DEVICE
+ * leave as it is. All or nothing; the tensors stay the same objects. */
+TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype dtype, tn_device_id device);
+#define tn_module_to(m, dtype, device) tn_module_to_at(__FILE__, __LINE__, m, dtype, device)
+/* A deep copy: new tensors and modules, sharing inside kept, hooks not copied. A row with `destroy` cannot be
+ * copied. */
+TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module *m);
+#define tn_module_copy(m) tn_module_copy_at(__FILE__, __LINE__, m)
+/* Draws initial values again: children first, as they are made. */
+TN_API bool tn_module_reset(tn_module *m);
+
+/* Files (safetensors): the state dict, saved atomically; loading is strict. */
+TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *m, const char *path);
+TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, const char *path);
+#define tn_module_save_file(m, path) tn_module_save_file_at(__FILE__, __LINE__, m, path)
+#define tn_module_load_file(m, path) tn_module_load_file_at(__FILE__, __LINE__, m, path)
+
+/* The text torch prints, NUL-terminated; free it with tn_alloc_free(text, strlen(text) + 1). */
+TN_API char *tn_module_text(const tn_module *m);
+TN_API bool tn_module_print(const tn_module *m); /* and a newline, to stdout */
+
+/* --- initial values (torch.nn.init) -------------------------------------------------------------------------- */
+
+/* Each writes into t without recording, draws from the default generator as torch does, and returns t; NULL and an
+ * error when it fails. A NULL t with no error pending is left out: it is a part that is absent. */
+typedef enum tn_fan { TN_FAN_IN = 1, TN_FAN_OUT } tn_fan;
+typedef enum tn_init_for {
+    TN_INIT_LINEAR = 1, TN_INIT_SIGMOID, TN_INIT_TANH, TN_INIT_RELU, TN_INIT_LEAKY_RELU, TN_INIT_SELU
+} tn_init_for;
+TN_API double tn_init_gain(tn_init_for nonlinearity, double param);
+TN_API tn_tensor *tn_init_constant_(tn_tensor *t, double value);
+TN_API tn_tensor *tn_init_uniform_(tn_tensor *t, double from, double to);
+TN_API tn_tensor *tn_init_normal_(tn_tensor *t, double mean, double std);
+TN_API tn_tensor *tn_init_xavier_uniform_(tn_tensor *t, double gain);
+TN_API tn_tensor *tn_init_xavier_normal_(tn_tensor *t, double gain);
+TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity);
+TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity);
+
+TNI_EXTERN_C_END
+
+/* src/api/modules.h */
+/* modules.h - every built-in module and optimizer: constructor, struct, forward.
+ *
+ *     tn_module *m = tn_nn_linear(784, 10, .bias = false);    tn_nn_linear_self *s = (tn_nn_linear_self *)m;
+ *     tn_optimizer *o = tn_optim_sgd(tn_parameters(m), .lr = 0.1);
+ *
+ * tnp_nn_linear takes all arguments in order, tn_nn_linear_at a struct. Modules given to a constructor are taken
+ * by it, on failure too. Generated by tools/optable from src/nn and src/optim. */
+
+
+/* src/api/optim.h */
+/* optim.h - optimizers with parameter groups, learning-rate schedules, gradient clipping.
+ *
+ *     tn_optimizer *opt = tn_optim_adam(tn_parameters(net), .lr = 1e-3);
+ *     for (...) { tn_optimizer_zero_grad(opt); TN_SCOPE { tn_backward(loss(net)); } tn_optimizer_step(opt); }
+ *
+ * An optimizer is a row (TN_OPTIMIZER in src/optim/): options, names of its state tensors, and the step as one
+ * operator call over all parameters of all groups. Formulas, defaults and state are torch's. */
+
+TNI_EXTERN_C_BEGIN
+
+typedef struct tn_optimizer tn_optimizer;
+typedef struct tn_orow tn_orow;
+typedef struct tn_ostep tn_ostep; /* a step in progress */
+
+/* The trainable parameters of a module, each once, in torch's order: borrowed until the module's next such call or its
+ * end. n = -1 on error, which an optimizer's constructor passes on. */
+TN_API tn_tensors tn_parameters(tn_module *m);
+
+/* --- the row -------------------------------------------------------------------------------------------------- */
+
+enum { TN_OPTIM_STATES = 4 };
+
+/* A kind of optimizer. Its first parameter is `Tensor[] params`; all others have defaults and may differ by group. */
+struct tn_orow {
+    const char *name, *schema; /* "SGD(Tensor[] params, float lr=0.001, float momentum=0, ...)" */
+    const tn_gen *gen;         /* of tn_optim_<name>_args */
+    /* the fields of TN_OPTIMIZER, in this order */
+    const char *state;         /* names of the state tensors, each like its parameter: "exp_avg, exp_avg_sq" */
+    bool (*check)(const void *options);      /* the options of a group; false with an error */
+    uint32_t (*uses)(const void *options);   /* bit k: state k is used with these options; NULL: all */
+    bool (*step)(tn_ostep *s);               /* one operator call: all parameters change, or none */
+    bool counts;               /* keeps a number of steps (`step`, a 0-dim f32 tensor, as torch's) */
+};
+
+/* What a row's step sees: n parameters that have a gradient. options[i] is the argument struct of i's group. */
+struct tn_ostep {
+    tn_optimizer *optimizer;
+    int64_t n;
+    tn_tensor **param, **grad;
+    tn_tensor **state[TN_OPTIM_STATES]; /* zero before the first step; NULL members: not used by that group */
+    const double *count;                /* steps of parameter i, this one included; NULL unless the row counts */
+    const bool *first;                  /* the state of parameter i was made for this step */
+    const void *const *options;
+    double *number;                     /* TN_OPTIM_NUMBERS * n numbers of scratch for option lists */
+};
+enum { TN_OPTIM_NUMBERS = 8 };
+
+/* --- optimizers ------------------------------------------------------------------------------------------------- */
+
+/* args: the row's argument struct. Holds the parameters: leaves, each in one group only. */
+TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow *row, const void *args);
+TN_API void tn_optimizer_free(tn_optimizer *o);
+/* Another group, with options by name that differ from those of group 0. Returns its number, -1 on error. */
+TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn_tensors params,
+                                 const tn_value *values, int nvalues);
+#define tn_optimizer_group(o, params, values, nvalues) tn_optimizer_group_at(__FILE__, __LINE__, o, params, values, nvalues)
+TN_API int tn_optimizer_groups(const tn_optimizer *o);
+/* A number among the options of a group ("lr"); booleans are 0 and 1. get: NaN and an error when there is none. */
+TN_API bool tn_optimizer_set(tn_optimizer *o, int group, const char *option, double value);
+TN_API double tn_optimizer_get(const tn_optimizer *o, int group, const char *option);
+
+/* Strong guarantee: all parameters and states have moved, or none. Parameters without .grad are left as they are. */
+TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o);
+#define tn_optimizer_step(o) tn_optimizer_step_at(__FILE__, __LINE__, o)
+TN_API void tn_optimizer_zero_grad(tn_optimizer *o);
+
+/* state.<i>.<name> of parameter i (counted through the groups), group.<g>.<option> as 0-dim f64 or i64. The list owns
+ * its tensors' counts: states are shared with the optimizer, not copied. Loading: all or nothing. */
+TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o);
+TN_API bool tn_optimizer_load(tn_optimizer *o, const tn_named *at, int64_t n);
+
+/* --- clipping -------------------------------------------------------------------------------------------------------- */
+
+/* Scales the gradients so that their common norm (2; HUGE_VAL: maximum) is at most max_norm. Returns the norm
+ * before; NaN and an error when it fails. No gradients: 0. */
+TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm, double norm_type);
+#define tn_clip_grad_norm(params, max_norm) tn_clip_grad_norm_at(__FILE__, __LINE__, params, max_norm, 2.0)
+
+/* --- learning rates ----------------------------------------------------------------------------------------------------- */
+
+/* A schedule moves the "lr" of every group, by torch's recursive formulas, at tn_schedule_step (once an epoch). */
+typedef struct tn_schedule tn_schedule;
+/* lr *= gamma every `every` steps (torch.optim.lr_scheduler.StepLR). */
+TN_API tn_schedule *tn_step_lr(tn_optimizer *o, int64_t every, double gamma);
+/* From the initial lr down to eta_min along half a cosine in t_max steps, and up again (CosineAnnealingLR). */
+TN_API tn_schedule *tn_cosine_lr(tn_optimizer *o, int64_t t_max, double eta_min);
+/* lr = initial lr * factor(step, user) (LambdaLR): any other schedule. */
+TN_API tn_schedule *tn_lambda_lr(tn_optimizer *o, double (*factor)(int64_t step, void *user), void *user);
+TN_API bool tn_schedule_step(tn_schedule *s);
+TN_API void tn_schedule_free(tn_schedule *s); /* before its optimizer */
+/* How many steps were made; setting it is for resuming (the optimizer's lr is restored by its own state). */
+TN_API int64_t tn_schedule_count(const tn_schedule *s);
+TN_API bool tn_schedule_resume(tn_schedule *s, int64_t count, const double *initial, int ngroups);
+TN_API double tn_schedule_initial(const tn_schedule *s, int group);
+
+TNI_EXTERN_C_END
+
+TNI_EXTERN_C_BEGIN
+
+/* max(x, 0).   tn_nn_relu() */
+typedef struct tn_nn_relu_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_relu_args;
+TN_API tn_module *tn_nn_relu_at(const char *file, int line, const tn_nn_relu_args *args);
+TN_API tn_module *tnp_nn_relu(bool inplace, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_relu(...) TNI_CALL(tn_nn_relu, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_relu_self {
+    tn_module base;
+    tn_nn_relu_args o;
+} tn_nn_relu_self;
+typedef struct tn_nn_relu_forward_args {
+    tn_tensor *input;
+} tn_nn_relu_forward_args;
+#define tn_nn_relu_forward(module, input) tn_forward(module, input)
+
+/* x where x > 0, else negative_slope * x.   tn_nn_leaky_relu(.negative_slope = 0.2) */
+typedef struct tn_nn_leaky_relu_args {
+    double negative_slope;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_leaky_relu_args;
+TN_API tn_module *tn_nn_leaky_relu_at(const char *file, int line,
+    const tn_nn_leaky_relu_args *args);
+TN_API tn_module *tnp_nn_leaky_relu(double negative_slope, bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_leaky_relu(...) TNI_CALL(tn_nn_leaky_relu, .negative_slope = 0.01, .tni_last = 0, \
+    __VA_ARGS__)
+#endif
+typedef struct tn_nn_leaky_relu_self {
+    tn_module base;
+    tn_nn_leaky_relu_args o;
+} tn_nn_leaky_relu_self;
+typedef struct tn_nn_leaky_relu_forward_args {
+    tn_tensor *input;
+} tn_nn_leaky_relu_forward_args;
+#define tn_nn_leaky_relu_forward(module, input) tn_forward(module, input)
+
+/* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.   tn_nn_gelu() */
+typedef struct tn_nn_gelu_args {
+    tn_approximate approximate;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_gelu_args;
+TN_API tn_module *tn_nn_gelu_at(const char *file, int line, const tn_nn_gelu_args *args);
+TN_API tn_module *tnp_nn_gelu(tn_approximate approximate, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_gelu(...) TNI_CALL(tn_nn_gelu, .approximate = TN_APPROXIMATE_NONE, .tni_last = 0, \
+    __VA_ARGS__)
+#endif
+typedef struct tn_nn_gelu_self {
+    tn_module base;
+    tn_nn_gelu_args o;
+} tn_nn_gelu_self;
+typedef struct tn_nn_gelu_forward_args {
+    tn_tensor *input;
+} tn_nn_gelu_forward_args;
+#define tn_nn_gelu_forward(module, input) tn_forward(module, input)
+
+/* x * sigmoid(x).   tn_nn_silu() */
+typedef struct tn_nn_silu_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_silu_args;
+TN_API tn_module *tn_nn_silu_at(const char *file, int line, const tn_nn_silu_args *args);
+TN_API tn_module *tnp_nn_silu(bool inplace, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_silu(...) TNI_CALL(tn_nn_silu, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_silu_self {
+    tn_module base;
+    tn_nn_silu_args o;
+} tn_nn_silu_self;
+typedef struct tn_nn_silu_forward_args {
+    tn_tensor *input;
+} tn_nn_silu_forward_args;
+#define tn_nn_silu_forward(module, input) tn_forward(module, input)
+
+/* 1 / (1 + exp(-x)).   tn_nn_sigmoid() */
+typedef struct tn_nn_sigmoid_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_sigmoid_args;
+TN_API tn_module *tn_nn_sigmoid_at(const char *file, int line, const tn_nn_sigmoid_args *args);
+TN_API tn_module *tnp_nn_sigmoid(tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_sigmoid(...) TNI_CALL(tn_nn_sigmoid, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_sigmoid_self {
+    tn_module base;
+    tn_nn_sigmoid_args o;
+} tn_nn_sigmoid_self;
+typedef struct tn_nn_sigmoid_forward_args {
+    tn_tensor *input;
+} tn_nn_sigmoid_forward_args;
+#define tn_nn_sigmoid_forward(module, input) tn_forward(module, input)
+
+/* The hyperbolic tangent.   tn_nn_tanh() */
+typedef struct tn_nn_tanh_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_tanh_args;
+TN_API tn_module *tn_nn_tanh_at(const char *file, int line, const tn_nn_tanh_args *args);
+TN_API tn_module *tnp_nn_tanh(tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_tanh(...) TNI_CALL(tn_nn_tanh, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_tanh_self {
+    tn_module base;
+    tn_nn_tanh_args o;
+} tn_nn_tanh_self;
+typedef struct tn_nn_tanh_forward_args {
+    tn_tensor *input;
+} tn_nn_tanh_forward_args;
+#define tn_nn_tanh_forward(module, input) tn_forward(module, input)
+
+/* log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.   tn_nn_softplus() */
+typedef struct tn_nn_softplus_args {
+    double beta, threshold;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_softplus_args;
+TN_API tn_module *tn_nn_softplus_at(const char *file, int line, const tn_nn_softplus_args *args);
+TN_API tn_module *tnp_nn_softplus(double beta, double threshold, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_softplus(...) TNI_CALL(tn_nn_softplus, .beta = 1, .threshold = 20, .tni_last = 0, \
+    __VA_ARGS__)
+#endif
+typedef struct tn_nn_softplus_self {
+    tn_module base;
+    tn_nn_softplus_args o;
+} tn_nn_softplus_self;
+typedef struct tn_nn_softplus_forward_args {
+    tn_tensor *input;
+} tn_nn_softplus_forward_args;
+#define tn_nn_softplus_forward(module, input) tn_forward(module, input)
+
+/* x / (1 + |x|).   tn_nn_softsign() */
+typedef struct tn_nn_softsign_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_softsign_args;
+TN_API tn_module *tn_nn_softsign_at(const char *file, int line, const tn_nn_softsign_args *args);
+TN_API tn_module *tnp_nn_softsign(tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_softsign(...) TNI_CALL(tn_nn_softsign, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_softsign_self {
+    tn_module base;
+    tn_nn_softsign_args o;
+} tn_nn_softsign_self;
+typedef struct tn_nn_softsign_forward_args {
+    tn_tensor *input;
+} tn_nn_softsign_forward_args;
+#define tn_nn_softsign_forward(module, input) tn_forward(module, input)
+
+/* exp(x_i) / sum exp(x_j) along dim.   tn_nn_softmax(.dim = 1) */
+typedef struct tn_nn_softmax_args {
+    int64_t dim;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_softmax_args;
+TN_API tn_module *tn_nn_softmax_at(const char *file, int line, const tn_nn_softmax_args *args);
+TN_API tn_module *tnp_nn_softmax(int64_t dim, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_softmax(...) TNI_CALL(tn_nn_softmax, .dim = TN_NONE, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_softmax_self {
+    tn_module base;
+    tn_nn_softmax_args o;
+} tn_nn_softmax_self;
+typedef struct tn_nn_softmax_forward_args {
+    tn_tensor *input;
+} tn_nn_softmax_forward_args;
+#define tn_nn_softmax_forward(module, input) tn_forward(module, input)
+
+/* The logarithm of softmax.   tn_nn_log_softmax(.dim = 1) */
+typedef struct tn_nn_log_softmax_args {
+    int64_t dim;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_log_softmax_args;
+TN_API tn_module *tn_nn_log_softmax_at(const char *file, int line,
+    const tn_nn_log_softmax_args *args);
+TN_API tn_module *tnp_nn_log_softmax(int64_t dim, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_log_softmax(...) TNI_CALL(tn_nn_log_softmax, .dim = TN_NONE, .tni_last = 0, \
+    __VA_ARGS__)
+#endif
+typedef struct tn_nn_log_softmax_self {
+    tn_module base;
+    tn_nn_log_softmax_args o;
+} tn_nn_log_softmax_self;
+typedef struct tn_nn_log_softmax_forward_args {
+    tn_tensor *input;
+} tn_nn_log_softmax_forward_args;
+#define tn_nn_log_softmax_forward(module, input) tn_forward(module, input)
+
+/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. attn_output_weights is NULL
+ * without need_weights.
+ * query (L, N, E), key, value (S, N, E), or (N, L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
+typedef struct tn_nn_multihead_attention_args {
+    double dropout;
+    bool bias, batch_first;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t embed_dim, num_heads;
+} tn_nn_multihead_attention_args;
+TN_API tn_module *tn_nn_multihead_attention_at(const char *file, int line,
+    const tn_nn_multihead_attention_args *args);
+TN_API tn_module *tnp_nn_multihead_attention(int64_t embed_dim, int64_t num_heads, double dropout,
+    bool bias, bool batch_first, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_multihead_attention(embed_dim_, ...) TNI_CALL(tn_nn_multihead_attention, \
+    .bias = true, .embed_dim = embed_dim_, .num_heads = __VA_ARGS__)
+#endif
+typedef struct tn_nn_multihead_attention_self {
+    tn_module base;
+    tn_nn_multihead_attention_args o;
+    tn_tensor *in_proj_weight;
+    tn_tensor *in_proj_bias;
+    tn_module *out_proj;
+} tn_nn_multihead_attention_self;
+
+typedef struct tn_attn_output_attn_output_weights {
+    tn_tensor *attn_output, *attn_output_weights;
+} tn_attn_output_attn_output_weights;
+typedef struct tn_nn_multihead_attention_forward_args {
+    tn_tensor *key_padding_mask;
+    bool need_weights;
+    tn_tensor *attn_mask;
+    bool average_attn_weights;
+    tn_module *module;
+    tn_tensor *query, *key, *value;
+} tn_nn_multihead_attention_forward_args;
+TN_API tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward_at(const char *file,
+    int line, const tn_nn_multihead_attention_forward_args *args);
+TN_API tn_attn_output_attn_output_weights tnp_nn_multihead_attention_forward(tn_module *module,
+    tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_tensor *key_padding_mask,
+    bool need_weights, tn_tensor *attn_mask, bool average_attn_weights);
+#ifndef __cplusplus
+#define tn_nn_multihead_attention_forward(module_, query_, key_, ...) \
+    TNI_CALL(tn_nn_multihead_attention_forward, .need_weights = true, \
+    .average_attn_weights = true, .module = module_, .query = query_, .key = key_, \
+    .value = __VA_ARGS__)
+#endif
+
+/* Calls its children one after the other; takes them.   tn_sequential(tn_nn_linear(4, 8), tn_nn_relu()) */
+typedef struct tn_nn_sequential_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_modules modules;
+} tn_nn_sequential_args;
+TN_API tn_module *tn_nn_sequential_at(const char *file, int line,
+    const tn_nn_sequential_args *args);
+TN_API tn_module *tnp_nn_sequential(tn_modules modules, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_sequential(...) TNI_CALL(tn_nn_sequential, .modules = __VA_ARGS__)
+#endif
+typedef struct tn_nn_sequential_self {
+    tn_module base;
+    tn_nn_sequential_args o;
+} tn_nn_sequential_self;
+typedef struct tn_nn_sequential_forward_args {
+    tn_tensor *input;
+} tn_nn_sequential_forward_args;
+#define tn_nn_sequential_forward(module, input) tn_forward(module, input)
+
+/* A list of children under the names 0, 1, ..; no forward. tn_module_append adds one.   tn_nn_module_list(TN_MODULES(a, b)) */
+typedef struct tn_nn_module_list_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_modules modules;
+} tn_nn_module_list_args;
+TN_API tn_module *tn_nn_module_list_at(const char *file, int line,
+    const tn_nn_module_list_args *args);
+TN_API tn_module *tnp_nn_module_list(tn_modules modules, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_module_list(...) TNI_CALL(tn_nn_module_list, .modules = __VA_ARGS__)
+#endif
+typedef struct tn_nn_module_list_self {
+    tn_module base;
+    tn_nn_module_list_args o;
+} tn_nn_module_list_self;
+typedef struct tn_nn_module_list_forward_args {
+    tn_tensor *input;
+} tn_nn_module_list_forward_args;
+#define tn_nn_module_list_forward(module, input) tn_forward(module, input)
+
+/* Cross-correlation with out_channels filters.
+ * input (N, in_channels, H, W) -> (N, out_channels, H', W')   tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1)) */
+typedef struct tn_nn_conv2d_args {
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    bool bias;
+    tn_padding_mode padding_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_channels, out_channels;
+    tn_ints kernel_size;
+} tn_nn_conv2d_args;
+TN_API tn_module *tn_nn_conv2d_at(const char *file, int line, const tn_nn_conv2d_args *args);
+TN_API tn_module *tnp_nn_conv2d(int64_t in_channels, int64_t out_channels, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups, bool bias,
+    tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_conv2d(in_channels_, out_channels_, ...) TNI_CALL(tn_nn_conv2d, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
+    .bias = true, .padding_mode = TN_PADDING_MODE_ZEROS, .in_channels = in_channels_, \
+    .out_channels = out_channels_, .kernel_size = __VA_ARGS__)
+#endif
+typedef struct tn_nn_conv2d_self {
+    tn_module base;
+    tn_nn_conv2d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_conv2d_self;
+typedef struct tn_nn_conv2d_forward_args {
+    tn_tensor *input;
+} tn_nn_conv2d_forward_args;
+#define tn_nn_conv2d_forward(module, input) tn_forward(module, input)
+
+/* Largest element of each window; stride is kernel_size when not given.
+ * input (N, C, H, W) -> (N, C, H', W')   tn_nn_max_pool2d(TN_DIMS(2)) */
+typedef struct tn_nn_max_pool2d_args {
+    tn_ints stride, padding, dilation;
+    bool return_indices, ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+} tn_nn_max_pool2d_args;
+TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
+    const tn_nn_max_pool2d_args *args);
+TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_pool2d(...) TNI_CALL(tn_nn_max_pool2d, .stride = TN_NO_DIMS, \
+    .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .kernel_size = __VA_ARGS__)
+#endif
+typedef struct tn_nn_max_pool2d_self {
+    tn_module base;
+    tn_nn_max_pool2d_args o;
+} tn_nn_max_pool2d_self;
+typedef struct tn_nn_max_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_max_pool2d_forward_args;
+#define tn_nn_max_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Mean of each window.
+ * input (N, C, H, W) -> (N, C, H', W')   tn_nn_avg_pool2d(TN_DIMS(2)) */
+typedef struct tn_nn_avg_pool2d_args {
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    int64_t divisor_override;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+} tn_nn_avg_pool2d_args;
+TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
+    const tn_nn_avg_pool2d_args *args);
+TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    bool ceil_mode, bool count_include_pad, int64_t divisor_override, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_avg_pool2d(...) TNI_CALL(tn_nn_avg_pool2d, .stride = TN_NO_DIMS, \
+    .padding = TN_DIMS(0), .count_include_pad = true, .divisor_override = TN_NONE, \
+    .kernel_size = __VA_ARGS__)
+#endif
+typedef struct tn_nn_avg_pool2d_self {
+    tn_module base;
+    tn_nn_avg_pool2d_args o;
+} tn_nn_avg_pool2d_self;
+typedef struct tn_nn_avg_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_avg_pool2d_forward_args;
+#define tn_nn_avg_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Mean over windows that divide the image into output_size parts.
+ * input (N, C, H, W) -> (N, C, output_size)   tn_nn_adaptive_avg_pool2d(TN_DIMS(1)) */
+typedef struct tn_nn_adaptive_avg_pool2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+} tn_nn_adaptive_avg_pool2d_args;
+TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool2d_args *args);
+TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_avg_pool2d(...) TNI_CALL(tn_nn_adaptive_avg_pool2d, \
+    .output_size = __VA_ARGS__)
+#endif
+typedef struct tn_nn_adaptive_avg_pool2d_self {
+    tn_module base;
+    tn_nn_adaptive_avg_pool2d_args o;
+} tn_nn_adaptive_avg_pool2d_self;
+typedef struct tn_nn_adaptive_avg_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_avg_pool2d_forward_args;
+#define tn_nn_adaptive_avg_pool2d_forward(module, input) tn_forward(module, input)
+
+/* y = x W^T + b.
+ * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias = false); */
+typedef struct tn_nn_linear_args {
+    bool bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_features, out_features;
+} tn_nn_linear_args;
+TN_API tn_module *tn_nn_linear_at(const char *file, int line, const tn_nn_linear_args *args);
+TN_API tn_module *tnp_nn_linear(int64_t in_features, int64_t out_features, bool bias,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_linear(in_features_, ...) TNI_CALL(tn_nn_linear, .bias = true, \
+    .in_features = in_features_, .out_features = __VA_ARGS__)
+#endif
+typedef struct tn_nn_linear_self {
+    tn_module base;
+    tn_nn_linear_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_linear_self;
+typedef struct tn_nn_linear_forward_args {
+    tn_tensor *input;
+} tn_nn_linear_forward_args;
+#define tn_nn_linear_forward(module, input) tn_forward(module, input)
+
+/* A table of vectors by number. The row padding_idx is zero at first and gets no gradient.
+ * input (*) integers -> (*, embedding_dim)   tn_nn_embedding(1000, 64, .padding_idx = 0) */
+typedef struct tn_nn_embedding_args {
+    int64_t padding_idx;
+    bool scale_grad_by_freq;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_embeddings, embedding_dim;
+} tn_nn_embedding_args;
+TN_API tn_module *tn_nn_embedding_at(const char *file, int line, const tn_nn_embedding_args *args);
+TN_API tn_module *tnp_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
+    int64_t padding_idx, bool scale_grad_by_freq, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_embedding(num_embeddings_, ...) TNI_CALL(tn_nn_embedding, .padding_idx = TN_NONE, \
+    .num_embeddings = num_embeddings_, .embedding_dim = __VA_ARGS__)
+#endif
+typedef struct tn_nn_embedding_self {
+    tn_module base;
+    tn_nn_embedding_args o;
+    tn_tensor *weight;
+} tn_nn_embedding_self;
+typedef struct tn_nn_embedding_forward_args {
+    tn_tensor *input;
+} tn_nn_embedding_forward_args;
+#define tn_nn_embedding_forward(module, input) tn_forward(module, input)
+
+/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p).
+ * input (*) -> (*)   tn_nn_dropout(.p = 0.1) */
+typedef struct tn_nn_dropout_args {
+    double p;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_dropout_args;
+TN_API tn_module *tn_nn_dropout_at(const char *file, int line, const tn_nn_dropout_args *args);
+TN_API tn_module *tnp_nn_dropout(double p, bool inplace, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_dropout(...) TNI_CALL(tn_nn_dropout, .p = 0.5, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_dropout_self {
+    tn_module base;
+    tn_nn_dropout_args o;
+} tn_nn_dropout_self;
+typedef struct tn_nn_dropout_forward_args {
+    tn_tensor *input;
+} tn_nn_dropout_forward_args;
+#define tn_nn_dropout_forward(module, input) tn_forward(module, input)
+
+/* Gives back a view of its input.   tn_nn_identity() */
+typedef struct tn_nn_identity_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_identity_args;
+TN_API tn_module *tn_nn_identity_at(const char *file, int line, const tn_nn_identity_args *args);
+TN_API tn_module *tnp_nn_identity(tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_identity(...) TNI_CALL(tn_nn_identity, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_identity_self {
+    tn_module base;
+    tn_nn_identity_args o;
+} tn_nn_identity_self;
+typedef struct tn_nn_identity_forward_args {
+    tn_tensor *input;
+} tn_nn_identity_forward_args;
+#define tn_nn_identity_forward(module, input) tn_forward(module, input)
+
+/* Merges the dimensions start_dim..end_dim into one.
+ * input (N, *) -> (N, product)   tn_nn_flatten() */
+typedef struct tn_nn_flatten_args {
+    int64_t start_dim, end_dim;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_flatten_args;
+TN_API tn_module *tn_nn_flatten_at(const char *file, int line, const tn_nn_flatten_args *args);
+TN_API tn_module *tnp_nn_flatten(int64_t start_dim, int64_t end_dim, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_flatten(...) TNI_CALL(tn_nn_flatten, .start_dim = 1, .end_dim = -1, .tni_last = 0, \
+    __VA_ARGS__)
+#endif
+typedef struct tn_nn_flatten_self {
+    tn_module base;
+    tn_nn_flatten_args o;
+} tn_nn_flatten_self;
+typedef struct tn_nn_flatten_forward_args {
+    tn_tensor *input;
+} tn_nn_flatten_forward_args;
+#define tn_nn_flatten_forward(module, input) tn_forward(module, input)
+
+/* -log softmax(input)[target], the mean over the batch.
+ * input (N, C, *), target (N, *) class numbers or (N, C, *) probabilities   tn_nn_cross_entropy_loss() */
+typedef struct tn_nn_cross_entropy_loss_args {
+    tn_tensor *weight;
+    int64_t ignore_index;
+    tn_reduction reduction;
+    double label_smoothing;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_cross_entropy_loss_args;
+TN_API tn_module *tn_nn_cross_entropy_loss_at(const char *file, int line,
+    const tn_nn_cross_entropy_loss_args *args);
+TN_API tn_module *tnp_nn_cross_entropy_loss(tn_tensor *weight, int64_t ignore_index,
+    tn_reduction reduction, double label_smoothing, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_cross_entropy_loss(...) TNI_CALL(tn_nn_cross_entropy_loss, .ignore_index = -100, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_cross_entropy_loss_self {
+    tn_module base;
+    tn_nn_cross_entropy_loss_args o;
+    tn_tensor *weight;
+} tn_nn_cross_entropy_loss_self;
+
+typedef struct tn_nn_cross_entropy_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+} tn_nn_cross_entropy_loss_forward_args;
+TN_API tn_tensor *tn_nn_cross_entropy_loss_forward_at(const char *file, int line,
+    const tn_nn_cross_entropy_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_cross_entropy_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_cross_entropy_loss_forward(module_, input_, ...) \
+    TNI_CALL(tn_nn_cross_entropy_loss_forward, .module = module_, .input = input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* -input[target], of log-probabilities.
+ * input (N, C, *), target (N, *)   tn_nn_nll_loss() */
+typedef struct tn_nn_nll_loss_args {
+    tn_tensor *weight;
+    int64_t ignore_index;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_nll_loss_args;
+TN_API tn_module *tn_nn_nll_loss_at(const char *file, int line, const tn_nn_nll_loss_args *args);
+TN_API tn_module *tnp_nn_nll_loss(tn_tensor *weight, int64_t ignore_index, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_nll_loss(...) TNI_CALL(tn_nn_nll_loss, .ignore_index = -100, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_nll_loss_self {
+    tn_module base;
+    tn_nn_nll_loss_args o;
+    tn_tensor *weight;
+} tn_nn_nll_loss_self;
+
+typedef struct tn_nn_nll_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+} tn_nn_nll_loss_forward_args;
+TN_API tn_tensor *tn_nn_nll_loss_forward_at(const char *file, int line,
+    const tn_nn_nll_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_nll_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_nll_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_nll_loss_forward, \
+    .module = module_, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* (input - target)^2.   tn_nn_mse_loss() */
+typedef struct tn_nn_mse_loss_args {
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_mse_loss_args;
+TN_API tn_module *tn_nn_mse_loss_at(const char *file, int line, const tn_nn_mse_loss_args *args);
+TN_API tn_module *tnp_nn_mse_loss(tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_mse_loss(...) TNI_CALL(tn_nn_mse_loss, .reduction = TN_REDUCTION_MEAN, \
+    .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_mse_loss_self {
+    tn_module base;
+    tn_nn_mse_loss_args o;
+} tn_nn_mse_loss_self;
+
+typedef struct tn_nn_mse_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+} tn_nn_mse_loss_forward_args;
+TN_API tn_tensor *tn_nn_mse_loss_forward_at(const char *file, int line,
+    const tn_nn_mse_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_mse_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_mse_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_mse_loss_forward, \
+    .module = module_, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* |input - target|.   tn_nn_l1_loss() */
+typedef struct tn_nn_l1_loss_args {
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_l1_loss_args;
+TN_API tn_module *tn_nn_l1_loss_at(const char *file, int line, const tn_nn_l1_loss_args *args);
+TN_API tn_module *tnp_nn_l1_loss(tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_l1_loss(...) TNI_CALL(tn_nn_l1_loss, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, \
+    __VA_ARGS__)
+#endif
+typedef struct tn_nn_l1_loss_self {
+    tn_module base;
+    tn_nn_l1_loss_args o;
+} tn_nn_l1_loss_self;
+
+typedef struct tn_nn_l1_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+} tn_nn_l1_loss_forward_args;
+TN_API tn_tensor *tn_nn_l1_loss_forward_at(const char *file, int line,
+    const tn_nn_l1_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_l1_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_l1_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_l1_loss_forward, \
+    .module = module_, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* -(t log x + (1 - t) log(1 - x)), of probabilities.   tn_nn_bce_loss() */
+typedef struct tn_nn_bce_loss_args {
+    tn_tensor *weight;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_bce_loss_args;
+TN_API tn_module *tn_nn_bce_loss_at(const char *file, int line, const tn_nn_bce_loss_args *args);
+TN_API tn_module *tnp_nn_bce_loss(tn_tensor *weight, tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_bce_loss(...) TNI_CALL(tn_nn_bce_loss, .reduction = TN_REDUCTION_MEAN, \
+    .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_bce_loss_self {
+    tn_module base;
+    tn_nn_bce_loss_args o;
+    tn_tensor *weight;
+} tn_nn_bce_loss_self;
+
+typedef struct tn_nn_bce_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+} tn_nn_bce_loss_forward_args;
+TN_API tn_tensor *tn_nn_bce_loss_forward_at(const char *file, int line,
+    const tn_nn_bce_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_bce_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_bce_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_bce_loss_forward, \
+    .module = module_, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* BCELoss of sigmoid(input), without overflow.   tn_nn_bce_with_logits_loss() */
+typedef struct tn_nn_bce_with_logits_loss_args {
+    tn_tensor *weight;
+    tn_reduction reduction;
+    tn_tensor *pos_weight;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_bce_with_logits_loss_args;
+TN_API tn_module *tn_nn_bce_with_logits_loss_at(const char *file, int line,
+    const tn_nn_bce_with_logits_loss_args *args);
+TN_API tn_module *tnp_nn_bce_with_logits_loss(tn_tensor *weight, tn_reduction reduction,
+    tn_tensor *pos_weight, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_bce_with_logits_loss(...) TNI_CALL(tn_nn_bce_with_logits_loss, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_bce_with_logits_loss_self {
+    tn_module base;
+    tn_nn_bce_with_logits_loss_args o;
+    tn_tensor *weight;
+    tn_tensor *pos_weight;
+} tn_nn_bce_with_logits_loss_self;
+
+typedef struct tn_nn_bce_with_logits_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+} tn_nn_bce_with_logits_loss_forward_args;
+TN_API tn_tensor *tn_nn_bce_with_logits_loss_forward_at(const char *file, int line,
+    const tn_nn_bce_with_logits_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_bce_with_logits_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_bce_with_logits_loss_forward(module_, input_, ...) \
+    TNI_CALL(tn_nn_bce_with_logits_loss_forward, .module = module_, .input = input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel.
+ * input (N, C) or (N, C, L) -> the same   tn_nn_batch_norm1d(64) */
+typedef struct tn_nn_batch_norm1d_args {
+    double eps;
+    tn_maybe momentum;
+    bool affine, track_running_stats, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_features;
+} tn_nn_batch_norm1d_args;
+TN_API tn_module *tn_nn_batch_norm1d_at(const char *file, int line,
+    const tn_nn_batch_norm1d_args *args);
+TN_API tn_module *tnp_nn_batch_norm1d(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_batch_norm1d(...) TNI_CALL(tn_nn_batch_norm1d, .eps = 1e-05, \
+    .momentum = TN_SOME(0.1), .affine = true, .track_running_stats = true, .bias = true, \
+    .num_features = __VA_ARGS__)
+#endif
+typedef struct tn_nn_batch_norm1d_self {
+    tn_module base;
+    tn_nn_batch_norm1d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+    tn_tensor *running_mean;
+    tn_tensor *running_var;
+    tn_tensor *num_batches_tracked;
+} tn_nn_batch_norm1d_self;
+typedef struct tn_nn_batch_norm1d_forward_args {
+    tn_tensor *input;
+} tn_nn_batch_norm1d_forward_args;
+#define tn_nn_batch_norm1d_forward(module, input) tn_forward(module, input)
+
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, over a batch of images.
+ * input (N, C, H, W) -> the same   tn_nn_batch_norm2d(64, .momentum = TN_SOME(0.01)) */
+typedef struct tn_nn_batch_norm2d_args {
+    double eps;
+    tn_maybe momentum;
+    bool affine, track_running_stats, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_features;
+} tn_nn_batch_norm2d_args;
+TN_API tn_module *tn_nn_batch_norm2d_at(const char *file, int line,
+    const tn_nn_batch_norm2d_args *args);
+TN_API tn_module *tnp_nn_batch_norm2d(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_batch_norm2d(...) TNI_CALL(tn_nn_batch_norm2d, .eps = 1e-05, \
+    .momentum = TN_SOME(0.1), .affine = true, .track_running_stats = true, .bias = true, \
+    .num_features = __VA_ARGS__)
+#endif
+typedef struct tn_nn_batch_norm2d_self {
+    tn_module base;
+    tn_nn_batch_norm2d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+    tn_tensor *running_mean;
+    tn_tensor *running_var;
+    tn_tensor *num_batches_tracked;
+} tn_nn_batch_norm2d_self;
+typedef struct tn_nn_batch_norm2d_forward_args {
+    tn_tensor *input;
+} tn_nn_batch_norm2d_forward_args;
+#define tn_nn_batch_norm2d_forward(module, input) tn_forward(module, input)
+
+/* Normalises each sample over its last dimensions.
+ * input (*, normalized_shape) -> the same   tn_nn_layer_norm(TN_DIMS(64)) */
+typedef struct tn_nn_layer_norm_args {
+    double eps;
+    bool elementwise_affine, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints normalized_shape;
+} tn_nn_layer_norm_args;
+TN_API tn_module *tn_nn_layer_norm_at(const char *file, int line,
+    const tn_nn_layer_norm_args *args);
+TN_API tn_module *tnp_nn_layer_norm(tn_ints normalized_shape, double eps, bool elementwise_affine,
+    bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_layer_norm(...) TNI_CALL(tn_nn_layer_norm, .eps = 1e-05, \
+    .elementwise_affine = true, .bias = true, .normalized_shape = __VA_ARGS__)
+#endif
+typedef struct tn_nn_layer_norm_self {
+    tn_module base;
+    tn_nn_layer_norm_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_layer_norm_self;
+typedef struct tn_nn_layer_norm_forward_args {
+    tn_tensor *input;
+} tn_nn_layer_norm_forward_args;
+#define tn_nn_layer_norm_forward(module, input) tn_forward(module, input)
+
+/* Long short-term memory, num_layers deep.
+ * input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * directions, N, hidden_size)
+ * -> output (T, N, directions * hidden_size), h_n, c_n   tn_nn_lstm(10, 20, .num_layers = 2) */
+typedef struct tn_nn_lstm_args {
+    int64_t num_layers;
+    bool bias, batch_first;
+    double dropout;
+    bool bidirectional;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t input_size, hidden_size;
+} tn_nn_lstm_args;
+TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_args *args);
+TN_API tn_module *tnp_nn_lstm(int64_t input_size, int64_t hidden_size, int64_t num_layers,
+    bool bias, bool batch_first, double dropout, bool bidirectional, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_lstm(input_size_, ...) TNI_CALL(tn_nn_lstm, .num_layers = 1, .bias = true, \
+    .input_size = input_size_, .hidden_size = __VA_ARGS__)
+#endif
+typedef struct tn_nn_lstm_self {
+    tn_module base;
+    tn_nn_lstm_args o;
+} tn_nn_lstm_self;
+
+typedef struct tn_output_h_n_c_n {
+    tn_tensor *output, *h_n, *c_n;
+} tn_output_h_n_c_n;
+typedef struct tn_nn_lstm_forward_args {
+    tn_tensor *h, *c;
+    tn_module *module;
+    tn_tensor *input;
+} tn_nn_lstm_forward_args;
+TN_API tn_output_h_n_c_n tn_nn_lstm_forward_at(const char *file, int line,
+    const tn_nn_lstm_forward_args *args);
+TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input, tn_tensor *h,
+    tn_tensor *c);
+#ifndef __cplusplus
+#define tn_nn_lstm_forward(module_, ...) TNI_CALL(tn_nn_lstm_forward, .module = module_, \
+    .input = __VA_ARGS__)
+#endif
+
+/* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps);
+ * weight_decay is added to g. amsgrad: the largest v so far.   tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
+typedef struct tn_optim_adam_args {
+    double lr;
+    tn_floats betas;
+    double eps, weight_decay;
+    bool amsgrad, maximize;
+    tn_tensors params;
+} tn_optim_adam_args;
+TN_API tn_optimizer *tn_optim_adam_at(const char *file, int line, const tn_optim_adam_args *args);
+TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, tn_floats betas, double eps,
+    double weight_decay, bool amsgrad, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_adam(...) TNI_CALL(tn_optim_adam, .lr = 0.001, .betas = TN_FLOATS(0.9, 0.999), \
+    .eps = 1e-08, .params = __VA_ARGS__)
+#endif
+
+/* Adam, with the weights decayed by themselves: p *= 1 - lr * weight_decay.
+ * tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1) */
+typedef struct tn_optim_adamw_args {
+    double lr;
+    tn_floats betas;
+    double eps, weight_decay;
+    bool amsgrad, maximize;
+    tn_tensors params;
+} tn_optim_adamw_args;
+TN_API tn_optimizer *tn_optim_adamw_at(const char *file, int line, const tn_optim_adamw_args *args);
+TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats betas, double eps,
+    double weight_decay, bool amsgrad, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_adamw(...) TNI_CALL(tn_optim_adamw, .lr = 0.001, .betas = TN_FLOATS(0.9, 0.999), \
+    .eps = 1e-08, .weight_decay = 0.01, .params = __VA_ARGS__)
+#endif
+
+/* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr * (nesterov ? g + momentum * b : b).
+ * tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9) */
+typedef struct tn_optim_sgd_args {
+    double lr, momentum, dampening, weight_decay;
+    bool nesterov, maximize;
+    tn_tensors params;
+} tn_optim_sgd_args;
+TN_API tn_optimizer *tn_optim_sgd_at(const char *file, int line, const tn_optim_sgd_args *args);
+TN_API tn_optimizer *tnp_optim_sgd(tn_tensors params, double lr, double momentum, double dampening,
+    double weight_decay, bool nesterov, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_sgd(...) TNI_CALL(tn_optim_sgd, .lr = 0.001, .params = __VA_ARGS__)
+#endif
+
+TNI_EXTERN_C_END
+
+#ifdef __cplusplus
+TNI_NAMESPACE_BEGIN
+struct tn_module_list { /* {a, b}: taken by the constructor */
+    tn_modules value;
+    tn_module_list(tn_modules l) : value(l) {}
+    tn_module_list(std::initializer_list<tn_module *> l) : value(tn_modules_of(l.begin(), (int64_t)l.size())) {}
+};
+inline tn_module *tn_nn_relu(bool inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_relu_args a = {inplace, dtype, device, 0};
+    return tn_nn_relu_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_leaky_relu(double negative_slope = 0.01, bool inplace = false,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_leaky_relu_args a = {negative_slope, inplace, dtype, device, 0};
+    return tn_nn_leaky_relu_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_gelu(tn_approximate approximate = TN_APPROXIMATE_NONE,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_gelu_args a = {approximate, dtype, device, 0};
+    return tn_nn_gelu_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_silu(bool inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_silu_args a = {inplace, dtype, device, 0};
+    return tn_nn_silu_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_sigmoid(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_sigmoid_args a = {dtype, device, 0};
+    return tn_nn_sigmoid_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_tanh(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_tanh_args a = {dtype, device, 0};
+    return tn_nn_tanh_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_softplus(double beta = 1, double threshold = 20,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_softplus_args a = {beta, threshold, dtype, device, 0};
+    return tn_nn_softplus_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_softsign(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_softsign_args a = {dtype, device, 0};
+    return tn_nn_softsign_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_softmax(int64_t dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_softmax_args a = {dim, dtype, device, 0};
+    return tn_nn_softmax_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_log_softmax(int64_t dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_log_softmax_args a = {dim, dtype, device, 0};
+    return tn_nn_log_softmax_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_multihead_attention(int64_t embed_dim, int64_t num_heads,
+    double dropout = 0, bool bias = true, bool batch_first = false, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_multihead_attention_args a = {dropout, bias, batch_first, dtype, device, embed_dim,
+        num_heads};
+    return tn_nn_multihead_attention_at(at.file, at.line, &a);
+}
+inline tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward(tn_module *module,
+    tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_tensor *key_padding_mask = nullptr,
+    bool need_weights = true, tn_tensor *attn_mask = nullptr, bool average_attn_weights = true,
+    tn_site at = tn_site::here()) {
+    const tn_nn_multihead_attention_forward_args a = {key_padding_mask, need_weights, attn_mask,
+        average_attn_weights, module, query, key, value};
+    return tn_nn_multihead_attention_forward_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_sequential(tn_module_list modules, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_sequential_args a = {dtype, device, modules.value};
+    return tn_nn_sequential_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_module_list(tn_module_list modules, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_module_list_args a = {dtype, device, modules.value};
+    return tn_nn_module_list_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_conv2d(int64_t in_channels, int64_t out_channels, tn_dims kernel_size,
+    tn_dims stride = {1}, tn_dims padding = {0}, tn_dims dilation = {1}, int64_t groups = 1,
+    bool bias = true, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_conv2d_args a = {stride.value, padding.value, dilation.value, groups, bias,
+        padding_mode, dtype, device, in_channels, out_channels, kernel_size.value};
+    return tn_nn_conv2d_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_max_pool2d(tn_dims kernel_size, tn_dims stride = tn_dims(),
+    tn_dims padding = {0}, tn_dims dilation = {1}, bool return_indices = false,
+    bool ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_max_pool2d_args a = {stride.value, padding.value, dilation.value, return_indices,
+        ceil_mode, dtype, device, kernel_size.value};
+    return tn_nn_max_pool2d_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_avg_pool2d(tn_dims kernel_size, tn_dims stride = tn_dims(),
+    tn_dims padding = {0}, bool ceil_mode = false, bool count_include_pad = true,
+    int64_t divisor_override = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_avg_pool2d_args a = {stride.value, padding.value, ceil_mode, count_include_pad,
+        divisor_override, dtype, device, kernel_size.value};
+    return tn_nn_avg_pool2d_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_adaptive_avg_pool2d(tn_dims output_size, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size.value};
+    return tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_linear(int64_t in_features, int64_t out_features, bool bias = true,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_linear_args a = {bias, dtype, device, in_features, out_features};
+    return tn_nn_linear_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
+    int64_t padding_idx = TN_NONE, bool scale_grad_by_freq = false, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_embedding_args a = {padding_idx, scale_grad_by_freq, dtype, device, num_embeddings,
+        embedding_dim};
+    return tn_nn_embedding_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_dropout(double p = 0.5, bool inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_dropout_args a = {p, inplace, dtype, device, 0};
+    return tn_nn_dropout_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_identity(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_identity_args a = {dtype, device, 0};
+    return tn_nn_identity_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_flatten(int64_t start_dim = 1, int64_t end_dim = -1,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_flatten_args a = {start_dim, end_dim, dtype, device, 0};
+    return tn_nn_flatten_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_cross_entropy_loss(tn_tensor *weight = nullptr,
+    int64_t ignore_index = -100, tn_reduction reduction = TN_REDUCTION_MEAN,
+    double label_smoothing = 0, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_cross_entropy_loss_args a = {weight, ignore_index, reduction, label_smoothing,
+        dtype, device, 0};
+    return tn_nn_cross_entropy_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nn_cross_entropy_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target, tn_site at = tn_site::here()) {
+    const tn_nn_cross_entropy_loss_forward_args a = {module, input, target};
+    return tn_nn_cross_entropy_loss_forward_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_nll_loss(tn_tensor *weight = nullptr, int64_t ignore_index = -100,
+    tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_nll_loss_args a = {weight, ignore_index, reduction, dtype, device, 0};
+    return tn_nn_nll_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nn_nll_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target,
+    tn_site at = tn_site::here()) {
+    const tn_nn_nll_loss_forward_args a = {module, input, target};
+    return tn_nn_nll_loss_forward_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_mse_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_mse_loss_args a = {reduction, dtype, device, 0};
+    return tn_nn_mse_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nn_mse_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target,
+    tn_site at = tn_site::here()) {
+    const tn_nn_mse_loss_forward_args a = {module, input, target};
+    return tn_nn_mse_loss_forward_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_l1_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_l1_loss_args a = {reduction, dtype, device, 0};
+    return tn_nn_l1_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nn_l1_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target,
+    tn_site at = tn_site::here()) {
+    const tn_nn_l1_loss_forward_args a = {module, input, target};
+    return tn_nn_l1_loss_forward_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_bce_loss(tn_tensor *weight = nullptr,
+    tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_bce_loss_args a = {weight, reduction, dtype, device, 0};
+    return tn_nn_bce_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nn_bce_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target,
+    tn_site at = tn_site::here()) {
+    const tn_nn_bce_loss_forward_args a = {module, input, target};
+    return tn_nn_bce_loss_forward_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_bce_with_logits_loss(tn_tensor *weight = nullptr,
+    tn_reduction reduction = TN_REDUCTION_MEAN, tn_tensor *pos_weight = nullptr,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_bce_with_logits_loss_args a = {weight, reduction, pos_weight, dtype, device, 0};
+    return tn_nn_bce_with_logits_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nn_bce_with_logits_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target, tn_site at = tn_site::here()) {
+    const tn_nn_bce_with_logits_loss_forward_args a = {module, input, target};
+    return tn_nn_bce_with_logits_loss_forward_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_batch_norm1d(int64_t num_features, double eps = 1e-05,
+    tn_maybe momentum = TN_SOME(0.1), bool affine = true, bool track_running_stats = true,
+    bool bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_batch_norm1d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_batch_norm1d_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_batch_norm2d(int64_t num_features, double eps = 1e-05,
+    tn_maybe momentum = TN_SOME(0.1), bool affine = true, bool track_running_stats = true,
+    bool bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_batch_norm2d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_batch_norm2d_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_layer_norm(tn_dims normalized_shape, double eps = 1e-05,
+    bool elementwise_affine = true, bool bias = true, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_layer_norm_args a = {eps, elementwise_affine, bias, dtype, device,
+        normalized_shape.value};
+    return tn_nn_layer_norm_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_lstm(int64_t input_size, int64_t hidden_size, int64_t num_layers = 1,
+    bool bias = true, bool batch_first = false, double dropout = 0, bool bidirectional = false,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_lstm_args a = {num_layers, bias, batch_first, dropout, bidirectional, dtype,
+        device, input_size, hidden_size};
+    return tn_nn_lstm_at(at.file, at.line, &a);
+}
+inline tn_output_h_n_c_n tn_nn_lstm_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *h = nullptr, tn_tensor *c = nullptr, tn_site at = tn_site::here()) {
+    const tn_nn_lstm_forward_args a = {h, c, module, input};
+    return tn_nn_lstm_forward_at(at.file, at.line, &a);
+}
+inline tn_optimizer *tn_optim_adam(tn_tensor_list params, double lr = 0.001,
+    tn_doubles betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
+    bool amsgrad = false, bool maximize = false, tn_site at = tn_site::here()) {
+    const tn_optim_adam_args a = {lr, betas.value, eps, weight_decay, amsgrad, maximize,
+        params.value};
+    return tn_optim_adam_at(at.file, at.line, &a);
+}
+inline tn_optimizer *tn_optim_adamw(tn_tensor_list params, double lr = 0.001,
+    tn_doubles betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0.01,
+    bool amsgrad = false, bool maximize = false, tn_site at = tn_site::here()) {
+    const tn_optim_adamw_args a = {lr, betas.value, eps, weight_decay, amsgrad, maximize,
+        params.value};
+    return tn_optim_adamw_at(at.file, at.line, &a);
+}
+inline tn_optimizer *tn_optim_sgd(tn_tensor_list params, double lr = 0.001, double momentum = 0,
+    double dampening = 0, double weight_decay = 0, bool nesterov = false, bool maximize = false,
+    tn_site at = tn_site::here()) {
+    const tn_optim_sgd_args a = {lr, momentum, dampening, weight_decay, nesterov, maximize,
+        params.value};
+    return tn_optim_sgd_at(at.file, at.line, &a);
+}
+#if __cplusplus >= 202002L
+struct tn_nn_relu_options {
+    bool inplace = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_relu(tn_nn_relu_options o, tn_site at = tn_site::here()) {
+    const tn_nn_relu_args a = {o.inplace, o.dtype, o.device, 0};
+    return tn_nn_relu_at(at.file, at.line, &a);
+}
+struct tn_nn_leaky_relu_options {
+    double negative_slope = 0.01;
+    bool inplace = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_leaky_relu(tn_nn_leaky_relu_options o, tn_site at = tn_site::here()) {
+    const tn_nn_leaky_relu_args a = {o.negative_slope, o.inplace, o.dtype, o.device, 0};
+    return tn_nn_leaky_relu_at(at.file, at.line, &a);
+}
+struct tn_nn_gelu_options {
+    tn_approximate approximate = TN_APPROXIMATE_NONE;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_gelu(tn_nn_gelu_options o, tn_site at = tn_site::here()) {
+    const tn_nn_gelu_args a = {o.approximate, o.dtype, o.device, 0};
+    return tn_nn_gelu_at(at.file, at.line, &a);
+}
+struct tn_nn_silu_options {
+    bool inplace = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_silu(tn_nn_silu_options o, tn_site at = tn_site::here()) {
+    const tn_nn_silu_args a = {o.inplace, o.dtype, o.device, 0};
+    return tn_nn_silu_at(at.file, at.line, &a);
+}
+struct tn_nn_sigmoid_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_sigmoid(tn_nn_sigmoid_options o, tn_site at = tn_site::here()) {
+    const tn_nn_sigmoid_args a = {o.dtype, o.device, 0};
+    return tn_nn_sigmoid_at(at.file, at.line, &a);
+}
+struct tn_nn_tanh_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_tanh(tn_nn_tanh_options o, tn_site at = tn_site::here()) {
+    const tn_nn_tanh_args a = {o.dtype, o.device, 0};
+    return tn_nn_tanh_at(at.file, at.line, &a);
+}
+struct tn_nn_softplus_options {
+    double beta = 1;
+    double threshold = 20;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_softplus(tn_nn_softplus_options o, tn_site at = tn_site::here()) {
+    const tn_nn_softplus_args a = {o.beta, o.threshold, o.dtype, o.device, 0};
+    return tn_nn_softplus_at(at.file, at.line, &a);
+}
+struct tn_nn_softsign_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_softsign(tn_nn_softsign_options o, tn_site at = tn_site::here()) {
+    const tn_nn_softsign_args a = {o.dtype, o.device, 0};
+    return tn_nn_softsign_at(at.file, at.line, &a);
+}
+struct tn_nn_softmax_options {
+    int64_t dim = TN_NONE;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_softmax(tn_nn_softmax_options o, tn_site at = tn_site::here()) {
+    const tn_nn_softmax_args a = {o.dim, o.dtype, o.device, 0};
+    return tn_nn_softmax_at(at.file, at.line, &a);
+}
+struct tn_nn_log_softmax_options {
+    int64_t dim = TN_NONE;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_log_softmax(tn_nn_log_softmax_options o, tn_site at = tn_site::here()) {
+    const tn_nn_log_softmax_args a = {o.dim, o.dtype, o.device, 0};
+    return tn_nn_log_softmax_at(at.file, at.line, &a);
+}
+struct tn_nn_multihead_attention_options {
+    double dropout = 0;
+    bool bias = true;
+    bool batch_first = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_multihead_attention(int64_t embed_dim, int64_t num_heads,
+    tn_nn_multihead_attention_options o, tn_site at = tn_site::here()) {
+    const tn_nn_multihead_attention_args a = {o.dropout, o.bias, o.batch_first, o.dtype, o.device,
+        embed_dim, num_heads};
+    return tn_nn_multihead_attention_at(at.file, at.line, &a);
+}
+struct tn_nn_multihead_attention_forward_options {
+    tn_tensor *key_padding_mask = nullptr;
+    bool need_weights = true;
+    tn_tensor *attn_mask = nullptr;
+    bool average_attn_weights = true;
+};
+inline tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward(tn_module *module,
+    tn_tensor *query, tn_tensor *key, tn_tensor *value,
+    tn_nn_multihead_attention_forward_options o, tn_site at = tn_site::here()) {
+    const tn_nn_multihead_attention_forward_args a = {o.key_padding_mask, o.need_weights,
+        o.attn_mask, o.average_attn_weights, module, query, key, value};
+    return tn_nn_multihead_attention_forward_at(at.file, at.line, &a);
+}
+struct tn_nn_sequential_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_sequential(tn_module_list modules, tn_nn_sequential_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_sequential_args a = {o.dtype, o.device, modules.value};
+    return tn_nn_sequential_at(at.file, at.line, &a);
+}
+struct tn_nn_module_list_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_module_list(tn_module_list modules, tn_nn_module_list_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_module_list_args a = {o.dtype, o.device, modules.value};
+    return tn_nn_module_list_at(at.file, at.line, &a);
+}
+struct tn_nn_conv2d_options {
+    tn_dims stride = {1};
+    tn_dims padding = {0};
+    tn_dims dilation = {1};
+    int64_t groups = 1;
+    bool bias = true;
+    tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_conv2d(int64_t in_channels, int64_t out_channels, tn_dims kernel_size,
+    tn_nn_conv2d_options o, tn_site at = tn_site::here()) {
+    const tn_nn_conv2d_args a = {o.stride.value, o.padding.value, o.dilation.value, o.groups,
+        o.bias, o.padding_mode, o.dtype, o.device, in_channels, out_channels, kernel_size.value};
+    return tn_nn_conv2d_at(at.file, at.line, &a);
+}
+struct tn_nn_max_pool2d_options {
+    tn_dims stride = tn_dims();
+    tn_dims padding = {0};
+    tn_dims dilation = {1};
+    bool return_indices = false;
+    bool ceil_mode = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_max_pool2d(tn_dims kernel_size, tn_nn_max_pool2d_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_max_pool2d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+        o.return_indices, o.ceil_mode, o.dtype, o.device, kernel_size.value};
+    return tn_nn_max_pool2d_at(at.file, at.line, &a);
+}
+struct tn_nn_avg_pool2d_options {
+    tn_dims stride = tn_dims();
+    tn_dims padding = {0};
+    bool ceil_mode = false;
+    bool count_include_pad = true;
+    int64_t divisor_override = TN_NONE;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_avg_pool2d(tn_dims kernel_size, tn_nn_avg_pool2d_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_avg_pool2d_args a = {o.stride.value, o.padding.value, o.ceil_mode,
+        o.count_include_pad, o.divisor_override, o.dtype, o.device, kernel_size.value};
+    return tn_nn_avg_pool2d_at(at.file, at.line, &a);
+}
+struct tn_nn_adaptive_avg_pool2d_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_adaptive_avg_pool2d(tn_dims output_size,
+    tn_nn_adaptive_avg_pool2d_options o, tn_site at = tn_site::here()) {
+    const tn_nn_adaptive_avg_pool2d_args a = {o.dtype, o.device, output_size.value};
+    return tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a);
+}
+struct tn_nn_linear_options {
+    bool bias = true;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_linear(int64_t in_features, int64_t out_features, tn_nn_linear_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_linear_args a = {o.bias, o.dtype, o.device, in_features, out_features};
+    return tn_nn_linear_at(at.file, at.line, &a);
+}
+struct tn_nn_embedding_options {
+    int64_t padding_idx = TN_NONE;
+    bool scale_grad_by_freq = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
+    tn_nn_embedding_options o, tn_site at = tn_site::here()) {
+    const tn_nn_embedding_args a = {o.padding_idx, o.scale_grad_by_freq, o.dtype, o.device,
+        num_embeddings, embedding_dim};
+    return tn_nn_embedding_at(at.file, at.line, &a);
+}
+struct tn_nn_dropout_options {
+    double p = 0.5;
+    bool inplace = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_dropout(tn_nn_dropout_options o, tn_site at = tn_site::here()) {
+    const tn_nn_dropout_args a = {o.p, o.inplace, o.dtype, o.device, 0};
+    return tn_nn_dropout_at(at.file, at.line, &a);
+}
+struct tn_nn_identity_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_identity(tn_nn_identity_options o, tn_site at = tn_site::here()) {
+    const tn_nn_identity_args a = {o.dtype, o.device, 0};
+    return tn_nn_identity_at(at.file, at.line, &a);
+}
+struct tn_nn_flatten_options {
+    int64_t start_dim = 1;
+    int64_t end_dim = -1;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_flatten(tn_nn_flatten_options o, tn_site at = tn_site::here()) {
+    const tn_nn_flatten_args a = {o.start_dim, o.end_dim, o.dtype, o.device, 0};
+    return tn_nn_flatten_at(at.file, at.line, &a);
+}
+struct tn_nn_cross_entropy_loss_options {
+    tn_tensor *weight = nullptr;
+    int64_t ignore_index = -100;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    double label_smoothing = 0;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_cross_entropy_loss(tn_nn_cross_entropy_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_cross_entropy_loss_args a = {o.weight, o.ignore_index, o.reduction,
+        o.label_smoothing, o.dtype, o.device, 0};
+    return tn_nn_cross_entropy_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_nll_loss_options {
+    tn_tensor *weight = nullptr;
+    int64_t ignore_index = -100;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_nll_loss(tn_nn_nll_loss_options o, tn_site at = tn_site::here()) {
+    const tn_nn_nll_loss_args a = {o.weight, o.ignore_index, o.reduction, o.dtype, o.device, 0};
+    return tn_nn_nll_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_mse_loss_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_mse_loss(tn_nn_mse_loss_options o, tn_site at = tn_site::here()) {
+    const tn_nn_mse_loss_args a = {o.reduction, o.dtype, o.device, 0};
+    return tn_nn_mse_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_l1_loss_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_l1_loss(tn_nn_l1_loss_options o, tn_site at = tn_site::here()) {
+    const tn_nn_l1_loss_args a = {o.reduction, o.dtype, o.device, 0};
+    return tn_nn_l1_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_bce_loss_options {
+    tn_tensor *weight = nullptr;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_bce_loss(tn_nn_bce_loss_options o, tn_site at = tn_site::here()) {
+    const tn_nn_bce_loss_args a = {o.weight, o.reduction, o.dtype, o.device, 0};
+    return tn_nn_bce_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_bce_with_logits_loss_options {
+    tn_tensor *weight = nullptr;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_tensor *pos_weight = nullptr;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_bce_with_logits_loss(tn_nn_bce_with_logits_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_bce_with_logits_loss_args a = {o.weight, o.reduction, o.pos_weight, o.dtype,
+        o.device, 0};
+    return tn_nn_bce_with_logits_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_batch_norm1d_options {
+    double eps = 1e-05;
+    tn_maybe momentum = TN_SOME(0.1);
+    bool affine = true;
+    bool track_running_stats = true;
+    bool bias = true;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_batch_norm1d(int64_t num_features, tn_nn_batch_norm1d_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_batch_norm1d_args a = {o.eps, o.momentum, o.affine, o.track_running_stats, o.bias,
+        o.dtype, o.device, num_features};
+    return tn_nn_batch_norm1d_at(at.file, at.line, &a);
+}
+struct tn_nn_batch_norm2d_options {
+    double eps = 1e-05;
+    tn_maybe momentum = TN_SOME(0.1);
+    bool affine = true;
+    bool track_running_stats = true;
+    bool bias = true;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_batch_norm2d(int64_t num_features, tn_nn_batch_norm2d_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_batch_norm2d_args a = {o.eps, o.momentum, o.affine, o.track_running_stats, o.bias,
+        o.dtype, o.device, num_features};
+    return tn_nn_batch_norm2d_at(at.file, at.line, &a);
+}
+struct tn_nn_layer_norm_options {
+    double eps = 1e-05;
+    bool elementwise_affine = true;
+    bool bias = true;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_layer_norm(tn_dims normalized_shape, tn_nn_layer_norm_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_layer_norm_args a = {o.eps, o.elementwise_affine, o.bias, o.dtype, o.device,
+        normalized_shape.value};
+    return tn_nn_layer_norm_at(at.file, at.line, &a);
+}
+struct tn_nn_lstm_options {
+    int64_t num_layers = 1;
+    bool bias = true;
+    bool batch_first = false;
+    double dropout = 0;
+    bool bidirectional = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_lstm(int64_t input_size, int64_t hidden_size, tn_nn_lstm_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_lstm_args a = {o.num_layers, o.bias, o.batch_first, o.dropout, o.bidirectional,
+        o.dtype, o.device, input_size, hidden_size};
+    return tn_nn_lstm_at(at.file, at.line, &a);
+}
+struct tn_nn_lstm_forward_options {
+    tn_tensor *h = nullptr;
+    tn_tensor *c = nullptr;
+};
+inline tn_output_h_n_c_n tn_nn_lstm_forward(tn_module *module, tn_tensor *input,
+    tn_nn_lstm_forward_options o, tn_site at = tn_site::here()) {
+    const tn_nn_lstm_forward_args a = {o.h, o.c, module, input};
+    return tn_nn_lstm_forward_at(at.file, at.line, &a);
+}
+struct tn_optim_adam_options {
+    double lr = 0.001;
+    tn_doubles betas = {0.9, 0.999};
+    double eps = 1e-08;
+    double weight_decay = 0;
+    bool amsgrad = false;
+    bool maximize = false;
+};
+inline tn_optimizer *tn_optim_adam(tn_tensor_list params, tn_optim_adam_options o,
+    tn_site at = tn_site::here()) {
+    const tn_optim_adam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad,
+        o.maximize, params.value};
+    return tn_optim_adam_at(at.file, at.line, &a);
+}
+struct tn_optim_adamw_options {
+    double lr = 0.001;
+    tn_doubles betas = {0.9, 0.999};
+    double eps = 1e-08;
+    double weight_decay = 0.01;
+    bool amsgrad = false;
+    bool maximize = false;
+};
+inline tn_optimizer *tn_optim_adamw(tn_tensor_list params, tn_optim_adamw_options o,
+    tn_site at = tn_site::here()) {
+    const tn_optim_adamw_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad,
+        o.maximize, params.value};
+    return tn_optim_adamw_at(at.file, at.line, &a);
+}
+struct tn_optim_sgd_options {
+    double lr = 0.001;
+    double momentum = 0;
+    double dampening = 0;
+    double weight_decay = 0;
+    bool nesterov = false;
+    bool maximize = false;
+};
+inline tn_optimizer *tn_optim_sgd(tn_tensor_list params, tn_optim_sgd_options o,
+    tn_site at = tn_site::here()) {
+    const tn_optim_sgd_args a = {o.lr, o.momentum, o.dampening, o.weight_decay, o.nesterov,
+        o.maximize, params.value};
+    return tn_optim_sgd_at(at.file, at.line, &a);
+}
+#endif
+TNI_NAMESPACE_END
+#endif
+
+
+/* src/api/data.h */
+/* data.h - data sets and batches: over memory and IDX files, shuffled as torch shuffles, read ahead by threads.
+ *
+ *     tn_loader *loader = tn_loader_new(dataset, .batch_size = 64, .shuffle = true, .workers = 2);
+ *     tn_batch b;
+ *     for (int epoch = 0; epoch < 5; epoch++)
+ *         while (tn_loader_next(loader, &b)) { ... b.field[0], b.field[1] ... }
+ *
+ * For a seed the order is torch.utils.data.DataLoader's, and the generator is left in the state in which torch leaves
+ * it; both are the same for any number of workers. */
+
+TNI_EXTERN_C_BEGIN
+
+/* --- data sets ------------------------------------------------------------------------------------------------- */
+
+enum { TN_MAX_FIELDS = 4 };
+
+/* One field of an item: an image, a label. */
+typedef struct tn_field {
+    tn_dtype dtype;
+    int ndim;
+    int64_t size[TN_MAX_DIMS];
+} tn_field;
+
+/* A set of `size` items. get writes item number `index`, the elements of each field row-major, to to[0..nfields-1];
+ * it is called from several threads at once and must not change the set. false with an error set. */
+typedef struct tn_dataset tn_dataset;
+struct tn_dataset {
+    int64_t size;
+    int nfields;
+    tn_field field[TN_MAX_FIELDS];
+    bool (*get)(const tn_dataset *d, int64_t index, void *const *to);
+    void (*destroy)(tn_dataset *d); /* releases user; not d; may be NULL */
+    void *user;
+    int32_t count; /* owners */
+};
+
+/* A set of one's own: copies `like` (count is set). NULL on error; like->destroy is called then, too. */
+TN_API tn_dataset *tn_dataset_new(const tn_dataset *like);
+TN_API tn_dataset *tn_dataset_hold(tn_dataset *d);
+TN_API void tn_dataset_free(tn_dataset *d);
+
+/* Item i is row i of each tensor (torch's TensorDataset). Holds the tensors, which are on the CPU. */
+TN_API tn_dataset *tn_dataset_tensors(tn_tensors tensors);
+/* Images u8 (N, H, W) or (N, C, H, W) as float32 (C, H, W): (v / 255 - mean) / std, as torchvision's ToTensor and
+ * Normalize; labels: integers (N), as int64. Holds the tensors. std 0 is an error. */
+TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, double mean, double std);
+/* The same from two IDX files. */
+TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean, double std);
+/* Items from..to-1 of d, which it takes. */
+TN_API tn_dataset *tn_dataset_slice(tn_dataset *d, int64_t from, int64_t to);
+
+/* --- the loader ----------------------------------------------------------------------------------------------------- */
+
+typedef struct tn_loader tn_loader;
+typedef struct tn_loader_args {
+    int64_t batch_size;
+    bool shuffle, drop_last;
+    int32_t workers;           /* threads that read ahead; 0: none */
+    int32_t prefetch;          /* batches a worker is ahead */
+    tn_generator *generator;   /* NULL: the default one, as torch */
+    tn_dataset *dataset;       /* required; the loader takes it, also when it fails */
+} tn_loader_args;
+TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args *args);
+#ifndef __cplusplus
+#define tn_loader_new(...)                                                                                   \
+    TNI_CALL_AS(tn_loader_at, tn_loader_args, .batch_size = 1, .prefetch = 2, .dataset = __VA_ARGS__)
+#endif
+TN_API void tn_loader_free(tn_loader *l);
+TN_API int64_t tn_loader_batches(const tn_loader *l); /* in an epoch */
+TN_API tn_dataset *tn_loader_dataset(const tn_loader *l);
+
+/* A batch: tensors of the current scope, (n, sizes of the field). Their memory is the loader's and is used again once
+ * they are gone. */
+typedef struct tn_batch {
+    tn_tensor *field[TN_MAX_FIELDS];
+    int nfields;
+    int64_t n;     /* items */
+    int64_t index; /* of the batch in the epoch */
+} tn_batch;
+/* The next batch; the first call begins an epoch and draws its order. false at the end of the epoch (the next call
+ * begins another), and on error: ask tn_ok(). */
+TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch *batch);
+#define tn_loader_next(l, batch) tn_loader_next_at(__FILE__, __LINE__, l, batch)
+/* Leaves the epoch early; the next call of tn_loader_next begins another. */
+TN_API void tn_loader_stop(tn_loader *l);
+
+TNI_EXTERN_C_END
+
+/* src/api/train.h */
+/* train.h - checkpoints, and a training loop that reports to a callback.
+ *
+ * A checkpoint is one safetensors file, version 1, which later versions load for ever:
+ *   model.<name>                  the state dict
+ *   optimizer.state.<i>.<name>, optimizer.group.<g>.<option>     see tn_optimizer_state_dict
+ *   schedule.count (i64), schedule.initial (f64, groups)
+ *   rng.cpu                       u8 (5056): torch.get_rng_state's bytes
+ *   train.<name>                  numbers of the program: 0-dim f64 (train.epoch: epochs done)
+ * with the notes "format" = "tensor.h checkpoint" and "version" = "1". */
+
+TNI_EXTERN_C_BEGIN
+
+/* --- checkpoints ----------------------------------------------------------------------------------------------- */
+
+typedef struct tn_named_number {
+    const char *name;
+    double value;
+} tn_named_number;
+
+/* What belongs together; NULL members are left out (when saving) or left as they are (when loading). */
+typedef struct tn_state {
+    tn_module *model;
+    tn_optimizer *optimizer;
+    tn_schedule *schedule;
+    tn_generator *generator;
+    tn_named_number *numbers; /* train.<name>; loading fills the values, NaN for those that the file lacks */
+    int64_t nnumbers;
+} tn_state;
+/* Saved atomically. Loading is all or nothing: a file that lacks a part asked for, or does not fit, changes nothing.
+ * Resuming from it gives the same bits as never having stopped. */
+TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path, const tn_state *state);
+TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path, const tn_state *state);
+#define tn_checkpoint_save(path, state) tn_checkpoint_save_at(__FILE__, __LINE__, path, state)
+#define tn_checkpoint_load(path, state) tn_checkpoint_load_at(__FILE__, __LINE__, path, state)
+
+/* --- training ---------------------------------------------------------------------------------------------------- */
+
+typedef enum tn_event {
+    TN_EVENT_BEGIN = 1,  /* before the first epoch; epoch: the first one */
+    TN_EVENT_EPOCH,      /* an epoch begins */
+    TN_EVENT_STEP,       /* a step was made */
+    TN_EVENT_TRAINED,    /* the epoch's steps are done */
+    TN_EVENT_EVALUATE,   /* a batch of the test set was evaluated */
+    TN_EVENT_EPOCH_END,  /* evaluated, schedule moved */
+    TN_EVENT_SAVED,      /* the checkpoint is written */
+    TN_EVENT_END
+} tn_event;
+
+/* What a callback sees. loss and accuracy are means over the items so far in this epoch (training) or over the test
+ * set (EVALUATE, EPOCH_END); accuracy is NaN where the target is no class. */
+typedef struct tn_progress {
+    tn_event event;
+    int64_t epoch, epochs;    /* from 0 */
+    int64_t step, steps;      /* done, in this epoch */
+    int64_t items;            /* done, in this epoch */
+    double batch_loss;        /* of the last step */
+    double loss, accuracy;    /* training */
+    double test_loss, test_accuracy;
+    double seconds, rate;     /* since the epoch began; items a second */
+    double remaining;         /* seconds to the end of the epoch, estimated */
+    double lr;
+} tn_progress;
+
+/* The loss of a batch, a scalar tensor that needs a gradient; *output (may be set) is what accuracy is counted from:
+ * (n, classes), against field[1] of the batch. */
+typedef tn_tensor *(*tn_batch_loss)(tn_module *model, const tn_batch *batch, tn_tensor **output, void *user);
+
+typedef struct tn_train_args {
+    tn_module *loss;          /* (input, target) -> loss; NULL: CrossEntropyLoss */
+    tn_batch_loss batch_loss; /* instead of `loss`, for anything else */
+    tn_schedule *schedule;    /* moved once an epoch */
+    tn_loader *test;          /* evaluated after each epoch */
+    int64_t epochs;
+    double clip_norm;         /* 0: gradients are not clipped */
+    const char *checkpoint;   /* saved after each epoch */
+    bool resume;              /* begins from `checkpoint` where it exists */
+    bool (*on)(const tn_progress *progress, void *user); /* false: stops after this event, which is no error */
+    void *user;
+    tn_module *model;         /* required: all are borrowed */
+    tn_optimizer *optimizer;
+    tn_loader *loader;
+} tn_train_args;
+/* Trains; false with an error set. Leaves the model in training mode. */
+TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
+#ifndef __cplusplus
+#define tn_train(model_, optimizer_, ...)                                                                    \
+    TNI_CALL_AS(tn_train_at, tn_train_args, .epochs = 1, .model = model_, .optimizer = optimizer_, .loader = __VA_ARGS__)
+#endif
+/* Mean loss and accuracy over a loader, in eval mode, without recording; either pointer may be NULL. */
+TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, double *mean_loss, double *accuracy);
+
+TNI_EXTERN_C_END
+
+#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
+TNI_EXTERN_C_BEGIN
+TN_API const char tn_nn_layout_186cbfe562d4;
+#if defined(__GNUC__)
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_186cbfe562d4;
+#endif
+TNI_EXTERN_C_END
+#endif
+
+#endif /* TN_TENSOR_NN_H */
+
+#if defined(TENSOR_NN_IMPLEMENTATION) && !defined(TNI_NN_IMPLEMENTED)
+#define TNI_NN_IMPLEMENTED
+#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
+const char tn_nn_layout_186cbfe562d4 = 1;
+#endif
+
+/* src/tensor_nn.c */
+/* tensor_nn.c - the root of tensor_nn.h: modules, optimizers, data, training on the public part of
+ * tensor.h. It compiles alone, and tools/amalgamate packs it into tensor_nn.h, which includes tensor.h.
+ * A new file gets its line here. */
+
+
+/* src/nn/memory.c */
+/* memory.c - growing text, pointer maps: what the tree needs of memory, on tn_alloc. */
+
+/* src/nn/nn.h */
+/* nn.h (room) - the module tree's private part. Sees the public chapters alone. */
+
+
+/* src/nn/parts.h */
+/* parts.h - the small texts of a module row: parts, shapes that are taken, what is printed. Libc only: the generator
+ * reads them, too.
+ *
+ *   parts   part {';' part}
+ *   part    [param|buffer|transient] name [:dtype] (sizes) [if expr]
+ *           [param|buffer|transient] name = option            the tensor that was given as this option
+ *           child name = Class([name =] expr, ..) [if expr]
+ *   sizes   [item {, item}]      item: expr, or the name of an int list, which stands for all its numbers
+ *   expr    c-like over options, integers, None, True, False: ?: || && == != < <= > >= + - * / % ! - ( ) name name[expr]
+ *           / and % round down as Python's; None is false and equal to itself only
+ *   takes   input {';' input}    input: name(item {, item}), item: expr, _ any size, * any number of sizes */
+
+/* A stretch of somebody else's text. */
+typedef struct tni_span {
+    const char *at;
+    int n;
+} tni_span;
+
+enum { TNI_SPAN_PARAM = 1, TNI_SPAN_BUFFER, TNI_SPAN_TRANSIENT, TNI_SPAN_CHILD }; /* as tn_part_kind */
+
+typedef struct tni_part_text {
+    int kind;
+    tni_span name, dtype, type; /* dtype: n = 0 where none; type: class of a child */
+    tni_span items;             /* between the parentheses */
+    tni_span condition;         /* n = 0: always */
+    tni_span given;             /* n > 0: name of an option that is the tensor; no items then */
+} tni_part_text;
+
+/* Reads the next part and moves *at behind it. 1: read; 0: the end; -1: *error says what is wrong at *at. */
+TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error);
+/* Cuts the next item off a list, at commas outside of parentheses and brackets; false at the end. An item is trimmed. */
+TN_PRIV bool tni_item_next(tni_span *list, tni_span *item);
+/* Splits "name = expr" (not "=="); name->n = 0 when there is none. */
+TN_PRIV void tni_item_split(tni_span item, tni_span *name, tni_span *value);
+TN_PRIV bool tni_span_is(tni_span s, const char *text);
+TN_PRIV bool tni_span_is_name(tni_span s);
+
+/* The value of an expression or an option. Floats may be passed on, not calculated with. */
+enum { TNI_FIGURE_NONE = 0, TNI_FIGURE_INT, TNI_FIGURE_FLOAT };
+typedef struct tni_figure {
+    int kind;
+    int64_t value;
+    double real;
+} tni_figure;
+/* Looks an option up: index -1 for a plain name. false: there is none, or it is not a number. */
+typedef bool (*tni_lookup)(void *user, tni_span name, int64_t index, tni_figure *to);
+/* false: *error says why (a fixed text). */
+TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_figure *to, const char **error);
+TN_PRIV bool tni_figure_true(tni_figure v);
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- rows ------------------------------------------------------------------------------------------------ */
+
+/* A built-in module; stands below its functions. The generator reads these lines. */
+#define TN_MODULE(name_, schema_, ...)                                                                       \
+    TNI_ROW_BEGIN                                                                                            \
+    TN_PRIV_DECLARE(tn_mgen, tni_mgen_##name_);                                                              \
+    TN_PRIV_DECLARE(tn_mrow, tni_module_##name_);                                                            \
+    TNI_PRIVATE_BEGIN                                                                                        \
+    TN_PRIV_DEFINE(tn_mrow, tni_module_##name_) = {.name = #name_, .schema = schema_,                        \
+        .gen = &tni_mgen_##name_, .size = sizeof(tn_nn_##name_##_self), __VA_ARGS__};                        \
+    TNI_PRIVATE_END TNI_ROW_END
+
+/* All built-in rows, NULL at the end (generated). */
+TN_PRIV const tn_mrow *const *tni_mrows(void);
+
+/* --- memory ------------------------------------------------------------------------------------------------ */
+
+/* Bytes that grow. All functions do nothing once `failed` (an error is set then). */
+typedef struct tni_buffer {
+    char *at;
+    int64_t n, room;
+    bool failed;
+} tni_buffer;
+TN_PRIV void *tni_buffer_add(tni_buffer *b, const void *from, int64_t bytes); /* where they lie now; NULL on failure */
+TN_PRIV void tni_buffer_text(tni_buffer *b, const char *format, ...) TNI_PRINTF(2, 3); /* without the NUL */
+TN_PRIV void tni_buffer_free(tni_buffer *b);
+/* A copy of n characters with a NUL; freed with its strlen + 1. */
+TN_PRIV char *tni_text_copy(const char *text, size_t n);
+TN_PRIV void tni_text_free(char *text);
+
+/* Pointers with a pointer each. */
+typedef struct tni_map {
+    const void **key;
+    void **value;
+    int64_t n, room; /* room: a power of two, or 0 */
+} tni_map;
+TN_PRIV void **tni_map_at(tni_map *m, const void *key, bool *fresh); /* place of its value; NULL without memory */
+TN_PRIV void **tni_map_find(const tni_map *m, const void *key);      /* NULL when there is none */
+TN_PRIV void tni_map_free(tni_map *m);
+
+/* --- making -------------------------------------------------------------------------------------------------- */
+
+/* Sets an error at the place of the outermost call in progress; returns false. */
+TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) TNI_PRINTF(2, 3);
+
+/* A link of the chain whose text is a class name: constructors, load, to. */
+typedef struct tni_step {
+    tn_path path;
+    const char *type;
+} tni_step;
+TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char *type);
+TN_PRIV void tni_step_end(tni_step *s);
+
+TN_PRIV const tn_mgen *tni_mgen_of(const tn_mrow *row); /* its own, or the registry's; NULL: made by calls only */
+TN_PRIV const tn_gen *tni_call_of(const tn_module *m);  /* never NULL */
+TN_PRIV void *tni_options(const tn_module *m);           /* the struct `o`; NULL when there is none */
+TN_PRIV const tn_param *tni_option(const tn_module *m, const char *name);
+TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index, tni_figure *to); /* a tni_lookup */
+/* The list of an int-list option, by name; false when it is not one. */
+TN_PRIV bool tni_option_ints(const tn_module *m, tni_span name, tn_ints *to);
+/* Sizes of a list of items; -1 for _; *star: before which size * stands, -1: nowhere. false with an error that quotes
+ * `what`. */
+TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n, int *star);
+/* Makes the parts of row->parts. */
+TN_PRIV bool tni_parts_make(tn_module *m);
+/* Compiles row->takes into m->expect. */
+TN_PRIV bool tni_expect_make(tn_module *m);
+TN_PRIV bool tni_expect_copy(tn_module *to, const tn_module *from);
+TN_PRIV void tni_expect_free(tn_module *m);
+TN_PRIV void tni_hooks_free(tn_module *m);
+TN_PRIV tn_dtype tni_dtype_option(const tn_module *m);
+TN_PRIV tn_device_id tni_device_option(const tn_module *m);
+/* An argument struct of any row. */
+typedef union tni_args {
+    double align;
+    void *align_pointer;
+    int64_t align_int;
+    char at[TNI_ARGS_BYTES];
+} tni_args;
+/* A part without a value, registered; `field` as in tn_part_tensor. NULL with an error set. */
+TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name, void **field);
+
+/* --- loading -------------------------------------------------------------------------------------------------- */
+
+/* New data for tensors of a tree, prepared (all that can fail) and then exchanged, or dropped. Zero at first. */
+typedef struct tni_plan {
+    tni_buffer swaps;
+} tni_plan;
+TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n, bool strict);
+TN_PRIV void tni_plan_end(tni_plan *plan, bool commit);
+
+/* --- tree ---------------------------------------------------------------------------------------------------- */
+
+TN_PRIV void **tni_part_place(const tn_module *m, int i); /* where the pointer of part i lives */
+/* All tensors of the tree, each once, under its first name. */
+TN_PRIV tn_named_list tni_module_tensors(const tn_module *m);
+TN_PRIV bool tni_tree_contains(const tn_module *root, const tn_module *m);
+/* Path of m below root, "" for root itself; false when it is not there. */
+TN_PRIV bool tni_tree_path(const tn_module *root, const tn_module *m, char *to, size_t room);
+
+/* Calls a child in a forward: as tn_forward, in f's chain. */
+TNI_INLINE tn_tensor *tni_forward_child(tn_mframe *f, tn_module *child, tn_tensor *x) {
+    return tn_forward_at(f->path.file, f->path.line, child, x);
+}
+
+/* "(*, 4)" / "float32 (2, 3)" into text; returns text. */
+TN_PRIV const char *tni_nn_shape_text(char *text, size_t room, const tn_tensor *t);
+
+/* Initial values of Linear and the convolutions; bias may be NULL. */
+TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias);
+
+/* Python's repr of a float. */
+TN_PRIV void tni_float_text(char *text, size_t room, double v);
+
+#include <stdlib.h>
+
+/* --- buffers ----------------------------------------------------------------------------------------------- */
+
+static bool buffer_reserve(tni_buffer *b, int64_t bytes) {
+    int64_t room = b->room ? b->room : 256;
+    char *at;
+    if (b->failed) return false;
+    if (bytes > INT64_MAX / 4 - b->n) {
+        tni_nn_error(TN_MEMORY, "a text of more than 2^61 bytes");
+        return !(b->failed = true);
+    }
+    while (room < b->n + bytes) room *= 2;
+    if (room == b->room) return true;
+    at = (char *)tn_alloc((size_t)room);
+    if (!at) return !(b->failed = true);
+    if (b->n) memcpy(at, b->at, (size_t)b->n);
+    if (b->at) tn_alloc_free(b->at, (size_t)b->room);
+    b->at = at;
+    b->room = room;
+    return true;
+}
+
+TN_PRIV void *tni_buffer_add(tni_buffer *b, const void *from, int64_t bytes) {
+    char *to;
+    if (!buffer_reserve(b, bytes)) return NULL;
+    to = b->at + b->n;
+    if (bytes) memcpy(to, from, (size_t)bytes);
+    b->n += bytes;
+    return to;
+}
+
+TN_PRIV void tni_buffer_text(tni_buffer *b, const char *format, ...) {
+    va_list list, again;
+    int n;
+    va_start(list, format);
+    va_copy(again, list);
+    n = vsnprintf(NULL, 0, format, list);
+    if (n >= 0 && buffer_reserve(b, (int64_t)n + 1)) {
+        vsnprintf(b->at + b->n, (size_t)n + 1, format, again);
+        b->n += n;
+    }
+    va_end(again);
+    va_end(list);
+}
+
+TN_PRIV void tni_buffer_free(tni_buffer *b) {
+    if (b->at) tn_alloc_free(b->at, (size_t)b->room);
+    memset(b, 0, sizeof *b);
+}
+
+TN_PRIV char *tni_text_copy(const char *text, size_t n) {
+    char *to = (char *)tn_alloc(n + 1);
+    if (!to) return NULL;
+    if (n) memcpy(to, text, n);
+    to[n] = 0;
+    return to;
+}
+TN_PRIV void tni_text_free(char *text) {
+    if (text) tn_alloc_free(text, strlen(text) + 1);
+}
+
+/* --- maps: open addressing, at most half full ---------------------------------------------------------------- */
+
+static int64_t map_slot(const tni_map *m, const void *key) {
+    uint64_t h = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
+    int64_t i = (int64_t)(h >> 20) & (m->room - 1);
+    while (m->key[i] && m->key[i] != key) i = (i + 1) & (m->room - 1);
+    return i;
+}
+
+static bool map_grow(tni_map *m) {
+    tni_map next = {NULL, NULL, m->n, m->room ? 2 * m->room : 64};
+    size_t bytes = (size_t)next.room * sizeof(void *);
+    next.key = (const void **)tn_alloc(bytes);
+    next.value = (void **)tn_alloc(bytes);
+    if (!next.key || !next.value) {
+        tni_map_free(&next);
+        return false;
+    }
+    memset(next.key, 0, bytes);
+    for (int64_t i = 0; i < m->room; i++) {
+        if (!m->key[i]) continue;
+        int64_t to = map_slot(&next, m->key[i]);
+        next.key[to] = m->key[i];
+        next.value[to] = m->value[i];
+    }
+    tni_map_free(m);
+    *m = next;
+    return true;
+}
+
+TN_PRIV void **tni_map_at(tni_map *m, const void *key, bool *fresh) {
+    int64_t i;
+    if (2 * (m->n + 1) > m->room && !map_grow(m)) return NULL;
+    i = map_slot(m, key);
+    *fresh = !m->key[i];
+    if (*fresh) {
+        m->key[i] = key;
+        m->value[i] = NULL;
+        m->n++;
+    }
+    return &m->value[i];
+}
+
+TN_PRIV void **tni_map_find(const tni_map *m, const void *key) {
+    int64_t i;
+    if (!m->room) return NULL;
+    i = map_slot(m, key);
+    return m->key[i] ? &m->value[i] : NULL;
+}
+
+TN_PRIV void tni_map_free(tni_map *m) {
+    size_t bytes = (size_t)m->room * sizeof(void *);
+    if (m->key) tn_alloc_free((void *)m->key, bytes);
+    if (m->value) tn_alloc_free(m->value, bytes);
+    memset(m, 0, sizeof *m);
+}
+
+/* src/nn/text.c */
+/* text.c - a module as torch prints it. */
+
+#include <stdlib.h>
+
+/* The shortest decimal that reads back as v, in Python's spelling: 0.1, 1e-05, 3.0. */
+TN_PRIV void tni_float_text(char *text, size_t room, double v) {
+    char digits[40], *e, *c;
+    int precision = 1, exponent, count;
+    if (v != v || v - v != 0) {
+        snprintf(text, room, "%s", v != v ? "nan" : v > 0 ? "inf" : "-inf");
+        return;
+    }
+    do snprintf(digits, sizeof digits, "%.*e", precision - 1, v);
+    while (strtod(digits, NULL) != v && precision++ < 17);
+    for (c = digits; *c; c++) /* a host's locale may write a comma */
+        if (*c == ',') *c = '.';
+    e = strchr(digits, 'e');
+    exponent = atoi(e + 1);
+    count = precision - 1;
+    if (exponent < -4 || exponent >= 16) {
+        snprintf(text, room, "%.*se%s%02d", (int)(e - digits), digits, exponent < 0 ? "-" : "+", abs(exponent));
+        return;
+    }
+    count -= exponent;
+    snprintf(text, room, "%.*f", count > 1 ? count : 1, v);
+    for (c = text; *c; c++)
+        if (*c == ',') *c = '.';
+}
+
+/* --- options ------------------------------------------------------------------------------------------------ */
+
+/* An item of a row's `repr`: [?]name[[count]][=]['] */
+typedef struct repr_item {
+    tni_span name;
+    bool unless_default, named, quoted, tuple;
+    int count; /* of a tuple; 0: as many as there are */
+} repr_item;
+
+static bool repr_item_next(tni_span *list, repr_item *t) {
+    tni_span s;
+    if (!tni_item_next(list, &s)) return false;
+    memset(t, 0, sizeof *t);
+    t->unless_default = s.at[0] == '?';
+    s.at += t->unless_default;
+    s.n -= t->unless_default;
+    for (; s.n > 0; s.n--) {
+        char last = s.at[s.n - 1];
+        if (last == '=') t->named = true;
+        else if (last == '\'') t->quoted = true;
+        else if (last == ']') t->tuple = true;
+        else if (last >= '0' && last <= '9' && t->tuple) t->count = last - '0';
+        else if (last != '[') break;
+    }
+    t->name = s;
+    return true;
+}
+
+static void repr_int(tni_buffer *b, int64_t v) {
+    if (v == TN_NONE) tni_buffer_text(b, "None");
+    else tni_buffer_text(b, "%lld", (long long)v);
+}
+
+static void repr_float(tni_buffer *b, double v) {
+    char text[48];
+    tni_float_text(text, sizeof text, v);
+    tni_buffer_text(b, "%s", text);
+}
+
+static void repr_ints(tni_buffer *b, tn_ints list, const repr_item *t) {
+    int64_t n = t->count ? t->count : list.n;
+    if (list.n < 0) {
+        tni_buffer_text(b, "None");
+    } else if (list.n == 1 && !t->tuple) {
+        repr_int(b, list.at[0]);
+    } else {
+        for (int64_t i = 0; i < n; i++) {
+            tni_buffer_text(b, "%s", i ? ", " : "(");
+            repr_int(b, list.at[list.n == 1 ? 0 : i]);
+        }
+        tni_buffer_text(b, n == 0 ? "()" : n == 1 ? ",)" : ")");
+    }
+}
+
+static void repr_maybe(tni_buffer *b, const tn_param *p, const char *at) {
+    tn_maybe v = {0, TN_GIVEN};
+    if (p->flags & TN_P_MAYBE) memcpy(&v, at, sizeof v);
+    else memcpy(&v.value, at, sizeof v.value);
+    if (v.given == TN_GIVEN) repr_float(b, v.value);
+    else tni_buffer_text(b, "None");
+}
+
+static void repr_small(tni_buffer *b, const tn_param *p, const char *at, const char *quote) {
+    int32_t v;
+    memcpy(&v, at, sizeof v);
+    if (v == 0) tni_buffer_text(b, "None");
+    else if (p->type == TN_T_ENUM) tni_buffer_text(b, "%s%s%s", quote, p->words[v - 1], quote);
+    else if (p->type == TN_T_DTYPE) tni_buffer_text(b, "torch.%s", tn_dtype_name((tn_dtype)v));
+    else tni_buffer_text(b, "%s", tn_device_name(v));
+}
+
+static void repr_value(tni_buffer *b, const tn_module *m, const tn_param *p, const repr_item *t) {
+    const char *at = (const char *)tni_options(m) + p->offset;
+    int64_t v;
+    tn_ints list;
+    const char *string;
+    switch (p->type) {
+    case TN_T_INT:
+        memcpy(&v, at, sizeof v);
+        repr_int(b, v);
+        break;
+    case TN_T_BOOL: tni_buffer_text(b, *(const bool *)at ? "True" : "False"); break;
+    case TN_T_FLOAT:
+    case TN_T_SCALAR: repr_maybe(b, p, at); break;
+    case TN_T_INTS:
+        memcpy(&list, at, sizeof list);
+        repr_ints(b, list, t);
+        break;
+    case TN_T_STRING:
+        memcpy(&string, at, sizeof string);
+        tni_buffer_text(b, string ? "'%s'" : "None", string ? string : "");
+        break;
+    case TN_T_ENUM:
+    case TN_T_DTYPE:
+    case TN_T_DEVICE: repr_small(b, p, at, t->quoted ? "'" : ""); break;
+    default: tni_buffer_text(b, "..."); break;
+    }
+}
+
+static bool repr_list_same(tn_ints a, tn_ints b) {
+    int64_t n = a.n > b.n ? a.n : b.n;
+    if (a.n < 0 || b.n < 0) return a.n == b.n;
+    for (int64_t i = 0; i < n; i++) /* one number stands for all */
+        if ((a.n != 1 && i >= a.n) || (b.n != 1 && i >= b.n) || a.at[a.n == 1 ? 0 : i] != b.at[b.n == 1 ? 0 : i])
+            return false;
+    return true;
+}
+
+static bool repr_is_default(const tn_module *m, const tn_param *p) {
+    const char *at = (const char *)tni_options(m) + p->offset;
+    const char *usual = (const char *)m->gen->make->defaults + p->offset;
+    tn_maybe a, b;
+    tn_ints x, y;
+    switch (p->type) {
+    case TN_T_BOOL: return *(const bool *)at == *(const bool *)usual;
+    case TN_T_ENUM:
+    case TN_T_DTYPE:
+    case TN_T_DEVICE: return memcmp(at, usual, sizeof(int32_t)) == 0;
+    case TN_T_FLOAT:
+        if (!(p->flags & TN_P_MAYBE)) return memcmp(at, usual, sizeof(double)) == 0;
+        memcpy(&a, at, sizeof a);
+        memcpy(&b, usual, sizeof b);
+        return a.given == b.given && (a.given != TN_GIVEN || memcmp(&a.value, &b.value, sizeof(double)) == 0);
+    case TN_T_INTS:
+        memcpy(&x, at, sizeof x);
+        memcpy(&y, usual, sizeof y);
+        return repr_list_same(x, y);
+    default: return memcmp(at, usual, sizeof(void *)) == 0; /* an int, a double, a pointer */
+    }
+}
+
+static void repr_options(tni_buffer *b, const tn_module *m) {
+    tni_span list = {m->row->repr, m->row->repr ? (int)strlen(m->row->repr) : 0};
+    repr_item t;
+    bool first = true;
+    if (!m->gen || !m->gen->make) return;
+    while (repr_item_next(&list, &t)) {
+        const tn_gen *gen = m->gen->make;
+        const tn_param *p = NULL;
+        for (int i = 0; i < gen->nparam && !p; i++)
+            if (tni_span_is(t.name, gen->param[i].name)) p = &gen->param[i];
+        if (!p || (t.unless_default && repr_is_default(m, p))) continue;
+        tni_buffer_text(b, "%s", first ? "" : ", ");
+        if (t.named) tni_buffer_text(b, "%s=", p->name);
+        repr_value(b, m, p, &t);
+        first = false;
+    }
+}
+
+/* --- the tree ------------------------------------------------------------------------------------------------- */
+
+static void repr_module(tni_buffer *b, const tn_module *m, int indent);
+
+static void repr_child(tni_buffer *b, const tn_module *m, int i, int indent) {
+    const tn_module *child = tn_part_child_of(m, i);
+    if (child) repr_module(b, child, indent);
+    else tni_buffer_text(b, "None");
+}
+
+static int repr_next_child(const tn_module *m, int i) {
+    while (i < m->nparts && m->part[i].kind != TN_CHILD) i++;
+    return i;
+}
+
+/* The number of children from i on that print the same; *one gets the text. */
+static int repr_equal(const tn_module *m, int i, int indent, tni_buffer *one, int *last) {
+    int n = 1;
+    repr_child(one, m, i, indent);
+    *last = i;
+    for (int k = repr_next_child(m, i + 1); k < m->nparts && !one->failed; k = repr_next_child(m, k + 1), n++) {
+        tni_buffer other = {NULL, 0, 0, false};
+        bool same;
+        repr_child(&other, m, k, indent);
+        if (other.failed) one->failed = true;
+        same = !other.failed && other.n == one->n && memcmp(other.at, one->at, (size_t)one->n) == 0;
+        tni_buffer_free(&other);
+        if (!same) break;
+        *last = k;
+    }
+    return n;
+}
+
+static void repr_children(tni_buffer *b, const tn_module *m, int indent) {
+    bool list = m->row->repr && strcmp(m->row->repr, "[]") == 0;
+    for (int i = repr_next_child(m, 0), last; i < m->nparts && !b->failed; i = repr_next_child(m, last + 1)) {
+        tni_buffer one = {NULL, 0, 0, false};
+        int n = 1;
+        last = i;
+        tni_buffer_text(b, "%*s(%s", 2 * indent, "", m->part[i].name);
+        if (list) n = repr_equal(m, i, indent, &one, &last);
+        if (n > 1) tni_buffer_text(b, "-%s): %d x ", m->part[last].name, n);
+        else tni_buffer_text(b, "): ");
+        if (list && one.n) tni_buffer_add(b, one.at, one.n);
+        else repr_child(b, m, i, indent);
+        if (one.failed) b->failed = true;
+        tni_buffer_text(b, "\n");
+        tni_buffer_free(&one);
+    }
+}
+
+static void repr_module(tni_buffer *b, const tn_module *m, int indent) {
+    bool children = repr_next_child(m, 0) < m->nparts;
+    tni_buffer_text(b, "%s(", m->type);
+    if (!children) {
+        repr_options(b, m);
+    } else {
+        int64_t before = b->n;
+        tni_buffer_text(b, "\n%*s", 2 * (indent + 1), "");
+        int64_t start = b->n;
+        repr_options(b, m);
+        if (b->n == start) b->n = before;
+        tni_buffer_text(b, "\n");
+        repr_children(b, m, indent + 1);
+        tni_buffer_text(b, "%*s", 2 * indent, "");
+    }
+    tni_buffer_text(b, ")");
+}
+
+TN_API char *tn_module_text(const tn_module *m) {
+    tni_buffer b = {NULL, 0, 0, false};
+    char *text = NULL;
+    if (!tn_ok()) return NULL;
+    if (!m) return tni_nn_error(TN_INVALID, "module is NULL"), (char *)NULL;
+    repr_module(&b, m, 0);
+    if (!b.failed) text = tni_text_copy(b.at, (size_t)b.n);
+    tni_buffer_free(&b);
+    return text;
+}
+
+TN_API bool tn_module_print(const tn_module *m) {
+    char *text = tn_module_text(m);
+    bool ok = text && puts(text) >= 0;
+    if (text && !ok) tni_nn_error(TN_FILE, "stdout cannot be written");
+    tni_text_free(text);
+    return ok;
+}
+
+/* src/nn/parts.c */
+/* parts.c - reader of the texts of module rows, and the calculator of their expressions. */
+
+#include <string.h>
+
+/* --- words ----------------------------------------------------------------------------------------------- */
+
+static bool parts_space(char c) { return c == ' ' || c == '\n' || c == '\t'; }
+static bool parts_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool parts_digit(char c) { return c >= '0' && c <= '9'; }
+
+static tni_span parts_trim(tni_span s) {
+    while (s.n > 0 && parts_space(s.at[0])) s.at++, s.n--;
+    while (s.n > 0 && parts_space(s.at[s.n - 1])) s.n--;
+    return s;
+}
+
+TN_PRIV bool tni_span_is(tni_span s, const char *text) {
+    return (size_t)s.n == strlen(text) && memcmp(s.at, text, (size_t)s.n) == 0;
+}
+
+TN_PRIV bool tni_span_is_name(tni_span s) {
+    for (int i = 0; i < s.n; i++)
+        if (!parts_letter(s.at[i]) && !(i > 0 && parts_digit(s.at[i]))) return false;
+    return s.n > 0;
+}
+
+TN_PRIV bool tni_item_next(tni_span *list, tni_span *item) {
+    tni_span rest = parts_trim(*list);
+    int depth = 0, i = 0;
+    if (rest.n == 0) return false;
+    for (; i < rest.n && (depth > 0 || rest.at[i] != ','); i++)
+        depth += (rest.at[i] == '(' || rest.at[i] == '[') - (rest.at[i] == ')' || rest.at[i] == ']');
+    item->at = rest.at;
+    item->n = i;
+    *item = parts_trim(*item);
+    list->at = rest.at + i + (i < rest.n);
+    list->n = rest.n - i - (i < rest.n);
+    return true;
+}
+
+TN_PRIV void tni_item_split(tni_span item, tni_span *name, tni_span *value) {
+    name->at = item.at;
+    name->n = 0;
+    *value = item;
+    for (int i = 0; i < item.n; i++) {
+        if (item.at[i] != '=') continue;
+        tni_span left = {item.at, i};
+        left = parts_trim(left);
+        if (!tni_span_is_name(left) || (i + 1 < item.n && item.at[i + 1] == '=')) return;
+        *name = left;
+        value->at = item.at + i + 1;
+        value->n = item.n - i - 1;
+        *value = parts_trim(*value);
+        return;
+    }
+}
+
+/* --- parts ------------------------------------------------------------------------------------------------- */
+
+static const char *parts_skip(const char *at) {
+    while (parts_space(*at)) at++;
+    return at;
+}
+
+static tni_span parts_word(const char **at) {
+    tni_span w = {parts_skip(*at), 0};
+    while (parts_letter(w.at[w.n]) || (w.n > 0 && parts_digit(w.at[w.n]))) w.n++;
+    *at = w.at + w.n;
+    return w;
+}
+
+/* What stands between "(" at *at and its ")". */
+static bool parts_inside(const char **at, tni_span *inside) {
+    const char *start = parts_skip(*at), *end = start;
+    int depth = 0;
+    if (*start != '(') return false;
+    do depth += (*end == '(') - (*end == ')');
+    while (*end++ && depth > 0);
+    if (depth > 0) return false;
+    inside->at = start + 1;
+    inside->n = (int)(end - start) - 2;
+    *at = end;
+    return true;
+}
+
+static int parts_bad(const char **error, const char *what) {
+    *error = what;
+    return -1;
+}
+
+/* [kind] name: a kind is only a kind where a name follows, so a part may be called `buffer`. */
+static void parts_head(const char **at, tni_part_text *p) {
+    static const char *const kinds[] = {"param", "buffer", "transient", "child"};
+    p->kind = TNI_SPAN_PARAM;
+    p->name = parts_word(at);
+    for (int k = 0; k < 4; k++) {
+        const char *next = *at;
+        tni_span name = parts_word(&next);
+        if (!tni_span_is(p->name, kinds[k]) || name.n == 0) continue;
+        p->kind = k + 1;
+        p->name = name;
+        *at = next;
+        return;
+    }
+}
+
+static int parts_end(const char **at, const char **error) {
+    *at = parts_skip(*at);
+    if (**at && **at != ';') return parts_bad(error, "';' is expected");
+    *at += **at == ';';
+    return 1;
+}
+
+TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error) {
+    memset(p, 0, sizeof *p);
+    *at = parts_skip(*at);
+    if (**at == 0) return 0;
+    parts_head(at, p);
+    if (p->name.n == 0) return parts_bad(error, "a name is expected");
+    *at = parts_skip(*at);
+    if (p->kind == TNI_SPAN_CHILD) {
+        if (**at != '=') return parts_bad(error, "'=' is expected after a child's name");
+        ++*at;
+        p->type = parts_word(at);
+        if (p->type.n == 0) return parts_bad(error, "a class name is expected");
+    } else if (**at == ':') {
+        ++*at;
+        p->dtype = parts_word(at);
+        if (p->dtype.n == 0) return parts_bad(error, "a dtype is expected");
+    } else if (**at == '=') {
+        ++*at;
+        p->given = parts_word(at);
+        if (p->given.n == 0) return parts_bad(error, "an option is expected after '='");
+        return parts_end(at, error);
+    }
+    if (!parts_inside(at, &p->items)) return parts_bad(error, "a list in parentheses is expected");
+    const char *next = *at;
+    if (tni_span_is(parts_word(&next), "if")) {
+        p->condition.at = *at = next;
+        while (**at && **at != ';') ++*at;
+        p->condition.n = (int)(*at - next);
+        p->condition = parts_trim(p->condition);
+        if (p->condition.n == 0) return parts_bad(error, "a condition is expected after if");
+    }
+    return parts_end(at, error);
+}
+
+/* --- expressions ------------------------------------------------------------------------------------------- */
+
+enum { PARTS_DEPTH = 48 };
+
+typedef struct parts_calc {
+    const char *at, *end, *error;
+    tni_lookup lookup;
+    void *user;
+    int depth;
+} parts_calc;
+
+static tni_figure parts_choice(parts_calc *c);
+
+static tni_figure parts_int(int64_t value) {
+    tni_figure v = {TNI_FIGURE_INT, value, 0};
+    return v;
+}
+static tni_figure parts_none(void) {
+    tni_figure v = {TNI_FIGURE_NONE, 0, 0};
+    return v;
+}
+static tni_figure parts_fail(parts_calc *c, const char *what) {
+    if (!c->error) c->error = what;
+    c->at = c->end;
+    return parts_none();
+}
+
+TN_PRIV bool tni_figure_true(tni_figure v) {
+    return v.kind == TNI_FIGURE_INT ? v.value != 0 : v.kind == TNI_FIGURE_FLOAT && v.real != 0;
+}
+
+static bool parts_sign(parts_calc *c, const char *sign) {
+    size_t n = strlen(sign);
+    while (c->at < c->end && parts_space(*c->at)) c->at++;
+    if ((size_t)(c->end - c->at) < n || memcmp(c->at, sign, n) != 0) return false;
+    c->at += n;
+    return true;
+}
+
+static tni_figure parts_digits(parts_calc *c) {
+    int64_t v = 0;
+    for (; c->at < c->end && parts_digit(*c->at); c->at++) {
+        if (v > (INT64_MAX - 9) / 10) return parts_fail(c, "a number is too large");
+        v = v * 10 + (*c->at - '0');
+    }
+    return parts_int(v);
+}
+
+static tni_figure parts_named(parts_calc *c) {
+    tni_span name = {c->at, 0};
+    tni_figure v = parts_none();
+    int64_t index = -1;
+    while (c->at < c->end && (parts_letter(*c->at) || parts_digit(*c->at))) c->at++;
+    name.n = (int)(c->at - name.at);
+    if (tni_span_is(name, "None")) return v;
+    if (tni_span_is(name, "True")) return parts_int(1);
+    if (tni_span_is(name, "False")) return parts_int(0);
+    if (parts_sign(c, "[")) {
+        tni_figure i = parts_choice(c);
+        if (i.kind != TNI_FIGURE_INT || i.value < 0) return parts_fail(c, "an index must be an integer");
+        if (!parts_sign(c, "]")) return parts_fail(c, "']' is expected");
+        index = i.value;
+    }
+    if (!c->lookup || !c->lookup(c->user, name, index, &v)) return parts_fail(c, "an unknown name, or no number");
+    return v;
+}
+
+static tni_figure parts_unary(parts_calc *c) {
+    tni_figure v;
+    if (c->depth >= PARTS_DEPTH) return parts_fail(c, "too deeply nested");
+    c->depth++;
+    if (parts_sign(c, "(")) {
+        v = parts_choice(c);
+        if (!parts_sign(c, ")")) v = parts_fail(c, "')' is expected");
+    } else if (parts_sign(c, "!")) {
+        v = parts_int(!tni_figure_true(parts_unary(c)));
+    } else if (parts_sign(c, "-")) {
+        v = parts_unary(c);
+        if (v.kind != TNI_FIGURE_INT || v.value == INT64_MIN) v = parts_fail(c, "- wants an integer");
+        v.value = -v.value;
+    } else if (c->at < c->end && parts_digit(*c->at)) {
+        v = parts_digits(c);
+    } else if (c->at < c->end && parts_letter(*c->at)) {
+        v = parts_named(c);
+    } else {
+        v = parts_fail(c, "a value is expected");
+    }
+    c->depth--;
+    return v;
+}
+
+static bool parts_mul(int64_t a, int64_t b, int64_t *to) {
+    if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a) : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
+        return false;
+    return *to = a * b, true;
+}
+
+/* Python's // and %: rounded down. */
+static tni_figure parts_divide(parts_calc *c, int64_t a, int64_t b, bool rest) {
+    if (b == 0) return parts_fail(c, "division by zero");
+    if (b == -1) return rest ? parts_int(0) : a == INT64_MIN ? parts_fail(c, "overflow") : parts_int(-a);
+    int64_t q = a / b - (a % b != 0 && (a % b < 0) != (b < 0));
+    return parts_int(rest ? a - q * b : q);
+}
+
+/* a op b, for integers; op is one of * / % + - */
+static tni_figure parts_op(parts_calc *c, char op, tni_figure a, tni_figure b) {
+    int64_t r = 0;
+    bool fits;
+    if (c->error) return parts_none();
+    if (a.kind != TNI_FIGURE_INT || b.kind != TNI_FIGURE_INT) return parts_fail(c, "arithmetic wants integers");
+    if (op == '/' || op == '%') return parts_divide(c, a.value, b.value, op == '%');
+    if (op == '*') fits = parts_mul(a.value, b.value, &r);
+    else if (op == '+') fits = b.value > 0 ? a.value <= INT64_MAX - b.value : a.value >= INT64_MIN - b.value;
+    else fits = b.value < 0 ? a.value <= INT64_MAX + b.value : a.value >= INT64_MIN + b.value;
+    if (!fits) return parts_fail(c, "overflow");
+    return parts_int(op == '*' ? r : op == '+' ? a.value + b.value : a.value - b.value);
+}
+
+static tni_figure parts_product(parts_calc *c) {
+    tni_figure v = parts_unary(c);
+    for (;;) {
+        char op = parts_sign(c, "*") ? '*' : parts_sign(c, "/") ? '/' : parts_sign(c, "%") ? '%' : 0;
+        if (!op) return v;
+        v = parts_op(c, op, v, parts_unary(c));
+    }
+}
+
+static tni_figure parts_sum(parts_calc *c) {
+    tni_figure v = parts_product(c);
+    for (;;) {
+        char op = parts_sign(c, "+") ? '+' : parts_sign(c, "-") ? '-' : 0;
+        if (!op) return v;
+        v = parts_op(c, op, v, parts_product(c));
+    }
+}
+
+static tni_figure parts_compare(parts_calc *c) {
+    static const char *const signs[] = {"==", "!=", "<=", ">=", "<", ">"};
+    tni_figure a = parts_sum(c), b;
+    int k = 0;
+    while (k < 6 && !parts_sign(c, signs[k])) k++;
+    if (k == 6) return a;
+    b = parts_sum(c);
+    if (a.kind == TNI_FIGURE_FLOAT || b.kind == TNI_FIGURE_FLOAT) {
+        double x = a.kind == TNI_FIGURE_FLOAT ? a.real : (double)a.value;
+        double y = b.kind == TNI_FIGURE_FLOAT ? b.real : (double)b.value;
+        bool both = a.kind != TNI_FIGURE_NONE && b.kind != TNI_FIGURE_NONE;
+        if (!both) return k < 2 ? parts_int(k == 1) : parts_fail(c, "None has no order");
+        return parts_int(k == 0 ? x == y : k == 1 ? x != y : k == 2 ? x <= y : k == 3 ? x >= y : k == 4 ? x < y : x > y);
+    }
+    if (k < 2) return parts_int((a.kind == b.kind && a.value == b.value) == (k == 0));
+    if (a.kind != b.kind || a.kind != TNI_FIGURE_INT) return parts_fail(c, "None has no order");
+    return parts_int(k == 2 ? a.value <= b.value : k == 3 ? a.value >= b.value : k == 4 ? a.value < b.value
+                                                                                        : a.value > b.value);
+}
+
+static tni_figure parts_and(parts_calc *c) {
+    tni_figure v = parts_compare(c);
+    while (parts_sign(c, "&&")) {
+        tni_figure w = parts_compare(c);
+        v = parts_int(tni_figure_true(v) && tni_figure_true(w));
+    }
+    return v;
+}
+
+static tni_figure parts_choice(parts_calc *c) { /* both sides are calculated: neither has an effect */
+    tni_figure v = parts_and(c), yes, no;
+    while (parts_sign(c, "||")) {
+        tni_figure w = parts_and(c);
+        v = parts_int(tni_figure_true(v) || tni_figure_true(w));
+    }
+    if (!parts_sign(c, "?")) return v;
+    if (c->depth++ >= PARTS_DEPTH) return parts_fail(c, "too deeply nested");
+    yes = parts_choice(c);
+    if (!parts_sign(c, ":")) return parts_fail(c, "':' is expected");
+    no = parts_choice(c);
+    c->depth--;
+    return tni_figure_true(v) ? yes : no;
+}
+
+TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_figure *to, const char **error) {
+    parts_calc c = {text.at, text.at + text.n, NULL, lookup, user, 0};
+    *to = parts_choice(&c);
+    while (c.at < c.end && parts_space(*c.at)) c.at++;
+    if (!c.error && c.at != c.end) c.error = "something follows the expression";
+    if (c.error) *error = c.error;
+    return !c.error;
+}
+
+/* src/nn/tree.c */
+/* tree.c - looking at a tree of modules: places of parts, paths, named lists. Knows no kind of module, only kinds of
+ * parts. */
+
+/* --- parts ----------------------------------------------------------------------------------------------- */
+
+TN_PRIV void **tni_part_place(const tn_module *m, int i) {
+    tn_part *p = &m->part[i];
+    return p->field ? (void **)(void *)((char *)(uintptr_t)m + p->field) : &p->at;
+}
+
+static bool tree_has(const tn_module *m, int i, bool child) {
+    return m && i >= 0 && i < m->nparts && (m->part[i].kind == TN_CHILD) == child;
+}
+TN_API tn_tensor *tn_part_tensor_of(const tn_module *m, int i) {
+    return tree_has(m, i, false) ? (tn_tensor *)*tni_part_place(m, i) : NULL;
+}
+TN_API tn_module *tn_part_child_of(const tn_module *m, int i) {
+    return tree_has(m, i, true) ? (tn_module *)*tni_part_place(m, i) : NULL;
+}
+
+/* --- paths ------------------------------------------------------------------------------------------------- */
+
+/* Depth first, without memory (it serves error messages): in a tree that shares much, the search is cut off after
+ * `*steps` modules. */
+static bool tree_find(const tn_module *root, const tn_module *m, char *to, size_t room, size_t at, int64_t *steps) {
+    if (root == m) {
+        if (to) to[at] = 0;
+        return true;
+    }
+    for (int i = 0; i < root->nparts && --*steps > 0; i++) {
+        const tn_module *child = tn_part_child_of(root, i);
+        size_t n = strlen(root->part[i].name), next = at + n + (at > 0);
+        if (!child || (to && next >= room)) continue;
+        if (to && at > 0) to[at] = '.';
+        if (to) memcpy(to + next - n, root->part[i].name, n);
+        if (tree_find(child, m, to, room, to ? next : 0, steps)) return true;
+    }
+    return false;
+}
+
+TN_PRIV bool tni_tree_path(const tn_module *root, const tn_module *m, char *to, size_t room) {
+    int64_t steps = 1000000;
+    if (tree_find(root, m, to, room, 0, &steps)) return true;
+    to[0] = 0;
+    return false;
+}
+
+/* --- visiting ---------------------------------------------------------------------------------------------- */
+
+/* A walk in torch's order: a module, then its children. `path` is the module's; `once`: a module is entered at its
+ * first place only. */
+typedef struct tree_walk {
+    bool (*visit)(struct tree_walk *w, tn_module *m);
+    tni_buffer path;
+    tni_map seen;
+    bool once;
+    void *user;
+} tree_walk;
+
+static bool tree_enter(tree_walk *w, tn_module *m) {
+    int64_t before = w->path.n;
+    if (w->once) {
+        bool fresh;
+        if (!tni_map_at(&w->seen, m, &fresh)) return false;
+        if (!fresh) return true;
+    }
+    if (!w->visit(w, m)) return false;
+    for (int i = 0; i < m->nparts; i++) {
+        tn_module *child = tn_part_child_of(m, i);
+        if (!child) continue;
+        tni_buffer_text(&w->path, "%s%s", before ? "." : "", m->part[i].name);
+        if (w->path.failed || !tree_enter(w, child)) return false;
+        w->path.n = before;
+    }
+    return true;
+}
+
+static bool tree_run(tree_walk *w, const tn_module *m) {
+    bool ok;
+    if (!tn_ok()) return false;
+    if (!m) return tni_nn_error(TN_INVALID, "module is NULL");
+    ok = tree_enter(w, (tn_module *)(uintptr_t)m);
+    tni_map_free(&w->seen);
+    tni_buffer_free(&w->path);
+    return ok;
+}
+
+static bool tree_is_not(tree_walk *w, tn_module *m) { return m != (tn_module *)w->user; }
+TN_PRIV bool tni_tree_contains(const tn_module *root, const tn_module *m) {
+    tree_walk w = {tree_is_not, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, (void *)(uintptr_t)m};
+    return !tree_run(&w, root); /* without memory: true, the safe answer */
+}
+
+typedef struct tree_visitor {
+    tn_module_visit visit;
+    void *user;
+} tree_visitor;
+static bool tree_call(tree_walk *w, tn_module *m) {
+    tree_visitor *v = (tree_visitor *)w->user;
+    if (!tni_buffer_add(&w->path, "", 1)) return false;
+    w->path.n--;
+    return v->visit(m, w->path.at, v->user);
+}
+TN_API bool tn_module_walk(tn_module *m, tn_module_visit visit, void *user) {
+    tree_visitor v = {visit, user};
+    tree_walk w = {tree_call, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, &v};
+    return tree_run(&w, m);
+}
+
+/* --- named lists ----------------------------------------------------------------------------------------------- */
+
+typedef struct tree_entry {
+    int64_t name; /* offset in names */
+    tn_tensor *tensor;
+} tree_entry;
+typedef struct tree_collect {
+    tni_buffer names, entries;
+    tni_map tensors; /* listed already */
+    unsigned kinds;  /* bit k: tn_part_kind k */
+    bool twice;
+} tree_collect;
+
+static bool tree_collect_one(tree_walk *w, tree_collect *c, const char *name, tn_tensor *t) {
+    tree_entry e = {c->names.n, t};
+    bool fresh = true;
+    if (!c->twice && !tni_map_at(&c->tensors, t, &fresh)) return false;
+    if (!fresh) return true;
+    tni_buffer_add(&c->names, w->path.at, w->path.n);
+    if (w->path.n) tni_buffer_add(&c->names, ".", 1);
+    tni_buffer_add(&c->names, name, (int64_t)strlen(name) + 1);
+    tni_buffer_add(&c->entries, &e, sizeof e);
+    return !c->names.failed && !c->entries.failed;
+}
+
+static bool tree_collect_parts(tree_walk *w, tn_module *m) {
+    tree_collect *c = (tree_collect *)w->user;
+    static const uint8_t order[] = {TN_PARAM, TN_BUFFER, TN_TRANSIENT};
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < m->nparts; i++) {
+            tn_tensor *t = tn_part_tensor_of(m, i);
+            if (!t || m->part[i].kind != order[k] || !(c->kinds >> order[k] & 1)) continue;
+            if (!tree_collect_one(w, c, m->part[i].name, t)) return false;
+        }
+    return true;
+}
+
+/* One block: the entries, then the names. */
+static tn_named_list tree_list(const tree_collect *c) {
+    tn_named_list list = {NULL, 0, 0, false};
+    int64_t n = c->entries.n / (int64_t)sizeof(tree_entry);
+    const tree_entry *e = (const tree_entry *)(const void *)c->entries.at;
+    char *names;
+    if (n == 0) return list;
+    list.bytes = n * (int64_t)sizeof *list.at + c->names.n;
+    list.at = (tn_named *)tn_alloc((size_t)list.bytes);
+    list.n = list.at ? n : -1;
+    if (!list.at) return list;
+    names = (char *)(list.at + n);
+    memcpy(names, c->names.at, (size_t)c->names.n);
+    for (int64_t i = 0; i < n; i++) {
+        list.at[i].name = names + e[i].name;
+        list.at[i].tensor = e[i].tensor;
+    }
+    return list;
+}
+
+static tn_named_list tree_tensors(const tn_module *m, unsigned kinds, bool twice) {
+    tn_named_list none = {NULL, -1, 0, false};
+    tree_collect c;
+    tree_walk w = {tree_collect_parts, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, !twice, NULL};
+    memset(&c, 0, sizeof c);
+    c.kinds = kinds;
+    c.twice = twice;
+    w.user = &c;
+    if (tree_run(&w, m)) none = tree_list(&c);
+    tni_buffer_free(&c.names);
+    tni_buffer_free(&c.entries);
+    tni_map_free(&c.tensors);
+    return none;
+}
+TN_API tn_named_list tn_module_parameters(const tn_module *m) { return tree_tensors(m, 1u << TN_PARAM, false); }
+TN_API tn_named_list tn_module_buffers(const tn_module *m) {
+    return tree_tensors(m, 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
+}
+TN_API tn_named_list tn_module_state_dict(const tn_module *m) {
+    return tree_tensors(m, 1u << TN_PARAM | 1u << TN_BUFFER, true);
+}
+TN_PRIV tn_named_list tni_module_tensors(const tn_module *m) {
+    return tree_tensors(m, 1u << TN_PARAM | 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
+}
+
+/* --- by path ------------------------------------------------------------------------------------------------------ */
+
+static int tree_part(const tn_module *m, const char *name, size_t n) {
+    for (int i = 0; i < m->nparts; i++)
+        if (strncmp(m->part[i].name, name, n) == 0 && m->part[i].name[n] == 0) return i;
+    return -1;
+}
+
+/* The module that holds the last name of a path, and that name; NULL when a step is missing. */
+static const tn_module *tree_owner(const tn_module *m, const char **path) {
+    const char *dot;
+    while (m && (dot = strchr(*path, '.')) != NULL) {
+        m = tn_part_child_of(m, tree_part(m, *path, (size_t)(dot - *path)));
+        *path = dot + 1;
+    }
+    return m;
+}
+
+TN_API tn_module *tn_module_child(const tn_module *m, const char *path) {
+    const char *name = path ? path : "";
+    const tn_module *child = *name ? tree_owner(m, &name) : m;
+    if (child && *name) child = tn_part_child_of(child, tree_part(child, name, strlen(name)));
+    if (!child) tni_nn_error(TN_INVALID, "there is no module \"%s\"", path ? path : "");
+    return (tn_module *)(uintptr_t)child;
+}
+
+TN_API tn_tensor *tn_module_tensor(const tn_module *m, const char *path) {
+    const char *name = path ? path : "";
+    const tn_module *owner = tree_owner(m, &name);
+    tn_tensor *t = owner ? tn_part_tensor_of(owner, tree_part(owner, name, strlen(name))) : NULL;
+    if (!t) tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
+    return t;
+}
+
+TN_API bool tn_module_set(tn_module *m, const char *path, tn_tensor *t) {
+    const char *name = path ? path : "";
+    const tn_module *owner = tree_owner(m, &name);
+    int i = owner ? tree_part(owner, name, strlen(name)) : -1;
+    void **at;
+    if (!tn_ok()) return false;
+    if (i < 0 || owner->part[i].kind == TN_CHILD) return tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
+    at = tni_part_place(owner, i);
+    if (*at == (void *)t) return true;
+    if (t) tn_hold(t);
+    tn_free((tn_tensor *)*at);
+    *at = t;
+    return true;
+}
+
+/* --- switches -------------------------------------------------------------------------------------------------------- */
+
+TN_API void tn_module_train(tn_module *m, bool training) {
+    if (!m) return;
+    m->training = training;
+    for (int i = 0; i < m->nparts; i++) tn_module_train(tn_part_child_of(m, i), training);
+}
+
+TN_API void tn_module_zero_grad(tn_module *m) {
+    for (int i = 0; m && i < m->nparts; i++) {
+        if (m->part[i].kind == TN_PARAM) tn_zero_grad(tn_part_tensor_of(m, i));
+        tn_module_zero_grad(tn_part_child_of(m, i));
+    }
+}
+
+TN_API bool tn_module_requires_grad(tn_module *m, bool requires_grad) {
+    for (int i = 0; m && i < m->nparts; i++) {
+        tn_tensor *t = m->part[i].kind == TN_PARAM ? tn_part_tensor_of(m, i) : NULL;
+        tn_module *child = tn_part_child_of(m, i);
+        if (t && !tn_requires_grad_at(NULL, 0, t, requires_grad)) return false;
+        if (child && !tn_module_requires_grad(child, requires_grad)) return false;
+    }
+    return m != NULL || tni_nn_error(TN_INVALID, "module is NULL");
+}
+
+/* src/nn/make.c */
+/* make.c - making and freeing modules: options, parts by call, parts by text, ownership.
+ *
+ * Errors go one way: a step that fails marks the module as broken, frees what it was given, and tn_module_finish
+ * frees the rest. */
+
+/* --- errors ------------------------------------------------------------------------------------------------ */
+
+TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
+    char text[1000];
+    tn_path *p = tn_path_current();
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    while (p && p->caller) p = p->caller;
+    return tn_error_set(code, p ? p->file : NULL, p ? p->line : 0, "%s", text);
+}
+
+static void make_step_text(const tn_path *path, char *to, size_t room) {
+    snprintf(to, room, "%s", ((const tni_step *)(const void *)path)->type);
+}
+
+TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char *type) {
+    s->path.text = make_step_text;
+    s->path.file = file;
+    s->path.line = line;
+    s->type = type ? type : "module";
+    tn_path_push(&s->path);
+}
+TN_PRIV void tni_step_end(tni_step *s) { tn_path_pop(&s->path); }
+
+/* --- options ------------------------------------------------------------------------------------------------- */
+
+static const tn_param make_call_param[] = {{"input", TN_T_TENSOR, 0, 0, 0, 0, NULL}};
+static tn_tensor *const make_call_defaults[1] = {NULL};
+static const char *const make_call_result[] = {"output"};
+static const tn_gen make_call = {make_call_param, make_call_defaults, make_call_result, NULL, 1, 1, 1, 0,
+                                 sizeof(tn_tensor *), UINT16_MAX, 0, 0, {0}};
+
+TN_PRIV const tn_gen *tni_call_of(const tn_module *m) { return m->gen && m->gen->call ? m->gen->call : &make_call; }
+
+TN_PRIV void *tni_options(const tn_module *m) {
+    return m->gen && m->gen->make ? (char *)(uintptr_t)m + m->gen->options : NULL;
+}
+
+static const tn_param *make_option(const tn_module *m, tni_span name) {
+    const tn_gen *gen = m->gen ? m->gen->make : NULL;
+    for (int i = 0; gen && i < gen->nparam; i++)
+        if (tni_span_is(name, gen->param[i].name)) return &gen->param[i];
+    return NULL;
+}
+TN_PRIV const tn_param *tni_option(const tn_module *m, const char *name) {
+    tni_span s = {name, (int)strlen(name)};
+    return make_option(m, s);
+}
+
+TN_PRIV bool tni_option_ints(const tn_module *m, tni_span name, tn_ints *to) {
+    const tn_param *p = make_option(m, name);
+    if (!p || p->type != TN_T_INTS) return false;
+    memcpy(to, (char *)tni_options(m) + p->offset, sizeof *to);
+    return true;
+}
+
+static tni_figure make_int(int64_t v) {
+    tni_figure f = {v == TN_NONE ? TNI_FIGURE_NONE : TNI_FIGURE_INT, v, 0};
+    return f;
+}
+static tni_figure make_float(double v, bool given) {
+    tni_figure f = {given ? TNI_FIGURE_FLOAT : TNI_FIGURE_NONE, 0, v};
+    return f;
+}
+
+/* A number in an int list: one number stands for all. A list that is absent is None. */
+static bool make_list_number(tn_ints list, int64_t index, tni_figure *to) {
+    *to = make_int(TN_NONE);
+    if (list.n < 0) return true;
+    if (index < 0 || (index >= list.n && list.n != 1)) return index < 0 && list.n == 1 ? *to = make_int(list.at[0]), true : false;
+    *to = make_int(list.at[list.n == 1 ? 0 : index]);
+    return true;
+}
+
+TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index, tni_figure *to) {
+    const tn_module *m = (const tn_module *)module;
+    const tn_param *p = make_option(m, name);
+    const char *at = p ? (const char *)tni_options(m) + p->offset : NULL;
+    if (!p || (index >= 0) != (p->type == TN_T_INTS && index >= 0)) return false;
+    switch (p->type) {
+    case TN_T_INT: {
+        int64_t v;
+        memcpy(&v, at, sizeof v);
+        return *to = make_int(v), true;
+    }
+    case TN_T_BOOL: return *to = make_int(*(const bool *)at), true;
+    case TN_T_ENUM:
+    case TN_T_DTYPE:
+    case TN_T_DEVICE: {
+        int32_t v;
+        memcpy(&v, at, sizeof v);
+        return *to = make_int(v ? v : TN_NONE), true;
+    }
+    case TN_T_FLOAT:
+    case TN_T_SCALAR: {
+        tn_maybe v = {0, TN_GIVEN};
+        if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) return false;
+        if (p->flags & TN_P_MAYBE) memcpy(&v, at, sizeof v);
+        else memcpy(&v.value, at, sizeof v.value);
+        return *to = make_float(v.value, v.given == TN_GIVEN), true;
+    }
+    case TN_T_INTS: {
+        tn_ints list;
+        memcpy(&list, at, sizeof list);
+        return make_list_number(list, index, to);
+    }
+    case TN_T_TENSOR:
+    case TN_T_STRING: { /* present or not */
+        void *v;
+        memcpy(&v, at, sizeof v);
+        return *to = make_int(v ? 1 : TN_NONE), true;
+    }
+    default: return false;
+    }
+}
+
+static int32_t make_small_option(const tn_module *m, const char *name, int type) {
+    const tn_param *p = tni_option(m, name);
+    int32_t v = 0;
+    if (p && p->type == type) memcpy(&v, (char *)tni_options(m) + p->offset, sizeof v);
+    return v;
+}
+TN_PRIV tn_dtype tni_dtype_option(const tn_module *m) {
+    int32_t v = make_small_option(m, "dtype", TN_T_DTYPE);
+    return v ? (tn_dtype)v : tn_default_dtype();
+}
+TN_PRIV tn_device_id tni_device_option(const tn_module *m) {
+    int32_t v = make_small_option(m, "device", TN_T_DEVICE);
+    return v ? v : TN_CPU;
+}
+
+/* --- checking options ------------------------------------------------------------------------------------------ */
+
+static bool make_bad(const tn_param *p, const char *what) { return tni_nn_error(TN_INVALID, "%s: %s", p->name, what); }
+
+static bool make_check_list(const tn_param *p, const void *at) {
+    tn_ints list; /* all lists are a pointer and a count */
+    memcpy(&list, at, sizeof list);
+    if (list.n < 0) return (p->flags & TN_P_OPTIONAL) || make_bad(p, "a list is expected, got None");
+    if (!list.at) return make_bad(p, "a list is expected, got zeros");
+    if (p->count > 0 && list.n != 1 && list.n != p->count)
+        return tni_nn_error(TN_INVALID, "%s: expected 1 or %d numbers, got %lld", p->name, p->count, (long long)list.n);
+    if (p->type != TN_T_MODULES && p->type != TN_T_TENSORS) return true;
+    for (int64_t i = 0; i < list.n; i++) /* all pointers have one representation */
+        if (!((tn_module *const *)(const void *)list.at)[i])
+            return tni_nn_error(TN_INVALID, "%s[%lld] is NULL", p->name, (long long)i);
+    return true;
+}
+
+static bool make_check_option(const tn_param *p, const char *args) {
+    const char *at = args + p->offset;
+    switch (p->type) {
+    case TN_T_TENSOR:
+    case TN_T_MODULE:
+    case TN_T_STRING: {
+        const void *v;
+        memcpy(&v, at, sizeof v);
+        return v || (p->flags & TN_P_OPTIONAL) || make_bad(p, "is NULL");
+    }
+    case TN_T_INTS:
+    case TN_T_FLOATS:
+    case TN_T_TENSORS:
+    case TN_T_MODULES: return make_check_list(p, at);
+    case TN_T_INT: {
+        int64_t v;
+        memcpy(&v, at, sizeof v);
+        return v != TN_NONE || (p->flags & TN_P_OPTIONAL) || make_bad(p, "an integer is expected, got None");
+    }
+    case TN_T_FLOAT: {
+        tn_maybe v = {0, TN_GIVEN};
+        if (p->flags & TN_P_MAYBE) memcpy(&v, at, sizeof v);
+        return v.given == TN_GIVEN || v.given == TN_ABSENT || make_bad(p, "TN_SOME(x) or TN_NO_FLOAT is expected");
+    }
+    case TN_T_ENUM: {
+        int32_t v, n = 0;
+        memcpy(&v, at, sizeof v);
+        while (p->words && p->words[n]) n++;
+        return (v > 0 && v <= n) || (v == 0 && (p->flags & TN_P_OPTIONAL)) || make_bad(p, "an unknown word");
+    }
+    default: return true;
+    }
+}
+
+static bool make_check_options(const tn_gen *gen, const void *args) {
+    if (!args) return tni_nn_error(TN_INVALID, "no arguments");
+    for (int i = 0; i < gen->nparam; i++)
+        if (!make_check_option(&gen->param[i], (const char *)args)) return false;
+    return true;
+}
+
+/* Bytes behind the struct for copies of lists and strings; each begins at a multiple of 8. */
+static int64_t make_list_bytes(const tn_param *p, const void *at) {
+    tn_ints list;
+    if (p->type == TN_T_STRING) {
+        const char *text;
+        memcpy(&text, at, sizeof text);
+        return text ? ((int64_t)strlen(text) + 8) / 8 * 8 : 0;
+    }
+    if (p->type != TN_T_INTS && p->type != TN_T_FLOATS) return 0;
+    memcpy(&list, at, sizeof list);
+    return list.n > 0 ? list.n * 8 : 0;
+}
+
+/* Copies the arguments into `o`, their lists behind the struct. */
+static void make_copy_options(tn_module *m, const void *args, char *behind) {
+    const tn_gen *gen = m->gen->make;
+    char *o = (char *)tni_options(m);
+    memcpy(o, args, gen->args_size);
+    for (int i = 0; i < gen->nparam; i++) {
+        const tn_param *p = &gen->param[i];
+        int64_t bytes = make_list_bytes(p, o + p->offset);
+        const void *from;
+        if (bytes == 0) continue;
+        memcpy(&from, o + p->offset, sizeof from);
+        memcpy(behind, from, p->type == TN_T_STRING ? strlen((const char *)from) + 1 : (size_t)bytes);
+        memcpy(o + p->offset, &behind, sizeof behind);
+        behind += bytes;
+    }
+}
+
+/* What was borrowed for the making must not be seen later. */
+static void make_forget_borrowed(tn_module *m) {
+    static const char zero[sizeof(tn_modules)] = {0};
+    const tn_gen *gen = m->gen->make;
+    for (int i = 0; i < gen->nparam; i++) {
+        const tn_param *p = &gen->param[i];
+        size_t bytes = p->type == TN_T_TENSOR || p->type == TN_T_MODULE || p->type == TN_T_GENERATOR ? sizeof(void *)
+                       : p->type == TN_T_TENSORS || p->type == TN_T_MODULES                          ? sizeof(tn_modules)
+                                                                                                     : 0;
+        memcpy((char *)tni_options(m) + p->offset, zero, bytes);
+    }
+}
+
+/* --- beginning and end --------------------------------------------------------------------------------------------- */
+
+static tn_module *make_new(const tn_mrow *row, const tn_mgen *gen, int64_t behind) {
+    tn_module *m;
+    size_t bytes = (row->size + 7) / 8 * 8 + (size_t)behind;
+    if (row->size < sizeof(tn_module) || (gen && gen->make && row->size < (size_t)gen->options + gen->make->args_size)) {
+        tni_nn_error(TN_INVALID, "the row's size (%lld) is too small for its struct", (long long)row->size);
+        return NULL;
+    }
+    m = (tn_module *)tn_alloc(bytes);
+    if (!m) return NULL;
+    memset(m, 0, bytes);
+    m->row = row;
+    m->gen = gen;
+    m->type = gen ? gen->type : row->name;
+    m->count = 1;
+    m->training = true;
+    m->bytes = (int64_t)bytes;
+    return m;
+}
+
+TN_API void *tn_module_new_at(const char *file, int line, const tn_mrow *row) {
+    tn_module *m = NULL;
+    tni_step step;
+    if (!tn_ok()) return NULL;
+    tni_step_begin(&step, file, line, row ? row->name : NULL);
+    if (!row || !row->name) tni_nn_error(TN_INVALID, "no row, or a row without a name");
+    else m = make_new(row, tni_mgen_of(row), 0);
+    tni_step_end(&step);
+    return m;
+}
+
+/* The last steps of the making. */
+static bool make_end(tn_module *m) {
+    bool mode;
+    int64_t mark;
+    if (!tni_expect_make(m)) return false;
+    mark = tn_scope_begin();
+    mode = tn_set_grad_mode(false);
+    m->finished = !m->row->reset || m->row->reset(m);
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    if (!m->finished && tn_ok()) tni_nn_error(TN_INTERNAL, "reset failed without an error");
+    return m->finished && tn_ok();
+}
+
+TN_API tn_module *tn_module_finish(tn_module *m) {
+    tni_step step;
+    bool ok;
+    if (!m || m->finished) return m;
+    tni_step_begin(&step, NULL, 0, m->type);
+    if (m->broken && tn_ok()) tni_nn_error(TN_INVALID, "a step of its making failed, and the error was taken");
+    ok = !m->broken && tn_ok() && make_end(m);
+    if (!ok) tn_module_free(m);
+    tni_step_end(&step);
+    return ok ? m : NULL;
+}
+
+static tn_module *make_build(const tn_mrow *row, const void *args) {
+    const tn_mgen *gen = tni_mgen_of(row);
+    int64_t behind = 0, mark;
+    tn_module *m;
+    bool ok;
+    if (!gen || !gen->make) {
+        tni_nn_error(TN_INVALID, "a row without a schema, or not registered: it is made by calls");
+        return NULL;
+    }
+    if (!make_check_options(gen->make, args)) return NULL;
+    for (int i = 0; i < gen->make->nparam; i++)
+        behind += make_list_bytes(&gen->make->param[i], (const char *)args + gen->make->param[i].offset);
+    m = make_new(row, gen, behind);
+    if (!m) return NULL;
+    make_copy_options(m, args, (char *)m + (row->size + 7) / 8 * 8);
+    mark = tn_scope_begin();
+    ok = tni_parts_make(m) && (!row->build || row->build(m)) && !m->broken;
+    tn_scope_end(mark);
+    if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "build failed without an error");
+    make_forget_borrowed(m);
+    if (ok && tn_ok() && make_end(m)) return m;
+    tn_module_free(m);
+    return NULL;
+}
+
+/* Frees the modules among the arguments of a constructor. */
+static void make_release_given(const tn_gen *gen, const char *args) {
+    for (int i = 0; gen && args && i < gen->nparam; i++) {
+        const char *at = args + gen->param[i].offset;
+        tn_module *one = NULL;
+        tn_modules list = {NULL, 0};
+        if (gen->param[i].type == TN_T_MODULE) memcpy(&one, at, sizeof one);
+        if (gen->param[i].type == TN_T_MODULES) memcpy(&list, at, sizeof list);
+        tn_module_free(one);
+        for (int64_t k = 0; list.at && k < list.n; k++) tn_module_free(list.at[k]);
+    }
+}
+
+TN_API tn_module *tn_module_make(const char *file, int line, const tn_mrow *row, const void *args) {
+    const tn_mgen *gen = row ? tni_mgen_of(row) : NULL;
+    tn_module *m = NULL;
+    tni_step step;
+    tni_step_begin(&step, file, line, gen ? gen->type : row ? row->name : NULL);
+    if (!row) tni_nn_error(TN_INVALID, "no row");
+    else if (tn_ok()) m = make_build(row, args);
+    make_release_given(gen ? gen->make : NULL, (const char *)args);
+    tni_step_end(&step);
+    return m;
+}
+
+TN_API tn_module *tn_module_hold(tn_module *m) {
+    if (m) m->count++;
+    return m;
+}
+
+TN_API void tn_module_free(tn_module *m) {
+    if (!m || --m->count > 0) return;
+    if (m->row->destroy) m->row->destroy(m);
+    tni_hooks_free(m);
+    for (int i = 0; i < m->nparts; i++) {
+        void *at = *tni_part_place(m, i);
+        if (m->part[i].kind == TN_CHILD) tn_module_free((tn_module *)at);
+        else tn_free((tn_tensor *)at);
+        tni_text_free(m->part[i].name);
+    }
+    if (m->part) tn_alloc_free(m->part, (size_t)m->room * sizeof *m->part);
+    tni_expect_free(m);
+    if (m->parameters) tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *m->parameters);
+    tn_alloc_free(m, (size_t)m->bytes);
+}
+
+/* --- parts by call --------------------------------------------------------------------------------------------------- */
+
+static bool make_broken(tn_module *m) {
+    if (!m->finished) m->broken = true;
+    return false;
+}
+
+static bool make_name_fits(const tn_module *m, const char *name) {
+    if (!name || !*name || strchr(name, '.'))
+        return tni_nn_error(TN_INVALID, "a part's name may not be empty or hold a dot: \"%s\"", name ? name : "NULL");
+    for (int i = 0; i < m->nparts; i++)
+        if (strcmp(m->part[i].name, name) == 0) return tni_nn_error(TN_INVALID, "there is a part \"%s\" already", name);
+    return true;
+}
+
+static bool make_field_fits(const tn_module *m, const char *name, const void *field) {
+    uintptr_t at = (uintptr_t)field, from = (uintptr_t)m;
+    if (!field || (at >= from + sizeof *m && at <= from + (uintptr_t)m->bytes - sizeof(void *))) return true;
+    return tni_nn_error(TN_INVALID, "the field of part \"%s\" lies outside of the module's struct", name);
+}
+
+static bool make_more_parts(tn_module *m) {
+    int32_t room = m->room ? 2 * m->room : 4;
+    tn_part *part;
+    if (m->nparts < m->room) return true;
+    if (m->room > INT32_MAX / 4) return tni_nn_error(TN_INVALID, "too many parts");
+    part = (tn_part *)tn_alloc((size_t)room * sizeof *part);
+    if (!part) return false;
+    if (m->nparts) memcpy(part, m->part, (size_t)m->nparts * sizeof *part);
+    if (m->part) tn_alloc_free(m->part, (size_t)m->room * sizeof *m->part);
+    m->part = part;
+    m->room = room;
+    return true;
+}
+
+TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name, void **field) {
+    tn_part *p;
+    if (!make_name_fits(m, name) || !make_field_fits(m, name, field) || !make_more_parts(m)) return NULL;
+    p = &m->part[m->nparts];
+    memset(p, 0, sizeof *p);
+    p->name = tni_text_copy(name, strlen(name));
+    if (!p->name) return NULL;
+    p->kind = (uint8_t)kind;
+    p->field = field ? (uint32_t)((char *)field - (char *)m) : 0;
+    m->nparts++;
+    *tni_part_place(m, m->nparts - 1) = NULL;
+    return p;
+}
+
+static bool make_records(tn_dtype dtype) {
+    switch (dtype) {
+#define MAKE_KIND(NAME, text, bytes, kind) case TN_##NAME: return #kind[0] == 'f' || #kind[0] == 'c';
+        TN_DTYPES(MAKE_KIND)
+#undef MAKE_KIND
+    default: return false;
+    }
+}
+
+/* A new zero tensor in the current scope. */
+static tn_tensor *make_tensor(const tn_module *m, tn_part_kind kind, tn_dtype dtype, tn_ints shape) {
+    tn_dtype type = dtype == TN_NO_DTYPE ? tni_dtype_option(m) : dtype;
+    tn_tensor *t = tnp_zeros(shape, type, tni_device_option(m));
+    if (t && kind == TN_PARAM && make_records(type)) t = tn_requires_grad_at(NULL, 0, t, true);
+    return t;
+}
+
+static bool make_part_tensor(tn_module *m, tn_part_kind kind, const char *name, void **field, tn_dtype dtype,
+                             tn_ints shape) {
+    int64_t mark = tn_scope_begin();
+    tn_tensor *t = make_tensor(m, kind, dtype, shape);
+    bool ok = t && tni_part_new(m, kind, name, field);
+    if (ok) *tni_part_place(m, m->nparts - 1) = tn_hold(t);
+    tn_scope_end(mark);
+    return ok;
+}
+
+static bool make_kind_fits(tn_part_kind kind) {
+    return kind == TN_PARAM || kind == TN_BUFFER || kind == TN_TRANSIENT || tni_nn_error(TN_INVALID, "a part's kind is TN_PARAM, TN_BUFFER or TN_TRANSIENT");
+}
+
+TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_kind kind, const char *name,
+                              tn_tensor **field, tn_dtype dtype, tn_ints shape) {
+    tni_step step;
+    bool ok;
+    if (!m || m->broken) return false;
+    if (!tn_ok()) return make_broken(m);
+    tni_step_begin(&step, file, line, m->type);
+    ok = make_kind_fits(kind) && make_part_tensor(m, kind, name, (void **)(void *)field, dtype, shape);
+    tni_step_end(&step);
+    return ok || make_broken(m);
+}
+
+TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_tensor **field, tn_tensor *t) {
+    tni_step step;
+    bool ok;
+    if (!m || m->broken) return false;
+    if (!tn_ok()) return make_broken(m);
+    tni_step_begin(&step, NULL, 0, m->type);
+    ok = make_kind_fits(kind) && tni_part_new(m, kind, name, (void **)(void *)field);
+    if (ok && t) *tni_part_place(m, m->nparts - 1) = tn_hold(t);
+    tni_step_end(&step);
+    return ok || make_broken(m);
+}
+
+static bool make_child_fits(const tn_module *m, const char *name, const tn_module *child) {
+    if (!child) return tni_nn_error(TN_INVALID, "child \"%s\" is NULL", name ? name : "");
+    if (!child->finished) return tni_nn_error(TN_INVALID, "child \"%s\" was not finished", name ? name : "");
+    if (child == m || (m->attached && tni_tree_contains(child, m)))
+        return tni_nn_error(TN_INVALID, "child \"%s\" would make a cycle", name ? name : "");
+    return true;
+}
+
+TN_API bool tn_part_child(tn_module *m, const char *name, tn_module **field, tn_module *child) {
+    tni_step step;
+    bool ok = m && !m->broken;
+    if (ok && tn_ok()) {
+        tni_step_begin(&step, NULL, 0, m->type);
+        ok = make_child_fits(m, name, child) && tni_part_new(m, TN_CHILD, name, (void **)(void *)field);
+        if (ok) {
+            *tni_part_place(m, m->nparts - 1) = child;
+            child->attached = true;
+        } else {
+            tn_module_free(child);
+        }
+        tni_step_end(&step);
+        return ok || make_broken(m);
+    }
+    tn_module_free(child);
+    return ok ? make_broken(m) : false;
+}
+
+TN_API bool tn_module_append(tn_module *m, tn_module *child) {
+    char name[16];
+    snprintf(name, sizeof name, "%d", m ? (int)m->nparts : 0);
+    return tn_part_child(m, name, NULL, child);
+}
+
+/* src/nn/make_text.c */
+/* make_text.c - what a row says in text about its making: parts with sizes and conditions, children with arguments;
+ * rows by class name. */
+
+/* --- sizes ------------------------------------------------------------------------------------------------- */
+
+static bool make_text_error(const char *what, tni_span at, const char *why) {
+    return tni_nn_error(TN_INVALID, "the row's text \"%s\" at \"%.*s\": %s", what, at.n, at.at, why);
+}
+
+static bool make_text_size(tn_module *m, const char *what, tni_span item, int64_t *size, int *n) {
+    tni_figure v;
+    tn_ints list;
+    const char *why = NULL;
+    if (tni_option_ints(m, item, &list) && list.n >= 0) {
+        if (list.n > TN_MAX_DIMS - *n) return make_text_error(what, item, "too many dimensions");
+        for (int64_t i = 0; i < list.n; i++) size[(*n)++] = list.at[i];
+        return true;
+    }
+    if (*n == TN_MAX_DIMS) return make_text_error(what, item, "too many dimensions");
+    if (tni_span_is(item, "_")) return size[(*n)++] = -1, true;
+    if (!tni_expression(item, tni_option_number, m, &v, &why)) return make_text_error(what, item, why);
+    if (v.kind != TNI_FIGURE_INT) return make_text_error(what, item, "is no integer");
+    if (v.value < 0) return tni_nn_error(TN_INVALID, "%.*s is %lld: a size may not be negative", item.n, item.at,
+                                         (long long)v.value);
+    size[(*n)++] = v.value;
+    return true;
+}
+
+TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n, int *star) {
+    tni_span item;
+    *n = 0;
+    *star = -1;
+    while (tni_item_next(&items, &item)) {
+        if (*star < 0 && tni_span_is(item, "*")) *star = *n;
+        else if (!make_text_size(m, what, item, size, n)) return false;
+    }
+    return true;
+}
+
+/* --- children ------------------------------------------------------------------------------------------------ */
+
+static bool make_text_put(const tn_param *p, char *args, tni_figure v) {
+    char *at = args + p->offset;
+    if (v.kind == TNI_FIGURE_NONE && !(p->flags & TN_P_OPTIONAL)) return false;
+    if (p->type == TN_T_INT && v.kind != TNI_FIGURE_FLOAT) {
+        int64_t i = v.kind == TNI_FIGURE_NONE ? TN_NONE : v.value;
+        memcpy(at, &i, sizeof i);
+    } else if (p->type == TN_T_BOOL && v.kind == TNI_FIGURE_INT) {
+        bool b = v.value != 0;
+        memcpy(at, &b, sizeof b);
+    } else if (p->type == TN_T_FLOAT) {
+        double x = v.kind == TNI_FIGURE_FLOAT ? v.real : (double)v.value;
+        tn_maybe some = v.kind == TNI_FIGURE_NONE ? tn_no_float() : tn_some(x);
+        if (p->flags & TN_P_MAYBE) memcpy(at, &some, sizeof some);
+        else memcpy(at, &x, sizeof x);
+    } else if ((p->type == TN_T_ENUM || p->type == TN_T_DTYPE || p->type == TN_T_DEVICE) && v.kind == TNI_FIGURE_INT) {
+        int32_t small = (int32_t)v.value;
+        memcpy(at, &small, sizeof small);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* The options dtype and device of a parent are its children's, too. */
+static void make_text_inherit(const tn_module *m, const tn_gen *gen, char *args) {
+    for (int i = 0; i < gen->nparam; i++) {
+        const tn_param *p = &gen->param[i];
+        bool dtype = p->type == TN_T_DTYPE && strcmp(p->name, "dtype") == 0;
+        bool device = p->type == TN_T_DEVICE && strcmp(p->name, "device") == 0;
+        int32_t v = dtype ? (int32_t)tni_dtype_option(m) : (int32_t)tni_device_option(m);
+        if (dtype || device) memcpy(args + p->offset, &v, sizeof v);
+    }
+}
+
+/* Fills args from "expr, name=expr". */
+static bool make_text_args(tn_module *m, const char *what, tni_span items, const tn_gen *gen, char *args) {
+    tni_span item, name, value;
+    const char *why = NULL;
+    for (int k = 0; tni_item_next(&items, &item); k++) {
+        const tn_param *p = NULL;
+        tni_figure v;
+        tni_item_split(item, &name, &value);
+        for (int i = 0; name.n && i < gen->nparam; i++)
+            if (tni_span_is(name, gen->param[i].name)) p = &gen->param[i];
+        if (!name.n && k < gen->nparam) p = &gen->param[k];
+        if (!p) return make_text_error(what, item, "no such option");
+        if (!tni_expression(value, tni_option_number, m, &v, &why)) return make_text_error(what, item, why);
+        if (!make_text_put(p, args, v)) return make_text_error(what, item, "a value of the wrong kind");
+    }
+    return true;
+}
+
+static tn_module *make_text_child(tn_module *m, const tni_part_text *t) {
+    char type[64];
+    tni_args args;
+    const tn_mrow *row;
+    const tn_mgen *gen;
+    snprintf(type, sizeof type, "%.*s", t->type.n, t->type.at);
+    row = tn_mrow_named(type);
+    gen = row ? tni_mgen_of(row) : NULL;
+    if (!gen || gen->make->args_size > sizeof args.at) {
+        make_text_error(m->row->parts, t->type, "no such class");
+        return NULL;
+    }
+    memcpy(args.at, gen->make->defaults, gen->make->args_size);
+    make_text_inherit(m, gen->make, args.at);
+    if (!make_text_args(m, m->row->parts, t->items, gen->make, args.at)) return NULL;
+    return tn_module_make(NULL, 0, row, args.at);
+}
+
+/* --- parts ------------------------------------------------------------------------------------------------------- */
+
+static void **make_text_field(tn_module *m, const char *name) {
+    for (uint32_t i = 0; m->gen && i < m->gen->nfields; i++)
+        if (strcmp(m->gen->fields[i].name, name) == 0) return (void **)(void *)((char *)m + m->gen->fields[i].offset);
+    return NULL;
+}
+
+/* A tensor given as an option becomes a part; absent when the option is. */
+static bool make_text_given(tn_module *m, const tni_part_text *t, const char *name, void **field) {
+    char option[64];
+    const tn_param *p;
+    tn_tensor *given;
+    snprintf(option, sizeof option, "%.*s", t->given.n, t->given.at);
+    p = tni_option(m, option);
+    if (!p || p->type != TN_T_TENSOR) return make_text_error(m->row->parts, t->given, "no option that is a tensor");
+    memcpy(&given, (char *)tni_options(m) + p->offset, sizeof given);
+    return tn_part_give(m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field, given);
+}
+
+static bool make_text_part(tn_module *m, const tni_part_text *t) {
+    char name[64], dtype[24];
+    int64_t size[TN_MAX_DIMS];
+    tni_figure wanted = {TNI_FIGURE_INT, 1, 0};
+    tn_dtype type = TN_NO_DTYPE;
+    const char *why = NULL;
+    int n, star;
+    void **field;
+    snprintf(name, sizeof name, "%.*s", t->name.n, t->name.at);
+    snprintf(dtype, sizeof dtype, "%.*s", t->dtype.n, t->dtype.at);
+    field = make_text_field(m, name);
+    if (t->given.n) return make_text_given(m, t, name, field);
+    if (t->condition.n && !tni_expression(t->condition, tni_option_number, m, &wanted, &why))
+        return make_text_error(m->row->parts, t->condition, why);
+    if (!tni_figure_true(wanted)) return tni_part_new(m, (tn_part_kind)t->kind, name, field) != NULL;
+    if (t->kind == TNI_SPAN_CHILD) return tn_part_child(m, name, (tn_module **)(void *)field, make_text_child(m, t));
+    if (t->dtype.n && (type = tn_dtype_named(dtype)) == TN_NO_DTYPE)
+        return make_text_error(m->row->parts, t->dtype, "no such dtype");
+    if (!tni_sizes_of(m, m->row->parts, t->items, size, &n, &star)) return false;
+    if (star >= 0) return make_text_error(m->row->parts, t->items, "a part has no *");
+    return tn_part_tensor_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field, type,
+                             tn_ints_of(size, n));
+}
+
+TN_PRIV bool tni_parts_make(tn_module *m) {
+    const char *at = m->row->parts, *why = NULL;
+    tni_part_text t;
+    int more = 0;
+    if (!at) return true;
+    while ((more = tni_part_next(&at, &t, &why)) > 0)
+        if (!make_text_part(m, &t)) return false;
+    if (more == 0) return true;
+    tni_span rest = {at, (int)strlen(at)};
+    return make_text_error(m->row->parts, rest, why);
+}
+
+/* --- rows by class name --------------------------------------------------------------------------------------------- */
+
+/* A row registered at run time. */
+typedef struct make_entry {
+    tn_mgen gen;
+    const tn_mrow *row;
+    struct make_entry *next;
+    char type[64];
+} make_entry;
+static make_entry *make_entries;
+
+TN_PRIV const tn_mgen *tni_mgen_of(const tn_mrow *row) {
+    if (row->gen) return row->gen;
+    for (make_entry *e = make_entries; e; e = e->next)
+        if (e->row == row) return &e->gen;
+    return NULL;
+}
+
+TN_API const tn_mrow *tn_mrow_named(const char *type) {
+    if (!type) return NULL;
+    for (const tn_mrow *const *r = tni_mrows(); *r; r++)
+        if (strcmp((*r)->gen->type, type) == 0) return *r;
+    for (make_entry *e = make_entries; e; e = e->next)
+        if (strcmp(e->type, type) == 0) return e->row;
+    return NULL;
+}
+
+static void make_entry_free(make_entry *e) {
+    if (e->gen.make) tn_schema_free((tn_gen *)(uintptr_t)e->gen.make);
+    if (e->gen.call) tn_schema_free((tn_gen *)(uintptr_t)e->gen.call);
+    tn_alloc_free(e, sizeof *e);
+}
+
+/* Tables of `first` followed by `rest`: the parser wants a name before a call's "(" and an arrow after a constructor. */
+static tn_gen *make_schema(const char *first, const char *rest) {
+    char text[800];
+    if (snprintf(text, sizeof text, "%s%s", first, rest) >= (int)sizeof text) {
+        tni_nn_error(TN_INVALID, "the row's schema is too long");
+        return NULL;
+    }
+    return tn_schema_new(text);
+}
+
+static make_entry *make_entry_new(const tn_mrow *row) {
+    size_t n = strcspn(row->schema, "(");
+    make_entry *e = (make_entry *)tn_alloc(sizeof *e);
+    if (!e) return NULL;
+    memset(e, 0, sizeof *e);
+    snprintf(e->type, sizeof e->type, "%.*s", (int)n, row->schema);
+    e->row = row;
+    e->gen.type = e->type;
+    e->gen.options = (uint32_t)((sizeof(tn_module) + 7) / 8 * 8);
+    e->gen.make = make_schema(row->schema, " -> ()");
+    if (e->gen.make && row->call) e->gen.call = make_schema("forward", row->call);
+    if (e->gen.make && (!row->call || e->gen.call)) return e;
+    make_entry_free(e);
+    return NULL;
+}
+
+static bool make_parts_parse(const char *text) {
+    const char *at = text, *why = NULL;
+    tni_part_text t;
+    int more = 1;
+    while (at && (more = tni_part_next(&at, &t, &why)) > 0) continue;
+    if (more >= 0) return true;
+    tni_span rest = {at, (int)strlen(at)};
+    return make_text_error(text, rest, why);
+}
+
+static bool make_register(const tn_mrow *row) {
+    make_entry *e;
+    if (!row || !row->name || !row->schema) return tni_nn_error(TN_INVALID, "no row, or a row without a schema");
+    if (strcspn(row->schema, "(") >= sizeof e->type) return tni_nn_error(TN_INVALID, "the class name is too long");
+    if (row->gen || tni_mgen_of(row)) return tni_nn_error(TN_INVALID, "the row is registered already");
+    if (!make_parts_parse(row->parts)) return false;
+    e = make_entry_new(row);
+    if (!e) return false;
+    if (tn_mrow_named(e->type)) {
+        tni_nn_error(TN_INVALID, "there is a class \"%s\" already", e->type);
+        make_entry_free(e);
+        return false;
+    }
+    e->next = make_entries;
+    make_entries = e;
+    return true;
+}
+
+TN_API bool tn_module_register(const tn_mrow *row) {
+    tni_step step;
+    bool ok;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, NULL, 0, row && row->name ? row->name : NULL);
+    ok = make_register(row);
+    tni_step_end(&step);
+    return ok;
+}
+
+TN_API void tn_module_forget(const tn_mrow *row) {
+    for (make_entry **at = &make_entries; *at; at = &(*at)->next) {
+        make_entry *e = *at;
+        if (e->row != row) continue;
+        *at = e->next;
+        make_entry_free(e);
+        return;
+    }
+}
+
+TN_API tn_module *tn_module_named_at(const char *file, int line, const char *type, const tn_value *values, int nvalues) {
+    const tn_mrow *row = tn_mrow_named(type);
+    const tn_mgen *gen = row ? tni_mgen_of(row) : NULL;
+    tni_args args;
+    if (!tn_ok()) return NULL;
+    if (!gen || gen->make->args_size > sizeof args.at) {
+        tn_error_set(TN_INVALID, file, line, "no module class \"%s\"", type ? type : "NULL");
+        return NULL;
+    }
+    if (!tn_bind(file, line, gen->type, gen->make, values, nvalues, true, args.at)) return NULL;
+    return tn_module_make(file, line, row, args.at);
+}
+
+/* src/nn/forward.c */
+/* forward.c - the door of modules: the chain of calls, hooks, shapes that are taken, ownership of results. */
+
+/* --- shapes that are taken --------------------------------------------------------------------------------- */
+
+/* One input: where it lies in the forward's arguments, and its sizes; -1: any. */
+typedef struct expect_input {
+    const char *name;
+    uint32_t offset;
+    int n, star; /* star: any number of sizes before this one; -1: none */
+    int64_t size[TN_MAX_DIMS];
+} expect_input;
+struct tni_expect {
+    int n;
+    int64_t bytes;
+    expect_input input[1];
+};
+
+/* Reads "name(items)" off the text. */
+static bool expect_next(const char **at, tni_span *name, tni_span *items, const char **why) {
+    tni_part_text t;
+    int more = tni_part_next(at, &t, why);
+    *name = t.name;
+    *items = t.items;
+    return more > 0;
+}
+
+static const tn_param *expect_param(const tn_module *m, tni_span name) {
+    const tn_gen *call = tni_call_of(m);
+    for (int i = 0; i < call->nparam; i++)
+        if (tni_span_is(name, call->param[i].name) && call->param[i].type == TN_T_TENSOR) return &call->param[i];
+    return NULL;
+}
+
+static bool expect_fill(tn_module *m, const char *text) {
+    tni_span name, items;
+    const char *why = NULL;
+    while (expect_next(&text, &name, &items, &why)) {
+        const tn_param *p = expect_param(m, name);
+        expect_input *e = &m->expect->input[m->expect->n];
+        if (!p) return tni_nn_error(TN_INVALID, "takes: forward has no tensor \"%.*s\"", name.n, name.at);
+        e->name = p->name;
+        e->offset = p->offset;
+        if (!tni_sizes_of(m, m->row->takes, items, e->size, &e->n, &e->star)) return false;
+        m->expect->n++;
+    }
+    return !why || tni_nn_error(TN_INVALID, "takes: %s at \"%s\"", why, text);
+}
+
+TN_PRIV bool tni_expect_make(tn_module *m) {
+    int64_t n = 1, bytes;
+    if (!m->row->takes) return true;
+    for (const char *c = m->row->takes; *c; c++) n += *c == ';';
+    bytes = (int64_t)sizeof(struct tni_expect) + n * (int64_t)sizeof(expect_input);
+    m->expect = (struct tni_expect *)tn_alloc((size_t)bytes);
+    if (!m->expect) return false;
+    memset(m->expect, 0, (size_t)bytes);
+    m->expect->bytes = bytes;
+    return expect_fill(m, m->row->takes);
+}
+
+TN_PRIV bool tni_expect_copy(tn_module *to, const tn_module *from) {
+    to->expect = NULL;
+    if (!from->expect) return true;
+    to->expect = (struct tni_expect *)tn_alloc((size_t)from->expect->bytes);
+    if (!to->expect) return false;
+    memcpy(to->expect, from->expect, (size_t)from->expect->bytes);
+    return true;
+}
+
+TN_PRIV void tni_expect_free(tn_module *m) {
+    if (m->expect) tn_alloc_free(m->expect, (size_t)m->expect->bytes);
+    m->expect = NULL;
+}
+
+static bool expect_fits(const expect_input *e, const tn_tensor *t) {
+    tn_ints shape = tn_shape(t);
+    int64_t skip = shape.n - e->n;
+    if (skip < 0 || (skip > 0 && e->star < 0)) return false;
+    for (int i = 0; i < e->n; i++)
+        if (e->size[i] >= 0 && e->size[i] != shape.at[e->star >= 0 && i >= e->star ? skip + i : i]) return false;
+    return true;
+}
+
+static bool expect_error(const expect_input *e, const tn_tensor *t) {
+    char wanted[TN_MAX_DIMS * 22 + 16], got[TN_MAX_DIMS * 22 + 40];
+    size_t at = (size_t)snprintf(wanted, sizeof wanted, "(");
+    for (int i = 0; i <= e->n; i++) {
+        const char *comma = at > 1 ? ", " : "";
+        if (i == e->star) at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s*", comma);
+        comma = at > 1 ? ", " : "";
+        if (i == e->n) break;
+        if (e->size[i] < 0) at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s_", comma);
+        else at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s%lld", comma, (long long)e->size[i]);
+    }
+    snprintf(wanted + at, sizeof wanted - at, ")");
+    return tni_nn_error(TN_INVALID, "%s: expected %s, got %s", e->name, wanted, tni_nn_shape_text(got, sizeof got, t));
+}
+
+TN_PRIV const char *tni_nn_shape_text(char *text, size_t room, const tn_tensor *t) {
+    tn_ints shape = tn_shape(t);
+    size_t at = (size_t)snprintf(text, room, "%s (", tn_dtype_name(tn_dtype_of(t)));
+    for (int64_t i = 0; i < shape.n && at < room; i++)
+        at += (size_t)snprintf(text + at, room - at, "%s%lld", i ? ", " : "", (long long)shape.at[i]);
+    if (at < room) snprintf(text + at, room - at, "%s", shape.n == 1 ? ",)" : ")");
+    return text;
+}
+
+static tn_tensor *forward_tensor(const void *args, uint32_t offset) {
+    tn_tensor *t;
+    memcpy(&t, (const char *)args + offset, sizeof t);
+    return t;
+}
+
+static bool forward_check(const tn_mframe *f) {
+    const tn_gen *call = f->call;
+    for (int i = 0; i < call->nparam; i++)
+        if (call->param[i].type == TN_T_TENSOR && !(call->param[i].flags & TN_P_OPTIONAL) &&
+            !forward_tensor(f->args, call->param[i].offset))
+            return tni_nn_error(TN_INVALID, "argument '%s' is NULL", call->param[i].name);
+    for (int i = 0; f->m->expect && i < f->m->expect->n; i++) {
+        const expect_input *e = &f->m->expect->input[i];
+        const tn_tensor *t = forward_tensor(f->args, e->offset);
+        if (t && !expect_fits(e, t)) return expect_error(e, t);
+    }
+    return true;
+}
+
+/* --- the chain ------------------------------------------------------------------------------------------------ */
+
+/* "layers.3.attn (Linear)": where the innermost module lies below the outermost; found only when an error is made. A
+ * module that is not below its caller begins a chain of its own. */
+static void forward_text(const tn_path *path, char *to, size_t room) {
+    const tn_module *chain[64];
+    int n = 0;
+    size_t at = 0;
+    for (const tn_path *p = path; p && p->text == forward_text && n < 64; p = p->caller)
+        chain[n++] = ((const tn_mframe *)(const void *)p)->m;
+    to[0] = 0;
+    for (int i = n - 2; i >= 0; i--) {
+        char step[256];
+        if (!tni_tree_path(chain[i + 1], chain[i], step, sizeof step)) {
+            at = 0;
+            to[0] = 0;
+        } else if (step[0] && at + strlen(step) + 2 < room) {
+            at += (size_t)snprintf(to + at, room - at, "%s%s", at ? "." : "", step);
+        }
+    }
+    if (at) snprintf(to + at, room - at, " (%s)", chain[0]->type);
+    else snprintf(to, room, "%s", chain[0]->type);
+}
+
+/* --- hooks ------------------------------------------------------------------------------------------------------ */
+
+struct tn_mhook {
+    tn_module_hook_fn call;
+    void *user;
+    void (*release)(void *user);
+    int64_t number;
+    int when;
+    bool removed; /* while it runs */
+    struct tn_mhook *next;
+};
+
+TN_API int64_t tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, void *user, void (*release)(void *user)) {
+    struct tn_mhook *h, **at;
+    int64_t number = 1;
+    if (!tn_ok()) return 0;
+    if (!m || !hook || (when != TN_BEFORE_FORWARD && when != TN_AFTER_FORWARD))
+        return tni_nn_error(TN_INVALID, "a hook wants a module, TN_BEFORE_FORWARD or TN_AFTER_FORWARD, and a function");
+    h = (struct tn_mhook *)tn_alloc(sizeof *h);
+    if (!h) return 0;
+    for (at = &m->hooks; *at; at = &(*at)->next) number = (*at)->number + 1;
+    memset(h, 0, sizeof *h);
+    h->call = hook;
+    h->user = user;
+    h->release = release;
+    h->number = number;
+    h->when = when;
+    *at = h;
+    return number;
+}
+
+static void forward_hook_free(struct tn_mhook *h) {
+    if (h->release) h->release(h->user);
+    tn_alloc_free(h, sizeof *h);
+}
+
+TN_API bool tn_module_hook_remove(tn_module *m, int64_t number) {
+    for (struct tn_mhook **at = m ? &m->hooks : NULL; at && *at; at = &(*at)->next) {
+        struct tn_mhook *h = *at;
+        if (h->number != number) continue;
+        *at = h->next;
+        forward_hook_free(h);
+        return true;
+    }
+    return tni_nn_error(TN_INVALID, "there is no hook %lld", (long long)number);
+}
+
+TN_PRIV void tni_hooks_free(tn_module *m) {
+    while (m->hooks) {
+        struct tn_mhook *h = m->hooks;
+        m->hooks = h->next;
+        forward_hook_free(h);
+    }
+}
+
+/* A hook may remove itself, not another. */
+static bool forward_hooks(tn_mframe *f, int when) {
+    for (struct tn_mhook *h = f->m->hooks, *next; h; h = next) {
+        next = h->next;
+        if (h->when != when) continue;
+        if (!h->call(f, h->user)) return !tn_ok() ? false : tni_nn_error(TN_INTERNAL, "a hook failed without an error");
+    }
+    return true;
+}
+
+/* --- calling --------------------------------------------------------------------------------------------------------- */
+
+TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
+    for (int i = 0; i < f->call->nparam; i++)
+        if (f->call->param[i].type == TN_T_TENSOR && k-- == 0) return forward_tensor(f->args, f->call->param[i].offset);
+    return NULL;
+}
+
+/* A result that is an input becomes a view of it: the caller gets a tensor of its own. */
+static bool forward_own(tn_mframe *f, int k) {
+    const tn_gen *call = f->call;
+    for (int i = 0; f->out[k] && i < call->nparam; i++)
+        if (call->param[i].type == TN_T_TENSOR && forward_tensor(f->args, call->param[i].offset) == f->out[k])
+            return (f->out[k] = tnp_view(f->out[k], tn_shape(f->out[k]))) != NULL;
+    return true;
+}
+
+static bool forward_run(tn_mframe *f) {
+    bool ok;
+    if (!f->m->row->forward) return tni_nn_error(TN_UNSUPPORTED, "has no forward");
+    ok = forward_hooks(f, TN_BEFORE_FORWARD) && forward_check(f);
+    if (!ok) return false;
+    ok = f->m->row->forward(f);
+    if (!ok && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward failed without an error");
+    if (ok && !f->out[0] && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward gave no result");
+    ok = ok && forward_hooks(f, TN_AFTER_FORWARD) && tn_ok();
+    for (int k = 0; ok && k < f->nout; k++) ok = forward_own(f, k);
+    return ok;
+}
+
+/* Enters with path, scope and results prepared. */
+static bool forward_enter(const char *file, int line, tn_module *m, const tn_gen *call, const void *args,
+                          tn_tensor **out, int nout) {
+    tn_mframe f;
+    int64_t mark;
+    bool ok;
+    f.path.text = forward_text;
+    f.path.file = file;
+    f.path.line = line;
+    f.m = m;
+    f.call = call;
+    f.args = args;
+    f.out = out;
+    f.nout = nout;
+    mark = tn_scope_begin();
+    tn_path_push(&f.path);
+    ok = forward_run(&f);
+    for (int k = 0; !ok && k < nout; k++) out[k] = NULL;
+    tn_scope_leave(mark, out, nout);
+    tn_path_pop(&f.path);
+    return ok;
+}
+
+/* Errors before there is a frame carry the caller's line. */
+static bool forward_refuse(const char *file, int line, const char *what) {
+    tn_path *p = tn_path_current();
+    while (p && p->caller) p = p->caller;
+    return tn_error_set(TN_INVALID, p ? p->file : file, p ? p->line : line, "%s", what);
+}
+
+TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mrow *row, const void *args,
+                           tn_tensor **out, int nout) {
+    const tn_gen *call = m ? tni_call_of(m) : NULL;
+    for (int k = 0; k < nout; k++) out[k] = NULL;
+    if (!tn_ok()) return false;
+    if (!m) return forward_refuse(file, line, "module is NULL");
+    if (row && m->row != row) return forward_refuse(file, line, "forward of another kind of module");
+    if (!args || nout != call->nresults) return forward_refuse(file, line, "forward: no arguments, or not as many results");
+    return forward_enter(file, line, m, call, args, out, nout);
+}
+
+TN_API tn_tensor *tn_forward_at(const char *file, int line, tn_module *m, tn_tensor *input) {
+    const tn_gen *call = m ? tni_call_of(m) : NULL;
+    tn_tensor *out = NULL;
+    tni_args args;
+    int first = -1, required = 0;
+    if (!tn_ok()) return NULL;
+    if (!m) return forward_refuse(file, line, "module is NULL"), (tn_tensor *)NULL;
+    for (int i = 0; i < call->nparam; i++) {
+        if (call->param[i].flags & TN_P_DEFAULT) continue;
+        required++;
+        if (call->param[i].type == TN_T_TENSOR) first = i;
+    }
+    if (required != 1 || first < 0 || call->nresults != 1 || call->args_size > sizeof args.at) {
+        forward_refuse(file, line, "tn_forward is for one required tensor and one result: call this module's own forward");
+        return NULL;
+    }
+    memcpy(args.at, call->defaults, call->args_size);
+    memcpy(args.at + call->param[first].offset, &input, sizeof input);
+    return forward_enter(file, line, m, call, args.at, &out, 1) ? out : NULL;
+}
+
+TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, const tn_value *values, int nvalues,
+                                  tn_tensor **out, int nout) {
+    const tn_gen *call = m ? tni_call_of(m) : NULL;
+    tni_args args;
+    for (int k = 0; k < nout; k++) out[k] = NULL;
+    if (!tn_ok()) return false;
+    if (!m) return forward_refuse(file, line, "module is NULL");
+    if (call->args_size > sizeof args.at) return forward_refuse(file, line, "forward has too many arguments");
+    return tn_bind(file, line, m->type, call, values, nvalues, true, args.at) &&
+           tn_module_call(file, line, m, NULL, args.at, out, nout);
+}
+
+/* src/nn/state.c */
+/* state.c - changing all tensors of a tree at once: load, to, copy.
+ *
+ * Load and to prepare every new tensor first and then exchange data with the old ones, which cannot fail: the tensors
+ * stay the same objects, and a failure changes nothing. */
+
+/* --- exchanges that wait ------------------------------------------------------------------------------------- */
+
+typedef struct state_swap {
+    tn_tensor *old, *fresh;
+} state_swap;
+
+/* Takes fresh, of the current scope, into the plan; NULL fails. */
+static bool state_add(tni_plan *plan, tn_tensor *old, tn_tensor *fresh) {
+    state_swap s = {old, fresh};
+    if (!fresh || !tni_buffer_add(&plan->swaps, &s, sizeof s)) return false;
+    tn_hold(fresh);
+    return true;
+}
+
+TN_PRIV void tni_plan_end(tni_plan *plan, bool commit) {
+    state_swap *s = (state_swap *)(void *)plan->swaps.at;
+    int64_t n = plan->swaps.n / (int64_t)sizeof *s;
+    for (int64_t i = 0; i < n; i++) {
+        if (commit) tn_swap_data(s[i].old, s[i].fresh);
+        tn_free(s[i].fresh);
+    }
+    tni_buffer_free(&plan->swaps);
+}
+
+/* A new dense tensor of src's values in dtype on device. */
+static tn_tensor *state_convert(tn_tensor *src, tn_dtype dtype, tn_device_id device) {
+    tn_tensor *t = tnp_empty(tn_shape(src), dtype, device);
+    return t ? tnp_copy_(t, src) : NULL;
+}
+
+/* --- load ------------------------------------------------------------------------------------------------------ */
+
+enum { STATE_SHOWN = 8 }; /* names listed in a message */
+
+typedef struct state_report {
+    tni_buffer missing, unexpected, mismatch;
+    int64_t nmissing, nunexpected, nmismatch;
+} state_report;
+
+static void state_note(tni_buffer *b, int64_t *count, const char *name) {
+    if ((*count)++ < STATE_SHOWN) tni_buffer_text(b, "%s\"%s\"", *count > 1 ? ", " : "", name);
+}
+
+static bool state_same_shape(const tn_tensor *a, const tn_tensor *b) {
+    tn_ints x = tn_shape(a), y = tn_shape(b);
+    return x.n == y.n && (x.n == 0 || memcmp(x.at, y.at, (size_t)x.n * sizeof *x.at) == 0);
+}
+
+static void state_mismatch(state_report *r, const char *name, const tn_tensor *file, const tn_tensor *here) {
+    char a[TN_MAX_DIMS * 22 + 40], b[TN_MAX_DIMS * 22 + 40];
+    if (r->nmismatch++ >= STATE_SHOWN) return;
+    tni_buffer_text(&r->mismatch, "; size mismatch for %s: given %s, the module has %s", name,
+                    tni_nn_shape_text(a, sizeof a, file), tni_nn_shape_text(b, sizeof b, here));
+}
+
+/* Names given, by hash: an index into a table of n * 2 places at least. */
+typedef struct state_names {
+    int64_t *place; /* index + 1; 0: free */
+    bool *used;
+    int64_t room, n;
+    const tn_named *at;
+} state_names;
+
+static int64_t state_slot(const state_names *t, const char *name) {
+    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+    int64_t i;
+    for (const char *c = name; *c; c++) h = (h ^ (unsigned char)*c) * 0x100000001b3u;
+    for (i = (int64_t)(h >> 8) & (t->room - 1); t->place[i]; i = (i + 1) & (t->room - 1))
+        if (strcmp(t->at[t->place[i] - 1].name, name) == 0) break;
+    return i;
+}
+
+static void state_names_free(state_names *t) {
+    if (t->place) tn_alloc_free(t->place, (size_t)t->room * sizeof *t->place);
+    if (t->used) tn_alloc_free(t->used, (size_t)t->n + 1);
+}
+
+static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
+    memset(t, 0, sizeof *t);
+    if (n < 0 || n > INT64_MAX / 64 || (n > 0 && !at)) return tni_nn_error(TN_INVALID, "no list of named tensors");
+    for (t->room = 16; t->room < 2 * n; t->room *= 2) continue;
+    t->n = n;
+    t->at = at;
+    t->place = (int64_t *)tn_alloc((size_t)t->room * sizeof *t->place);
+    t->used = (bool *)tn_alloc((size_t)n + 1);
+    if (!t->place || !t->used) return false;
+    memset(t->place, 0, (size_t)t->room * sizeof *t->place);
+    memset(t->used, 0, (size_t)n + 1);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t slot;
+        if (!at[i].name || !at[i].tensor) return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
+        slot = state_slot(t, at[i].name);
+        if (t->place[slot]) return tni_nn_error(TN_INVALID, "the name \"%s\" is given twice", at[i].name);
+        t->place[slot] = i + 1;
+    }
+    return true;
+}
+
+static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *given, state_report *r) {
+    for (int64_t i = 0; i < here.n; i++) {
+        int64_t mark, k = given->place[state_slot(given, here.at[i].name)];
+        tn_tensor *to = here.at[i].tensor, *from = k ? given->at[k - 1].tensor : NULL;
+        bool ok;
+        if (!from) {
+            state_note(&r->missing, &r->nmissing, here.at[i].name);
+            continue;
+        }
+        given->used[k - 1] = true;
+        if (!state_same_shape(from, to)) {
+            state_mismatch(r, here.at[i].name, from, to);
+            continue;
+        }
+        mark = tn_scope_begin();
+        ok = state_add(plan, to, state_convert(from, tn_dtype_of(to), tn_device_of(to)));
+        tn_scope_end(mark);
+        if (!ok) return false;
+    }
+    for (int64_t i = 0; i < given->n; i++)
+        if (!given->used[i]) state_note(&r->unexpected, &r->nunexpected, given->at[i].name);
+    return true;
+}
+
+static bool state_judge(state_report *r, bool strict) {
+    tni_buffer text = {NULL, 0, 0, false};
+    bool bad = r->nmismatch || (strict && (r->nmissing || r->nunexpected));
+    if (r->missing.failed || r->unexpected.failed || r->mismatch.failed) return false;
+    if (!bad) return true;
+    tni_buffer_text(&text, "the state does not fit");
+    if (strict && r->nmissing)
+        tni_buffer_text(&text, "; missing (%lld): %.*s", (long long)r->nmissing, (int)r->missing.n, r->missing.at);
+    if (strict && r->nunexpected)
+        tni_buffer_text(&text, "; unexpected (%lld): %.*s", (long long)r->nunexpected, (int)r->unexpected.n,
+                        r->unexpected.at);
+    tni_buffer_text(&text, "%.*s", (int)r->mismatch.n, r->mismatch.n ? r->mismatch.at : "");
+    if (!text.failed) tni_nn_error(TN_INVALID, "%s", text.at);
+    tni_buffer_free(&text);
+    return false;
+}
+
+TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n, bool strict) {
+    tn_named_list here = tn_module_state_dict(m);
+    state_report r;
+    state_names given;
+    bool ok;
+    memset(&r, 0, sizeof r);
+    ok = state_names_make(&given, at, n) && here.n >= 0 && state_load_each(plan, here, &given, &r) && state_judge(&r, strict);
+    state_names_free(&given);
+    tni_buffer_free(&r.missing);
+    tni_buffer_free(&r.unexpected);
+    tni_buffer_free(&r.mismatch);
+    tn_named_free(here);
+    return ok;
+}
+
+static bool state_load(tn_module *m, const tn_named *at, int64_t n, bool strict) {
+    tni_plan plan = {{NULL, 0, 0, false}};
+    bool ok = tni_plan_load(&plan, m, at, n, strict);
+    tni_plan_end(&plan, ok);
+    return ok;
+}
+
+/* Runs without recording, in a link of the chain. */
+typedef struct state_quiet {
+    tni_step step;
+    int64_t mark;
+    bool mode;
+} state_quiet;
+static void state_quiet_begin(state_quiet *q, const char *file, int line, const tn_module *m) {
+    tni_step_begin(&q->step, file, line, m ? m->type : NULL);
+    q->mark = tn_scope_begin();
+    q->mode = tn_set_grad_mode(false);
+}
+static void state_quiet_end(state_quiet *q) {
+    tn_set_grad_mode(q->mode);
+    tn_scope_end(q->mark);
+    tni_step_end(&q->step);
+}
+
+TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn_named *at, int64_t n, bool strict) {
+    state_quiet q;
+    bool ok;
+    if (!tn_ok()) return false;
+    state_quiet_begin(&q, file, line, m);
+    ok = state_load(m, at, n, strict);
+    state_quiet_end(&q);
+    return ok;
+}
+
+/* --- to ----------------------------------------------------------------------------------------------------------- */
+
+static bool state_is_floating(tn_dtype dtype) {
+    switch (dtype) {
+#define STATE_KIND(NAME, text, bytes, kind) case TN_##NAME: return #kind[0] == 'f';
+        TN_DTYPES(STATE_KIND)
+#undef STATE_KIND
+    default: return false;
+    }
+}
+
+static bool state_to_one(tni_plan *plan, tn_tensor *t, tn_dtype dtype, tn_device_id device) {
+    tn_dtype type = dtype != TN_NO_DTYPE && state_is_floating(tn_dtype_of(t)) ? dtype : tn_dtype_of(t);
+    tn_device_id place = device != TN_NO_DEVICE ? device : tn_device_of(t);
+    int64_t mark;
+    bool ok;
+    if (type == tn_dtype_of(t) && place == tn_device_of(t)) return true;
+    mark = tn_scope_begin();
+    ok = state_add(plan, t, state_convert(t, type, place));
+    tn_scope_end(mark);
+    return ok;
+}
+
+TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype dtype, tn_device_id device) {
+    tni_plan plan = {{NULL, 0, 0, false}};
+    tn_named_list all;
+    state_quiet q;
+    bool ok;
+    if (!tn_ok()) return false;
+    state_quiet_begin(&q, file, line, m);
+    all = tni_module_tensors(m);
+    ok = all.n >= 0;
+    if (ok && dtype != TN_NO_DTYPE && !state_is_floating(dtype))
+        ok = tni_nn_error(TN_TYPE, "to: %s is no floating dtype", tn_dtype_name(dtype));
+    for (int64_t i = 0; ok && i < all.n; i++) {
+        tn_tensor *grad = tn_grad_of(all.at[i].tensor);
+        ok = state_to_one(&plan, all.at[i].tensor, dtype, device) && (!grad || state_to_one(&plan, grad, dtype, device));
+    }
+    tni_plan_end(&plan, ok);
+    tn_named_free(all);
+    state_quiet_end(&q);
+    return ok;
+}
+
+/* --- copy ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct state_copy {
+    tni_map seen; /* old module or tensor -> its copy */
+} state_copy;
+static tn_module *state_copy_module(state_copy *c, const tn_module *m);
+
+/* A held copy of t, the same one for the same t. */
+static tn_tensor *state_copy_tensor(state_copy *c, tn_tensor *t) {
+    bool fresh;
+    void **at = tni_map_at(&c->seen, t, &fresh);
+    tn_tensor *copy;
+    int64_t mark;
+    if (!at) return NULL;
+    if (!fresh) return tn_hold((tn_tensor *)*at);
+    mark = tn_scope_begin();
+    copy = state_convert(t, tn_dtype_of(t), tn_device_of(t));
+    if (copy && tn_needs_grad(t)) copy = tn_requires_grad_at(NULL, 0, copy, true);
+    if (copy) tn_hold(copy);
+    *at = copy;
+    tn_scope_end(mark);
+    return copy;
+}
+
+/* Lists and strings of the options lie behind the struct: their pointers move along. */
+static void state_move_options(tn_module *to, const tn_module *from) {
+    const tn_gen *gen = to->gen ? to->gen->make : NULL;
+    uintptr_t begin = (uintptr_t)from, end = begin + (uintptr_t)from->bytes;
+    for (int i = 0; gen && i < gen->nparam; i++) {
+        char *at = (char *)tni_options(to) + gen->param[i].offset, *moved;
+        uintptr_t p;
+        int type = gen->param[i].type;
+        if (type != TN_T_INTS && type != TN_T_FLOATS && type != TN_T_STRING) continue;
+        memcpy(&p, at, sizeof p);
+        if (p < begin || p >= end) continue;
+        moved = (char *)to + (p - begin);
+        memcpy(at, &moved, sizeof moved);
+    }
+}
+
+static tn_module *state_copy_head(const tn_module *m) {
+    tn_module *to;
+    if (m->row->destroy) {
+        tni_nn_error(TN_UNSUPPORTED, "%s cannot be copied: its row has destroy", m->type);
+        return NULL;
+    }
+    to = (tn_module *)tn_alloc((size_t)m->bytes);
+    if (!to) return NULL;
+    memcpy(to, m, (size_t)m->bytes);
+    to->count = 1;
+    to->hooks = NULL;
+    to->parameters = NULL;
+    to->part = NULL;
+    to->nparts = to->room = 0;
+    to->attached = false;
+    if (tni_expect_copy(to, m)) {
+        state_move_options(to, m);
+        return to;
+    }
+    tn_alloc_free(to, (size_t)to->bytes);
+    return NULL;
+}
+
+static bool state_copy_part(state_copy *c, tn_module *to, const tn_module *m, int i) {
+    const tn_part *p = &m->part[i];
+    void *old = *tni_part_place(m, i), *copy = NULL;
+    if (!tni_part_new(to, (tn_part_kind)p->kind, p->name, p->field ? (void **)(void *)((char *)to + p->field) : NULL))
+        return false;
+    if (!old) return true;
+    if (p->kind == TN_CHILD) copy = state_copy_module(c, (const tn_module *)old);
+    else copy = state_copy_tensor(c, (tn_tensor *)old);
+    *tni_part_place(to, to->nparts - 1) = copy;
+    return copy != NULL;
+}
+
+static tn_module *state_copy_module(state_copy *c, const tn_module *m) {
+    void **found = tni_map_find(&c->seen, m);
+    tn_module *to;
+    bool fresh, ok = true;
+    if (found) return tn_module_hold((tn_module *)*found);
+    to = state_copy_head(m);
+    if (!to) return NULL;
+    for (int i = 0; ok && i < m->nparts; i++) {
+        ok = state_copy_part(c, to, m, i);
+        if (ok && to->part[i].kind == TN_CHILD && tn_part_child_of(to, i)) tn_part_child_of(to, i)->attached = true;
+    }
+    found = ok ? tni_map_at(&c->seen, m, &fresh) : NULL;
+    if (found) {
+        *found = to;
+        return to;
+    }
+    to->count = 1;
+    tn_module_free(to);
+    return NULL;
+}
+
+TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module *m) {
+    state_copy c = {{NULL, NULL, 0, 0}};
+    tn_module *copy = NULL;
+    state_quiet q;
+    if (!tn_ok()) return NULL;
+    state_quiet_begin(&q, file, line, m);
+    if (m) copy = state_copy_module(&c, m);
+    else tni_nn_error(TN_INVALID, "module is NULL");
+    tni_map_free(&c.seen);
+    state_quiet_end(&q);
+    return copy;
+}
+
+/* --- reset ------------------------------------------------------------------------------------------------------------- */
+
+static bool state_reset(tn_module *m) {
+    for (int i = 0; i < m->nparts; i++) {
+        tn_module *child = tn_part_child_of(m, i);
+        if (child && !state_reset(child)) return false;
+    }
+    return !m->row->reset || m->row->reset(m);
+}
+
+TN_API bool tn_module_reset(tn_module *m) {
+    state_quiet q;
+    bool ok;
+    if (!tn_ok()) return false;
+    state_quiet_begin(&q, NULL, 0, m);
+    ok = m ? state_reset(m) : tni_nn_error(TN_INVALID, "module is NULL");
+    state_quiet_end(&q);
+    return ok;
+}
+
+/* --- files -------------------------------------------------------------------------------------------------------------- */
+
+TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *m, const char *path) {
+    tn_named_list list;
+    state_quiet q;
+    bool ok;
+    if (!tn_ok()) return false;
+    state_quiet_begin(&q, file, line, m);
+    list = tn_module_state_dict(m);
+    ok = list.n >= 0 && tn_safetensors_save_at(file, line, path, list.at, list.n, NULL, 0);
+    tn_named_free(list);
+    state_quiet_end(&q);
+    return ok;
+}
+
+TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, const char *path) {
+    tn_named_list list;
+    state_quiet q;
+    bool ok;
+    if (!tn_ok()) return false;
+    state_quiet_begin(&q, file, line, m);
+    list = tn_safetensors_load_at(file, line, path);
+    ok = list.n >= 0 && state_load(m, list.at, list.n, true);
+    tn_named_free(list);
+    state_quiet_end(&q);
+    return ok;
+}
+
+/* src/nn/init.c */
+/* init.c - initial values, as torch.nn.init: the same formulas in double, the same draws. */
+
+#include <math.h>
+
+/* Runs one fill without recording; t NULL with no error pending is an absent part. */
+typedef struct init_quiet {
+    bool mode;
+    int64_t mark;
+} init_quiet;
+static bool init_begin(init_quiet *q, tn_tensor *t) {
+    if (!t || !tn_ok()) return false;
+    q->mark = tn_scope_begin();
+    q->mode = tn_set_grad_mode(false);
+    return true;
+}
+static tn_tensor *init_end(init_quiet *q, tn_tensor *t, const tn_tensor *result) {
+    tn_set_grad_mode(q->mode);
+    tn_scope_end(q->mark);
+    return result ? t : NULL;
+}
+
+TN_API tn_tensor *tn_init_constant_(tn_tensor *t, double value) {
+    init_quiet q;
+    return init_begin(&q, t) ? init_end(&q, t, tnp_fill_(t, tn_float(value))) : NULL;
+}
+TN_API tn_tensor *tn_init_uniform_(tn_tensor *t, double from, double to) {
+    init_quiet q;
+    return init_begin(&q, t) ? init_end(&q, t, tnp_uniform_(t, from, to, NULL)) : NULL;
+}
+TN_API tn_tensor *tn_init_normal_(tn_tensor *t, double mean, double std) {
+    init_quiet q;
+    return init_begin(&q, t) ? init_end(&q, t, tnp_normal_(t, mean, std, NULL)) : NULL;
+}
+
+TN_API double tn_init_gain(tn_init_for nonlinearity, double param) {
+    switch (nonlinearity) {
+    case TN_INIT_LINEAR:
+    case TN_INIT_SIGMOID: return 1;
+    case TN_INIT_TANH: return 5.0 / 3;
+    case TN_INIT_RELU: return sqrt(2.0);
+    case TN_INIT_LEAKY_RELU: return sqrt(2.0 / (1 + param * param));
+    case TN_INIT_SELU: return 3.0 / 4;
+    default: tni_nn_error(TN_INVALID, "gain of an unknown nonlinearity"); return NAN;
+    }
+}
+
+/* Inputs and outputs of one element: sizes 1 and 0, times the receptive field. */
+static bool init_fans(const tn_tensor *t, double *in, double *out) {
+    tn_ints shape = tn_shape(t);
+    double field = 1;
+    if (shape.n < 2) return tni_nn_error(TN_INVALID, "fan in and fan out want a tensor of 2 dimensions or more");
+    for (int64_t i = 2; i < shape.n; i++) field *= (double)shape.at[i];
+    *in = (double)shape.at[1] * field;
+    *out = (double)shape.at[0] * field;
+    return true;
+}
+
+static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity, double *std) {
+    double in, out, gain;
+    if (!init_fans(t, &in, &out)) return false;
+    gain = tn_init_gain(nonlinearity, a);
+    *std = gain / sqrt(mode == TN_FAN_OUT ? out : in);
+    return gain == gain;
+}
+
+TN_API tn_tensor *tn_init_xavier_uniform_(tn_tensor *t, double gain) {
+    double in, out, std;
+    if (!t || !tn_ok() || !init_fans(t, &in, &out)) return NULL;
+    std = gain * sqrt(2.0 / (in + out));
+    return tn_init_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std);
+}
+TN_API tn_tensor *tn_init_xavier_normal_(tn_tensor *t, double gain) {
+    double in, out;
+    if (!t || !tn_ok() || !init_fans(t, &in, &out)) return NULL;
+    return tn_init_normal_(t, 0, gain * sqrt(2.0 / (in + out)));
+}
+TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity) {
+    double std;
+    if (!t || !tn_ok() || !init_kaiming_std(t, a, mode, nonlinearity, &std)) return NULL;
+    if (tn_numel(t) == 0) return t;
+    return tn_init_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std);
+}
+TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity) {
+    double std;
+    if (!t || !tn_ok() || !init_kaiming_std(t, a, mode, nonlinearity, &std)) return NULL;
+    if (tn_numel(t) == 0) return t;
+    return tn_init_normal_(t, 0, std);
+}
+
+/* What Linear and the convolutions draw: weight by Kaiming with a = sqrt(5), bias within 1 / sqrt(fan in). */
+TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
+    double in, out, bound;
+    if (!tn_init_kaiming_uniform_(weight, sqrt(5.0), TN_FAN_IN, TN_INIT_LEAKY_RELU)) return false;
+    if (!bias) return true;
+    if (!init_fans(weight, &in, &out)) return false;
+    bound = in > 0 ? 1 / sqrt(in) : 0;
+    return tn_init_uniform_(bias, -bound, bound) != NULL;
+}
+
+/* src/nn/activation.c */
+/* activation.c - pointwise functions and softmax as modules: no parts, one operator each. */
+
+/* A forward that is one operator call on the input x, with the options at o. */
+#define ACTIVATION_FORWARD(name, ...)                                                                        \
+    static bool name##_forward(tn_mframe *f) {                                                               \
+        TN_FORWARD(name, s, a, f);                                                                           \
+        tn_tensor *x = a->input;                                                                             \
+        (void)s;                                                                                             \
+        return (f->out[0] = (__VA_ARGS__)) != NULL;                                                          \
+    }
+
+ACTIVATION_FORWARD(relu, s->o.inplace ? tnp_relu_(x) : tnp_relu(x))
+/* max(x, 0).   tn_nn_relu() */
+TN_MODULE(relu, "ReLU(bool inplace=False)", .repr = "?inplace=", .forward = relu_forward, .sample = ": (2,3)")
+
+ACTIVATION_FORWARD(leaky_relu, s->o.inplace ? tnp_leaky_relu_(x, s->o.negative_slope) : tnp_leaky_relu(x, s->o.negative_slope))
+/* x where x > 0, else negative_slope * x.   tn_nn_leaky_relu(.negative_slope = 0.2) */
+TN_MODULE(leaky_relu, "LeakyReLU(float negative_slope=0.01, bool inplace=False)", .repr = "negative_slope=, ?inplace=",
+          .forward = leaky_relu_forward, .sample = ": (2,3) | negative_slope=0.2: (3)")
+
+ACTIVATION_FORWARD(gelu, tnp_gelu(x, s->o.approximate))
+/* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.   tn_nn_gelu() */
+TN_MODULE(gelu, "GELU(Approximate approximate=none)", .repr = "approximate='=", .forward = gelu_forward,
+          .sample = ": (2,3) | approximate=tanh: (3)")
+
+ACTIVATION_FORWARD(silu, s->o.inplace ? tnp_silu_(x) : tnp_silu(x))
+/* x * sigmoid(x).   tn_nn_silu() */
+TN_MODULE(silu, "SiLU(bool inplace=False)", .repr = "?inplace=", .forward = silu_forward, .sample = ": (2,3)")
+
+ACTIVATION_FORWARD(sigmoid, tnp_sigmoid(x))
+/* 1 / (1 + exp(-x)).   tn_nn_sigmoid() */
+TN_MODULE(sigmoid, "Sigmoid()", .forward = sigmoid_forward, .sample = ": (2,3)")
+
+ACTIVATION_FORWARD(tanh, tnp_tanh(x))
+/* The hyperbolic tangent.   tn_nn_tanh() */
+TN_MODULE(tanh, "Tanh()", .forward = tanh_forward, .sample = ": (2,3)")
+
+ACTIVATION_FORWARD(softplus, tnp_softplus(x, s->o.beta, s->o.threshold))
+/* log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.   tn_nn_softplus() */
+TN_MODULE(softplus, "Softplus(float beta=1.0, float threshold=20.0)", .repr = "beta=, threshold=",
+          .forward = softplus_forward, .sample = ": (2,3)")
+
+ACTIVATION_FORWARD(softsign, tnp_softsign(x))
+/* x / (1 + |x|).   tn_nn_softsign() */
+TN_MODULE(softsign, "Softsign()", .forward = softsign_forward, .sample = ": (2,3)")
+
+/* torch's choice for a dim that is not given. */
+static int64_t activation_dim(const tn_tensor *x, int64_t dim) {
+    int n = tn_ndim(x);
+    return dim != TN_NONE ? dim : n == 0 || n == 1 || n == 3 ? 0 : 1;
+}
+ACTIVATION_FORWARD(softmax, tnp_softmax(x, activation_dim(x, s->o.dim), TN_NO_DTYPE))
+/* exp(x_i) / sum exp(x_j) along dim.   tn_nn_softmax(.dim = 1) */
+TN_MODULE(softmax, "Softmax(int? dim=None)", .repr = "dim=", .forward = softmax_forward,
+          .sample = "dim=1: (2,3) | : (4)")
+
+ACTIVATION_FORWARD(log_softmax, tnp_log_softmax(x, activation_dim(x, s->o.dim), TN_NO_DTYPE))
+/* The logarithm of softmax.   tn_nn_log_softmax(.dim = 1) */
+TN_MODULE(log_softmax, "LogSoftmax(int? dim=None)", .repr = "dim=", .forward = log_softmax_forward,
+          .sample = "dim=1: (2,3)")
+
+#undef ACTIVATION_FORWARD
+
+/* src/nn/attention.c */
+/* attention.c - MultiheadAttention, composed of products and a softmax as torch's own. */
+
+#include <math.h>
+
+static bool multihead_attention_build(tn_module *m) {
+    TN_SELF(multihead_attention, s, m);
+    if (s->o.num_heads < 1 || s->o.embed_dim < 1 || s->o.embed_dim % s->o.num_heads)
+        return tni_nn_error(TN_INVALID, "embed_dim (%lld) must be a multiple of num_heads (%lld)",
+                            (long long)s->o.embed_dim, (long long)s->o.num_heads);
+    s->out_proj->type = "NonDynamicallyQuantizableLinear";
+    return true;
+}
+
+/* out_proj drew when it was made; then in_proj_weight draws. */
+static bool multihead_attention_reset(tn_module *m) {
+    TN_SELF(multihead_attention, s, m);
+    TN_SELF(linear, o, s->out_proj);
+    if (!tn_init_xavier_uniform_(s->in_proj_weight, 1)) return false;
+    return !s->in_proj_bias || (tn_init_constant_(s->in_proj_bias, 0) && tn_init_constant_(o->bias, 0));
+}
+
+/* The sizes of a call: query (L, N, E), key and value (S, N, E), H heads of E / H. */
+typedef struct mha_sizes {
+    int64_t l, s, n, e, heads, head;
+} mha_sizes;
+
+/* A bool mask (true: not seen) as numbers to add; others as they are. */
+static tn_tensor *mha_mask(tn_tensor *mask, tn_tensor *like) {
+    tn_tensor *zero;
+    if (!mask || tn_dtype_of(mask) != TN_BOOL) return mask;
+    zero = tnp_zeros(tn_shape(mask), tn_dtype_of(like), tn_device_of(like));
+    return tnp_masked_fill_scalar(zero, mask, tn_float(-HUGE_VAL));
+}
+
+static tn_tensor *mha_reshape(tn_tensor *t, int ndim, int64_t a, int64_t b, int64_t c, int64_t d) {
+    int64_t size[4];
+    size[0] = a, size[1] = b, size[2] = c, size[3] = d;
+    return tnp_reshape(t, tn_ints_of(size, ndim));
+}
+
+/* attn_mask (L, S) or (N * H, L, S) and key_padding_mask (N, S) in one mask that fits (N * H, L, S). */
+static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forward_args *a, tn_tensor *q,
+                            tn_tensor **mask) {
+    tn_tensor *attn = mha_mask(a->attn_mask, q), *pad = mha_mask(a->key_padding_mask, q);
+    const tn_tensor *given = a->attn_mask;
+    *mask = NULL;
+    if (given && !(tn_ndim(given) == 2 && tn_size(given, 0) == z->l && tn_size(given, 1) == z->s) &&
+        !(tn_ndim(given) == 3 && tn_size(given, 0) == z->n * z->heads && tn_size(given, 1) == z->l && tn_size(given, 2) == z->s))
+        return tni_nn_error(TN_INVALID, "attn_mask: expected (%lld, %lld) or (%lld, %lld, %lld)", (long long)z->l, (long long)z->s,
+                            (long long)(z->n * z->heads), (long long)z->l, (long long)z->s);
+    if (pad) {
+        int64_t wide[4];
+        if (tn_numel(pad) != z->n * z->s)
+            return tni_nn_error(TN_INVALID, "key_padding_mask: expected (%lld, %lld)", (long long)z->n, (long long)z->s);
+        wide[0] = z->n, wide[1] = z->heads, wide[2] = 1, wide[3] = z->s;
+        pad = tnp_expand(mha_reshape(pad, 4, z->n, 1, 1, z->s), tn_ints_of(wide, 4), false);
+        pad = mha_reshape(pad, 3, z->n * z->heads, 1, z->s, 0);
+        if (!pad) return false;
+    }
+    if (a->attn_mask && !attn) return false;
+    *mask = attn && pad ? tnp_add(attn, pad, 1) : attn ? attn : pad;
+    return *mask != NULL || (!attn && !pad);
+}
+
+/* x (T, N, E) through its third of the projection, as (N * H, T, E / H). */
+static tn_tensor *mha_project(const tn_nn_multihead_attention_self *s, const mha_sizes *z, int third,
+                                    tn_tensor *x) {
+    int64_t from = third * z->e, to = from + z->e;
+    tn_tensor *w = tnp_slice(s->in_proj_weight, 0, from, to, 1);
+    tn_tensor *b = s->in_proj_bias ? tnp_slice(s->in_proj_bias, 0, from, to, 1) : NULL;
+    tn_tensor *y = w && (b || !s->in_proj_bias) ? tnp_linear(x, w, b) : NULL;
+    return tnp_transpose(mha_reshape(y, 3, tn_size(x, 0), z->n * z->heads, z->head, 0), 0, 1);
+}
+
+/* softmax(q k^T / sqrt(d) + mask), with dropout: (N * H, L, S). */
+static tn_tensor *mha_weights(const tn_nn_multihead_attention_self *s, const mha_sizes *z, tn_tensor *q,
+                                    tn_tensor *k, tn_tensor *mask) {
+    tn_tensor *scaled = tnp_mul_scalar(q, tn_float(sqrt(1.0 / (double)z->head)));
+    tn_tensor *w = tnp_matmul(scaled, tnp_transpose(k, -2, -1));
+    if (mask) w = tnp_add(w, mask, 1);
+    w = tnp_softmax(w, -1, TN_NO_DTYPE);
+    return s->base.training && s->o.dropout > 0 ? tnp_dropout(w, s->o.dropout, true) : w;
+}
+
+/* The averaged, or all, attention weights as torch returns them. */
+static tn_tensor *mha_report(const mha_sizes *z, tn_tensor *w, bool average, bool batched) {
+    tn_tensor *all = mha_reshape(w, 4, z->n, z->heads, z->l, z->s);
+    int64_t dim = 1;
+    if (average && all) all = tnp_mean(all, tn_ints_of(&dim, 1), false, TN_NO_DTYPE);
+    return all && !batched ? tnp_squeeze_dim(all, 0) : all;
+}
+
+static tn_tensor *attention_time_first(tn_tensor *t, bool batched, bool batch_first) {
+    if (!batched) return tnp_unsqueeze(t, 1);
+    return batch_first ? tnp_transpose(t, 0, 1) : t;
+}
+
+static bool mha_fits(const mha_sizes *z, const tn_tensor *q, const tn_tensor *k, const tn_tensor *v) {
+    if (tn_ndim(k) != tn_ndim(q) || tn_ndim(v) != tn_ndim(q) || (tn_ndim(q) != 2 && tn_ndim(q) != 3))
+        return tni_nn_error(TN_INVALID, "query, key and value must have 2 or 3 dimensions alike");
+    return z->e > 0;
+}
+
+static bool multihead_attention_forward(tn_mframe *f) {
+    TN_FORWARD(multihead_attention, s, a, f);
+    mha_sizes z = {0, 0, 0, s->o.embed_dim, s->o.num_heads, s->o.embed_dim / s->o.num_heads};
+    bool batched = tn_ndim(a->query) == 3;
+    tn_tensor *q, *k, *v, *w, *y, *mask;
+    if (!mha_fits(&z, a->query, a->key, a->value)) return false;
+    q = attention_time_first(a->query, batched, s->o.batch_first);
+    k = attention_time_first(a->key, batched, s->o.batch_first);
+    v = attention_time_first(a->value, batched, s->o.batch_first);
+    if (!q || !k || !v) return false;
+    z.l = tn_size(q, 0), z.s = tn_size(k, 0), z.n = tn_size(q, 1);
+    if (tn_size(k, 1) != z.n || tn_size(v, 1) != z.n || tn_size(v, 0) != z.s)
+        return tni_nn_error(TN_INVALID, "key and value must have the query's batch and one length");
+    if (!mha_masks(&z, a, q, &mask)) return false;
+    w = mha_weights(s, &z, mha_project(s, &z, 0, q), mha_project(s, &z, 1, k), mask);
+    y = tnp_matmul(w, mha_project(s, &z, 2, v));
+    y = mha_reshape(tnp_transpose(y, 0, 1), 3, z.l, z.n, z.e, 0);
+    if (!y) return false;
+    y = tni_forward_child(f, s->out_proj, y);
+    if (y && batched && s->o.batch_first) y = tnp_transpose(y, 0, 1);
+    f->out[0] = y && !batched ? tnp_squeeze_dim(y, 1) : y;
+    f->out[1] = f->out[0] && a->need_weights ? mha_report(&z, w, a->average_attn_weights, batched) : NULL;
+    return f->out[0] && (f->out[1] || !a->need_weights);
+}
+/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. attn_output_weights is NULL
+ * without need_weights.
+ * query (L, N, E), key, value (S, N, E), or (N, L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
+TN_MODULE(multihead_attention, "MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True, "
+                               "bool batch_first=False)",
+          .parts = "in_proj_weight(3 * embed_dim, embed_dim); in_proj_bias(3 * embed_dim) if bias; "
+                   "child out_proj = Linear(embed_dim, embed_dim, bias=bias)",
+          .call = "(Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask=None, bool need_weights=True, "
+                  "Tensor? attn_mask=None, bool average_attn_weights=True) -> (Tensor attn_output, Tensor attn_output_weights)",
+          .takes = "query(*, embed_dim); key(*, embed_dim); value(*, embed_dim)", .build = multihead_attention_build,
+          .reset = multihead_attention_reset, .forward = multihead_attention_forward,
+          .sample = "4 2: (3,2,4) (5,2,4) (5,2,4) | 6 3 bias=False batch_first=True: (2,3,6) (2,3,6) (2,3,6)")
+
+/* src/nn/container.c */
+/* container.c - modules made of modules: Sequential, ModuleList. */
+
+static bool container_build(tn_module *m, tn_modules given) {
+    for (int64_t i = 0; i < given.n; i++)
+        if (!tn_module_append(m, tn_module_hold(given.at[i]))) return false;
+    return true;
+}
+
+static bool sequential_build(tn_module *m) {
+    TN_SELF(sequential, s, m);
+    return container_build(m, s->o.modules);
+}
+/* What only the next child reads goes as soon as it has. */
+static bool sequential_forward(tn_mframe *f) {
+    TN_FORWARD(sequential, s, a, f);
+    tn_tensor *x = a->input;
+    for (int i = 0; i < s->base.nparts && x; i++) {
+        tn_module *child = tn_part_child_of(&s->base, i);
+        tn_tensor *y = child ? tni_forward_child(f, child, x) : x;
+        if (x != a->input && y && y != x) tn_free(x);
+        x = y;
+    }
+    return (f->out[0] = x) != NULL;
+}
+/* Calls its children one after the other; takes them.   tn_sequential(tn_nn_linear(4, 8), tn_nn_relu()) */
+TN_MODULE(sequential, "Sequential(Module[] modules)", .build = sequential_build, .forward = sequential_forward)
+
+static bool module_list_build(tn_module *m) {
+    TN_SELF(module_list, s, m);
+    return container_build(m, s->o.modules);
+}
+/* A list of children under the names 0, 1, ..; no forward. tn_module_append adds one.   tn_nn_module_list(TN_MODULES(a, b)) */
+TN_MODULE(module_list, "ModuleList(Module[] modules)", .repr = "[]", .build = module_list_build)
+
+/* src/nn/conv.c */
+/* conv.c - convolution and pooling over images (N, C, H, W). */
+
+/* --- Conv2d ------------------------------------------------------------------------------------------------ */
+
+static bool conv2d_build(tn_module *m) {
+    TN_SELF(conv2d, s, m);
+    if (s->o.groups < 1 || s->o.in_channels % s->o.groups || s->o.out_channels % s->o.groups)
+        return tni_nn_error(TN_INVALID, "in_channels (%lld) and out_channels (%lld) must be multiples of groups (%lld)",
+                            (long long)s->o.in_channels, (long long)s->o.out_channels, (long long)s->o.groups);
+    if (s->o.padding_mode != TN_PADDING_MODE_ZEROS)
+        return tni_nn_error(TN_UNSUPPORTED, "padding_mode: only zeros so far");
+    return true;
+}
+static bool conv2d_reset(tn_module *m) {
+    TN_SELF(conv2d, s, m);
+    return tni_init_affine(s->weight, s->bias);
+}
+static bool conv2d_forward(tn_mframe *f) {
+    TN_FORWARD(conv2d, s, a, f);
+    f->out[0] = tnp_conv2d(a->input, s->weight, s->bias, s->o.stride, s->o.padding, s->o.dilation, s->o.groups);
+    return f->out[0] != NULL;
+}
+/* Cross-correlation with out_channels filters.
+ * input (N, in_channels, H, W) -> (N, out_channels, H', W')   tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1)) */
+TN_MODULE(conv2d, "Conv2d(int in_channels, int out_channels, int[2] kernel_size, int[2] stride=1, int[2] padding=0, "
+                  "int[2] dilation=1, int groups=1, bool bias=True, PaddingMode padding_mode=zeros)",
+          .parts = "weight(out_channels, in_channels / groups, kernel_size[0], kernel_size[1]); bias(out_channels) if bias",
+          .takes = "input(*, in_channels, _, _)",
+          .repr = "in_channels, out_channels, kernel_size[2]=, stride[2]=, ?padding[2]=, ?dilation[2]=, ?groups=, ?bias=, "
+                  "?padding_mode=",
+          .build = conv2d_build, .reset = conv2d_reset, .forward = conv2d_forward,
+          .sample = "2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7)")
+
+/* --- pooling ------------------------------------------------------------------------------------------------- */
+
+static bool max_pool2d_build(tn_module *m) {
+    TN_SELF(max_pool2d, s, m);
+    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
+    return !s->o.return_indices || tni_nn_error(TN_UNSUPPORTED, "return_indices: call tn_max_pool2d_with_indices");
+}
+static bool max_pool2d_forward(tn_mframe *f) {
+    TN_FORWARD(max_pool2d, s, a, f);
+    f->out[0] = tnp_max_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.dilation, s->o.ceil_mode);
+    return f->out[0] != NULL;
+}
+/* Largest element of each window; stride is kernel_size when not given.
+ * input (N, C, H, W) -> (N, C, H', W')   tn_nn_max_pool2d(TN_DIMS(2)) */
+TN_MODULE(max_pool2d, "MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, "
+                      "bool return_indices=False, bool ceil_mode=False)",
+          .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=", .build = max_pool2d_build,
+          .forward = max_pool2d_forward, .sample = "[2]: (2,3,4,6) | [3,2] stride=[2] padding=[1]: (1,2,5,5)")
+
+static bool avg_pool2d_build(tn_module *m) {
+    TN_SELF(avg_pool2d, s, m);
+    if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
+    return true;
+}
+static bool avg_pool2d_forward(tn_mframe *f) {
+    TN_FORWARD(avg_pool2d, s, a, f);
+    f->out[0] = tnp_avg_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.ceil_mode,
+                               s->o.count_include_pad, s->o.divisor_override);
+    return f->out[0] != NULL;
+}
+/* Mean of each window.
+ * input (N, C, H, W) -> (N, C, H', W')   tn_nn_avg_pool2d(TN_DIMS(2)) */
+TN_MODULE(avg_pool2d, "AvgPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
+                      "bool count_include_pad=True, int? divisor_override=None)",
+          .repr = "kernel_size=, stride=, padding=", .build = avg_pool2d_build, .forward = avg_pool2d_forward,
+          .sample = "[2]: (2,3,4,6) | [3] stride=[2] padding=[1]: (1,2,5,5)")
+
+static bool adaptive_avg_pool2d_forward(tn_mframe *f) {
+    TN_FORWARD(adaptive_avg_pool2d, s, a, f);
+    return (f->out[0] = tnp_adaptive_avg_pool2d(a->input, s->o.output_size)) != NULL;
+}
+/* Mean over windows that divide the image into output_size parts.
+ * input (N, C, H, W) -> (N, C, output_size)   tn_nn_adaptive_avg_pool2d(TN_DIMS(1)) */
+TN_MODULE(adaptive_avg_pool2d, "AdaptiveAvgPool2d(int[2] output_size)", .repr = "output_size=",
+          .forward = adaptive_avg_pool2d_forward, .sample = "[1]: (2,3,4,6) | [3,2]: (1,2,5,5)")
+
+/* src/nn/linear.c */
+/* linear.c - modules that are one operator on parameters or on nothing: Linear, Embedding, Dropout, Identity, Flatten. */
+
+/* --- Linear ------------------------------------------------------------------------------------------------ */
+
+static bool linear_reset(tn_module *m) {
+    TN_SELF(linear, s, m);
+    return tni_init_affine(s->weight, s->bias);
+}
+static bool linear_forward(tn_mframe *f) {
+    TN_FORWARD(linear, s, a, f);
+    return (f->out[0] = tnp_linear(a->input, s->weight, s->bias)) != NULL;
+}
+/* y = x W^T + b.
+ * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias = false); */
+TN_MODULE(linear, "Linear(int in_features, int out_features, bool bias=True)",
+          .parts = "weight(out_features, in_features); bias(out_features) if bias",
+          .takes = "input(*, in_features)", .repr = "in_features=, out_features=, bias=", .reset = linear_reset,
+          .forward = linear_forward, .sample = "3 4: (2,3) | 3 2 bias=False: (3)")
+
+/* --- Embedding --------------------------------------------------------------------------------------------- */
+
+static bool embedding_build(tn_module *m) {
+    TN_SELF(embedding, s, m);
+    int64_t n = s->o.num_embeddings, p = s->o.padding_idx;
+    if (p == TN_NONE) return true;
+    if (p < -n || p >= n) return tni_nn_error(TN_INVALID, "padding_idx is %lld: within [%lld, %lld) is expected", (long long)p,
+                                              (long long)-n, (long long)n);
+    if (p < 0) s->o.padding_idx = p + n;
+    return true;
+}
+static bool embedding_reset(tn_module *m) { /* normal draws, zeros in the padding row */
+    TN_SELF(embedding, s, m);
+    tn_tensor *row;
+    if (!tn_init_normal_(s->weight, 0, 1)) return false;
+    if (s->o.padding_idx == TN_NONE) return true;
+    row = tnp_select(s->weight, 0, s->o.padding_idx);
+    return row && tn_init_constant_(row, 0);
+}
+static bool embedding_forward(tn_mframe *f) {
+    TN_FORWARD(embedding, s, a, f);
+    int64_t padding = s->o.padding_idx == TN_NONE ? -1 : s->o.padding_idx;
+    return (f->out[0] = tnp_embedding(s->weight, a->input, padding, s->o.scale_grad_by_freq, false)) != NULL;
+}
+/* A table of vectors by number. The row padding_idx is zero at first and gets no gradient.
+ * input (*) integers -> (*, embedding_dim)   tn_nn_embedding(1000, 64, .padding_idx = 0) */
+TN_MODULE(embedding, "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool scale_grad_by_freq=False)",
+          .parts = "weight(num_embeddings, embedding_dim)", .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=",
+          .build = embedding_build, .reset = embedding_reset, .forward = embedding_forward,
+          .sample = "10 3: (2,4):i64<10 | 5 2 padding_idx=1: (3):i64<5")
+
+/* --- Dropout ----------------------------------------------------------------------------------------------- */
+
+static bool dropout_build(tn_module *m) {
+    TN_SELF(dropout, s, m);
+    if (s->o.p >= 0 && s->o.p <= 1) return true;
+    return tni_nn_error(TN_INVALID, "p is %g: a probability within [0, 1] is expected", s->o.p);
+}
+static bool dropout_forward(tn_mframe *f) {
+    TN_FORWARD(dropout, s, a, f);
+    f->out[0] = s->o.inplace ? tnp_dropout_(a->input, s->o.p, s->base.training) : tnp_dropout(a->input, s->o.p, s->base.training);
+    return f->out[0] != NULL;
+}
+/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p).
+ * input (*) -> (*)   tn_nn_dropout(.p = 0.1) */
+TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)", .repr = "p=, inplace=", .build = dropout_build,
+          .forward = dropout_forward, .sample = "p=0.5: (4,5)")
+
+/* --- Identity, Flatten --------------------------------------------------------------------------------------- */
+
+static bool identity_forward(tn_mframe *f) {
+    TN_FORWARD(identity, s, a, f);
+    (void)s;
+    return (f->out[0] = a->input) != NULL;
+}
+/* Gives back a view of its input.   tn_nn_identity() */
+TN_MODULE(identity, "Identity()", .forward = identity_forward, .sample = ": (2,3)")
+
+static bool flatten_forward(tn_mframe *f) {
+    TN_FORWARD(flatten, s, a, f);
+    return (f->out[0] = tnp_flatten(a->input, s->o.start_dim, s->o.end_dim)) != NULL;
+}
+/* Merges the dimensions start_dim..end_dim into one.
+ * input (N, *) -> (N, product)   tn_nn_flatten() */
+TN_MODULE(flatten, "Flatten(int start_dim=1, int end_dim=-1)", .repr = "start_dim=, end_dim=",
+          .forward = flatten_forward, .sample = ": (2,3,4) | start_dim=0: (2,3)")
+
+/* src/nn/loss.c */
+/* loss.c - losses as modules: one operator call on input and target. */
+
+#define LOSS_FORWARD(name, ...)                                                                              \
+    static bool name##_forward(tn_mframe *f) {                                                               \
+        TN_FORWARD(name, s, a, f);                                                                           \
+        return (f->out[0] = (__VA_ARGS__)) != NULL;                                                          \
+    }
+
+LOSS_FORWARD(cross_entropy_loss, tnp_cross_entropy(a->input, a->target, s->weight, s->o.ignore_index, s->o.reduction,
+                                                   s->o.label_smoothing))
+/* -log softmax(input)[target], the mean over the batch.
+ * input (N, C, *), target (N, *) class numbers or (N, C, *) probabilities   tn_nn_cross_entropy_loss() */
+TN_MODULE(cross_entropy_loss, "CrossEntropyLoss(Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean, "
+                              "float label_smoothing=0.0)",
+          .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor", .forward = cross_entropy_loss_forward,
+          .sample = ": (4,5) (4):i64<5 | reduction=sum label_smoothing=0.1: (4,5) (4):i64<5")
+
+LOSS_FORWARD(nll_loss, tnp_nll_loss(a->input, a->target, s->weight, s->o.ignore_index, s->o.reduction))
+/* -input[target], of log-probabilities.
+ * input (N, C, *), target (N, *)   tn_nn_nll_loss() */
+TN_MODULE(nll_loss, "NLLLoss(Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean)",
+          .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor", .forward = nll_loss_forward,
+          .sample = ": (4,5) (4):i64<5")
+
+LOSS_FORWARD(mse_loss, ((void)s, tnp_mse_loss(a->input, a->target, s->o.reduction)))
+/* (input - target)^2.   tn_nn_mse_loss() */
+TN_MODULE(mse_loss, "MSELoss(Reduction reduction=mean)", .call = "(Tensor input, Tensor target) -> Tensor", .forward = mse_loss_forward,
+          .sample = ": (2,3) (2,3)")
+
+LOSS_FORWARD(l1_loss, tnp_l1_loss(a->input, a->target, s->o.reduction))
+/* |input - target|.   tn_nn_l1_loss() */
+TN_MODULE(l1_loss, "L1Loss(Reduction reduction=mean)", .call = "(Tensor input, Tensor target) -> Tensor", .forward = l1_loss_forward,
+          .sample = ": (2,3) (2,3)")
+
+LOSS_FORWARD(bce_loss, tnp_binary_cross_entropy(a->input, a->target, s->weight, s->o.reduction))
+/* -(t log x + (1 - t) log(1 - x)), of probabilities.   tn_nn_bce_loss() */
+TN_MODULE(bce_loss, "BCELoss(Tensor? weight=None, Reduction reduction=mean)", .parts = "buffer weight = weight",
+          .call = "(Tensor input, Tensor target) -> Tensor", .forward = bce_loss_forward)
+
+LOSS_FORWARD(bce_with_logits_loss, tnp_binary_cross_entropy_with_logits(a->input, a->target, s->weight, s->pos_weight,
+                                                                        s->o.reduction))
+/* BCELoss of sigmoid(input), without overflow.   tn_nn_bce_with_logits_loss() */
+TN_MODULE(bce_with_logits_loss, "BCEWithLogitsLoss(Tensor? weight=None, Reduction reduction=mean, Tensor? pos_weight=None)",
+          .parts = "buffer weight = weight; buffer pos_weight = pos_weight", .call = "(Tensor input, Tensor target) -> Tensor",
+          .forward = bce_with_logits_loss_forward, .sample = ": (2,3) (2,3)")
+
+#undef LOSS_FORWARD
+
+/* src/nn/norm.c */
+/* norm.c - normalisation: over the batch, over the last dimensions. */
+
+/* --- BatchNorm ----------------------------------------------------------------------------------------------- */
+
+/* Both BatchNorms have the same options and parts, but each its own struct. */
+typedef struct norm_batch {
+    tn_tensor *weight, *bias, *running_mean, *running_var, *num_batches_tracked;
+    tn_maybe momentum;
+    double eps;
+    bool training;
+} norm_batch;
+#define NORM_BATCH(n, s)                                                                                     \
+    norm_batch n = {(s)->weight, (s)->bias, (s)->running_mean, (s)->running_var, (s)->num_batches_tracked,   \
+                    (s)->o.momentum, (s)->o.eps, (s)->base.training}
+
+static bool norm_batch_reset(const norm_batch *n) {
+    return (!n->running_mean || (tn_init_constant_(n->running_mean, 0) && tn_init_constant_(n->running_var, 1) &&
+                                 tn_init_constant_(n->num_batches_tracked, 0))) &&
+           (!n->weight || tn_init_constant_(n->weight, 1)) && (!n->bias || tn_init_constant_(n->bias, 0));
+}
+
+/* Normalises by the batch in training or without running statistics, else by these. momentum None: the running
+ * statistics are the mean over all batches. */
+static tn_tensor *norm_batch_forward(const norm_batch *n, tn_tensor *x) {
+    bool batch = n->training || !n->running_mean, moves = batch && n->running_mean;
+    double k = n->momentum.given == TN_GIVEN ? n->momentum.value : 0;
+    tn_tensor *y;
+    if (moves && n->momentum.given != TN_GIVEN) k = 1 / ((double)tn_item_int(n->num_batches_tracked) + 1);
+    y = tnp_batch_norm(x, n->running_mean, n->running_var, n->weight, n->bias, batch, k, n->eps);
+    if (y && moves && !tnp_add_scalar_(n->num_batches_tracked, tn_int(1), 1)) return NULL;
+    return y;
+}
+
+#define NORM_BATCH_ROW(name)                                                                                 \
+    static bool name##_reset(tn_module *m) {                                                                 \
+        TN_SELF(name, s, m);                                                                                 \
+        NORM_BATCH(n, s);                                                                                    \
+        return norm_batch_reset(&n);                                                                         \
+    }                                                                                                        \
+    static bool name##_forward(tn_mframe *f) {                                                               \
+        TN_FORWARD(name, s, a, f);                                                                           \
+        NORM_BATCH(n, s);                                                                                    \
+        return (f->out[0] = norm_batch_forward(&n, a->input)) != NULL;                                       \
+    }
+
+NORM_BATCH_ROW(batch_norm1d)
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel.
+ * input (N, C) or (N, C, L) -> the same   tn_nn_batch_norm1d(64) */
+TN_MODULE(batch_norm1d, "BatchNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
+                        "bool track_running_stats=True, *, bool bias=True)",
+          .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
+                   "buffer running_mean(num_features) if track_running_stats; "
+                   "buffer running_var(num_features) if track_running_stats; "
+                   "buffer num_batches_tracked:int64() if track_running_stats",
+          .takes = "input(_, num_features, *)", .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .reset = batch_norm1d_reset, .forward = batch_norm1d_forward, .sample = "3: (4,3) | 3 momentum=None: (4,3,2)")
+
+NORM_BATCH_ROW(batch_norm2d)
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, over a batch of images.
+ * input (N, C, H, W) -> the same   tn_nn_batch_norm2d(64, .momentum = TN_SOME(0.01)) */
+TN_MODULE(batch_norm2d, "BatchNorm2d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
+                        "bool track_running_stats=True, *, bool bias=True)",
+          .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
+                   "buffer running_mean(num_features) if track_running_stats; "
+                   "buffer running_var(num_features) if track_running_stats; "
+                   "buffer num_batches_tracked:int64() if track_running_stats",
+          .takes = "input(_, num_features, _, _)", .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .reset = batch_norm2d_reset, .forward = batch_norm2d_forward,
+          .sample = "3: (4,3,2,2) | 2 affine=False track_running_stats=False: (3,2,2,3)")
+
+#undef NORM_BATCH
+#undef NORM_BATCH_ROW
+
+/* --- LayerNorm ------------------------------------------------------------------------------------------------- */
+
+static bool layer_norm_reset(tn_module *m) {
+    TN_SELF(layer_norm, s, m);
+    return (!s->weight || tn_init_constant_(s->weight, 1)) && (!s->bias || tn_init_constant_(s->bias, 0));
+}
+static bool layer_norm_forward(tn_mframe *f) {
+    TN_FORWARD(layer_norm, s, a, f);
+    return (f->out[0] = tnp_layer_norm(a->input, s->o.normalized_shape, s->weight, s->bias, s->o.eps)) != NULL;
+}
+/* Normalises each sample over its last dimensions.
+ * input (*, normalized_shape) -> the same   tn_nn_layer_norm(TN_DIMS(64)) */
+TN_MODULE(layer_norm, "LayerNorm(int[] normalized_shape, float eps=1e-05, bool elementwise_affine=True, bool bias=True)",
+          .parts = "weight(normalized_shape) if elementwise_affine; bias(normalized_shape) if elementwise_affine && bias",
+          .takes = "input(*, normalized_shape)", .repr = "normalized_shape[], eps=, elementwise_affine=, bias=",
+          .reset = layer_norm_reset, .forward = layer_norm_forward, .sample = "[4]: (2,3,4) | [3,4] bias=False: (2,3,4)")
+
+/* src/nn/recurrent.c */
+/* recurrent.c - LSTM. Its parts are counted, so they are made by calls and read by number. */
+
+#include <math.h>
+
+/* Part of layer l, direction d: k = 0 weight_ih, 1 weight_hh, 2 bias_ih, 3 bias_hh. */
+static tn_tensor *lstm_part(const tn_nn_lstm_self *s, int64_t l, int d, int k) {
+    int64_t each = s->o.bias ? 4 : 2, at = (l * (s->o.bidirectional ? 2 : 1) + d) * each + k;
+    return k < each ? tn_part_tensor_of(&s->base, (int)at) : NULL;
+}
+
+static bool lstm_build(tn_module *m) {
+    static const char *const stem[] = {"weight_ih_l", "weight_hh_l", "bias_ih_l", "bias_hh_l"};
+    TN_SELF(lstm, s, m);
+    int64_t h = s->o.hidden_size, layers = s->o.num_layers;
+    int dirs = s->o.bidirectional ? 2 : 1;
+    if (h < 1 || s->o.input_size < 1 || layers < 1 || layers > 100000 || h > INT64_MAX / 8)
+        return tni_nn_error(TN_INVALID, "input_size, hidden_size and num_layers must be positive");
+    if (s->o.dropout < 0 || s->o.dropout > 1) return tni_nn_error(TN_INVALID, "dropout is %g: within [0, 1] is expected", s->o.dropout);
+    for (int64_t l = 0; l < layers; l++)
+        for (int d = 0; d < dirs; d++)
+            for (int k = 0; k < (s->o.bias ? 4 : 2); k++) {
+                char name[48];
+                int64_t shape[2] = {4 * h, k == 1 ? h : l ? dirs * h : s->o.input_size};
+                snprintf(name, sizeof name, "%s%lld%s", stem[k], (long long)l, d ? "_reverse" : "");
+                if (!tn_part_tensor(m, TN_PARAM, name, NULL, TN_NO_DTYPE, tn_ints_of(shape, k < 2 ? 2 : 1))) return false;
+            }
+    return true;
+}
+
+static bool lstm_reset(tn_module *m) {
+    TN_SELF(lstm, s, m);
+    double bound = 1 / sqrt((double)s->o.hidden_size);
+    for (int i = 0; i < m->nparts; i++)
+        if (!tn_init_uniform_(tn_part_tensor_of(m, i), -bound, bound)) return false;
+    return true;
+}
+
+/* One time step: gates (N, 4H) in torch's order i, f, g, o; c = f * c + i * g; h = o * tanh(c). */
+static bool lstm_step(tn_tensor *gates, tn_tensor **h, tn_tensor **c) {
+    tn_list g = tnp_chunk(gates, 4, -1);
+    tn_tensor *keep, *add;
+    if (g.n != 4) return false;
+    keep = tnp_mul(tnp_sigmoid(g.at[1]), *c);
+    add = tnp_mul(tnp_sigmoid(g.at[0]), tnp_tanh(g.at[2]));
+    *c = tnp_add(keep, add, 1);
+    *h = tnp_mul(tnp_sigmoid(g.at[3]), tnp_tanh(*c));
+    return *h != NULL;
+}
+
+/* One direction of one layer over x (T, N, I): y[t] are its outputs (N, H); h and c go from first to last state. */
+static bool lstm_direction(const tn_nn_lstm_self *s, int64_t l, int d, tn_tensor *x, tn_tensor **y, tn_tensor **h,
+                           tn_tensor **c) {
+    int64_t steps = tn_size(x, 0);
+    tn_tensor *all = tnp_linear(x, lstm_part(s, l, d, 0), lstm_part(s, l, d, 2));
+    if (!all) return false;
+    for (int64_t i = 0; i < steps; i++) {
+        int64_t t = d ? steps - 1 - i : i;
+        tn_tensor *rest = tnp_linear(*h, lstm_part(s, l, d, 1), lstm_part(s, l, d, 3));
+        if (!lstm_step(tnp_add(tnp_select(all, 0, t), rest, 1), h, c)) return false;
+        y[t] = *h;
+    }
+    return true;
+}
+
+typedef struct lstm_run {
+    const tn_nn_lstm_self *s;
+    int dirs;
+    int64_t steps;
+    tn_tensor **y;       /* steps * dirs outputs of a layer */
+    tn_tensor **h, **c;  /* layers * dirs states */
+} lstm_run;
+
+/* A layer: x (T, N, I) -> (T, N, dirs * H). */
+static tn_tensor *lstm_layer(lstm_run *r, int64_t l, tn_tensor *x) {
+    tn_tensor *both[2] = {NULL, NULL}, *y;
+    for (int d = 0; d < r->dirs; d++) {
+        int64_t at = l * r->dirs + d;
+        if (!lstm_direction(r->s, l, d, x, r->y, &r->h[at], &r->c[at])) return NULL;
+        both[d] = tnp_stack(tn_tensors_of(r->y, r->steps), 0);
+        if (!both[d]) return NULL;
+    }
+    y = r->dirs == 2 ? tnp_cat(tn_tensors_of(both, 2), -1) : both[0];
+    if (r->s->base.training && r->s->o.dropout > 0 && l + 1 < r->s->o.num_layers) y = tnp_dropout(y, r->s->o.dropout, true);
+    return y;
+}
+
+/* States of all layers and directions: views of the given ones, or zeros. */
+static bool lstm_states(lstm_run *r, tn_tensor *x, tn_tensor *given, tn_tensor **to) {
+    int64_t count = r->s->o.num_layers * r->dirs, size[2] = {tn_size(x, 1), r->s->o.hidden_size};
+    tn_tensor *zero = given ? NULL : tnp_zeros(tn_ints_of(size, 2), tn_dtype_of(x), tn_device_of(x));
+    for (int64_t i = 0; i < count; i++) {
+        to[i] = given ? tnp_select(given, 0, i) : zero;
+        if (!to[i]) return false;
+    }
+    return true;
+}
+
+static tn_tensor *lstm_run_all(lstm_run *r, tn_tensor *x, tn_tensor *h, tn_tensor *c) {
+    if (!lstm_states(r, x, h, r->h) || !lstm_states(r, x, c, r->c)) return NULL;
+    for (int64_t l = 0; x && l < r->s->o.num_layers; l++) x = lstm_layer(r, l, x);
+    return x;
+}
+
+static tn_tensor *lstm_unsqueeze(tn_tensor *t, bool batched) { return t && !batched ? tnp_unsqueeze(t, 1) : t; }
+static tn_tensor *lstm_squeeze(tn_tensor *t, bool batched) { return t && !batched ? tnp_squeeze_dim(t, 1) : t; }
+
+/* Checks what `.takes` cannot say; brings input and states to (T, N, I) and (layers * dirs, N, H). */
+static bool lstm_prepare(const tn_nn_lstm_self *s, const tn_nn_lstm_forward_args *a, tn_tensor **x, tn_tensor **h,
+                         tn_tensor **c, bool *batched) {
+    int n = tn_ndim(a->input);
+    *batched = n == 3;
+    if (n != 2 && n != 3) return tni_nn_error(TN_INVALID, "input: 2 or 3 dimensions are expected, got %d", n);
+    if (!a->h != !a->c) return tni_nn_error(TN_INVALID, "hx: h and c are given both or not at all");
+    *x = s->o.batch_first && *batched ? tnp_transpose(a->input, 0, 1) : lstm_unsqueeze(a->input, *batched);
+    *h = lstm_unsqueeze(a->h, *batched);
+    *c = lstm_unsqueeze(a->c, *batched);
+    if (!*x || (a->h && (!*h || !*c))) return false;
+    if (tn_size(*x, 0) < 1) return tni_nn_error(TN_INVALID, "input: a sequence of no steps");
+    if (*h && (tn_size(*h, 1) != tn_size(*x, 1) || tn_size(*c, 1) != tn_size(*x, 1)))
+        return tni_nn_error(TN_INVALID, "hx: its batch differs from the input's");
+    return true;
+}
+
+static bool lstm_forward(tn_mframe *f) {
+    TN_FORWARD(lstm, s, a, f);
+    tn_tensor *x, *h, *c, **room;
+    lstm_run r = {s, s->o.bidirectional ? 2 : 1, 0, NULL, NULL, NULL};
+    int64_t count = s->o.num_layers * r.dirs;
+    size_t bytes;
+    bool batched;
+    if (!lstm_prepare(s, a, &x, &h, &c, &batched)) return false;
+    r.steps = tn_size(x, 0);
+    bytes = (size_t)(r.steps + 2 * count) * sizeof *room;
+    room = (tn_tensor **)tn_alloc(bytes);
+    if (!room) return false;
+    r.y = room;
+    r.h = room + r.steps;
+    r.c = r.h + count;
+    x = lstm_run_all(&r, x, h, c);
+    if (x) {
+        f->out[0] = s->o.batch_first && batched ? tnp_transpose(x, 0, 1) : lstm_squeeze(x, batched);
+        f->out[1] = lstm_squeeze(tnp_stack(tn_tensors_of(r.h, count), 0), batched);
+        f->out[2] = lstm_squeeze(tnp_stack(tn_tensors_of(r.c, count), 0), batched);
+    }
+    tn_alloc_free(room, bytes);
+    return x && f->out[0] && f->out[1] && f->out[2];
+}
+/* Long short-term memory, num_layers deep.
+ * input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * directions, N, hidden_size)
+ * -> output (T, N, directions * hidden_size), h_n, c_n   tn_nn_lstm(10, 20, .num_layers = 2) */
+TN_MODULE(lstm, "LSTM(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool batch_first=False, "
+                "float dropout=0.0, bool bidirectional=False)",
+          .call = "(Tensor input, (Tensor h, Tensor c)? hx=None) -> (Tensor output, (Tensor h_n, Tensor c_n))",
+          .takes = "input(*, input_size); h(num_layers * (1 + bidirectional), *, hidden_size); "
+                   "c(num_layers * (1 + bidirectional), *, hidden_size)",
+          .repr = "input_size, hidden_size, ?num_layers=, ?bias=, ?batch_first=, ?dropout=, ?bidirectional=",
+          .build = lstm_build, .reset = lstm_reset, .forward = lstm_forward,
+          .sample = "3 4: (5,2,3) | 3 4 num_layers=2 bidirectional=True batch_first=True: (2,5,3) h=(4,2,4) c=(4,2,4)")
+
+
+/* src/optim/adam.c */
+/* adam.c - Adam (Kingma, Ba, 2015) and AdamW (Loshchilov, Hutter, 2019), as torch.optim. */
+
+/* src/optim/optim.h */
+/* optim.h (room) - optimizers and schedules: private part. Sees the public chapters alone. */
+
+/* A kind of optimizer; stands below its functions. The generator reads these lines. */
+#define TN_OPTIMIZER(name_, schema_, ...)                                                                    \
+    TNI_ROW_BEGIN                                                                                            \
+    TN_PRIV_DECLARE(tn_gen, tni_ogen_##name_);                                                               \
+    TN_PRIV_DECLARE(tn_orow, tni_optimizer_##name_);                                                         \
+    TNI_PRIVATE_BEGIN                                                                                        \
+    TN_PRIV_DEFINE(tn_orow, tni_optimizer_##name_) = {.name = #name_, .schema = schema_,                     \
+        .gen = &tni_ogen_##name_, __VA_ARGS__};                                                              \
+    TNI_PRIVATE_END TNI_ROW_END
+
+TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
+    tn_floats l = {at, n};
+    return l;
+}
+
+/* Parameters that share options. */
+typedef struct tni_group {
+    char *options;         /* the argument struct, then its lists */
+    int64_t bytes;
+    int64_t first, count;  /* in the optimizer's parameters */
+} tni_group;
+
+struct tn_optimizer {
+    const tn_orow *row;
+    int nstates, ngroups, groups_room;
+    tni_group *group;
+    int64_t n;             /* parameters */
+    tn_tensor **param;     /* n, held */
+    tn_tensor **state;     /* nstates * n, by parameter; held; NULL before the first step */
+    double *count;         /* n: steps made */
+    int64_t bytes;         /* of the block of param, state, count, and the room for a step */
+    void *step_room;
+};
+TN_PRIV int64_t tni_step_room(int64_t n, int nstates);
+TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options); /* the row's check */
+/* A number of an argument struct; false when the option is none. */
+TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value);
+TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value);
+
+/* New states, counts and options of an optimizer, prepared and then exchanged with the old ones, or dropped. */
+typedef struct tni_optimizer_plan {
+    tn_optimizer *o;
+    tn_tensor **state; /* nstates * n, held */
+    double *count;
+    char **options;    /* ngroups */
+    size_t bytes;
+} tni_optimizer_plan;
+TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at, int64_t n);
+TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit); /* after a load that failed, too */
+
+/* Both have the same options in structs of their own. */
+typedef struct adam_view {
+    double lr, beta1, beta2, eps, weight_decay;
+    bool amsgrad, maximize;
+} adam_view;
+#define ADAM_OPTIONS(name)                                                                                   \
+    static adam_view name##_options(const void *options) {                                                \
+        const tn_optim_##name##_args *o = (const tn_optim_##name##_args *)options;                           \
+        adam_view a = {o->lr, o->betas.at[0], o->betas.at[1], o->eps, o->weight_decay, o->amsgrad, o->maximize}; \
+        return a;                                                                                            \
+    }
+ADAM_OPTIONS(adam)
+ADAM_OPTIONS(adamw)
+#undef ADAM_OPTIONS
+
+static bool adam_check_options(adam_view o) {
+    if (!(o.lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g: it may not be negative", o.lr);
+    if (!(o.eps >= 0)) return tni_nn_error(TN_INVALID, "eps is %g: it may not be negative", o.eps);
+    if (!(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1))
+        return tni_nn_error(TN_INVALID, "betas are %g and %g: within [0, 1) is expected", o.beta1, o.beta2);
+    return o.weight_decay >= 0 || tni_nn_error(TN_INVALID, "weight_decay is %g: it may not be negative", o.weight_decay);
+}
+
+/* The option lists of a step, n numbers each. */
+enum { ADAM_STEP, ADAM_LR, ADAM_BETA1, ADAM_BETA2, ADAM_EPS, ADAM_DECAY, ADAM_AMSGRAD, ADAM_MAXIMIZE, ADAM_LISTS };
+static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options), tn_floats list[ADAM_LISTS]) {
+    for (int k = 0; k < ADAM_LISTS; k++) list[k] = tni_numbers(s->number + k * s->n, s->n);
+    for (int64_t i = 0; i < s->n; i++) {
+        adam_view o = of(s->options[i]);
+        double *to = s->number + i;
+        to[ADAM_STEP * s->n] = s->count[i];
+        to[ADAM_LR * s->n] = o.lr;
+        to[ADAM_BETA1 * s->n] = o.beta1;
+        to[ADAM_BETA2 * s->n] = o.beta2;
+        to[ADAM_EPS * s->n] = o.eps;
+        to[ADAM_DECAY * s->n] = o.weight_decay;
+        to[ADAM_AMSGRAD * s->n] = o.amsgrad;
+        to[ADAM_MAXIMIZE * s->n] = o.maximize;
+    }
+}
+
+#define ADAM_ROW(name, operator_)                                                                            \
+    static bool name##_check(const void *options) { return adam_check_options(name##_options(options)); }    \
+    static uint32_t name##_uses(const void *options) { return name##_options(options).amsgrad ? 7u : 3u; }   \
+    static bool name##_step(tn_ostep *s) {                                                                   \
+        tn_floats l[ADAM_LISTS];                                                                             \
+        adam_lists(s, name##_options, l);                                                                    \
+        return operator_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n),                        \
+                         tn_tensors_of(s->state[0], s->n), tn_tensors_of(s->state[1], s->n),                 \
+                         tn_tensors_of(s->state[2], s->n), l[ADAM_STEP], l[ADAM_LR], l[ADAM_BETA1],          \
+                         l[ADAM_BETA2], l[ADAM_EPS], l[ADAM_DECAY], l[ADAM_AMSGRAD], l[ADAM_MAXIMIZE]);      \
+    }
+
+ADAM_ROW(adam, tnp_fused_adam_)
+/* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps);
+ * weight_decay is added to g. amsgrad: the largest v so far.   tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
+TN_OPTIMIZER(adam, "Adam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, float weight_decay=0.0, "
+                   "bool amsgrad=False, *, bool maximize=False)",
+             .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adam_check, .uses = adam_uses, .step = adam_step,
+             .counts = true)
+
+ADAM_ROW(adamw, tnp_fused_adamw_)
+/* Adam, with the weights decayed by themselves: p *= 1 - lr * weight_decay.
+ * tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1) */
+TN_OPTIMIZER(adamw, "AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, float weight_decay=0.01, "
+                    "bool amsgrad=False, *, bool maximize=False)",
+             .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adamw_check, .uses = adamw_uses, .step = adamw_step,
+             .counts = true)
+
+#undef ADAM_ROW
+
+/* src/optim/clip.c */
+/* clip.c - clipping of gradients by their common norm, with torch's arithmetic. */
+
+#include <math.h>
+
+/* The norm of all gradients: the norm of the norms, each in its own dtype. NULL with *n = 0: there are none. */
+static tn_tensor *clip_norm(tn_tensors params, double order, int64_t *n) {
+    tn_tensor **norm = (tn_tensor **)tn_alloc((size_t)(params.n + 1) * sizeof *norm), *total = NULL;
+    bool ok = norm != NULL;
+    *n = 0;
+    for (int64_t i = 0; ok && i < params.n; i++) {
+        tn_tensor *grad = tn_grad_of(params.at[i]), *one;
+        if (!grad) continue;
+        one = tnp_linalg_vector_norm(grad, order, tn_no_dims(), false, TN_NO_DTYPE);
+        ok = one != NULL;
+        norm[(*n)++] = one;
+    }
+    if (ok && *n) total = tnp_stack(tn_tensors_of(norm, *n), 0);
+    if (total) total = tnp_linalg_vector_norm(total, order, tn_no_dims(), false, TN_NO_DTYPE);
+    if (norm) tn_alloc_free(norm, (size_t)(params.n + 1) * sizeof *norm);
+    return total;
+}
+
+/* min(max_norm / (norm + 1e-6), 1) as torch rounds it: a reciprocal, then a product. */
+static double clip_factor(const tn_tensor *total, double max_norm) {
+    double norm = tn_item(total), factor;
+    if (tn_dtype_of(total) == TN_F64) {
+        factor = 1.0 / (norm + 1e-6) * max_norm;
+    } else {
+        float sum = (float)norm + 1e-6f, once = 1.0f / sum;
+        float product = once * (float)max_norm;
+        factor = (double)product;
+    }
+    return factor > 1 ? 1 : factor;
+}
+
+static double clip_run(tn_tensors params, double max_norm, double order) {
+    int64_t n;
+    tn_tensor *total;
+    double factor;
+    if (params.n < 0) return (double)NAN;
+    if (!(max_norm >= 0) || !(order > 0)) return tni_nn_error(TN_INVALID, "max_norm and norm_type must be positive"), (double)NAN;
+    total = clip_norm(params, order, &n);
+    if (!total) return n == 0 && tn_ok() ? 0 : (double)NAN;
+    factor = clip_factor(total, max_norm);
+    for (int64_t i = 0; i < params.n; i++) {
+        tn_tensor *grad = tn_grad_of(params.at[i]);
+        if (grad && !tnp_mul_scalar_(grad, tn_float(factor))) return (double)NAN;
+    }
+    return tn_item(total);
+}
+
+TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm, double norm_type) {
+    tni_step step;
+    int64_t mark;
+    double norm;
+    bool mode;
+    if (!tn_ok()) return (double)NAN;
+    tni_step_begin(&step, file, line, "clip_grad_norm");
+    mark = tn_scope_begin();
+    mode = tn_set_grad_mode(false);
+    norm = clip_run(params, max_norm, norm_type);
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    tni_step_end(&step);
+    return norm;
+}
+
+/* src/optim/optim_state.c */
+/* optim_state.c - an optimizer's state as named tensors, out and in. Its layout is part of checkpoints: version 1 is
+ *
+ *   state.<i>.step            0-dim f32: steps of parameter i, where the row counts them
+ *   state.<i>.<name>          the row's state tensors, like the parameter; absent before the first step
+ *   group.<g>.<option>        0-dim f64 (floats), 0-dim i64 (ints, bools, words), 1-dim f64 (lists of floats) */
+
+#include <stdlib.h>
+
+/* --- out ------------------------------------------------------------------------------------------------------ */
+
+typedef struct dict_entry {
+    int64_t name;
+    tn_tensor *tensor; /* held */
+} dict_entry;
+typedef struct dict_list {
+    tni_buffer names, entries;
+    bool failed;
+} dict_list;
+
+static void dict_add(dict_list *d, tn_tensor *t, const char *format, ...) TNI_PRINTF(3, 4);
+static void dict_add(dict_list *d, tn_tensor *t, const char *format, ...) {
+    char name[128];
+    dict_entry e = {d->names.n, t};
+    va_list list;
+    va_start(list, format);
+    vsnprintf(name, sizeof name, format, list);
+    va_end(list);
+    if (!t || d->failed || !tni_buffer_add(&d->names, name, (int64_t)strlen(name) + 1) ||
+        !tni_buffer_add(&d->entries, &e, sizeof e))
+        d->failed = true;
+    else
+        tn_hold(t);
+}
+
+/* The number k of "a, b, c", as a name. */
+static bool dict_state_name(const char *names, int k, char *to, size_t room) {
+    tni_span list = {names, (int)strlen(names)}, item;
+    while (tni_item_next(&list, &item))
+        if (k-- == 0) return snprintf(to, room, "%.*s", item.n, item.at) < (int)room;
+    return false;
+}
+
+static void dict_add_states(dict_list *d, const tn_optimizer *o) {
+    char name[48];
+    for (int64_t i = 0; i < o->n; i++) {
+        float count = (float)o->count[i];
+        if (o->row->counts && o->count[i] > 0)
+            dict_add(d, tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_F32), "state.%lld.step", (long long)i);
+        for (int k = 0; k < o->nstates; k++)
+            if (o->state[i * o->nstates + k] && dict_state_name(o->row->state, k, name, sizeof name))
+                dict_add(d, o->state[i * o->nstates + k], "state.%lld.%s", (long long)i, name);
+    }
+}
+
+static void dict_add_option(dict_list *d, const tn_param *p, const char *options, int g) {
+    double value;
+    int64_t integer;
+    int32_t word;
+    tn_floats list;
+    tn_maybe maybe;
+    tn_tensor *t = NULL;
+    if (p->type == TN_T_FLOATS) {
+        memcpy(&list, options + p->offset, sizeof list);
+        t = tn_from_at(NULL, 0, list.at, tn_ints_of(&list.n, 1), TN_F64);
+    } else if (p->type == TN_T_FLOAT && (p->flags & TN_P_MAYBE)) {
+        memcpy(&maybe, options + p->offset, sizeof maybe);
+        if (maybe.given != TN_GIVEN) return;
+        t = tn_from_at(NULL, 0, &maybe.value, tn_empty_dims(), TN_F64);
+    } else if (p->type == TN_T_ENUM) {
+        memcpy(&word, options + p->offset, sizeof word);
+        integer = word;
+        t = tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64);
+    } else if (tni_option_take(p, options, &value)) {
+        integer = (int64_t)value;
+        t = p->type == TN_T_INT || p->type == TN_T_BOOL ? tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64)
+                                                        : tn_from_at(NULL, 0, &value, tn_empty_dims(), TN_F64);
+    } else {
+        return;
+    }
+    dict_add(d, t, "group.%d.%s", g, p->name);
+}
+
+static tn_named_list dict_list_of(const dict_list *d) {
+    tn_named_list list = {NULL, 0, 0, true};
+    int64_t n = d->entries.n / (int64_t)sizeof(dict_entry);
+    const dict_entry *e = (const dict_entry *)(const void *)d->entries.at;
+    list.bytes = n * (int64_t)sizeof *list.at + d->names.n;
+    list.n = -1;
+    if (!d->failed) list.at = (tn_named *)tn_alloc((size_t)list.bytes + 1);
+    list.bytes++;
+    if (!list.at) {
+        for (int64_t i = 0; i < n; i++) tn_free(e[i].tensor);
+        return list;
+    }
+    memcpy(list.at + n, d->names.at, (size_t)d->names.n);
+    for (int64_t i = 0; i < n; i++) {
+        list.at[i].name = (const char *)(list.at + n) + e[i].name;
+        list.at[i].tensor = e[i].tensor;
+    }
+    list.n = n;
+    return list;
+}
+
+TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o) {
+    tn_named_list list = {NULL, -1, 0, true};
+    dict_list d;
+    int64_t mark;
+    if (!tn_ok()) return list;
+    if (!o) return tni_nn_error(TN_INVALID, "optimizer is NULL"), list;
+    memset(&d, 0, sizeof d);
+    mark = tn_scope_begin();
+    dict_add_states(&d, o);
+    for (int g = 0; g < o->ngroups; g++)
+        for (int i = 0; i < o->row->gen->nparam; i++) dict_add_option(&d, &o->row->gen->param[i], o->group[g].options, g);
+    list = dict_list_of(&d);
+    tni_buffer_free(&d.names);
+    tni_buffer_free(&d.entries);
+    tn_scope_end(mark);
+    return list;
+}
+
+/* --- in --------------------------------------------------------------------------------------------------------- */
+
+static bool dict_begin(tni_optimizer_plan *l, tn_optimizer *o) {
+    size_t pointers = (size_t)(o->n * o->nstates) + (size_t)o->ngroups;
+    memset(l, 0, sizeof *l);
+    l->o = o;
+    l->bytes = pointers * sizeof(void *) + (size_t)(o->n + 1) * sizeof(double);
+    l->count = (double *)tn_alloc(l->bytes);
+    if (!l->count) return false;
+    memset(l->count, 0, l->bytes);
+    l->state = (tn_tensor **)(void *)(l->count + o->n + 1);
+    l->options = (char **)(void *)(l->state + o->n * o->nstates);
+    for (int g = 0; g < o->ngroups; g++) { /* a list's copy points into the old block: moved below */
+        l->options[g] = (char *)tn_alloc((size_t)o->group[g].bytes);
+        if (!l->options[g]) return false;
+        memcpy(l->options[g], o->group[g].options, (size_t)o->group[g].bytes);
+        for (int i = 0; i < o->row->gen->nparam; i++) {
+            const tn_param *p = &o->row->gen->param[i];
+            char *at;
+            if (p->type != TN_T_FLOATS) continue;
+            memcpy(&at, l->options[g] + p->offset, sizeof at);
+            at = l->options[g] + (at - o->group[g].options);
+            memcpy(l->options[g] + p->offset, &at, sizeof at);
+        }
+    }
+    return true;
+}
+
+TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
+    tn_optimizer *o = l->o;
+    if (!l->count) return;
+    for (int64_t i = 0; i < o->n * o->nstates; i++) {
+        tn_tensor *old = commit ? o->state[i] : l->state[i];
+        if (commit) o->state[i] = l->state[i];
+        tn_free(old);
+    }
+    for (int64_t i = 0; commit && i < o->n; i++) o->count[i] = l->count[i];
+    for (int g = 0; g < o->ngroups; g++) {
+        char *old = commit ? o->group[g].options : l->options[g];
+        if (commit) o->group[g].options = l->options[g];
+        if (old) tn_alloc_free(old, (size_t)o->group[g].bytes);
+    }
+    tn_alloc_free(l->count, l->bytes);
+}
+
+/* "state.12.exp_avg" -> 12 and "exp_avg"; NULL when it is not of that form. */
+static const char *dict_number(const char *name, const char *prefix, int64_t limit, int64_t *number) {
+    size_t n = strlen(prefix);
+    char *end;
+    if (strncmp(name, prefix, n) != 0 || name[n] < '0' || name[n] > '9') return NULL;
+    *number = (int64_t)strtoll(name + n, &end, 10);
+    return *end == '.' && *number >= 0 && *number < limit ? end + 1 : NULL;
+}
+
+static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, const tn_named *e) {
+    tn_optimizer *o = l->o;
+    char known[48];
+    tn_ints a = tn_shape(o->param[i]), b = tn_shape(e->tensor);
+    tn_tensor *t;
+    if (o->row->counts && strcmp(name, "step") == 0) {
+        if (tn_numel(e->tensor) != 1) return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
+        l->count[i] = tn_item(e->tensor);
+        return l->count[i] >= 0 || tni_nn_error(TN_INVALID, "%s is negative", e->name);
+    }
+    for (int k = 0; k < o->nstates; k++) {
+        tn_tensor **to = &l->state[i * o->nstates + k];
+        if (!dict_state_name(o->row->state, k, known, sizeof known) || strcmp(known, name) != 0) continue;
+        if (*to) return tni_nn_error(TN_INVALID, "%s stands twice", e->name);
+        if (a.n != b.n || (a.n && memcmp(a.at, b.at, (size_t)a.n * sizeof *a.at) != 0))
+            return tni_nn_error(TN_INVALID, "%s: its shape is not the parameter's", e->name);
+        t = tnp_empty(a, tn_dtype_of(o->param[i]), tn_device_of(o->param[i]));
+        if (!t || !tnp_copy_(t, e->tensor)) return false;
+        *to = tn_hold(t);
+        return true;
+    }
+    return tni_nn_error(TN_INVALID, "%s: the optimizer has no such state", e->name);
+}
+
+static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name, const tn_named *e) {
+    const tn_gen *gen = l->o->row->gen;
+    char *options = l->options[g];
+    for (int i = 0; i < gen->nparam; i++) {
+        const tn_param *p = &gen->param[i];
+        tn_floats list;
+        tn_maybe maybe;
+        int32_t word;
+        if (strcmp(p->name, name) != 0) continue;
+        if (p->type == TN_T_FLOATS) {
+            memcpy(&list, options + p->offset, sizeof list);
+            return tn_read_f64(e->tensor, (double *)(uintptr_t)list.at, list.n);
+        }
+        if (tn_numel(e->tensor) != 1) return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
+        if (tni_option_put(p, options, tn_item(e->tensor))) return true;
+        if (p->type == TN_T_ENUM) {
+            word = (int32_t)tn_item(e->tensor);
+            memcpy(options + p->offset, &word, sizeof word);
+            return true;
+        }
+        if (p->type == TN_T_FLOAT) {
+            maybe = tn_some(tn_item(e->tensor));
+            memcpy(options + p->offset, &maybe, sizeof maybe);
+            return true;
+        }
+        break;
+    }
+    return tni_nn_error(TN_INVALID, "%s: the optimizer has no such option", e->name);
+}
+
+static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        int64_t number;
+        const char *name;
+        if (!at[i].name || !at[i].tensor) return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
+        if ((name = dict_number(at[i].name, "state.", l->o->n, &number)) != NULL) {
+            if (!dict_load_state(l, number, name, &at[i])) return false;
+        } else if ((name = dict_number(at[i].name, "group.", l->o->ngroups, &number)) != NULL) {
+            if (!dict_load_option(l, number, name, &at[i])) return false;
+        } else {
+            return tni_nn_error(TN_INVALID, "%s: the optimizer has no such parameter or group", at[i].name);
+        }
+    }
+    for (int g = 0; g < l->o->ngroups; g++)
+        if (!tni_group_check(l->o, l->options[g])) return false;
+    return tn_ok();
+}
+
+TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at, int64_t n) {
+    return dict_begin(l, o) && dict_load_each(l, at, n);
+}
+
+TN_API bool tn_optimizer_load(tn_optimizer *o, const tn_named *at, int64_t n) {
+    tni_optimizer_plan l;
+    tni_step step;
+    int64_t mark;
+    bool ok, mode;
+    if (!tn_ok()) return false;
+    if (!o || n < 0 || (n && !at)) return tni_nn_error(TN_INVALID, "no optimizer, or no list of tensors");
+    tni_step_begin(&step, NULL, 0, o->row->name);
+    mark = tn_scope_begin();
+    mode = tn_set_grad_mode(false);
+    ok = tni_optimizer_plan_load(&l, o, at, n);
+    tni_optimizer_plan_end(&l, ok);
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    tni_step_end(&step);
+    return ok;
+}
+
+/* src/optim/optimizer.c */
+/* optimizer.c - groups of parameters with options, states, and the step. Knows no kind of optimizer. */
+
+#include <math.h>
+
+/* --- a module's parameters ------------------------------------------------------------------------------------ */
+
+TN_API tn_tensors tn_parameters(tn_module *m) {
+    tn_named_list list = tn_module_parameters(m);
+    tn_tensors none = {NULL, -1};
+    tn_tensor **at;
+    if (list.n < 0) return none;
+    at = (tn_tensor **)tn_alloc((size_t)(list.n + 1) * sizeof *at);
+    if (at) {
+        if (m->parameters) tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *at);
+        m->parameters = at;
+        m->nparameters = list.n;
+        for (int64_t i = 0; i < list.n; i++) at[i] = list.at[i].tensor;
+        none = tn_tensors_of(at, list.n);
+    }
+    tn_named_free(list);
+    return none;
+}
+
+/* --- options -------------------------------------------------------------------------------------------------------- */
+
+TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options) {
+    if (!o->row->check || o->row->check(options)) return true;
+    return tn_ok() ? tni_nn_error(TN_INVALID, "options that do not fit") : false;
+}
+
+static int64_t optim_lists(const tn_gen *gen, const char *args) {
+    int64_t bytes = 0;
+    for (int i = 0; i < gen->nparam; i++) {
+        tn_floats list;
+        if (gen->param[i].type != TN_T_FLOATS) continue;
+        memcpy(&list, args + gen->param[i].offset, sizeof list);
+        if (list.n > 0) bytes += list.n * 8;
+    }
+    return bytes;
+}
+
+static bool optim_check_lists(const tn_gen *gen, const char *args) {
+    for (int i = 0; i < gen->nparam; i++) {
+        tn_floats list;
+        if (gen->param[i].type != TN_T_FLOATS) continue;
+        memcpy(&list, args + gen->param[i].offset, sizeof list);
+        if (!list.at || list.n < 0 || (gen->param[i].count > 0 && list.n != gen->param[i].count))
+            return tni_nn_error(TN_INVALID, "%s: a list of %d numbers is expected", gen->param[i].name, gen->param[i].count);
+    }
+    return true;
+}
+
+/* A copy of an argument struct with its lists behind it; the parameters in it are forgotten. */
+static char *optim_copy_options(const tn_gen *gen, const char *args, int64_t *bytes) {
+    int64_t head = (gen->args_size + 7) / 8 * 8;
+    char *to, *behind;
+    if (!optim_check_lists(gen, args)) return NULL;
+    *bytes = head + optim_lists(gen, args);
+    to = (char *)tn_alloc((size_t)*bytes);
+    if (!to) return NULL;
+    memcpy(to, args, gen->args_size);
+    behind = to + head;
+    for (int i = 0; i < gen->nparam; i++) {
+        const tn_param *p = &gen->param[i];
+        tn_floats list = {NULL, 0};
+        if (p->type == TN_T_FLOATS) memcpy(&list, args + p->offset, sizeof list);
+        if (list.n > 0) {
+            memcpy(behind, list.at, (size_t)list.n * 8);
+            memcpy(to + p->offset, &behind, sizeof behind);
+            behind += list.n * 8;
+        }
+        if (p->type == TN_T_TENSORS) memset(to + p->offset, 0, sizeof(tn_tensors));
+    }
+    return to;
+}
+
+/* --- room -------------------------------------------------------------------------------------------------------------- */
+
+enum { OPTIM_POINTERS = 3 }; /* of a step, beside its states: param, grad, options */
+
+TN_PRIV int64_t tni_step_room(int64_t n, int nstates) {
+    return n * (int64_t)((size_t)(OPTIM_POINTERS + nstates) * sizeof(void *) + 2 * sizeof(bool) + 8 +
+                         (TN_OPTIM_NUMBERS + 1) * sizeof(double));
+}
+
+static int64_t optim_bytes(int64_t n, int nstates) {
+    return n * (int64_t)((size_t)(1 + nstates) * sizeof(void *) + sizeof(double)) + tni_step_room(n, nstates) + 64;
+}
+
+/* Makes room for n parameters; the first o->n are moved. */
+static bool optim_grow(tn_optimizer *o, int64_t n) {
+    int64_t bytes;
+    char *at;
+    tn_tensor **param, **state;
+    double *count;
+    if (n > INT64_MAX / 1024) return tni_nn_error(TN_MEMORY, "too many parameters");
+    bytes = optim_bytes(n, o->nstates);
+    at = (char *)tn_alloc((size_t)bytes);
+    if (!at) return false;
+    memset(at, 0, (size_t)bytes);
+    count = (double *)(void *)at;
+    param = (tn_tensor **)(void *)(count + n);
+    state = param + n;
+    for (int64_t i = 0; i < o->n; i++) {
+        count[i] = o->count[i];
+        param[i] = o->param[i];
+        for (int k = 0; k < o->nstates; k++) state[i * o->nstates + k] = o->state[i * o->nstates + k];
+    }
+    if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
+    o->count = count;
+    o->param = param;
+    o->state = state;
+    o->step_room = state + n * o->nstates;
+    o->bytes = bytes;
+    return true;
+}
+
+static bool optim_more_groups(tn_optimizer *o) {
+    int room = o->groups_room ? 2 * o->groups_room : 2;
+    tni_group *group;
+    if (o->ngroups < o->groups_room) return true;
+    group = (tni_group *)tn_alloc((size_t)room * sizeof *group);
+    if (!group) return false;
+    if (o->ngroups) memcpy(group, o->group, (size_t)o->ngroups * sizeof *group);
+    if (o->group) tn_alloc_free(o->group, (size_t)o->groups_room * sizeof *group);
+    o->group = group;
+    o->groups_room = room;
+    return true;
+}
+
+/* --- groups --------------------------------------------------------------------------------------------------------------- */
+
+static bool optim_check_params(const tn_optimizer *o, tn_tensors params) {
+    tni_map seen = {NULL, NULL, 0, 0};
+    bool fresh = true, ok = true;
+    if (params.n < 0) return tn_ok() ? tni_nn_error(TN_INVALID, "params: no list of tensors") : false;
+    if (params.n == 0 || !params.at) return tni_nn_error(TN_INVALID, "params: an empty list");
+    for (int64_t i = 0; ok && i < o->n; i++) ok = tni_map_at(&seen, o->param[i], &fresh) != NULL;
+    for (int64_t i = 0; ok && i < params.n; i++) {
+        if (!params.at[i]) ok = tni_nn_error(TN_INVALID, "params[%lld] is NULL", (long long)i);
+        else if (!tn_is_leaf(params.at[i])) ok = tni_nn_error(TN_INVALID, "params[%lld] is no leaf", (long long)i);
+        else if (!tni_map_at(&seen, params.at[i], &fresh)) ok = false;
+        else if (!fresh) ok = tni_nn_error(TN_INVALID, "params[%lld] stands in the optimizer already", (long long)i);
+    }
+    tni_map_free(&seen);
+    return ok;
+}
+
+/* Adds a group with a copy of the options. Nothing has changed on failure. */
+static bool optim_add(tn_optimizer *o, tn_tensors params, const char *args) {
+    tni_group g = {NULL, 0, o->n, 0};
+    if (!optim_check_params(o, params)) return false;
+    g.options = optim_copy_options(o->row->gen, args, &g.bytes);
+    if (!g.options) return false;
+    if (tni_group_check(o, g.options) && optim_more_groups(o) && optim_grow(o, o->n + params.n)) {
+        g.count = params.n;
+        for (int64_t i = 0; i < params.n; i++) o->param[o->n++] = tn_hold(params.at[i]);
+        o->group[o->ngroups++] = g;
+        return true;
+    }
+    tn_alloc_free(g.options, (size_t)g.bytes);
+    return false;
+}
+
+static int optim_count_states(const char *names) {
+    int n = names && *names;
+    for (; names && *names; names++) n += *names == ',';
+    return n;
+}
+
+static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
+    const tn_param *p = row ? &row->gen->param[0] : NULL;
+    tn_tensors params;
+    tn_optimizer *o;
+    if (!row || !args) return tni_nn_error(TN_INVALID, "no row or no arguments"), (tn_optimizer *)NULL;
+    memcpy(&params, (const char *)args + p->offset, sizeof params);
+    o = (tn_optimizer *)tn_alloc(sizeof *o);
+    if (!o) return NULL;
+    memset(o, 0, sizeof *o);
+    o->row = row;
+    o->nstates = optim_count_states(row->state);
+    if (optim_add(o, params, (const char *)args)) return o;
+    tn_optimizer_free(o);
+    return NULL;
+}
+
+TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow *row, const void *args) {
+    tn_optimizer *o = NULL;
+    tni_step step;
+    if (!tn_ok()) return NULL;
+    tni_step_begin(&step, file, line, row ? row->name : NULL);
+    o = optim_new(row, args);
+    tni_step_end(&step);
+    return o;
+}
+
+TN_API void tn_optimizer_free(tn_optimizer *o) {
+    if (!o) return;
+    for (int64_t i = 0; i < o->n; i++) tn_free(o->param[i]);
+    for (int64_t i = 0; i < o->n * o->nstates; i++) tn_free(o->state[i]);
+    for (int g = 0; g < o->ngroups; g++) tn_alloc_free(o->group[g].options, (size_t)o->group[g].bytes);
+    if (o->group) tn_alloc_free(o->group, (size_t)o->groups_room * sizeof *o->group);
+    if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
+    tn_alloc_free(o, sizeof *o);
+}
+
+TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn_tensors params, const tn_value *values,
+                                 int nvalues) {
+    tni_args args;
+    tni_step step;
+    bool ok;
+    if (!tn_ok()) return -1;
+    tni_step_begin(&step, file, line, o ? o->row->name : NULL);
+    ok = o && o->row->gen->args_size <= sizeof args.at;
+    if (!ok) tni_nn_error(TN_INVALID, "optimizer is NULL");
+    if (ok) memcpy(args.at, o->group[0].options, o->row->gen->args_size);
+    ok = ok && (nvalues == 0 || tn_bind(file, line, o->row->name, o->row->gen, values, nvalues, false, args.at)) &&
+         optim_add(o, params, args.at);
+    tni_step_end(&step);
+    return ok ? o->ngroups - 1 : -1;
+}
+
+TN_API int tn_optimizer_groups(const tn_optimizer *o) { return o ? o->ngroups : 0; }
+
+/* --- numbers among the options ------------------------------------------------------------------------------------------------ */
+
+static const tn_param *optim_option(const tn_optimizer *o, int group, const char *name) {
+    const tn_gen *gen = o ? o->row->gen : NULL;
+    for (int i = 0; gen && name && group >= 0 && group < o->ngroups && i < gen->nparam; i++)
+        if (strcmp(gen->param[i].name, name) == 0) return &gen->param[i];
+    tni_nn_error(TN_INVALID, "no option \"%s\" in group %d", name ? name : "", group);
+    return NULL;
+}
+
+static bool optim_is_double(const tn_param *p) {
+    return (p->type == TN_T_FLOAT && !(p->flags & TN_P_MAYBE)) || (p->type == TN_T_SCALAR && (p->flags & TN_P_DOUBLE));
+}
+
+TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value) {
+    char *at = options + p->offset;
+    int64_t integer = (int64_t)value;
+    bool truth = value != 0;
+    if (optim_is_double(p)) memcpy(at, &value, sizeof value);
+    else if (p->type == TN_T_INT) memcpy(at, &integer, sizeof integer);
+    else if (p->type == TN_T_BOOL) memcpy(at, &truth, sizeof truth);
+    else return false;
+    return true;
+}
+
+TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value) {
+    const char *at = options + p->offset;
+    int64_t integer;
+    if (optim_is_double(p)) {
+        memcpy(value, at, sizeof *value);
+    } else if (p->type == TN_T_INT) {
+        memcpy(&integer, at, sizeof integer);
+        *value = (double)integer;
+    } else if (p->type == TN_T_BOOL) {
+        *value = *(const bool *)at ? 1 : 0;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+TN_API bool tn_optimizer_set(tn_optimizer *o, int group, const char *option, double value) {
+    const tn_param *p = optim_option(o, group, option);
+    double before;
+    if (!p) return false;
+    if (!tni_option_take(p, o->group[group].options, &before)) return tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
+    tni_option_put(p, o->group[group].options, value);
+    if (tni_group_check(o, o->group[group].options)) return true;
+    tni_option_put(p, o->group[group].options, before);
+    return false;
+}
+
+TN_API double tn_optimizer_get(const tn_optimizer *o, int group, const char *option) {
+    const tn_param *p = optim_option(o, group, option);
+    double value = 0;
+    if (p && tni_option_take(p, o->group[group].options, &value)) return value;
+    if (p) tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
+    return (double)NAN;
+}
+
+/* --- the step ------------------------------------------------------------------------------------------------------------------- */
+
+/* What a step works on, laid over the optimizer's room. */
+typedef struct optim_step {
+    tn_ostep s;
+    tn_tensor **param, **grad, **state[TN_OPTIM_STATES];
+    const void **options;
+    double *count, *number;
+    bool *first;
+    uint8_t *made;  /* bit k: state k was made for this step */
+    int64_t *index; /* of parameter i of the step in the optimizer */
+} optim_step;
+
+static void optim_lay(tn_optimizer *o, optim_step *w) {
+    char *at = (char *)o->step_room;
+    int64_t n = o->n;
+    w->number = (double *)(void *)at;
+    w->count = w->number + TN_OPTIM_NUMBERS * n;
+    w->index = (int64_t *)(void *)(w->count + n);
+    w->param = (tn_tensor **)(void *)(w->index + n);
+    w->grad = w->param + n;
+    w->options = (const void **)(void *)(w->grad + n);
+    for (int k = 0; k < o->nstates; k++) w->state[k] = w->grad + (2 + k) * n;
+    w->first = (bool *)(void *)(w->grad + (2 + o->nstates) * n);
+    w->made = (uint8_t *)(w->first + n);
+}
+
+static void optim_collect(tn_optimizer *o, optim_step *w) {
+    int64_t n = 0;
+    for (int g = 0; g < o->ngroups; g++)
+        for (int64_t i = o->group[g].first; i < o->group[g].first + o->group[g].count; i++) {
+            tn_tensor *grad = tn_grad_of(o->param[i]);
+            if (!grad) continue;
+            w->param[n] = o->param[i];
+            w->grad[n] = grad;
+            w->options[n] = o->group[g].options;
+            w->count[n] = o->count[i] + 1;
+            w->index[n] = i;
+            w->made[n] = 0;
+            w->first[n++] = false;
+        }
+    w->s.n = n;
+}
+
+/* Makes the states that are not there yet, zero. */
+static bool optim_make_states(tn_optimizer *o, optim_step *w) {
+    for (int64_t i = 0; i < w->s.n; i++) {
+        uint32_t uses = o->row->uses ? o->row->uses(w->options[i]) : UINT32_MAX;
+        for (int k = 0; k < o->nstates; k++) {
+            tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
+            if (!*state && (uses >> k & 1)) {
+                tn_tensor *t = tnp_zeros(tn_shape(w->param[i]), tn_dtype_of(w->param[i]), tn_device_of(w->param[i]));
+                if (!t) return false;
+                *state = tn_hold(t);
+                w->made[i] = (uint8_t)(w->made[i] | 1u << k);
+                w->first[i] = true;
+            }
+            w->state[k][i] = uses >> k & 1 ? *state : NULL;
+        }
+    }
+    return true;
+}
+
+/* A step that failed made no state. */
+static void optim_drop_states(tn_optimizer *o, const optim_step *w) {
+    for (int64_t i = 0; i < w->s.n; i++)
+        for (int k = 0; k < o->nstates; k++) {
+            tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
+            if (!(w->made[i] >> k & 1)) continue;
+            tn_free(*state);
+            *state = NULL;
+        }
+}
+
+static bool optim_step_run(tn_optimizer *o) {
+    optim_step w;
+    bool ok;
+    memset(&w, 0, sizeof w);
+    optim_lay(o, &w);
+    optim_collect(o, &w);
+    if (w.s.n == 0) return true;
+    w.s.optimizer = o;
+    w.s.param = w.param;
+    w.s.grad = w.grad;
+    w.s.options = w.options;
+    w.s.number = w.number;
+    w.s.first = w.first;
+    w.s.count = o->row->counts ? w.count : NULL;
+    for (int k = 0; k < o->nstates; k++) w.s.state[k] = w.state[k];
+    ok = optim_make_states(o, &w) && o->row->step(&w.s);
+    if (!ok && tn_ok()) tni_nn_error(TN_INTERNAL, "the step failed without an error");
+    if (!ok) optim_drop_states(o, &w);
+    for (int64_t i = 0; ok && i < w.s.n; i++) o->count[w.index[i]] = w.count[i];
+    return ok;
+}
+
+TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o) {
+    tni_step step;
+    int64_t mark;
+    bool ok, mode;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, o ? o->row->name : NULL);
+    mark = tn_scope_begin();
+    mode = tn_set_grad_mode(false);
+    ok = o ? optim_step_run(o) : tni_nn_error(TN_INVALID, "optimizer is NULL");
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    tni_step_end(&step);
+    return ok;
+}
+
+TN_API void tn_optimizer_zero_grad(tn_optimizer *o) {
+    for (int64_t i = 0; o && i < o->n; i++) tn_zero_grad(o->param[i]);
+}
+
+/* src/optim/schedule.c */
+/* schedule.c - learning rates that change, by torch's recursive formulas (torch/optim/lr_scheduler.py), in double. */
+
+#include <math.h>
+
+typedef double (*schedule_fn)(const tn_schedule *s, int group, double lr);
+
+struct tn_schedule {
+    tn_optimizer *o;
+    schedule_fn next;    /* the rate of a group at s->count, from the one before */
+    int64_t count, every;
+    double gamma, eta_min;
+    double (*factor)(int64_t step, void *user);
+    void *user;
+    int ngroups;
+    double *initial;     /* a group */
+};
+
+static tn_schedule *schedule_new(tn_optimizer *o, schedule_fn next) {
+    tn_schedule *s;
+    size_t bytes;
+    if (!tn_ok()) return NULL;
+    if (!o) return tni_nn_error(TN_INVALID, "optimizer is NULL"), (tn_schedule *)NULL;
+    bytes = sizeof *s + (size_t)o->ngroups * sizeof(double);
+    s = (tn_schedule *)tn_alloc(bytes);
+    if (!s) return NULL;
+    memset(s, 0, bytes);
+    s->o = o;
+    s->next = next;
+    s->ngroups = o->ngroups;
+    s->initial = (double *)(void *)(s + 1);
+    for (int g = 0; g < s->ngroups; g++) s->initial[g] = tn_optimizer_get(o, g, "lr");
+    if (tn_ok()) return s;
+    tn_schedule_free(s);
+    return NULL;
+}
+TN_API void tn_schedule_free(tn_schedule *s) {
+    if (s) tn_alloc_free(s, sizeof *s + (size_t)s->ngroups * sizeof(double));
+}
+
+static double schedule_step_next(const tn_schedule *s, int group, double lr) {
+    (void)group;
+    return s->count % s->every ? lr : lr * s->gamma;
+}
+TN_API tn_schedule *tn_step_lr(tn_optimizer *o, int64_t every, double gamma) {
+    tn_schedule *s;
+    if (tn_ok() && every < 1) return tni_nn_error(TN_INVALID, "step_lr: every must be positive"), (tn_schedule *)NULL;
+    s = schedule_new(o, schedule_step_next);
+    if (!s) return NULL;
+    s->every = every;
+    s->gamma = gamma;
+    return s;
+}
+
+static double schedule_cosine_next(const tn_schedule *s, int group, double lr) {
+    const double pi = 3.14159265358979323846;
+    double t = (double)s->every, n = (double)s->count, range = s->initial[group] - s->eta_min;
+    int64_t turn = (s->count - 1 - s->every) % (2 * s->every);
+    if (turn == 0) return lr + range * (1 - cos(pi / t)) / 2;
+    return (1 + cos(pi * n / t)) / (1 + cos(pi * (n - 1) / t)) * (lr - s->eta_min) + s->eta_min;
+}
+TN_API tn_schedule *tn_cosine_lr(tn_optimizer *o, int64_t t_max, double eta_min) {
+    tn_schedule *s;
+    if (tn_ok() && t_max < 1) return tni_nn_error(TN_INVALID, "cosine_lr: t_max must be positive"), (tn_schedule *)NULL;
+    s = schedule_new(o, schedule_cosine_next);
+    if (!s) return NULL;
+    s->every = t_max;
+    s->eta_min = eta_min;
+    return s;
+}
+
+static double schedule_lambda_next(const tn_schedule *s, int group, double lr) {
+    (void)lr;
+    return s->initial[group] * s->factor(s->count, s->user);
+}
+TN_API tn_schedule *tn_lambda_lr(tn_optimizer *o, double (*factor)(int64_t step, void *user), void *user) {
+    tn_schedule *s;
+    if (tn_ok() && !factor) return tni_nn_error(TN_INVALID, "lambda_lr: no function"), (tn_schedule *)NULL;
+    s = schedule_new(o, schedule_lambda_next);
+    if (!s) return NULL;
+    s->factor = factor;
+    s->user = user;
+    for (int g = 0; g < s->ngroups; g++) tn_optimizer_set(o, g, "lr", s->initial[g] * factor(0, user));
+    return s;
+}
+
+TN_API bool tn_schedule_step(tn_schedule *s) {
+    if (!tn_ok()) return false;
+    if (!s) return tni_nn_error(TN_INVALID, "schedule is NULL");
+    s->count++;
+    for (int g = 0; g < s->ngroups; g++)
+        if (!tn_optimizer_set(s->o, g, "lr", s->next(s, g, tn_optimizer_get(s->o, g, "lr")))) return false;
+    return true;
+}
+
+TN_API int64_t tn_schedule_count(const tn_schedule *s) { return s ? s->count : 0; }
+TN_API double tn_schedule_initial(const tn_schedule *s, int group) {
+    return s && group >= 0 && group < s->ngroups ? s->initial[group] : (double)NAN;
+}
+TN_API bool tn_schedule_resume(tn_schedule *s, int64_t count, const double *initial, int ngroups) {
+    if (!s || count < 0 || !initial || ngroups != s->ngroups) return tni_nn_error(TN_INVALID, "the schedule's state does not fit");
+    s->count = count;
+    memcpy(s->initial, initial, (size_t)ngroups * sizeof *initial);
+    return true;
+}
+
+/* src/optim/sgd.c */
+/* sgd.c - stochastic gradient descent with momentum (torch.optim.SGD). */
+
+static bool sgd_check(const void *options) {
+    const tn_optim_sgd_args *o = (const tn_optim_sgd_args *)options;
+    if (!(o->lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g: it may not be negative", o->lr);
+    if (!(o->momentum >= 0)) return tni_nn_error(TN_INVALID, "momentum is %g: it may not be negative", o->momentum);
+    if (!(o->weight_decay >= 0)) return tni_nn_error(TN_INVALID, "weight_decay is %g: it may not be negative", o->weight_decay);
+    if (o->nesterov && (o->momentum <= 0 || o->dampening != 0))
+        return tni_nn_error(TN_INVALID, "nesterov wants a momentum and no dampening");
+    return true;
+}
+static uint32_t sgd_uses(const void *options) { return ((const tn_optim_sgd_args *)options)->momentum != 0; }
+static bool sgd_step(tn_ostep *s) {
+    double *lr = s->number, *momentum = lr + s->n, *dampening = momentum + s->n, *decay = dampening + s->n;
+    double *nesterov = decay + s->n, *maximize = nesterov + s->n, *first = maximize + s->n;
+    for (int64_t i = 0; i < s->n; i++) {
+        const tn_optim_sgd_args *o = (const tn_optim_sgd_args *)s->options[i];
+        lr[i] = o->lr;
+        momentum[i] = o->momentum;
+        dampening[i] = o->dampening;
+        decay[i] = o->weight_decay;
+        nesterov[i] = o->nesterov;
+        maximize[i] = o->maximize;
+        first[i] = s->first[i];
+    }
+    return tnp_fused_sgd_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n), tn_tensors_of(s->state[0], s->n),
+                         tni_numbers(lr, s->n), tni_numbers(momentum, s->n), tni_numbers(dampening, s->n),
+                         tni_numbers(decay, s->n), tni_numbers(nesterov, s->n), tni_numbers(maximize, s->n),
+                         tni_numbers(first, s->n));
+}
+/* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr * (nesterov ? g + momentum * b : b).
+ * tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9) */
+TN_OPTIMIZER(sgd, "SGD(Tensor[] params, float lr=0.001, float momentum=0.0, float dampening=0.0, float weight_decay=0.0, "
+                  "bool nesterov=False, *, bool maximize=False)",
+             .state = "momentum_buffer", .check = sgd_check, .uses = sgd_uses, .step = sgd_step)
+
+
+/* src/data/dataset.c */
+/* dataset.c - sets of items over tensors, images, IDX files, and parts of other sets. */
+
+/* src/data/data.h */
+/* data.h (room) - data sets and loaders: private part. Sees the public chapters alone. */
+
+/* Bytes of one item of a field; checked when the set is made. */
+TN_PRIV int64_t tni_field_bytes(const tn_field *f);
+
+/* --- the set ----------------------------------------------------------------------------------------------------- */
+
+TN_PRIV int64_t tni_field_bytes(const tn_field *f) {
+    int64_t bytes = tn_dtype_bytes(f->dtype);
+    for (int i = 0; i < f->ndim; i++) bytes *= f->size[i];
+    return bytes;
+}
+
+static bool dataset_field_fits(const tn_field *f) {
+    int64_t bytes = tn_dtype_bytes(f->dtype);
+    if (bytes < 1 || f->ndim < 0 || f->ndim >= TN_MAX_DIMS) return false;
+    for (int i = 0; i < f->ndim; i++) {
+        if (f->size[i] < 0 || (f->size[i] > 0 && bytes > INT64_MAX / 1024 / f->size[i])) return false;
+        bytes *= f->size[i];
+    }
+    return true;
+}
+
+static bool dataset_fits(const tn_dataset *d) {
+    bool ok = d->size >= 0 && d->nfields >= 1 && d->nfields <= TN_MAX_FIELDS && d->get;
+    for (int i = 0; ok && i < d->nfields; i++) ok = dataset_field_fits(&d->field[i]);
+    return ok || tni_nn_error(TN_INVALID, "a data set of 1 to %d fields with a size and get is expected", TN_MAX_FIELDS);
+}
+
+TN_API tn_dataset *tn_dataset_new(const tn_dataset *like) {
+    tn_dataset *d = NULL, given;
+    if (!like) return tni_nn_error(TN_INVALID, "data set is NULL"), (tn_dataset *)NULL;
+    if (tn_ok() && dataset_fits(like)) d = (tn_dataset *)tn_alloc(sizeof *d);
+    if (d) {
+        *d = *like;
+        d->count = 1;
+        return d;
+    }
+    given = *like;
+    if (given.destroy) given.destroy(&given);
+    return NULL;
+}
+
+TN_API tn_dataset *tn_dataset_hold(tn_dataset *d) {
+    if (d) d->count++;
+    return d;
+}
+TN_API void tn_dataset_free(tn_dataset *d) {
+    if (!d || --d->count > 0) return;
+    if (d->destroy) d->destroy(d);
+    tn_alloc_free(d, sizeof *d);
+}
+
+/* --- tensors ------------------------------------------------------------------------------------------------------- */
+
+/* Contiguous tensors, held, and what get reads of them. */
+typedef struct dataset_rows {
+    tn_tensor *held[TN_MAX_FIELDS];
+    const char *at[TN_MAX_FIELDS];
+    int64_t bytes[TN_MAX_FIELDS];
+    float table[256]; /* of images: the float of a byte */
+    int label_bytes;
+    bool label_signed;
+} dataset_rows;
+
+static void dataset_rows_destroy(tn_dataset *d) {
+    dataset_rows *r = (dataset_rows *)d->user;
+    for (int i = 0; r && i < TN_MAX_FIELDS; i++) tn_free(r->held[i]);
+    if (r) tn_alloc_free(r, sizeof *r);
+    d->user = NULL;
+}
+
+/* Field i is made of t's rows. */
+static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
+    dataset_rows *r = (dataset_rows *)d->user;
+    tn_ints shape = tn_shape(t);
+    tn_tensor *dense;
+    int64_t mark;
+    if (!t) return tni_nn_error(TN_INVALID, "tensor %d is NULL", i);
+    if (shape.n < 1) return tni_nn_error(TN_INVALID, "tensor %d has no rows", i);
+    if (tn_device_of(t) != TN_CPU) return tni_nn_error(TN_UNSUPPORTED, "tensor %d is not on the CPU", i);
+    if (i > 0 && shape.at[0] != d->size)
+        return tni_nn_error(TN_INVALID, "tensor %d has %lld rows, tensor 0 has %lld", i, (long long)shape.at[0], (long long)d->size);
+    mark = tn_scope_begin();
+    dense = tn_is_contiguous(t) ? t : tnp_contiguous(t);
+    if (dense) r->held[i] = tn_hold(dense);
+    tn_scope_end(mark);
+    if (!dense) return false;
+    d->size = shape.at[0];
+    d->field[i].dtype = tn_dtype_of(t);
+    d->field[i].ndim = (int)shape.n - 1;
+    for (int64_t k = 1; k < shape.n; k++) d->field[i].size[k - 1] = shape.at[k];
+    r->at[i] = (const char *)tn_data(dense);
+    r->bytes[i] = tni_field_bytes(&d->field[i]);
+    return true;
+}
+
+static bool dataset_rows_get(const tn_dataset *d, int64_t index, void *const *to) {
+    const dataset_rows *r = (const dataset_rows *)d->user;
+    for (int i = 0; i < d->nfields; i++)
+        if (r->bytes[i]) memcpy(to[i], r->at[i] + index * r->bytes[i], (size_t)r->bytes[i]);
+    return true;
+}
+
+static bool dataset_rows_begin(tn_dataset *d) {
+    memset(d, 0, sizeof *d);
+    if (!tn_ok()) return false;
+    d->user = tn_alloc(sizeof(dataset_rows));
+    if (!d->user) return false;
+    memset(d->user, 0, sizeof(dataset_rows));
+    d->destroy = dataset_rows_destroy;
+    d->get = dataset_rows_get;
+    return true;
+}
+
+TN_API tn_dataset *tn_dataset_tensors(tn_tensors tensors) {
+    tn_dataset d;
+    bool ok = dataset_rows_begin(&d);
+    if (!ok) return NULL;
+    if (tensors.n < 1 || tensors.n > TN_MAX_FIELDS || !tensors.at)
+        ok = tni_nn_error(TN_INVALID, "1 to %d tensors are expected", TN_MAX_FIELDS);
+    for (int i = 0; ok && i < (int)tensors.n; i++) ok = dataset_rows_add(&d, i, tensors.at[i]);
+    d.nfields = (int)tensors.n;
+    if (ok) return tn_dataset_new(&d);
+    dataset_rows_destroy(&d);
+    return NULL;
+}
+
+/* --- images ----------------------------------------------------------------------------------------------------------- */
+
+static int64_t dataset_label(const dataset_rows *r, int64_t index) {
+    const char *at = r->at[1] + index * r->bytes[1];
+    int64_t v64;
+    int32_t v32;
+    int16_t v16;
+    switch (r->label_bytes) {
+    case 1: return r->label_signed ? (int64_t)*(const int8_t *)at : (int64_t)*(const uint8_t *)at;
+    case 2: return memcpy(&v16, at, sizeof v16), v16;
+    case 4: return memcpy(&v32, at, sizeof v32), v32;
+    default: return memcpy(&v64, at, sizeof v64), v64;
+    }
+}
+
+static bool dataset_images_get(const tn_dataset *d, int64_t index, void *const *to) {
+    const dataset_rows *r = (const dataset_rows *)d->user;
+    const uint8_t *from = (const uint8_t *)r->at[0] + index * r->bytes[0];
+    float *image = (float *)to[0];
+    int64_t label = dataset_label(r, index);
+    for (int64_t i = 0; i < r->bytes[0]; i++) image[i] = r->table[from[i]];
+    memcpy(to[1], &label, sizeof label);
+    return true;
+}
+
+static bool dataset_images_fit(const tn_tensor *images, const tn_tensor *labels, double std) {
+    tn_dtype label = tn_dtype_of(labels);
+    int n = tn_ndim(images);
+    if (!images || !labels) return tni_nn_error(TN_INVALID, "images or labels are NULL");
+    if (tn_dtype_of(images) != TN_U8 || (n != 3 && n != 4))
+        return tni_nn_error(TN_INVALID, "images: uint8 (N, H, W) or (N, C, H, W) is expected");
+    if (tn_ndim(labels) != 1 || (label != TN_U8 && label != TN_I8 && label != TN_I16 && label != TN_I32 && label != TN_I64))
+        return tni_nn_error(TN_INVALID, "labels: integers (N) are expected");
+    return std > 0 || tni_nn_error(TN_INVALID, "std must be positive");
+}
+
+TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, double mean, double std) {
+    tn_dataset d;
+    dataset_rows *r;
+    if (!dataset_rows_begin(&d)) return NULL;
+    r = (dataset_rows *)d.user;
+    if (!dataset_images_fit(images, labels, std) || !dataset_rows_add(&d, 0, images) || !dataset_rows_add(&d, 1, labels)) {
+        dataset_rows_destroy(&d);
+        return NULL;
+    }
+    r->label_bytes = (int)r->bytes[1];
+    r->label_signed = d.field[1].dtype != TN_U8;
+    for (int v = 0; v < 256; v++) r->table[v] = ((float)v / 255.0f - (float)mean) / (float)std;
+    d.field[0].dtype = TN_F32;
+    if (d.field[0].ndim == 2) {
+        d.field[0].ndim = 3;
+        d.field[0].size[2] = d.field[0].size[1];
+        d.field[0].size[1] = d.field[0].size[0];
+        d.field[0].size[0] = 1;
+    }
+    d.field[1].dtype = TN_I64;
+    d.nfields = 2;
+    d.get = dataset_images_get;
+    return tn_dataset_new(&d);
+}
+
+TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean, double std) {
+    int64_t mark = tn_scope_begin();
+    tn_tensor *images = tn_load_idx_at(NULL, 0, images_path), *labels = images ? tn_load_idx_at(NULL, 0, labels_path) : NULL;
+    tn_dataset *d = labels ? tn_dataset_images(images, labels, mean, std) : NULL;
+    tn_scope_end(mark);
+    return d;
+}
+
+/* --- parts of sets -------------------------------------------------------------------------------------------------------- */
+
+typedef struct dataset_part {
+    tn_dataset *of;
+    int64_t from;
+} dataset_part;
+
+static bool dataset_part_get(const tn_dataset *d, int64_t index, void *const *to) {
+    const dataset_part *p = (const dataset_part *)d->user;
+    return p->of->get(p->of, p->from + index, to);
+}
+static void dataset_part_destroy(tn_dataset *d) {
+    dataset_part *p = (dataset_part *)d->user;
+    tn_dataset_free(p->of);
+    tn_alloc_free(p, sizeof *p);
+}
+
+TN_API tn_dataset *tn_dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
+    dataset_part *p = NULL;
+    tn_dataset part;
+    if (tn_ok() && (!d || from < 0 || from > to || to > d->size))
+        tni_nn_error(TN_INVALID, "slice: 0 <= from <= to <= %lld is expected", d ? (long long)d->size : 0LL);
+    if (tn_ok()) p = (dataset_part *)tn_alloc(sizeof *p);
+    if (!p) return tn_dataset_free(d), (tn_dataset *)NULL;
+    p->of = d;
+    p->from = from;
+    part = *d;
+    part.size = to - from;
+    part.get = dataset_part_get;
+    part.destroy = dataset_part_destroy;
+    part.user = p;
+    return tn_dataset_new(&part);
+}
+
+/* src/data/loader.c */
+/* loader.c - batches in order, read ahead by threads.
+ *
+ * The thread that calls tn_loader_next draws the order, owns all memory, and makes the tensors; workers only fill
+ * buffers, so what comes out does not depend on their number. A batch's buffer returns to the loader when its tensors
+ * are gone: in a steady loop nothing is allocated. */
+
+#include <stdlib.h>
+
+#if !defined(TN_NO_THREADS) && !defined(_WIN32) && !defined(__TINYC__)
+#include <pthread.h>
+#define LOADER_THREADS 1
+#else
+#define LOADER_THREADS 0
+#endif
+
+enum { LOADER_ALIGN = 64, LOADER_WORKERS = 256, LOADER_TEXT = 600 };
+enum { LOADER_IDLE, LOADER_FILLING, LOADER_READY, LOADER_FAILED }; /* states of a slot */
+
+/* Memory of a batch: this header, then its fields. */
+typedef struct loader_buffer {
+    struct loader_core *core;
+    struct loader_buffer *next; /* in the list of free ones */
+    int32_t refs;               /* tensors over it, and the slot that has it */
+} loader_buffer;
+
+/* What outlives the loader while batches are in use. */
+typedef struct loader_core {
+#if LOADER_THREADS
+    pthread_mutex_t lock;
+#endif
+    loader_buffer *free;
+    int64_t buffer_bytes, at[TN_MAX_FIELDS]; /* at: of field i in a buffer */
+    int64_t out;  /* buffers that are not in `free` */
+    bool closed;  /* the loader is gone */
+} loader_core;
+
+typedef struct loader_slot {
+    loader_buffer *buffer;
+    int64_t batch;
+    int state;
+    tn_code code;
+    char text[LOADER_TEXT];
+} loader_slot;
+
+struct tn_loader {
+    loader_core *core;
+    tn_dataset *dataset;
+    tn_generator *generator;
+    tn_context *context;
+    int64_t batch_size, batches;
+    bool shuffle, drop_last, running; /* running: inside an epoch */
+    int64_t *order;     /* dataset->size */
+    int64_t position;   /* next batch to hand out */
+    loader_slot *slot;
+    int32_t nslots, nworkers, threads_room;
+    /* shared with the workers, under core->lock */
+    int64_t todo, end;  /* next batch to fill, and the epoch's last + 1 */
+    int32_t filling;
+    bool quit;
+#if LOADER_THREADS
+    pthread_cond_t work, ready;
+    pthread_t *thread;
+#endif
+};
+
+static void loader_lock(loader_core *c) {
+#if LOADER_THREADS
+    pthread_mutex_lock(&c->lock);
+#else
+    (void)c;
+#endif
+}
+static void loader_unlock(loader_core *c) {
+#if LOADER_THREADS
+    pthread_mutex_unlock(&c->lock);
+#else
+    (void)c;
+#endif
+}
+
+/* --- buffers ------------------------------------------------------------------------------------------------------ */
+
+static bool loader_layout(loader_core *c, const tn_dataset *d, int64_t batch_size) {
+    int64_t at = (int64_t)(sizeof(loader_buffer) + LOADER_ALIGN - 1) / LOADER_ALIGN * LOADER_ALIGN;
+    for (int i = 0; i < d->nfields; i++) {
+        int64_t each = tni_field_bytes(&d->field[i]);
+        if (each > 0 && batch_size > (INT64_MAX / 4 - at) / each) return tni_nn_error(TN_MEMORY, "a batch of more than 2^61 bytes");
+        c->at[i] = at;
+        at += (each * batch_size + LOADER_ALIGN - 1) / LOADER_ALIGN * LOADER_ALIGN;
+    }
+    c->buffer_bytes = at;
+    return true;
+}
+
+static void loader_core_free(loader_core *c) {
+#if LOADER_THREADS
+    pthread_mutex_destroy(&c->lock);
+#endif
+    while (c->free) {
+        loader_buffer *b = c->free;
+        c->free = b->next;
+        tn_alloc_free(b, (size_t)c->buffer_bytes);
+    }
+    tn_alloc_free(c, sizeof *c);
+}
+
+/* Drops one user of a buffer; from any thread. */
+static void loader_buffer_drop(loader_buffer *b) {
+    loader_core *c = b->core;
+    bool last = false;
+    loader_lock(c);
+    if (--b->refs == 0) {
+        b->next = c->free;
+        c->free = b;
+        last = --c->out == 0 && c->closed;
+    }
+    loader_unlock(c);
+    if (last) loader_core_free(c);
+}
+static void loader_release(void *data, void *user) {
+    (void)data;
+    loader_buffer_drop((loader_buffer *)user);
+}
+
+/* A free buffer with one user; NULL with an error set. */
+static loader_buffer *loader_buffer_take(loader_core *c) {
+    loader_buffer *b;
+    loader_lock(c);
+    b = c->free;
+    if (b) c->free = b->next;
+    c->out++;
+    loader_unlock(c);
+    if (!b) {
+        b = (loader_buffer *)tn_alloc((size_t)c->buffer_bytes);
+        if (b) b->core = c;
+    }
+    if (b) {
+        b->refs = 1;
+    } else {
+        loader_lock(c);
+        c->out--;
+        loader_unlock(c);
+    }
+    return b;
+}
+
+/* --- filling ------------------------------------------------------------------------------------------------------- */
+
+static int64_t loader_items(const tn_loader *l, int64_t batch) {
+    int64_t left = l->dataset->size - batch * l->batch_size;
+    return left < l->batch_size ? left : l->batch_size;
+}
+
+/* Writes the items of the slot's batch; false: code and text of the slot say why. */
+static bool loader_fill(const tn_loader *l, loader_slot *s) {
+    const tn_dataset *d = l->dataset;
+    int64_t bytes[TN_MAX_FIELDS], first = s->batch * l->batch_size;
+    tn_error_info error;
+    tni_step step;
+    bool ok = true;
+    for (int k = 0; k < d->nfields; k++) bytes[k] = tni_field_bytes(&d->field[k]);
+    tni_step_begin(&step, NULL, 0, ""); /* the handler hears of it in the caller's thread */
+    for (int64_t i = 0; ok && i < loader_items(l, s->batch); i++) {
+        void *to[TN_MAX_FIELDS] = {NULL, NULL, NULL, NULL};
+        int64_t index = l->shuffle ? l->order[first + i] : first + i;
+        for (int k = 0; k < d->nfields; k++) to[k] = (char *)s->buffer + l->core->at[k] + i * bytes[k];
+        ok = d->get(d, index, to);
+        if (ok) continue;
+        s->code = tn_error_take(&error) ? error.code : TN_INTERNAL;
+        snprintf(s->text, sizeof s->text, "item %lld of the data set: %s", (long long)index,
+                 s->code == TN_INTERNAL ? "get failed" : error.message);
+    }
+    tni_step_end(&step);
+    return ok;
+}
+
+#if LOADER_THREADS
+static void *loader_worker(void *user) {
+    tn_loader *l = (tn_loader *)user;
+    tn_context_use(l->context);
+    pthread_mutex_lock(&l->core->lock);
+    while (!l->quit) {
+        loader_slot *s;
+        bool ok;
+        if (l->todo >= l->end || l->todo >= l->position + l->nslots) {
+            pthread_cond_wait(&l->work, &l->core->lock);
+            continue;
+        }
+        s = &l->slot[l->todo % l->nslots];
+        s->batch = l->todo++;
+        s->state = LOADER_FILLING;
+        l->filling++;
+        pthread_mutex_unlock(&l->core->lock);
+        ok = loader_fill(l, s);
+        pthread_mutex_lock(&l->core->lock);
+        s->state = ok ? LOADER_READY : LOADER_FAILED;
+        l->filling--;
+        pthread_cond_broadcast(&l->ready);
+    }
+    pthread_mutex_unlock(&l->core->lock);
+    return NULL;
+}
+#endif
+
+/* Waits for the slot of the next batch, or fills it here. */
+static loader_slot *loader_await(tn_loader *l) {
+    loader_slot *s = &l->slot[l->position % l->nslots];
+    if (l->nworkers == 0) {
+        s->batch = l->position;
+        s->state = loader_fill(l, s) ? LOADER_READY : LOADER_FAILED;
+        return s;
+    }
+#if LOADER_THREADS
+    pthread_mutex_lock(&l->core->lock);
+    while (s->batch != l->position || (s->state != LOADER_READY && s->state != LOADER_FAILED))
+        pthread_cond_wait(&l->ready, &l->core->lock);
+    pthread_mutex_unlock(&l->core->lock);
+#endif
+    return s;
+}
+
+/* --- epochs ----------------------------------------------------------------------------------------------------------- */
+
+/* As torch.utils.data: the iterator draws a base seed for its workers; the sampler draws a seed of its own from the
+ * default generator, or takes the one that was given. Both draws are int64 random_(): 63 bits. */
+static bool loader_draw(tn_loader *l) {
+    tn_generator *from = l->generator ? l->generator : tn_default_generator(), *own = NULL;
+    int64_t mark;
+    tn_tensor *order;
+    bool ok;
+    if (!from) return false;
+    tn_random64(from);
+    if (!l->shuffle) return true;
+    if (!l->generator) {
+        own = tn_generator_new(tn_random64(from) & INT64_MAX);
+        if (!own) return false;
+    }
+    mark = tn_scope_begin();
+    order = tnp_randperm(l->dataset->size, own ? own : from, TN_I64, TN_NO_DEVICE);
+    ok = order && tn_read_i64(order, l->order, l->dataset->size);
+    tn_scope_end(mark);
+    if (own) tn_generator_free(own);
+    return ok;
+}
+
+/* Waits until no worker fills, and gives them nothing more to do. */
+static void loader_quiet(tn_loader *l) {
+    loader_lock(l->core);
+    l->todo = l->end = 0;
+#if LOADER_THREADS
+    while (l->filling) pthread_cond_wait(&l->ready, &l->core->lock);
+#endif
+    for (int32_t i = 0; i < l->nslots; i++) {
+        l->slot[i].state = LOADER_IDLE;
+        l->slot[i].batch = -1;
+    }
+    loader_unlock(l->core);
+    l->running = false;
+}
+
+static bool loader_begin(tn_loader *l) {
+    loader_quiet(l);
+    for (int32_t i = 0; i < l->nslots; i++)
+        if (!l->slot[i].buffer && !(l->slot[i].buffer = loader_buffer_take(l->core))) return false;
+    if (!loader_draw(l)) return false;
+    loader_lock(l->core);
+    l->position = l->todo = 0;
+    l->end = l->batches;
+#if LOADER_THREADS
+    if (l->nworkers) pthread_cond_broadcast(&l->work);
+#endif
+    loader_unlock(l->core);
+    l->running = true;
+    return true;
+}
+
+/* --- batches ------------------------------------------------------------------------------------------------------------ */
+
+static tn_tensor *loader_wrap(const tn_loader *l, loader_buffer *b, int k, int64_t items, const char *file, int line) {
+    const tn_field *f = &l->dataset->field[k];
+    int64_t size[TN_MAX_DIMS];
+    tn_wrap_options options;
+    tn_tensor *t;
+    memset(&options, 0, sizeof options);
+    options.release = loader_release;
+    options.user = b;
+    size[0] = items;
+    for (int i = 0; i < f->ndim; i++) size[i + 1] = f->size[i];
+    t = tn_wrap_at(file, line, (char *)b + l->core->at[k], tn_ints_of(size, f->ndim + 1), f->dtype, &options);
+    if (!t) return NULL;
+    loader_lock(l->core);
+    b->refs++;
+    loader_unlock(l->core);
+    return t;
+}
+
+/* Hands out the slot's batch; the slot gets the spare buffer instead. */
+static bool loader_hand_out(tn_loader *l, loader_slot *s, loader_buffer *spare, tn_batch *batch, const char *file, int line) {
+    loader_buffer *b = s->buffer;
+    batch->n = loader_items(l, s->batch);
+    batch->index = s->batch;
+    for (batch->nfields = 0; batch->nfields < l->dataset->nfields; batch->nfields++) {
+        tn_tensor *t = loader_wrap(l, b, batch->nfields, batch->n, file, line);
+        if (!t) {
+            while (batch->nfields > 0) tn_free(batch->field[--batch->nfields]);
+            return false;
+        }
+        batch->field[batch->nfields] = t;
+    }
+    s->buffer = spare;
+    loader_buffer_drop(b);
+    loader_lock(l->core);
+    s->state = LOADER_IDLE;
+    s->batch = -1;
+    l->position++;
+#if LOADER_THREADS
+    if (l->nworkers) pthread_cond_signal(&l->work);
+#endif
+    loader_unlock(l->core);
+    return true;
+}
+
+static bool loader_next(tn_loader *l, tn_batch *batch, const char *file, int line) {
+    loader_buffer *spare;
+    loader_slot *s;
+    if (!l->running && !loader_begin(l)) return false;
+    if (l->position >= l->batches) {
+        loader_quiet(l);
+        return false;
+    }
+    spare = loader_buffer_take(l->core);
+    if (!spare) return false;
+    s = loader_await(l);
+    if (s->state == LOADER_READY && loader_hand_out(l, s, spare, batch, file, line)) return true;
+    loader_buffer_drop(spare);
+    if (s->state == LOADER_FAILED) {
+        tni_nn_error(s->code, "%s", s->text);
+        loader_quiet(l);
+    }
+    return false;
+}
+
+TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch *batch) {
+    tni_step step;
+    bool ok;
+    if (batch) memset(batch, 0, sizeof *batch);
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, "");
+    ok = l && batch ? loader_next(l, batch, file, line) : tni_nn_error(TN_INVALID, "loader or batch is NULL");
+    tni_step_end(&step);
+    return ok;
+}
+
+TN_API void tn_loader_stop(tn_loader *l) {
+    if (l) loader_quiet(l);
+}
+
+/* --- making and freeing -------------------------------------------------------------------------------------------------- */
+
+TN_API int64_t tn_loader_batches(const tn_loader *l) { return l ? l->batches : 0; }
+TN_API tn_dataset *tn_loader_dataset(const tn_loader *l) { return l ? l->dataset : NULL; }
+
+static bool loader_check(const tn_loader_args *a) {
+    if (!a || !a->dataset) return tni_nn_error(TN_INVALID, "dataset is NULL");
+    if (a->batch_size < 1) return tni_nn_error(TN_INVALID, "batch_size must be positive");
+    if (a->workers < 0 || a->workers > LOADER_WORKERS) return tni_nn_error(TN_INVALID, "workers: 0 to %d", LOADER_WORKERS);
+    if (a->workers && (a->prefetch < 1 || a->prefetch > 1024)) return tni_nn_error(TN_INVALID, "prefetch: 1 to 1024");
+    return true;
+}
+
+#if LOADER_THREADS
+/* Starts the workers; those that did start are counted. */
+static bool loader_start(tn_loader *l, int32_t workers) {
+    l->thread = (pthread_t *)tn_alloc((size_t)workers * sizeof *l->thread);
+    if (!l->thread) return false;
+    l->threads_room = workers;
+    for (int32_t i = 0; i < workers; i++, l->nworkers++)
+        if (pthread_create(&l->thread[i], NULL, loader_worker, l) != 0) return tni_nn_error(TN_MEMORY, "a worker thread cannot be started");
+    return true;
+}
+static void loader_join(tn_loader *l) {
+    pthread_mutex_lock(&l->core->lock);
+    l->quit = true;
+    pthread_cond_broadcast(&l->work);
+    pthread_mutex_unlock(&l->core->lock);
+    for (int32_t i = 0; i < l->nworkers; i++) pthread_join(l->thread[i], NULL);
+    if (l->thread) tn_alloc_free(l->thread, (size_t)l->threads_room * sizeof *l->thread);
+}
+#endif
+
+TN_API void tn_loader_free(tn_loader *l) {
+    bool last;
+    if (!l) return;
+    loader_quiet(l);
+#if LOADER_THREADS
+    loader_join(l);
+    pthread_cond_destroy(&l->work);
+    pthread_cond_destroy(&l->ready);
+#endif
+    for (int32_t i = 0; l->slot && i < l->nslots; i++)
+        if (l->slot[i].buffer) loader_buffer_drop(l->slot[i].buffer);
+    if (l->slot) tn_alloc_free(l->slot, (size_t)l->nslots * sizeof *l->slot);
+    if (l->order) tn_alloc_free(l->order, (size_t)(l->dataset->size + 1) * sizeof *l->order);
+    loader_lock(l->core);
+    l->core->closed = true;
+    last = l->core->out == 0;
+    loader_unlock(l->core);
+    if (last) loader_core_free(l->core);
+    tn_dataset_free(l->dataset);
+    tn_alloc_free(l, sizeof *l);
+}
+
+/* The struct and its core; takes the data set when it succeeds. */
+static tn_loader *loader_new(const tn_loader_args *a) {
+    tn_loader *l = (tn_loader *)tn_alloc(sizeof *l);
+    loader_core *c = l ? (loader_core *)tn_alloc(sizeof *c) : NULL;
+    if (!c) {
+        if (l) tn_alloc_free(l, sizeof *l);
+        return NULL;
+    }
+    memset(l, 0, sizeof *l);
+    memset(c, 0, sizeof *c);
+#if LOADER_THREADS
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&l->work, NULL);
+    pthread_cond_init(&l->ready, NULL);
+#endif
+    l->core = c;
+    l->dataset = a->dataset;
+    l->generator = a->generator;
+    l->context = tn_context_current();
+    l->batch_size = a->batch_size;
+    l->shuffle = a->shuffle;
+    l->batches = a->dataset->size / a->batch_size + (!a->drop_last && a->dataset->size % a->batch_size != 0);
+    return l;
+}
+
+static bool loader_fit_out(tn_loader *l, const tn_loader_args *a) {
+    int32_t workers = LOADER_THREADS ? a->workers : 0;
+    int32_t nslots = workers ? workers * a->prefetch : 1;
+    if (!loader_layout(l->core, l->dataset, l->batch_size)) return false;
+    l->slot = (loader_slot *)tn_alloc((size_t)nslots * sizeof *l->slot);
+    if (!l->slot) return false;
+    memset(l->slot, 0, (size_t)nslots * sizeof *l->slot);
+    l->nslots = nslots;
+    if (l->shuffle) l->order = (int64_t *)tn_alloc((size_t)(l->dataset->size + 1) * sizeof *l->order);
+    if (l->shuffle && !l->order) return false;
+#if LOADER_THREADS
+    if (workers && !loader_start(l, workers)) return false;
+#endif
+    return true;
+}
+
+TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args *args) {
+    tn_loader *l = NULL;
+    tni_step step;
+    tni_step_begin(&step, file, line, "");
+    if (tn_ok() && loader_check(args)) l = loader_new(args);
+    if (!l) tn_dataset_free(args ? args->dataset : NULL);
+    else if (!loader_fit_out(l, args)) tn_loader_free(l), l = NULL;
+    tni_step_end(&step);
+    return l;
+}
+
+/* src/data/checkpoint.c */
+/* checkpoint.c - a model with its optimizer, schedule and random state in one file, for exact resume. The layout is
+ * described in api/train.h; version 1 must load for ever. */
+
+#include <stdlib.h>
+
+static const char checkpoint_format[] = "tensor.h checkpoint", checkpoint_version[] = "1";
+
+/* --- out -------------------------------------------------------------------------------------------------------- */
+
+typedef struct checkpoint_entry {
+    int64_t name;
+    tn_tensor *tensor; /* of the scope, or borrowed */
+} checkpoint_entry;
+typedef struct checkpoint_list {
+    tni_buffer names, entries;
+} checkpoint_list;
+
+static bool checkpoint_add(checkpoint_list *l, const char *prefix, const char *name, tn_tensor *t) {
+    checkpoint_entry e = {l->names.n, t};
+    if (!t) return false;
+    if (tn_device_of(t) != TN_CPU) e.tensor = tnp_empty(tn_shape(t), tn_dtype_of(t), TN_CPU);
+    if (e.tensor && e.tensor != t) e.tensor = tnp_copy_(e.tensor, t);
+    tni_buffer_text(&l->names, "%s%s", prefix, name);
+    tni_buffer_add(&l->names, "", 1);
+    return e.tensor && tni_buffer_add(&l->entries, &e, sizeof e) && !l->names.failed;
+}
+
+static bool checkpoint_add_list(checkpoint_list *l, const char *prefix, tn_named_list list) {
+    for (int64_t i = 0; i < list.n; i++)
+        if (!checkpoint_add(l, prefix, list.at[i].name, list.at[i].tensor)) return false;
+    return list.n >= 0;
+}
+
+static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s, const tn_optimizer *o) {
+    int64_t count = tn_schedule_count(s), groups = tn_optimizer_groups(o);
+    tn_tensor *initial = tnp_empty(tn_ints_of(&groups, 1), TN_F64, TN_CPU);
+    for (int g = 0; initial && g < (int)groups; g++) ((double *)tn_data(initial))[g] = tn_schedule_initial(s, g);
+    return checkpoint_add(l, "schedule.", "count", tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_I64)) &&
+           checkpoint_add(l, "schedule.", "initial", initial);
+}
+
+static bool checkpoint_add_generator(checkpoint_list *l, const tn_generator *generator) {
+    static const int64_t size = TN_GENERATOR_BYTES;
+    tn_tensor *t = tnp_empty(tn_ints_of(&size, 1), TN_U8, TN_CPU);
+    if (t) tn_generator_get(generator, (uint8_t *)tn_data(t));
+    return checkpoint_add(l, "rng.", "cpu", t);
+}
+
+static bool checkpoint_write(const char *path, checkpoint_list *l) {
+    tn_note notes[2];
+    int64_t n = l->entries.n / (int64_t)sizeof(checkpoint_entry);
+    const checkpoint_entry *e = (const checkpoint_entry *)(const void *)l->entries.at;
+    tn_named *at = (tn_named *)tn_alloc((size_t)(n + 1) * sizeof *at);
+    bool ok;
+    if (!at) return false;
+    for (int64_t i = 0; i < n; i++) {
+        at[i].name = l->names.at + e[i].name;
+        at[i].tensor = e[i].tensor;
+    }
+    notes[0].key = "format", notes[0].value = checkpoint_format;
+    notes[1].key = "version", notes[1].value = checkpoint_version;
+    ok = tn_safetensors_save_at(NULL, 0, path, at, n, notes, 2);
+    tn_alloc_free(at, (size_t)(n + 1) * sizeof *at);
+    return ok;
+}
+
+static bool checkpoint_save(const char *path, const tn_state *s) {
+    tn_named_list model = {NULL, 0, 0, false}, optimizer = {NULL, 0, 0, true};
+    checkpoint_list l;
+    bool ok = true;
+    memset(&l, 0, sizeof l);
+    if (s->schedule && !s->optimizer) return tni_nn_error(TN_INVALID, "a schedule is saved with its optimizer");
+    if (s->model) model = tn_module_state_dict(s->model);
+    if (s->optimizer) optimizer = tn_optimizer_state_dict(s->optimizer);
+    ok = checkpoint_add_list(&l, "model.", model) && checkpoint_add_list(&l, "optimizer.", optimizer) &&
+         (!s->schedule || checkpoint_add_schedule(&l, s->schedule, s->optimizer)) &&
+         (!s->generator || checkpoint_add_generator(&l, s->generator));
+    for (int64_t i = 0; ok && i < s->nnumbers; i++)
+        ok = checkpoint_add(&l, "train.", s->numbers[i].name,
+                            tn_from_at(NULL, 0, &s->numbers[i].value, tn_empty_dims(), TN_F64));
+    ok = ok && checkpoint_write(path, &l);
+    tni_buffer_free(&l.names);
+    tni_buffer_free(&l.entries);
+    tn_named_free(model);
+    tn_named_free(optimizer);
+    return ok;
+}
+
+TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path, const tn_state *state) {
+    tni_step step;
+    int64_t mark;
+    bool ok, mode;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, "checkpoint");
+    mark = tn_scope_begin();
+    mode = tn_set_grad_mode(false);
+    ok = path && state ? checkpoint_save(path, state) : tni_nn_error(TN_INVALID, "no path or no state");
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    tni_step_end(&step);
+    return ok;
+}
+
+/* --- in ----------------------------------------------------------------------------------------------------------- */
+
+/* The entries whose names begin with prefix, without it; at is room for list.n. */
+static int64_t checkpoint_select(tn_named_list list, const char *prefix, tn_named *at) {
+    size_t n = strlen(prefix);
+    int64_t count = 0;
+    for (int64_t i = 0; i < list.n; i++)
+        if (strncmp(list.at[i].name, prefix, n) == 0) {
+            at[count].name = list.at[i].name + n;
+            at[count++].tensor = list.at[i].tensor;
+        }
+    return count;
+}
+
+static bool checkpoint_version_fits(const char *path) {
+    tn_safetensors *f = tn_safetensors_open_at(NULL, 0, path);
+    const char *format = tn_safetensors_note(f, "format"), *version = tn_safetensors_note(f, "version");
+    bool ok = format && version && strcmp(format, checkpoint_format) == 0 && strcmp(version, checkpoint_version) == 0;
+    if (f && !ok) tni_nn_error(TN_FORMAT, "'%s' is no checkpoint of version %s (format \"%s\", version \"%s\")", path, checkpoint_version,
+                               format ? format : "none", version ? version : "none");
+    tn_safetensors_close(f);
+    return f && ok;
+}
+
+/* What is loaded last cannot fail once it is checked: schedule and generator. */
+typedef struct checkpoint_rest {
+    int64_t count;
+    double *initial;
+    const uint8_t *rng;
+} checkpoint_rest;
+
+static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn_state *s, checkpoint_rest *r) {
+    const tn_tensor *count = tn_named_find(list, "schedule.count"), *initial = tn_named_find(list, "schedule.initial");
+    const tn_tensor *rng = tn_named_find(list, "rng.cpu");
+    tn_generator *probe;
+    bool ok;
+    memset(r, 0, sizeof *r);
+    if (s->schedule) {
+        if (!count || !initial || tn_dtype_of(initial) != TN_F64 || tn_numel(initial) != tn_optimizer_groups(s->optimizer))
+            return tni_nn_error(TN_FORMAT, "'%s': the schedule is missing or does not fit", path);
+        r->count = tn_item_int(count);
+        r->initial = (double *)tn_data(initial);
+        if (!tn_ok() || r->count < 0) return tni_nn_error(TN_FORMAT, "'%s': the schedule is damaged", path);
+    }
+    if (!s->generator) return true;
+    if (!rng || tn_dtype_of(rng) != TN_U8 || tn_numel(rng) != TN_GENERATOR_BYTES)
+        return tni_nn_error(TN_FORMAT, "'%s': the random state is missing or damaged", path);
+    r->rng = (const uint8_t *)tn_data(rng);
+    probe = tn_generator_new(0);
+    ok = probe && tn_generator_set(probe, r->rng);
+    tn_generator_free(probe);
+    return ok;
+}
+
+/* Both parts are prepared before either changes. */
+static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_named *at) {
+    tni_plan model = {{NULL, 0, 0, false}};
+    tni_optimizer_plan optimizer;
+    bool ok = true;
+    memset(&optimizer, 0, sizeof optimizer);
+    if (s->optimizer) ok = tni_optimizer_plan_load(&optimizer, s->optimizer, at, checkpoint_select(list, "optimizer.", at));
+    if (s->model && ok) ok = tni_plan_load(&model, s->model, at, checkpoint_select(list, "model.", at), true);
+    tni_plan_end(&model, ok);
+    tni_optimizer_plan_end(&optimizer, ok);
+    return ok;
+}
+
+static bool checkpoint_load(const char *path, const tn_state *s) {
+    tn_named_list list;
+    checkpoint_rest rest;
+    tn_named *at = NULL;
+    bool ok;
+    if (!checkpoint_version_fits(path)) return false;
+    list = tn_safetensors_load_at(NULL, 0, path);
+    if (list.n >= 0) at = (tn_named *)tn_alloc((size_t)(list.n + 1) * sizeof *at);
+    ok = at && checkpoint_check_rest(path, list, s, &rest) && checkpoint_load_parts(s, list, at);
+    if (ok && s->schedule) tn_schedule_resume(s->schedule, rest.count, rest.initial, tn_optimizer_groups(s->optimizer));
+    if (ok && s->generator) tn_generator_set(s->generator, rest.rng);
+    for (int64_t i = 0; ok && i < s->nnumbers; i++) {
+        char name[128];
+        const tn_tensor *t;
+        snprintf(name, sizeof name, "train.%s", s->numbers[i].name);
+        t = tn_named_find(list, name);
+        s->numbers[i].value = t && tn_numel(t) == 1 ? tn_item(t) : 0.0 / 0.0;
+    }
+    if (at) tn_alloc_free(at, (size_t)(list.n + 1) * sizeof *at);
+    tn_named_free(list);
+    return ok;
+}
+
+TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path, const tn_state *state) {
+    tni_step step;
+    int64_t mark;
+    bool ok, mode;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, "checkpoint");
+    mark = tn_scope_begin();
+    mode = tn_set_grad_mode(false);
+    ok = path && state ? checkpoint_load(path, state) : tni_nn_error(TN_INVALID, "no path or no state");
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    tni_step_end(&step);
+    return ok;
+}
+
+/* src/data/train.c */
+/* train.c - the training loop: epochs of steps, evaluation, schedule, checkpoint, events to a callback. */
+
+#include <math.h>
+
+typedef struct train_run {
+    const tn_train_args *a;
+    tn_module *loss;        /* owned when a->loss is NULL */
+    tn_progress p;
+    double began;
+    double loss_sum, hits;  /* over the items so far */
+    bool classes;           /* accuracy makes sense */
+    bool stopped;
+} train_run;
+
+static double train_nan(void) { return (double)NAN; }
+
+/* Tells the callback; false: the run ends here. */
+static bool train_tell(train_run *r, tn_event event) {
+    r->p.event = event;
+    r->p.seconds = tn_now() - r->began;
+    r->p.rate = r->p.seconds > 0 ? (double)r->p.items / r->p.seconds : 0;
+    r->p.remaining = r->p.step > 0 ? r->p.seconds / (double)r->p.step * (double)(r->p.steps - r->p.step) : 0;
+    if (!r->a->on || r->a->on(&r->p, r->a->user)) return tn_ok();
+    r->stopped = true;
+    return false;
+}
+
+/* --- loss and accuracy ----------------------------------------------------------------------------------------------- */
+
+static tn_tensor *train_loss_of(tn_module *loss, tn_tensor *output, tn_tensor *target) {
+    tn_value values[2];
+    tn_tensor *result = NULL;
+    memset(values, 0, sizeof values);
+    values[0].type = values[1].type = TN_T_TENSOR;
+    values[0].as.tensor = output;
+    values[1].as.tensor = target;
+    return tn_module_call_values(NULL, 0, loss, values, 2, &result, 1) ? result : NULL;
+}
+
+/* Items whose largest output is the target's; -1: the target is no class. */
+static double train_hits(tn_tensor *output, tn_tensor *target) {
+    tn_tensor *same;
+    double hits;
+    bool mode;
+    if (!output || !target || tn_ndim(output) != 2 || tn_ndim(target) != 1 || tn_dtype_of(target) != TN_I64) return -1;
+    mode = tn_set_grad_mode(false);
+    same = tnp_eq(tnp_argmax(output, 1, false), target);
+    hits = tn_item(tnp_sum(same, tn_no_dims(), false, TN_NO_DTYPE));
+    tn_set_grad_mode(mode);
+    return hits;
+}
+
+static tn_tensor *train_batch_loss(train_run *r, const tn_batch *b, tn_tensor **output) {
+    *output = NULL;
+    if (r->a->batch_loss) return r->a->batch_loss(r->a->model, b, output, r->a->user);
+    if (b->nfields < 2) return tni_nn_error(TN_INVALID, "a batch of input and target is expected"), (tn_tensor *)NULL;
+    *output = tn_forward_at(NULL, 0, r->a->model, b->field[0]);
+    return *output ? train_loss_of(r->loss, *output, b->field[1]) : NULL;
+}
+
+/* --- one epoch -------------------------------------------------------------------------------------------------------- */
+
+static bool train_step(train_run *r, const tn_batch *b) {
+    const tn_train_args *a = r->a;
+    tn_tensor *output, *loss;
+    tn_backward_args backward;
+    double hits;
+    tn_optimizer_zero_grad(a->optimizer);
+    loss = train_batch_loss(r, b, &output);
+    if (!loss) return tn_ok() ? tni_nn_error(TN_INTERNAL, "the loss failed without an error") : false;
+    memset(&backward, 0, sizeof backward);
+    backward.t = loss;
+    if (!tn_backward_at(NULL, 0, &backward)) return false;
+    if (a->clip_norm > 0) tn_clip_grad_norm_at(NULL, 0, tn_parameters(a->model), a->clip_norm, 2.0);
+    if (!tn_optimizer_step_at(NULL, 0, a->optimizer)) return false;
+    r->p.batch_loss = tn_item(loss);
+    hits = train_hits(output, b->nfields > 1 ? b->field[1] : NULL);
+    r->classes = hits >= 0;
+    r->hits += hits;
+    r->loss_sum += r->p.batch_loss * (double)b->n;
+    r->p.items += b->n;
+    r->p.step++;
+    r->p.loss = r->loss_sum / (double)r->p.items;
+    r->p.accuracy = r->classes ? r->hits / (double)r->p.items : train_nan();
+    return tn_ok();
+}
+
+static bool train_epoch(train_run *r) {
+    const tn_train_args *a = r->a;
+    bool more = true;
+    r->began = tn_now();
+    r->loss_sum = r->hits = 0;
+    r->p.step = r->p.items = 0;
+    r->p.steps = tn_loader_batches(a->loader);
+    r->p.loss = r->p.accuracy = r->p.batch_loss = r->p.test_loss = r->p.test_accuracy = train_nan();
+    r->p.lr = tn_optimizer_get(a->optimizer, 0, "lr");
+    if (!train_tell(r, TN_EVENT_EPOCH)) return false;
+    tn_module_train(a->model, true);
+    while (more) {
+        int64_t mark = tn_scope_begin();
+        tn_batch b;
+        more = tn_loader_next_at(NULL, 0, a->loader, &b) && train_step(r, &b);
+        tn_scope_end(mark);
+        if (more && !train_tell(r, TN_EVENT_STEP)) return false;
+    }
+    return tn_ok() && train_tell(r, TN_EVENT_TRAINED);
+}
+
+/* --- evaluation --------------------------------------------------------------------------------------------------------- */
+
+typedef struct train_sums {
+    double loss, hits, items;
+    bool classes;
+} train_sums;
+
+static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_batch *b, train_sums *s) {
+    tn_tensor *output, *value;
+    double hits;
+    if (b->nfields < 2) return tni_nn_error(TN_INVALID, "a batch of input and target is expected");
+    output = tn_forward_at(NULL, 0, model, b->field[0]);
+    value = output ? train_loss_of(loss, output, b->field[1]) : NULL;
+    if (!value) return false;
+    hits = train_hits(output, b->field[1]);
+    s->classes = hits >= 0;
+    s->hits += hits;
+    s->loss += tn_item(value) * (double)b->n;
+    s->items += (double)b->n;
+    return tn_ok();
+}
+
+/* Goes over the loader in eval mode; tell may be NULL. */
+static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, train_sums *s, train_run *tell) {
+    bool training = model->training, mode = tn_set_grad_mode(false), more = true;
+    memset(s, 0, sizeof *s);
+    tn_module_train(model, false);
+    while (more) {
+        int64_t mark = tn_scope_begin();
+        tn_batch b;
+        more = tn_loader_next_at(NULL, 0, loader, &b) && train_evaluate_batch(model, loss, &b, s);
+        tn_scope_end(mark);
+        if (more && tell) {
+            tell->p.test_loss = s->loss / s->items;
+            tell->p.test_accuracy = s->classes ? s->hits / s->items : train_nan();
+            more = train_tell(tell, TN_EVENT_EVALUATE);
+        }
+    }
+    tn_module_train(model, training);
+    tn_set_grad_mode(mode);
+    return tn_ok();
+}
+
+static tn_module *train_default_loss(void) { return tn_module_named_at(NULL, 0, "CrossEntropyLoss", NULL, 0); }
+
+TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, double *mean_loss, double *accuracy) {
+    tn_module *own = NULL;
+    train_sums s;
+    bool ok;
+    if (!tn_ok()) return false;
+    if (!model || !loader) return tni_nn_error(TN_INVALID, "evaluate: model or loader is NULL");
+    if (!loss) loss = own = train_default_loss();
+    ok = loss && train_evaluate(model, loss, loader, &s, NULL);
+    tn_module_free(own);
+    if (ok && mean_loss) *mean_loss = s.items > 0 ? s.loss / s.items : train_nan();
+    if (ok && accuracy) *accuracy = s.classes ? s.hits / s.items : train_nan();
+    return ok;
+}
+
+/* --- the run -------------------------------------------------------------------------------------------------------------- */
+
+static tn_state train_state(const tn_train_args *a, tn_named_number *epoch) {
+    tn_state s;
+    memset(&s, 0, sizeof s);
+    s.model = a->model;
+    s.optimizer = a->optimizer;
+    s.schedule = a->schedule;
+    s.generator = tn_default_generator();
+    s.numbers = epoch;
+    s.nnumbers = 1;
+    return s;
+}
+
+/* Evaluation, schedule and checkpoint after an epoch's steps. */
+static bool train_epoch_end(train_run *r) {
+    const tn_train_args *a = r->a;
+    tn_named_number done;
+    train_sums s;
+    done.name = "epoch";
+    done.value = (double)(r->p.epoch + 1);
+    if (a->test && (!train_evaluate(a->model, r->loss, a->test, &s, r) || r->stopped)) return false;
+    if (a->schedule && !tn_schedule_step(a->schedule)) return false;
+    if (!train_tell(r, TN_EVENT_EPOCH_END)) return false;
+    if (a->checkpoint) {
+        tn_state state = train_state(a, &done);
+        if (!tn_checkpoint_save_at(NULL, 0, a->checkpoint, &state) || !train_tell(r, TN_EVENT_SAVED)) return false;
+    }
+    return true;
+}
+
+static bool train_exists(const char *path) {
+    FILE *f = fopen(path, "rb");
+    if (f) fclose(f);
+    return f != NULL;
+}
+
+static bool train_resume(train_run *r) {
+    const tn_train_args *a = r->a;
+    tn_named_number done;
+    tn_state state;
+    done.name = "epoch";
+    done.value = 0;
+    if (!a->resume || !a->checkpoint || !train_exists(a->checkpoint)) return true;
+    state = train_state(a, &done);
+    if (!tn_checkpoint_load_at(NULL, 0, a->checkpoint, &state)) return false;
+    if (!(done.value >= 0)) return tni_nn_error(TN_FORMAT, "'%s' does not say how many epochs are done", a->checkpoint);
+    r->p.epoch = (int64_t)done.value;
+    return true;
+}
+
+static bool train_run_all(train_run *r) {
+    const tn_train_args *a = r->a;
+    r->loss = a->loss;
+    if (!r->loss && !(r->loss = train_default_loss())) return false;
+    r->began = tn_now();
+    r->p.epochs = a->epochs;
+    if (!train_resume(r) || !train_tell(r, TN_EVENT_BEGIN)) return false;
+    for (; r->p.epoch < a->epochs; r->p.epoch++)
+        if (!train_epoch(r) || !train_epoch_end(r)) return false;
+    return train_tell(r, TN_EVENT_END);
+}
+
+TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args) {
+    train_run r;
+    tni_step step;
+    if (!tn_ok()) return false;
+    memset(&r, 0, sizeof r);
+    tni_step_begin(&step, file, line, "train");
+    r.a = args;
+    if (!args || !args->model || !args->optimizer || !args->loader) tni_nn_error(TN_INVALID, "model, optimizer or loader is NULL");
+    else train_run_all(&r);
+    if (args && args->loader) tn_loader_stop(args->loader);
+    if (args && args->model) tn_module_train(args->model, true);
+    if (args && !args->loss) tn_module_free(r.loss);
+    tni_step_end(&step);
+    return tn_ok();
+}
+
+
+/* src/gen/modules.c */
+/* modules.c - tables and functions behind modules.h: tni_mgen_linear of a module's row tni_module_linear,
+ * tni_ogen_sgd of an optimizer's row tni_optimizer_sgd.
+ * Generated by tools/optable from src/nn and src/optim; `make headers` writes it again. */
+
+#include <math.h>
+
+static TNI_UNUSED const char *const tni_nn_words_reduction[] = {"none", "mean", "sum", NULL};
+static TNI_UNUSED const char *const tni_nn_words_approximate[] = {"none", "tanh", NULL};
+static TNI_UNUSED const char *const tni_nn_words_rounding[] = {"trunc", "floor", NULL};
+static TNI_UNUSED const char *const tni_nn_words_memory_format[] = {"contiguous_format",
+    "preserve_format", "channels_last", "channels_last_3d", NULL};
+static TNI_UNUSED const char *const tni_nn_words_padding_mode[] = {"zeros", "reflect", "replicate",
+    "circular", NULL};
+static TNI_UNUSED const char *const tni_nn_words_pad_mode[] = {"constant", "reflect", "replicate",
+    "circular", NULL};
+static TNI_UNUSED const char *const tni_nn_words_interpolate[] = {"nearest", "linear", "bilinear",
+    "bicubic", "trilinear", "area", "nearest_exact", NULL};
+static TNI_UNUSED const char *const tni_nn_words_nonlinearity[] = {"tanh", "relu", NULL};
+static TNI_UNUSED const char *const tni_nn_words_activation[] = {"relu", "gelu", NULL};
+static TNI_UNUSED const char *const tni_nn_words_fan_mode[] = {"fan_in", "fan_out", NULL};
+static TNI_UNUSED const char *const tni_nn_words_bag_mode[] = {"sum", "mean", "max", NULL};
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);
+static const tn_param tni_params_nn_relu[] = {
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_relu_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_relu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_relu_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_relu_args tni_defaults_nn_relu = {false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_relu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_relu = {tni_params_nn_relu, &tni_defaults_nn_relu, tni_names_nn_relu,
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_relu_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_relu) = {"ReLU", &tni_make_relu, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_relu_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_leaky_relu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_leaky_relu);
+static const tn_param tni_params_nn_leaky_relu[] = {
+    {"negative_slope", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_leaky_relu_args, negative_slope),
+     0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_leaky_relu_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_leaky_relu_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_leaky_relu_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_leaky_relu_args tni_defaults_nn_leaky_relu = {0.01, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_leaky_relu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_leaky_relu = {tni_params_nn_leaky_relu, &tni_defaults_nn_leaky_relu,
+    tni_names_nn_leaky_relu, NULL, 4, 0, 0, 0, sizeof(tn_nn_leaky_relu_args), UINT16_MAX, 0, 0, {0,
+    0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_leaky_relu) = {"LeakyReLU", &tni_make_leaky_relu, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_leaky_relu_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_gelu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_gelu);
+static const tn_param tni_params_nn_gelu[] = {
+    {"approximate", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_gelu_args, approximate), 0, -1,
+     tni_nn_words_approximate},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_gelu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_gelu_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_gelu_args tni_defaults_nn_gelu = {TN_APPROXIMATE_NONE, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_gelu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_gelu = {tni_params_nn_gelu, &tni_defaults_nn_gelu, tni_names_nn_gelu,
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_gelu_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_gelu) = {"GELU", &tni_make_gelu, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_gelu_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_silu);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_silu);
+static const tn_param tni_params_nn_silu[] = {
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_silu_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_silu_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_silu_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_silu_args tni_defaults_nn_silu = {false, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_silu[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_silu = {tni_params_nn_silu, &tni_defaults_nn_silu, tni_names_nn_silu,
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_silu_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_silu) = {"SiLU", &tni_make_silu, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_silu_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_sigmoid);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_sigmoid);
+static const tn_param tni_params_nn_sigmoid[] = {
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_sigmoid_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_sigmoid_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_sigmoid_args tni_defaults_nn_sigmoid = {TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_sigmoid[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_sigmoid = {tni_params_nn_sigmoid, &tni_defaults_nn_sigmoid,
+    tni_names_nn_sigmoid, NULL, 2, 0, 0, 0, sizeof(tn_nn_sigmoid_args), UINT16_MAX, 0, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_sigmoid) = {"Sigmoid", &tni_make_sigmoid, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_sigmoid_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_tanh);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_tanh);
+static const tn_param tni_params_nn_tanh[] = {
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_tanh_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_tanh_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_tanh_args tni_defaults_nn_tanh = {TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_tanh[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_tanh = {tni_params_nn_tanh, &tni_defaults_nn_tanh, tni_names_nn_tanh,
+    NULL, 2, 0, 0, 0, sizeof(tn_nn_tanh_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_tanh) = {"Tanh", &tni_make_tanh, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_tanh_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_softplus);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_softplus);
+static const tn_param tni_params_nn_softplus[] = {
+    {"beta", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_softplus_args, beta), 0, -1, NULL},
+    {"threshold", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_softplus_args, threshold), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softplus_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softplus_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_softplus_args tni_defaults_nn_softplus = {1, 20, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_softplus[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_softplus = {tni_params_nn_softplus, &tni_defaults_nn_softplus,
+    tni_names_nn_softplus, NULL, 4, 0, 0, 0, sizeof(tn_nn_softplus_args), UINT16_MAX, 0, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_softplus) = {"Softplus", &tni_make_softplus, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_softplus_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_softsign);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_softsign);
+static const tn_param tni_params_nn_softsign[] = {
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softsign_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softsign_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_softsign_args tni_defaults_nn_softsign = {TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_softsign[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_softsign = {tni_params_nn_softsign, &tni_defaults_nn_softsign,
+    tni_names_nn_softsign, NULL, 2, 0, 0, 0, sizeof(tn_nn_softsign_args), UINT16_MAX, 0, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_softsign) = {"Softsign", &tni_make_softsign, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_softsign_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_softmax);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_softmax);
+static const tn_param tni_params_nn_softmax[] = {
+    {"dim", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softmax_args, dim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softmax_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_softmax_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_softmax_args tni_defaults_nn_softmax = {TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_softmax[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_softmax = {tni_params_nn_softmax, &tni_defaults_nn_softmax,
+    tni_names_nn_softmax, NULL, 3, 0, 0, 0, sizeof(tn_nn_softmax_args), UINT16_MAX, 0, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_softmax) = {"Softmax", &tni_make_softmax, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_softmax_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_log_softmax);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_log_softmax);
+static const tn_param tni_params_nn_log_softmax[] = {
+    {"dim", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_log_softmax_args, dim), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_log_softmax_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_log_softmax_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_log_softmax_args tni_defaults_nn_log_softmax = {TN_NONE, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_log_softmax[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_log_softmax = {tni_params_nn_log_softmax,
+    &tni_defaults_nn_log_softmax, tni_names_nn_log_softmax, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_log_softmax_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_log_softmax) = {"LogSoftmax", &tni_make_log_softmax, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_log_softmax_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_multihead_attention);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_multihead_attention);
+static const tn_param tni_params_nn_multihead_attention[] = {
+    {"embed_dim", TN_T_INT, 0, offsetof(tn_nn_multihead_attention_args, embed_dim), 0, -1, NULL},
+    {"num_heads", TN_T_INT, 0, offsetof(tn_nn_multihead_attention_args, num_heads), 0, -1, NULL},
+    {"dropout", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_multihead_attention_args, dropout), 0, -1,
+     NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_multihead_attention_args, bias), 0, -1, NULL},
+    {"batch_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_multihead_attention_args, batch_first),
+     0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_multihead_attention_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_multihead_attention_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_multihead_attention_args tni_defaults_nn_multihead_attention = {0, true, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_multihead_attention[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_multihead_attention = {tni_params_nn_multihead_attention,
+    &tni_defaults_nn_multihead_attention, tni_names_nn_multihead_attention, NULL, 7, 0, 0, 0,
+    sizeof(tn_nn_multihead_attention_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_multihead_attention_forward[] = {
+    {"query", TN_T_TENSOR, 0, offsetof(tn_nn_multihead_attention_forward_args, query), 0, -1, NULL},
+    {"key", TN_T_TENSOR, 0, offsetof(tn_nn_multihead_attention_forward_args, key), 0, -1, NULL},
+    {"value", TN_T_TENSOR, 0, offsetof(tn_nn_multihead_attention_forward_args, value), 0, -1, NULL},
+    {"key_padding_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_multihead_attention_forward_args, key_padding_mask), 0, -1, NULL},
+    {"need_weights", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_multihead_attention_forward_args,
+     need_weights), 0, -1, NULL},
+    {"attn_mask", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_multihead_attention_forward_args, attn_mask), 0, -1, NULL},
+    {"average_attn_weights", TN_T_BOOL, TN_P_DEFAULT,
+     offsetof(tn_nn_multihead_attention_forward_args, average_attn_weights), 0, -1, NULL},
+};
+static const tn_nn_multihead_attention_forward_args tni_defaults_nn_multihead_attention_forward = {NULL, true, NULL, true, NULL, NULL, NULL, NULL};
+static const char *const tni_names_nn_multihead_attention_forward[] = {"attn_output",
+    "attn_output_weights", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_multihead_attention = {tni_params_nn_multihead_attention_forward,
+    &tni_defaults_nn_multihead_attention_forward, tni_names_nn_multihead_attention_forward, NULL,
+    7, 5, 2, 0, sizeof(tn_nn_multihead_attention_forward_args), UINT16_MAX, 0, 0, {0, 1, 2, 3, 5,
+    0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_multihead_attention[] = {
+    {"in_proj_weight", offsetof(tn_nn_multihead_attention_self, in_proj_weight)},
+    {"in_proj_bias", offsetof(tn_nn_multihead_attention_self, in_proj_bias)},
+    {"out_proj", offsetof(tn_nn_multihead_attention_self, out_proj)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_multihead_attention) = {"MultiheadAttention", &tni_make_multihead_attention, &tni_call_multihead_attention, tni_fields_multihead_attention,
+    NULL, 3, 0, offsetof(tn_nn_multihead_attention_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_sequential);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_sequential);
+static const tn_param tni_params_nn_sequential[] = {
+    {"modules", TN_T_MODULES, 0, offsetof(tn_nn_sequential_args, modules), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_sequential_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_sequential_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_sequential_args tni_defaults_nn_sequential = {TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
+    0}};
+static const char *const tni_names_nn_sequential[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_sequential = {tni_params_nn_sequential, &tni_defaults_nn_sequential,
+    tni_names_nn_sequential, NULL, 3, 0, 0, 0, sizeof(tn_nn_sequential_args), UINT16_MAX, 0, 0, {0,
+    0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_sequential) = {"Sequential", &tni_make_sequential, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_sequential_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_module_list);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_module_list);
+static const tn_param tni_params_nn_module_list[] = {
+    {"modules", TN_T_MODULES, 0, offsetof(tn_nn_module_list_args, modules), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_module_list_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_module_list_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_module_list_args tni_defaults_nn_module_list = {TN_NO_DTYPE, TN_NO_DEVICE,
+    {NULL, 0}};
+static const char *const tni_names_nn_module_list[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_module_list = {tni_params_nn_module_list,
+    &tni_defaults_nn_module_list, tni_names_nn_module_list, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_module_list_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_module_list) = {"ModuleList", &tni_make_module_list, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_module_list_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_conv2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_conv2d);
+static const tn_param tni_params_nn_conv2d[] = {
+    {"in_channels", TN_T_INT, 0, offsetof(tn_nn_conv2d_args, in_channels), 0, -1, NULL},
+    {"out_channels", TN_T_INT, 0, offsetof(tn_nn_conv2d_args, out_channels), 0, -1, NULL},
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_conv2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv2d_args, stride), 0, 2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv2d_args, padding), 0, 2, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_conv2d_args, dilation), 0, 2, NULL},
+    {"groups", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_conv2d_args, groups), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_conv2d_args, bias), 0, -1, NULL},
+    {"padding_mode", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_conv2d_args, padding_mode), 0, -1,
+     tni_nn_words_padding_mode},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv2d_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_conv2d_args, device), 0,
+     -1, NULL},
+};
+static const int64_t tni_list_nn_conv2d_stride[] = {1};
+static const int64_t tni_list_nn_conv2d_padding[] = {0};
+static const int64_t tni_list_nn_conv2d_dilation[] = {1};
+static const tn_nn_conv2d_args tni_defaults_nn_conv2d = {{tni_list_nn_conv2d_stride, 1},
+    {tni_list_nn_conv2d_padding, 1}, {tni_list_nn_conv2d_dilation, 1}, 1, true,
+    TN_PADDING_MODE_ZEROS, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0, {NULL, 0}};
+static const char *const tni_names_nn_conv2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_conv2d = {tni_params_nn_conv2d, &tni_defaults_nn_conv2d,
+    tni_names_nn_conv2d, NULL, 11, 0, 0, 0, sizeof(tn_nn_conv2d_args), UINT16_MAX, TN_PROP_INTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_conv2d[] = {
+    {"weight", offsetof(tn_nn_conv2d_self, weight)},
+    {"bias", offsetof(tn_nn_conv2d_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_conv2d) = {"Conv2d", &tni_make_conv2d, NULL, tni_fields_conv2d,
+    NULL, 2, 0, offsetof(tn_nn_conv2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_max_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_max_pool2d);
+static const tn_param tni_params_nn_max_pool2d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_max_pool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, stride), 0,
+     2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, padding), 0, 2, NULL},
+    {"dilation", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, dilation), 0, 2, NULL},
+    {"return_indices", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, return_indices), 0,
+     -1, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, ceil_mode), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_max_pool2d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_max_pool2d_padding[] = {0};
+static const int64_t tni_list_nn_max_pool2d_dilation[] = {1};
+static const tn_nn_max_pool2d_args tni_defaults_nn_max_pool2d = {{NULL, -1},
+    {tni_list_nn_max_pool2d_padding, 1}, {tni_list_nn_max_pool2d_dilation, 1}, false, false,
+    TN_NO_DTYPE, TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_max_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_max_pool2d = {tni_params_nn_max_pool2d, &tni_defaults_nn_max_pool2d,
+    tni_names_nn_max_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool2d_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool2d) = {"MaxPool2d", &tni_make_max_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_max_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_avg_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_avg_pool2d);
+static const tn_param tni_params_nn_avg_pool2d[] = {
+    {"kernel_size", TN_T_INTS, 0, offsetof(tn_nn_avg_pool2d_args, kernel_size), 0, 2, NULL},
+    {"stride", TN_T_INTS, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, stride), 0,
+     2, NULL},
+    {"padding", TN_T_INTS, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, padding), 0, 2, NULL},
+    {"ceil_mode", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, ceil_mode), 0, -1, NULL},
+    {"count_include_pad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args,
+     count_include_pad), 0, -1, NULL},
+    {"divisor_override", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args,
+     divisor_override), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_avg_pool2d_args, device),
+     0, -1, NULL},
+};
+static const int64_t tni_list_nn_avg_pool2d_padding[] = {0};
+static const tn_nn_avg_pool2d_args tni_defaults_nn_avg_pool2d = {{NULL, -1},
+    {tni_list_nn_avg_pool2d_padding, 1}, false, true, TN_NONE, TN_NO_DTYPE, TN_NO_DEVICE, {NULL,
+    0}};
+static const char *const tni_names_nn_avg_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_avg_pool2d = {tni_params_nn_avg_pool2d, &tni_defaults_nn_avg_pool2d,
+    tni_names_nn_avg_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_avg_pool2d_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool2d) = {"AvgPool2d", &tni_make_avg_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_avg_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_adaptive_avg_pool2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_adaptive_avg_pool2d);
+static const tn_param tni_params_nn_adaptive_avg_pool2d[] = {
+    {"output_size", TN_T_INTS, 0, offsetof(tn_nn_adaptive_avg_pool2d_args, output_size), 0, 2,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool2d_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_adaptive_avg_pool2d_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_adaptive_avg_pool2d_args tni_defaults_nn_adaptive_avg_pool2d = {TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_adaptive_avg_pool2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_adaptive_avg_pool2d = {tni_params_nn_adaptive_avg_pool2d,
+    &tni_defaults_nn_adaptive_avg_pool2d, tni_names_nn_adaptive_avg_pool2d, NULL, 3, 0, 0, 0,
+    sizeof(tn_nn_adaptive_avg_pool2d_args), UINT16_MAX, TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool2d) = {"AdaptiveAvgPool2d", &tni_make_adaptive_avg_pool2d, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_adaptive_avg_pool2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_linear);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_linear);
+static const tn_param tni_params_nn_linear[] = {
+    {"in_features", TN_T_INT, 0, offsetof(tn_nn_linear_args, in_features), 0, -1, NULL},
+    {"out_features", TN_T_INT, 0, offsetof(tn_nn_linear_args, out_features), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_linear_args, bias), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_linear_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_linear_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_linear_args tni_defaults_nn_linear = {true, TN_NO_DTYPE, TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_linear[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_linear = {tni_params_nn_linear, &tni_defaults_nn_linear,
+    tni_names_nn_linear, NULL, 5, 0, 0, 0, sizeof(tn_nn_linear_args), UINT16_MAX, 0, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_linear[] = {
+    {"weight", offsetof(tn_nn_linear_self, weight)},
+    {"bias", offsetof(tn_nn_linear_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_linear) = {"Linear", &tni_make_linear, NULL, tni_fields_linear,
+    NULL, 2, 0, offsetof(tn_nn_linear_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_embedding);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_embedding);
+static const tn_param tni_params_nn_embedding[] = {
+    {"num_embeddings", TN_T_INT, 0, offsetof(tn_nn_embedding_args, num_embeddings), 0, -1, NULL},
+    {"embedding_dim", TN_T_INT, 0, offsetof(tn_nn_embedding_args, embedding_dim), 0, -1, NULL},
+    {"padding_idx", TN_T_INT, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_args,
+     padding_idx), 0, -1, NULL},
+    {"scale_grad_by_freq", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_embedding_args,
+     scale_grad_by_freq), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_embedding_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_embedding_args tni_defaults_nn_embedding = {TN_NONE, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_embedding[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_embedding = {tni_params_nn_embedding, &tni_defaults_nn_embedding,
+    tni_names_nn_embedding, NULL, 6, 0, 0, 0, sizeof(tn_nn_embedding_args), UINT16_MAX, 0, 0, {0,
+    0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_embedding[] = {
+    {"weight", offsetof(tn_nn_embedding_self, weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_embedding) = {"Embedding", &tni_make_embedding, NULL, tni_fields_embedding,
+    NULL, 1, 0, offsetof(tn_nn_embedding_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_dropout);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_dropout);
+static const tn_param tni_params_nn_dropout[] = {
+    {"p", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_dropout_args, p), 0, -1, NULL},
+    {"inplace", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_dropout_args, inplace), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_dropout_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_dropout_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_dropout_args tni_defaults_nn_dropout = {0.5, false, TN_NO_DTYPE, TN_NO_DEVICE,
+    0};
+static const char *const tni_names_nn_dropout[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_dropout = {tni_params_nn_dropout, &tni_defaults_nn_dropout,
+    tni_names_nn_dropout, NULL, 4, 0, 0, 0, sizeof(tn_nn_dropout_args), UINT16_MAX, 0, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_dropout) = {"Dropout", &tni_make_dropout, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_dropout_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_identity);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_identity);
+static const tn_param tni_params_nn_identity[] = {
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_identity_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_identity_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_identity_args tni_defaults_nn_identity = {TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_identity[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_identity = {tni_params_nn_identity, &tni_defaults_nn_identity,
+    tni_names_nn_identity, NULL, 2, 0, 0, 0, sizeof(tn_nn_identity_args), UINT16_MAX, 0, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_identity) = {"Identity", &tni_make_identity, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_identity_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_flatten);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_flatten);
+static const tn_param tni_params_nn_flatten[] = {
+    {"start_dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_flatten_args, start_dim), 0, -1, NULL},
+    {"end_dim", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_flatten_args, end_dim), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_flatten_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_flatten_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_flatten_args tni_defaults_nn_flatten = {1, -1, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_flatten[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_flatten = {tni_params_nn_flatten, &tni_defaults_nn_flatten,
+    tni_names_nn_flatten, NULL, 4, 0, 0, 0, sizeof(tn_nn_flatten_args), UINT16_MAX, 0, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_flatten) = {"Flatten", &tni_make_flatten, NULL, NULL,
+    NULL, 0, 0, offsetof(tn_nn_flatten_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_cross_entropy_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_cross_entropy_loss);
+static const tn_param tni_params_nn_cross_entropy_loss[] = {
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_cross_entropy_loss_args,
+     weight), 0, -1, NULL},
+    {"ignore_index", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_cross_entropy_loss_args, ignore_index),
+     0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_cross_entropy_loss_args, reduction), 0,
+     -1, tni_nn_words_reduction},
+    {"label_smoothing", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_cross_entropy_loss_args,
+     label_smoothing), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_cross_entropy_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_cross_entropy_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_cross_entropy_loss_args tni_defaults_nn_cross_entropy_loss = {NULL, -100,
+    TN_REDUCTION_MEAN, 0, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_cross_entropy_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_cross_entropy_loss = {tni_params_nn_cross_entropy_loss,
+    &tni_defaults_nn_cross_entropy_loss, tni_names_nn_cross_entropy_loss, NULL, 6, 1, 0, 0,
+    sizeof(tn_nn_cross_entropy_loss_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_cross_entropy_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_cross_entropy_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_cross_entropy_loss_forward_args, target), 0, -1,
+     NULL},
+};
+static const tn_nn_cross_entropy_loss_forward_args tni_defaults_nn_cross_entropy_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_cross_entropy_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_cross_entropy_loss = {tni_params_nn_cross_entropy_loss_forward,
+    &tni_defaults_nn_cross_entropy_loss_forward, tni_names_nn_cross_entropy_loss_forward, NULL, 2,
+    2, 1, 0, sizeof(tn_nn_cross_entropy_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0,
+    0}};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_cross_entropy_loss[] = {
+    {"weight", offsetof(tn_nn_cross_entropy_loss_self, weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_cross_entropy_loss) = {"CrossEntropyLoss", &tni_make_cross_entropy_loss, &tni_call_cross_entropy_loss, tni_fields_cross_entropy_loss,
+    NULL, 1, 0, offsetof(tn_nn_cross_entropy_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_nll_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_nll_loss);
+static const tn_param tni_params_nn_nll_loss[] = {
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_nll_loss_args, weight), 0,
+     -1, NULL},
+    {"ignore_index", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_nll_loss_args, ignore_index), 0, -1,
+     NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_nll_loss_args, reduction), 0, -1,
+     tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_nll_loss_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_nll_loss_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_nll_loss_args tni_defaults_nn_nll_loss = {NULL, -100, TN_REDUCTION_MEAN,
+    TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_nll_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_nll_loss = {tni_params_nn_nll_loss, &tni_defaults_nn_nll_loss,
+    tni_names_nn_nll_loss, NULL, 5, 1, 0, 0, sizeof(tn_nn_nll_loss_args), UINT16_MAX, 0, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_nll_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_nll_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_nll_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_nll_loss_forward_args tni_defaults_nn_nll_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_nll_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_nll_loss = {tni_params_nn_nll_loss_forward,
+    &tni_defaults_nn_nll_loss_forward, tni_names_nn_nll_loss_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_nll_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_nll_loss[] = {
+    {"weight", offsetof(tn_nn_nll_loss_self, weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_nll_loss) = {"NLLLoss", &tni_make_nll_loss, &tni_call_nll_loss, tni_fields_nll_loss,
+    NULL, 1, 0, offsetof(tn_nn_nll_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_mse_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_mse_loss);
+static const tn_param tni_params_nn_mse_loss[] = {
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_mse_loss_args, reduction), 0, -1,
+     tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_mse_loss_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_mse_loss_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_mse_loss_args tni_defaults_nn_mse_loss = {TN_REDUCTION_MEAN, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_mse_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_mse_loss = {tni_params_nn_mse_loss, &tni_defaults_nn_mse_loss,
+    tni_names_nn_mse_loss, NULL, 3, 0, 0, 0, sizeof(tn_nn_mse_loss_args), UINT16_MAX, 0, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_mse_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_mse_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_mse_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_mse_loss_forward_args tni_defaults_nn_mse_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_mse_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_mse_loss = {tni_params_nn_mse_loss_forward,
+    &tni_defaults_nn_mse_loss_forward, tni_names_nn_mse_loss_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_mse_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_mse_loss) = {"MSELoss", &tni_make_mse_loss, &tni_call_mse_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_mse_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_l1_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_l1_loss);
+static const tn_param tni_params_nn_l1_loss[] = {
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_l1_loss_args, reduction), 0, -1,
+     tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_l1_loss_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_l1_loss_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_l1_loss_args tni_defaults_nn_l1_loss = {TN_REDUCTION_MEAN, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_l1_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_l1_loss = {tni_params_nn_l1_loss, &tni_defaults_nn_l1_loss,
+    tni_names_nn_l1_loss, NULL, 3, 0, 0, 0, sizeof(tn_nn_l1_loss_args), UINT16_MAX, 0, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_l1_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_l1_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_l1_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_l1_loss_forward_args tni_defaults_nn_l1_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_l1_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_l1_loss = {tni_params_nn_l1_loss_forward,
+    &tni_defaults_nn_l1_loss_forward, tni_names_nn_l1_loss_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_l1_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_l1_loss) = {"L1Loss", &tni_make_l1_loss, &tni_call_l1_loss, NULL,
+    NULL, 0, 0, offsetof(tn_nn_l1_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_bce_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_bce_loss);
+static const tn_param tni_params_nn_bce_loss[] = {
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_bce_loss_args, weight), 0,
+     -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_bce_loss_args, reduction), 0, -1,
+     tni_nn_words_reduction},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_bce_loss_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_bce_loss_args, device), 0,
+     -1, NULL},
+};
+static const tn_nn_bce_loss_args tni_defaults_nn_bce_loss = {NULL, TN_REDUCTION_MEAN, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_bce_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_bce_loss = {tni_params_nn_bce_loss, &tni_defaults_nn_bce_loss,
+    tni_names_nn_bce_loss, NULL, 4, 1, 0, 0, sizeof(tn_nn_bce_loss_args), UINT16_MAX, 0, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_bce_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_bce_loss_forward_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_bce_loss_forward_args, target), 0, -1, NULL},
+};
+static const tn_nn_bce_loss_forward_args tni_defaults_nn_bce_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_bce_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_bce_loss = {tni_params_nn_bce_loss_forward,
+    &tni_defaults_nn_bce_loss_forward, tni_names_nn_bce_loss_forward, NULL, 2, 2, 1, 0,
+    sizeof(tn_nn_bce_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_bce_loss[] = {
+    {"weight", offsetof(tn_nn_bce_loss_self, weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_bce_loss) = {"BCELoss", &tni_make_bce_loss, &tni_call_bce_loss, tni_fields_bce_loss,
+    NULL, 1, 0, offsetof(tn_nn_bce_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_bce_with_logits_loss);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_bce_with_logits_loss);
+static const tn_param tni_params_nn_bce_with_logits_loss[] = {
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_bce_with_logits_loss_args,
+     weight), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nn_bce_with_logits_loss_args, reduction), 0,
+     -1, tni_nn_words_reduction},
+    {"pos_weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_nn_bce_with_logits_loss_args, pos_weight), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_bce_with_logits_loss_args,
+     dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_bce_with_logits_loss_args,
+     device), 0, -1, NULL},
+};
+static const tn_nn_bce_with_logits_loss_args tni_defaults_nn_bce_with_logits_loss = {NULL,
+    TN_REDUCTION_MEAN, NULL, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_bce_with_logits_loss[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_bce_with_logits_loss = {tni_params_nn_bce_with_logits_loss,
+    &tni_defaults_nn_bce_with_logits_loss, tni_names_nn_bce_with_logits_loss, NULL, 5, 2, 0, 0,
+    sizeof(tn_nn_bce_with_logits_loss_args), UINT16_MAX, 0, 0, {0, 2, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_bce_with_logits_loss_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_bce_with_logits_loss_forward_args, input), 0, -1,
+     NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nn_bce_with_logits_loss_forward_args, target), 0, -1,
+     NULL},
+};
+static const tn_nn_bce_with_logits_loss_forward_args tni_defaults_nn_bce_with_logits_loss_forward = {NULL, NULL, NULL};
+static const char *const tni_names_nn_bce_with_logits_loss_forward[] = {"result", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_bce_with_logits_loss = {tni_params_nn_bce_with_logits_loss_forward,
+    &tni_defaults_nn_bce_with_logits_loss_forward, tni_names_nn_bce_with_logits_loss_forward, NULL,
+    2, 2, 1, 0, sizeof(tn_nn_bce_with_logits_loss_forward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0,
+    0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_bce_with_logits_loss[] = {
+    {"weight", offsetof(tn_nn_bce_with_logits_loss_self, weight)},
+    {"pos_weight", offsetof(tn_nn_bce_with_logits_loss_self, pos_weight)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_bce_with_logits_loss) = {"BCEWithLogitsLoss", &tni_make_bce_with_logits_loss, &tni_call_bce_with_logits_loss, tni_fields_bce_with_logits_loss,
+    NULL, 2, 0, offsetof(tn_nn_bce_with_logits_loss_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_batch_norm1d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_batch_norm1d);
+static const tn_param tni_params_nn_batch_norm1d[] = {
+    {"num_features", TN_T_INT, 0, offsetof(tn_nn_batch_norm1d_args, num_features), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_batch_norm1d_args, eps), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE,
+     offsetof(tn_nn_batch_norm1d_args, momentum), 0, -1, NULL},
+    {"affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_batch_norm1d_args, affine), 0, -1, NULL},
+    {"track_running_stats", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_batch_norm1d_args,
+     track_running_stats), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_batch_norm1d_args, bias), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_batch_norm1d_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_batch_norm1d_args, device), 0, -1, NULL},
+};
+static const tn_nn_batch_norm1d_args tni_defaults_nn_batch_norm1d = {1e-05, {0.1, TN_GIVEN}, true,
+    true, true, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_batch_norm1d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_batch_norm1d = {tni_params_nn_batch_norm1d,
+    &tni_defaults_nn_batch_norm1d, tni_names_nn_batch_norm1d, NULL, 8, 0, 0, 0,
+    sizeof(tn_nn_batch_norm1d_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_batch_norm1d[] = {
+    {"weight", offsetof(tn_nn_batch_norm1d_self, weight)},
+    {"bias", offsetof(tn_nn_batch_norm1d_self, bias)},
+    {"running_mean", offsetof(tn_nn_batch_norm1d_self, running_mean)},
+    {"running_var", offsetof(tn_nn_batch_norm1d_self, running_var)},
+    {"num_batches_tracked", offsetof(tn_nn_batch_norm1d_self, num_batches_tracked)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_batch_norm1d) = {"BatchNorm1d", &tni_make_batch_norm1d, NULL, tni_fields_batch_norm1d,
+    NULL, 5, 0, offsetof(tn_nn_batch_norm1d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_batch_norm2d);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_batch_norm2d);
+static const tn_param tni_params_nn_batch_norm2d[] = {
+    {"num_features", TN_T_INT, 0, offsetof(tn_nn_batch_norm2d_args, num_features), 0, -1, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_batch_norm2d_args, eps), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_MAYBE,
+     offsetof(tn_nn_batch_norm2d_args, momentum), 0, -1, NULL},
+    {"affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_batch_norm2d_args, affine), 0, -1, NULL},
+    {"track_running_stats", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_batch_norm2d_args,
+     track_running_stats), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_nn_batch_norm2d_args, bias), 0,
+     -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_batch_norm2d_args, dtype), 0, -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
+     offsetof(tn_nn_batch_norm2d_args, device), 0, -1, NULL},
+};
+static const tn_nn_batch_norm2d_args tni_defaults_nn_batch_norm2d = {1e-05, {0.1, TN_GIVEN}, true,
+    true, true, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+static const char *const tni_names_nn_batch_norm2d[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_batch_norm2d = {tni_params_nn_batch_norm2d,
+    &tni_defaults_nn_batch_norm2d, tni_names_nn_batch_norm2d, NULL, 8, 0, 0, 0,
+    sizeof(tn_nn_batch_norm2d_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_batch_norm2d[] = {
+    {"weight", offsetof(tn_nn_batch_norm2d_self, weight)},
+    {"bias", offsetof(tn_nn_batch_norm2d_self, bias)},
+    {"running_mean", offsetof(tn_nn_batch_norm2d_self, running_mean)},
+    {"running_var", offsetof(tn_nn_batch_norm2d_self, running_var)},
+    {"num_batches_tracked", offsetof(tn_nn_batch_norm2d_self, num_batches_tracked)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_batch_norm2d) = {"BatchNorm2d", &tni_make_batch_norm2d, NULL, tni_fields_batch_norm2d,
+    NULL, 5, 0, offsetof(tn_nn_batch_norm2d_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_layer_norm);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_layer_norm);
+static const tn_param tni_params_nn_layer_norm[] = {
+    {"normalized_shape", TN_T_INTS, 0, offsetof(tn_nn_layer_norm_args, normalized_shape), 0, -1,
+     NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_layer_norm_args, eps), 0, -1, NULL},
+    {"elementwise_affine", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_layer_norm_args,
+     elementwise_affine), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_layer_norm_args, bias), 0, -1, NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_layer_norm_args, dtype), 0,
+     -1, NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_layer_norm_args, device),
+     0, -1, NULL},
+};
+static const tn_nn_layer_norm_args tni_defaults_nn_layer_norm = {1e-05, true, true, TN_NO_DTYPE,
+    TN_NO_DEVICE, {NULL, 0}};
+static const char *const tni_names_nn_layer_norm[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_layer_norm = {tni_params_nn_layer_norm, &tni_defaults_nn_layer_norm,
+    tni_names_nn_layer_norm, NULL, 6, 0, 0, 0, sizeof(tn_nn_layer_norm_args), UINT16_MAX,
+    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_mfield tni_fields_layer_norm[] = {
+    {"weight", offsetof(tn_nn_layer_norm_self, weight)},
+    {"bias", offsetof(tn_nn_layer_norm_self, bias)},
+};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_layer_norm) = {"LayerNorm", &tni_make_layer_norm, NULL, tni_fields_layer_norm,
+    NULL, 2, 0, offsetof(tn_nn_layer_norm_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_mrow, tni_module_lstm);
+TN_PRIV_DECLARE(tn_mgen, tni_mgen_lstm);
+static const tn_param tni_params_nn_lstm[] = {
+    {"input_size", TN_T_INT, 0, offsetof(tn_nn_lstm_args, input_size), 0, -1, NULL},
+    {"hidden_size", TN_T_INT, 0, offsetof(tn_nn_lstm_args, hidden_size), 0, -1, NULL},
+    {"num_layers", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nn_lstm_args, num_layers), 0, -1, NULL},
+    {"bias", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lstm_args, bias), 0, -1, NULL},
+    {"batch_first", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lstm_args, batch_first), 0, -1, NULL},
+    {"dropout", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_nn_lstm_args, dropout), 0, -1, NULL},
+    {"bidirectional", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_nn_lstm_args, bidirectional), 0, -1,
+     NULL},
+    {"dtype", TN_T_DTYPE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_args, dtype), 0, -1,
+     NULL},
+    {"device", TN_T_DEVICE, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_args, device), 0, -1,
+     NULL},
+};
+static const tn_nn_lstm_args tni_defaults_nn_lstm = {1, true, false, 0, false, TN_NO_DTYPE,
+    TN_NO_DEVICE, 0, 0};
+static const char *const tni_names_nn_lstm[] = {NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_make_lstm = {tni_params_nn_lstm, &tni_defaults_nn_lstm, tni_names_nn_lstm,
+    NULL, 9, 0, 0, 0, sizeof(tn_nn_lstm_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_param tni_params_nn_lstm_forward[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nn_lstm_forward_args, input), 0, -1, NULL},
+    {"h", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_forward_args, h), 0, -1,
+     NULL},
+    {"c", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nn_lstm_forward_args, c), 0, -1,
+     NULL},
+};
+static const tn_nn_lstm_forward_args tni_defaults_nn_lstm_forward = {NULL, NULL, NULL, NULL};
+static const char *const tni_names_nn_lstm_forward[] = {"output", "h_n", "c_n", NULL};
+TNI_PRIVATE_BEGIN
+static const tn_gen tni_call_lstm = {tni_params_nn_lstm_forward, &tni_defaults_nn_lstm_forward,
+    tni_names_nn_lstm_forward, NULL, 3, 3, 3, 0, sizeof(tn_nn_lstm_forward_args), UINT16_MAX, 0, 0,
+    {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+static const tn_mgroup tni_groups_lstm[] = {{"hx", 1, 2}, {"", 4, 2}};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_mgen, tni_mgen_lstm) = {"LSTM", &tni_make_lstm, &tni_call_lstm, NULL,
+    tni_groups_lstm, 0, 2, offsetof(tn_nn_lstm_self, o)};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_adam);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_adam);
+static const tn_param tni_params_optim_adam[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adam_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adam_args, lr), 0, -1, NULL},
+    {"betas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_adam_args, betas), 0, 2, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adam_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adam_args, weight_decay), 0, -1,
+     NULL},
+    {"amsgrad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_adam_args, amsgrad), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adam_args, maximize), 0,
+     -1, NULL},
+};
+static const double tni_list_optim_adam_betas[] = {0.9, 0.999};
+static const tn_optim_adam_args tni_defaults_optim_adam = {0.001, {tni_list_optim_adam_betas, 2},
+    1e-08, 0, false, false, {NULL, 0}};
+static const char *const tni_names_optim_adam[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_adam) = {tni_params_optim_adam, &tni_defaults_optim_adam,
+    tni_names_optim_adam, NULL, 7, 0, 0, 0, sizeof(tn_optim_adam_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_adamw);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_adamw);
+static const tn_param tni_params_optim_adamw[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_adamw_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, lr), 0, -1, NULL},
+    {"betas", TN_T_FLOATS, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, betas), 0, 2, NULL},
+    {"eps", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, eps), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, weight_decay), 0, -1,
+     NULL},
+    {"amsgrad", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_adamw_args, amsgrad), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_adamw_args, maximize),
+     0, -1, NULL},
+};
+static const double tni_list_optim_adamw_betas[] = {0.9, 0.999};
+static const tn_optim_adamw_args tni_defaults_optim_adamw = {0.001, {tni_list_optim_adamw_betas,
+    2}, 1e-08, 0.01, false, false, {NULL, 0}};
+static const char *const tni_names_optim_adamw[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_adamw) = {tni_params_optim_adamw, &tni_defaults_optim_adamw,
+    tni_names_optim_adamw, NULL, 7, 0, 0, 0, sizeof(tn_optim_adamw_args), UINT16_MAX,
+    TN_PROP_LISTS | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+TN_PRIV_DECLARE(tn_orow, tni_optimizer_sgd);
+TN_PRIV_DECLARE(tn_gen, tni_ogen_sgd);
+static const tn_param tni_params_optim_sgd[] = {
+    {"params", TN_T_TENSORS, 0, offsetof(tn_optim_sgd_args, params), 0, -1, NULL},
+    {"lr", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, lr), 0, -1, NULL},
+    {"momentum", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, momentum), 0, -1, NULL},
+    {"dampening", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, dampening), 0, -1, NULL},
+    {"weight_decay", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, weight_decay), 0, -1,
+     NULL},
+    {"nesterov", TN_T_BOOL, TN_P_DEFAULT, offsetof(tn_optim_sgd_args, nesterov), 0, -1, NULL},
+    {"maximize", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_optim_sgd_args, maximize), 0,
+     -1, NULL},
+};
+static const tn_optim_sgd_args tni_defaults_optim_sgd = {0.001, 0, 0, 0, false, false, {NULL, 0}};
+static const char *const tni_names_optim_sgd[] = {NULL};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_ogen_sgd) = {tni_params_optim_sgd, &tni_defaults_optim_sgd,
+    tni_names_optim_sgd, NULL, 7, 0, 0, 0, sizeof(tn_optim_sgd_args), UINT16_MAX, TN_PROP_LISTS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+TN_PRIV const tn_mrow *const *tni_mrows(void) {
+    static const tn_mrow *const rows[] = {
+        &tni_module_relu,
+        &tni_module_leaky_relu,
+        &tni_module_gelu,
+        &tni_module_silu,
+        &tni_module_sigmoid,
+        &tni_module_tanh,
+        &tni_module_softplus,
+        &tni_module_softsign,
+        &tni_module_softmax,
+        &tni_module_log_softmax,
+        &tni_module_multihead_attention,
+        &tni_module_sequential,
+        &tni_module_module_list,
+        &tni_module_conv2d,
+        &tni_module_max_pool2d,
+        &tni_module_avg_pool2d,
+        &tni_module_adaptive_avg_pool2d,
+        &tni_module_linear,
+        &tni_module_embedding,
+        &tni_module_dropout,
+        &tni_module_identity,
+        &tni_module_flatten,
+        &tni_module_cross_entropy_loss,
+        &tni_module_nll_loss,
+        &tni_module_mse_loss,
+        &tni_module_l1_loss,
+        &tni_module_bce_loss,
+        &tni_module_bce_with_logits_loss,
+        &tni_module_batch_norm1d,
+        &tni_module_batch_norm2d,
+        &tni_module_layer_norm,
+        &tni_module_lstm,
+        NULL};
+    return rows;
+}
+
+TNI_EXTERN_C_BEGIN
+TN_API tn_module *tn_nn_relu_at(const char *file, int line, const tn_nn_relu_args *args) {
+    return tn_module_make(file, line, &tni_module_relu, args);
+}
+TN_API tn_module *tnp_nn_relu(bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_relu_args a = {inplace, dtype, device, 0};
+    return tn_nn_relu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_leaky_relu_at(const char *file, int line,
+    const tn_nn_leaky_relu_args *args) {
+    return tn_module_make(file, line, &tni_module_leaky_relu, args);
+}
+TN_API tn_module *tnp_nn_leaky_relu(double negative_slope, bool inplace, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_leaky_relu_args a = {negative_slope, inplace, dtype, device, 0};
+    return tn_nn_leaky_relu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_gelu_at(const char *file, int line, const tn_nn_gelu_args *args) {
+    return tn_module_make(file, line, &tni_module_gelu, args);
+}
+TN_API tn_module *tnp_nn_gelu(tn_approximate approximate, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_gelu_args a = {approximate, dtype, device, 0};
+    return tn_nn_gelu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_silu_at(const char *file, int line, const tn_nn_silu_args *args) {
+    return tn_module_make(file, line, &tni_module_silu, args);
+}
+TN_API tn_module *tnp_nn_silu(bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_silu_args a = {inplace, dtype, device, 0};
+    return tn_nn_silu_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_sigmoid_at(const char *file, int line, const tn_nn_sigmoid_args *args) {
+    return tn_module_make(file, line, &tni_module_sigmoid, args);
+}
+TN_API tn_module *tnp_nn_sigmoid(tn_dtype dtype, tn_device_id device) {
+    const tn_nn_sigmoid_args a = {dtype, device, 0};
+    return tn_nn_sigmoid_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_tanh_at(const char *file, int line, const tn_nn_tanh_args *args) {
+    return tn_module_make(file, line, &tni_module_tanh, args);
+}
+TN_API tn_module *tnp_nn_tanh(tn_dtype dtype, tn_device_id device) {
+    const tn_nn_tanh_args a = {dtype, device, 0};
+    return tn_nn_tanh_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_softplus_at(const char *file, int line, const tn_nn_softplus_args *args) {
+    return tn_module_make(file, line, &tni_module_softplus, args);
+}
+TN_API tn_module *tnp_nn_softplus(double beta, double threshold, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_softplus_args a = {beta, threshold, dtype, device, 0};
+    return tn_nn_softplus_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_softsign_at(const char *file, int line, const tn_nn_softsign_args *args) {
+    return tn_module_make(file, line, &tni_module_softsign, args);
+}
+TN_API tn_module *tnp_nn_softsign(tn_dtype dtype, tn_device_id device) {
+    const tn_nn_softsign_args a = {dtype, device, 0};
+    return tn_nn_softsign_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_softmax_at(const char *file, int line, const tn_nn_softmax_args *args) {
+    return tn_module_make(file, line, &tni_module_softmax, args);
+}
+TN_API tn_module *tnp_nn_softmax(int64_t dim, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_softmax_args a = {dim, dtype, device, 0};
+    return tn_nn_softmax_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_log_softmax_at(const char *file, int line,
+    const tn_nn_log_softmax_args *args) {
+    return tn_module_make(file, line, &tni_module_log_softmax, args);
+}
+TN_API tn_module *tnp_nn_log_softmax(int64_t dim, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_log_softmax_args a = {dim, dtype, device, 0};
+    return tn_nn_log_softmax_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_multihead_attention_at(const char *file, int line,
+    const tn_nn_multihead_attention_args *args) {
+    return tn_module_make(file, line, &tni_module_multihead_attention, args);
+}
+TN_API tn_module *tnp_nn_multihead_attention(int64_t embed_dim, int64_t num_heads, double dropout,
+    bool bias, bool batch_first, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_multihead_attention_args a = {dropout, bias, batch_first, dtype, device, embed_dim,
+        num_heads};
+    return tn_nn_multihead_attention_at(NULL, 0, &a);
+}
+TN_API tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward_at(const char *file,
+    int line, const tn_nn_multihead_attention_forward_args *args) {
+    tn_tensor *out[2] = {NULL};
+    tn_attn_output_attn_output_weights r;
+    tn_module_call(file, line, args->module, &tni_module_multihead_attention, args, out, 2);
+    r.attn_output = out[0];
+    r.attn_output_weights = out[1];
+    return r;
+}
+TN_API tn_attn_output_attn_output_weights tnp_nn_multihead_attention_forward(tn_module *module,
+    tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_tensor *key_padding_mask,
+    bool need_weights, tn_tensor *attn_mask, bool average_attn_weights) {
+    const tn_nn_multihead_attention_forward_args a = {key_padding_mask, need_weights, attn_mask,
+        average_attn_weights, module, query, key, value};
+    return tn_nn_multihead_attention_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_sequential_at(const char *file, int line,
+    const tn_nn_sequential_args *args) {
+    return tn_module_make(file, line, &tni_module_sequential, args);
+}
+TN_API tn_module *tnp_nn_sequential(tn_modules modules, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_sequential_args a = {dtype, device, modules};
+    return tn_nn_sequential_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_module_list_at(const char *file, int line,
+    const tn_nn_module_list_args *args) {
+    return tn_module_make(file, line, &tni_module_module_list, args);
+}
+TN_API tn_module *tnp_nn_module_list(tn_modules modules, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_module_list_args a = {dtype, device, modules};
+    return tn_nn_module_list_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_conv2d_at(const char *file, int line, const tn_nn_conv2d_args *args) {
+    return tn_module_make(file, line, &tni_module_conv2d, args);
+}
+TN_API tn_module *tnp_nn_conv2d(int64_t in_channels, int64_t out_channels, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups, bool bias,
+    tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_conv2d_args a = {stride, padding, dilation, groups, bias, padding_mode, dtype,
+        device, in_channels, out_channels, kernel_size};
+    return tn_nn_conv2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
+    const tn_nn_max_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_max_pool2d, args);
+}
+TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_max_pool2d_args a = {stride, padding, dilation, return_indices, ceil_mode, dtype,
+        device, kernel_size};
+    return tn_nn_max_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
+    const tn_nn_avg_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_avg_pool2d, args);
+}
+TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    bool ceil_mode, bool count_include_pad, int64_t divisor_override, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_avg_pool2d_args a = {stride, padding, ceil_mode, count_include_pad,
+        divisor_override, dtype, device, kernel_size};
+    return tn_nn_avg_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool2d_args *args) {
+    return tn_module_make(file, line, &tni_module_adaptive_avg_pool2d, args);
+}
+TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size};
+    return tn_nn_adaptive_avg_pool2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_linear_at(const char *file, int line, const tn_nn_linear_args *args) {
+    return tn_module_make(file, line, &tni_module_linear, args);
+}
+TN_API tn_module *tnp_nn_linear(int64_t in_features, int64_t out_features, bool bias,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_linear_args a = {bias, dtype, device, in_features, out_features};
+    return tn_nn_linear_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_embedding_at(const char *file, int line, const tn_nn_embedding_args *args) {
+    return tn_module_make(file, line, &tni_module_embedding, args);
+}
+TN_API tn_module *tnp_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
+    int64_t padding_idx, bool scale_grad_by_freq, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_embedding_args a = {padding_idx, scale_grad_by_freq, dtype, device, num_embeddings,
+        embedding_dim};
+    return tn_nn_embedding_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_dropout_at(const char *file, int line, const tn_nn_dropout_args *args) {
+    return tn_module_make(file, line, &tni_module_dropout, args);
+}
+TN_API tn_module *tnp_nn_dropout(double p, bool inplace, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_dropout_args a = {p, inplace, dtype, device, 0};
+    return tn_nn_dropout_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_identity_at(const char *file, int line, const tn_nn_identity_args *args) {
+    return tn_module_make(file, line, &tni_module_identity, args);
+}
+TN_API tn_module *tnp_nn_identity(tn_dtype dtype, tn_device_id device) {
+    const tn_nn_identity_args a = {dtype, device, 0};
+    return tn_nn_identity_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_flatten_at(const char *file, int line, const tn_nn_flatten_args *args) {
+    return tn_module_make(file, line, &tni_module_flatten, args);
+}
+TN_API tn_module *tnp_nn_flatten(int64_t start_dim, int64_t end_dim, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_flatten_args a = {start_dim, end_dim, dtype, device, 0};
+    return tn_nn_flatten_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_cross_entropy_loss_at(const char *file, int line,
+    const tn_nn_cross_entropy_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_cross_entropy_loss, args);
+}
+TN_API tn_module *tnp_nn_cross_entropy_loss(tn_tensor *weight, int64_t ignore_index,
+    tn_reduction reduction, double label_smoothing, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_cross_entropy_loss_args a = {weight, ignore_index, reduction, label_smoothing,
+        dtype, device, 0};
+    return tn_nn_cross_entropy_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_cross_entropy_loss_forward_at(const char *file, int line,
+    const tn_nn_cross_entropy_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_cross_entropy_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_cross_entropy_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_cross_entropy_loss_forward_args a = {module, input, target};
+    return tn_nn_cross_entropy_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_nll_loss_at(const char *file, int line, const tn_nn_nll_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_nll_loss, args);
+}
+TN_API tn_module *tnp_nn_nll_loss(tn_tensor *weight, int64_t ignore_index, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device) {
+    const tn_nn_nll_loss_args a = {weight, ignore_index, reduction, dtype, device, 0};
+    return tn_nn_nll_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_nll_loss_forward_at(const char *file, int line,
+    const tn_nn_nll_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_nll_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_nll_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target) {
+    const tn_nn_nll_loss_forward_args a = {module, input, target};
+    return tn_nn_nll_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_mse_loss_at(const char *file, int line, const tn_nn_mse_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_mse_loss, args);
+}
+TN_API tn_module *tnp_nn_mse_loss(tn_reduction reduction, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_mse_loss_args a = {reduction, dtype, device, 0};
+    return tn_nn_mse_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_mse_loss_forward_at(const char *file, int line,
+    const tn_nn_mse_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_mse_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_mse_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target) {
+    const tn_nn_mse_loss_forward_args a = {module, input, target};
+    return tn_nn_mse_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_l1_loss_at(const char *file, int line, const tn_nn_l1_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_l1_loss, args);
+}
+TN_API tn_module *tnp_nn_l1_loss(tn_reduction reduction, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_l1_loss_args a = {reduction, dtype, device, 0};
+    return tn_nn_l1_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_l1_loss_forward_at(const char *file, int line,
+    const tn_nn_l1_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_l1_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_l1_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target) {
+    const tn_nn_l1_loss_forward_args a = {module, input, target};
+    return tn_nn_l1_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_bce_loss_at(const char *file, int line, const tn_nn_bce_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_bce_loss, args);
+}
+TN_API tn_module *tnp_nn_bce_loss(tn_tensor *weight, tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_bce_loss_args a = {weight, reduction, dtype, device, 0};
+    return tn_nn_bce_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_bce_loss_forward_at(const char *file, int line,
+    const tn_nn_bce_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_bce_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_bce_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target) {
+    const tn_nn_bce_loss_forward_args a = {module, input, target};
+    return tn_nn_bce_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_bce_with_logits_loss_at(const char *file, int line,
+    const tn_nn_bce_with_logits_loss_args *args) {
+    return tn_module_make(file, line, &tni_module_bce_with_logits_loss, args);
+}
+TN_API tn_module *tnp_nn_bce_with_logits_loss(tn_tensor *weight, tn_reduction reduction,
+    tn_tensor *pos_weight, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_bce_with_logits_loss_args a = {weight, reduction, pos_weight, dtype, device, 0};
+    return tn_nn_bce_with_logits_loss_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tn_nn_bce_with_logits_loss_forward_at(const char *file, int line,
+    const tn_nn_bce_with_logits_loss_forward_args *args) {
+    tn_tensor *out[1] = {NULL};
+    tn_module_call(file, line, args->module, &tni_module_bce_with_logits_loss, args, out, 1);
+    return out[0];
+}
+TN_API tn_tensor *tnp_nn_bce_with_logits_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target) {
+    const tn_nn_bce_with_logits_loss_forward_args a = {module, input, target};
+    return tn_nn_bce_with_logits_loss_forward_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_batch_norm1d_at(const char *file, int line,
+    const tn_nn_batch_norm1d_args *args) {
+    return tn_module_make(file, line, &tni_module_batch_norm1d, args);
+}
+TN_API tn_module *tnp_nn_batch_norm1d(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_batch_norm1d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_batch_norm1d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_batch_norm2d_at(const char *file, int line,
+    const tn_nn_batch_norm2d_args *args) {
+    return tn_module_make(file, line, &tni_module_batch_norm2d, args);
+}
+TN_API tn_module *tnp_nn_batch_norm2d(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_batch_norm2d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_batch_norm2d_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_layer_norm_at(const char *file, int line,
+    const tn_nn_layer_norm_args *args) {
+    return tn_module_make(file, line, &tni_module_layer_norm, args);
+}
+TN_API tn_module *tnp_nn_layer_norm(tn_ints normalized_shape, double eps, bool elementwise_affine,
+    bool bias, tn_dtype dtype, tn_device_id device) {
+    const tn_nn_layer_norm_args a = {eps, elementwise_affine, bias, dtype, device,
+        normalized_shape};
+    return tn_nn_layer_norm_at(NULL, 0, &a);
+}
+TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_args *args) {
+    return tn_module_make(file, line, &tni_module_lstm, args);
+}
+TN_API tn_module *tnp_nn_lstm(int64_t input_size, int64_t hidden_size, int64_t num_layers,
+    bool bias, bool batch_first, double dropout, bool bidirectional, tn_dtype dtype,
+    tn_device_id device) {
+    const tn_nn_lstm_args a = {num_layers, bias, batch_first, dropout, bidirectional, dtype,
+        device, input_size, hidden_size};
+    return tn_nn_lstm_at(NULL, 0, &a);
+}
+TN_API tn_output_h_n_c_n tn_nn_lstm_forward_at(const char *file, int line,
+    const tn_nn_lstm_forward_args *args) {
+    tn_tensor *out[3] = {NULL};
+    tn_output_h_n_c_n r;
+    tn_module_call(file, line, args->module, &tni_module_lstm, args, out, 3);
+    r.output = out[0];
+    r.h_n = out[1];
+    r.c_n = out[2];
+    return r;
+}
+TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input, tn_tensor *h,
+    tn_tensor *c) {
+    const tn_nn_lstm_forward_args a = {h, c, module, input};
+    return tn_nn_lstm_forward_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_adam_at(const char *file, int line, const tn_optim_adam_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_adam, args);
+}
+TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, tn_floats betas, double eps,
+    double weight_decay, bool amsgrad, bool maximize) {
+    const tn_optim_adam_args a = {lr, betas, eps, weight_decay, amsgrad, maximize, params};
+    return tn_optim_adam_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_adamw_at(const char *file, int line, const tn_optim_adamw_args *args)
+    {
+    return tn_optimizer_make(file, line, &tni_optimizer_adamw, args);
+}
+TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats betas, double eps,
+    double weight_decay, bool amsgrad, bool maximize) {
+    const tn_optim_adamw_args a = {lr, betas, eps, weight_decay, amsgrad, maximize, params};
+    return tn_optim_adamw_at(NULL, 0, &a);
+}
+TN_API tn_optimizer *tn_optim_sgd_at(const char *file, int line, const tn_optim_sgd_args *args) {
+    return tn_optimizer_make(file, line, &tni_optimizer_sgd, args);
+}
+TN_API tn_optimizer *tnp_optim_sgd(tn_tensors params, double lr, double momentum, double dampening,
+    double weight_decay, bool nesterov, bool maximize) {
+    const tn_optim_sgd_args a = {lr, momentum, dampening, weight_decay, nesterov, maximize, params};
+    return tn_optim_sgd_at(NULL, 0, &a);
+}
+
+TNI_EXTERN_C_END
+#endif /* TENSOR_NN_IMPLEMENTATION */
