@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. 783b2e3fbcbc is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 1e8fa7e8a0d1 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_783b2e3fbcbc)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_1e8fa7e8a0d1)
 #else
-#define TNI_NAMESPACE tn_783b2e3fbcbc
+#define TNI_NAMESPACE tn_1e8fa7e8a0d1
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -254,10 +254,16 @@
 #define tnp_batch_norm TNI_JOIN(TN_PREFIX, tnp_batch_norm)
 #define tn_batch_norm_backward_at TNI_JOIN(TN_PREFIX, tn_batch_norm_backward_at)
 #define tnp_batch_norm_backward TNI_JOIN(TN_PREFIX, tnp_batch_norm_backward)
+#define tn_bce_at TNI_JOIN(TN_PREFIX, tn_bce_at)
+#define tnp_bce TNI_JOIN(TN_PREFIX, tnp_bce)
 #define tn_bernoulli_at TNI_JOIN(TN_PREFIX, tn_bernoulli_at)
 #define tnp_bernoulli TNI_JOIN(TN_PREFIX, tnp_bernoulli)
 #define tn_bernoulli_float_inplace_at TNI_JOIN(TN_PREFIX, tn_bernoulli_float_inplace_at)
 #define tnp_bernoulli_float_ TNI_JOIN(TN_PREFIX, tnp_bernoulli_float_)
+#define tn_binary_cross_entropy_at TNI_JOIN(TN_PREFIX, tn_binary_cross_entropy_at)
+#define tnp_binary_cross_entropy TNI_JOIN(TN_PREFIX, tnp_binary_cross_entropy)
+#define tn_binary_cross_entropy_with_logits_at TNI_JOIN(TN_PREFIX, tn_binary_cross_entropy_with_logits_at)
+#define tnp_binary_cross_entropy_with_logits TNI_JOIN(TN_PREFIX, tnp_binary_cross_entropy_with_logits)
 #define tn_bitwise_and_at TNI_JOIN(TN_PREFIX, tn_bitwise_and_at)
 #define tn_bitwise_and_inplace_at TNI_JOIN(TN_PREFIX, tn_bitwise_and_inplace_at)
 #define tnp_bitwise_and TNI_JOIN(TN_PREFIX, tnp_bitwise_and)
@@ -346,6 +352,8 @@
 #define tn_cosh_inplace_at TNI_JOIN(TN_PREFIX, tn_cosh_inplace_at)
 #define tnp_cosh TNI_JOIN(TN_PREFIX, tnp_cosh)
 #define tnp_cosh_ TNI_JOIN(TN_PREFIX, tnp_cosh_)
+#define tn_cross_entropy_at TNI_JOIN(TN_PREFIX, tn_cross_entropy_at)
+#define tnp_cross_entropy TNI_JOIN(TN_PREFIX, tnp_cross_entropy)
 #define tn_cumsum_at TNI_JOIN(TN_PREFIX, tn_cumsum_at)
 #define tnp_cumsum TNI_JOIN(TN_PREFIX, tnp_cumsum)
 #define tn_detach_at TNI_JOIN(TN_PREFIX, tn_detach_at)
@@ -482,6 +490,8 @@
 #define tnp_gt_ TNI_JOIN(TN_PREFIX, tnp_gt_)
 #define tnp_gt_scalar TNI_JOIN(TN_PREFIX, tnp_gt_scalar)
 #define tnp_gt_scalar_ TNI_JOIN(TN_PREFIX, tnp_gt_scalar_)
+#define tn_huber_loss_at TNI_JOIN(TN_PREFIX, tn_huber_loss_at)
+#define tnp_huber_loss TNI_JOIN(TN_PREFIX, tnp_huber_loss)
 #define tn_imag_at TNI_JOIN(TN_PREFIX, tn_imag_at)
 #define tnp_imag TNI_JOIN(TN_PREFIX, tnp_imag)
 #define tn_index_at TNI_JOIN(TN_PREFIX, tn_index_at)
@@ -504,6 +514,10 @@
 #define tnp_isinf TNI_JOIN(TN_PREFIX, tnp_isinf)
 #define tn_isnan_at TNI_JOIN(TN_PREFIX, tn_isnan_at)
 #define tnp_isnan TNI_JOIN(TN_PREFIX, tnp_isnan)
+#define tn_kl_div_at TNI_JOIN(TN_PREFIX, tn_kl_div_at)
+#define tnp_kl_div TNI_JOIN(TN_PREFIX, tnp_kl_div)
+#define tn_l1_loss_at TNI_JOIN(TN_PREFIX, tn_l1_loss_at)
+#define tnp_l1_loss TNI_JOIN(TN_PREFIX, tnp_l1_loss)
 #define tn_layer_norm_at TNI_JOIN(TN_PREFIX, tn_layer_norm_at)
 #define tnp_layer_norm TNI_JOIN(TN_PREFIX, tnp_layer_norm)
 #define tn_layer_norm_backward_at TNI_JOIN(TN_PREFIX, tn_layer_norm_backward_at)
@@ -618,6 +632,8 @@
 #define tnp_mm TNI_JOIN(TN_PREFIX, tnp_mm)
 #define tn_movedim_at TNI_JOIN(TN_PREFIX, tn_movedim_at)
 #define tnp_movedim TNI_JOIN(TN_PREFIX, tnp_movedim)
+#define tn_mse_loss_at TNI_JOIN(TN_PREFIX, tn_mse_loss_at)
+#define tnp_mse_loss TNI_JOIN(TN_PREFIX, tnp_mse_loss)
 #define tn_mul_at TNI_JOIN(TN_PREFIX, tn_mul_at)
 #define tn_mul_inplace_at TNI_JOIN(TN_PREFIX, tn_mul_inplace_at)
 #define tnp_mul TNI_JOIN(TN_PREFIX, tnp_mul)
@@ -646,6 +662,10 @@
 #define tnp_new_ones TNI_JOIN(TN_PREFIX, tnp_new_ones)
 #define tn_new_zeros_at TNI_JOIN(TN_PREFIX, tn_new_zeros_at)
 #define tnp_new_zeros TNI_JOIN(TN_PREFIX, tnp_new_zeros)
+#define tn_nll_loss_at TNI_JOIN(TN_PREFIX, tn_nll_loss_at)
+#define tnp_nll_loss TNI_JOIN(TN_PREFIX, tnp_nll_loss)
+#define tn_nll_loss_input_grad_at TNI_JOIN(TN_PREFIX, tn_nll_loss_input_grad_at)
+#define tnp_nll_loss_input_grad TNI_JOIN(TN_PREFIX, tnp_nll_loss_input_grad)
 #define tn_nonzero_at TNI_JOIN(TN_PREFIX, tn_nonzero_at)
 #define tnp_nonzero TNI_JOIN(TN_PREFIX, tnp_nonzero)
 #define tn_norm_at TNI_JOIN(TN_PREFIX, tn_norm_at)
@@ -758,6 +778,8 @@
 #define tnp_sinh_ TNI_JOIN(TN_PREFIX, tnp_sinh_)
 #define tn_slice_at TNI_JOIN(TN_PREFIX, tn_slice_at)
 #define tnp_slice TNI_JOIN(TN_PREFIX, tnp_slice)
+#define tn_smooth_l1_loss_at TNI_JOIN(TN_PREFIX, tn_smooth_l1_loss_at)
+#define tnp_smooth_l1_loss TNI_JOIN(TN_PREFIX, tnp_smooth_l1_loss)
 #define tn_softmax_at TNI_JOIN(TN_PREFIX, tn_softmax_at)
 #define tnp_softmax TNI_JOIN(TN_PREFIX, tnp_softmax)
 #define tn_softmax_backward_at TNI_JOIN(TN_PREFIX, tn_softmax_backward_at)
@@ -867,7 +889,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_783b2e3fbcbc TNI_JOIN(TN_PREFIX, tn_layout_783b2e3fbcbc)
+#define tn_layout_1e8fa7e8a0d1 TNI_JOIN(TN_PREFIX, tn_layout_1e8fa7e8a0d1)
 #endif
 
 /* src/api/config.h */
@@ -1605,7 +1627,8 @@ enum tn_props { /* what lets a call skip work */
     TN_PROP_GENERATOR = 2,
     TN_PROP_MUTATED = 4,    /* some (a!) */
     TN_PROP_INTS = 8,       /* holds int or float lists, which a record must copy */
-    TN_PROP_RETURNS_LIST = 16
+    TN_PROP_RETURNS_LIST = 16,
+    TN_PROP_WORDS = 32      /* holds dtypes, devices, words or numbers, which have values that are none */
 };
 
 struct tn_gen {
@@ -2508,6 +2531,18 @@ TN_API tn_grad_input_grad_weight_grad_bias tnp_batch_norm_backward(tn_tensor *gr
     .mean = mean_, .rstd = __VA_ARGS__)
 #endif
 
+/* -(target log input + (1 - target) log(1 - input)), logarithms not below -100: the terms of binary_cross_entropy.
+ * input in [0, 1], target (*) -> (*), floating */
+typedef struct tn_bce_args {
+    tn_tensor *out;
+    tn_tensor *input, *target;
+} tn_bce_args;
+TN_API tn_tensor *tn_bce_at(const char *file, int line, const tn_bce_args *args);
+TN_API tn_tensor *tnp_bce(tn_tensor *input, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_bce(input_, ...) TNI_CALL(tn_bce, .input = input_, .target = __VA_ARGS__)
+#endif
+
 /* 1 with probability self_i, else 0; self in [0, 1].   tn_bernoulli(p) */
 typedef struct tn_bernoulli_args {
     tn_tensor *out;
@@ -2532,6 +2567,39 @@ TN_API tn_tensor *tnp_bernoulli_float_(tn_tensor *self, double p, tn_generator *
 #ifndef __cplusplus
 #define tn_bernoulli_float_(...) TNI_CALL_AS(tn_bernoulli_float_inplace_at, \
     tn_bernoulli_float_args, .p = 0.5, .self = __VA_ARGS__)
+#endif
+
+/* -weight (target log input + (1 - target) log(1 - input)) of probabilities in [0, 1].
+ * input, target (*), weight broadcast to it -> () or (*)   tn_binary_cross_entropy(p, t) */
+typedef struct tn_binary_cross_entropy_args {
+    tn_tensor *weight;
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+} tn_binary_cross_entropy_args;
+TN_API tn_tensor *tn_binary_cross_entropy_at(const char *file, int line,
+    const tn_binary_cross_entropy_args *args);
+TN_API tn_tensor *tnp_binary_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_binary_cross_entropy(input_, ...) TNI_CALL(tn_binary_cross_entropy, \
+    .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* binary_cross_entropy of sigmoid(input), without overflow: (1 - t) x + (1 + (pos_weight - 1) t) log(1 + e^-x).
+ * input, target (*), weight, pos_weight broadcast to it -> () or (*)   tn_binary_cross_entropy_with_logits(x, t) */
+typedef struct tn_binary_cross_entropy_with_logits_args {
+    tn_tensor *weight, *pos_weight;
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+} tn_binary_cross_entropy_with_logits_args;
+TN_API tn_tensor *tn_binary_cross_entropy_with_logits_at(const char *file, int line,
+    const tn_binary_cross_entropy_with_logits_args *args);
+TN_API tn_tensor *tnp_binary_cross_entropy_with_logits(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight, tn_tensor *pos_weight, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_binary_cross_entropy_with_logits(input_, ...) \
+    TNI_CALL(tn_binary_cross_entropy_with_logits, .reduction = TN_REDUCTION_MEAN, \
+    .input = input_, .target = __VA_ARGS__)
 #endif
 
 /* self & other.   (*), (*) -> broadcast   tn_bitwise_and(x, y) */
@@ -2943,6 +3011,25 @@ TN_API tn_tensor *tnp_cosh_(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_cosh(...) TNI_CALL(tn_cosh, .self = __VA_ARGS__)
 #define tn_cosh_(...) TNI_CALL_AS(tn_cosh_inplace_at, tn_cosh_args, .self = __VA_ARGS__)
+#endif
+
+/* Of log_softmax(input): nll_loss with class numbers as target, -sum target log_softmax with probabilities. label_smoothing
+ * mixes the target with the even distribution.
+ * input (N, C, *), target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)   tn_cross_entropy(x, t) */
+typedef struct tn_cross_entropy_args {
+    tn_tensor *weight;
+    int64_t ignore_index;
+    tn_reduction reduction;
+    double label_smoothing;
+    tn_tensor *input, *target;
+} tn_cross_entropy_args;
+TN_API tn_tensor *tn_cross_entropy_at(const char *file, int line,
+    const tn_cross_entropy_args *args);
+TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    int64_t ignore_index, tn_reduction reduction, double label_smoothing);
+#ifndef __cplusplus
+#define tn_cross_entropy(input_, ...) TNI_CALL(tn_cross_entropy, .ignore_index = -100, \
+    .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
 #endif
 
 /* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)   tn_cumsum(x, 0) */
@@ -3610,6 +3697,20 @@ TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
+/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.   tn_huber_loss(x, t) */
+typedef struct tn_huber_loss_args {
+    tn_reduction reduction;
+    double delta;
+    tn_tensor *input, *target;
+} tn_huber_loss_args;
+TN_API tn_tensor *tn_huber_loss_at(const char *file, int line, const tn_huber_loss_args *args);
+TN_API tn_tensor *tnp_huber_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
+    double delta);
+#ifndef __cplusplus
+#define tn_huber_loss(input_, ...) TNI_CALL(tn_huber_loss, .reduction = TN_REDUCTION_MEAN, \
+    .delta = 1, .input = input_, .target = __VA_ARGS__)
+#endif
+
 /* Imaginary part of a complex tensor, as a view.   self (*) complex -> (*) real   tn_imag(z) */
 typedef struct tn_imag_args {
     tn_tensor *self;
@@ -3736,6 +3837,33 @@ TN_API tn_tensor *tn_isnan_at(const char *file, int line, const tn_isnan_args *a
 TN_API tn_tensor *tnp_isnan(tn_tensor *self);
 #ifndef __cplusplus
 #define tn_isnan(...) TNI_CALL(tn_isnan, .self = __VA_ARGS__)
+#endif
+
+/* target (log target - input), or e^target (target - input) with log_target; input is logarithms.
+ * input, target (*) -> () or (*)   tn_kl_div(x, t) */
+typedef struct tn_kl_div_args {
+    tn_reduction reduction;
+    bool log_target;
+    tn_tensor *input, *target;
+} tn_kl_div_args;
+TN_API tn_tensor *tn_kl_div_at(const char *file, int line, const tn_kl_div_args *args);
+TN_API tn_tensor *tnp_kl_div(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
+    bool log_target);
+#ifndef __cplusplus
+#define tn_kl_div(input_, ...) TNI_CALL(tn_kl_div, .reduction = TN_REDUCTION_MEAN, \
+    .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* |input - target|.   input, target (*) -> () or (*)   tn_l1_loss(x, t) */
+typedef struct tn_l1_loss_args {
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+} tn_l1_loss_args;
+TN_API tn_tensor *tn_l1_loss_at(const char *file, int line, const tn_l1_loss_args *args);
+TN_API tn_tensor *tnp_l1_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_l1_loss(input_, ...) TNI_CALL(tn_l1_loss, .reduction = TN_REDUCTION_MEAN, \
+    .input = input_, .target = __VA_ARGS__)
 #endif
 
 /* (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are normalized_shape; var without correction.
@@ -4356,6 +4484,18 @@ TN_API tn_tensor *tnp_movedim(tn_tensor *self, tn_ints source, tn_ints destinati
     .destination = __VA_ARGS__)
 #endif
 
+/* (input - target)^2.   input, target (*) -> () or (*)   tn_mse_loss(x, t) */
+typedef struct tn_mse_loss_args {
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+} tn_mse_loss_args;
+TN_API tn_tensor *tn_mse_loss_at(const char *file, int line, const tn_mse_loss_args *args);
+TN_API tn_tensor *tnp_mse_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_mse_loss(input_, ...) TNI_CALL(tn_mse_loss, .reduction = TN_REDUCTION_MEAN, \
+    .input = input_, .target = __VA_ARGS__)
+#endif
+
 /* self * other. Of bools: and.   (*), (*) -> broadcast   tn_mul(x, y) */
 typedef struct tn_mul_args {
     tn_tensor *out;
@@ -4490,6 +4630,42 @@ TN_API tn_tensor *tn_new_zeros_at(const char *file, int line, const tn_new_zeros
 TN_API tn_tensor *tnp_new_zeros(tn_tensor *self, tn_ints size, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_new_zeros(self_, ...) TNI_CALL(tn_new_zeros, .self = self_, .size = __VA_ARGS__)
+#endif
+
+/* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is ignore_index); mean: their sum
+ * divided by the sum of weights.
+ * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
+typedef struct tn_nll_loss_args {
+    tn_tensor *weight;
+    int64_t ignore_index;
+    tn_reduction reduction;
+    tn_tensor *input, *target;
+} tn_nll_loss_args;
+TN_API tn_tensor *tn_nll_loss_at(const char *file, int line, const tn_nll_loss_args *args);
+TN_API tn_tensor *tnp_nll_loss(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    int64_t ignore_index, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_nll_loss(input_, ...) TNI_CALL(tn_nll_loss, .ignore_index = -100, \
+    .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* The gradient of nll_loss: -weight[target] grad (/ total_weight) at each sample's class, else 0.
+ * grad () or (N, *), target (N, *), weight (C), total_weight () -> input_size (N, C, *) */
+typedef struct tn_nll_loss_input_grad_args {
+    tn_tensor *grad, *target, *weight, *total_weight;
+    tn_ints input_size;
+    int64_t ignore_index;
+    tn_reduction reduction;
+} tn_nll_loss_input_grad_args;
+TN_API tn_tensor *tn_nll_loss_input_grad_at(const char *file, int line,
+    const tn_nll_loss_input_grad_args *args);
+TN_API tn_tensor *tnp_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn_tensor *weight,
+    tn_tensor *total_weight, tn_ints input_size, int64_t ignore_index, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_nll_loss_input_grad(grad_, target_, weight_, total_weight_, input_size_, \
+    ignore_index_, ...) TNI_CALL(tn_nll_loss_input_grad, .grad = grad_, .target = target_, \
+    .weight = weight_, .total_weight = total_weight_, .input_size = input_size_, \
+    .ignore_index = ignore_index_, .reduction = __VA_ARGS__)
 #endif
 
 /* Places of the elements that are not zero, in row-major order.   self (n dimensions) -> (found, n) int64   tn_nonzero(mask) */
@@ -5068,6 +5244,21 @@ TN_API tn_tensor *tnp_slice(tn_tensor *self, int64_t dim, int64_t start, int64_t
 #ifndef __cplusplus
 #define tn_slice(...) TNI_CALL(tn_slice, .start = TN_NONE, .end = TN_NONE, .step = 1, \
     .self = __VA_ARGS__)
+#endif
+
+/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2; d = input - target.   tn_smooth_l1_loss(x, t) */
+typedef struct tn_smooth_l1_loss_args {
+    tn_reduction reduction;
+    double beta;
+    tn_tensor *input, *target;
+} tn_smooth_l1_loss_args;
+TN_API tn_tensor *tn_smooth_l1_loss_at(const char *file, int line,
+    const tn_smooth_l1_loss_args *args);
+TN_API tn_tensor *tnp_smooth_l1_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
+    double beta);
+#ifndef __cplusplus
+#define tn_smooth_l1_loss(input_, ...) TNI_CALL(tn_smooth_l1_loss, \
+    .reduction = TN_REDUCTION_MEAN, .beta = 1, .input = input_, .target = __VA_ARGS__)
 #endif
 
 /* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, in dtype where given. A row of -inf gives NaN.
@@ -5888,6 +6079,10 @@ inline tn_grad_input_grad_weight_grad_bias tn_batch_norm_backward(tn_tensor *gra
     const tn_batch_norm_backward_args a = {grad_out, input, weight, mean, rstd};
     return tn_batch_norm_backward_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_bce(tn_tensor *input, tn_tensor *target, tn_site at = tn_site::here()) {
+    const tn_bce_args a = {NULL, input, target};
+    return tn_bce_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_bernoulli(tn_tensor *self, tn_generator *generator = nullptr,
     tn_site at = tn_site::here()) {
     const tn_bernoulli_args a = {NULL, generator, self};
@@ -5897,6 +6092,19 @@ inline tn_tensor *tn_bernoulli_float_(tn_tensor *self, double p = 0.5,
     tn_generator *generator = nullptr, tn_site at = tn_site::here()) {
     const tn_bernoulli_float_args a = {p, generator, self};
     return tn_bernoulli_float_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_binary_cross_entropy(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight = nullptr, tn_reduction reduction = TN_REDUCTION_MEAN,
+    tn_site at = tn_site::here()) {
+    const tn_binary_cross_entropy_args a = {weight, reduction, input, target};
+    return tn_binary_cross_entropy_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_binary_cross_entropy_with_logits(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight = nullptr, tn_tensor *pos_weight = nullptr,
+    tn_reduction reduction = TN_REDUCTION_MEAN, tn_site at = tn_site::here()) {
+    const tn_binary_cross_entropy_with_logits_args a = {weight, pos_weight, reduction, input,
+        target};
+    return tn_binary_cross_entropy_with_logits_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_bitwise_and(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
     const tn_bitwise_and_args a = {NULL, self, other, {0, 0, 0, 0}};
@@ -6204,6 +6412,14 @@ inline tn_tensor *tn_cosh(tn_tensor *self, tn_site at = tn_site::here()) {
 inline tn_tensor *tn_cosh_(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_cosh_args a = {NULL, self};
     return tn_cosh_inplace_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_cross_entropy(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight = nullptr, int64_t ignore_index = -100,
+    tn_reduction reduction = TN_REDUCTION_MEAN, double label_smoothing = 0,
+    tn_site at = tn_site::here()) {
+    const tn_cross_entropy_args a = {weight, ignore_index, reduction, label_smoothing, input,
+        target};
+    return tn_cross_entropy_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
     tn_site at = tn_site::here()) {
@@ -6662,6 +6878,11 @@ template <class N1> inline tn_tensor *tn_gt_(tn_tensor *self, N1 other,
     const tn_gt_args a = {NULL, self, NULL, tni_is_number<N1>::scalar(other)};
     return tn_gt_inplace_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_huber_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction = TN_REDUCTION_MEAN, double delta = 1, tn_site at = tn_site::here()) {
+    const tn_huber_loss_args a = {reduction, delta, input, target};
+    return tn_huber_loss_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_imag(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_imag_args a = {self};
     return tn_imag_at(at.file, at.line, &a);
@@ -6711,6 +6932,17 @@ inline tn_tensor *tn_isinf(tn_tensor *self, tn_site at = tn_site::here()) {
 inline tn_tensor *tn_isnan(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_isnan_args a = {self};
     return tn_isnan_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_kl_div(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction = TN_REDUCTION_MEAN, bool log_target = false,
+    tn_site at = tn_site::here()) {
+    const tn_kl_div_args a = {reduction, log_target, input, target};
+    return tn_kl_div_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_l1_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction = TN_REDUCTION_MEAN, tn_site at = tn_site::here()) {
+    const tn_l1_loss_args a = {reduction, input, target};
+    return tn_l1_loss_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_layer_norm(tn_tensor *input, tn_dims normalized_shape,
     tn_tensor *weight = nullptr, tn_tensor *bias = nullptr, double eps = 1e-05,
@@ -7054,6 +7286,11 @@ inline tn_tensor *tn_movedim(tn_tensor *self, tn_dims source, tn_dims destinatio
     const tn_movedim_args a = {self, source.value, destination.value};
     return tn_movedim_at(at.file, at.line, &a);
 }
+inline tn_tensor *tn_mse_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction = TN_REDUCTION_MEAN, tn_site at = tn_site::here()) {
+    const tn_mse_loss_args a = {reduction, input, target};
+    return tn_mse_loss_at(at.file, at.line, &a);
+}
 inline tn_tensor *tn_mul(tn_tensor *self, tn_tensor *other, tn_site at = tn_site::here()) {
     const tn_mul_args a = {NULL, self, other, {0, 0, 0, 0}};
     return tn_mul_at(at.file, at.line, &a);
@@ -7147,6 +7384,19 @@ inline tn_tensor *tn_new_zeros(tn_tensor *self, tn_dims size, tn_dtype dtype = T
     tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
     const tn_new_zeros_args a = {dtype, device, self, size.value};
     return tn_new_zeros_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nll_loss(tn_tensor *input, tn_tensor *target, tn_tensor *weight = nullptr,
+    int64_t ignore_index = -100, tn_reduction reduction = TN_REDUCTION_MEAN,
+    tn_site at = tn_site::here()) {
+    const tn_nll_loss_args a = {weight, ignore_index, reduction, input, target};
+    return tn_nll_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn_tensor *weight,
+    tn_tensor *total_weight, tn_dims input_size, int64_t ignore_index, tn_reduction reduction,
+    tn_site at = tn_site::here()) {
+    const tn_nll_loss_input_grad_args a = {grad, target, weight, total_weight, input_size.value,
+        ignore_index, reduction};
+    return tn_nll_loss_input_grad_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_nonzero(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_nonzero_args a = {self};
@@ -7468,6 +7718,11 @@ inline tn_tensor *tn_slice(tn_tensor *self, int64_t dim = 0, int64_t start = TN_
     int64_t end = TN_NONE, int64_t step = 1, tn_site at = tn_site::here()) {
     const tn_slice_args a = {dim, start, end, step, self};
     return tn_slice_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_smooth_l1_loss(tn_tensor *input, tn_tensor *target,
+    tn_reduction reduction = TN_REDUCTION_MEAN, double beta = 1, tn_site at = tn_site::here()) {
+    const tn_smooth_l1_loss_args a = {reduction, beta, input, target};
+    return tn_smooth_l1_loss_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype = TN_NO_DTYPE,
     tn_site at = tn_site::here()) {
@@ -8093,6 +8348,14 @@ inline tn_tensor *tn_batch_norm(tn_tensor *input, tn_tensor *running_mean, tn_te
         running_mean, running_var};
     return tn_batch_norm_at(at.file, at.line, &a);
 }
+struct tn_bce_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_bce(tn_tensor *input, tn_tensor *target, tn_bce_options o,
+    tn_site at = tn_site::here()) {
+    const tn_bce_args a = {o.out, input, target};
+    return tn_bce_at(at.file, at.line, &a);
+}
 struct tn_bernoulli_options {
     tn_tensor *out = {};
     tn_generator *generator = nullptr;
@@ -8110,6 +8373,26 @@ inline tn_tensor *tn_bernoulli_float_(tn_tensor *self, tn_bernoulli_float_option
     tn_site at = tn_site::here()) {
     const tn_bernoulli_float_args a = {o.p, o.generator, self};
     return tn_bernoulli_float_inplace_at(at.file, at.line, &a);
+}
+struct tn_binary_cross_entropy_options {
+    tn_tensor *weight = nullptr;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+};
+inline tn_tensor *tn_binary_cross_entropy(tn_tensor *input, tn_tensor *target,
+    tn_binary_cross_entropy_options o, tn_site at = tn_site::here()) {
+    const tn_binary_cross_entropy_args a = {o.weight, o.reduction, input, target};
+    return tn_binary_cross_entropy_at(at.file, at.line, &a);
+}
+struct tn_binary_cross_entropy_with_logits_options {
+    tn_tensor *weight = nullptr;
+    tn_tensor *pos_weight = nullptr;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+};
+inline tn_tensor *tn_binary_cross_entropy_with_logits(tn_tensor *input, tn_tensor *target,
+    tn_binary_cross_entropy_with_logits_options o, tn_site at = tn_site::here()) {
+    const tn_binary_cross_entropy_with_logits_args a = {o.weight, o.pos_weight, o.reduction, input,
+        target};
+    return tn_binary_cross_entropy_with_logits_at(at.file, at.line, &a);
 }
 struct tn_bitwise_and_options {
     tn_tensor *out = {};
@@ -8429,6 +8712,18 @@ inline tn_tensor *tn_cosh(tn_tensor *self, tn_cosh_options o, tn_site at = tn_si
 inline tn_tensor *tn_cosh_(tn_tensor *self, tn_cosh_options o, tn_site at = tn_site::here()) {
     const tn_cosh_args a = {o.out, self};
     return tn_cosh_inplace_at(at.file, at.line, &a);
+}
+struct tn_cross_entropy_options {
+    tn_tensor *weight = nullptr;
+    int64_t ignore_index = -100;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    double label_smoothing = 0;
+};
+inline tn_tensor *tn_cross_entropy(tn_tensor *input, tn_tensor *target, tn_cross_entropy_options o,
+    tn_site at = tn_site::here()) {
+    const tn_cross_entropy_args a = {o.weight, o.ignore_index, o.reduction, o.label_smoothing,
+        input, target};
+    return tn_cross_entropy_at(at.file, at.line, &a);
 }
 struct tn_cumsum_options {
     tn_tensor *out = {};
@@ -8861,6 +9156,15 @@ template <class N1> inline tn_tensor *tn_gt_(tn_tensor *self, N1 other, tn_gt_op
     const tn_gt_args a = {o.out, self, NULL, tni_is_number<N1>::scalar(other)};
     return tn_gt_inplace_at(at.file, at.line, &a);
 }
+struct tn_huber_loss_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    double delta = 1;
+};
+inline tn_tensor *tn_huber_loss(tn_tensor *input, tn_tensor *target, tn_huber_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_huber_loss_args a = {o.reduction, o.delta, input, target};
+    return tn_huber_loss_at(at.file, at.line, &a);
+}
 struct tn_index_add_options {
     tn_tensor *out = {};
     double alpha = 1;
@@ -8906,6 +9210,23 @@ inline tn_tensor *tn_isclose(tn_tensor *self, tn_tensor *other, tn_isclose_optio
     tn_site at = tn_site::here()) {
     const tn_isclose_args a = {o.rtol, o.atol, o.equal_nan, self, other};
     return tn_isclose_at(at.file, at.line, &a);
+}
+struct tn_kl_div_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    bool log_target = false;
+};
+inline tn_tensor *tn_kl_div(tn_tensor *input, tn_tensor *target, tn_kl_div_options o,
+    tn_site at = tn_site::here()) {
+    const tn_kl_div_args a = {o.reduction, o.log_target, input, target};
+    return tn_kl_div_at(at.file, at.line, &a);
+}
+struct tn_l1_loss_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+};
+inline tn_tensor *tn_l1_loss(tn_tensor *input, tn_tensor *target, tn_l1_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_l1_loss_args a = {o.reduction, input, target};
+    return tn_l1_loss_at(at.file, at.line, &a);
 }
 struct tn_layer_norm_options {
     tn_tensor *out = {};
@@ -9314,6 +9635,14 @@ inline tn_tensor *tn_mm(tn_tensor *self, tn_tensor *mat2, tn_mm_options o,
     const tn_mm_args a = {o.out, self, mat2};
     return tn_mm_at(at.file, at.line, &a);
 }
+struct tn_mse_loss_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+};
+inline tn_tensor *tn_mse_loss(tn_tensor *input, tn_tensor *target, tn_mse_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_mse_loss_args a = {o.reduction, input, target};
+    return tn_mse_loss_at(at.file, at.line, &a);
+}
 struct tn_mul_options {
     tn_tensor *out = {};
 };
@@ -9414,6 +9743,16 @@ inline tn_tensor *tn_new_zeros(tn_tensor *self, tn_dims size, tn_new_zeros_optio
     tn_site at = tn_site::here()) {
     const tn_new_zeros_args a = {o.dtype, o.device, self, size.value};
     return tn_new_zeros_at(at.file, at.line, &a);
+}
+struct tn_nll_loss_options {
+    tn_tensor *weight = nullptr;
+    int64_t ignore_index = -100;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+};
+inline tn_tensor *tn_nll_loss(tn_tensor *input, tn_tensor *target, tn_nll_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nll_loss_args a = {o.weight, o.ignore_index, o.reduction, input, target};
+    return tn_nll_loss_at(at.file, at.line, &a);
 }
 struct tn_norm_options {
     tn_tensor *out = {};
@@ -9785,6 +10124,15 @@ inline tn_tensor *tn_slice(tn_tensor *self, tn_slice_options o, tn_site at = tn_
     const tn_slice_args a = {o.dim, o.start, o.end, o.step, self};
     return tn_slice_at(at.file, at.line, &a);
 }
+struct tn_smooth_l1_loss_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    double beta = 1;
+};
+inline tn_tensor *tn_smooth_l1_loss(tn_tensor *input, tn_tensor *target,
+    tn_smooth_l1_loss_options o, tn_site at = tn_site::here()) {
+    const tn_smooth_l1_loss_args a = {o.reduction, o.beta, input, target};
+    return tn_smooth_l1_loss_at(at.file, at.line, &a);
+}
 struct tn_softmax_options {
     tn_tensor *out = {};
     tn_dtype dtype = TN_NO_DTYPE;
@@ -10103,9 +10451,9 @@ TNI_NAMESPACE_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_783b2e3fbcbc;
+TN_API const char tn_layout_1e8fa7e8a0d1;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_783b2e3fbcbc;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_1e8fa7e8a0d1;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10123,7 +10471,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_783b2e3fbcbc = 1;
+const char tn_layout_1e8fa7e8a0d1 = 1;
 #endif
 
 /* src/tensor.c */
@@ -13815,7 +14163,7 @@ TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_in
     tni_block *b = tni_here();
     tn_tensor *t;
     if (!access_enter(b, file, line, "tn_from", shape, dtype)) return NULL;
-    t = tni_new(b, dtype, (int)shape.n, shape.at);
+    t = tni_new(b, (int)dtype, (int)shape.n, shape.at);
     if (!t) return NULL;
     if (t->numel && !data) {
         tni_drop(b, t);
@@ -13845,7 +14193,7 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     if (!access_enter(b, file, line, "tn_wrap", shape, dtype)) return NULL;
     if (o->strides.n > 0 && o->strides.n != shape.n)
         return tni_error(b, TN_INVALID, "tn_wrap: %d strides for %d dimensions", (int)o->strides.n, (int)shape.n), (tn_tensor *)NULL;
-    t = tni_header(b, dtype, (int)shape.n, shape.at, o->strides.n > 0 ? o->strides.at : NULL);
+    t = tni_header(b, (int)dtype, (int)shape.n, shape.at, o->strides.n > 0 ? o->strides.at : NULL);
     if (!t) return NULL;
     if (!access_span(t, &span) || (o->bytes > 0 && span > o->bytes) || o->bytes < 0 || (span && !data)) {
         tni_drop(b, t);
@@ -14714,8 +15062,11 @@ enum tni_row_number {
     TNI_ROW_avg_pool2d_input_grad,
     TNI_ROW_batch_norm,
     TNI_ROW_batch_norm_backward,
+    TNI_ROW_bce,
     TNI_ROW_bernoulli,
     TNI_ROW_bernoulli_float,
+    TNI_ROW_binary_cross_entropy,
+    TNI_ROW_binary_cross_entropy_with_logits,
     TNI_ROW_bitwise_and,
     TNI_ROW_bitwise_left_shift,
     TNI_ROW_bitwise_not,
@@ -14740,6 +15091,7 @@ enum tni_row_number {
     TNI_ROW_copy,
     TNI_ROW_cos,
     TNI_ROW_cosh,
+    TNI_ROW_cross_entropy,
     TNI_ROW_cumsum,
     TNI_ROW_detach,
     TNI_ROW_diagonal,
@@ -14782,6 +15134,7 @@ enum tni_row_number {
     TNI_ROW_gelu_erf_backward,
     TNI_ROW_gelu_tanh,
     TNI_ROW_gt,
+    TNI_ROW_huber_loss,
     TNI_ROW_imag,
     TNI_ROW_index,
     TNI_ROW_index_add,
@@ -14791,6 +15144,8 @@ enum tni_row_number {
     TNI_ROW_isfinite,
     TNI_ROW_isinf,
     TNI_ROW_isnan,
+    TNI_ROW_kl_div,
+    TNI_ROW_l1_loss,
     TNI_ROW_layer_norm,
     TNI_ROW_layer_norm_backward,
     TNI_ROW_le,
@@ -14830,6 +15185,7 @@ enum tni_row_number {
     TNI_ROW_minimum,
     TNI_ROW_mm,
     TNI_ROW_movedim,
+    TNI_ROW_mse_loss,
     TNI_ROW_mul,
     TNI_ROW_mv,
     TNI_ROW_narrow,
@@ -14839,6 +15195,8 @@ enum tni_row_number {
     TNI_ROW_new_full,
     TNI_ROW_new_ones,
     TNI_ROW_new_zeros,
+    TNI_ROW_nll_loss,
+    TNI_ROW_nll_loss_input_grad,
     TNI_ROW_nonzero,
     TNI_ROW_norm,
     TNI_ROW_normal,
@@ -14878,6 +15236,7 @@ enum tni_row_number {
     TNI_ROW_sin,
     TNI_ROW_sinh,
     TNI_ROW_slice,
+    TNI_ROW_smooth_l1_loss,
     TNI_ROW_softmax,
     TNI_ROW_softmax_backward,
     TNI_ROW_softplus,
@@ -14933,6 +15292,7 @@ enum tni_loop_number {
     TNI_LOOP_addcmul,
     TNI_LOOP_asin,
     TNI_LOOP_atan,
+    TNI_LOOP_bce,
     TNI_LOOP_bitwise_and,
     TNI_LOOP_bitwise_left_shift,
     TNI_LOOP_bitwise_not,
@@ -15069,10 +15429,16 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_batch_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_batch_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_batch_norm_backward);
 TN_PRIV_DECLARE(tn_row, tni_row_batch_norm_backward);
+TN_PRIV_DECLARE(tn_gen, tni_gen_bce);
+TN_PRIV_DECLARE(tn_row, tni_row_bce);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bernoulli);
 TN_PRIV_DECLARE(tn_row, tni_row_bernoulli);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bernoulli_float);
 TN_PRIV_DECLARE(tn_row, tni_row_bernoulli_float);
+TN_PRIV_DECLARE(tn_gen, tni_gen_binary_cross_entropy);
+TN_PRIV_DECLARE(tn_row, tni_row_binary_cross_entropy);
+TN_PRIV_DECLARE(tn_gen, tni_gen_binary_cross_entropy_with_logits);
+TN_PRIV_DECLARE(tn_row, tni_row_binary_cross_entropy_with_logits);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_and);
 TN_PRIV_DECLARE(tn_row, tni_row_bitwise_and);
 TN_PRIV_DECLARE(tn_gen, tni_gen_bitwise_left_shift);
@@ -15121,6 +15487,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_cos);
 TN_PRIV_DECLARE(tn_row, tni_row_cos);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cosh);
 TN_PRIV_DECLARE(tn_row, tni_row_cosh);
+TN_PRIV_DECLARE(tn_gen, tni_gen_cross_entropy);
+TN_PRIV_DECLARE(tn_row, tni_row_cross_entropy);
 TN_PRIV_DECLARE(tn_gen, tni_gen_cumsum);
 TN_PRIV_DECLARE(tn_row, tni_row_cumsum);
 TN_PRIV_DECLARE(tn_gen, tni_gen_detach);
@@ -15205,6 +15573,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_gelu_tanh);
 TN_PRIV_DECLARE(tn_row, tni_row_gelu_tanh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_gt);
 TN_PRIV_DECLARE(tn_row, tni_row_gt);
+TN_PRIV_DECLARE(tn_gen, tni_gen_huber_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_huber_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_imag);
 TN_PRIV_DECLARE(tn_row, tni_row_imag);
 TN_PRIV_DECLARE(tn_gen, tni_gen_index);
@@ -15223,6 +15593,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_isinf);
 TN_PRIV_DECLARE(tn_row, tni_row_isinf);
 TN_PRIV_DECLARE(tn_gen, tni_gen_isnan);
 TN_PRIV_DECLARE(tn_row, tni_row_isnan);
+TN_PRIV_DECLARE(tn_gen, tni_gen_kl_div);
+TN_PRIV_DECLARE(tn_row, tni_row_kl_div);
+TN_PRIV_DECLARE(tn_gen, tni_gen_l1_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_l1_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_layer_norm);
 TN_PRIV_DECLARE(tn_row, tni_row_layer_norm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_layer_norm_backward);
@@ -15301,6 +15675,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_mm);
 TN_PRIV_DECLARE(tn_row, tni_row_mm);
 TN_PRIV_DECLARE(tn_gen, tni_gen_movedim);
 TN_PRIV_DECLARE(tn_row, tni_row_movedim);
+TN_PRIV_DECLARE(tn_gen, tni_gen_mse_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_mse_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mul);
 TN_PRIV_DECLARE(tn_row, tni_row_mul);
 TN_PRIV_DECLARE(tn_gen, tni_gen_mv);
@@ -15319,6 +15695,10 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_new_ones);
 TN_PRIV_DECLARE(tn_row, tni_row_new_ones);
 TN_PRIV_DECLARE(tn_gen, tni_gen_new_zeros);
 TN_PRIV_DECLARE(tn_row, tni_row_new_zeros);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_nll_loss);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss_input_grad);
+TN_PRIV_DECLARE(tn_row, tni_row_nll_loss_input_grad);
 TN_PRIV_DECLARE(tn_gen, tni_gen_nonzero);
 TN_PRIV_DECLARE(tn_row, tni_row_nonzero);
 TN_PRIV_DECLARE(tn_gen, tni_gen_norm);
@@ -15397,6 +15777,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_sinh);
 TN_PRIV_DECLARE(tn_row, tni_row_sinh);
 TN_PRIV_DECLARE(tn_gen, tni_gen_slice);
 TN_PRIV_DECLARE(tn_row, tni_row_slice);
+TN_PRIV_DECLARE(tn_gen, tni_gen_smooth_l1_loss);
+TN_PRIV_DECLARE(tn_row, tni_row_smooth_l1_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_softmax);
 TN_PRIV_DECLARE(tn_row, tni_row_softmax);
 TN_PRIV_DECLARE(tn_gen, tni_gen_softmax_backward);
@@ -15525,6 +15907,9 @@ typedef struct tni_gemm {
     /* The same for m = 1, b_col = c_col = 1, n a multiple of 16: walks along the rows of b. */              \
     K(void, gemm_row_f32, (const tni_gemm *g))                                                               \
     K(void, gemm_row_f64, (const tni_gemm *g))                                                               \
+    /* The same for m = n = 1. */                                                                            \
+    K(void, gemm_dot_f32, (const tni_gemm *g))                                                               \
+    K(void, gemm_dot_f64, (const tni_gemm *g))                                                               \
     /* Rows [i, i + gemm_panel) of a (m, k) as one panel: to[k][gemm_panel], zero-filled. */                 \
     K(void, gemm_pack_a_f32, (const tni_gemm *g, int64_t i, void *to))                                         \
     K(void, gemm_pack_a_f64, (const tni_gemm *g, int64_t i, void *to))                                         \
@@ -16257,6 +16642,7 @@ static bool schema_tuple(schema_reader *r) { /* behind '(': "Tensor h, Tensor c)
 static bool schema_param(schema_reader *r) {
     tni_schema_param p;
     if (schema_take(r, "*")) {
+        if (r->keyword) return schema_error(r, "a second '*'");
         r->keyword = true;
         return true;
     }
@@ -16432,6 +16818,9 @@ TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
         if (p->type == TN_T_GENERATOR) props |= TN_PROP_GENERATOR;
         if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) props |= TN_PROP_INTS;
         if (p->flags & TN_P_MUTATED) props |= TN_PROP_MUTATED;
+        if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM || p->flags & TN_P_MAYBE ||
+            (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)))
+            props |= TN_PROP_WORDS;
     }
     return props;
 }
@@ -17392,7 +17781,6 @@ static bool door_given(tni_call *c, unsigned any) {
         if (!f->block->no_grad && (t->flags & TNI_REQUIRES || any & TNI_REQUIRES))
             return tn_fail(f, TN_AUTOGRAD, "out= does not support gradients, but an argument requires grad");
         if (!door_may_write(f, t, "out")) return false;
-        if (!(t->flags & TNI_META) != !f->meta && f->nin) return tn_fail(f, TN_INVALID, "out is on another device");
     }
     f->ngiven = (uint8_t)gen->nresults;
     return true;
@@ -17427,16 +17815,47 @@ static bool door_generator(tn_frame *f) {
 }
 
 /* A list of numbers is given, or absent by name where the schema allows it; all zero bytes are neither. */
-static bool door_numbers(tn_frame *f) {
+static bool door_list(tn_frame *f, const tn_param *p) {
+    tn_ints l;
+    memcpy(&l, (const char *)f->args + p->offset, sizeof l);
+    if (l.n >= 0 ? l.at != NULL : l.n == -1 && p->flags & TN_P_OPTIONAL) return true;
+    return tn_fail(f, TN_INVALID, "argument '%s' is %s", p->name,
+                   l.n < 0 ? "absent" : "an empty struct; the empty list is TN_EMPTY_DIMS, the absent one TN_NO_DIMS");
+}
+
+/* A dtype, a word, a number: one that there is, or absent where the schema allows it. */
+static bool door_word(tn_frame *f, const tn_param *p) {
+    const char *at = (const char *)f->args + p->offset;
+    bool optional = (p->flags & TN_P_OPTIONAL) != 0;
+    int32_t word, last = INT32_MAX;
+    if (p->flags & TN_P_MAYBE) {
+        tn_maybe m;
+        memcpy(&m, at, sizeof m);
+        if (m.given == TN_GIVEN || m.given == TN_ABSENT) return true;
+        return tn_fail(f, TN_INVALID, "argument '%s' is neither given nor absent; write TN_SOME or TN_NO_FLOAT", p->name);
+    }
+    memcpy(&word, at, sizeof word);
+    if (p->type == TN_T_SCALAR) {
+        if (word > (optional ? 0 : TN_KIND_NONE) && word <= TN_KIND_COMPLEX) return true;
+        return tn_fail(f, TN_INVALID, "argument '%s' is not a number", p->name);
+    }
+    if (p->type == TN_T_DTYPE) last = TN_DTYPE_COUNT - 1;
+    if (p->type == TN_T_ENUM)
+        for (last = 0; p->words[last];) last++;
+    if ((word > 0 || (optional && word == 0)) && word <= last) return true;
+    return tn_fail(f, TN_INVALID, "argument '%s' has no value of number %d", p->name, (int)word);
+}
+
+static bool door_plain(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     for (int i = 0; i < gen->nparam; i++) {
         const tn_param *p = &gen->param[i];
-        tn_ints l;
-        if (p->type != TN_T_INTS && p->type != TN_T_FLOATS) continue;
-        memcpy(&l, (const char *)f->args + p->offset, sizeof l);
-        if (l.n >= 0 ? l.at != NULL : l.n == -1 && p->flags & TN_P_OPTIONAL) continue;
-        return tn_fail(f, TN_INVALID, "argument '%s' is %s", p->name,
-                       l.n < 0 ? "absent" : "an empty struct; the empty list is TN_EMPTY_DIMS, the absent one TN_NO_DIMS");
+        if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) {
+            if (!door_list(f, p)) return false;
+        } else if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM || p->flags & TN_P_MAYBE ||
+                   (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE))) {
+            if (!door_word(f, p)) return false;
+        }
     }
     return true;
 }
@@ -17462,7 +17881,7 @@ static bool door_enter(tni_call *c) {
     }
     f->nin = gen->nfixed;
     if (TNI_UNLIKELY(gen->props & TN_PROP_LISTS) && !door_lists(c, &any)) return false;
-    if (gen->props & TN_PROP_INTS && !door_numbers(f)) return false;
+    if (gen->props & (TN_PROP_INTS | TN_PROP_WORDS) && !door_plain(f)) return false;
     if (TNI_UNLIKELY(any & (1u << 31 | TNI_META | TNI_GHOST | TNI_VIEW))) {
         if (!door_odd(c, any)) return false;
         for (int i = 0; i < f->nin; i++) /* a refreshed view may require grad now */
@@ -17488,8 +17907,8 @@ static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const 
     if (!same)
         return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", f->inplace ? "self" : "out",
                        tni_shape_text(has, sizeof has, t->ndim, t->size), tni_shape_text(wants, sizeof wants, ndim, size));
-    if (!tni_can_cast(dtype, t->dtype))
-        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s", tni_dtype(dtype)->text,
+    if (!tni_can_cast((int)dtype, t->dtype))
+        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s", tni_dtype((int)dtype)->text,
                        tni_dtype(t->dtype)->text);
     exact = f->row->loop != 0 || t->dtype == dtype; /* a loop writes any layout and dtype */
     for (int i = 0; exact && stride && i < ndim; i++) exact = size[i] == 1 || t->stride[i] == stride[i];
@@ -17497,7 +17916,7 @@ static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const 
         f->out[k] = t;
         return true;
     }
-    made = f->out[k] = tni_header(f->block, dtype, ndim, size, stride);
+    made = f->out[k] = tni_header(f->block, (int)dtype, ndim, size, stride);
     if (!made) return false;
     door_call(f)->redirected |= 1u << k;
     return true;
@@ -17516,7 +17935,7 @@ TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, co
         if (!stride && !f->row->loop) tni_row_major(ndim, size, row_major), stride = row_major;
         return door_take_given(f, k, dtype, ndim, size, f->row->loop ? NULL : stride);
     }
-    t = f->out[k] = tni_header(f->block, dtype, ndim, size, stride);
+    t = f->out[k] = tni_header(f->block, (int)dtype, ndim, size, stride);
     if (TNI_UNLIKELY(!t)) return false;
     if (f->meta) t->flags |= TNI_META, t->device = TN_META;
     return true;
@@ -17608,6 +18027,7 @@ static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
 static bool door_overlap(tn_frame *f) {
     for (int k = 0; k < f->ngiven; k++) {
         tn_tensor *t = f->given[k];
+        if (!(t->flags & TNI_META) != !f->meta) return tn_fail(f, TN_INVALID, "out is on another device");
         if (tni_overlaps_itself(t))
             return tn_fail(f, TN_INVALID, "%s overlaps itself (it is expanded); clone it first", f->inplace ? "self" : "out");
         for (int i = 0; i < f->nin; i++) {
@@ -18087,7 +18507,9 @@ TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nval
 
 static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *file, int line, tn_tensor **results, int room, int *count) {
     const tn_gen *gen = c->gen;
+    size_t base = strcspn(c->row->schema, ".(");
     *count = 0;
+    if (base && c->row->schema[base - 1] == '_' && c->row->forms & TN_INPLACE) how = TN_IN_PLACE; /* `fill_` has no other form */
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l;
         if (!tn_call(c->row, how, file, line, c->args, &l)) return false;
@@ -19013,7 +19435,7 @@ TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, vo
     int64_t results = l->outer * l->width;
     if (!results) return;
     l->part = r->part;
-    l->chunk = l->columns ? LANES_PARTS / TNI_SUBTREE / r->part : 1;
+    l->chunk = l->columns ? (int)LANES_PARTS / TNI_SUBTREE / r->part : 1;
     l->chunks = (l->width + l->chunk - 1) / l->chunk;
     tni_lanes_spread(c, l->outer * l->chunks * l->subtrees, results * l->n, lanes_task, &job);
     if (l->subtrees > 1) {
@@ -19520,12 +19942,12 @@ TN_OPERATOR(new_full,
 /* --- ranges --------------------------------------------------------------------------------------------------- */
 
 /* Writes n values, value(i) by a rule over doubles or, for integer dtypes, over int64. */
-typedef struct range {
+typedef struct create_range {
     double start, end, step;
     int64_t first, by;      /* of integer ranges */
     bool whole, both_ends;  /* both_ends: the second half counts from the end, as torch's linspace */
-} range;
-static void range_write(tn_tensor *out, const range *r) {
+} create_range;
+static void range_write(tn_tensor *out, const create_range *r) {
     int64_t n = out->numel, bytes = tni_dtype_size(out);
     const tn_tensor *to = out;
     tni_walk w;
@@ -19578,7 +20000,7 @@ static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar s
     return create_on(f, device, NULL) && tn_announce(f, 0, dtype, 1, &n);
 }
 static void range_run(tn_frame *f, tn_scalar start, tn_scalar step) {
-    range r;
+    create_range r;
     memset(&r, 0, sizeof r);
     r.whole = tni_is_int(f->out[0]->dtype);
     r.start = range_real(start), r.step = range_real(step);
@@ -19631,7 +20053,7 @@ static bool linspace_check(tn_frame *f) {
 }
 static void linspace_run(tn_frame *f) {
     TN_ARGS(linspace, a, f);
-    range r;
+    create_range r;
     memset(&r, 0, sizeof r);
     r.both_ends = a->steps > 1;
     r.start = range_real(a->start), r.end = range_real(a->end);
@@ -19705,8 +20127,9 @@ static bool one_hot_look(tn_frame *f) {
                 return tn_fail(f, TN_INDEX, "Class values must be smaller than num_classes.");
             if (v > largest) largest = v;
         }
+    if (largest == INT64_MAX) return tn_fail(f, TN_INVALID, "the result is too large");
     f->count = largest + 1;
-    return largest < INT64_MAX || tn_fail(f, TN_INVALID, "the result is too large");
+    return true;
 }
 static void one_hot_run(tn_frame *f) {
     const tn_tensor *self = f->in[0];
@@ -20275,7 +20698,7 @@ typedef struct drive_flat {
 
 static void drive_flat_task(void *arg, int64_t i) {
     const drive_flat *d = (const drive_flat *)arg;
-    const int64_t from = i * DRIVE_TASK, vectors = from / d->lanes, n = d->n - from < DRIVE_TASK ? d->n - from : DRIVE_TASK;
+    const int64_t from = i * DRIVE_TASK, vectors = from / d->lanes, n = d->n - from < DRIVE_TASK ? d->n - from : (int64_t)DRIVE_TASK;
     const char *in[DRIVE_IN];
     if (!d->f->ngiven && tn_cancelled(d->f)) return;
     for (int k = 0; k < d->f->nin; k++) in[k] = d->in[k] + vectors * d->step[k];
@@ -20474,7 +20897,7 @@ TN_OPERATOR(erf, "erf(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .ne
 static void tanh_grad(tn_gradient *g) { tn_give(g, 0, tnp_tanh_backward(g->incoming[0], g->out[0])); }
 /* The hyperbolic tangent.   (*) -> (*), floating   tn_tanh(x) */
 TN_OPERATOR(tanh, "tanh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(FC, V_TANH(self)), .grad = tanh_grad, .domain = "self:-1..1",
+            TN_POINTWISE(FC, V_TANH(self)), .grad = tanh_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void tanh_backward_grad(tn_gradient *g) {
@@ -20491,7 +20914,7 @@ TN_OPERATOR(tanh_backward, "tanh_backward(Tensor grad_output, Tensor output) -> 
 static void sigmoid_grad(tn_gradient *g) { tn_give(g, 0, tnp_sigmoid_backward(g->incoming[0], g->out[0])); }
 /* 1 / (1 + e^-self).   (*) -> (*), floating   tn_sigmoid(x) */
 TN_OPERATOR(sigmoid, "sigmoid(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(FC, V_SIGMOID(self)), .grad = sigmoid_grad, .domain = "self:-1..1",
+            TN_POINTWISE(FC, V_SIGMOID(self)), .grad = sigmoid_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void sigmoid_backward_grad(tn_gradient *g) {
@@ -20521,7 +20944,7 @@ static void threshold_grad(tn_gradient *g) {
 /* self where it is above threshold, else value.   (*) -> (*)   tn_threshold(x, TN_NUM(0.1), 20) */
 TN_OPERATOR(threshold, "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", .forms = TN_INPLACE | TN_OUT,
             .needs = "self:self", TN_POINTWISE(FI, V_SEL(V_LE(self, threshold), value, self)), .grad = threshold_grad,
-            .sample = "(35) 0.1 3.5 | (3,5) 0 1 | () -1 0 | (0,2) 0 0 | (9):i64 1 7")
+            .sample = "(35) 0.1 3.5 | (3,5) 0 1 | () 1 0 | (0,2) 0 0 | (9):i64 1 7")
 
 static void threshold_backward_grad(tn_gradient *g) {
     TN_ARGS(threshold_backward, a, g);
@@ -20529,7 +20952,7 @@ static void threshold_backward_grad(tn_gradient *g) {
 }
 /* grad_output where self is above threshold, else 0.   (*), (*) -> (*)   tn_threshold_backward(d, x, 0) */
 TN_OPERATOR(threshold_backward, "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
-            .needs = "grad_output:self", TN_POINTWISE(F, V_SEL(V_LE(self, threshold), V_ZERO(), grad_output)),
+            .needs = "grad_output:self", TN_POINTWISE(FI, V_SEL(V_LE(self, threshold), V_ZERO(), grad_output)),
             .grad = threshold_backward_grad, .sample = "(35) (35) 0 | () () 0.5 | (0) (0) 0")
 
 static void leaky_relu_grad(tn_gradient *g) {
@@ -20572,7 +20995,7 @@ TN_OPERATOR(elu, "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_
 static void silu_grad(tn_gradient *g) { tn_give(g, 0, tnp_silu_backward(g->incoming[0], g->in[0])); }
 /* self * sigmoid(self).   (*) -> (*), floating   tn_silu(x) */
 TN_OPERATOR(silu, "silu(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_MUL(self, V_SIGMOID(self))), .grad = silu_grad, .domain = "self:-1..1",
+            TN_POINTWISE(F, V_MUL(self, V_SIGMOID(self))), .grad = silu_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) | (3,5) | () | (0,2)")
 
 static void silu_backward_grad(tn_gradient *g) { /* s (1 - s) (2 + x (1 - 2 s)) */
@@ -20587,7 +21010,7 @@ static void silu_backward_grad(tn_gradient *g) { /* s (1 - s) (2 + x (1 - 2 s)) 
 TN_OPERATOR(silu_backward, "silu_backward(Tensor grad_output, Tensor self) -> Tensor", .needs = "grad_output:self self:grad_output,self",
             TN_POINTWISE(F, V_MUL(grad_output, V_MUL(V_SIGMOID(self),
                                                      V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))),
-            .grad = silu_backward_grad, .sample = "(35) (35) | () () | (0) (0)")
+            .grad = silu_backward_grad, .domain = "self:-0.9..0.9", .sample = "(35) (35) | () () | (0) (0)")
 
 /* Phi(x) = (1 + erf(x / sqrt 2)) / 2 and phi(x) = e^(-x^2 / 2) / sqrt(2 pi) */
 static void gelu_erf_grad(tn_gradient *g) { tn_give(g, 0, tnp_gelu_erf_backward(g->incoming[0], g->in[0])); }
@@ -20828,7 +21251,7 @@ static void scatter_grad(tn_gradient *g) {
 /* self with out[index[i][j]][j] = src[i][j] for dim 0, and so on. tn_scatter(x, 1, index, src) */
 TN_OPERATOR(scatter, "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", .forms = TN_OUT | TN_INPLACE,
             .needs = "self:index src:index", .check = scatter_check, .look = gather_look, .run = scatter_run, .grad = scatter_grad,
-            .sample = "(5,3) 0 (1,3):i64<5 (1,3) | (3,5) 1 (3,1):i64<5 (3,2) | (4) 0 (1):i64<4 (3) | () 0 ():i64<1 () | (2,3) 0 (0,3):i64<2 (0,3)")
+            .sample = "(5,3) 0 (1,3):i64<5 (1,3) | (3,5) 1 (3,1):i64<5 (3,1) | (4) 0 (1):i64<4 (1) | () 0 ():i64<1 () | (2,3) 0 (0,3):i64<2 (0,3)")
 
 static bool scatter_value_check(tn_frame *f) {
     TN_ARGS(scatter_value, a, f);
@@ -20863,7 +21286,7 @@ static void scatter_add_grad(tn_gradient *g) {
 /* self with out[index[i][j]][j] += src[i][j] for dim 0, and so on, in row-major order.   tn_scatter_add(x, 1, index, src) */
 TN_OPERATOR(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", .forms = TN_OUT | TN_INPLACE,
             .needs = "src:index", .check = scatter_add_check, .look = gather_look, .run = scatter_add_run, .grad = scatter_add_grad,
-            .sample = "(5,3) 0 (7,3):i64<5 (7,3) | (3,5) 1 (2,9):i64<5 (3,9) | (4) 0 (6):i64<4 (6) | () 0 ():i64<1 () | "
+            .sample = "(5,3) 0 (7,3):i64<5 (7,3) | (3,5) 1 (2,9):i64<5 (2,9) | (4) 0 (6):i64<4 (6) | () 0 ():i64<1 () | "
                       "(2,3) 0 (0,3):i64<2 (0,3) | (5):i64 0 (9):i64<5 (9):i64")
 
 static bool take_along_dim_compose(tn_frame *f) {
@@ -20920,10 +21343,9 @@ static bool masked_shape(tn_frame *f, tni_shape *s) {
                    tni_shape_text(has, sizeof has, mask->ndim, mask->size),
                    tni_shape_text(wants, sizeof wants, self->ndim, self->size));
 }
-static bool masked_announce(tn_frame *f, tni_shape *s) {
-    if (f->inplace) memcpy(s->stride, f->in[0]->stride, sizeof(int64_t) * (size_t)s->ndim);
-    else tni_like_strides(s, (const tn_tensor *const *)f->in, 2);
-    return tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, s->size, s->stride);
+static bool masked_announce(tn_frame *f, const tni_shape *s) {
+    const int64_t *stride = f->inplace ? f->in[0]->stride : NULL;
+    return tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s->ndim, s->size, stride);
 }
 
 static bool masked_fill_check(tn_frame *f) {
@@ -21482,10 +21904,39 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
 
 /* --- index ------------------------------------------------------------------------------------------------------- */
 
+/* The result's strides: torch iterates over self, with stride 0 along the indices, and the indices broadcast. */
+static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n, const index_plan *p, tni_shape *s) {
+    enum { MOST = 5 };
+    tn_tensor views[MOST];
+    const tn_tensor *operands[MOST];
+    int64_t size[MOST][TN_MAX_DIMS], stride[MOST][TN_MAX_DIMS];
+    int count = 0;
+    for (int i = -1; i < n && count < MOST; i++) {
+        const tn_tensor *t = i < 0 ? self : index[i];
+        if (!t || index_is_mask(t)) continue;
+        for (int d = 0; d < p->ndim; d++) {
+            bool indexed = d >= p->place && d < p->place + p->broad;
+            int kept = d < p->place ? d : d - p->broad, at = d - p->place - (p->broad - t->ndim);
+            size[count][d] = i < 0 || indexed ? p->size[d] : 1;
+            stride[count][d] = i < 0 && !indexed ? self->stride[p->keep[kept]] : 0;
+            if (i >= 0 && indexed && at >= 0 && t->size[at] == p->size[d]) stride[count][d] = t->stride[at];
+        }
+        tni_stack_view(&views[count], t, p->ndim, size[count], stride[count], 0);
+        operands[count] = &views[count];
+        count++;
+    }
+    s->ndim = p->ndim;
+    memcpy(s->size, p->size, sizeof(int64_t) * (size_t)p->ndim);
+    tni_like_strides(s, operands, count);
+}
 static bool index_check(tn_frame *f) {
     index_plan p;
-    return index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) && index_scratch(f, &p)
-           && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.size);
+    tni_shape s;
+    if (!index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) || !index_scratch(f, &p)) return false;
+    for (int i = 0; i < p.ndim; i++)
+        if (p.size[i] == TN_UNKNOWN) return tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.size);
+    index_strides(f->in[0], f->in + 1, f->nin - 1, &p, &s);
+    return tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, s.stride);
 }
 static bool index_tensor_look(tn_frame *f) {
     index_plan p;
@@ -21743,11 +22194,16 @@ static bool nonzero_look(tn_frame *f) {
 }
 static void nonzero_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *out = f->out[0];
-    int64_t index[TN_MAX_DIMS] = {0}, *to = (int64_t *)(void *)tni_bytes_at(out), bytes = tni_dtype_size(self), at = 0;
+    int64_t index[TN_MAX_DIMS] = {0}, *to, bytes = tni_dtype_size(self), at = 0, n = out->size[0];
+    out->stride[0] = 1, out->stride[1] = n; /* torch's order: a vector of places for each dimension */
+    if (n != 1 && out->size[1] != 1 && out->numel) out->flags &= (uint16_t)~TNI_CONTIGUOUS;
     if (out->numel == 0) return;
+    to = (int64_t *)(void *)tni_bytes_at(out);
     for (int64_t i = 0; i < self->numel; i++) {
-        if (tni_true_at(tni_bytes_at(self) + at * bytes, self->dtype))
-            for (int d = 0; d < self->ndim; d++) *to++ = index[d];
+        if (tni_true_at(tni_bytes_at(self) + at * bytes, self->dtype)) {
+            for (int d = 0; d < self->ndim; d++) to[d * n] = index[d];
+            to++;
+        }
         for (int d = self->ndim - 1; d >= 0; d--) {
             at += self->stride[d];
             if (++index[d] < self->size[d]) break;
@@ -21759,6 +22215,391 @@ static void nonzero_run(tn_frame *f) {
 /* Places of the elements that are not zero, in row-major order.   self (n dimensions) -> (found, n) int64   tn_nonzero(mask) */
 TN_OPERATOR(nonzero, "nonzero(Tensor self) -> Tensor", .check = nonzero_check, .look = nonzero_look, .run = nonzero_run,
             .grad = tn_grad_zero, .sample = "(2,3):i64<2 | (7):bool | (2,3) | () | (0,2) | (2,2):c64")
+
+/* src/ops/loss.c */
+/* loss.c - losses: the negative log-likelihood has kernels of its own, the others are composed of pointwise rows. */
+
+static tn_tensor *loss_reduced(tn_tensor *t, tn_reduction reduction) {
+    if (reduction == TN_REDUCTION_MEAN) return tnp_mean(t, tn_no_dims(), false, TN_NO_DTYPE);
+    if (reduction == TN_REDUCTION_SUM) return tnp_sum(t, tn_no_dims(), false, TN_NO_DTYPE);
+    return t;
+}
+
+static bool loss_result(tn_frame *f, tn_tensor *t, tn_reduction reduction) {
+    return (f->out[0] = loss_reduced(t, reduction)) != NULL;
+}
+
+static bool loss_same_shape(tn_frame *f, const tn_tensor *input, const tn_tensor *target) {
+    char a[128], b[128];
+    if (tni_same_shape(input, target)) return true;
+    return tn_fail(f, TN_INVALID, "input has shape %s, target %s", tni_shape_text(a, sizeof a, input->ndim, input->size),
+                   tni_shape_text(b, sizeof b, target->ndim, target->size));
+}
+
+/* --- negative log-likelihood ------------------------------------------------------------------------------------ */
+
+/* Input n x classes x inner; target n x inner. */
+typedef struct nll_shape {
+    int64_t n, classes, inner;
+} nll_shape;
+
+static nll_shape nll_shape_of(int ndim, const int64_t *size) {
+    nll_shape s = {1, size[ndim > 1], 1};
+    if (ndim > 1) s.n = size[0];
+    for (int d = 2; d < ndim; d++) s.inner *= size[d];
+    return s;
+}
+
+static bool nll_fits(tn_frame *f, int ndim, const int64_t *size, const tn_tensor *target, const tn_tensor *weight) {
+    char a[128], b[128];
+    bool fits = ndim >= 1 && target->ndim == ndim - 1;
+    for (int d = 0; fits && d < target->ndim; d++) fits = target->size[d] == size[d ? d + 1 : 0];
+    if (!fits)
+        return tn_fail(f, TN_INVALID, "input has shape %s, target %s; expected (N, C, *) and (N, *), or (C) and ()",
+                       tni_shape_text(a, sizeof a, ndim, size), tni_shape_text(b, sizeof b, target->ndim, target->size));
+    if (!tni_is_int(target->dtype))
+        return tn_fail(f, TN_TYPE, "target holds class numbers: expected int64, got %s", tni_dtype(target->dtype)->text);
+    if (weight && (weight->ndim != 1 || weight->size[0] != size[ndim > 1]))
+        return tn_fail(f, TN_INVALID, "weight should have shape (%lld), one number a class, got %s", (long long)size[ndim > 1],
+                       tni_shape_text(a, sizeof a, weight->ndim, weight->size));
+    return true;
+}
+
+/* Every class number is in range, or to be ignored. */
+static bool nll_look_at(tn_frame *f, const tn_tensor *target, int64_t classes, int64_t ignore) {
+    int64_t bytes = tni_dtype_size(target);
+    for (int64_t i = 0; i < target->numel; i++) {
+        int64_t at = 0, rest = i, t;
+        for (int d = target->ndim - 1; d >= 0; d--) at += rest % target->size[d] * target->stride[d], rest /= target->size[d];
+        tni_lanes_load(&t, TN_I64, tni_bytes_at(target) + at * bytes, bytes, target->dtype, 1);
+        if (t != ignore && (t < 0 || t >= classes))
+            return tn_fail(f, TN_INDEX, "target %lld is out of range for %lld classes", (long long)t, (long long)classes);
+    }
+    return true;
+}
+
+/* What a run reads: dense class numbers, and weights in the compute type. */
+typedef struct nll_data {
+    const char *target;
+    int target_dtype, compute;
+    int64_t size, ignore;
+    const char *weight;
+    int weight_dtype;
+    int64_t weight_step;
+} nll_data;
+
+static void nll_start(tn_frame *f, nll_data *d, const tn_tensor *target, const tn_tensor *weight, int compute, int64_t ignore, char **room) {
+    d->target = tni_dense(f, target, room);
+    d->target_dtype = target->dtype;
+    d->compute = compute;
+    d->size = tni_dtype(compute)->bytes;
+    d->ignore = ignore;
+    d->weight = weight ? tni_bytes_at(weight) : NULL;
+    d->weight_dtype = weight ? weight->dtype : 0;
+    d->weight_step = weight ? weight->stride[0] * tni_dtype_size(weight) : 0;
+}
+
+/* Class of sample i, -1: ignored; its weight. */
+static int64_t nll_class(const nll_data *d, int64_t i, double *weight) {
+    int64_t bytes = tni_dtype(d->target_dtype)->bytes, t;
+    tni_lanes_load(&t, TN_I64, d->target + i * bytes, bytes, d->target_dtype, 1);
+    *weight = 1;
+    if (t == d->ignore) return -1;
+    if (d->weight) tni_lanes_load(weight, TN_F64, d->weight + t * d->weight_step, d->weight_step, d->weight_dtype, 1);
+    return t;
+}
+
+static bool nll_loss_check(tn_frame *f) {
+    TN_ARGS(nll_loss, a, f);
+    const tn_tensor *x = a->input;
+    if (!tni_is_float(x->dtype) || !tni_dtype(x->dtype)->computes)
+        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
+    if (!nll_fits(f, x->ndim, x->size, a->target, a->weight)) return false;
+    if (!(a->reduction == TN_REDUCTION_NONE ? tn_announce(f, 0, (tn_dtype)x->dtype, a->target->ndim, a->target->size)
+                                            : tn_announce(f, 0, (tn_dtype)x->dtype, 0, NULL)))
+        return false;
+    if (f->recording && !tn_announce(f, 1, TN_F64, 0, NULL)) return false;
+    return tni_dense_scratch(f, x) && tni_dense_scratch(f, a->target);
+}
+static bool nll_loss_look(tn_frame *f) {
+    TN_ARGS(nll_loss, a, f);
+    return nll_look_at(f, a->target, a->input->size[a->input->ndim > 1], a->ignore_index);
+}
+
+/* -w x of samples [i, i + n), in the compute type, into `loss`, and w into `weight`. */
+static void nll_block(const nll_data *d, const nll_shape *s, const char *x, int dtype, int64_t i, int64_t n, tni_room *loss, tni_room *weight) {
+    int64_t bytes = tni_dtype(dtype)->bytes;
+    for (int64_t k = 0; k < n; k++) {
+        double w, v = 0;
+        int64_t t = nll_class(d, i + k, &w), at = (((i + k) / s->inner) * s->classes + t) * s->inner + (i + k) % s->inner;
+        if (t < 0) w = 0;
+        else tni_lanes_load(&v, TN_F64, x + at * bytes, bytes, dtype, 1);
+        v = t < 0 ? 0 : -w * v;
+        if (d->compute == TN_F32) loss->f[k] = (float)v, weight->f[k] = (float)w;
+        else loss->d[k] = v, weight->d[k] = w;
+    }
+}
+
+static void nll_loss_run(tn_frame *f) {
+    TN_ARGS(nll_loss, a, f);
+    const tn_tensor *x = a->input;
+    tn_tensor *out = f->out[0];
+    const tni_kernels *k = f->block->context->kernels;
+    char *room = (char *)f->scratch;
+    const char *at = tni_dense(f, x, &room);
+    nll_shape s = nll_shape_of(x->ndim, x->size);
+    int compute = tni_lanes_compute(x->dtype);
+    int64_t bytes = tni_dtype_size(x), each = TNI_LANE_BYTES / tni_dtype(compute)->bytes, samples = s.n * s.inner;
+    tni_tree sum, total;
+    tni_room loss, weight;
+    nll_data d;
+    double v, w;
+    nll_start(f, &d, a->target, a->weight, compute, a->ignore_index, &room);
+    tni_tree_begin(&sum, k, compute, 1);
+    tni_tree_begin(&total, k, compute, 1);
+    for (int64_t i = 0; i < samples; i += each) {
+        int64_t n = samples - i < each ? samples - i : each;
+        nll_block(&d, &s, at, x->dtype, i, n, &loss, &weight);
+        if (a->reduction == TN_REDUCTION_NONE) tni_lanes_save(tni_bytes_at(out) + i * bytes, bytes, out->dtype, &loss, compute, n);
+        tni_reduce_block(k, TNI_SUM, compute, &loss, n, tni_tree_next(&sum));
+        tni_reduce_block(k, TNI_SUM, compute, &weight, n, tni_tree_next(&total));
+        tni_tree_push(&sum);
+        tni_tree_push(&total);
+    }
+    tni_lanes_load(&v, TN_F64, tni_tree_end(&sum), 8, compute, 1);
+    tni_lanes_load(&w, TN_F64, tni_tree_end(&total), 8, compute, 1);
+    if (a->reduction == TN_REDUCTION_MEAN) v /= w;
+    if (a->reduction != TN_REDUCTION_NONE) tni_lanes_save(tni_bytes_at(out), bytes, out->dtype, &v, TN_F64, 1);
+    if (f->nout > 1) memcpy(tni_bytes_at(f->out[1]), &w, sizeof w);
+}
+static void nll_loss_grad(tn_gradient *g) {
+    TN_ARGS(nll_loss, a, g);
+    tn_tensor *d = tnp_nll_loss_input_grad(g->incoming[0], g->in[1], g->in[2], g->out[1], tni_sizes(a->input), a->ignore_index, a->reduction);
+    tn_give(g, 0, d);
+}
+/* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is ignore_index); mean: their sum
+ * divided by the sum of weights.
+ * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
+TN_OPERATOR(nll_loss,
+            "nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean) -> Tensor",
+            .saves = "total_weight", .needs = "target,weight,total_weight", .check = nll_loss_check, .look = nll_loss_look,
+            .run = nll_loss_run, .grad = nll_loss_grad, .domain = "weight:0.5..2",
+            .sample = "(4,5) (4):i64<5 | (4,5) (4):i64<5 (5) 2 sum | (2,5,3,4) (2,3,4):i64<5 (5) reduction=none | (5) ():i64<5 | "
+                      "(3000,7) (3000):i64<7 (7) | (200,4):f16 (200):i64<4")
+
+/* --- its gradient ------------------------------------------------------------------------------------------------- */
+
+static bool nll_loss_input_grad_check(tn_frame *f) {
+    TN_ARGS(nll_loss_input_grad, a, f);
+    return tni_sizes_given(f, a->input_size) && nll_fits(f, (int)a->input_size.n, a->input_size.at, a->target, a->weight)
+           && tn_announce(f, 0, (tn_dtype)a->grad->dtype, (int)a->input_size.n, a->input_size.at)
+           && tni_dense_scratch(f, a->grad) && tni_dense_scratch(f, a->target);
+}
+static bool nll_loss_input_grad_look(tn_frame *f) {
+    TN_ARGS(nll_loss_input_grad, a, f);
+    return nll_look_at(f, a->target, a->input_size.at[a->input_size.n > 1], a->ignore_index);
+}
+static void nll_loss_input_grad_run(tn_frame *f) {
+    TN_ARGS(nll_loss_input_grad, a, f);
+    tn_tensor *out = f->out[0];
+    char *room = (char *)f->scratch;
+    const char *grad = tni_dense(f, a->grad, &room);
+    nll_shape s = nll_shape_of(out->ndim, out->size);
+    int64_t bytes = tni_dtype_size(out), one = a->reduction == TN_REDUCTION_NONE;
+    double total = 1, g, w;
+    nll_data d;
+    if (!out->numel) return;
+    nll_start(f, &d, a->target, a->weight, tni_lanes_compute(out->dtype), a->ignore_index, &room);
+    memset(tni_bytes_at(out), 0, (size_t)(out->numel * bytes));
+    if (a->reduction == TN_REDUCTION_MEAN) total = tni_element(tni_bytes_at(a->total_weight), a->total_weight->dtype).real;
+    for (int64_t i = 0; i < s.n * s.inner; i++) {
+        int64_t t = nll_class(&d, i, &w);
+        if (t < 0) continue;
+        tni_lanes_load(&g, TN_F64, grad + one * i * bytes, bytes, out->dtype, 1);
+        g = -w * g / total;
+        tni_lanes_save(tni_bytes_at(out) + ((i / s.inner * s.classes + t) * s.inner + i % s.inner) * bytes, bytes, out->dtype, &g, TN_F64, 1);
+    }
+}
+static void nll_loss_input_grad_grad(tn_gradient *g) { /* the loss is linear in its input */
+    TN_ARGS(nll_loss_input_grad, a, g);
+    tn_give(g, 0, tnp_nll_loss(g->incoming[0], g->in[1], g->in[2], a->ignore_index, a->reduction));
+}
+/* The gradient of nll_loss: -weight[target] grad (/ total_weight) at each sample's class, else 0.
+ * grad () or (N, *), target (N, *), weight (C), total_weight () -> input_size (N, C, *) */
+TN_OPERATOR(nll_loss_input_grad,
+            "nll_loss_input_grad(Tensor grad, Tensor target, Tensor? weight, Tensor total_weight, int[] input_size, int ignore_index, "
+            "Reduction reduction) -> Tensor",
+            .needs = "target,weight", .check = nll_loss_input_grad_check, .look = nll_loss_input_grad_look,
+            .run = nll_loss_input_grad_run, .grad = nll_loss_input_grad_grad,
+            .sample = "() (4):i64<5 (5) () [4,5] -100 sum | (2,3):f64 (2,3):i64<4 None () [2,4,3] 1 none")
+
+/* --- cross-entropy --------------------------------------------------------------------------------------------------- */
+
+/* The loss against the even distribution, of which label smoothing takes its share. */
+static tn_tensor *cross_smooth(tn_tensor *x, tn_tensor *target, tn_tensor *weight, int64_t ignore, tn_reduction reduction, int dim) {
+    int64_t wide[TN_MAX_DIMS], d = dim;
+    tn_tensor *even, *skip = tnp_eq_scalar(target, tn_int(ignore)), *count;
+    for (int i = 0; i < x->ndim; i++) wide[i] = i == dim ? x->size[dim] : 1;
+    if (weight) x = tnp_mul(x, tnp_reshape(weight, tni_ints(wide, x->ndim)));
+    even = tnp_masked_fill_scalar(tnp_neg(tnp_mean(x, tni_ints(&d, 1), false, TN_NO_DTYPE)), skip, tn_int(0));
+    if (reduction == TN_REDUCTION_NONE) return even;
+    even = tnp_sum(even, tn_no_dims(), false, TN_NO_DTYPE);
+    if (reduction == TN_REDUCTION_SUM) return even;
+    count = tnp_logical_not(skip);
+    if (weight) {
+        int64_t flat = -1;
+        tn_tensor *known = tnp_reshape(tnp_masked_fill_scalar(target, skip, tn_int(0)), tni_ints(&flat, 1));
+        count = tnp_mul(tnp_index_select(weight, 0, known), tnp_reshape(count, tni_ints(&flat, 1)));
+    }
+    return tnp_div(even, tnp_sum(count, tn_no_dims(), false, TN_NO_DTYPE));
+}
+
+/* The target is a distribution: -sum target log_softmax. */
+static bool cross_distribution(tn_frame *f, tn_tensor *x, int dim, double smoothing) {
+    TN_ARGS(cross_entropy, a, f);
+    int64_t wide[TN_MAX_DIMS], d = dim;
+    tn_tensor *t = a->target, *loss;
+    double classes = (double)x->size[dim];
+    if (a->ignore_index >= 0) return tn_fail(f, TN_INVALID, "ignore_index has no meaning for a target of probabilities");
+    if (smoothing > 0) t = tnp_add_scalar(tnp_mul_scalar(t, tn_float(1 - smoothing)), tn_float(smoothing / classes), 1);
+    for (int i = 0; i < x->ndim; i++) wide[i] = i == dim ? x->size[dim] : 1;
+    if (a->weight) t = tnp_mul(t, tnp_reshape(a->weight, tni_ints(wide, x->ndim)));
+    loss = tnp_neg(tnp_sum(tnp_mul(x, t), tni_ints(&d, 1), false, TN_NO_DTYPE));
+    return loss_result(f, loss, a->reduction);
+}
+
+static bool cross_entropy_compose(tn_frame *f) {
+    TN_ARGS(cross_entropy, a, f);
+    int dim = a->input->ndim > 1;
+    double e = a->label_smoothing;
+    tn_tensor *x, *loss, *even;
+    if (!(e >= 0 && e <= 1)) return tn_fail(f, TN_INVALID, "label_smoothing is %g, not in [0, 1]", e);
+    if (a->input->ndim < 1) return tn_fail(f, TN_INVALID, "input needs a dimension of classes");
+    if (a->weight && (a->weight->ndim != 1 || a->weight->size[0] != a->input->size[dim]))
+        return tn_fail(f, TN_INVALID, "weight should have one number a class: (%lld)", (long long)a->input->size[dim]);
+    bool classes = !tni_is_float(a->target->dtype);
+    if (!classes && !loss_same_shape(f, a->input, a->target)) return false;
+    if (classes && !nll_fits(f, a->input->ndim, a->input->size, a->target, a->weight)) return false;
+    x = tnp_log_softmax(a->input, dim, TN_NO_DTYPE);
+    if (!x) return false;
+    if (!classes) return cross_distribution(f, x, dim, e);
+    loss = tnp_nll_loss(x, a->target, a->weight, a->ignore_index, a->reduction);
+    if (e == 0) return (f->out[0] = loss) != NULL;
+    even = cross_smooth(x, a->target, a->weight, a->ignore_index, a->reduction, dim);
+    loss = tnp_mul_scalar(loss, tn_float(1 - e));
+    return (f->out[0] = tnp_add(loss, even, e)) != NULL;
+}
+/* Of log_softmax(input): nll_loss with class numbers as target, -sum target log_softmax with probabilities. label_smoothing
+ * mixes the target with the even distribution.
+ * input (N, C, *), target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)   tn_cross_entropy(x, t) */
+TN_OPERATOR(cross_entropy,
+            "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean, "
+            "float label_smoothing=0.0) -> Tensor",
+            .compose = cross_entropy_compose, .domain = "weight:0.5..2 target:0..1",
+            .sample = "(4,5) (4):i64<5 | (4,5) (4):i64<5 (5) 2 | (4,5) (4):i64<5 (5) 2 mean 0.1 | (4,5) (4):i64<5 None 1 sum 0.2 | "
+                      "(2,5,3) (2,3):i64<5 None -100 none 0.1 | (2,5,3) (2,5,3) (5) -100 mean 0.1 | (4,5) (4,5) reduction=sum | (5) ():i64<5")
+
+/* --- pointwise losses --------------------------------------------------------------------------------------------------- */
+
+static bool mse_loss_compose(tn_frame *f) {
+    TN_ARGS(mse_loss, a, f);
+    return loss_result(f, tnp_square(tnp_sub(a->input, a->target, 1)), a->reduction);
+}
+/* (input - target)^2.   input, target (*) -> () or (*)   tn_mse_loss(x, t) */
+TN_OPERATOR(mse_loss, "mse_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor", .compose = mse_loss_compose,
+            .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none | (300,40) (300,40)")
+
+static bool l1_loss_compose(tn_frame *f) {
+    TN_ARGS(l1_loss, a, f);
+    return loss_result(f, tnp_abs(tnp_sub(a->input, a->target, 1)), a->reduction);
+}
+/* |input - target|.   input, target (*) -> () or (*)   tn_l1_loss(x, t) */
+TN_OPERATOR(l1_loss, "l1_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor", .compose = l1_loss_compose,
+            .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none")
+
+static bool smooth_l1_loss_compose(tn_frame *f) {
+    TN_ARGS(smooth_l1_loss, a, f);
+    tn_tensor *d = tnp_sub(a->input, a->target, 1), *size = tnp_abs(d);
+    if (a->beta < 0) return tn_fail(f, TN_INVALID, "beta is %g", a->beta);
+    if (a->beta == 0) return loss_result(f, size, a->reduction);
+    return loss_result(f, tnp_where(tnp_lt_scalar(size, tn_float(a->beta)), tnp_mul_scalar(tnp_square(d), tn_float(0.5 / a->beta)),
+                                    tnp_sub_scalar(size, tn_float(0.5 * a->beta), 1)), a->reduction);
+}
+/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2; d = input - target.   tn_smooth_l1_loss(x, t) */
+TN_OPERATOR(smooth_l1_loss, "smooth_l1_loss(Tensor input, Tensor target, Reduction reduction=mean, float beta=1.0) -> Tensor",
+            .compose = smooth_l1_loss_compose, .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none | (4) (4) mean 0.0")
+
+static bool huber_loss_compose(tn_frame *f) {
+    TN_ARGS(huber_loss, a, f);
+    tn_tensor *d = tnp_sub(a->input, a->target, 1), *size = tnp_abs(d);
+    if (!(a->delta > 0)) return tn_fail(f, TN_INVALID, "delta is %g, not positive", a->delta);
+    return loss_result(f, tnp_where(tnp_le_scalar(size, tn_float(a->delta)), tnp_mul_scalar(tnp_square(d), tn_float(0.5)),
+                                    tnp_mul_scalar(tnp_sub_scalar(size, tn_float(0.5 * a->delta), 1), tn_float(a->delta))), a->reduction);
+}
+/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.   tn_huber_loss(x, t) */
+TN_OPERATOR(huber_loss, "huber_loss(Tensor input, Tensor target, Reduction reduction=mean, float delta=1.0) -> Tensor",
+            .compose = huber_loss_compose, .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none")
+
+/* dx = (x - t) / (x (1 - x)), the denominator kept from 0; dt = log(1 - x) - log x. */
+static void bce_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0], *t = g->in[1], *d = g->incoming[0], *one = tnp_rsub_scalar(x, tn_int(1), 1);
+    if (g->want[0])
+        tn_give(g, 0, tnp_div(tnp_mul(d, tnp_sub(x, t, 1)), tnp_clamp_min_scalar(tnp_mul(one, x), tn_float(1e-12))));
+    if (g->want[1]) tn_give(g, 1, tnp_mul(d, tnp_sub(tnp_log1p(tnp_neg(x)), tnp_log(x), 1)));
+}
+/* -(target log input + (1 - target) log(1 - input)), logarithms not below -100: the terms of binary_cross_entropy.
+ * input in [0, 1], target (*) -> (*), floating */
+TN_OPERATOR(bce, "bce(Tensor input, Tensor target) -> Tensor", .forms = TN_OUT, .needs = "input,target",
+            TN_POINTWISE(F, V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), V_LOG1P(V_NEG(input)))),
+                                  V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))),
+            .grad = bce_grad, .domain = "input:0.1..0.9 target:0..1", .sample = "(2,3) (2,3) | (40) (40)")
+
+static bool binary_cross_entropy_compose(tn_frame *f) {
+    TN_ARGS(binary_cross_entropy, a, f);
+    tn_tensor *loss;
+    if (!loss_same_shape(f, a->input, a->target)) return false;
+    loss = tnp_bce(a->input, a->target);
+    if (a->weight) loss = tnp_mul(loss, a->weight);
+    return loss_result(f, loss, a->reduction);
+}
+/* -weight (target log input + (1 - target) log(1 - input)) of probabilities in [0, 1].
+ * input, target (*), weight broadcast to it -> () or (*)   tn_binary_cross_entropy(p, t) */
+TN_OPERATOR(binary_cross_entropy, "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, Reduction reduction=mean) -> Tensor",
+            .compose = binary_cross_entropy_compose, .domain = "input:0.1..0.9 target:0..1",
+            .sample = "(2,3) (2,3) | (2,3) (2,3) (3) sum | (5) (5) None none")
+
+static bool bce_logits_compose(tn_frame *f) {
+    TN_ARGS(binary_cross_entropy_with_logits, a, f);
+    tn_tensor *x = a->input, *t = a->target, *soft, *loss;
+    if (!loss_same_shape(f, x, t)) return false;
+    soft = tnp_softplus(tnp_neg(x), 1, 40); /* -log sigmoid(x) */
+    if (a->pos_weight) soft = tnp_mul(soft, tnp_add_scalar(tnp_mul(tnp_sub_scalar(a->pos_weight, tn_int(1), 1), t), tn_int(1), 1));
+    loss = tnp_add(tnp_mul(tnp_rsub_scalar(t, tn_int(1), 1), x), soft, 1);
+    if (a->weight) loss = tnp_mul(loss, a->weight);
+    return loss_result(f, loss, a->reduction);
+}
+/* binary_cross_entropy of sigmoid(input), without overflow: (1 - t) x + (1 + (pos_weight - 1) t) log(1 + e^-x).
+ * input, target (*), weight, pos_weight broadcast to it -> () or (*)   tn_binary_cross_entropy_with_logits(x, t) */
+TN_OPERATOR(binary_cross_entropy_with_logits,
+            "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, "
+            "Reduction reduction=mean) -> Tensor",
+            .compose = bce_logits_compose, .domain = "target:0..1",
+            .sample = "(2,3) (2,3) | (2,3) (2,3) (3) (3) sum | (5) (5) None None none")
+
+static bool kl_div_compose(tn_frame *f) {
+    TN_ARGS(kl_div, a, f);
+    tn_tensor *x = a->input, *t = a->target, *loss, *tlog;
+    if (a->log_target) loss = tnp_mul(tnp_exp(t), tnp_sub(t, x, 1));
+    else { /* t log t, 0 where t is 0 */
+        tlog = tnp_mul(t, tnp_log(tnp_masked_fill_scalar(t, tnp_le_scalar(t, tn_int(0)), tn_int(1))));
+        loss = tnp_sub(tlog, tnp_mul(t, x), 1);
+    }
+    return loss_result(f, loss, a->reduction);
+}
+/* target (log target - input), or e^target (target - input) with log_target; input is logarithms.
+ * input, target (*) -> () or (*)   tn_kl_div(x, t) */
+TN_OPERATOR(kl_div, "kl_div(Tensor input, Tensor target, Reduction reduction=mean, *, bool log_target=False) -> Tensor",
+            .compose = kl_div_compose, .domain = "target:0.1..1", .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none log_target=True")
 
 /* src/ops/matmul.c */
 /* matmul.c - products of matrices: matmul with torch's broadcasting, addmm, and what is composed of them.
@@ -21841,7 +22682,7 @@ static int64_t mm_offset(const mm_plan *p, const int64_t *stride, int64_t batch)
 typedef struct mm_job {
     const mm_plan *plan;
     tn_context *context;
-    void (*gemm)(const tni_gemm *), (*row)(const tni_gemm *);
+    void (*gemm)(const tni_gemm *), (*row)(const tni_gemm *), (*dot)(const tni_gemm *);
     tni_gemm g;               /* of batch 0 */
     const int64_t *a_batch, *b_batch;
     int64_t bytes, width, c_batch; /* of an element; factor of the batch strides (2: parts of complex numbers); step of c */
@@ -21862,6 +22703,11 @@ static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64
     g.a = (const char *)g.a + down * j->bytes;
     g.b = (const char *)g.b + k * g.b_col * j->bytes;
     g.c = (char *)g.c + (i * g.c_row + k * g.c_col) * j->bytes;
+    if (g.m == 1 && g.n == 1) {
+        TNI_PATH(gemm_dot);
+        j->dot(&g);
+        return;
+    }
     if (g.m == 1 && g.b_col == 1 && g.c_col == 1 && g.n >= 16 && !g.panel) {
         TNI_PATH(gemm_row);
         g.n &= ~(int64_t)15;
@@ -21935,6 +22781,7 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     j->context = context;
     j->bytes = f64 ? 8 : 4;
     j->gemm = f64 ? k->gemm_f64 : k->gemm_f32;
+    j->dot = f64 ? k->gemm_dot_f64 : k->gemm_dot_f32;
     j->row = f64 ? k->gemm_row_f64 : k->gemm_row_f32;
     j->pack = f64 ? k->gemm_pack_a_f64 : k->gemm_pack_a_f32;
     j->height = f64 ? k->gemm_panel_f64() : k->gemm_panel_f32();
@@ -22417,7 +23264,7 @@ static bool cv_length(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_
 /* Sizes of input and weight and the options to s. */
 static bool cv_shape_of(tn_frame *f, cv_shape *s, tn_ints x, tn_ints w, tn_ints stride, tn_ints padding, tn_ints dilation,
                         int64_t groups) {
-    char has[160];
+    char has[160], wants[160];
     const int d = (int)x.n;
     if (!cv_pair(f, stride, "stride", 1, &s->sh, &s->sw) || !cv_pair(f, padding, "padding", 0, &s->ph, &s->pw) ||
         !cv_pair(f, dilation, "dilation", 1, &s->dh, &s->dw))
@@ -22427,6 +23274,10 @@ static bool cv_shape_of(tn_frame *f, cv_shape *s, tn_ints x, tn_ints w, tn_ints 
     if (w.n != 4)
         return tn_fail(f, TN_INVALID, "expected weight (O, C / groups, kH, kW), got %s",
                        tni_shape_text(has, sizeof has, (int)w.n, w.at));
+    for (int i = 0; i < 4; i++) /* what is left of 64 bits holds the sums and products below */
+        if (w.at[i] > INT32_MAX || w.at[i] < 0 || (i < d && (x.at[i] > INT64_MAX / 4 || x.at[i] < 0)))
+            return tn_fail(f, TN_INVALID, "no convolution of %s with weight %s", tni_shape_text(has, sizeof has, d, x.at),
+                           tni_shape_text(wants, sizeof wants, 4, w.at));
     s->batched = x.n == 4;
     s->n = s->batched ? x.at[0] : 1, s->c = x.at[d - 3], s->h = x.at[d - 2], s->w = x.at[d - 1];
     s->o = w.at[0], s->cg = w.at[1], s->kh = w.at[2], s->kw = w.at[3];
@@ -22437,7 +23288,7 @@ static bool cv_shape_of(tn_frame *f, cv_shape *s, tn_ints x, tn_ints w, tn_ints 
         return tn_fail(f, TN_INVALID, "input has %lld channels, weight %s and groups %lld want %lld", (long long)s->c,
                        tni_shape_text(has, sizeof has, 4, w.at), (long long)groups, (long long)(s->cg * groups));
     s->og = s->o / groups;
-    s->taps = s->cg * s->kh * s->kw;
+    if (!tni_mul(s->cg * s->kh, s->kw, &s->taps)) return tn_fail(f, TN_MEMORY, "the weight is too large");
     if (s->kh < 1 || s->kw < 1 || !cv_length(s->h, s->kh, s->sh, s->ph, s->dh, &s->oh) ||
         !cv_length(s->w, s->kw, s->sw, s->pw, s->dw, &s->ow))
         return tn_fail(f, TN_INVALID, "kernel (%lld, %lld) with dilation (%lld, %lld) is larger than the padded input (%lld, %lld)",
@@ -23593,9 +24444,7 @@ static bool flip_check(tn_frame *f) {
         if (seen[d]) return tn_fail(f, TN_INVALID, "dim %d appears multiple times in the list of dims", d);
         seen[d] = true;
     }
-    s.ndim = self->ndim;
-    memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
-    tni_like_strides(&s, (const tn_tensor *const *)&self, 1);
+    tni_copy_strides(&s, self);
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
 }
 static void flip_run(tn_frame *f) {
@@ -23733,7 +24582,7 @@ TN_OPERATOR(div_trunc, "div_trunc(Tensor self, Tensor|Scalar other) -> Tensor", 
 
 /* The floor of self / other, computed as (self - remainder) / other.   (*), (*) -> broadcast   tn_floor_divide(x, y) */
 TN_OPERATOR(floor_divide, "floor_divide(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_DIVISION(FI, V_FLOORDIV(self, other)), .grad = tn_grad_zero,
+            TN_DIVISION(FI, V_FLOORDIV(self, other)), .grad = pw_zero_grad, .domain = "self:0.1..0.4 other:0.5..2",
             .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 2 | (9):i32 -3 | (0) 1")
 
 static bool div_mode_compose(tn_frame *f) {
@@ -23949,7 +24798,7 @@ static bool clamp_compose(tn_frame *f) {
 /* self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.   (*) -> (*)
  * tn_clamp(x, .min = TN_NUM(-1), .max = TN_NUM(1)) */
 TN_OPERATOR(clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .compose = clamp_compose, .sample = "(35) -1 1 | (3,5) min=0.5 | (3,5) max=0.5 | (9):i64 -2 2 | () 0 1 | (0) 0 1")
+            .compose = clamp_compose, .sample = "(35) 0 1 | (3,5) min=0.5 | (3,5) max=0.5 | (9):i64 -2 2 | () 0 1 | (0) 0 1")
 
 static bool clamp_tensor_compose(tn_frame *f) {
     tn_tensor *t = f->in[0];
@@ -24026,7 +24875,7 @@ static void layer_statistics(const layer_job *j, const char *row, double *mean, 
     double tile[TNI_BLOCK], m2 = 0, count = 0;
     *mean = 0;
     for (int64_t at = 0; at < j->n; at += TNI_BLOCK) {
-        int64_t n = j->n - at < TNI_BLOCK ? j->n - at : TNI_BLOCK;
+        int64_t n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
         double mean_b, m2_b;
         tni_var_block(j->kernels, j->compute, layer_load(j, row, at, n, tile), n, &mean_b, &m2_b);
         if (!at) *mean = mean_b, m2 = m2_b;
@@ -24046,7 +24895,7 @@ static void layer_task(void *arg, int64_t i) {
     memset(&r, 0, sizeof r);
     layer_statistics(j, row, &r.mean, &r.scale);
     for (int64_t at = 0; at < j->n; at += TNI_BLOCK) {
-        r.n = j->n - at < TNI_BLOCK ? j->n - at : TNI_BLOCK;
+        r.n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
         r.x = layer_load(j, row, at, r.n, in);
         r.y = direct ? (void *)(y + at * j->bytes) : (void *)out;
         r.weight = j->weight ? j->weight + at * j->size : NULL;
@@ -24063,7 +24912,7 @@ static bool layer_shape(tn_frame *f, const tn_tensor *x, tn_ints shape, const tn
     *n = 1;
     for (int64_t i = 0; i < shape.n; i++) {
         fits = fits && x->size[x->ndim - shape.n + i] == shape.at[i];
-        *n *= shape.at[i];
+        fits = fits && tni_mul(*n, shape.at[i], n);
     }
     if (!fits)
         return tn_fail(f, TN_INVALID, "normalized_shape is %s, the input %s does not end in it",
@@ -24185,7 +25034,7 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t at = 0; at < j->n; at += TNI_BLOCK) {
             tni_room one, two;
-            r.n = j->n - at < TNI_BLOCK ? j->n - at : TNI_BLOCK;
+            r.n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
             r.x = layer_load(j, row, at, r.n, x);
             r.dy = layer_load(j, dy, at, r.n, d);
             r.weight = j->weight ? j->weight + at * 4 : NULL;
@@ -24287,11 +25136,15 @@ typedef struct batch_job {
     int64_t n, channels, run, bytes, size, lanes;
 } batch_job;
 
-static bool batch_columns(const tn_tensor *x) {
-    return (x->flags & TNI_CONTIGUOUS) ? x->numel == x->size[0] * x->size[1] : tni_is_dense(x) && x->stride[1] == 1;
+/* Channels innermost in memory; else x is taken row-major, copied where it is not. */
+static bool batch_last(const tn_tensor *x) {
+    return !(x->flags & TNI_CONTIGUOUS) && x->stride[1] == 1 && tni_is_dense(x);
 }
-/* Is x dense in one of the two forms? */
-static bool batch_plain(const tn_tensor *x) { return x->flags & TNI_CONTIGUOUS || batch_columns(x); }
+static bool batch_columns(const tn_tensor *x) { return batch_last(x) || x->numel == x->size[0] * x->size[1]; }
+static bool batch_plain(const tn_tensor *x) { return x->flags & TNI_CONTIGUOUS || batch_last(x); }
+static bool batch_announce(tn_frame *f, const tn_tensor *x) {
+    return batch_last(x) ? tn_announce_like(f, 0, x, (tn_dtype)x->dtype) : tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size);
+}
 
 static void batch_start(tn_frame *f, batch_job *j, const tn_tensor *x) {
     memset(j, 0, sizeof *j);
@@ -24359,7 +25212,7 @@ static void batch_task(void *arg, int64_t i) {
         r.mean = j->mean + c * j->size, r.scale = j->scale + c * j->size, r.bias = j->bias + c * j->size;
         r.one = j->shift ? (void *)(uintptr_t)(j->shift + c * j->size) : NULL;
         for (int64_t b = 0; b < j->n; b += TNI_BLOCK_ROWS)
-            batch_apply(j, kernel, &r, b * j->channels + c, j->n - b < TNI_BLOCK_ROWS ? j->n - b : TNI_BLOCK_ROWS, m, j->channels);
+            batch_apply(j, kernel, &r, b * j->channels + c, j->n - b < TNI_BLOCK_ROWS ? j->n - b : (int64_t)TNI_BLOCK_ROWS, m, j->channels);
         return;
     }
     batch_lanes(j, j->mean, i, &mean), batch_lanes(j, j->scale, i, &scale), batch_lanes(j, j->bias, i, &bias);
@@ -24367,7 +25220,7 @@ static void batch_task(void *arg, int64_t i) {
     r.mean = &mean, r.scale = &scale, r.bias = &bias, r.one = &shift;
     for (int64_t k = 0; k < j->n; k++)
         for (int64_t e = 0; e < j->run; e += TNI_BLOCK) {
-            int64_t at = (k * j->channels + i) * j->run + e, n = j->run - e < TNI_BLOCK ? j->run - e : TNI_BLOCK, full = n / j->lanes;
+            int64_t at = (k * j->channels + i) * j->run + e, n = j->run - e < TNI_BLOCK ? j->run - e : (int64_t)TNI_BLOCK, full = n / j->lanes;
             if (full) batch_apply(j, kernel, &r, at, full, j->lanes, j->lanes);
             if (n % j->lanes) batch_apply(j, kernel, &r, at + full * j->lanes, 1, n % j->lanes, 0);
         }
@@ -24406,7 +25259,7 @@ static bool batch_norm_check(tn_frame *f) {
     if (a->training && x->numel == c) return tn_fail(f, TN_INVALID, "expected more than 1 value per channel when training");
     if (a->training) f->unneeded |= 6; /* the running statistics */
     else f->unwritten |= 6;
-    if (!tn_announce_like(f, 0, x, (tn_dtype)x->dtype)) return false;
+    if (!batch_announce(f, x)) return false;
     if (f->recording && (!tn_announce(f, 1, (tn_dtype)tni_lanes_compute(x->dtype), 1, &c)
                          || !tn_announce(f, 2, (tn_dtype)tni_lanes_compute(x->dtype), 1, &c)))
         return false;
@@ -24551,10 +25404,10 @@ static void batch_moments_task(void *arg, int64_t i) {
     r.mean = j->columns ? (const void *)(j->mean + c * 4) : (const void *)&mean;
     for (int64_t k = 0; k < j->n; k += j->columns ? TNI_BLOCK_ROWS : 1)
         for (int64_t e = 0; e < j->run; e += TNI_BLOCK) {
-            int64_t at = (k * j->channels + i) * j->run + e, n = j->run - e < TNI_BLOCK ? j->run - e : TNI_BLOCK, full = n / j->lanes;
+            int64_t at = (k * j->channels + i) * j->run + e, n = j->run - e < TNI_BLOCK ? j->run - e : (int64_t)TNI_BLOCK, full = n / j->lanes;
             r.one = tni_tree_next(&first), r.two = tni_tree_next(&second);
             if (j->columns) {
-                batch_apply(j, kernel, &r, k * j->channels + c, j->n - k < TNI_BLOCK_ROWS ? j->n - k : TNI_BLOCK_ROWS, m, j->channels);
+                batch_apply(j, kernel, &r, k * j->channels + c, j->n - k < TNI_BLOCK_ROWS ? j->n - k : (int64_t)TNI_BLOCK_ROWS, m, j->channels);
             } else {
                 if (full) batch_apply(j, kernel, &r, at, full, j->lanes, j->lanes);
                 if (n % j->lanes) batch_apply(j, kernel, &r, at + full * j->lanes, 1, n % j->lanes, 0);
@@ -24577,7 +25430,7 @@ static bool batch_norm_backward_check(tn_frame *f) {
     if (!tni_same_shape(x, a->grad_out) || x->dtype != a->grad_out->dtype)
         return tn_fail(f, TN_INVALID, "grad_out and input differ in shape or dtype");
     if (!batch_vector(f, a->weight, c, "weight") || !batch_vector(f, a->mean, c, "mean") || !batch_vector(f, a->rstd, c, "rstd")) return false;
-    return tn_announce_like(f, 0, x, (tn_dtype)x->dtype) && tn_announce(f, 1, dtype, 1, &c) && tn_announce(f, 2, dtype, 1, &c)
+    return batch_announce(f, x) && tn_announce(f, 1, dtype, 1, &c) && tn_announce(f, 2, dtype, 1, &c)
            && tn_scratch(f, c * 8, 4) && tn_scratch(f, x->numel, 4) && tn_scratch(f, x->numel, 4);
 }
 
@@ -24586,7 +25439,7 @@ static const char *batch_alike(tn_frame *f, const tn_tensor *t, const tn_tensor 
     bool same = batch_plain(x) && t->dtype == x->dtype;
     for (int d = 0; d < t->ndim; d++) same = same && (t->size[d] == 1 || t->stride[d] == x->stride[d]);
     if (same) return tni_bytes_at(t);
-    if (!batch_plain(x) || x->flags & TNI_CONTIGUOUS) return tni_dense(f, t, room);
+    if (!batch_last(x)) return tni_dense(f, t, room);
     {
         tni_storage storage;
         tn_tensor to;
@@ -24679,7 +25532,7 @@ static void opt_move(const tn_tensor *t, int64_t i, int64_t n, int compute, void
 
 static void opt_block(void *arg, int64_t b) {
     const opt_task *o = (const opt_task *)arg;
-    int64_t i = b * OPT_TILE, n = o->t[0]->numel - i < OPT_TILE ? o->t[0]->numel - i : OPT_TILE;
+    int64_t i = b * OPT_TILE, n = o->t[0]->numel - i < OPT_TILE ? o->t[0]->numel - i : (int64_t)OPT_TILE;
     int compute = tni_lanes_compute(o->dtype);
     bool direct = compute == o->dtype;
     void *at[OPT_STATES] = {NULL, NULL, NULL, NULL, NULL};
@@ -24693,7 +25546,7 @@ static void opt_block(void *arg, int64_t b) {
     }
     TNI_PATH(optimizer_tiles);
     for (int64_t e = 0, m; e < n; e += m) {
-        int64_t step = compute == TN_F32 ? OPT_TILE : OPT_TILE / 4;
+        int64_t step = compute == TN_F32 ? (int64_t)OPT_TILE : (int64_t)OPT_TILE / 4;
         m = n - e < step ? n - e : step;
         for (int k = 0; k < o->n; k++) {
             if (!o->t[k]) continue;
@@ -24934,7 +25787,8 @@ static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x) {
         if (x.at[i] < (x.n == 4 && i == 0 ? 0 : 1))
             return tn_fail(f, TN_INVALID, "expected sizes of at least 1 but for N, got %s",
                            tni_shape_text(has, sizeof has, (int)x.n, x.at));
-        if (i + 2 < x.n && !tni_mul(n, x.at[i], &n)) return tn_fail(f, TN_MEMORY, "the input is too large");
+        if (x.at[i] > INT64_MAX / 4 || (i + 2 < x.n && !tni_mul(n, x.at[i], &n)))
+            return tn_fail(f, TN_MEMORY, "the input is too large");
         s->size[i] = x.at[i];
     }
     s->planes = n, s->h = x.at[x.n - 2], s->w = x.at[x.n - 1];
@@ -25032,7 +25886,7 @@ static void pool_task(void *arg, int64_t i) {
     const pool_job *j = (const pool_job *)arg;
     for (int64_t p = i * j->each; p < (i + 1) * j->each && p < j->s.planes; p++) j->plane(j, p);
 }
-static void pool_run(tn_frame *f, pool_job *j) {
+static void pool_windows_run(tn_frame *f, pool_job *j) {
     const int64_t work = j->s.h * j->s.w + j->s.oh * j->s.ow * j->s.kh * j->s.kw;
     j->each = (1 << 15) / (work + 1) + 1;
     tni_parallel(f->block->context, (j->s.planes + j->each - 1) / j->each, pool_task, j);
@@ -25193,7 +26047,7 @@ static void pool_through(tn_frame *f, pool_job *j) {
     j->kernels = f->block->context->kernels;
     j->from = pool_plain(f, f->in[0], f->scratch, true);
     j->to = pool_plain(f, f->out[0], room, false);
-    pool_run(f, j);
+    pool_windows_run(f, j);
     pool_store(f, f->out[0], room);
 }
 
@@ -25256,8 +26110,9 @@ static bool pool_check_indices(tn_frame *f, const pool_shape *s, const tn_tensor
 }
 static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
     const int64_t size = tni_dtype_size(t), bytes = t->numel * size;
-    char *room = (char *)f->scratch + f->scratch_bytes - (bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN;
+    char *room;
     if (t->flags & TNI_CONTIGUOUS) return tni_bytes_at(t);
+    room = (char *)f->scratch + f->scratch_bytes - (bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN;
     for (int64_t i = 0; i < t->numel; i++) {
         int64_t at = 0, left = i;
         for (int d = t->ndim - 1; d >= 0; d--) at += left % t->size[d] * t->stride[d], left /= t->size[d];
@@ -25491,14 +26346,22 @@ static tn_dtype promote_tiers(tn_dtype higher, tn_dtype lower) {
     return h == TNI_CAT_BOOL || l >= TNI_CAT_FLOAT ? tn_promote(higher, lower) : higher;
 }
 
+/* Gradients compute with numbers alone: in full precision. */
+static bool promote_only_numbers(tn_tensor *const *t, int n) {
+    for (int i = 0; i < n; i++)
+        if (t[i] && !(t[i]->flags & TNI_NUMBER)) return false;
+    return true;
+}
+
 TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n) {
     tn_dtype tier[3] = {TN_NO_DTYPE, TN_NO_DTYPE, TN_NO_DTYPE};
+    const bool only = promote_only_numbers(t, n);
     for (int i = 0; i < n; i++) {
         if (!t[i]) continue;
         int which = t[i]->flags & TNI_NUMBER ? 2 : t[i]->ndim ? 0 : 1;
         tn_dtype d = (tn_dtype)t[i]->dtype;
-        if (which == 2 && d == TN_F64) d = b->context->default_dtype;
-        if (which == 2 && d == TN_C128) d = tni_complex_of((int)b->context->default_dtype);
+        if (which == 2 && d == TN_F64 && !only) d = b->context->default_dtype;
+        if (which == 2 && d == TN_C128 && !only) d = tni_complex_of((int)b->context->default_dtype);
         tier[which] = tier[which] ? tn_promote(tier[which], d) : d;
         if (!tier[which]) return TN_NO_DTYPE;
     }
@@ -25571,7 +26434,7 @@ static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     if (info->computes && kinds & bit[info->category]) return d;
     if (info->category == TNI_CAT_BOOL && kinds & TNI_FORM_PREDICATE && kinds & TNI_KINDS_I) return TN_U8;
     if (info->computes && info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) && kinds & TNI_KINDS_F)
-        return f->block->context->default_dtype;
+        return promote_only_numbers(f->in, f->nin) ? TN_F64 : f->block->context->default_dtype;
     tn_fail(f, TN_TYPE, "is not defined for %s", info->text);
     return TN_NO_DTYPE;
 }
@@ -25705,7 +26568,7 @@ typedef struct random_job {
 
 static void random_task(void *arg, int64_t i) {
     const random_job *j = (const random_job *)arg;
-    int64_t first = i * RANDOM_TILE, n = j->n - first < RANDOM_TILE ? j->n - first : RANDOM_TILE;
+    int64_t first = i * RANDOM_TILE, n = j->n - first < RANDOM_TILE ? j->n - first : (int64_t)RANDOM_TILE;
     if (!j->normal) j->kernels->uniform_f32(j->at + first, n, j->a, j->b);
     else {
         j->kernels->uniform_f32(j->at + first, n, 0, 1);
@@ -25751,7 +26614,7 @@ static void random_uniform(tn_frame *f, double from, double to) {
     } else {
         float tile[RANDOM_TILE];
         for (int64_t i = 0; i < t->numel; i += RANDOM_TILE) {
-            int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : RANDOM_TILE;
+            int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : (int64_t)RANDOM_TILE;
             random_floats(f, tile, n, (float)from, (float)to, false);
             tni_lanes_save(at + i * 2, 2, t->dtype, tile, TN_F32, n);
             random_below(at + i * 2, t->dtype, from, to, n);
@@ -25834,7 +26697,7 @@ static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, floa
 static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, float mean, float std) {
     float tile[RANDOM_TILE];
     for (int64_t i = 0; i < n / 16 * 16; i += RANDOM_TILE) {
-        int64_t left = n / 16 * 16 - i, m = left < RANDOM_TILE ? left : RANDOM_TILE;
+        int64_t left = n / 16 * 16 - i, m = left < RANDOM_TILE ? left : (int64_t)RANDOM_TILE;
         random_floats(f, tile, m, mean, std, true);
         tni_lanes_save(at + i * 2, 2, dtype, tile, TN_F32, m);
     }
@@ -25907,7 +26770,7 @@ static void exponential_run(tn_frame *f) {
     double tile[RANDOM_TILE], scale = 1 / a->lambd;
     int64_t bytes = tni_dtype_size(t);
     for (int64_t i = 0; i < t->numel; i += RANDOM_TILE) {
-        int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : RANDOM_TILE;
+        int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : (int64_t)RANDOM_TILE;
         for (int64_t k = 0; k < n; k++) tile[k] = random_u53(f->generator);
         f->block->context->kernels->exponential_f64(tile, n);
         for (int64_t k = 0; k < n; k++) tile[k] *= scale;
@@ -26111,12 +26974,13 @@ static void dropout_run(tn_frame *f) {
     uint8_t tile[RANDOM_TILE], *kept = f->nout > 1 && f->out[1] ? (uint8_t *)tni_bytes_at(f->out[1]) : NULL;
     uint64_t below = random_threshold(1 - a->p);
     int64_t bytes = tni_dtype_size(x);
-    double scale = dropout_scale(a->p, x->dtype);
+    double scale;
     if (f->note[0]) return;
+    scale = dropout_scale(a->p, x->dtype);
     from = tni_is_dense(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
     y = tni_bytes_at(f->out[0]);
     for (int64_t i = 0; i < x->numel; i += RANDOM_TILE) {
-        int64_t n = x->numel - i < RANDOM_TILE ? x->numel - i : RANDOM_TILE;
+        int64_t n = x->numel - i < RANDOM_TILE ? x->numel - i : (int64_t)RANDOM_TILE;
         if (a->p == 1) memset(tile, 0, (size_t)n);
         else
             for (int64_t k = 0; k < n; k++) tile[k] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
@@ -26865,7 +27729,7 @@ static soft_line soft_line_of(const soft_job *j, int64_t i) {
 
 static soft_block soft_block_of(const soft_job *j, const soft_line *l, int64_t b) {
     soft_block k = {0, 0, 0, 0, 0};
-    int64_t each = l->row ? TNI_BLOCK : TNI_BLOCK_ROWS, left = j->n - b * each, n = left < each ? left : each;
+    int64_t each = l->row ? (int64_t)TNI_BLOCK : (int64_t)TNI_BLOCK_ROWS, left = j->n - b * each, n = left < each ? left : each;
     k.m = l->row ? j->lanes : l->m;
     k.apart = l->row ? j->lanes : j->inner;
     k.at = l->at + b * each * (l->row ? 1 : j->inner);
@@ -27116,7 +27980,7 @@ typedef struct cum_job {
 /* Accumulators are f64 or int64, rounded at each element, as torch does it. */
 static void cumsum_task(void *arg, int64_t i) {
     const cum_job *j = (const cum_job *)arg;
-    int64_t c = i % j->chunks * CUM_COLUMNS, m = j->inner - c < CUM_COLUMNS ? j->inner - c : CUM_COLUMNS;
+    int64_t c = i % j->chunks * CUM_COLUMNS, m = j->inner - c < CUM_COLUMNS ? j->inner - c : (int64_t)CUM_COLUMNS;
     int64_t at = i / j->chunks * j->n * j->inner + c, bytes = tni_dtype(j->from)->bytes, out = tni_dtype(j->to)->bytes;
     double sum[CUM_COLUMNS], row[CUM_COLUMNS];
     int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
@@ -27859,12 +28723,22 @@ static tn_tensor *strided_sum(tni_block *b, tn_tensor *flat, tn_tensor *d, const
     return at ? tnp_index_put(flat, tn_tensors_of(&at, 1), tnp_reshape(d, tni_ints(all, 1)), true) : NULL;
 }
 
+/* What the gradient is told of how self lies. */
+static bool as_strided_self(tn_frame *f, const tn_tensor *self, tn_ints stride, int64_t offset) {
+    tni_geometry v;
+    tni_geometry_of(&v, self);
+    if (!as_strided_list(f, tni_sizes(self), stride.n >= 0 ? stride : tni_ints(self->stride, self->ndim), offset)) return false;
+    for (int i = 0; i < self->ndim && stride.n >= 0; i++) v.stride[i] = stride.at[i];
+    v.offset = offset;
+    return (stride.n < 0 && offset == 0) || as_strided_inside(f, &v, self->storage->bytes / tni_dtype_size(self));
+}
+
 static bool as_strided_check(tn_frame *f) {
     TN_ARGS(as_strided, a, f);
     tn_tensor *self = f->in[0];
     int64_t offset = a->storage_offset == TN_NONE ? self->offset : a->storage_offset;
     tni_geometry v;
-    if (!as_strided_list(f, a->size, a->stride, offset)) return false;
+    if (!as_strided_list(f, a->size, a->stride, offset) || !as_strided_self(f, self, a->self_stride, a->self_offset)) return false;
     v.ndim = (int)a->size.n;
     v.offset = offset;
     for (int i = 0; i < v.ndim; i++) v.size[i] = a->size.at[i], v.stride[i] = a->stride.at[i];
@@ -27899,7 +28773,9 @@ static bool as_strided_scatter_check(tn_frame *f) {
     tni_geometry v, whole;
     int64_t room;
     char has[160], wants[160];
-    if (!as_strided_list(f, a->size, a->stride, a->storage_offset == TN_NONE ? 0 : a->storage_offset)) return false;
+    if (!as_strided_list(f, a->size, a->stride, a->storage_offset == TN_NONE ? 0 : a->storage_offset) ||
+        !as_strided_self(f, self, a->self_stride, a->self_offset))
+        return false;
     v.ndim = (int)a->size.n;
     v.offset = a->storage_offset == TN_NONE ? 0 : a->storage_offset - self->offset;
     for (int i = 0; i < v.ndim; i++) v.size[i] = a->size.at[i], v.stride[i] = a->stride.at[i];
@@ -27968,6 +28844,7 @@ static bool complex_part(tn_frame *f, int part) {
     tni_geometry v;
     tni_geometry_of(&v, self);
     if (!tni_is_complex(self->dtype)) return tni_announce_geometry(f, 0, &v);
+    if (v.ndim == TN_MAX_DIMS) return tn_fail(f, TN_UNSUPPORTED, "a view of parts has at most %d dimensions", TN_MAX_DIMS - 1);
     strided_pairs(&v);
     v.ndim--;
     v.offset += part;
@@ -28365,6 +29242,7 @@ static bool narrow_to(tn_frame *f, const tn_narrow_args *a, const tn_tensor *sel
 static bool narrow_check(tn_frame *f) {
     TN_ARGS(narrow, a, f);
     tni_geometry v;
+    tni_geometry_of(&v, f->in[0]);
     return narrow_to(f, a, f->in[0], &v) && tni_announce_geometry(f, 0, &v);
 }
 static void narrow_grad(tn_gradient *g) {
@@ -29051,8 +29929,8 @@ static const tn_arange_args tni_defaults_arange = {NULL, TN_NO_DTYPE, TN_NO_DEVI
 static const char *const tni_names_arange[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange) = {tni_params_arange, &tni_defaults_arange,
-    tni_names_arange, NULL, 3, 0, 1, 0, sizeof(tn_arange_args), offsetof(tn_arange_args, out), 0,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_arange, NULL, 3, 0, 1, 0, sizeof(tn_arange_args), offsetof(tn_arange_args, out),
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_arange_start[] = {
@@ -29069,8 +29947,8 @@ static const char *const tni_names_arange_start[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange_start) = {tni_params_arange_start,
     &tni_defaults_arange_start, tni_names_arange_start, NULL, 4, 0, 1, 0,
-    sizeof(tn_arange_start_args), offsetof(tn_arange_start_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    sizeof(tn_arange_start_args), offsetof(tn_arange_start_args, out), TN_PROP_WORDS, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_arange_start_step[] = {
@@ -29088,8 +29966,8 @@ static const char *const tni_names_arange_start_step[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange_start_step) = {tni_params_arange_start_step,
     &tni_defaults_arange_start_step, tni_names_arange_start_step, NULL, 5, 0, 1, 0,
-    sizeof(tn_arange_start_step_args), offsetof(tn_arange_start_step_args, out), 0, 0, {0, 0, 0, 0,
-    0, 0, 0, 0}};
+    sizeof(tn_arange_start_step_args), offsetof(tn_arange_start_step_args, out), TN_PROP_WORDS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_argmax[] = {
@@ -29297,6 +30175,19 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_batch_norm_backward) = {tni_params_batch_norm_bac
     0, {0, 1, 2, 3, 4, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_bce[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_bce_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_bce_args, target), 0, -1, NULL},
+};
+static const tn_bce_args tni_defaults_bce = {NULL, NULL, NULL};
+static const char *const tni_names_bce[] = {"result", NULL};
+static const uint64_t tni_needs_bce[] = {UINT64_C(0x3), UINT64_C(0x3)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_bce) = {tni_params_bce, &tni_defaults_bce, tni_names_bce,
+    tni_needs_bce, 2, 2, 1, 0, sizeof(tn_bce_args), offsetof(tn_bce_args, out), 0, TNI_LOOP_bce,
+    {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_bernoulli[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_bernoulli_args, self), 0, -1, NULL},
     {"generator", TN_T_GENERATOR, TN_P_OPTIONAL | TN_P_DEFAULT | TN_P_KEYWORD,
@@ -29324,6 +30215,48 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_bernoulli_float) = {tni_params_bernoulli_float,
     &tni_defaults_bernoulli_float, tni_names_bernoulli_float, tni_needs_bernoulli_float, 3, 1, 1,
     0, sizeof(tn_bernoulli_float_args), UINT16_MAX, TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_binary_cross_entropy[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_binary_cross_entropy_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_binary_cross_entropy_args, target), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_binary_cross_entropy_args,
+     weight), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_binary_cross_entropy_args, reduction), 0,
+     -1, tni_words_reduction},
+};
+static const tn_binary_cross_entropy_args tni_defaults_binary_cross_entropy = {NULL,
+    TN_REDUCTION_MEAN, NULL, NULL};
+static const char *const tni_names_binary_cross_entropy[] = {"result", NULL};
+static const uint64_t tni_needs_binary_cross_entropy[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_binary_cross_entropy) = {tni_params_binary_cross_entropy,
+    &tni_defaults_binary_cross_entropy, tni_names_binary_cross_entropy,
+    tni_needs_binary_cross_entropy, 4, 3, 1, 0, sizeof(tn_binary_cross_entropy_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_binary_cross_entropy_with_logits[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_binary_cross_entropy_with_logits_args, input), 0, -1,
+     NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_binary_cross_entropy_with_logits_args, target), 0, -1,
+     NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_binary_cross_entropy_with_logits_args, weight), 0, -1, NULL},
+    {"pos_weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT,
+     offsetof(tn_binary_cross_entropy_with_logits_args, pos_weight), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_binary_cross_entropy_with_logits_args,
+     reduction), 0, -1, tni_words_reduction},
+};
+static const tn_binary_cross_entropy_with_logits_args tni_defaults_binary_cross_entropy_with_logits = {NULL, NULL, TN_REDUCTION_MEAN, NULL, NULL};
+static const char *const tni_names_binary_cross_entropy_with_logits[] = {"result", NULL};
+static const uint64_t tni_needs_binary_cross_entropy_with_logits[] = {0, 0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_binary_cross_entropy_with_logits)
+    = {tni_params_binary_cross_entropy_with_logits, &tni_defaults_binary_cross_entropy_with_logits,
+    tni_names_binary_cross_entropy_with_logits, tni_needs_binary_cross_entropy_with_logits, 5, 4,
+    1, 0, sizeof(tn_binary_cross_entropy_with_logits_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 2,
+    3, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_and[] = {
@@ -29489,8 +30422,8 @@ static const char *const tni_names_clamp[] = {"result", NULL};
 static const uint64_t tni_needs_clamp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp) = {tni_params_clamp, &tni_defaults_clamp, tni_names_clamp,
-    tni_needs_clamp, 3, 1, 1, 0, sizeof(tn_clamp_args), offsetof(tn_clamp_args, out), 0, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    tni_needs_clamp, 3, 1, 1, 0, sizeof(tn_clamp_args), offsetof(tn_clamp_args, out),
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_max[] = {
@@ -29548,8 +30481,8 @@ static const char *const tni_names_clone[] = {"result", NULL};
 static const uint64_t tni_needs_clone[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clone) = {tni_params_clone, &tni_defaults_clone, tni_names_clone,
-    tni_needs_clone, 2, 1, 1, 0, sizeof(tn_clone_args), offsetof(tn_clone_args, out), 0, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    tni_needs_clone, 2, 1, 1, 0, sizeof(tn_clone_args), offsetof(tn_clone_args, out),
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conj[] = {
@@ -29684,6 +30617,28 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_cosh) = {tni_params_cosh, &tni_defaults_cosh, tni
     TNI_LOOP_cosh, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_cross_entropy[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_cross_entropy_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_cross_entropy_args, target), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_cross_entropy_args, weight),
+     0, -1, NULL},
+    {"ignore_index", TN_T_INT, TN_P_DEFAULT, offsetof(tn_cross_entropy_args, ignore_index), 0, -1,
+     NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_cross_entropy_args, reduction), 0, -1,
+     tni_words_reduction},
+    {"label_smoothing", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_cross_entropy_args, label_smoothing),
+     0, -1, NULL},
+};
+static const tn_cross_entropy_args tni_defaults_cross_entropy = {NULL, -100, TN_REDUCTION_MEAN, 0,
+    NULL, NULL};
+static const char *const tni_names_cross_entropy[] = {"result", NULL};
+static const uint64_t tni_needs_cross_entropy[] = {0, 0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_cross_entropy) = {tni_params_cross_entropy,
+    &tni_defaults_cross_entropy, tni_names_cross_entropy, tni_needs_cross_entropy, 6, 3, 1, 0,
+    sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_cumsum[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_cumsum_args, self), 0, -1, NULL},
     {"dim", TN_T_INT, 0, offsetof(tn_cumsum_args, dim), 0, -1, NULL},
@@ -29696,7 +30651,7 @@ static const uint64_t tni_needs_cumsum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumsum) = {tni_params_cumsum, &tni_defaults_cumsum,
     tni_names_cumsum, tni_needs_cumsum, 3, 1, 1, 0, sizeof(tn_cumsum_args),
-    offsetof(tn_cumsum_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_detach[] = {
@@ -29754,7 +30709,7 @@ static const uint64_t tni_needs_div_mode[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_mode) = {tni_params_div_mode, &tni_defaults_div_mode,
     tni_names_div_mode, tni_needs_div_mode, 3, 2, 1, 0, sizeof(tn_div_mode_args),
-    offsetof(tn_div_mode_args, out), 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_trunc[] = {
@@ -29864,8 +30819,8 @@ static const tn_empty_args tni_defaults_empty = {NULL, TN_NO_DTYPE, TN_NO_DEVICE
 static const char *const tni_names_empty[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty) = {tni_params_empty, &tni_defaults_empty, tni_names_empty,
-    NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out), TN_PROP_INTS, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out),
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_like[] = {
@@ -29881,7 +30836,7 @@ static const uint64_t tni_needs_empty_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_like) = {tni_params_empty_like, &tni_defaults_empty_like,
     tni_names_empty_like, tni_needs_empty_like, 3, 1, 1, 0, sizeof(tn_empty_like_args), UINT16_MAX,
-    0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eq[] = {
@@ -30000,7 +30955,8 @@ static const tn_eye_args tni_defaults_eye = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, 0}
 static const char *const tni_names_eye[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye) = {tni_params_eye, &tni_defaults_eye, tni_names_eye, NULL, 3,
-    0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0,
+    0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye_m[] = {
@@ -30015,8 +30971,8 @@ static const tn_eye_m_args tni_defaults_eye_m = {NULL, TN_NO_DTYPE, TN_NO_DEVICE
 static const char *const tni_names_eye_m[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye_m) = {tni_params_eye_m, &tni_defaults_eye_m, tni_names_eye_m,
-    NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), 0, 0, {0, 0, 0, 0, 0, 0,
-    0, 0}};
+    NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), TN_PROP_WORDS, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fill[] = {
@@ -30028,7 +30984,8 @@ static const char *const tni_names_fill[] = {"result", NULL};
 static const uint64_t tni_needs_fill[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fill) = {tni_params_fill, &tni_defaults_fill, tni_names_fill,
-    tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0,
+    0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flatten[] = {
@@ -30124,8 +31081,8 @@ static const tn_full_args tni_defaults_full = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, 
 static const char *const tni_names_full[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full) = {tni_params_full, &tni_defaults_full, tni_names_full, NULL,
-    4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0,
-    0, 0, 0}};
+    4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS | TN_PROP_WORDS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full_like[] = {
@@ -30142,8 +31099,8 @@ static const char *const tni_names_full_like[] = {"result", NULL};
 static const uint64_t tni_needs_full_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full_like) = {tni_params_full_like, &tni_defaults_full_like,
-    tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX, 0,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adam[] = {
@@ -30269,8 +31226,8 @@ static const char *const tni_names_gelu[] = {"result", NULL};
 static const uint64_t tni_needs_gelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu) = {tni_params_gelu, &tni_defaults_gelu, tni_names_gelu,
-    tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), 0, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), TN_PROP_WORDS,
+    0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf[] = {
@@ -30323,6 +31280,22 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gt) = {tni_params_gt, &tni_defaults_gt, tni_names_gt, tni_needs_gt,
     2, 2, 1, 0, sizeof(tn_gt_args), offsetof(tn_gt_args, out), 0, TNI_LOOP_gt, {0, 1, 0, 0, 0, 0,
     0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_huber_loss[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_huber_loss_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_huber_loss_args, target), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_huber_loss_args, reduction), 0, -1,
+     tni_words_reduction},
+    {"delta", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_huber_loss_args, delta), 0, -1, NULL},
+};
+static const tn_huber_loss_args tni_defaults_huber_loss = {TN_REDUCTION_MEAN, 1, NULL, NULL};
+static const char *const tni_names_huber_loss[] = {"result", NULL};
+static const uint64_t tni_needs_huber_loss[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
+    tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -30448,6 +31421,38 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_isnan) = {tni_params_isnan, &tni_defaults_isnan, 
     0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_kl_div[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_kl_div_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_kl_div_args, target), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_kl_div_args, reduction), 0, -1,
+     tni_words_reduction},
+    {"log_target", TN_T_BOOL, TN_P_DEFAULT | TN_P_KEYWORD, offsetof(tn_kl_div_args, log_target), 0,
+     -1, NULL},
+};
+static const tn_kl_div_args tni_defaults_kl_div = {TN_REDUCTION_MEAN, false, NULL, NULL};
+static const char *const tni_names_kl_div[] = {"result", NULL};
+static const uint64_t tni_needs_kl_div[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
+    tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_l1_loss[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_l1_loss_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_l1_loss_args, target), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_l1_loss_args, reduction), 0, -1,
+     tni_words_reduction},
+};
+static const tn_l1_loss_args tni_defaults_l1_loss = {TN_REDUCTION_MEAN, NULL, NULL};
+static const char *const tni_names_l1_loss[] = {"result", NULL};
+static const uint64_t tni_needs_l1_loss[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
+    tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_layer_norm[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_layer_norm_args, input), 0, -1, NULL},
     {"normalized_shape", TN_T_INTS, 0, offsetof(tn_layer_norm_args, normalized_shape), 0, -1, NULL},
@@ -30532,8 +31537,8 @@ static const uint64_t tni_needs_leaky_relu_backward[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
     &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
-    tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX, 0,
-    TNI_LOOP_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX,
+    TN_PROP_WORDS, TNI_LOOP_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lerp[] = {
@@ -30570,7 +31575,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -30618,7 +31623,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -30681,7 +31686,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -30700,7 +31705,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -30963,8 +31968,8 @@ static const char *const tni_names_mean[] = {"result", NULL};
 static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
-    tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -31044,6 +32049,21 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_movedim) = {tni_params_movedim, &tni_defaults_movedim,
     tni_names_movedim, tni_needs_movedim, 3, 1, 1, 0, sizeof(tn_movedim_args), UINT16_MAX,
     TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_mse_loss[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_mse_loss_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_mse_loss_args, target), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_mse_loss_args, reduction), 0, -1,
+     tni_words_reduction},
+};
+static const tn_mse_loss_args tni_defaults_mse_loss = {TN_REDUCTION_MEAN, NULL, NULL};
+static const char *const tni_names_mse_loss[] = {"result", NULL};
+static const uint64_t tni_needs_mse_loss[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
+    tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -31128,7 +32148,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -31147,7 +32167,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -31164,7 +32184,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -31182,7 +32202,50 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_nll_loss[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nll_loss_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nll_loss_args, target), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL | TN_P_DEFAULT, offsetof(tn_nll_loss_args, weight), 0,
+     -1, NULL},
+    {"ignore_index", TN_T_INT, TN_P_DEFAULT, offsetof(tn_nll_loss_args, ignore_index), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_nll_loss_args, reduction), 0, -1,
+     tni_words_reduction},
+};
+static const tn_nll_loss_args tni_defaults_nll_loss = {NULL, -100, TN_REDUCTION_MEAN, NULL, NULL};
+static const char *const tni_names_nll_loss[] = {"result", "total_weight", NULL};
+static const uint64_t tni_needs_nll_loss[] = {UINT64_C(0x200000006), UINT64_C(0x200000006),
+    UINT64_C(0x200000006)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
+    tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 1, sizeof(tn_nll_loss_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_nll_loss_input_grad[] = {
+    {"grad", TN_T_TENSOR, 0, offsetof(tn_nll_loss_input_grad_args, grad), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nll_loss_input_grad_args, target), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL, offsetof(tn_nll_loss_input_grad_args, weight), 0, -1,
+     NULL},
+    {"total_weight", TN_T_TENSOR, 0, offsetof(tn_nll_loss_input_grad_args, total_weight), 0, -1,
+     NULL},
+    {"input_size", TN_T_INTS, 0, offsetof(tn_nll_loss_input_grad_args, input_size), 0, -1, NULL},
+    {"ignore_index", TN_T_INT, 0, offsetof(tn_nll_loss_input_grad_args, ignore_index), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, 0, offsetof(tn_nll_loss_input_grad_args, reduction), 0, -1,
+     tni_words_reduction},
+};
+static const tn_nll_loss_input_grad_args tni_defaults_nll_loss_input_grad = {NULL, NULL, NULL,
+    NULL, {NULL, 0}, 0, (tn_reduction )0};
+static const char *const tni_names_nll_loss_input_grad[] = {"result", NULL};
+static const uint64_t tni_needs_nll_loss_input_grad[] = {UINT64_C(0x6), UINT64_C(0x6),
+    UINT64_C(0x6), UINT64_C(0x6)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
+    &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
+    tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 1, 2, 3, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -31211,8 +32274,8 @@ static const char *const tni_names_norm[] = {"result", NULL};
 static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
-    tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -31255,8 +32318,8 @@ static const tn_ones_args tni_defaults_ones = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, 
 static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
-    3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0,
-    0, 0, 0}};
+    3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -31271,8 +32334,8 @@ static const char *const tni_names_ones_like[] = {"result", NULL};
 static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
-    tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX, 0,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -31315,8 +32378,8 @@ static const char *const tni_names_prod[] = {"result", NULL};
 static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
-    tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), 0, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
+    0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -31333,7 +32396,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -31366,7 +32429,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -31386,8 +32449,8 @@ static const char *const tni_names_randint_low[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
-    offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -31404,7 +32467,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -31435,7 +32498,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -31589,7 +32652,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), 0, 0, {0, 1, 2, 3, 0, 0, 0, 0}};
+    out), TN_PROP_WORDS, 0, {0, 1, 2, 3, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -31634,8 +32697,8 @@ static const uint64_t tni_needs_scatter_value[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
-    sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), 0, 0, {0, 2, 0, 0, 0, 0,
-    0, 0}};
+    sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, 0, {0, 2,
+    0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -31754,6 +32817,23 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_slice) = {tni_params_slice, &tni_defaults_slice, 
     tni_needs_slice, 5, 1, 1, 0, sizeof(tn_slice_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_smooth_l1_loss[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_smooth_l1_loss_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_smooth_l1_loss_args, target), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, TN_P_DEFAULT, offsetof(tn_smooth_l1_loss_args, reduction), 0, -1,
+     tni_words_reduction},
+    {"beta", TN_T_FLOAT, TN_P_DEFAULT, offsetof(tn_smooth_l1_loss_args, beta), 0, -1, NULL},
+};
+static const tn_smooth_l1_loss_args tni_defaults_smooth_l1_loss = {TN_REDUCTION_MEAN, 1, NULL,
+    NULL};
+static const char *const tni_names_smooth_l1_loss[] = {"result", NULL};
+static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
+    &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_softmax[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_softmax_args, self), 0, -1, NULL},
     {"dim", TN_T_INT, 0, offsetof(tn_softmax_args, dim), 0, -1, NULL},
@@ -31766,7 +32846,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -31781,7 +32861,7 @@ static const uint64_t tni_needs_softmax_backward[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
-    1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -31944,8 +33024,8 @@ static const char *const tni_names_std[] = {"result", NULL};
 static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
-    tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -31976,8 +33056,8 @@ static const char *const tni_names_sum[] = {"result", NULL};
 static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
-    tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -32055,7 +33135,7 @@ static const uint64_t tni_needs_threshold[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
-    offsetof(tn_threshold_args, out), 0, TNI_LOOP_threshold, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_threshold_args, out), TN_PROP_WORDS, TNI_LOOP_threshold, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -32070,8 +33150,8 @@ static const uint64_t tni_needs_threshold_backward[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
-    3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, 0, TNI_LOOP_threshold_backward, {0,
-    1, 0, 0, 0, 0, 0, 0}};
+    3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
+    TNI_LOOP_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -32086,7 +33166,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -32101,8 +33181,8 @@ static const char *const tni_names_to_dtype[] = {"result", NULL};
 static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
-    tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX, 0, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -32243,8 +33323,8 @@ static const char *const tni_names_var[] = {"result", NULL};
 static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
-    tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -32262,7 +33342,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -32341,8 +33421,8 @@ static const tn_zeros_args tni_defaults_zeros = {NULL, TN_NO_DTYPE, TN_NO_DEVICE
 static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
-    NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out), TN_PROP_INTS, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -32358,7 +33438,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 TNI_PRIVATE_BEGIN
@@ -32393,8 +33473,11 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_avg_pool2d_input_grad,
     &tni_row_batch_norm,
     &tni_row_batch_norm_backward,
+    &tni_row_bce,
     &tni_row_bernoulli,
     &tni_row_bernoulli_float,
+    &tni_row_binary_cross_entropy,
+    &tni_row_binary_cross_entropy_with_logits,
     &tni_row_bitwise_and,
     &tni_row_bitwise_left_shift,
     &tni_row_bitwise_not,
@@ -32419,6 +33502,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_copy,
     &tni_row_cos,
     &tni_row_cosh,
+    &tni_row_cross_entropy,
     &tni_row_cumsum,
     &tni_row_detach,
     &tni_row_diagonal,
@@ -32461,6 +33545,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_gelu_erf_backward,
     &tni_row_gelu_tanh,
     &tni_row_gt,
+    &tni_row_huber_loss,
     &tni_row_imag,
     &tni_row_index,
     &tni_row_index_add,
@@ -32470,6 +33555,8 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_isfinite,
     &tni_row_isinf,
     &tni_row_isnan,
+    &tni_row_kl_div,
+    &tni_row_l1_loss,
     &tni_row_layer_norm,
     &tni_row_layer_norm_backward,
     &tni_row_le,
@@ -32509,6 +33596,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_minimum,
     &tni_row_mm,
     &tni_row_movedim,
+    &tni_row_mse_loss,
     &tni_row_mul,
     &tni_row_mv,
     &tni_row_narrow,
@@ -32518,6 +33606,8 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_new_full,
     &tni_row_new_ones,
     &tni_row_new_zeros,
+    &tni_row_nll_loss,
+    &tni_row_nll_loss_input_grad,
     &tni_row_nonzero,
     &tni_row_norm,
     &tni_row_normal,
@@ -32557,6 +33647,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_sin,
     &tni_row_sinh,
     &tni_row_slice,
+    &tni_row_smooth_l1_loss,
     &tni_row_softmax,
     &tni_row_softmax_backward,
     &tni_row_softplus,
@@ -33005,6 +34096,16 @@ TN_API tn_grad_input_grad_weight_grad_bias tnp_batch_norm_backward(tn_tensor *gr
     return tn_batch_norm_backward_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_bce_at(const char *file, int line, const tn_bce_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_bce, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_bce(tn_tensor *input, tn_tensor *target) {
+    const tn_bce_args a = {NULL, input, target};
+    return tn_bce_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_bernoulli_at(const char *file, int line, const tn_bernoulli_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_bernoulli, TN_PLAIN, file, line, args, &r);
@@ -33024,6 +34125,31 @@ TN_API tn_tensor *tn_bernoulli_float_inplace_at(const char *file, int line,
 TN_API tn_tensor *tnp_bernoulli_float_(tn_tensor *self, double p, tn_generator *generator) {
     const tn_bernoulli_float_args a = {p, generator, self};
     return tn_bernoulli_float_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_binary_cross_entropy_at(const char *file, int line,
+    const tn_binary_cross_entropy_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_binary_cross_entropy, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_binary_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    tn_reduction reduction) {
+    const tn_binary_cross_entropy_args a = {weight, reduction, input, target};
+    return tn_binary_cross_entropy_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_binary_cross_entropy_with_logits_at(const char *file, int line,
+    const tn_binary_cross_entropy_with_logits_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_binary_cross_entropy_with_logits, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_binary_cross_entropy_with_logits(tn_tensor *input, tn_tensor *target,
+    tn_tensor *weight, tn_tensor *pos_weight, tn_reduction reduction) {
+    const tn_binary_cross_entropy_with_logits_args a = {weight, pos_weight, reduction, input,
+        target};
+    return tn_binary_cross_entropy_with_logits_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_bitwise_and_at(const char *file, int line, const tn_bitwise_and_args *args) {
@@ -33455,6 +34581,19 @@ TN_API tn_tensor *tnp_cosh(tn_tensor *self) {
 TN_API tn_tensor *tnp_cosh_(tn_tensor *self) {
     const tn_cosh_args a = {NULL, self};
     return tn_cosh_inplace_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_cross_entropy_at(const char *file, int line,
+    const tn_cross_entropy_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_cross_entropy, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    int64_t ignore_index, tn_reduction reduction, double label_smoothing) {
+    const tn_cross_entropy_args a = {weight, ignore_index, reduction, label_smoothing, input,
+        target};
+    return tn_cross_entropy_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_cumsum_at(const char *file, int line, const tn_cumsum_args *args) {
@@ -34120,6 +35259,17 @@ TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other) {
     return tn_gt_inplace_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_huber_loss_at(const char *file, int line, const tn_huber_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_huber_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_huber_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
+    double delta) {
+    const tn_huber_loss_args a = {reduction, delta, input, target};
+    return tn_huber_loss_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_imag_at(const char *file, int line, const tn_imag_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_imag, TN_PLAIN, file, line, args, &r);
@@ -34233,6 +35383,27 @@ TN_API tn_tensor *tn_isnan_at(const char *file, int line, const tn_isnan_args *a
 TN_API tn_tensor *tnp_isnan(tn_tensor *self) {
     const tn_isnan_args a = {self};
     return tn_isnan_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_kl_div_at(const char *file, int line, const tn_kl_div_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_kl_div, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_kl_div(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
+    bool log_target) {
+    const tn_kl_div_args a = {reduction, log_target, input, target};
+    return tn_kl_div_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_l1_loss_at(const char *file, int line, const tn_l1_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_l1_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_l1_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction) {
+    const tn_l1_loss_args a = {reduction, input, target};
+    return tn_l1_loss_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_layer_norm_at(const char *file, int line, const tn_layer_norm_args *args) {
@@ -34810,6 +35981,16 @@ TN_API tn_tensor *tnp_movedim(tn_tensor *self, tn_ints source, tn_ints destinati
     return tn_movedim_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_mse_loss_at(const char *file, int line, const tn_mse_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_mse_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_mse_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction) {
+    const tn_mse_loss_args a = {reduction, input, target};
+    return tn_mse_loss_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_mul_at(const char *file, int line, const tn_mul_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_mul, TN_PLAIN, file, line, args, &r);
@@ -34944,6 +36125,30 @@ TN_API tn_tensor *tnp_new_zeros(tn_tensor *self, tn_ints size, tn_dtype dtype, t
     {
     const tn_new_zeros_args a = {dtype, device, self, size};
     return tn_new_zeros_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_nll_loss_at(const char *file, int line, const tn_nll_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nll_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_nll_loss(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    int64_t ignore_index, tn_reduction reduction) {
+    const tn_nll_loss_args a = {weight, ignore_index, reduction, input, target};
+    return tn_nll_loss_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_nll_loss_input_grad_at(const char *file, int line,
+    const tn_nll_loss_input_grad_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nll_loss_input_grad, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn_tensor *weight,
+    tn_tensor *total_weight, tn_ints input_size, int64_t ignore_index, tn_reduction reduction) {
+    const tn_nll_loss_input_grad_args a = {grad, target, weight, total_weight, input_size,
+        ignore_index, reduction};
+    return tn_nll_loss_input_grad_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_nonzero_at(const char *file, int line, const tn_nonzero_args *args) {
@@ -35503,6 +36708,18 @@ TN_API tn_tensor *tnp_slice(tn_tensor *self, int64_t dim, int64_t start, int64_t
     {
     const tn_slice_args a = {dim, start, end, step, self};
     return tn_slice_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_smooth_l1_loss_at(const char *file, int line,
+    const tn_smooth_l1_loss_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_smooth_l1_loss, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_smooth_l1_loss(tn_tensor *input, tn_tensor *target, tn_reduction reduction,
+    double beta) {
+    const tn_smooth_l1_loss_args a = {reduction, beta, input, target};
+    return tn_smooth_l1_loss_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_softmax_at(const char *file, int line, const tn_softmax_args *args) {
@@ -36125,7 +37342,7 @@ static double check_weight(uint64_t i) {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     z ^= z >> 31;
-    return (0.5 + (double)(z >> 11) * 0x1p-53) * (z & 1 ? 1 : -1);
+    return (0.5 + (double)(z >> 11) * 1.1102230246251565e-16) * (z & 1 ? 1 : -1);
 }
 
 static tn_tensor *check_weights(tni_block *b, const tn_tensor *like, uint64_t from) {
@@ -40150,6 +41367,8 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
 #define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
 #define TNI_E_asin(self) V_ASIN(self)
 #define TNI_E_atan(self) V_ATAN(self)
+#define TNI_E_bce(input, target) V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), \
+    V_LOG1P(V_NEG(input)))), V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))
 #define TNI_E_bitwise_and(self, other) V_AND(self, other)
 #define TNI_E_bitwise_left_shift(self, other) V_SHIFT_LEFT(self, other)
 #define TNI_E_bitwise_not(self) V_NOT(self)
@@ -40247,6 +41466,7 @@ TNI_ROW_LOOP(addcdiv, FC, LOOP, 3, 1, 1, 0, 1, 0)
 TNI_ROW_LOOP(addcmul, FIC, LOOP, 3, 1, 1, 1, 1, 0)
 TNI_ROW_LOOP(asin, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(atan, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(bitwise_not, IB, LOOP, 1, 0, 0, 1, 0, 1)
@@ -40317,7 +41537,7 @@ TNI_ROW_LOOP(tan, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(tanh, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(tanh_backward, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
-TNI_ROW_LOOP(threshold_backward, F, LOOP, 2, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
 #endif
@@ -40330,6 +41550,7 @@ TNI_LOOP(addcdiv, 3, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_LOOP(asin, 1, 0)
 TNI_LOOP(atan, 1, 0)
+TNI_LOOP(bce, 2, 0)
 TNI_LOOP(ceil, 1, 0)
 TNI_LOOP(clamp_max, 2, 0)
 TNI_LOOP(clamp_min, 2, 0)
@@ -40438,6 +41659,7 @@ TNI_LOOP(sign, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
 TNI_LOOP(threshold, 1, 2)
+TNI_LOOP(threshold_backward, 2, 1)
 TNI_LOOP(trunc, 1, 0)
 TNI_SELECT(where, 3, 0)
 #endif
@@ -40570,26 +41792,29 @@ static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile
 #if defined(TNI_TYPE_F32)
 #define GEMM_SIDE 8
 /* to[8][step] = transpose of 8 rows of 8; the first n columns are stored */
+#define GEMM_PAIR(i)                                                                                         \
+    x = _mm256_loadu_ps(row[i]), y = _mm256_loadu_ps(row[i + 1]);                                            \
+    l##i = _mm256_unpacklo_ps(x, y), h##i = _mm256_unpackhi_ps(x, y);
+#define GEMM_QUAD(i, j, v)                                                                                   \
+    v##0 = _mm256_shuffle_ps(l##i, l##j, 0x44), v##1 = _mm256_shuffle_ps(l##i, l##j, 0xee);                  \
+    v##2 = _mm256_shuffle_ps(h##i, h##j, 0x44), v##3 = _mm256_shuffle_ps(h##i, h##j, 0xee);
+#define GEMM_LOW(i) _mm256_permute2f128_ps(p##i, q##i, 0x20)
+#define GEMM_HIGH(i) _mm256_permute2f128_ps(p##i, q##i, 0x31)
 static void TNI_FNT(gemm_turn)(float *to, int64_t step, const float *const *row, int64_t n) {
-    __m256 a[8], b[8];
-    for (int i = 0; i < 8; i += 2) {
-        const __m256 x = _mm256_loadu_ps(row[i]), y = _mm256_loadu_ps(row[i + 1]);
-        a[i] = _mm256_unpacklo_ps(x, y), a[i + 1] = _mm256_unpackhi_ps(x, y);
-    }
-    for (int i = 0; i < 8; i += 4)
-        for (int j = 0; j < 2; j++) {
-            b[i + 2 * j] = _mm256_shuffle_ps(a[i + j], a[i + j + 2], 0x44);
-            b[i + 2 * j + 1] = _mm256_shuffle_ps(a[i + j], a[i + j + 2], 0xee);
-        }
-    for (int i = 0; i < 4; i++) {
-        a[i] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x20);
-        a[i + 4] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x31);
-    }
+    __m256 x, y, l0, h0, l2, h2, l4, h4, l6, h6, p0, p1, p2, p3, q0, q1, q2, q3;
+    GEMM_PAIR(0) GEMM_PAIR(2) GEMM_PAIR(4) GEMM_PAIR(6)
+    GEMM_QUAD(0, 2, p) GEMM_QUAD(4, 6, q)
     if (n == 8) {
-        for (int i = 0; i < 8; i++) _mm256_storeu_ps(to + i * step, a[i]);
+        _mm256_storeu_ps(to, GEMM_LOW(0)), _mm256_storeu_ps(to + step, GEMM_LOW(1));
+        _mm256_storeu_ps(to + 2 * step, GEMM_LOW(2)), _mm256_storeu_ps(to + 3 * step, GEMM_LOW(3));
+        _mm256_storeu_ps(to + 4 * step, GEMM_HIGH(0)), _mm256_storeu_ps(to + 5 * step, GEMM_HIGH(1));
+        _mm256_storeu_ps(to + 6 * step, GEMM_HIGH(2)), _mm256_storeu_ps(to + 7 * step, GEMM_HIGH(3));
     } else {
         const __m256i first = tni_avx2_mask32(n);
-        for (int i = 0; i < 8; i++) _mm256_maskstore_ps(to + i * step, first, a[i]);
+        _mm256_maskstore_ps(to, first, GEMM_LOW(0)), _mm256_maskstore_ps(to + step, first, GEMM_LOW(1));
+        _mm256_maskstore_ps(to + 2 * step, first, GEMM_LOW(2)), _mm256_maskstore_ps(to + 3 * step, first, GEMM_LOW(3));
+        _mm256_maskstore_ps(to + 4 * step, first, GEMM_HIGH(0)), _mm256_maskstore_ps(to + 5 * step, first, GEMM_HIGH(1));
+        _mm256_maskstore_ps(to + 6 * step, first, GEMM_HIGH(2)), _mm256_maskstore_ps(to + 7 * step, first, GEMM_HIGH(3));
     }
 }
 #else
@@ -40735,6 +41960,40 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
 }
 #endif
 
+#if TNI_ISA == 0
+/* m = n = 1: the chains of eight blocks at a time run side by side. */
+#define GEMM_DOT(i) s##i = V_FMA(a[(k + i * TNI_K_BLOCK) * g->a_col], b[(k + i * TNI_K_BLOCK) * g->b_row], s##i);
+static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
+    const T *a = (const T *)g->a, *b = (const T *)g->b, alpha = (T)g->alpha;
+    T *c = (T *)g->c;
+    int64_t done = 0;
+    bool add = g->add;
+    while (done < g->k) {
+        T s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
+        const int64_t left = g->k - done;
+        if (left >= 8 * TNI_K_BLOCK) {
+            for (int64_t k = 0; k < TNI_K_BLOCK; k++) {
+                GEMM_DOT(0) GEMM_DOT(1) GEMM_DOT(2) GEMM_DOT(3) GEMM_DOT(4) GEMM_DOT(5) GEMM_DOT(6) GEMM_DOT(7)
+            }
+            const T s[8] = {s0, s1, s2, s3, s4, s5, s6, s7};
+            for (int i = 0; i < 8; i++, add = true) *c = add ? V_FMA(s[i], alpha, *c) : s[i];
+            a += 8 * TNI_K_BLOCK * g->a_col, b += 8 * TNI_K_BLOCK * g->b_row, done += 8 * TNI_K_BLOCK;
+            continue;
+        }
+        const int64_t n = left < TNI_K_BLOCK ? left : (int64_t)TNI_K_BLOCK;
+        for (int64_t k = 0; k < n; k++) { GEMM_DOT(0) }
+        *c = add ? V_FMA(s0, alpha, *c) : s0;
+        add = true;
+        a += n * g->a_col, b += n * g->b_row, done += n;
+    }
+}
+#undef GEMM_DOT
+#endif
+
+#undef GEMM_PAIR
+#undef GEMM_QUAD
+#undef GEMM_LOW
+#undef GEMM_HIGH
 #undef GEMM_SIDE
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -41495,6 +42754,8 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
 #define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
 #define TNI_E_asin(self) V_ASIN(self)
 #define TNI_E_atan(self) V_ATAN(self)
+#define TNI_E_bce(input, target) V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), \
+    V_LOG1P(V_NEG(input)))), V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))
 #define TNI_E_bitwise_and(self, other) V_AND(self, other)
 #define TNI_E_bitwise_left_shift(self, other) V_SHIFT_LEFT(self, other)
 #define TNI_E_bitwise_not(self) V_NOT(self)
@@ -41592,6 +42853,7 @@ TNI_ROW_LOOP(addcdiv, FC, LOOP, 3, 1, 1, 0, 1, 0)
 TNI_ROW_LOOP(addcmul, FIC, LOOP, 3, 1, 1, 1, 1, 0)
 TNI_ROW_LOOP(asin, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(atan, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(bitwise_not, IB, LOOP, 1, 0, 0, 1, 0, 1)
@@ -41662,7 +42924,7 @@ TNI_ROW_LOOP(tan, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(tanh, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(tanh_backward, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
-TNI_ROW_LOOP(threshold_backward, F, LOOP, 2, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
 #endif
@@ -41675,6 +42937,7 @@ TNI_LOOP(addcdiv, 3, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_LOOP(asin, 1, 0)
 TNI_LOOP(atan, 1, 0)
+TNI_LOOP(bce, 2, 0)
 TNI_LOOP(ceil, 1, 0)
 TNI_LOOP(clamp_max, 2, 0)
 TNI_LOOP(clamp_min, 2, 0)
@@ -41783,6 +43046,7 @@ TNI_LOOP(sign, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
 TNI_LOOP(threshold, 1, 2)
+TNI_LOOP(threshold_backward, 2, 1)
 TNI_LOOP(trunc, 1, 0)
 TNI_SELECT(where, 3, 0)
 #endif
@@ -42365,6 +43629,8 @@ TNI_SELECT(where, 3, 0)
 #define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
 #define TNI_E_asin(self) V_ASIN(self)
 #define TNI_E_atan(self) V_ATAN(self)
+#define TNI_E_bce(input, target) V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), \
+    V_LOG1P(V_NEG(input)))), V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))
 #define TNI_E_bitwise_and(self, other) V_AND(self, other)
 #define TNI_E_bitwise_left_shift(self, other) V_SHIFT_LEFT(self, other)
 #define TNI_E_bitwise_not(self) V_NOT(self)
@@ -42462,6 +43728,7 @@ TNI_ROW_LOOP(addcdiv, FC, LOOP, 3, 1, 1, 0, 1, 0)
 TNI_ROW_LOOP(addcmul, FIC, LOOP, 3, 1, 1, 1, 1, 0)
 TNI_ROW_LOOP(asin, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(atan, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(bitwise_not, IB, LOOP, 1, 0, 0, 1, 0, 1)
@@ -42532,7 +43799,7 @@ TNI_ROW_LOOP(tan, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(tanh, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(tanh_backward, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
-TNI_ROW_LOOP(threshold_backward, F, LOOP, 2, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
 #endif
@@ -42545,6 +43812,7 @@ TNI_LOOP(addcdiv, 3, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_LOOP(asin, 1, 0)
 TNI_LOOP(atan, 1, 0)
+TNI_LOOP(bce, 2, 0)
 TNI_LOOP(ceil, 1, 0)
 TNI_LOOP(clamp_max, 2, 0)
 TNI_LOOP(clamp_min, 2, 0)
@@ -42653,6 +43921,7 @@ TNI_LOOP(sign, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
 TNI_LOOP(threshold, 1, 2)
+TNI_LOOP(threshold_backward, 2, 1)
 TNI_LOOP(trunc, 1, 0)
 TNI_SELECT(where, 3, 0)
 #endif
@@ -43266,6 +44535,8 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #define TNI_E_addcmul(self, tensor1, tensor2, value) V_FMA(V_MUL(value, tensor1), tensor2, self)
 #define TNI_E_asin(self) V_ASIN(self)
 #define TNI_E_atan(self) V_ATAN(self)
+#define TNI_E_bce(input, target) V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), \
+    V_LOG1P(V_NEG(input)))), V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))
 #define TNI_E_bitwise_and(self, other) V_AND(self, other)
 #define TNI_E_bitwise_left_shift(self, other) V_SHIFT_LEFT(self, other)
 #define TNI_E_bitwise_not(self) V_NOT(self)
@@ -43363,6 +44634,7 @@ TNI_ROW_LOOP(addcdiv, FC, LOOP, 3, 1, 1, 0, 1, 0)
 TNI_ROW_LOOP(addcmul, FIC, LOOP, 3, 1, 1, 1, 1, 0)
 TNI_ROW_LOOP(asin, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(atan, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(bitwise_not, IB, LOOP, 1, 0, 0, 1, 0, 1)
@@ -43433,7 +44705,7 @@ TNI_ROW_LOOP(tan, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(tanh, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(tanh_backward, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
-TNI_ROW_LOOP(threshold_backward, F, LOOP, 2, 1, 1, 0, 0, 0)
+TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
 #endif
@@ -43446,6 +44718,7 @@ TNI_LOOP(addcdiv, 3, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_LOOP(asin, 1, 0)
 TNI_LOOP(atan, 1, 0)
+TNI_LOOP(bce, 2, 0)
 TNI_LOOP(ceil, 1, 0)
 TNI_LOOP(clamp_max, 2, 0)
 TNI_LOOP(clamp_min, 2, 0)
@@ -43554,6 +44827,7 @@ TNI_LOOP(sign, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
 TNI_LOOP(threshold, 1, 2)
+TNI_LOOP(threshold_backward, 2, 1)
 TNI_LOOP(trunc, 1, 0)
 TNI_SELECT(where, 3, 0)
 #endif
@@ -43650,7 +44924,16 @@ static const uint8_t TNI_FN(tni_lanes)[TNI_LOOP_TYPES] = {
 /* src/kernels/conv.inl */
 /* conv.inl - behind all types: what AVX-512 takes from AVX2, and the end of the macros of gemm.inl. */
 
+#if TNI_ISA == 1 /* a chain is a chain */
+#define gemm_dot_f32_avx2 gemm_dot_f32_scalar
+#define gemm_dot_f64_avx2 gemm_dot_f64_scalar
+#elif TNI_ISA == 3
+#define gemm_dot_f32_neon gemm_dot_f32_scalar
+#define gemm_dot_f64_neon gemm_dot_f64_scalar
+#endif
 #if TNI_ISA == 2 /* what AVX2 does as well, or rarely; the bits are the same */
+#define gemm_dot_f32_avx512 gemm_dot_f32_scalar
+#define gemm_dot_f64_avx512 gemm_dot_f64_scalar
 #define gemm_row_f32_avx512 gemm_row_f32_avx2
 #define gemm_row_f64_avx512 gemm_row_f64_avx2
 #define conv_direct_f32_avx512 conv_direct_f32_avx2

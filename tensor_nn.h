@@ -5844,7 +5844,7 @@ static bool lstm_prepare(const tn_nn_lstm_self *s, const tn_nn_lstm_forward_args
 
 static bool lstm_forward(tn_mframe *f) {
     TN_FORWARD(lstm, s, a, f);
-    tn_tensor *x, *h, *c, **room;
+    tn_tensor *x = NULL, *h = NULL, *c = NULL, **room;
     lstm_run r = {s, s->o.bidirectional ? 2 : 1, 0, NULL, NULL, NULL};
     int64_t count = s->o.num_layers * r.dirs;
     size_t bytes;
@@ -7174,7 +7174,8 @@ struct tn_loader {
     tn_generator *generator;
     tn_context *context;
     int64_t batch_size, batches;
-    bool shuffle, drop_last, running; /* running: inside an epoch */
+    bool shuffle, running; /* running: inside an epoch */
+    bool exhausted;     /* see loader_exhaust */
     int64_t *order;     /* dataset->size */
     int64_t position;   /* next batch to hand out */
     loader_slot *slot;
@@ -7349,22 +7350,34 @@ static loader_slot *loader_await(tn_loader *l) {
 
 /* As torch.utils.data: the iterator draws a base seed for its workers; the sampler draws a seed of its own from the
  * default generator, or takes the one that was given. Both draws are int64 random_(): 63 bits. */
+static bool loader_permute(tn_loader *l, tn_generator *from, int64_t *order) {
+    int64_t mark = tn_scope_begin();
+    tn_tensor *t = tnp_randperm(l->dataset->size, from, TN_I64, TN_NO_DEVICE);
+    bool ok = t && (!order || tn_read_i64(t, order, l->dataset->size));
+    tn_scope_end(mark);
+    return ok;
+}
+
+/* torch's sampler draws one more permutation, of which it takes nothing, when it is asked beyond its last item: for the
+ * last batch when that is short, else at the end. It shows where the generator was given. */
+static bool loader_exhaust(tn_loader *l) {
+    if (l->exhausted || !l->shuffle || !l->generator) return true;
+    l->exhausted = loader_permute(l, l->generator, NULL);
+    return l->exhausted;
+}
+
 static bool loader_draw(tn_loader *l) {
     tn_generator *from = l->generator ? l->generator : tn_default_generator(), *own = NULL;
-    int64_t mark;
-    tn_tensor *order;
     bool ok;
     if (!from) return false;
+    l->exhausted = false;
     tn_random64(from);
     if (!l->shuffle) return true;
     if (!l->generator) {
         own = tn_generator_new(tn_random64(from) & INT64_MAX);
         if (!own) return false;
     }
-    mark = tn_scope_begin();
-    order = tnp_randperm(l->dataset->size, own ? own : from, TN_I64, TN_NO_DEVICE);
-    ok = order && tn_read_i64(order, l->order, l->dataset->size);
-    tn_scope_end(mark);
+    ok = loader_permute(l, own ? own : from, l->order);
     if (own) tn_generator_free(own);
     return ok;
 }
@@ -7452,8 +7465,10 @@ static bool loader_next(tn_loader *l, tn_batch *batch, const char *file, int lin
     if (!l->running && !loader_begin(l)) return false;
     if (l->position >= l->batches) {
         loader_quiet(l);
+        loader_exhaust(l);
         return false;
     }
+    if (l->position + 1 == l->batches && loader_items(l, l->position) < l->batch_size && !loader_exhaust(l)) return false;
     spare = loader_buffer_take(l->core);
     if (!spare) return false;
     s = loader_await(l);
@@ -8081,7 +8096,8 @@ static const tn_nn_relu_args tni_defaults_nn_relu = {false, TN_NO_DTYPE, TN_NO_D
 static const char *const tni_names_nn_relu[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_relu = {tni_params_nn_relu, &tni_defaults_nn_relu, tni_names_nn_relu,
-    NULL, 3, 0, 0, 0, sizeof(tn_nn_relu_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_relu_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
+    0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_relu) = {"ReLU", &tni_make_relu, NULL, NULL,
@@ -8104,8 +8120,8 @@ static const tn_nn_leaky_relu_args tni_defaults_nn_leaky_relu = {0.01, false, TN
 static const char *const tni_names_nn_leaky_relu[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_leaky_relu = {tni_params_nn_leaky_relu, &tni_defaults_nn_leaky_relu,
-    tni_names_nn_leaky_relu, NULL, 4, 0, 0, 0, sizeof(tn_nn_leaky_relu_args), UINT16_MAX, 0, 0, {0,
-    0, 0, 0, 0, 0, 0, 0}};
+    tni_names_nn_leaky_relu, NULL, 4, 0, 0, 0, sizeof(tn_nn_leaky_relu_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_leaky_relu) = {"LeakyReLU", &tni_make_leaky_relu, NULL, NULL,
@@ -8127,7 +8143,8 @@ static const tn_nn_gelu_args tni_defaults_nn_gelu = {TN_APPROXIMATE_NONE, TN_NO_
 static const char *const tni_names_nn_gelu[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_gelu = {tni_params_nn_gelu, &tni_defaults_nn_gelu, tni_names_nn_gelu,
-    NULL, 3, 0, 0, 0, sizeof(tn_nn_gelu_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_gelu_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
+    0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_gelu) = {"GELU", &tni_make_gelu, NULL, NULL,
@@ -8147,7 +8164,8 @@ static const tn_nn_silu_args tni_defaults_nn_silu = {false, TN_NO_DTYPE, TN_NO_D
 static const char *const tni_names_nn_silu[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_silu = {tni_params_nn_silu, &tni_defaults_nn_silu, tni_names_nn_silu,
-    NULL, 3, 0, 0, 0, sizeof(tn_nn_silu_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, 3, 0, 0, 0, sizeof(tn_nn_silu_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
+    0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_silu) = {"SiLU", &tni_make_silu, NULL, NULL,
@@ -8166,8 +8184,8 @@ static const tn_nn_sigmoid_args tni_defaults_nn_sigmoid = {TN_NO_DTYPE, TN_NO_DE
 static const char *const tni_names_nn_sigmoid[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_sigmoid = {tni_params_nn_sigmoid, &tni_defaults_nn_sigmoid,
-    tni_names_nn_sigmoid, NULL, 2, 0, 0, 0, sizeof(tn_nn_sigmoid_args), UINT16_MAX, 0, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    tni_names_nn_sigmoid, NULL, 2, 0, 0, 0, sizeof(tn_nn_sigmoid_args), UINT16_MAX, TN_PROP_WORDS,
+    0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_sigmoid) = {"Sigmoid", &tni_make_sigmoid, NULL, NULL,
@@ -8186,7 +8204,8 @@ static const tn_nn_tanh_args tni_defaults_nn_tanh = {TN_NO_DTYPE, TN_NO_DEVICE, 
 static const char *const tni_names_nn_tanh[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_tanh = {tni_params_nn_tanh, &tni_defaults_nn_tanh, tni_names_nn_tanh,
-    NULL, 2, 0, 0, 0, sizeof(tn_nn_tanh_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, 2, 0, 0, 0, sizeof(tn_nn_tanh_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
+    0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_tanh) = {"Tanh", &tni_make_tanh, NULL, NULL,
@@ -8207,8 +8226,8 @@ static const tn_nn_softplus_args tni_defaults_nn_softplus = {1, 20, TN_NO_DTYPE,
 static const char *const tni_names_nn_softplus[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_softplus = {tni_params_nn_softplus, &tni_defaults_nn_softplus,
-    tni_names_nn_softplus, NULL, 4, 0, 0, 0, sizeof(tn_nn_softplus_args), UINT16_MAX, 0, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    tni_names_nn_softplus, NULL, 4, 0, 0, 0, sizeof(tn_nn_softplus_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_softplus) = {"Softplus", &tni_make_softplus, NULL, NULL,
@@ -8227,8 +8246,8 @@ static const tn_nn_softsign_args tni_defaults_nn_softsign = {TN_NO_DTYPE, TN_NO_
 static const char *const tni_names_nn_softsign[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_softsign = {tni_params_nn_softsign, &tni_defaults_nn_softsign,
-    tni_names_nn_softsign, NULL, 2, 0, 0, 0, sizeof(tn_nn_softsign_args), UINT16_MAX, 0, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    tni_names_nn_softsign, NULL, 2, 0, 0, 0, sizeof(tn_nn_softsign_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_softsign) = {"Softsign", &tni_make_softsign, NULL, NULL,
@@ -8248,8 +8267,8 @@ static const tn_nn_softmax_args tni_defaults_nn_softmax = {TN_NONE, TN_NO_DTYPE,
 static const char *const tni_names_nn_softmax[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_softmax = {tni_params_nn_softmax, &tni_defaults_nn_softmax,
-    tni_names_nn_softmax, NULL, 3, 0, 0, 0, sizeof(tn_nn_softmax_args), UINT16_MAX, 0, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    tni_names_nn_softmax, NULL, 3, 0, 0, 0, sizeof(tn_nn_softmax_args), UINT16_MAX, TN_PROP_WORDS,
+    0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_softmax) = {"Softmax", &tni_make_softmax, NULL, NULL,
@@ -8272,7 +8291,7 @@ static const char *const tni_names_nn_log_softmax[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_log_softmax = {tni_params_nn_log_softmax,
     &tni_defaults_nn_log_softmax, tni_names_nn_log_softmax, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_log_softmax_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_log_softmax_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_log_softmax) = {"LogSoftmax", &tni_make_log_softmax, NULL, NULL,
@@ -8300,7 +8319,7 @@ static const char *const tni_names_nn_multihead_attention[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_multihead_attention = {tni_params_nn_multihead_attention,
     &tni_defaults_nn_multihead_attention, tni_names_nn_multihead_attention, NULL, 7, 0, 0, 0,
-    sizeof(tn_nn_multihead_attention_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_multihead_attention_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_multihead_attention_forward[] = {
     {"query", TN_T_TENSOR, 0, offsetof(tn_nn_multihead_attention_forward_args, query), 0, -1, NULL},
@@ -8348,8 +8367,8 @@ static const tn_nn_sequential_args tni_defaults_nn_sequential = {TN_NO_DTYPE, TN
 static const char *const tni_names_nn_sequential[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_sequential = {tni_params_nn_sequential, &tni_defaults_nn_sequential,
-    tni_names_nn_sequential, NULL, 3, 0, 0, 0, sizeof(tn_nn_sequential_args), UINT16_MAX, 0, 0, {0,
-    0, 0, 0, 0, 0, 0, 0}};
+    tni_names_nn_sequential, NULL, 3, 0, 0, 0, sizeof(tn_nn_sequential_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_sequential) = {"Sequential", &tni_make_sequential, NULL, NULL,
@@ -8371,7 +8390,7 @@ static const char *const tni_names_nn_module_list[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_module_list = {tni_params_nn_module_list,
     &tni_defaults_nn_module_list, tni_names_nn_module_list, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_module_list_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_module_list_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_module_list) = {"ModuleList", &tni_make_module_list, NULL, NULL,
@@ -8405,8 +8424,8 @@ static const tn_nn_conv2d_args tni_defaults_nn_conv2d = {{tni_list_nn_conv2d_str
 static const char *const tni_names_nn_conv2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_conv2d = {tni_params_nn_conv2d, &tni_defaults_nn_conv2d,
-    tni_names_nn_conv2d, NULL, 11, 0, 0, 0, sizeof(tn_nn_conv2d_args), UINT16_MAX, TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_nn_conv2d, NULL, 11, 0, 0, 0, sizeof(tn_nn_conv2d_args), UINT16_MAX,
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_conv2d[] = {
     {"weight", offsetof(tn_nn_conv2d_self, weight)},
@@ -8442,7 +8461,7 @@ static const char *const tni_names_nn_max_pool2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_max_pool2d = {tni_params_nn_max_pool2d, &tni_defaults_nn_max_pool2d,
     tni_names_nn_max_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_max_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_max_pool2d) = {"MaxPool2d", &tni_make_max_pool2d, NULL, NULL,
@@ -8474,7 +8493,7 @@ static const char *const tni_names_nn_avg_pool2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_avg_pool2d = {tni_params_nn_avg_pool2d, &tni_defaults_nn_avg_pool2d,
     tni_names_nn_avg_pool2d, NULL, 8, 0, 0, 0, sizeof(tn_nn_avg_pool2d_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_avg_pool2d) = {"AvgPool2d", &tni_make_avg_pool2d, NULL, NULL,
@@ -8497,7 +8516,8 @@ static const char *const tni_names_nn_adaptive_avg_pool2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_adaptive_avg_pool2d = {tni_params_nn_adaptive_avg_pool2d,
     &tni_defaults_nn_adaptive_avg_pool2d, tni_names_nn_adaptive_avg_pool2d, NULL, 3, 0, 0, 0,
-    sizeof(tn_nn_adaptive_avg_pool2d_args), UINT16_MAX, TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_adaptive_avg_pool2d_args), UINT16_MAX, TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_adaptive_avg_pool2d) = {"AdaptiveAvgPool2d", &tni_make_adaptive_avg_pool2d, NULL, NULL,
@@ -8519,8 +8539,8 @@ static const tn_nn_linear_args tni_defaults_nn_linear = {true, TN_NO_DTYPE, TN_N
 static const char *const tni_names_nn_linear[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_linear = {tni_params_nn_linear, &tni_defaults_nn_linear,
-    tni_names_nn_linear, NULL, 5, 0, 0, 0, sizeof(tn_nn_linear_args), UINT16_MAX, 0, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    tni_names_nn_linear, NULL, 5, 0, 0, 0, sizeof(tn_nn_linear_args), UINT16_MAX, TN_PROP_WORDS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_linear[] = {
     {"weight", offsetof(tn_nn_linear_self, weight)},
@@ -8550,8 +8570,8 @@ static const tn_nn_embedding_args tni_defaults_nn_embedding = {TN_NONE, false, T
 static const char *const tni_names_nn_embedding[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_embedding = {tni_params_nn_embedding, &tni_defaults_nn_embedding,
-    tni_names_nn_embedding, NULL, 6, 0, 0, 0, sizeof(tn_nn_embedding_args), UINT16_MAX, 0, 0, {0,
-    0, 0, 0, 0, 0, 0, 0}};
+    tni_names_nn_embedding, NULL, 6, 0, 0, 0, sizeof(tn_nn_embedding_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_embedding[] = {
     {"weight", offsetof(tn_nn_embedding_self, weight)},
@@ -8576,8 +8596,8 @@ static const tn_nn_dropout_args tni_defaults_nn_dropout = {0.5, false, TN_NO_DTY
 static const char *const tni_names_nn_dropout[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_dropout = {tni_params_nn_dropout, &tni_defaults_nn_dropout,
-    tni_names_nn_dropout, NULL, 4, 0, 0, 0, sizeof(tn_nn_dropout_args), UINT16_MAX, 0, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    tni_names_nn_dropout, NULL, 4, 0, 0, 0, sizeof(tn_nn_dropout_args), UINT16_MAX, TN_PROP_WORDS,
+    0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_dropout) = {"Dropout", &tni_make_dropout, NULL, NULL,
@@ -8596,8 +8616,8 @@ static const tn_nn_identity_args tni_defaults_nn_identity = {TN_NO_DTYPE, TN_NO_
 static const char *const tni_names_nn_identity[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_identity = {tni_params_nn_identity, &tni_defaults_nn_identity,
-    tni_names_nn_identity, NULL, 2, 0, 0, 0, sizeof(tn_nn_identity_args), UINT16_MAX, 0, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    tni_names_nn_identity, NULL, 2, 0, 0, 0, sizeof(tn_nn_identity_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_identity) = {"Identity", &tni_make_identity, NULL, NULL,
@@ -8618,8 +8638,8 @@ static const tn_nn_flatten_args tni_defaults_nn_flatten = {1, -1, TN_NO_DTYPE, T
 static const char *const tni_names_nn_flatten[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_flatten = {tni_params_nn_flatten, &tni_defaults_nn_flatten,
-    tni_names_nn_flatten, NULL, 4, 0, 0, 0, sizeof(tn_nn_flatten_args), UINT16_MAX, 0, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    tni_names_nn_flatten, NULL, 4, 0, 0, 0, sizeof(tn_nn_flatten_args), UINT16_MAX, TN_PROP_WORDS,
+    0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_mgen, tni_mgen_flatten) = {"Flatten", &tni_make_flatten, NULL, NULL,
@@ -8648,7 +8668,7 @@ static const char *const tni_names_nn_cross_entropy_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_cross_entropy_loss = {tni_params_nn_cross_entropy_loss,
     &tni_defaults_nn_cross_entropy_loss, tni_names_nn_cross_entropy_loss, NULL, 6, 1, 0, 0,
-    sizeof(tn_nn_cross_entropy_loss_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_cross_entropy_loss_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_cross_entropy_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_cross_entropy_loss_forward_args, input), 0, -1, NULL},
@@ -8690,8 +8710,8 @@ static const tn_nn_nll_loss_args tni_defaults_nn_nll_loss = {NULL, -100, TN_REDU
 static const char *const tni_names_nn_nll_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_nll_loss = {tni_params_nn_nll_loss, &tni_defaults_nn_nll_loss,
-    tni_names_nn_nll_loss, NULL, 5, 1, 0, 0, sizeof(tn_nn_nll_loss_args), UINT16_MAX, 0, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    tni_names_nn_nll_loss, NULL, 5, 1, 0, 0, sizeof(tn_nn_nll_loss_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_nll_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_nll_loss_forward_args, input), 0, -1, NULL},
@@ -8727,8 +8747,8 @@ static const tn_nn_mse_loss_args tni_defaults_nn_mse_loss = {TN_REDUCTION_MEAN, 
 static const char *const tni_names_nn_mse_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_mse_loss = {tni_params_nn_mse_loss, &tni_defaults_nn_mse_loss,
-    tni_names_nn_mse_loss, NULL, 3, 0, 0, 0, sizeof(tn_nn_mse_loss_args), UINT16_MAX, 0, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    tni_names_nn_mse_loss, NULL, 3, 0, 0, 0, sizeof(tn_nn_mse_loss_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_mse_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_mse_loss_forward_args, input), 0, -1, NULL},
@@ -8761,8 +8781,8 @@ static const tn_nn_l1_loss_args tni_defaults_nn_l1_loss = {TN_REDUCTION_MEAN, TN
 static const char *const tni_names_nn_l1_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_l1_loss = {tni_params_nn_l1_loss, &tni_defaults_nn_l1_loss,
-    tni_names_nn_l1_loss, NULL, 3, 0, 0, 0, sizeof(tn_nn_l1_loss_args), UINT16_MAX, 0, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    tni_names_nn_l1_loss, NULL, 3, 0, 0, 0, sizeof(tn_nn_l1_loss_args), UINT16_MAX, TN_PROP_WORDS,
+    0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_l1_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_l1_loss_forward_args, input), 0, -1, NULL},
@@ -8797,8 +8817,8 @@ static const tn_nn_bce_loss_args tni_defaults_nn_bce_loss = {NULL, TN_REDUCTION_
 static const char *const tni_names_nn_bce_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_bce_loss = {tni_params_nn_bce_loss, &tni_defaults_nn_bce_loss,
-    tni_names_nn_bce_loss, NULL, 4, 1, 0, 0, sizeof(tn_nn_bce_loss_args), UINT16_MAX, 0, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    tni_names_nn_bce_loss, NULL, 4, 1, 0, 0, sizeof(tn_nn_bce_loss_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_bce_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_bce_loss_forward_args, input), 0, -1, NULL},
@@ -8839,7 +8859,8 @@ static const char *const tni_names_nn_bce_with_logits_loss[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_bce_with_logits_loss = {tni_params_nn_bce_with_logits_loss,
     &tni_defaults_nn_bce_with_logits_loss, tni_names_nn_bce_with_logits_loss, NULL, 5, 2, 0, 0,
-    sizeof(tn_nn_bce_with_logits_loss_args), UINT16_MAX, 0, 0, {0, 2, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_bce_with_logits_loss_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 2, 0, 0, 0, 0, 0,
+    0}};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_bce_with_logits_loss_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_bce_with_logits_loss_forward_args, input), 0, -1,
@@ -8887,7 +8908,7 @@ static const char *const tni_names_nn_batch_norm1d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_batch_norm1d = {tni_params_nn_batch_norm1d,
     &tni_defaults_nn_batch_norm1d, tni_names_nn_batch_norm1d, NULL, 8, 0, 0, 0,
-    sizeof(tn_nn_batch_norm1d_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_batch_norm1d_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_batch_norm1d[] = {
     {"weight", offsetof(tn_nn_batch_norm1d_self, weight)},
@@ -8924,7 +8945,7 @@ static const char *const tni_names_nn_batch_norm2d[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_batch_norm2d = {tni_params_nn_batch_norm2d,
     &tni_defaults_nn_batch_norm2d, tni_names_nn_batch_norm2d, NULL, 8, 0, 0, 0,
-    sizeof(tn_nn_batch_norm2d_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_nn_batch_norm2d_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_batch_norm2d[] = {
     {"weight", offsetof(tn_nn_batch_norm2d_self, weight)},
@@ -8958,7 +8979,7 @@ static const char *const tni_names_nn_layer_norm[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_layer_norm = {tni_params_nn_layer_norm, &tni_defaults_nn_layer_norm,
     tni_names_nn_layer_norm, NULL, 6, 0, 0, 0, sizeof(tn_nn_layer_norm_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 static const tn_mfield tni_fields_layer_norm[] = {
     {"weight", offsetof(tn_nn_layer_norm_self, weight)},
@@ -8990,7 +9011,8 @@ static const tn_nn_lstm_args tni_defaults_nn_lstm = {1, true, false, 0, false, T
 static const char *const tni_names_nn_lstm[] = {NULL};
 TNI_PRIVATE_BEGIN
 static const tn_gen tni_make_lstm = {tni_params_nn_lstm, &tni_defaults_nn_lstm, tni_names_nn_lstm,
-    NULL, 9, 0, 0, 0, sizeof(tn_nn_lstm_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    NULL, 9, 0, 0, 0, sizeof(tn_nn_lstm_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0,
+    0}};
 TNI_PRIVATE_END
 static const tn_param tni_params_nn_lstm_forward[] = {
     {"input", TN_T_TENSOR, 0, offsetof(tn_nn_lstm_forward_args, input), 0, -1, NULL},

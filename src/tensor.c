@@ -47,6 +47,8 @@
 #include "call/record.c"
 #include "call/extend.c"
 
+#include "device/devices.c"
+
 #include "ops/lanes.c"
 #include "ops/attention.c"
 #include "ops/compare.c"

@@ -85,7 +85,7 @@ tn_dataset *pictures_dataset(const pictures *p, int test) {
 
 /* u8 (H, W) to what the data set gives: ((v / 255) - mean) / std, (1, 1, H, W). */
 static tn_tensor *normal(const pictures *p, tn_tensor *u8) {
-    tn_tensor *x = tn_div_scalar(tn_to(u8, .dtype = TN_F32), 255);
+    tn_tensor *x = tn_div_scalar(tn_to_dtype(u8, TN_F32), 255);
     x = tn_div_scalar(tn_add_scalar(x, -p->mean), p->std);
     return tn_unsqueeze(tn_unsqueeze(x, 0), 0);
 }

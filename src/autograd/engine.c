@@ -302,7 +302,7 @@ static int engine_by_id(const void *a, const void *b) {
 static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
     bool ok = true;
     for (int64_t i = 0; ok && i < roots.n; i++)
-        if (roots.at[i]->node) ok = engine_reach(e, l, roots.at[i]->node);
+        if (roots.at[i] && roots.at[i]->node) ok = engine_reach(e, l, roots.at[i]->node);
     for (int64_t at = 0; ok && at < l->n; at++) {
         tni_node *n = l->at[at];
         for (int i = 0; ok && i < n->nin; i++)
@@ -442,11 +442,19 @@ static bool engine_roots(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
         if (!t) return tni_error(e->b, TN_INVALID, "output %lld is NULL", (long long)i);
         if (!(t->flags & TNI_REQUIRES))
             return tni_error(e->b, TN_AUTOGRAD, "output %lld does not require grad and has no history", (long long)i);
-        if (t->flags & TNI_VIEW && t->edge_version != tni_load_relaxed(&t->storage->version) &&
-            t->base->flags & TNI_REQUIRES && !tni_view_refresh(e->b, t))
-            return false;
         if (!(seed = engine_seed(e, t, seeds ? seeds[i] : NULL, i))) return false;
         if (!engine_send(e, t->node ? (void *)t->node : (void *)((uintptr_t)t | 1), t->node_out, seed)) return false;
+    }
+    return true;
+}
+
+/* Roots that are views of a base written since lead to the base now; before the walk that marks what is useful. */
+static bool engine_refresh(engine *e, tn_tensors roots) {
+    for (int64_t i = 0; i < roots.n; i++) {
+        tn_tensor *t = roots.at[i];
+        if (t && t->flags & TNI_VIEW && t->edge_version != tni_load_relaxed(&t->storage->version) &&
+            t->base->flags & TNI_REQUIRES && !tni_view_refresh(e->b, t))
+            return false;
     }
     return true;
 }
@@ -475,8 +483,8 @@ static void engine_unmark(engine *e, engine_nodes *l) {
 
 static bool engine_go(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
     engine_nodes nodes = {NULL, 0, 0};
-    bool ok = true;
-    if (e->wanted) {
+    bool ok = engine_refresh(e, roots);
+    if (ok && e->wanted) {
         ok = engine_want(e) && engine_mark(e, roots, &nodes);
         for (int64_t i = 0; i < nodes.n; i++) tni_fetch_add_relaxed(&nodes.at[i]->refs, 1u);
     }

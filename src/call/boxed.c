@@ -226,7 +226,9 @@ TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nval
 
 static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *file, int line, tn_tensor **results, int room, int *count) {
     const tn_gen *gen = c->gen;
+    size_t base = strcspn(c->row->schema, ".(");
     *count = 0;
+    if (base && c->row->schema[base - 1] == '_' && c->row->forms & TN_INPLACE) how = TN_IN_PLACE; /* `fill_` has no other form */
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l;
         if (!tn_call(c->row, how, file, line, c->args, &l)) return false;

@@ -146,7 +146,6 @@ static bool door_given(tni_call *c, unsigned any) {
         if (!f->block->no_grad && (t->flags & TNI_REQUIRES || any & TNI_REQUIRES))
             return tn_fail(f, TN_AUTOGRAD, "out= does not support gradients, but an argument requires grad");
         if (!door_may_write(f, t, "out")) return false;
-        if (!(t->flags & TNI_META) != !f->meta && f->nin) return tn_fail(f, TN_INVALID, "out is on another device");
     }
     f->ngiven = (uint8_t)gen->nresults;
     return true;
@@ -181,16 +180,47 @@ static bool door_generator(tn_frame *f) {
 }
 
 /* A list of numbers is given, or absent by name where the schema allows it; all zero bytes are neither. */
-static bool door_numbers(tn_frame *f) {
+static bool door_list(tn_frame *f, const tn_param *p) {
+    tn_ints l;
+    memcpy(&l, (const char *)f->args + p->offset, sizeof l);
+    if (l.n >= 0 ? l.at != NULL : l.n == -1 && p->flags & TN_P_OPTIONAL) return true;
+    return tn_fail(f, TN_INVALID, "argument '%s' is %s", p->name,
+                   l.n < 0 ? "absent" : "an empty struct; the empty list is TN_EMPTY_DIMS, the absent one TN_NO_DIMS");
+}
+
+/* A dtype, a word, a number: one that there is, or absent where the schema allows it. */
+static bool door_word(tn_frame *f, const tn_param *p) {
+    const char *at = (const char *)f->args + p->offset;
+    bool optional = (p->flags & TN_P_OPTIONAL) != 0;
+    int32_t word, last = INT32_MAX;
+    if (p->flags & TN_P_MAYBE) {
+        tn_maybe m;
+        memcpy(&m, at, sizeof m);
+        if (m.given == TN_GIVEN || m.given == TN_ABSENT) return true;
+        return tn_fail(f, TN_INVALID, "argument '%s' is neither given nor absent; write TN_SOME or TN_NO_FLOAT", p->name);
+    }
+    memcpy(&word, at, sizeof word);
+    if (p->type == TN_T_SCALAR) {
+        if (word > (optional ? 0 : TN_KIND_NONE) && word <= TN_KIND_COMPLEX) return true;
+        return tn_fail(f, TN_INVALID, "argument '%s' is not a number", p->name);
+    }
+    if (p->type == TN_T_DTYPE) last = TN_DTYPE_COUNT - 1;
+    if (p->type == TN_T_ENUM)
+        for (last = 0; p->words[last];) last++;
+    if ((word > 0 || (optional && word == 0)) && word <= last) return true;
+    return tn_fail(f, TN_INVALID, "argument '%s' has no value of number %d", p->name, (int)word);
+}
+
+static bool door_plain(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     for (int i = 0; i < gen->nparam; i++) {
         const tn_param *p = &gen->param[i];
-        tn_ints l;
-        if (p->type != TN_T_INTS && p->type != TN_T_FLOATS) continue;
-        memcpy(&l, (const char *)f->args + p->offset, sizeof l);
-        if (l.n >= 0 ? l.at != NULL : l.n == -1 && p->flags & TN_P_OPTIONAL) continue;
-        return tn_fail(f, TN_INVALID, "argument '%s' is %s", p->name,
-                       l.n < 0 ? "absent" : "an empty struct; the empty list is TN_EMPTY_DIMS, the absent one TN_NO_DIMS");
+        if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) {
+            if (!door_list(f, p)) return false;
+        } else if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM || p->flags & TN_P_MAYBE ||
+                   (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE))) {
+            if (!door_word(f, p)) return false;
+        }
     }
     return true;
 }
@@ -216,7 +246,7 @@ static bool door_enter(tni_call *c) {
     }
     f->nin = gen->nfixed;
     if (TNI_UNLIKELY(gen->props & TN_PROP_LISTS) && !door_lists(c, &any)) return false;
-    if (gen->props & TN_PROP_INTS && !door_numbers(f)) return false;
+    if (gen->props & (TN_PROP_INTS | TN_PROP_WORDS) && !door_plain(f)) return false;
     if (TNI_UNLIKELY(any & (1u << 31 | TNI_META | TNI_GHOST | TNI_VIEW))) {
         if (!door_odd(c, any)) return false;
         for (int i = 0; i < f->nin; i++) /* a refreshed view may require grad now */
@@ -362,6 +392,7 @@ static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
 static bool door_overlap(tn_frame *f) {
     for (int k = 0; k < f->ngiven; k++) {
         tn_tensor *t = f->given[k];
+        if (!(t->flags & TNI_META) != !f->meta) return tn_fail(f, TN_INVALID, "out is on another device");
         if (tni_overlaps_itself(t))
             return tn_fail(f, TN_INVALID, "%s overlaps itself (it is expanded); clone it first", f->inplace ? "self" : "out");
         for (int i = 0; i < f->nin; i++) {

@@ -2,6 +2,7 @@
 #include "schema.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +181,9 @@ static bool schema_number(tni_word w, bool whole, int64_t *integer, double *real
         *real = negative ? -strtod("inf", NULL) : strtod("inf", NULL);
         return true;
     }
+    errno = 0;
     *integer = (int64_t)strtoll(text, &end, 10);
+    if (whole && errno == ERANGE) return false;
     if (!*end) {
         *real = (double)*integer;
         return true;

@@ -267,8 +267,8 @@ static const tn_arange_args tni_defaults_arange = {NULL, TN_NO_DTYPE, TN_NO_DEVI
 static const char *const tni_names_arange[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange) = {tni_params_arange, &tni_defaults_arange,
-    tni_names_arange, NULL, 3, 0, 1, 0, sizeof(tn_arange_args), offsetof(tn_arange_args, out), 0,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_arange, NULL, 3, 0, 1, 0, sizeof(tn_arange_args), offsetof(tn_arange_args, out),
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_arange_start[] = {
@@ -285,8 +285,8 @@ static const char *const tni_names_arange_start[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange_start) = {tni_params_arange_start,
     &tni_defaults_arange_start, tni_names_arange_start, NULL, 4, 0, 1, 0,
-    sizeof(tn_arange_start_args), offsetof(tn_arange_start_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    sizeof(tn_arange_start_args), offsetof(tn_arange_start_args, out), TN_PROP_WORDS, 0, {0, 0, 0,
+    0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_arange_start_step[] = {
@@ -304,8 +304,8 @@ static const char *const tni_names_arange_start_step[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_arange_start_step) = {tni_params_arange_start_step,
     &tni_defaults_arange_start_step, tni_names_arange_start_step, NULL, 5, 0, 1, 0,
-    sizeof(tn_arange_start_step_args), offsetof(tn_arange_start_step_args, out), 0, 0, {0, 0, 0, 0,
-    0, 0, 0, 0}};
+    sizeof(tn_arange_start_step_args), offsetof(tn_arange_start_step_args, out), TN_PROP_WORDS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_argmax[] = {
@@ -571,7 +571,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_binary_cross_entropy) = {tni_params_binary_cross_entropy,
     &tni_defaults_binary_cross_entropy, tni_names_binary_cross_entropy,
     tni_needs_binary_cross_entropy, 4, 3, 1, 0, sizeof(tn_binary_cross_entropy_args), UINT16_MAX,
-    0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_binary_cross_entropy_with_logits[] = {
@@ -593,8 +593,8 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_binary_cross_entropy_with_logits)
     = {tni_params_binary_cross_entropy_with_logits, &tni_defaults_binary_cross_entropy_with_logits,
     tni_names_binary_cross_entropy_with_logits, tni_needs_binary_cross_entropy_with_logits, 5, 4,
-    1, 0, sizeof(tn_binary_cross_entropy_with_logits_args), UINT16_MAX, 0, 0, {0, 1, 2, 3, 0, 0, 0,
-    0}};
+    1, 0, sizeof(tn_binary_cross_entropy_with_logits_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 2,
+    3, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_bitwise_and[] = {
@@ -760,8 +760,8 @@ static const char *const tni_names_clamp[] = {"result", NULL};
 static const uint64_t tni_needs_clamp[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clamp) = {tni_params_clamp, &tni_defaults_clamp, tni_names_clamp,
-    tni_needs_clamp, 3, 1, 1, 0, sizeof(tn_clamp_args), offsetof(tn_clamp_args, out), 0, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    tni_needs_clamp, 3, 1, 1, 0, sizeof(tn_clamp_args), offsetof(tn_clamp_args, out),
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_clamp_max[] = {
@@ -819,8 +819,8 @@ static const char *const tni_names_clone[] = {"result", NULL};
 static const uint64_t tni_needs_clone[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_clone) = {tni_params_clone, &tni_defaults_clone, tni_names_clone,
-    tni_needs_clone, 2, 1, 1, 0, sizeof(tn_clone_args), offsetof(tn_clone_args, out), 0, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    tni_needs_clone, 2, 1, 1, 0, sizeof(tn_clone_args), offsetof(tn_clone_args, out),
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_conj[] = {
@@ -974,7 +974,7 @@ static const uint64_t tni_needs_cross_entropy[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cross_entropy) = {tni_params_cross_entropy,
     &tni_defaults_cross_entropy, tni_names_cross_entropy, tni_needs_cross_entropy, 6, 3, 1, 0,
-    sizeof(tn_cross_entropy_args), UINT16_MAX, 0, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
+    sizeof(tn_cross_entropy_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_cumsum[] = {
@@ -989,7 +989,7 @@ static const uint64_t tni_needs_cumsum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_cumsum) = {tni_params_cumsum, &tni_defaults_cumsum,
     tni_names_cumsum, tni_needs_cumsum, 3, 1, 1, 0, sizeof(tn_cumsum_args),
-    offsetof(tn_cumsum_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_cumsum_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_detach[] = {
@@ -1047,7 +1047,7 @@ static const uint64_t tni_needs_div_mode[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_div_mode) = {tni_params_div_mode, &tni_defaults_div_mode,
     tni_names_div_mode, tni_needs_div_mode, 3, 2, 1, 0, sizeof(tn_div_mode_args),
-    offsetof(tn_div_mode_args, out), 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_div_mode_args, out), TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_div_trunc[] = {
@@ -1157,8 +1157,8 @@ static const tn_empty_args tni_defaults_empty = {NULL, TN_NO_DTYPE, TN_NO_DEVICE
 static const char *const tni_names_empty[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty) = {tni_params_empty, &tni_defaults_empty, tni_names_empty,
-    NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out), TN_PROP_INTS, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    NULL, 3, 0, 1, 0, sizeof(tn_empty_args), offsetof(tn_empty_args, out),
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_empty_like[] = {
@@ -1174,7 +1174,7 @@ static const uint64_t tni_needs_empty_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_empty_like) = {tni_params_empty_like, &tni_defaults_empty_like,
     tni_names_empty_like, tni_needs_empty_like, 3, 1, 1, 0, sizeof(tn_empty_like_args), UINT16_MAX,
-    0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eq[] = {
@@ -1293,7 +1293,8 @@ static const tn_eye_args tni_defaults_eye = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, 0}
 static const char *const tni_names_eye[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye) = {tni_params_eye, &tni_defaults_eye, tni_names_eye, NULL, 3,
-    0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    0, 1, 0, sizeof(tn_eye_args), offsetof(tn_eye_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0,
+    0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_eye_m[] = {
@@ -1308,8 +1309,8 @@ static const tn_eye_m_args tni_defaults_eye_m = {NULL, TN_NO_DTYPE, TN_NO_DEVICE
 static const char *const tni_names_eye_m[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_eye_m) = {tni_params_eye_m, &tni_defaults_eye_m, tni_names_eye_m,
-    NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), 0, 0, {0, 0, 0, 0, 0, 0,
-    0, 0}};
+    NULL, 4, 0, 1, 0, sizeof(tn_eye_m_args), offsetof(tn_eye_m_args, out), TN_PROP_WORDS, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fill[] = {
@@ -1321,7 +1322,8 @@ static const char *const tni_names_fill[] = {"result", NULL};
 static const uint64_t tni_needs_fill[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_fill) = {tni_params_fill, &tni_defaults_fill, tni_names_fill,
-    tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_fill, 2, 1, 1, 0, sizeof(tn_fill_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0,
+    0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_flatten[] = {
@@ -1417,8 +1419,8 @@ static const tn_full_args tni_defaults_full = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, 
 static const char *const tni_names_full[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full) = {tni_params_full, &tni_defaults_full, tni_names_full, NULL,
-    4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0,
-    0, 0, 0}};
+    4, 0, 1, 0, sizeof(tn_full_args), offsetof(tn_full_args, out), TN_PROP_INTS | TN_PROP_WORDS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_full_like[] = {
@@ -1435,8 +1437,8 @@ static const char *const tni_names_full_like[] = {"result", NULL};
 static const uint64_t tni_needs_full_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_full_like) = {tni_params_full_like, &tni_defaults_full_like,
-    tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX, 0,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_full_like, tni_needs_full_like, 4, 1, 1, 0, sizeof(tn_full_like_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_fused_adam[] = {
@@ -1562,8 +1564,8 @@ static const char *const tni_names_gelu[] = {"result", NULL};
 static const uint64_t tni_needs_gelu[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_gelu) = {tni_params_gelu, &tni_defaults_gelu, tni_names_gelu,
-    tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), 0, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    tni_needs_gelu, 2, 1, 1, 0, sizeof(tn_gelu_args), offsetof(tn_gelu_args, out), TN_PROP_WORDS,
+    0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_gelu_erf[] = {
@@ -1631,7 +1633,7 @@ static const uint64_t tni_needs_huber_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_huber_loss) = {tni_params_huber_loss, &tni_defaults_huber_loss,
     tni_names_huber_loss, tni_needs_huber_loss, 4, 2, 1, 0, sizeof(tn_huber_loss_args), UINT16_MAX,
-    0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_imag[] = {
@@ -1770,8 +1772,8 @@ static const char *const tni_names_kl_div[] = {"result", NULL};
 static const uint64_t tni_needs_kl_div[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_kl_div) = {tni_params_kl_div, &tni_defaults_kl_div,
-    tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX, 0, 0, {0,
-    1, 0, 0, 0, 0, 0, 0}};
+    tni_names_kl_div, tni_needs_kl_div, 4, 2, 1, 0, sizeof(tn_kl_div_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_l1_loss[] = {
@@ -1785,8 +1787,8 @@ static const char *const tni_names_l1_loss[] = {"result", NULL};
 static const uint64_t tni_needs_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_l1_loss) = {tni_params_l1_loss, &tni_defaults_l1_loss,
-    tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX, 0, 0,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_names_l1_loss, tni_needs_l1_loss, 3, 2, 1, 0, sizeof(tn_l1_loss_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_layer_norm[] = {
@@ -1873,8 +1875,8 @@ static const uint64_t tni_needs_leaky_relu_backward[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu_backward) = {tni_params_leaky_relu_backward,
     &tni_defaults_leaky_relu_backward, tni_names_leaky_relu_backward,
-    tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX, 0,
-    TNI_LOOP_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_needs_leaky_relu_backward, 4, 2, 1, 0, sizeof(tn_leaky_relu_backward_args), UINT16_MAX,
+    TN_PROP_WORDS, TNI_LOOP_leaky_relu_backward, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_lerp[] = {
@@ -1911,7 +1913,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linalg_vector_norm) = {tni_params_linalg_vector_norm,
     &tni_defaults_linalg_vector_norm, tni_names_linalg_vector_norm, tni_needs_linalg_vector_norm,
     5, 1, 1, 0, sizeof(tn_linalg_vector_norm_args), offsetof(tn_linalg_vector_norm_args, out),
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_linear[] = {
@@ -1959,7 +1961,7 @@ static const char *const tni_names_linspace[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_linspace) = {tni_params_linspace, &tni_defaults_linspace,
     tni_names_linspace, NULL, 5, 0, 1, 0, sizeof(tn_linspace_args), offsetof(tn_linspace_args,
-    out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log[] = {
@@ -2022,7 +2024,7 @@ static const uint64_t tni_needs_log_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax) = {tni_params_log_softmax, &tni_defaults_log_softmax,
     tni_names_log_softmax, tni_needs_log_softmax, 3, 1, 1, 0, sizeof(tn_log_softmax_args),
-    offsetof(tn_log_softmax_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_log_softmax_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_log_softmax_backward[] = {
@@ -2041,7 +2043,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_log_softmax_backward) = {tni_params_log_softmax_backward,
     &tni_defaults_log_softmax_backward, tni_names_log_softmax_backward,
     tni_needs_log_softmax_backward, 4, 2, 1, 0, sizeof(tn_log_softmax_backward_args), UINT16_MAX,
-    0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_logical_and[] = {
@@ -2304,8 +2306,8 @@ static const char *const tni_names_mean[] = {"result", NULL};
 static const uint64_t tni_needs_mean[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mean) = {tni_params_mean, &tni_defaults_mean, tni_names_mean,
-    tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_mean, 4, 1, 1, 0, sizeof(tn_mean_args), offsetof(tn_mean_args, out),
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_meshgrid[] = {
@@ -2398,8 +2400,8 @@ static const char *const tni_names_mse_loss[] = {"result", NULL};
 static const uint64_t tni_needs_mse_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_mse_loss) = {tni_params_mse_loss, &tni_defaults_mse_loss,
-    tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX, 0, 0,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_names_mse_loss, tni_needs_mse_loss, 3, 2, 1, 0, sizeof(tn_mse_loss_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_mul[] = {
@@ -2484,7 +2486,7 @@ static const uint64_t tni_needs_new_empty[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_empty) = {tni_params_new_empty, &tni_defaults_new_empty,
     tni_names_new_empty, tni_needs_new_empty, 4, 1, 1, 0, sizeof(tn_new_empty_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_full[] = {
@@ -2503,7 +2505,7 @@ static const uint64_t tni_needs_new_full[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_full) = {tni_params_new_full, &tni_defaults_new_full,
     tni_names_new_full, tni_needs_new_full, 5, 1, 1, 0, sizeof(tn_new_full_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_ones[] = {
@@ -2520,7 +2522,7 @@ static const uint64_t tni_needs_new_ones[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_ones) = {tni_params_new_ones, &tni_defaults_new_ones,
     tni_names_new_ones, tni_needs_new_ones, 4, 1, 1, 0, sizeof(tn_new_ones_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_new_zeros[] = {
@@ -2538,7 +2540,7 @@ static const uint64_t tni_needs_new_zeros[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_new_zeros) = {tni_params_new_zeros, &tni_defaults_new_zeros,
     tni_names_new_zeros, tni_needs_new_zeros, 4, 1, 1, 0, sizeof(tn_new_zeros_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss[] = {
@@ -2556,8 +2558,8 @@ static const uint64_t tni_needs_nll_loss[] = {UINT64_C(0x200000006), UINT64_C(0x
     UINT64_C(0x200000006)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
-    tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 1, sizeof(tn_nll_loss_args), UINT16_MAX, 0, 0,
-    {0, 1, 2, 0, 0, 0, 0, 0}};
+    tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 1, sizeof(tn_nll_loss_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nll_loss_input_grad[] = {
@@ -2581,7 +2583,7 @@ TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 1, 2, 3, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 1, 2, 3, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -2610,8 +2612,8 @@ static const char *const tni_names_norm[] = {"result", NULL};
 static const uint64_t tni_needs_norm[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_norm) = {tni_params_norm, &tni_defaults_norm, tni_names_norm,
-    tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_norm, 5, 1, 1, 0, sizeof(tn_norm_args), offsetof(tn_norm_args, out),
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_normal[] = {
@@ -2654,8 +2656,8 @@ static const tn_ones_args tni_defaults_ones = {NULL, TN_NO_DTYPE, TN_NO_DEVICE, 
 static const char *const tni_names_ones[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones) = {tni_params_ones, &tni_defaults_ones, tni_names_ones, NULL,
-    3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS, 0, {0, 0, 0, 0, 0,
-    0, 0, 0}};
+    3, 0, 1, 0, sizeof(tn_ones_args), offsetof(tn_ones_args, out), TN_PROP_INTS | TN_PROP_WORDS, 0,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_ones_like[] = {
@@ -2670,8 +2672,8 @@ static const char *const tni_names_ones_like[] = {"result", NULL};
 static const uint64_t tni_needs_ones_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_ones_like) = {tni_params_ones_like, &tni_defaults_ones_like,
-    tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX, 0,
-    0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_ones_like, tni_needs_ones_like, 3, 1, 1, 0, sizeof(tn_ones_like_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_permute[] = {
@@ -2714,8 +2716,8 @@ static const char *const tni_names_prod[] = {"result", NULL};
 static const uint64_t tni_needs_prod[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_prod) = {tni_params_prod, &tni_defaults_prod, tni_names_prod,
-    tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), 0, 0, {0, 0, 0,
-    0, 0, 0, 0, 0}};
+    tni_needs_prod, 4, 1, 1, 0, sizeof(tn_prod_args), offsetof(tn_prod_args, out), TN_PROP_WORDS,
+    0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand[] = {
@@ -2732,7 +2734,7 @@ static const char *const tni_names_rand[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rand) = {tni_params_rand, &tni_defaults_rand, tni_names_rand, NULL,
     4, 0, 1, 0, sizeof(tn_rand_args), offsetof(tn_rand_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_rand_like[] = {
@@ -2765,7 +2767,7 @@ static const char *const tni_names_randint[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint) = {tni_params_randint, &tni_defaults_randint,
     tni_names_randint, NULL, 5, 0, 1, 0, sizeof(tn_randint_args), offsetof(tn_randint_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randint_low[] = {
@@ -2785,8 +2787,8 @@ static const char *const tni_names_randint_low[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randint_low) = {tni_params_randint_low, &tni_defaults_randint_low,
     tni_names_randint_low, NULL, 6, 0, 1, 0, sizeof(tn_randint_low_args),
-    offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0,
-    0}};
+    offsetof(tn_randint_low_args, out), TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0,
+    0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn[] = {
@@ -2803,7 +2805,7 @@ static const char *const tni_names_randn[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randn) = {tni_params_randn, &tni_defaults_randn, tni_names_randn,
     NULL, 4, 0, 1, 0, sizeof(tn_randn_args), offsetof(tn_randn_args, out),
-    TN_PROP_GENERATOR | TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_GENERATOR | TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_randn_like[] = {
@@ -2834,7 +2836,7 @@ static const char *const tni_names_randperm[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_randperm) = {tni_params_randperm, &tni_defaults_randperm,
     tni_names_randperm, NULL, 4, 0, 1, 0, sizeof(tn_randperm_args), offsetof(tn_randperm_args,
-    out), TN_PROP_GENERATOR, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    out), TN_PROP_GENERATOR | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_real[] = {
@@ -2988,7 +2990,7 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_scaled_dot_product_attention)
     = {tni_params_scaled_dot_product_attention, &tni_defaults_scaled_dot_product_attention,
     tni_names_scaled_dot_product_attention, tni_needs_scaled_dot_product_attention, 7, 4, 1, 0,
     sizeof(tn_scaled_dot_product_attention_args), offsetof(tn_scaled_dot_product_attention_args,
-    out), 0, 0, {0, 1, 2, 3, 0, 0, 0, 0}};
+    out), TN_PROP_WORDS, 0, {0, 1, 2, 3, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scatter[] = {
@@ -3033,8 +3035,8 @@ static const uint64_t tni_needs_scatter_value[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_scatter_value) = {tni_params_scatter_value,
     &tni_defaults_scatter_value, tni_names_scatter_value, tni_needs_scatter_value, 4, 2, 1, 0,
-    sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), 0, 0, {0, 2, 0, 0, 0, 0,
-    0, 0}};
+    sizeof(tn_scatter_value_args), offsetof(tn_scatter_value_args, out), TN_PROP_WORDS, 0, {0, 2,
+    0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_select[] = {
@@ -3167,7 +3169,7 @@ static const uint64_t tni_needs_smooth_l1_loss[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_smooth_l1_loss) = {tni_params_smooth_l1_loss,
     &tni_defaults_smooth_l1_loss, tni_names_smooth_l1_loss, tni_needs_smooth_l1_loss, 4, 2, 1, 0,
-    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    sizeof(tn_smooth_l1_loss_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax[] = {
@@ -3182,7 +3184,7 @@ static const uint64_t tni_needs_softmax[] = {UINT64_C(0x100000000)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax) = {tni_params_softmax, &tni_defaults_softmax,
     tni_names_softmax, tni_needs_softmax, 3, 1, 1, 0, sizeof(tn_softmax_args),
-    offsetof(tn_softmax_args, out), 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_softmax_args, out), TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softmax_backward[] = {
@@ -3197,7 +3199,7 @@ static const uint64_t tni_needs_softmax_backward[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_softmax_backward) = {tni_params_softmax_backward,
     &tni_defaults_softmax_backward, tni_names_softmax_backward, tni_needs_softmax_backward, 4, 2,
-    1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    1, 0, sizeof(tn_softmax_backward_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_softplus[] = {
@@ -3360,8 +3362,8 @@ static const char *const tni_names_std[] = {"result", NULL};
 static const uint64_t tni_needs_std[] = {UINT64_C(0x100000001)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_std) = {tni_params_std, &tni_defaults_std, tni_names_std,
-    tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_std, 4, 1, 1, 0, sizeof(tn_std_args), offsetof(tn_std_args, out),
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sub[] = {
@@ -3392,8 +3394,8 @@ static const char *const tni_names_sum[] = {"result", NULL};
 static const uint64_t tni_needs_sum[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sum) = {tni_params_sum, &tni_defaults_sum, tni_names_sum,
-    tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_sum, 4, 1, 1, 0, sizeof(tn_sum_args), offsetof(tn_sum_args, out),
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_t[] = {
@@ -3471,7 +3473,7 @@ static const uint64_t tni_needs_threshold[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold) = {tni_params_threshold, &tni_defaults_threshold,
     tni_names_threshold, tni_needs_threshold, 3, 1, 1, 0, sizeof(tn_threshold_args),
-    offsetof(tn_threshold_args, out), 0, TNI_LOOP_threshold, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_threshold_args, out), TN_PROP_WORDS, TNI_LOOP_threshold, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_threshold_backward[] = {
@@ -3486,8 +3488,8 @@ static const uint64_t tni_needs_threshold_backward[] = {UINT64_C(0x2), 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_threshold_backward) = {tni_params_threshold_backward,
     &tni_defaults_threshold_backward, tni_names_threshold_backward, tni_needs_threshold_backward,
-    3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, 0, TNI_LOOP_threshold_backward, {0,
-    1, 0, 0, 0, 0, 0, 0}};
+    3, 2, 1, 0, sizeof(tn_threshold_backward_args), UINT16_MAX, TN_PROP_WORDS,
+    TNI_LOOP_threshold_backward, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to[] = {
@@ -3502,7 +3504,7 @@ static const char *const tni_names_to[] = {"result", NULL};
 static const uint64_t tni_needs_to[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to) = {tni_params_to, &tni_defaults_to, tni_names_to, tni_needs_to,
-    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    5, 1, 1, 0, sizeof(tn_to_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_to_dtype[] = {
@@ -3517,8 +3519,8 @@ static const char *const tni_names_to_dtype[] = {"result", NULL};
 static const uint64_t tni_needs_to_dtype[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_to_dtype) = {tni_params_to_dtype, &tni_defaults_to_dtype,
-    tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX, 0, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_names_to_dtype, tni_needs_to_dtype, 4, 1, 1, 0, sizeof(tn_to_dtype_args), UINT16_MAX,
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_topk[] = {
@@ -3659,8 +3661,8 @@ static const char *const tni_names_var[] = {"result", NULL};
 static const uint64_t tni_needs_var[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var) = {tni_params_var, &tni_defaults_var, tni_names_var,
-    tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out), TN_PROP_INTS, 0,
-    {0, 0, 0, 0, 0, 0, 0, 0}};
+    tni_needs_var, 4, 1, 1, 0, sizeof(tn_var_args), offsetof(tn_var_args, out),
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_var_mean[] = {
@@ -3678,7 +3680,7 @@ static const uint64_t tni_needs_var_mean[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_var_mean) = {tni_params_var_mean, &tni_defaults_var_mean,
     tni_names_var_mean, tni_needs_var_mean, 4, 1, 2, 0, sizeof(tn_var_mean_args), UINT16_MAX,
-    TN_PROP_INTS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_view[] = {
@@ -3757,8 +3759,8 @@ static const tn_zeros_args tni_defaults_zeros = {NULL, TN_NO_DTYPE, TN_NO_DEVICE
 static const char *const tni_names_zeros[] = {"result", NULL};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros) = {tni_params_zeros, &tni_defaults_zeros, tni_names_zeros,
-    NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out), TN_PROP_INTS, 0, {0, 0,
-    0, 0, 0, 0, 0, 0}};
+    NULL, 3, 0, 1, 0, sizeof(tn_zeros_args), offsetof(tn_zeros_args, out),
+    TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_zeros_like[] = {
@@ -3774,7 +3776,7 @@ static const uint64_t tni_needs_zeros_like[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_zeros_like) = {tni_params_zeros_like, &tni_defaults_zeros_like,
     tni_names_zeros_like, tni_needs_zeros_like, 3, 1, 1, 0, sizeof(tn_zeros_like_args), UINT16_MAX,
-    0, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_WORDS, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 TNI_PRIVATE_BEGIN

@@ -7,7 +7,7 @@ static tni_cast cast_avx512(int from, int to) { return cast_avx2(from, to); }
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #if TNI_ISA == 0
-#pragma GCC optimize("O1", "fp-contract=off")
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #else
 #pragma GCC optimize("O2", "tree-vectorize", "fp-contract=off")
 #endif

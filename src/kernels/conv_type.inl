@@ -1,7 +1,7 @@
 /* conv_type.inl - convolution for one element type of one instruction set (conv.h). */
 #if defined(__GNUC__) && !defined(__clang__) /* half the compile time, the same loops */
 #pragma GCC push_options
-#pragma GCC optimize("O1", "fp-contract=off")
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #endif
 
 /* A piece of a row of pixels: where it begins in the source and in c, its first lane, its length. */

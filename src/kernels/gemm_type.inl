@@ -4,7 +4,7 @@
  * a is read where it lies (a_row, a_col) or from panels; b where it lies or from a panel packed on the stack. */
 #if defined(__GNUC__) && !defined(__clang__) /* half the compile time, the same loops */
 #pragma GCC push_options
-#pragma GCC optimize("O1", "fp-contract=off")
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #endif
 
 /* What the tiles of one product have in common; strides of a in bytes. The chains of row r begin at start[r]. */

@@ -36,7 +36,7 @@ static bool cv_length(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_
 /* Sizes of input and weight and the options to s. */
 static bool cv_shape_of(tn_frame *f, cv_shape *s, tn_ints x, tn_ints w, tn_ints stride, tn_ints padding, tn_ints dilation,
                         int64_t groups) {
-    char has[160];
+    char has[160], wants[160];
     const int d = (int)x.n;
     if (!cv_pair(f, stride, "stride", 1, &s->sh, &s->sw) || !cv_pair(f, padding, "padding", 0, &s->ph, &s->pw) ||
         !cv_pair(f, dilation, "dilation", 1, &s->dh, &s->dw))
@@ -46,6 +46,10 @@ static bool cv_shape_of(tn_frame *f, cv_shape *s, tn_ints x, tn_ints w, tn_ints 
     if (w.n != 4)
         return tn_fail(f, TN_INVALID, "expected weight (O, C / groups, kH, kW), got %s",
                        tni_shape_text(has, sizeof has, (int)w.n, w.at));
+    for (int i = 0; i < 4; i++) /* what is left of 64 bits holds the sums and products below */
+        if (w.at[i] > INT32_MAX || w.at[i] < 0 || (i < d && (x.at[i] > INT64_MAX / 4 || x.at[i] < 0)))
+            return tn_fail(f, TN_INVALID, "no convolution of %s with weight %s", tni_shape_text(has, sizeof has, d, x.at),
+                           tni_shape_text(wants, sizeof wants, 4, w.at));
     s->batched = x.n == 4;
     s->n = s->batched ? x.at[0] : 1, s->c = x.at[d - 3], s->h = x.at[d - 2], s->w = x.at[d - 1];
     s->o = w.at[0], s->cg = w.at[1], s->kh = w.at[2], s->kw = w.at[3];
@@ -56,7 +60,7 @@ static bool cv_shape_of(tn_frame *f, cv_shape *s, tn_ints x, tn_ints w, tn_ints 
         return tn_fail(f, TN_INVALID, "input has %lld channels, weight %s and groups %lld want %lld", (long long)s->c,
                        tni_shape_text(has, sizeof has, 4, w.at), (long long)groups, (long long)(s->cg * groups));
     s->og = s->o / groups;
-    s->taps = s->cg * s->kh * s->kw;
+    if (!tni_mul(s->cg * s->kh, s->kw, &s->taps)) return tn_fail(f, TN_MEMORY, "the weight is too large");
     if (s->kh < 1 || s->kw < 1 || !cv_length(s->h, s->kh, s->sh, s->ph, s->dh, &s->oh) ||
         !cv_length(s->w, s->kw, s->sw, s->pw, s->dw, &s->ow))
         return tn_fail(f, TN_INVALID, "kernel (%lld, %lld) with dilation (%lld, %lld) is larger than the padded input (%lld, %lld)",

@@ -342,8 +342,9 @@ static bool one_hot_look(tn_frame *f) {
                 return tn_fail(f, TN_INDEX, "Class values must be smaller than num_classes.");
             if (v > largest) largest = v;
         }
+    if (largest == INT64_MAX) return tn_fail(f, TN_INVALID, "the result is too large");
     f->count = largest + 1;
-    return largest < INT64_MAX || tn_fail(f, TN_INVALID, "the result is too large");
+    return true;
 }
 static void one_hot_run(tn_frame *f) {
     const tn_tensor *self = f->in[0];

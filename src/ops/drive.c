@@ -150,18 +150,36 @@ typedef struct drive_source {
     double tile[DRIVE_TILE / sizeof(double)];
 } drive_source;
 
-/* The last elements of a row, less than a vector: through blocks of a whole one. */
+/* n <= TNI_VECTOR_BYTES bytes, by moves of fixed sizes that may overlap. */
+TNI_INLINE void drive_few(char *to, const char *from, int64_t n) {
+    if (n >= 16) {
+        for (int64_t i = 0; i + 16 < n; i += 16) memcpy(to + i, from + i, 16);
+        memcpy(to + n - 16, from + n - 16, 16);
+    } else if (n >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + n - 8, from + n - 8, 8);
+    } else if (n >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + n - 4, from + n - 4, 4);
+    } else {
+        for (int64_t i = 0; i < n; i++) to[i] = from[i];
+    }
+}
+
+/* The last elements of a row, less than a vector: through blocks of a whole one, padded with zeros. */
 static void drive_tail(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size, const char *const *in,
                        const int64_t *step, int64_t n, const void *numbers) {
     double block[1 + DRIVE_IN][TNI_VECTOR_BYTES / sizeof(double)];
     const char *at[DRIVE_IN];
-    memset(block, 0, sizeof block[0] * (size_t)(1 + n_in));
     for (int k = 0; k < n_in; k++) {
-        at[k] = step[k] ? (const char *)block[k + 1] : in[k];
-        if (step[k]) memcpy(block[k + 1], in[k], (size_t)(n * (step[k] / lanes)));
+        char *to = (char *)block[k + 1];
+        at[k] = step[k] ? to : in[k];
+        if (!step[k]) continue;
+        for (int64_t i = 0; i < step[k]; i += 8) memset(to + i, 0, 8);
+        drive_few(to, in[k], n * (step[k] / lanes));
     }
     loop((char *)block[0], at, step, 1, numbers);
-    memcpy(out, block[0], (size_t)(n * out_size));
+    drive_few(out, (const char *)block[0], n * out_size);
 }
 
 static void drive_span(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size, const char *const *in,
@@ -369,33 +387,44 @@ static int drive_type(int dtype) {
     return type[dtype];
 }
 
+TNI_INLINE void drive_number(char *to, int dtype, tn_scalar s) {
+    if (dtype == TN_F32 && s.kind == TN_KIND_FLOAT) {
+        const float v = (float)s.real;
+        memcpy(to, &v, sizeof v);
+    } else {
+        tni_element_set(to, dtype, s);
+    }
+}
+
+/* A number parameter; TN_KIND_NONE: p is none. */
+static tn_scalar drive_number_of(const tn_param *p, const char *at) {
+    double real;
+    int64_t integer;
+    bool truth;
+    tn_scalar s;
+    switch (p->type) {
+    case TN_T_SCALAR:
+        if (!(p->flags & TN_P_DOUBLE)) {
+            memcpy(&s, at, sizeof s);
+            if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real;
+            return s;
+        } /* fallthrough */
+    case TN_T_FLOAT: return memcpy(&real, at, sizeof real), tn_float(real);
+    case TN_T_INT: return memcpy(&integer, at, sizeof integer), tn_int(integer);
+    case TN_T_BOOL: return memcpy(&truth, at, sizeof truth), tn_bool(truth);
+    default: return tn_none();
+    }
+}
+
 /* The row's number parameters in the type that is computed in, one after another. */
 static void drive_numbers(const tn_frame *f, int dtype, char *to) {
     const tn_gen *gen = f->row->gen;
     const int64_t bytes = tni_dtype(dtype)->bytes;
     for (int i = 0; i < gen->nparam; i++) {
-        const tn_param *p = &gen->param[i];
-        const char *at = (const char *)f->args + p->offset;
-        tn_scalar s;
-        if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) {
-            memcpy(&s, at, sizeof s);
-            if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real;
-        } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
-            double v;
-            memcpy(&v, at, sizeof v);
-            s = tn_float(v);
-        } else if (p->type == TN_T_INT) {
-            int64_t v;
-            memcpy(&v, at, sizeof v);
-            s = tn_int(v);
-        } else if (p->type == TN_T_BOOL) {
-            bool v;
-            memcpy(&v, at, sizeof v);
-            s = tn_bool(v);
-        } else {
-            continue;
-        }
-        tni_element_set(to, dtype, s);
+        if (gen->param[i].type == TN_T_TENSOR) continue;
+        tn_scalar s = drive_number_of(&gen->param[i], (const char *)f->args + gen->param[i].offset);
+        if (s.kind == TN_KIND_NONE) continue;
+        drive_number(to, dtype, s);
         to += bytes;
     }
 }
@@ -439,7 +468,7 @@ static void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
         d.step[i] = d.lanes * size;
         if (t->flags & TNI_NUMBER) {
             char *block = (char *)fill[filled++];
-            tni_element_set(block, dtype, tni_element(d.in[i], t->dtype));
+            drive_number(block, dtype, tni_element(d.in[i], t->dtype));
             for (int64_t j = 1; j < d.lanes; j++) memcpy(block + j * size, block, (size_t)size);
             d.in[i] = block;
             d.step[i] = 0;

@@ -218,13 +218,13 @@ TN_OPERATOR(nll_loss_input_grad,
 
 /* --- cross-entropy --------------------------------------------------------------------------------------------------- */
 
-/* Class numbers with smoothing: (1 - e) nll + e / C of the loss against the even distribution. */
+/* The loss against the even distribution, of which label smoothing takes its share. */
 static tn_tensor *cross_smooth(tn_tensor *x, tn_tensor *target, tn_tensor *weight, int64_t ignore, tn_reduction reduction, int dim) {
     int64_t wide[TN_MAX_DIMS], d = dim;
     tn_tensor *even, *skip = tnp_eq_scalar(target, tn_int(ignore)), *count;
     for (int i = 0; i < x->ndim; i++) wide[i] = i == dim ? x->size[dim] : 1;
     if (weight) x = tnp_mul(x, tnp_reshape(weight, tni_ints(wide, x->ndim)));
-    even = tnp_masked_fill_scalar(tnp_neg(tnp_sum(x, tni_ints(&d, 1), false, TN_NO_DTYPE)), skip, tn_int(0));
+    even = tnp_masked_fill_scalar(tnp_neg(tnp_mean(x, tni_ints(&d, 1), false, TN_NO_DTYPE)), skip, tn_int(0));
     if (reduction == TN_REDUCTION_NONE) return even;
     even = tnp_sum(even, tn_no_dims(), false, TN_NO_DTYPE);
     if (reduction == TN_REDUCTION_SUM) return even;
@@ -270,7 +270,7 @@ static bool cross_entropy_compose(tn_frame *f) {
     if (e == 0) return (f->out[0] = loss) != NULL;
     even = cross_smooth(x, a->target, a->weight, a->ignore_index, a->reduction, dim);
     loss = tnp_mul_scalar(loss, tn_float(1 - e));
-    return (f->out[0] = tnp_add(loss, even, e / (double)x->size[dim])) != NULL;
+    return (f->out[0] = tnp_add(loss, even, e)) != NULL;
 }
 /* Of log_softmax(input): nll_loss with class numbers as target, -sum target log_softmax with probabilities. label_smoothing
  * mixes the target with the even distribution.

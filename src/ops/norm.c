@@ -85,7 +85,7 @@ static bool layer_shape(tn_frame *f, const tn_tensor *x, tn_ints shape, const tn
     *n = 1;
     for (int64_t i = 0; i < shape.n; i++) {
         fits = fits && x->size[x->ndim - shape.n + i] == shape.at[i];
-        *n *= shape.at[i];
+        fits = fits && tni_mul(*n, shape.at[i], n);
     }
     if (!fits)
         return tn_fail(f, TN_INVALID, "normalized_shape is %s, the input %s does not end in it",

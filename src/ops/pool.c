@@ -46,7 +46,8 @@ static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x) {
         if (x.at[i] < (x.n == 4 && i == 0 ? 0 : 1))
             return tn_fail(f, TN_INVALID, "expected sizes of at least 1 but for N, got %s",
                            tni_shape_text(has, sizeof has, (int)x.n, x.at));
-        if (i + 2 < x.n && !tni_mul(n, x.at[i], &n)) return tn_fail(f, TN_MEMORY, "the input is too large");
+        if (x.at[i] > INT64_MAX / 4 || (i + 2 < x.n && !tni_mul(n, x.at[i], &n)))
+            return tn_fail(f, TN_MEMORY, "the input is too large");
         s->size[i] = x.at[i];
     }
     s->planes = n, s->h = x.at[x.n - 2], s->w = x.at[x.n - 1];
@@ -368,8 +369,9 @@ static bool pool_check_indices(tn_frame *f, const pool_shape *s, const tn_tensor
 }
 static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
     const int64_t size = tni_dtype_size(t), bytes = t->numel * size;
-    char *room = (char *)f->scratch + f->scratch_bytes - (bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN;
+    char *room;
     if (t->flags & TNI_CONTIGUOUS) return tni_bytes_at(t);
+    room = (char *)f->scratch + f->scratch_bytes - (bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN;
     for (int64_t i = 0; i < t->numel; i++) {
         int64_t at = 0, left = i;
         for (int d = t->ndim - 1; d >= 0; d--) at += left % t->size[d] * t->stride[d], left /= t->size[d];

@@ -456,8 +456,9 @@ static void dropout_run(tn_frame *f) {
     uint8_t tile[RANDOM_TILE], *kept = f->nout > 1 && f->out[1] ? (uint8_t *)tni_bytes_at(f->out[1]) : NULL;
     uint64_t below = random_threshold(1 - a->p);
     int64_t bytes = tni_dtype_size(x);
-    double scale = dropout_scale(a->p, x->dtype);
+    double scale;
     if (f->note[0]) return;
+    scale = dropout_scale(a->p, x->dtype);
     from = tni_is_dense(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
     y = tni_bytes_at(f->out[0]);
     for (int64_t i = 0; i < x->numel; i += RANDOM_TILE) {

@@ -101,12 +101,22 @@ static tn_tensor *strided_sum(tni_block *b, tn_tensor *flat, tn_tensor *d, const
     return at ? tnp_index_put(flat, tn_tensors_of(&at, 1), tnp_reshape(d, tni_ints(all, 1)), true) : NULL;
 }
 
+/* What the gradient is told of how self lies. */
+static bool as_strided_self(tn_frame *f, const tn_tensor *self, tn_ints stride, int64_t offset) {
+    tni_geometry v;
+    tni_geometry_of(&v, self);
+    if (!as_strided_list(f, tni_sizes(self), stride.n >= 0 ? stride : tni_ints(self->stride, self->ndim), offset)) return false;
+    for (int i = 0; i < self->ndim && stride.n >= 0; i++) v.stride[i] = stride.at[i];
+    v.offset = offset;
+    return (stride.n < 0 && offset == 0) || as_strided_inside(f, &v, self->storage->bytes / tni_dtype_size(self));
+}
+
 static bool as_strided_check(tn_frame *f) {
     TN_ARGS(as_strided, a, f);
     tn_tensor *self = f->in[0];
     int64_t offset = a->storage_offset == TN_NONE ? self->offset : a->storage_offset;
     tni_geometry v;
-    if (!as_strided_list(f, a->size, a->stride, offset)) return false;
+    if (!as_strided_list(f, a->size, a->stride, offset) || !as_strided_self(f, self, a->self_stride, a->self_offset)) return false;
     v.ndim = (int)a->size.n;
     v.offset = offset;
     for (int i = 0; i < v.ndim; i++) v.size[i] = a->size.at[i], v.stride[i] = a->stride.at[i];
@@ -141,7 +151,9 @@ static bool as_strided_scatter_check(tn_frame *f) {
     tni_geometry v, whole;
     int64_t room;
     char has[160], wants[160];
-    if (!as_strided_list(f, a->size, a->stride, a->storage_offset == TN_NONE ? 0 : a->storage_offset)) return false;
+    if (!as_strided_list(f, a->size, a->stride, a->storage_offset == TN_NONE ? 0 : a->storage_offset) ||
+        !as_strided_self(f, self, a->self_stride, a->self_offset))
+        return false;
     v.ndim = (int)a->size.n;
     v.offset = a->storage_offset == TN_NONE ? 0 : a->storage_offset - self->offset;
     for (int i = 0; i < v.ndim; i++) v.size[i] = a->size.at[i], v.stride[i] = a->stride.at[i];
@@ -210,6 +222,7 @@ static bool complex_part(tn_frame *f, int part) {
     tni_geometry v;
     tni_geometry_of(&v, self);
     if (!tni_is_complex(self->dtype)) return tni_announce_geometry(f, 0, &v);
+    if (v.ndim == TN_MAX_DIMS) return tn_fail(f, TN_UNSUPPORTED, "a view of parts has at most %d dimensions", TN_MAX_DIMS - 1);
     strided_pairs(&v);
     v.ndim--;
     v.offset += part;

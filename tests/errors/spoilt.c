@@ -447,7 +447,7 @@ static bool backward(const tn_row *row, const results *r, int line) {
         memset(&a, 0, sizeof a);
         a.t = out[k];
         a.retain_graph = true;
-        a.gradient = tnp_ones_like(out[k], TN_NO_DTYPE, TN_NO_DEVICE);
+        a.gradient = tnp_expand(tnp_ones(tn_empty_dims(), tn_dtype_of(out[k]), TN_CPU), tn_shape(out[k]), false);
         if (!a.gradient || !tn_backward_at("spoilt", line, &a)) return false;
     }
     return true;

@@ -1,0 +1,26 @@
+/* devices.c - devices by name and number: cpu, meta, and the backends that have registered. */
+#include "../call/call.h"
+
+TN_API tn_device_id tn_device(const char *name) {
+    tni_block *b = tni_here();
+    tn_device_id id = TN_META;
+    if (!b || b->failed) return TN_NO_DEVICE;
+    if (name && strcmp(name, "cpu") == 0) return TN_CPU;
+    if (name && strcmp(name, "meta") == 0) return TN_META;
+    for (tni_device *d = b->context->devices; d; d = d->next) {
+        id++;
+        if (name && strcmp(d->name, name) == 0) return id;
+    }
+    tni_error(b, TN_INVALID, "tn_device: there is no device '%.40s'; cpu and meta are there%s", name ? name : "(NULL)",
+              b->context->devices ? ", and the backends that were registered" : "");
+    return TN_NO_DEVICE;
+}
+
+TN_API const char *tn_device_name(tn_device_id device) {
+    tni_block *b = tni_here();
+    tni_device *d = b ? b->context->devices : NULL;
+    if (device == TN_CPU) return "cpu";
+    if (device == TN_META) return "meta";
+    for (tn_device_id id = TN_META + 1; d && id < device; id++) d = d->next;
+    return device > TN_META && d ? d->name : "none";
+}
