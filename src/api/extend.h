@@ -35,6 +35,11 @@ TN_API tn_path *tn_path_current(void);        /* NULL outside of all links */
  * or of an outer scope are left as they are. Cannot fail. */
 TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n);
 
+/* One more owner of t, whatever scope or caller has it, for code that keeps a tensor that it was given; dropped by
+ * tn_release. (tn_hold takes a tensor out of its scope, tn_free takes it out, too: those are its owner's calls.) */
+TN_API tn_tensor *tn_retain(tn_tensor *t); /* returns t; NULL for NULL */
+TN_API void tn_release(tn_tensor *t);      /* NULL is fine */
+
 /* Exchanges what two tensors of the same shape hold: storage, offset, strides, dtype, device. Headers, owners,
  * requires_grad and .grad stay, so whoever has a pointer sees the other's data. Both versions advance.
  * Neither may be a view or the result of a recorded call: false with an error then (or for a NULL, or shapes

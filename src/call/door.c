@@ -599,7 +599,7 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     tn_frame *f = &c.f;
     tni_block *b = tni_here();
     double begin = 0;
-    bool ok;
+    bool ok, pending;
     f->row = row;
     f->nout = 0;
     if (TNI_UNLIKELY(!b)) return door_results(&c, results, false), false;
@@ -631,13 +631,14 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     c.rebase = NULL;
     if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
     b->frame = f;
+    pending = b->failed != 0; /* an error that is not this call's */
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) begin = tni_now(b->context);
     ok = door_enter(&c);
     if (ok) ok = row->compose ? door_compose(&c) : door_primitive(&c);
     else f->nout = 0;
     if (TNI_UNLIKELY(f->scratch != NULL)) tni_put(b, b, f->scratch, (int64_t)f->scratch_bytes);
     if (TNI_UNLIKELY(c.in_more != NULL)) tni_put(b, b, c.in_more, c.in_bytes);
-    if (TNI_UNLIKELY(!ok)) tni_call_error(f);
+    if (TNI_UNLIKELY(!ok) && !pending) tni_call_error(f);
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) door_profile(&c, begin);
     b->frame = f->caller;
     door_results(&c, results, ok);

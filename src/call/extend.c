@@ -36,6 +36,16 @@ TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n) {
     tni_end(b, mark);
 }
 
+TN_API tn_tensor *tn_retain(tn_tensor *t) {
+    tni_retain(t);
+    return t;
+}
+
+TN_API void tn_release(tn_tensor *t) {
+    tni_block *b = t ? tni_here() : NULL;
+    if (b) tni_release(b, t);
+}
+
 TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
     tni_block *here = tni_here();
     tni_storage *storage;

@@ -63,7 +63,7 @@ typedef struct dataset_rows {
 
 static void dataset_rows_destroy(tn_dataset *d) {
     dataset_rows *r = (dataset_rows *)d->user;
-    for (int i = 0; r && i < TN_MAX_FIELDS; i++) tn_free(r->held[i]);
+    for (int i = 0; r && i < TN_MAX_FIELDS; i++) tn_release(r->held[i]);
     if (r) tn_alloc_free(r, sizeof *r);
     d->user = NULL;
 }
@@ -81,7 +81,7 @@ static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
         return tni_nn_error(TN_INVALID, "tensor %d has %lld rows, tensor 0 has %lld", i, (long long)shape.at[0], (long long)d->size);
     mark = tn_scope_begin();
     dense = tn_is_contiguous(t) ? t : tnp_contiguous(t);
-    if (dense) r->held[i] = tn_hold(dense);
+    if (dense) r->held[i] = tn_retain(dense);
     tn_scope_end(mark);
     if (!dense) return false;
     d->size = shape.at[0];

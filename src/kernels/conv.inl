@@ -10,6 +10,8 @@
 #if TNI_ISA == 2 /* what AVX2 does as well, or rarely; the bits are the same */
 #define gemm_dot_f32_avx512 gemm_dot_f32_scalar
 #define gemm_dot_f64_avx512 gemm_dot_f64_scalar
+#define gemm_column_major_f32_avx512 gemm_column_major_f32_avx2
+#define gemm_column_major_f64_avx512 gemm_column_major_f64_avx2
 #define gemm_row_f32_avx512 gemm_row_f32_avx2
 #define gemm_row_f64_avx512 gemm_row_f64_avx2
 #define conv_direct_f32_avx512 conv_direct_f32_avx2

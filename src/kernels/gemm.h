@@ -28,6 +28,9 @@ typedef struct tni_gemm {
     /* The same for m = 1, b_col = c_col = 1, n a multiple of 16: walks along the rows of b. */              \
     K(void, gemm_row_f32, (const tni_gemm *g))                                                               \
     K(void, gemm_row_f64, (const tni_gemm *g))                                                               \
+    /* The same for m = 1, b_row = c_col = 1, n a multiple of 16: columns of b lie along k. */               \
+    K(void, gemm_column_major_f32, (const tni_gemm *g))                                                      \
+    K(void, gemm_column_major_f64, (const tni_gemm *g))                                                      \
     /* The same for m = n = 1. */                                                                            \
     K(void, gemm_dot_f32, (const tni_gemm *g))                                                               \
     K(void, gemm_dot_f64, (const tni_gemm *g))                                                               \

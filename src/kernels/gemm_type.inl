@@ -231,6 +231,43 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
 }
 #endif
 
+/* m = 1, b_row = c_col = 1, n a multiple of 16: columns of b lie along k, GEMM_SIDE numbers of each are turned at a time
+ * (without shuffles: one by one). Chains of two groups of columns run side by side. */
+#if TNI_ISA == 1
+#define GEMM_CHAIN(i) x = V_SET(a[i * s]), u = V_FMA(x, V_LD(turned + i * 2 * W), u), v = V_FMA(x, V_LD(turned + i * 2 * W + W), v);
+static void TNI_FNT(gemm_column_run)(const tni_gemm *g, int64_t j, int64_t k0, int64_t k1) {
+    const int64_t s = g->a_col, step = g->b_col;
+    const T *a = (const T *)g->a + k0 * s, *b = (const T *)g->b + j * step + k0, *row[2 * GEMM_SIDE];
+    T turned[2 * W * GEMM_SIDE], *c = (T *)g->c + j;
+    V u = V_ZERO(), v = V_ZERO(), x;
+    int64_t k = k0;
+    for (; k + GEMM_SIDE <= k1; k += GEMM_SIDE, a += GEMM_SIDE * s, b += GEMM_SIDE) {
+        for (int i = 0; i < 2 * GEMM_SIDE; i++) row[i] = b + i * step;
+        TNI_FNT(gemm_turn)(turned, 2 * W, row, W);
+        TNI_FNT(gemm_turn)(turned + W, 2 * W, row + W, W);
+        GEMM_CHAIN(0) GEMM_CHAIN(1) GEMM_CHAIN(2) GEMM_CHAIN(3)
+#if GEMM_SIDE == 8
+        GEMM_CHAIN(4) GEMM_CHAIN(5) GEMM_CHAIN(6) GEMM_CHAIN(7)
+#endif
+    }
+    for (; k < k1; k++, a += s, b++) {
+        for (int i = 0; i < 2 * W; i++) turned[i] = b[i * step];
+        GEMM_CHAIN(0)
+    }
+    x = V_SET(g->alpha);
+    V_ST(c, g->add || k0 > 0 ? V_FMA(u, x, V_LD(c)) : u);
+    V_ST(c + W, g->add || k0 > 0 ? V_FMA(v, x, V_LD(c + W)) : v);
+}
+#undef GEMM_CHAIN
+static void TNI_FNT(gemm_column_major)(const tni_gemm *g) {
+    for (int64_t j = 0; j < g->n; j += 2 * W)
+        for (int64_t k = 0; k < g->k; k += TNI_K_BLOCK)
+            TNI_FNT(gemm_column_run)(g, j, k, g->k - k < TNI_K_BLOCK ? g->k : k + TNI_K_BLOCK);
+}
+#elif TNI_ISA != 2
+static void TNI_FNT(gemm_column_major)(const tni_gemm *g) { TNI_FNT(gemm)(g); }
+#endif
+
 #if TNI_ISA == 0
 /* m = n = 1: the chains of eight blocks at a time run side by side. */
 #define GEMM_DOT(i) s##i = V_FMA(a[(k + i * TNI_K_BLOCK) * g->a_col], b[(k + i * TNI_K_BLOCK) * g->b_row], s##i);

@@ -359,7 +359,7 @@ TN_API void tn_module_free(tn_module *m) {
     for (int i = 0; i < m->nparts; i++) {
         void *at = *tni_part_place(m, i);
         if (m->part[i].kind == TN_CHILD) tn_module_free((tn_module *)at);
-        else tn_free((tn_tensor *)at);
+        else tn_release((tn_tensor *)at);
         tni_text_free(m->part[i].name);
     }
     if (m->part) tn_alloc_free(m->part, (size_t)m->room * sizeof *m->part);
@@ -439,7 +439,7 @@ static bool make_part_tensor(tn_module *m, tn_part_kind kind, const char *name, 
     int64_t mark = tn_scope_begin();
     tn_tensor *t = make_tensor(m, kind, dtype, shape);
     bool ok = t && tni_part_new(m, kind, name, field);
-    if (ok) *tni_part_place(m, m->nparts - 1) = tn_hold(t);
+    if (ok) *tni_part_place(m, m->nparts - 1) = tn_retain(t);
     tn_scope_end(mark);
     return ok;
 }
@@ -467,7 +467,7 @@ TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_t
     if (!tn_ok()) return make_broken(m);
     tni_step_begin(&step, NULL, 0, m->type);
     ok = make_kind_fits(kind) && tni_part_new(m, kind, name, (void **)(void *)field);
-    if (ok && t) *tni_part_place(m, m->nparts - 1) = tn_hold(t);
+    if (ok && t) *tni_part_place(m, m->nparts - 1) = tn_retain(t);
     tni_step_end(&step);
     return ok || make_broken(m);
 }

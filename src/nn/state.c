@@ -14,7 +14,7 @@ typedef struct state_swap {
 static bool state_add(tni_plan *plan, tn_tensor *old, tn_tensor *fresh) {
     state_swap s = {old, fresh};
     if (!fresh || !tni_buffer_add(&plan->swaps, &s, sizeof s)) return false;
-    tn_hold(fresh);
+    tn_retain(fresh);
     return true;
 }
 
@@ -23,7 +23,7 @@ TN_PRIV void tni_plan_end(tni_plan *plan, bool commit) {
     int64_t n = plan->swaps.n / (int64_t)sizeof *s;
     for (int64_t i = 0; i < n; i++) {
         if (commit) tn_swap_data(s[i].old, s[i].fresh);
-        tn_free(s[i].fresh);
+        tn_release(s[i].fresh);
     }
     tni_buffer_free(&plan->swaps);
 }
@@ -250,11 +250,11 @@ static tn_tensor *state_copy_tensor(state_copy *c, tn_tensor *t) {
     tn_tensor *copy;
     int64_t mark;
     if (!at) return NULL;
-    if (!fresh) return tn_hold((tn_tensor *)*at);
+    if (!fresh) return tn_retain((tn_tensor *)*at);
     mark = tn_scope_begin();
     copy = state_convert(t, tn_dtype_of(t), tn_device_of(t));
     if (copy && tn_needs_grad(t)) copy = tn_requires_grad_at(NULL, 0, copy, true);
-    if (copy) tn_hold(copy);
+    if (copy) tn_retain(copy);
     *at = copy;
     tn_scope_end(mark);
     return copy;

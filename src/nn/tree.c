@@ -233,8 +233,8 @@ TN_API bool tn_module_set(tn_module *m, const char *path, tn_tensor *t) {
     if (i < 0 || owner->part[i].kind == TN_CHILD) return tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
     at = tni_part_place(owner, i);
     if (*at == (void *)t) return true;
-    if (t) tn_hold(t);
-    tn_free((tn_tensor *)*at);
+    tn_retain(t);
+    tn_release((tn_tensor *)*at);
     *at = t;
     return true;
 }

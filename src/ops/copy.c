@@ -1,28 +1,37 @@
-/* copy.c - the same elements somewhere else: clones, conversions, copies in place, joins, and other orders.
+/* copy.c - the same elements somewhere else: clones, conversions, copies in place, joins, and
+ * other orders.
  *
- * Elements are moved as bytes where no conversion is asked for; tni_copy_elements (drive.c) does the rest. */
+ * Elements are moved as bytes where no conversion is asked for; tni_copy_elements (drive.c) does
+ * the rest. */
 #include "dims.h"
 
-/* --- clone, contiguous ------------------------------------------------------------------------------------ */
+/* --- clone, contiguous ------------------------------------------------------------------------ */
 
 /* self's strides where it fills its memory, else those of its order of dimensions. */
 TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self) {
     s->ndim = self->ndim;
     memcpy(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim);
-    if (tni_is_dense(self)) memcpy(s->stride, self->stride, sizeof(int64_t) * (size_t)s->ndim);
-    else tni_like_strides(s, &self, 1);
+    if (tni_is_dense(self))
+        memcpy(s->stride, self->stride, sizeof(int64_t) * (size_t)s->ndim);
+    else
+        tni_like_strides(s, &self, 1);
 }
 
-/* Sizes of self and the strides of a memory format; preserve (also None): self's order of dimensions. */
+/* Sizes of self and the strides of a memory format; preserve (also None): self's order of
+ * dimensions. */
 static bool copy_format(tn_frame *f, const tn_tensor *self, tn_memory_format format, tni_shape *s) {
     int n = self->ndim, last = format == TN_MEMORY_FORMAT_CHANNELS_LAST ? 4 : 5;
     int64_t step;
     s->ndim = n;
     memcpy(s->size, self->size, sizeof(int64_t) * (size_t)n);
-    if ((int)format == 0 || format == TN_MEMORY_FORMAT_PRESERVE_FORMAT) tni_copy_strides(s, self);
-    else tni_row_major(n, s->size, s->stride);
-    if (format != TN_MEMORY_FORMAT_CHANNELS_LAST && format != TN_MEMORY_FORMAT_CHANNELS_LAST_3D) return true;
-    if (n != last) return tn_fail(f, TN_INVALID, "required rank %d tensor to use channels_last format", last);
+    if ((int)format == 0 || format == TN_MEMORY_FORMAT_PRESERVE_FORMAT)
+        tni_copy_strides(s, self);
+    else
+        tni_row_major(n, s->size, s->stride);
+    if (format != TN_MEMORY_FORMAT_CHANNELS_LAST && format != TN_MEMORY_FORMAT_CHANNELS_LAST_3D)
+        return true;
+    if (n != last)
+        return tn_fail(f, TN_INVALID, "required rank %d tensor to use channels_last format", last);
     s->stride[1] = 1;
     step = s->size[1];
     for (int d = n - 1; d > 1; d--) s->stride[d] = step, step *= s->size[d];
@@ -33,15 +42,17 @@ static bool copy_format(tn_frame *f, const tn_tensor *self, tn_memory_format for
 static bool clone_check(tn_frame *f) {
     TN_ARGS(clone, a, f);
     tni_shape s;
-    return copy_format(f, f->in[0], a->memory_format, &s)
-           && tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, s.stride);
+    return copy_format(f, f->in[0], a->memory_format, &s) &&
+           tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, s.stride);
 }
 static void copy_run(tn_frame *f) { tni_copy_elements(f->block, f->out[0], f->in[0]); }
 static void copy_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
-/* A copy with memory of its own, in self's order of dimensions (or the format given).   self (*) -> (*)   tn_clone(x) */
-TN_OPERATOR(clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", .forms = TN_OUT, .check = clone_check,
-            .run = copy_run, .grad = copy_pass_grad,
-            .sample = "(2,3) | () | (0,3) | (2,3,4,2) memory_format=channels_last | (2,3):i64 | (300)")
+/* A copy with memory of its own, in self's order of dimensions (or the format given).
+ * self (*) -> (*)   tn_clone(x) */
+TN_OPERATOR(
+    clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", .forms = TN_OUT,
+    .check = clone_check, .run = copy_run, .grad = copy_pass_grad,
+    .sample = "(2,3) | () | (0,3) | (2,3,4,2) memory_format=channels_last | (2,3):i64 | (300)")
 
 /* A view of all of self, when `same`; else a row-major copy. */
 static bool copy_or_view(tn_frame *f, bool same, tn_dtype dtype) {
@@ -56,31 +67,39 @@ static void copy_unless_view_run(tn_frame *f) {
     if (f->note[0]) copy_run(f);
 }
 static bool contiguous_check(tn_frame *f) {
-    return copy_or_view(f, tni_is_row_major(f->in[0]->ndim, f->in[0]->size, f->in[0]->stride), (tn_dtype)f->in[0]->dtype);
+    return copy_or_view(f, tni_is_row_major(f->in[0]->ndim, f->in[0]->size, f->in[0]->stride),
+                        (tn_dtype)f->in[0]->dtype);
 }
 /* Row-major: a view of self when it is so, else a copy.   tn_contiguous(tn_t(x)) */
-TN_OPERATOR(contiguous, "contiguous(Tensor(a) self) -> Tensor(a)", .check = contiguous_check, .run = copy_unless_view_run,
-            .grad = copy_pass_grad, .sample = "(2,3) | () | (0,3)")
+TN_OPERATOR(contiguous, "contiguous(Tensor(a) self) -> Tensor(a)", .check = contiguous_check,
+            .run = copy_unless_view_run, .grad = copy_pass_grad, .sample = "(2,3) | () | (0,3)")
 
-/* --- to ------------------------------------------------------------------------------------------------------ */
+/* --- to --------------------------------------------------------------------------------------- */
 
 static bool to_check(tn_frame *f, tn_dtype dtype, bool copy) {
     tn_tensor *self = f->in[0];
     tni_shape s;
     if (tni_dtype((int)dtype)->bytes == 0) dtype = (tn_dtype)self->dtype;
-    if (!copy && (int)dtype == self->dtype && f->meta == ((self->flags & TNI_META) != 0)) return copy_or_view(f, true, dtype);
+    if (!copy && (int)dtype == self->dtype && f->meta == ((self->flags & TNI_META) != 0))
+        return copy_or_view(f, true, dtype);
     f->note[0] = 1;
-    return copy_format(f, self, (tn_memory_format)0, &s) && tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
+    return copy_format(f, self, (tn_memory_format)0, &s) &&
+           tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
 }
 static bool to_dtype_check(tn_frame *f) {
     TN_ARGS(to_dtype, a, f);
     return to_check(f, a->dtype, a->copy);
 }
-/* Converted to dtype: integers wrap, floats are truncated to integers, rounded to nearest even to floats, a complex
- * number loses its imaginary part to a real one. A view when nothing changes, but not with copy.   tn_to_dtype(x, TN_F64) */
-TN_OPERATOR(to_dtype, "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False) -> Tensor(a)",
+/* Converted to dtype: integers wrap, floats are truncated to integers, rounded to nearest even to
+ * floats, a complex
+ * number loses its imaginary part to a real one. A view when nothing changes, but not with copy.
+ * tn_to_dtype(x, TN_F64) */
+TN_OPERATOR(to_dtype,
+            "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False) "
+            "-> Tensor(a)",
             .check = to_dtype_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
-            .sample = "(2,3) float32 | (2,3) float64 | (2,3) int32 | (2,3):i64 uint8 | (2,3):bool float16 | () bfloat16 copy=True | "
+            .sample = "(2,3) float32 | (2,3) float64 | (2,3) int32 | (2,3):i64 uint8 | (2,3):bool "
+                      "float16 | () bfloat16 copy=True | "
                       "(0) bool | (2,3):c128 complex64 | (7):i64 float32")
 
 static bool to_device_check(tn_frame *f) {
@@ -89,18 +108,21 @@ static bool to_device_check(tn_frame *f) {
     tn_device_id device = a->device == TN_NO_DEVICE ? (meta ? TN_META : TN_CPU) : a->device;
     if (device != TN_CPU && device != TN_META)
         return tn_fail(f, TN_UNSUPPORTED, "device number %d is not there", (int)device);
-    if (meta && device == TN_CPU) return tn_fail(f, TN_INVALID, "Cannot copy out of meta tensor; no data!");
+    if (meta && device == TN_CPU)
+        return tn_fail(f, TN_INVALID, "Cannot copy out of meta tensor; no data!");
     f->meta = device == TN_META;
     return to_check(f, a->dtype, a->copy);
 }
-/* On another device, and converted to dtype if one is given. A view when nothing changes.   tn_to(x, tn_device("meta")) */
+/* On another device, and converted to dtype if one is given. A view when nothing changes.
+ * tn_to(x, tn_device("meta")) */
 TN_OPERATOR(to,
-            "to.device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool non_blocking=False, bool copy=False) "
+            "to.device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool "
+            "non_blocking=False, bool copy=False) "
             "-> Tensor(a)",
             .check = to_device_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
             .sample = "(2,3) None | (2,3) None float32 | () None int64 copy=True")
 
-/* --- in place: copy_, fill_, zero_ ------------------------------------------------------------------------- */
+/* --- in place: copy_, fill_, zero_ ------------------------------------------------------------ */
 
 static bool copy_self(tn_frame *f) { /* the result is self, whatever its strides */
     tn_tensor *self = f->in[0];
@@ -112,8 +134,8 @@ static bool copy_check(tn_frame *f) {
     tni_shape s;
     s.ndim = self->ndim;
     memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
-    if (!tni_broadcast(&s, src->ndim, src->size) || s.ndim != self->ndim
-        || memcmp(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim))
+    if (!tni_broadcast(&s, src->ndim, src->size) || s.ndim != self->ndim ||
+        memcmp(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim))
         return tn_fail(f, TN_INVALID, "src of shape %s does not broadcast to self's %s",
                        tni_shape_text(has, sizeof has, src->ndim, src->size),
                        tni_shape_text(wants, sizeof wants, self->ndim, self->size));
@@ -125,35 +147,57 @@ static void copy_into_run(tn_frame *f) {
     int more = to->ndim - src->ndim;
     if (to->numel == 0 || src == to) return;
     for (int d = 0; d < to->ndim; d++)
-        stride[d] = d < more || (src->size[d - more] == 1 && to->size[d] != 1) ? 0 : src->stride[d - more];
+        stride[d] =
+            d < more || (src->size[d - more] == 1 && to->size[d] != 1) ? 0 : src->stride[d - more];
     tni_stack_view(&wide, src, to->ndim, to->size, stride, src->offset);
-    if (tni_bytes_at(&wide) == tni_bytes_at(to) && wide.dtype == to->dtype
-        && !memcmp(stride, to->stride, sizeof(int64_t) * (size_t)to->ndim))
+    if (tni_bytes_at(&wide) == tni_bytes_at(to) && wide.dtype == to->dtype &&
+        !memcmp(stride, to->stride, sizeof(int64_t) * (size_t)to->ndim))
         return; /* the same elements under another header */
     tni_copy_elements(f->block, to, &wide);
 }
-static tn_tensor *copy_zeros(tn_tensor *like) { return tnp_zeros_like(like, TN_NO_DTYPE, TN_NO_DEVICE); }
+static tn_tensor *copy_zeros(tn_tensor *like) {
+    return tnp_zeros_like(like, TN_NO_DTYPE, TN_NO_DEVICE);
+}
 static void copy_grad(tn_gradient *g) {
     if (g->want[0]) tn_give(g, 0, copy_zeros(g->incoming[0]));
     tn_give(g, 1, g->incoming[0]);
 }
-/* Overwrites self with src, broadcast and converted to self's dtype.   self (*), src broadcast to it   tn_copy_(x, y) */
-TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor", .forms = TN_INPLACE, .check = copy_check, .run = copy_into_run,
-            .grad = copy_grad, .sample = "(2,3) (2,3) | (2,3) (3) | (2,3) () | (2,3) (2,3):i64 | (2,3):i64 (2,1):f64 | () (1) | (0,2) (2)")
+/* Overwrites self with src, broadcast and converted to self's dtype.
+ * self (*), src broadcast to it   tn_copy_(x, y) */
+TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor", .forms = TN_INPLACE,
+            .check = copy_check, .run = copy_into_run, .grad = copy_grad,
+            .sample = "(2,3) (2,3) | (2,3) (3) | (2,3) () | (2,3) (2,3):i64 | (2,3):i64 (2,1):f64 "
+                      "| () (1) | (0,2) (2)")
 
 static bool copy_fits(tn_frame *f, tn_scalar s, int dtype) {
-    static const double largest[TN_DTYPE_COUNT] = {
-        0, HUGE_VAL, 255, 127, 32767, 2147483647, 9223372036854775807.0, 65504, 3.3895313892515355e38,
-        3.4028234663852886e38, HUGE_VAL, 3.4028234663852886e38, HUGE_VAL, 65535, 4294967295.0, 18446744073709551615.0,
-        HUGE_VAL, HUGE_VAL};
+    static const double largest[TN_DTYPE_COUNT] = {0,
+                                                   HUGE_VAL,
+                                                   255,
+                                                   127,
+                                                   32767,
+                                                   2147483647,
+                                                   9223372036854775807.0,
+                                                   65504,
+                                                   3.3895313892515355e38,
+                                                   3.4028234663852886e38,
+                                                   HUGE_VAL,
+                                                   3.4028234663852886e38,
+                                                   HUGE_VAL,
+                                                   65535,
+                                                   4294967295.0,
+                                                   18446744073709551615.0,
+                                                   HUGE_VAL,
+                                                   HUGE_VAL};
     double least = -largest[dtype] - (tni_is_int(dtype) && tni_dtype(dtype)->is_signed), v = s.real;
     bool whole = s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL;
     if (whole && dtype == TN_I64) return true;
     if (!tni_is_int(dtype) && v - v != 0) return true; /* an infinity or NaN is itself */
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0 && !tni_is_complex(dtype))
-        return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow", tni_dtype(dtype)->text);
+        return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow",
+                       tni_dtype(dtype)->text);
     if (v >= least && (dtype == TN_I64 ? v < largest[dtype] : v <= largest[dtype])) return true;
-    return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow", tni_dtype(dtype)->text);
+    return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow",
+                   tni_dtype(dtype)->text);
 }
 TN_PRIV bool tni_fill_check(tn_frame *f, tn_scalar value, int dtype) {
     if (value.kind <= TN_KIND_NONE || value.kind > TN_KIND_COMPLEX)
@@ -167,7 +211,8 @@ TN_PRIV void tni_fill(tn_tensor *t, tn_scalar value) {
     tni_element_set(unit, t->dtype, tni_exact(value));
     if (t->numel == 0) return;
     tni_walk_start(&w, t->ndim, t->size, &to, 1);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) tni_fill_row(w.at[0], w.row[0], unit, w.n, tni_dtype_size(t));
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        tni_fill_row(w.at[0], w.row[0], unit, w.n, tni_dtype_size(t));
 }
 
 static bool fill_check(tn_frame *f) {
@@ -180,23 +225,24 @@ static void fill_run(tn_frame *f) {
 }
 static void fill_grad(tn_gradient *g) { tn_give(g, 0, copy_zeros(g->incoming[0])); }
 /* Every element of self becomes value.   tn_fill_(x, 0.5) */
-TN_OPERATOR(fill, "fill_.Scalar(Tensor self, Scalar value) -> Tensor", .forms = TN_INPLACE, .check = fill_check,
-            .run = fill_run, .grad = fill_grad, .sample = "(2,3) 0.5 | (2,3):i64 -3 | (3):bool True | () 2 | (0) 1 | (2,3):f16 0.1")
+TN_OPERATOR(fill, "fill_.Scalar(Tensor self, Scalar value) -> Tensor", .forms = TN_INPLACE,
+            .check = fill_check, .run = fill_run, .grad = fill_grad,
+            .sample = "(2,3) 0.5 | (2,3):i64 -3 | (3):bool True | () 2 | (0) 1 | (2,3):f16 0.1")
 
 static void zero_run(tn_frame *f) { tni_fill(f->out[0], tn_int(0)); }
 /* Every element of self becomes 0.   tn_zero_(x) */
-TN_OPERATOR(zero, "zero_(Tensor self) -> Tensor", .forms = TN_INPLACE, .check = copy_self, .run = zero_run, .grad = fill_grad,
-            .sample = "(2,3) | (2,3):i64 | (3):bool | () | (0)")
+TN_OPERATOR(zero, "zero_(Tensor self) -> Tensor", .forms = TN_INPLACE, .check = copy_self,
+            .run = zero_run, .grad = fill_grad, .sample = "(2,3) | (2,3):i64 | (3):bool | () | (0)")
 
-/* --- conj ------------------------------------------------------------------------------------------------------ */
+/* --- conj ------------------------------------------------------------------------------------- */
 
 static bool conj_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
     tni_shape s;
     if (!tni_is_complex(self->dtype)) return copy_or_view(f, true, (tn_dtype)self->dtype);
     f->note[0] = 1;
-    return copy_format(f, self, (tn_memory_format)0, &s)
-           && tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
+    return copy_format(f, self, (tn_memory_format)0, &s) &&
+           tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
 }
 static void conj_run(tn_frame *f) {
     tn_tensor *out = f->out[0];
@@ -208,31 +254,39 @@ static void conj_run(tn_frame *f) {
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
             char *at = w.at[0] + i * w.row[0];
-            if (out->dtype == TN_C64) ((float *)(void *)at)[1] = -((float *)(void *)at)[1];
-            else ((double *)(void *)at)[1] = -((double *)(void *)at)[1];
+            if (out->dtype == TN_C64)
+                ((float *)(void *)at)[1] = -((float *)(void *)at)[1];
+            else
+                ((double *)(void *)at)[1] = -((double *)(void *)at)[1];
         }
 }
 static void conj_grad(tn_gradient *g) { tn_give(g, 0, tnp_conj(g->incoming[0])); }
-/* With the imaginary part negated; a real tensor as it is, as a view. Complex results are new.   self (*) -> (*)   tn_conj(z) */
-TN_OPERATOR(conj, "conj(Tensor(a) self) -> Tensor(a)", .check = conj_check, .run = conj_run, .grad = conj_grad,
-            .sample = "(2,3) | (2,3):c128 | ():c64 | (0):c128")
+/* With the imaginary part negated; a real tensor as it is, as a view. Complex results are new.
+ * self (*) -> (*)   tn_conj(z) */
+TN_OPERATOR(conj, "conj(Tensor(a) self) -> Tensor(a)", .check = conj_check, .run = conj_run,
+            .grad = conj_grad, .sample = "(2,3) | (2,3):c128 | ():c64 | (0):c128")
 
-/* --- triangles ------------------------------------------------------------------------------------------------- */
+/* --- triangles -------------------------------------------------------------------------------- */
 
 static bool triangle_check(tn_frame *f, const char *name) {
-    if (f->in[0]->ndim < 2) return tn_fail(f, TN_INVALID, "%s: input tensor must have at least 2 dimensions", name);
+    if (f->in[0]->ndim < 2)
+        return tn_fail(f, TN_INVALID, "%s: input tensor must have at least 2 dimensions", name);
     if (f->inplace) return copy_self(f);
     return tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, f->in[0]->ndim, f->in[0]->size);
 }
-/* One matrix: of each row the columns up to the diagonal are kept, or those from it on. Steps in bytes. */
-typedef struct triangle {
+/* One matrix: of each row the columns up to the diagonal are kept, or those from it on. Steps in
+ * bytes. */
+typedef struct copy_triangle {
     int64_t rows, cols, diagonal, bytes, to_row, to_col, from_row, from_col;
     bool lower;
-} triangle;
-static void triangle_matrix(const triangle *m, char *to, const char *from) {
+} copy_triangle;
+static void triangle_matrix(const copy_triangle *m, char *to, const char *from) {
     static const char zero[16] = {0};
     for (int64_t r = 0; r < m->rows; r++, to += m->to_row, from += m->from_row) {
-        int64_t cut = m->diagonal > m->cols ? m->cols : m->diagonal < -m->rows ? 0 : r + m->diagonal + m->lower, keep, zeros;
+        int64_t cut = m->diagonal > m->cols    ? m->cols
+                      : m->diagonal < -m->rows ? 0
+                                               : r + m->diagonal + m->lower,
+                keep, zeros;
         cut = cut < 0 ? 0 : cut > m->cols ? m->cols : cut;
         keep = m->lower ? 0 : cut;
         zeros = m->lower ? cut : 0;
@@ -240,14 +294,16 @@ static void triangle_matrix(const triangle *m, char *to, const char *from) {
             tni_move_row(to + keep * m->to_col, m->to_col, from + keep * m->from_col, m->from_col,
                          m->lower ? cut : m->cols - cut, m->bytes);
         if ((m->lower ? m->cols - cut : cut) > 0)
-            tni_fill_row(to + zeros * m->to_col, m->to_col, zero, m->lower ? m->cols - cut : cut, m->bytes);
+            tni_fill_row(to + zeros * m->to_col, m->to_col, zero, m->lower ? m->cols - cut : cut,
+                         m->bytes);
     }
 }
 static void triangle_run(tn_frame *f, int64_t diagonal, bool lower) {
-    tn_tensor *x = f->in[0], *out = f->out[0], heads[2]; /* heads: without the dimensions of the matrices */
+    tn_tensor *x = f->in[0], *out = f->out[0],
+              heads[2]; /* heads: without the dimensions of the matrices */
     const tn_tensor *pair[2];
     int n = out->ndim;
-    triangle m;
+    copy_triangle m;
     tni_walk w;
     if (out->numel == 0) return;
     m.lower = lower, m.diagonal = diagonal, m.bytes = tni_dtype_size(out);
@@ -261,7 +317,8 @@ static void triangle_run(tn_frame *f, int64_t diagonal, bool lower) {
     }
     tni_walk_start(&w, n - 2, out->size, pair, 2);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++) triangle_matrix(&m, w.at[0] + i * w.row[0], w.at[1] + i * w.row[1]);
+        for (int64_t i = 0; i < w.n; i++)
+            triangle_matrix(&m, w.at[0] + i * w.row[0], w.at[1] + i * w.row[1]);
 }
 static bool tril_check(tn_frame *f) { return triangle_check(f, "tril"); }
 static void tril_run(tn_frame *f) {
@@ -272,9 +329,12 @@ static void tril_grad(tn_gradient *g) {
     TN_ARGS(tril, a, g);
     tn_give(g, 0, tnp_tril(g->incoming[0], a->diagonal));
 }
-/* Zero above the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)   tn_tril(x) */
-TN_OPERATOR(tril, "tril(Tensor self, int diagonal=0) -> Tensor", .forms = TN_OUT | TN_INPLACE, .check = tril_check,
-            .run = tril_run, .grad = tril_grad, .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")
+/* Zero above the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)
+ * tn_tril(x) */
+TN_OPERATOR(
+    tril, "tril(Tensor self, int diagonal=0) -> Tensor", .forms = TN_OUT | TN_INPLACE,
+    .check = tril_check, .run = tril_run, .grad = tril_grad,
+    .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")
 
 static bool triu_check(tn_frame *f) { return triangle_check(f, "triu"); }
 static void triu_run(tn_frame *f) {
@@ -285,6 +345,9 @@ static void triu_grad(tn_gradient *g) {
     TN_ARGS(triu, a, g);
     tn_give(g, 0, tnp_triu(g->incoming[0], a->diagonal));
 }
-/* Zero below the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)   tn_triu(x, .diagonal = 1) */
-TN_OPERATOR(triu, "triu(Tensor self, int diagonal=0) -> Tensor", .forms = TN_OUT | TN_INPLACE, .check = triu_check,
-            .run = triu_run, .grad = triu_grad, .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")
+/* Zero below the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)
+ * tn_triu(x, .diagonal = 1) */
+TN_OPERATOR(
+    triu, "triu(Tensor self, int diagonal=0) -> Tensor", .forms = TN_OUT | TN_INPLACE,
+    .check = triu_check, .run = triu_run, .grad = triu_grad,
+    .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")

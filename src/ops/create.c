@@ -1,9 +1,10 @@
-/* create.c - new tensors from nothing: constants, ranges, unit matrices; and comparisons of whole tensors. */
+/* create.c - new tensors from nothing: constants, ranges, unit matrices; and comparisons of whole
+ * tensors. */
 #include "dims.h"
 
 #include <float.h>
 
-/* --- constants ----------------------------------------------------------------------------------------------- */
+/* --- constants -------------------------------------------------------------------------------- */
 
 /* Where the result lives; `like` is the device that None means. */
 static bool create_on(tn_frame *f, tn_device_id device, const tn_tensor *like) {
@@ -15,14 +16,16 @@ static bool create_on(tn_frame *f, tn_device_id device, const tn_tensor *like) {
 }
 static bool create_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device) {
     if (!tni_sizes_given(f, size) || !create_on(f, device, NULL)) return false;
-    return tn_announce(f, 0, dtype ? dtype : f->block->context->default_dtype, (int)size.n, size.at);
+    return tn_announce(f, 0, dtype ? dtype : f->block->context->default_dtype, (int)size.n,
+                       size.at);
 }
 static bool create_like(tn_frame *f, tn_dtype dtype, tn_device_id device) {
     const tn_tensor *self = f->in[0];
     tni_shape s;
     if (!create_on(f, device, self)) return false;
     tni_copy_strides(&s, self);
-    return tn_announce_strided(f, 0, dtype ? dtype : (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
+    return tn_announce_strided(f, 0, dtype ? dtype : (tn_dtype)self->dtype, s.ndim, s.size,
+                               s.stride);
 }
 static bool create_of(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device) {
     const tn_tensor *self = f->in[0];
@@ -37,24 +40,27 @@ static bool empty_check(tn_frame *f) {
     return create_new(f, a->size, a->dtype, a->device);
 }
 /* Uninitialised.   tn_empty(TN_DIMS(2, 3), .dtype = TN_I64) */
-TN_OPERATOR(empty, "empty(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor", .forms = TN_OUT,
-            .check = empty_check, .run = tni_run_nothing, .sample = "[0] | [2,0] dtype=int64")
+TN_OPERATOR(empty, "empty(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = empty_check, .run = tni_run_nothing,
+            .sample = "[0] | [2,0] dtype=int64")
 
 static bool zeros_check(tn_frame *f) {
     TN_ARGS(zeros, a, f);
     return create_new(f, a->size, a->dtype, a->device);
 }
 /* Zeros, of the default dtype where none is given.   tn_zeros(TN_DIMS(2, 3)) */
-TN_OPERATOR(zeros, "zeros(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor", .forms = TN_OUT,
-            .check = zeros_check, .run = zeros_run, .sample = "[2,3] | [] dtype=int64 | [0,2] | [3] dtype=bool | [2] dtype=complex64")
+TN_OPERATOR(zeros, "zeros(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = zeros_check, .run = zeros_run,
+            .sample = "[2,3] | [] dtype=int64 | [0,2] | [3] dtype=bool | [2] dtype=complex64")
 
 static bool ones_check(tn_frame *f) {
     TN_ARGS(ones, a, f);
     return create_new(f, a->size, a->dtype, a->device);
 }
 /* Ones, of the default dtype where none is given.   tn_ones(TN_DIMS(2, 3)) */
-TN_OPERATOR(ones, "ones(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor", .forms = TN_OUT,
-            .check = ones_check, .run = ones_run, .sample = "[2,3] | [] dtype=int64 | [0,2] | [3] dtype=bool | [3] dtype=bfloat16")
+TN_OPERATOR(ones, "ones(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = ones_check, .run = ones_run,
+            .sample = "[2,3] | [] dtype=int64 | [0,2] | [3] dtype=bool | [3] dtype=bfloat16")
 
 /* The dtype of a number where none is given: bool, int64, the default one, or its complex one. */
 static tn_dtype create_dtype(tn_frame *f, tn_scalar s, tn_dtype dtype) {
@@ -73,34 +79,43 @@ static void full_run(tn_frame *f) {
     TN_ARGS(full, a, f);
     tni_fill(f->out[0], a->fill_value);
 }
-/* fill_value everywhere; an int gives int64, a float the default dtype.   tn_full(TN_DIMS(2, 3), 0.5) */
-TN_OPERATOR(full, "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_OUT, .check = full_check, .run = full_run,
-            .sample = "[2,3] 0.5 | [2] 7 | [] True | [3] -2 dtype=float16 | [2,2] 3 dtype=uint8 | [0] 1.5")
+/* fill_value everywhere; an int gives int64, a float the default dtype.
+ * tn_full(TN_DIMS(2, 3), 0.5) */
+TN_OPERATOR(
+    full,
+    "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+    .forms = TN_OUT, .check = full_check, .run = full_run,
+    .sample = "[2,3] 0.5 | [2] 7 | [] True | [3] -2 dtype=float16 | [2,2] 3 dtype=uint8 | [0] 1.5")
 
 static bool empty_like_check(tn_frame *f) {
     TN_ARGS(empty_like, a, f);
     return create_like(f, a->dtype, a->device);
 }
 /* Uninitialised, of self's sizes, dtype and order of dimensions.   tn_empty_like(x) */
-TN_OPERATOR(empty_like, "empty_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = empty_like_check, .run = tni_run_nothing, .grad = tn_grad_zero, .sample = "(0) | (2,0) dtype=int64")
+TN_OPERATOR(empty_like,
+            "empty_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_SHAPE_ONLY, .check = empty_like_check, .run = tni_run_nothing,
+            .grad = tn_grad_zero, .sample = "(0) | (2,0) dtype=int64")
 
 static bool zeros_like_check(tn_frame *f) {
     TN_ARGS(zeros_like, a, f);
     return create_like(f, a->dtype, a->device);
 }
 /* Zeros of self's sizes, dtype and order of dimensions.   tn_zeros_like(x) */
-TN_OPERATOR(zeros_like, "zeros_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = zeros_like_check, .run = zeros_run, .grad = tn_grad_zero, .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
+TN_OPERATOR(zeros_like,
+            "zeros_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_SHAPE_ONLY, .check = zeros_like_check, .run = zeros_run,
+            .grad = tn_grad_zero, .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
 
 static bool ones_like_check(tn_frame *f) {
     TN_ARGS(ones_like, a, f);
     return create_like(f, a->dtype, a->device);
 }
 /* Ones of self's sizes, dtype and order of dimensions.   tn_ones_like(x) */
-TN_OPERATOR(ones_like, "ones_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = ones_like_check, .run = ones_run, .grad = tn_grad_zero, .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
+TN_OPERATOR(ones_like,
+            "ones_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_SHAPE_ONLY, .check = ones_like_check, .run = ones_run, .grad = tn_grad_zero,
+            .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
 
 static bool full_like_check(tn_frame *f) {
     TN_ARGS(full_like, a, f);
@@ -112,33 +127,44 @@ static void full_like_run(tn_frame *f) {
     tni_fill(f->out[0], a->fill_value);
 }
 /* fill_value in self's sizes, dtype and order of dimensions.   tn_full_like(x, 0.5) */
-TN_OPERATOR(full_like, "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = full_like_check, .run = full_like_run, .grad = tn_grad_zero,
-            .sample = "(2,3) 0.5 | (2) 3 dtype=int64 | () -1 | (0):bool True")
+TN_OPERATOR(full_like,
+            "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Device? "
+            "device=None) -> Tensor",
+            .forms = TN_SHAPE_ONLY, .check = full_like_check, .run = full_like_run,
+            .grad = tn_grad_zero, .sample = "(2,3) 0.5 | (2) 3 dtype=int64 | () -1 | (0):bool True")
 
 static bool new_empty_check(tn_frame *f) {
     TN_ARGS(new_empty, a, f);
     return create_of(f, a->size, a->dtype, a->device);
 }
 /* Uninitialised, of self's dtype and device.   tn_new_empty(x, TN_DIMS(3)) */
-TN_OPERATOR(new_empty, "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = new_empty_check, .run = tni_run_nothing, .grad = tn_grad_zero, .sample = "(2) [0] | () [2,0] dtype=int64")
+TN_OPERATOR(
+    new_empty,
+    "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+    .forms = TN_SHAPE_ONLY, .check = new_empty_check, .run = tni_run_nothing, .grad = tn_grad_zero,
+    .sample = "(2) [0] | () [2,0] dtype=int64")
 
 static bool new_zeros_check(tn_frame *f) {
     TN_ARGS(new_zeros, a, f);
     return create_of(f, a->size, a->dtype, a->device);
 }
 /* Zeros of self's dtype and device.   tn_new_zeros(x, TN_DIMS(3)) */
-TN_OPERATOR(new_zeros, "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = new_zeros_check, .run = zeros_run, .grad = tn_grad_zero, .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
+TN_OPERATOR(
+    new_zeros,
+    "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+    .forms = TN_SHAPE_ONLY, .check = new_zeros_check, .run = zeros_run, .grad = tn_grad_zero,
+    .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
 
 static bool new_ones_check(tn_frame *f) {
     TN_ARGS(new_ones, a, f);
     return create_of(f, a->size, a->dtype, a->device);
 }
 /* Ones of self's dtype and device.   tn_new_ones(x, TN_DIMS(3)) */
-TN_OPERATOR(new_ones, "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = new_ones_check, .run = ones_run, .grad = tn_grad_zero, .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
+TN_OPERATOR(
+    new_ones,
+    "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+    .forms = TN_SHAPE_ONLY, .check = new_ones_check, .run = ones_run, .grad = tn_grad_zero,
+    .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
 
 static bool new_full_check(tn_frame *f) {
     TN_ARGS(new_full, a, f);
@@ -151,16 +177,19 @@ static void new_full_run(tn_frame *f) {
 }
 /* fill_value, of self's dtype and device.   tn_new_full(x, TN_DIMS(3), 2) */
 TN_OPERATOR(new_full,
-            "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = new_full_check, .run = new_full_run, .grad = tn_grad_zero, .sample = "(2) [3] 0.5 | () [2,2] 3 dtype=int64 | (2):bool [] True")
+            "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, "
+            "Device? device=None) -> Tensor",
+            .forms = TN_SHAPE_ONLY, .check = new_full_check, .run = new_full_run,
+            .grad = tn_grad_zero,
+            .sample = "(2) [3] 0.5 | () [2,2] 3 dtype=int64 | (2):bool [] True")
 
-/* --- ranges --------------------------------------------------------------------------------------------------- */
+/* --- ranges ----------------------------------------------------------------------------------- */
 
 /* Writes n values, value(i) by a rule over doubles or, for integer dtypes, over int64. */
 typedef struct create_range {
     double start, end, step;
-    int64_t first, by;      /* of integer ranges */
-    bool whole, both_ends;  /* both_ends: the second half counts from the end, as torch's linspace */
+    int64_t first, by;     /* of integer ranges */
+    bool whole, both_ends; /* both_ends: the second half counts from the end, as torch's linspace */
 } create_range;
 static void range_write(tn_tensor *out, const create_range *r) {
     int64_t n = out->numel, bytes = tni_dtype_size(out);
@@ -170,9 +199,13 @@ static void range_write(tn_tensor *out, const create_range *r) {
     tni_walk_start(&w, out->ndim, out->size, &to, 1);
     for (int64_t i = 0; i < n; i++) {
         char *at = w.at[0] + i * (n > 1 ? w.row[0] : bytes);
-        double v = r->both_ends && i >= n / 2 ? fma(-r->step, (double)(n - 1 - i), r->end) : fma(r->step, (double)i, r->start);
-        if (r->whole) tni_element_set(at, out->dtype, tn_int((int64_t)((uint64_t)r->first + (uint64_t)i * (uint64_t)r->by)));
-        else tni_element_set(at, out->dtype, tn_float(v));
+        double v = r->both_ends && i >= n / 2 ? fma(-r->step, (double)(n - 1 - i), r->end)
+                                              : fma(r->step, (double)i, r->start);
+        if (r->whole)
+            tni_element_set(at, out->dtype,
+                            tn_int((int64_t)((uint64_t)r->first + (uint64_t)i * (uint64_t)r->by)));
+        else
+            tni_element_set(at, out->dtype, tn_float(v));
     }
 }
 
@@ -187,20 +220,24 @@ static bool range_is_whole(tn_scalar s) { return s.kind == TN_KIND_INT || s.kind
 
 /* ceil((end - start) / step) in integers; the bounds fit the sign of step. */
 static uint64_t range_count(int64_t start, int64_t end, int64_t step) {
-    uint64_t distance = step > 0 ? (uint64_t)end - (uint64_t)start : (uint64_t)start - (uint64_t)end;
+    uint64_t distance =
+        step > 0 ? (uint64_t)end - (uint64_t)start : (uint64_t)start - (uint64_t)end;
     uint64_t by = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
     return distance / by + (distance % by != 0);
 }
-static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar step, tn_dtype dtype, tn_device_id device) {
+static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar step, tn_dtype dtype,
+                        tn_device_id device) {
     bool whole = range_is_whole(start) && range_is_whole(end) && range_is_whole(step);
     double from = range_real(start), to = range_real(end), by = range_real(step), count;
     int64_t n;
-    if (start.kind == TN_KIND_COMPLEX || end.kind == TN_KIND_COMPLEX || step.kind == TN_KIND_COMPLEX)
+    if (start.kind == TN_KIND_COMPLEX || end.kind == TN_KIND_COMPLEX ||
+        step.kind == TN_KIND_COMPLEX)
         return tn_fail(f, TN_TYPE, "arange: a complex bound");
     if (!dtype) dtype = whole ? TN_I64 : f->block->context->default_dtype;
     if (dtype == TN_BOOL || tni_is_complex((int)dtype))
         return tn_fail(f, TN_TYPE, "\"arange_cpu\" not implemented for '%s'", tn_dtype_name(dtype));
-    if (by == 0 || (dtype == TN_I64 && range_whole(step) == 0)) return tn_fail(f, TN_INVALID, "step must be nonzero");
+    if (by == 0 || (dtype == TN_I64 && range_whole(step) == 0))
+        return tn_fail(f, TN_INVALID, "step must be nonzero");
     if (from - from != 0 || to - to != 0 || by != by)
         return tn_fail(f, TN_INVALID, "unsupported range: %g -> %g", from, to);
     if (by > 0 ? to < from : to > from)
@@ -210,7 +247,8 @@ static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar s
         uint64_t exact = range_count(range_whole(start), range_whole(end), range_whole(step));
         count = (double)exact;
         n = exact > INT64_MAX ? INT64_MAX : (int64_t)exact;
-    } else n = count < 9e18 ? (int64_t)count : INT64_MAX;
+    } else
+        n = count < 9e18 ? (int64_t)count : INT64_MAX;
     if (!(count < 9e18)) return tn_fail(f, TN_INVALID, "invalid size, possible overflow?");
     return create_on(f, device, NULL) && tn_announce(f, 0, dtype, 1, &n);
 }
@@ -229,8 +267,9 @@ static bool arange_check(tn_frame *f) {
 }
 static void arange_run(tn_frame *f) { range_run(f, tn_int(0), tn_int(1)); }
 /* 0, 1, .. below end: int64 for an int, else the default dtype.   tn_arange(5) */
-TN_OPERATOR(arange, "arange(Scalar end, *, ScalarType? dtype=None, Device? device=None) -> Tensor", .forms = TN_OUT,
-            .check = arange_check, .run = arange_run, .sample = "5 | 2.5 | 0 | 4 dtype=float16 | 300 dtype=int32")
+TN_OPERATOR(arange, "arange(Scalar end, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = arange_check, .run = arange_run,
+            .sample = "5 | 2.5 | 0 | 4 dtype=float16 | 300 dtype=int32")
 
 static bool arange_start_check(tn_frame *f) {
     TN_ARGS(arange_start, a, f);
@@ -241,8 +280,11 @@ static void arange_start_run(tn_frame *f) {
     range_run(f, a->start, tn_int(1));
 }
 /* start, start + 1, .. below end.   tn_arange_start(2, 10) */
-TN_OPERATOR(arange_start, "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_OUT, .check = arange_start_check, .run = arange_start_run, .sample = "1 5 | -2.5 2 | 3 3")
+TN_OPERATOR(arange_start,
+            "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Device? "
+            "device=None) -> Tensor",
+            .forms = TN_OUT, .check = arange_start_check, .run = arange_start_run,
+            .sample = "1 5 | -2.5 2 | 3 3")
 
 static bool arange_start_step_check(tn_frame *f) {
     TN_ARGS(arange_start_step, a, f);
@@ -254,7 +296,8 @@ static void arange_start_step_run(tn_frame *f) {
 }
 /* start, start + step, .. before end.   tn_arange_start_step(10, 0, -3) */
 TN_OPERATOR(arange_start_step,
-            "arange.start_step(Scalar start, Scalar end, Scalar step, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            "arange.start_step(Scalar start, Scalar end, Scalar step, *, ScalarType? dtype=None, "
+            "Device? device=None) -> Tensor",
             .forms = TN_OUT, .check = arange_start_step_check, .run = arange_start_step_run,
             .sample = "10 0 -3 | 0 1 0.25 | 1 8 3 dtype=float64 | 0.5 3 1 dtype=int64")
 
@@ -262,7 +305,8 @@ static bool linspace_check(tn_frame *f) {
     TN_ARGS(linspace, a, f);
     tn_dtype dtype = a->dtype ? a->dtype : f->block->context->default_dtype;
     if (a->steps < 0) return tn_fail(f, TN_INVALID, "number of steps must be non-negative");
-    if (tni_is_complex((int)dtype) || a->start.kind == TN_KIND_COMPLEX || a->end.kind == TN_KIND_COMPLEX)
+    if (tni_is_complex((int)dtype) || a->start.kind == TN_KIND_COMPLEX ||
+        a->end.kind == TN_KIND_COMPLEX)
         return tn_fail(f, TN_UNSUPPORTED, "linspace of complex numbers");
     return create_on(f, a->device, NULL) && tn_announce(f, 0, dtype, 1, &a->steps);
 }
@@ -272,23 +316,28 @@ static void linspace_run(tn_frame *f) {
     memset(&r, 0, sizeof r);
     r.both_ends = a->steps > 1;
     r.start = range_real(a->start), r.end = range_real(a->end);
-    if (tni_is_int(f->out[0]->dtype)) r.start = (double)range_whole(a->start), r.end = (double)range_whole(a->end);
+    if (tni_is_int(f->out[0]->dtype))
+        r.start = (double)range_whole(a->start), r.end = (double)range_whole(a->end);
     r.step = a->steps > 1 ? (r.end - r.start) / (double)(a->steps - 1) : 0;
     range_write(f->out[0], &r);
 }
 /* `steps` values from start to end, both included, evenly spaced.   tn_linspace(0, 1, 5) */
-TN_OPERATOR(linspace, "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+TN_OPERATOR(linspace,
+            "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Device? "
+            "device=None) -> Tensor",
             .forms = TN_OUT, .check = linspace_check, .run = linspace_run,
             .sample = "0 1 5 | -2 2 4 dtype=float64 | 3 1 1 | 0 1 0 | 0 10 5 dtype=int64")
 
-/* --- unit matrices, one_hot ------------------------------------------------------------------------------------- */
+/* --- unit matrices, one_hot ------------------------------------------------------------------- */
 
 static bool eye_announce(tn_frame *f, int64_t n, int64_t m, tn_dtype dtype, tn_device_id device) {
     int64_t size[2];
     size[0] = n, size[1] = m;
     if (n < 0 || m < 0)
-        return tn_fail(f, TN_INVALID, "%c must be greater or equal to 0, got %lld", n < 0 ? 'n' : 'm', (long long)(n < 0 ? n : m));
-    return create_on(f, device, NULL) && tn_announce(f, 0, dtype ? dtype : f->block->context->default_dtype, 2, size);
+        return tn_fail(f, TN_INVALID, "%c must be greater or equal to 0, got %lld",
+                       n < 0 ? 'n' : 'm', (long long)(n < 0 ? n : m));
+    return create_on(f, device, NULL) &&
+           tn_announce(f, 0, dtype ? dtype : f->block->context->default_dtype, 2, size);
 }
 static void eye_run(tn_frame *f) {
     tn_tensor *out = f->out[0], diagonal;
@@ -304,23 +353,29 @@ static bool eye_check(tn_frame *f) {
     return eye_announce(f, a->n, a->n, a->dtype, a->device);
 }
 /* Ones on the diagonal.   (n, n)   tn_eye(3) */
-TN_OPERATOR(eye, "eye(int n, *, ScalarType? dtype=None, Device? device=None) -> Tensor", .forms = TN_OUT, .check = eye_check,
-            .run = eye_run, .sample = "3 | 1 | 0 | 2 dtype=int64")
+TN_OPERATOR(eye, "eye(int n, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = eye_check, .run = eye_run,
+            .sample = "3 | 1 | 0 | 2 dtype=int64")
 static bool eye_m_check(tn_frame *f) {
     TN_ARGS(eye_m, a, f);
     return eye_announce(f, a->n, a->m, a->dtype, a->device);
 }
 /* Ones on the diagonal.   (n, m)   tn_eye_m(3, 4) */
-TN_OPERATOR(eye_m, "eye.m(int n, int m, *, ScalarType? dtype=None, Device? device=None) -> Tensor", .forms = TN_OUT,
-            .check = eye_m_check, .run = eye_run, .sample = "3 4 | 4 2 | 0 3 | 2 2 dtype=bool")
+TN_OPERATOR(eye_m, "eye.m(int n, int m, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = eye_m_check, .run = eye_run,
+            .sample = "3 4 | 4 2 | 0 3 | 2 2 dtype=bool")
 
 static bool one_hot_check(tn_frame *f) {
     TN_ARGS(one_hot, a, f);
     tn_tensor *self = f->in[0];
     int64_t size[TN_MAX_DIMS];
-    if (self->dtype != TN_I64) return tn_fail(f, TN_TYPE, "one_hot is only applicable to index tensor of type LongTensor.");
-    if (self->ndim == TN_MAX_DIMS) return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
-    if (a->num_classes < -1) return tn_fail(f, TN_INVALID, "num_classes must be -1 or not negative");
+    if (self->dtype != TN_I64)
+        return tn_fail(f, TN_TYPE,
+                       "one_hot is only applicable to index tensor of type LongTensor.");
+    if (self->ndim == TN_MAX_DIMS)
+        return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
+    if (a->num_classes < -1)
+        return tn_fail(f, TN_INVALID, "num_classes must be -1 or not negative");
     if (self->numel == 0 && a->num_classes <= 0)
         return tn_fail(f, TN_INVALID, "Can not infer total number of classes from empty tensor.");
     memcpy(size, self->size, sizeof(int64_t) * (size_t)self->ndim);
@@ -355,25 +410,31 @@ static void one_hot_run(tn_frame *f) {
     memset(to, 0, (size_t)out->numel * sizeof *to);
     tni_walk_start(&w, self->ndim, self->size, &self, 1);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++, to += classes) to[*(const int64_t *)(const void *)(w.at[0] + i * w.row[0])] = 1;
+        for (int64_t i = 0; i < w.n; i++, to += classes)
+            to[*(const int64_t *)(const void *)(w.at[0] + i * w.row[0])] = 1;
 }
-/* 1 at the place of each class, else 0; -1 classes: the largest plus one.   self (*) int64 -> (*, classes) int64
+/* 1 at the place of each class, else 0; -1 classes: the largest plus one.
+ * self (*) int64 -> (*, classes) int64
  * tn_one_hot(labels, .num_classes = 10) */
-TN_OPERATOR(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor", .check = one_hot_check, .look = one_hot_look,
-            .run = one_hot_run, .sample = "(5):i64<4 num_classes=4 | (2,3):i64<3 | ():i64<2 3 | (0):i64 2")
+TN_OPERATOR(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor", .check = one_hot_check,
+            .look = one_hot_look, .run = one_hot_run,
+            .sample = "(5):i64<4 num_classes=4 | (2,3):i64<3 | ():i64<2 3 | (0):i64 2")
 
-/* --- comparisons of whole tensors --------------------------------------------------------------------------------- */
+/* --- comparisons of whole tensors ------------------------------------------------------------- */
 
 static bool compare_dtypes(tn_frame *f) {
     const tn_tensor *x = f->in[0], *y = f->in[1];
-    return x->dtype == y->dtype || tn_fail(f, TN_TYPE, "expected tensors of one dtype, got %s and %s", tni_dtype(x->dtype)->text,
-                                           tni_dtype(y->dtype)->text);
+    return x->dtype == y->dtype ||
+           tn_fail(f, TN_TYPE, "expected tensors of one dtype, got %s and %s",
+                   tni_dtype(x->dtype)->text, tni_dtype(y->dtype)->text);
 }
 static bool compare_equal(tn_scalar x, tn_scalar y) {
     if (x.kind == TN_KIND_INT || x.kind == TN_KIND_BOOL) return x.integer == y.integer;
     return x.real == y.real && x.imaginary == y.imaginary;
 }
-static bool equal_check(tn_frame *f) { return compare_dtypes(f) && tn_announce(f, 0, TN_BOOL, 0, NULL); }
+static bool equal_check(tn_frame *f) {
+    return compare_dtypes(f) && tn_announce(f, 0, TN_BOOL, 0, NULL);
+}
 static void equal_run(tn_frame *f) {
     const tn_tensor *x = f->in[0];
     bool same = tni_same_shape(x, f->in[1]);
@@ -382,38 +443,50 @@ static void equal_run(tn_frame *f) {
         tni_walk_start(&w, x->ndim, x->size, (const tn_tensor *const *)f->in, 2);
         for (int64_t r = 0; same && r < w.rows; r++, tni_walk_next(&w))
             for (int64_t i = 0; same && i < w.n; i++)
-                same = compare_equal(tni_element(w.at[0] + i * w.row[0], x->dtype), tni_element(w.at[1] + i * w.row[1], x->dtype));
+                same = compare_equal(tni_element(w.at[0] + i * w.row[0], x->dtype),
+                                     tni_element(w.at[1] + i * w.row[1], x->dtype));
     }
     *(uint8_t *)tni_bytes_at(f->out[0]) = same;
 }
-/* Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.   tn_item(tn_equal(x, y)) */
-TN_OPERATOR(equal, "equal(Tensor self, Tensor other) -> Tensor", .check = equal_check, .run = equal_run, .grad = tn_grad_zero,
+/* Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.
+ * tn_item(tn_equal(x, y)) */
+TN_OPERATOR(equal, "equal(Tensor self, Tensor other) -> Tensor", .check = equal_check,
+            .run = equal_run, .grad = tn_grad_zero,
             .sample = "(2,3) (2,3) | (2) (3) | (0) (0) | ():i64<1 ():i64<1 | (2):bool (2):bool")
 
 /* |x - y| <= atol + |rtol * y|, or equal; NaN is close to NaN only when told so. */
 static bool compare_close(tn_scalar x, tn_scalar y, double rtol, double atol, bool equal_nan) {
     double apart, size;
     if (compare_equal(x, y)) return true;
-    if (equal_nan && (x.real != x.real || x.imaginary != x.imaginary) && (y.real != y.real || y.imaginary != y.imaginary)) return true;
+    if (equal_nan && (x.real != x.real || x.imaginary != x.imaginary) &&
+        (y.real != y.real || y.imaginary != y.imaginary))
+        return true;
     if (x.kind == TN_KIND_BOOL) return atol + fabs(rtol * y.real) >= 1;
-    apart = x.kind == TN_KIND_COMPLEX ? hypot(x.real - y.real, x.imaginary - y.imaginary) : fabs(x.real - y.real);
+    apart = x.kind == TN_KIND_COMPLEX ? hypot(x.real - y.real, x.imaginary - y.imaginary)
+                                      : fabs(x.real - y.real);
     size = y.kind == TN_KIND_COMPLEX ? hypot(y.real, y.imaginary) : fabs(y.real);
     return apart - apart == 0 && apart <= atol + fabs(rtol) * size;
 }
 static bool close_check(tn_frame *f, double rtol, double atol, tni_shape *s) {
     const tn_tensor *x = f->in[0], *y = f->in[1];
     if (!compare_dtypes(f)) return false;
-    if (!(rtol >= 0)) return tn_fail(f, TN_INVALID, "rtol must be greater than or equal to zero, but got %g", rtol);
-    if (!(atol >= 0)) return tn_fail(f, TN_INVALID, "atol must be greater than or equal to zero, but got %g", atol);
+    if (!(rtol >= 0))
+        return tn_fail(f, TN_INVALID, "rtol must be greater than or equal to zero, but got %g",
+                       rtol);
+    if (!(atol >= 0))
+        return tn_fail(f, TN_INVALID, "atol must be greater than or equal to zero, but got %g",
+                       atol);
     s->ndim = x->ndim;
     memcpy(s->size, x->size, sizeof(int64_t) * (size_t)x->ndim);
-    if (tni_broadcast(s, y->ndim, y->size)) return tni_like_strides(s, (const tn_tensor *const *)f->in, 2), true;
+    if (tni_broadcast(s, y->ndim, y->size))
+        return tni_like_strides(s, (const tn_tensor *const *)f->in, 2), true;
     return tn_fail(f, TN_INVALID, "the shapes of self and other do not broadcast");
 }
 static bool isclose_check(tn_frame *f) {
     TN_ARGS(isclose, a, f);
     tni_shape s;
-    return close_check(f, a->rtol, a->atol, &s) && tn_announce_strided(f, 0, TN_BOOL, s.ndim, s.size, s.stride);
+    return close_check(f, a->rtol, a->atol, &s) &&
+           tn_announce_strided(f, 0, TN_BOOL, s.ndim, s.size, s.stride);
 }
 static void isclose_run(tn_frame *f) {
     TN_ARGS(isclose, a, f);
@@ -426,14 +499,18 @@ static void isclose_run(tn_frame *f) {
     tni_walk_start(&w, out->ndim, out->size, all, 3);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++)
-            *(uint8_t *)(w.at[0] + i * w.row[0]) =
-                compare_close(tni_element(w.at[1] + i * w.row[1], dtype), tni_element(w.at[2] + i * w.row[2], dtype), a->rtol,
-                              a->atol, a->equal_nan);
+            *(uint8_t *)(w.at[0] + i * w.row[0]) = compare_close(
+                tni_element(w.at[1] + i * w.row[1], dtype),
+                tni_element(w.at[2] + i * w.row[2], dtype), a->rtol, a->atol, a->equal_nan);
 }
-/* |self - other| <= atol + rtol * |other|, or equal, for each pair.   self, other (*) broadcast -> (*) bool   tn_isclose(x, y) */
-TN_OPERATOR(isclose, "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
-            .check = isclose_check, .run = isclose_run, .grad = tn_grad_zero,
-            .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=0.1 | () () | (0) (1) | (4):i64<3 (4):i64<3")
+/* |self - other| <= atol + rtol * |other|, or equal, for each pair.
+ * self, other (*) broadcast -> (*) bool   tn_isclose(x, y) */
+TN_OPERATOR(
+    isclose,
+    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) "
+    "-> Tensor",
+    .check = isclose_check, .run = isclose_run, .grad = tn_grad_zero,
+    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=0.1 | () () | (0) (1) | (4):i64<3 (4):i64<3")
 
 static bool allclose_check(tn_frame *f) {
     TN_ARGS(allclose, a, f);
@@ -454,17 +531,22 @@ static void allclose_run(tn_frame *f) {
         tni_walk_start(&w, s.ndim, s.size, (const tn_tensor *const *)f->in, 2);
         for (int64_t r = 0; close && r < w.rows; r++, tni_walk_next(&w))
             for (int64_t i = 0; close && i < w.n; i++)
-                close = compare_close(tni_element(w.at[0] + i * w.row[0], dtype), tni_element(w.at[1] + i * w.row[1], dtype),
-                                      a->rtol, a->atol, a->equal_nan);
+                close = compare_close(tni_element(w.at[0] + i * w.row[0], dtype),
+                                      tni_element(w.at[1] + i * w.row[1], dtype), a->rtol, a->atol,
+                                      a->equal_nan);
     }
     *(uint8_t *)tni_bytes_at(f->out[0]) = close;
 }
-/* Whether all pairs are close as in isclose, as a 0-dim bool.   tn_item(tn_allclose(x, y, .rtol = 1e-4)) */
-TN_OPERATOR(allclose, "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
-            .check = allclose_check, .run = allclose_run, .grad = tn_grad_zero,
-            .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=9 | () () | (0) (1) | (4):i64<1 (4):i64<1")
+/* Whether all pairs are close as in isclose, as a 0-dim bool.
+ * tn_item(tn_allclose(x, y, .rtol = 1e-4)) */
+TN_OPERATOR(
+    allclose,
+    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) "
+    "-> Tensor",
+    .check = allclose_check, .run = allclose_run, .grad = tn_grad_zero,
+    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=9 | () () | (0) (1) | (4):i64<1 (4):i64<1")
 
-/* --- meshgrid ------------------------------------------------------------------------------------------------------- */
+/* --- meshgrid --------------------------------------------------------------------------------- */
 
 static bool meshgrid_compose(tn_frame *f) {
     TN_ARGS(meshgrid, a, f);
@@ -473,13 +555,18 @@ static bool meshgrid_compose(tn_frame *f) {
     int n = f->nin;
     tn_tensor **in = f->in;
     if (n == 0) return tn_fail(f, TN_INVALID, "meshgrid expects a non-empty TensorList");
-    if (n > TN_MAX_DIMS) return tn_fail(f, TN_INVALID, "meshgrid: more than %d tensors", TN_MAX_DIMS);
+    if (n > TN_MAX_DIMS)
+        return tn_fail(f, TN_INVALID, "meshgrid: more than %d tensors", TN_MAX_DIMS);
     if (a->indexing && !xy && strcmp(a->indexing, "ij"))
-        return tn_fail(f, TN_INVALID, "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: %s", a->indexing);
+        return tn_fail(f, TN_INVALID,
+                       "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: %s",
+                       a->indexing);
     for (int i = 0; i < n; i++) {
         if (in[i]->ndim > 1)
-            return tn_fail(f, TN_INVALID, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got %d dimensions",
-                           in[i]->ndim);
+            return tn_fail(
+                f, TN_INVALID,
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got %d dimensions",
+                in[i]->ndim);
         size[i] = in[i]->numel;
     }
     if (!tn_announce_count(f, n)) return false;
@@ -497,5 +584,6 @@ static bool meshgrid_compose(tn_frame *f) {
 }
 /* Coordinates of a grid: result i repeats tensor i along all other dimensions. Views.
  * tensors (n), (m) -> (n, m), (n, m); "xy": (m, n)   tn_meshgrid(TN_LIST(x, y)) */
-TN_OPERATOR(meshgrid, "meshgrid.indexing(Tensor[] tensors, *, str? indexing=None) -> Tensor[]", .compose = meshgrid_compose,
+TN_OPERATOR(meshgrid, "meshgrid.indexing(Tensor[] tensors, *, str? indexing=None) -> Tensor[]",
+            .compose = meshgrid_compose,
             .sample = "{(2),(3)} | {(2),(3),(4)} indexing=xy | {(),(2)} | {(0),(2)} indexing=ij")

@@ -1,22 +1,27 @@
-/* dims.h - what rows about shapes share: dimension arguments with torch's messages, headers on the stack. */
+/* dims.h - what rows about shapes share: dimension arguments with torch's messages, headers on the
+ * stack. */
 #ifndef TNI_OPS_DIMS_H
 #define TNI_OPS_DIMS_H
 
 #include "../gen/rows.h"
 
-/* dim in [-ndim, ndim) as [0, ndim); a 0-dim tensor has one virtual dimension. false with an error. */
+/* dim in [-ndim, ndim) as [0, ndim); a 0-dim tensor has one virtual dimension. false with an
+ * error. */
 TNI_INLINE bool tni_dim_of(tn_frame *f, int ndim, int64_t dim, int *to) {
     int n = ndim ? ndim : 1;
     *to = tni_dim(ndim, dim);
-    return *to >= 0 || tn_fail(f, TN_INDEX, "Dimension out of range (expected to be in range of [%d, %d], but got %lld)",
-                               -n, n - 1, (long long)dim);
+    return *to >= 0 ||
+           tn_fail(f, TN_INDEX,
+                   "Dimension out of range (expected to be in range of [%d, %d], but got %lld)", -n,
+                   n - 1, (long long)dim);
 }
 
 /* A required list of at most TN_MAX_DIMS ints. */
 TNI_INLINE bool tni_dims_given(tn_frame *f, tn_ints l, const char *name) {
     if (l.n < 0 || !l.at) return tn_fail(f, TN_INVALID, "argument '%s' is not a list", name);
-    return l.n <= TN_MAX_DIMS || tn_fail(f, TN_INVALID, "'%s' has %lld members, a tensor has at most %d dimensions", name,
-                                         (long long)l.n, TN_MAX_DIMS);
+    return l.n <= TN_MAX_DIMS ||
+           tn_fail(f, TN_INVALID, "'%s' has %lld members, a tensor has at most %d dimensions", name,
+                   (long long)l.n, TN_MAX_DIMS);
 }
 
 /* Sizes of a new tensor: a list without negative members. */
@@ -25,22 +30,25 @@ TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size) {
     if (!tni_dims_given(f, size, "size")) return false;
     for (int64_t i = 0; i < size.n; i++)
         if (size.at[i] < 0)
-            return tn_fail(f, TN_INVALID, "Trying to create tensor with negative dimension %lld: %s",
-                           (long long)size.at[i], tni_shape_text(text, sizeof text, (int)size.n, size.at));
+            return tn_fail(
+                f, TN_INVALID, "Trying to create tensor with negative dimension %lld: %s",
+                (long long)size.at[i], tni_shape_text(text, sizeof text, (int)size.n, size.at));
     return true;
 }
 
 /* A Scalar argument: keyword forms fill `real` of an int only. */
 TNI_INLINE tn_scalar tni_exact(tn_scalar s) {
-    if ((s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL) && !s.integer) s.integer = (int64_t)s.real;
+    if ((s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL) && !s.integer)
+        s.integer = (int64_t)s.real;
     if (s.kind == TN_KIND_BOOL) s.integer = s.integer != 0;
     if (s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL) s.real = (double)s.integer;
     return s;
 }
 
-/* A header over of's storage that lives on the caller's stack: uncounted, for loops that take tensors. */
-TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, const int64_t *size, const int64_t *stride,
-                               int64_t offset) {
+/* A header over of's storage that lives on the caller's stack: uncounted, for loops that take
+ * tensors. */
+TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, const int64_t *size,
+                               const int64_t *stride, int64_t offset) {
     memset(v, 0, offsetof(tn_tensor, dims));
     v->refs = 1;
     v->dtype = of->dtype;
@@ -56,7 +64,7 @@ TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, cons
     v->flags = (uint16_t)(TNI_STACK | (tni_is_row_major(ndim, size, stride) ? TNI_CONTIGUOUS : 0));
 }
 
-/* --- geometries ------------------------------------------------------------------------------------------ */
+/* --- geometries ------------------------------------------------------------------------------- */
 
 /* Sizes, strides and offset of a view, in elements. */
 typedef struct tni_geometry {
@@ -70,30 +78,38 @@ TN_PRIV void tni_geometry_insert(tni_geometry *v, int d, int64_t size, int64_t s
 TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v);
 /* The run of a row whose outputs are all views. */
 TN_PRIV void tni_run_nothing(tn_frame *f);
-/* into, a new row-major tensor, with src written at v (recorded where gradients are). NULL passes errors on. */
-TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src, const tni_geometry *v);
+/* into, a new row-major tensor, with src written at v (recorded where gradients are). NULL passes
+ * errors on. */
+TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
+                                const tni_geometry *v);
 TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size);
 
 /* Sizes and strides of a clone of self: torch's preserve_format. */
 TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self);
 
-/* --- walks ------------------------------------------------------------------------------------------------- */
+/* --- walks ------------------------------------------------------------------------------------ */
 
-/* Rows of up to 4 tensors of one (broadcast) shape in row-major order; neighbouring dimensions that lie alike in all
- * of them are one. for (r = 0; r < w.rows; r++, tni_walk_next(&w)) the n elements of a row lie at w.at[k] + i * w.row[k]. */
+/* Rows of up to 4 tensors of one (broadcast) shape in row-major order; neighbouring dimensions
+ * that lie alike in all
+ * of them are one. for (r = 0; r < w.rows; r++, tni_walk_next(&w)) the n elements of a row lie at
+ * w.at[k] + i * w.row[k]. */
 enum { TNI_WALK = 4 };
 typedef struct tni_walk {
     int ndim, operands;
     int64_t n, rows;
-    int64_t size[TN_MAX_DIMS], index[TN_MAX_DIMS], step[TNI_WALK][TN_MAX_DIMS]; /* outer dimensions; steps in bytes */
+    int64_t size[TN_MAX_DIMS], index[TN_MAX_DIMS],
+        step[TNI_WALK][TN_MAX_DIMS]; /* outer dimensions; steps in bytes */
     int64_t row[TNI_WALK];
     char *at[TNI_WALK];
 } tni_walk;
-TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size, const tn_tensor *const *operands, int n);
+TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
+                            const tn_tensor *const *operands, int n);
 TN_PRIV void tni_walk_next(tni_walk *w);
 /* n elements of `bytes` bytes, steps in bytes, of any sign. */
-TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n, int64_t bytes);
-/* Whether value can be a tensor's element without overflow, with torch's error; and every element of t = value. */
+TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                          int64_t bytes);
+/* Whether value can be a tensor's element without overflow, with torch's error; and every element
+ * of t = value. */
 TN_PRIV bool tni_fill_check(tn_frame *f, tn_scalar value, int dtype);
 TN_PRIV void tni_fill(tn_tensor *t, tn_scalar value);
 /* n copies of the element at `unit`. */

@@ -273,8 +273,13 @@ static void drive_copy_block(const drive *d, char *const *at, int64_t rows, int6
     double raw[DRIVE_TILE / sizeof(double)], tile[DRIVE_TILE / sizeof(double)];
     const char *x = at[1];
     const bool lies = to->col == to->bytes && (rows == 1 || to->row == cols * to->bytes);
-    if (!from->chain.n) {
-        drive_copy(at[0], to->row, to->col, x, from->row, from->col, rows, cols, to->bytes);
+    if (!from->chain.n) { /* crosswise through a tile: rows of memory a power of two apart share their cache lines */
+        if (rows > 1 && cols > 1 && from->row == from->bytes && rows * cols * from->bytes <= DRIVE_TILE) {
+            drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows, cols, from->bytes);
+            drive_copy(at[0], to->row, to->col, (const char *)raw, cols * to->bytes, to->bytes, rows, cols, to->bytes);
+        } else {
+            drive_copy(at[0], to->row, to->col, x, from->row, from->col, rows, cols, to->bytes);
+        }
         return;
     }
     if (from->col != from->bytes || (rows > 1 && from->row != cols * from->bytes)) {

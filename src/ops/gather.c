@@ -1,23 +1,29 @@
 /* gather.c - one index for each element: gather, scatter, masks over elements, embedding.
  *
- * Writes happen in row-major order of the index: of two to one place the later stays, additions keep that order.
+ * Writes happen in row-major order of the index: of two to one place the later stays, additions
+ * keep that order.
  * Ranges are checked in look, before the first write. */
 #include "index.h"
 
-/* --- gather, scatter --------------------------------------------------------------------------------------------- */
+/* --- gather, scatter -------------------------------------------------------------------------- */
 
 /* index against t: as many dimensions (0 counts as 1), nowhere but along d larger than t. */
-static bool gather_fits(tn_frame *f, const tn_tensor *index, const tn_tensor *t, int d, const char *what) {
+static bool gather_fits(tn_frame *f, const tn_tensor *index, const tn_tensor *t, int d,
+                        const char *what) {
     char has[160], wants[160];
     int n = index->ndim ? index->ndim : 1, m = t->ndim ? t->ndim : 1;
     if (index->numel == 0) return true;
     if (n != m)
-        return tn_fail(f, TN_INVALID, "Index tensor must have the same number of dimensions as %s tensor", what);
+        return tn_fail(f, TN_INVALID,
+                       "Index tensor must have the same number of dimensions as %s tensor", what);
     for (int i = 0; i < index->ndim && i < t->ndim; i++)
         if (i != d && index->size[i] > t->size[i])
-            return tn_fail(f, TN_INVALID, "Size does not match at dimension %d expected index %s to be no larger than %s %s%s", i,
-                           tni_shape_text(has, sizeof has, index->ndim, index->size), what,
-                           tni_shape_text(wants, sizeof wants, t->ndim, t->size), d < 0 ? "" : " apart from the dimension indexed");
+            return tn_fail(f, TN_INVALID,
+                           "Size does not match at dimension %d expected index %s to be no larger "
+                           "than %s %s%s",
+                           i, tni_shape_text(has, sizeof has, index->ndim, index->size), what,
+                           tni_shape_text(wants, sizeof wants, t->ndim, t->size),
+                           d < 0 ? "" : " apart from the dimension indexed");
     return true;
 }
 static bool gather_arguments(tn_frame *f, int64_t dim, const char *name) {
@@ -33,16 +39,19 @@ static bool gather_look(tn_frame *f) {
     return tni_index_range(f, f->in[1], 0, self->ndim ? self->size[d] : 1, d);
 }
 /* A header for walks over the index's shape: t's strides but 0 along d. */
-static void gather_line(tn_tensor *v, const tn_tensor *t, const tn_tensor *index, int d, int64_t *stride) {
+static void gather_line(tn_tensor *v, const tn_tensor *t, const tn_tensor *index, int d,
+                        int64_t *stride) {
     for (int i = 0; i < index->ndim; i++) stride[i] = i == d || i >= t->ndim ? 0 : t->stride[i];
     tni_stack_view(v, t, index->ndim, index->size, stride, t->offset);
 }
-static int64_t gather_step(const tn_tensor *t, int d) { return t->ndim ? t->stride[d] * tni_dtype_size(t) : 0; }
+static int64_t gather_step(const tn_tensor *t, int d) {
+    return t->ndim ? t->stride[d] * tni_dtype_size(t) : 0;
+}
 
 static bool gather_check(tn_frame *f) {
     TN_ARGS(gather, a, f);
-    return gather_arguments(f, a->dim, "gather")
-           && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, f->in[1]->ndim, f->in[1]->size);
+    return gather_arguments(f, a->dim, "gather") &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, f->in[1]->ndim, f->in[1]->size);
 }
 static void gather_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *index = f->in[1], *out = f->out[0], line;
@@ -56,7 +65,8 @@ static void gather_run(tn_frame *f) {
     tni_walk_start(&w, index->ndim, index->size, all, 3);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
-            const char *from = w.at[2] + i * w.row[2] + tni_index_at(w.at[1] + i * w.row[1], dtype) * step;
+            const char *from =
+                w.at[2] + i * w.row[2] + tni_index_at(w.at[1] + i * w.row[1], dtype) * step;
             tni_move_row(w.at[0] + i * w.row[0], bytes, from, bytes, 1, bytes);
         }
 }
@@ -65,10 +75,14 @@ static void gather_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *z = tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size);
     if (z) tn_give(g, 0, tnp_scatter_add(z, a->dim, g->in[1], d));
 }
-/* out[i][j] = self[index[i][j]][j] for dim 0, and so on.   self (*), index (*) -> index's shape   tn_gather(p, 1, labels) */
-TN_OPERATOR(gather, "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", .forms = TN_OUT,
-            .needs = "self:index", .check = gather_check, .look = gather_look, .run = gather_run, .grad = gather_grad,
-            .sample = "(5,3) 0 (2,3):i64<5 | (5,3) 1 (5,7):i64<3 | (2,3,4) -2 (2,2,3):i64<3 | (4) 0 (6):i64<4 | () 0 ():i64<1 | "
+/* out[i][j] = self[index[i][j]][j] for dim 0, and so on.   self (*), index (*) -> index's shape
+ * tn_gather(p, 1, labels) */
+TN_OPERATOR(gather,
+            "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+            .forms = TN_OUT, .needs = "self:index", .check = gather_check, .look = gather_look,
+            .run = gather_run, .grad = gather_grad,
+            .sample = "(5,3) 0 (2,3):i64<5 | (5,3) 1 (5,7):i64<3 | (2,3,4) -2 (2,2,3):i64<3 | (4) "
+                      "0 (6):i64<4 | () 0 ():i64<1 | "
                       "(3,2) 0 (0,2):i64<3 | (5,3):i64 1 (4,1):i32<3")
 
 /* What scatter does at each place: writes, adds, or writes one value. */
@@ -92,21 +106,27 @@ static void scatter_run_all(tn_frame *f, const tn_tensor *src, bool add, const v
         for (int64_t i = 0; i < w.n; i++) {
             char *to = w.at[0] + i * w.row[0] + tni_index_at(w.at[1] + i * w.row[1], dtype) * step;
             const char *from = src ? w.at[2] + i * w.row[2] : (const char *)unit;
-            if (add) tni_add_row(to, bytes, from, bytes, 1, out->dtype);
-            else tni_move_row(to, bytes, from, bytes, 1, bytes);
+            if (add)
+                tni_add_row(to, bytes, from, bytes, 1, out->dtype);
+            else
+                tni_move_row(to, bytes, from, bytes, 1, bytes);
         }
 }
 static bool scatter_announce(tn_frame *f) {
     tn_tensor *self = f->in[0];
-    if (f->inplace) return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride);
+    if (f->inplace)
+        return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size,
+                                   self->stride);
     return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, self->size);
 }
 static bool scatter_source(tn_frame *f, const char *name) {
     tn_tensor *self = f->in[0], *src = f->in[2];
-    if (self->dtype != src->dtype) return tn_fail(f, TN_TYPE, "%s(): Expected self.dtype to be equal to src.dtype", name);
+    if (self->dtype != src->dtype)
+        return tn_fail(f, TN_TYPE, "%s(): Expected self.dtype to be equal to src.dtype", name);
     return gather_fits(f, f->in[1], src, -1, "src") && scatter_announce(f);
 }
-/* The gradient of src: what came in at the places written; zero for the rest of a src larger than the index. */
+/* The gradient of src: what came in at the places written; zero for the rest of a src larger than
+ * the index. */
 static void scatter_give_source(tn_gradient *g, int64_t dim) {
     tn_tensor *d = tnp_gather(g->incoming[0], dim, g->in[1], false), *src = g->in[2];
     tni_geometry v;
@@ -131,13 +151,16 @@ static void scatter_grad(tn_gradient *g) {
     if (g->want[2]) scatter_give_source(g, a->dim);
 }
 /* self with out[index[i][j]][j] = src[i][j] for dim 0, and so on. tn_scatter(x, 1, index, src) */
-TN_OPERATOR(scatter, "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", .forms = TN_OUT | TN_INPLACE,
-            .needs = "self:index src:index", .check = scatter_check, .look = gather_look, .run = scatter_run, .grad = scatter_grad,
-            .sample = "(5,3) 0 (1,3):i64<5 (1,3) | (3,5) 1 (3,1):i64<5 (3,1) | (4) 0 (1):i64<4 (1) | () 0 ():i64<1 () | (2,3) 0 (0,3):i64<2 (0,3)")
+TN_OPERATOR(scatter, "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:index src:index", .check = scatter_check,
+            .look = gather_look, .run = scatter_run, .grad = scatter_grad,
+            .sample = "(5,3) 0 (1,3):i64<5 (1,3) | (3,5) 1 (3,1):i64<5 (3,1) | (4) 0 (1):i64<4 (1) "
+                      "| () 0 ():i64<1 () | (2,3) 0 (0,3):i64<2 (0,3)")
 
 static bool scatter_value_check(tn_frame *f) {
     TN_ARGS(scatter_value, a, f);
-    return gather_arguments(f, a->dim, "scatter") && tni_fill_check(f, a->value, f->in[0]->dtype) && scatter_announce(f);
+    return gather_arguments(f, a->dim, "scatter") && tni_fill_check(f, a->value, f->in[0]->dtype) &&
+           scatter_announce(f);
 }
 static void scatter_value_run(tn_frame *f) {
     TN_ARGS(scatter_value, a, f);
@@ -149,11 +172,14 @@ static void scatter_value_grad(tn_gradient *g) {
     TN_ARGS(scatter_value, a, g);
     tn_give(g, 0, tnp_scatter_value(g->incoming[0], a->dim, g->in[1], tn_int(0)));
 }
-/* self with out[index[i][j]][j] = value for dim 0, and so on.   tn_scatter_value(zeros, 1, labels, 1) */
-TN_OPERATOR(scatter_value, "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:index", .check = scatter_value_check, .look = gather_look,
-            .run = scatter_value_run, .grad = scatter_value_grad,
-            .sample = "(5,3) 0 (2,3):i64<5 0.5 | (3,5) -1 (3,2):i64<5 2 | () 0 ():i64<1 1 | (2,3) 0 (0,3):i64<2 1 | (5):i64 0 (9):i64<5 7")
+/* self with out[index[i][j]][j] = value for dim 0, and so on.
+ * tn_scatter_value(zeros, 1, labels, 1) */
+TN_OPERATOR(scatter_value,
+            "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:index", .check = scatter_value_check,
+            .look = gather_look, .run = scatter_value_run, .grad = scatter_value_grad,
+            .sample = "(5,3) 0 (2,3):i64<5 0.5 | (3,5) -1 (3,2):i64<5 2 | () 0 ():i64<1 1 | (2,3) "
+                      "0 (0,3):i64<2 1 | (5):i64 0 (9):i64<5 7")
 
 static bool scatter_add_check(tn_frame *f) {
     TN_ARGS(scatter_add, a, f);
@@ -165,10 +191,13 @@ static void scatter_add_grad(tn_gradient *g) {
     tn_give(g, 0, g->incoming[0]);
     if (g->want[2]) scatter_give_source(g, a->dim);
 }
-/* self with out[index[i][j]][j] += src[i][j] for dim 0, and so on, in row-major order.   tn_scatter_add(x, 1, index, src) */
-TN_OPERATOR(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", .forms = TN_OUT | TN_INPLACE,
-            .needs = "src:index", .check = scatter_add_check, .look = gather_look, .run = scatter_add_run, .grad = scatter_add_grad,
-            .sample = "(5,3) 0 (7,3):i64<5 (7,3) | (3,5) 1 (2,9):i64<5 (2,9) | (4) 0 (6):i64<4 (6) | () 0 ():i64<1 () | "
+/* self with out[index[i][j]][j] += src[i][j] for dim 0, and so on, in row-major order.
+ * tn_scatter_add(x, 1, index, src) */
+TN_OPERATOR(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+            .forms = TN_OUT | TN_INPLACE, .needs = "src:index", .check = scatter_add_check,
+            .look = gather_look, .run = scatter_add_run, .grad = scatter_add_grad,
+            .sample = "(5,3) 0 (7,3):i64<5 (7,3) | (3,5) 1 (2,9):i64<5 (2,9) | (4) 0 (6):i64<4 (6) "
+                      "| () 0 ():i64<1 () | "
                       "(2,3) 0 (0,3):i64<2 (0,3) | (5):i64 0 (9):i64<5 (9):i64")
 
 static bool take_along_dim_compose(tn_frame *f) {
@@ -183,8 +212,11 @@ static bool take_along_dim_compose(tn_frame *f) {
         return self && index && (f->out[0] = tnp_gather(self, 0, index, false)) != NULL;
     }
     if (self->ndim != index->ndim)
-        return tn_fail(f, TN_INVALID, "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-                       "%d dimensions for input, and %d dimensions for indices", self->ndim, index->ndim);
+        return tn_fail(f, TN_INVALID,
+                       "torch.take_along_dim(): input and indices should have the same number of "
+                       "dimensions, but got "
+                       "%d dimensions for input, and %d dimensions for indices",
+                       self->ndim, index->ndim);
     if (!tni_dim_of(f, self->ndim, a->dim, &d)) return false;
     if (self->ndim) { /* all dimensions but dim broadcast against each other */
         s.ndim = i.ndim = self->ndim;
@@ -192,7 +224,8 @@ static bool take_along_dim_compose(tn_frame *f) {
         s.size[d] = 1;
         memcpy(i.size, index->size, sizeof(int64_t) * (size_t)s.ndim);
         i.size[d] = 1;
-        if (!tni_broadcast(&s, i.ndim, i.size)) return tn_fail(f, TN_INVALID, "the shapes of self and indices do not broadcast");
+        if (!tni_broadcast(&s, i.ndim, i.size))
+            return tn_fail(f, TN_INVALID, "the shapes of self and indices do not broadcast");
         memcpy(i.size, s.size, sizeof(int64_t) * (size_t)s.ndim);
         s.size[d] = self->size[d], i.size[d] = index->size[d];
         self = tnp_expand(self, tni_ints(s.size, s.ndim), false);
@@ -200,17 +233,21 @@ static bool take_along_dim_compose(tn_frame *f) {
     }
     return self && index && (f->out[0] = tnp_gather(self, d, index, false)) != NULL;
 }
-/* gather whose other dimensions broadcast; without dim over the flattened tensors: what undoes argsort.
+/* gather whose other dimensions broadcast; without dim over the flattened tensors: what undoes
+ * argsort.
  * self (5, 3), indices (2, 3) -> (2, 3)   tn_take_along_dim(x, tn_argsort(x), .dim = -1) */
-TN_OPERATOR(take_along_dim, "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", .forms = TN_OUT,
-            .compose = take_along_dim_compose,
-            .sample = "(5,3) (2,3):i64<5 0 | (5,3) (1,2):i64<3 dim=1 | (2,3) (4):i64<6 | (1,3) (4,2):i64<3 -1")
+TN_OPERATOR(
+    take_along_dim, "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+    .forms = TN_OUT, .compose = take_along_dim_compose,
+    .sample =
+        "(5,3) (2,3):i64<5 0 | (5,3) (1,2):i64<3 dim=1 | (2,3) (4):i64<6 | (1,3) (4,2):i64<3 -1")
 
-/* --- masks ---------------------------------------------------------------------------------------------------------- */
+/* --- masks ------------------------------------------------------------------------------------ */
 
 static bool masked_mask(tn_frame *f, const char *name) {
-    return f->in[1]->dtype == TN_BOOL || tn_fail(f, TN_TYPE, "%s: expected BoolTensor for mask, got %s", name,
-                                                 tni_dtype(f->in[1]->dtype)->text);
+    return f->in[1]->dtype == TN_BOOL ||
+           tn_fail(f, TN_TYPE, "%s: expected BoolTensor for mask, got %s", name,
+                   tni_dtype(f->in[1]->dtype)->text);
 }
 /* s: the shape that self and mask broadcast to; in place it must be self's. */
 static bool masked_shape(tn_frame *f, tni_shape *s) {
@@ -218,8 +255,9 @@ static bool masked_shape(tn_frame *f, tni_shape *s) {
     char has[160], wants[160];
     s->ndim = self->ndim;
     memcpy(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim);
-    if (tni_broadcast(s, mask->ndim, mask->size)
-        && (!f->inplace || (s->ndim == self->ndim && !memcmp(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim))))
+    if (tni_broadcast(s, mask->ndim, mask->size) &&
+        (!f->inplace || (s->ndim == self->ndim &&
+                         !memcmp(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim))))
         return true;
     return tn_fail(f, TN_INVALID, "the mask %s does not broadcast with self %s",
                    tni_shape_text(has, sizeof has, mask->ndim, mask->size),
@@ -235,12 +273,16 @@ static bool masked_fill_check(tn_frame *f) {
     tni_shape s;
     if (!masked_mask(f, "masked_fill")) return false;
     if (value->ndim)
-        return tn_fail(f, TN_INVALID, "masked_fill only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
+        return tn_fail(f, TN_INVALID,
+                       "masked_fill only supports a 0-dimensional value tensor, but got tensor "
+                       "with %d dimension(s).",
                        value->ndim);
     if (value->flags & TNI_NUMBER) {
-        if (!tni_fill_check(f, tni_element(tni_bytes_at(value), value->dtype), self->dtype)) return false;
+        if (!tni_fill_check(f, tni_element(tni_bytes_at(value), value->dtype), self->dtype))
+            return false;
     } else if (!tni_can_cast(value->dtype, self->dtype))
-        return tn_fail(f, TN_TYPE, "value cannot be converted to type %s without overflow", tni_dtype(self->dtype)->text);
+        return tn_fail(f, TN_TYPE, "value cannot be converted to type %s without overflow",
+                       tni_dtype(self->dtype)->text);
     return masked_shape(f, &s) && masked_announce(f, &s);
 }
 static void masked_fill_run(tn_frame *f) {
@@ -256,26 +298,32 @@ static void masked_fill_run(tn_frame *f) {
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
         if (w.at[0] != w.at[2]) tni_move_row(w.at[0], w.row[0], w.at[2], w.row[2], w.n, bytes);
         for (int64_t i = 0; i < w.n; i++)
-            if (w.at[1][i * w.row[1]]) tni_move_row(w.at[0] + i * w.row[0], bytes, unit, bytes, 1, bytes);
+            if (w.at[1][i * w.row[1]])
+                tni_move_row(w.at[0] + i * w.row[0], bytes, unit, bytes, 1, bytes);
     }
 }
-static void masked_fill_grad(tn_gradient *g) { /* value's is the sum of what came in under the mask */
+static void
+masked_fill_grad(tn_gradient *g) { /* value's is the sum of what came in under the mask */
     tn_tensor *d = g->incoming[0];
     if (g->want[0]) tn_give(g, 0, tnp_masked_fill_scalar(d, g->in[1], tn_int(0)));
     if (g->want[2]) tn_give(g, 2, tnp_masked_select(d, g->in[1]));
 }
-/* self with value where the mask is true.   self (*), mask (*) broadcast, value number or 0-dim -> (*)
+/* self with value where the mask is true.   self (*), mask (*) broadcast, value number or 0-dim ->
+ * (*)
  * tn_masked_fill_scalar(scores, mask, -INFINITY) */
-TN_OPERATOR(masked_fill, "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:mask value:mask", .check = masked_fill_check, .run = masked_fill_run,
-            .grad = masked_fill_grad,
-            .sample = "(2,3) (2,3):bool 0.5 | (2,3) (3):bool () | (3) (2,1):bool 2 | () ():bool -1 | (0,3) (3):bool 1 | "
+TN_OPERATOR(masked_fill,
+            "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:mask value:mask",
+            .check = masked_fill_check, .run = masked_fill_run, .grad = masked_fill_grad,
+            .sample = "(2,3) (2,3):bool 0.5 | (2,3) (3):bool () | (3) (2,1):bool 2 | () ():bool -1 "
+                      "| (0,3) (3):bool 1 | "
                       "(2,3):i64 (2,3):bool 7 | (2,3):bool (2,3):bool True")
 
 static bool masked_select_check(tn_frame *f) {
     int64_t size[1] = {TN_UNKNOWN};
     tni_shape s;
-    return masked_mask(f, "masked_select") && masked_shape(f, &s) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 1, size);
+    return masked_mask(f, "masked_select") && masked_shape(f, &s) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 1, size);
 }
 static bool masked_select_look(tn_frame *f) {
     tni_shape s;
@@ -297,7 +345,8 @@ static void masked_select_run(tn_frame *f) {
     tni_walk_start(&w, s.ndim, s.size, all, 2);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++)
-            if (w.at[1][i * w.row[1]]) tni_move_row(to, bytes, w.at[0] + i * w.row[0], bytes, 1, bytes), to += bytes;
+            if (w.at[1][i * w.row[1]])
+                tni_move_row(to, bytes, w.at[0] + i * w.row[0], bytes, 1, bytes), to += bytes;
 }
 static void masked_select_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *z;
@@ -308,17 +357,22 @@ static void masked_select_grad(tn_gradient *g) {
     z = tni_zeros_of(d, s.ndim, s.size);
     if (z) tn_give(g, 0, tnp_masked_scatter(z, g->in[1], d));
 }
-/* The elements where the mask is true, in row-major order.   self (*), mask (*) broadcast -> (true ones)   tn_masked_select(x, m) */
-TN_OPERATOR(masked_select, "masked_select(Tensor self, Tensor mask) -> Tensor", .needs = "self:mask", .check = masked_select_check,
-            .look = masked_select_look, .run = masked_select_run, .grad = masked_select_grad,
-            .sample = "(2,3) (2,3):bool | (2,3) (3):bool | (3) (2,1):bool | () ():bool | (0,3) (3):bool | (5):i64 (5):bool")
+/* The elements where the mask is true, in row-major order.   self (*), mask (*) broadcast -> (true
+ * ones)   tn_masked_select(x, m) */
+TN_OPERATOR(masked_select, "masked_select(Tensor self, Tensor mask) -> Tensor",
+            .needs = "self:mask", .check = masked_select_check, .look = masked_select_look,
+            .run = masked_select_run, .grad = masked_select_grad,
+            .sample = "(2,3) (2,3):bool | (2,3) (3):bool | (3) (2,1):bool | () ():bool | (0,3) "
+                      "(3):bool | (5):i64 (5):bool")
 
 static bool masked_scatter_check(tn_frame *f) {
     tni_shape s;
     if (!masked_mask(f, "masked_scatter")) return false;
     if (f->in[0]->dtype != f->in[2]->dtype)
-        return tn_fail(f, TN_TYPE, "masked_scatter: expected self and source to have same dtypes but got %s and %s",
-                       tni_dtype(f->in[0]->dtype)->text, tni_dtype(f->in[2]->dtype)->text);
+        return tn_fail(
+            f, TN_TYPE,
+            "masked_scatter: expected self and source to have same dtypes but got %s and %s",
+            tni_dtype(f->in[0]->dtype)->text, tni_dtype(f->in[2]->dtype)->text);
     return masked_shape(f, &s) && masked_announce(f, &s);
 }
 static bool masked_scatter_look(tn_frame *f) {
@@ -326,9 +380,10 @@ static bool masked_scatter_look(tn_frame *f) {
     if (!masked_select_look(f)) return false;
     count = f->count;
     f->count = 0;
-    return count <= f->in[2]->numel
-           || tn_fail(f, TN_INVALID, "masked_scatter: expected source of at least %lld elements, got %lld", (long long)count,
-                      (long long)f->in[2]->numel);
+    return count <= f->in[2]->numel ||
+           tn_fail(f, TN_INVALID,
+                   "masked_scatter: expected source of at least %lld elements, got %lld",
+                   (long long)count, (long long)f->in[2]->numel);
 }
 static void masked_scatter_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *source = f->in[2], *out = f->out[0];
@@ -343,7 +398,8 @@ static void masked_scatter_run(tn_frame *f) {
         if (w.at[0] != w.at[2]) tni_move_row(w.at[0], w.row[0], w.at[2], w.row[2], w.n, bytes);
         for (int64_t i = 0; i < w.n; i++) {
             if (!w.at[1][i * w.row[1]]) continue;
-            tni_move_row(w.at[0] + i * w.row[0], bytes, s.at[0] + taken * s.row[0], bytes, 1, bytes);
+            tni_move_row(w.at[0] + i * w.row[0], bytes, s.at[0] + taken * s.row[0], bytes, 1,
+                         bytes);
             if (++taken == s.n) taken = 0, tni_walk_next(&s);
         }
     }
@@ -359,31 +415,41 @@ static void masked_scatter_grad(tn_gradient *g) {
     flat = tni_place_at(g->block, tni_zeros_of(d, 1, &source->numel), taken, &v);
     if (flat) tn_give(g, 2, tnp_reshape(flat, tni_sizes(source)));
 }
-/* self with the elements of source, in order, where the mask is true.   tn_masked_scatter(x, mask, values) */
-TN_OPERATOR(masked_scatter, "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", .forms = TN_OUT | TN_INPLACE,
-            .needs = "self:mask source:mask", .check = masked_scatter_check, .look = masked_scatter_look, .run = masked_scatter_run,
+/* self with the elements of source, in order, where the mask is true.
+ * tn_masked_scatter(x, mask, values) */
+TN_OPERATOR(masked_scatter, "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:mask source:mask",
+            .check = masked_scatter_check, .look = masked_scatter_look, .run = masked_scatter_run,
             .grad = masked_scatter_grad,
-            .sample = "(2,3) (2,3):bool (6) | (2,3) (3):bool (2,4) | () ():bool (1) | (0,3) (3):bool (0) | (5):i64 (5):bool (5):i64")
+            .sample = "(2,3) (2,3):bool (6) | (2,3) (3):bool (2,4) | () ():bool (1) | (0,3) "
+                      "(3):bool (0) | (5):i64 (5):bool (5):i64")
 
-/* --- embedding ------------------------------------------------------------------------------------------------------ */
+/* --- embedding -------------------------------------------------------------------------------- */
 
 static bool embedding_check(tn_frame *f) {
     tn_tensor *weight = f->in[0], *indices = f->in[1];
     int64_t size[TN_MAX_DIMS];
     if (weight->ndim != 2) return tn_fail(f, TN_INVALID, "'weight' must be 2-D");
     if (!tni_is_index(indices))
-        return tn_fail(f, TN_TYPE, "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-                       "but got %s instead (while checking arguments for embedding)", tni_dtype(indices->dtype)->text);
-    if (indices->ndim == TN_MAX_DIMS) return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
+        return tn_fail(f, TN_TYPE,
+                       "Expected tensor for argument #1 'indices' to have one of the following "
+                       "scalar types: Long, Int; "
+                       "but got %s instead (while checking arguments for embedding)",
+                       tni_dtype(indices->dtype)->text);
+    if (indices->ndim == TN_MAX_DIMS)
+        return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
     memcpy(size, indices->size, sizeof(int64_t) * (size_t)indices->ndim);
     size[indices->ndim] = weight->size[1];
     return tn_announce(f, 0, (tn_dtype)weight->dtype, indices->ndim + 1, size);
 }
-static bool embedding_look(tn_frame *f) { return tni_index_range(f, f->in[1], 0, f->in[0]->size[0], 0); }
+static bool embedding_look(tn_frame *f) {
+    return tni_index_range(f, f->in[1], 0, f->in[0]->size[0], 0);
+}
 static void embedding_run(tn_frame *f) {
     tn_tensor *weight = f->in[0], *out = f->out[0];
     const tn_tensor *index = f->in[1];
-    int64_t bytes = tni_dtype_size(weight), row = weight->stride[0] * bytes, col = weight->stride[1] * bytes, n = weight->size[1];
+    int64_t bytes = tni_dtype_size(weight), row = weight->stride[0] * bytes,
+            col = weight->stride[1] * bytes, n = weight->size[1];
     const char *table = tni_bytes_at(weight);
     char *to = tni_bytes_at(out);
     tni_walk w;
@@ -391,18 +457,26 @@ static void embedding_run(tn_frame *f) {
     tni_walk_start(&w, index->ndim, index->size, &index, 1);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++, to += n * bytes)
-            tni_move_row(to, bytes, table + tni_index_at(w.at[0] + i * w.row[0], index->dtype) * row, col, n, bytes);
+            tni_move_row(to, bytes,
+                         table + tni_index_at(w.at[0] + i * w.row[0], index->dtype) * row, col, n,
+                         bytes);
 }
 static void embedding_grad(tn_gradient *g) {
     TN_ARGS(embedding, a, g);
-    tn_give(g, 0, tnp_embedding_dense_backward(g->incoming[0], g->in[1], g->in[0]->size[0], a->padding_idx, a->scale_grad_by_freq));
+    tn_give(g, 0,
+            tnp_embedding_dense_backward(g->incoming[0], g->in[1], g->in[0]->size[0],
+                                         a->padding_idx, a->scale_grad_by_freq));
 }
-/* Rows of a table. The row padding_idx (-1: none) gets no gradient; scale_grad_by_freq divides a row's gradient by how often
+/* Rows of a table. The row padding_idx (-1: none) gets no gradient; scale_grad_by_freq divides a
+ * row's gradient by how often
  * it was taken.   weight (n, d), indices (*) -> (*, d)   tn_embedding(table, tokens) */
 TN_OPERATOR(embedding,
-            "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-            .needs = "weight:indices", .check = embedding_check, .look = embedding_look, .run = embedding_run, .grad = embedding_grad,
-            .sample = "(5,3) (4):i64<5 | (5,3) (2,7):i64<5 padding_idx=2 | (4,2) ():i64<4 | (3,2) (0):i64<3 | (5,3) (3):i32<5")
+            "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
+            "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
+            .needs = "weight:indices", .check = embedding_check, .look = embedding_look,
+            .run = embedding_run, .grad = embedding_grad,
+            .sample = "(5,3) (4):i64<5 | (5,3) (2,7):i64<5 padding_idx=2 | (4,2) ():i64<4 | (3,2) "
+                      "(0):i64<3 | (5,3) (3):i32<5")
 
 static bool embedding_dense_backward_check(tn_frame *f) {
     TN_ARGS(embedding_dense_backward, a, f);
@@ -414,7 +488,8 @@ static bool embedding_dense_backward_check(tn_frame *f) {
     if (!tni_index_dtype(f, indices, "embedding_dense_backward")) return false;
     if (a->num_weights < 0) return tn_fail(f, TN_INVALID, "num_weights is negative");
     size[0] = a->num_weights, size[1] = d->size[indices->ndim];
-    if (a->scale_grad_by_freq && !tn_scratch(f, a->num_weights, (int64_t)sizeof(int64_t))) return false;
+    if (a->scale_grad_by_freq && !tn_scratch(f, a->num_weights, (int64_t)sizeof(int64_t)))
+        return false;
     return tn_announce(f, 0, (tn_dtype)d->dtype, 2, size);
 }
 static bool embedding_dense_backward_look(tn_frame *f) {
@@ -438,7 +513,8 @@ static void embedding_dense_backward_run(tn_frame *f) {
     TN_ARGS(embedding_dense_backward, a, f);
     tn_tensor *d = f->in[0], *indices = f->in[1], *out = f->out[0], head;
     const tn_tensor *pair[2];
-    int64_t bytes = tni_dtype_size(d), n = out->size[1], step = d->stride[d->ndim - 1] * bytes, *count = (int64_t *)f->scratch;
+    int64_t bytes = tni_dtype_size(d), n = out->size[1], step = d->stride[d->ndim - 1] * bytes,
+            *count = (int64_t *)f->scratch;
     tni_walk w;
     tni_fill(out, tn_int(0));
     if (a->scale_grad_by_freq) memset(count, 0, (size_t)a->num_weights * sizeof *count);
@@ -451,22 +527,26 @@ static void embedding_dense_backward_run(tn_frame *f) {
             int64_t k = tni_index_at(w.at[0] + i * w.row[0], indices->dtype);
             if (k == a->padding_idx) continue;
             if (a->scale_grad_by_freq) count[k]++;
-            tni_add_row(tni_bytes_at(out) + k * n * bytes, bytes, w.at[1] + i * w.row[1], step, n, d->dtype);
+            tni_add_row(tni_bytes_at(out) + k * n * bytes, bytes, w.at[1] + i * w.row[1], step, n,
+                        d->dtype);
         }
     if (a->scale_grad_by_freq) embedding_scale(out, count);
 }
-static void embedding_dense_backward_grad(tn_gradient *g) { /* the rows again; none for the padding */
+static void
+embedding_dense_backward_grad(tn_gradient *g) { /* the rows again; none for the padding */
     TN_ARGS(embedding_dense_backward, a, g);
     tn_tensor *d = g->incoming[0], *padding;
     int64_t row[2];
     if (a->scale_grad_by_freq) {
-        tni_error(g->block, TN_AUTOGRAD, "double backward of embedding is not supported with scale_grad_by_freq");
+        tni_error(g->block, TN_AUTOGRAD,
+                  "double backward of embedding is not supported with scale_grad_by_freq");
         return;
     }
     if (a->padding_idx >= 0 && a->padding_idx < a->num_weights) {
         tni_geometry v;
         row[0] = 1, row[1] = d->size[1];
-        v.ndim = 2, v.size[0] = 1, v.size[1] = row[1], v.stride[0] = row[1], v.stride[1] = 1, v.offset = a->padding_idx * row[1];
+        v.ndim = 2, v.size[0] = 1, v.size[1] = row[1], v.stride[0] = row[1], v.stride[1] = 1,
+        v.offset = a->padding_idx * row[1];
         padding = tni_zeros_of(d, 2, row);
         d = tni_place_at(g->block, tnp_clone(d, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT), padding, &v);
     }
@@ -475,8 +555,11 @@ static void embedding_dense_backward_grad(tn_gradient *g) { /* the rows again; n
 /* Sums the rows of grad_output at their indices, in order: the gradient of embedding's table.
  * grad_output (*, d), indices (*) -> (num_weights, d) */
 TN_OPERATOR(embedding_dense_backward,
-            "embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq) "
+            "embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int "
+            "padding_idx, bool scale_grad_by_freq) "
             "-> Tensor",
-            .needs = "grad_output:indices", .check = embedding_dense_backward_check, .look = embedding_dense_backward_look,
-            .run = embedding_dense_backward_run, .grad = embedding_dense_backward_grad,
-            .sample = "(4,3) (4):i64<5 5 -1 False | (2,7,3) (2,7):i64<5 5 2 False | (2) ():i64<4 4 -1 False | (0,2) (0):i64<3 3 0 False")
+            .needs = "grad_output:indices", .check = embedding_dense_backward_check,
+            .look = embedding_dense_backward_look, .run = embedding_dense_backward_run,
+            .grad = embedding_dense_backward_grad,
+            .sample = "(4,3) (4):i64<5 5 -1 False | (2,7,3) (2,7):i64<5 5 2 False | (2) ():i64<4 4 "
+                      "-1 False | (0,2) (0):i64<3 3 0 False")

@@ -1,17 +1,21 @@
-/* index.c - elements chosen by tensors of indices and masks: index, index_put, index_select, index_add, nonzero.
+/* index.c - elements chosen by tensors of indices and masks: index, index_put, index_select,
+ * index_add, nonzero.
  *
- * Where an index stands twice, additions happen in the order of the index; of two writes the later one stays. Ranges
+ * Where an index stands twice, additions happen in the order of the index; of two writes the later
+ * one stays. Ranges
  * are checked in look, before the first write. */
 #include "index.h"
 
-/* --- shared ---------------------------------------------------------------------------------------------------- */
+/* --- shared ----------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_index_dtype(tn_frame *f, const tn_tensor *index, const char *name) {
-    return tni_is_index(index) || tn_fail(f, TN_TYPE, "%s(): Expected dtype int32 or int64 for index, got %s", name,
-                                          tni_dtype(index->dtype)->text);
+    return tni_is_index(index) ||
+           tn_fail(f, TN_TYPE, "%s(): Expected dtype int32 or int64 for index, got %s", name,
+                   tni_dtype(index->dtype)->text);
 }
 
-TN_PRIV bool tni_index_range(tn_frame *f, const tn_tensor *index, int64_t low, int64_t size, int d) {
+TN_PRIV bool tni_index_range(tn_frame *f, const tn_tensor *index, int64_t low, int64_t size,
+                             int d) {
     tni_walk w;
     if (index->numel == 0) return true;
     tni_walk_start(&w, index->ndim, index->size, &index, 1);
@@ -19,15 +23,17 @@ TN_PRIV bool tni_index_range(tn_frame *f, const tn_tensor *index, int64_t low, i
         for (int64_t i = 0; i < w.n; i++) {
             int64_t v = tni_index_at(w.at[0] + i * w.row[0], index->dtype);
             if (v < low || v >= size)
-                return tn_fail(f, TN_INDEX, "index %lld is out of bounds for dimension %d with size %lld", (long long)v, d,
-                               (long long)size);
+                return tn_fail(f, TN_INDEX,
+                               "index %lld is out of bounds for dimension %d with size %lld",
+                               (long long)v, d, (long long)size);
         }
     return true;
 }
 
 TN_PRIV bool tni_true_at(const char *at, int dtype) {
     int64_t bytes = tni_dtype(dtype)->bytes;
-    if (tni_is_complex(dtype)) return tni_is_true(at, bytes / 2, true) || tni_is_true(at + bytes / 2, bytes / 2, true);
+    if (tni_is_complex(dtype))
+        return tni_is_true(at, bytes / 2, true) || tni_is_true(at + bytes / 2, bytes / 2, true);
     return tni_is_true(at, bytes, tni_is_float(dtype));
 }
 
@@ -46,33 +52,38 @@ TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size
     return count;
 }
 
-#define INDEX_ADD(T)                                                                               \
-    for (int64_t i = 0; i < n; i++) {                                                              \
-        T x, y;                                                                                    \
-        memcpy(&x, to + i * to_step, sizeof x);                                                    \
-        memcpy(&y, from + i * from_step, sizeof y);                                                \
-        x = (T)(x + y);                                                                            \
-        memcpy(to + i * to_step, &x, sizeof x);                                                    \
-    }                                                                                              \
+#define INDEX_ADD(T)                                \
+    for (int64_t i = 0; i < n; i++) {               \
+        T x, y;                                     \
+        memcpy(&x, to + i * to_step, sizeof x);     \
+        memcpy(&y, from + i * from_step, sizeof y); \
+        x = (T)(x + y);                             \
+        memcpy(to + i * to_step, &x, sizeof x);     \
+    }                                               \
     return
-#define INDEX_ADD_HALF(widen, narrow)                                                              \
-    for (int64_t i = 0; i < n; i++) {                                                              \
-        uint16_t x, y;                                                                             \
-        memcpy(&x, to + i * to_step, sizeof x);                                                    \
-        memcpy(&y, from + i * from_step, sizeof y);                                                \
-        x = narrow(widen(x) + widen(y));                                                           \
-        memcpy(to + i * to_step, &x, sizeof x);                                                    \
-    }                                                                                              \
+#define INDEX_ADD_HALF(widen, narrow)               \
+    for (int64_t i = 0; i < n; i++) {               \
+        uint16_t x, y;                              \
+        memcpy(&x, to + i * to_step, sizeof x);     \
+        memcpy(&y, from + i * from_step, sizeof y); \
+        x = narrow(widen(x) + widen(y));            \
+        memcpy(to + i * to_step, &x, sizeof x);     \
+    }                                               \
     return
 
-TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n, int dtype) {
+TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                         int dtype) {
     switch (dtype) {
     case TN_F32: INDEX_ADD(float);
     case TN_F64: INDEX_ADD(double);
     case TN_U8: INDEX_ADD(uint8_t);
-    case TN_I8: /* as their unsigned twins: wraps */
+    case TN_I8:  /* as their unsigned twins: wraps */
     case TN_I16: /* fall through */
-        if (dtype == TN_I8) { INDEX_ADD(uint8_t); } else { INDEX_ADD(uint16_t); }
+        if (dtype == TN_I8) {
+            INDEX_ADD(uint8_t);
+        } else {
+            INDEX_ADD(uint16_t);
+        }
     case TN_I32: INDEX_ADD(uint32_t);
     case TN_I64: INDEX_ADD(uint64_t);
     case TN_F16: INDEX_ADD_HALF(tni_f16_to_f32, tni_f32_to_f16);
@@ -86,7 +97,8 @@ TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t fr
         return;
     }
     case TN_BOOL:
-        for (int64_t i = 0; i < n; i++) to[i * to_step] = (char)(to[i * to_step] || from[i * from_step]);
+        for (int64_t i = 0; i < n; i++)
+            to[i * to_step] = (char)(to[i * to_step] || from[i * from_step]);
         return;
     default: return;
     }
@@ -94,18 +106,20 @@ TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t fr
 #undef INDEX_ADD
 #undef INDEX_ADD_HALF
 
-/* --- the plan of index and index_put -------------------------------------------------------------------------- */
+/* --- the plan of index and index_put ---------------------------------------------------------- */
 
-/* self[.., i, j, .., mask, ..]: the indexed dimensions of self give way to the broadcast shape of the indices, put
- * where the first of them was when they are neighbours, in front of all otherwise. A mask of k dimensions stands for
+/* self[.., i, j, .., mask, ..]: the indexed dimensions of self give way to the broadcast shape of
+ * the indices, put
+ * where the first of them was when they are neighbours, in front of all otherwise. A mask of k
+ * dimensions stands for
  * k index vectors of its true places. */
 typedef struct index_plan {
-    int kept, place;                  /* dimensions that stay, and how many of them lie before the indices' */
+    int kept, place; /* dimensions that stay, and how many of them lie before the indices' */
     int keep[TN_MAX_DIMS];
     int broad, ndim;
-    int64_t broad_size[TN_MAX_DIMS];  /* of the indices together; the last may be TN_UNKNOWN */
-    int64_t size[TN_MAX_DIMS];        /* of the result */
-    int64_t most, masks;              /* places at most; elements of the largest mask */
+    int64_t broad_size[TN_MAX_DIMS]; /* of the indices together; the last may be TN_UNKNOWN */
+    int64_t size[TN_MAX_DIMS];       /* of the result */
+    int64_t most, masks;             /* places at most; elements of the largest mask */
 } index_plan;
 
 static bool index_is_mask(const tn_tensor *t) { return t->dtype == TN_BOOL || t->dtype == TN_U8; }
@@ -124,37 +138,48 @@ static bool index_broaden(index_plan *p, const tn_tensor *t, bool *unknown) {
     return fits;
 }
 
-static bool index_mask_fits(tn_frame *f, const tn_tensor *self, const tn_tensor *mask, int at, int i) {
+static bool index_mask_fits(tn_frame *f, const tn_tensor *self, const tn_tensor *mask, int at,
+                            int i) {
     char has[160], wants[160];
     bool fits = mask->ndim > 0 && at + mask->ndim <= self->ndim;
     for (int k = 0; fits && k < mask->ndim; k++) fits = mask->size[k] == self->size[at + k];
-    return fits || tn_fail(f, TN_INDEX, "The shape of the mask %s at index %d does not match the shape of the indexed tensor %s "
-                           "at index %d", tni_shape_text(has, sizeof has, mask->ndim, mask->size), i,
+    return fits || tn_fail(f, TN_INDEX,
+                           "The shape of the mask %s at index %d does not match the shape of the "
+                           "indexed tensor %s "
+                           "at index %d",
+                           tni_shape_text(has, sizeof has, mask->ndim, mask->size), i,
                            tni_shape_text(wants, sizeof wants, self->ndim, self->size), at);
 }
 
-/* Walks the indices over self's dimensions: which stay, where the others stood, and the indices' own shape. */
-static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n, index_plan *p, bool *unknown) {
+/* Walks the indices over self's dimensions: which stay, where the others stood, and the indices'
+ * own shape. */
+static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
+                       index_plan *p, bool *unknown) {
     int at = 0, first = -1, last = -1;
     bool gaps = false;
     for (int i = 0; i < n; i++) {
         const tn_tensor *t = index[i];
         int takes = t && index_is_mask(t) ? t->ndim : 1;
         if (t && !index_is_mask(t) && !tni_is_index(t))
-            return tn_fail(f, TN_INDEX, "tensors used as indices must be long, int, byte or bool tensors");
+            return tn_fail(f, TN_INDEX,
+                           "tensors used as indices must be long, int, byte or bool tensors");
         if (t && index_is_mask(t) && !index_mask_fits(f, self, t, at, i)) return false;
         if (at + takes > self->ndim)
-            return tn_fail(f, TN_INDEX, "too many indices for tensor of dimension %d (got %d)", self->ndim, n);
+            return tn_fail(f, TN_INDEX, "too many indices for tensor of dimension %d (got %d)",
+                           self->ndim, n);
         if (!t) {
             p->keep[p->kept++] = at++;
             continue;
         }
-        if (first < 0) first = p->kept;
-        else if (last != at) gaps = true;
+        if (first < 0)
+            first = p->kept;
+        else if (last != at)
+            gaps = true;
         at += takes;
         last = at;
         if (!index_broaden(p, t, unknown))
-            return tn_fail(f, TN_INDEX, "shape mismatch: indexing tensors could not be broadcast together");
+            return tn_fail(f, TN_INDEX,
+                           "shape mismatch: indexing tensors could not be broadcast together");
         if (index_is_mask(t) && t->numel > p->masks) p->masks = t->numel;
     }
     if (first < 0) return tn_fail(f, TN_INDEX, "at least one index must be a tensor");
@@ -163,16 +188,19 @@ static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
     return true;
 }
 
-static bool index_plan_of(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n, index_plan *p) {
+static bool index_plan_of(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
+                          index_plan *p) {
     bool unknown = false;
     int64_t *last;
     memset(p, 0, sizeof *p);
     if (!index_read(f, self, index, n, p, &unknown)) return false;
-    if (p->kept + p->broad > TN_MAX_DIMS) return tn_fail(f, TN_INDEX, "the result has more than %d dimensions", TN_MAX_DIMS);
+    if (p->kept + p->broad > TN_MAX_DIMS)
+        return tn_fail(f, TN_INDEX, "the result has more than %d dimensions", TN_MAX_DIMS);
     last = p->broad ? &p->broad_size[p->broad - 1] : NULL;
     unknown = unknown && last && *last == 1;
     if (unknown) *last = p->masks;
-    if (!tni_numel_of(p->broad, p->broad_size, &p->most)) return tn_fail(f, TN_INDEX, "the result is too large");
+    if (!tni_numel_of(p->broad, p->broad_size, &p->most))
+        return tn_fail(f, TN_INDEX, "the result is too large");
     if (unknown) *last = TN_UNKNOWN;
     for (int i = 0; i < p->place; i++) p->size[p->ndim++] = self->size[p->keep[i]];
     for (int i = 0; i < p->broad; i++) p->size[p->ndim++] = p->broad_size[i];
@@ -181,21 +209,26 @@ static bool index_plan_of(tn_frame *f, const tn_tensor *self, tn_tensor *const *
 }
 /* Room for the offsets of all places, and for those of the largest mask. */
 static bool index_scratch(tn_frame *f, const index_plan *p) {
-    return tn_scratch(f, p->most, (int64_t)sizeof(int64_t)) && tn_scratch(f, p->masks, (int64_t)sizeof(int64_t));
+    return tn_scratch(f, p->most, (int64_t)sizeof(int64_t)) &&
+           tn_scratch(f, p->masks, (int64_t)sizeof(int64_t));
 }
 
 /* Counts masks and checks ranges; *count is the size that the masks have in the broadcast shape. */
-static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n, const index_plan *p, int64_t *count) {
+static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
+                       const index_plan *p, int64_t *count) {
     int64_t known = p->broad ? p->broad_size[p->broad - 1] : 1;
     int at = 0;
     *count = 1;
     for (int i = 0; i < n; i++) {
         const tn_tensor *t = index[i];
         if (t && index_is_mask(t)) {
-            int64_t found = tni_count_true(t, t->ndim, t->size), want = known == TN_UNKNOWN ? *count : known;
+            int64_t found = tni_count_true(t, t->ndim, t->size),
+                    want = known == TN_UNKNOWN ? *count : known;
             if (found != 1 && found != want && !(known == TN_UNKNOWN && want == 1))
-                return tn_fail(f, TN_INDEX, "shape mismatch: a mask of %lld true elements could not be broadcast with %lld",
-                               (long long)found, (long long)want);
+                return tn_fail(
+                    f, TN_INDEX,
+                    "shape mismatch: a mask of %lld true elements could not be broadcast with %lld",
+                    (long long)found, (long long)want);
             if (found != 1) *count = found;
             at += t->ndim;
         } else {
@@ -207,21 +240,25 @@ static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
     return true;
 }
 
-/* Adds to offset[b] what a mask contributes: the bytes from self's first element to each true place. */
-static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask, int64_t *offset, int64_t places, int64_t last,
-                           int64_t *room) {
+/* Adds to offset[b] what a mask contributes: the bytes from self's first element to each true
+ * place. */
+static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask, int64_t *offset,
+                           int64_t places, int64_t last, int64_t *room) {
     int64_t found = 0, index[TN_MAX_DIMS] = {0}, bytes = tni_dtype_size(self);
     for (int64_t i = 0; i < mask->numel; i++) {
         int64_t in_mask = 0, in_self = 0;
-        for (int d = 0; d < mask->ndim; d++) in_mask += index[d] * mask->stride[d], in_self += index[d] * self->stride[at + d];
+        for (int d = 0; d < mask->ndim; d++)
+            in_mask += index[d] * mask->stride[d], in_self += index[d] * self->stride[at + d];
         if (tni_bytes_at(mask)[in_mask]) room[found++] = in_self * bytes;
         for (int d = mask->ndim - 1; d >= 0 && ++index[d] == mask->size[d]; d--) index[d] = 0;
     }
     for (int64_t b = 0; b < places; b++) offset[b] += room[found == 1 ? 0 : b % last];
 }
 
-/* offset[b]: bytes from self's first element to the one that place b of the indices names. Returns the places. */
-static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int n, index_plan *p, int64_t count, int64_t *offset) {
+/* offset[b]: bytes from self's first element to the one that place b of the indices names. Returns
+ * the places. */
+static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int n, index_plan *p,
+                             int64_t count, int64_t *offset) {
     int64_t places = 1, *room, last;
     int at = 0;
     room = offset + (p->most + 7) / 8 * 8;
@@ -252,20 +289,25 @@ static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int
     return places;
 }
 
-/* What happens at each chosen place: an element or run of elements is read from self, written, or added to it. */
+/* What happens at each chosen place: an element or run of elements is read from self, written, or
+ * added to it. */
 typedef enum index_do { INDEX_GET, INDEX_SET, INDEX_SUM } index_do;
 
-static void index_run_row(index_do what, char *self, int64_t self_step, char *other, int64_t other_step, int64_t n, int64_t bytes,
-                          int dtype) {
-    if (what == INDEX_GET) tni_move_row(other, other_step, self, self_step, n, bytes);
-    else if (what == INDEX_SET) tni_move_row(self, self_step, other, other_step, n, bytes);
-    else tni_add_row(self, self_step, other, other_step, n, dtype);
+static void index_run_row(index_do what, char *self, int64_t self_step, char *other,
+                          int64_t other_step, int64_t n, int64_t bytes, int dtype) {
+    if (what == INDEX_GET)
+        tni_move_row(other, other_step, self, self_step, n, bytes);
+    else if (what == INDEX_SET)
+        tni_move_row(self, self_step, other, other_step, n, bytes);
+    else
+        tni_add_row(self, self_step, other, other_step, n, dtype);
 }
 
-/* other: of the result's shape (p->size), perhaps broadcast. For each place of the leading dimensions that stay, each
+/* other: of the result's shape (p->size), perhaps broadcast. For each place of the leading
+ * dimensions that stay, each
  * place of the indices in order, all elements of the other dimensions that stay. */
-static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor *other, const index_plan *p, const int64_t *offset,
-                          int64_t places) {
+static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor *other,
+                          const index_plan *p, const int64_t *offset, int64_t places) {
     tn_tensor head[2], tail[2];
     int64_t size[TN_MAX_DIMS], stride[2][TN_MAX_DIMS], bytes = tni_dtype_size(self);
     const tn_tensor *pair[2];
@@ -280,7 +322,8 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
     for (int k = 0; k < 2; k++) {
         const tn_tensor *t = k ? other : self;
         tni_stack_view(&head[k], t, p->place, size, stride[k], t->offset);
-        tni_stack_view(&tail[k], t, p->kept - p->place, size + p->place, stride[k] + p->place, t->offset);
+        tni_stack_view(&tail[k], t, p->kept - p->place, size + p->place, stride[k] + p->place,
+                       t->offset);
     }
     pair[0] = &head[0], pair[1] = &head[1];
     tni_walk_start(&w, p->place, size, pair, 2);
@@ -290,21 +333,26 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
     pair[0] = &at;
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
-            int64_t from = w.at[0] + i * w.row[0] - tni_bytes_at(self), to = w.at[1] + i * w.row[1] - tni_bytes_at(other), b = 0;
+            int64_t from = w.at[0] + i * w.row[0] - tni_bytes_at(self),
+                    to = w.at[1] + i * w.row[1] - tni_bytes_at(other), b = 0;
             tni_walk_start(&o, p->broad, p->broad_size, pair, 1);
             for (int64_t q = 0; q < o.rows && b < places; q++, tni_walk_next(&o))
                 for (int64_t k = 0; k < o.n; k++, b++) {
                     int64_t there = o.at[0] + k * o.row[0] - tni_bytes_at(other) + to;
-                    for (int64_t s = 0; s < v.rows; s++, tni_walk_next(&v)) /* ends where it began */
-                        index_run_row(what, v.at[0] + from + offset[b], v.row[0], v.at[1] + there, v.row[1], v.n, bytes, self->dtype);
+                    for (int64_t s = 0; s < v.rows;
+                         s++, tni_walk_next(&v)) /* ends where it began */
+                        index_run_row(what, v.at[0] + from + offset[b], v.row[0], v.at[1] + there,
+                                      v.row[1], v.n, bytes, self->dtype);
                 }
         }
 }
 
-/* --- index ------------------------------------------------------------------------------------------------------- */
+/* --- index ------------------------------------------------------------------------------------ */
 
-/* The result's strides: torch iterates over self, with stride 0 along the indices, and the indices broadcast. */
-static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n, const index_plan *p, tni_shape *s) {
+/* The result's strides: torch iterates over self, with stride 0 along the indices, and the indices
+ * broadcast. */
+static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n,
+                          const index_plan *p, tni_shape *s) {
     enum { MOST = 5 };
     tn_tensor views[MOST];
     const tn_tensor *operands[MOST];
@@ -318,7 +366,8 @@ static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n,
             int kept = d < p->place ? d : d - p->broad, at = d - p->place - (p->broad - t->ndim);
             size[count][d] = i < 0 || indexed ? p->size[d] : 1;
             stride[count][d] = i < 0 && !indexed ? self->stride[p->keep[kept]] : 0;
-            if (i >= 0 && indexed && at >= 0 && t->size[at] == p->size[d]) stride[count][d] = t->stride[at];
+            if (i >= 0 && indexed && at >= 0 && t->size[at] == p->size[d])
+                stride[count][d] = t->stride[at];
         }
         tni_stack_view(&views[count], t, p->ndim, size[count], stride[count], 0);
         operands[count] = &views[count];
@@ -331,16 +380,18 @@ static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n,
 static bool index_check(tn_frame *f) {
     index_plan p;
     tni_shape s;
-    if (!index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) || !index_scratch(f, &p)) return false;
+    if (!index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) || !index_scratch(f, &p))
+        return false;
     for (int i = 0; i < p.ndim; i++)
-        if (p.size[i] == TN_UNKNOWN) return tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.size);
+        if (p.size[i] == TN_UNKNOWN)
+            return tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.size);
     index_strides(f->in[0], f->in + 1, f->nin - 1, &p, &s);
     return tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, s.stride);
 }
 static bool index_tensor_look(tn_frame *f) {
     index_plan p;
-    return index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p)
-           && index_look(f, f->in[0], f->in + 1, f->nin - 1, &p, &f->count);
+    return index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) &&
+           index_look(f, f->in[0], f->in + 1, f->nin - 1, &p, &f->count);
 }
 static void index_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *out = f->out[0];
@@ -355,16 +406,22 @@ static void index_grad(tn_gradient *g) { /* added where the elements came from *
     tn_tensor *d = g->incoming[0], *z = tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size);
     if (z) tn_give(g, 0, tnp_index_put(z, a->indices, d, true));
 }
-/* self[indices[0], indices[1], ..]: int64 or int32 indices (negative ones count from the end), bool masks, or NULL for a
- * whole dimension. The indices broadcast; their shape stands where the first of them was if they are neighbours, else
- * in front.   self (5, 3), {(2)} -> (2, 3); {NULL, (4)} -> (5, 4); {(5, 3) bool} -> (true ones)   tn_index(x, TN_LIST(i)) */
-TN_OPERATOR(index, "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", .needs = "self:indices", .check = index_check,
-            .look = index_tensor_look, .run = index_run, .grad = index_grad,
-            .sample = "(5,3) {(2):i64<5} | (5,3) {None,(4):i64<3} | (5,3) {(4):i64<5,(4):i64<3} | (5,3,4) {(2,2):i64<5,None,(2):i64<4} | "
-                      "(5,3) {(5):bool} | (5,3) {(5,3):bool} | (3,4,2) {None,(4):bool} | (5,3) {():i64<5} | (4,3) {(0):i64<4} | "
-                      "(5,3):i64 {(2,1):i32<5,(3):i32<3} | (4,5) {(4):bool,(1):i64<5} | (0,3) {(0):bool}")
+/* self[indices[0], indices[1], ..]: int64 or int32 indices (negative ones count from the end),
+ * bool masks, or NULL for a
+ * whole dimension. The indices broadcast; their shape stands where the first of them was if they
+ * are neighbours, else
+ * in front.   self (5, 3), {(2)} -> (2, 3); {NULL, (4)} -> (5, 4); {(5, 3) bool} -> (true ones)
+ * tn_index(x, TN_LIST(i)) */
+TN_OPERATOR(
+    index, "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", .needs = "self:indices",
+    .check = index_check, .look = index_tensor_look, .run = index_run, .grad = index_grad,
+    .sample = "(5,3) {(2):i64<5} | (5,3) {None,(4):i64<3} | (5,3) {(4):i64<5,(4):i64<3} | (5,3,4) "
+              "{(2,2):i64<5,None,(2):i64<4} | "
+              "(5,3) {(5):bool} | (5,3) {(5,3):bool} | (3,4,2) {None,(4):bool} | (5,3) {():i64<5} "
+              "| (4,3) {(0):i64<4} | "
+              "(5,3):i64 {(2,1):i32<5,(3):i32<3} | (4,5) {(4):bool,(1):i64<5} | (0,3) {(0):bool}")
 
-/* --- index_put ----------------------------------------------------------------------------------------------------- */
+/* --- index_put -------------------------------------------------------------------------------- */
 
 static bool index_values_fit(tn_frame *f, const index_plan *p, int64_t count) {
     const tn_tensor *values = f->in[1];
@@ -376,8 +433,11 @@ static bool index_values_fit(tn_frame *f, const index_plan *p, int64_t count) {
     for (int i = 0; i < s.ndim; i++)
         if (s.size[i] == TN_UNKNOWN) s.size[i] = count;
     fits = tni_broadcast(&s, values->ndim, values->size) && s.ndim == p->ndim;
-    for (int i = 0; fits && i < s.ndim; i++) fits = s.size[i] == (p->size[i] == TN_UNKNOWN ? count : p->size[i]);
-    return fits || tn_fail(f, TN_INDEX, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s",
+    for (int i = 0; fits && i < s.ndim; i++)
+        fits = s.size[i] == (p->size[i] == TN_UNKNOWN ? count : p->size[i]);
+    return fits || tn_fail(f, TN_INDEX,
+                           "shape mismatch: value tensor of shape %s cannot be broadcast to "
+                           "indexing result of shape %s",
                            tni_shape_text(has, sizeof has, values->ndim, values->size),
                            tni_shape_text(wants, sizeof wants, p->ndim, p->size));
 }
@@ -386,18 +446,21 @@ static bool index_put_check(tn_frame *f) {
     index_plan p;
     tni_shape s;
     if (self->dtype != values->dtype)
-        return tn_fail(f, TN_TYPE, "Index put requires the source and destination dtypes match, got %s for the destination and %s "
-                       "for the source.", tni_dtype(self->dtype)->text, tni_dtype(values->dtype)->text);
+        return tn_fail(f, TN_TYPE,
+                       "Index put requires the source and destination dtypes match, got %s for the "
+                       "destination and %s "
+                       "for the source.",
+                       tni_dtype(self->dtype)->text, tni_dtype(values->dtype)->text);
     if (!index_plan_of(f, self, f->in + 2, f->nin - 2, &p) || !index_scratch(f, &p)) return false;
-    s.ndim = self->ndim;
-    memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
-    tni_like_strides(&s, (const tn_tensor *const *)f->in, 1);
-    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, f->inplace ? self->stride : s.stride);
+    tni_copy_strides(&s, self);
+    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size,
+                               f->inplace ? self->stride : s.stride);
 }
 static bool index_put_look(tn_frame *f) {
     index_plan p;
-    return index_plan_of(f, f->in[0], f->in + 2, f->nin - 2, &p)
-           && index_look(f, f->in[0], f->in + 2, f->nin - 2, &p, &f->count) && index_values_fit(f, &p, f->count);
+    return index_plan_of(f, f->in[0], f->in + 2, f->nin - 2, &p) &&
+           index_look(f, f->in[0], f->in + 2, f->nin - 2, &p, &f->count) &&
+           index_values_fit(f, &p, f->count);
 }
 static void index_put_run(tn_frame *f) {
     TN_ARGS(index_put, a, f);
@@ -405,12 +468,15 @@ static void index_put_run(tn_frame *f) {
     int64_t *offset = (int64_t *)f->scratch, places, size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
     index_plan p;
     if (out != self && self->numel) tni_copy_elements(f->block, out, self);
-    if (out->numel == 0 || values->numel == 0 || !index_plan_of(f, self, f->in + 2, f->nin - 2, &p)) return;
+    if (out->numel == 0 || values->numel == 0 || !index_plan_of(f, self, f->in + 2, f->nin - 2, &p))
+        return;
     places = index_offsets(out, f->in + 2, f->nin - 2, &p, f->count, offset);
     if (places == 0) return;
     for (int d = 0, more = p.ndim - values->ndim; d < p.ndim; d++) {
         size[d] = p.size[d] == TN_UNKNOWN ? f->count : p.size[d];
-        stride[d] = d < more || (values->size[d - more] == 1 && size[d] != 1) ? 0 : values->stride[d - more];
+        stride[d] = d < more || (values->size[d - more] == 1 && size[d] != 1)
+                        ? 0
+                        : values->stride[d - more];
     }
     tni_stack_view(&wide, values, p.ndim, size, stride, values->offset);
     index_run_all(a->accumulate ? INDEX_SUM : INDEX_SET, out, &wide, &p, offset, places);
@@ -421,39 +487,51 @@ static void index_put_grad(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, tnp_index(d, a->indices));
     if (!g->want[0]) return;
     zero = a->accumulate ? NULL : tni_zeros_of(d, 0, d->size);
-    if (a->accumulate) tn_give(g, 0, d);
-    else if (zero) tn_give(g, 0, tnp_index_put(d, a->indices, zero, false));
+    if (a->accumulate)
+        tn_give(g, 0, d);
+    else if (zero)
+        tn_give(g, 0, tnp_index_put(d, a->indices, zero, false));
 }
-/* self with self[indices] = values, or += values in the order of the indices. values broadcast to what index gives.
+/* self with self[indices] = values, or += values in the order of the indices. values broadcast to
+ * what index gives.
  * tn_index_put_(x, TN_LIST(rows), v, .accumulate = true) */
-TN_OPERATOR(index_put, "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:indices values:indices", .check = index_put_check, .look = index_put_look,
-            .run = index_put_run, .grad = index_put_grad,
-            .sample = "(5,3) {(2):i64<5} (2,3) accumulate=True | (5,3) {(7):i64<5} (3) accumulate=True | (5,3) {(5,3):bool} () | "
-                      "(5,3) {None,(1):i64<3} (5,1) | (5,3) {(4):i64<5,(4):i64<3} (4) accumulate=True | (5,3) {(5):bool} (3) | "
-                      "(3,4,2) {(2):i64<3,None,(2):i64<2} (2,4) accumulate=True | (4) {(0):i64<4} (0)")
+TN_OPERATOR(
+    index_put,
+    "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    .forms = TN_OUT | TN_INPLACE, .needs = "self:indices values:indices", .check = index_put_check,
+    .look = index_put_look, .run = index_put_run, .grad = index_put_grad,
+    .sample = "(5,3) {(2):i64<5} (2,3) accumulate=True | (5,3) {(7):i64<5} (3) accumulate=True | "
+              "(5,3) {(5,3):bool} () | "
+              "(5,3) {None,(1):i64<3} (5,1) | (5,3) {(4):i64<5,(4):i64<3} (4) accumulate=True | "
+              "(5,3) {(5):bool} (3) | "
+              "(3,4,2) {(2):i64<3,None,(2):i64<2} (2,4) accumulate=True | (4) {(0):i64<4} (0)")
 
-/* --- index_select, index_add --------------------------------------------------------------------------------------- */
+/* --- index_select, index_add ------------------------------------------------------------------ */
 
 /* Sizes and strides before and behind dimension d, as one geometry each. */
 typedef struct index_slices {
-    int64_t outer, inner, n;    /* of a row-major tensor: outer x n x inner */
+    int64_t outer, inner, n; /* of a row-major tensor: outer x n x inner */
 } index_slices;
 static index_slices index_slices_of(const tn_tensor *t, int d) {
     index_slices s = {1, 1, 1};
     for (int i = 0; i < t->ndim; i++) {
-        if (i < d) s.outer *= t->size[i];
-        else if (i > d) s.inner *= t->size[i];
-        else s.n = t->size[i];
+        if (i < d)
+            s.outer *= t->size[i];
+        else if (i > d)
+            s.inner *= t->size[i];
+        else
+            s.n = t->size[i];
     }
     return s;
 }
 static bool index_vector(tn_frame *f, const tn_tensor *index, const char *name) {
-    if (index->ndim > 1) return tn_fail(f, TN_INDEX, "%s(): Index is supposed to be a vector", name);
+    if (index->ndim > 1)
+        return tn_fail(f, TN_INDEX, "%s(): Index is supposed to be a vector", name);
     return tni_index_dtype(f, index, name);
 }
 /* t without dimension d, at place k of it. */
-static void index_slice(tn_tensor *v, const tn_tensor *t, int d, int64_t k, int64_t *size, int64_t *stride) {
+static void index_slice(tn_tensor *v, const tn_tensor *t, int d, int64_t k, int64_t *size,
+                        int64_t *stride) {
     int n = 0;
     for (int i = 0; i < t->ndim; i++)
         if (i != d) size[n] = t->size[i], stride[n++] = t->stride[i];
@@ -465,9 +543,12 @@ static bool index_select_check(tn_frame *f) {
     tn_tensor *self = f->in[0], *index = f->in[1];
     int64_t size[TN_MAX_DIMS];
     int d;
-    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_select")) return false;
+    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_select"))
+        return false;
     if (self->ndim == 0 && index->numel != 1)
-        return tn_fail(f, TN_INDEX, "index_select(): Index to scalar can have only 1 value, got %lld value(s)", (long long)index->numel);
+        return tn_fail(f, TN_INDEX,
+                       "index_select(): Index to scalar can have only 1 value, got %lld value(s)",
+                       (long long)index->numel);
     memcpy(size, self->size, sizeof(int64_t) * (size_t)self->ndim);
     if (self->ndim) size[d] = index->numel;
     f->note[0] = d;
@@ -479,12 +560,15 @@ static bool index_select_look(tn_frame *f) {
     return tni_index_range(f, f->in[1], 0, self->ndim ? self->size[d] : 1, d);
 }
 static int64_t index_vector_at(const tn_tensor *index, int64_t i) {
-    return tni_index_at(tni_bytes_at(index) + (index->ndim ? i * index->stride[0] : 0) * tni_dtype_size(index), index->dtype);
+    return tni_index_at(tni_bytes_at(index) +
+                            (index->ndim ? i * index->stride[0] : 0) * tni_dtype_size(index),
+                        index->dtype);
 }
 static void index_select_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *index = f->in[1], *out = f->out[0], to, from;
     int d = (int)f->note[0];
-    int64_t bytes = tni_dtype_size(self), size[TN_MAX_DIMS], stride[2][TN_MAX_DIMS], n = index->numel;
+    int64_t bytes = tni_dtype_size(self), size[TN_MAX_DIMS], stride[2][TN_MAX_DIMS],
+            n = index->numel;
     if (out->numel == 0) return;
     if (self->flags & TNI_CONTIGUOUS && out->flags & TNI_CONTIGUOUS) {
         index_slices s = index_slices_of(self, d);
@@ -492,7 +576,9 @@ static void index_select_run(tn_frame *f) {
         char *at = tni_bytes_at(out);
         for (int64_t o = 0; o < s.outer; o++)
             for (int64_t i = 0; i < n; i++, at += s.inner * bytes)
-                tni_move_row(at, bytes, base + (o * s.n + index_vector_at(index, i)) * s.inner * bytes, bytes, s.inner, bytes);
+                tni_move_row(at, bytes,
+                             base + (o * s.n + index_vector_at(index, i)) * s.inner * bytes, bytes,
+                             s.inner, bytes);
         return;
     }
     for (int64_t i = 0; i < n; i++) {
@@ -506,10 +592,13 @@ static void index_select_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *z = tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size);
     if (z) tn_give(g, 0, tnp_index_add(z, a->dim, g->in[1], d, 1));
 }
-/* The parts of self at the places index[i] of dim, a copy.   self (5, 3), index (n) -> (n, 3)   tn_index_select(x, 0, rows) */
-TN_OPERATOR(index_select, "index_select(Tensor self, int dim, Tensor index) -> Tensor", .forms = TN_OUT, .needs = "self:index",
-            .check = index_select_check, .look = index_select_look, .run = index_select_run, .grad = index_select_grad,
-            .sample = "(5,3) 0 (2):i64<5 | (2,3,4) 1 (5):i64<3 | (2,3) -1 (4):i32<3 | (5,3) 0 (0):i64<5 | (4) 0 ():i64<4 | () 0 (1):i64<1")
+/* The parts of self at the places index[i] of dim, a copy.   self (5, 3), index (n) -> (n, 3)
+ * tn_index_select(x, 0, rows) */
+TN_OPERATOR(index_select, "index_select(Tensor self, int dim, Tensor index) -> Tensor",
+            .forms = TN_OUT, .needs = "self:index", .check = index_select_check,
+            .look = index_select_look, .run = index_select_run, .grad = index_select_grad,
+            .sample = "(5,3) 0 (2):i64<5 | (2,3,4) 1 (5):i64<3 | (2,3) -1 (4):i32<3 | (5,3) 0 "
+                      "(0):i64<5 | (4) 0 ():i64<4 | () 0 (1):i64<1")
 
 static bool index_add_check(tn_frame *f) {
     TN_ARGS(index_add, a, f);
@@ -517,26 +606,38 @@ static bool index_add_check(tn_frame *f) {
     int64_t n;
     bool fits;
     int d;
-    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_add")) return false;
+    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_add"))
+        return false;
     if (self->dtype != source->dtype)
-        return tn_fail(f, TN_TYPE, "index_add_(): self (%s) and source (%s) must have the same scalar type",
+        return tn_fail(f, TN_TYPE,
+                       "index_add_(): self (%s) and source (%s) must have the same scalar type",
                        tni_dtype(self->dtype)->text, tni_dtype(source->dtype)->text);
     n = source->ndim ? source->size[d < source->ndim ? d : 0] : 1;
     if (n != index->numel)
-        return tn_fail(f, TN_INDEX, "index_add_(): Number of indices (%lld) should be equal to source.size(dim): (%lld)",
-                       (long long)index->numel, (long long)n);
+        return tn_fail(
+            f, TN_INDEX,
+            "index_add_(): Number of indices (%lld) should be equal to source.size(dim): (%lld)",
+            (long long)index->numel, (long long)n);
     fits = source->ndim == self->ndim || (self->ndim <= 1 && source->ndim <= 1);
-    for (int i = 0; fits && i < self->ndim && i < source->ndim; i++) fits = i == d || self->size[i] == source->size[i];
-    if (!fits) return tn_fail(f, TN_INVALID, "source tensor shape must match self tensor shape, excluding the specified dimension");
+    for (int i = 0; fits && i < self->ndim && i < source->ndim; i++)
+        fits = i == d || self->size[i] == source->size[i];
+    if (!fits)
+        return tn_fail(
+            f, TN_INVALID,
+            "source tensor shape must match self tensor shape, excluding the specified dimension");
     f->note[0] = d;
-    if (f->inplace) return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride);
+    if (f->inplace)
+        return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size,
+                                   self->stride);
     return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, self->size);
 }
-static void index_add_scaled(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n, int dtype, double alpha) {
+static void index_add_scaled(char *to, int64_t to_step, const char *from, int64_t from_step,
+                             int64_t n, int dtype, double alpha) {
     for (int64_t i = 0; i < n; i++) { /* alpha * source is rounded to the dtype, then added */
         char v[16];
         tn_scalar s = tni_element(from + i * from_step, dtype);
-        if (s.kind == TN_KIND_INT) s.integer = (int64_t)((uint64_t)s.integer * (uint64_t)(int64_t)alpha);
+        if (s.kind == TN_KIND_INT)
+            s.integer = (int64_t)((uint64_t)s.integer * (uint64_t)(int64_t)alpha);
         s.real = s.kind == TN_KIND_INT ? (double)s.integer : s.real * alpha;
         s.imaginary *= alpha;
         tni_element_set(v, dtype, s);
@@ -558,8 +659,10 @@ static void index_add_run(tn_frame *f) {
         index_slice(&slice[0], out, d, index_vector_at(index, i), size, stride[0]);
         tni_walk_start(&w, slice[0].ndim, size, pair, 2);
         for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
-            if (a->alpha == 1) tni_add_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, out->dtype);
-            else index_add_scaled(w.at[0], w.row[0], w.at[1], w.row[1], w.n, out->dtype, a->alpha);
+            if (a->alpha == 1)
+                tni_add_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, out->dtype);
+            else
+                index_add_scaled(w.at[0], w.row[0], w.at[1], w.row[1], w.n, out->dtype, a->alpha);
         }
     }
 }
@@ -574,12 +677,15 @@ static void index_add_grad(tn_gradient *g) {
 }
 /* self with alpha * source[i] added at place index[i] of dim, in the order of the index.
  * self (5, 3), index (n), source (n, 3) -> (5, 3)   tn_index_add_(x, 0, rows, v) */
-TN_OPERATOR(index_add, "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-            .forms = TN_OUT | TN_INPLACE, .needs = "source:index", .check = index_add_check, .look = index_select_look,
-            .run = index_add_run, .grad = index_add_grad,
-            .sample = "(5,3) 0 (4):i64<5 (4,3) | (2,3,4) 1 (5):i64<3 (2,5,4) alpha=0.5 | (3) -1 (2):i32<3 (2) | (5,3) 0 (0):i64<5 (0,3)")
+TN_OPERATOR(
+    index_add,
+    "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+    .forms = TN_OUT | TN_INPLACE, .needs = "source:index", .check = index_add_check,
+    .look = index_select_look, .run = index_add_run, .grad = index_add_grad,
+    .sample = "(5,3) 0 (4):i64<5 (4,3) | (2,3,4) 1 (5):i64<3 (2,5,4) alpha=0.5 | (3) -1 (2):i32<3 "
+              "(2) | (5,3) 0 (0):i64<5 (0,3)")
 
-/* --- nonzero ---------------------------------------------------------------------------------------------------------- */
+/* --- nonzero ---------------------------------------------------------------------------------- */
 
 static bool nonzero_check(tn_frame *f) {
     int64_t size[2];
@@ -594,7 +700,8 @@ static bool nonzero_look(tn_frame *f) {
 static void nonzero_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *out = f->out[0];
     int64_t index[TN_MAX_DIMS] = {0}, *to, bytes = tni_dtype_size(self), at = 0, n = out->size[0];
-    out->stride[0] = 1, out->stride[1] = n; /* torch's order: a vector of places for each dimension */
+    out->stride[0] = 1,
+    out->stride[1] = n; /* torch's order: a vector of places for each dimension */
     if (n != 1 && out->size[1] != 1 && out->numel) out->flags &= (uint16_t)~TNI_CONTIGUOUS;
     if (out->numel == 0) return;
     to = (int64_t *)(void *)tni_bytes_at(out);
@@ -611,6 +718,8 @@ static void nonzero_run(tn_frame *f) {
         }
     }
 }
-/* Places of the elements that are not zero, in row-major order.   self (n dimensions) -> (found, n) int64   tn_nonzero(mask) */
-TN_OPERATOR(nonzero, "nonzero(Tensor self) -> Tensor", .check = nonzero_check, .look = nonzero_look, .run = nonzero_run,
-            .grad = tn_grad_zero, .sample = "(2,3):i64<2 | (7):bool | (2,3) | () | (0,2) | (2,2):c64")
+/* Places of the elements that are not zero, in row-major order.
+ * self (n dimensions) -> (found, n) int64   tn_nonzero(mask) */
+TN_OPERATOR(nonzero, "nonzero(Tensor self) -> Tensor", .check = nonzero_check, .look = nonzero_look,
+            .run = nonzero_run, .grad = tn_grad_zero,
+            .sample = "(2,3):i64<2 | (7):bool | (2,3) | () | (0,2) | (2,2):c64")

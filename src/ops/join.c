@@ -1,7 +1,7 @@
 /* join.c - tensors behind each other, repeated, reversed, rotated. */
 #include "dims.h"
 
-/* --- cat, stack -------------------------------------------------------------------------------------------- */
+/* --- cat, stack ------------------------------------------------------------------------------- */
 
 /* torch's old rule: a 1-D tensor without elements fits everything. */
 static bool join_skips(const tn_tensor *t) { return t->ndim == 1 && t->size[0] == 0; }
@@ -14,11 +14,13 @@ static bool cat_check(tn_frame *f) {
     char has[160], wants[160];
     tni_shape s;
     int d;
-    if (f->nin == 0) return tn_fail(f, TN_INVALID, "torch.cat(): expected a non-empty list of Tensors");
+    if (f->nin == 0)
+        return tn_fail(f, TN_INVALID, "torch.cat(): expected a non-empty list of Tensors");
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
         if (t->ndim == 0)
-            return tn_fail(f, TN_INVALID, "zero-dimensional tensor (at position %d) cannot be concatenated", i);
+            return tn_fail(f, TN_INVALID,
+                           "zero-dimensional tensor (at position %d) cannot be concatenated", i);
         dtype = dtype ? tn_promote(dtype, (tn_dtype)t->dtype) : (tn_dtype)t->dtype;
         if (!dtype) return tn_fail(f, TN_TYPE, "cat: the dtypes of the tensors have no common one");
         if (!first && !join_skips(t)) first = t;
@@ -34,13 +36,18 @@ static bool cat_check(tn_frame *f) {
         if (join_skips(t)) continue;
         for (int k = 0; fits && k < s.ndim; k++) fits = k == d || t->size[k] == first->size[k];
         if (!fits)
-            return tn_fail(f, TN_INVALID, "Sizes of tensors must match except in dimension %d. Expected %s but got %s for tensor "
-                           "number %d in the list", d, tni_shape_text(wants, sizeof wants, first->ndim, first->size),
+            return tn_fail(f, TN_INVALID,
+                           "Sizes of tensors must match except in dimension %d. Expected %s but "
+                           "got %s for tensor "
+                           "number %d in the list",
+                           d, tni_shape_text(wants, sizeof wants, first->ndim, first->size),
                            tni_shape_text(has, sizeof has, t->ndim, t->size), i);
-        if (!tni_add(s.size[d], t->size[d], &s.size[d])) return tn_fail(f, TN_INVALID, "the result is too large");
+        if (!tni_add(s.size[d], t->size[d], &s.size[d]))
+            return tn_fail(f, TN_INVALID, "the result is too large");
     }
     f->note[0] = d;
-    for (int i = 0; channels && i < f->nin; i++) { /* channels-last inputs give a channels-last result */
+    for (int i = 0; channels && i < f->nin;
+         i++) { /* channels-last inputs give a channels-last result */
         tni_shape own;
         const tn_tensor *t = f->in[i];
         channels = t->ndim == 4 && !(t->flags & TNI_CONTIGUOUS);
@@ -49,10 +56,12 @@ static bool cat_check(tn_frame *f) {
         memcpy(own.size, t->size, sizeof(int64_t) * 4);
         own.stride[1] = 1, own.stride[3] = own.size[1];
         own.stride[2] = own.stride[3] * own.size[3], own.stride[0] = own.stride[2] * own.size[2];
-        for (int k = 0; k < 4; k++) channels = channels && (t->size[k] == 1 || t->stride[k] == own.stride[k]);
+        for (int k = 0; k < 4; k++)
+            channels = channels && (t->size[k] == 1 || t->stride[k] == own.stride[k]);
     }
     if (!channels) return tn_announce(f, 0, dtype, s.ndim, s.size);
-    s.stride[1] = 1, s.stride[3] = s.size[1], s.stride[2] = s.stride[3] * s.size[3], s.stride[0] = s.stride[2] * s.size[2];
+    s.stride[1] = 1, s.stride[3] = s.size[1], s.stride[2] = s.stride[3] * s.size[3],
+    s.stride[0] = s.stride[2] * s.size[2];
     return tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
 }
 static void cat_run(tn_frame *f) {
@@ -73,16 +82,19 @@ static void cat_grad(tn_gradient *g) { /* one piece for each tensor that wants i
     int d = tni_dim(g->out[0]->ndim, a->dim);
     for (int i = 0; i < g->nin; i++) {
         int64_t n = join_skips(g->in[i]) ? 0 : g->in[i]->size[d];
-        if (g->want[i] && join_skips(g->in[i])) tn_give(g, i, tni_zeros_of(g->incoming[0], 1, &n));
-        else if (g->want[i]) tn_give(g, i, tnp_slice(g->incoming[0], d, at, at + n, 1));
+        if (g->want[i] && join_skips(g->in[i]))
+            tn_give(g, i, tni_zeros_of(g->incoming[0], 1, &n));
+        else if (g->want[i])
+            tn_give(g, i, tnp_slice(g->incoming[0], d, at, at + n, 1));
         at += n;
     }
 }
 /* Tensors behind each other along dim; other sizes must agree; dtypes are promoted.
  * tensors (n1, m), (n2, m) -> (n1 + n2, m)   tn_cat(TN_LIST(x, y), .dim = 0) */
-TN_OPERATOR(cat, "cat(Tensor[] tensors, int dim=0) -> Tensor", .forms = TN_OUT, .check = cat_check, .run = cat_run,
-            .grad = cat_grad,
-            .sample = "{(2,3),(1,3)} | {(2,3),(2,1),(2,2)} dim=1 | {(4)} | {(2,0),(2,3)} dim=-1 | {(0),(2,3)} | {(2,3):f32,(1,3):i64} | "
+TN_OPERATOR(cat, "cat(Tensor[] tensors, int dim=0) -> Tensor", .forms = TN_OUT, .check = cat_check,
+            .run = cat_run, .grad = cat_grad,
+            .sample = "{(2,3),(1,3)} | {(2,3),(2,1),(2,2)} dim=1 | {(4)} | {(2,0),(2,3)} dim=-1 | "
+                      "{(0),(2,3)} | {(2,3):f32,(1,3):i64} | "
                       "{(40,9),(3,9)}")
 
 static bool stack_compose(tn_frame *f) {
@@ -93,7 +105,9 @@ static bool stack_compose(tn_frame *f) {
     if (n == 0) return tn_fail(f, TN_INVALID, "stack expects a non-empty TensorList");
     for (int i = 1; i < f->nin; i++)
         if (!tni_same_shape(f->in[i], f->in[0]))
-            return tn_fail(f, TN_INVALID, "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %d",
+            return tn_fail(f, TN_INVALID,
+                           "stack expects each tensor to be equal size, but got %s at entry 0 and "
+                           "%s at entry %d",
                            tni_shape_text(wants, sizeof wants, f->in[0]->ndim, f->in[0]->size),
                            tni_shape_text(has, sizeof has, f->in[i]->ndim, f->in[i]->size), i);
     room = tni_new(f->block, TN_I64, 1, &n);
@@ -103,13 +117,17 @@ static bool stack_compose(tn_frame *f) {
         if (!(part[i] = tnp_unsqueeze(f->in[i], a->dim))) return false;
     return (f->out[0] = tnp_cat(tn_tensors_of(part, n), a->dim)) != NULL;
 }
-/* Tensors of one shape behind each other along a new dimension.   tensors (3), (3) -> (2, 3)   tn_stack(TN_LIST(x, y)) */
-TN_OPERATOR(stack, "stack(Tensor[] tensors, int dim=0) -> Tensor", .forms = TN_OUT, .compose = stack_compose,
-            .sample = "{(2,3),(2,3)} | {(2,3),(2,3),(2,3)} dim=1 | {(2),(2)} dim=-1 | {(),()} | {(0),(0)}")
+/* Tensors of one shape behind each other along a new dimension.   tensors (3), (3) -> (2, 3)
+ * tn_stack(TN_LIST(x, y)) */
+TN_OPERATOR(
+    stack, "stack(Tensor[] tensors, int dim=0) -> Tensor", .forms = TN_OUT,
+    .compose = stack_compose,
+    .sample = "{(2,3),(2,3)} | {(2,3),(2,3),(2,3)} dim=1 | {(2),(2)} dim=-1 | {(),()} | {(0),(0)}")
 
-/* --- repeat ------------------------------------------------------------------------------------------------- */
+/* --- repeat ----------------------------------------------------------------------------------- */
 
-/* Sizes (r0, s0, r1, s1, ..), where r = 1 leaves its dimension out; repeated[i]: dimension i is an r. */
+/* Sizes (r0, s0, r1, s1, ..), where r = 1 leaves its dimension out; repeated[i]: dimension i is an
+ * r. */
 static int repeat_pairs(const tn_tensor *self, tn_ints repeats, int64_t *size, bool *repeated) {
     int n = 0, more = (int)repeats.n - self->ndim;
     for (int i = 0; i < (int)repeats.n; i++) {
@@ -134,14 +152,18 @@ static bool repeat_check(tn_frame *f) {
     if (!tni_dims_given(f, a->repeats, "repeats")) return false;
     more = n - self->ndim;
     if (more < 0)
-        return tn_fail(f, TN_INVALID, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+        return tn_fail(f, TN_INVALID,
+                       "Number of dimensions of repeat dims can not be smaller than number of "
+                       "dimensions of tensor");
     for (int i = 0; i < n; i++) {
-        if (a->repeats.at[i] < 0) return tn_fail(f, TN_INVALID, "repeats: %lld is negative", (long long)a->repeats.at[i]);
+        if (a->repeats.at[i] < 0)
+            return tn_fail(f, TN_INVALID, "repeats: %lld is negative", (long long)a->repeats.at[i]);
         if (!tni_mul(a->repeats.at[i], i < more ? 1 : self->size[i - more], &size[i]))
             return tn_fail(f, TN_INVALID, "the result is too large");
     }
     if (repeat_pairs(self, a->repeats, pairs, repeated) < 0)
-        return tn_fail(f, TN_UNSUPPORTED, "repeat: more than %d repeated and plain dimensions together", TN_MAX_DIMS);
+        return tn_fail(f, TN_UNSUPPORTED,
+                       "repeat: more than %d repeated and plain dimensions together", TN_MAX_DIMS);
     return tn_announce(f, 0, (tn_dtype)self->dtype, n, size);
 }
 static void repeat_run(tn_frame *f) {
@@ -168,11 +190,15 @@ static void repeat_grad(tn_gradient *g) { /* the sum over the repetitions */
     if (k) d = tnp_sum(d, tni_ints(dims, k), false, TN_NO_DTYPE);
     tn_give(g, 0, d);
 }
-/* self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)   tn_repeat(x, TN_DIMS(2, 1)) */
-TN_OPERATOR(repeat, "repeat(Tensor self, int[] repeats) -> Tensor", .forms = TN_OUT, .check = repeat_check, .run = repeat_run,
-            .grad = repeat_grad, .sample = "(2,3) [2,1] | (3) [2,2] | () [3] | (2,3) [1,1] | (2,3) [0,1] | (0) [2] | (2) [3,1,2]")
+/* self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)
+ * tn_repeat(x, TN_DIMS(2, 1)) */
+TN_OPERATOR(
+    repeat, "repeat(Tensor self, int[] repeats) -> Tensor", .forms = TN_OUT, .check = repeat_check,
+    .run = repeat_run, .grad = repeat_grad,
+    .sample =
+        "(2,3) [2,1] | (3) [2,2] | () [3] | (2,3) [1,1] | (2,3) [0,1] | (0) [2] | (2) [3,1,2]")
 
-/* --- flip, roll ---------------------------------------------------------------------------------------------- */
+/* --- flip, roll ------------------------------------------------------------------------------- */
 
 static bool flip_check(tn_frame *f) {
     TN_ARGS(flip, a, f);
@@ -183,7 +209,8 @@ static bool flip_check(tn_frame *f) {
     for (int64_t i = 0; i < a->dims.n; i++) {
         int d;
         if (!tni_dim_of(f, self->ndim, a->dims.at[i], &d)) return false;
-        if (seen[d]) return tn_fail(f, TN_INVALID, "dim %d appears multiple times in the list of dims", d);
+        if (seen[d])
+            return tn_fail(f, TN_INVALID, "dim %d appears multiple times in the list of dims", d);
         seen[d] = true;
     }
     tni_copy_strides(&s, self);
@@ -205,15 +232,18 @@ static void flip_run(tn_frame *f) {
     tni_stack_view(&back, self, self->ndim, self->size, stride, offset);
     pair[0] = out, pair[1] = &back;
     tni_walk_start(&w, out->ndim, out->size, pair, 2);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) tni_move_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, bytes);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        tni_move_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, bytes);
 }
 static void flip_grad(tn_gradient *g) {
     TN_ARGS(flip, a, g);
     tn_give(g, 0, tnp_flip(g->incoming[0], a->dims));
 }
 /* Reversed along the given dimensions, a copy.   tn_flip(x, TN_DIMS(0)) */
-TN_OPERATOR(flip, "flip(Tensor self, int[] dims) -> Tensor", .forms = TN_OUT, .check = flip_check, .run = flip_run,
-            .grad = flip_grad, .sample = "(3) [0] | (2,3) [1] | (2,3) [0,-1] | (2,3,4) [1] | () [] | (2,3) [] | (0,2) [0] | (5):i16 [0]")
+TN_OPERATOR(flip, "flip(Tensor self, int[] dims) -> Tensor", .forms = TN_OUT, .check = flip_check,
+            .run = flip_run, .grad = flip_grad,
+            .sample = "(3) [0] | (2,3) [1] | (2,3) [0,-1] | (2,3,4) [1] | () [] | (2,3) [] | (0,2) "
+                      "[0] | (5):i16 [0]")
 
 static tn_tensor *roll_one(tn_tensor *t, int64_t shift, int64_t dim) {
     tn_tensor *part[2];
@@ -231,15 +261,16 @@ static bool roll_compose(tn_frame *f) {
     static const int64_t all[1] = {-1};
     tn_tensor *t = f->in[0];
     int d;
-    if (!tni_dims_given(f, a->shifts, "shifts") || !tni_dims_given(f, a->dims, "dims")) return false;
+    if (!tni_dims_given(f, a->shifts, "shifts") || !tni_dims_given(f, a->dims, "dims"))
+        return false;
     if (a->shifts.n == 0) return tn_fail(f, TN_INVALID, "`shifts` required");
     if (a->dims.n == 0 && a->shifts.n == 1) {
         t = roll_one(tnp_reshape(t, tni_ints(all, 1)), a->shifts.at[0], 0);
         return (f->out[0] = tnp_reshape(t, tni_sizes(f->in[0]))) != NULL;
     }
     if (a->shifts.n != a->dims.n)
-        return tn_fail(f, TN_INVALID, "shifts and dimensions must align. shifts: %lld, dims:%lld", (long long)a->shifts.n,
-                       (long long)a->dims.n);
+        return tn_fail(f, TN_INVALID, "shifts and dimensions must align. shifts: %lld, dims:%lld",
+                       (long long)a->shifts.n, (long long)a->dims.n);
     for (int64_t i = 0; i < a->dims.n; i++) {
         if (!tni_dim_of(f, f->in[0]->ndim, a->dims.at[i], &d)) return false;
         t = roll_one(t, a->shifts.at[i], d);
@@ -247,7 +278,10 @@ static bool roll_compose(tn_frame *f) {
     }
     return (f->out[0] = t) != NULL;
 }
-/* Elements moved by shifts[i] places along dims[i], those that leave come in at the other end; without dims, of the
+/* Elements moved by shifts[i] places along dims[i], those that leave come in at the other end;
+ * without dims, of the
  * flattened tensor.   tn_roll(x, TN_DIMS(1), .dims = TN_DIMS(0)) */
-TN_OPERATOR(roll, "roll(Tensor self, int[] shifts, int[] dims=[]) -> Tensor", .forms = TN_OUT, .compose = roll_compose,
-            .sample = "(5) [2] [0] | (2,3) [1] | (2,3) [-1,4] [0,1] | (2,3) [0] [1] | (0,2) [1] [0]")
+TN_OPERATOR(
+    roll, "roll(Tensor self, int[] shifts, int[] dims=[]) -> Tensor", .forms = TN_OUT,
+    .compose = roll_compose,
+    .sample = "(5) [2] [0] | (2,3) [1] | (2,3) [-1,4] [0,1] | (2,3) [0] [1] | (0,2) [1] [0]")

@@ -80,7 +80,7 @@ static int64_t mm_offset(const mm_plan *p, const int64_t *stride, int64_t batch)
 typedef struct mm_job {
     const mm_plan *plan;
     tn_context *context;
-    void (*gemm)(const tni_gemm *), (*row)(const tni_gemm *), (*dot)(const tni_gemm *);
+    void (*gemm)(const tni_gemm *), (*row)(const tni_gemm *), (*column)(const tni_gemm *), (*dot)(const tni_gemm *);
     tni_gemm g;               /* of batch 0 */
     const int64_t *a_batch, *b_batch;
     int64_t bytes, width, c_batch; /* of an element; factor of the batch strides (2: parts of complex numbers); step of c */
@@ -106,11 +106,12 @@ static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64
         j->dot(&g);
         return;
     }
-    if (g.m == 1 && g.b_col == 1 && g.c_col == 1 && g.n >= 16 && !g.panel) {
-        TNI_PATH(gemm_row);
+    if (g.m == 1 && (g.b_col == 1 || g.b_row == 1) && g.c_col == 1 && g.n >= 16 && !g.panel) {
         g.n &= ~(int64_t)15;
-        j->row(&g);
-        g.b = (const char *)g.b + g.n * j->bytes;
+        if (g.b_col == 1) TNI_PATH(gemm_row);
+        else TNI_PATH(gemm_column);
+        (g.b_col == 1 ? j->row : j->column)(&g);
+        g.b = (const char *)g.b + g.n * g.b_col * j->bytes;
         g.c = (char *)g.c + g.n * j->bytes;
         g.n = (whole->n - k < j->cols ? whole->n - k : j->cols) - g.n;
         if (g.n == 0) return;
@@ -180,6 +181,7 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     j->bytes = f64 ? 8 : 4;
     j->gemm = f64 ? k->gemm_f64 : k->gemm_f32;
     j->dot = f64 ? k->gemm_dot_f64 : k->gemm_dot_f32;
+    j->column = f64 ? k->gemm_column_major_f64 : k->gemm_column_major_f32;
     j->row = f64 ? k->gemm_row_f64 : k->gemm_row_f32;
     j->pack = f64 ? k->gemm_pack_a_f64 : k->gemm_pack_a_f32;
     j->height = f64 ? k->gemm_panel_f64() : k->gemm_panel_f32();

@@ -156,9 +156,9 @@ static void layer_norm_grad(tn_gradient *g) {
     int64_t last[TN_MAX_DIMS], lead[TN_MAX_DIMS];
     int nlast = (int)a->normalized_shape.n, nlead = a->input->ndim - nlast;
     tn_tensor *x = g->in[0], *d = g->incoming[0], *c, *rstd, *h, *gw;
-    tn_ints dims = tni_ints(last, nlast), others = tni_ints(lead, nlead);
     for (int i = 0; i < nlast; i++) last[i] = nlead + i;
     for (int i = 0; i < nlead; i++) lead[i] = i;
+    const tn_ints dims = tni_ints(last, nlast), others = tni_ints(lead, nlead);
     if (g->want[2]) tn_give(g, 2, nlead ? tnp_sum(d, others, false, TN_NO_DTYPE) : d);
     if (!g->want[0] && !g->want[1]) return;
     c = tnp_sub(x, tnp_mean(x, dims, true, TN_NO_DTYPE), 1);
@@ -514,9 +514,9 @@ static void batch_norm_grad(tn_gradient *g) {
     TN_ARGS(batch_norm, a, g);
     tn_tensor *x = g->in[0], *d = g->incoming[0], *c, *rstd, *h, *gw;
     int64_t dims[TN_MAX_DIMS], shape[TN_MAX_DIMS];
-    tn_ints over = tni_ints(dims, a->input->ndim - 1), wide = tni_ints(shape, a->input->ndim);
     for (int i = 0; i < a->input->ndim; i++) shape[i] = i == 1 ? a->input->size[1] : 1;
     for (int i = 1; i < a->input->ndim; i++) dims[i - 1] = i == 1 ? 0 : i;
+    const tn_ints over = tni_ints(dims, a->input->ndim - 1), wide = tni_ints(shape, a->input->ndim);
     if (g->want[4]) tn_give(g, 4, tnp_sum(d, over, false, TN_NO_DTYPE));
     if (!g->want[0] && !g->want[3]) return;
     if (a->training) {

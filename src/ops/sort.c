@@ -1,7 +1,10 @@
-/* sort.c - sort, argsort, topk along one dimension: stable, NaN the largest, the same order for any number of threads.
+/* sort.c - sort, argsort, topk along one dimension: stable, NaN the largest, the same order for
+ * any number of threads.
  *
- * Elements become 64-bit keys that compare as unsigned numbers; (key, place) pairs are merged from sorted runs
- * (Knuth, TAOCP 3, 5.2.4). A descending order has the keys' bits inverted, so equal elements keep their order there, too. */
+ * Elements become 64-bit keys that compare as unsigned numbers; (key, place) pairs are merged from
+ * sorted runs
+ * (Knuth, TAOCP 3, 5.2.4). A descending order has the keys' bits inverted, so equal elements keep
+ * their order there, too. */
 #include "dims.h"
 
 typedef struct sort_pair {
@@ -25,12 +28,16 @@ static uint64_t sort_key(const char *at, int dtype) {
     case TN_F64: return sort_float(v, 64, UINT64_C(0x7ff0000000000000));
     case TN_F16: return sort_float(v, 16, 0x7c00);
     case TN_BF16: return sort_float(v, 16, 0x7f80);
-    default: return (uint64_t)tni_element(at, dtype).integer ^ (tni_dtype(dtype)->is_signed ? UINT64_C(1) << 63 : 0);
+    default:
+        return (uint64_t)tni_element(at, dtype).integer ^
+               (tni_dtype(dtype)->is_signed ? UINT64_C(1) << 63 : 0);
     }
 }
 
 /* No two pairs are equal. */
-static bool sort_before(sort_pair a, sort_pair b) { return a.key != b.key ? a.key < b.key : a.place < b.place; }
+static bool sort_before(sort_pair a, sort_pair b) {
+    return a.key != b.key ? a.key < b.key : a.place < b.place;
+}
 
 static void sort_runs(sort_pair *p, int64_t n) { /* insertion into runs of SORT_RUN */
     for (int64_t run = 0; run < n; run += SORT_RUN) {
@@ -48,7 +55,8 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
     sort_runs(p, n);
     for (int64_t width = SORT_RUN; width < n; width *= 2) {
         for (int64_t low = 0; low < n; low += 2 * width) {
-            int64_t mid = low + width < n ? low + width : n, high = mid + width < n ? mid + width : n;
+            int64_t mid = low + width < n ? low + width : n,
+                    high = mid + width < n ? mid + width : n;
             int64_t i = low, k = mid, to = low;
             if (mid == high || sort_before(p[mid - 1], p[mid])) { /* in order already */
                 memcpy(room + low, p + low, (size_t)(high - low) * sizeof *p);
@@ -71,8 +79,10 @@ static void sort_select(sort_pair *p, int64_t n, int64_t k) {
     while (low < high) {
         sort_pair a = p[low], c = p[low + (high - low) / 2], d = p[high], middle;
         int64_t i = low, j = high;
-        if (sort_before(c, a)) middle = sort_before(a, d) ? a : sort_before(c, d) ? d : c;
-        else middle = sort_before(c, d) ? c : sort_before(a, d) ? d : a;
+        if (sort_before(c, a))
+            middle = sort_before(a, d) ? a : sort_before(c, d) ? d : c;
+        else
+            middle = sort_before(c, d) ? c : sort_before(a, d) ? d : a;
         while (i <= j) {
             while (sort_before(p[i], middle)) i++;
             while (sort_before(middle, p[j])) j--;
@@ -81,13 +91,16 @@ static void sort_select(sort_pair *p, int64_t n, int64_t k) {
             p[i++] = p[j];
             p[j--] = x;
         }
-        if (k <= j) high = j;
-        else if (k >= i) low = i;
-        else return;
+        if (k <= j)
+            high = j;
+        else if (k >= i)
+            low = i;
+        else
+            return;
     }
 }
 
-/* --- lanes ------------------------------------------------------------------------------------------------------- */
+/* --- lanes ------------------------------------------------------------------------------------ */
 
 static int64_t sort_size(const tn_tensor *t, int d) { return t->ndim ? t->size[d] : 1; }
 
@@ -97,7 +110,8 @@ typedef struct sort_lanes {
     tn_tensor head[3];
     int64_t size[TN_MAX_DIMS], stride[3][TN_MAX_DIMS], step[3];
 } sort_lanes;
-static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_tensor *indices, int d) {
+static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_tensor *indices,
+                          int d) {
     tn_tensor *all[3];
     const tn_tensor *head[3];
     int n = 0;
@@ -114,10 +128,11 @@ static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_
 }
 
 /* Writes the first k of the sorted pairs: elements from `from`, places. */
-static void sort_write(const sort_lanes *l, const sort_pair *p, int64_t k, char *values, char *indices, const char *from,
-                       int64_t bytes) {
+static void sort_write(const sort_lanes *l, const sort_pair *p, int64_t k, char *values,
+                       char *indices, const char *from, int64_t bytes) {
     for (int64_t i = 0; i < k; i++) {
-        tni_move_row(values + i * l->step[1], bytes, from + p[i].place * l->step[0], bytes, 1, bytes);
+        tni_move_row(values + i * l->step[1], bytes, from + p[i].place * l->step[0], bytes, 1,
+                     bytes);
         memcpy(indices + i * l->step[2], &p[i].place, sizeof p[i].place);
     }
 }
@@ -136,10 +151,12 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
         for (int64_t i = 0; i < l.w.n; i++) {
             const char *from = l.w.at[0] + i * l.w.row[0];
             sort_pair *sorted = p;
-            for (int64_t j = 0; j < n; j++) p[j].key = sort_key(from + j * l.step[0], self->dtype) ^ turn, p[j].place = j;
+            for (int64_t j = 0; j < n; j++)
+                p[j].key = sort_key(from + j * l.step[0], self->dtype) ^ turn, p[j].place = j;
             if (!all && k < n) sort_select(p, n, k);
             if (all || ordered) sorted = sort_pairs(p, room, all ? n : k);
-            sort_write(&l, sorted, k, l.w.at[1] + i * l.w.row[1], l.w.at[2] + i * l.w.row[2], from, bytes);
+            sort_write(&l, sorted, k, l.w.at[1] + i * l.w.row[1], l.w.at[2] + i * l.w.row[2], from,
+                       bytes);
         }
     }
 }
@@ -147,9 +164,11 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
 static bool sort_arguments(tn_frame *f, int64_t dim, const char *name) {
     tn_tensor *self = f->in[0];
     int d;
-    if (tni_is_complex(self->dtype)) return tn_fail(f, TN_TYPE, "%s(): complex numbers have no order", name);
+    if (tni_is_complex(self->dtype))
+        return tn_fail(f, TN_TYPE, "%s(): complex numbers have no order", name);
     if (!tni_dtype(self->dtype)->computes)
-        return tn_fail(f, TN_TYPE, "\"%s\" not implemented for '%s'", name, tni_dtype(self->dtype)->text);
+        return tn_fail(f, TN_TYPE, "\"%s\" not implemented for '%s'", name,
+                       tni_dtype(self->dtype)->text);
     if (!tni_dim_of(f, self->ndim, dim, &d)) return false;
     f->note[0] = d;
     return tn_scratch(f, sort_size(self, d), 2 * (int64_t)sizeof(sort_pair));
@@ -159,7 +178,7 @@ static void sort_give(tn_gradient *g, int64_t dim) { /* back to the places they 
     if (z) tn_give(g, 0, tnp_scatter(z, dim, g->out[1], d));
 }
 
-/* --- rows ---------------------------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static bool sort_check(tn_frame *f) {
     TN_ARGS(sort, a, f);
@@ -167,8 +186,8 @@ static bool sort_check(tn_frame *f) {
     tni_shape s;
     if (!sort_arguments(f, a->dim, "sort")) return false;
     tni_copy_strides(&s, self);
-    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride)
-           && tn_announce_strided(f, 1, TN_I64, s.ndim, s.size, s.stride);
+    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride) &&
+           tn_announce_strided(f, 1, TN_I64, s.ndim, s.size, s.stride);
 }
 static void sort_run(tn_frame *f) {
     TN_ARGS(sort, a, f);
@@ -181,9 +200,12 @@ static void sort_grad(tn_gradient *g) {
 }
 /* Elements in order along dim and where they were; equal ones keep their order, NaN is the largest.
  * self (*) -> values, indices (*)   tn_values_indices s = tn_sort(x, .descending = true); */
-TN_OPERATOR(sort, "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", .forms = TN_OUT,
-            .needs = "self:indices", .check = sort_check, .run = sort_run, .grad = sort_grad,
-            .sample = "(7) | (3,5) 0 | (2,3,4) dim=1 descending=True | () | (0,3) | (40):i64<5 | (300) -1 True | (9):bool | (6):f16 | (5):u8<3")
+TN_OPERATOR(
+    sort, "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    .forms = TN_OUT, .needs = "self:indices", .check = sort_check, .run = sort_run,
+    .grad = sort_grad,
+    .sample = "(7) | (3,5) 0 | (2,3,4) dim=1 descending=True | () | (0,3) | (40):i64<5 | (300) -1 "
+              "True | (9):bool | (6):f16 | (5):u8<3")
 
 static bool argsort_compose(tn_frame *f) {
     TN_ARGS(argsort, a, f);
@@ -191,7 +213,8 @@ static bool argsort_compose(tn_frame *f) {
     return f->out[0] != NULL;
 }
 /* The indices that sort self along dim, stably.   self (*) -> (*) int64   tn_argsort(x) */
-TN_OPERATOR(argsort, "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", .compose = argsort_compose,
+TN_OPERATOR(argsort, "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+            .compose = argsort_compose,
             .sample = "(7) | (3,5) 0 | (2,3,4) dim=1 descending=True | () | (0,3) | (40):i64<5")
 
 static bool topk_check(tn_frame *f) {
@@ -201,10 +224,12 @@ static bool topk_check(tn_frame *f) {
     int d;
     if (!sort_arguments(f, a->dim, "topk")) return false;
     d = (int)f->note[0];
-    if (a->k < 0 || a->k > sort_size(self, d)) return tn_fail(f, TN_INVALID, "selected index k out of range");
+    if (a->k < 0 || a->k > sort_size(self, d))
+        return tn_fail(f, TN_INVALID, "selected index k out of range");
     memcpy(size, self->size, sizeof(int64_t) * (size_t)self->ndim);
     if (self->ndim) size[d] = a->k;
-    return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, size) && tn_announce(f, 1, TN_I64, self->ndim, size);
+    return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, size) &&
+           tn_announce(f, 1, TN_I64, self->ndim, size);
 }
 static void topk_run(tn_frame *f) {
     TN_ARGS(topk, a, f);
@@ -216,8 +241,13 @@ static void topk_grad(tn_gradient *g) {
     TN_ARGS(topk, a, g);
     sort_give(g, a->dim);
 }
-/* The k largest (or smallest) elements along dim, in order if sorted, and where they are; among equals the first ones.
+/* The k largest (or smallest) elements along dim, in order if sorted, and where they are; among
+ * equals the first ones.
  * self (.., n, ..) -> values, indices (.., k, ..)   tn_values_indices t = tn_topk(logits, 5); */
-TN_OPERATOR(topk, "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
-            .forms = TN_OUT, .needs = "self:indices", .check = topk_check, .run = topk_run, .grad = topk_grad,
-            .sample = "(7) 3 | (3,5) 2 0 | (2,3,4) 2 dim=1 largest=False | () 1 | (4) 0 | (4) 4 | (200) 20 | (6):i64 2")
+TN_OPERATOR(topk,
+            "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor "
+            "values, Tensor indices)",
+            .forms = TN_OUT, .needs = "self:indices", .check = topk_check, .run = topk_run,
+            .grad = topk_grad,
+            .sample = "(7) 3 | (3,5) 2 0 | (2,3,4) 2 dim=1 largest=False | () 1 | (4) 0 | (4) 4 | "
+                      "(200) 20 | (6):i64 2")

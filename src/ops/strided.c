@@ -1,17 +1,22 @@
-/* strided.c - views by explicit strides, the history of written views, detach, and parts of complex numbers. */
+/* strided.c - views by explicit strides, the history of written views, detach, and parts of
+ * complex numbers. */
 #include "dims.h"
 
-/* --- by strides ---------------------------------------------------------------------------------------------------- */
+/* --- by strides ------------------------------------------------------------------------------- */
 
 static bool as_strided_list(tn_frame *f, tn_ints size, tn_ints stride, int64_t offset) {
     char text[160];
     if (!tni_sizes_given(f, size) || !tni_dims_given(f, stride, "stride")) return false;
-    if (size.n != stride.n) return tn_fail(f, TN_INVALID, "mismatch in length of strides and shape");
+    if (size.n != stride.n)
+        return tn_fail(f, TN_INVALID, "mismatch in length of strides and shape");
     for (int64_t i = 0; i < stride.n; i++)
         if (stride.at[i] < 0)
-            return tn_fail(f, TN_INVALID, "as_strided: Negative strides are not supported at the moment, got strides: %s",
-                           tni_shape_text(text, sizeof text, (int)stride.n, stride.at));
-    return offset >= 0 || tn_fail(f, TN_INVALID, "Tensor: invalid storage offset %lld", (long long)offset);
+            return tn_fail(
+                f, TN_INVALID,
+                "as_strided: Negative strides are not supported at the moment, got strides: %s",
+                tni_shape_text(text, sizeof text, (int)stride.n, stride.at));
+    return offset >= 0 ||
+           tn_fail(f, TN_INVALID, "Tensor: invalid storage offset %lld", (long long)offset);
 }
 /* Elements from `offset` on that a geometry needs, 0 when it is empty; false: too many. */
 static bool as_strided_extent(const tni_geometry *v, int64_t *extent) {
@@ -20,20 +25,27 @@ static bool as_strided_extent(const tni_geometry *v, int64_t *extent) {
     for (int i = 0; i < v->ndim; i++)
         if (v->size[i] == 0) return true;
     for (int i = 0; i < v->ndim; i++)
-        if (!tni_mul(v->size[i] - 1, v->stride[i], &step) || !tni_add(last, step, &last)) return false;
+        if (!tni_mul(v->size[i] - 1, v->stride[i], &step) || !tni_add(last, step, &last))
+            return false;
     return tni_add(last, 1, extent);
 }
 static bool as_strided_inside(tn_frame *f, const tni_geometry *v, int64_t room) {
     int64_t extent;
     char size[160], stride[160];
     if (as_strided_extent(v, &extent) && extent <= room) return true;
-    return tn_fail(f, TN_INVALID, "setStorage: sizes %s, strides %s, storage offset %lld are out of bounds for storage of %lld "
-                   "elements", tni_shape_text(size, sizeof size, v->ndim, v->size),
-                   tni_shape_text(stride, sizeof stride, v->ndim, v->stride), (long long)v->offset, (long long)room);
+    return tn_fail(f, TN_INVALID,
+                   "setStorage: sizes %s, strides %s, storage offset %lld are out of bounds for "
+                   "storage of %lld "
+                   "elements",
+                   tni_shape_text(size, sizeof size, v->ndim, v->size),
+                   tni_shape_text(stride, sizeof stride, v->ndim, v->stride), (long long)v->offset,
+                   (long long)room);
 }
 
-/* Input and view of a strided call as geometries over one flat stretch of `extent` elements. Where one is complex and
- * the other real (a view by real, view_as_real, view_as_complex), over real elements: `pairs` says whose last
+/* Input and view of a strided call as geometries over one flat stretch of `extent` elements. Where
+ * one is complex and
+ * the other real (a view by real, view_as_real, view_as_complex), over real elements: `pairs` says
+ * whose last
  * dimension is a pair. */
 typedef struct strided_map {
     tni_geometry self, view;
@@ -46,15 +58,17 @@ static void strided_pairs(tni_geometry *v) {
     v->offset *= 2;
     tni_geometry_insert(v, v->ndim, 2, 1);
 }
-static void strided_map_of(strided_map *m, const tn_tensor *self, tn_ints self_stride, int64_t self_offset, tn_ints size,
-                           tn_ints stride, int64_t offset, int view_dtype) {
+static void strided_map_of(strided_map *m, const tn_tensor *self, tn_ints self_stride,
+                           int64_t self_offset, tn_ints size, tn_ints stride, int64_t offset,
+                           int view_dtype) {
     int64_t low, end[2];
     tni_geometry_of(&m->self, self);
     if (self_stride.n == self->ndim)
         for (int i = 0; i < self->ndim; i++) m->self.stride[i] = self_stride.at[i];
     m->self.offset = self_offset;
     m->view.ndim = (int)size.n;
-    for (int i = 0; i < m->view.ndim; i++) m->view.size[i] = size.at[i], m->view.stride[i] = stride.at[i];
+    for (int i = 0; i < m->view.ndim; i++)
+        m->view.size[i] = size.at[i], m->view.stride[i] = stride.at[i];
     m->view.offset = offset == TN_NONE ? self_offset : offset;
     m->self_pairs = tni_is_complex(self->dtype) && !tni_is_complex(view_dtype);
     m->view_pairs = tni_is_complex(view_dtype) && !tni_is_complex(self->dtype);
@@ -63,16 +77,21 @@ static void strided_map_of(strided_map *m, const tn_tensor *self, tn_ints self_s
     low = m->self.offset < m->view.offset ? m->self.offset : m->view.offset;
     m->self.offset -= low;
     m->view.offset -= low;
-    if (!as_strided_extent(&m->self, &end[0]) || !as_strided_extent(&m->view, &end[1])) end[0] = end[1] = 0;
+    if (!as_strided_extent(&m->self, &end[0]) || !as_strided_extent(&m->view, &end[1]))
+        end[0] = end[1] = 0;
     m->extent = end[0] > end[1] ? end[0] : end[1];
 }
 static tn_tensor *strided_part(tn_tensor *flat, const tni_geometry *v, bool pairs) {
     static const int64_t one[1] = {1};
-    tn_tensor *t = flat ? tnp_as_strided(flat, tni_ints(v->size, v->ndim), tni_ints(v->stride, v->ndim),
-                                         flat->offset + v->offset, tni_ints(one, 1), flat->offset) : NULL;
+    tn_tensor *t =
+        flat ? tnp_as_strided(flat, tni_ints(v->size, v->ndim), tni_ints(v->stride, v->ndim),
+                              flat->offset + v->offset, tni_ints(one, 1), flat->offset)
+             : NULL;
     return t && pairs ? tnp_view_as_complex(tnp_contiguous(t)) : t;
 }
-static tn_tensor *strided_real(tn_tensor *t, bool pairs) { return t && pairs ? tnp_view_as_real(tnp_contiguous(t)) : t; }
+static tn_tensor *strided_real(tn_tensor *t, bool pairs) {
+    return t && pairs ? tnp_view_as_real(tnp_contiguous(t)) : t;
+}
 
 /* Positions of v's elements, row-major, for a view that shows some element twice. */
 static tn_tensor *strided_positions(tni_block *b, const tni_geometry *v) {
@@ -98,17 +117,21 @@ static tn_tensor *strided_sum(tni_block *b, tn_tensor *flat, tn_tensor *d, const
     tni_stack_view(&shape, flat, v->ndim, v->size, v->stride, 0);
     if (!tni_overlaps_itself(&shape)) return tni_place_at(b, flat, d, v);
     at = strided_positions(b, v);
-    return at ? tnp_index_put(flat, tn_tensors_of(&at, 1), tnp_reshape(d, tni_ints(all, 1)), true) : NULL;
+    return at ? tnp_index_put(flat, tn_tensors_of(&at, 1), tnp_reshape(d, tni_ints(all, 1)), true)
+              : NULL;
 }
 
 /* What the gradient is told of how self lies. */
 static bool as_strided_self(tn_frame *f, const tn_tensor *self, tn_ints stride, int64_t offset) {
     tni_geometry v;
     tni_geometry_of(&v, self);
-    if (!as_strided_list(f, tni_sizes(self), stride.n >= 0 ? stride : tni_ints(self->stride, self->ndim), offset)) return false;
+    if (!as_strided_list(f, tni_sizes(self),
+                         stride.n >= 0 ? stride : tni_ints(self->stride, self->ndim), offset))
+        return false;
     for (int i = 0; i < self->ndim && stride.n >= 0; i++) v.stride[i] = stride.at[i];
     v.offset = offset;
-    return (stride.n < 0 && offset == 0) || as_strided_inside(f, &v, self->storage->bytes / tni_dtype_size(self));
+    return (stride.n < 0 && offset == 0) ||
+           as_strided_inside(f, &v, self->storage->bytes / tni_dtype_size(self));
 }
 
 static bool as_strided_check(tn_frame *f) {
@@ -116,34 +139,47 @@ static bool as_strided_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
     int64_t offset = a->storage_offset == TN_NONE ? self->offset : a->storage_offset;
     tni_geometry v;
-    if (!as_strided_list(f, a->size, a->stride, offset) || !as_strided_self(f, self, a->self_stride, a->self_offset)) return false;
+    if (!as_strided_list(f, a->size, a->stride, offset) ||
+        !as_strided_self(f, self, a->self_stride, a->self_offset))
+        return false;
     v.ndim = (int)a->size.n;
     v.offset = offset;
     for (int i = 0; i < v.ndim; i++) v.size[i] = a->size.at[i], v.stride[i] = a->stride.at[i];
     if (!as_strided_inside(f, &v, self->storage->bytes / tni_dtype_size(self))) return false;
-    if (f->recording && a->self_stride.n < 0 && !(self->flags & TNI_CONTIGUOUS && self->offset == 0))
-        return tn_fail(f, TN_AUTOGRAD, "as_strided of a tensor that requires grad and is a view or not row-major needs "
-                       ".self_stride and .self_offset, or tn_clone first");
+    if (f->recording && a->self_stride.n < 0 &&
+        !(self->flags & TNI_CONTIGUOUS && self->offset == 0))
+        return tn_fail(
+            f, TN_AUTOGRAD,
+            "as_strided of a tensor that requires grad and is a view or not row-major needs "
+            ".self_stride and .self_offset, or tn_clone first");
     if (f->recording && tni_overlaps_itself(self))
-        return tn_fail(f, TN_AUTOGRAD, "as_strided of an expanded tensor has no gradient; tn_clone it first");
+        return tn_fail(f, TN_AUTOGRAD,
+                       "as_strided of an expanded tensor has no gradient; tn_clone it first");
     return tni_announce_geometry(f, 0, &v);
 }
 static void as_strided_grad(tn_gradient *g) {
     TN_ARGS(as_strided, a, g);
     tn_tensor *d = g->incoming[0];
     strided_map m;
-    strided_map_of(&m, g->in[0], a->self_stride, a->self_offset, a->size, a->stride, a->storage_offset, d->dtype);
+    strided_map_of(&m, g->in[0], a->self_stride, a->self_offset, a->size, a->stride,
+                   a->storage_offset, d->dtype);
     d = strided_real(d, m.view_pairs);
-    if (d) tn_give(g, 0, strided_part(strided_sum(g->block, tni_zeros_of(d, 1, &m.extent), d, &m.view), &m.self, m.self_pairs));
+    if (d)
+        tn_give(g, 0,
+                strided_part(strided_sum(g->block, tni_zeros_of(d, 1, &m.extent), d, &m.view),
+                             &m.self, m.self_pairs));
 }
-/* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own shape. A view.
+/* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own
+ * shape. A view.
  * self_stride and self_offset tell the gradient how self lies there (default: row-major from 0).
  * self (*) -> size   tn_as_strided(x, TN_DIMS(3, 2), TN_DIMS(1, 1)) */
 TN_OPERATOR(as_strided,
-            "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None, *, int[]? self_stride=None, "
+            "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None, *, "
+            "int[]? self_stride=None, "
             "int self_offset=0) -> Tensor(a)",
             .check = as_strided_check, .run = tni_run_nothing, .grad = as_strided_grad,
-            .sample = "(6) [2,3] [3,1] | (3,4) [2,2] [1,4] 5 | (6) [3,2] [1,1] | (4) [] [] 2 | (3) [0,2] [1,1] | (2) [3] [0]")
+            .sample = "(6) [2,3] [3,1] | (3,4) [2,2] [1,4] 5 | (6) [3,2] [1,1] | (4) [] [] 2 | (3) "
+                      "[0,2] [1,1] | (2) [3] [0]")
 
 static bool as_strided_scatter_check(tn_frame *f) {
     TN_ARGS(as_strided_scatter, a, f);
@@ -151,23 +187,30 @@ static bool as_strided_scatter_check(tn_frame *f) {
     tni_geometry v, whole;
     int64_t room;
     char has[160], wants[160];
-    if (!as_strided_list(f, a->size, a->stride, a->storage_offset == TN_NONE ? 0 : a->storage_offset) ||
+    if (!as_strided_list(f, a->size, a->stride,
+                         a->storage_offset == TN_NONE ? 0 : a->storage_offset) ||
         !as_strided_self(f, self, a->self_stride, a->self_offset))
         return false;
     v.ndim = (int)a->size.n;
     v.offset = a->storage_offset == TN_NONE ? 0 : a->storage_offset - self->offset;
     for (int i = 0; i < v.ndim; i++) v.size[i] = a->size.at[i], v.stride[i] = a->stride.at[i];
     if (src->ndim != v.ndim || memcmp(src->size, v.size, sizeof(int64_t) * (size_t)v.ndim))
-        return tn_fail(f, TN_INVALID, "expected src to have a size equal to the slice of self. src size = %s, slice size = %s",
-                       tni_shape_text(has, sizeof has, src->ndim, src->size), tni_shape_text(wants, sizeof wants, v.ndim, v.size));
+        return tn_fail(f, TN_INVALID,
+                       "expected src to have a size equal to the slice of self. src size = %s, "
+                       "slice size = %s",
+                       tni_shape_text(has, sizeof has, src->ndim, src->size),
+                       tni_shape_text(wants, sizeof wants, v.ndim, v.size));
     if (src->dtype != self->dtype)
-        return tn_fail(f, TN_TYPE, "expected src of dtype %s, got %s", tni_dtype(self->dtype)->text, tni_dtype(src->dtype)->text);
+        return tn_fail(f, TN_TYPE, "expected src of dtype %s, got %s", tni_dtype(self->dtype)->text,
+                       tni_dtype(src->dtype)->text);
     tni_geometry_of(&whole, self);
     whole.offset = 0;
-    if (v.offset < 0) return tn_fail(f, TN_INVALID, "storage offset %lld lies before self", (long long)a->storage_offset);
+    if (v.offset < 0)
+        return tn_fail(f, TN_INVALID, "storage offset %lld lies before self",
+                       (long long)a->storage_offset);
     if (!as_strided_extent(&whole, &room)) room = 0;
-    return as_strided_inside(f, &v, room)
-           && tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride);
+    return as_strided_inside(f, &v, room) &&
+           tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride);
 }
 static void as_strided_scatter_run(tn_frame *f) {
     TN_ARGS(as_strided_scatter, a, f);
@@ -182,34 +225,44 @@ static void as_strided_scatter_grad(tn_gradient *g) {
     TN_ARGS(as_strided_scatter, a, g);
     tn_tensor *d = g->incoming[0], *flat;
     strided_map m;
-    strided_map_of(&m, g->in[0], a->self_stride, a->self_offset, a->size, a->stride, a->storage_offset, g->in[1]->dtype);
+    strided_map_of(&m, g->in[0], a->self_stride, a->self_offset, a->size, a->stride,
+                   a->storage_offset, g->in[1]->dtype);
     d = strided_real(d, m.self_pairs);
     flat = d ? tni_place_at(g->block, tni_zeros_of(d, 1, &m.extent), d, &m.self) : NULL;
     if (!flat) return;
     if (g->want[1]) tn_give(g, 1, strided_part(flat, &m.view, m.view_pairs));
     if (!g->want[0]) return;
     if (g->want[1]) flat = tnp_clone(flat, (tn_memory_format)0); /* what was given shows it */
-    tn_give(g, 0, strided_part(tni_place_at(g->block, flat, tni_zeros_of(d, m.view.ndim, m.view.size), &m.view), &m.self, m.self_pairs));
+    tn_give(g, 0,
+            strided_part(
+                tni_place_at(g->block, flat, tni_zeros_of(d, m.view.ndim, m.view.size), &m.view),
+                &m.self, m.self_pairs));
 }
 /* A copy of self with src written at the strided places of as_strided.
  * self (*), src size -> self's   tn_as_strided_scatter(x, src, TN_DIMS(2), TN_DIMS(1)) */
-TN_OPERATOR(as_strided_scatter,
-            "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None, *, "
-            "int[]? self_stride=None, int self_offset=0) -> Tensor",
-            .forms = TN_OUT, .check = as_strided_scatter_check, .run = as_strided_scatter_run, .grad = as_strided_scatter_grad,
-            .sample = "(6) (2,2) [2,2] [3,1] | (3,4) (2,2) [2,2] [1,4] 5 | (4) () [] [] 2 | (3) (0) [0] [1]")
+TN_OPERATOR(
+    as_strided_scatter,
+    "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? "
+    "storage_offset=None, *, "
+    "int[]? self_stride=None, int self_offset=0) -> Tensor",
+    .forms = TN_OUT, .check = as_strided_scatter_check, .run = as_strided_scatter_run,
+    .grad = as_strided_scatter_grad,
+    .sample =
+        "(6) (2,2) [2,2] [3,1] | (3,4) (2,2) [2,2] [1,4] 5 | (4) () [] [] 2 | (3) (0) [0] [1]")
 
 static void strided_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
 
-/* --- history and complex parts --------------------------------------------------------------------------------- */
+/* --- history and complex parts ---------------------------------------------------------------- */
 
 static bool detach_check(tn_frame *f) {
     tni_geometry v;
     tni_geometry_of(&v, f->in[0]);
     return tni_announce_geometry(f, 0, &v);
 }
-/* The same memory without history: nothing that is computed from it reaches self's gradient.   tn_detach(x) */
-TN_OPERATOR(detach, "detach(Tensor(a) self) -> Tensor(a)", .check = detach_check, .run = tni_run_nothing, .grad = tn_grad_zero, .sample = "(2,3) | ()")
+/* The same memory without history: nothing that is computed from it reaches self's gradient.
+ * tn_detach(x) */
+TN_OPERATOR(detach, "detach(Tensor(a) self) -> Tensor(a)", .check = detach_check,
+            .run = tni_run_nothing, .grad = tn_grad_zero, .sample = "(2,3) | ()")
 
 /* The view v of f->in[0] in elements of another dtype. */
 static bool complex_view(tn_frame *f, const tni_geometry *v, tn_dtype dtype) {
@@ -222,7 +275,9 @@ static bool complex_part(tn_frame *f, int part) {
     tni_geometry v;
     tni_geometry_of(&v, self);
     if (!tni_is_complex(self->dtype)) return tni_announce_geometry(f, 0, &v);
-    if (v.ndim == TN_MAX_DIMS) return tn_fail(f, TN_UNSUPPORTED, "a view of parts has at most %d dimensions", TN_MAX_DIMS - 1);
+    if (v.ndim == TN_MAX_DIMS)
+        return tn_fail(f, TN_UNSUPPORTED, "a view of parts has at most %d dimensions",
+                       TN_MAX_DIMS - 1);
     strided_pairs(&v);
     v.ndim--;
     v.offset += part;
@@ -230,8 +285,8 @@ static bool complex_part(tn_frame *f, int part) {
 }
 static bool real_check(tn_frame *f) { return complex_part(f, 0); }
 /* Real part, as a view; a real tensor as it is.   self (*) complex -> (*) real   tn_real(z) */
-TN_OPERATOR(real, "real(Tensor(a) self) -> Tensor(a)", .check = real_check, .run = tni_run_nothing, .grad = strided_pass_grad,
-            .sample = "(2,3) | (2,3):c128 | ():c128 | (0):c128")
+TN_OPERATOR(real, "real(Tensor(a) self) -> Tensor(a)", .check = real_check, .run = tni_run_nothing,
+            .grad = strided_pass_grad, .sample = "(2,3) | (2,3):c128 | ():c128 | (0):c128")
 
 static bool imag_check(tn_frame *f) {
     if (!tni_is_complex(f->in[0]->dtype))
@@ -245,21 +300,27 @@ static void imag_grad(tn_gradient *g) { /* i times what comes in */
     if (pair[0]) tn_give(g, 0, tnp_view_as_complex(tnp_stack(tn_tensors_of(pair, 2), -1)));
 }
 /* Imaginary part of a complex tensor, as a view.   self (*) complex -> (*) real   tn_imag(z) */
-TN_OPERATOR(imag, "imag(Tensor(a) self) -> Tensor(a)", .check = imag_check, .run = tni_run_nothing, .grad = imag_grad,
-            .sample = "(2,3):c128 | ():c128 | (0):c128")
+TN_OPERATOR(imag, "imag(Tensor(a) self) -> Tensor(a)", .check = imag_check, .run = tni_run_nothing,
+            .grad = imag_grad, .sample = "(2,3):c128 | ():c128 | (0):c128")
 
 static bool view_as_real_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
     tni_geometry v;
-    if (!tni_is_complex(self->dtype)) return tn_fail(f, TN_TYPE, "view_as_real is only supported for complex tensors");
-    if (self->ndim == TN_MAX_DIMS) return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
+    if (!tni_is_complex(self->dtype))
+        return tn_fail(f, TN_TYPE, "view_as_real is only supported for complex tensors");
+    if (self->ndim == TN_MAX_DIMS)
+        return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
     tni_geometry_of(&v, self);
     strided_pairs(&v);
     return complex_view(f, &v, tni_real_of(self->dtype));
 }
-static void view_as_real_grad(tn_gradient *g) { tn_give(g, 0, tnp_view_as_complex(tnp_contiguous(g->incoming[0]))); }
-/* Real and imaginary part as last dimension. A view.   self (*) complex -> (*, 2) real   tn_view_as_real(z) */
-TN_OPERATOR(view_as_real, "view_as_real(Tensor(a) self) -> Tensor(a)", .check = view_as_real_check, .run = tni_run_nothing, .grad = view_as_real_grad,
+static void view_as_real_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_view_as_complex(tnp_contiguous(g->incoming[0])));
+}
+/* Real and imaginary part as last dimension. A view.   self (*) complex -> (*, 2) real
+ * tn_view_as_real(z) */
+TN_OPERATOR(view_as_real, "view_as_real(Tensor(a) self) -> Tensor(a)", .check = view_as_real_check,
+            .run = tni_run_nothing, .grad = view_as_real_grad,
             .sample = "(2,3):c128 | ():c128 | (0):c128")
 
 static bool view_as_complex_check(tn_frame *f) {
@@ -267,22 +328,33 @@ static bool view_as_complex_check(tn_frame *f) {
     int last = self->ndim - 1;
     tni_geometry v;
     if (self->dtype != TN_F32 && self->dtype != TN_F64)
-        return tn_fail(f, TN_TYPE, "view_as_complex is only supported for float and double tensors, but got a tensor of "
-                       "scalar type: %s", tni_dtype(self->dtype)->text);
-    if (last < 0 || self->size[last] != 2) return tn_fail(f, TN_INVALID, "Tensor must have a last dimension of size 2");
-    if (self->stride[last] != 1) return tn_fail(f, TN_INVALID, "Tensor must have a last dimension with stride 1");
-    if (self->offset % 2) return tn_fail(f, TN_INVALID, "Tensor must have a storage_offset divisible by 2");
+        return tn_fail(
+            f, TN_TYPE,
+            "view_as_complex is only supported for float and double tensors, but got a tensor of "
+            "scalar type: %s",
+            tni_dtype(self->dtype)->text);
+    if (last < 0 || self->size[last] != 2)
+        return tn_fail(f, TN_INVALID, "Tensor must have a last dimension of size 2");
+    if (self->stride[last] != 1)
+        return tn_fail(f, TN_INVALID, "Tensor must have a last dimension with stride 1");
+    if (self->offset % 2)
+        return tn_fail(f, TN_INVALID, "Tensor must have a storage_offset divisible by 2");
     tni_geometry_of(&v, self);
     v.ndim = last;
     v.offset /= 2;
     for (int i = 0; i < last; i++) {
         if (v.stride[i] % 2 && v.size[i] != 1)
-            return tn_fail(f, TN_INVALID, "Tensor must have a stride divisible by 2 for all but last dimension");
+            return tn_fail(f, TN_INVALID,
+                           "Tensor must have a stride divisible by 2 for all but last dimension");
         v.stride[i] /= 2;
     }
     return complex_view(f, &v, tni_complex_of(self->dtype));
 }
-static void view_as_complex_grad(tn_gradient *g) { tn_give(g, 0, tnp_view_as_real(g->incoming[0])); }
-/* Pairs in the last dimension as complex numbers. A view.   self (*, 2) float32 or float64 -> (*)   tn_view_as_complex(x) */
-TN_OPERATOR(view_as_complex, "view_as_complex(Tensor(a) self) -> Tensor(a)", .check = view_as_complex_check, .run = tni_run_nothing,
-            .grad = view_as_complex_grad, .sample = "(3,2) | (2) | (0,2)")
+static void view_as_complex_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_view_as_real(g->incoming[0]));
+}
+/* Pairs in the last dimension as complex numbers. A view.   self (*, 2) float32 or float64 -> (*)
+ * tn_view_as_complex(x) */
+TN_OPERATOR(view_as_complex, "view_as_complex(Tensor(a) self) -> Tensor(a)",
+            .check = view_as_complex_check, .run = tni_run_nothing, .grad = view_as_complex_grad,
+            .sample = "(3,2) | (2) | (0,2)")

@@ -1,4 +1,5 @@
-/* walk.c - rows of strided tensors in row-major order, for operators that move elements as bytes. */
+/* walk.c - rows of strided tensors in row-major order, for operators that move elements as bytes.
+ * */
 #include "dims.h"
 
 /* Merges dimension d + 1 into d where every operand steps from one into the other. */
@@ -15,7 +16,8 @@ static void walk_drop(tni_walk *w, int d) {
     }
 }
 
-TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size, const tn_tensor *const *operands, int n) {
+TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
+                            const tn_tensor *const *operands, int n) {
     w->ndim = ndim;
     w->operands = n;
     w->rows = 1;
@@ -26,7 +28,8 @@ TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size, const tn
         w->at[k] = tni_bytes_at(t);
         for (int d = 0; d < ndim; d++) {
             int at = d - (ndim - t->ndim);
-            w->step[k][d] = at < 0 || (t->size[at] == 1 && size[d] != 1) ? 0 : t->stride[at] * bytes;
+            w->step[k][d] =
+                at < 0 || (t->size[at] == 1 && size[d] != 1) ? 0 : t->stride[at] * bytes;
         }
     }
     for (int d = w->ndim - 1; d >= 0; d--)
@@ -53,12 +56,13 @@ TN_PRIV void tni_walk_next(tni_walk *w) {
 }
 
 /* A loop with the size of an element known: the copies become single moves. */
-#define WALK_MOVE(size)                                                                            \
-    case size:                                                                                     \
-        for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, size);      \
+#define WALK_MOVE(size)                                                                       \
+    case size:                                                                                \
+        for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, size); \
         return
 
-TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n, int64_t bytes) {
+TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                          int64_t bytes) {
     if (n == 1 || (to_step == bytes && from_step == bytes)) {
         memcpy(to, from, (size_t)(n * bytes));
         return;
@@ -88,5 +92,6 @@ TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, i
         return;
     }
     if (n > 0) memcpy(to, u, (size_t)bytes);
-    for (; done < all; done *= 2) memcpy(to + done, to, (size_t)(all - done < done ? all - done : done));
+    for (; done < all; done *= 2)
+        memcpy(to + done, to, (size_t)(all - done < done ? all - done : done));
 }

@@ -30,7 +30,7 @@ static void dict_add(dict_list *d, tn_tensor *t, const char *format, ...) {
         !tni_buffer_add(&d->entries, &e, sizeof e))
         d->failed = true;
     else
-        tn_hold(t);
+        tn_retain(t);
 }
 
 /* The number k of "a, b, c", as a name. */
@@ -90,7 +90,7 @@ static tn_named_list dict_list_of(const dict_list *d) {
     if (!d->failed) list.at = (tn_named *)tn_alloc((size_t)list.bytes + 1);
     list.bytes++;
     if (!list.at) {
-        for (int64_t i = 0; i < n; i++) tn_free(e[i].tensor);
+        for (int64_t i = 0; i < n; i++) tn_release(e[i].tensor);
         return list;
     }
     memcpy(list.at + n, d->names.at, (size_t)d->names.n);
@@ -154,7 +154,7 @@ TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
     for (int64_t i = 0; i < o->n * o->nstates; i++) {
         tn_tensor *old = commit ? o->state[i] : l->state[i];
         if (commit) o->state[i] = l->state[i];
-        tn_free(old);
+        tn_release(old);
     }
     for (int64_t i = 0; commit && i < o->n; i++) o->count[i] = l->count[i];
     for (int g = 0; g < o->ngroups; g++) {
@@ -192,7 +192,7 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
             return tni_nn_error(TN_INVALID, "%s: its shape is not the parameter's", e->name);
         t = tnp_empty(a, tn_dtype_of(o->param[i]), tn_device_of(o->param[i]));
         if (!t || !tnp_copy_(t, e->tensor)) return false;
-        *to = tn_hold(t);
+        *to = tn_retain(t);
         return true;
     }
     return tni_nn_error(TN_INVALID, "%s: the optimizer has no such state", e->name);

@@ -155,7 +155,7 @@ static bool optim_add(tn_optimizer *o, tn_tensors params, const char *args) {
     if (!g.options) return false;
     if (tni_group_check(o, g.options) && optim_more_groups(o) && optim_grow(o, o->n + params.n)) {
         g.count = params.n;
-        for (int64_t i = 0; i < params.n; i++) o->param[o->n++] = tn_hold(params.at[i]);
+        for (int64_t i = 0; i < params.n; i++) o->param[o->n++] = tn_retain(params.at[i]);
         o->group[o->ngroups++] = g;
         return true;
     }
@@ -197,8 +197,8 @@ TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow
 
 TN_API void tn_optimizer_free(tn_optimizer *o) {
     if (!o) return;
-    for (int64_t i = 0; i < o->n; i++) tn_free(o->param[i]);
-    for (int64_t i = 0; i < o->n * o->nstates; i++) tn_free(o->state[i]);
+    for (int64_t i = 0; i < o->n; i++) tn_release(o->param[i]);
+    for (int64_t i = 0; i < o->n * o->nstates; i++) tn_release(o->state[i]);
     for (int g = 0; g < o->ngroups; g++) tn_alloc_free(o->group[g].options, (size_t)o->group[g].bytes);
     if (o->group) tn_alloc_free(o->group, (size_t)o->groups_room * sizeof *o->group);
     if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
@@ -336,7 +336,7 @@ static bool optim_make_states(tn_optimizer *o, optim_step *w) {
             if (!*state && (uses >> k & 1)) {
                 tn_tensor *t = tnp_zeros(tn_shape(w->param[i]), tn_dtype_of(w->param[i]), tn_device_of(w->param[i]));
                 if (!t) return false;
-                *state = tn_hold(t);
+                *state = tn_retain(t);
                 w->made[i] = (uint8_t)(w->made[i] | 1u << k);
                 w->first[i] = true;
             }
@@ -352,7 +352,7 @@ static void optim_drop_states(tn_optimizer *o, const optim_step *w) {
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
             if (!(w->made[i] >> k & 1)) continue;
-            tn_free(*state);
+            tn_release(*state);
             *state = NULL;
         }
 }

@@ -1,9 +1,10 @@
 /* dtype.c - element types: their table, promotion, and one element of any type as a number.
  *
- * Loops over many elements convert in kernels; what stands here is the definition they are held to. */
+ * Loops over many elements convert in kernels; what stands here is the definition they are held
+ * to. */
 #include "tensor.h"
 
-/* --- the table ---------------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 #define DTYPE_CATEGORY_b TNI_CAT_BOOL
 #define DTYPE_CATEGORY_u TNI_CAT_INT
@@ -16,11 +17,15 @@
 #define DTYPE_SIGNED_f 1
 #define DTYPE_SIGNED_c 1
 
-static const tni_dtype_info dtype_table[TN_DTYPE_COUNT] = {
-    {"None", "None", 0, 0, 0, 0},
-#define DTYPE_INFO(NAME, text, bytes, kind)                                                        \
-    {#NAME, #text, bytes, (uint8_t)DTYPE_CATEGORY_##kind, DTYPE_SIGNED_##kind, TN_##NAME <= TN_C128},
-    TN_DTYPES(DTYPE_INFO)
+static const tni_dtype_info dtype_table[TN_DTYPE_COUNT] = {{"None", "None", 0, 0, 0, 0},
+#define DTYPE_INFO(NAME, text, bytes, kind) \
+    {#NAME,                                 \
+     #text,                                 \
+     bytes,                                 \
+     (uint8_t)DTYPE_CATEGORY_##kind,        \
+     DTYPE_SIGNED_##kind,                   \
+     TN_##NAME <= TN_C128},
+                                                           TN_DTYPES(DTYPE_INFO)
 #undef DTYPE_INFO
 };
 #undef DTYPE_CATEGORY_b
@@ -46,7 +51,7 @@ TN_API tn_dtype tn_dtype_named(const char *name) {
     static const struct {
         const char *name;
         tn_dtype dtype;
-    } other[] = {{"float", TN_F32}, {"double", TN_F64}, {"half", TN_F16},    {"int", TN_I32},
+    } other[] = {{"float", TN_F32}, {"double", TN_F64}, {"half", TN_F16},   {"int", TN_I32},
                  {"long", TN_I64},  {"short", TN_I16},  {"cfloat", TN_C64}, {"cdouble", TN_C128}};
     if (!name) return TN_NO_DTYPE;
     for (int d = 1; d < TN_DTYPE_COUNT; d++)
@@ -65,7 +70,8 @@ TN_API bool tn_set_default_dtype(tn_dtype dtype) {
     tni_block *b = tni_here();
     if (!b) return false;
     if (!tni_is_float((int)dtype) || !tni_dtype((int)dtype)->computes)
-        return tni_error(b, TN_TYPE, "the default dtype is a floating one, not %s", tn_dtype_name(dtype));
+        return tni_error(b, TN_TYPE, "the default dtype is a floating one, not %s",
+                         tn_dtype_name(dtype));
     b->context->default_dtype = dtype;
     return true;
 }
@@ -80,14 +86,16 @@ TN_PRIV tn_dtype tni_complex_of(int dtype) {
 
 TN_PRIV bool tni_can_cast(int from, int to) {
     const tni_dtype_info *a = tni_dtype(from), *b = tni_dtype(to);
-    return a->bytes && b->bytes && a->category <= b->category
-           && !(a->category == TNI_CAT_FLOAT && b->category < TNI_CAT_FLOAT);
+    return a->bytes && b->bytes && a->category <= b->category &&
+           !(a->category == TNI_CAT_FLOAT && b->category < TNI_CAT_FLOAT);
 }
 
-/* --- promotion ------------------------------------------------------------------------------------------ */
+/* --- promotion -------------------------------------------------------------------------------- */
 
-/* The smaller of the types that hold both, by torch's lattice: bool < integers < floats < complex; uint8 and
- * a signed type meet in a signed one; half types meet in float32. U16, U32 and U64 meet floats only, the
+/* The smaller of the types that hold both, by torch's lattice: bool < integers < floats < complex;
+ * uint8 and
+ * a signed type meet in a signed one; half types meet in float32. U16, U32 and U64 meet floats
+ * only, the
  * 8-bit floats nothing. TN_NO_DTYPE where torch refuses. */
 TN_API tn_dtype tn_promote(tn_dtype a, tn_dtype b) {
     const tni_dtype_info *x = tni_dtype((int)a), *y = tni_dtype((int)b);
@@ -103,11 +111,13 @@ TN_API tn_dtype tn_promote(tn_dtype a, tn_dtype b) {
     return a == TN_F16 && b == TN_BF16 ? TN_F32 : b;
 }
 
-/* --- 16 and 8 bit floats -------------------------------------------------------------------------------- */
+/* --- 16 and 8 bit floats ---------------------------------------------------------------------- */
 
-/* A float of `mantissa` bits and exponent bias `bias`, rounded to nearest even; no sign. What lies above
+/* A float of `mantissa` bits and exponent bias `bias`, rounded to nearest even; no sign. What lies
+ * above
  * `largest` becomes `over` (an infinity, or the largest finite one). Not for NaN. */
-TNI_INLINE uint32_t dtype_narrow(uint32_t bits, int mantissa, int bias, uint32_t largest, uint32_t over) {
+TNI_INLINE uint32_t dtype_narrow(uint32_t bits, int mantissa, int bias, uint32_t largest,
+                                 uint32_t over) {
     int shift = 23 - mantissa, exponent = (int)(bits >> 23) - 127 + bias;
     if (exponent >= 1) {
         bits -= (uint32_t)(127 - bias) << 23;
@@ -131,15 +141,18 @@ TNI_INLINE float dtype_widen(uint32_t bits, int mantissa, int bias) {
 TN_PRIV uint16_t tni_f32_to_f16(float f) {
     uint32_t u, r;
     memcpy(&u, &f, 4);
-    r = (u & 0x7fffffffu) > 0x7f800000u ? 0x7e00u : dtype_narrow(u & 0x7fffffffu, 10, 15, 0x7bff, 0x7c00);
+    r = (u & 0x7fffffffu) > 0x7f800000u ? 0x7e00u
+                                        : dtype_narrow(u & 0x7fffffffu, 10, 15, 0x7bff, 0x7c00);
     return (uint16_t)(r | (u >> 16 & 0x8000u));
 }
 
 TN_PRIV float tni_f16_to_f32(uint16_t h) {
     uint32_t bits = h & 0x7fffu, u = (uint32_t)(h & 0x8000u) << 16;
     float f = 0;
-    if (bits < 0x7c00u) f = dtype_widen(bits, 10, 15), memcpy(&bits, &f, 4);
-    else bits = 0x7f800000u | (bits & 0x3ffu) << 13;
+    if (bits < 0x7c00u)
+        f = dtype_widen(bits, 10, 15), memcpy(&bits, &f, 4);
+    else
+        bits = 0x7f800000u | (bits & 0x3ffu) << 13;
     u |= bits;
     return memcpy(&f, &u, 4), f;
 }
@@ -164,11 +177,21 @@ static uint8_t dtype_f32_to_e5m2(float f) {
     return (uint8_t)(r | (u >> 24 & 0x80u));
 }
 
-/* --- one element ------------------------------------------------------------------------------------------ */
+/* --- one element ------------------------------------------------------------------------------ */
 
 /* Reads a T at `at` and makes a scalar of it. */
-#define DTYPE_READ(T, make) { T v; memcpy(&v, at, sizeof v); return make; }
-#define DTYPE_WRITE(T, value) { T v = (T)(value); memcpy(at, &v, sizeof v); return; }
+#define DTYPE_READ(T, make)       \
+    {                             \
+        T v;                      \
+        memcpy(&v, at, sizeof v); \
+        return make;              \
+    }
+#define DTYPE_WRITE(T, value)     \
+    {                             \
+        T v = (T)(value);         \
+        memcpy(at, &v, sizeof v); \
+        return;                   \
+    }
 
 /* An unsigned 64-bit value past INT64_MAX has its bits in .integer and its value in .real. */
 static tn_scalar dtype_from_u64(uint64_t v) {
@@ -211,12 +234,14 @@ TN_PRIV tn_scalar tni_element(const void *at, int dtype) {
     }
 }
 
-/* Truncates to 64 bits, two's complement; below 2^64 for unsigned targets. NaN is 0, what does not fit is
+/* Truncates to 64 bits, two's complement; below 2^64 for unsigned targets. NaN is 0, what does not
+ * fit is
  * INT64_MIN, as the x86 instruction has it: cut to fewer bits it is 0. */
 static int64_t dtype_integer(tn_scalar s, bool unsigned64) {
     if (s.kind == TN_KIND_BOOL || s.kind == TN_KIND_INT) return s.integer;
     if (s.real >= -9223372036854775808.0 && s.real < 9223372036854775808.0) return (int64_t)s.real;
-    if (unsigned64 && s.real > 0 && s.real < 18446744073709551616.0) return (int64_t)(uint64_t)s.real;
+    if (unsigned64 && s.real > 0 && s.real < 18446744073709551616.0)
+        return (int64_t)(uint64_t)s.real;
     return s.real != s.real ? 0 : INT64_MIN;
 }
 

@@ -12,52 +12,57 @@ typedef struct print_format {
     double least, most; /* of the finite ones that are not zero; most 0: there are none */
 } print_format;
 
-typedef struct printer {
+typedef struct print_job {
     const tn_tensor *t;
     tn_print_options options;
     print_format part[2];
     bool complex_pairs, summarize;
-    int stage;          /* of the survey: 0 range, 1 widths */
-    char *to;           /* NULL: count only */
-    size_t n, line;     /* written so far; where the last newline is, plus one */
-} printer;
+    int stage;      /* of the survey: 0 range, 1 widths */
+    char *to;       /* NULL: count only */
+    size_t n, line; /* written so far; where the last newline is, plus one */
+} print_job;
 
-static void print_text(printer *p, const char *text, size_t n) {
+static void print_text(print_job *p, const char *text, size_t n) {
     if (p->to) memcpy(p->to + p->n, text, n);
     for (size_t i = 0; i < n; i++)
         if (text[i] == '\n') p->line = p->n + i + 1;
     p->n += n;
 }
-static void print_string(printer *p, const char *text) { print_text(p, text, strlen(text)); }
-static void print_spaces(printer *p, int n) {
+static void print_string(print_job *p, const char *text) { print_text(p, text, strlen(text)); }
+static void print_spaces(print_job *p, int n) {
     for (int i = 0; i < n; i++) print_text(p, " ", 1);
 }
 
-/* --- numbers ------------------------------------------------------------------------------------------------ */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 /* The text of v without padding; its length. */
-static int print_real(const printer *p, const print_format *f, double v, char text[PRINT_NUMBER]) {
+static int print_real(const print_job *p, const print_format *f, double v,
+                      char text[PRINT_NUMBER]) {
     int n;
     if (v != v) return snprintf(text, PRINT_NUMBER, "nan");
     if (v - v != 0) return snprintf(text, PRINT_NUMBER, v < 0 ? "-inf" : "inf");
-    if (f->sci) n = snprintf(text, PRINT_NUMBER, "%.*e", p->options.precision, v);
-    else if (f->whole) n = snprintf(text, PRINT_NUMBER, "%.0f.", v);
-    else n = snprintf(text, PRINT_NUMBER, "%.*f", p->options.precision, v);
+    if (f->sci)
+        n = snprintf(text, PRINT_NUMBER, "%.*e", p->options.precision, v);
+    else if (f->whole)
+        n = snprintf(text, PRINT_NUMBER, "%.0f.", v);
+    else
+        n = snprintf(text, PRINT_NUMBER, "%.*f", p->options.precision, v);
     if (n >= PRINT_NUMBER) n = PRINT_NUMBER - 1;
     for (int i = 0; i < n; i++)
         if (text[i] == ',') text[i] = '.'; /* whatever the program's locale */
     return n;
 }
-static int print_value(const printer *p, int part, tn_scalar s, char text[PRINT_NUMBER]) {
+static int print_value(const print_job *p, int part, tn_scalar s, char text[PRINT_NUMBER]) {
     const print_format *f = &p->part[part];
     if (f->floating) return print_real(p, f, part ? s.imaginary : s.real, text);
     if (s.kind == TN_KIND_BOOL) return snprintf(text, PRINT_NUMBER, s.integer ? "True" : "False");
-    if (s.integer < 0 && s.real > 0) return snprintf(text, PRINT_NUMBER, "%llu", (unsigned long long)s.integer);
+    if (s.integer < 0 && s.real > 0)
+        return snprintf(text, PRINT_NUMBER, "%llu", (unsigned long long)s.integer);
     return snprintf(text, PRINT_NUMBER, "%lld", (long long)s.integer);
 }
 
 /* One element, padded to the width of its part. */
-static void print_element(printer *p, const char *at) {
+static void print_element(print_job *p, const char *at) {
     tn_scalar s = tni_element(at, p->t->dtype);
     char text[PRINT_NUMBER];
     int n = print_value(p, 0, s, text);
@@ -70,9 +75,9 @@ static void print_element(printer *p, const char *at) {
     print_text(p, "j", 1);
 }
 
-/* --- the survey: how numbers are to look ---------------------------------------------------------------------- */
+/* --- the survey: how numbers are to look ------------------------------------------------------ */
 
-static void print_survey_element(printer *p, const char *at) {
+static void print_survey_element(print_job *p, const char *at) {
     tn_scalar s = tni_element(at, p->t->dtype);
     char text[PRINT_NUMBER];
     for (int k = 0; k < (p->complex_pairs ? 2 : 1); k++) {
@@ -91,9 +96,11 @@ static void print_survey_element(printer *p, const char *at) {
     }
 }
 /* Whether row i of a dimension of that size is shown, and after which the dots stand. */
-static bool print_cuts(const printer *p, int64_t size) { return p->summarize && size > 2 * (int64_t)p->options.edgeitems; }
+static bool print_cuts(const print_job *p, int64_t size) {
+    return p->summarize && size > 2 * (int64_t)p->options.edgeitems;
+}
 
-static void print_survey(printer *p, int d, const char *at) {
+static void print_survey(print_job *p, int d, const char *at) {
     const tn_tensor *t = p->t;
     int64_t step, size;
     if (d == t->ndim) {
@@ -106,7 +113,7 @@ static void print_survey(printer *p, int d, const char *at) {
         print_survey(p, d + 1, at + i * step);
     }
 }
-static void print_choose(printer *p) {
+static void print_choose(print_job *p) {
     const char *at = tni_bytes_at(p->t);
     for (int k = 0; k < 2; k++) {
         print_format *f = &p->part[k];
@@ -121,17 +128,20 @@ static void print_choose(printer *p) {
     for (int k = 0; k < 2; k++) {
         print_format *f = &p->part[k];
         if (f->most == 0) continue;
-        f->sci = p->options.sci_mode ? p->options.sci_mode > 0 : f->most / f->least > 1000 || f->most > 1e8 || f->least < 1e-4;
+        f->sci = p->options.sci_mode
+                     ? p->options.sci_mode > 0
+                     : f->most / f->least > 1000 || f->most > 1e8 || f->least < 1e-4;
     }
     p->stage = 1;
     print_survey(p, 0, at);
 }
 
-/* --- vectors and what holds them -------------------------------------------------------------------------------- */
+/* --- vectors and what holds them -------------------------------------------------------------- */
 
-static void print_vector(printer *p, int indent, const char *at) {
+static void print_vector(print_job *p, int indent, const char *at) {
     const tn_tensor *t = p->t;
-    int64_t size = t->size[t->ndim - 1], step = t->stride[t->ndim - 1] * tni_dtype_size(t), written = 0;
+    int64_t size = t->size[t->ndim - 1], step = t->stride[t->ndim - 1] * tni_dtype_size(t),
+            written = 0;
     int length = p->part[0].width + 2 + (p->complex_pairs ? p->part[1].width + 1 : 0);
     int64_t each = (p->options.linewidth - indent) / length;
     bool cuts = print_cuts(p, size);
@@ -142,7 +152,8 @@ static void print_vector(printer *p, int indent, const char *at) {
         if (written && written % each == 0) {
             print_text(p, "\n", 1);
             print_spaces(p, indent + 1);
-        } else if (written) print_text(p, " ", 1);
+        } else if (written)
+            print_text(p, " ", 1);
         if (cuts && i == p->options.edgeitems) {
             print_string(p, " ...");
             i = size - p->options.edgeitems - 1;
@@ -153,7 +164,7 @@ static void print_vector(printer *p, int indent, const char *at) {
     }
     print_text(p, "]", 1);
 }
-static void print_rows(printer *p, int d, int indent, const char *at) {
+static void print_rows(print_job *p, int d, int indent, const char *at) {
     const tn_tensor *t = p->t;
     int64_t size, step;
     bool cuts;
@@ -179,14 +190,15 @@ static void print_rows(printer *p, int d, int indent, const char *at) {
             print_string(p, "...");
             i = size - p->options.edgeitems - 1;
             cuts = false;
-        } else print_rows(p, d + 1, indent + 1, at + i * step);
+        } else
+            print_rows(p, d + 1, indent + 1, at + i * step);
     }
     print_text(p, "]", 1);
 }
 
-/* --- the whole ----------------------------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
-static void print_suffix(printer *p, size_t *line, const char *text) {
+static void print_suffix(print_job *p, size_t *line, const char *text) {
     size_t n = strlen(text);
     if (*line + n + 2 > (size_t)p->options.linewidth) {
         print_string(p, ",\n       ");
@@ -197,36 +209,42 @@ static void print_suffix(printer *p, size_t *line, const char *text) {
     }
     print_text(p, text, n);
 }
-static void print_size_suffix(printer *p, size_t *line) {
+static void print_size_suffix(print_job *p, size_t *line) {
     const tn_tensor *t = p->t;
     char text[24 * TN_MAX_DIMS + 16];
     int n = snprintf(text, sizeof text, "size=(");
     for (int i = 0; i < t->ndim; i++)
-        n += snprintf(text + n, sizeof text - (size_t)n, "%s%lld", i ? ", " : "", (long long)t->size[i]);
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s%lld", i ? ", " : "",
+                      (long long)t->size[i]);
     snprintf(text + n, sizeof text - (size_t)n, t->ndim == 1 ? ",)" : ")");
     print_suffix(p, line, text);
 }
 /* "AddBackward0" of the row whose torch name is "add.Tensor"; a custom function by its own name. */
-static void print_grad_fn(printer *p, size_t *line, const char *name) {
+static void print_grad_fn(print_job *p, size_t *line, const char *name) {
     const tn_row *row = tn_row_named(name);
     char text[160];
     size_t n = (size_t)snprintf(text, sizeof text, "grad_fn=<");
     bool upper = true;
-    if (!row) snprintf(text + n, sizeof text - n, "%.100s>", name);
+    if (!row)
+        snprintf(text + n, sizeof text - n, "%.100s>", name);
     else {
         for (const char *at = row->schema; *at && *at != '.' && *at != '(' && n < 120; at++) {
-            if (*at == '_') upper = true;
-            else text[n++] = (char)(upper && *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at), upper = false;
+            if (*at == '_')
+                upper = true;
+            else
+                text[n++] = (char)(upper && *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at),
+                upper = false;
         }
         snprintf(text + n, sizeof text - n, "Backward0>");
     }
     print_suffix(p, line, text);
 }
 
-static void print_suffixes(printer *p, tn_dtype usual) {
+static void print_suffixes(print_job *p, tn_dtype usual) {
     const tn_tensor *t = p->t;
     bool meta = (t->flags & TNI_META) != 0, bare = meta || t->numel == 0;
-    bool common = (int)usual == t->dtype || t->dtype == TN_I64 || t->dtype == TN_BOOL || (int)tni_complex_of((int)usual) == t->dtype;
+    bool common = (int)usual == t->dtype || t->dtype == TN_I64 || t->dtype == TN_BOOL ||
+                  (int)tni_complex_of((int)usual) == t->dtype;
     size_t line = p->n - p->line + 2; /* torch counts two more */
     const char *made_by = tn_grad_fn(t);
     char text[80];
@@ -236,25 +254,32 @@ static void print_suffixes(printer *p, tn_dtype usual) {
         snprintf(text, sizeof text, "dtype=torch.%s", tni_dtype(t->dtype)->text);
         print_suffix(p, &line, text);
     }
-    if (made_by) print_grad_fn(p, &line, made_by);
-    else if (t->flags & TNI_REQUIRES) print_suffix(p, &line, "requires_grad=True");
+    if (made_by)
+        print_grad_fn(p, &line, made_by);
+    else if (t->flags & TNI_REQUIRES)
+        print_suffix(p, &line, "requires_grad=True");
 }
 
-static void print_all(printer *p, tn_dtype usual) {
+static void print_all(print_job *p, tn_dtype usual) {
     p->n = p->line = 0;
     print_string(p, "tensor(");
-    if (p->t->flags & TNI_META) print_string(p, "...");
-    else if (p->t->numel == 0) print_string(p, "[]");
-    else print_rows(p, 0, 7, tni_bytes_at(p->t));
+    if (p->t->flags & TNI_META)
+        print_string(p, "...");
+    else if (p->t->numel == 0)
+        print_string(p, "[]");
+    else
+        print_rows(p, 0, 7, tni_bytes_at(p->t));
     print_suffixes(p, usual);
     print_text(p, ")", 2); /* with its end */
 }
 
-static bool print_start(printer *p, tni_block *b, const tn_tensor *t, const tn_print_options *options) {
+static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
+                        const tn_print_options *options) {
     memset(p, 0, sizeof *p);
     if (!t) return tni_error(b, TN_INVALID, "tn_to_text: the tensor is NULL");
     if (!(t->flags & TNI_META) && t->numel && (!t->storage || t->storage->kind == TNI_DATA_DEVICE))
-        return tni_error(b, TN_UNSUPPORTED, "tn_to_text: the tensor is on another device; copy it first");
+        return tni_error(b, TN_UNSUPPORTED,
+                         "tn_to_text: the tensor is on another device; copy it first");
     p->t = t;
     if (options) p->options = *options;
     if (p->options.precision <= 0) p->options.precision = 4;
@@ -272,7 +297,7 @@ TNI_EXTERN_C_BEGIN
 
 TN_API char *tn_to_text(const tn_tensor *t, const tn_print_options *options) {
     tni_block *b = tni_here();
-    printer p;
+    print_job p;
     if (!b || !print_start(&p, b, t, options)) return NULL;
     print_all(&p, b->context->default_dtype);
     p.to = (char *)tn_alloc(p.n);

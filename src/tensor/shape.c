@@ -1,10 +1,12 @@
-/* shape.c - sizes and strides: counts, broadcasting, torch's order of dimensions, exact overlap tests.
+/* shape.c - sizes and strides: counts, broadcasting, torch's order of dimensions, exact overlap
+ * tests.
  *
- * Sizes and strides are in elements where nothing else is said; strides are not negative. Nothing here
+ * Sizes and strides are in elements where nothing else is said; strides are not negative. Nothing
+ * here
  * allocates or sets errors. */
 #include "tensor.h"
 
-/* --- counts and layouts ------------------------------------------------------------------------------- */
+/* --- counts and layouts ----------------------------------------------------------------------- */
 
 TN_PRIV bool tni_numel_of(int ndim, const int64_t *size, int64_t *numel) {
     int64_t n = 1, all = 1; /* `all` skips zeros, so that no stride of an empty tensor overflows */
@@ -72,7 +74,7 @@ TN_PRIV int tni_dim(int ndim, int64_t dim) {
     return dim < -n || dim >= n ? -1 : (int)(dim < 0 ? dim + n : dim);
 }
 
-/* --- strides of a pointwise result --------------------------------------------------------------------- */
+/* --- strides of a pointwise result ------------------------------------------------------------ */
 
 /* NHWC in memory: torch asks for it before it looks at strides in general. */
 static bool shape_is_channels_last(const tn_tensor *t) {
@@ -99,7 +101,8 @@ static bool shape_common_strides(tni_shape *s, const tn_tensor *const *operands,
     bool contiguous = true, channels = true, dense = true;
     for (int k = 0; k < n; k++) {
         const tn_tensor *t = operands[k];
-        if (t->ndim != s->ndim || memcmp(t->size, s->size, sizeof(int64_t) * (size_t)s->ndim)) return false;
+        if (t->ndim != s->ndim || memcmp(t->size, s->size, sizeof(int64_t) * (size_t)s->ndim))
+            return false;
         contiguous = contiguous && tni_is_row_major(t->ndim, t->size, t->stride);
         channels = channels && shape_is_channels_last(t);
         dense = dense && tni_is_dense(t);
@@ -118,8 +121,10 @@ static int64_t shape_stride_in(const tni_shape *s, const tn_tensor *t, int d) {
     return at < 0 || (t->size[at] == 1 && s->size[d] != 1) ? 0 : t->stride[at];
 }
 
-/* TensorIterator's comparison: > 0 when dimension a must lie further out than b, < 0 further in, 0: undecided. */
-static int shape_compare(const tni_shape *s, const tn_tensor *const *operands, int n, int a, int b) {
+/* TensorIterator's comparison: > 0 when dimension a must lie further out than b, < 0 further in,
+ * 0: undecided. */
+static int shape_compare(const tni_shape *s, const tn_tensor *const *operands, int n, int a,
+                         int b) {
     for (int k = 0; k < n; k++) {
         int64_t x = shape_stride_in(s, operands[k], a), y = shape_stride_in(s, operands[k], b);
         if (x == 0 || y == 0) continue;
@@ -150,20 +155,22 @@ TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, in
     for (int i = 0; i < s->ndim; i++) s->stride[order[i]] = step, step *= s->size[order[i]];
 }
 
-/* --- overlap ----------------------------------------------------------------------------------------------- */
+/* --- overlap ---------------------------------------------------------------------------------- */
 
 /* The question of whether strided sets meet is: has sum(step[i] * x[i]) = want a solution with
- * 0 <= x[i] <= most[i]? Integer programming in general; a search over the larger steps that stops as soon as
- * the smaller ones reach every multiple of their divisor in their range decides views in a few tries. */
+ * 0 <= x[i] <= most[i]? Integer programming in general; a search over the larger steps that stops
+ * as soon as
+ * the smaller ones reach every multiple of their divisor in their range decides views in a few
+ * tries. */
 enum { SHAPE_TERMS = 2 * TN_MAX_DIMS + 1, SHAPE_TRIES = 1 << 20 };
 
 typedef struct shape_equation {
     int n;
-    int tries;                        /* left; at 0 the answer is the safe one: they meet */
+    int tries; /* left; at 0 the answer is the safe one: they meet */
     int64_t step[SHAPE_TERMS], most[SHAPE_TERMS]; /* step > 0, falling once shape_order ran */
-    int64_t reach[SHAPE_TERMS + 1];   /* largest sum of terms i.. */
-    int64_t divisor[SHAPE_TERMS + 1]; /* greatest common divisor of steps i.. */
-    bool full[SHAPE_TERMS + 1];       /* terms i.. reach every multiple of the divisor up to reach */
+    int64_t reach[SHAPE_TERMS + 1];               /* largest sum of terms i.. */
+    int64_t divisor[SHAPE_TERMS + 1];             /* greatest common divisor of steps i.. */
+    bool full[SHAPE_TERMS + 1]; /* terms i.. reach every multiple of the divisor up to reach */
 } shape_equation;
 
 static void shape_term(shape_equation *e, int64_t step, int64_t most) {
@@ -175,7 +182,8 @@ static void shape_term(shape_equation *e, int64_t step, int64_t most) {
             return;
         }
     }
-    for (; k > 0 && e->step[k - 1] < step; k--) e->step[k] = e->step[k - 1], e->most[k] = e->most[k - 1];
+    for (; k > 0 && e->step[k - 1] < step; k--)
+        e->step[k] = e->step[k - 1], e->most[k] = e->most[k - 1];
     e->step[k] = step, e->most[k] = most, e->n++;
 }
 
@@ -192,17 +200,22 @@ static bool shape_sums(shape_equation *e) {
     e->reach[e->n] = 0, e->divisor[e->n] = 0, e->full[e->n] = true;
     for (int i = e->n - 1; i >= 0; i--) {
         int64_t part;
-        if (!tni_mul(e->step[i], e->most[i], &part) || !tni_add(part, e->reach[i + 1], &e->reach[i])) return false;
+        if (!tni_mul(e->step[i], e->most[i], &part) ||
+            !tni_add(part, e->reach[i + 1], &e->reach[i]))
+            return false;
         e->divisor[i] = shape_gcd(e->step[i], e->divisor[i + 1]);
         /* the multiples of the old divisor below shift by steps of the new term without a gap */
-        e->full[i] = e->full[i + 1] && e->divisor[i] == (i + 1 < e->n ? e->divisor[i + 1] : e->step[i])
-                     && e->step[i] - e->divisor[i] <= e->reach[i + 1];
+        e->full[i] = e->full[i + 1] &&
+                     e->divisor[i] == (i + 1 < e->n ? e->divisor[i + 1] : e->step[i]) &&
+                     e->step[i] - e->divisor[i] <= e->reach[i + 1];
     }
     return true;
 }
 
-/* The smallest x >= from with step * x = want modulo m, and in *every how far the next one lies; -1: none. */
-static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t from, int64_t *every) {
+/* The smallest x >= from with step * x = want modulo m, and in *every how far the next one lies;
+ * -1: none. */
+static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t from,
+                               int64_t *every) {
     int64_t a = step % m, b = m, x = 1, y = 0, product = 0;
     while (b) { /* extended Euclid: a = step * x modulo m at the end, x within m */
         int64_t q = a / b, r = a % b, z = x - q * y;
@@ -212,7 +225,8 @@ static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t fr
     *every = m / a;
     x %= *every;
     if (x < 0) x += *every;
-    for (int64_t k = want / a % *every; k; k >>= 1) { /* product = x * want / a modulo every, by doubling */
+    for (int64_t k = want / a % *every; k;
+         k >>= 1) { /* product = x * want / a modulo every, by doubling */
         if (k & 1) product = product >= *every - x ? product - (*every - x) : product + x;
         x = x >= *every - x ? x - (*every - x) : x + x;
     }
@@ -221,7 +235,8 @@ static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t fr
 
 static bool shape_meets(shape_equation *e, int i, int64_t want) {
     int64_t low, high, x, every = 1;
-    if (want < 0 || want > e->reach[i] || (e->divisor[i] ? want % e->divisor[i] : want) != 0) return false;
+    if (want < 0 || want > e->reach[i] || (e->divisor[i] ? want % e->divisor[i] : want) != 0)
+        return false;
     if (e->full[i] || e->tries <= 0) return true;
     low = want > e->reach[i + 1] ? (want - e->reach[i + 1] + e->step[i] - 1) / e->step[i] : 0;
     high = want / e->step[i] < e->most[i] ? want / e->step[i] : e->most[i];
@@ -243,17 +258,21 @@ static bool shape_extent(const tn_tensor *t, int64_t bytes, int64_t *extent) {
     *extent = bytes;
     for (int i = 0; i < t->ndim; i++) {
         int64_t part;
-        if (!tni_mul(t->stride[i], (t->size[i] - 1) * bytes, &part) || !tni_add(*extent, part, extent)) return false;
+        if (!tni_mul(t->stride[i], (t->size[i] - 1) * bytes, &part) ||
+            !tni_add(*extent, part, extent))
+            return false;
     }
     return true;
 }
 
-/* Element a(x) begins at A + sum(s x), b(y) at B + sum(r y); bytes meet when A + sum(s x) + p = B + sum(r y) + q.
+/* Element a(x) begins at A + sum(s x), b(y) at B + sum(r y); bytes meet when A + sum(s x) + p = B
+ * + sum(r y) + q.
  * With y and q counted from their ends all signs are one. */
 TN_PRIV bool tni_overlap(const tn_tensor *a, const tn_tensor *b) {
     int64_t wa = tni_dtype_size(a), wb = tni_dtype_size(b), ea, eb, apart;
     shape_equation e;
-    if (!a->numel || !b->numel || !a->storage || !b->storage || a->device != b->device) return false;
+    if (!a->numel || !b->numel || !a->storage || !b->storage || a->device != b->device)
+        return false;
     if (!a->storage->data || !b->storage->data) return false;
     if (!shape_extent(a, wa, &ea) || !shape_extent(b, wb, &eb)) return a->storage == b->storage;
     apart = (int64_t)((intptr_t)tni_bytes_at(b) - (intptr_t)tni_bytes_at(a)); /* B - A */
@@ -265,8 +284,10 @@ TN_PRIV bool tni_overlap(const tn_tensor *a, const tn_tensor *b) {
     return shape_solve(&e, apart + eb - 1);
 }
 
-/* Two index vectors x != y meet when sum(s (x - y)) = 0. Let k be the dimension of the largest stride where they
- * differ, d = x - y > 0 there: s_k + s_k (d_k - 1) + sum over smaller of s_j d_j = 0, d_j from -(n_j - 1) on. */
+/* Two index vectors x != y meet when sum(s (x - y)) = 0. Let k be the dimension of the largest
+ * stride where they
+ * differ, d = x - y > 0 there: s_k + s_k (d_k - 1) + sum over smaller of s_j d_j = 0, d_j from
+ * -(n_j - 1) on. */
 TN_PRIV bool tni_overlaps_itself(const tn_tensor *t) {
     int order[TN_MAX_DIMS], n = 0;
     int64_t reach = 0, part;
@@ -282,7 +303,8 @@ TN_PRIV bool tni_overlaps_itself(const tn_tensor *t) {
     for (int k = 0; k < n; k++) {
         int d = order[k];
         clear = clear && t->stride[d] > reach;
-        if (!tni_mul(t->stride[d], t->size[d] - 1, &part) || !tni_add(reach, part, &reach)) return true;
+        if (!tni_mul(t->stride[d], t->size[d] - 1, &part) || !tni_add(reach, part, &reach))
+            return true;
     }
     for (int k = n - 1; k > 0 && !clear; k--) {
         int d = order[k];

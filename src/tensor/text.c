@@ -1,8 +1,10 @@
-/* text.c - short texts of shapes, tensors and numbers, for messages. Cut where the room ends; no allocation. */
+/* text.c - short texts of shapes, tensors and numbers, for messages. Cut where the room ends; no
+ * allocation. */
 #include "tensor.h"
 
 /* Appends to text[*at..room), keeping it terminated. */
-TNI_PRINTF(4, 5) static void text_add(char *text, size_t room, size_t *at, const char *format, ...) {
+TNI_PRINTF(4, 5)
+static void text_add(char *text, size_t room, size_t *at, const char *format, ...) {
     va_list list;
     int n;
     if (*at >= room) return;
@@ -16,8 +18,10 @@ TN_PRIV const char *tni_shape_text(char *text, size_t room, int ndim, const int6
     size_t at = 0;
     text_add(text, room, &at, "(");
     for (int i = 0; i < ndim; i++) {
-        if (size[i] == TN_UNKNOWN) text_add(text, room, &at, "%s?", i ? ", " : "");
-        else text_add(text, room, &at, "%s%lld", i ? ", " : "", (long long)size[i]);
+        if (size[i] == TN_UNKNOWN)
+            text_add(text, room, &at, "%s?", i ? ", " : "");
+        else
+            text_add(text, room, &at, "%s%lld", i ? ", " : "", (long long)size[i]);
     }
     text_add(text, room, &at, ")");
     return text;
@@ -56,15 +60,19 @@ TN_PRIV const char *tni_scalar_text(char *text, size_t room, tn_scalar s) {
     size_t at = 0;
     bool whole = s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL;
     int64_t v = whole && !s.integer ? (int64_t)s.real : s.integer; /* keyword forms fill `real` */
-    if (s.kind == TN_KIND_INT) text_add(text, room, &at, "%lld", (long long)v);
-    else if (s.kind == TN_KIND_BOOL) text_add(text, room, &at, v ? "True" : "False");
-    else if (s.kind == TN_KIND_FLOAT) text_float(text, room, &at, s.real);
+    if (s.kind == TN_KIND_INT)
+        text_add(text, room, &at, "%lld", (long long)v);
+    else if (s.kind == TN_KIND_BOOL)
+        text_add(text, room, &at, v ? "True" : "False");
+    else if (s.kind == TN_KIND_FLOAT)
+        text_float(text, room, &at, s.real);
     else if (s.kind == TN_KIND_COMPLEX) {
         text_add(text, room, &at, "(");
         text_float(text, room, &at, s.real);
         if (!(s.imaginary < 0)) text_add(text, room, &at, "+");
         text_float(text, room, &at, s.imaginary);
         text_add(text, room, &at, "j)");
-    } else text_add(text, room, &at, "None");
+    } else
+        text_add(text, room, &at, "None");
     return text;
 }

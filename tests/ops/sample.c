@@ -161,7 +161,7 @@ static void read_word(reader *r, tn_value *v, const tn_param *p, char *word) {
     else if (strcmp(word, "True") == 0 || strcmp(word, "False") == 0) {
         v->type = TN_T_BOOL;
         v->as.boolean = word[0] == 'T';
-    } else if (isdigit((unsigned char)word[0]) || word[0] == '-' || word[0] == '.') {
+    } else if (isdigit((unsigned char)word[0]) || word[0] == '-' || word[0] == '.' || !strcmp(word, "inf") || !strcmp(word, "nan")) {
         bool real = strpbrk(word, ".e") != NULL || strstr(word, "inf") || strstr(word, "nan");
         v->type = real ? TN_T_FLOAT : TN_T_INT;
         if (real) v->as.real = strtod(word, NULL);

@@ -92,6 +92,12 @@ static bool same_sums(tn_tensor *a, tn_tensor *b) {
 /* Rows that mean the memory itself, not the elements. */
 static bool reads_memory(const tn_row *row) { return strncmp(row->name, "as_strided", 10) == 0; }
 
+/* A row that only writes in place, "fill_.Scalar": a leaf cannot be given to it. */
+static bool only_inplace(const tn_row *row) {
+    size_t base = strcspn(row->schema, ".(");
+    return base && row->schema[base - 1] == '_';
+}
+
 /* A call with a fixed seed. */
 static bool seeded_call(sample *s, unsigned how, tn_tensor **out, int *n) {
     tn_manual_seed(7);
@@ -322,6 +328,8 @@ static bool grad_fn(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, v
         if (!view) return false;
         sample_replace(&s, t, view);
     }
+    if (only_inplace(s.row) && s.value[0].type == TN_T_TENSOR)
+        s.value[0].as.tensor = tnp_clone(s.value[0].as.tensor, (tn_memory_format)0);
     tn_manual_seed(7);
     if (!sample_call(&s, TN_PLAIN, out, room, &n)) return false;
     *nout = n;
@@ -404,7 +412,7 @@ static bool memory_work(sample *s, bool grad, tn_tensor **out, int *n) {
 
 static bool memory_require(sample *s, tn_dtype dtype) {
     bool any = false;
-    if (!s->row->grad && !s->row->compose) return false;
+    if ((!s->row->grad && !s->row->compose) || only_inplace(s->row)) return false;
     for (int t = 0; t < s->ntensors && !has_mutated(s->row); t++)
         if (s->tensor[t]->dtype == dtype) s->tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF, any = true;
     return any;
