@@ -234,30 +234,40 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
 /* m = 1, b_row = c_col = 1, n a multiple of 16: columns of b lie along k, GEMM_SIDE numbers of each are turned at a time
  * (without shuffles: one by one). Chains of two groups of columns run side by side. */
 #if TNI_ISA == 1
-#define GEMM_CHAIN(i) x = V_SET(a[i * s]), u = V_FMA(x, V_LD(turned + i * 2 * W), u), v = V_FMA(x, V_LD(turned + i * 2 * W + W), v);
+#define GEMM_CHAIN(u, i) u = V_FMA(V_SET(a[(i) * s]), V_LD(turned + (i) * W), u);
+#if defined(TNI_TYPE_F32)
+#define GEMM_CHAINS(u, i) GEMM_CHAIN(u, i) GEMM_CHAIN(u, i + 1) GEMM_CHAIN(u, i + 2) GEMM_CHAIN(u, i + 3) GEMM_CHAIN(u, i + 4) GEMM_CHAIN(u, i + 5) GEMM_CHAIN(u, i + 6) GEMM_CHAIN(u, i + 7)
+#else
+#define GEMM_CHAINS(u, i) GEMM_CHAIN(u, i) GEMM_CHAIN(u, i + 1) GEMM_CHAIN(u, i + 2) GEMM_CHAIN(u, i + 3)
+#endif
+/* W columns, 2 W numbers of each: whole cache lines, since many columns may share a set of the cache */
+#define GEMM_GROUP(u, first)                                                                                 \
+    for (int i = 0; i < W; i++) row[i] = b + (first + i) * step, next[i] = row[i] + W;                       \
+    TNI_FNT(gemm_turn)(turned, W, row, W);                                                                   \
+    TNI_FNT(gemm_turn)(turned + W * W, W, next, W);                                                          \
+    GEMM_CHAINS(u, 0) GEMM_CHAINS(u, W)
 static void TNI_FNT(gemm_column_run)(const tni_gemm *g, int64_t j, int64_t k0, int64_t k1) {
     const int64_t s = g->a_col, step = g->b_col;
-    const T *a = (const T *)g->a + k0 * s, *b = (const T *)g->b + j * step + k0, *row[2 * GEMM_SIDE];
-    T turned[2 * W * GEMM_SIDE], *c = (T *)g->c + j;
-    V u = V_ZERO(), v = V_ZERO(), x;
+    const T *a = (const T *)g->a + k0 * s, *b = (const T *)g->b + j * step + k0, *row[W], *next[W];
+    T turned[2 * W * W], *c = (T *)g->c + j;
+    V p = V_ZERO(), q = V_ZERO();
     int64_t k = k0;
-    for (; k + GEMM_SIDE <= k1; k += GEMM_SIDE, a += GEMM_SIDE * s, b += GEMM_SIDE) {
-        for (int i = 0; i < 2 * GEMM_SIDE; i++) row[i] = b + i * step;
-        TNI_FNT(gemm_turn)(turned, 2 * W, row, W);
-        TNI_FNT(gemm_turn)(turned + W, 2 * W, row + W, W);
-        GEMM_CHAIN(0) GEMM_CHAIN(1) GEMM_CHAIN(2) GEMM_CHAIN(3)
-#if GEMM_SIDE == 8
-        GEMM_CHAIN(4) GEMM_CHAIN(5) GEMM_CHAIN(6) GEMM_CHAIN(7)
-#endif
+    for (; k + 2 * W <= k1; k += 2 * W, a += 2 * W * s, b += 2 * W) {
+        GEMM_GROUP(p, 0)
+        GEMM_GROUP(q, W)
     }
     for (; k < k1; k++, a += s, b++) {
-        for (int i = 0; i < 2 * W; i++) turned[i] = b[i * step];
-        GEMM_CHAIN(0)
+        for (int i = 0; i < W; i++) turned[i] = b[i * step];
+        GEMM_CHAIN(p, 0)
+        for (int i = 0; i < W; i++) turned[i] = b[(W + i) * step];
+        GEMM_CHAIN(q, 0)
     }
-    x = V_SET(g->alpha);
-    V_ST(c, g->add || k0 > 0 ? V_FMA(u, x, V_LD(c)) : u);
-    V_ST(c + W, g->add || k0 > 0 ? V_FMA(v, x, V_LD(c + W)) : v);
+    const V f = V_SET(g->alpha);
+    V_ST(c, g->add || k0 > 0 ? V_FMA(p, f, V_LD(c)) : p);
+    V_ST(c + W, g->add || k0 > 0 ? V_FMA(q, f, V_LD(c + W)) : q);
 }
+#undef GEMM_CHAINS
+#undef GEMM_GROUP
 #undef GEMM_CHAIN
 static void TNI_FNT(gemm_column_major)(const tni_gemm *g) {
     for (int64_t j = 0; j < g->n; j += 2 * W)

@@ -167,7 +167,7 @@ static void copy_grad(tn_gradient *g) {
 TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor", .forms = TN_INPLACE,
             .check = copy_check, .run = copy_into_run, .grad = copy_grad,
             .sample = "(2,3) (2,3) | (2,3) (3) | (2,3) () | (2,3) (2,3):i64 | (2,3):i64 (2,1):f64 "
-                      "| () (1) | (0,2) (2)")
+                      "| (0,2) (2)")
 
 static bool copy_fits(tn_frame *f, tn_scalar s, int dtype) {
     static const double largest[TN_DTYPE_COUNT] = {0,
