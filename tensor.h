@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. 1e8fa7e8a0d1 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 4cda02f14cce is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_1e8fa7e8a0d1)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_4cda02f14cce)
 #else
-#define TNI_NAMESPACE tn_1e8fa7e8a0d1
+#define TNI_NAMESPACE tn_4cda02f14cce
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -160,6 +160,8 @@
 #define tn_path_pop TNI_JOIN(TN_PREFIX, tn_path_pop)
 #define tn_path_current TNI_JOIN(TN_PREFIX, tn_path_current)
 #define tn_scope_leave TNI_JOIN(TN_PREFIX, tn_scope_leave)
+#define tn_retain TNI_JOIN(TN_PREFIX, tn_retain)
+#define tn_release TNI_JOIN(TN_PREFIX, tn_release)
 #define tn_swap_data TNI_JOIN(TN_PREFIX, tn_swap_data)
 #define tn_schema_new TNI_JOIN(TN_PREFIX, tn_schema_new)
 #define tn_schema_free TNI_JOIN(TN_PREFIX, tn_schema_free)
@@ -889,7 +891,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_1e8fa7e8a0d1 TNI_JOIN(TN_PREFIX, tn_layout_1e8fa7e8a0d1)
+#define tn_layout_4cda02f14cce TNI_JOIN(TN_PREFIX, tn_layout_4cda02f14cce)
 #endif
 
 /* src/api/config.h */
@@ -1835,6 +1837,11 @@ TN_API tn_path *tn_path_current(void);        /* NULL outside of all links */
  * or of an outer scope are left as they are. Cannot fail. */
 TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n);
 
+/* One more owner of t, whatever scope or caller has it, for code that keeps a tensor that it was given; dropped by
+ * tn_release. (tn_hold takes a tensor out of its scope, tn_free takes it out, too: those are its owner's calls.) */
+TN_API tn_tensor *tn_retain(tn_tensor *t); /* returns t; NULL for NULL */
+TN_API void tn_release(tn_tensor *t);      /* NULL is fine */
+
 /* Exchanges what two tensors of the same shape hold: storage, offset, strides, dtype, device. Headers, owners,
  * requires_grad and .grad stay, so whoever has a pointer sees the other's data. Both versions advance.
  * Neither may be a view or the result of a recorded call: false with an error then (or for a NULL, or shapes
@@ -2102,7 +2109,8 @@ TN_API tn_tensor *tnp_adaptive_avg_pool2d(tn_tensor *self, tn_ints output_size);
     .output_size = __VA_ARGS__)
 #endif
 
-/* The gradient of adaptive_avg_pool2d's input.   grad (N, C, H', W'), input_size (N, C, H, W) -> input_size */
+/* The gradient of adaptive_avg_pool2d's input.   grad (N, C, H', W'), input_size (N, C, H, W) ->
+ * input_size */
 typedef struct tn_adaptive_avg_pool2d_input_grad_args {
     tn_tensor *out;
     tn_tensor *grad;
@@ -2179,7 +2187,8 @@ TN_API tn_tensor *tnp_addcmul_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *t
 #endif
 
 /* beta * self + alpha * mat1 mat2, self broadcast; beta 0 ignores self, even NaN.
- * self (m, n) or broadcast to it, mat1 (m, k), mat2 (k, n) -> (m, n)   tn_addmm(bias, x, w, .alpha = 2) */
+ * self (m, n) or broadcast to it, mat1 (m, k), mat2 (k, n) -> (m, n)   tn_addmm(bias, x, w,
+ * .alpha = 2) */
 typedef struct tn_addmm_args {
     tn_tensor *out;
     double beta, alpha;
@@ -2218,7 +2227,8 @@ TN_API tn_tensor *tnp_all_dims(tn_tensor *self, tn_ints dim, bool keepdim);
 #define tn_all_dims(...) TNI_CALL(tn_all_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
 
-/* Whether all pairs are close as in isclose, as a 0-dim bool.   tn_item(tn_allclose(x, y, .rtol = 1e-4)) */
+/* Whether all pairs are close as in isclose, as a 0-dim bool.
+ * tn_item(tn_allclose(x, y, .rtol = 1e-4)) */
 typedef struct tn_allclose_args {
     double rtol, atol;
     bool equal_nan;
@@ -2388,7 +2398,8 @@ TN_API tn_tensor *tnp_argsort(tn_tensor *self, int64_t dim, bool descending);
 #define tn_argsort(...) TNI_CALL(tn_argsort, .dim = -1, .self = __VA_ARGS__)
 #endif
 
-/* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own shape. A view.
+/* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own
+ * shape. A view.
  * self_stride and self_offset tell the gradient how self lies there (default: row-major from 0).
  * self (*) -> size   tn_as_strided(x, TN_DIMS(3, 2), TN_DIMS(1, 1)) */
 typedef struct tn_as_strided_args {
@@ -2454,9 +2465,10 @@ TN_API tn_tensor *tnp_atan_(tn_tensor *self);
 #define tn_atan_(...) TNI_CALL_AS(tn_atan_inplace_at, tn_atan_args, .self = __VA_ARGS__)
 #endif
 
-/* Mean of each window. count_include_pad divides by the whole window, zeros of the padding included; divisor_override
- * divides by that number. Floating dtypes; sums are made in double.
- * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2, 2)) */
+/* Mean of each window. count_include_pad divides by the whole window, zeros of the padding
+ * included; divisor_override divides by that number. Floating dtypes; sums are made in double.
+ * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2,
+ * 2)) */
 typedef struct tn_avg_pool2d_args {
     tn_tensor *out;
     tn_ints stride, padding;
@@ -2743,7 +2755,8 @@ TN_API tn_tensor *tnp_bitwise_xor_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.real = __VA_ARGS__)
 #endif
 
-/* Products of equally many matrices.   self (b, m, k), mat2 (b, k, n) -> (b, m, n)   tn_bmm(q, kt) */
+/* Products of equally many matrices.
+ * self (b, m, k), mat2 (b, k, n) -> (b, m, n)   tn_bmm(q, kt) */
 typedef struct tn_bmm_args {
     tn_tensor *out;
     tn_tensor *self, *mat2;
@@ -2792,7 +2805,8 @@ TN_API tn_tensor *tnp_ceil_(tn_tensor *self);
 #define tn_ceil_(...) TNI_CALL_AS(tn_ceil_inplace_at, tn_ceil_args, .self = __VA_ARGS__)
 #endif
 
-/* At most `chunks` pieces of equal size along dim, the last one perhaps smaller. Views.   tn_chunk(qkv, 3, .dim = -1) */
+/* At most `chunks` pieces of equal size along dim, the last one perhaps smaller. Views.
+ * tn_chunk(qkv, 3, .dim = -1) */
 typedef struct tn_chunk_args {
     int64_t dim;
     tn_tensor *self;
@@ -2883,7 +2897,8 @@ TN_API tn_tensor *tnp_clamp_tensor_(tn_tensor *self, tn_tensor *min, tn_tensor *
     .self = __VA_ARGS__)
 #endif
 
-/* A copy with memory of its own, in self's order of dimensions (or the format given).   self (*) -> (*)   tn_clone(x) */
+/* A copy with memory of its own, in self's order of dimensions (or the format given).
+ * self (*) -> (*)   tn_clone(x) */
 typedef struct tn_clone_args {
     tn_tensor *out;
     tn_memory_format memory_format;
@@ -2895,7 +2910,8 @@ TN_API tn_tensor *tnp_clone(tn_tensor *self, tn_memory_format memory_format);
 #define tn_clone(...) TNI_CALL(tn_clone, .self = __VA_ARGS__)
 #endif
 
-/* With the imaginary part negated; a real tensor as it is, as a view. Complex results are new.   self (*) -> (*)   tn_conj(z) */
+/* With the imaginary part negated; a real tensor as it is, as a view. Complex results are new.
+ * self (*) -> (*)   tn_conj(z) */
 typedef struct tn_conj_args {
     tn_tensor *self;
 } tn_conj_args;
@@ -2915,10 +2931,11 @@ TN_API tn_tensor *tnp_contiguous(tn_tensor *self);
 #define tn_contiguous(...) TNI_CALL(tn_contiguous, .self = __VA_ARGS__)
 #endif
 
-/* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i dilation - padding, ...), zero
- * outside the input; output channels of group g read its input channels only. Floating dtypes.
- * input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W')
- * tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1, 1)) */
+/* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i
+ * dilation - padding, ...), zero outside the input; output channels of group g read its input
+ * channels only. Floating dtypes. input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH,
+ * kW), bias (O) -> (N, O, H', W') or (O, H', W') tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1,
+ * 1)) */
 typedef struct tn_conv2d_args {
     tn_tensor *out;
     tn_tensor *bias;
@@ -2934,9 +2951,10 @@ TN_API tn_tensor *tnp_conv2d(tn_tensor *input, tn_tensor *weight, tn_tensor *bia
     .dilation = TN_DIMS(1), .groups = 1, .input = input_, .weight = __VA_ARGS__)
 #endif
 
-/* The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i, j) grad(n, o, p, q) where
- * p stride + i dilation - padding is the row, and likewise the column. torch.nn.grad.conv2d_input
- * grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N, C, H, W) -> input_size */
+/* The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i,
+ * j) grad(n, o, p, q) where p stride + i dilation - padding is the row, and likewise the column.
+ * torch.nn.grad.conv2d_input grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N,
+ * C, H, W) -> input_size */
 typedef struct tn_conv2d_input_grad_args {
     tn_tensor *out;
     tn_ints stride, padding, dilation;
@@ -2954,8 +2972,8 @@ TN_API tn_tensor *tnp_conv2d_input_grad(tn_tensor *grad, tn_tensor *weight, tn_i
     .grad = grad_, .weight = weight_, .input_size = __VA_ARGS__)
 #endif
 
-/* The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q) input(n, c, p stride +
- * i dilation - padding, ...). torch.nn.grad.conv2d_weight
+/* The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q)
+ * input(n, c, p stride + i dilation - padding, ...). torch.nn.grad.conv2d_weight
  * grad (N, O, H', W'), input (N, C, H, W), weight_size (O, C / groups, kH, kW) -> weight_size */
 typedef struct tn_conv2d_weight_grad_args {
     tn_tensor *out;
@@ -2974,7 +2992,8 @@ TN_API tn_tensor *tnp_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_i
     .grad = grad_, .input = input_, .weight_size = __VA_ARGS__)
 #endif
 
-/* Overwrites self with src, broadcast and converted to self's dtype.   self (*), src broadcast to it   tn_copy_(x, y) */
+/* Overwrites self with src, broadcast and converted to self's dtype.
+ * self (*), src broadcast to it   tn_copy_(x, y) */
 typedef struct tn_copy_args {
     tn_tensor *self, *src;
 } tn_copy_args;
@@ -3045,7 +3064,8 @@ TN_API tn_tensor *tnp_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #define tn_cumsum(self_, ...) TNI_CALL(tn_cumsum, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* The same memory without history: nothing that is computed from it reaches self's gradient.   tn_detach(x) */
+/* The same memory without history: nothing that is computed from it reaches self's gradient.
+ * tn_detach(x) */
 typedef struct tn_detach_args {
     tn_tensor *self;
 } tn_detach_args;
@@ -3140,7 +3160,8 @@ TN_API tn_tensor *tnp_div_trunc_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.real = __VA_ARGS__)
 #endif
 
-/* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()   tn_dot(x, y) */
+/* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()
+ * tn_dot(x, y) */
 typedef struct tn_dot_args {
     tn_tensor *out;
     tn_tensor *self, *tensor;
@@ -3186,7 +3207,8 @@ TN_API tn_tensor *tnp_elu_(tn_tensor *self, double alpha, double scale, double i
     .input_scale = 1, .self = __VA_ARGS__)
 #endif
 
-/* Rows of a table. The row padding_idx (-1: none) gets no gradient; scale_grad_by_freq divides a row's gradient by how often
+/* Rows of a table. The row padding_idx (-1: none) gets no gradient; scale_grad_by_freq divides a
+ * row's gradient by how often
  * it was taken.   weight (n, d), indices (*) -> (*, d)   tn_embedding(table, tokens) */
 typedef struct tn_embedding_args {
     int64_t padding_idx;
@@ -3265,7 +3287,8 @@ TN_API tn_tensor *tnp_eq_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
-/* Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.   tn_item(tn_equal(x, y)) */
+/* Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.
+ * tn_item(tn_equal(x, y)) */
 typedef struct tn_equal_args {
     tn_tensor *self, *other;
 } tn_equal_args;
@@ -3303,7 +3326,8 @@ TN_API tn_tensor *tnp_exp_(tn_tensor *self);
 #define tn_exp_(...) TNI_CALL_AS(tn_exp_inplace_at, tn_exp_args, .self = __VA_ARGS__)
 #endif
 
-/* Sizes of 1 repeated to size, without a copy; -1 keeps a size; new dimensions come in front. A view.
+/* Sizes of 1 repeated to size, without a copy; -1 keeps a size; new dimensions come in front. A
+ * view.
  * self (3, 1) -> (2, 3, 4)   tn_expand(x, TN_DIMS(2, 3, 4)) */
 typedef struct tn_expand_args {
     bool implicit;
@@ -3392,7 +3416,8 @@ TN_API tn_tensor *tnp_fill_(tn_tensor *self, tn_scalar value);
     .value.kind = TNI_KIND_OF(__VA_ARGS__), .value.real = __VA_ARGS__)
 #endif
 
-/* The dimensions from start_dim to end_dim as one. A view where it can be.   self (2, 3, 4) -> (2, 12)   tn_flatten(x, .start_dim = 1) */
+/* The dimensions from start_dim to end_dim as one. A view where it can be.
+ * self (2, 3, 4) -> (2, 12)   tn_flatten(x, .start_dim = 1) */
 typedef struct tn_flatten_args {
     int64_t start_dim, end_dim;
     tn_tensor *self;
@@ -3489,7 +3514,8 @@ TN_API tn_tensor *tnp_frac_(tn_tensor *self);
 #define tn_frac_(...) TNI_CALL_AS(tn_frac_inplace_at, tn_frac_args, .self = __VA_ARGS__)
 #endif
 
-/* fill_value everywhere; an int gives int64, a float the default dtype.   tn_full(TN_DIMS(2, 3), 0.5) */
+/* fill_value everywhere; an int gives int64, a float the default dtype.
+ * tn_full(TN_DIMS(2, 3), 0.5) */
 typedef struct tn_full_args {
     tn_tensor *out;
     tn_dtype dtype;
@@ -3578,7 +3604,8 @@ TN_API bool tnp_fused_sgd_(tn_tensors self, tn_tensors grads, tn_tensors momentu
     .nesterov = nesterov_, .maximize = maximize_, .is_first_step = __VA_ARGS__)
 #endif
 
-/* out[i][j] = self[index[i][j]][j] for dim 0, and so on.   self (*), index (*) -> index's shape   tn_gather(p, 1, labels) */
+/* out[i][j] = self[index[i][j]][j] for dim 0, and so on.   self (*), index (*) -> index's shape
+ * tn_gather(p, 1, labels) */
 typedef struct tn_gather_args {
     tn_tensor *out;
     bool sparse_grad;
@@ -3721,9 +3748,12 @@ TN_API tn_tensor *tnp_imag(tn_tensor *self);
 #define tn_imag(...) TNI_CALL(tn_imag, .self = __VA_ARGS__)
 #endif
 
-/* self[indices[0], indices[1], ..]: int64 or int32 indices (negative ones count from the end), bool masks, or NULL for a
- * whole dimension. The indices broadcast; their shape stands where the first of them was if they are neighbours, else
- * in front.   self (5, 3), {(2)} -> (2, 3); {NULL, (4)} -> (5, 4); {(5, 3) bool} -> (true ones)   tn_index(x, TN_LIST(i)) */
+/* self[indices[0], indices[1], ..]: int64 or int32 indices (negative ones count from the end),
+ * bool masks, or NULL for a
+ * whole dimension. The indices broadcast; their shape stands where the first of them was if they
+ * are neighbours, else
+ * in front.   self (5, 3), {(2)} -> (2, 3); {NULL, (4)} -> (5, 4); {(5, 3) bool} -> (true ones)
+ * tn_index(x, TN_LIST(i)) */
 typedef struct tn_index_args {
     tn_tensor *self;
     tn_tensors indices;
@@ -3758,7 +3788,8 @@ TN_API tn_tensor *tnp_index_add_(tn_tensor *self, int64_t dim, tn_tensor *index,
     .source = __VA_ARGS__)
 #endif
 
-/* self with self[indices] = values, or += values in the order of the indices. values broadcast to what index gives.
+/* self with self[indices] = values, or += values in the order of the indices. values broadcast to
+ * what index gives.
  * tn_index_put_(x, TN_LIST(rows), v, .accumulate = true) */
 typedef struct tn_index_put_args {
     tn_tensor *out;
@@ -3781,7 +3812,8 @@ TN_API tn_tensor *tnp_index_put_(tn_tensor *self, tn_tensors indices, tn_tensor 
     tn_index_put_args, .self = self_, .indices = indices_, .values = __VA_ARGS__)
 #endif
 
-/* The parts of self at the places index[i] of dim, a copy.   self (5, 3), index (n) -> (n, 3)   tn_index_select(x, 0, rows) */
+/* The parts of self at the places index[i] of dim, a copy.   self (5, 3), index (n) -> (n, 3)
+ * tn_index_select(x, 0, rows) */
 typedef struct tn_index_select_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -3795,7 +3827,8 @@ TN_API tn_tensor *tnp_index_select(tn_tensor *self, int64_t dim, tn_tensor *inde
     .index = __VA_ARGS__)
 #endif
 
-/* |self - other| <= atol + rtol * |other|, or equal, for each pair.   self, other (*) broadcast -> (*) bool   tn_isclose(x, y) */
+/* |self - other| <= atol + rtol * |other|, or equal, for each pair.
+ * self, other (*) broadcast -> (*) bool   tn_isclose(x, y) */
 typedef struct tn_isclose_args {
     double rtol, atol;
     bool equal_nan;
@@ -4002,7 +4035,8 @@ TN_API tn_tensor *tnp_linalg_vector_norm(tn_tensor *self, double ord, tn_ints di
     .self = __VA_ARGS__)
 #endif
 
-/* input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)   tn_linear(x, w, .bias = b) */
+/* input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)   tn_linear(x,
+ * w, .bias = b) */
 typedef struct tn_linear_args {
     tn_tensor *out;
     tn_tensor *bias, *input, *weight;
@@ -4229,7 +4263,8 @@ TN_API tn_tensor *tnp_lt_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
-/* self with value where the mask is true.   self (*), mask (*) broadcast, value number or 0-dim -> (*)
+/* self with value where the mask is true.   self (*), mask (*) broadcast, value number or 0-dim ->
+ * (*)
  * tn_masked_fill_scalar(scores, mask, -INFINITY) */
 typedef struct tn_masked_fill_args {
     tn_tensor *out;
@@ -4256,7 +4291,8 @@ TN_API tn_tensor *tnp_masked_fill_scalar_(tn_tensor *self, tn_tensor *mask, tn_s
     .value_number.kind = TNI_KIND_OF(__VA_ARGS__), .value_number.real = __VA_ARGS__)
 #endif
 
-/* self with the elements of source, in order, where the mask is true.   tn_masked_scatter(x, mask, values) */
+/* self with the elements of source, in order, where the mask is true.
+ * tn_masked_scatter(x, mask, values) */
 typedef struct tn_masked_scatter_args {
     tn_tensor *out;
     tn_tensor *self, *mask, *source;
@@ -4274,7 +4310,8 @@ TN_API tn_tensor *tnp_masked_scatter_(tn_tensor *self, tn_tensor *mask, tn_tenso
     tn_masked_scatter_args, .self = self_, .mask = mask_, .source = __VA_ARGS__)
 #endif
 
-/* The elements where the mask is true, in row-major order.   self (*), mask (*) broadcast -> (true ones)   tn_masked_select(x, m) */
+/* The elements where the mask is true, in row-major order.   self (*), mask (*) broadcast -> (true
+ * ones)   tn_masked_select(x, m) */
 typedef struct tn_masked_select_args {
     tn_tensor *self, *mask;
 } tn_masked_select_args;
@@ -4286,8 +4323,8 @@ TN_API tn_tensor *tnp_masked_select(tn_tensor *self, tn_tensor *mask);
     .mask = __VA_ARGS__)
 #endif
 
-/* Matrix product with torch's rules: 1-D operands are a row on the left and a column on the right, the leading
- * dimensions are batches and broadcast; equal dtypes, not bool.
+/* Matrix product with torch's rules: 1-D operands are a row on the left and a column on the
+ * right, the leading dimensions are batches and broadcast; equal dtypes, not bool.
  * self (*, m, k), other (*, k, n) -> (*, m, n)   tn_matmul(x, w) */
 typedef struct tn_matmul_args {
     tn_tensor *out;
@@ -4327,9 +4364,10 @@ TN_API tn_values_indices tnp_max_dim(tn_tensor *self, int64_t dim, bool keepdim)
 #define tn_max_dim(self_, ...) TNI_CALL(tn_max_dim, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* Largest element of each window; the first of equals gets the gradient, NaN wins. Padding never wins. stride None is
- * kernel_size; ceil_mode keeps a last window that is cut off. Real dtypes, not bool.
- * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_max_pool2d(x, TN_DIMS(2, 2)) */
+/* Largest element of each window; the first of equals gets the gradient, NaN wins. Padding never
+ * wins. stride None is kernel_size; ceil_mode keeps a last window that is cut off. Real dtypes,
+ * not bool. self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_max_pool2d(x,
+ * TN_DIMS(2, 2)) */
 typedef struct tn_max_pool2d_args {
     tn_tensor *out;
     tn_ints stride, padding, dilation;
@@ -4345,9 +4383,10 @@ TN_API tn_tensor *tnp_max_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints s
     .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, .kernel_size = __VA_ARGS__)
 #endif
 
-/* The gradient of max_pool2d's input: each grad is added to the element its window chose. indices are places in the
- * window, row by row: uint8, or int32 where a window has more than 256; one that points outside adds nothing.
- * grad (N, C, H', W'), indices like grad, input_size (N, C, H, W) -> input_size */
+/* The gradient of max_pool2d's input: each grad is added to the element its window chose. indices
+ * are places in the window, row by row: uint8, or int32 where a window has more than 256; one
+ * that points outside adds nothing. grad (N, C, H', W'), indices like grad, input_size (N, C, H,
+ * W) -> input_size */
 typedef struct tn_max_pool2d_input_grad_args {
     tn_tensor *out;
     tn_ints stride, padding, dilation;
@@ -4367,8 +4406,8 @@ TN_API tn_tensor *tnp_max_pool2d_input_grad(tn_tensor *grad, tn_tensor *indices,
     .kernel_size = __VA_ARGS__)
 #endif
 
-/* The element of each window that indices chose (max_pool2d_input_grad backwards); 0 for a place outside.
- * self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W') */
+/* The element of each window that indices chose (max_pool2d_input_grad backwards); 0 for a place
+ * outside. self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W') */
 typedef struct tn_max_pool2d_pick_args {
     tn_tensor *out;
     tn_ints stride, padding, dilation;
@@ -4460,7 +4499,8 @@ TN_API tn_tensor *tnp_minimum(tn_tensor *self, tn_tensor *other);
 #define tn_minimum(self_, ...) TNI_CALL(tn_minimum, .self = self_, .other = __VA_ARGS__)
 #endif
 
-/* Product of two matrices, without broadcasting.   self (m, k), mat2 (k, n) -> (m, n)   tn_mm(a, b) */
+/* Product of two matrices, without broadcasting.   self (m, k), mat2 (k, n) -> (m, n)   tn_mm(a,
+ * b) */
 typedef struct tn_mm_args {
     tn_tensor *out;
     tn_tensor *self, *mat2;
@@ -4529,7 +4569,8 @@ TN_API tn_tensor *tnp_mv(tn_tensor *self, tn_tensor *vec);
 #define tn_mv(self_, ...) TNI_CALL(tn_mv, .self = self_, .vec = __VA_ARGS__)
 #endif
 
-/* `length` places along dim, from start on. A view.   self (.., n, ..) -> (.., length, ..)   tn_narrow(x, 0, 2, 3) */
+/* `length` places along dim, from start on. A view.   self (.., n, ..) -> (.., length, ..)
+ * tn_narrow(x, 0, 2, 3) */
 typedef struct tn_narrow_args {
     tn_tensor *self;
     int64_t dim, start, length;
@@ -4668,7 +4709,8 @@ TN_API tn_tensor *tnp_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn
     .ignore_index = ignore_index_, .reduction = __VA_ARGS__)
 #endif
 
-/* Places of the elements that are not zero, in row-major order.   self (n dimensions) -> (found, n) int64   tn_nonzero(mask) */
+/* Places of the elements that are not zero, in row-major order.
+ * self (n dimensions) -> (found, n) int64   tn_nonzero(mask) */
 typedef struct tn_nonzero_args {
     tn_tensor *self;
 } tn_nonzero_args;
@@ -4707,7 +4749,8 @@ TN_API tn_tensor *tnp_normal_(tn_tensor *self, double mean, double std, tn_gener
     .self = __VA_ARGS__)
 #endif
 
-/* 1 at the place of each class, else 0; -1 classes: the largest plus one.   self (*) int64 -> (*, classes) int64
+/* 1 at the place of each class, else 0; -1 classes: the largest plus one.
+ * self (*) int64 -> (*, classes) int64
  * tn_one_hot(labels, .num_classes = 10) */
 typedef struct tn_one_hot_args {
     int64_t num_classes;
@@ -4960,7 +5003,8 @@ TN_API tn_tensor *tnp_remainder_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.real = __VA_ARGS__)
 #endif
 
-/* self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)   tn_repeat(x, TN_DIMS(2, 1)) */
+/* self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)
+ * tn_repeat(x, TN_DIMS(2, 1)) */
 typedef struct tn_repeat_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -4972,7 +5016,8 @@ TN_API tn_tensor *tnp_repeat(tn_tensor *self, tn_ints repeats);
 #define tn_repeat(self_, ...) TNI_CALL(tn_repeat, .self = self_, .repeats = __VA_ARGS__)
 #endif
 
-/* The same elements in their order with other sizes; one may be -1, it follows. A view where strides can show it, else
+/* The same elements in their order with other sizes; one may be -1, it follows. A view where
+ * strides can show it, else
  * a copy.   self (2, 6) -> (3, 4)   tn_reshape(x, TN_DIMS(3, -1)) */
 typedef struct tn_reshape_args {
     tn_tensor *self;
@@ -4984,7 +5029,8 @@ TN_API tn_tensor *tnp_reshape(tn_tensor *self, tn_ints shape);
 #define tn_reshape(self_, ...) TNI_CALL(tn_reshape, .self = self_, .shape = __VA_ARGS__)
 #endif
 
-/* Elements moved by shifts[i] places along dims[i], those that leave come in at the other end; without dims, of the
+/* Elements moved by shifts[i] places along dims[i], those that leave come in at the other end;
+ * without dims, of the
  * flattened tensor.   tn_roll(x, TN_DIMS(1), .dims = TN_DIMS(0)) */
 typedef struct tn_roll_args {
     tn_tensor *out;
@@ -5083,7 +5129,8 @@ TN_API tn_tensor *tnp_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, t
     .self = self_, .dim = dim_, .index = index_, .src = __VA_ARGS__)
 #endif
 
-/* self with out[index[i][j]][j] += src[i][j] for dim 0, and so on, in row-major order.   tn_scatter_add(x, 1, index, src) */
+/* self with out[index[i][j]][j] += src[i][j] for dim 0, and so on, in row-major order.
+ * tn_scatter_add(x, 1, index, src) */
 typedef struct tn_scatter_add_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -5102,7 +5149,8 @@ TN_API tn_tensor *tnp_scatter_add_(tn_tensor *self, int64_t dim, tn_tensor *inde
     tn_scatter_add_args, .self = self_, .dim = dim_, .index = index_, .src = __VA_ARGS__)
 #endif
 
-/* self with out[index[i][j]][j] = value for dim 0, and so on.   tn_scatter_value(zeros, 1, labels, 1) */
+/* self with out[index[i][j]][j] = value for dim 0, and so on.
+ * tn_scatter_value(zeros, 1, labels, 1) */
 typedef struct tn_scatter_value_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -5127,7 +5175,8 @@ TN_API tn_tensor *tnp_scatter_value_(tn_tensor *self, int64_t dim, tn_tensor *in
     .value.kind = TNI_KIND_OF(__VA_ARGS__), .value.real = __VA_ARGS__)
 #endif
 
-/* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)   tn_select(x, 0, -1) */
+/* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)
+ * tn_select(x, 0, -1) */
 typedef struct tn_select_args {
     tn_tensor *self;
     int64_t dim, index;
@@ -5233,8 +5282,10 @@ TN_API tn_tensor *tnp_sinh_(tn_tensor *self);
 #define tn_sinh_(...) TNI_CALL_AS(tn_sinh_inplace_at, tn_sinh_args, .self = __VA_ARGS__)
 #endif
 
-/* self[start:end:step] along dim; negative places count from the end, what is too large is cut. A view.
- * self (.., n, ..) -> (.., ceil((end - start) / step), ..)   tn_slice(x, .dim = 1, .start = 2, .step = 2) */
+/* self[start:end:step] along dim; negative places count from the end, what is too large is cut. A
+ * view.
+ * self (.., n, ..) -> (.., ceil((end - start) / step), ..)   tn_slice(x, .dim = 1, .start = 2,
+ * .step = 2) */
 typedef struct tn_slice_args {
     int64_t dim, start, end, step;
     tn_tensor *self;
@@ -5327,7 +5378,8 @@ TN_API tn_values_indices tnp_sort(tn_tensor *self, int64_t dim, bool descending)
 #define tn_sort(...) TNI_CALL(tn_sort, .dim = -1, .self = __VA_ARGS__)
 #endif
 
-/* Pieces of split_size along dim, the last one perhaps smaller. Views.   self (5, 3) -> (2, 3), (2, 3), (1, 3)   tn_split(x, 2) */
+/* Pieces of split_size along dim, the last one perhaps smaller. Views.
+ * self (5, 3) -> (2, 3), (2, 3), (1, 3)   tn_split(x, 2) */
 typedef struct tn_split_args {
     int64_t dim;
     tn_tensor *self;
@@ -5339,7 +5391,8 @@ TN_API tn_list tnp_split(tn_tensor *self, int64_t split_size, int64_t dim);
 #define tn_split(self_, ...) TNI_CALL(tn_split, .self = self_, .split_size = __VA_ARGS__)
 #endif
 
-/* Pieces of the given sizes along dim. Views.   self (5, 3) -> (1, 3), (4, 3)   tn_split_with_sizes(x, TN_DIMS(1, 4)) */
+/* Pieces of the given sizes along dim. Views.   self (5, 3) -> (1, 3), (4, 3)
+ * tn_split_with_sizes(x, TN_DIMS(1, 4)) */
 typedef struct tn_split_with_sizes_args {
     int64_t dim;
     tn_tensor *self;
@@ -5402,7 +5455,8 @@ TN_API tn_tensor *tnp_squeeze_dim(tn_tensor *self, int64_t dim);
 #define tn_squeeze_dim(self_, ...) TNI_CALL(tn_squeeze_dim, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* Without those of the given dimensions whose size is 1. A view.   tn_squeeze_dims(x, TN_DIMS(0, -1)) */
+/* Without those of the given dimensions whose size is 1. A view.
+ * tn_squeeze_dims(x, TN_DIMS(0, -1)) */
 typedef struct tn_squeeze_dims_args {
     tn_tensor *self;
     tn_ints dim;
@@ -5413,7 +5467,8 @@ TN_API tn_tensor *tnp_squeeze_dims(tn_tensor *self, tn_ints dim);
 #define tn_squeeze_dims(self_, ...) TNI_CALL(tn_squeeze_dims, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* Tensors of one shape behind each other along a new dimension.   tensors (3), (3) -> (2, 3)   tn_stack(TN_LIST(x, y)) */
+/* Tensors of one shape behind each other along a new dimension.   tensors (3), (3) -> (2, 3)
+ * tn_stack(TN_LIST(x, y)) */
 typedef struct tn_stack_args {
     tn_tensor *out;
     int64_t dim;
@@ -5489,7 +5544,8 @@ TN_API tn_tensor *tnp_t(tn_tensor *self);
 #define tn_t(...) TNI_CALL(tn_t, .self = __VA_ARGS__)
 #endif
 
-/* gather whose other dimensions broadcast; without dim over the flattened tensors: what undoes argsort.
+/* gather whose other dimensions broadcast; without dim over the flattened tensors: what undoes
+ * argsort.
  * self (5, 3), indices (2, 3) -> (2, 3)   tn_take_along_dim(x, tn_argsort(x), .dim = -1) */
 typedef struct tn_take_along_dim_args {
     tn_tensor *out;
@@ -5580,7 +5636,8 @@ TN_API tn_tensor *tnp_threshold_backward(tn_tensor *grad_output, tn_tensor *self
     .threshold.real = __VA_ARGS__)
 #endif
 
-/* On another device, and converted to dtype if one is given. A view when nothing changes.   tn_to(x, tn_device("meta")) */
+/* On another device, and converted to dtype if one is given. A view when nothing changes.
+ * tn_to(x, tn_device("meta")) */
 typedef struct tn_to_args {
     tn_dtype dtype;
     bool non_blocking, copy;
@@ -5594,8 +5651,10 @@ TN_API tn_tensor *tnp_to(tn_tensor *self, tn_device_id device, tn_dtype dtype, b
 #define tn_to(self_, ...) TNI_CALL(tn_to, .self = self_, .device = __VA_ARGS__)
 #endif
 
-/* Converted to dtype: integers wrap, floats are truncated to integers, rounded to nearest even to floats, a complex
- * number loses its imaginary part to a real one. A view when nothing changes, but not with copy.   tn_to_dtype(x, TN_F64) */
+/* Converted to dtype: integers wrap, floats are truncated to integers, rounded to nearest even to
+ * floats, a complex
+ * number loses its imaginary part to a real one. A view when nothing changes, but not with copy.
+ * tn_to_dtype(x, TN_F64) */
 typedef struct tn_to_dtype_args {
     bool non_blocking, copy;
     tn_tensor *self;
@@ -5607,7 +5666,8 @@ TN_API tn_tensor *tnp_to_dtype(tn_tensor *self, tn_dtype dtype, bool non_blockin
 #define tn_to_dtype(self_, ...) TNI_CALL(tn_to_dtype, .self = self_, .dtype = __VA_ARGS__)
 #endif
 
-/* The k largest (or smallest) elements along dim, in order if sorted, and where they are; among equals the first ones.
+/* The k largest (or smallest) elements along dim, in order if sorted, and where they are; among
+ * equals the first ones.
  * self (.., n, ..) -> values, indices (.., k, ..)   tn_values_indices t = tn_topk(logits, 5); */
 typedef struct tn_topk_args {
     tn_values_indices out;
@@ -5637,7 +5697,8 @@ TN_API tn_tensor *tnp_transpose(tn_tensor *self, int64_t dim0, int64_t dim1);
     .dim1 = __VA_ARGS__)
 #endif
 
-/* Zero above the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)   tn_tril(x) */
+/* Zero above the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)
+ * tn_tril(x) */
 typedef struct tn_tril_args {
     tn_tensor *out;
     int64_t diagonal;
@@ -5652,7 +5713,8 @@ TN_API tn_tensor *tnp_tril_(tn_tensor *self, int64_t diagonal);
 #define tn_tril_(...) TNI_CALL_AS(tn_tril_inplace_at, tn_tril_args, .self = __VA_ARGS__)
 #endif
 
-/* Zero below the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)   tn_triu(x, .diagonal = 1) */
+/* Zero below the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)
+ * tn_triu(x, .diagonal = 1) */
 typedef struct tn_triu_args {
     tn_tensor *out;
     int64_t diagonal;
@@ -5681,7 +5743,8 @@ TN_API tn_tensor *tnp_trunc_(tn_tensor *self);
 #define tn_trunc_(...) TNI_CALL_AS(tn_trunc_inplace_at, tn_trunc_args, .self = __VA_ARGS__)
 #endif
 
-/* The parts at each place of dim, without that dimension. Views.   self (2, 3) -> (3), (3)   tn_unbind(x) */
+/* The parts at each place of dim, without that dimension. Views.   self (2, 3) -> (3), (3)
+ * tn_unbind(x) */
 typedef struct tn_unbind_args {
     int64_t dim;
     tn_tensor *self;
@@ -5692,7 +5755,8 @@ TN_API tn_list tnp_unbind(tn_tensor *self, int64_t dim);
 #define tn_unbind(...) TNI_CALL(tn_unbind, .self = __VA_ARGS__)
 #endif
 
-/* Dimension dim as several; one size may be -1. A view.   self (2, 12) -> (2, 3, 4)   tn_unflatten(x, 1, TN_DIMS(3, 4)) */
+/* Dimension dim as several; one size may be -1. A view.   self (2, 12) -> (2, 3, 4)
+ * tn_unflatten(x, 1, TN_DIMS(3, 4)) */
 typedef struct tn_unflatten_args {
     tn_tensor *self;
     int64_t dim;
@@ -5718,7 +5782,8 @@ TN_API tn_tensor *tnp_uniform_(tn_tensor *self, double from, double to, tn_gener
     .self = __VA_ARGS__)
 #endif
 
-/* A dimension of size 1 before dimension dim (behind the last for -1). A view.   self (3) -> (3, 1)   tn_unsqueeze(x, -1) */
+/* A dimension of size 1 before dimension dim (behind the last for -1). A view.
+ * self (3) -> (3, 1)   tn_unsqueeze(x, -1) */
 typedef struct tn_unsqueeze_args {
     tn_tensor *self;
     int64_t dim;
@@ -5764,7 +5829,8 @@ TN_API tn_var_mean_results tnp_var_mean(tn_tensor *self, tn_ints dim, tn_scalar 
     .self = __VA_ARGS__)
 #endif
 
-/* The same elements in their order with other sizes; one may be -1, it follows. A view: an error where strides cannot
+/* The same elements in their order with other sizes; one may be -1, it follows. A view: an error
+ * where strides cannot
  * show it.   self (2, 6) -> (3, 4)   tn_view(x, TN_DIMS(3, -1)) */
 typedef struct tn_view_args {
     tn_tensor *self;
@@ -5776,7 +5842,8 @@ TN_API tn_tensor *tnp_view(tn_tensor *self, tn_ints size);
 #define tn_view(self_, ...) TNI_CALL(tn_view, .self = self_, .size = __VA_ARGS__)
 #endif
 
-/* Pairs in the last dimension as complex numbers. A view.   self (*, 2) float32 or float64 -> (*)   tn_view_as_complex(x) */
+/* Pairs in the last dimension as complex numbers. A view.   self (*, 2) float32 or float64 -> (*)
+ * tn_view_as_complex(x) */
 typedef struct tn_view_as_complex_args {
     tn_tensor *self;
 } tn_view_as_complex_args;
@@ -5787,7 +5854,8 @@ TN_API tn_tensor *tnp_view_as_complex(tn_tensor *self);
 #define tn_view_as_complex(...) TNI_CALL(tn_view_as_complex, .self = __VA_ARGS__)
 #endif
 
-/* Real and imaginary part as last dimension. A view.   self (*) complex -> (*, 2) real   tn_view_as_real(z) */
+/* Real and imaginary part as last dimension. A view.   self (*) complex -> (*, 2) real
+ * tn_view_as_real(z) */
 typedef struct tn_view_as_real_args {
     tn_tensor *self;
 } tn_view_as_real_args;
@@ -10451,9 +10519,9 @@ TNI_NAMESPACE_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_1e8fa7e8a0d1;
+TN_API const char tn_layout_4cda02f14cce;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_1e8fa7e8a0d1;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_4cda02f14cce;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10471,7 +10539,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_1e8fa7e8a0d1 = 1;
+const char tn_layout_4cda02f14cce = 1;
 #endif
 
 /* src/tensor.c */
@@ -12935,7 +13003,8 @@ TN_API bool tn_profile_end(const char *path) {
 /* src/tensor/dtype.c */
 /* dtype.c - element types: their table, promotion, and one element of any type as a number.
  *
- * Loops over many elements convert in kernels; what stands here is the definition they are held to. */
+ * Loops over many elements convert in kernels; what stands here is the definition they are held
+ * to. */
 
 /* src/tensor/tensor.h */
 /* tensor.h (room) - headers over shared storage, shapes and strides, dtypes, text. Knows no operator.
@@ -13138,7 +13207,7 @@ TN_PRIV uint64_t tni_random64(tn_generator *g);            /* torch's: first wor
 TN_PRIV void tni_random_fill(tn_generator *g, uint32_t *to, int64_t n); /* n tempered words, fast */
 TN_PRIV void tni_philox(uint64_t key, uint64_t subsequence, uint64_t offset, uint32_t to[4]); /* 4 words, stateless */
 
-/* --- the table ---------------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 #define DTYPE_CATEGORY_b TNI_CAT_BOOL
 #define DTYPE_CATEGORY_u TNI_CAT_INT
@@ -13151,11 +13220,15 @@ TN_PRIV void tni_philox(uint64_t key, uint64_t subsequence, uint64_t offset, uin
 #define DTYPE_SIGNED_f 1
 #define DTYPE_SIGNED_c 1
 
-static const tni_dtype_info dtype_table[TN_DTYPE_COUNT] = {
-    {"None", "None", 0, 0, 0, 0},
-#define DTYPE_INFO(NAME, text, bytes, kind)                                                        \
-    {#NAME, #text, bytes, (uint8_t)DTYPE_CATEGORY_##kind, DTYPE_SIGNED_##kind, TN_##NAME <= TN_C128},
-    TN_DTYPES(DTYPE_INFO)
+static const tni_dtype_info dtype_table[TN_DTYPE_COUNT] = {{"None", "None", 0, 0, 0, 0},
+#define DTYPE_INFO(NAME, text, bytes, kind) \
+    {#NAME,                                 \
+     #text,                                 \
+     bytes,                                 \
+     (uint8_t)DTYPE_CATEGORY_##kind,        \
+     DTYPE_SIGNED_##kind,                   \
+     TN_##NAME <= TN_C128},
+                                                           TN_DTYPES(DTYPE_INFO)
 #undef DTYPE_INFO
 };
 #undef DTYPE_CATEGORY_b
@@ -13181,7 +13254,7 @@ TN_API tn_dtype tn_dtype_named(const char *name) {
     static const struct {
         const char *name;
         tn_dtype dtype;
-    } other[] = {{"float", TN_F32}, {"double", TN_F64}, {"half", TN_F16},    {"int", TN_I32},
+    } other[] = {{"float", TN_F32}, {"double", TN_F64}, {"half", TN_F16},   {"int", TN_I32},
                  {"long", TN_I64},  {"short", TN_I16},  {"cfloat", TN_C64}, {"cdouble", TN_C128}};
     if (!name) return TN_NO_DTYPE;
     for (int d = 1; d < TN_DTYPE_COUNT; d++)
@@ -13200,7 +13273,8 @@ TN_API bool tn_set_default_dtype(tn_dtype dtype) {
     tni_block *b = tni_here();
     if (!b) return false;
     if (!tni_is_float((int)dtype) || !tni_dtype((int)dtype)->computes)
-        return tni_error(b, TN_TYPE, "the default dtype is a floating one, not %s", tn_dtype_name(dtype));
+        return tni_error(b, TN_TYPE, "the default dtype is a floating one, not %s",
+                         tn_dtype_name(dtype));
     b->context->default_dtype = dtype;
     return true;
 }
@@ -13215,14 +13289,16 @@ TN_PRIV tn_dtype tni_complex_of(int dtype) {
 
 TN_PRIV bool tni_can_cast(int from, int to) {
     const tni_dtype_info *a = tni_dtype(from), *b = tni_dtype(to);
-    return a->bytes && b->bytes && a->category <= b->category
-           && !(a->category == TNI_CAT_FLOAT && b->category < TNI_CAT_FLOAT);
+    return a->bytes && b->bytes && a->category <= b->category &&
+           !(a->category == TNI_CAT_FLOAT && b->category < TNI_CAT_FLOAT);
 }
 
-/* --- promotion ------------------------------------------------------------------------------------------ */
+/* --- promotion -------------------------------------------------------------------------------- */
 
-/* The smaller of the types that hold both, by torch's lattice: bool < integers < floats < complex; uint8 and
- * a signed type meet in a signed one; half types meet in float32. U16, U32 and U64 meet floats only, the
+/* The smaller of the types that hold both, by torch's lattice: bool < integers < floats < complex;
+ * uint8 and
+ * a signed type meet in a signed one; half types meet in float32. U16, U32 and U64 meet floats
+ * only, the
  * 8-bit floats nothing. TN_NO_DTYPE where torch refuses. */
 TN_API tn_dtype tn_promote(tn_dtype a, tn_dtype b) {
     const tni_dtype_info *x = tni_dtype((int)a), *y = tni_dtype((int)b);
@@ -13238,11 +13314,13 @@ TN_API tn_dtype tn_promote(tn_dtype a, tn_dtype b) {
     return a == TN_F16 && b == TN_BF16 ? TN_F32 : b;
 }
 
-/* --- 16 and 8 bit floats -------------------------------------------------------------------------------- */
+/* --- 16 and 8 bit floats ---------------------------------------------------------------------- */
 
-/* A float of `mantissa` bits and exponent bias `bias`, rounded to nearest even; no sign. What lies above
+/* A float of `mantissa` bits and exponent bias `bias`, rounded to nearest even; no sign. What lies
+ * above
  * `largest` becomes `over` (an infinity, or the largest finite one). Not for NaN. */
-TNI_INLINE uint32_t dtype_narrow(uint32_t bits, int mantissa, int bias, uint32_t largest, uint32_t over) {
+TNI_INLINE uint32_t dtype_narrow(uint32_t bits, int mantissa, int bias, uint32_t largest,
+                                 uint32_t over) {
     int shift = 23 - mantissa, exponent = (int)(bits >> 23) - 127 + bias;
     if (exponent >= 1) {
         bits -= (uint32_t)(127 - bias) << 23;
@@ -13266,15 +13344,18 @@ TNI_INLINE float dtype_widen(uint32_t bits, int mantissa, int bias) {
 TN_PRIV uint16_t tni_f32_to_f16(float f) {
     uint32_t u, r;
     memcpy(&u, &f, 4);
-    r = (u & 0x7fffffffu) > 0x7f800000u ? 0x7e00u : dtype_narrow(u & 0x7fffffffu, 10, 15, 0x7bff, 0x7c00);
+    r = (u & 0x7fffffffu) > 0x7f800000u ? 0x7e00u
+                                        : dtype_narrow(u & 0x7fffffffu, 10, 15, 0x7bff, 0x7c00);
     return (uint16_t)(r | (u >> 16 & 0x8000u));
 }
 
 TN_PRIV float tni_f16_to_f32(uint16_t h) {
     uint32_t bits = h & 0x7fffu, u = (uint32_t)(h & 0x8000u) << 16;
     float f = 0;
-    if (bits < 0x7c00u) f = dtype_widen(bits, 10, 15), memcpy(&bits, &f, 4);
-    else bits = 0x7f800000u | (bits & 0x3ffu) << 13;
+    if (bits < 0x7c00u)
+        f = dtype_widen(bits, 10, 15), memcpy(&bits, &f, 4);
+    else
+        bits = 0x7f800000u | (bits & 0x3ffu) << 13;
     u |= bits;
     return memcpy(&f, &u, 4), f;
 }
@@ -13299,11 +13380,21 @@ static uint8_t dtype_f32_to_e5m2(float f) {
     return (uint8_t)(r | (u >> 24 & 0x80u));
 }
 
-/* --- one element ------------------------------------------------------------------------------------------ */
+/* --- one element ------------------------------------------------------------------------------ */
 
 /* Reads a T at `at` and makes a scalar of it. */
-#define DTYPE_READ(T, make) { T v; memcpy(&v, at, sizeof v); return make; }
-#define DTYPE_WRITE(T, value) { T v = (T)(value); memcpy(at, &v, sizeof v); return; }
+#define DTYPE_READ(T, make)       \
+    {                             \
+        T v;                      \
+        memcpy(&v, at, sizeof v); \
+        return make;              \
+    }
+#define DTYPE_WRITE(T, value)     \
+    {                             \
+        T v = (T)(value);         \
+        memcpy(at, &v, sizeof v); \
+        return;                   \
+    }
 
 /* An unsigned 64-bit value past INT64_MAX has its bits in .integer and its value in .real. */
 static tn_scalar dtype_from_u64(uint64_t v) {
@@ -13346,12 +13437,14 @@ TN_PRIV tn_scalar tni_element(const void *at, int dtype) {
     }
 }
 
-/* Truncates to 64 bits, two's complement; below 2^64 for unsigned targets. NaN is 0, what does not fit is
+/* Truncates to 64 bits, two's complement; below 2^64 for unsigned targets. NaN is 0, what does not
+ * fit is
  * INT64_MIN, as the x86 instruction has it: cut to fewer bits it is 0. */
 static int64_t dtype_integer(tn_scalar s, bool unsigned64) {
     if (s.kind == TN_KIND_BOOL || s.kind == TN_KIND_INT) return s.integer;
     if (s.real >= -9223372036854775808.0 && s.real < 9223372036854775808.0) return (int64_t)s.real;
-    if (unsigned64 && s.real > 0 && s.real < 18446744073709551616.0) return (int64_t)(uint64_t)s.real;
+    if (unsigned64 && s.real > 0 && s.real < 18446744073709551616.0)
+        return (int64_t)(uint64_t)s.real;
     return s.real != s.real ? 0 : INT64_MIN;
 }
 
@@ -13410,12 +13503,14 @@ TN_PRIV void tni_element_set(void *at, int dtype, tn_scalar value) {
 #undef DTYPE_WRITE
 
 /* src/tensor/shape.c */
-/* shape.c - sizes and strides: counts, broadcasting, torch's order of dimensions, exact overlap tests.
+/* shape.c - sizes and strides: counts, broadcasting, torch's order of dimensions, exact overlap
+ * tests.
  *
- * Sizes and strides are in elements where nothing else is said; strides are not negative. Nothing here
+ * Sizes and strides are in elements where nothing else is said; strides are not negative. Nothing
+ * here
  * allocates or sets errors. */
 
-/* --- counts and layouts ------------------------------------------------------------------------------- */
+/* --- counts and layouts ----------------------------------------------------------------------- */
 
 TN_PRIV bool tni_numel_of(int ndim, const int64_t *size, int64_t *numel) {
     int64_t n = 1, all = 1; /* `all` skips zeros, so that no stride of an empty tensor overflows */
@@ -13483,7 +13578,7 @@ TN_PRIV int tni_dim(int ndim, int64_t dim) {
     return dim < -n || dim >= n ? -1 : (int)(dim < 0 ? dim + n : dim);
 }
 
-/* --- strides of a pointwise result --------------------------------------------------------------------- */
+/* --- strides of a pointwise result ------------------------------------------------------------ */
 
 /* NHWC in memory: torch asks for it before it looks at strides in general. */
 static bool shape_is_channels_last(const tn_tensor *t) {
@@ -13510,7 +13605,8 @@ static bool shape_common_strides(tni_shape *s, const tn_tensor *const *operands,
     bool contiguous = true, channels = true, dense = true;
     for (int k = 0; k < n; k++) {
         const tn_tensor *t = operands[k];
-        if (t->ndim != s->ndim || memcmp(t->size, s->size, sizeof(int64_t) * (size_t)s->ndim)) return false;
+        if (t->ndim != s->ndim || memcmp(t->size, s->size, sizeof(int64_t) * (size_t)s->ndim))
+            return false;
         contiguous = contiguous && tni_is_row_major(t->ndim, t->size, t->stride);
         channels = channels && shape_is_channels_last(t);
         dense = dense && tni_is_dense(t);
@@ -13529,8 +13625,10 @@ static int64_t shape_stride_in(const tni_shape *s, const tn_tensor *t, int d) {
     return at < 0 || (t->size[at] == 1 && s->size[d] != 1) ? 0 : t->stride[at];
 }
 
-/* TensorIterator's comparison: > 0 when dimension a must lie further out than b, < 0 further in, 0: undecided. */
-static int shape_compare(const tni_shape *s, const tn_tensor *const *operands, int n, int a, int b) {
+/* TensorIterator's comparison: > 0 when dimension a must lie further out than b, < 0 further in,
+ * 0: undecided. */
+static int shape_compare(const tni_shape *s, const tn_tensor *const *operands, int n, int a,
+                         int b) {
     for (int k = 0; k < n; k++) {
         int64_t x = shape_stride_in(s, operands[k], a), y = shape_stride_in(s, operands[k], b);
         if (x == 0 || y == 0) continue;
@@ -13561,20 +13659,22 @@ TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, in
     for (int i = 0; i < s->ndim; i++) s->stride[order[i]] = step, step *= s->size[order[i]];
 }
 
-/* --- overlap ----------------------------------------------------------------------------------------------- */
+/* --- overlap ---------------------------------------------------------------------------------- */
 
 /* The question of whether strided sets meet is: has sum(step[i] * x[i]) = want a solution with
- * 0 <= x[i] <= most[i]? Integer programming in general; a search over the larger steps that stops as soon as
- * the smaller ones reach every multiple of their divisor in their range decides views in a few tries. */
+ * 0 <= x[i] <= most[i]? Integer programming in general; a search over the larger steps that stops
+ * as soon as
+ * the smaller ones reach every multiple of their divisor in their range decides views in a few
+ * tries. */
 enum { SHAPE_TERMS = 2 * TN_MAX_DIMS + 1, SHAPE_TRIES = 1 << 20 };
 
 typedef struct shape_equation {
     int n;
-    int tries;                        /* left; at 0 the answer is the safe one: they meet */
+    int tries; /* left; at 0 the answer is the safe one: they meet */
     int64_t step[SHAPE_TERMS], most[SHAPE_TERMS]; /* step > 0, falling once shape_order ran */
-    int64_t reach[SHAPE_TERMS + 1];   /* largest sum of terms i.. */
-    int64_t divisor[SHAPE_TERMS + 1]; /* greatest common divisor of steps i.. */
-    bool full[SHAPE_TERMS + 1];       /* terms i.. reach every multiple of the divisor up to reach */
+    int64_t reach[SHAPE_TERMS + 1];               /* largest sum of terms i.. */
+    int64_t divisor[SHAPE_TERMS + 1];             /* greatest common divisor of steps i.. */
+    bool full[SHAPE_TERMS + 1]; /* terms i.. reach every multiple of the divisor up to reach */
 } shape_equation;
 
 static void shape_term(shape_equation *e, int64_t step, int64_t most) {
@@ -13586,7 +13686,8 @@ static void shape_term(shape_equation *e, int64_t step, int64_t most) {
             return;
         }
     }
-    for (; k > 0 && e->step[k - 1] < step; k--) e->step[k] = e->step[k - 1], e->most[k] = e->most[k - 1];
+    for (; k > 0 && e->step[k - 1] < step; k--)
+        e->step[k] = e->step[k - 1], e->most[k] = e->most[k - 1];
     e->step[k] = step, e->most[k] = most, e->n++;
 }
 
@@ -13603,17 +13704,22 @@ static bool shape_sums(shape_equation *e) {
     e->reach[e->n] = 0, e->divisor[e->n] = 0, e->full[e->n] = true;
     for (int i = e->n - 1; i >= 0; i--) {
         int64_t part;
-        if (!tni_mul(e->step[i], e->most[i], &part) || !tni_add(part, e->reach[i + 1], &e->reach[i])) return false;
+        if (!tni_mul(e->step[i], e->most[i], &part) ||
+            !tni_add(part, e->reach[i + 1], &e->reach[i]))
+            return false;
         e->divisor[i] = shape_gcd(e->step[i], e->divisor[i + 1]);
         /* the multiples of the old divisor below shift by steps of the new term without a gap */
-        e->full[i] = e->full[i + 1] && e->divisor[i] == (i + 1 < e->n ? e->divisor[i + 1] : e->step[i])
-                     && e->step[i] - e->divisor[i] <= e->reach[i + 1];
+        e->full[i] = e->full[i + 1] &&
+                     e->divisor[i] == (i + 1 < e->n ? e->divisor[i + 1] : e->step[i]) &&
+                     e->step[i] - e->divisor[i] <= e->reach[i + 1];
     }
     return true;
 }
 
-/* The smallest x >= from with step * x = want modulo m, and in *every how far the next one lies; -1: none. */
-static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t from, int64_t *every) {
+/* The smallest x >= from with step * x = want modulo m, and in *every how far the next one lies;
+ * -1: none. */
+static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t from,
+                               int64_t *every) {
     int64_t a = step % m, b = m, x = 1, y = 0, product = 0;
     while (b) { /* extended Euclid: a = step * x modulo m at the end, x within m */
         int64_t q = a / b, r = a % b, z = x - q * y;
@@ -13623,7 +13729,8 @@ static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t fr
     *every = m / a;
     x %= *every;
     if (x < 0) x += *every;
-    for (int64_t k = want / a % *every; k; k >>= 1) { /* product = x * want / a modulo every, by doubling */
+    for (int64_t k = want / a % *every; k;
+         k >>= 1) { /* product = x * want / a modulo every, by doubling */
         if (k & 1) product = product >= *every - x ? product - (*every - x) : product + x;
         x = x >= *every - x ? x - (*every - x) : x + x;
     }
@@ -13632,7 +13739,8 @@ static int64_t shape_congruent(int64_t step, int64_t want, int64_t m, int64_t fr
 
 static bool shape_meets(shape_equation *e, int i, int64_t want) {
     int64_t low, high, x, every = 1;
-    if (want < 0 || want > e->reach[i] || (e->divisor[i] ? want % e->divisor[i] : want) != 0) return false;
+    if (want < 0 || want > e->reach[i] || (e->divisor[i] ? want % e->divisor[i] : want) != 0)
+        return false;
     if (e->full[i] || e->tries <= 0) return true;
     low = want > e->reach[i + 1] ? (want - e->reach[i + 1] + e->step[i] - 1) / e->step[i] : 0;
     high = want / e->step[i] < e->most[i] ? want / e->step[i] : e->most[i];
@@ -13654,17 +13762,21 @@ static bool shape_extent(const tn_tensor *t, int64_t bytes, int64_t *extent) {
     *extent = bytes;
     for (int i = 0; i < t->ndim; i++) {
         int64_t part;
-        if (!tni_mul(t->stride[i], (t->size[i] - 1) * bytes, &part) || !tni_add(*extent, part, extent)) return false;
+        if (!tni_mul(t->stride[i], (t->size[i] - 1) * bytes, &part) ||
+            !tni_add(*extent, part, extent))
+            return false;
     }
     return true;
 }
 
-/* Element a(x) begins at A + sum(s x), b(y) at B + sum(r y); bytes meet when A + sum(s x) + p = B + sum(r y) + q.
+/* Element a(x) begins at A + sum(s x), b(y) at B + sum(r y); bytes meet when A + sum(s x) + p = B
+ * + sum(r y) + q.
  * With y and q counted from their ends all signs are one. */
 TN_PRIV bool tni_overlap(const tn_tensor *a, const tn_tensor *b) {
     int64_t wa = tni_dtype_size(a), wb = tni_dtype_size(b), ea, eb, apart;
     shape_equation e;
-    if (!a->numel || !b->numel || !a->storage || !b->storage || a->device != b->device) return false;
+    if (!a->numel || !b->numel || !a->storage || !b->storage || a->device != b->device)
+        return false;
     if (!a->storage->data || !b->storage->data) return false;
     if (!shape_extent(a, wa, &ea) || !shape_extent(b, wb, &eb)) return a->storage == b->storage;
     apart = (int64_t)((intptr_t)tni_bytes_at(b) - (intptr_t)tni_bytes_at(a)); /* B - A */
@@ -13676,8 +13788,10 @@ TN_PRIV bool tni_overlap(const tn_tensor *a, const tn_tensor *b) {
     return shape_solve(&e, apart + eb - 1);
 }
 
-/* Two index vectors x != y meet when sum(s (x - y)) = 0. Let k be the dimension of the largest stride where they
- * differ, d = x - y > 0 there: s_k + s_k (d_k - 1) + sum over smaller of s_j d_j = 0, d_j from -(n_j - 1) on. */
+/* Two index vectors x != y meet when sum(s (x - y)) = 0. Let k be the dimension of the largest
+ * stride where they
+ * differ, d = x - y > 0 there: s_k + s_k (d_k - 1) + sum over smaller of s_j d_j = 0, d_j from
+ * -(n_j - 1) on. */
 TN_PRIV bool tni_overlaps_itself(const tn_tensor *t) {
     int order[TN_MAX_DIMS], n = 0;
     int64_t reach = 0, part;
@@ -13693,7 +13807,8 @@ TN_PRIV bool tni_overlaps_itself(const tn_tensor *t) {
     for (int k = 0; k < n; k++) {
         int d = order[k];
         clear = clear && t->stride[d] > reach;
-        if (!tni_mul(t->stride[d], t->size[d] - 1, &part) || !tni_add(reach, part, &reach)) return true;
+        if (!tni_mul(t->stride[d], t->size[d] - 1, &part) || !tni_add(reach, part, &reach))
+            return true;
     }
     for (int k = n - 1; k > 0 && !clear; k--) {
         int d = order[k];
@@ -14220,10 +14335,12 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
 TNI_EXTERN_C_END
 
 /* src/tensor/text.c */
-/* text.c - short texts of shapes, tensors and numbers, for messages. Cut where the room ends; no allocation. */
+/* text.c - short texts of shapes, tensors and numbers, for messages. Cut where the room ends; no
+ * allocation. */
 
 /* Appends to text[*at..room), keeping it terminated. */
-TNI_PRINTF(4, 5) static void text_add(char *text, size_t room, size_t *at, const char *format, ...) {
+TNI_PRINTF(4, 5)
+static void text_add(char *text, size_t room, size_t *at, const char *format, ...) {
     va_list list;
     int n;
     if (*at >= room) return;
@@ -14237,8 +14354,10 @@ TN_PRIV const char *tni_shape_text(char *text, size_t room, int ndim, const int6
     size_t at = 0;
     text_add(text, room, &at, "(");
     for (int i = 0; i < ndim; i++) {
-        if (size[i] == TN_UNKNOWN) text_add(text, room, &at, "%s?", i ? ", " : "");
-        else text_add(text, room, &at, "%s%lld", i ? ", " : "", (long long)size[i]);
+        if (size[i] == TN_UNKNOWN)
+            text_add(text, room, &at, "%s?", i ? ", " : "");
+        else
+            text_add(text, room, &at, "%s%lld", i ? ", " : "", (long long)size[i]);
     }
     text_add(text, room, &at, ")");
     return text;
@@ -14277,16 +14396,20 @@ TN_PRIV const char *tni_scalar_text(char *text, size_t room, tn_scalar s) {
     size_t at = 0;
     bool whole = s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL;
     int64_t v = whole && !s.integer ? (int64_t)s.real : s.integer; /* keyword forms fill `real` */
-    if (s.kind == TN_KIND_INT) text_add(text, room, &at, "%lld", (long long)v);
-    else if (s.kind == TN_KIND_BOOL) text_add(text, room, &at, v ? "True" : "False");
-    else if (s.kind == TN_KIND_FLOAT) text_float(text, room, &at, s.real);
+    if (s.kind == TN_KIND_INT)
+        text_add(text, room, &at, "%lld", (long long)v);
+    else if (s.kind == TN_KIND_BOOL)
+        text_add(text, room, &at, v ? "True" : "False");
+    else if (s.kind == TN_KIND_FLOAT)
+        text_float(text, room, &at, s.real);
     else if (s.kind == TN_KIND_COMPLEX) {
         text_add(text, room, &at, "(");
         text_float(text, room, &at, s.real);
         if (!(s.imaginary < 0)) text_add(text, room, &at, "+");
         text_float(text, room, &at, s.imaginary);
         text_add(text, room, &at, "j)");
-    } else text_add(text, room, &at, "None");
+    } else
+        text_add(text, room, &at, "None");
     return text;
 }
 
@@ -14600,52 +14723,57 @@ typedef struct print_format {
     double least, most; /* of the finite ones that are not zero; most 0: there are none */
 } print_format;
 
-typedef struct printer {
+typedef struct print_job {
     const tn_tensor *t;
     tn_print_options options;
     print_format part[2];
     bool complex_pairs, summarize;
-    int stage;          /* of the survey: 0 range, 1 widths */
-    char *to;           /* NULL: count only */
-    size_t n, line;     /* written so far; where the last newline is, plus one */
-} printer;
+    int stage;      /* of the survey: 0 range, 1 widths */
+    char *to;       /* NULL: count only */
+    size_t n, line; /* written so far; where the last newline is, plus one */
+} print_job;
 
-static void print_text(printer *p, const char *text, size_t n) {
+static void print_text(print_job *p, const char *text, size_t n) {
     if (p->to) memcpy(p->to + p->n, text, n);
     for (size_t i = 0; i < n; i++)
         if (text[i] == '\n') p->line = p->n + i + 1;
     p->n += n;
 }
-static void print_string(printer *p, const char *text) { print_text(p, text, strlen(text)); }
-static void print_spaces(printer *p, int n) {
+static void print_string(print_job *p, const char *text) { print_text(p, text, strlen(text)); }
+static void print_spaces(print_job *p, int n) {
     for (int i = 0; i < n; i++) print_text(p, " ", 1);
 }
 
-/* --- numbers ------------------------------------------------------------------------------------------------ */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 /* The text of v without padding; its length. */
-static int print_real(const printer *p, const print_format *f, double v, char text[PRINT_NUMBER]) {
+static int print_real(const print_job *p, const print_format *f, double v,
+                      char text[PRINT_NUMBER]) {
     int n;
     if (v != v) return snprintf(text, PRINT_NUMBER, "nan");
     if (v - v != 0) return snprintf(text, PRINT_NUMBER, v < 0 ? "-inf" : "inf");
-    if (f->sci) n = snprintf(text, PRINT_NUMBER, "%.*e", p->options.precision, v);
-    else if (f->whole) n = snprintf(text, PRINT_NUMBER, "%.0f.", v);
-    else n = snprintf(text, PRINT_NUMBER, "%.*f", p->options.precision, v);
+    if (f->sci)
+        n = snprintf(text, PRINT_NUMBER, "%.*e", p->options.precision, v);
+    else if (f->whole)
+        n = snprintf(text, PRINT_NUMBER, "%.0f.", v);
+    else
+        n = snprintf(text, PRINT_NUMBER, "%.*f", p->options.precision, v);
     if (n >= PRINT_NUMBER) n = PRINT_NUMBER - 1;
     for (int i = 0; i < n; i++)
         if (text[i] == ',') text[i] = '.'; /* whatever the program's locale */
     return n;
 }
-static int print_value(const printer *p, int part, tn_scalar s, char text[PRINT_NUMBER]) {
+static int print_value(const print_job *p, int part, tn_scalar s, char text[PRINT_NUMBER]) {
     const print_format *f = &p->part[part];
     if (f->floating) return print_real(p, f, part ? s.imaginary : s.real, text);
     if (s.kind == TN_KIND_BOOL) return snprintf(text, PRINT_NUMBER, s.integer ? "True" : "False");
-    if (s.integer < 0 && s.real > 0) return snprintf(text, PRINT_NUMBER, "%llu", (unsigned long long)s.integer);
+    if (s.integer < 0 && s.real > 0)
+        return snprintf(text, PRINT_NUMBER, "%llu", (unsigned long long)s.integer);
     return snprintf(text, PRINT_NUMBER, "%lld", (long long)s.integer);
 }
 
 /* One element, padded to the width of its part. */
-static void print_element(printer *p, const char *at) {
+static void print_element(print_job *p, const char *at) {
     tn_scalar s = tni_element(at, p->t->dtype);
     char text[PRINT_NUMBER];
     int n = print_value(p, 0, s, text);
@@ -14658,9 +14786,9 @@ static void print_element(printer *p, const char *at) {
     print_text(p, "j", 1);
 }
 
-/* --- the survey: how numbers are to look ---------------------------------------------------------------------- */
+/* --- the survey: how numbers are to look ------------------------------------------------------ */
 
-static void print_survey_element(printer *p, const char *at) {
+static void print_survey_element(print_job *p, const char *at) {
     tn_scalar s = tni_element(at, p->t->dtype);
     char text[PRINT_NUMBER];
     for (int k = 0; k < (p->complex_pairs ? 2 : 1); k++) {
@@ -14679,9 +14807,11 @@ static void print_survey_element(printer *p, const char *at) {
     }
 }
 /* Whether row i of a dimension of that size is shown, and after which the dots stand. */
-static bool print_cuts(const printer *p, int64_t size) { return p->summarize && size > 2 * (int64_t)p->options.edgeitems; }
+static bool print_cuts(const print_job *p, int64_t size) {
+    return p->summarize && size > 2 * (int64_t)p->options.edgeitems;
+}
 
-static void print_survey(printer *p, int d, const char *at) {
+static void print_survey(print_job *p, int d, const char *at) {
     const tn_tensor *t = p->t;
     int64_t step, size;
     if (d == t->ndim) {
@@ -14694,7 +14824,7 @@ static void print_survey(printer *p, int d, const char *at) {
         print_survey(p, d + 1, at + i * step);
     }
 }
-static void print_choose(printer *p) {
+static void print_choose(print_job *p) {
     const char *at = tni_bytes_at(p->t);
     for (int k = 0; k < 2; k++) {
         print_format *f = &p->part[k];
@@ -14709,17 +14839,20 @@ static void print_choose(printer *p) {
     for (int k = 0; k < 2; k++) {
         print_format *f = &p->part[k];
         if (f->most == 0) continue;
-        f->sci = p->options.sci_mode ? p->options.sci_mode > 0 : f->most / f->least > 1000 || f->most > 1e8 || f->least < 1e-4;
+        f->sci = p->options.sci_mode
+                     ? p->options.sci_mode > 0
+                     : f->most / f->least > 1000 || f->most > 1e8 || f->least < 1e-4;
     }
     p->stage = 1;
     print_survey(p, 0, at);
 }
 
-/* --- vectors and what holds them -------------------------------------------------------------------------------- */
+/* --- vectors and what holds them -------------------------------------------------------------- */
 
-static void print_vector(printer *p, int indent, const char *at) {
+static void print_vector(print_job *p, int indent, const char *at) {
     const tn_tensor *t = p->t;
-    int64_t size = t->size[t->ndim - 1], step = t->stride[t->ndim - 1] * tni_dtype_size(t), written = 0;
+    int64_t size = t->size[t->ndim - 1], step = t->stride[t->ndim - 1] * tni_dtype_size(t),
+            written = 0;
     int length = p->part[0].width + 2 + (p->complex_pairs ? p->part[1].width + 1 : 0);
     int64_t each = (p->options.linewidth - indent) / length;
     bool cuts = print_cuts(p, size);
@@ -14730,7 +14863,8 @@ static void print_vector(printer *p, int indent, const char *at) {
         if (written && written % each == 0) {
             print_text(p, "\n", 1);
             print_spaces(p, indent + 1);
-        } else if (written) print_text(p, " ", 1);
+        } else if (written)
+            print_text(p, " ", 1);
         if (cuts && i == p->options.edgeitems) {
             print_string(p, " ...");
             i = size - p->options.edgeitems - 1;
@@ -14741,7 +14875,7 @@ static void print_vector(printer *p, int indent, const char *at) {
     }
     print_text(p, "]", 1);
 }
-static void print_rows(printer *p, int d, int indent, const char *at) {
+static void print_rows(print_job *p, int d, int indent, const char *at) {
     const tn_tensor *t = p->t;
     int64_t size, step;
     bool cuts;
@@ -14767,14 +14901,15 @@ static void print_rows(printer *p, int d, int indent, const char *at) {
             print_string(p, "...");
             i = size - p->options.edgeitems - 1;
             cuts = false;
-        } else print_rows(p, d + 1, indent + 1, at + i * step);
+        } else
+            print_rows(p, d + 1, indent + 1, at + i * step);
     }
     print_text(p, "]", 1);
 }
 
-/* --- the whole ----------------------------------------------------------------------------------------------------- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
-static void print_suffix(printer *p, size_t *line, const char *text) {
+static void print_suffix(print_job *p, size_t *line, const char *text) {
     size_t n = strlen(text);
     if (*line + n + 2 > (size_t)p->options.linewidth) {
         print_string(p, ",\n       ");
@@ -14785,36 +14920,42 @@ static void print_suffix(printer *p, size_t *line, const char *text) {
     }
     print_text(p, text, n);
 }
-static void print_size_suffix(printer *p, size_t *line) {
+static void print_size_suffix(print_job *p, size_t *line) {
     const tn_tensor *t = p->t;
     char text[24 * TN_MAX_DIMS + 16];
     int n = snprintf(text, sizeof text, "size=(");
     for (int i = 0; i < t->ndim; i++)
-        n += snprintf(text + n, sizeof text - (size_t)n, "%s%lld", i ? ", " : "", (long long)t->size[i]);
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s%lld", i ? ", " : "",
+                      (long long)t->size[i]);
     snprintf(text + n, sizeof text - (size_t)n, t->ndim == 1 ? ",)" : ")");
     print_suffix(p, line, text);
 }
 /* "AddBackward0" of the row whose torch name is "add.Tensor"; a custom function by its own name. */
-static void print_grad_fn(printer *p, size_t *line, const char *name) {
+static void print_grad_fn(print_job *p, size_t *line, const char *name) {
     const tn_row *row = tn_row_named(name);
     char text[160];
     size_t n = (size_t)snprintf(text, sizeof text, "grad_fn=<");
     bool upper = true;
-    if (!row) snprintf(text + n, sizeof text - n, "%.100s>", name);
+    if (!row)
+        snprintf(text + n, sizeof text - n, "%.100s>", name);
     else {
         for (const char *at = row->schema; *at && *at != '.' && *at != '(' && n < 120; at++) {
-            if (*at == '_') upper = true;
-            else text[n++] = (char)(upper && *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at), upper = false;
+            if (*at == '_')
+                upper = true;
+            else
+                text[n++] = (char)(upper && *at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at),
+                upper = false;
         }
         snprintf(text + n, sizeof text - n, "Backward0>");
     }
     print_suffix(p, line, text);
 }
 
-static void print_suffixes(printer *p, tn_dtype usual) {
+static void print_suffixes(print_job *p, tn_dtype usual) {
     const tn_tensor *t = p->t;
     bool meta = (t->flags & TNI_META) != 0, bare = meta || t->numel == 0;
-    bool common = (int)usual == t->dtype || t->dtype == TN_I64 || t->dtype == TN_BOOL || (int)tni_complex_of((int)usual) == t->dtype;
+    bool common = (int)usual == t->dtype || t->dtype == TN_I64 || t->dtype == TN_BOOL ||
+                  (int)tni_complex_of((int)usual) == t->dtype;
     size_t line = p->n - p->line + 2; /* torch counts two more */
     const char *made_by = tn_grad_fn(t);
     char text[80];
@@ -14824,25 +14965,32 @@ static void print_suffixes(printer *p, tn_dtype usual) {
         snprintf(text, sizeof text, "dtype=torch.%s", tni_dtype(t->dtype)->text);
         print_suffix(p, &line, text);
     }
-    if (made_by) print_grad_fn(p, &line, made_by);
-    else if (t->flags & TNI_REQUIRES) print_suffix(p, &line, "requires_grad=True");
+    if (made_by)
+        print_grad_fn(p, &line, made_by);
+    else if (t->flags & TNI_REQUIRES)
+        print_suffix(p, &line, "requires_grad=True");
 }
 
-static void print_all(printer *p, tn_dtype usual) {
+static void print_all(print_job *p, tn_dtype usual) {
     p->n = p->line = 0;
     print_string(p, "tensor(");
-    if (p->t->flags & TNI_META) print_string(p, "...");
-    else if (p->t->numel == 0) print_string(p, "[]");
-    else print_rows(p, 0, 7, tni_bytes_at(p->t));
+    if (p->t->flags & TNI_META)
+        print_string(p, "...");
+    else if (p->t->numel == 0)
+        print_string(p, "[]");
+    else
+        print_rows(p, 0, 7, tni_bytes_at(p->t));
     print_suffixes(p, usual);
     print_text(p, ")", 2); /* with its end */
 }
 
-static bool print_start(printer *p, tni_block *b, const tn_tensor *t, const tn_print_options *options) {
+static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
+                        const tn_print_options *options) {
     memset(p, 0, sizeof *p);
     if (!t) return tni_error(b, TN_INVALID, "tn_to_text: the tensor is NULL");
     if (!(t->flags & TNI_META) && t->numel && (!t->storage || t->storage->kind == TNI_DATA_DEVICE))
-        return tni_error(b, TN_UNSUPPORTED, "tn_to_text: the tensor is on another device; copy it first");
+        return tni_error(b, TN_UNSUPPORTED,
+                         "tn_to_text: the tensor is on another device; copy it first");
     p->t = t;
     if (options) p->options = *options;
     if (p->options.precision <= 0) p->options.precision = 4;
@@ -14860,7 +15008,7 @@ TNI_EXTERN_C_BEGIN
 
 TN_API char *tn_to_text(const tn_tensor *t, const tn_print_options *options) {
     tni_block *b = tni_here();
-    printer p;
+    print_job p;
     if (!b || !print_start(&p, b, t, options)) return NULL;
     print_all(&p, b->context->default_dtype);
     p.to = (char *)tn_alloc(p.n);
@@ -15885,8 +16033,8 @@ TN_PRIV_DECLARE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]);
 
 /* The length of a k-block. Every product of the library gives each element of c the value
  *     c = (first ? 0 : c) + alpha * s,   s = fma(a[k-1], b[k-1], ... fma(a[0], b[0], 0)),
- * block after block of 384 in rising order, the outer step itself one fma. Tiles, packing, threads and
- * instruction sets only choose who computes it. */
+ * block after block of 384 in rising order, the outer step itself one fma. Tiles, packing,
+ * threads and instruction sets only choose who computes it. */
 enum { TNI_K_BLOCK = 384 };
 
 /* c (m, n) = alpha * a (m, k) * b (k, n), or c += when `add`. Strides in elements; alpha is 1 where
@@ -15901,88 +16049,98 @@ typedef struct tni_gemm {
     bool add;
 } tni_gemm;
 
-#define TNI_KERNELS_GEMM(K)                                                                                  \
-    K(void, gemm_f32, (const tni_gemm *g))                                                                   \
-    K(void, gemm_f64, (const tni_gemm *g))                                                                   \
-    /* The same for m = 1, b_col = c_col = 1, n a multiple of 16: walks along the rows of b. */              \
-    K(void, gemm_row_f32, (const tni_gemm *g))                                                               \
-    K(void, gemm_row_f64, (const tni_gemm *g))                                                               \
-    /* The same for m = n = 1. */                                                                            \
-    K(void, gemm_dot_f32, (const tni_gemm *g))                                                               \
-    K(void, gemm_dot_f64, (const tni_gemm *g))                                                               \
-    /* Rows [i, i + gemm_panel) of a (m, k) as one panel: to[k][gemm_panel], zero-filled. */                 \
-    K(void, gemm_pack_a_f32, (const tni_gemm *g, int64_t i, void *to))                                         \
-    K(void, gemm_pack_a_f64, (const tni_gemm *g, int64_t i, void *to))                                         \
-    K(int64_t, gemm_panel_f32, (void))                                                                       \
+#define TNI_KERNELS_GEMM(K)                                                                     \
+    K(void, gemm_f32, (const tni_gemm *g))                                                      \
+    K(void, gemm_f64, (const tni_gemm *g))                                                      \
+    /* The same for m = 1, b_col = c_col = 1, n a multiple of 16: walks along the rows of b. */ \
+    K(void, gemm_row_f32, (const tni_gemm *g))                                                  \
+    K(void, gemm_row_f64, (const tni_gemm *g))                                                  \
+    /* The same for m = 1, b_row = c_col = 1, n a multiple of 16: columns of b lie along k. */  \
+    K(void, gemm_column_major_f32, (const tni_gemm *g))                                         \
+    K(void, gemm_column_major_f64, (const tni_gemm *g))                                         \
+    /* The same for m = n = 1. */                                                               \
+    K(void, gemm_dot_f32, (const tni_gemm *g))                                                  \
+    K(void, gemm_dot_f64, (const tni_gemm *g))                                                  \
+    /* Rows [i, i + gemm_panel) of a (m, k) as one panel: to[k][gemm_panel], zero-filled. */    \
+    K(void, gemm_pack_a_f32, (const tni_gemm *g, int64_t i, void *to))                          \
+    K(void, gemm_pack_a_f64, (const tni_gemm *g, int64_t i, void *to))                          \
+    K(int64_t, gemm_panel_f32, (void))                                                          \
     K(int64_t, gemm_panel_f64, (void))
-    /* n numbers of F16 or BF16, step elements apart, to float, and back, rounded to nearest even. */        \
+/* n numbers of F16 or BF16, step elements apart, to float, and back, rounded to nearest even. */
 
 
 /* src/kernels/conv.h */
 /* conv.h - kernel entries of convolution: K(ret, name, params).
  *
- * Convolution is a matrix product whose second matrix is never made: its row k is the source shifted by
- * offset[k], and pixel (image, y, x) lies at image * image_step + y * pitch + x of it. The operator lays out the
- * source so that this holds: padded, and split by phase where the stride is not 1 (ops/conv.c). Elements are
- * sums in the order of gemm.h, where chains of the first block begin at bias. */
+ * Convolution is a matrix product whose second matrix is never made: its row k is the source
+ * shifted by offset[k], and pixel (image, y, x) lies at image * image_step + y * pitch + x of it.
+ * The operator lays out the source so that this holds: padded, and split by phase where the
+ * stride is not 1 (ops/conv.c). Elements are sums in the order of gemm.h, where chains of the
+ * first block begin at bias. */
 
-/* c (image, m, y, x) = bias (m) + sum over k of a (m, k) source (image, y, x; offset[k]), for `count` pixels
- * from pixel `first` on, numbered row-major over (image, height, width). Steps in elements. */
+/* c (image, m, y, x) = bias (m) + sum over k of a (m, k) source (image, y, x; offset[k]), for
+ * `count` pixels from pixel `first` on, numbered row-major over (image, height, width). Steps in
+ * elements. */
 typedef struct tni_conv {
     int64_t m, k, height, width, first, count;
-    const void *a;             /* row-major */
+    const void *a;                   /* row-major */
     const void *source, *source_end; /* nothing is read from source_end on */
     const int64_t *offset;
-    int64_t reach;             /* the largest offset */
+    int64_t reach; /* the largest offset */
     int64_t image_step, pitch;
-    const void *bias;          /* NULL: zeros */
+    const void *bias; /* NULL: zeros */
     void *c;
     int64_t c_image, c_row, c_line, c_col;
 } tni_conv;
 
-/* w (k, n) += sum over pixels of source (pixel; offset[k]) grad (pixel, n), the gradient of weights transposed.
- * One block of pixels, `lines` pieces of rows of `width` pixels from line `first` (over image, height) and column
- * `left` on; pixels are the k of gemm.h. grad is packed by gemm_pack_b; w has GEMM_COLS columns. */
+/* w (k, n) += sum over pixels of source (pixel; offset[k]) grad (pixel, n), the gradient of
+ * weights transposed. One block of pixels, `lines` pieces of rows of `width` pixels from line
+ * `first` (over image, height) and column `left` on; pixels are the k of gemm.h. grad is packed
+ * by gemm_pack_b; w has GEMM_COLS columns. */
 typedef struct tni_conv_weight {
     int64_t rows, height, first, lines, left, width;
     const void *source;
     const int64_t *offset;
     int64_t image_step, pitch;
     const void *grad;
-    int64_t grad_image, grad_lines; /* conv_weight_one: steps of grad, which is of the whole round and not packed */
+    int64_t grad_image,
+        grad_lines; /* conv_weight_one: steps of grad, which is of the whole round and not packed */
     void *w;
     bool add;
 } tni_conv_weight;
 
-#define TNI_KERNELS_CONV_TYPE(K, S)                                                                          \
-    K(void, conv_##S, (const tni_conv *v))                                                                   \
-    /* The same for small m and k <= TNI_K_BLOCK; reads up to 4 vectors beyond a row of the source. */       \
-    K(void, conv_direct_##S, (const tni_conv *v))                                                            \
-    /* Rows of n elements from one place to another, steps in elements. */                                   \
-    K(void, conv_rows_##S,                                                                                   \
-      (void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows, int64_t n))             \
-    K(void, conv_weight_##S, (const tni_conv_weight *v))                                                     \
-    K(void, conv_weight_one_##S, (const tni_conv_weight *v))                                                 \
-    /* to[depth][gemm_columns]: n columns `lane` apart in from, rows `row` apart; columns beyond n are 0 */  \
-    K(void, gemm_pack_b_##S, (void *to, const void *from, int64_t lane, int64_t row, int64_t n, int64_t depth)) \
+#define TNI_KERNELS_CONV_TYPE(K, S)                                                            \
+    K(void, conv_##S, (const tni_conv *v))                                                     \
+    /* For small m and k <= TNI_K_BLOCK; reads up to 4 vectors beyond a row of the source. */  \
+    K(void, conv_direct_##S, (const tni_conv *v))                                              \
+    /* Rows of n elements from one place to another, steps in elements. */                     \
+    K(void, conv_rows_##S,                                                                     \
+      (void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows, int64_t n)) \
+    K(void, conv_weight_##S, (const tni_conv_weight *v))                                       \
+    K(void, conv_weight_one_##S, (const tni_conv_weight *v))                                   \
+    /* to[depth][gemm_columns]: n columns `lane` apart in from, rows `row` apart; others 0 */  \
+    K(void, gemm_pack_b_##S,                                                                   \
+      (void *to, const void *from, int64_t lane, int64_t row, int64_t n, int64_t depth))       \
     K(int64_t, gemm_columns_##S, (void))
 
-#define TNI_KERNELS_CONV(K)                                                                                  \
-    TNI_KERNELS_CONV_TYPE(K, f32)                                                                            \
+#define TNI_KERNELS_CONV(K)                                                                    \
+    TNI_KERNELS_CONV_TYPE(K, f32)                                                              \
     TNI_KERNELS_CONV_TYPE(K, f64)
 
 
 /* src/kernels/pool.h */
 /* pool.h - kernel entries of pooling: K(ret, name, params).
  *
- * Windows of 2 x 2 that do not overlap, the usual case, for a pair of rows of float: n windows. index[i] is the place of
- * the maximum in its window, row by row, the first of equals, the last NaN if there is one (as torch); NULL: not
- * wanted. Everything else is loops of ops/pool.c. */
+ * Windows of 2 x 2 that do not overlap, the usual case, for a pair of rows of float: n windows.
+ * index[i] is the place of the maximum in its window, row by row, the first of equals, the last
+ * NaN if there is one (as torch); NULL: not wanted. Everything else is loops of ops/pool.c. */
 
-#define TNI_KERNELS_POOL(K)                                                                                  \
-    K(void, max_pool_pairs, (const float *upper, const float *lower, int64_t n, float *to, uint8_t *index)) \
-    /* The gradient of every element of both rows: grad[i] at index[i], else 0. */                           \
-    K(void, max_pool_pairs_grad, (const float *grad, const uint8_t *index, int64_t n, float *upper, float *lower))
+#define TNI_KERNELS_POOL(K)                                                           \
+    K(void, max_pool_pairs,                                                           \
+      (const float *upper, const float *lower, int64_t n, float *to, uint8_t *index)) \
+    /* The gradient of every element of both rows: grad[i] at index[i], else 0. */    \
+    K(void, max_pool_pairs_grad,                                                      \
+      (const float *grad, const uint8_t *index, int64_t n, float *upper, float *lower))
 
 
 /* src/kernels/pointwise.h */
@@ -16326,6 +16484,7 @@ TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *u
                                  char *error, size_t room);
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16504,7 +16663,9 @@ static bool schema_number(tni_word w, bool whole, int64_t *integer, double *real
         *real = negative ? -strtod("inf", NULL) : strtod("inf", NULL);
         return true;
     }
+    errno = 0;
     *integer = (int64_t)strtoll(text, &end, 10);
+    if (whole && errno == ERANGE) return false;
     if (!*end) {
         *real = (double)*integer;
         return true;
@@ -18234,7 +18395,7 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     tn_frame *f = &c.f;
     tni_block *b = tni_here();
     double begin = 0;
-    bool ok;
+    bool ok, pending;
     f->row = row;
     f->nout = 0;
     if (TNI_UNLIKELY(!b)) return door_results(&c, results, false), false;
@@ -18266,13 +18427,14 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     c.rebase = NULL;
     if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
     b->frame = f;
+    pending = b->failed != 0; /* an error that is not this call's */
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) begin = tni_now(b->context);
     ok = door_enter(&c);
     if (ok) ok = row->compose ? door_compose(&c) : door_primitive(&c);
     else f->nout = 0;
     if (TNI_UNLIKELY(f->scratch != NULL)) tni_put(b, b, f->scratch, (int64_t)f->scratch_bytes);
     if (TNI_UNLIKELY(c.in_more != NULL)) tni_put(b, b, c.in_more, c.in_bytes);
-    if (TNI_UNLIKELY(!ok)) tni_call_error(f);
+    if (TNI_UNLIKELY(!ok) && !pending) tni_call_error(f);
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) door_profile(&c, begin);
     b->frame = f->caller;
     door_results(&c, results, ok);
@@ -18796,6 +18958,16 @@ TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n) {
     tni_end(b, mark);
 }
 
+TN_API tn_tensor *tn_retain(tn_tensor *t) {
+    tni_retain(t);
+    return t;
+}
+
+TN_API void tn_release(tn_tensor *t) {
+    tni_block *b = t ? tni_here() : NULL;
+    if (b) tni_release(b, t);
+}
+
 TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
     tni_block *here = tni_here();
     tni_storage *storage;
@@ -18882,6 +19054,34 @@ TN_API double tn_now(void) {
 }
 
 
+/* src/device/devices.c */
+/* devices.c - devices by name and number: cpu, meta, and the backends that have registered. */
+
+TN_API tn_device_id tn_device(const char *name) {
+    tni_block *b = tni_here();
+    tn_device_id id = TN_META;
+    if (!b || b->failed) return TN_NO_DEVICE;
+    if (name && strcmp(name, "cpu") == 0) return TN_CPU;
+    if (name && strcmp(name, "meta") == 0) return TN_META;
+    for (tni_device *d = b->context->devices; d; d = d->next) {
+        id++;
+        if (name && strcmp(d->name, name) == 0) return id;
+    }
+    tni_error(b, TN_INVALID, "tn_device: there is no device '%.40s'; cpu and meta are there%s", name ? name : "(NULL)",
+              b->context->devices ? ", and the backends that were registered" : "");
+    return TN_NO_DEVICE;
+}
+
+TN_API const char *tn_device_name(tn_device_id device) {
+    tni_block *b = tni_here();
+    tni_device *d = b ? b->context->devices : NULL;
+    if (device == TN_CPU) return "cpu";
+    if (device == TN_META) return "meta";
+    for (tn_device_id id = TN_META + 1; d && id < device; id++) d = d->next;
+    return device > TN_META && d ? d->name : "none";
+}
+
+
 /* src/ops/lanes.c */
 /* lanes.c - plans and runs reductions (lanes.h). Knows blocks, trees and threads, but no operation. */
 
@@ -18957,6 +19157,9 @@ TN_PRIV int tni_lanes_compute(int dtype);
 /* n elements, `step` bytes apart, to the compute type, and back, `step` bytes apart. */
 TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t step, int dtype, int64_t n);
 TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute, int64_t n);
+/* The same with vectors where the elements are contiguous. */
+TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const void *from, int64_t step, int dtype, int64_t n);
+TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype, const void *from, int compute, int64_t n);
 /* The plain reductions. to[i] = to[i] op x[r][i], in the order of rows; in max and min a NaN wins. */
 enum { TNI_SUM, TNI_PROD, TNI_MAX, TNI_MIN };
 TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step, int64_t rows,
@@ -18994,21 +19197,26 @@ TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements, vo
 
 
 /* src/ops/dims.h */
-/* dims.h - what rows about shapes share: dimension arguments with torch's messages, headers on the stack. */
+/* dims.h - what rows about shapes share: dimension arguments with torch's messages, headers on the
+ * stack. */
 
-/* dim in [-ndim, ndim) as [0, ndim); a 0-dim tensor has one virtual dimension. false with an error. */
+/* dim in [-ndim, ndim) as [0, ndim); a 0-dim tensor has one virtual dimension. false with an
+ * error. */
 TNI_INLINE bool tni_dim_of(tn_frame *f, int ndim, int64_t dim, int *to) {
     int n = ndim ? ndim : 1;
     *to = tni_dim(ndim, dim);
-    return *to >= 0 || tn_fail(f, TN_INDEX, "Dimension out of range (expected to be in range of [%d, %d], but got %lld)",
-                               -n, n - 1, (long long)dim);
+    return *to >= 0 ||
+           tn_fail(f, TN_INDEX,
+                   "Dimension out of range (expected to be in range of [%d, %d], but got %lld)", -n,
+                   n - 1, (long long)dim);
 }
 
 /* A required list of at most TN_MAX_DIMS ints. */
 TNI_INLINE bool tni_dims_given(tn_frame *f, tn_ints l, const char *name) {
     if (l.n < 0 || !l.at) return tn_fail(f, TN_INVALID, "argument '%s' is not a list", name);
-    return l.n <= TN_MAX_DIMS || tn_fail(f, TN_INVALID, "'%s' has %lld members, a tensor has at most %d dimensions", name,
-                                         (long long)l.n, TN_MAX_DIMS);
+    return l.n <= TN_MAX_DIMS ||
+           tn_fail(f, TN_INVALID, "'%s' has %lld members, a tensor has at most %d dimensions", name,
+                   (long long)l.n, TN_MAX_DIMS);
 }
 
 /* Sizes of a new tensor: a list without negative members. */
@@ -19017,22 +19225,25 @@ TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size) {
     if (!tni_dims_given(f, size, "size")) return false;
     for (int64_t i = 0; i < size.n; i++)
         if (size.at[i] < 0)
-            return tn_fail(f, TN_INVALID, "Trying to create tensor with negative dimension %lld: %s",
-                           (long long)size.at[i], tni_shape_text(text, sizeof text, (int)size.n, size.at));
+            return tn_fail(
+                f, TN_INVALID, "Trying to create tensor with negative dimension %lld: %s",
+                (long long)size.at[i], tni_shape_text(text, sizeof text, (int)size.n, size.at));
     return true;
 }
 
 /* A Scalar argument: keyword forms fill `real` of an int only. */
 TNI_INLINE tn_scalar tni_exact(tn_scalar s) {
-    if ((s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL) && !s.integer) s.integer = (int64_t)s.real;
+    if ((s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL) && !s.integer)
+        s.integer = (int64_t)s.real;
     if (s.kind == TN_KIND_BOOL) s.integer = s.integer != 0;
     if (s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL) s.real = (double)s.integer;
     return s;
 }
 
-/* A header over of's storage that lives on the caller's stack: uncounted, for loops that take tensors. */
-TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, const int64_t *size, const int64_t *stride,
-                               int64_t offset) {
+/* A header over of's storage that lives on the caller's stack: uncounted, for loops that take
+ * tensors. */
+TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, const int64_t *size,
+                               const int64_t *stride, int64_t offset) {
     memset(v, 0, offsetof(tn_tensor, dims));
     v->refs = 1;
     v->dtype = of->dtype;
@@ -19048,7 +19259,7 @@ TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, cons
     v->flags = (uint16_t)(TNI_STACK | (tni_is_row_major(ndim, size, stride) ? TNI_CONTIGUOUS : 0));
 }
 
-/* --- geometries ------------------------------------------------------------------------------------------ */
+/* --- geometries ------------------------------------------------------------------------------- */
 
 /* Sizes, strides and offset of a view, in elements. */
 typedef struct tni_geometry {
@@ -19062,34 +19273,62 @@ TN_PRIV void tni_geometry_insert(tni_geometry *v, int d, int64_t size, int64_t s
 TN_PRIV bool tni_announce_geometry(tn_frame *f, int k, const tni_geometry *v);
 /* The run of a row whose outputs are all views. */
 TN_PRIV void tni_run_nothing(tn_frame *f);
-/* into, a new row-major tensor, with src written at v (recorded where gradients are). NULL passes errors on. */
-TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src, const tni_geometry *v);
+/* into, a new row-major tensor, with src written at v (recorded where gradients are). NULL passes
+ * errors on. */
+TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
+                                const tni_geometry *v);
 TN_PRIV tn_tensor *tni_zeros_of(tn_tensor *like, int ndim, const int64_t *size);
 
 /* Sizes and strides of a clone of self: torch's preserve_format. */
 TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self);
 
-/* --- walks ------------------------------------------------------------------------------------------------- */
+/* --- walks ------------------------------------------------------------------------------------ */
 
-/* Rows of up to 4 tensors of one (broadcast) shape in row-major order; neighbouring dimensions that lie alike in all
- * of them are one. for (r = 0; r < w.rows; r++, tni_walk_next(&w)) the n elements of a row lie at w.at[k] + i * w.row[k]. */
+/* Rows of up to 4 tensors of one (broadcast) shape in row-major order; neighbouring dimensions
+ * that lie alike in all
+ * of them are one. for (r = 0; r < w.rows; r++, tni_walk_next(&w)) the n elements of a row lie at
+ * w.at[k] + i * w.row[k]. */
 enum { TNI_WALK = 4 };
 typedef struct tni_walk {
     int ndim, operands;
     int64_t n, rows;
-    int64_t size[TN_MAX_DIMS], index[TN_MAX_DIMS], step[TNI_WALK][TN_MAX_DIMS]; /* outer dimensions; steps in bytes */
+    int64_t size[TN_MAX_DIMS], index[TN_MAX_DIMS],
+        step[TNI_WALK][TN_MAX_DIMS]; /* outer dimensions; steps in bytes */
     int64_t row[TNI_WALK];
     char *at[TNI_WALK];
 } tni_walk;
-TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size, const tn_tensor *const *operands, int n);
+TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
+                            const tn_tensor *const *operands, int n);
 TN_PRIV void tni_walk_next(tni_walk *w);
 /* n elements of `bytes` bytes, steps in bytes, of any sign. */
-TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n, int64_t bytes);
-/* Whether value can be a tensor's element without overflow, with torch's error; and every element of t = value. */
+TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                          int64_t bytes);
+/* Whether value can be a tensor's element without overflow, with torch's error; and every element
+ * of t = value. */
 TN_PRIV bool tni_fill_check(tn_frame *f, tn_scalar value, int dtype);
 TN_PRIV void tni_fill(tn_tensor *t, tn_scalar value);
 /* n copies of the element at `unit`. */
 TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, int64_t bytes);
+
+
+/* src/ops/drive.h */
+/* drive.h - what carries strided tensors of any dtype to loops over whole vectors, and copies with conversion. */
+
+/* torch.result_type of n tensors (NULLs skipped): tensors with dimensions count before 0-dim ones, those before
+ * numbers, where a lower tier decides only by a higher category. TN_NO_DTYPE where torch refuses. */
+TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n);
+/* "self and other" of operands in messages: sets TYPE, names the dtypes. Returns false. */
+TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n);
+/* Shape of n tensors broadcast together; false with an error that shows both shapes. */
+TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, int n);
+
+/* n contiguous elements to another dtype, as tni_element_set converts. */
+TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const void *from, int from_dtype, int64_t n);
+/* Copies src into dst with conversion, broadcasting src from the right; any strides, no overlap. Threads of c. */
+TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src);
+
+/* For a pointwise row with a check of its own: tni_pointwise_check without and with the type already chosen. */
+TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common);
 
 /* --- elements ----------------------------------------------------------------------------------------- */
 
@@ -19178,6 +19417,16 @@ TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from,
         break;
     default: break;
     }
+}
+
+TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const void *from, int64_t step, int dtype, int64_t n) {
+    if (step == tni_dtype(dtype)->bytes && n > 4) tni_convert(k, to, compute, from, dtype, n);
+    else tni_lanes_load(to, compute, from, step, dtype, n);
+}
+
+TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype, const void *from, int compute, int64_t n) {
+    if (step == tni_dtype(dtype)->bytes && n > 4) tni_convert(k, to, dtype, from, compute, n);
+    else tni_lanes_save(to, step, dtype, from, compute, n);
 }
 
 /* to[i] = x[i] != 0; a NaN is not zero. */
@@ -19341,7 +19590,7 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
         const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + done);
         char *to = (char *)tile + done * l->size;
         if (l->nonzero) lanes_nonzero((int64_t *)(void *)to, at, step, l->dtype, now);
-        else tni_lanes_load(to, l->compute, at, step, l->dtype, now);
+        else tni_lanes_read(job->context->kernels, to, l->compute, at, step, l->dtype, now);
         done += now;
     }
     if (l->map) lanes_map(job->context->kernels, l, tile, n);
@@ -19364,7 +19613,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
         const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + r);
         char *to = (char *)tile + r * *step;
         if (l->nonzero) lanes_nonzero((int64_t *)(void *)to, at, l->bytes, l->dtype, n);
-        else tni_lanes_load(to, l->compute, at, l->bytes, l->dtype, n);
+        else tni_lanes_read(job->context->kernels, to, l->compute, at, l->bytes, l->dtype, n);
     }
     if (l->map) lanes_map(job->context->kernels, l, tile, rows * n);
     return tile;
@@ -19656,25 +19905,6 @@ TN_OPERATOR(scaled_dot_product_attention,
 /* src/ops/compare.c */
 /* compare.c - predicates, logic, bits, and the choice between two tensors. */
 
-/* src/ops/drive.h */
-/* drive.h - what carries strided tensors of any dtype to loops over whole vectors, and copies with conversion. */
-
-/* torch.result_type of n tensors (NULLs skipped): tensors with dimensions count before 0-dim ones, those before
- * numbers, where a lower tier decides only by a higher category. TN_NO_DTYPE where torch refuses. */
-TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n);
-/* "self and other" of operands in messages: sets TYPE, names the dtypes. Returns false. */
-TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n);
-/* Shape of n tensors broadcast together; false with an error that shows both shapes. */
-TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, int n);
-
-/* n contiguous elements to another dtype, as tni_element_set converts. */
-TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const void *from, int from_dtype, int64_t n);
-/* Copies src into dst with conversion, broadcasting src from the right; any strides, no overlap. Threads of c. */
-TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src);
-
-/* For a pointwise row with a check of its own: tni_pointwise_check without and with the type already chosen. */
-TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common);
-
 /* --- comparison: with a bool result ---------------------------------------------------------------------------- */
 
 /* self = other; false on NaN.   (*), (*) -> broadcast, bool   tn_eq(x, y) */
@@ -19784,11 +20014,12 @@ TN_OPERATOR(where, "where.self(Tensor condition, Tensor|Scalar self, Tensor|Scal
                       "():bool (3) (3) | (0):bool (0) (0) | (5):bool (5):bool (5):bool | (7):bool (7):u8 (7):u8")
 
 /* src/ops/create.c */
-/* create.c - new tensors from nothing: constants, ranges, unit matrices; and comparisons of whole tensors. */
+/* create.c - new tensors from nothing: constants, ranges, unit matrices; and comparisons of whole
+ * tensors. */
 
 #include <float.h>
 
-/* --- constants ----------------------------------------------------------------------------------------------- */
+/* --- constants -------------------------------------------------------------------------------- */
 
 /* Where the result lives; `like` is the device that None means. */
 static bool create_on(tn_frame *f, tn_device_id device, const tn_tensor *like) {
@@ -19800,14 +20031,16 @@ static bool create_on(tn_frame *f, tn_device_id device, const tn_tensor *like) {
 }
 static bool create_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device) {
     if (!tni_sizes_given(f, size) || !create_on(f, device, NULL)) return false;
-    return tn_announce(f, 0, dtype ? dtype : f->block->context->default_dtype, (int)size.n, size.at);
+    return tn_announce(f, 0, dtype ? dtype : f->block->context->default_dtype, (int)size.n,
+                       size.at);
 }
 static bool create_like(tn_frame *f, tn_dtype dtype, tn_device_id device) {
     const tn_tensor *self = f->in[0];
     tni_shape s;
     if (!create_on(f, device, self)) return false;
     tni_copy_strides(&s, self);
-    return tn_announce_strided(f, 0, dtype ? dtype : (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
+    return tn_announce_strided(f, 0, dtype ? dtype : (tn_dtype)self->dtype, s.ndim, s.size,
+                               s.stride);
 }
 static bool create_of(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device) {
     const tn_tensor *self = f->in[0];
@@ -19822,24 +20055,27 @@ static bool empty_check(tn_frame *f) {
     return create_new(f, a->size, a->dtype, a->device);
 }
 /* Uninitialised.   tn_empty(TN_DIMS(2, 3), .dtype = TN_I64) */
-TN_OPERATOR(empty, "empty(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor", .forms = TN_OUT,
-            .check = empty_check, .run = tni_run_nothing, .sample = "[0] | [2,0] dtype=int64")
+TN_OPERATOR(empty, "empty(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = empty_check, .run = tni_run_nothing,
+            .sample = "[0] | [2,0] dtype=int64")
 
 static bool zeros_check(tn_frame *f) {
     TN_ARGS(zeros, a, f);
     return create_new(f, a->size, a->dtype, a->device);
 }
 /* Zeros, of the default dtype where none is given.   tn_zeros(TN_DIMS(2, 3)) */
-TN_OPERATOR(zeros, "zeros(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor", .forms = TN_OUT,
-            .check = zeros_check, .run = zeros_run, .sample = "[2,3] | [] dtype=int64 | [0,2] | [3] dtype=bool | [2] dtype=complex64")
+TN_OPERATOR(zeros, "zeros(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = zeros_check, .run = zeros_run,
+            .sample = "[2,3] | [] dtype=int64 | [0,2] | [3] dtype=bool | [2] dtype=complex64")
 
 static bool ones_check(tn_frame *f) {
     TN_ARGS(ones, a, f);
     return create_new(f, a->size, a->dtype, a->device);
 }
 /* Ones, of the default dtype where none is given.   tn_ones(TN_DIMS(2, 3)) */
-TN_OPERATOR(ones, "ones(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor", .forms = TN_OUT,
-            .check = ones_check, .run = ones_run, .sample = "[2,3] | [] dtype=int64 | [0,2] | [3] dtype=bool | [3] dtype=bfloat16")
+TN_OPERATOR(ones, "ones(int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = ones_check, .run = ones_run,
+            .sample = "[2,3] | [] dtype=int64 | [0,2] | [3] dtype=bool | [3] dtype=bfloat16")
 
 /* The dtype of a number where none is given: bool, int64, the default one, or its complex one. */
 static tn_dtype create_dtype(tn_frame *f, tn_scalar s, tn_dtype dtype) {
@@ -19858,34 +20094,43 @@ static void full_run(tn_frame *f) {
     TN_ARGS(full, a, f);
     tni_fill(f->out[0], a->fill_value);
 }
-/* fill_value everywhere; an int gives int64, a float the default dtype.   tn_full(TN_DIMS(2, 3), 0.5) */
-TN_OPERATOR(full, "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_OUT, .check = full_check, .run = full_run,
-            .sample = "[2,3] 0.5 | [2] 7 | [] True | [3] -2 dtype=float16 | [2,2] 3 dtype=uint8 | [0] 1.5")
+/* fill_value everywhere; an int gives int64, a float the default dtype.
+ * tn_full(TN_DIMS(2, 3), 0.5) */
+TN_OPERATOR(
+    full,
+    "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+    .forms = TN_OUT, .check = full_check, .run = full_run,
+    .sample = "[2,3] 0.5 | [2] 7 | [] True | [3] -2 dtype=float16 | [2,2] 3 dtype=uint8 | [0] 1.5")
 
 static bool empty_like_check(tn_frame *f) {
     TN_ARGS(empty_like, a, f);
     return create_like(f, a->dtype, a->device);
 }
 /* Uninitialised, of self's sizes, dtype and order of dimensions.   tn_empty_like(x) */
-TN_OPERATOR(empty_like, "empty_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = empty_like_check, .run = tni_run_nothing, .grad = tn_grad_zero, .sample = "(0) | (2,0) dtype=int64")
+TN_OPERATOR(empty_like,
+            "empty_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_SHAPE_ONLY, .check = empty_like_check, .run = tni_run_nothing,
+            .grad = tn_grad_zero, .sample = "(0) | (2,0) dtype=int64")
 
 static bool zeros_like_check(tn_frame *f) {
     TN_ARGS(zeros_like, a, f);
     return create_like(f, a->dtype, a->device);
 }
 /* Zeros of self's sizes, dtype and order of dimensions.   tn_zeros_like(x) */
-TN_OPERATOR(zeros_like, "zeros_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = zeros_like_check, .run = zeros_run, .grad = tn_grad_zero, .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
+TN_OPERATOR(zeros_like,
+            "zeros_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_SHAPE_ONLY, .check = zeros_like_check, .run = zeros_run,
+            .grad = tn_grad_zero, .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
 
 static bool ones_like_check(tn_frame *f) {
     TN_ARGS(ones_like, a, f);
     return create_like(f, a->dtype, a->device);
 }
 /* Ones of self's sizes, dtype and order of dimensions.   tn_ones_like(x) */
-TN_OPERATOR(ones_like, "ones_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = ones_like_check, .run = ones_run, .grad = tn_grad_zero, .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
+TN_OPERATOR(ones_like,
+            "ones_like(Tensor self, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_SHAPE_ONLY, .check = ones_like_check, .run = ones_run, .grad = tn_grad_zero,
+            .sample = "(2,3) | (2) dtype=int64 | () | (0):bool")
 
 static bool full_like_check(tn_frame *f) {
     TN_ARGS(full_like, a, f);
@@ -19897,33 +20142,44 @@ static void full_like_run(tn_frame *f) {
     tni_fill(f->out[0], a->fill_value);
 }
 /* fill_value in self's sizes, dtype and order of dimensions.   tn_full_like(x, 0.5) */
-TN_OPERATOR(full_like, "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = full_like_check, .run = full_like_run, .grad = tn_grad_zero,
-            .sample = "(2,3) 0.5 | (2) 3 dtype=int64 | () -1 | (0):bool True")
+TN_OPERATOR(full_like,
+            "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Device? "
+            "device=None) -> Tensor",
+            .forms = TN_SHAPE_ONLY, .check = full_like_check, .run = full_like_run,
+            .grad = tn_grad_zero, .sample = "(2,3) 0.5 | (2) 3 dtype=int64 | () -1 | (0):bool True")
 
 static bool new_empty_check(tn_frame *f) {
     TN_ARGS(new_empty, a, f);
     return create_of(f, a->size, a->dtype, a->device);
 }
 /* Uninitialised, of self's dtype and device.   tn_new_empty(x, TN_DIMS(3)) */
-TN_OPERATOR(new_empty, "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = new_empty_check, .run = tni_run_nothing, .grad = tn_grad_zero, .sample = "(2) [0] | () [2,0] dtype=int64")
+TN_OPERATOR(
+    new_empty,
+    "new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+    .forms = TN_SHAPE_ONLY, .check = new_empty_check, .run = tni_run_nothing, .grad = tn_grad_zero,
+    .sample = "(2) [0] | () [2,0] dtype=int64")
 
 static bool new_zeros_check(tn_frame *f) {
     TN_ARGS(new_zeros, a, f);
     return create_of(f, a->size, a->dtype, a->device);
 }
 /* Zeros of self's dtype and device.   tn_new_zeros(x, TN_DIMS(3)) */
-TN_OPERATOR(new_zeros, "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = new_zeros_check, .run = zeros_run, .grad = tn_grad_zero, .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
+TN_OPERATOR(
+    new_zeros,
+    "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+    .forms = TN_SHAPE_ONLY, .check = new_zeros_check, .run = zeros_run, .grad = tn_grad_zero,
+    .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
 
 static bool new_ones_check(tn_frame *f) {
     TN_ARGS(new_ones, a, f);
     return create_of(f, a->size, a->dtype, a->device);
 }
 /* Ones of self's dtype and device.   tn_new_ones(x, TN_DIMS(3)) */
-TN_OPERATOR(new_ones, "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = new_ones_check, .run = ones_run, .grad = tn_grad_zero, .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
+TN_OPERATOR(
+    new_ones,
+    "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+    .forms = TN_SHAPE_ONLY, .check = new_ones_check, .run = ones_run, .grad = tn_grad_zero,
+    .sample = "(2) [3] | () [2,2] dtype=int64 | (2):bool []")
 
 static bool new_full_check(tn_frame *f) {
     TN_ARGS(new_full, a, f);
@@ -19936,16 +20192,19 @@ static void new_full_run(tn_frame *f) {
 }
 /* fill_value, of self's dtype and device.   tn_new_full(x, TN_DIMS(3), 2) */
 TN_OPERATOR(new_full,
-            "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_SHAPE_ONLY, .check = new_full_check, .run = new_full_run, .grad = tn_grad_zero, .sample = "(2) [3] 0.5 | () [2,2] 3 dtype=int64 | (2):bool [] True")
+            "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, "
+            "Device? device=None) -> Tensor",
+            .forms = TN_SHAPE_ONLY, .check = new_full_check, .run = new_full_run,
+            .grad = tn_grad_zero,
+            .sample = "(2) [3] 0.5 | () [2,2] 3 dtype=int64 | (2):bool [] True")
 
-/* --- ranges --------------------------------------------------------------------------------------------------- */
+/* --- ranges ----------------------------------------------------------------------------------- */
 
 /* Writes n values, value(i) by a rule over doubles or, for integer dtypes, over int64. */
 typedef struct create_range {
     double start, end, step;
-    int64_t first, by;      /* of integer ranges */
-    bool whole, both_ends;  /* both_ends: the second half counts from the end, as torch's linspace */
+    int64_t first, by;     /* of integer ranges */
+    bool whole, both_ends; /* both_ends: the second half counts from the end, as torch's linspace */
 } create_range;
 static void range_write(tn_tensor *out, const create_range *r) {
     int64_t n = out->numel, bytes = tni_dtype_size(out);
@@ -19955,9 +20214,13 @@ static void range_write(tn_tensor *out, const create_range *r) {
     tni_walk_start(&w, out->ndim, out->size, &to, 1);
     for (int64_t i = 0; i < n; i++) {
         char *at = w.at[0] + i * (n > 1 ? w.row[0] : bytes);
-        double v = r->both_ends && i >= n / 2 ? fma(-r->step, (double)(n - 1 - i), r->end) : fma(r->step, (double)i, r->start);
-        if (r->whole) tni_element_set(at, out->dtype, tn_int((int64_t)((uint64_t)r->first + (uint64_t)i * (uint64_t)r->by)));
-        else tni_element_set(at, out->dtype, tn_float(v));
+        double v = r->both_ends && i >= n / 2 ? fma(-r->step, (double)(n - 1 - i), r->end)
+                                              : fma(r->step, (double)i, r->start);
+        if (r->whole)
+            tni_element_set(at, out->dtype,
+                            tn_int((int64_t)((uint64_t)r->first + (uint64_t)i * (uint64_t)r->by)));
+        else
+            tni_element_set(at, out->dtype, tn_float(v));
     }
 }
 
@@ -19972,20 +20235,24 @@ static bool range_is_whole(tn_scalar s) { return s.kind == TN_KIND_INT || s.kind
 
 /* ceil((end - start) / step) in integers; the bounds fit the sign of step. */
 static uint64_t range_count(int64_t start, int64_t end, int64_t step) {
-    uint64_t distance = step > 0 ? (uint64_t)end - (uint64_t)start : (uint64_t)start - (uint64_t)end;
+    uint64_t distance =
+        step > 0 ? (uint64_t)end - (uint64_t)start : (uint64_t)start - (uint64_t)end;
     uint64_t by = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
     return distance / by + (distance % by != 0);
 }
-static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar step, tn_dtype dtype, tn_device_id device) {
+static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar step, tn_dtype dtype,
+                        tn_device_id device) {
     bool whole = range_is_whole(start) && range_is_whole(end) && range_is_whole(step);
     double from = range_real(start), to = range_real(end), by = range_real(step), count;
     int64_t n;
-    if (start.kind == TN_KIND_COMPLEX || end.kind == TN_KIND_COMPLEX || step.kind == TN_KIND_COMPLEX)
+    if (start.kind == TN_KIND_COMPLEX || end.kind == TN_KIND_COMPLEX ||
+        step.kind == TN_KIND_COMPLEX)
         return tn_fail(f, TN_TYPE, "arange: a complex bound");
     if (!dtype) dtype = whole ? TN_I64 : f->block->context->default_dtype;
     if (dtype == TN_BOOL || tni_is_complex((int)dtype))
         return tn_fail(f, TN_TYPE, "\"arange_cpu\" not implemented for '%s'", tn_dtype_name(dtype));
-    if (by == 0 || (dtype == TN_I64 && range_whole(step) == 0)) return tn_fail(f, TN_INVALID, "step must be nonzero");
+    if (by == 0 || (dtype == TN_I64 && range_whole(step) == 0))
+        return tn_fail(f, TN_INVALID, "step must be nonzero");
     if (from - from != 0 || to - to != 0 || by != by)
         return tn_fail(f, TN_INVALID, "unsupported range: %g -> %g", from, to);
     if (by > 0 ? to < from : to > from)
@@ -19995,7 +20262,8 @@ static bool range_check(tn_frame *f, tn_scalar start, tn_scalar end, tn_scalar s
         uint64_t exact = range_count(range_whole(start), range_whole(end), range_whole(step));
         count = (double)exact;
         n = exact > INT64_MAX ? INT64_MAX : (int64_t)exact;
-    } else n = count < 9e18 ? (int64_t)count : INT64_MAX;
+    } else
+        n = count < 9e18 ? (int64_t)count : INT64_MAX;
     if (!(count < 9e18)) return tn_fail(f, TN_INVALID, "invalid size, possible overflow?");
     return create_on(f, device, NULL) && tn_announce(f, 0, dtype, 1, &n);
 }
@@ -20014,8 +20282,9 @@ static bool arange_check(tn_frame *f) {
 }
 static void arange_run(tn_frame *f) { range_run(f, tn_int(0), tn_int(1)); }
 /* 0, 1, .. below end: int64 for an int, else the default dtype.   tn_arange(5) */
-TN_OPERATOR(arange, "arange(Scalar end, *, ScalarType? dtype=None, Device? device=None) -> Tensor", .forms = TN_OUT,
-            .check = arange_check, .run = arange_run, .sample = "5 | 2.5 | 0 | 4 dtype=float16 | 300 dtype=int32")
+TN_OPERATOR(arange, "arange(Scalar end, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = arange_check, .run = arange_run,
+            .sample = "5 | 2.5 | 0 | 4 dtype=float16 | 300 dtype=int32")
 
 static bool arange_start_check(tn_frame *f) {
     TN_ARGS(arange_start, a, f);
@@ -20026,8 +20295,11 @@ static void arange_start_run(tn_frame *f) {
     range_run(f, a->start, tn_int(1));
 }
 /* start, start + 1, .. below end.   tn_arange_start(2, 10) */
-TN_OPERATOR(arange_start, "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_OUT, .check = arange_start_check, .run = arange_start_run, .sample = "1 5 | -2.5 2 | 3 3")
+TN_OPERATOR(arange_start,
+            "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Device? "
+            "device=None) -> Tensor",
+            .forms = TN_OUT, .check = arange_start_check, .run = arange_start_run,
+            .sample = "1 5 | -2.5 2 | 3 3")
 
 static bool arange_start_step_check(tn_frame *f) {
     TN_ARGS(arange_start_step, a, f);
@@ -20039,7 +20311,8 @@ static void arange_start_step_run(tn_frame *f) {
 }
 /* start, start + step, .. before end.   tn_arange_start_step(10, 0, -3) */
 TN_OPERATOR(arange_start_step,
-            "arange.start_step(Scalar start, Scalar end, Scalar step, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            "arange.start_step(Scalar start, Scalar end, Scalar step, *, ScalarType? dtype=None, "
+            "Device? device=None) -> Tensor",
             .forms = TN_OUT, .check = arange_start_step_check, .run = arange_start_step_run,
             .sample = "10 0 -3 | 0 1 0.25 | 1 8 3 dtype=float64 | 0.5 3 1 dtype=int64")
 
@@ -20047,7 +20320,8 @@ static bool linspace_check(tn_frame *f) {
     TN_ARGS(linspace, a, f);
     tn_dtype dtype = a->dtype ? a->dtype : f->block->context->default_dtype;
     if (a->steps < 0) return tn_fail(f, TN_INVALID, "number of steps must be non-negative");
-    if (tni_is_complex((int)dtype) || a->start.kind == TN_KIND_COMPLEX || a->end.kind == TN_KIND_COMPLEX)
+    if (tni_is_complex((int)dtype) || a->start.kind == TN_KIND_COMPLEX ||
+        a->end.kind == TN_KIND_COMPLEX)
         return tn_fail(f, TN_UNSUPPORTED, "linspace of complex numbers");
     return create_on(f, a->device, NULL) && tn_announce(f, 0, dtype, 1, &a->steps);
 }
@@ -20057,23 +20331,28 @@ static void linspace_run(tn_frame *f) {
     memset(&r, 0, sizeof r);
     r.both_ends = a->steps > 1;
     r.start = range_real(a->start), r.end = range_real(a->end);
-    if (tni_is_int(f->out[0]->dtype)) r.start = (double)range_whole(a->start), r.end = (double)range_whole(a->end);
+    if (tni_is_int(f->out[0]->dtype))
+        r.start = (double)range_whole(a->start), r.end = (double)range_whole(a->end);
     r.step = a->steps > 1 ? (r.end - r.start) / (double)(a->steps - 1) : 0;
     range_write(f->out[0], &r);
 }
 /* `steps` values from start to end, both included, evenly spaced.   tn_linspace(0, 1, 5) */
-TN_OPERATOR(linspace, "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+TN_OPERATOR(linspace,
+            "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Device? "
+            "device=None) -> Tensor",
             .forms = TN_OUT, .check = linspace_check, .run = linspace_run,
             .sample = "0 1 5 | -2 2 4 dtype=float64 | 3 1 1 | 0 1 0 | 0 10 5 dtype=int64")
 
-/* --- unit matrices, one_hot ------------------------------------------------------------------------------------- */
+/* --- unit matrices, one_hot ------------------------------------------------------------------- */
 
 static bool eye_announce(tn_frame *f, int64_t n, int64_t m, tn_dtype dtype, tn_device_id device) {
     int64_t size[2];
     size[0] = n, size[1] = m;
     if (n < 0 || m < 0)
-        return tn_fail(f, TN_INVALID, "%c must be greater or equal to 0, got %lld", n < 0 ? 'n' : 'm', (long long)(n < 0 ? n : m));
-    return create_on(f, device, NULL) && tn_announce(f, 0, dtype ? dtype : f->block->context->default_dtype, 2, size);
+        return tn_fail(f, TN_INVALID, "%c must be greater or equal to 0, got %lld",
+                       n < 0 ? 'n' : 'm', (long long)(n < 0 ? n : m));
+    return create_on(f, device, NULL) &&
+           tn_announce(f, 0, dtype ? dtype : f->block->context->default_dtype, 2, size);
 }
 static void eye_run(tn_frame *f) {
     tn_tensor *out = f->out[0], diagonal;
@@ -20089,23 +20368,29 @@ static bool eye_check(tn_frame *f) {
     return eye_announce(f, a->n, a->n, a->dtype, a->device);
 }
 /* Ones on the diagonal.   (n, n)   tn_eye(3) */
-TN_OPERATOR(eye, "eye(int n, *, ScalarType? dtype=None, Device? device=None) -> Tensor", .forms = TN_OUT, .check = eye_check,
-            .run = eye_run, .sample = "3 | 1 | 0 | 2 dtype=int64")
+TN_OPERATOR(eye, "eye(int n, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = eye_check, .run = eye_run,
+            .sample = "3 | 1 | 0 | 2 dtype=int64")
 static bool eye_m_check(tn_frame *f) {
     TN_ARGS(eye_m, a, f);
     return eye_announce(f, a->n, a->m, a->dtype, a->device);
 }
 /* Ones on the diagonal.   (n, m)   tn_eye_m(3, 4) */
-TN_OPERATOR(eye_m, "eye.m(int n, int m, *, ScalarType? dtype=None, Device? device=None) -> Tensor", .forms = TN_OUT,
-            .check = eye_m_check, .run = eye_run, .sample = "3 4 | 4 2 | 0 3 | 2 2 dtype=bool")
+TN_OPERATOR(eye_m, "eye.m(int n, int m, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = eye_m_check, .run = eye_run,
+            .sample = "3 4 | 4 2 | 0 3 | 2 2 dtype=bool")
 
 static bool one_hot_check(tn_frame *f) {
     TN_ARGS(one_hot, a, f);
     tn_tensor *self = f->in[0];
     int64_t size[TN_MAX_DIMS];
-    if (self->dtype != TN_I64) return tn_fail(f, TN_TYPE, "one_hot is only applicable to index tensor of type LongTensor.");
-    if (self->ndim == TN_MAX_DIMS) return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
-    if (a->num_classes < -1) return tn_fail(f, TN_INVALID, "num_classes must be -1 or not negative");
+    if (self->dtype != TN_I64)
+        return tn_fail(f, TN_TYPE,
+                       "one_hot is only applicable to index tensor of type LongTensor.");
+    if (self->ndim == TN_MAX_DIMS)
+        return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
+    if (a->num_classes < -1)
+        return tn_fail(f, TN_INVALID, "num_classes must be -1 or not negative");
     if (self->numel == 0 && a->num_classes <= 0)
         return tn_fail(f, TN_INVALID, "Can not infer total number of classes from empty tensor.");
     memcpy(size, self->size, sizeof(int64_t) * (size_t)self->ndim);
@@ -20140,25 +20425,31 @@ static void one_hot_run(tn_frame *f) {
     memset(to, 0, (size_t)out->numel * sizeof *to);
     tni_walk_start(&w, self->ndim, self->size, &self, 1);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++, to += classes) to[*(const int64_t *)(const void *)(w.at[0] + i * w.row[0])] = 1;
+        for (int64_t i = 0; i < w.n; i++, to += classes)
+            to[*(const int64_t *)(const void *)(w.at[0] + i * w.row[0])] = 1;
 }
-/* 1 at the place of each class, else 0; -1 classes: the largest plus one.   self (*) int64 -> (*, classes) int64
+/* 1 at the place of each class, else 0; -1 classes: the largest plus one.
+ * self (*) int64 -> (*, classes) int64
  * tn_one_hot(labels, .num_classes = 10) */
-TN_OPERATOR(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor", .check = one_hot_check, .look = one_hot_look,
-            .run = one_hot_run, .sample = "(5):i64<4 num_classes=4 | (2,3):i64<3 | ():i64<2 3 | (0):i64 2")
+TN_OPERATOR(one_hot, "one_hot(Tensor self, int num_classes=-1) -> Tensor", .check = one_hot_check,
+            .look = one_hot_look, .run = one_hot_run,
+            .sample = "(5):i64<4 num_classes=4 | (2,3):i64<3 | ():i64<2 3 | (0):i64 2")
 
-/* --- comparisons of whole tensors --------------------------------------------------------------------------------- */
+/* --- comparisons of whole tensors ------------------------------------------------------------- */
 
 static bool compare_dtypes(tn_frame *f) {
     const tn_tensor *x = f->in[0], *y = f->in[1];
-    return x->dtype == y->dtype || tn_fail(f, TN_TYPE, "expected tensors of one dtype, got %s and %s", tni_dtype(x->dtype)->text,
-                                           tni_dtype(y->dtype)->text);
+    return x->dtype == y->dtype ||
+           tn_fail(f, TN_TYPE, "expected tensors of one dtype, got %s and %s",
+                   tni_dtype(x->dtype)->text, tni_dtype(y->dtype)->text);
 }
 static bool compare_equal(tn_scalar x, tn_scalar y) {
     if (x.kind == TN_KIND_INT || x.kind == TN_KIND_BOOL) return x.integer == y.integer;
     return x.real == y.real && x.imaginary == y.imaginary;
 }
-static bool equal_check(tn_frame *f) { return compare_dtypes(f) && tn_announce(f, 0, TN_BOOL, 0, NULL); }
+static bool equal_check(tn_frame *f) {
+    return compare_dtypes(f) && tn_announce(f, 0, TN_BOOL, 0, NULL);
+}
 static void equal_run(tn_frame *f) {
     const tn_tensor *x = f->in[0];
     bool same = tni_same_shape(x, f->in[1]);
@@ -20167,38 +20458,50 @@ static void equal_run(tn_frame *f) {
         tni_walk_start(&w, x->ndim, x->size, (const tn_tensor *const *)f->in, 2);
         for (int64_t r = 0; same && r < w.rows; r++, tni_walk_next(&w))
             for (int64_t i = 0; same && i < w.n; i++)
-                same = compare_equal(tni_element(w.at[0] + i * w.row[0], x->dtype), tni_element(w.at[1] + i * w.row[1], x->dtype));
+                same = compare_equal(tni_element(w.at[0] + i * w.row[0], x->dtype),
+                                     tni_element(w.at[1] + i * w.row[1], x->dtype));
     }
     *(uint8_t *)tni_bytes_at(f->out[0]) = same;
 }
-/* Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.   tn_item(tn_equal(x, y)) */
-TN_OPERATOR(equal, "equal(Tensor self, Tensor other) -> Tensor", .check = equal_check, .run = equal_run, .grad = tn_grad_zero,
+/* Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.
+ * tn_item(tn_equal(x, y)) */
+TN_OPERATOR(equal, "equal(Tensor self, Tensor other) -> Tensor", .check = equal_check,
+            .run = equal_run, .grad = tn_grad_zero,
             .sample = "(2,3) (2,3) | (2) (3) | (0) (0) | ():i64<1 ():i64<1 | (2):bool (2):bool")
 
 /* |x - y| <= atol + |rtol * y|, or equal; NaN is close to NaN only when told so. */
 static bool compare_close(tn_scalar x, tn_scalar y, double rtol, double atol, bool equal_nan) {
     double apart, size;
     if (compare_equal(x, y)) return true;
-    if (equal_nan && (x.real != x.real || x.imaginary != x.imaginary) && (y.real != y.real || y.imaginary != y.imaginary)) return true;
+    if (equal_nan && (x.real != x.real || x.imaginary != x.imaginary) &&
+        (y.real != y.real || y.imaginary != y.imaginary))
+        return true;
     if (x.kind == TN_KIND_BOOL) return atol + fabs(rtol * y.real) >= 1;
-    apart = x.kind == TN_KIND_COMPLEX ? hypot(x.real - y.real, x.imaginary - y.imaginary) : fabs(x.real - y.real);
+    apart = x.kind == TN_KIND_COMPLEX ? hypot(x.real - y.real, x.imaginary - y.imaginary)
+                                      : fabs(x.real - y.real);
     size = y.kind == TN_KIND_COMPLEX ? hypot(y.real, y.imaginary) : fabs(y.real);
     return apart - apart == 0 && apart <= atol + fabs(rtol) * size;
 }
 static bool close_check(tn_frame *f, double rtol, double atol, tni_shape *s) {
     const tn_tensor *x = f->in[0], *y = f->in[1];
     if (!compare_dtypes(f)) return false;
-    if (!(rtol >= 0)) return tn_fail(f, TN_INVALID, "rtol must be greater than or equal to zero, but got %g", rtol);
-    if (!(atol >= 0)) return tn_fail(f, TN_INVALID, "atol must be greater than or equal to zero, but got %g", atol);
+    if (!(rtol >= 0))
+        return tn_fail(f, TN_INVALID, "rtol must be greater than or equal to zero, but got %g",
+                       rtol);
+    if (!(atol >= 0))
+        return tn_fail(f, TN_INVALID, "atol must be greater than or equal to zero, but got %g",
+                       atol);
     s->ndim = x->ndim;
     memcpy(s->size, x->size, sizeof(int64_t) * (size_t)x->ndim);
-    if (tni_broadcast(s, y->ndim, y->size)) return tni_like_strides(s, (const tn_tensor *const *)f->in, 2), true;
+    if (tni_broadcast(s, y->ndim, y->size))
+        return tni_like_strides(s, (const tn_tensor *const *)f->in, 2), true;
     return tn_fail(f, TN_INVALID, "the shapes of self and other do not broadcast");
 }
 static bool isclose_check(tn_frame *f) {
     TN_ARGS(isclose, a, f);
     tni_shape s;
-    return close_check(f, a->rtol, a->atol, &s) && tn_announce_strided(f, 0, TN_BOOL, s.ndim, s.size, s.stride);
+    return close_check(f, a->rtol, a->atol, &s) &&
+           tn_announce_strided(f, 0, TN_BOOL, s.ndim, s.size, s.stride);
 }
 static void isclose_run(tn_frame *f) {
     TN_ARGS(isclose, a, f);
@@ -20211,14 +20514,18 @@ static void isclose_run(tn_frame *f) {
     tni_walk_start(&w, out->ndim, out->size, all, 3);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++)
-            *(uint8_t *)(w.at[0] + i * w.row[0]) =
-                compare_close(tni_element(w.at[1] + i * w.row[1], dtype), tni_element(w.at[2] + i * w.row[2], dtype), a->rtol,
-                              a->atol, a->equal_nan);
+            *(uint8_t *)(w.at[0] + i * w.row[0]) = compare_close(
+                tni_element(w.at[1] + i * w.row[1], dtype),
+                tni_element(w.at[2] + i * w.row[2], dtype), a->rtol, a->atol, a->equal_nan);
 }
-/* |self - other| <= atol + rtol * |other|, or equal, for each pair.   self, other (*) broadcast -> (*) bool   tn_isclose(x, y) */
-TN_OPERATOR(isclose, "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
-            .check = isclose_check, .run = isclose_run, .grad = tn_grad_zero,
-            .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=0.1 | () () | (0) (1) | (4):i64<3 (4):i64<3")
+/* |self - other| <= atol + rtol * |other|, or equal, for each pair.
+ * self, other (*) broadcast -> (*) bool   tn_isclose(x, y) */
+TN_OPERATOR(
+    isclose,
+    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) "
+    "-> Tensor",
+    .check = isclose_check, .run = isclose_run, .grad = tn_grad_zero,
+    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=0.1 | () () | (0) (1) | (4):i64<3 (4):i64<3")
 
 static bool allclose_check(tn_frame *f) {
     TN_ARGS(allclose, a, f);
@@ -20239,17 +20546,22 @@ static void allclose_run(tn_frame *f) {
         tni_walk_start(&w, s.ndim, s.size, (const tn_tensor *const *)f->in, 2);
         for (int64_t r = 0; close && r < w.rows; r++, tni_walk_next(&w))
             for (int64_t i = 0; close && i < w.n; i++)
-                close = compare_close(tni_element(w.at[0] + i * w.row[0], dtype), tni_element(w.at[1] + i * w.row[1], dtype),
-                                      a->rtol, a->atol, a->equal_nan);
+                close = compare_close(tni_element(w.at[0] + i * w.row[0], dtype),
+                                      tni_element(w.at[1] + i * w.row[1], dtype), a->rtol, a->atol,
+                                      a->equal_nan);
     }
     *(uint8_t *)tni_bytes_at(f->out[0]) = close;
 }
-/* Whether all pairs are close as in isclose, as a 0-dim bool.   tn_item(tn_allclose(x, y, .rtol = 1e-4)) */
-TN_OPERATOR(allclose, "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
-            .check = allclose_check, .run = allclose_run, .grad = tn_grad_zero,
-            .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=9 | () () | (0) (1) | (4):i64<1 (4):i64<1")
+/* Whether all pairs are close as in isclose, as a 0-dim bool.
+ * tn_item(tn_allclose(x, y, .rtol = 1e-4)) */
+TN_OPERATOR(
+    allclose,
+    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) "
+    "-> Tensor",
+    .check = allclose_check, .run = allclose_run, .grad = tn_grad_zero,
+    .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=9 | () () | (0) (1) | (4):i64<1 (4):i64<1")
 
-/* --- meshgrid ------------------------------------------------------------------------------------------------------- */
+/* --- meshgrid --------------------------------------------------------------------------------- */
 
 static bool meshgrid_compose(tn_frame *f) {
     TN_ARGS(meshgrid, a, f);
@@ -20258,13 +20570,18 @@ static bool meshgrid_compose(tn_frame *f) {
     int n = f->nin;
     tn_tensor **in = f->in;
     if (n == 0) return tn_fail(f, TN_INVALID, "meshgrid expects a non-empty TensorList");
-    if (n > TN_MAX_DIMS) return tn_fail(f, TN_INVALID, "meshgrid: more than %d tensors", TN_MAX_DIMS);
+    if (n > TN_MAX_DIMS)
+        return tn_fail(f, TN_INVALID, "meshgrid: more than %d tensors", TN_MAX_DIMS);
     if (a->indexing && !xy && strcmp(a->indexing, "ij"))
-        return tn_fail(f, TN_INVALID, "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: %s", a->indexing);
+        return tn_fail(f, TN_INVALID,
+                       "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: %s",
+                       a->indexing);
     for (int i = 0; i < n; i++) {
         if (in[i]->ndim > 1)
-            return tn_fail(f, TN_INVALID, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got %d dimensions",
-                           in[i]->ndim);
+            return tn_fail(
+                f, TN_INVALID,
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got %d dimensions",
+                in[i]->ndim);
         size[i] = in[i]->numel;
     }
     if (!tn_announce_count(f, n)) return false;
@@ -20282,7 +20599,8 @@ static bool meshgrid_compose(tn_frame *f) {
 }
 /* Coordinates of a grid: result i repeats tensor i along all other dimensions. Views.
  * tensors (n), (m) -> (n, m), (n, m); "xy": (m, n)   tn_meshgrid(TN_LIST(x, y)) */
-TN_OPERATOR(meshgrid, "meshgrid.indexing(Tensor[] tensors, *, str? indexing=None) -> Tensor[]", .compose = meshgrid_compose,
+TN_OPERATOR(meshgrid, "meshgrid.indexing(Tensor[] tensors, *, str? indexing=None) -> Tensor[]",
+            .compose = meshgrid_compose,
             .sample = "{(2),(3)} | {(2),(3),(4)} indexing=xy | {(),(2)} | {(0),(2)} indexing=ij")
 
 /* src/ops/drive.c */
@@ -20436,18 +20754,36 @@ typedef struct drive_source {
     double tile[DRIVE_TILE / sizeof(double)];
 } drive_source;
 
-/* The last elements of a row, less than a vector: through blocks of a whole one. */
+/* n <= TNI_VECTOR_BYTES bytes, by moves of fixed sizes that may overlap. */
+TNI_INLINE void drive_few(char *to, const char *from, int64_t n) {
+    if (n >= 16) {
+        for (int64_t i = 0; i + 16 < n; i += 16) memcpy(to + i, from + i, 16);
+        memcpy(to + n - 16, from + n - 16, 16);
+    } else if (n >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + n - 8, from + n - 8, 8);
+    } else if (n >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + n - 4, from + n - 4, 4);
+    } else {
+        for (int64_t i = 0; i < n; i++) to[i] = from[i];
+    }
+}
+
+/* The last elements of a row, less than a vector: through blocks of a whole one, padded with zeros. */
 static void drive_tail(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size, const char *const *in,
                        const int64_t *step, int64_t n, const void *numbers) {
     double block[1 + DRIVE_IN][TNI_VECTOR_BYTES / sizeof(double)];
     const char *at[DRIVE_IN];
-    memset(block, 0, sizeof block[0] * (size_t)(1 + n_in));
     for (int k = 0; k < n_in; k++) {
-        at[k] = step[k] ? (const char *)block[k + 1] : in[k];
-        if (step[k]) memcpy(block[k + 1], in[k], (size_t)(n * (step[k] / lanes)));
+        char *to = (char *)block[k + 1];
+        at[k] = step[k] ? to : in[k];
+        if (!step[k]) continue;
+        for (int64_t i = 0; i < step[k]; i += 8) memset(to + i, 0, 8);
+        drive_few(to, in[k], n * (step[k] / lanes));
     }
     loop((char *)block[0], at, step, 1, numbers);
-    memcpy(out, block[0], (size_t)(n * out_size));
+    drive_few(out, (const char *)block[0], n * out_size);
 }
 
 static void drive_span(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size, const char *const *in,
@@ -20541,8 +20877,13 @@ static void drive_copy_block(const drive *d, char *const *at, int64_t rows, int6
     double raw[DRIVE_TILE / sizeof(double)], tile[DRIVE_TILE / sizeof(double)];
     const char *x = at[1];
     const bool lies = to->col == to->bytes && (rows == 1 || to->row == cols * to->bytes);
-    if (!from->chain.n) {
-        drive_copy(at[0], to->row, to->col, x, from->row, from->col, rows, cols, to->bytes);
+    if (!from->chain.n) { /* crosswise through a tile: rows of memory a power of two apart share their cache lines */
+        if (rows > 1 && cols > 1 && from->row == from->bytes && rows * cols * from->bytes <= DRIVE_TILE) {
+            drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows, cols, from->bytes);
+            drive_copy(at[0], to->row, to->col, (const char *)raw, cols * to->bytes, to->bytes, rows, cols, to->bytes);
+        } else {
+            drive_copy(at[0], to->row, to->col, x, from->row, from->col, rows, cols, to->bytes);
+        }
         return;
     }
     if (from->col != from->bytes || (rows > 1 && from->row != cols * from->bytes)) {
@@ -20655,33 +20996,44 @@ static int drive_type(int dtype) {
     return type[dtype];
 }
 
+TNI_INLINE void drive_number(char *to, int dtype, tn_scalar s) {
+    if (dtype == TN_F32 && s.kind == TN_KIND_FLOAT) {
+        const float v = (float)s.real;
+        memcpy(to, &v, sizeof v);
+    } else {
+        tni_element_set(to, dtype, s);
+    }
+}
+
+/* A number parameter; TN_KIND_NONE: p is none. */
+static tn_scalar drive_number_of(const tn_param *p, const char *at) {
+    double real;
+    int64_t integer;
+    bool truth;
+    tn_scalar s;
+    switch (p->type) {
+    case TN_T_SCALAR:
+        if (!(p->flags & TN_P_DOUBLE)) {
+            memcpy(&s, at, sizeof s);
+            if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real;
+            return s;
+        } /* fallthrough */
+    case TN_T_FLOAT: return memcpy(&real, at, sizeof real), tn_float(real);
+    case TN_T_INT: return memcpy(&integer, at, sizeof integer), tn_int(integer);
+    case TN_T_BOOL: return memcpy(&truth, at, sizeof truth), tn_bool(truth);
+    default: return tn_none();
+    }
+}
+
 /* The row's number parameters in the type that is computed in, one after another. */
 static void drive_numbers(const tn_frame *f, int dtype, char *to) {
     const tn_gen *gen = f->row->gen;
     const int64_t bytes = tni_dtype(dtype)->bytes;
     for (int i = 0; i < gen->nparam; i++) {
-        const tn_param *p = &gen->param[i];
-        const char *at = (const char *)f->args + p->offset;
-        tn_scalar s;
-        if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) {
-            memcpy(&s, at, sizeof s);
-            if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real;
-        } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
-            double v;
-            memcpy(&v, at, sizeof v);
-            s = tn_float(v);
-        } else if (p->type == TN_T_INT) {
-            int64_t v;
-            memcpy(&v, at, sizeof v);
-            s = tn_int(v);
-        } else if (p->type == TN_T_BOOL) {
-            bool v;
-            memcpy(&v, at, sizeof v);
-            s = tn_bool(v);
-        } else {
-            continue;
-        }
-        tni_element_set(to, dtype, s);
+        if (gen->param[i].type == TN_T_TENSOR) continue;
+        tn_scalar s = drive_number_of(&gen->param[i], (const char *)f->args + gen->param[i].offset);
+        if (s.kind == TN_KIND_NONE) continue;
+        drive_number(to, dtype, s);
         to += bytes;
     }
 }
@@ -20725,7 +21077,7 @@ static void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
         d.step[i] = d.lanes * size;
         if (t->flags & TNI_NUMBER) {
             char *block = (char *)fill[filled++];
-            tni_element_set(block, dtype, tni_element(d.in[i], t->dtype));
+            drive_number(block, dtype, tni_element(d.in[i], t->dtype));
             for (int64_t j = 1; j < d.lanes; j++) memcpy(block + j * size, block, (size_t)size);
             d.in[i] = block;
             d.step[i] = 0;
@@ -21086,14 +21438,18 @@ TN_OPERATOR(softsign, "softsign(Tensor self) -> Tensor", .needs = "self:self",
 /* src/ops/gather.c */
 /* gather.c - one index for each element: gather, scatter, masks over elements, embedding.
  *
- * Writes happen in row-major order of the index: of two to one place the later stays, additions keep that order.
+ * Writes happen in row-major order of the index: of two to one place the later stays, additions
+ * keep that order.
  * Ranges are checked in look, before the first write. */
 
 /* src/ops/index.h */
-/* index.h - what rows with index tensors share: reading indices and masks, adding rows of elements in order. */
+/* index.h - what rows with index tensors share: reading indices and masks, adding rows of elements
+ * in order. */
 
 /* Index tensors are int64 or int32. */
-TNI_INLINE bool tni_is_index(const tn_tensor *t) { return t->dtype == TN_I64 || t->dtype == TN_I32; }
+TNI_INLINE bool tni_is_index(const tn_tensor *t) {
+    return t->dtype == TN_I64 || t->dtype == TN_I32;
+}
 TNI_INLINE int64_t tni_index_at(const char *at, int dtype) {
     if (dtype == TN_I64) {
         int64_t v;
@@ -21106,10 +21462,12 @@ TNI_INLINE int64_t tni_index_at(const char *at, int dtype) {
     }
 }
 TN_PRIV bool tni_index_dtype(tn_frame *f, const tn_tensor *index, const char *name);
-/* Whether all of index lie in [low, size); else torch's error, which names dimension d. For look. */
+/* Whether all of index lie in [low, size); else torch's error, which names dimension d. For look.
+ * */
 TN_PRIV bool tni_index_range(tn_frame *f, const tn_tensor *index, int64_t low, int64_t size, int d);
 
-/* Whether the element is not zero (NaN is not); and how many are, over the shape that t is broadcast to. */
+/* Whether the element is not zero (NaN is not); and how many are, over the shape that t is
+ * broadcast to. */
 TNI_INLINE bool tni_is_true(const char *at, int64_t bytes, bool floating) {
     uint64_t v[2] = {0, 0};
     if (bytes == 1 && !floating) return *at != 0;
@@ -21119,23 +21477,30 @@ TNI_INLINE bool tni_is_true(const char *at, int64_t bytes, bool floating) {
 TN_PRIV bool tni_true_at(const char *at, int dtype);
 TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size);
 
-/* to[i] += from[i] for i = 0..n-1 in this order; steps in bytes. 16-bit floats round at each addition. */
-TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n, int dtype);
+/* to[i] += from[i] for i = 0..n-1 in this order; steps in bytes. 16-bit floats round at each
+ * addition. */
+TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                         int dtype);
 
-/* --- gather, scatter --------------------------------------------------------------------------------------------- */
+/* --- gather, scatter -------------------------------------------------------------------------- */
 
 /* index against t: as many dimensions (0 counts as 1), nowhere but along d larger than t. */
-static bool gather_fits(tn_frame *f, const tn_tensor *index, const tn_tensor *t, int d, const char *what) {
+static bool gather_fits(tn_frame *f, const tn_tensor *index, const tn_tensor *t, int d,
+                        const char *what) {
     char has[160], wants[160];
     int n = index->ndim ? index->ndim : 1, m = t->ndim ? t->ndim : 1;
     if (index->numel == 0) return true;
     if (n != m)
-        return tn_fail(f, TN_INVALID, "Index tensor must have the same number of dimensions as %s tensor", what);
+        return tn_fail(f, TN_INVALID,
+                       "Index tensor must have the same number of dimensions as %s tensor", what);
     for (int i = 0; i < index->ndim && i < t->ndim; i++)
         if (i != d && index->size[i] > t->size[i])
-            return tn_fail(f, TN_INVALID, "Size does not match at dimension %d expected index %s to be no larger than %s %s%s", i,
-                           tni_shape_text(has, sizeof has, index->ndim, index->size), what,
-                           tni_shape_text(wants, sizeof wants, t->ndim, t->size), d < 0 ? "" : " apart from the dimension indexed");
+            return tn_fail(f, TN_INVALID,
+                           "Size does not match at dimension %d expected index %s to be no larger "
+                           "than %s %s%s",
+                           i, tni_shape_text(has, sizeof has, index->ndim, index->size), what,
+                           tni_shape_text(wants, sizeof wants, t->ndim, t->size),
+                           d < 0 ? "" : " apart from the dimension indexed");
     return true;
 }
 static bool gather_arguments(tn_frame *f, int64_t dim, const char *name) {
@@ -21151,16 +21516,19 @@ static bool gather_look(tn_frame *f) {
     return tni_index_range(f, f->in[1], 0, self->ndim ? self->size[d] : 1, d);
 }
 /* A header for walks over the index's shape: t's strides but 0 along d. */
-static void gather_line(tn_tensor *v, const tn_tensor *t, const tn_tensor *index, int d, int64_t *stride) {
+static void gather_line(tn_tensor *v, const tn_tensor *t, const tn_tensor *index, int d,
+                        int64_t *stride) {
     for (int i = 0; i < index->ndim; i++) stride[i] = i == d || i >= t->ndim ? 0 : t->stride[i];
     tni_stack_view(v, t, index->ndim, index->size, stride, t->offset);
 }
-static int64_t gather_step(const tn_tensor *t, int d) { return t->ndim ? t->stride[d] * tni_dtype_size(t) : 0; }
+static int64_t gather_step(const tn_tensor *t, int d) {
+    return t->ndim ? t->stride[d] * tni_dtype_size(t) : 0;
+}
 
 static bool gather_check(tn_frame *f) {
     TN_ARGS(gather, a, f);
-    return gather_arguments(f, a->dim, "gather")
-           && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, f->in[1]->ndim, f->in[1]->size);
+    return gather_arguments(f, a->dim, "gather") &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, f->in[1]->ndim, f->in[1]->size);
 }
 static void gather_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *index = f->in[1], *out = f->out[0], line;
@@ -21174,7 +21542,8 @@ static void gather_run(tn_frame *f) {
     tni_walk_start(&w, index->ndim, index->size, all, 3);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
-            const char *from = w.at[2] + i * w.row[2] + tni_index_at(w.at[1] + i * w.row[1], dtype) * step;
+            const char *from =
+                w.at[2] + i * w.row[2] + tni_index_at(w.at[1] + i * w.row[1], dtype) * step;
             tni_move_row(w.at[0] + i * w.row[0], bytes, from, bytes, 1, bytes);
         }
 }
@@ -21183,10 +21552,14 @@ static void gather_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *z = tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size);
     if (z) tn_give(g, 0, tnp_scatter_add(z, a->dim, g->in[1], d));
 }
-/* out[i][j] = self[index[i][j]][j] for dim 0, and so on.   self (*), index (*) -> index's shape   tn_gather(p, 1, labels) */
-TN_OPERATOR(gather, "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", .forms = TN_OUT,
-            .needs = "self:index", .check = gather_check, .look = gather_look, .run = gather_run, .grad = gather_grad,
-            .sample = "(5,3) 0 (2,3):i64<5 | (5,3) 1 (5,7):i64<3 | (2,3,4) -2 (2,2,3):i64<3 | (4) 0 (6):i64<4 | () 0 ():i64<1 | "
+/* out[i][j] = self[index[i][j]][j] for dim 0, and so on.   self (*), index (*) -> index's shape
+ * tn_gather(p, 1, labels) */
+TN_OPERATOR(gather,
+            "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+            .forms = TN_OUT, .needs = "self:index", .check = gather_check, .look = gather_look,
+            .run = gather_run, .grad = gather_grad,
+            .sample = "(5,3) 0 (2,3):i64<5 | (5,3) 1 (5,7):i64<3 | (2,3,4) -2 (2,2,3):i64<3 | (4) "
+                      "0 (6):i64<4 | () 0 ():i64<1 | "
                       "(3,2) 0 (0,2):i64<3 | (5,3):i64 1 (4,1):i32<3")
 
 /* What scatter does at each place: writes, adds, or writes one value. */
@@ -21210,21 +21583,27 @@ static void scatter_run_all(tn_frame *f, const tn_tensor *src, bool add, const v
         for (int64_t i = 0; i < w.n; i++) {
             char *to = w.at[0] + i * w.row[0] + tni_index_at(w.at[1] + i * w.row[1], dtype) * step;
             const char *from = src ? w.at[2] + i * w.row[2] : (const char *)unit;
-            if (add) tni_add_row(to, bytes, from, bytes, 1, out->dtype);
-            else tni_move_row(to, bytes, from, bytes, 1, bytes);
+            if (add)
+                tni_add_row(to, bytes, from, bytes, 1, out->dtype);
+            else
+                tni_move_row(to, bytes, from, bytes, 1, bytes);
         }
 }
 static bool scatter_announce(tn_frame *f) {
     tn_tensor *self = f->in[0];
-    if (f->inplace) return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride);
+    if (f->inplace)
+        return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size,
+                                   self->stride);
     return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, self->size);
 }
 static bool scatter_source(tn_frame *f, const char *name) {
     tn_tensor *self = f->in[0], *src = f->in[2];
-    if (self->dtype != src->dtype) return tn_fail(f, TN_TYPE, "%s(): Expected self.dtype to be equal to src.dtype", name);
+    if (self->dtype != src->dtype)
+        return tn_fail(f, TN_TYPE, "%s(): Expected self.dtype to be equal to src.dtype", name);
     return gather_fits(f, f->in[1], src, -1, "src") && scatter_announce(f);
 }
-/* The gradient of src: what came in at the places written; zero for the rest of a src larger than the index. */
+/* The gradient of src: what came in at the places written; zero for the rest of a src larger than
+ * the index. */
 static void scatter_give_source(tn_gradient *g, int64_t dim) {
     tn_tensor *d = tnp_gather(g->incoming[0], dim, g->in[1], false), *src = g->in[2];
     tni_geometry v;
@@ -21249,13 +21628,16 @@ static void scatter_grad(tn_gradient *g) {
     if (g->want[2]) scatter_give_source(g, a->dim);
 }
 /* self with out[index[i][j]][j] = src[i][j] for dim 0, and so on. tn_scatter(x, 1, index, src) */
-TN_OPERATOR(scatter, "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", .forms = TN_OUT | TN_INPLACE,
-            .needs = "self:index src:index", .check = scatter_check, .look = gather_look, .run = scatter_run, .grad = scatter_grad,
-            .sample = "(5,3) 0 (1,3):i64<5 (1,3) | (3,5) 1 (3,1):i64<5 (3,1) | (4) 0 (1):i64<4 (1) | () 0 ():i64<1 () | (2,3) 0 (0,3):i64<2 (0,3)")
+TN_OPERATOR(scatter, "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:index src:index", .check = scatter_check,
+            .look = gather_look, .run = scatter_run, .grad = scatter_grad,
+            .sample = "(5,3) 0 (1,3):i64<5 (1,3) | (3,5) 1 (3,1):i64<5 (3,1) | (4) 0 (1):i64<4 (1) "
+                      "| () 0 ():i64<1 () | (2,3) 0 (0,3):i64<2 (0,3)")
 
 static bool scatter_value_check(tn_frame *f) {
     TN_ARGS(scatter_value, a, f);
-    return gather_arguments(f, a->dim, "scatter") && tni_fill_check(f, a->value, f->in[0]->dtype) && scatter_announce(f);
+    return gather_arguments(f, a->dim, "scatter") && tni_fill_check(f, a->value, f->in[0]->dtype) &&
+           scatter_announce(f);
 }
 static void scatter_value_run(tn_frame *f) {
     TN_ARGS(scatter_value, a, f);
@@ -21267,11 +21649,14 @@ static void scatter_value_grad(tn_gradient *g) {
     TN_ARGS(scatter_value, a, g);
     tn_give(g, 0, tnp_scatter_value(g->incoming[0], a->dim, g->in[1], tn_int(0)));
 }
-/* self with out[index[i][j]][j] = value for dim 0, and so on.   tn_scatter_value(zeros, 1, labels, 1) */
-TN_OPERATOR(scatter_value, "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:index", .check = scatter_value_check, .look = gather_look,
-            .run = scatter_value_run, .grad = scatter_value_grad,
-            .sample = "(5,3) 0 (2,3):i64<5 0.5 | (3,5) -1 (3,2):i64<5 2 | () 0 ():i64<1 1 | (2,3) 0 (0,3):i64<2 1 | (5):i64 0 (9):i64<5 7")
+/* self with out[index[i][j]][j] = value for dim 0, and so on.
+ * tn_scatter_value(zeros, 1, labels, 1) */
+TN_OPERATOR(scatter_value,
+            "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:index", .check = scatter_value_check,
+            .look = gather_look, .run = scatter_value_run, .grad = scatter_value_grad,
+            .sample = "(5,3) 0 (2,3):i64<5 0.5 | (3,5) -1 (3,2):i64<5 2 | () 0 ():i64<1 1 | (2,3) "
+                      "0 (0,3):i64<2 1 | (5):i64 0 (9):i64<5 7")
 
 static bool scatter_add_check(tn_frame *f) {
     TN_ARGS(scatter_add, a, f);
@@ -21283,10 +21668,13 @@ static void scatter_add_grad(tn_gradient *g) {
     tn_give(g, 0, g->incoming[0]);
     if (g->want[2]) scatter_give_source(g, a->dim);
 }
-/* self with out[index[i][j]][j] += src[i][j] for dim 0, and so on, in row-major order.   tn_scatter_add(x, 1, index, src) */
-TN_OPERATOR(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", .forms = TN_OUT | TN_INPLACE,
-            .needs = "src:index", .check = scatter_add_check, .look = gather_look, .run = scatter_add_run, .grad = scatter_add_grad,
-            .sample = "(5,3) 0 (7,3):i64<5 (7,3) | (3,5) 1 (2,9):i64<5 (2,9) | (4) 0 (6):i64<4 (6) | () 0 ():i64<1 () | "
+/* self with out[index[i][j]][j] += src[i][j] for dim 0, and so on, in row-major order.
+ * tn_scatter_add(x, 1, index, src) */
+TN_OPERATOR(scatter_add, "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+            .forms = TN_OUT | TN_INPLACE, .needs = "src:index", .check = scatter_add_check,
+            .look = gather_look, .run = scatter_add_run, .grad = scatter_add_grad,
+            .sample = "(5,3) 0 (7,3):i64<5 (7,3) | (3,5) 1 (2,9):i64<5 (2,9) | (4) 0 (6):i64<4 (6) "
+                      "| () 0 ():i64<1 () | "
                       "(2,3) 0 (0,3):i64<2 (0,3) | (5):i64 0 (9):i64<5 (9):i64")
 
 static bool take_along_dim_compose(tn_frame *f) {
@@ -21301,8 +21689,14 @@ static bool take_along_dim_compose(tn_frame *f) {
         return self && index && (f->out[0] = tnp_gather(self, 0, index, false)) != NULL;
     }
     if (self->ndim != index->ndim)
-        return tn_fail(f, TN_INVALID, "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-                       "%d dimensions for input, and %d dimensions for indices", self->ndim, index->ndim);
+        return tn_fail(f, TN_INVALID,
+                       "torch.take_along_dim(): input and indices should have the same number of "
+                       "dimensions, but got "
+                       "%d dimensions for input, and %d dimensions for indices",
+                       self->ndim, index->ndim);
+    if (self->ndim == 0)
+        return tn_fail(f, TN_INDEX, "Dimension specified as %lld but tensor has no dimensions",
+                       (long long)a->dim);
     if (!tni_dim_of(f, self->ndim, a->dim, &d)) return false;
     if (self->ndim) { /* all dimensions but dim broadcast against each other */
         s.ndim = i.ndim = self->ndim;
@@ -21310,7 +21704,8 @@ static bool take_along_dim_compose(tn_frame *f) {
         s.size[d] = 1;
         memcpy(i.size, index->size, sizeof(int64_t) * (size_t)s.ndim);
         i.size[d] = 1;
-        if (!tni_broadcast(&s, i.ndim, i.size)) return tn_fail(f, TN_INVALID, "the shapes of self and indices do not broadcast");
+        if (!tni_broadcast(&s, i.ndim, i.size))
+            return tn_fail(f, TN_INVALID, "the shapes of self and indices do not broadcast");
         memcpy(i.size, s.size, sizeof(int64_t) * (size_t)s.ndim);
         s.size[d] = self->size[d], i.size[d] = index->size[d];
         self = tnp_expand(self, tni_ints(s.size, s.ndim), false);
@@ -21318,17 +21713,21 @@ static bool take_along_dim_compose(tn_frame *f) {
     }
     return self && index && (f->out[0] = tnp_gather(self, d, index, false)) != NULL;
 }
-/* gather whose other dimensions broadcast; without dim over the flattened tensors: what undoes argsort.
+/* gather whose other dimensions broadcast; without dim over the flattened tensors: what undoes
+ * argsort.
  * self (5, 3), indices (2, 3) -> (2, 3)   tn_take_along_dim(x, tn_argsort(x), .dim = -1) */
-TN_OPERATOR(take_along_dim, "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", .forms = TN_OUT,
-            .compose = take_along_dim_compose,
-            .sample = "(5,3) (2,3):i64<5 0 | (5,3) (1,2):i64<3 dim=1 | (2,3) (4):i64<6 | (1,3) (4,2):i64<3 -1")
+TN_OPERATOR(
+    take_along_dim, "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+    .forms = TN_OUT, .compose = take_along_dim_compose,
+    .sample =
+        "(5,3) (2,3):i64<5 0 | (5,3) (1,2):i64<3 dim=1 | (2,3) (4):i64<6 | (1,3) (4,2):i64<3 -1")
 
-/* --- masks ---------------------------------------------------------------------------------------------------------- */
+/* --- masks ------------------------------------------------------------------------------------ */
 
 static bool masked_mask(tn_frame *f, const char *name) {
-    return f->in[1]->dtype == TN_BOOL || tn_fail(f, TN_TYPE, "%s: expected BoolTensor for mask, got %s", name,
-                                                 tni_dtype(f->in[1]->dtype)->text);
+    return f->in[1]->dtype == TN_BOOL ||
+           tn_fail(f, TN_TYPE, "%s: expected BoolTensor for mask, got %s", name,
+                   tni_dtype(f->in[1]->dtype)->text);
 }
 /* s: the shape that self and mask broadcast to; in place it must be self's. */
 static bool masked_shape(tn_frame *f, tni_shape *s) {
@@ -21336,8 +21735,9 @@ static bool masked_shape(tn_frame *f, tni_shape *s) {
     char has[160], wants[160];
     s->ndim = self->ndim;
     memcpy(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim);
-    if (tni_broadcast(s, mask->ndim, mask->size)
-        && (!f->inplace || (s->ndim == self->ndim && !memcmp(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim))))
+    if (tni_broadcast(s, mask->ndim, mask->size) &&
+        (!f->inplace || (s->ndim == self->ndim &&
+                         !memcmp(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim))))
         return true;
     return tn_fail(f, TN_INVALID, "the mask %s does not broadcast with self %s",
                    tni_shape_text(has, sizeof has, mask->ndim, mask->size),
@@ -21353,12 +21753,16 @@ static bool masked_fill_check(tn_frame *f) {
     tni_shape s;
     if (!masked_mask(f, "masked_fill")) return false;
     if (value->ndim)
-        return tn_fail(f, TN_INVALID, "masked_fill only supports a 0-dimensional value tensor, but got tensor with %d dimension(s).",
+        return tn_fail(f, TN_INVALID,
+                       "masked_fill only supports a 0-dimensional value tensor, but got tensor "
+                       "with %d dimension(s).",
                        value->ndim);
     if (value->flags & TNI_NUMBER) {
-        if (!tni_fill_check(f, tni_element(tni_bytes_at(value), value->dtype), self->dtype)) return false;
+        if (!tni_fill_check(f, tni_element(tni_bytes_at(value), value->dtype), self->dtype))
+            return false;
     } else if (!tni_can_cast(value->dtype, self->dtype))
-        return tn_fail(f, TN_TYPE, "value cannot be converted to type %s without overflow", tni_dtype(self->dtype)->text);
+        return tn_fail(f, TN_TYPE, "value cannot be converted to type %s without overflow",
+                       tni_dtype(self->dtype)->text);
     return masked_shape(f, &s) && masked_announce(f, &s);
 }
 static void masked_fill_run(tn_frame *f) {
@@ -21374,26 +21778,32 @@ static void masked_fill_run(tn_frame *f) {
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
         if (w.at[0] != w.at[2]) tni_move_row(w.at[0], w.row[0], w.at[2], w.row[2], w.n, bytes);
         for (int64_t i = 0; i < w.n; i++)
-            if (w.at[1][i * w.row[1]]) tni_move_row(w.at[0] + i * w.row[0], bytes, unit, bytes, 1, bytes);
+            if (w.at[1][i * w.row[1]])
+                tni_move_row(w.at[0] + i * w.row[0], bytes, unit, bytes, 1, bytes);
     }
 }
-static void masked_fill_grad(tn_gradient *g) { /* value's is the sum of what came in under the mask */
+static void
+masked_fill_grad(tn_gradient *g) { /* value's is the sum of what came in under the mask */
     tn_tensor *d = g->incoming[0];
     if (g->want[0]) tn_give(g, 0, tnp_masked_fill_scalar(d, g->in[1], tn_int(0)));
     if (g->want[2]) tn_give(g, 2, tnp_masked_select(d, g->in[1]));
 }
-/* self with value where the mask is true.   self (*), mask (*) broadcast, value number or 0-dim -> (*)
+/* self with value where the mask is true.   self (*), mask (*) broadcast, value number or 0-dim ->
+ * (*)
  * tn_masked_fill_scalar(scores, mask, -INFINITY) */
-TN_OPERATOR(masked_fill, "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:mask value:mask", .check = masked_fill_check, .run = masked_fill_run,
-            .grad = masked_fill_grad,
-            .sample = "(2,3) (2,3):bool 0.5 | (2,3) (3):bool () | (3) (2,1):bool 2 | () ():bool -1 | (0,3) (3):bool 1 | "
+TN_OPERATOR(masked_fill,
+            "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:mask value:mask",
+            .check = masked_fill_check, .run = masked_fill_run, .grad = masked_fill_grad,
+            .sample = "(2,3) (2,3):bool 0.5 | (2,3) (3):bool () | (3) (2,1):bool 2 | () ():bool -1 "
+                      "| (0,3) (3):bool 1 | "
                       "(2,3):i64 (2,3):bool 7 | (2,3):bool (2,3):bool True")
 
 static bool masked_select_check(tn_frame *f) {
     int64_t size[1] = {TN_UNKNOWN};
     tni_shape s;
-    return masked_mask(f, "masked_select") && masked_shape(f, &s) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 1, size);
+    return masked_mask(f, "masked_select") && masked_shape(f, &s) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 1, size);
 }
 static bool masked_select_look(tn_frame *f) {
     tni_shape s;
@@ -21415,7 +21825,8 @@ static void masked_select_run(tn_frame *f) {
     tni_walk_start(&w, s.ndim, s.size, all, 2);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++)
-            if (w.at[1][i * w.row[1]]) tni_move_row(to, bytes, w.at[0] + i * w.row[0], bytes, 1, bytes), to += bytes;
+            if (w.at[1][i * w.row[1]])
+                tni_move_row(to, bytes, w.at[0] + i * w.row[0], bytes, 1, bytes), to += bytes;
 }
 static void masked_select_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *z;
@@ -21426,17 +21837,22 @@ static void masked_select_grad(tn_gradient *g) {
     z = tni_zeros_of(d, s.ndim, s.size);
     if (z) tn_give(g, 0, tnp_masked_scatter(z, g->in[1], d));
 }
-/* The elements where the mask is true, in row-major order.   self (*), mask (*) broadcast -> (true ones)   tn_masked_select(x, m) */
-TN_OPERATOR(masked_select, "masked_select(Tensor self, Tensor mask) -> Tensor", .needs = "self:mask", .check = masked_select_check,
-            .look = masked_select_look, .run = masked_select_run, .grad = masked_select_grad,
-            .sample = "(2,3) (2,3):bool | (2,3) (3):bool | (3) (2,1):bool | () ():bool | (0,3) (3):bool | (5):i64 (5):bool")
+/* The elements where the mask is true, in row-major order.   self (*), mask (*) broadcast -> (true
+ * ones)   tn_masked_select(x, m) */
+TN_OPERATOR(masked_select, "masked_select(Tensor self, Tensor mask) -> Tensor",
+            .needs = "self:mask", .check = masked_select_check, .look = masked_select_look,
+            .run = masked_select_run, .grad = masked_select_grad,
+            .sample = "(2,3) (2,3):bool | (2,3) (3):bool | (3) (2,1):bool | () ():bool | (0,3) "
+                      "(3):bool | (5):i64 (5):bool")
 
 static bool masked_scatter_check(tn_frame *f) {
     tni_shape s;
     if (!masked_mask(f, "masked_scatter")) return false;
     if (f->in[0]->dtype != f->in[2]->dtype)
-        return tn_fail(f, TN_TYPE, "masked_scatter: expected self and source to have same dtypes but got %s and %s",
-                       tni_dtype(f->in[0]->dtype)->text, tni_dtype(f->in[2]->dtype)->text);
+        return tn_fail(
+            f, TN_TYPE,
+            "masked_scatter: expected self and source to have same dtypes but got %s and %s",
+            tni_dtype(f->in[0]->dtype)->text, tni_dtype(f->in[2]->dtype)->text);
     return masked_shape(f, &s) && masked_announce(f, &s);
 }
 static bool masked_scatter_look(tn_frame *f) {
@@ -21444,9 +21860,10 @@ static bool masked_scatter_look(tn_frame *f) {
     if (!masked_select_look(f)) return false;
     count = f->count;
     f->count = 0;
-    return count <= f->in[2]->numel
-           || tn_fail(f, TN_INVALID, "masked_scatter: expected source of at least %lld elements, got %lld", (long long)count,
-                      (long long)f->in[2]->numel);
+    return count <= f->in[2]->numel ||
+           tn_fail(f, TN_INVALID,
+                   "masked_scatter: expected source of at least %lld elements, got %lld",
+                   (long long)count, (long long)f->in[2]->numel);
 }
 static void masked_scatter_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *source = f->in[2], *out = f->out[0];
@@ -21461,7 +21878,8 @@ static void masked_scatter_run(tn_frame *f) {
         if (w.at[0] != w.at[2]) tni_move_row(w.at[0], w.row[0], w.at[2], w.row[2], w.n, bytes);
         for (int64_t i = 0; i < w.n; i++) {
             if (!w.at[1][i * w.row[1]]) continue;
-            tni_move_row(w.at[0] + i * w.row[0], bytes, s.at[0] + taken * s.row[0], bytes, 1, bytes);
+            tni_move_row(w.at[0] + i * w.row[0], bytes, s.at[0] + taken * s.row[0], bytes, 1,
+                         bytes);
             if (++taken == s.n) taken = 0, tni_walk_next(&s);
         }
     }
@@ -21477,31 +21895,41 @@ static void masked_scatter_grad(tn_gradient *g) {
     flat = tni_place_at(g->block, tni_zeros_of(d, 1, &source->numel), taken, &v);
     if (flat) tn_give(g, 2, tnp_reshape(flat, tni_sizes(source)));
 }
-/* self with the elements of source, in order, where the mask is true.   tn_masked_scatter(x, mask, values) */
-TN_OPERATOR(masked_scatter, "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", .forms = TN_OUT | TN_INPLACE,
-            .needs = "self:mask source:mask", .check = masked_scatter_check, .look = masked_scatter_look, .run = masked_scatter_run,
+/* self with the elements of source, in order, where the mask is true.
+ * tn_masked_scatter(x, mask, values) */
+TN_OPERATOR(masked_scatter, "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+            .forms = TN_OUT | TN_INPLACE, .needs = "self:mask source:mask",
+            .check = masked_scatter_check, .look = masked_scatter_look, .run = masked_scatter_run,
             .grad = masked_scatter_grad,
-            .sample = "(2,3) (2,3):bool (6) | (2,3) (3):bool (2,4) | () ():bool (1) | (0,3) (3):bool (0) | (5):i64 (5):bool (5):i64")
+            .sample = "(2,3) (2,3):bool (6) | (2,3) (3):bool (2,4) | () ():bool (1) | (0,3) "
+                      "(3):bool (0) | (5):i64 (5):bool (5):i64")
 
-/* --- embedding ------------------------------------------------------------------------------------------------------ */
+/* --- embedding -------------------------------------------------------------------------------- */
 
 static bool embedding_check(tn_frame *f) {
     tn_tensor *weight = f->in[0], *indices = f->in[1];
     int64_t size[TN_MAX_DIMS];
     if (weight->ndim != 2) return tn_fail(f, TN_INVALID, "'weight' must be 2-D");
     if (!tni_is_index(indices))
-        return tn_fail(f, TN_TYPE, "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
-                       "but got %s instead (while checking arguments for embedding)", tni_dtype(indices->dtype)->text);
-    if (indices->ndim == TN_MAX_DIMS) return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
+        return tn_fail(f, TN_TYPE,
+                       "Expected tensor for argument #1 'indices' to have one of the following "
+                       "scalar types: Long, Int; "
+                       "but got %s instead (while checking arguments for embedding)",
+                       tni_dtype(indices->dtype)->text);
+    if (indices->ndim == TN_MAX_DIMS)
+        return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
     memcpy(size, indices->size, sizeof(int64_t) * (size_t)indices->ndim);
     size[indices->ndim] = weight->size[1];
     return tn_announce(f, 0, (tn_dtype)weight->dtype, indices->ndim + 1, size);
 }
-static bool embedding_look(tn_frame *f) { return tni_index_range(f, f->in[1], 0, f->in[0]->size[0], 0); }
+static bool embedding_look(tn_frame *f) {
+    return tni_index_range(f, f->in[1], 0, f->in[0]->size[0], 0);
+}
 static void embedding_run(tn_frame *f) {
     tn_tensor *weight = f->in[0], *out = f->out[0];
     const tn_tensor *index = f->in[1];
-    int64_t bytes = tni_dtype_size(weight), row = weight->stride[0] * bytes, col = weight->stride[1] * bytes, n = weight->size[1];
+    int64_t bytes = tni_dtype_size(weight), row = weight->stride[0] * bytes,
+            col = weight->stride[1] * bytes, n = weight->size[1];
     const char *table = tni_bytes_at(weight);
     char *to = tni_bytes_at(out);
     tni_walk w;
@@ -21509,18 +21937,26 @@ static void embedding_run(tn_frame *f) {
     tni_walk_start(&w, index->ndim, index->size, &index, 1);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++, to += n * bytes)
-            tni_move_row(to, bytes, table + tni_index_at(w.at[0] + i * w.row[0], index->dtype) * row, col, n, bytes);
+            tni_move_row(to, bytes,
+                         table + tni_index_at(w.at[0] + i * w.row[0], index->dtype) * row, col, n,
+                         bytes);
 }
 static void embedding_grad(tn_gradient *g) {
     TN_ARGS(embedding, a, g);
-    tn_give(g, 0, tnp_embedding_dense_backward(g->incoming[0], g->in[1], g->in[0]->size[0], a->padding_idx, a->scale_grad_by_freq));
+    tn_give(g, 0,
+            tnp_embedding_dense_backward(g->incoming[0], g->in[1], g->in[0]->size[0],
+                                         a->padding_idx, a->scale_grad_by_freq));
 }
-/* Rows of a table. The row padding_idx (-1: none) gets no gradient; scale_grad_by_freq divides a row's gradient by how often
+/* Rows of a table. The row padding_idx (-1: none) gets no gradient; scale_grad_by_freq divides a
+ * row's gradient by how often
  * it was taken.   weight (n, d), indices (*) -> (*, d)   tn_embedding(table, tokens) */
 TN_OPERATOR(embedding,
-            "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-            .needs = "weight:indices", .check = embedding_check, .look = embedding_look, .run = embedding_run, .grad = embedding_grad,
-            .sample = "(5,3) (4):i64<5 | (5,3) (2,7):i64<5 padding_idx=2 | (4,2) ():i64<4 | (3,2) (0):i64<3 | (5,3) (3):i32<5")
+            "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
+            "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
+            .needs = "weight:indices", .check = embedding_check, .look = embedding_look,
+            .run = embedding_run, .grad = embedding_grad,
+            .sample = "(5,3) (4):i64<5 | (5,3) (2,7):i64<5 padding_idx=2 | (4,2) ():i64<4 | (3,2) "
+                      "(0):i64<3 | (5,3) (3):i32<5")
 
 static bool embedding_dense_backward_check(tn_frame *f) {
     TN_ARGS(embedding_dense_backward, a, f);
@@ -21532,7 +21968,8 @@ static bool embedding_dense_backward_check(tn_frame *f) {
     if (!tni_index_dtype(f, indices, "embedding_dense_backward")) return false;
     if (a->num_weights < 0) return tn_fail(f, TN_INVALID, "num_weights is negative");
     size[0] = a->num_weights, size[1] = d->size[indices->ndim];
-    if (a->scale_grad_by_freq && !tn_scratch(f, a->num_weights, (int64_t)sizeof(int64_t))) return false;
+    if (a->scale_grad_by_freq && !tn_scratch(f, a->num_weights, (int64_t)sizeof(int64_t)))
+        return false;
     return tn_announce(f, 0, (tn_dtype)d->dtype, 2, size);
 }
 static bool embedding_dense_backward_look(tn_frame *f) {
@@ -21556,7 +21993,8 @@ static void embedding_dense_backward_run(tn_frame *f) {
     TN_ARGS(embedding_dense_backward, a, f);
     tn_tensor *d = f->in[0], *indices = f->in[1], *out = f->out[0], head;
     const tn_tensor *pair[2];
-    int64_t bytes = tni_dtype_size(d), n = out->size[1], step = d->stride[d->ndim - 1] * bytes, *count = (int64_t *)f->scratch;
+    int64_t bytes = tni_dtype_size(d), n = out->size[1], step = d->stride[d->ndim - 1] * bytes,
+            *count = (int64_t *)f->scratch;
     tni_walk w;
     tni_fill(out, tn_int(0));
     if (a->scale_grad_by_freq) memset(count, 0, (size_t)a->num_weights * sizeof *count);
@@ -21569,22 +22007,26 @@ static void embedding_dense_backward_run(tn_frame *f) {
             int64_t k = tni_index_at(w.at[0] + i * w.row[0], indices->dtype);
             if (k == a->padding_idx) continue;
             if (a->scale_grad_by_freq) count[k]++;
-            tni_add_row(tni_bytes_at(out) + k * n * bytes, bytes, w.at[1] + i * w.row[1], step, n, d->dtype);
+            tni_add_row(tni_bytes_at(out) + k * n * bytes, bytes, w.at[1] + i * w.row[1], step, n,
+                        d->dtype);
         }
     if (a->scale_grad_by_freq) embedding_scale(out, count);
 }
-static void embedding_dense_backward_grad(tn_gradient *g) { /* the rows again; none for the padding */
+static void
+embedding_dense_backward_grad(tn_gradient *g) { /* the rows again; none for the padding */
     TN_ARGS(embedding_dense_backward, a, g);
     tn_tensor *d = g->incoming[0], *padding;
     int64_t row[2];
     if (a->scale_grad_by_freq) {
-        tni_error(g->block, TN_AUTOGRAD, "double backward of embedding is not supported with scale_grad_by_freq");
+        tni_error(g->block, TN_AUTOGRAD,
+                  "double backward of embedding is not supported with scale_grad_by_freq");
         return;
     }
     if (a->padding_idx >= 0 && a->padding_idx < a->num_weights) {
         tni_geometry v;
         row[0] = 1, row[1] = d->size[1];
-        v.ndim = 2, v.size[0] = 1, v.size[1] = row[1], v.stride[0] = row[1], v.stride[1] = 1, v.offset = a->padding_idx * row[1];
+        v.ndim = 2, v.size[0] = 1, v.size[1] = row[1], v.stride[0] = row[1], v.stride[1] = 1,
+        v.offset = a->padding_idx * row[1];
         padding = tni_zeros_of(d, 2, row);
         d = tni_place_at(g->block, tnp_clone(d, TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT), padding, &v);
     }
@@ -21593,26 +22035,33 @@ static void embedding_dense_backward_grad(tn_gradient *g) { /* the rows again; n
 /* Sums the rows of grad_output at their indices, in order: the gradient of embedding's table.
  * grad_output (*, d), indices (*) -> (num_weights, d) */
 TN_OPERATOR(embedding_dense_backward,
-            "embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq) "
+            "embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int "
+            "padding_idx, bool scale_grad_by_freq) "
             "-> Tensor",
-            .needs = "grad_output:indices", .check = embedding_dense_backward_check, .look = embedding_dense_backward_look,
-            .run = embedding_dense_backward_run, .grad = embedding_dense_backward_grad,
-            .sample = "(4,3) (4):i64<5 5 -1 False | (2,7,3) (2,7):i64<5 5 2 False | (2) ():i64<4 4 -1 False | (0,2) (0):i64<3 3 0 False")
+            .needs = "grad_output:indices", .check = embedding_dense_backward_check,
+            .look = embedding_dense_backward_look, .run = embedding_dense_backward_run,
+            .grad = embedding_dense_backward_grad,
+            .sample = "(4,3) (4):i64<5 5 -1 False | (2,7,3) (2,7):i64<5 5 2 False | (2) ():i64<4 4 "
+                      "-1 False | (0,2) (0):i64<3 3 0 False")
 
 /* src/ops/index.c */
-/* index.c - elements chosen by tensors of indices and masks: index, index_put, index_select, index_add, nonzero.
+/* index.c - elements chosen by tensors of indices and masks: index, index_put, index_select,
+ * index_add, nonzero.
  *
- * Where an index stands twice, additions happen in the order of the index; of two writes the later one stays. Ranges
+ * Where an index stands twice, additions happen in the order of the index; of two writes the later
+ * one stays. Ranges
  * are checked in look, before the first write. */
 
-/* --- shared ---------------------------------------------------------------------------------------------------- */
+/* --- shared ----------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_index_dtype(tn_frame *f, const tn_tensor *index, const char *name) {
-    return tni_is_index(index) || tn_fail(f, TN_TYPE, "%s(): Expected dtype int32 or int64 for index, got %s", name,
-                                          tni_dtype(index->dtype)->text);
+    return tni_is_index(index) ||
+           tn_fail(f, TN_TYPE, "%s(): Expected dtype int32 or int64 for index, got %s", name,
+                   tni_dtype(index->dtype)->text);
 }
 
-TN_PRIV bool tni_index_range(tn_frame *f, const tn_tensor *index, int64_t low, int64_t size, int d) {
+TN_PRIV bool tni_index_range(tn_frame *f, const tn_tensor *index, int64_t low, int64_t size,
+                             int d) {
     tni_walk w;
     if (index->numel == 0) return true;
     tni_walk_start(&w, index->ndim, index->size, &index, 1);
@@ -21620,15 +22069,17 @@ TN_PRIV bool tni_index_range(tn_frame *f, const tn_tensor *index, int64_t low, i
         for (int64_t i = 0; i < w.n; i++) {
             int64_t v = tni_index_at(w.at[0] + i * w.row[0], index->dtype);
             if (v < low || v >= size)
-                return tn_fail(f, TN_INDEX, "index %lld is out of bounds for dimension %d with size %lld", (long long)v, d,
-                               (long long)size);
+                return tn_fail(f, TN_INDEX,
+                               "index %lld is out of bounds for dimension %d with size %lld",
+                               (long long)v, d, (long long)size);
         }
     return true;
 }
 
 TN_PRIV bool tni_true_at(const char *at, int dtype) {
     int64_t bytes = tni_dtype(dtype)->bytes;
-    if (tni_is_complex(dtype)) return tni_is_true(at, bytes / 2, true) || tni_is_true(at + bytes / 2, bytes / 2, true);
+    if (tni_is_complex(dtype))
+        return tni_is_true(at, bytes / 2, true) || tni_is_true(at + bytes / 2, bytes / 2, true);
     return tni_is_true(at, bytes, tni_is_float(dtype));
 }
 
@@ -21647,33 +22098,38 @@ TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size
     return count;
 }
 
-#define INDEX_ADD(T)                                                                               \
-    for (int64_t i = 0; i < n; i++) {                                                              \
-        T x, y;                                                                                    \
-        memcpy(&x, to + i * to_step, sizeof x);                                                    \
-        memcpy(&y, from + i * from_step, sizeof y);                                                \
-        x = (T)(x + y);                                                                            \
-        memcpy(to + i * to_step, &x, sizeof x);                                                    \
-    }                                                                                              \
+#define INDEX_ADD(T)                                \
+    for (int64_t i = 0; i < n; i++) {               \
+        T x, y;                                     \
+        memcpy(&x, to + i * to_step, sizeof x);     \
+        memcpy(&y, from + i * from_step, sizeof y); \
+        x = (T)(x + y);                             \
+        memcpy(to + i * to_step, &x, sizeof x);     \
+    }                                               \
     return
-#define INDEX_ADD_HALF(widen, narrow)                                                              \
-    for (int64_t i = 0; i < n; i++) {                                                              \
-        uint16_t x, y;                                                                             \
-        memcpy(&x, to + i * to_step, sizeof x);                                                    \
-        memcpy(&y, from + i * from_step, sizeof y);                                                \
-        x = narrow(widen(x) + widen(y));                                                           \
-        memcpy(to + i * to_step, &x, sizeof x);                                                    \
-    }                                                                                              \
+#define INDEX_ADD_HALF(widen, narrow)               \
+    for (int64_t i = 0; i < n; i++) {               \
+        uint16_t x, y;                              \
+        memcpy(&x, to + i * to_step, sizeof x);     \
+        memcpy(&y, from + i * from_step, sizeof y); \
+        x = narrow(widen(x) + widen(y));            \
+        memcpy(to + i * to_step, &x, sizeof x);     \
+    }                                               \
     return
 
-TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n, int dtype) {
+TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                         int dtype) {
     switch (dtype) {
     case TN_F32: INDEX_ADD(float);
     case TN_F64: INDEX_ADD(double);
     case TN_U8: INDEX_ADD(uint8_t);
-    case TN_I8: /* as their unsigned twins: wraps */
+    case TN_I8:  /* as their unsigned twins: wraps */
     case TN_I16: /* fall through */
-        if (dtype == TN_I8) { INDEX_ADD(uint8_t); } else { INDEX_ADD(uint16_t); }
+        if (dtype == TN_I8) {
+            INDEX_ADD(uint8_t);
+        } else {
+            INDEX_ADD(uint16_t);
+        }
     case TN_I32: INDEX_ADD(uint32_t);
     case TN_I64: INDEX_ADD(uint64_t);
     case TN_F16: INDEX_ADD_HALF(tni_f16_to_f32, tni_f32_to_f16);
@@ -21687,7 +22143,8 @@ TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t fr
         return;
     }
     case TN_BOOL:
-        for (int64_t i = 0; i < n; i++) to[i * to_step] = (char)(to[i * to_step] || from[i * from_step]);
+        for (int64_t i = 0; i < n; i++)
+            to[i * to_step] = (char)(to[i * to_step] || from[i * from_step]);
         return;
     default: return;
     }
@@ -21695,18 +22152,20 @@ TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t fr
 #undef INDEX_ADD
 #undef INDEX_ADD_HALF
 
-/* --- the plan of index and index_put -------------------------------------------------------------------------- */
+/* --- the plan of index and index_put ---------------------------------------------------------- */
 
-/* self[.., i, j, .., mask, ..]: the indexed dimensions of self give way to the broadcast shape of the indices, put
- * where the first of them was when they are neighbours, in front of all otherwise. A mask of k dimensions stands for
+/* self[.., i, j, .., mask, ..]: the indexed dimensions of self give way to the broadcast shape of
+ * the indices, put
+ * where the first of them was when they are neighbours, in front of all otherwise. A mask of k
+ * dimensions stands for
  * k index vectors of its true places. */
 typedef struct index_plan {
-    int kept, place;                  /* dimensions that stay, and how many of them lie before the indices' */
+    int kept, place; /* dimensions that stay, and how many of them lie before the indices' */
     int keep[TN_MAX_DIMS];
     int broad, ndim;
-    int64_t broad_size[TN_MAX_DIMS];  /* of the indices together; the last may be TN_UNKNOWN */
-    int64_t size[TN_MAX_DIMS];        /* of the result */
-    int64_t most, masks;              /* places at most; elements of the largest mask */
+    int64_t broad_size[TN_MAX_DIMS]; /* of the indices together; the last may be TN_UNKNOWN */
+    int64_t size[TN_MAX_DIMS];       /* of the result */
+    int64_t most, masks;             /* places at most; elements of the largest mask */
 } index_plan;
 
 static bool index_is_mask(const tn_tensor *t) { return t->dtype == TN_BOOL || t->dtype == TN_U8; }
@@ -21725,37 +22184,48 @@ static bool index_broaden(index_plan *p, const tn_tensor *t, bool *unknown) {
     return fits;
 }
 
-static bool index_mask_fits(tn_frame *f, const tn_tensor *self, const tn_tensor *mask, int at, int i) {
+static bool index_mask_fits(tn_frame *f, const tn_tensor *self, const tn_tensor *mask, int at,
+                            int i) {
     char has[160], wants[160];
     bool fits = mask->ndim > 0 && at + mask->ndim <= self->ndim;
     for (int k = 0; fits && k < mask->ndim; k++) fits = mask->size[k] == self->size[at + k];
-    return fits || tn_fail(f, TN_INDEX, "The shape of the mask %s at index %d does not match the shape of the indexed tensor %s "
-                           "at index %d", tni_shape_text(has, sizeof has, mask->ndim, mask->size), i,
+    return fits || tn_fail(f, TN_INDEX,
+                           "The shape of the mask %s at index %d does not match the shape of the "
+                           "indexed tensor %s "
+                           "at index %d",
+                           tni_shape_text(has, sizeof has, mask->ndim, mask->size), i,
                            tni_shape_text(wants, sizeof wants, self->ndim, self->size), at);
 }
 
-/* Walks the indices over self's dimensions: which stay, where the others stood, and the indices' own shape. */
-static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n, index_plan *p, bool *unknown) {
+/* Walks the indices over self's dimensions: which stay, where the others stood, and the indices'
+ * own shape. */
+static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
+                       index_plan *p, bool *unknown) {
     int at = 0, first = -1, last = -1;
     bool gaps = false;
     for (int i = 0; i < n; i++) {
         const tn_tensor *t = index[i];
         int takes = t && index_is_mask(t) ? t->ndim : 1;
         if (t && !index_is_mask(t) && !tni_is_index(t))
-            return tn_fail(f, TN_INDEX, "tensors used as indices must be long, int, byte or bool tensors");
+            return tn_fail(f, TN_INDEX,
+                           "tensors used as indices must be long, int, byte or bool tensors");
         if (t && index_is_mask(t) && !index_mask_fits(f, self, t, at, i)) return false;
         if (at + takes > self->ndim)
-            return tn_fail(f, TN_INDEX, "too many indices for tensor of dimension %d (got %d)", self->ndim, n);
+            return tn_fail(f, TN_INDEX, "too many indices for tensor of dimension %d (got %d)",
+                           self->ndim, n);
         if (!t) {
             p->keep[p->kept++] = at++;
             continue;
         }
-        if (first < 0) first = p->kept;
-        else if (last != at) gaps = true;
+        if (first < 0)
+            first = p->kept;
+        else if (last != at)
+            gaps = true;
         at += takes;
         last = at;
         if (!index_broaden(p, t, unknown))
-            return tn_fail(f, TN_INDEX, "shape mismatch: indexing tensors could not be broadcast together");
+            return tn_fail(f, TN_INDEX,
+                           "shape mismatch: indexing tensors could not be broadcast together");
         if (index_is_mask(t) && t->numel > p->masks) p->masks = t->numel;
     }
     if (first < 0) return tn_fail(f, TN_INDEX, "at least one index must be a tensor");
@@ -21764,16 +22234,19 @@ static bool index_read(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
     return true;
 }
 
-static bool index_plan_of(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n, index_plan *p) {
+static bool index_plan_of(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
+                          index_plan *p) {
     bool unknown = false;
     int64_t *last;
     memset(p, 0, sizeof *p);
     if (!index_read(f, self, index, n, p, &unknown)) return false;
-    if (p->kept + p->broad > TN_MAX_DIMS) return tn_fail(f, TN_INDEX, "the result has more than %d dimensions", TN_MAX_DIMS);
+    if (p->kept + p->broad > TN_MAX_DIMS)
+        return tn_fail(f, TN_INDEX, "the result has more than %d dimensions", TN_MAX_DIMS);
     last = p->broad ? &p->broad_size[p->broad - 1] : NULL;
     unknown = unknown && last && *last == 1;
     if (unknown) *last = p->masks;
-    if (!tni_numel_of(p->broad, p->broad_size, &p->most)) return tn_fail(f, TN_INDEX, "the result is too large");
+    if (!tni_numel_of(p->broad, p->broad_size, &p->most))
+        return tn_fail(f, TN_INDEX, "the result is too large");
     if (unknown) *last = TN_UNKNOWN;
     for (int i = 0; i < p->place; i++) p->size[p->ndim++] = self->size[p->keep[i]];
     for (int i = 0; i < p->broad; i++) p->size[p->ndim++] = p->broad_size[i];
@@ -21782,21 +22255,26 @@ static bool index_plan_of(tn_frame *f, const tn_tensor *self, tn_tensor *const *
 }
 /* Room for the offsets of all places, and for those of the largest mask. */
 static bool index_scratch(tn_frame *f, const index_plan *p) {
-    return tn_scratch(f, p->most, (int64_t)sizeof(int64_t)) && tn_scratch(f, p->masks, (int64_t)sizeof(int64_t));
+    return tn_scratch(f, p->most, (int64_t)sizeof(int64_t)) &&
+           tn_scratch(f, p->masks, (int64_t)sizeof(int64_t));
 }
 
 /* Counts masks and checks ranges; *count is the size that the masks have in the broadcast shape. */
-static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n, const index_plan *p, int64_t *count) {
+static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *index, int n,
+                       const index_plan *p, int64_t *count) {
     int64_t known = p->broad ? p->broad_size[p->broad - 1] : 1;
     int at = 0;
     *count = 1;
     for (int i = 0; i < n; i++) {
         const tn_tensor *t = index[i];
         if (t && index_is_mask(t)) {
-            int64_t found = tni_count_true(t, t->ndim, t->size), want = known == TN_UNKNOWN ? *count : known;
+            int64_t found = tni_count_true(t, t->ndim, t->size),
+                    want = known == TN_UNKNOWN ? *count : known;
             if (found != 1 && found != want && !(known == TN_UNKNOWN && want == 1))
-                return tn_fail(f, TN_INDEX, "shape mismatch: a mask of %lld true elements could not be broadcast with %lld",
-                               (long long)found, (long long)want);
+                return tn_fail(
+                    f, TN_INDEX,
+                    "shape mismatch: a mask of %lld true elements could not be broadcast with %lld",
+                    (long long)found, (long long)want);
             if (found != 1) *count = found;
             at += t->ndim;
         } else {
@@ -21808,21 +22286,25 @@ static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
     return true;
 }
 
-/* Adds to offset[b] what a mask contributes: the bytes from self's first element to each true place. */
-static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask, int64_t *offset, int64_t places, int64_t last,
-                           int64_t *room) {
+/* Adds to offset[b] what a mask contributes: the bytes from self's first element to each true
+ * place. */
+static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask, int64_t *offset,
+                           int64_t places, int64_t last, int64_t *room) {
     int64_t found = 0, index[TN_MAX_DIMS] = {0}, bytes = tni_dtype_size(self);
     for (int64_t i = 0; i < mask->numel; i++) {
         int64_t in_mask = 0, in_self = 0;
-        for (int d = 0; d < mask->ndim; d++) in_mask += index[d] * mask->stride[d], in_self += index[d] * self->stride[at + d];
+        for (int d = 0; d < mask->ndim; d++)
+            in_mask += index[d] * mask->stride[d], in_self += index[d] * self->stride[at + d];
         if (tni_bytes_at(mask)[in_mask]) room[found++] = in_self * bytes;
         for (int d = mask->ndim - 1; d >= 0 && ++index[d] == mask->size[d]; d--) index[d] = 0;
     }
     for (int64_t b = 0; b < places; b++) offset[b] += room[found == 1 ? 0 : b % last];
 }
 
-/* offset[b]: bytes from self's first element to the one that place b of the indices names. Returns the places. */
-static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int n, index_plan *p, int64_t count, int64_t *offset) {
+/* offset[b]: bytes from self's first element to the one that place b of the indices names. Returns
+ * the places. */
+static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int n, index_plan *p,
+                             int64_t count, int64_t *offset) {
     int64_t places = 1, *room, last;
     int at = 0;
     room = offset + (p->most + 7) / 8 * 8;
@@ -21853,20 +22335,25 @@ static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int
     return places;
 }
 
-/* What happens at each chosen place: an element or run of elements is read from self, written, or added to it. */
+/* What happens at each chosen place: an element or run of elements is read from self, written, or
+ * added to it. */
 typedef enum index_do { INDEX_GET, INDEX_SET, INDEX_SUM } index_do;
 
-static void index_run_row(index_do what, char *self, int64_t self_step, char *other, int64_t other_step, int64_t n, int64_t bytes,
-                          int dtype) {
-    if (what == INDEX_GET) tni_move_row(other, other_step, self, self_step, n, bytes);
-    else if (what == INDEX_SET) tni_move_row(self, self_step, other, other_step, n, bytes);
-    else tni_add_row(self, self_step, other, other_step, n, dtype);
+static void index_run_row(index_do what, char *self, int64_t self_step, char *other,
+                          int64_t other_step, int64_t n, int64_t bytes, int dtype) {
+    if (what == INDEX_GET)
+        tni_move_row(other, other_step, self, self_step, n, bytes);
+    else if (what == INDEX_SET)
+        tni_move_row(self, self_step, other, other_step, n, bytes);
+    else
+        tni_add_row(self, self_step, other, other_step, n, dtype);
 }
 
-/* other: of the result's shape (p->size), perhaps broadcast. For each place of the leading dimensions that stay, each
+/* other: of the result's shape (p->size), perhaps broadcast. For each place of the leading
+ * dimensions that stay, each
  * place of the indices in order, all elements of the other dimensions that stay. */
-static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor *other, const index_plan *p, const int64_t *offset,
-                          int64_t places) {
+static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor *other,
+                          const index_plan *p, const int64_t *offset, int64_t places) {
     tn_tensor head[2], tail[2];
     int64_t size[TN_MAX_DIMS], stride[2][TN_MAX_DIMS], bytes = tni_dtype_size(self);
     const tn_tensor *pair[2];
@@ -21881,7 +22368,8 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
     for (int k = 0; k < 2; k++) {
         const tn_tensor *t = k ? other : self;
         tni_stack_view(&head[k], t, p->place, size, stride[k], t->offset);
-        tni_stack_view(&tail[k], t, p->kept - p->place, size + p->place, stride[k] + p->place, t->offset);
+        tni_stack_view(&tail[k], t, p->kept - p->place, size + p->place, stride[k] + p->place,
+                       t->offset);
     }
     pair[0] = &head[0], pair[1] = &head[1];
     tni_walk_start(&w, p->place, size, pair, 2);
@@ -21891,21 +22379,26 @@ static void index_run_all(index_do what, const tn_tensor *self, const tn_tensor 
     pair[0] = &at;
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
-            int64_t from = w.at[0] + i * w.row[0] - tni_bytes_at(self), to = w.at[1] + i * w.row[1] - tni_bytes_at(other), b = 0;
+            int64_t from = w.at[0] + i * w.row[0] - tni_bytes_at(self),
+                    to = w.at[1] + i * w.row[1] - tni_bytes_at(other), b = 0;
             tni_walk_start(&o, p->broad, p->broad_size, pair, 1);
             for (int64_t q = 0; q < o.rows && b < places; q++, tni_walk_next(&o))
                 for (int64_t k = 0; k < o.n; k++, b++) {
                     int64_t there = o.at[0] + k * o.row[0] - tni_bytes_at(other) + to;
-                    for (int64_t s = 0; s < v.rows; s++, tni_walk_next(&v)) /* ends where it began */
-                        index_run_row(what, v.at[0] + from + offset[b], v.row[0], v.at[1] + there, v.row[1], v.n, bytes, self->dtype);
+                    for (int64_t s = 0; s < v.rows;
+                         s++, tni_walk_next(&v)) /* ends where it began */
+                        index_run_row(what, v.at[0] + from + offset[b], v.row[0], v.at[1] + there,
+                                      v.row[1], v.n, bytes, self->dtype);
                 }
         }
 }
 
-/* --- index ------------------------------------------------------------------------------------------------------- */
+/* --- index ------------------------------------------------------------------------------------ */
 
-/* The result's strides: torch iterates over self, with stride 0 along the indices, and the indices broadcast. */
-static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n, const index_plan *p, tni_shape *s) {
+/* The result's strides: torch iterates over self, with stride 0 along the indices, and the indices
+ * broadcast. */
+static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n,
+                          const index_plan *p, tni_shape *s) {
     enum { MOST = 5 };
     tn_tensor views[MOST];
     const tn_tensor *operands[MOST];
@@ -21919,7 +22412,8 @@ static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n,
             int kept = d < p->place ? d : d - p->broad, at = d - p->place - (p->broad - t->ndim);
             size[count][d] = i < 0 || indexed ? p->size[d] : 1;
             stride[count][d] = i < 0 && !indexed ? self->stride[p->keep[kept]] : 0;
-            if (i >= 0 && indexed && at >= 0 && t->size[at] == p->size[d]) stride[count][d] = t->stride[at];
+            if (i >= 0 && indexed && at >= 0 && t->size[at] == p->size[d])
+                stride[count][d] = t->stride[at];
         }
         tni_stack_view(&views[count], t, p->ndim, size[count], stride[count], 0);
         operands[count] = &views[count];
@@ -21932,16 +22426,18 @@ static void index_strides(const tn_tensor *self, tn_tensor *const *index, int n,
 static bool index_check(tn_frame *f) {
     index_plan p;
     tni_shape s;
-    if (!index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) || !index_scratch(f, &p)) return false;
+    if (!index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) || !index_scratch(f, &p))
+        return false;
     for (int i = 0; i < p.ndim; i++)
-        if (p.size[i] == TN_UNKNOWN) return tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.size);
+        if (p.size[i] == TN_UNKNOWN)
+            return tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.size);
     index_strides(f->in[0], f->in + 1, f->nin - 1, &p, &s);
     return tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, s.stride);
 }
 static bool index_tensor_look(tn_frame *f) {
     index_plan p;
-    return index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p)
-           && index_look(f, f->in[0], f->in + 1, f->nin - 1, &p, &f->count);
+    return index_plan_of(f, f->in[0], f->in + 1, f->nin - 1, &p) &&
+           index_look(f, f->in[0], f->in + 1, f->nin - 1, &p, &f->count);
 }
 static void index_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *out = f->out[0];
@@ -21956,16 +22452,22 @@ static void index_grad(tn_gradient *g) { /* added where the elements came from *
     tn_tensor *d = g->incoming[0], *z = tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size);
     if (z) tn_give(g, 0, tnp_index_put(z, a->indices, d, true));
 }
-/* self[indices[0], indices[1], ..]: int64 or int32 indices (negative ones count from the end), bool masks, or NULL for a
- * whole dimension. The indices broadcast; their shape stands where the first of them was if they are neighbours, else
- * in front.   self (5, 3), {(2)} -> (2, 3); {NULL, (4)} -> (5, 4); {(5, 3) bool} -> (true ones)   tn_index(x, TN_LIST(i)) */
-TN_OPERATOR(index, "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", .needs = "self:indices", .check = index_check,
-            .look = index_tensor_look, .run = index_run, .grad = index_grad,
-            .sample = "(5,3) {(2):i64<5} | (5,3) {None,(4):i64<3} | (5,3) {(4):i64<5,(4):i64<3} | (5,3,4) {(2,2):i64<5,None,(2):i64<4} | "
-                      "(5,3) {(5):bool} | (5,3) {(5,3):bool} | (3,4,2) {None,(4):bool} | (5,3) {():i64<5} | (4,3) {(0):i64<4} | "
-                      "(5,3):i64 {(2,1):i32<5,(3):i32<3} | (4,5) {(4):bool,(1):i64<5} | (0,3) {(0):bool}")
+/* self[indices[0], indices[1], ..]: int64 or int32 indices (negative ones count from the end),
+ * bool masks, or NULL for a
+ * whole dimension. The indices broadcast; their shape stands where the first of them was if they
+ * are neighbours, else
+ * in front.   self (5, 3), {(2)} -> (2, 3); {NULL, (4)} -> (5, 4); {(5, 3) bool} -> (true ones)
+ * tn_index(x, TN_LIST(i)) */
+TN_OPERATOR(
+    index, "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", .needs = "self:indices",
+    .check = index_check, .look = index_tensor_look, .run = index_run, .grad = index_grad,
+    .sample = "(5,3) {(2):i64<5} | (5,3) {None,(4):i64<3} | (5,3) {(4):i64<5,(4):i64<3} | (5,3,4) "
+              "{(2,2):i64<5,None,(2):i64<4} | "
+              "(5,3) {(5):bool} | (5,3) {(5,3):bool} | (3,4,2) {None,(4):bool} | (5,3) {():i64<5} "
+              "| (4,3) {(0):i64<4} | "
+              "(5,3):i64 {(2,1):i32<5,(3):i32<3} | (4,5) {(4):bool,(1):i64<5} | (0,3) {(0):bool}")
 
-/* --- index_put ----------------------------------------------------------------------------------------------------- */
+/* --- index_put -------------------------------------------------------------------------------- */
 
 static bool index_values_fit(tn_frame *f, const index_plan *p, int64_t count) {
     const tn_tensor *values = f->in[1];
@@ -21977,8 +22479,11 @@ static bool index_values_fit(tn_frame *f, const index_plan *p, int64_t count) {
     for (int i = 0; i < s.ndim; i++)
         if (s.size[i] == TN_UNKNOWN) s.size[i] = count;
     fits = tni_broadcast(&s, values->ndim, values->size) && s.ndim == p->ndim;
-    for (int i = 0; fits && i < s.ndim; i++) fits = s.size[i] == (p->size[i] == TN_UNKNOWN ? count : p->size[i]);
-    return fits || tn_fail(f, TN_INDEX, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s",
+    for (int i = 0; fits && i < s.ndim; i++)
+        fits = s.size[i] == (p->size[i] == TN_UNKNOWN ? count : p->size[i]);
+    return fits || tn_fail(f, TN_INDEX,
+                           "shape mismatch: value tensor of shape %s cannot be broadcast to "
+                           "indexing result of shape %s",
                            tni_shape_text(has, sizeof has, values->ndim, values->size),
                            tni_shape_text(wants, sizeof wants, p->ndim, p->size));
 }
@@ -21987,18 +22492,21 @@ static bool index_put_check(tn_frame *f) {
     index_plan p;
     tni_shape s;
     if (self->dtype != values->dtype)
-        return tn_fail(f, TN_TYPE, "Index put requires the source and destination dtypes match, got %s for the destination and %s "
-                       "for the source.", tni_dtype(self->dtype)->text, tni_dtype(values->dtype)->text);
+        return tn_fail(f, TN_TYPE,
+                       "Index put requires the source and destination dtypes match, got %s for the "
+                       "destination and %s "
+                       "for the source.",
+                       tni_dtype(self->dtype)->text, tni_dtype(values->dtype)->text);
     if (!index_plan_of(f, self, f->in + 2, f->nin - 2, &p) || !index_scratch(f, &p)) return false;
-    s.ndim = self->ndim;
-    memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
-    tni_like_strides(&s, (const tn_tensor *const *)f->in, 1);
-    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, f->inplace ? self->stride : s.stride);
+    tni_copy_strides(&s, self);
+    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size,
+                               f->inplace ? self->stride : s.stride);
 }
 static bool index_put_look(tn_frame *f) {
     index_plan p;
-    return index_plan_of(f, f->in[0], f->in + 2, f->nin - 2, &p)
-           && index_look(f, f->in[0], f->in + 2, f->nin - 2, &p, &f->count) && index_values_fit(f, &p, f->count);
+    return index_plan_of(f, f->in[0], f->in + 2, f->nin - 2, &p) &&
+           index_look(f, f->in[0], f->in + 2, f->nin - 2, &p, &f->count) &&
+           index_values_fit(f, &p, f->count);
 }
 static void index_put_run(tn_frame *f) {
     TN_ARGS(index_put, a, f);
@@ -22006,12 +22514,15 @@ static void index_put_run(tn_frame *f) {
     int64_t *offset = (int64_t *)f->scratch, places, size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
     index_plan p;
     if (out != self && self->numel) tni_copy_elements(f->block, out, self);
-    if (out->numel == 0 || values->numel == 0 || !index_plan_of(f, self, f->in + 2, f->nin - 2, &p)) return;
+    if (out->numel == 0 || values->numel == 0 || !index_plan_of(f, self, f->in + 2, f->nin - 2, &p))
+        return;
     places = index_offsets(out, f->in + 2, f->nin - 2, &p, f->count, offset);
     if (places == 0) return;
     for (int d = 0, more = p.ndim - values->ndim; d < p.ndim; d++) {
         size[d] = p.size[d] == TN_UNKNOWN ? f->count : p.size[d];
-        stride[d] = d < more || (values->size[d - more] == 1 && size[d] != 1) ? 0 : values->stride[d - more];
+        stride[d] = d < more || (values->size[d - more] == 1 && size[d] != 1)
+                        ? 0
+                        : values->stride[d - more];
     }
     tni_stack_view(&wide, values, p.ndim, size, stride, values->offset);
     index_run_all(a->accumulate ? INDEX_SUM : INDEX_SET, out, &wide, &p, offset, places);
@@ -22022,39 +22533,51 @@ static void index_put_grad(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, tnp_index(d, a->indices));
     if (!g->want[0]) return;
     zero = a->accumulate ? NULL : tni_zeros_of(d, 0, d->size);
-    if (a->accumulate) tn_give(g, 0, d);
-    else if (zero) tn_give(g, 0, tnp_index_put(d, a->indices, zero, false));
+    if (a->accumulate)
+        tn_give(g, 0, d);
+    else if (zero)
+        tn_give(g, 0, tnp_index_put(d, a->indices, zero, false));
 }
-/* self with self[indices] = values, or += values in the order of the indices. values broadcast to what index gives.
+/* self with self[indices] = values, or += values in the order of the indices. values broadcast to
+ * what index gives.
  * tn_index_put_(x, TN_LIST(rows), v, .accumulate = true) */
-TN_OPERATOR(index_put, "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:indices values:indices", .check = index_put_check, .look = index_put_look,
-            .run = index_put_run, .grad = index_put_grad,
-            .sample = "(5,3) {(2):i64<5} (2,3) accumulate=True | (5,3) {(7):i64<5} (3) accumulate=True | (5,3) {(5,3):bool} () | "
-                      "(5,3) {None,(1):i64<3} (5,1) | (5,3) {(4):i64<5,(4):i64<3} (4) accumulate=True | (5,3) {(5):bool} (3) | "
-                      "(3,4,2) {(2):i64<3,None,(2):i64<2} (2,4) accumulate=True | (4) {(0):i64<4} (0)")
+TN_OPERATOR(
+    index_put,
+    "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    .forms = TN_OUT | TN_INPLACE, .needs = "self:indices values:indices", .check = index_put_check,
+    .look = index_put_look, .run = index_put_run, .grad = index_put_grad,
+    .sample = "(5,3) {(2):i64<5} (2,3) accumulate=True | (5,3) {(7):i64<5} (3) accumulate=True | "
+              "(5,3) {(5,3):bool} () | "
+              "(5,3) {None,(1):i64<3} (5,1) | (5,3) {(4):i64<5,(4):i64<3} (4) accumulate=True | "
+              "(5,3) {(5):bool} (3) | "
+              "(3,4,2) {(2):i64<3,None,(2):i64<2} (2,4) accumulate=True | (4) {(0):i64<4} (0)")
 
-/* --- index_select, index_add --------------------------------------------------------------------------------------- */
+/* --- index_select, index_add ------------------------------------------------------------------ */
 
 /* Sizes and strides before and behind dimension d, as one geometry each. */
 typedef struct index_slices {
-    int64_t outer, inner, n;    /* of a row-major tensor: outer x n x inner */
+    int64_t outer, inner, n; /* of a row-major tensor: outer x n x inner */
 } index_slices;
 static index_slices index_slices_of(const tn_tensor *t, int d) {
     index_slices s = {1, 1, 1};
     for (int i = 0; i < t->ndim; i++) {
-        if (i < d) s.outer *= t->size[i];
-        else if (i > d) s.inner *= t->size[i];
-        else s.n = t->size[i];
+        if (i < d)
+            s.outer *= t->size[i];
+        else if (i > d)
+            s.inner *= t->size[i];
+        else
+            s.n = t->size[i];
     }
     return s;
 }
 static bool index_vector(tn_frame *f, const tn_tensor *index, const char *name) {
-    if (index->ndim > 1) return tn_fail(f, TN_INDEX, "%s(): Index is supposed to be a vector", name);
+    if (index->ndim > 1)
+        return tn_fail(f, TN_INDEX, "%s(): Index is supposed to be a vector", name);
     return tni_index_dtype(f, index, name);
 }
 /* t without dimension d, at place k of it. */
-static void index_slice(tn_tensor *v, const tn_tensor *t, int d, int64_t k, int64_t *size, int64_t *stride) {
+static void index_slice(tn_tensor *v, const tn_tensor *t, int d, int64_t k, int64_t *size,
+                        int64_t *stride) {
     int n = 0;
     for (int i = 0; i < t->ndim; i++)
         if (i != d) size[n] = t->size[i], stride[n++] = t->stride[i];
@@ -22066,9 +22589,12 @@ static bool index_select_check(tn_frame *f) {
     tn_tensor *self = f->in[0], *index = f->in[1];
     int64_t size[TN_MAX_DIMS];
     int d;
-    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_select")) return false;
+    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_select"))
+        return false;
     if (self->ndim == 0 && index->numel != 1)
-        return tn_fail(f, TN_INDEX, "index_select(): Index to scalar can have only 1 value, got %lld value(s)", (long long)index->numel);
+        return tn_fail(f, TN_INDEX,
+                       "index_select(): Index to scalar can have only 1 value, got %lld value(s)",
+                       (long long)index->numel);
     memcpy(size, self->size, sizeof(int64_t) * (size_t)self->ndim);
     if (self->ndim) size[d] = index->numel;
     f->note[0] = d;
@@ -22080,12 +22606,15 @@ static bool index_select_look(tn_frame *f) {
     return tni_index_range(f, f->in[1], 0, self->ndim ? self->size[d] : 1, d);
 }
 static int64_t index_vector_at(const tn_tensor *index, int64_t i) {
-    return tni_index_at(tni_bytes_at(index) + (index->ndim ? i * index->stride[0] : 0) * tni_dtype_size(index), index->dtype);
+    return tni_index_at(tni_bytes_at(index) +
+                            (index->ndim ? i * index->stride[0] : 0) * tni_dtype_size(index),
+                        index->dtype);
 }
 static void index_select_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *index = f->in[1], *out = f->out[0], to, from;
     int d = (int)f->note[0];
-    int64_t bytes = tni_dtype_size(self), size[TN_MAX_DIMS], stride[2][TN_MAX_DIMS], n = index->numel;
+    int64_t bytes = tni_dtype_size(self), size[TN_MAX_DIMS], stride[2][TN_MAX_DIMS],
+            n = index->numel;
     if (out->numel == 0) return;
     if (self->flags & TNI_CONTIGUOUS && out->flags & TNI_CONTIGUOUS) {
         index_slices s = index_slices_of(self, d);
@@ -22093,7 +22622,9 @@ static void index_select_run(tn_frame *f) {
         char *at = tni_bytes_at(out);
         for (int64_t o = 0; o < s.outer; o++)
             for (int64_t i = 0; i < n; i++, at += s.inner * bytes)
-                tni_move_row(at, bytes, base + (o * s.n + index_vector_at(index, i)) * s.inner * bytes, bytes, s.inner, bytes);
+                tni_move_row(at, bytes,
+                             base + (o * s.n + index_vector_at(index, i)) * s.inner * bytes, bytes,
+                             s.inner, bytes);
         return;
     }
     for (int64_t i = 0; i < n; i++) {
@@ -22107,10 +22638,13 @@ static void index_select_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *z = tni_zeros_of(d, g->in[0]->ndim, g->in[0]->size);
     if (z) tn_give(g, 0, tnp_index_add(z, a->dim, g->in[1], d, 1));
 }
-/* The parts of self at the places index[i] of dim, a copy.   self (5, 3), index (n) -> (n, 3)   tn_index_select(x, 0, rows) */
-TN_OPERATOR(index_select, "index_select(Tensor self, int dim, Tensor index) -> Tensor", .forms = TN_OUT, .needs = "self:index",
-            .check = index_select_check, .look = index_select_look, .run = index_select_run, .grad = index_select_grad,
-            .sample = "(5,3) 0 (2):i64<5 | (2,3,4) 1 (5):i64<3 | (2,3) -1 (4):i32<3 | (5,3) 0 (0):i64<5 | (4) 0 ():i64<4 | () 0 (1):i64<1")
+/* The parts of self at the places index[i] of dim, a copy.   self (5, 3), index (n) -> (n, 3)
+ * tn_index_select(x, 0, rows) */
+TN_OPERATOR(index_select, "index_select(Tensor self, int dim, Tensor index) -> Tensor",
+            .forms = TN_OUT, .needs = "self:index", .check = index_select_check,
+            .look = index_select_look, .run = index_select_run, .grad = index_select_grad,
+            .sample = "(5,3) 0 (2):i64<5 | (2,3,4) 1 (5):i64<3 | (2,3) -1 (4):i32<3 | (5,3) 0 "
+                      "(0):i64<5 | (4) 0 ():i64<4 | () 0 (1):i64<1")
 
 static bool index_add_check(tn_frame *f) {
     TN_ARGS(index_add, a, f);
@@ -22118,26 +22652,38 @@ static bool index_add_check(tn_frame *f) {
     int64_t n;
     bool fits;
     int d;
-    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_add")) return false;
+    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_add"))
+        return false;
     if (self->dtype != source->dtype)
-        return tn_fail(f, TN_TYPE, "index_add_(): self (%s) and source (%s) must have the same scalar type",
+        return tn_fail(f, TN_TYPE,
+                       "index_add_(): self (%s) and source (%s) must have the same scalar type",
                        tni_dtype(self->dtype)->text, tni_dtype(source->dtype)->text);
     n = source->ndim ? source->size[d < source->ndim ? d : 0] : 1;
     if (n != index->numel)
-        return tn_fail(f, TN_INDEX, "index_add_(): Number of indices (%lld) should be equal to source.size(dim): (%lld)",
-                       (long long)index->numel, (long long)n);
+        return tn_fail(
+            f, TN_INDEX,
+            "index_add_(): Number of indices (%lld) should be equal to source.size(dim): (%lld)",
+            (long long)index->numel, (long long)n);
     fits = source->ndim == self->ndim || (self->ndim <= 1 && source->ndim <= 1);
-    for (int i = 0; fits && i < self->ndim && i < source->ndim; i++) fits = i == d || self->size[i] == source->size[i];
-    if (!fits) return tn_fail(f, TN_INVALID, "source tensor shape must match self tensor shape, excluding the specified dimension");
+    for (int i = 0; fits && i < self->ndim && i < source->ndim; i++)
+        fits = i == d || self->size[i] == source->size[i];
+    if (!fits)
+        return tn_fail(
+            f, TN_INVALID,
+            "source tensor shape must match self tensor shape, excluding the specified dimension");
     f->note[0] = d;
-    if (f->inplace) return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride);
+    if (f->inplace)
+        return tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size,
+                                   self->stride);
     return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, self->size);
 }
-static void index_add_scaled(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n, int dtype, double alpha) {
+static void index_add_scaled(char *to, int64_t to_step, const char *from, int64_t from_step,
+                             int64_t n, int dtype, double alpha) {
     for (int64_t i = 0; i < n; i++) { /* alpha * source is rounded to the dtype, then added */
         char v[16];
         tn_scalar s = tni_element(from + i * from_step, dtype);
-        if (s.kind == TN_KIND_INT) s.integer = (int64_t)((uint64_t)s.integer * (uint64_t)(int64_t)alpha);
+        if (s.kind == TN_KIND_INT)
+            s.integer = (int64_t)((uint64_t)s.integer * (uint64_t)(int64_t)alpha);
         s.real = s.kind == TN_KIND_INT ? (double)s.integer : s.real * alpha;
         s.imaginary *= alpha;
         tni_element_set(v, dtype, s);
@@ -22159,8 +22705,10 @@ static void index_add_run(tn_frame *f) {
         index_slice(&slice[0], out, d, index_vector_at(index, i), size, stride[0]);
         tni_walk_start(&w, slice[0].ndim, size, pair, 2);
         for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
-            if (a->alpha == 1) tni_add_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, out->dtype);
-            else index_add_scaled(w.at[0], w.row[0], w.at[1], w.row[1], w.n, out->dtype, a->alpha);
+            if (a->alpha == 1)
+                tni_add_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, out->dtype);
+            else
+                index_add_scaled(w.at[0], w.row[0], w.at[1], w.row[1], w.n, out->dtype, a->alpha);
         }
     }
 }
@@ -22175,12 +22723,15 @@ static void index_add_grad(tn_gradient *g) {
 }
 /* self with alpha * source[i] added at place index[i] of dim, in the order of the index.
  * self (5, 3), index (n), source (n, 3) -> (5, 3)   tn_index_add_(x, 0, rows, v) */
-TN_OPERATOR(index_add, "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-            .forms = TN_OUT | TN_INPLACE, .needs = "source:index", .check = index_add_check, .look = index_select_look,
-            .run = index_add_run, .grad = index_add_grad,
-            .sample = "(5,3) 0 (4):i64<5 (4,3) | (2,3,4) 1 (5):i64<3 (2,5,4) alpha=0.5 | (3) -1 (2):i32<3 (2) | (5,3) 0 (0):i64<5 (0,3)")
+TN_OPERATOR(
+    index_add,
+    "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+    .forms = TN_OUT | TN_INPLACE, .needs = "source:index", .check = index_add_check,
+    .look = index_select_look, .run = index_add_run, .grad = index_add_grad,
+    .sample = "(5,3) 0 (4):i64<5 (4,3) | (2,3,4) 1 (5):i64<3 (2,5,4) alpha=0.5 | (3) -1 (2):i32<3 "
+              "(2) | (5,3) 0 (0):i64<5 (0,3)")
 
-/* --- nonzero ---------------------------------------------------------------------------------------------------------- */
+/* --- nonzero ---------------------------------------------------------------------------------- */
 
 static bool nonzero_check(tn_frame *f) {
     int64_t size[2];
@@ -22195,7 +22746,8 @@ static bool nonzero_look(tn_frame *f) {
 static void nonzero_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *out = f->out[0];
     int64_t index[TN_MAX_DIMS] = {0}, *to, bytes = tni_dtype_size(self), at = 0, n = out->size[0];
-    out->stride[0] = 1, out->stride[1] = n; /* torch's order: a vector of places for each dimension */
+    out->stride[0] = 1,
+    out->stride[1] = n; /* torch's order: a vector of places for each dimension */
     if (n != 1 && out->size[1] != 1 && out->numel) out->flags &= (uint16_t)~TNI_CONTIGUOUS;
     if (out->numel == 0) return;
     to = (int64_t *)(void *)tni_bytes_at(out);
@@ -22212,9 +22764,11 @@ static void nonzero_run(tn_frame *f) {
         }
     }
 }
-/* Places of the elements that are not zero, in row-major order.   self (n dimensions) -> (found, n) int64   tn_nonzero(mask) */
-TN_OPERATOR(nonzero, "nonzero(Tensor self) -> Tensor", .check = nonzero_check, .look = nonzero_look, .run = nonzero_run,
-            .grad = tn_grad_zero, .sample = "(2,3):i64<2 | (7):bool | (2,3) | () | (0,2) | (2,2):c64")
+/* Places of the elements that are not zero, in row-major order.
+ * self (n dimensions) -> (found, n) int64   tn_nonzero(mask) */
+TN_OPERATOR(nonzero, "nonzero(Tensor self) -> Tensor", .check = nonzero_check, .look = nonzero_look,
+            .run = nonzero_run, .grad = tn_grad_zero,
+            .sample = "(2,3):i64<2 | (7):bool | (2,3) | () | (0,2) | (2,2):c64")
 
 /* src/ops/loss.c */
 /* loss.c - losses: the negative log-likelihood has kernels of its own, the others are composed of pointwise rows. */
@@ -22391,6 +22945,15 @@ TN_OPERATOR(nll_loss,
 
 static bool nll_loss_input_grad_check(tn_frame *f) {
     TN_ARGS(nll_loss_input_grad, a, f);
+    char has[128], wants[128];
+    bool each = a->reduction == TN_REDUCTION_NONE;
+    if (each ? !tni_same_shape(a->grad, a->target) : a->grad->ndim != 0 || a->total_weight->ndim != 0)
+        return tn_fail(f, TN_INVALID, "grad has shape %s and total_weight %s, %s",
+                       tni_shape_text(has, sizeof has, a->grad->ndim, a->grad->size),
+                       tni_shape_text(wants, sizeof wants, a->total_weight->ndim, a->total_weight->size),
+                       each ? "grad must have target's" : "both must have no dimensions");
+    if (!tni_is_float(a->grad->dtype) || !tni_dtype(a->grad->dtype)->computes)
+        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(a->grad->dtype)->text);
     return tni_sizes_given(f, a->input_size) && nll_fits(f, (int)a->input_size.n, a->input_size.at, a->target, a->weight)
            && tn_announce(f, 0, (tn_dtype)a->grad->dtype, (int)a->input_size.n, a->input_size.at)
            && tni_dense_scratch(f, a->grad) && tni_dense_scratch(f, a->target);
@@ -22602,30 +23165,37 @@ TN_OPERATOR(kl_div, "kl_div(Tensor input, Tensor target, Reduction reduction=mea
             .compose = kl_div_compose, .domain = "target:0.1..1", .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none log_target=True")
 
 /* src/ops/matmul.c */
-/* matmul.c - products of matrices: matmul with torch's broadcasting, addmm, and what is composed of them.
+/* matmul.c - products of matrices: matmul with torch's broadcasting, addmm, and what is composed
+ * of them.
  *
- * One plan (batches of m x k times k x n, any strides) serves all; kernels/gemm.h fixes the order of additions.
- * Floats and doubles are multiplied where they lie; a complex product is four real ones; 16-bit floats are
- * widened to float matrix by matrix and rounded once; integers wrap. */
+ * One plan (batches of m x k times k x n, any strides) serves all; kernels/gemm.h fixes the order
+ * of additions. Floats and doubles are multiplied where they lie; a complex product is four real
+ * ones; 16-bit floats are widened to float matrix by matrix and rounded once; integers wrap. */
 
-/* --- the plan -------------------------------------------------------------------------------------------- */
+/* --- the plan -------------------------------------------------------------------------------- */
 
-/* Result c is row-major: batch after batch of m x n. Strides in elements; a batch stride of 0 repeats. */
+/* Result c is row-major: batch after batch of m x n. Strides in elements; a batch stride of 0
+ * repeats. */
 typedef struct mm_plan {
     int64_t m, n, k, batches;
     int64_t a_row, a_col, b_row, b_col;
     int nbatch;
     int64_t size[TN_MAX_DIMS], a_batch[TN_MAX_DIMS], b_batch[TN_MAX_DIMS];
-    int ndim;                  /* of the result */
+    int ndim; /* of the result */
     int64_t result[TN_MAX_DIMS + 2];
 } mm_plan;
 
 /* a as a batch of matrices: a vector is a row on the left, a column on the right. */
-static void mm_matrix(const tn_tensor *t, bool left, int64_t *rows, int64_t *cols, int64_t *row, int64_t *col) {
+static void mm_matrix(const tn_tensor *t, bool left, int64_t *rows, int64_t *cols, int64_t *row,
+                      int64_t *col) {
     const int d = t->ndim;
-    if (d > 1) *rows = t->size[d - 2], *cols = t->size[d - 1], *row = t->stride[d - 2], *col = t->stride[d - 1];
-    else if (left) *rows = 1, *cols = t->size[0], *row = 0, *col = t->stride[0];
-    else *rows = t->size[0], *cols = 1, *row = t->stride[0], *col = 0;
+    if (d > 1)
+        *rows = t->size[d - 2], *cols = t->size[d - 1], *row = t->stride[d - 2],
+        *col = t->stride[d - 1];
+    else if (left)
+        *rows = 1, *cols = t->size[0], *row = 0, *col = t->stride[0];
+    else
+        *rows = t->size[0], *cols = 1, *row = t->stride[0], *col = 0;
 }
 
 /* Batch stride of dimension d (from the left) among nbatch broadcast ones; 0 where t repeats. */
@@ -22647,7 +23217,7 @@ static void mm_fold(mm_plan *p) {
     for (int d = 0; d < p->nbatch; d++) p->batches *= p->size[d];
 }
 
-/* Fills p for a * b; false when the shapes do not fit. Vectors lose their dimension in the result. */
+/* Fills p for a * b; false when shapes do not fit. Vectors lose their dimension in the result. */
 static bool mm_plan_of(mm_plan *p, const tn_tensor *a, const tn_tensor *b) {
     int64_t inner;
     tni_shape s;
@@ -22672,27 +23242,34 @@ static bool mm_plan_of(mm_plan *p, const tn_tensor *a, const tn_tensor *b) {
 
 static int64_t mm_offset(const mm_plan *p, const int64_t *stride, int64_t batch) {
     int64_t at = 0;
-    for (int d = p->nbatch - 1; d >= 0; d--) at += batch % p->size[d] * stride[d], batch /= p->size[d];
+    for (int d = p->nbatch - 1; d >= 0; d--)
+        at += batch % p->size[d] * stride[d], batch /= p->size[d];
     return at;
 }
 
-/* --- float and double ---------------------------------------------------------------------------------------- */
+/* --- float and double ------------------------------------------------------------------------ */
 
 /* A product on threads: a grid of regions of c for each batch, or several small matrices a task. */
 typedef struct mm_job {
     const mm_plan *plan;
     tn_context *context;
-    void (*gemm)(const tni_gemm *), (*row)(const tni_gemm *), (*dot)(const tni_gemm *);
-    tni_gemm g;               /* of batch 0 */
+    void (*gemm)(const tni_gemm *), (*row)(const tni_gemm *), (*column)(const tni_gemm *),
+        (*dot)(const tni_gemm *);
+    tni_gemm g; /* of batch 0 */
     const int64_t *a_batch, *b_batch;
-    int64_t bytes, width, c_batch; /* of an element; factor of the batch strides (2: parts of complex numbers); step of c */
-    int64_t rows, cols, grid_rows, grid_cols, group; /* of a region; regions; matrices a task where the grid is 1 x 1 */
-    int64_t height;           /* of packed panels */
+    int64_t bytes;      /* of an element */
+    int64_t width;      /* factor of a_batch and b_batch: 2 for parts of complex numbers */
+    int64_t c_batch;    /* step of c */
+    int64_t rows, cols; /* of a region */
+    int64_t grid_rows, grid_cols; /* regions */
+    int64_t group;                /* matrices a task, where the grid is 1 x 1 */
+    int64_t height;               /* of packed panels */
     void (*pack)(const tni_gemm *, int64_t, void *);
     char *packed;
 } mm_job;
 
-enum { MM_WORK = 1 << 18, MM_TASKS = 16 }; /* multiply-adds a task at least, when there are fewer tasks than that */
+/* A task has MM_WORK multiply-adds at least, unless there are fewer tasks than MM_TASKS. */
+enum { MM_WORK = 1 << 18, MM_TASKS = 16 };
 
 static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64_t col) {
     tni_gemm g = *whole;
@@ -22708,11 +23285,14 @@ static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64
         j->dot(&g);
         return;
     }
-    if (g.m == 1 && g.b_col == 1 && g.c_col == 1 && g.n >= 16 && !g.panel) {
-        TNI_PATH(gemm_row);
+    if (g.m == 1 && (g.b_col == 1 || g.b_row == 1) && g.c_col == 1 && g.n >= 16 && !g.panel) {
         g.n &= ~(int64_t)15;
-        j->row(&g);
-        g.b = (const char *)g.b + g.n * j->bytes;
+        if (g.b_col == 1)
+            TNI_PATH(gemm_row);
+        else
+            TNI_PATH(gemm_column);
+        (g.b_col == 1 ? j->row : j->column)(&g);
+        g.b = (const char *)g.b + g.n * g.b_col * j->bytes;
         g.c = (char *)g.c + g.n * j->bytes;
         g.n = (whole->n - k < j->cols ? whole->n - k : j->cols) - g.n;
         if (g.n == 0) return;
@@ -22723,7 +23303,8 @@ static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64
 
 static void mm_task(void *arg, int64_t i) {
     const mm_job *j = (const mm_job *)arg;
-    const int64_t grid = j->grid_rows * j->grid_cols, first = i / grid * j->group, region = i % grid;
+    const int64_t grid = j->grid_rows * j->grid_cols, first = i / grid * j->group,
+                  region = i % grid;
     for (int64_t batch = first; batch < first + j->group && batch < j->plan->batches; batch++) {
         tni_gemm g = j->g;
         if (tni_stopped(j->context)) return;
@@ -22741,14 +23322,18 @@ static void mm_pack_task(void *arg, int64_t i) {
 
 static int64_t mm_round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-/* Cuts c into regions whose rows of a stay in the second cache, and further while tasks are few and large. */
+/* Cuts c into regions whose rows of a stay in the second cache, and further while tasks are few
+ * and large. */
 static void mm_cut(mm_job *j) {
     const int64_t m = j->g.m, n = j->g.n, k = j->g.k, batches = j->plan->batches;
     int64_t rows = (m + 191) / 192, cols = (n + 511) / 512;
     while (batches * rows * cols < MM_TASKS && m * n / (rows * cols) * k > 2 * MM_WORK) {
-        if (n / cols > 32 && (n / cols >= m / rows || m / rows <= 16)) cols *= 2;
-        else if (m / rows > 16) rows *= 2;
-        else break;
+        if (n / cols > 32 && (n / cols >= m / rows || m / rows <= 16))
+            cols *= 2;
+        else if (m / rows > 16)
+            rows *= 2;
+        else
+            break;
     }
     j->rows = rows > 1 ? mm_round_up((m + rows - 1) / rows, j->height) : m;
     j->cols = cols > 1 ? mm_round_up((n + cols - 1) / cols, 32) : n;
@@ -22769,7 +23354,9 @@ static bool mm_packs(int64_t m, int64_t n, int64_t k, int64_t a_col, int64_t bat
 }
 static int64_t mm_packed_bytes(tn_context *c, const mm_plan *p, int64_t bytes) {
     const int64_t height = c->kernels->gemm_panel_f32();
-    return mm_packs(p->m, p->n, p->k, p->a_col, p->batches) ? mm_round_up(p->m, height) * p->k * bytes : 0;
+    return mm_packs(p->m, p->n, p->k, p->a_col, p->batches)
+               ? mm_round_up(p->m, height) * p->k * bytes
+               : 0;
 }
 
 /* c = [c +] alpha * a * b for every batch; j->g holds that of batch 0. */
@@ -22782,6 +23369,7 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     j->bytes = f64 ? 8 : 4;
     j->gemm = f64 ? k->gemm_f64 : k->gemm_f32;
     j->dot = f64 ? k->gemm_dot_f64 : k->gemm_dot_f32;
+    j->column = f64 ? k->gemm_column_major_f64 : k->gemm_column_major_f32;
     j->row = f64 ? k->gemm_row_f64 : k->gemm_row_f32;
     j->pack = f64 ? k->gemm_pack_a_f64 : k->gemm_pack_a_f32;
     j->height = f64 ? k->gemm_panel_f64() : k->gemm_panel_f32();
@@ -22789,7 +23377,8 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     if (p->batches == 0 || g->m == 0 || g->n == 0) return;
     if (g->k == 0) {
         for (int64_t i = 0; i < p->batches && !g->add; i++)
-            mm_clear((char *)g->c + i * j->c_batch * j->bytes, g->m, g->n, g->c_row, g->c_col, j->bytes);
+            mm_clear((char *)g->c + i * j->c_batch * j->bytes, g->m, g->n, g->c_row, g->c_col,
+                     j->bytes);
         return;
     }
     if (g->n == 1 && g->m > 1) { /* a column is the row of the transposed product */
@@ -22814,9 +23403,10 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     tni_parallel(context, tasks, mm_task, j);
 }
 
-/* --- the other dtypes ------------------------------------------------------------------------------------------- */
+/* --- the other dtypes ------------------------------------------------------------------------ */
 
-static tni_gemm mm_gemm_of(const mm_plan *p, const void *a, const void *b, void *c, double alpha, bool add) {
+static tni_gemm mm_gemm_of(const mm_plan *p, const void *a, const void *b, void *c, double alpha,
+                           bool add) {
     tni_gemm g;
     g.m = p->m, g.n = p->n, g.k = p->k;
     g.a = a, g.b = b, g.c = c;
@@ -22836,7 +23426,8 @@ static void mm_complex(tn_context *context, const mm_plan *p, const tni_gemm *wh
         j.g.a = (const char *)whole->a + ai * bytes;
         j.g.b = (const char *)whole->b + bi * bytes;
         j.g.c = (char *)whole->c + ci * bytes;
-        j.g.a_row *= 2, j.g.a_col *= 2, j.g.b_row *= 2, j.g.b_col *= 2, j.g.c_row *= 2, j.g.c_col *= 2;
+        j.g.a_row *= 2, j.g.a_col *= 2, j.g.b_row *= 2, j.g.b_col *= 2, j.g.c_row *= 2,
+            j.g.c_col *= 2;
         if (part == 1) j.g.alpha = -j.g.alpha;
         if (ai) j.g.add = true;
         j.width = 2;
@@ -22845,7 +23436,8 @@ static void mm_complex(tn_context *context, const mm_plan *p, const tni_gemm *wh
     }
 }
 
-/* A matrix of 16-bit floats to float, or back, a line at a time; lines run along the dimension of unit stride. */
+/* A matrix of 16-bit floats to float, or back, a line at a time; lines run along the dimension of
+ * unit stride. */
 typedef struct mm_convert {
     char *half;
     float *wide;
@@ -22859,8 +23451,12 @@ enum { MM_LINES = 16 };
 static void mm_convert_task(void *arg, int64_t i) {
     const mm_convert *v = (const mm_convert *)arg;
     for (int64_t l = i * MM_LINES; l < (i + 1) * MM_LINES && l < v->lines; l++) {
-        if (v->back) tni_lanes_save(v->half + l * v->line * 2, v->step * 2, v->dtype, v->wide + l * v->n, TN_F32, v->n);
-        else tni_lanes_load(v->wide + l * v->n, TN_F32, v->half + l * v->line * 2, v->step * 2, v->dtype, v->n);
+        if (v->back)
+            tni_lanes_save(v->half + l * v->line * 2, v->step * 2, v->dtype, v->wide + l * v->n,
+                           TN_F32, v->n);
+        else
+            tni_lanes_load(v->wide + l * v->n, TN_F32, v->half + l * v->line * 2, v->step * 2,
+                           v->dtype, v->n);
     }
 }
 
@@ -22869,8 +23465,8 @@ static void mm_convert_run(tn_context *context, mm_convert *v) {
 }
 
 /* Widens rows x cols; *row and *col become the strides of the float copy. */
-static void mm_widen(tn_context *context, const void *from, float *to, int64_t rows, int64_t cols, int64_t *row, int64_t *col,
-                     int dtype) {
+static void mm_widen(tn_context *context, const void *from, float *to, int64_t rows, int64_t cols,
+                     int64_t *row, int64_t *col, int dtype) {
     const bool across = *row == 1 && *col != 1;
     mm_convert v;
     v.half = (char *)from; /* only read */
@@ -22882,8 +23478,10 @@ static void mm_widen(tn_context *context, const void *from, float *to, int64_t r
     *row = across ? 1 : cols, *col = across ? rows : 1;
 }
 
-static void mm_half(tn_context *context, const mm_plan *p, const tni_gemm *whole, int dtype, float *scratch) {
-    float *a = scratch, *b = a + mm_round_up(p->m * p->k, 16), *c = b + mm_round_up(p->k * p->n, 16);
+static void mm_half(tn_context *context, const mm_plan *p, const tni_gemm *whole, int dtype,
+                    float *scratch) {
+    float *a = scratch, *b = a + mm_round_up(p->m * p->k, 16),
+          *c = b + mm_round_up(p->k * p->n, 16);
     mm_plan one = *p;
     one.nbatch = 0, one.batches = 1;
     TNI_PATH(gemm_half);
@@ -22907,25 +23505,27 @@ static void mm_half(tn_context *context, const mm_plan *p, const tni_gemm *whole
     }
 }
 
-/* Integers: c = [c +] alpha * a * b along rows of c, in 64 bits, of which the low ones are kept: wrapping. */
+/* Integers: c = [c +] alpha * a * b along rows of c, in 64 bits, of which the low ones are kept:
+ * wrapping. */
 typedef struct mm_integers {
     const mm_plan *plan;
     tni_gemm g;
 } mm_integers;
 
-#define MM_INTEGER(name, T)                                                                                  \
-    static void mm_task_##name(void *arg, int64_t i) {                                                       \
-        const mm_integers *j = (const mm_integers *)arg;                                                     \
-        const mm_plan *p = j->plan;                                                                          \
-        const T *a = (const T *)j->g.a + mm_offset(p, p->a_batch, i / p->m) + i % p->m * p->a_row;           \
-        const T *b = (const T *)j->g.b + mm_offset(p, p->b_batch, i / p->m);                                 \
-        T *c = (T *)j->g.c + i * p->n;                                                                       \
-        for (int64_t n = 0; n < p->n && !j->g.add; n++) c[n] = 0;                                            \
-        for (int64_t k = 0; k < p->k; k++) {                                                                 \
-            const uint64_t x = (uint64_t)(int64_t)j->g.alpha * (uint64_t)a[k * p->a_col];                    \
-            const T *y = b + k * p->b_row;                                                                   \
-            for (int64_t n = 0; n < p->n; n++) c[n] = (T)((uint64_t)c[n] + x * (uint64_t)y[n * p->b_col]);   \
-        }                                                                                                    \
+#define MM_INTEGER(name, T)                                                                        \
+    static void mm_task_##name(void *arg, int64_t i) {                                             \
+        const mm_integers *j = (const mm_integers *)arg;                                           \
+        const mm_plan *p = j->plan;                                                                \
+        const T *a = (const T *)j->g.a + mm_offset(p, p->a_batch, i / p->m) + i % p->m * p->a_row; \
+        const T *b = (const T *)j->g.b + mm_offset(p, p->b_batch, i / p->m);                       \
+        T *c = (T *)j->g.c + i * p->n;                                                             \
+        for (int64_t n = 0; n < p->n && !j->g.add; n++) c[n] = 0;                                  \
+        for (int64_t k = 0; k < p->k; k++) {                                                       \
+            const uint64_t x = (uint64_t)(int64_t)j->g.alpha * (uint64_t)a[k * p->a_col];          \
+            const T *y = b + k * p->b_row;                                                         \
+            for (int64_t n = 0; n < p->n; n++)                                                     \
+                c[n] = (T)((uint64_t)c[n] + x * (uint64_t)y[n * p->b_col]);                        \
+        }                                                                                          \
     }
 MM_INTEGER(u8, uint8_t)
 MM_INTEGER(i8, int8_t)
@@ -22951,8 +23551,8 @@ static void mm_integer(tn_context *context, const mm_plan *p, const tni_gemm *g,
 }
 
 /* c = [c +] alpha * a * b */
-static void mm_run(tn_context *context, const mm_plan *p, int dtype, const void *a, const void *b, void *c, double alpha,
-                   bool add, void *scratch) {
+static void mm_run(tn_context *context, const mm_plan *p, int dtype, const void *a, const void *b,
+                   void *c, double alpha, bool add, void *scratch) {
     const tni_gemm g = mm_gemm_of(p, a, b, c, alpha, add);
     if (dtype == TN_F32 || dtype == TN_F64) {
         mm_job j;
@@ -22969,12 +23569,12 @@ static void mm_run(tn_context *context, const mm_plan *p, int dtype, const void 
     }
 }
 
-/* --- checks --------------------------------------------------------------------------------------------------------- */
+/* --- checks ---------------------------------------------------------------------------------- */
 
 static bool mm_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b) {
     if (a->dtype != b->dtype)
-        return tn_fail(f, TN_TYPE, "both must have the same dtype, got %s and %s", tni_dtype(a->dtype)->text,
-                       tni_dtype(b->dtype)->text);
+        return tn_fail(f, TN_TYPE, "both must have the same dtype, got %s and %s",
+                       tni_dtype(a->dtype)->text, tni_dtype(b->dtype)->text);
     if (a->dtype == TN_BOOL || !tni_dtype(a->dtype)->computes)
         return tn_fail(f, TN_TYPE, "there is no product of %s matrices", tni_dtype(a->dtype)->text);
     return true;
@@ -22986,11 +23586,12 @@ static bool mm_check(tn_frame *f, mm_plan *p, const tn_tensor *a, const tn_tenso
     int64_t ak, bk, kn, mn;
     if (!mm_check_dtypes(f, a, b)) return false;
     if (!mm_plan_of(p, a, b))
-        return tn_fail(f, TN_INVALID, "shapes %s and %s cannot be multiplied", tni_shape_text(x, sizeof x, a->ndim, a->size),
+        return tn_fail(f, TN_INVALID, "shapes %s and %s cannot be multiplied",
+                       tni_shape_text(x, sizeof x, a->ndim, a->size),
                        tni_shape_text(y, sizeof y, b->ndim, b->size));
     if (a->dtype == TN_F16 || a->dtype == TN_BF16) {
-        if (!tni_mul(p->m, p->k, &ak) || !tni_mul(p->k, p->n, &kn) || !tni_mul(p->m, p->n, &mn) || !tni_add(ak, kn, &bk) ||
-            !tni_add(bk, mn, &bk) || !tni_add(bk, 48, &bk))
+        if (!tni_mul(p->m, p->k, &ak) || !tni_mul(p->k, p->n, &kn) || !tni_mul(p->m, p->n, &mn) ||
+            !tni_add(ak, kn, &bk) || !tni_add(bk, mn, &bk) || !tni_add(bk, 48, &bk))
             return tn_fail(f, TN_MEMORY, "the product is too large");
         return tn_scratch(f, bk, 4);
     }
@@ -23003,19 +23604,21 @@ static tn_tensor *mm_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) ?
 /* Conjugate transpose: what the gradient of a product multiplies with. */
 static tn_tensor *mm_adjoint(tn_tensor *t) { return mm_conj(tnp_transpose(t, -2, -1)); }
 
-/* --- matmul ----------------------------------------------------------------------------------------------------------- */
+/* --- matmul ---------------------------------------------------------------------------------- */
 
 static bool matmul_check(tn_frame *f) {
     mm_plan p;
-    return mm_check(f, &p, f->in[0], f->in[1]) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.result);
+    return mm_check(f, &p, f->in[0], f->in[1]) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.result);
 }
 static void matmul_run(tn_frame *f) {
     mm_plan p;
     if (!mm_plan_of(&p, f->in[0], f->in[1])) return;
-    mm_run(f->block->context, &p, f->in[0]->dtype, tni_bytes_at(f->in[0]), tni_bytes_at(f->in[1]), tni_bytes_at(f->out[0]), 1,
-           false, f->scratch);
+    mm_run(f->block->context, &p, f->in[0]->dtype, tni_bytes_at(f->in[0]), tni_bytes_at(f->in[1]),
+           tni_bytes_at(f->out[0]), 1, false, f->scratch);
 }
-/* t (..., m, n) as (rows, n): what a matrix shared by all batches is multiplied with in its gradient */
+/* t (..., m, n) as (rows, n): what a matrix shared by all batches is multiplied with in its
+ * gradient */
 static tn_tensor *matmul_flat(tn_tensor *t, int64_t n) {
     const int64_t size[2] = {-1, n};
     return t->ndim == 2 ? t : tnp_reshape(t, tni_ints(size, 2));
@@ -23031,7 +23634,8 @@ static void matmul_grad(tn_gradient *g) {
     }
     if (row) d = tnp_unsqueeze(d, -2);
     if (column) d = tnp_unsqueeze(d, -1);
-    if (g->want[0]) tn_give(g, 0, tnp_matmul(d, column ? mm_conj(tnp_unsqueeze(b, 0)) : mm_adjoint(b)));
+    if (g->want[0])
+        tn_give(g, 0, tnp_matmul(d, column ? mm_conj(tnp_unsqueeze(b, 0)) : mm_adjoint(b)));
     if (!g->want[1]) return;
     if (row) a = tnp_unsqueeze(a, 0);
     if (b->ndim == 2 && a->ndim > 2 && b->numel > 0)
@@ -23039,16 +23643,19 @@ static void matmul_grad(tn_gradient *g) {
     d = tnp_matmul(mm_adjoint(a), d);
     tn_give(g, 1, column ? tnp_squeeze_dim(d, -1) : d);
 }
-/* Matrix product with torch's rules: 1-D operands are a row on the left and a column on the right, the leading
- * dimensions are batches and broadcast; equal dtypes, not bool.
+/* Matrix product with torch's rules: 1-D operands are a row on the left and a column on the
+ * right, the leading dimensions are batches and broadcast; equal dtypes, not bool.
  * self (*, m, k), other (*, k, n) -> (*, m, n)   tn_matmul(x, w) */
-TN_OPERATOR(matmul, "matmul(Tensor self, Tensor other) -> Tensor", .forms = TN_OUT, .needs = "self:other other:self",
-            .check = matmul_check, .run = matmul_run, .grad = matmul_grad,
-            .sample = "(3,4) (4,5) | (7,33) (33,19) | (2,3,4) (4,5) | (2,1,3,4) (3,4,2) | (4) (4) | (4) (4,3) | (4) (2,4,3) | "
-                      "(3,4) (4) | (2,3,4) (4) | (1,6) (6,40) | (5,400) (400,7) | (40,110) (110,200) | (0,3) (3,2) | "
+TN_OPERATOR(matmul, "matmul(Tensor self, Tensor other) -> Tensor", .forms = TN_OUT,
+            .needs = "self:other other:self", .check = matmul_check, .run = matmul_run,
+            .grad = matmul_grad,
+            .sample = "(3,4) (4,5) | (7,33) (33,19) | (2,3,4) (4,5) | (2,1,3,4) (3,4,2) | (4) (4) "
+                      "| (4) (4,3) | (4) (2,4,3) | "
+                      "(3,4) (4) | (2,3,4) (4) | (1,6) (6,40) | (5,400) (400,7) | (40,110) "
+                      "(110,200) | (0,3) (3,2) | "
                       "(2,0) (0,3) | (2,3,2) (2,2,0)")
 
-/* --- addmm --------------------------------------------------------------------------------------------------------------- */
+/* --- addmm ----------------------------------------------------------------------------------- */
 
 static bool addmm_check(tn_frame *f) {
     const tn_tensor *self = f->in[0], *a = f->in[1], *b = f->in[2];
@@ -23056,38 +23663,51 @@ static bool addmm_check(tn_frame *f) {
     mm_plan p;
     tni_shape s;
     if (a->ndim != 2 || b->ndim != 2)
-        return tn_fail(f, TN_INVALID, "mat1 and mat2 must have 2 dimensions, got %d and %d", a->ndim, b->ndim);
+        return tn_fail(f, TN_INVALID, "mat1 and mat2 must have 2 dimensions, got %d and %d",
+                       a->ndim, b->ndim);
     if (!mm_check(f, &p, a, b)) return false;
     if (self->dtype != a->dtype)
-        return tn_fail(f, TN_TYPE, "self and mat1 must have the same dtype, got %s and %s", tni_dtype(self->dtype)->text,
-                       tni_dtype(a->dtype)->text);
+        return tn_fail(f, TN_TYPE, "self and mat1 must have the same dtype, got %s and %s",
+                       tni_dtype(self->dtype)->text, tni_dtype(a->dtype)->text);
     s.ndim = 2, s.size[0] = p.result[0], s.size[1] = p.result[1];
-    if (!tni_broadcast(&s, self->ndim, self->size) || s.ndim != 2 || s.size[0] != p.result[0] || s.size[1] != p.result[1])
+    if (!tni_broadcast(&s, self->ndim, self->size) || s.ndim != 2 || s.size[0] != p.result[0] ||
+        s.size[1] != p.result[1])
         return tn_fail(f, TN_INVALID, "self of shape %s does not broadcast to %s",
-                       tni_shape_text(has, sizeof has, self->ndim, self->size), tni_shape_text(wants, sizeof wants, 2, p.result));
+                       tni_shape_text(has, sizeof has, self->ndim, self->size),
+                       tni_shape_text(wants, sizeof wants, 2, p.result));
     return tn_announce(f, 0, (tn_dtype)a->dtype, 2, p.result);
 }
 /* out = beta * self, self broadcast to rows x cols; beta 0 does not read self. */
-static void addmm_start(const tn_tensor *self, double beta, tn_tensor *out, int64_t rows, int64_t cols) {
+static void addmm_start(const tn_tensor *self, double beta, tn_tensor *out, int64_t rows,
+                        int64_t cols) {
     enum { CHUNK = 256 };
     double room[CHUNK];
     float *f = (float *)room;
     int64_t *k = (int64_t *)room;
-    const int dtype = (int)tni_real_of(out->dtype), compute = tni_lanes_compute(out->dtype), d = self->ndim;
+    const int dtype = (int)tni_real_of(out->dtype), compute = tni_lanes_compute(out->dtype),
+              d = self->ndim;
     const int64_t bytes = tni_dtype_size(out), part = tni_dtype(dtype)->bytes;
     const int64_t row = d > 1 && self->size[d - 2] != 1 ? self->stride[d - 2] * bytes : 0;
     const int64_t col = d > 0 && self->size[d - 1] != 1 ? self->stride[d - 1] * bytes : 0;
     for (int64_t i = 0; i < rows * bytes / part; i++) /* of complex numbers, each part by itself */
         for (int64_t j = 0; j < cols; j += CHUNK) {
-            const int64_t n = cols - j < CHUNK ? cols - j : (int64_t)CHUNK, r = i % rows, at = i / rows * part;
-            if (beta == 0) memset(room, 0, sizeof room);
-            else tni_lanes_load(room, compute, tni_bytes_at(self) + r * row + j * col + at, col, dtype, n);
+            const int64_t n = cols - j < CHUNK ? cols - j : (int64_t)CHUNK, r = i % rows,
+                          at = i / rows * part;
+            if (beta == 0)
+                memset(room, 0, sizeof room);
+            else
+                tni_lanes_load(room, compute, tni_bytes_at(self) + r * row + j * col + at, col,
+                               dtype, n);
             for (int64_t q = 0; q < n && beta != 1; q++) {
-                if (compute == TN_F32) f[q] *= (float)beta;
-                else if (compute == TN_F64) room[q] *= beta;
-                else k[q] = (int64_t)((uint64_t)k[q] * (uint64_t)(int64_t)beta);
+                if (compute == TN_F32)
+                    f[q] *= (float)beta;
+                else if (compute == TN_F64)
+                    room[q] *= beta;
+                else
+                    k[q] = (int64_t)((uint64_t)k[q] * (uint64_t)(int64_t)beta);
             }
-            tni_lanes_save(tni_bytes_at(out) + (r * cols + j) * bytes + at, bytes, dtype, room, compute, n);
+            tni_lanes_save(tni_bytes_at(out) + (r * cols + j) * bytes + at, bytes, dtype, room,
+                           compute, n);
         }
 }
 static void addmm_run(tn_frame *f) {
@@ -23096,8 +23716,8 @@ static void addmm_run(tn_frame *f) {
     mm_plan p;
     if (!mm_plan_of(&p, f->in[1], f->in[2])) return;
     addmm_start(f->in[0], a->beta, out, p.result[0], p.result[1]);
-    mm_run(f->block->context, &p, out->dtype, tni_bytes_at(f->in[1]), tni_bytes_at(f->in[2]), tni_bytes_at(out), a->alpha, true,
-           f->scratch);
+    mm_run(f->block->context, &p, out->dtype, tni_bytes_at(f->in[1]), tni_bytes_at(f->in[2]),
+           tni_bytes_at(out), a->alpha, true, f->scratch);
 }
 static void addmm_grad(tn_gradient *g) {
     TN_ARGS(addmm, a, g);
@@ -23108,23 +23728,31 @@ static void addmm_grad(tn_gradient *g) {
     if (g->want[2]) tn_give(g, 2, tnp_matmul(mm_adjoint(g->in[1]), scaled));
 }
 /* beta * self + alpha * mat1 mat2, self broadcast; beta 0 ignores self, even NaN.
- * self (m, n) or broadcast to it, mat1 (m, k), mat2 (k, n) -> (m, n)   tn_addmm(bias, x, w, .alpha = 2) */
-TN_OPERATOR(addmm, "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-            .forms = TN_OUT, .needs = "mat1:mat2 mat2:mat1", .check = addmm_check, .run = addmm_run, .grad = addmm_grad,
-            .sample = "(5) (4,3) (3,5) | (4,5) (4,3) (3,5) beta=3 alpha=2 | () (1,6) (6,40) beta=0 | (4,1) (4,400) (400,3) | "
-                      "(48,64) (48,40) (40,64) | (3) (2,0) (0,3)")
+ * self (m, n) or broadcast to it, mat1 (m, k), mat2 (k, n) -> (m, n)   tn_addmm(bias, x, w,
+ * .alpha = 2) */
+TN_OPERATOR(
+    addmm,
+    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    .forms = TN_OUT, .needs = "mat1:mat2 mat2:mat1", .check = addmm_check, .run = addmm_run,
+    .grad = addmm_grad,
+    .sample = "(5) (4,3) (3,5) | (4,5) (4,3) (3,5) beta=3 alpha=2 | () (1,6) (6,40) beta=0 | (4,1) "
+              "(4,400) (400,3) | "
+              "(48,64) (48,40) (40,64) | (3) (2,0) (0,3)")
 
-/* --- composed products ------------------------------------------------------------------------------------------------------ */
+/* --- composed products ----------------------------------------------------------------------- */
 
 static bool mm_dims(tn_frame *f, const tn_tensor *a, int da, const tn_tensor *b, int db) {
     if (a->ndim == da && b->ndim == db) return true;
-    return tn_fail(f, TN_INVALID, "expected tensors of %d and %d dimensions, got %d and %d", da, db, a->ndim, b->ndim);
+    return tn_fail(f, TN_INVALID, "expected tensors of %d and %d dimensions, got %d and %d", da, db,
+                   a->ndim, b->ndim);
 }
 
 static bool mm_compose(tn_frame *f) {
-    return mm_dims(f, f->in[0], 2, f->in[1], 2) && (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
+    return mm_dims(f, f->in[0], 2, f->in[1], 2) &&
+           (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
 }
-/* Product of two matrices, without broadcasting.   self (m, k), mat2 (k, n) -> (m, n)   tn_mm(a, b) */
+/* Product of two matrices, without broadcasting.   self (m, k), mat2 (k, n) -> (m, n)   tn_mm(a,
+ * b) */
 TN_OPERATOR(mm, "mm(Tensor self, Tensor mat2) -> Tensor", .forms = TN_OUT, .compose = mm_compose,
             .sample = "(3,4) (4,5) | (0,4) (4,2)")
 
@@ -23132,33 +23760,40 @@ static bool bmm_compose(tn_frame *f) {
     const tn_tensor *a = f->in[0], *b = f->in[1];
     if (!mm_dims(f, a, 3, b, 3)) return false;
     if (a->size[0] != b->size[0])
-        return tn_fail(f, TN_INVALID, "batches differ: %lld and %lld matrices", (long long)a->size[0], (long long)b->size[0]);
+        return tn_fail(f, TN_INVALID, "batches differ: %lld and %lld matrices",
+                       (long long)a->size[0], (long long)b->size[0]);
     return (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
 }
-/* Products of equally many matrices.   self (b, m, k), mat2 (b, k, n) -> (b, m, n)   tn_bmm(q, kt) */
+/* Products of equally many matrices.
+ * self (b, m, k), mat2 (b, k, n) -> (b, m, n)   tn_bmm(q, kt) */
 TN_OPERATOR(bmm, "bmm(Tensor self, Tensor mat2) -> Tensor", .forms = TN_OUT, .compose = bmm_compose,
             .sample = "(2,3,4) (2,4,5) | (20,7,9) (20,9,17) | (0,3,4) (0,4,5)")
 
 static bool mv_compose(tn_frame *f) {
-    return mm_dims(f, f->in[0], 2, f->in[1], 1) && (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
+    return mm_dims(f, f->in[0], 2, f->in[1], 1) &&
+           (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
 }
 /* Matrix times vector.   self (m, k), vec (k) -> (m)   tn_mv(a, x) */
 TN_OPERATOR(mv, "mv(Tensor self, Tensor vec) -> Tensor", .forms = TN_OUT, .compose = mv_compose,
             .sample = "(3,4) (4) | (50,390) (390)")
 
 static bool dot_compose(tn_frame *f) {
-    return mm_dims(f, f->in[0], 1, f->in[1], 1) && (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
+    return mm_dims(f, f->in[0], 1, f->in[1], 1) &&
+           (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
 }
-/* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()   tn_dot(x, y) */
-TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor", .forms = TN_OUT, .compose = dot_compose, .sample = "(4) (4) | (0) (0)")
+/* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()
+ * tn_dot(x, y) */
+TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor", .forms = TN_OUT,
+            .compose = dot_compose, .sample = "(4) (4) | (0) (0)")
 
-/* --- linear ---------------------------------------------------------------------------------------------------------- */
+/* --- linear ---------------------------------------------------------------------------------- */
 
 /* input (m, k) times the transpose of weight (n, k) */
 static tn_tensor linear_view(const tn_tensor *weight, int64_t *dims) {
     tn_tensor t;
     memset(&t, 0, sizeof t);
-    dims[0] = weight->size[1], dims[1] = weight->size[0], dims[2] = weight->stride[1], dims[3] = weight->stride[0];
+    dims[0] = weight->size[1], dims[1] = weight->size[0], dims[2] = weight->stride[1],
+    dims[3] = weight->stride[0];
     t.dtype = weight->dtype, t.ndim = 2, t.size = dims, t.stride = dims + 2;
     return t;
 }
@@ -23171,9 +23806,10 @@ static bool linear_rows_check(tn_frame *f) {
     const tn_tensor wt = linear_view(w, dims);
     if (!mm_check(f, &p, x, &wt)) return false;
     if (bias && bias->dtype != x->dtype)
-        return tn_fail(f, TN_TYPE, "bias and input must have the same dtype, got %s and %s", tni_dtype(bias->dtype)->text,
-                       tni_dtype(x->dtype)->text);
-    if (bias && (bias->ndim > 1 || (bias->ndim == 1 && bias->size[0] != w->size[0] && bias->size[0] != 1)))
+        return tn_fail(f, TN_TYPE, "bias and input must have the same dtype, got %s and %s",
+                       tni_dtype(bias->dtype)->text, tni_dtype(x->dtype)->text);
+    if (bias &&
+        (bias->ndim > 1 || (bias->ndim == 1 && bias->size[0] != w->size[0] && bias->size[0] != 1)))
         return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)w->size[0],
                        tni_shape_text(has, sizeof has, bias->ndim, bias->size));
     return tn_announce(f, 0, (tn_dtype)x->dtype, 2, p.result);
@@ -23185,8 +23821,8 @@ static void linear_rows_run(tn_frame *f) {
     mm_plan p;
     if (!mm_plan_of(&p, f->in[0], &wt)) return;
     if (f->in[2]) addmm_start(f->in[2], 1, out, p.result[0], p.result[1]);
-    mm_run(f->block->context, &p, out->dtype, tni_bytes_at(f->in[0]), tni_bytes_at(f->in[1]), tni_bytes_at(out), 1,
-           f->in[2] != NULL, f->scratch);
+    mm_run(f->block->context, &p, out->dtype, tni_bytes_at(f->in[0]), tni_bytes_at(f->in[1]),
+           tni_bytes_at(out), 1, f->in[2] != NULL, f->scratch);
 }
 static void linear_rows_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0];
@@ -23196,9 +23832,11 @@ static void linear_rows_grad(tn_gradient *g) {
 }
 /* linear of one batch of rows; the gradient of weight comes in its own layout.
  * input (m, k), weight (n, k), bias (n) -> (m, n) */
-TN_OPERATOR(linear_rows, "linear_rows(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", .forms = TN_OUT,
-            .needs = "input:weight weight:input", .check = linear_rows_check, .run = linear_rows_run,
-            .grad = linear_rows_grad, .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (64,100) (40,100) (40) | (7,390) (1,390) (1)")
+TN_OPERATOR(
+    linear_rows, "linear_rows(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+    .forms = TN_OUT, .needs = "input:weight weight:input", .check = linear_rows_check,
+    .run = linear_rows_run, .grad = linear_rows_grad,
+    .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (64,100) (40,100) (40) | (7,390) (1,390) (1)")
 
 /* Rows of a contiguous input are one batch; any other goes through matmul. */
 static bool linear_compose(tn_frame *f) {
@@ -23206,9 +23844,11 @@ static bool linear_compose(tn_frame *f) {
     char has[160];
     int64_t flat[2] = {-1, 0}, size[TN_MAX_DIMS];
     if (w->ndim != 2 && (w->ndim != 1 || bias))
-        return tn_fail(f, TN_INVALID, "weight must have 2 dimensions, or 1 without bias, got %d", w->ndim);
+        return tn_fail(f, TN_INVALID, "weight must have 2 dimensions, or 1 without bias, got %d",
+                       w->ndim);
     if (x->ndim == 0 || x->size[x->ndim - 1] != w->size[w->ndim - 1])
-        return tn_fail(f, TN_INVALID, "expected input (*, %lld), got %s", (long long)w->size[w->ndim - 1],
+        return tn_fail(f, TN_INVALID, "expected input (*, %lld), got %s",
+                       (long long)w->size[w->ndim - 1],
                        tni_shape_text(has, sizeof has, x->ndim, x->size));
     if (w->ndim == 1) return (f->out[0] = tnp_matmul(x, w)) != NULL;
     if (x->ndim == 2) return (f->out[0] = tnp_linear_rows(x, w, bias)) != NULL;
@@ -23222,19 +23862,23 @@ static bool linear_compose(tn_frame *f) {
     y = tnp_linear_rows(tnp_reshape(x, tni_ints(flat, 2)), w, bias);
     return (f->out[0] = tnp_reshape(y, tni_ints(size, x->ndim))) != NULL;
 }
-/* input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)   tn_linear(x, w, .bias = b) */
-TN_OPERATOR(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", .forms = TN_OUT,
-            .compose = linear_compose,
-            .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (4) (5,4) (5) | (2,3,4) (5,4) (5) | (2,3,4) (4) | (64,100) (40,100) (40)")
+/* input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)   tn_linear(x,
+ * w, .bias = b) */
+TN_OPERATOR(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+            .forms = TN_OUT, .compose = linear_compose,
+            .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (4) (5,4) (5) | (2,3,4) (5,4) (5) | (2,3,4) "
+                      "(4) | (64,100) (40,100) (40)")
 
 /* src/ops/conv.c */
-/* conv.c - 2-D convolution and the gradients of its input and weight, each a row that can be differentiated.
+/* conv.c - 2-D convolution and the gradients of its input and weight, each a row that can be
+ * differentiated.
  *
- * All three are matrix products over a laid-out source (kernels/conv.h): a copy of the input, padded, and split by
- * phase where the stride is not 1, so that every tap of the kernel is a shifted read. It is made for a few images at
- * a time, TNI_ROUND_BYTES of it, so that it stays in cache; threads share the tiles of such a round. */
+ * All three are matrix products over a laid-out source (kernels/conv.h): a copy of the input,
+ * padded, and split by phase where the stride is not 1, so that every tap of the kernel is a
+ * shifted read. It is made for a few images at a time, TNI_ROUND_BYTES of it, so that it stays in
+ * cache; threads share the tiles of such a round. */
 
-/* --- geometry --------------------------------------------------------------------------------------------- */
+/* --- geometry -------------------------------------------------------------------------------- */
 
 /* x (n, c, h, w), weight (o, c / groups, kh, kw), y (n, o, oh, ow) */
 typedef struct cv_shape {
@@ -23245,83 +23889,101 @@ typedef struct cv_shape {
 } cv_shape;
 
 static bool cv_pair(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a, int64_t *b) {
-    if (l.n != 1 && l.n != 2) return tn_fail(f, TN_INVALID, "%s must have 1 or 2 numbers, got %lld", name, (long long)l.n);
+    if (l.n != 1 && l.n != 2)
+        return tn_fail(f, TN_INVALID, "%s must have 1 or 2 numbers, got %lld", name,
+                       (long long)l.n);
     *a = l.at[0], *b = l.at[l.n - 1];
     if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
-        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a, (long long)*b, (long long)low);
+        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a,
+                       (long long)*b, (long long)low);
     return true;
 }
 
 /* Length of the output along one dimension; false when the kernel does not fit. */
-static bool cv_length(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dilation, int64_t *out) {
+static bool cv_length(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dilation,
+                      int64_t *out) {
     int64_t room, reach;
-    if (!tni_add(in, 2 * pad, &room) || !tni_mul(k - 1, dilation, &reach) || !tni_add(reach, 1, &reach) || room < reach)
+    if (!tni_add(in, 2 * pad, &room) || !tni_mul(k - 1, dilation, &reach) ||
+        !tni_add(reach, 1, &reach) || room < reach)
         return false;
     *out = (room - reach) / stride + 1;
     return true;
 }
 
 /* Sizes of input and weight and the options to s. */
-static bool cv_shape_of(tn_frame *f, cv_shape *s, tn_ints x, tn_ints w, tn_ints stride, tn_ints padding, tn_ints dilation,
-                        int64_t groups) {
+static bool cv_shape_of(tn_frame *f, cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
+                        tn_ints padding, tn_ints dilation, int64_t groups) {
     char has[160], wants[160];
     const int d = (int)x.n;
-    if (!cv_pair(f, stride, "stride", 1, &s->sh, &s->sw) || !cv_pair(f, padding, "padding", 0, &s->ph, &s->pw) ||
+    if (!cv_pair(f, stride, "stride", 1, &s->sh, &s->sw) ||
+        !cv_pair(f, padding, "padding", 0, &s->ph, &s->pw) ||
         !cv_pair(f, dilation, "dilation", 1, &s->dh, &s->dw))
         return false;
     if (x.n != 3 && x.n != 4)
-        return tn_fail(f, TN_INVALID, "expected input (N, C, H, W) or (C, H, W), got %s", tni_shape_text(has, sizeof has, d, x.at));
+        return tn_fail(f, TN_INVALID, "expected input (N, C, H, W) or (C, H, W), got %s",
+                       tni_shape_text(has, sizeof has, d, x.at));
     if (w.n != 4)
         return tn_fail(f, TN_INVALID, "expected weight (O, C / groups, kH, kW), got %s",
                        tni_shape_text(has, sizeof has, (int)w.n, w.at));
     for (int i = 0; i < 4; i++) /* what is left of 64 bits holds the sums and products below */
-        if (w.at[i] > INT32_MAX || w.at[i] < 0 || (i < d && (x.at[i] > INT64_MAX / 4 || x.at[i] < 0)))
-            return tn_fail(f, TN_INVALID, "no convolution of %s with weight %s", tni_shape_text(has, sizeof has, d, x.at),
+        if (w.at[i] > INT32_MAX || w.at[i] < 0 ||
+            (i < d && (x.at[i] > INT64_MAX / 4 || x.at[i] < 0)))
+            return tn_fail(f, TN_INVALID, "no convolution of %s with weight %s",
+                           tni_shape_text(has, sizeof has, d, x.at),
                            tni_shape_text(wants, sizeof wants, 4, w.at));
     s->batched = x.n == 4;
     s->n = s->batched ? x.at[0] : 1, s->c = x.at[d - 3], s->h = x.at[d - 2], s->w = x.at[d - 1];
     s->o = w.at[0], s->cg = w.at[1], s->kh = w.at[2], s->kw = w.at[3];
     s->groups = groups;
     if (groups < 1 || s->o % groups != 0 || s->o < 1)
-        return tn_fail(f, TN_INVALID, "%lld output channels do not divide into %lld groups", (long long)s->o, (long long)groups);
+        return tn_fail(f, TN_INVALID, "%lld output channels do not divide into %lld groups",
+                       (long long)s->o, (long long)groups);
     if (s->c % groups != 0 || s->c / groups != s->cg || s->cg < 1)
-        return tn_fail(f, TN_INVALID, "input has %lld channels, weight %s and groups %lld want %lld", (long long)s->c,
-                       tni_shape_text(has, sizeof has, 4, w.at), (long long)groups, (long long)(s->cg * groups));
+        return tn_fail(f, TN_INVALID,
+                       "input has %lld channels, weight %s and groups %lld want %lld",
+                       (long long)s->c, tni_shape_text(has, sizeof has, 4, w.at), (long long)groups,
+                       (long long)(s->cg * groups));
     s->og = s->o / groups;
-    if (!tni_mul(s->cg * s->kh, s->kw, &s->taps)) return tn_fail(f, TN_MEMORY, "the weight is too large");
+    if (!tni_mul(s->cg * s->kh, s->kw, &s->taps))
+        return tn_fail(f, TN_MEMORY, "the weight is too large");
     if (s->kh < 1 || s->kw < 1 || !cv_length(s->h, s->kh, s->sh, s->ph, s->dh, &s->oh) ||
         !cv_length(s->w, s->kw, s->sw, s->pw, s->dw, &s->ow))
-        return tn_fail(f, TN_INVALID, "kernel (%lld, %lld) with dilation (%lld, %lld) is larger than the padded input (%lld, %lld)",
-                       (long long)s->kh, (long long)s->kw, (long long)s->dh, (long long)s->dw, (long long)(s->h + 2 * s->ph),
-                       (long long)(s->w + 2 * s->pw));
+        return tn_fail(f, TN_INVALID,
+                       "kernel (%lld, %lld) with dilation (%lld, %lld) is larger than the padded "
+                       "input (%lld, %lld)",
+                       (long long)s->kh, (long long)s->kw, (long long)s->dh, (long long)s->dw,
+                       (long long)(s->h + 2 * s->ph), (long long)(s->w + 2 * s->pw));
     return true;
 }
 
-static bool cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b, const tn_tensor *bias) {
+static bool cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
+                            const tn_tensor *bias) {
     if (a->dtype != b->dtype || (bias && bias->dtype != a->dtype))
-        return tn_fail(f, TN_TYPE, "all tensors must have the same dtype, got %s and %s", tni_dtype(a->dtype)->text,
+        return tn_fail(f, TN_TYPE, "all tensors must have the same dtype, got %s and %s",
+                       tni_dtype(a->dtype)->text,
                        tni_dtype(a->dtype != b->dtype ? b->dtype : bias->dtype)->text);
     if (!tni_is_float(a->dtype) || !tni_dtype(a->dtype)->computes)
         return tn_fail(f, TN_TYPE, "there is no convolution of %s", tni_dtype(a->dtype)->text);
     return true;
 }
 
-/* --- a source laid out -------------------------------------------------------------------------------------- */
+/* --- a source laid out ----------------------------------------------------------------------- */
 
 enum { TNI_ROUND_BYTES = 2 << 20, CV_SLACK = 64, CV_WORK = 1 << 18, CV_TASKS = 16 };
 
-/* Row r and column q of phase (a, b) hold element (r * sh + a - top, q * sw + b - left) of x, or 0 outside it. */
+/* Row r and column q of phase (a, b) hold element (r * sh + a - top, q * sw + b - left) of x, or
+ * 0 outside it. */
 typedef struct cv_source {
-    const char *x;                       /* of dtype, steps in bytes */
+    const char *x; /* of dtype, steps in bytes */
     int dtype;
     int64_t channels, h, w, x_image, x_channel, x_row, x_col;
     int64_t sh, sw, top, left, rows, cols;
-    int64_t plane, channel, image;       /* elements of a phase, of a channel, of an image, laid out */
-    int64_t images;                      /* a round */
-    bool f64, in_place;                  /* in_place: x serves as it is */
+    int64_t plane, channel, image; /* elements of a phase, of a channel, of an image, laid out */
+    int64_t images;                /* a round */
+    bool f64, in_place;            /* in_place: x serves as it is */
     const tni_kernels *kernels;
-    char *at;                            /* the copy of this round, or x */
-    int64_t first;                       /* image of the round */
+    char *at;      /* the copy of this round, or x */
+    int64_t first; /* image of the round */
 } cv_source;
 
 TNI_INLINE int64_t cv_size(const cv_source *s) { return s->f64 ? 8 : 4; }
@@ -23334,7 +23996,8 @@ static void cv_source_tensor(cv_source *s, const tn_tensor *t) {
     s->f64 = t->dtype == TN_F64;
     s->channels = t->size[d - 3], s->h = t->size[d - 2], s->w = t->size[d - 1];
     s->x_image = d == 4 ? t->stride[0] * bytes : 0;
-    s->x_channel = t->stride[d - 3] * bytes, s->x_row = t->stride[d - 2] * bytes, s->x_col = t->stride[d - 1] * bytes;
+    s->x_channel = t->stride[d - 3] * bytes, s->x_row = t->stride[d - 2] * bytes,
+    s->x_col = t->stride[d - 1] * bytes;
 }
 
 /* Steps and rounds of the layout; rows, cols, top, left, sh, sw are set. */
@@ -23346,16 +24009,20 @@ static bool cv_source_lay(cv_source *s, int64_t images) {
     s->images = s->image > 0 ? TNI_ROUND_BYTES / cv_size(s) / s->image : images;
     if (s->images < 1) s->images = 1;
     if (s->images > images) s->images = images;
-    s->in_place = s->sh == 1 && s->sw == 1 && s->top == 0 && s->left == 0 && s->rows == s->h && s->cols == s->w &&
-                  s->x_col == cv_size(s) && (s->dtype == TN_F32 || s->dtype == TN_F64) && s->x_row % cv_size(s) == 0;
+    s->in_place = s->sh == 1 && s->sw == 1 && s->top == 0 && s->left == 0 && s->rows == s->h &&
+                  s->cols == s->w && s->x_col == cv_size(s) &&
+                  (s->dtype == TN_F32 || s->dtype == TN_F64) && s->x_row % cv_size(s) == 0;
     return true;
 }
 
-/* Rows of one phase of a channel; only zeros were there. Plain rows go by the kernel, others element by element. */
+/* Rows of one phase of a channel; only zeros were there. Plain rows go by the kernel, others
+ * element by element. */
 static void cv_source_phase(const cv_source *s, const char *from, char *to, int64_t phase) {
     const int64_t size = cv_size(s), y0 = phase / s->sw - s->top, x0 = phase % s->sw - s->left;
-    const int64_t begin = x0 < 0 ? (-x0 + s->sw - 1) / s->sw : 0, top = y0 < 0 ? (-y0 + s->sh - 1) / s->sh : 0;
-    int64_t end = s->w > x0 ? (s->w - x0 + s->sw - 1) / s->sw : 0, bottom = s->h > y0 ? (s->h - y0 + s->sh - 1) / s->sh : 0;
+    const int64_t begin = x0 < 0 ? (-x0 + s->sw - 1) / s->sw : 0,
+                  top = y0 < 0 ? (-y0 + s->sh - 1) / s->sh : 0;
+    int64_t end = s->w > x0 ? (s->w - x0 + s->sw - 1) / s->sw : 0,
+            bottom = s->h > y0 ? (s->h - y0 + s->sh - 1) / s->sh : 0;
     if (end > s->cols) end = s->cols;
     if (bottom > s->rows) bottom = s->rows;
     if (begin >= end || top >= bottom) return;
@@ -23363,7 +24030,8 @@ static void cv_source_phase(const cv_source *s, const char *from, char *to, int6
     to += (top * s->cols + begin) * size;
     if (s->sw == 1 && s->x_col == size && (s->dtype == TN_F32 || s->dtype == TN_F64)) {
         const int64_t step = s->sh * s->x_row / size;
-        (s->f64 ? s->kernels->conv_rows_f64 : s->kernels->conv_rows_f32)(to, s->cols, from, step, bottom - top, end - begin);
+        (s->f64 ? s->kernels->conv_rows_f64 : s->kernels->conv_rows_f32)(to, s->cols, from, step,
+                                                                         bottom - top, end - begin);
         return;
     }
     for (int64_t r = top; r < bottom; r++, from += s->sh * s->x_row, to += s->cols * size)
@@ -23392,16 +24060,25 @@ static void cv_source_round(tn_context *c, cv_source *s, int64_t first, int64_t 
     memset(s->at + n * s->image * cv_size(s), 0, (size_t)(CV_SLACK * cv_size(s)));
     tni_parallel(c, n * s->channels, cv_source_task, s);
 }
-static int64_t cv_source_room(const cv_source *s) { return s->in_place ? 0 : s->images * s->image + CV_SLACK; }
+static int64_t cv_source_room(const cv_source *s) {
+    return s->in_place ? 0 : s->images * s->image + CV_SLACK;
+}
 
 /* The first address that may not be read. */
 static const char *cv_source_end(const cv_source *s, int64_t n) {
     if (!s->in_place) return s->at + (n * s->image + CV_SLACK) * cv_size(s);
-    return s->at + (n - 1) * s->x_image + (s->channels - 1) * s->x_channel + (s->h - 1) * s->x_row + s->w * cv_size(s);
+    return s->at + (n - 1) * s->x_image + (s->channels - 1) * s->x_channel + (s->h - 1) * s->x_row +
+           s->w * cv_size(s);
 }
-TNI_INLINE int64_t cv_image_step(const cv_source *s) { return s->in_place ? s->x_image / cv_size(s) : s->image; }
-TNI_INLINE int64_t cv_channel_step(const cv_source *s) { return s->in_place ? s->x_channel / cv_size(s) : s->channel; }
-TNI_INLINE int64_t cv_pitch(const cv_source *s) { return s->in_place ? s->x_row / cv_size(s) : s->cols; }
+TNI_INLINE int64_t cv_image_step(const cv_source *s) {
+    return s->in_place ? s->x_image / cv_size(s) : s->image;
+}
+TNI_INLINE int64_t cv_channel_step(const cv_source *s) {
+    return s->in_place ? s->x_channel / cv_size(s) : s->channel;
+}
+TNI_INLINE int64_t cv_pitch(const cv_source *s) {
+    return s->in_place ? s->x_row / cv_size(s) : s->cols;
+}
 
 /* The input of a convolution: taps (c, i, j) of weight are reads shifted by i * dh, j * dw. */
 static bool cv_source_forward(cv_source *s, const cv_shape *v) {
@@ -23416,17 +24093,18 @@ static void cv_offsets_forward(const cv_source *s, const cv_shape *v, int64_t *o
         for (int64_t i = 0; i < v->kh; i++)
             for (int64_t j = 0; j < v->kw; j++) {
                 const int64_t y = i * v->dh, x = j * v->dw, phase = y % v->sh * v->sw + x % v->sw;
-                *offset++ = c * cv_channel_step(s) + phase * s->plane + y / v->sh * cv_pitch(s) + x / v->sw;
+                *offset++ =
+                    c * cv_channel_step(s) + phase * s->plane + y / v->sh * cv_pitch(s) + x / v->sw;
             }
 }
 
-/* --- one convolution over a laid-out source, on threads -------------------------------------------------------- */
+/* --- one convolution over a laid-out source, on threads -------------------------------------- */
 
 typedef struct cv_job {
     tn_context *context;
     void (*run)(const tni_conv *);
-    tni_conv v;                          /* of group 0 */
-    int64_t size, groups, pixels, chunk, chunks; /* pixels of this round; a task */
+    tni_conv v;                                         /* of group 0 */
+    int64_t size, groups, pixels, chunk, chunks;        /* pixels of this round; a task */
     int64_t a_group, source_group, bias_group, c_group; /* steps from group to group in elements */
 } cv_job;
 
@@ -23455,20 +24133,24 @@ static void cv_run(cv_job *j, bool direct) {
     j->v.reach = 0;
     for (int64_t i = 0; i < j->v.k; i++)
         if (j->v.offset[i] > j->v.reach) j->v.reach = j->v.offset[i];
-    if (direct) j->run = j->size == 8 ? k->conv_direct_f64 : k->conv_direct_f32;
-    else j->run = j->size == 8 ? k->conv_f64 : k->conv_f32;
+    if (direct)
+        j->run = j->size == 8 ? k->conv_direct_f64 : k->conv_direct_f32;
+    else
+        j->run = j->size == 8 ? k->conv_f64 : k->conv_f32;
     if (!direct && j->v.pitch == j->v.width && j->v.c_line == j->v.width * j->v.c_col)
         j->v.width *= j->v.height, j->v.height = 1; /* rows follow each other in both */
     tasks = tasks / j->groups > 0 ? tasks / j->groups : 1;
     j->chunk = (j->pixels / tasks + unit) / unit * unit;
     if (j->chunk > 1024 && !direct) j->chunk = 1024;
     j->chunks = (j->pixels + j->chunk - 1) / j->chunk;
-    if (direct) TNI_PATH(conv_direct);
-    else TNI_PATH(conv_tiles);
+    if (direct)
+        TNI_PATH(conv_direct);
+    else
+        TNI_PATH(conv_tiles);
     tni_parallel(j->context, j->chunks * j->groups, cv_task, j);
 }
 
-/* --- scratch and small tensors ---------------------------------------------------------------------------------- */
+/* --- scratch and small tensors --------------------------------------------------------------- */
 
 /* Hands out pieces of the call's scratch; with base NULL it only counts. */
 typedef struct cv_room {
@@ -23490,19 +24172,22 @@ static bool cv_ask(tn_frame *f, const cv_room *r) {
     return tn_scratch(f, r->used, 1);
 }
 
-/* A small tensor of up to 4 dimensions as row-major numbers of the compute type: itself, or a copy in `room`. */
+/* A small tensor of up to 4 dimensions as row-major numbers of the compute type: itself, or a
+ * copy in `room`. */
 static bool cv_is_plain(const tn_tensor *t) {
     return (t->flags & TNI_CONTIGUOUS) && (t->dtype == TN_F32 || t->dtype == TN_F64);
 }
 static const void *cv_plain(const tn_tensor *t, void *room) {
-    const int64_t bytes = tni_dtype_size(t), size = t->dtype == TN_F64 ? 8 : 4, n = t->ndim ? t->size[t->ndim - 1] : 1;
+    const int64_t bytes = tni_dtype_size(t), size = t->dtype == TN_F64 ? 8 : 4,
+                  n = t->ndim ? t->size[t->ndim - 1] : 1;
     char *to = (char *)room;
     if (cv_is_plain(t)) return tni_bytes_at(t);
     for (int64_t i = 0; n > 0 && i < t->numel / n; i++, to += n * size) {
         int64_t at = 0, left = i;
-        for (int d = t->ndim - 2; d >= 0; d--) at += left % t->size[d] * t->stride[d], left /= t->size[d];
-        tni_lanes_load(to, size == 8 ? TN_F64 : TN_F32, tni_bytes_at(t) + at * bytes, (t->ndim ? t->stride[t->ndim - 1] : 0) * bytes,
-                       t->dtype, n);
+        for (int d = t->ndim - 2; d >= 0; d--)
+            at += left % t->size[d] * t->stride[d], left /= t->size[d];
+        tni_lanes_load(to, size == 8 ? TN_F64 : TN_F32, tni_bytes_at(t) + at * bytes,
+                       (t->ndim ? t->stride[t->ndim - 1] : 0) * bytes, t->dtype, n);
     }
     return room;
 }
@@ -23519,11 +24204,12 @@ static void cv_narrow_task(void *arg, int64_t i) {
     tni_lanes_save(v->to + i * v->n * 2, 2, v->dtype, v->from + i * v->n, TN_F32, v->n);
 }
 
-/* --- conv2d ---------------------------------------------------------------------------------------------------------- */
+/* --- conv2d ---------------------------------------------------------------------------------- */
 
 static bool conv2d_shape(tn_frame *f, cv_shape *s) {
     TN_ARGS(conv2d, a, f);
-    return cv_shape_of(f, s, tni_sizes(f->in[0]), tni_sizes(f->in[1]), a->stride, a->padding, a->dilation, a->groups);
+    return cv_shape_of(f, s, tni_sizes(f->in[0]), tni_sizes(f->in[1]), a->stride, a->padding,
+                       a->dilation, a->groups);
 }
 
 typedef struct cv_forward {
@@ -23559,7 +24245,8 @@ static bool conv2d_check(tn_frame *f) {
                        tni_shape_text(has, sizeof has, bias->ndim, bias->size));
     conv2d_lay(f, &s, &p, &r);
     size[0] = s.n, size[1] = s.o, size[2] = s.oh, size[3] = s.ow;
-    return cv_ask(f, &r) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
+    return cv_ask(f, &r) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
 }
 
 static void conv2d_run(tn_frame *f) {
@@ -23592,7 +24279,8 @@ static void conv2d_run(tn_frame *f) {
         cv_run(&j, cv_is_direct(s.og, s.taps));
         if (half) {
             cv_narrow v;
-            v.from = (const float *)p.result, v.to = to, v.n = s.oh * s.ow, v.dtype = f->out[0]->dtype;
+            v.from = (const float *)p.result, v.to = to, v.n = s.oh * s.ow,
+            v.dtype = f->out[0]->dtype;
             tni_parallel(context, n * s.o, cv_narrow_task, &v);
         }
     }
@@ -23602,22 +24290,38 @@ static void conv2d_grad(tn_gradient *g) {
     static const int64_t others[3] = {0, -2, -1};
     TN_ARGS(conv2d, a, g);
     tn_tensor *x = g->in[0], *w = g->in[1], *d = g->incoming[0];
-    if (g->want[0]) tn_give(g, 0, tnp_conv2d_input_grad(d, w, tni_sizes(x), a->stride, a->padding, a->dilation, a->groups));
-    if (g->want[1]) tn_give(g, 1, tnp_conv2d_weight_grad(d, x, tni_sizes(w), a->stride, a->padding, a->dilation, a->groups));
-    if (g->in[2] && g->want[2]) tn_give(g, 2, tnp_sum(d, tni_ints(d->ndim == 4 ? others : others + 1, d->ndim - 1), false, TN_NO_DTYPE));
+    if (g->want[0])
+        tn_give(g, 0,
+                tnp_conv2d_input_grad(d, w, tni_sizes(x), a->stride, a->padding, a->dilation,
+                                      a->groups));
+    if (g->want[1])
+        tn_give(g, 1,
+                tnp_conv2d_weight_grad(d, x, tni_sizes(w), a->stride, a->padding, a->dilation,
+                                       a->groups));
+    if (g->in[2] && g->want[2])
+        tn_give(g, 2,
+                tnp_sum(d, tni_ints(d->ndim == 4 ? others : others + 1, d->ndim - 1), false,
+                        TN_NO_DTYPE));
 }
-/* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i dilation - padding, ...), zero
- * outside the input; output channels of group g read its input channels only. Floating dtypes.
- * input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W')
- * tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1, 1)) */
+/* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i
+ * dilation - padding, ...), zero outside the input; output channels of group g read its input
+ * channels only. Floating dtypes. input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH,
+ * kW), bias (O) -> (N, O, H', W') or (O, H', W') tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1,
+ * 1)) */
 TN_OPERATOR(conv2d,
-            "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, "
+            "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
+            "padding=0, int[2] dilation=1, "
             "int groups=1) -> Tensor",
-            .forms = TN_OUT, .needs = "input:weight weight:input", .check = conv2d_check, .run = conv2d_run, .grad = conv2d_grad,
-            .sample = "(2,3,5,6) (4,3,3,3) (4) padding=[1,1] | (1,2,7,7) (3,2,3,2) None stride=[2,3] padding=[1,0] | "
-                      "(1,2,9,8) (2,2,3,3) (2) dilation=[2,1] | (2,4,5,5) (6,2,3,3) (6) groups=2 | (2,4,6,5) (4,1,3,3) (4) "
-                      "[2,2] [1,1] groups=4 | (3,5,4) (7,3,1,1) (7) | (1,44,4,5) (13,44,3,3) None padding=[1,1] | "
-                      "(2,2,7,5) (20,2,3,3) (20) | (0,2,4,4) (3,2,3,3) (3) | (1,1,20,40) (8,1,5,5) (8) padding=[2,2]")
+            .forms = TN_OUT, .needs = "input:weight weight:input", .check = conv2d_check,
+            .run = conv2d_run, .grad = conv2d_grad,
+            .sample = "(2,3,5,6) (4,3,3,3) (4) padding=[1,1] | (1,2,7,7) (3,2,3,2) None "
+                      "stride=[2,3] padding=[1,0] | "
+                      "(1,2,9,8) (2,2,3,3) (2) dilation=[2,1] | (2,4,5,5) (6,2,3,3) (6) groups=2 | "
+                      "(2,4,6,5) (4,1,3,3) (4) "
+                      "[2,2] [1,1] groups=4 | (3,5,4) (7,3,1,1) (7) | (1,44,4,5) (13,44,3,3) None "
+                      "padding=[1,1] | "
+                      "(2,2,7,5) (20,2,3,3) (20) | (0,2,4,4) (3,2,3,3) (3) | (1,1,20,40) (8,1,5,5) "
+                      "(8) padding=[2,2]")
 
 /* The gradient of the output must have the output's shape. */
 static bool cv_check_grad(tn_frame *f, const cv_shape *s, const tn_tensor *d) {
@@ -23625,15 +24329,16 @@ static bool cv_check_grad(tn_frame *f, const cv_shape *s, const tn_tensor *d) {
     char has[160], wants[160];
     bool same = d->ndim == (s->batched ? 4 : 3);
     for (int i = 0; same && i < d->ndim; i++) same = d->size[i] == size[i + !s->batched];
-    return same || tn_fail(f, TN_INVALID, "expected grad %s, got %s",
-                           tni_shape_text(wants, sizeof wants, s->batched ? 4 : 3, size + !s->batched),
-                           tni_shape_text(has, sizeof has, d->ndim, d->size));
+    return same ||
+           tn_fail(f, TN_INVALID, "expected grad %s, got %s",
+                   tni_shape_text(wants, sizeof wants, s->batched ? 4 : 3, size + !s->batched),
+                   tni_shape_text(has, sizeof has, d->ndim, d->size));
 }
 
-/* --- gradient of the input: a convolution of grad for each phase of the stride ---------------------------------- */
+/* --- gradient of the input: a convolution of grad for each phase of the stride --------------- */
 
-/* Along one dimension: input elements of phase a = position % stride take tap t where (a + pad - t * dilation) divides
- * by the stride, from the output shifted by the quotient. */
+/* Along one dimension: input elements of phase a = position % stride take tap t where (a + pad -
+ * t * dilation) divides by the stride, from the output shifted by the quotient. */
 typedef struct cv_axis {
     int64_t n, k, stride, pad, dilation, low, high; /* low, high: of all shifts */
 } cv_axis;
@@ -23659,7 +24364,7 @@ static cv_axis cv_axis_of(int64_t n, int64_t k, int64_t stride, int64_t pad, int
 typedef struct cv_backward {
     cv_source source;
     cv_axis y, x;
-    int64_t *offset, *tap;       /* tap: numbers i * kw + j, of one phase at a time */
+    int64_t *offset, *tap; /* tap: numbers i * kw + j, of one phase at a time */
     void *weight, *copy, *packed, *result;
 } cv_backward;
 
@@ -23684,9 +24389,11 @@ static bool cv_backward_lay(tn_frame *f, const cv_shape *s, cv_backward *p, cv_r
     return r->fits;
 }
 
-/* Weights a (group, c, (o, i, j)) and offsets (o, i, j) of the taps of each phase, phase after phase. */
+/* Weights a (group, c, (o, i, j)) and offsets (o, i, j) of the taps of each phase, phase after
+ * phase. */
 static void cv_backward_prepare(const cv_shape *s, const cv_backward *p) {
-    const int64_t size = cv_size(&p->source), taps = s->kh * s->kw, channel = cv_channel_step(&p->source);
+    const int64_t size = cv_size(&p->source), taps = s->kh * s->kw,
+                  channel = cv_channel_step(&p->source);
     int64_t *offset = p->offset;
     char *a = (char *)p->packed;
     for (int64_t phase = 0; phase < s->sh * s->sw; phase++) {
@@ -23699,14 +24406,19 @@ static void cv_backward_prepare(const cv_shape *s, const cv_backward *p) {
         }
         for (int64_t o = 0; o < s->og; o++)
             for (int64_t t = 0; t < n; t++)
-                *offset++ = o * channel + (cv_shift(&p->y, py, p->tap[t] / s->kw) - p->y.low) * cv_pitch(&p->source) +
-                            cv_shift(&p->x, px, p->tap[t] % s->kw) - p->x.low;
+                *offset++ =
+                    o * channel +
+                    (cv_shift(&p->y, py, p->tap[t] / s->kw) - p->y.low) * cv_pitch(&p->source) +
+                    cv_shift(&p->x, px, p->tap[t] % s->kw) - p->x.low;
         for (int64_t c = 0; c < s->c; c++)
             for (int64_t o = 0; o < s->og; o++) {
-                const char *from = (const char *)p->weight + ((c / s->cg * s->og + o) * s->cg + c % s->cg) * taps * size;
+                const char *from = (const char *)p->weight +
+                                   ((c / s->cg * s->og + o) * s->cg + c % s->cg) * taps * size;
                 for (int64_t t = 0; t < n; t++, a += size) {
-                    if (size == 4) memcpy(a, from + p->tap[t] * 4, 4);
-                    else memcpy(a, from + p->tap[t] * 8, 8);
+                    if (size == 4)
+                        memcpy(a, from + p->tap[t] * 4, 4);
+                    else
+                        memcpy(a, from + p->tap[t] * 8, 8);
                 }
             }
     }
@@ -23717,20 +24429,23 @@ static int64_t cv_count(const cv_axis *x, int64_t phase) {
     return n;
 }
 
-/* One phase of the round: elements (py + sh q, px + sw r) of the input. *done: (o, i, j) of the phases before. */
-static void cv_backward_phase(cv_job *j, const cv_shape *s, const cv_backward *p, int64_t n, char *to, int64_t phase,
-                              int64_t *done) {
+/* One phase of the round: elements (py + sh q, px + sw r) of the input. *done: (o, i, j) of the
+ * phases before. */
+static void cv_backward_phase(cv_job *j, const cv_shape *s, const cv_backward *p, int64_t n,
+                              char *to, int64_t phase, int64_t *done) {
     const int64_t py = phase / s->sw, px = phase % s->sw;
     j->v.m = s->cg;
     j->v.k = s->og * cv_count(&p->y, py) * cv_count(&p->x, px);
-    j->v.a = (const char *)p->packed + *done * s->c * j->size, j->v.bias = NULL, j->v.offset = p->offset + *done;
+    j->v.a = (const char *)p->packed + *done * s->c * j->size, j->v.bias = NULL,
+    j->v.offset = p->offset + *done;
     *done += j->v.k;
     if (s->h <= py || s->w <= px || j->v.k == 0) return;
     j->v.height = (s->h - py + s->sh - 1) / s->sh, j->v.width = (s->w - px + s->sw - 1) / s->sw;
     j->v.source = p->source.at, j->v.source_end = cv_source_end(&p->source, n);
     j->v.image_step = cv_image_step(&p->source), j->v.pitch = cv_pitch(&p->source);
     j->v.c = to + (py * s->w + px) * j->size;
-    j->v.c_image = s->c * s->h * s->w, j->v.c_row = s->h * s->w, j->v.c_line = s->sh * s->w, j->v.c_col = s->sw;
+    j->v.c_image = s->c * s->h * s->w, j->v.c_row = s->h * s->w, j->v.c_line = s->sh * s->w,
+    j->v.c_col = s->sw;
     j->groups = s->groups;
     j->a_group = s->cg * j->v.k, j->bias_group = 0;
     j->source_group = s->og * cv_channel_step(&p->source), j->c_group = s->cg * s->h * s->w;
@@ -23740,18 +24455,21 @@ static void cv_backward_phase(cv_job *j, const cv_shape *s, const cv_backward *p
 
 static bool conv2d_input_grad_shape(tn_frame *f, cv_shape *s) {
     TN_ARGS(conv2d_input_grad, a, f);
-    return cv_shape_of(f, s, a->input_size, tni_sizes(f->in[1]), a->stride, a->padding, a->dilation, a->groups);
+    return cv_shape_of(f, s, a->input_size, tni_sizes(f->in[1]), a->stride, a->padding, a->dilation,
+                       a->groups);
 }
 static bool conv2d_input_grad_check(tn_frame *f) {
     int64_t size[4];
     cv_shape s;
     cv_backward p;
     cv_room r = {NULL, 0, true};
-    if (!cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_input_grad_shape(f, &s) || !cv_check_grad(f, &s, f->in[0]))
+    if (!cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_input_grad_shape(f, &s) ||
+        !cv_check_grad(f, &s, f->in[0]))
         return false;
     cv_backward_lay(f, &s, &p, &r);
     size[0] = s.n, size[1] = s.c, size[2] = s.h, size[3] = s.w;
-    return cv_ask(f, &r) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
+    return cv_ask(f, &r) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
 }
 static void conv2d_input_grad_run(tn_frame *f) {
     const bool half = tni_dtype_size(f->in[0]) == 2;
@@ -23760,58 +24478,75 @@ static void conv2d_input_grad_run(tn_frame *f) {
     cv_backward p;
     cv_job j;
     if (!conv2d_input_grad_shape(f, &s) || !cv_backward_lay(f, &s, &p, &r)) return;
-    const bool holes = s.kh < s.sh || s.kw < s.sw || s.dh > 1 || s.dw > 1; /* some phases may have no tap */
-    p.weight = (void *)cv_plain(f->in[1], p.weight); /* only read */
+    const bool holes =
+        s.kh < s.sh || s.kw < s.sw || s.dh > 1 || s.dw > 1; /* some phases may have no tap */
+    p.weight = (void *)cv_plain(f->in[1], p.weight);        /* only read */
     cv_backward_prepare(&s, &p);
     j.context = f->block->context;
     j.size = cv_size(&p.source);
     for (int64_t first = 0; first < s.n; first += p.source.images) {
-        const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images, image = s.c * s.h * s.w;
-        char *out = tni_bytes_at(f->out[0]) + first * image * tni_dtype_size(f->out[0]), *to = half ? (char *)p.result : out;
+        const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images,
+                      image = s.c * s.h * s.w;
+        char *out = tni_bytes_at(f->out[0]) + first * image * tni_dtype_size(f->out[0]),
+             *to = half ? (char *)p.result : out;
         cv_source_round(j.context, &p.source, first, n, p.copy);
         if (holes) memset(to, 0, (size_t)(n * image * j.size));
-        for (int64_t phase = 0, done = 0; phase < s.sh * s.sw; phase++) cv_backward_phase(&j, &s, &p, n, to, phase, &done);
+        for (int64_t phase = 0, done = 0; phase < s.sh * s.sw; phase++)
+            cv_backward_phase(&j, &s, &p, n, to, phase, &done);
         if (half) {
             cv_narrow v;
-            v.from = (const float *)p.result, v.to = out, v.n = s.h * s.w, v.dtype = f->out[0]->dtype;
+            v.from = (const float *)p.result, v.to = out, v.n = s.h * s.w,
+            v.dtype = f->out[0]->dtype;
             tni_parallel(j.context, n * s.c, cv_narrow_task, &v);
         }
     }
 }
-/* linear in both arguments: their gradients are conv2d and conv2d_weight_grad of the incoming one */
+/* linear in both arguments: gradients are conv2d and conv2d_weight_grad of the incoming one */
 static void conv2d_input_grad_grad(tn_gradient *g) {
     TN_ARGS(conv2d_input_grad, a, g);
     tn_tensor *d = g->in[0], *w = g->in[1], *e = g->incoming[0];
-    if (g->want[0]) tn_give(g, 0, tnp_conv2d(e, w, NULL, a->stride, a->padding, a->dilation, a->groups));
-    if (g->want[1]) tn_give(g, 1, tnp_conv2d_weight_grad(d, e, tni_sizes(w), a->stride, a->padding, a->dilation, a->groups));
+    if (g->want[0])
+        tn_give(g, 0, tnp_conv2d(e, w, NULL, a->stride, a->padding, a->dilation, a->groups));
+    if (g->want[1])
+        tn_give(g, 1,
+                tnp_conv2d_weight_grad(d, e, tni_sizes(w), a->stride, a->padding, a->dilation,
+                                       a->groups));
 }
-/* The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i, j) grad(n, o, p, q) where
- * p stride + i dilation - padding is the row, and likewise the column. torch.nn.grad.conv2d_input
- * grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N, C, H, W) -> input_size */
-TN_OPERATOR(conv2d_input_grad,
-            "conv2d_input_grad(Tensor grad, Tensor weight, int[] input_size, int[2] stride=1, int[2] padding=0, "
-            "int[2] dilation=1, int groups=1) -> Tensor",
-            .forms = TN_OUT, .needs = "grad:weight weight:grad", .check = conv2d_input_grad_check,
-            .run = conv2d_input_grad_run, .grad = conv2d_input_grad_grad,
-            .sample = "(2,4,5,6) (4,3,3,3) [2,3,5,6] padding=[1,1] | (1,3,4,2) (3,2,3,2) [1,2,7,7] [2,3] [1,0] | "
-                      "(1,2,5,6) (2,2,3,3) [1,2,9,8] dilation=[2,1] | (2,6,3,3) (6,2,3,3) [2,4,5,5] groups=2 | (2,4,3,3) "
-                      "(4,1,3,3) [2,4,6,5] [2,2] [1,1] groups=4 | (7,5,4) (7,3,1,1) [3,5,4] | (1,2,3,3) (2,3,1,1) [1,3,6,5] "
-                      "[2,2] | (1,44,4,5) (44,13,3,3) [1,13,4,5] padding=[1,1]")
+/* The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i,
+ * j) grad(n, o, p, q) where p stride + i dilation - padding is the row, and likewise the column.
+ * torch.nn.grad.conv2d_input grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N,
+ * C, H, W) -> input_size */
+TN_OPERATOR(
+    conv2d_input_grad,
+    "conv2d_input_grad(Tensor grad, Tensor weight, int[] input_size, int[2] stride=1, int[2] "
+    "padding=0, "
+    "int[2] dilation=1, int groups=1) -> Tensor",
+    .forms = TN_OUT, .needs = "grad:weight weight:grad", .check = conv2d_input_grad_check,
+    .run = conv2d_input_grad_run, .grad = conv2d_input_grad_grad,
+    .sample =
+        "(2,4,5,6) (4,3,3,3) [2,3,5,6] padding=[1,1] | (1,3,4,2) (3,2,3,2) [1,2,7,7] [2,3] [1,0] | "
+        "(1,2,5,6) (2,2,3,3) [1,2,9,8] dilation=[2,1] | (2,6,3,3) (6,2,3,3) [2,4,5,5] groups=2 | "
+        "(2,4,3,3) "
+        "(4,1,3,3) [2,4,6,5] [2,2] [1,1] groups=4 | (7,5,4) (7,3,1,1) [3,5,4] | (1,2,3,3) "
+        "(2,3,1,1) [1,3,6,5] "
+        "[2,2] | (1,44,4,5) (44,13,3,3) [1,13,4,5] padding=[1,1]")
 
-/* --- gradient of the weight: a product over all pixels ------------------------------------------------------------ */
+/* --- gradient of the weight: a product over all pixels --------------------------------------- */
 
-/* The transposed gradient gathers in `sum` (group, panel, tap, lane); a panel is `wide` output channels. Pixels are
- * taken in blocks of whole lines, or of pieces of one where a line is longer than a block of gemm.h. */
+/* The transposed gradient gathers in `sum` (group, panel, tap, lane); a panel is `wide` output
+ * channels. Pixels are taken in blocks of whole lines, or of pieces of one where a line is longer
+ * than a block of gemm.h. */
 typedef struct cv_weight {
-    cv_source source, grad;      /* grad: copied only where it cannot be read as it is */
+    cv_source source, grad; /* grad: copied only where it cannot be read as it is */
     cv_shape s;
     tn_context *context;
-    int64_t size, wide, panels, lines, pieces, piece; /* lines a block; pieces a line, of `piece` pixels */
-    int64_t taps_each, parts;    /* taps a task; tasks a panel */
-    int64_t first, images;       /* this round */
+    int64_t size, wide, panels, lines, pieces,
+        piece;                /* lines a block; pieces a line, of `piece` pixels */
+    int64_t taps_each, parts; /* taps a task; tasks a panel */
+    int64_t first, images;    /* this round */
     int64_t *offset;
     char *copy, *grad_copy, *packed, *sum;
-    bool one;                    /* few output channels: no panels */
+    bool one; /* few output channels: no panels */
     const tn_tensor *d;
     tn_tensor *out;
 } cv_weight;
@@ -23840,7 +24575,8 @@ static bool cv_weight_lay(tn_frame *f, cv_weight *p, cv_room *r) {
     p->sum = (char *)cv_take(r, s->groups * p->panels * p->wide, s->taps * p->size);
     p->copy = (char *)cv_take(r, cv_source_room(&p->source), p->size);
     p->grad_copy = (char *)cv_take(r, cv_source_room(d), p->size);
-    p->packed = (char *)cv_take(r, p->one ? 0 : s->groups * p->panels * p->wide * d->images, s->oh * s->ow * p->size);
+    p->packed = (char *)cv_take(r, p->one ? 0 : s->groups * p->panels * p->wide * d->images,
+                                s->oh * s->ow * p->size);
     return r->fits;
 }
 
@@ -23848,8 +24584,10 @@ static bool cv_weight_lay(tn_frame *f, cv_weight *p, cv_room *r) {
 static void cv_weight_pack(void *arg, int64_t i) {
     const cv_weight *p = (const cv_weight *)arg;
     const cv_source *d = &p->grad;
-    const int64_t image = i % p->images, panel = i / p->images, channel = panel / p->panels * p->s.og + panel % p->panels * p->wide;
-    const int64_t lane = cv_channel_step(d), row = d->in_place ? d->x_col / p->size : 1, line = cv_pitch(d);
+    const int64_t image = i % p->images, panel = i / p->images,
+                  channel = panel / p->panels * p->s.og + panel % p->panels * p->wide;
+    const int64_t lane = cv_channel_step(d), row = d->in_place ? d->x_col / p->size : 1,
+                  line = cv_pitch(d);
     const int64_t left = p->s.og - panel % p->panels * p->wide, n = left < p->wide ? left : p->wide;
     const bool whole = line == row * p->s.ow;
     const char *from = d->at + (image * cv_image_step(d) + channel * lane) * p->size;
@@ -23857,8 +24595,8 @@ static void cv_weight_pack(void *arg, int64_t i) {
     const tni_kernels *k = p->context->kernels;
     for (int64_t y = 0; y < (whole ? 1 : p->s.oh); y++) {
         const int64_t depth = whole ? p->s.oh * p->s.ow : p->s.ow;
-        (p->size == 8 ? k->gemm_pack_b_f64 : k->gemm_pack_b_f32)(to + y * p->s.ow * p->wide * p->size,
-                                                                from + y * line * p->size, lane, row, n, depth);
+        (p->size == 8 ? k->gemm_pack_b_f64 : k->gemm_pack_b_f32)(
+            to + y * p->s.ow * p->wide * p->size, from + y * line * p->size, lane, row, n, depth);
     }
 }
 
@@ -23866,9 +24604,11 @@ static void cv_weight_pack(void *arg, int64_t i) {
 static void cv_weight_task(void *arg, int64_t i) {
     const cv_weight *p = (const cv_weight *)arg;
     const tni_kernels *k = p->context->kernels;
-    const int64_t panel = i / p->parts, tap = i % p->parts * p->taps_each, lines = p->images * p->s.oh, group = panel / p->panels;
-    void (*run)(const tni_conv_weight *) = p->size == 8 ? (p->one ? k->conv_weight_one_f64 : k->conv_weight_f64)
-                                                        : (p->one ? k->conv_weight_one_f32 : k->conv_weight_f32);
+    const int64_t panel = i / p->parts, tap = i % p->parts * p->taps_each,
+                  lines = p->images * p->s.oh, group = panel / p->panels;
+    void (*run)(const tni_conv_weight *) =
+        p->size == 8 ? (p->one ? k->conv_weight_one_f64 : k->conv_weight_f64)
+                     : (p->one ? k->conv_weight_one_f32 : k->conv_weight_f32);
     tni_conv_weight v;
     v.rows = p->s.taps - tap < p->taps_each ? p->s.taps - tap : p->taps_each;
     v.height = p->s.oh;
@@ -23880,7 +24620,8 @@ static void cv_weight_task(void *arg, int64_t i) {
         for (int64_t piece = 0; piece < p->pieces; piece++) {
             if (tni_stopped(p->context)) return;
             v.first = line, v.lines = lines - line < p->lines ? lines - line : p->lines;
-            v.left = piece * p->piece, v.width = p->s.ow - v.left < p->piece ? p->s.ow - v.left : p->piece;
+            v.left = piece * p->piece,
+            v.width = p->s.ow - v.left < p->piece ? p->s.ow - v.left : p->piece;
             v.add = p->first > 0 || line > 0 || piece > 0;
             v.grad = p->packed + ((panel * lines + line) * p->s.ow + v.left) * p->wide * p->size;
             v.grad_lines = p->s.ow;
@@ -23895,16 +24636,20 @@ static void cv_weight_task(void *arg, int64_t i) {
 }
 
 static void cv_weight_round(cv_weight *p) {
-    const int64_t all = p->s.groups * p->panels, work = p->images * p->s.oh * p->s.ow * p->s.taps * p->wide;
-    int64_t parts = work * all / CV_WORK < 2 * CV_TASKS ? work * all / CV_WORK / all : 2 * CV_TASKS / all;
+    const int64_t all = p->s.groups * p->panels,
+                  work = p->images * p->s.oh * p->s.ow * p->s.taps * p->wide;
+    int64_t parts =
+        work * all / CV_WORK < 2 * CV_TASKS ? work * all / CV_WORK / all : 2 * CV_TASKS / all;
     cv_source_round(p->context, &p->source, p->first, p->images, p->copy);
     cv_source_round(p->context, &p->grad, p->first, p->images, p->grad_copy);
     if (!p->one) tni_parallel(p->context, all * p->images, cv_weight_pack, p);
     if (parts < 1) parts = 1;
     p->taps_each = cv_round_up((p->s.taps + parts - 1) / parts, 18);
     p->parts = (p->s.taps + p->taps_each - 1) / p->taps_each;
-    if (p->one) TNI_PATH(conv_weight_one);
-    else TNI_PATH(conv_weight);
+    if (p->one)
+        TNI_PATH(conv_weight_one);
+    else
+        TNI_PATH(conv_weight);
     tni_parallel(p->context, all * p->parts, cv_weight_task, p);
 }
 
@@ -23920,13 +24665,15 @@ static void cv_weight_store(void *arg, int64_t o) {
 
 static bool conv2d_weight_grad_shape(tn_frame *f, cv_shape *s) {
     TN_ARGS(conv2d_weight_grad, a, f);
-    return cv_shape_of(f, s, tni_sizes(f->in[1]), a->weight_size, a->stride, a->padding, a->dilation, a->groups);
+    return cv_shape_of(f, s, tni_sizes(f->in[1]), a->weight_size, a->stride, a->padding,
+                       a->dilation, a->groups);
 }
 static bool conv2d_weight_grad_check(tn_frame *f) {
     cv_weight p;
     cv_room r = {NULL, 0, true};
     int64_t size[4];
-    if (!cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_weight_grad_shape(f, &p.s) || !cv_check_grad(f, &p.s, f->in[0]))
+    if (!cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_weight_grad_shape(f, &p.s) ||
+        !cv_check_grad(f, &p.s, f->in[0]))
         return false;
     cv_weight_lay(f, &p, &r);
     size[0] = p.s.o, size[1] = p.s.cg, size[2] = p.s.kh, size[3] = p.s.kw;
@@ -23949,47 +24696,66 @@ static void conv2d_weight_grad_run(tn_frame *f) {
 static void conv2d_weight_grad_grad(tn_gradient *g) {
     TN_ARGS(conv2d_weight_grad, a, g);
     tn_tensor *d = g->in[0], *x = g->in[1], *e = g->incoming[0];
-    if (g->want[0]) tn_give(g, 0, tnp_conv2d(x, e, NULL, a->stride, a->padding, a->dilation, a->groups));
-    if (g->want[1]) tn_give(g, 1, tnp_conv2d_input_grad(d, e, tni_sizes(x), a->stride, a->padding, a->dilation, a->groups));
+    if (g->want[0])
+        tn_give(g, 0, tnp_conv2d(x, e, NULL, a->stride, a->padding, a->dilation, a->groups));
+    if (g->want[1])
+        tn_give(g, 1,
+                tnp_conv2d_input_grad(d, e, tni_sizes(x), a->stride, a->padding, a->dilation,
+                                      a->groups));
 }
-/* The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q) input(n, c, p stride +
- * i dilation - padding, ...). torch.nn.grad.conv2d_weight
+/* The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q)
+ * input(n, c, p stride + i dilation - padding, ...). torch.nn.grad.conv2d_weight
  * grad (N, O, H', W'), input (N, C, H, W), weight_size (O, C / groups, kH, kW) -> weight_size */
-TN_OPERATOR(conv2d_weight_grad,
-            "conv2d_weight_grad(Tensor grad, Tensor input, int[] weight_size, int[2] stride=1, int[2] padding=0, "
-            "int[2] dilation=1, int groups=1) -> Tensor",
-            .forms = TN_OUT, .needs = "grad:input input:grad", .check = conv2d_weight_grad_check,
-            .run = conv2d_weight_grad_run, .grad = conv2d_weight_grad_grad,
-            .sample = "(2,4,5,6) (2,3,5,6) [4,3,3,3] padding=[1,1] | (1,3,4,2) (1,2,7,7) [3,2,3,2] [2,3] [1,0] | "
-                      "(1,3,5,6) (1,2,9,8) [3,2,3,3] dilation=[2,1] | (2,6,3,3) (2,4,5,5) [6,2,3,3] groups=2 | (2,4,3,3) "
-                      "(2,4,6,5) [4,1,3,3] [2,2] [1,1] groups=4 | (7,5,4) (3,5,4) [7,3,1,1] | (0,3,2,2) (0,2,4,4) [3,2,3,3] | "
-                      "(3,19,12,17) (3,2,12,17) [19,2,1,1] | (1,3,1,400) (1,2,1,400) [3,2,1,1] | (1,1,2,400) (1,1,2,400) [1,1,1,1]")
+TN_OPERATOR(
+    conv2d_weight_grad,
+    "conv2d_weight_grad(Tensor grad, Tensor input, int[] weight_size, int[2] stride=1, int[2] "
+    "padding=0, "
+    "int[2] dilation=1, int groups=1) -> Tensor",
+    .forms = TN_OUT, .needs = "grad:input input:grad", .check = conv2d_weight_grad_check,
+    .run = conv2d_weight_grad_run, .grad = conv2d_weight_grad_grad,
+    .sample =
+        "(2,4,5,6) (2,3,5,6) [4,3,3,3] padding=[1,1] | (1,3,4,2) (1,2,7,7) [3,2,3,2] [2,3] [1,0] | "
+        "(1,3,5,6) (1,2,9,8) [3,2,3,3] dilation=[2,1] | (2,6,3,3) (2,4,5,5) [6,2,3,3] groups=2 | "
+        "(2,4,3,3) "
+        "(2,4,6,5) [4,1,3,3] [2,2] [1,1] groups=4 | (7,5,4) (3,5,4) [7,3,1,1] | (0,3,2,2) "
+        "(0,2,4,4) [3,2,3,3] | "
+        "(3,19,12,17) (3,2,12,17) [19,2,1,1] | (1,3,1,400) (1,2,1,400) [3,2,1,1] | (1,1,2,400) "
+        "(1,1,2,400) [1,1,1,1]")
 
 /* src/ops/copy.c */
-/* copy.c - the same elements somewhere else: clones, conversions, copies in place, joins, and other orders.
+/* copy.c - the same elements somewhere else: clones, conversions, copies in place, joins, and
+ * other orders.
  *
- * Elements are moved as bytes where no conversion is asked for; tni_copy_elements (drive.c) does the rest. */
+ * Elements are moved as bytes where no conversion is asked for; tni_copy_elements (drive.c) does
+ * the rest. */
 
-/* --- clone, contiguous ------------------------------------------------------------------------------------ */
+/* --- clone, contiguous ------------------------------------------------------------------------ */
 
 /* self's strides where it fills its memory, else those of its order of dimensions. */
 TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self) {
     s->ndim = self->ndim;
     memcpy(s->size, self->size, sizeof(int64_t) * (size_t)s->ndim);
-    if (tni_is_dense(self)) memcpy(s->stride, self->stride, sizeof(int64_t) * (size_t)s->ndim);
-    else tni_like_strides(s, &self, 1);
+    if (tni_is_dense(self))
+        memcpy(s->stride, self->stride, sizeof(int64_t) * (size_t)s->ndim);
+    else
+        tni_like_strides(s, &self, 1);
 }
 
-/* Sizes of self and the strides of a memory format; preserve (also None): self's order of dimensions. */
+/* Sizes of self and the strides of a memory format; preserve (also None): self's order of
+ * dimensions. */
 static bool copy_format(tn_frame *f, const tn_tensor *self, tn_memory_format format, tni_shape *s) {
     int n = self->ndim, last = format == TN_MEMORY_FORMAT_CHANNELS_LAST ? 4 : 5;
     int64_t step;
     s->ndim = n;
     memcpy(s->size, self->size, sizeof(int64_t) * (size_t)n);
-    if ((int)format == 0 || format == TN_MEMORY_FORMAT_PRESERVE_FORMAT) tni_copy_strides(s, self);
-    else tni_row_major(n, s->size, s->stride);
-    if (format != TN_MEMORY_FORMAT_CHANNELS_LAST && format != TN_MEMORY_FORMAT_CHANNELS_LAST_3D) return true;
-    if (n != last) return tn_fail(f, TN_INVALID, "required rank %d tensor to use channels_last format", last);
+    if ((int)format == 0 || format == TN_MEMORY_FORMAT_PRESERVE_FORMAT)
+        tni_copy_strides(s, self);
+    else
+        tni_row_major(n, s->size, s->stride);
+    if (format != TN_MEMORY_FORMAT_CHANNELS_LAST && format != TN_MEMORY_FORMAT_CHANNELS_LAST_3D)
+        return true;
+    if (n != last)
+        return tn_fail(f, TN_INVALID, "required rank %d tensor to use channels_last format", last);
     s->stride[1] = 1;
     step = s->size[1];
     for (int d = n - 1; d > 1; d--) s->stride[d] = step, step *= s->size[d];
@@ -24000,15 +24766,17 @@ static bool copy_format(tn_frame *f, const tn_tensor *self, tn_memory_format for
 static bool clone_check(tn_frame *f) {
     TN_ARGS(clone, a, f);
     tni_shape s;
-    return copy_format(f, f->in[0], a->memory_format, &s)
-           && tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, s.stride);
+    return copy_format(f, f->in[0], a->memory_format, &s) &&
+           tn_announce_strided(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size, s.stride);
 }
 static void copy_run(tn_frame *f) { tni_copy_elements(f->block, f->out[0], f->in[0]); }
 static void copy_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
-/* A copy with memory of its own, in self's order of dimensions (or the format given).   self (*) -> (*)   tn_clone(x) */
-TN_OPERATOR(clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", .forms = TN_OUT, .check = clone_check,
-            .run = copy_run, .grad = copy_pass_grad,
-            .sample = "(2,3) | () | (0,3) | (2,3,4,2) memory_format=channels_last | (2,3):i64 | (300)")
+/* A copy with memory of its own, in self's order of dimensions (or the format given).
+ * self (*) -> (*)   tn_clone(x) */
+TN_OPERATOR(
+    clone, "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", .forms = TN_OUT,
+    .check = clone_check, .run = copy_run, .grad = copy_pass_grad,
+    .sample = "(2,3) | () | (0,3) | (2,3,4,2) memory_format=channels_last | (2,3):i64 | (300)")
 
 /* A view of all of self, when `same`; else a row-major copy. */
 static bool copy_or_view(tn_frame *f, bool same, tn_dtype dtype) {
@@ -24023,31 +24791,39 @@ static void copy_unless_view_run(tn_frame *f) {
     if (f->note[0]) copy_run(f);
 }
 static bool contiguous_check(tn_frame *f) {
-    return copy_or_view(f, tni_is_row_major(f->in[0]->ndim, f->in[0]->size, f->in[0]->stride), (tn_dtype)f->in[0]->dtype);
+    return copy_or_view(f, tni_is_row_major(f->in[0]->ndim, f->in[0]->size, f->in[0]->stride),
+                        (tn_dtype)f->in[0]->dtype);
 }
 /* Row-major: a view of self when it is so, else a copy.   tn_contiguous(tn_t(x)) */
-TN_OPERATOR(contiguous, "contiguous(Tensor(a) self) -> Tensor(a)", .check = contiguous_check, .run = copy_unless_view_run,
-            .grad = copy_pass_grad, .sample = "(2,3) | () | (0,3)")
+TN_OPERATOR(contiguous, "contiguous(Tensor(a) self) -> Tensor(a)", .check = contiguous_check,
+            .run = copy_unless_view_run, .grad = copy_pass_grad, .sample = "(2,3) | () | (0,3)")
 
-/* --- to ------------------------------------------------------------------------------------------------------ */
+/* --- to --------------------------------------------------------------------------------------- */
 
 static bool to_check(tn_frame *f, tn_dtype dtype, bool copy) {
     tn_tensor *self = f->in[0];
     tni_shape s;
     if (tni_dtype((int)dtype)->bytes == 0) dtype = (tn_dtype)self->dtype;
-    if (!copy && (int)dtype == self->dtype && f->meta == ((self->flags & TNI_META) != 0)) return copy_or_view(f, true, dtype);
+    if (!copy && (int)dtype == self->dtype && f->meta == ((self->flags & TNI_META) != 0))
+        return copy_or_view(f, true, dtype);
     f->note[0] = 1;
-    return copy_format(f, self, (tn_memory_format)0, &s) && tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
+    return copy_format(f, self, (tn_memory_format)0, &s) &&
+           tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
 }
 static bool to_dtype_check(tn_frame *f) {
     TN_ARGS(to_dtype, a, f);
     return to_check(f, a->dtype, a->copy);
 }
-/* Converted to dtype: integers wrap, floats are truncated to integers, rounded to nearest even to floats, a complex
- * number loses its imaginary part to a real one. A view when nothing changes, but not with copy.   tn_to_dtype(x, TN_F64) */
-TN_OPERATOR(to_dtype, "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False) -> Tensor(a)",
+/* Converted to dtype: integers wrap, floats are truncated to integers, rounded to nearest even to
+ * floats, a complex
+ * number loses its imaginary part to a real one. A view when nothing changes, but not with copy.
+ * tn_to_dtype(x, TN_F64) */
+TN_OPERATOR(to_dtype,
+            "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False) "
+            "-> Tensor(a)",
             .check = to_dtype_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
-            .sample = "(2,3) float32 | (2,3) float64 | (2,3) int32 | (2,3):i64 uint8 | (2,3):bool float16 | () bfloat16 copy=True | "
+            .sample = "(2,3) float32 | (2,3) float64 | (2,3) int32 | (2,3):i64 uint8 | (2,3):bool "
+                      "float16 | () bfloat16 copy=True | "
                       "(0) bool | (2,3):c128 complex64 | (7):i64 float32")
 
 static bool to_device_check(tn_frame *f) {
@@ -24056,18 +24832,21 @@ static bool to_device_check(tn_frame *f) {
     tn_device_id device = a->device == TN_NO_DEVICE ? (meta ? TN_META : TN_CPU) : a->device;
     if (device != TN_CPU && device != TN_META)
         return tn_fail(f, TN_UNSUPPORTED, "device number %d is not there", (int)device);
-    if (meta && device == TN_CPU) return tn_fail(f, TN_INVALID, "Cannot copy out of meta tensor; no data!");
+    if (meta && device == TN_CPU)
+        return tn_fail(f, TN_INVALID, "Cannot copy out of meta tensor; no data!");
     f->meta = device == TN_META;
     return to_check(f, a->dtype, a->copy);
 }
-/* On another device, and converted to dtype if one is given. A view when nothing changes.   tn_to(x, tn_device("meta")) */
+/* On another device, and converted to dtype if one is given. A view when nothing changes.
+ * tn_to(x, tn_device("meta")) */
 TN_OPERATOR(to,
-            "to.device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool non_blocking=False, bool copy=False) "
+            "to.device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool "
+            "non_blocking=False, bool copy=False) "
             "-> Tensor(a)",
             .check = to_device_check, .run = copy_unless_view_run, .grad = copy_pass_grad,
             .sample = "(2,3) None | (2,3) None float32 | () None int64 copy=True")
 
-/* --- in place: copy_, fill_, zero_ ------------------------------------------------------------------------- */
+/* --- in place: copy_, fill_, zero_ ------------------------------------------------------------ */
 
 static bool copy_self(tn_frame *f) { /* the result is self, whatever its strides */
     tn_tensor *self = f->in[0];
@@ -24079,8 +24858,8 @@ static bool copy_check(tn_frame *f) {
     tni_shape s;
     s.ndim = self->ndim;
     memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
-    if (!tni_broadcast(&s, src->ndim, src->size) || s.ndim != self->ndim
-        || memcmp(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim))
+    if (!tni_broadcast(&s, src->ndim, src->size) || s.ndim != self->ndim ||
+        memcmp(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim))
         return tn_fail(f, TN_INVALID, "src of shape %s does not broadcast to self's %s",
                        tni_shape_text(has, sizeof has, src->ndim, src->size),
                        tni_shape_text(wants, sizeof wants, self->ndim, self->size));
@@ -24092,35 +24871,57 @@ static void copy_into_run(tn_frame *f) {
     int more = to->ndim - src->ndim;
     if (to->numel == 0 || src == to) return;
     for (int d = 0; d < to->ndim; d++)
-        stride[d] = d < more || (src->size[d - more] == 1 && to->size[d] != 1) ? 0 : src->stride[d - more];
+        stride[d] =
+            d < more || (src->size[d - more] == 1 && to->size[d] != 1) ? 0 : src->stride[d - more];
     tni_stack_view(&wide, src, to->ndim, to->size, stride, src->offset);
-    if (tni_bytes_at(&wide) == tni_bytes_at(to) && wide.dtype == to->dtype
-        && !memcmp(stride, to->stride, sizeof(int64_t) * (size_t)to->ndim))
+    if (tni_bytes_at(&wide) == tni_bytes_at(to) && wide.dtype == to->dtype &&
+        !memcmp(stride, to->stride, sizeof(int64_t) * (size_t)to->ndim))
         return; /* the same elements under another header */
     tni_copy_elements(f->block, to, &wide);
 }
-static tn_tensor *copy_zeros(tn_tensor *like) { return tnp_zeros_like(like, TN_NO_DTYPE, TN_NO_DEVICE); }
+static tn_tensor *copy_zeros(tn_tensor *like) {
+    return tnp_zeros_like(like, TN_NO_DTYPE, TN_NO_DEVICE);
+}
 static void copy_grad(tn_gradient *g) {
     if (g->want[0]) tn_give(g, 0, copy_zeros(g->incoming[0]));
     tn_give(g, 1, g->incoming[0]);
 }
-/* Overwrites self with src, broadcast and converted to self's dtype.   self (*), src broadcast to it   tn_copy_(x, y) */
-TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor", .forms = TN_INPLACE, .check = copy_check, .run = copy_into_run,
-            .grad = copy_grad, .sample = "(2,3) (2,3) | (2,3) (3) | (2,3) () | (2,3) (2,3):i64 | (2,3):i64 (2,1):f64 | () (1) | (0,2) (2)")
+/* Overwrites self with src, broadcast and converted to self's dtype.
+ * self (*), src broadcast to it   tn_copy_(x, y) */
+TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor", .forms = TN_INPLACE,
+            .check = copy_check, .run = copy_into_run, .grad = copy_grad,
+            .sample = "(2,3) (2,3) | (2,3) (3) | (2,3) () | (2,3) (2,3):i64 | (2,3):i64 (2,1):f64 "
+                      "| (0,2) (2)")
 
 static bool copy_fits(tn_frame *f, tn_scalar s, int dtype) {
-    static const double largest[TN_DTYPE_COUNT] = {
-        0, HUGE_VAL, 255, 127, 32767, 2147483647, 9223372036854775807.0, 65504, 3.3895313892515355e38,
-        3.4028234663852886e38, HUGE_VAL, 3.4028234663852886e38, HUGE_VAL, 65535, 4294967295.0, 18446744073709551615.0,
-        HUGE_VAL, HUGE_VAL};
+    static const double largest[TN_DTYPE_COUNT] = {0,
+                                                   HUGE_VAL,
+                                                   255,
+                                                   127,
+                                                   32767,
+                                                   2147483647,
+                                                   9223372036854775807.0,
+                                                   65504,
+                                                   3.3895313892515355e38,
+                                                   3.4028234663852886e38,
+                                                   HUGE_VAL,
+                                                   3.4028234663852886e38,
+                                                   HUGE_VAL,
+                                                   65535,
+                                                   4294967295.0,
+                                                   18446744073709551615.0,
+                                                   HUGE_VAL,
+                                                   HUGE_VAL};
     double least = -largest[dtype] - (tni_is_int(dtype) && tni_dtype(dtype)->is_signed), v = s.real;
     bool whole = s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL;
     if (whole && dtype == TN_I64) return true;
     if (!tni_is_int(dtype) && v - v != 0) return true; /* an infinity or NaN is itself */
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0 && !tni_is_complex(dtype))
-        return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow", tni_dtype(dtype)->text);
+        return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow",
+                       tni_dtype(dtype)->text);
     if (v >= least && (dtype == TN_I64 ? v < largest[dtype] : v <= largest[dtype])) return true;
-    return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow", tni_dtype(dtype)->text);
+    return tn_fail(f, TN_INVALID, "value cannot be converted to type %s without overflow",
+                   tni_dtype(dtype)->text);
 }
 TN_PRIV bool tni_fill_check(tn_frame *f, tn_scalar value, int dtype) {
     if (value.kind <= TN_KIND_NONE || value.kind > TN_KIND_COMPLEX)
@@ -24134,7 +24935,8 @@ TN_PRIV void tni_fill(tn_tensor *t, tn_scalar value) {
     tni_element_set(unit, t->dtype, tni_exact(value));
     if (t->numel == 0) return;
     tni_walk_start(&w, t->ndim, t->size, &to, 1);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) tni_fill_row(w.at[0], w.row[0], unit, w.n, tni_dtype_size(t));
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        tni_fill_row(w.at[0], w.row[0], unit, w.n, tni_dtype_size(t));
 }
 
 static bool fill_check(tn_frame *f) {
@@ -24147,23 +24949,24 @@ static void fill_run(tn_frame *f) {
 }
 static void fill_grad(tn_gradient *g) { tn_give(g, 0, copy_zeros(g->incoming[0])); }
 /* Every element of self becomes value.   tn_fill_(x, 0.5) */
-TN_OPERATOR(fill, "fill_.Scalar(Tensor self, Scalar value) -> Tensor", .forms = TN_INPLACE, .check = fill_check,
-            .run = fill_run, .grad = fill_grad, .sample = "(2,3) 0.5 | (2,3):i64 -3 | (3):bool True | () 2 | (0) 1 | (2,3):f16 0.1")
+TN_OPERATOR(fill, "fill_.Scalar(Tensor self, Scalar value) -> Tensor", .forms = TN_INPLACE,
+            .check = fill_check, .run = fill_run, .grad = fill_grad,
+            .sample = "(2,3) 0.5 | (2,3):i64 -3 | (3):bool True | () 2 | (0) 1 | (2,3):f16 0.1")
 
 static void zero_run(tn_frame *f) { tni_fill(f->out[0], tn_int(0)); }
 /* Every element of self becomes 0.   tn_zero_(x) */
-TN_OPERATOR(zero, "zero_(Tensor self) -> Tensor", .forms = TN_INPLACE, .check = copy_self, .run = zero_run, .grad = fill_grad,
-            .sample = "(2,3) | (2,3):i64 | (3):bool | () | (0)")
+TN_OPERATOR(zero, "zero_(Tensor self) -> Tensor", .forms = TN_INPLACE, .check = copy_self,
+            .run = zero_run, .grad = fill_grad, .sample = "(2,3) | (2,3):i64 | (3):bool | () | (0)")
 
-/* --- conj ------------------------------------------------------------------------------------------------------ */
+/* --- conj ------------------------------------------------------------------------------------- */
 
 static bool conj_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
     tni_shape s;
     if (!tni_is_complex(self->dtype)) return copy_or_view(f, true, (tn_dtype)self->dtype);
     f->note[0] = 1;
-    return copy_format(f, self, (tn_memory_format)0, &s)
-           && tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
+    return copy_format(f, self, (tn_memory_format)0, &s) &&
+           tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
 }
 static void conj_run(tn_frame *f) {
     tn_tensor *out = f->out[0];
@@ -24175,31 +24978,39 @@ static void conj_run(tn_frame *f) {
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
             char *at = w.at[0] + i * w.row[0];
-            if (out->dtype == TN_C64) ((float *)(void *)at)[1] = -((float *)(void *)at)[1];
-            else ((double *)(void *)at)[1] = -((double *)(void *)at)[1];
+            if (out->dtype == TN_C64)
+                ((float *)(void *)at)[1] = -((float *)(void *)at)[1];
+            else
+                ((double *)(void *)at)[1] = -((double *)(void *)at)[1];
         }
 }
 static void conj_grad(tn_gradient *g) { tn_give(g, 0, tnp_conj(g->incoming[0])); }
-/* With the imaginary part negated; a real tensor as it is, as a view. Complex results are new.   self (*) -> (*)   tn_conj(z) */
-TN_OPERATOR(conj, "conj(Tensor(a) self) -> Tensor(a)", .check = conj_check, .run = conj_run, .grad = conj_grad,
-            .sample = "(2,3) | (2,3):c128 | ():c64 | (0):c128")
+/* With the imaginary part negated; a real tensor as it is, as a view. Complex results are new.
+ * self (*) -> (*)   tn_conj(z) */
+TN_OPERATOR(conj, "conj(Tensor(a) self) -> Tensor(a)", .check = conj_check, .run = conj_run,
+            .grad = conj_grad, .sample = "(2,3) | (2,3):c128 | ():c64 | (0):c128")
 
-/* --- triangles ------------------------------------------------------------------------------------------------- */
+/* --- triangles -------------------------------------------------------------------------------- */
 
 static bool triangle_check(tn_frame *f, const char *name) {
-    if (f->in[0]->ndim < 2) return tn_fail(f, TN_INVALID, "%s: input tensor must have at least 2 dimensions", name);
+    if (f->in[0]->ndim < 2)
+        return tn_fail(f, TN_INVALID, "%s: input tensor must have at least 2 dimensions", name);
     if (f->inplace) return copy_self(f);
     return tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, f->in[0]->ndim, f->in[0]->size);
 }
-/* One matrix: of each row the columns up to the diagonal are kept, or those from it on. Steps in bytes. */
-typedef struct triangle {
+/* One matrix: of each row the columns up to the diagonal are kept, or those from it on. Steps in
+ * bytes. */
+typedef struct copy_triangle {
     int64_t rows, cols, diagonal, bytes, to_row, to_col, from_row, from_col;
     bool lower;
-} triangle;
-static void triangle_matrix(const triangle *m, char *to, const char *from) {
+} copy_triangle;
+static void triangle_matrix(const copy_triangle *m, char *to, const char *from) {
     static const char zero[16] = {0};
     for (int64_t r = 0; r < m->rows; r++, to += m->to_row, from += m->from_row) {
-        int64_t cut = m->diagonal > m->cols ? m->cols : m->diagonal < -m->rows ? 0 : r + m->diagonal + m->lower, keep, zeros;
+        int64_t cut = m->diagonal > m->cols    ? m->cols
+                      : m->diagonal < -m->rows ? 0
+                                               : r + m->diagonal + m->lower,
+                keep, zeros;
         cut = cut < 0 ? 0 : cut > m->cols ? m->cols : cut;
         keep = m->lower ? 0 : cut;
         zeros = m->lower ? cut : 0;
@@ -24207,14 +25018,16 @@ static void triangle_matrix(const triangle *m, char *to, const char *from) {
             tni_move_row(to + keep * m->to_col, m->to_col, from + keep * m->from_col, m->from_col,
                          m->lower ? cut : m->cols - cut, m->bytes);
         if ((m->lower ? m->cols - cut : cut) > 0)
-            tni_fill_row(to + zeros * m->to_col, m->to_col, zero, m->lower ? m->cols - cut : cut, m->bytes);
+            tni_fill_row(to + zeros * m->to_col, m->to_col, zero, m->lower ? m->cols - cut : cut,
+                         m->bytes);
     }
 }
 static void triangle_run(tn_frame *f, int64_t diagonal, bool lower) {
-    tn_tensor *x = f->in[0], *out = f->out[0], heads[2]; /* heads: without the dimensions of the matrices */
+    tn_tensor *x = f->in[0], *out = f->out[0],
+              heads[2]; /* heads: without the dimensions of the matrices */
     const tn_tensor *pair[2];
     int n = out->ndim;
-    triangle m;
+    copy_triangle m;
     tni_walk w;
     if (out->numel == 0) return;
     m.lower = lower, m.diagonal = diagonal, m.bytes = tni_dtype_size(out);
@@ -24228,7 +25041,8 @@ static void triangle_run(tn_frame *f, int64_t diagonal, bool lower) {
     }
     tni_walk_start(&w, n - 2, out->size, pair, 2);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
-        for (int64_t i = 0; i < w.n; i++) triangle_matrix(&m, w.at[0] + i * w.row[0], w.at[1] + i * w.row[1]);
+        for (int64_t i = 0; i < w.n; i++)
+            triangle_matrix(&m, w.at[0] + i * w.row[0], w.at[1] + i * w.row[1]);
 }
 static bool tril_check(tn_frame *f) { return triangle_check(f, "tril"); }
 static void tril_run(tn_frame *f) {
@@ -24239,9 +25053,12 @@ static void tril_grad(tn_gradient *g) {
     TN_ARGS(tril, a, g);
     tn_give(g, 0, tnp_tril(g->incoming[0], a->diagonal));
 }
-/* Zero above the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)   tn_tril(x) */
-TN_OPERATOR(tril, "tril(Tensor self, int diagonal=0) -> Tensor", .forms = TN_OUT | TN_INPLACE, .check = tril_check,
-            .run = tril_run, .grad = tril_grad, .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")
+/* Zero above the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)
+ * tn_tril(x) */
+TN_OPERATOR(
+    tril, "tril(Tensor self, int diagonal=0) -> Tensor", .forms = TN_OUT | TN_INPLACE,
+    .check = tril_check, .run = tril_run, .grad = tril_grad,
+    .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")
 
 static bool triu_check(tn_frame *f) { return triangle_check(f, "triu"); }
 static void triu_run(tn_frame *f) {
@@ -24252,65 +25069,92 @@ static void triu_grad(tn_gradient *g) {
     TN_ARGS(triu, a, g);
     tn_give(g, 0, tnp_triu(g->incoming[0], a->diagonal));
 }
-/* Zero below the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)   tn_triu(x, .diagonal = 1) */
-TN_OPERATOR(triu, "triu(Tensor self, int diagonal=0) -> Tensor", .forms = TN_OUT | TN_INPLACE, .check = triu_check,
-            .run = triu_run, .grad = triu_grad, .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")
+/* Zero below the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)
+ * tn_triu(x, .diagonal = 1) */
+TN_OPERATOR(
+    triu, "triu(Tensor self, int diagonal=0) -> Tensor", .forms = TN_OUT | TN_INPLACE,
+    .check = triu_check, .run = triu_run, .grad = triu_grad,
+    .sample = "(3,4) | (3,4) 1 | (4,3) -2 | (2,3,3) | (2,3) 9 | (2,3) -9 | (0,3) | (3,3):bool")
 
 /* src/ops/join.c */
 /* join.c - tensors behind each other, repeated, reversed, rotated. */
 
-/* --- cat, stack -------------------------------------------------------------------------------------------- */
+/* --- cat, stack ------------------------------------------------------------------------------- */
 
 /* torch's old rule: a 1-D tensor without elements fits everything. */
 static bool join_skips(const tn_tensor *t) { return t->ndim == 1 && t->size[0] == 0; }
 
+/* The common dtype, and the first tensor that counts for shapes. */
+static bool cat_common(tn_frame *f, tn_dtype *dtype, const tn_tensor **first) {
+    if (f->nin == 0)
+        return tn_fail(f, TN_INVALID, "torch.cat(): expected a non-empty list of Tensors");
+    *dtype = TN_NO_DTYPE;
+    *first = NULL;
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *t = f->in[i];
+        if (t->ndim == 0)
+            return tn_fail(f, TN_INVALID,
+                           "zero-dimensional tensor (at position %d) cannot be concatenated", i);
+        *dtype = *dtype ? tn_promote(*dtype, (tn_dtype)t->dtype) : (tn_dtype)t->dtype;
+        if (!*dtype)
+            return tn_fail(f, TN_TYPE, "cat: the dtypes of the tensors have no common one");
+        if (!*first && !join_skips(t)) *first = t;
+    }
+    if (!*first) *first = f->in[0];
+    return true;
+}
+/* s: first's sizes, with all tensors' sizes along d. */
+static bool cat_sizes(tn_frame *f, const tn_tensor *first, int d, tni_shape *s) {
+    char has[160], wants[160];
+    s->ndim = first->ndim;
+    memcpy(s->size, first->size, sizeof(int64_t) * (size_t)s->ndim);
+    s->size[d] = 0;
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *t = f->in[i];
+        bool fits = t->ndim == s->ndim;
+        if (join_skips(t)) continue;
+        for (int k = 0; fits && k < s->ndim; k++) fits = k == d || t->size[k] == first->size[k];
+        if (!fits)
+            return tn_fail(
+                f, TN_INVALID,
+                "Sizes of tensors must match except in dimension %d. Expected %s but got %s for "
+                "tensor number %d in the list",
+                d, tni_shape_text(wants, sizeof wants, first->ndim, first->size),
+                tni_shape_text(has, sizeof has, t->ndim, t->size), i);
+        if (!tni_add(s->size[d], t->size[d], &s->size[d]))
+            return tn_fail(f, TN_INVALID, "the result is too large");
+    }
+    return true;
+}
+static void cat_channels_last(const int64_t *size, int64_t *stride) {
+    stride[1] = 1;
+    stride[3] = size[1];
+    stride[2] = stride[3] * size[3];
+    stride[0] = stride[2] * size[2];
+}
+/* Whether all tensors are channels-last and not row-major: then the result is so, too. */
+static bool cat_is_channels_last(const tn_frame *f) {
+    int64_t stride[4];
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *t = f->in[i];
+        if (t->ndim != 4 || t->flags & TNI_CONTIGUOUS) return false;
+        cat_channels_last(t->size, stride);
+        for (int k = 0; k < 4; k++)
+            if (t->size[k] != 1 && t->stride[k] != stride[k]) return false;
+    }
+    return true;
+}
 static bool cat_check(tn_frame *f) {
     TN_ARGS(cat, a, f);
     const tn_tensor *first = NULL;
     tn_dtype dtype = TN_NO_DTYPE;
-    bool channels = true;
-    char has[160], wants[160];
     tni_shape s;
     int d;
-    if (f->nin == 0) return tn_fail(f, TN_INVALID, "torch.cat(): expected a non-empty list of Tensors");
-    for (int i = 0; i < f->nin; i++) {
-        const tn_tensor *t = f->in[i];
-        if (t->ndim == 0)
-            return tn_fail(f, TN_INVALID, "zero-dimensional tensor (at position %d) cannot be concatenated", i);
-        dtype = dtype ? tn_promote(dtype, (tn_dtype)t->dtype) : (tn_dtype)t->dtype;
-        if (!dtype) return tn_fail(f, TN_TYPE, "cat: the dtypes of the tensors have no common one");
-        if (!first && !join_skips(t)) first = t;
-    }
-    if (!first) first = f->in[0];
-    if (!tni_dim_of(f, first->ndim, a->dim, &d)) return false;
-    s.ndim = first->ndim;
-    memcpy(s.size, first->size, sizeof(int64_t) * (size_t)s.ndim);
-    s.size[d] = 0;
-    for (int i = 0; i < f->nin; i++) {
-        const tn_tensor *t = f->in[i];
-        bool fits = t->ndim == s.ndim;
-        if (join_skips(t)) continue;
-        for (int k = 0; fits && k < s.ndim; k++) fits = k == d || t->size[k] == first->size[k];
-        if (!fits)
-            return tn_fail(f, TN_INVALID, "Sizes of tensors must match except in dimension %d. Expected %s but got %s for tensor "
-                           "number %d in the list", d, tni_shape_text(wants, sizeof wants, first->ndim, first->size),
-                           tni_shape_text(has, sizeof has, t->ndim, t->size), i);
-        if (!tni_add(s.size[d], t->size[d], &s.size[d])) return tn_fail(f, TN_INVALID, "the result is too large");
-    }
+    if (!cat_common(f, &dtype, &first) || !tni_dim_of(f, first->ndim, a->dim, &d)) return false;
+    if (!cat_sizes(f, first, d, &s)) return false;
     f->note[0] = d;
-    for (int i = 0; channels && i < f->nin; i++) { /* channels-last inputs give a channels-last result */
-        tni_shape own;
-        const tn_tensor *t = f->in[i];
-        channels = t->ndim == 4 && !(t->flags & TNI_CONTIGUOUS);
-        if (!channels) break;
-        own.ndim = 4;
-        memcpy(own.size, t->size, sizeof(int64_t) * 4);
-        own.stride[1] = 1, own.stride[3] = own.size[1];
-        own.stride[2] = own.stride[3] * own.size[3], own.stride[0] = own.stride[2] * own.size[2];
-        for (int k = 0; k < 4; k++) channels = channels && (t->size[k] == 1 || t->stride[k] == own.stride[k]);
-    }
-    if (!channels) return tn_announce(f, 0, dtype, s.ndim, s.size);
-    s.stride[1] = 1, s.stride[3] = s.size[1], s.stride[2] = s.stride[3] * s.size[3], s.stride[0] = s.stride[2] * s.size[2];
+    if (!cat_is_channels_last(f)) return tn_announce(f, 0, dtype, s.ndim, s.size);
+    cat_channels_last(s.size, s.stride);
     return tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
 }
 static void cat_run(tn_frame *f) {
@@ -24331,16 +25175,19 @@ static void cat_grad(tn_gradient *g) { /* one piece for each tensor that wants i
     int d = tni_dim(g->out[0]->ndim, a->dim);
     for (int i = 0; i < g->nin; i++) {
         int64_t n = join_skips(g->in[i]) ? 0 : g->in[i]->size[d];
-        if (g->want[i] && join_skips(g->in[i])) tn_give(g, i, tni_zeros_of(g->incoming[0], 1, &n));
-        else if (g->want[i]) tn_give(g, i, tnp_slice(g->incoming[0], d, at, at + n, 1));
+        if (g->want[i] && join_skips(g->in[i]))
+            tn_give(g, i, tni_zeros_of(g->incoming[0], 1, &n));
+        else if (g->want[i])
+            tn_give(g, i, tnp_slice(g->incoming[0], d, at, at + n, 1));
         at += n;
     }
 }
 /* Tensors behind each other along dim; other sizes must agree; dtypes are promoted.
  * tensors (n1, m), (n2, m) -> (n1 + n2, m)   tn_cat(TN_LIST(x, y), .dim = 0) */
-TN_OPERATOR(cat, "cat(Tensor[] tensors, int dim=0) -> Tensor", .forms = TN_OUT, .check = cat_check, .run = cat_run,
-            .grad = cat_grad,
-            .sample = "{(2,3),(1,3)} | {(2,3),(2,1),(2,2)} dim=1 | {(4)} | {(2,0),(2,3)} dim=-1 | {(0),(2,3)} | {(2,3):f32,(1,3):i64} | "
+TN_OPERATOR(cat, "cat(Tensor[] tensors, int dim=0) -> Tensor", .forms = TN_OUT, .check = cat_check,
+            .run = cat_run, .grad = cat_grad,
+            .sample = "{(2,3),(1,3)} | {(2,3),(2,1),(2,2)} dim=1 | {(4)} | {(2,0),(2,3)} dim=-1 | "
+                      "{(0),(2,3)} | {(2,3):f32,(1,3):i64} | "
                       "{(40,9),(3,9)}")
 
 static bool stack_compose(tn_frame *f) {
@@ -24351,7 +25198,9 @@ static bool stack_compose(tn_frame *f) {
     if (n == 0) return tn_fail(f, TN_INVALID, "stack expects a non-empty TensorList");
     for (int i = 1; i < f->nin; i++)
         if (!tni_same_shape(f->in[i], f->in[0]))
-            return tn_fail(f, TN_INVALID, "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %d",
+            return tn_fail(f, TN_INVALID,
+                           "stack expects each tensor to be equal size, but got %s at entry 0 and "
+                           "%s at entry %d",
                            tni_shape_text(wants, sizeof wants, f->in[0]->ndim, f->in[0]->size),
                            tni_shape_text(has, sizeof has, f->in[i]->ndim, f->in[i]->size), i);
     room = tni_new(f->block, TN_I64, 1, &n);
@@ -24361,13 +25210,17 @@ static bool stack_compose(tn_frame *f) {
         if (!(part[i] = tnp_unsqueeze(f->in[i], a->dim))) return false;
     return (f->out[0] = tnp_cat(tn_tensors_of(part, n), a->dim)) != NULL;
 }
-/* Tensors of one shape behind each other along a new dimension.   tensors (3), (3) -> (2, 3)   tn_stack(TN_LIST(x, y)) */
-TN_OPERATOR(stack, "stack(Tensor[] tensors, int dim=0) -> Tensor", .forms = TN_OUT, .compose = stack_compose,
-            .sample = "{(2,3),(2,3)} | {(2,3),(2,3),(2,3)} dim=1 | {(2),(2)} dim=-1 | {(),()} | {(0),(0)}")
+/* Tensors of one shape behind each other along a new dimension.   tensors (3), (3) -> (2, 3)
+ * tn_stack(TN_LIST(x, y)) */
+TN_OPERATOR(
+    stack, "stack(Tensor[] tensors, int dim=0) -> Tensor", .forms = TN_OUT,
+    .compose = stack_compose,
+    .sample = "{(2,3),(2,3)} | {(2,3),(2,3),(2,3)} dim=1 | {(2),(2)} dim=-1 | {(),()} | {(0),(0)}")
 
-/* --- repeat ------------------------------------------------------------------------------------------------- */
+/* --- repeat ----------------------------------------------------------------------------------- */
 
-/* Sizes (r0, s0, r1, s1, ..), where r = 1 leaves its dimension out; repeated[i]: dimension i is an r. */
+/* Sizes (r0, s0, r1, s1, ..), where r = 1 leaves its dimension out; repeated[i]: dimension i is an
+ * r. */
 static int repeat_pairs(const tn_tensor *self, tn_ints repeats, int64_t *size, bool *repeated) {
     int n = 0, more = (int)repeats.n - self->ndim;
     for (int i = 0; i < (int)repeats.n; i++) {
@@ -24392,14 +25245,18 @@ static bool repeat_check(tn_frame *f) {
     if (!tni_dims_given(f, a->repeats, "repeats")) return false;
     more = n - self->ndim;
     if (more < 0)
-        return tn_fail(f, TN_INVALID, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+        return tn_fail(f, TN_INVALID,
+                       "Number of dimensions of repeat dims can not be smaller than number of "
+                       "dimensions of tensor");
     for (int i = 0; i < n; i++) {
-        if (a->repeats.at[i] < 0) return tn_fail(f, TN_INVALID, "repeats: %lld is negative", (long long)a->repeats.at[i]);
+        if (a->repeats.at[i] < 0)
+            return tn_fail(f, TN_INVALID, "repeats: %lld is negative", (long long)a->repeats.at[i]);
         if (!tni_mul(a->repeats.at[i], i < more ? 1 : self->size[i - more], &size[i]))
             return tn_fail(f, TN_INVALID, "the result is too large");
     }
     if (repeat_pairs(self, a->repeats, pairs, repeated) < 0)
-        return tn_fail(f, TN_UNSUPPORTED, "repeat: more than %d repeated and plain dimensions together", TN_MAX_DIMS);
+        return tn_fail(f, TN_UNSUPPORTED,
+                       "repeat: more than %d repeated and plain dimensions together", TN_MAX_DIMS);
     return tn_announce(f, 0, (tn_dtype)self->dtype, n, size);
 }
 static void repeat_run(tn_frame *f) {
@@ -24426,11 +25283,15 @@ static void repeat_grad(tn_gradient *g) { /* the sum over the repetitions */
     if (k) d = tnp_sum(d, tni_ints(dims, k), false, TN_NO_DTYPE);
     tn_give(g, 0, d);
 }
-/* self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)   tn_repeat(x, TN_DIMS(2, 1)) */
-TN_OPERATOR(repeat, "repeat(Tensor self, int[] repeats) -> Tensor", .forms = TN_OUT, .check = repeat_check, .run = repeat_run,
-            .grad = repeat_grad, .sample = "(2,3) [2,1] | (3) [2,2] | () [3] | (2,3) [1,1] | (2,3) [0,1] | (0) [2] | (2) [3,1,2]")
+/* self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)
+ * tn_repeat(x, TN_DIMS(2, 1)) */
+TN_OPERATOR(
+    repeat, "repeat(Tensor self, int[] repeats) -> Tensor", .forms = TN_OUT, .check = repeat_check,
+    .run = repeat_run, .grad = repeat_grad,
+    .sample =
+        "(2,3) [2,1] | (3) [2,2] | () [3] | (2,3) [1,1] | (2,3) [0,1] | (0) [2] | (2) [3,1,2]")
 
-/* --- flip, roll ---------------------------------------------------------------------------------------------- */
+/* --- flip, roll ------------------------------------------------------------------------------- */
 
 static bool flip_check(tn_frame *f) {
     TN_ARGS(flip, a, f);
@@ -24441,7 +25302,8 @@ static bool flip_check(tn_frame *f) {
     for (int64_t i = 0; i < a->dims.n; i++) {
         int d;
         if (!tni_dim_of(f, self->ndim, a->dims.at[i], &d)) return false;
-        if (seen[d]) return tn_fail(f, TN_INVALID, "dim %d appears multiple times in the list of dims", d);
+        if (seen[d])
+            return tn_fail(f, TN_INVALID, "dim %d appears multiple times in the list of dims", d);
         seen[d] = true;
     }
     tni_copy_strides(&s, self);
@@ -24463,15 +25325,18 @@ static void flip_run(tn_frame *f) {
     tni_stack_view(&back, self, self->ndim, self->size, stride, offset);
     pair[0] = out, pair[1] = &back;
     tni_walk_start(&w, out->ndim, out->size, pair, 2);
-    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) tni_move_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, bytes);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        tni_move_row(w.at[0], w.row[0], w.at[1], w.row[1], w.n, bytes);
 }
 static void flip_grad(tn_gradient *g) {
     TN_ARGS(flip, a, g);
     tn_give(g, 0, tnp_flip(g->incoming[0], a->dims));
 }
 /* Reversed along the given dimensions, a copy.   tn_flip(x, TN_DIMS(0)) */
-TN_OPERATOR(flip, "flip(Tensor self, int[] dims) -> Tensor", .forms = TN_OUT, .check = flip_check, .run = flip_run,
-            .grad = flip_grad, .sample = "(3) [0] | (2,3) [1] | (2,3) [0,-1] | (2,3,4) [1] | () [] | (2,3) [] | (0,2) [0] | (5):i16 [0]")
+TN_OPERATOR(flip, "flip(Tensor self, int[] dims) -> Tensor", .forms = TN_OUT, .check = flip_check,
+            .run = flip_run, .grad = flip_grad,
+            .sample = "(3) [0] | (2,3) [1] | (2,3) [0,-1] | (2,3,4) [1] | () [] | (2,3) [] | (0,2) "
+                      "[0] | (5):i16 [0]")
 
 static tn_tensor *roll_one(tn_tensor *t, int64_t shift, int64_t dim) {
     tn_tensor *part[2];
@@ -24489,15 +25354,19 @@ static bool roll_compose(tn_frame *f) {
     static const int64_t all[1] = {-1};
     tn_tensor *t = f->in[0];
     int d;
-    if (!tni_dims_given(f, a->shifts, "shifts") || !tni_dims_given(f, a->dims, "dims")) return false;
+    if (!tni_dims_given(f, a->shifts, "shifts") || !tni_dims_given(f, a->dims, "dims"))
+        return false;
     if (a->shifts.n == 0) return tn_fail(f, TN_INVALID, "`shifts` required");
     if (a->dims.n == 0 && a->shifts.n == 1) {
         t = roll_one(tnp_reshape(t, tni_ints(all, 1)), a->shifts.at[0], 0);
         return (f->out[0] = tnp_reshape(t, tni_sizes(f->in[0]))) != NULL;
     }
     if (a->shifts.n != a->dims.n)
-        return tn_fail(f, TN_INVALID, "shifts and dimensions must align. shifts: %lld, dims:%lld", (long long)a->shifts.n,
-                       (long long)a->dims.n);
+        return tn_fail(f, TN_INVALID, "shifts and dimensions must align. shifts: %lld, dims:%lld",
+                       (long long)a->shifts.n, (long long)a->dims.n);
+    if (f->in[0]->ndim == 0)
+        return tn_fail(f, TN_INDEX, "Dimension specified as %lld but tensor has no dimensions",
+                       (long long)a->dims.at[0]);
     for (int64_t i = 0; i < a->dims.n; i++) {
         if (!tni_dim_of(f, f->in[0]->ndim, a->dims.at[i], &d)) return false;
         t = roll_one(t, a->shifts.at[i], d);
@@ -24505,10 +25374,13 @@ static bool roll_compose(tn_frame *f) {
     }
     return (f->out[0] = t) != NULL;
 }
-/* Elements moved by shifts[i] places along dims[i], those that leave come in at the other end; without dims, of the
+/* Elements moved by shifts[i] places along dims[i], those that leave come in at the other end;
+ * without dims, of the
  * flattened tensor.   tn_roll(x, TN_DIMS(1), .dims = TN_DIMS(0)) */
-TN_OPERATOR(roll, "roll(Tensor self, int[] shifts, int[] dims=[]) -> Tensor", .forms = TN_OUT, .compose = roll_compose,
-            .sample = "(5) [2] [0] | (2,3) [1] | (2,3) [-1,4] [0,1] | (2,3) [0] [1] | (0,2) [1] [0]")
+TN_OPERATOR(
+    roll, "roll(Tensor self, int[] shifts, int[] dims=[]) -> Tensor", .forms = TN_OUT,
+    .compose = roll_compose,
+    .sample = "(5) [2] [0] | (2,3) [1] | (2,3) [-1,4] [0,1] | (2,3) [0] [1] | (0,2) [1] [0]")
 
 /* src/ops/pointwise.c */
 /* pointwise.c - arithmetic: sums, products, quotients, powers, rounding, extremes. A row is its expression; drive.c
@@ -24867,7 +25739,7 @@ typedef struct layer_job {
 /* Elements [at, at + n) of a row in the compute type. */
 static const void *layer_load(const layer_job *j, const char *row, int64_t at, int64_t n, void *tile) {
     if (j->dtype == j->compute) return row + at * j->bytes;
-    tni_lanes_load(tile, j->compute, row + at * j->bytes, j->bytes, j->dtype, n);
+    tni_lanes_read(j->kernels, tile, j->compute, row + at * j->bytes, j->bytes, j->dtype, n);
     return tile;
 }
 
@@ -24901,7 +25773,7 @@ static void layer_task(void *arg, int64_t i) {
         r.weight = j->weight ? j->weight + at * j->size : NULL;
         r.bias = j->bias ? j->bias + at * j->size : NULL;
         (j->compute == TN_F32 ? j->kernels->norm_row_f32 : j->kernels->norm_row_f64)(&r);
-        if (!direct) tni_lanes_save(y + at * j->bytes, j->bytes, j->dtype, out, j->compute, r.n);
+        if (!direct) tni_lanes_write(j->kernels, y + at * j->bytes, j->bytes, j->dtype, out, j->compute, r.n);
     }
 }
 
@@ -24983,9 +25855,9 @@ static void layer_norm_grad(tn_gradient *g) {
     int64_t last[TN_MAX_DIMS], lead[TN_MAX_DIMS];
     int nlast = (int)a->normalized_shape.n, nlead = a->input->ndim - nlast;
     tn_tensor *x = g->in[0], *d = g->incoming[0], *c, *rstd, *h, *gw;
-    tn_ints dims = tni_ints(last, nlast), others = tni_ints(lead, nlead);
     for (int i = 0; i < nlast; i++) last[i] = nlead + i;
     for (int i = 0; i < nlead; i++) lead[i] = i;
+    const tn_ints dims = tni_ints(last, nlast), others = tni_ints(lead, nlead);
     if (g->want[2]) tn_give(g, 2, nlead ? tnp_sum(d, others, false, TN_NO_DTYPE) : d);
     if (!g->want[0] && !g->want[1]) return;
     c = tnp_sub(x, tnp_mean(x, dims, true, TN_NO_DTYPE), 1);
@@ -25051,7 +25923,7 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
             }
             r.y = direct ? (void *)(to + at * 4) : (void *)y;
             j->kernels->norm_back_f32(&r);
-            if (!direct) tni_lanes_save(to + at * j->bytes, j->bytes, j->dtype, y, TN_F32, r.n);
+            if (!direct) tni_lanes_write(j->kernels, to + at * j->bytes, j->bytes, j->dtype, y, TN_F32, r.n);
             r.one = dw + at, r.two = db + at;
             j->kernels->norm_weights_f32(&r);
         }
@@ -25185,13 +26057,13 @@ static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, i
     r->dy = d;
     if (!j->y) r->y = NULL;
     for (int64_t i = 0; i < rows; i++) {
-        tni_lanes_load((char *)in + i * r->x_step, j->compute, j->x + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
+        tni_lanes_read(j->kernels, (char *)in + i * r->x_step, j->compute, j->x + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
         if (j->dy)
-            tni_lanes_load((char *)d + i * r->x_step, j->compute, j->dy + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
+            tni_lanes_read(j->kernels, (char *)d + i * r->x_step, j->compute, j->dy + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
     }
     kernel(r);
     for (int64_t i = 0; j->y && i < rows; i++)
-        tni_lanes_save(j->y + (at + i * apart) * j->bytes, j->bytes, j->dtype, (char *)in + i * r->x_step, j->compute, m);
+        tni_lanes_write(j->kernels, j->y + (at + i * apart) * j->bytes, j->bytes, j->dtype, (char *)in + i * r->x_step, j->compute, m);
 }
 
 /* The parameters of channel c, one a lane. */
@@ -25341,9 +26213,9 @@ static void batch_norm_grad(tn_gradient *g) {
     TN_ARGS(batch_norm, a, g);
     tn_tensor *x = g->in[0], *d = g->incoming[0], *c, *rstd, *h, *gw;
     int64_t dims[TN_MAX_DIMS], shape[TN_MAX_DIMS];
-    tn_ints over = tni_ints(dims, a->input->ndim - 1), wide = tni_ints(shape, a->input->ndim);
     for (int i = 0; i < a->input->ndim; i++) shape[i] = i == 1 ? a->input->size[1] : 1;
     for (int i = 1; i < a->input->ndim; i++) dims[i - 1] = i == 1 ? 0 : i;
+    const tn_ints over = tni_ints(dims, a->input->ndim - 1), wide = tni_ints(shape, a->input->ndim);
     if (g->want[4]) tn_give(g, 4, tnp_sum(d, over, false, TN_NO_DTYPE));
     if (!g->want[0] && !g->want[3]) return;
     if (a->training) {
@@ -25515,18 +26387,18 @@ static void opt_kernel(const opt_task *o, int compute, void *const *at, int64_t 
 }
 
 /* n elements from row-major number i on, to or from `room`, for tensors of any strides. */
-static void opt_move(const tn_tensor *t, int64_t i, int64_t n, int compute, void *room, bool back) {
+static void opt_move(const tni_kernels *k, const tn_tensor *t, int64_t i, int64_t n, int compute, void *room, bool back) {
     int64_t bytes = tni_dtype_size(t), size = tni_dtype(compute)->bytes;
     if (t->flags & TNI_CONTIGUOUS) {
-        if (back) tni_lanes_save(tni_bytes_at(t) + i * bytes, bytes, t->dtype, room, compute, n);
-        else tni_lanes_load(room, compute, tni_bytes_at(t) + i * bytes, bytes, t->dtype, n);
+        if (back) tni_lanes_write(k, tni_bytes_at(t) + i * bytes, bytes, t->dtype, room, compute, n);
+        else tni_lanes_read(k, room, compute, tni_bytes_at(t) + i * bytes, bytes, t->dtype, n);
         return;
     }
-    for (int64_t k = 0; k < n; k++) {
-        int64_t at = 0, rest = i + k;
+    for (int64_t e = 0; e < n; e++) {
+        int64_t at = 0, rest = i + e;
         for (int d = t->ndim - 1; d >= 0; d--) at += rest % t->size[d] * t->stride[d], rest /= t->size[d];
-        if (back) tni_lanes_save(tni_bytes_at(t) + at * bytes, bytes, t->dtype, (char *)room + k * size, compute, 1);
-        else tni_lanes_load((char *)room + k * size, compute, tni_bytes_at(t) + at * bytes, bytes, t->dtype, 1);
+        if (back) tni_lanes_save(tni_bytes_at(t) + at * bytes, bytes, t->dtype, (char *)room + e * size, compute, 1);
+        else tni_lanes_load((char *)room + e * size, compute, tni_bytes_at(t) + at * bytes, bytes, t->dtype, 1);
     }
 }
 
@@ -25551,11 +26423,11 @@ static void opt_block(void *arg, int64_t b) {
         for (int k = 0; k < o->n; k++) {
             if (!o->t[k]) continue;
             at[k] = compute == TN_F32 ? (void *)room[k] : (void *)wide[k];
-            opt_move(o->t[k], i + e, m, compute, at[k], false);
+            opt_move(o->context->kernels, o->t[k], i + e, m, compute, at[k], false);
         }
         opt_kernel(o, compute, at, m);
         for (int k = 0; k < o->n; k++)
-            if (o->t[k] && k != 1) opt_move(o->t[k], i + e, m, compute, at[k], true);
+            if (o->t[k] && k != 1) opt_move(o->context->kernels, o->t[k], i + e, m, compute, at[k], true);
     }
 }
 
@@ -25741,38 +26613,48 @@ TN_OPERATOR(fused_adamw,
                       "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0]")
 
 /* src/ops/pool.c */
-/* pool.c - pooling over windows of two dimensions and the gradients of its input, rows that can be differentiated.
+/* pool.c - pooling over windows of two dimensions and the gradients of its input, rows that can
+ * be differentiated.
  *
- * A task is a few planes (n, c). Elements are float, double or int64; other dtypes, and inputs that are not row-major,
- * are copied into such first. The maximum remembers its place in the window, a byte where windows are small. */
+ * A task is a few planes (n, c). Elements are float, double or int64; other dtypes, and inputs
+ * that are not row-major, are copied into such first. The maximum remembers its place in the
+ * window, a byte where windows are small. */
 
-/* --- geometry ---------------------------------------------------------------------------------------------- */
+/* --- geometry -------------------------------------------------------------------------------- */
 
-/* planes of h x w become planes of oh x ow; element (p, q) looks at rows p sh - ph + i dh, i < kh, and columns likewise */
+/* planes of h x w become planes of oh x ow; element (p, q) looks at rows p sh - ph + i dh, i <
+ * kh, and columns likewise */
 typedef struct pool_shape {
     int ndim;
     int64_t planes, h, w, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw;
     int64_t size[4]; /* of the result */
 } pool_shape;
 
-static bool pool_pair(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a, int64_t *b) {
-    if (l.n != 1 && l.n != 2) return tn_fail(f, TN_INVALID, "%s must have 1 or 2 numbers, got %lld", name, (long long)l.n);
+static bool pool_pair(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a,
+                      int64_t *b) {
+    if (l.n != 1 && l.n != 2)
+        return tn_fail(f, TN_INVALID, "%s must have 1 or 2 numbers, got %lld", name,
+                       (long long)l.n);
     *a = l.at[0], *b = l.at[l.n - 1];
     if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
-        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a, (long long)*b, (long long)low);
+        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a,
+                       (long long)*b, (long long)low);
     return true;
 }
 
-/* torch's length; with ceil_mode a window may begin inside the input or the padding before it only. */
-static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dilation, bool ceil_mode,
-                        int64_t *out) {
+/* torch's length; with ceil_mode a window may begin inside the input or the padding before it
+ * only. */
+static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int64_t pad,
+                        int64_t dilation, bool ceil_mode, int64_t *out) {
     const int64_t room = in + 2 * pad - dilation * (k - 1) - 1;
     if (pad > ((k - 1) * dilation + 1) / 2)
-        return tn_fail(f, TN_INVALID, "padding %lld is more than half of kernel size %lld", (long long)pad, (long long)k);
+        return tn_fail(f, TN_INVALID, "padding %lld is more than half of kernel size %lld",
+                       (long long)pad, (long long)k);
     *out = room < 0 && !ceil_mode ? 0 : (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
     if (ceil_mode && (*out - 1) * stride >= in + pad) --*out;
     if (*out < 1)
-        return tn_fail(f, TN_INVALID, "kernel size %lld is larger than the padded input, %lld", (long long)k, (long long)(in + 2 * pad));
+        return tn_fail(f, TN_INVALID, "kernel size %lld is larger than the padded input, %lld",
+                       (long long)k, (long long)(in + 2 * pad));
     return true;
 }
 
@@ -25795,11 +26677,12 @@ static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x) {
     return true;
 }
 
-static bool pool_shape_of(tn_frame *f, pool_shape *s, tn_ints x, tn_ints kernel, tn_ints stride, tn_ints padding,
-                          tn_ints dilation, bool ceil_mode) {
+static bool pool_shape_of(tn_frame *f, pool_shape *s, tn_ints x, tn_ints kernel, tn_ints stride,
+                          tn_ints padding, tn_ints dilation, bool ceil_mode) {
     if (!pool_planes(f, s, x) || !pool_pair(f, kernel, "kernel_size", 1, &s->kh, &s->kw) ||
         !pool_pair(f, stride.n > 0 ? stride : kernel, "stride", 1, &s->sh, &s->sw) ||
-        !pool_pair(f, padding, "padding", 0, &s->ph, &s->pw) || !pool_pair(f, dilation, "dilation", 1, &s->dh, &s->dw) ||
+        !pool_pair(f, padding, "padding", 0, &s->ph, &s->pw) ||
+        !pool_pair(f, dilation, "dilation", 1, &s->dh, &s->dw) ||
         !pool_length(f, s->h, s->kh, s->sh, s->ph, s->dh, ceil_mode, &s->oh) ||
         !pool_length(f, s->w, s->kw, s->sw, s->pw, s->dw, ceil_mode, &s->ow))
         return false;
@@ -25807,20 +26690,24 @@ static bool pool_shape_of(tn_frame *f, pool_shape *s, tn_ints x, tn_ints kernel,
     return true;
 }
 
-static bool pool_check_size(tn_frame *f, const pool_shape *s, const tn_tensor *t, const char *name) {
+static bool pool_check_size(tn_frame *f, const pool_shape *s, const tn_tensor *t,
+                            const char *name) {
     char has[160], wants[160];
     bool same = t->ndim == s->ndim;
     for (int i = 0; same && i < s->ndim; i++) same = t->size[i] == s->size[i];
-    return same || tn_fail(f, TN_INVALID, "expected %s %s, got %s", name, tni_shape_text(wants, sizeof wants, s->ndim, s->size),
+    return same || tn_fail(f, TN_INVALID, "expected %s %s, got %s", name,
+                           tni_shape_text(wants, sizeof wants, s->ndim, s->size),
                            tni_shape_text(has, sizeof has, t->ndim, t->size));
 }
 
 static bool pool_check_dtype(tn_frame *f, const tn_tensor *t, bool integers) {
-    if (tni_dtype(t->dtype)->computes && (tni_is_float(t->dtype) || (integers && tni_is_int(t->dtype)))) return true;
+    if (tni_dtype(t->dtype)->computes &&
+        (tni_is_float(t->dtype) || (integers && tni_is_int(t->dtype))))
+        return true;
     return tn_fail(f, TN_TYPE, "there is no pooling of %s", tni_dtype(t->dtype)->text);
 }
 
-/* --- tensors as row-major elements of a compute type ------------------------------------------------------------- */
+/* --- tensors as row-major elements of a compute type ----------------------------------------- */
 
 typedef struct pool_copy {
     const tn_tensor *t;
@@ -25829,8 +26716,12 @@ typedef struct pool_copy {
     bool back;
 } pool_copy;
 
-static int64_t pool_compute_size(const tn_tensor *t) { return tni_lanes_compute(t->dtype) == TN_F32 ? 4 : 8; }
-static bool pool_is_plain(const tn_tensor *t) { return (t->flags & TNI_CONTIGUOUS) && t->dtype == tni_lanes_compute(t->dtype); }
+static int64_t pool_compute_size(const tn_tensor *t) {
+    return tni_lanes_compute(t->dtype) == TN_F32 ? 4 : 8;
+}
+static bool pool_is_plain(const tn_tensor *t) {
+    return (t->flags & TNI_CONTIGUOUS) && t->dtype == tni_lanes_compute(t->dtype);
+}
 
 static void pool_copy_task(void *arg, int64_t i) { /* one innermost row */
     const pool_copy *p = (const pool_copy *)arg;
@@ -25839,22 +26730,29 @@ static void pool_copy_task(void *arg, int64_t i) { /* one innermost row */
     int64_t at = 0, left = i, bytes = tni_dtype_size(t);
     char *wide = p->wide + i * t->size[last] * (p->compute == TN_F32 ? 4 : 8);
     for (int d = last - 1; d >= 0; d--) at += left % t->size[d] * t->stride[d], left /= t->size[d];
-    if (p->back) tni_lanes_save(tni_bytes_at(t) + at * bytes, t->stride[last] * bytes, t->dtype, wide, p->compute, t->size[last]);
-    else tni_lanes_load(wide, p->compute, tni_bytes_at(t) + at * bytes, t->stride[last] * bytes, t->dtype, t->size[last]);
+    if (p->back)
+        tni_lanes_save(tni_bytes_at(t) + at * bytes, t->stride[last] * bytes, t->dtype, wide,
+                       p->compute, t->size[last]);
+    else
+        tni_lanes_load(wide, p->compute, tni_bytes_at(t) + at * bytes, t->stride[last] * bytes,
+                       t->dtype, t->size[last]);
 }
 static void *pool_plain(tn_frame *f, const tn_tensor *t, void *room, bool load) {
     pool_copy p;
     if (pool_is_plain(t)) return tni_bytes_at(t);
     p.t = t, p.wide = (char *)room, p.compute = tni_lanes_compute(t->dtype), p.back = false;
-    if (load && t->numel) tni_parallel(f->block->context, t->numel / t->size[t->ndim - 1], pool_copy_task, &p);
+    if (load && t->numel)
+        tni_parallel(f->block->context, t->numel / t->size[t->ndim - 1], pool_copy_task, &p);
     return room;
 }
 static void pool_store(tn_frame *f, const tn_tensor *t, void *room) {
     pool_copy p;
     p.t = t, p.wide = (char *)room, p.compute = tni_lanes_compute(t->dtype), p.back = true;
-    if (!pool_is_plain(t) && t->numel) tni_parallel(f->block->context, t->numel / t->size[t->ndim - 1], pool_copy_task, &p);
+    if (!pool_is_plain(t) && t->numel)
+        tni_parallel(f->block->context, t->numel / t->size[t->ndim - 1], pool_copy_task, &p);
 }
-/* Scratch for the copies of an input and of a result of `numel` elements that is not of a compute type. */
+/* Scratch for the copies of an input and of a result of `numel` elements that is not of a compute
+ * type. */
 static bool pool_scratch(tn_frame *f, const tn_tensor *in, const int64_t *size, int ndim) {
     int64_t n = pool_is_plain(in) ? 0 : in->numel, out = 0;
     n = (n + 15) / 16 * 16;
@@ -25867,18 +26765,19 @@ static void *pool_second(tn_frame *f, const tn_tensor *in) { /* the result's par
     return f->scratch ? (char *)f->scratch + n * pool_compute_size(in) : NULL;
 }
 
-/* --- the loops ------------------------------------------------------------------------------------------------------ */
+/* --- the loops ------------------------------------------------------------------------------- */
 
 typedef struct pool_job {
     const tni_kernels *kernels;
     pool_shape s;
     const void *from;
     void *to;
-    const void *index;       /* uint8_t where windows have at most 256 places, else int32_t; NULL: not wanted */
+    const void
+        *index; /* uint8_t where windows have at most 256 places, else int32_t; NULL: not wanted */
     void *index_to;
     bool bytes, include_pad;
-    double divisor;          /* 0: by the count */
-    int64_t each;            /* planes a task */
+    double divisor; /* 0: by the count */
+    int64_t each;   /* planes a task */
     void (*plane)(const struct pool_job *j, int64_t plane);
 } pool_job;
 
@@ -25894,35 +26793,40 @@ static void pool_windows_run(tn_frame *f, pool_job *j) {
 
 static void pool_index_set(const pool_job *j, int64_t i, int64_t at) {
     if (!j->index_to) return;
-    if (j->bytes) ((uint8_t *)j->index_to)[i] = (uint8_t)at;
-    else ((int32_t *)j->index_to)[i] = (int32_t)at;
+    if (j->bytes)
+        ((uint8_t *)j->index_to)[i] = (uint8_t)at;
+    else
+        ((int32_t *)j->index_to)[i] = (int32_t)at;
 }
-/* Where in the plane the chosen element of window (p, q) lies; -1: a damaged index points outside. */
+/* Where in the plane window (p, q)'s chosen element lies; -1: a damaged index points outside. */
 static int64_t pool_chosen(const pool_job *j, int64_t i, int64_t p, int64_t q) {
     const pool_shape *s = &j->s;
     const int64_t at = j->bytes ? ((const uint8_t *)j->index)[i] : ((const int32_t *)j->index)[i];
-    const int64_t y = p * s->sh - s->ph + at / s->kw * s->dh, x = q * s->sw - s->pw + at % s->kw * s->dw;
-    return at < 0 || at >= s->kh * s->kw || y < 0 || y >= s->h || x < 0 || x >= s->w ? -1 : y * s->w + x;
+    const int64_t y = p * s->sh - s->ph + at / s->kw * s->dh,
+                  x = q * s->sw - s->pw + at % s->kw * s->dw;
+    return at < 0 || at >= s->kh * s->kw || y < 0 || y >= s->h || x < 0 || x >= s->w ? -1
+                                                                                     : y * s->w + x;
 }
 
-#define POOL_MAX(S, T)                                                                                       \
-    static void pool_max_##S(const pool_job *j, int64_t plane) {                                             \
-        const pool_shape *s = &j->s;                                                                         \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                                            \
-        for (int64_t p = 0; p < s->oh; p++)                                                                  \
-            for (int64_t q = 0; q < s->ow; q++) {                                                            \
-                const int64_t y0 = p * s->sh - s->ph, x0 = q * s->sw - s->pw, i = (plane * s->oh + p) * s->ow + q; \
-                int64_t at = -1;                                                                             \
-                T best = 0;                                                                                  \
-                for (int64_t k = 0; k < s->kh * s->kw; k++) {                                                \
-                    const int64_t y = y0 + k / s->kw * s->dh, x = x0 + k % s->kw * s->dw;                    \
-                    if (y < 0 || y >= s->h || x < 0 || x >= s->w) continue;                                  \
-                    const T v = from[y * s->w + x];                                                          \
-                    if (at < 0 || v > best || v != v) best = v, at = k;                                      \
-                }                                                                                            \
-                ((T *)j->to)[i] = best;                                                                      \
-                pool_index_set(j, i, at);                                                                    \
-            }                                                                                                \
+#define POOL_MAX(S, T)                                                                    \
+    static void pool_max_##S(const pool_job *j, int64_t plane) {                          \
+        const pool_shape *s = &j->s;                                                      \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                         \
+        for (int64_t p = 0; p < s->oh; p++)                                               \
+            for (int64_t q = 0; q < s->ow; q++) {                                         \
+                const int64_t y0 = p * s->sh - s->ph, x0 = q * s->sw - s->pw,             \
+                              i = (plane * s->oh + p) * s->ow + q;                        \
+                int64_t at = -1;                                                          \
+                T best = 0;                                                               \
+                for (int64_t k = 0; k < s->kh * s->kw; k++) {                             \
+                    const int64_t y = y0 + k / s->kw * s->dh, x = x0 + k % s->kw * s->dw; \
+                    if (y < 0 || y >= s->h || x < 0 || x >= s->w) continue;               \
+                    const T v = from[y * s->w + x];                                       \
+                    if (at < 0 || v > best || v != v) best = v, at = k;                   \
+                }                                                                         \
+                ((T *)j->to)[i] = best;                                                   \
+                pool_index_set(j, i, at);                                                 \
+            }                                                                             \
     }
 POOL_MAX(f32, float)
 POOL_MAX(f64, double)
@@ -25930,39 +26834,40 @@ POOL_MAX(i64, int64_t)
 #undef POOL_MAX
 
 static bool pool_is_pairs(const pool_shape *s) {
-    return s->kh == 2 && s->kw == 2 && s->sh == 2 && s->sw == 2 && s->ph == 0 && s->pw == 0 && s->dh == 1 && s->dw == 1 &&
-           2 * s->oh <= s->h && 2 * s->ow <= s->w;
+    return s->kh == 2 && s->kw == 2 && s->sh == 2 && s->sw == 2 && s->ph == 0 && s->pw == 0 &&
+           s->dh == 1 && s->dw == 1 && 2 * s->oh <= s->h && 2 * s->ow <= s->w;
 }
 static void pool_max_pairs(const pool_job *j, int64_t plane) {
     const pool_shape *s = &j->s;
     const float *from = (const float *)j->from + plane * s->h * s->w;
     for (int64_t p = 0; p < s->oh; p++) {
         const int64_t i = (plane * s->oh + p) * s->ow;
-        j->kernels->max_pool_pairs(from + 2 * p * s->w, from + (2 * p + 1) * s->w, s->ow, (float *)j->to + i,
+        j->kernels->max_pool_pairs(from + 2 * p * s->w, from + (2 * p + 1) * s->w, s->ow,
+                                   (float *)j->to + i,
                                    j->index_to ? (uint8_t *)j->index_to + i : NULL);
     }
 }
 
 /* A gradient goes to the chosen element, windows in order; pick is the way back. */
-#define POOL_CHOSEN(S, T)                                                                                    \
-    static void pool_scatter_##S(const pool_job *j, int64_t plane) {                                         \
-        const pool_shape *s = &j->s;                                                                         \
-        T *to = (T *)j->to + plane * s->h * s->w;                                                            \
-        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                                    \
-        for (int64_t p = 0; p < s->oh; p++)                                                                  \
-            for (int64_t q = 0; q < s->ow; q++) {                                                            \
-                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q);             \
-                if (at >= 0) to[at] += ((const T *)j->from)[i];                                              \
-            }                                                                                                \
-    }                                                                                                        \
-    static void pool_pick_##S(const pool_job *j, int64_t plane) {                                            \
-        const pool_shape *s = &j->s;                                                                         \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                                            \
-        for (int64_t p = 0; p < s->oh; p++)                                                                  \
-            for (int64_t q = 0; q < s->ow; q++) {                                                            \
-                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q);             \
-                ((T *)j->to)[i] = at >= 0 ? from[at] : 0;                                                    \
-            }                                                                                                \
+#define POOL_CHOSEN(S, T)                                                                        \
+    static void pool_scatter_##S(const pool_job *j, int64_t plane) {                             \
+        const pool_shape *s = &j->s;                                                             \
+        T *to = (T *)j->to + plane * s->h * s->w;                                                \
+        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                        \
+        for (int64_t p = 0; p < s->oh; p++)                                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                                \
+                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q); \
+                if (at >= 0) to[at] += ((const T *)j->from)[i];                                  \
+            }                                                                                    \
+    }                                                                                            \
+    static void pool_pick_##S(const pool_job *j, int64_t plane) {                                \
+        const pool_shape *s = &j->s;                                                             \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                                \
+        for (int64_t p = 0; p < s->oh; p++)                                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                                \
+                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q); \
+                ((T *)j->to)[i] = at >= 0 ? from[at] : 0;                                        \
+            }                                                                                    \
     }
 POOL_CHOSEN(f32, float)
 POOL_CHOSEN(f64, double)
@@ -25974,12 +26879,13 @@ static void pool_scatter_pairs(const pool_job *j, int64_t plane) {
     if (2 * s->oh < s->h || 2 * s->ow < s->w) memset(to, 0, (size_t)(s->h * s->w) * sizeof *to);
     for (int64_t p = 0; p < s->oh; p++) {
         const int64_t i = (plane * s->oh + p) * s->ow;
-        j->kernels->max_pool_pairs_grad((const float *)j->from + i, (const uint8_t *)j->index + i, s->ow, to + 2 * p * s->w,
-                                        to + (2 * p + 1) * s->w);
+        j->kernels->max_pool_pairs_grad((const float *)j->from + i, (const uint8_t *)j->index + i,
+                                        s->ow, to + 2 * p * s->w, to + (2 * p + 1) * s->w);
     }
 }
 
-/* Window p of an average along one dimension: its elements, and what it counts when padding counts, too. */
+/* Window p of an average along one dimension: its elements, and what it counts when padding
+ * counts, too. */
 typedef struct pool_window {
     int64_t begin, end, count;
 } pool_window;
@@ -26010,32 +26916,32 @@ static double pool_divisor(const pool_job *j, pool_window y, pool_window x) {
 }
 
 /* Sums are made in double, row by row, and rounded once. */
-#define POOL_AVG(S, T)                                                                                       \
-    static void pool_avg_##S(const pool_job *j, int64_t plane) {                                             \
-        const pool_shape *s = &j->s;                                                                         \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                                            \
-        T *to = (T *)j->to + plane * s->oh * s->ow;                                                          \
-        for (int64_t p = 0; p < s->oh; p++)                                                                  \
-            for (int64_t q = 0; q < s->ow; q++) {                                                            \
-                const pool_window y = pool_y(s, p), x = pool_x(s, q);                                        \
-                double sum = 0;                                                                              \
-                for (int64_t r = y.begin; r < y.end; r++)                                                    \
-                    for (int64_t c = x.begin; c < x.end; c++) sum += (double)from[r * s->w + c];             \
-                *to++ = (T)(sum / pool_divisor(j, y, x));                                                    \
-            }                                                                                                \
-    }                                                                                                        \
-    static void pool_avg_grad_##S(const pool_job *j, int64_t plane) {                                        \
-        const pool_shape *s = &j->s;                                                                         \
-        const T *from = (const T *)j->from + plane * s->oh * s->ow;                                          \
-        T *to = (T *)j->to + plane * s->h * s->w;                                                            \
-        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                                    \
-        for (int64_t p = 0; p < s->oh; p++)                                                                  \
-            for (int64_t q = 0; q < s->ow; q++) {                                                            \
-                const pool_window y = pool_y(s, p), x = pool_x(s, q);                                        \
-                const T share = (T)((double)*from++ / pool_divisor(j, y, x));                                \
-                for (int64_t r = y.begin; r < y.end; r++)                                                    \
-                    for (int64_t c = x.begin; c < x.end; c++) to[r * s->w + c] += share;                     \
-            }                                                                                                \
+#define POOL_AVG(S, T)                                                                           \
+    static void pool_avg_##S(const pool_job *j, int64_t plane) {                                 \
+        const pool_shape *s = &j->s;                                                             \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                                \
+        T *to = (T *)j->to + plane * s->oh * s->ow;                                              \
+        for (int64_t p = 0; p < s->oh; p++)                                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                                \
+                const pool_window y = pool_y(s, p), x = pool_x(s, q);                            \
+                double sum = 0;                                                                  \
+                for (int64_t r = y.begin; r < y.end; r++)                                        \
+                    for (int64_t c = x.begin; c < x.end; c++) sum += (double)from[r * s->w + c]; \
+                *to++ = (T)(sum / pool_divisor(j, y, x));                                        \
+            }                                                                                    \
+    }                                                                                            \
+    static void pool_avg_grad_##S(const pool_job *j, int64_t plane) {                            \
+        const pool_shape *s = &j->s;                                                             \
+        const T *from = (const T *)j->from + plane * s->oh * s->ow;                              \
+        T *to = (T *)j->to + plane * s->h * s->w;                                                \
+        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                        \
+        for (int64_t p = 0; p < s->oh; p++)                                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                                \
+                const pool_window y = pool_y(s, p), x = pool_x(s, q);                            \
+                const T share = (T)((double)*from++ / pool_divisor(j, y, x));                    \
+                for (int64_t r = y.begin; r < y.end; r++)                                        \
+                    for (int64_t c = x.begin; c < x.end; c++) to[r * s->w + c] += share;         \
+            }                                                                                    \
     }
 POOL_AVG(f32, float)
 POOL_AVG(f64, double)
@@ -26051,17 +26957,21 @@ static void pool_through(tn_frame *f, pool_job *j) {
     pool_store(f, f->out[0], room);
 }
 
-/* --- max_pool2d -------------------------------------------------------------------------------------------------------- */
+/* --- max_pool2d ------------------------------------------------------------------------------ */
 
-static tn_dtype pool_index_dtype(const pool_shape *s) { return s->kh * s->kw <= 256 ? TN_U8 : TN_I32; }
+static tn_dtype pool_index_dtype(const pool_shape *s) {
+    return s->kh * s->kw <= 256 ? TN_U8 : TN_I32;
+}
 
 static bool max_pool2d_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(max_pool2d, a, f);
-    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding, a->dilation, a->ceil_mode);
+    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
+                         a->dilation, a->ceil_mode);
 }
 static bool max_pool2d_check(tn_frame *f) {
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], true) && max_pool2d_shape(f, &s) && pool_scratch(f, f->in[0], s.size, s.ndim) &&
+    return pool_check_dtype(f, f->in[0], true) && max_pool2d_shape(f, &s) &&
+           pool_scratch(f, f->in[0], s.size, s.ndim) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size) &&
            (!f->recording || tn_announce(f, 1, pool_index_dtype(&s), s.ndim, s.size));
 }
@@ -26082,31 +26992,39 @@ static void max_pool2d_run(tn_frame *f) {
 }
 static void max_pool2d_grad(tn_gradient *g) {
     TN_ARGS(max_pool2d, a, g);
-    tn_give(g, 0, tnp_max_pool2d_input_grad(g->incoming[0], g->out[1], tni_sizes(g->in[0]), a->kernel_size, a->stride,
-                                            a->padding, a->dilation, a->ceil_mode));
+    tn_give(g, 0,
+            tnp_max_pool2d_input_grad(g->incoming[0], g->out[1], tni_sizes(g->in[0]),
+                                      a->kernel_size, a->stride, a->padding, a->dilation,
+                                      a->ceil_mode));
 }
-/* Largest element of each window; the first of equals gets the gradient, NaN wins. Padding never wins. stride None is
- * kernel_size; ceil_mode keeps a last window that is cut off. Real dtypes, not bool.
- * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_max_pool2d(x, TN_DIMS(2, 2)) */
+/* Largest element of each window; the first of equals gets the gradient, NaN wins. Padding never
+ * wins. stride None is kernel_size; ceil_mode keeps a last window that is cut off. Real dtypes,
+ * not bool. self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_max_pool2d(x,
+ * TN_DIMS(2, 2)) */
 TN_OPERATOR(max_pool2d,
-            "max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, "
+            "max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
+            "int[2] dilation=1, "
             "bool ceil_mode=False) -> Tensor",
-            .forms = TN_OUT, .saves = "indices", .needs = "indices", .check = max_pool2d_check, .run = max_pool2d_run,
-            .grad = max_pool2d_grad,
-            .sample = "(2,3,6,8) [2,2] | (2,5,37) [2] | (1,2,4,36) [2,2] | (2,2,7,7) [3,2] stride=[2,1] padding=[1,0] | (1,2,9,8) "
-                      "[2,3] dilation=[2,2] | (1,2,5,7) [2,2] ceil_mode=True | (1,1,17,19) [17,16] [1,1] | (0,2,4,4) [2,2]")
+            .forms = TN_OUT, .saves = "indices", .needs = "indices", .check = max_pool2d_check,
+            .run = max_pool2d_run, .grad = max_pool2d_grad,
+            .sample = "(2,3,6,8) [2,2] | (2,5,37) [2] | (1,2,4,36) [2,2] | (2,2,7,7) [3,2] "
+                      "stride=[2,1] padding=[1,0] | (1,2,9,8) "
+                      "[2,3] dilation=[2,2] | (1,2,5,7) [2,2] ceil_mode=True | (1,1,17,19) [17,16] "
+                      "[1,1] | (0,2,4,4) [2,2]")
 
 static bool max_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(max_pool2d_input_grad, a, f);
-    return pool_shape_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding, a->dilation, a->ceil_mode);
+    return pool_shape_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding, a->dilation,
+                         a->ceil_mode);
 }
 /* Also asks for scratch, at its end, where the indices have to be copied. */
 static bool pool_check_indices(tn_frame *f, const pool_shape *s, const tn_tensor *indices) {
     if (indices->dtype != (int)pool_index_dtype(s))
-        return tn_fail(f, TN_TYPE, "indices must be %s, got %s", tni_dtype((int)pool_index_dtype(s))->text,
-                       tni_dtype(indices->dtype)->text);
+        return tn_fail(f, TN_TYPE, "indices must be %s, got %s",
+                       tni_dtype((int)pool_index_dtype(s))->text, tni_dtype(indices->dtype)->text);
     return pool_check_size(f, s, indices, "indices") &&
-           tn_scratch(f, indices->flags & TNI_CONTIGUOUS ? 0 : indices->numel, tni_dtype_size(indices));
+           tn_scratch(f, indices->flags & TNI_CONTIGUOUS ? 0 : indices->numel,
+                      tni_dtype_size(indices));
 }
 static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
     const int64_t size = tni_dtype_size(t), bytes = t->numel * size;
@@ -26115,7 +27033,8 @@ static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
     room = (char *)f->scratch + f->scratch_bytes - (bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN;
     for (int64_t i = 0; i < t->numel; i++) {
         int64_t at = 0, left = i;
-        for (int d = t->ndim - 1; d >= 0; d--) at += left % t->size[d] * t->stride[d], left /= t->size[d];
+        for (int d = t->ndim - 1; d >= 0; d--)
+            at += left % t->size[d] * t->stride[d], left /= t->size[d];
         memcpy(room + i * size, tni_bytes_at(t) + at * size, (size_t)size);
     }
     return room;
@@ -26123,8 +27042,10 @@ static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
 static bool max_pool2d_input_grad_check(tn_frame *f) {
     TN_ARGS(max_pool2d_input_grad, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && max_pool2d_input_grad_shape(f, &s) && pool_check_size(f, &s, f->in[0], "grad") &&
-           pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) && pool_check_indices(f, &s, f->in[1]) &&
+    return pool_check_dtype(f, f->in[0], false) && max_pool2d_input_grad_shape(f, &s) &&
+           pool_check_size(f, &s, f->in[0], "grad") &&
+           pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
+           pool_check_indices(f, &s, f->in[1]) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
 }
 static void max_pool2d_input_grad_run(tn_frame *f) {
@@ -26133,35 +27054,46 @@ static void max_pool2d_input_grad_run(tn_frame *f) {
     if (!max_pool2d_input_grad_shape(f, &j.s)) return;
     j.bytes = pool_index_dtype(&j.s) == TN_U8;
     j.index = pool_indices(f, f->in[1]);
-    j.plane = single ? pool_is_pairs(&j.s) ? pool_scatter_pairs : pool_scatter_f32 : pool_scatter_f64;
-    if (j.plane == pool_scatter_pairs) TNI_PATH(pool_scatter_pairs);
-    else TNI_PATH(pool_scatter);
+    j.plane =
+        single ? pool_is_pairs(&j.s) ? pool_scatter_pairs : pool_scatter_f32 : pool_scatter_f64;
+    if (j.plane == pool_scatter_pairs)
+        TNI_PATH(pool_scatter_pairs);
+    else
+        TNI_PATH(pool_scatter);
     pool_through(f, &j);
 }
 static void max_pool2d_input_grad_grad(tn_gradient *g) {
     TN_ARGS(max_pool2d_input_grad, a, g);
     if (g->want[0])
-        tn_give(g, 0, tnp_max_pool2d_pick(g->incoming[0], g->in[1], a->kernel_size, a->stride, a->padding, a->dilation, a->ceil_mode));
+        tn_give(g, 0,
+                tnp_max_pool2d_pick(g->incoming[0], g->in[1], a->kernel_size, a->stride, a->padding,
+                                    a->dilation, a->ceil_mode));
 }
-/* The gradient of max_pool2d's input: each grad is added to the element its window chose. indices are places in the
- * window, row by row: uint8, or int32 where a window has more than 256; one that points outside adds nothing.
- * grad (N, C, H', W'), indices like grad, input_size (N, C, H, W) -> input_size */
-TN_OPERATOR(max_pool2d_input_grad,
-            "max_pool2d_input_grad(Tensor grad, Tensor indices, int[] input_size, int[2] kernel_size, int[2]? stride=None, "
-            "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
-            .forms = TN_OUT, .needs = "grad:indices", .check = max_pool2d_input_grad_check, .run = max_pool2d_input_grad_run,
-            .grad = max_pool2d_input_grad_grad,
-            .sample = "(2,3,3,4) (2,3,3,4):u8<4 [2,3,6,8] [2,2] | (2,2,18) (2,2,18):u8<4 [2,5,37] [2] | (2,2,4,6) (2,2,4,6):u8<6 "
-                      "[2,2,7,7] [3,2] [2,1] [1,0] | (1,1,1,4) (1,1,1,4):i32<272 [1,1,17,19] [17,16] [1,1]")
+/* The gradient of max_pool2d's input: each grad is added to the element its window chose. indices
+ * are places in the window, row by row: uint8, or int32 where a window has more than 256; one
+ * that points outside adds nothing. grad (N, C, H', W'), indices like grad, input_size (N, C, H,
+ * W) -> input_size */
+TN_OPERATOR(
+    max_pool2d_input_grad,
+    "max_pool2d_input_grad(Tensor grad, Tensor indices, int[] input_size, int[2] kernel_size, "
+    "int[2]? stride=None, "
+    "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+    .forms = TN_OUT, .needs = "grad:indices", .check = max_pool2d_input_grad_check,
+    .run = max_pool2d_input_grad_run, .grad = max_pool2d_input_grad_grad,
+    .sample = "(2,3,3,4) (2,3,3,4):u8<4 [2,3,6,8] [2,2] | (2,2,18) (2,2,18):u8<4 [2,5,37] [2] | "
+              "(2,2,4,6) (2,2,4,6):u8<6 "
+              "[2,2,7,7] [3,2] [2,1] [1,0] | (1,1,1,4) (1,1,1,4):i32<272 [1,1,17,19] [17,16] [1,1]")
 
 static bool max_pool2d_pick_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(max_pool2d_pick, a, f);
-    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding, a->dilation, a->ceil_mode);
+    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
+                         a->dilation, a->ceil_mode);
 }
 static bool max_pool2d_pick_check(tn_frame *f) {
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && max_pool2d_pick_shape(f, &s) && pool_scratch(f, f->in[0], s.size, s.ndim) &&
-           pool_check_indices(f, &s, f->in[1]) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+    return pool_check_dtype(f, f->in[0], false) && max_pool2d_pick_shape(f, &s) &&
+           pool_scratch(f, f->in[0], s.size, s.ndim) && pool_check_indices(f, &s, f->in[1]) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
 }
 static void max_pool2d_pick_run(tn_frame *f) {
     pool_job j;
@@ -26175,19 +27107,22 @@ static void max_pool2d_pick_run(tn_frame *f) {
 static void max_pool2d_pick_grad(tn_gradient *g) {
     TN_ARGS(max_pool2d_pick, a, g);
     if (g->want[0])
-        tn_give(g, 0, tnp_max_pool2d_input_grad(g->incoming[0], g->in[1], tni_sizes(g->in[0]), a->kernel_size, a->stride,
-                                                a->padding, a->dilation, a->ceil_mode));
+        tn_give(g, 0,
+                tnp_max_pool2d_input_grad(g->incoming[0], g->in[1], tni_sizes(g->in[0]),
+                                          a->kernel_size, a->stride, a->padding, a->dilation,
+                                          a->ceil_mode));
 }
-/* The element of each window that indices chose (max_pool2d_input_grad backwards); 0 for a place outside.
- * self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W') */
+/* The element of each window that indices chose (max_pool2d_input_grad backwards); 0 for a place
+ * outside. self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W') */
 TN_OPERATOR(max_pool2d_pick,
-            "max_pool2d_pick(Tensor self, Tensor indices, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
+            "max_pool2d_pick(Tensor self, Tensor indices, int[2] kernel_size, int[2]? stride=None, "
+            "int[2] padding=0, "
             "int[2] dilation=1, bool ceil_mode=False) -> Tensor",
-            .forms = TN_OUT, .needs = "self:indices", .check = max_pool2d_pick_check, .run = max_pool2d_pick_run,
-            .grad = max_pool2d_pick_grad,
+            .forms = TN_OUT, .needs = "self:indices", .check = max_pool2d_pick_check,
+            .run = max_pool2d_pick_run, .grad = max_pool2d_pick_grad,
             .sample = "(2,3,6,8) (2,3,3,4):u8<4 [2,2] | (2,2,7,7) (2,2,4,6):u8<6 [3,2] [2,1] [1,0]")
 
-/* --- avg_pool2d ---------------------------------------------------------------------------------------------------------- */
+/* --- avg_pool2d ------------------------------------------------------------------------------ */
 
 static bool avg_pool_divisor(tn_frame *f, int64_t divisor) {
     return divisor != 0 || tn_fail(f, TN_INVALID, "divisor_override must not be 0");
@@ -26198,13 +27133,15 @@ static tn_ints pool_ones(void) {
 }
 static bool avg_pool2d_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(avg_pool2d, a, f);
-    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding, pool_ones(), a->ceil_mode);
+    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
+                         pool_ones(), a->ceil_mode);
 }
 static bool avg_pool2d_check(tn_frame *f) {
     TN_ARGS(avg_pool2d, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && avg_pool_divisor(f, a->divisor_override) && avg_pool2d_shape(f, &s) &&
-           pool_scratch(f, f->in[0], s.size, s.ndim) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+    return pool_check_dtype(f, f->in[0], false) && avg_pool_divisor(f, a->divisor_override) &&
+           avg_pool2d_shape(f, &s) && pool_scratch(f, f->in[0], s.size, s.ndim) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
 }
 static void avg_pool2d_run(tn_frame *f) {
     TN_ARGS(avg_pool2d, a, f);
@@ -26218,22 +27155,28 @@ static void avg_pool2d_run(tn_frame *f) {
 }
 static void avg_pool2d_grad(tn_gradient *g) {
     TN_ARGS(avg_pool2d, a, g);
-    tn_give(g, 0, tnp_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0]), a->kernel_size, a->stride, a->padding,
-                                            a->ceil_mode, a->count_include_pad, a->divisor_override));
+    tn_give(g, 0,
+            tnp_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0]), a->kernel_size,
+                                      a->stride, a->padding, a->ceil_mode, a->count_include_pad,
+                                      a->divisor_override));
 }
-/* Mean of each window. count_include_pad divides by the whole window, zeros of the padding included; divisor_override
- * divides by that number. Floating dtypes; sums are made in double.
- * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2, 2)) */
-TN_OPERATOR(avg_pool2d,
-            "avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
-            "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-            .forms = TN_OUT, .check = avg_pool2d_check, .run = avg_pool2d_run, .grad = avg_pool2d_grad,
-            .sample = "(2,3,6,8) [2,2] | (2,5,7) [3] [2] [1] | (1,2,7,7) [3,2] [2,2] [1,1] ceil_mode=True "
-                      "count_include_pad=False | (1,2,4,5) [2,2] divisor_override=3 | (0,2,4,4) [2,2]")
+/* Mean of each window. count_include_pad divides by the whole window, zeros of the padding
+ * included; divisor_override divides by that number. Floating dtypes; sums are made in double.
+ * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2,
+ * 2)) */
+TN_OPERATOR(
+    avg_pool2d,
+    "avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool "
+    "ceil_mode=False, "
+    "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+    .forms = TN_OUT, .check = avg_pool2d_check, .run = avg_pool2d_run, .grad = avg_pool2d_grad,
+    .sample = "(2,3,6,8) [2,2] | (2,5,7) [3] [2] [1] | (1,2,7,7) [3,2] [2,2] [1,1] ceil_mode=True "
+              "count_include_pad=False | (1,2,4,5) [2,2] divisor_override=3 | (0,2,4,4) [2,2]")
 
 static bool avg_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(avg_pool2d_input_grad, a, f);
-    return pool_shape_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding, pool_ones(), a->ceil_mode);
+    return pool_shape_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding, pool_ones(),
+                         a->ceil_mode);
 }
 static bool avg_pool2d_input_grad_check(tn_frame *f) {
     TN_ARGS(avg_pool2d_input_grad, a, f);
@@ -26255,22 +27198,27 @@ static void avg_pool2d_input_grad_run(tn_frame *f) {
 }
 static void avg_pool2d_input_grad_grad(tn_gradient *g) {
     TN_ARGS(avg_pool2d_input_grad, a, g);
-    tn_give(g, 0, tnp_avg_pool2d(g->incoming[0], a->kernel_size, a->stride, a->padding, a->ceil_mode, a->count_include_pad,
-                                 a->divisor_override));
+    tn_give(g, 0,
+            tnp_avg_pool2d(g->incoming[0], a->kernel_size, a->stride, a->padding, a->ceil_mode,
+                           a->count_include_pad, a->divisor_override));
 }
 /* The gradient of avg_pool2d's input: each grad, divided, is added to its window.
  * grad (N, C, H', W'), input_size (N, C, H, W) -> input_size */
-TN_OPERATOR(avg_pool2d_input_grad,
-            "avg_pool2d_input_grad(Tensor grad, int[] input_size, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
-            "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-            .forms = TN_OUT, .check = avg_pool2d_input_grad_check, .run = avg_pool2d_input_grad_run,
-            .grad = avg_pool2d_input_grad_grad,
-            .sample = "(2,3,3,4) [2,3,6,8] [2,2] | (2,3,4) [2,5,7] [3] [2] [1] | (1,2,2,2) [1,2,4,5] [2,2] divisor_override=3")
+TN_OPERATOR(
+    avg_pool2d_input_grad,
+    "avg_pool2d_input_grad(Tensor grad, int[] input_size, int[2] kernel_size, int[2]? stride=None, "
+    "int[2] padding=0, "
+    "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+    .forms = TN_OUT, .check = avg_pool2d_input_grad_check, .run = avg_pool2d_input_grad_run,
+    .grad = avg_pool2d_input_grad_grad,
+    .sample = "(2,3,3,4) [2,3,6,8] [2,2] | (2,3,4) [2,5,7] [3] [2] [1] | (1,2,2,2) [1,2,4,5] [2,2] "
+              "divisor_override=3")
 
-/* --- adaptive_avg_pool2d --------------------------------------------------------------------------------------------------- */
+/* --- adaptive_avg_pool2d --------------------------------------------------------------------- */
 
 static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints output) {
-    if (!pool_planes(f, s, input) || !pool_pair(f, output, "output_size", 1, &s->oh, &s->ow)) return false;
+    if (!pool_planes(f, s, input) || !pool_pair(f, output, "output_size", 1, &s->oh, &s->ow))
+        return false;
     s->kh = s->kw = 0; /* windows are pool_adaptive's */
     s->size[s->ndim - 2] = s->oh, s->size[s->ndim - 1] = s->ow;
     return true;
@@ -26278,8 +27226,10 @@ static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints ou
 static bool adaptive_avg_pool2d_check(tn_frame *f) {
     TN_ARGS(adaptive_avg_pool2d, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && adaptive_shape(f, &s, tni_sizes(f->in[0]), a->output_size) &&
-           pool_scratch(f, f->in[0], s.size, s.ndim) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+    return pool_check_dtype(f, f->in[0], false) &&
+           adaptive_shape(f, &s, tni_sizes(f->in[0]), a->output_size) &&
+           pool_scratch(f, f->in[0], s.size, s.ndim) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
 }
 static void adaptive_avg_pool2d_run(tn_frame *f) {
     TN_ARGS(adaptive_avg_pool2d, a, f);
@@ -26297,15 +27247,17 @@ static void adaptive_avg_pool2d_grad(tn_gradient *g) {
 /* Means of output_size windows that cover the input: from floor(p H / H') to ceil((p + 1) H / H').
  * self (N, C, H, W) or (C, H, W), output_size (H', W') -> (N, C, H', W') or (C, H', W')
  * tn_adaptive_avg_pool2d(x, TN_DIMS(1, 1)) */
-TN_OPERATOR(adaptive_avg_pool2d, "adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor", .forms = TN_OUT,
-            .check = adaptive_avg_pool2d_check, .run = adaptive_avg_pool2d_run, .grad = adaptive_avg_pool2d_grad,
+TN_OPERATOR(adaptive_avg_pool2d, "adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
+            .forms = TN_OUT, .check = adaptive_avg_pool2d_check, .run = adaptive_avg_pool2d_run,
+            .grad = adaptive_avg_pool2d_grad,
             .sample = "(2,3,7,5) [1,1] | (2,7,5) [3,2] | (1,2,3,4) [5,4] | (0,2,4,4) [2,2]")
 
 static bool adaptive_avg_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(adaptive_avg_pool2d_input_grad, a, f);
     tn_tensor *d = f->in[0];
     if (d->ndim < 2) return tn_fail(f, TN_INVALID, "expected grad (N, C, H, W) or (C, H, W)");
-    return adaptive_shape(f, s, a->input_size, tni_ints(d->size + d->ndim - 2, 2)) && pool_check_size(f, s, d, "grad");
+    return adaptive_shape(f, s, a->input_size, tni_ints(d->size + d->ndim - 2, 2)) &&
+           pool_check_size(f, s, d, "grad");
 }
 static bool adaptive_avg_pool2d_input_grad_check(tn_frame *f) {
     TN_ARGS(adaptive_avg_pool2d_input_grad, a, f);
@@ -26327,10 +27279,13 @@ static void adaptive_avg_pool2d_input_grad_grad(tn_gradient *g) {
     const tn_tensor *d = g->in[0];
     tn_give(g, 0, tnp_adaptive_avg_pool2d(g->incoming[0], tni_ints(d->size + d->ndim - 2, 2)));
 }
-/* The gradient of adaptive_avg_pool2d's input.   grad (N, C, H', W'), input_size (N, C, H, W) -> input_size */
-TN_OPERATOR(adaptive_avg_pool2d_input_grad, "adaptive_avg_pool2d_input_grad(Tensor grad, int[] input_size) -> Tensor",
-            .forms = TN_OUT, .check = adaptive_avg_pool2d_input_grad_check, .run = adaptive_avg_pool2d_input_grad_run,
-            .grad = adaptive_avg_pool2d_input_grad_grad, .sample = "(2,3,1,1) [2,3,7,5] | (2,3,2) [2,7,5] | (1,2,5,4) [1,2,3,4]")
+/* The gradient of adaptive_avg_pool2d's input.   grad (N, C, H', W'), input_size (N, C, H, W) ->
+ * input_size */
+TN_OPERATOR(adaptive_avg_pool2d_input_grad,
+            "adaptive_avg_pool2d_input_grad(Tensor grad, int[] input_size) -> Tensor",
+            .forms = TN_OUT, .check = adaptive_avg_pool2d_input_grad_check,
+            .run = adaptive_avg_pool2d_input_grad_run, .grad = adaptive_avg_pool2d_input_grad_grad,
+            .sample = "(2,3,1,1) [2,3,7,5] | (2,3,2) [2,7,5] | (1,2,5,4) [1,2,3,4]")
 
 /* src/ops/promote.c */
 /* promote.c - which dtype, shape and strides a pointwise call has. */
@@ -26616,7 +27571,7 @@ static void random_uniform(tn_frame *f, double from, double to) {
         for (int64_t i = 0; i < t->numel; i += RANDOM_TILE) {
             int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : (int64_t)RANDOM_TILE;
             random_floats(f, tile, n, (float)from, (float)to, false);
-            tni_lanes_save(at + i * 2, 2, t->dtype, tile, TN_F32, n);
+            tni_lanes_write(f->block->context->kernels, at + i * 2, 2, t->dtype, tile, TN_F32, n);
             random_below(at + i * 2, t->dtype, from, to, n);
         }
     }
@@ -26699,7 +27654,7 @@ static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, floa
     for (int64_t i = 0; i < n / 16 * 16; i += RANDOM_TILE) {
         int64_t left = n / 16 * 16 - i, m = left < RANDOM_TILE ? left : (int64_t)RANDOM_TILE;
         random_floats(f, tile, m, mean, std, true);
-        tni_lanes_save(at + i * 2, 2, dtype, tile, TN_F32, m);
+        tni_lanes_write(f->block->context->kernels, at + i * 2, 2, dtype, tile, TN_F32, m);
     }
     if (n % 16 == 0) return;
     random_normal_f32(f, tile, 16, mean, std);
@@ -26943,16 +27898,15 @@ static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y,
     float f[RANDOM_TILE];
     double d[RANDOM_TILE];
     int64_t bytes = tni_dtype(dtype)->bytes;
-    (void)c;
     if (dtype == TN_F64) {
-        tni_lanes_load(d, TN_F64, x, bytes, dtype, n);
+        tni_lanes_read(c->kernels, d, TN_F64, x, bytes, dtype, n);
         for (int64_t i = 0; i < n; i++) d[i] *= keep[i] ? scale : 0;
-        tni_lanes_save(y, bytes, dtype, d, TN_F64, n);
+        tni_lanes_write(c->kernels, y, bytes, dtype, d, TN_F64, n);
         return;
     }
-    tni_lanes_load(f, TN_F32, x, bytes, dtype, n);
+    tni_lanes_read(c->kernels, f, TN_F32, x, bytes, dtype, n);
     for (int64_t i = 0; i < n; i++) f[i] *= keep[i] ? (float)scale : 0;
-    tni_lanes_save(y, bytes, dtype, f, TN_F32, n);
+    tni_lanes_write(c->kernels, y, bytes, dtype, f, TN_F32, n);
 }
 
 static double dropout_scale(double p, int dtype) { /* 1 / (1 - p), rounded to the dtype, as torch's noise is */
@@ -27089,7 +28043,7 @@ static void plain_finish(const tni_reducer *r, const tni_lanes *l, void *parts, 
 static void plain_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
     int64_t bytes = tni_dtype(r->out_dtype)->bytes;
     if (r->finish) plain_finish(r, l, parts, n);
-    tni_lanes_save((char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype, parts, l->compute, n);
+    tni_lanes_write(r->kernels, (char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype, parts, l->compute, n);
 }
 
 /* The reduction of in[0] into out[k]; a complex result is one of twice as many reals. */
@@ -27637,7 +28591,7 @@ typedef struct soft_job {
 
 /* n elements from element `at` on, to the compute type. */
 static void soft_load(const soft_job *j, const char *from, int64_t at, int64_t n, void *tile) {
-    tni_lanes_load(tile, j->compute, from + at * j->bytes, j->bytes, j->dtype, n);
+    tni_lanes_read(j->context->kernels, tile, j->compute, from + at * j->bytes, j->bytes, j->dtype, n);
 }
 
 /* A block of the work: rows x m elements, the first at element `at`. In place where native, else through tiles. */
@@ -27695,7 +28649,8 @@ static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, con
     if (!y) r->y = NULL;
     kernel(j, r, kind);
     for (int64_t i = 0; y && i < rows; i++)
-        tni_lanes_save(y + (at + i * b->apart) * j->y_bytes, j->y_bytes, j->y_dtype, (char *)tile + i * r->x_step, j->compute, m);
+        tni_lanes_write(j->context->kernels, y + (at + i * b->apart) * j->y_bytes, j->y_bytes, j->y_dtype,
+                        (char *)tile + i * r->x_step, j->compute, m);
 }
 
 static void soft_each(const soft_job *j, soft_kernel kernel, const char *x, const char *dy, char *y, const soft_block *b,
@@ -28035,10 +28990,13 @@ TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> 
                       "(3) 0 dtype=float64")
 
 /* src/ops/sort.c */
-/* sort.c - sort, argsort, topk along one dimension: stable, NaN the largest, the same order for any number of threads.
+/* sort.c - sort, argsort, topk along one dimension: stable, NaN the largest, the same order for
+ * any number of threads.
  *
- * Elements become 64-bit keys that compare as unsigned numbers; (key, place) pairs are merged from sorted runs
- * (Knuth, TAOCP 3, 5.2.4). A descending order has the keys' bits inverted, so equal elements keep their order there, too. */
+ * Elements become 64-bit keys that compare as unsigned numbers; (key, place) pairs are merged from
+ * sorted runs
+ * (Knuth, TAOCP 3, 5.2.4). A descending order has the keys' bits inverted, so equal elements keep
+ * their order there, too. */
 
 typedef struct sort_pair {
     uint64_t key;
@@ -28061,12 +29019,16 @@ static uint64_t sort_key(const char *at, int dtype) {
     case TN_F64: return sort_float(v, 64, UINT64_C(0x7ff0000000000000));
     case TN_F16: return sort_float(v, 16, 0x7c00);
     case TN_BF16: return sort_float(v, 16, 0x7f80);
-    default: return (uint64_t)tni_element(at, dtype).integer ^ (tni_dtype(dtype)->is_signed ? UINT64_C(1) << 63 : 0);
+    default:
+        return (uint64_t)tni_element(at, dtype).integer ^
+               (tni_dtype(dtype)->is_signed ? UINT64_C(1) << 63 : 0);
     }
 }
 
 /* No two pairs are equal. */
-static bool sort_before(sort_pair a, sort_pair b) { return a.key != b.key ? a.key < b.key : a.place < b.place; }
+static bool sort_before(sort_pair a, sort_pair b) {
+    return a.key != b.key ? a.key < b.key : a.place < b.place;
+}
 
 static void sort_runs(sort_pair *p, int64_t n) { /* insertion into runs of SORT_RUN */
     for (int64_t run = 0; run < n; run += SORT_RUN) {
@@ -28084,7 +29046,8 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
     sort_runs(p, n);
     for (int64_t width = SORT_RUN; width < n; width *= 2) {
         for (int64_t low = 0; low < n; low += 2 * width) {
-            int64_t mid = low + width < n ? low + width : n, high = mid + width < n ? mid + width : n;
+            int64_t mid = low + width < n ? low + width : n,
+                    high = mid + width < n ? mid + width : n;
             int64_t i = low, k = mid, to = low;
             if (mid == high || sort_before(p[mid - 1], p[mid])) { /* in order already */
                 memcpy(room + low, p + low, (size_t)(high - low) * sizeof *p);
@@ -28107,8 +29070,10 @@ static void sort_select(sort_pair *p, int64_t n, int64_t k) {
     while (low < high) {
         sort_pair a = p[low], c = p[low + (high - low) / 2], d = p[high], middle;
         int64_t i = low, j = high;
-        if (sort_before(c, a)) middle = sort_before(a, d) ? a : sort_before(c, d) ? d : c;
-        else middle = sort_before(c, d) ? c : sort_before(a, d) ? d : a;
+        if (sort_before(c, a))
+            middle = sort_before(a, d) ? a : sort_before(c, d) ? d : c;
+        else
+            middle = sort_before(c, d) ? c : sort_before(a, d) ? d : a;
         while (i <= j) {
             while (sort_before(p[i], middle)) i++;
             while (sort_before(middle, p[j])) j--;
@@ -28117,13 +29082,16 @@ static void sort_select(sort_pair *p, int64_t n, int64_t k) {
             p[i++] = p[j];
             p[j--] = x;
         }
-        if (k <= j) high = j;
-        else if (k >= i) low = i;
-        else return;
+        if (k <= j)
+            high = j;
+        else if (k >= i)
+            low = i;
+        else
+            return;
     }
 }
 
-/* --- lanes ------------------------------------------------------------------------------------------------------- */
+/* --- lanes ------------------------------------------------------------------------------------ */
 
 static int64_t sort_size(const tn_tensor *t, int d) { return t->ndim ? t->size[d] : 1; }
 
@@ -28133,7 +29101,8 @@ typedef struct sort_lanes {
     tn_tensor head[3];
     int64_t size[TN_MAX_DIMS], stride[3][TN_MAX_DIMS], step[3];
 } sort_lanes;
-static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_tensor *indices, int d) {
+static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_tensor *indices,
+                          int d) {
     tn_tensor *all[3];
     const tn_tensor *head[3];
     int n = 0;
@@ -28150,10 +29119,11 @@ static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_
 }
 
 /* Writes the first k of the sorted pairs: elements from `from`, places. */
-static void sort_write(const sort_lanes *l, const sort_pair *p, int64_t k, char *values, char *indices, const char *from,
-                       int64_t bytes) {
+static void sort_write(const sort_lanes *l, const sort_pair *p, int64_t k, char *values,
+                       char *indices, const char *from, int64_t bytes) {
     for (int64_t i = 0; i < k; i++) {
-        tni_move_row(values + i * l->step[1], bytes, from + p[i].place * l->step[0], bytes, 1, bytes);
+        tni_move_row(values + i * l->step[1], bytes, from + p[i].place * l->step[0], bytes, 1,
+                     bytes);
         memcpy(indices + i * l->step[2], &p[i].place, sizeof p[i].place);
     }
 }
@@ -28172,10 +29142,12 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
         for (int64_t i = 0; i < l.w.n; i++) {
             const char *from = l.w.at[0] + i * l.w.row[0];
             sort_pair *sorted = p;
-            for (int64_t j = 0; j < n; j++) p[j].key = sort_key(from + j * l.step[0], self->dtype) ^ turn, p[j].place = j;
+            for (int64_t j = 0; j < n; j++)
+                p[j].key = sort_key(from + j * l.step[0], self->dtype) ^ turn, p[j].place = j;
             if (!all && k < n) sort_select(p, n, k);
             if (all || ordered) sorted = sort_pairs(p, room, all ? n : k);
-            sort_write(&l, sorted, k, l.w.at[1] + i * l.w.row[1], l.w.at[2] + i * l.w.row[2], from, bytes);
+            sort_write(&l, sorted, k, l.w.at[1] + i * l.w.row[1], l.w.at[2] + i * l.w.row[2], from,
+                       bytes);
         }
     }
 }
@@ -28183,9 +29155,11 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
 static bool sort_arguments(tn_frame *f, int64_t dim, const char *name) {
     tn_tensor *self = f->in[0];
     int d;
-    if (tni_is_complex(self->dtype)) return tn_fail(f, TN_TYPE, "%s(): complex numbers have no order", name);
+    if (tni_is_complex(self->dtype))
+        return tn_fail(f, TN_TYPE, "%s(): complex numbers have no order", name);
     if (!tni_dtype(self->dtype)->computes)
-        return tn_fail(f, TN_TYPE, "\"%s\" not implemented for '%s'", name, tni_dtype(self->dtype)->text);
+        return tn_fail(f, TN_TYPE, "\"%s\" not implemented for '%s'", name,
+                       tni_dtype(self->dtype)->text);
     if (!tni_dim_of(f, self->ndim, dim, &d)) return false;
     f->note[0] = d;
     return tn_scratch(f, sort_size(self, d), 2 * (int64_t)sizeof(sort_pair));
@@ -28195,7 +29169,7 @@ static void sort_give(tn_gradient *g, int64_t dim) { /* back to the places they 
     if (z) tn_give(g, 0, tnp_scatter(z, dim, g->out[1], d));
 }
 
-/* --- rows ---------------------------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static bool sort_check(tn_frame *f) {
     TN_ARGS(sort, a, f);
@@ -28203,8 +29177,8 @@ static bool sort_check(tn_frame *f) {
     tni_shape s;
     if (!sort_arguments(f, a->dim, "sort")) return false;
     tni_copy_strides(&s, self);
-    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride)
-           && tn_announce_strided(f, 1, TN_I64, s.ndim, s.size, s.stride);
+    return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride) &&
+           tn_announce_strided(f, 1, TN_I64, s.ndim, s.size, s.stride);
 }
 static void sort_run(tn_frame *f) {
     TN_ARGS(sort, a, f);
@@ -28217,9 +29191,12 @@ static void sort_grad(tn_gradient *g) {
 }
 /* Elements in order along dim and where they were; equal ones keep their order, NaN is the largest.
  * self (*) -> values, indices (*)   tn_values_indices s = tn_sort(x, .descending = true); */
-TN_OPERATOR(sort, "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", .forms = TN_OUT,
-            .needs = "self:indices", .check = sort_check, .run = sort_run, .grad = sort_grad,
-            .sample = "(7) | (3,5) 0 | (2,3,4) dim=1 descending=True | () | (0,3) | (40):i64<5 | (300) -1 True | (9):bool | (6):f16 | (5):u8<3")
+TN_OPERATOR(
+    sort, "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    .forms = TN_OUT, .needs = "self:indices", .check = sort_check, .run = sort_run,
+    .grad = sort_grad,
+    .sample = "(7) | (3,5) 0 | (2,3,4) dim=1 descending=True | () | (0,3) | (40):i64<5 | (300) -1 "
+              "True | (9):bool | (6):f16 | (5):u8<3")
 
 static bool argsort_compose(tn_frame *f) {
     TN_ARGS(argsort, a, f);
@@ -28227,7 +29204,8 @@ static bool argsort_compose(tn_frame *f) {
     return f->out[0] != NULL;
 }
 /* The indices that sort self along dim, stably.   self (*) -> (*) int64   tn_argsort(x) */
-TN_OPERATOR(argsort, "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", .compose = argsort_compose,
+TN_OPERATOR(argsort, "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+            .compose = argsort_compose,
             .sample = "(7) | (3,5) 0 | (2,3,4) dim=1 descending=True | () | (0,3) | (40):i64<5")
 
 static bool topk_check(tn_frame *f) {
@@ -28237,10 +29215,12 @@ static bool topk_check(tn_frame *f) {
     int d;
     if (!sort_arguments(f, a->dim, "topk")) return false;
     d = (int)f->note[0];
-    if (a->k < 0 || a->k > sort_size(self, d)) return tn_fail(f, TN_INVALID, "selected index k out of range");
+    if (a->k < 0 || a->k > sort_size(self, d))
+        return tn_fail(f, TN_INVALID, "selected index k out of range");
     memcpy(size, self->size, sizeof(int64_t) * (size_t)self->ndim);
     if (self->ndim) size[d] = a->k;
-    return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, size) && tn_announce(f, 1, TN_I64, self->ndim, size);
+    return tn_announce(f, 0, (tn_dtype)self->dtype, self->ndim, size) &&
+           tn_announce(f, 1, TN_I64, self->ndim, size);
 }
 static void topk_run(tn_frame *f) {
     TN_ARGS(topk, a, f);
@@ -28252,11 +29232,16 @@ static void topk_grad(tn_gradient *g) {
     TN_ARGS(topk, a, g);
     sort_give(g, a->dim);
 }
-/* The k largest (or smallest) elements along dim, in order if sorted, and where they are; among equals the first ones.
+/* The k largest (or smallest) elements along dim, in order if sorted, and where they are; among
+ * equals the first ones.
  * self (.., n, ..) -> values, indices (.., k, ..)   tn_values_indices t = tn_topk(logits, 5); */
-TN_OPERATOR(topk, "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
-            .forms = TN_OUT, .needs = "self:indices", .check = topk_check, .run = topk_run, .grad = topk_grad,
-            .sample = "(7) 3 | (3,5) 2 0 | (2,3,4) 2 dim=1 largest=False | () 1 | (4) 0 | (4) 4 | (200) 20 | (6):i64 2")
+TN_OPERATOR(topk,
+            "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor "
+            "values, Tensor indices)",
+            .forms = TN_OUT, .needs = "self:indices", .check = topk_check, .run = topk_run,
+            .grad = topk_grad,
+            .sample = "(7) 3 | (3,5) 2 0 | (2,3,4) 2 dim=1 largest=False | () 1 | (4) 0 | (4) 4 | "
+                      "(200) 20 | (6):i64 2")
 
 /* src/ops/statistics.c */
 /* statistics.c - variance and standard deviation, p-norms, logsumexp, running sums. */
@@ -28621,19 +29606,24 @@ TN_OPERATOR(norm, "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p=None, int[1]?
             .forms = TN_OUT, .compose = norm_compose, .sample = "(2,3) | (2,3,4) 1 [1] | (2,3,4) 3 [0,2] keepdim=True")
 
 /* src/ops/strided.c */
-/* strided.c - views by explicit strides, the history of written views, detach, and parts of complex numbers. */
+/* strided.c - views by explicit strides, the history of written views, detach, and parts of
+ * complex numbers. */
 
-/* --- by strides ---------------------------------------------------------------------------------------------------- */
+/* --- by strides ------------------------------------------------------------------------------- */
 
 static bool as_strided_list(tn_frame *f, tn_ints size, tn_ints stride, int64_t offset) {
     char text[160];
     if (!tni_sizes_given(f, size) || !tni_dims_given(f, stride, "stride")) return false;
-    if (size.n != stride.n) return tn_fail(f, TN_INVALID, "mismatch in length of strides and shape");
+    if (size.n != stride.n)
+        return tn_fail(f, TN_INVALID, "mismatch in length of strides and shape");
     for (int64_t i = 0; i < stride.n; i++)
         if (stride.at[i] < 0)
-            return tn_fail(f, TN_INVALID, "as_strided: Negative strides are not supported at the moment, got strides: %s",
-                           tni_shape_text(text, sizeof text, (int)stride.n, stride.at));
-    return offset >= 0 || tn_fail(f, TN_INVALID, "Tensor: invalid storage offset %lld", (long long)offset);
+            return tn_fail(
+                f, TN_INVALID,
+                "as_strided: Negative strides are not supported at the moment, got strides: %s",
+                tni_shape_text(text, sizeof text, (int)stride.n, stride.at));
+    return offset >= 0 ||
+           tn_fail(f, TN_INVALID, "Tensor: invalid storage offset %lld", (long long)offset);
 }
 /* Elements from `offset` on that a geometry needs, 0 when it is empty; false: too many. */
 static bool as_strided_extent(const tni_geometry *v, int64_t *extent) {
@@ -28642,20 +29632,27 @@ static bool as_strided_extent(const tni_geometry *v, int64_t *extent) {
     for (int i = 0; i < v->ndim; i++)
         if (v->size[i] == 0) return true;
     for (int i = 0; i < v->ndim; i++)
-        if (!tni_mul(v->size[i] - 1, v->stride[i], &step) || !tni_add(last, step, &last)) return false;
+        if (!tni_mul(v->size[i] - 1, v->stride[i], &step) || !tni_add(last, step, &last))
+            return false;
     return tni_add(last, 1, extent);
 }
 static bool as_strided_inside(tn_frame *f, const tni_geometry *v, int64_t room) {
     int64_t extent;
     char size[160], stride[160];
     if (as_strided_extent(v, &extent) && extent <= room) return true;
-    return tn_fail(f, TN_INVALID, "setStorage: sizes %s, strides %s, storage offset %lld are out of bounds for storage of %lld "
-                   "elements", tni_shape_text(size, sizeof size, v->ndim, v->size),
-                   tni_shape_text(stride, sizeof stride, v->ndim, v->stride), (long long)v->offset, (long long)room);
+    return tn_fail(f, TN_INVALID,
+                   "setStorage: sizes %s, strides %s, storage offset %lld are out of bounds for "
+                   "storage of %lld "
+                   "elements",
+                   tni_shape_text(size, sizeof size, v->ndim, v->size),
+                   tni_shape_text(stride, sizeof stride, v->ndim, v->stride), (long long)v->offset,
+                   (long long)room);
 }
 
-/* Input and view of a strided call as geometries over one flat stretch of `extent` elements. Where one is complex and
- * the other real (a view by real, view_as_real, view_as_complex), over real elements: `pairs` says whose last
+/* Input and view of a strided call as geometries over one flat stretch of `extent` elements. Where
+ * one is complex and
+ * the other real (a view by real, view_as_real, view_as_complex), over real elements: `pairs` says
+ * whose last
  * dimension is a pair. */
 typedef struct strided_map {
     tni_geometry self, view;
@@ -28668,15 +29665,17 @@ static void strided_pairs(tni_geometry *v) {
     v->offset *= 2;
     tni_geometry_insert(v, v->ndim, 2, 1);
 }
-static void strided_map_of(strided_map *m, const tn_tensor *self, tn_ints self_stride, int64_t self_offset, tn_ints size,
-                           tn_ints stride, int64_t offset, int view_dtype) {
+static void strided_map_of(strided_map *m, const tn_tensor *self, tn_ints self_stride,
+                           int64_t self_offset, tn_ints size, tn_ints stride, int64_t offset,
+                           int view_dtype) {
     int64_t low, end[2];
     tni_geometry_of(&m->self, self);
     if (self_stride.n == self->ndim)
         for (int i = 0; i < self->ndim; i++) m->self.stride[i] = self_stride.at[i];
     m->self.offset = self_offset;
     m->view.ndim = (int)size.n;
-    for (int i = 0; i < m->view.ndim; i++) m->view.size[i] = size.at[i], m->view.stride[i] = stride.at[i];
+    for (int i = 0; i < m->view.ndim; i++)
+        m->view.size[i] = size.at[i], m->view.stride[i] = stride.at[i];
     m->view.offset = offset == TN_NONE ? self_offset : offset;
     m->self_pairs = tni_is_complex(self->dtype) && !tni_is_complex(view_dtype);
     m->view_pairs = tni_is_complex(view_dtype) && !tni_is_complex(self->dtype);
@@ -28685,16 +29684,21 @@ static void strided_map_of(strided_map *m, const tn_tensor *self, tn_ints self_s
     low = m->self.offset < m->view.offset ? m->self.offset : m->view.offset;
     m->self.offset -= low;
     m->view.offset -= low;
-    if (!as_strided_extent(&m->self, &end[0]) || !as_strided_extent(&m->view, &end[1])) end[0] = end[1] = 0;
+    if (!as_strided_extent(&m->self, &end[0]) || !as_strided_extent(&m->view, &end[1]))
+        end[0] = end[1] = 0;
     m->extent = end[0] > end[1] ? end[0] : end[1];
 }
 static tn_tensor *strided_part(tn_tensor *flat, const tni_geometry *v, bool pairs) {
     static const int64_t one[1] = {1};
-    tn_tensor *t = flat ? tnp_as_strided(flat, tni_ints(v->size, v->ndim), tni_ints(v->stride, v->ndim),
-                                         flat->offset + v->offset, tni_ints(one, 1), flat->offset) : NULL;
+    tn_tensor *t =
+        flat ? tnp_as_strided(flat, tni_ints(v->size, v->ndim), tni_ints(v->stride, v->ndim),
+                              flat->offset + v->offset, tni_ints(one, 1), flat->offset)
+             : NULL;
     return t && pairs ? tnp_view_as_complex(tnp_contiguous(t)) : t;
 }
-static tn_tensor *strided_real(tn_tensor *t, bool pairs) { return t && pairs ? tnp_view_as_real(tnp_contiguous(t)) : t; }
+static tn_tensor *strided_real(tn_tensor *t, bool pairs) {
+    return t && pairs ? tnp_view_as_real(tnp_contiguous(t)) : t;
+}
 
 /* Positions of v's elements, row-major, for a view that shows some element twice. */
 static tn_tensor *strided_positions(tni_block *b, const tni_geometry *v) {
@@ -28720,17 +29724,21 @@ static tn_tensor *strided_sum(tni_block *b, tn_tensor *flat, tn_tensor *d, const
     tni_stack_view(&shape, flat, v->ndim, v->size, v->stride, 0);
     if (!tni_overlaps_itself(&shape)) return tni_place_at(b, flat, d, v);
     at = strided_positions(b, v);
-    return at ? tnp_index_put(flat, tn_tensors_of(&at, 1), tnp_reshape(d, tni_ints(all, 1)), true) : NULL;
+    return at ? tnp_index_put(flat, tn_tensors_of(&at, 1), tnp_reshape(d, tni_ints(all, 1)), true)
+              : NULL;
 }
 
 /* What the gradient is told of how self lies. */
 static bool as_strided_self(tn_frame *f, const tn_tensor *self, tn_ints stride, int64_t offset) {
     tni_geometry v;
     tni_geometry_of(&v, self);
-    if (!as_strided_list(f, tni_sizes(self), stride.n >= 0 ? stride : tni_ints(self->stride, self->ndim), offset)) return false;
+    if (!as_strided_list(f, tni_sizes(self),
+                         stride.n >= 0 ? stride : tni_ints(self->stride, self->ndim), offset))
+        return false;
     for (int i = 0; i < self->ndim && stride.n >= 0; i++) v.stride[i] = stride.at[i];
     v.offset = offset;
-    return (stride.n < 0 && offset == 0) || as_strided_inside(f, &v, self->storage->bytes / tni_dtype_size(self));
+    return (stride.n < 0 && offset == 0) ||
+           as_strided_inside(f, &v, self->storage->bytes / tni_dtype_size(self));
 }
 
 static bool as_strided_check(tn_frame *f) {
@@ -28738,34 +29746,47 @@ static bool as_strided_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
     int64_t offset = a->storage_offset == TN_NONE ? self->offset : a->storage_offset;
     tni_geometry v;
-    if (!as_strided_list(f, a->size, a->stride, offset) || !as_strided_self(f, self, a->self_stride, a->self_offset)) return false;
+    if (!as_strided_list(f, a->size, a->stride, offset) ||
+        !as_strided_self(f, self, a->self_stride, a->self_offset))
+        return false;
     v.ndim = (int)a->size.n;
     v.offset = offset;
     for (int i = 0; i < v.ndim; i++) v.size[i] = a->size.at[i], v.stride[i] = a->stride.at[i];
     if (!as_strided_inside(f, &v, self->storage->bytes / tni_dtype_size(self))) return false;
-    if (f->recording && a->self_stride.n < 0 && !(self->flags & TNI_CONTIGUOUS && self->offset == 0))
-        return tn_fail(f, TN_AUTOGRAD, "as_strided of a tensor that requires grad and is a view or not row-major needs "
-                       ".self_stride and .self_offset, or tn_clone first");
+    if (f->recording && a->self_stride.n < 0 &&
+        !(self->flags & TNI_CONTIGUOUS && self->offset == 0))
+        return tn_fail(
+            f, TN_AUTOGRAD,
+            "as_strided of a tensor that requires grad and is a view or not row-major needs "
+            ".self_stride and .self_offset, or tn_clone first");
     if (f->recording && tni_overlaps_itself(self))
-        return tn_fail(f, TN_AUTOGRAD, "as_strided of an expanded tensor has no gradient; tn_clone it first");
+        return tn_fail(f, TN_AUTOGRAD,
+                       "as_strided of an expanded tensor has no gradient; tn_clone it first");
     return tni_announce_geometry(f, 0, &v);
 }
 static void as_strided_grad(tn_gradient *g) {
     TN_ARGS(as_strided, a, g);
     tn_tensor *d = g->incoming[0];
     strided_map m;
-    strided_map_of(&m, g->in[0], a->self_stride, a->self_offset, a->size, a->stride, a->storage_offset, d->dtype);
+    strided_map_of(&m, g->in[0], a->self_stride, a->self_offset, a->size, a->stride,
+                   a->storage_offset, d->dtype);
     d = strided_real(d, m.view_pairs);
-    if (d) tn_give(g, 0, strided_part(strided_sum(g->block, tni_zeros_of(d, 1, &m.extent), d, &m.view), &m.self, m.self_pairs));
+    if (d)
+        tn_give(g, 0,
+                strided_part(strided_sum(g->block, tni_zeros_of(d, 1, &m.extent), d, &m.view),
+                             &m.self, m.self_pairs));
 }
-/* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own shape. A view.
+/* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own
+ * shape. A view.
  * self_stride and self_offset tell the gradient how self lies there (default: row-major from 0).
  * self (*) -> size   tn_as_strided(x, TN_DIMS(3, 2), TN_DIMS(1, 1)) */
 TN_OPERATOR(as_strided,
-            "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None, *, int[]? self_stride=None, "
+            "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None, *, "
+            "int[]? self_stride=None, "
             "int self_offset=0) -> Tensor(a)",
             .check = as_strided_check, .run = tni_run_nothing, .grad = as_strided_grad,
-            .sample = "(6) [2,3] [3,1] | (3,4) [2,2] [1,4] 5 | (6) [3,2] [1,1] | (4) [] [] 2 | (3) [0,2] [1,1] | (2) [3] [0]")
+            .sample = "(6) [2,3] [3,1] | (3,4) [2,2] [1,4] 5 | (6) [3,2] [1,1] | (4) [] [] 2 | (3) "
+                      "[0,2] [1,1] | (2) [3] [0]")
 
 static bool as_strided_scatter_check(tn_frame *f) {
     TN_ARGS(as_strided_scatter, a, f);
@@ -28773,23 +29794,30 @@ static bool as_strided_scatter_check(tn_frame *f) {
     tni_geometry v, whole;
     int64_t room;
     char has[160], wants[160];
-    if (!as_strided_list(f, a->size, a->stride, a->storage_offset == TN_NONE ? 0 : a->storage_offset) ||
+    if (!as_strided_list(f, a->size, a->stride,
+                         a->storage_offset == TN_NONE ? 0 : a->storage_offset) ||
         !as_strided_self(f, self, a->self_stride, a->self_offset))
         return false;
     v.ndim = (int)a->size.n;
     v.offset = a->storage_offset == TN_NONE ? 0 : a->storage_offset - self->offset;
     for (int i = 0; i < v.ndim; i++) v.size[i] = a->size.at[i], v.stride[i] = a->stride.at[i];
     if (src->ndim != v.ndim || memcmp(src->size, v.size, sizeof(int64_t) * (size_t)v.ndim))
-        return tn_fail(f, TN_INVALID, "expected src to have a size equal to the slice of self. src size = %s, slice size = %s",
-                       tni_shape_text(has, sizeof has, src->ndim, src->size), tni_shape_text(wants, sizeof wants, v.ndim, v.size));
+        return tn_fail(f, TN_INVALID,
+                       "expected src to have a size equal to the slice of self. src size = %s, "
+                       "slice size = %s",
+                       tni_shape_text(has, sizeof has, src->ndim, src->size),
+                       tni_shape_text(wants, sizeof wants, v.ndim, v.size));
     if (src->dtype != self->dtype)
-        return tn_fail(f, TN_TYPE, "expected src of dtype %s, got %s", tni_dtype(self->dtype)->text, tni_dtype(src->dtype)->text);
+        return tn_fail(f, TN_TYPE, "expected src of dtype %s, got %s", tni_dtype(self->dtype)->text,
+                       tni_dtype(src->dtype)->text);
     tni_geometry_of(&whole, self);
     whole.offset = 0;
-    if (v.offset < 0) return tn_fail(f, TN_INVALID, "storage offset %lld lies before self", (long long)a->storage_offset);
+    if (v.offset < 0)
+        return tn_fail(f, TN_INVALID, "storage offset %lld lies before self",
+                       (long long)a->storage_offset);
     if (!as_strided_extent(&whole, &room)) room = 0;
-    return as_strided_inside(f, &v, room)
-           && tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride);
+    return as_strided_inside(f, &v, room) &&
+           tn_announce_strided(f, 0, (tn_dtype)self->dtype, self->ndim, self->size, self->stride);
 }
 static void as_strided_scatter_run(tn_frame *f) {
     TN_ARGS(as_strided_scatter, a, f);
@@ -28804,34 +29832,44 @@ static void as_strided_scatter_grad(tn_gradient *g) {
     TN_ARGS(as_strided_scatter, a, g);
     tn_tensor *d = g->incoming[0], *flat;
     strided_map m;
-    strided_map_of(&m, g->in[0], a->self_stride, a->self_offset, a->size, a->stride, a->storage_offset, g->in[1]->dtype);
+    strided_map_of(&m, g->in[0], a->self_stride, a->self_offset, a->size, a->stride,
+                   a->storage_offset, g->in[1]->dtype);
     d = strided_real(d, m.self_pairs);
     flat = d ? tni_place_at(g->block, tni_zeros_of(d, 1, &m.extent), d, &m.self) : NULL;
     if (!flat) return;
     if (g->want[1]) tn_give(g, 1, strided_part(flat, &m.view, m.view_pairs));
     if (!g->want[0]) return;
     if (g->want[1]) flat = tnp_clone(flat, (tn_memory_format)0); /* what was given shows it */
-    tn_give(g, 0, strided_part(tni_place_at(g->block, flat, tni_zeros_of(d, m.view.ndim, m.view.size), &m.view), &m.self, m.self_pairs));
+    tn_give(g, 0,
+            strided_part(
+                tni_place_at(g->block, flat, tni_zeros_of(d, m.view.ndim, m.view.size), &m.view),
+                &m.self, m.self_pairs));
 }
 /* A copy of self with src written at the strided places of as_strided.
  * self (*), src size -> self's   tn_as_strided_scatter(x, src, TN_DIMS(2), TN_DIMS(1)) */
-TN_OPERATOR(as_strided_scatter,
-            "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None, *, "
-            "int[]? self_stride=None, int self_offset=0) -> Tensor",
-            .forms = TN_OUT, .check = as_strided_scatter_check, .run = as_strided_scatter_run, .grad = as_strided_scatter_grad,
-            .sample = "(6) (2,2) [2,2] [3,1] | (3,4) (2,2) [2,2] [1,4] 5 | (4) () [] [] 2 | (3) (0) [0] [1]")
+TN_OPERATOR(
+    as_strided_scatter,
+    "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? "
+    "storage_offset=None, *, "
+    "int[]? self_stride=None, int self_offset=0) -> Tensor",
+    .forms = TN_OUT, .check = as_strided_scatter_check, .run = as_strided_scatter_run,
+    .grad = as_strided_scatter_grad,
+    .sample =
+        "(6) (2,2) [2,2] [3,1] | (3,4) (2,2) [2,2] [1,4] 5 | (4) () [] [] 2 | (3) (0) [0] [1]")
 
 static void strided_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
 
-/* --- history and complex parts --------------------------------------------------------------------------------- */
+/* --- history and complex parts ---------------------------------------------------------------- */
 
 static bool detach_check(tn_frame *f) {
     tni_geometry v;
     tni_geometry_of(&v, f->in[0]);
     return tni_announce_geometry(f, 0, &v);
 }
-/* The same memory without history: nothing that is computed from it reaches self's gradient.   tn_detach(x) */
-TN_OPERATOR(detach, "detach(Tensor(a) self) -> Tensor(a)", .check = detach_check, .run = tni_run_nothing, .grad = tn_grad_zero, .sample = "(2,3) | ()")
+/* The same memory without history: nothing that is computed from it reaches self's gradient.
+ * tn_detach(x) */
+TN_OPERATOR(detach, "detach(Tensor(a) self) -> Tensor(a)", .check = detach_check,
+            .run = tni_run_nothing, .grad = tn_grad_zero, .sample = "(2,3) | ()")
 
 /* The view v of f->in[0] in elements of another dtype. */
 static bool complex_view(tn_frame *f, const tni_geometry *v, tn_dtype dtype) {
@@ -28844,7 +29882,9 @@ static bool complex_part(tn_frame *f, int part) {
     tni_geometry v;
     tni_geometry_of(&v, self);
     if (!tni_is_complex(self->dtype)) return tni_announce_geometry(f, 0, &v);
-    if (v.ndim == TN_MAX_DIMS) return tn_fail(f, TN_UNSUPPORTED, "a view of parts has at most %d dimensions", TN_MAX_DIMS - 1);
+    if (v.ndim == TN_MAX_DIMS)
+        return tn_fail(f, TN_UNSUPPORTED, "a view of parts has at most %d dimensions",
+                       TN_MAX_DIMS - 1);
     strided_pairs(&v);
     v.ndim--;
     v.offset += part;
@@ -28852,8 +29892,8 @@ static bool complex_part(tn_frame *f, int part) {
 }
 static bool real_check(tn_frame *f) { return complex_part(f, 0); }
 /* Real part, as a view; a real tensor as it is.   self (*) complex -> (*) real   tn_real(z) */
-TN_OPERATOR(real, "real(Tensor(a) self) -> Tensor(a)", .check = real_check, .run = tni_run_nothing, .grad = strided_pass_grad,
-            .sample = "(2,3) | (2,3):c128 | ():c128 | (0):c128")
+TN_OPERATOR(real, "real(Tensor(a) self) -> Tensor(a)", .check = real_check, .run = tni_run_nothing,
+            .grad = strided_pass_grad, .sample = "(2,3) | (2,3):c128 | ():c128 | (0):c128")
 
 static bool imag_check(tn_frame *f) {
     if (!tni_is_complex(f->in[0]->dtype))
@@ -28867,21 +29907,27 @@ static void imag_grad(tn_gradient *g) { /* i times what comes in */
     if (pair[0]) tn_give(g, 0, tnp_view_as_complex(tnp_stack(tn_tensors_of(pair, 2), -1)));
 }
 /* Imaginary part of a complex tensor, as a view.   self (*) complex -> (*) real   tn_imag(z) */
-TN_OPERATOR(imag, "imag(Tensor(a) self) -> Tensor(a)", .check = imag_check, .run = tni_run_nothing, .grad = imag_grad,
-            .sample = "(2,3):c128 | ():c128 | (0):c128")
+TN_OPERATOR(imag, "imag(Tensor(a) self) -> Tensor(a)", .check = imag_check, .run = tni_run_nothing,
+            .grad = imag_grad, .sample = "(2,3):c128 | ():c128 | (0):c128")
 
 static bool view_as_real_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
     tni_geometry v;
-    if (!tni_is_complex(self->dtype)) return tn_fail(f, TN_TYPE, "view_as_real is only supported for complex tensors");
-    if (self->ndim == TN_MAX_DIMS) return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
+    if (!tni_is_complex(self->dtype))
+        return tn_fail(f, TN_TYPE, "view_as_real is only supported for complex tensors");
+    if (self->ndim == TN_MAX_DIMS)
+        return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
     tni_geometry_of(&v, self);
     strided_pairs(&v);
     return complex_view(f, &v, tni_real_of(self->dtype));
 }
-static void view_as_real_grad(tn_gradient *g) { tn_give(g, 0, tnp_view_as_complex(tnp_contiguous(g->incoming[0]))); }
-/* Real and imaginary part as last dimension. A view.   self (*) complex -> (*, 2) real   tn_view_as_real(z) */
-TN_OPERATOR(view_as_real, "view_as_real(Tensor(a) self) -> Tensor(a)", .check = view_as_real_check, .run = tni_run_nothing, .grad = view_as_real_grad,
+static void view_as_real_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_view_as_complex(tnp_contiguous(g->incoming[0])));
+}
+/* Real and imaginary part as last dimension. A view.   self (*) complex -> (*, 2) real
+ * tn_view_as_real(z) */
+TN_OPERATOR(view_as_real, "view_as_real(Tensor(a) self) -> Tensor(a)", .check = view_as_real_check,
+            .run = tni_run_nothing, .grad = view_as_real_grad,
             .sample = "(2,3):c128 | ():c128 | (0):c128")
 
 static bool view_as_complex_check(tn_frame *f) {
@@ -28889,31 +29935,45 @@ static bool view_as_complex_check(tn_frame *f) {
     int last = self->ndim - 1;
     tni_geometry v;
     if (self->dtype != TN_F32 && self->dtype != TN_F64)
-        return tn_fail(f, TN_TYPE, "view_as_complex is only supported for float and double tensors, but got a tensor of "
-                       "scalar type: %s", tni_dtype(self->dtype)->text);
-    if (last < 0 || self->size[last] != 2) return tn_fail(f, TN_INVALID, "Tensor must have a last dimension of size 2");
-    if (self->stride[last] != 1) return tn_fail(f, TN_INVALID, "Tensor must have a last dimension with stride 1");
-    if (self->offset % 2) return tn_fail(f, TN_INVALID, "Tensor must have a storage_offset divisible by 2");
+        return tn_fail(
+            f, TN_TYPE,
+            "view_as_complex is only supported for float and double tensors, but got a tensor of "
+            "scalar type: %s",
+            tni_dtype(self->dtype)->text);
+    if (last < 0 || self->size[last] != 2)
+        return tn_fail(f, TN_INVALID, "Tensor must have a last dimension of size 2");
+    if (self->stride[last] != 1)
+        return tn_fail(f, TN_INVALID, "Tensor must have a last dimension with stride 1");
+    if (self->offset % 2)
+        return tn_fail(f, TN_INVALID, "Tensor must have a storage_offset divisible by 2");
     tni_geometry_of(&v, self);
     v.ndim = last;
     v.offset /= 2;
     for (int i = 0; i < last; i++) {
         if (v.stride[i] % 2 && v.size[i] != 1)
-            return tn_fail(f, TN_INVALID, "Tensor must have a stride divisible by 2 for all but last dimension");
+            return tn_fail(f, TN_INVALID,
+                           "Tensor must have a stride divisible by 2 for all but last dimension");
         v.stride[i] /= 2;
     }
     return complex_view(f, &v, tni_complex_of(self->dtype));
 }
-static void view_as_complex_grad(tn_gradient *g) { tn_give(g, 0, tnp_view_as_real(g->incoming[0])); }
-/* Pairs in the last dimension as complex numbers. A view.   self (*, 2) float32 or float64 -> (*)   tn_view_as_complex(x) */
-TN_OPERATOR(view_as_complex, "view_as_complex(Tensor(a) self) -> Tensor(a)", .check = view_as_complex_check, .run = tni_run_nothing,
-            .grad = view_as_complex_grad, .sample = "(3,2) | (2) | (0,2)")
+static void view_as_complex_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_view_as_real(g->incoming[0]));
+}
+/* Pairs in the last dimension as complex numbers. A view.   self (*, 2) float32 or float64 -> (*)
+ * tn_view_as_complex(x) */
+TN_OPERATOR(view_as_complex, "view_as_complex(Tensor(a) self) -> Tensor(a)",
+            .check = view_as_complex_check, .run = tni_run_nothing, .grad = view_as_complex_grad,
+            .sample = "(3,2) | (2) | (0,2)")
 
 /* src/ops/view.c */
-/* view.c - other shapes and strides over the same memory: what costs no copy, and reshape, which may.
+/* view.c - other shapes and strides over the same memory: what costs no copy, and reshape, which
+ * may.
  *
- * A view is a geometry (sizes, strides, offset) computed from its input's. A view that leaves elements out has the
- * gradient that puts what comes in at the same geometry of zeros; the geometry is computed once more, over the input's
+ * A view is a geometry (sizes, strides, offset) computed from its input's. A view that leaves
+ * elements out has the
+ * gradient that puts what comes in at the same geometry of zeros; the geometry is computed once
+ * more, over the input's
  * shape in row-major order. */
 
 TN_PRIV void tni_geometry_of(tni_geometry *v, const tn_tensor *t) {
@@ -28931,17 +29991,20 @@ TN_PRIV void tni_geometry_remove(tni_geometry *v, int d) {
 }
 
 TN_PRIV void tni_geometry_insert(tni_geometry *v, int d, int64_t size, int64_t stride) {
-    for (int i = v->ndim++; i > d; i--) v->size[i] = v->size[i - 1], v->stride[i] = v->stride[i - 1];
+    for (int i = v->ndim++; i > d; i--)
+        v->size[i] = v->size[i - 1], v->stride[i] = v->stride[i - 1];
     v->size[d] = size;
     v->stride[d] = stride;
 }
 
-TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src, const tni_geometry *v) {
+TN_PRIV tn_tensor *tni_place_at(tni_block *b, tn_tensor *into, tn_tensor *src,
+                                const tni_geometry *v) {
     tn_ints size = tni_ints(v->size, v->ndim), stride = tni_ints(v->stride, v->ndim);
     tn_tensor *at;
     if (!into || !src) return NULL;
     if (!b->no_grad)
-        return tnp_as_strided_scatter(into, src, size, stride, into->offset + v->offset, tn_no_dims(), 0);
+        return tnp_as_strided_scatter(into, src, size, stride, into->offset + v->offset,
+                                      tn_no_dims(), 0);
     at = tnp_as_strided(into, size, stride, into->offset + v->offset, tn_no_dims(), 0);
     return at && tnp_copy_(at, src) ? into : NULL;
 }
@@ -28959,17 +30022,20 @@ static void view_give(tn_gradient *g, const tni_geometry *v) {
 }
 
 /* The gradient of a view of all elements in their order. */
-static void view_reshape_grad(tn_gradient *g) { tn_give(g, 0, tnp_reshape(g->incoming[0], tni_sizes(g->in[0]))); }
+static void view_reshape_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_reshape(g->incoming[0], tni_sizes(g->in[0])));
+}
 static void view_pass_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
 
-/* --- order of dimensions -------------------------------------------------------------------------------- */
+/* --- order of dimensions ---------------------------------------------------------------------- */
 
 static bool transpose_check(tn_frame *f) {
     TN_ARGS(transpose, a, f);
     tn_tensor *self = f->in[0];
     int i, k;
     tni_geometry v;
-    if (!tni_dim_of(f, self->ndim, a->dim0, &i) || !tni_dim_of(f, self->ndim, a->dim1, &k)) return false;
+    if (!tni_dim_of(f, self->ndim, a->dim0, &i) || !tni_dim_of(f, self->ndim, a->dim1, &k))
+        return false;
     tni_geometry_of(&v, self);
     if (self->ndim) {
         v.size[i] = self->size[k], v.stride[i] = self->stride[k];
@@ -28983,26 +30049,31 @@ static void transpose_grad(tn_gradient *g) {
 }
 /* The same elements with two dimensions exchanged. A view.
  * self (.., n, .., m, ..) -> (.., m, .., n, ..)   tn_transpose(x, 0, 1) */
-TN_OPERATOR(transpose, "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", .check = transpose_check, .run = tni_run_nothing,
-            .grad = transpose_grad, .sample = "(2,3,4) 0 2 | (3,2) -1 -2 | (0,4) 0 1 | () 0 -1 | (2,3):i64 1 1")
+TN_OPERATOR(transpose, "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+            .check = transpose_check, .run = tni_run_nothing, .grad = transpose_grad,
+            .sample = "(2,3,4) 0 2 | (3,2) -1 -2 | (0,4) 0 1 | () 0 -1 | (2,3):i64 1 1")
 
 static bool t_check(tn_frame *f) {
     tn_tensor *self = f->in[0];
     tni_geometry v;
     if (self->ndim > 2)
-        return tn_fail(f, TN_INVALID, "t() expects a tensor with <= 2 dimensions, but self is %dD", self->ndim);
+        return tn_fail(f, TN_INVALID, "t() expects a tensor with <= 2 dimensions, but self is %dD",
+                       self->ndim);
     tni_geometry_of(&v, self);
-    for (int i = 0; i < v.ndim; i++) v.size[i] = self->size[v.ndim - 1 - i], v.stride[i] = self->stride[v.ndim - 1 - i];
+    for (int i = 0; i < v.ndim; i++)
+        v.size[i] = self->size[v.ndim - 1 - i], v.stride[i] = self->stride[v.ndim - 1 - i];
     return tni_announce_geometry(f, 0, &v);
 }
 static void t_grad(tn_gradient *g) { tn_give(g, 0, tnp_t(g->incoming[0])); }
 /* Transpose of a matrix; a vector or a number stays. A view.   self (n, m) -> (m, n)   tn_t(w) */
-TN_OPERATOR(t, "t(Tensor(a) self) -> Tensor(a)", .check = t_check, .run = tni_run_nothing, .grad = t_grad, .sample = "(2,3) | (3) | () | (0,2)")
+TN_OPERATOR(t, "t(Tensor(a) self) -> Tensor(a)", .check = t_check, .run = tni_run_nothing,
+            .grad = t_grad, .sample = "(2,3) | (3) | () | (0,2)")
 
 /* v is self with dimension order[i] as dimension i. */
 static void permute_to(tni_geometry *v, const tn_tensor *self, const int *order) {
     tni_geometry_of(v, self);
-    for (int i = 0; i < self->ndim; i++) v->size[i] = self->size[order[i]], v->stride[i] = self->stride[order[i]];
+    for (int i = 0; i < self->ndim; i++)
+        v->size[i] = self->size[order[i]], v->stride[i] = self->stride[order[i]];
 }
 static bool permute_check(tn_frame *f) {
     TN_ARGS(permute, a, f);
@@ -29013,11 +30084,14 @@ static bool permute_check(tn_frame *f) {
     if (!tni_dims_given(f, a->dims, "dims")) return false;
     if (a->dims.n != self->ndim)
         return tn_fail(f, TN_INVALID,
-                       "number of dimensions in the tensor input does not match the length of the desired ordering of "
-                       "dimensions i.e. input.dim() = %d is not equal to len(dims) = %lld", self->ndim, (long long)a->dims.n);
+                       "number of dimensions in the tensor input does not match the length of the "
+                       "desired ordering of "
+                       "dimensions i.e. input.dim() = %d is not equal to len(dims) = %lld",
+                       self->ndim, (long long)a->dims.n);
     for (int i = 0; i < self->ndim; i++) {
         if (!tni_dim_of(f, self->ndim, a->dims.at[i], &order[i])) return false;
-        if (seen[order[i]]) return tn_fail(f, TN_INVALID, "permute(): duplicate dims are not allowed.");
+        if (seen[order[i]])
+            return tn_fail(f, TN_INVALID, "permute(): duplicate dims are not allowed.");
         seen[order[i]] = true;
     }
     permute_to(&v, self, order);
@@ -29030,20 +30104,28 @@ static void permute_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_permute(g->incoming[0], tni_ints(back, a->dims.n)));
 }
 /* Dimension dims[i] of self becomes dimension i. A view.   tn_permute(x, TN_DIMS(0, 2, 3, 1)) */
-TN_OPERATOR(permute, "permute(Tensor(a) self, int[] dims) -> Tensor(a)", .check = permute_check, .run = tni_run_nothing, .grad = permute_grad,
+TN_OPERATOR(permute, "permute(Tensor(a) self, int[] dims) -> Tensor(a)", .check = permute_check,
+            .run = tni_run_nothing, .grad = permute_grad,
             .sample = "(2,3,4) [2,0,1] | (2,3,4,2) [0,-2,-1,1] | (3) [0] | () [] | (2,0,3) [1,0,2]")
 
 static bool movedim_order(tn_frame *f, const tn_movedim_args *a, int ndim, int *order) {
     bool from[TN_MAX_DIMS] = {false}, to[TN_MAX_DIMS] = {false};
-    if (!tni_dims_given(f, a->source, "source") || !tni_dims_given(f, a->destination, "destination")) return false;
+    if (!tni_dims_given(f, a->source, "source") ||
+        !tni_dims_given(f, a->destination, "destination"))
+        return false;
     if (a->source.n != a->destination.n)
-        return tn_fail(f, TN_INVALID, "movedim: Invalid source or destination dims: %lld source dims, %lld destination dims",
-                       (long long)a->source.n, (long long)a->destination.n);
+        return tn_fail(
+            f, TN_INVALID,
+            "movedim: Invalid source or destination dims: %lld source dims, %lld destination dims",
+            (long long)a->source.n, (long long)a->destination.n);
     for (int64_t i = 0; i < a->source.n; i++) {
         int s, d;
-        if (!tni_dim_of(f, ndim, a->source.at[i], &s) || !tni_dim_of(f, ndim, a->destination.at[i], &d)) return false;
+        if (!tni_dim_of(f, ndim, a->source.at[i], &s) ||
+            !tni_dim_of(f, ndim, a->destination.at[i], &d))
+            return false;
         if (from[s] || to[d])
-            return tn_fail(f, TN_INVALID, "movedim: repeated dim in `%s`", from[s] ? "source" : "destination");
+            return tn_fail(f, TN_INVALID, "movedim: repeated dim in `%s`",
+                           from[s] ? "source" : "destination");
         from[s] = to[d] = true;
         order[d] = s;
     }
@@ -29065,10 +30147,12 @@ static bool movedim_compose(tn_frame *f) {
 }
 /* Dimension source[i] goes to place destination[i]; the others keep their order. A view.
  * self (a, b, c) -> (b, c, a)   tn_movedim(x, TN_DIMS(0), TN_DIMS(-1)) */
-TN_OPERATOR(movedim, "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
-            .compose = movedim_compose, .sample = "(2,3,4) [0] [-1] | (2,3,4,2) [0,2] [2,1] | (3) [0] [0]")
+TN_OPERATOR(movedim,
+            "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+            .compose = movedim_compose,
+            .sample = "(2,3,4) [0] [-1] | (2,3,4,2) [0,2] [2,1] | (3) [0] [0]")
 
-/* --- sizes of one --------------------------------------------------------------------------------------------- */
+/* --- sizes of one ----------------------------------------------------------------------------- */
 
 static bool squeeze_check(tn_frame *f) {
     tni_geometry v;
@@ -29078,7 +30162,8 @@ static bool squeeze_check(tn_frame *f) {
     return tni_announce_geometry(f, 0, &v);
 }
 /* Without its dimensions of size 1. A view.   self (1, 3, 1) -> (3)   tn_squeeze(x) */
-TN_OPERATOR(squeeze, "squeeze(Tensor(a) self) -> Tensor(a)", .check = squeeze_check, .run = tni_run_nothing, .grad = view_reshape_grad,
+TN_OPERATOR(squeeze, "squeeze(Tensor(a) self) -> Tensor(a)", .check = squeeze_check,
+            .run = tni_run_nothing, .grad = view_reshape_grad,
             .sample = "(1,3,1,2) | (1,1) | (2) | () | (1,0)")
 
 static bool squeeze_dim_check(tn_frame *f) {
@@ -29091,8 +30176,9 @@ static bool squeeze_dim_check(tn_frame *f) {
     return tni_announce_geometry(f, 0, &v);
 }
 /* Without dimension dim if its size is 1. A view.   self (2, 1) -> (2)   tn_squeeze_dim(x, 1) */
-TN_OPERATOR(squeeze_dim, "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", .check = squeeze_dim_check, .run = tni_run_nothing,
-            .grad = view_reshape_grad, .sample = "(1,3,1) 2 | (1,3) -1 | () 0 | (1,0) 0")
+TN_OPERATOR(squeeze_dim, "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+            .check = squeeze_dim_check, .run = tni_run_nothing, .grad = view_reshape_grad,
+            .sample = "(1,3,1) 2 | (1,3) -1 | () 0 | (1,0) 0")
 
 static bool squeeze_dims_check(tn_frame *f) {
     TN_ARGS(squeeze_dims, a, f);
@@ -29103,32 +30189,38 @@ static bool squeeze_dims_check(tn_frame *f) {
     if (!tni_dims_given(f, a->dim, "dim")) return false;
     for (int64_t i = 0; i < a->dim.n; i++) {
         if (!tni_dim_of(f, v.ndim, a->dim.at[i], &d)) return false;
-        if (gone[d]) return tn_fail(f, TN_INVALID, "dim %d appears multiple times in the list of dims", d);
+        if (gone[d])
+            return tn_fail(f, TN_INVALID, "dim %d appears multiple times in the list of dims", d);
         gone[d] = true;
     }
     for (d = v.ndim - 1; d >= 0; d--)
         if (gone[d] && v.size[d] == 1) tni_geometry_remove(&v, d);
     return tni_announce_geometry(f, 0, &v);
 }
-/* Without those of the given dimensions whose size is 1. A view.   tn_squeeze_dims(x, TN_DIMS(0, -1)) */
-TN_OPERATOR(squeeze_dims, "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", .check = squeeze_dims_check, .run = tni_run_nothing,
-            .grad = view_reshape_grad, .sample = "(1,3,1) [0,-1] | (1,3,1) [1] | (1,2) [] | () [0]")
+/* Without those of the given dimensions whose size is 1. A view.
+ * tn_squeeze_dims(x, TN_DIMS(0, -1)) */
+TN_OPERATOR(squeeze_dims, "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
+            .check = squeeze_dims_check, .run = tni_run_nothing, .grad = view_reshape_grad,
+            .sample = "(1,3,1) [0,-1] | (1,3,1) [1] | (1,2) [] | () [0]")
 
 static bool unsqueeze_check(tn_frame *f) {
     TN_ARGS(unsqueeze, a, f);
     tni_geometry v;
     int d;
     tni_geometry_of(&v, f->in[0]);
-    if (v.ndim == TN_MAX_DIMS) return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
+    if (v.ndim == TN_MAX_DIMS)
+        return tn_fail(f, TN_INVALID, "more than %d dimensions", TN_MAX_DIMS);
     if (!tni_dim_of(f, v.ndim + 1, a->dim, &d)) return false;
     tni_geometry_insert(&v, d, 1, d < v.ndim ? v.size[d] * v.stride[d] : 1);
     return tni_announce_geometry(f, 0, &v);
 }
-/* A dimension of size 1 before dimension dim (behind the last for -1). A view.   self (3) -> (3, 1)   tn_unsqueeze(x, -1) */
-TN_OPERATOR(unsqueeze, "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", .check = unsqueeze_check, .run = tni_run_nothing,
-            .grad = view_reshape_grad, .sample = "(2,3) 0 | (2,3) 1 | (2,3) -1 | () 0 | (0) -2")
+/* A dimension of size 1 before dimension dim (behind the last for -1). A view.
+ * self (3) -> (3, 1)   tn_unsqueeze(x, -1) */
+TN_OPERATOR(unsqueeze, "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", .check = unsqueeze_check,
+            .run = tni_run_nothing, .grad = view_reshape_grad,
+            .sample = "(2,3) 0 | (2,3) 1 | (2,3) -1 | () 0 | (0) -2")
 
-/* --- expand ------------------------------------------------------------------------------------------------------ */
+/* --- expand ----------------------------------------------------------------------------------- */
 
 static bool expand_check(tn_frame *f) {
     TN_ARGS(expand, a, f);
@@ -29140,21 +30232,29 @@ static bool expand_check(tn_frame *f) {
     more = n - self->ndim;
     if (more < 0)
         return tn_fail(f, TN_INVALID,
-                       "the number of sizes provided (%d) must be greater or equal to the number of dimensions in the "
-                       "tensor (%d)", n, self->ndim);
+                       "the number of sizes provided (%d) must be greater or equal to the number "
+                       "of dimensions in the "
+                       "tensor (%d)",
+                       n, self->ndim);
     v.ndim = n;
     v.offset = self->offset;
     for (int i = n - 1; i >= 0; i--) {
         int64_t want = a->size.at[i], have = i >= more ? self->size[i - more] : 1;
-        int64_t stride = i >= more ? self->stride[i - more] : i + 1 < n ? v.size[i + 1] * v.stride[i + 1] : 1;
+        int64_t stride = i >= more   ? self->stride[i - more]
+                         : i + 1 < n ? v.size[i + 1] * v.stride[i + 1]
+                                     : 0;
         if (want == -1 && i < more)
-            return tn_fail(f, TN_INVALID, "The expanded size of the tensor (-1) isn't allowed in a leading, "
-                           "non-existing dimension %d", i);
+            return tn_fail(f, TN_INVALID,
+                           "The expanded size of the tensor (-1) isn't allowed in a leading, "
+                           "non-existing dimension %d",
+                           i);
         if (want == -1) want = have;
         if (want < 0 || (have != 1 && have != want))
             return tn_fail(f, TN_INVALID,
-                           "The expanded size of the tensor (%lld) must match the existing size (%lld) at non-singleton "
-                           "dimension %d.  Target sizes: %s.  Tensor sizes: %s", (long long)want, (long long)have, i,
+                           "The expanded size of the tensor (%lld) must match the existing size "
+                           "(%lld) at non-singleton "
+                           "dimension %d.  Target sizes: %s.  Tensor sizes: %s",
+                           (long long)want, (long long)have, i,
                            tni_shape_text(wants, sizeof wants, n, a->size.at),
                            tni_shape_text(has, sizeof has, self->ndim, self->size));
         v.size[i] = want;
@@ -29162,32 +30262,36 @@ static bool expand_check(tn_frame *f) {
     }
     return tni_announce_geometry(f, 0, &v);
 }
-/* Sizes of 1 repeated to size, without a copy; -1 keeps a size; new dimensions come in front. A view.
+/* Sizes of 1 repeated to size, without a copy; -1 keeps a size; new dimensions come in front. A
+ * view.
  * self (3, 1) -> (2, 3, 4)   tn_expand(x, TN_DIMS(2, 3, 4)) */
-TN_OPERATOR(expand, "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)", .check = expand_check, .run = tni_run_nothing,
-            .grad = view_pass_grad, .sample = "(3,1) [2,3,4] | (1,3) [2,-1] | () [2] | (2) [2] | (1) [0] | () []")
+TN_OPERATOR(expand, "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
+            .check = expand_check, .run = tni_run_nothing, .grad = view_pass_grad,
+            .sample = "(3,1) [2,3,4] | (1,3) [2,-1] | () [2] | (2) [2] | (1) [0] | () []")
 
 static bool expand_as_compose(tn_frame *f) {
     return (f->out[0] = tnp_expand(f->in[0], tni_sizes(f->in[1]), false)) != NULL;
 }
 /* self expanded to the sizes of other. A view.   tn_expand_as(bias, x) */
-TN_OPERATOR(expand_as, "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", .compose = expand_as_compose,
-            .sample = "(3,1) (2,3,4) | () (2)")
+TN_OPERATOR(expand_as, "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+            .compose = expand_as_compose, .sample = "(3,1) (2,3,4) | () (2)")
 
 static bool broadcast_to_compose(tn_frame *f) {
     TN_ARGS(broadcast_to, a, f);
     return (f->out[0] = tnp_expand(f->in[0], a->size, false)) != NULL;
 }
 /* self expanded to size. A view.   tn_broadcast_to(x, TN_DIMS(4, 3)) */
-TN_OPERATOR(broadcast_to, "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", .compose = broadcast_to_compose,
-            .sample = "(3,1) [2,3,4] | () [2]")
+TN_OPERATOR(broadcast_to, "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)",
+            .compose = broadcast_to_compose, .sample = "(3,1) [2,3,4] | () [2]")
 
-/* --- pieces along a dimension -------------------------------------------------------------------------------- */
+/* --- pieces along a dimension ----------------------------------------------------------------- */
 
 static bool slice_to(tn_frame *f, const tn_slice_args *a, const tn_tensor *self, tni_geometry *v) {
-    int64_t start = a->start == TN_NONE ? 0 : a->start, end = a->end == TN_NONE ? INT64_MAX : a->end, n;
+    int64_t start = a->start == TN_NONE ? 0 : a->start,
+            end = a->end == TN_NONE ? INT64_MAX : a->end, n;
     int d;
-    if (f && !self->ndim) return tn_fail(f, TN_INVALID, "slice() cannot be applied to a 0-dim tensor.");
+    if (f && !self->ndim)
+        return tn_fail(f, TN_INVALID, "slice() cannot be applied to a 0-dim tensor.");
     if (f && !tni_dim_of(f, self->ndim, a->dim, &d)) return false;
     if (a->step <= 0) return tn_fail(f, TN_INVALID, "slice step must be positive");
     d = tni_dim(self->ndim, a->dim);
@@ -29199,8 +30303,10 @@ static bool slice_to(tn_frame *f, const tn_slice_args *a, const tn_tensor *self,
     tni_geometry_of(v, self);
     v->offset += start * v->stride[d];
     v->size[d] = (end - start) / a->step + ((end - start) % a->step != 0);
-    if (v->size[d] > 1) v->stride[d] *= a->step;
-    else if (!tni_mul(v->stride[d], a->step, &v->stride[d])) v->stride[d] = self->stride[d];
+    if (v->size[d] > 1)
+        v->stride[d] *= a->step;
+    else if (!tni_mul(v->stride[d], a->step, &v->stride[d]))
+        v->stride[d] = self->stride[d];
     return true;
 }
 static bool slice_check(tn_frame *f) {
@@ -29213,27 +30319,35 @@ static void slice_grad(tn_gradient *g) {
     tni_geometry v;
     if (slice_to(NULL, a, g->in[0], &v)) view_give(g, &v);
 }
-/* self[start:end:step] along dim; negative places count from the end, what is too large is cut. A view.
- * self (.., n, ..) -> (.., ceil((end - start) / step), ..)   tn_slice(x, .dim = 1, .start = 2, .step = 2) */
-TN_OPERATOR(slice, "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
+/* self[start:end:step] along dim; negative places count from the end, what is too large is cut. A
+ * view.
+ * self (.., n, ..) -> (.., ceil((end - start) / step), ..)   tn_slice(x, .dim = 1, .start = 2,
+ * .step = 2) */
+TN_OPERATOR(slice,
+            "slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) "
+            "-> Tensor(a)",
             .check = slice_check, .run = tni_run_nothing, .grad = slice_grad,
-            .sample = "(5,3) | (5,3) 0 1 4 2 | (2,6) 1 -4 -1 | (2,6) -1 4 100 3 | (4) 0 3 1 | (4) 0 -9 None 3 | (0,2) 0 0 1")
+            .sample = "(5,3) | (5,3) 0 1 4 2 | (2,6) 1 -4 -1 | (2,6) -1 4 100 3 | (4) 0 3 1 | (4) "
+                      "0 -9 None 3 | (0,2) 0 0 1")
 
-static bool narrow_to(tn_frame *f, const tn_narrow_args *a, const tn_tensor *self, tni_geometry *v) {
+static bool narrow_to(tn_frame *f, const tn_narrow_args *a, const tn_tensor *self,
+                      tni_geometry *v) {
     int64_t start = a->start, n;
     int d;
-    if (f && !self->ndim) return tn_fail(f, TN_INVALID, "narrow() cannot be applied to a 0-dim tensor.");
+    if (f && !self->ndim)
+        return tn_fail(f, TN_INVALID, "narrow() cannot be applied to a 0-dim tensor.");
     if (f && !tni_dim_of(f, self->ndim, a->dim, &d)) return false;
     if (f && a->length < 0) return tn_fail(f, TN_INVALID, "narrow(): length must be non-negative.");
     d = tni_dim(self->ndim, a->dim);
     n = self->size[d];
     if (f && (start < -n || start > n))
-        return tn_fail(f, TN_INDEX, "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
+        return tn_fail(f, TN_INDEX,
+                       "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
                        (long long)-n, (long long)n, (long long)start);
     if (start < 0) start += n;
     if (f && a->length > n - start)
-        return tn_fail(f, TN_INVALID, "start (%lld) + length (%lld) exceeds dimension size (%lld).", (long long)start,
-                       (long long)a->length, (long long)n);
+        return tn_fail(f, TN_INVALID, "start (%lld) + length (%lld) exceeds dimension size (%lld).",
+                       (long long)start, (long long)a->length, (long long)n);
     tni_geometry_of(v, self);
     v->size[d] = a->length;
     v->offset += start * v->stride[d];
@@ -29250,19 +30364,24 @@ static void narrow_grad(tn_gradient *g) {
     tni_geometry v;
     if (narrow_to(NULL, a, g->in[0], &v)) view_give(g, &v);
 }
-/* `length` places along dim, from start on. A view.   self (.., n, ..) -> (.., length, ..)   tn_narrow(x, 0, 2, 3) */
-TN_OPERATOR(narrow, "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)", .check = narrow_check, .run = tni_run_nothing,
-            .grad = narrow_grad, .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3")
+/* `length` places along dim, from start on. A view.   self (.., n, ..) -> (.., length, ..)
+ * tn_narrow(x, 0, 2, 3) */
+TN_OPERATOR(narrow, "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
+            .check = narrow_check, .run = tni_run_nothing, .grad = narrow_grad,
+            .sample = "(5,3) 0 1 3 | (2,6) -1 -4 2 | (4) 0 4 0 | (3) 0 0 3")
 
-static bool select_to(tn_frame *f, const tn_select_args *a, const tn_tensor *self, tni_geometry *v) {
+static bool select_to(tn_frame *f, const tn_select_args *a, const tn_tensor *self,
+                      tni_geometry *v) {
     int d;
-    if (f && !self->ndim) return tn_fail(f, TN_INDEX, "select() cannot be applied to a 0-dim tensor.");
+    if (f && !self->ndim)
+        return tn_fail(f, TN_INDEX, "select() cannot be applied to a 0-dim tensor.");
     if (f && !tni_dim_of(f, self->ndim, a->dim, &d)) return false;
     d = tni_dim(self->ndim, a->dim);
     if (f && (a->index < -self->size[d] || a->index >= self->size[d])) {
         char text[160];
-        return tn_fail(f, TN_INDEX, "select(): index %lld out of range for tensor of size %s at dimension %d",
-                       (long long)a->index, tni_shape_text(text, sizeof text, self->ndim, self->size), d);
+        return tn_fail(
+            f, TN_INDEX, "select(): index %lld out of range for tensor of size %s at dimension %d",
+            (long long)a->index, tni_shape_text(text, sizeof text, self->ndim, self->size), d);
     }
     tni_geometry_of(v, self);
     v->offset += (a->index < 0 ? a->index + self->size[d] : a->index) * self->stride[d];
@@ -29279,21 +30398,28 @@ static void select_grad(tn_gradient *g) {
     tni_geometry v;
     if (select_to(NULL, a, g->in[0], &v)) view_give(g, &v);
 }
-/* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)   tn_select(x, 0, -1) */
-TN_OPERATOR(select, "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)", .check = select_check, .run = tni_run_nothing,
-            .grad = select_grad, .sample = "(5,3) 0 1 | (2,3,4) 1 -1 | (2,3,4) -1 0 | (4) 0 3 | (2,0) 0 1")
+/* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)
+ * tn_select(x, 0, -1) */
+TN_OPERATOR(select, "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
+            .check = select_check, .run = tni_run_nothing, .grad = select_grad,
+            .sample = "(5,3) 0 1 | (2,3,4) 1 -1 | (2,3,4) -1 0 | (4) 0 3 | (2,0) 0 1")
 
-static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor *self, tni_geometry *v) {
+static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor *self,
+                        tni_geometry *v) {
     int64_t offset = a->offset, rows, cols, n;
     int i, k;
-    if (f && (!tni_dim_of(f, self->ndim, a->dim1, &i) || !tni_dim_of(f, self->ndim, a->dim2, &k))) return false;
+    if (f && (!tni_dim_of(f, self->ndim, a->dim1, &i) || !tni_dim_of(f, self->ndim, a->dim2, &k)))
+        return false;
     i = tni_dim(self->ndim, a->dim1), k = tni_dim(self->ndim, a->dim2);
     if (f && i == k)
-        return tn_fail(f, TN_INVALID, "diagonal dimensions cannot be identical %lld, %lld", (long long)a->dim1, (long long)a->dim2);
+        return tn_fail(f, TN_INVALID, "diagonal dimensions cannot be identical %lld, %lld",
+                       (long long)a->dim1, (long long)a->dim2);
     tni_geometry_of(v, self);
     rows = self->size[i], cols = self->size[k];
-    if (offset >= 0) n = cols - offset < rows ? cols - (offset > cols ? cols : offset) : rows;
-    else n = rows + offset < cols ? (offset < -rows ? 0 : rows + offset) : cols;
+    if (offset >= 0)
+        n = cols - offset < rows ? cols - (offset > cols ? cols : offset) : rows;
+    else
+        n = rows + offset < cols ? (offset < -rows ? 0 : rows + offset) : cols;
     if (n > 0) v->offset += offset >= 0 ? offset * self->stride[k] : -offset * self->stride[i];
     tni_geometry_remove(v, i > k ? i : k);
     tni_geometry_remove(v, i > k ? k : i);
@@ -29312,13 +30438,15 @@ static void diagonal_grad(tn_gradient *g) {
 }
 /* The diagonal of dim1 and dim2, `offset` places to the right, as last dimension. A view.
  * self (n, m) -> (min(n, m - offset))   tn_diagonal(x, .offset = 1) */
-TN_OPERATOR(diagonal, "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", .check = diagonal_check, .run = tni_run_nothing,
-            .grad = diagonal_grad, .sample = "(3,4) | (3,4) 2 | (3,4) -1 | (2,3,4) 1 -1 1 | (2,3) 5 | (0,3)")
+TN_OPERATOR(diagonal, "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
+            .check = diagonal_check, .run = tni_run_nothing, .grad = diagonal_grad,
+            .sample = "(3,4) | (3,4) 2 | (3,4) -1 | (2,3,4) 1 -1 1 | (2,3) 5 | (0,3)")
 
-/* --- lists of pieces -------------------------------------------------------------------------------------------- */
+/* --- lists of pieces -------------------------------------------------------------------------- */
 
 static bool split_dim(tn_frame *f, const char *name, int64_t dim, int *d) {
-    if (!f->in[0]->ndim) return tn_fail(f, TN_INVALID, "%s expects at least a 1-dimensional tensor", name);
+    if (!f->in[0]->ndim)
+        return tn_fail(f, TN_INVALID, "%s expects at least a 1-dimensional tensor", name);
     return tni_dim_of(f, f->in[0]->ndim, dim, d);
 }
 /* n pieces of `each` places, the last one what remains; or of the sizes given. */
@@ -29355,19 +30483,25 @@ static bool split_check(tn_frame *f) {
     if (!split_dim(f, "split", a->dim, &d)) return false;
     size = f->in[0]->size[d];
     if (each < 0)
-        return tn_fail(f, TN_INVALID, "split expects split_size be non-negative, but got split_size=%lld", (long long)each);
+        return tn_fail(f, TN_INVALID,
+                       "split expects split_size be non-negative, but got split_size=%lld",
+                       (long long)each);
     if (each == 0 && size != 0)
-        return tn_fail(f, TN_INVALID, "split_size can only be 0 if dimension size is 0, but got dimension size of %lld",
-                       (long long)size);
+        return tn_fail(
+            f, TN_INVALID,
+            "split_size can only be 0 if dimension size is 0, but got dimension size of %lld",
+            (long long)size);
     return split_announce(f, d, size ? size / each + (size % each != 0) : 1, each, NULL);
 }
 static void split_grad(tn_gradient *g) {
     TN_ARGS(split, a, g);
     split_give(g, a->dim);
 }
-/* Pieces of split_size along dim, the last one perhaps smaller. Views.   self (5, 3) -> (2, 3), (2, 3), (1, 3)   tn_split(x, 2) */
-TN_OPERATOR(split, "split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]", .check = split_check, .run = tni_run_nothing,
-            .grad = split_grad, .sample = "(5,3) 2 | (2,6) 3 dim=1 | (2,6) 9 dim=-1 | (0,2) 1 | (0) 0")
+/* Pieces of split_size along dim, the last one perhaps smaller. Views.
+ * self (5, 3) -> (2, 3), (2, 3), (1, 3)   tn_split(x, 2) */
+TN_OPERATOR(split, "split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
+            .check = split_check, .run = tni_run_nothing, .grad = split_grad,
+            .sample = "(5,3) 2 | (2,6) 3 dim=1 | (2,6) 9 dim=-1 | (0,2) 1 | (0) 0")
 
 static bool split_with_sizes_check(tn_frame *f) {
     TN_ARGS(split_with_sizes, a, f);
@@ -29375,23 +30509,33 @@ static bool split_with_sizes_check(tn_frame *f) {
     char text[160];
     int d;
     if (!split_dim(f, "split_with_sizes", a->dim, &d)) return false;
-    if (a->split_sizes.n < 0 || !a->split_sizes.at) return tn_fail(f, TN_INVALID, "argument 'split_sizes' is not a list");
+    if (a->split_sizes.n < 0 || !a->split_sizes.at)
+        return tn_fail(f, TN_INVALID, "argument 'split_sizes' is not a list");
     for (int64_t i = 0; i < a->split_sizes.n; i++)
         if (a->split_sizes.at[i] < 0 || !tni_add(sum, a->split_sizes.at[i], &sum))
-            return tn_fail(f, TN_INVALID, "split_with_sizes expects split_sizes have only non-negative entries, but got "
-                           "split_sizes[%lld]=%lld", (long long)i, (long long)a->split_sizes.at[i]);
+            return tn_fail(
+                f, TN_INVALID,
+                "split_with_sizes expects split_sizes have only non-negative entries, but got "
+                "split_sizes[%lld]=%lld",
+                (long long)i, (long long)a->split_sizes.at[i]);
     if (sum != f->in[0]->size[d])
-        return tn_fail(f, TN_INVALID, "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at "
-                       "dimension %d), but got split_sizes=%s", (long long)f->in[0]->size[d], d,
-                       tni_shape_text(text, sizeof text, (int)(a->split_sizes.n > 64 ? 64 : a->split_sizes.n), a->split_sizes.at));
+        return tn_fail(
+            f, TN_INVALID,
+            "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at "
+            "dimension %d), but got split_sizes=%s",
+            (long long)f->in[0]->size[d], d,
+            tni_shape_text(text, sizeof text, (int)(a->split_sizes.n > 64 ? 64 : a->split_sizes.n),
+                           a->split_sizes.at));
     return split_announce(f, d, a->split_sizes.n, 0, a->split_sizes.at);
 }
 static void split_with_sizes_grad(tn_gradient *g) {
     TN_ARGS(split_with_sizes, a, g);
     split_give(g, a->dim);
 }
-/* Pieces of the given sizes along dim. Views.   self (5, 3) -> (1, 3), (4, 3)   tn_split_with_sizes(x, TN_DIMS(1, 4)) */
-TN_OPERATOR(split_with_sizes, "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
+/* Pieces of the given sizes along dim. Views.   self (5, 3) -> (1, 3), (4, 3)
+ * tn_split_with_sizes(x, TN_DIMS(1, 4)) */
+TN_OPERATOR(split_with_sizes,
+            "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
             .check = split_with_sizes_check, .run = tni_run_nothing, .grad = split_with_sizes_grad,
             .sample = "(5,3) [1,4] | (2,6) [3,0,3] dim=1 | (0,2) [0]")
 
@@ -29401,7 +30545,8 @@ static bool chunk_check(tn_frame *f) {
     int d;
     if (!split_dim(f, "chunk", a->dim, &d)) return false;
     if (a->chunks <= 0)
-        return tn_fail(f, TN_INVALID, "chunk expects `chunks` to be greater than 0, got: %lld", (long long)a->chunks);
+        return tn_fail(f, TN_INVALID, "chunk expects `chunks` to be greater than 0, got: %lld",
+                       (long long)a->chunks);
     size = f->in[0]->size[d];
     each = size / a->chunks + (size % a->chunks != 0);
     return split_announce(f, d, size ? size / each + (size % each != 0) : a->chunks, each, NULL);
@@ -29410,8 +30555,10 @@ static void chunk_grad(tn_gradient *g) {
     TN_ARGS(chunk, a, g);
     split_give(g, a->dim);
 }
-/* At most `chunks` pieces of equal size along dim, the last one perhaps smaller. Views.   tn_chunk(qkv, 3, .dim = -1) */
-TN_OPERATOR(chunk, "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]", .check = chunk_check, .run = tni_run_nothing, .grad = chunk_grad,
+/* At most `chunks` pieces of equal size along dim, the last one perhaps smaller. Views.
+ * tn_chunk(qkv, 3, .dim = -1) */
+TN_OPERATOR(chunk, "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
+            .check = chunk_check, .run = tni_run_nothing, .grad = chunk_grad,
             .sample = "(5,3) 2 | (2,6) 3 dim=-1 | (5) 4 | (0,2) 3 | (2) 5")
 
 static bool unbind_check(tn_frame *f) {
@@ -29433,11 +30580,13 @@ static void unbind_grad(tn_gradient *g) {
     tn_tensors pieces = split_incoming(g);
     if (pieces.n > 0) tn_give(g, 0, tnp_stack(pieces, tni_dim(g->in[0]->ndim, a->dim)));
 }
-/* The parts at each place of dim, without that dimension. Views.   self (2, 3) -> (3), (3)   tn_unbind(x) */
-TN_OPERATOR(unbind, "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]", .check = unbind_check, .run = tni_run_nothing, .grad = unbind_grad,
+/* The parts at each place of dim, without that dimension. Views.   self (2, 3) -> (3), (3)
+ * tn_unbind(x) */
+TN_OPERATOR(unbind, "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]", .check = unbind_check,
+            .run = tni_run_nothing, .grad = unbind_grad,
             .sample = "(2,3) | (2,3) 1 | (2,3,4) dim=-2 | (3) | (2,0)")
 
-/* --- view and reshape -------------------------------------------------------------------------------------------- */
+/* --- view and reshape ------------------------------------------------------------------------- */
 
 /* sizes with -1 replaced, so that they hold as many elements as self. */
 static bool reshape_sizes(tn_frame *f, tn_ints l, const tn_tensor *self, int64_t *size) {
@@ -29447,15 +30596,22 @@ static bool reshape_sizes(tn_frame *f, tn_ints l, const tn_tensor *self, int64_t
     if (!tni_dims_given(f, l, "size")) return false;
     for (int i = 0; i < (int)l.n; i++) {
         size[i] = l.at[i];
-        if (size[i] == -1 && infer >= 0) return tn_fail(f, TN_INVALID, "only one dimension can be inferred");
-        if (size[i] < -1) return tn_fail(f, TN_INVALID, "invalid shape dimension %lld", (long long)size[i]);
-        if (size[i] == -1) infer = i;
-        else if (!tni_mul(known, size[i], &known)) known = -1;
+        if (size[i] == -1 && infer >= 0)
+            return tn_fail(f, TN_INVALID, "only one dimension can be inferred");
+        if (size[i] < -1)
+            return tn_fail(f, TN_INVALID, "invalid shape dimension %lld", (long long)size[i]);
+        if (size[i] == -1)
+            infer = i;
+        else if (!tni_mul(known, size[i], &known))
+            known = -1;
         if (known < 0) break;
     }
     if (infer >= 0 && known == 0)
-        return tn_fail(f, TN_INVALID, "cannot reshape tensor of %lld elements into shape %s because the unspecified dimension "
-                       "size -1 can be any value and is ambiguous", (long long)self->numel,
+        return tn_fail(f, TN_INVALID,
+                       "cannot reshape tensor of %lld elements into shape %s because the "
+                       "unspecified dimension "
+                       "size -1 can be any value and is ambiguous",
+                       (long long)self->numel,
                        tni_shape_text(text, sizeof text, (int)l.n, l.at) + 0);
     if (known < 0 || (infer < 0 ? known != self->numel : self->numel % known != 0))
         return tn_fail(f, TN_INVALID, "shape '%s' is invalid for input of size %lld",
@@ -29464,21 +30620,24 @@ static bool reshape_sizes(tn_frame *f, tn_ints l, const tn_tensor *self, int64_t
     return true;
 }
 
-/* Strides with which the sizes in v show self's elements in their order; false: no strides do. Dimensions of self are
+/* Strides with which the sizes in v show self's elements in their order; false: no strides do.
+ * Dimensions of self are
  * taken in runs that lie in memory as one; each run must be a product of new sizes. */
 static bool reshape_strides(tni_geometry *v, const tn_tensor *self) {
     int64_t step = self->ndim ? self->stride[self->ndim - 1] : 1, run = 1, made = 1;
     int d = v->ndim - 1;
     if (self->numel == 0 || self->ndim == 0) {
         tni_row_major(v->ndim, v->size, v->stride);
-        if (self->ndim == v->ndim && !memcmp(self->size, v->size, sizeof(int64_t) * (size_t)v->ndim))
+        if (self->ndim == v->ndim &&
+            !memcmp(self->size, v->size, sizeof(int64_t) * (size_t)v->ndim))
             memcpy(v->stride, self->stride, sizeof(int64_t) * (size_t)v->ndim);
         return true;
     }
     for (int i = self->ndim - 1; i >= 0; i--) {
         run *= self->size[i];
         if (i > 0 && (self->size[i - 1] == 1 || self->stride[i - 1] == run * step)) continue;
-        for (; d >= 0 && (made < run || v->size[d] == 1); d--) v->stride[d] = made * step, made *= v->size[d];
+        for (; d >= 0 && (made < run || v->size[d] == 1); d--)
+            v->stride[d] = made * step, made *= v->size[d];
         if (made != run) return false;
         if (i > 0) step = self->stride[i - 1], run = made = 1;
     }
@@ -29492,21 +30651,27 @@ static bool view_check(tn_frame *f) {
     v.ndim = (int)a->size.n;
     v.offset = f->in[0]->offset;
     if (!reshape_strides(&v, f->in[0]))
-        return tn_fail(f, TN_INVALID, "view size is not compatible with input tensor's size and stride (at least one dimension "
+        return tn_fail(f, TN_INVALID,
+                       "view size is not compatible with input tensor's size and stride (at least "
+                       "one dimension "
                        "spans across two contiguous subspaces). Use tn_reshape(...) instead.");
     return tni_announce_geometry(f, 0, &v);
 }
-/* The same elements in their order with other sizes; one may be -1, it follows. A view: an error where strides cannot
+/* The same elements in their order with other sizes; one may be -1, it follows. A view: an error
+ * where strides cannot
  * show it.   self (2, 6) -> (3, 4)   tn_view(x, TN_DIMS(3, -1)) */
-TN_OPERATOR(view, "view(Tensor(a) self, int[] size) -> Tensor(a)", .check = view_check, .run = tni_run_nothing, .grad = view_reshape_grad,
-            .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]")
+TN_OPERATOR(
+    view, "view(Tensor(a) self, int[] size) -> Tensor(a)", .check = view_check,
+    .run = tni_run_nothing, .grad = view_reshape_grad,
+    .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]")
 
 /* A view, or a row-major copy; a copy is marked in note[0]. */
 static bool reshape_announce(tn_frame *f, tni_geometry *v) {
     tn_tensor *self = f->in[0];
     v->offset = self->offset;
     f->note[0] = !reshape_strides(v, self);
-    return f->note[0] ? tn_announce(f, 0, (tn_dtype)self->dtype, v->ndim, v->size) : tni_announce_geometry(f, 0, v);
+    return f->note[0] ? tn_announce(f, 0, (tn_dtype)self->dtype, v->ndim, v->size)
+                      : tni_announce_geometry(f, 0, v);
 }
 static void reshape_run(tn_frame *f) {
     tn_tensor *self = f->in[0], to;
@@ -29522,29 +30687,46 @@ static bool reshape_check(tn_frame *f) {
     v.ndim = (int)a->shape.n;
     return reshape_sizes(f, a->shape, f->in[0], v.size) && reshape_announce(f, &v);
 }
-/* The same elements in their order with other sizes; one may be -1, it follows. A view where strides can show it, else
+/* The same elements in their order with other sizes; one may be -1, it follows. A view where
+ * strides can show it, else
  * a copy.   self (2, 6) -> (3, 4)   tn_reshape(x, TN_DIMS(3, -1)) */
-TN_OPERATOR(reshape, "reshape(Tensor(a) self, int[] shape) -> Tensor(a)", .check = reshape_check, .run = reshape_run,
-            .grad = view_reshape_grad, .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]")
+TN_OPERATOR(
+    reshape, "reshape(Tensor(a) self, int[] shape) -> Tensor(a)", .check = reshape_check,
+    .run = reshape_run, .grad = view_reshape_grad,
+    .sample = "(2,6) [3,4] | (2,6) [-1] | (4,3) [2,2,-1,1] | (1) [] | () [1,1] | (0,2) [2,0,3]")
 
 static bool flatten_check(tn_frame *f) {
     TN_ARGS(flatten, a, f);
     tn_tensor *self = f->in[0];
     int first, last, n = 0;
     tni_geometry v;
-    if (!tni_dim_of(f, self->ndim, a->start_dim, &first) || !tni_dim_of(f, self->ndim, a->end_dim, &last)) return false;
-    if (first > last) return tn_fail(f, TN_INVALID, "flatten() has invalid args: start_dim cannot come after end_dim");
+    if (!tni_dim_of(f, self->ndim, a->start_dim, &first) ||
+        !tni_dim_of(f, self->ndim, a->end_dim, &last))
+        return false;
+    if (first > last)
+        return tn_fail(f, TN_INVALID,
+                       "flatten() has invalid args: start_dim cannot come after end_dim");
+    if (self->ndim && first == last) {
+        f->note[0] = 0;
+        tni_geometry_of(&v, self);
+        return tni_announce_geometry(f, 0, &v);
+    }
     if (self->ndim == 0) v.size[n++] = 1;
     for (int i = 0; i < self->ndim; i++) {
-        if (i <= first || i > last) v.size[n++] = self->size[i];
-        else v.size[first] *= self->size[i];
+        if (i <= first || i > last)
+            v.size[n++] = self->size[i];
+        else
+            v.size[first] *= self->size[i];
     }
     v.ndim = n;
     return reshape_announce(f, &v);
 }
-/* The dimensions from start_dim to end_dim as one. A view where it can be.   self (2, 3, 4) -> (2, 12)   tn_flatten(x, .start_dim = 1) */
-TN_OPERATOR(flatten, "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)", .check = flatten_check,
-            .run = reshape_run, .grad = view_reshape_grad, .sample = "(2,3,4) | (2,3,4) 1 | (2,3,4) 0 1 | (3) | () | (0,3) | (2,3) 1 1")
+/* The dimensions from start_dim to end_dim as one. A view where it can be.
+ * self (2, 3, 4) -> (2, 12)   tn_flatten(x, .start_dim = 1) */
+TN_OPERATOR(flatten,
+            "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
+            .check = flatten_check, .run = reshape_run, .grad = view_reshape_grad,
+            .sample = "(2,3,4) | (2,3,4) 1 | (2,3,4) 0 1 | (3) | () | (0,3) | (2,3) 1 1")
 
 static bool unflatten_check(tn_frame *f) {
     TN_ARGS(unflatten, a, f);
@@ -29552,10 +30734,12 @@ static bool unflatten_check(tn_frame *f) {
     int64_t part[TN_MAX_DIMS];
     int d;
     tni_geometry v;
-    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !tni_dims_given(f, a->sizes, "sizes")) return false;
+    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !tni_dims_given(f, a->sizes, "sizes"))
+        return false;
     if (a->sizes.n == 0) return tn_fail(f, TN_INVALID, "unflatten: sizes must be non-empty");
     if (self->ndim == 0 || self->ndim - 1 + a->sizes.n > TN_MAX_DIMS)
-        return tn_fail(f, TN_INVALID, "unflatten: a result of %d + %lld dimensions", self->ndim - 1, (long long)a->sizes.n);
+        return tn_fail(f, TN_INVALID, "unflatten: a result of %d + %lld dimensions", self->ndim - 1,
+                       (long long)a->sizes.n);
     tni_stack_view(&one, self, 1, self->size + d, self->stride + d, 0);
     if (!reshape_sizes(f, a->sizes, &one, part)) return false;
     tni_geometry_of(&v, self);
@@ -29563,12 +30747,15 @@ static bool unflatten_check(tn_frame *f) {
     for (int i = 0; i < (int)a->sizes.n; i++) tni_geometry_insert(&v, d + i, part[i], 0);
     return reshape_announce(f, &v);
 }
-/* Dimension dim as several; one size may be -1. A view.   self (2, 12) -> (2, 3, 4)   tn_unflatten(x, 1, TN_DIMS(3, 4)) */
-TN_OPERATOR(unflatten, "unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", .check = unflatten_check,
-            .run = reshape_run, .grad = view_reshape_grad, .sample = "(2,12) 1 [3,4] | (6,2) 0 [-1,3] | (4) -1 [2,2] | (2,0) 1 [3,0]")
+/* Dimension dim as several; one size may be -1. A view.   self (2, 12) -> (2, 3, 4)
+ * tn_unflatten(x, 1, TN_DIMS(3, 4)) */
+TN_OPERATOR(unflatten, "unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
+            .check = unflatten_check, .run = reshape_run, .grad = view_reshape_grad,
+            .sample = "(2,12) 1 [3,4] | (6,2) 0 [-1,3] | (4) -1 [2,2] | (2,0) 1 [3,0]")
 
 /* src/ops/walk.c */
-/* walk.c - rows of strided tensors in row-major order, for operators that move elements as bytes. */
+/* walk.c - rows of strided tensors in row-major order, for operators that move elements as bytes.
+ * */
 
 /* Merges dimension d + 1 into d where every operand steps from one into the other. */
 static bool walk_joins(const tni_walk *w, int d) {
@@ -29584,7 +30771,8 @@ static void walk_drop(tni_walk *w, int d) {
     }
 }
 
-TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size, const tn_tensor *const *operands, int n) {
+TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
+                            const tn_tensor *const *operands, int n) {
     w->ndim = ndim;
     w->operands = n;
     w->rows = 1;
@@ -29595,7 +30783,8 @@ TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size, const tn
         w->at[k] = tni_bytes_at(t);
         for (int d = 0; d < ndim; d++) {
             int at = d - (ndim - t->ndim);
-            w->step[k][d] = at < 0 || (t->size[at] == 1 && size[d] != 1) ? 0 : t->stride[at] * bytes;
+            w->step[k][d] =
+                at < 0 || (t->size[at] == 1 && size[d] != 1) ? 0 : t->stride[at] * bytes;
         }
     }
     for (int d = w->ndim - 1; d >= 0; d--)
@@ -29622,12 +30811,13 @@ TN_PRIV void tni_walk_next(tni_walk *w) {
 }
 
 /* A loop with the size of an element known: the copies become single moves. */
-#define WALK_MOVE(size)                                                                            \
-    case size:                                                                                     \
-        for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, size);      \
+#define WALK_MOVE(size)                                                                       \
+    case size:                                                                                \
+        for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, size); \
         return
 
-TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n, int64_t bytes) {
+TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                          int64_t bytes) {
     if (n == 1 || (to_step == bytes && from_step == bytes)) {
         memcpy(to, from, (size_t)(n * bytes));
         return;
@@ -29657,7 +30847,8 @@ TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, i
         return;
     }
     if (n > 0) memcpy(to, u, (size_t)bytes);
-    for (; done < all; done *= 2) memcpy(to + done, to, (size_t)(all - done < done ? all - done : done));
+    for (; done < all; done *= 2)
+        memcpy(to + done, to, (size_t)(all - done < done ? all - done : done));
 }
 
 
@@ -37857,7 +39048,7 @@ static int engine_by_id(const void *a, const void *b) {
 static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
     bool ok = true;
     for (int64_t i = 0; ok && i < roots.n; i++)
-        if (roots.at[i]->node) ok = engine_reach(e, l, roots.at[i]->node);
+        if (roots.at[i] && roots.at[i]->node) ok = engine_reach(e, l, roots.at[i]->node);
     for (int64_t at = 0; ok && at < l->n; at++) {
         tni_node *n = l->at[at];
         for (int i = 0; ok && i < n->nin; i++)
@@ -37997,11 +39188,19 @@ static bool engine_roots(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
         if (!t) return tni_error(e->b, TN_INVALID, "output %lld is NULL", (long long)i);
         if (!(t->flags & TNI_REQUIRES))
             return tni_error(e->b, TN_AUTOGRAD, "output %lld does not require grad and has no history", (long long)i);
-        if (t->flags & TNI_VIEW && t->edge_version != tni_load_relaxed(&t->storage->version) &&
-            t->base->flags & TNI_REQUIRES && !tni_view_refresh(e->b, t))
-            return false;
         if (!(seed = engine_seed(e, t, seeds ? seeds[i] : NULL, i))) return false;
         if (!engine_send(e, t->node ? (void *)t->node : (void *)((uintptr_t)t | 1), t->node_out, seed)) return false;
+    }
+    return true;
+}
+
+/* Roots that are views of a base written since lead to the base now; before the walk that marks what is useful. */
+static bool engine_refresh(engine *e, tn_tensors roots) {
+    for (int64_t i = 0; i < roots.n; i++) {
+        tn_tensor *t = roots.at[i];
+        if (t && t->flags & TNI_VIEW && t->edge_version != tni_load_relaxed(&t->storage->version) &&
+            t->base->flags & TNI_REQUIRES && !tni_view_refresh(e->b, t))
+            return false;
     }
     return true;
 }
@@ -38030,8 +39229,8 @@ static void engine_unmark(engine *e, engine_nodes *l) {
 
 static bool engine_go(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
     engine_nodes nodes = {NULL, 0, 0};
-    bool ok = true;
-    if (e->wanted) {
+    bool ok = engine_refresh(e, roots);
+    if (ok && e->wanted) {
         ok = engine_want(e) && engine_mark(e, roots, &nodes);
         for (int64_t i = 0; i < nodes.n; i++) tni_fetch_add_relaxed(&nodes.at[i]->refs, 1u);
     }
@@ -41343,10 +42542,11 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
 /* src/kernels/pointwise_type.inl */
 /* pointwise_type.inl - the loops of all pointwise rows that have this type (TNI_KIND_F, I, C or B).
  *
- * gcc makes these at O1: a load, an expression and a store, and more than half of all functions. */
+ * gcc makes these at O1: a load, an expression and a store, and more than half of all functions. What it calls
+ * expensive includes vzeroupper, without which the code that runs next is slow. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
-#pragma GCC optimize("O1", "fp-contract=off")
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #endif
 #if TNI_ISA != 2 || (defined(TNI_TYPE_F32) && defined(TNI_KIND_F)) /* pointwise_table.inl: AVX2 lends the rest */
 
@@ -41727,16 +42927,19 @@ TNI_SELECT(where, 3, 0)
 #if TNI_FLOATING
 
 /* src/kernels/gemm_type.inl */
-/* gemm_type.inl - matrix product for one element type of one instruction set; conv_type.inl uses its tiles.
+/* gemm_type.inl - matrix product for one element type of one instruction set; conv_type.inl uses
+ * its tiles.
  *
- * A tile is GEMM_ROWS x GEMM_COLS elements of c in registers: two vectors of b, one broadcast of a, for each k.
- * a is read where it lies (a_row, a_col) or from panels; b where it lies or from a panel packed on the stack. */
+ * A tile is GEMM_ROWS x GEMM_COLS elements of c in registers: two vectors of b, one broadcast of
+ * a, for each k. a is read where it lies (a_row, a_col) or from panels; b where it lies or from a
+ * panel packed on the stack. */
 #if defined(__GNUC__) && !defined(__clang__) /* half the compile time, the same loops */
 #pragma GCC push_options
-#pragma GCC optimize("O1", "fp-contract=off")
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #endif
 
-/* What the tiles of one product have in common; strides of a in bytes. The chains of row r begin at start[r]. */
+/* What the tiles of one product have in common; strides of a in bytes. The chains of row r begin
+ * at start[r]. */
 typedef struct TNI_FNT(gemm_tiles) {
     ptrdiff_t a_row, a_col;
     int64_t b_row, k;
@@ -41744,7 +42947,8 @@ typedef struct TNI_FNT(gemm_tiles) {
     T alpha;
 } TNI_FNT(gemm_tiles);
 
-typedef void (*TNI_FNT(gemm_tile))(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c, int64_t c_row, bool add);
+typedef void (*TNI_FNT(gemm_tile))(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c,
+                                   int64_t c_row, bool add);
 GEMM_TILE(1, GEMM_R1)
 GEMM_TILE(4, GEMM_R4)
 #if TNI_ISA > 0
@@ -41759,7 +42963,8 @@ GEMM_TILE(8, GEMM_R8)
 GEMM_TILE(14, GEMM_R14)
 #endif
 
-/* The tallest tile of at most m rows, but for a remainder that two lower ones do faster; *h its height. */
+/* The tallest tile of at most m rows, but for a remainder that two lower ones do faster; *h its
+ * height. */
 TNI_INLINE TNI_FNT(gemm_tile) TNI_FNT(gemm_pick)(int64_t m, int64_t *h) {
 #if TNI_ISA == 1
     if (m == 8 || m == 9) return *h = 4, TNI_FNT(gemm_tile4);
@@ -41778,52 +42983,62 @@ TNI_INLINE TNI_FNT(gemm_tile) TNI_FNT(gemm_pick)(int64_t m, int64_t *h) {
 }
 
 /* Columns [0, n) of h rows of a finished tile to c, whose columns may lie apart. */
-static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile, int64_t h, int64_t n, T alpha, bool add) {
+static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile, int64_t h,
+                               int64_t n, T alpha, bool add) {
     for (int64_t i = 0; i < h; i++, c += c_row, tile += GEMM_COLS)
         for (int64_t j = 0; j < n; j++) {
-            if (add) V_STN(c + j * c_col, V_FMA(V_LDN(tile + j, 1), V_SET(alpha), V_LDN(c + j * c_col, 1)), 1);
-            else c[j * c_col] = tile[j];
+            if (add)
+                V_STN(c + j * c_col,
+                      V_FMA(V_LDN(tile + j, 1), V_SET(alpha), V_LDN(c + j * c_col, 1)), 1);
+            else
+                c[j * c_col] = tile[j];
         }
 }
 
-/* --- packing ----------------------------------------------------------------------------------------------- */
+/* --- packing --------------------------------------------------------------------------------- */
 
 #if TNI_ISA == 1 || TNI_ISA == 2
 #if defined(TNI_TYPE_F32)
 #define GEMM_SIDE 8
 /* to[8][step] = transpose of 8 rows of 8; the first n columns are stored */
-#define GEMM_PAIR(i)                                                                                         \
-    x = _mm256_loadu_ps(row[i]), y = _mm256_loadu_ps(row[i + 1]);                                            \
+#define GEMM_PAIR(i)                                              \
+    x = _mm256_loadu_ps(row[i]), y = _mm256_loadu_ps(row[i + 1]); \
     l##i = _mm256_unpacklo_ps(x, y), h##i = _mm256_unpackhi_ps(x, y);
-#define GEMM_QUAD(i, j, v)                                                                                   \
-    v##0 = _mm256_shuffle_ps(l##i, l##j, 0x44), v##1 = _mm256_shuffle_ps(l##i, l##j, 0xee);                  \
+#define GEMM_QUAD(i, j, v)                                                                  \
+    v##0 = _mm256_shuffle_ps(l##i, l##j, 0x44), v##1 = _mm256_shuffle_ps(l##i, l##j, 0xee); \
     v##2 = _mm256_shuffle_ps(h##i, h##j, 0x44), v##3 = _mm256_shuffle_ps(h##i, h##j, 0xee);
 #define GEMM_LOW(i) _mm256_permute2f128_ps(p##i, q##i, 0x20)
 #define GEMM_HIGH(i) _mm256_permute2f128_ps(p##i, q##i, 0x31)
 static void TNI_FNT(gemm_turn)(float *to, int64_t step, const float *const *row, int64_t n) {
     __m256 x, y, l0, h0, l2, h2, l4, h4, l6, h6, p0, p1, p2, p3, q0, q1, q2, q3;
-    GEMM_PAIR(0) GEMM_PAIR(2) GEMM_PAIR(4) GEMM_PAIR(6)
-    GEMM_QUAD(0, 2, p) GEMM_QUAD(4, 6, q)
-    if (n == 8) {
+    GEMM_PAIR(0)
+    GEMM_PAIR(2) GEMM_PAIR(4) GEMM_PAIR(6) GEMM_QUAD(0, 2, p) GEMM_QUAD(4, 6, q) if (n == 8) {
         _mm256_storeu_ps(to, GEMM_LOW(0)), _mm256_storeu_ps(to + step, GEMM_LOW(1));
         _mm256_storeu_ps(to + 2 * step, GEMM_LOW(2)), _mm256_storeu_ps(to + 3 * step, GEMM_LOW(3));
-        _mm256_storeu_ps(to + 4 * step, GEMM_HIGH(0)), _mm256_storeu_ps(to + 5 * step, GEMM_HIGH(1));
-        _mm256_storeu_ps(to + 6 * step, GEMM_HIGH(2)), _mm256_storeu_ps(to + 7 * step, GEMM_HIGH(3));
-    } else {
+        _mm256_storeu_ps(to + 4 * step, GEMM_HIGH(0)),
+            _mm256_storeu_ps(to + 5 * step, GEMM_HIGH(1));
+        _mm256_storeu_ps(to + 6 * step, GEMM_HIGH(2)),
+            _mm256_storeu_ps(to + 7 * step, GEMM_HIGH(3));
+    }
+    else {
         const __m256i first = tni_avx2_mask32(n);
-        _mm256_maskstore_ps(to, first, GEMM_LOW(0)), _mm256_maskstore_ps(to + step, first, GEMM_LOW(1));
-        _mm256_maskstore_ps(to + 2 * step, first, GEMM_LOW(2)), _mm256_maskstore_ps(to + 3 * step, first, GEMM_LOW(3));
-        _mm256_maskstore_ps(to + 4 * step, first, GEMM_HIGH(0)), _mm256_maskstore_ps(to + 5 * step, first, GEMM_HIGH(1));
-        _mm256_maskstore_ps(to + 6 * step, first, GEMM_HIGH(2)), _mm256_maskstore_ps(to + 7 * step, first, GEMM_HIGH(3));
+        _mm256_maskstore_ps(to, first, GEMM_LOW(0)),
+            _mm256_maskstore_ps(to + step, first, GEMM_LOW(1));
+        _mm256_maskstore_ps(to + 2 * step, first, GEMM_LOW(2)),
+            _mm256_maskstore_ps(to + 3 * step, first, GEMM_LOW(3));
+        _mm256_maskstore_ps(to + 4 * step, first, GEMM_HIGH(0)),
+            _mm256_maskstore_ps(to + 5 * step, first, GEMM_HIGH(1));
+        _mm256_maskstore_ps(to + 6 * step, first, GEMM_HIGH(2)),
+            _mm256_maskstore_ps(to + 7 * step, first, GEMM_HIGH(3));
     }
 }
 #else
 #define GEMM_SIDE 4
 static void TNI_FNT(gemm_turn)(double *to, int64_t step, const double *const *row, int64_t n) {
-    const __m256d x = _mm256_loadu_pd(row[0]), y = _mm256_loadu_pd(row[1]), z = _mm256_loadu_pd(row[2]),
-                  w = _mm256_loadu_pd(row[3]);
-    const __m256d p = _mm256_unpacklo_pd(x, y), q = _mm256_unpackhi_pd(x, y), r = _mm256_unpacklo_pd(z, w),
-                  s = _mm256_unpackhi_pd(z, w);
+    const __m256d x = _mm256_loadu_pd(row[0]), y = _mm256_loadu_pd(row[1]),
+                  z = _mm256_loadu_pd(row[2]), w = _mm256_loadu_pd(row[3]);
+    const __m256d p = _mm256_unpacklo_pd(x, y), q = _mm256_unpackhi_pd(x, y),
+                  r = _mm256_unpacklo_pd(z, w), s = _mm256_unpackhi_pd(z, w);
     const __m256i first = tni_avx2_mask64(n);
     _mm256_maskstore_pd(to, first, _mm256_permute2f128_pd(p, r, 0x20));
     _mm256_maskstore_pd(to + step, first, _mm256_permute2f128_pd(q, s, 0x20));
@@ -41839,29 +43054,35 @@ static void TNI_FNT(gemm_turn)(T *to, int64_t step, const T *const *row, int64_t
 }
 #endif
 
-/* to[k][width], k < depth: n lanes `lane` apart in from, rows 1 apart (the transposing case); lanes beyond n are 0 */
-static void TNI_FNT(gemm_pack_turned)(T *to, int64_t width, const T *from, int64_t lane, int64_t n, int64_t depth) {
+/* to[k][width], k < depth: n lanes `lane` apart in from, rows 1 apart (the transposing case);
+ * lanes beyond n are 0 */
+static void TNI_FNT(gemm_pack_turned)(T *to, int64_t width, const T *from, int64_t lane, int64_t n,
+                                      int64_t depth) {
     static const T zeros[GEMM_SIDE] = {0};
     const T *row[GEMM_SIDE];
     for (int64_t j = 0; j < width; j += GEMM_SIDE) {
         const int64_t lanes = width - j < GEMM_SIDE ? width - j : GEMM_SIDE;
         int64_t k = 0;
         for (; k + GEMM_SIDE <= depth; k += GEMM_SIDE) {
-            for (int64_t i = 0; i < GEMM_SIDE; i++) row[i] = j + i < n ? from + (j + i) * lane + k : zeros;
+            for (int64_t i = 0; i < GEMM_SIDE; i++)
+                row[i] = j + i < n ? from + (j + i) * lane + k : zeros;
             TNI_FNT(gemm_turn)(to + k * width + j, width, row, lanes);
         }
         for (; k < depth; k++)
-            for (int64_t i = 0; i < lanes; i++) to[k * width + j + i] = j + i < n ? from[(j + i) * lane + k] : 0;
+            for (int64_t i = 0; i < lanes; i++)
+                to[k * width + j + i] = j + i < n ? from[(j + i) * lane + k] : 0;
     }
 }
 
 /* to[k][width], k < depth: n lanes `lane` apart, rows `row` apart in from; lanes beyond n are 0 */
-static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane, int64_t row, int64_t n, int64_t depth) {
+static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane, int64_t row,
+                               int64_t n, int64_t depth) {
     if (lane != 1 && row == 1) {
         TNI_FNT(gemm_pack_turned)(to, width, from, lane, n, depth);
     } else if (lane != 1) {
         for (int64_t k = 0; k < depth; k++)
-            for (int64_t i = 0; i < width; i++) to[k * width + i] = i < n ? from[k * row + i * lane] : 0;
+            for (int64_t i = 0; i < width; i++)
+                to[k * width + i] = i < n ? from[k * row + i * lane] : 0;
     } else if (n == GEMM_COLS && width == n) {
         for (int64_t k = 0; k < depth; k++, from += row, to += GEMM_COLS)
             V_ST(to, V_LD(from)), V_ST(to + W, V_LD(from + W));
@@ -41877,20 +43098,23 @@ static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane
 
 static void TNI_FNT(gemm_pack_a)(const tni_gemm *g, int64_t i, void *to) {
     const int64_t n = g->m - i < GEMM_ROWS ? g->m - i : GEMM_ROWS;
-    TNI_FNT(gemm_pack)((T *)to, GEMM_ROWS, (const T *)g->a + i * g->a_row, g->a_row, g->a_col, n, g->k);
+    TNI_FNT(gemm_pack)
+    ((T *)to, GEMM_ROWS, (const T *)g->a + i * g->a_row, g->a_row, g->a_col, n, g->k);
 }
 static int64_t TNI_FNT(gemm_panel)(void) { return GEMM_ROWS; }
 
-/* --- the product ------------------------------------------------------------------------------------------- */
+/* --- the product ----------------------------------------------------------------------------- */
 
 /* All rows of c in one panel of n columns and one block of k. */
-static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c,
-                                 int64_t n, bool add) {
+static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) *q, const T *a,
+                                 const T *b, T *c, int64_t n, bool add) {
     T edge[GEMM_ROWS * GEMM_COLS];
     const int64_t step = g->panel ? 1 : g->a_row, skip = g->panel ? g->panel - GEMM_ROWS : 0;
     for (int64_t i = 0, h; i < g->m; i += h, c += h * g->c_row) {
-        const int64_t left = g->m - i; /* a panel is not divided between two tiles of other heights */
-        const TNI_FNT(gemm_tile) tile = TNI_FNT(gemm_pick)(g->panel && left > GEMM_ROWS ? GEMM_ROWS : left, &h);
+        const int64_t left =
+            g->m - i; /* a panel is not divided between two tiles of other heights */
+        const TNI_FNT(gemm_tile) tile =
+            TNI_FNT(gemm_pick)(g->panel && left > GEMM_ROWS ? GEMM_ROWS : left, &h);
         if (n == GEMM_COLS && g->c_col == 1) {
             tile(q, a, b, c, g->c_row, add);
         } else {
@@ -41912,12 +43136,14 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
     for (int64_t k = 0; k < g->k; k += TNI_K_BLOCK) {
         q.k = g->k - k < TNI_K_BLOCK ? g->k - k : (int64_t)TNI_K_BLOCK;
         const T *a = (const T *)g->a + k * (g->panel ? GEMM_ROWS : g->a_col);
-        const bool pack = g->b_col != 1 || (g->m > 2 * GEMM_ROWS && q.k * span * (int64_t)sizeof(T) > 16384);
+        const bool pack =
+            g->b_col != 1 || (g->m > 2 * GEMM_ROWS && q.k * span * (int64_t)sizeof(T) > 16384);
         for (int64_t j = 0; j < g->n; j += GEMM_COLS) {
             const int64_t n = g->n - j < GEMM_COLS ? g->n - j : GEMM_COLS;
             const T *b = (const T *)g->b + k * g->b_row + j * g->b_col;
             const bool packed = pack || n < GEMM_COLS;
-            if (packed) TNI_FNT(gemm_pack)(panel, GEMM_COLS, b, g->b_col, g->b_row, n, q.k), b = panel;
+            if (packed)
+                TNI_FNT(gemm_pack)(panel, GEMM_COLS, b, g->b_col, g->b_row, n, q.k), b = panel;
             q.b_row = packed ? GEMM_COLS : g->b_row;
             TNI_FNT(gemm_column)(g, &q, a, b, (T *)g->c + j * g->c_col, n, g->add || k > 0);
         }
@@ -41925,8 +43151,9 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
 }
 
 #if TNI_ISA != 2 /* memory sets the speed */
-/* m = 1, b_col = c_col = 1, n a multiple of W: rows of b are walked along, four at a time, while the sums of
- * GEMM_WIDE columns stay in the first cache. Each element's chain is that of the tiles. */
+/* m = 1, b_col = c_col = 1, n a multiple of W: rows of b are walked along, four at a time, while
+ * the sums of GEMM_WIDE columns stay in the first cache. Each element's chain is that of the
+ * tiles. */
 static void TNI_FNT(gemm_row)(const tni_gemm *g) {
     enum { WIDE = 1024 };
     T sum[WIDE];
@@ -41934,13 +43161,15 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
     const int64_t s = g->a_col, r = g->b_row;
     for (int64_t j = 0; j < g->n; j += WIDE)
         for (int64_t k0 = 0; k0 < g->k; k0 += TNI_K_BLOCK) {
-            const int64_t n = g->n - j < WIDE ? g->n - j : (int64_t)WIDE, k1 = g->k - k0 < TNI_K_BLOCK ? g->k : k0 + TNI_K_BLOCK;
+            const int64_t n = g->n - j < WIDE ? g->n - j : (int64_t)WIDE,
+                          k1 = g->k - k0 < TNI_K_BLOCK ? g->k : k0 + TNI_K_BLOCK;
             T *c = (T *)g->c + j;
             int64_t k = k0;
             for (int64_t i = 0; i < n; i += W) V_ST(sum + i, V_ZERO());
             for (; k + 4 <= k1; k += 4) {
                 const T *b = (const T *)g->b + k * r + j;
-                const V w = V_SET(a[k * s]), x = V_SET(a[(k + 1) * s]), y = V_SET(a[(k + 2) * s]), z = V_SET(a[(k + 3) * s]);
+                const V w = V_SET(a[k * s]), x = V_SET(a[(k + 1) * s]), y = V_SET(a[(k + 2) * s]),
+                        z = V_SET(a[(k + 3) * s]);
                 for (int64_t i = 0; i < n; i += W, b += W) {
                     const V t = V_FMA(x, V_LD(b + r), V_FMA(w, V_LD(b), V_LD(sum + i)));
                     V_ST(sum + i, V_FMA(z, V_LD(b + 3 * r), V_FMA(y, V_LD(b + 2 * r), t)));
@@ -41949,7 +43178,8 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
             for (; k < k1; k++) {
                 const T *b = (const T *)g->b + k * r + j;
                 const V x = V_SET(a[k * s]);
-                for (int64_t i = 0; i < n; i += W) V_ST(sum + i, V_FMA(x, V_LD(b + i), V_LD(sum + i)));
+                for (int64_t i = 0; i < n; i += W)
+                    V_ST(sum + i, V_FMA(x, V_LD(b + i), V_LD(sum + i)));
             }
             const V f = V_SET(g->alpha);
             for (int64_t i = 0; i < n; i += W) {
@@ -41960,9 +43190,63 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
 }
 #endif
 
+/* m = 1, b_row = c_col = 1, n a multiple of 16: columns of b lie along k, GEMM_SIDE numbers of
+ * each are turned at a time (without shuffles: one by one). Chains of two groups of columns run
+ * side by side. */
+#if TNI_ISA == 1
+#define GEMM_CHAIN(i)    \
+    x = V_SET(a[(i)*s]); \
+    p = V_FMA(x, V_LD(turned + (i)*W), p), q = V_FMA(x, V_LD(turned + (2 * W + (i)) * W), q);
+#if defined(TNI_TYPE_F32)
+#define GEMM_CHAINS(i)                                                                        \
+    GEMM_CHAIN(i)                                                                             \
+    GEMM_CHAIN(i + 1) GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3) GEMM_CHAIN(i + 4) GEMM_CHAIN(i + 5) \
+        GEMM_CHAIN(i + 6) GEMM_CHAIN(i + 7)
+#else
+#define GEMM_CHAINS(i) GEMM_CHAIN(i) GEMM_CHAIN(i + 1) GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3)
+#endif
+/* One block of k of 2 W columns, 2 W numbers of each at a time: whole cache lines, since many
+ * columns may share a set of the cache. */
+static void TNI_FNT(gemm_column_run)(const tni_gemm *g, int64_t j, int64_t k0, int64_t k1) {
+    const int64_t s = g->a_col, step = g->b_col;
+    const T *a = (const T *)g->a + k0 * s, *b = (const T *)g->b + j * step + k0, *row[2 * W],
+            *next[2 * W];
+    T turned[4 * W * W], *c = (T *)g->c + j;
+    V p = V_ZERO(), q = V_ZERO(), x;
+    int64_t k = k0;
+    for (int i = 0; i < 2 * W; i++) row[i] = b + i * step, next[i] = row[i] + W;
+    for (; k + 2 * W <= k1; k += 2 * W, a += 2 * W * s) {
+        TNI_FNT(gemm_turn)(turned, W, row, W);
+        TNI_FNT(gemm_turn)(turned + W * W, W, next, W);
+        TNI_FNT(gemm_turn)(turned + 2 * W * W, W, row + W, W);
+        TNI_FNT(gemm_turn)(turned + 3 * W * W, W, next + W, W);
+        GEMM_CHAINS(0)
+        GEMM_CHAINS(W) for (int i = 0; i < 2 * W; i++) row[i] += 2 * W,
+            next[i] += 2 * W;
+    }
+    for (; k < k1; k++, a += s) {
+        for (int i = 0; i < W; i++) turned[i] = *row[i]++, turned[2 * W * W + i] = *row[W + i]++;
+        GEMM_CHAIN(0)
+    }
+    x = V_SET(g->alpha);
+    V_ST(c, g->add || k0 > 0 ? V_FMA(p, x, V_LD(c)) : p);
+    V_ST(c + W, g->add || k0 > 0 ? V_FMA(q, x, V_LD(c + W)) : q);
+}
+#undef GEMM_CHAINS
+#undef GEMM_CHAIN
+static void TNI_FNT(gemm_column_major)(const tni_gemm *g) {
+    for (int64_t j = 0; j < g->n; j += 2 * W)
+        for (int64_t k = 0; k < g->k; k += TNI_K_BLOCK)
+            TNI_FNT(gemm_column_run)(g, j, k, g->k - k < TNI_K_BLOCK ? g->k : k + TNI_K_BLOCK);
+}
+#elif TNI_ISA != 2
+static void TNI_FNT(gemm_column_major)(const tni_gemm *g) { TNI_FNT(gemm)(g); }
+#endif
+
 #if TNI_ISA == 0
 /* m = n = 1: the chains of eight blocks at a time run side by side. */
-#define GEMM_DOT(i) s##i = V_FMA(a[(k + i * TNI_K_BLOCK) * g->a_col], b[(k + i * TNI_K_BLOCK) * g->b_row], s##i);
+#define GEMM_DOT(i) \
+    s##i = V_FMA(a[(k + i * TNI_K_BLOCK) * g->a_col], b[(k + i * TNI_K_BLOCK) * g->b_row], s##i);
 static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
     const T *a = (const T *)g->a, *b = (const T *)g->b, alpha = (T)g->alpha;
     T *c = (T *)g->c;
@@ -41973,15 +43257,19 @@ static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
         const int64_t left = g->k - done;
         if (left >= 8 * TNI_K_BLOCK) {
             for (int64_t k = 0; k < TNI_K_BLOCK; k++) {
-                GEMM_DOT(0) GEMM_DOT(1) GEMM_DOT(2) GEMM_DOT(3) GEMM_DOT(4) GEMM_DOT(5) GEMM_DOT(6) GEMM_DOT(7)
+                GEMM_DOT(0)
+                GEMM_DOT(1) GEMM_DOT(2) GEMM_DOT(3) GEMM_DOT(4) GEMM_DOT(5) GEMM_DOT(6) GEMM_DOT(7)
             }
             const T s[8] = {s0, s1, s2, s3, s4, s5, s6, s7};
             for (int i = 0; i < 8; i++, add = true) *c = add ? V_FMA(s[i], alpha, *c) : s[i];
-            a += 8 * TNI_K_BLOCK * g->a_col, b += 8 * TNI_K_BLOCK * g->b_row, done += 8 * TNI_K_BLOCK;
+            a += 8 * TNI_K_BLOCK * g->a_col, b += 8 * TNI_K_BLOCK * g->b_row,
+                done += 8 * TNI_K_BLOCK;
             continue;
         }
         const int64_t n = left < TNI_K_BLOCK ? left : (int64_t)TNI_K_BLOCK;
-        for (int64_t k = 0; k < n; k++) { GEMM_DOT(0) }
+        for (int64_t k = 0; k < n; k++) {
+            GEMM_DOT(0)
+        }
         *c = add ? V_FMA(s0, alpha, *c) : s0;
         add = true;
         a += n * g->a_col, b += n * g->b_row, done += n;
@@ -42005,18 +43293,20 @@ static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
 /* conv_type.inl - convolution for one element type of one instruction set (conv.h). */
 #if defined(__GNUC__) && !defined(__clang__) /* half the compile time, the same loops */
 #pragma GCC push_options
-#pragma GCC optimize("O1", "fp-contract=off")
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #endif
 
-/* A piece of a row of pixels: where it begins in the source and in c, its first lane, its length. */
+/* A piece of a row of pixels: where it begins in source and c, its first lane, its length. */
 typedef struct TNI_FNT(conv_piece) {
     int64_t source, c, lane, n;
 } TNI_FNT(conv_piece);
 
 /* The n pixels from `pixel` on as pieces; their number. */
-static int TNI_FNT(conv_pieces)(const tni_conv *v, int64_t pixel, int64_t n, TNI_FNT(conv_piece) *piece) {
+static int TNI_FNT(conv_pieces)(const tni_conv *v, int64_t pixel, int64_t n,
+                                TNI_FNT(conv_piece) * piece) {
     int count = 0;
-    int64_t x = pixel % v->width, line = pixel / v->width, y = line % v->height, image = line / v->height;
+    int64_t x = pixel % v->width, line = pixel / v->width, y = line % v->height,
+            image = line / v->height;
     for (int64_t lane = 0; lane < n; count++) {
         const int64_t left = v->width - x, take = left < n - lane ? left : n - lane;
         piece[count].source = image * v->image_step + y * v->pitch + x;
@@ -42031,7 +43321,7 @@ static int TNI_FNT(conv_pieces)(const tni_conv *v, int64_t pixel, int64_t n, TNI
 
 /* panel[k][GEMM_COLS], an element at a time: where a vector might reach beyond the source. */
 static void TNI_FNT(conv_pack_slow)(T *to, const tni_conv *v, const int64_t *offset, int64_t depth,
-                                    const TNI_FNT(conv_piece) *piece, int pieces) {
+                                    const TNI_FNT(conv_piece) * piece, int pieces) {
     for (int64_t k = 0; k < depth; k++, to += GEMM_COLS)
         for (int i = 0; i < pieces; i++)
             for (int64_t j = 0; j < piece[i].n; j++)
@@ -42040,37 +43330,47 @@ static void TNI_FNT(conv_pack_slow)(T *to, const tni_conv *v, const int64_t *off
 
 #if TNI_ISA > 0
 #define CONV_COPY(i) V_ST(to + lane[i], V_LD(from[i] + offset[k]));
-#define CONV_COPIES(copies)                                                                                  \
-    for (int64_t k = 0; k < depth; k++, to += GEMM_COLS) { copies }
+#define CONV_COPIES(copies)                                \
+    for (int64_t k = 0; k < depth; k++, to += GEMM_COLS) { \
+        copies                                             \
+    }
 
-/* The same by whole vectors: what one writes too much is overwritten by the next, by the next piece or row; the panel
- * has room for the last. */
+/* The same by whole vectors: what one writes too much is overwritten by the next, by the next
+ * piece or row; the panel has room for the last. */
 static void TNI_FNT(conv_pack)(T *to, const tni_conv *v, const int64_t *offset, int64_t depth,
-                               const TNI_FNT(conv_piece) *piece, int pieces) {
+                               const TNI_FNT(conv_piece) * piece, int pieces) {
     const T *from[GEMM_COLS + 3];
     int64_t lane[GEMM_COLS + 3];
     int n = 0;
     for (int i = 0; i < pieces; i++)
-        for (int64_t j = 0; j < piece[i].n; j += W, n++) from[n] = (const T *)v->source + piece[i].source + j, lane[n] = piece[i].lane + j;
-    if (n == 2) { CONV_COPIES(CONV_COPY(0) CONV_COPY(1)) }
-    else if (n == 3) { CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2)) }
-    else if (n == 4) { CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2) CONV_COPY(3)) }
-    else { CONV_COPIES(for (int i = 0; i < n; i++) CONV_COPY(i)) }
+        for (int64_t j = 0; j < piece[i].n; j += W, n++)
+            from[n] = (const T *)v->source + piece[i].source + j, lane[n] = piece[i].lane + j;
+    if (n == 2) {
+        CONV_COPIES(CONV_COPY(0) CONV_COPY(1))
+    } else if (n == 3) {
+        CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2))
+    } else if (n == 4) {
+        CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2) CONV_COPY(3))
+    } else {
+        CONV_COPIES(for (int i = 0; i < n; i++) CONV_COPY(i))
+    }
 }
 #undef CONV_COPY
 #undef CONV_COPIES
 #endif
 
 /* Rows of a finished tile to the pieces of c. */
-static void TNI_FNT(conv_scatter)(const tni_conv *v, const T *tile, T *c, int64_t h, const TNI_FNT(conv_piece) *piece,
-                                  int pieces, bool add) {
+static void TNI_FNT(conv_scatter)(const tni_conv *v, const T *tile, T *c, int64_t h,
+                                  const TNI_FNT(conv_piece) * piece, int pieces, bool add) {
     for (int i = 0; i < pieces; i++)
-        TNI_FNT(gemm_edge)(c + piece[i].c, v->c_row, v->c_col, tile + piece[i].lane, h, piece[i].n, 1, add);
+        TNI_FNT(gemm_edge)
+        (c + piece[i].c, v->c_row, v->c_col, tile + piece[i].lane, h, piece[i].n, 1, add);
 }
 
 /* All rows of c for one group of pixels and one block of k. */
-static void TNI_FNT(conv_group)(const tni_conv *v, TNI_FNT(gemm_tiles) *q, int64_t k, const T *panel,
-                                const TNI_FNT(conv_piece) *piece, int pieces, bool whole) {
+static void TNI_FNT(conv_group)(const tni_conv *v, TNI_FNT(gemm_tiles) *q, int64_t k,
+                                const T *panel, const TNI_FNT(conv_piece) * piece, int pieces,
+                                bool whole) {
     static const T zeros[GEMM_ROWS] = {0};
     T tile[GEMM_ROWS * GEMM_COLS], *c = (T *)v->c;
     const T *a = (const T *)v->a + k;
@@ -42102,7 +43402,8 @@ static void TNI_FNT(conv)(const tni_conv *v) {
             const int64_t n = v->count - at < GEMM_COLS ? v->count - at : GEMM_COLS;
             const int pieces = TNI_FNT(conv_pieces)(v, v->first + at, n, piece);
             const TNI_FNT(conv_piece) *last = &piece[pieces - 1]; /* in one run of c? */
-            const bool whole = n == GEMM_COLS && v->c_col == 1 && last->c - piece[0].c == last->lane;
+            const bool whole =
+                n == GEMM_COLS && v->c_col == 1 && last->c - piece[0].c == last->lane;
             if (n < GEMM_COLS)
                 for (int64_t i = 0; i < q.k * GEMM_COLS; i += W) V_ST(panel + i, V_ZERO());
 #if TNI_ISA > 0
@@ -42121,24 +43422,29 @@ static void TNI_FNT(conv)(const tni_conv *v) {
 
 #if TNI_ISA != 2 /* memory sets the speed of these: AVX-512 takes those of AVX2 */
 /* Rows of n elements, to_step and from_step apart. */
-static void TNI_FNT(conv_rows)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows, int64_t n) {
+static void TNI_FNT(conv_rows)(void *to, int64_t to_step, const void *from, int64_t from_step,
+                               int64_t rows, int64_t n) {
     T *p = (T *)to;
     const T *q = (const T *)from;
     for (int64_t r = 0; r < rows; r++, p += to_step, q += from_step) {
         int64_t i = 0;
         for (; i + W <= n; i += W) V_ST(p + i, V_LD(q + i));
-        if (i < n && i > 0) V_ST(p + n - W, V_LD(q + n - W));
-        else for (; i < n; i++) p[i] = q[i];
+        if (i < n && i > 0)
+            V_ST(p + n - W, V_LD(q + n - W));
+        else
+            for (; i < n; i++) p[i] = q[i];
     }
 }
 
-/* first and count are whole lines here: four vectors of a row of pixels at a time, taps in order. */
+/* first and count are whole lines here: four vectors of a row of pixels at a time. */
 static void TNI_FNT(conv_direct)(const tni_conv *v) {
     for (int64_t line = v->first / v->width, end = line + v->count / v->width; line < end; line++)
         for (int64_t i = 0; i < v->m; i++) {
-            const T *from = (const T *)v->source + line / v->height * v->image_step + line % v->height * v->pitch;
+            const T *from = (const T *)v->source + line / v->height * v->image_step +
+                            line % v->height * v->pitch;
             const T *a = (const T *)v->a + i * v->k;
-            T *c = (T *)v->c + line / v->height * v->c_image + i * v->c_row + line % v->height * v->c_line;
+            T *c = (T *)v->c + line / v->height * v->c_image + i * v->c_row +
+                   line % v->height * v->c_line;
             const V start = V_SET(v->bias ? ((const T *)v->bias)[i] : 0);
             for (int64_t x = 0; x < v->width; x += 4 * W) {
                 T row[4 * W];
@@ -42151,7 +43457,8 @@ static void TNI_FNT(conv_direct)(const tni_conv *v) {
                     r = V_FMA(w, V_LD(b + 2 * W), r), s = V_FMA(w, V_LD(b + 3 * W), s);
                 }
                 if (n == 4 * W && v->c_col == 1) {
-                    V_ST(c + x, p), V_ST(c + x + W, q), V_ST(c + x + 2 * W, r), V_ST(c + x + 3 * W, s);
+                    V_ST(c + x, p), V_ST(c + x + W, q), V_ST(c + x + 2 * W, r),
+                        V_ST(c + x + 3 * W, s);
                     continue;
                 }
                 V_ST(row, p), V_ST(row + W, q), V_ST(row + 2 * W, r), V_ST(row + 3 * W, s);
@@ -42161,32 +43468,36 @@ static void TNI_FNT(conv_direct)(const tni_conv *v) {
 }
 #endif
 
-/* --- gradient of weights ------------------------------------------------------------------------------------- */
+/* --- gradient of weights --------------------------------------------------------------------- */
 
 #define CONV_ROW(r) const T *p##r = (const T *)v->source + offset[r];
-#define CONV_STEP(r)                                                                                         \
-    x = V_SET(p##r[at]);                                                                                     \
+#define CONV_STEP(r)     \
+    x = V_SET(p##r[at]); \
     s##r = V_FMA(x, y, s##r), t##r = V_FMA(x, z, t##r);
 #define CONV_ZERO(r) V s##r = V_ZERO(), t##r = V_ZERO();
 
-#define CONV_WEIGHT(h, ROWS)                                                                                 \
-    static void TNI_FNT(conv_weight##h)(const tni_conv_weight *v, const int64_t *offset, T *c) {             \
-        const T *b = (const T *)v->grad;                                                                     \
-        const int64_t c_row = GEMM_COLS;                                                                     \
-        V x, y, z;                                                                                           \
-        int64_t row = v->first % v->height, base = v->first / v->height * v->image_step + v->left;           \
-        ROWS(CONV_ROW)                                                                                       \
-        ROWS(CONV_ZERO)                                                                                      \
-        for (int64_t line = 0; line < v->lines; line++) {                                                    \
-            int64_t at = base + row * v->pitch;                                                              \
-            for (const int64_t end = at + v->width; at < end; at++, b += GEMM_COLS) {                        \
-                y = V_LD(b), z = V_LD(b + W);                                                                \
-                ROWS(CONV_STEP)                                                                              \
-            }                                                                                                \
-            if (++row == v->height) row = 0, base += v->image_step;                                          \
-        }                                                                                                    \
-        y = V_SET(1);                                                                                        \
-        if (v->add) { ROWS(GEMM_ADD) } else { ROWS(GEMM_PUT) }                                               \
+#define CONV_WEIGHT(h, ROWS)                                                                       \
+    static void TNI_FNT(conv_weight##h)(const tni_conv_weight *v, const int64_t *offset, T *c) {   \
+        const T *b = (const T *)v->grad;                                                           \
+        const int64_t c_row = GEMM_COLS;                                                           \
+        V x, y, z;                                                                                 \
+        int64_t row = v->first % v->height, base = v->first / v->height * v->image_step + v->left; \
+        ROWS(CONV_ROW)                                                                             \
+        ROWS(CONV_ZERO)                                                                            \
+        for (int64_t line = 0; line < v->lines; line++) {                                          \
+            int64_t at = base + row * v->pitch;                                                    \
+            for (const int64_t end = at + v->width; at < end; at++, b += GEMM_COLS) {              \
+                y = V_LD(b), z = V_LD(b + W);                                                      \
+                ROWS(CONV_STEP)                                                                    \
+            }                                                                                      \
+            if (++row == v->height) row = 0, base += v->image_step;                                \
+        }                                                                                          \
+        y = V_SET(1);                                                                              \
+        if (v->add) {                                                                              \
+            ROWS(GEMM_ADD)                                                                         \
+        } else {                                                                                   \
+            ROWS(GEMM_PUT)                                                                         \
+        }                                                                                          \
     }
 
 #define CONV_R3(X) X(0) X(1) X(2)
@@ -42217,8 +43528,8 @@ static void TNI_FNT(conv_weight)(const tni_conv_weight *v) {
 }
 
 #if TNI_ISA != 2
-/* n = 1: w (rows) += sum over pixels of source (pixel; offset[k]) grad (pixel), in 16 lanes along x that are folded by
- * halves at the end of the block. grad lies like the source. */
+/* n = 1: w (rows) += sum over pixels of source (pixel; offset[k]) grad (pixel), in 16 lanes along
+ * x that are folded by halves at the end of the block. grad lies like the source. */
 static void TNI_FNT(conv_weight_one)(const tni_conv_weight *v) {
     enum { LANES = 16, N = LANES / W };
     T *w = (T *)v->w;
@@ -42229,10 +43540,12 @@ static void TNI_FNT(conv_weight_one)(const tni_conv_weight *v) {
             V s = V_ZERO();
             for (int64_t line = 0; line < v->lines; line++) {
                 const int64_t l = v->first + line;
-                const T *p = from + l / v->height * v->image_step + l % v->height * v->pitch, *q = g + l / v->height * v->grad_image + l % v->height * v->grad_lines;
+                const T *p = from + l / v->height * v->image_step + l % v->height * v->pitch,
+                        *q = g + l / v->height * v->grad_image + l % v->height * v->grad_lines;
                 int64_t x = i * W;
                 for (; x + W <= v->width; x += LANES) s = V_FMA(V_LD(p + x), V_LD(q + x), s);
-                if (x < v->width) s = V_FMA(V_LDN(p + x, v->width - x), V_LDN(q + x, v->width - x), s);
+                if (x < v->width)
+                    s = V_FMA(V_LDN(p + x, v->width - x), V_LDN(q + x, v->width - x), s);
             }
             V_ST(lane + i * W, s);
         }
@@ -42243,7 +43556,8 @@ static void TNI_FNT(conv_weight_one)(const tni_conv_weight *v) {
 }
 #endif
 
-static void TNI_FNT(gemm_pack_b)(void *to, const void *from, int64_t lane, int64_t row, int64_t n, int64_t depth) {
+static void TNI_FNT(gemm_pack_b)(void *to, const void *from, int64_t lane, int64_t row, int64_t n,
+                                 int64_t depth) {
     TNI_FNT(gemm_pack)((T *)to, GEMM_COLS, (const T *)from, lane, row, n, depth);
 }
 static int64_t TNI_FNT(gemm_columns)(void) { return GEMM_COLS; }
@@ -42730,10 +44044,11 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
 /* src/kernels/pointwise_type.inl */
 /* pointwise_type.inl - the loops of all pointwise rows that have this type (TNI_KIND_F, I, C or B).
  *
- * gcc makes these at O1: a load, an expression and a store, and more than half of all functions. */
+ * gcc makes these at O1: a load, an expression and a store, and more than half of all functions. What it calls
+ * expensive includes vzeroupper, without which the code that runs next is slow. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
-#pragma GCC optimize("O1", "fp-contract=off")
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #endif
 #if TNI_ISA != 2 || (defined(TNI_TYPE_F32) && defined(TNI_KIND_F)) /* pointwise_table.inl: AVX2 lends the rest */
 
@@ -43605,10 +44920,11 @@ TNI_SELECT(where, 3, 0)
 /* src/kernels/pointwise_type.inl */
 /* pointwise_type.inl - the loops of all pointwise rows that have this type (TNI_KIND_F, I, C or B).
  *
- * gcc makes these at O1: a load, an expression and a store, and more than half of all functions. */
+ * gcc makes these at O1: a load, an expression and a store, and more than half of all functions. What it calls
+ * expensive includes vzeroupper, without which the code that runs next is slow. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
-#pragma GCC optimize("O1", "fp-contract=off")
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #endif
 #if TNI_ISA != 2 || (defined(TNI_TYPE_F32) && defined(TNI_KIND_F)) /* pointwise_table.inl: AVX2 lends the rest */
 
@@ -44120,7 +45436,7 @@ TNI_SELECT(where, 3, 0)
 #endif
 #pragma GCC optimize("fp-contract=off")
 #pragma GCC diagnostic push
-#if TNI_ISA == 2 && !defined(__OPTIMIZE__) /* unoptimised, its intrinsics are macros that convert signs */
+#if TNI_ISA == 2 /* unoptimised, its intrinsics are macros that convert signs */
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif
 #if TNI_ISA == 2 && defined(__cplusplus) /* gcc's undefined vectors, which C++ warns about in its own headers */
@@ -44211,7 +45527,7 @@ static tni_cast cast_avx512(int from, int to) { return cast_avx2(from, to); }
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #if TNI_ISA == 0
-#pragma GCC optimize("O1", "fp-contract=off")
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #else
 #pragma GCC optimize("O2", "tree-vectorize", "fp-contract=off")
 #endif
@@ -44419,11 +45735,13 @@ static tni_cast TNI_FN(cast)(int from, int to) {
     TNI_LOOP_END
 
 /* src/kernels/gemm.inl */
-/* gemm.inl - matrix products in float and double; other floating types convert to float before and after.
+/* gemm.inl - matrix products in float and double; other floating types convert to float before
+ * and after.
  *
- * The order of additions of every element is fixed by gemm.h; nothing here depends on threads. A tile is
- * GEMM_ROWS x GEMM_COLS elements of c in registers: two vectors of b and one broadcast of a for each k. Rows of
- * a are addressed as base + {0, 1, 2} * stride, which x86 does without more registers. */
+ * The order of additions of every element is fixed by gemm.h; nothing here depends on threads. A
+ * tile is GEMM_ROWS x GEMM_COLS elements of c in registers: two vectors of b and one broadcast of
+ * a for each k. Rows of a are addressed as base + {0, 1, 2} * stride, which x86 does without more
+ * registers. */
 #define GEMM_COLS (2 * W)
 #if TNI_ISA == 0
 #define GEMM_ROWS 4
@@ -44440,11 +45758,12 @@ static tni_cast TNI_FN(cast)(int from, int to) {
 #endif
 
 #define GEMM_START(r) V s##r = V_SET(q->start[r]), t##r = s##r;
-#define GEMM_STEP(r)                                                                                         \
-    x = V_SET(*(const T *)(const void *)(GEMM_AT_##r));                                                      \
+#define GEMM_STEP(r)                                    \
+    x = V_SET(*(const T *)(const void *)(GEMM_AT_##r)); \
     s##r = V_FMA(x, y, s##r), t##r = V_FMA(x, z, t##r);
 #define GEMM_PUT(r) V_ST(c, s##r), V_ST(c + W, t##r), c += c_row;
-#define GEMM_ADD(r) V_ST(c, V_FMA(s##r, y, V_LD(c))), V_ST(c + W, V_FMA(t##r, y, V_LD(c + W))), c += c_row;
+#define GEMM_ADD(r) \
+    V_ST(c, V_FMA(s##r, y, V_LD(c))), V_ST(c + W, V_FMA(t##r, y, V_LD(c + W))), c += c_row;
 #define GEMM_AT_0 a0
 #define GEMM_AT_1 a0 + row
 #define GEMM_AT_2 a0 + 2 * row
@@ -44460,22 +45779,26 @@ static tni_cast TNI_FN(cast)(int from, int to) {
 #define GEMM_AT_12 a12
 #define GEMM_AT_13 a12 + row
 
-#define GEMM_TILE(h, ROWS)                                                                                   \
-    static void TNI_FNT(gemm_tile##h)(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c,            \
-                                      int64_t c_row, bool add) {                                             \
-        const ptrdiff_t row = q->a_row, col = q->a_col;                                                      \
-        const char *a0 = (const char *)a, *a3 = a0 + 3 * row, *a6 = a0 + 6 * row, *a9 = a0 + 9 * row,        \
-                   *a12 = a0 + 12 * row;                                                                     \
-        const int64_t b_row = q->b_row;                                                                      \
-        V x, y, z;                                                                                           \
-        ROWS(GEMM_START)                                                                                     \
-        for (int64_t k = q->k; k > 0; k--) {                                                                 \
-            y = V_LD(b), z = V_LD(b + W);                                                                    \
-            ROWS(GEMM_STEP)                                                                                  \
-            b += b_row, a0 += col, a3 += col, a6 += col, a9 += col, a12 += col;                              \
-        }                                                                                                    \
-        y = V_SET(q->alpha);                                                                                 \
-        if (add) { ROWS(GEMM_ADD) } else { ROWS(GEMM_PUT) }                                                  \
+#define GEMM_TILE(h, ROWS)                                                                         \
+    static void TNI_FNT(gemm_tile##h)(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c, \
+                                      int64_t c_row, bool add) {                                   \
+        const ptrdiff_t row = q->a_row, col = q->a_col;                                            \
+        const char *a0 = (const char *)a, *a3 = a0 + 3 * row, *a6 = a0 + 6 * row,                  \
+                   *a9 = a0 + 9 * row, *a12 = a0 + 12 * row;                                       \
+        const int64_t b_row = q->b_row;                                                            \
+        V x, y, z;                                                                                 \
+        ROWS(GEMM_START)                                                                           \
+        for (int64_t k = q->k; k > 0; k--) {                                                       \
+            y = V_LD(b), z = V_LD(b + W);                                                          \
+            ROWS(GEMM_STEP)                                                                        \
+            b += b_row, a0 += col, a3 += col, a6 += col, a9 += col, a12 += col;                    \
+        }                                                                                          \
+        y = V_SET(q->alpha);                                                                       \
+        if (add) {                                                                                 \
+            ROWS(GEMM_ADD)                                                                         \
+        } else {                                                                                   \
+            ROWS(GEMM_PUT)                                                                         \
+        }                                                                                          \
     }
 
 #define GEMM_R1(X) X(0)
@@ -44922,7 +46245,8 @@ static const uint8_t TNI_FN(tni_lanes)[TNI_LOOP_TYPES] = {
 #undef TNI_OF
 
 /* src/kernels/conv.inl */
-/* conv.inl - behind all types: what AVX-512 takes from AVX2, and the end of the macros of gemm.inl. */
+/* conv.inl - behind all types: what AVX-512 takes from AVX2, and the end of the macros of
+ * gemm.inl. */
 
 #if TNI_ISA == 1 /* a chain is a chain */
 #define gemm_dot_f32_avx2 gemm_dot_f32_scalar
@@ -44934,6 +46258,8 @@ static const uint8_t TNI_FN(tni_lanes)[TNI_LOOP_TYPES] = {
 #if TNI_ISA == 2 /* what AVX2 does as well, or rarely; the bits are the same */
 #define gemm_dot_f32_avx512 gemm_dot_f32_scalar
 #define gemm_dot_f64_avx512 gemm_dot_f64_scalar
+#define gemm_column_major_f32_avx512 gemm_column_major_f32_avx2
+#define gemm_column_major_f64_avx512 gemm_column_major_f64_avx2
 #define gemm_row_f32_avx512 gemm_row_f32_avx2
 #define gemm_row_f64_avx512 gemm_row_f64_avx2
 #define conv_direct_f32_avx512 conv_direct_f32_avx2
@@ -44980,22 +46306,28 @@ static const uint8_t TNI_FN(tni_lanes)[TNI_LOOP_TYPES] = {
 #undef GEMM_R14
 
 /* src/kernels/pool.inl */
-/* pool.inl - 2 x 2 windows of float; with AVX2, eight at a time: even and odd columns are parted by shuffles. */
+/* pool.inl - 2 x 2 windows of float; with AVX2, eight at a time: even and odd columns are parted
+ * by shuffles. */
 #if TNI_ISA == 1
-static __m256 TNI_FN(pool_part)(__m256 a, __m256 b, int odd) { /* columns 0 2 4 ... or 1 3 5 ... of a, b */
+static __m256 TNI_FN(pool_part)(__m256 a, __m256 b,
+                                int odd) { /* columns 0 2 4 ... or 1 3 5 ... of a, b */
     const __m256 s = odd ? _mm256_shuffle_ps(a, b, 0xdd) : _mm256_shuffle_ps(a, b, 0x88);
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(s), 0xd8));
 }
 /* n <= 8 windows from 2 n columns; `to` and `index` have room for 8 */
-static void TNI_FN(pool_eight)(const float *upper, const float *lower, int64_t n, float *to, uint8_t *index) {
-    const __m256i first = tni_avx2_mask32(n > 4 ? 8 : 2 * n), second = tni_avx2_mask32(n > 4 ? 2 * n - 8 : 0);
+static void TNI_FN(pool_eight)(const float *upper, const float *lower, int64_t n, float *to,
+                               uint8_t *index) {
+    const __m256i first = tni_avx2_mask32(n > 4 ? 8 : 2 * n),
+                  second = tni_avx2_mask32(n > 4 ? 2 * n - 8 : 0);
     const __m256 a = _mm256_maskload_ps(upper, first), b = _mm256_maskload_ps(upper + 8, second);
     const __m256 c = _mm256_maskload_ps(lower, first), d = _mm256_maskload_ps(lower + 8, second);
-    const __m256 v[3] = {TNI_FN(pool_part)(a, b, 1), TNI_FN(pool_part)(c, d, 0), TNI_FN(pool_part)(c, d, 1)};
+    const __m256 v[3] = {TNI_FN(pool_part)(a, b, 1), TNI_FN(pool_part)(c, d, 0),
+                         TNI_FN(pool_part)(c, d, 1)};
     __m256 best = TNI_FN(pool_part)(a, b, 0);
     __m256i at = _mm256_setzero_si256();
     for (int k = 0; k < 3; k++) {
-        const __m256 m = _mm256_or_ps(_mm256_cmp_ps(v[k], best, _CMP_GT_OQ), _mm256_cmp_ps(v[k], v[k], _CMP_UNORD_Q));
+        const __m256 m = _mm256_or_ps(_mm256_cmp_ps(v[k], best, _CMP_GT_OQ),
+                                      _mm256_cmp_ps(v[k], v[k], _CMP_UNORD_Q));
         best = _mm256_blendv_ps(best, v[k], m);
         at = _mm256_blendv_epi8(at, _mm256_set1_epi32(k + 1), _mm256_castps_si256(m));
     }
@@ -45003,7 +46335,8 @@ static void TNI_FN(pool_eight)(const float *upper, const float *lower, int64_t n
     const __m128i h = _mm_packs_epi32(_mm256_castsi256_si128(at), _mm256_extracti128_si256(at, 1));
     _mm_storel_epi64((__m128i *)(void *)index, _mm_packs_epi16(h, h));
 }
-static void TNI_FN(max_pool_pairs)(const float *upper, const float *lower, int64_t n, float *to, uint8_t *index) {
+static void TNI_FN(max_pool_pairs)(const float *upper, const float *lower, int64_t n, float *to,
+                                   uint8_t *index) {
     for (int64_t i = 0; i < n; i += 8) {
         const int64_t left = n - i < 8 ? n - i : 8;
         float value[8];
@@ -45013,17 +46346,21 @@ static void TNI_FN(max_pool_pairs)(const float *upper, const float *lower, int64
         if (index) memcpy(index + i, at, (size_t)left);
     }
 }
-static void TNI_FN(max_pool_pairs_grad)(const float *grad, const uint8_t *index, int64_t n, float *upper, float *lower) {
+static void TNI_FN(max_pool_pairs_grad)(const float *grad, const uint8_t *index, int64_t n,
+                                        float *upper, float *lower) {
     for (int64_t i = 0; i < n; i += 8) {
         const int64_t left = n - i < 8 ? n - i : 8;
         uint8_t at[8] = {0};
         float value[2][16];
         memcpy(at, index + i, (size_t)left);
-        const __m256i place = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)at));
+        const __m256i place =
+            _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)at));
         const __m256 g = _mm256_maskload_ps(grad + i, tni_avx2_mask32(left));
         for (int k = 0; k < 2; k++) {
-            const __m256 v = _mm256_and_ps(g, _mm256_castsi256_ps(_mm256_cmpeq_epi32(place, _mm256_set1_epi32(2 * k))));
-            const __m256 w = _mm256_and_ps(g, _mm256_castsi256_ps(_mm256_cmpeq_epi32(place, _mm256_set1_epi32(2 * k + 1))));
+            const __m256 v = _mm256_and_ps(
+                g, _mm256_castsi256_ps(_mm256_cmpeq_epi32(place, _mm256_set1_epi32(2 * k))));
+            const __m256 w = _mm256_and_ps(
+                g, _mm256_castsi256_ps(_mm256_cmpeq_epi32(place, _mm256_set1_epi32(2 * k + 1))));
             const __m256 x = _mm256_unpacklo_ps(v, w), y = _mm256_unpackhi_ps(v, w);
             _mm256_storeu_ps(value[k], _mm256_permute2f128_ps(x, y, 0x20));
             _mm256_storeu_ps(value[k] + 8, _mm256_permute2f128_ps(x, y, 0x31));
@@ -45033,7 +46370,8 @@ static void TNI_FN(max_pool_pairs_grad)(const float *grad, const uint8_t *index,
     }
 }
 #elif TNI_ISA != 2 /* conv.inl says what AVX-512 takes from AVX2 */
-static void TNI_FN(max_pool_pairs)(const float *upper, const float *lower, int64_t n, float *to, uint8_t *index) {
+static void TNI_FN(max_pool_pairs)(const float *upper, const float *lower, int64_t n, float *to,
+                                   uint8_t *index) {
     for (int64_t i = 0; i < n; i++) {
         const float v[3] = {upper[2 * i + 1], lower[2 * i], lower[2 * i + 1]};
         float best = upper[2 * i];
@@ -45044,7 +46382,8 @@ static void TNI_FN(max_pool_pairs)(const float *upper, const float *lower, int64
         if (index) index[i] = (uint8_t)at;
     }
 }
-static void TNI_FN(max_pool_pairs_grad)(const float *grad, const uint8_t *index, int64_t n, float *upper, float *lower) {
+static void TNI_FN(max_pool_pairs_grad)(const float *grad, const uint8_t *index, int64_t n,
+                                        float *upper, float *lower) {
     for (int64_t i = 0; i < n; i++) {
         upper[2 * i] = index[i] == 0 ? grad[i] : 0, upper[2 * i + 1] = index[i] == 1 ? grad[i] : 0;
         lower[2 * i] = index[i] == 2 ? grad[i] : 0, lower[2 * i + 1] = index[i] == 3 ? grad[i] : 0;

@@ -3529,8 +3529,8 @@ TN_API bool tn_module_set(tn_module *m, const char *path, tn_tensor *t) {
     if (i < 0 || owner->part[i].kind == TN_CHILD) return tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
     at = tni_part_place(owner, i);
     if (*at == (void *)t) return true;
-    if (t) tn_hold(t);
-    tn_free((tn_tensor *)*at);
+    tn_retain(t);
+    tn_release((tn_tensor *)*at);
     *at = t;
     return true;
 }
@@ -3921,7 +3921,7 @@ TN_API void tn_module_free(tn_module *m) {
     for (int i = 0; i < m->nparts; i++) {
         void *at = *tni_part_place(m, i);
         if (m->part[i].kind == TN_CHILD) tn_module_free((tn_module *)at);
-        else tn_free((tn_tensor *)at);
+        else tn_release((tn_tensor *)at);
         tni_text_free(m->part[i].name);
     }
     if (m->part) tn_alloc_free(m->part, (size_t)m->room * sizeof *m->part);
@@ -4001,7 +4001,7 @@ static bool make_part_tensor(tn_module *m, tn_part_kind kind, const char *name, 
     int64_t mark = tn_scope_begin();
     tn_tensor *t = make_tensor(m, kind, dtype, shape);
     bool ok = t && tni_part_new(m, kind, name, field);
-    if (ok) *tni_part_place(m, m->nparts - 1) = tn_hold(t);
+    if (ok) *tni_part_place(m, m->nparts - 1) = tn_retain(t);
     tn_scope_end(mark);
     return ok;
 }
@@ -4029,7 +4029,7 @@ TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_t
     if (!tn_ok()) return make_broken(m);
     tni_step_begin(&step, NULL, 0, m->type);
     ok = make_kind_fits(kind) && tni_part_new(m, kind, name, (void **)(void *)field);
-    if (ok && t) *tni_part_place(m, m->nparts - 1) = tn_hold(t);
+    if (ok && t) *tni_part_place(m, m->nparts - 1) = tn_retain(t);
     tni_step_end(&step);
     return ok || make_broken(m);
 }
@@ -4692,7 +4692,7 @@ typedef struct state_swap {
 static bool state_add(tni_plan *plan, tn_tensor *old, tn_tensor *fresh) {
     state_swap s = {old, fresh};
     if (!fresh || !tni_buffer_add(&plan->swaps, &s, sizeof s)) return false;
-    tn_hold(fresh);
+    tn_retain(fresh);
     return true;
 }
 
@@ -4701,7 +4701,7 @@ TN_PRIV void tni_plan_end(tni_plan *plan, bool commit) {
     int64_t n = plan->swaps.n / (int64_t)sizeof *s;
     for (int64_t i = 0; i < n; i++) {
         if (commit) tn_swap_data(s[i].old, s[i].fresh);
-        tn_free(s[i].fresh);
+        tn_release(s[i].fresh);
     }
     tni_buffer_free(&plan->swaps);
 }
@@ -4928,11 +4928,11 @@ static tn_tensor *state_copy_tensor(state_copy *c, tn_tensor *t) {
     tn_tensor *copy;
     int64_t mark;
     if (!at) return NULL;
-    if (!fresh) return tn_hold((tn_tensor *)*at);
+    if (!fresh) return tn_retain((tn_tensor *)*at);
     mark = tn_scope_begin();
     copy = state_convert(t, tn_dtype_of(t), tn_device_of(t));
     if (copy && tn_needs_grad(t)) copy = tn_requires_grad_at(NULL, 0, copy, true);
-    if (copy) tn_hold(copy);
+    if (copy) tn_retain(copy);
     *at = copy;
     tn_scope_end(mark);
     return copy;
@@ -6106,7 +6106,7 @@ static void dict_add(dict_list *d, tn_tensor *t, const char *format, ...) {
         !tni_buffer_add(&d->entries, &e, sizeof e))
         d->failed = true;
     else
-        tn_hold(t);
+        tn_retain(t);
 }
 
 /* The number k of "a, b, c", as a name. */
@@ -6166,7 +6166,7 @@ static tn_named_list dict_list_of(const dict_list *d) {
     if (!d->failed) list.at = (tn_named *)tn_alloc((size_t)list.bytes + 1);
     list.bytes++;
     if (!list.at) {
-        for (int64_t i = 0; i < n; i++) tn_free(e[i].tensor);
+        for (int64_t i = 0; i < n; i++) tn_release(e[i].tensor);
         return list;
     }
     memcpy(list.at + n, d->names.at, (size_t)d->names.n);
@@ -6230,7 +6230,7 @@ TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
     for (int64_t i = 0; i < o->n * o->nstates; i++) {
         tn_tensor *old = commit ? o->state[i] : l->state[i];
         if (commit) o->state[i] = l->state[i];
-        tn_free(old);
+        tn_release(old);
     }
     for (int64_t i = 0; commit && i < o->n; i++) o->count[i] = l->count[i];
     for (int g = 0; g < o->ngroups; g++) {
@@ -6268,7 +6268,7 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
             return tni_nn_error(TN_INVALID, "%s: its shape is not the parameter's", e->name);
         t = tnp_empty(a, tn_dtype_of(o->param[i]), tn_device_of(o->param[i]));
         if (!t || !tnp_copy_(t, e->tensor)) return false;
-        *to = tn_hold(t);
+        *to = tn_retain(t);
         return true;
     }
     return tni_nn_error(TN_INVALID, "%s: the optimizer has no such state", e->name);
@@ -6501,7 +6501,7 @@ static bool optim_add(tn_optimizer *o, tn_tensors params, const char *args) {
     if (!g.options) return false;
     if (tni_group_check(o, g.options) && optim_more_groups(o) && optim_grow(o, o->n + params.n)) {
         g.count = params.n;
-        for (int64_t i = 0; i < params.n; i++) o->param[o->n++] = tn_hold(params.at[i]);
+        for (int64_t i = 0; i < params.n; i++) o->param[o->n++] = tn_retain(params.at[i]);
         o->group[o->ngroups++] = g;
         return true;
     }
@@ -6543,8 +6543,8 @@ TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow
 
 TN_API void tn_optimizer_free(tn_optimizer *o) {
     if (!o) return;
-    for (int64_t i = 0; i < o->n; i++) tn_free(o->param[i]);
-    for (int64_t i = 0; i < o->n * o->nstates; i++) tn_free(o->state[i]);
+    for (int64_t i = 0; i < o->n; i++) tn_release(o->param[i]);
+    for (int64_t i = 0; i < o->n * o->nstates; i++) tn_release(o->state[i]);
     for (int g = 0; g < o->ngroups; g++) tn_alloc_free(o->group[g].options, (size_t)o->group[g].bytes);
     if (o->group) tn_alloc_free(o->group, (size_t)o->groups_room * sizeof *o->group);
     if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
@@ -6682,7 +6682,7 @@ static bool optim_make_states(tn_optimizer *o, optim_step *w) {
             if (!*state && (uses >> k & 1)) {
                 tn_tensor *t = tnp_zeros(tn_shape(w->param[i]), tn_dtype_of(w->param[i]), tn_device_of(w->param[i]));
                 if (!t) return false;
-                *state = tn_hold(t);
+                *state = tn_retain(t);
                 w->made[i] = (uint8_t)(w->made[i] | 1u << k);
                 w->first[i] = true;
             }
@@ -6698,7 +6698,7 @@ static void optim_drop_states(tn_optimizer *o, const optim_step *w) {
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
             if (!(w->made[i] >> k & 1)) continue;
-            tn_free(*state);
+            tn_release(*state);
             *state = NULL;
         }
 }
@@ -6959,7 +6959,7 @@ typedef struct dataset_rows {
 
 static void dataset_rows_destroy(tn_dataset *d) {
     dataset_rows *r = (dataset_rows *)d->user;
-    for (int i = 0; r && i < TN_MAX_FIELDS; i++) tn_free(r->held[i]);
+    for (int i = 0; r && i < TN_MAX_FIELDS; i++) tn_release(r->held[i]);
     if (r) tn_alloc_free(r, sizeof *r);
     d->user = NULL;
 }
@@ -6977,7 +6977,7 @@ static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
         return tni_nn_error(TN_INVALID, "tensor %d has %lld rows, tensor 0 has %lld", i, (long long)shape.at[0], (long long)d->size);
     mark = tn_scope_begin();
     dense = tn_is_contiguous(t) ? t : tnp_contiguous(t);
-    if (dense) r->held[i] = tn_hold(dense);
+    if (dense) r->held[i] = tn_retain(dense);
     tn_scope_end(mark);
     if (!dense) return false;
     d->size = shape.at[0];

@@ -66,18 +66,18 @@ int main(int argc, char **argv) {
     tn_tensor *x = tn_randn(TN_DIMS(BATCH, 1, 28, 28)), *y = tn_randint(10, TN_DIMS(BATCH));
     tn_optimizer *adam = tn_optim_adam(tn_parameters(net), .lr = 1e-3);
     forget_peak();
-    double resident = memory("VmRSS:"), own = memory("RssAnon:");
+    double resident = memory("VmRSS:"), anonymous = memory("RssAnon:");
     for (int k = -WARM; k < steps && tn_ok(); k++) {
         double start = now(), loss = step(net, adam, x, y);
         if (k >= 0) time[k] = now() - start;
         if (k == -WARM) first = loss;
         last = loss;
     }
-    double peak = memory("VmHWM:") - resident;
+    double peak = memory("VmHWM:"), own = peak - memory("RssFile:") - memory("RssShmem:");
     if (!tn_ok()) return tn_error_print();
     qsort(time, (size_t)steps, sizeof *time, rising);
     printf("step %.4f\npeak %.3f\nown %.3f\nloss_first %.6f\nloss_last %.6f\n", time[steps / 2],
-           peak, memory("RssAnon:") - own, first, last);
+           peak - resident, own - anonymous, first, last);
     tn_optimizer_free(adam);
     tn_module_free(net);
     tn_context_free(NULL);

@@ -8,8 +8,8 @@ the ratios mean something elsewhere; a wide spread says that something else was 
 calls    calls.c, calls.cpp: calls on four floats, in ns; instructions of a call where valgrind is installed
 fashion  fashion.c, fashion.py: the training step of examples/fashion, in ms, on --threads threads. peak: VmHWM after
          the steps less VmRSS when model, data and optimizer stood (the mark is reset there through
-         /proc/self/clear_refs). It counts pages of program files that are used for the first time, much in torch; so
-         `own` gives the growth of RssAnon, which has none of them.
+         /proc/self/clear_refs). It counts pages of program files that are used for the first time, much in torch;
+         `own` is without them: VmHWM less RssFile and RssShmem after the steps, less RssAnon at the mark.
 kernels  kernels.c, kernels.py: large operators, in us, on --threads threads; --only matmul runs those beginning so
 """
 import argparse

@@ -60,6 +60,7 @@
 #include "ops/loss.c"
 #include "ops/matmul.c"
 #include "ops/conv.c"
+#include "ops/conv_weight.c"
 #include "ops/copy.c"
 #include "ops/join.c"
 #include "ops/pointwise.c"

@@ -44,6 +44,8 @@ static const char *const left_open[] = {
     "tni_watch_free",    /* and with the watch of a leaf */
     "tni_view_rebase",   /* a write to a view hangs a node on its base: an operator's gradient */
     "tni_view_refresh",
+    "tn_grad_fn",        /* print names the operator that made a tensor, */
+    "tn_row_named",      /* by its row's schema */
     "tn_grad_zero",      /* the door asks whether a row's gradient is this one */
 };
 

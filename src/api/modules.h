@@ -12,6 +12,933 @@
 
 TNI_EXTERN_C_BEGIN
 
+/* max(x, 0).   tn_nn_relu() */
+typedef struct tn_nn_relu_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_relu_args;
+TN_API tn_module *tn_nn_relu_at(const char *file, int line, const tn_nn_relu_args *args);
+TN_API tn_module *tnp_nn_relu(bool inplace, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_relu(...) TNI_CALL(tn_nn_relu, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_relu_self {
+    tn_module base;
+    tn_nn_relu_args o;
+} tn_nn_relu_self;
+typedef struct tn_nn_relu_forward_args {
+    tn_tensor *input;
+} tn_nn_relu_forward_args;
+#define tn_nn_relu_forward(module, input) tn_forward(module, input)
+
+/* x where x > 0, else negative_slope * x.   tn_nn_leaky_relu(.negative_slope = 0.2) */
+typedef struct tn_nn_leaky_relu_args {
+    double negative_slope;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_leaky_relu_args;
+TN_API tn_module *tn_nn_leaky_relu_at(const char *file, int line,
+    const tn_nn_leaky_relu_args *args);
+TN_API tn_module *tnp_nn_leaky_relu(double negative_slope, bool inplace, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_leaky_relu(...) TNI_CALL(tn_nn_leaky_relu, .negative_slope = 0.01, .tni_last = 0, \
+    __VA_ARGS__)
+#endif
+typedef struct tn_nn_leaky_relu_self {
+    tn_module base;
+    tn_nn_leaky_relu_args o;
+} tn_nn_leaky_relu_self;
+typedef struct tn_nn_leaky_relu_forward_args {
+    tn_tensor *input;
+} tn_nn_leaky_relu_forward_args;
+#define tn_nn_leaky_relu_forward(module, input) tn_forward(module, input)
+
+/* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.   tn_nn_gelu() */
+typedef struct tn_nn_gelu_args {
+    tn_approximate approximate;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_gelu_args;
+TN_API tn_module *tn_nn_gelu_at(const char *file, int line, const tn_nn_gelu_args *args);
+TN_API tn_module *tnp_nn_gelu(tn_approximate approximate, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_gelu(...) TNI_CALL(tn_nn_gelu, .approximate = TN_APPROXIMATE_NONE, .tni_last = 0, \
+    __VA_ARGS__)
+#endif
+typedef struct tn_nn_gelu_self {
+    tn_module base;
+    tn_nn_gelu_args o;
+} tn_nn_gelu_self;
+typedef struct tn_nn_gelu_forward_args {
+    tn_tensor *input;
+} tn_nn_gelu_forward_args;
+#define tn_nn_gelu_forward(module, input) tn_forward(module, input)
+
+/* x * sigmoid(x).   tn_nn_silu() */
+typedef struct tn_nn_silu_args {
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_silu_args;
+TN_API tn_module *tn_nn_silu_at(const char *file, int line, const tn_nn_silu_args *args);
+TN_API tn_module *tnp_nn_silu(bool inplace, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_silu(...) TNI_CALL(tn_nn_silu, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_silu_self {
+    tn_module base;
+    tn_nn_silu_args o;
+} tn_nn_silu_self;
+typedef struct tn_nn_silu_forward_args {
+    tn_tensor *input;
+} tn_nn_silu_forward_args;
+#define tn_nn_silu_forward(module, input) tn_forward(module, input)
+
+/* 1 / (1 + exp(-x)).   tn_nn_sigmoid() */
+typedef struct tn_nn_sigmoid_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_sigmoid_args;
+TN_API tn_module *tn_nn_sigmoid_at(const char *file, int line, const tn_nn_sigmoid_args *args);
+TN_API tn_module *tnp_nn_sigmoid(tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_sigmoid(...) TNI_CALL(tn_nn_sigmoid, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_sigmoid_self {
+    tn_module base;
+    tn_nn_sigmoid_args o;
+} tn_nn_sigmoid_self;
+typedef struct tn_nn_sigmoid_forward_args {
+    tn_tensor *input;
+} tn_nn_sigmoid_forward_args;
+#define tn_nn_sigmoid_forward(module, input) tn_forward(module, input)
+
+/* The hyperbolic tangent.   tn_nn_tanh() */
+typedef struct tn_nn_tanh_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_tanh_args;
+TN_API tn_module *tn_nn_tanh_at(const char *file, int line, const tn_nn_tanh_args *args);
+TN_API tn_module *tnp_nn_tanh(tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_tanh(...) TNI_CALL(tn_nn_tanh, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_tanh_self {
+    tn_module base;
+    tn_nn_tanh_args o;
+} tn_nn_tanh_self;
+typedef struct tn_nn_tanh_forward_args {
+    tn_tensor *input;
+} tn_nn_tanh_forward_args;
+#define tn_nn_tanh_forward(module, input) tn_forward(module, input)
+
+/* log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.   tn_nn_softplus() */
+typedef struct tn_nn_softplus_args {
+    double beta, threshold;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_softplus_args;
+TN_API tn_module *tn_nn_softplus_at(const char *file, int line, const tn_nn_softplus_args *args);
+TN_API tn_module *tnp_nn_softplus(double beta, double threshold, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_softplus(...) TNI_CALL(tn_nn_softplus, .beta = 1, .threshold = 20, .tni_last = 0, \
+    __VA_ARGS__)
+#endif
+typedef struct tn_nn_softplus_self {
+    tn_module base;
+    tn_nn_softplus_args o;
+} tn_nn_softplus_self;
+typedef struct tn_nn_softplus_forward_args {
+    tn_tensor *input;
+} tn_nn_softplus_forward_args;
+#define tn_nn_softplus_forward(module, input) tn_forward(module, input)
+
+/* x / (1 + |x|).   tn_nn_softsign() */
+typedef struct tn_nn_softsign_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_softsign_args;
+TN_API tn_module *tn_nn_softsign_at(const char *file, int line, const tn_nn_softsign_args *args);
+TN_API tn_module *tnp_nn_softsign(tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_softsign(...) TNI_CALL(tn_nn_softsign, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_softsign_self {
+    tn_module base;
+    tn_nn_softsign_args o;
+} tn_nn_softsign_self;
+typedef struct tn_nn_softsign_forward_args {
+    tn_tensor *input;
+} tn_nn_softsign_forward_args;
+#define tn_nn_softsign_forward(module, input) tn_forward(module, input)
+
+/* exp(x_i) / sum exp(x_j) along dim.   tn_nn_softmax(.dim = 1) */
+typedef struct tn_nn_softmax_args {
+    int64_t dim;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_softmax_args;
+TN_API tn_module *tn_nn_softmax_at(const char *file, int line, const tn_nn_softmax_args *args);
+TN_API tn_module *tnp_nn_softmax(int64_t dim, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_softmax(...) TNI_CALL(tn_nn_softmax, .dim = TN_NONE, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_softmax_self {
+    tn_module base;
+    tn_nn_softmax_args o;
+} tn_nn_softmax_self;
+typedef struct tn_nn_softmax_forward_args {
+    tn_tensor *input;
+} tn_nn_softmax_forward_args;
+#define tn_nn_softmax_forward(module, input) tn_forward(module, input)
+
+/* The logarithm of softmax.   tn_nn_log_softmax(.dim = 1) */
+typedef struct tn_nn_log_softmax_args {
+    int64_t dim;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_log_softmax_args;
+TN_API tn_module *tn_nn_log_softmax_at(const char *file, int line,
+    const tn_nn_log_softmax_args *args);
+TN_API tn_module *tnp_nn_log_softmax(int64_t dim, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_log_softmax(...) TNI_CALL(tn_nn_log_softmax, .dim = TN_NONE, .tni_last = 0, \
+    __VA_ARGS__)
+#endif
+typedef struct tn_nn_log_softmax_self {
+    tn_module base;
+    tn_nn_log_softmax_args o;
+} tn_nn_log_softmax_self;
+typedef struct tn_nn_log_softmax_forward_args {
+    tn_tensor *input;
+} tn_nn_log_softmax_forward_args;
+#define tn_nn_log_softmax_forward(module, input) tn_forward(module, input)
+
+/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. attn_output_weights is NULL
+ * without need_weights.
+ * query (L, N, E), key, value (S, N, E), or (N, L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
+typedef struct tn_nn_multihead_attention_args {
+    double dropout;
+    bool bias, batch_first;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t embed_dim, num_heads;
+} tn_nn_multihead_attention_args;
+TN_API tn_module *tn_nn_multihead_attention_at(const char *file, int line,
+    const tn_nn_multihead_attention_args *args);
+TN_API tn_module *tnp_nn_multihead_attention(int64_t embed_dim, int64_t num_heads, double dropout,
+    bool bias, bool batch_first, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_multihead_attention(embed_dim_, ...) TNI_CALL(tn_nn_multihead_attention, \
+    .bias = true, .embed_dim = embed_dim_, .num_heads = __VA_ARGS__)
+#endif
+typedef struct tn_nn_multihead_attention_self {
+    tn_module base;
+    tn_nn_multihead_attention_args o;
+    tn_tensor *in_proj_weight;
+    tn_tensor *in_proj_bias;
+    tn_module *out_proj;
+} tn_nn_multihead_attention_self;
+
+typedef struct tn_attn_output_attn_output_weights {
+    tn_tensor *attn_output, *attn_output_weights;
+} tn_attn_output_attn_output_weights;
+typedef struct tn_nn_multihead_attention_forward_args {
+    tn_tensor *key_padding_mask;
+    bool need_weights;
+    tn_tensor *attn_mask;
+    bool average_attn_weights;
+    tn_module *module;
+    tn_tensor *query, *key, *value;
+} tn_nn_multihead_attention_forward_args;
+TN_API tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward_at(const char *file,
+    int line, const tn_nn_multihead_attention_forward_args *args);
+TN_API tn_attn_output_attn_output_weights tnp_nn_multihead_attention_forward(tn_module *module,
+    tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_tensor *key_padding_mask,
+    bool need_weights, tn_tensor *attn_mask, bool average_attn_weights);
+#ifndef __cplusplus
+#define tn_nn_multihead_attention_forward(module_, query_, key_, ...) \
+    TNI_CALL(tn_nn_multihead_attention_forward, .need_weights = true, \
+    .average_attn_weights = true, .module = module_, .query = query_, .key = key_, \
+    .value = __VA_ARGS__)
+#endif
+
+/* Calls its children one after the other; takes them.   tn_sequential(tn_nn_linear(4, 8), tn_nn_relu()) */
+typedef struct tn_nn_sequential_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_modules modules;
+} tn_nn_sequential_args;
+TN_API tn_module *tn_nn_sequential_at(const char *file, int line,
+    const tn_nn_sequential_args *args);
+TN_API tn_module *tnp_nn_sequential(tn_modules modules, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_sequential(...) TNI_CALL(tn_nn_sequential, .modules = __VA_ARGS__)
+#endif
+typedef struct tn_nn_sequential_self {
+    tn_module base;
+    tn_nn_sequential_args o;
+} tn_nn_sequential_self;
+typedef struct tn_nn_sequential_forward_args {
+    tn_tensor *input;
+} tn_nn_sequential_forward_args;
+#define tn_nn_sequential_forward(module, input) tn_forward(module, input)
+
+/* A list of children under the names 0, 1, ..; no forward. tn_module_append adds one.   tn_nn_module_list(TN_MODULES(a, b)) */
+typedef struct tn_nn_module_list_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_modules modules;
+} tn_nn_module_list_args;
+TN_API tn_module *tn_nn_module_list_at(const char *file, int line,
+    const tn_nn_module_list_args *args);
+TN_API tn_module *tnp_nn_module_list(tn_modules modules, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_module_list(...) TNI_CALL(tn_nn_module_list, .modules = __VA_ARGS__)
+#endif
+typedef struct tn_nn_module_list_self {
+    tn_module base;
+    tn_nn_module_list_args o;
+} tn_nn_module_list_self;
+typedef struct tn_nn_module_list_forward_args {
+    tn_tensor *input;
+} tn_nn_module_list_forward_args;
+#define tn_nn_module_list_forward(module, input) tn_forward(module, input)
+
+/* Cross-correlation with out_channels filters.
+ * input (N, in_channels, H, W) -> (N, out_channels, H', W')   tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1)) */
+typedef struct tn_nn_conv2d_args {
+    tn_ints stride, padding, dilation;
+    int64_t groups;
+    bool bias;
+    tn_padding_mode padding_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_channels, out_channels;
+    tn_ints kernel_size;
+} tn_nn_conv2d_args;
+TN_API tn_module *tn_nn_conv2d_at(const char *file, int line, const tn_nn_conv2d_args *args);
+TN_API tn_module *tnp_nn_conv2d(int64_t in_channels, int64_t out_channels, tn_ints kernel_size,
+    tn_ints stride, tn_ints padding, tn_ints dilation, int64_t groups, bool bias,
+    tn_padding_mode padding_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_conv2d(in_channels_, out_channels_, ...) TNI_CALL(tn_nn_conv2d, \
+    .stride = TN_DIMS(1), .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .groups = 1, \
+    .bias = true, .padding_mode = TN_PADDING_MODE_ZEROS, .in_channels = in_channels_, \
+    .out_channels = out_channels_, .kernel_size = __VA_ARGS__)
+#endif
+typedef struct tn_nn_conv2d_self {
+    tn_module base;
+    tn_nn_conv2d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_conv2d_self;
+typedef struct tn_nn_conv2d_forward_args {
+    tn_tensor *input;
+} tn_nn_conv2d_forward_args;
+#define tn_nn_conv2d_forward(module, input) tn_forward(module, input)
+
+/* Largest element of each window; stride is kernel_size when not given.
+ * input (N, C, H, W) -> (N, C, H', W')   tn_nn_max_pool2d(TN_DIMS(2)) */
+typedef struct tn_nn_max_pool2d_args {
+    tn_ints stride, padding, dilation;
+    bool return_indices, ceil_mode;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+} tn_nn_max_pool2d_args;
+TN_API tn_module *tn_nn_max_pool2d_at(const char *file, int line,
+    const tn_nn_max_pool2d_args *args);
+TN_API tn_module *tnp_nn_max_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    tn_ints dilation, bool return_indices, bool ceil_mode, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_max_pool2d(...) TNI_CALL(tn_nn_max_pool2d, .stride = TN_NO_DIMS, \
+    .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .kernel_size = __VA_ARGS__)
+#endif
+typedef struct tn_nn_max_pool2d_self {
+    tn_module base;
+    tn_nn_max_pool2d_args o;
+} tn_nn_max_pool2d_self;
+typedef struct tn_nn_max_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_max_pool2d_forward_args;
+#define tn_nn_max_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Mean of each window.
+ * input (N, C, H, W) -> (N, C, H', W')   tn_nn_avg_pool2d(TN_DIMS(2)) */
+typedef struct tn_nn_avg_pool2d_args {
+    tn_ints stride, padding;
+    bool ceil_mode, count_include_pad;
+    int64_t divisor_override;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints kernel_size;
+} tn_nn_avg_pool2d_args;
+TN_API tn_module *tn_nn_avg_pool2d_at(const char *file, int line,
+    const tn_nn_avg_pool2d_args *args);
+TN_API tn_module *tnp_nn_avg_pool2d(tn_ints kernel_size, tn_ints stride, tn_ints padding,
+    bool ceil_mode, bool count_include_pad, int64_t divisor_override, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_avg_pool2d(...) TNI_CALL(tn_nn_avg_pool2d, .stride = TN_NO_DIMS, \
+    .padding = TN_DIMS(0), .count_include_pad = true, .divisor_override = TN_NONE, \
+    .kernel_size = __VA_ARGS__)
+#endif
+typedef struct tn_nn_avg_pool2d_self {
+    tn_module base;
+    tn_nn_avg_pool2d_args o;
+} tn_nn_avg_pool2d_self;
+typedef struct tn_nn_avg_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_avg_pool2d_forward_args;
+#define tn_nn_avg_pool2d_forward(module, input) tn_forward(module, input)
+
+/* Mean over windows that divide the image into output_size parts.
+ * input (N, C, H, W) -> (N, C, output_size)   tn_nn_adaptive_avg_pool2d(TN_DIMS(1)) */
+typedef struct tn_nn_adaptive_avg_pool2d_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints output_size;
+} tn_nn_adaptive_avg_pool2d_args;
+TN_API tn_module *tn_nn_adaptive_avg_pool2d_at(const char *file, int line,
+    const tn_nn_adaptive_avg_pool2d_args *args);
+TN_API tn_module *tnp_nn_adaptive_avg_pool2d(tn_ints output_size, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_adaptive_avg_pool2d(...) TNI_CALL(tn_nn_adaptive_avg_pool2d, \
+    .output_size = __VA_ARGS__)
+#endif
+typedef struct tn_nn_adaptive_avg_pool2d_self {
+    tn_module base;
+    tn_nn_adaptive_avg_pool2d_args o;
+} tn_nn_adaptive_avg_pool2d_self;
+typedef struct tn_nn_adaptive_avg_pool2d_forward_args {
+    tn_tensor *input;
+} tn_nn_adaptive_avg_pool2d_forward_args;
+#define tn_nn_adaptive_avg_pool2d_forward(module, input) tn_forward(module, input)
+
+/* y = x W^T + b.
+ * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias = false); */
+typedef struct tn_nn_linear_args {
+    bool bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t in_features, out_features;
+} tn_nn_linear_args;
+TN_API tn_module *tn_nn_linear_at(const char *file, int line, const tn_nn_linear_args *args);
+TN_API tn_module *tnp_nn_linear(int64_t in_features, int64_t out_features, bool bias,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_linear(in_features_, ...) TNI_CALL(tn_nn_linear, .bias = true, \
+    .in_features = in_features_, .out_features = __VA_ARGS__)
+#endif
+typedef struct tn_nn_linear_self {
+    tn_module base;
+    tn_nn_linear_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_linear_self;
+typedef struct tn_nn_linear_forward_args {
+    tn_tensor *input;
+} tn_nn_linear_forward_args;
+#define tn_nn_linear_forward(module, input) tn_forward(module, input)
+
+/* A table of vectors by number. The row padding_idx is zero at first and gets no gradient.
+ * input (*) integers -> (*, embedding_dim)   tn_nn_embedding(1000, 64, .padding_idx = 0) */
+typedef struct tn_nn_embedding_args {
+    int64_t padding_idx;
+    bool scale_grad_by_freq;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_embeddings, embedding_dim;
+} tn_nn_embedding_args;
+TN_API tn_module *tn_nn_embedding_at(const char *file, int line, const tn_nn_embedding_args *args);
+TN_API tn_module *tnp_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
+    int64_t padding_idx, bool scale_grad_by_freq, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_embedding(num_embeddings_, ...) TNI_CALL(tn_nn_embedding, .padding_idx = TN_NONE, \
+    .num_embeddings = num_embeddings_, .embedding_dim = __VA_ARGS__)
+#endif
+typedef struct tn_nn_embedding_self {
+    tn_module base;
+    tn_nn_embedding_args o;
+    tn_tensor *weight;
+} tn_nn_embedding_self;
+typedef struct tn_nn_embedding_forward_args {
+    tn_tensor *input;
+} tn_nn_embedding_forward_args;
+#define tn_nn_embedding_forward(module, input) tn_forward(module, input)
+
+/* In training, zeroes each element with probability p and scales the others by 1 / (1 - p).
+ * input (*) -> (*)   tn_nn_dropout(.p = 0.1) */
+typedef struct tn_nn_dropout_args {
+    double p;
+    bool inplace;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_dropout_args;
+TN_API tn_module *tn_nn_dropout_at(const char *file, int line, const tn_nn_dropout_args *args);
+TN_API tn_module *tnp_nn_dropout(double p, bool inplace, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_dropout(...) TNI_CALL(tn_nn_dropout, .p = 0.5, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_dropout_self {
+    tn_module base;
+    tn_nn_dropout_args o;
+} tn_nn_dropout_self;
+typedef struct tn_nn_dropout_forward_args {
+    tn_tensor *input;
+} tn_nn_dropout_forward_args;
+#define tn_nn_dropout_forward(module, input) tn_forward(module, input)
+
+/* Gives back a view of its input.   tn_nn_identity() */
+typedef struct tn_nn_identity_args {
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_identity_args;
+TN_API tn_module *tn_nn_identity_at(const char *file, int line, const tn_nn_identity_args *args);
+TN_API tn_module *tnp_nn_identity(tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_identity(...) TNI_CALL(tn_nn_identity, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_identity_self {
+    tn_module base;
+    tn_nn_identity_args o;
+} tn_nn_identity_self;
+typedef struct tn_nn_identity_forward_args {
+    tn_tensor *input;
+} tn_nn_identity_forward_args;
+#define tn_nn_identity_forward(module, input) tn_forward(module, input)
+
+/* Merges the dimensions start_dim..end_dim into one.
+ * input (N, *) -> (N, product)   tn_nn_flatten() */
+typedef struct tn_nn_flatten_args {
+    int64_t start_dim, end_dim;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_flatten_args;
+TN_API tn_module *tn_nn_flatten_at(const char *file, int line, const tn_nn_flatten_args *args);
+TN_API tn_module *tnp_nn_flatten(int64_t start_dim, int64_t end_dim, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_flatten(...) TNI_CALL(tn_nn_flatten, .start_dim = 1, .end_dim = -1, .tni_last = 0, \
+    __VA_ARGS__)
+#endif
+typedef struct tn_nn_flatten_self {
+    tn_module base;
+    tn_nn_flatten_args o;
+} tn_nn_flatten_self;
+typedef struct tn_nn_flatten_forward_args {
+    tn_tensor *input;
+} tn_nn_flatten_forward_args;
+#define tn_nn_flatten_forward(module, input) tn_forward(module, input)
+
+/* -log softmax(input)[target], the mean over the batch.
+ * input (N, C, *), target (N, *) class numbers or (N, C, *) probabilities   tn_nn_cross_entropy_loss() */
+typedef struct tn_nn_cross_entropy_loss_args {
+    tn_tensor *weight;
+    int64_t ignore_index;
+    tn_reduction reduction;
+    double label_smoothing;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_cross_entropy_loss_args;
+TN_API tn_module *tn_nn_cross_entropy_loss_at(const char *file, int line,
+    const tn_nn_cross_entropy_loss_args *args);
+TN_API tn_module *tnp_nn_cross_entropy_loss(tn_tensor *weight, int64_t ignore_index,
+    tn_reduction reduction, double label_smoothing, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_cross_entropy_loss(...) TNI_CALL(tn_nn_cross_entropy_loss, .ignore_index = -100, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_cross_entropy_loss_self {
+    tn_module base;
+    tn_nn_cross_entropy_loss_args o;
+    tn_tensor *weight;
+} tn_nn_cross_entropy_loss_self;
+
+typedef struct tn_nn_cross_entropy_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+} tn_nn_cross_entropy_loss_forward_args;
+TN_API tn_tensor *tn_nn_cross_entropy_loss_forward_at(const char *file, int line,
+    const tn_nn_cross_entropy_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_cross_entropy_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_cross_entropy_loss_forward(module_, input_, ...) \
+    TNI_CALL(tn_nn_cross_entropy_loss_forward, .module = module_, .input = input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* -input[target], of log-probabilities.
+ * input (N, C, *), target (N, *)   tn_nn_nll_loss() */
+typedef struct tn_nn_nll_loss_args {
+    tn_tensor *weight;
+    int64_t ignore_index;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_nll_loss_args;
+TN_API tn_module *tn_nn_nll_loss_at(const char *file, int line, const tn_nn_nll_loss_args *args);
+TN_API tn_module *tnp_nn_nll_loss(tn_tensor *weight, int64_t ignore_index, tn_reduction reduction,
+    tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_nll_loss(...) TNI_CALL(tn_nn_nll_loss, .ignore_index = -100, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_nll_loss_self {
+    tn_module base;
+    tn_nn_nll_loss_args o;
+    tn_tensor *weight;
+} tn_nn_nll_loss_self;
+
+typedef struct tn_nn_nll_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+} tn_nn_nll_loss_forward_args;
+TN_API tn_tensor *tn_nn_nll_loss_forward_at(const char *file, int line,
+    const tn_nn_nll_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_nll_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_nll_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_nll_loss_forward, \
+    .module = module_, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* (input - target)^2.   tn_nn_mse_loss() */
+typedef struct tn_nn_mse_loss_args {
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_mse_loss_args;
+TN_API tn_module *tn_nn_mse_loss_at(const char *file, int line, const tn_nn_mse_loss_args *args);
+TN_API tn_module *tnp_nn_mse_loss(tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_mse_loss(...) TNI_CALL(tn_nn_mse_loss, .reduction = TN_REDUCTION_MEAN, \
+    .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_mse_loss_self {
+    tn_module base;
+    tn_nn_mse_loss_args o;
+} tn_nn_mse_loss_self;
+
+typedef struct tn_nn_mse_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+} tn_nn_mse_loss_forward_args;
+TN_API tn_tensor *tn_nn_mse_loss_forward_at(const char *file, int line,
+    const tn_nn_mse_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_mse_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_mse_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_mse_loss_forward, \
+    .module = module_, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* |input - target|.   tn_nn_l1_loss() */
+typedef struct tn_nn_l1_loss_args {
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_l1_loss_args;
+TN_API tn_module *tn_nn_l1_loss_at(const char *file, int line, const tn_nn_l1_loss_args *args);
+TN_API tn_module *tnp_nn_l1_loss(tn_reduction reduction, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_l1_loss(...) TNI_CALL(tn_nn_l1_loss, .reduction = TN_REDUCTION_MEAN, .tni_last = 0, \
+    __VA_ARGS__)
+#endif
+typedef struct tn_nn_l1_loss_self {
+    tn_module base;
+    tn_nn_l1_loss_args o;
+} tn_nn_l1_loss_self;
+
+typedef struct tn_nn_l1_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+} tn_nn_l1_loss_forward_args;
+TN_API tn_tensor *tn_nn_l1_loss_forward_at(const char *file, int line,
+    const tn_nn_l1_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_l1_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_l1_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_l1_loss_forward, \
+    .module = module_, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* -(t log x + (1 - t) log(1 - x)), of probabilities.   tn_nn_bce_loss() */
+typedef struct tn_nn_bce_loss_args {
+    tn_tensor *weight;
+    tn_reduction reduction;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_bce_loss_args;
+TN_API tn_module *tn_nn_bce_loss_at(const char *file, int line, const tn_nn_bce_loss_args *args);
+TN_API tn_module *tnp_nn_bce_loss(tn_tensor *weight, tn_reduction reduction, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_bce_loss(...) TNI_CALL(tn_nn_bce_loss, .reduction = TN_REDUCTION_MEAN, \
+    .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_bce_loss_self {
+    tn_module base;
+    tn_nn_bce_loss_args o;
+    tn_tensor *weight;
+} tn_nn_bce_loss_self;
+
+typedef struct tn_nn_bce_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+} tn_nn_bce_loss_forward_args;
+TN_API tn_tensor *tn_nn_bce_loss_forward_at(const char *file, int line,
+    const tn_nn_bce_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_bce_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_bce_loss_forward(module_, input_, ...) TNI_CALL(tn_nn_bce_loss_forward, \
+    .module = module_, .input = input_, .target = __VA_ARGS__)
+#endif
+
+/* BCELoss of sigmoid(input), without overflow.   tn_nn_bce_with_logits_loss() */
+typedef struct tn_nn_bce_with_logits_loss_args {
+    tn_tensor *weight;
+    tn_reduction reduction;
+    tn_tensor *pos_weight;
+    tn_dtype dtype;
+    tn_device_id device;
+    int32_t tni_last;
+} tn_nn_bce_with_logits_loss_args;
+TN_API tn_module *tn_nn_bce_with_logits_loss_at(const char *file, int line,
+    const tn_nn_bce_with_logits_loss_args *args);
+TN_API tn_module *tnp_nn_bce_with_logits_loss(tn_tensor *weight, tn_reduction reduction,
+    tn_tensor *pos_weight, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_bce_with_logits_loss(...) TNI_CALL(tn_nn_bce_with_logits_loss, \
+    .reduction = TN_REDUCTION_MEAN, .tni_last = 0, __VA_ARGS__)
+#endif
+typedef struct tn_nn_bce_with_logits_loss_self {
+    tn_module base;
+    tn_nn_bce_with_logits_loss_args o;
+    tn_tensor *weight;
+    tn_tensor *pos_weight;
+} tn_nn_bce_with_logits_loss_self;
+
+typedef struct tn_nn_bce_with_logits_loss_forward_args {
+    tn_module *module;
+    tn_tensor *input, *target;
+} tn_nn_bce_with_logits_loss_forward_args;
+TN_API tn_tensor *tn_nn_bce_with_logits_loss_forward_at(const char *file, int line,
+    const tn_nn_bce_with_logits_loss_forward_args *args);
+TN_API tn_tensor *tnp_nn_bce_with_logits_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target);
+#ifndef __cplusplus
+#define tn_nn_bce_with_logits_loss_forward(module_, input_, ...) \
+    TNI_CALL(tn_nn_bce_with_logits_loss_forward, .module = module_, .input = input_, \
+    .target = __VA_ARGS__)
+#endif
+
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel.
+ * input (N, C) or (N, C, L) -> the same   tn_nn_batch_norm1d(64) */
+typedef struct tn_nn_batch_norm1d_args {
+    double eps;
+    tn_maybe momentum;
+    bool affine, track_running_stats, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_features;
+} tn_nn_batch_norm1d_args;
+TN_API tn_module *tn_nn_batch_norm1d_at(const char *file, int line,
+    const tn_nn_batch_norm1d_args *args);
+TN_API tn_module *tnp_nn_batch_norm1d(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_batch_norm1d(...) TNI_CALL(tn_nn_batch_norm1d, .eps = 1e-05, \
+    .momentum = TN_SOME(0.1), .affine = true, .track_running_stats = true, .bias = true, \
+    .num_features = __VA_ARGS__)
+#endif
+typedef struct tn_nn_batch_norm1d_self {
+    tn_module base;
+    tn_nn_batch_norm1d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+    tn_tensor *running_mean;
+    tn_tensor *running_var;
+    tn_tensor *num_batches_tracked;
+} tn_nn_batch_norm1d_self;
+typedef struct tn_nn_batch_norm1d_forward_args {
+    tn_tensor *input;
+} tn_nn_batch_norm1d_forward_args;
+#define tn_nn_batch_norm1d_forward(module, input) tn_forward(module, input)
+
+/* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, over a batch of images.
+ * input (N, C, H, W) -> the same   tn_nn_batch_norm2d(64, .momentum = TN_SOME(0.01)) */
+typedef struct tn_nn_batch_norm2d_args {
+    double eps;
+    tn_maybe momentum;
+    bool affine, track_running_stats, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t num_features;
+} tn_nn_batch_norm2d_args;
+TN_API tn_module *tn_nn_batch_norm2d_at(const char *file, int line,
+    const tn_nn_batch_norm2d_args *args);
+TN_API tn_module *tnp_nn_batch_norm2d(int64_t num_features, double eps, tn_maybe momentum,
+    bool affine, bool track_running_stats, bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_batch_norm2d(...) TNI_CALL(tn_nn_batch_norm2d, .eps = 1e-05, \
+    .momentum = TN_SOME(0.1), .affine = true, .track_running_stats = true, .bias = true, \
+    .num_features = __VA_ARGS__)
+#endif
+typedef struct tn_nn_batch_norm2d_self {
+    tn_module base;
+    tn_nn_batch_norm2d_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+    tn_tensor *running_mean;
+    tn_tensor *running_var;
+    tn_tensor *num_batches_tracked;
+} tn_nn_batch_norm2d_self;
+typedef struct tn_nn_batch_norm2d_forward_args {
+    tn_tensor *input;
+} tn_nn_batch_norm2d_forward_args;
+#define tn_nn_batch_norm2d_forward(module, input) tn_forward(module, input)
+
+/* Normalises each sample over its last dimensions.
+ * input (*, normalized_shape) -> the same   tn_nn_layer_norm(TN_DIMS(64)) */
+typedef struct tn_nn_layer_norm_args {
+    double eps;
+    bool elementwise_affine, bias;
+    tn_dtype dtype;
+    tn_device_id device;
+    tn_ints normalized_shape;
+} tn_nn_layer_norm_args;
+TN_API tn_module *tn_nn_layer_norm_at(const char *file, int line,
+    const tn_nn_layer_norm_args *args);
+TN_API tn_module *tnp_nn_layer_norm(tn_ints normalized_shape, double eps, bool elementwise_affine,
+    bool bias, tn_dtype dtype, tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_layer_norm(...) TNI_CALL(tn_nn_layer_norm, .eps = 1e-05, \
+    .elementwise_affine = true, .bias = true, .normalized_shape = __VA_ARGS__)
+#endif
+typedef struct tn_nn_layer_norm_self {
+    tn_module base;
+    tn_nn_layer_norm_args o;
+    tn_tensor *weight;
+    tn_tensor *bias;
+} tn_nn_layer_norm_self;
+typedef struct tn_nn_layer_norm_forward_args {
+    tn_tensor *input;
+} tn_nn_layer_norm_forward_args;
+#define tn_nn_layer_norm_forward(module, input) tn_forward(module, input)
+
+/* Long short-term memory, num_layers deep.
+ * input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * directions, N, hidden_size)
+ * -> output (T, N, directions * hidden_size), h_n, c_n   tn_nn_lstm(10, 20, .num_layers = 2) */
+typedef struct tn_nn_lstm_args {
+    int64_t num_layers;
+    bool bias, batch_first;
+    double dropout;
+    bool bidirectional;
+    tn_dtype dtype;
+    tn_device_id device;
+    int64_t input_size, hidden_size;
+} tn_nn_lstm_args;
+TN_API tn_module *tn_nn_lstm_at(const char *file, int line, const tn_nn_lstm_args *args);
+TN_API tn_module *tnp_nn_lstm(int64_t input_size, int64_t hidden_size, int64_t num_layers,
+    bool bias, bool batch_first, double dropout, bool bidirectional, tn_dtype dtype,
+    tn_device_id device);
+#ifndef __cplusplus
+#define tn_nn_lstm(input_size_, ...) TNI_CALL(tn_nn_lstm, .num_layers = 1, .bias = true, \
+    .input_size = input_size_, .hidden_size = __VA_ARGS__)
+#endif
+typedef struct tn_nn_lstm_self {
+    tn_module base;
+    tn_nn_lstm_args o;
+} tn_nn_lstm_self;
+
+typedef struct tn_output_h_n_c_n {
+    tn_tensor *output, *h_n, *c_n;
+} tn_output_h_n_c_n;
+typedef struct tn_nn_lstm_forward_args {
+    tn_tensor *h, *c;
+    tn_module *module;
+    tn_tensor *input;
+} tn_nn_lstm_forward_args;
+TN_API tn_output_h_n_c_n tn_nn_lstm_forward_at(const char *file, int line,
+    const tn_nn_lstm_forward_args *args);
+TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input, tn_tensor *h,
+    tn_tensor *c);
+#ifndef __cplusplus
+#define tn_nn_lstm_forward(module_, ...) TNI_CALL(tn_nn_lstm_forward, .module = module_, \
+    .input = __VA_ARGS__)
+#endif
+
+/* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps);
+ * weight_decay is added to g. amsgrad: the largest v so far.   tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
+typedef struct tn_optim_adam_args {
+    double lr;
+    tn_floats betas;
+    double eps, weight_decay;
+    bool amsgrad, maximize;
+    tn_tensors params;
+} tn_optim_adam_args;
+TN_API tn_optimizer *tn_optim_adam_at(const char *file, int line, const tn_optim_adam_args *args);
+TN_API tn_optimizer *tnp_optim_adam(tn_tensors params, double lr, tn_floats betas, double eps,
+    double weight_decay, bool amsgrad, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_adam(...) TNI_CALL(tn_optim_adam, .lr = 0.001, .betas = TN_FLOATS(0.9, 0.999), \
+    .eps = 1e-08, .params = __VA_ARGS__)
+#endif
+
+/* Adam, with the weights decayed by themselves: p *= 1 - lr * weight_decay.
+ * tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1) */
+typedef struct tn_optim_adamw_args {
+    double lr;
+    tn_floats betas;
+    double eps, weight_decay;
+    bool amsgrad, maximize;
+    tn_tensors params;
+} tn_optim_adamw_args;
+TN_API tn_optimizer *tn_optim_adamw_at(const char *file, int line, const tn_optim_adamw_args *args);
+TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats betas, double eps,
+    double weight_decay, bool amsgrad, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_adamw(...) TNI_CALL(tn_optim_adamw, .lr = 0.001, .betas = TN_FLOATS(0.9, 0.999), \
+    .eps = 1e-08, .weight_decay = 0.01, .params = __VA_ARGS__)
+#endif
+
+/* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr * (nesterov ? g + momentum * b : b).
+ * tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9) */
+typedef struct tn_optim_sgd_args {
+    double lr, momentum, dampening, weight_decay;
+    bool nesterov, maximize;
+    tn_tensors params;
+} tn_optim_sgd_args;
+TN_API tn_optimizer *tn_optim_sgd_at(const char *file, int line, const tn_optim_sgd_args *args);
+TN_API tn_optimizer *tnp_optim_sgd(tn_tensors params, double lr, double momentum, double dampening,
+    double weight_decay, bool nesterov, bool maximize);
+#ifndef __cplusplus
+#define tn_optim_sgd(...) TNI_CALL(tn_optim_sgd, .lr = 0.001, .params = __VA_ARGS__)
+#endif
+
 TNI_EXTERN_C_END
 
 #ifdef __cplusplus
@@ -21,7 +948,683 @@ struct tn_module_list { /* {a, b}: taken by the constructor */
     tn_module_list(tn_modules l) : value(l) {}
     tn_module_list(std::initializer_list<tn_module *> l) : value(tn_modules_of(l.begin(), (int64_t)l.size())) {}
 };
+inline tn_module *tn_nn_relu(bool inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_relu_args a = {inplace, dtype, device, 0};
+    return tn_nn_relu_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_leaky_relu(double negative_slope = 0.01, bool inplace = false,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_leaky_relu_args a = {negative_slope, inplace, dtype, device, 0};
+    return tn_nn_leaky_relu_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_gelu(tn_approximate approximate = TN_APPROXIMATE_NONE,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_gelu_args a = {approximate, dtype, device, 0};
+    return tn_nn_gelu_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_silu(bool inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_silu_args a = {inplace, dtype, device, 0};
+    return tn_nn_silu_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_sigmoid(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_sigmoid_args a = {dtype, device, 0};
+    return tn_nn_sigmoid_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_tanh(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_tanh_args a = {dtype, device, 0};
+    return tn_nn_tanh_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_softplus(double beta = 1, double threshold = 20,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_softplus_args a = {beta, threshold, dtype, device, 0};
+    return tn_nn_softplus_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_softsign(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_softsign_args a = {dtype, device, 0};
+    return tn_nn_softsign_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_softmax(int64_t dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_softmax_args a = {dim, dtype, device, 0};
+    return tn_nn_softmax_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_log_softmax(int64_t dim = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_log_softmax_args a = {dim, dtype, device, 0};
+    return tn_nn_log_softmax_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_multihead_attention(int64_t embed_dim, int64_t num_heads,
+    double dropout = 0, bool bias = true, bool batch_first = false, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_multihead_attention_args a = {dropout, bias, batch_first, dtype, device, embed_dim,
+        num_heads};
+    return tn_nn_multihead_attention_at(at.file, at.line, &a);
+}
+inline tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward(tn_module *module,
+    tn_tensor *query, tn_tensor *key, tn_tensor *value, tn_tensor *key_padding_mask = nullptr,
+    bool need_weights = true, tn_tensor *attn_mask = nullptr, bool average_attn_weights = true,
+    tn_site at = tn_site::here()) {
+    const tn_nn_multihead_attention_forward_args a = {key_padding_mask, need_weights, attn_mask,
+        average_attn_weights, module, query, key, value};
+    return tn_nn_multihead_attention_forward_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_sequential(tn_module_list modules, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_sequential_args a = {dtype, device, modules.value};
+    return tn_nn_sequential_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_module_list(tn_module_list modules, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_module_list_args a = {dtype, device, modules.value};
+    return tn_nn_module_list_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_conv2d(int64_t in_channels, int64_t out_channels, tn_dims kernel_size,
+    tn_dims stride = {1}, tn_dims padding = {0}, tn_dims dilation = {1}, int64_t groups = 1,
+    bool bias = true, tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_conv2d_args a = {stride.value, padding.value, dilation.value, groups, bias,
+        padding_mode, dtype, device, in_channels, out_channels, kernel_size.value};
+    return tn_nn_conv2d_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_max_pool2d(tn_dims kernel_size, tn_dims stride = tn_dims(),
+    tn_dims padding = {0}, tn_dims dilation = {1}, bool return_indices = false,
+    bool ceil_mode = false, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_max_pool2d_args a = {stride.value, padding.value, dilation.value, return_indices,
+        ceil_mode, dtype, device, kernel_size.value};
+    return tn_nn_max_pool2d_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_avg_pool2d(tn_dims kernel_size, tn_dims stride = tn_dims(),
+    tn_dims padding = {0}, bool ceil_mode = false, bool count_include_pad = true,
+    int64_t divisor_override = TN_NONE, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_avg_pool2d_args a = {stride.value, padding.value, ceil_mode, count_include_pad,
+        divisor_override, dtype, device, kernel_size.value};
+    return tn_nn_avg_pool2d_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_adaptive_avg_pool2d(tn_dims output_size, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_adaptive_avg_pool2d_args a = {dtype, device, output_size.value};
+    return tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_linear(int64_t in_features, int64_t out_features, bool bias = true,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_linear_args a = {bias, dtype, device, in_features, out_features};
+    return tn_nn_linear_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
+    int64_t padding_idx = TN_NONE, bool scale_grad_by_freq = false, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_embedding_args a = {padding_idx, scale_grad_by_freq, dtype, device, num_embeddings,
+        embedding_dim};
+    return tn_nn_embedding_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_dropout(double p = 0.5, bool inplace = false, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_dropout_args a = {p, inplace, dtype, device, 0};
+    return tn_nn_dropout_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_identity(tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_identity_args a = {dtype, device, 0};
+    return tn_nn_identity_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_flatten(int64_t start_dim = 1, int64_t end_dim = -1,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_flatten_args a = {start_dim, end_dim, dtype, device, 0};
+    return tn_nn_flatten_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_cross_entropy_loss(tn_tensor *weight = nullptr,
+    int64_t ignore_index = -100, tn_reduction reduction = TN_REDUCTION_MEAN,
+    double label_smoothing = 0, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_cross_entropy_loss_args a = {weight, ignore_index, reduction, label_smoothing,
+        dtype, device, 0};
+    return tn_nn_cross_entropy_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nn_cross_entropy_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target, tn_site at = tn_site::here()) {
+    const tn_nn_cross_entropy_loss_forward_args a = {module, input, target};
+    return tn_nn_cross_entropy_loss_forward_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_nll_loss(tn_tensor *weight = nullptr, int64_t ignore_index = -100,
+    tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_nll_loss_args a = {weight, ignore_index, reduction, dtype, device, 0};
+    return tn_nn_nll_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nn_nll_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target,
+    tn_site at = tn_site::here()) {
+    const tn_nn_nll_loss_forward_args a = {module, input, target};
+    return tn_nn_nll_loss_forward_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_mse_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_mse_loss_args a = {reduction, dtype, device, 0};
+    return tn_nn_mse_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nn_mse_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target,
+    tn_site at = tn_site::here()) {
+    const tn_nn_mse_loss_forward_args a = {module, input, target};
+    return tn_nn_mse_loss_forward_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_l1_loss(tn_reduction reduction = TN_REDUCTION_MEAN,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_l1_loss_args a = {reduction, dtype, device, 0};
+    return tn_nn_l1_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nn_l1_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target,
+    tn_site at = tn_site::here()) {
+    const tn_nn_l1_loss_forward_args a = {module, input, target};
+    return tn_nn_l1_loss_forward_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_bce_loss(tn_tensor *weight = nullptr,
+    tn_reduction reduction = TN_REDUCTION_MEAN, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_bce_loss_args a = {weight, reduction, dtype, device, 0};
+    return tn_nn_bce_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nn_bce_loss_forward(tn_module *module, tn_tensor *input, tn_tensor *target,
+    tn_site at = tn_site::here()) {
+    const tn_nn_bce_loss_forward_args a = {module, input, target};
+    return tn_nn_bce_loss_forward_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_bce_with_logits_loss(tn_tensor *weight = nullptr,
+    tn_reduction reduction = TN_REDUCTION_MEAN, tn_tensor *pos_weight = nullptr,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_bce_with_logits_loss_args a = {weight, reduction, pos_weight, dtype, device, 0};
+    return tn_nn_bce_with_logits_loss_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nn_bce_with_logits_loss_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *target, tn_site at = tn_site::here()) {
+    const tn_nn_bce_with_logits_loss_forward_args a = {module, input, target};
+    return tn_nn_bce_with_logits_loss_forward_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_batch_norm1d(int64_t num_features, double eps = 1e-05,
+    tn_maybe momentum = TN_SOME(0.1), bool affine = true, bool track_running_stats = true,
+    bool bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_batch_norm1d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_batch_norm1d_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_batch_norm2d(int64_t num_features, double eps = 1e-05,
+    tn_maybe momentum = TN_SOME(0.1), bool affine = true, bool track_running_stats = true,
+    bool bias = true, tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE,
+    tn_site at = tn_site::here()) {
+    const tn_nn_batch_norm2d_args a = {eps, momentum, affine, track_running_stats, bias, dtype,
+        device, num_features};
+    return tn_nn_batch_norm2d_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_layer_norm(tn_dims normalized_shape, double eps = 1e-05,
+    bool elementwise_affine = true, bool bias = true, tn_dtype dtype = TN_NO_DTYPE,
+    tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here()) {
+    const tn_nn_layer_norm_args a = {eps, elementwise_affine, bias, dtype, device,
+        normalized_shape.value};
+    return tn_nn_layer_norm_at(at.file, at.line, &a);
+}
+inline tn_module *tn_nn_lstm(int64_t input_size, int64_t hidden_size, int64_t num_layers = 1,
+    bool bias = true, bool batch_first = false, double dropout = 0, bool bidirectional = false,
+    tn_dtype dtype = TN_NO_DTYPE, tn_device_id device = TN_NO_DEVICE, tn_site at = tn_site::here())
+    {
+    const tn_nn_lstm_args a = {num_layers, bias, batch_first, dropout, bidirectional, dtype,
+        device, input_size, hidden_size};
+    return tn_nn_lstm_at(at.file, at.line, &a);
+}
+inline tn_output_h_n_c_n tn_nn_lstm_forward(tn_module *module, tn_tensor *input,
+    tn_tensor *h = nullptr, tn_tensor *c = nullptr, tn_site at = tn_site::here()) {
+    const tn_nn_lstm_forward_args a = {h, c, module, input};
+    return tn_nn_lstm_forward_at(at.file, at.line, &a);
+}
+inline tn_optimizer *tn_optim_adam(tn_tensor_list params, double lr = 0.001,
+    tn_doubles betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0,
+    bool amsgrad = false, bool maximize = false, tn_site at = tn_site::here()) {
+    const tn_optim_adam_args a = {lr, betas.value, eps, weight_decay, amsgrad, maximize,
+        params.value};
+    return tn_optim_adam_at(at.file, at.line, &a);
+}
+inline tn_optimizer *tn_optim_adamw(tn_tensor_list params, double lr = 0.001,
+    tn_doubles betas = {0.9, 0.999}, double eps = 1e-08, double weight_decay = 0.01,
+    bool amsgrad = false, bool maximize = false, tn_site at = tn_site::here()) {
+    const tn_optim_adamw_args a = {lr, betas.value, eps, weight_decay, amsgrad, maximize,
+        params.value};
+    return tn_optim_adamw_at(at.file, at.line, &a);
+}
+inline tn_optimizer *tn_optim_sgd(tn_tensor_list params, double lr = 0.001, double momentum = 0,
+    double dampening = 0, double weight_decay = 0, bool nesterov = false, bool maximize = false,
+    tn_site at = tn_site::here()) {
+    const tn_optim_sgd_args a = {lr, momentum, dampening, weight_decay, nesterov, maximize,
+        params.value};
+    return tn_optim_sgd_at(at.file, at.line, &a);
+}
 #if __cplusplus >= 202002L
+struct tn_nn_relu_options {
+    bool inplace = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_relu(tn_nn_relu_options o, tn_site at = tn_site::here()) {
+    const tn_nn_relu_args a = {o.inplace, o.dtype, o.device, 0};
+    return tn_nn_relu_at(at.file, at.line, &a);
+}
+struct tn_nn_leaky_relu_options {
+    double negative_slope = 0.01;
+    bool inplace = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_leaky_relu(tn_nn_leaky_relu_options o, tn_site at = tn_site::here()) {
+    const tn_nn_leaky_relu_args a = {o.negative_slope, o.inplace, o.dtype, o.device, 0};
+    return tn_nn_leaky_relu_at(at.file, at.line, &a);
+}
+struct tn_nn_gelu_options {
+    tn_approximate approximate = TN_APPROXIMATE_NONE;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_gelu(tn_nn_gelu_options o, tn_site at = tn_site::here()) {
+    const tn_nn_gelu_args a = {o.approximate, o.dtype, o.device, 0};
+    return tn_nn_gelu_at(at.file, at.line, &a);
+}
+struct tn_nn_silu_options {
+    bool inplace = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_silu(tn_nn_silu_options o, tn_site at = tn_site::here()) {
+    const tn_nn_silu_args a = {o.inplace, o.dtype, o.device, 0};
+    return tn_nn_silu_at(at.file, at.line, &a);
+}
+struct tn_nn_sigmoid_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_sigmoid(tn_nn_sigmoid_options o, tn_site at = tn_site::here()) {
+    const tn_nn_sigmoid_args a = {o.dtype, o.device, 0};
+    return tn_nn_sigmoid_at(at.file, at.line, &a);
+}
+struct tn_nn_tanh_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_tanh(tn_nn_tanh_options o, tn_site at = tn_site::here()) {
+    const tn_nn_tanh_args a = {o.dtype, o.device, 0};
+    return tn_nn_tanh_at(at.file, at.line, &a);
+}
+struct tn_nn_softplus_options {
+    double beta = 1;
+    double threshold = 20;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_softplus(tn_nn_softplus_options o, tn_site at = tn_site::here()) {
+    const tn_nn_softplus_args a = {o.beta, o.threshold, o.dtype, o.device, 0};
+    return tn_nn_softplus_at(at.file, at.line, &a);
+}
+struct tn_nn_softsign_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_softsign(tn_nn_softsign_options o, tn_site at = tn_site::here()) {
+    const tn_nn_softsign_args a = {o.dtype, o.device, 0};
+    return tn_nn_softsign_at(at.file, at.line, &a);
+}
+struct tn_nn_softmax_options {
+    int64_t dim = TN_NONE;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_softmax(tn_nn_softmax_options o, tn_site at = tn_site::here()) {
+    const tn_nn_softmax_args a = {o.dim, o.dtype, o.device, 0};
+    return tn_nn_softmax_at(at.file, at.line, &a);
+}
+struct tn_nn_log_softmax_options {
+    int64_t dim = TN_NONE;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_log_softmax(tn_nn_log_softmax_options o, tn_site at = tn_site::here()) {
+    const tn_nn_log_softmax_args a = {o.dim, o.dtype, o.device, 0};
+    return tn_nn_log_softmax_at(at.file, at.line, &a);
+}
+struct tn_nn_multihead_attention_options {
+    double dropout = 0;
+    bool bias = true;
+    bool batch_first = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_multihead_attention(int64_t embed_dim, int64_t num_heads,
+    tn_nn_multihead_attention_options o, tn_site at = tn_site::here()) {
+    const tn_nn_multihead_attention_args a = {o.dropout, o.bias, o.batch_first, o.dtype, o.device,
+        embed_dim, num_heads};
+    return tn_nn_multihead_attention_at(at.file, at.line, &a);
+}
+struct tn_nn_multihead_attention_forward_options {
+    tn_tensor *key_padding_mask = nullptr;
+    bool need_weights = true;
+    tn_tensor *attn_mask = nullptr;
+    bool average_attn_weights = true;
+};
+inline tn_attn_output_attn_output_weights tn_nn_multihead_attention_forward(tn_module *module,
+    tn_tensor *query, tn_tensor *key, tn_tensor *value,
+    tn_nn_multihead_attention_forward_options o, tn_site at = tn_site::here()) {
+    const tn_nn_multihead_attention_forward_args a = {o.key_padding_mask, o.need_weights,
+        o.attn_mask, o.average_attn_weights, module, query, key, value};
+    return tn_nn_multihead_attention_forward_at(at.file, at.line, &a);
+}
+struct tn_nn_sequential_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_sequential(tn_module_list modules, tn_nn_sequential_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_sequential_args a = {o.dtype, o.device, modules.value};
+    return tn_nn_sequential_at(at.file, at.line, &a);
+}
+struct tn_nn_module_list_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_module_list(tn_module_list modules, tn_nn_module_list_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_module_list_args a = {o.dtype, o.device, modules.value};
+    return tn_nn_module_list_at(at.file, at.line, &a);
+}
+struct tn_nn_conv2d_options {
+    tn_dims stride = {1};
+    tn_dims padding = {0};
+    tn_dims dilation = {1};
+    int64_t groups = 1;
+    bool bias = true;
+    tn_padding_mode padding_mode = TN_PADDING_MODE_ZEROS;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_conv2d(int64_t in_channels, int64_t out_channels, tn_dims kernel_size,
+    tn_nn_conv2d_options o, tn_site at = tn_site::here()) {
+    const tn_nn_conv2d_args a = {o.stride.value, o.padding.value, o.dilation.value, o.groups,
+        o.bias, o.padding_mode, o.dtype, o.device, in_channels, out_channels, kernel_size.value};
+    return tn_nn_conv2d_at(at.file, at.line, &a);
+}
+struct tn_nn_max_pool2d_options {
+    tn_dims stride = tn_dims();
+    tn_dims padding = {0};
+    tn_dims dilation = {1};
+    bool return_indices = false;
+    bool ceil_mode = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_max_pool2d(tn_dims kernel_size, tn_nn_max_pool2d_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_max_pool2d_args a = {o.stride.value, o.padding.value, o.dilation.value,
+        o.return_indices, o.ceil_mode, o.dtype, o.device, kernel_size.value};
+    return tn_nn_max_pool2d_at(at.file, at.line, &a);
+}
+struct tn_nn_avg_pool2d_options {
+    tn_dims stride = tn_dims();
+    tn_dims padding = {0};
+    bool ceil_mode = false;
+    bool count_include_pad = true;
+    int64_t divisor_override = TN_NONE;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_avg_pool2d(tn_dims kernel_size, tn_nn_avg_pool2d_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_avg_pool2d_args a = {o.stride.value, o.padding.value, o.ceil_mode,
+        o.count_include_pad, o.divisor_override, o.dtype, o.device, kernel_size.value};
+    return tn_nn_avg_pool2d_at(at.file, at.line, &a);
+}
+struct tn_nn_adaptive_avg_pool2d_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_adaptive_avg_pool2d(tn_dims output_size,
+    tn_nn_adaptive_avg_pool2d_options o, tn_site at = tn_site::here()) {
+    const tn_nn_adaptive_avg_pool2d_args a = {o.dtype, o.device, output_size.value};
+    return tn_nn_adaptive_avg_pool2d_at(at.file, at.line, &a);
+}
+struct tn_nn_linear_options {
+    bool bias = true;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_linear(int64_t in_features, int64_t out_features, tn_nn_linear_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_linear_args a = {o.bias, o.dtype, o.device, in_features, out_features};
+    return tn_nn_linear_at(at.file, at.line, &a);
+}
+struct tn_nn_embedding_options {
+    int64_t padding_idx = TN_NONE;
+    bool scale_grad_by_freq = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_embedding(int64_t num_embeddings, int64_t embedding_dim,
+    tn_nn_embedding_options o, tn_site at = tn_site::here()) {
+    const tn_nn_embedding_args a = {o.padding_idx, o.scale_grad_by_freq, o.dtype, o.device,
+        num_embeddings, embedding_dim};
+    return tn_nn_embedding_at(at.file, at.line, &a);
+}
+struct tn_nn_dropout_options {
+    double p = 0.5;
+    bool inplace = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_dropout(tn_nn_dropout_options o, tn_site at = tn_site::here()) {
+    const tn_nn_dropout_args a = {o.p, o.inplace, o.dtype, o.device, 0};
+    return tn_nn_dropout_at(at.file, at.line, &a);
+}
+struct tn_nn_identity_options {
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_identity(tn_nn_identity_options o, tn_site at = tn_site::here()) {
+    const tn_nn_identity_args a = {o.dtype, o.device, 0};
+    return tn_nn_identity_at(at.file, at.line, &a);
+}
+struct tn_nn_flatten_options {
+    int64_t start_dim = 1;
+    int64_t end_dim = -1;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_flatten(tn_nn_flatten_options o, tn_site at = tn_site::here()) {
+    const tn_nn_flatten_args a = {o.start_dim, o.end_dim, o.dtype, o.device, 0};
+    return tn_nn_flatten_at(at.file, at.line, &a);
+}
+struct tn_nn_cross_entropy_loss_options {
+    tn_tensor *weight = nullptr;
+    int64_t ignore_index = -100;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    double label_smoothing = 0;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_cross_entropy_loss(tn_nn_cross_entropy_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_cross_entropy_loss_args a = {o.weight, o.ignore_index, o.reduction,
+        o.label_smoothing, o.dtype, o.device, 0};
+    return tn_nn_cross_entropy_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_nll_loss_options {
+    tn_tensor *weight = nullptr;
+    int64_t ignore_index = -100;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_nll_loss(tn_nn_nll_loss_options o, tn_site at = tn_site::here()) {
+    const tn_nn_nll_loss_args a = {o.weight, o.ignore_index, o.reduction, o.dtype, o.device, 0};
+    return tn_nn_nll_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_mse_loss_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_mse_loss(tn_nn_mse_loss_options o, tn_site at = tn_site::here()) {
+    const tn_nn_mse_loss_args a = {o.reduction, o.dtype, o.device, 0};
+    return tn_nn_mse_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_l1_loss_options {
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_l1_loss(tn_nn_l1_loss_options o, tn_site at = tn_site::here()) {
+    const tn_nn_l1_loss_args a = {o.reduction, o.dtype, o.device, 0};
+    return tn_nn_l1_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_bce_loss_options {
+    tn_tensor *weight = nullptr;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_bce_loss(tn_nn_bce_loss_options o, tn_site at = tn_site::here()) {
+    const tn_nn_bce_loss_args a = {o.weight, o.reduction, o.dtype, o.device, 0};
+    return tn_nn_bce_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_bce_with_logits_loss_options {
+    tn_tensor *weight = nullptr;
+    tn_reduction reduction = TN_REDUCTION_MEAN;
+    tn_tensor *pos_weight = nullptr;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_bce_with_logits_loss(tn_nn_bce_with_logits_loss_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_bce_with_logits_loss_args a = {o.weight, o.reduction, o.pos_weight, o.dtype,
+        o.device, 0};
+    return tn_nn_bce_with_logits_loss_at(at.file, at.line, &a);
+}
+struct tn_nn_batch_norm1d_options {
+    double eps = 1e-05;
+    tn_maybe momentum = TN_SOME(0.1);
+    bool affine = true;
+    bool track_running_stats = true;
+    bool bias = true;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_batch_norm1d(int64_t num_features, tn_nn_batch_norm1d_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_batch_norm1d_args a = {o.eps, o.momentum, o.affine, o.track_running_stats, o.bias,
+        o.dtype, o.device, num_features};
+    return tn_nn_batch_norm1d_at(at.file, at.line, &a);
+}
+struct tn_nn_batch_norm2d_options {
+    double eps = 1e-05;
+    tn_maybe momentum = TN_SOME(0.1);
+    bool affine = true;
+    bool track_running_stats = true;
+    bool bias = true;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_batch_norm2d(int64_t num_features, tn_nn_batch_norm2d_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_batch_norm2d_args a = {o.eps, o.momentum, o.affine, o.track_running_stats, o.bias,
+        o.dtype, o.device, num_features};
+    return tn_nn_batch_norm2d_at(at.file, at.line, &a);
+}
+struct tn_nn_layer_norm_options {
+    double eps = 1e-05;
+    bool elementwise_affine = true;
+    bool bias = true;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_layer_norm(tn_dims normalized_shape, tn_nn_layer_norm_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_layer_norm_args a = {o.eps, o.elementwise_affine, o.bias, o.dtype, o.device,
+        normalized_shape.value};
+    return tn_nn_layer_norm_at(at.file, at.line, &a);
+}
+struct tn_nn_lstm_options {
+    int64_t num_layers = 1;
+    bool bias = true;
+    bool batch_first = false;
+    double dropout = 0;
+    bool bidirectional = false;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+};
+inline tn_module *tn_nn_lstm(int64_t input_size, int64_t hidden_size, tn_nn_lstm_options o,
+    tn_site at = tn_site::here()) {
+    const tn_nn_lstm_args a = {o.num_layers, o.bias, o.batch_first, o.dropout, o.bidirectional,
+        o.dtype, o.device, input_size, hidden_size};
+    return tn_nn_lstm_at(at.file, at.line, &a);
+}
+struct tn_nn_lstm_forward_options {
+    tn_tensor *h = nullptr;
+    tn_tensor *c = nullptr;
+};
+inline tn_output_h_n_c_n tn_nn_lstm_forward(tn_module *module, tn_tensor *input,
+    tn_nn_lstm_forward_options o, tn_site at = tn_site::here()) {
+    const tn_nn_lstm_forward_args a = {o.h, o.c, module, input};
+    return tn_nn_lstm_forward_at(at.file, at.line, &a);
+}
+struct tn_optim_adam_options {
+    double lr = 0.001;
+    tn_doubles betas = {0.9, 0.999};
+    double eps = 1e-08;
+    double weight_decay = 0;
+    bool amsgrad = false;
+    bool maximize = false;
+};
+inline tn_optimizer *tn_optim_adam(tn_tensor_list params, tn_optim_adam_options o,
+    tn_site at = tn_site::here()) {
+    const tn_optim_adam_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad,
+        o.maximize, params.value};
+    return tn_optim_adam_at(at.file, at.line, &a);
+}
+struct tn_optim_adamw_options {
+    double lr = 0.001;
+    tn_doubles betas = {0.9, 0.999};
+    double eps = 1e-08;
+    double weight_decay = 0.01;
+    bool amsgrad = false;
+    bool maximize = false;
+};
+inline tn_optimizer *tn_optim_adamw(tn_tensor_list params, tn_optim_adamw_options o,
+    tn_site at = tn_site::here()) {
+    const tn_optim_adamw_args a = {o.lr, o.betas.value, o.eps, o.weight_decay, o.amsgrad,
+        o.maximize, params.value};
+    return tn_optim_adamw_at(at.file, at.line, &a);
+}
+struct tn_optim_sgd_options {
+    double lr = 0.001;
+    double momentum = 0;
+    double dampening = 0;
+    double weight_decay = 0;
+    bool nesterov = false;
+    bool maximize = false;
+};
+inline tn_optimizer *tn_optim_sgd(tn_tensor_list params, tn_optim_sgd_options o,
+    tn_site at = tn_site::here()) {
+    const tn_optim_sgd_args a = {o.lr, o.momentum, o.dampening, o.weight_decay, o.nesterov,
+        o.maximize, params.value};
+    return tn_optim_sgd_at(at.file, at.line, &a);
+}
 #endif
 TNI_NAMESPACE_END
 #endif

@@ -79,7 +79,8 @@ TN_API tn_tensor *tnp_adaptive_avg_pool2d(tn_tensor *self, tn_ints output_size);
     .output_size = __VA_ARGS__)
 #endif
 
-/* The gradient of adaptive_avg_pool2d's input.   grad (N, C, H', W'), input_size (N, C, H, W) -> input_size */
+/* The gradient of adaptive_avg_pool2d's input.   grad (N, C, H', W'), input_size (N, C, H, W) ->
+ * input_size */
 typedef struct tn_adaptive_avg_pool2d_input_grad_args {
     tn_tensor *out;
     tn_tensor *grad;
@@ -156,7 +157,8 @@ TN_API tn_tensor *tnp_addcmul_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *t
 #endif
 
 /* beta * self + alpha * mat1 mat2, self broadcast; beta 0 ignores self, even NaN.
- * self (m, n) or broadcast to it, mat1 (m, k), mat2 (k, n) -> (m, n)   tn_addmm(bias, x, w, .alpha = 2) */
+ * self (m, n) or broadcast to it, mat1 (m, k), mat2 (k, n) -> (m, n)   tn_addmm(bias, x, w,
+ * .alpha = 2) */
 typedef struct tn_addmm_args {
     tn_tensor *out;
     double beta, alpha;
@@ -195,7 +197,8 @@ TN_API tn_tensor *tnp_all_dims(tn_tensor *self, tn_ints dim, bool keepdim);
 #define tn_all_dims(...) TNI_CALL(tn_all_dims, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
 
-/* Whether all pairs are close as in isclose, as a 0-dim bool.   tn_item(tn_allclose(x, y, .rtol = 1e-4)) */
+/* Whether all pairs are close as in isclose, as a 0-dim bool.
+ * tn_item(tn_allclose(x, y, .rtol = 1e-4)) */
 typedef struct tn_allclose_args {
     double rtol, atol;
     bool equal_nan;
@@ -365,7 +368,8 @@ TN_API tn_tensor *tnp_argsort(tn_tensor *self, int64_t dim, bool descending);
 #define tn_argsort(...) TNI_CALL(tn_argsort, .dim = -1, .self = __VA_ARGS__)
 #endif
 
-/* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own shape. A view.
+/* The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own
+ * shape. A view.
  * self_stride and self_offset tell the gradient how self lies there (default: row-major from 0).
  * self (*) -> size   tn_as_strided(x, TN_DIMS(3, 2), TN_DIMS(1, 1)) */
 typedef struct tn_as_strided_args {
@@ -431,9 +435,10 @@ TN_API tn_tensor *tnp_atan_(tn_tensor *self);
 #define tn_atan_(...) TNI_CALL_AS(tn_atan_inplace_at, tn_atan_args, .self = __VA_ARGS__)
 #endif
 
-/* Mean of each window. count_include_pad divides by the whole window, zeros of the padding included; divisor_override
- * divides by that number. Floating dtypes; sums are made in double.
- * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2, 2)) */
+/* Mean of each window. count_include_pad divides by the whole window, zeros of the padding
+ * included; divisor_override divides by that number. Floating dtypes; sums are made in double.
+ * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2,
+ * 2)) */
 typedef struct tn_avg_pool2d_args {
     tn_tensor *out;
     tn_ints stride, padding;
@@ -720,7 +725,8 @@ TN_API tn_tensor *tnp_bitwise_xor_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.real = __VA_ARGS__)
 #endif
 
-/* Products of equally many matrices.   self (b, m, k), mat2 (b, k, n) -> (b, m, n)   tn_bmm(q, kt) */
+/* Products of equally many matrices.
+ * self (b, m, k), mat2 (b, k, n) -> (b, m, n)   tn_bmm(q, kt) */
 typedef struct tn_bmm_args {
     tn_tensor *out;
     tn_tensor *self, *mat2;
@@ -769,7 +775,8 @@ TN_API tn_tensor *tnp_ceil_(tn_tensor *self);
 #define tn_ceil_(...) TNI_CALL_AS(tn_ceil_inplace_at, tn_ceil_args, .self = __VA_ARGS__)
 #endif
 
-/* At most `chunks` pieces of equal size along dim, the last one perhaps smaller. Views.   tn_chunk(qkv, 3, .dim = -1) */
+/* At most `chunks` pieces of equal size along dim, the last one perhaps smaller. Views.
+ * tn_chunk(qkv, 3, .dim = -1) */
 typedef struct tn_chunk_args {
     int64_t dim;
     tn_tensor *self;
@@ -860,7 +867,8 @@ TN_API tn_tensor *tnp_clamp_tensor_(tn_tensor *self, tn_tensor *min, tn_tensor *
     .self = __VA_ARGS__)
 #endif
 
-/* A copy with memory of its own, in self's order of dimensions (or the format given).   self (*) -> (*)   tn_clone(x) */
+/* A copy with memory of its own, in self's order of dimensions (or the format given).
+ * self (*) -> (*)   tn_clone(x) */
 typedef struct tn_clone_args {
     tn_tensor *out;
     tn_memory_format memory_format;
@@ -872,7 +880,8 @@ TN_API tn_tensor *tnp_clone(tn_tensor *self, tn_memory_format memory_format);
 #define tn_clone(...) TNI_CALL(tn_clone, .self = __VA_ARGS__)
 #endif
 
-/* With the imaginary part negated; a real tensor as it is, as a view. Complex results are new.   self (*) -> (*)   tn_conj(z) */
+/* With the imaginary part negated; a real tensor as it is, as a view. Complex results are new.
+ * self (*) -> (*)   tn_conj(z) */
 typedef struct tn_conj_args {
     tn_tensor *self;
 } tn_conj_args;
@@ -892,10 +901,11 @@ TN_API tn_tensor *tnp_contiguous(tn_tensor *self);
 #define tn_contiguous(...) TNI_CALL(tn_contiguous, .self = __VA_ARGS__)
 #endif
 
-/* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i dilation - padding, ...), zero
- * outside the input; output channels of group g read its input channels only. Floating dtypes.
- * input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W')
- * tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1, 1)) */
+/* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i
+ * dilation - padding, ...), zero outside the input; output channels of group g read its input
+ * channels only. Floating dtypes. input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH,
+ * kW), bias (O) -> (N, O, H', W') or (O, H', W') tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1,
+ * 1)) */
 typedef struct tn_conv2d_args {
     tn_tensor *out;
     tn_tensor *bias;
@@ -911,9 +921,10 @@ TN_API tn_tensor *tnp_conv2d(tn_tensor *input, tn_tensor *weight, tn_tensor *bia
     .dilation = TN_DIMS(1), .groups = 1, .input = input_, .weight = __VA_ARGS__)
 #endif
 
-/* The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i, j) grad(n, o, p, q) where
- * p stride + i dilation - padding is the row, and likewise the column. torch.nn.grad.conv2d_input
- * grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N, C, H, W) -> input_size */
+/* The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i,
+ * j) grad(n, o, p, q) where p stride + i dilation - padding is the row, and likewise the column.
+ * torch.nn.grad.conv2d_input grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N,
+ * C, H, W) -> input_size */
 typedef struct tn_conv2d_input_grad_args {
     tn_tensor *out;
     tn_ints stride, padding, dilation;
@@ -931,8 +942,8 @@ TN_API tn_tensor *tnp_conv2d_input_grad(tn_tensor *grad, tn_tensor *weight, tn_i
     .grad = grad_, .weight = weight_, .input_size = __VA_ARGS__)
 #endif
 
-/* The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q) input(n, c, p stride +
- * i dilation - padding, ...). torch.nn.grad.conv2d_weight
+/* The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q)
+ * input(n, c, p stride + i dilation - padding, ...). torch.nn.grad.conv2d_weight
  * grad (N, O, H', W'), input (N, C, H, W), weight_size (O, C / groups, kH, kW) -> weight_size */
 typedef struct tn_conv2d_weight_grad_args {
     tn_tensor *out;
@@ -951,7 +962,8 @@ TN_API tn_tensor *tnp_conv2d_weight_grad(tn_tensor *grad, tn_tensor *input, tn_i
     .grad = grad_, .input = input_, .weight_size = __VA_ARGS__)
 #endif
 
-/* Overwrites self with src, broadcast and converted to self's dtype.   self (*), src broadcast to it   tn_copy_(x, y) */
+/* Overwrites self with src, broadcast and converted to self's dtype.
+ * self (*), src broadcast to it   tn_copy_(x, y) */
 typedef struct tn_copy_args {
     tn_tensor *self, *src;
 } tn_copy_args;
@@ -1022,7 +1034,8 @@ TN_API tn_tensor *tnp_cumsum(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #define tn_cumsum(self_, ...) TNI_CALL(tn_cumsum, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* The same memory without history: nothing that is computed from it reaches self's gradient.   tn_detach(x) */
+/* The same memory without history: nothing that is computed from it reaches self's gradient.
+ * tn_detach(x) */
 typedef struct tn_detach_args {
     tn_tensor *self;
 } tn_detach_args;
@@ -1117,7 +1130,8 @@ TN_API tn_tensor *tnp_div_trunc_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.real = __VA_ARGS__)
 #endif
 
-/* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()   tn_dot(x, y) */
+/* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()
+ * tn_dot(x, y) */
 typedef struct tn_dot_args {
     tn_tensor *out;
     tn_tensor *self, *tensor;
@@ -1163,7 +1177,8 @@ TN_API tn_tensor *tnp_elu_(tn_tensor *self, double alpha, double scale, double i
     .input_scale = 1, .self = __VA_ARGS__)
 #endif
 
-/* Rows of a table. The row padding_idx (-1: none) gets no gradient; scale_grad_by_freq divides a row's gradient by how often
+/* Rows of a table. The row padding_idx (-1: none) gets no gradient; scale_grad_by_freq divides a
+ * row's gradient by how often
  * it was taken.   weight (n, d), indices (*) -> (*, d)   tn_embedding(table, tokens) */
 typedef struct tn_embedding_args {
     int64_t padding_idx;
@@ -1242,7 +1257,8 @@ TN_API tn_tensor *tnp_eq_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
-/* Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.   tn_item(tn_equal(x, y)) */
+/* Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.
+ * tn_item(tn_equal(x, y)) */
 typedef struct tn_equal_args {
     tn_tensor *self, *other;
 } tn_equal_args;
@@ -1280,7 +1296,8 @@ TN_API tn_tensor *tnp_exp_(tn_tensor *self);
 #define tn_exp_(...) TNI_CALL_AS(tn_exp_inplace_at, tn_exp_args, .self = __VA_ARGS__)
 #endif
 
-/* Sizes of 1 repeated to size, without a copy; -1 keeps a size; new dimensions come in front. A view.
+/* Sizes of 1 repeated to size, without a copy; -1 keeps a size; new dimensions come in front. A
+ * view.
  * self (3, 1) -> (2, 3, 4)   tn_expand(x, TN_DIMS(2, 3, 4)) */
 typedef struct tn_expand_args {
     bool implicit;
@@ -1369,7 +1386,8 @@ TN_API tn_tensor *tnp_fill_(tn_tensor *self, tn_scalar value);
     .value.kind = TNI_KIND_OF(__VA_ARGS__), .value.real = __VA_ARGS__)
 #endif
 
-/* The dimensions from start_dim to end_dim as one. A view where it can be.   self (2, 3, 4) -> (2, 12)   tn_flatten(x, .start_dim = 1) */
+/* The dimensions from start_dim to end_dim as one. A view where it can be.
+ * self (2, 3, 4) -> (2, 12)   tn_flatten(x, .start_dim = 1) */
 typedef struct tn_flatten_args {
     int64_t start_dim, end_dim;
     tn_tensor *self;
@@ -1466,7 +1484,8 @@ TN_API tn_tensor *tnp_frac_(tn_tensor *self);
 #define tn_frac_(...) TNI_CALL_AS(tn_frac_inplace_at, tn_frac_args, .self = __VA_ARGS__)
 #endif
 
-/* fill_value everywhere; an int gives int64, a float the default dtype.   tn_full(TN_DIMS(2, 3), 0.5) */
+/* fill_value everywhere; an int gives int64, a float the default dtype.
+ * tn_full(TN_DIMS(2, 3), 0.5) */
 typedef struct tn_full_args {
     tn_tensor *out;
     tn_dtype dtype;
@@ -1555,7 +1574,8 @@ TN_API bool tnp_fused_sgd_(tn_tensors self, tn_tensors grads, tn_tensors momentu
     .nesterov = nesterov_, .maximize = maximize_, .is_first_step = __VA_ARGS__)
 #endif
 
-/* out[i][j] = self[index[i][j]][j] for dim 0, and so on.   self (*), index (*) -> index's shape   tn_gather(p, 1, labels) */
+/* out[i][j] = self[index[i][j]][j] for dim 0, and so on.   self (*), index (*) -> index's shape
+ * tn_gather(p, 1, labels) */
 typedef struct tn_gather_args {
     tn_tensor *out;
     bool sparse_grad;
@@ -1698,9 +1718,12 @@ TN_API tn_tensor *tnp_imag(tn_tensor *self);
 #define tn_imag(...) TNI_CALL(tn_imag, .self = __VA_ARGS__)
 #endif
 
-/* self[indices[0], indices[1], ..]: int64 or int32 indices (negative ones count from the end), bool masks, or NULL for a
- * whole dimension. The indices broadcast; their shape stands where the first of them was if they are neighbours, else
- * in front.   self (5, 3), {(2)} -> (2, 3); {NULL, (4)} -> (5, 4); {(5, 3) bool} -> (true ones)   tn_index(x, TN_LIST(i)) */
+/* self[indices[0], indices[1], ..]: int64 or int32 indices (negative ones count from the end),
+ * bool masks, or NULL for a
+ * whole dimension. The indices broadcast; their shape stands where the first of them was if they
+ * are neighbours, else
+ * in front.   self (5, 3), {(2)} -> (2, 3); {NULL, (4)} -> (5, 4); {(5, 3) bool} -> (true ones)
+ * tn_index(x, TN_LIST(i)) */
 typedef struct tn_index_args {
     tn_tensor *self;
     tn_tensors indices;
@@ -1735,7 +1758,8 @@ TN_API tn_tensor *tnp_index_add_(tn_tensor *self, int64_t dim, tn_tensor *index,
     .source = __VA_ARGS__)
 #endif
 
-/* self with self[indices] = values, or += values in the order of the indices. values broadcast to what index gives.
+/* self with self[indices] = values, or += values in the order of the indices. values broadcast to
+ * what index gives.
  * tn_index_put_(x, TN_LIST(rows), v, .accumulate = true) */
 typedef struct tn_index_put_args {
     tn_tensor *out;
@@ -1758,7 +1782,8 @@ TN_API tn_tensor *tnp_index_put_(tn_tensor *self, tn_tensors indices, tn_tensor 
     tn_index_put_args, .self = self_, .indices = indices_, .values = __VA_ARGS__)
 #endif
 
-/* The parts of self at the places index[i] of dim, a copy.   self (5, 3), index (n) -> (n, 3)   tn_index_select(x, 0, rows) */
+/* The parts of self at the places index[i] of dim, a copy.   self (5, 3), index (n) -> (n, 3)
+ * tn_index_select(x, 0, rows) */
 typedef struct tn_index_select_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -1772,7 +1797,8 @@ TN_API tn_tensor *tnp_index_select(tn_tensor *self, int64_t dim, tn_tensor *inde
     .index = __VA_ARGS__)
 #endif
 
-/* |self - other| <= atol + rtol * |other|, or equal, for each pair.   self, other (*) broadcast -> (*) bool   tn_isclose(x, y) */
+/* |self - other| <= atol + rtol * |other|, or equal, for each pair.
+ * self, other (*) broadcast -> (*) bool   tn_isclose(x, y) */
 typedef struct tn_isclose_args {
     double rtol, atol;
     bool equal_nan;
@@ -1979,7 +2005,8 @@ TN_API tn_tensor *tnp_linalg_vector_norm(tn_tensor *self, double ord, tn_ints di
     .self = __VA_ARGS__)
 #endif
 
-/* input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)   tn_linear(x, w, .bias = b) */
+/* input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)   tn_linear(x,
+ * w, .bias = b) */
 typedef struct tn_linear_args {
     tn_tensor *out;
     tn_tensor *bias, *input, *weight;
@@ -2206,7 +2233,8 @@ TN_API tn_tensor *tnp_lt_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
-/* self with value where the mask is true.   self (*), mask (*) broadcast, value number or 0-dim -> (*)
+/* self with value where the mask is true.   self (*), mask (*) broadcast, value number or 0-dim ->
+ * (*)
  * tn_masked_fill_scalar(scores, mask, -INFINITY) */
 typedef struct tn_masked_fill_args {
     tn_tensor *out;
@@ -2233,7 +2261,8 @@ TN_API tn_tensor *tnp_masked_fill_scalar_(tn_tensor *self, tn_tensor *mask, tn_s
     .value_number.kind = TNI_KIND_OF(__VA_ARGS__), .value_number.real = __VA_ARGS__)
 #endif
 
-/* self with the elements of source, in order, where the mask is true.   tn_masked_scatter(x, mask, values) */
+/* self with the elements of source, in order, where the mask is true.
+ * tn_masked_scatter(x, mask, values) */
 typedef struct tn_masked_scatter_args {
     tn_tensor *out;
     tn_tensor *self, *mask, *source;
@@ -2251,7 +2280,8 @@ TN_API tn_tensor *tnp_masked_scatter_(tn_tensor *self, tn_tensor *mask, tn_tenso
     tn_masked_scatter_args, .self = self_, .mask = mask_, .source = __VA_ARGS__)
 #endif
 
-/* The elements where the mask is true, in row-major order.   self (*), mask (*) broadcast -> (true ones)   tn_masked_select(x, m) */
+/* The elements where the mask is true, in row-major order.   self (*), mask (*) broadcast -> (true
+ * ones)   tn_masked_select(x, m) */
 typedef struct tn_masked_select_args {
     tn_tensor *self, *mask;
 } tn_masked_select_args;
@@ -2263,8 +2293,8 @@ TN_API tn_tensor *tnp_masked_select(tn_tensor *self, tn_tensor *mask);
     .mask = __VA_ARGS__)
 #endif
 
-/* Matrix product with torch's rules: 1-D operands are a row on the left and a column on the right, the leading
- * dimensions are batches and broadcast; equal dtypes, not bool.
+/* Matrix product with torch's rules: 1-D operands are a row on the left and a column on the
+ * right, the leading dimensions are batches and broadcast; equal dtypes, not bool.
  * self (*, m, k), other (*, k, n) -> (*, m, n)   tn_matmul(x, w) */
 typedef struct tn_matmul_args {
     tn_tensor *out;
@@ -2304,9 +2334,10 @@ TN_API tn_values_indices tnp_max_dim(tn_tensor *self, int64_t dim, bool keepdim)
 #define tn_max_dim(self_, ...) TNI_CALL(tn_max_dim, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* Largest element of each window; the first of equals gets the gradient, NaN wins. Padding never wins. stride None is
- * kernel_size; ceil_mode keeps a last window that is cut off. Real dtypes, not bool.
- * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_max_pool2d(x, TN_DIMS(2, 2)) */
+/* Largest element of each window; the first of equals gets the gradient, NaN wins. Padding never
+ * wins. stride None is kernel_size; ceil_mode keeps a last window that is cut off. Real dtypes,
+ * not bool. self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_max_pool2d(x,
+ * TN_DIMS(2, 2)) */
 typedef struct tn_max_pool2d_args {
     tn_tensor *out;
     tn_ints stride, padding, dilation;
@@ -2322,9 +2353,10 @@ TN_API tn_tensor *tnp_max_pool2d(tn_tensor *self, tn_ints kernel_size, tn_ints s
     .padding = TN_DIMS(0), .dilation = TN_DIMS(1), .self = self_, .kernel_size = __VA_ARGS__)
 #endif
 
-/* The gradient of max_pool2d's input: each grad is added to the element its window chose. indices are places in the
- * window, row by row: uint8, or int32 where a window has more than 256; one that points outside adds nothing.
- * grad (N, C, H', W'), indices like grad, input_size (N, C, H, W) -> input_size */
+/* The gradient of max_pool2d's input: each grad is added to the element its window chose. indices
+ * are places in the window, row by row: uint8, or int32 where a window has more than 256; one
+ * that points outside adds nothing. grad (N, C, H', W'), indices like grad, input_size (N, C, H,
+ * W) -> input_size */
 typedef struct tn_max_pool2d_input_grad_args {
     tn_tensor *out;
     tn_ints stride, padding, dilation;
@@ -2344,8 +2376,8 @@ TN_API tn_tensor *tnp_max_pool2d_input_grad(tn_tensor *grad, tn_tensor *indices,
     .kernel_size = __VA_ARGS__)
 #endif
 
-/* The element of each window that indices chose (max_pool2d_input_grad backwards); 0 for a place outside.
- * self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W') */
+/* The element of each window that indices chose (max_pool2d_input_grad backwards); 0 for a place
+ * outside. self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W') */
 typedef struct tn_max_pool2d_pick_args {
     tn_tensor *out;
     tn_ints stride, padding, dilation;
@@ -2437,7 +2469,8 @@ TN_API tn_tensor *tnp_minimum(tn_tensor *self, tn_tensor *other);
 #define tn_minimum(self_, ...) TNI_CALL(tn_minimum, .self = self_, .other = __VA_ARGS__)
 #endif
 
-/* Product of two matrices, without broadcasting.   self (m, k), mat2 (k, n) -> (m, n)   tn_mm(a, b) */
+/* Product of two matrices, without broadcasting.   self (m, k), mat2 (k, n) -> (m, n)   tn_mm(a,
+ * b) */
 typedef struct tn_mm_args {
     tn_tensor *out;
     tn_tensor *self, *mat2;
@@ -2506,7 +2539,8 @@ TN_API tn_tensor *tnp_mv(tn_tensor *self, tn_tensor *vec);
 #define tn_mv(self_, ...) TNI_CALL(tn_mv, .self = self_, .vec = __VA_ARGS__)
 #endif
 
-/* `length` places along dim, from start on. A view.   self (.., n, ..) -> (.., length, ..)   tn_narrow(x, 0, 2, 3) */
+/* `length` places along dim, from start on. A view.   self (.., n, ..) -> (.., length, ..)
+ * tn_narrow(x, 0, 2, 3) */
 typedef struct tn_narrow_args {
     tn_tensor *self;
     int64_t dim, start, length;
@@ -2645,7 +2679,8 @@ TN_API tn_tensor *tnp_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn
     .ignore_index = ignore_index_, .reduction = __VA_ARGS__)
 #endif
 
-/* Places of the elements that are not zero, in row-major order.   self (n dimensions) -> (found, n) int64   tn_nonzero(mask) */
+/* Places of the elements that are not zero, in row-major order.
+ * self (n dimensions) -> (found, n) int64   tn_nonzero(mask) */
 typedef struct tn_nonzero_args {
     tn_tensor *self;
 } tn_nonzero_args;
@@ -2684,7 +2719,8 @@ TN_API tn_tensor *tnp_normal_(tn_tensor *self, double mean, double std, tn_gener
     .self = __VA_ARGS__)
 #endif
 
-/* 1 at the place of each class, else 0; -1 classes: the largest plus one.   self (*) int64 -> (*, classes) int64
+/* 1 at the place of each class, else 0; -1 classes: the largest plus one.
+ * self (*) int64 -> (*, classes) int64
  * tn_one_hot(labels, .num_classes = 10) */
 typedef struct tn_one_hot_args {
     int64_t num_classes;
@@ -2937,7 +2973,8 @@ TN_API tn_tensor *tnp_remainder_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.real = __VA_ARGS__)
 #endif
 
-/* self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)   tn_repeat(x, TN_DIMS(2, 1)) */
+/* self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)
+ * tn_repeat(x, TN_DIMS(2, 1)) */
 typedef struct tn_repeat_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -2949,7 +2986,8 @@ TN_API tn_tensor *tnp_repeat(tn_tensor *self, tn_ints repeats);
 #define tn_repeat(self_, ...) TNI_CALL(tn_repeat, .self = self_, .repeats = __VA_ARGS__)
 #endif
 
-/* The same elements in their order with other sizes; one may be -1, it follows. A view where strides can show it, else
+/* The same elements in their order with other sizes; one may be -1, it follows. A view where
+ * strides can show it, else
  * a copy.   self (2, 6) -> (3, 4)   tn_reshape(x, TN_DIMS(3, -1)) */
 typedef struct tn_reshape_args {
     tn_tensor *self;
@@ -2961,7 +2999,8 @@ TN_API tn_tensor *tnp_reshape(tn_tensor *self, tn_ints shape);
 #define tn_reshape(self_, ...) TNI_CALL(tn_reshape, .self = self_, .shape = __VA_ARGS__)
 #endif
 
-/* Elements moved by shifts[i] places along dims[i], those that leave come in at the other end; without dims, of the
+/* Elements moved by shifts[i] places along dims[i], those that leave come in at the other end;
+ * without dims, of the
  * flattened tensor.   tn_roll(x, TN_DIMS(1), .dims = TN_DIMS(0)) */
 typedef struct tn_roll_args {
     tn_tensor *out;
@@ -3060,7 +3099,8 @@ TN_API tn_tensor *tnp_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, t
     .self = self_, .dim = dim_, .index = index_, .src = __VA_ARGS__)
 #endif
 
-/* self with out[index[i][j]][j] += src[i][j] for dim 0, and so on, in row-major order.   tn_scatter_add(x, 1, index, src) */
+/* self with out[index[i][j]][j] += src[i][j] for dim 0, and so on, in row-major order.
+ * tn_scatter_add(x, 1, index, src) */
 typedef struct tn_scatter_add_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -3079,7 +3119,8 @@ TN_API tn_tensor *tnp_scatter_add_(tn_tensor *self, int64_t dim, tn_tensor *inde
     tn_scatter_add_args, .self = self_, .dim = dim_, .index = index_, .src = __VA_ARGS__)
 #endif
 
-/* self with out[index[i][j]][j] = value for dim 0, and so on.   tn_scatter_value(zeros, 1, labels, 1) */
+/* self with out[index[i][j]][j] = value for dim 0, and so on.
+ * tn_scatter_value(zeros, 1, labels, 1) */
 typedef struct tn_scatter_value_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -3104,7 +3145,8 @@ TN_API tn_tensor *tnp_scatter_value_(tn_tensor *self, int64_t dim, tn_tensor *in
     .value.kind = TNI_KIND_OF(__VA_ARGS__), .value.real = __VA_ARGS__)
 #endif
 
-/* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)   tn_select(x, 0, -1) */
+/* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)
+ * tn_select(x, 0, -1) */
 typedef struct tn_select_args {
     tn_tensor *self;
     int64_t dim, index;
@@ -3210,8 +3252,10 @@ TN_API tn_tensor *tnp_sinh_(tn_tensor *self);
 #define tn_sinh_(...) TNI_CALL_AS(tn_sinh_inplace_at, tn_sinh_args, .self = __VA_ARGS__)
 #endif
 
-/* self[start:end:step] along dim; negative places count from the end, what is too large is cut. A view.
- * self (.., n, ..) -> (.., ceil((end - start) / step), ..)   tn_slice(x, .dim = 1, .start = 2, .step = 2) */
+/* self[start:end:step] along dim; negative places count from the end, what is too large is cut. A
+ * view.
+ * self (.., n, ..) -> (.., ceil((end - start) / step), ..)   tn_slice(x, .dim = 1, .start = 2,
+ * .step = 2) */
 typedef struct tn_slice_args {
     int64_t dim, start, end, step;
     tn_tensor *self;
@@ -3304,7 +3348,8 @@ TN_API tn_values_indices tnp_sort(tn_tensor *self, int64_t dim, bool descending)
 #define tn_sort(...) TNI_CALL(tn_sort, .dim = -1, .self = __VA_ARGS__)
 #endif
 
-/* Pieces of split_size along dim, the last one perhaps smaller. Views.   self (5, 3) -> (2, 3), (2, 3), (1, 3)   tn_split(x, 2) */
+/* Pieces of split_size along dim, the last one perhaps smaller. Views.
+ * self (5, 3) -> (2, 3), (2, 3), (1, 3)   tn_split(x, 2) */
 typedef struct tn_split_args {
     int64_t dim;
     tn_tensor *self;
@@ -3316,7 +3361,8 @@ TN_API tn_list tnp_split(tn_tensor *self, int64_t split_size, int64_t dim);
 #define tn_split(self_, ...) TNI_CALL(tn_split, .self = self_, .split_size = __VA_ARGS__)
 #endif
 
-/* Pieces of the given sizes along dim. Views.   self (5, 3) -> (1, 3), (4, 3)   tn_split_with_sizes(x, TN_DIMS(1, 4)) */
+/* Pieces of the given sizes along dim. Views.   self (5, 3) -> (1, 3), (4, 3)
+ * tn_split_with_sizes(x, TN_DIMS(1, 4)) */
 typedef struct tn_split_with_sizes_args {
     int64_t dim;
     tn_tensor *self;
@@ -3379,7 +3425,8 @@ TN_API tn_tensor *tnp_squeeze_dim(tn_tensor *self, int64_t dim);
 #define tn_squeeze_dim(self_, ...) TNI_CALL(tn_squeeze_dim, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* Without those of the given dimensions whose size is 1. A view.   tn_squeeze_dims(x, TN_DIMS(0, -1)) */
+/* Without those of the given dimensions whose size is 1. A view.
+ * tn_squeeze_dims(x, TN_DIMS(0, -1)) */
 typedef struct tn_squeeze_dims_args {
     tn_tensor *self;
     tn_ints dim;
@@ -3390,7 +3437,8 @@ TN_API tn_tensor *tnp_squeeze_dims(tn_tensor *self, tn_ints dim);
 #define tn_squeeze_dims(self_, ...) TNI_CALL(tn_squeeze_dims, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* Tensors of one shape behind each other along a new dimension.   tensors (3), (3) -> (2, 3)   tn_stack(TN_LIST(x, y)) */
+/* Tensors of one shape behind each other along a new dimension.   tensors (3), (3) -> (2, 3)
+ * tn_stack(TN_LIST(x, y)) */
 typedef struct tn_stack_args {
     tn_tensor *out;
     int64_t dim;
@@ -3466,7 +3514,8 @@ TN_API tn_tensor *tnp_t(tn_tensor *self);
 #define tn_t(...) TNI_CALL(tn_t, .self = __VA_ARGS__)
 #endif
 
-/* gather whose other dimensions broadcast; without dim over the flattened tensors: what undoes argsort.
+/* gather whose other dimensions broadcast; without dim over the flattened tensors: what undoes
+ * argsort.
  * self (5, 3), indices (2, 3) -> (2, 3)   tn_take_along_dim(x, tn_argsort(x), .dim = -1) */
 typedef struct tn_take_along_dim_args {
     tn_tensor *out;
@@ -3557,7 +3606,8 @@ TN_API tn_tensor *tnp_threshold_backward(tn_tensor *grad_output, tn_tensor *self
     .threshold.real = __VA_ARGS__)
 #endif
 
-/* On another device, and converted to dtype if one is given. A view when nothing changes.   tn_to(x, tn_device("meta")) */
+/* On another device, and converted to dtype if one is given. A view when nothing changes.
+ * tn_to(x, tn_device("meta")) */
 typedef struct tn_to_args {
     tn_dtype dtype;
     bool non_blocking, copy;
@@ -3571,8 +3621,10 @@ TN_API tn_tensor *tnp_to(tn_tensor *self, tn_device_id device, tn_dtype dtype, b
 #define tn_to(self_, ...) TNI_CALL(tn_to, .self = self_, .device = __VA_ARGS__)
 #endif
 
-/* Converted to dtype: integers wrap, floats are truncated to integers, rounded to nearest even to floats, a complex
- * number loses its imaginary part to a real one. A view when nothing changes, but not with copy.   tn_to_dtype(x, TN_F64) */
+/* Converted to dtype: integers wrap, floats are truncated to integers, rounded to nearest even to
+ * floats, a complex
+ * number loses its imaginary part to a real one. A view when nothing changes, but not with copy.
+ * tn_to_dtype(x, TN_F64) */
 typedef struct tn_to_dtype_args {
     bool non_blocking, copy;
     tn_tensor *self;
@@ -3584,7 +3636,8 @@ TN_API tn_tensor *tnp_to_dtype(tn_tensor *self, tn_dtype dtype, bool non_blockin
 #define tn_to_dtype(self_, ...) TNI_CALL(tn_to_dtype, .self = self_, .dtype = __VA_ARGS__)
 #endif
 
-/* The k largest (or smallest) elements along dim, in order if sorted, and where they are; among equals the first ones.
+/* The k largest (or smallest) elements along dim, in order if sorted, and where they are; among
+ * equals the first ones.
  * self (.., n, ..) -> values, indices (.., k, ..)   tn_values_indices t = tn_topk(logits, 5); */
 typedef struct tn_topk_args {
     tn_values_indices out;
@@ -3614,7 +3667,8 @@ TN_API tn_tensor *tnp_transpose(tn_tensor *self, int64_t dim0, int64_t dim1);
     .dim1 = __VA_ARGS__)
 #endif
 
-/* Zero above the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)   tn_tril(x) */
+/* Zero above the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)
+ * tn_tril(x) */
 typedef struct tn_tril_args {
     tn_tensor *out;
     int64_t diagonal;
@@ -3629,7 +3683,8 @@ TN_API tn_tensor *tnp_tril_(tn_tensor *self, int64_t diagonal);
 #define tn_tril_(...) TNI_CALL_AS(tn_tril_inplace_at, tn_tril_args, .self = __VA_ARGS__)
 #endif
 
-/* Zero below the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)   tn_triu(x, .diagonal = 1) */
+/* Zero below the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)
+ * tn_triu(x, .diagonal = 1) */
 typedef struct tn_triu_args {
     tn_tensor *out;
     int64_t diagonal;
@@ -3658,7 +3713,8 @@ TN_API tn_tensor *tnp_trunc_(tn_tensor *self);
 #define tn_trunc_(...) TNI_CALL_AS(tn_trunc_inplace_at, tn_trunc_args, .self = __VA_ARGS__)
 #endif
 
-/* The parts at each place of dim, without that dimension. Views.   self (2, 3) -> (3), (3)   tn_unbind(x) */
+/* The parts at each place of dim, without that dimension. Views.   self (2, 3) -> (3), (3)
+ * tn_unbind(x) */
 typedef struct tn_unbind_args {
     int64_t dim;
     tn_tensor *self;
@@ -3669,7 +3725,8 @@ TN_API tn_list tnp_unbind(tn_tensor *self, int64_t dim);
 #define tn_unbind(...) TNI_CALL(tn_unbind, .self = __VA_ARGS__)
 #endif
 
-/* Dimension dim as several; one size may be -1. A view.   self (2, 12) -> (2, 3, 4)   tn_unflatten(x, 1, TN_DIMS(3, 4)) */
+/* Dimension dim as several; one size may be -1. A view.   self (2, 12) -> (2, 3, 4)
+ * tn_unflatten(x, 1, TN_DIMS(3, 4)) */
 typedef struct tn_unflatten_args {
     tn_tensor *self;
     int64_t dim;
@@ -3695,7 +3752,8 @@ TN_API tn_tensor *tnp_uniform_(tn_tensor *self, double from, double to, tn_gener
     .self = __VA_ARGS__)
 #endif
 
-/* A dimension of size 1 before dimension dim (behind the last for -1). A view.   self (3) -> (3, 1)   tn_unsqueeze(x, -1) */
+/* A dimension of size 1 before dimension dim (behind the last for -1). A view.
+ * self (3) -> (3, 1)   tn_unsqueeze(x, -1) */
 typedef struct tn_unsqueeze_args {
     tn_tensor *self;
     int64_t dim;
@@ -3741,7 +3799,8 @@ TN_API tn_var_mean_results tnp_var_mean(tn_tensor *self, tn_ints dim, tn_scalar 
     .self = __VA_ARGS__)
 #endif
 
-/* The same elements in their order with other sizes; one may be -1, it follows. A view: an error where strides cannot
+/* The same elements in their order with other sizes; one may be -1, it follows. A view: an error
+ * where strides cannot
  * show it.   self (2, 6) -> (3, 4)   tn_view(x, TN_DIMS(3, -1)) */
 typedef struct tn_view_args {
     tn_tensor *self;
@@ -3753,7 +3812,8 @@ TN_API tn_tensor *tnp_view(tn_tensor *self, tn_ints size);
 #define tn_view(self_, ...) TNI_CALL(tn_view, .self = self_, .size = __VA_ARGS__)
 #endif
 
-/* Pairs in the last dimension as complex numbers. A view.   self (*, 2) float32 or float64 -> (*)   tn_view_as_complex(x) */
+/* Pairs in the last dimension as complex numbers. A view.   self (*, 2) float32 or float64 -> (*)
+ * tn_view_as_complex(x) */
 typedef struct tn_view_as_complex_args {
     tn_tensor *self;
 } tn_view_as_complex_args;
@@ -3764,7 +3824,8 @@ TN_API tn_tensor *tnp_view_as_complex(tn_tensor *self);
 #define tn_view_as_complex(...) TNI_CALL(tn_view_as_complex, .self = __VA_ARGS__)
 #endif
 
-/* Real and imaginary part as last dimension. A view.   self (*) complex -> (*, 2) real   tn_view_as_real(z) */
+/* Real and imaginary part as last dimension. A view.   self (*) complex -> (*, 2) real
+ * tn_view_as_real(z) */
 typedef struct tn_view_as_real_args {
     tn_tensor *self;
 } tn_view_as_real_args;

@@ -266,14 +266,14 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
                           tn_tensor **results, int room, int *count) {
     boxed_call c;
     const tn_row *row = tn_row_named(name);
-    size_t n = strlen(name);
+    size_t n = name ? strlen(name) : 0;
     unsigned how = TN_PLAIN;
     tni_block *b = tni_here();
     c.reason[0] = 0;
     *count = 0;
     if (!b || b->failed) return false;
     if (row) return tn_call_row(file, line, row, how, values, nvalues, results, room, count);
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 2 && n; pass++) {
         for (int64_t i = 0; i < tn_row_count(); i++) {
             c.row = tn_row_at(i);
             if (how & TN_IN_PLACE && !(c.row->forms & TN_INPLACE)) continue;
@@ -286,7 +286,7 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
     }
     if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
     if (c.reason[0]) tni_error(b, TN_TYPE, "%s: no overload fits; the last: %s", name, c.reason);
-    else tni_error(b, TN_INVALID, "there is no operator '%.60s'", name);
+    else tni_error(b, TN_INVALID, "there is no operator '%.60s'", name ? name : "(NULL)");
     if (!b->frame && !b->place_hold) tni_error_tell(b);
     return false;
 }

@@ -1,4 +1,5 @@
-/* conv.inl - behind all types: what AVX-512 takes from AVX2, and the end of the macros of gemm.inl. */
+/* conv.inl - behind all types: what AVX-512 takes from AVX2, and the end of the macros of
+ * gemm.inl. */
 
 #if TNI_ISA == 1 /* a chain is a chain */
 #define gemm_dot_f32_avx2 gemm_dot_f32_scalar

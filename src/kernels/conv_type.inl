@@ -4,15 +4,17 @@
 #pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #endif
 
-/* A piece of a row of pixels: where it begins in the source and in c, its first lane, its length. */
+/* A piece of a row of pixels: where it begins in source and c, its first lane, its length. */
 typedef struct TNI_FNT(conv_piece) {
     int64_t source, c, lane, n;
 } TNI_FNT(conv_piece);
 
 /* The n pixels from `pixel` on as pieces; their number. */
-static int TNI_FNT(conv_pieces)(const tni_conv *v, int64_t pixel, int64_t n, TNI_FNT(conv_piece) *piece) {
+static int TNI_FNT(conv_pieces)(const tni_conv *v, int64_t pixel, int64_t n,
+                                TNI_FNT(conv_piece) * piece) {
     int count = 0;
-    int64_t x = pixel % v->width, line = pixel / v->width, y = line % v->height, image = line / v->height;
+    int64_t x = pixel % v->width, line = pixel / v->width, y = line % v->height,
+            image = line / v->height;
     for (int64_t lane = 0; lane < n; count++) {
         const int64_t left = v->width - x, take = left < n - lane ? left : n - lane;
         piece[count].source = image * v->image_step + y * v->pitch + x;
@@ -27,7 +29,7 @@ static int TNI_FNT(conv_pieces)(const tni_conv *v, int64_t pixel, int64_t n, TNI
 
 /* panel[k][GEMM_COLS], an element at a time: where a vector might reach beyond the source. */
 static void TNI_FNT(conv_pack_slow)(T *to, const tni_conv *v, const int64_t *offset, int64_t depth,
-                                    const TNI_FNT(conv_piece) *piece, int pieces) {
+                                    const TNI_FNT(conv_piece) * piece, int pieces) {
     for (int64_t k = 0; k < depth; k++, to += GEMM_COLS)
         for (int i = 0; i < pieces; i++)
             for (int64_t j = 0; j < piece[i].n; j++)
@@ -36,37 +38,47 @@ static void TNI_FNT(conv_pack_slow)(T *to, const tni_conv *v, const int64_t *off
 
 #if TNI_ISA > 0
 #define CONV_COPY(i) V_ST(to + lane[i], V_LD(from[i] + offset[k]));
-#define CONV_COPIES(copies)                                                                                  \
-    for (int64_t k = 0; k < depth; k++, to += GEMM_COLS) { copies }
+#define CONV_COPIES(copies)                                \
+    for (int64_t k = 0; k < depth; k++, to += GEMM_COLS) { \
+        copies                                             \
+    }
 
-/* The same by whole vectors: what one writes too much is overwritten by the next, by the next piece or row; the panel
- * has room for the last. */
+/* The same by whole vectors: what one writes too much is overwritten by the next, by the next
+ * piece or row; the panel has room for the last. */
 static void TNI_FNT(conv_pack)(T *to, const tni_conv *v, const int64_t *offset, int64_t depth,
-                               const TNI_FNT(conv_piece) *piece, int pieces) {
+                               const TNI_FNT(conv_piece) * piece, int pieces) {
     const T *from[GEMM_COLS + 3];
     int64_t lane[GEMM_COLS + 3];
     int n = 0;
     for (int i = 0; i < pieces; i++)
-        for (int64_t j = 0; j < piece[i].n; j += W, n++) from[n] = (const T *)v->source + piece[i].source + j, lane[n] = piece[i].lane + j;
-    if (n == 2) { CONV_COPIES(CONV_COPY(0) CONV_COPY(1)) }
-    else if (n == 3) { CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2)) }
-    else if (n == 4) { CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2) CONV_COPY(3)) }
-    else { CONV_COPIES(for (int i = 0; i < n; i++) CONV_COPY(i)) }
+        for (int64_t j = 0; j < piece[i].n; j += W, n++)
+            from[n] = (const T *)v->source + piece[i].source + j, lane[n] = piece[i].lane + j;
+    if (n == 2) {
+        CONV_COPIES(CONV_COPY(0) CONV_COPY(1))
+    } else if (n == 3) {
+        CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2))
+    } else if (n == 4) {
+        CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2) CONV_COPY(3))
+    } else {
+        CONV_COPIES(for (int i = 0; i < n; i++) CONV_COPY(i))
+    }
 }
 #undef CONV_COPY
 #undef CONV_COPIES
 #endif
 
 /* Rows of a finished tile to the pieces of c. */
-static void TNI_FNT(conv_scatter)(const tni_conv *v, const T *tile, T *c, int64_t h, const TNI_FNT(conv_piece) *piece,
-                                  int pieces, bool add) {
+static void TNI_FNT(conv_scatter)(const tni_conv *v, const T *tile, T *c, int64_t h,
+                                  const TNI_FNT(conv_piece) * piece, int pieces, bool add) {
     for (int i = 0; i < pieces; i++)
-        TNI_FNT(gemm_edge)(c + piece[i].c, v->c_row, v->c_col, tile + piece[i].lane, h, piece[i].n, 1, add);
+        TNI_FNT(gemm_edge)
+        (c + piece[i].c, v->c_row, v->c_col, tile + piece[i].lane, h, piece[i].n, 1, add);
 }
 
 /* All rows of c for one group of pixels and one block of k. */
-static void TNI_FNT(conv_group)(const tni_conv *v, TNI_FNT(gemm_tiles) *q, int64_t k, const T *panel,
-                                const TNI_FNT(conv_piece) *piece, int pieces, bool whole) {
+static void TNI_FNT(conv_group)(const tni_conv *v, TNI_FNT(gemm_tiles) *q, int64_t k,
+                                const T *panel, const TNI_FNT(conv_piece) * piece, int pieces,
+                                bool whole) {
     static const T zeros[GEMM_ROWS] = {0};
     T tile[GEMM_ROWS * GEMM_COLS], *c = (T *)v->c;
     const T *a = (const T *)v->a + k;
@@ -98,7 +110,8 @@ static void TNI_FNT(conv)(const tni_conv *v) {
             const int64_t n = v->count - at < GEMM_COLS ? v->count - at : GEMM_COLS;
             const int pieces = TNI_FNT(conv_pieces)(v, v->first + at, n, piece);
             const TNI_FNT(conv_piece) *last = &piece[pieces - 1]; /* in one run of c? */
-            const bool whole = n == GEMM_COLS && v->c_col == 1 && last->c - piece[0].c == last->lane;
+            const bool whole =
+                n == GEMM_COLS && v->c_col == 1 && last->c - piece[0].c == last->lane;
             if (n < GEMM_COLS)
                 for (int64_t i = 0; i < q.k * GEMM_COLS; i += W) V_ST(panel + i, V_ZERO());
 #if TNI_ISA > 0
@@ -117,24 +130,29 @@ static void TNI_FNT(conv)(const tni_conv *v) {
 
 #if TNI_ISA != 2 /* memory sets the speed of these: AVX-512 takes those of AVX2 */
 /* Rows of n elements, to_step and from_step apart. */
-static void TNI_FNT(conv_rows)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t rows, int64_t n) {
+static void TNI_FNT(conv_rows)(void *to, int64_t to_step, const void *from, int64_t from_step,
+                               int64_t rows, int64_t n) {
     T *p = (T *)to;
     const T *q = (const T *)from;
     for (int64_t r = 0; r < rows; r++, p += to_step, q += from_step) {
         int64_t i = 0;
         for (; i + W <= n; i += W) V_ST(p + i, V_LD(q + i));
-        if (i < n && i > 0) V_ST(p + n - W, V_LD(q + n - W));
-        else for (; i < n; i++) p[i] = q[i];
+        if (i < n && i > 0)
+            V_ST(p + n - W, V_LD(q + n - W));
+        else
+            for (; i < n; i++) p[i] = q[i];
     }
 }
 
-/* first and count are whole lines here: four vectors of a row of pixels at a time, taps in order. */
+/* first and count are whole lines here: four vectors of a row of pixels at a time. */
 static void TNI_FNT(conv_direct)(const tni_conv *v) {
     for (int64_t line = v->first / v->width, end = line + v->count / v->width; line < end; line++)
         for (int64_t i = 0; i < v->m; i++) {
-            const T *from = (const T *)v->source + line / v->height * v->image_step + line % v->height * v->pitch;
+            const T *from = (const T *)v->source + line / v->height * v->image_step +
+                            line % v->height * v->pitch;
             const T *a = (const T *)v->a + i * v->k;
-            T *c = (T *)v->c + line / v->height * v->c_image + i * v->c_row + line % v->height * v->c_line;
+            T *c = (T *)v->c + line / v->height * v->c_image + i * v->c_row +
+                   line % v->height * v->c_line;
             const V start = V_SET(v->bias ? ((const T *)v->bias)[i] : 0);
             for (int64_t x = 0; x < v->width; x += 4 * W) {
                 T row[4 * W];
@@ -147,7 +165,8 @@ static void TNI_FNT(conv_direct)(const tni_conv *v) {
                     r = V_FMA(w, V_LD(b + 2 * W), r), s = V_FMA(w, V_LD(b + 3 * W), s);
                 }
                 if (n == 4 * W && v->c_col == 1) {
-                    V_ST(c + x, p), V_ST(c + x + W, q), V_ST(c + x + 2 * W, r), V_ST(c + x + 3 * W, s);
+                    V_ST(c + x, p), V_ST(c + x + W, q), V_ST(c + x + 2 * W, r),
+                        V_ST(c + x + 3 * W, s);
                     continue;
                 }
                 V_ST(row, p), V_ST(row + W, q), V_ST(row + 2 * W, r), V_ST(row + 3 * W, s);
@@ -157,32 +176,36 @@ static void TNI_FNT(conv_direct)(const tni_conv *v) {
 }
 #endif
 
-/* --- gradient of weights ------------------------------------------------------------------------------------- */
+/* --- gradient of weights --------------------------------------------------------------------- */
 
 #define CONV_ROW(r) const T *p##r = (const T *)v->source + offset[r];
-#define CONV_STEP(r)                                                                                         \
-    x = V_SET(p##r[at]);                                                                                     \
+#define CONV_STEP(r)     \
+    x = V_SET(p##r[at]); \
     s##r = V_FMA(x, y, s##r), t##r = V_FMA(x, z, t##r);
 #define CONV_ZERO(r) V s##r = V_ZERO(), t##r = V_ZERO();
 
-#define CONV_WEIGHT(h, ROWS)                                                                                 \
-    static void TNI_FNT(conv_weight##h)(const tni_conv_weight *v, const int64_t *offset, T *c) {             \
-        const T *b = (const T *)v->grad;                                                                     \
-        const int64_t c_row = GEMM_COLS;                                                                     \
-        V x, y, z;                                                                                           \
-        int64_t row = v->first % v->height, base = v->first / v->height * v->image_step + v->left;           \
-        ROWS(CONV_ROW)                                                                                       \
-        ROWS(CONV_ZERO)                                                                                      \
-        for (int64_t line = 0; line < v->lines; line++) {                                                    \
-            int64_t at = base + row * v->pitch;                                                              \
-            for (const int64_t end = at + v->width; at < end; at++, b += GEMM_COLS) {                        \
-                y = V_LD(b), z = V_LD(b + W);                                                                \
-                ROWS(CONV_STEP)                                                                              \
-            }                                                                                                \
-            if (++row == v->height) row = 0, base += v->image_step;                                          \
-        }                                                                                                    \
-        y = V_SET(1);                                                                                        \
-        if (v->add) { ROWS(GEMM_ADD) } else { ROWS(GEMM_PUT) }                                               \
+#define CONV_WEIGHT(h, ROWS)                                                                       \
+    static void TNI_FNT(conv_weight##h)(const tni_conv_weight *v, const int64_t *offset, T *c) {   \
+        const T *b = (const T *)v->grad;                                                           \
+        const int64_t c_row = GEMM_COLS;                                                           \
+        V x, y, z;                                                                                 \
+        int64_t row = v->first % v->height, base = v->first / v->height * v->image_step + v->left; \
+        ROWS(CONV_ROW)                                                                             \
+        ROWS(CONV_ZERO)                                                                            \
+        for (int64_t line = 0; line < v->lines; line++) {                                          \
+            int64_t at = base + row * v->pitch;                                                    \
+            for (const int64_t end = at + v->width; at < end; at++, b += GEMM_COLS) {              \
+                y = V_LD(b), z = V_LD(b + W);                                                      \
+                ROWS(CONV_STEP)                                                                    \
+            }                                                                                      \
+            if (++row == v->height) row = 0, base += v->image_step;                                \
+        }                                                                                          \
+        y = V_SET(1);                                                                              \
+        if (v->add) {                                                                              \
+            ROWS(GEMM_ADD)                                                                         \
+        } else {                                                                                   \
+            ROWS(GEMM_PUT)                                                                         \
+        }                                                                                          \
     }
 
 #define CONV_R3(X) X(0) X(1) X(2)
@@ -213,8 +236,8 @@ static void TNI_FNT(conv_weight)(const tni_conv_weight *v) {
 }
 
 #if TNI_ISA != 2
-/* n = 1: w (rows) += sum over pixels of source (pixel; offset[k]) grad (pixel), in 16 lanes along x that are folded by
- * halves at the end of the block. grad lies like the source. */
+/* n = 1: w (rows) += sum over pixels of source (pixel; offset[k]) grad (pixel), in 16 lanes along
+ * x that are folded by halves at the end of the block. grad lies like the source. */
 static void TNI_FNT(conv_weight_one)(const tni_conv_weight *v) {
     enum { LANES = 16, N = LANES / W };
     T *w = (T *)v->w;
@@ -225,10 +248,12 @@ static void TNI_FNT(conv_weight_one)(const tni_conv_weight *v) {
             V s = V_ZERO();
             for (int64_t line = 0; line < v->lines; line++) {
                 const int64_t l = v->first + line;
-                const T *p = from + l / v->height * v->image_step + l % v->height * v->pitch, *q = g + l / v->height * v->grad_image + l % v->height * v->grad_lines;
+                const T *p = from + l / v->height * v->image_step + l % v->height * v->pitch,
+                        *q = g + l / v->height * v->grad_image + l % v->height * v->grad_lines;
                 int64_t x = i * W;
                 for (; x + W <= v->width; x += LANES) s = V_FMA(V_LD(p + x), V_LD(q + x), s);
-                if (x < v->width) s = V_FMA(V_LDN(p + x, v->width - x), V_LDN(q + x, v->width - x), s);
+                if (x < v->width)
+                    s = V_FMA(V_LDN(p + x, v->width - x), V_LDN(q + x, v->width - x), s);
             }
             V_ST(lane + i * W, s);
         }
@@ -239,7 +264,8 @@ static void TNI_FNT(conv_weight_one)(const tni_conv_weight *v) {
 }
 #endif
 
-static void TNI_FNT(gemm_pack_b)(void *to, const void *from, int64_t lane, int64_t row, int64_t n, int64_t depth) {
+static void TNI_FNT(gemm_pack_b)(void *to, const void *from, int64_t lane, int64_t row, int64_t n,
+                                 int64_t depth) {
     TNI_FNT(gemm_pack)((T *)to, GEMM_COLS, (const T *)from, lane, row, n, depth);
 }
 static int64_t TNI_FNT(gemm_columns)(void) { return GEMM_COLS; }

@@ -6,8 +6,8 @@
 
 /* The length of a k-block. Every product of the library gives each element of c the value
  *     c = (first ? 0 : c) + alpha * s,   s = fma(a[k-1], b[k-1], ... fma(a[0], b[0], 0)),
- * block after block of 384 in rising order, the outer step itself one fma. Tiles, packing, threads and
- * instruction sets only choose who computes it. */
+ * block after block of 384 in rising order, the outer step itself one fma. Tiles, packing,
+ * threads and instruction sets only choose who computes it. */
 enum { TNI_K_BLOCK = 384 };
 
 /* c (m, n) = alpha * a (m, k) * b (k, n), or c += when `add`. Strides in elements; alpha is 1 where
@@ -22,23 +22,23 @@ typedef struct tni_gemm {
     bool add;
 } tni_gemm;
 
-#define TNI_KERNELS_GEMM(K)                                                                                  \
-    K(void, gemm_f32, (const tni_gemm *g))                                                                   \
-    K(void, gemm_f64, (const tni_gemm *g))                                                                   \
-    /* The same for m = 1, b_col = c_col = 1, n a multiple of 16: walks along the rows of b. */              \
-    K(void, gemm_row_f32, (const tni_gemm *g))                                                               \
-    K(void, gemm_row_f64, (const tni_gemm *g))                                                               \
-    /* The same for m = 1, b_row = c_col = 1, n a multiple of 16: columns of b lie along k. */               \
-    K(void, gemm_column_major_f32, (const tni_gemm *g))                                                      \
-    K(void, gemm_column_major_f64, (const tni_gemm *g))                                                      \
-    /* The same for m = n = 1. */                                                                            \
-    K(void, gemm_dot_f32, (const tni_gemm *g))                                                               \
-    K(void, gemm_dot_f64, (const tni_gemm *g))                                                               \
-    /* Rows [i, i + gemm_panel) of a (m, k) as one panel: to[k][gemm_panel], zero-filled. */                 \
-    K(void, gemm_pack_a_f32, (const tni_gemm *g, int64_t i, void *to))                                         \
-    K(void, gemm_pack_a_f64, (const tni_gemm *g, int64_t i, void *to))                                         \
-    K(int64_t, gemm_panel_f32, (void))                                                                       \
+#define TNI_KERNELS_GEMM(K)                                                                     \
+    K(void, gemm_f32, (const tni_gemm *g))                                                      \
+    K(void, gemm_f64, (const tni_gemm *g))                                                      \
+    /* The same for m = 1, b_col = c_col = 1, n a multiple of 16: walks along the rows of b. */ \
+    K(void, gemm_row_f32, (const tni_gemm *g))                                                  \
+    K(void, gemm_row_f64, (const tni_gemm *g))                                                  \
+    /* The same for m = 1, b_row = c_col = 1, n a multiple of 16: columns of b lie along k. */  \
+    K(void, gemm_column_major_f32, (const tni_gemm *g))                                         \
+    K(void, gemm_column_major_f64, (const tni_gemm *g))                                         \
+    /* The same for m = n = 1. */                                                               \
+    K(void, gemm_dot_f32, (const tni_gemm *g))                                                  \
+    K(void, gemm_dot_f64, (const tni_gemm *g))                                                  \
+    /* Rows [i, i + gemm_panel) of a (m, k) as one panel: to[k][gemm_panel], zero-filled. */    \
+    K(void, gemm_pack_a_f32, (const tni_gemm *g, int64_t i, void *to))                          \
+    K(void, gemm_pack_a_f64, (const tni_gemm *g, int64_t i, void *to))                          \
+    K(int64_t, gemm_panel_f32, (void))                                                          \
     K(int64_t, gemm_panel_f64, (void))
-    /* n numbers of F16 or BF16, step elements apart, to float, and back, rounded to nearest even. */        \
+/* n numbers of F16 or BF16, step elements apart, to float, and back, rounded to nearest even. */
 
 #endif

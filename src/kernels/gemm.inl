@@ -1,8 +1,10 @@
-/* gemm.inl - matrix products in float and double; other floating types convert to float before and after.
+/* gemm.inl - matrix products in float and double; other floating types convert to float before
+ * and after.
  *
- * The order of additions of every element is fixed by gemm.h; nothing here depends on threads. A tile is
- * GEMM_ROWS x GEMM_COLS elements of c in registers: two vectors of b and one broadcast of a for each k. Rows of
- * a are addressed as base + {0, 1, 2} * stride, which x86 does without more registers. */
+ * The order of additions of every element is fixed by gemm.h; nothing here depends on threads. A
+ * tile is GEMM_ROWS x GEMM_COLS elements of c in registers: two vectors of b and one broadcast of
+ * a for each k. Rows of a are addressed as base + {0, 1, 2} * stride, which x86 does without more
+ * registers. */
 #define GEMM_COLS (2 * W)
 #if TNI_ISA == 0
 #define GEMM_ROWS 4
@@ -19,11 +21,12 @@
 #endif
 
 #define GEMM_START(r) V s##r = V_SET(q->start[r]), t##r = s##r;
-#define GEMM_STEP(r)                                                                                         \
-    x = V_SET(*(const T *)(const void *)(GEMM_AT_##r));                                                      \
+#define GEMM_STEP(r)                                    \
+    x = V_SET(*(const T *)(const void *)(GEMM_AT_##r)); \
     s##r = V_FMA(x, y, s##r), t##r = V_FMA(x, z, t##r);
 #define GEMM_PUT(r) V_ST(c, s##r), V_ST(c + W, t##r), c += c_row;
-#define GEMM_ADD(r) V_ST(c, V_FMA(s##r, y, V_LD(c))), V_ST(c + W, V_FMA(t##r, y, V_LD(c + W))), c += c_row;
+#define GEMM_ADD(r) \
+    V_ST(c, V_FMA(s##r, y, V_LD(c))), V_ST(c + W, V_FMA(t##r, y, V_LD(c + W))), c += c_row;
 #define GEMM_AT_0 a0
 #define GEMM_AT_1 a0 + row
 #define GEMM_AT_2 a0 + 2 * row
@@ -39,22 +42,26 @@
 #define GEMM_AT_12 a12
 #define GEMM_AT_13 a12 + row
 
-#define GEMM_TILE(h, ROWS)                                                                                   \
-    static void TNI_FNT(gemm_tile##h)(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c,            \
-                                      int64_t c_row, bool add) {                                             \
-        const ptrdiff_t row = q->a_row, col = q->a_col;                                                      \
-        const char *a0 = (const char *)a, *a3 = a0 + 3 * row, *a6 = a0 + 6 * row, *a9 = a0 + 9 * row,        \
-                   *a12 = a0 + 12 * row;                                                                     \
-        const int64_t b_row = q->b_row;                                                                      \
-        V x, y, z;                                                                                           \
-        ROWS(GEMM_START)                                                                                     \
-        for (int64_t k = q->k; k > 0; k--) {                                                                 \
-            y = V_LD(b), z = V_LD(b + W);                                                                    \
-            ROWS(GEMM_STEP)                                                                                  \
-            b += b_row, a0 += col, a3 += col, a6 += col, a9 += col, a12 += col;                              \
-        }                                                                                                    \
-        y = V_SET(q->alpha);                                                                                 \
-        if (add) { ROWS(GEMM_ADD) } else { ROWS(GEMM_PUT) }                                                  \
+#define GEMM_TILE(h, ROWS)                                                                         \
+    static void TNI_FNT(gemm_tile##h)(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c, \
+                                      int64_t c_row, bool add) {                                   \
+        const ptrdiff_t row = q->a_row, col = q->a_col;                                            \
+        const char *a0 = (const char *)a, *a3 = a0 + 3 * row, *a6 = a0 + 6 * row,                  \
+                   *a9 = a0 + 9 * row, *a12 = a0 + 12 * row;                                       \
+        const int64_t b_row = q->b_row;                                                            \
+        V x, y, z;                                                                                 \
+        ROWS(GEMM_START)                                                                           \
+        for (int64_t k = q->k; k > 0; k--) {                                                       \
+            y = V_LD(b), z = V_LD(b + W);                                                          \
+            ROWS(GEMM_STEP)                                                                        \
+            b += b_row, a0 += col, a3 += col, a6 += col, a9 += col, a12 += col;                    \
+        }                                                                                          \
+        y = V_SET(q->alpha);                                                                       \
+        if (add) {                                                                                 \
+            ROWS(GEMM_ADD)                                                                         \
+        } else {                                                                                   \
+            ROWS(GEMM_PUT)                                                                         \
+        }                                                                                          \
     }
 
 #define GEMM_R1(X) X(0)

@@ -1,13 +1,16 @@
-/* gemm_type.inl - matrix product for one element type of one instruction set; conv_type.inl uses its tiles.
+/* gemm_type.inl - matrix product for one element type of one instruction set; conv_type.inl uses
+ * its tiles.
  *
- * A tile is GEMM_ROWS x GEMM_COLS elements of c in registers: two vectors of b, one broadcast of a, for each k.
- * a is read where it lies (a_row, a_col) or from panels; b where it lies or from a panel packed on the stack. */
+ * A tile is GEMM_ROWS x GEMM_COLS elements of c in registers: two vectors of b, one broadcast of
+ * a, for each k. a is read where it lies (a_row, a_col) or from panels; b where it lies or from a
+ * panel packed on the stack. */
 #if defined(__GNUC__) && !defined(__clang__) /* half the compile time, the same loops */
 #pragma GCC push_options
 #pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #endif
 
-/* What the tiles of one product have in common; strides of a in bytes. The chains of row r begin at start[r]. */
+/* What the tiles of one product have in common; strides of a in bytes. The chains of row r begin
+ * at start[r]. */
 typedef struct TNI_FNT(gemm_tiles) {
     ptrdiff_t a_row, a_col;
     int64_t b_row, k;
@@ -15,7 +18,8 @@ typedef struct TNI_FNT(gemm_tiles) {
     T alpha;
 } TNI_FNT(gemm_tiles);
 
-typedef void (*TNI_FNT(gemm_tile))(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c, int64_t c_row, bool add);
+typedef void (*TNI_FNT(gemm_tile))(const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c,
+                                   int64_t c_row, bool add);
 GEMM_TILE(1, GEMM_R1)
 GEMM_TILE(4, GEMM_R4)
 #if TNI_ISA > 0
@@ -30,7 +34,8 @@ GEMM_TILE(8, GEMM_R8)
 GEMM_TILE(14, GEMM_R14)
 #endif
 
-/* The tallest tile of at most m rows, but for a remainder that two lower ones do faster; *h its height. */
+/* The tallest tile of at most m rows, but for a remainder that two lower ones do faster; *h its
+ * height. */
 TNI_INLINE TNI_FNT(gemm_tile) TNI_FNT(gemm_pick)(int64_t m, int64_t *h) {
 #if TNI_ISA == 1
     if (m == 8 || m == 9) return *h = 4, TNI_FNT(gemm_tile4);
@@ -49,52 +54,62 @@ TNI_INLINE TNI_FNT(gemm_tile) TNI_FNT(gemm_pick)(int64_t m, int64_t *h) {
 }
 
 /* Columns [0, n) of h rows of a finished tile to c, whose columns may lie apart. */
-static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile, int64_t h, int64_t n, T alpha, bool add) {
+static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile, int64_t h,
+                               int64_t n, T alpha, bool add) {
     for (int64_t i = 0; i < h; i++, c += c_row, tile += GEMM_COLS)
         for (int64_t j = 0; j < n; j++) {
-            if (add) V_STN(c + j * c_col, V_FMA(V_LDN(tile + j, 1), V_SET(alpha), V_LDN(c + j * c_col, 1)), 1);
-            else c[j * c_col] = tile[j];
+            if (add)
+                V_STN(c + j * c_col,
+                      V_FMA(V_LDN(tile + j, 1), V_SET(alpha), V_LDN(c + j * c_col, 1)), 1);
+            else
+                c[j * c_col] = tile[j];
         }
 }
 
-/* --- packing ----------------------------------------------------------------------------------------------- */
+/* --- packing --------------------------------------------------------------------------------- */
 
 #if TNI_ISA == 1 || TNI_ISA == 2
 #if defined(TNI_TYPE_F32)
 #define GEMM_SIDE 8
 /* to[8][step] = transpose of 8 rows of 8; the first n columns are stored */
-#define GEMM_PAIR(i)                                                                                         \
-    x = _mm256_loadu_ps(row[i]), y = _mm256_loadu_ps(row[i + 1]);                                            \
+#define GEMM_PAIR(i)                                              \
+    x = _mm256_loadu_ps(row[i]), y = _mm256_loadu_ps(row[i + 1]); \
     l##i = _mm256_unpacklo_ps(x, y), h##i = _mm256_unpackhi_ps(x, y);
-#define GEMM_QUAD(i, j, v)                                                                                   \
-    v##0 = _mm256_shuffle_ps(l##i, l##j, 0x44), v##1 = _mm256_shuffle_ps(l##i, l##j, 0xee);                  \
+#define GEMM_QUAD(i, j, v)                                                                  \
+    v##0 = _mm256_shuffle_ps(l##i, l##j, 0x44), v##1 = _mm256_shuffle_ps(l##i, l##j, 0xee); \
     v##2 = _mm256_shuffle_ps(h##i, h##j, 0x44), v##3 = _mm256_shuffle_ps(h##i, h##j, 0xee);
 #define GEMM_LOW(i) _mm256_permute2f128_ps(p##i, q##i, 0x20)
 #define GEMM_HIGH(i) _mm256_permute2f128_ps(p##i, q##i, 0x31)
 static void TNI_FNT(gemm_turn)(float *to, int64_t step, const float *const *row, int64_t n) {
     __m256 x, y, l0, h0, l2, h2, l4, h4, l6, h6, p0, p1, p2, p3, q0, q1, q2, q3;
-    GEMM_PAIR(0) GEMM_PAIR(2) GEMM_PAIR(4) GEMM_PAIR(6)
-    GEMM_QUAD(0, 2, p) GEMM_QUAD(4, 6, q)
-    if (n == 8) {
+    GEMM_PAIR(0)
+    GEMM_PAIR(2) GEMM_PAIR(4) GEMM_PAIR(6) GEMM_QUAD(0, 2, p) GEMM_QUAD(4, 6, q) if (n == 8) {
         _mm256_storeu_ps(to, GEMM_LOW(0)), _mm256_storeu_ps(to + step, GEMM_LOW(1));
         _mm256_storeu_ps(to + 2 * step, GEMM_LOW(2)), _mm256_storeu_ps(to + 3 * step, GEMM_LOW(3));
-        _mm256_storeu_ps(to + 4 * step, GEMM_HIGH(0)), _mm256_storeu_ps(to + 5 * step, GEMM_HIGH(1));
-        _mm256_storeu_ps(to + 6 * step, GEMM_HIGH(2)), _mm256_storeu_ps(to + 7 * step, GEMM_HIGH(3));
-    } else {
+        _mm256_storeu_ps(to + 4 * step, GEMM_HIGH(0)),
+            _mm256_storeu_ps(to + 5 * step, GEMM_HIGH(1));
+        _mm256_storeu_ps(to + 6 * step, GEMM_HIGH(2)),
+            _mm256_storeu_ps(to + 7 * step, GEMM_HIGH(3));
+    }
+    else {
         const __m256i first = tni_avx2_mask32(n);
-        _mm256_maskstore_ps(to, first, GEMM_LOW(0)), _mm256_maskstore_ps(to + step, first, GEMM_LOW(1));
-        _mm256_maskstore_ps(to + 2 * step, first, GEMM_LOW(2)), _mm256_maskstore_ps(to + 3 * step, first, GEMM_LOW(3));
-        _mm256_maskstore_ps(to + 4 * step, first, GEMM_HIGH(0)), _mm256_maskstore_ps(to + 5 * step, first, GEMM_HIGH(1));
-        _mm256_maskstore_ps(to + 6 * step, first, GEMM_HIGH(2)), _mm256_maskstore_ps(to + 7 * step, first, GEMM_HIGH(3));
+        _mm256_maskstore_ps(to, first, GEMM_LOW(0)),
+            _mm256_maskstore_ps(to + step, first, GEMM_LOW(1));
+        _mm256_maskstore_ps(to + 2 * step, first, GEMM_LOW(2)),
+            _mm256_maskstore_ps(to + 3 * step, first, GEMM_LOW(3));
+        _mm256_maskstore_ps(to + 4 * step, first, GEMM_HIGH(0)),
+            _mm256_maskstore_ps(to + 5 * step, first, GEMM_HIGH(1));
+        _mm256_maskstore_ps(to + 6 * step, first, GEMM_HIGH(2)),
+            _mm256_maskstore_ps(to + 7 * step, first, GEMM_HIGH(3));
     }
 }
 #else
 #define GEMM_SIDE 4
 static void TNI_FNT(gemm_turn)(double *to, int64_t step, const double *const *row, int64_t n) {
-    const __m256d x = _mm256_loadu_pd(row[0]), y = _mm256_loadu_pd(row[1]), z = _mm256_loadu_pd(row[2]),
-                  w = _mm256_loadu_pd(row[3]);
-    const __m256d p = _mm256_unpacklo_pd(x, y), q = _mm256_unpackhi_pd(x, y), r = _mm256_unpacklo_pd(z, w),
-                  s = _mm256_unpackhi_pd(z, w);
+    const __m256d x = _mm256_loadu_pd(row[0]), y = _mm256_loadu_pd(row[1]),
+                  z = _mm256_loadu_pd(row[2]), w = _mm256_loadu_pd(row[3]);
+    const __m256d p = _mm256_unpacklo_pd(x, y), q = _mm256_unpackhi_pd(x, y),
+                  r = _mm256_unpacklo_pd(z, w), s = _mm256_unpackhi_pd(z, w);
     const __m256i first = tni_avx2_mask64(n);
     _mm256_maskstore_pd(to, first, _mm256_permute2f128_pd(p, r, 0x20));
     _mm256_maskstore_pd(to + step, first, _mm256_permute2f128_pd(q, s, 0x20));
@@ -110,29 +125,35 @@ static void TNI_FNT(gemm_turn)(T *to, int64_t step, const T *const *row, int64_t
 }
 #endif
 
-/* to[k][width], k < depth: n lanes `lane` apart in from, rows 1 apart (the transposing case); lanes beyond n are 0 */
-static void TNI_FNT(gemm_pack_turned)(T *to, int64_t width, const T *from, int64_t lane, int64_t n, int64_t depth) {
+/* to[k][width], k < depth: n lanes `lane` apart in from, rows 1 apart (the transposing case);
+ * lanes beyond n are 0 */
+static void TNI_FNT(gemm_pack_turned)(T *to, int64_t width, const T *from, int64_t lane, int64_t n,
+                                      int64_t depth) {
     static const T zeros[GEMM_SIDE] = {0};
     const T *row[GEMM_SIDE];
     for (int64_t j = 0; j < width; j += GEMM_SIDE) {
         const int64_t lanes = width - j < GEMM_SIDE ? width - j : GEMM_SIDE;
         int64_t k = 0;
         for (; k + GEMM_SIDE <= depth; k += GEMM_SIDE) {
-            for (int64_t i = 0; i < GEMM_SIDE; i++) row[i] = j + i < n ? from + (j + i) * lane + k : zeros;
+            for (int64_t i = 0; i < GEMM_SIDE; i++)
+                row[i] = j + i < n ? from + (j + i) * lane + k : zeros;
             TNI_FNT(gemm_turn)(to + k * width + j, width, row, lanes);
         }
         for (; k < depth; k++)
-            for (int64_t i = 0; i < lanes; i++) to[k * width + j + i] = j + i < n ? from[(j + i) * lane + k] : 0;
+            for (int64_t i = 0; i < lanes; i++)
+                to[k * width + j + i] = j + i < n ? from[(j + i) * lane + k] : 0;
     }
 }
 
 /* to[k][width], k < depth: n lanes `lane` apart, rows `row` apart in from; lanes beyond n are 0 */
-static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane, int64_t row, int64_t n, int64_t depth) {
+static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane, int64_t row,
+                               int64_t n, int64_t depth) {
     if (lane != 1 && row == 1) {
         TNI_FNT(gemm_pack_turned)(to, width, from, lane, n, depth);
     } else if (lane != 1) {
         for (int64_t k = 0; k < depth; k++)
-            for (int64_t i = 0; i < width; i++) to[k * width + i] = i < n ? from[k * row + i * lane] : 0;
+            for (int64_t i = 0; i < width; i++)
+                to[k * width + i] = i < n ? from[k * row + i * lane] : 0;
     } else if (n == GEMM_COLS && width == n) {
         for (int64_t k = 0; k < depth; k++, from += row, to += GEMM_COLS)
             V_ST(to, V_LD(from)), V_ST(to + W, V_LD(from + W));
@@ -148,20 +169,23 @@ static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane
 
 static void TNI_FNT(gemm_pack_a)(const tni_gemm *g, int64_t i, void *to) {
     const int64_t n = g->m - i < GEMM_ROWS ? g->m - i : GEMM_ROWS;
-    TNI_FNT(gemm_pack)((T *)to, GEMM_ROWS, (const T *)g->a + i * g->a_row, g->a_row, g->a_col, n, g->k);
+    TNI_FNT(gemm_pack)
+    ((T *)to, GEMM_ROWS, (const T *)g->a + i * g->a_row, g->a_row, g->a_col, n, g->k);
 }
 static int64_t TNI_FNT(gemm_panel)(void) { return GEMM_ROWS; }
 
-/* --- the product ------------------------------------------------------------------------------------------- */
+/* --- the product ----------------------------------------------------------------------------- */
 
 /* All rows of c in one panel of n columns and one block of k. */
-static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) *q, const T *a, const T *b, T *c,
-                                 int64_t n, bool add) {
+static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) *q, const T *a,
+                                 const T *b, T *c, int64_t n, bool add) {
     T edge[GEMM_ROWS * GEMM_COLS];
     const int64_t step = g->panel ? 1 : g->a_row, skip = g->panel ? g->panel - GEMM_ROWS : 0;
     for (int64_t i = 0, h; i < g->m; i += h, c += h * g->c_row) {
-        const int64_t left = g->m - i; /* a panel is not divided between two tiles of other heights */
-        const TNI_FNT(gemm_tile) tile = TNI_FNT(gemm_pick)(g->panel && left > GEMM_ROWS ? GEMM_ROWS : left, &h);
+        const int64_t left =
+            g->m - i; /* a panel is not divided between two tiles of other heights */
+        const TNI_FNT(gemm_tile) tile =
+            TNI_FNT(gemm_pick)(g->panel && left > GEMM_ROWS ? GEMM_ROWS : left, &h);
         if (n == GEMM_COLS && g->c_col == 1) {
             tile(q, a, b, c, g->c_row, add);
         } else {
@@ -183,12 +207,14 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
     for (int64_t k = 0; k < g->k; k += TNI_K_BLOCK) {
         q.k = g->k - k < TNI_K_BLOCK ? g->k - k : (int64_t)TNI_K_BLOCK;
         const T *a = (const T *)g->a + k * (g->panel ? GEMM_ROWS : g->a_col);
-        const bool pack = g->b_col != 1 || (g->m > 2 * GEMM_ROWS && q.k * span * (int64_t)sizeof(T) > 16384);
+        const bool pack =
+            g->b_col != 1 || (g->m > 2 * GEMM_ROWS && q.k * span * (int64_t)sizeof(T) > 16384);
         for (int64_t j = 0; j < g->n; j += GEMM_COLS) {
             const int64_t n = g->n - j < GEMM_COLS ? g->n - j : GEMM_COLS;
             const T *b = (const T *)g->b + k * g->b_row + j * g->b_col;
             const bool packed = pack || n < GEMM_COLS;
-            if (packed) TNI_FNT(gemm_pack)(panel, GEMM_COLS, b, g->b_col, g->b_row, n, q.k), b = panel;
+            if (packed)
+                TNI_FNT(gemm_pack)(panel, GEMM_COLS, b, g->b_col, g->b_row, n, q.k), b = panel;
             q.b_row = packed ? GEMM_COLS : g->b_row;
             TNI_FNT(gemm_column)(g, &q, a, b, (T *)g->c + j * g->c_col, n, g->add || k > 0);
         }
@@ -196,8 +222,9 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
 }
 
 #if TNI_ISA != 2 /* memory sets the speed */
-/* m = 1, b_col = c_col = 1, n a multiple of W: rows of b are walked along, four at a time, while the sums of
- * GEMM_WIDE columns stay in the first cache. Each element's chain is that of the tiles. */
+/* m = 1, b_col = c_col = 1, n a multiple of W: rows of b are walked along, four at a time, while
+ * the sums of GEMM_WIDE columns stay in the first cache. Each element's chain is that of the
+ * tiles. */
 static void TNI_FNT(gemm_row)(const tni_gemm *g) {
     enum { WIDE = 1024 };
     T sum[WIDE];
@@ -205,13 +232,15 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
     const int64_t s = g->a_col, r = g->b_row;
     for (int64_t j = 0; j < g->n; j += WIDE)
         for (int64_t k0 = 0; k0 < g->k; k0 += TNI_K_BLOCK) {
-            const int64_t n = g->n - j < WIDE ? g->n - j : (int64_t)WIDE, k1 = g->k - k0 < TNI_K_BLOCK ? g->k : k0 + TNI_K_BLOCK;
+            const int64_t n = g->n - j < WIDE ? g->n - j : (int64_t)WIDE,
+                          k1 = g->k - k0 < TNI_K_BLOCK ? g->k : k0 + TNI_K_BLOCK;
             T *c = (T *)g->c + j;
             int64_t k = k0;
             for (int64_t i = 0; i < n; i += W) V_ST(sum + i, V_ZERO());
             for (; k + 4 <= k1; k += 4) {
                 const T *b = (const T *)g->b + k * r + j;
-                const V w = V_SET(a[k * s]), x = V_SET(a[(k + 1) * s]), y = V_SET(a[(k + 2) * s]), z = V_SET(a[(k + 3) * s]);
+                const V w = V_SET(a[k * s]), x = V_SET(a[(k + 1) * s]), y = V_SET(a[(k + 2) * s]),
+                        z = V_SET(a[(k + 3) * s]);
                 for (int64_t i = 0; i < n; i += W, b += W) {
                     const V t = V_FMA(x, V_LD(b + r), V_FMA(w, V_LD(b), V_LD(sum + i)));
                     V_ST(sum + i, V_FMA(z, V_LD(b + 3 * r), V_FMA(y, V_LD(b + 2 * r), t)));
@@ -220,7 +249,8 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
             for (; k < k1; k++) {
                 const T *b = (const T *)g->b + k * r + j;
                 const V x = V_SET(a[k * s]);
-                for (int64_t i = 0; i < n; i += W) V_ST(sum + i, V_FMA(x, V_LD(b + i), V_LD(sum + i)));
+                for (int64_t i = 0; i < n; i += W)
+                    V_ST(sum + i, V_FMA(x, V_LD(b + i), V_LD(sum + i)));
             }
             const V f = V_SET(g->alpha);
             for (int64_t i = 0; i < n; i += W) {
@@ -231,43 +261,49 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
 }
 #endif
 
-/* m = 1, b_row = c_col = 1, n a multiple of 16: columns of b lie along k, GEMM_SIDE numbers of each are turned at a time
- * (without shuffles: one by one). Chains of two groups of columns run side by side. */
+/* m = 1, b_row = c_col = 1, n a multiple of 16: columns of b lie along k, GEMM_SIDE numbers of
+ * each are turned at a time (without shuffles: one by one). Chains of two groups of columns run
+ * side by side. */
 #if TNI_ISA == 1
-#define GEMM_CHAIN(u, i) u = V_FMA(V_SET(a[(i) * s]), V_LD(turned + (i) * W), u);
+#define GEMM_CHAIN(i)    \
+    x = V_SET(a[(i)*s]); \
+    p = V_FMA(x, V_LD(turned + (i)*W), p), q = V_FMA(x, V_LD(turned + (2 * W + (i)) * W), q);
 #if defined(TNI_TYPE_F32)
-#define GEMM_CHAINS(u, i) GEMM_CHAIN(u, i) GEMM_CHAIN(u, i + 1) GEMM_CHAIN(u, i + 2) GEMM_CHAIN(u, i + 3) GEMM_CHAIN(u, i + 4) GEMM_CHAIN(u, i + 5) GEMM_CHAIN(u, i + 6) GEMM_CHAIN(u, i + 7)
+#define GEMM_CHAINS(i)                                                                        \
+    GEMM_CHAIN(i)                                                                             \
+    GEMM_CHAIN(i + 1) GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3) GEMM_CHAIN(i + 4) GEMM_CHAIN(i + 5) \
+        GEMM_CHAIN(i + 6) GEMM_CHAIN(i + 7)
 #else
-#define GEMM_CHAINS(u, i) GEMM_CHAIN(u, i) GEMM_CHAIN(u, i + 1) GEMM_CHAIN(u, i + 2) GEMM_CHAIN(u, i + 3)
+#define GEMM_CHAINS(i) GEMM_CHAIN(i) GEMM_CHAIN(i + 1) GEMM_CHAIN(i + 2) GEMM_CHAIN(i + 3)
 #endif
-/* W columns, 2 W numbers of each: whole cache lines, since many columns may share a set of the cache */
-#define GEMM_GROUP(u, first)                                                                                 \
-    for (int i = 0; i < W; i++) row[i] = b + (first + i) * step, next[i] = row[i] + W;                       \
-    TNI_FNT(gemm_turn)(turned, W, row, W);                                                                   \
-    TNI_FNT(gemm_turn)(turned + W * W, W, next, W);                                                          \
-    GEMM_CHAINS(u, 0) GEMM_CHAINS(u, W)
+/* One block of k of 2 W columns, 2 W numbers of each at a time: whole cache lines, since many
+ * columns may share a set of the cache. */
 static void TNI_FNT(gemm_column_run)(const tni_gemm *g, int64_t j, int64_t k0, int64_t k1) {
     const int64_t s = g->a_col, step = g->b_col;
-    const T *a = (const T *)g->a + k0 * s, *b = (const T *)g->b + j * step + k0, *row[W], *next[W];
-    T turned[2 * W * W], *c = (T *)g->c + j;
-    V p = V_ZERO(), q = V_ZERO();
+    const T *a = (const T *)g->a + k0 * s, *b = (const T *)g->b + j * step + k0, *row[2 * W],
+            *next[2 * W];
+    T turned[4 * W * W], *c = (T *)g->c + j;
+    V p = V_ZERO(), q = V_ZERO(), x;
     int64_t k = k0;
-    for (; k + 2 * W <= k1; k += 2 * W, a += 2 * W * s, b += 2 * W) {
-        GEMM_GROUP(p, 0)
-        GEMM_GROUP(q, W)
+    for (int i = 0; i < 2 * W; i++) row[i] = b + i * step, next[i] = row[i] + W;
+    for (; k + 2 * W <= k1; k += 2 * W, a += 2 * W * s) {
+        TNI_FNT(gemm_turn)(turned, W, row, W);
+        TNI_FNT(gemm_turn)(turned + W * W, W, next, W);
+        TNI_FNT(gemm_turn)(turned + 2 * W * W, W, row + W, W);
+        TNI_FNT(gemm_turn)(turned + 3 * W * W, W, next + W, W);
+        GEMM_CHAINS(0)
+        GEMM_CHAINS(W) for (int i = 0; i < 2 * W; i++) row[i] += 2 * W,
+            next[i] += 2 * W;
     }
-    for (; k < k1; k++, a += s, b++) {
-        for (int i = 0; i < W; i++) turned[i] = b[i * step];
-        GEMM_CHAIN(p, 0)
-        for (int i = 0; i < W; i++) turned[i] = b[(W + i) * step];
-        GEMM_CHAIN(q, 0)
+    for (; k < k1; k++, a += s) {
+        for (int i = 0; i < W; i++) turned[i] = *row[i]++, turned[2 * W * W + i] = *row[W + i]++;
+        GEMM_CHAIN(0)
     }
-    const V f = V_SET(g->alpha);
-    V_ST(c, g->add || k0 > 0 ? V_FMA(p, f, V_LD(c)) : p);
-    V_ST(c + W, g->add || k0 > 0 ? V_FMA(q, f, V_LD(c + W)) : q);
+    x = V_SET(g->alpha);
+    V_ST(c, g->add || k0 > 0 ? V_FMA(p, x, V_LD(c)) : p);
+    V_ST(c + W, g->add || k0 > 0 ? V_FMA(q, x, V_LD(c + W)) : q);
 }
 #undef GEMM_CHAINS
-#undef GEMM_GROUP
 #undef GEMM_CHAIN
 static void TNI_FNT(gemm_column_major)(const tni_gemm *g) {
     for (int64_t j = 0; j < g->n; j += 2 * W)
@@ -280,7 +316,8 @@ static void TNI_FNT(gemm_column_major)(const tni_gemm *g) { TNI_FNT(gemm)(g); }
 
 #if TNI_ISA == 0
 /* m = n = 1: the chains of eight blocks at a time run side by side. */
-#define GEMM_DOT(i) s##i = V_FMA(a[(k + i * TNI_K_BLOCK) * g->a_col], b[(k + i * TNI_K_BLOCK) * g->b_row], s##i);
+#define GEMM_DOT(i) \
+    s##i = V_FMA(a[(k + i * TNI_K_BLOCK) * g->a_col], b[(k + i * TNI_K_BLOCK) * g->b_row], s##i);
 static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
     const T *a = (const T *)g->a, *b = (const T *)g->b, alpha = (T)g->alpha;
     T *c = (T *)g->c;
@@ -291,15 +328,19 @@ static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
         const int64_t left = g->k - done;
         if (left >= 8 * TNI_K_BLOCK) {
             for (int64_t k = 0; k < TNI_K_BLOCK; k++) {
-                GEMM_DOT(0) GEMM_DOT(1) GEMM_DOT(2) GEMM_DOT(3) GEMM_DOT(4) GEMM_DOT(5) GEMM_DOT(6) GEMM_DOT(7)
+                GEMM_DOT(0)
+                GEMM_DOT(1) GEMM_DOT(2) GEMM_DOT(3) GEMM_DOT(4) GEMM_DOT(5) GEMM_DOT(6) GEMM_DOT(7)
             }
             const T s[8] = {s0, s1, s2, s3, s4, s5, s6, s7};
             for (int i = 0; i < 8; i++, add = true) *c = add ? V_FMA(s[i], alpha, *c) : s[i];
-            a += 8 * TNI_K_BLOCK * g->a_col, b += 8 * TNI_K_BLOCK * g->b_row, done += 8 * TNI_K_BLOCK;
+            a += 8 * TNI_K_BLOCK * g->a_col, b += 8 * TNI_K_BLOCK * g->b_row,
+                done += 8 * TNI_K_BLOCK;
             continue;
         }
         const int64_t n = left < TNI_K_BLOCK ? left : (int64_t)TNI_K_BLOCK;
-        for (int64_t k = 0; k < n; k++) { GEMM_DOT(0) }
+        for (int64_t k = 0; k < n; k++) {
+            GEMM_DOT(0)
+        }
         *c = add ? V_FMA(s0, alpha, *c) : s0;
         add = true;
         a += n * g->a_col, b += n * g->b_row, done += n;

@@ -23,7 +23,7 @@
 #endif
 #pragma GCC optimize("fp-contract=off")
 #pragma GCC diagnostic push
-#if TNI_ISA == 2 && !defined(__OPTIMIZE__) /* unoptimised, its intrinsics are macros that convert signs */
+#if TNI_ISA == 2 /* unoptimised, its intrinsics are macros that convert signs */
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif
 #if TNI_ISA == 2 && defined(__cplusplus) /* gcc's undefined vectors, which C++ warns about in its own headers */

@@ -1,16 +1,18 @@
 /* pool.h - kernel entries of pooling: K(ret, name, params).
  *
- * Windows of 2 x 2 that do not overlap, the usual case, for a pair of rows of float: n windows. index[i] is the place of
- * the maximum in its window, row by row, the first of equals, the last NaN if there is one (as torch); NULL: not
- * wanted. Everything else is loops of ops/pool.c. */
+ * Windows of 2 x 2 that do not overlap, the usual case, for a pair of rows of float: n windows.
+ * index[i] is the place of the maximum in its window, row by row, the first of equals, the last
+ * NaN if there is one (as torch); NULL: not wanted. Everything else is loops of ops/pool.c. */
 #ifndef TNI_KERNELS_POOL_H
 #define TNI_KERNELS_POOL_H
 
 #include "../base/base.h"
 
-#define TNI_KERNELS_POOL(K)                                                                                  \
-    K(void, max_pool_pairs, (const float *upper, const float *lower, int64_t n, float *to, uint8_t *index)) \
-    /* The gradient of every element of both rows: grad[i] at index[i], else 0. */                           \
-    K(void, max_pool_pairs_grad, (const float *grad, const uint8_t *index, int64_t n, float *upper, float *lower))
+#define TNI_KERNELS_POOL(K)                                                           \
+    K(void, max_pool_pairs,                                                           \
+      (const float *upper, const float *lower, int64_t n, float *to, uint8_t *index)) \
+    /* The gradient of every element of both rows: grad[i] at index[i], else 0. */    \
+    K(void, max_pool_pairs_grad,                                                      \
+      (const float *grad, const uint8_t *index, int64_t n, float *upper, float *lower))
 
 #endif

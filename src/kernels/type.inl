@@ -4,6 +4,10 @@
  * and not once for each family of kernels. Behind i64 come the loops of bool, which are its words on
  * bytes, behind f32 and f64 those of c64 and c128. */
 #include "../simd/vocabulary.h"
+#if defined(__GNUC__) && !defined(__clang__) /* as in pointwise_type.inl */
+#pragma GCC push_options
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
+#endif
 #if TNI_FLOATING
 #include "../simd/math_float.h"
 #include "../simd/math_complex.h"
@@ -12,6 +16,9 @@ enum { TNI_FNT(tni_lanes) = W };
 #else
 #include "../simd/math_int.h"
 #define TNI_KIND_I 1
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
 #endif
 
 #define TNI_LOOP_SUFFIX TNI_SUFFIX

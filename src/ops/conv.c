@@ -1,104 +1,97 @@
-/* conv.c - 2-D convolution and the gradients of its input and weight, each a row that can be differentiated.
+/* conv.c - 2-D convolution and the gradients of its input and weight, each a row that can be
+ * differentiated.
  *
- * All three are matrix products over a laid-out source (kernels/conv.h): a copy of the input, padded, and split by
- * phase where the stride is not 1, so that every tap of the kernel is a shifted read. It is made for a few images at
- * a time, TNI_ROUND_BYTES of it, so that it stays in cache; threads share the tiles of such a round. */
+ * All three are matrix products over a laid-out source (kernels/conv.h): a copy of the input,
+ * padded, and split by phase where the stride is not 1, so that every tap of the kernel is a
+ * shifted read. It is made for a few images at a time, TNI_CV_ROUND of it, so that it stays in
+ * cache; threads share the tiles of such a round. */
+#include "conv.h"
 #include "../gen/rows.h"
-#include "lanes.h"
 
-/* --- geometry --------------------------------------------------------------------------------------------- */
-
-/* x (n, c, h, w), weight (o, c / groups, kh, kw), y (n, o, oh, ow) */
-typedef struct cv_shape {
-    int64_t n, c, h, w, o, kh, kw, oh, ow, groups, cg, og; /* cg, og: channels of a group */
-    int64_t sh, sw, ph, pw, dh, dw;                        /* stride, padding, dilation */
-    int64_t taps;                                          /* cg * kh * kw */
-    bool batched;
-} cv_shape;
+/* --- geometry -------------------------------------------------------------------------------- */
 
 static bool cv_pair(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a, int64_t *b) {
-    if (l.n != 1 && l.n != 2) return tn_fail(f, TN_INVALID, "%s must have 1 or 2 numbers, got %lld", name, (long long)l.n);
+    if (l.n != 1 && l.n != 2)
+        return tn_fail(f, TN_INVALID, "%s must have 1 or 2 numbers, got %lld", name,
+                       (long long)l.n);
     *a = l.at[0], *b = l.at[l.n - 1];
     if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
-        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a, (long long)*b, (long long)low);
+        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a,
+                       (long long)*b, (long long)low);
     return true;
 }
 
 /* Length of the output along one dimension; false when the kernel does not fit. */
-static bool cv_length(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dilation, int64_t *out) {
+static bool cv_length(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dilation,
+                      int64_t *out) {
     int64_t room, reach;
-    if (!tni_add(in, 2 * pad, &room) || !tni_mul(k - 1, dilation, &reach) || !tni_add(reach, 1, &reach) || room < reach)
+    if (!tni_add(in, 2 * pad, &room) || !tni_mul(k - 1, dilation, &reach) ||
+        !tni_add(reach, 1, &reach) || room < reach)
         return false;
     *out = (room - reach) / stride + 1;
     return true;
 }
 
 /* Sizes of input and weight and the options to s. */
-static bool cv_shape_of(tn_frame *f, cv_shape *s, tn_ints x, tn_ints w, tn_ints stride, tn_ints padding, tn_ints dilation,
-                        int64_t groups) {
+TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
+                             tn_ints padding, tn_ints dilation, int64_t groups) {
     char has[160], wants[160];
     const int d = (int)x.n;
-    if (!cv_pair(f, stride, "stride", 1, &s->sh, &s->sw) || !cv_pair(f, padding, "padding", 0, &s->ph, &s->pw) ||
+    if (!cv_pair(f, stride, "stride", 1, &s->sh, &s->sw) ||
+        !cv_pair(f, padding, "padding", 0, &s->ph, &s->pw) ||
         !cv_pair(f, dilation, "dilation", 1, &s->dh, &s->dw))
         return false;
     if (x.n != 3 && x.n != 4)
-        return tn_fail(f, TN_INVALID, "expected input (N, C, H, W) or (C, H, W), got %s", tni_shape_text(has, sizeof has, d, x.at));
+        return tn_fail(f, TN_INVALID, "expected input (N, C, H, W) or (C, H, W), got %s",
+                       tni_shape_text(has, sizeof has, d, x.at));
     if (w.n != 4)
         return tn_fail(f, TN_INVALID, "expected weight (O, C / groups, kH, kW), got %s",
                        tni_shape_text(has, sizeof has, (int)w.n, w.at));
     for (int i = 0; i < 4; i++) /* what is left of 64 bits holds the sums and products below */
-        if (w.at[i] > INT32_MAX || w.at[i] < 0 || (i < d && (x.at[i] > INT64_MAX / 4 || x.at[i] < 0)))
-            return tn_fail(f, TN_INVALID, "no convolution of %s with weight %s", tni_shape_text(has, sizeof has, d, x.at),
+        if (w.at[i] > INT32_MAX || w.at[i] < 0 ||
+            (i < d && (x.at[i] > INT64_MAX / 4 || x.at[i] < 0)))
+            return tn_fail(f, TN_INVALID, "no convolution of %s with weight %s",
+                           tni_shape_text(has, sizeof has, d, x.at),
                            tni_shape_text(wants, sizeof wants, 4, w.at));
     s->batched = x.n == 4;
     s->n = s->batched ? x.at[0] : 1, s->c = x.at[d - 3], s->h = x.at[d - 2], s->w = x.at[d - 1];
     s->o = w.at[0], s->cg = w.at[1], s->kh = w.at[2], s->kw = w.at[3];
     s->groups = groups;
     if (groups < 1 || s->o % groups != 0 || s->o < 1)
-        return tn_fail(f, TN_INVALID, "%lld output channels do not divide into %lld groups", (long long)s->o, (long long)groups);
+        return tn_fail(f, TN_INVALID, "%lld output channels do not divide into %lld groups",
+                       (long long)s->o, (long long)groups);
     if (s->c % groups != 0 || s->c / groups != s->cg || s->cg < 1)
-        return tn_fail(f, TN_INVALID, "input has %lld channels, weight %s and groups %lld want %lld", (long long)s->c,
-                       tni_shape_text(has, sizeof has, 4, w.at), (long long)groups, (long long)(s->cg * groups));
+        return tn_fail(f, TN_INVALID,
+                       "input has %lld channels, weight %s and groups %lld want %lld",
+                       (long long)s->c, tni_shape_text(has, sizeof has, 4, w.at), (long long)groups,
+                       (long long)(s->cg * groups));
     s->og = s->o / groups;
-    if (!tni_mul(s->cg * s->kh, s->kw, &s->taps)) return tn_fail(f, TN_MEMORY, "the weight is too large");
+    if (!tni_mul(s->cg * s->kh, s->kw, &s->taps))
+        return tn_fail(f, TN_MEMORY, "the weight is too large");
     if (s->kh < 1 || s->kw < 1 || !cv_length(s->h, s->kh, s->sh, s->ph, s->dh, &s->oh) ||
         !cv_length(s->w, s->kw, s->sw, s->pw, s->dw, &s->ow))
-        return tn_fail(f, TN_INVALID, "kernel (%lld, %lld) with dilation (%lld, %lld) is larger than the padded input (%lld, %lld)",
-                       (long long)s->kh, (long long)s->kw, (long long)s->dh, (long long)s->dw, (long long)(s->h + 2 * s->ph),
-                       (long long)(s->w + 2 * s->pw));
+        return tn_fail(f, TN_INVALID,
+                       "kernel (%lld, %lld) with dilation (%lld, %lld) is larger than the padded "
+                       "input (%lld, %lld)",
+                       (long long)s->kh, (long long)s->kw, (long long)s->dh, (long long)s->dw,
+                       (long long)(s->h + 2 * s->ph), (long long)(s->w + 2 * s->pw));
     return true;
 }
 
-static bool cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b, const tn_tensor *bias) {
+TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
+                                 const tn_tensor *bias) {
     if (a->dtype != b->dtype || (bias && bias->dtype != a->dtype))
-        return tn_fail(f, TN_TYPE, "all tensors must have the same dtype, got %s and %s", tni_dtype(a->dtype)->text,
+        return tn_fail(f, TN_TYPE, "all tensors must have the same dtype, got %s and %s",
+                       tni_dtype(a->dtype)->text,
                        tni_dtype(a->dtype != b->dtype ? b->dtype : bias->dtype)->text);
     if (!tni_is_float(a->dtype) || !tni_dtype(a->dtype)->computes)
         return tn_fail(f, TN_TYPE, "there is no convolution of %s", tni_dtype(a->dtype)->text);
     return true;
 }
 
-/* --- a source laid out -------------------------------------------------------------------------------------- */
+/* --- a source laid out ----------------------------------------------------------------------- */
 
-enum { TNI_ROUND_BYTES = 2 << 20, CV_SLACK = 64, CV_WORK = 1 << 18, CV_TASKS = 16 };
-
-/* Row r and column q of phase (a, b) hold element (r * sh + a - top, q * sw + b - left) of x, or 0 outside it. */
-typedef struct cv_source {
-    const char *x;                       /* of dtype, steps in bytes */
-    int dtype;
-    int64_t channels, h, w, x_image, x_channel, x_row, x_col;
-    int64_t sh, sw, top, left, rows, cols;
-    int64_t plane, channel, image;       /* elements of a phase, of a channel, of an image, laid out */
-    int64_t images;                      /* a round */
-    bool f64, in_place;                  /* in_place: x serves as it is */
-    const tni_kernels *kernels;
-    char *at;                            /* the copy of this round, or x */
-    int64_t first;                       /* image of the round */
-} cv_source;
-
-TNI_INLINE int64_t cv_size(const cv_source *s) { return s->f64 ? 8 : 4; }
-
-static void cv_source_tensor(cv_source *s, const tn_tensor *t) {
+TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t) {
     const int d = t->ndim;
     const int64_t bytes = tni_dtype_size(t);
     s->x = t->flags & (TNI_META | TNI_GHOST) ? NULL : tni_bytes_at(t);
@@ -106,28 +99,33 @@ static void cv_source_tensor(cv_source *s, const tn_tensor *t) {
     s->f64 = t->dtype == TN_F64;
     s->channels = t->size[d - 3], s->h = t->size[d - 2], s->w = t->size[d - 1];
     s->x_image = d == 4 ? t->stride[0] * bytes : 0;
-    s->x_channel = t->stride[d - 3] * bytes, s->x_row = t->stride[d - 2] * bytes, s->x_col = t->stride[d - 1] * bytes;
+    s->x_channel = t->stride[d - 3] * bytes, s->x_row = t->stride[d - 2] * bytes,
+    s->x_col = t->stride[d - 1] * bytes;
 }
 
 /* Steps and rounds of the layout; rows, cols, top, left, sh, sw are set. */
-static bool cv_source_lay(cv_source *s, int64_t images) {
+TN_PRIV bool tni_cv_source_lay(tni_cv_source *s, int64_t images) {
     int64_t bytes;
     if (!tni_mul(s->rows, s->cols, &s->plane) || !tni_mul(s->plane, s->sh * s->sw, &s->channel) ||
         !tni_mul(s->channel, s->channels, &s->image) || !tni_mul(s->image, 8, &bytes))
         return false;
-    s->images = s->image > 0 ? TNI_ROUND_BYTES / cv_size(s) / s->image : images;
+    s->images = s->image > 0 ? TNI_CV_ROUND / tni_cv_size(s) / s->image : images;
     if (s->images < 1) s->images = 1;
     if (s->images > images) s->images = images;
-    s->in_place = s->sh == 1 && s->sw == 1 && s->top == 0 && s->left == 0 && s->rows == s->h && s->cols == s->w &&
-                  s->x_col == cv_size(s) && (s->dtype == TN_F32 || s->dtype == TN_F64) && s->x_row % cv_size(s) == 0;
+    s->in_place = s->sh == 1 && s->sw == 1 && s->top == 0 && s->left == 0 && s->rows == s->h &&
+                  s->cols == s->w && s->x_col == tni_cv_size(s) &&
+                  (s->dtype == TN_F32 || s->dtype == TN_F64) && s->x_row % tni_cv_size(s) == 0;
     return true;
 }
 
-/* Rows of one phase of a channel; only zeros were there. Plain rows go by the kernel, others element by element. */
-static void cv_source_phase(const cv_source *s, const char *from, char *to, int64_t phase) {
-    const int64_t size = cv_size(s), y0 = phase / s->sw - s->top, x0 = phase % s->sw - s->left;
-    const int64_t begin = x0 < 0 ? (-x0 + s->sw - 1) / s->sw : 0, top = y0 < 0 ? (-y0 + s->sh - 1) / s->sh : 0;
-    int64_t end = s->w > x0 ? (s->w - x0 + s->sw - 1) / s->sw : 0, bottom = s->h > y0 ? (s->h - y0 + s->sh - 1) / s->sh : 0;
+/* Rows of one phase of a channel; only zeros were there. Plain rows go by the kernel, others
+ * element by element. */
+static void cv_source_phase(const tni_cv_source *s, const char *from, char *to, int64_t phase) {
+    const int64_t size = tni_cv_size(s), y0 = phase / s->sw - s->top, x0 = phase % s->sw - s->left;
+    const int64_t begin = x0 < 0 ? (-x0 + s->sw - 1) / s->sw : 0,
+                  top = y0 < 0 ? (-y0 + s->sh - 1) / s->sh : 0;
+    int64_t end = s->w > x0 ? (s->w - x0 + s->sw - 1) / s->sw : 0,
+            bottom = s->h > y0 ? (s->h - y0 + s->sh - 1) / s->sh : 0;
     if (end > s->cols) end = s->cols;
     if (bottom > s->rows) bottom = s->rows;
     if (begin >= end || top >= bottom) return;
@@ -135,7 +133,8 @@ static void cv_source_phase(const cv_source *s, const char *from, char *to, int6
     to += (top * s->cols + begin) * size;
     if (s->sw == 1 && s->x_col == size && (s->dtype == TN_F32 || s->dtype == TN_F64)) {
         const int64_t step = s->sh * s->x_row / size;
-        (s->f64 ? s->kernels->conv_rows_f64 : s->kernels->conv_rows_f32)(to, s->cols, from, step, bottom - top, end - begin);
+        (s->f64 ? s->kernels->conv_rows_f64 : s->kernels->conv_rows_f32)(to, s->cols, from, step,
+                                                                         bottom - top, end - begin);
         return;
     }
     for (int64_t r = top; r < bottom; r++, from += s->sh * s->x_row, to += s->cols * size)
@@ -143,17 +142,18 @@ static void cv_source_phase(const cv_source *s, const char *from, char *to, int6
 }
 
 static void cv_source_task(void *arg, int64_t i) {
-    const cv_source *s = (const cv_source *)arg;
+    const tni_cv_source *s = (const tni_cv_source *)arg;
     const int64_t image = i / s->channels, ch = i % s->channels;
     const char *from = s->x + (s->first + image) * s->x_image + ch * s->x_channel;
-    char *to = s->at + (image * s->image + ch * s->channel) * cv_size(s);
-    memset(to, 0, (size_t)(s->channel * cv_size(s)));
+    char *to = s->at + (image * s->image + ch * s->channel) * tni_cv_size(s);
+    memset(to, 0, (size_t)(s->channel * tni_cv_size(s)));
     for (int64_t phase = 0; phase < s->sh * s->sw; phase++)
-        cv_source_phase(s, from, to + phase * s->plane * cv_size(s), phase);
+        cv_source_phase(s, from, to + phase * s->plane * tni_cv_size(s), phase);
 }
 
-/* Images [first, first + n) at s->at; room: of s->images * s->image + CV_SLACK elements. */
-static void cv_source_round(tn_context *c, cv_source *s, int64_t first, int64_t n, void *room) {
+/* Images [first, first + n) at s->at; room: of s->images * s->image + TNI_CV_SLACK elements. */
+TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first, int64_t n,
+                                 void *room) {
     s->first = first;
     if (s->in_place) {
         s->at = (char *)s->x + first * s->x_image; /* only read */
@@ -161,44 +161,45 @@ static void cv_source_round(tn_context *c, cv_source *s, int64_t first, int64_t 
     }
     s->at = (char *)room;
     s->kernels = c->kernels;
-    memset(s->at + n * s->image * cv_size(s), 0, (size_t)(CV_SLACK * cv_size(s)));
+    memset(s->at + n * s->image * tni_cv_size(s), 0, (size_t)(TNI_CV_SLACK * tni_cv_size(s)));
     tni_parallel(c, n * s->channels, cv_source_task, s);
 }
-static int64_t cv_source_room(const cv_source *s) { return s->in_place ? 0 : s->images * s->image + CV_SLACK; }
+TN_PRIV int64_t tni_cv_source_room(const tni_cv_source *s) {
+    return s->in_place ? 0 : s->images * s->image + TNI_CV_SLACK;
+}
 
 /* The first address that may not be read. */
-static const char *cv_source_end(const cv_source *s, int64_t n) {
-    if (!s->in_place) return s->at + (n * s->image + CV_SLACK) * cv_size(s);
-    return s->at + (n - 1) * s->x_image + (s->channels - 1) * s->x_channel + (s->h - 1) * s->x_row + s->w * cv_size(s);
+static const char *cv_source_end(const tni_cv_source *s, int64_t n) {
+    if (!s->in_place) return s->at + (n * s->image + TNI_CV_SLACK) * tni_cv_size(s);
+    return s->at + (n - 1) * s->x_image + (s->channels - 1) * s->x_channel + (s->h - 1) * s->x_row +
+           s->w * tni_cv_size(s);
 }
-TNI_INLINE int64_t cv_image_step(const cv_source *s) { return s->in_place ? s->x_image / cv_size(s) : s->image; }
-TNI_INLINE int64_t cv_channel_step(const cv_source *s) { return s->in_place ? s->x_channel / cv_size(s) : s->channel; }
-TNI_INLINE int64_t cv_pitch(const cv_source *s) { return s->in_place ? s->x_row / cv_size(s) : s->cols; }
-
 /* The input of a convolution: taps (c, i, j) of weight are reads shifted by i * dh, j * dw. */
-static bool cv_source_forward(cv_source *s, const cv_shape *v) {
+TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v) {
     s->sh = v->sh, s->sw = v->sw, s->top = v->ph, s->left = v->pw;
     s->rows = v->oh + (v->kh - 1) * v->dh / v->sh;
     s->cols = v->ow + (v->kw - 1) * v->dw / v->sw;
     if (v->sh == 1 && v->sw == 1 && v->ph == 0 && v->pw == 0) s->rows = v->h, s->cols = v->w;
-    return cv_source_lay(s, v->n);
+    return tni_cv_source_lay(s, v->n);
 }
-static void cv_offsets_forward(const cv_source *s, const cv_shape *v, int64_t *offset) {
+TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *v,
+                                    int64_t *offset) {
     for (int64_t c = 0; c < v->cg; c++)
         for (int64_t i = 0; i < v->kh; i++)
             for (int64_t j = 0; j < v->kw; j++) {
                 const int64_t y = i * v->dh, x = j * v->dw, phase = y % v->sh * v->sw + x % v->sw;
-                *offset++ = c * cv_channel_step(s) + phase * s->plane + y / v->sh * cv_pitch(s) + x / v->sw;
+                *offset++ = c * tni_cv_channel_step(s) + phase * s->plane +
+                            y / v->sh * tni_cv_pitch(s) + x / v->sw;
             }
 }
 
-/* --- one convolution over a laid-out source, on threads -------------------------------------------------------- */
+/* --- one convolution over a laid-out source, on threads -------------------------------------- */
 
 typedef struct cv_job {
     tn_context *context;
     void (*run)(const tni_conv *);
-    tni_conv v;                          /* of group 0 */
-    int64_t size, groups, pixels, chunk, chunks; /* pixels of this round; a task */
+    tni_conv v;                                         /* of group 0 */
+    int64_t size, groups, pixels, chunk, chunks;        /* pixels of this round; a task */
     int64_t a_group, source_group, bias_group, c_group; /* steps from group to group in elements */
 } cv_job;
 
@@ -222,34 +223,31 @@ static bool cv_is_direct(int64_t m, int64_t k) { return m <= 2 && k <= TNI_K_BLO
 static void cv_run(cv_job *j, bool direct) {
     const tni_kernels *k = j->context->kernels;
     const int64_t work = j->v.m * j->v.k * j->pixels * j->groups, unit = direct ? j->v.width : 32;
-    int64_t tasks = work / CV_WORK < CV_TASKS ? work / CV_WORK : (int64_t)CV_TASKS;
+    int64_t tasks = work / TNI_CV_WORK < TNI_CV_TASKS ? work / TNI_CV_WORK : (int64_t)TNI_CV_TASKS;
     if (j->pixels == 0) return;
     j->v.reach = 0;
     for (int64_t i = 0; i < j->v.k; i++)
         if (j->v.offset[i] > j->v.reach) j->v.reach = j->v.offset[i];
-    if (direct) j->run = j->size == 8 ? k->conv_direct_f64 : k->conv_direct_f32;
-    else j->run = j->size == 8 ? k->conv_f64 : k->conv_f32;
+    if (direct)
+        j->run = j->size == 8 ? k->conv_direct_f64 : k->conv_direct_f32;
+    else
+        j->run = j->size == 8 ? k->conv_f64 : k->conv_f32;
     if (!direct && j->v.pitch == j->v.width && j->v.c_line == j->v.width * j->v.c_col)
         j->v.width *= j->v.height, j->v.height = 1; /* rows follow each other in both */
     tasks = tasks / j->groups > 0 ? tasks / j->groups : 1;
     j->chunk = (j->pixels / tasks + unit) / unit * unit;
     if (j->chunk > 1024 && !direct) j->chunk = 1024;
     j->chunks = (j->pixels + j->chunk - 1) / j->chunk;
-    if (direct) TNI_PATH(conv_direct);
-    else TNI_PATH(conv_tiles);
+    if (direct)
+        TNI_PATH(conv_direct);
+    else
+        TNI_PATH(conv_tiles);
     tni_parallel(j->context, j->chunks * j->groups, cv_task, j);
 }
 
-/* --- scratch and small tensors ---------------------------------------------------------------------------------- */
+/* --- scratch and small tensors --------------------------------------------------------------- */
 
-/* Hands out pieces of the call's scratch; with base NULL it only counts. */
-typedef struct cv_room {
-    char *base;
-    int64_t used;
-    bool fits;
-} cv_room;
-
-static void *cv_take(cv_room *r, int64_t count, int64_t each) {
+TN_PRIV void *tni_cv_take(tni_cv_room *r, int64_t count, int64_t each) {
     const int64_t at = r->used;
     int64_t bytes;
     if (!tni_bytes(count, each, &bytes) || !tni_add(bytes, TNI_ALIGN - 1, &bytes) ||
@@ -257,24 +255,27 @@ static void *cv_take(cv_room *r, int64_t count, int64_t each) {
         r->fits = false;
     return r->base ? r->base + at : NULL;
 }
-static bool cv_ask(tn_frame *f, const cv_room *r) {
+TN_PRIV bool tni_cv_ask(tn_frame *f, const tni_cv_room *r) {
     if (!r->fits) return tn_fail(f, TN_MEMORY, "the sizes are too large");
     return tn_scratch(f, r->used, 1);
 }
 
-/* A small tensor of up to 4 dimensions as row-major numbers of the compute type: itself, or a copy in `room`. */
+/* A small tensor of up to 4 dimensions as row-major numbers of the compute type: itself, or a
+ * copy in `room`. */
 static bool cv_is_plain(const tn_tensor *t) {
     return (t->flags & TNI_CONTIGUOUS) && (t->dtype == TN_F32 || t->dtype == TN_F64);
 }
 static const void *cv_plain(const tn_tensor *t, void *room) {
-    const int64_t bytes = tni_dtype_size(t), size = t->dtype == TN_F64 ? 8 : 4, n = t->ndim ? t->size[t->ndim - 1] : 1;
+    const int64_t bytes = tni_dtype_size(t), size = t->dtype == TN_F64 ? 8 : 4,
+                  n = t->ndim ? t->size[t->ndim - 1] : 1;
     char *to = (char *)room;
     if (cv_is_plain(t)) return tni_bytes_at(t);
     for (int64_t i = 0; n > 0 && i < t->numel / n; i++, to += n * size) {
         int64_t at = 0, left = i;
-        for (int d = t->ndim - 2; d >= 0; d--) at += left % t->size[d] * t->stride[d], left /= t->size[d];
-        tni_lanes_load(to, size == 8 ? TN_F64 : TN_F32, tni_bytes_at(t) + at * bytes, (t->ndim ? t->stride[t->ndim - 1] : 0) * bytes,
-                       t->dtype, n);
+        for (int d = t->ndim - 2; d >= 0; d--)
+            at += left % t->size[d] * t->stride[d], left /= t->size[d];
+        tni_lanes_load(to, size == 8 ? TN_F64 : TN_F32, tni_bytes_at(t) + at * bytes,
+                       (t->ndim ? t->stride[t->ndim - 1] : 0) * bytes, t->dtype, n);
     }
     return room;
 }
@@ -291,30 +292,31 @@ static void cv_narrow_task(void *arg, int64_t i) {
     tni_lanes_save(v->to + i * v->n * 2, 2, v->dtype, v->from + i * v->n, TN_F32, v->n);
 }
 
-/* --- conv2d ---------------------------------------------------------------------------------------------------------- */
+/* --- conv2d ---------------------------------------------------------------------------------- */
 
-static bool conv2d_shape(tn_frame *f, cv_shape *s) {
+static bool conv2d_shape(tn_frame *f, tni_cv_shape *s) {
     TN_ARGS(conv2d, a, f);
-    return cv_shape_of(f, s, tni_sizes(f->in[0]), tni_sizes(f->in[1]), a->stride, a->padding, a->dilation, a->groups);
+    return tni_cv_shape_of(f, s, tni_sizes(f->in[0]), tni_sizes(f->in[1]), a->stride, a->padding,
+                           a->dilation, a->groups);
 }
 
 typedef struct cv_forward {
-    cv_source source;
+    tni_cv_source source;
     int64_t *offset;
     void *weight, *bias, *copy, *result;
 } cv_forward;
 
-static bool conv2d_lay(tn_frame *f, const cv_shape *s, cv_forward *p, cv_room *r) {
+static bool conv2d_lay(tn_frame *f, const tni_cv_shape *s, cv_forward *p, tni_cv_room *r) {
     const bool half = tni_dtype_size(f->in[0]) == 2;
     const int64_t size = f->in[0]->dtype == TN_F64 ? 8 : 4;
-    cv_source_tensor(&p->source, f->in[0]);
-    if (!cv_source_forward(&p->source, s)) return r->fits = false;
+    tni_cv_source_tensor(&p->source, f->in[0]);
+    if (!tni_cv_source_forward(&p->source, s)) return r->fits = false;
     if (cv_is_direct(s->og, s->taps)) p->source.in_place = false;
-    p->offset = (int64_t *)cv_take(r, s->taps, 8);
-    p->weight = cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
-    p->bias = cv_take(r, f->in[2] && !cv_is_plain(f->in[2]) ? s->o : 0, size);
-    p->copy = cv_take(r, cv_source_room(&p->source), size);
-    p->result = cv_take(r, half ? p->source.images * s->o : 0, s->oh * s->ow * size);
+    p->offset = (int64_t *)tni_cv_take(r, s->taps, 8);
+    p->weight = tni_cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
+    p->bias = tni_cv_take(r, f->in[2] && !cv_is_plain(f->in[2]) ? s->o : 0, size);
+    p->copy = tni_cv_take(r, tni_cv_source_room(&p->source), size);
+    p->result = tni_cv_take(r, half ? p->source.images * s->o : 0, s->oh * s->ow * size);
     return r->fits;
 }
 
@@ -322,49 +324,51 @@ static bool conv2d_check(tn_frame *f) {
     const tn_tensor *bias = f->in[2];
     char has[160];
     int64_t size[4];
-    cv_shape s;
+    tni_cv_shape s;
     cv_forward p;
-    cv_room r = {NULL, 0, true};
-    if (!cv_check_dtypes(f, f->in[0], f->in[1], bias) || !conv2d_shape(f, &s)) return false;
+    tni_cv_room r = {NULL, 0, true};
+    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], bias) || !conv2d_shape(f, &s)) return false;
     if (bias && (bias->ndim != 1 || bias->size[0] != s.o))
         return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)s.o,
                        tni_shape_text(has, sizeof has, bias->ndim, bias->size));
     conv2d_lay(f, &s, &p, &r);
     size[0] = s.n, size[1] = s.o, size[2] = s.oh, size[3] = s.ow;
-    return cv_ask(f, &r) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
+    return tni_cv_ask(f, &r) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
 }
 
 static void conv2d_run(tn_frame *f) {
     tn_context *context = f->block->context;
     const bool half = tni_dtype_size(f->in[0]) == 2;
-    cv_room r = {(char *)f->scratch, 0, true};
-    cv_shape s;
+    tni_cv_room r = {(char *)f->scratch, 0, true};
+    tni_cv_shape s;
     cv_forward p;
     cv_job j;
     if (!conv2d_shape(f, &s) || !conv2d_lay(f, &s, &p, &r)) return;
-    cv_offsets_forward(&p.source, &s, p.offset);
+    tni_cv_offsets_forward(&p.source, &s, p.offset);
     j.context = context;
-    j.size = cv_size(&p.source);
+    j.size = tni_cv_size(&p.source);
     j.groups = s.groups;
     j.v.m = s.og, j.v.k = s.taps, j.v.a = cv_plain(f->in[1], p.weight);
     j.v.bias = f->in[2] ? cv_plain(f->in[2], p.bias) : NULL;
     j.v.offset = p.offset;
-    j.v.image_step = cv_image_step(&p.source);
+    j.v.image_step = tni_cv_image_step(&p.source);
     j.a_group = s.og * s.taps, j.bias_group = s.og;
-    j.source_group = s.cg * cv_channel_step(&p.source), j.c_group = s.og * s.oh * s.ow;
+    j.source_group = s.cg * tni_cv_channel_step(&p.source), j.c_group = s.og * s.oh * s.ow;
     j.v.c_image = s.o * s.oh * s.ow, j.v.c_row = s.oh * s.ow, j.v.c_line = s.ow, j.v.c_col = 1;
     for (int64_t first = 0; first < s.n; first += p.source.images) {
         const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images;
         char *to = tni_bytes_at(f->out[0]) + first * j.v.c_image * tni_dtype_size(f->out[0]);
-        cv_source_round(context, &p.source, first, n, p.copy);
-        j.v.height = s.oh, j.v.width = s.ow, j.v.pitch = cv_pitch(&p.source);
+        tni_cv_source_round(context, &p.source, first, n, p.copy);
+        j.v.height = s.oh, j.v.width = s.ow, j.v.pitch = tni_cv_pitch(&p.source);
         j.v.source = p.source.at, j.v.source_end = cv_source_end(&p.source, n);
         j.v.c = half ? (char *)p.result : to;
         j.pixels = n * s.oh * s.ow;
         cv_run(&j, cv_is_direct(s.og, s.taps));
         if (half) {
             cv_narrow v;
-            v.from = (const float *)p.result, v.to = to, v.n = s.oh * s.ow, v.dtype = f->out[0]->dtype;
+            v.from = (const float *)p.result, v.to = to, v.n = s.oh * s.ow,
+            v.dtype = f->out[0]->dtype;
             tni_parallel(context, n * s.o, cv_narrow_task, &v);
         }
     }
@@ -374,38 +378,55 @@ static void conv2d_grad(tn_gradient *g) {
     static const int64_t others[3] = {0, -2, -1};
     TN_ARGS(conv2d, a, g);
     tn_tensor *x = g->in[0], *w = g->in[1], *d = g->incoming[0];
-    if (g->want[0]) tn_give(g, 0, tnp_conv2d_input_grad(d, w, tni_sizes(x), a->stride, a->padding, a->dilation, a->groups));
-    if (g->want[1]) tn_give(g, 1, tnp_conv2d_weight_grad(d, x, tni_sizes(w), a->stride, a->padding, a->dilation, a->groups));
-    if (g->in[2] && g->want[2]) tn_give(g, 2, tnp_sum(d, tni_ints(d->ndim == 4 ? others : others + 1, d->ndim - 1), false, TN_NO_DTYPE));
+    if (g->want[0])
+        tn_give(g, 0,
+                tnp_conv2d_input_grad(d, w, tni_sizes(x), a->stride, a->padding, a->dilation,
+                                      a->groups));
+    if (g->want[1])
+        tn_give(g, 1,
+                tnp_conv2d_weight_grad(d, x, tni_sizes(w), a->stride, a->padding, a->dilation,
+                                       a->groups));
+    if (g->in[2] && g->want[2])
+        tn_give(g, 2,
+                tnp_sum(d, tni_ints(d->ndim == 4 ? others : others + 1, d->ndim - 1), false,
+                        TN_NO_DTYPE));
 }
-/* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i dilation - padding, ...), zero
- * outside the input; output channels of group g read its input channels only. Floating dtypes.
- * input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W')
- * tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1, 1)) */
+/* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i
+ * dilation - padding, ...), zero outside the input; output channels of group g read its input
+ * channels only. Floating dtypes. input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH,
+ * kW), bias (O) -> (N, O, H', W') or (O, H', W') tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1,
+ * 1)) */
 TN_OPERATOR(conv2d,
-            "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, "
+            "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
+            "padding=0, int[2] dilation=1, "
             "int groups=1) -> Tensor",
-            .forms = TN_OUT, .needs = "input:weight weight:input", .check = conv2d_check, .run = conv2d_run, .grad = conv2d_grad,
-            .sample = "(2,3,5,6) (4,3,3,3) (4) padding=[1,1] | (1,2,7,7) (3,2,3,2) None stride=[2,3] padding=[1,0] | "
-                      "(1,2,9,8) (2,2,3,3) (2) dilation=[2,1] | (2,4,5,5) (6,2,3,3) (6) groups=2 | (2,4,6,5) (4,1,3,3) (4) "
-                      "[2,2] [1,1] groups=4 | (3,5,4) (7,3,1,1) (7) | (1,44,4,5) (13,44,3,3) None padding=[1,1] | "
-                      "(2,2,7,5) (20,2,3,3) (20) | (0,2,4,4) (3,2,3,3) (3) | (1,1,20,40) (8,1,5,5) (8) padding=[2,2]")
+            .forms = TN_OUT, .needs = "input:weight weight:input", .check = conv2d_check,
+            .run = conv2d_run, .grad = conv2d_grad,
+            .sample = "(2,3,5,6) (4,3,3,3) (4) padding=[1,1] | (1,2,7,7) (3,2,3,2) None "
+                      "stride=[2,3] padding=[1,0] | "
+                      "(1,2,9,8) (2,2,3,3) (2) dilation=[2,1] | (2,4,5,5) (6,2,3,3) (6) groups=2 | "
+                      "(2,4,6,5) (4,1,3,3) (4) "
+                      "[2,2] [1,1] groups=4 | (3,5,4) (7,3,1,1) (7) | (1,44,4,5) (13,44,3,3) None "
+                      "padding=[1,1] | "
+                      "(2,2,7,5) (20,2,3,3) (20) | (0,2,4,4) (3,2,3,3) (3) | (1,1,20,40) (8,1,5,5) "
+                      "(8) padding=[2,2]")
 
 /* The gradient of the output must have the output's shape. */
-static bool cv_check_grad(tn_frame *f, const cv_shape *s, const tn_tensor *d) {
+TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d) {
     const int64_t size[4] = {s->n, s->o, s->oh, s->ow};
     char has[160], wants[160];
     bool same = d->ndim == (s->batched ? 4 : 3);
     for (int i = 0; same && i < d->ndim; i++) same = d->size[i] == size[i + !s->batched];
-    return same || tn_fail(f, TN_INVALID, "expected grad %s, got %s",
-                           tni_shape_text(wants, sizeof wants, s->batched ? 4 : 3, size + !s->batched),
-                           tni_shape_text(has, sizeof has, d->ndim, d->size));
+    return same ||
+           tn_fail(f, TN_INVALID, "expected grad %s, got %s",
+                   tni_shape_text(wants, sizeof wants, s->batched ? 4 : 3, size + !s->batched),
+                   tni_shape_text(has, sizeof has, d->ndim, d->size));
 }
 
-/* --- gradient of the input: a convolution of grad for each phase of the stride ---------------------------------- */
+/* --- gradient of the input: a convolution of grad for each phase of the stride --------------- */
 
-/* Along one dimension: input elements of phase a = position % stride take tap t where (a + pad - t * dilation) divides
- * by the stride, from the output shifted by the quotient. */
+/* Along one dimension: input elements of phase a = position % stride take tap t where (a + pad -
+ * t * dilation) divides by the stride, from the output shifted by the quotient. */
 typedef struct cv_axis {
     int64_t n, k, stride, pad, dilation, low, high; /* low, high: of all shifts */
 } cv_axis;
@@ -429,36 +450,38 @@ static cv_axis cv_axis_of(int64_t n, int64_t k, int64_t stride, int64_t pad, int
 }
 
 typedef struct cv_backward {
-    cv_source source;
+    tni_cv_source source;
     cv_axis y, x;
-    int64_t *offset, *tap;       /* tap: numbers i * kw + j, of one phase at a time */
+    int64_t *offset, *tap; /* tap: numbers i * kw + j, of one phase at a time */
     void *weight, *copy, *packed, *result;
 } cv_backward;
 
-static bool cv_backward_lay(tn_frame *f, const cv_shape *s, cv_backward *p, cv_room *r) {
+static bool cv_backward_lay(tn_frame *f, const tni_cv_shape *s, cv_backward *p, tni_cv_room *r) {
     const bool half = tni_dtype_size(f->in[0]) == 2;
     const int64_t size = f->in[0]->dtype == TN_F64 ? 8 : 4;
-    cv_source *d = &p->source;
+    tni_cv_source *d = &p->source;
     p->y = cv_axis_of(s->h, s->kh, s->sh, s->ph, s->dh);
     p->x = cv_axis_of(s->w, s->kw, s->sw, s->pw, s->dw);
-    cv_source_tensor(d, f->in[0]);
+    tni_cv_source_tensor(d, f->in[0]);
     d->sh = d->sw = 1, d->top = -p->y.low, d->left = -p->x.low;
     d->rows = (s->h + s->sh - 1) / s->sh + p->y.high - p->y.low;
     d->cols = (s->w + s->sw - 1) / s->sw + p->x.high - p->x.low;
-    if (!cv_source_lay(d, s->n)) return r->fits = false;
+    if (!tni_cv_source_lay(d, s->n)) return r->fits = false;
     if (cv_is_direct(s->cg, s->og * s->kh * s->kw)) d->in_place = false;
-    p->offset = (int64_t *)cv_take(r, s->og * s->kh * s->kw, 8);
-    p->tap = (int64_t *)cv_take(r, s->kh * s->kw, 8);
-    p->weight = cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
-    p->packed = cv_take(r, f->in[1]->numel, size);
-    p->copy = cv_take(r, cv_source_room(d), size);
-    p->result = cv_take(r, half ? d->images * s->c : 0, s->h * s->w * size);
+    p->offset = (int64_t *)tni_cv_take(r, s->og * s->kh * s->kw, 8);
+    p->tap = (int64_t *)tni_cv_take(r, s->kh * s->kw, 8);
+    p->weight = tni_cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
+    p->packed = tni_cv_take(r, f->in[1]->numel, size);
+    p->copy = tni_cv_take(r, tni_cv_source_room(d), size);
+    p->result = tni_cv_take(r, half ? d->images * s->c : 0, s->h * s->w * size);
     return r->fits;
 }
 
-/* Weights a (group, c, (o, i, j)) and offsets (o, i, j) of the taps of each phase, phase after phase. */
-static void cv_backward_prepare(const cv_shape *s, const cv_backward *p) {
-    const int64_t size = cv_size(&p->source), taps = s->kh * s->kw, channel = cv_channel_step(&p->source);
+/* Weights a (group, c, (o, i, j)) and offsets (o, i, j) of the taps of each phase, phase after
+ * phase. */
+static void cv_backward_prepare(const tni_cv_shape *s, const cv_backward *p) {
+    const int64_t size = tni_cv_size(&p->source), taps = s->kh * s->kw,
+                  channel = tni_cv_channel_step(&p->source);
     int64_t *offset = p->offset;
     char *a = (char *)p->packed;
     for (int64_t phase = 0; phase < s->sh * s->sw; phase++) {
@@ -471,14 +494,19 @@ static void cv_backward_prepare(const cv_shape *s, const cv_backward *p) {
         }
         for (int64_t o = 0; o < s->og; o++)
             for (int64_t t = 0; t < n; t++)
-                *offset++ = o * channel + (cv_shift(&p->y, py, p->tap[t] / s->kw) - p->y.low) * cv_pitch(&p->source) +
-                            cv_shift(&p->x, px, p->tap[t] % s->kw) - p->x.low;
+                *offset++ =
+                    o * channel +
+                    (cv_shift(&p->y, py, p->tap[t] / s->kw) - p->y.low) * tni_cv_pitch(&p->source) +
+                    cv_shift(&p->x, px, p->tap[t] % s->kw) - p->x.low;
         for (int64_t c = 0; c < s->c; c++)
             for (int64_t o = 0; o < s->og; o++) {
-                const char *from = (const char *)p->weight + ((c / s->cg * s->og + o) * s->cg + c % s->cg) * taps * size;
+                const char *from = (const char *)p->weight +
+                                   ((c / s->cg * s->og + o) * s->cg + c % s->cg) * taps * size;
                 for (int64_t t = 0; t < n; t++, a += size) {
-                    if (size == 4) memcpy(a, from + p->tap[t] * 4, 4);
-                    else memcpy(a, from + p->tap[t] * 8, 8);
+                    if (size == 4)
+                        memcpy(a, from + p->tap[t] * 4, 4);
+                    else
+                        memcpy(a, from + p->tap[t] * 8, 8);
                 }
             }
     }
@@ -489,250 +517,104 @@ static int64_t cv_count(const cv_axis *x, int64_t phase) {
     return n;
 }
 
-/* One phase of the round: elements (py + sh q, px + sw r) of the input. *done: (o, i, j) of the phases before. */
-static void cv_backward_phase(cv_job *j, const cv_shape *s, const cv_backward *p, int64_t n, char *to, int64_t phase,
-                              int64_t *done) {
+/* One phase of the round: elements (py + sh q, px + sw r) of the input. *done: (o, i, j) of the
+ * phases before. */
+static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backward *p, int64_t n,
+                              char *to, int64_t phase, int64_t *done) {
     const int64_t py = phase / s->sw, px = phase % s->sw;
     j->v.m = s->cg;
     j->v.k = s->og * cv_count(&p->y, py) * cv_count(&p->x, px);
-    j->v.a = (const char *)p->packed + *done * s->c * j->size, j->v.bias = NULL, j->v.offset = p->offset + *done;
+    j->v.a = (const char *)p->packed + *done * s->c * j->size, j->v.bias = NULL,
+    j->v.offset = p->offset + *done;
     *done += j->v.k;
     if (s->h <= py || s->w <= px || j->v.k == 0) return;
     j->v.height = (s->h - py + s->sh - 1) / s->sh, j->v.width = (s->w - px + s->sw - 1) / s->sw;
     j->v.source = p->source.at, j->v.source_end = cv_source_end(&p->source, n);
-    j->v.image_step = cv_image_step(&p->source), j->v.pitch = cv_pitch(&p->source);
+    j->v.image_step = tni_cv_image_step(&p->source), j->v.pitch = tni_cv_pitch(&p->source);
     j->v.c = to + (py * s->w + px) * j->size;
-    j->v.c_image = s->c * s->h * s->w, j->v.c_row = s->h * s->w, j->v.c_line = s->sh * s->w, j->v.c_col = s->sw;
+    j->v.c_image = s->c * s->h * s->w, j->v.c_row = s->h * s->w, j->v.c_line = s->sh * s->w,
+    j->v.c_col = s->sw;
     j->groups = s->groups;
     j->a_group = s->cg * j->v.k, j->bias_group = 0;
-    j->source_group = s->og * cv_channel_step(&p->source), j->c_group = s->cg * s->h * s->w;
+    j->source_group = s->og * tni_cv_channel_step(&p->source), j->c_group = s->cg * s->h * s->w;
     j->pixels = n * j->v.height * j->v.width;
     cv_run(j, cv_is_direct(s->cg, s->og * s->kh * s->kw));
 }
 
-static bool conv2d_input_grad_shape(tn_frame *f, cv_shape *s) {
+static bool conv2d_input_grad_shape(tn_frame *f, tni_cv_shape *s) {
     TN_ARGS(conv2d_input_grad, a, f);
-    return cv_shape_of(f, s, a->input_size, tni_sizes(f->in[1]), a->stride, a->padding, a->dilation, a->groups);
+    return tni_cv_shape_of(f, s, a->input_size, tni_sizes(f->in[1]), a->stride, a->padding,
+                           a->dilation, a->groups);
 }
 static bool conv2d_input_grad_check(tn_frame *f) {
     int64_t size[4];
-    cv_shape s;
+    tni_cv_shape s;
     cv_backward p;
-    cv_room r = {NULL, 0, true};
-    if (!cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_input_grad_shape(f, &s) || !cv_check_grad(f, &s, f->in[0]))
+    tni_cv_room r = {NULL, 0, true};
+    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_input_grad_shape(f, &s) ||
+        !tni_cv_check_grad(f, &s, f->in[0]))
         return false;
     cv_backward_lay(f, &s, &p, &r);
     size[0] = s.n, size[1] = s.c, size[2] = s.h, size[3] = s.w;
-    return cv_ask(f, &r) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
+    return tni_cv_ask(f, &r) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
 }
 static void conv2d_input_grad_run(tn_frame *f) {
     const bool half = tni_dtype_size(f->in[0]) == 2;
-    cv_room r = {(char *)f->scratch, 0, true};
-    cv_shape s;
+    tni_cv_room r = {(char *)f->scratch, 0, true};
+    tni_cv_shape s;
     cv_backward p;
     cv_job j;
     if (!conv2d_input_grad_shape(f, &s) || !cv_backward_lay(f, &s, &p, &r)) return;
-    const bool holes = s.kh < s.sh || s.kw < s.sw || s.dh > 1 || s.dw > 1; /* some phases may have no tap */
-    p.weight = (void *)cv_plain(f->in[1], p.weight); /* only read */
+    const bool holes =
+        s.kh < s.sh || s.kw < s.sw || s.dh > 1 || s.dw > 1; /* some phases may have no tap */
+    p.weight = (void *)cv_plain(f->in[1], p.weight);        /* only read */
     cv_backward_prepare(&s, &p);
     j.context = f->block->context;
-    j.size = cv_size(&p.source);
+    j.size = tni_cv_size(&p.source);
     for (int64_t first = 0; first < s.n; first += p.source.images) {
-        const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images, image = s.c * s.h * s.w;
-        char *out = tni_bytes_at(f->out[0]) + first * image * tni_dtype_size(f->out[0]), *to = half ? (char *)p.result : out;
-        cv_source_round(j.context, &p.source, first, n, p.copy);
+        const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images,
+                      image = s.c * s.h * s.w;
+        char *out = tni_bytes_at(f->out[0]) + first * image * tni_dtype_size(f->out[0]),
+             *to = half ? (char *)p.result : out;
+        tni_cv_source_round(j.context, &p.source, first, n, p.copy);
         if (holes) memset(to, 0, (size_t)(n * image * j.size));
-        for (int64_t phase = 0, done = 0; phase < s.sh * s.sw; phase++) cv_backward_phase(&j, &s, &p, n, to, phase, &done);
+        for (int64_t phase = 0, done = 0; phase < s.sh * s.sw; phase++)
+            cv_backward_phase(&j, &s, &p, n, to, phase, &done);
         if (half) {
             cv_narrow v;
-            v.from = (const float *)p.result, v.to = out, v.n = s.h * s.w, v.dtype = f->out[0]->dtype;
+            v.from = (const float *)p.result, v.to = out, v.n = s.h * s.w,
+            v.dtype = f->out[0]->dtype;
             tni_parallel(j.context, n * s.c, cv_narrow_task, &v);
         }
     }
 }
-/* linear in both arguments: their gradients are conv2d and conv2d_weight_grad of the incoming one */
+/* linear in both arguments: gradients are conv2d and conv2d_weight_grad of the incoming one */
 static void conv2d_input_grad_grad(tn_gradient *g) {
     TN_ARGS(conv2d_input_grad, a, g);
     tn_tensor *d = g->in[0], *w = g->in[1], *e = g->incoming[0];
-    if (g->want[0]) tn_give(g, 0, tnp_conv2d(e, w, NULL, a->stride, a->padding, a->dilation, a->groups));
-    if (g->want[1]) tn_give(g, 1, tnp_conv2d_weight_grad(d, e, tni_sizes(w), a->stride, a->padding, a->dilation, a->groups));
+    if (g->want[0])
+        tn_give(g, 0, tnp_conv2d(e, w, NULL, a->stride, a->padding, a->dilation, a->groups));
+    if (g->want[1])
+        tn_give(g, 1,
+                tnp_conv2d_weight_grad(d, e, tni_sizes(w), a->stride, a->padding, a->dilation,
+                                       a->groups));
 }
-/* The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i, j) grad(n, o, p, q) where
- * p stride + i dilation - padding is the row, and likewise the column. torch.nn.grad.conv2d_input
- * grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N, C, H, W) -> input_size */
-TN_OPERATOR(conv2d_input_grad,
-            "conv2d_input_grad(Tensor grad, Tensor weight, int[] input_size, int[2] stride=1, int[2] padding=0, "
-            "int[2] dilation=1, int groups=1) -> Tensor",
-            .forms = TN_OUT, .needs = "grad:weight weight:grad", .check = conv2d_input_grad_check,
-            .run = conv2d_input_grad_run, .grad = conv2d_input_grad_grad,
-            .sample = "(2,4,5,6) (4,3,3,3) [2,3,5,6] padding=[1,1] | (1,3,4,2) (3,2,3,2) [1,2,7,7] [2,3] [1,0] | "
-                      "(1,2,5,6) (2,2,3,3) [1,2,9,8] dilation=[2,1] | (2,6,3,3) (6,2,3,3) [2,4,5,5] groups=2 | (2,4,3,3) "
-                      "(4,1,3,3) [2,4,6,5] [2,2] [1,1] groups=4 | (7,5,4) (7,3,1,1) [3,5,4] | (1,2,3,3) (2,3,1,1) [1,3,6,5] "
-                      "[2,2] | (1,44,4,5) (44,13,3,3) [1,13,4,5] padding=[1,1]")
-
-/* --- gradient of the weight: a product over all pixels ------------------------------------------------------------ */
-
-/* The transposed gradient gathers in `sum` (group, panel, tap, lane); a panel is `wide` output channels. Pixels are
- * taken in blocks of whole lines, or of pieces of one where a line is longer than a block of gemm.h. */
-typedef struct cv_weight {
-    cv_source source, grad;      /* grad: copied only where it cannot be read as it is */
-    cv_shape s;
-    tn_context *context;
-    int64_t size, wide, panels, lines, pieces, piece; /* lines a block; pieces a line, of `piece` pixels */
-    int64_t taps_each, parts;    /* taps a task; tasks a panel */
-    int64_t first, images;       /* this round */
-    int64_t *offset;
-    char *copy, *grad_copy, *packed, *sum;
-    bool one;                    /* few output channels: no panels */
-    const tn_tensor *d;
-    tn_tensor *out;
-} cv_weight;
-
-static int64_t cv_round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
-
-static bool cv_weight_lay(tn_frame *f, cv_weight *p, cv_room *r) {
-    const cv_shape *s = &p->s;
-    const tni_kernels *k = f->block->context->kernels;
-    cv_source *d = &p->grad;
-    p->d = f->in[0];
-    p->size = p->d->dtype == TN_F64 ? 8 : 4;
-    p->one = s->og <= 2;
-    p->wide = p->one ? 1 : p->size == 8 ? k->gemm_columns_f64() : k->gemm_columns_f32();
-    p->panels = (s->og + p->wide - 1) / p->wide;
-    p->pieces = (s->ow + TNI_K_BLOCK - 1) / TNI_K_BLOCK;
-    p->piece = (s->ow + p->pieces - 1) / p->pieces;
-    p->lines = p->pieces > 1 ? 1 : TNI_K_BLOCK / s->ow;
-    cv_source_tensor(&p->source, f->in[1]);
-    cv_source_tensor(d, f->in[0]);
-    d->sh = d->sw = 1, d->top = d->left = 0, d->rows = s->oh, d->cols = s->ow;
-    if (!cv_source_forward(&p->source, s) || !cv_source_lay(d, s->n)) return r->fits = false;
-    if (!p->one && tni_dtype_size(p->d) > 2) d->in_place = true; /* packed from any strides */
-    d->images = p->source.images;
-    p->offset = (int64_t *)cv_take(r, s->taps, 8);
-    p->sum = (char *)cv_take(r, s->groups * p->panels * p->wide, s->taps * p->size);
-    p->copy = (char *)cv_take(r, cv_source_room(&p->source), p->size);
-    p->grad_copy = (char *)cv_take(r, cv_source_room(d), p->size);
-    p->packed = (char *)cv_take(r, p->one ? 0 : s->groups * p->panels * p->wide * d->images, s->oh * s->ow * p->size);
-    return r->fits;
-}
-
-/* Panel (group, panel) of one image: [pixel][wide]. */
-static void cv_weight_pack(void *arg, int64_t i) {
-    const cv_weight *p = (const cv_weight *)arg;
-    const cv_source *d = &p->grad;
-    const int64_t image = i % p->images, panel = i / p->images, channel = panel / p->panels * p->s.og + panel % p->panels * p->wide;
-    const int64_t lane = cv_channel_step(d), row = d->in_place ? d->x_col / p->size : 1, line = cv_pitch(d);
-    const int64_t left = p->s.og - panel % p->panels * p->wide, n = left < p->wide ? left : p->wide;
-    const bool whole = line == row * p->s.ow;
-    const char *from = d->at + (image * cv_image_step(d) + channel * lane) * p->size;
-    char *to = p->packed + (panel * p->images + image) * p->s.oh * p->s.ow * p->wide * p->size;
-    const tni_kernels *k = p->context->kernels;
-    for (int64_t y = 0; y < (whole ? 1 : p->s.oh); y++) {
-        const int64_t depth = whole ? p->s.oh * p->s.ow : p->s.ow;
-        (p->size == 8 ? k->gemm_pack_b_f64 : k->gemm_pack_b_f32)(to + y * p->s.ow * p->wide * p->size,
-                                                                from + y * line * p->size, lane, row, n, depth);
-    }
-}
-
-/* Some taps of one panel over all blocks of the round. */
-static void cv_weight_task(void *arg, int64_t i) {
-    const cv_weight *p = (const cv_weight *)arg;
-    const tni_kernels *k = p->context->kernels;
-    const int64_t panel = i / p->parts, tap = i % p->parts * p->taps_each, lines = p->images * p->s.oh, group = panel / p->panels;
-    void (*run)(const tni_conv_weight *) = p->size == 8 ? (p->one ? k->conv_weight_one_f64 : k->conv_weight_f64)
-                                                        : (p->one ? k->conv_weight_one_f32 : k->conv_weight_f32);
-    tni_conv_weight v;
-    v.rows = p->s.taps - tap < p->taps_each ? p->s.taps - tap : p->taps_each;
-    v.height = p->s.oh;
-    v.source = p->source.at + group * p->s.cg * cv_channel_step(&p->source) * p->size;
-    v.offset = p->offset + tap;
-    v.image_step = cv_image_step(&p->source), v.pitch = cv_pitch(&p->source);
-    v.w = p->sum + (panel * p->s.taps + tap) * p->wide * p->size;
-    for (int64_t line = 0; line < lines; line += p->lines)
-        for (int64_t piece = 0; piece < p->pieces; piece++) {
-            if (tni_stopped(p->context)) return;
-            v.first = line, v.lines = lines - line < p->lines ? lines - line : p->lines;
-            v.left = piece * p->piece, v.width = p->s.ow - v.left < p->piece ? p->s.ow - v.left : p->piece;
-            v.add = p->first > 0 || line > 0 || piece > 0;
-            v.grad = p->packed + ((panel * lines + line) * p->s.ow + v.left) * p->wide * p->size;
-            v.grad_lines = p->s.ow;
-            if (p->one) {
-                const int64_t step = cv_pitch(&p->grad);
-                const int64_t channel = group * p->s.og + panel % p->panels;
-                v.grad = p->grad.at + (channel * cv_channel_step(&p->grad) + v.left) * p->size;
-                v.grad_image = cv_image_step(&p->grad), v.grad_lines = step;
-            }
-            run(&v);
-        }
-}
-
-static void cv_weight_round(cv_weight *p) {
-    const int64_t all = p->s.groups * p->panels, work = p->images * p->s.oh * p->s.ow * p->s.taps * p->wide;
-    int64_t parts = work * all / CV_WORK < 2 * CV_TASKS ? work * all / CV_WORK / all : 2 * CV_TASKS / all;
-    cv_source_round(p->context, &p->source, p->first, p->images, p->copy);
-    cv_source_round(p->context, &p->grad, p->first, p->images, p->grad_copy);
-    if (!p->one) tni_parallel(p->context, all * p->images, cv_weight_pack, p);
-    if (parts < 1) parts = 1;
-    p->taps_each = cv_round_up((p->s.taps + parts - 1) / parts, 18);
-    p->parts = (p->s.taps + p->taps_each - 1) / p->taps_each;
-    if (p->one) TNI_PATH(conv_weight_one);
-    else TNI_PATH(conv_weight);
-    tni_parallel(p->context, all * p->parts, cv_weight_task, p);
-}
-
-/* The sums, transposed and rounded, to row o of the result. */
-static void cv_weight_store(void *arg, int64_t o) {
-    const cv_weight *p = (const cv_weight *)arg;
-    const int64_t in_group = o % p->s.og, panel = o / p->s.og * p->panels + in_group / p->wide;
-    const char *from = p->sum + (panel * p->s.taps * p->wide + in_group % p->wide) * p->size;
-    char *to = tni_bytes_at(p->out) + o * p->s.taps * tni_dtype_size(p->out);
-    for (int64_t t = 0; t < p->s.taps; t++, from += p->wide * p->size, to += tni_dtype_size(p->out))
-        tni_lanes_save(to, 0, p->out->dtype, from, p->size == 8 ? TN_F64 : TN_F32, 1);
-}
-
-static bool conv2d_weight_grad_shape(tn_frame *f, cv_shape *s) {
-    TN_ARGS(conv2d_weight_grad, a, f);
-    return cv_shape_of(f, s, tni_sizes(f->in[1]), a->weight_size, a->stride, a->padding, a->dilation, a->groups);
-}
-static bool conv2d_weight_grad_check(tn_frame *f) {
-    cv_weight p;
-    cv_room r = {NULL, 0, true};
-    int64_t size[4];
-    if (!cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_weight_grad_shape(f, &p.s) || !cv_check_grad(f, &p.s, f->in[0]))
-        return false;
-    cv_weight_lay(f, &p, &r);
-    size[0] = p.s.o, size[1] = p.s.cg, size[2] = p.s.kh, size[3] = p.s.kw;
-    return cv_ask(f, &r) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 4, size);
-}
-static void conv2d_weight_grad_run(tn_frame *f) {
-    cv_room r = {(char *)f->scratch, 0, true};
-    cv_weight p;
-    if (!conv2d_weight_grad_shape(f, &p.s) || !cv_weight_lay(f, &p, &r)) return;
-    p.context = f->block->context;
-    p.out = f->out[0];
-    cv_offsets_forward(&p.source, &p.s, p.offset);
-    if (p.s.n == 0) memset(p.sum, 0, (size_t)(p.s.groups * p.panels * p.wide * p.s.taps * p.size));
-    for (p.first = 0; p.first < p.s.n; p.first += p.images) {
-        p.images = p.s.n - p.first < p.source.images ? p.s.n - p.first : p.source.images;
-        cv_weight_round(&p);
-    }
-    tni_parallel(p.context, p.s.o, cv_weight_store, &p);
-}
-static void conv2d_weight_grad_grad(tn_gradient *g) {
-    TN_ARGS(conv2d_weight_grad, a, g);
-    tn_tensor *d = g->in[0], *x = g->in[1], *e = g->incoming[0];
-    if (g->want[0]) tn_give(g, 0, tnp_conv2d(x, e, NULL, a->stride, a->padding, a->dilation, a->groups));
-    if (g->want[1]) tn_give(g, 1, tnp_conv2d_input_grad(d, e, tni_sizes(x), a->stride, a->padding, a->dilation, a->groups));
-}
-/* The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q) input(n, c, p stride +
- * i dilation - padding, ...). torch.nn.grad.conv2d_weight
- * grad (N, O, H', W'), input (N, C, H, W), weight_size (O, C / groups, kH, kW) -> weight_size */
-TN_OPERATOR(conv2d_weight_grad,
-            "conv2d_weight_grad(Tensor grad, Tensor input, int[] weight_size, int[2] stride=1, int[2] padding=0, "
-            "int[2] dilation=1, int groups=1) -> Tensor",
-            .forms = TN_OUT, .needs = "grad:input input:grad", .check = conv2d_weight_grad_check,
-            .run = conv2d_weight_grad_run, .grad = conv2d_weight_grad_grad,
-            .sample = "(2,4,5,6) (2,3,5,6) [4,3,3,3] padding=[1,1] | (1,3,4,2) (1,2,7,7) [3,2,3,2] [2,3] [1,0] | "
-                      "(1,3,5,6) (1,2,9,8) [3,2,3,3] dilation=[2,1] | (2,6,3,3) (2,4,5,5) [6,2,3,3] groups=2 | (2,4,3,3) "
-                      "(2,4,6,5) [4,1,3,3] [2,2] [1,1] groups=4 | (7,5,4) (3,5,4) [7,3,1,1] | (0,3,2,2) (0,2,4,4) [3,2,3,3] | "
-                      "(3,19,12,17) (3,2,12,17) [19,2,1,1] | (1,3,1,400) (1,2,1,400) [3,2,1,1] | (1,1,2,400) (1,1,2,400) [1,1,1,1]")
+/* The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i,
+ * j) grad(n, o, p, q) where p stride + i dilation - padding is the row, and likewise the column.
+ * torch.nn.grad.conv2d_input grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N,
+ * C, H, W) -> input_size */
+TN_OPERATOR(
+    conv2d_input_grad,
+    "conv2d_input_grad(Tensor grad, Tensor weight, int[] input_size, int[2] stride=1, int[2] "
+    "padding=0, "
+    "int[2] dilation=1, int groups=1) -> Tensor",
+    .forms = TN_OUT, .needs = "grad:weight weight:grad", .check = conv2d_input_grad_check,
+    .run = conv2d_input_grad_run, .grad = conv2d_input_grad_grad,
+    .sample =
+        "(2,4,5,6) (4,3,3,3) [2,3,5,6] padding=[1,1] | (1,3,4,2) (3,2,3,2) [1,2,7,7] [2,3] [1,0] | "
+        "(1,2,5,6) (2,2,3,3) [1,2,9,8] dilation=[2,1] | (2,6,3,3) (6,2,3,3) [2,4,5,5] groups=2 | "
+        "(2,4,3,3) "
+        "(4,1,3,3) [2,4,6,5] [2,2] [1,1] groups=4 | (7,5,4) (7,3,1,1) [3,5,4] | (1,2,3,3) "
+        "(2,3,1,1) [1,3,6,5] "
+        "[2,2] | (1,44,4,5) (44,13,3,3) [1,13,4,5] padding=[1,1]")

@@ -217,6 +217,9 @@ static bool take_along_dim_compose(tn_frame *f) {
                        "dimensions, but got "
                        "%d dimensions for input, and %d dimensions for indices",
                        self->ndim, index->ndim);
+    if (self->ndim == 0)
+        return tn_fail(f, TN_INDEX, "Dimension specified as %lld but tensor has no dimensions",
+                       (long long)a->dim);
     if (!tni_dim_of(f, self->ndim, a->dim, &d)) return false;
     if (self->ndim) { /* all dimensions but dim broadcast against each other */
         s.ndim = i.ndim = self->ndim;

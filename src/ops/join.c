@@ -6,62 +6,77 @@
 /* torch's old rule: a 1-D tensor without elements fits everything. */
 static bool join_skips(const tn_tensor *t) { return t->ndim == 1 && t->size[0] == 0; }
 
-static bool cat_check(tn_frame *f) {
-    TN_ARGS(cat, a, f);
-    const tn_tensor *first = NULL;
-    tn_dtype dtype = TN_NO_DTYPE;
-    bool channels = true;
-    char has[160], wants[160];
-    tni_shape s;
-    int d;
+/* The common dtype, and the first tensor that counts for shapes. */
+static bool cat_common(tn_frame *f, tn_dtype *dtype, const tn_tensor **first) {
     if (f->nin == 0)
         return tn_fail(f, TN_INVALID, "torch.cat(): expected a non-empty list of Tensors");
+    *dtype = TN_NO_DTYPE;
+    *first = NULL;
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
         if (t->ndim == 0)
             return tn_fail(f, TN_INVALID,
                            "zero-dimensional tensor (at position %d) cannot be concatenated", i);
-        dtype = dtype ? tn_promote(dtype, (tn_dtype)t->dtype) : (tn_dtype)t->dtype;
-        if (!dtype) return tn_fail(f, TN_TYPE, "cat: the dtypes of the tensors have no common one");
-        if (!first && !join_skips(t)) first = t;
+        *dtype = *dtype ? tn_promote(*dtype, (tn_dtype)t->dtype) : (tn_dtype)t->dtype;
+        if (!*dtype)
+            return tn_fail(f, TN_TYPE, "cat: the dtypes of the tensors have no common one");
+        if (!*first && !join_skips(t)) *first = t;
     }
-    if (!first) first = f->in[0];
-    if (!tni_dim_of(f, first->ndim, a->dim, &d)) return false;
-    s.ndim = first->ndim;
-    memcpy(s.size, first->size, sizeof(int64_t) * (size_t)s.ndim);
-    s.size[d] = 0;
+    if (!*first) *first = f->in[0];
+    return true;
+}
+/* s: first's sizes, with all tensors' sizes along d. */
+static bool cat_sizes(tn_frame *f, const tn_tensor *first, int d, tni_shape *s) {
+    char has[160], wants[160];
+    s->ndim = first->ndim;
+    memcpy(s->size, first->size, sizeof(int64_t) * (size_t)s->ndim);
+    s->size[d] = 0;
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
-        bool fits = t->ndim == s.ndim;
+        bool fits = t->ndim == s->ndim;
         if (join_skips(t)) continue;
-        for (int k = 0; fits && k < s.ndim; k++) fits = k == d || t->size[k] == first->size[k];
+        for (int k = 0; fits && k < s->ndim; k++) fits = k == d || t->size[k] == first->size[k];
         if (!fits)
-            return tn_fail(f, TN_INVALID,
-                           "Sizes of tensors must match except in dimension %d. Expected %s but "
-                           "got %s for tensor "
-                           "number %d in the list",
-                           d, tni_shape_text(wants, sizeof wants, first->ndim, first->size),
-                           tni_shape_text(has, sizeof has, t->ndim, t->size), i);
-        if (!tni_add(s.size[d], t->size[d], &s.size[d]))
+            return tn_fail(
+                f, TN_INVALID,
+                "Sizes of tensors must match except in dimension %d. Expected %s but got %s for "
+                "tensor number %d in the list",
+                d, tni_shape_text(wants, sizeof wants, first->ndim, first->size),
+                tni_shape_text(has, sizeof has, t->ndim, t->size), i);
+        if (!tni_add(s->size[d], t->size[d], &s->size[d]))
             return tn_fail(f, TN_INVALID, "the result is too large");
     }
-    f->note[0] = d;
-    for (int i = 0; channels && i < f->nin;
-         i++) { /* channels-last inputs give a channels-last result */
-        tni_shape own;
+    return true;
+}
+static void cat_channels_last(const int64_t *size, int64_t *stride) {
+    stride[1] = 1;
+    stride[3] = size[1];
+    stride[2] = stride[3] * size[3];
+    stride[0] = stride[2] * size[2];
+}
+/* Whether all tensors are channels-last and not row-major: then the result is so, too. */
+static bool cat_is_channels_last(const tn_frame *f) {
+    int64_t stride[4];
+    for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
-        channels = t->ndim == 4 && !(t->flags & TNI_CONTIGUOUS);
-        if (!channels) break;
-        own.ndim = 4;
-        memcpy(own.size, t->size, sizeof(int64_t) * 4);
-        own.stride[1] = 1, own.stride[3] = own.size[1];
-        own.stride[2] = own.stride[3] * own.size[3], own.stride[0] = own.stride[2] * own.size[2];
+        if (t->ndim != 4 || t->flags & TNI_CONTIGUOUS) return false;
+        cat_channels_last(t->size, stride);
         for (int k = 0; k < 4; k++)
-            channels = channels && (t->size[k] == 1 || t->stride[k] == own.stride[k]);
+            if (t->size[k] != 1 && t->stride[k] != stride[k]) return false;
     }
-    if (!channels) return tn_announce(f, 0, dtype, s.ndim, s.size);
-    s.stride[1] = 1, s.stride[3] = s.size[1], s.stride[2] = s.stride[3] * s.size[3],
-    s.stride[0] = s.stride[2] * s.size[2];
+    return true;
+}
+static bool cat_check(tn_frame *f) {
+    TN_ARGS(cat, a, f);
+    const tn_tensor *first = NULL;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tni_shape s;
+    int d;
+    if (!cat_common(f, &dtype, &first) || !tni_dim_of(f, first->ndim, a->dim, &d)) return false;
+    if (!cat_sizes(f, first, d, &s)) return false;
+    f->note[0] = d;
+    if (!cat_is_channels_last(f)) return tn_announce(f, 0, dtype, s.ndim, s.size);
+    cat_channels_last(s.size, s.stride);
     return tn_announce_strided(f, 0, dtype, s.ndim, s.size, s.stride);
 }
 static void cat_run(tn_frame *f) {
@@ -271,6 +286,9 @@ static bool roll_compose(tn_frame *f) {
     if (a->shifts.n != a->dims.n)
         return tn_fail(f, TN_INVALID, "shifts and dimensions must align. shifts: %lld, dims:%lld",
                        (long long)a->shifts.n, (long long)a->dims.n);
+    if (f->in[0]->ndim == 0)
+        return tn_fail(f, TN_INDEX, "Dimension specified as %lld but tensor has no dimensions",
+                       (long long)a->dims.at[0]);
     for (int64_t i = 0; i < a->dims.n; i++) {
         if (!tni_dim_of(f, f->in[0]->ndim, a->dims.at[i], &d)) return false;
         t = roll_one(t, a->shifts.at[i], d);

@@ -1,6 +1,7 @@
 /* lanes.c - plans and runs reductions (lanes.h). Knows blocks, trees and threads, but no operation. */
 #include "lanes.h"
 #include "dims.h"
+#include "drive.h"
 
 /* --- elements ----------------------------------------------------------------------------------------- */
 
@@ -89,6 +90,16 @@ TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from,
         break;
     default: break;
     }
+}
+
+TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const void *from, int64_t step, int dtype, int64_t n) {
+    if (step == tni_dtype(dtype)->bytes && n > 4) tni_convert(k, to, compute, from, dtype, n);
+    else tni_lanes_load(to, compute, from, step, dtype, n);
+}
+
+TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype, const void *from, int compute, int64_t n) {
+    if (step == tni_dtype(dtype)->bytes && n > 4) tni_convert(k, to, dtype, from, compute, n);
+    else tni_lanes_save(to, step, dtype, from, compute, n);
 }
 
 /* to[i] = x[i] != 0; a NaN is not zero. */
@@ -252,7 +263,7 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
         const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + done);
         char *to = (char *)tile + done * l->size;
         if (l->nonzero) lanes_nonzero((int64_t *)(void *)to, at, step, l->dtype, now);
-        else tni_lanes_load(to, l->compute, at, step, l->dtype, now);
+        else tni_lanes_read(job->context->kernels, to, l->compute, at, step, l->dtype, now);
         done += now;
     }
     if (l->map) lanes_map(job->context->kernels, l, tile, n);
@@ -275,7 +286,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
         const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + r);
         char *to = (char *)tile + r * *step;
         if (l->nonzero) lanes_nonzero((int64_t *)(void *)to, at, l->bytes, l->dtype, n);
-        else tni_lanes_load(to, l->compute, at, l->bytes, l->dtype, n);
+        else tni_lanes_read(job->context->kernels, to, l->compute, at, l->bytes, l->dtype, n);
     }
     if (l->map) lanes_map(job->context->kernels, l, tile, rows * n);
     return tile;

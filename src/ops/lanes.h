@@ -74,6 +74,9 @@ TN_PRIV int tni_lanes_compute(int dtype);
 /* n elements, `step` bytes apart, to the compute type, and back, `step` bytes apart. */
 TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t step, int dtype, int64_t n);
 TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute, int64_t n);
+/* The same with vectors where the elements are contiguous. */
+TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const void *from, int64_t step, int dtype, int64_t n);
+TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype, const void *from, int compute, int64_t n);
 /* The plain reductions. to[i] = to[i] op x[r][i], in the order of rows; in max and min a NaN wins. */
 enum { TNI_SUM, TNI_PROD, TNI_MAX, TNI_MIN };
 TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step, int64_t rows,

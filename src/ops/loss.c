@@ -174,6 +174,15 @@ TN_OPERATOR(nll_loss,
 
 static bool nll_loss_input_grad_check(tn_frame *f) {
     TN_ARGS(nll_loss_input_grad, a, f);
+    char has[128], wants[128];
+    bool each = a->reduction == TN_REDUCTION_NONE;
+    if (each ? !tni_same_shape(a->grad, a->target) : a->grad->ndim != 0 || a->total_weight->ndim != 0)
+        return tn_fail(f, TN_INVALID, "grad has shape %s and total_weight %s, %s",
+                       tni_shape_text(has, sizeof has, a->grad->ndim, a->grad->size),
+                       tni_shape_text(wants, sizeof wants, a->total_weight->ndim, a->total_weight->size),
+                       each ? "grad must have target's" : "both must have no dimensions");
+    if (!tni_is_float(a->grad->dtype) || !tni_dtype(a->grad->dtype)->computes)
+        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(a->grad->dtype)->text);
     return tni_sizes_given(f, a->input_size) && nll_fits(f, (int)a->input_size.n, a->input_size.at, a->target, a->weight)
            && tn_announce(f, 0, (tn_dtype)a->grad->dtype, (int)a->input_size.n, a->input_size.at)
            && tni_dense_scratch(f, a->grad) && tni_dense_scratch(f, a->target);

@@ -1,29 +1,36 @@
-/* matmul.c - products of matrices: matmul with torch's broadcasting, addmm, and what is composed of them.
+/* matmul.c - products of matrices: matmul with torch's broadcasting, addmm, and what is composed
+ * of them.
  *
- * One plan (batches of m x k times k x n, any strides) serves all; kernels/gemm.h fixes the order of additions.
- * Floats and doubles are multiplied where they lie; a complex product is four real ones; 16-bit floats are
- * widened to float matrix by matrix and rounded once; integers wrap. */
+ * One plan (batches of m x k times k x n, any strides) serves all; kernels/gemm.h fixes the order
+ * of additions. Floats and doubles are multiplied where they lie; a complex product is four real
+ * ones; 16-bit floats are widened to float matrix by matrix and rounded once; integers wrap. */
 #include "../gen/rows.h"
 #include "lanes.h"
 
-/* --- the plan -------------------------------------------------------------------------------------------- */
+/* --- the plan -------------------------------------------------------------------------------- */
 
-/* Result c is row-major: batch after batch of m x n. Strides in elements; a batch stride of 0 repeats. */
+/* Result c is row-major: batch after batch of m x n. Strides in elements; a batch stride of 0
+ * repeats. */
 typedef struct mm_plan {
     int64_t m, n, k, batches;
     int64_t a_row, a_col, b_row, b_col;
     int nbatch;
     int64_t size[TN_MAX_DIMS], a_batch[TN_MAX_DIMS], b_batch[TN_MAX_DIMS];
-    int ndim;                  /* of the result */
+    int ndim; /* of the result */
     int64_t result[TN_MAX_DIMS + 2];
 } mm_plan;
 
 /* a as a batch of matrices: a vector is a row on the left, a column on the right. */
-static void mm_matrix(const tn_tensor *t, bool left, int64_t *rows, int64_t *cols, int64_t *row, int64_t *col) {
+static void mm_matrix(const tn_tensor *t, bool left, int64_t *rows, int64_t *cols, int64_t *row,
+                      int64_t *col) {
     const int d = t->ndim;
-    if (d > 1) *rows = t->size[d - 2], *cols = t->size[d - 1], *row = t->stride[d - 2], *col = t->stride[d - 1];
-    else if (left) *rows = 1, *cols = t->size[0], *row = 0, *col = t->stride[0];
-    else *rows = t->size[0], *cols = 1, *row = t->stride[0], *col = 0;
+    if (d > 1)
+        *rows = t->size[d - 2], *cols = t->size[d - 1], *row = t->stride[d - 2],
+        *col = t->stride[d - 1];
+    else if (left)
+        *rows = 1, *cols = t->size[0], *row = 0, *col = t->stride[0];
+    else
+        *rows = t->size[0], *cols = 1, *row = t->stride[0], *col = 0;
 }
 
 /* Batch stride of dimension d (from the left) among nbatch broadcast ones; 0 where t repeats. */
@@ -45,7 +52,7 @@ static void mm_fold(mm_plan *p) {
     for (int d = 0; d < p->nbatch; d++) p->batches *= p->size[d];
 }
 
-/* Fills p for a * b; false when the shapes do not fit. Vectors lose their dimension in the result. */
+/* Fills p for a * b; false when shapes do not fit. Vectors lose their dimension in the result. */
 static bool mm_plan_of(mm_plan *p, const tn_tensor *a, const tn_tensor *b) {
     int64_t inner;
     tni_shape s;
@@ -70,27 +77,34 @@ static bool mm_plan_of(mm_plan *p, const tn_tensor *a, const tn_tensor *b) {
 
 static int64_t mm_offset(const mm_plan *p, const int64_t *stride, int64_t batch) {
     int64_t at = 0;
-    for (int d = p->nbatch - 1; d >= 0; d--) at += batch % p->size[d] * stride[d], batch /= p->size[d];
+    for (int d = p->nbatch - 1; d >= 0; d--)
+        at += batch % p->size[d] * stride[d], batch /= p->size[d];
     return at;
 }
 
-/* --- float and double ---------------------------------------------------------------------------------------- */
+/* --- float and double ------------------------------------------------------------------------ */
 
 /* A product on threads: a grid of regions of c for each batch, or several small matrices a task. */
 typedef struct mm_job {
     const mm_plan *plan;
     tn_context *context;
-    void (*gemm)(const tni_gemm *), (*row)(const tni_gemm *), (*column)(const tni_gemm *), (*dot)(const tni_gemm *);
-    tni_gemm g;               /* of batch 0 */
+    void (*gemm)(const tni_gemm *), (*row)(const tni_gemm *), (*column)(const tni_gemm *),
+        (*dot)(const tni_gemm *);
+    tni_gemm g; /* of batch 0 */
     const int64_t *a_batch, *b_batch;
-    int64_t bytes, width, c_batch; /* of an element; factor of the batch strides (2: parts of complex numbers); step of c */
-    int64_t rows, cols, grid_rows, grid_cols, group; /* of a region; regions; matrices a task where the grid is 1 x 1 */
-    int64_t height;           /* of packed panels */
+    int64_t bytes;      /* of an element */
+    int64_t width;      /* factor of a_batch and b_batch: 2 for parts of complex numbers */
+    int64_t c_batch;    /* step of c */
+    int64_t rows, cols; /* of a region */
+    int64_t grid_rows, grid_cols; /* regions */
+    int64_t group;                /* matrices a task, where the grid is 1 x 1 */
+    int64_t height;               /* of packed panels */
     void (*pack)(const tni_gemm *, int64_t, void *);
     char *packed;
 } mm_job;
 
-enum { MM_WORK = 1 << 18, MM_TASKS = 16 }; /* multiply-adds a task at least, when there are fewer tasks than that */
+/* A task has MM_WORK multiply-adds at least, unless there are fewer tasks than MM_TASKS. */
+enum { MM_WORK = 1 << 18, MM_TASKS = 16 };
 
 static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64_t col) {
     tni_gemm g = *whole;
@@ -108,8 +122,10 @@ static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64
     }
     if (g.m == 1 && (g.b_col == 1 || g.b_row == 1) && g.c_col == 1 && g.n >= 16 && !g.panel) {
         g.n &= ~(int64_t)15;
-        if (g.b_col == 1) TNI_PATH(gemm_row);
-        else TNI_PATH(gemm_column);
+        if (g.b_col == 1)
+            TNI_PATH(gemm_row);
+        else
+            TNI_PATH(gemm_column);
         (g.b_col == 1 ? j->row : j->column)(&g);
         g.b = (const char *)g.b + g.n * g.b_col * j->bytes;
         g.c = (char *)g.c + g.n * j->bytes;
@@ -122,7 +138,8 @@ static void mm_region(const mm_job *j, const tni_gemm *whole, int64_t row, int64
 
 static void mm_task(void *arg, int64_t i) {
     const mm_job *j = (const mm_job *)arg;
-    const int64_t grid = j->grid_rows * j->grid_cols, first = i / grid * j->group, region = i % grid;
+    const int64_t grid = j->grid_rows * j->grid_cols, first = i / grid * j->group,
+                  region = i % grid;
     for (int64_t batch = first; batch < first + j->group && batch < j->plan->batches; batch++) {
         tni_gemm g = j->g;
         if (tni_stopped(j->context)) return;
@@ -140,14 +157,18 @@ static void mm_pack_task(void *arg, int64_t i) {
 
 static int64_t mm_round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-/* Cuts c into regions whose rows of a stay in the second cache, and further while tasks are few and large. */
+/* Cuts c into regions whose rows of a stay in the second cache, and further while tasks are few
+ * and large. */
 static void mm_cut(mm_job *j) {
     const int64_t m = j->g.m, n = j->g.n, k = j->g.k, batches = j->plan->batches;
     int64_t rows = (m + 191) / 192, cols = (n + 511) / 512;
     while (batches * rows * cols < MM_TASKS && m * n / (rows * cols) * k > 2 * MM_WORK) {
-        if (n / cols > 32 && (n / cols >= m / rows || m / rows <= 16)) cols *= 2;
-        else if (m / rows > 16) rows *= 2;
-        else break;
+        if (n / cols > 32 && (n / cols >= m / rows || m / rows <= 16))
+            cols *= 2;
+        else if (m / rows > 16)
+            rows *= 2;
+        else
+            break;
     }
     j->rows = rows > 1 ? mm_round_up((m + rows - 1) / rows, j->height) : m;
     j->cols = cols > 1 ? mm_round_up((n + cols - 1) / cols, 32) : n;
@@ -168,7 +189,9 @@ static bool mm_packs(int64_t m, int64_t n, int64_t k, int64_t a_col, int64_t bat
 }
 static int64_t mm_packed_bytes(tn_context *c, const mm_plan *p, int64_t bytes) {
     const int64_t height = c->kernels->gemm_panel_f32();
-    return mm_packs(p->m, p->n, p->k, p->a_col, p->batches) ? mm_round_up(p->m, height) * p->k * bytes : 0;
+    return mm_packs(p->m, p->n, p->k, p->a_col, p->batches)
+               ? mm_round_up(p->m, height) * p->k * bytes
+               : 0;
 }
 
 /* c = [c +] alpha * a * b for every batch; j->g holds that of batch 0. */
@@ -189,7 +212,8 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     if (p->batches == 0 || g->m == 0 || g->n == 0) return;
     if (g->k == 0) {
         for (int64_t i = 0; i < p->batches && !g->add; i++)
-            mm_clear((char *)g->c + i * j->c_batch * j->bytes, g->m, g->n, g->c_row, g->c_col, j->bytes);
+            mm_clear((char *)g->c + i * j->c_batch * j->bytes, g->m, g->n, g->c_row, g->c_col,
+                     j->bytes);
         return;
     }
     if (g->n == 1 && g->m > 1) { /* a column is the row of the transposed product */
@@ -214,9 +238,10 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     tni_parallel(context, tasks, mm_task, j);
 }
 
-/* --- the other dtypes ------------------------------------------------------------------------------------------- */
+/* --- the other dtypes ------------------------------------------------------------------------ */
 
-static tni_gemm mm_gemm_of(const mm_plan *p, const void *a, const void *b, void *c, double alpha, bool add) {
+static tni_gemm mm_gemm_of(const mm_plan *p, const void *a, const void *b, void *c, double alpha,
+                           bool add) {
     tni_gemm g;
     g.m = p->m, g.n = p->n, g.k = p->k;
     g.a = a, g.b = b, g.c = c;
@@ -236,7 +261,8 @@ static void mm_complex(tn_context *context, const mm_plan *p, const tni_gemm *wh
         j.g.a = (const char *)whole->a + ai * bytes;
         j.g.b = (const char *)whole->b + bi * bytes;
         j.g.c = (char *)whole->c + ci * bytes;
-        j.g.a_row *= 2, j.g.a_col *= 2, j.g.b_row *= 2, j.g.b_col *= 2, j.g.c_row *= 2, j.g.c_col *= 2;
+        j.g.a_row *= 2, j.g.a_col *= 2, j.g.b_row *= 2, j.g.b_col *= 2, j.g.c_row *= 2,
+            j.g.c_col *= 2;
         if (part == 1) j.g.alpha = -j.g.alpha;
         if (ai) j.g.add = true;
         j.width = 2;
@@ -245,7 +271,8 @@ static void mm_complex(tn_context *context, const mm_plan *p, const tni_gemm *wh
     }
 }
 
-/* A matrix of 16-bit floats to float, or back, a line at a time; lines run along the dimension of unit stride. */
+/* A matrix of 16-bit floats to float, or back, a line at a time; lines run along the dimension of
+ * unit stride. */
 typedef struct mm_convert {
     char *half;
     float *wide;
@@ -259,8 +286,12 @@ enum { MM_LINES = 16 };
 static void mm_convert_task(void *arg, int64_t i) {
     const mm_convert *v = (const mm_convert *)arg;
     for (int64_t l = i * MM_LINES; l < (i + 1) * MM_LINES && l < v->lines; l++) {
-        if (v->back) tni_lanes_save(v->half + l * v->line * 2, v->step * 2, v->dtype, v->wide + l * v->n, TN_F32, v->n);
-        else tni_lanes_load(v->wide + l * v->n, TN_F32, v->half + l * v->line * 2, v->step * 2, v->dtype, v->n);
+        if (v->back)
+            tni_lanes_save(v->half + l * v->line * 2, v->step * 2, v->dtype, v->wide + l * v->n,
+                           TN_F32, v->n);
+        else
+            tni_lanes_load(v->wide + l * v->n, TN_F32, v->half + l * v->line * 2, v->step * 2,
+                           v->dtype, v->n);
     }
 }
 
@@ -269,8 +300,8 @@ static void mm_convert_run(tn_context *context, mm_convert *v) {
 }
 
 /* Widens rows x cols; *row and *col become the strides of the float copy. */
-static void mm_widen(tn_context *context, const void *from, float *to, int64_t rows, int64_t cols, int64_t *row, int64_t *col,
-                     int dtype) {
+static void mm_widen(tn_context *context, const void *from, float *to, int64_t rows, int64_t cols,
+                     int64_t *row, int64_t *col, int dtype) {
     const bool across = *row == 1 && *col != 1;
     mm_convert v;
     v.half = (char *)from; /* only read */
@@ -282,8 +313,10 @@ static void mm_widen(tn_context *context, const void *from, float *to, int64_t r
     *row = across ? 1 : cols, *col = across ? rows : 1;
 }
 
-static void mm_half(tn_context *context, const mm_plan *p, const tni_gemm *whole, int dtype, float *scratch) {
-    float *a = scratch, *b = a + mm_round_up(p->m * p->k, 16), *c = b + mm_round_up(p->k * p->n, 16);
+static void mm_half(tn_context *context, const mm_plan *p, const tni_gemm *whole, int dtype,
+                    float *scratch) {
+    float *a = scratch, *b = a + mm_round_up(p->m * p->k, 16),
+          *c = b + mm_round_up(p->k * p->n, 16);
     mm_plan one = *p;
     one.nbatch = 0, one.batches = 1;
     TNI_PATH(gemm_half);
@@ -307,25 +340,27 @@ static void mm_half(tn_context *context, const mm_plan *p, const tni_gemm *whole
     }
 }
 
-/* Integers: c = [c +] alpha * a * b along rows of c, in 64 bits, of which the low ones are kept: wrapping. */
+/* Integers: c = [c +] alpha * a * b along rows of c, in 64 bits, of which the low ones are kept:
+ * wrapping. */
 typedef struct mm_integers {
     const mm_plan *plan;
     tni_gemm g;
 } mm_integers;
 
-#define MM_INTEGER(name, T)                                                                                  \
-    static void mm_task_##name(void *arg, int64_t i) {                                                       \
-        const mm_integers *j = (const mm_integers *)arg;                                                     \
-        const mm_plan *p = j->plan;                                                                          \
-        const T *a = (const T *)j->g.a + mm_offset(p, p->a_batch, i / p->m) + i % p->m * p->a_row;           \
-        const T *b = (const T *)j->g.b + mm_offset(p, p->b_batch, i / p->m);                                 \
-        T *c = (T *)j->g.c + i * p->n;                                                                       \
-        for (int64_t n = 0; n < p->n && !j->g.add; n++) c[n] = 0;                                            \
-        for (int64_t k = 0; k < p->k; k++) {                                                                 \
-            const uint64_t x = (uint64_t)(int64_t)j->g.alpha * (uint64_t)a[k * p->a_col];                    \
-            const T *y = b + k * p->b_row;                                                                   \
-            for (int64_t n = 0; n < p->n; n++) c[n] = (T)((uint64_t)c[n] + x * (uint64_t)y[n * p->b_col]);   \
-        }                                                                                                    \
+#define MM_INTEGER(name, T)                                                                        \
+    static void mm_task_##name(void *arg, int64_t i) {                                             \
+        const mm_integers *j = (const mm_integers *)arg;                                           \
+        const mm_plan *p = j->plan;                                                                \
+        const T *a = (const T *)j->g.a + mm_offset(p, p->a_batch, i / p->m) + i % p->m * p->a_row; \
+        const T *b = (const T *)j->g.b + mm_offset(p, p->b_batch, i / p->m);                       \
+        T *c = (T *)j->g.c + i * p->n;                                                             \
+        for (int64_t n = 0; n < p->n && !j->g.add; n++) c[n] = 0;                                  \
+        for (int64_t k = 0; k < p->k; k++) {                                                       \
+            const uint64_t x = (uint64_t)(int64_t)j->g.alpha * (uint64_t)a[k * p->a_col];          \
+            const T *y = b + k * p->b_row;                                                         \
+            for (int64_t n = 0; n < p->n; n++)                                                     \
+                c[n] = (T)((uint64_t)c[n] + x * (uint64_t)y[n * p->b_col]);                        \
+        }                                                                                          \
     }
 MM_INTEGER(u8, uint8_t)
 MM_INTEGER(i8, int8_t)
@@ -351,8 +386,8 @@ static void mm_integer(tn_context *context, const mm_plan *p, const tni_gemm *g,
 }
 
 /* c = [c +] alpha * a * b */
-static void mm_run(tn_context *context, const mm_plan *p, int dtype, const void *a, const void *b, void *c, double alpha,
-                   bool add, void *scratch) {
+static void mm_run(tn_context *context, const mm_plan *p, int dtype, const void *a, const void *b,
+                   void *c, double alpha, bool add, void *scratch) {
     const tni_gemm g = mm_gemm_of(p, a, b, c, alpha, add);
     if (dtype == TN_F32 || dtype == TN_F64) {
         mm_job j;
@@ -369,12 +404,12 @@ static void mm_run(tn_context *context, const mm_plan *p, int dtype, const void 
     }
 }
 
-/* --- checks --------------------------------------------------------------------------------------------------------- */
+/* --- checks ---------------------------------------------------------------------------------- */
 
 static bool mm_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b) {
     if (a->dtype != b->dtype)
-        return tn_fail(f, TN_TYPE, "both must have the same dtype, got %s and %s", tni_dtype(a->dtype)->text,
-                       tni_dtype(b->dtype)->text);
+        return tn_fail(f, TN_TYPE, "both must have the same dtype, got %s and %s",
+                       tni_dtype(a->dtype)->text, tni_dtype(b->dtype)->text);
     if (a->dtype == TN_BOOL || !tni_dtype(a->dtype)->computes)
         return tn_fail(f, TN_TYPE, "there is no product of %s matrices", tni_dtype(a->dtype)->text);
     return true;
@@ -386,11 +421,12 @@ static bool mm_check(tn_frame *f, mm_plan *p, const tn_tensor *a, const tn_tenso
     int64_t ak, bk, kn, mn;
     if (!mm_check_dtypes(f, a, b)) return false;
     if (!mm_plan_of(p, a, b))
-        return tn_fail(f, TN_INVALID, "shapes %s and %s cannot be multiplied", tni_shape_text(x, sizeof x, a->ndim, a->size),
+        return tn_fail(f, TN_INVALID, "shapes %s and %s cannot be multiplied",
+                       tni_shape_text(x, sizeof x, a->ndim, a->size),
                        tni_shape_text(y, sizeof y, b->ndim, b->size));
     if (a->dtype == TN_F16 || a->dtype == TN_BF16) {
-        if (!tni_mul(p->m, p->k, &ak) || !tni_mul(p->k, p->n, &kn) || !tni_mul(p->m, p->n, &mn) || !tni_add(ak, kn, &bk) ||
-            !tni_add(bk, mn, &bk) || !tni_add(bk, 48, &bk))
+        if (!tni_mul(p->m, p->k, &ak) || !tni_mul(p->k, p->n, &kn) || !tni_mul(p->m, p->n, &mn) ||
+            !tni_add(ak, kn, &bk) || !tni_add(bk, mn, &bk) || !tni_add(bk, 48, &bk))
             return tn_fail(f, TN_MEMORY, "the product is too large");
         return tn_scratch(f, bk, 4);
     }
@@ -403,19 +439,21 @@ static tn_tensor *mm_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) ?
 /* Conjugate transpose: what the gradient of a product multiplies with. */
 static tn_tensor *mm_adjoint(tn_tensor *t) { return mm_conj(tnp_transpose(t, -2, -1)); }
 
-/* --- matmul ----------------------------------------------------------------------------------------------------------- */
+/* --- matmul ---------------------------------------------------------------------------------- */
 
 static bool matmul_check(tn_frame *f) {
     mm_plan p;
-    return mm_check(f, &p, f->in[0], f->in[1]) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.result);
+    return mm_check(f, &p, f->in[0], f->in[1]) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, p.ndim, p.result);
 }
 static void matmul_run(tn_frame *f) {
     mm_plan p;
     if (!mm_plan_of(&p, f->in[0], f->in[1])) return;
-    mm_run(f->block->context, &p, f->in[0]->dtype, tni_bytes_at(f->in[0]), tni_bytes_at(f->in[1]), tni_bytes_at(f->out[0]), 1,
-           false, f->scratch);
+    mm_run(f->block->context, &p, f->in[0]->dtype, tni_bytes_at(f->in[0]), tni_bytes_at(f->in[1]),
+           tni_bytes_at(f->out[0]), 1, false, f->scratch);
 }
-/* t (..., m, n) as (rows, n): what a matrix shared by all batches is multiplied with in its gradient */
+/* t (..., m, n) as (rows, n): what a matrix shared by all batches is multiplied with in its
+ * gradient */
 static tn_tensor *matmul_flat(tn_tensor *t, int64_t n) {
     const int64_t size[2] = {-1, n};
     return t->ndim == 2 ? t : tnp_reshape(t, tni_ints(size, 2));
@@ -431,7 +469,8 @@ static void matmul_grad(tn_gradient *g) {
     }
     if (row) d = tnp_unsqueeze(d, -2);
     if (column) d = tnp_unsqueeze(d, -1);
-    if (g->want[0]) tn_give(g, 0, tnp_matmul(d, column ? mm_conj(tnp_unsqueeze(b, 0)) : mm_adjoint(b)));
+    if (g->want[0])
+        tn_give(g, 0, tnp_matmul(d, column ? mm_conj(tnp_unsqueeze(b, 0)) : mm_adjoint(b)));
     if (!g->want[1]) return;
     if (row) a = tnp_unsqueeze(a, 0);
     if (b->ndim == 2 && a->ndim > 2 && b->numel > 0)
@@ -439,16 +478,19 @@ static void matmul_grad(tn_gradient *g) {
     d = tnp_matmul(mm_adjoint(a), d);
     tn_give(g, 1, column ? tnp_squeeze_dim(d, -1) : d);
 }
-/* Matrix product with torch's rules: 1-D operands are a row on the left and a column on the right, the leading
- * dimensions are batches and broadcast; equal dtypes, not bool.
+/* Matrix product with torch's rules: 1-D operands are a row on the left and a column on the
+ * right, the leading dimensions are batches and broadcast; equal dtypes, not bool.
  * self (*, m, k), other (*, k, n) -> (*, m, n)   tn_matmul(x, w) */
-TN_OPERATOR(matmul, "matmul(Tensor self, Tensor other) -> Tensor", .forms = TN_OUT, .needs = "self:other other:self",
-            .check = matmul_check, .run = matmul_run, .grad = matmul_grad,
-            .sample = "(3,4) (4,5) | (7,33) (33,19) | (2,3,4) (4,5) | (2,1,3,4) (3,4,2) | (4) (4) | (4) (4,3) | (4) (2,4,3) | "
-                      "(3,4) (4) | (2,3,4) (4) | (1,6) (6,40) | (5,400) (400,7) | (40,110) (110,200) | (0,3) (3,2) | "
+TN_OPERATOR(matmul, "matmul(Tensor self, Tensor other) -> Tensor", .forms = TN_OUT,
+            .needs = "self:other other:self", .check = matmul_check, .run = matmul_run,
+            .grad = matmul_grad,
+            .sample = "(3,4) (4,5) | (7,33) (33,19) | (2,3,4) (4,5) | (2,1,3,4) (3,4,2) | (4) (4) "
+                      "| (4) (4,3) | (4) (2,4,3) | "
+                      "(3,4) (4) | (2,3,4) (4) | (1,6) (6,40) | (5,400) (400,7) | (40,110) "
+                      "(110,200) | (0,3) (3,2) | "
                       "(2,0) (0,3) | (2,3,2) (2,2,0)")
 
-/* --- addmm --------------------------------------------------------------------------------------------------------------- */
+/* --- addmm ----------------------------------------------------------------------------------- */
 
 static bool addmm_check(tn_frame *f) {
     const tn_tensor *self = f->in[0], *a = f->in[1], *b = f->in[2];
@@ -456,38 +498,51 @@ static bool addmm_check(tn_frame *f) {
     mm_plan p;
     tni_shape s;
     if (a->ndim != 2 || b->ndim != 2)
-        return tn_fail(f, TN_INVALID, "mat1 and mat2 must have 2 dimensions, got %d and %d", a->ndim, b->ndim);
+        return tn_fail(f, TN_INVALID, "mat1 and mat2 must have 2 dimensions, got %d and %d",
+                       a->ndim, b->ndim);
     if (!mm_check(f, &p, a, b)) return false;
     if (self->dtype != a->dtype)
-        return tn_fail(f, TN_TYPE, "self and mat1 must have the same dtype, got %s and %s", tni_dtype(self->dtype)->text,
-                       tni_dtype(a->dtype)->text);
+        return tn_fail(f, TN_TYPE, "self and mat1 must have the same dtype, got %s and %s",
+                       tni_dtype(self->dtype)->text, tni_dtype(a->dtype)->text);
     s.ndim = 2, s.size[0] = p.result[0], s.size[1] = p.result[1];
-    if (!tni_broadcast(&s, self->ndim, self->size) || s.ndim != 2 || s.size[0] != p.result[0] || s.size[1] != p.result[1])
+    if (!tni_broadcast(&s, self->ndim, self->size) || s.ndim != 2 || s.size[0] != p.result[0] ||
+        s.size[1] != p.result[1])
         return tn_fail(f, TN_INVALID, "self of shape %s does not broadcast to %s",
-                       tni_shape_text(has, sizeof has, self->ndim, self->size), tni_shape_text(wants, sizeof wants, 2, p.result));
+                       tni_shape_text(has, sizeof has, self->ndim, self->size),
+                       tni_shape_text(wants, sizeof wants, 2, p.result));
     return tn_announce(f, 0, (tn_dtype)a->dtype, 2, p.result);
 }
 /* out = beta * self, self broadcast to rows x cols; beta 0 does not read self. */
-static void addmm_start(const tn_tensor *self, double beta, tn_tensor *out, int64_t rows, int64_t cols) {
+static void addmm_start(const tn_tensor *self, double beta, tn_tensor *out, int64_t rows,
+                        int64_t cols) {
     enum { CHUNK = 256 };
     double room[CHUNK];
     float *f = (float *)room;
     int64_t *k = (int64_t *)room;
-    const int dtype = (int)tni_real_of(out->dtype), compute = tni_lanes_compute(out->dtype), d = self->ndim;
+    const int dtype = (int)tni_real_of(out->dtype), compute = tni_lanes_compute(out->dtype),
+              d = self->ndim;
     const int64_t bytes = tni_dtype_size(out), part = tni_dtype(dtype)->bytes;
     const int64_t row = d > 1 && self->size[d - 2] != 1 ? self->stride[d - 2] * bytes : 0;
     const int64_t col = d > 0 && self->size[d - 1] != 1 ? self->stride[d - 1] * bytes : 0;
     for (int64_t i = 0; i < rows * bytes / part; i++) /* of complex numbers, each part by itself */
         for (int64_t j = 0; j < cols; j += CHUNK) {
-            const int64_t n = cols - j < CHUNK ? cols - j : (int64_t)CHUNK, r = i % rows, at = i / rows * part;
-            if (beta == 0) memset(room, 0, sizeof room);
-            else tni_lanes_load(room, compute, tni_bytes_at(self) + r * row + j * col + at, col, dtype, n);
+            const int64_t n = cols - j < CHUNK ? cols - j : (int64_t)CHUNK, r = i % rows,
+                          at = i / rows * part;
+            if (beta == 0)
+                memset(room, 0, sizeof room);
+            else
+                tni_lanes_load(room, compute, tni_bytes_at(self) + r * row + j * col + at, col,
+                               dtype, n);
             for (int64_t q = 0; q < n && beta != 1; q++) {
-                if (compute == TN_F32) f[q] *= (float)beta;
-                else if (compute == TN_F64) room[q] *= beta;
-                else k[q] = (int64_t)((uint64_t)k[q] * (uint64_t)(int64_t)beta);
+                if (compute == TN_F32)
+                    f[q] *= (float)beta;
+                else if (compute == TN_F64)
+                    room[q] *= beta;
+                else
+                    k[q] = (int64_t)((uint64_t)k[q] * (uint64_t)(int64_t)beta);
             }
-            tni_lanes_save(tni_bytes_at(out) + (r * cols + j) * bytes + at, bytes, dtype, room, compute, n);
+            tni_lanes_save(tni_bytes_at(out) + (r * cols + j) * bytes + at, bytes, dtype, room,
+                           compute, n);
         }
 }
 static void addmm_run(tn_frame *f) {
@@ -496,8 +551,8 @@ static void addmm_run(tn_frame *f) {
     mm_plan p;
     if (!mm_plan_of(&p, f->in[1], f->in[2])) return;
     addmm_start(f->in[0], a->beta, out, p.result[0], p.result[1]);
-    mm_run(f->block->context, &p, out->dtype, tni_bytes_at(f->in[1]), tni_bytes_at(f->in[2]), tni_bytes_at(out), a->alpha, true,
-           f->scratch);
+    mm_run(f->block->context, &p, out->dtype, tni_bytes_at(f->in[1]), tni_bytes_at(f->in[2]),
+           tni_bytes_at(out), a->alpha, true, f->scratch);
 }
 static void addmm_grad(tn_gradient *g) {
     TN_ARGS(addmm, a, g);
@@ -508,23 +563,31 @@ static void addmm_grad(tn_gradient *g) {
     if (g->want[2]) tn_give(g, 2, tnp_matmul(mm_adjoint(g->in[1]), scaled));
 }
 /* beta * self + alpha * mat1 mat2, self broadcast; beta 0 ignores self, even NaN.
- * self (m, n) or broadcast to it, mat1 (m, k), mat2 (k, n) -> (m, n)   tn_addmm(bias, x, w, .alpha = 2) */
-TN_OPERATOR(addmm, "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-            .forms = TN_OUT, .needs = "mat1:mat2 mat2:mat1", .check = addmm_check, .run = addmm_run, .grad = addmm_grad,
-            .sample = "(5) (4,3) (3,5) | (4,5) (4,3) (3,5) beta=3 alpha=2 | () (1,6) (6,40) beta=0 | (4,1) (4,400) (400,3) | "
-                      "(48,64) (48,40) (40,64) | (3) (2,0) (0,3)")
+ * self (m, n) or broadcast to it, mat1 (m, k), mat2 (k, n) -> (m, n)   tn_addmm(bias, x, w,
+ * .alpha = 2) */
+TN_OPERATOR(
+    addmm,
+    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    .forms = TN_OUT, .needs = "mat1:mat2 mat2:mat1", .check = addmm_check, .run = addmm_run,
+    .grad = addmm_grad,
+    .sample = "(5) (4,3) (3,5) | (4,5) (4,3) (3,5) beta=3 alpha=2 | () (1,6) (6,40) beta=0 | (4,1) "
+              "(4,400) (400,3) | "
+              "(48,64) (48,40) (40,64) | (3) (2,0) (0,3)")
 
-/* --- composed products ------------------------------------------------------------------------------------------------------ */
+/* --- composed products ----------------------------------------------------------------------- */
 
 static bool mm_dims(tn_frame *f, const tn_tensor *a, int da, const tn_tensor *b, int db) {
     if (a->ndim == da && b->ndim == db) return true;
-    return tn_fail(f, TN_INVALID, "expected tensors of %d and %d dimensions, got %d and %d", da, db, a->ndim, b->ndim);
+    return tn_fail(f, TN_INVALID, "expected tensors of %d and %d dimensions, got %d and %d", da, db,
+                   a->ndim, b->ndim);
 }
 
 static bool mm_compose(tn_frame *f) {
-    return mm_dims(f, f->in[0], 2, f->in[1], 2) && (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
+    return mm_dims(f, f->in[0], 2, f->in[1], 2) &&
+           (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
 }
-/* Product of two matrices, without broadcasting.   self (m, k), mat2 (k, n) -> (m, n)   tn_mm(a, b) */
+/* Product of two matrices, without broadcasting.   self (m, k), mat2 (k, n) -> (m, n)   tn_mm(a,
+ * b) */
 TN_OPERATOR(mm, "mm(Tensor self, Tensor mat2) -> Tensor", .forms = TN_OUT, .compose = mm_compose,
             .sample = "(3,4) (4,5) | (0,4) (4,2)")
 
@@ -532,33 +595,40 @@ static bool bmm_compose(tn_frame *f) {
     const tn_tensor *a = f->in[0], *b = f->in[1];
     if (!mm_dims(f, a, 3, b, 3)) return false;
     if (a->size[0] != b->size[0])
-        return tn_fail(f, TN_INVALID, "batches differ: %lld and %lld matrices", (long long)a->size[0], (long long)b->size[0]);
+        return tn_fail(f, TN_INVALID, "batches differ: %lld and %lld matrices",
+                       (long long)a->size[0], (long long)b->size[0]);
     return (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
 }
-/* Products of equally many matrices.   self (b, m, k), mat2 (b, k, n) -> (b, m, n)   tn_bmm(q, kt) */
+/* Products of equally many matrices.
+ * self (b, m, k), mat2 (b, k, n) -> (b, m, n)   tn_bmm(q, kt) */
 TN_OPERATOR(bmm, "bmm(Tensor self, Tensor mat2) -> Tensor", .forms = TN_OUT, .compose = bmm_compose,
             .sample = "(2,3,4) (2,4,5) | (20,7,9) (20,9,17) | (0,3,4) (0,4,5)")
 
 static bool mv_compose(tn_frame *f) {
-    return mm_dims(f, f->in[0], 2, f->in[1], 1) && (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
+    return mm_dims(f, f->in[0], 2, f->in[1], 1) &&
+           (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
 }
 /* Matrix times vector.   self (m, k), vec (k) -> (m)   tn_mv(a, x) */
 TN_OPERATOR(mv, "mv(Tensor self, Tensor vec) -> Tensor", .forms = TN_OUT, .compose = mv_compose,
             .sample = "(3,4) (4) | (50,390) (390)")
 
 static bool dot_compose(tn_frame *f) {
-    return mm_dims(f, f->in[0], 1, f->in[1], 1) && (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
+    return mm_dims(f, f->in[0], 1, f->in[1], 1) &&
+           (f->out[0] = tnp_matmul(f->in[0], f->in[1])) != NULL;
 }
-/* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()   tn_dot(x, y) */
-TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor", .forms = TN_OUT, .compose = dot_compose, .sample = "(4) (4) | (0) (0)")
+/* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()
+ * tn_dot(x, y) */
+TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor", .forms = TN_OUT,
+            .compose = dot_compose, .sample = "(4) (4) | (0) (0)")
 
-/* --- linear ---------------------------------------------------------------------------------------------------------- */
+/* --- linear ---------------------------------------------------------------------------------- */
 
 /* input (m, k) times the transpose of weight (n, k) */
 static tn_tensor linear_view(const tn_tensor *weight, int64_t *dims) {
     tn_tensor t;
     memset(&t, 0, sizeof t);
-    dims[0] = weight->size[1], dims[1] = weight->size[0], dims[2] = weight->stride[1], dims[3] = weight->stride[0];
+    dims[0] = weight->size[1], dims[1] = weight->size[0], dims[2] = weight->stride[1],
+    dims[3] = weight->stride[0];
     t.dtype = weight->dtype, t.ndim = 2, t.size = dims, t.stride = dims + 2;
     return t;
 }
@@ -571,9 +641,10 @@ static bool linear_rows_check(tn_frame *f) {
     const tn_tensor wt = linear_view(w, dims);
     if (!mm_check(f, &p, x, &wt)) return false;
     if (bias && bias->dtype != x->dtype)
-        return tn_fail(f, TN_TYPE, "bias and input must have the same dtype, got %s and %s", tni_dtype(bias->dtype)->text,
-                       tni_dtype(x->dtype)->text);
-    if (bias && (bias->ndim > 1 || (bias->ndim == 1 && bias->size[0] != w->size[0] && bias->size[0] != 1)))
+        return tn_fail(f, TN_TYPE, "bias and input must have the same dtype, got %s and %s",
+                       tni_dtype(bias->dtype)->text, tni_dtype(x->dtype)->text);
+    if (bias &&
+        (bias->ndim > 1 || (bias->ndim == 1 && bias->size[0] != w->size[0] && bias->size[0] != 1)))
         return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)w->size[0],
                        tni_shape_text(has, sizeof has, bias->ndim, bias->size));
     return tn_announce(f, 0, (tn_dtype)x->dtype, 2, p.result);
@@ -585,8 +656,8 @@ static void linear_rows_run(tn_frame *f) {
     mm_plan p;
     if (!mm_plan_of(&p, f->in[0], &wt)) return;
     if (f->in[2]) addmm_start(f->in[2], 1, out, p.result[0], p.result[1]);
-    mm_run(f->block->context, &p, out->dtype, tni_bytes_at(f->in[0]), tni_bytes_at(f->in[1]), tni_bytes_at(out), 1,
-           f->in[2] != NULL, f->scratch);
+    mm_run(f->block->context, &p, out->dtype, tni_bytes_at(f->in[0]), tni_bytes_at(f->in[1]),
+           tni_bytes_at(out), 1, f->in[2] != NULL, f->scratch);
 }
 static void linear_rows_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0];
@@ -596,9 +667,11 @@ static void linear_rows_grad(tn_gradient *g) {
 }
 /* linear of one batch of rows; the gradient of weight comes in its own layout.
  * input (m, k), weight (n, k), bias (n) -> (m, n) */
-TN_OPERATOR(linear_rows, "linear_rows(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", .forms = TN_OUT,
-            .needs = "input:weight weight:input", .check = linear_rows_check, .run = linear_rows_run,
-            .grad = linear_rows_grad, .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (64,100) (40,100) (40) | (7,390) (1,390) (1)")
+TN_OPERATOR(
+    linear_rows, "linear_rows(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+    .forms = TN_OUT, .needs = "input:weight weight:input", .check = linear_rows_check,
+    .run = linear_rows_run, .grad = linear_rows_grad,
+    .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (64,100) (40,100) (40) | (7,390) (1,390) (1)")
 
 /* Rows of a contiguous input are one batch; any other goes through matmul. */
 static bool linear_compose(tn_frame *f) {
@@ -606,9 +679,11 @@ static bool linear_compose(tn_frame *f) {
     char has[160];
     int64_t flat[2] = {-1, 0}, size[TN_MAX_DIMS];
     if (w->ndim != 2 && (w->ndim != 1 || bias))
-        return tn_fail(f, TN_INVALID, "weight must have 2 dimensions, or 1 without bias, got %d", w->ndim);
+        return tn_fail(f, TN_INVALID, "weight must have 2 dimensions, or 1 without bias, got %d",
+                       w->ndim);
     if (x->ndim == 0 || x->size[x->ndim - 1] != w->size[w->ndim - 1])
-        return tn_fail(f, TN_INVALID, "expected input (*, %lld), got %s", (long long)w->size[w->ndim - 1],
+        return tn_fail(f, TN_INVALID, "expected input (*, %lld), got %s",
+                       (long long)w->size[w->ndim - 1],
                        tni_shape_text(has, sizeof has, x->ndim, x->size));
     if (w->ndim == 1) return (f->out[0] = tnp_matmul(x, w)) != NULL;
     if (x->ndim == 2) return (f->out[0] = tnp_linear_rows(x, w, bias)) != NULL;
@@ -622,7 +697,9 @@ static bool linear_compose(tn_frame *f) {
     y = tnp_linear_rows(tnp_reshape(x, tni_ints(flat, 2)), w, bias);
     return (f->out[0] = tnp_reshape(y, tni_ints(size, x->ndim))) != NULL;
 }
-/* input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)   tn_linear(x, w, .bias = b) */
-TN_OPERATOR(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", .forms = TN_OUT,
-            .compose = linear_compose,
-            .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (4) (5,4) (5) | (2,3,4) (5,4) (5) | (2,3,4) (4) | (64,100) (40,100) (40)")
+/* input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)   tn_linear(x,
+ * w, .bias = b) */
+TN_OPERATOR(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+            .forms = TN_OUT, .compose = linear_compose,
+            .sample = "(3,4) (5,4) (5) | (3,4) (5,4) | (4) (5,4) (5) | (2,3,4) (5,4) (5) | (2,3,4) "
+                      "(4) | (64,100) (40,100) (40)")

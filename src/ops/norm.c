@@ -40,7 +40,7 @@ typedef struct layer_job {
 /* Elements [at, at + n) of a row in the compute type. */
 static const void *layer_load(const layer_job *j, const char *row, int64_t at, int64_t n, void *tile) {
     if (j->dtype == j->compute) return row + at * j->bytes;
-    tni_lanes_load(tile, j->compute, row + at * j->bytes, j->bytes, j->dtype, n);
+    tni_lanes_read(j->kernels, tile, j->compute, row + at * j->bytes, j->bytes, j->dtype, n);
     return tile;
 }
 
@@ -74,7 +74,7 @@ static void layer_task(void *arg, int64_t i) {
         r.weight = j->weight ? j->weight + at * j->size : NULL;
         r.bias = j->bias ? j->bias + at * j->size : NULL;
         (j->compute == TN_F32 ? j->kernels->norm_row_f32 : j->kernels->norm_row_f64)(&r);
-        if (!direct) tni_lanes_save(y + at * j->bytes, j->bytes, j->dtype, out, j->compute, r.n);
+        if (!direct) tni_lanes_write(j->kernels, y + at * j->bytes, j->bytes, j->dtype, out, j->compute, r.n);
     }
 }
 
@@ -224,7 +224,7 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
             }
             r.y = direct ? (void *)(to + at * 4) : (void *)y;
             j->kernels->norm_back_f32(&r);
-            if (!direct) tni_lanes_save(to + at * j->bytes, j->bytes, j->dtype, y, TN_F32, r.n);
+            if (!direct) tni_lanes_write(j->kernels, to + at * j->bytes, j->bytes, j->dtype, y, TN_F32, r.n);
             r.one = dw + at, r.two = db + at;
             j->kernels->norm_weights_f32(&r);
         }
@@ -358,13 +358,13 @@ static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, i
     r->dy = d;
     if (!j->y) r->y = NULL;
     for (int64_t i = 0; i < rows; i++) {
-        tni_lanes_load((char *)in + i * r->x_step, j->compute, j->x + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
+        tni_lanes_read(j->kernels, (char *)in + i * r->x_step, j->compute, j->x + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
         if (j->dy)
-            tni_lanes_load((char *)d + i * r->x_step, j->compute, j->dy + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
+            tni_lanes_read(j->kernels, (char *)d + i * r->x_step, j->compute, j->dy + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
     }
     kernel(r);
     for (int64_t i = 0; j->y && i < rows; i++)
-        tni_lanes_save(j->y + (at + i * apart) * j->bytes, j->bytes, j->dtype, (char *)in + i * r->x_step, j->compute, m);
+        tni_lanes_write(j->kernels, j->y + (at + i * apart) * j->bytes, j->bytes, j->dtype, (char *)in + i * r->x_step, j->compute, m);
 }
 
 /* The parameters of channel c, one a lane. */

@@ -24,18 +24,18 @@ static void opt_kernel(const opt_task *o, int compute, void *const *at, int64_t 
 }
 
 /* n elements from row-major number i on, to or from `room`, for tensors of any strides. */
-static void opt_move(const tn_tensor *t, int64_t i, int64_t n, int compute, void *room, bool back) {
+static void opt_move(const tni_kernels *k, const tn_tensor *t, int64_t i, int64_t n, int compute, void *room, bool back) {
     int64_t bytes = tni_dtype_size(t), size = tni_dtype(compute)->bytes;
     if (t->flags & TNI_CONTIGUOUS) {
-        if (back) tni_lanes_save(tni_bytes_at(t) + i * bytes, bytes, t->dtype, room, compute, n);
-        else tni_lanes_load(room, compute, tni_bytes_at(t) + i * bytes, bytes, t->dtype, n);
+        if (back) tni_lanes_write(k, tni_bytes_at(t) + i * bytes, bytes, t->dtype, room, compute, n);
+        else tni_lanes_read(k, room, compute, tni_bytes_at(t) + i * bytes, bytes, t->dtype, n);
         return;
     }
-    for (int64_t k = 0; k < n; k++) {
-        int64_t at = 0, rest = i + k;
+    for (int64_t e = 0; e < n; e++) {
+        int64_t at = 0, rest = i + e;
         for (int d = t->ndim - 1; d >= 0; d--) at += rest % t->size[d] * t->stride[d], rest /= t->size[d];
-        if (back) tni_lanes_save(tni_bytes_at(t) + at * bytes, bytes, t->dtype, (char *)room + k * size, compute, 1);
-        else tni_lanes_load((char *)room + k * size, compute, tni_bytes_at(t) + at * bytes, bytes, t->dtype, 1);
+        if (back) tni_lanes_save(tni_bytes_at(t) + at * bytes, bytes, t->dtype, (char *)room + e * size, compute, 1);
+        else tni_lanes_load((char *)room + e * size, compute, tni_bytes_at(t) + at * bytes, bytes, t->dtype, 1);
     }
 }
 
@@ -60,11 +60,11 @@ static void opt_block(void *arg, int64_t b) {
         for (int k = 0; k < o->n; k++) {
             if (!o->t[k]) continue;
             at[k] = compute == TN_F32 ? (void *)room[k] : (void *)wide[k];
-            opt_move(o->t[k], i + e, m, compute, at[k], false);
+            opt_move(o->context->kernels, o->t[k], i + e, m, compute, at[k], false);
         }
         opt_kernel(o, compute, at, m);
         for (int k = 0; k < o->n; k++)
-            if (o->t[k] && k != 1) opt_move(o->t[k], i + e, m, compute, at[k], true);
+            if (o->t[k] && k != 1) opt_move(o->context->kernels, o->t[k], i + e, m, compute, at[k], true);
     }
 }
 

@@ -1,37 +1,47 @@
-/* pool.c - pooling over windows of two dimensions and the gradients of its input, rows that can be differentiated.
+/* pool.c - pooling over windows of two dimensions and the gradients of its input, rows that can
+ * be differentiated.
  *
- * A task is a few planes (n, c). Elements are float, double or int64; other dtypes, and inputs that are not row-major,
- * are copied into such first. The maximum remembers its place in the window, a byte where windows are small. */
+ * A task is a few planes (n, c). Elements are float, double or int64; other dtypes, and inputs
+ * that are not row-major, are copied into such first. The maximum remembers its place in the
+ * window, a byte where windows are small. */
 #include "../gen/rows.h"
 #include "lanes.h"
 
-/* --- geometry ---------------------------------------------------------------------------------------------- */
+/* --- geometry -------------------------------------------------------------------------------- */
 
-/* planes of h x w become planes of oh x ow; element (p, q) looks at rows p sh - ph + i dh, i < kh, and columns likewise */
+/* planes of h x w become planes of oh x ow; element (p, q) looks at rows p sh - ph + i dh, i <
+ * kh, and columns likewise */
 typedef struct pool_shape {
     int ndim;
     int64_t planes, h, w, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw;
     int64_t size[4]; /* of the result */
 } pool_shape;
 
-static bool pool_pair(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a, int64_t *b) {
-    if (l.n != 1 && l.n != 2) return tn_fail(f, TN_INVALID, "%s must have 1 or 2 numbers, got %lld", name, (long long)l.n);
+static bool pool_pair(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a,
+                      int64_t *b) {
+    if (l.n != 1 && l.n != 2)
+        return tn_fail(f, TN_INVALID, "%s must have 1 or 2 numbers, got %lld", name,
+                       (long long)l.n);
     *a = l.at[0], *b = l.at[l.n - 1];
     if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
-        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a, (long long)*b, (long long)low);
+        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a,
+                       (long long)*b, (long long)low);
     return true;
 }
 
-/* torch's length; with ceil_mode a window may begin inside the input or the padding before it only. */
-static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dilation, bool ceil_mode,
-                        int64_t *out) {
+/* torch's length; with ceil_mode a window may begin inside the input or the padding before it
+ * only. */
+static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int64_t pad,
+                        int64_t dilation, bool ceil_mode, int64_t *out) {
     const int64_t room = in + 2 * pad - dilation * (k - 1) - 1;
     if (pad > ((k - 1) * dilation + 1) / 2)
-        return tn_fail(f, TN_INVALID, "padding %lld is more than half of kernel size %lld", (long long)pad, (long long)k);
+        return tn_fail(f, TN_INVALID, "padding %lld is more than half of kernel size %lld",
+                       (long long)pad, (long long)k);
     *out = room < 0 && !ceil_mode ? 0 : (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
     if (ceil_mode && (*out - 1) * stride >= in + pad) --*out;
     if (*out < 1)
-        return tn_fail(f, TN_INVALID, "kernel size %lld is larger than the padded input, %lld", (long long)k, (long long)(in + 2 * pad));
+        return tn_fail(f, TN_INVALID, "kernel size %lld is larger than the padded input, %lld",
+                       (long long)k, (long long)(in + 2 * pad));
     return true;
 }
 
@@ -54,11 +64,12 @@ static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x) {
     return true;
 }
 
-static bool pool_shape_of(tn_frame *f, pool_shape *s, tn_ints x, tn_ints kernel, tn_ints stride, tn_ints padding,
-                          tn_ints dilation, bool ceil_mode) {
+static bool pool_shape_of(tn_frame *f, pool_shape *s, tn_ints x, tn_ints kernel, tn_ints stride,
+                          tn_ints padding, tn_ints dilation, bool ceil_mode) {
     if (!pool_planes(f, s, x) || !pool_pair(f, kernel, "kernel_size", 1, &s->kh, &s->kw) ||
         !pool_pair(f, stride.n > 0 ? stride : kernel, "stride", 1, &s->sh, &s->sw) ||
-        !pool_pair(f, padding, "padding", 0, &s->ph, &s->pw) || !pool_pair(f, dilation, "dilation", 1, &s->dh, &s->dw) ||
+        !pool_pair(f, padding, "padding", 0, &s->ph, &s->pw) ||
+        !pool_pair(f, dilation, "dilation", 1, &s->dh, &s->dw) ||
         !pool_length(f, s->h, s->kh, s->sh, s->ph, s->dh, ceil_mode, &s->oh) ||
         !pool_length(f, s->w, s->kw, s->sw, s->pw, s->dw, ceil_mode, &s->ow))
         return false;
@@ -66,20 +77,24 @@ static bool pool_shape_of(tn_frame *f, pool_shape *s, tn_ints x, tn_ints kernel,
     return true;
 }
 
-static bool pool_check_size(tn_frame *f, const pool_shape *s, const tn_tensor *t, const char *name) {
+static bool pool_check_size(tn_frame *f, const pool_shape *s, const tn_tensor *t,
+                            const char *name) {
     char has[160], wants[160];
     bool same = t->ndim == s->ndim;
     for (int i = 0; same && i < s->ndim; i++) same = t->size[i] == s->size[i];
-    return same || tn_fail(f, TN_INVALID, "expected %s %s, got %s", name, tni_shape_text(wants, sizeof wants, s->ndim, s->size),
+    return same || tn_fail(f, TN_INVALID, "expected %s %s, got %s", name,
+                           tni_shape_text(wants, sizeof wants, s->ndim, s->size),
                            tni_shape_text(has, sizeof has, t->ndim, t->size));
 }
 
 static bool pool_check_dtype(tn_frame *f, const tn_tensor *t, bool integers) {
-    if (tni_dtype(t->dtype)->computes && (tni_is_float(t->dtype) || (integers && tni_is_int(t->dtype)))) return true;
+    if (tni_dtype(t->dtype)->computes &&
+        (tni_is_float(t->dtype) || (integers && tni_is_int(t->dtype))))
+        return true;
     return tn_fail(f, TN_TYPE, "there is no pooling of %s", tni_dtype(t->dtype)->text);
 }
 
-/* --- tensors as row-major elements of a compute type ------------------------------------------------------------- */
+/* --- tensors as row-major elements of a compute type ----------------------------------------- */
 
 typedef struct pool_copy {
     const tn_tensor *t;
@@ -88,8 +103,12 @@ typedef struct pool_copy {
     bool back;
 } pool_copy;
 
-static int64_t pool_compute_size(const tn_tensor *t) { return tni_lanes_compute(t->dtype) == TN_F32 ? 4 : 8; }
-static bool pool_is_plain(const tn_tensor *t) { return (t->flags & TNI_CONTIGUOUS) && t->dtype == tni_lanes_compute(t->dtype); }
+static int64_t pool_compute_size(const tn_tensor *t) {
+    return tni_lanes_compute(t->dtype) == TN_F32 ? 4 : 8;
+}
+static bool pool_is_plain(const tn_tensor *t) {
+    return (t->flags & TNI_CONTIGUOUS) && t->dtype == tni_lanes_compute(t->dtype);
+}
 
 static void pool_copy_task(void *arg, int64_t i) { /* one innermost row */
     const pool_copy *p = (const pool_copy *)arg;
@@ -98,22 +117,29 @@ static void pool_copy_task(void *arg, int64_t i) { /* one innermost row */
     int64_t at = 0, left = i, bytes = tni_dtype_size(t);
     char *wide = p->wide + i * t->size[last] * (p->compute == TN_F32 ? 4 : 8);
     for (int d = last - 1; d >= 0; d--) at += left % t->size[d] * t->stride[d], left /= t->size[d];
-    if (p->back) tni_lanes_save(tni_bytes_at(t) + at * bytes, t->stride[last] * bytes, t->dtype, wide, p->compute, t->size[last]);
-    else tni_lanes_load(wide, p->compute, tni_bytes_at(t) + at * bytes, t->stride[last] * bytes, t->dtype, t->size[last]);
+    if (p->back)
+        tni_lanes_save(tni_bytes_at(t) + at * bytes, t->stride[last] * bytes, t->dtype, wide,
+                       p->compute, t->size[last]);
+    else
+        tni_lanes_load(wide, p->compute, tni_bytes_at(t) + at * bytes, t->stride[last] * bytes,
+                       t->dtype, t->size[last]);
 }
 static void *pool_plain(tn_frame *f, const tn_tensor *t, void *room, bool load) {
     pool_copy p;
     if (pool_is_plain(t)) return tni_bytes_at(t);
     p.t = t, p.wide = (char *)room, p.compute = tni_lanes_compute(t->dtype), p.back = false;
-    if (load && t->numel) tni_parallel(f->block->context, t->numel / t->size[t->ndim - 1], pool_copy_task, &p);
+    if (load && t->numel)
+        tni_parallel(f->block->context, t->numel / t->size[t->ndim - 1], pool_copy_task, &p);
     return room;
 }
 static void pool_store(tn_frame *f, const tn_tensor *t, void *room) {
     pool_copy p;
     p.t = t, p.wide = (char *)room, p.compute = tni_lanes_compute(t->dtype), p.back = true;
-    if (!pool_is_plain(t) && t->numel) tni_parallel(f->block->context, t->numel / t->size[t->ndim - 1], pool_copy_task, &p);
+    if (!pool_is_plain(t) && t->numel)
+        tni_parallel(f->block->context, t->numel / t->size[t->ndim - 1], pool_copy_task, &p);
 }
-/* Scratch for the copies of an input and of a result of `numel` elements that is not of a compute type. */
+/* Scratch for the copies of an input and of a result of `numel` elements that is not of a compute
+ * type. */
 static bool pool_scratch(tn_frame *f, const tn_tensor *in, const int64_t *size, int ndim) {
     int64_t n = pool_is_plain(in) ? 0 : in->numel, out = 0;
     n = (n + 15) / 16 * 16;
@@ -126,18 +152,19 @@ static void *pool_second(tn_frame *f, const tn_tensor *in) { /* the result's par
     return f->scratch ? (char *)f->scratch + n * pool_compute_size(in) : NULL;
 }
 
-/* --- the loops ------------------------------------------------------------------------------------------------------ */
+/* --- the loops ------------------------------------------------------------------------------- */
 
 typedef struct pool_job {
     const tni_kernels *kernels;
     pool_shape s;
     const void *from;
     void *to;
-    const void *index;       /* uint8_t where windows have at most 256 places, else int32_t; NULL: not wanted */
+    const void
+        *index; /* uint8_t where windows have at most 256 places, else int32_t; NULL: not wanted */
     void *index_to;
     bool bytes, include_pad;
-    double divisor;          /* 0: by the count */
-    int64_t each;            /* planes a task */
+    double divisor; /* 0: by the count */
+    int64_t each;   /* planes a task */
     void (*plane)(const struct pool_job *j, int64_t plane);
 } pool_job;
 
@@ -153,35 +180,40 @@ static void pool_windows_run(tn_frame *f, pool_job *j) {
 
 static void pool_index_set(const pool_job *j, int64_t i, int64_t at) {
     if (!j->index_to) return;
-    if (j->bytes) ((uint8_t *)j->index_to)[i] = (uint8_t)at;
-    else ((int32_t *)j->index_to)[i] = (int32_t)at;
+    if (j->bytes)
+        ((uint8_t *)j->index_to)[i] = (uint8_t)at;
+    else
+        ((int32_t *)j->index_to)[i] = (int32_t)at;
 }
-/* Where in the plane the chosen element of window (p, q) lies; -1: a damaged index points outside. */
+/* Where in the plane window (p, q)'s chosen element lies; -1: a damaged index points outside. */
 static int64_t pool_chosen(const pool_job *j, int64_t i, int64_t p, int64_t q) {
     const pool_shape *s = &j->s;
     const int64_t at = j->bytes ? ((const uint8_t *)j->index)[i] : ((const int32_t *)j->index)[i];
-    const int64_t y = p * s->sh - s->ph + at / s->kw * s->dh, x = q * s->sw - s->pw + at % s->kw * s->dw;
-    return at < 0 || at >= s->kh * s->kw || y < 0 || y >= s->h || x < 0 || x >= s->w ? -1 : y * s->w + x;
+    const int64_t y = p * s->sh - s->ph + at / s->kw * s->dh,
+                  x = q * s->sw - s->pw + at % s->kw * s->dw;
+    return at < 0 || at >= s->kh * s->kw || y < 0 || y >= s->h || x < 0 || x >= s->w ? -1
+                                                                                     : y * s->w + x;
 }
 
-#define POOL_MAX(S, T)                                                                                       \
-    static void pool_max_##S(const pool_job *j, int64_t plane) {                                             \
-        const pool_shape *s = &j->s;                                                                         \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                                            \
-        for (int64_t p = 0; p < s->oh; p++)                                                                  \
-            for (int64_t q = 0; q < s->ow; q++) {                                                            \
-                const int64_t y0 = p * s->sh - s->ph, x0 = q * s->sw - s->pw, i = (plane * s->oh + p) * s->ow + q; \
-                int64_t at = -1;                                                                             \
-                T best = 0;                                                                                  \
-                for (int64_t k = 0; k < s->kh * s->kw; k++) {                                                \
-                    const int64_t y = y0 + k / s->kw * s->dh, x = x0 + k % s->kw * s->dw;                    \
-                    if (y < 0 || y >= s->h || x < 0 || x >= s->w) continue;                                  \
-                    const T v = from[y * s->w + x];                                                          \
-                    if (at < 0 || v > best || v != v) best = v, at = k;                                      \
-                }                                                                                            \
-                ((T *)j->to)[i] = best;                                                                      \
-                pool_index_set(j, i, at);                                                                    \
-            }                                                                                                \
+#define POOL_MAX(S, T)                                                                    \
+    static void pool_max_##S(const pool_job *j, int64_t plane) {                          \
+        const pool_shape *s = &j->s;                                                      \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                         \
+        for (int64_t p = 0; p < s->oh; p++)                                               \
+            for (int64_t q = 0; q < s->ow; q++) {                                         \
+                const int64_t y0 = p * s->sh - s->ph, x0 = q * s->sw - s->pw,             \
+                              i = (plane * s->oh + p) * s->ow + q;                        \
+                int64_t at = -1;                                                          \
+                T best = 0;                                                               \
+                for (int64_t k = 0; k < s->kh * s->kw; k++) {                             \
+                    const int64_t y = y0 + k / s->kw * s->dh, x = x0 + k % s->kw * s->dw; \
+                    if (y < 0 || y >= s->h || x < 0 || x >= s->w) continue;               \
+                    const T v = from[y * s->w + x];                                       \
+                    if (at < 0 || v > best || v != v) best = v, at = k;                   \
+                }                                                                         \
+                ((T *)j->to)[i] = best;                                                   \
+                pool_index_set(j, i, at);                                                 \
+            }                                                                             \
     }
 POOL_MAX(f32, float)
 POOL_MAX(f64, double)
@@ -189,39 +221,40 @@ POOL_MAX(i64, int64_t)
 #undef POOL_MAX
 
 static bool pool_is_pairs(const pool_shape *s) {
-    return s->kh == 2 && s->kw == 2 && s->sh == 2 && s->sw == 2 && s->ph == 0 && s->pw == 0 && s->dh == 1 && s->dw == 1 &&
-           2 * s->oh <= s->h && 2 * s->ow <= s->w;
+    return s->kh == 2 && s->kw == 2 && s->sh == 2 && s->sw == 2 && s->ph == 0 && s->pw == 0 &&
+           s->dh == 1 && s->dw == 1 && 2 * s->oh <= s->h && 2 * s->ow <= s->w;
 }
 static void pool_max_pairs(const pool_job *j, int64_t plane) {
     const pool_shape *s = &j->s;
     const float *from = (const float *)j->from + plane * s->h * s->w;
     for (int64_t p = 0; p < s->oh; p++) {
         const int64_t i = (plane * s->oh + p) * s->ow;
-        j->kernels->max_pool_pairs(from + 2 * p * s->w, from + (2 * p + 1) * s->w, s->ow, (float *)j->to + i,
+        j->kernels->max_pool_pairs(from + 2 * p * s->w, from + (2 * p + 1) * s->w, s->ow,
+                                   (float *)j->to + i,
                                    j->index_to ? (uint8_t *)j->index_to + i : NULL);
     }
 }
 
 /* A gradient goes to the chosen element, windows in order; pick is the way back. */
-#define POOL_CHOSEN(S, T)                                                                                    \
-    static void pool_scatter_##S(const pool_job *j, int64_t plane) {                                         \
-        const pool_shape *s = &j->s;                                                                         \
-        T *to = (T *)j->to + plane * s->h * s->w;                                                            \
-        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                                    \
-        for (int64_t p = 0; p < s->oh; p++)                                                                  \
-            for (int64_t q = 0; q < s->ow; q++) {                                                            \
-                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q);             \
-                if (at >= 0) to[at] += ((const T *)j->from)[i];                                              \
-            }                                                                                                \
-    }                                                                                                        \
-    static void pool_pick_##S(const pool_job *j, int64_t plane) {                                            \
-        const pool_shape *s = &j->s;                                                                         \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                                            \
-        for (int64_t p = 0; p < s->oh; p++)                                                                  \
-            for (int64_t q = 0; q < s->ow; q++) {                                                            \
-                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q);             \
-                ((T *)j->to)[i] = at >= 0 ? from[at] : 0;                                                    \
-            }                                                                                                \
+#define POOL_CHOSEN(S, T)                                                                        \
+    static void pool_scatter_##S(const pool_job *j, int64_t plane) {                             \
+        const pool_shape *s = &j->s;                                                             \
+        T *to = (T *)j->to + plane * s->h * s->w;                                                \
+        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                        \
+        for (int64_t p = 0; p < s->oh; p++)                                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                                \
+                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q); \
+                if (at >= 0) to[at] += ((const T *)j->from)[i];                                  \
+            }                                                                                    \
+    }                                                                                            \
+    static void pool_pick_##S(const pool_job *j, int64_t plane) {                                \
+        const pool_shape *s = &j->s;                                                             \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                                \
+        for (int64_t p = 0; p < s->oh; p++)                                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                                \
+                const int64_t i = (plane * s->oh + p) * s->ow + q, at = pool_chosen(j, i, p, q); \
+                ((T *)j->to)[i] = at >= 0 ? from[at] : 0;                                        \
+            }                                                                                    \
     }
 POOL_CHOSEN(f32, float)
 POOL_CHOSEN(f64, double)
@@ -233,12 +266,13 @@ static void pool_scatter_pairs(const pool_job *j, int64_t plane) {
     if (2 * s->oh < s->h || 2 * s->ow < s->w) memset(to, 0, (size_t)(s->h * s->w) * sizeof *to);
     for (int64_t p = 0; p < s->oh; p++) {
         const int64_t i = (plane * s->oh + p) * s->ow;
-        j->kernels->max_pool_pairs_grad((const float *)j->from + i, (const uint8_t *)j->index + i, s->ow, to + 2 * p * s->w,
-                                        to + (2 * p + 1) * s->w);
+        j->kernels->max_pool_pairs_grad((const float *)j->from + i, (const uint8_t *)j->index + i,
+                                        s->ow, to + 2 * p * s->w, to + (2 * p + 1) * s->w);
     }
 }
 
-/* Window p of an average along one dimension: its elements, and what it counts when padding counts, too. */
+/* Window p of an average along one dimension: its elements, and what it counts when padding
+ * counts, too. */
 typedef struct pool_window {
     int64_t begin, end, count;
 } pool_window;
@@ -269,32 +303,32 @@ static double pool_divisor(const pool_job *j, pool_window y, pool_window x) {
 }
 
 /* Sums are made in double, row by row, and rounded once. */
-#define POOL_AVG(S, T)                                                                                       \
-    static void pool_avg_##S(const pool_job *j, int64_t plane) {                                             \
-        const pool_shape *s = &j->s;                                                                         \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                                            \
-        T *to = (T *)j->to + plane * s->oh * s->ow;                                                          \
-        for (int64_t p = 0; p < s->oh; p++)                                                                  \
-            for (int64_t q = 0; q < s->ow; q++) {                                                            \
-                const pool_window y = pool_y(s, p), x = pool_x(s, q);                                        \
-                double sum = 0;                                                                              \
-                for (int64_t r = y.begin; r < y.end; r++)                                                    \
-                    for (int64_t c = x.begin; c < x.end; c++) sum += (double)from[r * s->w + c];             \
-                *to++ = (T)(sum / pool_divisor(j, y, x));                                                    \
-            }                                                                                                \
-    }                                                                                                        \
-    static void pool_avg_grad_##S(const pool_job *j, int64_t plane) {                                        \
-        const pool_shape *s = &j->s;                                                                         \
-        const T *from = (const T *)j->from + plane * s->oh * s->ow;                                          \
-        T *to = (T *)j->to + plane * s->h * s->w;                                                            \
-        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                                    \
-        for (int64_t p = 0; p < s->oh; p++)                                                                  \
-            for (int64_t q = 0; q < s->ow; q++) {                                                            \
-                const pool_window y = pool_y(s, p), x = pool_x(s, q);                                        \
-                const T share = (T)((double)*from++ / pool_divisor(j, y, x));                                \
-                for (int64_t r = y.begin; r < y.end; r++)                                                    \
-                    for (int64_t c = x.begin; c < x.end; c++) to[r * s->w + c] += share;                     \
-            }                                                                                                \
+#define POOL_AVG(S, T)                                                                           \
+    static void pool_avg_##S(const pool_job *j, int64_t plane) {                                 \
+        const pool_shape *s = &j->s;                                                             \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                                \
+        T *to = (T *)j->to + plane * s->oh * s->ow;                                              \
+        for (int64_t p = 0; p < s->oh; p++)                                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                                \
+                const pool_window y = pool_y(s, p), x = pool_x(s, q);                            \
+                double sum = 0;                                                                  \
+                for (int64_t r = y.begin; r < y.end; r++)                                        \
+                    for (int64_t c = x.begin; c < x.end; c++) sum += (double)from[r * s->w + c]; \
+                *to++ = (T)(sum / pool_divisor(j, y, x));                                        \
+            }                                                                                    \
+    }                                                                                            \
+    static void pool_avg_grad_##S(const pool_job *j, int64_t plane) {                            \
+        const pool_shape *s = &j->s;                                                             \
+        const T *from = (const T *)j->from + plane * s->oh * s->ow;                              \
+        T *to = (T *)j->to + plane * s->h * s->w;                                                \
+        memset(to, 0, (size_t)(s->h * s->w) * sizeof(T));                                        \
+        for (int64_t p = 0; p < s->oh; p++)                                                      \
+            for (int64_t q = 0; q < s->ow; q++) {                                                \
+                const pool_window y = pool_y(s, p), x = pool_x(s, q);                            \
+                const T share = (T)((double)*from++ / pool_divisor(j, y, x));                    \
+                for (int64_t r = y.begin; r < y.end; r++)                                        \
+                    for (int64_t c = x.begin; c < x.end; c++) to[r * s->w + c] += share;         \
+            }                                                                                    \
     }
 POOL_AVG(f32, float)
 POOL_AVG(f64, double)
@@ -310,17 +344,21 @@ static void pool_through(tn_frame *f, pool_job *j) {
     pool_store(f, f->out[0], room);
 }
 
-/* --- max_pool2d -------------------------------------------------------------------------------------------------------- */
+/* --- max_pool2d ------------------------------------------------------------------------------ */
 
-static tn_dtype pool_index_dtype(const pool_shape *s) { return s->kh * s->kw <= 256 ? TN_U8 : TN_I32; }
+static tn_dtype pool_index_dtype(const pool_shape *s) {
+    return s->kh * s->kw <= 256 ? TN_U8 : TN_I32;
+}
 
 static bool max_pool2d_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(max_pool2d, a, f);
-    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding, a->dilation, a->ceil_mode);
+    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
+                         a->dilation, a->ceil_mode);
 }
 static bool max_pool2d_check(tn_frame *f) {
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], true) && max_pool2d_shape(f, &s) && pool_scratch(f, f->in[0], s.size, s.ndim) &&
+    return pool_check_dtype(f, f->in[0], true) && max_pool2d_shape(f, &s) &&
+           pool_scratch(f, f->in[0], s.size, s.ndim) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size) &&
            (!f->recording || tn_announce(f, 1, pool_index_dtype(&s), s.ndim, s.size));
 }
@@ -341,31 +379,39 @@ static void max_pool2d_run(tn_frame *f) {
 }
 static void max_pool2d_grad(tn_gradient *g) {
     TN_ARGS(max_pool2d, a, g);
-    tn_give(g, 0, tnp_max_pool2d_input_grad(g->incoming[0], g->out[1], tni_sizes(g->in[0]), a->kernel_size, a->stride,
-                                            a->padding, a->dilation, a->ceil_mode));
+    tn_give(g, 0,
+            tnp_max_pool2d_input_grad(g->incoming[0], g->out[1], tni_sizes(g->in[0]),
+                                      a->kernel_size, a->stride, a->padding, a->dilation,
+                                      a->ceil_mode));
 }
-/* Largest element of each window; the first of equals gets the gradient, NaN wins. Padding never wins. stride None is
- * kernel_size; ceil_mode keeps a last window that is cut off. Real dtypes, not bool.
- * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_max_pool2d(x, TN_DIMS(2, 2)) */
+/* Largest element of each window; the first of equals gets the gradient, NaN wins. Padding never
+ * wins. stride None is kernel_size; ceil_mode keeps a last window that is cut off. Real dtypes,
+ * not bool. self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_max_pool2d(x,
+ * TN_DIMS(2, 2)) */
 TN_OPERATOR(max_pool2d,
-            "max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, "
+            "max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
+            "int[2] dilation=1, "
             "bool ceil_mode=False) -> Tensor",
-            .forms = TN_OUT, .saves = "indices", .needs = "indices", .check = max_pool2d_check, .run = max_pool2d_run,
-            .grad = max_pool2d_grad,
-            .sample = "(2,3,6,8) [2,2] | (2,5,37) [2] | (1,2,4,36) [2,2] | (2,2,7,7) [3,2] stride=[2,1] padding=[1,0] | (1,2,9,8) "
-                      "[2,3] dilation=[2,2] | (1,2,5,7) [2,2] ceil_mode=True | (1,1,17,19) [17,16] [1,1] | (0,2,4,4) [2,2]")
+            .forms = TN_OUT, .saves = "indices", .needs = "indices", .check = max_pool2d_check,
+            .run = max_pool2d_run, .grad = max_pool2d_grad,
+            .sample = "(2,3,6,8) [2,2] | (2,5,37) [2] | (1,2,4,36) [2,2] | (2,2,7,7) [3,2] "
+                      "stride=[2,1] padding=[1,0] | (1,2,9,8) "
+                      "[2,3] dilation=[2,2] | (1,2,5,7) [2,2] ceil_mode=True | (1,1,17,19) [17,16] "
+                      "[1,1] | (0,2,4,4) [2,2]")
 
 static bool max_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(max_pool2d_input_grad, a, f);
-    return pool_shape_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding, a->dilation, a->ceil_mode);
+    return pool_shape_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding, a->dilation,
+                         a->ceil_mode);
 }
 /* Also asks for scratch, at its end, where the indices have to be copied. */
 static bool pool_check_indices(tn_frame *f, const pool_shape *s, const tn_tensor *indices) {
     if (indices->dtype != (int)pool_index_dtype(s))
-        return tn_fail(f, TN_TYPE, "indices must be %s, got %s", tni_dtype((int)pool_index_dtype(s))->text,
-                       tni_dtype(indices->dtype)->text);
+        return tn_fail(f, TN_TYPE, "indices must be %s, got %s",
+                       tni_dtype((int)pool_index_dtype(s))->text, tni_dtype(indices->dtype)->text);
     return pool_check_size(f, s, indices, "indices") &&
-           tn_scratch(f, indices->flags & TNI_CONTIGUOUS ? 0 : indices->numel, tni_dtype_size(indices));
+           tn_scratch(f, indices->flags & TNI_CONTIGUOUS ? 0 : indices->numel,
+                      tni_dtype_size(indices));
 }
 static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
     const int64_t size = tni_dtype_size(t), bytes = t->numel * size;
@@ -374,7 +420,8 @@ static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
     room = (char *)f->scratch + f->scratch_bytes - (bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN;
     for (int64_t i = 0; i < t->numel; i++) {
         int64_t at = 0, left = i;
-        for (int d = t->ndim - 1; d >= 0; d--) at += left % t->size[d] * t->stride[d], left /= t->size[d];
+        for (int d = t->ndim - 1; d >= 0; d--)
+            at += left % t->size[d] * t->stride[d], left /= t->size[d];
         memcpy(room + i * size, tni_bytes_at(t) + at * size, (size_t)size);
     }
     return room;
@@ -382,8 +429,10 @@ static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
 static bool max_pool2d_input_grad_check(tn_frame *f) {
     TN_ARGS(max_pool2d_input_grad, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && max_pool2d_input_grad_shape(f, &s) && pool_check_size(f, &s, f->in[0], "grad") &&
-           pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) && pool_check_indices(f, &s, f->in[1]) &&
+    return pool_check_dtype(f, f->in[0], false) && max_pool2d_input_grad_shape(f, &s) &&
+           pool_check_size(f, &s, f->in[0], "grad") &&
+           pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
+           pool_check_indices(f, &s, f->in[1]) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
 }
 static void max_pool2d_input_grad_run(tn_frame *f) {
@@ -392,35 +441,46 @@ static void max_pool2d_input_grad_run(tn_frame *f) {
     if (!max_pool2d_input_grad_shape(f, &j.s)) return;
     j.bytes = pool_index_dtype(&j.s) == TN_U8;
     j.index = pool_indices(f, f->in[1]);
-    j.plane = single ? pool_is_pairs(&j.s) ? pool_scatter_pairs : pool_scatter_f32 : pool_scatter_f64;
-    if (j.plane == pool_scatter_pairs) TNI_PATH(pool_scatter_pairs);
-    else TNI_PATH(pool_scatter);
+    j.plane =
+        single ? pool_is_pairs(&j.s) ? pool_scatter_pairs : pool_scatter_f32 : pool_scatter_f64;
+    if (j.plane == pool_scatter_pairs)
+        TNI_PATH(pool_scatter_pairs);
+    else
+        TNI_PATH(pool_scatter);
     pool_through(f, &j);
 }
 static void max_pool2d_input_grad_grad(tn_gradient *g) {
     TN_ARGS(max_pool2d_input_grad, a, g);
     if (g->want[0])
-        tn_give(g, 0, tnp_max_pool2d_pick(g->incoming[0], g->in[1], a->kernel_size, a->stride, a->padding, a->dilation, a->ceil_mode));
+        tn_give(g, 0,
+                tnp_max_pool2d_pick(g->incoming[0], g->in[1], a->kernel_size, a->stride, a->padding,
+                                    a->dilation, a->ceil_mode));
 }
-/* The gradient of max_pool2d's input: each grad is added to the element its window chose. indices are places in the
- * window, row by row: uint8, or int32 where a window has more than 256; one that points outside adds nothing.
- * grad (N, C, H', W'), indices like grad, input_size (N, C, H, W) -> input_size */
-TN_OPERATOR(max_pool2d_input_grad,
-            "max_pool2d_input_grad(Tensor grad, Tensor indices, int[] input_size, int[2] kernel_size, int[2]? stride=None, "
-            "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
-            .forms = TN_OUT, .needs = "grad:indices", .check = max_pool2d_input_grad_check, .run = max_pool2d_input_grad_run,
-            .grad = max_pool2d_input_grad_grad,
-            .sample = "(2,3,3,4) (2,3,3,4):u8<4 [2,3,6,8] [2,2] | (2,2,18) (2,2,18):u8<4 [2,5,37] [2] | (2,2,4,6) (2,2,4,6):u8<6 "
-                      "[2,2,7,7] [3,2] [2,1] [1,0] | (1,1,1,4) (1,1,1,4):i32<272 [1,1,17,19] [17,16] [1,1]")
+/* The gradient of max_pool2d's input: each grad is added to the element its window chose. indices
+ * are places in the window, row by row: uint8, or int32 where a window has more than 256; one
+ * that points outside adds nothing. grad (N, C, H', W'), indices like grad, input_size (N, C, H,
+ * W) -> input_size */
+TN_OPERATOR(
+    max_pool2d_input_grad,
+    "max_pool2d_input_grad(Tensor grad, Tensor indices, int[] input_size, int[2] kernel_size, "
+    "int[2]? stride=None, "
+    "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
+    .forms = TN_OUT, .needs = "grad:indices", .check = max_pool2d_input_grad_check,
+    .run = max_pool2d_input_grad_run, .grad = max_pool2d_input_grad_grad,
+    .sample = "(2,3,3,4) (2,3,3,4):u8<4 [2,3,6,8] [2,2] | (2,2,18) (2,2,18):u8<4 [2,5,37] [2] | "
+              "(2,2,4,6) (2,2,4,6):u8<6 "
+              "[2,2,7,7] [3,2] [2,1] [1,0] | (1,1,1,4) (1,1,1,4):i32<272 [1,1,17,19] [17,16] [1,1]")
 
 static bool max_pool2d_pick_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(max_pool2d_pick, a, f);
-    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding, a->dilation, a->ceil_mode);
+    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
+                         a->dilation, a->ceil_mode);
 }
 static bool max_pool2d_pick_check(tn_frame *f) {
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && max_pool2d_pick_shape(f, &s) && pool_scratch(f, f->in[0], s.size, s.ndim) &&
-           pool_check_indices(f, &s, f->in[1]) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+    return pool_check_dtype(f, f->in[0], false) && max_pool2d_pick_shape(f, &s) &&
+           pool_scratch(f, f->in[0], s.size, s.ndim) && pool_check_indices(f, &s, f->in[1]) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
 }
 static void max_pool2d_pick_run(tn_frame *f) {
     pool_job j;
@@ -434,19 +494,22 @@ static void max_pool2d_pick_run(tn_frame *f) {
 static void max_pool2d_pick_grad(tn_gradient *g) {
     TN_ARGS(max_pool2d_pick, a, g);
     if (g->want[0])
-        tn_give(g, 0, tnp_max_pool2d_input_grad(g->incoming[0], g->in[1], tni_sizes(g->in[0]), a->kernel_size, a->stride,
-                                                a->padding, a->dilation, a->ceil_mode));
+        tn_give(g, 0,
+                tnp_max_pool2d_input_grad(g->incoming[0], g->in[1], tni_sizes(g->in[0]),
+                                          a->kernel_size, a->stride, a->padding, a->dilation,
+                                          a->ceil_mode));
 }
-/* The element of each window that indices chose (max_pool2d_input_grad backwards); 0 for a place outside.
- * self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W') */
+/* The element of each window that indices chose (max_pool2d_input_grad backwards); 0 for a place
+ * outside. self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W') */
 TN_OPERATOR(max_pool2d_pick,
-            "max_pool2d_pick(Tensor self, Tensor indices, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
+            "max_pool2d_pick(Tensor self, Tensor indices, int[2] kernel_size, int[2]? stride=None, "
+            "int[2] padding=0, "
             "int[2] dilation=1, bool ceil_mode=False) -> Tensor",
-            .forms = TN_OUT, .needs = "self:indices", .check = max_pool2d_pick_check, .run = max_pool2d_pick_run,
-            .grad = max_pool2d_pick_grad,
+            .forms = TN_OUT, .needs = "self:indices", .check = max_pool2d_pick_check,
+            .run = max_pool2d_pick_run, .grad = max_pool2d_pick_grad,
             .sample = "(2,3,6,8) (2,3,3,4):u8<4 [2,2] | (2,2,7,7) (2,2,4,6):u8<6 [3,2] [2,1] [1,0]")
 
-/* --- avg_pool2d ---------------------------------------------------------------------------------------------------------- */
+/* --- avg_pool2d ------------------------------------------------------------------------------ */
 
 static bool avg_pool_divisor(tn_frame *f, int64_t divisor) {
     return divisor != 0 || tn_fail(f, TN_INVALID, "divisor_override must not be 0");
@@ -457,13 +520,15 @@ static tn_ints pool_ones(void) {
 }
 static bool avg_pool2d_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(avg_pool2d, a, f);
-    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding, pool_ones(), a->ceil_mode);
+    return pool_shape_of(f, s, tni_sizes(f->in[0]), a->kernel_size, a->stride, a->padding,
+                         pool_ones(), a->ceil_mode);
 }
 static bool avg_pool2d_check(tn_frame *f) {
     TN_ARGS(avg_pool2d, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && avg_pool_divisor(f, a->divisor_override) && avg_pool2d_shape(f, &s) &&
-           pool_scratch(f, f->in[0], s.size, s.ndim) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+    return pool_check_dtype(f, f->in[0], false) && avg_pool_divisor(f, a->divisor_override) &&
+           avg_pool2d_shape(f, &s) && pool_scratch(f, f->in[0], s.size, s.ndim) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
 }
 static void avg_pool2d_run(tn_frame *f) {
     TN_ARGS(avg_pool2d, a, f);
@@ -477,22 +542,28 @@ static void avg_pool2d_run(tn_frame *f) {
 }
 static void avg_pool2d_grad(tn_gradient *g) {
     TN_ARGS(avg_pool2d, a, g);
-    tn_give(g, 0, tnp_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0]), a->kernel_size, a->stride, a->padding,
-                                            a->ceil_mode, a->count_include_pad, a->divisor_override));
+    tn_give(g, 0,
+            tnp_avg_pool2d_input_grad(g->incoming[0], tni_sizes(g->in[0]), a->kernel_size,
+                                      a->stride, a->padding, a->ceil_mode, a->count_include_pad,
+                                      a->divisor_override));
 }
-/* Mean of each window. count_include_pad divides by the whole window, zeros of the padding included; divisor_override
- * divides by that number. Floating dtypes; sums are made in double.
- * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2, 2)) */
-TN_OPERATOR(avg_pool2d,
-            "avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
-            "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-            .forms = TN_OUT, .check = avg_pool2d_check, .run = avg_pool2d_run, .grad = avg_pool2d_grad,
-            .sample = "(2,3,6,8) [2,2] | (2,5,7) [3] [2] [1] | (1,2,7,7) [3,2] [2,2] [1,1] ceil_mode=True "
-                      "count_include_pad=False | (1,2,4,5) [2,2] divisor_override=3 | (0,2,4,4) [2,2]")
+/* Mean of each window. count_include_pad divides by the whole window, zeros of the padding
+ * included; divisor_override divides by that number. Floating dtypes; sums are made in double.
+ * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2,
+ * 2)) */
+TN_OPERATOR(
+    avg_pool2d,
+    "avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool "
+    "ceil_mode=False, "
+    "bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+    .forms = TN_OUT, .check = avg_pool2d_check, .run = avg_pool2d_run, .grad = avg_pool2d_grad,
+    .sample = "(2,3,6,8) [2,2] | (2,5,7) [3] [2] [1] | (1,2,7,7) [3,2] [2,2] [1,1] ceil_mode=True "
+              "count_include_pad=False | (1,2,4,5) [2,2] divisor_override=3 | (0,2,4,4) [2,2]")
 
 static bool avg_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(avg_pool2d_input_grad, a, f);
-    return pool_shape_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding, pool_ones(), a->ceil_mode);
+    return pool_shape_of(f, s, a->input_size, a->kernel_size, a->stride, a->padding, pool_ones(),
+                         a->ceil_mode);
 }
 static bool avg_pool2d_input_grad_check(tn_frame *f) {
     TN_ARGS(avg_pool2d_input_grad, a, f);
@@ -514,22 +585,27 @@ static void avg_pool2d_input_grad_run(tn_frame *f) {
 }
 static void avg_pool2d_input_grad_grad(tn_gradient *g) {
     TN_ARGS(avg_pool2d_input_grad, a, g);
-    tn_give(g, 0, tnp_avg_pool2d(g->incoming[0], a->kernel_size, a->stride, a->padding, a->ceil_mode, a->count_include_pad,
-                                 a->divisor_override));
+    tn_give(g, 0,
+            tnp_avg_pool2d(g->incoming[0], a->kernel_size, a->stride, a->padding, a->ceil_mode,
+                           a->count_include_pad, a->divisor_override));
 }
 /* The gradient of avg_pool2d's input: each grad, divided, is added to its window.
  * grad (N, C, H', W'), input_size (N, C, H, W) -> input_size */
-TN_OPERATOR(avg_pool2d_input_grad,
-            "avg_pool2d_input_grad(Tensor grad, int[] input_size, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
-            "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-            .forms = TN_OUT, .check = avg_pool2d_input_grad_check, .run = avg_pool2d_input_grad_run,
-            .grad = avg_pool2d_input_grad_grad,
-            .sample = "(2,3,3,4) [2,3,6,8] [2,2] | (2,3,4) [2,5,7] [3] [2] [1] | (1,2,2,2) [1,2,4,5] [2,2] divisor_override=3")
+TN_OPERATOR(
+    avg_pool2d_input_grad,
+    "avg_pool2d_input_grad(Tensor grad, int[] input_size, int[2] kernel_size, int[2]? stride=None, "
+    "int[2] padding=0, "
+    "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+    .forms = TN_OUT, .check = avg_pool2d_input_grad_check, .run = avg_pool2d_input_grad_run,
+    .grad = avg_pool2d_input_grad_grad,
+    .sample = "(2,3,3,4) [2,3,6,8] [2,2] | (2,3,4) [2,5,7] [3] [2] [1] | (1,2,2,2) [1,2,4,5] [2,2] "
+              "divisor_override=3")
 
-/* --- adaptive_avg_pool2d --------------------------------------------------------------------------------------------------- */
+/* --- adaptive_avg_pool2d --------------------------------------------------------------------- */
 
 static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints output) {
-    if (!pool_planes(f, s, input) || !pool_pair(f, output, "output_size", 1, &s->oh, &s->ow)) return false;
+    if (!pool_planes(f, s, input) || !pool_pair(f, output, "output_size", 1, &s->oh, &s->ow))
+        return false;
     s->kh = s->kw = 0; /* windows are pool_adaptive's */
     s->size[s->ndim - 2] = s->oh, s->size[s->ndim - 1] = s->ow;
     return true;
@@ -537,8 +613,10 @@ static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints ou
 static bool adaptive_avg_pool2d_check(tn_frame *f) {
     TN_ARGS(adaptive_avg_pool2d, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && adaptive_shape(f, &s, tni_sizes(f->in[0]), a->output_size) &&
-           pool_scratch(f, f->in[0], s.size, s.ndim) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
+    return pool_check_dtype(f, f->in[0], false) &&
+           adaptive_shape(f, &s, tni_sizes(f->in[0]), a->output_size) &&
+           pool_scratch(f, f->in[0], s.size, s.ndim) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
 }
 static void adaptive_avg_pool2d_run(tn_frame *f) {
     TN_ARGS(adaptive_avg_pool2d, a, f);
@@ -556,15 +634,17 @@ static void adaptive_avg_pool2d_grad(tn_gradient *g) {
 /* Means of output_size windows that cover the input: from floor(p H / H') to ceil((p + 1) H / H').
  * self (N, C, H, W) or (C, H, W), output_size (H', W') -> (N, C, H', W') or (C, H', W')
  * tn_adaptive_avg_pool2d(x, TN_DIMS(1, 1)) */
-TN_OPERATOR(adaptive_avg_pool2d, "adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor", .forms = TN_OUT,
-            .check = adaptive_avg_pool2d_check, .run = adaptive_avg_pool2d_run, .grad = adaptive_avg_pool2d_grad,
+TN_OPERATOR(adaptive_avg_pool2d, "adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
+            .forms = TN_OUT, .check = adaptive_avg_pool2d_check, .run = adaptive_avg_pool2d_run,
+            .grad = adaptive_avg_pool2d_grad,
             .sample = "(2,3,7,5) [1,1] | (2,7,5) [3,2] | (1,2,3,4) [5,4] | (0,2,4,4) [2,2]")
 
 static bool adaptive_avg_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
     TN_ARGS(adaptive_avg_pool2d_input_grad, a, f);
     tn_tensor *d = f->in[0];
     if (d->ndim < 2) return tn_fail(f, TN_INVALID, "expected grad (N, C, H, W) or (C, H, W)");
-    return adaptive_shape(f, s, a->input_size, tni_ints(d->size + d->ndim - 2, 2)) && pool_check_size(f, s, d, "grad");
+    return adaptive_shape(f, s, a->input_size, tni_ints(d->size + d->ndim - 2, 2)) &&
+           pool_check_size(f, s, d, "grad");
 }
 static bool adaptive_avg_pool2d_input_grad_check(tn_frame *f) {
     TN_ARGS(adaptive_avg_pool2d_input_grad, a, f);
@@ -586,7 +666,10 @@ static void adaptive_avg_pool2d_input_grad_grad(tn_gradient *g) {
     const tn_tensor *d = g->in[0];
     tn_give(g, 0, tnp_adaptive_avg_pool2d(g->incoming[0], tni_ints(d->size + d->ndim - 2, 2)));
 }
-/* The gradient of adaptive_avg_pool2d's input.   grad (N, C, H', W'), input_size (N, C, H, W) -> input_size */
-TN_OPERATOR(adaptive_avg_pool2d_input_grad, "adaptive_avg_pool2d_input_grad(Tensor grad, int[] input_size) -> Tensor",
-            .forms = TN_OUT, .check = adaptive_avg_pool2d_input_grad_check, .run = adaptive_avg_pool2d_input_grad_run,
-            .grad = adaptive_avg_pool2d_input_grad_grad, .sample = "(2,3,1,1) [2,3,7,5] | (2,3,2) [2,7,5] | (1,2,5,4) [1,2,3,4]")
+/* The gradient of adaptive_avg_pool2d's input.   grad (N, C, H', W'), input_size (N, C, H, W) ->
+ * input_size */
+TN_OPERATOR(adaptive_avg_pool2d_input_grad,
+            "adaptive_avg_pool2d_input_grad(Tensor grad, int[] input_size) -> Tensor",
+            .forms = TN_OUT, .check = adaptive_avg_pool2d_input_grad_check,
+            .run = adaptive_avg_pool2d_input_grad_run, .grad = adaptive_avg_pool2d_input_grad_grad,
+            .sample = "(2,3,1,1) [2,3,7,5] | (2,3,2) [2,7,5] | (1,2,5,4) [1,2,3,4]")

@@ -98,7 +98,7 @@ static void random_uniform(tn_frame *f, double from, double to) {
         for (int64_t i = 0; i < t->numel; i += RANDOM_TILE) {
             int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : (int64_t)RANDOM_TILE;
             random_floats(f, tile, n, (float)from, (float)to, false);
-            tni_lanes_save(at + i * 2, 2, t->dtype, tile, TN_F32, n);
+            tni_lanes_write(f->block->context->kernels, at + i * 2, 2, t->dtype, tile, TN_F32, n);
             random_below(at + i * 2, t->dtype, from, to, n);
         }
     }
@@ -181,7 +181,7 @@ static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, floa
     for (int64_t i = 0; i < n / 16 * 16; i += RANDOM_TILE) {
         int64_t left = n / 16 * 16 - i, m = left < RANDOM_TILE ? left : (int64_t)RANDOM_TILE;
         random_floats(f, tile, m, mean, std, true);
-        tni_lanes_save(at + i * 2, 2, dtype, tile, TN_F32, m);
+        tni_lanes_write(f->block->context->kernels, at + i * 2, 2, dtype, tile, TN_F32, m);
     }
     if (n % 16 == 0) return;
     random_normal_f32(f, tile, 16, mean, std);
@@ -425,16 +425,15 @@ static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y,
     float f[RANDOM_TILE];
     double d[RANDOM_TILE];
     int64_t bytes = tni_dtype(dtype)->bytes;
-    (void)c;
     if (dtype == TN_F64) {
-        tni_lanes_load(d, TN_F64, x, bytes, dtype, n);
+        tni_lanes_read(c->kernels, d, TN_F64, x, bytes, dtype, n);
         for (int64_t i = 0; i < n; i++) d[i] *= keep[i] ? scale : 0;
-        tni_lanes_save(y, bytes, dtype, d, TN_F64, n);
+        tni_lanes_write(c->kernels, y, bytes, dtype, d, TN_F64, n);
         return;
     }
-    tni_lanes_load(f, TN_F32, x, bytes, dtype, n);
+    tni_lanes_read(c->kernels, f, TN_F32, x, bytes, dtype, n);
     for (int64_t i = 0; i < n; i++) f[i] *= keep[i] ? (float)scale : 0;
-    tni_lanes_save(y, bytes, dtype, f, TN_F32, n);
+    tni_lanes_write(c->kernels, y, bytes, dtype, f, TN_F32, n);
 }
 
 static double dropout_scale(double p, int dtype) { /* 1 / (1 - p), rounded to the dtype, as torch's noise is */

@@ -88,7 +88,7 @@ static void plain_finish(const tni_reducer *r, const tni_lanes *l, void *parts, 
 static void plain_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
     int64_t bytes = tni_dtype(r->out_dtype)->bytes;
     if (r->finish) plain_finish(r, l, parts, n);
-    tni_lanes_save((char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype, parts, l->compute, n);
+    tni_lanes_write(r->kernels, (char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype, parts, l->compute, n);
 }
 
 /* The reduction of in[0] into out[k]; a complex result is one of twice as many reals. */

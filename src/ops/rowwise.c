@@ -17,7 +17,7 @@ typedef struct soft_job {
 
 /* n elements from element `at` on, to the compute type. */
 static void soft_load(const soft_job *j, const char *from, int64_t at, int64_t n, void *tile) {
-    tni_lanes_load(tile, j->compute, from + at * j->bytes, j->bytes, j->dtype, n);
+    tni_lanes_read(j->context->kernels, tile, j->compute, from + at * j->bytes, j->bytes, j->dtype, n);
 }
 
 /* A block of the work: rows x m elements, the first at element `at`. In place where native, else through tiles. */
@@ -75,7 +75,8 @@ static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, con
     if (!y) r->y = NULL;
     kernel(j, r, kind);
     for (int64_t i = 0; y && i < rows; i++)
-        tni_lanes_save(y + (at + i * b->apart) * j->y_bytes, j->y_bytes, j->y_dtype, (char *)tile + i * r->x_step, j->compute, m);
+        tni_lanes_write(j->context->kernels, y + (at + i * b->apart) * j->y_bytes, j->y_bytes, j->y_dtype,
+                        (char *)tile + i * r->x_step, j->compute, m);
 }
 
 static void soft_each(const soft_job *j, soft_kernel kernel, const char *x, const char *dy, char *y, const soft_block *b,

@@ -153,7 +153,8 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     if (!t) return NULL;
     if (!access_span(t, &span) || (o->bytes > 0 && span > o->bytes) || o->bytes < 0 || (span && !data)) {
         tni_drop(b, t);
-        tni_error(b, TN_INVALID, "tn_wrap: shape and strides reach beyond the %lld bytes of the memory", (long long)o->bytes);
+        if (!data) tni_error(b, TN_INVALID, "tn_wrap: data is NULL");
+        else tni_error(b, TN_INVALID, "tn_wrap: shape and strides reach beyond the %lld bytes of the memory", (long long)o->bytes);
         return NULL;
     }
     s = (tni_storage *)tni_need(b, (int64_t)sizeof *s);

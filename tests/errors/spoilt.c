@@ -453,12 +453,12 @@ static bool backward(const tn_row *row, const results *r, int line) {
     return true;
 }
 
-/* "float32 (2, 3)" of an argument, or a list's or number's text: that of the call itself. */
+/* Names operator, arguments and line; backward of a composed row names the row inside it, at the forward call's line. */
 static void judge_message(state *st, const tn_error_info *e, int line) {
     char call[80];
     snprintf(call, sizeof call, "in %s(", st->row->name);
     if (e->code == TN_INTERNAL || e->code == TN_OK) complain(st, "an internal error", e->message);
-    else if (!strstr(e->message, st->row->name)) complain(st, "the message does not name the operator", e->message);
+    else if (!strstr(e->message, st->row->name) && !strstr(e->message, "\n  forward call: ")) complain(st, "the message does not name the operator", e->message);
     else if (!strstr(e->message, call) && !strstr(e->message, ", called by ") && !strstr(e->message, "gradient of"))
         complain(st, "the message has no arguments", e->message);
     else if (!e->file || strcmp(e->file, "spoilt") || e->line != line)

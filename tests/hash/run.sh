@@ -28,7 +28,7 @@ for cc in $names; do
             esac
         fi
         program=$out/hash$level-$(basename "$cc")
-        if ! "$cc" -std=gnu99 $level -DTENSOR_IMPLEMENTATION -I. tests/hash/hash.c -o "$program" -lm -pthread; then
+        if ! "$cc" -std=gnu99 $level -DTENSOR_IMPLEMENTATION -DTENSOR_NN_IMPLEMENTATION -I. tests/hash/hash.c -o "$program" -lm -pthread; then
             echo "FAILED $cc $level does not compile"
             failed=$((failed + 1))
             continue
