@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. 4cda02f14cce is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 5dd10d2a7bc8 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_4cda02f14cce)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_5dd10d2a7bc8)
 #else
-#define TNI_NAMESPACE tn_4cda02f14cce
+#define TNI_NAMESPACE tn_5dd10d2a7bc8
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -668,6 +668,8 @@
 #define tnp_nll_loss TNI_JOIN(TN_PREFIX, tnp_nll_loss)
 #define tn_nll_loss_input_grad_at TNI_JOIN(TN_PREFIX, tn_nll_loss_input_grad_at)
 #define tnp_nll_loss_input_grad TNI_JOIN(TN_PREFIX, tnp_nll_loss_input_grad)
+#define tn_nll_loss_plain_at TNI_JOIN(TN_PREFIX, tn_nll_loss_plain_at)
+#define tnp_nll_loss_plain TNI_JOIN(TN_PREFIX, tnp_nll_loss_plain)
 #define tn_nonzero_at TNI_JOIN(TN_PREFIX, tn_nonzero_at)
 #define tnp_nonzero TNI_JOIN(TN_PREFIX, tnp_nonzero)
 #define tn_norm_at TNI_JOIN(TN_PREFIX, tn_norm_at)
@@ -891,7 +893,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_4cda02f14cce TNI_JOIN(TN_PREFIX, tn_layout_4cda02f14cce)
+#define tn_layout_5dd10d2a7bc8 TNI_JOIN(TN_PREFIX, tn_layout_5dd10d2a7bc8)
 #endif
 
 /* src/api/config.h */
@@ -4709,6 +4711,23 @@ TN_API tn_tensor *tnp_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn
     .ignore_index = ignore_index_, .reduction = __VA_ARGS__)
 #endif
 
+/* nll_loss where weight is a constant.
+ * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *) */
+typedef struct tn_nll_loss_plain_args {
+    tn_tensor *input, *target, *weight;
+    int64_t ignore_index;
+    tn_reduction reduction;
+} tn_nll_loss_plain_args;
+TN_API tn_tensor *tn_nll_loss_plain_at(const char *file, int line,
+    const tn_nll_loss_plain_args *args);
+TN_API tn_tensor *tnp_nll_loss_plain(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    int64_t ignore_index, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_nll_loss_plain(input_, target_, weight_, ignore_index_, ...) \
+    TNI_CALL(tn_nll_loss_plain, .input = input_, .target = target_, .weight = weight_, \
+    .ignore_index = ignore_index_, .reduction = __VA_ARGS__)
+#endif
+
 /* Places of the elements that are not zero, in row-major order.
  * self (n dimensions) -> (found, n) int64   tn_nonzero(mask) */
 typedef struct tn_nonzero_args {
@@ -7465,6 +7484,11 @@ inline tn_tensor *tn_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn_
     const tn_nll_loss_input_grad_args a = {grad, target, weight, total_weight, input_size.value,
         ignore_index, reduction};
     return tn_nll_loss_input_grad_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nll_loss_plain(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    int64_t ignore_index, tn_reduction reduction, tn_site at = tn_site::here()) {
+    const tn_nll_loss_plain_args a = {input, target, weight, ignore_index, reduction};
+    return tn_nll_loss_plain_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_nonzero(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_nonzero_args a = {self};
@@ -10519,9 +10543,9 @@ TNI_NAMESPACE_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_4cda02f14cce;
+TN_API const char tn_layout_5dd10d2a7bc8;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_4cda02f14cce;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_5dd10d2a7bc8;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10539,7 +10563,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_4cda02f14cce = 1;
+const char tn_layout_5dd10d2a7bc8 = 1;
 #endif
 
 /* src/tensor.c */
@@ -14312,7 +14336,8 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     if (!t) return NULL;
     if (!access_span(t, &span) || (o->bytes > 0 && span > o->bytes) || o->bytes < 0 || (span && !data)) {
         tni_drop(b, t);
-        tni_error(b, TN_INVALID, "tn_wrap: shape and strides reach beyond the %lld bytes of the memory", (long long)o->bytes);
+        if (!data) tni_error(b, TN_INVALID, "tn_wrap: data is NULL");
+        else tni_error(b, TN_INVALID, "tn_wrap: shape and strides reach beyond the %lld bytes of the memory", (long long)o->bytes);
         return NULL;
     }
     s = (tni_storage *)tni_need(b, (int64_t)sizeof *s);
@@ -15345,6 +15370,7 @@ enum tni_row_number {
     TNI_ROW_new_zeros,
     TNI_ROW_nll_loss,
     TNI_ROW_nll_loss_input_grad,
+    TNI_ROW_nll_loss_plain,
     TNI_ROW_nonzero,
     TNI_ROW_norm,
     TNI_ROW_normal,
@@ -15847,6 +15873,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss);
 TN_PRIV_DECLARE(tn_row, tni_row_nll_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss_input_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_nll_loss_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss_plain);
+TN_PRIV_DECLARE(tn_row, tni_row_nll_loss_plain);
 TN_PRIV_DECLARE(tn_gen, tni_gen_nonzero);
 TN_PRIV_DECLARE(tn_row, tni_row_nonzero);
 TN_PRIV_DECLARE(tn_gen, tni_gen_norm);
@@ -18667,6 +18695,18 @@ TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nval
     return false;
 }
 
+/* An error that no door has placed. */
+static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format, ...) TNI_PRINTF(5, 6);
+static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format, ...) {
+    va_list list;
+    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    va_start(list, format);
+    tni_error_list(b, code, format, list);
+    va_end(list);
+    if (!b->frame && !b->place_hold) tni_error_tell(b);
+    return false;
+}
+
 static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *file, int line, tn_tensor **results, int room, int *count) {
     const tn_gen *gen = c->gen;
     size_t base = strcspn(c->row->schema, ".(");
@@ -18677,10 +18717,10 @@ static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *fil
         if (!tn_call(c->row, how, file, line, c->args, &l)) return false;
         *count = (int)l.n;
         for (int64_t i = 0; i < l.n && i < room; i++) results[i] = l.at[i];
-        if (l.n > room) return tni_error(b, TN_INVALID, "%s: %d results, room for %d", c->row->name, (int)l.n, room);
+        if (l.n > room) return boxed_error(b, file, line, TN_INVALID, "%s: %d results, room for %d", c->row->name, (int)l.n, room);
         return true;
     }
-    if (gen->nresults > room) return tni_error(b, TN_INVALID, "%s: room for %d results", c->row->name, room);
+    if (gen->nresults > room) return boxed_error(b, file, line, TN_INVALID, "%s: room for %d results", c->row->name, room);
     if (!tn_call(c->row, how, file, line, c->args, results)) return false;
     *count = gen->nresults;
     return true;
@@ -18694,10 +18734,7 @@ TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned 
     if (!b || b->failed) return false;
     c.row = row;
     if (boxed_fill(&c, how, values, nvalues)) return boxed_run(b, &c, how, file, line, results, room, count);
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
-    tni_error(b, TN_TYPE, "%s: %s\n  schema: %s", row->name, c.reason, row->schema);
-    if (!b->frame && !b->place_hold) tni_error_tell(b);
-    return false;
+    return boxed_error(b, file, line, TN_TYPE, "%s: %s\n  schema: %s", row->name, c.reason, row->schema);
 }
 
 static bool boxed_base_is(const tn_row *row, const char *name, size_t n) {
@@ -18709,14 +18746,14 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
                           tn_tensor **results, int room, int *count) {
     boxed_call c;
     const tn_row *row = tn_row_named(name);
-    size_t n = strlen(name);
+    size_t n = name ? strlen(name) : 0;
     unsigned how = TN_PLAIN;
     tni_block *b = tni_here();
     c.reason[0] = 0;
     *count = 0;
     if (!b || b->failed) return false;
     if (row) return tn_call_row(file, line, row, how, values, nvalues, results, room, count);
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 2 && n; pass++) {
         for (int64_t i = 0; i < tn_row_count(); i++) {
             c.row = tn_row_at(i);
             if (how & TN_IN_PLACE && !(c.row->forms & TN_INPLACE)) continue;
@@ -18727,11 +18764,8 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
         n--;
         how = TN_IN_PLACE;
     }
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
-    if (c.reason[0]) tni_error(b, TN_TYPE, "%s: no overload fits; the last: %s", name, c.reason);
-    else tni_error(b, TN_INVALID, "there is no operator '%.60s'", name);
-    if (!b->frame && !b->place_hold) tni_error_tell(b);
-    return false;
+    if (c.reason[0]) return boxed_error(b, file, line, TN_TYPE, "%s: no overload fits; the last: %s", name, c.reason);
+    return boxed_error(b, file, line, TN_INVALID, "there is no operator '%.60s'", name ? name : "(NULL)");
 }
 
 /* src/call/record.c */
@@ -19303,6 +19337,14 @@ TN_PRIV void tni_walk_next(tni_walk *w);
 /* n elements of `bytes` bytes, steps in bytes, of any sign. */
 TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                           int64_t bytes);
+/* One element of 1, 2, 4, 8 or 16 bytes. */
+TNI_INLINE void tni_move_one(char *to, const char *from, int64_t bytes) {
+    if (bytes == 4) memcpy(to, from, 4);
+    else if (bytes == 8) memcpy(to, from, 8);
+    else if (bytes == 1) *to = *from;
+    else if (bytes == 2) memcpy(to, from, 2);
+    else memcpy(to, from, 16);
+}
 /* Whether value can be a tensor's element without overflow, with torch's error; and every element
  * of t = value. */
 TN_PRIV bool tni_fill_check(tn_frame *f, tn_scalar value, int dtype);
@@ -20200,28 +20242,35 @@ TN_OPERATOR(new_full,
 
 /* --- ranges ----------------------------------------------------------------------------------- */
 
-/* Writes n values, value(i) by a rule over doubles or, for integer dtypes, over int64. */
+/* A rule of n values: over int64 for integer dtypes, else over doubles. */
 typedef struct create_range {
     double start, end, step;
     int64_t first, by;     /* of integer ranges */
     bool whole, both_ends; /* both_ends: the second half counts from the end, as torch's linspace */
+    bool exact;            /* start + step * i has no rounding, so that it needs no fma */
 } create_range;
-static void range_write(tn_tensor *out, const create_range *r) {
-    int64_t n = out->numel, bytes = tni_dtype_size(out);
-    const tn_tensor *to = out;
-    tni_walk w;
-    if (n == 0) return;
-    tni_walk_start(&w, out->ndim, out->size, &to, 1);
-    for (int64_t i = 0; i < n; i++) {
-        char *at = w.at[0] + i * (n > 1 ? w.row[0] : bytes);
-        double v = r->both_ends && i >= n / 2 ? fma(-r->step, (double)(n - 1 - i), r->end)
-                                              : fma(r->step, (double)i, r->start);
-        if (r->whole)
+static double range_at(const create_range *r, int64_t i, int64_t n) {
+    if (r->exact) return r->start + r->step * (double)i;
+    if (r->both_ends && i >= n / 2) return fma(-r->step, (double)(n - 1 - i), r->end);
+    return fma(r->step, (double)i, r->start);
+}
+static int64_t range_whole_at(const create_range *r, int64_t i) {
+    return (int64_t)((uint64_t)r->first + (uint64_t)i * (uint64_t)r->by);
+}
+static void range_write(tn_tensor *out, create_range *r) {
+    int64_t n = out->numel, bytes = tni_dtype_size(out), step = out->stride[0] * bytes;
+    char *at = tni_bytes_at(out);
+    double far = fabs(r->start) + fabs(r->step) * (double)n;
+    r->exact =
+        !r->both_ends && floor(r->start) == r->start && floor(r->step) == r->step && far < 9e15;
+    if (out->dtype == TN_F32 && step == bytes)
+        for (int64_t i = 0; i < n; i++) ((float *)(void *)at)[i] = (float)range_at(r, i, n);
+    else if (out->dtype == TN_I64 && r->whole && step == bytes)
+        for (int64_t i = 0; i < n; i++) ((int64_t *)(void *)at)[i] = range_whole_at(r, i);
+    else
+        for (int64_t i = 0; i < n; i++, at += step)
             tni_element_set(at, out->dtype,
-                            tn_int((int64_t)((uint64_t)r->first + (uint64_t)i * (uint64_t)r->by)));
-        else
-            tni_element_set(at, out->dtype, tn_float(v));
-    }
+                            r->whole ? tn_int(range_whole_at(r, i)) : tn_float(range_at(r, i, n)));
 }
 
 static double range_real(tn_scalar s) { return tni_exact(s).real; }
@@ -21544,7 +21593,7 @@ static void gather_run(tn_frame *f) {
         for (int64_t i = 0; i < w.n; i++) {
             const char *from =
                 w.at[2] + i * w.row[2] + tni_index_at(w.at[1] + i * w.row[1], dtype) * step;
-            tni_move_row(w.at[0] + i * w.row[0], bytes, from, bytes, 1, bytes);
+            tni_move_one(w.at[0] + i * w.row[0], from, bytes);
         }
 }
 static void gather_grad(tn_gradient *g) {
@@ -21586,7 +21635,7 @@ static void scatter_run_all(tn_frame *f, const tn_tensor *src, bool add, const v
             if (add)
                 tni_add_row(to, bytes, from, bytes, 1, out->dtype);
             else
-                tni_move_row(to, bytes, from, bytes, 1, bytes);
+                tni_move_one(to, from, bytes);
         }
 }
 static bool scatter_announce(tn_frame *f) {
@@ -21778,8 +21827,7 @@ static void masked_fill_run(tn_frame *f) {
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
         if (w.at[0] != w.at[2]) tni_move_row(w.at[0], w.row[0], w.at[2], w.row[2], w.n, bytes);
         for (int64_t i = 0; i < w.n; i++)
-            if (w.at[1][i * w.row[1]])
-                tni_move_row(w.at[0] + i * w.row[0], bytes, unit, bytes, 1, bytes);
+            if (w.at[1][i * w.row[1]]) tni_move_one(w.at[0] + i * w.row[0], unit, bytes);
     }
 }
 static void
@@ -21825,8 +21873,7 @@ static void masked_select_run(tn_frame *f) {
     tni_walk_start(&w, s.ndim, s.size, all, 2);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++)
-            if (w.at[1][i * w.row[1]])
-                tni_move_row(to, bytes, w.at[0] + i * w.row[0], bytes, 1, bytes), to += bytes;
+            if (w.at[1][i * w.row[1]]) tni_move_one(to, w.at[0] + i * w.row[0], bytes), to += bytes;
 }
 static void masked_select_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *z;
@@ -22098,14 +22145,20 @@ TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size
     return count;
 }
 
-#define INDEX_ADD(T)                                \
-    for (int64_t i = 0; i < n; i++) {               \
-        T x, y;                                     \
-        memcpy(&x, to + i * to_step, sizeof x);     \
-        memcpy(&y, from + i * from_step, sizeof y); \
-        x = (T)(x + y);                             \
-        memcpy(to + i * to_step, &x, sizeof x);     \
-    }                                               \
+#define INDEX_ADD_STEPS(T, a, b)              \
+    for (int64_t i = 0; i < n; i++) {         \
+        T x, y;                               \
+        memcpy(&x, to + i * (a), sizeof x);   \
+        memcpy(&y, from + i * (b), sizeof y); \
+        x = (T)(x + y);                       \
+        memcpy(to + i * (a), &x, sizeof x);   \
+    }
+#define INDEX_ADD(T) /* steps that are known become vector code */          \
+    if (to_step == (int64_t)sizeof(T) && from_step == (int64_t)sizeof(T)) { \
+        INDEX_ADD_STEPS(T, (int64_t)sizeof(T), (int64_t)sizeof(T))          \
+    } else {                                                                \
+        INDEX_ADD_STEPS(T, to_step, from_step)                              \
+    }                                                                       \
     return
 #define INDEX_ADD_HALF(widen, narrow)               \
     for (int64_t i = 0; i < n; i++) {               \
@@ -22150,6 +22203,7 @@ TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t fr
     }
 }
 #undef INDEX_ADD
+#undef INDEX_ADD_STEPS
 #undef INDEX_ADD_HALF
 
 /* --- the plan of index and index_put ---------------------------------------------------------- */
@@ -22287,16 +22341,24 @@ static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
 }
 
 /* Adds to offset[b] what a mask contributes: the bytes from self's first element to each true
- * place. */
+ * place. The mask is bool or uint8, its last dimension the inner loop. */
 static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask, int64_t *offset,
                            int64_t places, int64_t last, int64_t *room) {
-    int64_t found = 0, index[TN_MAX_DIMS] = {0}, bytes = tni_dtype_size(self);
-    for (int64_t i = 0; i < mask->numel; i++) {
-        int64_t in_mask = 0, in_self = 0;
-        for (int d = 0; d < mask->ndim; d++)
-            in_mask += index[d] * mask->stride[d], in_self += index[d] * self->stride[at + d];
-        if (tni_bytes_at(mask)[in_mask]) room[found++] = in_self * bytes;
-        for (int d = mask->ndim - 1; d >= 0 && ++index[d] == mask->size[d]; d--) index[d] = 0;
+    int64_t found = 0, index[TN_MAX_DIMS] = {0}, bytes = tni_dtype_size(self), in_mask = 0,
+            in_self = 0;
+    int inner = mask->ndim - 1;
+    for (int64_t row = 0; mask->numel && row < mask->numel / mask->size[inner]; row++) {
+        const char *m = tni_bytes_at(mask) + in_mask;
+        for (int64_t i = 0; i < mask->size[inner]; i++)
+            if (m[i * mask->stride[inner]])
+                room[found++] = (in_self + i * self->stride[at + inner]) * bytes;
+        for (int d = inner - 1; d >= 0; d--) {
+            in_mask += mask->stride[d], in_self += self->stride[at + d];
+            if (++index[d] < mask->size[d]) break;
+            in_mask -= mask->stride[d] * mask->size[d],
+                in_self -= self->stride[at + d] * mask->size[d];
+            index[d] = 0;
+        }
     }
     for (int64_t b = 0; b < places; b++) offset[b] += room[found == 1 ? 0 : b % last];
 }
@@ -22341,7 +22403,11 @@ typedef enum index_do { INDEX_GET, INDEX_SET, INDEX_SUM } index_do;
 
 static void index_run_row(index_do what, char *self, int64_t self_step, char *other,
                           int64_t other_step, int64_t n, int64_t bytes, int dtype) {
-    if (what == INDEX_GET)
+    if (n == 1 && what == INDEX_GET)
+        tni_move_one(other, self, bytes);
+    else if (n == 1 && what == INDEX_SET)
+        tni_move_one(self, other, bytes);
+    else if (what == INDEX_GET)
         tni_move_row(other, other_step, self, self_step, n, bytes);
     else if (what == INDEX_SET)
         tni_move_row(self, self_step, other, other_step, n, bytes);
@@ -22745,18 +22811,23 @@ static bool nonzero_look(tn_frame *f) {
 }
 static void nonzero_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *out = f->out[0];
-    int64_t index[TN_MAX_DIMS] = {0}, *to, bytes = tni_dtype_size(self), at = 0, n = out->size[0];
-    out->stride[0] = 1,
+    int64_t index[TN_MAX_DIMS] = {0}, *to, bytes = tni_dtype_size(self), n = out->size[0], at = 0;
+    int last = self->ndim - 1;
+    out->stride[0] = 1;
     out->stride[1] = n; /* torch's order: a vector of places for each dimension */
     if (n != 1 && out->size[1] != 1 && out->numel) out->flags &= (uint16_t)~TNI_CONTIGUOUS;
     if (out->numel == 0) return;
     to = (int64_t *)(void *)tni_bytes_at(out);
-    for (int64_t i = 0; i < self->numel; i++) {
-        if (tni_true_at(tni_bytes_at(self) + at * bytes, self->dtype)) {
-            for (int d = 0; d < self->ndim; d++) to[d * n] = index[d];
-            to++;
+    for (int64_t row = 0; row < self->numel / self->size[last]; row++) {
+        const char *x = tni_bytes_at(self) + at * bytes;
+        int64_t step = self->stride[last] * bytes;
+        for (int64_t i = 0; i < self->size[last]; i++) {
+            if (self->dtype == TN_BOOL ? !x[i * step] : !tni_true_at(x + i * step, self->dtype))
+                continue;
+            for (int d = 0; d < last; d++) to[d * n] = index[d];
+            to++ [last * n] = i;
         }
-        for (int d = self->ndim - 1; d >= 0; d--) {
+        for (int d = last - 1; d >= 0; d--) {
             at += self->stride[d];
             if (++index[d] < self->size[d]) break;
             at -= self->stride[d] * self->size[d];
@@ -22863,8 +22934,8 @@ static int64_t nll_class(const nll_data *d, int64_t i, double *weight) {
     return t;
 }
 
-static bool nll_loss_check(tn_frame *f) {
-    TN_ARGS(nll_loss, a, f);
+static bool nll_loss_plain_check(tn_frame *f) {
+    TN_ARGS(nll_loss_plain, a, f);
     const tn_tensor *x = a->input;
     if (!tni_is_float(x->dtype) || !tni_dtype(x->dtype)->computes)
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
@@ -22875,8 +22946,8 @@ static bool nll_loss_check(tn_frame *f) {
     if (f->recording && !tn_announce(f, 1, TN_F64, 0, NULL)) return false;
     return tni_dense_scratch(f, x) && tni_dense_scratch(f, a->target);
 }
-static bool nll_loss_look(tn_frame *f) {
-    TN_ARGS(nll_loss, a, f);
+static bool nll_loss_plain_look(tn_frame *f) {
+    TN_ARGS(nll_loss_plain, a, f);
     return nll_look_at(f, a->target, a->input->size[a->input->ndim > 1], a->ignore_index);
 }
 
@@ -22894,8 +22965,8 @@ static void nll_block(const nll_data *d, const nll_shape *s, const char *x, int 
     }
 }
 
-static void nll_loss_run(tn_frame *f) {
-    TN_ARGS(nll_loss, a, f);
+static void nll_loss_plain_run(tn_frame *f) {
+    TN_ARGS(nll_loss_plain, a, f);
     const tn_tensor *x = a->input;
     tn_tensor *out = f->out[0];
     const tni_kernels *k = f->block->context->kernels;
@@ -22926,20 +22997,19 @@ static void nll_loss_run(tn_frame *f) {
     if (a->reduction != TN_REDUCTION_NONE) tni_lanes_save(tni_bytes_at(out), bytes, out->dtype, &v, TN_F64, 1);
     if (f->nout > 1) memcpy(tni_bytes_at(f->out[1]), &w, sizeof w);
 }
-static void nll_loss_grad(tn_gradient *g) {
-    TN_ARGS(nll_loss, a, g);
+static void nll_loss_plain_grad(tn_gradient *g) {
+    TN_ARGS(nll_loss_plain, a, g);
     tn_tensor *d = tnp_nll_loss_input_grad(g->incoming[0], g->in[1], g->in[2], g->out[1], tni_sizes(a->input), a->ignore_index, a->reduction);
     tn_give(g, 0, d);
 }
-/* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is ignore_index); mean: their sum
- * divided by the sum of weights.
- * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
-TN_OPERATOR(nll_loss,
-            "nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean) -> Tensor",
-            .saves = "total_weight", .needs = "target,weight,total_weight", .check = nll_loss_check, .look = nll_loss_look,
-            .run = nll_loss_run, .grad = nll_loss_grad, .domain = "weight:0.5..2",
-            .sample = "(4,5) (4):i64<5 | (4,5) (4):i64<5 (5) 2 sum | (2,5,3,4) (2,3,4):i64<5 (5) reduction=none | (5) ():i64<5 | "
-                      "(3000,7) (3000):i64<7 (7) | (200,4):f16 (200):i64<4")
+/* nll_loss where weight is a constant.
+ * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *) */
+TN_OPERATOR(nll_loss_plain,
+            "nll_loss_plain(Tensor input, Tensor target, Tensor? weight, int ignore_index, Reduction reduction) -> Tensor",
+            .saves = "total_weight", .needs = "target,weight,total_weight", .check = nll_loss_plain_check,
+            .look = nll_loss_plain_look, .run = nll_loss_plain_run, .grad = nll_loss_plain_grad,
+            .sample = "(4,5) (4):i64<5 None -100 mean | (4,5) (4):i64<5 (5):f32 2 sum | (2,5,3,4) (2,3,4):i64<5 (5):f32 1 none | "
+                      "(5) ():i64<5 None 9 mean | (4,5) (4):i64<5 (5):f32 2 mean")
 
 /* --- its gradient ------------------------------------------------------------------------------------------------- */
 
@@ -22954,6 +23024,7 @@ static bool nll_loss_input_grad_check(tn_frame *f) {
                        each ? "grad must have target's" : "both must have no dimensions");
     if (!tni_is_float(a->grad->dtype) || !tni_dtype(a->grad->dtype)->computes)
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(a->grad->dtype)->text);
+    if (!tni_is_float(a->grad->dtype)) return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(a->grad->dtype)->text);
     return tni_sizes_given(f, a->input_size) && nll_fits(f, (int)a->input_size.n, a->input_size.at, a->target, a->weight)
            && tn_announce(f, 0, (tn_dtype)a->grad->dtype, (int)a->input_size.n, a->input_size.at)
            && tni_dense_scratch(f, a->grad) && tni_dense_scratch(f, a->target);
@@ -22985,7 +23056,7 @@ static void nll_loss_input_grad_run(tn_frame *f) {
 }
 static void nll_loss_input_grad_grad(tn_gradient *g) { /* the loss is linear in its input */
     TN_ARGS(nll_loss_input_grad, a, g);
-    tn_give(g, 0, tnp_nll_loss(g->incoming[0], g->in[1], g->in[2], a->ignore_index, a->reduction));
+    tn_give(g, 0, tnp_nll_loss_plain(g->incoming[0], g->in[1], g->in[2], a->ignore_index, a->reduction));
 }
 /* The gradient of nll_loss: -weight[target] grad (/ total_weight) at each sample's class, else 0.
  * grad () or (N, *), target (N, *), weight (C), total_weight () -> input_size (N, C, *) */
@@ -22994,7 +23065,39 @@ TN_OPERATOR(nll_loss_input_grad,
             "Reduction reduction) -> Tensor",
             .needs = "target,weight", .check = nll_loss_input_grad_check, .look = nll_loss_input_grad_look,
             .run = nll_loss_input_grad_run, .grad = nll_loss_input_grad_grad,
-            .sample = "() (4):i64<5 (5) () [4,5] -100 sum | (2,3):f64 (2,3):i64<4 None () [2,4,3] 1 none")
+            .sample = "() (4):i64<5 (5):f32 ():f32 [4,5] -100 sum | (2,3) (2,3):i64<4 None ():f32 [2,4,3] 1 none")
+
+/* --- nll_loss -------------------------------------------------------------------------------------------------------- */
+
+/* Where the weight has a gradient of its own: -w[t] x[t] by rows that have it. */
+static bool nll_weighted(tn_frame *f, tn_tensor *x, tn_tensor *target, tn_tensor *weight, int64_t ignore, tn_reduction reduction) {
+    int64_t flat = -1, dim = x->ndim > 1;
+    tn_tensor *skip = tnp_eq_scalar(target, tn_int(ignore)), *known = tnp_masked_fill_scalar(target, skip, tn_int(0));
+    tn_tensor *picked = tnp_squeeze_dim(tnp_gather(x, dim, tnp_unsqueeze(known, dim), false), dim), *w, *loss;
+    w = tnp_reshape(tnp_index_select(weight, 0, tnp_reshape(known, tni_ints(&flat, 1))), tni_sizes(target));
+    w = tnp_masked_fill_scalar(w, skip, tn_int(0));
+    loss = tnp_neg(tnp_mul(w, picked));
+    if (reduction == TN_REDUCTION_NONE) return (f->out[0] = loss) != NULL;
+    loss = tnp_sum(loss, tn_no_dims(), false, TN_NO_DTYPE);
+    if (reduction == TN_REDUCTION_MEAN) loss = tnp_div(loss, tnp_sum(w, tn_no_dims(), false, TN_NO_DTYPE));
+    return (f->out[0] = loss) != NULL;
+}
+
+static bool nll_loss_compose(tn_frame *f) {
+    TN_ARGS(nll_loss, a, f);
+    if (!nll_fits(f, a->input->ndim, a->input->size, a->target, a->weight)) return false;
+    if (a->weight && a->weight->flags & TNI_REQUIRES && !f->block->no_grad)
+        return nll_weighted(f, a->input, a->target, a->weight, a->ignore_index, a->reduction);
+    return (f->out[0] = tnp_nll_loss_plain(a->input, a->target, a->weight, a->ignore_index, a->reduction)) != NULL;
+}
+/* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is ignore_index); mean: their sum
+ * divided by the sum of weights.
+ * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
+TN_OPERATOR(nll_loss,
+            "nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean) -> Tensor",
+            .compose = nll_loss_compose, .domain = "weight:0.5..2",
+            .sample = "(4,5) (4):i64<5 | (4,5) (4):i64<5 (5) 2 sum | (2,5,3,4) (2,3,4):i64<5 (5) reduction=none | (5) ():i64<5 | "
+                      "(3000,7) (3000):i64<7 (7) | (200,4):f16 (200):i64<4")
 
 /* --- cross-entropy --------------------------------------------------------------------------------------------------- */
 
@@ -23875,18 +23978,83 @@ TN_OPERATOR(linear, "linear(Tensor input, Tensor weight, Tensor? bias=None) -> T
  *
  * All three are matrix products over a laid-out source (kernels/conv.h): a copy of the input,
  * padded, and split by phase where the stride is not 1, so that every tap of the kernel is a
- * shifted read. It is made for a few images at a time, TNI_ROUND_BYTES of it, so that it stays in
+ * shifted read. It is made for a few images at a time, TNI_CV_ROUND of it, so that it stays in
  * cache; threads share the tiles of such a round. */
 
-/* --- geometry -------------------------------------------------------------------------------- */
+/* src/ops/conv.h */
+/* conv.h - geometry of convolutions and sources laid out for them; what conv.c and conv_weight.c
+ * share. */
 
 /* x (n, c, h, w), weight (o, c / groups, kh, kw), y (n, o, oh, ow) */
-typedef struct cv_shape {
+typedef struct tni_cv_shape {
     int64_t n, c, h, w, o, kh, kw, oh, ow, groups, cg, og; /* cg, og: channels of a group */
     int64_t sh, sw, ph, pw, dh, dw;                        /* stride, padding, dilation */
     int64_t taps;                                          /* cg * kh * kw */
     bool batched;
-} cv_shape;
+} tni_cv_shape;
+
+/* Sizes of input (n, c, h, w) or (c, h, w) and weight, and the options, to s; false with an error. */
+TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
+                             tn_ints padding, tn_ints dilation, int64_t groups);
+/* One floating dtype for all; bias may be NULL. */
+TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
+                                 const tn_tensor *bias);
+/* The gradient of the output must have the output's shape. */
+TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d);
+
+/* TNI_CV_ROUND bytes are laid out at a time; a task has TNI_CV_WORK multiply-adds, unless there
+ * are fewer than TNI_CV_TASKS; TNI_CV_SLACK elements behind a source may be read. */
+enum { TNI_CV_ROUND = 2 << 20, TNI_CV_SLACK = 64, TNI_CV_WORK = 1 << 18, TNI_CV_TASKS = 16 };
+
+/* Row r and column q of phase (a, b) hold element (r * sh + a - top, q * sw + b - left) of x, or
+ * 0 outside it. */
+typedef struct tni_cv_source {
+    const char *x; /* of dtype, steps in bytes */
+    int dtype;
+    int64_t channels, h, w, x_image, x_channel, x_row, x_col;
+    int64_t sh, sw, top, left, rows, cols;
+    int64_t plane, channel, image; /* elements of a phase, of a channel, of an image, laid out */
+    int64_t images;                /* a round */
+    bool f64, in_place;            /* in_place: x serves as it is */
+    const tni_kernels *kernels;
+    char *at;      /* the copy of this round, or x */
+    int64_t first; /* image of the round */
+} tni_cv_source;
+
+/* The fields that t decides. */
+TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t);
+/* Steps and rounds of the layout, from sh, sw, top, left, rows, cols; false: too large. */
+TN_PRIV bool tni_cv_source_lay(tni_cv_source *s, int64_t images);
+/* The layout of a convolution's input. */
+TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v);
+/* Offset of tap (c, i, j) of weight in it. */
+TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *v, int64_t *offset);
+/* Images [first, first + n) at s->at; room is for tni_cv_source_room elements. */
+TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first, int64_t n,
+                                 void *room);
+TN_PRIV int64_t tni_cv_source_room(const tni_cv_source *s);
+TNI_INLINE int64_t tni_cv_size(const tni_cv_source *s) { return s->f64 ? 8 : 4; }
+TNI_INLINE int64_t tni_cv_image_step(const tni_cv_source *s) {
+    return s->in_place ? s->x_image / tni_cv_size(s) : s->image;
+}
+TNI_INLINE int64_t tni_cv_channel_step(const tni_cv_source *s) {
+    return s->in_place ? s->x_channel / tni_cv_size(s) : s->channel;
+}
+TNI_INLINE int64_t tni_cv_pitch(const tni_cv_source *s) {
+    return s->in_place ? s->x_row / tni_cv_size(s) : s->cols;
+}
+
+/* Hands out pieces of the call's scratch; with base NULL it only counts. */
+typedef struct tni_cv_room {
+    char *base;
+    int64_t used;
+    bool fits;
+} tni_cv_room;
+
+TN_PRIV void *tni_cv_take(tni_cv_room *r, int64_t count, int64_t each);
+TN_PRIV bool tni_cv_ask(tn_frame *f, const tni_cv_room *r);
+
+/* --- geometry -------------------------------------------------------------------------------- */
 
 static bool cv_pair(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a, int64_t *b) {
     if (l.n != 1 && l.n != 2)
@@ -23910,9 +24078,16 @@ static bool cv_length(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_
     return true;
 }
 
+/* Whether a tensor of this shape has few enough elements that no later product overflows. */
+static bool cv_fits(int64_t a, int64_t b, int64_t c, int64_t d) {
+    int64_t n;
+    return a >= 0 && tni_mul(a, b, &n) && tni_mul(n, c, &n) && tni_mul(n, d, &n) &&
+           n < (int64_t)1 << 48;
+}
+
 /* Sizes of input and weight and the options to s. */
-static bool cv_shape_of(tn_frame *f, cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
-                        tn_ints padding, tn_ints dilation, int64_t groups) {
+TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
+                             tn_ints padding, tn_ints dilation, int64_t groups) {
     char has[160], wants[160];
     const int d = (int)x.n;
     if (!cv_pair(f, stride, "stride", 1, &s->sh, &s->sw) ||
@@ -23953,11 +24128,14 @@ static bool cv_shape_of(tn_frame *f, cv_shape *s, tn_ints x, tn_ints w, tn_ints 
                        "input (%lld, %lld)",
                        (long long)s->kh, (long long)s->kw, (long long)s->dh, (long long)s->dw,
                        (long long)(s->h + 2 * s->ph), (long long)(s->w + 2 * s->pw));
+    if (!cv_fits(s->n, s->c, s->h, s->w) || !cv_fits(s->o, s->cg, s->kh, s->kw) ||
+        !cv_fits(s->n, s->o, s->oh, s->ow))
+        return tn_fail(f, TN_MEMORY, "the sizes are too large");
     return true;
 }
 
-static bool cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
-                            const tn_tensor *bias) {
+TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
+                                 const tn_tensor *bias) {
     if (a->dtype != b->dtype || (bias && bias->dtype != a->dtype))
         return tn_fail(f, TN_TYPE, "all tensors must have the same dtype, got %s and %s",
                        tni_dtype(a->dtype)->text,
@@ -23969,26 +24147,7 @@ static bool cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
 
 /* --- a source laid out ----------------------------------------------------------------------- */
 
-enum { TNI_ROUND_BYTES = 2 << 20, CV_SLACK = 64, CV_WORK = 1 << 18, CV_TASKS = 16 };
-
-/* Row r and column q of phase (a, b) hold element (r * sh + a - top, q * sw + b - left) of x, or
- * 0 outside it. */
-typedef struct cv_source {
-    const char *x; /* of dtype, steps in bytes */
-    int dtype;
-    int64_t channels, h, w, x_image, x_channel, x_row, x_col;
-    int64_t sh, sw, top, left, rows, cols;
-    int64_t plane, channel, image; /* elements of a phase, of a channel, of an image, laid out */
-    int64_t images;                /* a round */
-    bool f64, in_place;            /* in_place: x serves as it is */
-    const tni_kernels *kernels;
-    char *at;      /* the copy of this round, or x */
-    int64_t first; /* image of the round */
-} cv_source;
-
-TNI_INLINE int64_t cv_size(const cv_source *s) { return s->f64 ? 8 : 4; }
-
-static void cv_source_tensor(cv_source *s, const tn_tensor *t) {
+TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t) {
     const int d = t->ndim;
     const int64_t bytes = tni_dtype_size(t);
     s->x = t->flags & (TNI_META | TNI_GHOST) ? NULL : tni_bytes_at(t);
@@ -24001,24 +24160,24 @@ static void cv_source_tensor(cv_source *s, const tn_tensor *t) {
 }
 
 /* Steps and rounds of the layout; rows, cols, top, left, sh, sw are set. */
-static bool cv_source_lay(cv_source *s, int64_t images) {
+TN_PRIV bool tni_cv_source_lay(tni_cv_source *s, int64_t images) {
     int64_t bytes;
     if (!tni_mul(s->rows, s->cols, &s->plane) || !tni_mul(s->plane, s->sh * s->sw, &s->channel) ||
         !tni_mul(s->channel, s->channels, &s->image) || !tni_mul(s->image, 8, &bytes))
         return false;
-    s->images = s->image > 0 ? TNI_ROUND_BYTES / cv_size(s) / s->image : images;
+    s->images = s->image > 0 ? TNI_CV_ROUND / tni_cv_size(s) / s->image : images;
     if (s->images < 1) s->images = 1;
     if (s->images > images) s->images = images;
     s->in_place = s->sh == 1 && s->sw == 1 && s->top == 0 && s->left == 0 && s->rows == s->h &&
-                  s->cols == s->w && s->x_col == cv_size(s) &&
-                  (s->dtype == TN_F32 || s->dtype == TN_F64) && s->x_row % cv_size(s) == 0;
+                  s->cols == s->w && s->x_col == tni_cv_size(s) &&
+                  (s->dtype == TN_F32 || s->dtype == TN_F64) && s->x_row % tni_cv_size(s) == 0;
     return true;
 }
 
 /* Rows of one phase of a channel; only zeros were there. Plain rows go by the kernel, others
  * element by element. */
-static void cv_source_phase(const cv_source *s, const char *from, char *to, int64_t phase) {
-    const int64_t size = cv_size(s), y0 = phase / s->sw - s->top, x0 = phase % s->sw - s->left;
+static void cv_source_phase(const tni_cv_source *s, const char *from, char *to, int64_t phase) {
+    const int64_t size = tni_cv_size(s), y0 = phase / s->sw - s->top, x0 = phase % s->sw - s->left;
     const int64_t begin = x0 < 0 ? (-x0 + s->sw - 1) / s->sw : 0,
                   top = y0 < 0 ? (-y0 + s->sh - 1) / s->sh : 0;
     int64_t end = s->w > x0 ? (s->w - x0 + s->sw - 1) / s->sw : 0,
@@ -24039,17 +24198,18 @@ static void cv_source_phase(const cv_source *s, const char *from, char *to, int6
 }
 
 static void cv_source_task(void *arg, int64_t i) {
-    const cv_source *s = (const cv_source *)arg;
+    const tni_cv_source *s = (const tni_cv_source *)arg;
     const int64_t image = i / s->channels, ch = i % s->channels;
     const char *from = s->x + (s->first + image) * s->x_image + ch * s->x_channel;
-    char *to = s->at + (image * s->image + ch * s->channel) * cv_size(s);
-    memset(to, 0, (size_t)(s->channel * cv_size(s)));
+    char *to = s->at + (image * s->image + ch * s->channel) * tni_cv_size(s);
+    memset(to, 0, (size_t)(s->channel * tni_cv_size(s)));
     for (int64_t phase = 0; phase < s->sh * s->sw; phase++)
-        cv_source_phase(s, from, to + phase * s->plane * cv_size(s), phase);
+        cv_source_phase(s, from, to + phase * s->plane * tni_cv_size(s), phase);
 }
 
-/* Images [first, first + n) at s->at; room: of s->images * s->image + CV_SLACK elements. */
-static void cv_source_round(tn_context *c, cv_source *s, int64_t first, int64_t n, void *room) {
+/* Images [first, first + n) at s->at; room: of s->images * s->image + TNI_CV_SLACK elements. */
+TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first, int64_t n,
+                                 void *room) {
     s->first = first;
     if (s->in_place) {
         s->at = (char *)s->x + first * s->x_image; /* only read */
@@ -24057,44 +24217,35 @@ static void cv_source_round(tn_context *c, cv_source *s, int64_t first, int64_t 
     }
     s->at = (char *)room;
     s->kernels = c->kernels;
-    memset(s->at + n * s->image * cv_size(s), 0, (size_t)(CV_SLACK * cv_size(s)));
+    memset(s->at + n * s->image * tni_cv_size(s), 0, (size_t)(TNI_CV_SLACK * tni_cv_size(s)));
     tni_parallel(c, n * s->channels, cv_source_task, s);
 }
-static int64_t cv_source_room(const cv_source *s) {
-    return s->in_place ? 0 : s->images * s->image + CV_SLACK;
+TN_PRIV int64_t tni_cv_source_room(const tni_cv_source *s) {
+    return s->in_place ? 0 : s->images * s->image + TNI_CV_SLACK;
 }
 
 /* The first address that may not be read. */
-static const char *cv_source_end(const cv_source *s, int64_t n) {
-    if (!s->in_place) return s->at + (n * s->image + CV_SLACK) * cv_size(s);
+static const char *cv_source_end(const tni_cv_source *s, int64_t n) {
+    if (!s->in_place) return s->at + (n * s->image + TNI_CV_SLACK) * tni_cv_size(s);
     return s->at + (n - 1) * s->x_image + (s->channels - 1) * s->x_channel + (s->h - 1) * s->x_row +
-           s->w * cv_size(s);
+           s->w * tni_cv_size(s);
 }
-TNI_INLINE int64_t cv_image_step(const cv_source *s) {
-    return s->in_place ? s->x_image / cv_size(s) : s->image;
-}
-TNI_INLINE int64_t cv_channel_step(const cv_source *s) {
-    return s->in_place ? s->x_channel / cv_size(s) : s->channel;
-}
-TNI_INLINE int64_t cv_pitch(const cv_source *s) {
-    return s->in_place ? s->x_row / cv_size(s) : s->cols;
-}
-
 /* The input of a convolution: taps (c, i, j) of weight are reads shifted by i * dh, j * dw. */
-static bool cv_source_forward(cv_source *s, const cv_shape *v) {
+TN_PRIV bool tni_cv_source_forward(tni_cv_source *s, const tni_cv_shape *v) {
     s->sh = v->sh, s->sw = v->sw, s->top = v->ph, s->left = v->pw;
     s->rows = v->oh + (v->kh - 1) * v->dh / v->sh;
     s->cols = v->ow + (v->kw - 1) * v->dw / v->sw;
     if (v->sh == 1 && v->sw == 1 && v->ph == 0 && v->pw == 0) s->rows = v->h, s->cols = v->w;
-    return cv_source_lay(s, v->n);
+    return tni_cv_source_lay(s, v->n);
 }
-static void cv_offsets_forward(const cv_source *s, const cv_shape *v, int64_t *offset) {
+TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *v,
+                                    int64_t *offset) {
     for (int64_t c = 0; c < v->cg; c++)
         for (int64_t i = 0; i < v->kh; i++)
             for (int64_t j = 0; j < v->kw; j++) {
                 const int64_t y = i * v->dh, x = j * v->dw, phase = y % v->sh * v->sw + x % v->sw;
-                *offset++ =
-                    c * cv_channel_step(s) + phase * s->plane + y / v->sh * cv_pitch(s) + x / v->sw;
+                *offset++ = c * tni_cv_channel_step(s) + phase * s->plane +
+                            y / v->sh * tni_cv_pitch(s) + x / v->sw;
             }
 }
 
@@ -24128,7 +24279,7 @@ static bool cv_is_direct(int64_t m, int64_t k) { return m <= 2 && k <= TNI_K_BLO
 static void cv_run(cv_job *j, bool direct) {
     const tni_kernels *k = j->context->kernels;
     const int64_t work = j->v.m * j->v.k * j->pixels * j->groups, unit = direct ? j->v.width : 32;
-    int64_t tasks = work / CV_WORK < CV_TASKS ? work / CV_WORK : (int64_t)CV_TASKS;
+    int64_t tasks = work / TNI_CV_WORK < TNI_CV_TASKS ? work / TNI_CV_WORK : (int64_t)TNI_CV_TASKS;
     if (j->pixels == 0) return;
     j->v.reach = 0;
     for (int64_t i = 0; i < j->v.k; i++)
@@ -24152,14 +24303,7 @@ static void cv_run(cv_job *j, bool direct) {
 
 /* --- scratch and small tensors --------------------------------------------------------------- */
 
-/* Hands out pieces of the call's scratch; with base NULL it only counts. */
-typedef struct cv_room {
-    char *base;
-    int64_t used;
-    bool fits;
-} cv_room;
-
-static void *cv_take(cv_room *r, int64_t count, int64_t each) {
+TN_PRIV void *tni_cv_take(tni_cv_room *r, int64_t count, int64_t each) {
     const int64_t at = r->used;
     int64_t bytes;
     if (!tni_bytes(count, each, &bytes) || !tni_add(bytes, TNI_ALIGN - 1, &bytes) ||
@@ -24167,7 +24311,7 @@ static void *cv_take(cv_room *r, int64_t count, int64_t each) {
         r->fits = false;
     return r->base ? r->base + at : NULL;
 }
-static bool cv_ask(tn_frame *f, const cv_room *r) {
+TN_PRIV bool tni_cv_ask(tn_frame *f, const tni_cv_room *r) {
     if (!r->fits) return tn_fail(f, TN_MEMORY, "the sizes are too large");
     return tn_scratch(f, r->used, 1);
 }
@@ -24206,29 +24350,29 @@ static void cv_narrow_task(void *arg, int64_t i) {
 
 /* --- conv2d ---------------------------------------------------------------------------------- */
 
-static bool conv2d_shape(tn_frame *f, cv_shape *s) {
+static bool conv2d_shape(tn_frame *f, tni_cv_shape *s) {
     TN_ARGS(conv2d, a, f);
-    return cv_shape_of(f, s, tni_sizes(f->in[0]), tni_sizes(f->in[1]), a->stride, a->padding,
-                       a->dilation, a->groups);
+    return tni_cv_shape_of(f, s, tni_sizes(f->in[0]), tni_sizes(f->in[1]), a->stride, a->padding,
+                           a->dilation, a->groups);
 }
 
 typedef struct cv_forward {
-    cv_source source;
+    tni_cv_source source;
     int64_t *offset;
     void *weight, *bias, *copy, *result;
 } cv_forward;
 
-static bool conv2d_lay(tn_frame *f, const cv_shape *s, cv_forward *p, cv_room *r) {
+static bool conv2d_lay(tn_frame *f, const tni_cv_shape *s, cv_forward *p, tni_cv_room *r) {
     const bool half = tni_dtype_size(f->in[0]) == 2;
     const int64_t size = f->in[0]->dtype == TN_F64 ? 8 : 4;
-    cv_source_tensor(&p->source, f->in[0]);
-    if (!cv_source_forward(&p->source, s)) return r->fits = false;
+    tni_cv_source_tensor(&p->source, f->in[0]);
+    if (!tni_cv_source_forward(&p->source, s)) return r->fits = false;
     if (cv_is_direct(s->og, s->taps)) p->source.in_place = false;
-    p->offset = (int64_t *)cv_take(r, s->taps, 8);
-    p->weight = cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
-    p->bias = cv_take(r, f->in[2] && !cv_is_plain(f->in[2]) ? s->o : 0, size);
-    p->copy = cv_take(r, cv_source_room(&p->source), size);
-    p->result = cv_take(r, half ? p->source.images * s->o : 0, s->oh * s->ow * size);
+    p->offset = (int64_t *)tni_cv_take(r, s->taps, 8);
+    p->weight = tni_cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
+    p->bias = tni_cv_take(r, f->in[2] && !cv_is_plain(f->in[2]) ? s->o : 0, size);
+    p->copy = tni_cv_take(r, tni_cv_source_room(&p->source), size);
+    p->result = tni_cv_take(r, half ? p->source.images * s->o : 0, s->oh * s->ow * size);
     return r->fits;
 }
 
@@ -24236,43 +24380,43 @@ static bool conv2d_check(tn_frame *f) {
     const tn_tensor *bias = f->in[2];
     char has[160];
     int64_t size[4];
-    cv_shape s;
+    tni_cv_shape s;
     cv_forward p;
-    cv_room r = {NULL, 0, true};
-    if (!cv_check_dtypes(f, f->in[0], f->in[1], bias) || !conv2d_shape(f, &s)) return false;
+    tni_cv_room r = {NULL, 0, true};
+    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], bias) || !conv2d_shape(f, &s)) return false;
     if (bias && (bias->ndim != 1 || bias->size[0] != s.o))
         return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)s.o,
                        tni_shape_text(has, sizeof has, bias->ndim, bias->size));
     conv2d_lay(f, &s, &p, &r);
     size[0] = s.n, size[1] = s.o, size[2] = s.oh, size[3] = s.ow;
-    return cv_ask(f, &r) &&
+    return tni_cv_ask(f, &r) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
 }
 
 static void conv2d_run(tn_frame *f) {
     tn_context *context = f->block->context;
     const bool half = tni_dtype_size(f->in[0]) == 2;
-    cv_room r = {(char *)f->scratch, 0, true};
-    cv_shape s;
+    tni_cv_room r = {(char *)f->scratch, 0, true};
+    tni_cv_shape s;
     cv_forward p;
     cv_job j;
     if (!conv2d_shape(f, &s) || !conv2d_lay(f, &s, &p, &r)) return;
-    cv_offsets_forward(&p.source, &s, p.offset);
+    tni_cv_offsets_forward(&p.source, &s, p.offset);
     j.context = context;
-    j.size = cv_size(&p.source);
+    j.size = tni_cv_size(&p.source);
     j.groups = s.groups;
     j.v.m = s.og, j.v.k = s.taps, j.v.a = cv_plain(f->in[1], p.weight);
     j.v.bias = f->in[2] ? cv_plain(f->in[2], p.bias) : NULL;
     j.v.offset = p.offset;
-    j.v.image_step = cv_image_step(&p.source);
+    j.v.image_step = tni_cv_image_step(&p.source);
     j.a_group = s.og * s.taps, j.bias_group = s.og;
-    j.source_group = s.cg * cv_channel_step(&p.source), j.c_group = s.og * s.oh * s.ow;
+    j.source_group = s.cg * tni_cv_channel_step(&p.source), j.c_group = s.og * s.oh * s.ow;
     j.v.c_image = s.o * s.oh * s.ow, j.v.c_row = s.oh * s.ow, j.v.c_line = s.ow, j.v.c_col = 1;
     for (int64_t first = 0; first < s.n; first += p.source.images) {
         const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images;
         char *to = tni_bytes_at(f->out[0]) + first * j.v.c_image * tni_dtype_size(f->out[0]);
-        cv_source_round(context, &p.source, first, n, p.copy);
-        j.v.height = s.oh, j.v.width = s.ow, j.v.pitch = cv_pitch(&p.source);
+        tni_cv_source_round(context, &p.source, first, n, p.copy);
+        j.v.height = s.oh, j.v.width = s.ow, j.v.pitch = tni_cv_pitch(&p.source);
         j.v.source = p.source.at, j.v.source_end = cv_source_end(&p.source, n);
         j.v.c = half ? (char *)p.result : to;
         j.pixels = n * s.oh * s.ow;
@@ -24324,7 +24468,7 @@ TN_OPERATOR(conv2d,
                       "(8) padding=[2,2]")
 
 /* The gradient of the output must have the output's shape. */
-static bool cv_check_grad(tn_frame *f, const cv_shape *s, const tn_tensor *d) {
+TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d) {
     const int64_t size[4] = {s->n, s->o, s->oh, s->ow};
     char has[160], wants[160];
     bool same = d->ndim == (s->batched ? 4 : 3);
@@ -24362,38 +24506,38 @@ static cv_axis cv_axis_of(int64_t n, int64_t k, int64_t stride, int64_t pad, int
 }
 
 typedef struct cv_backward {
-    cv_source source;
+    tni_cv_source source;
     cv_axis y, x;
     int64_t *offset, *tap; /* tap: numbers i * kw + j, of one phase at a time */
     void *weight, *copy, *packed, *result;
 } cv_backward;
 
-static bool cv_backward_lay(tn_frame *f, const cv_shape *s, cv_backward *p, cv_room *r) {
+static bool cv_backward_lay(tn_frame *f, const tni_cv_shape *s, cv_backward *p, tni_cv_room *r) {
     const bool half = tni_dtype_size(f->in[0]) == 2;
     const int64_t size = f->in[0]->dtype == TN_F64 ? 8 : 4;
-    cv_source *d = &p->source;
+    tni_cv_source *d = &p->source;
     p->y = cv_axis_of(s->h, s->kh, s->sh, s->ph, s->dh);
     p->x = cv_axis_of(s->w, s->kw, s->sw, s->pw, s->dw);
-    cv_source_tensor(d, f->in[0]);
+    tni_cv_source_tensor(d, f->in[0]);
     d->sh = d->sw = 1, d->top = -p->y.low, d->left = -p->x.low;
     d->rows = (s->h + s->sh - 1) / s->sh + p->y.high - p->y.low;
     d->cols = (s->w + s->sw - 1) / s->sw + p->x.high - p->x.low;
-    if (!cv_source_lay(d, s->n)) return r->fits = false;
+    if (!tni_cv_source_lay(d, s->n)) return r->fits = false;
     if (cv_is_direct(s->cg, s->og * s->kh * s->kw)) d->in_place = false;
-    p->offset = (int64_t *)cv_take(r, s->og * s->kh * s->kw, 8);
-    p->tap = (int64_t *)cv_take(r, s->kh * s->kw, 8);
-    p->weight = cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
-    p->packed = cv_take(r, f->in[1]->numel, size);
-    p->copy = cv_take(r, cv_source_room(d), size);
-    p->result = cv_take(r, half ? d->images * s->c : 0, s->h * s->w * size);
+    p->offset = (int64_t *)tni_cv_take(r, s->og * s->kh * s->kw, 8);
+    p->tap = (int64_t *)tni_cv_take(r, s->kh * s->kw, 8);
+    p->weight = tni_cv_take(r, cv_is_plain(f->in[1]) ? 0 : f->in[1]->numel, size);
+    p->packed = tni_cv_take(r, f->in[1]->numel, size);
+    p->copy = tni_cv_take(r, tni_cv_source_room(d), size);
+    p->result = tni_cv_take(r, half ? d->images * s->c : 0, s->h * s->w * size);
     return r->fits;
 }
 
 /* Weights a (group, c, (o, i, j)) and offsets (o, i, j) of the taps of each phase, phase after
  * phase. */
-static void cv_backward_prepare(const cv_shape *s, const cv_backward *p) {
-    const int64_t size = cv_size(&p->source), taps = s->kh * s->kw,
-                  channel = cv_channel_step(&p->source);
+static void cv_backward_prepare(const tni_cv_shape *s, const cv_backward *p) {
+    const int64_t size = tni_cv_size(&p->source), taps = s->kh * s->kw,
+                  channel = tni_cv_channel_step(&p->source);
     int64_t *offset = p->offset;
     char *a = (char *)p->packed;
     for (int64_t phase = 0; phase < s->sh * s->sw; phase++) {
@@ -24408,7 +24552,7 @@ static void cv_backward_prepare(const cv_shape *s, const cv_backward *p) {
             for (int64_t t = 0; t < n; t++)
                 *offset++ =
                     o * channel +
-                    (cv_shift(&p->y, py, p->tap[t] / s->kw) - p->y.low) * cv_pitch(&p->source) +
+                    (cv_shift(&p->y, py, p->tap[t] / s->kw) - p->y.low) * tni_cv_pitch(&p->source) +
                     cv_shift(&p->x, px, p->tap[t] % s->kw) - p->x.low;
         for (int64_t c = 0; c < s->c; c++)
             for (int64_t o = 0; o < s->og; o++) {
@@ -24431,7 +24575,7 @@ static int64_t cv_count(const cv_axis *x, int64_t phase) {
 
 /* One phase of the round: elements (py + sh q, px + sw r) of the input. *done: (o, i, j) of the
  * phases before. */
-static void cv_backward_phase(cv_job *j, const cv_shape *s, const cv_backward *p, int64_t n,
+static void cv_backward_phase(cv_job *j, const tni_cv_shape *s, const cv_backward *p, int64_t n,
                               char *to, int64_t phase, int64_t *done) {
     const int64_t py = phase / s->sw, px = phase % s->sw;
     j->v.m = s->cg;
@@ -24442,39 +24586,39 @@ static void cv_backward_phase(cv_job *j, const cv_shape *s, const cv_backward *p
     if (s->h <= py || s->w <= px || j->v.k == 0) return;
     j->v.height = (s->h - py + s->sh - 1) / s->sh, j->v.width = (s->w - px + s->sw - 1) / s->sw;
     j->v.source = p->source.at, j->v.source_end = cv_source_end(&p->source, n);
-    j->v.image_step = cv_image_step(&p->source), j->v.pitch = cv_pitch(&p->source);
+    j->v.image_step = tni_cv_image_step(&p->source), j->v.pitch = tni_cv_pitch(&p->source);
     j->v.c = to + (py * s->w + px) * j->size;
     j->v.c_image = s->c * s->h * s->w, j->v.c_row = s->h * s->w, j->v.c_line = s->sh * s->w,
     j->v.c_col = s->sw;
     j->groups = s->groups;
     j->a_group = s->cg * j->v.k, j->bias_group = 0;
-    j->source_group = s->og * cv_channel_step(&p->source), j->c_group = s->cg * s->h * s->w;
+    j->source_group = s->og * tni_cv_channel_step(&p->source), j->c_group = s->cg * s->h * s->w;
     j->pixels = n * j->v.height * j->v.width;
     cv_run(j, cv_is_direct(s->cg, s->og * s->kh * s->kw));
 }
 
-static bool conv2d_input_grad_shape(tn_frame *f, cv_shape *s) {
+static bool conv2d_input_grad_shape(tn_frame *f, tni_cv_shape *s) {
     TN_ARGS(conv2d_input_grad, a, f);
-    return cv_shape_of(f, s, a->input_size, tni_sizes(f->in[1]), a->stride, a->padding, a->dilation,
-                       a->groups);
+    return tni_cv_shape_of(f, s, a->input_size, tni_sizes(f->in[1]), a->stride, a->padding,
+                           a->dilation, a->groups);
 }
 static bool conv2d_input_grad_check(tn_frame *f) {
     int64_t size[4];
-    cv_shape s;
+    tni_cv_shape s;
     cv_backward p;
-    cv_room r = {NULL, 0, true};
-    if (!cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_input_grad_shape(f, &s) ||
-        !cv_check_grad(f, &s, f->in[0]))
+    tni_cv_room r = {NULL, 0, true};
+    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_input_grad_shape(f, &s) ||
+        !tni_cv_check_grad(f, &s, f->in[0]))
         return false;
     cv_backward_lay(f, &s, &p, &r);
     size[0] = s.n, size[1] = s.c, size[2] = s.h, size[3] = s.w;
-    return cv_ask(f, &r) &&
+    return tni_cv_ask(f, &r) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
 }
 static void conv2d_input_grad_run(tn_frame *f) {
     const bool half = tni_dtype_size(f->in[0]) == 2;
-    cv_room r = {(char *)f->scratch, 0, true};
-    cv_shape s;
+    tni_cv_room r = {(char *)f->scratch, 0, true};
+    tni_cv_shape s;
     cv_backward p;
     cv_job j;
     if (!conv2d_input_grad_shape(f, &s) || !cv_backward_lay(f, &s, &p, &r)) return;
@@ -24483,13 +24627,13 @@ static void conv2d_input_grad_run(tn_frame *f) {
     p.weight = (void *)cv_plain(f->in[1], p.weight);        /* only read */
     cv_backward_prepare(&s, &p);
     j.context = f->block->context;
-    j.size = cv_size(&p.source);
+    j.size = tni_cv_size(&p.source);
     for (int64_t first = 0; first < s.n; first += p.source.images) {
         const int64_t n = s.n - first < p.source.images ? s.n - first : p.source.images,
                       image = s.c * s.h * s.w;
         char *out = tni_bytes_at(f->out[0]) + first * image * tni_dtype_size(f->out[0]),
              *to = half ? (char *)p.result : out;
-        cv_source_round(j.context, &p.source, first, n, p.copy);
+        tni_cv_source_round(j.context, &p.source, first, n, p.copy);
         if (holes) memset(to, 0, (size_t)(n * image * j.size));
         for (int64_t phase = 0, done = 0; phase < s.sh * s.sw; phase++)
             cv_backward_phase(&j, &s, &p, n, to, phase, &done);
@@ -24531,14 +24675,19 @@ TN_OPERATOR(
         "(2,3,1,1) [1,3,6,5] "
         "[2,2] | (1,44,4,5) (44,13,3,3) [1,13,4,5] padding=[1,1]")
 
-/* --- gradient of the weight: a product over all pixels --------------------------------------- */
+/* src/ops/conv_weight.c */
+/* conv_weight.c - the gradient of a convolution's weight: a matrix product over all pixels.
+ *
+ * Its k runs over images, lines and columns, so that of kernels/gemm.h: blocks of whole lines, in
+ * order, whatever the threads. Rows are the taps of the kernel, reads of the laid-out input
+ * (conv.h), columns the output channels. */
 
 /* The transposed gradient gathers in `sum` (group, panel, tap, lane); a panel is `wide` output
  * channels. Pixels are taken in blocks of whole lines, or of pieces of one where a line is longer
  * than a block of gemm.h. */
 typedef struct cv_weight {
-    cv_source source, grad; /* grad: copied only where it cannot be read as it is */
-    cv_shape s;
+    tni_cv_source source, grad; /* grad: copied only where it cannot be read as it is */
+    tni_cv_shape s;
     tn_context *context;
     int64_t size, wide, panels, lines, pieces,
         piece;                /* lines a block; pieces a line, of `piece` pixels */
@@ -24553,10 +24702,10 @@ typedef struct cv_weight {
 
 static int64_t cv_round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-static bool cv_weight_lay(tn_frame *f, cv_weight *p, cv_room *r) {
-    const cv_shape *s = &p->s;
+static bool cv_weight_lay(tn_frame *f, cv_weight *p, tni_cv_room *r) {
+    const tni_cv_shape *s = &p->s;
     const tni_kernels *k = f->block->context->kernels;
-    cv_source *d = &p->grad;
+    tni_cv_source *d = &p->grad;
     p->d = f->in[0];
     p->size = p->d->dtype == TN_F64 ? 8 : 4;
     p->one = s->og <= 2;
@@ -24565,32 +24714,33 @@ static bool cv_weight_lay(tn_frame *f, cv_weight *p, cv_room *r) {
     p->pieces = (s->ow + TNI_K_BLOCK - 1) / TNI_K_BLOCK;
     p->piece = (s->ow + p->pieces - 1) / p->pieces;
     p->lines = p->pieces > 1 ? 1 : TNI_K_BLOCK / s->ow;
-    cv_source_tensor(&p->source, f->in[1]);
-    cv_source_tensor(d, f->in[0]);
+    tni_cv_source_tensor(&p->source, f->in[1]);
+    tni_cv_source_tensor(d, f->in[0]);
     d->sh = d->sw = 1, d->top = d->left = 0, d->rows = s->oh, d->cols = s->ow;
-    if (!cv_source_forward(&p->source, s) || !cv_source_lay(d, s->n)) return r->fits = false;
+    if (!tni_cv_source_forward(&p->source, s) || !tni_cv_source_lay(d, s->n))
+        return r->fits = false;
     if (!p->one && tni_dtype_size(p->d) > 2) d->in_place = true; /* packed from any strides */
     d->images = p->source.images;
-    p->offset = (int64_t *)cv_take(r, s->taps, 8);
-    p->sum = (char *)cv_take(r, s->groups * p->panels * p->wide, s->taps * p->size);
-    p->copy = (char *)cv_take(r, cv_source_room(&p->source), p->size);
-    p->grad_copy = (char *)cv_take(r, cv_source_room(d), p->size);
-    p->packed = (char *)cv_take(r, p->one ? 0 : s->groups * p->panels * p->wide * d->images,
-                                s->oh * s->ow * p->size);
+    p->offset = (int64_t *)tni_cv_take(r, s->taps, 8);
+    p->sum = (char *)tni_cv_take(r, s->groups * p->panels * p->wide, s->taps * p->size);
+    p->copy = (char *)tni_cv_take(r, tni_cv_source_room(&p->source), p->size);
+    p->grad_copy = (char *)tni_cv_take(r, tni_cv_source_room(d), p->size);
+    p->packed = (char *)tni_cv_take(r, p->one ? 0 : s->groups * p->panels * p->wide * d->images,
+                                    s->oh * s->ow * p->size);
     return r->fits;
 }
 
 /* Panel (group, panel) of one image: [pixel][wide]. */
 static void cv_weight_pack(void *arg, int64_t i) {
     const cv_weight *p = (const cv_weight *)arg;
-    const cv_source *d = &p->grad;
+    const tni_cv_source *d = &p->grad;
     const int64_t image = i % p->images, panel = i / p->images,
                   channel = panel / p->panels * p->s.og + panel % p->panels * p->wide;
-    const int64_t lane = cv_channel_step(d), row = d->in_place ? d->x_col / p->size : 1,
-                  line = cv_pitch(d);
+    const int64_t lane = tni_cv_channel_step(d), row = d->in_place ? d->x_col / p->size : 1,
+                  line = tni_cv_pitch(d);
     const int64_t left = p->s.og - panel % p->panels * p->wide, n = left < p->wide ? left : p->wide;
     const bool whole = line == row * p->s.ow;
-    const char *from = d->at + (image * cv_image_step(d) + channel * lane) * p->size;
+    const char *from = d->at + (image * tni_cv_image_step(d) + channel * lane) * p->size;
     char *to = p->packed + (panel * p->images + image) * p->s.oh * p->s.ow * p->wide * p->size;
     const tni_kernels *k = p->context->kernels;
     for (int64_t y = 0; y < (whole ? 1 : p->s.oh); y++) {
@@ -24612,9 +24762,9 @@ static void cv_weight_task(void *arg, int64_t i) {
     tni_conv_weight v;
     v.rows = p->s.taps - tap < p->taps_each ? p->s.taps - tap : p->taps_each;
     v.height = p->s.oh;
-    v.source = p->source.at + group * p->s.cg * cv_channel_step(&p->source) * p->size;
+    v.source = p->source.at + group * p->s.cg * tni_cv_channel_step(&p->source) * p->size;
     v.offset = p->offset + tap;
-    v.image_step = cv_image_step(&p->source), v.pitch = cv_pitch(&p->source);
+    v.image_step = tni_cv_image_step(&p->source), v.pitch = tni_cv_pitch(&p->source);
     v.w = p->sum + (panel * p->s.taps + tap) * p->wide * p->size;
     for (int64_t line = 0; line < lines; line += p->lines)
         for (int64_t piece = 0; piece < p->pieces; piece++) {
@@ -24626,10 +24776,10 @@ static void cv_weight_task(void *arg, int64_t i) {
             v.grad = p->packed + ((panel * lines + line) * p->s.ow + v.left) * p->wide * p->size;
             v.grad_lines = p->s.ow;
             if (p->one) {
-                const int64_t step = cv_pitch(&p->grad);
+                const int64_t step = tni_cv_pitch(&p->grad);
                 const int64_t channel = group * p->s.og + panel % p->panels;
-                v.grad = p->grad.at + (channel * cv_channel_step(&p->grad) + v.left) * p->size;
-                v.grad_image = cv_image_step(&p->grad), v.grad_lines = step;
+                v.grad = p->grad.at + (channel * tni_cv_channel_step(&p->grad) + v.left) * p->size;
+                v.grad_image = tni_cv_image_step(&p->grad), v.grad_lines = step;
             }
             run(&v);
         }
@@ -24638,10 +24788,10 @@ static void cv_weight_task(void *arg, int64_t i) {
 static void cv_weight_round(cv_weight *p) {
     const int64_t all = p->s.groups * p->panels,
                   work = p->images * p->s.oh * p->s.ow * p->s.taps * p->wide;
-    int64_t parts =
-        work * all / CV_WORK < 2 * CV_TASKS ? work * all / CV_WORK / all : 2 * CV_TASKS / all;
-    cv_source_round(p->context, &p->source, p->first, p->images, p->copy);
-    cv_source_round(p->context, &p->grad, p->first, p->images, p->grad_copy);
+    int64_t parts = work * all / TNI_CV_WORK < 2 * TNI_CV_TASKS ? work * all / TNI_CV_WORK / all
+                                                                : 2 * TNI_CV_TASKS / all;
+    tni_cv_source_round(p->context, &p->source, p->first, p->images, p->copy);
+    tni_cv_source_round(p->context, &p->grad, p->first, p->images, p->grad_copy);
     if (!p->one) tni_parallel(p->context, all * p->images, cv_weight_pack, p);
     if (parts < 1) parts = 1;
     p->taps_each = cv_round_up((p->s.taps + parts - 1) / parts, 18);
@@ -24663,29 +24813,29 @@ static void cv_weight_store(void *arg, int64_t o) {
         tni_lanes_save(to, 0, p->out->dtype, from, p->size == 8 ? TN_F64 : TN_F32, 1);
 }
 
-static bool conv2d_weight_grad_shape(tn_frame *f, cv_shape *s) {
+static bool conv2d_weight_grad_shape(tn_frame *f, tni_cv_shape *s) {
     TN_ARGS(conv2d_weight_grad, a, f);
-    return cv_shape_of(f, s, tni_sizes(f->in[1]), a->weight_size, a->stride, a->padding,
-                       a->dilation, a->groups);
+    return tni_cv_shape_of(f, s, tni_sizes(f->in[1]), a->weight_size, a->stride, a->padding,
+                           a->dilation, a->groups);
 }
 static bool conv2d_weight_grad_check(tn_frame *f) {
     cv_weight p;
-    cv_room r = {NULL, 0, true};
+    tni_cv_room r = {NULL, 0, true};
     int64_t size[4];
-    if (!cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_weight_grad_shape(f, &p.s) ||
-        !cv_check_grad(f, &p.s, f->in[0]))
+    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_weight_grad_shape(f, &p.s) ||
+        !tni_cv_check_grad(f, &p.s, f->in[0]))
         return false;
     cv_weight_lay(f, &p, &r);
     size[0] = p.s.o, size[1] = p.s.cg, size[2] = p.s.kh, size[3] = p.s.kw;
-    return cv_ask(f, &r) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 4, size);
+    return tni_cv_ask(f, &r) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 4, size);
 }
 static void conv2d_weight_grad_run(tn_frame *f) {
-    cv_room r = {(char *)f->scratch, 0, true};
+    tni_cv_room r = {(char *)f->scratch, 0, true};
     cv_weight p;
     if (!conv2d_weight_grad_shape(f, &p.s) || !cv_weight_lay(f, &p, &r)) return;
     p.context = f->block->context;
     p.out = f->out[0];
-    cv_offsets_forward(&p.source, &p.s, p.offset);
+    tni_cv_offsets_forward(&p.source, &p.s, p.offset);
     if (p.s.n == 0) memset(p.sum, 0, (size_t)(p.s.groups * p.panels * p.wide * p.s.taps * p.size));
     for (p.first = 0; p.first < p.s.n; p.first += p.images) {
         p.images = p.s.n - p.first < p.source.images ? p.s.n - p.first : p.source.images;
@@ -27503,6 +27653,8 @@ static bool random_self(tn_frame *f, bool floating) {
     tni_shape s;
     if (floating && (!tni_is_float(self->dtype) || !tni_dtype(self->dtype)->computes))
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(self->dtype)->text);
+    if (!tni_dtype(self->dtype)->computes || tni_is_complex(self->dtype))
+        return tn_fail(f, TN_TYPE, "no random numbers of dtype %s", tni_dtype(self->dtype)->text);
     s.ndim = self->ndim;
     memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
     tni_like_strides(&s, &self, 1);
@@ -29122,8 +29274,7 @@ static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_
 static void sort_write(const sort_lanes *l, const sort_pair *p, int64_t k, char *values,
                        char *indices, const char *from, int64_t bytes) {
     for (int64_t i = 0; i < k; i++) {
-        tni_move_row(values + i * l->step[1], bytes, from + p[i].place * l->step[0], bytes, 1,
-                     bytes);
+        tni_move_one(values + i * l->step[1], from + p[i].place * l->step[0], bytes);
         memcpy(indices + i * l->step[2], &p[i].place, sizeof p[i].place);
     }
 }
@@ -33406,12 +33557,11 @@ static const tn_param tni_params_nll_loss[] = {
      tni_words_reduction},
 };
 static const tn_nll_loss_args tni_defaults_nll_loss = {NULL, -100, TN_REDUCTION_MEAN, NULL, NULL};
-static const char *const tni_names_nll_loss[] = {"result", "total_weight", NULL};
-static const uint64_t tni_needs_nll_loss[] = {UINT64_C(0x200000006), UINT64_C(0x200000006),
-    UINT64_C(0x200000006)};
+static const char *const tni_names_nll_loss[] = {"result", NULL};
+static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
-    tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 1, sizeof(tn_nll_loss_args), UINT16_MAX,
+    tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
     TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
@@ -33437,6 +33587,25 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
     TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 1, 2, 3, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_nll_loss_plain[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nll_loss_plain_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nll_loss_plain_args, target), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL, offsetof(tn_nll_loss_plain_args, weight), 0, -1, NULL},
+    {"ignore_index", TN_T_INT, 0, offsetof(tn_nll_loss_plain_args, ignore_index), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, 0, offsetof(tn_nll_loss_plain_args, reduction), 0, -1,
+     tni_words_reduction},
+};
+static const tn_nll_loss_plain_args tni_defaults_nll_loss_plain = {NULL, NULL, NULL, 0,
+    (tn_reduction )0};
+static const char *const tni_names_nll_loss_plain[] = {"result", "total_weight", NULL};
+static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT64_C(0x200000006),
+    UINT64_C(0x200000006)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
+    &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -34799,6 +34968,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_new_zeros,
     &tni_row_nll_loss,
     &tni_row_nll_loss_input_grad,
+    &tni_row_nll_loss_plain,
     &tni_row_nonzero,
     &tni_row_norm,
     &tni_row_normal,
@@ -37340,6 +37510,18 @@ TN_API tn_tensor *tnp_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn
     const tn_nll_loss_input_grad_args a = {grad, target, weight, total_weight, input_size,
         ignore_index, reduction};
     return tn_nll_loss_input_grad_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_nll_loss_plain_at(const char *file, int line,
+    const tn_nll_loss_plain_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nll_loss_plain, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_nll_loss_plain(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    int64_t ignore_index, tn_reduction reduction) {
+    const tn_nll_loss_plain_args a = {input, target, weight, ignore_index, reduction};
+    return tn_nll_loss_plain_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_nonzero_at(const char *file, int line, const tn_nonzero_args *args) {
@@ -41868,6 +42050,10 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_SHIFT_LEFT(a, n) TNI_FNT(tni_shift_left)(a, n)
 #define V_SHIFT_RIGHT(a, n) TNI_FNT(tni_shift_right)(a, n)
 #endif
+#if defined(__GNUC__) && !defined(__clang__) /* as in pointwise_type.inl */
+#pragma GCC push_options
+#pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
+#endif
 #if TNI_FLOATING
 
 /* src/simd/math_float.h */
@@ -41941,7 +42127,7 @@ TNI_HELPER V TNI_FNT(tni_exp)(V x) {
     return V_LDEXP(V_ADD(V_ONE, V_ADD(r, s)), n);
 }
 /* e^x / 2, which overflows later */
-TNI_INLINE V TNI_FNT(tni_exp_half)(V x) {
+TNI_HELPER V TNI_FNT(tni_exp_half)(V x) {
     V r, s, n = TNI_FNT(tni_exp_parts)(x, &r, &s);
     return V_LDEXP(V_ADD(V_ONE, V_ADD(r, s)), V_SUB(n, V_ONE));
 }
@@ -42039,7 +42225,7 @@ TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
 /* --- log2, log10, pow ------------------------------------------------------------------------------------------- */
 
 /* log(a) = hi + lo with about twice the digits: 2 atanh(q) + e ln2, q = (m - 1) / (m + 1) in two parts */
-TNI_INLINE V TNI_FNT(tni_log_long)(V a, V *lo) {
+TNI_HELPER V TNI_FNT(tni_log_long)(V a, V *lo) {
     V f, e = TNI_FNT(tni_log_split)(a, &f), two = V_ADD(V_SET(2), f), low = V_ADD(V_SUB(V_SET(2), two), f);
     V i = V_DIV(V_ONE, two), q = V_MUL(f, i), z = V_MUL(q, q);
     V ql = V_MUL(i, V_FNMA(q, low, V_FNMA(q, two, f)));
@@ -42066,15 +42252,15 @@ TNI_INLINE V TNI_FNT(tni_log_long)(V a, V *lo) {
     return h;
 }
 /* log(a) / ln(base), 1 / ln(base) in two parts; exact for powers of the base */
-TNI_INLINE V TNI_FNT(tni_log_base)(V x, V c, V cl) {
+TNI_HELPER V TNI_FNT(tni_log_base)(V x, V c, V cl) {
     V l, h = TNI_FNT(tni_log_long)(x, &l), p = V_MUL(h, c);
     return TNI_FNT(tni_log_specials)(x, V_ADD(p, V_FMA(l, c, V_FMA(h, cl, V_FMA(h, c, V_NEG(p))))));
 }
-TNI_HELPER V TNI_FNT(tni_log2)(V x) {
+TNI_INLINE V TNI_FNT(tni_log2)(V x) {
     return TNI_FNT(tni_log_base)(x, K(1.442695022e+00, 1.44269504088896339e+00),
                                  K(1.925963034e-08, 2.03552737409310331e-17));
 }
-TNI_HELPER V TNI_FNT(tni_log10)(V x) {
+TNI_INLINE V TNI_FNT(tni_log10)(V x) {
     return TNI_FNT(tni_log_base)(x, K(4.342944920e-01, 4.34294481903251817e-01),
                                  K(-1.010304995e-08, 1.09831965021676507e-17));
 }
@@ -42163,7 +42349,7 @@ TNI_INLINE V TNI_FNT(tni_cos_parts)(V r, V rl, V *low) {
     *low = V_ADD(V_SUB(V_SUB(V_ONE, w), half), V_FNMA(r, rl, V_MUL(V_MUL(z, z), p)));
     return w;
 }
-TNI_INLINE V TNI_FNT(tni_trig)(V x, int cosine) {
+TNI_HELPER V TNI_FNT(tni_trig)(V x, int cosine) {
     V rl, q, r = TNI_FNT(tni_trig_reduce)(x, &rl, &q), sl, cl;
     V s = TNI_FNT(tni_sin_parts)(r, rl, &sl), c = TNI_FNT(tni_cos_parts)(r, rl, &cl);
     s = V_ADD(s, sl), c = V_ADD(c, cl);
@@ -42173,8 +42359,8 @@ TNI_INLINE V TNI_FNT(tni_trig)(V x, int cosine) {
     y = cosine ? y : V_SEL(V_EQ(x, V_ZERO()), x, y);
     return V_SEL(V_LT(V_ABS(x), K_INF), y, K_NAN);
 }
-TNI_HELPER V TNI_FNT(tni_sin)(V x) { return TNI_FNT(tni_trig)(x, 0); }
-TNI_HELPER V TNI_FNT(tni_cos)(V x) { return TNI_FNT(tni_trig)(x, 1); }
+TNI_INLINE V TNI_FNT(tni_sin)(V x) { return TNI_FNT(tni_trig)(x, 0); }
+TNI_INLINE V TNI_FNT(tni_cos)(V x) { return TNI_FNT(tni_trig)(x, 1); }
 TNI_HELPER V TNI_FNT(tni_tan)(V x) { /* sin / cos or -cos / sin, corrected by the remainder of the division */
     V rl, q, r = TNI_FNT(tni_trig_reduce)(x, &rl, &q), sl, cl;
     V s = TNI_FNT(tni_sin_parts)(r, rl, &sl), c = TNI_FNT(tni_cos_parts)(r, rl, &cl);
@@ -42219,7 +42405,7 @@ TNI_HELPER V TNI_FNT(tni_atan)(V x) {
     return TNI_FNT(tni_copysign)(V_SEL(near, V_ADD(t, low), y), x);
 }
 /* asin(t) - t for |t| <= 1/2 */
-TNI_INLINE V TNI_FNT(tni_asin_tail)(V t) {
+TNI_HELPER V TNI_FNT(tni_asin_tail)(V t) {
     V z = V_MUL(t, t);
 #if defined(TNI_TYPE_F32)
     V p = V_SET(3.393080831e-02);
@@ -42234,7 +42420,7 @@ TNI_INLINE V TNI_FNT(tni_asin_tail)(V t) {
     return V_MUL(V_MUL(z, t), p);
 }
 /* for |x| > 1/2: acos|x| = 2 asin(sqrt((1 - |x|) / 2)), the root in two parts; = return + low */
-TNI_INLINE V TNI_FNT(tni_acos_near_one)(V a, V *low) {
+TNI_HELPER V TNI_FNT(tni_acos_near_one)(V a, V *low) {
     V z = V_MUL(V_SUB(V_ONE, a), V_SET(0.5)), s = V_SQRT(z), i = V_DIV(V_SET(0.5), s);
     V sl = V_SEL(V_GT(s, V_ZERO()), V_MUL(V_FNMA(s, s, z), i), V_ZERO());
     V l = V_ADD(TNI_FNT(tni_asin_tail)(s), sl);
@@ -42533,6 +42719,9 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
 #endif
 #undef U
 #define TNI_KIND_I 1
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
 #endif
 
 #define TNI_LOOP_SUFFIX TNI_SUFFIX

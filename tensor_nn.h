@@ -14,7 +14,7 @@
 #endif
 #include TN_HEADER_NAME
 
-/* TN_PREFIX renames every symbol. 186cbfe562d4 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 7f846d624002 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
@@ -22,8 +22,8 @@
 #define tn_module_finish TNI_JOIN(TN_PREFIX, tn_module_finish)
 #define tn_part_tensor_at TNI_JOIN(TN_PREFIX, tn_part_tensor_at)
 #define tn_part_give TNI_JOIN(TN_PREFIX, tn_part_give)
-#define tn_part_child TNI_JOIN(TN_PREFIX, tn_part_child)
-#define tn_module_append TNI_JOIN(TN_PREFIX, tn_module_append)
+#define tn_part_child_at TNI_JOIN(TN_PREFIX, tn_part_child_at)
+#define tn_module_append_at TNI_JOIN(TN_PREFIX, tn_module_append_at)
 #define tn_module_hold TNI_JOIN(TN_PREFIX, tn_module_hold)
 #define tn_module_free TNI_JOIN(TN_PREFIX, tn_module_free)
 #define tn_module_make TNI_JOIN(TN_PREFIX, tn_module_make)
@@ -39,9 +39,9 @@
 #define tn_module_hook_remove TNI_JOIN(TN_PREFIX, tn_module_hook_remove)
 #define tn_part_tensor_of TNI_JOIN(TN_PREFIX, tn_part_tensor_of)
 #define tn_part_child_of TNI_JOIN(TN_PREFIX, tn_part_child_of)
-#define tn_module_tensor TNI_JOIN(TN_PREFIX, tn_module_tensor)
-#define tn_module_child TNI_JOIN(TN_PREFIX, tn_module_child)
-#define tn_module_set TNI_JOIN(TN_PREFIX, tn_module_set)
+#define tn_module_tensor_at TNI_JOIN(TN_PREFIX, tn_module_tensor_at)
+#define tn_module_child_at TNI_JOIN(TN_PREFIX, tn_module_child_at)
+#define tn_module_set_at TNI_JOIN(TN_PREFIX, tn_module_set_at)
 #define tn_module_walk TNI_JOIN(TN_PREFIX, tn_module_walk)
 #define tn_module_parameters TNI_JOIN(TN_PREFIX, tn_module_parameters)
 #define tn_module_buffers TNI_JOIN(TN_PREFIX, tn_module_buffers)
@@ -188,7 +188,7 @@
 #define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
 #define tn_evaluate TNI_JOIN(TN_PREFIX, tn_evaluate)
-#define tn_nn_layout_186cbfe562d4 TNI_JOIN(TN_PREFIX, tn_nn_layout_186cbfe562d4)
+#define tn_nn_layout_7f846d624002 TNI_JOIN(TN_PREFIX, tn_nn_layout_7f846d624002)
 #endif
 
 /* src/api/nn.h */
@@ -319,21 +319,25 @@ TN_API tn_module *tn_module_finish(tn_module *m);
 #define TN_ADD_BUFFER(s, name, dtype, shape) TNI_ADD_TENSOR(s, TN_BUFFER, name, dtype, shape)
 #define TN_ADD_TRANSIENT(s, name, dtype, shape) TNI_ADD_TENSOR(s, TN_TRANSIENT, name, dtype, shape)
 #define TN_ADD_CHILD(s, name, child)                                                                         \
-    tn_part_child((tn_module *)(s), #name, (s) ? &(s)->name : (tn_module **)NULL, child)
+    tn_part_child_at(__FILE__, __LINE__, (tn_module *)(s), #name, (s) ? &(s)->name : (tn_module **)NULL, child)
 #define TNI_ADD_TENSOR(s, kind, name, dtype, shape)                                                          \
     tn_part_tensor_at(__FILE__, __LINE__, (tn_module *)(s), kind, #name,                                     \
                       (s) ? &(s)->name : (tn_tensor **)NULL, dtype, shape)
 
 /* The same as calls, for names and counts known at run time. `field`: where the typed pointer lives, inside m's
  * struct, or NULL. A new tensor is zero; a parameter requires a gradient when its dtype can.
- * tn_part_give registers a tensor that exists and holds it; t NULL registers an absent part. */
+ * tn_part_give registers a tensor that exists, as one more owner; t NULL registers an absent part. */
 TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_kind kind, const char *name,
                               tn_tensor **field, tn_dtype dtype, tn_ints shape);
 #define tn_part_tensor(m, kind, name, field, dtype, shape)                                                   \
     tn_part_tensor_at(__FILE__, __LINE__, m, kind, name, field, dtype, shape)
 TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_tensor **field, tn_tensor *t);
-TN_API bool tn_part_child(tn_module *m, const char *name, tn_module **field, tn_module *child);
-TN_API bool tn_module_append(tn_module *m, tn_module *child); /* under the next number, in a list or Sequential */
+TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name, tn_module **field,
+                             tn_module *child);
+#define tn_part_child(m, name, field, child) tn_part_child_at(__FILE__, __LINE__, m, name, field, child)
+/* Under the next number, in a list or Sequential. */
+TN_API bool tn_module_append_at(const char *file, int line, tn_module *m, tn_module *child);
+#define tn_module_append(m, child) tn_module_append_at(__FILE__, __LINE__, m, child)
 
 TN_API tn_module *tn_module_hold(tn_module *m); /* one more owner; returns m */
 TN_API void tn_module_free(tn_module *m);       /* drops one owner; NULL is fine */
@@ -395,10 +399,13 @@ TN_API bool tn_module_hook_remove(tn_module *m, int64_t number);
 TN_API tn_tensor *tn_part_tensor_of(const tn_module *m, int i);
 TN_API tn_module *tn_part_child_of(const tn_module *m, int i);
 /* By path, "layers.0.weight" and "layers.0" ("": m itself), borrowed; NULL and INVALID when there is none. */
-TN_API tn_tensor *tn_module_tensor(const tn_module *m, const char *path);
-TN_API tn_module *tn_module_child(const tn_module *m, const char *path);
-/* Puts another tensor in a named place (tied weights: the same tensor in two places); holds it. NULL: absent. */
-TN_API bool tn_module_set(tn_module *m, const char *path, tn_tensor *t);
+TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m, const char *path);
+TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m, const char *path);
+/* Puts another tensor in a named place (tied weights: the same tensor in two places), as one more owner. NULL: absent. */
+TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path, tn_tensor *t);
+#define tn_module_tensor(m, path) tn_module_tensor_at(__FILE__, __LINE__, m, path)
+#define tn_module_child(m, path) tn_module_child_at(__FILE__, __LINE__, m, path)
+#define tn_module_set(m, path, t) tn_module_set_at(__FILE__, __LINE__, m, path, t)
 
 /* Visits m and all below, parents first, each module once; false from visit stops and is returned. */
 typedef bool (*tn_module_visit)(tn_module *m, const char *path, void *user);
@@ -2374,9 +2381,9 @@ TNI_EXTERN_C_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_186cbfe562d4;
+TN_API const char tn_nn_layout_7f846d624002;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_186cbfe562d4;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_7f846d624002;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -2386,7 +2393,7 @@ TNI_EXTERN_C_END
 #if defined(TENSOR_NN_IMPLEMENTATION) && !defined(TNI_NN_IMPLEMENTED)
 #define TNI_NN_IMPLEMENTED
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_nn_layout_186cbfe562d4 = 1;
+const char tn_nn_layout_7f846d624002 = 1;
 #endif
 
 /* src/tensor_nn.c */
@@ -3504,29 +3511,41 @@ static const tn_module *tree_owner(const tn_module *m, const char **path) {
     return m;
 }
 
-TN_API tn_module *tn_module_child(const tn_module *m, const char *path) {
+TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m, const char *path) {
     const char *name = path ? path : "";
     const tn_module *child = *name ? tree_owner(m, &name) : m;
+    tni_step step;
+    tni_step_begin(&step, file, line, m ? m->type : NULL);
     if (child && *name) child = tn_part_child_of(child, tree_part(child, name, strlen(name)));
     if (!child) tni_nn_error(TN_INVALID, "there is no module \"%s\"", path ? path : "");
+    tni_step_end(&step);
     return (tn_module *)(uintptr_t)child;
 }
 
-TN_API tn_tensor *tn_module_tensor(const tn_module *m, const char *path) {
+TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m, const char *path) {
     const char *name = path ? path : "";
     const tn_module *owner = tree_owner(m, &name);
     tn_tensor *t = owner ? tn_part_tensor_of(owner, tree_part(owner, name, strlen(name))) : NULL;
+    tni_step step;
+    tni_step_begin(&step, file, line, m ? m->type : NULL);
     if (!t) tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
+    tni_step_end(&step);
     return t;
 }
 
-TN_API bool tn_module_set(tn_module *m, const char *path, tn_tensor *t) {
+TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path, tn_tensor *t) {
     const char *name = path ? path : "";
     const tn_module *owner = tree_owner(m, &name);
     int i = owner ? tree_part(owner, name, strlen(name)) : -1;
     void **at;
+    tni_step step;
     if (!tn_ok()) return false;
-    if (i < 0 || owner->part[i].kind == TN_CHILD) return tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
+    if (i < 0 || owner->part[i].kind == TN_CHILD) {
+        tni_step_begin(&step, file, line, m ? m->type : NULL);
+        tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
+        tni_step_end(&step);
+        return false;
+    }
     at = tni_part_place(owner, i);
     if (*at == (void *)t) return true;
     tn_retain(t);
@@ -4042,11 +4061,12 @@ static bool make_child_fits(const tn_module *m, const char *name, const tn_modul
     return true;
 }
 
-TN_API bool tn_part_child(tn_module *m, const char *name, tn_module **field, tn_module *child) {
+TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name, tn_module **field,
+                             tn_module *child) {
     tni_step step;
     bool ok = m && !m->broken;
     if (ok && tn_ok()) {
-        tni_step_begin(&step, NULL, 0, m->type);
+        tni_step_begin(&step, file, line, m->type);
         ok = make_child_fits(m, name, child) && tni_part_new(m, TN_CHILD, name, (void **)(void *)field);
         if (ok) {
             *tni_part_place(m, m->nparts - 1) = child;
@@ -4061,10 +4081,10 @@ TN_API bool tn_part_child(tn_module *m, const char *name, tn_module **field, tn_
     return ok ? make_broken(m) : false;
 }
 
-TN_API bool tn_module_append(tn_module *m, tn_module *child) {
+TN_API bool tn_module_append_at(const char *file, int line, tn_module *m, tn_module *child) {
     char name[16];
     snprintf(name, sizeof name, "%d", m ? (int)m->nparts : 0);
-    return tn_part_child(m, name, NULL, child);
+    return tn_part_child_at(file, line, m, name, NULL, child);
 }
 
 /* src/nn/make_text.c */
@@ -4187,7 +4207,7 @@ static void **make_text_field(tn_module *m, const char *name) {
     return NULL;
 }
 
-/* A tensor given as an option becomes a part; absent when the option is. */
+/* A copy of a tensor given as an option becomes a part; absent when the option is. */
 static bool make_text_given(tn_module *m, const tni_part_text *t, const char *name, void **field) {
     char option[64];
     const tn_param *p;
@@ -4196,6 +4216,7 @@ static bool make_text_given(tn_module *m, const tni_part_text *t, const char *na
     p = tni_option(m, option);
     if (!p || p->type != TN_T_TENSOR) return make_text_error(m->row->parts, t->given, "no option that is a tensor");
     memcpy(&given, (char *)tni_options(m) + p->offset, sizeof given);
+    if (given && !(given = tnp_clone(tnp_detach(given), (tn_memory_format)0))) return false; /* of this module alone */
     return tn_part_give(m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field, given);
 }
 
@@ -4214,7 +4235,7 @@ static bool make_text_part(tn_module *m, const tni_part_text *t) {
     if (t->condition.n && !tni_expression(t->condition, tni_option_number, m, &wanted, &why))
         return make_text_error(m->row->parts, t->condition, why);
     if (!tni_figure_true(wanted)) return tni_part_new(m, (tn_part_kind)t->kind, name, field) != NULL;
-    if (t->kind == TNI_SPAN_CHILD) return tn_part_child(m, name, (tn_module **)(void *)field, make_text_child(m, t));
+    if (t->kind == TNI_SPAN_CHILD) return tn_part_child_at(NULL, 0, m, name, (tn_module **)(void *)field, make_text_child(m, t));
     if (t->dtype.n && (type = tn_dtype_named(dtype)) == TN_NO_DTYPE)
         return make_text_error(m->row->parts, t->dtype, "no such dtype");
     if (!tni_sizes_of(m, m->row->parts, t->items, size, &n, &star)) return false;
@@ -5381,7 +5402,7 @@ TN_MODULE(multihead_attention, "MultiheadAttention(int embed_dim, int num_heads,
 
 static bool container_build(tn_module *m, tn_modules given) {
     for (int64_t i = 0; i < given.n; i++)
-        if (!tn_module_append(m, tn_module_hold(given.at[i]))) return false;
+        if (!tn_module_append_at(NULL, 0, m, tn_module_hold(given.at[i]))) return false;
     return true;
 }
 

@@ -164,8 +164,10 @@ def main():
     parser.add_argument("--no-count", action="store_true")
     a = parser.parse_args()
     os.makedirs(OUT, exist_ok=True)
-    load = "%.1f" % os.getloadavg()[0]
-    print(f"torch {torch.__version__}, {os.cpu_count()} cores, load before {load}; median (lowest..highest) of the rounds")
+    load, cores = os.getloadavg()[0], os.cpu_count()
+    print(f"torch {torch.__version__}, {cores} cores, load {load:.1f}; median (lowest..highest) of the rounds")
+    if load > cores / 2:
+        print("other programs are running: ratios of one thread still tell something, those of several nothing")
     for name in a.bench:
         if name not in benches:
             parser.error(f"no bench {name}: {', '.join(benches)}")

@@ -130,21 +130,25 @@ TN_API tn_module *tn_module_finish(tn_module *m);
 #define TN_ADD_BUFFER(s, name, dtype, shape) TNI_ADD_TENSOR(s, TN_BUFFER, name, dtype, shape)
 #define TN_ADD_TRANSIENT(s, name, dtype, shape) TNI_ADD_TENSOR(s, TN_TRANSIENT, name, dtype, shape)
 #define TN_ADD_CHILD(s, name, child)                                                                         \
-    tn_part_child((tn_module *)(s), #name, (s) ? &(s)->name : (tn_module **)NULL, child)
+    tn_part_child_at(__FILE__, __LINE__, (tn_module *)(s), #name, (s) ? &(s)->name : (tn_module **)NULL, child)
 #define TNI_ADD_TENSOR(s, kind, name, dtype, shape)                                                          \
     tn_part_tensor_at(__FILE__, __LINE__, (tn_module *)(s), kind, #name,                                     \
                       (s) ? &(s)->name : (tn_tensor **)NULL, dtype, shape)
 
 /* The same as calls, for names and counts known at run time. `field`: where the typed pointer lives, inside m's
  * struct, or NULL. A new tensor is zero; a parameter requires a gradient when its dtype can.
- * tn_part_give registers a tensor that exists and holds it; t NULL registers an absent part. */
+ * tn_part_give registers a tensor that exists, as one more owner; t NULL registers an absent part. */
 TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_kind kind, const char *name,
                               tn_tensor **field, tn_dtype dtype, tn_ints shape);
 #define tn_part_tensor(m, kind, name, field, dtype, shape)                                                   \
     tn_part_tensor_at(__FILE__, __LINE__, m, kind, name, field, dtype, shape)
 TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_tensor **field, tn_tensor *t);
-TN_API bool tn_part_child(tn_module *m, const char *name, tn_module **field, tn_module *child);
-TN_API bool tn_module_append(tn_module *m, tn_module *child); /* under the next number, in a list or Sequential */
+TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name, tn_module **field,
+                             tn_module *child);
+#define tn_part_child(m, name, field, child) tn_part_child_at(__FILE__, __LINE__, m, name, field, child)
+/* Under the next number, in a list or Sequential. */
+TN_API bool tn_module_append_at(const char *file, int line, tn_module *m, tn_module *child);
+#define tn_module_append(m, child) tn_module_append_at(__FILE__, __LINE__, m, child)
 
 TN_API tn_module *tn_module_hold(tn_module *m); /* one more owner; returns m */
 TN_API void tn_module_free(tn_module *m);       /* drops one owner; NULL is fine */
@@ -206,10 +210,13 @@ TN_API bool tn_module_hook_remove(tn_module *m, int64_t number);
 TN_API tn_tensor *tn_part_tensor_of(const tn_module *m, int i);
 TN_API tn_module *tn_part_child_of(const tn_module *m, int i);
 /* By path, "layers.0.weight" and "layers.0" ("": m itself), borrowed; NULL and INVALID when there is none. */
-TN_API tn_tensor *tn_module_tensor(const tn_module *m, const char *path);
-TN_API tn_module *tn_module_child(const tn_module *m, const char *path);
-/* Puts another tensor in a named place (tied weights: the same tensor in two places); holds it. NULL: absent. */
-TN_API bool tn_module_set(tn_module *m, const char *path, tn_tensor *t);
+TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m, const char *path);
+TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m, const char *path);
+/* Puts another tensor in a named place (tied weights: the same tensor in two places), as one more owner. NULL: absent. */
+TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path, tn_tensor *t);
+#define tn_module_tensor(m, path) tn_module_tensor_at(__FILE__, __LINE__, m, path)
+#define tn_module_child(m, path) tn_module_child_at(__FILE__, __LINE__, m, path)
+#define tn_module_set(m, path, t) tn_module_set_at(__FILE__, __LINE__, m, path, t)
 
 /* Visits m and all below, parents first, each module once; false from visit stops and is returned. */
 typedef bool (*tn_module_visit)(tn_module *m, const char *path, void *user);

@@ -2679,6 +2679,23 @@ TN_API tn_tensor *tnp_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn
     .ignore_index = ignore_index_, .reduction = __VA_ARGS__)
 #endif
 
+/* nll_loss where weight is a constant.
+ * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *) */
+typedef struct tn_nll_loss_plain_args {
+    tn_tensor *input, *target, *weight;
+    int64_t ignore_index;
+    tn_reduction reduction;
+} tn_nll_loss_plain_args;
+TN_API tn_tensor *tn_nll_loss_plain_at(const char *file, int line,
+    const tn_nll_loss_plain_args *args);
+TN_API tn_tensor *tnp_nll_loss_plain(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    int64_t ignore_index, tn_reduction reduction);
+#ifndef __cplusplus
+#define tn_nll_loss_plain(input_, target_, weight_, ignore_index_, ...) \
+    TNI_CALL(tn_nll_loss_plain, .input = input_, .target = target_, .weight = weight_, \
+    .ignore_index = ignore_index_, .reduction = __VA_ARGS__)
+#endif
+
 /* Places of the elements that are not zero, in row-major order.
  * self (n dimensions) -> (found, n) int64   tn_nonzero(mask) */
 typedef struct tn_nonzero_args {
@@ -5435,6 +5452,11 @@ inline tn_tensor *tn_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn_
     const tn_nll_loss_input_grad_args a = {grad, target, weight, total_weight, input_size.value,
         ignore_index, reduction};
     return tn_nll_loss_input_grad_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_nll_loss_plain(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    int64_t ignore_index, tn_reduction reduction, tn_site at = tn_site::here()) {
+    const tn_nll_loss_plain_args a = {input, target, weight, ignore_index, reduction};
+    return tn_nll_loss_plain_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_nonzero(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_nonzero_args a = {self};

@@ -224,6 +224,18 @@ TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nval
     return false;
 }
 
+/* An error that no door has placed. */
+static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format, ...) TNI_PRINTF(5, 6);
+static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format, ...) {
+    va_list list;
+    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    va_start(list, format);
+    tni_error_list(b, code, format, list);
+    va_end(list);
+    if (!b->frame && !b->place_hold) tni_error_tell(b);
+    return false;
+}
+
 static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *file, int line, tn_tensor **results, int room, int *count) {
     const tn_gen *gen = c->gen;
     size_t base = strcspn(c->row->schema, ".(");
@@ -234,10 +246,10 @@ static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *fil
         if (!tn_call(c->row, how, file, line, c->args, &l)) return false;
         *count = (int)l.n;
         for (int64_t i = 0; i < l.n && i < room; i++) results[i] = l.at[i];
-        if (l.n > room) return tni_error(b, TN_INVALID, "%s: %d results, room for %d", c->row->name, (int)l.n, room);
+        if (l.n > room) return boxed_error(b, file, line, TN_INVALID, "%s: %d results, room for %d", c->row->name, (int)l.n, room);
         return true;
     }
-    if (gen->nresults > room) return tni_error(b, TN_INVALID, "%s: room for %d results", c->row->name, room);
+    if (gen->nresults > room) return boxed_error(b, file, line, TN_INVALID, "%s: room for %d results", c->row->name, room);
     if (!tn_call(c->row, how, file, line, c->args, results)) return false;
     *count = gen->nresults;
     return true;
@@ -251,10 +263,7 @@ TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned 
     if (!b || b->failed) return false;
     c.row = row;
     if (boxed_fill(&c, how, values, nvalues)) return boxed_run(b, &c, how, file, line, results, room, count);
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
-    tni_error(b, TN_TYPE, "%s: %s\n  schema: %s", row->name, c.reason, row->schema);
-    if (!b->frame && !b->place_hold) tni_error_tell(b);
-    return false;
+    return boxed_error(b, file, line, TN_TYPE, "%s: %s\n  schema: %s", row->name, c.reason, row->schema);
 }
 
 static bool boxed_base_is(const tn_row *row, const char *name, size_t n) {
@@ -284,9 +293,6 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
         n--;
         how = TN_IN_PLACE;
     }
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
-    if (c.reason[0]) tni_error(b, TN_TYPE, "%s: no overload fits; the last: %s", name, c.reason);
-    else tni_error(b, TN_INVALID, "there is no operator '%.60s'", name ? name : "(NULL)");
-    if (!b->frame && !b->place_hold) tni_error_tell(b);
-    return false;
+    if (c.reason[0]) return boxed_error(b, file, line, TN_TYPE, "%s: no overload fits; the last: %s", name, c.reason);
+    return boxed_error(b, file, line, TN_INVALID, "there is no operator '%.60s'", name ? name : "(NULL)");
 }

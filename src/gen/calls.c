@@ -2456,6 +2456,18 @@ TN_API tn_tensor *tnp_nll_loss_input_grad(tn_tensor *grad, tn_tensor *target, tn
     return tn_nll_loss_input_grad_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_nll_loss_plain_at(const char *file, int line,
+    const tn_nll_loss_plain_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_nll_loss_plain, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_nll_loss_plain(tn_tensor *input, tn_tensor *target, tn_tensor *weight,
+    int64_t ignore_index, tn_reduction reduction) {
+    const tn_nll_loss_plain_args a = {input, target, weight, ignore_index, reduction};
+    return tn_nll_loss_plain_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_nonzero_at(const char *file, int line, const tn_nonzero_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_nonzero, TN_PLAIN, file, line, args, &r);

@@ -172,6 +172,7 @@ enum tni_row_number {
     TNI_ROW_new_zeros,
     TNI_ROW_nll_loss,
     TNI_ROW_nll_loss_input_grad,
+    TNI_ROW_nll_loss_plain,
     TNI_ROW_nonzero,
     TNI_ROW_norm,
     TNI_ROW_normal,
@@ -674,6 +675,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss);
 TN_PRIV_DECLARE(tn_row, tni_row_nll_loss);
 TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss_input_grad);
 TN_PRIV_DECLARE(tn_row, tni_row_nll_loss_input_grad);
+TN_PRIV_DECLARE(tn_gen, tni_gen_nll_loss_plain);
+TN_PRIV_DECLARE(tn_row, tni_row_nll_loss_plain);
 TN_PRIV_DECLARE(tn_gen, tni_gen_nonzero);
 TN_PRIV_DECLARE(tn_row, tni_row_nonzero);
 TN_PRIV_DECLARE(tn_gen, tni_gen_norm);

@@ -2553,12 +2553,11 @@ static const tn_param tni_params_nll_loss[] = {
      tni_words_reduction},
 };
 static const tn_nll_loss_args tni_defaults_nll_loss = {NULL, -100, TN_REDUCTION_MEAN, NULL, NULL};
-static const char *const tni_names_nll_loss[] = {"result", "total_weight", NULL};
-static const uint64_t tni_needs_nll_loss[] = {UINT64_C(0x200000006), UINT64_C(0x200000006),
-    UINT64_C(0x200000006)};
+static const char *const tni_names_nll_loss[] = {"result", NULL};
+static const uint64_t tni_needs_nll_loss[] = {0, 0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss) = {tni_params_nll_loss, &tni_defaults_nll_loss,
-    tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 1, sizeof(tn_nll_loss_args), UINT16_MAX,
+    tni_names_nll_loss, tni_needs_nll_loss, 5, 3, 1, 0, sizeof(tn_nll_loss_args), UINT16_MAX,
     TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
@@ -2584,6 +2583,25 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
     tni_needs_nll_loss_input_grad, 7, 4, 1, 0, sizeof(tn_nll_loss_input_grad_args), UINT16_MAX,
     TN_PROP_INTS | TN_PROP_WORDS, 0, {0, 1, 2, 3, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
+static const tn_param tni_params_nll_loss_plain[] = {
+    {"input", TN_T_TENSOR, 0, offsetof(tn_nll_loss_plain_args, input), 0, -1, NULL},
+    {"target", TN_T_TENSOR, 0, offsetof(tn_nll_loss_plain_args, target), 0, -1, NULL},
+    {"weight", TN_T_TENSOR, TN_P_OPTIONAL, offsetof(tn_nll_loss_plain_args, weight), 0, -1, NULL},
+    {"ignore_index", TN_T_INT, 0, offsetof(tn_nll_loss_plain_args, ignore_index), 0, -1, NULL},
+    {"reduction", TN_T_ENUM, 0, offsetof(tn_nll_loss_plain_args, reduction), 0, -1,
+     tni_words_reduction},
+};
+static const tn_nll_loss_plain_args tni_defaults_nll_loss_plain = {NULL, NULL, NULL, 0,
+    (tn_reduction )0};
+static const char *const tni_names_nll_loss_plain[] = {"result", "total_weight", NULL};
+static const uint64_t tni_needs_nll_loss_plain[] = {UINT64_C(0x200000006), UINT64_C(0x200000006),
+    UINT64_C(0x200000006)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_plain) = {tni_params_nll_loss_plain,
+    &tni_defaults_nll_loss_plain, tni_names_nll_loss_plain, tni_needs_nll_loss_plain, 5, 3, 1, 1,
+    sizeof(tn_nll_loss_plain_args), UINT16_MAX, TN_PROP_WORDS, 0, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_nonzero[] = {
@@ -3946,6 +3964,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_new_zeros,
     &tni_row_nll_loss,
     &tni_row_nll_loss_input_grad,
+    &tni_row_nll_loss_plain,
     &tni_row_nonzero,
     &tni_row_norm,
     &tni_row_normal,

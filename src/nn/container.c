@@ -3,7 +3,7 @@
 
 static bool container_build(tn_module *m, tn_modules given) {
     for (int64_t i = 0; i < given.n; i++)
-        if (!tn_module_append(m, tn_module_hold(given.at[i]))) return false;
+        if (!tn_module_append_at(NULL, 0, m, tn_module_hold(given.at[i]))) return false;
     return true;
 }
 

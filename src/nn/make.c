@@ -480,11 +480,12 @@ static bool make_child_fits(const tn_module *m, const char *name, const tn_modul
     return true;
 }
 
-TN_API bool tn_part_child(tn_module *m, const char *name, tn_module **field, tn_module *child) {
+TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name, tn_module **field,
+                             tn_module *child) {
     tni_step step;
     bool ok = m && !m->broken;
     if (ok && tn_ok()) {
-        tni_step_begin(&step, NULL, 0, m->type);
+        tni_step_begin(&step, file, line, m->type);
         ok = make_child_fits(m, name, child) && tni_part_new(m, TN_CHILD, name, (void **)(void *)field);
         if (ok) {
             *tni_part_place(m, m->nparts - 1) = child;
@@ -499,8 +500,8 @@ TN_API bool tn_part_child(tn_module *m, const char *name, tn_module **field, tn_
     return ok ? make_broken(m) : false;
 }
 
-TN_API bool tn_module_append(tn_module *m, tn_module *child) {
+TN_API bool tn_module_append_at(const char *file, int line, tn_module *m, tn_module *child) {
     char name[16];
     snprintf(name, sizeof name, "%d", m ? (int)m->nparts : 0);
-    return tn_part_child(m, name, NULL, child);
+    return tn_part_child_at(file, line, m, name, NULL, child);
 }

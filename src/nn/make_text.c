@@ -118,7 +118,7 @@ static void **make_text_field(tn_module *m, const char *name) {
     return NULL;
 }
 
-/* A tensor given as an option becomes a part; absent when the option is. */
+/* A copy of a tensor given as an option becomes a part; absent when the option is. */
 static bool make_text_given(tn_module *m, const tni_part_text *t, const char *name, void **field) {
     char option[64];
     const tn_param *p;
@@ -127,6 +127,7 @@ static bool make_text_given(tn_module *m, const tni_part_text *t, const char *na
     p = tni_option(m, option);
     if (!p || p->type != TN_T_TENSOR) return make_text_error(m->row->parts, t->given, "no option that is a tensor");
     memcpy(&given, (char *)tni_options(m) + p->offset, sizeof given);
+    if (given && !(given = tnp_clone(tnp_detach(given), (tn_memory_format)0))) return false; /* of this module alone */
     return tn_part_give(m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field, given);
 }
 
@@ -145,7 +146,7 @@ static bool make_text_part(tn_module *m, const tni_part_text *t) {
     if (t->condition.n && !tni_expression(t->condition, tni_option_number, m, &wanted, &why))
         return make_text_error(m->row->parts, t->condition, why);
     if (!tni_figure_true(wanted)) return tni_part_new(m, (tn_part_kind)t->kind, name, field) != NULL;
-    if (t->kind == TNI_SPAN_CHILD) return tn_part_child(m, name, (tn_module **)(void *)field, make_text_child(m, t));
+    if (t->kind == TNI_SPAN_CHILD) return tn_part_child_at(NULL, 0, m, name, (tn_module **)(void *)field, make_text_child(m, t));
     if (t->dtype.n && (type = tn_dtype_named(dtype)) == TN_NO_DTYPE)
         return make_text_error(m->row->parts, t->dtype, "no such dtype");
     if (!tni_sizes_of(m, m->row->parts, t->items, size, &n, &star)) return false;

@@ -208,29 +208,41 @@ static const tn_module *tree_owner(const tn_module *m, const char **path) {
     return m;
 }
 
-TN_API tn_module *tn_module_child(const tn_module *m, const char *path) {
+TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m, const char *path) {
     const char *name = path ? path : "";
     const tn_module *child = *name ? tree_owner(m, &name) : m;
+    tni_step step;
+    tni_step_begin(&step, file, line, m ? m->type : NULL);
     if (child && *name) child = tn_part_child_of(child, tree_part(child, name, strlen(name)));
     if (!child) tni_nn_error(TN_INVALID, "there is no module \"%s\"", path ? path : "");
+    tni_step_end(&step);
     return (tn_module *)(uintptr_t)child;
 }
 
-TN_API tn_tensor *tn_module_tensor(const tn_module *m, const char *path) {
+TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m, const char *path) {
     const char *name = path ? path : "";
     const tn_module *owner = tree_owner(m, &name);
     tn_tensor *t = owner ? tn_part_tensor_of(owner, tree_part(owner, name, strlen(name))) : NULL;
+    tni_step step;
+    tni_step_begin(&step, file, line, m ? m->type : NULL);
     if (!t) tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
+    tni_step_end(&step);
     return t;
 }
 
-TN_API bool tn_module_set(tn_module *m, const char *path, tn_tensor *t) {
+TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path, tn_tensor *t) {
     const char *name = path ? path : "";
     const tn_module *owner = tree_owner(m, &name);
     int i = owner ? tree_part(owner, name, strlen(name)) : -1;
     void **at;
+    tni_step step;
     if (!tn_ok()) return false;
-    if (i < 0 || owner->part[i].kind == TN_CHILD) return tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
+    if (i < 0 || owner->part[i].kind == TN_CHILD) {
+        tni_step_begin(&step, file, line, m ? m->type : NULL);
+        tni_nn_error(TN_INVALID, "there is no tensor \"%s\"", path ? path : "");
+        tni_step_end(&step);
+        return false;
+    }
     at = tni_part_place(owner, i);
     if (*at == (void *)t) return true;
     tn_retain(t);

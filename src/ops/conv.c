@@ -32,6 +32,13 @@ static bool cv_length(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_
     return true;
 }
 
+/* Whether a tensor of this shape has few enough elements that no later product overflows. */
+static bool cv_fits(int64_t a, int64_t b, int64_t c, int64_t d) {
+    int64_t n;
+    return a >= 0 && tni_mul(a, b, &n) && tni_mul(n, c, &n) && tni_mul(n, d, &n) &&
+           n < (int64_t)1 << 48;
+}
+
 /* Sizes of input and weight and the options to s. */
 TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
                              tn_ints padding, tn_ints dilation, int64_t groups) {
@@ -75,6 +82,9 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
                        "input (%lld, %lld)",
                        (long long)s->kh, (long long)s->kw, (long long)s->dh, (long long)s->dw,
                        (long long)(s->h + 2 * s->ph), (long long)(s->w + 2 * s->pw));
+    if (!cv_fits(s->n, s->c, s->h, s->w) || !cv_fits(s->o, s->cg, s->kh, s->kw) ||
+        !cv_fits(s->n, s->o, s->oh, s->ow))
+        return tn_fail(f, TN_MEMORY, "the sizes are too large");
     return true;
 }
 

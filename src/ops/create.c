@@ -185,28 +185,35 @@ TN_OPERATOR(new_full,
 
 /* --- ranges ----------------------------------------------------------------------------------- */
 
-/* Writes n values, value(i) by a rule over doubles or, for integer dtypes, over int64. */
+/* A rule of n values: over int64 for integer dtypes, else over doubles. */
 typedef struct create_range {
     double start, end, step;
     int64_t first, by;     /* of integer ranges */
     bool whole, both_ends; /* both_ends: the second half counts from the end, as torch's linspace */
+    bool exact;            /* start + step * i has no rounding, so that it needs no fma */
 } create_range;
-static void range_write(tn_tensor *out, const create_range *r) {
-    int64_t n = out->numel, bytes = tni_dtype_size(out);
-    const tn_tensor *to = out;
-    tni_walk w;
-    if (n == 0) return;
-    tni_walk_start(&w, out->ndim, out->size, &to, 1);
-    for (int64_t i = 0; i < n; i++) {
-        char *at = w.at[0] + i * (n > 1 ? w.row[0] : bytes);
-        double v = r->both_ends && i >= n / 2 ? fma(-r->step, (double)(n - 1 - i), r->end)
-                                              : fma(r->step, (double)i, r->start);
-        if (r->whole)
+static double range_at(const create_range *r, int64_t i, int64_t n) {
+    if (r->exact) return r->start + r->step * (double)i;
+    if (r->both_ends && i >= n / 2) return fma(-r->step, (double)(n - 1 - i), r->end);
+    return fma(r->step, (double)i, r->start);
+}
+static int64_t range_whole_at(const create_range *r, int64_t i) {
+    return (int64_t)((uint64_t)r->first + (uint64_t)i * (uint64_t)r->by);
+}
+static void range_write(tn_tensor *out, create_range *r) {
+    int64_t n = out->numel, bytes = tni_dtype_size(out), step = out->stride[0] * bytes;
+    char *at = tni_bytes_at(out);
+    double far = fabs(r->start) + fabs(r->step) * (double)n;
+    r->exact =
+        !r->both_ends && floor(r->start) == r->start && floor(r->step) == r->step && far < 9e15;
+    if (out->dtype == TN_F32 && step == bytes)
+        for (int64_t i = 0; i < n; i++) ((float *)(void *)at)[i] = (float)range_at(r, i, n);
+    else if (out->dtype == TN_I64 && r->whole && step == bytes)
+        for (int64_t i = 0; i < n; i++) ((int64_t *)(void *)at)[i] = range_whole_at(r, i);
+    else
+        for (int64_t i = 0; i < n; i++, at += step)
             tni_element_set(at, out->dtype,
-                            tn_int((int64_t)((uint64_t)r->first + (uint64_t)i * (uint64_t)r->by)));
-        else
-            tni_element_set(at, out->dtype, tn_float(v));
-    }
+                            r->whole ? tn_int(range_whole_at(r, i)) : tn_float(range_at(r, i, n)));
 }
 
 static double range_real(tn_scalar s) { return tni_exact(s).real; }

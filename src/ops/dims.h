@@ -108,6 +108,14 @@ TN_PRIV void tni_walk_next(tni_walk *w);
 /* n elements of `bytes` bytes, steps in bytes, of any sign. */
 TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                           int64_t bytes);
+/* One element of 1, 2, 4, 8 or 16 bytes. */
+TNI_INLINE void tni_move_one(char *to, const char *from, int64_t bytes) {
+    if (bytes == 4) memcpy(to, from, 4);
+    else if (bytes == 8) memcpy(to, from, 8);
+    else if (bytes == 1) *to = *from;
+    else if (bytes == 2) memcpy(to, from, 2);
+    else memcpy(to, from, 16);
+}
 /* Whether value can be a tensor's element without overflow, with torch's error; and every element
  * of t = value. */
 TN_PRIV bool tni_fill_check(tn_frame *f, tn_scalar value, int dtype);

@@ -67,7 +67,7 @@ static void gather_run(tn_frame *f) {
         for (int64_t i = 0; i < w.n; i++) {
             const char *from =
                 w.at[2] + i * w.row[2] + tni_index_at(w.at[1] + i * w.row[1], dtype) * step;
-            tni_move_row(w.at[0] + i * w.row[0], bytes, from, bytes, 1, bytes);
+            tni_move_one(w.at[0] + i * w.row[0], from, bytes);
         }
 }
 static void gather_grad(tn_gradient *g) {
@@ -109,7 +109,7 @@ static void scatter_run_all(tn_frame *f, const tn_tensor *src, bool add, const v
             if (add)
                 tni_add_row(to, bytes, from, bytes, 1, out->dtype);
             else
-                tni_move_row(to, bytes, from, bytes, 1, bytes);
+                tni_move_one(to, from, bytes);
         }
 }
 static bool scatter_announce(tn_frame *f) {
@@ -301,8 +301,7 @@ static void masked_fill_run(tn_frame *f) {
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w)) {
         if (w.at[0] != w.at[2]) tni_move_row(w.at[0], w.row[0], w.at[2], w.row[2], w.n, bytes);
         for (int64_t i = 0; i < w.n; i++)
-            if (w.at[1][i * w.row[1]])
-                tni_move_row(w.at[0] + i * w.row[0], bytes, unit, bytes, 1, bytes);
+            if (w.at[1][i * w.row[1]]) tni_move_one(w.at[0] + i * w.row[0], unit, bytes);
     }
 }
 static void
@@ -348,8 +347,7 @@ static void masked_select_run(tn_frame *f) {
     tni_walk_start(&w, s.ndim, s.size, all, 2);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++)
-            if (w.at[1][i * w.row[1]])
-                tni_move_row(to, bytes, w.at[0] + i * w.row[0], bytes, 1, bytes), to += bytes;
+            if (w.at[1][i * w.row[1]]) tni_move_one(to, w.at[0] + i * w.row[0], bytes), to += bytes;
 }
 static void masked_select_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *z;

@@ -52,14 +52,20 @@ TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size
     return count;
 }
 
-#define INDEX_ADD(T)                                \
-    for (int64_t i = 0; i < n; i++) {               \
-        T x, y;                                     \
-        memcpy(&x, to + i * to_step, sizeof x);     \
-        memcpy(&y, from + i * from_step, sizeof y); \
-        x = (T)(x + y);                             \
-        memcpy(to + i * to_step, &x, sizeof x);     \
-    }                                               \
+#define INDEX_ADD_STEPS(T, a, b)              \
+    for (int64_t i = 0; i < n; i++) {         \
+        T x, y;                               \
+        memcpy(&x, to + i * (a), sizeof x);   \
+        memcpy(&y, from + i * (b), sizeof y); \
+        x = (T)(x + y);                       \
+        memcpy(to + i * (a), &x, sizeof x);   \
+    }
+#define INDEX_ADD(T) /* steps that are known become vector code */          \
+    if (to_step == (int64_t)sizeof(T) && from_step == (int64_t)sizeof(T)) { \
+        INDEX_ADD_STEPS(T, (int64_t)sizeof(T), (int64_t)sizeof(T))          \
+    } else {                                                                \
+        INDEX_ADD_STEPS(T, to_step, from_step)                              \
+    }                                                                       \
     return
 #define INDEX_ADD_HALF(widen, narrow)               \
     for (int64_t i = 0; i < n; i++) {               \
@@ -104,6 +110,7 @@ TN_PRIV void tni_add_row(char *to, int64_t to_step, const char *from, int64_t fr
     }
 }
 #undef INDEX_ADD
+#undef INDEX_ADD_STEPS
 #undef INDEX_ADD_HALF
 
 /* --- the plan of index and index_put ---------------------------------------------------------- */
@@ -241,16 +248,24 @@ static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
 }
 
 /* Adds to offset[b] what a mask contributes: the bytes from self's first element to each true
- * place. */
+ * place. The mask is bool or uint8, its last dimension the inner loop. */
 static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask, int64_t *offset,
                            int64_t places, int64_t last, int64_t *room) {
-    int64_t found = 0, index[TN_MAX_DIMS] = {0}, bytes = tni_dtype_size(self);
-    for (int64_t i = 0; i < mask->numel; i++) {
-        int64_t in_mask = 0, in_self = 0;
-        for (int d = 0; d < mask->ndim; d++)
-            in_mask += index[d] * mask->stride[d], in_self += index[d] * self->stride[at + d];
-        if (tni_bytes_at(mask)[in_mask]) room[found++] = in_self * bytes;
-        for (int d = mask->ndim - 1; d >= 0 && ++index[d] == mask->size[d]; d--) index[d] = 0;
+    int64_t found = 0, index[TN_MAX_DIMS] = {0}, bytes = tni_dtype_size(self), in_mask = 0,
+            in_self = 0;
+    int inner = mask->ndim - 1;
+    for (int64_t row = 0; mask->numel && row < mask->numel / mask->size[inner]; row++) {
+        const char *m = tni_bytes_at(mask) + in_mask;
+        for (int64_t i = 0; i < mask->size[inner]; i++)
+            if (m[i * mask->stride[inner]])
+                room[found++] = (in_self + i * self->stride[at + inner]) * bytes;
+        for (int d = inner - 1; d >= 0; d--) {
+            in_mask += mask->stride[d], in_self += self->stride[at + d];
+            if (++index[d] < mask->size[d]) break;
+            in_mask -= mask->stride[d] * mask->size[d],
+                in_self -= self->stride[at + d] * mask->size[d];
+            index[d] = 0;
+        }
     }
     for (int64_t b = 0; b < places; b++) offset[b] += room[found == 1 ? 0 : b % last];
 }
@@ -295,7 +310,11 @@ typedef enum index_do { INDEX_GET, INDEX_SET, INDEX_SUM } index_do;
 
 static void index_run_row(index_do what, char *self, int64_t self_step, char *other,
                           int64_t other_step, int64_t n, int64_t bytes, int dtype) {
-    if (what == INDEX_GET)
+    if (n == 1 && what == INDEX_GET)
+        tni_move_one(other, self, bytes);
+    else if (n == 1 && what == INDEX_SET)
+        tni_move_one(self, other, bytes);
+    else if (what == INDEX_GET)
         tni_move_row(other, other_step, self, self_step, n, bytes);
     else if (what == INDEX_SET)
         tni_move_row(self, self_step, other, other_step, n, bytes);
@@ -699,18 +718,23 @@ static bool nonzero_look(tn_frame *f) {
 }
 static void nonzero_run(tn_frame *f) {
     tn_tensor *self = f->in[0], *out = f->out[0];
-    int64_t index[TN_MAX_DIMS] = {0}, *to, bytes = tni_dtype_size(self), at = 0, n = out->size[0];
-    out->stride[0] = 1,
+    int64_t index[TN_MAX_DIMS] = {0}, *to, bytes = tni_dtype_size(self), n = out->size[0], at = 0;
+    int last = self->ndim - 1;
+    out->stride[0] = 1;
     out->stride[1] = n; /* torch's order: a vector of places for each dimension */
     if (n != 1 && out->size[1] != 1 && out->numel) out->flags &= (uint16_t)~TNI_CONTIGUOUS;
     if (out->numel == 0) return;
     to = (int64_t *)(void *)tni_bytes_at(out);
-    for (int64_t i = 0; i < self->numel; i++) {
-        if (tni_true_at(tni_bytes_at(self) + at * bytes, self->dtype)) {
-            for (int d = 0; d < self->ndim; d++) to[d * n] = index[d];
-            to++;
+    for (int64_t row = 0; row < self->numel / self->size[last]; row++) {
+        const char *x = tni_bytes_at(self) + at * bytes;
+        int64_t step = self->stride[last] * bytes;
+        for (int64_t i = 0; i < self->size[last]; i++) {
+            if (self->dtype == TN_BOOL ? !x[i * step] : !tni_true_at(x + i * step, self->dtype))
+                continue;
+            for (int d = 0; d < last; d++) to[d * n] = index[d];
+            to++ [last * n] = i;
         }
-        for (int d = self->ndim - 1; d >= 0; d--) {
+        for (int d = last - 1; d >= 0; d--) {
             at += self->stride[d];
             if (++index[d] < self->size[d]) break;
             at -= self->stride[d] * self->size[d];

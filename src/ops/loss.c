@@ -92,8 +92,8 @@ static int64_t nll_class(const nll_data *d, int64_t i, double *weight) {
     return t;
 }
 
-static bool nll_loss_check(tn_frame *f) {
-    TN_ARGS(nll_loss, a, f);
+static bool nll_loss_plain_check(tn_frame *f) {
+    TN_ARGS(nll_loss_plain, a, f);
     const tn_tensor *x = a->input;
     if (!tni_is_float(x->dtype) || !tni_dtype(x->dtype)->computes)
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
@@ -104,8 +104,8 @@ static bool nll_loss_check(tn_frame *f) {
     if (f->recording && !tn_announce(f, 1, TN_F64, 0, NULL)) return false;
     return tni_dense_scratch(f, x) && tni_dense_scratch(f, a->target);
 }
-static bool nll_loss_look(tn_frame *f) {
-    TN_ARGS(nll_loss, a, f);
+static bool nll_loss_plain_look(tn_frame *f) {
+    TN_ARGS(nll_loss_plain, a, f);
     return nll_look_at(f, a->target, a->input->size[a->input->ndim > 1], a->ignore_index);
 }
 
@@ -123,8 +123,8 @@ static void nll_block(const nll_data *d, const nll_shape *s, const char *x, int 
     }
 }
 
-static void nll_loss_run(tn_frame *f) {
-    TN_ARGS(nll_loss, a, f);
+static void nll_loss_plain_run(tn_frame *f) {
+    TN_ARGS(nll_loss_plain, a, f);
     const tn_tensor *x = a->input;
     tn_tensor *out = f->out[0];
     const tni_kernels *k = f->block->context->kernels;
@@ -155,20 +155,19 @@ static void nll_loss_run(tn_frame *f) {
     if (a->reduction != TN_REDUCTION_NONE) tni_lanes_save(tni_bytes_at(out), bytes, out->dtype, &v, TN_F64, 1);
     if (f->nout > 1) memcpy(tni_bytes_at(f->out[1]), &w, sizeof w);
 }
-static void nll_loss_grad(tn_gradient *g) {
-    TN_ARGS(nll_loss, a, g);
+static void nll_loss_plain_grad(tn_gradient *g) {
+    TN_ARGS(nll_loss_plain, a, g);
     tn_tensor *d = tnp_nll_loss_input_grad(g->incoming[0], g->in[1], g->in[2], g->out[1], tni_sizes(a->input), a->ignore_index, a->reduction);
     tn_give(g, 0, d);
 }
-/* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is ignore_index); mean: their sum
- * divided by the sum of weights.
- * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
-TN_OPERATOR(nll_loss,
-            "nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean) -> Tensor",
-            .saves = "total_weight", .needs = "target,weight,total_weight", .check = nll_loss_check, .look = nll_loss_look,
-            .run = nll_loss_run, .grad = nll_loss_grad, .domain = "weight:0.5..2",
-            .sample = "(4,5) (4):i64<5 | (4,5) (4):i64<5 (5) 2 sum | (2,5,3,4) (2,3,4):i64<5 (5) reduction=none | (5) ():i64<5 | "
-                      "(3000,7) (3000):i64<7 (7) | (200,4):f16 (200):i64<4")
+/* nll_loss where weight is a constant.
+ * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *) */
+TN_OPERATOR(nll_loss_plain,
+            "nll_loss_plain(Tensor input, Tensor target, Tensor? weight, int ignore_index, Reduction reduction) -> Tensor",
+            .saves = "total_weight", .needs = "target,weight,total_weight", .check = nll_loss_plain_check,
+            .look = nll_loss_plain_look, .run = nll_loss_plain_run, .grad = nll_loss_plain_grad,
+            .sample = "(4,5) (4):i64<5 None -100 mean | (4,5) (4):i64<5 (5):f32 2 sum | (2,5,3,4) (2,3,4):i64<5 (5):f32 1 none | "
+                      "(5) ():i64<5 None 9 mean | (4,5) (4):i64<5 (5):f32 2 mean")
 
 /* --- its gradient ------------------------------------------------------------------------------------------------- */
 
@@ -183,6 +182,7 @@ static bool nll_loss_input_grad_check(tn_frame *f) {
                        each ? "grad must have target's" : "both must have no dimensions");
     if (!tni_is_float(a->grad->dtype) || !tni_dtype(a->grad->dtype)->computes)
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(a->grad->dtype)->text);
+    if (!tni_is_float(a->grad->dtype)) return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(a->grad->dtype)->text);
     return tni_sizes_given(f, a->input_size) && nll_fits(f, (int)a->input_size.n, a->input_size.at, a->target, a->weight)
            && tn_announce(f, 0, (tn_dtype)a->grad->dtype, (int)a->input_size.n, a->input_size.at)
            && tni_dense_scratch(f, a->grad) && tni_dense_scratch(f, a->target);
@@ -214,7 +214,7 @@ static void nll_loss_input_grad_run(tn_frame *f) {
 }
 static void nll_loss_input_grad_grad(tn_gradient *g) { /* the loss is linear in its input */
     TN_ARGS(nll_loss_input_grad, a, g);
-    tn_give(g, 0, tnp_nll_loss(g->incoming[0], g->in[1], g->in[2], a->ignore_index, a->reduction));
+    tn_give(g, 0, tnp_nll_loss_plain(g->incoming[0], g->in[1], g->in[2], a->ignore_index, a->reduction));
 }
 /* The gradient of nll_loss: -weight[target] grad (/ total_weight) at each sample's class, else 0.
  * grad () or (N, *), target (N, *), weight (C), total_weight () -> input_size (N, C, *) */
@@ -223,7 +223,39 @@ TN_OPERATOR(nll_loss_input_grad,
             "Reduction reduction) -> Tensor",
             .needs = "target,weight", .check = nll_loss_input_grad_check, .look = nll_loss_input_grad_look,
             .run = nll_loss_input_grad_run, .grad = nll_loss_input_grad_grad,
-            .sample = "() (4):i64<5 (5) () [4,5] -100 sum | (2,3):f64 (2,3):i64<4 None () [2,4,3] 1 none")
+            .sample = "() (4):i64<5 (5):f32 ():f32 [4,5] -100 sum | (2,3) (2,3):i64<4 None ():f32 [2,4,3] 1 none")
+
+/* --- nll_loss -------------------------------------------------------------------------------------------------------- */
+
+/* Where the weight has a gradient of its own: -w[t] x[t] by rows that have it. */
+static bool nll_weighted(tn_frame *f, tn_tensor *x, tn_tensor *target, tn_tensor *weight, int64_t ignore, tn_reduction reduction) {
+    int64_t flat = -1, dim = x->ndim > 1;
+    tn_tensor *skip = tnp_eq_scalar(target, tn_int(ignore)), *known = tnp_masked_fill_scalar(target, skip, tn_int(0));
+    tn_tensor *picked = tnp_squeeze_dim(tnp_gather(x, dim, tnp_unsqueeze(known, dim), false), dim), *w, *loss;
+    w = tnp_reshape(tnp_index_select(weight, 0, tnp_reshape(known, tni_ints(&flat, 1))), tni_sizes(target));
+    w = tnp_masked_fill_scalar(w, skip, tn_int(0));
+    loss = tnp_neg(tnp_mul(w, picked));
+    if (reduction == TN_REDUCTION_NONE) return (f->out[0] = loss) != NULL;
+    loss = tnp_sum(loss, tn_no_dims(), false, TN_NO_DTYPE);
+    if (reduction == TN_REDUCTION_MEAN) loss = tnp_div(loss, tnp_sum(w, tn_no_dims(), false, TN_NO_DTYPE));
+    return (f->out[0] = loss) != NULL;
+}
+
+static bool nll_loss_compose(tn_frame *f) {
+    TN_ARGS(nll_loss, a, f);
+    if (!nll_fits(f, a->input->ndim, a->input->size, a->target, a->weight)) return false;
+    if (a->weight && a->weight->flags & TNI_REQUIRES && !f->block->no_grad)
+        return nll_weighted(f, a->input, a->target, a->weight, a->ignore_index, a->reduction);
+    return (f->out[0] = tnp_nll_loss_plain(a->input, a->target, a->weight, a->ignore_index, a->reduction)) != NULL;
+}
+/* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is ignore_index); mean: their sum
+ * divided by the sum of weights.
+ * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
+TN_OPERATOR(nll_loss,
+            "nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean) -> Tensor",
+            .compose = nll_loss_compose, .domain = "weight:0.5..2",
+            .sample = "(4,5) (4):i64<5 | (4,5) (4):i64<5 (5) 2 sum | (2,5,3,4) (2,3,4):i64<5 (5) reduction=none | (5) ():i64<5 | "
+                      "(3000,7) (3000):i64<7 (7) | (200,4):f16 (200):i64<4")
 
 /* --- cross-entropy --------------------------------------------------------------------------------------------------- */
 

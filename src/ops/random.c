@@ -30,6 +30,8 @@ static bool random_self(tn_frame *f, bool floating) {
     tni_shape s;
     if (floating && (!tni_is_float(self->dtype) || !tni_dtype(self->dtype)->computes))
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(self->dtype)->text);
+    if (!tni_dtype(self->dtype)->computes || tni_is_complex(self->dtype))
+        return tn_fail(f, TN_TYPE, "no random numbers of dtype %s", tni_dtype(self->dtype)->text);
     s.ndim = self->ndim;
     memcpy(s.size, self->size, sizeof(int64_t) * (size_t)s.ndim);
     tni_like_strides(&s, &self, 1);

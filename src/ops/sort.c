@@ -131,8 +131,7 @@ static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_
 static void sort_write(const sort_lanes *l, const sort_pair *p, int64_t k, char *values,
                        char *indices, const char *from, int64_t bytes) {
     for (int64_t i = 0; i < k; i++) {
-        tni_move_row(values + i * l->step[1], bytes, from + p[i].place * l->step[0], bytes, 1,
-                     bytes);
+        tni_move_one(values + i * l->step[1], from + p[i].place * l->step[0], bytes);
         memcpy(indices + i * l->step[2], &p[i].place, sizeof p[i].place);
     }
 }

@@ -68,7 +68,7 @@ TNI_HELPER V TNI_FNT(tni_exp)(V x) {
     return V_LDEXP(V_ADD(V_ONE, V_ADD(r, s)), n);
 }
 /* e^x / 2, which overflows later */
-TNI_INLINE V TNI_FNT(tni_exp_half)(V x) {
+TNI_HELPER V TNI_FNT(tni_exp_half)(V x) {
     V r, s, n = TNI_FNT(tni_exp_parts)(x, &r, &s);
     return V_LDEXP(V_ADD(V_ONE, V_ADD(r, s)), V_SUB(n, V_ONE));
 }
@@ -166,7 +166,7 @@ TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
 /* --- log2, log10, pow ------------------------------------------------------------------------------------------- */
 
 /* log(a) = hi + lo with about twice the digits: 2 atanh(q) + e ln2, q = (m - 1) / (m + 1) in two parts */
-TNI_INLINE V TNI_FNT(tni_log_long)(V a, V *lo) {
+TNI_HELPER V TNI_FNT(tni_log_long)(V a, V *lo) {
     V f, e = TNI_FNT(tni_log_split)(a, &f), two = V_ADD(V_SET(2), f), low = V_ADD(V_SUB(V_SET(2), two), f);
     V i = V_DIV(V_ONE, two), q = V_MUL(f, i), z = V_MUL(q, q);
     V ql = V_MUL(i, V_FNMA(q, low, V_FNMA(q, two, f)));
@@ -193,15 +193,15 @@ TNI_INLINE V TNI_FNT(tni_log_long)(V a, V *lo) {
     return h;
 }
 /* log(a) / ln(base), 1 / ln(base) in two parts; exact for powers of the base */
-TNI_INLINE V TNI_FNT(tni_log_base)(V x, V c, V cl) {
+TNI_HELPER V TNI_FNT(tni_log_base)(V x, V c, V cl) {
     V l, h = TNI_FNT(tni_log_long)(x, &l), p = V_MUL(h, c);
     return TNI_FNT(tni_log_specials)(x, V_ADD(p, V_FMA(l, c, V_FMA(h, cl, V_FMA(h, c, V_NEG(p))))));
 }
-TNI_HELPER V TNI_FNT(tni_log2)(V x) {
+TNI_INLINE V TNI_FNT(tni_log2)(V x) {
     return TNI_FNT(tni_log_base)(x, K(1.442695022e+00, 1.44269504088896339e+00),
                                  K(1.925963034e-08, 2.03552737409310331e-17));
 }
-TNI_HELPER V TNI_FNT(tni_log10)(V x) {
+TNI_INLINE V TNI_FNT(tni_log10)(V x) {
     return TNI_FNT(tni_log_base)(x, K(4.342944920e-01, 4.34294481903251817e-01),
                                  K(-1.010304995e-08, 1.09831965021676507e-17));
 }
@@ -290,7 +290,7 @@ TNI_INLINE V TNI_FNT(tni_cos_parts)(V r, V rl, V *low) {
     *low = V_ADD(V_SUB(V_SUB(V_ONE, w), half), V_FNMA(r, rl, V_MUL(V_MUL(z, z), p)));
     return w;
 }
-TNI_INLINE V TNI_FNT(tni_trig)(V x, int cosine) {
+TNI_HELPER V TNI_FNT(tni_trig)(V x, int cosine) {
     V rl, q, r = TNI_FNT(tni_trig_reduce)(x, &rl, &q), sl, cl;
     V s = TNI_FNT(tni_sin_parts)(r, rl, &sl), c = TNI_FNT(tni_cos_parts)(r, rl, &cl);
     s = V_ADD(s, sl), c = V_ADD(c, cl);
@@ -300,8 +300,8 @@ TNI_INLINE V TNI_FNT(tni_trig)(V x, int cosine) {
     y = cosine ? y : V_SEL(V_EQ(x, V_ZERO()), x, y);
     return V_SEL(V_LT(V_ABS(x), K_INF), y, K_NAN);
 }
-TNI_HELPER V TNI_FNT(tni_sin)(V x) { return TNI_FNT(tni_trig)(x, 0); }
-TNI_HELPER V TNI_FNT(tni_cos)(V x) { return TNI_FNT(tni_trig)(x, 1); }
+TNI_INLINE V TNI_FNT(tni_sin)(V x) { return TNI_FNT(tni_trig)(x, 0); }
+TNI_INLINE V TNI_FNT(tni_cos)(V x) { return TNI_FNT(tni_trig)(x, 1); }
 TNI_HELPER V TNI_FNT(tni_tan)(V x) { /* sin / cos or -cos / sin, corrected by the remainder of the division */
     V rl, q, r = TNI_FNT(tni_trig_reduce)(x, &rl, &q), sl, cl;
     V s = TNI_FNT(tni_sin_parts)(r, rl, &sl), c = TNI_FNT(tni_cos_parts)(r, rl, &cl);
@@ -346,7 +346,7 @@ TNI_HELPER V TNI_FNT(tni_atan)(V x) {
     return TNI_FNT(tni_copysign)(V_SEL(near, V_ADD(t, low), y), x);
 }
 /* asin(t) - t for |t| <= 1/2 */
-TNI_INLINE V TNI_FNT(tni_asin_tail)(V t) {
+TNI_HELPER V TNI_FNT(tni_asin_tail)(V t) {
     V z = V_MUL(t, t);
 #if defined(TNI_TYPE_F32)
     V p = V_SET(3.393080831e-02);
@@ -361,7 +361,7 @@ TNI_INLINE V TNI_FNT(tni_asin_tail)(V t) {
     return V_MUL(V_MUL(z, t), p);
 }
 /* for |x| > 1/2: acos|x| = 2 asin(sqrt((1 - |x|) / 2)), the root in two parts; = return + low */
-TNI_INLINE V TNI_FNT(tni_acos_near_one)(V a, V *low) {
+TNI_HELPER V TNI_FNT(tni_acos_near_one)(V a, V *low) {
     V z = V_MUL(V_SUB(V_ONE, a), V_SET(0.5)), s = V_SQRT(z), i = V_DIV(V_SET(0.5), s);
     V sl = V_SEL(V_GT(s, V_ZERO()), V_MUL(V_FNMA(s, s, z), i), V_ZERO());
     V l = V_ADD(TNI_FNT(tni_asin_tail)(s), sl);

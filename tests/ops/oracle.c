@@ -25,6 +25,21 @@ typedef struct oracle {
     char what[80];
 } oracle;
 
+/* Where torch's answer is not the measure; docs/differences.md has them, too. */
+static const struct {
+    const char *row, *what, *reason;
+} exceptions[] = {
+    {"as_strided_scatter", "grad of tensor 0", "torch keeps a gradient where self was overwritten"},
+    {"sort", "result 1", "torch's order of equal elements is not stable"},
+    {"argsort", "result 0", "torch's order of equal elements is not stable"},
+    {"topk", "result 1", "torch's choice among equal elements is not stable"},
+};
+static bool excepted(const oracle *o) {
+    for (size_t i = 0; i < sizeof exceptions / sizeof *exceptions; i++)
+        if (strcmp(exceptions[i].row, o->row->name) == 0 && strcmp(exceptions[i].what, o->what) == 0) return true;
+    return false;
+}
+
 static bool next_line(oracle *o) {
     if (o->ahead) return o->ahead = false, true;
     while (fgets(o->line, LINE, o->file))
@@ -213,7 +228,7 @@ static void check_grads(oracle *o) {
             if (!zero) wrong(o, "no gradient arrives");
             continue;
         }
-        ok = compare_shape(o, grads[k], false) && next_line(o) && compare_values(o, grads[k]);
+        ok = compare_shape(o, grads[k], false) && next_line(o) && (excepted(o) || compare_values(o, grads[k]));
         passed += ok;
     }
     if (!ok) skip_sample(o);
@@ -243,7 +258,8 @@ static void check_sample(oracle *o, int i, tn_dtype dtype, int nout) {
     if (!ok) wrong(o, "%d results, torch gives %d", n, nout);
     for (int k = 0; ok && k < n; k++) {
         snprintf(o->what, sizeof o->what, "result %d", k);
-        ok = next_line(o) && out[k] && compare_shape(o, out[k], !o->row->look) && next_line(o) && compare_values(o, out[k]);
+        ok = next_line(o) && out[k] && compare_shape(o, out[k], !o->row->look) && next_line(o) &&
+             (excepted(o) || compare_values(o, out[k]));
     }
     passed += ok;
     if (!ok) skip_sample(o);

@@ -55,11 +55,53 @@ def torch_clone(self, memory_format=torch.preserve_format):
 
 
 def torch_conv2d_input_grad(grad, weight, input_size, stride=1, padding=0, dilation=1, groups=1):
-    return torch.nn.grad.conv2d_input(input_size, weight, grad, stride, padding, dilation, groups)
+    x = torch.zeros(input_size, dtype=grad.dtype, requires_grad=True)
+    y = F.conv2d(x, weight, None, stride, padding, dilation, groups)
+    return torch.autograd.grad(y, x, grad, create_graph=True)[0]
 
 
 def torch_conv2d_weight_grad(grad, input, weight_size, stride=1, padding=0, dilation=1, groups=1):
-    return torch.nn.grad.conv2d_weight(input, weight_size, grad, stride, padding, dilation, groups)
+    w = torch.zeros(weight_size, dtype=grad.dtype, requires_grad=True)
+    y = F.conv2d(input, w, None, stride, padding, dilation, groups)
+    return torch.autograd.grad(y, w, grad, create_graph=True)[0]
+
+
+def window_places(input_size, out_size, kernel_size, stride, padding, dilation, indices):
+    """Flat places in the plane that indices, numbers in the window, choose; and whether they lie inside."""
+    two = lambda v: [v, v] if isinstance(v, int) else [v[0], v[-1]]
+    k, p, d = two(kernel_size), two(padding), two(dilation)
+    s = two(stride) if stride else k
+    h, w = input_size[-2:]
+    i = indices.to(torch.int64)
+    y = torch.arange(out_size[-2]).reshape(-1, 1) * s[0] - p[0] + i // k[1] * d[0]
+    x = torch.arange(out_size[-1]) * s[1] - p[1] + i % k[1] * d[1]
+    inside = (y >= 0) & (y < h) & (x >= 0) & (x < w)
+    return torch.where(inside, y * w + x, 0).flatten(-2), inside.flatten(-2)
+
+
+def torch_max_pool2d_input_grad(grad, indices, input_size, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+    at, inside = window_places(input_size, grad.shape, kernel_size, stride, padding, dilation, indices)
+    planes = torch.zeros([*input_size[:-2], input_size[-2] * input_size[-1]], dtype=grad.dtype)
+    return planes.scatter_add(-1, at, grad.flatten(-2) * inside).reshape(input_size)
+
+
+def torch_max_pool2d_pick(self, indices, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+    at, inside = window_places(self.shape, indices.shape, kernel_size, stride, padding, dilation, indices)
+    return (self.flatten(-2).gather(-1, at) * inside).reshape(indices.shape)
+
+
+def torch_avg_pool2d_input_grad(grad, input_size, *args, **kwargs):
+    x = torch.zeros(input_size, dtype=grad.dtype, requires_grad=True)
+    return torch.autograd.grad(F.avg_pool2d(x, *args, **kwargs), x, grad, create_graph=True)[0]
+
+
+def torch_adaptive_avg_pool2d_input_grad(grad, input_size):
+    x = torch.zeros(input_size, dtype=grad.dtype, requires_grad=True)
+    y = F.adaptive_avg_pool2d(x, list(grad.shape[-2:]))
+    return torch.autograd.grad(y, x, grad, create_graph=True)[0]
+
+
+torch_linear_rows = F.linear
 
 
 class Sample:
@@ -75,6 +117,8 @@ class Sample:
             if m:
                 p = next(p for p in params if p["name"] == m.group(1))
                 self.kwargs[p["name"]] = self.value(m.group(2), p)
+            elif position > 1 and any(p["type"] == "enum" for p in params):
+                self.kwargs[params[position]["name"]] = self.value(item, params[position])
             else:
                 self.args.append(self.value(item, params[position]))
 
