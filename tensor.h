@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. 5dd10d2a7bc8 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 7ac591aa361d is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_5dd10d2a7bc8)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_7ac591aa361d)
 #else
-#define TNI_NAMESPACE tn_5dd10d2a7bc8
+#define TNI_NAMESPACE tn_7ac591aa361d
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -893,17 +893,19 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_5dd10d2a7bc8 TNI_JOIN(TN_PREFIX, tn_layout_5dd10d2a7bc8)
+#define tn_layout_7ac591aa361d TNI_JOIN(TN_PREFIX, tn_layout_7ac591aa361d)
 #endif
 
 /* src/api/config.h */
-/* config.h - the compiler, the language and the linkage; nothing else depends on a compiler by name.
+/* config.h - the compiler, the language and the linkage; nothing else depends on a compiler by
+ * name.
  *
  *   TENSOR_IMPLEMENTATION   in one C or C++ file before the include: compiles the library there
- *   TENSOR_STATIC           everything static: private to each file that includes the implementation
- *   TN_PREFIX               a token put before every public symbol, so that two versions live in one program
- *   TN_API                  linkage of public functions, where `extern` is not enough (a DLL, say)
- *   TN_NO_THREADS           no pthreads or Win32 threads: one thread, no locks */
+ *   TENSOR_STATIC           everything static: private to each file that includes the
+ * implementation TN_PREFIX               a token put before every public symbol, so that two
+ * versions live in one program TN_API                  linkage of public functions, where `extern`
+ * is not enough (a DLL, say) TN_NO_THREADS           no pthreads or Win32 threads: one thread, no
+ * locks */
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -911,7 +913,7 @@
 #include <stdint.h>
 
 #if defined(__FAST_MATH__) || defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
-#error "tensor.h gives the same bits everywhere and defines NaN: -ffast-math and -ffinite-math-only break both"
+#error "tensor.h gives the same bits everywhere: no -ffast-math, no -ffinite-math-only"
 #endif
 
 #define TN_VERSION_MAJOR 0
@@ -951,8 +953,9 @@
 #define TNI_RESTRICT restrict
 #endif
 
-/* C++ classes and overloads are compiled into every file that uses them and merged by the linker: their
- * namespace names prefix and layout (the packed header defines it), or two versions would be merged. */
+/* C++ classes and overloads are compiled into every file that uses them and merged by the linker:
+ * their namespace names prefix and layout (the packed header defines it), or two versions would be
+ * merged. */
 #ifndef TNI_NAMESPACE
 #define TNI_NAMESPACE tn_objects
 #endif
@@ -979,13 +982,16 @@
 #endif
 
 /* Private constant data that is declared before it is defined. C++ has no tentative definitions,
- * an unnamed namespace gives the same: internal linkage for a name declared extern. The definition stands between
- * TNI_PRIVATE_BEGIN and TNI_PRIVATE_END. */
+ * an unnamed namespace gives the same: internal linkage for a name declared extern. The definition
+ * stands between TNI_PRIVATE_BEGIN and TNI_PRIVATE_END. */
 #if defined(TNI_OBJECTS)
 #define TN_PRIV_DECLARE(type, name) extern TNI_HIDDEN const type name
 #define TN_PRIV_DEFINE(type, name) const type name
 #elif defined(__cplusplus)
-#define TN_PRIV_DECLARE(type, name) namespace { extern const type name; }
+#define TN_PRIV_DECLARE(type, name) \
+    namespace {                     \
+    extern const type name;         \
+    }
 #define TN_PRIV_DEFINE(type, name) const type name
 #else
 #define TN_PRIV_DECLARE(type, name) static const type name
@@ -1001,9 +1007,9 @@
 
 /* Around a row: C++ before C++20 knows designated initialisers as an extension. */
 #if defined(__cplusplus)
-#define TNI_ROW_BEGIN                                                                                        \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpragmas\"")                           \
-        _Pragma("GCC diagnostic ignored \"-Wpedantic\"")                                                     \
+#define TNI_ROW_BEGIN                                                              \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpragmas\"") \
+        _Pragma("GCC diagnostic ignored \"-Wpedantic\"")                           \
             _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"") TNI_ROW_DESIGNATED
 #ifdef __clang__
 #define TNI_ROW_DESIGNATED
@@ -1031,25 +1037,26 @@ typedef struct tn_generator tn_generator; /* a random stream, see random.h */
 
 #define TN_MAX_DIMS 16
 
-/* Element types. X(NAME, text, bytes, kind): kind b bool, u unsigned, i signed, f floating, c complex.
- * Arithmetic exists for BOOL..C128; U16, U32, U64 and the 8-bit floats are storage and conversion. */
-#define TN_DTYPES(X)                                                                                         \
-    X(BOOL, bool, 1, b)                                                                                      \
-    X(U8, uint8, 1, u)                                                                                       \
-    X(I8, int8, 1, i)                                                                                        \
-    X(I16, int16, 2, i)                                                                                      \
-    X(I32, int32, 4, i)                                                                                      \
-    X(I64, int64, 8, i)                                                                                      \
-    X(F16, float16, 2, f)                                                                                    \
-    X(BF16, bfloat16, 2, f)                                                                                  \
-    X(F32, float32, 4, f)                                                                                    \
-    X(F64, float64, 8, f)                                                                                    \
-    X(C64, complex64, 8, c)                                                                                  \
-    X(C128, complex128, 16, c)                                                                               \
-    X(U16, uint16, 2, u)                                                                                     \
-    X(U32, uint32, 4, u)                                                                                     \
-    X(U64, uint64, 8, u)                                                                                     \
-    X(F8E4M3, float8_e4m3fn, 1, f)                                                                           \
+/* Element types. X(NAME, text, bytes, kind): kind b bool, u unsigned, i signed, f floating, c
+ * complex. Arithmetic exists for BOOL..C128; U16, U32, U64 and the 8-bit floats are storage and
+ * conversion. */
+#define TN_DTYPES(X)               \
+    X(BOOL, bool, 1, b)            \
+    X(U8, uint8, 1, u)             \
+    X(I8, int8, 1, i)              \
+    X(I16, int16, 2, i)            \
+    X(I32, int32, 4, i)            \
+    X(I64, int64, 8, i)            \
+    X(F16, float16, 2, f)          \
+    X(BF16, bfloat16, 2, f)        \
+    X(F32, float32, 4, f)          \
+    X(F64, float64, 8, f)          \
+    X(C64, complex64, 8, c)        \
+    X(C128, complex128, 16, c)     \
+    X(U16, uint16, 2, u)           \
+    X(U32, uint32, 4, u)           \
+    X(U64, uint64, 8, u)           \
+    X(F8E4M3, float8_e4m3fn, 1, f) \
     X(F8E5M2, float8_e5m2, 1, f)
 
 typedef enum tn_dtype {
@@ -1069,7 +1076,8 @@ typedef int32_t tn_device_id;
 
 #define TN_NONE INT64_MIN /* an optional int that is absent */
 
-/* A list of ints, borrowed for the time of the call. One number repeats where a fixed count is expected. */
+/* A list of ints, borrowed for the time of the call. One number repeats where a fixed count is
+ * expected. */
 typedef struct tn_ints {
     const int64_t *at;
     int64_t n;
@@ -1103,28 +1111,64 @@ enum { TN_ABSENT = 1, TN_GIVEN = 2 };
 /* A number that may be bool, int, float or complex. */
 enum tn_kind { TN_KIND_NONE = 1, TN_KIND_BOOL, TN_KIND_INT, TN_KIND_FLOAT, TN_KIND_COMPLEX };
 typedef struct tn_scalar {
-    int32_t kind; /* one of tn_kind; 0 is an error */
+    int32_t kind;    /* one of tn_kind; 0 is an error */
     int64_t integer; /* of an int or a bool, exact */
     double imaginary;
     double real; /* of a float or complex; in the keyword forms also the value of an int */
 } tn_scalar;
 
-/* An absent list has n = -1; a list of all zero bytes is an error; the empty list points somewhere. */
-TNI_INLINE tn_scalar tn_none(void) { tn_scalar s = {TN_KIND_NONE, 0, 0, 0}; return s; }
-TNI_INLINE tn_scalar tn_int(int64_t v) { tn_scalar s = {TN_KIND_INT, v, 0, (double)v}; return s; }
-TNI_INLINE tn_scalar tn_bool(bool v) { tn_scalar s = {TN_KIND_BOOL, v, 0, (double)v}; return s; }
-TNI_INLINE tn_scalar tn_float(double v) { tn_scalar s = {TN_KIND_FLOAT, 0, 0, v}; return s; }
-TNI_INLINE tn_scalar tn_complex(double re, double im) { tn_scalar s = {TN_KIND_COMPLEX, 0, im, re}; return s; }
-TNI_INLINE tn_maybe tn_some(double v) { tn_maybe m = {v, TN_GIVEN}; return m; }
-TNI_INLINE tn_maybe tn_no_float(void) { tn_maybe m = {0, TN_ABSENT}; return m; }
-TNI_INLINE tn_ints tn_ints_of(const int64_t *at, int64_t n) { tn_ints l = {at, n}; return l; }
-TNI_INLINE tn_tensors tn_tensors_of(tn_tensor *const *at, int64_t n) { tn_tensors l = {at, n}; return l; }
-TNI_INLINE tn_ints tn_no_dims(void) { tn_ints l = {NULL, -1}; return l; }
+/* An absent list has n = -1; a list of all zero bytes is an error; the empty list points somewhere.
+ */
+TNI_INLINE tn_scalar tn_none(void) {
+    tn_scalar s = {TN_KIND_NONE, 0, 0, 0};
+    return s;
+}
+TNI_INLINE tn_scalar tn_int(int64_t v) {
+    tn_scalar s = {TN_KIND_INT, v, 0, (double)v};
+    return s;
+}
+TNI_INLINE tn_scalar tn_bool(bool v) {
+    tn_scalar s = {TN_KIND_BOOL, v, 0, (double)v};
+    return s;
+}
+TNI_INLINE tn_scalar tn_float(double v) {
+    tn_scalar s = {TN_KIND_FLOAT, 0, 0, v};
+    return s;
+}
+TNI_INLINE tn_scalar tn_complex(double re, double im) {
+    tn_scalar s = {TN_KIND_COMPLEX, 0, im, re};
+    return s;
+}
+TNI_INLINE tn_maybe tn_some(double v) {
+    tn_maybe m = {v, TN_GIVEN};
+    return m;
+}
+TNI_INLINE tn_maybe tn_no_float(void) {
+    tn_maybe m = {0, TN_ABSENT};
+    return m;
+}
+TNI_INLINE tn_ints tn_ints_of(const int64_t *at, int64_t n) {
+    tn_ints l = {at, n};
+    return l;
+}
+TNI_INLINE tn_tensors tn_tensors_of(tn_tensor *const *at, int64_t n) {
+    tn_tensors l = {at, n};
+    return l;
+}
+TNI_INLINE tn_ints tn_no_dims(void) {
+    tn_ints l = {NULL, -1};
+    return l;
+}
 TNI_INLINE bool tn_ints_given(tn_ints l) { return l.n >= 0; }
-TNI_INLINE tn_ints tn_empty_dims(void) { static const int64_t none[1] = {0}; tn_ints l = {none, 0}; return l; }
+TNI_INLINE tn_ints tn_empty_dims(void) {
+    static const int64_t none[1] = {0};
+    tn_ints l = {none, 0};
+    return l;
+}
 
 /* TN_DIMS(2, 3) is a list for the time of the enclosing block; TN_EMPTY_DIMS the list of no ints;
- * TN_NO_DIMS, TN_NO_FLOAT the absent ones; TN_NUM(0.5), TN_INT(3) numbers; TN_LIST(a, b) tensors. */
+ * TN_NO_DIMS, TN_NO_FLOAT the absent ones; TN_NUM(0.5), TN_INT(3) numbers; TN_LIST(a, b) tensors.
+ */
 #ifdef __cplusplus
 #define TN_SOME(v) (tn_some(v))
 #define TN_NO_FLOAT (tn_no_float())
@@ -1136,14 +1180,16 @@ TNI_INLINE tn_ints tn_empty_dims(void) { static const int64_t none[1] = {0}; tn_
 #else
 #define TN_SOME(v) ((tn_maybe){(v), TN_GIVEN})
 #define TN_NO_FLOAT ((tn_maybe){0, TN_ABSENT})
-#define TN_DIMS(...)                                                                                         \
-    ((tn_ints){(const int64_t[]){__VA_ARGS__}, (int64_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))})
+#define TN_DIMS(...)                           \
+    ((tn_ints){(const int64_t[]){__VA_ARGS__}, \
+               (int64_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))})
 #define TN_NO_DIMS ((tn_ints){NULL, -1})
 #define TN_EMPTY_DIMS (tn_empty_dims())
-#define TN_FLOATS(...)                                                                                       \
-    ((tn_floats){(const double[]){__VA_ARGS__}, (int64_t)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double))})
-#define TN_LIST(...)                                                                                         \
-    ((tn_tensors){(tn_tensor *const[]){__VA_ARGS__},                                                         \
+#define TN_FLOATS(...)                          \
+    ((tn_floats){(const double[]){__VA_ARGS__}, \
+                 (int64_t)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double))})
+#define TN_LIST(...)                                 \
+    ((tn_tensors){(tn_tensor *const[]){__VA_ARGS__}, \
                   (int64_t)(sizeof((tn_tensor *const[]){__VA_ARGS__}) / sizeof(tn_tensor *))})
 #define TN_NUM(v) ((tn_scalar){TN_KIND_FLOAT, 0, 0, (v)})
 #define TN_INT(v) ((tn_scalar){TN_KIND_INT, (v), 0, (double)(v)})
@@ -1152,7 +1198,8 @@ TNI_INLINE tn_ints tn_empty_dims(void) { static const int64_t none[1] = {0}; tn_
 
 /* Kind of a number by its C type, unevaluated: an integer halves to 0, a float does not. */
 #define TNI_FIRST_(first, ...) first
-#define TNI_KIND_OF(...) ((0 ? TNI_FIRST_(__VA_ARGS__, 0) : 1) / 2 == 0 ? TN_KIND_INT : TN_KIND_FLOAT)
+#define TNI_KIND_OF(...) \
+    ((0 ? TNI_FIRST_(__VA_ARGS__, 0) : 1) / 2 == 0 ? TN_KIND_INT : TN_KIND_FLOAT)
 
 TNI_EXTERN_C_END
 
@@ -1165,18 +1212,20 @@ TNI_EXTERN_C_END
 
 TNI_EXTERN_C_BEGIN
 
-/* --- memory, files, time, threads: tables that a program (or a test) can replace ------------------- */
+/* --- memory, files, time, threads: tables that a program (or a test) can replace -------------- */
 
-/* All memory comes from here. `bytes` is given back exactly at free. alloc returns NULL when it has none.
- * Alignment: at least that of malloc; the library aligns its own blocks to 64 bytes. */
+/* All memory comes from here. `bytes` is given back exactly at free. alloc returns NULL when it has
+ * none. Alignment: at least that of malloc; the library aligns its own blocks to 64 bytes. */
 typedef struct tn_allocator {
     void *(*alloc)(size_t bytes, void *user);
-    void *(*realloc)(void *old, size_t old_bytes, size_t bytes, void *user); /* NULL: alloc, copy, free */
+    void *(*realloc)(void *old, size_t old_bytes, size_t bytes,
+                     void *user); /* NULL: alloc, copy, free */
     void (*free)(void *at, size_t bytes, void *user);
     void *user;
 } tn_allocator;
 
-/* File operations, each as POSIX's of that name: -1 and errno on failure. NULL members take the system's. */
+/* File operations, each as POSIX's of that name: -1 and errno on failure. NULL members take the
+ * system's. */
 typedef struct tn_files {
     int (*open)(const char *path, int flags, int mode, void *user);
     int64_t (*read)(int fd, void *to, size_t bytes, void *user);
@@ -1189,8 +1238,8 @@ typedef struct tn_files {
     void *user;
 } tn_files;
 
-/* A host's job system. `run` calls task(arg, i) once for each i in 0..count-1, on any threads, and returns
- * when all are done. */
+/* A host's job system. `run` calls task(arg, i) once for each i in 0..count-1, on any threads, and
+ * returns when all are done. */
 typedef struct tn_jobs {
     void (*run)(void (*task)(void *arg, int64_t i), void *arg, int64_t count, void *user);
     int32_t threads; /* how many run at once; a hint */
@@ -1198,14 +1247,15 @@ typedef struct tn_jobs {
 } tn_jobs;
 
 typedef struct tn_context_options {
-    tn_allocator allocator;   /* alloc NULL: malloc and free */
-    tn_files files;           /* all NULL: the system's */
-    tn_jobs jobs;             /* run NULL: own threads */
-    int32_t threads;          /* own threads beside the caller's: 0 is the number of cores - 1, -1 is none */
-    int64_t memory_cap;       /* bytes in use at most, 0: no cap */
-    bool no_cache;            /* every block from the allocator: for tests and sanitizers */
-    const char *isa;          /* "scalar", "avx2", "avx512", "neon"; NULL: $TN_ISA, else the best there is */
-    double (*clock)(void *);  /* seconds, for profiler and progress; NULL: the system's monotonic clock */
+    tn_allocator allocator; /* alloc NULL: malloc and free */
+    tn_files files;         /* all NULL: the system's */
+    tn_jobs jobs;           /* run NULL: own threads */
+    int32_t threads; /* own threads beside the caller's: 0 is the number of cores - 1, -1 is none */
+    int64_t memory_cap; /* bytes in use at most, 0: no cap */
+    bool no_cache;      /* every block from the allocator: for tests and sanitizers */
+    const char *isa; /* "scalar", "avx2", "avx512", "neon"; NULL: $TN_ISA, else the best there is */
+    double (*clock)(
+        void *); /* seconds, for profiler and progress; NULL: the system's monotonic clock */
     void *clock_user;
 } tn_context_options;
 
@@ -1218,46 +1268,50 @@ typedef struct tn_memory_stats {
 
 /* A new context; NULL when there is no memory. Zero-filled options are the defaults. */
 TN_API tn_context *tn_context_new(const tn_context_options *options);
-/* Frees every byte and thread of it. Tensors of it are gone. NULL frees the default context. An error that
- * nobody took reaches the handler. Other threads must not be inside a call of this context. */
+/* Frees every byte and thread of it. Tensors of it are gone. NULL frees the default context. An
+ * error that nobody took reaches the handler. Other threads must not be inside a call of this
+ * context. */
 TN_API void tn_context_free(tn_context *context);
-/* The calling thread's current context, the default one when none was set; NULL only without memory. */
+/* The calling thread's current context, the default one when none was set; NULL only without
+ * memory. */
 TN_API tn_context *tn_context_current(void);
-/* Makes context (NULL: the default one) the calling thread's; returns the one before (NULL: the default). */
+/* Makes context (NULL: the default one) the calling thread's; returns the one before (NULL: the
+ * default). */
 TN_API tn_context *tn_context_use(tn_context *context);
 
 TN_API tn_memory_stats tn_memory(void);
 TN_API void tn_memory_reset_peak(void);
 /* Gives cached blocks back to the allocator; returns the bytes. */
 TN_API int64_t tn_memory_trim(void);
-/* Memory of the current context for code that lives beside the library; 64-byte aligned, uninitialised;
- * NULL with an error set. Free it with the same size. */
+/* Memory of the current context for code that lives beside the library; 64-byte aligned,
+ * uninitialised; NULL with an error set. Free it with the same size. */
 TN_API void *tn_alloc(size_t bytes);
 TN_API void tn_alloc_free(void *at, size_t bytes);
 
-/* Threads used by one operator, the caller's included. Results have the same bits for any number. */
+/* Threads used by one operator, the caller's included. Results have the same bits for any number.
+ */
 TN_API bool tn_set_threads(int32_t threads);
 TN_API int32_t tn_threads(void);
 TN_API const char *tn_isa(void);
 
-/* Asks running operators of the context to stop at their next block of work; they fail with TN_CANCELLED.
- * May be called from a signal handler. tn_cancel_clear ends the request. */
+/* Asks running operators of the context to stop at their next block of work; they fail with
+ * TN_CANCELLED. May be called from a signal handler. tn_cancel_clear ends the request. */
 TN_API void tn_cancel(tn_context *context);
 TN_API void tn_cancel_clear(tn_context *context);
 
-/* --- errors ----------------------------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
-#define TN_ERRORS(X)                                                                                         \
-    X(OK, "no error")                                                                                        \
-    X(INVALID, "invalid argument")                                                                           \
-    X(TYPE, "wrong dtype or kind of argument")                                                               \
-    X(INDEX, "index out of range")                                                                           \
-    X(MEMORY, "out of memory")                                                                               \
-    X(UNSUPPORTED, "not supported")                                                                          \
-    X(FILE, "file or input error")                                                                           \
-    X(FORMAT, "malformed file")                                                                              \
-    X(CANCELLED, "cancelled")                                                                                \
-    X(AUTOGRAD, "autograd error")                                                                            \
+#define TN_ERRORS(X)                           \
+    X(OK, "no error")                          \
+    X(INVALID, "invalid argument")             \
+    X(TYPE, "wrong dtype or kind of argument") \
+    X(INDEX, "index out of range")             \
+    X(MEMORY, "out of memory")                 \
+    X(UNSUPPORTED, "not supported")            \
+    X(FILE, "file or input error")             \
+    X(FORMAT, "malformed file")                \
+    X(CANCELLED, "cancelled")                  \
+    X(AUTOGRAD, "autograd error")              \
     X(INTERNAL, "internal error")
 
 typedef enum tn_code {
@@ -1267,12 +1321,13 @@ typedef enum tn_code {
         TN_ERROR_COUNT
 } tn_code;
 
-/* An error: what, where in the user's program, inside which operators. The texts belong to the thread's
- * block and live until its next error. */
+/* An error: what, where in the user's program, inside which operators. The texts belong to the
+ * thread's block and live until its next error. */
 typedef struct tn_error_info {
     tn_code code;
-    const char *message; /* operator, arguments with shapes and dtypes, reason, chain, forward line */
-    const char *file;    /* of the outermost public call; NULL where unknown */
+    const char
+        *message;     /* operator, arguments with shapes and dtypes, reason, chain, forward line */
+    const char *file; /* of the outermost public call; NULL where unknown */
     int line;
 } tn_error_info;
 
@@ -1282,17 +1337,21 @@ typedef void (*tn_error_handler)(const tn_error_info *error, void *user);
 TN_API bool tn_ok(void);
 /* Reads the pending error without taking it; false when there is none. */
 TN_API bool tn_error_peek(tn_error_info *error);
-/* Takes the pending error, so that operators run again; false when there is none. error may be NULL. */
+/* Takes the pending error, so that operators run again; false when there is none. error may be
+ * NULL. */
 TN_API bool tn_error_take(tn_error_info *error);
 /* Writes the pending error to stderr and takes it; false when there was none. */
 TN_API bool tn_error_print(void);
-/* Sets an error by hand, for code beside the library; an earlier untaken one stays. Returns false. */
-TN_API bool tn_error_set(tn_code code, const char *file, int line, const char *format, ...) TNI_PRINTF(4, 5);
-/* Called where an error is set, in the thread that made it; it may longjmp. NULL: none. Per context. */
+/* Sets an error by hand, for code beside the library; an earlier untaken one stays. Returns false.
+ */
+TN_API bool tn_error_set(tn_code code, const char *file, int line, const char *format, ...)
+    TNI_PRINTF(4, 5);
+/* Called where an error is set, in the thread that made it; it may longjmp. NULL: none. Per
+ * context. */
 TN_API void tn_error_on(tn_error_handler handler, void *user);
 TN_API const char *tn_code_name(tn_code code);
 
-/* --- profiler ----------------------------------------------------------------------------------------- */
+/* --- profiler --------------------------------------------------------------------------------- */
 
 /* Records every operator call of the context until tn_profile_end, which writes a Chrome trace
  * (chrome://tracing, Perfetto) with name, shapes, user's line, thread, start and duration. */
@@ -1304,22 +1363,23 @@ TNI_EXTERN_C_END
 /* src/api/tensor.h */
 /* tensor.h - a tensor in the hand: accessors, memory of one's own, scopes, printing.
  *
- * A tensor is a reference-counted header over shared storage. Any thread may read it and use it as input;
- * who writes to it while another thread reads has a race. A tensor that goes to another thread is
- * held first (tn_hold). */
+ * A tensor is a reference-counted header over shared storage. Any thread may read it and use it as
+ * input; who writes to it while another thread reads has a race. A tensor that goes to another
+ * thread is held first (tn_hold). */
 
 TNI_EXTERN_C_BEGIN
 
-/* --- lifetime ------------------------------------------------------------------------------------------ */
+/* --- lifetime --------------------------------------------------------------------------------- */
 
-/* A scope releases at its end what was made inside and not kept. TN_SCOPE { ... } also ends by break, return
- * and goto (gcc, clang, C++); `continue` and `break` inside it leave the scope, not a loop around it.
- * The plain form works everywhere and closes every scope opened above the mark. */
+/* A scope releases at its end what was made inside and not kept. TN_SCOPE { ... } also ends by
+ * break, return and goto (gcc, clang, C++); `continue` and `break` inside it leave the scope, not a
+ * loop around it. The plain form works everywhere and closes every scope opened above the mark. */
 TN_API int64_t tn_scope_begin(void);
 TN_API void tn_scope_end(int64_t mark);
 /* Hands t one scope outward; the caller owns it when there is none. Returns t; NULL for NULL. */
 TN_API tn_tensor *tn_keep(tn_tensor *t);
-/* Takes t out of all scopes: the caller owns it and frees it with tn_free. One more owner if it was held. */
+/* Takes t out of all scopes: the caller owns it and frees it with tn_free. One more owner if it was
+ * held. */
 TN_API tn_tensor *tn_hold(tn_tensor *t);
 /* Drops one owner; NULL is fine. In a scope, a tensor of that scope leaves it. */
 TN_API void tn_free(tn_tensor *t);
@@ -1337,8 +1397,8 @@ struct tn_scope_guard {
     tn_scope_guard &operator=(const tn_scope_guard &) = delete;
 };
 TNI_NAMESPACE_END
-#define TN_SCOPE                                                                                             \
-    for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__); TNI_JOIN(tni_scope_, __LINE__).once;                 \
+#define TN_SCOPE                                                                             \
+    for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__); TNI_JOIN(tni_scope_, __LINE__).once; \
          TNI_JOIN(tni_scope_, __LINE__).once = false)
 TNI_EXTERN_C_BEGIN
 #elif defined(__GNUC__)
@@ -1347,16 +1407,17 @@ typedef struct tn_scope_guard {
     bool once;
 } tn_scope_guard;
 TNI_INLINE void tni_scope_leave(tn_scope_guard *guard) { tn_scope_end(guard->mark); }
-#define TN_SCOPE                                                                                             \
-    for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__)                                                       \
-             __attribute__((cleanup(tni_scope_leave))) = {tn_scope_begin(), true};                           \
+#define TN_SCOPE                                                                   \
+    for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__)                             \
+             __attribute__((cleanup(tni_scope_leave))) = {tn_scope_begin(), true}; \
          TNI_JOIN(tni_scope_, __LINE__).once; TNI_JOIN(tni_scope_, __LINE__).once = false)
 #endif
 
-/* --- reading a tensor: none of these fails on a valid tensor; NULL gives 0, NULL or false ---------------- */
+/* --- reading a tensor: none of these fails on a valid tensor; NULL gives 0, NULL or false ----- */
 
 TN_API int tn_ndim(const tn_tensor *t);
-TN_API int64_t tn_size(const tn_tensor *t, int dim);   /* dim may be negative; out of range: 0 and an error */
+TN_API int64_t tn_size(const tn_tensor *t,
+                       int dim); /* dim may be negative; out of range: 0 and an error */
 TN_API int64_t tn_stride(const tn_tensor *t, int dim); /* in elements */
 TN_API tn_ints tn_shape(const tn_tensor *t);           /* borrowed, lives as long as t */
 TN_API tn_ints tn_strides(const tn_tensor *t);
@@ -1365,8 +1426,8 @@ TN_API tn_dtype tn_dtype_of(const tn_tensor *t);
 TN_API tn_device_id tn_device_of(const tn_tensor *t);
 TN_API bool tn_is_contiguous(const tn_tensor *t);
 TN_API int64_t tn_storage_offset(const tn_tensor *t); /* in elements */
-/* The first element in CPU memory: numel elements lie at the strides. NULL on other devices. Writing through
- * it is not seen by autograd: call tn_touch afterwards. */
+/* The first element in CPU memory: numel elements lie at the strides. NULL on other devices.
+ * Writing through it is not seen by autograd: call tn_touch afterwards. */
 TN_API void *tn_data(const tn_tensor *t);
 TN_API bool tn_touch(tn_tensor *t);
 TN_API int64_t tn_version(const tn_tensor *t);
@@ -1377,56 +1438,62 @@ TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b);
 TN_API double tn_item(const tn_tensor *t);
 TN_API int64_t tn_item_int(const tn_tensor *t);
 TN_API tn_scalar tn_item_scalar(const tn_tensor *t);
-/* Copies numel elements in row-major order, converted to the array's type; false and INVALID when count
- * differs from numel. */
+/* Copies numel elements in row-major order, converted to the array's type; false and INVALID when
+ * count differs from numel. */
 TN_API bool tn_read_f32(const tn_tensor *t, float *to, int64_t count);
 TN_API bool tn_read_f64(const tn_tensor *t, double *to, int64_t count);
 TN_API bool tn_read_i64(const tn_tensor *t, int64_t *to, int64_t count);
 
-/* --- from memory ------------------------------------------------------------------------------------------ */
+/* --- from memory ------------------------------------------------------------------------------ */
 
 /* A new tensor with a copy of row-major elements of that dtype. */
-TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_ints shape, tn_dtype dtype);
-#define tn_from_f32(data, ...) tn_from_at(__FILE__, __LINE__, TNI_CHECKED(const float *, data), __VA_ARGS__, TN_F32)
-#define tn_from_f64(data, ...) tn_from_at(__FILE__, __LINE__, TNI_CHECKED(const double *, data), __VA_ARGS__, TN_F64)
-#define tn_from_i64(data, ...) tn_from_at(__FILE__, __LINE__, TNI_CHECKED(const int64_t *, data), __VA_ARGS__, TN_I64)
+TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_ints shape,
+                             tn_dtype dtype);
+#define tn_from_f32(data, ...) \
+    tn_from_at(__FILE__, __LINE__, TNI_CHECKED(const float *, data), __VA_ARGS__, TN_F32)
+#define tn_from_f64(data, ...) \
+    tn_from_at(__FILE__, __LINE__, TNI_CHECKED(const double *, data), __VA_ARGS__, TN_F64)
+#define tn_from_i64(data, ...) \
+    tn_from_at(__FILE__, __LINE__, TNI_CHECKED(const int64_t *, data), __VA_ARGS__, TN_I64)
 #define tn_from(data, shape, dtype) tn_from_at(__FILE__, __LINE__, data, shape, dtype)
 #define TNI_CHECKED(type, value) (0 ? (type)0 : (value))
 
-/* The caller's memory as a tensor, without a copy. It must stay until `release(data, user)` is called,
- * once, when the last tensor over it goes; release may be NULL. */
+/* The caller's memory as a tensor, without a copy. It must stay until `release(data, user)` is
+ * called, once, when the last tensor over it goes; release may be NULL. */
 typedef struct tn_wrap_options {
-    tn_ints strides;    /* in elements, >= 0; n = 0: row-major */
-    int64_t bytes;      /* length of the memory from data on; 0: just what shape and strides need */
+    tn_ints strides; /* in elements, >= 0; n = 0: row-major */
+    int64_t bytes;   /* length of the memory from data on; 0: just what shape and strides need */
     void (*release)(void *data, void *user);
     void *user;
-    bool read_only;     /* in-place calls and out= are refused */
+    bool read_only; /* in-place calls and out= are refused */
 } tn_wrap_options;
 TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints shape, tn_dtype dtype,
                              const tn_wrap_options *options);
-#define tn_wrap(data, shape, dtype, options) tn_wrap_at(__FILE__, __LINE__, data, shape, dtype, options)
+#define tn_wrap(data, shape, dtype, options) \
+    tn_wrap_at(__FILE__, __LINE__, data, shape, dtype, options)
 
-/* --- dtypes and devices ------------------------------------------------------------------------------------ */
+/* --- dtypes and devices ----------------------------------------------------------------------- */
 
-TN_API const char *tn_dtype_name(tn_dtype dtype);      /* "float32" */
-TN_API tn_dtype tn_dtype_named(const char *name);      /* TN_NO_DTYPE when unknown */
+TN_API const char *tn_dtype_name(tn_dtype dtype); /* "float32" */
+TN_API tn_dtype tn_dtype_named(const char *name); /* TN_NO_DTYPE when unknown */
 TN_API int tn_dtype_bytes(tn_dtype dtype);
-TN_API tn_dtype tn_promote(tn_dtype a, tn_dtype b);    /* torch.promote_types */
-TN_API tn_dtype tn_default_dtype(void);                /* TN_F32 at first */
-TN_API bool tn_set_default_dtype(tn_dtype dtype);      /* floating only */
-TN_API tn_device_id tn_device(const char *name);       /* TN_NO_DEVICE and an error when unknown */
+TN_API tn_dtype tn_promote(tn_dtype a, tn_dtype b); /* torch.promote_types */
+TN_API tn_dtype tn_default_dtype(void);             /* TN_F32 at first */
+TN_API bool tn_set_default_dtype(tn_dtype dtype);   /* floating only */
+TN_API tn_device_id tn_device(const char *name);    /* TN_NO_DEVICE and an error when unknown */
 TN_API const char *tn_device_name(tn_device_id device);
 
-/* --- printing ------------------------------------------------------------------------------------------------ */
+/* --- printing --------------------------------------------------------------------------------- */
 
 typedef struct tn_print_options { /* torch.set_printoptions; zero: its default */
-    int precision;  /* 4 */
-    int threshold;  /* 1000 */
-    int edgeitems;  /* 3 */
-    int linewidth;  /* 80 */
-    int sci_mode;   /* 0: by the values, 1: always, -1: never */
+    int precision;                /* 4 */
+    int threshold;                /* 1000 */
+    int edgeitems;                /* 3 */
+    int linewidth;                /* 80 */
+    int sci_mode;                 /* 0: by the values, 1: always, -1: never */
 } tn_print_options;
-/* The text torch would print, NUL-terminated; free it with tn_alloc_free(text, strlen(text) + 1). */
+/* The text torch would print, NUL-terminated; free it with tn_alloc_free(text, strlen(text) + 1).
+ */
 TN_API char *tn_to_text(const tn_tensor *t, const tn_print_options *options);
 /* Writes that text and a newline to stdout. */
 TN_API bool tn_print(const tn_tensor *t);
@@ -1434,7 +1501,8 @@ TN_API bool tn_print(const tn_tensor *t);
 TNI_EXTERN_C_END
 
 /* src/api/random.h */
-/* random.h - random streams: torch's CPU generator (MT19937) and Philox for devices and parallel streams.
+/* random.h - random streams: torch's CPU generator (MT19937) and Philox for devices and parallel
+ * streams.
  *
  * MT19937: M. Matsumoto, T. Nishimura, 1998. Philox4x32-10: J. Salmon et al., SC 2011.
  * A generator belongs to one thread at a time. */
@@ -1443,11 +1511,12 @@ TNI_EXTERN_C_BEGIN
 
 /* Seeds the context's default generator: the same seed gives torch.manual_seed's numbers. */
 TN_API void tn_manual_seed(uint64_t seed);
-TN_API tn_generator *tn_default_generator(void); /* borrowed */
+TN_API tn_generator *tn_default_generator(void);      /* borrowed */
 TN_API tn_generator *tn_generator_new(uint64_t seed); /* owned; freed with tn_generator_free */
 TN_API void tn_generator_free(tn_generator *generator);
 TN_API void tn_generator_seed(tn_generator *generator, uint64_t seed);
-/* State as torch.get_rng_state's bytes (TN_GENERATOR_BYTES of them). set: false and FORMAT when they are no state. */
+/* State as torch.get_rng_state's bytes (TN_GENERATOR_BYTES of them). set: false and FORMAT when
+ * they are no state. */
 #define TN_GENERATOR_BYTES 5056
 TN_API void tn_generator_get(const tn_generator *generator, uint8_t state[TN_GENERATOR_BYTES]);
 TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GENERATOR_BYTES]);
@@ -1457,12 +1526,13 @@ TNI_EXTERN_C_END
 /* src/api/autograd.h */
 /* autograd.h - gradients: leaves, backward, modes, hooks, custom functions, checkpoint, checks.
  *
- * The tape is dynamic: an operator whose input requires a gradient hangs a node on its output. A graph is
- * used by one backward at a time; a second one is refused, not raced. */
+ * The tape is dynamic: an operator whose input requires a gradient hangs a node on its output. A
+ * graph is used by one backward at a time; a second one is refused, not raced. */
 
 TNI_EXTERN_C_BEGIN
 
-/* Makes a floating or complex tensor without history a leaf that gathers .grad. Returns t; NULL on error. */
+/* Makes a floating or complex tensor without history a leaf that gathers .grad. Returns t; NULL on
+ * error. */
 TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t, bool requires_grad);
 #define tn_requires_grad(t) tn_requires_grad_at(__FILE__, __LINE__, t, true)
 #define tn_no_requires_grad(t) tn_requires_grad_at(__FILE__, __LINE__, t, false)
@@ -1482,10 +1552,10 @@ TN_API bool tn_grad_mode(void);
 TN_API bool tn_set_inference_mode(bool enabled);
 
 typedef struct tn_backward_args {
-    tn_tensor *gradient;   /* seed; NULL: 1 for a one-element tensor */
-    tn_tensors inputs;     /* n = 0: all leaves gather .grad; else only these */
-    bool retain_graph;     /* keep saved tensors for another backward */
-    bool create_graph;     /* record the gradients themselves; keeps the graph, too */
+    tn_tensor *gradient; /* seed; NULL: 1 for a one-element tensor */
+    tn_tensors inputs;   /* n = 0: all leaves gather .grad; else only these */
+    bool retain_graph;   /* keep saved tensors for another backward */
+    bool create_graph;   /* record the gradients themselves; keeps the graph, too */
     tn_tensor *t;
 } tn_backward_args;
 /* Adds the gradients of t to .grad of the leaves. Strong guarantee: on error no .grad has changed.
@@ -1494,26 +1564,28 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
 #ifndef __cplusplus
 #define tn_backward(...) TNI_CALL(tn_backward, .t = __VA_ARGS__)
 #endif
-/* Gradients of outputs with respect to inputs, .grad untouched; grads[i] is new, or NULL for an input that
- * was not used (allow_unused, else an error). seeds: NULL, or one a output (NULL members as in backward). */
+/* Gradients of outputs with respect to inputs, .grad untouched; grads[i] is new, or NULL for an
+ * input that was not used (allow_unused, else an error). seeds: NULL, or one a output (NULL members
+ * as in backward). */
 typedef struct tn_grads_options {
     tn_tensor *const *seeds;
     bool retain_graph, create_graph, allow_unused;
 } tn_grads_options;
-TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tensors inputs, tn_tensor **grads,
-                        const tn_grads_options *options);
-#define tn_grads(outputs, inputs, grads, options) tn_grads_at(__FILE__, __LINE__, outputs, inputs, grads, options)
+TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tensors inputs,
+                        tn_tensor **grads, const tn_grads_options *options);
+#define tn_grads(outputs, inputs, grads, options) \
+    tn_grads_at(__FILE__, __LINE__, outputs, inputs, grads, options)
 
-/* A hook sees the gradient of t before it goes on and may return another (a new tensor), the same, or NULL
- * with an error set to stop backward. Returns a number for tn_hook_remove, 0 on error. */
+/* A hook sees the gradient of t before it goes on and may return another (a new tensor), the same,
+ * or NULL with an error set to stop backward. Returns a number for tn_hook_remove, 0 on error. */
 typedef tn_tensor *(*tn_hook)(tn_tensor *grad, void *user);
 TN_API int64_t tn_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user));
 TN_API bool tn_hook_remove(tn_tensor *t, int64_t number);
 
-/* A function with a gradient of one's own. forward runs without recording and returns outputs (new tensors)
- * through out[0..nout-1]; backward gets the output gradients (NULL: zero) and returns input gradients (new,
- * or NULL for zero), written with operators, so that they can be differentiated again. `save` keeps a
- * tensor for backward; saved(i) reads it there. */
+/* A function with a gradient of one's own. forward runs without recording and returns outputs (new
+ * tensors) through out[0..nout-1]; backward gets the output gradients (NULL: zero) and returns
+ * input gradients (new, or NULL for zero), written with operators, so that they can be
+ * differentiated again. `save` keeps a tensor for backward; saved(i) reads it there. */
 typedef struct tn_function tn_function; /* a call in progress or on the tape */
 typedef struct tn_function_row {
     const char *name;
@@ -1522,100 +1594,127 @@ typedef struct tn_function_row {
     bool (*backward)(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in);
     void (*release)(void *user);
 } tn_function_row;
-TN_API bool tn_function_call_at(const char *file, int line, const tn_function_row *row, tn_tensors in, void *user,
-                                tn_tensor **out);
-#define tn_function_call(row, in, user, out) tn_function_call_at(__FILE__, __LINE__, row, in, user, out)
+TN_API bool tn_function_call_at(const char *file, int line, const tn_function_row *row,
+                                tn_tensors in, void *user, tn_tensor **out);
+#define tn_function_call(row, in, user, out) \
+    tn_function_call_at(__FILE__, __LINE__, row, in, user, out)
 TN_API bool tn_function_save(tn_function *f, tn_tensor *t);
 TN_API tn_tensor *tn_function_saved(tn_function *f, int i);
 TN_API void *tn_function_user(tn_function *f);
 
-/* Runs `forward` without keeping its graph and again in backward (torch.utils.checkpoint); the random
- * state is restored for the second run. */
+/* Runs `forward` without keeping its graph and again in backward (torch.utils.checkpoint); the
+ * random state is restored for the second run. */
 typedef tn_tensor *(*tn_checkpoint_fn)(tn_tensor *const *in, int nin, void *user);
-TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward, tn_tensors in, void *user);
+TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward,
+                                   tn_tensors in, void *user);
 #define tn_checkpoint(forward, in, user) tn_checkpoint_at(__FILE__, __LINE__, forward, in, user)
 
-/* Anomaly mode: backward stops at the first gradient with a NaN and names operator, line and shape. */
+/* Anomaly mode: backward stops at the first gradient with a NaN and names operator, line and shape.
+ */
 TN_API bool tn_set_anomaly_mode(bool enabled);
 
-/* Compares gradients with Richardson-extrapolated differences in f64 or c128. true when all agree within
- * rtol * max(1, |g|); else false and an error that names input, element and both numbers. */
+/* Compares gradients with Richardson-extrapolated differences in f64 or c128. true when all agree
+ * within rtol * max(1, |g|); else false and an error that names input, element and both numbers. */
 typedef bool (*tn_check_fn)(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, void *user);
 typedef struct tn_gradcheck_options {
     double step; /* 0: 1e-3 scaled by the element */
     double rtol; /* 0: 1e-6 */
     double atol; /* 0: 1e-8 */
 } tn_gradcheck_options;
-TN_API bool tn_gradcheck(tn_check_fn fn, tn_tensors in, void *user, const tn_gradcheck_options *options);
-TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user, const tn_gradcheck_options *options);
+TN_API bool tn_gradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                         const tn_gradcheck_options *options);
+TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                             const tn_gradcheck_options *options);
 
 TNI_EXTERN_C_END
 
 /* src/api/row.h */
-/* row.h - an operator is a row: what it is called with, how shapes follow, how it runs, its gradient.
+/* row.h - an operator is a row: what it is called with, how shapes follow, how it runs, its
+ * gradient.
  *
- * Built-in operators and a user's own are the same struct. A user's row is filled by hand and registered:
+ * Built-in operators and a user's own are the same struct. A user's row is filled by hand and
+ * registered:
  *
- *     static const tn_row logaddexp = { .name = "logaddexp", .schema = "logaddexp(Tensor self, Tensor other) -> Tensor",
- *                                       .forms = TN_OUT, .check = my_check, .run = my_run, .grad = my_grad };
+ *     static const tn_row logaddexp = { .name = "logaddexp", .schema = "logaddexp(Tensor self,
+ * Tensor other) -> Tensor", .forms = TN_OUT, .check = my_check, .run = my_run, .grad = my_grad };
  *     tn_register(&logaddexp);   tn_call_named("logaddexp", ...)
  *
- * The door (tn_call) does for every row: enter (pending error, NULL arguments, contexts), check, look,
- * prepare (outputs, scratch, tape node: everything that can fail), run, publish. See docs/rows.md. */
+ * The door (tn_call) does for every row: enter (pending error, NULL arguments, contexts), check,
+ * look, prepare (outputs, scratch, tape node: everything that can fail), run, publish. See
+ * docs/rows.md. */
 
 TNI_EXTERN_C_BEGIN
 
 typedef struct tn_row tn_row;
-typedef struct tn_frame tn_frame;     /* one call in progress */
+typedef struct tn_frame tn_frame;       /* one call in progress */
 typedef struct tn_gradient tn_gradient; /* one gradient in progress */
-typedef struct tn_gen tn_gen;         /* tables made from the schema */
-typedef struct tni_block tni_block;   /* a thread in a context */
-typedef struct tni_node tni_node;     /* a call on the tape */
+typedef struct tn_gen tn_gen;           /* tables made from the schema */
+typedef struct tni_block tni_block;     /* a thread in a context */
+typedef struct tni_node tni_node;       /* a call on the tape */
 
-/* --- the row ------------------------------------------------------------------------------------------- */
+/* --- the row ---------------------------------------------------------------------------------- */
 
 enum tn_forms {
     TN_OUT = 1,     /* .out = given tensors */
     TN_INPLACE = 2, /* name_(self, ...) writes into self; such a row may alias that input exactly */
-    TN_SHAPE_ONLY = 4 /* reads the shape and dtype of its inputs alone: in gradients it takes what is not in needs */
+    TN_SHAPE_ONLY = 4 /* reads the shape and dtype of its inputs alone: in gradients it takes what
+                         is not in needs */
 };
 
 struct tn_row {
-    const char *name, *schema;   /* name: C's, unique; schema: torch's, "max.dim(Tensor self, int dim) -> ..." */
-    const tn_gen *gen;           /* NULL in a user's row: made by tn_register */
-    uint32_t index;              /* into device tables; given by the generator or tn_register */
+    const char *name,
+        *schema; /* name: C's, unique; schema: torch's, "max.dim(Tensor self, int dim) -> ..." */
+    const tn_gen *gen; /* NULL in a user's row: made by tn_register */
+    uint32_t index;    /* into device tables; given by the generator or tn_register */
     /* the fields of TN_OPERATOR, in this order */
-    uint32_t forms;              /* tn_forms */
-    const char *saves;           /* names of hidden outputs, announced after the returned ones when recording */
-    const char *needs;           /* what gradients read: "self:other other:self,result", or "indices" for all */
-    bool (*check)(tn_frame *f);  /* announces outputs and scratch; all errors but those of look */
-    bool (*look)(tn_frame *f);   /* reads data, writes nothing: f->count, index ranges */
-    void (*run)(tn_frame *f);    /* writes every element; cannot fail */
-    uint32_t loop;               /* TN_POINTWISE: tni_loop kinds, else 0 */
-    const char *text;            /* TN_POINTWISE: the expression */
-    bool (*compose)(tn_frame *f);/* instead of check, look, run: calls operators, sets f->out[] */
-    void (*grad)(tn_gradient *g);/* NULL: not differentiable, an error when recorded; tn_grad_zero: zero */
-    void (*fused)(tn_gradient *g); /* the same gradients faster, used when no graph of them is asked for */
-    const char *domain;          /* sample domain of tensors for gradcheck: "self:0.1..2 other:-0.9..0.9" */
-    const char *sample;          /* argument samples for tests: "(2,3,4) dim=1 | (3) dim=-1 keepdim=True" */
+    uint32_t forms; /* tn_forms */
+    const char
+        *saves; /* names of hidden outputs, announced after the returned ones when recording */
+    const char
+        *needs; /* what gradients read: "self:other other:self,result", or "indices" for all */
+    bool (*check)(tn_frame *f);   /* announces outputs and scratch; all errors but those of look */
+    bool (*look)(tn_frame *f);    /* reads data, writes nothing: f->count, index ranges */
+    void (*run)(tn_frame *f);     /* writes every element; cannot fail */
+    uint32_t loop;                /* TN_POINTWISE: tni_loop kinds, else 0 */
+    const char *text;             /* TN_POINTWISE: the expression */
+    bool (*compose)(tn_frame *f); /* instead of check, look, run: calls operators, sets f->out[] */
+    void (*grad)(
+        tn_gradient *g); /* NULL: not differentiable, an error when recorded; tn_grad_zero: zero */
+    void (*fused)(
+        tn_gradient *g); /* the same gradients faster, used when no graph of them is asked for */
+    const char *domain;  /* sample domain of tensors for gradcheck: "self:0.1..2 other:-0.9..0.9" */
+    const char *sample;  /* argument samples for tests: "(2,3,4) dim=1 | (3) dim=-1 keepdim=True" */
 };
 
-/* --- tables of a schema ---------------------------------------------------------------------------------- */
+/* --- tables of a schema ----------------------------------------------------------------------- */
 
 typedef enum tn_type {
-    TN_T_TENSOR = 1, TN_T_TENSORS, TN_T_INT, TN_T_FLOAT, TN_T_BOOL, TN_T_SCALAR, TN_T_INTS, TN_T_FLOATS,
-    TN_T_DTYPE, TN_T_DEVICE, TN_T_GENERATOR, TN_T_ENUM, TN_T_STRING, TN_T_MODULE, TN_T_MODULES
+    TN_T_TENSOR = 1,
+    TN_T_TENSORS,
+    TN_T_INT,
+    TN_T_FLOAT,
+    TN_T_BOOL,
+    TN_T_SCALAR,
+    TN_T_INTS,
+    TN_T_FLOATS,
+    TN_T_DTYPE,
+    TN_T_DEVICE,
+    TN_T_GENERATOR,
+    TN_T_ENUM,
+    TN_T_STRING,
+    TN_T_MODULE,
+    TN_T_MODULES
 } tn_type;
 
 enum tn_param_flags {
-    TN_P_OPTIONAL = 1,   /* T?: may be None */
-    TN_P_DEFAULT = 2,    /* has a default */
-    TN_P_KEYWORD = 4,    /* after the * */
-    TN_P_NUMBER = 8,     /* Tensor|Scalar: number_offset holds the number when the tensor is NULL */
-    TN_P_MUTATED = 16,   /* (a!) */
-    TN_P_DOUBLE = 32,    /* a Scalar that is kept as double, since it has a default */
-    TN_P_MAYBE = 64,     /* a float? that is kept as tn_maybe */
-    TN_P_HOLES = 128     /* Tensor?[]: members of the list may be NULL */
+    TN_P_OPTIONAL = 1, /* T?: may be None */
+    TN_P_DEFAULT = 2,  /* has a default */
+    TN_P_KEYWORD = 4,  /* after the * */
+    TN_P_NUMBER = 8,   /* Tensor|Scalar: number_offset holds the number when the tensor is NULL */
+    TN_P_MUTATED = 16, /* (a!) */
+    TN_P_DOUBLE = 32,  /* a Scalar that is kept as double, since it has a default */
+    TN_P_MAYBE = 64,   /* a float? that is kept as tn_maybe */
+    TN_P_HOLES = 128   /* Tensor?[]: members of the list may be NULL */
 };
 
 typedef struct tn_param {
@@ -1626,29 +1725,31 @@ typedef struct tn_param {
     const char *const *words;       /* TN_T_ENUM: NULL-terminated, numbered from 1 */
 } tn_param;
 
-enum tn_props { /* what lets a call skip work */
-    TN_PROP_LISTS = 1,      /* takes a list of tensors */
-    TN_PROP_GENERATOR = 2,
-    TN_PROP_MUTATED = 4,    /* some (a!) */
-    TN_PROP_INTS = 8,       /* holds int or float lists, which a record must copy */
-    TN_PROP_RETURNS_LIST = 16,
-    TN_PROP_WORDS = 32      /* holds dtypes, devices, words or numbers, which have values that are none */
+enum tn_props {                    /* what lets a call skip work */
+                TN_PROP_LISTS = 1, /* takes a list of tensors */
+                TN_PROP_GENERATOR = 2,
+                TN_PROP_MUTATED = 4, /* some (a!) */
+                TN_PROP_INTS = 8,    /* holds int or float lists, which a record must copy */
+                TN_PROP_RETURNS_LIST = 16,
+                TN_PROP_WORDS = 32 /* holds dtypes, devices, words or numbers, which have values
+                                      that are none */
 };
 
 struct tn_gen {
     const tn_param *param;
-    const void *defaults;           /* an argument struct with every default set */
-    const char *const *result_names;/* nresults, then the names of saves */
-    const uint64_t *needs;          /* a gradient slot: bit i input i, bit 32 + k output k (saves included) */
-    uint16_t nparam, nfixed;        /* nfixed: single tensors, which come first among the slots */
+    const void *defaults;            /* an argument struct with every default set */
+    const char *const *result_names; /* nresults, then the names of saves */
+    const uint64_t
+        *needs; /* a gradient slot: bit i input i, bit 32 + k output k (saves included) */
+    uint16_t nparam, nfixed; /* nfixed: single tensors, which come first among the slots */
     uint16_t nresults, nsaves;
     uint16_t args_size, out_offset; /* out_offset: of `out`, UINT16_MAX when the row has none */
     uint32_t props;
-    uint32_t loop_index;            /* of a pointwise row among the pointwise rows */
-    uint16_t fixed[8];              /* parameter index of fixed tensor i */
+    uint32_t loop_index; /* of a pointwise row among the pointwise rows */
+    uint16_t fixed[8];   /* parameter index of fixed tensor i */
 };
 
-/* --- the frame: what check, look and run see ---------------------------------------------------------------- */
+/* --- the frame: what check, look and run see -------------------------------------------------- */
 
 #define TN_UNKNOWN (-1) /* a size that look counts into f->count */
 enum { TNI_IN = 8, TNI_RESULTS = 6, TNI_ARGS_BYTES = 320, TNI_NUMBERS = 3 };
@@ -1656,20 +1757,20 @@ enum { TNI_IN = 8, TNI_RESULTS = 6, TNI_ARGS_BYTES = 320, TNI_NUMBERS = 3 };
 struct tn_frame {
     tni_block *block;
     const tn_row *row;
-    const void *args;          /* the argument struct; TN_ARGS gives it typed */
-    tn_tensor **in;            /* fixed tensors in schema order (NULL: absent), then list members */
-    tn_tensor **out;           /* results, then saves */
+    const void *args; /* the argument struct; TN_ARGS gives it typed */
+    tn_tensor **in;   /* fixed tensors in schema order (NULL: absent), then list members */
+    tn_tensor **out;  /* results, then saves */
     int nin, nout;
-    bool recording, meta;      /* meta: shapes only, look and run are not called */
-    bool inplace;              /* results go into self */
-    uint8_t type;              /* free for check to tell run: the compute dtype, say */
+    bool recording, meta; /* meta: shapes only, look and run are not called */
+    bool inplace;         /* results go into self */
+    uint8_t type;         /* free for check to tell run: the compute dtype, say */
     tn_device_id device;
-    uint64_t unneeded;         /* check may set: bit i input i is not read by the gradient this time */
-    uint32_t unwritten;        /* check may set: bit i input i, though (a!), is not written this time */
-    int64_t count;             /* look's result */
-    int64_t note[4];           /* free for check to tell look and run */
-    size_t scratch_bytes;      /* asked by check */
-    void *scratch;             /* 64-byte aligned, uninitialised */
+    uint64_t unneeded;    /* check may set: bit i input i is not read by the gradient this time */
+    uint32_t unwritten;   /* check may set: bit i input i, though (a!), is not written this time */
+    int64_t count;        /* look's result */
+    int64_t note[4];      /* free for check to tell look and run */
+    size_t scratch_bytes; /* asked by check */
+    void *scratch;        /* 64-byte aligned, uninitialised */
     tn_generator *generator;
     const char *file;
     int line;
@@ -1682,12 +1783,14 @@ struct tn_frame {
     tn_tensor *in_[TNI_IN], *out_[TNI_RESULTS];
 };
 
-/* Typed views: `TN_ARGS(add, a, f)` declares `const tn_add_args *a`, in run and in gradients alike. */
+/* Typed views: `TN_ARGS(add, a, f)` declares `const tn_add_args *a`, in run and in gradients alike.
+ */
 #define TN_ARGS(op, name, f) const tn_##op##_args *name = (const tn_##op##_args *)(f)->args
 
-/* For check. Each returns false with an error when memory, size arithmetic or a given tensor do not fit.
- * announce: output k is new, row-major; like: with the dimension order (strides) torch gives a pointwise
- * result over `like`'s layout; view: output k shares of's storage; count: number of outputs of a list row. */
+/* For check. Each returns false with an error when memory, size arithmetic or a given tensor do not
+ * fit. announce: output k is new, row-major; like: with the dimension order (strides) torch gives a
+ * pointwise result over `like`'s layout; view: output k shares of's storage; count: number of
+ * outputs of a list row. */
 TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size);
 TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size,
                                 const int64_t *stride);
@@ -1698,42 +1801,45 @@ TN_API bool tn_announce_count(tn_frame *f, int64_t count);
 TN_API bool tn_scratch(tn_frame *f, int64_t count, int64_t bytes_each);
 /* Sets the error of this call; the door adds operator, arguments and line. Returns false. */
 TN_API bool tn_fail(tn_frame *f, tn_code code, const char *format, ...) TNI_PRINTF(3, 4);
-/* Whether the call was asked to stop; a long run polls it a block of work at a time and returns early. */
+/* Whether the call was asked to stop; a long run polls it a block of work at a time and returns
+ * early. */
 TN_API bool tn_cancelled(const tn_frame *f);
 
-/* --- the gradient: what a row's grad sees ---------------------------------------------------------------------- */
+/* --- the gradient: what a row's grad sees ----------------------------------------------------- */
 
 struct tn_gradient {
     tni_block *block;
     const tn_row *row;
-    const void *args;          /* a copy; tensors not named in needs have shape and dtype but no data */
+    const void *args; /* a copy; tensors not named in needs have shape and dtype but no data */
     tn_tensor **in, **out;
-    tn_tensor **incoming;      /* gradient of each output; NULL: zero */
-    const bool *want;          /* a slot: is its gradient wanted */
+    tn_tensor **incoming; /* gradient of each output; NULL: zero */
+    const bool *want;     /* a slot: is its gradient wanted */
     int nin, nout;
     /* private to the engine */
     tn_tensor **give;
     tni_node *node;
 };
 
-/* Adds t to the gradient of input slot: summed to the input's shape, real part for a real input, converted
- * to its dtype. Takes t as it is (a new tensor of the scope, or a borrowed one); NULL with an error passes it on. */
+/* Adds t to the gradient of input slot: summed to the input's shape, real part for a real input,
+ * converted to its dtype. Takes t as it is (a new tensor of the scope, or a borrowed one); NULL
+ * with an error passes it on. */
 TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t);
 /* incoming[k], zeros when it is NULL. */
 TN_API tn_tensor *tn_incoming(tn_gradient *g, int k);
 /* The gradient that is zero by definition (argmax has none to give; round, sign). */
 TN_API void tn_grad_zero(tn_gradient *g);
 
-/* --- calling rows --------------------------------------------------------------------------------------------------- */
+/* --- calling rows ----------------------------------------------------------------------------- */
 
 enum tn_how { TN_PLAIN = 0, TN_IN_PLACE = 1 };
-/* The one door. args: the row's argument struct; results: its result struct (a tn_tensor *, several, or a
- * tn_list). false with an error set, results NULL. */
-TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args, void *results);
+/* The one door. args: the row's argument struct; results: its result struct (a tn_tensor *,
+ * several, or a tn_list). false with an error set, results NULL. */
+TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args,
+                    void *results);
 
 /* A tagged value, for calls by name (bindings, files, tests). */
 typedef struct tn_value {
-    int32_t type; /* tn_type; 0: None */
+    int32_t type;     /* tn_type; 0: None */
     const char *name; /* keyword, or NULL: positional */
     union tn_value_of {
         tn_tensor *tensor;
@@ -1751,52 +1857,59 @@ typedef struct tn_value {
     } as;
 } tn_value;
 
-/* Calls "max.dim", "max_dim", or the first overload of "max" that the values fit; a trailing '_' is the
- * in-place form. results: room for `room` tensors; *count is set. A value named "out" gives outputs. */
-TN_API bool tn_call_named(const char *file, int line, const char *name, const tn_value *values, int nvalues,
-                          tn_tensor **results, int room, int *count);
-TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned how, const tn_value *values,
-                        int nvalues, tn_tensor **results, int room, int *count);
+/* Calls "max.dim", "max_dim", or the first overload of "max" that the values fit; a trailing '_' is
+ * the in-place form. results: room for `room` tensors; *count is set. A value named "out" gives
+ * outputs. */
+TN_API bool tn_call_named(const char *file, int line, const char *name, const tn_value *values,
+                          int nvalues, tn_tensor **results, int room, int *count);
+TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned how,
+                        const tn_value *values, int nvalues, tn_tensor **results, int room,
+                        int *count);
 
-/* Makes a row known by name in the current context and fills its gen and index; the row must live as long as the
- * context, which takes them back at its end. Refuses a name that is taken and a schema that does not parse. */
+/* Makes a row known by name in the current context and fills its gen and index; the row must live
+ * as long as the context, which takes them back at its end. Refuses a name that is taken and a
+ * schema that does not parse. */
 TN_API bool tn_register(tn_row *row);
 TN_API const tn_row *tn_row_named(const char *name);
 TN_API int64_t tn_row_count(void);
 TN_API const tn_row *tn_row_at(int64_t i);
 
-/* --- record and replay ------------------------------------------------------------------------------------------------ */
+/* --- record and replay ------------------------------------------------------------------------ */
 
-/* Records the calls of this thread between begin and end. Replay runs them again on the same tensors, inputs
- * rewritten by the user: no allocation, no lock. A size that depends on data and differs is an error. */
+/* Records the calls of this thread between begin and end. Replay runs them again on the same
+ * tensors, inputs rewritten by the user: no allocation, no lock. A size that depends on data and
+ * differs is an error. */
 typedef struct tn_recording tn_recording;
 TN_API bool tn_record_begin(void);
 TN_API tn_recording *tn_record_end(void);
 TN_API bool tn_replay(tn_recording *recording);
 TN_API void tn_recording_free(tn_recording *recording);
 
-/* --- keyword calls -------------------------------------------------------------------------------------------------------- */
+/* --- keyword calls ---------------------------------------------------------------------------- */
 
-/* Calls f##_at with an argument struct whose defaults come first: what the user writes later overrides them. */
+/* Calls f##_at with an argument struct whose defaults come first: what the user writes later
+ * overrides them. */
 #if defined(__cplusplus)
 #elif defined(__clang__)
-#define TNI_CALL_AS(f, args, ...)                                                                            \
-    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Winitializer-overrides\"")         \
-        _Pragma("clang diagnostic error \"-Wint-conversion\"")                                               \
-            _Pragma("clang diagnostic error \"-Wincompatible-pointer-types\"")                               \
-                _Pragma("clang diagnostic error \"-Wmissing-braces\"")                                       \
-                    _Pragma("clang diagnostic error \"-Wexcess-initializers\"")                              \
-                        f(__FILE__, __LINE__, &(args){__VA_ARGS__}) _Pragma("clang diagnostic pop")
+#define TNI_CALL_AS(f, args, ...)                                                   \
+    _Pragma("clang diagnostic push")                                                \
+        _Pragma("clang diagnostic ignored \"-Winitializer-overrides\"")             \
+            _Pragma("clang diagnostic error \"-Wint-conversion\"")                  \
+                _Pragma("clang diagnostic error \"-Wincompatible-pointer-types\"")  \
+                    _Pragma("clang diagnostic error \"-Wmissing-braces\"")          \
+                        _Pragma("clang diagnostic error \"-Wexcess-initializers\"") \
+                            f(__FILE__, __LINE__, &(args){__VA_ARGS__})             \
+                                _Pragma("clang diagnostic pop")
 #elif defined(__GNUC__)
-#define TNI_CALL_AS(f, args, ...)                                                                            \
-    __extension__({                                                                                          \
-        _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"")                 \
-            _Pragma("GCC diagnostic ignored \"-Woverride-init-side-effects\"")                               \
-                _Pragma("GCC diagnostic error \"-Wint-conversion\"")                                         \
-                    _Pragma("GCC diagnostic error \"-Wincompatible-pointer-types\"")                         \
-                        _Pragma("GCC diagnostic error \"-Wmissing-braces\"")                                 \
-                            f(__FILE__, __LINE__, &(args){__VA_ARGS__});                                     \
-        _Pragma("GCC diagnostic pop")                                                                        \
+#define TNI_CALL_AS(f, args, ...)                                                            \
+    __extension__({                                                                          \
+        _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"") \
+            _Pragma("GCC diagnostic ignored \"-Woverride-init-side-effects\"")               \
+                _Pragma("GCC diagnostic error \"-Wint-conversion\"")                         \
+                    _Pragma("GCC diagnostic error \"-Wincompatible-pointer-types\"")         \
+                        _Pragma("GCC diagnostic error \"-Wmissing-braces\"")                 \
+                            f(__FILE__, __LINE__, &(args){__VA_ARGS__});                     \
+        _Pragma("GCC diagnostic pop")                                                        \
     })
 #else
 #define TNI_CALL_AS(f, args, ...) f(__FILE__, __LINE__, &(args){__VA_ARGS__})
@@ -1806,67 +1919,73 @@ TN_API void tn_recording_free(tn_recording *recording);
 TNI_EXTERN_C_END
 
 /* src/api/extend.h */
-/* extend.h - for code that builds on the library: module trees, trainers, bindings, own file formats.
+/* extend.h - for code that builds on the library: module trees, trainers, bindings, own file
+ * formats.
  *
- * A program that only calls operators needs nothing of this chapter. All functions work on the calling
- * thread's state. */
+ * A program that only calls operators needs nothing of this chapter. All functions work on the
+ * calling thread's state. */
 
 TNI_EXTERN_C_BEGIN
 
-/* --- what is being called, for messages ---------------------------------------------------------------- */
+/* --- what is being called, for messages ------------------------------------------------------- */
 
-/* A link of the chain of calls above the operators: a module's forward, an optimizer's step. It lies on the
- * caller's stack. While one is pushed:
+/* A link of the chain of calls above the operators: a module's forward, an optimizer's step. It
+ * lies on the caller's stack. While one is pushed:
  * - errors are placed at the file and line of the outermost link;
- * - a message begins with what the innermost link's `text` writes, and ": " (nothing when that is empty);
- * - the error handler is not called; popping the outermost link calls it when an error is pending. */
+ * - a message begins with what the innermost link's `text` writes, and ": " (nothing when that is
+ * empty);
+ * - the error handler is not called; popping the outermost link calls it when an error is pending.
+ */
 typedef struct tn_path {
     struct tn_path *caller; /* set by push */
-    /* Writes the chain that ends in this link, NUL-terminated; called only where an error is made, so that a
-     * call without error pays for two stores. It must not allocate. */
+    /* Writes the chain that ends in this link, NUL-terminated; called only where an error is made,
+     * so that a call without error pays for two stores. It must not allocate. */
     void (*text)(const struct tn_path *path, char *to, size_t room);
     const char *file;
     int line;
 } tn_path;
-TN_API void tn_path_push(tn_path *path);      /* text, file, line are set by the caller */
-TN_API void tn_path_pop(tn_path *path);       /* the innermost link */
-TN_API tn_path *tn_path_current(void);        /* NULL outside of all links */
+TN_API void tn_path_push(tn_path *path); /* text, file, line are set by the caller */
+TN_API void tn_path_pop(tn_path *path);  /* the innermost link */
+TN_API tn_path *tn_path_current(void);   /* NULL outside of all links */
 
-/* --- ownership ------------------------------------------------------------------------------------------- */
+/* --- ownership -------------------------------------------------------------------------------- */
 
-/* Ends the scopes above the mark as tn_scope_end, but hands those of the n tensors that belong to one of
- * them to the scope outside of the mark (to the caller, where there is none). Members that are NULL, held,
- * or of an outer scope are left as they are. Cannot fail. */
+/* Ends the scopes above the mark as tn_scope_end, but hands those of the n tensors that belong to
+ * one of them to the scope outside of the mark (to the caller, where there is none). Members that
+ * are NULL, held, or of an outer scope are left as they are. Cannot fail. */
 TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n);
 
-/* One more owner of t, whatever scope or caller has it, for code that keeps a tensor that it was given; dropped by
- * tn_release. (tn_hold takes a tensor out of its scope, tn_free takes it out, too: those are its owner's calls.) */
+/* One more owner of t, whatever scope or caller has it, for code that keeps a tensor that it was
+ * given; dropped by tn_release. (tn_hold takes a tensor out of its scope, tn_free takes it out,
+ * too: those are its owner's calls.) */
 TN_API tn_tensor *tn_retain(tn_tensor *t); /* returns t; NULL for NULL */
 TN_API void tn_release(tn_tensor *t);      /* NULL is fine */
 
-/* Exchanges what two tensors of the same shape hold: storage, offset, strides, dtype, device. Headers, owners,
- * requires_grad and .grad stay, so whoever has a pointer sees the other's data. Both versions advance.
- * Neither may be a view or the result of a recorded call: false with an error then (or for a NULL, or shapes
- * that differ), else it cannot fail. */
+/* Exchanges what two tensors of the same shape hold: storage, offset, strides, dtype, device.
+ * Headers, owners, requires_grad and .grad stay, so whoever has a pointer sees the other's data.
+ * Both versions advance. Neither may be a view or the result of a recorded call: false with an
+ * error then (or for a NULL, or shapes that differ), else it cannot fail. */
 TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b);
 
-/* --- schemas at run time ------------------------------------------------------------------------------------ */
+/* --- schemas at run time ---------------------------------------------------------------------- */
 
-/* Tables of a schema text, "Block(int d, float p=0.1)" or "(Tensor input, Tensor? mask=None) -> (Tensor out,
- * Tensor weights)": the argument struct is laid out as the generator lays it out. NULL and INVALID with the
- * column when it does not parse. Freed with tn_schema_free. */
+/* Tables of a schema text, "Block(int d, float p=0.1)" or "(Tensor input, Tensor? mask=None) ->
+ * (Tensor out, Tensor weights)": the argument struct is laid out as the generator lays it out. NULL
+ * and INVALID with the column when it does not parse. Freed with tn_schema_free. */
 TN_API tn_gen *tn_schema_new(const char *schema);
 TN_API void tn_schema_free(tn_gen *gen);
 
-/* Fills args (gen->args_size bytes) with the defaults, then with the values, by position or name; lists and
- * strings stay the caller's. false with an error that names `what` and the parameter: unknown, twice, missing,
- * wrong kind. with_defaults false keeps what args holds and asks for no required value. */
-TN_API bool tn_bind(const char *file, int line, const char *what, const tn_gen *gen, const tn_value *values,
-                    int nvalues, bool with_defaults, void *args);
+/* Fills args (gen->args_size bytes) with the defaults, then with the values, by position or name;
+ * lists and strings stay the caller's. false with an error that names `what` and the parameter:
+ * unknown, twice, missing, wrong kind. with_defaults false keeps what args holds and asks for no
+ * required value. */
+TN_API bool tn_bind(const char *file, int line, const char *what, const tn_gen *gen,
+                    const tn_value *values, int nvalues, bool with_defaults, void *args);
 
-/* --- small things ---------------------------------------------------------------------------------------------- */
+/* --- small things ----------------------------------------------------------------------------- */
 
-/* The next 64 random bits of the stream, as torch's random64: the first 32-bit word is the high half. */
+/* The next 64 random bits of the stream, as torch's random64: the first 32-bit word is the high
+ * half. */
 TN_API uint64_t tn_random64(tn_generator *generator);
 /* Seconds of the context's clock, from an arbitrary start. */
 TN_API double tn_now(void);
@@ -1876,8 +1995,8 @@ TNI_EXTERN_C_END
 /* src/api/io.h */
 /* io.h - files of named tensors: safetensors, read and written; raw bytes.
  *
- * Files are untrusted: any byte string is a valid file or an error, and no code in it runs. Saving is atomic: the
- * path holds the old file or the new one, also after a crash or on a full disk. */
+ * Files are untrusted: any byte string is a valid file or an error, and no code in it runs. Saving
+ * is atomic: the path holds the old file or the new one, also after a crash or on a full disk. */
 
 TNI_EXTERN_C_BEGIN
 
@@ -1887,8 +2006,8 @@ typedef struct tn_named {
     tn_tensor *tensor;
 } tn_named;
 
-/* A list of them that the library made; names belong to the list. `owned`: the tensors, too, else they are
- * borrowed. n = -1: an error is set. Freed with tn_named_free (which takes that, too). */
+/* A list of them that the library made; names belong to the list. `owned`: the tensors, too, else
+ * they are borrowed. n = -1: an error is set. Freed with tn_named_free (which takes that, too). */
 typedef struct tn_named_list {
     tn_named *at;
     int64_t n;
@@ -1904,17 +2023,19 @@ typedef struct tn_note {
     const char *key, *value;
 } tn_note;
 
-/* Writes the tensors in the order of their alignment, then as given; any strides, CPU or device. dtypes: all but
- * complex128. Names are UTF-8, distinct. Strong guarantee. */
-TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path, const tn_named *at, int64_t n,
-                                   const tn_note *notes, int64_t nnotes);
-#define tn_safetensors_save(path, at, n) tn_safetensors_save_at(__FILE__, __LINE__, path, at, n, NULL, 0)
+/* Writes the tensors in the order of their alignment, then as given; any strides, CPU or device.
+ * dtypes: all but complex128. Names are UTF-8, distinct. Strong guarantee. */
+TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path, const tn_named *at,
+                                   int64_t n, const tn_note *notes, int64_t nnotes);
+#define tn_safetensors_save(path, at, n) \
+    tn_safetensors_save_at(__FILE__, __LINE__, path, at, n, NULL, 0)
 
 /* Reads all tensors of a file into new memory, in the file's order. The list owns them. */
 TN_API tn_named_list tn_safetensors_load_at(const char *file, int line, const char *path);
 #define tn_safetensors_load(path) tn_safetensors_load_at(__FILE__, __LINE__, path)
 
-/* An open file: the header is checked and kept (header's bytes + 8 a tensor), data are read when asked for. */
+/* An open file: the header is checked and kept (header's bytes + 8 a tensor), data are read when
+ * asked for. */
 typedef struct tn_safetensors tn_safetensors;
 TN_API tn_safetensors *tn_safetensors_open_at(const char *file, int line, const char *path);
 #define tn_safetensors_open(path) tn_safetensors_open_at(__FILE__, __LINE__, path)
@@ -1931,8 +2052,8 @@ TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key)
 TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path);
 #define tn_load_bytes(path) tn_load_bytes_at(__FILE__, __LINE__, path)
 
-/* An IDX file (the format of MNIST), not compressed: a new tensor of the file's shape and dtype (u8, i8, i16, i32,
- * f32, f64). */
+/* An IDX file (the format of MNIST), not compressed: a new tensor of the file's shape and dtype
+ * (u8, i8, i16, i32, f32, f64). */
 TN_API tn_tensor *tn_load_idx_at(const char *file, int line, const char *path);
 #define tn_load_idx(path) tn_load_idx_at(__FILE__, __LINE__, path)
 
@@ -1941,10 +2062,11 @@ TNI_EXTERN_C_END
 /* src/api/cxx.h */
 /* cxx.h - C++ only: the parameter types of the overloads in ops.h and modules.h.
  *
- *     tn_max(x, 1)   tn_add(x, 2)   tn_sum(x, {0, 2})   tn_cat({x, y})   C++20: tn_sum(x, {.keepdim = true})
+ *     tn_max(x, 1)   tn_add(x, 2)   tn_sum(x, {0, 2})   tn_cat({x, y})   C++20: tn_sum(x, {.keepdim
+ * = true})
  *
- * Overloads have torch's names and default arguments and know the line of the call. The list types borrow: they
- * live for the time of the call. */
+ * Overloads have torch's names and default arguments and know the line of the call. The list types
+ * borrow: they live for the time of the call. */
 
 #ifdef __cplusplus
 #include <initializer_list>
@@ -1958,14 +2080,15 @@ struct tn_site {
     const char *file;
     int line;
 #if defined(__GNUC__) || (defined(_MSC_VER) && _MSC_VER >= 1926)
-    static tn_site here(const char *f = __builtin_FILE(), int l = __builtin_LINE()) {
+    static tn_site here(const char *f = __builtin_FILE(), int l = __builtin_LINE()){
 #else
     static tn_site here(const char *f = nullptr, int l = 0) {
 #endif
         tn_site s = {f, l};
-        return s;
-    }
-};
+    return s;
+}
+}
+;
 
 /* Made of nothing, each of these is None. */
 struct tn_dims {
@@ -1981,22 +2104,27 @@ struct tn_doubles {
     tn_floats value;
     tn_doubles() { value.at = nullptr, value.n = -1; }
     tn_doubles(tn_floats l) : value(l) {}
-    tn_doubles(std::initializer_list<double> l) { value.at = l.begin(), value.n = (int64_t)l.size(); }
+    tn_doubles(std::initializer_list<double> l) {
+        value.at = l.begin(), value.n = (int64_t)l.size();
+    }
 };
 
 struct tn_tensor_list {
     tn_tensors value;
     tn_tensor_list() : value(tn_tensors_of(nullptr, -1)) {}
     tn_tensor_list(tn_tensors l) : value(l) {}
-    tn_tensor_list(std::initializer_list<tn_tensor *> l) : value(tn_tensors_of(l.begin(), (int64_t)l.size())) {}
+    tn_tensor_list(std::initializer_list<tn_tensor *> l)
+        : value(tn_tensors_of(l.begin(), (int64_t)l.size())) {}
 };
 
 /* What counts as a number: these exact types, so that a literal 0 is one and not a null pointer. */
-template <class N> struct tni_is_number {};
-#define TNI_NUMBER_TYPE(N, make)                                                                             \
-    template <> struct tni_is_number<N> {                                                                    \
-        typedef N type;                                                                                      \
-        static tn_scalar scalar(N v) { return make; }                                                        \
+template <class N>
+struct tni_is_number {};
+#define TNI_NUMBER_TYPE(N, make)                      \
+    template <>                                       \
+    struct tni_is_number<N> {                         \
+        typedef N type;                               \
+        static tn_scalar scalar(N v) { return make; } \
     };
 TNI_NUMBER_TYPE(bool, tn_bool(v))
 TNI_NUMBER_TYPE(char, tn_int(v))
@@ -2018,7 +2146,8 @@ TNI_NUMBER_TYPE(tn_scalar, v)
 struct tn_number {
     tn_scalar value;
     tn_number() : value(tn_none()) {}
-    template <class N> tn_number(N v, typename tni_is_number<N>::type * = nullptr)
+    template <class N>
+    tn_number(N v, typename tni_is_number<N>::type * = nullptr)
         : value(tni_is_number<N>::scalar(v)) {}
 };
 
@@ -2081,7 +2210,8 @@ TN_API tn_tensor *tnp_abs_(tn_tensor *self);
 #define tn_abs_(...) TNI_CALL_AS(tn_abs_inplace_at, tn_abs_args, .self = __VA_ARGS__)
 #endif
 
-/* The angle in [0, pi] whose cosine is self; NaN beyond [-1, 1].   (*) -> (*), floating   tn_acos(x) */
+/* The angle in [0, pi] whose cosine is self; NaN beyond [-1, 1].   (*) -> (*), floating tn_acos(x)
+ */
 typedef struct tn_acos_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -2126,7 +2256,8 @@ TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_ints in
     .grad = grad_, .input_size = __VA_ARGS__)
 #endif
 
-/* self + alpha * other, rounded once. Of bools: or.   (*), (*) -> broadcast   tn_add(x, y, .alpha = 2) */
+/* self + alpha * other, rounded once. Of bools: or.   (*), (*) -> broadcast   tn_add(x, y, .alpha =
+ * 2) */
 typedef struct tn_add_args {
     tn_tensor *out;
     double alpha;
@@ -2150,7 +2281,8 @@ TN_API tn_tensor *tnp_add_scalar_(tn_tensor *self, tn_scalar other, double alpha
     .other_number.real = __VA_ARGS__)
 #endif
 
-/* self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast   tn_addcdiv(x, a, b, .value = 0.5) */
+/* self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast   tn_addcdiv(x, a, b, .value =
+ * 0.5) */
 typedef struct tn_addcdiv_args {
     tn_tensor *out;
     double value;
@@ -2169,7 +2301,8 @@ TN_API tn_tensor *tnp_addcdiv_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *t
     .value = 1, .self = self_, .tensor1 = tensor1_, .tensor2 = __VA_ARGS__)
 #endif
 
-/* self + value * tensor1 * tensor2.   (*), (*), (*) -> broadcast   tn_addcmul(x, a, b, .value = 0.5) */
+/* self + value * tensor1 * tensor2.   (*), (*), (*) -> broadcast   tn_addcmul(x, a, b, .value =
+ * 0.5) */
 typedef struct tn_addcmul_args {
     tn_tensor *out;
     double value;
@@ -2273,7 +2406,8 @@ TN_API tn_tensor *tnp_amin(tn_tensor *self, tn_ints dim, bool keepdim);
 #endif
 
 /* Smallest and largest element along dim, of all when absent.
- * self (*) -> min, max: self's shape without dim, 1 there when keepdim   tn_min_max m = tn_aminmax(x, .dim = 0); */
+ * self (*) -> min, max: self's shape without dim, 1 there when keepdim   tn_min_max m =
+ * tn_aminmax(x, .dim = 0); */
 typedef struct tn_min_max {
     tn_tensor *min, *max;
 } tn_min_max;
@@ -2300,8 +2434,9 @@ TN_API tn_tensor *tnp_any(tn_tensor *self);
 #define tn_any(...) TNI_CALL(tn_any, .self = __VA_ARGS__)
 #endif
 
-/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8 the result is uint8.
- * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_any_dims(mask, .dim = TN_DIMS(0)) */
+/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8
+ * the result is uint8. self (*) -> bool, self's shape without dim, 1 there when keepdim
+ * tn_any_dims(mask, .dim = TN_DIMS(0)) */
 typedef struct tn_any_dims_args {
     tn_tensor *out;
     tn_ints dim;
@@ -2360,8 +2495,9 @@ TN_API tn_tensor *tnp_arange_start_step(tn_scalar start, tn_scalar end, tn_scala
     .end.real = end_, .step.kind = TNI_KIND_OF(__VA_ARGS__), .step.real = __VA_ARGS__)
 #endif
 
-/* Index of the largest element along dim, the first among equals; of the row-major order of all when absent.
- * self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmax(x, .dim = 1) */
+/* Index of the largest element along dim, the first among equals; of the row-major order of all
+ * when absent. self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmax(x,
+ * .dim = 1) */
 typedef struct tn_argmax_args {
     tn_tensor *out;
     int64_t dim;
@@ -2374,8 +2510,9 @@ TN_API tn_tensor *tnp_argmax(tn_tensor *self, int64_t dim, bool keepdim);
 #define tn_argmax(...) TNI_CALL(tn_argmax, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
 
-/* Index of the smallest element along dim, the first among equals; of the row-major order of all when absent.
- * self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmin(x, .dim = 1) */
+/* Index of the smallest element along dim, the first among equals; of the row-major order of all
+ * when absent. self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmin(x,
+ * .dim = 1) */
 typedef struct tn_argmin_args {
     tn_tensor *out;
     int64_t dim;
@@ -2439,7 +2576,8 @@ TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_int
     .size = size_, .stride = __VA_ARGS__)
 #endif
 
-/* The angle in [-pi/2, pi/2] whose sine is self; NaN beyond [-1, 1].   (*) -> (*), floating   tn_asin(x) */
+/* The angle in [-pi/2, pi/2] whose sine is self; NaN beyond [-1, 1].   (*) -> (*), floating
+ * tn_asin(x) */
 typedef struct tn_asin_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -2510,9 +2648,10 @@ TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
     .kernel_size = __VA_ARGS__)
 #endif
 
-/* (x - mean) / sqrt(var + eps) * weight + bias for each channel; training: of the batch, whose statistics then move
- * running_mean and running_var by `momentum` (the variance corrected); else of the running statistics.
- * input (N, C, *), the others (C) -> as input   tn_batch_norm(x, mean, var, .training = true) */
+/* (x - mean) / sqrt(var + eps) * weight + bias for each channel; training: of the batch, whose
+ * statistics then move running_mean and running_var by `momentum` (the variance corrected); else of
+ * the running statistics. input (N, C, *), the others (C) -> as input   tn_batch_norm(x, mean, var,
+ * .training = true) */
 typedef struct tn_batch_norm_args {
     tn_tensor *weight, *bias;
     bool training;
@@ -2527,8 +2666,9 @@ TN_API tn_tensor *tnp_batch_norm(tn_tensor *input, tn_tensor *running_mean, tn_t
     .eps = 1e-05, .input = input_, .running_mean = running_mean_, .running_var = __VA_ARGS__)
 #endif
 
-/* The three gradients of batch_norm in training, from the statistics that it saved. Not f64, not differentiable.
- * grad_out, input (N, C, *), weight, mean, rstd (C) -> grad_input, grad_weight, grad_bias */
+/* The three gradients of batch_norm in training, from the statistics that it saved. Not f64, not
+ * differentiable. grad_out, input (N, C, *), weight, mean, rstd (C) -> grad_input, grad_weight,
+ * grad_bias */
 typedef struct tn_grad_input_grad_weight_grad_bias {
     tn_tensor *grad_input, *grad_weight, *grad_bias;
 } tn_grad_input_grad_weight_grad_bias;
@@ -2545,8 +2685,8 @@ TN_API tn_grad_input_grad_weight_grad_bias tnp_batch_norm_backward(tn_tensor *gr
     .mean = mean_, .rstd = __VA_ARGS__)
 #endif
 
-/* -(target log input + (1 - target) log(1 - input)), logarithms not below -100: the terms of binary_cross_entropy.
- * input in [0, 1], target (*) -> (*), floating */
+/* -(target log input + (1 - target) log(1 - input)), logarithms not below -100: the terms of
+ * binary_cross_entropy. input in [0, 1], target (*) -> (*), floating */
 typedef struct tn_bce_args {
     tn_tensor *out;
     tn_tensor *input, *target;
@@ -2599,8 +2739,9 @@ TN_API tn_tensor *tnp_binary_cross_entropy(tn_tensor *input, tn_tensor *target, 
     .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
 #endif
 
-/* binary_cross_entropy of sigmoid(input), without overflow: (1 - t) x + (1 + (pos_weight - 1) t) log(1 + e^-x).
- * input, target (*), weight, pos_weight broadcast to it -> () or (*)   tn_binary_cross_entropy_with_logits(x, t) */
+/* binary_cross_entropy of sigmoid(input), without overflow: (1 - t) x + (1 + (pos_weight - 1) t)
+ * log(1 + e^-x). input, target (*), weight, pos_weight broadcast to it -> () or (*)
+ * tn_binary_cross_entropy_with_logits(x, t) */
 typedef struct tn_binary_cross_entropy_with_logits_args {
     tn_tensor *weight, *pos_weight;
     tn_reduction reduction;
@@ -2640,8 +2781,8 @@ TN_API tn_tensor *tnp_bitwise_and_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.real = __VA_ARGS__)
 #endif
 
-/* self * 2^other, wrapping; counts outside the width of 32 or 64 bits give 0.   (*), (*) -> broadcast
- * tn_bitwise_left_shift(x, n) */
+/* self * 2^other, wrapping; counts outside the width of 32 or 64 bits give 0.   (*), (*) ->
+ * broadcast tn_bitwise_left_shift(x, n) */
 typedef struct tn_bitwise_left_shift_args {
     tn_tensor *out;
     tn_tensor *self, *other;
@@ -2820,8 +2961,8 @@ TN_API tn_list tnp_chunk(tn_tensor *self, int64_t chunks, int64_t dim);
 #define tn_chunk(self_, ...) TNI_CALL(tn_chunk, .self = self_, .chunks = __VA_ARGS__)
 #endif
 
-/* self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.   (*) -> (*)
- * tn_clamp(x, .min = TN_NUM(-1), .max = TN_NUM(1)) */
+/* self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.
+ * (*) -> (*) tn_clamp(x, .min = TN_NUM(-1), .max = TN_NUM(1)) */
 typedef struct tn_clamp_args {
     tn_tensor *out;
     tn_scalar min, max;
@@ -2883,7 +3024,8 @@ TN_API tn_tensor *tnp_clamp_min_scalar_(tn_tensor *self, tn_scalar min);
     .self = self_, .min_number.kind = TNI_KIND_OF(__VA_ARGS__), .min_number.real = __VA_ARGS__)
 #endif
 
-/* The same with a tensor of bounds.   (*), (*), (*) -> broadcast   tn_clamp_tensor(x, .min = low, .max = high) */
+/* The same with a tensor of bounds.   (*), (*), (*) -> broadcast   tn_clamp_tensor(x, .min = low,
+ * .max = high) */
 typedef struct tn_clamp_tensor_args {
     tn_tensor *out;
     tn_tensor *min, *max, *self;
@@ -3034,9 +3176,9 @@ TN_API tn_tensor *tnp_cosh_(tn_tensor *self);
 #define tn_cosh_(...) TNI_CALL_AS(tn_cosh_inplace_at, tn_cosh_args, .self = __VA_ARGS__)
 #endif
 
-/* Of log_softmax(input): nll_loss with class numbers as target, -sum target log_softmax with probabilities. label_smoothing
- * mixes the target with the even distribution.
- * input (N, C, *), target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)   tn_cross_entropy(x, t) */
+/* Of log_softmax(input): nll_loss with class numbers as target, -sum target log_softmax with
+ * probabilities. label_smoothing mixes the target with the even distribution. input (N, C, *),
+ * target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)   tn_cross_entropy(x, t) */
 typedef struct tn_cross_entropy_args {
     tn_tensor *weight;
     int64_t ignore_index;
@@ -3053,7 +3195,8 @@ TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tens
     .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
 #endif
 
-/* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)   tn_cumsum(x, 0) */
+/* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)
+ * tn_cumsum(x, 0) */
 typedef struct tn_cumsum_args {
     tn_tensor *out;
     tn_dtype dtype;
@@ -3174,8 +3317,8 @@ TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor);
 #define tn_dot(self_, ...) TNI_CALL(tn_dot, .self = self_, .tensor = __VA_ARGS__)
 #endif
 
-/* Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else the input itself.
- * input (*) -> (*), floating   tn_dropout(x, 0.5, true) */
+/* Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else
+ * the input itself. input (*) -> (*), floating   tn_dropout(x, 0.5, true) */
 typedef struct tn_dropout_args {
     tn_tensor *input;
     double p;
@@ -3192,7 +3335,8 @@ TN_API tn_tensor *tnp_dropout_(tn_tensor *input, double p, bool train);
     .input = input_, .p = p_, .train = __VA_ARGS__)
 #endif
 
-/* scale * self above 0, else scale * alpha * (e^(self * input_scale) - 1).   (*) -> (*), floating   tn_elu(x, .alpha = 1) */
+/* scale * self above 0, else scale * alpha * (e^(self * input_scale) - 1).   (*) -> (*), floating
+ * tn_elu(x, .alpha = 1) */
 typedef struct tn_elu_args {
     tn_tensor *out;
     double alpha, scale, input_scale;
@@ -3456,7 +3600,8 @@ TN_API tn_tensor *tnp_floor_(tn_tensor *self);
 #define tn_floor_(...) TNI_CALL_AS(tn_floor_inplace_at, tn_floor_args, .self = __VA_ARGS__)
 #endif
 
-/* The floor of self / other, computed as (self - remainder) / other.   (*), (*) -> broadcast   tn_floor_divide(x, y) */
+/* The floor of self / other, computed as (self - remainder) / other.   (*), (*) -> broadcast
+ * tn_floor_divide(x, y) */
 typedef struct tn_floor_divide_args {
     tn_tensor *out;
     tn_tensor *self, *other;
@@ -3480,7 +3625,8 @@ TN_API tn_tensor *tnp_floor_divide_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.real = __VA_ARGS__)
 #endif
 
-/* self - other * trunc(self / other): has the sign of self; exact.   (*), (*) -> broadcast   tn_fmod(x, y) */
+/* self - other * trunc(self / other): has the sign of self; exact.   (*), (*) -> broadcast
+ * tn_fmod(x, y) */
 typedef struct tn_fmod_args {
     tn_tensor *out;
     tn_tensor *self, *other;
@@ -3547,9 +3693,10 @@ TN_API tn_tensor *tnp_full_like(tn_tensor *self, tn_scalar fill_value, tn_dtype 
     .fill_value.kind = TNI_KIND_OF(__VA_ARGS__), .fill_value.real = __VA_ARGS__)
 #endif
 
-/* For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 - beta1)(g - m); v = beta2 v +
- * (1 - beta2) g^2; w = v, or its running maximum with amsgrad; p -= lr / (1 - beta1^t) m / (sqrt(w) / sqrt(1 - beta2^t) + eps).
- * Numbers: a list with one member a parameter, or one for all. */
+/* For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 - beta1)(g
+ * - m); v = beta2 v + (1 - beta2) g^2; w = v, or its running maximum with amsgrad; p -= lr / (1 -
+ * beta1^t) m / (sqrt(w) / sqrt(1 - beta2^t) + eps). Numbers: a list with one member a parameter, or
+ * one for all. */
 typedef struct tn_fused_adam_args {
     tn_tensors self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
     tn_floats step, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize;
@@ -3587,9 +3734,10 @@ TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_a
     .maximize = __VA_ARGS__)
 #endif
 
-/* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 - dampening) g, b = g at its
- * first step, and g = b or, nesterov, g + momentum b; p -= lr g. Numbers: a list with one member a parameter, or one for all.
- *   tnp_fused_sgd(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first) */
+/* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 -
+ * dampening) g, b = g at its first step, and g = b or, nesterov, g + momentum b; p -= lr g.
+ * Numbers: a list with one member a parameter, or one for all. tnp_fused_sgd(params, grads,
+ * buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first) */
 typedef struct tn_fused_sgd_args {
     tn_tensors self, grads, momentum_buffer_list;
     tn_floats lr, momentum, dampening, weight_decay, nesterov, maximize, is_first_step;
@@ -3644,8 +3792,8 @@ TN_API tn_tensor *tnp_ge_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
-/* self * Phi(self), Phi the normal distribution, or its approximation by tanh.   (*) -> (*), floating
- * tn_gelu(x, .approximate = TN_APPROXIMATE_TANH) */
+/* self * Phi(self), Phi the normal distribution, or its approximation by tanh.   (*) -> (*),
+ * floating tn_gelu(x, .approximate = TN_APPROXIMATE_TANH) */
 typedef struct tn_gelu_args {
     tn_tensor *out;
     tn_approximate approximate;
@@ -3661,7 +3809,8 @@ TN_API tn_tensor *tnp_gelu_(tn_tensor *self, tn_approximate approximate);
     .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
 #endif
 
-/* self * Phi(self), Phi the normal distribution: gelu without approximation.   (*) -> (*), floating   tn_gelu_erf(x) */
+/* self * Phi(self), Phi the normal distribution: gelu without approximation.   (*) -> (*), floating
+ * tn_gelu_erf(x) */
 typedef struct tn_gelu_erf_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -3688,7 +3837,8 @@ TN_API tn_tensor *tnp_gelu_erf_backward(tn_tensor *grad_output, tn_tensor *self)
     .grad_output = grad_output_, .self = __VA_ARGS__)
 #endif
 
-/* self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu by tanh.   (*) -> (*), floating   tn_gelu_tanh(x) */
+/* self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu by tanh.   (*) -> (*),
+ * floating   tn_gelu_tanh(x) */
 typedef struct tn_gelu_tanh_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -3726,7 +3876,8 @@ TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
-/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.   tn_huber_loss(x, t) */
+/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.   tn_huber_loss(x,
+ * t) */
 typedef struct tn_huber_loss_args {
     tn_reduction reduction;
     double delta;
@@ -3854,7 +4005,8 @@ TN_API tn_tensor *tnp_isfinite(tn_tensor *self);
 #define tn_isfinite(...) TNI_CALL(tn_isfinite, .self = __VA_ARGS__)
 #endif
 
-/* Whether an element is infinite; a complex one when either part is.   (*) -> (*), bool   tn_isinf(x) */
+/* Whether an element is infinite; a complex one when either part is.   (*) -> (*), bool tn_isinf(x)
+ */
 typedef struct tn_isinf_args {
     tn_tensor *self;
 } tn_isinf_args;
@@ -3901,8 +4053,9 @@ TN_API tn_tensor *tnp_l1_loss(tn_tensor *input, tn_tensor *target, tn_reduction 
     .input = input_, .target = __VA_ARGS__)
 #endif
 
-/* (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are normalized_shape; var without correction.
- * input (*, normalized_shape), weight, bias (normalized_shape) -> as input   tn_layer_norm(x, TN_DIMS(64), .weight = w) */
+/* (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are
+ * normalized_shape; var without correction. input (*, normalized_shape), weight, bias
+ * (normalized_shape) -> as input   tn_layer_norm(x, TN_DIMS(64), .weight = w) */
 typedef struct tn_layer_norm_args {
     tn_tensor *out;
     tn_tensor *weight, *bias;
@@ -3958,7 +4111,8 @@ TN_API tn_tensor *tnp_le_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
-/* self above 0, else negative_slope * self.   (*) -> (*), floating   tn_leaky_relu(x, .negative_slope = 0.1) */
+/* self above 0, else negative_slope * self.   (*) -> (*), floating   tn_leaky_relu(x,
+ * .negative_slope = 0.1) */
 typedef struct tn_leaky_relu_args {
     tn_tensor *out;
     double negative_slope;
@@ -3993,8 +4147,8 @@ TN_API tn_tensor *tnp_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *sel
     .self_is_result = __VA_ARGS__)
 #endif
 
-/* self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) -> broadcast
- * tn_lerp_scalar(x, y, 0.1) */
+/* self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) ->
+ * broadcast tn_lerp_scalar(x, y, 0.1) */
 typedef struct tn_lerp_args {
     tn_tensor *out;
     tn_tensor *self, *end, *weight;
@@ -4018,8 +4172,9 @@ TN_API tn_tensor *tnp_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar we
     .weight_number.real = __VA_ARGS__)
 #endif
 
-/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest, 0: how many are not 0.
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_linalg_vector_norm(x, .ord = 1) */
+/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest,
+ * 0: how many are not 0. self (*) floating -> self's shape without dim, 1 there when keepdim
+ * tn_linalg_vector_norm(x, .ord = 1) */
 typedef struct tn_linalg_vector_norm_args {
     tn_tensor *out;
     double ord;
@@ -4148,8 +4303,8 @@ TN_API tn_tensor *tnp_log_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #define tn_log_softmax(self_, ...) TNI_CALL(tn_log_softmax, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* The gradient of log_softmax from its output, in one pass: dy - exp(y) sum dy. Not f64, not differentiable.
- * grad_output (*), output (*) -> (*) */
+/* The gradient of log_softmax from its output, in one pass: dy - exp(y) sum dy. Not f64, not
+ * differentiable. grad_output (*), output (*) -> (*) */
 typedef struct tn_log_softmax_backward_args {
     tn_tensor *grad_output, *output;
     int64_t dim;
@@ -4230,7 +4385,8 @@ TN_API tn_tensor *tnp_logical_xor_(tn_tensor *self, tn_tensor *other);
 #endif
 
 /* log sum exp(x) over dim, all when empty, without overflow.
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_logsumexp(x, TN_DIMS(1)) */
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_logsumexp(x, TN_DIMS(1))
+ */
 typedef struct tn_logsumexp_args {
     tn_tensor *out;
     bool keepdim;
@@ -4338,7 +4494,8 @@ TN_API tn_tensor *tnp_matmul(tn_tensor *self, tn_tensor *other);
 #define tn_matmul(self_, ...) TNI_CALL(tn_matmul, .self = self_, .other = __VA_ARGS__)
 #endif
 
-/* Largest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_max(x) */
+/* Largest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_max(x)
+ */
 typedef struct tn_max_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -4350,7 +4507,8 @@ TN_API tn_tensor *tnp_max(tn_tensor *self);
 #endif
 
 /* Largest element along dim and its index, the first among equals; a NaN wins.
- * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m = tn_max_dim(x, 1); */
+ * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m
+ * = tn_max_dim(x, 1); */
 typedef struct tn_values_indices {
     tn_tensor *values, *indices;
 } tn_values_indices;
@@ -4427,7 +4585,8 @@ TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_in
     .indices = indices_, .kernel_size = __VA_ARGS__)
 #endif
 
-/* The larger of the two; NaN where either is. Equal elements share the gradient.   (*), (*) -> broadcast   tn_maximum(x, y) */
+/* The larger of the two; NaN where either is. Equal elements share the gradient.   (*), (*) ->
+ * broadcast   tn_maximum(x, y) */
 typedef struct tn_maximum_args {
     tn_tensor *out;
     tn_tensor *self, *other;
@@ -4465,7 +4624,8 @@ TN_API tn_list tnp_meshgrid(tn_tensors tensors, const char *indexing);
 #define tn_meshgrid(...) TNI_CALL(tn_meshgrid, .tensors = __VA_ARGS__)
 #endif
 
-/* Smallest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_min(x) */
+/* Smallest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_min(x)
+ */
 typedef struct tn_min_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -4477,7 +4637,8 @@ TN_API tn_tensor *tnp_min(tn_tensor *self);
 #endif
 
 /* Smallest element along dim and its index, the first among equals; a NaN wins.
- * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m = tn_min_dim(x, 1); */
+ * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m
+ * = tn_min_dim(x, 1); */
 typedef struct tn_min_dim_args {
     tn_values_indices out;
     bool keepdim;
@@ -4490,7 +4651,8 @@ TN_API tn_values_indices tnp_min_dim(tn_tensor *self, int64_t dim, bool keepdim)
 #define tn_min_dim(self_, ...) TNI_CALL(tn_min_dim, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* The smaller of the two; NaN where either is. Equal elements share the gradient.   (*), (*) -> broadcast   tn_minimum(x, y) */
+/* The smaller of the two; NaN where either is. Equal elements share the gradient.   (*), (*) ->
+ * broadcast   tn_minimum(x, y) */
 typedef struct tn_minimum_args {
     tn_tensor *out;
     tn_tensor *self, *other;
@@ -4675,9 +4837,9 @@ TN_API tn_tensor *tnp_new_zeros(tn_tensor *self, tn_ints size, tn_dtype dtype, t
 #define tn_new_zeros(self_, ...) TNI_CALL(tn_new_zeros, .self = self_, .size = __VA_ARGS__)
 #endif
 
-/* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is ignore_index); mean: their sum
- * divided by the sum of weights.
- * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
+/* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is
+ * ignore_index); mean: their sum divided by the sum of weights. input (N, C, *) log-probabilities,
+ * target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
 typedef struct tn_nll_loss_args {
     tn_tensor *weight;
     int64_t ignore_index;
@@ -4740,7 +4902,8 @@ TN_API tn_tensor *tnp_nonzero(tn_tensor *self);
 #endif
 
 /* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim = TN_DIMS(1)) */
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim =
+ * TN_DIMS(1)) */
 typedef struct tn_norm_args {
     tn_tensor *out;
     tn_scalar p;
@@ -4755,7 +4918,8 @@ TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepd
 #define tn_norm(...) TNI_CALL(tn_norm, .p = TN_NO_NUM, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
 
-/* Fills self with normal numbers of the given mean and standard deviation.   tn_normal_(x, .std = 0.02) */
+/* Fills self with normal numbers of the given mean and standard deviation.   tn_normal_(x, .std =
+ * 0.02) */
 typedef struct tn_normal_args {
     double mean, std;
     tn_generator *generator;
@@ -4817,7 +4981,8 @@ TN_API tn_tensor *tnp_permute(tn_tensor *self, tn_ints dims);
 #define tn_permute(self_, ...) TNI_CALL(tn_permute, .self = self_, .dims = __VA_ARGS__)
 #endif
 
-/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap, a negative power of one but 1 and -1 is 0.
+/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap, a negative power of
+ * one but 1 and -1 is 0.
  * (*), (*) -> broadcast   tn_pow_scalar(x, 2) */
 typedef struct tn_pow_args {
     tn_tensor *out;
@@ -4998,7 +5163,8 @@ TN_API tn_tensor *tnp_relu_(tn_tensor *self);
 #define tn_relu_(...) TNI_CALL_AS(tn_relu_inplace_at, tn_relu_args, .self = __VA_ARGS__)
 #endif
 
-/* self - other * floor(self / other): has the sign of other.   (*), (*) -> broadcast   tn_remainder(x, y) */
+/* self - other * floor(self / other): has the sign of other.   (*), (*) -> broadcast
+ * tn_remainder(x, y) */
 typedef struct tn_remainder_args {
     tn_tensor *out;
     tn_tensor *self, *other;
@@ -5092,7 +5258,8 @@ TN_API tn_tensor *tnp_rsqrt_(tn_tensor *self);
 #define tn_rsqrt_(...) TNI_CALL_AS(tn_rsqrt_inplace_at, tn_rsqrt_args, .self = __VA_ARGS__)
 #endif
 
-/* other - alpha * self, for a number on the left: 1 - x.   (*), (*) -> broadcast   tn_rsub_scalar(x, 1) */
+/* other - alpha * self, for a number on the left: 1 - x.   (*), (*) -> broadcast tn_rsub_scalar(x,
+ * 1) */
 typedef struct tn_rsub_args {
     tn_tensor *out;
     double alpha;
@@ -5108,10 +5275,10 @@ TN_API tn_tensor *tnp_rsub_scalar(tn_tensor *self, tn_scalar other, double alpha
     .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
-/* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true where a position may
- * be seen, or floating, added to the scores. A row that sees nothing gives NaN, as torch.
- * query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L, Ev)
- * tn_scaled_dot_product_attention(q, k, v, .is_causal = true) */
+/* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true
+ * where a position may be seen, or floating, added to the scores. A row that sees nothing gives
+ * NaN, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,
+ * Ev) tn_scaled_dot_product_attention(q, k, v, .is_causal = true) */
 typedef struct tn_scaled_dot_product_attention_args {
     tn_tensor *out;
     tn_tensor *attn_mask;
@@ -5221,7 +5388,8 @@ TN_API tn_tensor *tnp_sigmoid_(tn_tensor *self);
 #define tn_sigmoid_(...) TNI_CALL_AS(tn_sigmoid_inplace_at, tn_sigmoid_args, .self = __VA_ARGS__)
 #endif
 
-/* grad_output * (output * (1 - output)), conjugate in the bracket.   (*), (*) -> (*)   tn_sigmoid_backward(d, y) */
+/* grad_output * (output * (1 - output)), conjugate in the bracket.   (*), (*) -> (*)
+ * tn_sigmoid_backward(d, y) */
 typedef struct tn_sigmoid_backward_args {
     tn_tensor *grad_output, *output;
 } tn_sigmoid_backward_args;
@@ -5261,7 +5429,8 @@ TN_API tn_tensor *tnp_silu_(tn_tensor *self);
 #define tn_silu_(...) TNI_CALL_AS(tn_silu_inplace_at, tn_silu_args, .self = __VA_ARGS__)
 #endif
 
-/* grad_output * s * (1 + self * (1 - s)), s = sigmoid(self).   (*), (*) -> (*)   tn_silu_backward(d, x) */
+/* grad_output * s * (1 + self * (1 - s)), s = sigmoid(self).   (*), (*) -> (*) tn_silu_backward(d,
+ * x) */
 typedef struct tn_silu_backward_args {
     tn_tensor *grad_output, *self;
 } tn_silu_backward_args;
@@ -5316,7 +5485,8 @@ TN_API tn_tensor *tnp_slice(tn_tensor *self, int64_t dim, int64_t start, int64_t
     .self = __VA_ARGS__)
 #endif
 
-/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2; d = input - target.   tn_smooth_l1_loss(x, t) */
+/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2; d = input - target.   tn_smooth_l1_loss(x,
+ * t) */
 typedef struct tn_smooth_l1_loss_args {
     tn_reduction reduction;
     double beta;
@@ -5331,8 +5501,8 @@ TN_API tn_tensor *tnp_smooth_l1_loss(tn_tensor *input, tn_tensor *target, tn_red
     .reduction = TN_REDUCTION_MEAN, .beta = 1, .input = input_, .target = __VA_ARGS__)
 #endif
 
-/* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, in dtype where given. A row of -inf gives NaN.
- * self (*) -> (*), floating   tn_softmax(x, 1) */
+/* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, in dtype where given. A row
+ * of -inf gives NaN. self (*) -> (*), floating   tn_softmax(x, 1) */
 typedef struct tn_softmax_args {
     tn_tensor *out;
     tn_dtype dtype;
@@ -5345,8 +5515,8 @@ TN_API tn_tensor *tnp_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #define tn_softmax(self_, ...) TNI_CALL(tn_softmax, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* The gradient of softmax from its output, in one pass: y (dy - sum y dy). Not f64, not differentiable.
- * grad_output (*), output (*) -> (*) */
+/* The gradient of softmax from its output, in one pass: y (dy - sum y dy). Not f64, not
+ * differentiable. grad_output (*), output (*) -> (*) */
 typedef struct tn_softmax_backward_args {
     tn_tensor *grad_output, *output;
     int64_t dim;
@@ -5361,7 +5531,8 @@ TN_API tn_tensor *tnp_softmax_backward(tn_tensor *grad_output, tn_tensor *output
     .grad_output = grad_output_, .output = output_, .dim = dim_, .input_dtype = __VA_ARGS__)
 #endif
 
-/* log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.   (*) -> (*), floating   tn_softplus(x) */
+/* log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.   (*) -> (*), floating
+ * tn_softplus(x) */
 typedef struct tn_softplus_args {
     tn_tensor *out;
     double beta, threshold;
@@ -5499,7 +5670,8 @@ TN_API tn_tensor *tnp_stack(tn_tensors tensors, int64_t dim);
 #define tn_stack(...) TNI_CALL(tn_stack, .tensors = __VA_ARGS__)
 #endif
 
-/* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim   tn_std(x, .keepdim = true) */
+/* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim
+ * tn_std(x, .keepdim = true) */
 typedef struct tn_std_args {
     tn_tensor *out;
     tn_ints dim;
@@ -5538,8 +5710,9 @@ TN_API tn_tensor *tnp_sub_scalar_(tn_tensor *self, tn_scalar other, double alpha
     .other_number.real = __VA_ARGS__)
 #endif
 
-/* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16 in float.
- * self (*) -> self's shape without dim, 1 there when keepdim   tn_sum(x, .dim = TN_DIMS(0, 2)) */
+/* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16
+ * in float. self (*) -> self's shape without dim, 1 there when keepdim   tn_sum(x, .dim =
+ * TN_DIMS(0, 2)) */
 typedef struct tn_sum_args {
     tn_tensor *out;
     tn_ints dim;
@@ -5607,7 +5780,8 @@ TN_API tn_tensor *tnp_tanh_(tn_tensor *self);
 #define tn_tanh_(...) TNI_CALL_AS(tn_tanh_inplace_at, tn_tanh_args, .self = __VA_ARGS__)
 #endif
 
-/* grad_output * (1 - output^2), conjugate in the bracket.   (*), (*) -> (*)   tn_tanh_backward(d, y) */
+/* grad_output * (1 - output^2), conjugate in the bracket.   (*), (*) -> (*)   tn_tanh_backward(d,
+ * y) */
 typedef struct tn_tanh_backward_args {
     tn_tensor *grad_output, *output;
 } tn_tanh_backward_args;
@@ -5640,7 +5814,8 @@ TN_API tn_tensor *tnp_threshold_(tn_tensor *self, tn_scalar threshold, tn_scalar
     .value.real = __VA_ARGS__)
 #endif
 
-/* grad_output where self is above threshold, else 0.   (*), (*) -> (*)   tn_threshold_backward(d, x, 0) */
+/* grad_output where self is above threshold, else 0.   (*), (*) -> (*)   tn_threshold_backward(d,
+ * x, 0) */
 typedef struct tn_threshold_backward_args {
     tn_tensor *grad_output, *self;
     tn_scalar threshold;
@@ -5814,7 +5989,8 @@ TN_API tn_tensor *tnp_unsqueeze(tn_tensor *self, int64_t dim);
 #endif
 
 /* Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_var(x, .dim = TN_DIMS(0)) */
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_var(x, .dim =
+ * TN_DIMS(0)) */
 typedef struct tn_var_args {
     tn_tensor *out;
     tn_ints dim;
@@ -5830,7 +6006,8 @@ TN_API tn_tensor *tnp_var(tn_tensor *self, tn_ints dim, tn_scalar correction, bo
 #endif
 
 /* Variance and mean over dim in one pass.
- * self (*) floating -> var, mean: self's shape without dim   tn_var_mean_results m = tn_var_mean(x, .dim = TN_DIMS(0)); */
+ * self (*) floating -> var, mean: self's shape without dim   tn_var_mean_results m = tn_var_mean(x,
+ * .dim = TN_DIMS(0)); */
 typedef struct tn_var_mean_results {
     tn_tensor *var, *mean;
 } tn_var_mean_results;
@@ -5884,7 +6061,8 @@ TN_API tn_tensor *tnp_view_as_real(tn_tensor *self);
 #define tn_view_as_real(...) TNI_CALL(tn_view_as_real, .self = __VA_ARGS__)
 #endif
 
-/* self where condition is true, else other.   (*) bool, (*), (*) -> broadcast   tn_where(m, x, y) */
+/* self where condition is true, else other.   (*) bool, (*), (*) -> broadcast   tn_where(m, x, y)
+ */
 typedef struct tn_where_args {
     tn_tensor *out;
     tn_tensor *condition, *self, *other;
@@ -10543,9 +10721,9 @@ TNI_NAMESPACE_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_5dd10d2a7bc8;
+TN_API const char tn_layout_7ac591aa361d;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_5dd10d2a7bc8;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_7ac591aa361d;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10563,14 +10741,15 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_5dd10d2a7bc8 = 1;
+const char tn_layout_7ac591aa361d = 1;
 #endif
 
 /* src/tensor.c */
-/* tensor.c - the root of tensor.h: the library in one translation unit, in the only order list there is.
+/* tensor.c - the root of tensor.h: the library in one translation unit, in the only order list
+ * there is.
  *
- * It compiles alone (cc -c src/tensor.c), and tools/amalgamate packs it into tensor.h: headers of api/
- * become the public part, the rest the implementation. A new file gets its line here. */
+ * It compiles alone (cc -c src/tensor.c), and tools/amalgamate packs it into tensor.h: headers of
+ * api/ become the public part, the rest the implementation. A new file gets its line here. */
 
 
 /* src/base/error.c */
@@ -10581,11 +10760,12 @@ const char tn_layout_5dd10d2a7bc8 = 1;
  * memory. */
 
 /* src/base/base.h */
-/* base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time. A game could use it alone.
+/* base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time. A game
+ * could use it alone.
  *
- * `tni_block` is a thread in a context: everything that a call touches without a lock. It is found once, at the
- * public entry (tni_here), and handed down as the first argument `b`. A block outlives its thread and is
- * adopted by the next one; tn_context_free frees them all. */
+ * `tni_block` is a thread in a context: everything that a call touches without a lock. It is found
+ * once, at the public entry (tni_here), and handed down as the first argument `b`. A block outlives
+ * its thread and is adopted by the next one; tn_context_free frees them all. */
 
 #include <limits.h>
 #include <math.h>
@@ -10593,13 +10773,14 @@ const char tn_layout_5dd10d2a7bc8 = 1;
 #include <stdlib.h>
 #include <string.h>
 
-/* --- checked size arithmetic: the only place where sizes are multiplied or added --------------------- */
+/* --- checked size arithmetic: the only place where sizes are multiplied or added -------------- */
 
 TNI_INLINE bool tni_mul(int64_t a, int64_t b, int64_t *to) {
 #if defined(__GNUC__) || defined(__clang__)
     return !__builtin_mul_overflow(a, b, to);
 #else
-    if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a) : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
+    if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
+              : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
         return false;
     return *to = a * b, true;
 #endif
@@ -10619,9 +10800,10 @@ TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
 /* A branch that cannot be taken, where the compiler wants one: left out of coverage. */
 #define TNI_NEVER(condition) TNI_UNLIKELY(condition)
 
-/* --- atomics: one spelling for gcc, clang, and one thread --------------------------------------------- */
+/* --- atomics: one spelling for gcc, clang, and one thread ------------------------------------- */
 
-#if defined(TN_NO_THREADS) || defined(__TINYC__) || defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
+#if defined(TN_NO_THREADS) || defined(__TINYC__) || \
+    defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
 #define TNI_THREADS 0 /* none */
 #elif defined(_WIN32)
 #define TNI_THREADS 2 /* Win32 */
@@ -10637,7 +10819,7 @@ TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
 #define tni_fetch_add(at, v) __atomic_fetch_add(at, v, __ATOMIC_ACQ_REL)
 #define tni_fetch_add_relaxed(at, v) __atomic_fetch_add(at, v, __ATOMIC_RELAXED)
 #define tni_exchange(at, v) __atomic_exchange_n(at, v, __ATOMIC_ACQ_REL)
-#define tni_swap_if(at, expected, v)                                                                         \
+#define tni_swap_if(at, expected, v) \
     __atomic_compare_exchange_n(at, expected, v, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 #else
 #define tni_load(at) (*(at))
@@ -10651,57 +10833,61 @@ TNI_INLINE void *tni_exchange_plain(void *at, void *v) { /* pointers only */
     void *old = *(void **)at;
     return *(void **)at = v, old;
 }
-#define tni_swap_if(at, expected, v) (*(at) == *(expected) ? (*(at) = (v), 1) : (*(expected) = *(at), 0))
+#define tni_swap_if(at, expected, v) \
+    (*(at) == *(expected) ? (*(at) = (v), 1) : (*(expected) = *(at), 0))
 #endif
 
-/* --- blocks ------------------------------------------------------------------------------------------------ */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 enum {
-    TNI_ALIGN = 64,      /* of every block of memory and all tensor data */
-    TNI_BINS = 17,       /* free lists of 64, 128, ... 1024 bytes; [0] unused */
-    TNI_SMALL = 1024,    /* up to this many bytes a request is served from the thread's own bins */
-    TNI_SCOPES = 64,     /* depth of scopes that costs no memory of its own */
+    TNI_ALIGN = 64,   /* of every block of memory and all tensor data */
+    TNI_BINS = 17,    /* free lists of 64, 128, ... 1024 bytes; [0] unused */
+    TNI_SMALL = 1024, /* up to this many bytes a request is served from the thread's own bins */
+    TNI_SCOPES = 64,  /* depth of scopes that costs no memory of its own */
     TNI_ERROR_TEXT = 1600
 };
 
 struct tni_block {
     tn_context *context;
     /* state of the thread that the door reads at each call */
-    uint8_t failed;        /* tn_code of the untaken error */
+    uint8_t failed; /* tn_code of the untaken error */
     uint8_t no_grad, inference;
-    uint8_t quiet;         /* counts: failures here are expected and not told to the handler */
-    uint8_t told;          /* the handler knows the untaken error */
-    uint32_t hooks;        /* TNI_HOOK_*: recording, profiling; 0 on the fast path. The profiler sets it from other
-                              threads: read it with tni_load_relaxed, write it with tni_hook_set */
-    uint32_t depth;        /* of the innermost scope; 0: none */
-    tn_frame *frame;       /* innermost call in progress */
-    uint64_t next_id;      /* numbers of tape nodes */
-    tn_tensor *scope[TNI_SCOPES]; /* live tensors by the scope that holds them; [0]: held by nobody's scope */
+    uint8_t quiet; /* counts: failures here are expected and not told to the handler */
+    uint8_t told;  /* the handler knows the untaken error */
+    uint32_t
+        hooks; /* TNI_HOOK_*: recording, profiling; 0 on the fast path. The profiler sets it from
+                  other threads: read it with tni_load_relaxed, write it with tni_hook_set */
+    uint32_t depth;               /* of the innermost scope; 0: none */
+    tn_frame *frame;              /* innermost call in progress */
+    uint64_t next_id;             /* numbers of tape nodes */
+    tn_tensor *scope[TNI_SCOPES]; /* live tensors by the scope that holds them; [0]: held by
+                                     nobody's scope */
     tn_tensor **scope_more;       /* scopes from TNI_SCOPES on; room for scope_room */
     uint32_t scope_room;
     int64_t live_count;
-    tni_node *dead;        /* nodes to free when the walk in progress ends */
+    tni_node *dead; /* nodes to free when the walk in progress ends */
     bool sweeping;
-    bool error_forward;    /* ... and the forward call of its gradient */
-    bool error_told;       /* the pending error names its operator already; cleared when it is taken */
+    bool error_forward; /* ... and the forward call of its gradient */
+    bool error_told;    /* the pending error names its operator already; cleared when it is taken */
     tn_recording *recording;
     const char *place_file; /* of the module call or backward in progress, outermost user line */
     int32_t place_line;
-    uint32_t place_hold;   /* > 0: a module call or a backward holds the place; inner calls leave it */
-    tn_path *path;         /* chain of module calls above the operators (api/extend.h) */
+    uint32_t
+        place_hold; /* > 0: a module call or a backward holds the place; inner calls leave it */
+    tn_path *path;  /* chain of module calls above the operators (api/extend.h) */
     /* memory */
     void *bin[TNI_BINS];
     char *slab, *slab_end;
     struct tni_slab *slabs;
-    uint64_t token;        /* of the thread that has it, 0: free for adoption */
-    tni_block *next;       /* of the context */
+    uint64_t token;  /* of the thread that has it, 0: free for adoption */
+    tni_block *next; /* of the context */
     tn_code error_code;
     int error_line;
     const char *error_file;
     char error_text[TNI_ERROR_TEXT];
     /* written by other threads */
     char apart[TNI_ALIGN];
-    void *returned;        /* small blocks freed elsewhere: first word links, second is the bin */
+    void *returned; /* small blocks freed elsewhere: first word links, second is the bin */
     tn_tensor *returned_tensors;
 };
 
@@ -10716,30 +10902,31 @@ struct tn_context {
     const struct tni_kernels *kernels; /* of the chosen instruction set; set by tni_context_ready */
     int isa;                           /* TNI_ISA_*, chosen when the context is made */
     tni_block *blocks;
-    uint32_t lock;             /* tni_lock: large blocks, list of blocks, .grad publication */
-    uint32_t grad_lock;        /* publication of .grad */
-    uint32_t cancel;           /* polled by long runs */
+    uint32_t lock;      /* tni_lock: large blocks, list of blocks, .grad publication */
+    uint32_t grad_lock; /* publication of .grad */
+    uint32_t cancel;    /* polled by long runs */
     tn_dtype default_dtype;
     int64_t used, peak, cached, allocations; /* under large's own lock: read them by tn_memory */
-    struct tni_large *large;   /* large blocks, cached and in use (alloc.c) */
-    struct tni_pool *pool;     /* threads (thread.c), made at first need */
-    int32_t threads;           /* that work at one operator, the caller's included */
-    tn_generator *generator;   /* the default one, made at first need */
+    struct tni_large *large;                 /* large blocks, cached and in use (alloc.c) */
+    struct tni_pool *pool;                   /* threads (thread.c), made at first need */
+    int32_t threads;                         /* that work at one operator, the caller's included */
+    tn_generator *generator;                 /* the default one, made at first need */
     struct tni_profile *profile;
-    struct tni_device *devices;/* device table (call/) */
-    struct tni_rows *rows;     /* operators registered at run time (call/table.c) */
+    struct tni_device *devices; /* device table (call/) */
+    struct tni_rows *rows;      /* operators registered at run time (call/table.c) */
     tn_error_handler handler;
     void *handler_user;
     bool anomaly;
     void (*leave[4])(tn_context *); /* called at the context's end, newest first */
     int nleave;
-    void (*adopt)(tni_block *); /* the tensor room: closes the scopes that the block's former thread left open */
+    void (*adopt)(tni_block *); /* the tensor room: closes the scopes that the block's former thread
+                                   left open */
     uint64_t id;
-    tn_context *next;          /* registry of live contexts */
+    tn_context *next; /* registry of live contexts */
 };
 
-/* The calling thread's block in its current context: one TLS read and an epoch test when nothing changed.
- * NULL only when there is no memory for a first block. */
+/* The calling thread's block in its current context: one TLS read and an epoch test when nothing
+ * changed. NULL only when there is no memory for a first block. */
 TN_PRIV tni_block *tni_here_slow(void);
 typedef struct tni_tls {
     tni_block *block;
@@ -10765,54 +10952,61 @@ static uint32_t tni_epoch = 1; /* moves when a context dies: what threads rememb
 #endif
 TNI_INLINE tni_block *tni_here(void) {
     return TNI_LIKELY(tni_this_thread.epoch == tni_load_relaxed(&tni_epoch)) ? tni_this_thread.block
-                                                                              : tni_here_slow();
+                                                                             : tni_here_slow();
 }
-/* The call room: the last step of making a context, before any thread sees it (no block exists). It sets kernels
- * and adopt and registers what is to be called at the end; false: no memory, the context is not made. */
+/* The call room: the last step of making a context, before any thread sees it (no block exists). It
+ * sets kernels and adopt and registers what is to be called at the end; false: no memory, the
+ * context is not made. */
 TN_PRIV bool tni_context_ready(tn_context *c);
 TN_PRIV void tni_context_hook(tn_context *c, uint32_t hook, bool on); /* in all blocks */
-/* To be called at the end of a context (rooms above base clean up with it); a function is registered once. The
- * thread that frees the context is attached to it while `leave` runs. At most 4. */
+/* To be called at the end of a context (rooms above base clean up with it); a function is
+ * registered once. The thread that frees the context is attached to it while `leave` runs. At
+ * most 4. */
 TN_PRIV void tni_context_at_end(tn_context *c, void (*leave)(tn_context *));
 
-/* --- memory --------------------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
-/* 64-byte aligned, uninitialised. NULL without setting an error. `bytes` > 0 is given back exactly at free.
- * Small requests come from the block's bins over slabs, large ones from the context's cache of size
- * classes (steps of 1/8), both from the allocator when options.no_cache. */
+/* 64-byte aligned, uninitialised. NULL without setting an error. `bytes` > 0 is given back exactly
+ * at free. Small requests come from the block's bins over slabs, large ones from the context's
+ * cache of size classes (steps of 1/8), both from the allocator when options.no_cache. */
 TN_PRIV void *tni_get(tni_block *b, int64_t bytes);
-TN_PRIV void tni_put(tni_block *b, tni_block *owner, void *at, int64_t bytes); /* from any thread: owner is who got it */
+TN_PRIV void tni_put(tni_block *b, tni_block *owner, void *at,
+                     int64_t bytes); /* from any thread: owner is who got it */
 /* The same with the error MEMORY set. */
 TN_PRIV void *tni_need(tni_block *b, int64_t bytes);
 TN_PRIV bool tni_memory_error(tni_block *b, int64_t bytes);
-TNI_INLINE void *tni_get_bin(tni_block *b, int bin) { /* fast path of small blocks: bin = bytes / 64 rounded up */
+TNI_INLINE void *tni_get_bin(tni_block *b,
+                             int bin) { /* fast path of small blocks: bin = bytes / 64 rounded up */
     void *at = b->bin[bin];
     if (TNI_LIKELY(at != NULL)) return b->bin[bin] = *(void **)at, at;
     return tni_get(b, (int64_t)bin * TNI_ALIGN);
 }
-TN_PRIV int64_t tni_cache_clear(tn_context *c); /* every cached large block back to the allocator; its bytes */
-/* Memory with its size and context written before it, for owners that know neither block nor thread (tn_alloc). */
+TN_PRIV int64_t
+tni_cache_clear(tn_context *c); /* every cached large block back to the allocator; its bytes */
+/* Memory with its size and context written before it, for owners that know neither block nor thread
+ * (tn_alloc). */
 TN_PRIV void *tni_get_apart(tn_context *c, int64_t bytes);
 TN_PRIV void tni_put_apart(void *at);
-/* The allocator itself, counted and under the cap; aligned as malloc does. At the end of a context everything got
- * by the functions above goes back by itself, but not these. */
+/* The allocator itself, counted and under the cap; aligned as malloc does. At the end of a context
+ * everything got by the functions above goes back by itself, but not these. */
 TN_PRIV void *tni_raw_get(tn_context *c, int64_t bytes);
 TN_PRIV void tni_raw_put(tn_context *c, void *at, int64_t bytes);
 TN_PRIV bool tni_memory_begin(tn_context *c);
 TN_PRIV void tni_memory_leave_block(tni_block *b); /* frees the slabs; b is not used any more */
 TN_PRIV void tni_memory_end(tn_context *c);
 
-/* --- errors ---------------------------------------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
-/* Sets the block's error with the place of the outermost public call; an untaken earlier one stays. Returns false.
- * The text is cut at TNI_ERROR_TEXT. */
+/* Sets the block's error with the place of the outermost public call; an untaken earlier one stays.
+ * Returns false. The text is cut at TNI_ERROR_TEXT. */
 TN_PRIV bool tni_error(tni_block *b, tn_code code, const char *format, ...) TNI_PRINTF(3, 4);
 TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_list list);
 /* Appends to the pending error's message. */
 TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) TNI_PRINTF(2, 3);
 /* Tells the handler; called by the outermost public call when it has failed. */
 TN_PRIV void tni_error_tell(tni_block *b);
-/* At the start of a public function that is not told its caller's line: the last call's is not its place. */
+/* At the start of a public function that is not told its caller's line: the last call's is not its
+ * place. */
 TNI_INLINE void tni_place_unknown(tni_block *b) {
     if (!b->frame && !b->place_hold) b->place_file = NULL;
 }
@@ -10821,56 +11015,64 @@ TN_PRIV void tni_error_leave(tni_block *b);
 /* Why the calling thread has no block, for tn_error_peek; told by context.c. */
 TN_PRIV const tn_error_info *tni_context_refusal(void);
 
-/* --- threads --------------------------------------------------------------------------------------------------- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
-/* A lock that a child of fork takes over from a dead parent thread: the word holds the process number. */
+/* A lock that a child of fork takes over from a dead parent thread: the word holds the process
+ * number. */
 TN_PRIV void tni_lock(uint32_t *word);
 TN_PRIV void tni_unlock(uint32_t *word);
 /* The same; true when the lock was taken over, so that what it guards may be half changed. */
 TN_PRIV bool tni_lock_repair(uint32_t *word);
 TN_PRIV bool tni_lock_try(uint32_t *word);
-/* A number of this process, the same in all its threads, another one in a child of fork; never 0. */
+/* A number of this process, the same in all its threads, another one in a child of fork; never 0.
+ */
 TN_PRIV uint32_t tni_process(void);
-/* Runs task(arg, i) once for i in 0..count-1 on the context's threads, the caller among them; returns when all are done.
- * A call from inside a task runs serially, and so does one while another thread has the pool. Tasks must not depend
- * on who runs them or in what order, and must not use the caller's block. */
-TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, int64_t i), void *arg);
+/* Runs task(arg, i) once for i in 0..count-1 on the context's threads, the caller among them;
+ * returns when all are done. A call from inside a task runs serially, and so does one while another
+ * thread has the pool. Tasks must not depend on who runs them or in what order, and must not use
+ * the caller's block. */
+TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, int64_t i),
+                          void *arg);
 TN_PRIV void tni_pool_free(tn_context *c);
 TN_PRIV int tni_cores(void);
 TNI_INLINE bool tni_stopped(tn_context *c) { return tni_load_relaxed(&c->cancel) != 0; }
 
-/* --- CPU, files, time ---------------------------------------------------------------------------------------- */
+/* --- CPU, files, time ------------------------------------------------------------------------- */
 
 enum { TNI_ISA_SCALAR = 0, TNI_ISA_AVX2, TNI_ISA_AVX512, TNI_ISA_NEON, TNI_ISA_COUNT };
-/* The best instruction set of this CPU and system that is compiled in, or the one named (NULL: by $TN_ISA, if set);
- * -1: cannot run here, or no such name. */
+/* The best instruction set of this CPU and system that is compiled in, or the one named (NULL: by
+ * $TN_ISA, if set); -1: cannot run here, or no such name. */
 TN_PRIV int tni_isa_pick(const char *name);
 TN_PRIV const char *tni_isa_name(int isa);
 TN_PRIV bool tni_cpu_has_fma(void);
 
-/* Whole-file reading and atomic writing through the context's table; errors are set with path and reason.
- * A function that fails has closed the file; tni_file_close may be called once more. A path that is no regular file
- * (a pipe, a terminal) is written directly. Reading and writing stop with CANCELLED when the context is asked to. */
+/* Whole-file reading and atomic writing through the context's table; errors are set with path and
+ * reason. A function that fails has closed the file; tni_file_close may be called once more. A path
+ * that is no regular file (a pipe, a terminal) is written directly. Reading and writing stop with
+ * CANCELLED when the context is asked to. */
 typedef struct tni_file {
     tni_block *b;
-    int fd;             /* -1: closed */
-    const char *path;   /* the caller's, for as long as the file is open */
-    char *temporary;    /* name written to, renamed to path by tni_file_commit */
+    int fd;           /* -1: closed */
+    const char *path; /* the caller's, for as long as the file is open */
+    char *temporary;  /* name written to, renamed to path by tni_file_commit */
     int64_t at, size;
 } tni_file;
 TN_PRIV bool tni_file_open(tni_block *b, tni_file *f, const char *path);
-TN_PRIV bool tni_file_read(tni_file *f, void *to, int64_t bytes);       /* exactly; a short file is an error */
-TN_PRIV bool tni_file_create(tni_block *b, tni_file *f, const char *path); /* a temporary beside path */
+TN_PRIV bool tni_file_read(tni_file *f, void *to,
+                           int64_t bytes); /* exactly; a short file is an error */
+TN_PRIV bool tni_file_create(tni_block *b, tni_file *f,
+                             const char *path); /* a temporary beside path */
 TN_PRIV bool tni_file_write(tni_file *f, const void *from, int64_t bytes);
-TN_PRIV bool tni_file_commit(tni_file *f);                              /* sync, close, rename, sync folder */
-TN_PRIV void tni_file_close(tni_file *f);                               /* also drops an uncommitted temporary */
-TN_PRIV void tni_files_fill(tn_files *files);                           /* NULL members become the system's */
+TN_PRIV bool tni_file_commit(tni_file *f);    /* sync, close, rename, sync folder */
+TN_PRIV void tni_file_close(tni_file *f);     /* also drops an uncommitted temporary */
+TN_PRIV void tni_files_fill(tn_files *files); /* NULL members become the system's */
 
 TN_PRIV double tni_now(tn_context *c); /* seconds */
 
-/* Profiler: the door brackets calls with these while TNI_HOOK_PROFILE is set. text: arguments, cut. */
-TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, int line, const char *text,
-                             double begin, double end);
+/* Profiler: the door brackets calls with these while TNI_HOOK_PROFILE is set. text: arguments, cut.
+ */
+TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, int line,
+                             const char *text, double begin, double end);
 TN_PRIV bool tni_profile_on(tn_context *c);
 TN_PRIV void tni_profile_free(tn_context *c);
 
@@ -13031,36 +13233,38 @@ TN_API bool tn_profile_end(const char *path) {
  * to. */
 
 /* src/tensor/tensor.h */
-/* tensor.h (room) - headers over shared storage, shapes and strides, dtypes, text. Knows no operator.
+/* tensor.h (room) - headers over shared storage, shapes and strides, dtypes, text. Knows no
+ * operator.
  *
- * Fields of a header but `refs` belong to whoever has the tensor alone; `refs`, `version` and `edge_version` are
- * atomic. Nothing here copies a header: shapes travel as (ndim, size[], stride[]). */
+ * Fields of a header but `refs` belong to whoever has the tensor alone; `refs`, `version` and
+ * `edge_version` are atomic. Nothing here copies a header: shapes travel as (ndim, size[],
+ * stride[]). */
 
 enum tni_flags {
-    TNI_REQUIRES = 1,     /* requires a gradient: a leaf that asked, or an output of a recorded call */
-    TNI_LEAF = 2,         /* a leaf that gathers .grad */
-    TNI_META = 4,         /* shape without data */
-    TNI_GHOST = 8,        /* stands for a tensor that a gradient did not ask for; the door refuses it */
-    TNI_NUMBER = 16,      /* a wrapped number: lowest promotion tier; lives on the frame's stack */
-    TNI_VIEW = 32,        /* base is set */
-    TNI_CONTIGUOUS = 64,  /* row-major, dense */
-    TNI_STACK = 128,      /* not from the cache: no counting */
+    TNI_REQUIRES = 1, /* requires a gradient: a leaf that asked, or an output of a recorded call */
+    TNI_LEAF = 2,     /* a leaf that gathers .grad */
+    TNI_META = 4,     /* shape without data */
+    TNI_GHOST = 8,    /* stands for a tensor that a gradient did not ask for; the door refuses it */
+    TNI_NUMBER = 16,  /* a wrapped number: lowest promotion tier; lives on the frame's stack */
+    TNI_VIEW = 32,    /* base is set */
+    TNI_CONTIGUOUS = 64, /* row-major, dense */
+    TNI_STACK = 128,     /* not from the cache: no counting */
     TNI_READ_ONLY = 256,
-    TNI_RETAIN = 512,     /* keeps .grad though it is no leaf */
-    TNI_INFERENCE = 1024  /* made in inference mode */
+    TNI_RETAIN = 512,    /* keeps .grad though it is no leaf */
+    TNI_INFERENCE = 1024 /* made in inference mode */
 };
 
 typedef struct tni_storage {
     uint32_t refs, version;
     tni_block *owner;
-    void *data;           /* NULL: meta, or no bytes */
+    void *data; /* NULL: meta, or no bytes */
     int64_t bytes;
-    uint32_t room;        /* bytes of the storage's own block */
-    uint8_t kind;         /* TNI_DATA_* */
+    uint32_t room; /* bytes of the storage's own block */
+    uint8_t kind;  /* TNI_DATA_* */
     tn_device_id device;
     void (*release)(void *data, void *user);
     void *user;
-} tni_storage;            /* 64 bytes; TNI_DATA_INSIDE: the data follow */
+} tni_storage; /* 64 bytes; TNI_DATA_INSIDE: the data follow */
 enum { TNI_DATA_INSIDE = 1, TNI_DATA_OWN, TNI_DATA_WRAPPED, TNI_DATA_DEVICE };
 
 struct tn_tensor {
@@ -13070,108 +13274,144 @@ struct tn_tensor {
     int32_t line;
     tni_block *owner;
     tni_storage *storage;
-    int64_t offset;        /* in elements */
+    int64_t offset; /* in elements */
     int64_t numel;
-    int64_t *size, *stride;/* into dims below; of a ghost, into its node */
-    tni_node *node;        /* the call that made it, NULL for leaves */
-    uint32_t node_out;     /* which output of it */
-    uint32_t edge_version; /* version of the storage when `node` was hung here (views notice writes) */
-    tn_tensor *base;       /* of a view; counted */
-    tn_tensor *grad;       /* gathered; counted */
+    int64_t *size, *stride; /* into dims below; of a ghost, into its node */
+    tni_node *node;         /* the call that made it, NULL for leaves */
+    uint32_t node_out;      /* which output of it */
+    uint32_t
+        edge_version; /* version of the storage when `node` was hung here (views notice writes) */
+    tn_tensor *base;  /* of a view; counted */
+    tn_tensor *grad;  /* gathered; counted */
     const char *file;
-    tn_tensor *prev, *next;/* live list of the owner's block, newest first */
+    tn_tensor *prev, *next;  /* live list of the owner's block, newest first */
     struct tni_extra *extra; /* hooks, binding; NULL mostly */
-    int64_t dims[2 * 4];   /* in fact 2 * capacity: sizes, then strides */
+    int64_t dims[2 * 4];     /* in fact 2 * capacity: sizes, then strides */
 };
 
-typedef enum tni_category { TNI_CAT_BOOL, TNI_CAT_INT, TNI_CAT_FLOAT, TNI_CAT_COMPLEX } tni_category;
+typedef enum tni_category {
+    TNI_CAT_BOOL,
+    TNI_CAT_INT,
+    TNI_CAT_FLOAT,
+    TNI_CAT_COMPLEX
+} tni_category;
 typedef struct tni_dtype_info {
-    const char *name, *text; /* "F32", "float32" */
+    const char *name, *text;                      /* "F32", "float32" */
     uint8_t bytes, category, is_signed, computes; /* computes: arithmetic exists */
 } tni_dtype_info;
-TN_PRIV const tni_dtype_info *tni_dtype(int dtype); /* of TN_NO_DTYPE: a row of zeros, name "None" */
+TN_PRIV const tni_dtype_info *
+tni_dtype(int dtype); /* of TN_NO_DTYPE: a row of zeros, name "None" */
 TNI_INLINE bool tni_is_float(int d) { return tni_dtype(d)->category == TNI_CAT_FLOAT; }
 TNI_INLINE bool tni_is_complex(int d) { return tni_dtype(d)->category == TNI_CAT_COMPLEX; }
-TNI_INLINE bool tni_is_int(int d) { return tni_dtype(d)->category == TNI_CAT_INT; } /* without bool */
-TN_PRIV tn_dtype tni_real_of(int dtype);    /* C64 -> F32 */
-TN_PRIV tn_dtype tni_complex_of(int dtype); /* F32 -> C64, F64 -> C128, F16 -> C64 */
-TN_PRIV bool tni_can_cast(int from, int to);/* torch.can_cast: category may not fall */
+TNI_INLINE bool tni_is_int(int d) {
+    return tni_dtype(d)->category == TNI_CAT_INT;
+} /* without bool */
+TN_PRIV tn_dtype tni_real_of(int dtype);     /* C64 -> F32 */
+TN_PRIV tn_dtype tni_complex_of(int dtype);  /* F32 -> C64, F64 -> C128, F16 -> C64 */
+TN_PRIV bool tni_can_cast(int from, int to); /* torch.can_cast: category may not fall */
 
-/* One element, any dtype to any: as torch's .to (wrap, truncate; NaN to int is 0 for sanity's sake). */
+/* One element, any dtype to any: as torch's .to (wrap, truncate; NaN to int is 0 for sanity's
+ * sake). */
 TN_PRIV tn_scalar tni_element(const void *at, int dtype);
 TN_PRIV void tni_element_set(void *at, int dtype, tn_scalar value);
 TN_PRIV float tni_f16_to_f32(uint16_t h);
 TN_PRIV uint16_t tni_f32_to_f16(float f); /* to nearest even */
 TNI_INLINE float tni_bf16_to_f32(uint16_t h) {
-    uint32_t u = (uint32_t)h << 16; float f; memcpy(&f, &u, 4); return f;
+    uint32_t u = (uint32_t)h << 16;
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
 }
 TNI_INLINE uint16_t tni_f32_to_bf16(float f) {
-    uint32_t u; memcpy(&u, &f, 4);
+    uint32_t u;
+    memcpy(&u, &f, 4);
     if ((u & 0x7fffffffu) > 0x7f800000u) return (uint16_t)0x7fc0;
     return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16);
 }
 
-/* --- shapes ------------------------------------------------------------------------------------------ */
+/* --- shapes ----------------------------------------------------------------------------------- */
 
 typedef struct tni_shape {
     int ndim;
     int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
 } tni_shape;
-TN_PRIV bool tni_numel_of(int ndim, const int64_t *size, int64_t *numel); /* checked; false: negative or too large */
+TN_PRIV bool tni_numel_of(int ndim, const int64_t *size,
+                          int64_t *numel); /* checked; false: negative or too large */
 TN_PRIV void tni_row_major(int ndim, const int64_t *size, int64_t *stride);
 TN_PRIV bool tni_is_row_major(int ndim, const int64_t *size, const int64_t *stride);
-TN_PRIV bool tni_is_dense(const tn_tensor *t); /* no gaps, no overlap, in some order of dimensions */
+TN_PRIV bool
+tni_is_dense(const tn_tensor *t); /* no gaps, no overlap, in some order of dimensions */
 /* Broadcasts b into s (sizes); false when they do not fit. */
 TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size);
 TNI_INLINE bool tni_same_shape(const tn_tensor *a, const tn_tensor *b) {
     if (a->ndim != b->ndim) return false;
-    for (int i = 0; i < a->ndim; i++) if (a->size[i] != b->size[i]) return false;
+    for (int i = 0; i < a->ndim; i++)
+        if (a->size[i] != b->size[i]) return false;
     return true;
 }
-TNI_INLINE tn_ints tni_ints(const int64_t *at, int64_t n) { tn_ints l = {at, n}; return l; }
-TNI_INLINE tn_ints tni_sizes(const tn_tensor *t) { tn_ints l = {t->size, t->ndim}; return l; }
+TNI_INLINE tn_ints tni_ints(const int64_t *at, int64_t n) {
+    tn_ints l = {at, n};
+    return l;
+}
+TNI_INLINE tn_ints tni_sizes(const tn_tensor *t) {
+    tn_ints l = {t->size, t->ndim};
+    return l;
+}
 /* dim in [-ndim, ndim) to [0, ndim); a 0-dim tensor has one virtual dimension. -1: out of range. */
 TN_PRIV int tni_dim(int ndim, int64_t dim);
-/* Strides of a pointwise result over n operands broadcast to s (torch's rule: keeps the operands' order of dimensions). */
+/* Strides of a pointwise result over n operands broadcast to s (torch's rule: keeps the operands'
+ * order of dimensions). */
 TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, int n);
 /* Exact test: do two strided sets of elements share a byte? And does one overlap itself? */
 TN_PRIV bool tni_overlap(const tn_tensor *a, const tn_tensor *b);
 TN_PRIV bool tni_overlaps_itself(const tn_tensor *t);
 
-/* --- making and freeing -------------------------------------------------------------------------------- */
+/* --- making and freeing ----------------------------------------------------------------------- */
 
-/* A header in the current scope of b, count 1, no storage yet. numel and CONTIGUOUS are set from size and stride. */
-TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size, const int64_t *stride);
-TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t);    /* new uninitialised memory for its extent; numel 0 is fine */
-TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim, const int64_t *size); /* row-major, with storage */
-TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size, const int64_t *stride,
-                               int64_t offset);             /* no history; base and storage shared */
-TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like); /* another header on the same data */
+/* A header in the current scope of b, count 1, no storage yet. numel and CONTIGUOUS are set from
+ * size and stride. */
+TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
+                              const int64_t *stride);
+TN_PRIV bool
+tni_set_storage(tni_block *b,
+                tn_tensor *t); /* new uninitialised memory for its extent; numel 0 is fine */
+TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim,
+                           const int64_t *size); /* row-major, with storage */
+TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
+                               const int64_t *stride,
+                               int64_t offset); /* no history; base and storage shared */
+TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s,
+                             const tn_tensor *like); /* another header on the same data */
 TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s);
-TN_PRIV void tni_release(tni_block *b, tn_tensor *t);        /* drops a count; the last one frees */
-TNI_INLINE void tni_retain(tn_tensor *t) { if (t) tni_fetch_add_relaxed(&t->refs, 1u); }
-/* Opens a scope and returns the depth before, the mark that tni_end takes; -1 with MEMORY set, then nothing is open
- * and tni_end(b, -1) does nothing. tni_end releases what scopes deeper than the mark still hold. */
+TN_PRIV void tni_release(tni_block *b, tn_tensor *t); /* drops a count; the last one frees */
+TNI_INLINE void tni_retain(tn_tensor *t) {
+    if (t) tni_fetch_add_relaxed(&t->refs, 1u);
+}
+/* Opens a scope and returns the depth before, the mark that tni_end takes; -1 with MEMORY set, then
+ * nothing is open and tni_end(b, -1) does nothing. tni_end releases what scopes deeper than the
+ * mark still hold. */
 TN_PRIV int64_t tni_begin_deep(tni_block *b);
 TNI_INLINE int64_t tni_begin(tni_block *b) {
     return TNI_LIKELY(b->depth < TNI_SCOPES - 1) ? (int64_t)b->depth++ : tni_begin_deep(b);
 }
 TN_PRIV void tni_end(tni_block *b, int64_t mark);
-/* Moves t, of b, with the count its scope has, to the scope of that depth (0: out of all scopes). Returns t. */
+/* Moves t, of b, with the count its scope has, to the scope of that depth (0: out of all scopes).
+ * Returns t. */
 TN_PRIV tn_tensor *tni_move(tni_block *b, tn_tensor *t, int64_t depth);
 /* Drops the count that t's scope has; t lives on if somebody else counts it. */
 TN_PRIV void tni_drop(tni_block *b, tn_tensor *t);
 TN_PRIV void tni_tensors_at_end(tn_context *c); /* releases the user's memory under live tensors */
 /* Called when the last count of a header with a node goes (call/ sets it: tensor knows no tape). */
 TN_PRIV void tni_node_drop(tni_block *b, tni_node *node);
-TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t); /* a tensor with extras dies: its node forgets it */
+TN_PRIV void tni_watch_forget(tni_block *b,
+                              tn_tensor *t); /* a tensor with extras dies: its node forgets it */
 
 TNI_INLINE char *tni_bytes_at(const tn_tensor *t) {
     return (char *)t->storage->data + t->offset * tni_dtype(t->dtype)->bytes;
 }
 TNI_INLINE int64_t tni_dtype_size(const tn_tensor *t) { return tni_dtype(t->dtype)->bytes; }
 
-/* --- extras that few tensors have ------------------------------------------------------------------------- */
+/* --- extras that few tensors have ------------------------------------------------------------- */
 
 typedef struct tni_hook_entry {
     tn_hook call;
@@ -13183,16 +13423,17 @@ typedef struct tni_hook_entry {
 typedef struct tni_extra {
     tni_hook_entry *hooks;
     int64_t hook_count;
-    void *binding;        /* a language binding's own object */
+    void *binding; /* a language binding's own object */
     void (*binding_release)(void *);
 } tni_extra;
-TN_PRIV tni_extra *tni_extra_of(tni_block *b, tn_tensor *t); /* made at first need; NULL with MEMORY set */
+TN_PRIV tni_extra *tni_extra_of(tni_block *b,
+                                tn_tensor *t); /* made at first need; NULL with MEMORY set */
 TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t);
 
-/* --- iterating ---------------------------------------------------------------------------------------------- */
+/* --- iterating -------------------------------------------------------------------------------- */
 
-/* Up to 8 operands over one broadcast shape, dimensions ordered by stride and merged where all operands allow.
- * dimension 0 is the innermost. Strides are in bytes; 0 where broadcast. */
+/* Up to 8 operands over one broadcast shape, dimensions ordered by stride and merged where all
+ * operands allow. dimension 0 is the innermost. Strides are in bytes; 0 where broadcast. */
 enum { TNI_OPERANDS = 8 };
 typedef struct tni_iterate {
     int n, ndim;
@@ -13202,34 +13443,37 @@ typedef struct tni_iterate {
     char *at[TNI_OPERANDS];
     int64_t bytes[TNI_OPERANDS];
 } tni_iterate;
-/* operands[0] is written; the shape is `s` (row-major sizes), operands broadcast to it from the right. */
-TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size, tn_tensor *const *operands, int n);
+/* operands[0] is written; the shape is `s` (row-major sizes), operands broadcast to it from the
+ * right. */
+TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
+                              tn_tensor *const *operands, int n);
 /* Addresses of element number i (in the iterator's order) of every operand. */
 TN_PRIV void tni_iterate_seek(const tni_iterate *it, int64_t i, char **at, int64_t *index);
 
-/* --- text ----------------------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 /* "(2, 3)" / "float32 (2, 3)" into text; returns text. */
 TN_PRIV const char *tni_shape_text(char *text, size_t room, int ndim, const int64_t *size);
 TN_PRIV const char *tni_tensor_text(char *text, size_t room, const tn_tensor *t);
 TN_PRIV const char *tni_scalar_text(char *text, size_t room, tn_scalar s);
 
-/* --- random streams (generator.c) -------------------------------------------------------------------------------- */
+/* --- random streams (generator.c) ------------------------------------------------------------- */
 
 struct tn_generator {
     tn_context *context;
     uint32_t mt[624];
-    int32_t at;           /* next word; 624: twist first */
-    bool has_normal;      /* a second Box-Muller value waits */
+    int32_t at;      /* next word; 624: twist first */
+    bool has_normal; /* a second Box-Muller value waits */
     bool seeded;
     double normal;
     uint64_t seed;
 };
 TN_PRIV tn_generator *tni_generator_default(tni_block *b); /* NULL with MEMORY set */
 TN_PRIV uint32_t tni_random32(tn_generator *g);
-TN_PRIV uint64_t tni_random64(tn_generator *g);            /* torch's: first word is the high half */
+TN_PRIV uint64_t tni_random64(tn_generator *g); /* torch's: first word is the high half */
 TN_PRIV void tni_random_fill(tn_generator *g, uint32_t *to, int64_t n); /* n tempered words, fast */
-TN_PRIV void tni_philox(uint64_t key, uint64_t subsequence, uint64_t offset, uint32_t to[4]); /* 4 words, stateless */
+TN_PRIV void tni_philox(uint64_t key, uint64_t subsequence, uint64_t offset,
+                        uint32_t to[4]); /* 4 words, stateless */
 
 /* --- the table -------------------------------------------------------------------------------- */
 
@@ -13853,12 +14097,13 @@ TN_PRIV bool tni_overlaps_itself(const tn_tensor *t) {
 /* src/tensor/storage.c */
 /* storage.c - making and freeing headers and storages; scopes.
  *
- * A header stands in the list of the scope that holds it (list 0: no scope does), so a scope's end is a walk over its
- * own list. Who counts a header: its scope or its caller, views of it (base), tape nodes that saved it, .grad.
- * A header whose last count goes in a foreign thread gives up all it holds there and returns to its owner block by a
- * lock-free list; fields of the list itself are touched by the owner alone. */
+ * A header stands in the list of the scope that holds it (list 0: no scope does), so a scope's end
+ * is a walk over its own list. Who counts a header: its scope or its caller, views of it (base),
+ * tape nodes that saved it, .grad. A header whose last count goes in a foreign thread gives up all
+ * it holds there and returns to its owner block by a lock-free list; fields of the list itself are
+ * touched by the owner alone. */
 
-/* --- lists of the scopes ----------------------------------------------------------------------------- */
+/* --- lists of the scopes ---------------------------------------------------------------------- */
 
 static tn_tensor **scope_head(tni_block *b, uint32_t depth) {
     return TNI_LIKELY(depth < TNI_SCOPES) ? &b->scope[depth] : &b->scope_more[depth - TNI_SCOPES];
@@ -13874,8 +14119,10 @@ static void scope_link(tni_block *b, tn_tensor *t, uint32_t depth) {
 }
 
 static void scope_unlink(tni_block *b, tn_tensor *t) {
-    if (t->prev) t->prev->next = t->next;
-    else *scope_head(b, t->depth) = t->next;
+    if (t->prev)
+        t->prev->next = t->next;
+    else
+        *scope_head(b, t->depth) = t->next;
     if (t->next) t->next->prev = t->prev;
 }
 
@@ -13919,7 +14166,7 @@ TN_PRIV void tni_end(tni_block *b, int64_t mark) {
     }
 }
 
-/* --- headers -------------------------------------------------------------------------------------------- */
+/* --- headers ---------------------------------------------------------------------------------- */
 
 static int header_capacity(int ndim) { return ndim <= 4 ? 4 : ndim <= 8 ? 8 : TN_MAX_DIMS; }
 static int64_t header_bytes(int capacity) {
@@ -13942,7 +14189,8 @@ static TNI_NOINLINE void header_drain(tni_block *b) {
 #endif
 }
 
-TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size, const int64_t *stride) {
+TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
+                              const int64_t *stride) {
     int capacity = header_capacity(ndim), i;
     int64_t numel = 1;
     bool contiguous = true;
@@ -13973,7 +14221,8 @@ TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *
         if (size[i] != 1 && t->stride[i] != numel) contiguous = false;
         if (TNI_UNLIKELY(size[i] < 0 || !tni_mul(numel, size[i] ? size[i] : 1, &numel))) {
             tni_put(b, b, t, header_bytes(capacity));
-            tni_error(b, TN_INVALID, "size %lld of dimension %d is negative or too large", (long long)size[i], i);
+            tni_error(b, TN_INVALID, "size %lld of dimension %d is negative or too large",
+                      (long long)size[i], i);
             return NULL;
         }
     }
@@ -13998,7 +14247,7 @@ static void header_free(tni_block *b, tn_tensor *t) {
     while (!tni_swap_if(&t->owner->returned_tensors, &head, t));
 }
 
-/* --- storage ---------------------------------------------------------------------------------------------- */
+/* --- storage ---------------------------------------------------------------------------------- */
 
 enum { STORAGE_INSIDE = 512 }; /* data up to this many bytes lie behind their storage */
 
@@ -14027,17 +14276,22 @@ static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
 
 TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s) {
     if (tni_load(&s->refs) != 1 && tni_fetch_add(&s->refs, (uint32_t)-1) != 1) return;
-    if (s->kind == TNI_DATA_OWN) tni_put(b, s->owner, s->data, s->bytes);
-    else if (s->kind >= TNI_DATA_WRAPPED && s->release) s->release(s->data, s->user);
+    if (s->kind == TNI_DATA_OWN)
+        tni_put(b, s->owner, s->data, s->bytes);
+    else if (s->kind >= TNI_DATA_WRAPPED && s->release)
+        s->release(s->data, s->user);
     tni_put(b, s->owner, s, s->room);
 }
 
-/* Elements from the first to the last that t's sizes and strides reach, plus one; false when it overflows. */
+/* Elements from the first to the last that t's sizes and strides reach, plus one; false when it
+ * overflows. */
 static bool storage_extent(const tn_tensor *t, int64_t *extent) {
     int64_t last = 0, step;
     if (t->numel == 0) return *extent = 0, true;
     for (int i = 0; i < t->ndim; i++)
-        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) || !tni_add(last, step, &last)) return false;
+        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) ||
+            !tni_add(last, step, &last))
+            return false;
     return tni_add(last, 1, extent);
 }
 
@@ -14046,7 +14300,8 @@ TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
     if (!(t->flags & TNI_CONTIGUOUS) && !storage_extent(t, &extent))
         return tni_error(b, TN_INVALID, "strides reach too far");
     if (!tni_bytes(extent, tni_dtype_size(t), &bytes))
-        return tni_error(b, TN_INVALID, "a tensor of %lld elements is too large", (long long)extent);
+        return tni_error(b, TN_INVALID, "a tensor of %lld elements is too large",
+                         (long long)extent);
     t->storage = storage_new(b, bytes, (t->flags & TNI_META) != 0);
     return t->storage != NULL;
 }
@@ -14069,8 +14324,8 @@ TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like
     return t;
 }
 
-TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size, const int64_t *stride,
-                               int64_t offset) {
+TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
+                               const int64_t *stride, int64_t offset) {
     tn_tensor *t = tni_header(b, of->dtype, ndim, size, stride), *base = of->base ? of->base : of;
     if (!t) return NULL;
     t->storage = of->storage; /* not counted: the base holds it */
@@ -14082,7 +14337,7 @@ TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int6
     return t;
 }
 
-/* --- counts ------------------------------------------------------------------------------------------------ */
+/* --- counts ----------------------------------------------------------------------------------- */
 
 TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
     while (t) {
@@ -14099,7 +14354,7 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
     }
 }
 
-/* --- extras -------------------------------------------------------------------------------------------------- */
+/* --- extras ----------------------------------------------------------------------------------- */
 
 TN_PRIV tni_extra *tni_extra_of(tni_block *b, tn_tensor *t) {
     if (t->extra) return t->extra;
@@ -14121,7 +14376,7 @@ TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t) {
     tni_put(b, t->owner, e, (int64_t)sizeof *e);
 }
 
-/* --- public ---------------------------------------------------------------------------------------------------- */
+/* --- public ----------------------------------------------------------------------------------- */
 
 TNI_EXTERN_C_BEGIN
 
@@ -14139,7 +14394,9 @@ TN_API tn_tensor *tn_keep(tn_tensor *t) {
     tni_block *b = tni_here();
     if (!t || !b) return t;
     if (t->owner != b) {
-        tni_error(b, TN_INVALID, "tn_keep: the tensor belongs to another thread or context; tn_hold it there first");
+        tni_error(
+            b, TN_INVALID,
+            "tn_keep: the tensor belongs to another thread or context; tn_hold it there first");
         return NULL;
     }
     return t->depth ? tni_move(b, t, t->depth - 1) : t;
@@ -14167,9 +14424,10 @@ TN_API void tn_list_free(tn_list list) {
 
 TNI_EXTERN_C_END
 
-/* --- the end of a context --------------------------------------------------------------------------------------- */
+/* --- the end of a context --------------------------------------------------------------------- */
 
-/* Memory that does not lie in slabs goes back: the user's (its release is called) and large data of live tensors. */
+/* Memory that does not lie in slabs goes back: the user's (its release is called) and large data of
+ * live tensors. */
 TN_PRIV void tni_tensors_at_end(tn_context *c) {
     for (tni_block *b = c->blocks; b; b = b->next) {
         for (uint32_t d = 0; d < TNI_SCOPES + b->scope_room; d++)
@@ -14194,18 +14452,30 @@ static int64_t access_dim(const tn_tensor *t, int dim, const int64_t *of, const 
     if (t && d >= 0 && d < t->ndim) return of[d];
     b = tni_here();
     if (!b) return 0;
-    if (!t) tni_error(b, TN_INVALID, "%s: the tensor is NULL", name);
-    else tni_error(b, TN_INDEX, "%s: dimension %d of a tensor of %d dimensions", name, dim, t->ndim);
+    if (!t)
+        tni_error(b, TN_INVALID, "%s: the tensor is NULL", name);
+    else
+        tni_error(b, TN_INDEX, "%s: dimension %d of a tensor of %d dimensions", name, dim, t->ndim);
     return 0;
 }
-TN_API int64_t tn_size(const tn_tensor *t, int dim) { return access_dim(t, dim, t ? t->size : NULL, "tn_size"); }
-TN_API int64_t tn_stride(const tn_tensor *t, int dim) { return access_dim(t, dim, t ? t->stride : NULL, "tn_stride"); }
-TN_API tn_ints tn_shape(const tn_tensor *t) { return t ? tni_ints(t->size, t->ndim) : tn_empty_dims(); }
-TN_API tn_ints tn_strides(const tn_tensor *t) { return t ? tni_ints(t->stride, t->ndim) : tn_empty_dims(); }
+TN_API int64_t tn_size(const tn_tensor *t, int dim) {
+    return access_dim(t, dim, t ? t->size : NULL, "tn_size");
+}
+TN_API int64_t tn_stride(const tn_tensor *t, int dim) {
+    return access_dim(t, dim, t ? t->stride : NULL, "tn_stride");
+}
+TN_API tn_ints tn_shape(const tn_tensor *t) {
+    return t ? tni_ints(t->size, t->ndim) : tn_empty_dims();
+}
+TN_API tn_ints tn_strides(const tn_tensor *t) {
+    return t ? tni_ints(t->stride, t->ndim) : tn_empty_dims();
+}
 TN_API int64_t tn_numel(const tn_tensor *t) { return t ? t->numel : 0; }
 TN_API tn_dtype tn_dtype_of(const tn_tensor *t) { return t ? (tn_dtype)t->dtype : TN_NO_DTYPE; }
 TN_API tn_device_id tn_device_of(const tn_tensor *t) { return t ? t->device : TN_NO_DEVICE; }
-TN_API bool tn_is_contiguous(const tn_tensor *t) { return t && tni_is_row_major(t->ndim, t->size, t->stride); }
+TN_API bool tn_is_contiguous(const tn_tensor *t) {
+    return t && tni_is_row_major(t->ndim, t->size, t->stride);
+}
 TN_API int64_t tn_storage_offset(const tn_tensor *t) { return t ? t->offset : 0; }
 
 TN_API void *tn_data(const tn_tensor *t) {
@@ -14213,8 +14483,12 @@ TN_API void *tn_data(const tn_tensor *t) {
     return tni_bytes_at(t);
 }
 
-TN_API int64_t tn_version(const tn_tensor *t) { return t && t->storage ? tni_load_relaxed(&t->storage->version) : 0; }
-TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b) { return a && b && a->storage == b->storage; }
+TN_API int64_t tn_version(const tn_tensor *t) {
+    return t && t->storage ? tni_load_relaxed(&t->storage->version) : 0;
+}
+TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b) {
+    return a && b && a->storage == b->storage;
+}
 
 TN_API bool tn_touch(tn_tensor *t) {
     tni_block *b = tni_here();
@@ -14224,17 +14498,21 @@ TN_API bool tn_touch(tn_tensor *t) {
     return true;
 }
 
-/* --- items --------------------------------------------------------------------------------------------- */
+/* --- items ------------------------------------------------------------------------------------ */
 
 TN_API tn_scalar tn_item_scalar(const tn_tensor *t) {
     tni_block *b = tni_here();
     char text[160];
     if (!b || b->failed) return tn_none();
-    if (!t) tni_error(b, TN_INVALID, "tn_item: the tensor is NULL");
+    if (!t)
+        tni_error(b, TN_INVALID, "tn_item: the tensor is NULL");
     else if (t->numel != 1)
-        tni_error(b, TN_INVALID, "tn_item: %s has not one element", tni_tensor_text(text, sizeof text, t));
-    else if (!tn_data(t)) tni_error(b, TN_UNSUPPORTED, "tn_item: a meta tensor has no data");
-    else return tni_element(tni_bytes_at(t), t->dtype);
+        tni_error(b, TN_INVALID, "tn_item: %s has not one element",
+                  tni_tensor_text(text, sizeof text, t));
+    else if (!tn_data(t))
+        tni_error(b, TN_UNSUPPORTED, "tn_item: a meta tensor has no data");
+    else
+        return tni_element(tni_bytes_at(t), t->dtype);
     return tn_none();
 }
 
@@ -14260,11 +14538,14 @@ static bool access_read(const tn_tensor *t, void *to, int64_t count, int dtype) 
     int64_t index[TN_MAX_DIMS] = {0}, bytes = tni_dtype(dtype)->bytes, each, at = 0;
     const char *from;
     if (!b || b->failed) return false;
-    if (!t || (count && !to)) return tni_error(b, TN_INVALID, "tn_read: the tensor or the array is NULL");
+    if (!t || (count && !to))
+        return tni_error(b, TN_INVALID, "tn_read: the tensor or the array is NULL");
     if (count != t->numel)
-        return tni_error(b, TN_INVALID, "tn_read: %lld elements into an array of %lld", (long long)t->numel, (long long)count);
+        return tni_error(b, TN_INVALID, "tn_read: %lld elements into an array of %lld",
+                         (long long)t->numel, (long long)count);
     if (!count) return true;
-    if (!(from = (const char *)tn_data(t))) return tni_error(b, TN_UNSUPPORTED, "tn_read: a meta tensor has no data");
+    if (!(from = (const char *)tn_data(t)))
+        return tni_error(b, TN_UNSUPPORTED, "tn_read: a meta tensor has no data");
     each = tni_dtype_size(t);
     if (t->dtype == dtype && t->flags & TNI_CONTIGUOUS) {
         memcpy(to, from, (size_t)(count * bytes));
@@ -14283,22 +14564,32 @@ static bool access_read(const tn_tensor *t, void *to, int64_t count, int dtype) 
     return true;
 }
 
-TN_API bool tn_read_f32(const tn_tensor *t, float *to, int64_t count) { return access_read(t, to, count, TN_F32); }
-TN_API bool tn_read_f64(const tn_tensor *t, double *to, int64_t count) { return access_read(t, to, count, TN_F64); }
-TN_API bool tn_read_i64(const tn_tensor *t, int64_t *to, int64_t count) { return access_read(t, to, count, TN_I64); }
+TN_API bool tn_read_f32(const tn_tensor *t, float *to, int64_t count) {
+    return access_read(t, to, count, TN_F32);
+}
+TN_API bool tn_read_f64(const tn_tensor *t, double *to, int64_t count) {
+    return access_read(t, to, count, TN_F64);
+}
+TN_API bool tn_read_i64(const tn_tensor *t, int64_t *to, int64_t count) {
+    return access_read(t, to, count, TN_I64);
+}
 
-/* --- from memory ------------------------------------------------------------------------------------------ */
+/* --- from memory ------------------------------------------------------------------------------ */
 
-static bool access_enter(tni_block *b, const char *file, int line, const char *what, tn_ints shape, tn_dtype dtype) {
+static bool access_enter(tni_block *b, const char *file, int line, const char *what, tn_ints shape,
+                         tn_dtype dtype) {
     if (!b || b->failed) return false;
     if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
     if (shape.n < 0 || shape.n > TN_MAX_DIMS || (shape.n && !shape.at))
-        return tni_error(b, TN_INVALID, "%s: a shape of 0 to %d dimensions is needed", what, TN_MAX_DIMS);
-    if (dtype <= TN_NO_DTYPE || dtype >= TN_DTYPE_COUNT) return tni_error(b, TN_TYPE, "%s: no such dtype", what);
+        return tni_error(b, TN_INVALID, "%s: a shape of 0 to %d dimensions is needed", what,
+                         TN_MAX_DIMS);
+    if (dtype <= TN_NO_DTYPE || dtype >= TN_DTYPE_COUNT)
+        return tni_error(b, TN_TYPE, "%s: no such dtype", what);
     return true;
 }
 
-TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_ints shape, tn_dtype dtype) {
+TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_ints shape,
+                             tn_dtype dtype) {
     tni_block *b = tni_here();
     tn_tensor *t;
     if (!access_enter(b, file, line, "tn_from", shape, dtype)) return NULL;
@@ -14317,7 +14608,9 @@ static bool access_span(const tn_tensor *t, int64_t *bytes) {
     int64_t last = 0, step;
     if (t->numel == 0) return *bytes = 0, true;
     for (int i = 0; i < t->ndim; i++)
-        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) || !tni_add(last, step, &last)) return false;
+        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) ||
+            !tni_add(last, step, &last))
+            return false;
     return tni_add(last, 1, &last) && tni_bytes(last, tni_dtype_size(t), bytes);
 }
 
@@ -14331,13 +14624,20 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     tn_tensor *t;
     if (!access_enter(b, file, line, "tn_wrap", shape, dtype)) return NULL;
     if (o->strides.n > 0 && o->strides.n != shape.n)
-        return tni_error(b, TN_INVALID, "tn_wrap: %d strides for %d dimensions", (int)o->strides.n, (int)shape.n), (tn_tensor *)NULL;
+        return tni_error(b, TN_INVALID, "tn_wrap: %d strides for %d dimensions", (int)o->strides.n,
+                         (int)shape.n),
+               (tn_tensor *)NULL;
     t = tni_header(b, (int)dtype, (int)shape.n, shape.at, o->strides.n > 0 ? o->strides.at : NULL);
     if (!t) return NULL;
-    if (!access_span(t, &span) || (o->bytes > 0 && span > o->bytes) || o->bytes < 0 || (span && !data)) {
+    if (!access_span(t, &span) || (o->bytes > 0 && span > o->bytes) || o->bytes < 0 ||
+        (span && !data)) {
         tni_drop(b, t);
-        if (!data) tni_error(b, TN_INVALID, "tn_wrap: data is NULL");
-        else tni_error(b, TN_INVALID, "tn_wrap: shape and strides reach beyond the %lld bytes of the memory", (long long)o->bytes);
+        if (!data)
+            tni_error(b, TN_INVALID, "tn_wrap: data is NULL");
+        else
+            tni_error(b, TN_INVALID,
+                      "tn_wrap: shape and strides reach beyond the %lld bytes of the memory",
+                      (long long)o->bytes);
         return NULL;
     }
     s = (tni_storage *)tni_need(b, (int64_t)sizeof *s);
@@ -14441,9 +14741,10 @@ TN_PRIV const char *tni_scalar_text(char *text, size_t room, tn_scalar s) {
 /* src/tensor/generator.c */
 /* generator.c - random streams: MT19937 word for word as torch's CPU generator has it, and Philox.
  *
- * M. Matsumoto, T. Nishimura, "Mersenne Twister", ACM TOMACS 8(1), 1998 (mt19937ar: initialisation by
- * 1812433253). J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011 (Philox4x32-10).
- * How words become numbers is decided by the operators that draw (ops/random.c). */
+ * M. Matsumoto, T. Nishimura, "Mersenne Twister", ACM TOMACS 8(1), 1998 (mt19937ar: initialisation
+ * by 1812433253). J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011
+ * (Philox4x32-10). How words become numbers is decided by the operators that draw (ops/random.c).
+ */
 
 enum {
     MT_WORDS = 624,
@@ -14456,8 +14757,9 @@ static uint32_t mt_mix(uint32_t high, uint32_t low) {
     return (y >> 1) ^ ((0u - (low & 1u)) & 0x9908b0dfu);
 }
 
-/* The next 624 words in place. Loops of fixed lengths, which compilers vectorise: word i reads i + 1, not
- * written yet, and i + 397 (not written yet) or i - 227 (new, farther away than a vector). */
+/* The next 624 words in place. Loops of fixed lengths, which compilers vectorise: word i reads i +
+ * 1, not written yet, and i + 397 (not written yet) or i - 227 (new, farther away than a vector).
+ */
 static void mt_twist(uint32_t *m) {
     enum { SPLIT = MT_WORDS - MT_MIDDLE, WHOLE = SPLIT / 16 * 16 };
     int i;
@@ -14484,7 +14786,8 @@ static void mt_temper_all(const uint32_t *TNI_RESTRICT from, uint32_t *TNI_RESTR
 static void mt_seed(tn_generator *g, uint64_t seed) {
     g->seed = seed;
     g->mt[0] = (uint32_t)seed;
-    for (uint32_t i = 1; i < MT_WORDS; i++) g->mt[i] = 1812433253u * (g->mt[i - 1] ^ g->mt[i - 1] >> 30) + i;
+    for (uint32_t i = 1; i < MT_WORDS; i++)
+        g->mt[i] = 1812433253u * (g->mt[i - 1] ^ g->mt[i - 1] >> 30) + i;
     g->at = MT_FRESH;
     g->seeded = true;
     g->has_normal = false;
@@ -14518,7 +14821,7 @@ TN_PRIV void tni_random_fill(tn_generator *g, uint32_t *to, int64_t n) {
     }
 }
 
-/* --- Philox4x32-10 ---------------------------------------------------------------------------------- */
+/* --- Philox4x32-10 ---------------------------------------------------------------------------- */
 
 /* Four words of the stream `key` at counter (offset, subsequence): a function, no state. */
 TN_PRIV void tni_philox(uint64_t key, uint64_t subsequence, uint64_t offset, uint32_t to[4]) {
@@ -14540,7 +14843,7 @@ TN_PRIV void tni_philox(uint64_t key, uint64_t subsequence, uint64_t offset, uin
     to[3] = c3;
 }
 
-/* --- owning generators ------------------------------------------------------------------------------ */
+/* --- owning generators ------------------------------------------------------------------------ */
 
 static tn_generator *generator_make(tni_block *b, uint64_t seed) {
     tn_generator *g = (tn_generator *)tni_need(b, (int64_t)sizeof(tn_generator));
@@ -14550,9 +14853,12 @@ static tn_generator *generator_make(tni_block *b, uint64_t seed) {
     return g;
 }
 
-static void generator_drop(tni_block *b, tn_generator *g) { tni_put(b, b, g, (int64_t)sizeof(tn_generator)); }
+static void generator_drop(tni_block *b, tn_generator *g) {
+    tni_put(b, b, g, (int64_t)sizeof(tn_generator));
+}
 
-/* The default seed is torch's (c10::detail::default_rng_seed_val). Two threads may make it at once. */
+/* The default seed is torch's (c10::detail::default_rng_seed_val). Two threads may make it at once.
+ */
 TN_PRIV tn_generator *tni_generator_default(tni_block *b) {
     tn_generator *g = tni_load(&b->context->generator);
     if (TNI_LIKELY(g != NULL)) return g;
@@ -14592,10 +14898,11 @@ TN_API void tn_generator_seed(tn_generator *generator, uint64_t seed) {
     if (generator) mt_seed(generator, seed);
 }
 
-/* --- torch's state bytes ------------------------------------------------------------------------------ */
+/* --- torch's state bytes ---------------------------------------------------------------------- */
 
-/* The layout of torch.get_rng_state(): CPUGeneratorImplState of ATen/CPUGeneratorImpl.cpp, little-endian.
- * `left` counts down to the next twist, `next` is the next word; words are stored in 64 bits each. */
+/* The layout of torch.get_rng_state(): CPUGeneratorImplState of ATen/CPUGeneratorImpl.cpp,
+ * little-endian. `left` counts down to the next twist, `next` is the next word; words are stored in
+ * 64 bits each. */
 enum {
     STATE_SEED = 0,
     STATE_LEFT = 8,
@@ -14636,16 +14943,22 @@ static bool state_refused(const char *what) {
 }
 
 TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GENERATOR_BYTES]) {
-    uint64_t left = state_take(state + STATE_LEFT, 4), next = state_take(state + STATE_NEXT, 8), bits;
-    if (!generator) return tn_error_set(TN_INVALID, NULL, 0, "tn_generator_set: the generator is NULL");
-    if (state_take(state + STATE_SEEDED, 4) != 1) return state_refused("it says that it was never seeded");
-    if (next > MT_WORDS || left < 1 || left > MT_WORDS) return state_refused("its position is out of range");
+    uint64_t left = state_take(state + STATE_LEFT, 4), next = state_take(state + STATE_NEXT, 8),
+             bits;
+    if (!generator)
+        return tn_error_set(TN_INVALID, NULL, 0, "tn_generator_set: the generator is NULL");
+    if (state_take(state + STATE_SEEDED, 4) != 1)
+        return state_refused("it says that it was never seeded");
+    if (next > MT_WORDS || left < 1 || left > MT_WORDS)
+        return state_refused("its position is out of range");
     if (next + left != MT_WORDS + 1 && !(next == 0 && left == 1))
         return state_refused("its position and its count of words left disagree");
     for (int i = 0; i < MT_WORDS; i++)
-        if (state_take(state + STATE_WORDS + 8 * i, 8) >> 32) return state_refused("a word has more than 32 bits");
+        if (state_take(state + STATE_WORDS + 8 * i, 8) >> 32)
+            return state_refused("a word has more than 32 bits");
     generator->seed = state_take(state + STATE_SEED, 8);
-    for (int i = 0; i < MT_WORDS; i++) generator->mt[i] = (uint32_t)state_take(state + STATE_WORDS + 8 * i, 8);
+    for (int i = 0; i < MT_WORDS; i++)
+        generator->mt[i] = (uint32_t)state_take(state + STATE_WORDS + 8 * i, 8);
     generator->at = next == 0 && left == 1 ? MT_FRESH : (int32_t)next;
     generator->seeded = true;
     generator->has_normal = state_take(state + STATE_HAS_NORMAL, 4) != 0;
@@ -14656,17 +14969,21 @@ TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GEN
 }
 
 /* src/tensor/iterate.c */
-/* iterate.c - several strided operands walked as one: dimensions ordered by stride, merged where all operands allow.
+/* iterate.c - several strided operands walked as one: dimensions ordered by stride, merged where
+ * all operands allow.
  *
- * Dimension 0 of an iterator is the innermost. Dimensions of size 1 vanish; a shape of one element has one dimension. */
+ * Dimension 0 of an iterator is the innermost. Dimensions of size 1 vanish; a shape of one element
+ * has one dimension. */
 
-/* Bytes from one index of dimension d (of a shape of ndim) to the next in t; 0 where t is broadcast. */
+/* Bytes from one index of dimension d (of a shape of ndim) to the next in t; 0 where t is
+ * broadcast. */
 static int64_t iterate_stride(const tn_tensor *t, int ndim, int d, int64_t bytes) {
     int at = d - (ndim - t->ndim);
     return at < 0 || t->size[at] == 1 ? 0 : t->stride[at] * bytes;
 }
 
-/* Whether dimension a belongs further in than b: by the first operand that steps along both and tells. */
+/* Whether dimension a belongs further in than b: by the first operand that steps along both and
+ * tells. */
 static bool iterate_inner(const tni_iterate *it, int a, int b) {
     for (int k = 0; k < it->n; k++) {
         int64_t x = it->stride[k][a], y = it->stride[k][b];
@@ -14691,7 +15008,8 @@ static bool iterate_merges(const tni_iterate *it, int d, int next) {
     return true;
 }
 
-TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size, tn_tensor *const *operands, int n) {
+TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
+                              tn_tensor *const *operands, int n) {
     int kept = 0;
     it->n = n;
     it->ndim = 0;
@@ -14704,8 +15022,10 @@ TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size, tn
         it->numel *= size[d];
         if (size[d] == 1) continue;
         it->size[it->ndim] = size[d];
-        for (int k = 0; k < n; k++) it->stride[k][it->ndim] = iterate_stride(operands[k], ndim, d, it->bytes[k]);
-        for (int at = it->ndim++; at > 0 && iterate_inner(it, at, at - 1); at--) iterate_swap(it, at, at - 1);
+        for (int k = 0; k < n; k++)
+            it->stride[k][it->ndim] = iterate_stride(operands[k], ndim, d, it->bytes[k]);
+        for (int at = it->ndim++; at > 0 && iterate_inner(it, at, at - 1); at--)
+            iterate_swap(it, at, at - 1);
     }
     for (int d = 1; d < it->ndim; d++) {
         if (iterate_merges(it, kept, d)) {
@@ -15059,57 +15379,65 @@ TNI_EXTERN_C_END
 
 
 /* src/call/rowform.h */
-/* rowform.h - the macros that rows are written with. Included by gen/rows.h, which has their numbers.
+/* rowform.h - the macros that rows are written with. Included by gen/rows.h, which has their
+ * numbers.
  *
- *     TN_OPERATOR(max_dim, "max.dim(Tensor self, int dim, ...) -> ...", .forms = TN_OUT, .check = max_dim_check, ...)
+ *     TN_OPERATOR(max_dim, "max.dim(Tensor self, int dim, ...) -> ...", .forms = TN_OUT, .check =
+ * max_dim_check, ...)
  *
- * stands below the operator's functions; the fields are those of struct tn_row from .forms on, in their order. */
+ * stands below the operator's functions; the fields are those of struct tn_row from .forms on, in
+ * their order. */
 
 
 /* src/call/call.h */
 /* call.h - the door's private part: tape nodes, the generated tables, devices, schemas. */
 
-/* --- the tape ------------------------------------------------------------------------------------------------ */
+/* --- the tape --------------------------------------------------------------------------------- */
 
 /* A slot of a node: what is known of input or output i. */
 typedef struct tni_slot {
-    void *saved;           /* SAVED: the tensor, counted; OUT: its storage, counted (a header would hold the node) */
-    void *edge;            /* input: node it came from, or leaf tensor | 1; output: its pending gradient, counted */
-    uint32_t version;      /* of the storage when saved */
-    uint32_t edge_out;     /* which output of the edge's node */
-    uint16_t at;           /* GHOST, OUT: sizes, in 8-byte words from the node (OUT: then strides and offset);
-                              NUMBER: the value; 0: as output 0 */
+    void *saved; /* SAVED: the tensor, counted; OUT: its storage, counted (a header would hold the
+                    node) */
+    void *edge;  /* input: node it came from, or leaf tensor | 1; output: its pending gradient,
+                    counted */
+    uint32_t version;  /* of the storage when saved */
+    uint32_t edge_out; /* which output of the edge's node */
+    uint16_t at; /* GHOST, OUT: sizes, in 8-byte words from the node (OUT: then strides and offset);
+                    NUMBER: the value; 0: as output 0 */
     uint8_t dtype, ndim, kind, flags;
 } tni_slot;
 enum { TNI_SLOT_ABSENT, TNI_SLOT_GHOST, TNI_SLOT_SAVED, TNI_SLOT_NUMBER, TNI_SLOT_OUT };
 TNI_INLINE bool tni_edge_is_leaf(const void *edge) { return ((uintptr_t)edge & 1) != 0; }
-TNI_INLINE tn_tensor *tni_edge_leaf(const void *edge) { return (tn_tensor *)((uintptr_t)edge & ~(uintptr_t)1); }
+TNI_INLINE tn_tensor *tni_edge_leaf(const void *edge) {
+    return (tn_tensor *)((uintptr_t)edge & ~(uintptr_t)1);
+}
 
 struct tni_node {
     const tn_row *row;
-    uint64_t id;           /* larger than those of its inputs */
+    uint64_t id; /* larger than those of its inputs */
     const char *file;
     int32_t line;
-    uint32_t refs;         /* tensors that came out of it, and nodes it feeds */
+    uint32_t refs; /* tensors that came out of it, and nodes it feeds */
     tni_block *owner;
-    tni_node *dead;        /* worklist of freeing */
-    uint64_t busy;         /* the backward that has claimed it */
+    tni_node *dead; /* worklist of freeing */
+    uint64_t busy;  /* the backward that has claimed it */
     uint32_t bytes;
     uint16_t nin, nout;
     uint8_t queued, useful, released, hooked; /* hooked: extra has hooks or retained gradients */
-    uint16_t args_at;      /* argument struct, in words from the node; 0: a custom function */
+    uint16_t args_at; /* argument struct, in words from the node; 0: a custom function */
     struct tn_function *function; /* of a custom function */
-    struct tni_watch *watch; /* hooks on outputs and gradients to retain (autograd/) */
-    tni_slot slot[1];      /* nin inputs, nout outputs; then argument struct, sizes, lists */
+    struct tni_watch *watch;      /* hooks on outputs and gradients to retain (autograd/) */
+    tni_slot slot[1];             /* nin inputs, nout outputs; then argument struct, sizes, lists */
 };
-/* The node of the call in f, whose outputs are made: edges and saved tensors are counted, refs is 0.
- * NULL with MEMORY set. */
+/* The node of the call in f, whose outputs are made: edges and saved tensors are counted, refs is
+ * 0. NULL with MEMORY set. */
 TN_PRIV tni_node *tni_node_new(tn_frame *f);
 /* Hangs the node on output k of its call (replacing t's old history). */
 TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k);
-TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n); /* what gradients read; edges stay */
-TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n);       /* of a call that failed: never hung */
-TN_PRIV void tni_watch_free(tni_block *b, tni_node *n);         /* autograd/ */
+TN_PRIV void tni_node_release_saved(tni_block *b,
+                                    tni_node *n);         /* what gradients read; edges stay */
+TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n); /* of a call that failed: never hung */
+TN_PRIV void tni_watch_free(tni_block *b, tni_node *n);   /* autograd/ */
 TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f); /* autograd/ */
 
 /* The number a call was given where a tensor could stand, as a 0-dim tensor on the stack. */
@@ -15123,31 +15451,32 @@ TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar value)
 /* A call in progress, with what only the door knows. */
 typedef struct tni_call {
     tn_frame f;
-    tn_tensor **in_more;     /* in[] when lists need more room than the frame has */
+    tn_tensor **in_more; /* in[] when lists need more room than the frame has */
     int64_t in_bytes, out_bytes;
-    tn_tensor *holder;       /* of the array of a list result */
-    uint32_t redirected;     /* bit k: out[k] is a temporary that is copied into given[k] */
+    tn_tensor *holder;   /* of the array of a list result */
+    uint32_t redirected; /* bit k: out[k] is a temporary that is copied into given[k] */
     int32_t unknown_out, unknown_dim;
-    tni_node *rebase;        /* node for the base of a written view */
+    tni_node *rebase; /* node for the base of a written view */
     tni_number number[TNI_NUMBERS];
 } tni_call;
 
-/* Copies src into dst, of the same shape, with conversion and any strides; no overlap (ops/drive.c). */
+/* Copies src into dst, of the same shape, with conversion and any strides; no overlap
+ * (ops/drive.c). */
 TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *src);
 
-/* History of views and written bases (autograd/view.c): a view whose base was written since gets a new edge;
- * the node of a base whose view is written. */
+/* History of views and written bases (autograd/view.c): a view whose base was written since gets a
+ * new edge; the node of a base whose view is written. */
 TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
 
 /* Records the call in f for replay (record.c). */
 TN_PRIV bool tni_record_call(tni_call *c);
 
-/* --- generated ------------------------------------------------------------------------------------------------ */
+/* --- generated -------------------------------------------------------------------------------- */
 
 #define TN_ROW_INDEX(op) TNI_JOIN(TNI_ROW_, op)
 
-/* --- lookups and text ------------------------------------------------------------------------------------------- */
+/* --- lookups and text ------------------------------------------------------------------------- */
 
 TN_PRIV const tn_row *tni_row_find(const char *name);
 /* "add(self=float32 (2, 3), other=2, alpha=1)" of a call, for messages and the profiler. */
@@ -15156,48 +15485,65 @@ TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, co
 TN_PRIV void tni_call_error(tn_frame *f);
 
 /* Binds values to the parameters of a schema; false with the reason. */
-TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nvalues, bool with_defaults, void *args,
-                             char *reason, size_t room);
+TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nvalues,
+                             bool with_defaults, void *args, char *reason, size_t room);
 
-/* --- devices ------------------------------------------------------------------------------------------------------ */
+/* --- devices ---------------------------------------------------------------------------------- */
 
 /* A backend beside the CPU. Functions marked optional may be NULL. */
 typedef struct tni_device {
-    const char *name;                                              /* "cuda:0" */
-    void *(*alloc)(struct tni_device *d, int64_t bytes);           /* required */
-    void (*free)(struct tni_device *d, void *at, int64_t bytes);   /* required */
-    bool (*copy)(struct tni_device *d, void *to, const void *from, int64_t bytes, int direction); /* required */
-    void (*synchronize)(struct tni_device *d);                     /* optional */
-    void (*const *run)(tn_frame *);                                /* by row index; NULL entry: no kernel */
+    const char *name;                                            /* "cuda:0" */
+    void *(*alloc)(struct tni_device *d, int64_t bytes);         /* required */
+    void (*free)(struct tni_device *d, void *at, int64_t bytes); /* required */
+    bool (*copy)(struct tni_device *d, void *to, const void *from, int64_t bytes,
+                 int direction);               /* required */
+    void (*synchronize)(struct tni_device *d); /* optional */
+    void (*const *run)(tn_frame *);            /* by row index; NULL entry: no kernel */
     uint32_t nrun;
     void *user;
     struct tni_device *next;
 } tni_device;
 
-#define TN_OPERATOR(op, text_, ...)                                                                          \
-    TNI_ROW_BEGIN TNI_PRIVATE_BEGIN TN_PRIV_DEFINE(tn_row, tni_row_##op) = {                                 \
-        .name = #op, .schema = text_, .gen = &tni_gen_##op, .index = TNI_ROW_##op, __VA_ARGS__};             \
+#define TN_OPERATOR(op, text_, ...)                                                              \
+    TNI_ROW_BEGIN TNI_PRIVATE_BEGIN TN_PRIV_DEFINE(tn_row, tni_row_##op) = {                     \
+        .name = #op, .schema = text_, .gen = &tni_gen_##op, .index = TNI_ROW_##op, __VA_ARGS__}; \
     TNI_PRIVATE_END TNI_ROW_END
 
-/* A row by expression, in the place of .check, .run, .loop and .text. kinds: letters of FICB (f32 f64, i32 i64, c64 c128,
- * bool as it is) in this order. The expression names the schema's parameters: tensors are vectors, numbers are broadcast.
- * TN_PREDICATE: the expression is a mask, the result bool. TN_SELECT: the first tensor is bool and a mask.
- * TN_DIVISION: an integer 0 in the second tensor is an error. */
+/* A row by expression, in the place of .check, .run, .loop and .text. kinds: letters of FICB (f32
+ * f64, i32 i64, c64 c128, bool as it is) in this order. The expression names the schema's
+ * parameters: tensors are vectors, numbers are broadcast. TN_PREDICATE: the expression is a mask,
+ * the result bool. TN_SELECT: the first tensor is bool and a mask. TN_DIVISION: an integer 0 in the
+ * second tensor is an error. */
 #define TN_POINTWISE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds, #__VA_ARGS__)
-#define TN_PREDICATE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_PREDICATE, #__VA_ARGS__)
+#define TN_PREDICATE(kinds, ...) \
+    TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_PREDICATE, #__VA_ARGS__)
 #define TN_SELECT(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_SELECT, #__VA_ARGS__)
-#define TN_DIVISION(kinds, ...)                                                                              \
-    .check = tni_pointwise_check, .look = tni_pointwise_look, .run = tni_pointwise_run,                      \
+#define TN_DIVISION(kinds, ...)                                                         \
+    .check = tni_pointwise_check, .look = tni_pointwise_look, .run = tni_pointwise_run, \
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
-#define TNI_POINTWISE_AS(bits, ...)                                                                          \
-    .check = tni_pointwise_check, .run = tni_pointwise_run, .loop = (uint32_t)(bits), .text = __VA_ARGS__
+#define TNI_POINTWISE_AS(bits, ...)                                                   \
+    .check = tni_pointwise_check, .run = tni_pointwise_run, .loop = (uint32_t)(bits), \
+    .text = __VA_ARGS__
 
 /* row->loop. */
 enum {
-    TNI_KINDS_F = 1, TNI_KINDS_I = 2, TNI_KINDS_C = 4, TNI_KINDS_B = 8,
-    TNI_KINDS_FI = 3, TNI_KINDS_FC = 5, TNI_KINDS_FB = 9, TNI_KINDS_IC = 6, TNI_KINDS_IB = 10, TNI_KINDS_CB = 12,
-    TNI_KINDS_FIC = 7, TNI_KINDS_FIB = 11, TNI_KINDS_FCB = 13, TNI_KINDS_ICB = 14, TNI_KINDS_FICB = 15,
-    TNI_FORM_PREDICATE = 16, TNI_FORM_SELECT = 32
+    TNI_KINDS_F = 1,
+    TNI_KINDS_I = 2,
+    TNI_KINDS_C = 4,
+    TNI_KINDS_B = 8,
+    TNI_KINDS_FI = 3,
+    TNI_KINDS_FC = 5,
+    TNI_KINDS_FB = 9,
+    TNI_KINDS_IC = 6,
+    TNI_KINDS_IB = 10,
+    TNI_KINDS_CB = 12,
+    TNI_KINDS_FIC = 7,
+    TNI_KINDS_FIB = 11,
+    TNI_KINDS_FCB = 13,
+    TNI_KINDS_ICB = 14,
+    TNI_KINDS_FICB = 15,
+    TNI_FORM_PREDICATE = 16,
+    TNI_FORM_SELECT = 32
 };
 
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
@@ -16051,9 +16397,10 @@ TN_PRIV_DECLARE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]);
 /* src/kernels/kernels.h */
 /* kernels.h - the table of loops over raw memory, one for each instruction set.
  *
- * Every kernel is one text, `static ret TNI_FN(name) params`, in an .inl file that pass.inl includes once per
- * instruction set; families list their entries as K(ret, name, params) in a header of their own. Sizes were
- * checked and scratch is given by the caller; a kernel allocates nothing, dispatches nothing, cannot fail. */
+ * Every kernel is one text, `static ret TNI_FN(name) params`, in an .inl file that pass.inl
+ * includes once per instruction set; families list their entries as K(ret, name, params) in a
+ * header of their own. Sizes were checked and scratch is given by the caller; a kernel allocates
+ * nothing, dispatches nothing, cannot fail. */
 
 
 /* src/kernels/gemm.h */
@@ -16174,17 +16521,26 @@ typedef struct tni_conv_weight {
 /* src/kernels/pointwise.h */
 /* pointwise.h - loops of the pointwise rows, made from their expressions (gen/loops.inl).
  *
- * A loop sees whole vectors only: `vectors` of them, of lanes[type] elements. Operand k advances by step[k] bytes a
- * vector: the bytes of a vector, or 0 for a number that fills one block of TNI_VECTOR_BYTES. `numbers` holds the
- * row's number parameters, of the compute type one after another. Output and inputs may be the same memory. */
+ * A loop sees whole vectors only: `vectors` of them, of lanes[type] elements. Operand k advances by
+ * step[k] bytes a vector: the bytes of a vector, or 0 for a number that fills one block of
+ * TNI_VECTOR_BYTES. `numbers` holds the row's number parameters, of the compute type one after
+ * another. Output and inputs may be the same memory. */
 
 /* What is computed in; other dtypes are converted (kernels/cast.h). */
 enum tni_loop_type {
-    TNI_IN_F32, TNI_IN_F64, TNI_IN_I32, TNI_IN_I64, TNI_IN_C64, TNI_IN_C128, TNI_IN_BOOL, TNI_LOOP_TYPES
+    TNI_IN_F32,
+    TNI_IN_F64,
+    TNI_IN_I32,
+    TNI_IN_I64,
+    TNI_IN_C64,
+    TNI_IN_C128,
+    TNI_IN_BOOL,
+    TNI_LOOP_TYPES
 };
 enum { TNI_VECTOR_BYTES = 128 }; /* the largest vector: complex ones are two of 64 */
 
-typedef void (*tni_loop)(char *out, const char *const *in, const int64_t *step, int64_t vectors, const void *numbers);
+typedef void (*tni_loop)(char *out, const char *const *in, const int64_t *step, int64_t vectors,
+                         const void *numbers);
 
 #define TNI_KERNELS_POINTWISE(K)
 
@@ -16192,10 +16548,11 @@ typedef void (*tni_loop)(char *out, const char *const *in, const int64_t *step, 
 /* src/kernels/reduce.h */
 /* reduce.h - kernel entries of reductions: K(ret, name, params).
  *
- * One shape serves rows and columns: `rows` rows of n elements, `step` bytes apart, are combined into n
- * accumulators, each by a chain in row order. A contiguous run of elements is rows of TNI_LANE_BYTES, whose
- * accumulators are then folded by halves (tni_fold): so the order is the same for every vector width.
- * Elements are f32 or f64 (i64 and products need no vectors: ops/lanes.c, which also converts other types). */
+ * One shape serves rows and columns: `rows` rows of n elements, `step` bytes apart, are combined
+ * into n accumulators, each by a chain in row order. A contiguous run of elements is rows of
+ * TNI_LANE_BYTES, whose accumulators are then folded by halves (tni_fold): so the order is the same
+ * for every vector width. Elements are f32 or f64 (i64 and products need no vectors: ops/lanes.c,
+ * which also converts other types). */
 
 enum {
     TNI_BLOCK = 4096,     /* elements of a contiguous block, the unit of every reduction's tree */
@@ -16204,38 +16561,43 @@ enum {
     TNI_SUBTREE = 16      /* blocks that one task combines */
 };
 
-#define TNI_KERNELS_REDUCE_TYPE(K, S)                                                                        \
-    /* to[i] += x[0][i], += x[1][i] ... */                                                                   \
-    K(void, sum_rows_##S, (const void *x, int64_t step, int64_t rows, int64_t n, void *to))                  \
-    /* to[i] = the larger (`least`: smaller) of to[i] and x[r][i]: a NaN wins, the first of equals stays */  \
-    K(void, extreme_rows_##S, (const void *x, int64_t step, int64_t rows, int64_t n, bool least, void *to))  \
-    /* value[i] and index[i] (row number + first, as an element) of the first extremum or first NaN */       \
-    K(void, arg_rows_##S,                                                                                    \
-      (const void *x, int64_t step, int64_t rows, int64_t n, int64_t first, bool least, void *value, void *index)) \
-    /* one[i] += x[r][i] - mean[i], two[i] += (x[r][i] - mean[i])^2 */                                       \
-    K(void, deviation_rows_##S,                                                                              \
-      (const void *x, int64_t step, int64_t rows, int64_t n, const void *mean, void *one, void *two))        \
-    /* x[i] = |x[i]|^p */                                                                                    \
+#define TNI_KERNELS_REDUCE_TYPE(K, S)                                                              \
+    /* to[i] += x[0][i], += x[1][i] ... */                                                         \
+    K(void, sum_rows_##S, (const void *x, int64_t step, int64_t rows, int64_t n, void *to))        \
+    /* to[i] = the larger (`least`: smaller) of to[i] and x[r][i]: a NaN wins, the first of equals \
+     * stays */                                                                                    \
+    K(void, extreme_rows_##S,                                                                      \
+      (const void *x, int64_t step, int64_t rows, int64_t n, bool least, void *to))                \
+    /* value[i] and index[i] (row number + first, as an element) of the first extremum or first    \
+     * NaN */                                                                                      \
+    K(void, arg_rows_##S,                                                                          \
+      (const void *x, int64_t step, int64_t rows, int64_t n, int64_t first, bool least,            \
+       void *value, void *index))                                                                  \
+    /* one[i] += x[r][i] - mean[i], two[i] += (x[r][i] - mean[i])^2 */                             \
+    K(void, deviation_rows_##S,                                                                    \
+      (const void *x, int64_t step, int64_t rows, int64_t n, const void *mean, void *one,          \
+       void *two))                                                                                 \
+    /* x[i] = |x[i]|^p */                                                                          \
     K(void, power_##S, (void *x, int64_t n, double p))
-#define TNI_KERNELS_REDUCE(K)                                                                                \
-    TNI_KERNELS_REDUCE_TYPE(K, f32)                                                                          \
+#define TNI_KERNELS_REDUCE(K)       \
+    TNI_KERNELS_REDUCE_TYPE(K, f32) \
     TNI_KERNELS_REDUCE_TYPE(K, f64)
 
 
 /* src/kernels/rowwise.h */
 /* rowwise.h - kernel entries of softmax and normalisation: K(ret, name, params).
  *
- * As in reduce.h: `rows` rows of n columns, steps in bytes, parameters and accumulators one a column. A long
- * contiguous row is rows of TNI_LANE_BYTES with the parameters repeated. */
+ * As in reduce.h: `rows` rows of n columns, steps in bytes, parameters and accumulators one a
+ * column. A long contiguous row is rows of TNI_LANE_BYTES with the parameters repeated. */
 
 /* What rows of x and y (and of dy) mean to a kernel. */
 typedef struct tni_sweep {
     const void *x, *dy;
-    void *y;                            /* may be x; NULL where only sums are wanted */
-    int64_t x_step, dy_step, y_step;    /* bytes from row to row */
+    void *y;                         /* may be x; NULL where only sums are wanted */
+    int64_t x_step, dy_step, y_step; /* bytes from row to row */
     int64_t rows, n;
-    const void *mean, *scale, *bias;    /* a value a column */
-    void *one, *two;                    /* accumulators, one a column */
+    const void *mean, *scale, *bias; /* a value a column */
+    void *one, *two;                 /* accumulators, one a column */
 } tni_sweep;
 
 /* A row of normalisation: n elements with weights of their own; any of weight, bias NULL. */
@@ -16248,63 +16610,65 @@ typedef struct tni_norm_row {
 
 enum { TNI_SOFT_EXP, TNI_SOFT_SHIFT, TNI_SOFT_SCALE };
 
-#define TNI_KERNELS_ROWWISE_TYPE(K, S)                                                                       \
-    /* y = e = exp(x - mean), one += e */                                                                    \
-    K(void, exp_rows_##S, (const tni_sweep *r))                                                               \
-    /* y = exp(x - mean) * scale, x - mean - scale, or x * scale */                                          \
-    K(void, soft_rows_##S, (const tni_sweep *r, int kind))                                                    \
-    /* x = log x */                                                                                          \
-    K(void, log_##S, (void *x, int64_t n))                                                                   \
-    /* y = (x - mean) * scale + bias, the last two fused */                                                  \
-    K(void, affine_rows_##S, (const tni_sweep *r))                                                            \
-    /* y = (x - mean) * scale * weight + bias, the last two fused */                                         \
+#define TNI_KERNELS_ROWWISE_TYPE(K, S)                               \
+    /* y = e = exp(x - mean), one += e */                            \
+    K(void, exp_rows_##S, (const tni_sweep *r))                      \
+    /* y = exp(x - mean) * scale, x - mean - scale, or x * scale */  \
+    K(void, soft_rows_##S, (const tni_sweep *r, int kind))           \
+    /* x = log x */                                                  \
+    K(void, log_##S, (void *x, int64_t n))                           \
+    /* y = (x - mean) * scale + bias, the last two fused */          \
+    K(void, affine_rows_##S, (const tni_sweep *r))                   \
+    /* y = (x - mean) * scale * weight + bias, the last two fused */ \
     K(void, norm_row_##S, (const tni_norm_row *r))
-#define TNI_KERNELS_ROWWISE(K)                                                                               \
-    TNI_KERNELS_ROWWISE_TYPE(K, f32)                                                                         \
-    TNI_KERNELS_ROWWISE_TYPE(K, f64)                                                                         \
-    /* one += dy * x; without x: one += dy */                                                                \
-    K(void, dot_rows_f32, (const tni_sweep *r))                                                               \
-    /* y = x * (dy - scale), or, of a log-softmax x, dy - exp(x) * scale */                                  \
-    K(void, soft_back_rows_f32, (const tni_sweep *r, bool log))                                               \
-    /* one += dy, two += dy * (x - mean) */                                                                  \
-    K(void, moments_rows_f32, (const tni_sweep *r))                                                           \
-    /* y = dy * scale + (x - mean) * bias + one */                                                           \
-    K(void, affine_back_rows_f32, (const tni_sweep *r))                                                       \
-    /* h = (x - mean) * scale, g = dy * weight: one[lane] += g, two[lane] += g * h over lanes of 64 */       \
-    K(void, norm_moments_f32, (const tni_norm_row *r))                                                       \
-    /* y = scale * (g - a - h * b) */                                                                        \
-    K(void, norm_back_f32, (const tni_norm_row *r))                                                          \
-    /* one[i] += dy[i] * h[i], two[i] += dy[i] */                                                            \
+#define TNI_KERNELS_ROWWISE(K)                                                                   \
+    TNI_KERNELS_ROWWISE_TYPE(K, f32)                                                             \
+    TNI_KERNELS_ROWWISE_TYPE(K, f64)                                                             \
+    /* one += dy * x; without x: one += dy */                                                    \
+    K(void, dot_rows_f32, (const tni_sweep *r))                                                  \
+    /* y = x * (dy - scale), or, of a log-softmax x, dy - exp(x) * scale */                      \
+    K(void, soft_back_rows_f32, (const tni_sweep *r, bool log))                                  \
+    /* one += dy, two += dy * (x - mean) */                                                      \
+    K(void, moments_rows_f32, (const tni_sweep *r))                                              \
+    /* y = dy * scale + (x - mean) * bias + one */                                               \
+    K(void, affine_back_rows_f32, (const tni_sweep *r))                                          \
+    /* h = (x - mean) * scale, g = dy * weight: one[lane] += g, two[lane] += g * h over lanes of \
+     * 64 */                                                                                     \
+    K(void, norm_moments_f32, (const tni_norm_row *r))                                           \
+    /* y = scale * (g - a - h * b) */                                                            \
+    K(void, norm_back_f32, (const tni_norm_row *r))                                              \
+    /* one[i] += dy[i] * h[i], two[i] += dy[i] */                                                \
     K(void, norm_weights_f32, (const tni_norm_row *r))
 
 
 /* src/kernels/random.h */
 /* random.h - kernel entries that turn random words into numbers: K(ret, name, params). */
 
-#define TNI_KERNELS_RANDOM(K)                                                                                \
-    /* In place: n words become floats (word & 0xffffff) * 2^-24, times to - from, plus from (fused); what rounds    \
-     * to `to` becomes `from`. */                                                                            \
-    K(void, uniform_f32, (void *x, int64_t n, float from, float to))                                         \
-    /* In place: 16 uniform floats become 16 normal ones, `blocks` times. */                                 \
-    K(void, normal_f32, (float *x, int64_t blocks, float mean, float std))                                   \
-    /* (a, b) become r cos t, r sin t with t = 2 pi b, r^2 = -2 log(1 - a); `swap`: with a and b exchanged,  \
-     * and by log1p(-b). */                                                                                  \
-    K(void, normal_f64, (double *a, double *b, int64_t n, bool swap))                                        \
-    /* x = -log1p(-x) */                                                                                     \
+#define TNI_KERNELS_RANDOM(K)                                                                    \
+    /* In place: n words become floats (word & 0xffffff) * 2^-24, times to - from, plus from     \
+     * (fused); what rounds to `to` becomes `from`. */                                           \
+    K(void, uniform_f32, (void *x, int64_t n, float from, float to))                             \
+    /* In place: 16 uniform floats become 16 normal ones, `blocks` times. */                     \
+    K(void, normal_f32, (float *x, int64_t blocks, float mean, float std))                       \
+    /* (a, b) become r cos t, r sin t with t = 2 pi b, r^2 = -2 log(1 - a); `swap`: with a and b \
+     * exchanged, and by log1p(-b). */                                                           \
+    K(void, normal_f64, (double *a, double *b, int64_t n, bool swap))                            \
+    /* x = -log1p(-x) */                                                                         \
     K(void, exponential_f64, (double *x, int64_t n))
 
 
 /* src/kernels/optimize.h */
 /* optimize.h - kernel entries of optimizer steps: K(ret, name, params).
  *
- * Each element goes through the same roundings as torch's single-tensor reference on vectors (fused where its kernels
- * fuse), so parameters agree with it to the bit. */
+ * Each element goes through the same roundings as torch's single-tensor reference on vectors (fused
+ * where its kernels fuse), so parameters agree with it to the bit. */
 
 /* One tensor's options, as double; rounded to the type at use. */
 typedef struct tni_adam {
-    double decay;          /* L2: g += decay * p; decoupled: p *= decay first; */
+    double decay; /* L2: g += decay * p; decoupled: p *= decay first; */
     bool decays, decoupled, maximize;
-    double one_beta1, beta2, one_beta2, step, root, eps; /* 1 - beta1 ..., -lr / (1 - beta1^t), sqrt(1 - beta2^t) */
+    double one_beta1, beta2, one_beta2, step, root,
+        eps; /* 1 - beta1 ..., -lr / (1 - beta1^t), sqrt(1 - beta2^t) */
 } tni_adam;
 
 typedef struct tni_sgd {
@@ -16312,46 +16676,51 @@ typedef struct tni_sgd {
     bool decays, nesterov, maximize, first;
 } tni_sgd;
 
-#define TNI_KERNELS_OPTIMIZE_TYPE(K, S)                                                                      \
-    /* p, m, v and, where not NULL, the running maximum `most` of v are updated by the gradient g */         \
-    K(void, adam_##S, (void *p, const void *g, void *m, void *v, void *most, int64_t n, const tni_adam *o))  \
-    /* p and, where not NULL, the momentum m are updated by the gradient g */                                \
+#define TNI_KERNELS_OPTIMIZE_TYPE(K, S)                                                           \
+    /* p, m, v and, where not NULL, the running maximum `most` of v are updated by the gradient g \
+     */                                                                                           \
+    K(void, adam_##S,                                                                             \
+      (void *p, const void *g, void *m, void *v, void *most, int64_t n, const tni_adam *o))       \
+    /* p and, where not NULL, the momentum m are updated by the gradient g */                     \
     K(void, sgd_##S, (void *p, const void *g, void *m, int64_t n, const tni_sgd *o))
-#define TNI_KERNELS_OPTIMIZE(K)                                                                              \
-    TNI_KERNELS_OPTIMIZE_TYPE(K, f32)                                                                        \
+#define TNI_KERNELS_OPTIMIZE(K)       \
+    TNI_KERNELS_OPTIMIZE_TYPE(K, f32) \
     TNI_KERNELS_OPTIMIZE_TYPE(K, f64)
 
 
 /* src/kernels/cast.h */
-/* cast.h - elements of one dtype to another, contiguous. cast(from, to) is the loop of a direct conversion or NULL;
- * ops/drive.c goes from any dtype to any other by a chain of them. Values as tni_element_set gives them. */
+/* cast.h - elements of one dtype to another, contiguous. cast(from, to) is the loop of a direct
+ * conversion or NULL; ops/drive.c goes from any dtype to any other by a chain of them. Values as
+ * tni_element_set gives them. */
 
 typedef void (*tni_cast)(void *to, const void *from, int64_t n);
 
 #define TNI_KERNELS_CAST(K) K(tni_cast, cast, (int from, int to))
 
-/* Which vector instruction sets the compiler can make functions for; the scalar set is always there. On x86-64
- * all of them, the scalar one included, use the FMA instruction, unless TN_NO_FMA asks for libm's fma. */
+/* Which vector instruction sets the compiler can make functions for; the scalar set is always
+ * there. On x86-64 all of them, the scalar one included, use the FMA instruction, unless TN_NO_FMA
+ * asks for libm's fma. */
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__TINYC__) && !defined(TN_NO_FMA)
 #define TNI_X86 1
 #elif defined(__GNUC__) && defined(__aarch64__) && !defined(__TINYC__)
 #define TNI_ARM 1
 #endif
 
-#define TNI_KERNELS(K)                                                                                       \
-    TNI_KERNELS_GEMM(K)                                                                                      \
-    TNI_KERNELS_CONV(K)                                                                                      \
-    TNI_KERNELS_POOL(K)                                                                                      \
-    TNI_KERNELS_REDUCE(K)                                                                                    \
-    TNI_KERNELS_ROWWISE(K)                                                                                   \
-    TNI_KERNELS_RANDOM(K)                                                                                    \
-    TNI_KERNELS_OPTIMIZE(K)                                                                                  \
-    TNI_KERNELS_POINTWISE(K)                                                                                 \
+#define TNI_KERNELS(K)       \
+    TNI_KERNELS_GEMM(K)      \
+    TNI_KERNELS_CONV(K)      \
+    TNI_KERNELS_POOL(K)      \
+    TNI_KERNELS_REDUCE(K)    \
+    TNI_KERNELS_ROWWISE(K)   \
+    TNI_KERNELS_RANDOM(K)    \
+    TNI_KERNELS_OPTIMIZE(K)  \
+    TNI_KERNELS_POINTWISE(K) \
     TNI_KERNELS_CAST(K)
 
 typedef struct tni_kernels {
     int isa;
-    const tni_loop (*loop)[TNI_LOOP_TYPES]; /* by a pointwise row's loop_index and by type; NULL: not of its kinds */
+    const tni_loop (*loop)[TNI_LOOP_TYPES]; /* by a pointwise row's loop_index and by type; NULL:
+                                               not of its kinds */
     const uint8_t *lanes;                   /* elements of a vector, by type */
 #define TNI_POINTER(ret, name, params) ret(*name) params;
     TNI_KERNELS(TNI_POINTER)
@@ -16361,7 +16730,8 @@ typedef struct tni_kernels {
 /* The table of an instruction set, NULL when it is not compiled in. */
 TN_PRIV const tni_kernels *tni_kernels_of(int isa);
 
-/* Kernel paths that ran, for the test that every path is compared with an oracle: TNI_PATH(gemm_packed). */
+/* Kernel paths that ran, for the test that every path is compared with an oracle:
+ * TNI_PATH(gemm_packed). */
 #ifdef TNI_COUNT_PATHS
 TN_PRIV void tni_path_ran(const char *name);
 #define TNI_PATH(name) tni_path_ran(#name)
@@ -16422,22 +16792,25 @@ TN_PRIV const tni_kernels *tni_kernels_of(int isa) {
 
 
 /* src/call/schema.c */
-/* schema.c - the schema parser, the layout of argument structs, and the tables of rows registered at run time. */
+/* schema.c - the schema parser and the layout of argument structs. Tables: schema_tables.c. */
 
 /* src/call/schema.h */
 /* schema.h - reads an operator's schema in torch's notation,
  *
  *     max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
  *
- * and derives what a call needs from it: parameters with defaults, the layout of the argument struct, the masks of
+ * and derives what a call needs from it: parameters with defaults, the layout of the argument
+ * struct, the masks of
  * `.needs`. tools/optable and tn_register share it. No allocation, no tensor; libc only.
  *
- * Types: Tensor Tensor? Tensor(a!) Tensor(a!)? Tensor|Scalar Tensor[] Tensor?[] Tensor(a!)[] int int? int[] int[2] float float?
- * float[] bool Scalar Scalar? ScalarType Device Generator str Module Module[] and the enums of tni_enums; a tuple
+ * Types: Tensor Tensor? Tensor(a!) Tensor(a!)? Tensor|Scalar Tensor[] Tensor?[] Tensor(a!)[] int
+ * int? int[] int[2] float float? float[] bool Scalar Scalar? ScalarType Device Generator str Module
+ * Module[] and the enums of tni_enums; a tuple
  * `(Tensor h, Tensor c)? hx=None` is flat: its members remember the group.
- * Layout of the argument struct, in natural alignment: out (one pointer a result), options in schema order, required
- * parameters, numbers standing for operands (last, so that a stray argument of a keyword macro never lands in a
- * member that takes it silently); a dummy int where nothing is required. */
+ * Layout of the argument struct, in natural alignment: out (one pointer a result), options in
+ * schema order, required parameters, numbers standing for operands (last, so that a stray argument
+ * of a keyword macro never lands in a member that takes it silently); a dummy int where nothing is
+ * required. */
 
 enum { TNI_PARAMS = 40, TNI_SCHEMA_RESULTS = 8, TNI_LIST_DEFAULT = 8, TNI_FIXED = 8 };
 
@@ -16466,17 +16839,17 @@ typedef struct tni_default {
 } tni_default;
 
 typedef struct tni_schema_param {
-    tni_word name, group;       /* group: name of the tuple, n = 0: none */
-    uint8_t type, flags;        /* tn_type, tn_param_flags */
+    tni_word name, group; /* group: name of the tuple, n = 0: none */
+    uint8_t type, flags;  /* tn_type, tn_param_flags */
     int16_t count;
     const tni_enum *words;
-    tni_default value;          /* with TN_P_DEFAULT */
+    tni_default value; /* with TN_P_DEFAULT */
     size_t offset, number_offset;
 } tni_schema_param;
 
 typedef struct tni_schema {
-    tni_word name;              /* "max.dim" */
-    int base;                   /* length of "max" */
+    tni_word name; /* "max.dim" */
+    int base;      /* length of "max" */
     int nparam, nresults;
     bool returns_list, has_results; /* has_results: there is an arrow */
     tni_schema_param param[TNI_PARAMS];
@@ -16484,32 +16857,36 @@ typedef struct tni_schema {
     size_t out_offset, args_size; /* out_offset: SIZE_MAX without TN_OUT */
 } tni_schema;
 
-/* The name may be missing: "(Tensor input) -> Tensor". false: error holds "column 9: unknown type 'Tensr'". text must outlive s. */
+/* The name may be missing: "(Tensor input) -> Tensor". false: error holds "column 9: unknown type
+ * 'Tensr'". text must outlive s. */
 TN_PRIV bool tni_schema_parse(tni_schema *s, const char *text, char *error, size_t room);
 /* Sets offsets and args_size. */
 TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms);
-/* The members of the argument struct behind `out`: parameter index, or TNI_PARAMS + index for its number. */
+/* The members of the argument struct behind `out`: parameter index, or TNI_PARAMS + index for its
+ * number. */
 TN_PRIV int tni_schema_order(const tni_schema *s, int order[2 * TNI_PARAMS]);
 TN_PRIV bool tni_schema_has_required(const tni_schema *s);
 TN_PRIV uint32_t tni_schema_props(const tni_schema *s);
-/* Gradient slots: the single tensors in schema order (*nfixed of them), then one for the members of each tensor list.
- * slot[i] is the parameter; room for TNI_PARAMS. */
+/* Gradient slots: the single tensors in schema order (*nfixed of them), then one for the members of
+ * each tensor list. slot[i] is the parameter; room for TNI_PARAMS. */
 TN_PRIV int tni_schema_slots(const tni_schema *s, int *slot, int *nfixed);
 /* Splits at spaces and commas; -1: more than max. */
 TN_PRIV int tni_words(const char *text, tni_word *words, int max);
 TN_PRIV bool tni_word_is(tni_word w, const char *text);
 /* One mask a slot: bit i slot i, bit 32 + k output k, saves behind the results. */
-TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char *needs, uint64_t *masks, char *error,
-                              size_t room);
+TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char *needs,
+                              uint64_t *masks, char *error, size_t room);
 /* What the frame and the forms can hold; layout first. */
 TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error, size_t room);
-/* The complete tables of a row in one block of `*bytes` from get (NULL: no memory, error says so). */
+/* The complete tables of a row in one block of `*bytes` from get (NULL: no memory, error says so).
+ */
 typedef void *(*tni_schema_get)(void *user, size_t bytes);
-TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, tn_gen **gen, size_t *bytes,
-                            char *error, size_t room);
-/* The same of a text that is no operator's: "Block(int d, float p=0.1)", "(Tensor input) -> (Tensor a, Tensor b)". */
-TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *user, tn_gen **gen, size_t *bytes,
-                                 char *error, size_t room);
+TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, tn_gen **gen,
+                            size_t *bytes, char *error, size_t room);
+/* The same of a text that is no operator's: "Block(int d, float p=0.1)", "(Tensor input) -> (Tensor
+ * a, Tensor b)". */
+TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *user, tn_gen **gen,
+                                 size_t *bytes, char *error, size_t room);
 
 #include <ctype.h>
 #include <errno.h>
@@ -16517,7 +16894,7 @@ TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *u
 #include <stdlib.h>
 #include <string.h>
 
-/* --- words ------------------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 static const char *const schema_reduction[] = {"none", "mean", "sum", NULL};
 static const char *const schema_approximate[] = {"none", "tanh", NULL};
@@ -16526,8 +16903,8 @@ static const char *const schema_format[] = {"contiguous_format", "preserve_forma
                                             "channels_last_3d", NULL};
 static const char *const schema_padding[] = {"zeros", "reflect", "replicate", "circular", NULL};
 static const char *const schema_pad[] = {"constant", "reflect", "replicate", "circular", NULL};
-static const char *const schema_interpolate[] = {"nearest", "linear", "bilinear", "bicubic", "trilinear", "area",
-                                                 "nearest_exact", NULL};
+static const char *const schema_interpolate[] = {"nearest",   "linear", "bilinear",      "bicubic",
+                                                 "trilinear", "area",   "nearest_exact", NULL};
 static const char *const schema_nonlinearity[] = {"tanh", "relu", NULL};
 static const char *const schema_activation[] = {"relu", "gelu", NULL};
 static const char *const schema_fan[] = {"fan_in", "fan_out", NULL};
@@ -16551,7 +16928,9 @@ TN_PRIV bool tni_word_is(tni_word w, const char *text) {
     return (size_t)w.n == strlen(text) && !memcmp(w.at, text, (size_t)w.n);
 }
 
-static bool schema_same(tni_word a, tni_word b) { return a.n == b.n && !memcmp(a.at, b.at, (size_t)a.n); }
+static bool schema_same(tni_word a, tni_word b) {
+    return a.n == b.n && !memcmp(a.at, b.at, (size_t)a.n);
+}
 
 TN_PRIV int tni_words(const char *text, tni_word *words, int max) {
     int n = 0;
@@ -16567,7 +16946,7 @@ TN_PRIV int tni_words(const char *text, tni_word *words, int max) {
     return n;
 }
 
-/* --- reading ------------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 typedef struct schema_reader {
     const char *text, *at;
@@ -16578,8 +16957,8 @@ typedef struct schema_reader {
 } schema_reader;
 
 static bool schema_fail(schema_reader *r, const char *what, tni_word word) {
-    snprintf(r->error, r->room, "column %d: %s%s%.*s%s", (int)(r->at - r->text) + 1, what, word.n ? " '" : "", word.n,
-             word.n ? word.at : "", word.n ? "'" : "");
+    snprintf(r->error, r->room, "column %d: %s%s%.*s%s", (int)(r->at - r->text) + 1, what,
+             word.n ? " '" : "", word.n, word.n ? word.at : "", word.n ? "'" : "");
     return false;
 }
 static bool schema_error(schema_reader *r, const char *what) {
@@ -16599,7 +16978,8 @@ static tni_word schema_name(schema_reader *r, const char *more) {
     tni_word w = {r->at, 0};
     while (*r->at == ' ') r->at++;
     w.at = r->at;
-    while (isalnum((unsigned char)*r->at) || *r->at == '_' || (*r->at && strchr(more, *r->at))) r->at++;
+    while (isalnum((unsigned char)*r->at) || *r->at == '_' || (*r->at && strchr(more, *r->at)))
+        r->at++;
     w.n = (int)(r->at - w.at);
     return w;
 }
@@ -16607,12 +16987,18 @@ static tni_word schema_name(schema_reader *r, const char *more) {
 static const struct schema_type_name {
     const char *name;
     uint8_t type, list; /* list: the type of name[], 0: none */
-} schema_types[] = {{"Tensor", TN_T_TENSOR, TN_T_TENSORS}, {"int", TN_T_INT, TN_T_INTS},
-                    {"SymInt", TN_T_INT, TN_T_INTS},       {"float", TN_T_FLOAT, TN_T_FLOATS},
-                    {"bool", TN_T_BOOL, 0},                {"Scalar", TN_T_SCALAR, 0},
-                    {"ScalarType", TN_T_DTYPE, 0},         {"Device", TN_T_DEVICE, 0},
-                    {"Generator", TN_T_GENERATOR, 0},      {"str", TN_T_STRING, 0},
-                    {"Module", TN_T_MODULE, TN_T_MODULES}, {NULL, 0, 0}};
+} schema_types[] = {{"Tensor", TN_T_TENSOR, TN_T_TENSORS},
+                    {"int", TN_T_INT, TN_T_INTS},
+                    {"SymInt", TN_T_INT, TN_T_INTS},
+                    {"float", TN_T_FLOAT, TN_T_FLOATS},
+                    {"bool", TN_T_BOOL, 0},
+                    {"Scalar", TN_T_SCALAR, 0},
+                    {"ScalarType", TN_T_DTYPE, 0},
+                    {"Device", TN_T_DEVICE, 0},
+                    {"Generator", TN_T_GENERATOR, 0},
+                    {"str", TN_T_STRING, 0},
+                    {"Module", TN_T_MODULE, TN_T_MODULES},
+                    {NULL, 0, 0}};
 
 static bool schema_type_named(schema_reader *r, tni_schema_param *p, uint8_t *list) {
     const char *start = r->at;
@@ -16633,7 +17019,8 @@ static bool schema_type_named(schema_reader *r, tni_schema_param *p, uint8_t *li
     return schema_fail(r, "unknown type", w);
 }
 
-static bool schema_alias(schema_reader *r) { /* after '(': "a!)" is true, "a)" is false; at stays behind ')' */
+/* after '(': "a!)" is true, "a)" is false; at stays behind ')' */
+static bool schema_alias(schema_reader *r) {
     bool mutated = false;
     while (*r->at && *r->at != ')') mutated = *r->at++ == '!' || mutated;
     if (*r->at) r->at++;
@@ -16651,7 +17038,8 @@ static bool schema_type(schema_reader *r, tni_schema_param *p) {
     if (schema_take(r, "[")) {
         if (!list) return schema_error(r, "there is no list of this type");
         if (question) p->flags |= p->type == TN_T_TENSOR ? TN_P_HOLES : 0;
-        if (question && p->type != TN_T_TENSOR) return schema_error(r, "only tensors may be absent from a list");
+        if (question && p->type != TN_T_TENSOR)
+            return schema_error(r, "only tensors may be absent from a list");
         p->type = list;
         if (isdigit((unsigned char)*r->at)) p->count = (int16_t)strtol(r->at, NULL, 10);
         while (isdigit((unsigned char)*r->at)) r->at++;
@@ -16660,11 +17048,12 @@ static bool schema_type(schema_reader *r, tni_schema_param *p) {
     }
     if (question) p->flags |= TN_P_OPTIONAL;
     if (question && p->type == TN_T_FLOAT) p->flags |= TN_P_MAYBE;
-    if (question && p->type == TN_T_BOOL) return schema_error(r, "bool? is not supported: use an enum");
+    if (question && p->type == TN_T_BOOL)
+        return schema_error(r, "bool? is not supported: use an enum");
     return true;
 }
 
-/* --- defaults ------------------------------------------------------------------------------------------------ */
+/* --- defaults --------------------------------------------------------------------------------- */
 
 static int64_t schema_dtype(tni_word w) {
     static const struct {
@@ -16674,7 +17063,11 @@ static int64_t schema_dtype(tni_word w) {
 #define TNI_DTYPE_NAME(NAME, text, bytes, kind) {#text, TN_##NAME},
         TN_DTYPES(TNI_DTYPE_NAME)
 #undef TNI_DTYPE_NAME
-        {"float", TN_F32}, {"double", TN_F64}, {"long", TN_I64}, {"int", TN_I32}, {"half", TN_F16}};
+            {"float", TN_F32},
+        {"double", TN_F64},
+        {"long", TN_I64},
+        {"int", TN_I32},
+        {"half", TN_F16}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (tni_word_is(w, names[i].name)) return names[i].dtype;
     return 0;
@@ -16742,9 +17135,7 @@ static bool schema_default_is(tni_schema_param *p, tni_word w) {
         return (p->flags & TN_P_OPTIONAL) != 0;
     }
     switch (p->type) {
-    case TN_T_BOOL:
-        p->value.integer = yes;
-        return yes || no;
+    case TN_T_BOOL: p->value.integer = yes; return yes || no;
     case TN_T_SCALAR:
         p->flags |= TN_P_DOUBLE;
         if (yes || no) {
@@ -16752,20 +17143,14 @@ static bool schema_default_is(tni_schema_param *p, tni_word w) {
             return true;
         }
         return schema_number(w, false, &p->value.integer, &p->value.real);
-    case TN_T_INT:
-        return schema_number(w, true, &p->value.integer, &p->value.real);
-    case TN_T_FLOAT:
-        return schema_number(w, false, &p->value.integer, &p->value.real);
+    case TN_T_INT: return schema_number(w, true, &p->value.integer, &p->value.real);
+    case TN_T_FLOAT: return schema_number(w, false, &p->value.integer, &p->value.real);
     case TN_T_INTS:
-    case TN_T_FLOATS:
-        return schema_default_list(p, w);
-    case TN_T_DTYPE:
-        return (p->value.integer = schema_dtype(w)) != 0;
+    case TN_T_FLOATS: return schema_default_list(p, w);
+    case TN_T_DTYPE: return (p->value.integer = schema_dtype(w)) != 0;
     case TN_T_ENUM:
-    case TN_T_STRING:
-        return schema_default_word(p, w);
-    default:
-        return false; /* tensors, devices, generators, modules: None alone */
+    case TN_T_STRING: return schema_default_word(p, w);
+    default: return false; /* tensors, devices, generators, modules: None alone */
     }
 }
 
@@ -16773,9 +17158,12 @@ static bool schema_default(schema_reader *r, tni_schema_param *p) {
     tni_word w = {r->at, 0};
     int depth = 0;
     for (char quote = 0; *r->at && (quote || depth || (*r->at != ',' && *r->at != ')')); r->at++) {
-        if (quote ? *r->at == quote : *r->at == '"' || *r->at == '\'') quote = quote ? (char)0 : *r->at;
-        else if (!quote && *r->at == '[') depth++;
-        else if (!quote && *r->at == ']') depth--;
+        if (quote ? *r->at == quote : *r->at == '"' || *r->at == '\'')
+            quote = quote ? (char)0 : *r->at;
+        else if (!quote && *r->at == '[')
+            depth++;
+        else if (!quote && *r->at == ']')
+            depth--;
     }
     w.n = (int)(r->at - w.at);
     while (w.n && w.at[w.n - 1] == ' ') w.n--;
@@ -16785,13 +17173,14 @@ static bool schema_default(schema_reader *r, tni_schema_param *p) {
     return schema_fail(r, "this default does not fit the parameter's type:", w);
 }
 
-/* --- parameters, results ------------------------------------------------------------------------------------- */
+/* --- parameters, results ---------------------------------------------------------------------- */
 
 static bool schema_append(schema_reader *r, const tni_schema_param *p) {
     tni_schema *s = r->s;
     if (s->nparam == TNI_PARAMS) return schema_error(r, "too many parameters");
     for (int i = 0; i < s->nparam; i++)
-        if (schema_same(s->param[i].name, p->name)) return schema_fail(r, "two parameters are called", p->name);
+        if (schema_same(s->param[i].name, p->name))
+            return schema_fail(r, "two parameters are called", p->name);
     if ((p->flags & TN_P_NUMBER) && (p->flags & (TN_P_DEFAULT | TN_P_OPTIONAL)))
         return schema_fail(r, "Tensor|Scalar must be required:", p->name);
     s->param[s->nparam++] = *p;
@@ -16816,12 +17205,14 @@ static bool schema_tuple(schema_reader *r) { /* behind '(': "Tensor h, Tensor c)
     if (!whole.name.n) return schema_error(r, "a tuple needs a name");
     if (schema_take(r, "=")) {
         if (!(whole.flags & TN_P_OPTIONAL) || !schema_take(r, "None"))
-            return schema_error(r, "the default of a tuple can only be None, and its type needs a '?'");
+            return schema_error(
+                r, "the default of a tuple can only be None, and its type needs a '?'");
         whole.flags |= TN_P_DEFAULT;
     }
     for (int i = 0; i < n; i++) {
         member[i].group = whole.name;
-        member[i].flags = (uint8_t)(member[i].flags | whole.flags | (r->keyword ? TN_P_KEYWORD : 0));
+        member[i].flags =
+            (uint8_t)(member[i].flags | whole.flags | (r->keyword ? TN_P_KEYWORD : 0));
         member[i].value.none = (whole.flags & TN_P_DEFAULT) != 0;
         if (!schema_append(r, &member[i])) return false;
     }
@@ -16850,8 +17241,10 @@ static bool schema_result(schema_reader *r, tni_word group) {
     tni_schema_param p;
     memset(&p, 0, sizeof p);
     if (!schema_type(r, &p)) return false;
-    if (p.type == TN_T_TENSORS) s->returns_list = true;
-    else if (p.type != TN_T_TENSOR) return schema_error(r, "a result is a Tensor or a Tensor[]");
+    if (p.type == TN_T_TENSORS)
+        s->returns_list = true;
+    else if (p.type != TN_T_TENSOR)
+        return schema_error(r, "a result is a Tensor or a Tensor[]");
     if (s->nresults == TNI_SCHEMA_RESULTS) return schema_error(r, "too many results");
     s->result_group[s->nresults] = group;
     s->result[s->nresults++] = schema_name(r, "");
@@ -16864,10 +17257,12 @@ static bool schema_results_in(schema_reader *r, int depth) { /* behind '(' */
     do {
         int first = r->s->nresults;
         if (schema_take(r, "(")) {
-            if (depth || !schema_results_in(r, 1)) return depth ? schema_error(r, "tuples nest once") : false;
+            if (depth || !schema_results_in(r, 1))
+                return depth ? schema_error(r, "tuples nest once") : false;
             tni_word group = schema_name(r, "");
             for (int i = first; i < r->s->nresults; i++) r->s->result_group[i] = group;
-        } else if (!schema_result(r, none)) return false;
+        } else if (!schema_result(r, none))
+            return false;
     } while (schema_take(r, ","));
     return schema_take(r, ")") || schema_error(r, "')' expected");
 }
@@ -16881,9 +17276,11 @@ static bool schema_results(schema_reader *r) {
     for (int i = 0; i < s->nresults; i++) {
         if (!s->result[i].n) return schema_error(r, "several results need names");
         for (int k = 0; k < i; k++)
-            if (schema_same(s->result[i], s->result[k])) return schema_fail(r, "two results are called", s->result[i]);
+            if (schema_same(s->result[i], s->result[k]))
+                return schema_fail(r, "two results are called", s->result[i]);
     }
-    if (s->returns_list && s->nresults != 1) return schema_error(r, "a list must be the only result");
+    if (s->returns_list && s->nresults != 1)
+        return schema_error(r, "a list must be the only result");
     return true;
 }
 
@@ -16908,7 +17305,7 @@ TN_PRIV bool tni_schema_parse(tni_schema *s, const char *text, char *error, size
     return true;
 }
 
-/* --- layout -------------------------------------------------------------------------------------------------- */
+/* --- layout ----------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_schema_has_required(const tni_schema *s) {
     for (int i = 0; i < s->nparam; i++)
@@ -16930,14 +17327,14 @@ TN_PRIV int tni_schema_order(const tni_schema *s, int order[2 * TNI_PARAMS]) {
 typedef struct schema_space {
     size_t bytes, align;
 } schema_space;
-#define SCHEMA_SPACE(type, name)                                                                             \
-    static schema_space name(void) {                                                                         \
-        struct padded {                                                                                      \
-            char first;                                                                                      \
-            type value;                                                                                      \
-        };                                                                                                   \
-        schema_space space = {sizeof(type), offsetof(struct padded, value)};                                 \
-        return space;                                                                                        \
+#define SCHEMA_SPACE(type, name)                                             \
+    static schema_space name(void) {                                         \
+        struct padded {                                                      \
+            char first;                                                      \
+            type value;                                                      \
+        };                                                                   \
+        schema_space space = {sizeof(type), offsetof(struct padded, value)}; \
+        return space;                                                        \
     }
 SCHEMA_SPACE(void *, schema_space_pointer)
 SCHEMA_SPACE(tn_ints, schema_space_list)
@@ -16951,25 +17348,18 @@ SCHEMA_SPACE(int32_t, schema_space_int32)
 
 static schema_space schema_space_of(const tni_schema_param *p) {
     switch (p->type) {
-    case TN_T_INT:
-        return schema_space_int();
-    case TN_T_FLOAT:
-        return p->flags & TN_P_MAYBE ? schema_space_maybe() : schema_space_double();
-    case TN_T_BOOL:
-        return schema_space_bool();
-    case TN_T_SCALAR:
-        return p->flags & TN_P_DOUBLE ? schema_space_double() : schema_space_scalar();
+    case TN_T_INT: return schema_space_int();
+    case TN_T_FLOAT: return p->flags & TN_P_MAYBE ? schema_space_maybe() : schema_space_double();
+    case TN_T_BOOL: return schema_space_bool();
+    case TN_T_SCALAR: return p->flags & TN_P_DOUBLE ? schema_space_double() : schema_space_scalar();
     case TN_T_TENSORS:
     case TN_T_MODULES:
     case TN_T_INTS:
-    case TN_T_FLOATS:
-        return schema_space_list();
+    case TN_T_FLOATS: return schema_space_list();
     case TN_T_DTYPE:
     case TN_T_DEVICE:
-    case TN_T_ENUM:
-        return schema_space_int32();
-    default:
-        return schema_space_pointer();
+    case TN_T_ENUM: return schema_space_int32();
+    default: return schema_space_pointer();
     }
 }
 
@@ -16990,14 +17380,16 @@ TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms) {
     }
     for (int i = 0; i < n; i++) {
         tni_schema_param *p = &s->param[order[i] % TNI_PARAMS];
-        if (order[i] < TNI_PARAMS) p->offset = schema_place(&end, &align, schema_space_of(p));
-        else p->number_offset = schema_place(&end, &align, schema_space_scalar());
+        if (order[i] < TNI_PARAMS)
+            p->offset = schema_place(&end, &align, schema_space_of(p));
+        else
+            p->number_offset = schema_place(&end, &align, schema_space_scalar());
     }
     if (!tni_schema_has_required(s)) schema_place(&end, &align, schema_space_int32());
     s->args_size = (end + align - 1) / align * align;
 }
 
-/* --- slots, needs -------------------------------------------------------------------------------------------- */
+/* --- slots, needs ----------------------------------------------------------------------------- */
 
 TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
     uint32_t props = s->returns_list ? TN_PROP_RETURNS_LIST : 0;
@@ -17007,8 +17399,8 @@ TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
         if (p->type == TN_T_GENERATOR) props |= TN_PROP_GENERATOR;
         if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) props |= TN_PROP_INTS;
         if (p->flags & TN_P_MUTATED) props |= TN_PROP_MUTATED;
-        if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM || p->flags & TN_P_MAYBE ||
-            (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)))
+        if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM ||
+            p->flags & TN_P_MAYBE || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)))
             props |= TN_PROP_WORDS;
     }
     return props;
@@ -17036,8 +17428,8 @@ static uint64_t schema_bit(const tni_schema *s, tni_word name, const tni_word *s
     return 0;
 }
 
-static bool schema_need(const tni_schema *s, tni_word item, const tni_word *saves, int nsaves, uint64_t *masks,
-                        int *target, char *error, size_t room) {
+static bool schema_need(const tni_schema *s, tni_word item, const tni_word *saves, int nsaves,
+                        uint64_t *masks, int *target, char *error, size_t room) {
     int slot[TNI_PARAMS], nfixed, n = tni_schema_slots(s, slot, &nfixed);
     const char *colon = (const char *)memchr(item.at, ':', (size_t)item.n);
     tni_word name = item;
@@ -17046,7 +17438,8 @@ static bool schema_need(const tni_schema *s, tni_word item, const tni_word *save
         tni_word who = {item.at, (int)(colon - item.at)};
         name.at = colon + 1;
         name.n = item.n - who.n - 1;
-        for (*target = 0; *target < n && !schema_same(s->param[slot[*target]].name, who);) ++*target;
+        for (*target = 0; *target < n && !schema_same(s->param[slot[*target]].name, who);)
+            ++*target;
         if (*target == n) {
             snprintf(error, room, "needs: no tensor is called '%.*s'", who.n, who.at);
             return false;
@@ -17062,8 +17455,8 @@ static bool schema_need(const tni_schema *s, tni_word item, const tni_word *save
     return true;
 }
 
-TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char *needs, uint64_t *masks, char *error,
-                              size_t room) {
+TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char *needs,
+                              uint64_t *masks, char *error, size_t room) {
     tni_word names[TNI_SCHEMA_RESULTS];
     int slot[TNI_PARAMS], nfixed, n = tni_schema_slots(s, slot, &nfixed);
     int nsaves = tni_words(saves, names, TNI_SCHEMA_RESULTS), target = -1;
@@ -17072,10 +17465,12 @@ TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char
         return false;
     }
     for (int i = 0; i < n; i++) masks[i] = 0;
-    for (const char *at = needs ? needs : ""; *at;) { /* "self:other,result indices": a space ends the slot's list */
+    for (const char *at = needs ? needs : "";
+         *at;) { /* "self:other,result indices": a space ends the slot's list */
         size_t length = strcspn(at, " ,");
         tni_word item = {at, (int)length};
-        if (length && !schema_need(s, item, names, nsaves, masks, &target, error, room)) return false;
+        if (length && !schema_need(s, item, names, nsaves, masks, &target, error, room))
+            return false;
         at += length;
         if (*at == ' ') target = -1;
         if (*at) at++;
@@ -17083,7 +17478,37 @@ TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char
     return true;
 }
 
-/* --- tables at run time ---------------------------------------------------------------------------------------- */
+TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error, size_t room) {
+    int slot[TNI_PARAMS], nfixed, numbers = 0;
+    tni_schema_slots(s, slot, &nfixed);
+    for (int i = 0; i < s->nparam; i++) numbers += (s->param[i].flags & TN_P_NUMBER) != 0;
+    bool list = s->returns_list, tensor = s->nparam && s->param[0].type == TN_T_TENSOR;
+    const char *what = NULL;
+    if (!s->name.n)
+        what = "no name";
+    else if (nfixed > TNI_FIXED)
+        what = "more than 8 tensors beside lists";
+    else if (numbers > TNI_NUMBERS)
+        what = "more than 3 Tensor|Scalar";
+    else if (s->args_size > TNI_ARGS_BYTES)
+        what = "too many arguments for a call's frame";
+    else if (!s->has_results)
+        what = "no results: '->' expected";
+    else if (s->nresults > TNI_RESULTS)
+        what = "more than 6 results";
+    else if ((forms & TN_OUT) && list)
+        what = "a list result has no out=";
+    else if ((forms & TN_OUT) && (s->nresults < 1 || s->nresults > 4))
+        what = "out= takes 1 to 4 results";
+    else if ((forms & TN_INPLACE) && (list || s->nresults != 1 || !tensor))
+        what = "an in-place form needs a first tensor and one result";
+    if (what) snprintf(error, room, "%s", what);
+    return !what;
+}
+
+/* src/call/schema_tables.c */
+/* schema_tables.c - what optable writes for a built-in row, made at run time: parameters, defaults,
+ * names and needs in one block. */
 
 typedef struct schema_block { /* pieces of one block: counted with base NULL first, then carved */
     char *base;
@@ -17118,25 +17543,25 @@ static void schema_store(schema_block *b, const tni_schema_param *p, char *args)
     bool truth = v->integer != 0;
     int64_t integer = v->none ? TN_NONE : v->integer;
     char *at = args ? args + p->offset : NULL;
-#define SCHEMA_PUT(value)                                                                                    \
-    do {                                                                                                     \
-        if (at) memcpy(at, &(value), sizeof(value));                                                         \
+#define SCHEMA_PUT(value)                            \
+    do {                                             \
+        if (at) memcpy(at, &(value), sizeof(value)); \
     } while (0)
     switch (p->type) {
-    case TN_T_INT:
-        SCHEMA_PUT(integer);
-        break;
+    case TN_T_INT: SCHEMA_PUT(integer); break;
     case TN_T_FLOAT:
         maybe = v->none ? tn_no_float() : tn_some(v->real);
-        if (p->flags & TN_P_MAYBE) SCHEMA_PUT(maybe);
-        else SCHEMA_PUT(v->real);
+        if (p->flags & TN_P_MAYBE)
+            SCHEMA_PUT(maybe);
+        else
+            SCHEMA_PUT(v->real);
         break;
-    case TN_T_BOOL:
-        SCHEMA_PUT(truth);
-        break;
+    case TN_T_BOOL: SCHEMA_PUT(truth); break;
     case TN_T_SCALAR:
-        if (p->flags & TN_P_DOUBLE) SCHEMA_PUT(v->real);
-        else SCHEMA_PUT(none);
+        if (p->flags & TN_P_DOUBLE)
+            SCHEMA_PUT(v->real);
+        else
+            SCHEMA_PUT(none);
         break;
     case TN_T_INTS:
         if (!v->none) {
@@ -17167,8 +17592,7 @@ static void schema_store(schema_block *b, const tni_schema_param *p, char *args)
         string = v->none ? NULL : schema_copy(b, v->string);
         SCHEMA_PUT(string);
         break;
-    default:
-        break; /* NULL and 0 */
+    default: break; /* NULL and 0 */
     }
 #undef SCHEMA_PUT
 }
@@ -17197,13 +17621,15 @@ static void schema_params(const tni_schema *s, schema_block *b, tn_gen *g) {
 }
 
 /* Fills g, or counts alone when b has no base. The block's first piece is the tn_gen. */
-static tn_gen *schema_tables(const tni_schema *s, const tn_row *row, const uint64_t *masks, schema_block *b) {
+static tn_gen *schema_tables(const tni_schema *s, const tn_row *row, const uint64_t *masks,
+                             schema_block *b) {
     tn_gen *g = (tn_gen *)schema_carve(b, sizeof *g);
     tni_word saves[TNI_SCHEMA_RESULTS];
     int slot[TNI_PARAMS], nfixed, nslots = tni_schema_slots(s, slot, &nfixed);
     int nsaves = tni_words(row->saves, saves, TNI_SCHEMA_RESULTS);
     uint64_t *needs = (uint64_t *)schema_carve(b, sizeof *needs * (size_t)(nslots + 1));
-    const char **names = (const char **)schema_carve(b, sizeof *names * (size_t)(s->nresults + nsaves + 1));
+    const char **names =
+        (const char **)schema_carve(b, sizeof *names * (size_t)(s->nresults + nsaves + 1));
     schema_params(s, b, g);
     for (int k = 0; k < s->nresults + nsaves; k++) {
         const char *name = schema_copy(b, k < s->nresults ? s->result[k] : saves[k - s->nresults]);
@@ -17226,28 +17652,9 @@ static tn_gen *schema_tables(const tni_schema *s, const tn_row *row, const uint6
     return g;
 }
 
-TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error, size_t room) {
-    int slot[TNI_PARAMS], nfixed, numbers = 0;
-    tni_schema_slots(s, slot, &nfixed);
-    for (int i = 0; i < s->nparam; i++) numbers += (s->param[i].flags & TN_P_NUMBER) != 0;
-    bool list = s->returns_list, tensor = s->nparam && s->param[0].type == TN_T_TENSOR;
-    const char *what = NULL;
-    if (!s->name.n) what = "no name";
-    else if (nfixed > TNI_FIXED) what = "more than 8 tensors beside lists";
-    else if (numbers > TNI_NUMBERS) what = "more than 3 Tensor|Scalar";
-    else if (s->args_size > TNI_ARGS_BYTES) what = "too many arguments for a call's frame";
-    else if (!s->has_results) what = "no results: '->' expected";
-    else if (s->nresults > TNI_RESULTS) what = "more than 6 results";
-    else if ((forms & TN_OUT) && list) what = "a list result has no out=";
-    else if ((forms & TN_OUT) && (s->nresults < 1 || s->nresults > 4)) what = "out= takes 1 to 4 results";
-    else if ((forms & TN_INPLACE) && (list || s->nresults != 1 || !tensor))
-        what = "an in-place form needs a first tensor and one result";
-    if (what) snprintf(error, room, "%s", what);
-    return !what;
-}
-
-static bool schema_build(const tni_schema *s, const tn_row *row, const uint64_t *masks, tni_schema_get get, void *user,
-                         tn_gen **gen, size_t *bytes, char *error, size_t room) {
+static bool schema_build(const tni_schema *s, const tn_row *row, const uint64_t *masks,
+                         tni_schema_get get, void *user, tn_gen **gen, size_t *bytes, char *error,
+                         size_t room) {
     schema_block b = {NULL, 0};
     schema_tables(s, row, masks, &b);
     *bytes = b.used;
@@ -17261,8 +17668,8 @@ static bool schema_build(const tni_schema *s, const tn_row *row, const uint64_t 
     return true;
 }
 
-TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, tn_gen **gen, size_t *bytes,
-                            char *error, size_t room) {
+TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, tn_gen **gen,
+                            size_t *bytes, char *error, size_t room) {
     tni_schema s;
     uint64_t masks[TNI_PARAMS];
     if (!tni_schema_parse(&s, row->schema, error, room)) return false;
@@ -17272,14 +17679,15 @@ TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, t
            schema_build(&s, row, masks, get, user, gen, bytes, error, room);
 }
 
-TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *user, tn_gen **gen, size_t *bytes,
-                                 char *error, size_t room) {
+TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *user, tn_gen **gen,
+                                 size_t *bytes, char *error, size_t room) {
     tni_schema s;
     uint64_t masks[TNI_PARAMS] = {0};
     tn_row row;
     memset(&row, 0, sizeof row);
     if (!tni_schema_parse(&s, schema, error, room)) return false;
-    if (s.args_size <= UINT16_MAX) return schema_build(&s, &row, masks, get, user, gen, bytes, error, room);
+    if (s.args_size <= UINT16_MAX)
+        return schema_build(&s, &row, masks, get, user, gen, bytes, error, room);
     snprintf(error, room, "too many arguments");
     return false;
 }
@@ -17330,7 +17738,9 @@ TN_PRIV const tn_row *tni_row_find(const char *name) {
 
 TN_API const tn_row *tn_row_named(const char *name) { return name ? tni_row_find(name) : NULL; }
 
-static void *table_get(void *user, size_t bytes) { return tni_get((tni_block *)user, (int64_t)bytes); }
+static void *table_get(void *user, size_t bytes) {
+    return tni_get((tni_block *)user, (int64_t)bytes);
+}
 
 static void table_leave(tn_context *c) {
     while (c->rows) {
@@ -17345,13 +17755,19 @@ TN_API bool tn_register(tn_row *row) {
     tni_rows *r;
     char error[200], torch[80];
     if (!b || b->failed) return false;
-    if (!row || !row->name || !row->schema) return tni_error(b, TN_INVALID, "tn_register: a row needs a name and a schema");
-    if (row->gen) return tni_error(b, TN_INVALID, "tn_register: '%.60s' is registered in a context that still lives", row->name);
+    if (!row || !row->name || !row->schema)
+        return tni_error(b, TN_INVALID, "tn_register: a row needs a name and a schema");
+    if (row->gen)
+        return tni_error(b, TN_INVALID,
+                         "tn_register: '%.60s' is registered in a context that still lives",
+                         row->name);
     snprintf(torch, sizeof torch, "%.*s", (int)strcspn(row->schema, "("), row->schema);
     if (tni_row_find(row->name) || tni_row_find(torch))
-        return tni_error(b, TN_INVALID, "tn_register: there is an operator '%.60s'", tni_row_find(row->name) ? row->name : torch);
+        return tni_error(b, TN_INVALID, "tn_register: there is an operator '%.60s'",
+                         tni_row_find(row->name) ? row->name : torch);
     if (!row->compose && (!row->check || !row->run))
-        return tni_error(b, TN_INVALID, "tn_register: '%.60s' needs check and run, or compose", row->name);
+        return tni_error(b, TN_INVALID, "tn_register: '%.60s' needs check and run, or compose",
+                         row->name);
     r = (tni_rows *)tni_need(b, (int64_t)sizeof *r);
     if (!r) return false;
     if (!tni_schema_gen(row, table_get, b, &r->gen, &r->gen_bytes, error, sizeof error)) {
@@ -17368,21 +17784,23 @@ TN_API bool tn_register(tn_row *row) {
     return true;
 }
 
-/* --- a context is ready for operators --------------------------------------------------------------------- */
+/* --- a context is ready for operators --------------------------------------------------------- */
 
 static void table_adopt(tni_block *b) { tni_end(b, 0); } /* the scopes that a thread left open */
 
 TN_PRIV bool tni_context_ready(tn_context *c) {
     c->adopt = table_adopt;
     c->kernels = tni_kernels_of(c->isa);
-    while (!c->kernels && !c->options.isa && c->isa > TNI_ISA_SCALAR) c->kernels = tni_kernels_of(--c->isa);
+    while (!c->kernels && !c->options.isa && c->isa > TNI_ISA_SCALAR)
+        c->kernels = tni_kernels_of(--c->isa);
     c->default_dtype = TN_F32;
     tni_context_at_end(c, tni_tensors_at_end);
     return c->kernels != NULL;
 }
 
 /* src/call/text.c */
-/* text.c - a call in words, for messages and the profiler: "add(self=float32 (2, 3), other=2, alpha=1)". */
+/* text.c - a call in words, for messages and the profiler: "add(self=float32 (2, 3), other=2,
+ * alpha=1)". */
 
 typedef struct text_out {
     char *at;
@@ -17415,8 +17833,10 @@ static void text_ints(text_out *o, const tn_param *p, const char *at) {
     }
     text_put(o, "[");
     for (int64_t i = 0; i < l.n && i < 12; i++) {
-        if (p->type == TN_T_INTS) text_put(o, "%s%lld", i ? ", " : "", (long long)l.at[i]);
-        else text_put(o, "%s%g", i ? ", " : "", ((const double *)(const void *)l.at)[i]);
+        if (p->type == TN_T_INTS)
+            text_put(o, "%s%lld", i ? ", " : "", (long long)l.at[i]);
+        else
+            text_put(o, "%s%g", i ? ", " : "", ((const double *)(const void *)l.at)[i]);
     }
     text_put(o, l.n > 12 ? ", ...]" : "]");
 }
@@ -17439,8 +17859,10 @@ static void text_number(text_out *o, const tn_param *p, const char *at) {
     char text[64];
     if (p->flags & TN_P_MAYBE) {
         memcpy(&m, at, sizeof m);
-        if (m.given == TN_GIVEN) text_put(o, "%g", m.value);
-        else text_put(o, "None");
+        if (m.given == TN_GIVEN)
+            text_put(o, "%g", m.value);
+        else
+            text_put(o, "None");
     } else if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) {
         memcpy(&s, at, sizeof s);
         if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real;
@@ -17454,8 +17876,10 @@ static void text_number(text_out *o, const tn_param *p, const char *at) {
 static void text_int(text_out *o, const char *at) {
     int64_t v;
     memcpy(&v, at, sizeof v);
-    if (v == TN_NONE) text_put(o, "None");
-    else text_put(o, "%lld", (long long)v);
+    if (v == TN_NONE)
+        text_put(o, "None");
+    else
+        text_put(o, "%lld", (long long)v);
 }
 
 static void text_value(text_out *o, const tn_param *p, const char *args) {
@@ -17496,13 +17920,16 @@ static void text_value(text_out *o, const tn_param *p, const char *args) {
     case TN_T_GENERATOR: text_put(o, "generator"); return;
     default:
         memcpy(&small, at, sizeof small);
-        if (small == 0) text_put(o, "None");
-        else if (p->type == TN_T_DTYPE) text_put(o, "%s", tni_dtype(small)->text);
+        if (small == 0)
+            text_put(o, "None");
+        else if (p->type == TN_T_DTYPE)
+            text_put(o, "%s", tni_dtype(small)->text);
         else if (p->type == TN_T_ENUM && p->words) {
             int i = 1;
             while (i < small && p->words[i - 1]) i++;
             text_put(o, "%s", p->words[i - 1] ? p->words[i - 1] : "?");
-        } else text_put(o, "%d", (int)small);
+        } else
+            text_put(o, "%d", (int)small);
     }
 }
 
@@ -17551,13 +17978,14 @@ TN_PRIV void tni_call_error(tn_frame *f) {
 /* src/call/node.c */
 /* node.c - the tape's node: what a call leaves behind for its gradient.
  *
- * One block: header, slots (inputs, then outputs), argument struct, sizes, int lists. An input is saved only if a
- * wanted gradient reads it (`.needs`); of the others shape and dtype remain. Edges count what they lead to: a node,
- * or a leaf. A node dies by a worklist, so a chain of any length needs no stack. */
+ * One block: header, slots (inputs, then outputs), argument struct, sizes, int lists. An input is
+ * saved only if a wanted gradient reads it (`.needs`); of the others shape and dtype remain. Edges
+ * count what they lead to: a node, or a leaf. A node dies by a worklist, so a chain of any length
+ * needs no stack. */
 
 typedef struct node_plan {
-    uint64_t needs;        /* bit i input i, 32 + k output k, that wanted gradients read */
-    int64_t words;         /* behind the slots */
+    uint64_t needs; /* bit i input i, 32 + k output k, that wanted gradients read */
+    int64_t words;  /* behind the slots */
     int slots;
     int64_t args_words, lists_words;
 } node_plan;
@@ -17568,7 +17996,8 @@ static bool node_like_first(const tn_frame *f, const tn_tensor *t) {
     return f->nout > 0 && f->out[0] && tni_same_shape(t, f->out[0]);
 }
 
-/* Bit of slot i among needs: single tensors have bits of their own, members of a list share their parameter's. */
+/* Bit of slot i among needs: single tensors have bits of their own, members of a list share their
+ * parameter's. */
 static int node_bit(const tn_frame *f, int i) {
     int fixed = f->row->gen->nfixed;
     return i < fixed ? i : fixed; /* the lists of a row share one bit: optable numbers it nfixed */
@@ -17586,7 +18015,9 @@ static void node_count_needs(const tn_frame *f, node_plan *p) {
 static bool node_reads_in(const tn_frame *f, const node_plan *p, int i) {
     return (p->needs >> node_bit(f, i) & 1) != 0;
 }
-static bool node_reads_out(const node_plan *p, int k) { return k < 31 && (p->needs >> (32 + k) & 1) != 0; }
+static bool node_reads_out(const node_plan *p, int k) {
+    return k < 31 && (p->needs >> (32 + k) & 1) != 0;
+}
 
 static void node_measure(const tn_frame *f, node_plan *p) {
     const tn_gen *gen = f->row->gen;
@@ -17605,8 +18036,10 @@ static void node_measure(const tn_frame *f, node_plan *p) {
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
         if (!t) continue;
-        if (t->flags & TNI_STACK) p->words += 2;
-        else if (!node_reads_in(f, p, i) && !node_like_first(f, t)) p->words += t->ndim;
+        if (t->flags & TNI_STACK)
+            p->words += 2;
+        else if (!node_reads_in(f, p, i) && !node_like_first(f, t))
+            p->words += t->ndim;
     }
     for (int k = 0; k < f->nout; k++) /* sizes, strides, offset */
         if (f->out[k]) p->words += 2 * f->out[k]->ndim + 1;
@@ -17639,8 +18072,8 @@ static bool node_overwrites(const tn_frame *f, const tn_tensor *t) {
         if (f->given[k]->storage == t->storage) return true;
     if (gen->props & TN_PROP_MUTATED)
         for (int i = 0; i < gen->nfixed; i++)
-            if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1) &&
-                f->in[i]->storage == t->storage)
+            if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] &&
+                !(f->unwritten >> i & 1) && f->in[i]->storage == t->storage)
                 return true;
     return false;
 }
@@ -17723,7 +18156,8 @@ static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int 
     s->kind = TNI_SLOT_OUT;
     s->saved = t->storage;
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
-    s->version = tni_load_relaxed(&t->storage->version) + (k < f->ngiven ? 1u : 0u); /* this call's own write */
+    s->version = tni_load_relaxed(&t->storage->version) +
+                 (k < f->ngiven ? 1u : 0u); /* this call's own write */
 }
 
 TN_PRIV tni_node *tni_node_new(tn_frame *f) {
@@ -17755,7 +18189,8 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     n->queued = n->useful = n->released = n->hooked = 0;
     n->function = NULL;
     n->watch = NULL;
-    for (int i = 0; i < p.slots; i++) n->slot[i].saved = n->slot[i].edge = NULL, n->slot[i].kind = TNI_SLOT_ABSENT;
+    for (int i = 0; i < p.slots; i++)
+        n->slot[i].saved = n->slot[i].edge = NULL, n->slot[i].kind = TNI_SLOT_ABSENT;
     node_copy_args(f, n, &at);
     for (int i = 0; i < f->nin; i++)
         if (!node_input(f, n, &p, i, &at)) return tni_node_abandon(b, n), (tni_node *)NULL;
@@ -17781,8 +18216,10 @@ TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
         void *saved = s->saved;
         s->saved = NULL;
         if (!saved) continue;
-        if (s->kind == TNI_SLOT_SAVED) tni_release(b, (tn_tensor *)saved);
-        else tni_storage_release(b, (tni_storage *)saved);
+        if (s->kind == TNI_SLOT_SAVED)
+            tni_release(b, (tn_tensor *)saved);
+        else
+            tni_storage_release(b, (tni_storage *)saved);
     }
 }
 
@@ -17794,9 +18231,12 @@ static void node_free(tni_block *b, tni_node *n) {
         void *edge = n->slot[i].edge;
         n->slot[i].edge = NULL;
         if (!edge) continue;
-        if (i >= n->nin) tni_release(b, (tn_tensor *)edge);
-        else if (tni_edge_is_leaf(edge)) tni_release(b, tni_edge_leaf(edge));
-        else tni_node_drop(b, (tni_node *)edge);
+        if (i >= n->nin)
+            tni_release(b, (tn_tensor *)edge);
+        else if (tni_edge_is_leaf(edge))
+            tni_release(b, tni_edge_leaf(edge));
+        else
+            tni_node_drop(b, (tni_node *)edge);
     }
     tni_put(b, n->owner, n, n->bytes);
 }
@@ -17826,10 +18266,11 @@ TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n) {
 /* src/call/door.c */
 /* door.c - the one way into every operator: enter, check, look, prepare, run, publish.
  *
- * Everything that can fail happens before `run`; publish cannot fail. The door branches on properties of the row and
- * the call (composed? lists? in place? recording?), never on an operator's name. */
+ * Everything that can fail happens before `run`; publish cannot fail. The door branches on
+ * properties of the row and the call (composed? lists? in place? recording?), never on an
+ * operator's name. */
 
-/* --- enter: arguments become slots ------------------------------------------------------------------- */
+/* --- enter: arguments become slots ------------------------------------------------------------ */
 
 static bool door_argument_error(tn_frame *f, const tn_param *p) {
     return tn_fail(f, TN_INVALID, "argument '%s' is NULL", p->name);
@@ -17840,7 +18281,8 @@ TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar s) {
     tn_tensor *t = &n->header;
     memset(t, 0, offsetof(tn_tensor, dims));
     memset(&n->storage, 0, sizeof n->storage);
-    if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real; /* keyword forms fill `real` */
+    if (s.kind == TN_KIND_INT && s.integer == 0)
+        s.integer = (int64_t)s.real; /* keyword forms fill `real` */
     t->refs = n->storage.refs = 1;
     t->dtype = dtypes[s.kind];
     t->capacity = 4;
@@ -17885,7 +18327,8 @@ static bool door_lists(tni_call *c, unsigned *any) {
         memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
         if (l.n < 0 || (l.n > 0 && !l.at)) return door_argument_error(f, &gen->param[i]);
         if (!tni_add(total, l.n, &total) || total > 60000)
-            return tn_fail(f, TN_INVALID, "'%s' has %lld tensors, at most 60000 fit", gen->param[i].name, (long long)l.n);
+            return tn_fail(f, TN_INVALID, "'%s' has %lld tensors, at most 60000 fit",
+                           gen->param[i].name, (long long)l.n);
     }
     if (total > TNI_IN) {
         c->in_bytes = total * (int64_t)sizeof(tn_tensor *);
@@ -17902,7 +18345,8 @@ static bool door_lists(tni_call *c, unsigned *any) {
         for (int64_t k = 0; k < l.n; k++) {
             tn_tensor *t = l.at[k];
             if (!t && !(p->flags & TN_P_HOLES))
-                return tn_fail(f, TN_INVALID, "'%s' has NULL at position %lld", p->name, (long long)k);
+                return tn_fail(f, TN_INVALID, "'%s' has NULL at position %lld", p->name,
+                               (long long)k);
             if (t) *any |= t->flags | (t->owner->context != f->block->context ? 1u << 31 : 0);
             f->in[f->nin++] = t;
         }
@@ -17910,24 +18354,29 @@ static bool door_lists(tni_call *c, unsigned *any) {
     return true;
 }
 
-/* Rare properties of inputs: another context, a forgotten need, meta, a view whose base was written. */
+/* Rare properties of inputs: another context, a forgotten need, meta, a view whose base was
+ * written. */
 static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
     tn_frame *f = &c->f;
     if (any & 1u << 31) return tn_fail(f, TN_INVALID, "an argument belongs to another context");
     for (int i = 0; i < f->nin; i++) {
         tn_tensor *t = f->in[i];
         if (!t) continue;
-        if (t->flags & TNI_GHOST && t->numel && !f->row->compose && !(f->row->forms & TN_SHAPE_ONLY))
-            return tn_fail(f, TN_INTERNAL, "reads the data of input %d, which its row does not name in .needs", i);
+        if (t->flags & TNI_GHOST && t->numel && !f->row->compose &&
+            !(f->row->forms & TN_SHAPE_ONLY))
+            return tn_fail(f, TN_INTERNAL,
+                           "reads the data of input %d, which its row does not name in .needs", i);
         if (t->flags & TNI_META) f->meta = true, f->device = TN_META;
         if (t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&
-            t->edge_version != tni_load_relaxed(&t->storage->version) && !tni_view_refresh(f->block, t))
+            t->edge_version != tni_load_relaxed(&t->storage->version) &&
+            !tni_view_refresh(f->block, t))
             return false;
     }
     if (f->meta)
         for (int i = 0; i < f->nin; i++)
             if (f->in[i] && !(f->in[i]->flags & (TNI_META | TNI_NUMBER)) && f->in[i]->ndim)
-                return tn_fail(f, TN_INVALID, "arguments are on different devices, meta and %s", "cpu");
+                return tn_fail(f, TN_INVALID, "arguments are on different devices, meta and %s",
+                               "cpu");
     return true;
 }
 
@@ -17935,16 +18384,19 @@ static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
     if (t->flags & TNI_READ_ONLY) return tn_fail(f, TN_INVALID, "%s is read-only memory", what);
     if (f->block->no_grad || !(t->flags & TNI_REQUIRES)) return true;
     if (t->flags & TNI_LEAF)
-        return tn_fail(f, TN_AUTOGRAD, "%s is a leaf that requires grad and is written in place", what);
+        return tn_fail(f, TN_AUTOGRAD, "%s is a leaf that requires grad and is written in place",
+                       what);
     if (t->flags & TNI_VIEW && t->base->flags & TNI_LEAF && t->base->flags & TNI_REQUIRES)
-        return tn_fail(f, TN_AUTOGRAD, "%s is a view of a leaf that requires grad and is written in place", what);
+        return tn_fail(f, TN_AUTOGRAD,
+                       "%s is a view of a leaf that requires grad and is written in place", what);
     return true;
 }
 
 static bool door_out_given(const tn_gen *gen, const void *args) {
     tn_tensor *first[4];
     if (gen->out_offset == UINT16_MAX) return false;
-    memcpy(first, (const char *)args + gen->out_offset, (gen->nresults > 4 ? 4u : gen->nresults) * sizeof first[0]);
+    memcpy(first, (const char *)args + gen->out_offset,
+           (gen->nresults > 4 ? 4u : gen->nresults) * sizeof first[0]);
     for (int k = 0; k < gen->nresults && k < 4; k++)
         if (first[k]) return true;
     return false;
@@ -17955,8 +18407,10 @@ static bool door_given(tni_call *c, unsigned any) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
     if (f->inplace) {
-        if (door_out_given(gen, f->args)) return tn_fail(f, TN_INVALID, "the in-place form has no .out");
-        if (!(f->row->forms & TN_INPLACE)) return tn_fail(f, TN_INVALID, "there is no in-place form");
+        if (door_out_given(gen, f->args))
+            return tn_fail(f, TN_INVALID, "the in-place form has no .out");
+        if (!(f->row->forms & TN_INPLACE))
+            return tn_fail(f, TN_INVALID, "there is no in-place form");
         f->given[0] = f->in[0];
         f->ngiven = 1;
         return door_may_write(f, f->in[0], "self");
@@ -17965,10 +18419,14 @@ static bool door_given(tni_call *c, unsigned any) {
     memcpy(f->given, (const char *)f->args + gen->out_offset, gen->nresults * sizeof(tn_tensor *));
     for (int k = 0; k < gen->nresults; k++) {
         tn_tensor *t = f->given[k];
-        if (!t) return tn_fail(f, TN_INVALID, "out: all %d results must be given, or none", gen->nresults);
-        if (t->owner->context != f->block->context) return tn_fail(f, TN_INVALID, "out belongs to another context");
+        if (!t)
+            return tn_fail(f, TN_INVALID, "out: all %d results must be given, or none",
+                           gen->nresults);
+        if (t->owner->context != f->block->context)
+            return tn_fail(f, TN_INVALID, "out belongs to another context");
         if (!f->block->no_grad && (t->flags & TNI_REQUIRES || any & TNI_REQUIRES))
-            return tn_fail(f, TN_AUTOGRAD, "out= does not support gradients, but an argument requires grad");
+            return tn_fail(f, TN_AUTOGRAD,
+                           "out= does not support gradients, but an argument requires grad");
         if (!door_may_write(f, t, "out")) return false;
     }
     f->ngiven = (uint8_t)gen->nresults;
@@ -17988,7 +18446,8 @@ static bool door_mutated(tn_frame *f) {
         if (gen->param[i].type != TN_T_TENSORS) continue;
         memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
         for (int64_t k = 0; k < l.n; k++, slot++)
-            if (gen->param[i].flags & TN_P_MUTATED && l.at[k] && !door_may_write(f, l.at[k], gen->param[i].name))
+            if (gen->param[i].flags & TN_P_MUTATED && l.at[k] &&
+                !door_may_write(f, l.at[k], gen->param[i].name))
                 return false;
     }
     return true;
@@ -17998,18 +18457,22 @@ static bool door_generator(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     for (int i = 0; i < gen->nparam; i++)
         if (gen->param[i].type == TN_T_GENERATOR)
-            memcpy(&f->generator, (const char *)f->args + gen->param[i].offset, sizeof f->generator);
+            memcpy(&f->generator, (const char *)f->args + gen->param[i].offset,
+                   sizeof f->generator);
     if (!f->generator) f->generator = tni_generator_default(f->block);
     return f->generator != NULL;
 }
 
-/* A list of numbers is given, or absent by name where the schema allows it; all zero bytes are neither. */
+/* A list of numbers is given, or absent by name where the schema allows it; all zero bytes are
+ * neither. */
 static bool door_list(tn_frame *f, const tn_param *p) {
     tn_ints l;
     memcpy(&l, (const char *)f->args + p->offset, sizeof l);
     if (l.n >= 0 ? l.at != NULL : l.n == -1 && p->flags & TN_P_OPTIONAL) return true;
-    return tn_fail(f, TN_INVALID, "argument '%s' is %s", p->name,
-                   l.n < 0 ? "absent" : "an empty struct; the empty list is TN_EMPTY_DIMS, the absent one TN_NO_DIMS");
+    return tn_fail(
+        f, TN_INVALID, "argument '%s' is %s", p->name,
+        l.n < 0 ? "absent"
+                : "an empty struct; the empty list is TN_EMPTY_DIMS, the absent one TN_NO_DIMS");
 }
 
 /* A dtype, a word, a number: one that there is, or absent where the schema allows it. */
@@ -18021,7 +18484,9 @@ static bool door_word(tn_frame *f, const tn_param *p) {
         tn_maybe m;
         memcpy(&m, at, sizeof m);
         if (m.given == TN_GIVEN || m.given == TN_ABSENT) return true;
-        return tn_fail(f, TN_INVALID, "argument '%s' is neither given nor absent; write TN_SOME or TN_NO_FLOAT", p->name);
+        return tn_fail(f, TN_INVALID,
+                       "argument '%s' is neither given nor absent; write TN_SOME or TN_NO_FLOAT",
+                       p->name);
     }
     memcpy(&word, at, sizeof word);
     if (p->type == TN_T_SCALAR) {
@@ -18041,8 +18506,8 @@ static bool door_plain(tn_frame *f) {
         const tn_param *p = &gen->param[i];
         if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) {
             if (!door_list(f, p)) return false;
-        } else if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM || p->flags & TN_P_MAYBE ||
-                   (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE))) {
+        } else if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM ||
+                   p->flags & TN_P_MAYBE || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE))) {
             if (!door_word(f, p)) return false;
         }
     }
@@ -18076,31 +18541,36 @@ static bool door_enter(tni_call *c) {
         for (int i = 0; i < f->nin; i++) /* a refreshed view may require grad now */
             if (f->in[i]) any |= f->in[i]->flags;
     }
-    f->recording = (any & TNI_REQUIRES) != 0 && !b->no_grad && f->row->grad != tn_grad_zero && !f->row->compose;
+    f->recording = (any & TNI_REQUIRES) != 0 && !b->no_grad && f->row->grad != tn_grad_zero &&
+                   !f->row->compose;
     if (f->inplace || TNI_UNLIKELY(door_out_given(gen, f->args)))
         if (!door_given(c, any)) return false;
     if (TNI_UNLIKELY(gen->props & TN_PROP_MUTATED) && !door_mutated(f)) return false;
     return !(gen->props & TN_PROP_GENERATOR) || door_generator(f);
 }
 
-/* --- announcing outputs ------------------------------------------------------------------------------- */
+/* --- announcing outputs ----------------------------------------------------------------------- */
 
 TNI_INLINE tni_call *door_call(tn_frame *f) { return (tni_call *)(void *)f; }
 
 /* The given tensor of output k: as announced, or written through a temporary. */
-static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size, const int64_t *stride) {
+static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size,
+                            const int64_t *stride) {
     tn_tensor *t = f->given[k], *made;
     char has[128], wants[128];
     bool same = t->ndim == ndim, exact;
     for (int i = 0; same && i < ndim; i++) same = t->size[i] == size[i];
     if (!same)
-        return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", f->inplace ? "self" : "out",
-                       tni_shape_text(has, sizeof has, t->ndim, t->size), tni_shape_text(wants, sizeof wants, ndim, size));
+        return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s",
+                       f->inplace ? "self" : "out",
+                       tni_shape_text(has, sizeof has, t->ndim, t->size),
+                       tni_shape_text(wants, sizeof wants, ndim, size));
     if (!tni_can_cast((int)dtype, t->dtype))
-        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s", tni_dtype((int)dtype)->text,
-                       tni_dtype(t->dtype)->text);
+        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
+                       tni_dtype((int)dtype)->text, tni_dtype(t->dtype)->text);
     exact = f->row->loop != 0 || t->dtype == dtype; /* a loop writes any layout and dtype */
-    for (int i = 0; exact && stride && i < ndim; i++) exact = size[i] == 1 || t->stride[i] == stride[i];
+    for (int i = 0; exact && stride && i < ndim; i++)
+        exact = size[i] == 1 || t->stride[i] == stride[i];
     if (exact) {
         f->out[k] = t;
         return true;
@@ -18116,7 +18586,8 @@ TNI_INLINE void door_reach(tn_frame *f, int k) {
     while (f->nout <= k) f->out[f->nout++] = NULL;
 }
 
-TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size, const int64_t *stride) {
+TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size,
+                                const int64_t *stride) {
     tn_tensor *t;
     door_reach(f, k);
     if (TNI_UNLIKELY(k < f->ngiven)) {
@@ -18135,7 +18606,9 @@ TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int6
     for (int i = 0; i < ndim; i++)
         if (TNI_UNLIKELY(size[i] == TN_UNKNOWN)) {
             int64_t none[TN_MAX_DIMS];
-            if (f->meta) return tn_fail(f, TN_UNSUPPORTED, "the size of its result depends on data, which meta has not");
+            if (f->meta)
+                return tn_fail(f, TN_UNSUPPORTED,
+                               "the size of its result depends on data, which meta has not");
             if (f->ngiven) return tn_fail(f, TN_UNSUPPORTED, "out= where the size depends on data");
             memcpy(none, size, (size_t)ndim * sizeof *none);
             none[i] = 0;
@@ -18151,19 +18624,21 @@ TN_API bool tn_announce_like(tn_frame *f, int k, const tn_tensor *like, tn_dtype
     return tn_announce_strided(f, k, dtype, like->ndim, like->size, keep ? like->stride : NULL);
 }
 
-TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const int64_t *size, const int64_t *stride,
-                             int64_t offset) {
+TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const int64_t *size,
+                             const int64_t *stride, int64_t offset) {
     tn_tensor *t;
     bool history = f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
     door_reach(f, k);
-    if (f->ngiven) return tn_fail(f, TN_UNSUPPORTED, "a view cannot be written into a given tensor");
+    if (f->ngiven)
+        return tn_fail(f, TN_UNSUPPORTED, "a view cannot be written into a given tensor");
     if (of->flags & TNI_STACK) return tn_fail(f, TN_TYPE, "a number has no view");
     if (history) {
         t = f->out[k] = tni_view_of(f->block, of, ndim, size, stride, offset);
         if (t) t->edge_version = tni_load_relaxed(&t->storage->version);
         return t != NULL;
     }
-    t = f->out[k] = tni_header(f->block, of->dtype, ndim, size, stride); /* shares data, not history */
+    t = f->out[k] =
+        tni_header(f->block, of->dtype, ndim, size, stride); /* shares data, not history */
     if (!t) return false;
     t->storage = of->storage;
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
@@ -18203,12 +18678,15 @@ TN_API bool tn_fail(tn_frame *f, tn_code code, const char *format, ...) {
 
 TN_API bool tn_cancelled(const tn_frame *f) { return tni_stopped(f->block->context); }
 
-/* --- prepare: all that can fail --------------------------------------------------------------------------- */
+/* --- prepare: all that can fail --------------------------------------------------------------- */
 
 static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
-    if (a->storage != b->storage || a->offset != b->offset || a->dtype != b->dtype || a->ndim != b->ndim) return false;
+    if (a->storage != b->storage || a->offset != b->offset || a->dtype != b->dtype ||
+        a->ndim != b->ndim)
+        return false;
     for (int i = 0; i < a->ndim; i++)
-        if (a->size[i] != b->size[i] || (a->size[i] > 1 && a->stride[i] != b->stride[i])) return false;
+        if (a->size[i] != b->size[i] || (a->size[i] > 1 && a->stride[i] != b->stride[i]))
+            return false;
     return true;
 }
 
@@ -18216,19 +18694,25 @@ static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
 static bool door_overlap(tn_frame *f) {
     for (int k = 0; k < f->ngiven; k++) {
         tn_tensor *t = f->given[k];
-        if (!(t->flags & TNI_META) != !f->meta) return tn_fail(f, TN_INVALID, "out is on another device");
+        if (!(t->flags & TNI_META) != !f->meta)
+            return tn_fail(f, TN_INVALID, "out is on another device");
         if (tni_overlaps_itself(t))
-            return tn_fail(f, TN_INVALID, "%s overlaps itself (it is expanded); clone it first", f->inplace ? "self" : "out");
+            return tn_fail(f, TN_INVALID, "%s overlaps itself (it is expanded); clone it first",
+                           f->inplace ? "self" : "out");
         for (int i = 0; i < f->nin; i++) {
             tn_tensor *in = f->in[i];
-            if (!in || in == t || in->flags & TNI_STACK || in->storage != t->storage || !tni_overlap(t, in)) continue;
+            if (!in || in == t || in->flags & TNI_STACK || in->storage != t->storage ||
+                !tni_overlap(t, in))
+                continue;
             if (f->row->forms & TN_INPLACE && door_same_place(t, in)) continue;
             return tn_fail(f, TN_INVALID, "%s overlaps input %d in part; clone one of them first",
                            f->inplace ? "self" : "out", i);
         }
         if (!(f->row->forms & TN_INPLACE))
             for (int i = 0; i < f->nin; i++)
-                if (f->in[i] == t) return tn_fail(f, TN_INVALID, "out is also an input, and the operator cannot work in place");
+                if (f->in[i] == t)
+                    return tn_fail(f, TN_INVALID,
+                                   "out is also an input, and the operator cannot work in place");
         for (int j = 0; j < k; j++)
             if (f->given[j]->storage == t->storage && tni_overlap(f->given[j], t))
                 return tn_fail(f, TN_INVALID, "out tensors %d and %d overlap", j, k);
@@ -18242,7 +18726,8 @@ static bool door_counted(tni_call *c) {
     t->size[c->unknown_dim] = c->f.count;
     for (int i = t->ndim - 1; i >= 0; i--) {
         t->stride[i] = numel;
-        if (!tni_mul(numel, t->size[i] ? t->size[i] : 1, &numel)) return tn_fail(&c->f, TN_MEMORY, "the result is too large");
+        if (!tni_mul(numel, t->size[i] ? t->size[i] : 1, &numel))
+            return tn_fail(&c->f, TN_MEMORY, "the result is too large");
     }
     for (int i = 0; i < t->ndim; i++)
         if (t->size[i] == 0) numel = 0;
@@ -18261,12 +18746,16 @@ static bool door_prepare(tni_call *c) {
         tn_tensor *t = f->out[k];
         if (t && !t->storage && !tni_set_storage(b, t)) return false;
     }
-    if (f->scratch_bytes && !f->meta && !(f->scratch = tni_need(b, (int64_t)f->scratch_bytes))) return false;
+    if (f->scratch_bytes && !f->meta && !(f->scratch = tni_need(b, (int64_t)f->scratch_bytes)))
+        return false;
     if (f->recording) {
         if (!(f->node = tni_node_new(f))) return false;
-        if (f->ngiven && f->given[0]->flags & TNI_VIEW && !(c->rebase = tni_view_rebase(f, f->given[0]))) return false;
+        if (f->ngiven && f->given[0]->flags & TNI_VIEW &&
+            !(c->rebase = tni_view_rebase(f, f->given[0])))
+            return false;
     }
-    return TNI_LIKELY(!(tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD)) || f->meta || tni_record_call(c);
+    return TNI_LIKELY(!(tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD)) || f->meta ||
+           tni_record_call(c);
 }
 
 /* A floating result of a row without a gradient cannot join a graph. */
@@ -18274,12 +18763,14 @@ static bool door_may_record(tn_frame *f) {
     if (f->row->grad) return true;
     for (int k = 0; k < f->row->gen->nresults && k < f->nout; k++)
         if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT)
-            return tn_fail(f, TN_AUTOGRAD, "has no gradient, but an argument requires grad; detach it or use no-grad mode");
+            return tn_fail(
+                f, TN_AUTOGRAD,
+                "has no gradient, but an argument requires grad; detach it or use no-grad mode");
     f->recording = false;
     return true;
 }
 
-/* --- publish: cannot fail ------------------------------------------------------------------------------------ */
+/* --- publish: cannot fail --------------------------------------------------------------------- */
 
 static void door_bump(tn_tensor *t) {
     uint32_t *version = &t->storage->version;
@@ -18300,7 +18791,8 @@ static void door_versions(tni_call *c) {
     }
     if (!(gen->props & TN_PROP_MUTATED)) return;
     for (int i = 0; i < gen->nfixed; i++)
-        if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1)) door_bump(f->in[i]);
+        if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1))
+            door_bump(f->in[i]);
     for (int i = 0; i < gen->nparam; i++) {
         tn_tensors l;
         if (gen->param[i].type != TN_T_TENSORS) continue;
@@ -18320,7 +18812,8 @@ static void door_publish(tni_call *c) {
     if (f->recording) {
         int results = gen->props & TN_PROP_RETURNS_LIST ? f->nout : gen->nresults;
         for (int k = 0; k < results && k < f->nout; k++)
-            if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT) tni_node_hang(b, f->node, f->out[k], k);
+            if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT)
+                tni_node_hang(b, f->node, f->out[k], k);
         if (c->rebase) tni_node_hang(b, c->rebase, f->given[0]->base, 0);
         if (f->node->refs == 0) tni_node_abandon(b, f->node);
     }
@@ -18328,7 +18821,7 @@ static void door_publish(tni_call *c) {
         if (f->out[k]) tni_drop(b, f->out[k]); /* saves live in the node only */
 }
 
-/* --- the call -------------------------------------------------------------------------------------------------- */
+/* --- the call --------------------------------------------------------------------------------- */
 
 /* After a failure: what was made goes, nothing visible has changed. */
 static void door_undo(tni_call *c) {
@@ -18336,7 +18829,8 @@ static void door_undo(tni_call *c) {
     if (f->node) tni_node_abandon(f->block, f->node);
     if (c->rebase) tni_node_abandon(f->block, c->rebase);
     for (int k = 0; k < f->nout; k++)
-        if (f->out[k] && (k >= f->ngiven || f->out[k] != f->given[k])) tni_drop(f->block, f->out[k]);
+        if (f->out[k] && (k >= f->ngiven || f->out[k] != f->given[k]))
+            tni_drop(f->block, f->out[k]);
     if (c->holder) tni_drop(f->block, c->holder);
 }
 
@@ -18350,7 +18844,8 @@ static bool door_primitive(tni_call *c) {
     }
     if (!f->meta) {
         f->row->run(f);
-        if (TNI_UNLIKELY(tni_stopped(f->block->context)) && !f->ngiven && !(f->row->gen->props & TN_PROP_MUTATED)) {
+        if (TNI_UNLIKELY(tni_stopped(f->block->context)) && !f->ngiven &&
+            !(f->row->gen->props & TN_PROP_MUTATED)) {
             tn_fail(f, TN_CANCELLED, "the call was asked to stop");
             door_undo(c);
             return false;
@@ -18364,33 +18859,41 @@ static bool door_primitive(tni_call *c) {
 static bool door_fits_given(tn_frame *f, int k) {
     char has[128], wants[128];
     const tn_tensor *t = f->given[k], *made = f->out[k];
-    if (tni_overlaps_itself(t)) return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first", f->inplace ? "self" : "out");
+    if (tni_overlaps_itself(t))
+        return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first",
+                       f->inplace ? "self" : "out");
     if (!tni_can_cast(made->dtype, t->dtype))
-        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s", tni_dtype(made->dtype)->text,
-                       tni_dtype(t->dtype)->text);
+        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
+                       tni_dtype(made->dtype)->text, tni_dtype(t->dtype)->text);
     if (tni_same_shape(t, made)) return true;
     return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", f->inplace ? "self" : "out",
-                   tni_shape_text(has, sizeof has, t->ndim, t->size), tni_shape_text(wants, sizeof wants, made->ndim, made->size));
+                   tni_shape_text(has, sizeof has, t->ndim, t->size),
+                   tni_shape_text(wants, sizeof wants, made->ndim, made->size));
 }
 
 /* A composed row calls operators in a scope of its own and hands its results out. */
 static bool door_compose(tni_call *c) {
     tn_frame *f = &c->f;
     tni_block *b = f->block;
-    int64_t mark = tni_begin(b), room = f->row->gen->props & TN_PROP_RETURNS_LIST ? 0 : f->row->gen->nresults;
+    int64_t mark = tni_begin(b),
+            room = f->row->gen->props & TN_PROP_RETURNS_LIST ? 0 : f->row->gen->nresults;
     bool ok = mark >= 0;
     f->out = f->out_;
     f->nout = (int)room;
     for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
     ok = ok && f->row->compose(f) && !b->failed;
     for (int k = 0; ok && k < f->ngiven; k++) {
-        if (!door_fits_given(f, k)) ok = false;
-        else if (!tnp_copy_(f->given[k], f->out[k])) ok = false;
-        else f->out[k] = f->given[k];
+        if (!door_fits_given(f, k))
+            ok = false;
+        else if (!tnp_copy_(f->given[k], f->out[k]))
+            ok = false;
+        else
+            f->out[k] = f->given[k];
     }
     if (ok) {
         for (int k = 0; k < f->nout; k++)
-            if (f->out[k] && f->out[k]->owner == b && f->out[k]->depth > mark) tni_move(b, f->out[k], mark);
+            if (f->out[k] && f->out[k]->owner == b && f->out[k]->depth > mark)
+                tni_move(b, f->out[k], mark);
         if (c->holder) tni_move(b, c->holder, mark);
     }
     tni_end(b, mark);
@@ -18401,7 +18904,8 @@ static void door_profile(tni_call *c, double begin) {
     char text[256];
     tn_frame *f = &c->f;
     tni_profile_add(f->block, f->row->name, f->block->place_file, f->block->place_line,
-                    tni_call_text(text, sizeof text, f->row, f->args), begin, tni_now(f->block->context));
+                    tni_call_text(text, sizeof text, f->row, f->args), begin,
+                    tni_now(f->block->context));
 }
 
 static void door_results(tni_call *c, void *results, bool ok) {
@@ -18414,11 +18918,13 @@ static void door_results(tni_call *c, void *results, bool ok) {
     } else if (TNI_LIKELY(gen->nresults == 1)) {
         *(tn_tensor **)results = ok ? f->out[0] : NULL;
     } else {
-        for (int k = 0; k < gen->nresults; k++) ((tn_tensor **)results)[k] = ok && k < f->nout ? f->out[k] : NULL;
+        for (int k = 0; k < gen->nresults; k++)
+            ((tn_tensor **)results)[k] = ok && k < f->nout ? f->out[k] : NULL;
     }
 }
 
-TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args, void *results) {
+TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args,
+                    void *results) {
     tni_call c;
     tn_frame *f = &c.f;
     tni_block *b = tni_here();
@@ -18458,8 +18964,10 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     pending = b->failed != 0; /* an error that is not this call's */
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) begin = tni_now(b->context);
     ok = door_enter(&c);
-    if (ok) ok = row->compose ? door_compose(&c) : door_primitive(&c);
-    else f->nout = 0;
+    if (ok)
+        ok = row->compose ? door_compose(&c) : door_primitive(&c);
+    else
+        f->nout = 0;
     if (TNI_UNLIKELY(f->scratch != NULL)) tni_put(b, b, f->scratch, (int64_t)f->scratch_bytes);
     if (TNI_UNLIKELY(c.in_more != NULL)) tni_put(b, b, c.in_more, c.in_bytes);
     if (TNI_UNLIKELY(!ok) && !pending) tni_call_error(f);
@@ -18473,17 +18981,17 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
 /* src/call/boxed.c */
 /* boxed.c - calls by name with tagged values, for bindings, files and tests; the table of rows.
  *
- * One walk over a row's parameters serves every row: values are bound by position and keyword into an argument struct
- * that starts as the row's defaults. */
+ * One walk over a row's parameters serves every row: values are bound by position and keyword into
+ * an argument struct that starts as the row's defaults. */
 
 enum { BOXED_ARGS = TNI_ARGS_BYTES, BOXED_LISTS = 16 };
 
 typedef struct boxed_call {
     const tn_row *row;
     const tn_gen *gen;
-    char *args;               /* the struct being filled */
-    uint64_t bound;           /* bit a parameter */
-    int64_t *one;             /* storage of lists made from one number; NULL: a number is no list */
+    char *args;     /* the struct being filled */
+    uint64_t bound; /* bit a parameter */
+    int64_t *one;   /* storage of lists made from one number; NULL: a number is no list */
     int nones;
     char reason[160];
     union {
@@ -18507,22 +19015,30 @@ static void boxed_put(boxed_call *c, size_t offset, const void *value, size_t by
 }
 
 static bool boxed_scalar(const tn_value *v, tn_scalar *s) {
-    if (v->type == TN_T_SCALAR) *s = v->as.scalar;
-    else if (v->type == TN_T_INT) *s = tn_int(v->as.integer);
-    else if (v->type == TN_T_FLOAT) *s = tn_float(v->as.real);
-    else if (v->type == TN_T_BOOL) *s = tn_bool(v->as.boolean);
-    else return false;
+    if (v->type == TN_T_SCALAR)
+        *s = v->as.scalar;
+    else if (v->type == TN_T_INT)
+        *s = tn_int(v->as.integer);
+    else if (v->type == TN_T_FLOAT)
+        *s = tn_float(v->as.real);
+    else if (v->type == TN_T_BOOL)
+        *s = tn_bool(v->as.boolean);
+    else
+        return false;
     return true;
 }
 
-static double boxed_real(tn_scalar s) { return s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL ? (double)s.integer : s.real; }
+static double boxed_real(tn_scalar s) {
+    return s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL ? (double)s.integer : s.real;
+}
 
 static bool boxed_number(boxed_call *c, const tn_param *p, const tn_value *v) {
     tn_scalar s = tn_none();
     double d;
     bool none = v->type == 0;
     if (!none && !boxed_scalar(v, &s)) return boxed_no(c, "'%s' wants a number", p->name);
-    if (none && !(p->flags & TN_P_OPTIONAL)) return boxed_no(c, "'%s' wants a number, not None", p->name);
+    if (none && !(p->flags & TN_P_OPTIONAL))
+        return boxed_no(c, "'%s' wants a number, not None", p->name);
     if (p->flags & TN_P_MAYBE) {
         tn_maybe m = tn_no_float();
         if (!none) m = tn_some(boxed_real(s));
@@ -18539,17 +19055,22 @@ static bool boxed_number(boxed_call *c, const tn_param *p, const tn_value *v) {
 
 static bool boxed_int(boxed_call *c, const tn_param *p, const tn_value *v) {
     int64_t i = TN_NONE;
-    if (v->type == TN_T_INT) i = v->as.integer;
-    else if (v->type == TN_T_BOOL) i = v->as.boolean;
-    else if (v->type == TN_T_SCALAR && v->as.scalar.kind <= TN_KIND_INT) i = v->as.scalar.integer;
-    else if (v->type || !(p->flags & TN_P_OPTIONAL)) return boxed_no(c, "'%s' wants an int", p->name);
+    if (v->type == TN_T_INT)
+        i = v->as.integer;
+    else if (v->type == TN_T_BOOL)
+        i = v->as.boolean;
+    else if (v->type == TN_T_SCALAR && v->as.scalar.kind <= TN_KIND_INT)
+        i = v->as.scalar.integer;
+    else if (v->type || !(p->flags & TN_P_OPTIONAL))
+        return boxed_no(c, "'%s' wants an int", p->name);
     boxed_put(c, p->offset, &i, sizeof i);
     return true;
 }
 
 static bool boxed_ints(boxed_call *c, const tn_param *p, const tn_value *v) {
     tn_ints l = {NULL, -1};
-    if (v->type == TN_T_INTS) l = v->as.ints;
+    if (v->type == TN_T_INTS)
+        l = v->as.ints;
     else if (v->type == TN_T_INT && p->type == TN_T_INTS && c->one && c->nones < BOXED_LISTS) {
         c->one[c->nones] = v->as.integer;
         l.at = &c->one[c->nones++];
@@ -18567,12 +19088,15 @@ static bool boxed_ints(boxed_call *c, const tn_param *p, const tn_value *v) {
 static bool boxed_tensor(boxed_call *c, const tn_param *p, const tn_value *v) {
     tn_scalar s;
     tn_tensor *none = NULL;
-    if (v->type == TN_T_TENSOR && v->as.tensor) boxed_put(c, p->offset, &v->as.tensor, sizeof v->as.tensor);
+    if (v->type == TN_T_TENSOR && v->as.tensor)
+        boxed_put(c, p->offset, &v->as.tensor, sizeof v->as.tensor);
     else if (p->flags & TN_P_NUMBER && boxed_scalar(v, &s)) {
         boxed_put(c, p->offset, &none, sizeof none);
         boxed_put(c, p->number_offset, &s, sizeof s);
-    } else if (v->type == 0 && p->flags & TN_P_OPTIONAL) boxed_put(c, p->offset, &none, sizeof none);
-    else return boxed_no(c, "'%s' wants a tensor", p->name);
+    } else if (v->type == 0 && p->flags & TN_P_OPTIONAL)
+        boxed_put(c, p->offset, &none, sizeof none);
+    else
+        return boxed_no(c, "'%s' wants a tensor", p->name);
     return true;
 }
 
@@ -18582,8 +19106,10 @@ static bool boxed_word(boxed_call *c, const tn_param *p, const tn_value *v) {
         for (int k = 0; p->words[k]; k++)
             if (strcmp(p->words[k], v->as.string) == 0) i = k + 1;
         if (!i) return boxed_no(c, "'%s' has no choice '%.40s'", p->name, v->as.string);
-    } else if (v->type == TN_T_ENUM || v->type == TN_T_INT) i = (int32_t)v->as.integer;
-    else if (v->type || !(p->flags & TN_P_OPTIONAL)) return boxed_no(c, "'%s' wants a word", p->name);
+    } else if (v->type == TN_T_ENUM || v->type == TN_T_INT)
+        i = (int32_t)v->as.integer;
+    else if (v->type || !(p->flags & TN_P_OPTIONAL))
+        return boxed_no(c, "'%s' wants a word", p->name);
     boxed_put(c, p->offset, &i, sizeof i);
     return true;
 }
@@ -18620,7 +19146,8 @@ static bool boxed_bind(boxed_call *c, int i, const tn_value *v) {
         boxed_put(c, p->offset, &small, sizeof small);
         return true;
     case TN_T_GENERATOR:
-        if (v->type && v->type != TN_T_GENERATOR) return boxed_no(c, "'%s' wants a generator", p->name);
+        if (v->type && v->type != TN_T_GENERATOR)
+            return boxed_no(c, "'%s' wants a generator", p->name);
         if (v->type) boxed_put(c, p->offset, &v->as.generator, sizeof v->as.generator);
         return true;
     case TN_T_STRING:
@@ -18640,10 +19167,13 @@ static int boxed_param(const tn_gen *gen, const char *name) {
 static bool boxed_out(boxed_call *c, unsigned how, const tn_value *v) {
     const tn_gen *gen = c->gen;
     if (gen->out_offset == UINT16_MAX || how & TN_IN_PLACE) return boxed_no(c, "there is no out=");
-    if (v->type == TN_T_TENSOR && gen->nresults == 1) boxed_put(c, gen->out_offset, &v->as.tensor, sizeof v->as.tensor);
+    if (v->type == TN_T_TENSOR && gen->nresults == 1)
+        boxed_put(c, gen->out_offset, &v->as.tensor, sizeof v->as.tensor);
     else if (v->type == TN_T_TENSORS && v->as.tensors.n == gen->nresults)
-        boxed_put(c, gen->out_offset, v->as.tensors.at, (size_t)gen->nresults * sizeof(tn_tensor *));
-    else return boxed_no(c, "out wants %d tensors", gen->nresults);
+        boxed_put(c, gen->out_offset, v->as.tensors.at,
+                  (size_t)gen->nresults * sizeof(tn_tensor *));
+    else
+        return boxed_no(c, "out wants %d tensors", gen->nresults);
     return true;
 }
 
@@ -18668,7 +19198,8 @@ static bool boxed_values(boxed_call *c, unsigned how, const tn_value *values, in
         if (!boxed_bind(c, p, &values[i])) return false;
     }
     for (int i = 0; all && i < gen->nparam; i++)
-        if (!(c->bound >> i & 1) && !(gen->param[i].flags & TN_P_DEFAULT) && gen->param[i].type != TN_T_GENERATOR)
+        if (!(c->bound >> i & 1) && !(gen->param[i].flags & TN_P_DEFAULT) &&
+            gen->param[i].type != TN_T_GENERATOR)
             return boxed_no(c, "argument '%s' is missing", gen->param[i].name);
     return true;
 }
@@ -18677,13 +19208,14 @@ static bool boxed_fill(boxed_call *c, unsigned how, const tn_value *values, int 
     c->gen = c->row->gen;
     c->args = c->room.bytes;
     c->one = c->one_room;
-    if (c->gen->args_size > BOXED_ARGS) return boxed_no(c, "its arguments are too large for a call by name");
+    if (c->gen->args_size > BOXED_ARGS)
+        return boxed_no(c, "its arguments are too large for a call by name");
     memcpy(c->args, c->gen->defaults, c->gen->args_size);
     return boxed_values(c, how, values, n, true);
 }
 
-TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nvalues, bool with_defaults, void *args,
-                             char *reason, size_t room) {
+TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nvalues,
+                             bool with_defaults, void *args, char *reason, size_t room) {
     boxed_call c;
     c.row = NULL;
     c.gen = gen;
@@ -18696,8 +19228,10 @@ TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nval
 }
 
 /* An error that no door has placed. */
-static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format, ...) TNI_PRINTF(5, 6);
-static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format, ...) {
+static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format,
+                        ...) TNI_PRINTF(5, 6);
+static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format,
+                        ...) {
     va_list list;
     if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
     va_start(list, format);
@@ -18707,34 +19241,43 @@ static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, 
     return false;
 }
 
-static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *file, int line, tn_tensor **results, int room, int *count) {
+static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *file, int line,
+                      tn_tensor **results, int room, int *count) {
     const tn_gen *gen = c->gen;
     size_t base = strcspn(c->row->schema, ".(");
     *count = 0;
-    if (base && c->row->schema[base - 1] == '_' && c->row->forms & TN_INPLACE) how = TN_IN_PLACE; /* `fill_` has no other form */
+    if (base && c->row->schema[base - 1] == '_' && c->row->forms & TN_INPLACE)
+        how = TN_IN_PLACE; /* `fill_` has no other form */
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l;
         if (!tn_call(c->row, how, file, line, c->args, &l)) return false;
         *count = (int)l.n;
         for (int64_t i = 0; i < l.n && i < room; i++) results[i] = l.at[i];
-        if (l.n > room) return boxed_error(b, file, line, TN_INVALID, "%s: %d results, room for %d", c->row->name, (int)l.n, room);
+        if (l.n > room)
+            return boxed_error(b, file, line, TN_INVALID, "%s: %d results, room for %d",
+                               c->row->name, (int)l.n, room);
         return true;
     }
-    if (gen->nresults > room) return boxed_error(b, file, line, TN_INVALID, "%s: room for %d results", c->row->name, room);
+    if (gen->nresults > room)
+        return boxed_error(b, file, line, TN_INVALID, "%s: room for %d results", c->row->name,
+                           room);
     if (!tn_call(c->row, how, file, line, c->args, results)) return false;
     *count = gen->nresults;
     return true;
 }
 
-TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned how, const tn_value *values, int nvalues,
-                        tn_tensor **results, int room, int *count) {
+TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned how,
+                        const tn_value *values, int nvalues, tn_tensor **results, int room,
+                        int *count) {
     boxed_call c;
     tni_block *b = tni_here();
     *count = 0;
     if (!b || b->failed) return false;
     c.row = row;
-    if (boxed_fill(&c, how, values, nvalues)) return boxed_run(b, &c, how, file, line, results, room, count);
-    return boxed_error(b, file, line, TN_TYPE, "%s: %s\n  schema: %s", row->name, c.reason, row->schema);
+    if (boxed_fill(&c, how, values, nvalues))
+        return boxed_run(b, &c, how, file, line, results, room, count);
+    return boxed_error(b, file, line, TN_TYPE, "%s: %s\n  schema: %s", row->name, c.reason,
+                       row->schema);
 }
 
 static bool boxed_base_is(const tn_row *row, const char *name, size_t n) {
@@ -18742,8 +19285,8 @@ static bool boxed_base_is(const tn_row *row, const char *name, size_t n) {
     return base == n && strncmp(row->schema, name, n) == 0;
 }
 
-TN_API bool tn_call_named(const char *file, int line, const char *name, const tn_value *values, int nvalues,
-                          tn_tensor **results, int room, int *count) {
+TN_API bool tn_call_named(const char *file, int line, const char *name, const tn_value *values,
+                          int nvalues, tn_tensor **results, int room, int *count) {
     boxed_call c;
     const tn_row *row = tn_row_named(name);
     size_t n = name ? strlen(name) : 0;
@@ -18757,22 +19300,29 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
         for (int64_t i = 0; i < tn_row_count(); i++) {
             c.row = tn_row_at(i);
             if (how & TN_IN_PLACE && !(c.row->forms & TN_INPLACE)) continue;
-            if (!boxed_base_is(c.row, name, n) && !(how && strncmp(c.row->name, name, n) == 0 && !c.row->name[n])) continue;
-            if (boxed_fill(&c, how, values, nvalues)) return boxed_run(b, &c, how, file, line, results, room, count);
+            if (!boxed_base_is(c.row, name, n) &&
+                !(how && strncmp(c.row->name, name, n) == 0 && !c.row->name[n]))
+                continue;
+            if (boxed_fill(&c, how, values, nvalues))
+                return boxed_run(b, &c, how, file, line, results, room, count);
         }
         if (n < 2 || name[n - 1] != '_') break;
         n--;
         how = TN_IN_PLACE;
     }
-    if (c.reason[0]) return boxed_error(b, file, line, TN_TYPE, "%s: no overload fits; the last: %s", name, c.reason);
-    return boxed_error(b, file, line, TN_INVALID, "there is no operator '%.60s'", name ? name : "(NULL)");
+    if (c.reason[0])
+        return boxed_error(b, file, line, TN_TYPE, "%s: no overload fits; the last: %s", name,
+                           c.reason);
+    return boxed_error(b, file, line, TN_INVALID, "there is no operator '%.60s'",
+                       name ? name : "(NULL)");
 }
 
 /* src/call/record.c */
-/* record.c - record the calls of a thread and run them again on the same tensors: look and run, no allocation, no lock.
+/* record.c - record the calls of a thread and run them again on the same tensors: look and run, no
+ * allocation, no lock.
  *
- * Composed rows vanish: what they called is recorded. Every tensor that takes part is counted until the recording is
- * freed, so the user rewrites the data of inputs and reads the data of outputs. */
+ * Composed rows vanish: what they called is recorded. Every tensor that takes part is counted until
+ * the recording is freed, so the user rewrites the data of inputs and reads the data of outputs. */
 
 typedef struct record_call {
     struct record_call *next;
@@ -18789,7 +19339,8 @@ static int64_t record_lists(const tn_row *row, const void *args) {
     int64_t n = 0;
     for (int i = 0; i < row->gen->nparam; i++) {
         tn_ints l;
-        if (row->gen->param[i].type != TN_T_INTS && row->gen->param[i].type != TN_T_FLOATS) continue;
+        if (row->gen->param[i].type != TN_T_INTS && row->gen->param[i].type != TN_T_FLOATS)
+            continue;
         memcpy(&l, (const char *)args + row->gen->param[i].offset, sizeof l);
         if (l.n > 0) n += l.n;
     }
@@ -18820,7 +19371,8 @@ static void record_copy_lists(record_call *r) {
     }
 }
 
-/* A number given as an argument becomes a tensor of its own, with the number's low rank in promotion. */
+/* A number given as an argument becomes a tensor of its own, with the number's low rank in
+ * promotion. */
 static tn_tensor *record_number(tni_block *b, const tn_tensor *n) {
     tn_tensor *t = tni_new(b, n->dtype, 0, NULL);
     if (!t) return NULL;
@@ -18860,7 +19412,9 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     tn_recording *to = b->recording;
     int64_t slots = (f->nin + f->nout + 1) * (int64_t)sizeof(tn_tensor *), args, bytes;
     record_call *r;
-    if (c->redirected) return tn_fail(f, TN_UNSUPPORTED, "cannot be recorded with an out of another dtype or layout");
+    if (c->redirected)
+        return tn_fail(f, TN_UNSUPPORTED,
+                       "cannot be recorded with an out of another dtype or layout");
     args = (int64_t)((sizeof *r + 15) & ~(size_t)15) + ((slots + 15) & ~(int64_t)15);
     bytes = args + ((f->row->gen->args_size + 15) & ~15) + record_lists(f->row, f->args) * 8;
     r = (record_call *)tni_need(b, bytes);
@@ -18884,8 +19438,10 @@ TN_PRIV bool tni_record_call(tni_call *c) {
         return false;
     }
     record_copy_lists(r);
-    if (to->last) to->last->next = r;
-    else to->first = r;
+    if (to->last)
+        to->last->next = r;
+    else
+        to->first = r;
     to->last = r;
     return true;
 }
@@ -18900,13 +19456,17 @@ static bool record_replay_call(tni_block *b, record_call *r) {
         f->count = 0;
         ok = f->row->look(f);
         if (ok && f->count != count)
-            ok = tn_fail(f, TN_INVALID, "replay: the result has %lld entries now, %lld were recorded",
+            ok = tn_fail(f, TN_INVALID,
+                         "replay: the result has %lld entries now, %lld were recorded",
                          (long long)f->count, (long long)count);
         f->count = count;
     }
-    if (ok) f->row->run(f);
-    else tni_call_error(f);
-    for (int k = 0; ok && k < f->ngiven; k++) tni_fetch_add_relaxed(&f->given[k]->storage->version, 1u);
+    if (ok)
+        f->row->run(f);
+    else
+        tni_call_error(f);
+    for (int k = 0; ok && k < f->ngiven; k++)
+        tni_fetch_add_relaxed(&f->given[k]->storage->version, 1u);
     b->frame = f->caller;
     return ok;
 }
@@ -18938,7 +19498,8 @@ TN_API tn_recording *tn_record_end(void) {
 TN_API bool tn_replay(tn_recording *recording) {
     tni_block *b = tni_here();
     if (!b || b->failed) return false;
-    if (!recording || recording->b != b) return tni_error(b, TN_INVALID, "tn_replay: not a recording of this thread");
+    if (!recording || recording->b != b)
+        return tni_error(b, TN_INVALID, "tn_replay: not a recording of this thread");
     for (record_call *r = recording->first; r; r = r->next)
         if (!record_replay_call(b, r)) return false;
     return true;
@@ -18958,13 +19519,14 @@ TN_API void tn_recording_free(tn_recording *recording) {
 /* src/call/extend.c */
 /* extend.c - what code that builds on the library needs beside operators (api/extend.h). */
 
-/* --- the chain of module calls --------------------------------------------------------------------------- */
+/* --- the chain of module calls ---------------------------------------------------------------- */
 
 TN_API void tn_path_push(tn_path *path) {
     tni_block *b = tni_here();
     if (!b) return;
     path->caller = b->path;
-    if (!b->path && !b->frame && !b->place_hold) b->place_file = path->file, b->place_line = path->line;
+    if (!b->path && !b->frame && !b->place_hold)
+        b->place_file = path->file, b->place_line = path->line;
     b->path = path;
     b->place_hold++;
 }
@@ -18982,13 +19544,14 @@ TN_API tn_path *tn_path_current(void) {
     return b ? b->path : NULL;
 }
 
-/* --- ownership --------------------------------------------------------------------------------------------- */
+/* --- ownership -------------------------------------------------------------------------------- */
 
 TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n) {
     tni_block *b = tni_here();
     if (!b || mark < 0) return;
     for (int64_t i = 0; i < n; i++)
-        if (tensors[i] && tensors[i]->owner == b && tensors[i]->depth > mark) tni_move(b, tensors[i], mark);
+        if (tensors[i] && tensors[i]->owner == b && tensors[i]->depth > mark)
+            tni_move(b, tensors[i], mark);
     tni_end(b, mark);
 }
 
@@ -19010,14 +19573,16 @@ TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
     uint8_t small;
     if (!here) return false;
     if (!a || !b) return tni_error(here, TN_INVALID, "tn_swap_data: NULL");
-    if (!tni_same_shape(a, b)) return tni_error(here, TN_INVALID, "tn_swap_data: the shapes differ");
+    if (!tni_same_shape(a, b))
+        return tni_error(here, TN_INVALID, "tn_swap_data: the shapes differ");
     if (a->base || b->base || a->node || b->node)
         return tni_error(here, TN_AUTOGRAD, "tn_swap_data: a view or a recorded result");
     storage = a->storage, a->storage = b->storage, b->storage = storage;
     offset = a->offset, a->offset = b->offset, b->offset = offset;
     small = a->dtype, a->dtype = b->dtype, b->dtype = small;
     small = a->device, a->device = b->device, b->device = small;
-    for (int i = 0; i < a->ndim; i++) stride = a->stride[i], a->stride[i] = b->stride[i], b->stride[i] = stride;
+    for (int i = 0; i < a->ndim; i++)
+        stride = a->stride[i], a->stride[i] = b->stride[i], b->stride[i] = stride;
     flags = (uint16_t)((a->flags ^ b->flags) & layout);
     a->flags ^= flags;
     b->flags ^= flags;
@@ -19026,7 +19591,7 @@ TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
     return true;
 }
 
-/* --- schemas at run time ------------------------------------------------------------------------------------- */
+/* --- schemas at run time ---------------------------------------------------------------------- */
 
 typedef struct extend_gen {
     tn_gen gen; /* first: what the user sees */
@@ -19035,7 +19600,9 @@ typedef struct extend_gen {
     size_t bytes;
 } extend_gen;
 
-static void *extend_get(void *user, size_t bytes) { return tni_get((tni_block *)user, (int64_t)bytes); }
+static void *extend_get(void *user, size_t bytes) {
+    return tni_get((tni_block *)user, (int64_t)bytes);
+}
 
 TN_API tn_gen *tn_schema_new(const char *schema) {
     tni_block *b = tni_here();
@@ -19052,7 +19619,8 @@ TN_API tn_gen *tn_schema_new(const char *schema) {
         return &g->gen;
     }
     tni_put(b, b, g, (int64_t)sizeof *g);
-    tni_error(b, TN_INVALID, "schema \"%.200s\": %s", schema ? schema : "NULL", schema ? error : "missing");
+    tni_error(b, TN_INVALID, "schema \"%.200s\": %s", schema ? schema : "NULL",
+              schema ? error : "missing");
     return NULL;
 }
 
@@ -19064,17 +19632,18 @@ TN_API void tn_schema_free(tn_gen *gen) {
     tni_put(b, g->b, g, (int64_t)sizeof *g);
 }
 
-TN_API bool tn_bind(const char *file, int line, const char *what, const tn_gen *gen, const tn_value *values, int nvalues,
-                    bool with_defaults, void *args) {
+TN_API bool tn_bind(const char *file, int line, const char *what, const tn_gen *gen,
+                    const tn_value *values, int nvalues, bool with_defaults, void *args) {
     tni_block *b = tni_here();
     char reason[200];
     if (!b || b->failed) return false;
     if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
-    if (tni_bind_values(gen, values, nvalues, with_defaults, args, reason, sizeof reason)) return true;
+    if (tni_bind_values(gen, values, nvalues, with_defaults, args, reason, sizeof reason))
+        return true;
     return tni_error(b, TN_TYPE, "%s: %s", what, reason);
 }
 
-/* --- small things ------------------------------------------------------------------------------------------------ */
+/* --- small things ----------------------------------------------------------------------------- */
 
 TN_API uint64_t tn_random64(tn_generator *generator) {
     tni_block *b = tni_here();
@@ -19101,7 +19670,8 @@ TN_API tn_device_id tn_device(const char *name) {
         id++;
         if (name && strcmp(d->name, name) == 0) return id;
     }
-    tni_error(b, TN_INVALID, "tn_device: there is no device '%.40s'; cpu and meta are there%s", name ? name : "(NULL)",
+    tni_error(b, TN_INVALID, "tn_device: there is no device '%.40s'; cpu and meta are there%s",
+              name ? name : "(NULL)",
               b->context->devices ? ", and the backends that were registered" : "");
     return TN_NO_DEVICE;
 }
@@ -19117,19 +19687,22 @@ TN_API const char *tn_device_name(tn_device_id device) {
 
 
 /* src/ops/lanes.c */
-/* lanes.c - plans and runs reductions (lanes.h). Knows blocks, trees and threads, but no operation. */
+/* lanes.c - plans and runs reductions (lanes.h). Knows blocks, trees and threads, but no operation.
+ */
 
 /* src/ops/lanes.h */
 /* lanes.h - the plan of a reduction: which elements meet in which order, on which threads.
  *
  * A reduction over any set of dimensions takes one of two forms, chosen by the layout alone:
- *   rows     the elements of one result in logical order, blocks of TNI_BLOCK, each folded in fixed lanes;
- *   columns  results lie side by side in memory: TNI_BLOCK_ROWS rows at a time, a chain a column.
- * Blocks are combined in a binary tree of neighbours, level by level; a task takes TNI_SUBTREE blocks, a whole
- * subtree, so results have the same bits for any number of threads. */
+ *   rows     the elements of one result in logical order, blocks of TNI_BLOCK, each folded in fixed
+ * lanes; columns  results lie side by side in memory: TNI_BLOCK_ROWS rows at a time, a chain a
+ * column. Blocks are combined in a binary tree of neighbours, level by level; a task takes
+ * TNI_SUBTREE blocks, a whole subtree, so results have the same bits for any number of threads. */
 
 enum { TNI_MAP_NONE, TNI_MAP_ABS, TNI_MAP_SQUARE, TNI_MAP_POWER, TNI_MAP_NONZERO };
-enum { TNI_LANE_DIMS = TN_MAX_DIMS + 1 }; /* a complex tensor is one of reals with a dimension of 2 more */
+enum {
+    TNI_LANE_DIMS = TN_MAX_DIMS + 1
+}; /* a complex tensor is one of reals with a dimension of 2 more */
 
 /* Lanes of any type: parameters and accumulators of a block. */
 typedef union tni_room {
@@ -19140,48 +19713,53 @@ typedef union tni_room {
 
 typedef struct tni_lanes {
     const char *x;
-    int dtype, compute;        /* of the elements in memory; F32, F64 or I64 for the arithmetic */
-    int64_t bytes, size;       /* of an element in memory, and of one computed with */
-    int64_t lanes;             /* TNI_LANE_BYTES / size */
+    int dtype, compute;  /* of the elements in memory; F32, F64 or I64 for the arithmetic */
+    int64_t bytes, size; /* of an element in memory, and of one computed with */
+    int64_t lanes;       /* TNI_LANE_BYTES / size */
     int nred, nkeep;
     int64_t red[TNI_LANE_DIMS], red_step[TNI_LANE_DIMS]; /* innermost last, steps in bytes */
-    int64_t keep[TNI_LANE_DIMS], keep_step[TNI_LANE_DIMS], keep_out[TNI_LANE_DIMS]; /* out: in elements */
-    int64_t n, outer, width;   /* elements a result; results are outer x width */
-    int64_t width_out;         /* step of results along the width, in elements */
+    int64_t keep[TNI_LANE_DIMS], keep_step[TNI_LANE_DIMS],
+        keep_out[TNI_LANE_DIMS]; /* out: in elements */
+    int64_t n, outer, width;     /* elements a result; results are outer x width */
+    int64_t width_out;           /* step of results along the width, in elements */
     bool columns;
-    bool nonzero;              /* elements are read as x != 0 */
-    int map;                   /* TNI_MAP_*: applied to elements as they are read, with power p */
+    bool nonzero; /* elements are read as x != 0 */
+    int map;      /* TNI_MAP_*: applied to elements as they are read, with power p */
     double p;
     /* filled by tni_lanes_run */
     int64_t blocks, subtrees, chunk, chunks, part;
 } tni_lanes;
 
-/* What is done with blocks. `part` bytes hold what is known of one result so far. `first` is the number of
- * the first element in its lane, merge joins b after a: na and nb elements. */
+/* What is done with blocks. `part` bytes hold what is known of one result so far. `first` is the
+ * number of the first element in its lane, merge joins b after a: na and nb elements. */
 typedef struct tni_reducer {
     int64_t part;
-    void (*block)(const struct tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, int64_t first, void *to);
-    void (*rows)(const struct tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
-                 int64_t first, void *to);
-    void (*merge)(const struct tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n, int64_t na,
-                  int64_t nb);
+    void (*block)(const struct tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                  int64_t first, void *to);
+    void (*rows)(const struct tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                 int64_t rows, int64_t n, int64_t first, void *to);
+    void (*merge)(const struct tni_reducer *r, const tni_lanes *l, void *a, const void *b,
+                  int64_t n, int64_t na, int64_t nb);
     /* results at, at + width_out, ... (in elements) become n parts */
-    void (*store)(const struct tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at);
+    void (*store)(const struct tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                  int64_t at);
     const tni_kernels *kernels;
-    int op;                    /* of the plain reductions: TNI_SUM ... */
+    int op; /* of the plain reductions: TNI_SUM ... */
     void *out[2];
     int out_dtype;
-    double scale, p;           /* store: divisor; root */
-    int finish;                /* of reducers that know more than one end */
+    double scale, p; /* store: divisor; root */
+    int finish;      /* of reducers that know more than one end */
 } tni_reducer;
 
-/* The plan for x over the dimensions with gone[d]. Results are numbered row-major over the dimensions that stay
- * (and the two reals of a complex number, but for NONZERO). */
+/* The plan for x over the dimensions with gone[d]. Results are numbered row-major over the
+ * dimensions that stay (and the two reals of a complex number, but for NONZERO). */
 enum {
-    TNI_LANES_ORDERED = 1, /* elements in the order of the dimensions, for their numbers count; else of memory */
-    TNI_LANES_NONZERO = 2  /* elements are read as x != 0, into I64 */
+    TNI_LANES_ORDERED =
+        1, /* elements in the order of the dimensions, for their numbers count; else of memory */
+    TNI_LANES_NONZERO = 2 /* elements are read as x != 0, into I64 */
 };
-TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, int compute, int how);
+TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, int compute,
+                            int how);
 /* Asks for the scratch memory of the reduction; in check. */
 TN_PRIV bool tni_lanes_scratch(tn_frame *f, tni_lanes *l, int64_t part);
 TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, void *scratch);
@@ -19189,23 +19767,32 @@ TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, vo
 /* The type that sums of this dtype are computed in. */
 TN_PRIV int tni_lanes_compute(int dtype);
 /* n elements, `step` bytes apart, to the compute type, and back, `step` bytes apart. */
-TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t step, int dtype, int64_t n);
-TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute, int64_t n);
+TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t step, int dtype,
+                            int64_t n);
+TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute,
+                            int64_t n);
 /* The same with vectors where the elements are contiguous. */
-TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const void *from, int64_t step, int dtype, int64_t n);
-TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype, const void *from, int compute, int64_t n);
-/* The plain reductions. to[i] = to[i] op x[r][i], in the order of rows; in max and min a NaN wins. */
+TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const void *from,
+                            int64_t step, int dtype, int64_t n);
+TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype,
+                             const void *from, int compute, int64_t n);
+/* The plain reductions. to[i] = to[i] op x[r][i], in the order of rows; in max and min a NaN wins.
+ */
 enum { TNI_SUM, TNI_PROD, TNI_MAX, TNI_MIN };
-TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step, int64_t rows,
-                             int64_t n, void *to);
-/* A contiguous block of at most TNI_BLOCK elements to one, in fixed lanes; n lanes, a power of two, to the first. */
-TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n, void *to);
+TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step,
+                             int64_t rows, int64_t n, void *to);
+/* A contiguous block of at most TNI_BLOCK elements to one, in fixed lanes; n lanes, a power of two,
+ * to the first. */
+TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n,
+                              void *to);
 TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n);
 TN_PRIV double tni_reduce_identity(int op);
-/* t's elements row-major: in place, or copied to `room`, for which dense_scratch asks (in the order of the runs). */
+/* t's elements row-major: in place, or copied to `room`, for which dense_scratch asks (in the order
+ * of the runs). */
 TN_PRIV bool tni_dense_scratch(tn_frame *f, const tn_tensor *t);
 TN_PRIV const char *tni_dense(tn_frame *f, const tn_tensor *t, char **room);
-/* Sums of blocks in the tree of neighbours, for n columns of F32 or F64: push each block's sums, take the whole. */
+/* Sums of blocks in the tree of neighbours, for n columns of F32 or F64: push each block's sums,
+ * take the whole. */
 typedef struct tni_tree {
     const tni_kernels *kernels;
     int compute, depth;
@@ -19216,18 +19803,24 @@ TN_PRIV void tni_tree_begin(tni_tree *t, const tni_kernels *k, int compute, int6
 TN_PRIV void *tni_tree_next(tni_tree *t); /* zeroed accumulators of the next block */
 TN_PRIV void tni_tree_push(tni_tree *t);
 TN_PRIV void *tni_tree_end(tni_tree *t);
-/* Mean and sum of squared deviations of at most TNI_BLOCK elements of F32 or F64; (mean, m2) of na elements joined with
- * those of nb more. */
-TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n, double *mean, double *m2);
-TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, double m2_b, double nb);
-/* (mean, m2) of every result of the plan, F32 or F64, into pairs; l's scratch is that of parts of 16 bytes. */
+/* Mean and sum of squared deviations of at most TNI_BLOCK elements of F32 or F64; (mean, m2) of na
+ * elements joined with those of nb more. */
+TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n,
+                           double *mean, double *m2);
+TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, double m2_b,
+                          double nb);
+/* (mean, m2) of every result of the plan, F32 or F64, into pairs; l's scratch is that of parts of
+ * 16 bytes. */
 TN_PRIV void tni_var_parts(tn_context *c, tni_lanes *l, void *scratch, double *pairs);
-/* Shape after reducing `dim` (absent or empty: all) of x, and which dimensions go; errors name the dimension. */
-TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keepdim, tni_shape *to, bool *gone);
+/* Shape after reducing `dim` (absent or empty: all) of x, and which dimensions go; errors name the
+ * dimension. */
+TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keepdim, tni_shape *to,
+                         bool *gone);
 /* n elements of `value`, the infinities being the ends of I64. */
 TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n);
 /* Runs task(arg, i) for i < count, on threads where `elements` of work in all are worth it. */
-TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements, void (*task)(void *, int64_t), void *arg);
+TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements,
+                              void (*task)(void *, int64_t), void *arg);
 
 
 /* src/ops/dims.h */
@@ -19354,10 +19947,12 @@ TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, i
 
 
 /* src/ops/drive.h */
-/* drive.h - what carries strided tensors of any dtype to loops over whole vectors, and copies with conversion. */
+/* drive.h - what carries strided tensors of any dtype to loops over whole vectors, and copies with
+ * conversion. */
 
-/* torch.result_type of n tensors (NULLs skipped): tensors with dimensions count before 0-dim ones, those before
- * numbers, where a lower tier decides only by a higher category. TN_NO_DTYPE where torch refuses. */
+/* torch.result_type of n tensors (NULLs skipped): tensors with dimensions count before 0-dim ones,
+ * those before numbers, where a lower tier decides only by a higher category. TN_NO_DTYPE where
+ * torch refuses. */
 TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n);
 /* "self and other" of operands in messages: sets TYPE, names the dtypes. Returns false. */
 TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n);
@@ -19365,21 +19960,25 @@ TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n);
 TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, int n);
 
 /* n contiguous elements to another dtype, as tni_element_set converts. */
-TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const void *from, int from_dtype, int64_t n);
-/* Copies src into dst with conversion, broadcasting src from the right; any strides, no overlap. Threads of c. */
+TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const void *from,
+                         int from_dtype, int64_t n);
+/* Copies src into dst with conversion, broadcasting src from the right; any strides, no overlap.
+ * Threads of c. */
 TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src);
 
-/* For a pointwise row with a check of its own: tni_pointwise_check without and with the type already chosen. */
+/* For a pointwise row with a check of its own: tni_pointwise_check without and with the type
+ * already chosen. */
 TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common);
 
-/* --- elements ----------------------------------------------------------------------------------------- */
+/* --- elements --------------------------------------------------------------------------------- */
 
 TN_PRIV int tni_lanes_compute(int dtype) {
     if (dtype == TN_F64 || dtype == TN_C128) return TN_F64;
     return tni_dtype(dtype)->category >= TNI_CAT_FLOAT ? TN_F32 : TN_I64;
 }
 
-/* An exact conversion: the exponent is moved by a multiplication, which also makes denormals normal. */
+/* An exact conversion: the exponent is moved by a multiplication, which also makes denormals
+ * normal. */
 TNI_INLINE float lanes_half(uint16_t h) {
     uint32_t u = (uint32_t)(h & 0x7fffu) << 13;
     float f;
@@ -19392,22 +19991,27 @@ TNI_INLINE float lanes_half(uint16_t h) {
 }
 
 /* All loads and saves but those of 16-bit floats: C's conversions. X(NAME, type) */
-#define LANES_TYPES(X)                                                                                       \
-    X(BOOL, uint8_t) X(U8, uint8_t) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t)            \
-    X(F32, float) X(F64, double)
+#define LANES_TYPES(X)                                                                         \
+    X(BOOL, uint8_t)                                                                           \
+    X(U8, uint8_t) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(F32, float) \
+        X(F64, double)
 
-#define LANES_LOAD(NAME, type)                                                                               \
-    case TN_##NAME:                                                                                          \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            type v;                                                                                          \
-            memcpy(&v, at + i * step, sizeof v);                                                             \
-            if (compute == TN_F32) f[i] = (float)v;                                                          \
-            else if (compute == TN_F64) d[i] = (double)v;                                                    \
-            else k[i] = (int64_t)v;                                                                          \
-        }                                                                                                    \
+#define LANES_LOAD(NAME, type)                   \
+    case TN_##NAME:                              \
+        for (int64_t i = 0; i < n; i++) {        \
+            type v;                              \
+            memcpy(&v, at + i * step, sizeof v); \
+            if (compute == TN_F32)               \
+                f[i] = (float)v;                 \
+            else if (compute == TN_F64)          \
+                d[i] = (double)v;                \
+            else                                 \
+                k[i] = (int64_t)v;               \
+        }                                        \
         break;
 
-TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t step, int dtype, int64_t n) {
+TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t step, int dtype,
+                            int64_t n) {
     const char *at = (const char *)from;
     float *f = (float *)to;
     double *d = (double *)to;
@@ -19425,24 +20029,28 @@ TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t ste
             uint16_t h;
             memcpy(&h, at + i * step, sizeof h);
             float v = dtype == TN_F16 ? lanes_half(h) : tni_bf16_to_f32(h);
-            if (compute == TN_F32) f[i] = v;
-            else if (compute == TN_F64) d[i] = (double)v;
-            else k[i] = (int64_t)v;
+            if (compute == TN_F32)
+                f[i] = v;
+            else if (compute == TN_F64)
+                d[i] = (double)v;
+            else
+                k[i] = (int64_t)v;
         }
         break;
     default: break;
     }
 }
 
-#define LANES_SAVE(NAME, type)                                                                               \
-    case TN_##NAME:                                                                                          \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            type v = compute == TN_F32 ? (type)f[i] : compute == TN_F64 ? (type)d[i] : (type)k[i];           \
-            memcpy(at + i * step, &v, sizeof v);                                                             \
-        }                                                                                                    \
+#define LANES_SAVE(NAME, type)                                                                     \
+    case TN_##NAME:                                                                                \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            type v = compute == TN_F32 ? (type)f[i] : compute == TN_F64 ? (type)d[i] : (type)k[i]; \
+            memcpy(at + i * step, &v, sizeof v);                                                   \
+        }                                                                                          \
         break;
 
-TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute, int64_t n) {
+TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute,
+                            int64_t n) {
     char *at = (char *)to;
     const float *f = (const float *)from;
     const double *d = (const double *)from;
@@ -19461,14 +20069,20 @@ TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from,
     }
 }
 
-TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const void *from, int64_t step, int dtype, int64_t n) {
-    if (step == tni_dtype(dtype)->bytes && n > 4) tni_convert(k, to, compute, from, dtype, n);
-    else tni_lanes_load(to, compute, from, step, dtype, n);
+TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const void *from,
+                            int64_t step, int dtype, int64_t n) {
+    if (step == tni_dtype(dtype)->bytes && n > 4)
+        tni_convert(k, to, compute, from, dtype, n);
+    else
+        tni_lanes_load(to, compute, from, step, dtype, n);
 }
 
-TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype, const void *from, int compute, int64_t n) {
-    if (step == tni_dtype(dtype)->bytes && n > 4) tni_convert(k, to, dtype, from, compute, n);
-    else tni_lanes_save(to, step, dtype, from, compute, n);
+TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype,
+                             const void *from, int compute, int64_t n) {
+    if (step == tni_dtype(dtype)->bytes && n > 4)
+        tni_convert(k, to, dtype, from, compute, n);
+    else
+        tni_lanes_save(to, step, dtype, from, compute, n);
 }
 
 /* to[i] = x[i] != 0; a NaN is not zero. */
@@ -19486,13 +20100,14 @@ static void lanes_nonzero(int64_t *to, const char *x, int64_t step, int dtype, i
     }
 }
 
-/* --- the plan ------------------------------------------------------------------------------------------- */
+/* --- the plan --------------------------------------------------------------------------------- */
 
 typedef struct lanes_dim {
     int64_t size, step, out;
 } lanes_dim;
 
-/* Sorts dimensions by falling step, stable, and merges neighbours that lie end to end; returns their number. */
+/* Sorts dimensions by falling step, stable, and merges neighbours that lie end to end; returns
+ * their number. */
 static int lanes_merge(lanes_dim *d, int n, bool sort) {
     int m = 0;
     for (int i = 1; sort && i < n; i++)
@@ -19507,12 +20122,14 @@ static int lanes_merge(lanes_dim *d, int n, bool sort) {
             last->size *= d[i].size;
             last->step = d[i].step;
             last->out = d[i].out;
-        } else d[m++] = d[i];
+        } else
+            d[m++] = d[i];
     }
     return m;
 }
 
-static void lanes_dims(tni_lanes *l, lanes_dim *keep, int nkeep, lanes_dim *red, int nred, bool ordered) {
+static void lanes_dims(tni_lanes *l, lanes_dim *keep, int nkeep, lanes_dim *red, int nred,
+                       bool ordered) {
     l->nkeep = lanes_merge(keep, nkeep, true);
     l->nred = lanes_merge(red, nred, !ordered);
     l->width = l->width_out = 1;
@@ -19533,7 +20150,8 @@ static void lanes_dims(tni_lanes *l, lanes_dim *keep, int nkeep, lanes_dim *red,
     }
 }
 
-TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, int compute, int how) {
+TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, int compute,
+                            int how) {
     lanes_dim keep[TNI_LANE_DIMS], red[TNI_LANE_DIMS];
     int nkeep = 0, nred = 0;
     int64_t out = 1;
@@ -19555,11 +20173,15 @@ TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, 
     }
     for (int i = x->ndim - 1; i >= 0; i--) { /* innermost first; turned round below */
         lanes_dim d = {x->size[i], x->stride[i] * whole, out};
-        if (gone[i]) l->n *= d.size;
-        else out *= d.size;
+        if (gone[i])
+            l->n *= d.size;
+        else
+            out *= d.size;
         if (d.size == 1) continue;
-        if (gone[i]) red[nred++] = d, red[nred - 1].out = red[nred - 1].step;
-        else keep[nkeep++] = d;
+        if (gone[i])
+            red[nred++] = d, red[nred - 1].out = red[nred - 1].step;
+        else
+            keep[nkeep++] = d;
     }
     for (int i = 0; i < nkeep / 2; i++) {
         lanes_dim t = keep[i];
@@ -19572,7 +20194,8 @@ TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, 
         red[nred - 1 - i] = t;
     }
     lanes_dims(l, keep, nkeep, red, nred, (how & TNI_LANES_ORDERED) != 0);
-    l->blocks = (l->n + (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK) - 1) / (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK);
+    l->blocks = (l->n + (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK) - 1) /
+                (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK);
     if (l->blocks < 1) l->blocks = 1;
     l->subtrees = (l->blocks + TNI_SUBTREE - 1) / TNI_SUBTREE;
 }
@@ -19585,9 +20208,11 @@ TN_PRIV bool tni_lanes_scratch(tn_frame *f, tni_lanes *l, int64_t part) {
     return tn_scratch(f, count, part);
 }
 
-/* --- the run -------------------------------------------------------------------------------------------- */
+/* --- the run ---------------------------------------------------------------------------------- */
 
-enum { LANES_PARTS = 16384 }; /* bytes of partial results that a task holds: TNI_SUBTREE blocks of a chunk */
+enum {
+    LANES_PARTS = 16384
+}; /* bytes of partial results that a task holds: TNI_SUBTREE blocks of a chunk */
 
 typedef struct lanes_job {
     tn_context *context;
@@ -19605,23 +20230,31 @@ static int64_t lanes_offset(int n, const int64_t *size, const int64_t *step, int
     return n ? at + i * step[0] : 0;
 }
 
-#define LANES_MAP(type)                                                                                      \
-    for (type *at = (type *)x, *end = at + n; at < end; at++) {                                              \
-        type v = *at;                                                                                        \
-        *at = l->map == TNI_MAP_SQUARE ? v * v : l->map == TNI_MAP_ABS ? (v <= 0 ? 0 - v : v) : (type)(v != 0);   \
+#define LANES_MAP(type)                                         \
+    for (type *at = (type *)x, *end = at + n; at < end; at++) { \
+        type v = *at;                                           \
+        *at = l->map == TNI_MAP_SQUARE ? v * v                  \
+              : l->map == TNI_MAP_ABS  ? (v <= 0 ? 0 - v : v)   \
+                                       : (type)(v != 0);         \
     }
 static void lanes_map(const tni_kernels *k, const tni_lanes *l, void *x, int64_t n) {
-    if (l->map == TNI_MAP_POWER) (l->compute == TN_F32 ? k->power_f32 : k->power_f64)(x, n, l->p);
-    else if (l->compute == TN_F32) LANES_MAP(float)
-    else LANES_MAP(double)
+    if (l->map == TNI_MAP_POWER)
+        (l->compute == TN_F32 ? k->power_f32 : k->power_f64)(x, n, l->p);
+    else if (l->compute == TN_F32)
+        LANES_MAP(float)
+    else
+        LANES_MAP(double)
 }
 #undef LANES_MAP
 
-/* `n` elements from number `first` on, `from` being element 0 of the lane: in place, or gathered into `tile`. */
-static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t first, int64_t n, void *tile) {
+/* `n` elements from number `first` on, `from` being element 0 of the lane: in place, or gathered
+ * into `tile`. */
+static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t first, int64_t n,
+                               void *tile) {
     const tni_lanes *l = job->l;
     int last = l->nred - 1;
-    int64_t run = l->nred ? l->red[last] : 1, step = l->nred ? l->red_step[last] : l->bytes, done = 0;
+    int64_t run = l->nred ? l->red[last] : 1, step = l->nred ? l->red_step[last] : l->bytes,
+            done = 0;
     bool plain = !l->nonzero && !l->map;
     if (!n) return tile;
     if (plain && l->dtype == l->compute && step == l->bytes && first % run + n <= run)
@@ -19631,8 +20264,10 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
         int64_t in = (first + done) % run, now = run - in < n - done ? run - in : n - done;
         const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + done);
         char *to = (char *)tile + done * l->size;
-        if (l->nonzero) lanes_nonzero((int64_t *)(void *)to, at, step, l->dtype, now);
-        else tni_lanes_read(job->context->kernels, to, l->compute, at, step, l->dtype, now);
+        if (l->nonzero)
+            lanes_nonzero((int64_t *)(void *)to, at, step, l->dtype, now);
+        else
+            tni_lanes_read(job->context->kernels, to, l->compute, at, step, l->dtype, now);
         done += now;
     }
     if (l->map) lanes_map(job->context->kernels, l, tile, n);
@@ -19640,8 +20275,8 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
 }
 
 /* Rows `first` to first + rows of n columns; their step in *step. */
-static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int64_t first, int64_t rows, int64_t n,
-                                    void *tile, int64_t *step) {
+static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int64_t first,
+                                    int64_t rows, int64_t n, void *tile, int64_t *step) {
     const tni_lanes *l = job->l;
     *step = 0;
     if (!rows) return tile;
@@ -19654,31 +20289,37 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
     for (int64_t r = 0; r < rows; r++) {
         const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + r);
         char *to = (char *)tile + r * *step;
-        if (l->nonzero) lanes_nonzero((int64_t *)(void *)to, at, l->bytes, l->dtype, n);
-        else tni_lanes_read(job->context->kernels, to, l->compute, at, l->bytes, l->dtype, n);
+        if (l->nonzero)
+            lanes_nonzero((int64_t *)(void *)to, at, l->bytes, l->dtype, n);
+        else
+            tni_lanes_read(job->context->kernels, to, l->compute, at, l->bytes, l->dtype, n);
     }
     if (l->map) lanes_map(job->context->kernels, l, tile, rows * n);
     return tile;
 }
 
-/* Combines `count` neighbours of `n` parts each, `apart` bytes from one to the next, into the first. A part
- * stands for `each` elements, the last one for what is left of `elements`. */
-static void lanes_tree(const lanes_job *job, char *parts, int64_t count, int64_t apart, int64_t n, int64_t each,
-                       int64_t elements) {
+/* Combines `count` neighbours of `n` parts each, `apart` bytes from one to the next, into the
+ * first. A part stands for `each` elements, the last one for what is left of `elements`. */
+static void lanes_tree(const lanes_job *job, char *parts, int64_t count, int64_t apart, int64_t n,
+                       int64_t each, int64_t elements) {
     for (int64_t half = 1; half < count; half *= 2)
         for (int64_t i = 0; i + half < count; i += 2 * half) {
-            int64_t left = elements - (i + half) * each, nb = left < half * each ? left : half * each;
-            job->r->merge(job->r, job->l, parts + i * apart, parts + (i + half) * apart, n, half * each, nb);
+            int64_t left = elements - (i + half) * each,
+                    nb = left < half * each ? left : half * each;
+            job->r->merge(job->r, job->l, parts + i * apart, parts + (i + half) * apart, n,
+                          half * each, nb);
         }
 }
 
 /* Subtree s of results [col, col + n) of lane o into parts[0..n). */
-static void lanes_subtree(const lanes_job *job, int64_t o, int64_t col, int64_t n, int64_t s, char *parts) {
+static void lanes_subtree(const lanes_job *job, int64_t o, int64_t col, int64_t n, int64_t s,
+                          char *parts) {
     const tni_lanes *l = job->l;
     const tni_reducer *r = job->r;
     double tile[TNI_BLOCK];
     int64_t each = l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK, apart = n * r->part;
-    int64_t b = s * TNI_SUBTREE, end = b + TNI_SUBTREE < l->blocks ? b + TNI_SUBTREE : l->blocks, begin = b;
+    int64_t b = s * TNI_SUBTREE, end = b + TNI_SUBTREE < l->blocks ? b + TNI_SUBTREE : l->blocks,
+            begin = b;
     const char *from = l->x + lanes_offset(l->nkeep, l->keep, l->keep_step, o) + col * l->bytes;
     for (; b < end; b++) {
         int64_t first = b * each, count = l->n - first < each ? l->n - first : each;
@@ -19689,7 +20330,8 @@ static void lanes_subtree(const lanes_job *job, int64_t o, int64_t col, int64_t 
         }
         for (int64_t c = 0; c < n; c += l->lanes) {
             int64_t m = n - c < l->lanes ? n - c : l->lanes, step;
-            const void *x = lanes_fetch_rows(job, from + c * l->bytes, first, count, m, tile, &step);
+            const void *x =
+                lanes_fetch_rows(job, from + c * l->bytes, first, count, m, tile, &step);
             r->rows(r, l, x, step, count, m, first, to + c * r->part);
         }
     }
@@ -19705,9 +20347,11 @@ static void lanes_task(void *arg, int64_t i) {
     if (tni_stopped(job->context)) return;
     lanes_subtree(job, o, col, n, s, (char *)parts);
     if (l->subtrees == 1)
-        job->r->store(job->r, l, parts, n, lanes_offset(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
+        job->r->store(job->r, l, parts, n,
+                      lanes_offset(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
     else
-        memcpy(job->scratch + ((o * l->subtrees + s) * l->width + col) * l->part, parts, (size_t)(n * l->part));
+        memcpy(job->scratch + ((o * l->subtrees + s) * l->width + col) * l->part, parts,
+               (size_t)(n * l->part));
 }
 
 static void lanes_join_task(void *arg, int64_t i) {
@@ -19718,7 +20362,8 @@ static void lanes_join_task(void *arg, int64_t i) {
     int64_t each = TNI_SUBTREE * (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK);
     char *parts = job->scratch + (o * l->subtrees * l->width + col) * l->part;
     lanes_tree(job, parts, l->subtrees, l->width * l->part, n, each, l->n);
-    job->r->store(job->r, l, parts, n, lanes_offset(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
+    job->r->store(job->r, l, parts, n,
+                  lanes_offset(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
 }
 
 TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, void *scratch) {
@@ -19735,7 +20380,7 @@ TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, vo
     }
 }
 
-/* --- work for threads ------------------------------------------------------------------------------------- */
+/* --- work for threads ------------------------------------------------------------------------- */
 
 enum { LANES_GRAIN = 16384 }; /* elements that are worth a task */
 
@@ -19751,7 +20396,8 @@ static void lanes_group_task(void *arg, int64_t i) {
     for (int64_t k = i * g->each; k < end; k++) g->task(g->arg, k);
 }
 
-TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements, void (*task)(void *, int64_t), void *arg) {
+TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements,
+                              void (*task)(void *, int64_t), void *arg) {
     lanes_group g = {task, arg, 1, count};
     int64_t groups = elements / LANES_GRAIN;
     if (groups < 2 || count < 2) {
@@ -19765,19 +20411,21 @@ TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements, vo
     tni_parallel(c, (count + g.each - 1) / g.each, lanes_group_task, &g);
 }
 
-/* --- plain reductions ---------------------------------------------------------------------------------------- */
+/* --- plain reductions ------------------------------------------------------------------------- */
 
-/* Products and integers: to[i] = to[i] op x[r][i]. Vectors would gain little where they are used. */
-#define LANES_ROWS(type, expression)                                                                         \
-    for (int64_t r = 0; r < rows; r++, at += step)                                                           \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            type a = ((type *)to)[i], v;                                                                     \
-            memcpy(&v, at + i * (int64_t)sizeof v, sizeof v);                                                \
-            ((type *)to)[i] = expression;                                                                    \
-        }                                                                                                    \
+/* Products and integers: to[i] = to[i] op x[r][i]. Vectors would gain little where they are used.
+ */
+#define LANES_ROWS(type, expression)                          \
+    for (int64_t r = 0; r < rows; r++, at += step)            \
+        for (int64_t i = 0; i < n; i++) {                     \
+            type a = ((type *)to)[i], v;                      \
+            memcpy(&v, at + i * (int64_t)sizeof v, sizeof v); \
+            ((type *)to)[i] = expression;                     \
+        }                                                     \
     return
 
-static void lanes_rows_i64(int op, const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
+static void lanes_rows_i64(int op, const char *at, int64_t step, int64_t rows, int64_t n,
+                           void *to) {
     switch (op) {
     case TNI_SUM: LANES_ROWS(int64_t, (int64_t)((uint64_t)a + (uint64_t)v));
     case TNI_PROD: LANES_ROWS(int64_t, (int64_t)((uint64_t)a * (uint64_t)v));
@@ -19786,50 +20434,68 @@ static void lanes_rows_i64(int op, const char *at, int64_t step, int64_t rows, i
     }
 }
 
-static void lanes_prod_f32(const char *at, int64_t step, int64_t rows, int64_t n, void *to) { LANES_ROWS(float, a * v); }
-static void lanes_prod_f64(const char *at, int64_t step, int64_t rows, int64_t n, void *to) { LANES_ROWS(double, a * v); }
+static void lanes_prod_f32(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
+    LANES_ROWS(float, a *v);
+}
+static void lanes_prod_f64(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
+    LANES_ROWS(double, a *v);
+}
 
-TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step, int64_t rows,
-                             int64_t n, void *to) {
+TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step,
+                             int64_t rows, int64_t n, void *to) {
     const char *at = (const char *)x;
-    if (compute == TN_I64) lanes_rows_i64(op, at, step, rows, n, to);
-    else if (op == TNI_PROD) (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
-    else if (op == TNI_SUM) (compute == TN_F32 ? k->sum_rows_f32 : k->sum_rows_f64)(x, step, rows, n, to);
-    else (compute == TN_F32 ? k->extreme_rows_f32 : k->extreme_rows_f64)(x, step, rows, n, op == TNI_MIN, to);
+    if (compute == TN_I64)
+        lanes_rows_i64(op, at, step, rows, n, to);
+    else if (op == TNI_PROD)
+        (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
+    else if (op == TNI_SUM)
+        (compute == TN_F32 ? k->sum_rows_f32 : k->sum_rows_f64)(x, step, rows, n, to);
+    else
+        (compute == TN_F32 ? k->extreme_rows_f32 : k->extreme_rows_f64)(x, step, rows, n,
+                                                                        op == TNI_MIN, to);
 }
 
 TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
     int64_t k = value == HUGE_VAL ? INT64_MAX : value == -HUGE_VAL ? INT64_MIN : (int64_t)value;
     for (int64_t i = 0; i < n; i++)
-        if (compute == TN_F32) ((float *)to)[i] = (float)value;
-        else if (compute == TN_F64) ((double *)to)[i] = value;
-        else ((int64_t *)to)[i] = k;
+        if (compute == TN_F32)
+            ((float *)to)[i] = (float)value;
+        else if (compute == TN_F64)
+            ((double *)to)[i] = value;
+        else
+            ((int64_t *)to)[i] = k;
 }
 
 /* The last few lanes, where vectors do not pay. */
-#define LANES_FOLD(type)                                                                                     \
-    for (type *a = (type *)acc; h; h /= 2)                                                                   \
-        for (int64_t i = 0; i < h; i++) {                                                                    \
-            type v = a[i + h];                                                                               \
-            a[i] = op == TNI_SUM ? a[i] + v : op == TNI_PROD ? a[i] * v                                      \
-                 : (op == TNI_MAX ? v > a[i] : v < a[i]) || v != v ? v : a[i];                               \
+#define LANES_FOLD(type)                                                        \
+    for (type *a = (type *)acc; h; h /= 2)                                      \
+        for (int64_t i = 0; i < h; i++) {                                       \
+            type v = a[i + h];                                                  \
+            a[i] = op == TNI_SUM                                     ? a[i] + v \
+                   : op == TNI_PROD                                  ? a[i] * v \
+                   : (op == TNI_MAX ? v > a[i] : v < a[i]) || v != v ? v        \
+                                                                     : a[i];    \
         }
 static void lanes_fold_f32(int op, char *acc, int64_t h) { LANES_FOLD(float) }
-static void lanes_fold_f64(int op, char *acc, int64_t h) { LANES_FOLD(double) }
+static void lanes_fold_f64(int op, char *acc, int64_t h){LANES_FOLD(double)}
 
 TN_PRIV double tni_reduce_identity(int op) {
     return op == TNI_SUM ? 0 : op == TNI_PROD ? 1 : op == TNI_MAX ? -HUGE_VAL : HUGE_VAL;
 }
 
 /* Lanes past n hold the identity, so folding may start at the power of two that covers them. */
-TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n, void *to) {
-    int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1, used = n < lanes ? n : lanes;
+TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n,
+                              void *to) {
+    int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1,
+            used = n < lanes ? n : lanes;
     tni_room room;
     char *acc = (char *)&room;
     while (h < used) h *= 2;
     tni_fill_lanes(acc, compute, tni_reduce_identity(op), h);
     if (n >= lanes) tni_reduce_rows(k, op, compute, x, TNI_LANE_BYTES, n / lanes, lanes, acc);
-    if (n % lanes) tni_reduce_rows(k, op, compute, (const char *)x + n / lanes * TNI_LANE_BYTES, 0, 1, n % lanes, acc);
+    if (n % lanes)
+        tni_reduce_rows(k, op, compute, (const char *)x + n / lanes * TNI_LANE_BYTES, 0, 1,
+                        n % lanes, acc);
     tni_reduce_fold(k, op, compute, acc, h);
     memcpy(to, acc, (size_t)size);
 }
@@ -19837,12 +20503,16 @@ TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const v
 TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n) {
     int64_t size = compute == TN_F32 ? 4 : 8, h = n / 2;
     char *acc = (char *)lanes;
-    for (; h > 8 || (h && compute == TN_I64); h /= 2) tni_reduce_rows(k, op, compute, acc + h * size, 0, 1, h, acc);
-    if (compute == TN_F32) lanes_fold_f32(op, acc, h);
-    else if (compute == TN_F64) lanes_fold_f64(op, acc, h);
+    for (; h > 8 || (h && compute == TN_I64); h /= 2)
+        tni_reduce_rows(k, op, compute, acc + h * size, 0, 1, h, acc);
+    if (compute == TN_F32)
+        lanes_fold_f32(op, acc, h);
+    else if (compute == TN_F64)
+        lanes_fold_f64(op, acc, h);
 }
 
-/* A tree that is walked from the left: what waits at depth d stands for 2^k blocks, as a binary counter. */
+/* A tree that is walked from the left: what waits at depth d stands for 2^k blocks, as a binary
+ * counter. */
 TN_PRIV void tni_tree_begin(tni_tree *t, const tni_kernels *k, int compute, int64_t n) {
     t->kernels = k;
     t->compute = compute;
@@ -19858,7 +20528,8 @@ TN_PRIV void *tni_tree_next(tni_tree *t) {
 
 static void tree_join(tni_tree *t) {
     t->depth--;
-    tni_reduce_rows(t->kernels, TNI_SUM, t->compute, &t->part[t->depth], 0, 1, t->n, &t->part[t->depth - 1]);
+    tni_reduce_rows(t->kernels, TNI_SUM, t->compute, &t->part[t->depth], 0, 1, t->n,
+                    &t->part[t->depth - 1]);
 }
 
 TN_PRIV void tni_tree_push(tni_tree *t) {
@@ -19872,7 +20543,7 @@ TN_PRIV void *tni_tree_end(tni_tree *t) {
     return &t->part[0];
 }
 
-/* --- dense copies --------------------------------------------------------------------------------------------- */
+/* --- dense copies ----------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_dense_scratch(tn_frame *f, const tn_tensor *t) {
     return !t || t->flags & TNI_CONTIGUOUS || tn_scratch(f, t->numel, tni_dtype_size(t));
@@ -19904,9 +20575,10 @@ TN_PRIV const char *tni_dense(tn_frame *f, const tn_tensor *t, char **room) {
 /* src/ops/attention.c */
 /* attention.c - scaled dot-product attention, composed of products and a softmax. */
 
-/* The scores of positions that may not be seen become -inf: a bool mask says where one may look, a floating one is added,
- * is_causal hides what comes after. */
-static tn_tensor *attention_mask(tn_frame *f, const tn_scaled_dot_product_attention_args *a, tn_tensor *scores) {
+/* The scores of positions that may not be seen become -inf: a bool mask says where one may look, a
+ * floating one is added, is_causal hides what comes after. */
+static tn_tensor *attention_mask(tn_frame *f, const tn_scaled_dot_product_attention_args *a,
+                                 tn_tensor *scores) {
     int64_t size[2];
     tn_tensor *seen = a->attn_mask;
     if (a->is_causal) {
@@ -19914,7 +20586,8 @@ static tn_tensor *attention_mask(tn_frame *f, const tn_scaled_dot_product_attent
         seen = tnp_tril(tnp_ones(tn_ints_of(size, 2), TN_BOOL, f->device), 0);
     }
     if (!seen) return scores;
-    if (seen->dtype == TN_BOOL) return tnp_masked_fill_scalar(scores, tnp_logical_not(seen), tn_float(-INFINITY));
+    if (seen->dtype == TN_BOOL)
+        return tnp_masked_fill_scalar(scores, tnp_logical_not(seen), tn_float(-INFINITY));
     return tnp_add(scores, seen, 1);
 }
 
@@ -19925,8 +20598,10 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
     tn_tensor *scores, *weights;
     if (a->query->ndim < 2 || a->key->ndim < 2 || a->value->ndim < 2)
         return tn_fail(f, TN_INVALID, "query, key and value have at least 2 dimensions");
-    if (a->is_causal && a->attn_mask) return tn_fail(f, TN_INVALID, "attn_mask and is_causal are given; one is enough");
-    if (a->dropout_p < 0 || a->dropout_p > 1) return tn_fail(f, TN_INVALID, "dropout_p is %g, not in 0..1", a->dropout_p);
+    if (a->is_causal && a->attn_mask)
+        return tn_fail(f, TN_INVALID, "attn_mask and is_causal are given; one is enough");
+    if (a->dropout_p < 0 || a->dropout_p > 1)
+        return tn_fail(f, TN_INVALID, "dropout_p is %g, not in 0..1", a->dropout_p);
     scores = tnp_matmul(tnp_mul_scalar(a->query, tn_float(scale)), tnp_transpose(a->key, -2, -1));
     if (!scores) return false;
     weights = tnp_softmax(attention_mask(f, a, scores), -1, TN_NO_DTYPE);
@@ -19934,126 +20609,154 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
     f->out[0] = tnp_matmul(weights, a->value);
     return f->out[0] != NULL;
 }
-/* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true where a position may
- * be seen, or floating, added to the scores. A row that sees nothing gives NaN, as torch.
- * query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L, Ev)
- * tn_scaled_dot_product_attention(q, k, v, .is_causal = true) */
+/* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true
+ * where a position may be seen, or floating, added to the scores. A row that sees nothing gives
+ * NaN, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,
+ * Ev) tn_scaled_dot_product_attention(q, k, v, .is_causal = true) */
 TN_OPERATOR(scaled_dot_product_attention,
-            "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, "
+            "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
+            "attn_mask=None, float dropout_p=0.0, "
             "bool is_causal=False, *, float? scale=None) -> Tensor",
             .forms = TN_OUT, .compose = scaled_dot_product_attention_compose,
-            .sample = "(2,3,4) (2,5,4) (2,5,6) | (3,4) (3,4) (3,4) is_causal=True | (1,2,3,4) (1,2,3,4) (1,2,3,4) (3,3) scale=0.3")
+            .sample = "(2,3,4) (2,5,4) (2,5,6) | (3,4) (3,4) (3,4) is_causal=True | (1,2,3,4) "
+                      "(1,2,3,4) (1,2,3,4) (3,3) scale=0.3")
 
 /* src/ops/compare.c */
 /* compare.c - predicates, logic, bits, and the choice between two tensors. */
 
-/* --- comparison: with a bool result ---------------------------------------------------------------------------- */
+/* --- comparison: with a bool result ----------------------------------------------------------- */
 
 /* self = other; false on NaN.   (*), (*) -> broadcast, bool   tn_eq(x, y) */
-TN_OPERATOR(eq, "eq.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FIC, V_EQ(self, other)),
-            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool (5):bool | (9):i32<3 (9):i32<3")
+TN_OPERATOR(eq, "eq.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, TN_PREDICATE(FIC, V_EQ(self, other)),
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool "
+                      "(5):bool | (9):i32<3 (9):i32<3")
 
 /* self <> other; true on NaN.   (*), (*) -> broadcast, bool   tn_ne(x, y) */
-TN_OPERATOR(ne, "ne.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FIC, V_NE(self, other)),
-            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool (5):bool | (9):i32<3 (9):i32<3")
+TN_OPERATOR(ne, "ne.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, TN_PREDICATE(FIC, V_NE(self, other)),
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool "
+                      "(5):bool | (9):i32<3 (9):i32<3")
 
 /* self < other; false on NaN.   (*), (*) -> broadcast, bool   tn_lt(x, y) */
-TN_OPERATOR(lt, "lt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FI, V_LT(self, other)),
-            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (9):i64 0.5 | (5):bool (5):bool")
+TN_OPERATOR(lt, "lt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, TN_PREDICATE(FI, V_LT(self, other)),
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (9):i64 0.5 | "
+                      "(5):bool (5):bool")
 
 /* self <= other; false on NaN.   (*), (*) -> broadcast, bool   tn_le(x, y) */
-TN_OPERATOR(le, "le.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FI, V_LE(self, other)),
-            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool (5):bool")
+TN_OPERATOR(
+    le, "le.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+    TN_PREDICATE(FI, V_LE(self, other)),
+    .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool (5):bool")
 
 /* self > other; false on NaN.   (*), (*) -> broadcast, bool   tn_gt(x, y) */
-TN_OPERATOR(gt, "gt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FI, V_GT(self, other)),
-            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool (5):bool")
+TN_OPERATOR(
+    gt, "gt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+    TN_PREDICATE(FI, V_GT(self, other)),
+    .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool (5):bool")
 
 /* self >= other; false on NaN.   (*), (*) -> broadcast, bool   tn_ge(x, y) */
-TN_OPERATOR(ge, "ge.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FI, V_GE(self, other)),
-            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool (5):bool")
+TN_OPERATOR(
+    ge, "ge.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+    TN_PREDICATE(FI, V_GE(self, other)),
+    .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9):i64 2 | (5):bool (5):bool")
 
 /* Whether an element is NaN; a complex one when either part is.   (*) -> (*), bool   tn_isnan(x) */
-TN_OPERATOR(isnan, "isnan(Tensor self) -> Tensor", TN_PREDICATE(FC, V_ISNAN(self)), .sample = "(35) | (3,5) | () | (0,2)")
+TN_OPERATOR(isnan, "isnan(Tensor self) -> Tensor", TN_PREDICATE(FC, V_ISNAN(self)),
+            .sample = "(35) | (3,5) | () | (0,2)")
 
-/* Whether an element is infinite; a complex one when either part is.   (*) -> (*), bool   tn_isinf(x) */
-TN_OPERATOR(isinf, "isinf(Tensor self) -> Tensor", TN_PREDICATE(FC, V_ISINF(self)), .sample = "(35) | (3,5) | () | (0,2)")
+/* Whether an element is infinite; a complex one when either part is.   (*) -> (*), bool tn_isinf(x)
+ */
+TN_OPERATOR(isinf, "isinf(Tensor self) -> Tensor", TN_PREDICATE(FC, V_ISINF(self)),
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 /* Whether an element is neither infinite nor NaN.   (*) -> (*), bool   tn_isfinite(x) */
 TN_OPERATOR(isfinite, "isfinite(Tensor self) -> Tensor", TN_PREDICATE(FC, V_ISFINITE(self)),
             .sample = "(35) | (3,5) | () | (0,2)")
 
-/* --- logic: an element is true when it is not 0 ------------------------------------------------------------------ */
+/* --- logic: an element is true when it is not 0 ----------------------------------------------- */
 
 /* Both are true.   (*), (*) -> broadcast, bool   tn_logical_and(x, y) */
-TN_OPERATOR(logical_and, "logical_and(Tensor self, Tensor other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+TN_OPERATOR(logical_and, "logical_and(Tensor self, Tensor other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT,
             TN_PREDICATE(FICB, M_AND(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
             .sample = "(35) (35) | (2,3):i64 (3) | (5):bool (5):bool | () () | (0) (0)")
 
 /* One is true.   (*), (*) -> broadcast, bool   tn_logical_or(x, y) */
-TN_OPERATOR(logical_or, "logical_or(Tensor self, Tensor other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+TN_OPERATOR(logical_or, "logical_or(Tensor self, Tensor other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT,
             TN_PREDICATE(FICB, M_OR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
             .sample = "(35) (35) | (2,3):i64 (3) | (5):bool (5):bool | () () | (0) (0)")
 
 /* Just one is true.   (*), (*) -> broadcast, bool   tn_logical_xor(x, y) */
-TN_OPERATOR(logical_xor, "logical_xor(Tensor self, Tensor other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+TN_OPERATOR(logical_xor, "logical_xor(Tensor self, Tensor other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT,
             TN_PREDICATE(FICB, M_XOR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
             .sample = "(35) (35) | (2,3):i64 (3) | (5):bool (5):bool | () () | (0) (0)")
 
 /* It is not true.   (*) -> (*), bool   tn_logical_not(x) */
 TN_OPERATOR(logical_not, "logical_not(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FICB, V_EQ(self, V_ZERO())), .sample = "(35) | (2,3):i64<2 | (5):bool | () | (0)")
+            TN_PREDICATE(FICB, V_EQ(self, V_ZERO())),
+            .sample = "(35) | (2,3):i64<2 | (5):bool | () | (0)")
 
-/* --- bits of integers and bools ---------------------------------------------------------------------------------- */
+/* --- bits of integers and bools --------------------------------------------------------------- */
 
 /* self & other.   (*), (*) -> broadcast   tn_bitwise_and(x, y) */
-TN_OPERATOR(bitwise_and, "bitwise_and.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_POINTWISE(IB, V_AND(self, other)),
-            .sample = "(35):i64 (35):i64 | (35):i32 (35):i32 | (2,3):u8 (3):u8 | (5):bool (5):bool | (9):i16 6 | ():i8 ():i8")
+TN_OPERATOR(bitwise_and, "bitwise_and.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(IB, V_AND(self, other)),
+            .sample = "(35):i64 (35):i64 | (35):i32 (35):i32 | (2,3):u8 (3):u8 | (5):bool (5):bool "
+                      "| (9):i16 6 | ():i8 ():i8")
 
 /* self | other.   (*), (*) -> broadcast   tn_bitwise_or(x, y) */
-TN_OPERATOR(bitwise_or, "bitwise_or.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_POINTWISE(IB, V_OR(self, other)),
-            .sample = "(35):i64 (35):i64 | (35):i32 (35):i32 | (2,3):u8 (3):u8 | (5):bool (5):bool | (9):i16 6 | ():i8 ():i8")
+TN_OPERATOR(bitwise_or, "bitwise_or.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(IB, V_OR(self, other)),
+            .sample = "(35):i64 (35):i64 | (35):i32 (35):i32 | (2,3):u8 (3):u8 | (5):bool (5):bool "
+                      "| (9):i16 6 | ():i8 ():i8")
 
 /* self ^ other.   (*), (*) -> broadcast   tn_bitwise_xor(x, y) */
-TN_OPERATOR(bitwise_xor, "bitwise_xor.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_POINTWISE(IB, V_XOR(self, other)),
-            .sample = "(35):i64 (35):i64 | (35):i32 (35):i32 | (2,3):u8 (3):u8 | (5):bool (5):bool | (9):i16 6 | ():i8 ():i8")
+TN_OPERATOR(bitwise_xor, "bitwise_xor.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(IB, V_XOR(self, other)),
+            .sample = "(35):i64 (35):i64 | (35):i32 (35):i32 | (2,3):u8 (3):u8 | (5):bool (5):bool "
+                      "| (9):i16 6 | ():i8 ():i8")
 
 /* ~self; of bools: not.   (*) -> (*)   tn_bitwise_not(x) */
-TN_OPERATOR(bitwise_not, "bitwise_not(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(IB, V_NOT(self)),
+TN_OPERATOR(bitwise_not, "bitwise_not(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            TN_POINTWISE(IB, V_NOT(self)),
             .sample = "(35):i64 | (35):i32 | (2,3):u8 | (5):bool | ():i8 | (0):i64")
 
-/* self * 2^other, wrapping; counts outside the width of 32 or 64 bits give 0.   (*), (*) -> broadcast
- * tn_bitwise_left_shift(x, n) */
-TN_OPERATOR(bitwise_left_shift, "bitwise_left_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
-            .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(I, V_SHIFT_LEFT(self, other)),
-            .sample = "(35):i64 (35):i64<9 | (35):i32 (35):i32<9 | (2,3):u8 (3):u8<5 | (9):i16 3 | (9):i64 70")
+/* self * 2^other, wrapping; counts outside the width of 32 or 64 bits give 0.   (*), (*) ->
+ * broadcast tn_bitwise_left_shift(x, n) */
+TN_OPERATOR(
+    bitwise_left_shift, "bitwise_left_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
+    .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(I, V_SHIFT_LEFT(self, other)),
+    .sample =
+        "(35):i64 (35):i64<9 | (35):i32 (35):i32<9 | (2,3):u8 (3):u8<5 | (9):i16 3 | (9):i64 70")
 
 /* floor(self / 2^other).   (*), (*) -> broadcast   tn_bitwise_right_shift(x, n) */
-TN_OPERATOR(bitwise_right_shift, "bitwise_right_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
-            .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(I, V_SHIFT_RIGHT(self, other)),
-            .sample = "(35):i64 (35):i64<9 | (35):i32 (35):i32<9 | (2,3):u8 (3):u8<5 | (9):i16 3 | (9):i64 70")
+TN_OPERATOR(
+    bitwise_right_shift, "bitwise_right_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
+    .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(I, V_SHIFT_RIGHT(self, other)),
+    .sample =
+        "(35):i64 (35):i64<9 | (35):i32 (35):i32<9 | (2,3):u8 (3):u8<5 | (9):i16 3 | (9):i64 70")
 
-/* --- choice -------------------------------------------------------------------------------------------------------- */
+/* --- choice ----------------------------------------------------------------------------------- */
 
 static void where_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0];
     if (g->want[1]) tn_give(g, 1, tnp_where_scalar(g->in[0], d, tn_int(0)));
     if (g->want[2]) tn_give(g, 2, tnp_where_scalar_self(g->in[0], tn_int(0), d));
 }
-/* self where condition is true, else other.   (*) bool, (*), (*) -> broadcast   tn_where(m, x, y) */
-TN_OPERATOR(where, "where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor", .forms = TN_OUT,
-            .needs = "self:condition other:condition", TN_SELECT(FICB, V_SEL(condition, self, other)), .grad = where_grad,
-            .sample = "(35):bool (35) (35) | (2,3):bool (3) (2,1) | (9):bool (9) 0 | (9):bool 1 (9) | (4):bool (4):i64 (4) | "
-                      "():bool (3) (3) | (0):bool (0) (0) | (5):bool (5):bool (5):bool | (7):bool (7):u8 (7):u8")
+/* self where condition is true, else other.   (*) bool, (*), (*) -> broadcast   tn_where(m, x, y)
+ */
+TN_OPERATOR(
+    where, "where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+    .forms = TN_OUT, .needs = "self:condition other:condition",
+    TN_SELECT(FICB, V_SEL(condition, self, other)), .grad = where_grad,
+    .sample =
+        "(35):bool (35) (35) | (2,3):bool (3) (2,1) | (9):bool (9) 0 | (9):bool 1 (9) | (4):bool "
+        "(4):i64 (4) | "
+        "():bool (3) (3) | (0):bool (0) (0) | (5):bool (5):bool (5):bool | (7):bool (7):u8 (7):u8")
 
 /* src/ops/create.c */
 /* create.c - new tensors from nothing: constants, ranges, unit matrices; and comparisons of whole
@@ -20653,28 +21356,30 @@ TN_OPERATOR(meshgrid, "meshgrid.indexing(Tensor[] tensors, *, str? indexing=None
             .sample = "{(2),(3)} | {(2),(3),(4)} indexing=xy | {(),(2)} | {(0),(2)} indexing=ij")
 
 /* src/ops/drive.c */
-/* drive.c - carries strided tensors of any dtype to loops over whole vectors of a few types, block by block.
+/* drive.c - carries strided tensors of any dtype to loops over whole vectors of a few types, block
+ * by block.
  *
- * The iteration space is cut into blocks of `rows` x `cols` elements of its two innermost dimensions. In a block an
- * operand is used where it lies (elements of the loop's type side by side), is one element repeated (a vector of
- * it, step 0), or is gathered and converted into a tile. Rows shorter than a cache line or two are packed into whole
- * tiles; an operand that lies crosswise is read in blocks of 16 rows, a cache line a column. What is computed
- * depends on no block: elements are independent. Nothing here allocates or fails. */
+ * The iteration space is cut into blocks of `rows` x `cols` elements of its two innermost
+ * dimensions. In a block an operand is used where it lies (elements of the loop's type side by
+ * side), is one element repeated (a vector of it, step 0), or is gathered and converted into a
+ * tile. Rows shorter than a cache line or two are packed into whole tiles; an operand that lies
+ * crosswise is read in blocks of 16 rows, a cache line a column. What is computed depends on no
+ * block: elements are independent. Nothing here allocates or fails. */
 
 enum {
-    DRIVE_TILE = 4096,   /* bytes of a tile */
-    DRIVE_TASK = 32768,  /* elements of a task */
-    DRIVE_SHORT = 64,    /* rows below it are packed */
-    DRIVE_CROSS = 16,    /* rows of a block that is read crosswise */
-    DRIVE_STEPS = 6,     /* conversions one after another */
+    DRIVE_TILE = 4096,  /* bytes of a tile */
+    DRIVE_TASK = 32768, /* elements of a task */
+    DRIVE_SHORT = 64,   /* rows below it are packed */
+    DRIVE_CROSS = 16,   /* rows of a block that is read crosswise */
+    DRIVE_STEPS = 6,    /* conversions one after another */
     DRIVE_IN = 3
 };
 
-/* --- conversion ---------------------------------------------------------------------------------------------- */
+/* --- conversion ------------------------------------------------------------------------------- */
 
 typedef struct drive_chain {
     int n;
-    int64_t most;             /* bytes of the largest element on the way */
+    int64_t most; /* bytes of the largest element on the way */
     tni_cast step[DRIVE_STEPS];
     int64_t bytes[DRIVE_STEPS]; /* of the element after step i */
 } drive_chain;
@@ -20682,14 +21387,15 @@ typedef struct drive_chain {
 /* The type that elements of dtype d are computed in. */
 static int drive_natural(int d) {
     static const uint8_t natural[TN_DTYPE_COUNT] = {
-        0, TN_I32, TN_I32, TN_I32, TN_I32, TN_I32, TN_I64, TN_F32, TN_F32, TN_F32, TN_F64, TN_C64, TN_C128,
-        TN_I32, TN_I64, TN_I64, TN_F32, TN_F32};
+        0,      TN_I32, TN_I32, TN_I32,  TN_I32, TN_I32, TN_I64, TN_F32, TN_F32,
+        TN_F32, TN_F64, TN_C64, TN_C128, TN_I32, TN_I64, TN_I64, TN_F32, TN_F32};
     return natural[d];
 }
 
 /* The next dtype on the way between two that have no direct conversion. */
 static int drive_next(int from, int to) {
-    const int wide = to == TN_F64 || to == TN_C128, natural = drive_natural(from), end = drive_natural(to);
+    const int wide = to == TN_F64 || to == TN_C128, natural = drive_natural(from),
+              end = drive_natural(to);
     const int category = tni_dtype(to)->category;
     if (from == TN_U64 && category >= TNI_CAT_FLOAT) return wide ? TN_F64 : TN_F32;
     if (natural != from) return natural;
@@ -20725,7 +21431,8 @@ static void drive_chain_run(const drive_chain *c, void *to, const void *from, in
     }
 }
 
-TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const void *from, int from_dtype, int64_t n) {
+TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const void *from,
+                         int from_dtype, int64_t n) {
     const int64_t a = tni_dtype(from_dtype)->bytes, b = tni_dtype(to_dtype)->bytes;
     drive_chain c = {0, 0, {NULL}, {0}};
     if (from_dtype == to_dtype) {
@@ -20734,24 +21441,29 @@ TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const voi
     }
     drive_chain_to(&c, k, from_dtype, to_dtype);
     for (int64_t i = 0, part = DRIVE_TILE / c.most; i < n; i += part)
-        drive_chain_run(&c, (char *)to + i * b, (const char *)from + i * a, n - i < part ? n - i : part);
+        drive_chain_run(&c, (char *)to + i * b, (const char *)from + i * a,
+                        n - i < part ? n - i : part);
 }
 
-/* --- gathering ----------------------------------------------------------------------------------------------- */
+/* --- gathering -------------------------------------------------------------------------------- */
 
-typedef struct drive_pair { uint64_t half[2]; } drive_pair; /* 16 bytes */
+typedef struct drive_pair {
+    uint64_t half[2];
+} drive_pair; /* 16 bytes */
 
-/* rows x cols elements at strides (bytes) to strides; the inner loop runs along the one that lies denser. */
-#define DRIVE_COPY(T)                                                                                        \
-    for (int64_t r = 0; r < rows; r++, to += to_row, from += from_row) {                                     \
-        char *t = to;                                                                                        \
-        const char *s = from;                                                                                \
-        for (int64_t i = 0; i < cols; i++, t += to_col, s += from_col) memcpy(t, s, sizeof(T));              \
-    }                                                                                                        \
+/* rows x cols elements at strides (bytes) to strides; the inner loop runs along the one that lies
+ * denser. */
+#define DRIVE_COPY(T)                                                                           \
+    for (int64_t r = 0; r < rows; r++, to += to_row, from += from_row) {                        \
+        char *t = to;                                                                           \
+        const char *s = from;                                                                   \
+        for (int64_t i = 0; i < cols; i++, t += to_col, s += from_col) memcpy(t, s, sizeof(T)); \
+    }                                                                                           \
     return
-static void drive_copy(char *to, int64_t to_row, int64_t to_col, const char *from, int64_t from_row, int64_t from_col,
-                       int64_t rows, int64_t cols, int64_t bytes) {
-    if (rows > 1 && (from_row == bytes || to_row == bytes) && (from_col != bytes || to_col != bytes)) {
+static void drive_copy(char *to, int64_t to_row, int64_t to_col, const char *from, int64_t from_row,
+                       int64_t from_col, int64_t rows, int64_t cols, int64_t bytes) {
+    if (rows > 1 && (from_row == bytes || to_row == bytes) &&
+        (from_col != bytes || to_col != bytes)) {
         int64_t swap = rows;
         rows = cols, cols = swap;
         swap = to_row, to_row = to_col, to_col = swap;
@@ -20759,7 +21471,8 @@ static void drive_copy(char *to, int64_t to_row, int64_t to_col, const char *fro
     }
     if (to_col == bytes && from_col == bytes) {
         if (to_row == cols * bytes && from_row == to_row) cols *= rows, rows = 1;
-        for (int64_t r = 0; r < rows; r++) memcpy(to + r * to_row, from + r * from_row, (size_t)(cols * bytes));
+        for (int64_t r = 0; r < rows; r++)
+            memcpy(to + r * to_row, from + r * from_row, (size_t)(cols * bytes));
         return;
     }
     switch (bytes) {
@@ -20772,23 +21485,23 @@ static void drive_copy(char *to, int64_t to_row, int64_t to_col, const char *fro
 }
 #undef DRIVE_COPY
 
-/* --- blocks -------------------------------------------------------------------------------------------------- */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 typedef struct drive_operand {
-    int64_t bytes, size;     /* of an element in memory, and of the loop's type */
-    int64_t col, row;        /* strides of the two innermost dimensions */
-    drive_chain chain;       /* from memory to the loop's type; of the result the other way */
+    int64_t bytes, size; /* of an element in memory, and of the loop's type */
+    int64_t col, row;    /* strides of the two innermost dimensions */
+    drive_chain chain;   /* from memory to the loop's type; of the result the other way */
 } drive_operand;
 
 typedef struct drive {
     tni_iterate it;
-    tn_frame *f;             /* NULL: a copy */
+    tn_frame *f; /* NULL: a copy */
     const tni_kernels *k;
-    tni_loop loop;           /* NULL: a copy */
+    tni_loop loop; /* NULL: a copy */
     const void *numbers;
     int nin;
     int64_t lanes;
-    drive_operand op[1 + DRIVE_IN]; /* 0: the result */
+    drive_operand op[1 + DRIVE_IN];           /* 0: the result */
     int64_t rows, cols, across, down, blocks; /* a block; blocks along dimensions 0 and 1; all */
     int64_t per_task;
 } drive;
@@ -20796,8 +21509,8 @@ typedef struct drive {
 /* What a task knows of an input: where its elements of this block are. */
 typedef struct drive_source {
     const char *at;
-    int64_t step, row;       /* bytes a vector and a row; 0: repeated */
-    const char *held;        /* memory that block[] or tile[] was made of */
+    int64_t step, row; /* bytes a vector and a row; 0: repeated */
+    const char *held;  /* memory that block[] or tile[] was made of */
     int64_t held_rows, held_cols;
     double block[TNI_VECTOR_BYTES / sizeof(double)];
     double tile[DRIVE_TILE / sizeof(double)];
@@ -20819,9 +21532,10 @@ TNI_INLINE void drive_few(char *to, const char *from, int64_t n) {
     }
 }
 
-/* The last elements of a row, less than a vector: through blocks of a whole one, padded with zeros. */
-static void drive_tail(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size, const char *const *in,
-                       const int64_t *step, int64_t n, const void *numbers) {
+/* The last elements of a row, less than a vector: through blocks of a whole one, padded with zeros.
+ */
+static void drive_tail(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size,
+                       const char *const *in, const int64_t *step, int64_t n, const void *numbers) {
     double block[1 + DRIVE_IN][TNI_VECTOR_BYTES / sizeof(double)];
     const char *at[DRIVE_IN];
     for (int k = 0; k < n_in; k++) {
@@ -20835,21 +21549,24 @@ static void drive_tail(tni_loop loop, int n_in, int64_t lanes, char *out, int64_
     drive_few(out, (const char *)block[0], n * out_size);
 }
 
-static void drive_span(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size, const char *const *in,
-                       const int64_t *step, int64_t n, const void *numbers) {
+static void drive_span(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size,
+                       const char *const *in, const int64_t *step, int64_t n, const void *numbers) {
     const int64_t vectors = n / lanes, rest = n - vectors * lanes;
     const char *at[DRIVE_IN];
     if (vectors) loop(out, in, step, vectors, numbers);
     if (!rest) return;
     for (int k = 0; k < n_in; k++) at[k] = in[k] + vectors * step[k];
-    drive_tail(loop, n_in, lanes, out + vectors * lanes * out_size, out_size, at, step, rest, numbers);
+    drive_tail(loop, n_in, lanes, out + vectors * lanes * out_size, out_size, at, step, rest,
+               numbers);
 }
 
 /* One element of any dtype, converted, in every place of a vector. */
 static void drive_fill(const drive_operand *op, void *block, const char *from, int64_t lanes) {
     double one[2] = {0, 0};
-    if (op->chain.n) drive_chain_run(&op->chain, one, from, 1);
-    else memcpy(one, from, (size_t)op->size);
+    if (op->chain.n)
+        drive_chain_run(&op->chain, one, from, 1);
+    else
+        memcpy(one, from, (size_t)op->size);
     for (int64_t i = 0; i < lanes; i++) memcpy((char *)block + i * op->size, one, (size_t)op->size);
 }
 
@@ -20859,7 +21576,8 @@ static bool drive_lies(const drive_operand *op, int64_t rows, int64_t cols) {
            (rows == 1 || op->row == cols * op->size || (cols >= DRIVE_SHORT && op->row));
 }
 
-static void drive_load(const drive *d, const drive_operand *op, drive_source *s, const char *at, int64_t rows, int64_t cols) {
+static void drive_load(const drive *d, const drive_operand *op, drive_source *s, const char *at,
+                       int64_t rows, int64_t cols) {
     const bool one = (op->col == 0 || cols == 1) && (op->row == 0 || rows == 1);
     double raw[DRIVE_TILE / sizeof(double)];
     s->step = one ? 0 : d->lanes * op->size;
@@ -20875,17 +21593,20 @@ static void drive_load(const drive *d, const drive_operand *op, drive_source *s,
     if (one) {
         drive_fill(op, s->block, at, d->lanes);
     } else if (!op->chain.n) {
-        drive_copy((char *)s->tile, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols, op->bytes);
+        drive_copy((char *)s->tile, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols,
+                   op->bytes);
     } else if (op->col == op->bytes && (rows == 1 || op->row == cols * op->bytes)) {
         drive_chain_run(&op->chain, s->tile, at, rows * cols);
     } else {
-        drive_copy((char *)raw, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols, op->bytes);
+        drive_copy((char *)raw, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols,
+                   op->bytes);
         drive_chain_run(&op->chain, s->tile, raw, rows * cols);
     }
 }
 
 /* Writes the tile of a block's results to memory. */
-static void drive_store(const drive_operand *op, char *at, const char *tile, int64_t rows, int64_t cols) {
+static void drive_store(const drive_operand *op, char *at, const char *tile, int64_t rows,
+                        int64_t cols) {
     double raw[DRIVE_TILE / sizeof(double)];
     if (op->chain.n && op->col == op->bytes && (rows == 1 || op->row == cols * op->bytes)) {
         drive_chain_run(&op->chain, at, tile, rows * cols);
@@ -20895,7 +21616,8 @@ static void drive_store(const drive_operand *op, char *at, const char *tile, int
     drive_copy(at, op->row, op->col, tile, cols * op->bytes, op->bytes, rows, cols, op->bytes);
 }
 
-static void drive_block(const drive *d, drive_source *source, char *const *at, int64_t rows, int64_t cols) {
+static void drive_block(const drive *d, drive_source *source, char *const *at, int64_t rows,
+                        int64_t cols) {
     const drive_operand *to = &d->op[0];
     double tile[DRIVE_TILE / sizeof(double)];
     const bool lies = drive_lies(to, rows, cols);
@@ -20913,7 +21635,8 @@ static void drive_block(const drive *d, drive_source *source, char *const *at, i
         drive_span(d->loop, d->nin, d->lanes, out, to->size, in, step, rows * cols, d->numbers);
     } else {
         for (int64_t r = 0; r < rows; r++) {
-            drive_span(d->loop, d->nin, d->lanes, out + r * out_row, to->size, in, step, cols, d->numbers);
+            drive_span(d->loop, d->nin, d->lanes, out + r * out_row, to->size, in, step, cols,
+                       d->numbers);
             for (int k = 0; k < d->nin; k++) in[k] += source[k].row;
         }
     }
@@ -20926,26 +21649,34 @@ static void drive_copy_block(const drive *d, char *const *at, int64_t rows, int6
     double raw[DRIVE_TILE / sizeof(double)], tile[DRIVE_TILE / sizeof(double)];
     const char *x = at[1];
     const bool lies = to->col == to->bytes && (rows == 1 || to->row == cols * to->bytes);
-    if (!from->chain.n) { /* crosswise through a tile: rows of memory a power of two apart share their cache lines */
-        if (rows > 1 && cols > 1 && from->row == from->bytes && rows * cols * from->bytes <= DRIVE_TILE) {
-            drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows, cols, from->bytes);
-            drive_copy(at[0], to->row, to->col, (const char *)raw, cols * to->bytes, to->bytes, rows, cols, to->bytes);
+    if (!from->chain.n) { /* crosswise through a tile: rows of memory a power of two apart share
+                             their cache lines */
+        if (rows > 1 && cols > 1 && from->row == from->bytes &&
+            rows * cols * from->bytes <= DRIVE_TILE) {
+            drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows,
+                       cols, from->bytes);
+            drive_copy(at[0], to->row, to->col, (const char *)raw, cols * to->bytes, to->bytes,
+                       rows, cols, to->bytes);
         } else {
             drive_copy(at[0], to->row, to->col, x, from->row, from->col, rows, cols, to->bytes);
         }
         return;
     }
     if (from->col != from->bytes || (rows > 1 && from->row != cols * from->bytes)) {
-        drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows, cols, from->bytes);
+        drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows,
+                   cols, from->bytes);
         x = (const char *)raw;
     }
     drive_chain_run(&from->chain, lies ? (void *)at[0] : (void *)tile, x, rows * cols);
-    if (!lies) drive_copy(at[0], to->row, to->col, (const char *)tile, cols * to->bytes, to->bytes, rows, cols, to->bytes);
+    if (!lies)
+        drive_copy(at[0], to->row, to->col, (const char *)tile, cols * to->bytes, to->bytes, rows,
+                   cols, to->bytes);
 }
 
-/* --- the plan ------------------------------------------------------------------------------------------------ */
+/* --- the plan --------------------------------------------------------------------------------- */
 
-/* Sizes of a block, from the layout: long rows are cut, short ones packed, crosswise ones taken 16 at a time. */
+/* Sizes of a block, from the layout: long rows are cut, short ones packed, crosswise ones taken 16
+ * at a time. */
 static void drive_cut(drive *d) {
     const int64_t n0 = d->it.size[0], n1 = d->it.ndim > 1 ? d->it.size[1] : 1;
     int64_t most = 1, tile, outer = 1;
@@ -20992,12 +21723,17 @@ static void drive_task(void *arg, int64_t i) {
         const int64_t col = b % d->across * d->cols, row = b / d->across % d->down * d->rows;
         int64_t rest = b / d->across / d->down;
         char *at[1 + DRIVE_IN];
-        for (int k = 0; k <= d->nin; k++) at[k] = d->it.at[k] + col * d->op[k].col + row * d->op[k].row;
+        for (int k = 0; k <= d->nin; k++)
+            at[k] = d->it.at[k] + col * d->op[k].col + row * d->op[k].row;
         for (int dim = 2; dim < d->it.ndim; rest /= d->it.size[dim], dim++)
-            for (int k = 0; k <= d->nin; k++) at[k] += rest % d->it.size[dim] * d->it.stride[k][dim];
-        const int64_t cols = n0 - col < d->cols ? n0 - col : d->cols, rows = n1 - row < d->rows ? n1 - row : d->rows;
-        if (d->loop) drive_block(d, source, at, rows, cols);
-        else drive_copy_block(d, at, rows, cols);
+            for (int k = 0; k <= d->nin; k++)
+                at[k] += rest % d->it.size[dim] * d->it.stride[k][dim];
+        const int64_t cols = n0 - col < d->cols ? n0 - col : d->cols,
+                      rows = n1 - row < d->rows ? n1 - row : d->rows;
+        if (d->loop)
+            drive_block(d, source, at, rows, cols);
+        else
+            drive_copy_block(d, at, rows, cols);
     }
 }
 
@@ -21010,7 +21746,7 @@ static void drive_go(drive *d, tn_context *c) {
     for (int64_t i = 0; i < tasks; i++) drive_task(d, i);
 }
 
-/* --- copies --------------------------------------------------------------------------------------------------- */
+/* --- copies ----------------------------------------------------------------------------------- */
 
 TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src) {
     tn_tensor *operands[2];
@@ -21036,12 +21772,12 @@ TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *sr
     tni_copy_run(b->context, dst, (tn_tensor *)(uintptr_t)src);
 }
 
-/* --- pointwise rows -------------------------------------------------------------------------------------------- */
+/* --- pointwise rows --------------------------------------------------------------------------- */
 
 static int drive_type(int dtype) {
     static const uint8_t type[TN_DTYPE_COUNT] = {
-        0, TNI_IN_BOOL, TNI_IN_I32, TNI_IN_I32, TNI_IN_I32, TNI_IN_I32, TNI_IN_I64, TNI_IN_F32, TNI_IN_F32, TNI_IN_F32,
-        TNI_IN_F64, TNI_IN_C64, TNI_IN_C128};
+        0,          TNI_IN_BOOL, TNI_IN_I32, TNI_IN_I32, TNI_IN_I32, TNI_IN_I32, TNI_IN_I64,
+        TNI_IN_F32, TNI_IN_F32,  TNI_IN_F32, TNI_IN_F64, TNI_IN_C64, TNI_IN_C128};
     return type[dtype];
 }
 
@@ -21087,7 +21823,8 @@ static void drive_numbers(const tn_frame *f, int dtype, char *to) {
     }
 }
 
-/* A flat call: the first operand's elements one after another, everything else likewise or a number. */
+/* A flat call: the first operand's elements one after another, everything else likewise or a
+ * number. */
 typedef struct drive_flat {
     tn_frame *f;
     tni_loop loop;
@@ -21099,11 +21836,13 @@ typedef struct drive_flat {
 
 static void drive_flat_task(void *arg, int64_t i) {
     const drive_flat *d = (const drive_flat *)arg;
-    const int64_t from = i * DRIVE_TASK, vectors = from / d->lanes, n = d->n - from < DRIVE_TASK ? d->n - from : (int64_t)DRIVE_TASK;
+    const int64_t from = i * DRIVE_TASK, vectors = from / d->lanes,
+                  n = d->n - from < DRIVE_TASK ? d->n - from : (int64_t)DRIVE_TASK;
     const char *in[DRIVE_IN];
     if (!d->f->ngiven && tn_cancelled(d->f)) return;
     for (int k = 0; k < d->f->nin; k++) in[k] = d->in[k] + vectors * d->step[k];
-    drive_span(d->loop, d->f->nin, d->lanes, d->out + from * d->out_size, d->out_size, in, d->step, n, d->numbers);
+    drive_span(d->loop, d->f->nin, d->lanes, d->out + from * d->out_size, d->out_size, in, d->step,
+               n, d->numbers);
 }
 
 static void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
@@ -21132,12 +21871,14 @@ static void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
             d.step[i] = 0;
         }
     }
-    if (d.n > DRIVE_TASK) tni_parallel(f->block->context, (d.n + DRIVE_TASK - 1) / DRIVE_TASK, drive_flat_task, &d);
-    else drive_span(d.loop, f->nin, d.lanes, d.out, d.out_size, d.in, d.step, d.n, numbers);
+    if (d.n > DRIVE_TASK)
+        tni_parallel(f->block->context, (d.n + DRIVE_TASK - 1) / DRIVE_TASK, drive_flat_task, &d);
+    else
+        drive_span(d.loop, f->nin, d.lanes, d.out, d.out_size, d.in, d.step, d.n, numbers);
 }
 
-/* Operand k + 1 of the plan. A tensor is rounded to the common dtype before it is widened for the loop; a number
- * keeps its digits. */
+/* Operand k + 1 of the plan. A tensor is rounded to the common dtype before it is widened for the
+ * loop; a number keeps its digits. */
 static void drive_input(drive *d, tn_frame *f, int k, int common, int native) {
     const tn_tensor *t = f->in[k];
     drive_operand *op = &d->op[k + 1];
@@ -21156,7 +21897,8 @@ static void drive_input(drive *d, tn_frame *f, int k, int common, int native) {
 }
 
 TN_PRIV void tni_pointwise_run(tn_frame *f) {
-    const int common = (int)f->note[0], native = common == TN_BOOL ? (int)TN_BOOL : drive_natural(common);
+    const int common = (int)f->note[0],
+              native = common == TN_BOOL ? (int)TN_BOOL : drive_natural(common);
     const int type = drive_type(common);
     tn_tensor *operands[1 + DRIVE_IN], *out = f->out[0];
     const int made = f->row->loop & TNI_FORM_PREDICATE ? (int)TN_BOOL : native;
@@ -21195,23 +21937,28 @@ TN_PRIV void tni_pointwise_run(tn_frame *f) {
 }
 
 /* src/ops/elementary.c */
-/* elementary.c - exponentials, logarithms, circular functions, and the activations of neural networks. The functions are
- * those of simd/math.h; gradients of activations are rows, too, so that a backward pass is one loop. */
+/* elementary.c - exponentials, logarithms, circular functions, and the activations of neural
+ * networks. The functions are those of simd/math.h; gradients of activations are rows, too, so that
+ * a backward pass is one loop. */
 
 static tn_tensor *el_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) ? tnp_conj(t) : t; }
 static tn_tensor *el_times(tn_tensor *t, double by) { return tnp_mul_scalar(t, tn_float(by)); }
 
-/* --- exponentials and logarithms ---------------------------------------------------------------------------------- */
+/* --- exponentials and logarithms -------------------------------------------------------------- */
 
 static void exp_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], el_conj(g->out[0]))); }
 /* e^self.   (*) -> (*), floating   tn_exp(x) */
 TN_OPERATOR(exp, "exp(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(FC, V_EXP(self)), .grad = exp_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+            TN_POINTWISE(FC, V_EXP(self)), .grad = exp_grad,
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
-static void expm1_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], tnp_add_scalar(g->out[0], tn_int(1), 1))); }
+static void expm1_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_add_scalar(g->out[0], tn_int(1), 1)));
+}
 /* e^self - 1, accurate near 0.   (*) -> (*), floating   tn_expm1(x) */
-TN_OPERATOR(expm1, "expm1(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(F, V_EXPM1(self)), .grad = expm1_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+TN_OPERATOR(expm1, "expm1(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:result", TN_POINTWISE(F, V_EXPM1(self)), .grad = expm1_grad,
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void log_grad(tn_gradient *g) { tn_give(g, 0, tnp_div(g->incoming[0], el_conj(g->in[0]))); }
 /* The natural logarithm.   (*) -> (*), floating   tn_log(x) */
@@ -21219,55 +21966,77 @@ TN_OPERATOR(log, "log(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .ne
             TN_POINTWISE(FC, V_LOG(self)), .grad = log_grad, .domain = "self:0.2..3",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
-static void log1p_grad(tn_gradient *g) { tn_give(g, 0, tnp_div(g->incoming[0], tnp_add_scalar(g->in[0], tn_int(1), 1))); }
+static void log1p_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_div(g->incoming[0], tnp_add_scalar(g->in[0], tn_int(1), 1)));
+}
 /* log(1 + self), accurate near 0.   (*) -> (*), floating   tn_log1p(x) */
-TN_OPERATOR(log1p, "log1p(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_LOG1P(self)), .grad = log1p_grad, .domain = "self:-0.7..2",
-            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+TN_OPERATOR(log1p, "log1p(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:self", TN_POINTWISE(F, V_LOG1P(self)), .grad = log1p_grad,
+            .domain = "self:-0.7..2", .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
-static void log2_grad(tn_gradient *g) { tn_give(g, 0, tnp_div(g->incoming[0], el_times(g->in[0], 0.69314718055994530942))); }
+static void log2_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_div(g->incoming[0], el_times(g->in[0], 0.69314718055994530942)));
+}
 /* The logarithm to base 2, exact for powers of 2.   (*) -> (*), floating   tn_log2(x) */
 TN_OPERATOR(log2, "log2(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
             TN_POINTWISE(F, V_LOG2(self)), .grad = log2_grad, .domain = "self:0.2..3",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
-static void log10_grad(tn_gradient *g) { tn_give(g, 0, tnp_div(g->incoming[0], el_times(g->in[0], 2.30258509299404568402))); }
+static void log10_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_div(g->incoming[0], el_times(g->in[0], 2.30258509299404568402)));
+}
 /* The logarithm to base 10.   (*) -> (*), floating   tn_log10(x) */
-TN_OPERATOR(log10, "log10(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_LOG10(self)), .grad = log10_grad, .domain = "self:0.2..3",
-            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+TN_OPERATOR(log10, "log10(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:self", TN_POINTWISE(F, V_LOG10(self)), .grad = log10_grad,
+            .domain = "self:0.2..3", .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
-/* --- circular and hyperbolic functions ------------------------------------------------------------------------------- */
+/* --- circular and hyperbolic functions -------------------------------------------------------- */
 
-static void sin_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], el_conj(tnp_cos(g->in[0])))); }
+static void sin_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_mul(g->incoming[0], el_conj(tnp_cos(g->in[0]))));
+}
 /* The sine of self in radians, of any size.   (*) -> (*), floating   tn_sin(x) */
 TN_OPERATOR(sin, "sin(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FC, V_SIN(self)), .grad = sin_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+            TN_POINTWISE(FC, V_SIN(self)), .grad = sin_grad,
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
-static void cos_grad(tn_gradient *g) { tn_give(g, 0, tnp_neg(tnp_mul(g->incoming[0], el_conj(tnp_sin(g->in[0]))))); }
+static void cos_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_neg(tnp_mul(g->incoming[0], el_conj(tnp_sin(g->in[0])))));
+}
 /* The cosine of self in radians, of any size.   (*) -> (*), floating   tn_cos(x) */
 TN_OPERATOR(cos, "cos(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FC, V_COS(self)), .grad = cos_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+            TN_POINTWISE(FC, V_COS(self)), .grad = cos_grad,
+            .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void tan_grad(tn_gradient *g) { /* 1 + tan^2 */
     tn_give(g, 0, tnp_mul(g->incoming[0], tnp_add_scalar(tnp_square(g->out[0]), tn_int(1), 1)));
 }
 /* The tangent of self in radians.   (*) -> (*), floating   tn_tan(x) */
 TN_OPERATOR(tan, "tan(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(F, V_TAN(self)), .grad = tan_grad, .domain = "self:-1.2..1.2", .sample = "(35) | (3,5) | () | (0,2)")
+            TN_POINTWISE(F, V_TAN(self)), .grad = tan_grad, .domain = "self:-1.2..1.2",
+            .sample = "(35) | (3,5) | () | (0,2)")
 
-static tn_tensor *el_root(tn_tensor *x, int64_t square, int64_t one) { /* 1 / sqrt(one + square x^2) */
+static tn_tensor *el_root(tn_tensor *x, int64_t square,
+                          int64_t one) { /* 1 / sqrt(one + square x^2) */
     return tnp_rsqrt(tnp_add_scalar(tnp_mul_scalar(tnp_square(x), tn_int(square)), tn_int(one), 1));
 }
-static void asin_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], el_root(g->in[0], -1, 1))); }
-/* The angle in [-pi/2, pi/2] whose sine is self; NaN beyond [-1, 1].   (*) -> (*), floating   tn_asin(x) */
+static void asin_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_mul(g->incoming[0], el_root(g->in[0], -1, 1)));
+}
+/* The angle in [-pi/2, pi/2] whose sine is self; NaN beyond [-1, 1].   (*) -> (*), floating
+ * tn_asin(x) */
 TN_OPERATOR(asin, "asin(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_ASIN(self)), .grad = asin_grad, .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2)")
+            TN_POINTWISE(F, V_ASIN(self)), .grad = asin_grad, .domain = "self:-0.9..0.9",
+            .sample = "(35) | (3,5) | () | (0,2)")
 
-static void acos_grad(tn_gradient *g) { tn_give(g, 0, tnp_neg(tnp_mul(g->incoming[0], el_root(g->in[0], -1, 1)))); }
-/* The angle in [0, pi] whose cosine is self; NaN beyond [-1, 1].   (*) -> (*), floating   tn_acos(x) */
+static void acos_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_neg(tnp_mul(g->incoming[0], el_root(g->in[0], -1, 1))));
+}
+/* The angle in [0, pi] whose cosine is self; NaN beyond [-1, 1].   (*) -> (*), floating tn_acos(x)
+ */
 TN_OPERATOR(acos, "acos(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_ACOS(self)), .grad = acos_grad, .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2)")
+            TN_POINTWISE(F, V_ACOS(self)), .grad = acos_grad, .domain = "self:-0.9..0.9",
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 static void atan_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_div(g->incoming[0], tnp_add_scalar(tnp_square(g->in[0]), tn_int(1), 1)));
@@ -21276,47 +22045,61 @@ static void atan_grad(tn_gradient *g) {
 TN_OPERATOR(atan, "atan(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
             TN_POINTWISE(F, V_ATAN(self)), .grad = atan_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
-static void sinh_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], tnp_cosh(g->in[0]))); }
+static void sinh_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_cosh(g->in[0])));
+}
 /* (e^x - e^-x) / 2; 2 ULP.   (*) -> (*), floating   tn_sinh(x) */
 TN_OPERATOR(sinh, "sinh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
             TN_POINTWISE(F, V_SINH(self)), .grad = sinh_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
-static void cosh_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sinh(g->in[0]))); }
+static void cosh_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sinh(g->in[0])));
+}
 /* (e^x + e^-x) / 2; 2 ULP.   (*) -> (*), floating   tn_cosh(x) */
 TN_OPERATOR(cosh, "cosh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
             TN_POINTWISE(F, V_COSH(self)), .grad = cosh_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
 static void erf_grad(tn_gradient *g) { /* 2 / sqrt(pi) e^(-x^2) */
-    tn_give(g, 0, tnp_mul(g->incoming[0], el_times(tnp_exp(tnp_neg(tnp_square(g->in[0]))), 1.12837916709551257390)));
+    tn_give(g, 0,
+            tnp_mul(g->incoming[0],
+                    el_times(tnp_exp(tnp_neg(tnp_square(g->in[0]))), 1.12837916709551257390)));
 }
 /* 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to self.   (*) -> (*), floating   tn_erf(x) */
 TN_OPERATOR(erf, "erf(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_ERF(self)), .grad = erf_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
-
-/* --- tanh and sigmoid ----------------------------------------------------------------------------------------------- */
-
-static void tanh_grad(tn_gradient *g) { tn_give(g, 0, tnp_tanh_backward(g->incoming[0], g->out[0])); }
-/* The hyperbolic tangent.   (*) -> (*), floating   tn_tanh(x) */
-TN_OPERATOR(tanh, "tanh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(FC, V_TANH(self)), .grad = tanh_grad, .domain = "self:-0.9..0.9",
+            TN_POINTWISE(F, V_ERF(self)), .grad = erf_grad,
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+
+/* --- tanh and sigmoid ------------------------------------------------------------------------- */
+
+static void tanh_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_tanh_backward(g->incoming[0], g->out[0]));
+}
+/* The hyperbolic tangent.   (*) -> (*), floating   tn_tanh(x) */
+TN_OPERATOR(tanh, "tanh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:result", TN_POINTWISE(FC, V_TANH(self)), .grad = tanh_grad,
+            .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void tanh_backward_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0];
     tn_tensor *y = el_conj(g->in[1]);
     if (g->want[0]) tn_give(g, 0, tnp_tanh_backward(d, y));
-    if (g->want[1]) tn_give(g, 1, tnp_mul(el_conj(d), tnp_mul_scalar(tnp_mul(g->in[0], y), tn_int(-2))));
+    if (g->want[1])
+        tn_give(g, 1, tnp_mul(el_conj(d), tnp_mul_scalar(tnp_mul(g->in[0], y), tn_int(-2))));
 }
-/* grad_output * (1 - output^2), conjugate in the bracket.   (*), (*) -> (*)   tn_tanh_backward(d, y) */
-TN_OPERATOR(tanh_backward, "tanh_backward(Tensor grad_output, Tensor output) -> Tensor", .needs = "grad_output:output output:grad_output,output",
-            TN_POINTWISE(FC, V_MUL(grad_output, V_CONJ(V_FNMA(output, output, V_ONE)))), .grad = tanh_backward_grad,
-            .sample = "(35) (35) | () () | (0) (0)")
+/* grad_output * (1 - output^2), conjugate in the bracket.   (*), (*) -> (*)   tn_tanh_backward(d,
+ * y) */
+TN_OPERATOR(tanh_backward, "tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
+            .needs = "grad_output:output output:grad_output,output",
+            TN_POINTWISE(FC, V_MUL(grad_output, V_CONJ(V_FNMA(output, output, V_ONE)))),
+            .grad = tanh_backward_grad, .sample = "(35) (35) | () () | (0) (0)")
 
-static void sigmoid_grad(tn_gradient *g) { tn_give(g, 0, tnp_sigmoid_backward(g->incoming[0], g->out[0])); }
+static void sigmoid_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_sigmoid_backward(g->incoming[0], g->out[0]));
+}
 /* 1 / (1 + e^-self).   (*) -> (*), floating   tn_sigmoid(x) */
-TN_OPERATOR(sigmoid, "sigmoid(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(FC, V_SIGMOID(self)), .grad = sigmoid_grad, .domain = "self:-0.9..0.9",
-            .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
+TN_OPERATOR(sigmoid, "sigmoid(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:result", TN_POINTWISE(FC, V_SIGMOID(self)), .grad = sigmoid_grad,
+            .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void sigmoid_backward_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *y = el_conj(g->in[1]);
@@ -21325,99 +22108,131 @@ static void sigmoid_backward_grad(tn_gradient *g) {
     y = tnp_rsub_scalar(tnp_mul_scalar(y, tn_int(2)), tn_int(1), 1);
     tn_give(g, 1, tnp_mul(el_conj(d), tnp_mul(g->in[0], y)));
 }
-/* grad_output * (output * (1 - output)), conjugate in the bracket.   (*), (*) -> (*)   tn_sigmoid_backward(d, y) */
-TN_OPERATOR(sigmoid_backward, "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", .needs = "grad_output:output output:grad_output,output",
-            TN_POINTWISE(FC, V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, output), output)))), .grad = sigmoid_backward_grad,
-            .sample = "(35) (35) | () () | (0) (0)")
+/* grad_output * (output * (1 - output)), conjugate in the bracket.   (*), (*) -> (*)
+ * tn_sigmoid_backward(d, y) */
+TN_OPERATOR(sigmoid_backward, "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
+            .needs = "grad_output:output output:grad_output,output",
+            TN_POINTWISE(FC, V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, output), output)))),
+            .grad = sigmoid_backward_grad, .sample = "(35) (35) | () () | (0) (0)")
 
-/* --- rectifiers ------------------------------------------------------------------------------------------------------- */
+/* --- rectifiers ------------------------------------------------------------------------------- */
 
-static void relu_grad(tn_gradient *g) { tn_give(g, 0, tnp_threshold_backward(g->incoming[0], g->out[0], tn_int(0))); }
+static void relu_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_threshold_backward(g->incoming[0], g->out[0], tn_int(0)));
+}
 /* self where it is above 0, else 0; NaN stays. Gradient 0 at 0.   (*) -> (*)   tn_relu(x) */
-TN_OPERATOR(relu, "relu(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(FI, V_SEL(V_LT(self, V_ZERO()), V_ZERO(), self)), .grad = relu_grad,
-            .sample = "(35) | (3,5) | () | (0,2) | (4):i64 | (4):u8")
+TN_OPERATOR(relu, "relu(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:result", TN_POINTWISE(FI, V_SEL(V_LT(self, V_ZERO()), V_ZERO(), self)),
+            .grad = relu_grad, .sample = "(35) | (3,5) | () | (0,2) | (4):i64 | (4):u8")
 
 static void threshold_grad(tn_gradient *g) {
     TN_ARGS(threshold, a, g);
     tn_give(g, 0, tnp_threshold_backward(g->incoming[0], g->in[0], a->threshold));
 }
 /* self where it is above threshold, else value.   (*) -> (*)   tn_threshold(x, TN_NUM(0.1), 20) */
-TN_OPERATOR(threshold, "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:self", TN_POINTWISE(FI, V_SEL(V_LE(self, threshold), value, self)), .grad = threshold_grad,
+TN_OPERATOR(threshold, "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
+            TN_POINTWISE(FI, V_SEL(V_LE(self, threshold), value, self)), .grad = threshold_grad,
             .sample = "(35) 0.1 3.5 | (3,5) 0 1 | () 1 0 | (0,2) 0 0 | (9):i64 1 7")
 
 static void threshold_backward_grad(tn_gradient *g) {
     TN_ARGS(threshold_backward, a, g);
     if (g->want[0]) tn_give(g, 0, tnp_threshold_backward(g->incoming[0], g->in[1], a->threshold));
 }
-/* grad_output where self is above threshold, else 0.   (*), (*) -> (*)   tn_threshold_backward(d, x, 0) */
-TN_OPERATOR(threshold_backward, "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
-            .needs = "grad_output:self", TN_POINTWISE(FI, V_SEL(V_LE(self, threshold), V_ZERO(), grad_output)),
+/* grad_output where self is above threshold, else 0.   (*), (*) -> (*)   tn_threshold_backward(d,
+ * x, 0) */
+TN_OPERATOR(threshold_backward,
+            "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+            .needs = "grad_output:self",
+            TN_POINTWISE(FI, V_SEL(V_LE(self, threshold), V_ZERO(), grad_output)),
             .grad = threshold_backward_grad, .sample = "(35) (35) 0 | () () 0.5 | (0) (0) 0")
 
 static void leaky_relu_grad(tn_gradient *g) {
     TN_ARGS(leaky_relu, a, g);
-    tn_give(g, 0, tnp_leaky_relu_backward(g->incoming[0], g->in[0], tn_float(a->negative_slope), false));
+    tn_give(g, 0,
+            tnp_leaky_relu_backward(g->incoming[0], g->in[0], tn_float(a->negative_slope), false));
 }
-/* self above 0, else negative_slope * self.   (*) -> (*), floating   tn_leaky_relu(x, .negative_slope = 0.1) */
-TN_OPERATOR(leaky_relu, "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:self", TN_POINTWISE(F, V_SEL(V_GT(self, V_ZERO()), self, V_MUL(self, negative_slope))),
+/* self above 0, else negative_slope * self.   (*) -> (*), floating   tn_leaky_relu(x,
+ * .negative_slope = 0.1) */
+TN_OPERATOR(leaky_relu, "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
+            TN_POINTWISE(F, V_SEL(V_GT(self, V_ZERO()), self, V_MUL(self, negative_slope))),
             .grad = leaky_relu_grad, .sample = "(35) | (3,5) negative_slope=0.2 | () | (0,2)")
 
 static void leaky_relu_backward_grad(tn_gradient *g) {
     TN_ARGS(leaky_relu_backward, a, g);
     if (g->want[0])
-        tn_give(g, 0, tnp_leaky_relu_backward(g->incoming[0], g->in[1], a->negative_slope, a->self_is_result));
+        tn_give(g, 0,
+                tnp_leaky_relu_backward(g->incoming[0], g->in[1], a->negative_slope,
+                                        a->self_is_result));
 }
 /* grad_output where self is above 0, else negative_slope * grad_output.   (*), (*) -> (*)
  * tn_leaky_relu_backward(d, x, TN_NUM(0.1), false) */
 TN_OPERATOR(leaky_relu_backward,
-            "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor",
+            "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool "
+            "self_is_result) -> Tensor",
             .needs = "grad_output:self",
-            TN_POINTWISE(F, V_SEL(V_GT(self, V_ZERO()), grad_output, V_MUL(grad_output, negative_slope))),
-            .grad = leaky_relu_backward_grad, .sample = "(35) (35) 0.1 False | () () 0.5 False | (0) (0) 0.1 False")
+            TN_POINTWISE(F, V_SEL(V_GT(self, V_ZERO()), grad_output,
+                                  V_MUL(grad_output, negative_slope))),
+            .grad = leaky_relu_backward_grad,
+            .sample = "(35) (35) 0.1 False | () () 0.5 False | (0) (0) 0.1 False")
 
 static void elu_grad(tn_gradient *g) { /* scale, or scale input_scale alpha e^(x input_scale) */
     TN_ARGS(elu, a, g);
     tn_tensor *x = g->in[0], *d = g->incoming[0];
-    tn_tensor *left = el_times(tnp_exp(el_times(tnp_clamp_max_scalar(x, tn_int(0)), a->input_scale)),
-                               a->scale * a->input_scale * a->alpha);
+    tn_tensor *left =
+        el_times(tnp_exp(el_times(tnp_clamp_max_scalar(x, tn_int(0)), a->input_scale)),
+                 a->scale * a->input_scale * a->alpha);
     tn_give(g, 0, tnp_where(tnp_gt_scalar(x, tn_int(0)), el_times(d, a->scale), tnp_mul(d, left)));
 }
-/* scale * self above 0, else scale * alpha * (e^(self * input_scale) - 1).   (*) -> (*), floating   tn_elu(x, .alpha = 1) */
+/* scale * self above 0, else scale * alpha * (e^(self * input_scale) - 1).   (*) -> (*), floating
+ * tn_elu(x, .alpha = 1) */
 TN_OPERATOR(elu, "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_MUL(scale, V_SEL(V_GT(self, V_ZERO()), self, V_MUL(alpha, V_EXPM1(V_MUL(self, input_scale)))))),
-            .grad = elu_grad, .sample = "(35) | (3,5) alpha=0.7 | () alpha=1.5 scale=1.1 input_scale=0.8 | (0,2)")
+            TN_POINTWISE(F, V_MUL(scale, V_SEL(V_GT(self, V_ZERO()), self,
+                                               V_MUL(alpha, V_EXPM1(V_MUL(self, input_scale)))))),
+            .grad = elu_grad,
+            .sample = "(35) | (3,5) alpha=0.7 | () alpha=1.5 scale=1.1 input_scale=0.8 | (0,2)")
 
-/* --- smooth activations ----------------------------------------------------------------------------------------------- */
+/* --- smooth activations ----------------------------------------------------------------------- */
 
-static void silu_grad(tn_gradient *g) { tn_give(g, 0, tnp_silu_backward(g->incoming[0], g->in[0])); }
+static void silu_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_silu_backward(g->incoming[0], g->in[0]));
+}
 /* self * sigmoid(self).   (*) -> (*), floating   tn_silu(x) */
 TN_OPERATOR(silu, "silu(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_MUL(self, V_SIGMOID(self))), .grad = silu_grad, .domain = "self:-0.9..0.9",
-            .sample = "(35) | (3,5) | () | (0,2)")
+            TN_POINTWISE(F, V_MUL(self, V_SIGMOID(self))), .grad = silu_grad,
+            .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2)")
 
 static void silu_backward_grad(tn_gradient *g) { /* s (1 - s) (2 + x (1 - 2 s)) */
     tn_tensor *d = g->incoming[0], *x = g->in[1], *s = tnp_sigmoid(x), *slope;
     if (g->want[0]) tn_give(g, 0, tnp_silu_backward(d, x));
     if (!g->want[1]) return;
-    slope = tnp_add_scalar(tnp_mul(x, tnp_rsub_scalar(tnp_mul_scalar(s, tn_int(2)), tn_int(1), 1)), tn_int(2), 1);
+    slope = tnp_add_scalar(tnp_mul(x, tnp_rsub_scalar(tnp_mul_scalar(s, tn_int(2)), tn_int(1), 1)),
+                           tn_int(2), 1);
     slope = tnp_mul(tnp_mul(s, tnp_rsub_scalar(s, tn_int(1), 1)), slope);
     tn_give(g, 1, tnp_mul(tnp_mul(d, el_conj(g->in[0])), el_conj(slope)));
 }
-/* grad_output * s * (1 + self * (1 - s)), s = sigmoid(self).   (*), (*) -> (*)   tn_silu_backward(d, x) */
-TN_OPERATOR(silu_backward, "silu_backward(Tensor grad_output, Tensor self) -> Tensor", .needs = "grad_output:self self:grad_output,self",
-            TN_POINTWISE(F, V_MUL(grad_output, V_MUL(V_SIGMOID(self),
-                                                     V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))),
-            .grad = silu_backward_grad, .domain = "self:-0.9..0.9", .sample = "(35) (35) | () () | (0) (0)")
+/* grad_output * s * (1 + self * (1 - s)), s = sigmoid(self).   (*), (*) -> (*) tn_silu_backward(d,
+ * x) */
+TN_OPERATOR(silu_backward, "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
+            .needs = "grad_output:self self:grad_output,self",
+            TN_POINTWISE(F, V_MUL(grad_output,
+                                  V_MUL(V_SIGMOID(self),
+                                        V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))),
+            .grad = silu_backward_grad, .domain = "self:-0.9..0.9",
+            .sample = "(35) (35) | () () | (0) (0)")
 
 /* Phi(x) = (1 + erf(x / sqrt 2)) / 2 and phi(x) = e^(-x^2 / 2) / sqrt(2 pi) */
-static void gelu_erf_grad(tn_gradient *g) { tn_give(g, 0, tnp_gelu_erf_backward(g->incoming[0], g->in[0])); }
-/* self * Phi(self), Phi the normal distribution: gelu without approximation.   (*) -> (*), floating   tn_gelu_erf(x) */
-TN_OPERATOR(gelu_erf, "gelu_erf(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_MUL(V_MUL(V_SET(0.5), self), V_ADD(V_ONE, V_ERF(V_MUL(self, V_SET(0.70710678118654752440)))))),
+static void gelu_erf_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_gelu_erf_backward(g->incoming[0], g->in[0]));
+}
+/* self * Phi(self), Phi the normal distribution: gelu without approximation.   (*) -> (*), floating
+ * tn_gelu_erf(x) */
+TN_OPERATOR(gelu_erf, "gelu_erf(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:self",
+            TN_POINTWISE(F, V_MUL(V_MUL(V_SET(0.5), self),
+                                  V_ADD(V_ONE, V_ERF(V_MUL(self, V_SET(0.70710678118654752440)))))),
             .grad = gelu_erf_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
 static void gelu_erf_backward_grad(tn_gradient *g) { /* d/dx (Phi + x phi) = phi (2 - x^2) */
@@ -21425,55 +22240,71 @@ static void gelu_erf_backward_grad(tn_gradient *g) { /* d/dx (Phi + x phi) = phi
     if (g->want[0]) tn_give(g, 0, tnp_gelu_erf_backward(d, x));
     if (!g->want[1]) return;
     sq = tnp_square(x);
-    d = tnp_mul(tnp_mul(d, g->in[0]), el_times(tnp_exp(el_times(sq, -0.5)), 0.39894228040143267794));
+    d = tnp_mul(tnp_mul(d, g->in[0]),
+                el_times(tnp_exp(el_times(sq, -0.5)), 0.39894228040143267794));
     tn_give(g, 1, tnp_mul(d, tnp_rsub_scalar(sq, tn_int(2), 1)));
 }
 /* grad_output * (Phi(self) + self * phi(self)).   (*), (*) -> (*)   tn_gelu_erf_backward(d, x) */
-TN_OPERATOR(gelu_erf_backward, "gelu_erf_backward(Tensor grad_output, Tensor self) -> Tensor", .needs = "grad_output:self self:grad_output,self",
-            TN_POINTWISE(F, V_MUL(grad_output,
-                                  V_FMA(V_MUL(self, V_SET(0.39894228040143267794)),
-                                        V_EXP(V_MUL(V_SET(-0.5), V_MUL(self, self))),
-                                        V_MUL(V_SET(0.5), V_ADD(V_ONE, V_ERF(V_MUL(self, V_SET(0.70710678118654752440)))))))),
-            .grad = gelu_erf_backward_grad, .sample = "(35) (35) | () () | (0) (0)")
+TN_OPERATOR(
+    gelu_erf_backward, "gelu_erf_backward(Tensor grad_output, Tensor self) -> Tensor",
+    .needs = "grad_output:self self:grad_output,self",
+    TN_POINTWISE(F, V_MUL(grad_output,
+                          V_FMA(V_MUL(self, V_SET(0.39894228040143267794)),
+                                V_EXP(V_MUL(V_SET(-0.5), V_MUL(self, self))),
+                                V_MUL(V_SET(0.5),
+                                      V_ADD(V_ONE,
+                                            V_ERF(V_MUL(self, V_SET(0.70710678118654752440)))))))),
+    .grad = gelu_erf_backward_grad, .sample = "(35) (35) | () () | (0) (0)")
 
 static tn_tensor *gelu_inner(tn_tensor *x, double cubic) { /* sqrt(2 / pi) (x + cubic x^3) */
-    return el_times(tnp_mul(x, tnp_add_scalar(el_times(tnp_square(x), cubic), tn_int(1), 1)), 0.79788456080286535588);
+    return el_times(tnp_mul(x, tnp_add_scalar(el_times(tnp_square(x), cubic), tn_int(1), 1)),
+                    0.79788456080286535588);
 }
 static void gelu_tanh_grad(tn_gradient *g) { /* (1 + t) / 2 + x (1 - t^2) u' / 2, t = tanh(u(x)) */
     tn_tensor *x = g->in[0], *t = tnp_tanh(gelu_inner(x, 0.044715));
-    tn_tensor *slope = el_times(tnp_add_scalar(el_times(tnp_square(x), 3 * 0.044715), tn_int(1), 1), 0.79788456080286535588);
+    tn_tensor *slope = el_times(tnp_add_scalar(el_times(tnp_square(x), 3 * 0.044715), tn_int(1), 1),
+                                0.79788456080286535588);
     tn_tensor *second = tnp_mul(tnp_mul(x, tnp_rsub_scalar(tnp_square(t), tn_int(1), 1)), slope);
     tn_tensor *first = tnp_add_scalar(t, tn_int(1), 1);
     tn_give(g, 0, tnp_mul(g->incoming[0], el_times(tnp_add(first, second, 1), 0.5)));
 }
-/* self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu by tanh.   (*) -> (*), floating   tn_gelu_tanh(x) */
-TN_OPERATOR(gelu_tanh, "gelu_tanh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_MUL(V_MUL(V_SET(0.5), self),
-                                  V_ADD(V_ONE, V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self),
-                                                            V_FMA(V_MUL(V_SET(0.044715), self), self, V_ONE)))))),
+/* self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu by tanh.   (*) -> (*),
+ * floating   tn_gelu_tanh(x) */
+TN_OPERATOR(gelu_tanh, "gelu_tanh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:self",
+            TN_POINTWISE(F,
+                         V_MUL(V_MUL(V_SET(0.5), self),
+                               V_ADD(V_ONE, V_TANH(V_MUL(V_MUL(V_SET(0.79788456080286535588), self),
+                                                         V_FMA(V_MUL(V_SET(0.044715), self), self,
+                                                               V_ONE)))))),
             .grad = gelu_tanh_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
 static bool gelu_compose(tn_frame *f) {
     TN_ARGS(gelu, a, f);
-    f->out[0] = a->approximate == TN_APPROXIMATE_TANH ? tnp_gelu_tanh(f->in[0]) : tnp_gelu_erf(f->in[0]);
+    f->out[0] =
+        a->approximate == TN_APPROXIMATE_TANH ? tnp_gelu_tanh(f->in[0]) : tnp_gelu_erf(f->in[0]);
     return f->out[0] != NULL;
 }
-/* self * Phi(self), Phi the normal distribution, or its approximation by tanh.   (*) -> (*), floating
- * tn_gelu(x, .approximate = TN_APPROXIMATE_TANH) */
-TN_OPERATOR(gelu, "gelu(Tensor self, *, Approximate approximate=none) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .compose = gelu_compose, .sample = "(35) | (3,5) approximate=tanh | () | (0,2)")
+/* self * Phi(self), Phi the normal distribution, or its approximation by tanh.   (*) -> (*),
+ * floating tn_gelu(x, .approximate = TN_APPROXIMATE_TANH) */
+TN_OPERATOR(gelu, "gelu(Tensor self, *, Approximate approximate=none) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .compose = gelu_compose,
+            .sample = "(35) | (3,5) approximate=tanh | () | (0,2)")
 
 static void softplus_grad(tn_gradient *g) {
     TN_ARGS(softplus, a, g);
     tn_tensor *z = el_times(g->in[0], a->beta), *d = g->incoming[0];
-    tn_give(g, 0, tnp_where(tnp_gt_scalar(z, tn_float(a->threshold)), d, tnp_mul(d, tnp_sigmoid(z))));
+    tn_give(g, 0,
+            tnp_where(tnp_gt_scalar(z, tn_float(a->threshold)), d, tnp_mul(d, tnp_sigmoid(z))));
 }
-/* log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.   (*) -> (*), floating   tn_softplus(x) */
-TN_OPERATOR(softplus, "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", .forms = TN_OUT,
-            .needs = "self:self",
+/* log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.   (*) -> (*), floating
+ * tn_softplus(x) */
+TN_OPERATOR(softplus, "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+            .forms = TN_OUT, .needs = "self:self",
             TN_POINTWISE(F, V_SEL(V_GT(V_MUL(self, beta), threshold), self,
                                   V_DIV(V_LOG1P(V_EXP(V_MUL(self, beta))), beta))),
-            .grad = softplus_grad, .sample = "(35) | (3,5) beta=2 | () beta=1 threshold=0.5 | (0,2)")
+            .grad = softplus_grad,
+            .sample = "(35) | (3,5) beta=2 | () beta=1 threshold=0.5 | (0,2)")
 
 static void softsign_grad(tn_gradient *g) { /* 1 / (1 + |x|)^2 */
     tn_tensor *d = tnp_add_scalar(tnp_abs(g->in[0]), tn_int(1), 1);
@@ -22842,7 +23673,8 @@ TN_OPERATOR(nonzero, "nonzero(Tensor self) -> Tensor", .check = nonzero_check, .
             .sample = "(2,3):i64<2 | (7):bool | (2,3) | () | (0,2) | (2,2):c64")
 
 /* src/ops/loss.c */
-/* loss.c - losses: the negative log-likelihood has kernels of its own, the others are composed of pointwise rows. */
+/* loss.c - losses: the negative log-likelihood has kernels of its own, the others are composed of
+ * pointwise rows. */
 
 static tn_tensor *loss_reduced(tn_tensor *t, tn_reduction reduction) {
     if (reduction == TN_REDUCTION_MEAN) return tnp_mean(t, tn_no_dims(), false, TN_NO_DTYPE);
@@ -22857,11 +23689,12 @@ static bool loss_result(tn_frame *f, tn_tensor *t, tn_reduction reduction) {
 static bool loss_same_shape(tn_frame *f, const tn_tensor *input, const tn_tensor *target) {
     char a[128], b[128];
     if (tni_same_shape(input, target)) return true;
-    return tn_fail(f, TN_INVALID, "input has shape %s, target %s", tni_shape_text(a, sizeof a, input->ndim, input->size),
+    return tn_fail(f, TN_INVALID, "input has shape %s, target %s",
+                   tni_shape_text(a, sizeof a, input->ndim, input->size),
                    tni_shape_text(b, sizeof b, target->ndim, target->size));
 }
 
-/* --- negative log-likelihood ------------------------------------------------------------------------------------ */
+/* --- negative log-likelihood ------------------------------------------------------------------ */
 
 /* Input n x classes x inner; target n x inner. */
 typedef struct nll_shape {
@@ -22875,17 +23708,23 @@ static nll_shape nll_shape_of(int ndim, const int64_t *size) {
     return s;
 }
 
-static bool nll_fits(tn_frame *f, int ndim, const int64_t *size, const tn_tensor *target, const tn_tensor *weight) {
+static bool nll_fits(tn_frame *f, int ndim, const int64_t *size, const tn_tensor *target,
+                     const tn_tensor *weight) {
     char a[128], b[128];
     bool fits = ndim >= 1 && target->ndim == ndim - 1;
     for (int d = 0; fits && d < target->ndim; d++) fits = target->size[d] == size[d ? d + 1 : 0];
     if (!fits)
-        return tn_fail(f, TN_INVALID, "input has shape %s, target %s; expected (N, C, *) and (N, *), or (C) and ()",
-                       tni_shape_text(a, sizeof a, ndim, size), tni_shape_text(b, sizeof b, target->ndim, target->size));
+        return tn_fail(
+            f, TN_INVALID,
+            "input has shape %s, target %s; expected (N, C, *) and (N, *), or (C) and ()",
+            tni_shape_text(a, sizeof a, ndim, size),
+            tni_shape_text(b, sizeof b, target->ndim, target->size));
     if (!tni_is_int(target->dtype))
-        return tn_fail(f, TN_TYPE, "target holds class numbers: expected int64, got %s", tni_dtype(target->dtype)->text);
+        return tn_fail(f, TN_TYPE, "target holds class numbers: expected int64, got %s",
+                       tni_dtype(target->dtype)->text);
     if (weight && (weight->ndim != 1 || weight->size[0] != size[ndim > 1]))
-        return tn_fail(f, TN_INVALID, "weight should have shape (%lld), one number a class, got %s", (long long)size[ndim > 1],
+        return tn_fail(f, TN_INVALID, "weight should have shape (%lld), one number a class, got %s",
+                       (long long)size[ndim > 1],
                        tni_shape_text(a, sizeof a, weight->ndim, weight->size));
     return true;
 }
@@ -22895,10 +23734,12 @@ static bool nll_look_at(tn_frame *f, const tn_tensor *target, int64_t classes, i
     int64_t bytes = tni_dtype_size(target);
     for (int64_t i = 0; i < target->numel; i++) {
         int64_t at = 0, rest = i, t;
-        for (int d = target->ndim - 1; d >= 0; d--) at += rest % target->size[d] * target->stride[d], rest /= target->size[d];
+        for (int d = target->ndim - 1; d >= 0; d--)
+            at += rest % target->size[d] * target->stride[d], rest /= target->size[d];
         tni_lanes_load(&t, TN_I64, tni_bytes_at(target) + at * bytes, bytes, target->dtype, 1);
         if (t != ignore && (t < 0 || t >= classes))
-            return tn_fail(f, TN_INDEX, "target %lld is out of range for %lld classes", (long long)t, (long long)classes);
+            return tn_fail(f, TN_INDEX, "target %lld is out of range for %lld classes",
+                           (long long)t, (long long)classes);
     }
     return true;
 }
@@ -22913,7 +23754,8 @@ typedef struct nll_data {
     int64_t weight_step;
 } nll_data;
 
-static void nll_start(tn_frame *f, nll_data *d, const tn_tensor *target, const tn_tensor *weight, int compute, int64_t ignore, char **room) {
+static void nll_start(tn_frame *f, nll_data *d, const tn_tensor *target, const tn_tensor *weight,
+                      int compute, int64_t ignore, char **room) {
     d->target = tni_dense(f, target, room);
     d->target_dtype = target->dtype;
     d->compute = compute;
@@ -22930,7 +23772,9 @@ static int64_t nll_class(const nll_data *d, int64_t i, double *weight) {
     tni_lanes_load(&t, TN_I64, d->target + i * bytes, bytes, d->target_dtype, 1);
     *weight = 1;
     if (t == d->ignore) return -1;
-    if (d->weight) tni_lanes_load(weight, TN_F64, d->weight + t * d->weight_step, d->weight_step, d->weight_dtype, 1);
+    if (d->weight)
+        tni_lanes_load(weight, TN_F64, d->weight + t * d->weight_step, d->weight_step,
+                       d->weight_dtype, 1);
     return t;
 }
 
@@ -22940,8 +23784,9 @@ static bool nll_loss_plain_check(tn_frame *f) {
     if (!tni_is_float(x->dtype) || !tni_dtype(x->dtype)->computes)
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
     if (!nll_fits(f, x->ndim, x->size, a->target, a->weight)) return false;
-    if (!(a->reduction == TN_REDUCTION_NONE ? tn_announce(f, 0, (tn_dtype)x->dtype, a->target->ndim, a->target->size)
-                                            : tn_announce(f, 0, (tn_dtype)x->dtype, 0, NULL)))
+    if (!(a->reduction == TN_REDUCTION_NONE
+              ? tn_announce(f, 0, (tn_dtype)x->dtype, a->target->ndim, a->target->size)
+              : tn_announce(f, 0, (tn_dtype)x->dtype, 0, NULL)))
         return false;
     if (f->recording && !tn_announce(f, 1, TN_F64, 0, NULL)) return false;
     return tni_dense_scratch(f, x) && tni_dense_scratch(f, a->target);
@@ -22952,16 +23797,22 @@ static bool nll_loss_plain_look(tn_frame *f) {
 }
 
 /* -w x of samples [i, i + n), in the compute type, into `loss`, and w into `weight`. */
-static void nll_block(const nll_data *d, const nll_shape *s, const char *x, int dtype, int64_t i, int64_t n, tni_room *loss, tni_room *weight) {
+static void nll_block(const nll_data *d, const nll_shape *s, const char *x, int dtype, int64_t i,
+                      int64_t n, tni_room *loss, tni_room *weight) {
     int64_t bytes = tni_dtype(dtype)->bytes;
     for (int64_t k = 0; k < n; k++) {
         double w, v = 0;
-        int64_t t = nll_class(d, i + k, &w), at = (((i + k) / s->inner) * s->classes + t) * s->inner + (i + k) % s->inner;
-        if (t < 0) w = 0;
-        else tni_lanes_load(&v, TN_F64, x + at * bytes, bytes, dtype, 1);
+        int64_t t = nll_class(d, i + k, &w),
+                at = (((i + k) / s->inner) * s->classes + t) * s->inner + (i + k) % s->inner;
+        if (t < 0)
+            w = 0;
+        else
+            tni_lanes_load(&v, TN_F64, x + at * bytes, bytes, dtype, 1);
         v = t < 0 ? 0 : -w * v;
-        if (d->compute == TN_F32) loss->f[k] = (float)v, weight->f[k] = (float)w;
-        else loss->d[k] = v, weight->d[k] = w;
+        if (d->compute == TN_F32)
+            loss->f[k] = (float)v, weight->f[k] = (float)w;
+        else
+            loss->d[k] = v, weight->d[k] = w;
     }
 }
 
@@ -22974,7 +23825,8 @@ static void nll_loss_plain_run(tn_frame *f) {
     const char *at = tni_dense(f, x, &room);
     nll_shape s = nll_shape_of(x->ndim, x->size);
     int compute = tni_lanes_compute(x->dtype);
-    int64_t bytes = tni_dtype_size(x), each = TNI_LANE_BYTES / tni_dtype(compute)->bytes, samples = s.n * s.inner;
+    int64_t bytes = tni_dtype_size(x), each = TNI_LANE_BYTES / tni_dtype(compute)->bytes,
+            samples = s.n * s.inner;
     tni_tree sum, total;
     tni_room loss, weight;
     nll_data d;
@@ -22985,7 +23837,8 @@ static void nll_loss_plain_run(tn_frame *f) {
     for (int64_t i = 0; i < samples; i += each) {
         int64_t n = samples - i < each ? samples - i : each;
         nll_block(&d, &s, at, x->dtype, i, n, &loss, &weight);
-        if (a->reduction == TN_REDUCTION_NONE) tni_lanes_save(tni_bytes_at(out) + i * bytes, bytes, out->dtype, &loss, compute, n);
+        if (a->reduction == TN_REDUCTION_NONE)
+            tni_lanes_save(tni_bytes_at(out) + i * bytes, bytes, out->dtype, &loss, compute, n);
         tni_reduce_block(k, TNI_SUM, compute, &loss, n, tni_tree_next(&sum));
         tni_reduce_block(k, TNI_SUM, compute, &weight, n, tni_tree_next(&total));
         tni_tree_push(&sum);
@@ -22994,40 +23847,51 @@ static void nll_loss_plain_run(tn_frame *f) {
     tni_lanes_load(&v, TN_F64, tni_tree_end(&sum), 8, compute, 1);
     tni_lanes_load(&w, TN_F64, tni_tree_end(&total), 8, compute, 1);
     if (a->reduction == TN_REDUCTION_MEAN) v /= w;
-    if (a->reduction != TN_REDUCTION_NONE) tni_lanes_save(tni_bytes_at(out), bytes, out->dtype, &v, TN_F64, 1);
+    if (a->reduction != TN_REDUCTION_NONE)
+        tni_lanes_save(tni_bytes_at(out), bytes, out->dtype, &v, TN_F64, 1);
     if (f->nout > 1) memcpy(tni_bytes_at(f->out[1]), &w, sizeof w);
 }
 static void nll_loss_plain_grad(tn_gradient *g) {
     TN_ARGS(nll_loss_plain, a, g);
-    tn_tensor *d = tnp_nll_loss_input_grad(g->incoming[0], g->in[1], g->in[2], g->out[1], tni_sizes(a->input), a->ignore_index, a->reduction);
+    tn_tensor *d = tnp_nll_loss_input_grad(g->incoming[0], g->in[1], g->in[2], g->out[1],
+                                           tni_sizes(a->input), a->ignore_index, a->reduction);
     tn_give(g, 0, d);
 }
 /* nll_loss where weight is a constant.
  * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *) */
 TN_OPERATOR(nll_loss_plain,
-            "nll_loss_plain(Tensor input, Tensor target, Tensor? weight, int ignore_index, Reduction reduction) -> Tensor",
-            .saves = "total_weight", .needs = "target,weight,total_weight", .check = nll_loss_plain_check,
-            .look = nll_loss_plain_look, .run = nll_loss_plain_run, .grad = nll_loss_plain_grad,
-            .sample = "(4,5) (4):i64<5 None -100 mean | (4,5) (4):i64<5 (5):f32 2 sum | (2,5,3,4) (2,3,4):i64<5 (5):f32 1 none | "
+            "nll_loss_plain(Tensor input, Tensor target, Tensor? weight, int ignore_index, "
+            "Reduction reduction) -> Tensor",
+            .saves = "total_weight", .needs = "target,weight,total_weight",
+            .check = nll_loss_plain_check, .look = nll_loss_plain_look, .run = nll_loss_plain_run,
+            .grad = nll_loss_plain_grad,
+            .sample = "(4,5) (4):i64<5 None -100 mean | (4,5) (4):i64<5 (5):f32 2 sum | (2,5,3,4) "
+                      "(2,3,4):i64<5 (5):f32 1 none | "
                       "(5) ():i64<5 None 9 mean | (4,5) (4):i64<5 (5):f32 2 mean")
 
-/* --- its gradient ------------------------------------------------------------------------------------------------- */
+/* --- its gradient ----------------------------------------------------------------------------- */
 
 static bool nll_loss_input_grad_check(tn_frame *f) {
     TN_ARGS(nll_loss_input_grad, a, f);
     char has[128], wants[128];
     bool each = a->reduction == TN_REDUCTION_NONE;
-    if (each ? !tni_same_shape(a->grad, a->target) : a->grad->ndim != 0 || a->total_weight->ndim != 0)
-        return tn_fail(f, TN_INVALID, "grad has shape %s and total_weight %s, %s",
-                       tni_shape_text(has, sizeof has, a->grad->ndim, a->grad->size),
-                       tni_shape_text(wants, sizeof wants, a->total_weight->ndim, a->total_weight->size),
-                       each ? "grad must have target's" : "both must have no dimensions");
+    if (each ? !tni_same_shape(a->grad, a->target)
+             : a->grad->ndim != 0 || a->total_weight->ndim != 0)
+        return tn_fail(
+            f, TN_INVALID, "grad has shape %s and total_weight %s, %s",
+            tni_shape_text(has, sizeof has, a->grad->ndim, a->grad->size),
+            tni_shape_text(wants, sizeof wants, a->total_weight->ndim, a->total_weight->size),
+            each ? "grad must have target's" : "both must have no dimensions");
     if (!tni_is_float(a->grad->dtype) || !tni_dtype(a->grad->dtype)->computes)
-        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(a->grad->dtype)->text);
-    if (!tni_is_float(a->grad->dtype)) return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(a->grad->dtype)->text);
-    return tni_sizes_given(f, a->input_size) && nll_fits(f, (int)a->input_size.n, a->input_size.at, a->target, a->weight)
-           && tn_announce(f, 0, (tn_dtype)a->grad->dtype, (int)a->input_size.n, a->input_size.at)
-           && tni_dense_scratch(f, a->grad) && tni_dense_scratch(f, a->target);
+        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s",
+                       tni_dtype(a->grad->dtype)->text);
+    if (!tni_is_float(a->grad->dtype))
+        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s",
+                       tni_dtype(a->grad->dtype)->text);
+    return tni_sizes_given(f, a->input_size) &&
+           nll_fits(f, (int)a->input_size.n, a->input_size.at, a->target, a->weight) &&
+           tn_announce(f, 0, (tn_dtype)a->grad->dtype, (int)a->input_size.n, a->input_size.at) &&
+           tni_dense_scratch(f, a->grad) && tni_dense_scratch(f, a->target);
 }
 static bool nll_loss_input_grad_look(tn_frame *f) {
     TN_ARGS(nll_loss_input_grad, a, f);
@@ -23045,41 +23909,53 @@ static void nll_loss_input_grad_run(tn_frame *f) {
     if (!out->numel) return;
     nll_start(f, &d, a->target, a->weight, tni_lanes_compute(out->dtype), a->ignore_index, &room);
     memset(tni_bytes_at(out), 0, (size_t)(out->numel * bytes));
-    if (a->reduction == TN_REDUCTION_MEAN) total = tni_element(tni_bytes_at(a->total_weight), a->total_weight->dtype).real;
+    if (a->reduction == TN_REDUCTION_MEAN)
+        total = tni_element(tni_bytes_at(a->total_weight), a->total_weight->dtype).real;
     for (int64_t i = 0; i < s.n * s.inner; i++) {
         int64_t t = nll_class(&d, i, &w);
         if (t < 0) continue;
         tni_lanes_load(&g, TN_F64, grad + one * i * bytes, bytes, out->dtype, 1);
         g = -w * g / total;
-        tni_lanes_save(tni_bytes_at(out) + ((i / s.inner * s.classes + t) * s.inner + i % s.inner) * bytes, bytes, out->dtype, &g, TN_F64, 1);
+        tni_lanes_save(tni_bytes_at(out) +
+                           ((i / s.inner * s.classes + t) * s.inner + i % s.inner) * bytes,
+                       bytes, out->dtype, &g, TN_F64, 1);
     }
 }
 static void nll_loss_input_grad_grad(tn_gradient *g) { /* the loss is linear in its input */
     TN_ARGS(nll_loss_input_grad, a, g);
-    tn_give(g, 0, tnp_nll_loss_plain(g->incoming[0], g->in[1], g->in[2], a->ignore_index, a->reduction));
+    tn_give(g, 0,
+            tnp_nll_loss_plain(g->incoming[0], g->in[1], g->in[2], a->ignore_index, a->reduction));
 }
 /* The gradient of nll_loss: -weight[target] grad (/ total_weight) at each sample's class, else 0.
  * grad () or (N, *), target (N, *), weight (C), total_weight () -> input_size (N, C, *) */
-TN_OPERATOR(nll_loss_input_grad,
-            "nll_loss_input_grad(Tensor grad, Tensor target, Tensor? weight, Tensor total_weight, int[] input_size, int ignore_index, "
-            "Reduction reduction) -> Tensor",
-            .needs = "target,weight", .check = nll_loss_input_grad_check, .look = nll_loss_input_grad_look,
-            .run = nll_loss_input_grad_run, .grad = nll_loss_input_grad_grad,
-            .sample = "() (4):i64<5 (5):f32 ():f32 [4,5] -100 sum | (2,3) (2,3):i64<4 None ():f32 [2,4,3] 1 none")
+TN_OPERATOR(
+    nll_loss_input_grad,
+    "nll_loss_input_grad(Tensor grad, Tensor target, Tensor? weight, Tensor total_weight, int[] "
+    "input_size, int ignore_index, "
+    "Reduction reduction) -> Tensor",
+    .needs = "target,weight", .check = nll_loss_input_grad_check, .look = nll_loss_input_grad_look,
+    .run = nll_loss_input_grad_run, .grad = nll_loss_input_grad_grad,
+    .sample =
+        "() (4):i64<5 (5):f32 ():f32 [4,5] -100 sum | (2,3) (2,3):i64<4 None ():f32 [2,4,3] 1 none")
 
-/* --- nll_loss -------------------------------------------------------------------------------------------------------- */
+/* --- nll_loss --------------------------------------------------------------------------------- */
 
 /* Where the weight has a gradient of its own: -w[t] x[t] by rows that have it. */
-static bool nll_weighted(tn_frame *f, tn_tensor *x, tn_tensor *target, tn_tensor *weight, int64_t ignore, tn_reduction reduction) {
+static bool nll_weighted(tn_frame *f, tn_tensor *x, tn_tensor *target, tn_tensor *weight,
+                         int64_t ignore, tn_reduction reduction) {
     int64_t flat = -1, dim = x->ndim > 1;
-    tn_tensor *skip = tnp_eq_scalar(target, tn_int(ignore)), *known = tnp_masked_fill_scalar(target, skip, tn_int(0));
-    tn_tensor *picked = tnp_squeeze_dim(tnp_gather(x, dim, tnp_unsqueeze(known, dim), false), dim), *w, *loss;
-    w = tnp_reshape(tnp_index_select(weight, 0, tnp_reshape(known, tni_ints(&flat, 1))), tni_sizes(target));
+    tn_tensor *skip = tnp_eq_scalar(target, tn_int(ignore)),
+              *known = tnp_masked_fill_scalar(target, skip, tn_int(0));
+    tn_tensor *picked = tnp_squeeze_dim(tnp_gather(x, dim, tnp_unsqueeze(known, dim), false), dim),
+              *w, *loss;
+    w = tnp_reshape(tnp_index_select(weight, 0, tnp_reshape(known, tni_ints(&flat, 1))),
+                    tni_sizes(target));
     w = tnp_masked_fill_scalar(w, skip, tn_int(0));
     loss = tnp_neg(tnp_mul(w, picked));
     if (reduction == TN_REDUCTION_NONE) return (f->out[0] = loss) != NULL;
     loss = tnp_sum(loss, tn_no_dims(), false, TN_NO_DTYPE);
-    if (reduction == TN_REDUCTION_MEAN) loss = tnp_div(loss, tnp_sum(w, tn_no_dims(), false, TN_NO_DTYPE));
+    if (reduction == TN_REDUCTION_MEAN)
+        loss = tnp_div(loss, tnp_sum(w, tn_no_dims(), false, TN_NO_DTYPE));
     return (f->out[0] = loss) != NULL;
 }
 
@@ -23088,33 +23964,39 @@ static bool nll_loss_compose(tn_frame *f) {
     if (!nll_fits(f, a->input->ndim, a->input->size, a->target, a->weight)) return false;
     if (a->weight && a->weight->flags & TNI_REQUIRES && !f->block->no_grad)
         return nll_weighted(f, a->input, a->target, a->weight, a->ignore_index, a->reduction);
-    return (f->out[0] = tnp_nll_loss_plain(a->input, a->target, a->weight, a->ignore_index, a->reduction)) != NULL;
+    return (f->out[0] = tnp_nll_loss_plain(a->input, a->target, a->weight, a->ignore_index,
+                                           a->reduction)) != NULL;
 }
-/* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is ignore_index); mean: their sum
- * divided by the sum of weights.
- * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
+/* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is
+ * ignore_index); mean: their sum divided by the sum of weights. input (N, C, *) log-probabilities,
+ * target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
 TN_OPERATOR(nll_loss,
-            "nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean) -> Tensor",
+            "nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, "
+            "Reduction reduction=mean) -> Tensor",
             .compose = nll_loss_compose, .domain = "weight:0.5..2",
-            .sample = "(4,5) (4):i64<5 | (4,5) (4):i64<5 (5) 2 sum | (2,5,3,4) (2,3,4):i64<5 (5) reduction=none | (5) ():i64<5 | "
+            .sample = "(4,5) (4):i64<5 | (4,5) (4):i64<5 (5) 2 sum | (2,5,3,4) (2,3,4):i64<5 (5) "
+                      "reduction=none | (5) ():i64<5 | "
                       "(3000,7) (3000):i64<7 (7) | (200,4):f16 (200):i64<4")
 
-/* --- cross-entropy --------------------------------------------------------------------------------------------------- */
+/* --- cross-entropy ---------------------------------------------------------------------------- */
 
 /* The loss against the even distribution, of which label smoothing takes its share. */
-static tn_tensor *cross_smooth(tn_tensor *x, tn_tensor *target, tn_tensor *weight, int64_t ignore, tn_reduction reduction, int dim) {
+static tn_tensor *cross_smooth(tn_tensor *x, tn_tensor *target, tn_tensor *weight, int64_t ignore,
+                               tn_reduction reduction, int dim) {
     int64_t wide[TN_MAX_DIMS], d = dim;
     tn_tensor *even, *skip = tnp_eq_scalar(target, tn_int(ignore)), *count;
     for (int i = 0; i < x->ndim; i++) wide[i] = i == dim ? x->size[dim] : 1;
     if (weight) x = tnp_mul(x, tnp_reshape(weight, tni_ints(wide, x->ndim)));
-    even = tnp_masked_fill_scalar(tnp_neg(tnp_mean(x, tni_ints(&d, 1), false, TN_NO_DTYPE)), skip, tn_int(0));
+    even = tnp_masked_fill_scalar(tnp_neg(tnp_mean(x, tni_ints(&d, 1), false, TN_NO_DTYPE)), skip,
+                                  tn_int(0));
     if (reduction == TN_REDUCTION_NONE) return even;
     even = tnp_sum(even, tn_no_dims(), false, TN_NO_DTYPE);
     if (reduction == TN_REDUCTION_SUM) return even;
     count = tnp_logical_not(skip);
     if (weight) {
         int64_t flat = -1;
-        tn_tensor *known = tnp_reshape(tnp_masked_fill_scalar(target, skip, tn_int(0)), tni_ints(&flat, 1));
+        tn_tensor *known =
+            tnp_reshape(tnp_masked_fill_scalar(target, skip, tn_int(0)), tni_ints(&flat, 1));
         count = tnp_mul(tnp_index_select(weight, 0, known), tnp_reshape(count, tni_ints(&flat, 1)));
     }
     return tnp_div(even, tnp_sum(count, tn_no_dims(), false, TN_NO_DTYPE));
@@ -23126,8 +24008,11 @@ static bool cross_distribution(tn_frame *f, tn_tensor *x, int dim, double smooth
     int64_t wide[TN_MAX_DIMS], d = dim;
     tn_tensor *t = a->target, *loss;
     double classes = (double)x->size[dim];
-    if (a->ignore_index >= 0) return tn_fail(f, TN_INVALID, "ignore_index has no meaning for a target of probabilities");
-    if (smoothing > 0) t = tnp_add_scalar(tnp_mul_scalar(t, tn_float(1 - smoothing)), tn_float(smoothing / classes), 1);
+    if (a->ignore_index >= 0)
+        return tn_fail(f, TN_INVALID, "ignore_index has no meaning for a target of probabilities");
+    if (smoothing > 0)
+        t = tnp_add_scalar(tnp_mul_scalar(t, tn_float(1 - smoothing)),
+                           tn_float(smoothing / classes), 1);
     for (int i = 0; i < x->ndim; i++) wide[i] = i == dim ? x->size[dim] : 1;
     if (a->weight) t = tnp_mul(t, tnp_reshape(a->weight, tni_ints(wide, x->ndim)));
     loss = tnp_neg(tnp_sum(tnp_mul(x, t), tni_ints(&d, 1), false, TN_NO_DTYPE));
@@ -23139,10 +24024,12 @@ static bool cross_entropy_compose(tn_frame *f) {
     int dim = a->input->ndim > 1;
     double e = a->label_smoothing;
     tn_tensor *x, *loss, *even;
-    if (!(e >= 0 && e <= 1)) return tn_fail(f, TN_INVALID, "label_smoothing is %g, not in [0, 1]", e);
+    if (!(e >= 0 && e <= 1))
+        return tn_fail(f, TN_INVALID, "label_smoothing is %g, not in [0, 1]", e);
     if (a->input->ndim < 1) return tn_fail(f, TN_INVALID, "input needs a dimension of classes");
     if (a->weight && (a->weight->ndim != 1 || a->weight->size[0] != a->input->size[dim]))
-        return tn_fail(f, TN_INVALID, "weight should have one number a class: (%lld)", (long long)a->input->size[dim]);
+        return tn_fail(f, TN_INVALID, "weight should have one number a class: (%lld)",
+                       (long long)a->input->size[dim]);
     bool classes = !tni_is_float(a->target->dtype);
     if (!classes && !loss_same_shape(f, a->input, a->target)) return false;
     if (classes && !nll_fits(f, a->input->ndim, a->input->size, a->target, a->weight)) return false;
@@ -23155,24 +24042,28 @@ static bool cross_entropy_compose(tn_frame *f) {
     loss = tnp_mul_scalar(loss, tn_float(1 - e));
     return (f->out[0] = tnp_add(loss, even, e)) != NULL;
 }
-/* Of log_softmax(input): nll_loss with class numbers as target, -sum target log_softmax with probabilities. label_smoothing
- * mixes the target with the even distribution.
- * input (N, C, *), target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)   tn_cross_entropy(x, t) */
+/* Of log_softmax(input): nll_loss with class numbers as target, -sum target log_softmax with
+ * probabilities. label_smoothing mixes the target with the even distribution. input (N, C, *),
+ * target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)   tn_cross_entropy(x, t) */
 TN_OPERATOR(cross_entropy,
-            "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean, "
+            "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, int "
+            "ignore_index=-100, Reduction reduction=mean, "
             "float label_smoothing=0.0) -> Tensor",
             .compose = cross_entropy_compose, .domain = "weight:0.5..2 target:0..1",
-            .sample = "(4,5) (4):i64<5 | (4,5) (4):i64<5 (5) 2 | (4,5) (4):i64<5 (5) 2 mean 0.1 | (4,5) (4):i64<5 None 1 sum 0.2 | "
-                      "(2,5,3) (2,3):i64<5 None -100 none 0.1 | (2,5,3) (2,5,3) (5) -100 mean 0.1 | (4,5) (4,5) reduction=sum | (5) ():i64<5")
+            .sample = "(4,5) (4):i64<5 | (4,5) (4):i64<5 (5) 2 | (4,5) (4):i64<5 (5) 2 mean 0.1 | "
+                      "(4,5) (4):i64<5 None 1 sum 0.2 | "
+                      "(2,5,3) (2,3):i64<5 None -100 none 0.1 | (2,5,3) (2,5,3) (5) -100 mean 0.1 "
+                      "| (4,5) (4,5) reduction=sum | (5) ():i64<5")
 
-/* --- pointwise losses --------------------------------------------------------------------------------------------------- */
+/* --- pointwise losses ------------------------------------------------------------------------- */
 
 static bool mse_loss_compose(tn_frame *f) {
     TN_ARGS(mse_loss, a, f);
     return loss_result(f, tnp_square(tnp_sub(a->input, a->target, 1)), a->reduction);
 }
 /* (input - target)^2.   input, target (*) -> () or (*)   tn_mse_loss(x, t) */
-TN_OPERATOR(mse_loss, "mse_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor", .compose = mse_loss_compose,
+TN_OPERATOR(mse_loss, "mse_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor",
+            .compose = mse_loss_compose,
             .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none | (300,40) (300,40)")
 
 static bool l1_loss_compose(tn_frame *f) {
@@ -23180,45 +24071,63 @@ static bool l1_loss_compose(tn_frame *f) {
     return loss_result(f, tnp_abs(tnp_sub(a->input, a->target, 1)), a->reduction);
 }
 /* |input - target|.   input, target (*) -> () or (*)   tn_l1_loss(x, t) */
-TN_OPERATOR(l1_loss, "l1_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor", .compose = l1_loss_compose,
-            .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none")
+TN_OPERATOR(l1_loss, "l1_loss(Tensor input, Tensor target, Reduction reduction=mean) -> Tensor",
+            .compose = l1_loss_compose, .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none")
 
 static bool smooth_l1_loss_compose(tn_frame *f) {
     TN_ARGS(smooth_l1_loss, a, f);
     tn_tensor *d = tnp_sub(a->input, a->target, 1), *size = tnp_abs(d);
     if (a->beta < 0) return tn_fail(f, TN_INVALID, "beta is %g", a->beta);
     if (a->beta == 0) return loss_result(f, size, a->reduction);
-    return loss_result(f, tnp_where(tnp_lt_scalar(size, tn_float(a->beta)), tnp_mul_scalar(tnp_square(d), tn_float(0.5 / a->beta)),
-                                    tnp_sub_scalar(size, tn_float(0.5 * a->beta), 1)), a->reduction);
+    return loss_result(f,
+                       tnp_where(tnp_lt_scalar(size, tn_float(a->beta)),
+                                 tnp_mul_scalar(tnp_square(d), tn_float(0.5 / a->beta)),
+                                 tnp_sub_scalar(size, tn_float(0.5 * a->beta), 1)),
+                       a->reduction);
 }
-/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2; d = input - target.   tn_smooth_l1_loss(x, t) */
-TN_OPERATOR(smooth_l1_loss, "smooth_l1_loss(Tensor input, Tensor target, Reduction reduction=mean, float beta=1.0) -> Tensor",
-            .compose = smooth_l1_loss_compose, .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none | (4) (4) mean 0.0")
+/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2; d = input - target.   tn_smooth_l1_loss(x,
+ * t) */
+TN_OPERATOR(smooth_l1_loss,
+            "smooth_l1_loss(Tensor input, Tensor target, Reduction reduction=mean, float beta=1.0) "
+            "-> Tensor",
+            .compose = smooth_l1_loss_compose,
+            .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none | (4) (4) mean 0.0")
 
 static bool huber_loss_compose(tn_frame *f) {
     TN_ARGS(huber_loss, a, f);
     tn_tensor *d = tnp_sub(a->input, a->target, 1), *size = tnp_abs(d);
     if (!(a->delta > 0)) return tn_fail(f, TN_INVALID, "delta is %g, not positive", a->delta);
-    return loss_result(f, tnp_where(tnp_le_scalar(size, tn_float(a->delta)), tnp_mul_scalar(tnp_square(d), tn_float(0.5)),
-                                    tnp_mul_scalar(tnp_sub_scalar(size, tn_float(0.5 * a->delta), 1), tn_float(a->delta))), a->reduction);
+    return loss_result(f,
+                       tnp_where(tnp_le_scalar(size, tn_float(a->delta)),
+                                 tnp_mul_scalar(tnp_square(d), tn_float(0.5)),
+                                 tnp_mul_scalar(tnp_sub_scalar(size, tn_float(0.5 * a->delta), 1),
+                                                tn_float(a->delta))),
+                       a->reduction);
 }
-/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.   tn_huber_loss(x, t) */
-TN_OPERATOR(huber_loss, "huber_loss(Tensor input, Tensor target, Reduction reduction=mean, float delta=1.0) -> Tensor",
-            .compose = huber_loss_compose, .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none")
+/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.   tn_huber_loss(x,
+ * t) */
+TN_OPERATOR(
+    huber_loss,
+    "huber_loss(Tensor input, Tensor target, Reduction reduction=mean, float delta=1.0) -> Tensor",
+    .compose = huber_loss_compose, .sample = "(2,3) (2,3) | (2,3) (2,3) sum 0.5 | (5) (5) none")
 
 /* dx = (x - t) / (x (1 - x)), the denominator kept from 0; dt = log(1 - x) - log x. */
 static void bce_grad(tn_gradient *g) {
-    tn_tensor *x = g->in[0], *t = g->in[1], *d = g->incoming[0], *one = tnp_rsub_scalar(x, tn_int(1), 1);
+    tn_tensor *x = g->in[0], *t = g->in[1], *d = g->incoming[0],
+              *one = tnp_rsub_scalar(x, tn_int(1), 1);
     if (g->want[0])
-        tn_give(g, 0, tnp_div(tnp_mul(d, tnp_sub(x, t, 1)), tnp_clamp_min_scalar(tnp_mul(one, x), tn_float(1e-12))));
+        tn_give(g, 0,
+                tnp_div(tnp_mul(d, tnp_sub(x, t, 1)),
+                        tnp_clamp_min_scalar(tnp_mul(one, x), tn_float(1e-12))));
     if (g->want[1]) tn_give(g, 1, tnp_mul(d, tnp_sub(tnp_log1p(tnp_neg(x)), tnp_log(x), 1)));
 }
-/* -(target log input + (1 - target) log(1 - input)), logarithms not below -100: the terms of binary_cross_entropy.
- * input in [0, 1], target (*) -> (*), floating */
-TN_OPERATOR(bce, "bce(Tensor input, Tensor target) -> Tensor", .forms = TN_OUT, .needs = "input,target",
-            TN_POINTWISE(F, V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), V_LOG1P(V_NEG(input)))),
-                                  V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))),
-            .grad = bce_grad, .domain = "input:0.1..0.9 target:0..1", .sample = "(2,3) (2,3) | (40) (40)")
+/* -(target log input + (1 - target) log(1 - input)), logarithms not below -100: the terms of
+ * binary_cross_entropy. input in [0, 1], target (*) -> (*), floating */
+TN_OPERATOR(
+    bce, "bce(Tensor input, Tensor target) -> Tensor", .forms = TN_OUT, .needs = "input,target",
+    TN_POINTWISE(F, V_SUB(V_MUL(V_SUB(target, V_ONE), V_MAX(V_SET(-100), V_LOG1P(V_NEG(input)))),
+                          V_MUL(target, V_MAX(V_SET(-100), V_LOG(input))))),
+    .grad = bce_grad, .domain = "input:0.1..0.9 target:0..1", .sample = "(2,3) (2,3) | (40) (40)")
 
 static bool binary_cross_entropy_compose(tn_frame *f) {
     TN_ARGS(binary_cross_entropy, a, f);
@@ -23230,7 +24139,9 @@ static bool binary_cross_entropy_compose(tn_frame *f) {
 }
 /* -weight (target log input + (1 - target) log(1 - input)) of probabilities in [0, 1].
  * input, target (*), weight broadcast to it -> () or (*)   tn_binary_cross_entropy(p, t) */
-TN_OPERATOR(binary_cross_entropy, "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, Reduction reduction=mean) -> Tensor",
+TN_OPERATOR(binary_cross_entropy,
+            "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, Reduction "
+            "reduction=mean) -> Tensor",
             .compose = binary_cross_entropy_compose, .domain = "input:0.1..0.9 target:0..1",
             .sample = "(2,3) (2,3) | (2,3) (2,3) (3) sum | (5) (5) None none")
 
@@ -23239,15 +24150,19 @@ static bool bce_logits_compose(tn_frame *f) {
     tn_tensor *x = a->input, *t = a->target, *soft, *loss;
     if (!loss_same_shape(f, x, t)) return false;
     soft = tnp_softplus(tnp_neg(x), 1, 40); /* -log sigmoid(x) */
-    if (a->pos_weight) soft = tnp_mul(soft, tnp_add_scalar(tnp_mul(tnp_sub_scalar(a->pos_weight, tn_int(1), 1), t), tn_int(1), 1));
+    if (a->pos_weight)
+        soft = tnp_mul(soft, tnp_add_scalar(tnp_mul(tnp_sub_scalar(a->pos_weight, tn_int(1), 1), t),
+                                            tn_int(1), 1));
     loss = tnp_add(tnp_mul(tnp_rsub_scalar(t, tn_int(1), 1), x), soft, 1);
     if (a->weight) loss = tnp_mul(loss, a->weight);
     return loss_result(f, loss, a->reduction);
 }
-/* binary_cross_entropy of sigmoid(input), without overflow: (1 - t) x + (1 + (pos_weight - 1) t) log(1 + e^-x).
- * input, target (*), weight, pos_weight broadcast to it -> () or (*)   tn_binary_cross_entropy_with_logits(x, t) */
+/* binary_cross_entropy of sigmoid(input), without overflow: (1 - t) x + (1 + (pos_weight - 1) t)
+ * log(1 + e^-x). input, target (*), weight, pos_weight broadcast to it -> () or (*)
+ * tn_binary_cross_entropy_with_logits(x, t) */
 TN_OPERATOR(binary_cross_entropy_with_logits,
-            "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, "
+            "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, "
+            "Tensor? pos_weight=None, "
             "Reduction reduction=mean) -> Tensor",
             .compose = bce_logits_compose, .domain = "target:0..1",
             .sample = "(2,3) (2,3) | (2,3) (2,3) (3) (3) sum | (5) (5) None None none")
@@ -23255,17 +24170,22 @@ TN_OPERATOR(binary_cross_entropy_with_logits,
 static bool kl_div_compose(tn_frame *f) {
     TN_ARGS(kl_div, a, f);
     tn_tensor *x = a->input, *t = a->target, *loss, *tlog;
-    if (a->log_target) loss = tnp_mul(tnp_exp(t), tnp_sub(t, x, 1));
+    if (a->log_target)
+        loss = tnp_mul(tnp_exp(t), tnp_sub(t, x, 1));
     else { /* t log t, 0 where t is 0 */
-        tlog = tnp_mul(t, tnp_log(tnp_masked_fill_scalar(t, tnp_le_scalar(t, tn_int(0)), tn_int(1))));
+        tlog =
+            tnp_mul(t, tnp_log(tnp_masked_fill_scalar(t, tnp_le_scalar(t, tn_int(0)), tn_int(1))));
         loss = tnp_sub(tlog, tnp_mul(t, x), 1);
     }
     return loss_result(f, loss, a->reduction);
 }
 /* target (log target - input), or e^target (target - input) with log_target; input is logarithms.
  * input, target (*) -> () or (*)   tn_kl_div(x, t) */
-TN_OPERATOR(kl_div, "kl_div(Tensor input, Tensor target, Reduction reduction=mean, *, bool log_target=False) -> Tensor",
-            .compose = kl_div_compose, .domain = "target:0.1..1", .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none log_target=True")
+TN_OPERATOR(kl_div,
+            "kl_div(Tensor input, Tensor target, Reduction reduction=mean, *, bool "
+            "log_target=False) -> Tensor",
+            .compose = kl_div_compose, .domain = "target:0.1..1",
+            .sample = "(2,3) (2,3) | (2,3) (2,3) sum | (5) (5) none log_target=True")
 
 /* src/ops/matmul.c */
 /* matmul.c - products of matrices: matmul with torch's broadcasting, addmm, and what is composed
@@ -23275,7 +24195,7 @@ TN_OPERATOR(kl_div, "kl_div(Tensor input, Tensor target, Reduction reduction=mea
  * of additions. Floats and doubles are multiplied where they lie; a complex product is four real
  * ones; 16-bit floats are widened to float matrix by matrix and rounded once; integers wrap. */
 
-/* --- the plan -------------------------------------------------------------------------------- */
+/* --- the plan --------------------------------------------------------------------------------- */
 
 /* Result c is row-major: batch after batch of m x n. Strides in elements; a batch stride of 0
  * repeats. */
@@ -23350,7 +24270,7 @@ static int64_t mm_offset(const mm_plan *p, const int64_t *stride, int64_t batch)
     return at;
 }
 
-/* --- float and double ------------------------------------------------------------------------ */
+/* --- float and double ------------------------------------------------------------------------- */
 
 /* A product on threads: a grid of regions of c for each batch, or several small matrices a task. */
 typedef struct mm_job {
@@ -23506,7 +24426,7 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     tni_parallel(context, tasks, mm_task, j);
 }
 
-/* --- the other dtypes ------------------------------------------------------------------------ */
+/* --- the other dtypes ------------------------------------------------------------------------- */
 
 static tni_gemm mm_gemm_of(const mm_plan *p, const void *a, const void *b, void *c, double alpha,
                            bool add) {
@@ -23672,7 +24592,7 @@ static void mm_run(tn_context *context, const mm_plan *p, int dtype, const void 
     }
 }
 
-/* --- checks ---------------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static bool mm_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b) {
     if (a->dtype != b->dtype)
@@ -23707,7 +24627,7 @@ static tn_tensor *mm_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) ?
 /* Conjugate transpose: what the gradient of a product multiplies with. */
 static tn_tensor *mm_adjoint(tn_tensor *t) { return mm_conj(tnp_transpose(t, -2, -1)); }
 
-/* --- matmul ---------------------------------------------------------------------------------- */
+/* --- matmul ----------------------------------------------------------------------------------- */
 
 static bool matmul_check(tn_frame *f) {
     mm_plan p;
@@ -23758,7 +24678,7 @@ TN_OPERATOR(matmul, "matmul(Tensor self, Tensor other) -> Tensor", .forms = TN_O
                       "(110,200) | (0,3) (3,2) | "
                       "(2,0) (0,3) | (2,3,2) (2,2,0)")
 
-/* --- addmm ----------------------------------------------------------------------------------- */
+/* --- addmm ------------------------------------------------------------------------------------ */
 
 static bool addmm_check(tn_frame *f) {
     const tn_tensor *self = f->in[0], *a = f->in[1], *b = f->in[2];
@@ -23842,7 +24762,7 @@ TN_OPERATOR(
               "(4,400) (400,3) | "
               "(48,64) (48,40) (40,64) | (3) (2,0) (0,3)")
 
-/* --- composed products ----------------------------------------------------------------------- */
+/* --- composed products ------------------------------------------------------------------------ */
 
 static bool mm_dims(tn_frame *f, const tn_tensor *a, int da, const tn_tensor *b, int db) {
     if (a->ndim == da && b->ndim == db) return true;
@@ -23889,7 +24809,7 @@ static bool dot_compose(tn_frame *f) {
 TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor", .forms = TN_OUT,
             .compose = dot_compose, .sample = "(4) (4) | (0) (0)")
 
-/* --- linear ---------------------------------------------------------------------------------- */
+/* --- linear ----------------------------------------------------------------------------------- */
 
 /* input (m, k) times the transpose of weight (n, k) */
 static tn_tensor linear_view(const tn_tensor *weight, int64_t *dims) {
@@ -23993,7 +24913,8 @@ typedef struct tni_cv_shape {
     bool batched;
 } tni_cv_shape;
 
-/* Sizes of input (n, c, h, w) or (c, h, w) and weight, and the options, to s; false with an error. */
+/* Sizes of input (n, c, h, w) or (c, h, w) and weight, and the options, to s; false with an error.
+ */
 TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
                              tn_ints padding, tn_ints dilation, int64_t groups);
 /* One floating dtype for all; bias may be NULL. */
@@ -24054,7 +24975,7 @@ typedef struct tni_cv_room {
 TN_PRIV void *tni_cv_take(tni_cv_room *r, int64_t count, int64_t each);
 TN_PRIV bool tni_cv_ask(tn_frame *f, const tni_cv_room *r);
 
-/* --- geometry -------------------------------------------------------------------------------- */
+/* --- geometry --------------------------------------------------------------------------------- */
 
 static bool cv_pair(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a, int64_t *b) {
     if (l.n != 1 && l.n != 2)
@@ -24145,7 +25066,7 @@ TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tenso
     return true;
 }
 
-/* --- a source laid out ----------------------------------------------------------------------- */
+/* --- a source laid out ------------------------------------------------------------------------ */
 
 TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t) {
     const int d = t->ndim;
@@ -24249,7 +25170,7 @@ TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *
             }
 }
 
-/* --- one convolution over a laid-out source, on threads -------------------------------------- */
+/* --- one convolution over a laid-out source, on threads --------------------------------------- */
 
 typedef struct cv_job {
     tn_context *context;
@@ -24301,7 +25222,7 @@ static void cv_run(cv_job *j, bool direct) {
     tni_parallel(j->context, j->chunks * j->groups, cv_task, j);
 }
 
-/* --- scratch and small tensors --------------------------------------------------------------- */
+/* --- scratch and small tensors ---------------------------------------------------------------- */
 
 TN_PRIV void *tni_cv_take(tni_cv_room *r, int64_t count, int64_t each) {
     const int64_t at = r->used;
@@ -24348,7 +25269,7 @@ static void cv_narrow_task(void *arg, int64_t i) {
     tni_lanes_save(v->to + i * v->n * 2, 2, v->dtype, v->from + i * v->n, TN_F32, v->n);
 }
 
-/* --- conv2d ---------------------------------------------------------------------------------- */
+/* --- conv2d ----------------------------------------------------------------------------------- */
 
 static bool conv2d_shape(tn_frame *f, tni_cv_shape *s) {
     TN_ARGS(conv2d, a, f);
@@ -24479,7 +25400,7 @@ TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tens
                    tni_shape_text(has, sizeof has, d->ndim, d->size));
 }
 
-/* --- gradient of the input: a convolution of grad for each phase of the stride --------------- */
+/* --- gradient of the input: a convolution of grad for each phase of the stride ---------------- */
 
 /* Along one dimension: input elements of phase a = position % stride take tap t where (a + pad -
  * t * dilation) divides by the stride, from the output shifted by the quotient. */
@@ -25533,31 +26454,41 @@ TN_OPERATOR(
     .sample = "(5) [2] [0] | (2,3) [1] | (2,3) [-1,4] [0,1] | (2,3) [0] [1] | (0,2) [1] [0]")
 
 /* src/ops/pointwise.c */
-/* pointwise.c - arithmetic: sums, products, quotients, powers, rounding, extremes. A row is its expression; drive.c
- * runs it. Shapes broadcast, dtypes promote as torch's; gradients are torch's where a derivative has a choice. */
+/* pointwise.c - arithmetic: sums, products, quotients, powers, rounding, extremes. A row is its
+ * expression; drive.c runs it. Shapes broadcast, dtypes promote as torch's; gradients are torch's
+ * where a derivative has a choice. */
 
 static tn_tensor *pw_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) ? tnp_conj(t) : t; }
-static tn_tensor *pw_times(tn_tensor *t, double by) { return by == 1 ? t : tnp_mul_scalar(t, tn_float(by)); }
+static tn_tensor *pw_times(tn_tensor *t, double by) {
+    return by == 1 ? t : tnp_mul_scalar(t, tn_float(by));
+}
 /* t where the mask is true, else 0: no NaN of the other branch gets through */
-static tn_tensor *pw_where(tn_tensor *mask, tn_tensor *t) { return tnp_where_scalar(mask, t, tn_int(0)); }
+static tn_tensor *pw_where(tn_tensor *mask, tn_tensor *t) {
+    return tnp_where_scalar(mask, t, tn_int(0));
+}
 static void pw_zero_grad(tn_gradient *g) { /* constant almost everywhere */
     for (int i = 0; i < g->nin; i++)
         if (g->want[i]) tn_give(g, i, tnp_zeros_like(g->in[i], TN_NO_DTYPE, TN_NO_DEVICE));
 }
 
-/* --- sums, products, quotients ------------------------------------------------------------------------------- */
+/* --- sums, products, quotients ---------------------------------------------------------------- */
 
 static void add_grad(tn_gradient *g) {
     TN_ARGS(add, a, g);
     if (g->want[0]) tn_give(g, 0, g->incoming[0]);
     if (g->want[1]) tn_give(g, 1, pw_times(g->incoming[0], a->alpha));
 }
-/* self + alpha * other, rounded once. Of bools: or.   (*), (*) -> broadcast   tn_add(x, y, .alpha = 2) */
-TN_OPERATOR(add, "add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_POINTWISE(FICB, V_FMA(alpha, other, self)), .grad = add_grad,
-            .sample = "(35) (35) | (1) (1) | (2) (2) | (3) (3) | (5) (5) | (7) (7) alpha=2 | (8) (8) | (9) (9) | (15) (15) | "
-                      "(16) (16) | (17) (17) | (31) (31) | (33) (33) | (2,3,5) (3,1) alpha=3 | () (4) | (0,3) (3) | (9) 2 | "
-                      "(4,70) (70) | (4,1) (70) | (20,20) (20,1) | (3,4):i64 (4) | (3) ():f64 | (5):bool (5):bool")
+/* self + alpha * other, rounded once. Of bools: or.   (*), (*) -> broadcast   tn_add(x, y, .alpha =
+ * 2) */
+TN_OPERATOR(add, "add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(FICB, V_FMA(alpha, other, self)),
+            .grad = add_grad,
+            .sample = "(35) (35) | (1) (1) | (2) (2) | (3) (3) | (5) (5) | (7) (7) alpha=2 | (8) "
+                      "(8) | (9) (9) | (15) (15) | "
+                      "(16) (16) | (17) (17) | (31) (31) | (33) (33) | (2,3,5) (3,1) alpha=3 | () "
+                      "(4) | (0,3) (3) | (9) 2 | "
+                      "(4,70) (70) | (4,1) (70) | (20,20) (20,1) | (3,4):i64 (4) | (3) ():f64 | "
+                      "(5):bool (5):bool")
 
 static void sub_grad(tn_gradient *g) {
     TN_ARGS(sub, a, g);
@@ -25565,17 +26496,20 @@ static void sub_grad(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, tnp_mul_scalar(g->incoming[0], tn_float(-a->alpha)));
 }
 /* self - alpha * other, rounded once. Not of bools.   (*), (*) -> broadcast   tn_sub(x, y) */
-TN_OPERATOR(sub, "sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_POINTWISE(FIC, V_FNMA(alpha, other, self)), .grad = sub_grad,
-            .sample = "(35) (35) | (2,3,5) (3,1) alpha=3 | () (4) | (0,3) (3) | (9) 2 | (3,4):i64 (4)")
+TN_OPERATOR(
+    sub, "sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
+    .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(FIC, V_FNMA(alpha, other, self)), .grad = sub_grad,
+    .sample = "(35) (35) | (2,3,5) (3,1) alpha=3 | () (4) | (0,3) (3) | (9) 2 | (3,4):i64 (4)")
 
 static bool rsub_compose(tn_frame *f) {
     TN_ARGS(rsub, a, f);
     return (f->out[0] = tnp_sub(f->in[1], f->in[0], a->alpha)) != NULL;
 }
-/* other - alpha * self, for a number on the left: 1 - x.   (*), (*) -> broadcast   tn_rsub_scalar(x, 1) */
-TN_OPERATOR(rsub, "rsub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor", .forms = TN_OUT,
-            .compose = rsub_compose, .sample = "(35) (35) | (2,3) (3) alpha=2 | (9) 2 | () 1 | (0) 1")
+/* other - alpha * self, for a number on the left: 1 - x.   (*), (*) -> broadcast tn_rsub_scalar(x,
+ * 1) */
+TN_OPERATOR(rsub, "rsub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
+            .forms = TN_OUT, .compose = rsub_compose,
+            .sample = "(35) (35) | (2,3) (3) alpha=2 | (9) 2 | () 1 | (0) 1")
 
 static void mul_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0];
@@ -25583,9 +26517,11 @@ static void mul_grad(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, tnp_mul(d, pw_conj(g->in[0])));
 }
 /* self * other. Of bools: and.   (*), (*) -> broadcast   tn_mul(x, y) */
-TN_OPERATOR(mul, "mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:other other:self", TN_POINTWISE(FICB, V_MUL(self, other)), .grad = mul_grad,
-            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9) 2 | (9) 0.5 | (3,4):i64 (4) | (5):bool (5):bool")
+TN_OPERATOR(mul, "mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:other other:self",
+            TN_POINTWISE(FICB, V_MUL(self, other)), .grad = mul_grad,
+            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9) 2 | (9) 0.5 | "
+                      "(3,4):i64 (4) | (5):bool (5):bool")
 
 static void div_grad(tn_gradient *g) { /* d / b and -d (a / b) / b */
     tn_tensor *d = g->incoming[0], *a = g->in[0], *b = g->in[1];
@@ -25593,42 +26529,54 @@ static void div_grad(tn_gradient *g) { /* d / b and -d (a / b) / b */
     if (g->want[1]) tn_give(g, 1, tnp_mul(tnp_neg(d), pw_conj(tnp_div(tnp_div(a, b), b))));
 }
 /* self / other; integers become floats.   (*), (*) -> broadcast   tn_div(x, y) */
-TN_OPERATOR(div, "div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:other other:self,other", TN_POINTWISE(FC, V_DIV(self, other)), .grad = div_grad,
-            .domain = "other:0.5..2", .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9) 2 | (9):i64 4 | (4):bool 2")
+TN_OPERATOR(
+    div, "div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+    .needs = "self:other other:self,other", TN_POINTWISE(FC, V_DIV(self, other)), .grad = div_grad,
+    .domain = "other:0.5..2",
+    .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3) | (9) 2 | (9):i64 4 | (4):bool 2")
 
 /* self / other without its fraction: towards 0.   (*), (*) -> broadcast   tn_div_trunc(x, y) */
-TN_OPERATOR(div_trunc, "div_trunc(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_DIVISION(FI, V_TRUNCDIV(self, other)), .grad = pw_zero_grad, .domain = "self:0.1..0.4 other:0.5..2",
+TN_OPERATOR(div_trunc, "div_trunc(Tensor self, Tensor|Scalar other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, TN_DIVISION(FI, V_TRUNCDIV(self, other)),
+            .grad = pw_zero_grad, .domain = "self:0.1..0.4 other:0.5..2",
             .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 2 | (9):i32 -3 | (0) 1")
 
-/* The floor of self / other, computed as (self - remainder) / other.   (*), (*) -> broadcast   tn_floor_divide(x, y) */
-TN_OPERATOR(floor_divide, "floor_divide(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_DIVISION(FI, V_FLOORDIV(self, other)), .grad = pw_zero_grad, .domain = "self:0.1..0.4 other:0.5..2",
+/* The floor of self / other, computed as (self - remainder) / other.   (*), (*) -> broadcast
+ * tn_floor_divide(x, y) */
+TN_OPERATOR(floor_divide, "floor_divide(Tensor self, Tensor|Scalar other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, TN_DIVISION(FI, V_FLOORDIV(self, other)),
+            .grad = pw_zero_grad, .domain = "self:0.1..0.4 other:0.5..2",
             .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 2 | (9):i32 -3 | (0) 1")
 
 static bool div_mode_compose(tn_frame *f) {
     TN_ARGS(div_mode, a, f);
-    const bool floors = a->rounding_mode == TN_ROUNDING_FLOOR, truncates = a->rounding_mode == TN_ROUNDING_TRUNC;
+    const bool floors = a->rounding_mode == TN_ROUNDING_FLOOR,
+               truncates = a->rounding_mode == TN_ROUNDING_TRUNC;
     tn_tensor *other = f->in[1];
-    f->out[0] = floors ? tnp_floor_divide(f->in[0], other) : truncates ? tnp_div_trunc(f->in[0], other)
-                                                                         : tnp_div(f->in[0], other);
+    f->out[0] = floors      ? tnp_floor_divide(f->in[0], other)
+                : truncates ? tnp_div_trunc(f->in[0], other)
+                            : tnp_div(f->in[0], other);
     return f->out[0] != NULL;
 }
 /* self / other, then rounded: `trunc`, `floor`, or not at all (None).   (*), (*) -> broadcast
  * tn_div_mode(x, y, .rounding_mode = TN_ROUNDING_FLOOR) */
-TN_OPERATOR(div_mode, "div.Tensor_mode(Tensor self, Tensor|Scalar other, *, Rounding? rounding_mode) -> Tensor",
-            .forms = TN_INPLACE | TN_OUT, .compose = div_mode_compose, .domain = "other:0.5..2",
-            .sample = "(3,5) (5) rounding_mode=None | (4) (4) rounding_mode=floor | (9):i64 2 rounding_mode=trunc")
+TN_OPERATOR(
+    div_mode,
+    "div.Tensor_mode(Tensor self, Tensor|Scalar other, *, Rounding? rounding_mode) -> Tensor",
+    .forms = TN_INPLACE | TN_OUT, .compose = div_mode_compose, .domain = "other:0.5..2",
+    .sample = "(3,5) (5) rounding_mode=None | (4) (4) rounding_mode=floor | (9):i64 2 "
+              "rounding_mode=trunc")
 
 static void remainder_grad(tn_gradient *g) { /* a - b floor(a / b) */
     tn_tensor *d = g->incoming[0];
     if (g->want[0]) tn_give(g, 0, d);
     if (g->want[1]) tn_give(g, 1, tnp_mul(tnp_neg(d), tnp_floor_divide(g->in[0], g->in[1])));
 }
-/* self - other * floor(self / other): has the sign of other.   (*), (*) -> broadcast   tn_remainder(x, y) */
-TN_OPERATOR(remainder, "remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "other:self,other", TN_DIVISION(FI, V_REMAINDER(self, other)), .grad = remainder_grad,
+/* self - other * floor(self / other): has the sign of other.   (*), (*) -> broadcast
+ * tn_remainder(x, y) */
+TN_OPERATOR(remainder, "remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .needs = "other:self,other",
+            TN_DIVISION(FI, V_REMAINDER(self, other)), .grad = remainder_grad,
             .domain = "self:0.1..0.4 other:0.5..2",
             .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 3 | (9):i32 -3 | (9) -1.5 | (0) 1")
 
@@ -25637,10 +26585,13 @@ static void fmod_grad(tn_gradient *g) { /* a - b trunc(a / b) */
     if (g->want[0]) tn_give(g, 0, d);
     if (g->want[1]) tn_give(g, 1, tnp_mul(tnp_neg(d), tnp_div_trunc(g->in[0], g->in[1])));
 }
-/* self - other * trunc(self / other): has the sign of self; exact.   (*), (*) -> broadcast   tn_fmod(x, y) */
-TN_OPERATOR(fmod, "fmod.Tensor(Tensor self, Tensor|Scalar other) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "other:self,other", TN_DIVISION(FI, V_FMOD(self, other)), .grad = fmod_grad,
-            .domain = "self:0.1..0.4 other:0.5..2", .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 3 | (9) -1.5 | (0) 1")
+/* self - other * trunc(self / other): has the sign of self; exact.   (*), (*) -> broadcast
+ * tn_fmod(x, y) */
+TN_OPERATOR(fmod, "fmod.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .needs = "other:self,other",
+            TN_DIVISION(FI, V_FMOD(self, other)), .grad = fmod_grad,
+            .domain = "self:0.1..0.4 other:0.5..2",
+            .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9):i64 3 | (9) -1.5 | (0) 1")
 
 static void addcmul_grad(tn_gradient *g) {
     TN_ARGS(addcmul, a, g);
@@ -25649,8 +26600,10 @@ static void addcmul_grad(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, tnp_mul(d, pw_conj(g->in[2])));
     if (g->want[2]) tn_give(g, 2, tnp_mul(d, pw_conj(g->in[1])));
 }
-/* self + value * tensor1 * tensor2.   (*), (*), (*) -> broadcast   tn_addcmul(x, a, b, .value = 0.5) */
-TN_OPERATOR(addcmul, "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+/* self + value * tensor1 * tensor2.   (*), (*), (*) -> broadcast   tn_addcmul(x, a, b, .value =
+ * 0.5) */
+TN_OPERATOR(addcmul,
+            "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "tensor1:tensor2 tensor2:tensor1",
             TN_POINTWISE(FIC, V_FMA(V_MUL(value, tensor1), tensor2, self)), .grad = addcmul_grad,
             .sample = "(35) (35) (35) | (2,3) (3) (2,1) value=2 | () () () | (0) (0) (0)")
@@ -25662,18 +26615,21 @@ static void addcdiv_grad(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, tnp_div(d, pw_conj(y)));
     if (g->want[2]) tn_give(g, 2, tnp_mul(tnp_neg(d), pw_conj(tnp_div(tnp_div(x, y), y))));
 }
-/* self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast   tn_addcdiv(x, a, b, .value = 0.5) */
-TN_OPERATOR(addcdiv, "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+/* self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast   tn_addcdiv(x, a, b, .value =
+ * 0.5) */
+TN_OPERATOR(addcdiv,
+            "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "tensor1:tensor2 tensor2:tensor1,tensor2",
             TN_POINTWISE(FC, V_FMA(value, V_DIV(tensor1, tensor2), self)), .grad = addcdiv_grad,
-            .domain = "tensor2:0.5..2", .sample = "(35) (35) (35) | (2,3) (3) (2,1) value=2 | () () () | (0) (0) (0)")
+            .domain = "tensor2:0.5..2",
+            .sample = "(35) (35) (35) | (2,3) (3) (2,1) value=2 | () () () | (0) (0) (0)")
 
-/* --- signs and inverses ---------------------------------------------------------------------------------------- */
+/* --- signs and inverses ----------------------------------------------------------------------- */
 
 static void neg_grad(tn_gradient *g) { tn_give(g, 0, tnp_neg(g->incoming[0])); }
 /* -self.   (*) -> (*)   tn_neg(x) */
-TN_OPERATOR(neg, "neg(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(FIC, V_NEG(self)),
-            .grad = neg_grad, .sample = "(35) | (3,5) | () | (0,2)")
+TN_OPERATOR(neg, "neg(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            TN_POINTWISE(FIC, V_NEG(self)), .grad = neg_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
 static void abs_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sign(g->in[0]))); }
 /* |self|; the smallest integer stays itself. Gradient 0 at 0.   (*) -> (*)   tn_abs(x) */
@@ -25681,28 +26637,31 @@ TN_OPERATOR(abs, "abs(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .ne
             TN_POINTWISE(FI, V_ABS(self)), .grad = abs_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
 /* -1, 0 or 1; 0 of NaN.   (*) -> (*)   tn_sign(x) */
-TN_OPERATOR(sign, "sign(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(FI, V_SIGN(self)),
-            .grad = pw_zero_grad, .sample = "(35) | (3,5) | () | (0,2)")
+TN_OPERATOR(sign, "sign(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            TN_POINTWISE(FI, V_SIGN(self)), .grad = pw_zero_grad,
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 static void reciprocal_grad(tn_gradient *g) { /* -1 / x^2 */
     tn_tensor *y = pw_conj(g->out[0]);
     tn_give(g, 0, tnp_neg(tnp_mul(g->incoming[0], tnp_mul(y, y))));
 }
 /* 1 / self.   (*) -> (*), floating   tn_reciprocal(x) */
-TN_OPERATOR(reciprocal, "reciprocal(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(FC, V_DIV(V_ONE, self)), .grad = reciprocal_grad, .domain = "self:0.5..2",
-            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<1")
+TN_OPERATOR(reciprocal, "reciprocal(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:result", TN_POINTWISE(FC, V_DIV(V_ONE, self)), .grad = reciprocal_grad,
+            .domain = "self:0.5..2", .sample = "(35) | (3,5) | () | (0,2) | (4):i64<1")
 
 static void square_grad(tn_gradient *g) {
     tn_give(g, 0, tnp_mul(g->incoming[0], tnp_mul_scalar(pw_conj(g->in[0]), tn_int(2))));
 }
 /* self * self.   (*) -> (*)   tn_square(x) */
-TN_OPERATOR(square, "square(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FIC, V_SQUARE(self)), .grad = square_grad, .sample = "(35) | (3,5) | () | (0,2)")
+TN_OPERATOR(square, "square(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:self", TN_POINTWISE(FIC, V_SQUARE(self)), .grad = square_grad,
+            .sample = "(35) | (3,5) | () | (0,2)")
 
-/* --- powers ------------------------------------------------------------------------------------------------------ */
+/* --- powers ----------------------------------------------------------------------------------- */
 
-static void pow_grad(tn_gradient *g) { /* b a^(b - 1), 0 where b = 0; a^b log a, 0 where a = 0 and b >= 0 */
+static void
+pow_grad(tn_gradient *g) { /* b a^(b - 1), 0 where b = 0; a^b log a, 0 where a = 0 and b >= 0 */
     tn_tensor *d = g->incoming[0], *a = g->in[0], *b = g->in[1], *slope;
     if (g->want[0]) {
         slope = tnp_mul(b, tnp_pow(a, tnp_sub_scalar(b, tn_int(1), 1)));
@@ -25715,52 +26674,63 @@ static void pow_grad(tn_gradient *g) { /* b a^(b - 1), 0 where b = 0; a^b log a,
         tn_give(g, 1, pw_where(tnp_logical_not(flat), tnp_mul(d, pw_conj(slope))));
     }
 }
-/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap, a negative power of one but 1 and -1 is 0.
+/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap, a negative power of
+ * one but 1 and -1 is 0.
  * (*), (*) -> broadcast   tn_pow_scalar(x, 2) */
-TN_OPERATOR(pow, "pow.Tensor_Tensor(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:self,exponent exponent:self,exponent,result", TN_POINTWISE(FIC, V_POW(self, exponent)),
-            .grad = pow_grad, .domain = "self:0.3..2",
-            .sample = "(35) (35) | (2,3) (3) | (9) 2 | (9) 3 | (9) -1.5 | (9):i64 3 | 2 (9) | () () | (0) 2")
+TN_OPERATOR(
+    pow, "pow.Tensor_Tensor(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor",
+    .forms = TN_INPLACE | TN_OUT, .needs = "self:self,exponent exponent:self,exponent,result",
+    TN_POINTWISE(FIC, V_POW(self, exponent)), .grad = pow_grad, .domain = "self:0.3..2",
+    .sample =
+        "(35) (35) | (2,3) (3) | (9) 2 | (9) 3 | (9) -1.5 | (9):i64 3 | 2 (9) | () () | (0) 2")
 
-static void sqrt_grad(tn_gradient *g) { tn_give(g, 0, tnp_div(g->incoming[0], pw_conj(tnp_mul_scalar(g->out[0], tn_int(2))))); }
+static void sqrt_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_div(g->incoming[0], pw_conj(tnp_mul_scalar(g->out[0], tn_int(2)))));
+}
 /* The square root, correctly rounded.   (*) -> (*), floating   tn_sqrt(x) */
-TN_OPERATOR(sqrt, "sqrt(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(FC, V_SQRT(self)), .grad = sqrt_grad, .domain = "self:0.2..3",
-            .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
+TN_OPERATOR(sqrt, "sqrt(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:result", TN_POINTWISE(FC, V_SQRT(self)), .grad = sqrt_grad,
+            .domain = "self:0.2..3", .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 static void rsqrt_grad(tn_gradient *g) { /* -x^(-3/2) / 2 */
     tn_tensor *y = pw_conj(g->out[0]);
-    tn_give(g, 0, tnp_mul(tnp_mul_scalar(g->incoming[0], tn_float(-0.5)), tnp_mul(y, tnp_mul(y, y))));
+    tn_give(g, 0,
+            tnp_mul(tnp_mul_scalar(g->incoming[0], tn_float(-0.5)), tnp_mul(y, tnp_mul(y, y))));
 }
 /* 1 / sqrt(self).   (*) -> (*), floating   tn_rsqrt(x) */
-TN_OPERATOR(rsqrt, "rsqrt(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(FC, V_DIV(V_ONE, V_SQRT(self))), .grad = rsqrt_grad, .domain = "self:0.2..3",
-            .sample = "(35) | (3,5) | () | (0,2)")
+TN_OPERATOR(rsqrt, "rsqrt(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            .needs = "self:result", TN_POINTWISE(FC, V_DIV(V_ONE, V_SQRT(self))),
+            .grad = rsqrt_grad, .domain = "self:0.2..3", .sample = "(35) | (3,5) | () | (0,2)")
 
-/* --- rounding ------------------------------------------------------------------------------------------------------ */
+/* --- rounding --------------------------------------------------------------------------------- */
 
 /* The largest integer not above self; integers as they are.   (*) -> (*)   tn_floor(x) */
-TN_OPERATOR(floor, "floor(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(FI, V_FLOOR(self)),
-            .grad = pw_zero_grad, .domain = "self:0.2..0.8", .sample = "(35) | (3,5) | () | (0,2)")
+TN_OPERATOR(floor, "floor(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            TN_POINTWISE(FI, V_FLOOR(self)), .grad = pw_zero_grad, .domain = "self:0.2..0.8",
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 /* The smallest integer not below self.   (*) -> (*)   tn_ceil(x) */
-TN_OPERATOR(ceil, "ceil(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(FI, V_CEIL(self)),
-            .grad = pw_zero_grad, .domain = "self:0.2..0.8", .sample = "(35) | (3,5) | () | (0,2)")
+TN_OPERATOR(ceil, "ceil(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            TN_POINTWISE(FI, V_CEIL(self)), .grad = pw_zero_grad, .domain = "self:0.2..0.8",
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 /* The nearest integer, halves to the even one.   (*) -> (*)   tn_round(x) */
-TN_OPERATOR(round, "round(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(FI, V_ROUND(self)),
-            .grad = pw_zero_grad, .domain = "self:0.6..1.4", .sample = "(35) | (3,5) | () | (0,2)")
+TN_OPERATOR(round, "round(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            TN_POINTWISE(FI, V_ROUND(self)), .grad = pw_zero_grad, .domain = "self:0.6..1.4",
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 /* self without its fraction.   (*) -> (*)   tn_trunc(x) */
-TN_OPERATOR(trunc, "trunc(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(FI, V_TRUNC(self)),
-            .grad = pw_zero_grad, .domain = "self:0.2..0.8", .sample = "(35) | (3,5) | () | (0,2)")
+TN_OPERATOR(trunc, "trunc(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            TN_POINTWISE(FI, V_TRUNC(self)), .grad = pw_zero_grad, .domain = "self:0.2..0.8",
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 static void frac_grad(tn_gradient *g) { tn_give(g, 0, g->incoming[0]); }
 /* self - trunc(self).   (*) -> (*), floating   tn_frac(x) */
-TN_OPERATOR(frac, "frac(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, TN_POINTWISE(F, V_SUB(self, V_TRUNC(self))),
-            .grad = frac_grad, .domain = "self:0.2..0.8", .sample = "(35) | (3,5) | () | (0,2)")
+TN_OPERATOR(frac, "frac(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
+            TN_POINTWISE(F, V_SUB(self, V_TRUNC(self))), .grad = frac_grad,
+            .domain = "self:0.2..0.8", .sample = "(35) | (3,5) | () | (0,2)")
 
-/* --- extremes ------------------------------------------------------------------------------------------------------ */
+/* --- extremes --------------------------------------------------------------------------------- */
 
 /* d where a is beyond b, half of it where they are equal */
 static tn_tensor *pw_share(tn_tensor *d, tn_tensor *beyond, tn_tensor *a, tn_tensor *b) {
@@ -25772,20 +26742,22 @@ static void maximum_grad(tn_gradient *g) {
     if (g->want[0]) tn_give(g, 0, pw_share(d, tnp_gt(a, b), a, b));
     if (g->want[1]) tn_give(g, 1, pw_share(d, tnp_lt(a, b), a, b));
 }
-/* The larger of the two; NaN where either is. Equal elements share the gradient.   (*), (*) -> broadcast   tn_maximum(x, y) */
-TN_OPERATOR(maximum, "maximum(Tensor self, Tensor other) -> Tensor", .forms = TN_OUT, .needs = "self:self,other other:self,other",
-            TN_POINTWISE(FIB, V_MAXIMUM(self, other)), .grad = maximum_grad,
-            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3)")
+/* The larger of the two; NaN where either is. Equal elements share the gradient.   (*), (*) ->
+ * broadcast   tn_maximum(x, y) */
+TN_OPERATOR(maximum, "maximum(Tensor self, Tensor other) -> Tensor", .forms = TN_OUT,
+            .needs = "self:self,other other:self,other", TN_POINTWISE(FIB, V_MAXIMUM(self, other)),
+            .grad = maximum_grad, .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3)")
 
 static void minimum_grad(tn_gradient *g) {
     tn_tensor *a = g->in[0], *b = g->in[1], *d = g->incoming[0];
     if (g->want[0]) tn_give(g, 0, pw_share(d, tnp_lt(a, b), a, b));
     if (g->want[1]) tn_give(g, 1, pw_share(d, tnp_gt(a, b), a, b));
 }
-/* The smaller of the two; NaN where either is. Equal elements share the gradient.   (*), (*) -> broadcast   tn_minimum(x, y) */
-TN_OPERATOR(minimum, "minimum(Tensor self, Tensor other) -> Tensor", .forms = TN_OUT, .needs = "self:self,other other:self,other",
-            TN_POINTWISE(FIB, V_MINIMUM(self, other)), .grad = minimum_grad,
-            .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3)")
+/* The smaller of the two; NaN where either is. Equal elements share the gradient.   (*), (*) ->
+ * broadcast   tn_minimum(x, y) */
+TN_OPERATOR(minimum, "minimum(Tensor self, Tensor other) -> Tensor", .forms = TN_OUT,
+            .needs = "self:self,other other:self,other", TN_POINTWISE(FIB, V_MINIMUM(self, other)),
+            .grad = minimum_grad, .sample = "(35) (35) | (2,3,5) (3,1) | () (4) | (0,3) (3)")
 
 static void clamp_min_grad(tn_gradient *g) { /* self has it at the edge */
     tn_tensor *a = g->in[0], *b = g->in[1], *d = g->incoming[0];
@@ -25793,8 +26765,9 @@ static void clamp_min_grad(tn_gradient *g) { /* self has it at the edge */
     if (g->want[1]) tn_give(g, 1, pw_where(tnp_lt(a, b), d));
 }
 /* The larger of self and min.   (*), (*) -> broadcast   tn_clamp_min_scalar(x, 0) */
-TN_OPERATOR(clamp_min, "clamp_min.Tensor(Tensor self, Tensor|Scalar min) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:self,min min:self,min", TN_POINTWISE(FI, V_MAXIMUM(self, min)), .grad = clamp_min_grad,
+TN_OPERATOR(clamp_min, "clamp_min.Tensor(Tensor self, Tensor|Scalar min) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self,min min:self,min",
+            TN_POINTWISE(FI, V_MAXIMUM(self, min)), .grad = clamp_min_grad,
             .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (9):i64 0.5 | (0) 1")
 
 static void clamp_max_grad(tn_gradient *g) {
@@ -25803,8 +26776,9 @@ static void clamp_max_grad(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, pw_where(tnp_gt(a, b), d));
 }
 /* The smaller of self and max.   (*), (*) -> broadcast   tn_clamp_max_scalar(x, 1) */
-TN_OPERATOR(clamp_max, "clamp_max.Tensor(Tensor self, Tensor|Scalar max) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:self,max max:self,max", TN_POINTWISE(FI, V_MINIMUM(self, max)), .grad = clamp_max_grad,
+TN_OPERATOR(clamp_max, "clamp_max.Tensor(Tensor self, Tensor|Scalar max) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .needs = "self:self,max max:self,max",
+            TN_POINTWISE(FI, V_MINIMUM(self, max)), .grad = clamp_max_grad,
             .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (0) 1")
 
 static bool clamp_compose(tn_frame *f) {
@@ -25817,22 +26791,26 @@ static bool clamp_compose(tn_frame *f) {
     f->out[0] = t;
     return t != NULL;
 }
-/* self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.   (*) -> (*)
- * tn_clamp(x, .min = TN_NUM(-1), .max = TN_NUM(1)) */
-TN_OPERATOR(clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .compose = clamp_compose, .sample = "(35) 0 1 | (3,5) min=0.5 | (3,5) max=0.5 | (9):i64 -2 2 | () 0 1 | (0) 0 1")
+/* self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.
+ * (*) -> (*) tn_clamp(x, .min = TN_NUM(-1), .max = TN_NUM(1)) */
+TN_OPERATOR(clamp, "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+            .forms = TN_INPLACE | TN_OUT, .compose = clamp_compose,
+            .sample = "(35) 0 1 | (3,5) min=0.5 | (3,5) max=0.5 | (9):i64 -2 2 | () 0 1 | (0) 0 1")
 
 static bool clamp_tensor_compose(tn_frame *f) {
     tn_tensor *t = f->in[0];
-    if (!f->in[1] && !f->in[2]) return tn_fail(f, TN_INVALID, "at least one of 'min' and 'max' must be given");
+    if (!f->in[1] && !f->in[2])
+        return tn_fail(f, TN_INVALID, "at least one of 'min' and 'max' must be given");
     if (f->in[1]) t = tnp_clamp_min(t, f->in[1]);
     if (f->in[2]) t = tnp_clamp_max(t, f->in[2]);
     f->out[0] = t;
     return t != NULL;
 }
-/* The same with a tensor of bounds.   (*), (*), (*) -> broadcast   tn_clamp_tensor(x, .min = low, .max = high) */
+/* The same with a tensor of bounds.   (*), (*), (*) -> broadcast   tn_clamp_tensor(x, .min = low,
+ * .max = high) */
 TN_OPERATOR(clamp_tensor, "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-            .forms = TN_INPLACE | TN_OUT, .compose = clamp_tensor_compose, .sample = "(3,5) (5) (3,1) | (9) max=(9) | (0) (0)")
+            .forms = TN_INPLACE | TN_OUT, .compose = clamp_tensor_compose,
+            .sample = "(3,5) (5) (3,1) | (9) max=(9) | (0) (0)")
 
 static void lerp_grad(tn_gradient *g) {
     tn_tensor *d = g->incoming[0], *w = pw_conj(g->in[2]);
@@ -25840,23 +26818,26 @@ static void lerp_grad(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, tnp_mul(d, w));
     if (g->want[2]) tn_give(g, 2, tnp_mul(d, pw_conj(tnp_sub(g->in[1], g->in[0], 1))));
 }
-/* self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) -> broadcast
- * tn_lerp_scalar(x, y, 0.1) */
-TN_OPERATOR(lerp, "lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:weight end:weight weight:self,end",
-            TN_POINTWISE(F, V_SEL(V_LT(V_ABS(weight), V_SET(0.5)), V_FMA(weight, V_SUB(end, self), self),
-                                  V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))),
-            .grad = lerp_grad, .sample = "(35) (35) (35) | (2,3) (3) (2,1) | (9) (9) 0.3 | (9) (9) 0.75 | () () () | (0) (0) 0.5")
+/* self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) ->
+ * broadcast tn_lerp_scalar(x, y, 0.1) */
+TN_OPERATOR(
+    lerp, "lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor",
+    .forms = TN_INPLACE | TN_OUT, .needs = "self:weight end:weight weight:self,end",
+    TN_POINTWISE(F, V_SEL(V_LT(V_ABS(weight), V_SET(0.5)), V_FMA(weight, V_SUB(end, self), self),
+                          V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))),
+    .grad = lerp_grad,
+    .sample =
+        "(35) (35) (35) | (2,3) (3) (2,1) | (9) (9) 0.3 | (9) (9) 0.75 | () () () | (0) (0) 0.5")
 
 /* src/ops/norm.c */
 /* norm.c - layer and batch normalisation with their gradients.
  *
- * Statistics are those of var: two sweeps over a block, blocks joined in double. The gradients of f32 and half types
- * are fused rows; f64 and higher derivatives are composed. */
+ * Statistics are those of var: two sweeps over a block, blocks joined in double. The gradients of
+ * f32 and half types are fused rows; f64 and higher derivatives are composed. */
 
 static bool norm_floating(tn_frame *f, const tn_tensor *x) {
-    return (tni_is_float(x->dtype) && tni_dtype(x->dtype)->computes)
-           || tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
+    return (tni_is_float(x->dtype) && tni_dtype(x->dtype)->computes) ||
+           tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
 }
 
 /* n numbers of t (contiguous or not, 1-D) to the compute type; `other` where t is absent. */
@@ -25866,28 +26847,30 @@ static void norm_numbers(void *to, int compute, const tn_tensor *t, int64_t n, d
         for (int64_t i = 0; i < n; i++) tni_fill_lanes((char *)to + i * size, compute, other, 1);
         return;
     }
-    tni_lanes_load(to, compute, tni_bytes_at(t), (t->ndim ? t->stride[t->ndim - 1] : 1) * tni_dtype_size(t), t->dtype, n);
+    tni_lanes_load(to, compute, tni_bytes_at(t),
+                   (t->ndim ? t->stride[t->ndim - 1] : 1) * tni_dtype_size(t), t->dtype, n);
 }
 
 static tn_tensor *norm_rsqrt(tn_tensor *var, double eps) {
     return tnp_pow_scalar(tnp_add_scalar(var, tn_float(eps), 1), tn_float(-0.5));
 }
 
-/* --- layer norm ------------------------------------------------------------------------------------------------ */
+/* --- layer norm ------------------------------------------------------------------------------- */
 
 typedef struct layer_job {
     const tni_kernels *kernels;
     const char *x, *dy;
     char *y;
-    const char *weight, *bias;  /* n numbers of the compute type, or NULL */
-    float *one, *two;           /* backward: sums a block of rows */
+    const char *weight, *bias; /* n numbers of the compute type, or NULL */
+    float *one, *two;          /* backward: sums a block of rows */
     int dtype, compute;
     int64_t rows, n, bytes, size;
     double eps;
 } layer_job;
 
 /* Elements [at, at + n) of a row in the compute type. */
-static const void *layer_load(const layer_job *j, const char *row, int64_t at, int64_t n, void *tile) {
+static const void *layer_load(const layer_job *j, const char *row, int64_t at, int64_t n,
+                              void *tile) {
     if (j->dtype == j->compute) return row + at * j->bytes;
     tni_lanes_read(j->kernels, tile, j->compute, row + at * j->bytes, j->bytes, j->dtype, n);
     return tile;
@@ -25900,8 +26883,10 @@ static void layer_statistics(const layer_job *j, const char *row, double *mean, 
         int64_t n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
         double mean_b, m2_b;
         tni_var_block(j->kernels, j->compute, layer_load(j, row, at, n, tile), n, &mean_b, &m2_b);
-        if (!at) *mean = mean_b, m2 = m2_b;
-        else tni_var_join(mean, &m2, count, mean_b, m2_b, (double)n);
+        if (!at)
+            *mean = mean_b, m2 = m2_b;
+        else
+            tni_var_join(mean, &m2, count, mean_b, m2_b, (double)n);
         count += (double)n;
     }
     *rstd = 1 / sqrt(m2 / count + j->eps);
@@ -25923,12 +26908,15 @@ static void layer_task(void *arg, int64_t i) {
         r.weight = j->weight ? j->weight + at * j->size : NULL;
         r.bias = j->bias ? j->bias + at * j->size : NULL;
         (j->compute == TN_F32 ? j->kernels->norm_row_f32 : j->kernels->norm_row_f64)(&r);
-        if (!direct) tni_lanes_write(j->kernels, y + at * j->bytes, j->bytes, j->dtype, out, j->compute, r.n);
+        if (!direct)
+            tni_lanes_write(j->kernels, y + at * j->bytes, j->bytes, j->dtype, out, j->compute,
+                            r.n);
     }
 }
 
 /* The last dimensions of x are `shape`; weight and bias have it, too. Their product to *n. */
-static bool layer_shape(tn_frame *f, const tn_tensor *x, tn_ints shape, const tn_tensor *w, const tn_tensor *b, int64_t *n) {
+static bool layer_shape(tn_frame *f, const tn_tensor *x, tn_ints shape, const tn_tensor *w,
+                        const tn_tensor *b, int64_t *n) {
     char has[128], wants[128];
     bool fits = shape.n >= 1 && shape.n <= x->ndim;
     *n = 1;
@@ -25938,26 +26926,32 @@ static bool layer_shape(tn_frame *f, const tn_tensor *x, tn_ints shape, const tn
     }
     if (!fits)
         return tn_fail(f, TN_INVALID, "normalized_shape is %s, the input %s does not end in it",
-                       tni_shape_text(wants, sizeof wants, (int)(shape.n > TN_MAX_DIMS ? TN_MAX_DIMS : shape.n), shape.at),
+                       tni_shape_text(wants, sizeof wants,
+                                      (int)(shape.n > TN_MAX_DIMS ? TN_MAX_DIMS : shape.n),
+                                      shape.at),
                        tni_shape_text(has, sizeof has, x->ndim, x->size));
     for (int k = 0; k < 2; k++) {
         const tn_tensor *t = k ? b : w;
         if (!t) continue;
-        for (int64_t i = 0; fits && i < shape.n; i++) fits = t->ndim == shape.n && t->size[i] == shape.at[i];
+        for (int64_t i = 0; fits && i < shape.n; i++)
+            fits = t->ndim == shape.n && t->size[i] == shape.at[i];
         if (!fits || !tni_is_float(t->dtype))
-            return tn_fail(f, TN_INVALID, "%s has shape %s, normalized_shape is %s", k ? "bias" : "weight",
-                           tni_shape_text(has, sizeof has, t->ndim, t->size), tni_shape_text(wants, sizeof wants, (int)shape.n, shape.at));
+            return tn_fail(f, TN_INVALID, "%s has shape %s, normalized_shape is %s",
+                           k ? "bias" : "weight", tni_shape_text(has, sizeof has, t->ndim, t->size),
+                           tni_shape_text(wants, sizeof wants, (int)shape.n, shape.at));
     }
     return true;
 }
 
 /* Scratch of both directions: dense x (and dy), weight and bias as numbers. */
-static bool layer_scratch(tn_frame *f, const tn_tensor *x, const tn_tensor *w, const tn_tensor *b, int64_t n) {
-    return tni_dense_scratch(f, x) && (!w || (tni_dense_scratch(f, w) && tn_scratch(f, n, 8)))
-           && (!b || (tni_dense_scratch(f, b) && tn_scratch(f, n, 8)));
+static bool layer_scratch(tn_frame *f, const tn_tensor *x, const tn_tensor *w, const tn_tensor *b,
+                          int64_t n) {
+    return tni_dense_scratch(f, x) && (!w || (tni_dense_scratch(f, w) && tn_scratch(f, n, 8))) &&
+           (!b || (tni_dense_scratch(f, b) && tn_scratch(f, n, 8)));
 }
 
-static const char *layer_numbers(tn_frame *f, const tn_tensor *t, int compute, int64_t n, char **room) {
+static const char *layer_numbers(tn_frame *f, const tn_tensor *t, int compute, int64_t n,
+                                 char **room) {
     const char *at = tni_dense(f, t, room);
     char *to = *room;
     if (!t || t->dtype == compute) return at;
@@ -25981,9 +26975,11 @@ static void layer_start(tn_frame *f, layer_job *j, const tn_tensor *x, int64_t n
 static bool layer_norm_check(tn_frame *f) {
     TN_ARGS(layer_norm, a, f);
     int64_t n;
-    if (!norm_floating(f, a->input) || !layer_shape(f, a->input, a->normalized_shape, a->weight, a->bias, &n)) return false;
-    return tn_announce(f, 0, (tn_dtype)a->input->dtype, a->input->ndim, a->input->size)
-           && layer_scratch(f, a->input, a->weight, a->bias, n);
+    if (!norm_floating(f, a->input) ||
+        !layer_shape(f, a->input, a->normalized_shape, a->weight, a->bias, &n))
+        return false;
+    return tn_announce(f, 0, (tn_dtype)a->input->dtype, a->input->ndim, a->input->size) &&
+           layer_scratch(f, a->input, a->weight, a->bias, n);
 }
 static void layer_norm_run(tn_frame *f) {
     TN_ARGS(layer_norm, a, f);
@@ -25999,7 +26995,8 @@ static void layer_norm_run(tn_frame *f) {
     j.bias = layer_numbers(f, a->bias, j.compute, n, &room);
     tni_lanes_spread(f->block->context, j.rows, a->input->numel * 2, layer_task, &j);
 }
-/* h = (x - mean) rstd, g = dy w:  dx = rstd (g - mean g - h mean(g h)),  dw = sum dy h,  db = sum dy */
+/* h = (x - mean) rstd, g = dy w:  dx = rstd (g - mean g - h mean(g h)),  dw = sum dy h,  db = sum
+ * dy */
 static void layer_norm_grad(tn_gradient *g) {
     TN_ARGS(layer_norm, a, g);
     int64_t last[TN_MAX_DIMS], lead[TN_MAX_DIMS];
@@ -26013,7 +27010,8 @@ static void layer_norm_grad(tn_gradient *g) {
     c = tnp_sub(x, tnp_mean(x, dims, true, TN_NO_DTYPE), 1);
     rstd = norm_rsqrt(tnp_mean(tnp_mul(c, c), dims, true, TN_NO_DTYPE), a->eps);
     h = tnp_mul(c, rstd);
-    if (g->want[1]) tn_give(g, 1, nlead ? tnp_sum(tnp_mul(d, h), others, false, TN_NO_DTYPE) : tnp_mul(d, h));
+    if (g->want[1])
+        tn_give(g, 1, nlead ? tnp_sum(tnp_mul(d, h), others, false, TN_NO_DTYPE) : tnp_mul(d, h));
     if (!g->want[0]) return;
     gw = g->in[1] ? tnp_mul(d, g->in[1]) : d;
     c = tnp_sub(gw, tnp_mean(gw, dims, true, TN_NO_DTYPE), 1);
@@ -26032,13 +27030,16 @@ static void layer_norm_fused(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, r.grad_weight);
     if (g->want[2]) tn_give(g, 2, r.grad_bias);
 }
-/* (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are normalized_shape; var without correction.
- * input (*, normalized_shape), weight, bias (normalized_shape) -> as input   tn_layer_norm(x, TN_DIMS(64), .weight = w) */
+/* (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are
+ * normalized_shape; var without correction. input (*, normalized_shape), weight, bias
+ * (normalized_shape) -> as input   tn_layer_norm(x, TN_DIMS(64), .weight = w) */
 TN_OPERATOR(layer_norm,
-            "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor",
-            .forms = TN_OUT, .needs = "input:input,weight weight:input", .check = layer_norm_check, .run = layer_norm_run,
-            .grad = layer_norm_grad, .fused = layer_norm_fused,
-            .sample = "(2,5) [5] (5) (5) | (2,3,4) [3,4] | (4,70) [70] (70) | (3,5000) [5000] (5000) (5000) | (2,3,4) [4] bias=(4) | "
+            "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? "
+            "bias=None, float eps=1e-05) -> Tensor",
+            .forms = TN_OUT, .needs = "input:input,weight weight:input", .check = layer_norm_check,
+            .run = layer_norm_run, .grad = layer_norm_grad, .fused = layer_norm_fused,
+            .sample = "(2,5) [5] (5) (5) | (2,3,4) [3,4] | (4,70) [70] (70) | (3,5000) [5000] "
+                      "(5000) (5000) | (2,3,4) [4] bias=(4) | "
                       "(0,4) [4] (4) (4) | (4,6):f16 [6] (6):f16 (6):f16 | (130,9) [9] (9) (9)")
 
 /* Sums of g and g h over the row, then dx; dw and db of a block of rows in its own sums. */
@@ -26073,7 +27074,8 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
             }
             r.y = direct ? (void *)(to + at * 4) : (void *)y;
             j->kernels->norm_back_f32(&r);
-            if (!direct) tni_lanes_write(j->kernels, to + at * j->bytes, j->bytes, j->dtype, y, TN_F32, r.n);
+            if (!direct)
+                tni_lanes_write(j->kernels, to + at * j->bytes, j->bytes, j->dtype, y, TN_F32, r.n);
             r.one = dw + at, r.two = db + at;
             j->kernels->norm_weights_f32(&r);
         }
@@ -26086,7 +27088,8 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
 
 static void layer_back_task(void *arg, int64_t block) {
     const layer_job *j = (const layer_job *)arg;
-    int64_t i = block * TNI_BLOCK_ROWS, end = i + TNI_BLOCK_ROWS < j->rows ? i + TNI_BLOCK_ROWS : j->rows;
+    int64_t i = block * TNI_BLOCK_ROWS,
+            end = i + TNI_BLOCK_ROWS < j->rows ? i + TNI_BLOCK_ROWS : j->rows;
     float *dw = j->one + block * j->n, *db = j->two + block * j->n;
     memset(dw, 0, (size_t)(j->n * 4));
     memset(db, 0, (size_t)(j->n * 4));
@@ -26097,17 +27100,19 @@ static bool layer_norm_backward_check(tn_frame *f) {
     TN_ARGS(layer_norm_backward, a, f);
     const tn_tensor *x = a->input;
     int64_t n, rows, blocks;
-    if (!norm_floating(f, x) || !layer_shape(f, x, a->normalized_shape, a->weight, NULL, &n)) return false;
+    if (!norm_floating(f, x) || !layer_shape(f, x, a->normalized_shape, a->weight, NULL, &n))
+        return false;
     if (x->dtype == TN_F64) return tn_fail(f, TN_UNSUPPORTED, "dtype float64");
     if (!tni_same_shape(x, a->grad_out) || x->dtype != a->grad_out->dtype)
         return tn_fail(f, TN_INVALID, "grad_out and input differ in shape or dtype");
     rows = n ? x->numel / n : 0;
     blocks = (rows + TNI_BLOCK_ROWS - 1) / TNI_BLOCK_ROWS;
     tn_dtype dtype = (tn_dtype)(a->weight ? a->weight->dtype : x->dtype);
-    return tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size)
-           && tn_announce(f, 1, dtype, (int)a->normalized_shape.n, a->normalized_shape.at)
-           && tn_announce(f, 2, dtype, (int)a->normalized_shape.n, a->normalized_shape.at)
-           && layer_scratch(f, x, a->weight, NULL, n) && tni_dense_scratch(f, a->grad_out) && tn_scratch(f, (blocks + 1) * n, 8);
+    return tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size) &&
+           tn_announce(f, 1, dtype, (int)a->normalized_shape.n, a->normalized_shape.at) &&
+           tn_announce(f, 2, dtype, (int)a->normalized_shape.n, a->normalized_shape.at) &&
+           layer_scratch(f, x, a->weight, NULL, n) && tni_dense_scratch(f, a->grad_out) &&
+           tn_scratch(f, (blocks + 1) * n, 8);
 }
 static void layer_norm_backward_run(tn_frame *f) {
     TN_ARGS(layer_norm_backward, a, f);
@@ -26130,21 +27135,26 @@ static void layer_norm_backward_run(tn_frame *f) {
     tni_lanes_spread(f->block->context, blocks, a->input->numel * 4, layer_back_task, &j);
     for (int64_t half = 1; half < blocks; half *= 2)
         for (int64_t b = 0; b + half < blocks; b += 2 * half) {
-            tni_reduce_rows(j.kernels, TNI_SUM, TN_F32, j.one + (b + half) * n, 0, 1, n, j.one + b * n);
-            tni_reduce_rows(j.kernels, TNI_SUM, TN_F32, j.two + (b + half) * n, 0, 1, n, j.two + b * n);
+            tni_reduce_rows(j.kernels, TNI_SUM, TN_F32, j.one + (b + half) * n, 0, 1, n,
+                            j.one + b * n);
+            tni_reduce_rows(j.kernels, TNI_SUM, TN_F32, j.two + (b + half) * n, 0, 1, n,
+                            j.two + b * n);
         }
     for (int k = 1; k < 3; k++)
-        tni_lanes_save(tni_bytes_at(f->out[k]), tni_dtype_size(f->out[k]), f->out[k]->dtype, k == 1 ? j.one : j.two, TN_F32, n);
+        tni_lanes_save(tni_bytes_at(f->out[k]), tni_dtype_size(f->out[k]), f->out[k]->dtype,
+                       k == 1 ? j.one : j.two, TN_F32, n);
 }
 /* The three gradients of layer_norm in one pass. Not f64, not differentiable.
  * grad_out, input (*, normalized_shape) -> grad_input, grad_weight, grad_bias */
 TN_OPERATOR(layer_norm_backward,
-            "layer_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor? weight, float eps) -> (Tensor grad_input, "
+            "layer_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor? "
+            "weight, float eps) -> (Tensor grad_input, "
             "Tensor grad_weight, Tensor grad_bias)",
             .check = layer_norm_backward_check, .run = layer_norm_backward_run,
-            .sample = "(2,5):f32 (2,5):f32 [5] (5):f32 1e-5 | (130,9):f32 (130,9):f32 [9] (9):f32 1e-5 | (3,5000):f32 (3,5000):f32 [5000] None 1e-5")
+            .sample = "(2,5):f32 (2,5):f32 [5] (5):f32 1e-5 | (130,9):f32 (130,9):f32 [9] (9):f32 "
+                      "1e-5 | (3,5000):f32 (3,5000):f32 [5000] None 1e-5")
 
-/* --- batch norm -------------------------------------------------------------------------------------------------- */
+/* --- batch norm ------------------------------------------------------------------------------- */
 
 /* Dense x is n x channels x run, or, `columns`, n rows of channels side by side. */
 typedef struct batch_job {
@@ -26152,7 +27162,7 @@ typedef struct batch_job {
     const char *x, *dy;
     char *y;
     const char *mean, *scale, *bias, *shift; /* numbers a channel, of the compute type */
-    float *one, *two;           /* backward: sums a channel */
+    float *one, *two;                        /* backward: sums a channel */
     int dtype, compute;
     bool columns;
     int64_t n, channels, run, bytes, size, lanes;
@@ -26162,10 +27172,13 @@ typedef struct batch_job {
 static bool batch_last(const tn_tensor *x) {
     return !(x->flags & TNI_CONTIGUOUS) && x->stride[1] == 1 && tni_is_dense(x);
 }
-static bool batch_columns(const tn_tensor *x) { return batch_last(x) || x->numel == x->size[0] * x->size[1]; }
+static bool batch_columns(const tn_tensor *x) {
+    return batch_last(x) || x->numel == x->size[0] * x->size[1];
+}
 static bool batch_plain(const tn_tensor *x) { return x->flags & TNI_CONTIGUOUS || batch_last(x); }
 static bool batch_announce(tn_frame *f, const tn_tensor *x) {
-    return batch_last(x) ? tn_announce_like(f, 0, x, (tn_dtype)x->dtype) : tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size);
+    return batch_last(x) ? tn_announce_like(f, 0, x, (tn_dtype)x->dtype)
+                         : tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size);
 }
 
 static void batch_start(tn_frame *f, batch_job *j, const tn_tensor *x) {
@@ -26188,9 +27201,10 @@ static batch_kernel batch_affine(const batch_job *j) {
     return j->compute == TN_F32 ? j->kernels->affine_rows_f32 : j->kernels->affine_rows_f64;
 }
 
-/* `rows` rows of m elements, `apart` elements from one to the next, from element `at` on, through `kernel`: through
- * tiles where the type asks for it. */
-static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, int64_t at, int64_t rows, int64_t m, int64_t apart) {
+/* `rows` rows of m elements, `apart` elements from one to the next, from element `at` on, through
+ * `kernel`: through tiles where the type asks for it. */
+static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, int64_t at,
+                        int64_t rows, int64_t m, int64_t apart) {
     double in[TNI_BLOCK], d[TNI_BLOCK];
     r->rows = rows;
     r->n = m;
@@ -26207,19 +27221,23 @@ static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, i
     r->dy = d;
     if (!j->y) r->y = NULL;
     for (int64_t i = 0; i < rows; i++) {
-        tni_lanes_read(j->kernels, (char *)in + i * r->x_step, j->compute, j->x + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
+        tni_lanes_read(j->kernels, (char *)in + i * r->x_step, j->compute,
+                       j->x + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
         if (j->dy)
-            tni_lanes_read(j->kernels, (char *)d + i * r->x_step, j->compute, j->dy + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
+            tni_lanes_read(j->kernels, (char *)d + i * r->x_step, j->compute,
+                           j->dy + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
     }
     kernel(r);
     for (int64_t i = 0; j->y && i < rows; i++)
-        tni_lanes_write(j->kernels, j->y + (at + i * apart) * j->bytes, j->bytes, j->dtype, (char *)in + i * r->x_step, j->compute, m);
+        tni_lanes_write(j->kernels, j->y + (at + i * apart) * j->bytes, j->bytes, j->dtype,
+                        (char *)in + i * r->x_step, j->compute, m);
 }
 
 /* The parameters of channel c, one a lane. */
 static void batch_lanes(const batch_job *j, const char *numbers, int64_t c, tni_room *to) {
     if (!numbers) return;
-    for (int64_t i = 0; i < j->lanes; i++) memcpy((char *)to + i * j->size, numbers + c * j->size, (size_t)j->size);
+    for (int64_t i = 0; i < j->lanes; i++)
+        memcpy((char *)to + i * j->size, numbers + c * j->size, (size_t)j->size);
 }
 
 /* Channel i of runs, or the i-th strip of columns. */
@@ -26231,18 +27249,24 @@ static void batch_task(void *arg, int64_t i) {
     memset(&r, 0, sizeof r);
     if (j->columns) {
         int64_t c = i * j->lanes, m = j->channels - c < j->lanes ? j->channels - c : j->lanes;
-        r.mean = j->mean + c * j->size, r.scale = j->scale + c * j->size, r.bias = j->bias + c * j->size;
+        r.mean = j->mean + c * j->size, r.scale = j->scale + c * j->size,
+        r.bias = j->bias + c * j->size;
         r.one = j->shift ? (void *)(uintptr_t)(j->shift + c * j->size) : NULL;
         for (int64_t b = 0; b < j->n; b += TNI_BLOCK_ROWS)
-            batch_apply(j, kernel, &r, b * j->channels + c, j->n - b < TNI_BLOCK_ROWS ? j->n - b : (int64_t)TNI_BLOCK_ROWS, m, j->channels);
+            batch_apply(j, kernel, &r, b * j->channels + c,
+                        j->n - b < TNI_BLOCK_ROWS ? j->n - b : (int64_t)TNI_BLOCK_ROWS, m,
+                        j->channels);
         return;
     }
-    batch_lanes(j, j->mean, i, &mean), batch_lanes(j, j->scale, i, &scale), batch_lanes(j, j->bias, i, &bias);
+    batch_lanes(j, j->mean, i, &mean), batch_lanes(j, j->scale, i, &scale),
+        batch_lanes(j, j->bias, i, &bias);
     batch_lanes(j, j->shift, i, &shift);
     r.mean = &mean, r.scale = &scale, r.bias = &bias, r.one = &shift;
     for (int64_t k = 0; k < j->n; k++)
         for (int64_t e = 0; e < j->run; e += TNI_BLOCK) {
-            int64_t at = (k * j->channels + i) * j->run + e, n = j->run - e < TNI_BLOCK ? j->run - e : (int64_t)TNI_BLOCK, full = n / j->lanes;
+            int64_t at = (k * j->channels + i) * j->run + e,
+                    n = j->run - e < TNI_BLOCK ? j->run - e : (int64_t)TNI_BLOCK,
+                    full = n / j->lanes;
             if (full) batch_apply(j, kernel, &r, at, full, j->lanes, j->lanes);
             if (n % j->lanes) batch_apply(j, kernel, &r, at + full * j->lanes, 1, n % j->lanes, 0);
         }
@@ -26271,19 +27295,25 @@ static bool batch_norm_check(tn_frame *f) {
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!norm_floating(f, x)) return false;
-    if (x->ndim < 2) return tn_fail(f, TN_INVALID, "input needs 2 dimensions or more (N, C, *), got %d", x->ndim);
+    if (x->ndim < 2)
+        return tn_fail(f, TN_INVALID, "input needs 2 dimensions or more (N, C, *), got %d",
+                       x->ndim);
     c = x->size[1];
-    if (!batch_vector(f, a->running_mean, c, "running_mean") || !batch_vector(f, a->running_var, c, "running_var")
-        || !batch_vector(f, a->weight, c, "weight") || !batch_vector(f, a->bias, c, "bias"))
+    if (!batch_vector(f, a->running_mean, c, "running_mean") ||
+        !batch_vector(f, a->running_var, c, "running_var") ||
+        !batch_vector(f, a->weight, c, "weight") || !batch_vector(f, a->bias, c, "bias"))
         return false;
     if (!a->training && (!a->running_mean || !a->running_var))
         return tn_fail(f, TN_INVALID, "running_mean and running_var are needed in evaluation");
-    if (a->training && x->numel == c) return tn_fail(f, TN_INVALID, "expected more than 1 value per channel when training");
-    if (a->training) f->unneeded |= 6; /* the running statistics */
-    else f->unwritten |= 6;
+    if (a->training && x->numel == c)
+        return tn_fail(f, TN_INVALID, "expected more than 1 value per channel when training");
+    if (a->training)
+        f->unneeded |= 6; /* the running statistics */
+    else
+        f->unwritten |= 6;
     if (!batch_announce(f, x)) return false;
-    if (f->recording && (!tn_announce(f, 1, (tn_dtype)tni_lanes_compute(x->dtype), 1, &c)
-                         || !tn_announce(f, 2, (tn_dtype)tni_lanes_compute(x->dtype), 1, &c)))
+    if (f->recording && (!tn_announce(f, 1, (tn_dtype)tni_lanes_compute(x->dtype), 1, &c) ||
+                         !tn_announce(f, 2, (tn_dtype)tni_lanes_compute(x->dtype), 1, &c)))
         return false;
     if (!batch_plain(x) && !tn_scratch(f, x->numel, tni_dtype_size(x))) return false;
     batch_gone(x, gone);
@@ -26325,7 +27355,8 @@ static void batch_statistics(tn_frame *f, double *pairs, void *room, int64_t c) 
     for (int64_t i = 0; i < c; i++)
         for (int k = 0; k < 2; k++) {
             const tn_tensor *t = k ? a->running_var : a->running_mean;
-            tni_lanes_load(&pairs[2 * i + k], TN_F64, tni_bytes_at(t) + i * t->stride[0] * tni_dtype_size(t), 8, t->dtype, 1);
+            tni_lanes_load(&pairs[2 * i + k], TN_F64,
+                           tni_bytes_at(t) + i * t->stride[0] * tni_dtype_size(t), 8, t->dtype, 1);
         }
 }
 
@@ -26334,7 +27365,8 @@ static void batch_norm_run(tn_frame *f) {
     const tn_tensor *x = a->input;
     int64_t c = x->size[1];
     double *pairs = (double *)f->scratch;
-    char *numbers = (char *)(pairs + 2 * c), *room = (char *)f->scratch + ((c * 48 + TNI_ALIGN - 1) & -TNI_ALIGN);
+    char *numbers = (char *)(pairs + 2 * c),
+         *room = (char *)f->scratch + ((c * 48 + TNI_ALIGN - 1) & -TNI_ALIGN);
     batch_job j;
     if (!x->numel) return;
     batch_statistics(f, pairs, room, c); /* its scratch is used again below */
@@ -26349,8 +27381,10 @@ static void batch_norm_run(tn_frame *f) {
         tni_lanes_save(numbers + i * j.size, j.size, j.compute, &pairs[2 * i], TN_F64, 1);
         tni_lanes_save(numbers + 8 * c + i * j.size, j.size, j.compute, &weight, TN_F64, 1);
         if (f->nout > 2) {
-            tni_lanes_save(tni_bytes_at(f->out[1]) + i * j.size, j.size, j.compute, &pairs[2 * i], TN_F64, 1);
-            tni_lanes_save(tni_bytes_at(f->out[2]) + i * j.size, j.size, j.compute, &rstd, TN_F64, 1);
+            tni_lanes_save(tni_bytes_at(f->out[1]) + i * j.size, j.size, j.compute, &pairs[2 * i],
+                           TN_F64, 1);
+            tni_lanes_save(tni_bytes_at(f->out[2]) + i * j.size, j.size, j.compute, &rstd, TN_F64,
+                           1);
         }
     }
     j.x = batch_plain(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
@@ -26358,7 +27392,8 @@ static void batch_norm_run(tn_frame *f) {
     batch_spread(f, &j, batch_task);
 }
 
-/* Gradients as of layer_norm, the mean over all dimensions but 1; in evaluation mean and rstd are constants. */
+/* Gradients as of layer_norm, the mean over all dimensions but 1; in evaluation mean and rstd are
+ * constants. */
 static void batch_norm_grad(tn_gradient *g) {
     TN_ARGS(batch_norm, a, g);
     tn_tensor *x = g->in[0], *d = g->incoming[0], *c, *rstd, *h, *gw;
@@ -26397,28 +27432,38 @@ static void batch_norm_fused(tn_gradient *g) {
     if (g->want[3]) tn_give(g, 3, r.grad_weight);
     if (g->want[4]) tn_give(g, 4, r.grad_bias);
 }
-/* (x - mean) / sqrt(var + eps) * weight + bias for each channel; training: of the batch, whose statistics then move
- * running_mean and running_var by `momentum` (the variance corrected); else of the running statistics.
- * input (N, C, *), the others (C) -> as input   tn_batch_norm(x, mean, var, .training = true) */
-TN_OPERATOR(batch_norm,
-            "batch_norm(Tensor input, Tensor(a!)? running_mean, Tensor(b!)? running_var, Tensor? weight=None, Tensor? bias=None, "
-            "bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
-            .saves = "mean, rstd", .needs = "input:input,weight,running_mean,running_var,mean,rstd "
-                                            "weight:input,weight,running_mean,running_var,mean,rstd",
-            .check = batch_norm_check, .run = batch_norm_run, .grad = batch_norm_grad, .fused = batch_norm_fused,
-            .domain = "running_var:0.5..2",
-            .sample = "(4,3) (3) (3) (3) (3) True | (4,3,5) (3) (3) (3) (3) False | (2,3,4,5) None None (3) None True | "
-                      "(2,3,4,5) (3) (3) None None True | (3,2,70,70) (2) (2) (2) (2) True | (300,70) (70) (70) (70) (70) True | "
-                      "(4,3,6):f16 (3):f32 (3):f32 (3):f16 (3):f16 True | (2,3,4) (3) (3) (3) (3) True 0.5 0.001")
+/* (x - mean) / sqrt(var + eps) * weight + bias for each channel; training: of the batch, whose
+ * statistics then move running_mean and running_var by `momentum` (the variance corrected); else of
+ * the running statistics. input (N, C, *), the others (C) -> as input   tn_batch_norm(x, mean, var,
+ * .training = true) */
+TN_OPERATOR(
+    batch_norm,
+    "batch_norm(Tensor input, Tensor(a!)? running_mean, Tensor(b!)? running_var, Tensor? "
+    "weight=None, Tensor? bias=None, "
+    "bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
+    .saves = "mean, rstd",
+    .needs = "input:input,weight,running_mean,running_var,mean,rstd "
+             "weight:input,weight,running_mean,running_var,mean,rstd",
+    .check = batch_norm_check, .run = batch_norm_run, .grad = batch_norm_grad,
+    .fused = batch_norm_fused, .domain = "running_var:0.5..2",
+    .sample =
+        "(4,3) (3) (3) (3) (3) True | (4,3,5) (3) (3) (3) (3) False | (2,3,4,5) None None (3) None "
+        "True | "
+        "(2,3,4,5) (3) (3) None None True | (3,2,70,70) (2) (2) (2) (2) True | (300,70) (70) (70) "
+        "(70) (70) True | "
+        "(4,3,6):f16 (3):f32 (3):f32 (3):f16 (3):f16 True | (2,3,4) (3) (3) (3) (3) True 0.5 0.001")
 
-/* Sums of dy and dy (x - mean) over channel i, or over the i-th strip of columns, into one and two. */
+/* Sums of dy and dy (x - mean) over channel i, or over the i-th strip of columns, into one and two.
+ */
 static void batch_moments_task(void *arg, int64_t i) {
     const batch_job *j = (const batch_job *)arg;
     const batch_kernel kernel = j->kernels->moments_rows_f32;
     tni_tree first, second;
     tni_room mean;
     tni_sweep r;
-    int64_t c = j->columns ? i * j->lanes : i, m = !j->columns ? 1 : j->channels - c < j->lanes ? j->channels - c : j->lanes;
+    int64_t c = j->columns ? i * j->lanes : i, m = !j->columns                  ? 1
+                                                   : j->channels - c < j->lanes ? j->channels - c
+                                                                                : j->lanes;
     memset(&r, 0, sizeof r);
     tni_tree_begin(&first, j->kernels, TN_F32, m);
     tni_tree_begin(&second, j->kernels, TN_F32, m);
@@ -26426,13 +27471,18 @@ static void batch_moments_task(void *arg, int64_t i) {
     r.mean = j->columns ? (const void *)(j->mean + c * 4) : (const void *)&mean;
     for (int64_t k = 0; k < j->n; k += j->columns ? TNI_BLOCK_ROWS : 1)
         for (int64_t e = 0; e < j->run; e += TNI_BLOCK) {
-            int64_t at = (k * j->channels + i) * j->run + e, n = j->run - e < TNI_BLOCK ? j->run - e : (int64_t)TNI_BLOCK, full = n / j->lanes;
+            int64_t at = (k * j->channels + i) * j->run + e,
+                    n = j->run - e < TNI_BLOCK ? j->run - e : (int64_t)TNI_BLOCK,
+                    full = n / j->lanes;
             r.one = tni_tree_next(&first), r.two = tni_tree_next(&second);
             if (j->columns) {
-                batch_apply(j, kernel, &r, k * j->channels + c, j->n - k < TNI_BLOCK_ROWS ? j->n - k : (int64_t)TNI_BLOCK_ROWS, m, j->channels);
+                batch_apply(j, kernel, &r, k * j->channels + c,
+                            j->n - k < TNI_BLOCK_ROWS ? j->n - k : (int64_t)TNI_BLOCK_ROWS, m,
+                            j->channels);
             } else {
                 if (full) batch_apply(j, kernel, &r, at, full, j->lanes, j->lanes);
-                if (n % j->lanes) batch_apply(j, kernel, &r, at + full * j->lanes, 1, n % j->lanes, 0);
+                if (n % j->lanes)
+                    batch_apply(j, kernel, &r, at + full * j->lanes, 1, n % j->lanes, 0);
                 tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, r.one, j->lanes);
                 tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, r.two, j->lanes);
             }
@@ -26447,19 +27497,24 @@ static bool batch_norm_backward_check(tn_frame *f) {
     const tn_tensor *x = a->input;
     tn_dtype dtype = (tn_dtype)(a->weight ? a->weight->dtype : x->dtype);
     int64_t c;
-    if (!norm_floating(f, x) || x->dtype == TN_F64 || x->ndim < 2) return tn_fail(f, TN_UNSUPPORTED, "dtype or shape of input");
+    if (!norm_floating(f, x) || x->dtype == TN_F64 || x->ndim < 2)
+        return tn_fail(f, TN_UNSUPPORTED, "dtype or shape of input");
     c = x->size[1];
     if (!tni_same_shape(x, a->grad_out) || x->dtype != a->grad_out->dtype)
         return tn_fail(f, TN_INVALID, "grad_out and input differ in shape or dtype");
-    if (!batch_vector(f, a->weight, c, "weight") || !batch_vector(f, a->mean, c, "mean") || !batch_vector(f, a->rstd, c, "rstd")) return false;
-    return batch_announce(f, x) && tn_announce(f, 1, dtype, 1, &c) && tn_announce(f, 2, dtype, 1, &c)
-           && tn_scratch(f, c * 8, 4) && tn_scratch(f, x->numel, 4) && tn_scratch(f, x->numel, 4);
+    if (!batch_vector(f, a->weight, c, "weight") || !batch_vector(f, a->mean, c, "mean") ||
+        !batch_vector(f, a->rstd, c, "rstd"))
+        return false;
+    return batch_announce(f, x) && tn_announce(f, 1, dtype, 1, &c) &&
+           tn_announce(f, 2, dtype, 1, &c) && tn_scratch(f, c * 8, 4) &&
+           tn_scratch(f, x->numel, 4) && tn_scratch(f, x->numel, 4);
 }
 
 /* t as x lies in memory: both dense in x's form. */
 static const char *batch_alike(tn_frame *f, const tn_tensor *t, const tn_tensor *x, char **room) {
     bool same = batch_plain(x) && t->dtype == x->dtype;
-    for (int d = 0; d < t->ndim; d++) same = same && (t->size[d] == 1 || t->stride[d] == x->stride[d]);
+    for (int d = 0; d < t->ndim; d++)
+        same = same && (t->size[d] == 1 || t->stride[d] == x->stride[d]);
     if (same) return tni_bytes_at(t);
     if (!batch_last(x)) return tni_dense(f, t, room);
     {
@@ -26479,44 +27534,55 @@ static void batch_norm_backward_run(tn_frame *f) {
     TN_ARGS(batch_norm_backward, a, f);
     const tn_tensor *x = a->input;
     int64_t c = x->size[1];
-    float *numbers = (float *)f->scratch, *mean = numbers, *rstd = mean + c, *w = rstd + c, *slope = w + c, *shift = slope + c;
+    float *numbers = (float *)f->scratch, *mean = numbers, *rstd = mean + c, *w = rstd + c,
+          *slope = w + c, *shift = slope + c;
     char *room = (char *)f->scratch + ((c * 32 + TNI_ALIGN - 1) & -TNI_ALIGN);
     double n = (double)x->numel / (double)(c ? c : 1);
     batch_job j;
-    for (int k = 1; k < 3; k++) memset(tni_bytes_at(f->out[k]), 0, (size_t)(f->out[k]->numel * tni_dtype_size(f->out[k])));
+    for (int k = 1; k < 3; k++)
+        memset(tni_bytes_at(f->out[k]), 0, (size_t)(f->out[k]->numel * tni_dtype_size(f->out[k])));
     if (!x->numel) return;
     batch_start(f, &j, x);
-    norm_numbers(mean, TN_F32, a->mean, c, 0), norm_numbers(rstd, TN_F32, a->rstd, c, 1), norm_numbers(w, TN_F32, a->weight, c, 1);
+    norm_numbers(mean, TN_F32, a->mean, c, 0), norm_numbers(rstd, TN_F32, a->rstd, c, 1),
+        norm_numbers(w, TN_F32, a->weight, c, 1);
     j.x = batch_alike(f, x, x, &room);
     j.dy = batch_alike(f, a->grad_out, x, &room);
     j.mean = (const char *)mean;
     j.one = numbers + 5 * c, j.two = numbers + 6 * c;
     batch_spread(f, &j, batch_moments_task);
     for (int64_t i = 0; i < c; i++) {
-        double dw = (double)j.two[i] * (double)rstd[i], db = (double)j.one[i], scale = (double)w[i] * (double)rstd[i];
+        double dw = (double)j.two[i] * (double)rstd[i], db = (double)j.one[i],
+               scale = (double)w[i] * (double)rstd[i];
         shift[i] = (float)(-scale * db / n);
         slope[i] = (float)(-scale * dw * (double)rstd[i] / n);
         w[i] = (float)scale;
-        tni_lanes_save(tni_bytes_at(f->out[1]) + i * tni_dtype_size(f->out[1]), 8, f->out[1]->dtype, &dw, TN_F64, 1);
-        tni_lanes_save(tni_bytes_at(f->out[2]) + i * tni_dtype_size(f->out[2]), 8, f->out[2]->dtype, &db, TN_F64, 1);
+        tni_lanes_save(tni_bytes_at(f->out[1]) + i * tni_dtype_size(f->out[1]), 8, f->out[1]->dtype,
+                       &dw, TN_F64, 1);
+        tni_lanes_save(tni_bytes_at(f->out[2]) + i * tni_dtype_size(f->out[2]), 8, f->out[2]->dtype,
+                       &db, TN_F64, 1);
     }
     j.scale = (const char *)w, j.bias = (const char *)slope, j.shift = (const char *)shift;
     j.y = tni_bytes_at(f->out[0]);
     batch_spread(f, &j, batch_task);
 }
-/* The three gradients of batch_norm in training, from the statistics that it saved. Not f64, not differentiable.
- * grad_out, input (N, C, *), weight, mean, rstd (C) -> grad_input, grad_weight, grad_bias */
+/* The three gradients of batch_norm in training, from the statistics that it saved. Not f64, not
+ * differentiable. grad_out, input (N, C, *), weight, mean, rstd (C) -> grad_input, grad_weight,
+ * grad_bias */
 TN_OPERATOR(batch_norm_backward,
-            "batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor mean, Tensor rstd) -> (Tensor grad_input, "
+            "batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor mean, "
+            "Tensor rstd) -> (Tensor grad_input, "
             "Tensor grad_weight, Tensor grad_bias)",
-            .check = batch_norm_backward_check, .run = batch_norm_backward_run, .domain = "rstd:0.5..1.5",
-            .sample = "(4,3):f32 (4,3):f32 (3):f32 (3):f32 (3):f32 | (3,2,70,70):f32 (3,2,70,70):f32 None (2):f32 (2):f32")
+            .check = batch_norm_backward_check, .run = batch_norm_backward_run,
+            .domain = "rstd:0.5..1.5",
+            .sample = "(4,3):f32 (4,3):f32 (3):f32 (3):f32 (3):f32 | (3,2,70,70):f32 "
+                      "(3,2,70,70):f32 None (2):f32 (2):f32")
 
 /* src/ops/optimize.c */
 /* optimize.c - a step of an optimizer over all parameters in one call: all change, or none.
  *
- * Numbers are lists with one member a parameter, or one for all, so that groups with options of their own are one call,
- * too; those of truth are 0 or 1. Half types are computed in float and rounded once. */
+ * Numbers are lists with one member a parameter, or one for all, so that groups with options of
+ * their own are one call, too; those of truth are 0 or 1. Half types are computed in float and
+ * rounded once. */
 
 enum { OPT_TILE = 4096, OPT_STATES = 5 };
 
@@ -26524,7 +27590,7 @@ enum { OPT_TILE = 4096, OPT_STATES = 5 };
 typedef struct opt_task {
     tn_context *context;
     tn_tensor *t[OPT_STATES];
-    int n;                /* tensors of t in use */
+    int n; /* tensors of t in use */
     int dtype;
     const tni_adam *adam;
     const tni_sgd *sgd;
@@ -26532,29 +27598,41 @@ typedef struct opt_task {
 
 static void opt_kernel(const opt_task *o, int compute, void *const *at, int64_t n) {
     const tni_kernels *k = o->context->kernels;
-    if (o->adam) (compute == TN_F32 ? k->adam_f32 : k->adam_f64)(at[0], at[1], at[2], at[3], at[4], n, o->adam);
-    else (compute == TN_F32 ? k->sgd_f32 : k->sgd_f64)(at[0], at[1], at[2], n, o->sgd);
+    if (o->adam)
+        (compute == TN_F32 ? k->adam_f32 : k->adam_f64)(at[0], at[1], at[2], at[3], at[4], n,
+                                                        o->adam);
+    else
+        (compute == TN_F32 ? k->sgd_f32 : k->sgd_f64)(at[0], at[1], at[2], n, o->sgd);
 }
 
 /* n elements from row-major number i on, to or from `room`, for tensors of any strides. */
-static void opt_move(const tni_kernels *k, const tn_tensor *t, int64_t i, int64_t n, int compute, void *room, bool back) {
+static void opt_move(const tni_kernels *k, const tn_tensor *t, int64_t i, int64_t n, int compute,
+                     void *room, bool back) {
     int64_t bytes = tni_dtype_size(t), size = tni_dtype(compute)->bytes;
     if (t->flags & TNI_CONTIGUOUS) {
-        if (back) tni_lanes_write(k, tni_bytes_at(t) + i * bytes, bytes, t->dtype, room, compute, n);
-        else tni_lanes_read(k, room, compute, tni_bytes_at(t) + i * bytes, bytes, t->dtype, n);
+        if (back)
+            tni_lanes_write(k, tni_bytes_at(t) + i * bytes, bytes, t->dtype, room, compute, n);
+        else
+            tni_lanes_read(k, room, compute, tni_bytes_at(t) + i * bytes, bytes, t->dtype, n);
         return;
     }
     for (int64_t e = 0; e < n; e++) {
         int64_t at = 0, rest = i + e;
-        for (int d = t->ndim - 1; d >= 0; d--) at += rest % t->size[d] * t->stride[d], rest /= t->size[d];
-        if (back) tni_lanes_save(tni_bytes_at(t) + at * bytes, bytes, t->dtype, (char *)room + e * size, compute, 1);
-        else tni_lanes_load((char *)room + e * size, compute, tni_bytes_at(t) + at * bytes, bytes, t->dtype, 1);
+        for (int d = t->ndim - 1; d >= 0; d--)
+            at += rest % t->size[d] * t->stride[d], rest /= t->size[d];
+        if (back)
+            tni_lanes_save(tni_bytes_at(t) + at * bytes, bytes, t->dtype, (char *)room + e * size,
+                           compute, 1);
+        else
+            tni_lanes_load((char *)room + e * size, compute, tni_bytes_at(t) + at * bytes, bytes,
+                           t->dtype, 1);
     }
 }
 
 static void opt_block(void *arg, int64_t b) {
     const opt_task *o = (const opt_task *)arg;
-    int64_t i = b * OPT_TILE, n = o->t[0]->numel - i < OPT_TILE ? o->t[0]->numel - i : (int64_t)OPT_TILE;
+    int64_t i = b * OPT_TILE,
+            n = o->t[0]->numel - i < OPT_TILE ? o->t[0]->numel - i : (int64_t)OPT_TILE;
     int compute = tni_lanes_compute(o->dtype);
     bool direct = compute == o->dtype;
     void *at[OPT_STATES] = {NULL, NULL, NULL, NULL, NULL};
@@ -26562,7 +27640,8 @@ static void opt_block(void *arg, int64_t b) {
     double wide[OPT_STATES][OPT_TILE / 4];
     for (int k = 0; k < o->n; k++) direct = direct && (!o->t[k] || o->t[k]->flags & TNI_CONTIGUOUS);
     if (direct) {
-        for (int k = 0; k < o->n; k++) at[k] = o->t[k] ? tni_bytes_at(o->t[k]) + i * tni_dtype_size(o->t[k]) : NULL;
+        for (int k = 0; k < o->n; k++)
+            at[k] = o->t[k] ? tni_bytes_at(o->t[k]) + i * tni_dtype_size(o->t[k]) : NULL;
         opt_kernel(o, compute, at, n);
         return;
     }
@@ -26577,7 +27656,8 @@ static void opt_block(void *arg, int64_t b) {
         }
         opt_kernel(o, compute, at, m);
         for (int k = 0; k < o->n; k++)
-            if (o->t[k] && k != 1) opt_move(o->context->kernels, o->t[k], i + e, m, compute, at[k], true);
+            if (o->t[k] && k != 1)
+                opt_move(o->context->kernels, o->t[k], i + e, m, compute, at[k], true);
     }
 }
 
@@ -26591,17 +27671,21 @@ static double opt_number(tn_floats l, int64_t i) { return l.at[l.n == 1 ? 0 : i]
 
 static bool opt_numbers(tn_frame *f, tn_floats l, int64_t n, const char *name) {
     if (l.n == n || l.n == 1) return true;
-    return tn_fail(f, TN_INVALID, "%s has %lld members for %lld parameters", name, (long long)l.n, (long long)n);
+    return tn_fail(f, TN_INVALID, "%s has %lld members for %lld parameters", name, (long long)l.n,
+                   (long long)n);
 }
 
-/* List `t` beside the parameters: as many, of the same shapes and dtypes; NULL members where `optional`. */
+/* List `t` beside the parameters: as many, of the same shapes and dtypes; NULL members where
+ * `optional`. */
 static bool opt_list(tn_frame *f, tn_tensors p, tn_tensors t, const char *name, bool optional) {
     if (t.n != p.n && !(optional && t.n == 0))
-        return tn_fail(f, TN_INVALID, "%s has %lld members for %lld parameters", name, (long long)t.n, (long long)p.n);
+        return tn_fail(f, TN_INVALID, "%s has %lld members for %lld parameters", name,
+                       (long long)t.n, (long long)p.n);
     for (int64_t i = 0; i < t.n; i++) {
         if (!t.at[i] && optional) continue;
         if (!t.at[i] || !tni_same_shape(p.at[i], t.at[i]) || p.at[i]->dtype != t.at[i]->dtype)
-            return tn_fail(f, TN_INVALID, "%s[%lld] differs from its parameter in shape or dtype", name, (long long)i);
+            return tn_fail(f, TN_INVALID, "%s[%lld] differs from its parameter in shape or dtype",
+                           name, (long long)i);
     }
     return true;
 }
@@ -26610,33 +27694,45 @@ static bool opt_parameters(tn_frame *f, tn_tensors p, tn_tensors grads) {
     for (int64_t i = 0; i < p.n; i++) {
         if (!p.at[i] || !tni_is_float(p.at[i]->dtype) || !tni_dtype(p.at[i]->dtype)->computes)
             return tn_fail(f, TN_TYPE, "parameter %lld is not floating", (long long)i);
-        if (tni_overlaps_itself(p.at[i])) return tn_fail(f, TN_INVALID, "parameter %lld overlaps itself", (long long)i);
+        if (tni_overlaps_itself(p.at[i]))
+            return tn_fail(f, TN_INVALID, "parameter %lld overlaps itself", (long long)i);
     }
     return opt_list(f, p, grads, "grads", false);
 }
 
 static tn_tensor *opt_member(tn_tensors l, int64_t i) { return i < l.n ? l.at[i] : NULL; }
 
-/* --- SGD ------------------------------------------------------------------------------------------------------ */
+/* --- SGD -------------------------------------------------------------------------------------- */
 
 static bool fused_sgd_check(tn_frame *f) {
     TN_ARGS(fused_sgd, a, f);
     int64_t n = a->self.n;
-    if (!opt_parameters(f, a->self, a->grads) || !opt_list(f, a->self, a->momentum_buffer_list, "momentum_buffer_list", true))
+    if (!opt_parameters(f, a->self, a->grads) ||
+        !opt_list(f, a->self, a->momentum_buffer_list, "momentum_buffer_list", true))
         return false;
     for (int64_t i = 0; i < n && opt_numbers(f, a->momentum, n, "momentum"); i++)
         if (opt_number(a->momentum, i) != 0 && !opt_member(a->momentum_buffer_list, i))
-            return tn_fail(f, TN_INVALID, "parameter %lld has momentum but no buffer", (long long)i);
-    return opt_numbers(f, a->momentum, n, "momentum") && opt_numbers(f, a->lr, n, "lr") && opt_numbers(f, a->dampening, n, "dampening")
-           && opt_numbers(f, a->weight_decay, n, "weight_decay") && opt_numbers(f, a->nesterov, n, "nesterov")
-           && opt_numbers(f, a->maximize, n, "maximize") && opt_numbers(f, a->is_first_step, n, "is_first_step");
+            return tn_fail(f, TN_INVALID, "parameter %lld has momentum but no buffer",
+                           (long long)i);
+    return opt_numbers(f, a->momentum, n, "momentum") && opt_numbers(f, a->lr, n, "lr") &&
+           opt_numbers(f, a->dampening, n, "dampening") &&
+           opt_numbers(f, a->weight_decay, n, "weight_decay") &&
+           opt_numbers(f, a->nesterov, n, "nesterov") &&
+           opt_numbers(f, a->maximize, n, "maximize") &&
+           opt_numbers(f, a->is_first_step, n, "is_first_step");
 }
 static void fused_sgd_run(tn_frame *f) {
     TN_ARGS(fused_sgd, a, f);
     for (int64_t i = 0; i < a->self.n; i++) {
         bool moves = opt_number(a->momentum, i) != 0;
         tni_sgd s;
-        opt_task o = {f->block->context, {a->self.at[i], a->grads.at[i], moves ? a->momentum_buffer_list.at[i] : NULL, NULL, NULL}, 3, 0, NULL, NULL};
+        opt_task o = {f->block->context,
+                      {a->self.at[i], a->grads.at[i], moves ? a->momentum_buffer_list.at[i] : NULL,
+                       NULL, NULL},
+                      3,
+                      0,
+                      NULL,
+                      NULL};
         s.decay = opt_number(a->weight_decay, i);
         s.momentum = opt_number(a->momentum, i);
         s.one_dampening = 1 - opt_number(a->dampening, i);
@@ -26649,18 +27745,23 @@ static void fused_sgd_run(tn_frame *f) {
         opt_run(&o);
     }
 }
-/* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 - dampening) g, b = g at its
- * first step, and g = b or, nesterov, g + momentum b; p -= lr g. Numbers: a list with one member a parameter, or one for all.
- *   tnp_fused_sgd(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first) */
+/* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 -
+ * dampening) g, b = g at its first step, and g = b or, nesterov, g + momentum b; p -= lr g.
+ * Numbers: a list with one member a parameter, or one for all. tnp_fused_sgd(params, grads,
+ * buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first) */
 TN_OPERATOR(fused_sgd,
-            "_fused_sgd_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)?[] momentum_buffer_list, *, float[] lr, float[] momentum, "
-            "float[] dampening, float[] weight_decay, float[] nesterov, float[] maximize, float[] is_first_step) -> ()",
+            "_fused_sgd_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)?[] momentum_buffer_list, *, "
+            "float[] lr, float[] momentum, "
+            "float[] dampening, float[] weight_decay, float[] nesterov, float[] maximize, float[] "
+            "is_first_step) -> ()",
             .check = fused_sgd_check, .run = fused_sgd_run,
-            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} lr=[0.1,0.2] momentum=[0.9] dampening=[0.1] weight_decay=[0.01] "
-                      "nesterov=[0.0] maximize=[0.0] is_first_step=[0.0] | {(5000)} {(5000)} {(5000)} lr=[0.1] momentum=[0.0] dampening=[0.0] "
+            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} lr=[0.1,0.2] momentum=[0.9] "
+                      "dampening=[0.1] weight_decay=[0.01] "
+                      "nesterov=[0.0] maximize=[0.0] is_first_step=[0.0] | {(5000)} {(5000)} "
+                      "{(5000)} lr=[0.1] momentum=[0.0] dampening=[0.0] "
                       "weight_decay=[0.0] nesterov=[0.0] maximize=[1.0] is_first_step=[1.0]")
 
-/* --- Adam ----------------------------------------------------------------------------------------------------- */
+/* --- Adam ------------------------------------------------------------------------------------- */
 
 typedef struct opt_adam { /* the common members of both rows' arguments */
     tn_tensors self, grads, m, v, most;
@@ -26669,18 +27770,21 @@ typedef struct opt_adam { /* the common members of both rows' arguments */
 
 static bool opt_adam_check(tn_frame *f, const opt_adam *a) {
     int64_t n = a->self.n;
-    if (!opt_parameters(f, a->self, a->grads) || !opt_list(f, a->self, a->m, "exp_avgs", false)
-        || !opt_list(f, a->self, a->v, "exp_avg_sqs", false) || !opt_list(f, a->self, a->most, "max_exp_avg_sqs", true))
+    if (!opt_parameters(f, a->self, a->grads) || !opt_list(f, a->self, a->m, "exp_avgs", false) ||
+        !opt_list(f, a->self, a->v, "exp_avg_sqs", false) ||
+        !opt_list(f, a->self, a->most, "max_exp_avg_sqs", true))
         return false;
-    if (!opt_numbers(f, a->step, n, "step") || !opt_numbers(f, a->lr, n, "lr") || !opt_numbers(f, a->beta1, n, "beta1")
-        || !opt_numbers(f, a->beta2, n, "beta2") || !opt_numbers(f, a->eps, n, "eps")
-        || !opt_numbers(f, a->weight_decay, n, "weight_decay") || !opt_numbers(f, a->amsgrad, n, "amsgrad")
-        || !opt_numbers(f, a->maximize, n, "maximize"))
+    if (!opt_numbers(f, a->step, n, "step") || !opt_numbers(f, a->lr, n, "lr") ||
+        !opt_numbers(f, a->beta1, n, "beta1") || !opt_numbers(f, a->beta2, n, "beta2") ||
+        !opt_numbers(f, a->eps, n, "eps") || !opt_numbers(f, a->weight_decay, n, "weight_decay") ||
+        !opt_numbers(f, a->amsgrad, n, "amsgrad") || !opt_numbers(f, a->maximize, n, "maximize"))
         return false;
     for (int64_t i = 0; i < n; i++) {
-        if (!(opt_number(a->step, i) >= 1)) return tn_fail(f, TN_INVALID, "step counts from 1, got %g", opt_number(a->step, i));
+        if (!(opt_number(a->step, i) >= 1))
+            return tn_fail(f, TN_INVALID, "step counts from 1, got %g", opt_number(a->step, i));
         if (opt_number(a->amsgrad, i) != 0 && !opt_member(a->most, i))
-            return tn_fail(f, TN_INVALID, "parameter %lld has amsgrad but no max_exp_avg_sqs", (long long)i);
+            return tn_fail(f, TN_INVALID, "parameter %lld has amsgrad but no max_exp_avg_sqs",
+                           (long long)i);
     }
     return true;
 }
@@ -26688,10 +27792,17 @@ static bool opt_adam_check(tn_frame *f, const opt_adam *a) {
 static void opt_adam_run(tn_frame *f, const opt_adam *a, bool decoupled) {
     for (int64_t i = 0; i < a->self.n; i++) {
         bool most = opt_number(a->amsgrad, i) != 0;
-        double step = opt_number(a->step, i), beta1 = opt_number(a->beta1, i), beta2 = opt_number(a->beta2, i);
+        double step = opt_number(a->step, i), beta1 = opt_number(a->beta1, i),
+               beta2 = opt_number(a->beta2, i);
         double lr = opt_number(a->lr, i), decay = opt_number(a->weight_decay, i);
         tni_adam o;
-        opt_task t = {f->block->context, {a->self.at[i], a->grads.at[i], a->m.at[i], a->v.at[i], most ? a->most.at[i] : NULL}, 5, 0, NULL, NULL};
+        opt_task t = {
+            f->block->context,
+            {a->self.at[i], a->grads.at[i], a->m.at[i], a->v.at[i], most ? a->most.at[i] : NULL},
+            5,
+            0,
+            NULL,
+            NULL};
         o.decays = decay != 0;
         o.decoupled = decoupled;
         o.decay = decoupled ? 1 - lr * decay : decay;
@@ -26707,12 +27818,12 @@ static void opt_adam_run(tn_frame *f, const opt_adam *a, bool decoupled) {
     }
 }
 
-#define OPT_ADAM(op)                                                                                         \
-    static void op##_options(opt_adam *o, const tn_##op##_args *a) {                                         \
-        o->self = a->self, o->grads = a->grads, o->m = a->exp_avgs, o->v = a->exp_avg_sqs;                   \
-        o->most = a->max_exp_avg_sqs, o->step = a->step, o->lr = a->lr, o->beta1 = a->beta1;                 \
-        o->beta2 = a->beta2, o->eps = a->eps, o->weight_decay = a->weight_decay;                             \
-        o->amsgrad = a->amsgrad, o->maximize = a->maximize;                                                  \
+#define OPT_ADAM(op)                                                                         \
+    static void op##_options(opt_adam *o, const tn_##op##_args *a) {                         \
+        o->self = a->self, o->grads = a->grads, o->m = a->exp_avgs, o->v = a->exp_avg_sqs;   \
+        o->most = a->max_exp_avg_sqs, o->step = a->step, o->lr = a->lr, o->beta1 = a->beta1; \
+        o->beta2 = a->beta2, o->eps = a->eps, o->weight_decay = a->weight_decay;             \
+        o->amsgrad = a->amsgrad, o->maximize = a->maximize;                                  \
     }
 OPT_ADAM(fused_adam)
 OPT_ADAM(fused_adamw)
@@ -26730,15 +27841,19 @@ static void fused_adam_run(tn_frame *f) {
     fused_adam_options(&o, a);
     opt_adam_run(f, &o, false);
 }
-/* For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 - beta1)(g - m); v = beta2 v +
- * (1 - beta2) g^2; w = v, or its running maximum with amsgrad; p -= lr / (1 - beta1^t) m / (sqrt(w) / sqrt(1 - beta2^t) + eps).
- * Numbers: a list with one member a parameter, or one for all. */
+/* For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 - beta1)(g
+ * - m); v = beta2 v + (1 - beta2) g^2; w = v, or its running maximum with amsgrad; p -= lr / (1 -
+ * beta1^t) m / (sqrt(w) / sqrt(1 - beta2^t) + eps). Numbers: a list with one member a parameter, or
+ * one for all. */
 TN_OPERATOR(fused_adam,
-            "_fused_adam_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] exp_avg_sqs, "
-            "Tensor(d!)?[] max_exp_avg_sqs, *, float[] step, float[] lr, float[] beta1, float[] beta2, float[] eps, "
+            "_fused_adam_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] "
+            "exp_avg_sqs, "
+            "Tensor(d!)?[] max_exp_avg_sqs, *, float[] step, float[] lr, float[] beta1, float[] "
+            "beta2, float[] eps, "
             "float[] weight_decay, float[] amsgrad, float[] maximize) -> ()",
             .check = fused_adam_check, .run = fused_adam_run, .domain = "exp_avg_sqs:0..1",
-            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} step=[3.0] lr=[0.1,0.2] beta1=[0.9] beta2=[0.99] eps=[1e-8] "
+            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} step=[3.0] lr=[0.1,0.2] "
+                      "beta1=[0.9] beta2=[0.99] eps=[1e-8] "
                       "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0]")
 
 static bool fused_adamw_check(tn_frame *f) {
@@ -26755,11 +27870,14 @@ static void fused_adamw_run(tn_frame *f) {
 }
 /* fused_adam with decoupled decay: first p *= 1 - lr weight_decay, and g stays as it is. */
 TN_OPERATOR(fused_adamw,
-            "_fused_adamw_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] exp_avg_sqs, "
-            "Tensor(d!)?[] max_exp_avg_sqs, *, float[] step, float[] lr, float[] beta1, float[] beta2, float[] eps, "
+            "_fused_adamw_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] "
+            "exp_avg_sqs, "
+            "Tensor(d!)?[] max_exp_avg_sqs, *, float[] step, float[] lr, float[] beta1, float[] "
+            "beta2, float[] eps, "
             "float[] weight_decay, float[] amsgrad, float[] maximize) -> ()",
             .check = fused_adamw_check, .run = fused_adamw_run, .domain = "exp_avg_sqs:0..1",
-            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} step=[3.0] lr=[0.1,0.2] beta1=[0.9] beta2=[0.99] eps=[1e-8] "
+            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} step=[3.0] lr=[0.1,0.2] "
+                      "beta1=[0.9] beta2=[0.99] eps=[1e-8] "
                       "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0]")
 
 /* src/ops/pool.c */
@@ -26770,7 +27888,7 @@ TN_OPERATOR(fused_adamw,
  * that are not row-major, are copied into such first. The maximum remembers its place in the
  * window, a byte where windows are small. */
 
-/* --- geometry -------------------------------------------------------------------------------- */
+/* --- geometry --------------------------------------------------------------------------------- */
 
 /* planes of h x w become planes of oh x ow; element (p, q) looks at rows p sh - ph + i dh, i <
  * kh, and columns likewise */
@@ -26857,7 +27975,7 @@ static bool pool_check_dtype(tn_frame *f, const tn_tensor *t, bool integers) {
     return tn_fail(f, TN_TYPE, "there is no pooling of %s", tni_dtype(t->dtype)->text);
 }
 
-/* --- tensors as row-major elements of a compute type ----------------------------------------- */
+/* --- tensors as row-major elements of a compute type ------------------------------------------ */
 
 typedef struct pool_copy {
     const tn_tensor *t;
@@ -26915,7 +28033,7 @@ static void *pool_second(tn_frame *f, const tn_tensor *in) { /* the result's par
     return f->scratch ? (char *)f->scratch + n * pool_compute_size(in) : NULL;
 }
 
-/* --- the loops ------------------------------------------------------------------------------- */
+/* --- the loops -------------------------------------------------------------------------------- */
 
 typedef struct pool_job {
     const tni_kernels *kernels;
@@ -27107,7 +28225,7 @@ static void pool_through(tn_frame *f, pool_job *j) {
     pool_store(f, f->out[0], room);
 }
 
-/* --- max_pool2d ------------------------------------------------------------------------------ */
+/* --- max_pool2d ------------------------------------------------------------------------------- */
 
 static tn_dtype pool_index_dtype(const pool_shape *s) {
     return s->kh * s->kw <= 256 ? TN_U8 : TN_I32;
@@ -27272,7 +28390,7 @@ TN_OPERATOR(max_pool2d_pick,
             .run = max_pool2d_pick_run, .grad = max_pool2d_pick_grad,
             .sample = "(2,3,6,8) (2,3,3,4):u8<4 [2,2] | (2,2,7,7) (2,2,4,6):u8<6 [3,2] [2,1] [1,0]")
 
-/* --- avg_pool2d ------------------------------------------------------------------------------ */
+/* --- avg_pool2d ------------------------------------------------------------------------------- */
 
 static bool avg_pool_divisor(tn_frame *f, int64_t divisor) {
     return divisor != 0 || tn_fail(f, TN_INVALID, "divisor_override must not be 0");
@@ -27364,7 +28482,7 @@ TN_OPERATOR(
     .sample = "(2,3,3,4) [2,3,6,8] [2,2] | (2,3,4) [2,5,7] [3] [2] [1] | (1,2,2,2) [1,2,4,5] [2,2] "
               "divisor_override=3")
 
-/* --- adaptive_avg_pool2d --------------------------------------------------------------------- */
+/* --- adaptive_avg_pool2d ---------------------------------------------------------------------- */
 
 static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints output) {
     if (!pool_planes(f, s, input) || !pool_pair(f, output, "output_size", 1, &s->oh, &s->ow))
@@ -27440,7 +28558,7 @@ TN_OPERATOR(adaptive_avg_pool2d_input_grad,
 /* src/ops/promote.c */
 /* promote.c - which dtype, shape and strides a pointwise call has. */
 
-/* --- dtypes -------------------------------------------------------------------------------------------- */
+/* --- dtypes ----------------------------------------------------------------------------------- */
 
 /* One tier (dimensions, 0-dim, numbers) over the tiers below it, as torch's combine_categories. */
 static tn_dtype promote_tiers(tn_dtype higher, tn_dtype lower) {
@@ -27477,8 +28595,10 @@ TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n) {
     const char *a = NULL, *b = NULL;
     for (int i = 0; i < n; i++) {
         if (!t[i]) continue;
-        if (a) b = tni_dtype(t[i]->dtype)->text;
-        else a = tni_dtype(t[i]->dtype)->text;
+        if (a)
+            b = tni_dtype(t[i]->dtype)->text;
+        else
+            a = tni_dtype(t[i]->dtype)->text;
     }
     return tn_fail(f, TN_TYPE, "%s and %s have no common dtype; convert one of them", a, b ? b : a);
 }
@@ -27501,9 +28621,10 @@ TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, i
     return true;
 }
 
-/* --- numbers --------------------------------------------------------------------------------------------- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
-/* Number parameters must fit the computed type: no fraction where integers are, no imaginary part where reals are. */
+/* Number parameters must fit the computed type: no fraction where integers are, no imaginary part
+ * where reals are. */
 static bool promote_numbers(tn_frame *f, tn_dtype common) {
     const tn_gen *gen = f->row->gen;
     const int category = tni_dtype((int)common)->category;
@@ -27513,32 +28634,39 @@ static bool promote_numbers(tn_frame *f, tn_dtype common) {
         if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) {
             tn_scalar s;
             memcpy(&s, at, sizeof s);
-            if (s.kind < TN_KIND_BOOL || s.kind > TN_KIND_COMPLEX) return tn_fail(f, TN_INVALID, "'%s' is no number", p->name);
+            if (s.kind < TN_KIND_BOOL || s.kind > TN_KIND_COMPLEX)
+                return tn_fail(f, TN_INVALID, "'%s' is no number", p->name);
             if (s.kind == TN_KIND_COMPLEX && category < TNI_CAT_COMPLEX)
-                return tn_fail(f, TN_TYPE, "'%s' is complex, the tensors are %s", p->name, tni_dtype((int)common)->text);
+                return tn_fail(f, TN_TYPE, "'%s' is complex, the tensors are %s", p->name,
+                               tni_dtype((int)common)->text);
             if (s.kind == TN_KIND_FLOAT && category < TNI_CAT_FLOAT)
-                return tn_fail(f, TN_TYPE, "'%s' is a float, the tensors are %s", p->name, tni_dtype((int)common)->text);
+                return tn_fail(f, TN_TYPE, "'%s' is a float, the tensors are %s", p->name,
+                               tni_dtype((int)common)->text);
         } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
             double v;
             memcpy(&v, at, sizeof v);
             if (category < TNI_CAT_FLOAT && !(v == floor(v) && fabs(v) < 9e18))
-                return tn_fail(f, TN_TYPE, "'%s' is %g, the tensors are %s", p->name, v, tni_dtype((int)common)->text);
+                return tn_fail(f, TN_TYPE, "'%s' is %g, the tensors are %s", p->name, v,
+                               tni_dtype((int)common)->text);
         }
     }
     return true;
 }
 
-/* --- the check ------------------------------------------------------------------------------------------- */
+/* --- the check -------------------------------------------------------------------------------- */
 
-/* The dtype computed for operands of dtype d, by the row's kinds; TN_NO_DTYPE with an error. A predicate reads a bool
- * as an integer, other rows of integers refuse it; a row of floats alone makes floats of both. */
+/* The dtype computed for operands of dtype d, by the row's kinds; TN_NO_DTYPE with an error. A
+ * predicate reads a bool as an integer, other rows of integers refuse it; a row of floats alone
+ * makes floats of both. */
 static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     static const uint8_t bit[] = {TNI_KINDS_B, TNI_KINDS_I, TNI_KINDS_F, TNI_KINDS_C};
     const tni_dtype_info *info = tni_dtype((int)d);
     const uint32_t kinds = f->row->loop;
     if (info->computes && kinds & bit[info->category]) return d;
-    if (info->category == TNI_CAT_BOOL && kinds & TNI_FORM_PREDICATE && kinds & TNI_KINDS_I) return TN_U8;
-    if (info->computes && info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) && kinds & TNI_KINDS_F)
+    if (info->category == TNI_CAT_BOOL && kinds & TNI_FORM_PREDICATE && kinds & TNI_KINDS_I)
+        return TN_U8;
+    if (info->computes && info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) &&
+        kinds & TNI_KINDS_F)
         return promote_only_numbers(f->in, f->nin) ? TN_F64 : f->block->context->default_dtype;
     tn_fail(f, TN_TYPE, "is not defined for %s", info->text);
     return TN_NO_DTYPE;
@@ -27560,16 +28688,18 @@ TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common) {
     return tn_announce_strided(f, 0, result, s.ndim, s.size, s.stride);
 }
 
-/* Tensors of one computed dtype and shape, row-major, with numbers no wider: the common case, decided quickly.
- * Returns the dtype, or TN_NO_DTYPE for the long way. */
+/* Tensors of one computed dtype and shape, row-major, with numbers no wider: the common case,
+ * decided quickly. Returns the dtype, or TN_NO_DTYPE for the long way. */
 static tn_dtype promote_flat(tn_frame *f) {
-    static const uint8_t natural[TN_DTYPE_COUNT] = {0, TNI_KINDS_B, 0, 0, 0, TNI_KINDS_I, TNI_KINDS_I, 0, 0,
-                                                    TNI_KINDS_F, TNI_KINDS_F};
-    static const uint8_t takes[TN_DTYPE_COUNT] = {0, 15, 0, 0, 0, 0, TNI_KINDS_I | TNI_KINDS_F, 0, 0, 0, TNI_KINDS_F};
+    static const uint8_t natural[TN_DTYPE_COUNT] = {
+        0, TNI_KINDS_B, 0, 0, 0, TNI_KINDS_I, TNI_KINDS_I, 0, 0, TNI_KINDS_F, TNI_KINDS_F};
+    static const uint8_t takes[TN_DTYPE_COUNT] = {
+        0, 15, 0, 0, 0, 0, TNI_KINDS_I | TNI_KINDS_F, 0, 0, 0, TNI_KINDS_F};
     const tn_tensor *a = f->in[0], *first;
     if (!a || f->row->loop & TNI_FORM_SELECT) return TN_NO_DTYPE;
     first = a->flags & TNI_NUMBER && f->nin > 1 && f->in[1] ? f->in[1] : a;
-    if (!(first->flags & TNI_CONTIGUOUS) || first->flags & TNI_NUMBER || !(natural[first->dtype] & f->row->loop))
+    if (!(first->flags & TNI_CONTIGUOUS) || first->flags & TNI_NUMBER ||
+        !(natural[first->dtype] & f->row->loop))
         return TN_NO_DTYPE;
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
@@ -27577,7 +28707,8 @@ static tn_dtype promote_flat(tn_frame *f) {
         if (t == first) continue;
         if (t->flags & TNI_NUMBER) {
             if (!first->ndim || !(takes[t->dtype] & natural[first->dtype])) return TN_NO_DTYPE;
-        } else if (t->dtype != first->dtype || !(t->flags & TNI_CONTIGUOUS) || !tni_same_shape(t, first)) {
+        } else if (t->dtype != first->dtype || !(t->flags & TNI_CONTIGUOUS) ||
+                   !tni_same_shape(t, first)) {
             return TN_NO_DTYPE;
         }
     }
@@ -27596,7 +28727,8 @@ TN_PRIV bool tni_pointwise_check(tn_frame *f) {
         return tn_announce(f, 0, common, first->ndim, first->size);
     }
     if (skip && f->in[0]->dtype != TN_BOOL)
-        return tn_fail(f, TN_TYPE, "'%s' is %s, it must be bool", f->row->gen->param[f->row->gen->fixed[0]].name,
+        return tn_fail(f, TN_TYPE, "'%s' is %s, it must be bool",
+                       f->row->gen->param[f->row->gen->fixed[0]].name,
                        tni_dtype(f->in[0]->dtype)->text);
     common = tni_result_type(f->block, f->in + skip, f->nin - skip);
     if (!common) return tni_no_common_type(f, f->in + skip, f->nin - skip);
@@ -27611,7 +28743,8 @@ TN_PRIV bool tni_pointwise_look(tn_frame *f) {
     const char *at = tni_bytes_at(t);
     if (!tni_is_int((int)f->note[0])) return true;
     for (int64_t i = 0; i < t->numel; i++) {
-        if (tni_element(at, t->dtype).integer == 0) return tn_fail(f, TN_INVALID, "an integer is divided by zero");
+        if (tni_element(at, t->dtype).integer == 0)
+            return tn_fail(f, TN_INVALID, "an integer is divided by zero");
         for (int d = t->ndim - 1; d >= 0; d--) {
             at += t->stride[d] * bytes;
             if (++index[d] < t->size[d]) break;
@@ -27623,10 +28756,12 @@ TN_PRIV bool tni_pointwise_look(tn_frame *f) {
 }
 
 /* src/ops/random.c */
-/* random.c - random numbers with torch's CPU stream: the same generator words become the same numbers.
+/* random.c - random numbers with torch's CPU stream: the same generator words become the same
+ * numbers.
  *
- * Elements are drawn in the order of memory. The generator's words are made by one thread (that is cheap), what they
- * become by all. Numbers agree with torch's to the bit where torch does not call libm in double. */
+ * Elements are drawn in the order of memory. The generator's words are made by one thread (that is
+ * cheap), what they become by all. Numbers agree with torch's to the bit where torch does not call
+ * libm in double. */
 
 enum { RANDOM_TILE = 4096 };
 
@@ -27638,16 +28773,19 @@ static bool random_on(tn_frame *f, tn_device_id device) {
     return true;
 }
 
-static bool random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device, bool floating) {
+static bool random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device,
+                       bool floating) {
     if (!dtype) dtype = f->block->context->default_dtype;
     if (floating && (!tni_is_float((int)dtype) || !tni_dtype((int)dtype)->computes))
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype((int)dtype)->text);
     if (!tni_dtype((int)dtype)->computes || tni_is_complex((int)dtype))
         return tn_fail(f, TN_TYPE, "no random numbers of dtype %s", tni_dtype((int)dtype)->text);
-    return tni_sizes_given(f, size) && random_on(f, device) && tn_announce(f, 0, dtype, (int)size.n, size.at);
+    return tni_sizes_given(f, size) && random_on(f, device) &&
+           tn_announce(f, 0, dtype, (int)size.n, size.at);
 }
 
-/* In place, or new like self: dense, in self's order of dimensions, which is the order of drawing. */
+/* In place, or new like self: dense, in self's order of dimensions, which is the order of drawing.
+ */
 static bool random_self(tn_frame *f, bool floating) {
     const tn_tensor *self = f->in[0];
     tni_shape s;
@@ -27661,9 +28799,11 @@ static bool random_self(tn_frame *f, bool floating) {
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
 }
 
-static void random_zero_grad(tn_gradient *g) { tn_give(g, 0, tnp_zeros_like(g->incoming[0], TN_NO_DTYPE, TN_NO_DEVICE)); }
+static void random_zero_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_zeros_like(g->incoming[0], TN_NO_DTYPE, TN_NO_DEVICE));
+}
 
-/* --- uniform ---------------------------------------------------------------------------------------------- */
+/* --- uniform ---------------------------------------------------------------------------------- */
 
 typedef struct random_job {
     const tni_kernels *kernels;
@@ -27675,8 +28815,10 @@ typedef struct random_job {
 
 static void random_task(void *arg, int64_t i) {
     const random_job *j = (const random_job *)arg;
-    int64_t first = i * RANDOM_TILE, n = j->n - first < RANDOM_TILE ? j->n - first : (int64_t)RANDOM_TILE;
-    if (!j->normal) j->kernels->uniform_f32(j->at + first, n, j->a, j->b);
+    int64_t first = i * RANDOM_TILE,
+            n = j->n - first < RANDOM_TILE ? j->n - first : (int64_t)RANDOM_TILE;
+    if (!j->normal)
+        j->kernels->uniform_f32(j->at + first, n, j->a, j->b);
     else {
         j->kernels->uniform_f32(j->at + first, n, 0, 1);
         j->kernels->normal_f32(j->at + first, n / 16, j->a, j->b);
@@ -27735,19 +28877,24 @@ static bool rand_check(tn_frame *f) {
 }
 static void rand_run(tn_frame *f) { random_uniform(f, 0, 1); }
 /* Uniform in [0, 1).   tn_rand(TN_DIMS(2, 3)) */
-TN_OPERATOR(rand, "rand(int[] size, *, Generator? generator=None, ScalarType? dtype=None, Device? device=None) -> Tensor",
+TN_OPERATOR(rand,
+            "rand(int[] size, *, Generator? generator=None, ScalarType? dtype=None, Device? "
+            "device=None) -> Tensor",
             .forms = TN_OUT, .check = rand_check, .run = rand_run,
-            .sample = "[2,3] | [] | [0] | [70000] | [5] dtype=float64 | [5] dtype=float16 | [5000] dtype=bfloat16")
+            .sample = "[2,3] | [] | [0] | [70000] | [5] dtype=float64 | [5] dtype=float16 | [5000] "
+                      "dtype=bfloat16")
 
 static bool rand_like_check(tn_frame *f) { return random_self(f, true); }
 static void rand_like_run(tn_frame *f) { random_uniform(f, 0, 1); }
 /* rand of self's sizes and dtype.   tn_rand_like(x) */
-TN_OPERATOR(rand_like, "rand_like(Tensor self, *, Generator? generator=None) -> Tensor", .forms = TN_SHAPE_ONLY, .check = rand_like_check, .run = rand_like_run,
+TN_OPERATOR(rand_like, "rand_like(Tensor self, *, Generator? generator=None) -> Tensor",
+            .forms = TN_SHAPE_ONLY, .check = rand_like_check, .run = rand_like_run,
             .grad = tn_grad_zero, .sample = "(2,3) | (3):f16")
 
 static bool uniform_check(tn_frame *f) {
     TN_ARGS(uniform, a, f);
-    if (!(a->from <= a->to)) return tn_fail(f, TN_INVALID, "from (%g) is greater than to (%g)", a->from, a->to);
+    if (!(a->from <= a->to))
+        return tn_fail(f, TN_INVALID, "from (%g) is greater than to (%g)", a->from, a->to);
     return random_self(f, true);
 }
 static void uniform_run(tn_frame *f) {
@@ -27755,13 +28902,16 @@ static void uniform_run(tn_frame *f) {
     random_uniform(f, a->from, a->to);
 }
 /* Fills self with uniform numbers in [from, to).   tn_uniform_(x, .from = -1, .to = 1) */
-TN_OPERATOR(uniform, "uniform_(Tensor self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor",
-            .forms = TN_INPLACE, .check = uniform_check, .run = uniform_run, .grad = random_zero_grad,
-            .sample = "(2,3) -1.0 2.0 | (5):f64 | (5000):f16 | ()")
+TN_OPERATOR(
+    uniform,
+    "uniform_(Tensor self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor",
+    .forms = TN_INPLACE, .check = uniform_check, .run = uniform_run, .grad = random_zero_grad,
+    .sample = "(2,3) -1.0 2.0 | (5):f64 | (5000):f16 | ()")
 
-/* --- normal ----------------------------------------------------------------------------------------------- */
+/* --- normal ----------------------------------------------------------------------------------- */
 
-/* Pairs by the polar form in double, the second of each kept for the next call: small and strided tensors. */
+/* Pairs by the polar form in double, the second of each kept for the next call: small and strided
+ * tensors. */
 static double random_normal(tn_frame *f) {
     tn_generator *g = f->generator;
     double u, v;
@@ -27795,12 +28945,14 @@ static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, floa
     const tni_kernels *k = f->block->context->kernels;
     random_floats(f, d, n, mean, std, true);
     if (n % 16 == 0) return;
-    tni_random_fill(f->generator, (uint32_t *)(void *)(d + n - 16), 16); /* the last 16 places anew */
+    tni_random_fill(f->generator, (uint32_t *)(void *)(d + n - 16),
+                    16); /* the last 16 places anew */
     k->uniform_f32(d + n - 16, 16, 0, 1);
     k->normal_f32(d + n - 16, 1, mean, std);
 }
 
-/* Half types: whole blocks of 16 as floats, rounded; of the rest nothing is drawn before the last 16 places are. */
+/* Half types: whole blocks of 16 as floats, rounded; of the rest nothing is drawn before the last
+ * 16 places are. */
 static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, float mean, float std) {
     float tile[RANDOM_TILE];
     for (int64_t i = 0; i < n / 16 * 16; i += RANDOM_TILE) {
@@ -27840,15 +28992,21 @@ static bool randn_check(tn_frame *f) {
 }
 static void randn_run(tn_frame *f) { random_gauss(f, 0, 1, true); }
 /* Normal numbers of mean 0 and deviation 1.   tn_randn(TN_DIMS(2, 3)) */
-TN_OPERATOR(randn, "randn(int[] size, *, Generator? generator=None, ScalarType? dtype=None, Device? device=None) -> Tensor",
+TN_OPERATOR(randn,
+            "randn(int[] size, *, Generator? generator=None, ScalarType? dtype=None, Device? "
+            "device=None) -> Tensor",
             .forms = TN_OUT, .check = randn_check, .run = randn_run,
-            .sample = "[2,3] | [] | [0] | [16] | [17] | [70003] | [20] dtype=float64 | [5] dtype=float16 | [5000] dtype=bfloat16")
+            .sample = "[2,3] | [] | [0] | [16] | [17] | [70003] | [20] dtype=float64 | [5] "
+                      "dtype=float16 | [5000] dtype=bfloat16")
 
 static bool randn_like_check(tn_frame *f) { return random_self(f, true); }
-static void randn_like_run(tn_frame *f) { random_gauss(f, 0, 1, (f->out[0]->flags & TNI_CONTIGUOUS) != 0); }
+static void randn_like_run(tn_frame *f) {
+    random_gauss(f, 0, 1, (f->out[0]->flags & TNI_CONTIGUOUS) != 0);
+}
 /* randn of self's sizes and dtype.   tn_randn_like(x) */
-TN_OPERATOR(randn_like, "randn_like(Tensor self, *, Generator? generator=None) -> Tensor", .forms = TN_SHAPE_ONLY, .check = randn_like_check,
-            .run = randn_like_run, .grad = tn_grad_zero, .sample = "(2,3) | (20):f16")
+TN_OPERATOR(randn_like, "randn_like(Tensor self, *, Generator? generator=None) -> Tensor",
+            .forms = TN_SHAPE_ONLY, .check = randn_like_check, .run = randn_like_run,
+            .grad = tn_grad_zero, .sample = "(2,3) | (20):f16")
 
 static bool normal_check(tn_frame *f) {
     TN_ARGS(normal, a, f);
@@ -27859,12 +29017,15 @@ static void normal_run(tn_frame *f) {
     TN_ARGS(normal, a, f);
     random_gauss(f, a->mean, a->std, (f->in[0]->flags & TNI_CONTIGUOUS) != 0);
 }
-/* Fills self with normal numbers of the given mean and standard deviation.   tn_normal_(x, .std = 0.02) */
-TN_OPERATOR(normal, "normal_(Tensor self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor",
-            .forms = TN_INPLACE, .check = normal_check, .run = normal_run, .grad = random_zero_grad,
-            .sample = "(2,3) 1.0 0.5 | (20) | (20):f64 | (33):bf16 | ()")
+/* Fills self with normal numbers of the given mean and standard deviation.   tn_normal_(x, .std =
+ * 0.02) */
+TN_OPERATOR(
+    normal,
+    "normal_(Tensor self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor",
+    .forms = TN_INPLACE, .check = normal_check, .run = normal_run, .grad = random_zero_grad,
+    .sample = "(2,3) 1.0 0.5 | (20) | (20):f64 | (33):bf16 | ()")
 
-/* --- exponential -------------------------------------------------------------------------------------------- */
+/* --- exponential ------------------------------------------------------------------------------ */
 
 static bool exponential_check(tn_frame *f) {
     TN_ARGS(exponential, a, f);
@@ -27885,10 +29046,12 @@ static void exponential_run(tn_frame *f) {
     }
 }
 /* Fills self with exponentially distributed numbers of rate lambd.   tn_exponential_(x) */
-TN_OPERATOR(exponential, "exponential_(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor", .forms = TN_INPLACE,
-            .check = exponential_check, .run = exponential_run, .grad = random_zero_grad, .sample = "(2,3) | (5):f64 2.0 | (20):f16")
+TN_OPERATOR(exponential,
+            "exponential_(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor",
+            .forms = TN_INPLACE, .check = exponential_check, .run = exponential_run,
+            .grad = random_zero_grad, .sample = "(2,3) | (5):f64 2.0 | (20):f16")
 
-/* --- integers ------------------------------------------------------------------------------------------------- */
+/* --- integers --------------------------------------------------------------------------------- */
 
 static void random_integers(tn_frame *f, int64_t low, int64_t high) {
     tn_tensor *t = f->out[0];
@@ -27897,16 +29060,19 @@ static void random_integers(tn_frame *f, int64_t low, int64_t high) {
     for (int64_t i = 0; i < t->numel; i += 512) {
         int64_t n = t->numel - i < 512 ? t->numel - i : 512;
         for (int64_t k = 0; k < n; k++) {
-            uint64_t v = range < (uint64_t)1 << 28 ? tni_random32(f->generator) % (uint32_t)range : tni_random64(f->generator) % range;
+            uint64_t v = range < (uint64_t)1 << 28 ? tni_random32(f->generator) % (uint32_t)range
+                                                   : tni_random64(f->generator) % range;
             tile[k] = (int64_t)(v + (uint64_t)low);
         }
         tni_lanes_save(tni_bytes_at(t) + i * bytes, bytes, t->dtype, tile, TN_I64, n);
     }
 }
 
-static bool randint_range(tn_frame *f, int64_t low, int64_t high, tn_ints size, tn_dtype dtype, tn_device_id device) {
+static bool randint_range(tn_frame *f, int64_t low, int64_t high, tn_ints size, tn_dtype dtype,
+                          tn_device_id device) {
     if (low >= high)
-        return tn_fail(f, TN_INVALID, "from (%lld) is not less than to (%lld)", (long long)low, (long long)high);
+        return tn_fail(f, TN_INVALID, "from (%lld) is not less than to (%lld)", (long long)low,
+                       (long long)high);
     return random_new(f, size, dtype ? dtype : TN_I64, device, false);
 }
 
@@ -27919,8 +29085,11 @@ static void randint_run(tn_frame *f) {
     random_integers(f, 0, a->high);
 }
 /* Integers in [0, high), int64 where no dtype is given.   tn_randint(10, TN_DIMS(2, 3)) */
-TN_OPERATOR(randint, "randint(int high, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_OUT, .check = randint_check, .run = randint_run, .sample = "10 [2,3] | 5 [0] | 1000000000000 [3] | 7 [4] dtype=float32")
+TN_OPERATOR(randint,
+            "randint(int high, int[] size, *, Generator? generator=None, ScalarType? dtype=None, "
+            "Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = randint_check, .run = randint_run,
+            .sample = "10 [2,3] | 5 [0] | 1000000000000 [3] | 7 [4] dtype=float32")
 
 static bool randint_low_check(tn_frame *f) {
     TN_ARGS(randint_low, a, f);
@@ -27932,8 +29101,10 @@ static void randint_low_run(tn_frame *f) {
 }
 /* Integers in [low, high), int64 where no dtype is given.   tn_randint_low(-5, 5, TN_DIMS(2, 3)) */
 TN_OPERATOR(randint_low,
-            "randint.low(int low, int high, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_OUT, .check = randint_low_check, .run = randint_low_run, .sample = "-3 10 [2,3] | 5 6 [] | -9 9 [4] dtype=int8")
+            "randint.low(int low, int high, int[] size, *, Generator? generator=None, ScalarType? "
+            "dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = randint_low_check, .run = randint_low_run,
+            .sample = "-3 10 [2,3] | 5 6 [] | -9 9 [4] dtype=int8")
 
 static bool randperm_check(tn_frame *f) {
     TN_ARGS(randperm, a, f);
@@ -27949,18 +29120,23 @@ static void randperm_run(tn_frame *f) { /* R. Durstenfeld, Algorithm 235, 1964 *
     p = (int64_t *)(t->dtype == TN_I64 ? (void *)tni_bytes_at(t) : f->scratch);
     for (int64_t i = 0; i < n; i++) p[i] = i;
     for (int64_t i = 0; i < n - 1; i++) {
-        uint64_t left = (uint64_t)(n - i), r = n < 0xffffffff / 20 ? tni_random32(f->generator) : tni_random64(f->generator);
+        uint64_t left = (uint64_t)(n - i),
+                 r = n < 0xffffffff / 20 ? tni_random32(f->generator) : tni_random64(f->generator);
         int64_t k = i + (int64_t)(r % left), v = p[i];
         p[i] = p[k];
         p[k] = v;
     }
-    if (t->dtype != TN_I64) tni_lanes_save(tni_bytes_at(t), tni_dtype_size(t), t->dtype, p, TN_I64, n);
+    if (t->dtype != TN_I64)
+        tni_lanes_save(tni_bytes_at(t), tni_dtype_size(t), t->dtype, p, TN_I64, n);
 }
 /* The numbers 0 .. n - 1 in random order, int64 where no dtype is given.   tn_randperm(10) */
-TN_OPERATOR(randperm, "randperm(int n, *, Generator? generator=None, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_OUT, .check = randperm_check, .run = randperm_run, .sample = "10 | 0 | 1 | 1000 | 5 dtype=int32")
+TN_OPERATOR(randperm,
+            "randperm(int n, *, Generator? generator=None, ScalarType? dtype=None, Device? "
+            "device=None) -> Tensor",
+            .forms = TN_OUT, .check = randperm_check, .run = randperm_run,
+            .sample = "10 | 0 | 1 | 1000 | 5 dtype=int32")
 
-/* --- truth by chance ---------------------------------------------------------------------------------------------- */
+/* --- truth by chance -------------------------------------------------------------------------- */
 
 /* u < p for a u of 53 bits: as integers. */
 static uint64_t random_threshold(double p) { return (uint64_t)ceil(p * 9007199254740992.0); }
@@ -27971,9 +29147,12 @@ static bool bernoulli_look(tn_frame *f) {
     for (int64_t i = 0; i < p->numel; i++) {
         int64_t at = p->offset, rest = i;
         double v;
-        for (int d = p->ndim - 1; d >= 0; d--) at += rest % p->size[d] * p->stride[d], rest /= p->size[d];
-        tni_lanes_load(&v, TN_F64, (const char *)p->storage->data + at * tni_dtype_size(p), tni_dtype_size(p), p->dtype, 1);
-        if (!(v >= 0 && v <= 1)) return tn_fail(f, TN_INVALID, "a probability is %g, not in [0, 1]", v);
+        for (int d = p->ndim - 1; d >= 0; d--)
+            at += rest % p->size[d] * p->stride[d], rest /= p->size[d];
+        tni_lanes_load(&v, TN_F64, (const char *)p->storage->data + at * tni_dtype_size(p),
+                       tni_dtype_size(p), p->dtype, 1);
+        if (!(v >= 0 && v <= 1))
+            return tn_fail(f, TN_INVALID, "a probability is %g, not in [0, 1]", v);
     }
     return true;
 }
@@ -27981,30 +29160,36 @@ static void bernoulli_run(tn_frame *f) {
     const tn_tensor *p = f->in[0];
     tn_tensor *t = f->out[0];
     int64_t bytes = tni_dtype_size(t);
-    for (int64_t i = 0; i < t->numel; i++) { /* in the order of the result's memory; dense, in some order of dimensions */
+    for (int64_t i = 0; i < t->numel;
+         i++) { /* in the order of the result's memory; dense, in some order of dimensions */
         int64_t at = p->offset, rest = i;
         double v;
-        for (int d = t->ndim - 1; d >= 0; d--) at += rest % p->size[d] * p->stride[d], rest /= p->size[d];
+        for (int d = t->ndim - 1; d >= 0; d--)
+            at += rest % p->size[d] * p->stride[d], rest /= p->size[d];
         tni_lanes_load(&v, TN_F64, (const char *)p->storage->data + at * bytes, bytes, p->dtype, 1);
-        double u = p->dtype == TN_F64 ? random_u53(f->generator)
-                                      : (double)(tni_random32(f->generator) & 0xffffffu) * (1.0 / 16777216.0);
+        double u = p->dtype == TN_F64
+                       ? random_u53(f->generator)
+                       : (double)(tni_random32(f->generator) & 0xffffffu) * (1.0 / 16777216.0);
         double one = u < v;
         int64_t to = 0;
         rest = i;
-        for (int d = t->ndim - 1; d >= 0; d--) to += rest % t->size[d] * t->stride[d], rest /= t->size[d];
+        for (int d = t->ndim - 1; d >= 0; d--)
+            to += rest % t->size[d] * t->stride[d], rest /= t->size[d];
         tni_lanes_save(tni_bytes_at(t) + to * bytes, bytes, t->dtype, &one, TN_F64, 1);
     }
 }
 /* 1 with probability self_i, else 0; self in [0, 1].   tn_bernoulli(p) */
-TN_OPERATOR(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", .forms = TN_OUT, .check = bernoulli_check,
-            .look = bernoulli_look, .run = bernoulli_run, .grad = tn_grad_zero, .domain = "self:0..1", .sample = "(2,3) | (20) | (5):f64 | (0)")
+TN_OPERATOR(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
+            .forms = TN_OUT, .check = bernoulli_check, .look = bernoulli_look, .run = bernoulli_run,
+            .grad = tn_grad_zero, .domain = "self:0..1", .sample = "(2,3) | (20) | (5):f64 | (0)")
 
 static void random_chance(tn_frame *f, tn_tensor *t, double p) {
     uint64_t below = random_threshold(p);
     int64_t bytes = tni_dtype_size(t), k[512];
     for (int64_t i = 0; i < t->numel; i += 512) {
         int64_t n = t->numel - i < 512 ? t->numel - i : 512;
-        for (int64_t e = 0; e < n; e++) k[e] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
+        for (int64_t e = 0; e < n; e++)
+            k[e] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
         tni_lanes_save(tni_bytes_at(t) + i * bytes, bytes, t->dtype, k, TN_I64, n);
     }
 }
@@ -28022,31 +29207,36 @@ static void bernoulli_float_run(tn_frame *f) {
     if (f->out[0]->numel) random_chance(f, f->out[0], a->p);
 }
 /* Fills self with 1 with probability p, else 0.   tn_bernoulli_float_(x, .p = 0.3) */
-TN_OPERATOR(bernoulli_float, "bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor", .forms = TN_INPLACE,
-            .check = bernoulli_float_check, .run = bernoulli_float_run, .grad = random_zero_grad,
-            .sample = "(2,3) 0.3 | (5):bool | (20):i64 0.9 | (0)")
+TN_OPERATOR(bernoulli_float,
+            "bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
+            .forms = TN_INPLACE, .check = bernoulli_float_check, .run = bernoulli_float_run,
+            .grad = random_zero_grad, .sample = "(2,3) 0.3 | (5):bool | (20):i64 0.9 | (0)")
 
-/* --- dropout ------------------------------------------------------------------------------------------------------- */
+/* --- dropout ---------------------------------------------------------------------------------- */
 
-/* out[1], where recording: what was kept. In evaluation, or for p = 0, the result is the input itself. */
+/* out[1], where recording: what was kept. In evaluation, or for p = 0, the result is the input
+ * itself. */
 static bool dropout_check(tn_frame *f) {
     TN_ARGS(dropout, a, f);
     tn_tensor *x = a->input;
     bool idle = !a->train || a->p == 0 || x->numel == 0;
     if (!random_probability(f, a->p)) return false;
     f->note[0] = idle;
-    if (idle && !f->inplace) return tn_announce_view(f, 0, x, x->ndim, x->size, x->stride, x->offset);
+    if (idle && !f->inplace)
+        return tn_announce_view(f, 0, x, x->ndim, x->size, x->stride, x->offset);
     if (!idle && (!tni_is_float(x->dtype) || !tni_dtype(x->dtype)->computes))
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
     if (!tn_announce_like(f, 0, x, (tn_dtype)x->dtype)) return false;
     if (idle) return true;
     f->generator = tni_generator_default(f->block);
     if (!f->generator) return false;
-    if (f->recording && !tn_announce_strided(f, 1, TN_BOOL, x->ndim, x->size, f->out[0]->stride)) return false;
+    if (f->recording && !tn_announce_strided(f, 1, TN_BOOL, x->ndim, x->size, f->out[0]->stride))
+        return false;
     return tni_is_dense(x) || tn_scratch(f, x->numel, tni_dtype_size(x));
 }
 
-static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y, const uint8_t *keep, double scale, int64_t n) {
+static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y,
+                         const uint8_t *keep, double scale, int64_t n) {
     float f[RANDOM_TILE];
     double d[RANDOM_TILE];
     int64_t bytes = tni_dtype(dtype)->bytes;
@@ -28061,14 +29251,17 @@ static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y,
     tni_lanes_write(c->kernels, y, bytes, dtype, f, TN_F32, n);
 }
 
-static double dropout_scale(double p, int dtype) { /* 1 / (1 - p), rounded to the dtype, as torch's noise is */
+static double
+dropout_scale(double p, int dtype) { /* 1 / (1 - p), rounded to the dtype, as torch's noise is */
     double s = p < 1 ? 1 / (1 - p) : 0;
     float r;
     uint16_t h;
     if (dtype == TN_F64) return s;
     tni_lanes_save(&h, 2, dtype == TN_F32 ? TN_F16 : dtype, &s, TN_F64, 1);
-    if (dtype == TN_F32) r = (float)s;
-    else tni_lanes_load(&r, TN_F32, &h, 2, dtype, 1);
+    if (dtype == TN_F32)
+        r = (float)s;
+    else
+        tni_lanes_load(&r, TN_F32, &h, 2, dtype, 1);
     return (double)r;
 }
 
@@ -28077,7 +29270,8 @@ static void dropout_run(tn_frame *f) {
     const tn_tensor *x = a->input;
     char *room = (char *)f->scratch, *y;
     const char *from;
-    uint8_t tile[RANDOM_TILE], *kept = f->nout > 1 && f->out[1] ? (uint8_t *)tni_bytes_at(f->out[1]) : NULL;
+    uint8_t tile[RANDOM_TILE],
+        *kept = f->nout > 1 && f->out[1] ? (uint8_t *)tni_bytes_at(f->out[1]) : NULL;
     uint64_t below = random_threshold(1 - a->p);
     int64_t bytes = tni_dtype_size(x);
     double scale;
@@ -28087,9 +29281,11 @@ static void dropout_run(tn_frame *f) {
     y = tni_bytes_at(f->out[0]);
     for (int64_t i = 0; i < x->numel; i += RANDOM_TILE) {
         int64_t n = x->numel - i < RANDOM_TILE ? x->numel - i : (int64_t)RANDOM_TILE;
-        if (a->p == 1) memset(tile, 0, (size_t)n);
+        if (a->p == 1)
+            memset(tile, 0, (size_t)n);
         else
-            for (int64_t k = 0; k < n; k++) tile[k] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
+            for (int64_t k = 0; k < n; k++)
+                tile[k] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
         dropout_tile(f->block->context, x->dtype, from + i * bytes, y + i * bytes, tile, scale, n);
         if (kept) memcpy(kept + i, tile, (size_t)n);
     }
@@ -28097,37 +29293,46 @@ static void dropout_run(tn_frame *f) {
 static void dropout_grad(tn_gradient *g) { /* what was kept, scaled alike */
     TN_ARGS(dropout, a, g);
     tn_tensor *d = g->incoming[0];
-    if (g->nout < 2 || !g->out[1]) tn_give(g, 0, d);
-    else tn_give(g, 0, tnp_mul_scalar(tnp_mul(d, g->out[1]), tn_float(dropout_scale(a->p, d->dtype))));
+    if (g->nout < 2 || !g->out[1])
+        tn_give(g, 0, d);
+    else
+        tn_give(g, 0,
+                tnp_mul_scalar(tnp_mul(d, g->out[1]), tn_float(dropout_scale(a->p, d->dtype))));
 }
-/* Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else the input itself.
- * input (*) -> (*), floating   tn_dropout(x, 0.5, true) */
-TN_OPERATOR(dropout, "dropout(Tensor input, float p, bool train) -> Tensor", .forms = TN_INPLACE, .saves = "kept", .needs = "kept",
-            .check = dropout_check, .run = dropout_run, .grad = dropout_grad,
+/* Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else
+ * the input itself. input (*) -> (*), floating   tn_dropout(x, 0.5, true) */
+TN_OPERATOR(dropout, "dropout(Tensor input, float p, bool train) -> Tensor", .forms = TN_INPLACE,
+            .saves = "kept", .needs = "kept", .check = dropout_check, .run = dropout_run,
+            .grad = dropout_grad,
             .sample = "(2,3) 0.5 False | (2,3) 0.0 True | (3,4) 1.0 True | (0) 0.5 True")
 
 /* src/ops/reduce.c */
 /* reduce.c - reductions: sums, products, extrema, statistics, norms, truth, and running sums.
  *
- * Each has a reducer (lanes.h) that says what is known of a block and how two neighbours join; order and threads
- * are the plan's. Sums of f16 and bf16 are made in f32 and rounded once; sums of integers are int64. */
+ * Each has a reducer (lanes.h) that says what is known of a block and how two neighbours join;
+ * order and threads are the plan's. Sums of f16 and bf16 are made in f32 and rounded once; sums of
+ * integers are int64. */
 
-/* --- shapes ------------------------------------------------------------------------------------------- */
+/* --- shapes ----------------------------------------------------------------------------------- */
 
-TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keepdim, tni_shape *to, bool *gone) {
+TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keepdim, tni_shape *to,
+                         bool *gone) {
     bool all = dim.n <= 0;
     for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = all;
     for (int64_t i = 0; i < dim.n; i++) {
         int d = tni_dim(x->ndim, dim.at[i]);
         if (d < 0)
-            return tn_fail(f, TN_INDEX, "dim %lld is out of range for %d dimensions", (long long)dim.at[i], x->ndim);
+            return tn_fail(f, TN_INDEX, "dim %lld is out of range for %d dimensions",
+                           (long long)dim.at[i], x->ndim);
         if (gone[d]) return tn_fail(f, TN_INVALID, "dim %d appears twice", d);
         gone[d] = true;
     }
     to->ndim = 0;
     for (int d = 0; d < x->ndim; d++) {
-        if (!gone[d]) to->size[to->ndim++] = x->size[d];
-        else if (keepdim) to->size[to->ndim++] = 1;
+        if (!gone[d])
+            to->size[to->ndim++] = x->size[d];
+        else if (keepdim)
+            to->size[to->ndim++] = 1;
     }
     return true;
 }
@@ -28143,39 +29348,43 @@ static tn_tensor *reduce_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, boo
     return tnp_reshape(t, tni_ints(size, x->ndim));
 }
 
-static int64_t reduce_count(const tn_tensor *x, tn_ints dim) { /* elements that meet in one result */
+static int64_t reduce_count(const tn_tensor *x,
+                            tn_ints dim) { /* elements that meet in one result */
     int64_t n = dim.n <= 0 ? x->numel : 1;
     for (int64_t i = 0; i < dim.n; i++) n *= x->ndim ? x->size[tni_dim(x->ndim, dim.at[i])] : 1;
     return n;
 }
 
-static bool reduce_not_empty(tn_frame *f, const tn_tensor *x, const tni_shape *to, const bool *gone) {
+static bool reduce_not_empty(tn_frame *f, const tn_tensor *x, const tni_shape *to,
+                             const bool *gone) {
     for (int d = 0; d < to->ndim; d++)
         if (to->size[d] == 0) return true;
     for (int d = 0; d < x->ndim; d++)
         if (gone[d] && x->size[d] == 0)
-            return tn_fail(f, TN_INVALID, "cannot choose an element along dim %d, which has none", d);
+            return tn_fail(f, TN_INVALID, "cannot choose an element along dim %d, which has none",
+                           d);
     return true;
 }
 
-/* --- plain reductions ------------------------------------------------------------------------------------ */
+/* --- plain reductions ------------------------------------------------------------------------- */
 
 enum { REDUCE_PLAIN, REDUCE_MEAN };
 
-static void plain_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, int64_t first, void *to) {
+static void plain_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                        int64_t first, void *to) {
     (void)first;
     tni_reduce_block(r->kernels, r->op, l->compute, x, n, to);
 }
 
-static void plain_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
-                       int64_t first, void *to) {
+static void plain_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                       int64_t rows, int64_t n, int64_t first, void *to) {
     (void)first;
     tni_fill_lanes(to, l->compute, tni_reduce_identity(r->op), n);
     tni_reduce_rows(r->kernels, r->op, l->compute, x, step, rows, n, to);
 }
 
-static void plain_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n, int64_t na,
-                        int64_t nb) {
+static void plain_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
+                        int64_t na, int64_t nb) {
     (void)na, (void)nb;
     tni_reduce_rows(r->kernels, r->op, l->compute, b, 0, 1, n, a);
 }
@@ -28187,22 +29396,27 @@ static void plain_finish(const tni_reducer *r, const tni_lanes *l, void *parts, 
     bool single = l->compute == TN_F32;
     if (r->finish == REDUCE_MEAN) {
         for (int64_t i = 0; i < n; i++)
-            if (single) s[i] = s[i] / (float)l->n;
-            else d[i] = d[i] / (double)l->n;
+            if (single)
+                s[i] = s[i] / (float)l->n;
+            else
+                d[i] = d[i] / (double)l->n;
     }
 }
 
-static void plain_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+static void plain_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                        int64_t at) {
     int64_t bytes = tni_dtype(r->out_dtype)->bytes;
     if (r->finish) plain_finish(r, l, parts, n);
-    tni_lanes_write(r->kernels, (char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype, parts, l->compute, n);
+    tni_lanes_write(r->kernels, (char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype,
+                    parts, l->compute, n);
 }
 
 /* The reduction of in[0] into out[k]; a complex result is one of twice as many reals. */
 static void reduce_run(tn_frame *f, tni_lanes *l, int op, int k, int finish) {
     tn_context *c = f->block->context;
     tn_tensor *out = f->out[k];
-    tni_reducer r = {l->size, plain_block, plain_rows, plain_merge, plain_store, c->kernels, op, {NULL, NULL}, 0, 0, 0, finish};
+    tni_reducer r = {l->size, plain_block,  plain_rows, plain_merge, plain_store, c->kernels,
+                     op,      {NULL, NULL}, 0,          0,           0,           finish};
     if (!out->numel) return;
     r.out[0] = tni_bytes_at(out);
     r.out_dtype = tni_is_complex(out->dtype) ? (int)tni_real_of(out->dtype) : out->dtype;
@@ -28210,7 +29424,8 @@ static void reduce_run(tn_frame *f, tni_lanes *l, int op, int k, int finish) {
 }
 
 /* check and run of a row whose result has the shape of self without dim. */
-static bool reduce_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype, int compute, bool choose) {
+static bool reduce_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype, int compute,
+                         bool choose) {
     tni_shape to;
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
@@ -28234,7 +29449,9 @@ static void reduce_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how) {
 
 /* dtype of a sum: as asked, int64 of integers and bool, else self's. */
 static tn_dtype reduce_sum_dtype(const tn_tensor *x, tn_dtype asked) {
-    return asked ? asked : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64 : (tn_dtype)x->dtype;
+    return asked                                          ? asked
+           : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64
+                                                          : (tn_dtype)x->dtype;
 }
 
 static bool reduce_computes(tn_frame *f, const tn_tensor *x, tn_dtype dtype) {
@@ -28242,18 +29459,18 @@ static bool reduce_computes(tn_frame *f, const tn_tensor *x, tn_dtype dtype) {
         return tn_fail(f, TN_TYPE, "no arithmetic in dtype %s; convert it first",
                        tni_dtype(tni_dtype(x->dtype)->computes ? (int)dtype : x->dtype)->text);
     if (tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
-        return tn_fail(f, TN_TYPE, "from %s to %s: convert the input instead", tni_dtype(x->dtype)->text,
-                       tni_dtype((int)dtype)->text);
+        return tn_fail(f, TN_TYPE, "from %s to %s: convert the input instead",
+                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
     return true;
 }
 
-/* --- sum and mean ------------------------------------------------------------------------------------------ */
+/* --- sum and mean ----------------------------------------------------------------------------- */
 
 static bool sum_check(tn_frame *f) {
     TN_ARGS(sum, a, f);
     tn_dtype dtype = reduce_sum_dtype(a->self, a->dtype);
-    return reduce_computes(f, a->self, dtype)
-           && reduce_check(f, a->dim, a->keepdim, dtype, tni_lanes_compute((int)dtype), false);
+    return reduce_computes(f, a->self, dtype) &&
+           reduce_check(f, a->dim, a->keepdim, dtype, tni_lanes_compute((int)dtype), false);
 }
 static void sum_run(tn_frame *f) {
     TN_ARGS(sum, a, f);
@@ -28266,19 +29483,26 @@ static void sum_grad(tn_gradient *g) {
     tn_tensor *d = reduce_keep(g->incoming[0], a->self, a->dim, a->keepdim);
     tn_give(g, 0, tnp_expand(d, tni_sizes(a->self), false));
 }
-/* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16 in float.
- * self (*) -> self's shape without dim, 1 there when keepdim   tn_sum(x, .dim = TN_DIMS(0, 2)) */
-TN_OPERATOR(sum, "sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+/* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16
+ * in float. self (*) -> self's shape without dim, 1 there when keepdim   tn_sum(x, .dim =
+ * TN_DIMS(0, 2)) */
+TN_OPERATOR(sum,
+            "sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+            "dtype=None) -> Tensor",
             .forms = TN_OUT, .check = sum_check, .run = sum_run, .grad = sum_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | (70,3) [0] | (5,4,6) [-1,0] | "
-                      "() | (0,3) [0] | (0,3) [1] | (9000) | (2,5000) [1] | (5000,2) [0] | (1100,40) [0] | (70000) | "
-                      "(4,5):i32 [0] | (4,5):bool | (3,4) dtype=float64 | (6):f16 [0] | (3,200):bf16 [1] | (2,3):c64 [0]")
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | (70,3) "
+                      "[0] | (5,4,6) [-1,0] | "
+                      "() | (0,3) [0] | (0,3) [1] | (9000) | (2,5000) [1] | (5000,2) [0] | "
+                      "(1100,40) [0] | (70000) | "
+                      "(4,5):i32 [0] | (4,5):bool | (3,4) dtype=float64 | (6):f16 [0] | "
+                      "(3,200):bf16 [1] | (2,3):c64 [0]")
 
 static bool mean_check(tn_frame *f) {
     TN_ARGS(mean, a, f);
     tn_dtype dtype = a->dtype ? a->dtype : (tn_dtype)a->self->dtype;
     if (tni_dtype((int)dtype)->category < TNI_CAT_FLOAT)
-        return tn_fail(f, TN_TYPE, "mean of %s: it needs a floating or complex dtype", tni_dtype((int)dtype)->text);
+        return tn_fail(f, TN_TYPE, "mean of %s: it needs a floating or complex dtype",
+                       tni_dtype((int)dtype)->text);
     if (tni_is_complex((int)dtype) || tni_is_complex(a->self->dtype))
         if (!reduce_computes(f, a->self, dtype)) return false;
     return reduce_check(f, a->dim, a->keepdim, dtype, tni_lanes_compute((int)dtype), false);
@@ -28297,19 +29521,24 @@ static void mean_grad(tn_gradient *g) {
 }
 /* Sum over dim, divided by the number of elements; floating or complex. No elements: NaN.
  * self (*) -> self's shape without dim, 1 there when keepdim   tn_mean(x, .dim = TN_DIMS(-1)) */
-TN_OPERATOR(mean, "mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+TN_OPERATOR(mean,
+            "mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+            "dtype=None) -> Tensor",
             .forms = TN_OUT, .check = mean_check, .run = mean_run, .grad = mean_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | (2,5000) [1] | (1100,40) [0] | "
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | "
+                      "(2,5000) [1] | (1100,40) [0] | "
                       "(3,4):i32 dtype=float32 | (6):f16 [0] | (2,3):c64 [0] | (0,3) [0]")
 
-/* --- products ----------------------------------------------------------------------------------------------- */
+/* --- products --------------------------------------------------------------------------------- */
 
 static bool prod_check(tn_frame *f) {
     TN_ARGS(prod, a, f);
     tn_dtype dtype = reduce_sum_dtype(a->self, a->dtype);
-    if (tni_is_complex((int)dtype)) return tn_fail(f, TN_UNSUPPORTED, "products of complex numbers");
-    return reduce_computes(f, a->self, dtype)
-           && reduce_check(f, reduce_one(&a->dim), a->keepdim, dtype, tni_lanes_compute((int)dtype), false);
+    if (tni_is_complex((int)dtype))
+        return tn_fail(f, TN_UNSUPPORTED, "products of complex numbers");
+    return reduce_computes(f, a->self, dtype) &&
+           reduce_check(f, reduce_one(&a->dim), a->keepdim, dtype, tni_lanes_compute((int)dtype),
+                        false);
 }
 static void prod_run(tn_frame *f) {
     TN_ARGS(prod, a, f);
@@ -28317,8 +29546,8 @@ static void prod_run(tn_frame *f) {
     reduce_lanes(f, &l, reduce_one(&a->dim), 0);
     reduce_run(f, &l, TNI_PROD, 0, REDUCE_PLAIN);
 }
-/* dx_i = dy * (product of the others): result / x_i where no element is zero. Where one is, it alone gets the product
- * of the others; where two are, all get zero. */
+/* dx_i = dy * (product of the others): result / x_i where no element is zero. Where one is, it
+ * alone gets the product of the others; where two are, all get zero. */
 static void prod_grad(tn_gradient *g) {
     TN_ARGS(prod, a, g);
     tn_ints dim = reduce_one(&a->dim);
@@ -28327,26 +29556,34 @@ static void prod_grad(tn_gradient *g) {
     tn_tensor *filled = tnp_masked_fill_scalar(x, zero, tn_int(1));
     tn_tensor *others = tnp_prod(filled, dim.n < 0 ? TN_NONE : a->dim, false, TN_NO_DTYPE);
     tn_tensor *count = tnp_sum(zero, dim, true, TN_NO_DTYPE);
-    tn_tensor *none = tnp_eq_scalar(count, tn_int(0)), *only = tnp_mul(tnp_eq_scalar(count, tn_int(1)), zero);
+    tn_tensor *none = tnp_eq_scalar(count, tn_int(0)),
+              *only = tnp_mul(tnp_eq_scalar(count, tn_int(1)), zero);
     tn_tensor *share = tnp_div(reduce_keep(others, a->self, dim, false), filled);
-    tn_give(g, 0, tnp_mul(tnp_mul(d, share), tnp_add(tnp_mul(none, tnp_logical_not(zero)), only, 1)));
+    tn_give(g, 0,
+            tnp_mul(tnp_mul(d, share), tnp_add(tnp_mul(none, tnp_logical_not(zero)), only, 1)));
 }
 /* Product over dim, of all elements when absent. Integers and bool are multiplied in int64.
  * self (*) -> self's shape without dim, 1 there when keepdim   tn_prod(x, .dim = 1) */
-TN_OPERATOR(prod, "prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-            .forms = TN_OUT, .needs = "self", .check = prod_check, .run = prod_run, .grad = prod_grad, .domain = "self:0.5..1.5",
-            .sample = "(2,3) | (2,3,4) 1 | (3,70) 0 | (2,90) -1 keepdim=True | () | (0) | (4,5):i32 0 | (6):f16 0")
+TN_OPERATOR(prod,
+            "prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? "
+            "dtype=None) -> Tensor",
+            .forms = TN_OUT, .needs = "self", .check = prod_check, .run = prod_run,
+            .grad = prod_grad, .domain = "self:0.5..1.5",
+            .sample = "(2,3) | (2,3,4) 1 | (3,70) 0 | (2,90) -1 keepdim=True | () | (0) | "
+                      "(4,5):i32 0 | (6):f16 0")
 
-/* --- extrema -------------------------------------------------------------------------------------------------- */
+/* --- extrema ---------------------------------------------------------------------------------- */
 
 static bool extreme_dtype(tn_frame *f, const tn_tensor *x) {
     if (tni_is_complex(x->dtype)) return tn_fail(f, TN_TYPE, "complex numbers have no order");
-    if (!tni_dtype(x->dtype)->computes) return tn_fail(f, TN_TYPE, "no order in dtype %s", tni_dtype(x->dtype)->text);
+    if (!tni_dtype(x->dtype)->computes)
+        return tn_fail(f, TN_TYPE, "no order in dtype %s", tni_dtype(x->dtype)->text);
     return true;
 }
 static bool extreme_check(tn_frame *f, tn_ints dim, bool keepdim) {
     const tn_tensor *x = f->in[0];
-    return extreme_dtype(f, x) && reduce_check(f, dim, keepdim, (tn_dtype)x->dtype, tni_lanes_compute(x->dtype), true);
+    return extreme_dtype(f, x) &&
+           reduce_check(f, dim, keepdim, (tn_dtype)x->dtype, tni_lanes_compute(x->dtype), true);
 }
 static void extreme_run(tn_frame *f, tn_ints dim, int op, int k) {
     tni_lanes l;
@@ -28354,7 +29591,8 @@ static void extreme_run(tn_frame *f, tn_ints dim, int op, int k) {
     reduce_run(f, &l, op, k, REDUCE_PLAIN);
 }
 /* Equal extrema share the gradient. */
-static tn_tensor *extreme_shared(tn_tensor *d, tn_tensor *x, tn_tensor *result, tn_ints dim, bool keepdim) {
+static tn_tensor *extreme_shared(tn_tensor *d, tn_tensor *x, tn_tensor *result, tn_ints dim,
+                                 bool keepdim) {
     tn_tensor *kept = reduce_keep(result, x, dim, keepdim), *mask = tnp_eq(x, kept);
     d = tnp_div(reduce_keep(d, x, dim, keepdim), tnp_sum(mask, dim, true, TN_NO_DTYPE));
     return tnp_mul(d, mask);
@@ -28374,9 +29612,10 @@ static void amax_grad(tn_gradient *g) {
 }
 /* Largest element over dim, all when empty; a NaN wins. Equal ones share the gradient.
  * self (*) -> self's shape without dim, 1 there when keepdim   tn_amax(x, .dim = TN_DIMS(0, 1)) */
-TN_OPERATOR(amax, "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", .forms = TN_OUT, .needs = "self,result",
-            .check = amax_check, .run = amax_run, .grad = amax_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | (2,5000) [1] | (200,40) [0] | "
+TN_OPERATOR(amax, "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", .forms = TN_OUT,
+            .needs = "self,result", .check = amax_check, .run = amax_run, .grad = amax_grad,
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | "
+                      "(2,5000) [1] | (200,40) [0] | "
                       "(4,5):i32 [0] | (4,5):u8 | (6):f16 [0] | (3,5):bool [1] | (2,0,3) [0]")
 
 static bool amin_check(tn_frame *f) {
@@ -28393,9 +29632,10 @@ static void amin_grad(tn_gradient *g) {
 }
 /* Smallest element over dim, all when empty; a NaN wins. Equal ones share the gradient.
  * self (*) -> self's shape without dim, 1 there when keepdim   tn_amin(x, .dim = TN_DIMS(0, 1)) */
-TN_OPERATOR(amin, "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", .forms = TN_OUT, .needs = "self,result",
-            .check = amin_check, .run = amin_run, .grad = amin_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | (2,5000) [1] | (200,40) [0] | "
+TN_OPERATOR(amin, "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", .forms = TN_OUT,
+            .needs = "self,result", .check = amin_check, .run = amin_run, .grad = amin_grad,
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | "
+                      "(2,5000) [1] | (200,40) [0] | "
                       "(4,5):i64 [0] | (6):bf16 [0]")
 
 static bool max_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
@@ -28403,26 +29643,31 @@ static void max_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MAX, 0); }
 static void max_grad(tn_gradient *g) {
     tn_give(g, 0, extreme_shared(g->incoming[0], g->in[0], g->out[0], tn_no_dims(), false));
 }
-/* Largest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_max(x) */
-TN_OPERATOR(max, "max(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result", .check = max_check, .run = max_run,
-            .grad = max_grad, .sample = "(2,3,4) | () | (9000) | (4,5):i32")
+/* Largest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_max(x)
+ */
+TN_OPERATOR(max, "max(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result",
+            .check = max_check, .run = max_run, .grad = max_grad,
+            .sample = "(2,3,4) | () | (9000) | (4,5):i32")
 
 static bool min_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
 static void min_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MIN, 0); }
 static void min_grad(tn_gradient *g) {
     tn_give(g, 0, extreme_shared(g->incoming[0], g->in[0], g->out[0], tn_no_dims(), false));
 }
-/* Smallest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_min(x) */
-TN_OPERATOR(min, "min(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result", .check = min_check, .run = min_run,
-            .grad = min_grad, .sample = "(2,3,4) | () | (9000) | (4,5):i32")
+/* Smallest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_min(x)
+ */
+TN_OPERATOR(min, "min(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result",
+            .check = min_check, .run = min_run, .grad = min_grad,
+            .sample = "(2,3,4) | () | (9000) | (4,5):i32")
 
 static bool aminmax_check(tn_frame *f) {
     TN_ARGS(aminmax, a, f);
     tn_ints dim = reduce_one(&a->dim);
     tni_shape to;
     bool gone[TN_MAX_DIMS];
-    return extreme_check(f, dim, a->keepdim) && tni_reduced(f, a->self, dim, a->keepdim, &to, gone)
-           && tn_announce(f, 1, (tn_dtype)a->self->dtype, to.ndim, to.size);
+    return extreme_check(f, dim, a->keepdim) &&
+           tni_reduced(f, a->self, dim, a->keepdim, &to, gone) &&
+           tn_announce(f, 1, (tn_dtype)a->self->dtype, to.ndim, to.size);
 }
 static void aminmax_run(tn_frame *f) {
     TN_ARGS(aminmax, a, f);
@@ -28433,15 +29678,21 @@ static void aminmax_grad(tn_gradient *g) {
     TN_ARGS(aminmax, a, g);
     for (int k = 0; k < 2; k++)
         if (g->incoming[k])
-            tn_give(g, 0, extreme_shared(g->incoming[k], g->in[0], g->out[k], reduce_one(&a->dim), a->keepdim));
+            tn_give(g, 0,
+                    extreme_shared(g->incoming[k], g->in[0], g->out[k], reduce_one(&a->dim),
+                                   a->keepdim));
 }
 /* Smallest and largest element along dim, of all when absent.
- * self (*) -> min, max: self's shape without dim, 1 there when keepdim   tn_min_max m = tn_aminmax(x, .dim = 0); */
-TN_OPERATOR(aminmax, "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", .forms = TN_OUT,
-            .needs = "self,min,max", .check = aminmax_check, .run = aminmax_run, .grad = aminmax_grad,
-            .sample = "(2,3,4) | (2,3,4) dim=1 | (3,4) dim=-1 keepdim=True | () | (4,5):i32 dim=0")
+ * self (*) -> min, max: self's shape without dim, 1 there when keepdim   tn_min_max m =
+ * tn_aminmax(x, .dim = 0); */
+TN_OPERATOR(
+    aminmax,
+    "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+    .forms = TN_OUT, .needs = "self,min,max", .check = aminmax_check, .run = aminmax_run,
+    .grad = aminmax_grad,
+    .sample = "(2,3,4) | (2,3,4) dim=1 | (3,4) dim=-1 keepdim=True | () | (4,5):i32 dim=0")
 
-/* --- extrema with their places ------------------------------------------------------------------------------------ */
+/* --- extrema with their places ---------------------------------------------------------------- */
 
 typedef struct arg_part {
     double value; /* of an I64, its bits */
@@ -28470,14 +29721,16 @@ static double arg_value(const tni_lanes *l, const void *values, int64_t i) {
 }
 static int64_t arg_index(const tni_lanes *l, const void *indices, int64_t i) {
     if (l->compute == TN_I64) return ((const int64_t *)indices)[i];
-    return (int64_t)(l->compute == TN_F32 ? (double)((const float *)indices)[i] : ((const double *)indices)[i]);
+    return (int64_t)(l->compute == TN_F32 ? (double)((const float *)indices)[i]
+                                          : ((const double *)indices)[i]);
 }
 
-static void arg_kernel(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
-                       int64_t first, void *value, void *index) {
+static void arg_kernel(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                       int64_t rows, int64_t n, int64_t first, void *value, void *index) {
     bool least = r->op == TNI_MIN;
     if (l->compute != TN_I64) {
-        (l->compute == TN_F32 ? r->kernels->arg_rows_f32 : r->kernels->arg_rows_f64)(x, step, rows, n, first, least, value, index);
+        (l->compute == TN_F32 ? r->kernels->arg_rows_f32 : r->kernels->arg_rows_f64)(
+            x, step, rows, n, first, least, value, index);
         return;
     }
     for (int64_t i = 0; i < rows; i++)
@@ -28488,41 +29741,46 @@ static void arg_kernel(const tni_reducer *r, const tni_lanes *l, const void *x, 
         }
 }
 
-static void arg_lanes(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, void *value, void *index) {
+static void arg_lanes(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                      void *value, void *index) {
     int64_t full = n / l->lanes;
     tni_fill_lanes(value, l->compute, tni_reduce_identity(r->op), l->lanes);
     tni_fill_lanes(index, l->compute, 0, l->lanes);
     arg_kernel(r, l, x, TNI_LANE_BYTES, full, l->lanes, 0, value, index);
     if (n % l->lanes)
-        arg_kernel(r, l, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % l->lanes, full, value, index);
+        arg_kernel(r, l, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % l->lanes, full, value,
+                   index);
 }
 
-static void arg_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, int64_t first, void *to) {
+static void arg_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                      int64_t first, void *to) {
     tni_room value, index;
     arg_part best = {0, -1};
     arg_lanes(r, l, x, n, &value, &index);
     for (int64_t i = 0; i < n && i < l->lanes; i++) {
         double v = arg_value(l, &value, i);
         int64_t k = arg_index(l, &index, i) * l->lanes + i;
-        if (best.index < 0 || arg_better(l, r->op == TNI_MIN, v, best.value)
-            || (k < best.index && arg_same(l, v, best.value)))
+        if (best.index < 0 || arg_better(l, r->op == TNI_MIN, v, best.value) ||
+            (k < best.index && arg_same(l, v, best.value)))
             best.value = v, best.index = k;
     }
     best.index += first;
     memcpy(to, &best, sizeof best);
 }
 
-static void arg_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
-                     int64_t first, void *to) {
+static void arg_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                     int64_t rows, int64_t n, int64_t first, void *to) {
     tni_room value, index;
     arg_part *part = (arg_part *)to;
     tni_fill_lanes(&value, l->compute, tni_reduce_identity(r->op), n);
     tni_fill_lanes(&index, l->compute, 0, n);
     arg_kernel(r, l, x, step, rows, n, 0, &value, &index);
-    for (int64_t i = 0; i < n; i++) part[i].value = arg_value(l, &value, i), part[i].index = first + arg_index(l, &index, i);
+    for (int64_t i = 0; i < n; i++)
+        part[i].value = arg_value(l, &value, i), part[i].index = first + arg_index(l, &index, i);
 }
 
-static void arg_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n, int64_t na, int64_t nb) {
+static void arg_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
+                      int64_t na, int64_t nb) {
     arg_part *x = (arg_part *)a;
     const arg_part *y = (const arg_part *)b;
     (void)na, (void)nb;
@@ -28531,19 +29789,22 @@ static void arg_merge(const tni_reducer *r, const tni_lanes *l, void *a, const v
 }
 
 /* out[0]: indices, out[1]: values, or NULL. */
-static void arg_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+static void arg_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                      int64_t at) {
     const arg_part *p = (const arg_part *)parts;
     int64_t *index = (int64_t *)r->out[0] + at, bytes = tni_dtype(r->out_dtype)->bytes;
     int as = l->compute == TN_I64 ? TN_I64 : TN_F64;
     for (int64_t i = 0; i < n; i++, at += l->width_out) {
         index[i * l->width_out] = p[i].index;
-        if (r->out[1]) tni_lanes_save((char *)r->out[1] + at * bytes, bytes, r->out_dtype, &p[i].value, as, 1);
+        if (r->out[1])
+            tni_lanes_save((char *)r->out[1] + at * bytes, bytes, r->out_dtype, &p[i].value, as, 1);
     }
 }
 
 static void arg_run(tn_frame *f, tn_ints dim, int op, tn_tensor *index, tn_tensor *value) {
     tn_context *c = f->block->context;
-    tni_reducer r = {sizeof(arg_part), arg_block, arg_rows, arg_merge, arg_store, c->kernels, op, {NULL, NULL}, 0, 0, 0, 0};
+    tni_reducer r = {sizeof(arg_part), arg_block, arg_rows, arg_merge, arg_store, c->kernels, op,
+                     {NULL, NULL},     0,         0,        0,         0};
     tni_lanes l;
     if (!index->numel) return;
     reduce_lanes(f, &l, dim, TNI_LANES_ORDERED);
@@ -28566,7 +29827,8 @@ static bool arg_check(tn_frame *f, tn_ints dim, bool keepdim, bool values) {
     tni_lanes_init(&l, x, gone, compute, TNI_LANES_ORDERED);
     f->type = (uint8_t)compute;
     if (values && !tn_announce(f, 0, (tn_dtype)x->dtype, to.ndim, to.size)) return false;
-    return tn_announce(f, values, TN_I64, to.ndim, to.size) && tni_lanes_scratch(f, &l, sizeof(arg_part));
+    return tn_announce(f, values, TN_I64, to.ndim, to.size) &&
+           tni_lanes_scratch(f, &l, sizeof(arg_part));
 }
 
 /* To the chosen element alone. */
@@ -28596,10 +29858,14 @@ static void max_dim_grad(tn_gradient *g) {
     arg_grad(g, a->dim, a->keepdim);
 }
 /* Largest element along dim and its index, the first among equals; a NaN wins.
- * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m = tn_max_dim(x, 1); */
-TN_OPERATOR(max_dim, "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", .forms = TN_OUT,
-            .needs = "indices", .check = max_dim_check, .run = max_dim_run, .grad = max_dim_grad,
-            .sample = "(2,3,4) 1 | (3) -1 keepdim=True | (2,0) 0 | () 0 | (3,70) 0 | (2,5000) 1 | (200,40) 0 | (4,5):i32 0 | "
+ * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m
+ * = tn_max_dim(x, 1); */
+TN_OPERATOR(max_dim,
+            "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+            .forms = TN_OUT, .needs = "indices", .check = max_dim_check, .run = max_dim_run,
+            .grad = max_dim_grad,
+            .sample = "(2,3,4) 1 | (3) -1 keepdim=True | (2,0) 0 | () 0 | (3,70) 0 | (2,5000) 1 | "
+                      "(200,40) 0 | (4,5):i32 0 | "
                       "(5,6):f16 1 | (4,3):bool 0")
 
 static bool min_dim_check(tn_frame *f) {
@@ -28615,10 +29881,13 @@ static void min_dim_grad(tn_gradient *g) {
     arg_grad(g, a->dim, a->keepdim);
 }
 /* Smallest element along dim and its index, the first among equals; a NaN wins.
- * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m = tn_min_dim(x, 1); */
-TN_OPERATOR(min_dim, "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", .forms = TN_OUT,
-            .needs = "indices", .check = min_dim_check, .run = min_dim_run, .grad = min_dim_grad,
-            .sample = "(2,3,4) 1 | (3) -1 keepdim=True | () 0 | (3,70) 0 | (2,5000) 1 | (4,5):i64 0")
+ * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m
+ * = tn_min_dim(x, 1); */
+TN_OPERATOR(
+    min_dim, "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    .forms = TN_OUT, .needs = "indices", .check = min_dim_check, .run = min_dim_run,
+    .grad = min_dim_grad,
+    .sample = "(2,3,4) 1 | (3) -1 keepdim=True | () 0 | (3,70) 0 | (2,5000) 1 | (4,5):i64 0")
 
 static bool argmax_check(tn_frame *f) {
     TN_ARGS(argmax, a, f);
@@ -28628,11 +29897,13 @@ static void argmax_run(tn_frame *f) {
     TN_ARGS(argmax, a, f);
     arg_run(f, reduce_one(&a->dim), TNI_MAX, f->out[0], NULL);
 }
-/* Index of the largest element along dim, the first among equals; of the row-major order of all when absent.
- * self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmax(x, .dim = 1) */
-TN_OPERATOR(argmax, "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", .forms = TN_OUT, .check = argmax_check,
-            .run = argmax_run, .grad = tn_grad_zero,
-            .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0 | (200,40) 0 | (70000) | (4,5):u8 0")
+/* Index of the largest element along dim, the first among equals; of the row-major order of all
+ * when absent. self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmax(x,
+ * .dim = 1) */
+TN_OPERATOR(argmax, "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+            .forms = TN_OUT, .check = argmax_check, .run = argmax_run, .grad = tn_grad_zero,
+            .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0 | "
+                      "(200,40) 0 | (70000) | (4,5):u8 0")
 
 static bool argmin_check(tn_frame *f) {
     TN_ARGS(argmin, a, f);
@@ -28642,12 +29913,14 @@ static void argmin_run(tn_frame *f) {
     TN_ARGS(argmin, a, f);
     arg_run(f, reduce_one(&a->dim), TNI_MIN, f->out[0], NULL);
 }
-/* Index of the smallest element along dim, the first among equals; of the row-major order of all when absent.
- * self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmin(x, .dim = 1) */
-TN_OPERATOR(argmin, "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", .forms = TN_OUT, .check = argmin_check,
-            .run = argmin_run, .grad = tn_grad_zero, .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0")
+/* Index of the smallest element along dim, the first among equals; of the row-major order of all
+ * when absent. self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmin(x,
+ * .dim = 1) */
+TN_OPERATOR(argmin, "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+            .forms = TN_OUT, .check = argmin_check, .run = argmin_run, .grad = tn_grad_zero,
+            .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0")
 
-/* --- truth ------------------------------------------------------------------------------------------------------------ */
+/* --- truth ------------------------------------------------------------------------------------ */
 
 static bool truth_check(tn_frame *f, tn_ints dim, bool keepdim) {
     const tn_tensor *x = f->in[0];
@@ -28657,7 +29930,8 @@ static bool truth_check(tn_frame *f, tn_ints dim, bool keepdim) {
     if (!tni_reduced(f, x, dim, keepdim, &to, gone)) return false;
     tni_lanes_init(&l, x, gone, TN_I64, TNI_LANES_NONZERO);
     f->type = TN_I64;
-    return tn_announce(f, 0, x->dtype == TN_U8 ? TN_U8 : TN_BOOL, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
+    return tn_announce(f, 0, x->dtype == TN_U8 ? TN_U8 : TN_BOOL, to.ndim, to.size) &&
+           tni_lanes_scratch(f, &l, l.size);
 }
 /* Contiguous bytes in one result: the first that decides. */
 static bool truth_bytes(tn_frame *f, bool any) {
@@ -28666,18 +29940,23 @@ static bool truth_bytes(tn_frame *f, bool any) {
     int64_t i = 0;
     if (x->dtype != TN_BOOL || !(x->flags & TNI_CONTIGUOUS) || f->out[0]->numel != 1) return false;
     TNI_PATH(truth_bytes);
-    if (any) *(bool *)tni_bytes_at(f->out[0]) = x->numel && memchr(at, 1, (size_t)x->numel) != NULL;
-    else *(bool *)tni_bytes_at(f->out[0]) = !(x->numel && memchr(at + i, 0, (size_t)x->numel) != NULL);
+    if (any)
+        *(bool *)tni_bytes_at(f->out[0]) = x->numel && memchr(at, 1, (size_t)x->numel) != NULL;
+    else
+        *(bool *)tni_bytes_at(f->out[0]) =
+            !(x->numel && memchr(at + i, 0, (size_t)x->numel) != NULL);
     return true;
 }
 /* The identity of max is the smallest integer, so results are clamped to 0 and 1. */
-static void truth_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+static void truth_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                        int64_t at) {
     const int64_t *p = (const int64_t *)parts;
     for (int64_t i = 0; i < n; i++) ((uint8_t *)r->out[0])[at + i * l->width_out] = p[i] > 0;
 }
 static void truth_run(tn_frame *f, tn_ints dim, int op) {
     tn_context *c = f->block->context;
-    tni_reducer r = {8, plain_block, plain_rows, plain_merge, truth_store, c->kernels, op, {NULL, NULL}, 0, 0, 0, 0};
+    tni_reducer r = {8,  plain_block,  plain_rows, plain_merge, truth_store, c->kernels,
+                     op, {NULL, NULL}, 0,          0,           0,           0};
     tni_lanes l;
     if (!f->out[0]->numel || truth_bytes(f, op == TNI_MAX)) return;
     reduce_lanes(f, &l, dim, TNI_LANES_NONZERO);
@@ -28693,11 +29972,13 @@ static void any_dims_run(tn_frame *f) {
     TN_ARGS(any_dims, a, f);
     truth_run(f, a->dim, TNI_MAX);
 }
-/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8 the result is uint8.
- * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_any_dims(mask, .dim = TN_DIMS(0)) */
-TN_OPERATOR(any_dims, "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", .forms = TN_OUT,
-            .check = any_dims_check, .run = any_dims_run, .grad = tn_grad_zero,
-            .sample = "(2,3):bool | (2,3):bool [1] | (2,3,4) [0,2] keepdim=True | (0):bool | (3,0) [1] | (4,5):u8 [0] | (9000):bool | (2,3):c64")
+/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8
+ * the result is uint8. self (*) -> bool, self's shape without dim, 1 there when keepdim
+ * tn_any_dims(mask, .dim = TN_DIMS(0)) */
+TN_OPERATOR(any_dims, "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+            .forms = TN_OUT, .check = any_dims_check, .run = any_dims_run, .grad = tn_grad_zero,
+            .sample = "(2,3):bool | (2,3):bool [1] | (2,3,4) [0,2] keepdim=True | (0):bool | (3,0) "
+                      "[1] | (4,5):u8 [0] | (9000):bool | (2,3):c64")
 
 static bool all_dims_check(tn_frame *f) {
     TN_ARGS(all_dims, a, f);
@@ -28709,44 +29990,48 @@ static void all_dims_run(tn_frame *f) {
 }
 /* Whether no element over dim is zero; all dimensions when absent. Of uint8 the result is uint8.
  * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_all_dims(mask) */
-TN_OPERATOR(all_dims, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", .forms = TN_OUT,
-            .check = all_dims_check, .run = all_dims_run, .grad = tn_grad_zero,
-            .sample = "(2,3):bool | (2,3):bool [1] | (2,3,4) [0,2] keepdim=True | (0):bool | (3,0) [1] | (4,5):i32 [0] | (9000):bool")
+TN_OPERATOR(all_dims, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+            .forms = TN_OUT, .check = all_dims_check, .run = all_dims_run, .grad = tn_grad_zero,
+            .sample = "(2,3):bool | (2,3):bool [1] | (2,3,4) [0,2] keepdim=True | (0):bool | (3,0) "
+                      "[1] | (4,5):i32 [0] | (9000):bool")
 
 static bool any_check(tn_frame *f) { return truth_check(f, tn_no_dims(), false); }
 static void any_run(tn_frame *f) { truth_run(f, tn_no_dims(), TNI_MAX); }
 /* Whether some element is not zero.   self (*) -> bool ()   tn_any(mask) */
-TN_OPERATOR(any, "any(Tensor self) -> Tensor", .forms = TN_OUT, .check = any_check, .run = any_run, .grad = tn_grad_zero,
-            .sample = "(2,3):bool | (0) | (2,3)")
+TN_OPERATOR(any, "any(Tensor self) -> Tensor", .forms = TN_OUT, .check = any_check, .run = any_run,
+            .grad = tn_grad_zero, .sample = "(2,3):bool | (0) | (2,3)")
 
 static bool all_check(tn_frame *f) { return truth_check(f, tn_no_dims(), false); }
 static void all_run(tn_frame *f) { truth_run(f, tn_no_dims(), TNI_MIN); }
 /* Whether no element is zero.   self (*) -> bool ()   tn_all(mask) */
-TN_OPERATOR(all, "all(Tensor self) -> Tensor", .forms = TN_OUT, .check = all_check, .run = all_run, .grad = tn_grad_zero,
-            .sample = "(2,3):bool | (0) | (2,3)")
+TN_OPERATOR(all, "all(Tensor self) -> Tensor", .forms = TN_OUT, .check = all_check, .run = all_run,
+            .grad = tn_grad_zero, .sample = "(2,3):bool | (0) | (2,3)")
 
 /* src/ops/rowwise.c */
 /* rowwise.c - softmax and log-softmax along one dimension, their gradients, running sums.
  *
- * A tensor is outer x n x inner about its dimension. Where inner is 1, a row is handled in blocks of TNI_BLOCK, each in
- * fixed lanes; else columns side by side, TNI_BLOCK_ROWS rows a block. Sums join in the tree of lanes.h. */
+ * A tensor is outer x n x inner about its dimension. Where inner is 1, a row is handled in blocks
+ * of TNI_BLOCK, each in fixed lanes; else columns side by side, TNI_BLOCK_ROWS rows a block. Sums
+ * join in the tree of lanes.h. */
 
 typedef struct soft_job {
     tn_context *context;
-    const char *x, *dy;       /* dense; x: input, or output in the backward */
+    const char *x, *dy; /* dense; x: input, or output in the backward */
     char *y;
     int dtype, y_dtype, compute;
-    bool log, native;         /* native: all elements are of the compute type */
+    bool log, native; /* native: all elements are of the compute type */
     int64_t bytes, y_bytes, size, lanes;
     int64_t n, inner, chunks; /* chunks of columns in inner */
 } soft_job;
 
 /* n elements from element `at` on, to the compute type. */
 static void soft_load(const soft_job *j, const char *from, int64_t at, int64_t n, void *tile) {
-    tni_lanes_read(j->context->kernels, tile, j->compute, from + at * j->bytes, j->bytes, j->dtype, n);
+    tni_lanes_read(j->context->kernels, tile, j->compute, from + at * j->bytes, j->bytes, j->dtype,
+                   n);
 }
 
-/* A block of the work: rows x m elements, the first at element `at`. In place where native, else through tiles. */
+/* A block of the work: rows x m elements, the first at element `at`. In place where native, else
+ * through tiles. */
 typedef struct soft_block {
     int64_t at, rows, m, apart; /* apart: elements from row to row */
     int64_t tail;               /* elements of a last, shorter row (of a row in lanes) */
@@ -28774,12 +30059,15 @@ static void soft_back(const soft_job *j, tni_sweep *r, int kind) {
 }
 static void soft_max(const soft_job *j, tni_sweep *r, int kind) {
     (void)kind;
-    tni_reduce_rows(j->context->kernels, TNI_MAX, j->compute, r->x, r->x_step, r->rows, r->n, r->one);
+    tni_reduce_rows(j->context->kernels, TNI_MAX, j->compute, r->x, r->x_step, r->rows, r->n,
+                    r->one);
 }
 
-/* Brings the rows of a block into tiles where the type asks for it, runs the kernel, brings y back. */
-static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, const char *dy, char *y, const soft_block *b,
-                       int64_t row, int64_t rows, int64_t m, tni_sweep *r, int kind) {
+/* Brings the rows of a block into tiles where the type asks for it, runs the kernel, brings y back.
+ */
+static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, const char *dy,
+                       char *y, const soft_block *b, int64_t row, int64_t rows, int64_t m,
+                       tni_sweep *r, int kind) {
     double tile[TNI_BLOCK], tile2[TNI_BLOCK];
     int64_t at = b->at + row * b->apart;
     r->rows = rows;
@@ -28801,19 +30089,19 @@ static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, con
     if (!y) r->y = NULL;
     kernel(j, r, kind);
     for (int64_t i = 0; y && i < rows; i++)
-        tni_lanes_write(j->context->kernels, y + (at + i * b->apart) * j->y_bytes, j->y_bytes, j->y_dtype,
-                        (char *)tile + i * r->x_step, j->compute, m);
+        tni_lanes_write(j->context->kernels, y + (at + i * b->apart) * j->y_bytes, j->y_bytes,
+                        j->y_dtype, (char *)tile + i * r->x_step, j->compute, m);
 }
 
-static void soft_each(const soft_job *j, soft_kernel kernel, const char *x, const char *dy, char *y, const soft_block *b,
-                      tni_sweep *r, int kind) {
+static void soft_each(const soft_job *j, soft_kernel kernel, const char *x, const char *dy, char *y,
+                      const soft_block *b, tni_sweep *r, int kind) {
     if (b->rows) soft_apply(j, kernel, x, dy, y, b, 0, b->rows, b->m, r, kind);
     if (b->tail) soft_apply(j, kernel, x, dy, y, b, b->rows, 1, b->tail, r, kind);
 }
 
 /* What a task works at: a whole row (m lanes of it at a time), or a chunk of columns. */
 typedef struct soft_line {
-    int64_t at, m;    /* first element; columns, or lanes used */
+    int64_t at, m; /* first element; columns, or lanes used */
     int64_t blocks;
     bool row;
 } soft_line;
@@ -28836,7 +30124,8 @@ static soft_line soft_line_of(const soft_job *j, int64_t i) {
 
 static soft_block soft_block_of(const soft_job *j, const soft_line *l, int64_t b) {
     soft_block k = {0, 0, 0, 0, 0};
-    int64_t each = l->row ? (int64_t)TNI_BLOCK : (int64_t)TNI_BLOCK_ROWS, left = j->n - b * each, n = left < each ? left : each;
+    int64_t each = l->row ? (int64_t)TNI_BLOCK : (int64_t)TNI_BLOCK_ROWS, left = j->n - b * each,
+            n = left < each ? left : each;
     k.m = l->row ? j->lanes : l->m;
     k.apart = l->row ? j->lanes : j->inner;
     k.at = l->at + b * each * (l->row ? 1 : j->inner);
@@ -28851,15 +30140,18 @@ static void soft_fold(const soft_job *j, const soft_line *l, int op, void *lanes
     if (!l->row) return;
     while (h < l->m) h *= 2;
     if (h > l->m) { /* lanes that were not used */
-        tni_fill_lanes((char *)lanes + l->m * j->size, j->compute, tni_reduce_identity(op), h - l->m);
+        tni_fill_lanes((char *)lanes + l->m * j->size, j->compute, tni_reduce_identity(op),
+                       h - l->m);
     }
     tni_reduce_fold(j->context->kernels, op, j->compute, lanes, h);
-    tni_fill_lanes(lanes, j->compute, j->compute == TN_F32 ? (double)((tni_room *)lanes)->f[0] : ((tni_room *)lanes)->d[0], l->m);
+    tni_fill_lanes(
+        lanes, j->compute,
+        j->compute == TN_F32 ? (double)((tni_room *)lanes)->f[0] : ((tni_room *)lanes)->d[0], l->m);
 }
 
 /* Sum over the line of what `kernel` adds to its accumulators, one a column, into `to`. */
-static void soft_sum(const soft_job *j, soft_kernel kernel, const soft_line *l, const char *x, const char *dy, char *y,
-                     tni_sweep *r, void *to) {
+static void soft_sum(const soft_job *j, soft_kernel kernel, const soft_line *l, const char *x,
+                     const char *dy, char *y, tni_sweep *r, void *to) {
     tni_tree tree;
     tni_tree_begin(&tree, j->context->kernels, j->compute, l->m);
     for (int64_t b = 0; b < l->blocks; b++) {
@@ -28890,16 +30182,21 @@ static void soft_task(void *arg, int64_t i) {
     soft_fold(j, &l, TNI_MAX, &most);
     r.mean = &most;
     soft_sum(j, soft_exp, &l, j->x, NULL, keep ? j->y : NULL, &r, &sum);
-    if (j->log) (j->compute == TN_F32 ? k->log_f32 : k->log_f64)(&sum, l.m);
+    if (j->log)
+        (j->compute == TN_F32 ? k->log_f32 : k->log_f64)(&sum, l.m);
     else
         for (int64_t c = 0; c < l.m; c++)
-            if (j->compute == TN_F32) sum.f[c] = 1 / sum.f[c];
-            else sum.d[c] = 1 / sum.d[c];
+            if (j->compute == TN_F32)
+                sum.f[c] = 1 / sum.f[c];
+            else
+                sum.d[c] = 1 / sum.d[c];
     r.scale = &sum;
     for (int64_t b = 0; b < l.blocks; b++) {
         soft_block at = soft_block_of(j, &l, b);
         soft_each(j, soft_map, keep ? j->y : j->x, NULL, j->y, &at, &r,
-                  keep ? TNI_SOFT_SCALE : j->log ? TNI_SOFT_SHIFT : TNI_SOFT_EXP);
+                  keep     ? TNI_SOFT_SCALE
+                  : j->log ? TNI_SOFT_SHIFT
+                           : TNI_SOFT_EXP);
     }
 }
 
@@ -28919,7 +30216,8 @@ static void soft_back_task(void *arg, int64_t i) {
     }
 }
 
-static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, const tn_tensor *dy, void (*task)(void *, int64_t)) {
+static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, const tn_tensor *dy,
+                       void (*task)(void *, int64_t)) {
     soft_job j;
     char *room = (char *)f->scratch;
     int d = tni_dim(x->ndim, dim);
@@ -28941,22 +30239,28 @@ static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, c
     j.n = x->ndim ? x->size[d] : 1;
     j.inner = 1;
     for (int e = 0; e < x->ndim; e++)
-        if (e < d) outer *= x->size[e];
-        else if (e > d) j.inner *= x->size[e];
+        if (e < d)
+            outer *= x->size[e];
+        else if (e > d)
+            j.inner *= x->size[e];
     j.chunks = (j.inner + j.lanes - 1) / j.lanes;
-    if (j.inner == 1) TNI_PATH(softmax_rows);
-    else TNI_PATH(softmax_columns);
+    if (j.inner == 1)
+        TNI_PATH(softmax_rows);
+    else
+        TNI_PATH(softmax_columns);
     tni_lanes_spread(j.context, outer * j.chunks, 4 * x->numel, task, &j);
 }
 
-/* --- softmax ---------------------------------------------------------------------------------------------- */
+/* --- softmax ---------------------------------------------------------------------------------- */
 
 static bool soft_check(tn_frame *f, int64_t dim, tn_dtype dtype) {
     const tn_tensor *x = f->in[0];
     int d, to = dtype ? (int)dtype : x->dtype;
     if (!tni_is_float(to) || !tni_dtype(to)->computes || tni_is_complex(x->dtype))
-        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(dtype ? to : x->dtype)->text);
-    return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, (tn_dtype)to, x->ndim, x->size) && tni_dense_scratch(f, x);
+        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s",
+                       tni_dtype(dtype ? to : x->dtype)->text);
+    return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, (tn_dtype)to, x->ndim, x->size) &&
+           tni_dense_scratch(f, x);
 }
 
 static bool softmax_check(tn_frame *f) {
@@ -28975,14 +30279,20 @@ static void softmax_grad(tn_gradient *g) { /* dx = y (dy - sum y dy) */
 }
 static void softmax_fused(tn_gradient *g) {
     TN_ARGS(softmax, a, g);
-    if (g->out[0]->dtype == TN_F64) softmax_grad(g);
-    else tn_give(g, 0, tnp_softmax_backward(g->incoming[0], g->out[0], a->dim, (tn_dtype)g->out[0]->dtype));
+    if (g->out[0]->dtype == TN_F64)
+        softmax_grad(g);
+    else
+        tn_give(
+            g, 0,
+            tnp_softmax_backward(g->incoming[0], g->out[0], a->dim, (tn_dtype)g->out[0]->dtype));
 }
-/* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, in dtype where given. A row of -inf gives NaN.
- * self (*) -> (*), floating   tn_softmax(x, 1) */
-TN_OPERATOR(softmax, "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", .forms = TN_OUT, .needs = "result",
-            .check = softmax_check, .run = softmax_run, .grad = softmax_grad, .fused = softmax_fused,
-            .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | (2,9000) 1 | (3,4) 1 dtype=float64 | "
+/* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, in dtype where given. A row
+ * of -inf gives NaN. self (*) -> (*), floating   tn_softmax(x, 1) */
+TN_OPERATOR(softmax, "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+            .forms = TN_OUT, .needs = "result", .check = softmax_check, .run = softmax_run,
+            .grad = softmax_grad, .fused = softmax_fused,
+            .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | "
+                      "(2,9000) 1 | (3,4) 1 dtype=float64 | "
                       "(4,5):f16 1 | (5,4,3):bf16 1 | (40,30,20) 2")
 
 static bool log_softmax_check(tn_frame *f) {
@@ -29000,15 +30310,20 @@ static void log_softmax_grad(tn_gradient *g) { /* dx = dy - exp(y) sum dy */
 }
 static void log_softmax_fused(tn_gradient *g) {
     TN_ARGS(log_softmax, a, g);
-    if (g->out[0]->dtype == TN_F64) log_softmax_grad(g);
-    else tn_give(g, 0, tnp_log_softmax_backward(g->incoming[0], g->out[0], a->dim, (tn_dtype)g->out[0]->dtype));
+    if (g->out[0]->dtype == TN_F64)
+        log_softmax_grad(g);
+    else
+        tn_give(g, 0,
+                tnp_log_softmax_backward(g->incoming[0], g->out[0], a->dim,
+                                         (tn_dtype)g->out[0]->dtype));
 }
 /* log_softmax(x)_i = x_i - max x - log sum_j exp(x_j - max x) along dim, in dtype where given.
  * self (*) -> (*), floating   tn_log_softmax(x, 1) */
-TN_OPERATOR(log_softmax, "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", .forms = TN_OUT,
-            .needs = "result", .check = log_softmax_check, .run = log_softmax_run, .grad = log_softmax_grad,
-            .fused = log_softmax_fused,
-            .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | (2,9000) 1 | (3,4) 1 dtype=float64 | "
+TN_OPERATOR(log_softmax, "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+            .forms = TN_OUT, .needs = "result", .check = log_softmax_check, .run = log_softmax_run,
+            .grad = log_softmax_grad, .fused = log_softmax_fused,
+            .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | "
+                      "(2,9000) 1 | (3,4) 1 dtype=float64 | "
                       "(4,5):f16 1")
 
 static bool soft_back_check(tn_frame *f, int64_t dim) {
@@ -29028,11 +30343,14 @@ static void softmax_backward_run(tn_frame *f) {
     TN_ARGS(softmax_backward, a, f);
     soft_start(f, a->dim, false, f->in[1], f->in[0], soft_back_task);
 }
-/* The gradient of softmax from its output, in one pass: y (dy - sum y dy). Not f64, not differentiable.
- * grad_output (*), output (*) -> (*) */
-TN_OPERATOR(softmax_backward, "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+/* The gradient of softmax from its output, in one pass: y (dy - sum y dy). Not f64, not
+ * differentiable. grad_output (*), output (*) -> (*) */
+TN_OPERATOR(softmax_backward,
+            "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
+            "input_dtype) -> Tensor",
             .check = softmax_backward_check, .run = softmax_backward_run,
-            .sample = "(2,5):f32 (2,5):f32 1 float32 | (3,70):f32 (3,70):f32 1 float32 | (2,70,100):f32 (2,70,100):f32 1 float32 | "
+            .sample = "(2,5):f32 (2,5):f32 1 float32 | (3,70):f32 (3,70):f32 1 float32 | "
+                      "(2,70,100):f32 (2,70,100):f32 1 float32 | "
                       "(2,9000):f32 (2,9000):f32 1 float32")
 
 static bool log_softmax_backward_check(tn_frame *f) {
@@ -29043,14 +30361,16 @@ static void log_softmax_backward_run(tn_frame *f) {
     TN_ARGS(log_softmax_backward, a, f);
     soft_start(f, a->dim, true, f->in[1], f->in[0], soft_back_task);
 }
-/* The gradient of log_softmax from its output, in one pass: dy - exp(y) sum dy. Not f64, not differentiable.
- * grad_output (*), output (*) -> (*) */
+/* The gradient of log_softmax from its output, in one pass: dy - exp(y) sum dy. Not f64, not
+ * differentiable. grad_output (*), output (*) -> (*) */
 TN_OPERATOR(log_softmax_backward,
-            "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+            "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
+            "input_dtype) -> Tensor",
             .check = log_softmax_backward_check, .run = log_softmax_backward_run,
-            .sample = "(2,5):f32 (2,5):f32 1 float32 | (3,70):f32 (3,70):f32 1 float32 | (2,70,100):f32 (2,70,100):f32 1 float32")
+            .sample = "(2,5):f32 (2,5):f32 1 float32 | (3,70):f32 (3,70):f32 1 float32 | "
+                      "(2,70,100):f32 (2,70,100):f32 1 float32")
 
-/* --- logsumexp -------------------------------------------------------------------------------------------- */
+/* --- logsumexp -------------------------------------------------------------------------------- */
 
 /* max + log sum exp(x - max), the maximum a constant: where it is infinite, 0 instead, as torch. */
 static bool logsumexp_compose(tn_frame *f) {
@@ -29058,21 +30378,26 @@ static bool logsumexp_compose(tn_frame *f) {
     tn_tensor *x = a->self, *most, *sum;
     tni_shape to;
     bool gone[TN_MAX_DIMS];
-    if (!tni_is_float(x->dtype)) return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
+    if (!tni_is_float(x->dtype))
+        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
     if (!tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
-    if (!x->numel) return (f->out[0] = tnp_log(tnp_sum(x, a->dim, a->keepdim, TN_NO_DTYPE))) != NULL;
+    if (!x->numel)
+        return (f->out[0] = tnp_log(tnp_sum(x, a->dim, a->keepdim, TN_NO_DTYPE))) != NULL;
     most = tnp_amax(tnp_detach(x), a->dim, true);
-    most = tnp_masked_fill_scalar(most, tnp_eq_scalar(tnp_abs(most), tn_float(HUGE_VAL)), tn_int(0));
+    most =
+        tnp_masked_fill_scalar(most, tnp_eq_scalar(tnp_abs(most), tn_float(HUGE_VAL)), tn_int(0));
     sum = tnp_log(tnp_sum(tnp_exp(tnp_sub(x, most, 1)), a->dim, a->keepdim, TN_NO_DTYPE));
     if (!sum) return false;
     return (f->out[0] = tnp_add(sum, tnp_reshape(most, tni_sizes(sum)), 1)) != NULL;
 }
 /* log sum exp(x) over dim, all when empty, without overflow.
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_logsumexp(x, TN_DIMS(1)) */
-TN_OPERATOR(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", .forms = TN_OUT,
-            .compose = logsumexp_compose, .sample = "(2,3) [1] | (2,3,4) [0,2] True | (3,70) [0] | (2,5000) [1]")
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_logsumexp(x, TN_DIMS(1))
+ */
+TN_OPERATOR(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+            .forms = TN_OUT, .compose = logsumexp_compose,
+            .sample = "(2,3) [1] | (2,3,4) [0,2] True | (3,70) [0] | (2,5000) [1]")
 
-/* --- running sums -------------------------------------------------------------------------------------------- */
+/* --- running sums ----------------------------------------------------------------------------- */
 
 enum { CUM_COLUMNS = 64 };
 
@@ -29080,15 +30405,17 @@ typedef struct cum_job {
     tn_context *context;
     const char *x;
     char *y;
-    int from, to;       /* dtypes, of the real parts */
+    int from, to; /* dtypes, of the real parts */
     int64_t n, inner, chunks;
 } cum_job;
 
 /* Accumulators are f64 or int64, rounded at each element, as torch does it. */
 static void cumsum_task(void *arg, int64_t i) {
     const cum_job *j = (const cum_job *)arg;
-    int64_t c = i % j->chunks * CUM_COLUMNS, m = j->inner - c < CUM_COLUMNS ? j->inner - c : (int64_t)CUM_COLUMNS;
-    int64_t at = i / j->chunks * j->n * j->inner + c, bytes = tni_dtype(j->from)->bytes, out = tni_dtype(j->to)->bytes;
+    int64_t c = i % j->chunks * CUM_COLUMNS,
+            m = j->inner - c < CUM_COLUMNS ? j->inner - c : (int64_t)CUM_COLUMNS;
+    int64_t at = i / j->chunks * j->n * j->inner + c, bytes = tni_dtype(j->from)->bytes,
+            out = tni_dtype(j->to)->bytes;
     double sum[CUM_COLUMNS], row[CUM_COLUMNS];
     int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
     tni_fill_lanes(sum, compute, 0, m);
@@ -29102,11 +30429,16 @@ static void cumsum_task(void *arg, int64_t i) {
 static bool cumsum_check(tn_frame *f) {
     TN_ARGS(cumsum, a, f);
     const tn_tensor *x = a->self;
-    tn_dtype dtype = a->dtype ? a->dtype : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64 : (tn_dtype)x->dtype;
+    tn_dtype dtype = a->dtype                                       ? a->dtype
+                     : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64
+                                                                    : (tn_dtype)x->dtype;
     int d;
-    if (!tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes || tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
-        return tn_fail(f, TN_TYPE, "from %s to %s: convert the input first", tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
-    return tni_dim_of(f, x->ndim, a->dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) && tni_dense_scratch(f, x);
+    if (!tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
+        tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
+        return tn_fail(f, TN_TYPE, "from %s to %s: convert the input first",
+                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
+    return tni_dim_of(f, x->ndim, a->dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
+           tni_dense_scratch(f, x);
 }
 static void cumsum_run(tn_frame *f) {
     TN_ARGS(cumsum, a, f);
@@ -29124,21 +30456,28 @@ static void cumsum_run(tn_frame *f) {
     j.n = x->ndim ? x->size[d] : 1;
     j.inner = pair;
     for (int e = 0; e < x->ndim; e++)
-        if (e < d) outer *= x->size[e];
-        else if (e > d) j.inner *= x->size[e];
+        if (e < d)
+            outer *= x->size[e];
+        else if (e > d)
+            j.inner *= x->size[e];
     j.chunks = (j.inner + CUM_COLUMNS - 1) / CUM_COLUMNS;
     tni_lanes_spread(j.context, outer * j.chunks, x->numel, cumsum_task, &j);
 }
 static void cumsum_grad(tn_gradient *g) { /* sums from the other end */
     TN_ARGS(cumsum, a, g);
     tn_ints dim = tni_ints(&a->dim, 1);
-    if (a->self->ndim) tn_give(g, 0, tnp_flip(tnp_cumsum(tnp_flip(g->incoming[0], dim), a->dim, TN_NO_DTYPE), dim));
-    else tn_give(g, 0, g->incoming[0]);
+    if (a->self->ndim)
+        tn_give(g, 0,
+                tnp_flip(tnp_cumsum(tnp_flip(g->incoming[0], dim), a->dim, TN_NO_DTYPE), dim));
+    else
+        tn_give(g, 0, g->incoming[0]);
 }
-/* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)   tn_cumsum(x, 0) */
-TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", .forms = TN_OUT, .check = cumsum_check,
-            .run = cumsum_run, .grad = cumsum_grad,
-            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | (4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
+/* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)
+ * tn_cumsum(x, 0) */
+TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+            .forms = TN_OUT, .check = cumsum_check, .run = cumsum_run, .grad = cumsum_grad,
+            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
+                      "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
                       "(3) 0 dtype=float64")
 
 /* src/ops/sort.c */
@@ -29426,10 +30765,11 @@ static bool stat_floating(tn_frame *f, const tn_tensor *x) {
     return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
 }
 
-/* --- variance ----------------------------------------------------------------------------------------------- */
+/* --- variance --------------------------------------------------------------------------------- */
 
-/* Mean and sum of squared deviations of a block, in two sweeps over it; blocks join as in T. Chan, G. Golub,
- * R. LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979. */
+/* Mean and sum of squared deviations of a block, in two sweeps over it; blocks join as in T. Chan,
+ * G. Golub, R. LeVeque, "Updating formulae and a pairwise algorithm for computing sample
+ * variances", 1979. */
 typedef struct var_part {
     double mean, m2;
 } var_part;
@@ -29447,13 +30787,14 @@ static var_part var_correct(double mean, double one, double two, double n) {
     return p;
 }
 
-static void var_kernel(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows, int64_t n,
-                       const void *mean, void *one, void *two) {
-    (compute == TN_F32 ? k->deviation_rows_f32 : k->deviation_rows_f64)(x, step, rows, n, mean, one, two);
+static void var_kernel(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                       int64_t n, const void *mean, void *one, void *two) {
+    (compute == TN_F32 ? k->deviation_rows_f32 : k->deviation_rows_f64)(x, step, rows, n, mean, one,
+                                                                        two);
 }
 
-static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
-                     int64_t first, void *to) {
+static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                     int64_t rows, int64_t n, int64_t first, void *to) {
     tni_room mean, one, two;
     var_part *part = (var_part *)to;
     (void)first;
@@ -29462,16 +30803,20 @@ static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, in
     tni_fill_lanes(&two, l->compute, 0, n);
     tni_reduce_rows(r->kernels, TNI_SUM, l->compute, x, step, rows, n, &mean);
     for (int64_t i = 0; i < n && rows; i++)
-        if (l->compute == TN_F32) mean.f[i] /= (float)rows;
-        else mean.d[i] /= (double)rows;
+        if (l->compute == TN_F32)
+            mean.f[i] /= (float)rows;
+        else
+            mean.d[i] /= (double)rows;
     var_kernel(r->kernels, l->compute, x, step, rows, n, &mean, &one, &two);
     for (int64_t i = 0; i < n; i++)
-        part[i] = var_correct(var_read(l->compute, &mean, i), var_read(l->compute, &one, i), var_read(l->compute, &two, i),
-                              rows ? (double)rows : 1);
+        part[i] = var_correct(var_read(l->compute, &mean, i), var_read(l->compute, &one, i),
+                              var_read(l->compute, &two, i), rows ? (double)rows : 1);
 }
 
-TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n, double *mean, double *m2) {
-    int64_t lanes = TNI_LANE_BYTES / (compute == TN_F32 ? 4 : 8), full = n / lanes, used = n < lanes ? n : lanes, h = 1;
+TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n,
+                           double *mean, double *m2) {
+    int64_t lanes = TNI_LANE_BYTES / (compute == TN_F32 ? 4 : 8), full = n / lanes,
+            used = n < lanes ? n : lanes, h = 1;
     tni_room centre, one, two;
     double c;
     var_part p;
@@ -29482,7 +30827,8 @@ TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int
     tni_fill_lanes(&one, compute, 0, h);
     tni_fill_lanes(&two, compute, 0, h);
     if (full) var_kernel(k, compute, x, TNI_LANE_BYTES, full, lanes, &centre, &one, &two);
-    var_kernel(k, compute, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % lanes, &centre, &one, &two);
+    var_kernel(k, compute, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % lanes, &centre, &one,
+               &two);
     tni_reduce_fold(k, TNI_SUM, compute, &one, h);
     tni_reduce_fold(k, TNI_SUM, compute, &two, h);
     p = var_correct(c, var_read(compute, &one, 0), var_read(compute, &two, 0), n ? (double)n : 1);
@@ -29490,21 +30836,24 @@ TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int
     *m2 = p.m2;
 }
 
-TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, double m2_b, double nb) {
+TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, double m2_b,
+                          double nb) {
     double d = mean_b - *mean, n = na + nb;
     if (nb <= 0) return;
     *m2 = fma(d * d, na * (nb / n), *m2 + m2_b);
     *mean = fma(d, nb / n, *mean);
 }
 
-static void var_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, int64_t first, void *to) {
+static void var_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                      int64_t first, void *to) {
     var_part p;
     (void)first;
     tni_var_block(r->kernels, l->compute, x, n, &p.mean, &p.m2);
     memcpy(to, &p, sizeof p);
 }
 
-static void var_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n, int64_t na, int64_t nb) {
+static void var_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
+                      int64_t na, int64_t nb) {
     var_part *x = (var_part *)a;
     const var_part *y = (const var_part *)b;
     (void)r, (void)l;
@@ -29515,26 +30864,41 @@ static void var_merge(const tni_reducer *r, const tni_lanes *l, void *a, const v
 enum { VAR_VARIANCE, VAR_DEVIATION };
 
 /* out[0]: variance or deviation, out[1]: mean or NULL; `scale` is the correction. */
-static void var_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+static void var_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                      int64_t at) {
     const var_part *p = (const var_part *)parts;
     int64_t bytes = tni_dtype(r->out_dtype)->bytes;
     double left = (double)l->n - r->scale;
     for (int64_t i = 0; i < n; i++, at += l->width_out) {
-        double v = l->n ? p[i].m2 / (left > 0 ? left : 0) : (double)NAN, mean = l->n ? p[i].mean : (double)NAN;
+        double v = l->n ? p[i].m2 / (left > 0 ? left : 0) : (double)NAN,
+               mean = l->n ? p[i].mean : (double)NAN;
         if (r->finish == VAR_DEVIATION) v = sqrt(v);
         tni_lanes_save((char *)r->out[0] + at * bytes, bytes, r->out_dtype, &v, TN_F64, 1);
-        if (r->out[1]) tni_lanes_save((char *)r->out[1] + at * bytes, bytes, r->out_dtype, &mean, TN_F64, 1);
+        if (r->out[1])
+            tni_lanes_save((char *)r->out[1] + at * bytes, bytes, r->out_dtype, &mean, TN_F64, 1);
     }
 }
 
 /* out[0]: (mean, sum of squared deviations) pairs, row-major over the dimensions that stay. */
-static void var_store_parts(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+static void var_store_parts(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                            int64_t at) {
     const var_part *p = (const var_part *)parts;
     for (int64_t i = 0; i < n; i++, at += l->width_out) ((var_part *)r->out[0])[at] = p[i];
 }
 
 TN_PRIV void tni_var_parts(tn_context *c, tni_lanes *l, void *scratch, double *pairs) {
-    tni_reducer r = {sizeof(var_part), var_block, var_rows, var_merge, var_store_parts, c->kernels, 0, {NULL, NULL}, 0, 0, 0, 0};
+    tni_reducer r = {sizeof(var_part),
+                     var_block,
+                     var_rows,
+                     var_merge,
+                     var_store_parts,
+                     c->kernels,
+                     0,
+                     {NULL, NULL},
+                     0,
+                     0,
+                     0,
+                     0};
     r.out[0] = pairs;
     tni_lanes_run(c, l, &r, scratch);
 }
@@ -29557,9 +30921,11 @@ static double var_correction(tn_scalar c) {
     return c.kind == TN_KIND_NONE ? 1 : c.kind == TN_KIND_FLOAT ? c.real : (double)c.integer;
 }
 
-static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finish, tn_tensor *mean) {
+static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finish,
+                       tn_tensor *mean) {
     tn_context *c = f->block->context;
-    tni_reducer r = {sizeof(var_part), var_block, var_rows, var_merge, var_store, c->kernels, 0, {NULL, NULL}, 0, 0, 0, 0};
+    tni_reducer r = {sizeof(var_part), var_block, var_rows, var_merge, var_store, c->kernels, 0,
+                     {NULL, NULL},     0,         0,        0,         0};
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!f->out[0]->numel) return;
@@ -29574,7 +30940,8 @@ static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finis
 }
 
 /* d var / d x = 2 (x - mean) / (n - correction) */
-static tn_tensor *var_gradient(tn_tensor *d, tn_tensor *x, tn_ints dim, bool keepdim, tn_scalar correction) {
+static tn_tensor *var_gradient(tn_tensor *d, tn_tensor *x, tn_ints dim, bool keepdim,
+                               tn_scalar correction) {
     double left = stat_count(x, dim) - var_correction(correction);
     tn_tensor *centred = tnp_sub(x, tnp_mean(x, dim, true, TN_NO_DTYPE), 1);
     return tnp_mul(tnp_mul_scalar(stat_keep(d, x, dim, keepdim), tn_float(2 / left)), centred);
@@ -29593,11 +30960,16 @@ static void var_grad(tn_gradient *g) {
     tn_give(g, 0, var_gradient(g->incoming[0], g->in[0], a->dim, a->keepdim, a->correction));
 }
 /* Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_var(x, .dim = TN_DIMS(0)) */
-TN_OPERATOR(var, "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_var(x, .dim =
+ * TN_DIMS(0)) */
+TN_OPERATOR(var,
+            "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+            "keepdim=False) -> Tensor",
             .forms = TN_OUT, .needs = "self", .check = var_check, .run = var_run, .grad = var_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0 | (70,3) [0] | (9000) | "
-                      "(2,5000) [1] | (1100,40) [0] | (70000) | (3,6):f16 [1] | (4,5) [1] correction=2")
+            .sample =
+                "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0 | "
+                "(70,3) [0] | (9000) | "
+                "(2,5000) [1] | (1100,40) [0] | (70000) | (3,6):f16 [1] | (4,5) [1] correction=2")
 
 static bool std_check(tn_frame *f) {
     TN_ARGS(std, a, f);
@@ -29613,10 +30985,15 @@ static void std_grad(tn_gradient *g) { /* through var: dy / (2 y), 0 where y is 
     d = tnp_masked_fill_scalar(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0));
     tn_give(g, 0, var_gradient(d, g->in[0], a->dim, a->keepdim, a->correction));
 }
-/* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim   tn_std(x, .keepdim = true) */
-TN_OPERATOR(std, "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-            .forms = TN_OUT, .needs = "self,result", .check = std_check, .run = std_run, .grad = std_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0 | (9000) | (3,6):bf16 [1]")
+/* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim
+ * tn_std(x, .keepdim = true) */
+TN_OPERATOR(std,
+            "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+            "keepdim=False) -> Tensor",
+            .forms = TN_OUT, .needs = "self,result", .check = std_check, .run = std_run,
+            .grad = std_grad,
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] "
+                      "correction=0 | (9000) | (3,6):bf16 [1]")
 
 static bool var_mean_check(tn_frame *f) {
     TN_ARGS(var_mean, a, f);
@@ -29629,19 +31006,23 @@ static void var_mean_run(tn_frame *f) {
 static void var_mean_grad(tn_gradient *g) {
     TN_ARGS(var_mean, a, g);
     tn_tensor *x = g->in[0], *d = g->incoming[1];
-    if (g->incoming[0]) tn_give(g, 0, var_gradient(g->incoming[0], x, a->dim, a->keepdim, a->correction));
+    if (g->incoming[0])
+        tn_give(g, 0, var_gradient(g->incoming[0], x, a->dim, a->keepdim, a->correction));
     if (!d) return;
     d = tnp_div_scalar(stat_keep(d, x, a->dim, a->keepdim), tn_float(stat_count(x, a->dim)));
     tn_give(g, 0, tnp_expand(d, tni_sizes(x), false));
 }
 /* Variance and mean over dim in one pass.
- * self (*) floating -> var, mean: self's shape without dim   tn_var_mean_results m = tn_var_mean(x, .dim = TN_DIMS(0)); */
-TN_OPERATOR(var_mean,
-            "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor var, Tensor mean)",
-            .needs = "self", .check = var_mean_check, .run = var_mean_run, .grad = var_mean_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0")
+ * self (*) floating -> var, mean: self's shape without dim   tn_var_mean_results m = tn_var_mean(x,
+ * .dim = TN_DIMS(0)); */
+TN_OPERATOR(
+    var_mean,
+    "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> (Tensor var, Tensor mean)",
+    .needs = "self", .check = var_mean_check, .run = var_mean_run, .grad = var_mean_grad,
+    .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0")
 
-/* --- p-norms ------------------------------------------------------------------------------------------------------- */
+/* --- p-norms ---------------------------------------------------------------------------------- */
 
 typedef struct norm_way {
     int op, map;
@@ -29650,35 +31031,46 @@ typedef struct norm_way {
 
 static norm_way norm_way_of(double p) {
     norm_way w = {TNI_SUM, TNI_MAP_POWER, true};
-    if (p == HUGE_VAL || p == -HUGE_VAL) w.op = p > 0 ? TNI_MAX : TNI_MIN, w.map = TNI_MAP_ABS, w.root = false;
-    else if (p == 0) w.map = TNI_MAP_NONZERO, w.root = false;
-    else if (p == 1) w.map = TNI_MAP_ABS, w.root = false;
-    else if (p == 2) w.map = TNI_MAP_SQUARE;
+    if (p == HUGE_VAL || p == -HUGE_VAL)
+        w.op = p > 0 ? TNI_MAX : TNI_MIN, w.map = TNI_MAP_ABS, w.root = false;
+    else if (p == 0)
+        w.map = TNI_MAP_NONZERO, w.root = false;
+    else if (p == 1)
+        w.map = TNI_MAP_ABS, w.root = false;
+    else if (p == 2)
+        w.map = TNI_MAP_SQUARE;
     return w;
 }
 
-static void norm_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, int64_t first, void *to) {
+static void norm_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                       int64_t first, void *to) {
     (void)first;
     tni_reduce_block(r->kernels, r->op, l->compute, x, n, to);
 }
-static void norm_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
-                      int64_t first, void *to) {
+static void norm_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                      int64_t rows, int64_t n, int64_t first, void *to) {
     (void)first;
     tni_fill_lanes(to, l->compute, tni_reduce_identity(r->op), n);
     tni_reduce_rows(r->kernels, r->op, l->compute, x, step, rows, n, to);
 }
-static void norm_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n, int64_t na, int64_t nb) {
+static void norm_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
+                       int64_t na, int64_t nb) {
     (void)na, (void)nb;
     tni_reduce_rows(r->kernels, r->op, l->compute, b, 0, 1, n, a);
 }
-static void norm_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+static void norm_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                       int64_t at) {
     int64_t bytes = tni_dtype(r->out_dtype)->bytes;
     if (r->finish && r->p == 2)
         for (int64_t i = 0; i < n; i++)
-            if (l->compute == TN_F32) ((float *)parts)[i] = sqrtf(((float *)parts)[i]);
-            else ((double *)parts)[i] = sqrt(((double *)parts)[i]);
-    else if (r->finish) (l->compute == TN_F32 ? r->kernels->power_f32 : r->kernels->power_f64)(parts, n, 1 / r->p);
-    tni_lanes_save((char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype, parts, l->compute, n);
+            if (l->compute == TN_F32)
+                ((float *)parts)[i] = sqrtf(((float *)parts)[i]);
+            else
+                ((double *)parts)[i] = sqrt(((double *)parts)[i]);
+    else if (r->finish)
+        (l->compute == TN_F32 ? r->kernels->power_f32 : r->kernels->power_f64)(parts, n, 1 / r->p);
+    tni_lanes_save((char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype, parts,
+                   l->compute, n);
 }
 
 static bool norm_check(tn_frame *f) {
@@ -29689,11 +31081,13 @@ static bool norm_check(tn_frame *f) {
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!stat_floating(f, x) || !tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
-    if (!tni_is_float(dtype)) return tn_fail(f, TN_TYPE, "dtype %s is not a floating one", tni_dtype(dtype)->text);
+    if (!tni_is_float(dtype))
+        return tn_fail(f, TN_TYPE, "dtype %s is not a floating one", tni_dtype(dtype)->text);
     if (a->ord < 0 || a->ord == HUGE_VAL)
         for (int d = 0; d < x->ndim; d++)
             if (gone[d] && !x->size[d])
-                return tn_fail(f, TN_INVALID, "the norm of order %g over no elements is not defined", a->ord);
+                return tn_fail(f, TN_INVALID,
+                               "the norm of order %g over no elements is not defined", a->ord);
     f->type = (uint8_t)tni_lanes_compute(dtype);
     tni_lanes_init(&l, x, gone, f->type, 0);
     return tn_announce(f, 0, (tn_dtype)dtype, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
@@ -29702,7 +31096,18 @@ static void norm_run(tn_frame *f) {
     TN_ARGS(linalg_vector_norm, a, f);
     tn_context *c = f->block->context;
     norm_way w = norm_way_of(a->ord);
-    tni_reducer r = {f->type == TN_F32 ? 4 : 8, norm_block, norm_rows, norm_merge, norm_store, c->kernels, w.op, {NULL, NULL}, 0, 0, 0, 0};
+    tni_reducer r = {f->type == TN_F32 ? 4 : 8,
+                     norm_block,
+                     norm_rows,
+                     norm_merge,
+                     norm_store,
+                     c->kernels,
+                     w.op,
+                     {NULL, NULL},
+                     0,
+                     0,
+                     0,
+                     0};
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!f->out[0]->numel) return;
@@ -29715,7 +31120,8 @@ static void norm_run(tn_frame *f) {
     r.out_dtype = f->out[0]->dtype;
     tni_lanes_run(c, &l, &r, f->scratch);
 }
-/* d|x|_p = sign(x) |x|^(p-1) / |x|_p^(p-1), zero where that is not defined (the norm, or an element, is 0). */
+/* d|x|_p = sign(x) |x|^(p-1) / |x|_p^(p-1), zero where that is not defined (the norm, or an
+ * element, is 0). */
 static void norm_grad(tn_gradient *g) {
     TN_ARGS(linalg_vector_norm, a, g);
     double p = a->ord;
@@ -29726,7 +31132,9 @@ static void norm_grad(tn_gradient *g) {
     } else if (p == 1) {
         tn_give(g, 0, tnp_mul(d, tnp_sign(x)));
     } else if (p == 2) {
-        tn_give(g, 0, tnp_mul(d, tnp_masked_fill_scalar(tnp_div(x, y), tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
+        tn_give(g, 0,
+                tnp_mul(d, tnp_masked_fill_scalar(tnp_div(x, y), tnp_eq_scalar(y, tn_int(0)),
+                                                  tn_int(0))));
     } else if (p == HUGE_VAL || p == -HUGE_VAL) { /* equal extrema share */
         mask = tnp_eq(tnp_abs(x), y);
         d = tnp_div(d, tnp_sum(mask, a->dim, true, TN_NO_DTYPE));
@@ -29735,26 +31143,38 @@ static void norm_grad(tn_gradient *g) {
         tn_tensor *slope = tnp_mul(tnp_sign(x), tnp_pow_scalar(tnp_abs(x), tn_float(p - 1)));
         if (p < 2) slope = tnp_masked_fill_scalar(slope, tnp_eq_scalar(x, tn_int(0)), tn_int(0));
         d = tnp_div(d, tnp_pow_scalar(y, tn_float(p - 1)));
-        tn_give(g, 0, tnp_mul(slope, tnp_masked_fill_scalar(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
+        tn_give(g, 0,
+                tnp_mul(slope, tnp_masked_fill_scalar(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
     }
 }
-/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest, 0: how many are not 0.
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_linalg_vector_norm(x, .ord = 1) */
+/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest,
+ * 0: how many are not 0. self (*) floating -> self's shape without dim, 1 there when keepdim
+ * tn_linalg_vector_norm(x, .ord = 1) */
 TN_OPERATOR(linalg_vector_norm,
-            "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-            .forms = TN_OUT, .needs = "self,result", .check = norm_check, .run = norm_run, .grad = norm_grad,
-            .sample = "(2,3,4) | (2,3,4) dim=[1] | (2,3,4) 1 [0,2] keepdim=True | (3,70) 3 [0] | (70,3) 0.5 [0] | (9000) | "
-                      "(2,5000) dim=[1] | (1100,40) dim=[0] | (5,6) inf | (5,6) -inf [1] | (5,6) 0 [1] | () | (3,6):f16 | (0)")
+            "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, "
+            "*, ScalarType? dtype=None) -> Tensor",
+            .forms = TN_OUT, .needs = "self,result", .check = norm_check, .run = norm_run,
+            .grad = norm_grad,
+            .sample = "(2,3,4) | (2,3,4) dim=[1] | (2,3,4) 1 [0,2] keepdim=True | (3,70) 3 [0] | "
+                      "(70,3) 0.5 [0] | (9000) | "
+                      "(2,5000) dim=[1] | (1100,40) dim=[0] | (5,6) inf | (5,6) -inf [1] | (5,6) 0 "
+                      "[1] | () | (3,6):f16 | (0)")
 
 static bool norm_compose(tn_frame *f) {
     TN_ARGS(norm, a, f);
-    double p = a->p.kind == TN_KIND_NONE ? 2 : a->p.kind == TN_KIND_FLOAT ? a->p.real : (double)a->p.integer;
+    double p = a->p.kind == TN_KIND_NONE    ? 2
+               : a->p.kind == TN_KIND_FLOAT ? a->p.real
+                                            : (double)a->p.integer;
     return (f->out[0] = tnp_linalg_vector_norm(a->self, p, a->dim, a->keepdim, a->dtype)) != NULL;
 }
 /* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim = TN_DIMS(1)) */
-TN_OPERATOR(norm, "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-            .forms = TN_OUT, .compose = norm_compose, .sample = "(2,3) | (2,3,4) 1 [1] | (2,3,4) 3 [0,2] keepdim=True")
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim =
+ * TN_DIMS(1)) */
+TN_OPERATOR(norm,
+            "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p=None, int[1]? dim=None, bool "
+            "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+            .forms = TN_OUT, .compose = norm_compose,
+            .sample = "(2,3) | (2,3,4) 1 [1] | (2,3,4) 3 [0,2] keepdim=True")
 
 /* src/ops/strided.c */
 /* strided.c - views by explicit strides, the history of written views, detach, and parts of
@@ -38645,19 +40065,20 @@ TNI_EXTERN_C_END
 /* src/autograd/check.c */
 /* check.c - gradcheck and gradgradcheck: gradients against differences.
  *
- * The outputs are projected on fixed pseudo-random weights w, L = sum(w . out) (real and imaginary parts each with
- * theirs), so one backward is compared with the derivative of L along every element of every input. Differences are
- * central with Richardson extrapolation, D = (4 D(h/2) - D(h)) / 3, error O(h^4). */
+ * The outputs are projected on fixed pseudo-random weights w, L = sum(w . out) (real and imaginary
+ * parts each with theirs), so one backward is compared with the derivative of L along every element
+ * of every input. Differences are central with Richardson extrapolation, D = (4 D(h/2) - D(h)) / 3,
+ * error O(h^4). */
 
 /* src/autograd/autograd.h */
-/* autograd.h (room) - the engine's parts: it walks nodes and knows rows; of operators only those that add, sum and
- * reshape gradients. */
+/* autograd.h (room) - the engine's parts: it walks nodes and knows rows; of operators only those
+ * that add, sum and reshape gradients. */
 
 /* What waits for the gradient of one output of a node: a hook, or a tensor that retains it. */
 typedef struct tni_watch {
     struct tni_watch *next;
     uint32_t out;
-    tn_tensor *retain;   /* not counted: the tensor takes itself out when it dies */
+    tn_tensor *retain; /* not counted: the tensor takes itself out when it dies */
     tni_hook_entry hook;
 } tni_watch;
 
@@ -38669,8 +40090,8 @@ typedef struct tni_wanted {
 } tni_wanted;
 
 /* seeds: one a root, NULL: ones. wanted NULL: all leaves gather .grad. */
-TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep, bool create,
-                            const tni_wanted *wanted);
+TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
+                            bool create, const tni_wanted *wanted);
 
 /* The gradients of one node: fills g from the node and calls the row. ghosts.c */
 typedef struct tni_ghost {
@@ -38681,15 +40102,16 @@ typedef struct tni_ghost {
 } tni_ghost;
 enum { TNI_GHOSTS = 8 };
 typedef struct tni_gradient_room {
-    tn_tensor **pointers;         /* in, out, incoming, give */
+    tn_tensor **pointers; /* in, out, incoming, give */
     bool *want;
     tni_ghost *ghosts;
-    int64_t bytes;                /* of memory taken beyond the inline room; 0: none */
+    int64_t bytes; /* of memory taken beyond the inline room; 0: none */
     tn_tensor *inline_pointers[4 * TNI_GHOSTS];
     bool inline_want[TNI_GHOSTS];
     tni_ghost inline_ghosts[TNI_GHOSTS];
 } tni_gradient_room;
-TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gradient_room *room, bool create);
+TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gradient_room *room,
+                               bool create);
 TN_PRIV void tni_gradient_close(tni_block *b, tni_gradient_room *room);
 
 /* custom functions (function.c) */
@@ -38722,14 +40144,17 @@ static tn_tensor *check_weights(tni_block *b, const tn_tensor *like, uint64_t fr
     tn_tensor *w = tni_new(b, like->dtype, like->ndim, like->size);
     if (!w) return NULL;
     for (int64_t i = 0; i < w->numel; i++) {
-        tn_scalar s = tn_complex(check_weight(from + 2 * (uint64_t)i), check_weight(from + 2 * (uint64_t)i + 1));
+        tn_scalar s = tn_complex(check_weight(from + 2 * (uint64_t)i),
+                                 check_weight(from + 2 * (uint64_t)i + 1));
         if (!tni_is_complex(like->dtype)) s = tn_float(s.real);
         tni_element_set((char *)w->storage->data + i * tni_dtype_size(w), w->dtype, s);
     }
     return w;
 }
 
-static bool check_differentiable(const tn_tensor *t) { return t && tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT; }
+static bool check_differentiable(const tn_tensor *t) {
+    return t && tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT;
+}
 
 /* L at the inputs as they are now. */
 static bool check_value(check_state *s, tn_tensors in, double *value) {
@@ -38750,7 +40175,8 @@ static bool check_value(check_state *s, tn_tensors in, double *value) {
         for (int64_t i = 0; ok && i < t->numel; i++) {
             tn_scalar v = tni_element(tni_bytes_at(t) + i * tni_dtype_size(t), t->dtype);
             *value += v.real * check_weight(from + 2 * (uint64_t)i);
-            if (v.kind == TN_KIND_COMPLEX) *value += v.imaginary * check_weight(from + 2 * (uint64_t)i + 1);
+            if (v.kind == TN_KIND_COMPLEX)
+                *value += v.imaginary * check_weight(from + 2 * (uint64_t)i + 1);
         }
         from += ok ? 2 * (uint64_t)t->numel : 0;
     }
@@ -38783,16 +40209,20 @@ static bool check_analytic(check_state *s, tn_tensors in, tn_tensors wanted, tn_
 }
 
 /* dL/dx at element i of t, which is written and put back; part 1: along its imaginary axis. */
-static bool check_numeric(check_state *s, tn_tensors in, tn_tensor *t, char *at, int part, double *slope) {
+static bool check_numeric(check_state *s, tn_tensors in, tn_tensor *t, char *at, int part,
+                          double *slope) {
     tn_scalar was = tni_element(at, t->dtype), now;
-    double size = part ? fabs(was.imaginary) : fabs(was.real), h = s->step * (size > 1 ? size : 1), d[2];
+    double size = part ? fabs(was.imaginary) : fabs(was.real), h = s->step * (size > 1 ? size : 1),
+           d[2];
     for (int level = 0; level < 2; level++, h /= 2) {
         double v[2];
         for (int side = 0; side < 2; side++) {
             double moved = (part ? was.imaginary : was.real) + (side ? -h : h);
             now = was;
-            if (part) now.imaginary = moved;
-            else now.real = moved;
+            if (part)
+                now.imaginary = moved;
+            else
+                now.real = moved;
             tni_element_set(at, t->dtype, now);
             if (!check_value(s, in, &v[side])) return tni_element_set(at, t->dtype, was), false;
         }
@@ -38808,12 +40238,17 @@ static bool check_input(check_state *s, tn_tensors in, int64_t k, tn_tensor *gra
     int64_t index[TN_MAX_DIMS] = {0}, at = 0;
     tn_tensor *g = grad ? tnp_contiguous(grad) : NULL;
     for (int64_t i = 0; i < t->numel; i++) {
-        tn_scalar got = g ? tni_element(tni_bytes_at(g) + i * tni_dtype_size(g), g->dtype) : tn_float(0);
+        tn_scalar got =
+            g ? tni_element(tni_bytes_at(g) + i * tni_dtype_size(g), g->dtype) : tn_float(0);
         for (int part = 0; part <= (tni_is_complex(t->dtype) ? 1 : 0); part++) {
             double slope, has = part ? got.imaginary : got.real;
-            if (!check_numeric(s, in, t, tni_bytes_at(t) + at * tni_dtype_size(t), part, &slope)) return false;
-            if (fabs(slope - has) <= s->atol + s->rtol * (fabs(slope) > 1 ? fabs(slope) : 1)) continue;
-            return tni_error(s->b, TN_AUTOGRAD, "gradcheck: input %d, element %lld%s: the gradient is %.12g, differences give %.12g",
+            if (!check_numeric(s, in, t, tni_bytes_at(t) + at * tni_dtype_size(t), part, &slope))
+                return false;
+            if (fabs(slope - has) <= s->atol + s->rtol * (fabs(slope) > 1 ? fabs(slope) : 1))
+                continue;
+            return tni_error(s->b, TN_AUTOGRAD,
+                             "gradcheck: input %d, element %lld%s: the gradient is %.12g, "
+                             "differences give %.12g",
                              (int)k, (long long)i, part ? " (imaginary)" : "", has, slope);
         }
         for (int d = t->ndim - 1; d >= 0; d--) {
@@ -38831,15 +40266,19 @@ static bool check_run(check_state *s, tn_tensors in) {
     tn_tensor *wanted[CHECK_TENSORS], *grads[CHECK_TENSORS];
     int64_t n = 0, mark = tni_begin(b), where[CHECK_TENSORS];
     bool ok = mark >= 0;
-    if (in.n > CHECK_TENSORS) ok = tni_error(b, TN_INVALID, "gradcheck: at most %d inputs", CHECK_TENSORS);
+    if (in.n > CHECK_TENSORS)
+        ok = tni_error(b, TN_INVALID, "gradcheck: at most %d inputs", CHECK_TENSORS);
     for (int64_t i = 0; ok && i < in.n; i++)
-        if (in.at[i] && in.at[i]->flags & TNI_REQUIRES && (in.at[i]->dtype == TN_F64 || in.at[i]->dtype == TN_C128)) {
+        if (in.at[i] && in.at[i]->flags & TNI_REQUIRES &&
+            (in.at[i]->dtype == TN_F64 || in.at[i]->dtype == TN_C128)) {
             where[n] = i;
             wanted[n++] = in.at[i];
         }
-    if (ok && !n) ok = tni_error(b, TN_INVALID, "gradcheck: no float64 or complex128 input requires grad");
+    if (ok && !n)
+        ok = tni_error(b, TN_INVALID, "gradcheck: no float64 or complex128 input requires grad");
     ok = ok && check_analytic(s, in, tn_tensors_of(wanted, n), grads);
-    for (int64_t i = 0; ok && i < n; i++) ok = check_input(s, in, where[i], s->constant ? NULL : grads[i]);
+    for (int64_t i = 0; ok && i < n; i++)
+        ok = check_input(s, in, where[i], s->constant ? NULL : grads[i]);
     tni_end(b, mark);
     return ok;
 }
@@ -38856,12 +40295,13 @@ static check_state check_state_of(tn_check_fn fn, void *user, const tn_gradcheck
     return s;
 }
 
-TN_API bool tn_gradcheck(tn_check_fn fn, tn_tensors in, void *user, const tn_gradcheck_options *options) {
+TN_API bool tn_gradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                         const tn_gradcheck_options *options) {
     check_state s = check_state_of(fn, user, options);
     return s.b && !s.b->failed && check_run(&s, in);
 }
 
-/* --- second derivatives: gradcheck of the function (inputs, seeds) -> gradients ---------------------------- */
+/* --- second derivatives: gradcheck of the function (inputs, seeds) -> gradients --------------- */
 
 typedef struct check_second {
     tn_check_fn fn;
@@ -38873,7 +40313,8 @@ typedef struct check_second {
 static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, void *user) {
     check_second *c = (check_second *)user;
     tni_block *b = tni_here();
-    tn_tensor *first[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS], *from[CHECK_TENSORS], *grads[CHECK_TENSORS];
+    tn_tensor *first[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS],
+        *from[CHECK_TENSORS], *grads[CHECK_TENSORS];
     int n = CHECK_TENSORS, nroot = 0, nfrom = 0, given = c->nin, room = *nout;
     uint8_t no_grad = b->no_grad;
     tn_grads_options o;
@@ -38892,14 +40333,16 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
         }
     for (int i = 0; i < c->nin; i++)
         if (in[i] && in[i]->flags & TNI_REQUIRES) from[nfrom++] = in[i];
-    ok = ok && tn_grads_at(b->place_file, b->place_line, tn_tensors_of(root, nroot), tn_tensors_of(from, nfrom), grads, &o);
+    ok = ok && tn_grads_at(b->place_file, b->place_line, tn_tensors_of(root, nroot),
+                           tn_tensors_of(from, nfrom), grads, &o);
     b->no_grad = no_grad;
     for (int i = 0; ok && i < nfrom && *nout < room; i++)
         if (grads[i]) out[(*nout)++] = grads[i];
     return ok;
 }
 
-TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user, const tn_gradcheck_options *options) {
+TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                             const tn_gradcheck_options *options) {
     check_second c;
     check_state s = check_state_of(check_second_fn, &c, options);
     tn_tensor *all[CHECK_TENSORS], *out[CHECK_TENSORS];
@@ -38927,19 +40370,21 @@ TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user, const tn
 }
 
 /* src/autograd/engine.c */
-/* engine.c - backward: a heap of nodes by number, gradients pending in the nodes, leaves staged and published at the end.
+/* engine.c - backward: a heap of nodes by number, gradients pending in the nodes, leaves staged and
+ * published at the end.
  *
- * A node's number is larger than those of its inputs, so taking the largest first is a topological order: no count
- * of dependencies, no recursion. A node is claimed by one backward (busy holds the engine's address); a second one is
- * refused. Nothing visible changes before publish, which adds to .grad under one lock a context and cannot fail. */
+ * A node's number is larger than those of its inputs, so taking the largest first is a topological
+ * order: no count of dependencies, no recursion. A node is claimed by one backward (busy holds the
+ * engine's address); a second one is refused. Nothing visible changes before publish, which adds to
+ * .grad under one lock a context and cannot fail. */
 
 enum { ENGINE_HEAP = 32, ENGINE_TABLE = 32 };
 
 typedef struct engine_entry {
-    void *key;             /* leaf tensor, or node of a wanted tensor */
+    void *key; /* leaf tensor, or node of a wanted tensor */
     uint32_t out;
-    tn_tensor *grad;       /* staged, counted */
-    int64_t wanted;        /* index of the input, -1: none */
+    tn_tensor *grad; /* staged, counted */
+    int64_t wanted;  /* index of the input, -1: none */
     bool leaf;
 } engine_entry;
 
@@ -38949,15 +40394,16 @@ typedef struct engine {
     const tni_wanted *wanted;
     tni_node **heap;
     int64_t nheap, heap_room;
-    engine_entry *table;   /* open addressing over a power of two */
+    engine_entry *table; /* open addressing over a power of two */
     int64_t nentries, table_room;
     tni_node *heap_inline[ENGINE_HEAP];
     engine_entry table_inline[ENGINE_TABLE];
 } engine;
 
-/* --- the heap ------------------------------------------------------------------------------------------- */
+/* --- the heap --------------------------------------------------------------------------------- */
 
-static bool engine_grow(tni_block *b, void **at, int64_t *room, int64_t each, const void *inline_at) {
+static bool engine_grow(tni_block *b, void **at, int64_t *room, int64_t each,
+                        const void *inline_at) {
     int64_t bytes;
     void *more;
     if (!tni_bytes(*room * 2, each, &bytes) || !(more = tni_need(b, bytes))) return false;
@@ -38972,7 +40418,8 @@ static bool engine_push(engine *e, tni_node *n) {
     int64_t i = e->nheap;
     if (i == e->heap_room) {
         void *at = e->heap;
-        if (!engine_grow(e->b, &at, &e->heap_room, (int64_t)sizeof *e->heap, e->heap_inline)) return false;
+        if (!engine_grow(e->b, &at, &e->heap_room, (int64_t)sizeof *e->heap, e->heap_inline))
+            return false;
         e->heap = (tni_node **)at;
     }
     e->nheap++;
@@ -39001,12 +40448,13 @@ static tni_node *engine_pop(engine *e) {
     return top;
 }
 
-/* --- the table of leaves and wanted tensors ---------------------------------------------------------------- */
+/* --- the table of leaves and wanted tensors --------------------------------------------------- */
 
 static int64_t engine_slot(const engine *e, const void *key, uint32_t out) {
     uint64_t h = ((uint64_t)(uintptr_t)key >> 6) * 0x9e3779b97f4a7c15u + out;
     int64_t i = (int64_t)(h >> 20) & (e->table_room - 1);
-    while (e->table[i].key && (e->table[i].key != key || e->table[i].out != out)) i = (i + 1) & (e->table_room - 1);
+    while (e->table[i].key && (e->table[i].key != key || e->table[i].out != out))
+        i = (i + 1) & (e->table_room - 1);
     return i;
 }
 
@@ -39039,9 +40487,10 @@ static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) 
     return &e->table[i];
 }
 
-/* --- sending gradients ---------------------------------------------------------------------------------------- */
+/* --- sending gradients ------------------------------------------------------------------------ */
 
-/* Adds grad (borrowed) to *to, which then has one count. In place when nobody else can see the sum so far. */
+/* Adds grad (borrowed) to *to, which then has one count. In place when nobody else can see the sum
+ * so far. */
 static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
     tn_tensor *sum = *to;
     if (!sum) {
@@ -39049,7 +40498,8 @@ static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
         *to = grad;
         return true;
     }
-    if (!e->create && tni_load(&sum->refs) == 1 && !sum->base && sum->owner == e->b && sum->flags & TNI_CONTIGUOUS)
+    if (!e->create && tni_load(&sum->refs) == 1 && !sum->base && sum->owner == e->b &&
+        sum->flags & TNI_CONTIGUOUS)
         return tnp_add_(sum, grad, 1) != NULL;
     sum = tnp_add(sum, grad, 1);
     if (!sum) return false;
@@ -39063,7 +40513,8 @@ static bool engine_claim(engine *e, tni_node *n) {
     uint64_t mine = (uint64_t)(uintptr_t)e, expected = 0;
     if (n->released) {
         tni_error(e->b, TN_AUTOGRAD,
-                  "backward a second time through a graph whose saved tensors were freed; the first needs .retain_graph = true");
+                  "backward a second time through a graph whose saved tensors were freed; the "
+                  "first needs .retain_graph = true");
         tni_node_error(e->b, n);
         return false;
     }
@@ -39083,11 +40534,12 @@ static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
     }
     if (e->wanted && !n->useful) return true;
     if (!engine_claim(e, n)) return false;
-    if (!engine_accumulate(e, (tn_tensor **)(void *)&n->slot[n->nin + out].edge, grad)) return false;
+    if (!engine_accumulate(e, (tn_tensor **)(void *)&n->slot[n->nin + out].edge, grad))
+        return false;
     return n->queued || engine_push(e, n);
 }
 
-/* --- one node ---------------------------------------------------------------------------------------------------- */
+/* --- one node --------------------------------------------------------------------------------- */
 
 /* Hooks, retained gradients, and inputs of tn_grads that are outputs of this node. */
 static bool engine_watch(engine *e, tni_node *n) {
@@ -39100,7 +40552,8 @@ static bool engine_watch(engine *e, tni_node *n) {
             if (!w->retain->grad) {
                 tni_retain(*pending);
                 w->retain->grad = *pending;
-            } else if (!engine_accumulate(e, &w->retain->grad, *pending)) return false;
+            } else if (!engine_accumulate(e, &w->retain->grad, *pending))
+                return false;
             continue;
         }
         now = w->hook.call(*pending, w->hook.user);
@@ -39131,8 +40584,8 @@ static bool engine_anomaly(engine *e, tni_node *n, const tn_gradient *g) {
     for (int i = 0; i < n->nin; i++) {
         char text[128];
         if (!g->give[i] || !engine_has_nan(g->give[i])) continue;
-        tni_error(e->b, TN_AUTOGRAD, "anomaly: the gradient of %s for input %d, %s, has NaN", n->row->name, i,
-                  tni_tensor_text(text, sizeof text, g->give[i]));
+        tni_error(e->b, TN_AUTOGRAD, "anomaly: the gradient of %s for input %d, %s, has NaN",
+                  n->row->name, i, tni_tensor_text(text, sizeof text, g->give[i]));
         tni_node_error(e->b, n);
         return false;
     }
@@ -39143,11 +40596,13 @@ static bool engine_gradients(engine *e, tni_node *n, tn_gradient *g) {
     void (*grad)(tn_gradient *) = !e->create && n->row->fused ? n->row->fused : n->row->grad;
     if (n->function) {
         if (!tni_function_backward(g)) return false;
-    } else if (grad) grad(g);
+    } else if (grad)
+        grad(g);
     if (e->b->failed) return false;
     if (e->b->context->anomaly && !engine_anomaly(e, n, g)) return false;
     for (int i = 0; i < n->nin; i++)
-        if (g->give[i] && !engine_send(e, n->slot[i].edge, n->slot[i].edge_out, g->give[i])) return false;
+        if (g->give[i] && !engine_send(e, n->slot[i].edge, n->slot[i].edge_out, g->give[i]))
+            return false;
     return true;
 }
 
@@ -39184,7 +40639,7 @@ static bool engine_step(engine *e) {
     return ok;
 }
 
-/* --- inputs that are wanted ------------------------------------------------------------------------------------------ */
+/* --- inputs that are wanted ------------------------------------------------------------------- */
 
 typedef struct engine_nodes {
     tni_node **at;
@@ -39215,7 +40670,8 @@ static bool engine_is_useful(engine *e, const tni_node *n) {
     for (int i = 0; i < n->nin; i++) {
         void *edge = n->slot[i].edge;
         if (!edge) continue;
-        if (tni_edge_is_leaf(edge) ? engine_find(e, tni_edge_leaf(edge), 0, false) != NULL : ((tni_node *)edge)->useful)
+        if (tni_edge_is_leaf(edge) ? engine_find(e, tni_edge_leaf(edge), 0, false) != NULL
+                                   : ((tni_node *)edge)->useful)
             return true;
     }
     return false;
@@ -39226,7 +40682,8 @@ static int engine_by_id(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Marks the nodes from which a wanted input is reached; a walk by worklist, then once by rising number. */
+/* Marks the nodes from which a wanted input is reached; a walk by worklist, then once by rising
+ * number. */
 static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
     bool ok = true;
     for (int64_t i = 0; ok && i < roots.n; i++)
@@ -39234,7 +40691,8 @@ static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
     for (int64_t at = 0; ok && at < l->n; at++) {
         tni_node *n = l->at[at];
         for (int i = 0; ok && i < n->nin; i++)
-            if (n->slot[i].edge && !tni_edge_is_leaf(n->slot[i].edge)) ok = engine_reach(e, l, (tni_node *)n->slot[i].edge);
+            if (n->slot[i].edge && !tni_edge_is_leaf(n->slot[i].edge))
+                ok = engine_reach(e, l, (tni_node *)n->slot[i].edge);
     }
     for (int64_t i = 0; i < l->n; i++) l->at[i]->queued = 0;
     if (!ok) return false;
@@ -39251,21 +40709,24 @@ static bool engine_want(engine *e) {
         if (!t) return tni_error(e->b, TN_INVALID, "input %lld is NULL", (long long)i);
         if (!(t->flags & TNI_REQUIRES))
             return tni_error(e->b, TN_AUTOGRAD, "input %lld does not require grad", (long long)i);
-        if (!(entry = engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, true))) return false;
+        if (!(entry = engine_find(e, t->node ? (void *)t->node : (void *)t,
+                                  t->node ? t->node_out : 0, true)))
+            return false;
         entry->leaf = !t->node;
         entry->wanted = i;
     }
     return true;
 }
 
-/* --- publishing -------------------------------------------------------------------------------------------------------- */
+/* --- publishing ------------------------------------------------------------------------------- */
 
 static bool engine_leaf_hooks(engine *e, tn_tensor *leaf, tn_tensor **grad) {
     for (tni_hook_entry *h = leaf->extra ? leaf->extra->hooks : NULL; h; h = h->next) {
         tn_tensor *now = h->call(*grad, h->user);
         if (e->b->failed) return false;
         if (!now || now == *grad) continue;
-        if (!tni_same_shape(now, *grad)) return tni_error(e->b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
+        if (!tni_same_shape(now, *grad))
+            return tni_error(e->b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
         tni_retain(now);
         tni_release(e->b, *grad);
         *grad = now;
@@ -39273,20 +40734,26 @@ static bool engine_leaf_hooks(engine *e, tn_tensor *leaf, tn_tensor **grad) {
     return true;
 }
 
-/* Whether grad may become .grad itself: nobody else holds it (its scope's count apart) and it is dense. */
+/* Whether grad may become .grad itself: nobody else holds it (its scope's count apart) and it is
+ * dense. */
 static bool engine_takes(const engine *e, const tn_tensor *grad) {
     uint32_t mine = 1u + (grad->depth ? 1u : 0u);
-    return e->create || (!grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine && grad->storage &&
-                         tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad));
+    return e->create ||
+           (!grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine && grad->storage &&
+            tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad));
 }
 
-/* Makes all that publishing needs, so that it cannot fail: sums that are not in place, copies of shared gradients. */
+/* Makes all that publishing needs, so that it cannot fail: sums that are not in place, copies of
+ * shared gradients. */
 static bool engine_ready(engine *e, engine_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key, *made = NULL;
     if (!engine_leaf_hooks(e, leaf, &entry->grad)) return false;
-    if (leaf->grad && (e->create || leaf->grad->flags & TNI_REQUIRES)) made = tnp_add(leaf->grad, entry->grad, 1);
-    else if (!leaf->grad && !engine_takes(e, entry->grad)) made = tnp_clone(entry->grad, (tn_memory_format)0);
-    else return true;
+    if (leaf->grad && (e->create || leaf->grad->flags & TNI_REQUIRES))
+        made = tnp_add(leaf->grad, entry->grad, 1);
+    else if (!leaf->grad && !engine_takes(e, entry->grad))
+        made = tnp_clone(entry->grad, (tn_memory_format)0);
+    else
+        return true;
     if (!made) return false;
     tni_retain(made);
     tni_release(e->b, entry->grad);
@@ -39298,7 +40765,8 @@ static bool engine_publish(engine *e) {
     tni_block *b = e->b;
     bool ok = true;
     for (int64_t i = 0; ok && i < e->table_room; i++)
-        if (e->table[i].key && e->table[i].grad && e->table[i].leaf) ok = engine_ready(e, &e->table[i]);
+        if (e->table[i].key && e->table[i].grad && e->table[i].leaf)
+            ok = engine_ready(e, &e->table[i]);
     if (!ok) return false;
     tni_lock(&b->context->grad_lock);
     for (int64_t i = 0; i < e->table_room; i++) {
@@ -39321,7 +40789,8 @@ static bool engine_publish(engine *e) {
 /* A header of its own for the caller: grad may be a user's seed, or stand for two inputs. */
 static tn_tensor *engine_fresh(engine *e, tn_tensor *grad) {
     tn_tensor *t;
-    if (grad->flags & TNI_REQUIRES && !grad->node) return tnp_clone(grad, (tn_memory_format)0); /* a leaf as seed */
+    if (grad->flags & TNI_REQUIRES && !grad->node)
+        return tnp_clone(grad, (tn_memory_format)0); /* a leaf as seed */
     t = tni_share(e->b, grad->storage, grad);
     if (t && grad->node) tni_node_hang(e->b, grad->node, t, (int)grad->node_out);
     return t;
@@ -39331,16 +40800,20 @@ static bool engine_hand_out(engine *e) {
     const tni_wanted *w = e->wanted;
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *t = w->inputs.at[i];
-        engine_entry *entry = engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, false);
+        engine_entry *entry =
+            engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, false);
         if (entry && entry->grad) continue;
         if (!w->allow_unused && !w->into_grad)
-            return tni_error(e->b, TN_AUTOGRAD, "input %lld was not used in the graph; say allow_unused for NULL there",
-                             (long long)i);
+            return tni_error(
+                e->b, TN_AUTOGRAD,
+                "input %lld was not used in the graph; say allow_unused for NULL there",
+                (long long)i);
     }
     if (w->into_grad) return engine_publish(e);
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *t = w->inputs.at[i];
-        engine_entry *entry = engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, false);
+        engine_entry *entry =
+            engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, false);
         w->grads[i] = NULL;
         if (entry && entry->grad && !(w->grads[i] = engine_fresh(e, entry->grad))) return false;
     }
@@ -39348,19 +40821,23 @@ static bool engine_hand_out(engine *e) {
     return true;
 }
 
-/* --- a backward ---------------------------------------------------------------------------------------------------------- */
+/* --- a backward ------------------------------------------------------------------------------- */
 
 static tn_tensor *engine_seed(engine *e, tn_tensor *root, tn_tensor *seed, int64_t i) {
     char a[128], c[128];
     if (!seed) {
         if (root->numel == 1) return tnp_ones_like(root, TN_NO_DTYPE, TN_NO_DEVICE);
-        tni_error(e->b, TN_AUTOGRAD, "output %lld is %s: only a tensor of one element has an implicit gradient of 1",
+        tni_error(e->b, TN_AUTOGRAD,
+                  "output %lld is %s: only a tensor of one element has an implicit gradient of 1",
                   (long long)i, tni_tensor_text(a, sizeof a, root));
         return NULL;
     }
-    if (tni_same_shape(seed, root)) return seed->dtype == root->dtype ? seed : tnp_to(seed, TN_NO_DEVICE, (tn_dtype)root->dtype, false, false);
-    tni_error(e->b, TN_AUTOGRAD, "the gradient given for output %lld is %s, the output %s", (long long)i,
-              tni_tensor_text(a, sizeof a, seed), tni_tensor_text(c, sizeof c, root));
+    if (tni_same_shape(seed, root))
+        return seed->dtype == root->dtype
+                   ? seed
+                   : tnp_to(seed, TN_NO_DEVICE, (tn_dtype)root->dtype, false, false);
+    tni_error(e->b, TN_AUTOGRAD, "the gradient given for output %lld is %s, the output %s",
+              (long long)i, tni_tensor_text(a, sizeof a, seed), tni_tensor_text(c, sizeof c, root));
     return NULL;
 }
 
@@ -39369,14 +40846,18 @@ static bool engine_roots(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
         tn_tensor *t = roots.at[i], *seed;
         if (!t) return tni_error(e->b, TN_INVALID, "output %lld is NULL", (long long)i);
         if (!(t->flags & TNI_REQUIRES))
-            return tni_error(e->b, TN_AUTOGRAD, "output %lld does not require grad and has no history", (long long)i);
+            return tni_error(e->b, TN_AUTOGRAD,
+                             "output %lld does not require grad and has no history", (long long)i);
         if (!(seed = engine_seed(e, t, seeds ? seeds[i] : NULL, i))) return false;
-        if (!engine_send(e, t->node ? (void *)t->node : (void *)((uintptr_t)t | 1), t->node_out, seed)) return false;
+        if (!engine_send(e, t->node ? (void *)t->node : (void *)((uintptr_t)t | 1), t->node_out,
+                         seed))
+            return false;
     }
     return true;
 }
 
-/* Roots that are views of a base written since lead to the base now; before the walk that marks what is useful. */
+/* Roots that are views of a base written since lead to the base now; before the walk that marks
+ * what is useful. */
 static bool engine_refresh(engine *e, tn_tensors roots) {
     for (int64_t i = 0; i < roots.n; i++) {
         tn_tensor *t = roots.at[i];
@@ -39396,14 +40877,17 @@ static void engine_drop(engine *e) {
     }
     for (int64_t i = 0; i < e->table_room; i++)
         if (e->table[i].key && e->table[i].grad) tni_release(e->b, e->table[i].grad);
-    if (e->heap != e->heap_inline) tni_put(e->b, e->b, e->heap, e->heap_room * (int64_t)sizeof *e->heap);
-    if (e->table != e->table_inline) tni_put(e->b, e->b, e->table, e->table_room * (int64_t)sizeof *e->table);
+    if (e->heap != e->heap_inline)
+        tni_put(e->b, e->b, e->heap, e->heap_room * (int64_t)sizeof *e->heap);
+    if (e->table != e->table_inline)
+        tni_put(e->b, e->b, e->table, e->table_room * (int64_t)sizeof *e->table);
 }
 
 static void engine_unmark(engine *e, engine_nodes *l) {
     for (int64_t i = 0; i < l->n; i++) {
         l->at[i]->useful = 0;
-        if (tni_load(&l->at[i]->busy) == (uint64_t)(uintptr_t)e) tni_store(&l->at[i]->busy, (uint64_t)0);
+        if (tni_load(&l->at[i]->busy) == (uint64_t)(uintptr_t)e)
+            tni_store(&l->at[i]->busy, (uint64_t)0);
         tni_node_drop(e->b, l->at[i]);
     }
     if (l->room) tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *l->at);
@@ -39423,8 +40907,8 @@ static bool engine_go(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
     return ok;
 }
 
-TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep, bool create,
-                            const tni_wanted *wanted) {
+TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
+                            bool create, const tni_wanted *wanted) {
     engine e;
     uint8_t no_grad = b->no_grad;
     int64_t mark;
@@ -39461,14 +40945,16 @@ struct tn_function {
     const tn_function_row *row;
     void *user;
     tni_block *b;
-    tn_tensor **saved;     /* counted */
+    tn_tensor **saved; /* counted */
     uint32_t *versions;
     int nsaved, room;
     tn_tensor *const *in;
     int nin;
 };
 
-static bool function_no_check(tn_frame *f) { return tn_fail(f, TN_INTERNAL, "a custom function is not called by its row"); }
+static bool function_no_check(tn_frame *f) {
+    return tn_fail(f, TN_INTERNAL, "a custom function is not called by its row");
+}
 static void function_no_grad(tn_gradient *g) { (void)g; }
 static const tn_gen function_gen = {NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, UINT16_MAX, 0, 0, {0}};
 
@@ -39488,7 +40974,8 @@ TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
         if (f->nsaved) {
             memcpy(more, f->saved, (size_t)f->nsaved * sizeof *more);
             memcpy(more + room, f->versions, (size_t)f->nsaved * sizeof *f->versions);
-            tni_put(f->b, f->b, f->saved, f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
+            tni_put(f->b, f->b, f->saved,
+                    f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
         }
         f->saved = more;
         f->versions = (uint32_t *)(void *)(more + room);
@@ -39506,7 +40993,8 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
         return NULL;
     }
     if (tni_load_relaxed(&f->saved[i]->storage->version) == f->versions[i]) return f->saved[i];
-    tni_error(tni_here(), TN_AUTOGRAD, "%s: saved tensor %d was modified in place since", f->row->name, i);
+    tni_error(tni_here(), TN_AUTOGRAD, "%s: saved tensor %d was modified in place since",
+              f->row->name, i);
     return NULL;
 }
 
@@ -39514,7 +41002,8 @@ TN_API void *tn_function_user(tn_function *f) { return f ? f->user : NULL; }
 
 TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
     for (int i = 0; i < f->nsaved; i++) tni_release(b, f->saved[i]);
-    if (f->room) tni_put(b, f->b, f->saved, f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
+    if (f->room)
+        tni_put(b, f->b, f->saved, f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
     if (f->row->release) f->row->release(f->user);
     tni_put(b, f->b, f, (int64_t)sizeof(function_block));
 }
@@ -39522,7 +41011,8 @@ TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
 TN_PRIV bool tni_function_backward(tn_gradient *g) {
     tn_function *f = g->node->function;
     if (!f->row->backward(f, g->incoming, g->give)) {
-        if (!g->block->failed) tni_error(g->block, TN_INVALID, "%s: backward failed without saying why", f->row->name);
+        if (!g->block->failed)
+            tni_error(g->block, TN_INVALID, "%s: backward failed without saying why", f->row->name);
         return false;
     }
     for (int i = 0; i < g->nin; i++) {
@@ -39533,7 +41023,8 @@ TN_PRIV bool tni_function_backward(tn_gradient *g) {
     return !g->block->failed;
 }
 
-static function_block *function_new(tni_block *b, const tn_function_row *row, tn_tensors in, void *user) {
+static function_block *function_new(tni_block *b, const tn_function_row *row, tn_tensors in,
+                                    void *user) {
     function_block *k = (function_block *)tni_need(b, (int64_t)sizeof *k);
     if (!k) return NULL;
     memset(k, 0, sizeof *k);
@@ -39563,9 +41054,11 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     f.nout = k->f.row->nout;
     f.args = "";
     for (int j = 0; j < f.nout; j++) {
-        if (!out[j]) return tni_error(b, TN_INVALID, "%s: forward gave no output %d", k->row.name, j);
+        if (!out[j])
+            return tni_error(b, TN_INVALID, "%s: forward gave no output %d", k->row.name, j);
         for (int64_t i = 0; i < in.n; i++)
-            if (out[j] == in.at[i] && !(out[j] = tni_share(b, in.at[i]->storage, in.at[i]))) return false;
+            if (out[j] == in.at[i] && !(out[j] = tni_share(b, in.at[i]->storage, in.at[i])))
+                return false;
     }
     if (!(n = tni_node_new(&f))) return false;
     n->function = &k->f;
@@ -39575,8 +41068,8 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     return true;
 }
 
-TN_API bool tn_function_call_at(const char *file, int line, const tn_function_row *row, tn_tensors in, void *user,
-                                tn_tensor **out) {
+TN_API bool tn_function_call_at(const char *file, int line, const tn_function_row *row,
+                                tn_tensors in, void *user, tn_tensor **out) {
     tni_block *b = tni_here();
     function_block *k;
     uint8_t no_grad;
@@ -39593,7 +41086,8 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     ok = row->forward(&k->f, in.at, (int)in.n, out);
     b->place_hold--;
     b->no_grad = no_grad;
-    if (!ok && !b->failed) tni_error(b, TN_INVALID, "%s: forward failed without saying why", row->name);
+    if (!ok && !b->failed)
+        tni_error(b, TN_INVALID, "%s: forward failed without saying why", row->name);
     k->f.in = NULL;
     ok = ok && !b->failed;
     if (ok && record) {
@@ -39605,7 +41099,7 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     return ok;
 }
 
-/* --- checkpoint ------------------------------------------------------------------------------------------- */
+/* --- checkpoint ------------------------------------------------------------------------------- */
 
 typedef struct checkpoint {
     tn_checkpoint_fn forward;
@@ -39628,7 +41122,8 @@ static bool checkpoint_forward(tn_function *f, tn_tensor *const *in, int nin, tn
     return out[0] != NULL;
 }
 
-/* Runs forward again, recording, on detached inputs, and backward through it: leaves that it uses get their .grad. */
+/* Runs forward again, recording, on detached inputs, and backward through it: leaves that it uses
+ * get their .grad. */
 static bool checkpoint_again(tn_function *f, tn_tensor *seed, tn_tensor **grad_in, tn_tensor **in) {
     checkpoint *c = (checkpoint *)f->user;
     tni_block *b = f->b;
@@ -39644,7 +41139,8 @@ static bool checkpoint_again(tn_function *f, tn_tensor *seed, tn_tensor **grad_i
     a.gradient = seed;
     if (!a.t || !tn_backward_at(b->place_file, b->place_line, &a)) return false;
     for (int i = 0; i < f->nsaved; i++)
-        if (in[i]->grad && !(grad_in[i] = tni_share(b, in[i]->grad->storage, in[i]->grad))) return false;
+        if (in[i]->grad && !(grad_in[i] = tni_share(b, in[i]->grad->storage, in[i]->grad)))
+            return false;
     return true;
 }
 
@@ -39655,7 +41151,8 @@ static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_t
     tn_tensor *in[64];
     bool ok;
     if (!grad_out[0]) return true;
-    if (!no_grad) return tni_error(f->b, TN_UNSUPPORTED, "checkpoint: create_graph through a checkpoint");
+    if (!no_grad)
+        return tni_error(f->b, TN_UNSUPPORTED, "checkpoint: create_graph through a checkpoint");
     tn_generator_get(g, now);
     tn_generator_set(g, c->rng);
     ok = checkpoint_again(f, grad_out[0], grad_in, in);
@@ -39669,13 +41166,16 @@ static void checkpoint_release(void *user) {
     tni_put(c->b, c->b, c, (int64_t)sizeof *c);
 }
 
-TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward, tn_tensors in, void *user) {
-    static const tn_function_row row = {"checkpoint", 1, checkpoint_forward, checkpoint_backward, checkpoint_release};
+TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward,
+                                   tn_tensors in, void *user) {
+    static const tn_function_row row = {"checkpoint", 1, checkpoint_forward, checkpoint_backward,
+                                        checkpoint_release};
     tni_block *b = tni_here();
     tn_tensor *out = NULL;
     checkpoint *c;
     if (!b || b->failed) return NULL;
-    if (in.n > 64) return tni_error(b, TN_INVALID, "checkpoint: at most 64 inputs"), (tn_tensor *)NULL;
+    if (in.n > 64)
+        return tni_error(b, TN_INVALID, "checkpoint: at most 64 inputs"), (tn_tensor *)NULL;
     if (!(c = (checkpoint *)tni_need(b, (int64_t)sizeof *c))) return NULL;
     c->forward = forward;
     c->user = user;
@@ -39684,12 +41184,14 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
 }
 
 /* src/autograd/ghosts.c */
-/* ghosts.c - what a gradient sees of its call: saved tensors, and ghosts (shape and dtype only) of the others.
+/* ghosts.c - what a gradient sees of its call: saved tensors, and ghosts (shape and dtype only) of
+ * the others.
  *
- * Ghosts live on the engine's stack and point at the sizes in the node; the door refuses their data by name, so a need
- * that a row forgot is an error and never garbage. */
+ * Ghosts live on the engine's stack and point at the sizes in the node; the door refuses their data
+ * by name, so a need that a row forgot is an error and never garbage. */
 
-static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *ghost, const int64_t *like) {
+static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *ghost,
+                       const int64_t *like) {
     tn_tensor *t = &ghost->header;
     int64_t numel = 1;
     memset(t, 0, offsetof(tn_tensor, dims));
@@ -39711,17 +41213,21 @@ static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *
         if (t->size[i] == 0) t->numel = 0;
 }
 
-static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s, const tni_storage *storage, int i) {
+static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s,
+                          const tni_storage *storage, int i) {
     uint32_t now = tni_load_relaxed(&storage->version);
     if (TNI_LIKELY(now == s->version)) return true;
     tni_error(b, TN_AUTOGRAD,
-              "%s %d that the gradient of %s reads was modified in place since: it is at version %u, %u was expected",
-              i < n->nin ? "input" : "output", i < n->nin ? i : i - n->nin, n->row->name, now, s->version);
+              "%s %d that the gradient of %s reads was modified in place since: it is at version "
+              "%u, %u was expected",
+              i < n->nin ? "input" : "output", i < n->nin ? i : i - n->nin, n->row->name, now,
+              s->version);
     tni_node_error(b, n);
     return false;
 }
 
-static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost, const int64_t *like) {
+static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost,
+                              const int64_t *like) {
     tni_slot *s = &n->slot[i];
     tn_tensor *t;
     if (s->kind == TNI_SLOT_ABSENT) return NULL;
@@ -39737,8 +41243,10 @@ static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost
     return &ghost->header;
 }
 
-/* A saved result is a new header on its storage, with this node as its history when gradients are recorded. */
-static tn_tensor *ghost_output(tni_block *b, tni_node *n, int k, tni_ghost *ghost, const int64_t *like, bool create) {
+/* A saved result is a new header on its storage, with this node as its history when gradients are
+ * recorded. */
+static tn_tensor *ghost_output(tni_block *b, tni_node *n, int k, tni_ghost *ghost,
+                               const int64_t *like, bool create) {
     tni_slot *s = &n->slot[n->nin + k];
     const int64_t *words = (const int64_t *)(const void *)n + s->at;
     tni_storage *storage = (tni_storage *)s->saved;
@@ -39754,7 +41262,8 @@ static tn_tensor *ghost_output(tni_block *b, tni_node *n, int k, tni_ghost *ghos
     t->storage = storage;
     tni_fetch_add_relaxed(&storage->refs, 1u);
     t->offset = words[2 * s->ndim];
-    if (create && tni_dtype(s->dtype)->category >= TNI_CAT_FLOAT && k < n->row->gen->nresults) tni_node_hang(b, n, t, k);
+    if (create && tni_dtype(s->dtype)->category >= TNI_CAT_FLOAT && k < n->row->gen->nresults)
+        tni_node_hang(b, n, t, k);
     return t;
 }
 
@@ -39784,7 +41293,8 @@ static bool ghost_room(tni_block *b, int slots, tni_gradient_room *room) {
     room->want = room->inline_want;
     room->ghosts = room->inline_ghosts;
     if (slots <= TNI_GHOSTS) return true;
-    room->bytes = (int64_t)slots * (int64_t)(sizeof(tni_ghost) + 4 * sizeof(tn_tensor *) + sizeof(bool));
+    room->bytes =
+        (int64_t)slots * (int64_t)(sizeof(tni_ghost) + 4 * sizeof(tn_tensor *) + sizeof(bool));
     room->ghosts = (tni_ghost *)tni_need(b, room->bytes);
     if (!room->ghosts) return false;
     room->pointers = (tn_tensor **)(void *)(room->ghosts + slots);
@@ -39792,9 +41302,11 @@ static bool ghost_room(tni_block *b, int slots, tni_gradient_room *room) {
     return true;
 }
 
-TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gradient_room *room, bool create) {
+TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gradient_room *room,
+                               bool create) {
     int slots = n->nin + n->nout;
-    const int64_t *like = n->nout && n->slot[n->nin].at ? (int64_t *)(void *)n + n->slot[n->nin].at : NULL;
+    const int64_t *like =
+        n->nout && n->slot[n->nin].at ? (int64_t *)(void *)n + n->slot[n->nin].at : NULL;
     if (!ghost_room(b, slots, room)) return false;
     g->block = b;
     g->row = n->row;
@@ -39812,7 +41324,9 @@ TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gr
         room->want[i] = s->edge != NULL;
         g->give[i] = NULL;
         g->in[i] = n->function ? NULL : ghost_input(b, n, i, &room->ghosts[i], like);
-        if (n->function) ghost_make(b, n, s, &room->ghosts[i], like), g->in[i] = s->kind ? &room->ghosts[i].header : NULL;
+        if (n->function)
+            ghost_make(b, n, s, &room->ghosts[i], like),
+                g->in[i] = s->kind ? &room->ghosts[i].header : NULL;
         if (b->failed) return false;
     }
     for (int k = 0; k < n->nout; k++) {
@@ -39829,13 +41343,16 @@ TN_PRIV void tni_gradient_close(tni_block *b, tni_gradient_room *room) {
 }
 
 TN_PRIV void tni_node_error(tni_block *b, const tni_node *n) {
-    if (n->file) tni_error_more(b, "\n  forward call: %s at %s:%d", n->row->name, n->file, (int)n->line);
-    else tni_error_more(b, "\n  forward call: %s", n->row->name);
+    if (n->file)
+        tni_error_more(b, "\n  forward call: %s at %s:%d", n->row->name, n->file, (int)n->line);
+    else
+        tni_error_more(b, "\n  forward call: %s", n->row->name);
 }
 
-/* --- what a row's gradient calls ------------------------------------------------------------------------- */
+/* --- what a row's gradient calls -------------------------------------------------------------- */
 
-/* Sums t to the sizes of the input it is the gradient of: leading dimensions, then those broadcast from 1. */
+/* Sums t to the sizes of the input it is the gradient of: leading dimensions, then those broadcast
+ * from 1. */
 static tn_tensor *give_sum(tn_tensor *t, const tn_tensor *to) {
     int64_t dims[TN_MAX_DIMS];
     int n = 0, lead = t->ndim - to->ndim;
@@ -39857,8 +41374,9 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
     if (!t) return;
     if (!tni_same_shape(t, to)) {
         char a[128], c[128];
-        tni_error(g->block, TN_INTERNAL, "the gradient of %s has shape %s for input %d of shape %s", g->row->name,
-                  tni_shape_text(a, sizeof a, t->ndim, t->size), slot, tni_shape_text(c, sizeof c, to->ndim, to->size));
+        tni_error(g->block, TN_INTERNAL, "the gradient of %s has shape %s for input %d of shape %s",
+                  g->row->name, tni_shape_text(a, sizeof a, t->ndim, t->size), slot,
+                  tni_shape_text(c, sizeof c, to->ndim, to->size));
         return;
     }
     g->give[slot] = g->give[slot] ? tnp_add(g->give[slot], t, 1) : t;
@@ -39887,22 +41405,33 @@ static bool leaf_done(tni_block *b, bool ok) {
     return ok;
 }
 
-TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t, bool requires_grad) {
+TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
+                                      bool requires_grad) {
     tni_block *b = tni_here();
     bool ok = true;
     if (!leaf_enter(b, file, line)) return NULL;
-    if (!t) ok = tni_error(b, TN_INVALID, "tn_requires_grad: the tensor is NULL");
-    else if (t->node) ok = tni_error(b, TN_AUTOGRAD, "tn_requires_grad: only leaves can change; detach this result of %s first", t->node->row->name);
+    if (!t)
+        ok = tni_error(b, TN_INVALID, "tn_requires_grad: the tensor is NULL");
+    else if (t->node)
+        ok = tni_error(b, TN_AUTOGRAD,
+                       "tn_requires_grad: only leaves can change; detach this result of %s first",
+                       t->node->row->name);
     else if (requires_grad && tni_dtype(t->dtype)->category < TNI_CAT_FLOAT)
-        ok = tni_error(b, TN_TYPE, "tn_requires_grad: only floating and complex tensors have gradients, not %s", tni_dtype(t->dtype)->text);
-    else if (requires_grad) t->flags |= TNI_REQUIRES | TNI_LEAF;
-    else t->flags &= (uint16_t)~(TNI_REQUIRES | TNI_LEAF);
+        ok = tni_error(b, TN_TYPE,
+                       "tn_requires_grad: only floating and complex tensors have gradients, not %s",
+                       tni_dtype(t->dtype)->text);
+    else if (requires_grad)
+        t->flags |= TNI_REQUIRES | TNI_LEAF;
+    else
+        t->flags &= (uint16_t) ~(TNI_REQUIRES | TNI_LEAF);
     return leaf_done(b, ok) ? t : NULL;
 }
 
 TN_API bool tn_needs_grad(const tn_tensor *t) { return t && (t->flags & TNI_REQUIRES) != 0; }
 TN_API bool tn_is_leaf(const tn_tensor *t) { return t && !t->node; }
-TN_API const char *tn_grad_fn(const tn_tensor *t) { return t && t->node ? t->node->row->name : NULL; }
+TN_API const char *tn_grad_fn(const tn_tensor *t) {
+    return t && t->node ? t->node->row->name : NULL;
+}
 TN_API tn_tensor *tn_grad_of(const tn_tensor *t) { return t ? t->grad : NULL; }
 
 TN_API bool tn_set_grad(tn_tensor *t, tn_tensor *grad) {
@@ -39911,7 +41440,8 @@ TN_API bool tn_set_grad(tn_tensor *t, tn_tensor *grad) {
     if (!b) return false;
     if (!t) return tni_error(b, TN_INVALID, "tn_set_grad: the tensor is NULL");
     if (grad && (!tni_same_shape(t, grad) || t->dtype != grad->dtype))
-        return tni_error(b, TN_INVALID, "tn_set_grad: the gradient's shape or dtype differs from the tensor's");
+        return tni_error(b, TN_INVALID,
+                         "tn_set_grad: the gradient's shape or dtype differs from the tensor's");
     tni_retain(grad);
     old = t->grad;
     t->grad = grad;
@@ -39951,7 +41481,7 @@ TN_API bool tn_set_anomaly_mode(bool enabled) {
     return before;
 }
 
-/* --- backward ------------------------------------------------------------------------------------------ */
+/* --- backward --------------------------------------------------------------------------------- */
 
 TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a) {
     tni_block *b = tni_here();
@@ -39964,8 +41494,8 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
     for (int64_t i = 0; ok && i < a->inputs.n; i++)
         if (!a->inputs.at[i] || a->inputs.at[i]->node)
             ok = tni_error(b, TN_AUTOGRAD, "backward: input %lld is not a leaf", (long long)i);
-    ok = ok && tni_engine_run(b, tn_tensors_of(&a->t, 1), &a->gradient, a->retain_graph, a->create_graph,
-                              a->inputs.n > 0 ? &w : NULL);
+    ok = ok && tni_engine_run(b, tn_tensors_of(&a->t, 1), &a->gradient, a->retain_graph,
+                              a->create_graph, a->inputs.n > 0 ? &w : NULL);
     if (!ok && !b->error_told) {
         b->error_told = true;
         tni_error_more(b, "\n  in backward");
@@ -39973,8 +41503,8 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
     return leaf_done(b, ok);
 }
 
-TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tensors inputs, tn_tensor **grads,
-                        const tn_grads_options *options) {
+TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tensors inputs,
+                        tn_tensor **grads, const tn_grads_options *options) {
     static const tn_grads_options plain = {NULL, false, false, false};
     const tn_grads_options *o = options ? options : &plain;
     tni_block *b = tni_here();
@@ -39990,7 +41520,7 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
     return leaf_done(b, ok);
 }
 
-/* --- hooks ------------------------------------------------------------------------------------------------ */
+/* --- hooks ------------------------------------------------------------------------------------ */
 
 static tni_watch *leaf_watch(tni_block *b, tn_tensor *t) {
     tni_watch *w = (tni_watch *)tni_need(b, (int64_t)sizeof *w), **at;
@@ -40054,7 +41584,8 @@ TN_API bool tn_retain_grad(tn_tensor *t) {
     tni_block *b = tni_here();
     tni_watch *w;
     if (!b || b->failed) return false;
-    if (!t || !(t->flags & TNI_REQUIRES)) return tni_error(b, TN_AUTOGRAD, "tn_retain_grad: the tensor does not require grad");
+    if (!t || !(t->flags & TNI_REQUIRES))
+        return tni_error(b, TN_AUTOGRAD, "tn_retain_grad: the tensor does not require grad");
     if (!t->node || t->flags & TNI_RETAIN) return true;
     if (!tni_extra_of(b, t) || !(w = leaf_watch(b, t))) return false;
     w->retain = t;
@@ -40088,8 +41619,9 @@ TN_PRIV void tni_watch_free(tni_block *b, tni_node *n) {
 /* src/autograd/view.c */
 /* view.c - history of views and of bases that were written through them.
  *
- * A recorded write into a view gives its base the node as_strided_scatter(base, view); a view whose storage was written
- * since its own edge was made is, from then on, as_strided(base). These two rows are all that the tape knows by name. */
+ * A recorded write into a view gives its base the node as_strided_scatter(base, view); a view whose
+ * storage was written since its own edge was made is, from then on, as_strided(base). These two
+ * rows are all that the tape knows by name. */
 
 static void view_frame(tni_block *b, tni_call *c, const tn_row *row, const void *args) {
     memset(&c->f, 0, sizeof c->f);
@@ -40144,8 +41676,10 @@ TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     n = tni_node_new(&c.f);
     if (!n) return NULL;
     if (n->slot[1].edge) { /* the edge to the view's old history gives way to the call in f */
-        if (tni_edge_is_leaf(n->slot[1].edge)) tni_release(f->block, tni_edge_leaf(n->slot[1].edge));
-        else tni_node_drop(f->block, (tni_node *)n->slot[1].edge);
+        if (tni_edge_is_leaf(n->slot[1].edge))
+            tni_release(f->block, tni_edge_leaf(n->slot[1].edge));
+        else
+            tni_node_drop(f->block, (tni_node *)n->slot[1].edge);
     }
     tni_fetch_add_relaxed(&f->node->refs, 1u);
     n->slot[1].edge = f->node;
@@ -40160,14 +41694,17 @@ TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
 /* bytes.c - raw bytes and IDX files as tensors; named lists. */
 
 /* src/io/io.h */
-/* io.h (room) - formats of files on the base's whole-file reading and atomic writing. Knows tensors, no operators. */
+/* io.h (room) - formats of files on the base's whole-file reading and atomic writing. Knows
+ * tensors, no operators. */
 
-/* Enters a public function of this room: NULL when an error is pending or there is no memory for a block. */
+/* Enters a public function of this room: NULL when an error is pending or there is no memory for a
+ * block. */
 TN_PRIV tni_block *tni_io_enter(const char *file, int line);
 /* Leaves it: tells the handler of a failure. */
 TN_PRIV void tni_io_leave(tni_block *b);
 
-/* Elements of `bytes` each between the file's little (or, for IDX, big) end and the host's; in place. */
+/* Elements of `bytes` each between the file's little (or, for IDX, big) end and the host's; in
+ * place. */
 TN_PRIV void tni_swap_bytes(void *at, int64_t count, int64_t bytes);
 TN_PRIV bool tni_host_is_little(void);
 
@@ -40211,7 +41748,7 @@ TN_PRIV bool tni_file_skip(tni_file *f, int64_t bytes) {
     return true;
 }
 
-/* --- named lists ------------------------------------------------------------------------------------------- */
+/* --- named lists ------------------------------------------------------------------------------ */
 
 TN_API void tn_named_free(tn_named_list list) {
     for (int64_t i = 0; list.owned && i < list.n; i++) tn_free(list.at[i].tensor);
@@ -40224,7 +41761,7 @@ TN_API tn_tensor *tn_named_find(tn_named_list list, const char *name) {
     return NULL;
 }
 
-/* --- bytes ----------------------------------------------------------------------------------------------------- */
+/* --- bytes ------------------------------------------------------------------------------------ */
 
 TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path) {
     tni_block *b = tni_io_enter(file, line);
@@ -40241,10 +41778,10 @@ TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path)
     return ok ? t : NULL;
 }
 
-/* --- IDX --------------------------------------------------------------------------------------------------------- */
+/* --- IDX -------------------------------------------------------------------------------------- */
 
-/* http://yann.lecun.com/exdb/mnist: two zero bytes, a type, a number of dimensions, their sizes (big-endian 32 bits),
- * the elements (big-endian). */
+/* http://yann.lecun.com/exdb/mnist: two zero bytes, a type, a number of dimensions, their sizes
+ * (big-endian 32 bits), the elements (big-endian). */
 static int idx_dtype(uint8_t type) {
     switch (type) {
     case 0x08: return TN_U8;
@@ -40263,7 +41800,8 @@ static bool idx_header(tni_file *f, int *dtype, int *ndim, int64_t *size) {
     *dtype = idx_dtype(head[2]);
     *ndim = head[3];
     if (head[0] == 0x1f && head[1] == 0x8b)
-        return tni_error(f->b, TN_FORMAT, "'%s' is compressed: unpack it with gunzip first", f->path);
+        return tni_error(f->b, TN_FORMAT, "'%s' is compressed: unpack it with gunzip first",
+                         f->path);
     if (head[0] || head[1] || *dtype == TN_NO_DTYPE || *ndim > TN_MAX_DIMS)
         return tni_error(f->b, TN_FORMAT, "'%s' is no IDX file", f->path);
     for (int i = 0; i < *ndim; i++) {
@@ -40277,15 +41815,21 @@ static tn_tensor *idx_read(tni_file *f) {
     int64_t size[TN_MAX_DIMS], numel, bytes;
     tn_tensor *t;
     int dtype, ndim;
-    if (f->size < 4) return tni_error(f->b, TN_FORMAT, "'%s' is no IDX file: %lld bytes", f->path, (long long)f->size), (tn_tensor *)NULL;
+    if (f->size < 4)
+        return tni_error(f->b, TN_FORMAT, "'%s' is no IDX file: %lld bytes", f->path,
+                         (long long)f->size),
+               (tn_tensor *)NULL;
     if (!idx_header(f, &dtype, &ndim, size)) return NULL;
-    if (!tni_numel_of(ndim, size, &numel) || !tni_bytes(numel, tni_dtype(dtype)->bytes, &bytes) || f->size - f->at != bytes) {
-        tni_error(f->b, TN_FORMAT, "'%s' is damaged: its header and its %lld bytes do not fit", f->path, (long long)f->size);
+    if (!tni_numel_of(ndim, size, &numel) || !tni_bytes(numel, tni_dtype(dtype)->bytes, &bytes) ||
+        f->size - f->at != bytes) {
+        tni_error(f->b, TN_FORMAT, "'%s' is damaged: its header and its %lld bytes do not fit",
+                  f->path, (long long)f->size);
         return NULL;
     }
     t = tni_new(f->b, dtype, ndim, size);
     if (!t) return NULL;
-    if (bytes && !tni_file_read(f, t->storage->data, bytes)) return tni_drop(f->b, t), (tn_tensor *)NULL;
+    if (bytes && !tni_file_read(f, t->storage->data, bytes))
+        return tni_drop(f->b, t), (tn_tensor *)NULL;
     if (tni_host_is_little()) tni_swap_bytes(t->storage->data, numel, tni_dtype(dtype)->bytes);
     return t;
 }
@@ -40304,11 +41848,12 @@ TN_API tn_tensor *tn_load_idx_at(const char *file, int line, const char *path) {
 }
 
 /* src/io/safetensors.c */
-/* safetensors.c - the safetensors format (huggingface/safetensors, format.md): 8 bytes length, a JSON header,
- * the tensors' bytes, little-endian, without gaps.
+/* safetensors.c - the safetensors format (huggingface/safetensors, format.md): 8 bytes length, a
+ * JSON header, the tensors' bytes, little-endian, without gaps.
  *
- * The header is untrusted: every length is checked against the file before memory is asked for; names are unique
- * UTF-8, offsets cover the data exactly, without overlap. The reader accepts what the format's own library does. */
+ * The header is untrusted: every length is checked against the file before memory is asked for;
+ * names are unique UTF-8, offsets cover the data exactly, without overlap. The reader accepts what
+ * the format's own library does. */
 
 enum {
     SAFE_HEADER_MAX = 100000000, /* the format's own limit */
@@ -40319,21 +41864,25 @@ enum {
 static const struct safe_dtype {
     const char *name;
     int dtype;
-} safe_dtypes[] = {{"F64", TN_F64}, {"F32", TN_F32}, {"F16", TN_F16}, {"BF16", TN_BF16}, {"I64", TN_I64},
-                   {"I32", TN_I32}, {"I16", TN_I16}, {"I8", TN_I8},   {"U8", TN_U8},     {"BOOL", TN_BOOL},
-                   {"U16", TN_U16}, {"U32", TN_U32}, {"U64", TN_U64}, {"C64", TN_C64},   {"F8_E4M3", TN_F8E4M3},
+} safe_dtypes[] = {{"F64", TN_F64},        {"F32", TN_F32},    {"F16", TN_F16},
+                   {"BF16", TN_BF16},      {"I64", TN_I64},    {"I32", TN_I32},
+                   {"I16", TN_I16},        {"I8", TN_I8},      {"U8", TN_U8},
+                   {"BOOL", TN_BOOL},      {"U16", TN_U16},    {"U32", TN_U32},
+                   {"U64", TN_U64},        {"C64", TN_C64},    {"F8_E4M3", TN_F8E4M3},
                    {"F8_E5M2", TN_F8E5M2}, {NULL, TN_NO_DTYPE}};
 
-/* --- reading JSON ---------------------------------------------------------------------------------------------- */
+/* --- reading JSON ----------------------------------------------------------------------------- */
 
-/* A place in the header. Strings are decoded where they stand: their text, then NULs up to where the closing quote
- * was, so that the header can be walked again. */
+/* A place in the header. Strings are decoded where they stand: their text, then NULs up to where
+ * the closing quote was, so that the header can be walked again. */
 typedef struct safe_cursor {
     char *at, *end;
 } safe_cursor;
 
 static bool safe_sign(safe_cursor *c, char sign) {
-    while (c->at < c->end && (*c->at == ' ' || *c->at == '\n' || *c->at == '\t' || *c->at == '\r' || *c->at == 0)) c->at++;
+    while (c->at < c->end &&
+           (*c->at == ' ' || *c->at == '\n' || *c->at == '\t' || *c->at == '\r' || *c->at == 0))
+        c->at++;
     if (c->at >= c->end || *c->at != sign) return false;
     c->at++;
     return true;
@@ -40344,7 +41893,10 @@ static int safe_hex(const char *at, const char *end, uint32_t *to) {
     if (end - at < 4) return 0;
     for (int i = 0; i < 4; i++) {
         char h = at[i];
-        int v = h >= '0' && h <= '9' ? h - '0' : h >= 'a' && h <= 'f' ? h - 'a' + 10 : h >= 'A' && h <= 'F' ? h - 'A' + 10 : -1;
+        int v = h >= '0' && h <= '9'   ? h - '0'
+                : h >= 'a' && h <= 'f' ? h - 'a' + 10
+                : h >= 'A' && h <= 'F' ? h - 'A' + 10
+                                       : -1;
         if (v < 0) return 0;
         *to = *to << 4 | (uint32_t)v;
     }
@@ -40353,15 +41905,19 @@ static int safe_hex(const char *at, const char *end, uint32_t *to) {
 
 static char *safe_put_utf8(char *to, uint32_t u) {
     if (u < 0x80) return *to++ = (char)u, to;
-    if (u < 0x800) *to++ = (char)(0xc0 | u >> 6);
-    else if (u < 0x10000) *to++ = (char)(0xe0 | u >> 12);
-    else *to++ = (char)(0xf0 | u >> 18), *to++ = (char)(0x80 | (u >> 12 & 63));
+    if (u < 0x800)
+        *to++ = (char)(0xc0 | u >> 6);
+    else if (u < 0x10000)
+        *to++ = (char)(0xe0 | u >> 12);
+    else
+        *to++ = (char)(0xf0 | u >> 18), *to++ = (char)(0x80 | (u >> 12 & 63));
     if (u >= 0x800) *to++ = (char)(0x80 | (u >> 6 & 63));
     *to++ = (char)(0x80 | (u & 63));
     return to;
 }
 
-/* \x of a string at c->at, which is behind the backslash; 0: malformed, or a NUL, which no name may hold. */
+/* \x of a string at c->at, which is behind the backslash; 0: malformed, or a NUL, which no name may
+ * hold. */
 static uint32_t safe_escape(safe_cursor *c) {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     const char *known = c->at < c->end && *c->at ? strchr(from, *c->at) : NULL;
@@ -40370,7 +41926,9 @@ static uint32_t safe_escape(safe_cursor *c) {
     if (c->at >= c->end || *c->at++ != 'u' || !safe_hex(c->at, c->end, &u)) return 0;
     c->at += 4;
     if (u < 0xd800 || u > 0xdfff) return u;
-    if (u > 0xdbff || c->end - c->at < 6 || c->at[0] != '\\' || c->at[1] != 'u' || !safe_hex(c->at + 2, c->end, &low)) return 0;
+    if (u > 0xdbff || c->end - c->at < 6 || c->at[0] != '\\' || c->at[1] != 'u' ||
+        !safe_hex(c->at + 2, c->end, &low))
+        return 0;
     if (low < 0xdc00 || low > 0xdfff) return 0;
     c->at += 6;
     return 0x10000 + ((u - 0xd800) << 10) + (low - 0xdc00);
@@ -40379,7 +41937,11 @@ static uint32_t safe_escape(safe_cursor *c) {
 /* Bytes of the UTF-8 character at `at`, 0 where it is none (RFC 3629). */
 static int safe_utf8(const char *at, const char *end) {
     const unsigned char *s = (const unsigned char *)at;
-    int n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+    int n = s[0] < 0x80                   ? 1
+            : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+            : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+            : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                          : 0;
     if (n == 0 || end - at < n) return 0;
     for (int i = 1; i < n; i++)
         if ((s[i] & 0xc0) != 0x80) return 0;
@@ -40440,29 +42002,37 @@ static int safe_naturals(safe_cursor *c, int64_t *to, int max) {
     return safe_sign(c, ']') ? n : -1;
 }
 
-/* --- entries ------------------------------------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------------- */
 
 typedef struct safe_info {
     int dtype, ndim;
     int64_t size[TN_MAX_DIMS], offset[2], numel;
 } safe_info;
 
-/* {"dtype": .., "shape": [..], "data_offsets": [..]}, in any order. `again`: its strings are decoded. */
+/* {"dtype": .., "shape": [..], "data_offsets": [..]}, in any order. `again`: its strings are
+ * decoded. */
 static bool safe_read_info(safe_cursor *c, safe_info *info, bool again) {
     int seen = 0;
     if (!safe_sign(c, '{')) return false;
     do {
         char *key = NULL, *name = NULL;
         int k;
-        if (again) key = safe_decoded(c);
-        else if (!safe_string(c, &key)) return false;
-        k = strcmp(key, "dtype") == 0 ? 1 : strcmp(key, "shape") == 0 ? 2 : strcmp(key, "data_offsets") == 0 ? 4 : 0;
+        if (again)
+            key = safe_decoded(c);
+        else if (!safe_string(c, &key))
+            return false;
+        k = strcmp(key, "dtype") == 0          ? 1
+            : strcmp(key, "shape") == 0        ? 2
+            : strcmp(key, "data_offsets") == 0 ? 4
+                                               : 0;
         if (!k || (seen & k) || !safe_sign(c, ':')) return false;
         seen |= k;
         if (k == 1) {
             const struct safe_dtype *d = safe_dtypes;
-            if (again) name = safe_decoded(c);
-            else if (!safe_string(c, &name)) return false;
+            if (again)
+                name = safe_decoded(c);
+            else if (!safe_string(c, &name))
+                return false;
             while (d->name && strcmp(d->name, name) != 0) d++;
             info->dtype = d->dtype;
         } else if (k == 2) {
@@ -40477,22 +42047,23 @@ static bool safe_read_info(safe_cursor *c, safe_info *info, bool again) {
 static bool safe_info_fits(const safe_info *info, int64_t data_bytes) {
     int64_t numel, bytes;
     return info->dtype != TN_NO_DTYPE && tni_numel_of(info->ndim, info->size, &numel) &&
-           tni_bytes(numel, tni_dtype(info->dtype)->bytes, &bytes) && info->offset[0] <= info->offset[1] &&
-           info->offset[1] <= data_bytes && info->offset[1] - info->offset[0] == bytes;
+           tni_bytes(numel, tni_dtype(info->dtype)->bytes, &bytes) &&
+           info->offset[0] <= info->offset[1] && info->offset[1] <= data_bytes &&
+           info->offset[1] - info->offset[0] == bytes;
 }
 
-/* --- the open file -------------------------------------------------------------------------------------------------- */
+/* --- the open file ---------------------------------------------------------------------------- */
 
 struct tn_safetensors {
     tni_block *owner;
-    tni_file file;        /* fd -1: not open now */
+    tni_file file; /* fd -1: not open now */
     char *path;
     char *header;
     int64_t header_bytes, data_bytes, path_bytes;
-    uint64_t hash;        /* of the header as it was read */
-    int64_t *entry;       /* offsets of the names in the header, in the order of the data */
+    uint64_t hash;  /* of the header as it was read */
+    int64_t *entry; /* offsets of the names in the header, in the order of the data */
     int64_t n, room;
-    int64_t notes;        /* offset behind the "{" of __metadata__; 0: none */
+    int64_t notes; /* offset behind the "{" of __metadata__; 0: none */
 };
 
 static bool safe_bad(const tn_safetensors *f, const char *what) {
@@ -40523,7 +42094,8 @@ static bool safe_add_entry(tn_safetensors *f, int64_t offset) {
     if (f->n == f->room) {
         int64_t room = f->room ? 2 * f->room : 32;
         int64_t *entry;
-        if (room / 2 > SAFE_FREE_TENSORS && room / 2 > f->data_bytes / 8) return safe_bad(f, "more tensors than data");
+        if (room / 2 > SAFE_FREE_TENSORS && room / 2 > f->data_bytes / 8)
+            return safe_bad(f, "more tensors than data");
         entry = (int64_t *)tni_need(f->owner, room * (int64_t)sizeof *entry);
         if (!entry) return false;
         if (f->n) memcpy(entry, f->entry, (size_t)f->n * sizeof *entry);
@@ -40557,13 +42129,16 @@ static bool safe_read_header(tn_safetensors *f) {
     if (!safe_sign(&c, '}')) {
         do {
             memset(&info, 0, sizeof info);
-            if (!safe_string(&c, &name) || !safe_sign(&c, ':')) return safe_bad(f, "a name is expected");
+            if (!safe_string(&c, &name) || !safe_sign(&c, ':'))
+                return safe_bad(f, "a name is expected");
             if (strcmp(name, "__metadata__") == 0) {
                 if (!safe_read_notes(f, &c)) return safe_bad(f, "malformed __metadata__");
                 continue;
             }
-            if (!safe_read_info(&c, &info, false)) return safe_bad(f, "malformed description of a tensor");
-            if (!safe_info_fits(&info, f->data_bytes)) return safe_bad(f, "dtype, shape and offsets of a tensor do not fit");
+            if (!safe_read_info(&c, &info, false))
+                return safe_bad(f, "malformed description of a tensor");
+            if (!safe_info_fits(&info, f->data_bytes))
+                return safe_bad(f, "dtype, shape and offsets of a tensor do not fit");
             if (!safe_add_entry(f, name - f->header)) return false;
         } while (safe_sign(&c, ','));
         if (!safe_sign(&c, '}')) return safe_bad(f, "} is expected at the end of the header");
@@ -40616,12 +42191,15 @@ static bool safe_check_entries(tn_safetensors *f) {
     bool sorted = true;
     safe_sort(f, f->entry, f->n, safe_less_name);
     for (int64_t i = 1; i < f->n; i++)
-        if (strcmp(f->header + f->entry[i - 1], f->header + f->entry[i]) == 0) return safe_bad(f, "a name stands twice");
-    for (int64_t i = 1; i < f->n && sorted; i++) sorted = safe_less_offset(f, f->entry[i - 1], f->entry[i]);
+        if (strcmp(f->header + f->entry[i - 1], f->header + f->entry[i]) == 0)
+            return safe_bad(f, "a name stands twice");
+    for (int64_t i = 1; i < f->n && sorted; i++)
+        sorted = safe_less_offset(f, f->entry[i - 1], f->entry[i]);
     if (!sorted) safe_sort(f, f->entry, f->n, safe_less_offset);
     for (int64_t i = 0; i < f->n; i++, end = offset[1]) {
         safe_offsets_at(f, f->entry[i], offset);
-        if (offset[0] != end) return safe_bad(f, offset[0] < end ? "tensors overlap" : "a hole in the data");
+        if (offset[0] != end)
+            return safe_bad(f, offset[0] < end ? "tensors overlap" : "a hole in the data");
     }
     return end == f->data_bytes || safe_bad(f, "its data are shorter or longer than its tensors");
 }
@@ -40634,7 +42212,8 @@ static bool safe_begin(tn_safetensors *f, int64_t *header_bytes) {
     if (f->file.size < 8) return safe_bad(f, "it is shorter than 8 bytes");
     if (!tni_file_read(&f->file, head, 8)) return false;
     for (int i = 7; i >= 0; i--) n = n << 8 | head[i];
-    if (n > SAFE_HEADER_MAX || (int64_t)n > f->file.size - 8) return safe_bad(f, "the header's length is beyond the file, or above 100 MB");
+    if (n > SAFE_HEADER_MAX || (int64_t)n > f->file.size - 8)
+        return safe_bad(f, "the header's length is beyond the file, or above 100 MB");
     *header_bytes = (int64_t)n;
     return true;
 }
@@ -40709,18 +42288,20 @@ TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key)
     return NULL;
 }
 
-/* --- data ------------------------------------------------------------------------------------------------------------ */
+/* --- data ------------------------------------------------------------------------------------- */
 
-/* Moves the file to offset `at` of the data; files are read forward only, so going back opens it anew and checks that
- * it is still the same. */
+/* Moves the file to offset `at` of the data; files are read forward only, so going back opens it
+ * anew and checks that it is still the same. */
 static bool safe_seek(tn_safetensors *f, int64_t at) {
     int64_t target = 8 + f->header_bytes + at, bytes;
     uint64_t hash = 0xcbf29ce484222325u;
     char chunk[SAFE_CHUNK];
-    if (f->file.fd >= 0 && f->file.at <= target) return tni_file_skip(&f->file, target - f->file.at);
+    if (f->file.fd >= 0 && f->file.at <= target)
+        return tni_file_skip(&f->file, target - f->file.at);
     tni_file_close(&f->file);
     if (!safe_begin(f, &bytes)) return false;
-    if (bytes != f->header_bytes || f->file.size != 8 + bytes + f->data_bytes) return safe_bad(f, "it has changed");
+    if (bytes != f->header_bytes || f->file.size != 8 + bytes + f->data_bytes)
+        return safe_bad(f, "it has changed");
     for (int64_t left = bytes; left > 0;) {
         int64_t n = left < (int64_t)sizeof chunk ? left : (int64_t)sizeof chunk;
         if (!tni_file_read(&f->file, chunk, n)) return false;
@@ -40748,7 +42329,8 @@ static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
     bytes = info.offset[1] - info.offset[0];
     t = tni_new(b, info.dtype, info.ndim, info.size);
     if (!t) return NULL;
-    ok = bytes == 0 || (safe_seek(f, info.offset[0]) && tni_file_read(&f->file, t->storage->data, bytes));
+    ok = bytes == 0 ||
+         (safe_seek(f, info.offset[0]) && tni_file_read(&f->file, t->storage->data, bytes));
     if (ok && info.dtype == TN_BOOL && !safe_bools_fit((const uint8_t *)t->storage->data, bytes))
         ok = safe_bad(f, "a BOOL tensor holds bytes other than 0 and 1");
     if (!ok) return tni_drop(b, t), (tn_tensor *)NULL;
@@ -40759,7 +42341,9 @@ static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
 
 /* The handle belongs to the thread that opened it. */
 static bool safe_here(tn_safetensors *f, tni_block *b) {
-    return f->owner == b || tni_error(b, TN_INVALID, "an open safetensors file belongs to the thread that opened it");
+    return f->owner == b ||
+           tni_error(b, TN_INVALID,
+                     "an open safetensors file belongs to the thread that opened it");
 }
 
 TN_API tn_tensor *tn_safetensors_get(tn_safetensors *f, const char *name) {
@@ -40771,8 +42355,10 @@ TN_API tn_tensor *tn_safetensors_get(tn_safetensors *f, const char *name) {
         tni_error(b, TN_INVALID, "no open file, or no name");
     } else if (safe_here(f, b)) {
         while (i < f->n && strcmp(f->header + f->entry[i], name) != 0) i++;
-        if (i < f->n) t = safe_read(f, i);
-        else tni_error(b, TN_INVALID, "'%s' has no tensor \"%s\"", f->path, name);
+        if (i < f->n)
+            t = safe_read(f, i);
+        else
+            tni_error(b, TN_INVALID, "'%s' has no tensor \"%s\"", f->path, name);
     }
     tni_io_leave(b);
     return t;
@@ -40824,7 +42410,7 @@ TN_API tn_named_list tn_safetensors_load_at(const char *file, int line, const ch
     return list;
 }
 
-/* --- writing ------------------------------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* Text of the header: first its length is counted (at NULL), then it is written. */
 typedef struct safe_writer {
@@ -40836,7 +42422,9 @@ static void safe_put(safe_writer *w, const char *text, int64_t n) {
     if (w->at) memcpy(w->at + w->n, text, (size_t)n);
     w->n += n;
 }
-static void safe_put_text(safe_writer *w, const char *text) { safe_put(w, text, (int64_t)strlen(text)); }
+static void safe_put_text(safe_writer *w, const char *text) {
+    safe_put(w, text, (int64_t)strlen(text));
+}
 static void safe_put_int(safe_writer *w, int64_t v) {
     char text[24];
     safe_put(w, text, snprintf(text, sizeof text, "%lld", (long long)v));
@@ -40847,8 +42435,10 @@ static void safe_put_string(safe_writer *w, const char *text) {
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
         if (c == '"' || c == '\\') safe_put(w, "\\", 1);
-        if (c >= 0x20) safe_put(w, text, 1);
-        else safe_put(w, code, snprintf(code, sizeof code, "\\u%04x", c));
+        if (c >= 0x20)
+            safe_put(w, text, 1);
+        else
+            safe_put(w, code, snprintf(code, sizeof code, "\\u%04x", c));
     }
     safe_put(w, "\"", 1);
 }
@@ -40943,13 +42533,18 @@ static bool safe_check_plan(const safe_plan *p, int64_t *data_bytes) {
     for (int64_t i = 0; i < p->n; i++) {
         const tn_tensor *t = p->at[i].tensor;
         if (!safe_text_fits(p->at[i].name) || strcmp(p->at[i].name, "__metadata__") == 0)
-            return tni_error(p->b, TN_INVALID, "the name of tensor %lld is NULL, no UTF-8, or __metadata__", (long long)i);
+            return tni_error(p->b, TN_INVALID,
+                             "the name of tensor %lld is NULL, no UTF-8, or __metadata__",
+                             (long long)i);
         if (!t) return tni_error(p->b, TN_INVALID, "tensor \"%s\" is NULL", p->at[i].name);
         if (!safe_dtype_name(t->dtype))
-            return tni_error(p->b, TN_TYPE, "tensor \"%s\": safetensors has no %s", p->at[i].name, tni_dtype(t->dtype)->text);
+            return tni_error(p->b, TN_TYPE, "tensor \"%s\": safetensors has no %s", p->at[i].name,
+                             tni_dtype(t->dtype)->text);
         if (t->device != TN_CPU || (t->flags & TNI_META))
-            return tni_error(p->b, TN_UNSUPPORTED, "tensor \"%s\" is not on the CPU", p->at[i].name);
-        if (!tni_add(*data_bytes, safe_tensor_bytes(t), data_bytes)) return tni_memory_error(p->b, INT64_MAX);
+            return tni_error(p->b, TN_UNSUPPORTED, "tensor \"%s\" is not on the CPU",
+                             p->at[i].name);
+        if (!tni_add(*data_bytes, safe_tensor_bytes(t), data_bytes))
+            return tni_memory_error(p->b, INT64_MAX);
     }
     return safe_names_differ(p);
 }
@@ -40975,11 +42570,13 @@ static bool safe_write_strided(tni_file *f, const tn_tensor *t) {
 
 static bool safe_write_tensor(tni_file *f, const tn_tensor *t) {
     if (t->numel == 0) return true;
-    if ((t->flags & TNI_CONTIGUOUS) && tni_host_is_little()) return tni_file_write(f, tni_bytes_at(t), safe_tensor_bytes(t));
+    if ((t->flags & TNI_CONTIGUOUS) && tni_host_is_little())
+        return tni_file_write(f, tni_bytes_at(t), safe_tensor_bytes(t));
     return safe_write_strided(f, t);
 }
 
-static bool safe_write_file(const safe_plan *p, const char *path, const char *header, int64_t bytes) {
+static bool safe_write_file(const safe_plan *p, const char *path, const char *header,
+                            int64_t bytes) {
     tni_file f;
     uint8_t head[8];
     bool ok;
@@ -40988,7 +42585,8 @@ static bool safe_write_file(const safe_plan *p, const char *path, const char *he
     ok = tni_file_write(&f, head, 8) && tni_file_write(&f, header, bytes);
     for (int64_t each = 8; ok && each; each /= 2)
         for (int64_t i = 0; ok && i < p->n; i++)
-            if (tni_dtype_size(p->at[i].tensor) == each) ok = safe_write_tensor(&f, p->at[i].tensor);
+            if (tni_dtype_size(p->at[i].tensor) == each)
+                ok = safe_write_tensor(&f, p->at[i].tensor);
     ok = ok && tni_file_commit(&f);
     tni_file_close(&f);
     return ok;
@@ -41002,7 +42600,8 @@ static bool safe_save(const safe_plan *p, const char *path) {
     if (!safe_check_plan(p, &data_bytes)) return false;
     safe_put_header(&w, p);
     bytes = w.n;
-    if (bytes > SAFE_HEADER_MAX) return tni_error(p->b, TN_INVALID, "names for a header of more than 100 MB");
+    if (bytes > SAFE_HEADER_MAX)
+        return tni_error(p->b, TN_INVALID, "names for a header of more than 100 MB");
     w.at = (char *)tni_need(p->b, bytes);
     if (!w.at) return false;
     w.n = 0;
@@ -41012,8 +42611,8 @@ static bool safe_save(const safe_plan *p, const char *path) {
     return ok;
 }
 
-TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path, const tn_named *at, int64_t n,
-                                   const tn_note *notes, int64_t nnotes) {
+TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path, const tn_named *at,
+                                   int64_t n, const tn_note *notes, int64_t nnotes) {
     safe_plan p = {tni_io_enter(file, line), at, n, notes, nnotes};
     bool ok;
     if (!p.b) return false;
@@ -41029,34 +42628,36 @@ TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path,
 #undef TNI_SECTION
 
 /* src/kernels/type.inl */
-/* type.inl - everything that is compiled for one element type: pass.inl sets TNI_TYPE_F32, F64, I32 or I64.
+/* type.inl - everything that is compiled for one element type: pass.inl sets TNI_TYPE_F32, F64, I32
+ * or I64.
  *
- * Whatever needs the words of simd/vocabulary.h stands here, so that they are read once for each type
- * and not once for each family of kernels. Behind i64 come the loops of bool, which are its words on
- * bytes, behind f32 and f64 those of c64 and c128. */
+ * Whatever needs the words of simd/vocabulary.h stands here, so that they are read once for each
+ * type and not once for each family of kernels. Behind i64 come the loops of bool, which are its
+ * words on bytes, behind f32 and f64 those of c64 and c128. */
 
 /* src/simd/vocabulary.h */
-/* vocabulary.h - the words that kernels are written in: one instruction set, one element type at a time.
+/* vocabulary.h - the words that kernels are written in: one instruction set, one element type at a
+ * time.
  *
  *     #define TNI_TYPE_F32                     (or F64, I32, I64)
  *     #include "../simd/vocabulary.h"
  *     ... loops in T V M W, V_... and M_... words ...
  *     #include "../simd/end.h"
  *
- * T element, V vector of W of them, M mask of W truths. TNI_ISA chooses the file. Every word gives the same
- * bits in every instruction set, but for sign and payload of a NaN. An argument is evaluated once.
- *   V_LD V_ST (unaligned)  V_LDN(p, n) V_STN(p, v, n): the first n < = W lanes, rest zero or left alone
- *   V_LD2(p, &a, &b) V_ST2(p, a, b): 2 W floats, those of even place in a
- *   V_SET(s) V_ZERO() V_ONE  V_ADD SUB MUL DIV  V_FMA(a, b, c) = a * b + c  V_FNMA(a, b, c) = c - a * b, rounded once
- *   V_NEG V_ABS V_SQRT  V_MIN(a, b) = a < b ? a : b  V_MAX(a, b) = a > b ? a : b
- *   V_FLOOR CEIL TRUNC ROUND (half to even; of integers: themselves)
- *   V_LT LE GT GE EQ NE -> M (NE true on NaN)  V_SEL(m, a, b) = m ? a : b  M_AND OR XOR NOT  M_ANY(m) -> int
- *   V_AND OR XOR NOT bitwise  V_SHL(v, n) V_SHR V_SHRL(v, n): integers by a constant 0..bits - 1, SHRL fills zeros
- *   V_SHLV V_SHRV(v, w): integers by a vector of counts in 0..bits - 1
- *   V_LDEXP(v, n) = v * 2^n, n integral-valued, |n| <= 252 (f64 2044), 2^(n / 2) v a normal number
- *   V_EXPO(v), V_MANT(v): v = V_MANT * 2^V_EXPO with 1 <= V_MANT < 2, of a normal positive number
- *   V_MST(p, m) stores W bytes 0 or 1, M_LD(p) loads W bytes, true where not 0
- * Integer words wrap. Below: functions of math.h by the same kind of name. */
+ * T element, V vector of W of them, M mask of W truths. TNI_ISA chooses the file. Every word gives
+ * the same bits in every instruction set, but for sign and payload of a NaN. An argument is
+ * evaluated once. V_LD V_ST (unaligned)  V_LDN(p, n) V_STN(p, v, n): the first n < = W lanes, rest
+ * zero or left alone V_LD2(p, &a, &b) V_ST2(p, a, b): 2 W floats, those of even place in a V_SET(s)
+ * V_ZERO() V_ONE  V_ADD SUB MUL DIV  V_FMA(a, b, c) = a * b + c  V_FNMA(a, b, c) = c - a * b,
+ * rounded once V_NEG V_ABS V_SQRT  V_MIN(a, b) = a < b ? a : b  V_MAX(a, b) = a > b ? a : b V_FLOOR
+ * CEIL TRUNC ROUND (half to even; of integers: themselves) V_LT LE GT GE EQ NE -> M (NE true on
+ * NaN)  V_SEL(m, a, b) = m ? a : b  M_AND OR XOR NOT  M_ANY(m) -> int V_AND OR XOR NOT bitwise
+ * V_SHL(v, n) V_SHR V_SHRL(v, n): integers by a constant 0..bits - 1, SHRL fills zeros V_SHLV
+ * V_SHRV(v, w): integers by a vector of counts in 0..bits - 1 V_LDEXP(v, n) = v * 2^n, n
+ * integral-valued, |n| <= 252 (f64 2044), 2^(n / 2) v a normal number V_EXPO(v), V_MANT(v): v =
+ * V_MANT * 2^V_EXPO with 1 <= V_MANT < 2, of a normal positive number V_MST(p, m) stores W bytes 0
+ * or 1, M_LD(p) loads W bytes, true where not 0 Integer words wrap. Below: functions of math.h by
+ * the same kind of name. */
 #if !defined(TNI_ISA) || !defined(TNI_FN)
 #error "TNI_ISA and TNI_FN are set by kernels.c"
 #endif
@@ -41087,32 +42688,55 @@ TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path,
 #if TNI_ISA == 0
 
 /* src/simd/scalar.h */
-/* scalar.h - the vocabulary with W = 1: every word is the definition that the vector files must agree with. */
+/* scalar.h - the vocabulary with W = 1: every word is the definition that the vector files must
+ * agree with. */
 #ifndef TNI_SIMD_SCALAR_H
 #define TNI_SIMD_SCALAR_H
 
 /* S suffix, E element, U unsigned integer of its width */
-#define TNI_SCALAR_COMMON(S, E, U)                                                                           \
-    TNI_INLINE E tni_sc_ld_##S(const void *p) { E v; memcpy(&v, p, sizeof v); return v; }                    \
-    TNI_INLINE void tni_sc_st_##S(void *p, E v) { memcpy(p, &v, sizeof v); }                                 \
-    TNI_INLINE E tni_sc_ldn_##S(const void *p, int64_t n) { return n > 0 ? tni_sc_ld_##S(p) : (E)0; }        \
-    TNI_INLINE void tni_sc_stn_##S(void *p, E v, int64_t n) { if (n > 0) tni_sc_st_##S(p, v); }              \
-    TNI_INLINE U tni_sc_bits_##S(E v) { U u; memcpy(&u, &v, sizeof u); return u; }                           \
-    TNI_INLINE E tni_sc_from_##S(U u) { E v; memcpy(&v, &u, sizeof v); return v; }                           \
-    TNI_INLINE E tni_sc_min_##S(E a, E b) { return a < b ? a : b; }                                          \
-    TNI_INLINE E tni_sc_max_##S(E a, E b) { return a > b ? a : b; }                                          \
-    TNI_INLINE E tni_sc_and_##S(E a, E b) { return tni_sc_from_##S(tni_sc_bits_##S(a) & tni_sc_bits_##S(b)); } \
-    TNI_INLINE E tni_sc_or_##S(E a, E b) { return tni_sc_from_##S(tni_sc_bits_##S(a) | tni_sc_bits_##S(b)); }  \
-    TNI_INLINE E tni_sc_xor_##S(E a, E b) { return tni_sc_from_##S(tni_sc_bits_##S(a) ^ tni_sc_bits_##S(b)); } \
+#define TNI_SCALAR_COMMON(S, E, U)                                           \
+    TNI_INLINE E tni_sc_ld_##S(const void *p) {                              \
+        E v;                                                                 \
+        memcpy(&v, p, sizeof v);                                             \
+        return v;                                                            \
+    }                                                                        \
+    TNI_INLINE void tni_sc_st_##S(void *p, E v) { memcpy(p, &v, sizeof v); } \
+    TNI_INLINE E tni_sc_ldn_##S(const void *p, int64_t n) {                  \
+        return n > 0 ? tni_sc_ld_##S(p) : (E)0;                              \
+    }                                                                        \
+    TNI_INLINE void tni_sc_stn_##S(void *p, E v, int64_t n) {                \
+        if (n > 0) tni_sc_st_##S(p, v);                                      \
+    }                                                                        \
+    TNI_INLINE U tni_sc_bits_##S(E v) {                                      \
+        U u;                                                                 \
+        memcpy(&u, &v, sizeof u);                                            \
+        return u;                                                            \
+    }                                                                        \
+    TNI_INLINE E tni_sc_from_##S(U u) {                                      \
+        E v;                                                                 \
+        memcpy(&v, &u, sizeof v);                                            \
+        return v;                                                            \
+    }                                                                        \
+    TNI_INLINE E tni_sc_min_##S(E a, E b) { return a < b ? a : b; }          \
+    TNI_INLINE E tni_sc_max_##S(E a, E b) { return a > b ? a : b; }          \
+    TNI_INLINE E tni_sc_and_##S(E a, E b) {                                  \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) & tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_or_##S(E a, E b) {                                   \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) | tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_xor_##S(E a, E b) {                                  \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) ^ tni_sc_bits_##S(b));     \
+    }                                                                        \
     TNI_INLINE E tni_sc_not_##S(E a) { return tni_sc_from_##S((U)~tni_sc_bits_##S(a)); }
-/* wrapping arithmetic goes through U; >> of a negative number is arithmetic in every compiler we know */
-#define TNI_SCALAR_INTEGER(S, E, U)                                                                          \
-    TNI_INLINE E tni_sc_add_##S(E a, E b) { return (E)((U)a + (U)b); }                                       \
-    TNI_INLINE E tni_sc_sub_##S(E a, E b) { return (E)((U)a - (U)b); }                                       \
-    TNI_INLINE E tni_sc_mul_##S(E a, E b) { return (E)((U)a * (U)b); }                                       \
-    TNI_INLINE E tni_sc_abs_##S(E a) { return a < 0 ? (E)(0 - (U)a) : a; }                                   \
-    TNI_INLINE E tni_sc_shl_##S(E a, E n) { return (E)((U)a << n); }                                         \
-    TNI_INLINE E tni_sc_shr_##S(E a, E n) { return (E)(a >> n); }                                            \
+/* wrapping arithmetic goes through U; >> of a negative number is arithmetic in known compilers */
+#define TNI_SCALAR_INTEGER(S, E, U)                                        \
+    TNI_INLINE E tni_sc_add_##S(E a, E b) { return (E)((U)a + (U)b); }     \
+    TNI_INLINE E tni_sc_sub_##S(E a, E b) { return (E)((U)a - (U)b); }     \
+    TNI_INLINE E tni_sc_mul_##S(E a, E b) { return (E)((U)a * (U)b); }     \
+    TNI_INLINE E tni_sc_abs_##S(E a) { return a < 0 ? (E)(0 - (U)a) : a; } \
+    TNI_INLINE E tni_sc_shl_##S(E a, E n) { return (E)((U)a << n); }       \
+    TNI_INLINE E tni_sc_shr_##S(E a, E n) { return (E)(a >> n); }          \
     TNI_INLINE E tni_sc_shrl_##S(E a, E n) { return (E)((U)a >> n); }
 TNI_SCALAR_COMMON(f32, float, uint32_t)
 TNI_SCALAR_COMMON(f64, double, uint64_t)
@@ -41126,14 +42750,20 @@ TNI_SCALAR_INTEGER(i64, int64_t, uint64_t)
 /* 2^n as two factors, so that a denormal result is rounded once */
 TNI_INLINE float tni_sc_ldexp_f32(float v, float n) {
     int32_t k = (int32_t)n, h = k >> 1;
-    return v * tni_sc_from_f32((uint32_t)(h + 127) << 23) * tni_sc_from_f32((uint32_t)(k - h + 127) << 23);
+    return v * tni_sc_from_f32((uint32_t)(h + 127) << 23) *
+           tni_sc_from_f32((uint32_t)(k - h + 127) << 23);
 }
 TNI_INLINE double tni_sc_ldexp_f64(double v, double n) {
     int64_t k = (int64_t)n, h = k >> 1;
-    return v * tni_sc_from_f64((uint64_t)(h + 1023) << 52) * tni_sc_from_f64((uint64_t)(k - h + 1023) << 52);
+    return v * tni_sc_from_f64((uint64_t)(h + 1023) << 52) *
+           tni_sc_from_f64((uint64_t)(k - h + 1023) << 52);
 }
-TNI_INLINE float tni_sc_expo_f32(float v) { return (float)((int32_t)(tni_sc_bits_f32(v) >> 23) - 127); }
-TNI_INLINE double tni_sc_expo_f64(double v) { return (double)((int64_t)(tni_sc_bits_f64(v) >> 52) - 1023); }
+TNI_INLINE float tni_sc_expo_f32(float v) {
+    return (float)((int32_t)(tni_sc_bits_f32(v) >> 23) - 127);
+}
+TNI_INLINE double tni_sc_expo_f64(double v) {
+    return (double)((int64_t)(tni_sc_bits_f64(v) >> 52) - 1023);
+}
 TNI_INLINE float tni_sc_mant_f32(float v) {
     return tni_sc_from_f32((tni_sc_bits_f32(v) & 0x007fffffu) | 0x3f800000u);
 }
@@ -41168,10 +42798,10 @@ TNI_INLINE double tni_sc_mant_f64(double v) {
 #define M_XOR(a, b) ((a) ^ (b))
 #define M_NOT(a) (!(a))
 #define M_ANY(m) (m)
-#define V_AND(a, b) TNI_S(and)(a, b)
+#define V_AND(a, b) TNI_S (and)(a, b)
 #define V_OR(a, b) TNI_S(or)(a, b)
-#define V_XOR(a, b) TNI_S(xor)(a, b)
-#define V_NOT(a) TNI_S(not)(a)
+#define V_XOR(a, b) TNI_S (xor)(a, b)
+#define V_NOT(a) TNI_S(not )(a)
 #define V_MST(p, m) (*(uint8_t *)(p) = (uint8_t)(m))
 #define M_LD(p) (*(const uint8_t *)(p) != 0)
 
@@ -41266,7 +42896,8 @@ TNI_INLINE __m256 tni_avx2_ldexp_f32(__m256 v, __m256 n) {
 TNI_INLINE __m256d tni_avx2_ldexp_f64(__m256d v, __m256d n) {
     __m128i k = _mm256_cvtpd_epi32(n), h = _mm_srai_epi32(k, 1), one = _mm_set1_epi32(1023);
     __m256i a = _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(h, one)), 52);
-    __m256i b = _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(_mm_sub_epi32(k, h), one)), 52);
+    __m256i b =
+        _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(_mm_sub_epi32(k, h), one)), 52);
     return _mm256_mul_pd(_mm256_mul_pd(v, _mm256_castsi256_pd(a)), _mm256_castsi256_pd(b));
 }
 TNI_INLINE __m256 tni_avx2_expo_f32(__m256 v) {
@@ -41290,7 +42921,8 @@ TNI_INLINE __m256d tni_avx2_mant_f64(__m256d v) {
 /* pairs to two vectors in order, and back */
 TNI_INLINE void tni_avx2_ld2_f32(const float *p, __m256 *a, __m256 *b) {
     __m256 x = _mm256_loadu_ps(p), y = _mm256_loadu_ps(p + 8);
-    __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0x88)), odd = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0xdd));
+    __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0x88)),
+            odd = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0xdd));
     *a = _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8));
     *b = _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xd8));
 }
@@ -41311,19 +42943,27 @@ TNI_INLINE void tni_avx2_st2_f64(double *p, __m256d a, __m256d b) {
 }
 
 /* what AVX2 lacks for 64-bit integers */
-TNI_INLINE __m256i tni_avx2_mul_i64(__m256i a, __m256i b) { /* low halves, and the two cross products << 32 */
+TNI_INLINE __m256i tni_avx2_mul_i64(__m256i a,
+                                    __m256i b) { /* low halves, and the two cross products << 32 */
     __m256i cross = _mm256_mullo_epi32(a, _mm256_shuffle_epi32(b, 0xb1));
     cross = _mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32));
     return _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64(cross, 32));
 }
-TNI_INLINE __m256i tni_avx2_sel(__m256i m, __m256i a, __m256i b) { return _mm256_blendv_epi8(b, a, m); }
-TNI_INLINE __m256i tni_avx2_min_i64(__m256i a, __m256i b) { return tni_avx2_sel(_mm256_cmpgt_epi64(b, a), a, b); }
-TNI_INLINE __m256i tni_avx2_max_i64(__m256i a, __m256i b) { return tni_avx2_sel(_mm256_cmpgt_epi64(a, b), a, b); }
+TNI_INLINE __m256i tni_avx2_sel(__m256i m, __m256i a, __m256i b) {
+    return _mm256_blendv_epi8(b, a, m);
+}
+TNI_INLINE __m256i tni_avx2_min_i64(__m256i a, __m256i b) {
+    return tni_avx2_sel(_mm256_cmpgt_epi64(b, a), a, b);
+}
+TNI_INLINE __m256i tni_avx2_max_i64(__m256i a, __m256i b) {
+    return tni_avx2_sel(_mm256_cmpgt_epi64(a, b), a, b);
+}
 TNI_INLINE __m256i tni_avx2_abs_i64(__m256i a) {
     __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
     return _mm256_sub_epi64(_mm256_xor_si256(a, s), s);
 }
-TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) { /* arithmetic: shift the magnitude's complement */
+TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a,
+                                    __m256i n) { /* arithmetic: shift the magnitude's complement */
     __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
     return _mm256_xor_si256(_mm256_srlv_epi64(_mm256_xor_si256(a, s), n), s);
 }
@@ -41522,7 +43162,8 @@ TNI_INLINE __mmask8 tni_avx512_mld8(const void *p) {
 }
 /* pairs to two vectors in order, and back */
 TNI_INLINE void tni_avx512_ld2_f32(const float *p, __m512 *a, __m512 *b) {
-    const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i even =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
     __m512 x = _mm512_loadu_ps(p), y = _mm512_loadu_ps(p + 16);
     *a = _mm512_permutex2var_ps(x, even, y);
     *b = _mm512_permutex2var_ps(x, _mm512_add_epi32(even, _mm512_set1_epi32(1)), y);
@@ -41530,7 +43171,8 @@ TNI_INLINE void tni_avx512_ld2_f32(const float *p, __m512 *a, __m512 *b) {
 TNI_INLINE void tni_avx512_st2_f32(float *p, __m512 a, __m512 b) {
     const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
     _mm512_storeu_ps(p, _mm512_permutex2var_ps(a, low, b));
-    _mm512_storeu_ps(p + 16, _mm512_permutex2var_ps(a, _mm512_add_epi32(low, _mm512_set1_epi32(8)), b));
+    _mm512_storeu_ps(p + 16,
+                     _mm512_permutex2var_ps(a, _mm512_add_epi32(low, _mm512_set1_epi32(8)), b));
 }
 TNI_INLINE void tni_avx512_ld2_f64(const double *p, __m512d *a, __m512d *b) {
     const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
@@ -41541,7 +43183,8 @@ TNI_INLINE void tni_avx512_ld2_f64(const double *p, __m512d *a, __m512d *b) {
 TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
     const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
     _mm512_storeu_pd(p, _mm512_permutex2var_pd(a, low, b));
-    _mm512_storeu_pd(p + 8, _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
+    _mm512_storeu_pd(p + 8,
+                     _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
 }
 #endif
 
@@ -41718,7 +43361,8 @@ TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
 #elif TNI_ISA == 3
 
 /* src/simd/neon.h */
-/* neon.h - the vocabulary for aarch64. min, max and select are spelled by comparison: NEON's own differ on NaN. */
+/* neon.h - the vocabulary for aarch64. min, max and select are spelled by comparison: NEON's own
+ * differ on NaN. */
 #ifndef TNI_SIMD_NEON_H
 #define TNI_SIMD_NEON_H
 
@@ -41787,15 +43431,29 @@ TNI_INLINE float64x2_t tni_neon_ldexp_f64(float64x2_t v, float64x2_t n) {
     float64x2_t b = vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(vsubq_s64(k, h), one), 52));
     return vmulq_f64(vmulq_f64(v, a), b);
 }
-TNI_INLINE float32x4_t tni_neon_min_f32(float32x4_t a, float32x4_t b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
-TNI_INLINE float32x4_t tni_neon_max_f32(float32x4_t a, float32x4_t b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
-TNI_INLINE float64x2_t tni_neon_min_f64(float64x2_t a, float64x2_t b) { return vbslq_f64(vcltq_f64(a, b), a, b); }
-TNI_INLINE float64x2_t tni_neon_max_f64(float64x2_t a, float64x2_t b) { return vbslq_f64(vcgtq_f64(a, b), a, b); }
-TNI_INLINE int64x2_t tni_neon_min_i64(int64x2_t a, int64x2_t b) { return vbslq_s64(vcltq_s64(a, b), a, b); }
-TNI_INLINE int64x2_t tni_neon_max_i64(int64x2_t a, int64x2_t b) { return vbslq_s64(vcgtq_s64(a, b), a, b); }
+TNI_INLINE float32x4_t tni_neon_min_f32(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcltq_f32(a, b), a, b);
+}
+TNI_INLINE float32x4_t tni_neon_max_f32(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcgtq_f32(a, b), a, b);
+}
+TNI_INLINE float64x2_t tni_neon_min_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcltq_f64(a, b), a, b);
+}
+TNI_INLINE float64x2_t tni_neon_max_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcgtq_f64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_min_i64(int64x2_t a, int64x2_t b) {
+    return vbslq_s64(vcltq_s64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_max_i64(int64x2_t a, int64x2_t b) {
+    return vbslq_s64(vcgtq_s64(a, b), a, b);
+}
 TNI_INLINE int64x2_t tni_neon_mul_i64(int64x2_t a, int64x2_t b) {
-    int64x2_t v = vdupq_n_s64((int64_t)((uint64_t)vgetq_lane_s64(a, 0) * (uint64_t)vgetq_lane_s64(b, 0)));
-    return vsetq_lane_s64((int64_t)((uint64_t)vgetq_lane_s64(a, 1) * (uint64_t)vgetq_lane_s64(b, 1)), v, 1);
+    int64x2_t v =
+        vdupq_n_s64((int64_t)((uint64_t)vgetq_lane_s64(a, 0) * (uint64_t)vgetq_lane_s64(b, 0)));
+    return vsetq_lane_s64(
+        (int64_t)((uint64_t)vgetq_lane_s64(a, 1) * (uint64_t)vgetq_lane_s64(b, 1)), v, 1);
 }
 TNI_INLINE uint64x2_t tni_neon_not64(uint64x2_t m) {
     return vreinterpretq_u64_u32(vmvnq_u32(vreinterpretq_u32_u64(m)));
@@ -42057,7 +43715,8 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #if TNI_FLOATING
 
 /* src/simd/math_float.h */
-/* math_float.h - the functions of math.h for one floating type. Polynomials are minimax fits (Remez). */
+/* math_float.h - the functions of math.h for one floating type. Polynomials are minimax fits
+ * (Remez). */
 
 #if defined(TNI_TYPE_F32)
 #define K(f, d) V_SET(f)
@@ -42090,7 +43749,7 @@ TNI_INLINE V TNI_FNT(tni_maximum)(V a, V b) { return V_SEL(M_OR(V_GT(a, b), V_NE
 TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_SEL(M_OR(V_LT(a, b), V_NE(a, a)), a, b); }
 TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return V_TRUNC(V_DIV(a, b)); }
 
-/* --- exp ------------------------------------------------------------------------------------------- */
+/* --- exp -------------------------------------------------------------------------------------- */
 
 #if defined(TNI_TYPE_F32)
 #define EXP_LOW -104
@@ -42104,20 +43763,33 @@ TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return V_TRUNC(V_DIV(a, b)); }
 TNI_INLINE V TNI_FNT(tni_exp_poly)(V z) {
 #if defined(TNI_TYPE_F32)
     V p = V_SET(1.990770397e-04);
-    H(1.393373590e-03); H(8.333286270e-03); H(4.166646302e-02); H(1.666666716e-01); H(0.5);
+    H(1.393373590e-03);
+    H(8.333286270e-03);
+    H(4.166646302e-02);
+    H(1.666666716e-01);
+    H(0.5);
 #else
     V p = V_SET(1.60912871270460349e-10);
-    H(2.09182131858799360e-09); H(2.50520557039157981e-08); H(2.75572630747015386e-07);
-    H(2.75573192657052891e-06); H(2.48015873366336929e-05); H(1.98412698412535836e-04);
-    H(1.38888888888790015e-03); H(8.33333333333333369e-03); H(4.16666666666666782e-02);
-    H(1.66666666666666657e-01); H(0.5);
+    H(2.09182131858799360e-09);
+    H(2.50520557039157981e-08);
+    H(2.75572630747015386e-07);
+    H(2.75573192657052891e-06);
+    H(2.48015873366336929e-05);
+    H(1.98412698412535836e-04);
+    H(1.38888888888790015e-03);
+    H(8.33333333333333369e-03);
+    H(4.16666666666666782e-02);
+    H(1.66666666666666657e-01);
+    H(0.5);
 #endif
     return p;
 }
-/* x = n ln2 + r; e^x = 2^n (1 + r + s). x is clamped to where the result is 0 or infinite anyway; NaN stays. */
+/* x = n ln2 + r; e^x = 2^n (1 + r + s). x is clamped to where the result is 0 or infinite anyway;
+ * NaN stays. */
 TNI_INLINE V TNI_FNT(tni_exp_parts)(V x, V *r, V *s) {
     x = V_MAX(V_SET(EXP_LOW), V_MIN(V_SET(EXP_HIGH), x));
-    V n = V_ROUND(V_MUL(x, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, x), b = V_MUL(n, LN2_LO);
+    V n = V_ROUND(V_MUL(x, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, x),
+      b = V_MUL(n, LN2_LO);
     *r = V_SUB(a, b);
     *s = V_FMA(V_MUL(*r, *r), TNI_FNT(tni_exp_poly)(*r), V_SUB(V_SUB(a, *r), b));
     return n;
@@ -42134,7 +43806,8 @@ TNI_HELPER V TNI_FNT(tni_exp_half)(V x) {
 /* e^x - 1 = 2 (hi + lo), halved lest 2^128 overflow; hi is the sum rounded */
 TNI_INLINE V TNI_FNT(tni_expm1_parts)(V x, V *lo) {
     V r, s, n = TNI_FNT(tni_exp_parts)(x, &r, &s), t = V_LDEXP(V_ONE, V_SUB(n, V_ONE));
-    V a = V_SUB(t, V_SET(0.5)), c = V_SUB(a, t), al = V_SUB(V_SUB(t, V_SUB(a, c)), V_ADD(V_SET(0.5), c));
+    V a = V_SUB(t, V_SET(0.5)), c = V_SUB(a, t),
+      al = V_SUB(V_SUB(t, V_SUB(a, c)), V_ADD(V_SET(0.5), c));
     V b = V_MUL(t, r), sum = V_ADD(a, b), rest = V_FMA(t, s, V_ADD(V_ADD(V_SUB(a, sum), b), al));
     V hi = V_ADD(sum, rest);
     *lo = V_ADD(V_SUB(sum, hi), rest);
@@ -42145,24 +43818,30 @@ TNI_HELPER V TNI_FNT(tni_expm1)(V x) {
     y = V_SEL(V_LT(x, V_SET(EXP_HIGH)), V_ADD(y, y), V_ADD(x, K_INF));
     return V_SEL(V_LT(V_ABS(x), V_SET(1e-20)), x, y);
 }
-/* 1 / (1 + e^-x) = t / (1 + e) with e = e^-|x| and t = 1 or e; one division, corrected by its remainder */
+/* 1 / (1 + e^-x) = t / (1 + e) with e = e^-|x| and t = 1 or e; one division, corrected by its
+ * remainder */
 TNI_HELPER V TNI_FNT(tni_sigmoid)(V x) {
     V r, s, n = TNI_FNT(tni_exp_parts)(V_NEG(V_ABS(x)), &r, &s);
-    V u = V_ADD(r, s), h = V_ADD(V_ONE, u), l = V_ADD(V_ADD(V_SUB(V_ONE, h), u), V_ADD(V_SUB(r, u), s));
-    V e = V_LDEXP(h, n), el = V_LDEXP(l, n), d = V_ADD(V_ONE, e), dl = V_ADD(V_ADD(V_SUB(V_ONE, d), e), el);
+    V u = V_ADD(r, s), h = V_ADD(V_ONE, u),
+      l = V_ADD(V_ADD(V_SUB(V_ONE, h), u), V_ADD(V_SUB(r, u), s));
+    V e = V_LDEXP(h, n), el = V_LDEXP(l, n), d = V_ADD(V_ONE, e),
+      dl = V_ADD(V_ADD(V_SUB(V_ONE, d), e), el);
     M positive = V_GE(x, V_ZERO());
-    V t = V_SEL(positive, V_ONE, e), tl = V_SEL(positive, V_ZERO(), el), i = V_DIV(V_ONE, d), q = V_MUL(t, i);
+    V t = V_SEL(positive, V_ONE, e), tl = V_SEL(positive, V_ZERO(), el), i = V_DIV(V_ONE, d),
+      q = V_MUL(t, i);
     return V_FMA(V_FNMA(q, dl, V_ADD(V_FNMA(q, d, t), tl)), i, q);
 }
 /* -m / (2 + m) with m = e^(-2|x|) - 1 */
 TNI_HELPER V TNI_FNT(tni_tanh)(V x) {
     V a = V_MIN(K(10, 20), V_ABS(x)), l, h = TNI_FNT(tni_expm1_parts)(V_MUL(a, V_SET(-2)), &l);
-    V d = V_ADD(V_ONE, h), dl = V_ADD(V_ADD(V_SUB(V_ONE, d), h), l), i = V_DIV(V_ONE, d), q = V_NEG(V_MUL(h, i));
+    V d = V_ADD(V_ONE, h), dl = V_ADD(V_ADD(V_SUB(V_ONE, d), h), l), i = V_DIV(V_ONE, d),
+      q = V_NEG(V_MUL(h, i));
     V rest = V_FNMA(q, dl, V_SUB(V_FNMA(q, d, V_NEG(h)), l));
     q = V_SEL(V_LT(a, V_SET(1e-20)), a, V_FMA(rest, i, q));
     return TNI_FNT(tni_copysign)(q, x);
 }
-/* sinh = h + h / (2 h + 1) with h = (e^|x| - 1) / 2, cosh = e / 2 + 1 / (2 e); far out both are e / 2. <= 2 ULP */
+/* sinh = h + h / (2 h + 1) with h = (e^|x| - 1) / 2, cosh = e / 2 + 1 / (2 e); far out both are e
+ * / 2. <= 2 ULP */
 TNI_HELPER V TNI_FNT(tni_sinh)(V x) {
     V a = V_ABS(x), l, h = TNI_FNT(tni_expm1_parts)(V_MIN(V_SET(20), a), &l);
     V y = V_ADD(h, V_ADD(V_DIV(h, V_FMA(V_SET(2), h, V_ONE)), l));
@@ -42174,7 +43853,7 @@ TNI_HELPER V TNI_FNT(tni_cosh)(V x) {
     return V_SEL(V_LT(a, V_SET(20)), y, h);
 }
 
-/* --- log ------------------------------------------------------------------------------------------- */
+/* --- log -------------------------------------------------------------------------------------- */
 
 /* x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), of a positive finite number, denormals included */
 TNI_INLINE V TNI_FNT(tni_log_split)(V x, V *f) {
@@ -42189,13 +43868,23 @@ TNI_INLINE V TNI_FNT(tni_log_split)(V x, V *f) {
 TNI_INLINE V TNI_FNT(tni_log_tail)(V f) {
 #if defined(TNI_TYPE_F32)
     V z = f, p = V_SET(7.332568616e-02), sq = V_MUL(f, f);
-    H(-1.165995449e-01); H(1.163465753e-01); H(-1.239669621e-01); H(1.425115615e-01); H(-1.666915119e-01);
-    H(2.000068873e-01); H(-2.499998063e-01); H(3.333333135e-01);
+    H(-1.165995449e-01);
+    H(1.163465753e-01);
+    H(-1.239669621e-01);
+    H(1.425115615e-01);
+    H(-1.666915119e-01);
+    H(2.000068873e-01);
+    H(-2.499998063e-01);
+    H(3.333333135e-01);
     return V_FMA(V_SET(-0.5), sq, V_MUL(V_MUL(sq, f), p));
 #else /* by s = f / (2 + f): log(1 + f) = f - f^2 / 2 + s (f^2 / 2 + 2 s^2 P(s^2)) */
     V s = V_DIV(f, V_ADD(V_SET(2), f)), z = V_MUL(s, s), p = V_SET(6.54404508035778126e-02);
-    H(6.63431221028847606e-02); H(7.69312281805563519e-02); H(9.09089776139465899e-02);
-    H(1.11111111964524001e-01); H(1.42857142853989288e-01); H(2.00000000000004424e-01);
+    H(6.63431221028847606e-02);
+    H(7.69312281805563519e-02);
+    H(9.09089776139465899e-02);
+    H(1.11111111964524001e-01);
+    H(1.42857142853989288e-01);
+    H(2.00000000000004424e-01);
     H(3.33333333333333315e-01);
     V half = V_MUL(V_SET(0.5), V_MUL(f, f));
     return V_FMA(s, V_FMA(V_ADD(z, z), p, half), V_NEG(half));
@@ -42216,26 +43905,34 @@ TNI_HELPER V TNI_FNT(tni_log)(V x) {
 TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
     V u = V_ADD(V_ONE, x), b = V_SUB(u, V_ONE), c = V_ADD(V_SUB(V_ONE, V_SUB(u, b)), V_SUB(x, b));
     V f, e = TNI_FNT(tni_log_split)(u, &f), d = V_LDEXP(c, V_NEG(e));
-    V tail = V_FMA(d, V_FMA(f, V_SUB(f, V_ONE), V_ONE), TNI_FNT(tni_log_tail)(f)); /* 1 / (1 + f) = 1 - f + f^2 */
+    V tail = V_FMA(d, V_FMA(f, V_SUB(f, V_ONE), V_ONE),
+                   TNI_FNT(tni_log_tail)(f)); /* 1 / (1 + f) = 1 - f + f^2 */
     V hi = V_FMA(e, LN2_HI, f), lo = V_ADD(V_FMA(e, LN2_HI, V_NEG(hi)), f);
     V y = TNI_FNT(tni_log_specials)(u, V_ADD(hi, V_ADD(V_ADD(lo, tail), V_MUL(e, LN2_LO))));
     return V_SEL(V_EQ(x, V_ZERO()), x, y);
 }
 
-/* --- log2, log10, pow ------------------------------------------------------------------------------------------- */
+/* --- log2, log10, pow ------------------------------------------------------------------------- */
 
-/* log(a) = hi + lo with about twice the digits: 2 atanh(q) + e ln2, q = (m - 1) / (m + 1) in two parts */
+/* log(a) = hi + lo with about twice the digits: 2 atanh(q) + e ln2, q = (m - 1) / (m + 1) in two
+ * parts */
 TNI_HELPER V TNI_FNT(tni_log_long)(V a, V *lo) {
-    V f, e = TNI_FNT(tni_log_split)(a, &f), two = V_ADD(V_SET(2), f), low = V_ADD(V_SUB(V_SET(2), two), f);
+    V f, e = TNI_FNT(tni_log_split)(a, &f), two = V_ADD(V_SET(2), f),
+         low = V_ADD(V_SUB(V_SET(2), two), f);
     V i = V_DIV(V_ONE, two), q = V_MUL(f, i), z = V_MUL(q, q);
     V ql = V_MUL(i, V_FNMA(q, low, V_FNMA(q, two, f)));
 #if defined(TNI_TYPE_F32)
     V p = V_SET(1.152505055e-01);
-    H(1.428109109e-01); H(2.000000775e-01);
+    H(1.428109109e-01);
+    H(2.000000775e-01);
 #else
     V p = V_SET(5.86219340885594797e-02);
-    H(5.85305641745502217e-02); H(6.66740482646310251e-02); H(7.69229743189867865e-02);
-    H(9.09090916820070871e-02); H(1.11111111108254904e-01); H(1.42857142857146874e-01);
+    H(5.85305641745502217e-02);
+    H(6.66740482646310251e-02);
+    H(7.69229743189867865e-02);
+    H(9.09090916820070871e-02);
+    H(1.11111111108254904e-01);
+    H(1.42857142857146874e-01);
     H(2.00000000000000011e-01);
 #endif
     V t = V_MUL(z, p), third = K(3.333333433e-01, 3.33333333333333315e-01), c = V_ADD(third, t);
@@ -42266,7 +43963,8 @@ TNI_INLINE V TNI_FNT(tni_log10)(V x) {
 }
 /* e^(h + l), |l| small against h */
 TNI_INLINE V TNI_FNT(tni_exp_long)(V h, V l) {
-    V n = V_ROUND(V_MUL(h, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, h), b = V_FNMA(n, LN2_LO, l);
+    V n = V_ROUND(V_MUL(h, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, h),
+      b = V_FNMA(n, LN2_LO, l);
     V r = V_ADD(a, b), rl = V_ADD(V_SUB(a, r), b), s = V_MUL(V_MUL(r, r), TNI_FNT(tni_exp_poly)(r));
     V y = V_ADD(V_ONE, r), yl = V_ADD(V_ADD(V_SUB(V_ONE, y), r), V_ADD(s, V_FMA(rl, r, rl)));
     return V_LDEXP(V_ADD(y, yl), n);
@@ -42294,7 +43992,7 @@ TNI_HELPER V TNI_FNT(tni_pow)(V x, V y) {
     return V_SEL(M_OR(square, cube), product, r);
 }
 
-/* --- sin, cos, tan ----------------------------------------------------------------------------------- */
+/* --- sin, cos, tan ---------------------------------------------------------------------------- */
 
 /* lanes beyond the reach of three constants, one by one */
 TNI_HELPER V TNI_FNT(tni_trig_lanes)(V x, V r, V *rl, V *q) {
@@ -42313,9 +44011,12 @@ TNI_HELPER V TNI_FNT(tni_trig_lanes)(V x, V r, V *rl, V *q) {
 /* x = n pi/2 + r + rl; q = n mod 4. Infinite and NaN give NaN. */
 TNI_INLINE V TNI_FNT(tni_trig_reduce)(V x, V *rl, V *q) {
     V n = V_ROUND(V_MUL(x, V_SET(6.36619772367581382e-01)));
-    V p2 = K(-4.371138829e-08, 6.12323399573676604e-17), p3 = K(-1.715124510e-15, -1.49738490485916983e-33);
-    V r = V_FNMA(n, K(1.570796371, 1.57079632679489656), x), p = V_MUL(n, p2), pe = V_FMA(n, p2, V_NEG(p));
-    V s = V_SUB(r, p), b = V_SUB(s, r), e = V_SUB(V_SUB(r, V_SUB(s, b)), V_ADD(p, b)); /* s + e = r - p */
+    V p2 = K(-4.371138829e-08, 6.12323399573676604e-17),
+      p3 = K(-1.715124510e-15, -1.49738490485916983e-33);
+    V r = V_FNMA(n, K(1.570796371, 1.57079632679489656), x), p = V_MUL(n, p2),
+      pe = V_FMA(n, p2, V_NEG(p));
+    V s = V_SUB(r, p), b = V_SUB(s, r),
+      e = V_SUB(V_SUB(r, V_SUB(s, b)), V_ADD(p, b)); /* s + e = r - p */
     V l = V_FNMA(n, p3, V_SUB(e, pe));
     r = V_ADD(s, l), *rl = V_ADD(V_SUB(s, r), l);
     *q = V_FNMA(V_SET(4), V_FLOOR(V_MUL(n, V_SET(0.25))), n);
@@ -42327,11 +44028,17 @@ TNI_INLINE V TNI_FNT(tni_sin_parts)(V r, V rl, V *low) {
     V z = V_MUL(r, r);
 #if defined(TNI_TYPE_F32)
     V p = V_SET(2.724938895e-06);
-    H(-1.984008268e-04); H(8.333331905e-03); H(-1.666666716e-01);
+    H(-1.984008268e-04);
+    H(8.333331905e-03);
+    H(-1.666666716e-01);
 #else
     V p = V_SET(-7.58658048790459093e-13);
-    H(1.60585296445810500e-10); H(-2.50521062200247380e-08); H(2.75573192193035283e-06);
-    H(-1.98412698412650193e-04); H(8.33333333333333148e-03); H(-1.66666666666666657e-01);
+    H(1.60585296445810500e-10);
+    H(-2.50521062200247380e-08);
+    H(2.75573192193035283e-06);
+    H(-1.98412698412650193e-04);
+    H(8.33333333333333148e-03);
+    H(-1.66666666666666657e-01);
 #endif
     *low = V_FMA(V_MUL(z, r), p, V_FMA(V_MUL(z, V_SET(-0.5)), rl, rl));
     return r;
@@ -42340,11 +44047,17 @@ TNI_INLINE V TNI_FNT(tni_cos_parts)(V r, V rl, V *low) {
     V z = V_MUL(r, r), half = V_MUL(z, V_SET(0.5)), w = V_SUB(V_ONE, half);
 #if defined(TNI_TYPE_F32)
     V p = V_SET(-2.730050426e-07);
-    H(2.480059629e-05); H(-1.388888806e-03); H(4.166666791e-02);
+    H(2.480059629e-05);
+    H(-1.388888806e-03);
+    H(4.166666791e-02);
 #else
     V p = V_SET(4.74580684080214986e-14);
-    H(-1.14704597858538745e-11); H(2.08767557841456125e-09); H(-2.75573192213829243e-07);
-    H(2.48015873015846216e-05); H(-1.38888888888888873e-03); H(4.16666666666666644e-02);
+    H(-1.14704597858538745e-11);
+    H(2.08767557841456125e-09);
+    H(-2.75573192213829243e-07);
+    H(2.48015873015846216e-05);
+    H(-1.38888888888888873e-03);
+    H(4.16666666666666644e-02);
 #endif
     *low = V_ADD(V_SUB(V_SUB(V_ONE, w), half), V_FNMA(r, rl, V_MUL(V_MUL(z, z), p)));
     return w;
@@ -42353,7 +44066,8 @@ TNI_HELPER V TNI_FNT(tni_trig)(V x, int cosine) {
     V rl, q, r = TNI_FNT(tni_trig_reduce)(x, &rl, &q), sl, cl;
     V s = TNI_FNT(tni_sin_parts)(r, rl, &sl), c = TNI_FNT(tni_cos_parts)(r, rl, &cl);
     s = V_ADD(s, sl), c = V_ADD(c, cl);
-    M one = V_EQ(q, V_ONE), two = V_EQ(q, V_SET(2)), three = V_EQ(q, V_SET(3)), odd = M_OR(one, three);
+    M one = V_EQ(q, V_ONE), two = V_EQ(q, V_SET(2)), three = V_EQ(q, V_SET(3)),
+      odd = M_OR(one, three);
     V y = cosine ? V_SEL(odd, s, c) : V_SEL(odd, c, s);
     y = V_SEL(cosine ? M_OR(one, two) : M_OR(two, three), V_NEG(y), y);
     y = cosine ? y : V_SEL(V_EQ(x, V_ZERO()), x, y);
@@ -42361,7 +44075,8 @@ TNI_HELPER V TNI_FNT(tni_trig)(V x, int cosine) {
 }
 TNI_INLINE V TNI_FNT(tni_sin)(V x) { return TNI_FNT(tni_trig)(x, 0); }
 TNI_INLINE V TNI_FNT(tni_cos)(V x) { return TNI_FNT(tni_trig)(x, 1); }
-TNI_HELPER V TNI_FNT(tni_tan)(V x) { /* sin / cos or -cos / sin, corrected by the remainder of the division */
+TNI_HELPER V
+TNI_FNT(tni_tan)(V x) { /* sin / cos or -cos / sin, corrected by the remainder of the division */
     V rl, q, r = TNI_FNT(tni_trig_reduce)(x, &rl, &q), sl, cl;
     V s = TNI_FNT(tni_sin_parts)(r, rl, &sl), c = TNI_FNT(tni_cos_parts)(r, rl, &cl);
     V sh = V_ADD(s, sl), ch = V_ADD(c, cl);
@@ -42374,7 +44089,7 @@ TNI_HELPER V TNI_FNT(tni_tan)(V x) { /* sin / cos or -cos / sin, corrected by th
     return V_SEL(V_LT(V_ABS(x), K_INF), y, K_NAN);
 }
 
-/* --- inverse circular functions --------------------------------------------------------------------- */
+/* --- inverse circular functions --------------------------------------------------------------- */
 
 #define PIO2_HI K(1.570796371, 1.57079632679489656)
 #define PIO2_LO K(-4.371138829e-08, 6.12323399573676604e-17)
@@ -42383,19 +44098,30 @@ TNI_HELPER V TNI_FNT(tni_atan)(V x) {
     V a = V_ABS(x);
     M far = V_GT(a, V_SET(2.41421356237309505)), near = V_LE(a, V_SET(0.414213562373095049));
     V less = V_SUB(a, V_ONE), more = V_ADD(a, V_ONE), zero = V_ZERO();
-    V lessl = V_ADD(V_SUB(V_SET(-1), less), a), morel = V_ADD(V_SUB(V_MAX(a, V_ONE), more), V_MIN(a, V_ONE));
-    V up = V_SEL(far, V_SET(-1), V_SEL(near, a, less)), down = V_SEL(far, a, V_SEL(near, V_ONE, more));
+    V lessl = V_ADD(V_SUB(V_SET(-1), less), a),
+      morel = V_ADD(V_SUB(V_MAX(a, V_ONE), more), V_MIN(a, V_ONE));
+    V up = V_SEL(far, V_SET(-1), V_SEL(near, a, less)),
+      down = V_SEL(far, a, V_SEL(near, V_ONE, more));
     V i = V_DIV(V_ONE, down), t = V_MUL(up, i), z = V_MUL(t, t), rest = V_FNMA(t, down, up);
     M mid = M_NOT(M_OR(far, near));
     rest = V_ADD(rest, V_SEL(mid, V_FNMA(t, morel, lessl), zero));
 #if defined(TNI_TYPE_F32)
     V p = V_SET(-6.464754045e-02);
-    H(1.074824631e-01); H(-1.426445246e-01); H(1.999955773e-01); H(-3.333333135e-01);
+    H(1.074824631e-01);
+    H(-1.426445246e-01);
+    H(1.999955773e-01);
+    H(-3.333333135e-01);
 #else
     V p = V_SET(-1.92134085037362623e-02);
-    H(3.92637202992664469e-02); H(-5.08664575612532144e-02); H(5.85839588480056225e-02);
-    H(-6.66454226359379925e-02); H(7.69218557062620323e-02); H(-9.09090469001803680e-02);
-    H(1.11111110182789075e-01); H(-1.42857142847080232e-01); H(1.99999999999957406e-01);
+    H(3.92637202992664469e-02);
+    H(-5.08664575612532144e-02);
+    H(5.85839588480056225e-02);
+    H(-6.66454226359379925e-02);
+    H(7.69218557062620323e-02);
+    H(-9.09090469001803680e-02);
+    H(1.11111110182789075e-01);
+    H(-1.42857142847080232e-01);
+    H(1.99999999999957406e-01);
     H(-3.33333333333333315e-01);
 #endif
     V step = V_SEL(far, V_ONE, V_SEL(near, V_ZERO(), V_SET(0.5))), base = V_MUL(step, PIO2_HI);
@@ -42409,13 +44135,25 @@ TNI_HELPER V TNI_FNT(tni_asin_tail)(V t) {
     V z = V_MUL(t, t);
 #if defined(TNI_TYPE_F32)
     V p = V_SET(3.393080831e-02);
-    H(1.700072922e-02); H(3.113277815e-02); H(4.459657520e-02); H(7.500103116e-02); H(1.666666567e-01);
+    H(1.700072922e-02);
+    H(3.113277815e-02);
+    H(4.459657520e-02);
+    H(7.500103116e-02);
+    H(1.666666567e-01);
 #else
     V p = V_SET(2.90203794368872371e-02);
-    H(-1.52439645300440768e-02); H(1.76570258721838007e-02); H(5.36139127846630651e-03);
-    H(1.03456814991210854e-02); H(1.14755848738593586e-02); H(1.39715893764227970e-02);
-    H(1.73523667690095619e-02); H(2.23721740759968736e-02); H(3.03819441093165429e-02);
-    H(4.46428571467441110e-02); H(7.49999999999823030e-02); H(1.66666666666666685e-01);
+    H(-1.52439645300440768e-02);
+    H(1.76570258721838007e-02);
+    H(5.36139127846630651e-03);
+    H(1.03456814991210854e-02);
+    H(1.14755848738593586e-02);
+    H(1.39715893764227970e-02);
+    H(1.73523667690095619e-02);
+    H(2.23721740759968736e-02);
+    H(3.03819441093165429e-02);
+    H(4.46428571467441110e-02);
+    H(7.49999999999823030e-02);
+    H(1.66666666666666685e-01);
 #endif
     return V_MUL(V_MUL(z, t), p);
 }
@@ -42443,41 +44181,66 @@ TNI_HELPER V TNI_FNT(tni_acos)(V x) {
     return V_SEL(V_LE(a, V_ONE), y, K_NAN);
 }
 
-/* --- erf --------------------------------------------------------------------------------------------- */
+/* --- erf -------------------------------------------------------------------------------------- */
 
 /* x + x P(x^2) near 0, else 1 - e^P(|x|) with P fitted to log(erfc); 1.2 ULP */
 TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     V a = V_MIN(K(4.2, 5.95), V_ABS(x)), sq = V_MUL(a, a), z = sq, near, far;
 #if defined(TNI_TYPE_F32)
     V p = V_SET(-5.96761703e-4);
-    H(4.99119423e-3); H(-2.67681349e-2); H(1.12819925e-1); H(-3.76125336e-1); H(1.28379166e-1);
+    H(4.99119423e-3);
+    H(-2.67681349e-2);
+    H(1.12819925e-1);
+    H(-3.76125336e-1);
+    H(1.28379166e-1);
     near = V_FMA(p, a, a);
     p = V_FMA(V_SET(-1.72853470e-5), a, V_SET(3.83197126e-4));
     p = V_FMA(p, sq, V_FMA(V_SET(-3.88396438e-3), a, V_SET(2.42546219e-2)));
-    z = a, H(-1.06777877e-1); H(-6.34846687e-1); H(-1.28717512e-1);
+    z = a, H(-1.06777877e-1);
+    H(-6.34846687e-1);
+    H(-1.28717512e-1);
     far = V_SUB(V_ONE, TNI_FNT(tni_exp)(V_FMA(p, a, V_NEG(a))));
     near = V_SEL(V_GT(a, V_SET(0.927734375)), far, near);
 #else
     V p = V_SET(5.94525924018032111e-11);
-    H(-1.13656644442390191e-09); H(1.46578794420150271e-08); H(-1.63500251622660576e-07);
-    H(1.64609728112695583e-06); H(-1.49255935065289795e-05); H(1.20553310368844933e-04);
-    H(-8.54832697874178507e-04); H(5.22397762478085930e-03); H(-2.68661706450728927e-02);
-    H(1.12837916709548569e-01); H(-3.76126389031837483e-01); H(1.28379167095512586e-01);
+    H(-1.13656644442390191e-09);
+    H(1.46578794420150271e-08);
+    H(-1.63500251622660576e-07);
+    H(1.64609728112695583e-06);
+    H(-1.49255935065289795e-05);
+    H(1.20553310368844933e-04);
+    H(-8.54832697874178507e-04);
+    H(5.22397762478085930e-03);
+    H(-2.68661706450728927e-02);
+    H(1.12837916709548569e-01);
+    H(-3.76126389031837483e-01);
+    H(1.28379167095512586e-01);
     near = V_FMA(p, a, a);
     p = V_SET(-4.92764664271337850e-12);
-    z = a, H(2.04461847968950888e-10); H(-3.93370298216017618e-09); H(4.64174168215294386e-08);
-    H(-3.73266380401637352e-07); H(2.13550226642660655e-06); H(-8.66654140982254747e-06);
-    H(2.28208460316976323e-05); H(-2.02633855765498947e-05); H(-1.35055037259412841e-04);
-    H(7.70647595429562273e-04); H(-1.91594511721922484e-03); H(4.10626167723749801e-04);
-    H(1.89901825823651053e-02); H(-1.02703442811848275e-01); H(-6.36643626394099549e-01);
-    H(-1.12837408997051125e+00); H(-5.02786008329770191e-07);
+    z = a, H(2.04461847968950888e-10);
+    H(-3.93370298216017618e-09);
+    H(4.64174168215294386e-08);
+    H(-3.73266380401637352e-07);
+    H(2.13550226642660655e-06);
+    H(-8.66654140982254747e-06);
+    H(2.28208460316976323e-05);
+    H(-2.02633855765498947e-05);
+    H(-1.35055037259412841e-04);
+    H(7.70647595429562273e-04);
+    H(-1.91594511721922484e-03);
+    H(4.10626167723749801e-04);
+    H(1.89901825823651053e-02);
+    H(-1.02703442811848275e-01);
+    H(-6.36643626394099549e-01);
+    H(-1.12837408997051125e+00);
+    H(-5.02786008329770191e-07);
     far = V_SUB(V_ONE, TNI_FNT(tni_exp)(p));
     near = V_SEL(V_GT(a, V_ONE), far, near);
 #endif
     return TNI_FNT(tni_copysign)(near, x);
 }
 
-/* --- division with a rest ------------------------------------------------------------------------------ */
+/* --- division with a rest --------------------------------------------------------------------- */
 
 #if defined(TNI_TYPE_F32)
 TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return fmodf(a, b); }
@@ -42487,19 +44250,21 @@ TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return fmod(a, b); }
 
 /* src/simd/math_lanes.h */
 /* math_lanes.h - a vector function `to` made of name_one(T, T), lane by lane. */
-#define TNI_LANES(name, to)                                                                                  \
-    TNI_HELPER V to(V a, V b) {                                                                              \
-        T x[W], y[W];                                                                                        \
-        V_ST(x, a), V_ST(y, b);                                                                              \
-        for (int i = 0; i < W; i++) x[i] = TNI_FNT(name##_one)(x[i], y[i]);                                  \
-        return V_LD(x);                                                                                      \
+#define TNI_LANES(name, to)                                                 \
+    TNI_HELPER V to(V a, V b) {                                             \
+        T x[W], y[W];                                                       \
+        V_ST(x, a), V_ST(y, b);                                             \
+        for (int i = 0; i < W; i++) x[i] = TNI_FNT(name##_one)(x[i], y[i]); \
+        return V_LD(x);                                                     \
     }
 TNI_LANES(tni_fmod, TNI_FNT(tni_fmod_lanes))
 #undef TNI_LANES
-/* C's fmod, exact: |a| - q |b| is a number of the type for q < 2^23; larger quotients go lane by lane */
+/* C's fmod, exact: |a| - q |b| is a number of the type for q < 2^23; larger quotients go lane by
+ * lane */
 TNI_HELPER V TNI_FNT(tni_fmod)(V x, V y) {
     V a = V_ABS(x), b = V_ABS(y), q = V_TRUNC(V_DIV(a, b));
-    M simple = M_AND(V_LT(q, V_SET(8388608)), V_LT(b, K_INF)), nan = M_OR(V_ISNAN(q), V_EQ(b, V_ZERO()));
+    M simple = M_AND(V_LT(q, V_SET(8388608)), V_LT(b, K_INF)),
+      nan = M_OR(V_ISNAN(q), V_EQ(b, V_ZERO()));
     if (M_ANY(M_NOT(M_OR(simple, nan)))) return TNI_FNT(tni_fmod_lanes)(x, y);
     V r = V_FNMA(q, b, a);
     return TNI_FNT(tni_copysign)(V_SEL(V_LT(r, V_ZERO()), V_ADD(r, b), r), x);
@@ -42532,7 +44297,8 @@ TNI_HELPER V TNI_FNT(tni_floordiv)(V a, V b) { /* a // b of Python, as torch com
 #undef PIO2_LO
 
 /* src/simd/math_complex.h */
-/* math_complex.h - complex numbers as pairs of vectors, for one floating type: what complex.h makes words of. */
+/* math_complex.h - complex numbers as pairs of vectors, for one floating type: what complex.h makes
+ * words of. */
 
 typedef struct TNI_FNT(tni_complex) {
     V re, im;
@@ -42560,14 +44326,17 @@ C_FN(sub)(C a, C b) { return C_CALL(make)(V_SUB(a.re, b.re), V_SUB(a.im, b.im));
 C_FN(neg)(C a) { return C_CALL(make)(V_NEG(a.re), V_NEG(a.im)); }
 C_FN(conj)(C a) { return C_CALL(make)(a.re, V_NEG(a.im)); }
 C_FN(mul)(C a, C b) {
-    return C_CALL(make)(V_SUB(V_MUL(a.re, b.re), V_MUL(a.im, b.im)), V_ADD(V_MUL(a.re, b.im), V_MUL(a.im, b.re)));
+    return C_CALL(make)(V_SUB(V_MUL(a.re, b.re), V_MUL(a.im, b.im)),
+                        V_ADD(V_MUL(a.re, b.im), V_MUL(a.im, b.re)));
 }
 C_FN(square)(C a) { return C_CALL(mul)(a, a); }
 /* both scaled by the larger part of b, so that |b|^2 neither overflows nor vanishes */
 C_FN(div)(C a, C b) {
-    V s = V_MAX(V_ABS(b.re), V_ABS(b.im)), x = V_DIV(b.re, s), y = V_DIV(b.im, s), n = V_ADD(V_MUL(x, x), V_MUL(y, y));
+    V s = V_MAX(V_ABS(b.re), V_ABS(b.im)), x = V_DIV(b.re, s), y = V_DIV(b.im, s),
+      n = V_ADD(V_MUL(x, x), V_MUL(y, y));
     V re = V_DIV(a.re, s), im = V_DIV(a.im, s);
-    return C_CALL(make)(V_DIV(V_ADD(V_MUL(re, x), V_MUL(im, y)), n), V_DIV(V_SUB(V_MUL(im, x), V_MUL(re, y)), n));
+    return C_CALL(make)(V_DIV(V_ADD(V_MUL(re, x), V_MUL(im, y)), n),
+                        V_DIV(V_SUB(V_MUL(im, x), V_MUL(re, y)), n));
 }
 C_FN(sel)(M m, C a, C b) { return C_CALL(make)(V_SEL(m, a.re, b.re), V_SEL(m, a.im, b.im)); }
 TNI_INLINE M TNI_FNT(tni_c_eq)(C a, C b) { return M_AND(V_EQ(a.re, b.re), V_EQ(a.im, b.im)); }
@@ -42584,7 +44353,8 @@ TNI_INLINE void TNI_FNT(tni_m_store)(void *p, M m) { V_MST(p, m); }
 
 /* atan2(y, x) from atan of the smaller part over the larger one */
 TNI_INLINE V TNI_FNT(tni_c_angle)(V y, V x) {
-    V a = V_ABS(x), b = V_ABS(y), pi = V_SET(3.14159265358979324), half = V_SET(1.57079632679489662);
+    V a = V_ABS(x), b = V_ABS(y), pi = V_SET(3.14159265358979324),
+      half = V_SET(1.57079632679489662);
     M steep = V_GT(b, a);
     V q = V_DIV(V_SEL(steep, a, b), V_SEL(steep, b, a));
     q = V_SEL(V_EQ(a, b), V_SEL(V_EQ(a, V_ZERO()), V_ZERO(), V_ONE), q);
@@ -42595,13 +44365,15 @@ TNI_INLINE V TNI_FNT(tni_c_angle)(V y, V x) {
 }
 /* sqrt(re^2 + im^2) without overflow */
 TNI_INLINE V TNI_FNT(tni_c_abs)(C z) {
-    V a = V_ABS(z.re), b = V_ABS(z.im), large = V_MAX(a, b), small = V_MIN(a, b), q = V_DIV(small, large);
+    V a = V_ABS(z.re), b = V_ABS(z.im), large = V_MAX(a, b), small = V_MIN(a, b),
+      q = V_DIV(small, large);
     V r = V_MUL(large, V_SQRT(V_FMA(q, q, V_ONE)));
     r = V_SEL(V_EQ(large, V_ZERO()), large, r);
     r = V_SEL(M_OR(V_ISNAN(a), V_ISNAN(b)), V_ADD(a, b), r);
     return V_SEL(M_OR(V_ISINF(a), V_ISINF(b)), V_SET(INFINITY), r);
 }
-/* functions: e^x (cos y + i sin y) and what follows; accurate to a few ULP of |result|, not of each part */
+/* functions: e^x (cos y + i sin y) and what follows; accurate to a few ULP of |result|, not of each
+ * part */
 TNI_HELPER C TNI_FNT(tni_c_exp)(C z) {
     V e = TNI_FNT(tni_exp)(z.re), im = V_MUL(e, TNI_FNT(tni_sin)(z.im));
     return C_CALL(make)(V_MUL(e, TNI_FNT(tni_cos)(z.im)), V_SEL(V_EQ(z.im, V_ZERO()), z.im, im));
@@ -42609,7 +44381,8 @@ TNI_HELPER C TNI_FNT(tni_c_exp)(C z) {
 TNI_HELPER C TNI_FNT(tni_c_log)(C z) {
     return C_CALL(make)(TNI_FNT(tni_log)(TNI_FNT(tni_c_abs)(z)), TNI_FNT(tni_c_angle)(z.im, z.re));
 }
-TNI_HELPER C TNI_FNT(tni_c_sqrt)(C z) { /* t = sqrt((|z| + |re|) / 2): (t, im / 2t) or (|im| / 2t, +-t) */
+TNI_HELPER C
+TNI_FNT(tni_c_sqrt)(C z) { /* t = sqrt((|z| + |re|) / 2): (t, im / 2t) or (|im| / 2t, +-t) */
     V r = TNI_FNT(tni_c_abs)(z), t = V_SQRT(V_MUL(V_SET(0.5), V_ADD(r, V_ABS(z.re))));
     V u = V_DIV(V_MUL(V_SET(0.5), V_ABS(z.im)), t);
     M left = V_LT(z.re, V_ZERO());
@@ -42624,7 +44397,8 @@ TNI_HELPER C TNI_FNT(tni_c_cos)(C z) {
     return C_CALL(make)(V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_cosh)(z.im)),
                         V_NEG(V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_sinh)(z.im))));
 }
-/* (sinh 2x + i sin 2y) / (cosh 2x + cos 2y), as tanh x (1 + tan^2 y) and tan y (1 - tanh^2 x) over 1 + tanh^2 x tan^2 y */
+/* (sinh 2x + i sin 2y) / (cosh 2x + cos 2y), as tanh x (1 + tan^2 y) and tan y (1 - tanh^2 x) over
+ * 1 + tanh^2 x tan^2 y */
 TNI_HELPER C TNI_FNT(tni_c_tanh)(C z) {
     V t = TNI_FNT(tni_tanh)(z.re), u = TNI_FNT(tni_tan)(z.im), tt = V_MUL(t, t), uu = V_MUL(u, u);
     V d = V_FMA(tt, uu, V_ONE);
@@ -42636,7 +44410,8 @@ TNI_HELPER C TNI_FNT(tni_c_sigmoid)(C z) { /* (1 + tanh(z / 2)) / 2 */
     return C_CALL(make)(V_FMA(half, z.re, half), V_MUL(half, z.im));
 }
 TNI_HELPER C TNI_FNT(tni_c_pow)(C a, C b) { /* e^(b log a); 0^0 = 1, 0^b = 0 */
-    C z = C_CALL(exp)(C_CALL(mul)(b, C_CALL(log)(a))), zero = C_CALL(real)(0), one = C_CALL(real)(1);
+    C z = C_CALL(exp)(C_CALL(mul)(b, C_CALL(log)(a))), zero = C_CALL(real)(0),
+      one = C_CALL(real)(1);
     z = C_CALL(sel)(C_CALL(eq)(a, zero), zero, z);
     z = C_CALL(sel)(C_CALL(eq)(b, C_CALL(real)(2)), C_CALL(square)(a), z);
     z = C_CALL(sel)(C_CALL(eq)(b, one), a, z);
@@ -42650,8 +44425,9 @@ enum { TNI_FNT(tni_lanes) = W };
 #else
 
 /* src/simd/math_int.h */
-/* math_int.h - division and powers of one integer type. A zero divisor gives 0: who calls has refused it for elements,
- * and the padding of a last vector holds zeros. The smallest number by -1 wraps. */
+/* math_int.h - division and powers of one integer type. A zero divisor gives 0: who calls has
+ * refused it for elements, and the padding of a last vector holds zeros. The smallest number by -1
+ * wraps. */
 
 #if defined(TNI_TYPE_I32)
 #define U uint32_t
@@ -42664,7 +44440,8 @@ TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_MIN(a, b); }
 TNI_INLINE M TNI_FNT(tni_isnan)(V x) { return V_NE(x, x); }
 TNI_INLINE M TNI_FNT(tni_isinf)(V x) { return V_NE(x, x); }
 TNI_INLINE M TNI_FNT(tni_isfinite)(V x) { return V_EQ(x, x); }
-/* x * 2^n modulo 2^bits, and floor(x / 2^n); counts below 0 or from the width on shift everything out */
+/* x * 2^n modulo 2^bits, and floor(x / 2^n); counts below 0 or from the width on shift everything
+ * out */
 TNI_INLINE V TNI_FNT(tni_shift_left)(V x, V n) {
     V most = V_SET(8 * sizeof(T) - 1);
     M inside = M_AND(V_GE(n, V_ZERO()), V_LE(n, most));
@@ -42690,7 +44467,8 @@ TNI_INLINE T TNI_FNT(tni_remainder_one)(T a, T b) { /* the sign of b */
     T rest = TNI_FNT(tni_fmod_one)(a, b);
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
-TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) { /* of a negative power only that of 1 and -1 is not 0 */
+TNI_INLINE T TNI_FNT(tni_pow_one)(T a,
+                                  T b) { /* of a negative power only that of 1 and -1 is not 0 */
     if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
     U power = 1, base = (U)a;
     for (U n = (U)b; n; n >>= 1, base *= base)
@@ -42700,12 +44478,12 @@ TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) { /* of a negative power only that o
 
 /* src/simd/math_lanes.h */
 /* math_lanes.h - a vector function `to` made of name_one(T, T), lane by lane. */
-#define TNI_LANES(name, to)                                                                                  \
-    TNI_HELPER V to(V a, V b) {                                                                              \
-        T x[W], y[W];                                                                                        \
-        V_ST(x, a), V_ST(y, b);                                                                              \
-        for (int i = 0; i < W; i++) x[i] = TNI_FNT(name##_one)(x[i], y[i]);                                  \
-        return V_LD(x);                                                                                      \
+#define TNI_LANES(name, to)                                                 \
+    TNI_HELPER V to(V a, V b) {                                             \
+        T x[W], y[W];                                                       \
+        V_ST(x, a), V_ST(y, b);                                             \
+        for (int i = 0; i < W; i++) x[i] = TNI_FNT(name##_one)(x[i], y[i]); \
+        return V_LD(x);                                                     \
     }
 TNI_LANES(tni_div, TNI_FNT(tni_div))
 TNI_LANES(tni_fmod, TNI_FNT(tni_fmod))
@@ -42731,13 +44509,14 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
 /* src/kernels/pointwise_type.inl */
 /* pointwise_type.inl - the loops of all pointwise rows that have this type (TNI_KIND_F, I, C or B).
  *
- * gcc makes these at O1: a load, an expression and a store, and more than half of all functions. What it calls
- * expensive includes vzeroupper, without which the code that runs next is slow. */
+ * gcc makes these at O1: a load, an expression and a store, and more than half of all functions.
+ * What it calls expensive includes vzeroupper, without which the code that runs next is slow. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #endif
-#if TNI_ISA != 2 || (defined(TNI_TYPE_F32) && defined(TNI_KIND_F)) /* pointwise_table.inl: AVX2 lends the rest */
+#if TNI_ISA != 2 || \
+    (defined(TNI_TYPE_F32) && defined(TNI_KIND_F)) /* pointwise_table.inl: AVX2 lends the rest */
 
 /* src/gen/loops.inl */
 /* loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type.
@@ -43184,7 +44963,7 @@ static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile
         }
 }
 
-/* --- packing --------------------------------------------------------------------------------- */
+/* --- packing ---------------------------------------------------------------------------------- */
 
 #if TNI_ISA == 1 || TNI_ISA == 2
 #if defined(TNI_TYPE_F32)
@@ -43292,7 +45071,7 @@ static void TNI_FNT(gemm_pack_a)(const tni_gemm *g, int64_t i, void *to) {
 }
 static int64_t TNI_FNT(gemm_panel)(void) { return GEMM_ROWS; }
 
-/* --- the product ----------------------------------------------------------------------------- */
+/* --- the product ------------------------------------------------------------------------------ */
 
 /* All rows of c in one panel of n columns and one block of k. */
 static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) *q, const T *a,
@@ -43657,7 +45436,7 @@ static void TNI_FNT(conv_direct)(const tni_conv *v) {
 }
 #endif
 
-/* --- gradient of weights --------------------------------------------------------------------- */
+/* --- gradient of weights ---------------------------------------------------------------------- */
 
 #define CONV_ROW(r) const T *p##r = (const T *)v->source + offset[r];
 #define CONV_STEP(r)     \
@@ -43767,8 +45546,8 @@ static int64_t TNI_FNT(gemm_columns)(void) { return GEMM_COLS; }
 /* src/kernels/reduce_type.inl */
 /* reduce_type.inl - the loops of reduce.h for one type.
  *
- * The columns are taken in strips of four vectors that stay in registers over all rows; what is left goes a
- * vector at a time, the last one masked. A column's chain is the same in either. */
+ * The columns are taken in strips of four vectors that stay in registers over all rows; what is
+ * left goes a vector at a time, the last one masked. A column's chain is the same in either. */
 #define RED_EACH(X) X(0) X(1) X(2) X(3)
 #define RED_LOAD(i) V a##i = V_LD(acc + c + i * W);
 #define RED_STORE(i) V_ST(acc + c + i * W, a##i);
@@ -43781,7 +45560,9 @@ static void TNI_FNT(sum_rows)(const void *x, int64_t step, int64_t rows, int64_t
     for (; c + 4 * W <= n; c += 4 * W) {
         const char *p = (const char *)x + c * (int64_t)sizeof(T);
         RED_EACH(RED_LOAD)
-        for (r = 0; r < rows; r++, p += step) { RED_EACH(RED_ADD) }
+        for (r = 0; r < rows; r++, p += step) {
+            RED_EACH(RED_ADD)
+        }
         RED_EACH(RED_STORE)
     }
 #undef RED_ADD
@@ -43798,17 +45579,24 @@ static void TNI_FNT(sum_rows)(const void *x, int64_t step, int64_t rows, int64_t
 #define RED_FLIP(v) V_XOR(v, flip)
 #define RED_MAX(a, v) V_SEL(M_OR(V_GT(v, a), V_NE(v, v)), v, a)
 #define RED_BETTER(v, a) M_OR(V_GT(v, a), M_AND(V_NE(v, v), V_EQ(a, a)))
-static void TNI_FNT(extreme_rows)(const void *x, int64_t step, int64_t rows, int64_t n, bool least, void *to) {
+static void TNI_FNT(extreme_rows)(const void *x, int64_t step, int64_t rows, int64_t n, bool least,
+                                  void *to) {
     T *acc = (T *)to;
     int64_t c = 0, r;
     V flip = least ? V_SET(-0.0) : V_ZERO();
 #define RED_LOAD_FLIP(i) V a##i = RED_FLIP(V_LD(acc + c + i * W));
 #define RED_STORE_FLIP(i) V_ST(acc + c + i * W, RED_FLIP(a##i));
-#define RED_STEP(i) { V v = RED_FLIP(RED_AT(i)); a##i = RED_MAX(a##i, v); }
+#define RED_STEP(i)                \
+    {                              \
+        V v = RED_FLIP(RED_AT(i)); \
+        a##i = RED_MAX(a##i, v);   \
+    }
     for (; c + 4 * W <= n; c += 4 * W) {
         const char *p = (const char *)x + c * (int64_t)sizeof(T);
         RED_EACH(RED_LOAD_FLIP)
-        for (r = 0; r < rows; r++, p += step) { RED_EACH(RED_STEP) }
+        for (r = 0; r < rows; r++, p += step) {
+            RED_EACH(RED_STEP)
+        }
         RED_EACH(RED_STORE_FLIP)
     }
     for (; c < n; c += W) {
@@ -43826,8 +45614,8 @@ static void TNI_FNT(extreme_rows)(const void *x, int64_t step, int64_t rows, int
 #undef RED_STEP
 }
 /* A later element is chosen when it is better, or the first NaN. */
-static void TNI_FNT(arg_rows)(const void *x, int64_t step, int64_t rows, int64_t n, int64_t first, bool least,
-                              void *value, void *index) {
+static void TNI_FNT(arg_rows)(const void *x, int64_t step, int64_t rows, int64_t n, int64_t first,
+                              bool least, void *value, void *index) {
     V flip = least ? V_SET(-0.0) : V_ZERO();
     for (int64_t c = 0; c < n; c += W) {
         const char *p = (const char *)x + c * (int64_t)sizeof(T);
@@ -43845,13 +45633,15 @@ static void TNI_FNT(arg_rows)(const void *x, int64_t step, int64_t rows, int64_t
     }
 }
 
-static void TNI_FNT(deviation_rows)(const void *x, int64_t step, int64_t rows, int64_t n, const void *mean,
-                                    void *one, void *two) {
+static void TNI_FNT(deviation_rows)(const void *x, int64_t step, int64_t rows, int64_t n,
+                                    const void *mean, void *one, void *two) {
     for (int64_t c = 0; c < n; c += 2 * W) {
         const char *p = (const char *)x + c * (int64_t)sizeof(T);
         int64_t m = n - c < W ? n - c : W, w = n - c - W < 0 ? 0 : n - c - W < W ? n - c - W : W;
-        V m0 = V_LDN((const T *)mean + c, m), a0 = V_LDN((T *)one + c, m), b0 = V_LDN((T *)two + c, m);
-        V m1 = V_LDN((const T *)mean + c + W, w), a1 = V_LDN((T *)one + c + W, w), b1 = V_LDN((T *)two + c + W, w);
+        V m0 = V_LDN((const T *)mean + c, m), a0 = V_LDN((T *)one + c, m),
+          b0 = V_LDN((T *)two + c, m);
+        V m1 = V_LDN((const T *)mean + c + W, w), a1 = V_LDN((T *)one + c + W, w),
+          b1 = V_LDN((T *)two + c + W, w);
         for (int64_t r = 0; r < rows; r++, p += step) {
             V d0 = V_SUB(V_LDN(p, m), m0), d1 = V_SUB(V_LDN(p + W * sizeof(T), w), m1);
             a0 = V_ADD(a0, d0);
@@ -43883,10 +45673,10 @@ static void TNI_FNT(power)(void *x, int64_t n, double p) {
 #undef RED_BETTER
 
 /* src/kernels/rowwise_type.inl */
-/* rowwise_type.inl - the forward loops of rowwise.h for one type. A vector of columns at a time, down the rows. */
-#define ROW_COLUMNS                                                                                          \
-    for (int64_t c = 0, m; m = r->n - c < W ? r->n - c : W, c < r->n; c += W)
-#define ROW_AT(field, i) ((const char *)r->field + (i) * r->field##_step + c * (int64_t)sizeof(T))
+/* rowwise_type.inl - the forward loops of rowwise.h for one type. A vector of columns at a time,
+ * down the rows. */
+#define ROW_COLUMNS for (int64_t c = 0, m; m = r->n - c < W ? r->n - c : W, c < r->n; c += W)
+#define ROW_AT(field, i) ((const char *)r->field + (i)*r->field##_step + c * (int64_t)sizeof(T))
 #define ROW_OF(field) V_LDN((const T *)r->field + c, m)
 
 static void TNI_FNT(exp_rows)(const tni_sweep *r) {
@@ -43908,9 +45698,12 @@ static void TNI_FNT(soft_rows)(const tni_sweep *r, int kind) {
         char *y = (char *)r->y + c * (int64_t)sizeof(T);
         for (int64_t i = 0; i < r->rows; i++) {
             V v = V_LDN(ROW_AT(x, i), m);
-            if (kind == TNI_SOFT_SCALE) v = V_MUL(v, scale);
-            else if (kind == TNI_SOFT_SHIFT) v = V_SUB(V_SUB(v, mean), scale);
-            else v = V_MUL(V_EXP(V_SUB(v, mean)), scale);
+            if (kind == TNI_SOFT_SCALE)
+                v = V_MUL(v, scale);
+            else if (kind == TNI_SOFT_SHIFT)
+                v = V_SUB(V_SUB(v, mean), scale);
+            else
+                v = V_MUL(V_EXP(V_SUB(v, mean)), scale);
             V_STN(y + i * r->y_step, v, m);
         }
     }
@@ -43936,9 +45729,12 @@ static void TNI_FNT(norm_row)(const tni_norm_row *r) {
     V mean = V_SET(r->mean), scale = V_SET(r->scale);
     ROW_COLUMNS {
         V v = V_MUL(V_SUB(ROW_OF(x), mean), scale);
-        if (r->weight && r->bias) v = V_FMA(v, ROW_OF(weight), ROW_OF(bias));
-        else if (r->weight) v = V_MUL(v, ROW_OF(weight));
-        else if (r->bias) v = V_ADD(v, ROW_OF(bias));
+        if (r->weight && r->bias)
+            v = V_FMA(v, ROW_OF(weight), ROW_OF(bias));
+        else if (r->weight)
+            v = V_MUL(v, ROW_OF(weight));
+        else if (r->bias)
+            v = V_ADD(v, ROW_OF(bias));
         V_STN((T *)r->y + c, v, m);
     }
 }
@@ -43949,10 +45745,11 @@ static void TNI_FNT(norm_row)(const tni_norm_row *r) {
 #ifdef TNI_TYPE_F32
 
 /* src/kernels/rowwise_back.inl */
-/* rowwise_back.inl - the backward loops of rowwise.h. A vector of columns at a time, down the rows. */
-#define ROW_COLUMNS                                                                                          \
-    for (int64_t c = 0, m; m = r->n - c < W ? r->n - c : W, c < r->n; c += W)
-#define ROW_AT(field, i) V_LDN((const char *)r->field + (i) * r->field##_step + c * (int64_t)sizeof(T), m)
+/* rowwise_back.inl - the backward loops of rowwise.h. A vector of columns at a time, down the rows.
+ */
+#define ROW_COLUMNS for (int64_t c = 0, m; m = r->n - c < W ? r->n - c : W, c < r->n; c += W)
+#define ROW_AT(field, i) \
+    V_LDN((const char *)r->field + (i)*r->field##_step + c * (int64_t)sizeof(T), m)
 #define ROW_OF(field) V_LDN((const T *)r->field + c, m)
 
 static void TNI_FNT(dot_rows)(const tni_sweep *r) {
@@ -44039,7 +45836,8 @@ static void TNI_FNT(norm_weights)(const tni_norm_row *r) {
 #if defined(TNI_TYPE_F32)
 /* log x of a normal positive number */
 static V TNI_FN(normal_log)(V x) {
-    V e = V_ADD(V_EXPO(x), V_ONE), f = V_MUL(V_MANT(x), V_SET(0.5)), y, z; /* x = f * 2^e, 0.5 <= f < 1 */
+    V e = V_ADD(V_EXPO(x), V_ONE), f = V_MUL(V_MANT(x), V_SET(0.5)), y,
+      z; /* x = f * 2^e, 0.5 <= f < 1 */
     M low = V_LT(f, V_SET(0.707106781186547524f));
     e = V_SEL(low, V_SUB(e, V_ONE), e);
     f = V_SEL(low, V_ADD(V_SUB(f, V_ONE), f), V_SUB(f, V_ONE));
@@ -44060,8 +45858,11 @@ static V TNI_FN(normal_log)(V x) {
 
 /* Sine and cosine of 0 <= x <= 2 pi: k is the even octant that x is nearest to. */
 static void TNI_FN(normal_sincos)(V x, V *sine, V *cosine) {
-    V k = V_MUL(V_FLOOR(V_MUL(V_ADD(V_TRUNC(V_MUL(x, V_SET(1.27323954473516f))), V_ONE), V_SET(0.5))), V_SET(2));
-    M two = V_EQ(k, V_SET(2)), four = V_EQ(k, V_SET(4)), six = V_EQ(k, V_SET(6)), odd = M_OR(two, six);
+    V k =
+        V_MUL(V_FLOOR(V_MUL(V_ADD(V_TRUNC(V_MUL(x, V_SET(1.27323954473516f))), V_ONE), V_SET(0.5))),
+              V_SET(2));
+    M two = V_EQ(k, V_SET(2)), four = V_EQ(k, V_SET(4)), six = V_EQ(k, V_SET(6)),
+      odd = M_OR(two, six);
     V z, c, s;
     x = V_FMA(k, V_SET(-0.78515625f), x);
     x = V_FMA(k, V_SET(-2.4187564849853515625e-4f), x);
@@ -44085,7 +45886,8 @@ static void TNI_FN(normal_f32)(float *x, int64_t blocks, float mean, float std) 
             int64_t m = 8 - c < W ? 8 - c : W;
             V radius = V_SUB(V_ONE, V_LDN(x + c, m)), sine, cosine;
             radius = V_SQRT(V_MUL(V_SET(-2), TNI_FN(normal_log)(radius)));
-            TNI_FN(normal_sincos)(V_MUL(V_SET(6.283185307179586), V_LDN(x + 8 + c, m)), &sine, &cosine);
+            TNI_FN(normal_sincos)
+            (V_MUL(V_SET(6.283185307179586), V_LDN(x + 8 + c, m)), &sine, &cosine);
             V_STN(x + c, V_FMA(V_MUL(radius, cosine), V_SET(std), V_SET(mean)), m);
             V_STN(x + 8 + c, V_FMA(V_MUL(radius, sine), V_SET(std), V_SET(mean)), m);
         }
@@ -44112,17 +45914,21 @@ static void TNI_FN(exponential_f64)(double *x, int64_t n) {
 #endif
 
 /* src/kernels/optimize_type.inl */
-/* optimize_type.inl - Adam (D. Kingma, J. Ba, 2015; with decoupled decay: I. Loshchilov, F. Hutter, 2019; maximum:
- * S. Reddi et al., 2018) and SGD with momentum, for one type. */
-static void TNI_FNT(adam)(void *p, const void *g, void *m, void *v, void *most, int64_t n, const tni_adam *o) {
+/* optimize_type.inl - Adam (D. Kingma, J. Ba, 2015; with decoupled decay: I. Loshchilov, F. Hutter,
+ * 2019; maximum: S. Reddi et al., 2018) and SGD with momentum, for one type. */
+static void TNI_FNT(adam)(void *p, const void *g, void *m, void *v, void *most, int64_t n,
+                          const tni_adam *o) {
     const bool small = o->one_beta1 < 0.5; /* torch's lerp goes out from the nearer end */
     const V weight = small ? V_SET(o->one_beta1) : V_SUB(V_SET(o->one_beta1), V_ONE);
     for (int64_t i = 0; i < n; i += W) {
         int64_t k = n - i < W ? n - i : W;
-        V x = V_LDN((T *)p + i, k), d = V_LDN((const T *)g + i, k), a = V_LDN((T *)m + i, k), b = V_LDN((T *)v + i, k);
+        V x = V_LDN((T *)p + i, k), d = V_LDN((const T *)g + i, k), a = V_LDN((T *)m + i, k),
+          b = V_LDN((T *)v + i, k);
         if (o->maximize) d = V_NEG(d);
-        if (o->decays && o->decoupled) x = V_MUL(x, V_SET(o->decay));
-        else if (o->decays) d = V_FMA(x, V_SET(o->decay), d);
+        if (o->decays && o->decoupled)
+            x = V_MUL(x, V_SET(o->decay));
+        else if (o->decays)
+            d = V_FMA(x, V_SET(o->decay), d);
         a = V_FMA(weight, V_SUB(d, a), small ? a : d);
         b = V_FMA(V_MUL(V_SET(o->one_beta2), d), d, V_MUL(b, V_SET(o->beta2)));
         V_STN((T *)m + i, a, k);
@@ -44144,7 +45950,9 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
         if (o->maximize) d = V_NEG(d);
         if (o->decays) d = V_FMA(x, V_SET(o->decay), d);
         if (m) {
-            b = o->first ? d : V_FMA(d, V_SET(o->one_dampening), V_MUL(V_LDN((T *)m + i, k), V_SET(o->momentum)));
+            b = o->first ? d
+                         : V_FMA(d, V_SET(o->one_dampening),
+                                 V_MUL(V_LDN((T *)m + i, k), V_SET(o->momentum)));
             V_STN((T *)m + i, b, k);
             d = o->nesterov ? V_FMA(b, V_SET(o->momentum), d) : b;
         }
@@ -44233,13 +46041,14 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
 /* src/kernels/pointwise_type.inl */
 /* pointwise_type.inl - the loops of all pointwise rows that have this type (TNI_KIND_F, I, C or B).
  *
- * gcc makes these at O1: a load, an expression and a store, and more than half of all functions. What it calls
- * expensive includes vzeroupper, without which the code that runs next is slow. */
+ * gcc makes these at O1: a load, an expression and a store, and more than half of all functions.
+ * What it calls expensive includes vzeroupper, without which the code that runs next is slow. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #endif
-#if TNI_ISA != 2 || (defined(TNI_TYPE_F32) && defined(TNI_KIND_F)) /* pointwise_table.inl: AVX2 lends the rest */
+#if TNI_ISA != 2 || \
+    (defined(TNI_TYPE_F32) && defined(TNI_KIND_F)) /* pointwise_table.inl: AVX2 lends the rest */
 
 /* src/gen/loops.inl */
 /* loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type.
@@ -45043,8 +46852,9 @@ TNI_SELECT(where, 3, 0)
 #endif
 
 /* src/simd/complex.h */
-/* complex.h - the words for complex64 (TNI_TYPE_C64) and complex128 (TNI_TYPE_C128): V is a pair of vectors, T of a
- * part, W elements of two parts each. Truths are those of the floating type. What orders numbers is not there. */
+/* complex.h - the words for complex64 (TNI_TYPE_C64) and complex128 (TNI_TYPE_C128): V is a pair of
+ * vectors, T of a part, W elements of two parts each. Truths are those of the floating type. What
+ * orders numbers is not there. */
 #if defined(TNI_TYPE_C64)
 #define TNI_SUFFIX f32
 #define TNI_LOOP_SUFFIX c64
@@ -45109,13 +46919,14 @@ TNI_SELECT(where, 3, 0)
 /* src/kernels/pointwise_type.inl */
 /* pointwise_type.inl - the loops of all pointwise rows that have this type (TNI_KIND_F, I, C or B).
  *
- * gcc makes these at O1: a load, an expression and a store, and more than half of all functions. What it calls
- * expensive includes vzeroupper, without which the code that runs next is slow. */
+ * gcc makes these at O1: a load, an expression and a store, and more than half of all functions.
+ * What it calls expensive includes vzeroupper, without which the code that runs next is slow. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC optimize("O1", "expensive-optimizations", "fp-contract=off")
 #endif
-#if TNI_ISA != 2 || (defined(TNI_TYPE_F32) && defined(TNI_KIND_F)) /* pointwise_table.inl: AVX2 lends the rest */
+#if TNI_ISA != 2 || \
+    (defined(TNI_TYPE_F32) && defined(TNI_KIND_F)) /* pointwise_table.inl: AVX2 lends the rest */
 
 /* src/gen/loops.inl */
 /* loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type.
@@ -45600,11 +47411,12 @@ TNI_SELECT(where, 3, 0)
 #undef TNI_SECTION
 
 /* src/kernels/pass.inl */
-/* pass.inl - all kernels for one instruction set: TNI_ISA and TNI_FN are set by kernels.c, which includes this
- * file once for each.
+/* pass.inl - all kernels for one instruction set: TNI_ISA and TNI_FN are set by kernels.c, which
+ * includes this file once for each.
  *
- * The set-up fixes the arithmetic: the target of the functions, and no contraction of a * b + c behind our back
- * (gcc would contract even across intrinsics), so that every set gives the same bits. */
+ * The set-up fixes the arithmetic: the target of the functions, and no contraction of a * b + c
+ * behind our back (gcc would contract even across intrinsics), so that every set gives the same
+ * bits. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #if TNI_ISA == 0 && defined(TNI_X86)
@@ -45612,7 +47424,9 @@ TNI_SELECT(where, 3, 0)
 #elif TNI_ISA == 1
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #elif TNI_ISA == 2
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), apply_to = function)
+#pragma clang attribute push(                                                    \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), \
+    apply_to = function)
 #endif
 #elif defined(__GNUC__)
 #pragma GCC push_options
@@ -45628,7 +47442,8 @@ TNI_SELECT(where, 3, 0)
 #if TNI_ISA == 2 /* unoptimised, its intrinsics are macros that convert signs */
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif
-#if TNI_ISA == 2 && defined(__cplusplus) /* gcc's undefined vectors, which C++ warns about in its own headers */
+#if TNI_ISA == 2 && \
+    defined(__cplusplus) /* gcc's undefined vectors, which C++ warns about in its own headers */
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -45638,11 +47453,12 @@ TNI_SELECT(where, 3, 0)
 /* src/simd/math.h */
 /* math.h - elementary functions on vectors, for f32 and f64, and division for all four types.
  *
- * One text serves every instruction set, so the bits are the same in all. Errors are at most 1 ULP in f32 and
- * 1.1 in f64, more where said. Specials follow C's Annex F. Arguments of any size are
+ * One text serves every instruction set, so the bits are the same in all. Errors are at most 1 ULP
+ * in f32 and 1.1 in f64, more where said. Specials follow C's Annex F. Arguments of any size are
  * reduced exactly. */
 
-/* gcc keeps a helper out of line (compile time, and no loss); clang passes vectors through memory there. */
+/* gcc keeps a helper out of line (compile time, and no loss); clang passes vectors through memory
+ * there. */
 #undef TNI_HELPER
 #if defined(__clang__)
 #define TNI_HELPER static inline __attribute__((always_inline, unused))
@@ -45652,21 +47468,27 @@ TNI_SELECT(where, 3, 0)
 #define TNI_HELPER static
 #endif
 
-/* For |x| > 2^15: x = n * pi/2 + hi + lo with |hi| <= pi/4. Returns n mod 4. Payne, Hanek 1983: only those bits of
- * 2/pi count whose product with x's 53-bit integer lies below 4 and above 2^-137. */
+/* For |x| > 2^15: x = n * pi/2 + hi + lo with |hi| <= pi/4. Returns n mod 4. Payne, Hanek 1983:
+ * only those bits of 2/pi count whose product with x's 53-bit integer lies below 4 and above
+ * 2^-137. */
 TNI_HELPER int TNI_FN(tni_trig_large)(double x, double *hi, double *lo) {
-    static const uint32_t two_over_pi[2 + 38] = {0, 0, /* zeros above the binary point */
-        0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu, 0xdebbc561u,
-        0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu, 0xe88235f5u, 0x2ebb4484u,
-        0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu, 0xbdf9283bu, 0x1ff897ffu, 0xde05980fu,
-        0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u, 0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu,
-        0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u, 0x1f8d5d08u, 0x56033046u, 0xfc7b6babu};
+    static const uint32_t two_over_pi[2 + 38] = {
+        0,           0, /* zeros above the binary point */
+        0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu,
+        0xdebbc561u, 0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu,
+        0xe88235f5u, 0x2ebb4484u, 0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu,
+        0xbdf9283bu, 0x1ff897ffu, 0xde05980fu, 0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u,
+        0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu, 0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u,
+        0x1f8d5d08u, 0x56033046u, 0xfc7b6babu};
     uint64_t bits, m, limb[2], carry = 0;
-    uint32_t p[6] = {0, 0, 0, 0, 0, 0}; /* the product mod 2^192, p[0] lowest: 2 bits of n, 190 of the fraction */
+    uint32_t p[6] = {
+        0, 0, 0,
+        0, 0, 0}; /* the product mod 2^192, p[0] lowest: 2 bits of n, 190 of the fraction */
     memcpy(&bits, &x, sizeof bits);
     m = (bits & 0x000fffffffffffffu) | 0x0010000000000000u;
     limb[0] = m & 0xffffffffu, limb[1] = m >> 32;
-    int start = (int)(bits >> 52 & 0x7ff) - 1075 - 2 + 64, word = start >> 5, shift = start & 31, q, negative;
+    int start = (int)(bits >> 52 & 0x7ff) - 1075 - 2 + 64, word = start >> 5, shift = start & 31, q,
+        negative;
     for (int i = 0; i < 6; i++) { /* window word i, from the lowest */
         const uint32_t *w = two_over_pi + word + 5 - i;
         uint64_t v = shift ? (uint32_t)(w[0] << shift | w[1] >> (32 - shift)) : w[0];
@@ -45682,7 +47504,9 @@ TNI_HELPER int TNI_FN(tni_trig_large)(double x, double *hi, double *lo) {
         }
     }
     q = (int)(p[5] >> 30);
-    negative = (int)(p[5] >> 29 & 1); /* to the nearest: a fraction of a half and more counts down from the next */
+    negative =
+        (int)(p[5] >> 29 &
+              1); /* to the nearest: a fraction of a half and more counts down from the next */
     p[5] &= 0x3fffffffu;
     if (negative) {
         q++, carry = 1, p[5] |= 0xc0000000u;
@@ -45707,8 +47531,8 @@ TNI_HELPER int TNI_FN(tni_trig_large)(double x, double *hi, double *lo) {
 }
 
 /* src/kernels/cast.inl */
-/* cast.inl - conversion loops. Plain loops, which compilers make vectors of; 16-bit floats have instructions.
- * AVX-512 takes those of AVX2: memory is what they wait for. */
+/* cast.inl - conversion loops. Plain loops, which compilers make vectors of; 16-bit floats have
+ * instructions. AVX-512 takes those of AVX2: memory is what they wait for. */
 #if TNI_ISA == 2
 static tni_cast cast_avx512(int from, int to) { return cast_avx2(from, to); }
 #else
@@ -45732,51 +47556,52 @@ TNI_INLINE uint64_t TNI_FN(cast_unsigned)(double v) {
     return (uint64_t)TNI_FN(cast_integer)(v);
 }
 
-/* X(from, to, C type of from, of to, value of v): the natural type of each dtype, which is computed in, and back */
-#define TNI_CASTS(X)                                                                                         \
-    X(BOOL, I32, uint8_t, int32_t, v != 0)                                                                   \
-    X(U8, I32, uint8_t, int32_t, v)                                                                          \
-    X(I8, I32, int8_t, int32_t, v)                                                                           \
-    X(I16, I32, int16_t, int32_t, v)                                                                         \
-    X(U16, I32, uint16_t, int32_t, v)                                                                        \
-    X(U32, I64, uint32_t, int64_t, v)                                                                        \
-    X(U64, I64, uint64_t, int64_t, (int64_t)v)                                                               \
-    X(BF16, F32, uint16_t, float, tni_bf16_to_f32(v))                                                        \
-    X(BOOL, F32, uint8_t, float, (float)(v != 0))                                                            \
-    X(U8, F32, uint8_t, float, (float)v)                                                                     \
-    X(I32, U8, int32_t, uint8_t, (uint8_t)v)                                                                 \
-    X(I32, I8, int32_t, int8_t, (int8_t)v)                                                                   \
-    X(I32, I16, int32_t, int16_t, (int16_t)v)                                                                \
-    X(I32, U16, int32_t, uint16_t, (uint16_t)v)                                                              \
-    X(I64, U32, int64_t, uint32_t, (uint32_t)v)                                                              \
-    X(I64, U64, int64_t, uint64_t, (uint64_t)v)                                                              \
-    X(F32, BF16, float, uint16_t, tni_f32_to_bf16(v))                                                        \
-    X(I32, BOOL, int32_t, uint8_t, v != 0)                                                                   \
-    X(I64, BOOL, int64_t, uint8_t, v != 0)                                                                   \
-    X(F32, BOOL, float, uint8_t, v != 0)                                                                     \
-    X(F64, BOOL, double, uint8_t, v != 0)                                                                    \
-    X(F32, F64, float, double, (double)v)                                                                    \
-    X(F64, F32, double, float, (float)v)                                                                     \
-    X(I32, I64, int32_t, int64_t, v)                                                                         \
-    X(I64, I32, int64_t, int32_t, (int32_t)v)                                                                \
-    X(I32, F32, int32_t, float, (float)v)                                                                    \
-    X(I32, F64, int32_t, double, v)                                                                          \
-    X(I64, F32, int64_t, float, (float)v)                                                                    \
-    X(I64, F64, int64_t, double, (double)v)                                                                  \
-    X(U64, F32, uint64_t, float, (float)v)                                                                   \
-    X(U64, F64, uint64_t, double, (double)v)                                                                 \
-    X(F32, I64, float, int64_t, TNI_FN(cast_integer)((double)v))                                             \
-    X(F64, I64, double, int64_t, TNI_FN(cast_integer)(v))                                                    \
+/* X(from, to, C type of from, of to, value of v): the natural type of each dtype, which is computed
+ * in, and back */
+#define TNI_CASTS(X)                                             \
+    X(BOOL, I32, uint8_t, int32_t, v != 0)                       \
+    X(U8, I32, uint8_t, int32_t, v)                              \
+    X(I8, I32, int8_t, int32_t, v)                               \
+    X(I16, I32, int16_t, int32_t, v)                             \
+    X(U16, I32, uint16_t, int32_t, v)                            \
+    X(U32, I64, uint32_t, int64_t, v)                            \
+    X(U64, I64, uint64_t, int64_t, (int64_t)v)                   \
+    X(BF16, F32, uint16_t, float, tni_bf16_to_f32(v))            \
+    X(BOOL, F32, uint8_t, float, (float)(v != 0))                \
+    X(U8, F32, uint8_t, float, (float)v)                         \
+    X(I32, U8, int32_t, uint8_t, (uint8_t)v)                     \
+    X(I32, I8, int32_t, int8_t, (int8_t)v)                       \
+    X(I32, I16, int32_t, int16_t, (int16_t)v)                    \
+    X(I32, U16, int32_t, uint16_t, (uint16_t)v)                  \
+    X(I64, U32, int64_t, uint32_t, (uint32_t)v)                  \
+    X(I64, U64, int64_t, uint64_t, (uint64_t)v)                  \
+    X(F32, BF16, float, uint16_t, tni_f32_to_bf16(v))            \
+    X(I32, BOOL, int32_t, uint8_t, v != 0)                       \
+    X(I64, BOOL, int64_t, uint8_t, v != 0)                       \
+    X(F32, BOOL, float, uint8_t, v != 0)                         \
+    X(F64, BOOL, double, uint8_t, v != 0)                        \
+    X(F32, F64, float, double, (double)v)                        \
+    X(F64, F32, double, float, (float)v)                         \
+    X(I32, I64, int32_t, int64_t, v)                             \
+    X(I64, I32, int64_t, int32_t, (int32_t)v)                    \
+    X(I32, F32, int32_t, float, (float)v)                        \
+    X(I32, F64, int32_t, double, v)                              \
+    X(I64, F32, int64_t, float, (float)v)                        \
+    X(I64, F64, int64_t, double, (double)v)                      \
+    X(U64, F32, uint64_t, float, (float)v)                       \
+    X(U64, F64, uint64_t, double, (double)v)                     \
+    X(F32, I64, float, int64_t, TNI_FN(cast_integer)((double)v)) \
+    X(F64, I64, double, int64_t, TNI_FN(cast_integer)(v))        \
     X(F64, U64, double, uint64_t, TNI_FN(cast_unsigned)(v))
 
-#define TNI_CAST_LOOP(A, B, From, To, value)                                                                 \
-    static void TNI_FN(cast_##A##_##B)(void *to, const void *from, int64_t n) {                              \
-        const From *TNI_RESTRICT x = (const From *)from;                                                     \
-        To *TNI_RESTRICT y = (To *)to;                                                                       \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            const From v = x[i];                                                                             \
-            y[i] = value;                                                                                    \
-        }                                                                                                    \
+#define TNI_CAST_LOOP(A, B, From, To, value)                                    \
+    static void TNI_FN(cast_##A##_##B)(void *to, const void *from, int64_t n) { \
+        const From *TNI_RESTRICT x = (const From *)from;                        \
+        To *TNI_RESTRICT y = (To *)to;                                          \
+        for (int64_t i = 0; i < n; i++) {                                       \
+            const From v = x[i];                                                \
+            y[i] = value;                                                       \
+        }                                                                       \
     }
 TNI_CASTS(TNI_CAST_LOOP)
 #undef TNI_CAST_LOOP
@@ -45787,7 +47612,8 @@ static void TNI_FN(cast_F16_F32)(void *to, const void *from, int64_t n) {
     int64_t i = 0;
 #if TNI_ISA == 1
     for (; i + 8 <= n; i += 8)
-        _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
+        _mm256_storeu_ps(y + i,
+                         _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
 #endif
     for (; i < n; i++) y[i] = tni_f16_to_f32(x[i]);
 }
@@ -45804,42 +47630,55 @@ static void TNI_FN(cast_F32_F16)(void *to, const void *from, int64_t n) {
 
 /* 8-bit floats, element by element */
 static void TNI_FN(cast_F8E4M3_F32)(void *to, const void *from, int64_t n) {
-    for (int64_t i = 0; i < n; i++) tni_element_set((float *)to + i, TN_F32, tni_element((const uint8_t *)from + i, TN_F8E4M3));
+    for (int64_t i = 0; i < n; i++)
+        tni_element_set((float *)to + i, TN_F32, tni_element((const uint8_t *)from + i, TN_F8E4M3));
 }
 static void TNI_FN(cast_F8E5M2_F32)(void *to, const void *from, int64_t n) {
-    for (int64_t i = 0; i < n; i++) tni_element_set((float *)to + i, TN_F32, tni_element((const uint8_t *)from + i, TN_F8E5M2));
+    for (int64_t i = 0; i < n; i++)
+        tni_element_set((float *)to + i, TN_F32, tni_element((const uint8_t *)from + i, TN_F8E5M2));
 }
 static void TNI_FN(cast_F32_F8E4M3)(void *to, const void *from, int64_t n) {
-    for (int64_t i = 0; i < n; i++) tni_element_set((uint8_t *)to + i, TN_F8E4M3, tn_float((double)((const float *)from)[i]));
+    for (int64_t i = 0; i < n; i++)
+        tni_element_set((uint8_t *)to + i, TN_F8E4M3, tn_float((double)((const float *)from)[i]));
 }
 static void TNI_FN(cast_F32_F8E5M2)(void *to, const void *from, int64_t n) {
-    for (int64_t i = 0; i < n; i++) tni_element_set((uint8_t *)to + i, TN_F8E5M2, tn_float((double)((const float *)from)[i]));
+    for (int64_t i = 0; i < n; i++)
+        tni_element_set((uint8_t *)to + i, TN_F8E5M2, tn_float((double)((const float *)from)[i]));
 }
 
 /* complex numbers: the real part, or with 0 as the other */
-#define TNI_CAST_COMPLEX(R, C, Real)                                                                         \
-    static void TNI_FN(cast_##R##_##C)(void *to, const void *from, int64_t n) {                              \
-        for (int64_t i = 0; i < n; i++) ((Real *)to)[2 * i] = ((const Real *)from)[i], ((Real *)to)[2 * i + 1] = 0; \
-    }                                                                                                        \
-    static void TNI_FN(cast_##C##_##R)(void *to, const void *from, int64_t n) {                              \
-        for (int64_t i = 0; i < n; i++) ((Real *)to)[i] = ((const Real *)from)[2 * i];                       \
-    }                                                                                                        \
-    static void TNI_FN(cast_##C##_BOOL)(void *to, const void *from, int64_t n) {                             \
-        for (int64_t i = 0; i < n; i++)                                                                      \
-            ((uint8_t *)to)[i] = ((const Real *)from)[2 * i] != 0 || ((const Real *)from)[2 * i + 1] != 0;   \
+#define TNI_CAST_COMPLEX(R, C, Real)                                                      \
+    static void TNI_FN(cast_##R##_##C)(void *to, const void *from, int64_t n) {           \
+        for (int64_t i = 0; i < n; i++)                                                   \
+            ((Real *)to)[2 * i] = ((const Real *)from)[i], ((Real *)to)[2 * i + 1] = 0;   \
+    }                                                                                     \
+    static void TNI_FN(cast_##C##_##R)(void *to, const void *from, int64_t n) {           \
+        for (int64_t i = 0; i < n; i++) ((Real *)to)[i] = ((const Real *)from)[2 * i];    \
+    }                                                                                     \
+    static void TNI_FN(cast_##C##_BOOL)(void *to, const void *from, int64_t n) {          \
+        for (int64_t i = 0; i < n; i++)                                                   \
+            ((uint8_t *)to)[i] =                                                          \
+                ((const Real *)from)[2 * i] != 0 || ((const Real *)from)[2 * i + 1] != 0; \
     }
 TNI_CAST_COMPLEX(F32, C64, float)
 TNI_CAST_COMPLEX(F64, C128, double)
 #undef TNI_CAST_COMPLEX
-static void TNI_FN(cast_C64_C128)(void *to, const void *from, int64_t n) { TNI_FN(cast_F32_F64)(to, from, 2 * n); }
-static void TNI_FN(cast_C128_C64)(void *to, const void *from, int64_t n) { TNI_FN(cast_F64_F32)(to, from, 2 * n); }
+static void TNI_FN(cast_C64_C128)(void *to, const void *from, int64_t n) {
+    TNI_FN(cast_F32_F64)(to, from, 2 * n);
+}
+static void TNI_FN(cast_C128_C64)(void *to, const void *from, int64_t n) {
+    TNI_FN(cast_F64_F32)(to, from, 2 * n);
+}
 
-#define TNI_CASTS_BY_HAND(X)                                                                                 \
-    X(F16, F32, , , ) X(F32, F16, , , ) X(F8E4M3, F32, , , ) X(F8E5M2, F32, , , ) X(F32, F8E4M3, , , )       \
-    X(F32, F8E5M2, , , ) X(F32, C64, , , ) X(C64, F32, , , ) X(C64, BOOL, , , ) X(F64, C128, , , )           \
-    X(C128, F64, , , ) X(C128, BOOL, , , ) X(C64, C128, , , ) X(C128, C64, , , )
-#define TNI_CAST_CASE(A, B, From, To, value)                                                                 \
-    case TN_##A * TN_DTYPE_COUNT + TN_##B: return TNI_FN(cast_##A##_##B);
+#define TNI_CASTS_BY_HAND(X)                                                             \
+    X(F16, F32, , , )                                                                    \
+    X(F32, F16, , , ) X(F8E4M3, F32, , , ) X(F8E5M2, F32, , , ) X(F32, F8E4M3, , , )     \
+        X(F32, F8E5M2, , , ) X(F32, C64, , , ) X(C64, F32, , , ) X(C64, BOOL, , , )      \
+            X(F64, C128, , , ) X(C128, F64, , , ) X(C128, BOOL, , , ) X(C64, C128, , , ) \
+                X(C128, C64, , , )
+#define TNI_CAST_CASE(A, B, From, To, value) \
+    case TN_##A *TN_DTYPE_COUNT + TN_##B:    \
+        return TNI_FN(cast_##A##_##B);
 
 static tni_cast TNI_FN(cast)(int from, int to) {
     switch (from * TN_DTYPE_COUNT + to) {
@@ -45866,21 +47705,32 @@ static tni_cast TNI_FN(cast)(int from, int to) {
 #endif
 
 #define TNI_LOOP_OF(name) TNI_FN(TNI_JOIN(tni_loop_##name##_, TNI_LOOP_SUFFIX))
-#define TNI_LOOP_BEGIN(name)                                                                                 \
-    static void TNI_LOOP_OF(name)(char *out, const char *const *in, const int64_t *step, int64_t vectors,    \
-                                  const void *numbers) {                                                     \
-        const char *a = in[0];                                                                               \
-        const int64_t sa = step[0];                                                                          \
+#define TNI_LOOP_BEGIN(name)                                                             \
+    static void TNI_LOOP_OF(name)(char *out, const char *const *in, const int64_t *step, \
+                                  int64_t vectors, const void *numbers) {                \
+        const char *a = in[0];                                                           \
+        const int64_t sa = step[0];                                                      \
         (void)numbers;
 #define TNI_LOOP_END }
-/* operands beyond the first; numbers; what is done with a vector; the arguments of the expression */
+/* operands beyond the first; numbers; what is done with a vector; the arguments of the expression
+ */
 #define TNI_TENSORS_1
-#define TNI_TENSORS_2 const char *b = in[1]; const int64_t sb = step[1];
-#define TNI_TENSORS_3 TNI_TENSORS_2 const char *c = in[2]; const int64_t sc = step[2];
+#define TNI_TENSORS_2      \
+    const char *b = in[1]; \
+    const int64_t sb = step[1];
+#define TNI_TENSORS_3                    \
+    TNI_TENSORS_2 const char *c = in[2]; \
+    const int64_t sc = step[2];
 #define TNI_NUMBERS_0
-#define TNI_NUMBERS_1 const V p = V_PARAM(numbers, 0); (void)p;
-#define TNI_NUMBERS_2 TNI_NUMBERS_1 const V q = V_PARAM(numbers, 1); (void)q;
-#define TNI_NUMBERS_3 TNI_NUMBERS_2 const V r = V_PARAM(numbers, 2); (void)r;
+#define TNI_NUMBERS_1                \
+    const V p = V_PARAM(numbers, 0); \
+    (void)p;
+#define TNI_NUMBERS_2                              \
+    TNI_NUMBERS_1 const V q = V_PARAM(numbers, 1); \
+    (void)q;
+#define TNI_NUMBERS_3                              \
+    TNI_NUMBERS_2 const V r = V_PARAM(numbers, 2); \
+    (void)r;
 #define TNI_LOADS_1
 #define TNI_LOADS_2 V y = V_LD(b);
 #define TNI_LOADS_3 TNI_LOADS_2 V z = V_LD(c);
@@ -45901,26 +47751,29 @@ static tni_cast TNI_FN(cast)(int from, int to) {
 #define TNI_ARGUMENTS_33 (x, y, z, p, q, r)
 #define TNI_OF(name, arguments) TNI_E_##name arguments
 
-#define TNI_LOOP(name, nt, nn)                                                                               \
-    TNI_LOOP_BEGIN(name) TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE                                          \
-    for (; vectors > 0; vectors--, TNI_STEPS_##nt, out += TNI_STEP) {                                        \
-        V x = V_LD(a);                                                                                       \
-        TNI_LOADS_##nt V_ST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                                      \
-    }                                                                                                        \
+#define TNI_LOOP(name, nt, nn)                                                                    \
+    TNI_LOOP_BEGIN(name)                                                                          \
+    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0;                                \
+                                                    vectors--, TNI_STEPS_##nt, out += TNI_STEP) { \
+        V x = V_LD(a);                                                                            \
+        TNI_LOADS_##nt V_ST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                           \
+    }                                                                                             \
     TNI_LOOP_END
-#define TNI_PREDICATE(name, nt, nn)                                                                          \
-    TNI_LOOP_BEGIN(name) TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE                                          \
-    for (; vectors > 0; vectors--, TNI_STEPS_##nt, out += TNI_MASK_STEP) {                                   \
-        V x = V_LD(a);                                                                                       \
-        TNI_LOADS_##nt V_MST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                                     \
-    }                                                                                                        \
+#define TNI_PREDICATE(name, nt, nn)                                                           \
+    TNI_LOOP_BEGIN(name)                                                                      \
+    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0; vectors--, TNI_STEPS_##nt, \
+                                                                   out += TNI_MASK_STEP) {    \
+        V x = V_LD(a);                                                                        \
+        TNI_LOADS_##nt V_MST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                      \
+    }                                                                                         \
     TNI_LOOP_END
-#define TNI_SELECT(name, nt, nn)                                                                             \
-    TNI_LOOP_BEGIN(name) TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE                                          \
-    for (; vectors > 0; vectors--, TNI_STEPS_##nt, out += TNI_STEP) {                                        \
-        M x = M_LD(a);                                                                                       \
-        TNI_LOADS_##nt V_ST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                                      \
-    }                                                                                                        \
+#define TNI_SELECT(name, nt, nn)                                                                  \
+    TNI_LOOP_BEGIN(name)                                                                          \
+    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0;                                \
+                                                    vectors--, TNI_STEPS_##nt, out += TNI_STEP) { \
+        M x = M_LD(a);                                                                            \
+        TNI_LOADS_##nt V_ST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                           \
+    }                                                                                             \
     TNI_LOOP_END
 
 /* src/kernels/gemm.inl */
@@ -46010,7 +47863,8 @@ static tni_cast TNI_FN(cast)(int from, int to) {
 #include TN_HEADER_NAME
 
 /* src/kernels/pointwise_table.inl */
-/* pointwise_table.inl - the loops of all rows, by number and type; takes the macros of pointwise.inl back. */
+/* pointwise_table.inl - the loops of all rows, by number and type; takes the macros of
+ * pointwise.inl back. */
 #undef TNI_LOOP
 #undef TNI_PREDICATE
 #undef TNI_SELECT
@@ -46023,10 +47877,13 @@ static tni_cast TNI_FN(cast)(int from, int to) {
 #endif
 #define TNI_WHEN_1(entry) entry
 #define TNI_WHEN_0(entry) NULL
-#define TNI_ROW_LOOP(name, kinds, form, nt, nn, F, I, C, B)                                                  \
-    {TNI_WHEN_##F(TNI_FN(tni_loop_##name##_f32)), TNI_WHEN_##F(TNI_FN_REST(tni_loop_##name##_f64)),          \
-     TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i32)), TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i64)),               \
-     TNI_WHEN_##C(TNI_FN_REST(tni_loop_##name##_c64)), TNI_WHEN_##C(TNI_FN_REST(tni_loop_##name##_c128)),              \
+#define TNI_ROW_LOOP(name, kinds, form, nt, nn, F, I, C, B) \
+    {TNI_WHEN_##F(TNI_FN(tni_loop_##name##_f32)),           \
+     TNI_WHEN_##F(TNI_FN_REST(tni_loop_##name##_f64)),      \
+     TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i32)),      \
+     TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i64)),      \
+     TNI_WHEN_##C(TNI_FN_REST(tni_loop_##name##_c64)),      \
+     TNI_WHEN_##C(TNI_FN_REST(tni_loop_##name##_c128)),     \
      TNI_WHEN_##B(TNI_FN_REST(tni_loop_##name##_truth))},
 static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 
@@ -46398,8 +48255,9 @@ TNI_SELECT(where, 3, 0)
 #undef TNI_WHEN_0
 
 static const uint8_t TNI_FN(tni_lanes)[TNI_LOOP_TYPES] = {
-    TNI_FN(tni_lanes_f32), TNI_FN_REST(tni_lanes_f64), TNI_FN_REST(tni_lanes_f32), TNI_FN_REST(tni_lanes_f64),
-    TNI_FN_REST(tni_lanes_f32), TNI_FN_REST(tni_lanes_f64), 8 * TNI_FN_REST(tni_lanes_f64)};
+    TNI_FN(tni_lanes_f32),         TNI_FN_REST(tni_lanes_f64), TNI_FN_REST(tni_lanes_f32),
+    TNI_FN_REST(tni_lanes_f64),    TNI_FN_REST(tni_lanes_f32), TNI_FN_REST(tni_lanes_f64),
+    8 * TNI_FN_REST(tni_lanes_f64)};
 
 #undef TNI_FN_REST
 #undef TNI_ONCE
@@ -46583,8 +48441,9 @@ static void TNI_FN(max_pool_pairs_grad)(const float *grad, const uint8_t *index,
 /* src/kernels/random.inl */
 /* random.inl - uniform and normal numbers with torch's bits.
  *
- * Normal floats: G. Box, M. Muller, 1958, on logarithm, sine and cosine of the Cephes library (S. Moshier) in single
- * precision, in the association that torch's AVX2 build has; the elementary functions of math.h round otherwise. */
+ * Normal floats: G. Box, M. Muller, 1958, on logarithm, sine and cosine of the Cephes library (S.
+ * Moshier) in single precision, in the association that torch's AVX2 build has; the elementary
+ * functions of math.h round otherwise. */
 static void TNI_FN(uniform_f32)(void *x, int64_t n, float from, float to) {
     char *at = (char *)x;
     float range = to - from;
@@ -46603,10 +48462,9 @@ static void TNI_FN(uniform_f32)(void *x, int64_t n, float from, float to) {
     }
 }
 
-static const tni_kernels TNI_FN(tni_table) = {
-    TNI_ISA, TNI_FN(tni_loops), TNI_FN(tni_lanes),
+static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_loops), TNI_FN(tni_lanes),
 #define TNI_ENTRY(ret, name, params) TNI_FN(name),
-    TNI_KERNELS(TNI_ENTRY)
+                                              TNI_KERNELS(TNI_ENTRY)
 #undef TNI_ENTRY
 };
 

@@ -14,7 +14,7 @@
 #endif
 #include TN_HEADER_NAME
 
-/* TN_PREFIX renames every symbol. 7f846d624002 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. dce19afd6412 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
@@ -188,7 +188,7 @@
 #define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
 #define tn_evaluate TNI_JOIN(TN_PREFIX, tn_evaluate)
-#define tn_nn_layout_7f846d624002 TNI_JOIN(TN_PREFIX, tn_nn_layout_7f846d624002)
+#define tn_nn_layout_dce19afd6412 TNI_JOIN(TN_PREFIX, tn_nn_layout_dce19afd6412)
 #endif
 
 /* src/api/nn.h */
@@ -198,10 +198,10 @@
  *     tn_tensor *y = tn_forward(net, x);
  *     tn_module_free(net);
  *
- * A built-in module is a row (TN_MODULE below its functions, in src/nn/); a user's own is a struct, a row of name,
- * size and forward, and calls. The tree knows neither from the other. A seed gives torch's initial weights; names,
- * order and layouts in the state dict are torch's.
- * A module belongs to one thread at a time; several threads may run forward of one module that does not train. */
+ * A built-in module is a row (TN_MODULE below its functions, in src/nn/); a user's own is a struct,
+ * a row of name, size and forward, and calls. The tree knows neither from the other. A seed gives
+ * torch's initial weights; names, order and layouts in the state dict are torch's. A module belongs
+ * to one thread at a time; several threads may run forward of one module that does not train. */
 
 TNI_EXTERN_C_BEGIN
 
@@ -220,22 +220,22 @@ TNI_INLINE tn_modules tn_modules_of(tn_module *const *at, int64_t n) {
     return l;
 }
 #ifndef __cplusplus
-#define TN_MODULES(...)                                                                                      \
-    ((tn_modules){(tn_module *const[]){__VA_ARGS__},                                                         \
+#define TN_MODULES(...)                              \
+    ((tn_modules){(tn_module *const[]){__VA_ARGS__}, \
                   (int64_t)(sizeof((tn_module *const[]){__VA_ARGS__}) / sizeof(tn_module *))})
 #define tn_sequential(...) tn_nn_sequential(TN_MODULES(__VA_ARGS__))
 #endif
 
-/* --- the row -------------------------------------------------------------------------------------------- */
+/* --- the row ---------------------------------------------------------------------------------- */
 
 /* A kind of module. Texts (see docs/modules.md for their grammars):
- *   schema  torch's constructor: "Linear(int in_features, int out_features, bool bias=True)"; the options dtype and
- *           device are added to every row
- *   parts   "weight(out_features, in_features); bias(out_features) if bias; child out_proj = Linear(a, b)"
- *           [param|buffer|transient] name[:dtype](sizes) [if condition]; a buffer that is transient is not saved
- *   call    "(Tensor input) -> Tensor" when NULL
- *   takes   shapes of inputs: "input(*, in_features)": * any leading dimensions, _ any size
- *   repr    "in_features=, ?bias=": `x` value, `x=` named, `?` only when not its default, `x[2]` as a pair;
+ *   schema  torch's constructor: "Linear(int in_features, int out_features, bool bias=True)"; the
+ * options dtype and device are added to every row parts   "weight(out_features, in_features);
+ * bias(out_features) if bias; child out_proj = Linear(a, b)" [param|buffer|transient]
+ * name[:dtype](sizes) [if condition]; a buffer that is transient is not saved call    "(Tensor
+ * input) -> Tensor" when NULL takes   shapes of inputs: "input(*, in_features)": * any leading
+ * dimensions, _ any size repr    "in_features=, ?bias=": `x` value, `x=` named, `?` only when not
+ * its default, `x[2]` as a pair;
  *           "[]": equal neighbours among the children are printed once
  * Functions return false with an error set. */
 struct tn_mrow {
@@ -245,9 +245,10 @@ struct tn_mrow {
     size_t size;        /* of the struct that begins with a tn_module */
     /* the fields of TN_MODULE, in this order */
     const char *parts, *call, *takes, *repr;
-    bool (*build)(tn_module *m);   /* after parts: what depends on counts; checks options */
-    bool (*reset)(tn_module *m);   /* initial values; runs without recording */
-    bool (*forward)(tn_mframe *f); /* sets f->out[0..nout-1]: new tensors, NULL for an absent optional one */
+    bool (*build)(tn_module *m); /* after parts: what depends on counts; checks options */
+    bool (*reset)(tn_module *m); /* initial values; runs without recording */
+    bool (*forward)(
+        tn_mframe *f); /* sets f->out[0..nout-1]: new tensors, NULL for an absent optional one */
     void (*destroy)(tn_module *m); /* releases m->user and the like; not the parts */
     const char *sample;            /* for tests: "options: inputs", as an operator's samples */
 };
@@ -262,16 +263,17 @@ typedef struct tn_mgroup { /* a tuple in .call: its members are flat in C */
     int16_t first, count;  /* parameters, or results counted from nparam on */
 } tn_mgroup;
 struct tn_mgen {
-    const char *type;        /* class name: "Linear" */
-    const tn_gen *make;      /* parameters of the constructor in tn_nn_<name>_args, dtype and device last */
+    const char *type; /* class name: "Linear" */
+    const tn_gen
+        *make; /* parameters of the constructor in tn_nn_<name>_args, dtype and device last */
     const tn_gen *call;      /* parameters of forward in tn_nn_<name>_forward_args; its results */
     const tn_mfield *fields; /* nfields, in the order of the parts */
     const tn_mgroup *groups;
     uint32_t nfields, ngroups;
-    uint32_t options;        /* offset of `o`, the copy of the constructor's arguments, in the struct */
+    uint32_t options; /* offset of `o`, the copy of the constructor's arguments, in the struct */
 };
 
-/* --- the tree ------------------------------------------------------------------------------------------- */
+/* --- the tree --------------------------------------------------------------------------------- */
 
 typedef enum tn_part_kind { TN_PARAM = 1, TN_BUFFER, TN_TRANSIENT, TN_CHILD } tn_part_kind;
 
@@ -282,19 +284,20 @@ typedef struct tn_part {
     uint8_t kind;
 } tn_part;
 
-/* Head of every module's struct. Read what you like; change `user`, and `type` while it is being made. */
+/* Head of every module's struct. Read what you like; change `user`, and `type` while it is being
+ * made. */
 struct tn_module {
     const tn_mrow *row;
-    const char *type;      /* class name, in messages and when printed */
-    const tn_mgen *gen;    /* NULL: no options, call is (Tensor input) -> Tensor */
-    tn_part *part;         /* in the order of registration */
+    const char *type;   /* class name, in messages and when printed */
+    const tn_mgen *gen; /* NULL: no options, call is (Tensor input) -> Tensor */
+    tn_part *part;      /* in the order of registration */
     int32_t nparts, room;
-    int32_t count;         /* owners */
-    bool training;         /* true at first */
-    bool broken;           /* a step of the making failed: finish frees it */
-    bool attached;         /* has been a child */
+    int32_t count; /* owners */
+    bool training; /* true at first */
+    bool broken;   /* a step of the making failed: finish frees it */
+    bool attached; /* has been a child */
     bool finished;
-    int64_t bytes;         /* of the struct's block */
+    int64_t bytes;             /* of the struct's block */
     struct tni_expect *expect; /* compiled `takes` */
     struct tn_mhook *hooks;
     tn_tensor **parameters; /* list that tn_parameters lends */
@@ -302,39 +305,43 @@ struct tn_module {
     void *user;
 };
 
-/* Making. A module is counted: the maker has one count. Constructors and add_child TAKE the modules that they are
- * given, also when they fail, so nested constructors leak nothing; who shares a module says tn_module_hold(m).
- * Parameters and buffers are held by the tree, never by a scope. dtype and device of what is made: the
- * options of the same name, else the default dtype on the CPU.
+/* Making. A module is counted: the maker has one count. Constructors and add_child TAKE the modules
+ * that they are given, also when they fail, so nested constructors leak nothing; who shares a
+ * module says tn_module_hold(m). Parameters and buffers are held by the tree, never by a scope.
+ * dtype and device of what is made: the options of the same name, else the default dtype on the
+ * CPU.
  *
- * A module of one's own needs no check a line: steps on NULL or on a broken module only free what they are given.
- *     block *s = (block *)tn_module_new(&block_row);
- *     TN_ADD_CHILD(s, linear1, tn_nn_linear(d, 4 * d));
- *     TN_ADD_PARAM(s, scale, TN_DIMS(d));
- *     return tn_module_finish(&s->base);          NULL, all freed, and the first error set, when a step failed */
+ * A module of one's own needs no check a line: steps on NULL or on a broken module only free what
+ * they are given. block *s = (block *)tn_module_new(&block_row); TN_ADD_CHILD(s, linear1,
+ * tn_nn_linear(d, 4 * d)); TN_ADD_PARAM(s, scale, TN_DIMS(d)); return tn_module_finish(&s->base);
+ * NULL, all freed, and the first error set, when a step failed */
 TN_API void *tn_module_new_at(const char *file, int line, const tn_mrow *row);
 #define tn_module_new(row) tn_module_new_at(__FILE__, __LINE__, row)
 TN_API tn_module *tn_module_finish(tn_module *m);
 #define TN_ADD_PARAM(s, name, shape) TNI_ADD_TENSOR(s, TN_PARAM, name, TN_NO_DTYPE, shape)
 #define TN_ADD_BUFFER(s, name, dtype, shape) TNI_ADD_TENSOR(s, TN_BUFFER, name, dtype, shape)
 #define TN_ADD_TRANSIENT(s, name, dtype, shape) TNI_ADD_TENSOR(s, TN_TRANSIENT, name, dtype, shape)
-#define TN_ADD_CHILD(s, name, child)                                                                         \
-    tn_part_child_at(__FILE__, __LINE__, (tn_module *)(s), #name, (s) ? &(s)->name : (tn_module **)NULL, child)
-#define TNI_ADD_TENSOR(s, kind, name, dtype, shape)                                                          \
-    tn_part_tensor_at(__FILE__, __LINE__, (tn_module *)(s), kind, #name,                                     \
+#define TN_ADD_CHILD(s, name, child)                              \
+    tn_part_child_at(__FILE__, __LINE__, (tn_module *)(s), #name, \
+                     (s) ? &(s)->name : (tn_module **)NULL, child)
+#define TNI_ADD_TENSOR(s, kind, name, dtype, shape)                      \
+    tn_part_tensor_at(__FILE__, __LINE__, (tn_module *)(s), kind, #name, \
                       (s) ? &(s)->name : (tn_tensor **)NULL, dtype, shape)
 
-/* The same as calls, for names and counts known at run time. `field`: where the typed pointer lives, inside m's
- * struct, or NULL. A new tensor is zero; a parameter requires a gradient when its dtype can.
- * tn_part_give registers a tensor that exists, as one more owner; t NULL registers an absent part. */
-TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_kind kind, const char *name,
-                              tn_tensor **field, tn_dtype dtype, tn_ints shape);
-#define tn_part_tensor(m, kind, name, field, dtype, shape)                                                   \
+/* The same as calls, for names and counts known at run time. `field`: where the typed pointer
+ * lives, inside m's struct, or NULL. A new tensor is zero; a parameter requires a gradient when its
+ * dtype can. tn_part_give registers a tensor that exists, as one more owner; t NULL registers an
+ * absent part. */
+TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_kind kind,
+                              const char *name, tn_tensor **field, tn_dtype dtype, tn_ints shape);
+#define tn_part_tensor(m, kind, name, field, dtype, shape) \
     tn_part_tensor_at(__FILE__, __LINE__, m, kind, name, field, dtype, shape)
-TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_tensor **field, tn_tensor *t);
-TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name, tn_module **field,
-                             tn_module *child);
-#define tn_part_child(m, name, field, child) tn_part_child_at(__FILE__, __LINE__, m, name, field, child)
+TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_tensor **field,
+                         tn_tensor *t);
+TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name,
+                             tn_module **field, tn_module *child);
+#define tn_part_child(m, name, field, child) \
+    tn_part_child_at(__FILE__, __LINE__, m, name, field, child)
 /* Under the next number, in a list or Sequential. */
 TN_API bool tn_module_append_at(const char *file, int line, tn_module *m, tn_module *child);
 #define tn_module_append(m, child) tn_module_append_at(__FILE__, __LINE__, m, child)
@@ -342,23 +349,27 @@ TN_API bool tn_module_append_at(const char *file, int line, tn_module *m, tn_mod
 TN_API tn_module *tn_module_hold(tn_module *m); /* one more owner; returns m */
 TN_API void tn_module_free(tn_module *m);       /* drops one owner; NULL is fine */
 
-/* Constructors of rows: what the generated functions call. `args`: the row's argument struct; the modules in it are
- * taken. By class name: of built-in rows and those that tn_module_register has made known. */
+/* Constructors of rows: what the generated functions call. `args`: the row's argument struct; the
+ * modules in it are taken. By class name: of built-in rows and those that tn_module_register has
+ * made known. */
 TN_API tn_module *tn_module_make(const char *file, int line, const tn_mrow *row, const void *args);
-TN_API tn_module *tn_module_named_at(const char *file, int line, const char *type, const tn_value *values, int nvalues);
-#define tn_module_named(type, values, nvalues) tn_module_named_at(__FILE__, __LINE__, type, values, nvalues)
-/* Makes a row with a schema known by its class name in this process, until tn_module_forget, which comes before the
- * end of the context. Its struct holds the options (as the schema's argument struct: options first, required ones
- * last) right after the tn_module. Refuses a name that is taken and texts that do not parse. Not while other threads
- * make modules. */
+TN_API tn_module *tn_module_named_at(const char *file, int line, const char *type,
+                                     const tn_value *values, int nvalues);
+#define tn_module_named(type, values, nvalues) \
+    tn_module_named_at(__FILE__, __LINE__, type, values, nvalues)
+/* Makes a row with a schema known by its class name in this process, until tn_module_forget, which
+ * comes before the end of the context. Its struct holds the options (as the schema's argument
+ * struct: options first, required ones last) right after the tn_module. Refuses a name that is
+ * taken and texts that do not parse. Not while other threads make modules. */
 TN_API bool tn_module_register(const tn_mrow *row);
 TN_API void tn_module_forget(const tn_mrow *row);
-TN_API const tn_mrow *tn_mrow_named(const char *type); /* NULL, without an error, when there is none */
+TN_API const tn_mrow *
+tn_mrow_named(const char *type); /* NULL, without an error, when there is none */
 
-/* --- calling ----------------------------------------------------------------------------------------------- */
+/* --- calling ---------------------------------------------------------------------------------- */
 
 struct tn_mframe {
-    tn_path path;       /* the chain of forwards */
+    tn_path path; /* the chain of forwards */
     tn_module *m;
     const tn_gen *call; /* parameters and results */
     const void *args;   /* the row's forward arguments; TN_FORWARD gives them typed */
@@ -367,80 +378,91 @@ struct tn_mframe {
 };
 /* Typed views, in a row's functions. */
 #define TN_SELF(name, s, m) tn_nn_##name##_self *s = (tn_nn_##name##_self *)(void *)(m)
-#define TN_FORWARD(name, s, a, f)                                                                            \
-    tn_nn_##name##_self *s = (tn_nn_##name##_self *)(void *)(f)->m;                                          \
+#define TN_FORWARD(name, s, a, f)                                   \
+    tn_nn_##name##_self *s = (tn_nn_##name##_self *)(void *)(f)->m; \
     const tn_nn_##name##_forward_args *a = (const tn_nn_##name##_forward_args *)(f)->args
 
 /* Input tensor k of a forward (the k-th Tensor of its call), NULL when absent. */
 TN_API tn_tensor *tn_input(const tn_mframe *f, int k);
 
-/* Runs the forward of a module with one required tensor and one required result. What it makes on the way is
- * released; the result is a new tensor (a view, where forward gave back an input). Basic guarantee: a forward that
- * fails may have moved running statistics, but leaks nothing. */
+/* Runs the forward of a module with one required tensor and one required result. What it makes on
+ * the way is released; the result is a new tensor (a view, where forward gave back an input). Basic
+ * guarantee: a forward that fails may have moved running statistics, but leaks nothing. */
 TN_API tn_tensor *tn_forward_at(const char *file, int line, tn_module *m, tn_tensor *input);
 #define tn_forward(m, input) tn_forward_at(__FILE__, __LINE__, m, input)
-/* Any forward: args is the forward argument struct of m's row, or, where row is not NULL, of that row, which m must
- * have. out: as many as the call has results. */
-TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mrow *row, const void *args,
-                           tn_tensor **out, int nout);
-TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, const tn_value *values, int nvalues,
-                                  tn_tensor **out, int nout);
+/* Any forward: args is the forward argument struct of m's row, or, where row is not NULL, of that
+ * row, which m must have. out: as many as the call has results. */
+TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mrow *row,
+                           const void *args, tn_tensor **out, int nout);
+TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, const tn_value *values,
+                                  int nvalues, tn_tensor **out, int nout);
 
 /* A hook runs before or after forward; after, it may replace f->out[k] by a new tensor. */
 enum { TN_BEFORE_FORWARD = 1, TN_AFTER_FORWARD = 2 };
 typedef bool (*tn_module_hook_fn)(tn_mframe *f, void *user);
-TN_API int64_t tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, void *user,
-                              void (*release)(void *user)); /* a number for _hook_remove; 0 on error */
+TN_API int64_t
+tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, void *user,
+               void (*release)(void *user)); /* a number for _hook_remove; 0 on error */
 TN_API bool tn_module_hook_remove(tn_module *m, int64_t number);
 
-/* --- asking ------------------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
-/* Part i, 0 <= i < m->nparts: the accessor hides where the pointer lives. NULL: absent, or of the other kind. */
+/* Part i, 0 <= i < m->nparts: the accessor hides where the pointer lives. NULL: absent, or of the
+ * other kind. */
 TN_API tn_tensor *tn_part_tensor_of(const tn_module *m, int i);
 TN_API tn_module *tn_part_child_of(const tn_module *m, int i);
-/* By path, "layers.0.weight" and "layers.0" ("": m itself), borrowed; NULL and INVALID when there is none. */
-TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m, const char *path);
-TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m, const char *path);
-/* Puts another tensor in a named place (tied weights: the same tensor in two places), as one more owner. NULL: absent. */
-TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path, tn_tensor *t);
+/* By path, "layers.0.weight" and "layers.0" ("": m itself), borrowed; NULL and INVALID when there
+ * is none. */
+TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m,
+                                      const char *path);
+TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m,
+                                     const char *path);
+/* Puts another tensor in a named place (tied weights: the same tensor in two places), as one more
+ * owner. NULL: absent. */
+TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path,
+                             tn_tensor *t);
 #define tn_module_tensor(m, path) tn_module_tensor_at(__FILE__, __LINE__, m, path)
 #define tn_module_child(m, path) tn_module_child_at(__FILE__, __LINE__, m, path)
 #define tn_module_set(m, path, t) tn_module_set_at(__FILE__, __LINE__, m, path, t)
 
-/* Visits m and all below, parents first, each module once; false from visit stops and is returned. */
+/* Visits m and all below, parents first, each module once; false from visit stops and is returned.
+ */
 typedef bool (*tn_module_visit)(tn_module *m, const char *path, void *user);
 TN_API bool tn_module_walk(tn_module *m, tn_module_visit visit, void *user);
 
-/* Named tensors below m, borrowed. parameters: each tensor once, under its first name. buffers: the same.
- * state_dict: parameters and saved buffers of each module, then its children: torch's order; a shared tensor stands
- * under each of its names. */
+/* Named tensors below m, borrowed. parameters: each tensor once, under its first name. buffers: the
+ * same. state_dict: parameters and saved buffers of each module, then its children: torch's order;
+ * a shared tensor stands under each of its names. */
 TN_API tn_named_list tn_module_parameters(const tn_module *m);
 TN_API tn_named_list tn_module_buffers(const tn_module *m);
 TN_API tn_named_list tn_module_state_dict(const tn_module *m);
 
-/* --- changing ------------------------------------------------------------------------------------------------ */
+/* --- changing --------------------------------------------------------------------------------- */
 
 TN_API void tn_module_train(tn_module *m, bool training); /* m and all below */
 TN_API bool tn_module_requires_grad(tn_module *m, bool requires_grad);
 TN_API void tn_module_zero_grad(tn_module *m);
-/* Sets the tensors' data from named ones, converted to the present dtype and device. All or nothing: missing and
- * unexpected names (when strict) and shapes that differ are one error that lists them. The tensors stay the same
- * objects: optimizers and ties stay valid. */
-TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn_named *at, int64_t n, bool strict);
+/* Sets the tensors' data from named ones, converted to the present dtype and device. All or
+ * nothing: missing and unexpected names (when strict) and shapes that differ are one error that
+ * lists them. The tensors stay the same objects: optimizers and ties stay valid. */
+TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn_named *at,
+                              int64_t n, bool strict);
 #define tn_module_load(m, list) tn_module_load_at(__FILE__, __LINE__, m, (list).at, (list).n, true)
-/* Converts floating parameters and buffers (and their .grad) to dtype, all to device; TN_NO_DTYPE, TN_NO_DEVICE
- * leave as it is. All or nothing; the tensors stay the same objects. */
-TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype dtype, tn_device_id device);
+/* Converts floating parameters and buffers (and their .grad) to dtype, all to device; TN_NO_DTYPE,
+ * TN_NO_DEVICE leave as it is. All or nothing; the tensors stay the same objects. */
+TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype dtype,
+                            tn_device_id device);
 #define tn_module_to(m, dtype, device) tn_module_to_at(__FILE__, __LINE__, m, dtype, device)
-/* A deep copy: new tensors and modules, sharing inside kept, hooks not copied. A row with `destroy` cannot be
- * copied. */
+/* A deep copy: new tensors and modules, sharing inside kept, hooks not copied. A row with `destroy`
+ * cannot be copied. */
 TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module *m);
 #define tn_module_copy(m) tn_module_copy_at(__FILE__, __LINE__, m)
 /* Draws initial values again: children first, as they are made. */
 TN_API bool tn_module_reset(tn_module *m);
 
 /* Files (safetensors): the state dict, saved atomically; loading is strict. */
-TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *m, const char *path);
+TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *m,
+                                   const char *path);
 TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, const char *path);
 #define tn_module_save_file(m, path) tn_module_save_file_at(__FILE__, __LINE__, m, path)
 #define tn_module_load_file(m, path) tn_module_load_file_at(__FILE__, __LINE__, m, path)
@@ -449,13 +471,19 @@ TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, con
 TN_API char *tn_module_text(const tn_module *m);
 TN_API bool tn_module_print(const tn_module *m); /* and a newline, to stdout */
 
-/* --- initial values (torch.nn.init) -------------------------------------------------------------------------- */
+/* --- initial values (torch.nn.init) ----------------------------------------------------------- */
 
-/* Each writes into t without recording, draws from the default generator as torch does, and returns t; NULL and an
- * error when it fails. A NULL t with no error pending is left out: it is a part that is absent. */
+/* Each writes into t without recording, draws from the default generator as torch does, and returns
+ * t; NULL and an error when it fails. A NULL t with no error pending is left out: it is a part that
+ * is absent. */
 typedef enum tn_fan { TN_FAN_IN = 1, TN_FAN_OUT } tn_fan;
 typedef enum tn_init_for {
-    TN_INIT_LINEAR = 1, TN_INIT_SIGMOID, TN_INIT_TANH, TN_INIT_RELU, TN_INIT_LEAKY_RELU, TN_INIT_SELU
+    TN_INIT_LINEAR = 1,
+    TN_INIT_SIGMOID,
+    TN_INIT_TANH,
+    TN_INIT_RELU,
+    TN_INIT_LEAKY_RELU,
+    TN_INIT_SELU
 } tn_init_for;
 TN_API double tn_init_gain(tn_init_for nonlinearity, double param);
 TN_API tn_tensor *tn_init_constant_(tn_tensor *t, double value);
@@ -463,8 +491,10 @@ TN_API tn_tensor *tn_init_uniform_(tn_tensor *t, double from, double to);
 TN_API tn_tensor *tn_init_normal_(tn_tensor *t, double mean, double std);
 TN_API tn_tensor *tn_init_xavier_uniform_(tn_tensor *t, double gain);
 TN_API tn_tensor *tn_init_xavier_normal_(tn_tensor *t, double gain);
-TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity);
-TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity);
+TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode,
+                                           tn_init_for nonlinearity);
+TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode,
+                                          tn_init_for nonlinearity);
 
 TNI_EXTERN_C_END
 
@@ -482,10 +512,12 @@ TNI_EXTERN_C_END
 /* optim.h - optimizers with parameter groups, learning-rate schedules, gradient clipping.
  *
  *     tn_optimizer *opt = tn_optim_adam(tn_parameters(net), .lr = 1e-3);
- *     for (...) { tn_optimizer_zero_grad(opt); TN_SCOPE { tn_backward(loss(net)); } tn_optimizer_step(opt); }
+ *     for (...) { tn_optimizer_zero_grad(opt); TN_SCOPE { tn_backward(loss(net)); }
+ * tn_optimizer_step(opt); }
  *
- * An optimizer is a row (TN_OPTIMIZER in src/optim/): options, names of its state tensors, and the step as one
- * operator call over all parameters of all groups. Formulas, defaults and state are torch's. */
+ * An optimizer is a row (TN_OPTIMIZER in src/optim/): options, names of its state tensors, and the
+ * step as one operator call over all parameters of all groups. Formulas, defaults and state are
+ * torch's. */
 
 TNI_EXTERN_C_BEGIN
 
@@ -493,83 +525,100 @@ typedef struct tn_optimizer tn_optimizer;
 typedef struct tn_orow tn_orow;
 typedef struct tn_ostep tn_ostep; /* a step in progress */
 
-/* The trainable parameters of a module, each once, in torch's order: borrowed until the module's next such call or its
- * end. n = -1 on error, which an optimizer's constructor passes on. */
+/* The trainable parameters of a module, each once, in torch's order: borrowed until the module's
+ * next such call or its end. n = -1 on error, which an optimizer's constructor passes on. */
 TN_API tn_tensors tn_parameters(tn_module *m);
 
-/* --- the row -------------------------------------------------------------------------------------------------- */
+/* --- the row ---------------------------------------------------------------------------------- */
 
 enum { TN_OPTIM_STATES = 4 };
 
-/* A kind of optimizer. Its first parameter is `Tensor[] params`; all others have defaults and may differ by group. */
+/* A kind of optimizer. Its first parameter is `Tensor[] params`; all others have defaults and may
+ * differ by group. */
 struct tn_orow {
     const char *name, *schema; /* "SGD(Tensor[] params, float lr=0.001, float momentum=0, ...)" */
     const tn_gen *gen;         /* of tn_optim_<name>_args */
     /* the fields of TN_OPTIMIZER, in this order */
-    const char *state;         /* names of the state tensors, each like its parameter: "exp_avg, exp_avg_sq" */
-    bool (*check)(const void *options);      /* the options of a group; false with an error */
-    uint32_t (*uses)(const void *options);   /* bit k: state k is used with these options; NULL: all */
-    bool (*step)(tn_ostep *s);               /* one operator call: all parameters change, or none */
-    bool counts;               /* keeps a number of steps (`step`, a 0-dim f32 tensor, as torch's) */
+    const char
+        *state; /* names of the state tensors, each like its parameter: "exp_avg, exp_avg_sq" */
+    bool (*check)(const void *options); /* the options of a group; false with an error */
+    uint32_t (*uses)(
+        const void *options);  /* bit k: state k is used with these options; NULL: all */
+    bool (*step)(tn_ostep *s); /* one operator call: all parameters change, or none */
+    bool counts; /* keeps a number of steps (`step`, a 0-dim f32 tensor, as torch's) */
 };
 
-/* What a row's step sees: n parameters that have a gradient. options[i] is the argument struct of i's group. */
+/* What a row's step sees: n parameters that have a gradient. options[i] is the argument struct of
+ * i's group. */
 struct tn_ostep {
     tn_optimizer *optimizer;
     int64_t n;
     tn_tensor **param, **grad;
-    tn_tensor **state[TN_OPTIM_STATES]; /* zero before the first step; NULL members: not used by that group */
-    const double *count;                /* steps of parameter i, this one included; NULL unless the row counts */
-    const bool *first;                  /* the state of parameter i was made for this step */
+    tn_tensor **state[TN_OPTIM_STATES]; /* zero before the first step; NULL members: not used by
+                                           that group */
+    const double *count; /* steps of parameter i, this one included; NULL unless the row counts */
+    const bool *first;   /* the state of parameter i was made for this step */
     const void *const *options;
-    double *number;                     /* TN_OPTIM_NUMBERS * n numbers of scratch for option lists */
+    double *number; /* TN_OPTIM_NUMBERS * n numbers of scratch for option lists */
 };
 enum { TN_OPTIM_NUMBERS = 8 };
 
-/* --- optimizers ------------------------------------------------------------------------------------------------- */
+/* --- optimizers ------------------------------------------------------------------------------- */
 
 /* args: the row's argument struct. Holds the parameters: leaves, each in one group only. */
-TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow *row, const void *args);
+TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow *row,
+                                       const void *args);
 TN_API void tn_optimizer_free(tn_optimizer *o);
-/* Another group, with options by name that differ from those of group 0. Returns its number, -1 on error. */
+/* Another group, with options by name that differ from those of group 0. Returns its number, -1 on
+ * error. */
 TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn_tensors params,
                                  const tn_value *values, int nvalues);
-#define tn_optimizer_group(o, params, values, nvalues) tn_optimizer_group_at(__FILE__, __LINE__, o, params, values, nvalues)
+#define tn_optimizer_group(o, params, values, nvalues) \
+    tn_optimizer_group_at(__FILE__, __LINE__, o, params, values, nvalues)
 TN_API int tn_optimizer_groups(const tn_optimizer *o);
-/* A number among the options of a group ("lr"); booleans are 0 and 1. get: NaN and an error when there is none. */
+/* A number among the options of a group ("lr"); booleans are 0 and 1. get: NaN and an error when
+ * there is none. */
 TN_API bool tn_optimizer_set(tn_optimizer *o, int group, const char *option, double value);
 TN_API double tn_optimizer_get(const tn_optimizer *o, int group, const char *option);
 
-/* Strong guarantee: all parameters and states have moved, or none. Parameters without .grad are left as they are. */
+/* Strong guarantee: all parameters and states have moved, or none. Parameters without .grad are
+ * left as they are. */
 TN_API bool tn_optimizer_step_at(const char *file, int line, tn_optimizer *o);
 #define tn_optimizer_step(o) tn_optimizer_step_at(__FILE__, __LINE__, o)
 TN_API void tn_optimizer_zero_grad(tn_optimizer *o);
 
-/* state.<i>.<name> of parameter i (counted through the groups), group.<g>.<option> as 0-dim f64 or i64. The list owns
- * its tensors' counts: states are shared with the optimizer, not copied. Loading: all or nothing. */
+/* state.<i>.<name> of parameter i (counted through the groups), group.<g>.<option> as 0-dim f64 or
+ * i64. The list owns its tensors' counts: states are shared with the optimizer, not copied.
+ * Loading: all or nothing. */
 TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o);
 TN_API bool tn_optimizer_load(tn_optimizer *o, const tn_named *at, int64_t n);
 
-/* --- clipping -------------------------------------------------------------------------------------------------------- */
+/* --- clipping --------------------------------------------------------------------------------- */
 
-/* Scales the gradients so that their common norm (2; HUGE_VAL: maximum) is at most max_norm. Returns the norm
- * before; NaN and an error when it fails. No gradients: 0. */
-TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm, double norm_type);
-#define tn_clip_grad_norm(params, max_norm) tn_clip_grad_norm_at(__FILE__, __LINE__, params, max_norm, 2.0)
+/* Scales the gradients so that their common norm (2; HUGE_VAL: maximum) is at most max_norm.
+ * Returns the norm before; NaN and an error when it fails. No gradients: 0. */
+TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm,
+                                   double norm_type);
+#define tn_clip_grad_norm(params, max_norm) \
+    tn_clip_grad_norm_at(__FILE__, __LINE__, params, max_norm, 2.0)
 
-/* --- learning rates ----------------------------------------------------------------------------------------------------- */
+/* --- learning rates --------------------------------------------------------------------------- */
 
-/* A schedule moves the "lr" of every group, by torch's recursive formulas, at tn_schedule_step (once an epoch). */
+/* A schedule moves the "lr" of every group, by torch's recursive formulas, at tn_schedule_step
+ * (once an epoch). */
 typedef struct tn_schedule tn_schedule;
 /* lr *= gamma every `every` steps (torch.optim.lr_scheduler.StepLR). */
 TN_API tn_schedule *tn_step_lr(tn_optimizer *o, int64_t every, double gamma);
-/* From the initial lr down to eta_min along half a cosine in t_max steps, and up again (CosineAnnealingLR). */
+/* From the initial lr down to eta_min along half a cosine in t_max steps, and up again
+ * (CosineAnnealingLR). */
 TN_API tn_schedule *tn_cosine_lr(tn_optimizer *o, int64_t t_max, double eta_min);
 /* lr = initial lr * factor(step, user) (LambdaLR): any other schedule. */
-TN_API tn_schedule *tn_lambda_lr(tn_optimizer *o, double (*factor)(int64_t step, void *user), void *user);
+TN_API tn_schedule *tn_lambda_lr(tn_optimizer *o, double (*factor)(int64_t step, void *user),
+                                 void *user);
 TN_API bool tn_schedule_step(tn_schedule *s);
 TN_API void tn_schedule_free(tn_schedule *s); /* before its optimizer */
-/* How many steps were made; setting it is for resuming (the optimizer's lr is restored by its own state). */
+/* How many steps were made; setting it is for resuming (the optimizer's lr is restored by its own
+ * state). */
 TN_API int64_t tn_schedule_count(const tn_schedule *s);
 TN_API bool tn_schedule_resume(tn_schedule *s, int64_t count, const double *initial, int ngroups);
 TN_API double tn_schedule_initial(const tn_schedule *s, int group);
@@ -624,7 +673,8 @@ typedef struct tn_nn_leaky_relu_forward_args {
 } tn_nn_leaky_relu_forward_args;
 #define tn_nn_leaky_relu_forward(module, input) tn_forward(module, input)
 
-/* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.   tn_nn_gelu() */
+/* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.   tn_nn_gelu()
+ */
 typedef struct tn_nn_gelu_args {
     tn_approximate approximate;
     tn_dtype dtype;
@@ -794,9 +844,9 @@ typedef struct tn_nn_log_softmax_forward_args {
 } tn_nn_log_softmax_forward_args;
 #define tn_nn_log_softmax_forward(module, input) tn_forward(module, input)
 
-/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. attn_output_weights is NULL
- * without need_weights.
- * query (L, N, E), key, value (S, N, E), or (N, L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
+/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen.
+ * attn_output_weights is NULL without need_weights. query (L, N, E), key, value (S, N, E), or (N,
+ * L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
 typedef struct tn_nn_multihead_attention_args {
     double dropout;
     bool bias, batch_first;
@@ -843,7 +893,8 @@ TN_API tn_attn_output_attn_output_weights tnp_nn_multihead_attention_forward(tn_
     .value = __VA_ARGS__)
 #endif
 
-/* Calls its children one after the other; takes them.   tn_sequential(tn_nn_linear(4, 8), tn_nn_relu()) */
+/* Calls its children one after the other; takes them.   tn_sequential(tn_nn_linear(4, 8),
+ * tn_nn_relu()) */
 typedef struct tn_nn_sequential_args {
     tn_dtype dtype;
     tn_device_id device;
@@ -864,7 +915,8 @@ typedef struct tn_nn_sequential_forward_args {
 } tn_nn_sequential_forward_args;
 #define tn_nn_sequential_forward(module, input) tn_forward(module, input)
 
-/* A list of children under the names 0, 1, ..; no forward. tn_module_append adds one.   tn_nn_module_list(TN_MODULES(a, b)) */
+/* A list of children under the names 0, 1, ..; no forward. tn_module_append adds one.
+ * tn_nn_module_list(TN_MODULES(a, b)) */
 typedef struct tn_nn_module_list_args {
     tn_dtype dtype;
     tn_device_id device;
@@ -886,7 +938,8 @@ typedef struct tn_nn_module_list_forward_args {
 #define tn_nn_module_list_forward(module, input) tn_forward(module, input)
 
 /* Cross-correlation with out_channels filters.
- * input (N, in_channels, H, W) -> (N, out_channels, H', W')   tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1)) */
+ * input (N, in_channels, H, W) -> (N, out_channels, H', W')   tn_nn_conv2d(1, 32, TN_DIMS(3),
+ * .padding = TN_DIMS(1)) */
 typedef struct tn_nn_conv2d_args {
     tn_ints stride, padding, dilation;
     int64_t groups;
@@ -998,7 +1051,8 @@ typedef struct tn_nn_adaptive_avg_pool2d_forward_args {
 #define tn_nn_adaptive_avg_pool2d_forward(module, input) tn_forward(module, input)
 
 /* y = x W^T + b.
- * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias = false); */
+ * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias =
+ * false); */
 typedef struct tn_nn_linear_args {
     bool bias;
     tn_dtype dtype;
@@ -1117,7 +1171,8 @@ typedef struct tn_nn_flatten_forward_args {
 #define tn_nn_flatten_forward(module, input) tn_forward(module, input)
 
 /* -log softmax(input)[target], the mean over the batch.
- * input (N, C, *), target (N, *) class numbers or (N, C, *) probabilities   tn_nn_cross_entropy_loss() */
+ * input (N, C, *), target (N, *) class numbers or (N, C, *) probabilities
+ * tn_nn_cross_entropy_loss() */
 typedef struct tn_nn_cross_entropy_loss_args {
     tn_tensor *weight;
     int64_t ignore_index;
@@ -1416,7 +1471,8 @@ typedef struct tn_nn_layer_norm_forward_args {
 #define tn_nn_layer_norm_forward(module, input) tn_forward(module, input)
 
 /* Long short-term memory, num_layers deep.
- * input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * directions, N, hidden_size)
+ * input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * directions, N,
+ * hidden_size)
  * -> output (T, N, directions * hidden_size), h_n, c_n   tn_nn_lstm(10, 20, .num_layers = 2) */
 typedef struct tn_nn_lstm_args {
     int64_t num_layers;
@@ -1457,8 +1513,9 @@ TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input
     .input = __VA_ARGS__)
 #endif
 
-/* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps);
- * weight_decay is added to g. amsgrad: the largest v so far.   tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
+/* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v)
+ * / sqrt(1 - beta2^t) + eps); weight_decay is added to g. amsgrad: the largest v so far.
+ * tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
 typedef struct tn_optim_adam_args {
     double lr;
     tn_floats betas;
@@ -1491,8 +1548,9 @@ TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats bet
     .eps = 1e-08, .weight_decay = 0.01, .params = __VA_ARGS__)
 #endif
 
-/* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr * (nesterov ? g + momentum * b : b).
- * tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9) */
+/* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr *
+ * (nesterov ? g + momentum * b : b). tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9)
+ */
 typedef struct tn_optim_sgd_args {
     double lr, momentum, dampening, weight_decay;
     bool nesterov, maximize;
@@ -2197,19 +2255,20 @@ TNI_NAMESPACE_END
 
 
 /* src/api/data.h */
-/* data.h - data sets and batches: over memory and IDX files, shuffled as torch shuffles, read ahead by threads.
+/* data.h - data sets and batches: over memory and IDX files, shuffled as torch shuffles, read ahead
+ * by threads.
  *
  *     tn_loader *loader = tn_loader_new(dataset, .batch_size = 64, .shuffle = true, .workers = 2);
  *     tn_batch b;
  *     for (int epoch = 0; epoch < 5; epoch++)
  *         while (tn_loader_next(loader, &b)) { ... b.field[0], b.field[1] ... }
  *
- * For a seed the order is torch.utils.data.DataLoader's, and the generator is left in the state in which torch leaves
- * it; both are the same for any number of workers. */
+ * For a seed the order is torch.utils.data.DataLoader's, and the generator is left in the state in
+ * which torch leaves it; both are the same for any number of workers. */
 
 TNI_EXTERN_C_BEGIN
 
-/* --- data sets ------------------------------------------------------------------------------------------------- */
+/* --- data sets -------------------------------------------------------------------------------- */
 
 enum { TN_MAX_FIELDS = 4 };
 
@@ -2220,8 +2279,9 @@ typedef struct tn_field {
     int64_t size[TN_MAX_DIMS];
 } tn_field;
 
-/* A set of `size` items. get writes item number `index`, the elements of each field row-major, to to[0..nfields-1];
- * it is called from several threads at once and must not change the set. false with an error set. */
+/* A set of `size` items. get writes item number `index`, the elements of each field row-major, to
+ * to[0..nfields-1]; it is called from several threads at once and must not change the set. false
+ * with an error set. */
 typedef struct tn_dataset tn_dataset;
 struct tn_dataset {
     int64_t size;
@@ -2233,51 +2293,56 @@ struct tn_dataset {
     int32_t count; /* owners */
 };
 
-/* A set of one's own: copies `like` (count is set). NULL on error; like->destroy is called then, too. */
+/* A set of one's own: copies `like` (count is set). NULL on error; like->destroy is called then,
+ * too. */
 TN_API tn_dataset *tn_dataset_new(const tn_dataset *like);
 TN_API tn_dataset *tn_dataset_hold(tn_dataset *d);
 TN_API void tn_dataset_free(tn_dataset *d);
 
-/* Item i is row i of each tensor (torch's TensorDataset). Holds the tensors, which are on the CPU. */
+/* Item i is row i of each tensor (torch's TensorDataset). Holds the tensors, which are on the CPU.
+ */
 TN_API tn_dataset *tn_dataset_tensors(tn_tensors tensors);
-/* Images u8 (N, H, W) or (N, C, H, W) as float32 (C, H, W): (v / 255 - mean) / std, as torchvision's ToTensor and
- * Normalize; labels: integers (N), as int64. Holds the tensors. std 0 is an error. */
+/* Images u8 (N, H, W) or (N, C, H, W) as float32 (C, H, W): (v / 255 - mean) / std, as
+ * torchvision's ToTensor and Normalize; labels: integers (N), as int64. Holds the tensors. std 0 is
+ * an error. */
 TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, double mean, double std);
 /* The same from two IDX files. */
-TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean, double std);
+TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean,
+                                  double std);
 /* Items from..to-1 of d, which it takes. */
 TN_API tn_dataset *tn_dataset_slice(tn_dataset *d, int64_t from, int64_t to);
 
-/* --- the loader ----------------------------------------------------------------------------------------------------- */
+/* --- the loader ------------------------------------------------------------------------------- */
 
 typedef struct tn_loader tn_loader;
 typedef struct tn_loader_args {
     int64_t batch_size;
     bool shuffle, drop_last;
-    int32_t workers;           /* threads that read ahead; 0: none */
-    int32_t prefetch;          /* batches a worker is ahead */
-    tn_generator *generator;   /* NULL: the default one, as torch */
-    tn_dataset *dataset;       /* required; the loader takes it, also when it fails */
+    int32_t workers;         /* threads that read ahead; 0: none */
+    int32_t prefetch;        /* batches a worker is ahead */
+    tn_generator *generator; /* NULL: the default one, as torch */
+    tn_dataset *dataset;     /* required; the loader takes it, also when it fails */
 } tn_loader_args;
 TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args *args);
 #ifndef __cplusplus
-#define tn_loader_new(...)                                                                                   \
-    TNI_CALL_AS(tn_loader_at, tn_loader_args, .batch_size = 1, .prefetch = 2, .dataset = __VA_ARGS__)
+#define tn_loader_new(...)                                                    \
+    TNI_CALL_AS(tn_loader_at, tn_loader_args, .batch_size = 1, .prefetch = 2, \
+                .dataset = __VA_ARGS__)
 #endif
 TN_API void tn_loader_free(tn_loader *l);
 TN_API int64_t tn_loader_batches(const tn_loader *l); /* in an epoch */
 TN_API tn_dataset *tn_loader_dataset(const tn_loader *l);
 
-/* A batch: tensors of the current scope, (n, sizes of the field). Their memory is the loader's and is used again once
- * they are gone. */
+/* A batch: tensors of the current scope, (n, sizes of the field). Their memory is the loader's and
+ * is used again once they are gone. */
 typedef struct tn_batch {
     tn_tensor *field[TN_MAX_FIELDS];
     int nfields;
     int64_t n;     /* items */
     int64_t index; /* of the batch in the epoch */
 } tn_batch;
-/* The next batch; the first call begins an epoch and draws its order. false at the end of the epoch (the next call
- * begins another), and on error: ask tn_ok(). */
+/* The next batch; the first call begins an epoch and draws its order. false at the end of the epoch
+ * (the next call begins another), and on error: ask tn_ok(). */
 TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch *batch);
 #define tn_loader_next(l, batch) tn_loader_next_at(__FILE__, __LINE__, l, batch)
 /* Leaves the epoch early; the next call of tn_loader_next begins another. */
@@ -2298,60 +2363,65 @@ TNI_EXTERN_C_END
 
 TNI_EXTERN_C_BEGIN
 
-/* --- checkpoints ----------------------------------------------------------------------------------------------- */
+/* --- checkpoints ------------------------------------------------------------------------------ */
 
 typedef struct tn_named_number {
     const char *name;
     double value;
 } tn_named_number;
 
-/* What belongs together; NULL members are left out (when saving) or left as they are (when loading). */
+/* What belongs together; NULL members are left out (when saving) or left as they are (when
+ * loading). */
 typedef struct tn_state {
     tn_module *model;
     tn_optimizer *optimizer;
     tn_schedule *schedule;
     tn_generator *generator;
-    tn_named_number *numbers; /* train.<name>; loading fills the values, NaN for those that the file lacks */
+    tn_named_number
+        *numbers; /* train.<name>; loading fills the values, NaN for those that the file lacks */
     int64_t nnumbers;
 } tn_state;
-/* Saved atomically. Loading is all or nothing: a file that lacks a part asked for, or does not fit, changes nothing.
- * Resuming from it gives the same bits as never having stopped. */
-TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path, const tn_state *state);
-TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path, const tn_state *state);
+/* Saved atomically. Loading is all or nothing: a file that lacks a part asked for, or does not fit,
+ * changes nothing. Resuming from it gives the same bits as never having stopped. */
+TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path,
+                                  const tn_state *state);
+TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
+                                  const tn_state *state);
 #define tn_checkpoint_save(path, state) tn_checkpoint_save_at(__FILE__, __LINE__, path, state)
 #define tn_checkpoint_load(path, state) tn_checkpoint_load_at(__FILE__, __LINE__, path, state)
 
-/* --- training ---------------------------------------------------------------------------------------------------- */
+/* --- training --------------------------------------------------------------------------------- */
 
 typedef enum tn_event {
-    TN_EVENT_BEGIN = 1,  /* before the first epoch; epoch: the first one */
-    TN_EVENT_EPOCH,      /* an epoch begins */
-    TN_EVENT_STEP,       /* a step was made */
-    TN_EVENT_TRAINED,    /* the epoch's steps are done */
-    TN_EVENT_EVALUATE,   /* a batch of the test set was evaluated */
-    TN_EVENT_EPOCH_END,  /* evaluated, schedule moved */
-    TN_EVENT_SAVED,      /* the checkpoint is written */
+    TN_EVENT_BEGIN = 1, /* before the first epoch; epoch: the first one */
+    TN_EVENT_EPOCH,     /* an epoch begins */
+    TN_EVENT_STEP,      /* a step was made */
+    TN_EVENT_TRAINED,   /* the epoch's steps are done */
+    TN_EVENT_EVALUATE,  /* a batch of the test set was evaluated */
+    TN_EVENT_EPOCH_END, /* evaluated, schedule moved */
+    TN_EVENT_SAVED,     /* the checkpoint is written */
     TN_EVENT_END
 } tn_event;
 
-/* What a callback sees. loss and accuracy are means over the items so far in this epoch (training) or over the test
- * set (EVALUATE, EPOCH_END); accuracy is NaN where the target is no class. */
+/* What a callback sees. loss and accuracy are means over the items so far in this epoch (training)
+ * or over the test set (EVALUATE, EPOCH_END); accuracy is NaN where the target is no class. */
 typedef struct tn_progress {
     tn_event event;
-    int64_t epoch, epochs;    /* from 0 */
-    int64_t step, steps;      /* done, in this epoch */
-    int64_t items;            /* done, in this epoch */
-    double batch_loss;        /* of the last step */
-    double loss, accuracy;    /* training */
+    int64_t epoch, epochs; /* from 0 */
+    int64_t step, steps;   /* done, in this epoch */
+    int64_t items;         /* done, in this epoch */
+    double batch_loss;     /* of the last step */
+    double loss, accuracy; /* training */
     double test_loss, test_accuracy;
-    double seconds, rate;     /* since the epoch began; items a second */
-    double remaining;         /* seconds to the end of the epoch, estimated */
+    double seconds, rate; /* since the epoch began; items a second */
+    double remaining;     /* seconds to the end of the epoch, estimated */
     double lr;
 } tn_progress;
 
-/* The loss of a batch, a scalar tensor that needs a gradient; *output (may be set) is what accuracy is counted from:
- * (n, classes), against field[1] of the batch. */
-typedef tn_tensor *(*tn_batch_loss)(tn_module *model, const tn_batch *batch, tn_tensor **output, void *user);
+/* The loss of a batch, a scalar tensor that needs a gradient; *output (may be set) is what accuracy
+ * is counted from: (n, classes), against field[1] of the batch. */
+typedef tn_tensor *(*tn_batch_loss)(tn_module *model, const tn_batch *batch, tn_tensor **output,
+                                    void *user);
 
 typedef struct tn_train_args {
     tn_module *loss;          /* (input, target) -> loss; NULL: CrossEntropyLoss */
@@ -2359,31 +2429,35 @@ typedef struct tn_train_args {
     tn_schedule *schedule;    /* moved once an epoch */
     tn_loader *test;          /* evaluated after each epoch */
     int64_t epochs;
-    double clip_norm;         /* 0: gradients are not clipped */
-    const char *checkpoint;   /* saved after each epoch */
-    bool resume;              /* begins from `checkpoint` where it exists */
-    bool (*on)(const tn_progress *progress, void *user); /* false: stops after this event, which is no error */
+    double clip_norm;       /* 0: gradients are not clipped */
+    const char *checkpoint; /* saved after each epoch */
+    bool resume;            /* begins from `checkpoint` where it exists */
+    bool (*on)(const tn_progress *progress,
+               void *user); /* false: stops after this event, which is no error */
     void *user;
-    tn_module *model;         /* required: all are borrowed */
+    tn_module *model; /* required: all are borrowed */
     tn_optimizer *optimizer;
     tn_loader *loader;
 } tn_train_args;
 /* Trains; false with an error set. Leaves the model in training mode. */
 TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
 #ifndef __cplusplus
-#define tn_train(model_, optimizer_, ...)                                                                    \
-    TNI_CALL_AS(tn_train_at, tn_train_args, .epochs = 1, .model = model_, .optimizer = optimizer_, .loader = __VA_ARGS__)
+#define tn_train(model_, optimizer_, ...)                                                          \
+    TNI_CALL_AS(tn_train_at, tn_train_args, .epochs = 1, .model = model_, .optimizer = optimizer_, \
+                .loader = __VA_ARGS__)
 #endif
-/* Mean loss and accuracy over a loader, in eval mode, without recording; either pointer may be NULL. */
-TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, double *mean_loss, double *accuracy);
+/* Mean loss and accuracy over a loader, in eval mode, without recording; either pointer may be
+ * NULL. */
+TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, double *mean_loss,
+                        double *accuracy);
 
 TNI_EXTERN_C_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_7f846d624002;
+TN_API const char tn_nn_layout_dce19afd6412;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_7f846d624002;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_dce19afd6412;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -2393,13 +2467,13 @@ TNI_EXTERN_C_END
 #if defined(TENSOR_NN_IMPLEMENTATION) && !defined(TNI_NN_IMPLEMENTED)
 #define TNI_NN_IMPLEMENTED
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_nn_layout_7f846d624002 = 1;
+const char tn_nn_layout_dce19afd6412 = 1;
 #endif
 
 /* src/tensor_nn.c */
 /* tensor_nn.c - the root of tensor_nn.h: modules, optimizers, data, training on the public part of
- * tensor.h. It compiles alone, and tools/amalgamate packs it into tensor_nn.h, which includes tensor.h.
- * A new file gets its line here. */
+ * tensor.h. It compiles alone, and tools/amalgamate packs it into tensor_nn.h, which includes
+ * tensor.h. A new file gets its line here. */
 
 
 /* src/nn/memory.c */
@@ -2410,17 +2484,17 @@ const char tn_nn_layout_7f846d624002 = 1;
 
 
 /* src/nn/parts.h */
-/* parts.h - the small texts of a module row: parts, shapes that are taken, what is printed. Libc only: the generator
- * reads them, too.
+/* parts.h - the small texts of a module row: parts, shapes that are taken, what is printed. Libc
+ * only: the generator reads them, too.
  *
  *   parts   part {';' part}
  *   part    [param|buffer|transient] name [:dtype] (sizes) [if expr]
- *           [param|buffer|transient] name = option            the tensor that was given as this option
- *           child name = Class([name =] expr, ..) [if expr]
- *   sizes   [item {, item}]      item: expr, or the name of an int list, which stands for all its numbers
- *   expr    c-like over options, integers, None, True, False: ?: || && == != < <= > >= + - * / % ! - ( ) name name[expr]
- *           / and % round down as Python's; None is false and equal to itself only
- *   takes   input {';' input}    input: name(item {, item}), item: expr, _ any size, * any number of sizes */
+ *           [param|buffer|transient] name = option            the tensor that was given as this
+ * option child name = Class([name =] expr, ..) [if expr] sizes   [item {, item}]      item: expr,
+ * or the name of an int list, which stands for all its numbers expr    c-like over options,
+ * integers, None, True, False: ?: || && == != < <= > >= + - * / % ! - ( ) name name[expr] / and %
+ * round down as Python's; None is false and equal to itself only takes   input {';' input} input:
+ * name(item {, item}), item: expr, _ any size, * any number of sizes */
 
 /* A stretch of somebody else's text. */
 typedef struct tni_span {
@@ -2428,7 +2502,12 @@ typedef struct tni_span {
     int n;
 } tni_span;
 
-enum { TNI_SPAN_PARAM = 1, TNI_SPAN_BUFFER, TNI_SPAN_TRANSIENT, TNI_SPAN_CHILD }; /* as tn_part_kind */
+enum {
+    TNI_SPAN_PARAM = 1,
+    TNI_SPAN_BUFFER,
+    TNI_SPAN_TRANSIENT,
+    TNI_SPAN_CHILD
+}; /* as tn_part_kind */
 
 typedef struct tni_part_text {
     int kind;
@@ -2438,9 +2517,11 @@ typedef struct tni_part_text {
     tni_span given;             /* n > 0: name of an option that is the tensor; no items then */
 } tni_part_text;
 
-/* Reads the next part and moves *at behind it. 1: read; 0: the end; -1: *error says what is wrong at *at. */
+/* Reads the next part and moves *at behind it. 1: read; 0: the end; -1: *error says what is wrong
+ * at *at. */
 TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error);
-/* Cuts the next item off a list, at commas outside of parentheses and brackets; false at the end. An item is trimmed. */
+/* Cuts the next item off a list, at commas outside of parentheses and brackets; false at the end.
+ * An item is trimmed. */
 TN_PRIV bool tni_item_next(tni_span *list, tni_span *item);
 /* Splits "name = expr" (not "=="); name->n = 0 when there is none. */
 TN_PRIV void tni_item_split(tni_span item, tni_span *name, tni_span *value);
@@ -2457,28 +2538,32 @@ typedef struct tni_figure {
 /* Looks an option up: index -1 for a plain name. false: there is none, or it is not a number. */
 typedef bool (*tni_lookup)(void *user, tni_span name, int64_t index, tni_figure *to);
 /* false: *error says why (a fixed text). */
-TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_figure *to, const char **error);
+TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_figure *to,
+                            const char **error);
 TN_PRIV bool tni_figure_true(tni_figure v);
 
 #include <stdio.h>
 #include <string.h>
 
-/* --- rows ------------------------------------------------------------------------------------------------ */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 /* A built-in module; stands below its functions. The generator reads these lines. */
-#define TN_MODULE(name_, schema_, ...)                                                                       \
-    TNI_ROW_BEGIN                                                                                            \
-    TN_PRIV_DECLARE(tn_mgen, tni_mgen_##name_);                                                              \
-    TN_PRIV_DECLARE(tn_mrow, tni_module_##name_);                                                            \
-    TNI_PRIVATE_BEGIN                                                                                        \
-    TN_PRIV_DEFINE(tn_mrow, tni_module_##name_) = {.name = #name_, .schema = schema_,                        \
-        .gen = &tni_mgen_##name_, .size = sizeof(tn_nn_##name_##_self), __VA_ARGS__};                        \
+#define TN_MODULE(name_, schema_, ...)                                                   \
+    TNI_ROW_BEGIN                                                                        \
+    TN_PRIV_DECLARE(tn_mgen, tni_mgen_##name_);                                          \
+    TN_PRIV_DECLARE(tn_mrow, tni_module_##name_);                                        \
+    TNI_PRIVATE_BEGIN                                                                    \
+    TN_PRIV_DEFINE(tn_mrow, tni_module_##name_) = {.name = #name_,                       \
+                                                   .schema = schema_,                    \
+                                                   .gen = &tni_mgen_##name_,             \
+                                                   .size = sizeof(tn_nn_##name_##_self), \
+                                                   __VA_ARGS__};                         \
     TNI_PRIVATE_END TNI_ROW_END
 
 /* All built-in rows, NULL at the end (generated). */
 TN_PRIV const tn_mrow *const *tni_mrows(void);
 
-/* --- memory ------------------------------------------------------------------------------------------------ */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 /* Bytes that grow. All functions do nothing once `failed` (an error is set then). */
 typedef struct tni_buffer {
@@ -2486,8 +2571,10 @@ typedef struct tni_buffer {
     int64_t n, room;
     bool failed;
 } tni_buffer;
-TN_PRIV void *tni_buffer_add(tni_buffer *b, const void *from, int64_t bytes); /* where they lie now; NULL on failure */
-TN_PRIV void tni_buffer_text(tni_buffer *b, const char *format, ...) TNI_PRINTF(2, 3); /* without the NUL */
+TN_PRIV void *tni_buffer_add(tni_buffer *b, const void *from,
+                             int64_t bytes); /* where they lie now; NULL on failure */
+TN_PRIV void tni_buffer_text(tni_buffer *b, const char *format, ...)
+    TNI_PRINTF(2, 3); /* without the NUL */
 TN_PRIV void tni_buffer_free(tni_buffer *b);
 /* A copy of n characters with a NUL; freed with its strlen + 1. */
 TN_PRIV char *tni_text_copy(const char *text, size_t n);
@@ -2499,11 +2586,12 @@ typedef struct tni_map {
     void **value;
     int64_t n, room; /* room: a power of two, or 0 */
 } tni_map;
-TN_PRIV void **tni_map_at(tni_map *m, const void *key, bool *fresh); /* place of its value; NULL without memory */
-TN_PRIV void **tni_map_find(const tni_map *m, const void *key);      /* NULL when there is none */
+TN_PRIV void **tni_map_at(tni_map *m, const void *key,
+                          bool *fresh); /* place of its value; NULL without memory */
+TN_PRIV void **tni_map_find(const tni_map *m, const void *key); /* NULL when there is none */
 TN_PRIV void tni_map_free(tni_map *m);
 
-/* --- making -------------------------------------------------------------------------------------------------- */
+/* --- making ----------------------------------------------------------------------------------- */
 
 /* Sets an error at the place of the outermost call in progress; returns false. */
 TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) TNI_PRINTF(2, 3);
@@ -2516,16 +2604,19 @@ typedef struct tni_step {
 TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char *type);
 TN_PRIV void tni_step_end(tni_step *s);
 
-TN_PRIV const tn_mgen *tni_mgen_of(const tn_mrow *row); /* its own, or the registry's; NULL: made by calls only */
-TN_PRIV const tn_gen *tni_call_of(const tn_module *m);  /* never NULL */
-TN_PRIV void *tni_options(const tn_module *m);           /* the struct `o`; NULL when there is none */
+TN_PRIV const tn_mgen *
+tni_mgen_of(const tn_mrow *row); /* its own, or the registry's; NULL: made by calls only */
+TN_PRIV const tn_gen *tni_call_of(const tn_module *m); /* never NULL */
+TN_PRIV void *tni_options(const tn_module *m);         /* the struct `o`; NULL when there is none */
 TN_PRIV const tn_param *tni_option(const tn_module *m, const char *name);
-TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index, tni_figure *to); /* a tni_lookup */
+TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index,
+                               tni_figure *to); /* a tni_lookup */
 /* The list of an int-list option, by name; false when it is not one. */
 TN_PRIV bool tni_option_ints(const tn_module *m, tni_span name, tn_ints *to);
-/* Sizes of a list of items; -1 for _; *star: before which size * stands, -1: nowhere. false with an error that quotes
- * `what`. */
-TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n, int *star);
+/* Sizes of a list of items; -1 for _; *star: before which size * stands, -1: nowhere. false with an
+ * error that quotes `what`. */
+TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n,
+                          int *star);
 /* Makes the parts of row->parts. */
 TN_PRIV bool tni_parts_make(tn_module *m);
 /* Compiles row->takes into m->expect. */
@@ -2545,16 +2636,18 @@ typedef union tni_args {
 /* A part without a value, registered; `field` as in tn_part_tensor. NULL with an error set. */
 TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name, void **field);
 
-/* --- loading -------------------------------------------------------------------------------------------------- */
+/* --- loading ---------------------------------------------------------------------------------- */
 
-/* New data for tensors of a tree, prepared (all that can fail) and then exchanged, or dropped. Zero at first. */
+/* New data for tensors of a tree, prepared (all that can fail) and then exchanged, or dropped. Zero
+ * at first. */
 typedef struct tni_plan {
     tni_buffer swaps;
 } tni_plan;
-TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n, bool strict);
+TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n,
+                           bool strict);
 TN_PRIV void tni_plan_end(tni_plan *plan, bool commit);
 
-/* --- tree ---------------------------------------------------------------------------------------------------- */
+/* --- tree ------------------------------------------------------------------------------------- */
 
 TN_PRIV void **tni_part_place(const tn_module *m, int i); /* where the pointer of part i lives */
 /* All tensors of the tree, each once, under its first name. */
@@ -2579,7 +2672,7 @@ TN_PRIV void tni_float_text(char *text, size_t room, double v);
 
 #include <stdlib.h>
 
-/* --- buffers ----------------------------------------------------------------------------------------------- */
+/* --- buffers ---------------------------------------------------------------------------------- */
 
 static bool buffer_reserve(tni_buffer *b, int64_t bytes) {
     int64_t room = b->room ? b->room : 256;
@@ -2639,7 +2732,7 @@ TN_PRIV void tni_text_free(char *text) {
     if (text) tn_alloc_free(text, strlen(text) + 1);
 }
 
-/* --- maps: open addressing, at most half full ---------------------------------------------------------------- */
+/* --- maps: open addressing, at most half full ------------------------------------------------- */
 
 static int64_t map_slot(const tni_map *m, const void *key) {
     uint64_t h = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
@@ -2717,7 +2810,8 @@ TN_PRIV void tni_float_text(char *text, size_t room, double v) {
     exponent = atoi(e + 1);
     count = precision - 1;
     if (exponent < -4 || exponent >= 16) {
-        snprintf(text, room, "%.*se%s%02d", (int)(e - digits), digits, exponent < 0 ? "-" : "+", abs(exponent));
+        snprintf(text, room, "%.*se%s%02d", (int)(e - digits), digits, exponent < 0 ? "-" : "+",
+                 abs(exponent));
         return;
     }
     count -= exponent;
@@ -2726,7 +2820,7 @@ TN_PRIV void tni_float_text(char *text, size_t room, double v) {
         if (*c == ',') *c = '.';
 }
 
-/* --- options ------------------------------------------------------------------------------------------------ */
+/* --- options ---------------------------------------------------------------------------------- */
 
 /* An item of a row's `repr`: [?]name[[count]][=]['] */
 typedef struct repr_item {
@@ -2744,19 +2838,26 @@ static bool repr_item_next(tni_span *list, repr_item *t) {
     s.n -= t->unless_default;
     for (; s.n > 0; s.n--) {
         char last = s.at[s.n - 1];
-        if (last == '=') t->named = true;
-        else if (last == '\'') t->quoted = true;
-        else if (last == ']') t->tuple = true;
-        else if (last >= '0' && last <= '9' && t->tuple) t->count = last - '0';
-        else if (last != '[') break;
+        if (last == '=')
+            t->named = true;
+        else if (last == '\'')
+            t->quoted = true;
+        else if (last == ']')
+            t->tuple = true;
+        else if (last >= '0' && last <= '9' && t->tuple)
+            t->count = last - '0';
+        else if (last != '[')
+            break;
     }
     t->name = s;
     return true;
 }
 
 static void repr_int(tni_buffer *b, int64_t v) {
-    if (v == TN_NONE) tni_buffer_text(b, "None");
-    else tni_buffer_text(b, "%lld", (long long)v);
+    if (v == TN_NONE)
+        tni_buffer_text(b, "None");
+    else
+        tni_buffer_text(b, "%lld", (long long)v);
 }
 
 static void repr_float(tni_buffer *b, double v) {
@@ -2782,19 +2883,27 @@ static void repr_ints(tni_buffer *b, tn_ints list, const repr_item *t) {
 
 static void repr_maybe(tni_buffer *b, const tn_param *p, const char *at) {
     tn_maybe v = {0, TN_GIVEN};
-    if (p->flags & TN_P_MAYBE) memcpy(&v, at, sizeof v);
-    else memcpy(&v.value, at, sizeof v.value);
-    if (v.given == TN_GIVEN) repr_float(b, v.value);
-    else tni_buffer_text(b, "None");
+    if (p->flags & TN_P_MAYBE)
+        memcpy(&v, at, sizeof v);
+    else
+        memcpy(&v.value, at, sizeof v.value);
+    if (v.given == TN_GIVEN)
+        repr_float(b, v.value);
+    else
+        tni_buffer_text(b, "None");
 }
 
 static void repr_small(tni_buffer *b, const tn_param *p, const char *at, const char *quote) {
     int32_t v;
     memcpy(&v, at, sizeof v);
-    if (v == 0) tni_buffer_text(b, "None");
-    else if (p->type == TN_T_ENUM) tni_buffer_text(b, "%s%s%s", quote, p->words[v - 1], quote);
-    else if (p->type == TN_T_DTYPE) tni_buffer_text(b, "torch.%s", tn_dtype_name((tn_dtype)v));
-    else tni_buffer_text(b, "%s", tn_device_name(v));
+    if (v == 0)
+        tni_buffer_text(b, "None");
+    else if (p->type == TN_T_ENUM)
+        tni_buffer_text(b, "%s%s%s", quote, p->words[v - 1], quote);
+    else if (p->type == TN_T_DTYPE)
+        tni_buffer_text(b, "torch.%s", tn_dtype_name((tn_dtype)v));
+    else
+        tni_buffer_text(b, "%s", tn_device_name(v));
 }
 
 static void repr_value(tni_buffer *b, const tn_module *m, const tn_param *p, const repr_item *t) {
@@ -2829,7 +2938,8 @@ static bool repr_list_same(tn_ints a, tn_ints b) {
     int64_t n = a.n > b.n ? a.n : b.n;
     if (a.n < 0 || b.n < 0) return a.n == b.n;
     for (int64_t i = 0; i < n; i++) /* one number stands for all */
-        if ((a.n != 1 && i >= a.n) || (b.n != 1 && i >= b.n) || a.at[a.n == 1 ? 0 : i] != b.at[b.n == 1 ? 0 : i])
+        if ((a.n != 1 && i >= a.n) || (b.n != 1 && i >= b.n) ||
+            a.at[a.n == 1 ? 0 : i] != b.at[b.n == 1 ? 0 : i])
             return false;
     return true;
 }
@@ -2848,7 +2958,8 @@ static bool repr_is_default(const tn_module *m, const tn_param *p) {
         if (!(p->flags & TN_P_MAYBE)) return memcmp(at, usual, sizeof(double)) == 0;
         memcpy(&a, at, sizeof a);
         memcpy(&b, usual, sizeof b);
-        return a.given == b.given && (a.given != TN_GIVEN || memcmp(&a.value, &b.value, sizeof(double)) == 0);
+        return a.given == b.given &&
+               (a.given != TN_GIVEN || memcmp(&a.value, &b.value, sizeof(double)) == 0);
     case TN_T_INTS:
         memcpy(&x, at, sizeof x);
         memcpy(&y, usual, sizeof y);
@@ -2875,14 +2986,16 @@ static void repr_options(tni_buffer *b, const tn_module *m) {
     }
 }
 
-/* --- the tree ------------------------------------------------------------------------------------------------- */
+/* --- the tree --------------------------------------------------------------------------------- */
 
 static void repr_module(tni_buffer *b, const tn_module *m, int indent);
 
 static void repr_child(tni_buffer *b, const tn_module *m, int i, int indent) {
     const tn_module *child = tn_part_child_of(m, i);
-    if (child) repr_module(b, child, indent);
-    else tni_buffer_text(b, "None");
+    if (child)
+        repr_module(b, child, indent);
+    else
+        tni_buffer_text(b, "None");
 }
 
 static int repr_next_child(const tn_module *m, int i) {
@@ -2895,7 +3008,8 @@ static int repr_equal(const tn_module *m, int i, int indent, tni_buffer *one, in
     int n = 1;
     repr_child(one, m, i, indent);
     *last = i;
-    for (int k = repr_next_child(m, i + 1); k < m->nparts && !one->failed; k = repr_next_child(m, k + 1), n++) {
+    for (int k = repr_next_child(m, i + 1); k < m->nparts && !one->failed;
+         k = repr_next_child(m, k + 1), n++) {
         tni_buffer other = {NULL, 0, 0, false};
         bool same;
         repr_child(&other, m, k, indent);
@@ -2910,16 +3024,21 @@ static int repr_equal(const tn_module *m, int i, int indent, tni_buffer *one, in
 
 static void repr_children(tni_buffer *b, const tn_module *m, int indent) {
     bool list = m->row->repr && strcmp(m->row->repr, "[]") == 0;
-    for (int i = repr_next_child(m, 0), last; i < m->nparts && !b->failed; i = repr_next_child(m, last + 1)) {
+    for (int i = repr_next_child(m, 0), last; i < m->nparts && !b->failed;
+         i = repr_next_child(m, last + 1)) {
         tni_buffer one = {NULL, 0, 0, false};
         int n = 1;
         last = i;
         tni_buffer_text(b, "%*s(%s", 2 * indent, "", m->part[i].name);
         if (list) n = repr_equal(m, i, indent, &one, &last);
-        if (n > 1) tni_buffer_text(b, "-%s): %d x ", m->part[last].name, n);
-        else tni_buffer_text(b, "): ");
-        if (list && one.n) tni_buffer_add(b, one.at, one.n);
-        else repr_child(b, m, i, indent);
+        if (n > 1)
+            tni_buffer_text(b, "-%s): %d x ", m->part[last].name, n);
+        else
+            tni_buffer_text(b, "): ");
+        if (list && one.n)
+            tni_buffer_add(b, one.at, one.n);
+        else
+            repr_child(b, m, i, indent);
         if (one.failed) b->failed = true;
         tni_buffer_text(b, "\n");
         tni_buffer_free(&one);
@@ -2968,10 +3087,12 @@ TN_API bool tn_module_print(const tn_module *m) {
 
 #include <string.h>
 
-/* --- words ----------------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 static bool parts_space(char c) { return c == ' ' || c == '\n' || c == '\t'; }
-static bool parts_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool parts_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 static bool parts_digit(char c) { return c >= '0' && c <= '9'; }
 
 static tni_span parts_trim(tni_span s) {
@@ -2995,7 +3116,8 @@ TN_PRIV bool tni_item_next(tni_span *list, tni_span *item) {
     int depth = 0, i = 0;
     if (rest.n == 0) return false;
     for (; i < rest.n && (depth > 0 || rest.at[i] != ','); i++)
-        depth += (rest.at[i] == '(' || rest.at[i] == '[') - (rest.at[i] == ')' || rest.at[i] == ']');
+        depth +=
+            (rest.at[i] == '(' || rest.at[i] == '[') - (rest.at[i] == ')' || rest.at[i] == ']');
     item->at = rest.at;
     item->n = i;
     *item = parts_trim(*item);
@@ -3021,7 +3143,7 @@ TN_PRIV void tni_item_split(tni_span item, tni_span *name, tni_span *value) {
     }
 }
 
-/* --- parts ------------------------------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------------------ */
 
 static const char *parts_skip(const char *at) {
     while (parts_space(*at)) at++;
@@ -3111,7 +3233,7 @@ TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error)
     return parts_end(at, error);
 }
 
-/* --- expressions ------------------------------------------------------------------------------------------- */
+/* --- expressions ------------------------------------------------------------------------------ */
 
 enum { PARTS_DEPTH = 48 };
 
@@ -3170,11 +3292,13 @@ static tni_figure parts_named(parts_calc *c) {
     if (tni_span_is(name, "False")) return parts_int(0);
     if (parts_sign(c, "[")) {
         tni_figure i = parts_choice(c);
-        if (i.kind != TNI_FIGURE_INT || i.value < 0) return parts_fail(c, "an index must be an integer");
+        if (i.kind != TNI_FIGURE_INT || i.value < 0)
+            return parts_fail(c, "an index must be an integer");
         if (!parts_sign(c, "]")) return parts_fail(c, "']' is expected");
         index = i.value;
     }
-    if (!c->lookup || !c->lookup(c->user, name, index, &v)) return parts_fail(c, "an unknown name, or no number");
+    if (!c->lookup || !c->lookup(c->user, name, index, &v))
+        return parts_fail(c, "an unknown name, or no number");
     return v;
 }
 
@@ -3189,7 +3313,8 @@ static tni_figure parts_unary(parts_calc *c) {
         v = parts_int(!tni_figure_true(parts_unary(c)));
     } else if (parts_sign(c, "-")) {
         v = parts_unary(c);
-        if (v.kind != TNI_FIGURE_INT || v.value == INT64_MIN) v = parts_fail(c, "- wants an integer");
+        if (v.kind != TNI_FIGURE_INT || v.value == INT64_MIN)
+            v = parts_fail(c, "- wants an integer");
         v.value = -v.value;
     } else if (c->at < c->end && parts_digit(*c->at)) {
         v = parts_digits(c);
@@ -3203,7 +3328,8 @@ static tni_figure parts_unary(parts_calc *c) {
 }
 
 static bool parts_mul(int64_t a, int64_t b, int64_t *to) {
-    if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a) : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
+    if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
+              : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
         return false;
     return *to = a * b, true;
 }
@@ -3211,7 +3337,8 @@ static bool parts_mul(int64_t a, int64_t b, int64_t *to) {
 /* Python's // and %: rounded down. */
 static tni_figure parts_divide(parts_calc *c, int64_t a, int64_t b, bool rest) {
     if (b == 0) return parts_fail(c, "division by zero");
-    if (b == -1) return rest ? parts_int(0) : a == INT64_MIN ? parts_fail(c, "overflow") : parts_int(-a);
+    if (b == -1)
+        return rest ? parts_int(0) : a == INT64_MIN ? parts_fail(c, "overflow") : parts_int(-a);
     int64_t q = a / b - (a % b != 0 && (a % b < 0) != (b < 0));
     return parts_int(rest ? a - q * b : q);
 }
@@ -3221,11 +3348,15 @@ static tni_figure parts_op(parts_calc *c, char op, tni_figure a, tni_figure b) {
     int64_t r = 0;
     bool fits;
     if (c->error) return parts_none();
-    if (a.kind != TNI_FIGURE_INT || b.kind != TNI_FIGURE_INT) return parts_fail(c, "arithmetic wants integers");
+    if (a.kind != TNI_FIGURE_INT || b.kind != TNI_FIGURE_INT)
+        return parts_fail(c, "arithmetic wants integers");
     if (op == '/' || op == '%') return parts_divide(c, a.value, b.value, op == '%');
-    if (op == '*') fits = parts_mul(a.value, b.value, &r);
-    else if (op == '+') fits = b.value > 0 ? a.value <= INT64_MAX - b.value : a.value >= INT64_MIN - b.value;
-    else fits = b.value < 0 ? a.value <= INT64_MAX + b.value : a.value >= INT64_MIN + b.value;
+    if (op == '*')
+        fits = parts_mul(a.value, b.value, &r);
+    else if (op == '+')
+        fits = b.value > 0 ? a.value <= INT64_MAX - b.value : a.value >= INT64_MIN - b.value;
+    else
+        fits = b.value < 0 ? a.value <= INT64_MAX + b.value : a.value >= INT64_MIN + b.value;
     if (!fits) return parts_fail(c, "overflow");
     return parts_int(op == '*' ? r : op == '+' ? a.value + b.value : a.value - b.value);
 }
@@ -3233,7 +3364,10 @@ static tni_figure parts_op(parts_calc *c, char op, tni_figure a, tni_figure b) {
 static tni_figure parts_product(parts_calc *c) {
     tni_figure v = parts_unary(c);
     for (;;) {
-        char op = parts_sign(c, "*") ? '*' : parts_sign(c, "/") ? '/' : parts_sign(c, "%") ? '%' : 0;
+        char op = parts_sign(c, "*")   ? '*'
+                  : parts_sign(c, "/") ? '/'
+                  : parts_sign(c, "%") ? '%'
+                                       : 0;
         if (!op) return v;
         v = parts_op(c, op, v, parts_unary(c));
     }
@@ -3260,12 +3394,19 @@ static tni_figure parts_compare(parts_calc *c) {
         double y = b.kind == TNI_FIGURE_FLOAT ? b.real : (double)b.value;
         bool both = a.kind != TNI_FIGURE_NONE && b.kind != TNI_FIGURE_NONE;
         if (!both) return k < 2 ? parts_int(k == 1) : parts_fail(c, "None has no order");
-        return parts_int(k == 0 ? x == y : k == 1 ? x != y : k == 2 ? x <= y : k == 3 ? x >= y : k == 4 ? x < y : x > y);
+        return parts_int(k == 0   ? x == y
+                         : k == 1 ? x != y
+                         : k == 2 ? x <= y
+                         : k == 3 ? x >= y
+                         : k == 4 ? x < y
+                                  : x > y);
     }
     if (k < 2) return parts_int((a.kind == b.kind && a.value == b.value) == (k == 0));
     if (a.kind != b.kind || a.kind != TNI_FIGURE_INT) return parts_fail(c, "None has no order");
-    return parts_int(k == 2 ? a.value <= b.value : k == 3 ? a.value >= b.value : k == 4 ? a.value < b.value
-                                                                                        : a.value > b.value);
+    return parts_int(k == 2   ? a.value <= b.value
+                     : k == 3 ? a.value >= b.value
+                     : k == 4 ? a.value < b.value
+                              : a.value > b.value);
 }
 
 static tni_figure parts_and(parts_calc *c) {
@@ -3277,7 +3418,8 @@ static tni_figure parts_and(parts_calc *c) {
     return v;
 }
 
-static tni_figure parts_choice(parts_calc *c) { /* both sides are calculated: neither has an effect */
+static tni_figure
+parts_choice(parts_calc *c) { /* both sides are calculated: neither has an effect */
     tni_figure v = parts_and(c), yes, no;
     while (parts_sign(c, "||")) {
         tni_figure w = parts_and(c);
@@ -3292,7 +3434,8 @@ static tni_figure parts_choice(parts_calc *c) { /* both sides are calculated: ne
     return tni_figure_true(v) ? yes : no;
 }
 
-TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_figure *to, const char **error) {
+TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_figure *to,
+                            const char **error) {
     parts_calc c = {text.at, text.at + text.n, NULL, lookup, user, 0};
     *to = parts_choice(&c);
     while (c.at < c.end && parts_space(*c.at)) c.at++;
@@ -3302,10 +3445,10 @@ TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_fi
 }
 
 /* src/nn/tree.c */
-/* tree.c - looking at a tree of modules: places of parts, paths, named lists. Knows no kind of module, only kinds of
- * parts. */
+/* tree.c - looking at a tree of modules: places of parts, paths, named lists. Knows no kind of
+ * module, only kinds of parts. */
 
-/* --- parts ----------------------------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------------------ */
 
 TN_PRIV void **tni_part_place(const tn_module *m, int i) {
     tn_part *p = &m->part[i];
@@ -3322,11 +3465,13 @@ TN_API tn_module *tn_part_child_of(const tn_module *m, int i) {
     return tree_has(m, i, true) ? (tn_module *)*tni_part_place(m, i) : NULL;
 }
 
-/* --- paths ------------------------------------------------------------------------------------------------- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
-/* Depth first, without memory (it serves error messages): in a tree that shares much, the search is cut off after
+/* Depth first, without memory (it serves error messages): in a tree that shares much, the search is
+ * cut off after
  * `*steps` modules. */
-static bool tree_find(const tn_module *root, const tn_module *m, char *to, size_t room, size_t at, int64_t *steps) {
+static bool tree_find(const tn_module *root, const tn_module *m, char *to, size_t room, size_t at,
+                      int64_t *steps) {
     if (root == m) {
         if (to) to[at] = 0;
         return true;
@@ -3349,10 +3494,10 @@ TN_PRIV bool tni_tree_path(const tn_module *root, const tn_module *m, char *to, 
     return false;
 }
 
-/* --- visiting ---------------------------------------------------------------------------------------------- */
+/* --- visiting --------------------------------------------------------------------------------- */
 
-/* A walk in torch's order: a module, then its children. `path` is the module's; `once`: a module is entered at its
- * first place only. */
+/* A walk in torch's order: a module, then its children. `path` is the module's; `once`: a module is
+ * entered at its first place only. */
 typedef struct tree_walk {
     bool (*visit)(struct tree_walk *w, tn_module *m);
     tni_buffer path;
@@ -3391,7 +3536,8 @@ static bool tree_run(tree_walk *w, const tn_module *m) {
 
 static bool tree_is_not(tree_walk *w, tn_module *m) { return m != (tn_module *)w->user; }
 TN_PRIV bool tni_tree_contains(const tn_module *root, const tn_module *m) {
-    tree_walk w = {tree_is_not, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, (void *)(uintptr_t)m};
+    tree_walk w = {
+        tree_is_not, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, (void *)(uintptr_t)m};
     return !tree_run(&w, root); /* without memory: true, the safe answer */
 }
 
@@ -3411,7 +3557,7 @@ TN_API bool tn_module_walk(tn_module *m, tn_module_visit visit, void *user) {
     return tree_run(&w, m);
 }
 
-/* --- named lists ----------------------------------------------------------------------------------------------- */
+/* --- named lists ------------------------------------------------------------------------------ */
 
 typedef struct tree_entry {
     int64_t name; /* offset in names */
@@ -3482,7 +3628,9 @@ static tn_named_list tree_tensors(const tn_module *m, unsigned kinds, bool twice
     tni_map_free(&c.tensors);
     return none;
 }
-TN_API tn_named_list tn_module_parameters(const tn_module *m) { return tree_tensors(m, 1u << TN_PARAM, false); }
+TN_API tn_named_list tn_module_parameters(const tn_module *m) {
+    return tree_tensors(m, 1u << TN_PARAM, false);
+}
 TN_API tn_named_list tn_module_buffers(const tn_module *m) {
     return tree_tensors(m, 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
 }
@@ -3493,7 +3641,7 @@ TN_PRIV tn_named_list tni_module_tensors(const tn_module *m) {
     return tree_tensors(m, 1u << TN_PARAM | 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
 }
 
-/* --- by path ------------------------------------------------------------------------------------------------------ */
+/* --- by path ---------------------------------------------------------------------------------- */
 
 static int tree_part(const tn_module *m, const char *name, size_t n) {
     for (int i = 0; i < m->nparts; i++)
@@ -3511,7 +3659,8 @@ static const tn_module *tree_owner(const tn_module *m, const char **path) {
     return m;
 }
 
-TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m, const char *path) {
+TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m,
+                                     const char *path) {
     const char *name = path ? path : "";
     const tn_module *child = *name ? tree_owner(m, &name) : m;
     tni_step step;
@@ -3522,7 +3671,8 @@ TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module
     return (tn_module *)(uintptr_t)child;
 }
 
-TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m, const char *path) {
+TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m,
+                                      const char *path) {
     const char *name = path ? path : "";
     const tn_module *owner = tree_owner(m, &name);
     tn_tensor *t = owner ? tn_part_tensor_of(owner, tree_part(owner, name, strlen(name))) : NULL;
@@ -3533,7 +3683,8 @@ TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_modul
     return t;
 }
 
-TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path, tn_tensor *t) {
+TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path,
+                             tn_tensor *t) {
     const char *name = path ? path : "";
     const tn_module *owner = tree_owner(m, &name);
     int i = owner ? tree_part(owner, name, strlen(name)) : -1;
@@ -3554,7 +3705,7 @@ TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const cha
     return true;
 }
 
-/* --- switches -------------------------------------------------------------------------------------------------------- */
+/* --- switches --------------------------------------------------------------------------------- */
 
 TN_API void tn_module_train(tn_module *m, bool training) {
     if (!m) return;
@@ -3582,10 +3733,10 @@ TN_API bool tn_module_requires_grad(tn_module *m, bool requires_grad) {
 /* src/nn/make.c */
 /* make.c - making and freeing modules: options, parts by call, parts by text, ownership.
  *
- * Errors go one way: a step that fails marks the module as broken, frees what it was given, and tn_module_finish
- * frees the rest. */
+ * Errors go one way: a step that fails marks the module as broken, frees what it was given, and
+ * tn_module_finish frees the rest. */
 
-/* --- errors ------------------------------------------------------------------------------------------------ */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
     char text[1000];
@@ -3611,15 +3762,28 @@ TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char 
 }
 TN_PRIV void tni_step_end(tni_step *s) { tn_path_pop(&s->path); }
 
-/* --- options ------------------------------------------------------------------------------------------------- */
+/* --- options ---------------------------------------------------------------------------------- */
 
 static const tn_param make_call_param[] = {{"input", TN_T_TENSOR, 0, 0, 0, 0, NULL}};
 static tn_tensor *const make_call_defaults[1] = {NULL};
 static const char *const make_call_result[] = {"output"};
-static const tn_gen make_call = {make_call_param, make_call_defaults, make_call_result, NULL, 1, 1, 1, 0,
-                                 sizeof(tn_tensor *), UINT16_MAX, 0, 0, {0}};
+static const tn_gen make_call = {make_call_param,
+                                 make_call_defaults,
+                                 make_call_result,
+                                 NULL,
+                                 1,
+                                 1,
+                                 1,
+                                 0,
+                                 sizeof(tn_tensor *),
+                                 UINT16_MAX,
+                                 0,
+                                 0,
+                                 {0}};
 
-TN_PRIV const tn_gen *tni_call_of(const tn_module *m) { return m->gen && m->gen->call ? m->gen->call : &make_call; }
+TN_PRIV const tn_gen *tni_call_of(const tn_module *m) {
+    return m->gen && m->gen->call ? m->gen->call : &make_call;
+}
 
 TN_PRIV void *tni_options(const tn_module *m) {
     return m->gen && m->gen->make ? (char *)(uintptr_t)m + m->gen->options : NULL;
@@ -3656,7 +3820,8 @@ static tni_figure make_float(double v, bool given) {
 static bool make_list_number(tn_ints list, int64_t index, tni_figure *to) {
     *to = make_int(TN_NONE);
     if (list.n < 0) return true;
-    if (index < 0 || (index >= list.n && list.n != 1)) return index < 0 && list.n == 1 ? *to = make_int(list.at[0]), true : false;
+    if (index < 0 || (index >= list.n && list.n != 1))
+        return index < 0 && list.n == 1 ? *to = make_int(list.at[0]), true : false;
     *to = make_int(list.at[list.n == 1 ? 0 : index]);
     return true;
 }
@@ -3684,8 +3849,10 @@ TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index, tni_f
     case TN_T_SCALAR: {
         tn_maybe v = {0, TN_GIVEN};
         if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) return false;
-        if (p->flags & TN_P_MAYBE) memcpy(&v, at, sizeof v);
-        else memcpy(&v.value, at, sizeof v.value);
+        if (p->flags & TN_P_MAYBE)
+            memcpy(&v, at, sizeof v);
+        else
+            memcpy(&v.value, at, sizeof v.value);
         return *to = make_float(v.value, v.given == TN_GIVEN), true;
     }
     case TN_T_INTS: {
@@ -3718,17 +3885,21 @@ TN_PRIV tn_device_id tni_device_option(const tn_module *m) {
     return v ? v : TN_CPU;
 }
 
-/* --- checking options ------------------------------------------------------------------------------------------ */
+/* --- checking options ------------------------------------------------------------------------- */
 
-static bool make_bad(const tn_param *p, const char *what) { return tni_nn_error(TN_INVALID, "%s: %s", p->name, what); }
+static bool make_bad(const tn_param *p, const char *what) {
+    return tni_nn_error(TN_INVALID, "%s: %s", p->name, what);
+}
 
 static bool make_check_list(const tn_param *p, const void *at) {
     tn_ints list; /* all lists are a pointer and a count */
     memcpy(&list, at, sizeof list);
-    if (list.n < 0) return (p->flags & TN_P_OPTIONAL) || make_bad(p, "a list is expected, got None");
+    if (list.n < 0)
+        return (p->flags & TN_P_OPTIONAL) || make_bad(p, "a list is expected, got None");
     if (!list.at) return make_bad(p, "a list is expected, got zeros");
     if (p->count > 0 && list.n != 1 && list.n != p->count)
-        return tni_nn_error(TN_INVALID, "%s: expected 1 or %d numbers, got %lld", p->name, p->count, (long long)list.n);
+        return tni_nn_error(TN_INVALID, "%s: expected 1 or %d numbers, got %lld", p->name, p->count,
+                            (long long)list.n);
     if (p->type != TN_T_MODULES && p->type != TN_T_TENSORS) return true;
     for (int64_t i = 0; i < list.n; i++) /* all pointers have one representation */
         if (!((tn_module *const *)(const void *)list.at)[i])
@@ -3753,18 +3924,21 @@ static bool make_check_option(const tn_param *p, const char *args) {
     case TN_T_INT: {
         int64_t v;
         memcpy(&v, at, sizeof v);
-        return v != TN_NONE || (p->flags & TN_P_OPTIONAL) || make_bad(p, "an integer is expected, got None");
+        return v != TN_NONE || (p->flags & TN_P_OPTIONAL) ||
+               make_bad(p, "an integer is expected, got None");
     }
     case TN_T_FLOAT: {
         tn_maybe v = {0, TN_GIVEN};
         if (p->flags & TN_P_MAYBE) memcpy(&v, at, sizeof v);
-        return v.given == TN_GIVEN || v.given == TN_ABSENT || make_bad(p, "TN_SOME(x) or TN_NO_FLOAT is expected");
+        return v.given == TN_GIVEN || v.given == TN_ABSENT ||
+               make_bad(p, "TN_SOME(x) or TN_NO_FLOAT is expected");
     }
     case TN_T_ENUM: {
         int32_t v, n = 0;
         memcpy(&v, at, sizeof v);
         while (p->words && p->words[n]) n++;
-        return (v > 0 && v <= n) || (v == 0 && (p->flags & TN_P_OPTIONAL)) || make_bad(p, "an unknown word");
+        return (v > 0 && v <= n) || (v == 0 && (p->flags & TN_P_OPTIONAL)) ||
+               make_bad(p, "an unknown word");
     }
     default: return true;
     }
@@ -3801,7 +3975,8 @@ static void make_copy_options(tn_module *m, const void *args, char *behind) {
         const void *from;
         if (bytes == 0) continue;
         memcpy(&from, o + p->offset, sizeof from);
-        memcpy(behind, from, p->type == TN_T_STRING ? strlen((const char *)from) + 1 : (size_t)bytes);
+        memcpy(behind, from,
+               p->type == TN_T_STRING ? strlen((const char *)from) + 1 : (size_t)bytes);
         memcpy(o + p->offset, &behind, sizeof behind);
         behind += bytes;
     }
@@ -3813,20 +3988,23 @@ static void make_forget_borrowed(tn_module *m) {
     const tn_gen *gen = m->gen->make;
     for (int i = 0; i < gen->nparam; i++) {
         const tn_param *p = &gen->param[i];
-        size_t bytes = p->type == TN_T_TENSOR || p->type == TN_T_MODULE || p->type == TN_T_GENERATOR ? sizeof(void *)
-                       : p->type == TN_T_TENSORS || p->type == TN_T_MODULES                          ? sizeof(tn_modules)
-                                                                                                     : 0;
+        size_t bytes = p->type == TN_T_TENSOR || p->type == TN_T_MODULE || p->type == TN_T_GENERATOR
+                           ? sizeof(void *)
+                       : p->type == TN_T_TENSORS || p->type == TN_T_MODULES ? sizeof(tn_modules)
+                                                                            : 0;
         memcpy((char *)tni_options(m) + p->offset, zero, bytes);
     }
 }
 
-/* --- beginning and end --------------------------------------------------------------------------------------------- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 static tn_module *make_new(const tn_mrow *row, const tn_mgen *gen, int64_t behind) {
     tn_module *m;
     size_t bytes = (row->size + 7) / 8 * 8 + (size_t)behind;
-    if (row->size < sizeof(tn_module) || (gen && gen->make && row->size < (size_t)gen->options + gen->make->args_size)) {
-        tni_nn_error(TN_INVALID, "the row's size (%lld) is too small for its struct", (long long)row->size);
+    if (row->size < sizeof(tn_module) ||
+        (gen && gen->make && row->size < (size_t)gen->options + gen->make->args_size)) {
+        tni_nn_error(TN_INVALID, "the row's size (%lld) is too small for its struct",
+                     (long long)row->size);
         return NULL;
     }
     m = (tn_module *)tn_alloc(bytes);
@@ -3846,8 +4024,10 @@ TN_API void *tn_module_new_at(const char *file, int line, const tn_mrow *row) {
     tni_step step;
     if (!tn_ok()) return NULL;
     tni_step_begin(&step, file, line, row ? row->name : NULL);
-    if (!row || !row->name) tni_nn_error(TN_INVALID, "no row, or a row without a name");
-    else m = make_new(row, tni_mgen_of(row), 0);
+    if (!row || !row->name)
+        tni_nn_error(TN_INVALID, "no row, or a row without a name");
+    else
+        m = make_new(row, tni_mgen_of(row), 0);
     tni_step_end(&step);
     return m;
 }
@@ -3871,7 +4051,8 @@ TN_API tn_module *tn_module_finish(tn_module *m) {
     bool ok;
     if (!m || m->finished) return m;
     tni_step_begin(&step, NULL, 0, m->type);
-    if (m->broken && tn_ok()) tni_nn_error(TN_INVALID, "a step of its making failed, and the error was taken");
+    if (m->broken && tn_ok())
+        tni_nn_error(TN_INVALID, "a step of its making failed, and the error was taken");
     ok = !m->broken && tn_ok() && make_end(m);
     if (!ok) tn_module_free(m);
     tni_step_end(&step);
@@ -3889,7 +4070,8 @@ static tn_module *make_build(const tn_mrow *row, const void *args) {
     }
     if (!make_check_options(gen->make, args)) return NULL;
     for (int i = 0; i < gen->make->nparam; i++)
-        behind += make_list_bytes(&gen->make->param[i], (const char *)args + gen->make->param[i].offset);
+        behind +=
+            make_list_bytes(&gen->make->param[i], (const char *)args + gen->make->param[i].offset);
     m = make_new(row, gen, behind);
     if (!m) return NULL;
     make_copy_options(m, args, (char *)m + (row->size + 7) / 8 * 8);
@@ -3921,8 +4103,10 @@ TN_API tn_module *tn_module_make(const char *file, int line, const tn_mrow *row,
     tn_module *m = NULL;
     tni_step step;
     tni_step_begin(&step, file, line, gen ? gen->type : row ? row->name : NULL);
-    if (!row) tni_nn_error(TN_INVALID, "no row");
-    else if (tn_ok()) m = make_build(row, args);
+    if (!row)
+        tni_nn_error(TN_INVALID, "no row");
+    else if (tn_ok())
+        m = make_build(row, args);
     make_release_given(gen ? gen->make : NULL, (const char *)args);
     tni_step_end(&step);
     return m;
@@ -3939,17 +4123,20 @@ TN_API void tn_module_free(tn_module *m) {
     tni_hooks_free(m);
     for (int i = 0; i < m->nparts; i++) {
         void *at = *tni_part_place(m, i);
-        if (m->part[i].kind == TN_CHILD) tn_module_free((tn_module *)at);
-        else tn_release((tn_tensor *)at);
+        if (m->part[i].kind == TN_CHILD)
+            tn_module_free((tn_module *)at);
+        else
+            tn_release((tn_tensor *)at);
         tni_text_free(m->part[i].name);
     }
     if (m->part) tn_alloc_free(m->part, (size_t)m->room * sizeof *m->part);
     tni_expect_free(m);
-    if (m->parameters) tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *m->parameters);
+    if (m->parameters)
+        tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *m->parameters);
     tn_alloc_free(m, (size_t)m->bytes);
 }
 
-/* --- parts by call --------------------------------------------------------------------------------------------------- */
+/* --- parts by call ---------------------------------------------------------------------------- */
 
 static bool make_broken(tn_module *m) {
     if (!m->finished) m->broken = true;
@@ -3958,16 +4145,20 @@ static bool make_broken(tn_module *m) {
 
 static bool make_name_fits(const tn_module *m, const char *name) {
     if (!name || !*name || strchr(name, '.'))
-        return tni_nn_error(TN_INVALID, "a part's name may not be empty or hold a dot: \"%s\"", name ? name : "NULL");
+        return tni_nn_error(TN_INVALID, "a part's name may not be empty or hold a dot: \"%s\"",
+                            name ? name : "NULL");
     for (int i = 0; i < m->nparts; i++)
-        if (strcmp(m->part[i].name, name) == 0) return tni_nn_error(TN_INVALID, "there is a part \"%s\" already", name);
+        if (strcmp(m->part[i].name, name) == 0)
+            return tni_nn_error(TN_INVALID, "there is a part \"%s\" already", name);
     return true;
 }
 
 static bool make_field_fits(const tn_module *m, const char *name, const void *field) {
     uintptr_t at = (uintptr_t)field, from = (uintptr_t)m;
-    if (!field || (at >= from + sizeof *m && at <= from + (uintptr_t)m->bytes - sizeof(void *))) return true;
-    return tni_nn_error(TN_INVALID, "the field of part \"%s\" lies outside of the module's struct", name);
+    if (!field || (at >= from + sizeof *m && at <= from + (uintptr_t)m->bytes - sizeof(void *)))
+        return true;
+    return tni_nn_error(TN_INVALID, "the field of part \"%s\" lies outside of the module's struct",
+                        name);
 }
 
 static bool make_more_parts(tn_module *m) {
@@ -3986,7 +4177,8 @@ static bool make_more_parts(tn_module *m) {
 
 TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name, void **field) {
     tn_part *p;
-    if (!make_name_fits(m, name) || !make_field_fits(m, name, field) || !make_more_parts(m)) return NULL;
+    if (!make_name_fits(m, name) || !make_field_fits(m, name, field) || !make_more_parts(m))
+        return NULL;
     p = &m->part[m->nparts];
     memset(p, 0, sizeof *p);
     p->name = tni_text_copy(name, strlen(name));
@@ -4000,7 +4192,8 @@ TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name,
 
 static bool make_records(tn_dtype dtype) {
     switch (dtype) {
-#define MAKE_KIND(NAME, text, bytes, kind) case TN_##NAME: return #kind[0] == 'f' || #kind[0] == 'c';
+#define MAKE_KIND(NAME, text, bytes, kind) \
+    case TN_##NAME: return #kind[0] == 'f' || #kind[0] == 'c';
         TN_DTYPES(MAKE_KIND)
 #undef MAKE_KIND
     default: return false;
@@ -4008,15 +4201,16 @@ static bool make_records(tn_dtype dtype) {
 }
 
 /* A new zero tensor in the current scope. */
-static tn_tensor *make_tensor(const tn_module *m, tn_part_kind kind, tn_dtype dtype, tn_ints shape) {
+static tn_tensor *make_tensor(const tn_module *m, tn_part_kind kind, tn_dtype dtype,
+                              tn_ints shape) {
     tn_dtype type = dtype == TN_NO_DTYPE ? tni_dtype_option(m) : dtype;
     tn_tensor *t = tnp_zeros(shape, type, tni_device_option(m));
     if (t && kind == TN_PARAM && make_records(type)) t = tn_requires_grad_at(NULL, 0, t, true);
     return t;
 }
 
-static bool make_part_tensor(tn_module *m, tn_part_kind kind, const char *name, void **field, tn_dtype dtype,
-                             tn_ints shape) {
+static bool make_part_tensor(tn_module *m, tn_part_kind kind, const char *name, void **field,
+                             tn_dtype dtype, tn_ints shape) {
     int64_t mark = tn_scope_begin();
     tn_tensor *t = make_tensor(m, kind, dtype, shape);
     bool ok = t && tni_part_new(m, kind, name, field);
@@ -4026,22 +4220,25 @@ static bool make_part_tensor(tn_module *m, tn_part_kind kind, const char *name, 
 }
 
 static bool make_kind_fits(tn_part_kind kind) {
-    return kind == TN_PARAM || kind == TN_BUFFER || kind == TN_TRANSIENT || tni_nn_error(TN_INVALID, "a part's kind is TN_PARAM, TN_BUFFER or TN_TRANSIENT");
+    return kind == TN_PARAM || kind == TN_BUFFER || kind == TN_TRANSIENT ||
+           tni_nn_error(TN_INVALID, "a part's kind is TN_PARAM, TN_BUFFER or TN_TRANSIENT");
 }
 
-TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_kind kind, const char *name,
-                              tn_tensor **field, tn_dtype dtype, tn_ints shape) {
+TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_kind kind,
+                              const char *name, tn_tensor **field, tn_dtype dtype, tn_ints shape) {
     tni_step step;
     bool ok;
     if (!m || m->broken) return false;
     if (!tn_ok()) return make_broken(m);
     tni_step_begin(&step, file, line, m->type);
-    ok = make_kind_fits(kind) && make_part_tensor(m, kind, name, (void **)(void *)field, dtype, shape);
+    ok = make_kind_fits(kind) &&
+         make_part_tensor(m, kind, name, (void **)(void *)field, dtype, shape);
     tni_step_end(&step);
     return ok || make_broken(m);
 }
 
-TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_tensor **field, tn_tensor *t) {
+TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_tensor **field,
+                         tn_tensor *t) {
     tni_step step;
     bool ok;
     if (!m || m->broken) return false;
@@ -4055,19 +4252,21 @@ TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_t
 
 static bool make_child_fits(const tn_module *m, const char *name, const tn_module *child) {
     if (!child) return tni_nn_error(TN_INVALID, "child \"%s\" is NULL", name ? name : "");
-    if (!child->finished) return tni_nn_error(TN_INVALID, "child \"%s\" was not finished", name ? name : "");
+    if (!child->finished)
+        return tni_nn_error(TN_INVALID, "child \"%s\" was not finished", name ? name : "");
     if (child == m || (m->attached && tni_tree_contains(child, m)))
         return tni_nn_error(TN_INVALID, "child \"%s\" would make a cycle", name ? name : "");
     return true;
 }
 
-TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name, tn_module **field,
-                             tn_module *child) {
+TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name,
+                             tn_module **field, tn_module *child) {
     tni_step step;
     bool ok = m && !m->broken;
     if (ok && tn_ok()) {
         tni_step_begin(&step, file, line, m->type);
-        ok = make_child_fits(m, name, child) && tni_part_new(m, TN_CHILD, name, (void **)(void *)field);
+        ok = make_child_fits(m, name, child) &&
+             tni_part_new(m, TN_CHILD, name, (void **)(void *)field);
         if (ok) {
             *tni_part_place(m, m->nparts - 1) = child;
             child->attached = true;
@@ -4088,13 +4287,14 @@ TN_API bool tn_module_append_at(const char *file, int line, tn_module *m, tn_mod
 }
 
 /* src/nn/make_text.c */
-/* make_text.c - what a row says in text about its making: parts with sizes and conditions, children with arguments;
- * rows by class name. */
+/* make_text.c - what a row says in text about its making: parts with sizes and conditions, children
+ * with arguments; rows by class name. */
 
-/* --- sizes ------------------------------------------------------------------------------------------------- */
+/* --- sizes ------------------------------------------------------------------------------------ */
 
 static bool make_text_error(const char *what, tni_span at, const char *why) {
-    return tni_nn_error(TN_INVALID, "the row's text \"%s\" at \"%.*s\": %s", what, at.n, at.at, why);
+    return tni_nn_error(TN_INVALID, "the row's text \"%s\" at \"%.*s\": %s", what, at.n, at.at,
+                        why);
 }
 
 static bool make_text_size(tn_module *m, const char *what, tni_span item, int64_t *size, int *n) {
@@ -4108,26 +4308,31 @@ static bool make_text_size(tn_module *m, const char *what, tni_span item, int64_
     }
     if (*n == TN_MAX_DIMS) return make_text_error(what, item, "too many dimensions");
     if (tni_span_is(item, "_")) return size[(*n)++] = -1, true;
-    if (!tni_expression(item, tni_option_number, m, &v, &why)) return make_text_error(what, item, why);
+    if (!tni_expression(item, tni_option_number, m, &v, &why))
+        return make_text_error(what, item, why);
     if (v.kind != TNI_FIGURE_INT) return make_text_error(what, item, "is no integer");
-    if (v.value < 0) return tni_nn_error(TN_INVALID, "%.*s is %lld: a size may not be negative", item.n, item.at,
-                                         (long long)v.value);
+    if (v.value < 0)
+        return tni_nn_error(TN_INVALID, "%.*s is %lld: a size may not be negative", item.n, item.at,
+                            (long long)v.value);
     size[(*n)++] = v.value;
     return true;
 }
 
-TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n, int *star) {
+TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n,
+                          int *star) {
     tni_span item;
     *n = 0;
     *star = -1;
     while (tni_item_next(&items, &item)) {
-        if (*star < 0 && tni_span_is(item, "*")) *star = *n;
-        else if (!make_text_size(m, what, item, size, n)) return false;
+        if (*star < 0 && tni_span_is(item, "*"))
+            *star = *n;
+        else if (!make_text_size(m, what, item, size, n))
+            return false;
     }
     return true;
 }
 
-/* --- children ------------------------------------------------------------------------------------------------ */
+/* --- children --------------------------------------------------------------------------------- */
 
 static bool make_text_put(const tn_param *p, char *args, tni_figure v) {
     char *at = args + p->offset;
@@ -4141,9 +4346,12 @@ static bool make_text_put(const tn_param *p, char *args, tni_figure v) {
     } else if (p->type == TN_T_FLOAT) {
         double x = v.kind == TNI_FIGURE_FLOAT ? v.real : (double)v.value;
         tn_maybe some = v.kind == TNI_FIGURE_NONE ? tn_no_float() : tn_some(x);
-        if (p->flags & TN_P_MAYBE) memcpy(at, &some, sizeof some);
-        else memcpy(at, &x, sizeof x);
-    } else if ((p->type == TN_T_ENUM || p->type == TN_T_DTYPE || p->type == TN_T_DEVICE) && v.kind == TNI_FIGURE_INT) {
+        if (p->flags & TN_P_MAYBE)
+            memcpy(at, &some, sizeof some);
+        else
+            memcpy(at, &x, sizeof x);
+    } else if ((p->type == TN_T_ENUM || p->type == TN_T_DTYPE || p->type == TN_T_DEVICE) &&
+               v.kind == TNI_FIGURE_INT) {
         int32_t small = (int32_t)v.value;
         memcpy(at, &small, sizeof small);
     } else {
@@ -4164,7 +4372,8 @@ static void make_text_inherit(const tn_module *m, const tn_gen *gen, char *args)
 }
 
 /* Fills args from "expr, name=expr". */
-static bool make_text_args(tn_module *m, const char *what, tni_span items, const tn_gen *gen, char *args) {
+static bool make_text_args(tn_module *m, const char *what, tni_span items, const tn_gen *gen,
+                           char *args) {
     tni_span item, name, value;
     const char *why = NULL;
     for (int k = 0; tni_item_next(&items, &item); k++) {
@@ -4175,8 +4384,10 @@ static bool make_text_args(tn_module *m, const char *what, tni_span items, const
             if (tni_span_is(name, gen->param[i].name)) p = &gen->param[i];
         if (!name.n && k < gen->nparam) p = &gen->param[k];
         if (!p) return make_text_error(what, item, "no such option");
-        if (!tni_expression(value, tni_option_number, m, &v, &why)) return make_text_error(what, item, why);
-        if (!make_text_put(p, args, v)) return make_text_error(what, item, "a value of the wrong kind");
+        if (!tni_expression(value, tni_option_number, m, &v, &why))
+            return make_text_error(what, item, why);
+        if (!make_text_put(p, args, v))
+            return make_text_error(what, item, "a value of the wrong kind");
     }
     return true;
 }
@@ -4199,11 +4410,12 @@ static tn_module *make_text_child(tn_module *m, const tni_part_text *t) {
     return tn_module_make(NULL, 0, row, args.at);
 }
 
-/* --- parts ------------------------------------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------------------ */
 
 static void **make_text_field(tn_module *m, const char *name) {
     for (uint32_t i = 0; m->gen && i < m->gen->nfields; i++)
-        if (strcmp(m->gen->fields[i].name, name) == 0) return (void **)(void *)((char *)m + m->gen->fields[i].offset);
+        if (strcmp(m->gen->fields[i].name, name) == 0)
+            return (void **)(void *)((char *)m + m->gen->fields[i].offset);
     return NULL;
 }
 
@@ -4214,9 +4426,11 @@ static bool make_text_given(tn_module *m, const tni_part_text *t, const char *na
     tn_tensor *given;
     snprintf(option, sizeof option, "%.*s", t->given.n, t->given.at);
     p = tni_option(m, option);
-    if (!p || p->type != TN_T_TENSOR) return make_text_error(m->row->parts, t->given, "no option that is a tensor");
+    if (!p || p->type != TN_T_TENSOR)
+        return make_text_error(m->row->parts, t->given, "no option that is a tensor");
     memcpy(&given, (char *)tni_options(m) + p->offset, sizeof given);
-    if (given && !(given = tnp_clone(tnp_detach(given), (tn_memory_format)0))) return false; /* of this module alone */
+    if (given && !(given = tnp_clone(tnp_detach(given), (tn_memory_format)0)))
+        return false; /* of this module alone */
     return tn_part_give(m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field, given);
 }
 
@@ -4234,14 +4448,17 @@ static bool make_text_part(tn_module *m, const tni_part_text *t) {
     if (t->given.n) return make_text_given(m, t, name, field);
     if (t->condition.n && !tni_expression(t->condition, tni_option_number, m, &wanted, &why))
         return make_text_error(m->row->parts, t->condition, why);
-    if (!tni_figure_true(wanted)) return tni_part_new(m, (tn_part_kind)t->kind, name, field) != NULL;
-    if (t->kind == TNI_SPAN_CHILD) return tn_part_child_at(NULL, 0, m, name, (tn_module **)(void *)field, make_text_child(m, t));
+    if (!tni_figure_true(wanted))
+        return tni_part_new(m, (tn_part_kind)t->kind, name, field) != NULL;
+    if (t->kind == TNI_SPAN_CHILD)
+        return tn_part_child_at(NULL, 0, m, name, (tn_module **)(void *)field,
+                                make_text_child(m, t));
     if (t->dtype.n && (type = tn_dtype_named(dtype)) == TN_NO_DTYPE)
         return make_text_error(m->row->parts, t->dtype, "no such dtype");
     if (!tni_sizes_of(m, m->row->parts, t->items, size, &n, &star)) return false;
     if (star >= 0) return make_text_error(m->row->parts, t->items, "a part has no *");
-    return tn_part_tensor_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field, type,
-                             tn_ints_of(size, n));
+    return tn_part_tensor_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field,
+                             type, tn_ints_of(size, n));
 }
 
 TN_PRIV bool tni_parts_make(tn_module *m) {
@@ -4256,7 +4473,7 @@ TN_PRIV bool tni_parts_make(tn_module *m) {
     return make_text_error(m->row->parts, rest, why);
 }
 
-/* --- rows by class name --------------------------------------------------------------------------------------------- */
+/* --- rows by class name ----------------------------------------------------------------------- */
 
 /* A row registered at run time. */
 typedef struct make_entry {
@@ -4289,7 +4506,8 @@ static void make_entry_free(make_entry *e) {
     tn_alloc_free(e, sizeof *e);
 }
 
-/* Tables of `first` followed by `rest`: the parser wants a name before a call's "(" and an arrow after a constructor. */
+/* Tables of `first` followed by `rest`: the parser wants a name before a call's "(" and an arrow
+ * after a constructor. */
 static tn_gen *make_schema(const char *first, const char *rest) {
     char text[800];
     if (snprintf(text, sizeof text, "%s%s", first, rest) >= (int)sizeof text) {
@@ -4327,9 +4545,12 @@ static bool make_parts_parse(const char *text) {
 
 static bool make_register(const tn_mrow *row) {
     make_entry *e;
-    if (!row || !row->name || !row->schema) return tni_nn_error(TN_INVALID, "no row, or a row without a schema");
-    if (strcspn(row->schema, "(") >= sizeof e->type) return tni_nn_error(TN_INVALID, "the class name is too long");
-    if (row->gen || tni_mgen_of(row)) return tni_nn_error(TN_INVALID, "the row is registered already");
+    if (!row || !row->name || !row->schema)
+        return tni_nn_error(TN_INVALID, "no row, or a row without a schema");
+    if (strcspn(row->schema, "(") >= sizeof e->type)
+        return tni_nn_error(TN_INVALID, "the class name is too long");
+    if (row->gen || tni_mgen_of(row))
+        return tni_nn_error(TN_INVALID, "the row is registered already");
     if (!make_parts_parse(row->parts)) return false;
     e = make_entry_new(row);
     if (!e) return false;
@@ -4363,7 +4584,8 @@ TN_API void tn_module_forget(const tn_mrow *row) {
     }
 }
 
-TN_API tn_module *tn_module_named_at(const char *file, int line, const char *type, const tn_value *values, int nvalues) {
+TN_API tn_module *tn_module_named_at(const char *file, int line, const char *type,
+                                     const tn_value *values, int nvalues) {
     const tn_mrow *row = tn_mrow_named(type);
     const tn_mgen *gen = row ? tni_mgen_of(row) : NULL;
     tni_args args;
@@ -4377,9 +4599,10 @@ TN_API tn_module *tn_module_named_at(const char *file, int line, const char *typ
 }
 
 /* src/nn/forward.c */
-/* forward.c - the door of modules: the chain of calls, hooks, shapes that are taken, ownership of results. */
+/* forward.c - the door of modules: the chain of calls, hooks, shapes that are taken, ownership of
+ * results. */
 
-/* --- shapes that are taken --------------------------------------------------------------------------------- */
+/* --- shapes that are taken -------------------------------------------------------------------- */
 
 /* One input: where it lies in the forward's arguments, and its sizes; -1: any. */
 typedef struct expect_input {
@@ -4406,7 +4629,8 @@ static bool expect_next(const char **at, tni_span *name, tni_span *items, const 
 static const tn_param *expect_param(const tn_module *m, tni_span name) {
     const tn_gen *call = tni_call_of(m);
     for (int i = 0; i < call->nparam; i++)
-        if (tni_span_is(name, call->param[i].name) && call->param[i].type == TN_T_TENSOR) return &call->param[i];
+        if (tni_span_is(name, call->param[i].name) && call->param[i].type == TN_T_TENSOR)
+            return &call->param[i];
     return NULL;
 }
 
@@ -4416,7 +4640,9 @@ static bool expect_fill(tn_module *m, const char *text) {
     while (expect_next(&text, &name, &items, &why)) {
         const tn_param *p = expect_param(m, name);
         expect_input *e = &m->expect->input[m->expect->n];
-        if (!p) return tni_nn_error(TN_INVALID, "takes: forward has no tensor \"%.*s\"", name.n, name.at);
+        if (!p)
+            return tni_nn_error(TN_INVALID, "takes: forward has no tensor \"%.*s\"", name.n,
+                                name.at);
         e->name = p->name;
         e->offset = p->offset;
         if (!tni_sizes_of(m, m->row->takes, items, e->size, &e->n, &e->star)) return false;
@@ -4456,7 +4682,8 @@ static bool expect_fits(const expect_input *e, const tn_tensor *t) {
     int64_t skip = shape.n - e->n;
     if (skip < 0 || (skip > 0 && e->star < 0)) return false;
     for (int i = 0; i < e->n; i++)
-        if (e->size[i] >= 0 && e->size[i] != shape.at[e->star >= 0 && i >= e->star ? skip + i : i]) return false;
+        if (e->size[i] >= 0 && e->size[i] != shape.at[e->star >= 0 && i >= e->star ? skip + i : i])
+            return false;
     return true;
 }
 
@@ -4468,18 +4695,23 @@ static bool expect_error(const expect_input *e, const tn_tensor *t) {
         if (i == e->star) at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s*", comma);
         comma = at > 1 ? ", " : "";
         if (i == e->n) break;
-        if (e->size[i] < 0) at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s_", comma);
-        else at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s%lld", comma, (long long)e->size[i]);
+        if (e->size[i] < 0)
+            at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s_", comma);
+        else
+            at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s%lld", comma,
+                                   (long long)e->size[i]);
     }
     snprintf(wanted + at, sizeof wanted - at, ")");
-    return tni_nn_error(TN_INVALID, "%s: expected %s, got %s", e->name, wanted, tni_nn_shape_text(got, sizeof got, t));
+    return tni_nn_error(TN_INVALID, "%s: expected %s, got %s", e->name, wanted,
+                        tni_nn_shape_text(got, sizeof got, t));
 }
 
 TN_PRIV const char *tni_nn_shape_text(char *text, size_t room, const tn_tensor *t) {
     tn_ints shape = tn_shape(t);
     size_t at = (size_t)snprintf(text, room, "%s (", tn_dtype_name(tn_dtype_of(t)));
     for (int64_t i = 0; i < shape.n && at < room; i++)
-        at += (size_t)snprintf(text + at, room - at, "%s%lld", i ? ", " : "", (long long)shape.at[i]);
+        at +=
+            (size_t)snprintf(text + at, room - at, "%s%lld", i ? ", " : "", (long long)shape.at[i]);
     if (at < room) snprintf(text + at, room - at, "%s", shape.n == 1 ? ",)" : ")");
     return text;
 }
@@ -4504,10 +4736,10 @@ static bool forward_check(const tn_mframe *f) {
     return true;
 }
 
-/* --- the chain ------------------------------------------------------------------------------------------------ */
+/* --- the chain -------------------------------------------------------------------------------- */
 
-/* "layers.3.attn (Linear)": where the innermost module lies below the outermost; found only when an error is made. A
- * module that is not below its caller begins a chain of its own. */
+/* "layers.3.attn (Linear)": where the innermost module lies below the outermost; found only when an
+ * error is made. A module that is not below its caller begins a chain of its own. */
 static void forward_text(const tn_path *path, char *to, size_t room) {
     const tn_module *chain[64];
     int n = 0;
@@ -4524,11 +4756,13 @@ static void forward_text(const tn_path *path, char *to, size_t room) {
             at += (size_t)snprintf(to + at, room - at, "%s%s", at ? "." : "", step);
         }
     }
-    if (at) snprintf(to + at, room - at, " (%s)", chain[0]->type);
-    else snprintf(to, room, "%s", chain[0]->type);
+    if (at)
+        snprintf(to + at, room - at, " (%s)", chain[0]->type);
+    else
+        snprintf(to, room, "%s", chain[0]->type);
 }
 
-/* --- hooks ------------------------------------------------------------------------------------------------------ */
+/* --- hooks ------------------------------------------------------------------------------------ */
 
 struct tn_mhook {
     tn_module_hook_fn call;
@@ -4540,12 +4774,15 @@ struct tn_mhook {
     struct tn_mhook *next;
 };
 
-TN_API int64_t tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, void *user, void (*release)(void *user)) {
+TN_API int64_t tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, void *user,
+                              void (*release)(void *user)) {
     struct tn_mhook *h, **at;
     int64_t number = 1;
     if (!tn_ok()) return 0;
     if (!m || !hook || (when != TN_BEFORE_FORWARD && when != TN_AFTER_FORWARD))
-        return tni_nn_error(TN_INVALID, "a hook wants a module, TN_BEFORE_FORWARD or TN_AFTER_FORWARD, and a function");
+        return tni_nn_error(
+            TN_INVALID,
+            "a hook wants a module, TN_BEFORE_FORWARD or TN_AFTER_FORWARD, and a function");
     h = (struct tn_mhook *)tn_alloc(sizeof *h);
     if (!h) return 0;
     for (at = &m->hooks; *at; at = &(*at)->next) number = (*at)->number + 1;
@@ -4588,16 +4825,18 @@ static bool forward_hooks(tn_mframe *f, int when) {
     for (struct tn_mhook *h = f->m->hooks, *next; h; h = next) {
         next = h->next;
         if (h->when != when) continue;
-        if (!h->call(f, h->user)) return !tn_ok() ? false : tni_nn_error(TN_INTERNAL, "a hook failed without an error");
+        if (!h->call(f, h->user))
+            return !tn_ok() ? false : tni_nn_error(TN_INTERNAL, "a hook failed without an error");
     }
     return true;
 }
 
-/* --- calling --------------------------------------------------------------------------------------------------------- */
+/* --- calling ---------------------------------------------------------------------------------- */
 
 TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
     for (int i = 0; i < f->call->nparam; i++)
-        if (f->call->param[i].type == TN_T_TENSOR && k-- == 0) return forward_tensor(f->args, f->call->param[i].offset);
+        if (f->call->param[i].type == TN_T_TENSOR && k-- == 0)
+            return forward_tensor(f->args, f->call->param[i].offset);
     return NULL;
 }
 
@@ -4605,7 +4844,8 @@ TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
 static bool forward_own(tn_mframe *f, int k) {
     const tn_gen *call = f->call;
     for (int i = 0; f->out[k] && i < call->nparam; i++)
-        if (call->param[i].type == TN_T_TENSOR && forward_tensor(f->args, call->param[i].offset) == f->out[k])
+        if (call->param[i].type == TN_T_TENSOR &&
+            forward_tensor(f->args, call->param[i].offset) == f->out[k])
             return (f->out[k] = tnp_view(f->out[k], tn_shape(f->out[k]))) != NULL;
     return true;
 }
@@ -4624,8 +4864,8 @@ static bool forward_run(tn_mframe *f) {
 }
 
 /* Enters with path, scope and results prepared. */
-static bool forward_enter(const char *file, int line, tn_module *m, const tn_gen *call, const void *args,
-                          tn_tensor **out, int nout) {
+static bool forward_enter(const char *file, int line, tn_module *m, const tn_gen *call,
+                          const void *args, tn_tensor **out, int nout) {
     tn_mframe f;
     int64_t mark;
     bool ok;
@@ -4653,14 +4893,16 @@ static bool forward_refuse(const char *file, int line, const char *what) {
     return tn_error_set(TN_INVALID, p ? p->file : file, p ? p->line : line, "%s", what);
 }
 
-TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mrow *row, const void *args,
-                           tn_tensor **out, int nout) {
+TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mrow *row,
+                           const void *args, tn_tensor **out, int nout) {
     const tn_gen *call = m ? tni_call_of(m) : NULL;
     for (int k = 0; k < nout; k++) out[k] = NULL;
     if (!tn_ok()) return false;
     if (!m) return forward_refuse(file, line, "module is NULL");
-    if (row && m->row != row) return forward_refuse(file, line, "forward of another kind of module");
-    if (!args || nout != call->nresults) return forward_refuse(file, line, "forward: no arguments, or not as many results");
+    if (row && m->row != row)
+        return forward_refuse(file, line, "forward of another kind of module");
+    if (!args || nout != call->nresults)
+        return forward_refuse(file, line, "forward: no arguments, or not as many results");
     return forward_enter(file, line, m, call, args, out, nout);
 }
 
@@ -4677,7 +4919,9 @@ TN_API tn_tensor *tn_forward_at(const char *file, int line, tn_module *m, tn_ten
         if (call->param[i].type == TN_T_TENSOR) first = i;
     }
     if (required != 1 || first < 0 || call->nresults != 1 || call->args_size > sizeof args.at) {
-        forward_refuse(file, line, "tn_forward is for one required tensor and one result: call this module's own forward");
+        forward_refuse(
+            file, line,
+            "tn_forward is for one required tensor and one result: call this module's own forward");
         return NULL;
     }
     memcpy(args.at, call->defaults, call->args_size);
@@ -4685,14 +4929,15 @@ TN_API tn_tensor *tn_forward_at(const char *file, int line, tn_module *m, tn_ten
     return forward_enter(file, line, m, call, args.at, &out, 1) ? out : NULL;
 }
 
-TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, const tn_value *values, int nvalues,
-                                  tn_tensor **out, int nout) {
+TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, const tn_value *values,
+                                  int nvalues, tn_tensor **out, int nout) {
     const tn_gen *call = m ? tni_call_of(m) : NULL;
     tni_args args;
     for (int k = 0; k < nout; k++) out[k] = NULL;
     if (!tn_ok()) return false;
     if (!m) return forward_refuse(file, line, "module is NULL");
-    if (call->args_size > sizeof args.at) return forward_refuse(file, line, "forward has too many arguments");
+    if (call->args_size > sizeof args.at)
+        return forward_refuse(file, line, "forward has too many arguments");
     return tn_bind(file, line, m->type, call, values, nvalues, true, args.at) &&
            tn_module_call(file, line, m, NULL, args.at, out, nout);
 }
@@ -4700,10 +4945,10 @@ TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, cons
 /* src/nn/state.c */
 /* state.c - changing all tensors of a tree at once: load, to, copy.
  *
- * Load and to prepare every new tensor first and then exchange data with the old ones, which cannot fail: the tensors
- * stay the same objects, and a failure changes nothing. */
+ * Load and to prepare every new tensor first and then exchange data with the old ones, which cannot
+ * fail: the tensors stay the same objects, and a failure changes nothing. */
 
-/* --- exchanges that wait ------------------------------------------------------------------------------------- */
+/* --- exchanges that wait ---------------------------------------------------------------------- */
 
 typedef struct state_swap {
     tn_tensor *old, *fresh;
@@ -4733,7 +4978,7 @@ static tn_tensor *state_convert(tn_tensor *src, tn_dtype dtype, tn_device_id dev
     return t ? tnp_copy_(t, src) : NULL;
 }
 
-/* --- load ------------------------------------------------------------------------------------------------------ */
+/* --- load ------------------------------------------------------------------------------------- */
 
 enum { STATE_SHOWN = 8 }; /* names listed in a message */
 
@@ -4751,7 +4996,8 @@ static bool state_same_shape(const tn_tensor *a, const tn_tensor *b) {
     return x.n == y.n && (x.n == 0 || memcmp(x.at, y.at, (size_t)x.n * sizeof *x.at) == 0);
 }
 
-static void state_mismatch(state_report *r, const char *name, const tn_tensor *file, const tn_tensor *here) {
+static void state_mismatch(state_report *r, const char *name, const tn_tensor *file,
+                           const tn_tensor *here) {
     char a[TN_MAX_DIMS * 22 + 40], b[TN_MAX_DIMS * 22 + 40];
     if (r->nmismatch++ >= STATE_SHOWN) return;
     tni_buffer_text(&r->mismatch, "; size mismatch for %s: given %s, the module has %s", name,
@@ -4782,7 +5028,8 @@ static void state_names_free(state_names *t) {
 
 static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
     memset(t, 0, sizeof *t);
-    if (n < 0 || n > INT64_MAX / 64 || (n > 0 && !at)) return tni_nn_error(TN_INVALID, "no list of named tensors");
+    if (n < 0 || n > INT64_MAX / 64 || (n > 0 && !at))
+        return tni_nn_error(TN_INVALID, "no list of named tensors");
     for (t->room = 16; t->room < 2 * n; t->room *= 2) continue;
     t->n = n;
     t->at = at;
@@ -4793,15 +5040,18 @@ static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
     memset(t->used, 0, (size_t)n + 1);
     for (int64_t i = 0; i < n; i++) {
         int64_t slot;
-        if (!at[i].name || !at[i].tensor) return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
+        if (!at[i].name || !at[i].tensor)
+            return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
         slot = state_slot(t, at[i].name);
-        if (t->place[slot]) return tni_nn_error(TN_INVALID, "the name \"%s\" is given twice", at[i].name);
+        if (t->place[slot])
+            return tni_nn_error(TN_INVALID, "the name \"%s\" is given twice", at[i].name);
         t->place[slot] = i + 1;
     }
     return true;
 }
 
-static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *given, state_report *r) {
+static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *given,
+                            state_report *r) {
     for (int64_t i = 0; i < here.n; i++) {
         int64_t mark, k = given->place[state_slot(given, here.at[i].name)];
         tn_tensor *to = here.at[i].tensor, *from = k ? given->at[k - 1].tensor : NULL;
@@ -4832,23 +5082,26 @@ static bool state_judge(state_report *r, bool strict) {
     if (!bad) return true;
     tni_buffer_text(&text, "the state does not fit");
     if (strict && r->nmissing)
-        tni_buffer_text(&text, "; missing (%lld): %.*s", (long long)r->nmissing, (int)r->missing.n, r->missing.at);
+        tni_buffer_text(&text, "; missing (%lld): %.*s", (long long)r->nmissing, (int)r->missing.n,
+                        r->missing.at);
     if (strict && r->nunexpected)
-        tni_buffer_text(&text, "; unexpected (%lld): %.*s", (long long)r->nunexpected, (int)r->unexpected.n,
-                        r->unexpected.at);
+        tni_buffer_text(&text, "; unexpected (%lld): %.*s", (long long)r->nunexpected,
+                        (int)r->unexpected.n, r->unexpected.at);
     tni_buffer_text(&text, "%.*s", (int)r->mismatch.n, r->mismatch.n ? r->mismatch.at : "");
     if (!text.failed) tni_nn_error(TN_INVALID, "%s", text.at);
     tni_buffer_free(&text);
     return false;
 }
 
-TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n, bool strict) {
+TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n,
+                           bool strict) {
     tn_named_list here = tn_module_state_dict(m);
     state_report r;
     state_names given;
     bool ok;
     memset(&r, 0, sizeof r);
-    ok = state_names_make(&given, at, n) && here.n >= 0 && state_load_each(plan, here, &given, &r) && state_judge(&r, strict);
+    ok = state_names_make(&given, at, n) && here.n >= 0 &&
+         state_load_each(plan, here, &given, &r) && state_judge(&r, strict);
     state_names_free(&given);
     tni_buffer_free(&r.missing);
     tni_buffer_free(&r.unexpected);
@@ -4881,7 +5134,8 @@ static void state_quiet_end(state_quiet *q) {
     tni_step_end(&q->step);
 }
 
-TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn_named *at, int64_t n, bool strict) {
+TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn_named *at,
+                              int64_t n, bool strict) {
     state_quiet q;
     bool ok;
     if (!tn_ok()) return false;
@@ -4891,11 +5145,12 @@ TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn
     return ok;
 }
 
-/* --- to ----------------------------------------------------------------------------------------------------------- */
+/* --- to --------------------------------------------------------------------------------------- */
 
 static bool state_is_floating(tn_dtype dtype) {
     switch (dtype) {
-#define STATE_KIND(NAME, text, bytes, kind) case TN_##NAME: return #kind[0] == 'f';
+#define STATE_KIND(NAME, text, bytes, kind) \
+    case TN_##NAME: return #kind[0] == 'f';
         TN_DTYPES(STATE_KIND)
 #undef STATE_KIND
     default: return false;
@@ -4903,7 +5158,8 @@ static bool state_is_floating(tn_dtype dtype) {
 }
 
 static bool state_to_one(tni_plan *plan, tn_tensor *t, tn_dtype dtype, tn_device_id device) {
-    tn_dtype type = dtype != TN_NO_DTYPE && state_is_floating(tn_dtype_of(t)) ? dtype : tn_dtype_of(t);
+    tn_dtype type =
+        dtype != TN_NO_DTYPE && state_is_floating(tn_dtype_of(t)) ? dtype : tn_dtype_of(t);
     tn_device_id place = device != TN_NO_DEVICE ? device : tn_device_of(t);
     int64_t mark;
     bool ok;
@@ -4914,7 +5170,8 @@ static bool state_to_one(tni_plan *plan, tn_tensor *t, tn_dtype dtype, tn_device
     return ok;
 }
 
-TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype dtype, tn_device_id device) {
+TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype dtype,
+                            tn_device_id device) {
     tni_plan plan = {{NULL, 0, 0, false}};
     tn_named_list all;
     state_quiet q;
@@ -4927,7 +5184,8 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
         ok = tni_nn_error(TN_TYPE, "to: %s is no floating dtype", tn_dtype_name(dtype));
     for (int64_t i = 0; ok && i < all.n; i++) {
         tn_tensor *grad = tn_grad_of(all.at[i].tensor);
-        ok = state_to_one(&plan, all.at[i].tensor, dtype, device) && (!grad || state_to_one(&plan, grad, dtype, device));
+        ok = state_to_one(&plan, all.at[i].tensor, dtype, device) &&
+             (!grad || state_to_one(&plan, grad, dtype, device));
     }
     tni_plan_end(&plan, ok);
     tn_named_free(all);
@@ -4935,7 +5193,7 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
     return ok;
 }
 
-/* --- copy ----------------------------------------------------------------------------------------------------------- */
+/* --- copy ------------------------------------------------------------------------------------- */
 
 typedef struct state_copy {
     tni_map seen; /* old module or tensor -> its copy */
@@ -5001,11 +5259,14 @@ static tn_module *state_copy_head(const tn_module *m) {
 static bool state_copy_part(state_copy *c, tn_module *to, const tn_module *m, int i) {
     const tn_part *p = &m->part[i];
     void *old = *tni_part_place(m, i), *copy = NULL;
-    if (!tni_part_new(to, (tn_part_kind)p->kind, p->name, p->field ? (void **)(void *)((char *)to + p->field) : NULL))
+    if (!tni_part_new(to, (tn_part_kind)p->kind, p->name,
+                      p->field ? (void **)(void *)((char *)to + p->field) : NULL))
         return false;
     if (!old) return true;
-    if (p->kind == TN_CHILD) copy = state_copy_module(c, (const tn_module *)old);
-    else copy = state_copy_tensor(c, (tn_tensor *)old);
+    if (p->kind == TN_CHILD)
+        copy = state_copy_module(c, (const tn_module *)old);
+    else
+        copy = state_copy_tensor(c, (tn_tensor *)old);
     *tni_part_place(to, to->nparts - 1) = copy;
     return copy != NULL;
 }
@@ -5019,7 +5280,8 @@ static tn_module *state_copy_module(state_copy *c, const tn_module *m) {
     if (!to) return NULL;
     for (int i = 0; ok && i < m->nparts; i++) {
         ok = state_copy_part(c, to, m, i);
-        if (ok && to->part[i].kind == TN_CHILD && tn_part_child_of(to, i)) tn_part_child_of(to, i)->attached = true;
+        if (ok && to->part[i].kind == TN_CHILD && tn_part_child_of(to, i))
+            tn_part_child_of(to, i)->attached = true;
     }
     found = ok ? tni_map_at(&c->seen, m, &fresh) : NULL;
     if (found) {
@@ -5037,14 +5299,16 @@ TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module 
     state_quiet q;
     if (!tn_ok()) return NULL;
     state_quiet_begin(&q, file, line, m);
-    if (m) copy = state_copy_module(&c, m);
-    else tni_nn_error(TN_INVALID, "module is NULL");
+    if (m)
+        copy = state_copy_module(&c, m);
+    else
+        tni_nn_error(TN_INVALID, "module is NULL");
     tni_map_free(&c.seen);
     state_quiet_end(&q);
     return copy;
 }
 
-/* --- reset ------------------------------------------------------------------------------------------------------------- */
+/* --- reset ------------------------------------------------------------------------------------ */
 
 static bool state_reset(tn_module *m) {
     for (int i = 0; i < m->nparts; i++) {
@@ -5064,9 +5328,10 @@ TN_API bool tn_module_reset(tn_module *m) {
     return ok;
 }
 
-/* --- files -------------------------------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
-TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *m, const char *path) {
+TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *m,
+                                   const char *path) {
     tn_named_list list;
     state_quiet q;
     bool ok;
@@ -5143,14 +5408,16 @@ TN_API double tn_init_gain(tn_init_for nonlinearity, double param) {
 static bool init_fans(const tn_tensor *t, double *in, double *out) {
     tn_ints shape = tn_shape(t);
     double field = 1;
-    if (shape.n < 2) return tni_nn_error(TN_INVALID, "fan in and fan out want a tensor of 2 dimensions or more");
+    if (shape.n < 2)
+        return tni_nn_error(TN_INVALID, "fan in and fan out want a tensor of 2 dimensions or more");
     for (int64_t i = 2; i < shape.n; i++) field *= (double)shape.at[i];
     *in = (double)shape.at[1] * field;
     *out = (double)shape.at[0] * field;
     return true;
 }
 
-static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity, double *std) {
+static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity,
+                             double *std) {
     double in, out, gain;
     if (!init_fans(t, &in, &out)) return false;
     gain = tn_init_gain(nonlinearity, a);
@@ -5169,20 +5436,23 @@ TN_API tn_tensor *tn_init_xavier_normal_(tn_tensor *t, double gain) {
     if (!t || !tn_ok() || !init_fans(t, &in, &out)) return NULL;
     return tn_init_normal_(t, 0, gain * sqrt(2.0 / (in + out)));
 }
-TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity) {
+TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode,
+                                           tn_init_for nonlinearity) {
     double std;
     if (!t || !tn_ok() || !init_kaiming_std(t, a, mode, nonlinearity, &std)) return NULL;
     if (tn_numel(t) == 0) return t;
     return tn_init_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std);
 }
-TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity) {
+TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode,
+                                          tn_init_for nonlinearity) {
     double std;
     if (!t || !tn_ok() || !init_kaiming_std(t, a, mode, nonlinearity, &std)) return NULL;
     if (tn_numel(t) == 0) return t;
     return tn_init_normal_(t, 0, std);
 }
 
-/* What Linear and the convolutions draw: weight by Kaiming with a = sqrt(5), bias within 1 / sqrt(fan in). */
+/* What Linear and the convolutions draw: weight by Kaiming with a = sqrt(5), bias within 1 /
+ * sqrt(fan in). */
 TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
     double in, out, bound;
     if (!tn_init_kaiming_uniform_(weight, sqrt(5.0), TN_FAN_IN, TN_INIT_LEAKY_RELU)) return false;
@@ -5196,31 +5466,37 @@ TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
 /* activation.c - pointwise functions and softmax as modules: no parts, one operator each. */
 
 /* A forward that is one operator call on the input x, with the options at o. */
-#define ACTIVATION_FORWARD(name, ...)                                                                        \
-    static bool name##_forward(tn_mframe *f) {                                                               \
-        TN_FORWARD(name, s, a, f);                                                                           \
-        tn_tensor *x = a->input;                                                                             \
-        (void)s;                                                                                             \
-        return (f->out[0] = (__VA_ARGS__)) != NULL;                                                          \
+#define ACTIVATION_FORWARD(name, ...)               \
+    static bool name##_forward(tn_mframe *f) {      \
+        TN_FORWARD(name, s, a, f);                  \
+        tn_tensor *x = a->input;                    \
+        (void)s;                                    \
+        return (f->out[0] = (__VA_ARGS__)) != NULL; \
     }
 
 ACTIVATION_FORWARD(relu, s->o.inplace ? tnp_relu_(x) : tnp_relu(x))
 /* max(x, 0).   tn_nn_relu() */
-TN_MODULE(relu, "ReLU(bool inplace=False)", .repr = "?inplace=", .forward = relu_forward, .sample = ": (2,3)")
+TN_MODULE(relu, "ReLU(bool inplace=False)", .repr = "?inplace=", .forward = relu_forward,
+          .sample = ": (2,3)")
 
-ACTIVATION_FORWARD(leaky_relu, s->o.inplace ? tnp_leaky_relu_(x, s->o.negative_slope) : tnp_leaky_relu(x, s->o.negative_slope))
+ACTIVATION_FORWARD(leaky_relu, s->o.inplace ? tnp_leaky_relu_(x, s->o.negative_slope)
+                                            : tnp_leaky_relu(x, s->o.negative_slope))
 /* x where x > 0, else negative_slope * x.   tn_nn_leaky_relu(.negative_slope = 0.2) */
-TN_MODULE(leaky_relu, "LeakyReLU(float negative_slope=0.01, bool inplace=False)", .repr = "negative_slope=, ?inplace=",
-          .forward = leaky_relu_forward, .sample = ": (2,3) | negative_slope=0.2: (3)")
+TN_MODULE(leaky_relu, "LeakyReLU(float negative_slope=0.01, bool inplace=False)",
+          .repr = "negative_slope=, ?inplace=", .forward = leaky_relu_forward,
+          .sample = ": (2,3) | negative_slope=0.2: (3)")
 
 ACTIVATION_FORWARD(gelu, tnp_gelu(x, s->o.approximate))
-/* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.   tn_nn_gelu() */
-TN_MODULE(gelu, "GELU(Approximate approximate=none)", .repr = "approximate='=", .forward = gelu_forward,
+/* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.   tn_nn_gelu()
+ */
+TN_MODULE(gelu, "GELU(Approximate approximate=none)",
+          .repr = "approximate='=", .forward = gelu_forward,
           .sample = ": (2,3) | approximate=tanh: (3)")
 
 ACTIVATION_FORWARD(silu, s->o.inplace ? tnp_silu_(x) : tnp_silu(x))
 /* x * sigmoid(x).   tn_nn_silu() */
-TN_MODULE(silu, "SiLU(bool inplace=False)", .repr = "?inplace=", .forward = silu_forward, .sample = ": (2,3)")
+TN_MODULE(silu, "SiLU(bool inplace=False)", .repr = "?inplace=", .forward = silu_forward,
+          .sample = ": (2,3)")
 
 ACTIVATION_FORWARD(sigmoid, tnp_sigmoid(x))
 /* 1 / (1 + exp(-x)).   tn_nn_sigmoid() */
@@ -5232,8 +5508,8 @@ TN_MODULE(tanh, "Tanh()", .forward = tanh_forward, .sample = ": (2,3)")
 
 ACTIVATION_FORWARD(softplus, tnp_softplus(x, s->o.beta, s->o.threshold))
 /* log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.   tn_nn_softplus() */
-TN_MODULE(softplus, "Softplus(float beta=1.0, float threshold=20.0)", .repr = "beta=, threshold=",
-          .forward = softplus_forward, .sample = ": (2,3)")
+TN_MODULE(softplus, "Softplus(float beta=1.0, float threshold=20.0)",
+          .repr = "beta=, threshold=", .forward = softplus_forward, .sample = ": (2,3)")
 
 ACTIVATION_FORWARD(softsign, tnp_softsign(x))
 /* x / (1 + |x|).   tn_nn_softsign() */
@@ -5275,7 +5551,8 @@ static bool multihead_attention_reset(tn_module *m) {
     TN_SELF(multihead_attention, s, m);
     TN_SELF(linear, o, s->out_proj);
     if (!tn_init_xavier_uniform_(s->in_proj_weight, 1)) return false;
-    return !s->in_proj_bias || (tn_init_constant_(s->in_proj_bias, 0) && tn_init_constant_(o->bias, 0));
+    return !s->in_proj_bias ||
+           (tn_init_constant_(s->in_proj_bias, 0) && tn_init_constant_(o->bias, 0));
 }
 
 /* The sizes of a call: query (L, N, E), key and value (S, N, E), H heads of E / H. */
@@ -5297,20 +5574,24 @@ static tn_tensor *mha_reshape(tn_tensor *t, int ndim, int64_t a, int64_t b, int6
     return tnp_reshape(t, tn_ints_of(size, ndim));
 }
 
-/* attn_mask (L, S) or (N * H, L, S) and key_padding_mask (N, S) in one mask that fits (N * H, L, S). */
-static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forward_args *a, tn_tensor *q,
-                            tn_tensor **mask) {
+/* attn_mask (L, S) or (N * H, L, S) and key_padding_mask (N, S) in one mask that fits (N * H, L,
+ * S). */
+static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forward_args *a,
+                      tn_tensor *q, tn_tensor **mask) {
     tn_tensor *attn = mha_mask(a->attn_mask, q), *pad = mha_mask(a->key_padding_mask, q);
     const tn_tensor *given = a->attn_mask;
     *mask = NULL;
     if (given && !(tn_ndim(given) == 2 && tn_size(given, 0) == z->l && tn_size(given, 1) == z->s) &&
-        !(tn_ndim(given) == 3 && tn_size(given, 0) == z->n * z->heads && tn_size(given, 1) == z->l && tn_size(given, 2) == z->s))
-        return tni_nn_error(TN_INVALID, "attn_mask: expected (%lld, %lld) or (%lld, %lld, %lld)", (long long)z->l, (long long)z->s,
-                            (long long)(z->n * z->heads), (long long)z->l, (long long)z->s);
+        !(tn_ndim(given) == 3 && tn_size(given, 0) == z->n * z->heads &&
+          tn_size(given, 1) == z->l && tn_size(given, 2) == z->s))
+        return tni_nn_error(TN_INVALID, "attn_mask: expected (%lld, %lld) or (%lld, %lld, %lld)",
+                            (long long)z->l, (long long)z->s, (long long)(z->n * z->heads),
+                            (long long)z->l, (long long)z->s);
     if (pad) {
         int64_t wide[4];
         if (tn_numel(pad) != z->n * z->s)
-            return tni_nn_error(TN_INVALID, "key_padding_mask: expected (%lld, %lld)", (long long)z->n, (long long)z->s);
+            return tni_nn_error(TN_INVALID, "key_padding_mask: expected (%lld, %lld)",
+                                (long long)z->n, (long long)z->s);
         wide[0] = z->n, wide[1] = z->heads, wide[2] = 1, wide[3] = z->s;
         pad = tnp_expand(mha_reshape(pad, 4, z->n, 1, 1, z->s), tn_ints_of(wide, 4), false);
         pad = mha_reshape(pad, 3, z->n * z->heads, 1, z->s, 0);
@@ -5322,8 +5603,8 @@ static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forwar
 }
 
 /* x (T, N, E) through its third of the projection, as (N * H, T, E / H). */
-static tn_tensor *mha_project(const tn_nn_multihead_attention_self *s, const mha_sizes *z, int third,
-                                    tn_tensor *x) {
+static tn_tensor *mha_project(const tn_nn_multihead_attention_self *s, const mha_sizes *z,
+                              int third, tn_tensor *x) {
     int64_t from = third * z->e, to = from + z->e;
     tn_tensor *w = tnp_slice(s->in_proj_weight, 0, from, to, 1);
     tn_tensor *b = s->in_proj_bias ? tnp_slice(s->in_proj_bias, 0, from, to, 1) : NULL;
@@ -5332,8 +5613,8 @@ static tn_tensor *mha_project(const tn_nn_multihead_attention_self *s, const mha
 }
 
 /* softmax(q k^T / sqrt(d) + mask), with dropout: (N * H, L, S). */
-static tn_tensor *mha_weights(const tn_nn_multihead_attention_self *s, const mha_sizes *z, tn_tensor *q,
-                                    tn_tensor *k, tn_tensor *mask) {
+static tn_tensor *mha_weights(const tn_nn_multihead_attention_self *s, const mha_sizes *z,
+                              tn_tensor *q, tn_tensor *k, tn_tensor *mask) {
     tn_tensor *scaled = tnp_mul_scalar(q, tn_float(sqrt(1.0 / (double)z->head)));
     tn_tensor *w = tnp_matmul(scaled, tnp_transpose(k, -2, -1));
     if (mask) w = tnp_add(w, mask, 1);
@@ -5354,8 +5635,10 @@ static tn_tensor *attention_time_first(tn_tensor *t, bool batched, bool batch_fi
     return batch_first ? tnp_transpose(t, 0, 1) : t;
 }
 
-static bool mha_fits(const mha_sizes *z, const tn_tensor *q, const tn_tensor *k, const tn_tensor *v) {
-    if (tn_ndim(k) != tn_ndim(q) || tn_ndim(v) != tn_ndim(q) || (tn_ndim(q) != 2 && tn_ndim(q) != 3))
+static bool mha_fits(const mha_sizes *z, const tn_tensor *q, const tn_tensor *k,
+                     const tn_tensor *v) {
+    if (tn_ndim(k) != tn_ndim(q) || tn_ndim(v) != tn_ndim(q) ||
+        (tn_ndim(q) != 2 && tn_ndim(q) != 3))
         return tni_nn_error(TN_INVALID, "query, key and value must have 2 or 3 dimensions alike");
     return z->e > 0;
 }
@@ -5381,21 +5664,28 @@ static bool multihead_attention_forward(tn_mframe *f) {
     y = tni_forward_child(f, s->out_proj, y);
     if (y && batched && s->o.batch_first) y = tnp_transpose(y, 0, 1);
     f->out[0] = y && !batched ? tnp_squeeze_dim(y, 1) : y;
-    f->out[1] = f->out[0] && a->need_weights ? mha_report(&z, w, a->average_attn_weights, batched) : NULL;
+    f->out[1] =
+        f->out[0] && a->need_weights ? mha_report(&z, w, a->average_attn_weights, batched) : NULL;
     return f->out[0] && (f->out[1] || !a->need_weights);
 }
-/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. attn_output_weights is NULL
- * without need_weights.
- * query (L, N, E), key, value (S, N, E), or (N, L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
-TN_MODULE(multihead_attention, "MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True, "
-                               "bool batch_first=False)",
-          .parts = "in_proj_weight(3 * embed_dim, embed_dim); in_proj_bias(3 * embed_dim) if bias; "
-                   "child out_proj = Linear(embed_dim, embed_dim, bias=bias)",
-          .call = "(Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask=None, bool need_weights=True, "
-                  "Tensor? attn_mask=None, bool average_attn_weights=True) -> (Tensor attn_output, Tensor attn_output_weights)",
-          .takes = "query(*, embed_dim); key(*, embed_dim); value(*, embed_dim)", .build = multihead_attention_build,
-          .reset = multihead_attention_reset, .forward = multihead_attention_forward,
-          .sample = "4 2: (3,2,4) (5,2,4) (5,2,4) | 6 3 bias=False batch_first=True: (2,3,6) (2,3,6) (2,3,6)")
+/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen.
+ * attn_output_weights is NULL without need_weights. query (L, N, E), key, value (S, N, E), or (N,
+ * L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
+TN_MODULE(
+    multihead_attention,
+    "MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True, "
+    "bool batch_first=False)",
+    .parts = "in_proj_weight(3 * embed_dim, embed_dim); in_proj_bias(3 * embed_dim) if bias; "
+             "child out_proj = Linear(embed_dim, embed_dim, bias=bias)",
+    .call = "(Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask=None, bool "
+            "need_weights=True, "
+            "Tensor? attn_mask=None, bool average_attn_weights=True) -> (Tensor attn_output, "
+            "Tensor attn_output_weights)",
+    .takes = "query(*, embed_dim); key(*, embed_dim); value(*, embed_dim)",
+    .build = multihead_attention_build, .reset = multihead_attention_reset,
+    .forward = multihead_attention_forward,
+    .sample =
+        "4 2: (3,2,4) (5,2,4) (5,2,4) | 6 3 bias=False batch_first=True: (2,3,6) (2,3,6) (2,3,6)")
 
 /* src/nn/container.c */
 /* container.c - modules made of modules: Sequential, ModuleList. */
@@ -5422,26 +5712,31 @@ static bool sequential_forward(tn_mframe *f) {
     }
     return (f->out[0] = x) != NULL;
 }
-/* Calls its children one after the other; takes them.   tn_sequential(tn_nn_linear(4, 8), tn_nn_relu()) */
-TN_MODULE(sequential, "Sequential(Module[] modules)", .build = sequential_build, .forward = sequential_forward)
+/* Calls its children one after the other; takes them.   tn_sequential(tn_nn_linear(4, 8),
+ * tn_nn_relu()) */
+TN_MODULE(sequential, "Sequential(Module[] modules)", .build = sequential_build,
+          .forward = sequential_forward)
 
 static bool module_list_build(tn_module *m) {
     TN_SELF(module_list, s, m);
     return container_build(m, s->o.modules);
 }
-/* A list of children under the names 0, 1, ..; no forward. tn_module_append adds one.   tn_nn_module_list(TN_MODULES(a, b)) */
+/* A list of children under the names 0, 1, ..; no forward. tn_module_append adds one.
+ * tn_nn_module_list(TN_MODULES(a, b)) */
 TN_MODULE(module_list, "ModuleList(Module[] modules)", .repr = "[]", .build = module_list_build)
 
 /* src/nn/conv.c */
 /* conv.c - convolution and pooling over images (N, C, H, W). */
 
-/* --- Conv2d ------------------------------------------------------------------------------------------------ */
+/* --- Conv2d ----------------------------------------------------------------------------------- */
 
 static bool conv2d_build(tn_module *m) {
     TN_SELF(conv2d, s, m);
     if (s->o.groups < 1 || s->o.in_channels % s->o.groups || s->o.out_channels % s->o.groups)
-        return tni_nn_error(TN_INVALID, "in_channels (%lld) and out_channels (%lld) must be multiples of groups (%lld)",
-                            (long long)s->o.in_channels, (long long)s->o.out_channels, (long long)s->o.groups);
+        return tni_nn_error(
+            TN_INVALID,
+            "in_channels (%lld) and out_channels (%lld) must be multiples of groups (%lld)",
+            (long long)s->o.in_channels, (long long)s->o.out_channels, (long long)s->o.groups);
     if (s->o.padding_mode != TN_PADDING_MODE_ZEROS)
         return tni_nn_error(TN_UNSUPPORTED, "padding_mode: only zeros so far");
     return true;
@@ -5452,38 +5747,50 @@ static bool conv2d_reset(tn_module *m) {
 }
 static bool conv2d_forward(tn_mframe *f) {
     TN_FORWARD(conv2d, s, a, f);
-    f->out[0] = tnp_conv2d(a->input, s->weight, s->bias, s->o.stride, s->o.padding, s->o.dilation, s->o.groups);
+    f->out[0] = tnp_conv2d(a->input, s->weight, s->bias, s->o.stride, s->o.padding, s->o.dilation,
+                           s->o.groups);
     return f->out[0] != NULL;
 }
 /* Cross-correlation with out_channels filters.
- * input (N, in_channels, H, W) -> (N, out_channels, H', W')   tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1)) */
-TN_MODULE(conv2d, "Conv2d(int in_channels, int out_channels, int[2] kernel_size, int[2] stride=1, int[2] padding=0, "
-                  "int[2] dilation=1, int groups=1, bool bias=True, PaddingMode padding_mode=zeros)",
-          .parts = "weight(out_channels, in_channels / groups, kernel_size[0], kernel_size[1]); bias(out_channels) if bias",
-          .takes = "input(*, in_channels, _, _)",
-          .repr = "in_channels, out_channels, kernel_size[2]=, stride[2]=, ?padding[2]=, ?dilation[2]=, ?groups=, ?bias=, "
-                  "?padding_mode=",
-          .build = conv2d_build, .reset = conv2d_reset, .forward = conv2d_forward,
-          .sample = "2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7)")
+ * input (N, in_channels, H, W) -> (N, out_channels, H', W')   tn_nn_conv2d(1, 32, TN_DIMS(3),
+ * .padding = TN_DIMS(1)) */
+TN_MODULE(
+    conv2d,
+    "Conv2d(int in_channels, int out_channels, int[2] kernel_size, int[2] stride=1, int[2] "
+    "padding=0, "
+    "int[2] dilation=1, int groups=1, bool bias=True, PaddingMode padding_mode=zeros)",
+    .parts = "weight(out_channels, in_channels / groups, kernel_size[0], kernel_size[1]); "
+             "bias(out_channels) if bias",
+    .takes = "input(*, in_channels, _, _)",
+    .repr = "in_channels, out_channels, kernel_size[2]=, stride[2]=, ?padding[2]=, ?dilation[2]=, "
+            "?groups=, ?bias=, "
+            "?padding_mode=",
+    .build = conv2d_build, .reset = conv2d_reset, .forward = conv2d_forward,
+    .sample =
+        "2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7)")
 
-/* --- pooling ------------------------------------------------------------------------------------------------- */
+/* --- pooling ---------------------------------------------------------------------------------- */
 
 static bool max_pool2d_build(tn_module *m) {
     TN_SELF(max_pool2d, s, m);
     if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
-    return !s->o.return_indices || tni_nn_error(TN_UNSUPPORTED, "return_indices: call tn_max_pool2d_with_indices");
+    return !s->o.return_indices ||
+           tni_nn_error(TN_UNSUPPORTED, "return_indices: call tn_max_pool2d_with_indices");
 }
 static bool max_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(max_pool2d, s, a, f);
-    f->out[0] = tnp_max_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.dilation, s->o.ceil_mode);
+    f->out[0] = tnp_max_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.dilation,
+                               s->o.ceil_mode);
     return f->out[0] != NULL;
 }
 /* Largest element of each window; stride is kernel_size when not given.
  * input (N, C, H, W) -> (N, C, H', W')   tn_nn_max_pool2d(TN_DIMS(2)) */
-TN_MODULE(max_pool2d, "MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, "
-                      "bool return_indices=False, bool ceil_mode=False)",
-          .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=", .build = max_pool2d_build,
-          .forward = max_pool2d_forward, .sample = "[2]: (2,3,4,6) | [3,2] stride=[2] padding=[1]: (1,2,5,5)")
+TN_MODULE(max_pool2d,
+          "MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, "
+          "bool return_indices=False, bool ceil_mode=False)",
+          .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=",
+          .build = max_pool2d_build, .forward = max_pool2d_forward,
+          .sample = "[2]: (2,3,4,6) | [3,2] stride=[2] padding=[1]: (1,2,5,5)")
 
 static bool avg_pool2d_build(tn_module *m) {
     TN_SELF(avg_pool2d, s, m);
@@ -5492,16 +5799,19 @@ static bool avg_pool2d_build(tn_module *m) {
 }
 static bool avg_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(avg_pool2d, s, a, f);
-    f->out[0] = tnp_avg_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.ceil_mode,
-                               s->o.count_include_pad, s->o.divisor_override);
+    f->out[0] = tnp_avg_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding,
+                               s->o.ceil_mode, s->o.count_include_pad, s->o.divisor_override);
     return f->out[0] != NULL;
 }
 /* Mean of each window.
  * input (N, C, H, W) -> (N, C, H', W')   tn_nn_avg_pool2d(TN_DIMS(2)) */
-TN_MODULE(avg_pool2d, "AvgPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
-                      "bool count_include_pad=True, int? divisor_override=None)",
-          .repr = "kernel_size=, stride=, padding=", .build = avg_pool2d_build, .forward = avg_pool2d_forward,
-          .sample = "[2]: (2,3,4,6) | [3] stride=[2] padding=[1]: (1,2,5,5)")
+TN_MODULE(
+    avg_pool2d,
+    "AvgPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
+    "bool count_include_pad=True, int? divisor_override=None)",
+    .repr = "kernel_size=, stride=, padding=", .build = avg_pool2d_build,
+    .forward = avg_pool2d_forward,
+    .sample = "[2]: (2,3,4,6) | [3] stride=[2] padding=[1]: (1,2,5,5)")
 
 static bool adaptive_avg_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(adaptive_avg_pool2d, s, a, f);
@@ -5509,13 +5819,15 @@ static bool adaptive_avg_pool2d_forward(tn_mframe *f) {
 }
 /* Mean over windows that divide the image into output_size parts.
  * input (N, C, H, W) -> (N, C, output_size)   tn_nn_adaptive_avg_pool2d(TN_DIMS(1)) */
-TN_MODULE(adaptive_avg_pool2d, "AdaptiveAvgPool2d(int[2] output_size)", .repr = "output_size=",
-          .forward = adaptive_avg_pool2d_forward, .sample = "[1]: (2,3,4,6) | [3,2]: (1,2,5,5)")
+TN_MODULE(adaptive_avg_pool2d, "AdaptiveAvgPool2d(int[2] output_size)",
+          .repr = "output_size=", .forward = adaptive_avg_pool2d_forward,
+          .sample = "[1]: (2,3,4,6) | [3,2]: (1,2,5,5)")
 
 /* src/nn/linear.c */
-/* linear.c - modules that are one operator on parameters or on nothing: Linear, Embedding, Dropout, Identity, Flatten. */
+/* linear.c - modules that are one operator on parameters or on nothing: Linear, Embedding, Dropout,
+ * Identity, Flatten. */
 
-/* --- Linear ------------------------------------------------------------------------------------------------ */
+/* --- Linear ----------------------------------------------------------------------------------- */
 
 static bool linear_reset(tn_module *m) {
     TN_SELF(linear, s, m);
@@ -5526,20 +5838,23 @@ static bool linear_forward(tn_mframe *f) {
     return (f->out[0] = tnp_linear(a->input, s->weight, s->bias)) != NULL;
 }
 /* y = x W^T + b.
- * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias = false); */
+ * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias =
+ * false); */
 TN_MODULE(linear, "Linear(int in_features, int out_features, bool bias=True)",
           .parts = "weight(out_features, in_features); bias(out_features) if bias",
-          .takes = "input(*, in_features)", .repr = "in_features=, out_features=, bias=", .reset = linear_reset,
+          .takes = "input(*, in_features)",
+          .repr = "in_features=, out_features=, bias=", .reset = linear_reset,
           .forward = linear_forward, .sample = "3 4: (2,3) | 3 2 bias=False: (3)")
 
-/* --- Embedding --------------------------------------------------------------------------------------------- */
+/* --- Embedding -------------------------------------------------------------------------------- */
 
 static bool embedding_build(tn_module *m) {
     TN_SELF(embedding, s, m);
     int64_t n = s->o.num_embeddings, p = s->o.padding_idx;
     if (p == TN_NONE) return true;
-    if (p < -n || p >= n) return tni_nn_error(TN_INVALID, "padding_idx is %lld: within [%lld, %lld) is expected", (long long)p,
-                                              (long long)-n, (long long)n);
+    if (p < -n || p >= n)
+        return tni_nn_error(TN_INVALID, "padding_idx is %lld: within [%lld, %lld) is expected",
+                            (long long)p, (long long)-n, (long long)n);
     if (p < 0) s->o.padding_idx = p + n;
     return true;
 }
@@ -5554,16 +5869,20 @@ static bool embedding_reset(tn_module *m) { /* normal draws, zeros in the paddin
 static bool embedding_forward(tn_mframe *f) {
     TN_FORWARD(embedding, s, a, f);
     int64_t padding = s->o.padding_idx == TN_NONE ? -1 : s->o.padding_idx;
-    return (f->out[0] = tnp_embedding(s->weight, a->input, padding, s->o.scale_grad_by_freq, false)) != NULL;
+    return (f->out[0] = tnp_embedding(s->weight, a->input, padding, s->o.scale_grad_by_freq,
+                                      false)) != NULL;
 }
 /* A table of vectors by number. The row padding_idx is zero at first and gets no gradient.
  * input (*) integers -> (*, embedding_dim)   tn_nn_embedding(1000, 64, .padding_idx = 0) */
-TN_MODULE(embedding, "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool scale_grad_by_freq=False)",
-          .parts = "weight(num_embeddings, embedding_dim)", .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=",
+TN_MODULE(embedding,
+          "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool "
+          "scale_grad_by_freq=False)",
+          .parts = "weight(num_embeddings, embedding_dim)",
+          .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=",
           .build = embedding_build, .reset = embedding_reset, .forward = embedding_forward,
           .sample = "10 3: (2,4):i64<10 | 5 2 padding_idx=1: (3):i64<5")
 
-/* --- Dropout ----------------------------------------------------------------------------------------------- */
+/* --- Dropout ---------------------------------------------------------------------------------- */
 
 static bool dropout_build(tn_module *m) {
     TN_SELF(dropout, s, m);
@@ -5572,15 +5891,17 @@ static bool dropout_build(tn_module *m) {
 }
 static bool dropout_forward(tn_mframe *f) {
     TN_FORWARD(dropout, s, a, f);
-    f->out[0] = s->o.inplace ? tnp_dropout_(a->input, s->o.p, s->base.training) : tnp_dropout(a->input, s->o.p, s->base.training);
+    f->out[0] = s->o.inplace ? tnp_dropout_(a->input, s->o.p, s->base.training)
+                             : tnp_dropout(a->input, s->o.p, s->base.training);
     return f->out[0] != NULL;
 }
 /* In training, zeroes each element with probability p and scales the others by 1 / (1 - p).
  * input (*) -> (*)   tn_nn_dropout(.p = 0.1) */
-TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)", .repr = "p=, inplace=", .build = dropout_build,
-          .forward = dropout_forward, .sample = "p=0.5: (4,5)")
+TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)",
+          .repr = "p=, inplace=", .build = dropout_build, .forward = dropout_forward,
+          .sample = "p=0.5: (4,5)")
 
-/* --- Identity, Flatten --------------------------------------------------------------------------------------- */
+/* --- Identity, Flatten ------------------------------------------------------------------------ */
 
 static bool identity_forward(tn_mframe *f) {
     TN_FORWARD(identity, s, a, f);
@@ -5596,62 +5917,75 @@ static bool flatten_forward(tn_mframe *f) {
 }
 /* Merges the dimensions start_dim..end_dim into one.
  * input (N, *) -> (N, product)   tn_nn_flatten() */
-TN_MODULE(flatten, "Flatten(int start_dim=1, int end_dim=-1)", .repr = "start_dim=, end_dim=",
-          .forward = flatten_forward, .sample = ": (2,3,4) | start_dim=0: (2,3)")
+TN_MODULE(flatten, "Flatten(int start_dim=1, int end_dim=-1)",
+          .repr = "start_dim=, end_dim=", .forward = flatten_forward,
+          .sample = ": (2,3,4) | start_dim=0: (2,3)")
 
 /* src/nn/loss.c */
 /* loss.c - losses as modules: one operator call on input and target. */
 
-#define LOSS_FORWARD(name, ...)                                                                              \
-    static bool name##_forward(tn_mframe *f) {                                                               \
-        TN_FORWARD(name, s, a, f);                                                                           \
-        return (f->out[0] = (__VA_ARGS__)) != NULL;                                                          \
+#define LOSS_FORWARD(name, ...)                     \
+    static bool name##_forward(tn_mframe *f) {      \
+        TN_FORWARD(name, s, a, f);                  \
+        return (f->out[0] = (__VA_ARGS__)) != NULL; \
     }
 
-LOSS_FORWARD(cross_entropy_loss, tnp_cross_entropy(a->input, a->target, s->weight, s->o.ignore_index, s->o.reduction,
-                                                   s->o.label_smoothing))
+LOSS_FORWARD(cross_entropy_loss,
+             tnp_cross_entropy(a->input, a->target, s->weight, s->o.ignore_index, s->o.reduction,
+                               s->o.label_smoothing))
 /* -log softmax(input)[target], the mean over the batch.
- * input (N, C, *), target (N, *) class numbers or (N, C, *) probabilities   tn_nn_cross_entropy_loss() */
-TN_MODULE(cross_entropy_loss, "CrossEntropyLoss(Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean, "
-                              "float label_smoothing=0.0)",
-          .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor", .forward = cross_entropy_loss_forward,
+ * input (N, C, *), target (N, *) class numbers or (N, C, *) probabilities
+ * tn_nn_cross_entropy_loss() */
+TN_MODULE(cross_entropy_loss,
+          "CrossEntropyLoss(Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean, "
+          "float label_smoothing=0.0)",
+          .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
+          .forward = cross_entropy_loss_forward,
           .sample = ": (4,5) (4):i64<5 | reduction=sum label_smoothing=0.1: (4,5) (4):i64<5")
 
-LOSS_FORWARD(nll_loss, tnp_nll_loss(a->input, a->target, s->weight, s->o.ignore_index, s->o.reduction))
+LOSS_FORWARD(nll_loss,
+             tnp_nll_loss(a->input, a->target, s->weight, s->o.ignore_index, s->o.reduction))
 /* -input[target], of log-probabilities.
  * input (N, C, *), target (N, *)   tn_nn_nll_loss() */
 TN_MODULE(nll_loss, "NLLLoss(Tensor? weight=None, int ignore_index=-100, Reduction reduction=mean)",
-          .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor", .forward = nll_loss_forward,
-          .sample = ": (4,5) (4):i64<5")
+          .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
+          .forward = nll_loss_forward, .sample = ": (4,5) (4):i64<5")
 
 LOSS_FORWARD(mse_loss, ((void)s, tnp_mse_loss(a->input, a->target, s->o.reduction)))
 /* (input - target)^2.   tn_nn_mse_loss() */
-TN_MODULE(mse_loss, "MSELoss(Reduction reduction=mean)", .call = "(Tensor input, Tensor target) -> Tensor", .forward = mse_loss_forward,
+TN_MODULE(mse_loss, "MSELoss(Reduction reduction=mean)",
+          .call = "(Tensor input, Tensor target) -> Tensor", .forward = mse_loss_forward,
           .sample = ": (2,3) (2,3)")
 
 LOSS_FORWARD(l1_loss, tnp_l1_loss(a->input, a->target, s->o.reduction))
 /* |input - target|.   tn_nn_l1_loss() */
-TN_MODULE(l1_loss, "L1Loss(Reduction reduction=mean)", .call = "(Tensor input, Tensor target) -> Tensor", .forward = l1_loss_forward,
+TN_MODULE(l1_loss, "L1Loss(Reduction reduction=mean)",
+          .call = "(Tensor input, Tensor target) -> Tensor", .forward = l1_loss_forward,
           .sample = ": (2,3) (2,3)")
 
 LOSS_FORWARD(bce_loss, tnp_binary_cross_entropy(a->input, a->target, s->weight, s->o.reduction))
 /* -(t log x + (1 - t) log(1 - x)), of probabilities.   tn_nn_bce_loss() */
-TN_MODULE(bce_loss, "BCELoss(Tensor? weight=None, Reduction reduction=mean)", .parts = "buffer weight = weight",
-          .call = "(Tensor input, Tensor target) -> Tensor", .forward = bce_loss_forward)
+TN_MODULE(bce_loss, "BCELoss(Tensor? weight=None, Reduction reduction=mean)",
+          .parts = "buffer weight = weight", .call = "(Tensor input, Tensor target) -> Tensor",
+          .forward = bce_loss_forward)
 
-LOSS_FORWARD(bce_with_logits_loss, tnp_binary_cross_entropy_with_logits(a->input, a->target, s->weight, s->pos_weight,
-                                                                        s->o.reduction))
+LOSS_FORWARD(bce_with_logits_loss,
+             tnp_binary_cross_entropy_with_logits(a->input, a->target, s->weight, s->pos_weight,
+                                                  s->o.reduction))
 /* BCELoss of sigmoid(input), without overflow.   tn_nn_bce_with_logits_loss() */
-TN_MODULE(bce_with_logits_loss, "BCEWithLogitsLoss(Tensor? weight=None, Reduction reduction=mean, Tensor? pos_weight=None)",
-          .parts = "buffer weight = weight; buffer pos_weight = pos_weight", .call = "(Tensor input, Tensor target) -> Tensor",
-          .forward = bce_with_logits_loss_forward, .sample = ": (2,3) (2,3)")
+TN_MODULE(
+    bce_with_logits_loss,
+    "BCEWithLogitsLoss(Tensor? weight=None, Reduction reduction=mean, Tensor? pos_weight=None)",
+    .parts = "buffer weight = weight; buffer pos_weight = pos_weight",
+    .call = "(Tensor input, Tensor target) -> Tensor", .forward = bce_with_logits_loss_forward,
+    .sample = ": (2,3) (2,3)")
 
 #undef LOSS_FORWARD
 
 /* src/nn/norm.c */
 /* norm.c - normalisation: over the batch, over the last dimensions. */
 
-/* --- BatchNorm ----------------------------------------------------------------------------------------------- */
+/* --- BatchNorm -------------------------------------------------------------------------------- */
 
 /* Both BatchNorms have the same options and parts, but each its own struct. */
 typedef struct norm_batch {
@@ -5660,84 +5994,104 @@ typedef struct norm_batch {
     double eps;
     bool training;
 } norm_batch;
-#define NORM_BATCH(n, s)                                                                                     \
-    norm_batch n = {(s)->weight, (s)->bias, (s)->running_mean, (s)->running_var, (s)->num_batches_tracked,   \
-                    (s)->o.momentum, (s)->o.eps, (s)->base.training}
+#define NORM_BATCH(n, s)                      \
+    norm_batch n = {(s)->weight,              \
+                    (s)->bias,                \
+                    (s)->running_mean,        \
+                    (s)->running_var,         \
+                    (s)->num_batches_tracked, \
+                    (s)->o.momentum,          \
+                    (s)->o.eps,               \
+                    (s)->base.training}
 
 static bool norm_batch_reset(const norm_batch *n) {
-    return (!n->running_mean || (tn_init_constant_(n->running_mean, 0) && tn_init_constant_(n->running_var, 1) &&
-                                 tn_init_constant_(n->num_batches_tracked, 0))) &&
-           (!n->weight || tn_init_constant_(n->weight, 1)) && (!n->bias || tn_init_constant_(n->bias, 0));
+    return (!n->running_mean ||
+            (tn_init_constant_(n->running_mean, 0) && tn_init_constant_(n->running_var, 1) &&
+             tn_init_constant_(n->num_batches_tracked, 0))) &&
+           (!n->weight || tn_init_constant_(n->weight, 1)) &&
+           (!n->bias || tn_init_constant_(n->bias, 0));
 }
 
-/* Normalises by the batch in training or without running statistics, else by these. momentum None: the running
- * statistics are the mean over all batches. */
+/* Normalises by the batch in training or without running statistics, else by these. momentum None:
+ * the running statistics are the mean over all batches. */
 static tn_tensor *norm_batch_forward(const norm_batch *n, tn_tensor *x) {
     bool batch = n->training || !n->running_mean, moves = batch && n->running_mean;
     double k = n->momentum.given == TN_GIVEN ? n->momentum.value : 0;
     tn_tensor *y;
-    if (moves && n->momentum.given != TN_GIVEN) k = 1 / ((double)tn_item_int(n->num_batches_tracked) + 1);
+    if (moves && n->momentum.given != TN_GIVEN)
+        k = 1 / ((double)tn_item_int(n->num_batches_tracked) + 1);
     y = tnp_batch_norm(x, n->running_mean, n->running_var, n->weight, n->bias, batch, k, n->eps);
     if (y && moves && !tnp_add_scalar_(n->num_batches_tracked, tn_int(1), 1)) return NULL;
     return y;
 }
 
-#define NORM_BATCH_ROW(name)                                                                                 \
-    static bool name##_reset(tn_module *m) {                                                                 \
-        TN_SELF(name, s, m);                                                                                 \
-        NORM_BATCH(n, s);                                                                                    \
-        return norm_batch_reset(&n);                                                                         \
-    }                                                                                                        \
-    static bool name##_forward(tn_mframe *f) {                                                               \
-        TN_FORWARD(name, s, a, f);                                                                           \
-        NORM_BATCH(n, s);                                                                                    \
-        return (f->out[0] = norm_batch_forward(&n, a->input)) != NULL;                                       \
+#define NORM_BATCH_ROW(name)                                           \
+    static bool name##_reset(tn_module *m) {                           \
+        TN_SELF(name, s, m);                                           \
+        NORM_BATCH(n, s);                                              \
+        return norm_batch_reset(&n);                                   \
+    }                                                                  \
+    static bool name##_forward(tn_mframe *f) {                         \
+        TN_FORWARD(name, s, a, f);                                     \
+        NORM_BATCH(n, s);                                              \
+        return (f->out[0] = norm_batch_forward(&n, a->input)) != NULL; \
     }
 
 NORM_BATCH_ROW(batch_norm1d)
 /* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel.
  * input (N, C) or (N, C, L) -> the same   tn_nn_batch_norm1d(64) */
-TN_MODULE(batch_norm1d, "BatchNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
-                        "bool track_running_stats=True, *, bool bias=True)",
+TN_MODULE(batch_norm1d,
+          "BatchNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
+          "bool track_running_stats=True, *, bool bias=True)",
           .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
                    "buffer running_mean(num_features) if track_running_stats; "
                    "buffer running_var(num_features) if track_running_stats; "
                    "buffer num_batches_tracked:int64() if track_running_stats",
-          .takes = "input(_, num_features, *)", .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
-          .reset = batch_norm1d_reset, .forward = batch_norm1d_forward, .sample = "3: (4,3) | 3 momentum=None: (4,3,2)")
+          .takes = "input(_, num_features, *)",
+          .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .reset = batch_norm1d_reset, .forward = batch_norm1d_forward,
+          .sample = "3: (4,3) | 3 momentum=None: (4,3,2)")
 
 NORM_BATCH_ROW(batch_norm2d)
 /* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, over a batch of images.
  * input (N, C, H, W) -> the same   tn_nn_batch_norm2d(64, .momentum = TN_SOME(0.01)) */
-TN_MODULE(batch_norm2d, "BatchNorm2d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
-                        "bool track_running_stats=True, *, bool bias=True)",
+TN_MODULE(batch_norm2d,
+          "BatchNorm2d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
+          "bool track_running_stats=True, *, bool bias=True)",
           .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
                    "buffer running_mean(num_features) if track_running_stats; "
                    "buffer running_var(num_features) if track_running_stats; "
                    "buffer num_batches_tracked:int64() if track_running_stats",
-          .takes = "input(_, num_features, _, _)", .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .takes = "input(_, num_features, _, _)",
+          .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
           .reset = batch_norm2d_reset, .forward = batch_norm2d_forward,
           .sample = "3: (4,3,2,2) | 2 affine=False track_running_stats=False: (3,2,2,3)")
 
 #undef NORM_BATCH
 #undef NORM_BATCH_ROW
 
-/* --- LayerNorm ------------------------------------------------------------------------------------------------- */
+/* --- LayerNorm -------------------------------------------------------------------------------- */
 
 static bool layer_norm_reset(tn_module *m) {
     TN_SELF(layer_norm, s, m);
-    return (!s->weight || tn_init_constant_(s->weight, 1)) && (!s->bias || tn_init_constant_(s->bias, 0));
+    return (!s->weight || tn_init_constant_(s->weight, 1)) &&
+           (!s->bias || tn_init_constant_(s->bias, 0));
 }
 static bool layer_norm_forward(tn_mframe *f) {
     TN_FORWARD(layer_norm, s, a, f);
-    return (f->out[0] = tnp_layer_norm(a->input, s->o.normalized_shape, s->weight, s->bias, s->o.eps)) != NULL;
+    return (f->out[0] = tnp_layer_norm(a->input, s->o.normalized_shape, s->weight, s->bias,
+                                       s->o.eps)) != NULL;
 }
 /* Normalises each sample over its last dimensions.
  * input (*, normalized_shape) -> the same   tn_nn_layer_norm(TN_DIMS(64)) */
-TN_MODULE(layer_norm, "LayerNorm(int[] normalized_shape, float eps=1e-05, bool elementwise_affine=True, bool bias=True)",
-          .parts = "weight(normalized_shape) if elementwise_affine; bias(normalized_shape) if elementwise_affine && bias",
-          .takes = "input(*, normalized_shape)", .repr = "normalized_shape[], eps=, elementwise_affine=, bias=",
-          .reset = layer_norm_reset, .forward = layer_norm_forward, .sample = "[4]: (2,3,4) | [3,4] bias=False: (2,3,4)")
+TN_MODULE(layer_norm,
+          "LayerNorm(int[] normalized_shape, float eps=1e-05, bool elementwise_affine=True, bool "
+          "bias=True)",
+          .parts = "weight(normalized_shape) if elementwise_affine; bias(normalized_shape) if "
+                   "elementwise_affine && bias",
+          .takes = "input(*, normalized_shape)",
+          .repr = "normalized_shape[], eps=, elementwise_affine=, bias=", .reset = layer_norm_reset,
+          .forward = layer_norm_forward, .sample = "[4]: (2,3,4) | [3,4] bias=False: (2,3,4)")
 
 /* src/nn/recurrent.c */
 /* recurrent.c - LSTM. Its parts are counted, so they are made by calls and read by number. */
@@ -5757,14 +6111,17 @@ static bool lstm_build(tn_module *m) {
     int dirs = s->o.bidirectional ? 2 : 1;
     if (h < 1 || s->o.input_size < 1 || layers < 1 || layers > 100000 || h > INT64_MAX / 8)
         return tni_nn_error(TN_INVALID, "input_size, hidden_size and num_layers must be positive");
-    if (s->o.dropout < 0 || s->o.dropout > 1) return tni_nn_error(TN_INVALID, "dropout is %g: within [0, 1] is expected", s->o.dropout);
+    if (s->o.dropout < 0 || s->o.dropout > 1)
+        return tni_nn_error(TN_INVALID, "dropout is %g: within [0, 1] is expected", s->o.dropout);
     for (int64_t l = 0; l < layers; l++)
         for (int d = 0; d < dirs; d++)
             for (int k = 0; k < (s->o.bias ? 4 : 2); k++) {
                 char name[48];
                 int64_t shape[2] = {4 * h, k == 1 ? h : l ? dirs * h : s->o.input_size};
                 snprintf(name, sizeof name, "%s%lld%s", stem[k], (long long)l, d ? "_reverse" : "");
-                if (!tn_part_tensor(m, TN_PARAM, name, NULL, TN_NO_DTYPE, tn_ints_of(shape, k < 2 ? 2 : 1))) return false;
+                if (!tn_part_tensor(m, TN_PARAM, name, NULL, TN_NO_DTYPE,
+                                    tn_ints_of(shape, k < 2 ? 2 : 1)))
+                    return false;
             }
     return true;
 }
@@ -5789,9 +6146,10 @@ static bool lstm_step(tn_tensor *gates, tn_tensor **h, tn_tensor **c) {
     return *h != NULL;
 }
 
-/* One direction of one layer over x (T, N, I): y[t] are its outputs (N, H); h and c go from first to last state. */
-static bool lstm_direction(const tn_nn_lstm_self *s, int64_t l, int d, tn_tensor *x, tn_tensor **y, tn_tensor **h,
-                           tn_tensor **c) {
+/* One direction of one layer over x (T, N, I): y[t] are its outputs (N, H); h and c go from first
+ * to last state. */
+static bool lstm_direction(const tn_nn_lstm_self *s, int64_t l, int d, tn_tensor *x, tn_tensor **y,
+                           tn_tensor **h, tn_tensor **c) {
     int64_t steps = tn_size(x, 0);
     tn_tensor *all = tnp_linear(x, lstm_part(s, l, d, 0), lstm_part(s, l, d, 2));
     if (!all) return false;
@@ -5808,8 +6166,8 @@ typedef struct lstm_run {
     const tn_nn_lstm_self *s;
     int dirs;
     int64_t steps;
-    tn_tensor **y;       /* steps * dirs outputs of a layer */
-    tn_tensor **h, **c;  /* layers * dirs states */
+    tn_tensor **y;      /* steps * dirs outputs of a layer */
+    tn_tensor **h, **c; /* layers * dirs states */
 } lstm_run;
 
 /* A layer: x (T, N, I) -> (T, N, dirs * H). */
@@ -5822,14 +6180,16 @@ static tn_tensor *lstm_layer(lstm_run *r, int64_t l, tn_tensor *x) {
         if (!both[d]) return NULL;
     }
     y = r->dirs == 2 ? tnp_cat(tn_tensors_of(both, 2), -1) : both[0];
-    if (r->s->base.training && r->s->o.dropout > 0 && l + 1 < r->s->o.num_layers) y = tnp_dropout(y, r->s->o.dropout, true);
+    if (r->s->base.training && r->s->o.dropout > 0 && l + 1 < r->s->o.num_layers)
+        y = tnp_dropout(y, r->s->o.dropout, true);
     return y;
 }
 
 /* States of all layers and directions: views of the given ones, or zeros. */
 static bool lstm_states(lstm_run *r, tn_tensor *x, tn_tensor *given, tn_tensor **to) {
     int64_t count = r->s->o.num_layers * r->dirs, size[2] = {tn_size(x, 1), r->s->o.hidden_size};
-    tn_tensor *zero = given ? NULL : tnp_zeros(tn_ints_of(size, 2), tn_dtype_of(x), tn_device_of(x));
+    tn_tensor *zero =
+        given ? NULL : tnp_zeros(tn_ints_of(size, 2), tn_dtype_of(x), tn_device_of(x));
     for (int64_t i = 0; i < count; i++) {
         to[i] = given ? tnp_select(given, 0, i) : zero;
         if (!to[i]) return false;
@@ -5843,17 +6203,24 @@ static tn_tensor *lstm_run_all(lstm_run *r, tn_tensor *x, tn_tensor *h, tn_tenso
     return x;
 }
 
-static tn_tensor *lstm_unsqueeze(tn_tensor *t, bool batched) { return t && !batched ? tnp_unsqueeze(t, 1) : t; }
-static tn_tensor *lstm_squeeze(tn_tensor *t, bool batched) { return t && !batched ? tnp_squeeze_dim(t, 1) : t; }
+static tn_tensor *lstm_unsqueeze(tn_tensor *t, bool batched) {
+    return t && !batched ? tnp_unsqueeze(t, 1) : t;
+}
+static tn_tensor *lstm_squeeze(tn_tensor *t, bool batched) {
+    return t && !batched ? tnp_squeeze_dim(t, 1) : t;
+}
 
-/* Checks what `.takes` cannot say; brings input and states to (T, N, I) and (layers * dirs, N, H). */
-static bool lstm_prepare(const tn_nn_lstm_self *s, const tn_nn_lstm_forward_args *a, tn_tensor **x, tn_tensor **h,
-                         tn_tensor **c, bool *batched) {
+/* Checks what `.takes` cannot say; brings input and states to (T, N, I) and (layers * dirs, N, H).
+ */
+static bool lstm_prepare(const tn_nn_lstm_self *s, const tn_nn_lstm_forward_args *a, tn_tensor **x,
+                         tn_tensor **h, tn_tensor **c, bool *batched) {
     int n = tn_ndim(a->input);
     *batched = n == 3;
-    if (n != 2 && n != 3) return tni_nn_error(TN_INVALID, "input: 2 or 3 dimensions are expected, got %d", n);
+    if (n != 2 && n != 3)
+        return tni_nn_error(TN_INVALID, "input: 2 or 3 dimensions are expected, got %d", n);
     if (!a->h != !a->c) return tni_nn_error(TN_INVALID, "hx: h and c are given both or not at all");
-    *x = s->o.batch_first && *batched ? tnp_transpose(a->input, 0, 1) : lstm_unsqueeze(a->input, *batched);
+    *x = s->o.batch_first && *batched ? tnp_transpose(a->input, 0, 1)
+                                      : lstm_unsqueeze(a->input, *batched);
     *h = lstm_unsqueeze(a->h, *batched);
     *c = lstm_unsqueeze(a->c, *batched);
     if (!*x || (a->h && (!*h || !*c))) return false;
@@ -5888,16 +6255,23 @@ static bool lstm_forward(tn_mframe *f) {
     return x && f->out[0] && f->out[1] && f->out[2];
 }
 /* Long short-term memory, num_layers deep.
- * input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * directions, N, hidden_size)
+ * input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * directions, N,
+ * hidden_size)
  * -> output (T, N, directions * hidden_size), h_n, c_n   tn_nn_lstm(10, 20, .num_layers = 2) */
-TN_MODULE(lstm, "LSTM(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool batch_first=False, "
-                "float dropout=0.0, bool bidirectional=False)",
-          .call = "(Tensor input, (Tensor h, Tensor c)? hx=None) -> (Tensor output, (Tensor h_n, Tensor c_n))",
-          .takes = "input(*, input_size); h(num_layers * (1 + bidirectional), *, hidden_size); "
-                   "c(num_layers * (1 + bidirectional), *, hidden_size)",
-          .repr = "input_size, hidden_size, ?num_layers=, ?bias=, ?batch_first=, ?dropout=, ?bidirectional=",
-          .build = lstm_build, .reset = lstm_reset, .forward = lstm_forward,
-          .sample = "3 4: (5,2,3) | 3 4 num_layers=2 bidirectional=True batch_first=True: (2,5,3) h=(4,2,4) c=(4,2,4)")
+TN_MODULE(
+    lstm,
+    "LSTM(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool "
+    "batch_first=False, "
+    "float dropout=0.0, bool bidirectional=False)",
+    .call = "(Tensor input, (Tensor h, Tensor c)? hx=None) -> (Tensor output, (Tensor h_n, Tensor "
+            "c_n))",
+    .takes = "input(*, input_size); h(num_layers * (1 + bidirectional), *, hidden_size); "
+             "c(num_layers * (1 + bidirectional), *, hidden_size)",
+    .repr =
+        "input_size, hidden_size, ?num_layers=, ?bias=, ?batch_first=, ?dropout=, ?bidirectional=",
+    .build = lstm_build, .reset = lstm_reset, .forward = lstm_forward,
+    .sample = "3 4: (5,2,3) | 3 4 num_layers=2 bidirectional=True batch_first=True: (2,5,3) "
+              "h=(4,2,4) c=(4,2,4)")
 
 
 /* src/optim/adam.c */
@@ -5907,13 +6281,13 @@ TN_MODULE(lstm, "LSTM(int input_size, int hidden_size, int num_layers=1, bool bi
 /* optim.h (room) - optimizers and schedules: private part. Sees the public chapters alone. */
 
 /* A kind of optimizer; stands below its functions. The generator reads these lines. */
-#define TN_OPTIMIZER(name_, schema_, ...)                                                                    \
-    TNI_ROW_BEGIN                                                                                            \
-    TN_PRIV_DECLARE(tn_gen, tni_ogen_##name_);                                                               \
-    TN_PRIV_DECLARE(tn_orow, tni_optimizer_##name_);                                                         \
-    TNI_PRIVATE_BEGIN                                                                                        \
-    TN_PRIV_DEFINE(tn_orow, tni_optimizer_##name_) = {.name = #name_, .schema = schema_,                     \
-        .gen = &tni_ogen_##name_, __VA_ARGS__};                                                              \
+#define TN_OPTIMIZER(name_, schema_, ...)                                          \
+    TNI_ROW_BEGIN                                                                  \
+    TN_PRIV_DECLARE(tn_gen, tni_ogen_##name_);                                     \
+    TN_PRIV_DECLARE(tn_orow, tni_optimizer_##name_);                               \
+    TNI_PRIVATE_BEGIN                                                              \
+    TN_PRIV_DEFINE(tn_orow, tni_optimizer_##name_) = {                             \
+        .name = #name_, .schema = schema_, .gen = &tni_ogen_##name_, __VA_ARGS__}; \
     TNI_PRIVATE_END TNI_ROW_END
 
 TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
@@ -5923,20 +6297,20 @@ TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
 
 /* Parameters that share options. */
 typedef struct tni_group {
-    char *options;         /* the argument struct, then its lists */
+    char *options; /* the argument struct, then its lists */
     int64_t bytes;
-    int64_t first, count;  /* in the optimizer's parameters */
+    int64_t first, count; /* in the optimizer's parameters */
 } tni_group;
 
 struct tn_optimizer {
     const tn_orow *row;
     int nstates, ngroups, groups_room;
     tni_group *group;
-    int64_t n;             /* parameters */
-    tn_tensor **param;     /* n, held */
-    tn_tensor **state;     /* nstates * n, by parameter; held; NULL before the first step */
-    double *count;         /* n: steps made */
-    int64_t bytes;         /* of the block of param, state, count, and the room for a step */
+    int64_t n;         /* parameters */
+    tn_tensor **param; /* n, held */
+    tn_tensor **state; /* nstates * n, by parameter; held; NULL before the first step */
+    double *count;     /* n: steps made */
+    int64_t bytes;     /* of the block of param, state, count, and the room for a step */
     void *step_room;
 };
 TN_PRIV int64_t tni_step_room(int64_t n, int nstates);
@@ -5945,27 +6319,31 @@ TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options); /* the
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value);
 TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value);
 
-/* New states, counts and options of an optimizer, prepared and then exchanged with the old ones, or dropped. */
+/* New states, counts and options of an optimizer, prepared and then exchanged with the old ones, or
+ * dropped. */
 typedef struct tni_optimizer_plan {
     tn_optimizer *o;
     tn_tensor **state; /* nstates * n, held */
     double *count;
-    char **options;    /* ngroups */
+    char **options; /* ngroups */
     size_t bytes;
 } tni_optimizer_plan;
-TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at, int64_t n);
-TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit); /* after a load that failed, too */
+TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
+                                     int64_t n);
+TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l,
+                                    bool commit); /* after a load that failed, too */
 
 /* Both have the same options in structs of their own. */
 typedef struct adam_view {
     double lr, beta1, beta2, eps, weight_decay;
     bool amsgrad, maximize;
 } adam_view;
-#define ADAM_OPTIONS(name)                                                                                   \
-    static adam_view name##_options(const void *options) {                                                \
-        const tn_optim_##name##_args *o = (const tn_optim_##name##_args *)options;                           \
-        adam_view a = {o->lr, o->betas.at[0], o->betas.at[1], o->eps, o->weight_decay, o->amsgrad, o->maximize}; \
-        return a;                                                                                            \
+#define ADAM_OPTIONS(name)                                                         \
+    static adam_view name##_options(const void *options) {                         \
+        const tn_optim_##name##_args *o = (const tn_optim_##name##_args *)options; \
+        adam_view a = {o->lr,           o->betas.at[0], o->betas.at[1], o->eps,    \
+                       o->weight_decay, o->amsgrad,     o->maximize};              \
+        return a;                                                                  \
     }
 ADAM_OPTIONS(adam)
 ADAM_OPTIONS(adamw)
@@ -5975,13 +6353,26 @@ static bool adam_check_options(adam_view o) {
     if (!(o.lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g: it may not be negative", o.lr);
     if (!(o.eps >= 0)) return tni_nn_error(TN_INVALID, "eps is %g: it may not be negative", o.eps);
     if (!(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1))
-        return tni_nn_error(TN_INVALID, "betas are %g and %g: within [0, 1) is expected", o.beta1, o.beta2);
-    return o.weight_decay >= 0 || tni_nn_error(TN_INVALID, "weight_decay is %g: it may not be negative", o.weight_decay);
+        return tni_nn_error(TN_INVALID, "betas are %g and %g: within [0, 1) is expected", o.beta1,
+                            o.beta2);
+    return o.weight_decay >= 0 ||
+           tni_nn_error(TN_INVALID, "weight_decay is %g: it may not be negative", o.weight_decay);
 }
 
 /* The option lists of a step, n numbers each. */
-enum { ADAM_STEP, ADAM_LR, ADAM_BETA1, ADAM_BETA2, ADAM_EPS, ADAM_DECAY, ADAM_AMSGRAD, ADAM_MAXIMIZE, ADAM_LISTS };
-static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options), tn_floats list[ADAM_LISTS]) {
+enum {
+    ADAM_STEP,
+    ADAM_LR,
+    ADAM_BETA1,
+    ADAM_BETA2,
+    ADAM_EPS,
+    ADAM_DECAY,
+    ADAM_AMSGRAD,
+    ADAM_MAXIMIZE,
+    ADAM_LISTS
+};
+static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options),
+                       tn_floats list[ADAM_LISTS]) {
     for (int k = 0; k < ADAM_LISTS; k++) list[k] = tni_numbers(s->number + k * s->n, s->n);
     for (int64_t i = 0; i < s->n; i++) {
         adam_view o = of(s->options[i]);
@@ -5997,33 +6388,43 @@ static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options), 
     }
 }
 
-#define ADAM_ROW(name, operator_)                                                                            \
-    static bool name##_check(const void *options) { return adam_check_options(name##_options(options)); }    \
-    static uint32_t name##_uses(const void *options) { return name##_options(options).amsgrad ? 7u : 3u; }   \
-    static bool name##_step(tn_ostep *s) {                                                                   \
-        tn_floats l[ADAM_LISTS];                                                                             \
-        adam_lists(s, name##_options, l);                                                                    \
-        return operator_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n),                        \
-                         tn_tensors_of(s->state[0], s->n), tn_tensors_of(s->state[1], s->n),                 \
-                         tn_tensors_of(s->state[2], s->n), l[ADAM_STEP], l[ADAM_LR], l[ADAM_BETA1],          \
-                         l[ADAM_BETA2], l[ADAM_EPS], l[ADAM_DECAY], l[ADAM_AMSGRAD], l[ADAM_MAXIMIZE]);      \
+#define ADAM_ROW(name, operator_)                                                            \
+    static bool name##_check(const void *options) {                                          \
+        return adam_check_options(name##_options(options));                                  \
+    }                                                                                        \
+    static uint32_t name##_uses(const void *options) {                                       \
+        return name##_options(options).amsgrad ? 7u : 3u;                                    \
+    }                                                                                        \
+    static bool name##_step(tn_ostep *s) {                                                   \
+        tn_floats l[ADAM_LISTS];                                                             \
+        adam_lists(s, name##_options, l);                                                    \
+        return operator_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n),        \
+                         tn_tensors_of(s->state[0], s->n), tn_tensors_of(s->state[1], s->n), \
+                         tn_tensors_of(s->state[2], s->n), l[ADAM_STEP], l[ADAM_LR],         \
+                         l[ADAM_BETA1], l[ADAM_BETA2], l[ADAM_EPS], l[ADAM_DECAY],           \
+                         l[ADAM_AMSGRAD], l[ADAM_MAXIMIZE]);                                 \
     }
 
 ADAM_ROW(adam, tnp_fused_adam_)
-/* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps);
- * weight_decay is added to g. amsgrad: the largest v so far.   tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
-TN_OPTIMIZER(adam, "Adam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, float weight_decay=0.0, "
-                   "bool amsgrad=False, *, bool maximize=False)",
-             .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adam_check, .uses = adam_uses, .step = adam_step,
-             .counts = true)
+/* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v)
+ * / sqrt(1 - beta2^t) + eps); weight_decay is added to g. amsgrad: the largest v so far.
+ * tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
+TN_OPTIMIZER(adam,
+             "Adam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
+             "float weight_decay=0.0, "
+             "bool amsgrad=False, *, bool maximize=False)",
+             .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adam_check, .uses = adam_uses,
+             .step = adam_step, .counts = true)
 
 ADAM_ROW(adamw, tnp_fused_adamw_)
 /* Adam, with the weights decayed by themselves: p *= 1 - lr * weight_decay.
  * tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1) */
-TN_OPTIMIZER(adamw, "AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, float weight_decay=0.01, "
-                    "bool amsgrad=False, *, bool maximize=False)",
-             .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adamw_check, .uses = adamw_uses, .step = adamw_step,
-             .counts = true)
+TN_OPTIMIZER(adamw,
+             "AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
+             "float weight_decay=0.01, "
+             "bool amsgrad=False, *, bool maximize=False)",
+             .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adamw_check,
+             .uses = adamw_uses, .step = adamw_step, .counts = true)
 
 #undef ADAM_ROW
 
@@ -6032,7 +6433,8 @@ TN_OPTIMIZER(adamw, "AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9,
 
 #include <math.h>
 
-/* The norm of all gradients: the norm of the norms, each in its own dtype. NULL with *n = 0: there are none. */
+/* The norm of all gradients: the norm of the norms, each in its own dtype. NULL with *n = 0: there
+ * are none. */
 static tn_tensor *clip_norm(tn_tensors params, double order, int64_t *n) {
     tn_tensor **norm = (tn_tensor **)tn_alloc((size_t)(params.n + 1) * sizeof *norm), *total = NULL;
     bool ok = norm != NULL;
@@ -6068,7 +6470,8 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
     tn_tensor *total;
     double factor;
     if (params.n < 0) return (double)NAN;
-    if (!(max_norm >= 0) || !(order > 0)) return tni_nn_error(TN_INVALID, "max_norm and norm_type must be positive"), (double)NAN;
+    if (!(max_norm >= 0) || !(order > 0))
+        return tni_nn_error(TN_INVALID, "max_norm and norm_type must be positive"), (double)NAN;
     total = clip_norm(params, order, &n);
     if (!total) return n == 0 && tn_ok() ? 0 : (double)NAN;
     factor = clip_factor(total, max_norm);
@@ -6079,7 +6482,8 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
     return tn_item(total);
 }
 
-TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm, double norm_type) {
+TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm,
+                                   double norm_type) {
     tni_step step;
     int64_t mark;
     double norm;
@@ -6096,15 +6500,17 @@ TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params
 }
 
 /* src/optim/optim_state.c */
-/* optim_state.c - an optimizer's state as named tensors, out and in. Its layout is part of checkpoints: version 1 is
+/* optim_state.c - an optimizer's state as named tensors, out and in. Its layout is part of
+ * checkpoints: version 1 is
  *
  *   state.<i>.step            0-dim f32: steps of parameter i, where the row counts them
- *   state.<i>.<name>          the row's state tensors, like the parameter; absent before the first step
- *   group.<g>.<option>        0-dim f64 (floats), 0-dim i64 (ints, bools, words), 1-dim f64 (lists of floats) */
+ *   state.<i>.<name>          the row's state tensors, like the parameter; absent before the first
+ * step group.<g>.<option>        0-dim f64 (floats), 0-dim i64 (ints, bools, words), 1-dim f64
+ * (lists of floats) */
 
 #include <stdlib.h>
 
-/* --- out ------------------------------------------------------------------------------------------------------ */
+/* --- out -------------------------------------------------------------------------------------- */
 
 typedef struct dict_entry {
     int64_t name;
@@ -6143,9 +6549,11 @@ static void dict_add_states(dict_list *d, const tn_optimizer *o) {
     for (int64_t i = 0; i < o->n; i++) {
         float count = (float)o->count[i];
         if (o->row->counts && o->count[i] > 0)
-            dict_add(d, tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_F32), "state.%lld.step", (long long)i);
+            dict_add(d, tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_F32), "state.%lld.step",
+                     (long long)i);
         for (int k = 0; k < o->nstates; k++)
-            if (o->state[i * o->nstates + k] && dict_state_name(o->row->state, k, name, sizeof name))
+            if (o->state[i * o->nstates + k] &&
+                dict_state_name(o->row->state, k, name, sizeof name))
                 dict_add(d, o->state[i * o->nstates + k], "state.%lld.%s", (long long)i, name);
     }
 }
@@ -6170,8 +6578,9 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
         t = tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64);
     } else if (tni_option_take(p, options, &value)) {
         integer = (int64_t)value;
-        t = p->type == TN_T_INT || p->type == TN_T_BOOL ? tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64)
-                                                        : tn_from_at(NULL, 0, &value, tn_empty_dims(), TN_F64);
+        t = p->type == TN_T_INT || p->type == TN_T_BOOL
+                ? tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64)
+                : tn_from_at(NULL, 0, &value, tn_empty_dims(), TN_F64);
     } else {
         return;
     }
@@ -6209,7 +6618,8 @@ TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o) {
     mark = tn_scope_begin();
     dict_add_states(&d, o);
     for (int g = 0; g < o->ngroups; g++)
-        for (int i = 0; i < o->row->gen->nparam; i++) dict_add_option(&d, &o->row->gen->param[i], o->group[g].options, g);
+        for (int i = 0; i < o->row->gen->nparam; i++)
+            dict_add_option(&d, &o->row->gen->param[i], o->group[g].options, g);
     list = dict_list_of(&d);
     tni_buffer_free(&d.names);
     tni_buffer_free(&d.entries);
@@ -6217,7 +6627,7 @@ TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o) {
     return list;
 }
 
-/* --- in --------------------------------------------------------------------------------------------------------- */
+/* --- in --------------------------------------------------------------------------------------- */
 
 static bool dict_begin(tni_optimizer_plan *l, tn_optimizer *o) {
     size_t pointers = (size_t)(o->n * o->nstates) + (size_t)o->ngroups;
@@ -6229,7 +6639,8 @@ static bool dict_begin(tni_optimizer_plan *l, tn_optimizer *o) {
     memset(l->count, 0, l->bytes);
     l->state = (tn_tensor **)(void *)(l->count + o->n + 1);
     l->options = (char **)(void *)(l->state + o->n * o->nstates);
-    for (int g = 0; g < o->ngroups; g++) { /* a list's copy points into the old block: moved below */
+    for (int g = 0; g < o->ngroups;
+         g++) { /* a list's copy points into the old block: moved below */
         l->options[g] = (char *)tn_alloc((size_t)o->group[g].bytes);
         if (!l->options[g]) return false;
         memcpy(l->options[g], o->group[g].options, (size_t)o->group[g].bytes);
@@ -6263,7 +6674,8 @@ TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
 }
 
 /* "state.12.exp_avg" -> 12 and "exp_avg"; NULL when it is not of that form. */
-static const char *dict_number(const char *name, const char *prefix, int64_t limit, int64_t *number) {
+static const char *dict_number(const char *name, const char *prefix, int64_t limit,
+                               int64_t *number) {
     size_t n = strlen(prefix);
     char *end;
     if (strncmp(name, prefix, n) != 0 || name[n] < '0' || name[n] > '9') return NULL;
@@ -6277,13 +6689,15 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
     tn_ints a = tn_shape(o->param[i]), b = tn_shape(e->tensor);
     tn_tensor *t;
     if (o->row->counts && strcmp(name, "step") == 0) {
-        if (tn_numel(e->tensor) != 1) return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
+        if (tn_numel(e->tensor) != 1)
+            return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
         l->count[i] = tn_item(e->tensor);
         return l->count[i] >= 0 || tni_nn_error(TN_INVALID, "%s is negative", e->name);
     }
     for (int k = 0; k < o->nstates; k++) {
         tn_tensor **to = &l->state[i * o->nstates + k];
-        if (!dict_state_name(o->row->state, k, known, sizeof known) || strcmp(known, name) != 0) continue;
+        if (!dict_state_name(o->row->state, k, known, sizeof known) || strcmp(known, name) != 0)
+            continue;
         if (*to) return tni_nn_error(TN_INVALID, "%s stands twice", e->name);
         if (a.n != b.n || (a.n && memcmp(a.at, b.at, (size_t)a.n * sizeof *a.at) != 0))
             return tni_nn_error(TN_INVALID, "%s: its shape is not the parameter's", e->name);
@@ -6295,7 +6709,8 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
     return tni_nn_error(TN_INVALID, "%s: the optimizer has no such state", e->name);
 }
 
-static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name, const tn_named *e) {
+static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name,
+                             const tn_named *e) {
     const tn_gen *gen = l->o->row->gen;
     char *options = l->options[g];
     for (int i = 0; i < gen->nparam; i++) {
@@ -6308,7 +6723,8 @@ static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name,
             memcpy(&list, options + p->offset, sizeof list);
             return tn_read_f64(e->tensor, (double *)(uintptr_t)list.at, list.n);
         }
-        if (tn_numel(e->tensor) != 1) return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
+        if (tn_numel(e->tensor) != 1)
+            return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
         if (tni_option_put(p, options, tn_item(e->tensor))) return true;
         if (p->type == TN_T_ENUM) {
             word = (int32_t)tn_item(e->tensor);
@@ -6329,13 +6745,15 @@ static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         int64_t number;
         const char *name;
-        if (!at[i].name || !at[i].tensor) return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
+        if (!at[i].name || !at[i].tensor)
+            return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
         if ((name = dict_number(at[i].name, "state.", l->o->n, &number)) != NULL) {
             if (!dict_load_state(l, number, name, &at[i])) return false;
         } else if ((name = dict_number(at[i].name, "group.", l->o->ngroups, &number)) != NULL) {
             if (!dict_load_option(l, number, name, &at[i])) return false;
         } else {
-            return tni_nn_error(TN_INVALID, "%s: the optimizer has no such parameter or group", at[i].name);
+            return tni_nn_error(TN_INVALID, "%s: the optimizer has no such parameter or group",
+                                at[i].name);
         }
     }
     for (int g = 0; g < l->o->ngroups; g++)
@@ -6343,7 +6761,8 @@ static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n)
     return tn_ok();
 }
 
-TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at, int64_t n) {
+TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
+                                     int64_t n) {
     return dict_begin(l, o) && dict_load_each(l, at, n);
 }
 
@@ -6353,7 +6772,8 @@ TN_API bool tn_optimizer_load(tn_optimizer *o, const tn_named *at, int64_t n) {
     int64_t mark;
     bool ok, mode;
     if (!tn_ok()) return false;
-    if (!o || n < 0 || (n && !at)) return tni_nn_error(TN_INVALID, "no optimizer, or no list of tensors");
+    if (!o || n < 0 || (n && !at))
+        return tni_nn_error(TN_INVALID, "no optimizer, or no list of tensors");
     tni_step_begin(&step, NULL, 0, o->row->name);
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
@@ -6366,11 +6786,12 @@ TN_API bool tn_optimizer_load(tn_optimizer *o, const tn_named *at, int64_t n) {
 }
 
 /* src/optim/optimizer.c */
-/* optimizer.c - groups of parameters with options, states, and the step. Knows no kind of optimizer. */
+/* optimizer.c - groups of parameters with options, states, and the step. Knows no kind of
+ * optimizer. */
 
 #include <math.h>
 
-/* --- a module's parameters ------------------------------------------------------------------------------------ */
+/* --- a module's parameters -------------------------------------------------------------------- */
 
 TN_API tn_tensors tn_parameters(tn_module *m) {
     tn_named_list list = tn_module_parameters(m);
@@ -6389,7 +6810,7 @@ TN_API tn_tensors tn_parameters(tn_module *m) {
     return none;
 }
 
-/* --- options -------------------------------------------------------------------------------------------------------- */
+/* --- options ---------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options) {
     if (!o->row->check || o->row->check(options)) return true;
@@ -6413,7 +6834,8 @@ static bool optim_check_lists(const tn_gen *gen, const char *args) {
         if (gen->param[i].type != TN_T_FLOATS) continue;
         memcpy(&list, args + gen->param[i].offset, sizeof list);
         if (!list.at || list.n < 0 || (gen->param[i].count > 0 && list.n != gen->param[i].count))
-            return tni_nn_error(TN_INVALID, "%s: a list of %d numbers is expected", gen->param[i].name, gen->param[i].count);
+            return tni_nn_error(TN_INVALID, "%s: a list of %d numbers is expected",
+                                gen->param[i].name, gen->param[i].count);
     }
     return true;
 }
@@ -6442,17 +6864,18 @@ static char *optim_copy_options(const tn_gen *gen, const char *args, int64_t *by
     return to;
 }
 
-/* --- room -------------------------------------------------------------------------------------------------------------- */
+/* --- room ------------------------------------------------------------------------------------- */
 
 enum { OPTIM_POINTERS = 3 }; /* of a step, beside its states: param, grad, options */
 
 TN_PRIV int64_t tni_step_room(int64_t n, int nstates) {
-    return n * (int64_t)((size_t)(OPTIM_POINTERS + nstates) * sizeof(void *) + 2 * sizeof(bool) + 8 +
-                         (TN_OPTIM_NUMBERS + 1) * sizeof(double));
+    return n * (int64_t)((size_t)(OPTIM_POINTERS + nstates) * sizeof(void *) + 2 * sizeof(bool) +
+                         8 + (TN_OPTIM_NUMBERS + 1) * sizeof(double));
 }
 
 static int64_t optim_bytes(int64_t n, int nstates) {
-    return n * (int64_t)((size_t)(1 + nstates) * sizeof(void *) + sizeof(double)) + tni_step_room(n, nstates) + 64;
+    return n * (int64_t)((size_t)(1 + nstates) * sizeof(void *) + sizeof(double)) +
+           tni_step_room(n, nstates) + 64;
 }
 
 /* Makes room for n parameters; the first o->n are moved. */
@@ -6472,7 +6895,8 @@ static bool optim_grow(tn_optimizer *o, int64_t n) {
     for (int64_t i = 0; i < o->n; i++) {
         count[i] = o->count[i];
         param[i] = o->param[i];
-        for (int k = 0; k < o->nstates; k++) state[i * o->nstates + k] = o->state[i * o->nstates + k];
+        for (int k = 0; k < o->nstates; k++)
+            state[i * o->nstates + k] = o->state[i * o->nstates + k];
     }
     if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
     o->count = count;
@@ -6496,19 +6920,25 @@ static bool optim_more_groups(tn_optimizer *o) {
     return true;
 }
 
-/* --- groups --------------------------------------------------------------------------------------------------------------- */
+/* --- groups ----------------------------------------------------------------------------------- */
 
 static bool optim_check_params(const tn_optimizer *o, tn_tensors params) {
     tni_map seen = {NULL, NULL, 0, 0};
     bool fresh = true, ok = true;
-    if (params.n < 0) return tn_ok() ? tni_nn_error(TN_INVALID, "params: no list of tensors") : false;
+    if (params.n < 0)
+        return tn_ok() ? tni_nn_error(TN_INVALID, "params: no list of tensors") : false;
     if (params.n == 0 || !params.at) return tni_nn_error(TN_INVALID, "params: an empty list");
     for (int64_t i = 0; ok && i < o->n; i++) ok = tni_map_at(&seen, o->param[i], &fresh) != NULL;
     for (int64_t i = 0; ok && i < params.n; i++) {
-        if (!params.at[i]) ok = tni_nn_error(TN_INVALID, "params[%lld] is NULL", (long long)i);
-        else if (!tn_is_leaf(params.at[i])) ok = tni_nn_error(TN_INVALID, "params[%lld] is no leaf", (long long)i);
-        else if (!tni_map_at(&seen, params.at[i], &fresh)) ok = false;
-        else if (!fresh) ok = tni_nn_error(TN_INVALID, "params[%lld] stands in the optimizer already", (long long)i);
+        if (!params.at[i])
+            ok = tni_nn_error(TN_INVALID, "params[%lld] is NULL", (long long)i);
+        else if (!tn_is_leaf(params.at[i]))
+            ok = tni_nn_error(TN_INVALID, "params[%lld] is no leaf", (long long)i);
+        else if (!tni_map_at(&seen, params.at[i], &fresh))
+            ok = false;
+        else if (!fresh)
+            ok = tni_nn_error(TN_INVALID, "params[%lld] stands in the optimizer already",
+                              (long long)i);
     }
     tni_map_free(&seen);
     return ok;
@@ -6540,7 +6970,8 @@ static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
     const tn_param *p = row ? &row->gen->param[0] : NULL;
     tn_tensors params;
     tn_optimizer *o;
-    if (!row || !args) return tni_nn_error(TN_INVALID, "no row or no arguments"), (tn_optimizer *)NULL;
+    if (!row || !args)
+        return tni_nn_error(TN_INVALID, "no row or no arguments"), (tn_optimizer *)NULL;
     memcpy(&params, (const char *)args + p->offset, sizeof params);
     o = (tn_optimizer *)tn_alloc(sizeof *o);
     if (!o) return NULL;
@@ -6552,7 +6983,8 @@ static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
     return NULL;
 }
 
-TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow *row, const void *args) {
+TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow *row,
+                                       const void *args) {
     tn_optimizer *o = NULL;
     tni_step step;
     if (!tn_ok()) return NULL;
@@ -6566,14 +6998,15 @@ TN_API void tn_optimizer_free(tn_optimizer *o) {
     if (!o) return;
     for (int64_t i = 0; i < o->n; i++) tn_release(o->param[i]);
     for (int64_t i = 0; i < o->n * o->nstates; i++) tn_release(o->state[i]);
-    for (int g = 0; g < o->ngroups; g++) tn_alloc_free(o->group[g].options, (size_t)o->group[g].bytes);
+    for (int g = 0; g < o->ngroups; g++)
+        tn_alloc_free(o->group[g].options, (size_t)o->group[g].bytes);
     if (o->group) tn_alloc_free(o->group, (size_t)o->groups_room * sizeof *o->group);
     if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
     tn_alloc_free(o, sizeof *o);
 }
 
-TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn_tensors params, const tn_value *values,
-                                 int nvalues) {
+TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn_tensors params,
+                                 const tn_value *values, int nvalues) {
     tni_args args;
     tni_step step;
     bool ok;
@@ -6582,7 +7015,9 @@ TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn
     ok = o && o->row->gen->args_size <= sizeof args.at;
     if (!ok) tni_nn_error(TN_INVALID, "optimizer is NULL");
     if (ok) memcpy(args.at, o->group[0].options, o->row->gen->args_size);
-    ok = ok && (nvalues == 0 || tn_bind(file, line, o->row->name, o->row->gen, values, nvalues, false, args.at)) &&
+    ok = ok &&
+         (nvalues == 0 ||
+          tn_bind(file, line, o->row->name, o->row->gen, values, nvalues, false, args.at)) &&
          optim_add(o, params, args.at);
     tni_step_end(&step);
     return ok ? o->ngroups - 1 : -1;
@@ -6590,7 +7025,7 @@ TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn
 
 TN_API int tn_optimizer_groups(const tn_optimizer *o) { return o ? o->ngroups : 0; }
 
-/* --- numbers among the options ------------------------------------------------------------------------------------------------ */
+/* --- numbers among the options ---------------------------------------------------------------- */
 
 static const tn_param *optim_option(const tn_optimizer *o, int group, const char *name) {
     const tn_gen *gen = o ? o->row->gen : NULL;
@@ -6601,17 +7036,22 @@ static const tn_param *optim_option(const tn_optimizer *o, int group, const char
 }
 
 static bool optim_is_double(const tn_param *p) {
-    return (p->type == TN_T_FLOAT && !(p->flags & TN_P_MAYBE)) || (p->type == TN_T_SCALAR && (p->flags & TN_P_DOUBLE));
+    return (p->type == TN_T_FLOAT && !(p->flags & TN_P_MAYBE)) ||
+           (p->type == TN_T_SCALAR && (p->flags & TN_P_DOUBLE));
 }
 
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value) {
     char *at = options + p->offset;
     int64_t integer = (int64_t)value;
     bool truth = value != 0;
-    if (optim_is_double(p)) memcpy(at, &value, sizeof value);
-    else if (p->type == TN_T_INT) memcpy(at, &integer, sizeof integer);
-    else if (p->type == TN_T_BOOL) memcpy(at, &truth, sizeof truth);
-    else return false;
+    if (optim_is_double(p))
+        memcpy(at, &value, sizeof value);
+    else if (p->type == TN_T_INT)
+        memcpy(at, &integer, sizeof integer);
+    else if (p->type == TN_T_BOOL)
+        memcpy(at, &truth, sizeof truth);
+    else
+        return false;
     return true;
 }
 
@@ -6635,7 +7075,8 @@ TN_API bool tn_optimizer_set(tn_optimizer *o, int group, const char *option, dou
     const tn_param *p = optim_option(o, group, option);
     double before;
     if (!p) return false;
-    if (!tni_option_take(p, o->group[group].options, &before)) return tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
+    if (!tni_option_take(p, o->group[group].options, &before))
+        return tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
     tni_option_put(p, o->group[group].options, value);
     if (tni_group_check(o, o->group[group].options)) return true;
     tni_option_put(p, o->group[group].options, before);
@@ -6650,7 +7091,7 @@ TN_API double tn_optimizer_get(const tn_optimizer *o, int group, const char *opt
     return (double)NAN;
 }
 
-/* --- the step ------------------------------------------------------------------------------------------------------------------- */
+/* --- the step --------------------------------------------------------------------------------- */
 
 /* What a step works on, laid over the optimizer's room. */
 typedef struct optim_step {
@@ -6701,7 +7142,8 @@ static bool optim_make_states(tn_optimizer *o, optim_step *w) {
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
             if (!*state && (uses >> k & 1)) {
-                tn_tensor *t = tnp_zeros(tn_shape(w->param[i]), tn_dtype_of(w->param[i]), tn_device_of(w->param[i]));
+                tn_tensor *t = tnp_zeros(tn_shape(w->param[i]), tn_dtype_of(w->param[i]),
+                                         tn_device_of(w->param[i]));
                 if (!t) return false;
                 *state = tn_retain(t);
                 w->made[i] = (uint8_t)(w->made[i] | 1u << k);
@@ -6766,7 +7208,8 @@ TN_API void tn_optimizer_zero_grad(tn_optimizer *o) {
 }
 
 /* src/optim/schedule.c */
-/* schedule.c - learning rates that change, by torch's recursive formulas (torch/optim/lr_scheduler.py), in double. */
+/* schedule.c - learning rates that change, by torch's recursive formulas
+ * (torch/optim/lr_scheduler.py), in double. */
 
 #include <math.h>
 
@@ -6774,13 +7217,13 @@ typedef double (*schedule_fn)(const tn_schedule *s, int group, double lr);
 
 struct tn_schedule {
     tn_optimizer *o;
-    schedule_fn next;    /* the rate of a group at s->count, from the one before */
+    schedule_fn next; /* the rate of a group at s->count, from the one before */
     int64_t count, every;
     double gamma, eta_min;
     double (*factor)(int64_t step, void *user);
     void *user;
     int ngroups;
-    double *initial;     /* a group */
+    double *initial; /* a group */
 };
 
 static tn_schedule *schedule_new(tn_optimizer *o, schedule_fn next) {
@@ -6811,7 +7254,8 @@ static double schedule_step_next(const tn_schedule *s, int group, double lr) {
 }
 TN_API tn_schedule *tn_step_lr(tn_optimizer *o, int64_t every, double gamma) {
     tn_schedule *s;
-    if (tn_ok() && every < 1) return tni_nn_error(TN_INVALID, "step_lr: every must be positive"), (tn_schedule *)NULL;
+    if (tn_ok() && every < 1)
+        return tni_nn_error(TN_INVALID, "step_lr: every must be positive"), (tn_schedule *)NULL;
     s = schedule_new(o, schedule_step_next);
     if (!s) return NULL;
     s->every = every;
@@ -6828,7 +7272,8 @@ static double schedule_cosine_next(const tn_schedule *s, int group, double lr) {
 }
 TN_API tn_schedule *tn_cosine_lr(tn_optimizer *o, int64_t t_max, double eta_min) {
     tn_schedule *s;
-    if (tn_ok() && t_max < 1) return tni_nn_error(TN_INVALID, "cosine_lr: t_max must be positive"), (tn_schedule *)NULL;
+    if (tn_ok() && t_max < 1)
+        return tni_nn_error(TN_INVALID, "cosine_lr: t_max must be positive"), (tn_schedule *)NULL;
     s = schedule_new(o, schedule_cosine_next);
     if (!s) return NULL;
     s->every = t_max;
@@ -6840,14 +7285,17 @@ static double schedule_lambda_next(const tn_schedule *s, int group, double lr) {
     (void)lr;
     return s->initial[group] * s->factor(s->count, s->user);
 }
-TN_API tn_schedule *tn_lambda_lr(tn_optimizer *o, double (*factor)(int64_t step, void *user), void *user) {
+TN_API tn_schedule *tn_lambda_lr(tn_optimizer *o, double (*factor)(int64_t step, void *user),
+                                 void *user) {
     tn_schedule *s;
-    if (tn_ok() && !factor) return tni_nn_error(TN_INVALID, "lambda_lr: no function"), (tn_schedule *)NULL;
+    if (tn_ok() && !factor)
+        return tni_nn_error(TN_INVALID, "lambda_lr: no function"), (tn_schedule *)NULL;
     s = schedule_new(o, schedule_lambda_next);
     if (!s) return NULL;
     s->factor = factor;
     s->user = user;
-    for (int g = 0; g < s->ngroups; g++) tn_optimizer_set(o, g, "lr", s->initial[g] * factor(0, user));
+    for (int g = 0; g < s->ngroups; g++)
+        tn_optimizer_set(o, g, "lr", s->initial[g] * factor(0, user));
     return s;
 }
 
@@ -6856,7 +7304,8 @@ TN_API bool tn_schedule_step(tn_schedule *s) {
     if (!s) return tni_nn_error(TN_INVALID, "schedule is NULL");
     s->count++;
     for (int g = 0; g < s->ngroups; g++)
-        if (!tn_optimizer_set(s->o, g, "lr", s->next(s, g, tn_optimizer_get(s->o, g, "lr")))) return false;
+        if (!tn_optimizer_set(s->o, g, "lr", s->next(s, g, tn_optimizer_get(s->o, g, "lr"))))
+            return false;
     return true;
 }
 
@@ -6865,7 +7314,8 @@ TN_API double tn_schedule_initial(const tn_schedule *s, int group) {
     return s && group >= 0 && group < s->ngroups ? s->initial[group] : (double)NAN;
 }
 TN_API bool tn_schedule_resume(tn_schedule *s, int64_t count, const double *initial, int ngroups) {
-    if (!s || count < 0 || !initial || ngroups != s->ngroups) return tni_nn_error(TN_INVALID, "the schedule's state does not fit");
+    if (!s || count < 0 || !initial || ngroups != s->ngroups)
+        return tni_nn_error(TN_INVALID, "the schedule's state does not fit");
     s->count = count;
     memcpy(s->initial, initial, (size_t)ngroups * sizeof *initial);
     return true;
@@ -6877,15 +7327,21 @@ TN_API bool tn_schedule_resume(tn_schedule *s, int64_t count, const double *init
 static bool sgd_check(const void *options) {
     const tn_optim_sgd_args *o = (const tn_optim_sgd_args *)options;
     if (!(o->lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g: it may not be negative", o->lr);
-    if (!(o->momentum >= 0)) return tni_nn_error(TN_INVALID, "momentum is %g: it may not be negative", o->momentum);
-    if (!(o->weight_decay >= 0)) return tni_nn_error(TN_INVALID, "weight_decay is %g: it may not be negative", o->weight_decay);
+    if (!(o->momentum >= 0))
+        return tni_nn_error(TN_INVALID, "momentum is %g: it may not be negative", o->momentum);
+    if (!(o->weight_decay >= 0))
+        return tni_nn_error(TN_INVALID, "weight_decay is %g: it may not be negative",
+                            o->weight_decay);
     if (o->nesterov && (o->momentum <= 0 || o->dampening != 0))
         return tni_nn_error(TN_INVALID, "nesterov wants a momentum and no dampening");
     return true;
 }
-static uint32_t sgd_uses(const void *options) { return ((const tn_optim_sgd_args *)options)->momentum != 0; }
+static uint32_t sgd_uses(const void *options) {
+    return ((const tn_optim_sgd_args *)options)->momentum != 0;
+}
 static bool sgd_step(tn_ostep *s) {
-    double *lr = s->number, *momentum = lr + s->n, *dampening = momentum + s->n, *decay = dampening + s->n;
+    double *lr = s->number, *momentum = lr + s->n, *dampening = momentum + s->n,
+           *decay = dampening + s->n;
     double *nesterov = decay + s->n, *maximize = nesterov + s->n, *first = maximize + s->n;
     for (int64_t i = 0; i < s->n; i++) {
         const tn_optim_sgd_args *o = (const tn_optim_sgd_args *)s->options[i];
@@ -6897,15 +7353,19 @@ static bool sgd_step(tn_ostep *s) {
         maximize[i] = o->maximize;
         first[i] = s->first[i];
     }
-    return tnp_fused_sgd_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n), tn_tensors_of(s->state[0], s->n),
-                         tni_numbers(lr, s->n), tni_numbers(momentum, s->n), tni_numbers(dampening, s->n),
-                         tni_numbers(decay, s->n), tni_numbers(nesterov, s->n), tni_numbers(maximize, s->n),
-                         tni_numbers(first, s->n));
+    return tnp_fused_sgd_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n),
+                          tn_tensors_of(s->state[0], s->n), tni_numbers(lr, s->n),
+                          tni_numbers(momentum, s->n), tni_numbers(dampening, s->n),
+                          tni_numbers(decay, s->n), tni_numbers(nesterov, s->n),
+                          tni_numbers(maximize, s->n), tni_numbers(first, s->n));
 }
-/* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr * (nesterov ? g + momentum * b : b).
- * tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9) */
-TN_OPTIMIZER(sgd, "SGD(Tensor[] params, float lr=0.001, float momentum=0.0, float dampening=0.0, float weight_decay=0.0, "
-                  "bool nesterov=False, *, bool maximize=False)",
+/* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr *
+ * (nesterov ? g + momentum * b : b). tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9)
+ */
+TN_OPTIMIZER(sgd,
+             "SGD(Tensor[] params, float lr=0.001, float momentum=0.0, float dampening=0.0, float "
+             "weight_decay=0.0, "
+             "bool nesterov=False, *, bool maximize=False)",
              .state = "momentum_buffer", .check = sgd_check, .uses = sgd_uses, .step = sgd_step)
 
 
@@ -6918,7 +7378,7 @@ TN_OPTIMIZER(sgd, "SGD(Tensor[] params, float lr=0.001, float momentum=0.0, floa
 /* Bytes of one item of a field; checked when the set is made. */
 TN_PRIV int64_t tni_field_bytes(const tn_field *f);
 
-/* --- the set ----------------------------------------------------------------------------------------------------- */
+/* --- the set ---------------------------------------------------------------------------------- */
 
 TN_PRIV int64_t tni_field_bytes(const tn_field *f) {
     int64_t bytes = tn_dtype_bytes(f->dtype);
@@ -6930,7 +7390,8 @@ static bool dataset_field_fits(const tn_field *f) {
     int64_t bytes = tn_dtype_bytes(f->dtype);
     if (bytes < 1 || f->ndim < 0 || f->ndim >= TN_MAX_DIMS) return false;
     for (int i = 0; i < f->ndim; i++) {
-        if (f->size[i] < 0 || (f->size[i] > 0 && bytes > INT64_MAX / 1024 / f->size[i])) return false;
+        if (f->size[i] < 0 || (f->size[i] > 0 && bytes > INT64_MAX / 1024 / f->size[i]))
+            return false;
         bytes *= f->size[i];
     }
     return true;
@@ -6939,7 +7400,9 @@ static bool dataset_field_fits(const tn_field *f) {
 static bool dataset_fits(const tn_dataset *d) {
     bool ok = d->size >= 0 && d->nfields >= 1 && d->nfields <= TN_MAX_FIELDS && d->get;
     for (int i = 0; ok && i < d->nfields; i++) ok = dataset_field_fits(&d->field[i]);
-    return ok || tni_nn_error(TN_INVALID, "a data set of 1 to %d fields with a size and get is expected", TN_MAX_FIELDS);
+    return ok ||
+           tni_nn_error(TN_INVALID, "a data set of 1 to %d fields with a size and get is expected",
+                        TN_MAX_FIELDS);
 }
 
 TN_API tn_dataset *tn_dataset_new(const tn_dataset *like) {
@@ -6966,7 +7429,7 @@ TN_API void tn_dataset_free(tn_dataset *d) {
     tn_alloc_free(d, sizeof *d);
 }
 
-/* --- tensors ------------------------------------------------------------------------------------------------------- */
+/* --- tensors ---------------------------------------------------------------------------------- */
 
 /* Contiguous tensors, held, and what get reads of them. */
 typedef struct dataset_rows {
@@ -6993,9 +7456,11 @@ static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
     int64_t mark;
     if (!t) return tni_nn_error(TN_INVALID, "tensor %d is NULL", i);
     if (shape.n < 1) return tni_nn_error(TN_INVALID, "tensor %d has no rows", i);
-    if (tn_device_of(t) != TN_CPU) return tni_nn_error(TN_UNSUPPORTED, "tensor %d is not on the CPU", i);
+    if (tn_device_of(t) != TN_CPU)
+        return tni_nn_error(TN_UNSUPPORTED, "tensor %d is not on the CPU", i);
     if (i > 0 && shape.at[0] != d->size)
-        return tni_nn_error(TN_INVALID, "tensor %d has %lld rows, tensor 0 has %lld", i, (long long)shape.at[0], (long long)d->size);
+        return tni_nn_error(TN_INVALID, "tensor %d has %lld rows, tensor 0 has %lld", i,
+                            (long long)shape.at[0], (long long)d->size);
     mark = tn_scope_begin();
     dense = tn_is_contiguous(t) ? t : tnp_contiguous(t);
     if (dense) r->held[i] = tn_retain(dense);
@@ -7041,7 +7506,7 @@ TN_API tn_dataset *tn_dataset_tensors(tn_tensors tensors) {
     return NULL;
 }
 
-/* --- images ----------------------------------------------------------------------------------------------------------- */
+/* --- images ----------------------------------------------------------------------------------- */
 
 static int64_t dataset_label(const dataset_rows *r, int64_t index) {
     const char *at = r->at[1] + index * r->bytes[1];
@@ -7049,7 +7514,8 @@ static int64_t dataset_label(const dataset_rows *r, int64_t index) {
     int32_t v32;
     int16_t v16;
     switch (r->label_bytes) {
-    case 1: return r->label_signed ? (int64_t)*(const int8_t *)at : (int64_t)*(const uint8_t *)at;
+    case 1:
+        return r->label_signed ? (int64_t) * (const int8_t *)at : (int64_t) * (const uint8_t *)at;
     case 2: return memcpy(&v16, at, sizeof v16), v16;
     case 4: return memcpy(&v32, at, sizeof v32), v32;
     default: return memcpy(&v64, at, sizeof v64), v64;
@@ -7072,17 +7538,20 @@ static bool dataset_images_fit(const tn_tensor *images, const tn_tensor *labels,
     if (!images || !labels) return tni_nn_error(TN_INVALID, "images or labels are NULL");
     if (tn_dtype_of(images) != TN_U8 || (n != 3 && n != 4))
         return tni_nn_error(TN_INVALID, "images: uint8 (N, H, W) or (N, C, H, W) is expected");
-    if (tn_ndim(labels) != 1 || (label != TN_U8 && label != TN_I8 && label != TN_I16 && label != TN_I32 && label != TN_I64))
+    if (tn_ndim(labels) != 1 ||
+        (label != TN_U8 && label != TN_I8 && label != TN_I16 && label != TN_I32 && label != TN_I64))
         return tni_nn_error(TN_INVALID, "labels: integers (N) are expected");
     return std > 0 || tni_nn_error(TN_INVALID, "std must be positive");
 }
 
-TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, double mean, double std) {
+TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, double mean,
+                                     double std) {
     tn_dataset d;
     dataset_rows *r;
     if (!dataset_rows_begin(&d)) return NULL;
     r = (dataset_rows *)d.user;
-    if (!dataset_images_fit(images, labels, std) || !dataset_rows_add(&d, 0, images) || !dataset_rows_add(&d, 1, labels)) {
+    if (!dataset_images_fit(images, labels, std) || !dataset_rows_add(&d, 0, images) ||
+        !dataset_rows_add(&d, 1, labels)) {
         dataset_rows_destroy(&d);
         return NULL;
     }
@@ -7102,15 +7571,17 @@ TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, doubl
     return tn_dataset_new(&d);
 }
 
-TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean, double std) {
+TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean,
+                                  double std) {
     int64_t mark = tn_scope_begin();
-    tn_tensor *images = tn_load_idx_at(NULL, 0, images_path), *labels = images ? tn_load_idx_at(NULL, 0, labels_path) : NULL;
+    tn_tensor *images = tn_load_idx_at(NULL, 0, images_path),
+              *labels = images ? tn_load_idx_at(NULL, 0, labels_path) : NULL;
     tn_dataset *d = labels ? tn_dataset_images(images, labels, mean, std) : NULL;
     tn_scope_end(mark);
     return d;
 }
 
-/* --- parts of sets -------------------------------------------------------------------------------------------------------- */
+/* --- parts of sets ---------------------------------------------------------------------------- */
 
 typedef struct dataset_part {
     tn_dataset *of;
@@ -7131,7 +7602,8 @@ TN_API tn_dataset *tn_dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
     dataset_part *p = NULL;
     tn_dataset part;
     if (tn_ok() && (!d || from < 0 || from > to || to > d->size))
-        tni_nn_error(TN_INVALID, "slice: 0 <= from <= to <= %lld is expected", d ? (long long)d->size : 0LL);
+        tni_nn_error(TN_INVALID, "slice: 0 <= from <= to <= %lld is expected",
+                     d ? (long long)d->size : 0LL);
     if (tn_ok()) p = (dataset_part *)tn_alloc(sizeof *p);
     if (!p) return tn_dataset_free(d), (tn_dataset *)NULL;
     p->of = d;
@@ -7147,9 +7619,9 @@ TN_API tn_dataset *tn_dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
 /* src/data/loader.c */
 /* loader.c - batches in order, read ahead by threads.
  *
- * The thread that calls tn_loader_next draws the order, owns all memory, and makes the tensors; workers only fill
- * buffers, so what comes out does not depend on their number. A batch's buffer returns to the loader when its tensors
- * are gone: in a steady loop nothing is allocated. */
+ * The thread that calls tn_loader_next draws the order, owns all memory, and makes the tensors;
+ * workers only fill buffers, so what comes out does not depend on their number. A batch's buffer
+ * returns to the loader when its tensors are gone: in a steady loop nothing is allocated. */
 
 #include <stdlib.h>
 
@@ -7177,8 +7649,8 @@ typedef struct loader_core {
 #endif
     loader_buffer *free;
     int64_t buffer_bytes, at[TN_MAX_FIELDS]; /* at: of field i in a buffer */
-    int64_t out;  /* buffers that are not in `free` */
-    bool closed;  /* the loader is gone */
+    int64_t out;                             /* buffers that are not in `free` */
+    bool closed;                             /* the loader is gone */
 } loader_core;
 
 typedef struct loader_slot {
@@ -7196,13 +7668,13 @@ struct tn_loader {
     tn_context *context;
     int64_t batch_size, batches;
     bool shuffle, running; /* running: inside an epoch */
-    bool exhausted;     /* see loader_exhaust */
-    int64_t *order;     /* dataset->size */
-    int64_t position;   /* next batch to hand out */
+    bool exhausted;        /* see loader_exhaust */
+    int64_t *order;        /* dataset->size */
+    int64_t position;      /* next batch to hand out */
     loader_slot *slot;
     int32_t nslots, nworkers, threads_room;
     /* shared with the workers, under core->lock */
-    int64_t todo, end;  /* next batch to fill, and the epoch's last + 1 */
+    int64_t todo, end; /* next batch to fill, and the epoch's last + 1 */
     int32_t filling;
     bool quit;
 #if LOADER_THREADS
@@ -7226,13 +7698,14 @@ static void loader_unlock(loader_core *c) {
 #endif
 }
 
-/* --- buffers ------------------------------------------------------------------------------------------------------ */
+/* --- buffers ---------------------------------------------------------------------------------- */
 
 static bool loader_layout(loader_core *c, const tn_dataset *d, int64_t batch_size) {
     int64_t at = (int64_t)(sizeof(loader_buffer) + LOADER_ALIGN - 1) / LOADER_ALIGN * LOADER_ALIGN;
     for (int i = 0; i < d->nfields; i++) {
         int64_t each = tni_field_bytes(&d->field[i]);
-        if (each > 0 && batch_size > (INT64_MAX / 4 - at) / each) return tni_nn_error(TN_MEMORY, "a batch of more than 2^61 bytes");
+        if (each > 0 && batch_size > (INT64_MAX / 4 - at) / each)
+            return tni_nn_error(TN_MEMORY, "a batch of more than 2^61 bytes");
         c->at[i] = at;
         at += (each * batch_size + LOADER_ALIGN - 1) / LOADER_ALIGN * LOADER_ALIGN;
     }
@@ -7292,7 +7765,7 @@ static loader_buffer *loader_buffer_take(loader_core *c) {
     return b;
 }
 
-/* --- filling ------------------------------------------------------------------------------------------------------- */
+/* --- filling ---------------------------------------------------------------------------------- */
 
 static int64_t loader_items(const tn_loader *l, int64_t batch) {
     int64_t left = l->dataset->size - batch * l->batch_size;
@@ -7311,7 +7784,8 @@ static bool loader_fill(const tn_loader *l, loader_slot *s) {
     for (int64_t i = 0; ok && i < loader_items(l, s->batch); i++) {
         void *to[TN_MAX_FIELDS] = {NULL, NULL, NULL, NULL};
         int64_t index = l->shuffle ? l->order[first + i] : first + i;
-        for (int k = 0; k < d->nfields; k++) to[k] = (char *)s->buffer + l->core->at[k] + i * bytes[k];
+        for (int k = 0; k < d->nfields; k++)
+            to[k] = (char *)s->buffer + l->core->at[k] + i * bytes[k];
         ok = d->get(d, index, to);
         if (ok) continue;
         s->code = tn_error_take(&error) ? error.code : TN_INTERNAL;
@@ -7367,10 +7841,11 @@ static loader_slot *loader_await(tn_loader *l) {
     return s;
 }
 
-/* --- epochs ----------------------------------------------------------------------------------------------------------- */
+/* --- epochs ----------------------------------------------------------------------------------- */
 
-/* As torch.utils.data: the iterator draws a base seed for its workers; the sampler draws a seed of its own from the
- * default generator, or takes the one that was given. Both draws are int64 random_(): 63 bits. */
+/* As torch.utils.data: the iterator draws a base seed for its workers; the sampler draws a seed of
+ * its own from the default generator, or takes the one that was given. Both draws are int64
+ * random_(): 63 bits. */
 static bool loader_permute(tn_loader *l, tn_generator *from, int64_t *order) {
     int64_t mark = tn_scope_begin();
     tn_tensor *t = tnp_randperm(l->dataset->size, from, TN_I64, TN_NO_DEVICE);
@@ -7379,8 +7854,9 @@ static bool loader_permute(tn_loader *l, tn_generator *from, int64_t *order) {
     return ok;
 }
 
-/* torch's sampler draws one more permutation, of which it takes nothing, when it is asked beyond its last item: for the
- * last batch when that is short, else at the end. It shows where the generator was given. */
+/* torch's sampler draws one more permutation, of which it takes nothing, when it is asked beyond
+ * its last item: for the last batch when that is short, else at the end. It shows where the
+ * generator was given. */
 static bool loader_exhaust(tn_loader *l) {
     if (l->exhausted || !l->shuffle || !l->generator) return true;
     l->exhausted = loader_permute(l, l->generator, NULL);
@@ -7434,9 +7910,10 @@ static bool loader_begin(tn_loader *l) {
     return true;
 }
 
-/* --- batches ------------------------------------------------------------------------------------------------------------ */
+/* --- batches ---------------------------------------------------------------------------------- */
 
-static tn_tensor *loader_wrap(const tn_loader *l, loader_buffer *b, int k, int64_t items, const char *file, int line) {
+static tn_tensor *loader_wrap(const tn_loader *l, loader_buffer *b, int k, int64_t items,
+                              const char *file, int line) {
     const tn_field *f = &l->dataset->field[k];
     int64_t size[TN_MAX_DIMS];
     tn_wrap_options options;
@@ -7446,7 +7923,8 @@ static tn_tensor *loader_wrap(const tn_loader *l, loader_buffer *b, int k, int64
     options.user = b;
     size[0] = items;
     for (int i = 0; i < f->ndim; i++) size[i + 1] = f->size[i];
-    t = tn_wrap_at(file, line, (char *)b + l->core->at[k], tn_ints_of(size, f->ndim + 1), f->dtype, &options);
+    t = tn_wrap_at(file, line, (char *)b + l->core->at[k], tn_ints_of(size, f->ndim + 1), f->dtype,
+                   &options);
     if (!t) return NULL;
     loader_lock(l->core);
     b->refs++;
@@ -7455,7 +7933,8 @@ static tn_tensor *loader_wrap(const tn_loader *l, loader_buffer *b, int k, int64
 }
 
 /* Hands out the slot's batch; the slot gets the spare buffer instead. */
-static bool loader_hand_out(tn_loader *l, loader_slot *s, loader_buffer *spare, tn_batch *batch, const char *file, int line) {
+static bool loader_hand_out(tn_loader *l, loader_slot *s, loader_buffer *spare, tn_batch *batch,
+                            const char *file, int line) {
     loader_buffer *b = s->buffer;
     batch->n = loader_items(l, s->batch);
     batch->index = s->batch;
@@ -7489,7 +7968,9 @@ static bool loader_next(tn_loader *l, tn_batch *batch, const char *file, int lin
         loader_exhaust(l);
         return false;
     }
-    if (l->position + 1 == l->batches && loader_items(l, l->position) < l->batch_size && !loader_exhaust(l)) return false;
+    if (l->position + 1 == l->batches && loader_items(l, l->position) < l->batch_size &&
+        !loader_exhaust(l))
+        return false;
     spare = loader_buffer_take(l->core);
     if (!spare) return false;
     s = loader_await(l);
@@ -7508,7 +7989,8 @@ TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch
     if (batch) memset(batch, 0, sizeof *batch);
     if (!tn_ok()) return false;
     tni_step_begin(&step, file, line, "");
-    ok = l && batch ? loader_next(l, batch, file, line) : tni_nn_error(TN_INVALID, "loader or batch is NULL");
+    ok = l && batch ? loader_next(l, batch, file, line)
+                    : tni_nn_error(TN_INVALID, "loader or batch is NULL");
     tni_step_end(&step);
     return ok;
 }
@@ -7517,7 +7999,7 @@ TN_API void tn_loader_stop(tn_loader *l) {
     if (l) loader_quiet(l);
 }
 
-/* --- making and freeing -------------------------------------------------------------------------------------------------- */
+/* --- making and freeing ----------------------------------------------------------------------- */
 
 TN_API int64_t tn_loader_batches(const tn_loader *l) { return l ? l->batches : 0; }
 TN_API tn_dataset *tn_loader_dataset(const tn_loader *l) { return l ? l->dataset : NULL; }
@@ -7525,8 +8007,10 @@ TN_API tn_dataset *tn_loader_dataset(const tn_loader *l) { return l ? l->dataset
 static bool loader_check(const tn_loader_args *a) {
     if (!a || !a->dataset) return tni_nn_error(TN_INVALID, "dataset is NULL");
     if (a->batch_size < 1) return tni_nn_error(TN_INVALID, "batch_size must be positive");
-    if (a->workers < 0 || a->workers > LOADER_WORKERS) return tni_nn_error(TN_INVALID, "workers: 0 to %d", LOADER_WORKERS);
-    if (a->workers && (a->prefetch < 1 || a->prefetch > 1024)) return tni_nn_error(TN_INVALID, "prefetch: 1 to 1024");
+    if (a->workers < 0 || a->workers > LOADER_WORKERS)
+        return tni_nn_error(TN_INVALID, "workers: 0 to %d", LOADER_WORKERS);
+    if (a->workers && (a->prefetch < 1 || a->prefetch > 1024))
+        return tni_nn_error(TN_INVALID, "prefetch: 1 to 1024");
     return true;
 }
 
@@ -7537,7 +8021,8 @@ static bool loader_start(tn_loader *l, int32_t workers) {
     if (!l->thread) return false;
     l->threads_room = workers;
     for (int32_t i = 0; i < workers; i++, l->nworkers++)
-        if (pthread_create(&l->thread[i], NULL, loader_worker, l) != 0) return tni_nn_error(TN_MEMORY, "a worker thread cannot be started");
+        if (pthread_create(&l->thread[i], NULL, loader_worker, l) != 0)
+            return tni_nn_error(TN_MEMORY, "a worker thread cannot be started");
     return true;
 }
 static void loader_join(tn_loader *l) {
@@ -7593,7 +8078,8 @@ static tn_loader *loader_new(const tn_loader_args *a) {
     l->context = tn_context_current();
     l->batch_size = a->batch_size;
     l->shuffle = a->shuffle;
-    l->batches = a->dataset->size / a->batch_size + (!a->drop_last && a->dataset->size % a->batch_size != 0);
+    l->batches =
+        a->dataset->size / a->batch_size + (!a->drop_last && a->dataset->size % a->batch_size != 0);
     return l;
 }
 
@@ -7605,7 +8091,8 @@ static bool loader_fit_out(tn_loader *l, const tn_loader_args *a) {
     if (!l->slot) return false;
     memset(l->slot, 0, (size_t)nslots * sizeof *l->slot);
     l->nslots = nslots;
-    if (l->shuffle) l->order = (int64_t *)tn_alloc((size_t)(l->dataset->size + 1) * sizeof *l->order);
+    if (l->shuffle)
+        l->order = (int64_t *)tn_alloc((size_t)(l->dataset->size + 1) * sizeof *l->order);
     if (l->shuffle && !l->order) return false;
 #if LOADER_THREADS
     if (workers && !loader_start(l, workers)) return false;
@@ -7618,21 +8105,23 @@ TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args 
     tni_step step;
     tni_step_begin(&step, file, line, "");
     if (tn_ok() && loader_check(args)) l = loader_new(args);
-    if (!l) tn_dataset_free(args ? args->dataset : NULL);
-    else if (!loader_fit_out(l, args)) tn_loader_free(l), l = NULL;
+    if (!l)
+        tn_dataset_free(args ? args->dataset : NULL);
+    else if (!loader_fit_out(l, args))
+        tn_loader_free(l), l = NULL;
     tni_step_end(&step);
     return l;
 }
 
 /* src/data/checkpoint.c */
-/* checkpoint.c - a model with its optimizer, schedule and random state in one file, for exact resume. The layout is
- * described in api/train.h; version 1 must load for ever. */
+/* checkpoint.c - a model with its optimizer, schedule and random state in one file, for exact
+ * resume. The layout is described in api/train.h; version 1 must load for ever. */
 
 #include <stdlib.h>
 
 static const char checkpoint_format[] = "tensor.h checkpoint", checkpoint_version[] = "1";
 
-/* --- out -------------------------------------------------------------------------------------------------------- */
+/* --- out -------------------------------------------------------------------------------------- */
 
 typedef struct checkpoint_entry {
     int64_t name;
@@ -7658,11 +8147,14 @@ static bool checkpoint_add_list(checkpoint_list *l, const char *prefix, tn_named
     return list.n >= 0;
 }
 
-static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s, const tn_optimizer *o) {
+static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s,
+                                    const tn_optimizer *o) {
     int64_t count = tn_schedule_count(s), groups = tn_optimizer_groups(o);
     tn_tensor *initial = tnp_empty(tn_ints_of(&groups, 1), TN_F64, TN_CPU);
-    for (int g = 0; initial && g < (int)groups; g++) ((double *)tn_data(initial))[g] = tn_schedule_initial(s, g);
-    return checkpoint_add(l, "schedule.", "count", tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_I64)) &&
+    for (int g = 0; initial && g < (int)groups; g++)
+        ((double *)tn_data(initial))[g] = tn_schedule_initial(s, g);
+    return checkpoint_add(l, "schedule.", "count",
+                          tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_I64)) &&
            checkpoint_add(l, "schedule.", "initial", initial);
 }
 
@@ -7696,10 +8188,12 @@ static bool checkpoint_save(const char *path, const tn_state *s) {
     checkpoint_list l;
     bool ok = true;
     memset(&l, 0, sizeof l);
-    if (s->schedule && !s->optimizer) return tni_nn_error(TN_INVALID, "a schedule is saved with its optimizer");
+    if (s->schedule && !s->optimizer)
+        return tni_nn_error(TN_INVALID, "a schedule is saved with its optimizer");
     if (s->model) model = tn_module_state_dict(s->model);
     if (s->optimizer) optimizer = tn_optimizer_state_dict(s->optimizer);
-    ok = checkpoint_add_list(&l, "model.", model) && checkpoint_add_list(&l, "optimizer.", optimizer) &&
+    ok = checkpoint_add_list(&l, "model.", model) &&
+         checkpoint_add_list(&l, "optimizer.", optimizer) &&
          (!s->schedule || checkpoint_add_schedule(&l, s->schedule, s->optimizer)) &&
          (!s->generator || checkpoint_add_generator(&l, s->generator));
     for (int64_t i = 0; ok && i < s->nnumbers; i++)
@@ -7713,7 +8207,8 @@ static bool checkpoint_save(const char *path, const tn_state *s) {
     return ok;
 }
 
-TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path, const tn_state *state) {
+TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path,
+                                  const tn_state *state) {
     tni_step step;
     int64_t mark;
     bool ok, mode;
@@ -7721,14 +8216,15 @@ TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path, 
     tni_step_begin(&step, file, line, "checkpoint");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = path && state ? checkpoint_save(path, state) : tni_nn_error(TN_INVALID, "no path or no state");
+    ok = path && state ? checkpoint_save(path, state)
+                       : tni_nn_error(TN_INVALID, "no path or no state");
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);
     return ok;
 }
 
-/* --- in ----------------------------------------------------------------------------------------------------------- */
+/* --- in --------------------------------------------------------------------------------------- */
 
 /* The entries whose names begin with prefix, without it; at is room for list.n. */
 static int64_t checkpoint_select(tn_named_list list, const char *prefix, tn_named *at) {
@@ -7744,10 +8240,14 @@ static int64_t checkpoint_select(tn_named_list list, const char *prefix, tn_name
 
 static bool checkpoint_version_fits(const char *path) {
     tn_safetensors *f = tn_safetensors_open_at(NULL, 0, path);
-    const char *format = tn_safetensors_note(f, "format"), *version = tn_safetensors_note(f, "version");
-    bool ok = format && version && strcmp(format, checkpoint_format) == 0 && strcmp(version, checkpoint_version) == 0;
-    if (f && !ok) tni_nn_error(TN_FORMAT, "'%s' is no checkpoint of version %s (format \"%s\", version \"%s\")", path, checkpoint_version,
-                               format ? format : "none", version ? version : "none");
+    const char *format = tn_safetensors_note(f, "format"),
+               *version = tn_safetensors_note(f, "version");
+    bool ok = format && version && strcmp(format, checkpoint_format) == 0 &&
+              strcmp(version, checkpoint_version) == 0;
+    if (f && !ok)
+        tni_nn_error(TN_FORMAT,
+                     "'%s' is no checkpoint of version %s (format \"%s\", version \"%s\")", path,
+                     checkpoint_version, format ? format : "none", version ? version : "none");
     tn_safetensors_close(f);
     return f && ok;
 }
@@ -7759,18 +8259,22 @@ typedef struct checkpoint_rest {
     const uint8_t *rng;
 } checkpoint_rest;
 
-static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn_state *s, checkpoint_rest *r) {
-    const tn_tensor *count = tn_named_find(list, "schedule.count"), *initial = tn_named_find(list, "schedule.initial");
+static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn_state *s,
+                                  checkpoint_rest *r) {
+    const tn_tensor *count = tn_named_find(list, "schedule.count"),
+                    *initial = tn_named_find(list, "schedule.initial");
     const tn_tensor *rng = tn_named_find(list, "rng.cpu");
     tn_generator *probe;
     bool ok;
     memset(r, 0, sizeof *r);
     if (s->schedule) {
-        if (!count || !initial || tn_dtype_of(initial) != TN_F64 || tn_numel(initial) != tn_optimizer_groups(s->optimizer))
+        if (!count || !initial || tn_dtype_of(initial) != TN_F64 ||
+            tn_numel(initial) != tn_optimizer_groups(s->optimizer))
             return tni_nn_error(TN_FORMAT, "'%s': the schedule is missing or does not fit", path);
         r->count = tn_item_int(count);
         r->initial = (double *)tn_data(initial);
-        if (!tn_ok() || r->count < 0) return tni_nn_error(TN_FORMAT, "'%s': the schedule is damaged", path);
+        if (!tn_ok() || r->count < 0)
+            return tni_nn_error(TN_FORMAT, "'%s': the schedule is damaged", path);
     }
     if (!s->generator) return true;
     if (!rng || tn_dtype_of(rng) != TN_U8 || tn_numel(rng) != TN_GENERATOR_BYTES)
@@ -7788,8 +8292,11 @@ static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_name
     tni_optimizer_plan optimizer;
     bool ok = true;
     memset(&optimizer, 0, sizeof optimizer);
-    if (s->optimizer) ok = tni_optimizer_plan_load(&optimizer, s->optimizer, at, checkpoint_select(list, "optimizer.", at));
-    if (s->model && ok) ok = tni_plan_load(&model, s->model, at, checkpoint_select(list, "model.", at), true);
+    if (s->optimizer)
+        ok = tni_optimizer_plan_load(&optimizer, s->optimizer, at,
+                                     checkpoint_select(list, "optimizer.", at));
+    if (s->model && ok)
+        ok = tni_plan_load(&model, s->model, at, checkpoint_select(list, "model.", at), true);
     tni_plan_end(&model, ok);
     tni_optimizer_plan_end(&optimizer, ok);
     return ok;
@@ -7804,7 +8311,9 @@ static bool checkpoint_load(const char *path, const tn_state *s) {
     list = tn_safetensors_load_at(NULL, 0, path);
     if (list.n >= 0) at = (tn_named *)tn_alloc((size_t)(list.n + 1) * sizeof *at);
     ok = at && checkpoint_check_rest(path, list, s, &rest) && checkpoint_load_parts(s, list, at);
-    if (ok && s->schedule) tn_schedule_resume(s->schedule, rest.count, rest.initial, tn_optimizer_groups(s->optimizer));
+    if (ok && s->schedule)
+        tn_schedule_resume(s->schedule, rest.count, rest.initial,
+                           tn_optimizer_groups(s->optimizer));
     if (ok && s->generator) tn_generator_set(s->generator, rest.rng);
     for (int64_t i = 0; ok && i < s->nnumbers; i++) {
         char name[128];
@@ -7818,7 +8327,8 @@ static bool checkpoint_load(const char *path, const tn_state *s) {
     return ok;
 }
 
-TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path, const tn_state *state) {
+TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
+                                  const tn_state *state) {
     tni_step step;
     int64_t mark;
     bool ok, mode;
@@ -7826,7 +8336,8 @@ TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path, 
     tni_step_begin(&step, file, line, "checkpoint");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = path && state ? checkpoint_load(path, state) : tni_nn_error(TN_INVALID, "no path or no state");
+    ok = path && state ? checkpoint_load(path, state)
+                       : tni_nn_error(TN_INVALID, "no path or no state");
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);
@@ -7834,17 +8345,18 @@ TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path, 
 }
 
 /* src/data/train.c */
-/* train.c - the training loop: epochs of steps, evaluation, schedule, checkpoint, events to a callback. */
+/* train.c - the training loop: epochs of steps, evaluation, schedule, checkpoint, events to a
+ * callback. */
 
 #include <math.h>
 
 typedef struct train_run {
     const tn_train_args *a;
-    tn_module *loss;        /* owned when a->loss is NULL */
+    tn_module *loss; /* owned when a->loss is NULL */
     tn_progress p;
     double began;
-    double loss_sum, hits;  /* over the items so far */
-    bool classes;           /* accuracy makes sense */
+    double loss_sum, hits; /* over the items so far */
+    bool classes;          /* accuracy makes sense */
     bool stopped;
 } train_run;
 
@@ -7855,13 +8367,14 @@ static bool train_tell(train_run *r, tn_event event) {
     r->p.event = event;
     r->p.seconds = tn_now() - r->began;
     r->p.rate = r->p.seconds > 0 ? (double)r->p.items / r->p.seconds : 0;
-    r->p.remaining = r->p.step > 0 ? r->p.seconds / (double)r->p.step * (double)(r->p.steps - r->p.step) : 0;
+    r->p.remaining =
+        r->p.step > 0 ? r->p.seconds / (double)r->p.step * (double)(r->p.steps - r->p.step) : 0;
     if (!r->a->on || r->a->on(&r->p, r->a->user)) return tn_ok();
     r->stopped = true;
     return false;
 }
 
-/* --- loss and accuracy ----------------------------------------------------------------------------------------------- */
+/* --- loss and accuracy ------------------------------------------------------------------------ */
 
 static tn_tensor *train_loss_of(tn_module *loss, tn_tensor *output, tn_tensor *target) {
     tn_value values[2];
@@ -7878,7 +8391,9 @@ static double train_hits(tn_tensor *output, tn_tensor *target) {
     tn_tensor *same;
     double hits;
     bool mode;
-    if (!output || !target || tn_ndim(output) != 2 || tn_ndim(target) != 1 || tn_dtype_of(target) != TN_I64) return -1;
+    if (!output || !target || tn_ndim(output) != 2 || tn_ndim(target) != 1 ||
+        tn_dtype_of(target) != TN_I64)
+        return -1;
     mode = tn_set_grad_mode(false);
     same = tnp_eq(tnp_argmax(output, 1, false), target);
     hits = tn_item(tnp_sum(same, tn_no_dims(), false, TN_NO_DTYPE));
@@ -7889,12 +8404,14 @@ static double train_hits(tn_tensor *output, tn_tensor *target) {
 static tn_tensor *train_batch_loss(train_run *r, const tn_batch *b, tn_tensor **output) {
     *output = NULL;
     if (r->a->batch_loss) return r->a->batch_loss(r->a->model, b, output, r->a->user);
-    if (b->nfields < 2) return tni_nn_error(TN_INVALID, "a batch of input and target is expected"), (tn_tensor *)NULL;
+    if (b->nfields < 2)
+        return tni_nn_error(TN_INVALID, "a batch of input and target is expected"),
+               (tn_tensor *)NULL;
     *output = tn_forward_at(NULL, 0, r->a->model, b->field[0]);
     return *output ? train_loss_of(r->loss, *output, b->field[1]) : NULL;
 }
 
-/* --- one epoch -------------------------------------------------------------------------------------------------------- */
+/* --- one epoch -------------------------------------------------------------------------------- */
 
 static bool train_step(train_run *r, const tn_batch *b) {
     const tn_train_args *a = r->a;
@@ -7903,7 +8420,8 @@ static bool train_step(train_run *r, const tn_batch *b) {
     double hits;
     tn_optimizer_zero_grad(a->optimizer);
     loss = train_batch_loss(r, b, &output);
-    if (!loss) return tn_ok() ? tni_nn_error(TN_INTERNAL, "the loss failed without an error") : false;
+    if (!loss)
+        return tn_ok() ? tni_nn_error(TN_INTERNAL, "the loss failed without an error") : false;
     memset(&backward, 0, sizeof backward);
     backward.t = loss;
     if (!tn_backward_at(NULL, 0, &backward)) return false;
@@ -7942,14 +8460,15 @@ static bool train_epoch(train_run *r) {
     return tn_ok() && train_tell(r, TN_EVENT_TRAINED);
 }
 
-/* --- evaluation --------------------------------------------------------------------------------------------------------- */
+/* --- evaluation ------------------------------------------------------------------------------- */
 
 typedef struct train_sums {
     double loss, hits, items;
     bool classes;
 } train_sums;
 
-static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_batch *b, train_sums *s) {
+static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_batch *b,
+                                 train_sums *s) {
     tn_tensor *output, *value;
     double hits;
     if (b->nfields < 2) return tni_nn_error(TN_INVALID, "a batch of input and target is expected");
@@ -7965,7 +8484,8 @@ static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_bat
 }
 
 /* Goes over the loader in eval mode; tell may be NULL. */
-static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, train_sums *s, train_run *tell) {
+static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, train_sums *s,
+                           train_run *tell) {
     bool training = model->training, mode = tn_set_grad_mode(false), more = true;
     memset(s, 0, sizeof *s);
     tn_module_train(model, false);
@@ -7985,9 +8505,12 @@ static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader,
     return tn_ok();
 }
 
-static tn_module *train_default_loss(void) { return tn_module_named_at(NULL, 0, "CrossEntropyLoss", NULL, 0); }
+static tn_module *train_default_loss(void) {
+    return tn_module_named_at(NULL, 0, "CrossEntropyLoss", NULL, 0);
+}
 
-TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, double *mean_loss, double *accuracy) {
+TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, double *mean_loss,
+                        double *accuracy) {
     tn_module *own = NULL;
     train_sums s;
     bool ok;
@@ -8001,7 +8524,7 @@ TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, do
     return ok;
 }
 
-/* --- the run -------------------------------------------------------------------------------------------------------------- */
+/* --- the run ---------------------------------------------------------------------------------- */
 
 static tn_state train_state(const tn_train_args *a, tn_named_number *epoch) {
     tn_state s;
@@ -8027,7 +8550,9 @@ static bool train_epoch_end(train_run *r) {
     if (!train_tell(r, TN_EVENT_EPOCH_END)) return false;
     if (a->checkpoint) {
         tn_state state = train_state(a, &done);
-        if (!tn_checkpoint_save_at(NULL, 0, a->checkpoint, &state) || !train_tell(r, TN_EVENT_SAVED)) return false;
+        if (!tn_checkpoint_save_at(NULL, 0, a->checkpoint, &state) ||
+            !train_tell(r, TN_EVENT_SAVED))
+            return false;
     }
     return true;
 }
@@ -8047,7 +8572,8 @@ static bool train_resume(train_run *r) {
     if (!a->resume || !a->checkpoint || !train_exists(a->checkpoint)) return true;
     state = train_state(a, &done);
     if (!tn_checkpoint_load_at(NULL, 0, a->checkpoint, &state)) return false;
-    if (!(done.value >= 0)) return tni_nn_error(TN_FORMAT, "'%s' does not say how many epochs are done", a->checkpoint);
+    if (!(done.value >= 0))
+        return tni_nn_error(TN_FORMAT, "'%s' does not say how many epochs are done", a->checkpoint);
     r->p.epoch = (int64_t)done.value;
     return true;
 }
@@ -8071,8 +8597,10 @@ TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args) {
     memset(&r, 0, sizeof r);
     tni_step_begin(&step, file, line, "train");
     r.a = args;
-    if (!args || !args->model || !args->optimizer || !args->loader) tni_nn_error(TN_INVALID, "model, optimizer or loader is NULL");
-    else train_run_all(&r);
+    if (!args || !args->model || !args->optimizer || !args->loader)
+        tni_nn_error(TN_INVALID, "model, optimizer or loader is NULL");
+    else
+        train_run_all(&r);
     if (args && args->loader) tn_loader_stop(args->loader);
     if (args && args->model) tn_module_train(args->model, true);
     if (args && !args->loss) tn_module_free(r.loss);

@@ -1,8 +1,9 @@
-/* game.c - a network evaluated in every frame of a game: the host's allocator and job system, no malloc a frame.
+/* game.c - a network evaluated in every frame of a game: the host's allocator and job system, no
+ * malloc a frame.
  *
- * A thousand creatures feel the direction to their food and turn as the network says. The library gets its memory from
- * the game and runs its work on the game's job system; after the first frames it asks for no memory at all, which is
- * counted here.
+ * A thousand creatures feel the direction to their food and turn as the network says. The library
+ * gets its memory from the game and runs its work on the game's job system; after the first frames
+ * it asks for no memory at all, which is counted here.
  *
  *     cc -O2 -I. examples/game.c -o game -lm -pthread && ./game */
 #define TENSOR_IMPLEMENTATION
@@ -53,7 +54,8 @@ static bool frame(tn_module *brain, tn_tensor *input) {
         tn_tensor *turn = tn_forward(brain, input);
         const float *move = (const float *)tn_data(turn);
         for (int i = 0; move && i < CREATURES; i++)
-            for (int d = 0; d < 2; d++) place[i][d] += 0.05f * (move[2 * i + d] - 0.5f * place[i][d]);
+            for (int d = 0; d < 2; d++)
+                place[i][d] += 0.05f * (move[2 * i + d] - 0.5f * place[i][d]);
         ok = move != NULL;
     }
     return ok;
@@ -69,7 +71,8 @@ int main(void) {
     tn_context_use(game);
     tn_set_inference_mode(true);
     tn_manual_seed(5);
-    tn_module *brain = tn_sequential(tn_nn_linear(4, 32), tn_nn_tanh(), tn_nn_linear(32, 2), tn_nn_tanh());
+    tn_module *brain =
+        tn_sequential(tn_nn_linear(4, 32), tn_nn_tanh(), tn_nn_linear(32, 2), tn_nn_tanh());
     tn_tensor *input = tn_hold(tn_wrap(state, TN_DIMS(CREATURES, 4), TN_F32, NULL));
     long before = 0;
     bool ok = true;
@@ -78,7 +81,8 @@ int main(void) {
         if (f == 3) before = allocations;
         ok = frame(brain, input);
     }
-    printf("%d frames, %ld jobs; allocations after the third frame: %ld\n", FRAMES, jobs, allocations - before);
+    printf("%d frames, %ld jobs; allocations after the third frame: %ld\n", FRAMES, jobs,
+           allocations - before);
     ok = ok && allocations == before;
     tn_free(input);
     tn_module_free(brain);

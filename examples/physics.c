@@ -1,7 +1,9 @@
-/* physics.c - a network that obeys an equation: u'' = -u, u(0) = 0, u'(0) = 1 on 0..pi, whose solution is sin.
+/* physics.c - a network that obeys an equation: u'' = -u, u(0) = 0, u'(0) = 1 on 0..pi, whose
+ * solution is sin.
  *
- * The loss asks the network's second derivative, taken by differentiating twice, to be -u at points of the interval; no
- * value of the solution is ever shown to it (M. Raissi et al., Physics-informed neural networks, 2019).
+ * The loss asks the network's second derivative, taken by differentiating twice, to be -u at points
+ * of the interval; no value of the solution is ever shown to it (M. Raissi et al., Physics-informed
+ * neural networks, 2019).
  *
  *     cc -O2 -I. examples/physics.c -o physics -lm -pthread && ./physics */
 #define TENSOR_IMPLEMENTATION
@@ -32,7 +34,8 @@ static tn_tensor *residual(tn_module *net, tn_tensor *x) {
 
 int main(void) {
     tn_manual_seed(1);
-    tn_module *net = tn_sequential(tn_nn_linear(1, 24), tn_nn_tanh(), tn_nn_linear(24, 24), tn_nn_tanh(), tn_nn_linear(24, 1));
+    tn_module *net = tn_sequential(tn_nn_linear(1, 24), tn_nn_tanh(), tn_nn_linear(24, 24),
+                                   tn_nn_tanh(), tn_nn_linear(24, 1));
     tn_optimizer *opt = tn_optim_adam(tn_parameters(net), .lr = 3e-3);
     tn_tensor *x = tn_hold(tn_unsqueeze(tn_linspace(0, 3.14159265358979, POINTS), 1));
     double worst = 0;

@@ -1,7 +1,8 @@
-/* tensor.c - the root of tensor.h: the library in one translation unit, in the only order list there is.
+/* tensor.c - the root of tensor.h: the library in one translation unit, in the only order list
+ * there is.
  *
- * It compiles alone (cc -c src/tensor.c), and tools/amalgamate packs it into tensor.h: headers of api/
- * become the public part, the rest the implementation. A new file gets its line here. */
+ * It compiles alone (cc -c src/tensor.c), and tools/amalgamate packs it into tensor.h: headers of
+ * api/ become the public part, the rest the implementation. A new file gets its line here. */
 #include "api/first.h"
 
 #include "api/config.h"
@@ -39,6 +40,7 @@
 #include "kernels/kernels.c"
 
 #include "call/schema.c"
+#include "call/schema_tables.c"
 #include "call/table.c"
 #include "call/text.c"
 #include "call/node.c"

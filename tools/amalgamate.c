@@ -58,7 +58,7 @@ static void fail(const char *format, ...) {
     exit(1);
 }
 
-/* --- text and files ------------------------------------------------------------------------ */
+/* --- text and files --------------------------------------------------------------------------- */
 static void add(text *t, const char *from, size_t n) {
     if (t->n + n + 1 > t->room) {
         t->room = (t->n + n + 1) * 2;
@@ -209,7 +209,7 @@ static file *included(const char *line, const file *by) {
     return open_file(name, by);
 }
 
-/* --- packing ------------------------------------------------------------------------------- */
+/* --- packing ---------------------------------------------------------------------------------- */
 
 static bool is_api(const file *f) { return strstr(f->path, "src/api/") != NULL; }
 
@@ -288,7 +288,7 @@ static void pack(file *f, text *to) {
     if (to->n && to->at[to->n - 1] != '\n') add(to, "\n", 1);
 }
 
-/* --- symbols and layout -------------------------------------------------------------------- */
+/* --- symbols and layout ----------------------------------------------------------------------- */
 
 static char names[MAX_NAMES][NAME];
 static int nnames;

@@ -1,4 +1,5 @@
-/* chart.c - the loss curve and a grid of test pictures with what the network takes them for, as SVG. */
+/* chart.c - the loss curve and a grid of test pictures with what the network takes them for, as
+ * SVG. */
 #include "fashion.h"
 
 #include <errno.h>
@@ -13,8 +14,11 @@ static FILE *chart_open(const char *path, int width, int height) {
         tn_error_set(TN_FILE, __FILE__, __LINE__, "%s: %s", path, strerror(errno));
         return NULL;
     }
-    fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n"
-               "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n", width, height);
+    fprintf(f,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+            "font-family=\"sans-serif\" font-size=\"12\">\n"
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+            width, height);
     return f;
 }
 
@@ -22,7 +26,8 @@ static bool chart_close(FILE *f, const char *path) {
     fprintf(f, "</svg>\n");
     bool ok = !ferror(f);
     if (fclose(f) != 0) ok = false;
-    return ok || tn_error_set(TN_FILE, __FILE__, __LINE__, "%s: cannot be written: %s", path, strerror(errno));
+    return ok || tn_error_set(TN_FILE, __FILE__, __LINE__, "%s: cannot be written: %s", path,
+                              strerror(errno));
 }
 
 static double x_of(double part) { return LEFT + part * (WIDTH - LEFT - RIGHT); }
@@ -30,14 +35,20 @@ static double y_of(double part) { return HEIGHT - BOTTOM - part * (HEIGHT - TOP 
 
 static void axes(FILE *f, const history *h, double top) {
     for (int i = 0; i <= 4; i++) {
-        fprintf(f, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>\n", LEFT, WIDTH - RIGHT, y_of(i / 4.0), y_of(i / 4.0));
-        fprintf(f, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" fill=\"#06c\">%.2f</text>\n", LEFT - 6, y_of(i / 4.0) + 4, top * i / 4);
-        fprintf(f, "<text x=\"%d\" y=\"%.1f\" fill=\"#c50\">%d %%</text>\n", WIDTH - RIGHT + 6, y_of(i / 4.0) + 4, 80 + 5 * i);
+        fprintf(f, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>\n", LEFT,
+                WIDTH - RIGHT, y_of(i / 4.0), y_of(i / 4.0));
+        fprintf(f, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" fill=\"#06c\">%.2f</text>\n",
+                LEFT - 6, y_of(i / 4.0) + 4, top * i / 4);
+        fprintf(f, "<text x=\"%d\" y=\"%.1f\" fill=\"#c50\">%d %%</text>\n", WIDTH - RIGHT + 6,
+                y_of(i / 4.0) + 4, 80 + 5 * i);
     }
-    fprintf(f, "<text x=\"%d\" y=\"24\" fill=\"#06c\">training loss</text><text x=\"%d\" y=\"24\" text-anchor=\"end\" "
-               "fill=\"#c50\">test accuracy</text>\n", LEFT, WIDTH - RIGHT);
-    fprintf(f, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">epochs %lld to %lld</text>\n", WIDTH / 2, HEIGHT - 12,
-            (long long)h->first + 1, (long long)(h->first + h->epochs));
+    fprintf(f,
+            "<text x=\"%d\" y=\"24\" fill=\"#06c\">training loss</text><text x=\"%d\" y=\"24\" "
+            "text-anchor=\"end\" "
+            "fill=\"#c50\">test accuracy</text>\n",
+            LEFT, WIDTH - RIGHT);
+    fprintf(f, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">epochs %lld to %lld</text>\n",
+            WIDTH / 2, HEIGHT - 12, (long long)h->first + 1, (long long)(h->first + h->epochs));
 }
 
 bool chart_curve(const char *path, const history *h) {
@@ -54,12 +65,14 @@ bool chart_curve(const char *path, const history *h) {
         double sum = 0;
         int64_t n = 0;
         for (; n < each && i + n < h->steps; n++) sum += h->loss[i + n];
-        fprintf(f, "%.1f,%.1f ", x_of(((double)i + (double)n / 2) / (double)h->steps), y_of(sum / (double)n / top));
+        fprintf(f, "%.1f,%.1f ", x_of(((double)i + (double)n / 2) / (double)h->steps),
+                y_of(sum / (double)n / top));
     }
     fprintf(f, "\"/>\n<polyline fill=\"none\" stroke=\"#c50\" stroke-width=\"2\" points=\"");
     for (int64_t i = 0; i < h->epochs; i++) {
         double part = (h->accuracy[i] - 0.8) / 0.2;
-        fprintf(f, "%.1f,%.1f ", x_of((double)(i + 1) / (double)h->epochs), y_of(part < 0 ? 0 : part));
+        fprintf(f, "%.1f,%.1f ", x_of((double)(i + 1) / (double)h->epochs),
+                y_of(part < 0 ? 0 : part));
     }
     fprintf(f, "\"/>\n");
     return chart_close(f, path);
@@ -71,14 +84,23 @@ static void picture(FILE *f, const pictures *p, int64_t i, int64_t guess, int x,
     const unsigned char *at = (const unsigned char *)tn_data(p->images[1]) + i * size * size;
     int64_t label = 0;
     double side = 84.0 / size;
-    TN_SCOPE label = tn_item_int(tn_select(p->labels[1], 0, i));
-    fprintf(f, "<g transform=\"translate(%d,%d)\"><rect width=\"84\" height=\"84\" fill=\"#000\"/>", x, y);
+    TN_SCOPE
+        label = tn_item_int(tn_select(p->labels[1], 0, i));
+    fprintf(f, "<g transform=\"translate(%d,%d)\"><rect width=\"84\" height=\"84\" fill=\"#000\"/>",
+            x, y);
     for (int k = 0; k < size * size; k++) {
         int v = at[k] * 255 / p->top;
-        if (v) fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.2f\" height=\"%.2f\" fill=\"#%02x%02x%02x\"/>", k % size * side, k / size * side, side, side, v, v, v);
+        if (v)
+            fprintf(f,
+                    "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.2f\" height=\"%.2f\" "
+                    "fill=\"#%02x%02x%02x\"/>",
+                    k % size * side, k / size * side, side, side, v, v, v);
     }
-    fprintf(f, "<text x=\"42\" y=\"98\" text-anchor=\"middle\" fill=\"%s\">%s</text>", guess == label ? "#060" : "#c00", p->classes[guess]);
-    if (guess != label) fprintf(f, "<text x=\"42\" y=\"111\" text-anchor=\"middle\" fill=\"#666\">is %s</text>", p->classes[label]);
+    fprintf(f, "<text x=\"42\" y=\"98\" text-anchor=\"middle\" fill=\"%s\">%s</text>",
+            guess == label ? "#060" : "#c00", p->classes[guess]);
+    if (guess != label)
+        fprintf(f, "<text x=\"42\" y=\"111\" text-anchor=\"middle\" fill=\"#666\">is %s</text>",
+                p->classes[label]);
     fprintf(f, "</g>\n");
 }
 
@@ -91,7 +113,9 @@ bool chart_grid(const char *path, const pictures *p, tn_module *model) {
     for (int64_t i = 0; i < 48 && i < tn_size(p->labels[1], 0) && tn_ok(); i++)
         TN_SCOPE {
             tn_tensor *guess = tn_argmax(tn_forward(model, pictures_test(p, i)));
-            if (guess) picture(f, p, i, tn_item_int(guess), (int)(i % 8) * 100 + 16, (int)(i / 8) * 122 + 16);
+            if (guess)
+                picture(f, p, i, tn_item_int(guess), (int)(i % 8) * 100 + 16,
+                        (int)(i / 8) * 122 + 16);
         }
     tn_module_train(model, true);
     tn_set_grad_mode(mode);

@@ -18,10 +18,12 @@ static const char help[] =
     "fashion - a network learns pictures and says what it sees\n"
     "\n"
     "  fashion [options]                 learn; writes OUT/model.safetensors, curve.svg, grid.svg\n"
-    "  fashion [options] predict WHAT    WHAT: number of a test picture, or a PGM file of that size\n"
+    "  fashion [options] predict WHAT    WHAT: number of a test picture, or a PGM file of that "
+    "size\n"
     "\n"
     "  --data DIR     folder with Fashion-MNIST's four unpacked IDX files\n"
-    "                 (default: what `make data` unpacked, else the digits that come with the source)\n"
+    "                 (default: what `make data` unpacked, else the digits that come with the "
+    "source)\n"
     "  --out DIR      folder for results (default build/fashion-out)\n"
     "  --epochs N     5 for Fashion-MNIST, 30 for the digits\n"
     "  --batch N      64      --lr X   0.001      --seed N   1      --workers N  1\n"
@@ -51,12 +53,16 @@ static bool option(settings *s, const char *name, const char *value) {
 static bool arguments(settings *s, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         bool last = i + 1 == argc;
-        if (strcmp(argv[i], "--resume") == 0) s->resume = true;
-        else if (strcmp(argv[i], "predict") == 0 && !last) s->predict = argv[++i];
+        if (strcmp(argv[i], "--resume") == 0)
+            s->resume = true;
+        else if (strcmp(argv[i], "predict") == 0 && !last)
+            s->predict = argv[++i];
         else if (strcmp(argv[i], "train") != 0 && (last || !option(s, argv[i], argv[i + 1]))) {
-            fprintf(stderr, "fashion: cannot use \"%s%s%s\"; fashion --help\n", argv[i], last ? "" : " ", last ? "" : argv[i + 1]);
+            fprintf(stderr, "fashion: cannot use \"%s%s%s\"; fashion --help\n", argv[i],
+                    last ? "" : " ", last ? "" : argv[i + 1]);
             return false;
-        } else if (strcmp(argv[i], "train") != 0) i++;
+        } else if (strcmp(argv[i], "train") != 0)
+            i++;
     }
     return true;
 }
@@ -66,11 +72,13 @@ static bool learn(const settings *s, const pictures *p, const char *checkpoint) 
     show shown;
     tn_module *model = model_new(tn_size(p->images[0], 1));
     tn_optimizer *optimizer = model ? tn_optim_adam(tn_parameters(model), .lr = s->lr) : NULL;
-    tn_loader *train = tn_loader_new(pictures_dataset(p, 0), .batch_size = s->batch, .shuffle = true, .workers = (int32_t)s->workers);
+    tn_loader *train = tn_loader_new(pictures_dataset(p, 0), .batch_size = s->batch,
+                                     .shuffle = true, .workers = (int32_t)s->workers);
     tn_loader *test = tn_loader_new(pictures_dataset(p, 1), .batch_size = 200);
     show_begin(&shown);
-    bool ok = tn_ok() && tn_train(model, optimizer, train, .test = test, .epochs = s->epochs, .checkpoint = checkpoint,
-                                  .resume = s->resume, .on = show_progress, .user = &shown);
+    bool ok = tn_ok() && tn_train(model, optimizer, train, .test = test, .epochs = s->epochs,
+                                  .checkpoint = checkpoint, .resume = s->resume,
+                                  .on = show_progress, .user = &shown);
     if (ok) {
         snprintf(path, sizeof path, "%s/curve.svg", s->out);
         ok = shown.history.steps == 0 || chart_curve(path, &shown.history);
@@ -90,9 +98,11 @@ static bool predict(const settings *s, const pictures *p, const char *checkpoint
     int64_t index = -1, size = model_size_of(checkpoint);
     tn_module *model = size ? model_new(size) : NULL;
     tn_state state = {model, NULL, NULL, NULL, NULL, 0};
-    bool by_number = whole(s->predict, &index), ok = model && tn_checkpoint_load(checkpoint, &state);
+    bool by_number = whole(s->predict, &index),
+         ok = model && tn_checkpoint_load(checkpoint, &state);
     if (ok && size != tn_size(p->images[0], 1))
-        ok = tn_error_set(TN_INVALID, __FILE__, __LINE__, "%s was trained on pictures of %d x %d; these are of %d", checkpoint,
+        ok = tn_error_set(TN_INVALID, __FILE__, __LINE__,
+                          "%s was trained on pictures of %d x %d; these are of %d", checkpoint,
                           (int)size, (int)size, (int)tn_size(p->images[0], 1));
     if (ok) {
         tn_set_grad_mode(false);
@@ -104,8 +114,11 @@ static bool predict(const settings *s, const pictures *p, const char *checkpoint
             float value[3];
             int64_t which[3];
             ok = tn_read_f32(best.values, value, 3) && tn_read_i64(best.indices, which, 3);
-            for (int k = 0; ok && k < 3; k++) printf("%-10s %6.2f %%\n", p->classes[which[k]], 100 * (double)value[k]);
-            if (ok && by_number) printf("it is:     %s\n", p->classes[tn_item_int(tn_select(p->labels[1], 0, index))]);
+            for (int k = 0; ok && k < 3; k++)
+                printf("%-10s %6.2f %%\n", p->classes[which[k]], 100 * (double)value[k]);
+            if (ok && by_number)
+                printf("it is:     %s\n",
+                       p->classes[tn_item_int(tn_select(p->labels[1], 0, index))]);
             ok = ok && tn_ok();
         }
     }
@@ -119,15 +132,17 @@ int main(int argc, char **argv) {
     pictures p;
     bool ok;
     for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return fputs(help, stdout), 0;
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return fputs(help, stdout), 0;
     if (!arguments(&s, argc, argv)) return 2;
     if (s.threads) tn_set_threads((int32_t)s.threads);
     tn_manual_seed((uint64_t)s.seed);
     ok = pictures_load(&p, s.data);
     if (ok) {
         if (!s.epochs) s.epochs = p.top == 255 ? 5 : 30;
-        printf("%s: %lld pictures of %lld x %lld to learn, %lld to test\n", p.name, (long long)tn_size(p.images[0], 0),
-               (long long)tn_size(p.images[0], 1), (long long)tn_size(p.images[0], 2), (long long)tn_size(p.images[1], 0));
+        printf("%s: %lld pictures of %lld x %lld to learn, %lld to test\n", p.name,
+               (long long)tn_size(p.images[0], 0), (long long)tn_size(p.images[0], 1),
+               (long long)tn_size(p.images[0], 2), (long long)tn_size(p.images[1], 0));
         mkdir(s.out, 0777);
         snprintf(checkpoint, sizeof checkpoint, "%s/model.safetensors", s.out);
         ok = s.predict ? predict(&s, &p, checkpoint) : learn(&s, &p, checkpoint);

@@ -2,9 +2,11 @@
 #include "fashion.h"
 
 tn_module *model_new(int64_t size) {
-    return tn_sequential(tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1)), tn_nn_relu(), tn_nn_max_pool2d(TN_DIMS(2)),
-                         tn_nn_conv2d(32, 64, TN_DIMS(3), .padding = TN_DIMS(1)), tn_nn_relu(), tn_nn_max_pool2d(TN_DIMS(2)),
-                         tn_nn_flatten(), tn_nn_linear(64 * (size / 4) * (size / 4), 128), tn_nn_relu(), tn_nn_linear(128, 10));
+    return tn_sequential(
+        tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1)), tn_nn_relu(),
+        tn_nn_max_pool2d(TN_DIMS(2)), tn_nn_conv2d(32, 64, TN_DIMS(3), .padding = TN_DIMS(1)),
+        tn_nn_relu(), tn_nn_max_pool2d(TN_DIMS(2)), tn_nn_flatten(),
+        tn_nn_linear(64 * (size / 4) * (size / 4), 128), tn_nn_relu(), tn_nn_linear(128, 10));
 }
 
 int64_t model_size_of(const char *checkpoint) {

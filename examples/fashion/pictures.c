@@ -1,4 +1,5 @@
-/* pictures.c - training and test pictures: Fashion-MNIST where it is, else the digits that come with the source. */
+/* pictures.c - training and test pictures: Fashion-MNIST where it is, else the digits that come
+ * with the source. */
 #include "fashion.h"
 
 #include <stdio.h>
@@ -29,15 +30,19 @@ static tn_tensor *load(const char *folder, const char *file) {
     return tn_hold(tn_load_idx(path));
 }
 
-static bool load_pair(pictures *p, int which, const char *folder, const char *images, const char *labels) {
+static bool load_pair(pictures *p, int which, const char *folder, const char *images,
+                      const char *labels) {
     p->images[which] = load(folder, images);
     p->labels[which] = p->images[which] ? load(folder, labels) : NULL;
     if (!p->labels[which]) return false;
-    if (tn_ndim(p->images[which]) == 3 && tn_ndim(p->labels[which]) == 1 && tn_dtype_of(p->images[which]) == TN_U8 &&
-        tn_size(p->images[which], 0) == tn_size(p->labels[which], 0) && tn_size(p->images[which], 1) == tn_size(p->images[which], 2) &&
+    if (tn_ndim(p->images[which]) == 3 && tn_ndim(p->labels[which]) == 1 &&
+        tn_dtype_of(p->images[which]) == TN_U8 &&
+        tn_size(p->images[which], 0) == tn_size(p->labels[which], 0) &&
+        tn_size(p->images[which], 1) == tn_size(p->images[which], 2) &&
         tn_size(p->images[which], 1) % 4 == 0)
         return true;
-    return tn_error_set(TN_FORMAT, __FILE__, __LINE__, "%s/%s: not as many labels as square pictures of u8", folder, images);
+    return tn_error_set(TN_FORMAT, __FILE__, __LINE__,
+                        "%s/%s: not as many labels as square pictures of u8", folder, images);
 }
 
 /* The digits have no test part of their own: a fifth, drawn with a fixed seed, is held out. */
@@ -47,7 +52,8 @@ static bool load_digits(pictures *p) {
     TN_SCOPE {
         if (!g || !load_pair(p, 0, FASHION_DIGITS, "images-idx3-ubyte", "labels-idx1-ubyte")) break;
         int64_t n = tn_size(p->labels[0], 0), train = n - n / 5;
-        tn_tensor *order = tn_randperm(n, .generator = g), *images = p->images[0], *labels = p->labels[0];
+        tn_tensor *order = tn_randperm(n, .generator = g), *images = p->images[0],
+                  *labels = p->labels[0];
         tn_tensor *part[2] = {tn_slice(order, .end = train), tn_slice(order, .start = train)};
         for (int k = 0; k < 2; k++) {
             p->images[k] = tn_hold(tn_index_select(images, 0, part[k]));
@@ -92,7 +98,8 @@ static tn_tensor *normal(const pictures *p, tn_tensor *u8) {
 
 tn_tensor *pictures_test(const pictures *p, int64_t index) {
     if (index < 0 || index >= tn_size(p->labels[1], 0)) {
-        tn_error_set(TN_INDEX, __FILE__, __LINE__, "picture %lld: there are %lld", (long long)index, (long long)tn_size(p->labels[1], 0));
+        tn_error_set(TN_INDEX, __FILE__, __LINE__, "picture %lld: there are %lld", (long long)index,
+                     (long long)tn_size(p->labels[1], 0));
         return NULL;
     }
     return normal(p, tn_select(p->images[1], 0, index));
@@ -113,15 +120,17 @@ tn_tensor *pictures_pgm(const pictures *p, const char *path) {
     int width = 0, height = 0, top = 0, size = (int)tn_size(p->images[0], 1);
     char magic[3] = "";
     FILE *f = fopen(path, "rb");
-    bool ok = f && fread(magic, 1, 2, f) == 2 && strcmp(magic, "P5") == 0 && pgm_number(f, &width) && pgm_number(f, &height) &&
-              pgm_number(f, &top) && top > 0 && top < 256 && width == size && height == size;
+    bool ok = f && fread(magic, 1, 2, f) == 2 && strcmp(magic, "P5") == 0 &&
+              pgm_number(f, &width) && pgm_number(f, &height) && pgm_number(f, &top) && top > 0 &&
+              top < 256 && width == size && height == size;
     if (ok) {
         fgetc(f);
         ok = fread(bytes, 1, (size_t)(size * size), f) == (size_t)(size * size);
     }
     if (f) fclose(f);
     if (!ok) {
-        tn_error_set(TN_FORMAT, __FILE__, __LINE__, "%s: not a binary PGM (P5) picture of %d x %d grey levels", path, size, size);
+        tn_error_set(TN_FORMAT, __FILE__, __LINE__,
+                     "%s: not a binary PGM (P5) picture of %d x %d grey levels", path, size, size);
         return NULL;
     }
     for (int i = 0; i < size * size; i++) bytes[i] = (unsigned char)(bytes[i] * p->top / top);

@@ -18,8 +18,9 @@ static void bar(const tn_progress *p) {
     int done = (int)(30 * p->step / (p->steps ? p->steps : 1));
     for (int i = 0; i < 30; i++) blocks[i] = i < done ? '#' : '.';
     blocks[30] = 0;
-    printf("\repoch %2lld/%lld [%s] loss %.3f  accuracy %5.2f %%  %6.0f images/s  %3.0f s left ", (long long)p->epoch + 1,
-           (long long)p->epochs, blocks, p->loss, 100 * p->accuracy, p->rate, p->remaining);
+    printf("\repoch %2lld/%lld [%s] loss %.3f  accuracy %5.2f %%  %6.0f images/s  %3.0f s left ",
+           (long long)p->epoch + 1, (long long)p->epochs, blocks, p->loss, 100 * p->accuracy,
+           p->rate, p->remaining);
     fflush(stdout);
 }
 
@@ -48,9 +49,10 @@ bool show_progress(const tn_progress *p, void *user) {
         return keep_loss(&s->history, p->batch_loss);
     case TN_EVENT_EPOCH_END:
         if (s->history.epochs < 400) s->history.accuracy[s->history.epochs++] = p->test_accuracy;
-        printf("%sepoch %2lld/%lld  loss %.4f  accuracy %6.2f %%  test accuracy %6.2f %%  %6.0f images/s%s\n",
-               s->terminal ? "\r\033[K" : "", (long long)p->epoch + 1, (long long)p->epochs, p->loss, 100 * p->accuracy,
-               100 * p->test_accuracy, p->rate, "");
+        printf("%sepoch %2lld/%lld  loss %.4f  accuracy %6.2f %%  test accuracy %6.2f %%  %6.0f "
+               "images/s%s\n",
+               s->terminal ? "\r\033[K" : "", (long long)p->epoch + 1, (long long)p->epochs,
+               p->loss, 100 * p->accuracy, 100 * p->test_accuracy, p->rate, "");
         fflush(stdout);
         return true;
     default: return true;

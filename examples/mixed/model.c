@@ -1,9 +1,12 @@
-/* model.c - the C half of a program of two languages: it compiles the library and owns the model. */
+/* model.c - the C half of a program of two languages: it compiles the library and owns the model.
+ */
 #define TENSOR_IMPLEMENTATION
 #define TENSOR_NN_IMPLEMENTATION
 #include "model.h"
 
-tn_module *model_new(void) { return tn_sequential(tn_nn_linear(2, 16), tn_nn_tanh(), tn_nn_linear(16, 1)); }
+tn_module *model_new(void) {
+    return tn_sequential(tn_nn_linear(2, 16), tn_nn_tanh(), tn_nn_linear(16, 1));
+}
 
 double model_learn(tn_module *m, tn_tensor *x, tn_tensor *y, int steps) {
     tn_optimizer *opt = tn_optim_adam(tn_parameters(m), .lr = 0.02);

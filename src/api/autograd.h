@@ -1,7 +1,7 @@
 /* autograd.h - gradients: leaves, backward, modes, hooks, custom functions, checkpoint, checks.
  *
- * The tape is dynamic: an operator whose input requires a gradient hangs a node on its output. A graph is
- * used by one backward at a time; a second one is refused, not raced. */
+ * The tape is dynamic: an operator whose input requires a gradient hangs a node on its output. A
+ * graph is used by one backward at a time; a second one is refused, not raced. */
 #ifndef TNI_API_AUTOGRAD_H
 #define TNI_API_AUTOGRAD_H
 
@@ -9,7 +9,8 @@
 
 TNI_EXTERN_C_BEGIN
 
-/* Makes a floating or complex tensor without history a leaf that gathers .grad. Returns t; NULL on error. */
+/* Makes a floating or complex tensor without history a leaf that gathers .grad. Returns t; NULL on
+ * error. */
 TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t, bool requires_grad);
 #define tn_requires_grad(t) tn_requires_grad_at(__FILE__, __LINE__, t, true)
 #define tn_no_requires_grad(t) tn_requires_grad_at(__FILE__, __LINE__, t, false)
@@ -29,10 +30,10 @@ TN_API bool tn_grad_mode(void);
 TN_API bool tn_set_inference_mode(bool enabled);
 
 typedef struct tn_backward_args {
-    tn_tensor *gradient;   /* seed; NULL: 1 for a one-element tensor */
-    tn_tensors inputs;     /* n = 0: all leaves gather .grad; else only these */
-    bool retain_graph;     /* keep saved tensors for another backward */
-    bool create_graph;     /* record the gradients themselves; keeps the graph, too */
+    tn_tensor *gradient; /* seed; NULL: 1 for a one-element tensor */
+    tn_tensors inputs;   /* n = 0: all leaves gather .grad; else only these */
+    bool retain_graph;   /* keep saved tensors for another backward */
+    bool create_graph;   /* record the gradients themselves; keeps the graph, too */
     tn_tensor *t;
 } tn_backward_args;
 /* Adds the gradients of t to .grad of the leaves. Strong guarantee: on error no .grad has changed.
@@ -41,26 +42,28 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
 #ifndef __cplusplus
 #define tn_backward(...) TNI_CALL(tn_backward, .t = __VA_ARGS__)
 #endif
-/* Gradients of outputs with respect to inputs, .grad untouched; grads[i] is new, or NULL for an input that
- * was not used (allow_unused, else an error). seeds: NULL, or one a output (NULL members as in backward). */
+/* Gradients of outputs with respect to inputs, .grad untouched; grads[i] is new, or NULL for an
+ * input that was not used (allow_unused, else an error). seeds: NULL, or one a output (NULL members
+ * as in backward). */
 typedef struct tn_grads_options {
     tn_tensor *const *seeds;
     bool retain_graph, create_graph, allow_unused;
 } tn_grads_options;
-TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tensors inputs, tn_tensor **grads,
-                        const tn_grads_options *options);
-#define tn_grads(outputs, inputs, grads, options) tn_grads_at(__FILE__, __LINE__, outputs, inputs, grads, options)
+TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tensors inputs,
+                        tn_tensor **grads, const tn_grads_options *options);
+#define tn_grads(outputs, inputs, grads, options) \
+    tn_grads_at(__FILE__, __LINE__, outputs, inputs, grads, options)
 
-/* A hook sees the gradient of t before it goes on and may return another (a new tensor), the same, or NULL
- * with an error set to stop backward. Returns a number for tn_hook_remove, 0 on error. */
+/* A hook sees the gradient of t before it goes on and may return another (a new tensor), the same,
+ * or NULL with an error set to stop backward. Returns a number for tn_hook_remove, 0 on error. */
 typedef tn_tensor *(*tn_hook)(tn_tensor *grad, void *user);
 TN_API int64_t tn_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user));
 TN_API bool tn_hook_remove(tn_tensor *t, int64_t number);
 
-/* A function with a gradient of one's own. forward runs without recording and returns outputs (new tensors)
- * through out[0..nout-1]; backward gets the output gradients (NULL: zero) and returns input gradients (new,
- * or NULL for zero), written with operators, so that they can be differentiated again. `save` keeps a
- * tensor for backward; saved(i) reads it there. */
+/* A function with a gradient of one's own. forward runs without recording and returns outputs (new
+ * tensors) through out[0..nout-1]; backward gets the output gradients (NULL: zero) and returns
+ * input gradients (new, or NULL for zero), written with operators, so that they can be
+ * differentiated again. `save` keeps a tensor for backward; saved(i) reads it there. */
 typedef struct tn_function tn_function; /* a call in progress or on the tape */
 typedef struct tn_function_row {
     const char *name;
@@ -69,32 +72,37 @@ typedef struct tn_function_row {
     bool (*backward)(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in);
     void (*release)(void *user);
 } tn_function_row;
-TN_API bool tn_function_call_at(const char *file, int line, const tn_function_row *row, tn_tensors in, void *user,
-                                tn_tensor **out);
-#define tn_function_call(row, in, user, out) tn_function_call_at(__FILE__, __LINE__, row, in, user, out)
+TN_API bool tn_function_call_at(const char *file, int line, const tn_function_row *row,
+                                tn_tensors in, void *user, tn_tensor **out);
+#define tn_function_call(row, in, user, out) \
+    tn_function_call_at(__FILE__, __LINE__, row, in, user, out)
 TN_API bool tn_function_save(tn_function *f, tn_tensor *t);
 TN_API tn_tensor *tn_function_saved(tn_function *f, int i);
 TN_API void *tn_function_user(tn_function *f);
 
-/* Runs `forward` without keeping its graph and again in backward (torch.utils.checkpoint); the random
- * state is restored for the second run. */
+/* Runs `forward` without keeping its graph and again in backward (torch.utils.checkpoint); the
+ * random state is restored for the second run. */
 typedef tn_tensor *(*tn_checkpoint_fn)(tn_tensor *const *in, int nin, void *user);
-TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward, tn_tensors in, void *user);
+TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward,
+                                   tn_tensors in, void *user);
 #define tn_checkpoint(forward, in, user) tn_checkpoint_at(__FILE__, __LINE__, forward, in, user)
 
-/* Anomaly mode: backward stops at the first gradient with a NaN and names operator, line and shape. */
+/* Anomaly mode: backward stops at the first gradient with a NaN and names operator, line and shape.
+ */
 TN_API bool tn_set_anomaly_mode(bool enabled);
 
-/* Compares gradients with Richardson-extrapolated differences in f64 or c128. true when all agree within
- * rtol * max(1, |g|); else false and an error that names input, element and both numbers. */
+/* Compares gradients with Richardson-extrapolated differences in f64 or c128. true when all agree
+ * within rtol * max(1, |g|); else false and an error that names input, element and both numbers. */
 typedef bool (*tn_check_fn)(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, void *user);
 typedef struct tn_gradcheck_options {
     double step; /* 0: 1e-3 scaled by the element */
     double rtol; /* 0: 1e-6 */
     double atol; /* 0: 1e-8 */
 } tn_gradcheck_options;
-TN_API bool tn_gradcheck(tn_check_fn fn, tn_tensors in, void *user, const tn_gradcheck_options *options);
-TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user, const tn_gradcheck_options *options);
+TN_API bool tn_gradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                         const tn_gradcheck_options *options);
+TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                             const tn_gradcheck_options *options);
 
 TNI_EXTERN_C_END
 #endif

@@ -1,10 +1,12 @@
-/* config.h - the compiler, the language and the linkage; nothing else depends on a compiler by name.
+/* config.h - the compiler, the language and the linkage; nothing else depends on a compiler by
+ * name.
  *
  *   TENSOR_IMPLEMENTATION   in one C or C++ file before the include: compiles the library there
- *   TENSOR_STATIC           everything static: private to each file that includes the implementation
- *   TN_PREFIX               a token put before every public symbol, so that two versions live in one program
- *   TN_API                  linkage of public functions, where `extern` is not enough (a DLL, say)
- *   TN_NO_THREADS           no pthreads or Win32 threads: one thread, no locks */
+ *   TENSOR_STATIC           everything static: private to each file that includes the
+ * implementation TN_PREFIX               a token put before every public symbol, so that two
+ * versions live in one program TN_API                  linkage of public functions, where `extern`
+ * is not enough (a DLL, say) TN_NO_THREADS           no pthreads or Win32 threads: one thread, no
+ * locks */
 #ifndef TNI_API_CONFIG_H
 #define TNI_API_CONFIG_H
 
@@ -14,7 +16,7 @@
 #include <stdint.h>
 
 #if defined(__FAST_MATH__) || defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
-#error "tensor.h gives the same bits everywhere and defines NaN: -ffast-math and -ffinite-math-only break both"
+#error "tensor.h gives the same bits everywhere: no -ffast-math, no -ffinite-math-only"
 #endif
 
 #define TN_VERSION_MAJOR 0
@@ -54,8 +56,9 @@
 #define TNI_RESTRICT restrict
 #endif
 
-/* C++ classes and overloads are compiled into every file that uses them and merged by the linker: their
- * namespace names prefix and layout (the packed header defines it), or two versions would be merged. */
+/* C++ classes and overloads are compiled into every file that uses them and merged by the linker:
+ * their namespace names prefix and layout (the packed header defines it), or two versions would be
+ * merged. */
 #ifndef TNI_NAMESPACE
 #define TNI_NAMESPACE tn_objects
 #endif
@@ -82,13 +85,16 @@
 #endif
 
 /* Private constant data that is declared before it is defined. C++ has no tentative definitions,
- * an unnamed namespace gives the same: internal linkage for a name declared extern. The definition stands between
- * TNI_PRIVATE_BEGIN and TNI_PRIVATE_END. */
+ * an unnamed namespace gives the same: internal linkage for a name declared extern. The definition
+ * stands between TNI_PRIVATE_BEGIN and TNI_PRIVATE_END. */
 #if defined(TNI_OBJECTS)
 #define TN_PRIV_DECLARE(type, name) extern TNI_HIDDEN const type name
 #define TN_PRIV_DEFINE(type, name) const type name
 #elif defined(__cplusplus)
-#define TN_PRIV_DECLARE(type, name) namespace { extern const type name; }
+#define TN_PRIV_DECLARE(type, name) \
+    namespace {                     \
+    extern const type name;         \
+    }
 #define TN_PRIV_DEFINE(type, name) const type name
 #else
 #define TN_PRIV_DECLARE(type, name) static const type name
@@ -104,9 +110,9 @@
 
 /* Around a row: C++ before C++20 knows designated initialisers as an extension. */
 #if defined(__cplusplus)
-#define TNI_ROW_BEGIN                                                                                        \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpragmas\"")                           \
-        _Pragma("GCC diagnostic ignored \"-Wpedantic\"")                                                     \
+#define TNI_ROW_BEGIN                                                              \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpragmas\"") \
+        _Pragma("GCC diagnostic ignored \"-Wpedantic\"")                           \
             _Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"") TNI_ROW_DESIGNATED
 #ifdef __clang__
 #define TNI_ROW_DESIGNATED

@@ -1,9 +1,10 @@
 /* cxx.h - C++ only: the parameter types of the overloads in ops.h and modules.h.
  *
- *     tn_max(x, 1)   tn_add(x, 2)   tn_sum(x, {0, 2})   tn_cat({x, y})   C++20: tn_sum(x, {.keepdim = true})
+ *     tn_max(x, 1)   tn_add(x, 2)   tn_sum(x, {0, 2})   tn_cat({x, y})   C++20: tn_sum(x, {.keepdim
+ * = true})
  *
- * Overloads have torch's names and default arguments and know the line of the call. The list types borrow: they
- * live for the time of the call. */
+ * Overloads have torch's names and default arguments and know the line of the call. The list types
+ * borrow: they live for the time of the call. */
 #ifndef TNI_API_CXX_H
 #define TNI_API_CXX_H
 
@@ -21,14 +22,15 @@ struct tn_site {
     const char *file;
     int line;
 #if defined(__GNUC__) || (defined(_MSC_VER) && _MSC_VER >= 1926)
-    static tn_site here(const char *f = __builtin_FILE(), int l = __builtin_LINE()) {
+    static tn_site here(const char *f = __builtin_FILE(), int l = __builtin_LINE()){
 #else
     static tn_site here(const char *f = nullptr, int l = 0) {
 #endif
         tn_site s = {f, l};
-        return s;
-    }
-};
+    return s;
+}
+}
+;
 
 /* Made of nothing, each of these is None. */
 struct tn_dims {
@@ -44,22 +46,27 @@ struct tn_doubles {
     tn_floats value;
     tn_doubles() { value.at = nullptr, value.n = -1; }
     tn_doubles(tn_floats l) : value(l) {}
-    tn_doubles(std::initializer_list<double> l) { value.at = l.begin(), value.n = (int64_t)l.size(); }
+    tn_doubles(std::initializer_list<double> l) {
+        value.at = l.begin(), value.n = (int64_t)l.size();
+    }
 };
 
 struct tn_tensor_list {
     tn_tensors value;
     tn_tensor_list() : value(tn_tensors_of(nullptr, -1)) {}
     tn_tensor_list(tn_tensors l) : value(l) {}
-    tn_tensor_list(std::initializer_list<tn_tensor *> l) : value(tn_tensors_of(l.begin(), (int64_t)l.size())) {}
+    tn_tensor_list(std::initializer_list<tn_tensor *> l)
+        : value(tn_tensors_of(l.begin(), (int64_t)l.size())) {}
 };
 
 /* What counts as a number: these exact types, so that a literal 0 is one and not a null pointer. */
-template <class N> struct tni_is_number {};
-#define TNI_NUMBER_TYPE(N, make)                                                                             \
-    template <> struct tni_is_number<N> {                                                                    \
-        typedef N type;                                                                                      \
-        static tn_scalar scalar(N v) { return make; }                                                        \
+template <class N>
+struct tni_is_number {};
+#define TNI_NUMBER_TYPE(N, make)                      \
+    template <>                                       \
+    struct tni_is_number<N> {                         \
+        typedef N type;                               \
+        static tn_scalar scalar(N v) { return make; } \
     };
 TNI_NUMBER_TYPE(bool, tn_bool(v))
 TNI_NUMBER_TYPE(char, tn_int(v))
@@ -81,7 +88,8 @@ TNI_NUMBER_TYPE(tn_scalar, v)
 struct tn_number {
     tn_scalar value;
     tn_number() : value(tn_none()) {}
-    template <class N> tn_number(N v, typename tni_is_number<N>::type * = nullptr)
+    template <class N>
+    tn_number(N v, typename tni_is_number<N>::type * = nullptr)
         : value(tni_is_number<N>::scalar(v)) {}
 };
 

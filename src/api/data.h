@@ -1,12 +1,13 @@
-/* data.h - data sets and batches: over memory and IDX files, shuffled as torch shuffles, read ahead by threads.
+/* data.h - data sets and batches: over memory and IDX files, shuffled as torch shuffles, read ahead
+ * by threads.
  *
  *     tn_loader *loader = tn_loader_new(dataset, .batch_size = 64, .shuffle = true, .workers = 2);
  *     tn_batch b;
  *     for (int epoch = 0; epoch < 5; epoch++)
  *         while (tn_loader_next(loader, &b)) { ... b.field[0], b.field[1] ... }
  *
- * For a seed the order is torch.utils.data.DataLoader's, and the generator is left in the state in which torch leaves
- * it; both are the same for any number of workers. */
+ * For a seed the order is torch.utils.data.DataLoader's, and the generator is left in the state in
+ * which torch leaves it; both are the same for any number of workers. */
 #ifndef TNI_API_DATA_H
 #define TNI_API_DATA_H
 
@@ -14,7 +15,7 @@
 
 TNI_EXTERN_C_BEGIN
 
-/* --- data sets ------------------------------------------------------------------------------------------------- */
+/* --- data sets -------------------------------------------------------------------------------- */
 
 enum { TN_MAX_FIELDS = 4 };
 
@@ -25,8 +26,9 @@ typedef struct tn_field {
     int64_t size[TN_MAX_DIMS];
 } tn_field;
 
-/* A set of `size` items. get writes item number `index`, the elements of each field row-major, to to[0..nfields-1];
- * it is called from several threads at once and must not change the set. false with an error set. */
+/* A set of `size` items. get writes item number `index`, the elements of each field row-major, to
+ * to[0..nfields-1]; it is called from several threads at once and must not change the set. false
+ * with an error set. */
 typedef struct tn_dataset tn_dataset;
 struct tn_dataset {
     int64_t size;
@@ -38,51 +40,56 @@ struct tn_dataset {
     int32_t count; /* owners */
 };
 
-/* A set of one's own: copies `like` (count is set). NULL on error; like->destroy is called then, too. */
+/* A set of one's own: copies `like` (count is set). NULL on error; like->destroy is called then,
+ * too. */
 TN_API tn_dataset *tn_dataset_new(const tn_dataset *like);
 TN_API tn_dataset *tn_dataset_hold(tn_dataset *d);
 TN_API void tn_dataset_free(tn_dataset *d);
 
-/* Item i is row i of each tensor (torch's TensorDataset). Holds the tensors, which are on the CPU. */
+/* Item i is row i of each tensor (torch's TensorDataset). Holds the tensors, which are on the CPU.
+ */
 TN_API tn_dataset *tn_dataset_tensors(tn_tensors tensors);
-/* Images u8 (N, H, W) or (N, C, H, W) as float32 (C, H, W): (v / 255 - mean) / std, as torchvision's ToTensor and
- * Normalize; labels: integers (N), as int64. Holds the tensors. std 0 is an error. */
+/* Images u8 (N, H, W) or (N, C, H, W) as float32 (C, H, W): (v / 255 - mean) / std, as
+ * torchvision's ToTensor and Normalize; labels: integers (N), as int64. Holds the tensors. std 0 is
+ * an error. */
 TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, double mean, double std);
 /* The same from two IDX files. */
-TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean, double std);
+TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean,
+                                  double std);
 /* Items from..to-1 of d, which it takes. */
 TN_API tn_dataset *tn_dataset_slice(tn_dataset *d, int64_t from, int64_t to);
 
-/* --- the loader ----------------------------------------------------------------------------------------------------- */
+/* --- the loader ------------------------------------------------------------------------------- */
 
 typedef struct tn_loader tn_loader;
 typedef struct tn_loader_args {
     int64_t batch_size;
     bool shuffle, drop_last;
-    int32_t workers;           /* threads that read ahead; 0: none */
-    int32_t prefetch;          /* batches a worker is ahead */
-    tn_generator *generator;   /* NULL: the default one, as torch */
-    tn_dataset *dataset;       /* required; the loader takes it, also when it fails */
+    int32_t workers;         /* threads that read ahead; 0: none */
+    int32_t prefetch;        /* batches a worker is ahead */
+    tn_generator *generator; /* NULL: the default one, as torch */
+    tn_dataset *dataset;     /* required; the loader takes it, also when it fails */
 } tn_loader_args;
 TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args *args);
 #ifndef __cplusplus
-#define tn_loader_new(...)                                                                                   \
-    TNI_CALL_AS(tn_loader_at, tn_loader_args, .batch_size = 1, .prefetch = 2, .dataset = __VA_ARGS__)
+#define tn_loader_new(...)                                                    \
+    TNI_CALL_AS(tn_loader_at, tn_loader_args, .batch_size = 1, .prefetch = 2, \
+                .dataset = __VA_ARGS__)
 #endif
 TN_API void tn_loader_free(tn_loader *l);
 TN_API int64_t tn_loader_batches(const tn_loader *l); /* in an epoch */
 TN_API tn_dataset *tn_loader_dataset(const tn_loader *l);
 
-/* A batch: tensors of the current scope, (n, sizes of the field). Their memory is the loader's and is used again once
- * they are gone. */
+/* A batch: tensors of the current scope, (n, sizes of the field). Their memory is the loader's and
+ * is used again once they are gone. */
 typedef struct tn_batch {
     tn_tensor *field[TN_MAX_FIELDS];
     int nfields;
     int64_t n;     /* items */
     int64_t index; /* of the batch in the epoch */
 } tn_batch;
-/* The next batch; the first call begins an epoch and draws its order. false at the end of the epoch (the next call
- * begins another), and on error: ask tn_ok(). */
+/* The next batch; the first call begins an epoch and draws its order. false at the end of the epoch
+ * (the next call begins another), and on error: ask tn_ok(). */
 TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch *batch);
 #define tn_loader_next(l, batch) tn_loader_next_at(__FILE__, __LINE__, l, batch)
 /* Leaves the epoch early; the next call of tn_loader_next begins another. */

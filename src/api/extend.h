@@ -1,7 +1,8 @@
-/* extend.h - for code that builds on the library: module trees, trainers, bindings, own file formats.
+/* extend.h - for code that builds on the library: module trees, trainers, bindings, own file
+ * formats.
  *
- * A program that only calls operators needs nothing of this chapter. All functions work on the calling
- * thread's state. */
+ * A program that only calls operators needs nothing of this chapter. All functions work on the
+ * calling thread's state. */
 #ifndef TNI_API_EXTEND_H
 #define TNI_API_EXTEND_H
 
@@ -9,60 +10,65 @@
 
 TNI_EXTERN_C_BEGIN
 
-/* --- what is being called, for messages ---------------------------------------------------------------- */
+/* --- what is being called, for messages ------------------------------------------------------- */
 
-/* A link of the chain of calls above the operators: a module's forward, an optimizer's step. It lies on the
- * caller's stack. While one is pushed:
+/* A link of the chain of calls above the operators: a module's forward, an optimizer's step. It
+ * lies on the caller's stack. While one is pushed:
  * - errors are placed at the file and line of the outermost link;
- * - a message begins with what the innermost link's `text` writes, and ": " (nothing when that is empty);
- * - the error handler is not called; popping the outermost link calls it when an error is pending. */
+ * - a message begins with what the innermost link's `text` writes, and ": " (nothing when that is
+ * empty);
+ * - the error handler is not called; popping the outermost link calls it when an error is pending.
+ */
 typedef struct tn_path {
     struct tn_path *caller; /* set by push */
-    /* Writes the chain that ends in this link, NUL-terminated; called only where an error is made, so that a
-     * call without error pays for two stores. It must not allocate. */
+    /* Writes the chain that ends in this link, NUL-terminated; called only where an error is made,
+     * so that a call without error pays for two stores. It must not allocate. */
     void (*text)(const struct tn_path *path, char *to, size_t room);
     const char *file;
     int line;
 } tn_path;
-TN_API void tn_path_push(tn_path *path);      /* text, file, line are set by the caller */
-TN_API void tn_path_pop(tn_path *path);       /* the innermost link */
-TN_API tn_path *tn_path_current(void);        /* NULL outside of all links */
+TN_API void tn_path_push(tn_path *path); /* text, file, line are set by the caller */
+TN_API void tn_path_pop(tn_path *path);  /* the innermost link */
+TN_API tn_path *tn_path_current(void);   /* NULL outside of all links */
 
-/* --- ownership ------------------------------------------------------------------------------------------- */
+/* --- ownership -------------------------------------------------------------------------------- */
 
-/* Ends the scopes above the mark as tn_scope_end, but hands those of the n tensors that belong to one of
- * them to the scope outside of the mark (to the caller, where there is none). Members that are NULL, held,
- * or of an outer scope are left as they are. Cannot fail. */
+/* Ends the scopes above the mark as tn_scope_end, but hands those of the n tensors that belong to
+ * one of them to the scope outside of the mark (to the caller, where there is none). Members that
+ * are NULL, held, or of an outer scope are left as they are. Cannot fail. */
 TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n);
 
-/* One more owner of t, whatever scope or caller has it, for code that keeps a tensor that it was given; dropped by
- * tn_release. (tn_hold takes a tensor out of its scope, tn_free takes it out, too: those are its owner's calls.) */
+/* One more owner of t, whatever scope or caller has it, for code that keeps a tensor that it was
+ * given; dropped by tn_release. (tn_hold takes a tensor out of its scope, tn_free takes it out,
+ * too: those are its owner's calls.) */
 TN_API tn_tensor *tn_retain(tn_tensor *t); /* returns t; NULL for NULL */
 TN_API void tn_release(tn_tensor *t);      /* NULL is fine */
 
-/* Exchanges what two tensors of the same shape hold: storage, offset, strides, dtype, device. Headers, owners,
- * requires_grad and .grad stay, so whoever has a pointer sees the other's data. Both versions advance.
- * Neither may be a view or the result of a recorded call: false with an error then (or for a NULL, or shapes
- * that differ), else it cannot fail. */
+/* Exchanges what two tensors of the same shape hold: storage, offset, strides, dtype, device.
+ * Headers, owners, requires_grad and .grad stay, so whoever has a pointer sees the other's data.
+ * Both versions advance. Neither may be a view or the result of a recorded call: false with an
+ * error then (or for a NULL, or shapes that differ), else it cannot fail. */
 TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b);
 
-/* --- schemas at run time ------------------------------------------------------------------------------------ */
+/* --- schemas at run time ---------------------------------------------------------------------- */
 
-/* Tables of a schema text, "Block(int d, float p=0.1)" or "(Tensor input, Tensor? mask=None) -> (Tensor out,
- * Tensor weights)": the argument struct is laid out as the generator lays it out. NULL and INVALID with the
- * column when it does not parse. Freed with tn_schema_free. */
+/* Tables of a schema text, "Block(int d, float p=0.1)" or "(Tensor input, Tensor? mask=None) ->
+ * (Tensor out, Tensor weights)": the argument struct is laid out as the generator lays it out. NULL
+ * and INVALID with the column when it does not parse. Freed with tn_schema_free. */
 TN_API tn_gen *tn_schema_new(const char *schema);
 TN_API void tn_schema_free(tn_gen *gen);
 
-/* Fills args (gen->args_size bytes) with the defaults, then with the values, by position or name; lists and
- * strings stay the caller's. false with an error that names `what` and the parameter: unknown, twice, missing,
- * wrong kind. with_defaults false keeps what args holds and asks for no required value. */
-TN_API bool tn_bind(const char *file, int line, const char *what, const tn_gen *gen, const tn_value *values,
-                    int nvalues, bool with_defaults, void *args);
+/* Fills args (gen->args_size bytes) with the defaults, then with the values, by position or name;
+ * lists and strings stay the caller's. false with an error that names `what` and the parameter:
+ * unknown, twice, missing, wrong kind. with_defaults false keeps what args holds and asks for no
+ * required value. */
+TN_API bool tn_bind(const char *file, int line, const char *what, const tn_gen *gen,
+                    const tn_value *values, int nvalues, bool with_defaults, void *args);
 
-/* --- small things ---------------------------------------------------------------------------------------------- */
+/* --- small things ----------------------------------------------------------------------------- */
 
-/* The next 64 random bits of the stream, as torch's random64: the first 32-bit word is the high half. */
+/* The next 64 random bits of the stream, as torch's random64: the first 32-bit word is the high
+ * half. */
 TN_API uint64_t tn_random64(tn_generator *generator);
 /* Seconds of the context's clock, from an arbitrary start. */
 TN_API double tn_now(void);

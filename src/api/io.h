@@ -1,7 +1,7 @@
 /* io.h - files of named tensors: safetensors, read and written; raw bytes.
  *
- * Files are untrusted: any byte string is a valid file or an error, and no code in it runs. Saving is atomic: the
- * path holds the old file or the new one, also after a crash or on a full disk. */
+ * Files are untrusted: any byte string is a valid file or an error, and no code in it runs. Saving
+ * is atomic: the path holds the old file or the new one, also after a crash or on a full disk. */
 #ifndef TNI_API_IO_H
 #define TNI_API_IO_H
 
@@ -15,8 +15,8 @@ typedef struct tn_named {
     tn_tensor *tensor;
 } tn_named;
 
-/* A list of them that the library made; names belong to the list. `owned`: the tensors, too, else they are
- * borrowed. n = -1: an error is set. Freed with tn_named_free (which takes that, too). */
+/* A list of them that the library made; names belong to the list. `owned`: the tensors, too, else
+ * they are borrowed. n = -1: an error is set. Freed with tn_named_free (which takes that, too). */
 typedef struct tn_named_list {
     tn_named *at;
     int64_t n;
@@ -32,17 +32,19 @@ typedef struct tn_note {
     const char *key, *value;
 } tn_note;
 
-/* Writes the tensors in the order of their alignment, then as given; any strides, CPU or device. dtypes: all but
- * complex128. Names are UTF-8, distinct. Strong guarantee. */
-TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path, const tn_named *at, int64_t n,
-                                   const tn_note *notes, int64_t nnotes);
-#define tn_safetensors_save(path, at, n) tn_safetensors_save_at(__FILE__, __LINE__, path, at, n, NULL, 0)
+/* Writes the tensors in the order of their alignment, then as given; any strides, CPU or device.
+ * dtypes: all but complex128. Names are UTF-8, distinct. Strong guarantee. */
+TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path, const tn_named *at,
+                                   int64_t n, const tn_note *notes, int64_t nnotes);
+#define tn_safetensors_save(path, at, n) \
+    tn_safetensors_save_at(__FILE__, __LINE__, path, at, n, NULL, 0)
 
 /* Reads all tensors of a file into new memory, in the file's order. The list owns them. */
 TN_API tn_named_list tn_safetensors_load_at(const char *file, int line, const char *path);
 #define tn_safetensors_load(path) tn_safetensors_load_at(__FILE__, __LINE__, path)
 
-/* An open file: the header is checked and kept (header's bytes + 8 a tensor), data are read when asked for. */
+/* An open file: the header is checked and kept (header's bytes + 8 a tensor), data are read when
+ * asked for. */
 typedef struct tn_safetensors tn_safetensors;
 TN_API tn_safetensors *tn_safetensors_open_at(const char *file, int line, const char *path);
 #define tn_safetensors_open(path) tn_safetensors_open_at(__FILE__, __LINE__, path)
@@ -59,8 +61,8 @@ TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key)
 TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path);
 #define tn_load_bytes(path) tn_load_bytes_at(__FILE__, __LINE__, path)
 
-/* An IDX file (the format of MNIST), not compressed: a new tensor of the file's shape and dtype (u8, i8, i16, i32,
- * f32, f64). */
+/* An IDX file (the format of MNIST), not compressed: a new tensor of the file's shape and dtype
+ * (u8, i8, i16, i32, f32, f64). */
 TN_API tn_tensor *tn_load_idx_at(const char *file, int line, const char *path);
 #define tn_load_idx(path) tn_load_idx_at(__FILE__, __LINE__, path)
 

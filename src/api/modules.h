@@ -58,7 +58,8 @@ typedef struct tn_nn_leaky_relu_forward_args {
 } tn_nn_leaky_relu_forward_args;
 #define tn_nn_leaky_relu_forward(module, input) tn_forward(module, input)
 
-/* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.   tn_nn_gelu() */
+/* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.   tn_nn_gelu()
+ */
 typedef struct tn_nn_gelu_args {
     tn_approximate approximate;
     tn_dtype dtype;
@@ -228,9 +229,9 @@ typedef struct tn_nn_log_softmax_forward_args {
 } tn_nn_log_softmax_forward_args;
 #define tn_nn_log_softmax_forward(module, input) tn_forward(module, input)
 
-/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. attn_output_weights is NULL
- * without need_weights.
- * query (L, N, E), key, value (S, N, E), or (N, L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
+/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen.
+ * attn_output_weights is NULL without need_weights. query (L, N, E), key, value (S, N, E), or (N,
+ * L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
 typedef struct tn_nn_multihead_attention_args {
     double dropout;
     bool bias, batch_first;
@@ -277,7 +278,8 @@ TN_API tn_attn_output_attn_output_weights tnp_nn_multihead_attention_forward(tn_
     .value = __VA_ARGS__)
 #endif
 
-/* Calls its children one after the other; takes them.   tn_sequential(tn_nn_linear(4, 8), tn_nn_relu()) */
+/* Calls its children one after the other; takes them.   tn_sequential(tn_nn_linear(4, 8),
+ * tn_nn_relu()) */
 typedef struct tn_nn_sequential_args {
     tn_dtype dtype;
     tn_device_id device;
@@ -298,7 +300,8 @@ typedef struct tn_nn_sequential_forward_args {
 } tn_nn_sequential_forward_args;
 #define tn_nn_sequential_forward(module, input) tn_forward(module, input)
 
-/* A list of children under the names 0, 1, ..; no forward. tn_module_append adds one.   tn_nn_module_list(TN_MODULES(a, b)) */
+/* A list of children under the names 0, 1, ..; no forward. tn_module_append adds one.
+ * tn_nn_module_list(TN_MODULES(a, b)) */
 typedef struct tn_nn_module_list_args {
     tn_dtype dtype;
     tn_device_id device;
@@ -320,7 +323,8 @@ typedef struct tn_nn_module_list_forward_args {
 #define tn_nn_module_list_forward(module, input) tn_forward(module, input)
 
 /* Cross-correlation with out_channels filters.
- * input (N, in_channels, H, W) -> (N, out_channels, H', W')   tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1)) */
+ * input (N, in_channels, H, W) -> (N, out_channels, H', W')   tn_nn_conv2d(1, 32, TN_DIMS(3),
+ * .padding = TN_DIMS(1)) */
 typedef struct tn_nn_conv2d_args {
     tn_ints stride, padding, dilation;
     int64_t groups;
@@ -432,7 +436,8 @@ typedef struct tn_nn_adaptive_avg_pool2d_forward_args {
 #define tn_nn_adaptive_avg_pool2d_forward(module, input) tn_forward(module, input)
 
 /* y = x W^T + b.
- * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias = false); */
+ * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias =
+ * false); */
 typedef struct tn_nn_linear_args {
     bool bias;
     tn_dtype dtype;
@@ -551,7 +556,8 @@ typedef struct tn_nn_flatten_forward_args {
 #define tn_nn_flatten_forward(module, input) tn_forward(module, input)
 
 /* -log softmax(input)[target], the mean over the batch.
- * input (N, C, *), target (N, *) class numbers or (N, C, *) probabilities   tn_nn_cross_entropy_loss() */
+ * input (N, C, *), target (N, *) class numbers or (N, C, *) probabilities
+ * tn_nn_cross_entropy_loss() */
 typedef struct tn_nn_cross_entropy_loss_args {
     tn_tensor *weight;
     int64_t ignore_index;
@@ -850,7 +856,8 @@ typedef struct tn_nn_layer_norm_forward_args {
 #define tn_nn_layer_norm_forward(module, input) tn_forward(module, input)
 
 /* Long short-term memory, num_layers deep.
- * input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * directions, N, hidden_size)
+ * input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * directions, N,
+ * hidden_size)
  * -> output (T, N, directions * hidden_size), h_n, c_n   tn_nn_lstm(10, 20, .num_layers = 2) */
 typedef struct tn_nn_lstm_args {
     int64_t num_layers;
@@ -891,8 +898,9 @@ TN_API tn_output_h_n_c_n tnp_nn_lstm_forward(tn_module *module, tn_tensor *input
     .input = __VA_ARGS__)
 #endif
 
-/* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps);
- * weight_decay is added to g. amsgrad: the largest v so far.   tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
+/* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v)
+ * / sqrt(1 - beta2^t) + eps); weight_decay is added to g. amsgrad: the largest v so far.
+ * tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
 typedef struct tn_optim_adam_args {
     double lr;
     tn_floats betas;
@@ -925,8 +933,9 @@ TN_API tn_optimizer *tnp_optim_adamw(tn_tensors params, double lr, tn_floats bet
     .eps = 1e-08, .weight_decay = 0.01, .params = __VA_ARGS__)
 #endif
 
-/* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr * (nesterov ? g + momentum * b : b).
- * tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9) */
+/* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr *
+ * (nesterov ? g + momentum * b : b). tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9)
+ */
 typedef struct tn_optim_sgd_args {
     double lr, momentum, dampening, weight_decay;
     bool nesterov, maximize;

@@ -49,7 +49,8 @@ TN_API tn_tensor *tnp_abs_(tn_tensor *self);
 #define tn_abs_(...) TNI_CALL_AS(tn_abs_inplace_at, tn_abs_args, .self = __VA_ARGS__)
 #endif
 
-/* The angle in [0, pi] whose cosine is self; NaN beyond [-1, 1].   (*) -> (*), floating   tn_acos(x) */
+/* The angle in [0, pi] whose cosine is self; NaN beyond [-1, 1].   (*) -> (*), floating tn_acos(x)
+ */
 typedef struct tn_acos_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -94,7 +95,8 @@ TN_API tn_tensor *tnp_adaptive_avg_pool2d_input_grad(tn_tensor *grad, tn_ints in
     .grad = grad_, .input_size = __VA_ARGS__)
 #endif
 
-/* self + alpha * other, rounded once. Of bools: or.   (*), (*) -> broadcast   tn_add(x, y, .alpha = 2) */
+/* self + alpha * other, rounded once. Of bools: or.   (*), (*) -> broadcast   tn_add(x, y, .alpha =
+ * 2) */
 typedef struct tn_add_args {
     tn_tensor *out;
     double alpha;
@@ -118,7 +120,8 @@ TN_API tn_tensor *tnp_add_scalar_(tn_tensor *self, tn_scalar other, double alpha
     .other_number.real = __VA_ARGS__)
 #endif
 
-/* self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast   tn_addcdiv(x, a, b, .value = 0.5) */
+/* self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast   tn_addcdiv(x, a, b, .value =
+ * 0.5) */
 typedef struct tn_addcdiv_args {
     tn_tensor *out;
     double value;
@@ -137,7 +140,8 @@ TN_API tn_tensor *tnp_addcdiv_(tn_tensor *self, tn_tensor *tensor1, tn_tensor *t
     .value = 1, .self = self_, .tensor1 = tensor1_, .tensor2 = __VA_ARGS__)
 #endif
 
-/* self + value * tensor1 * tensor2.   (*), (*), (*) -> broadcast   tn_addcmul(x, a, b, .value = 0.5) */
+/* self + value * tensor1 * tensor2.   (*), (*), (*) -> broadcast   tn_addcmul(x, a, b, .value =
+ * 0.5) */
 typedef struct tn_addcmul_args {
     tn_tensor *out;
     double value;
@@ -241,7 +245,8 @@ TN_API tn_tensor *tnp_amin(tn_tensor *self, tn_ints dim, bool keepdim);
 #endif
 
 /* Smallest and largest element along dim, of all when absent.
- * self (*) -> min, max: self's shape without dim, 1 there when keepdim   tn_min_max m = tn_aminmax(x, .dim = 0); */
+ * self (*) -> min, max: self's shape without dim, 1 there when keepdim   tn_min_max m =
+ * tn_aminmax(x, .dim = 0); */
 typedef struct tn_min_max {
     tn_tensor *min, *max;
 } tn_min_max;
@@ -268,8 +273,9 @@ TN_API tn_tensor *tnp_any(tn_tensor *self);
 #define tn_any(...) TNI_CALL(tn_any, .self = __VA_ARGS__)
 #endif
 
-/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8 the result is uint8.
- * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_any_dims(mask, .dim = TN_DIMS(0)) */
+/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8
+ * the result is uint8. self (*) -> bool, self's shape without dim, 1 there when keepdim
+ * tn_any_dims(mask, .dim = TN_DIMS(0)) */
 typedef struct tn_any_dims_args {
     tn_tensor *out;
     tn_ints dim;
@@ -328,8 +334,9 @@ TN_API tn_tensor *tnp_arange_start_step(tn_scalar start, tn_scalar end, tn_scala
     .end.real = end_, .step.kind = TNI_KIND_OF(__VA_ARGS__), .step.real = __VA_ARGS__)
 #endif
 
-/* Index of the largest element along dim, the first among equals; of the row-major order of all when absent.
- * self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmax(x, .dim = 1) */
+/* Index of the largest element along dim, the first among equals; of the row-major order of all
+ * when absent. self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmax(x,
+ * .dim = 1) */
 typedef struct tn_argmax_args {
     tn_tensor *out;
     int64_t dim;
@@ -342,8 +349,9 @@ TN_API tn_tensor *tnp_argmax(tn_tensor *self, int64_t dim, bool keepdim);
 #define tn_argmax(...) TNI_CALL(tn_argmax, .dim = TN_NONE, .self = __VA_ARGS__)
 #endif
 
-/* Index of the smallest element along dim, the first among equals; of the row-major order of all when absent.
- * self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmin(x, .dim = 1) */
+/* Index of the smallest element along dim, the first among equals; of the row-major order of all
+ * when absent. self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmin(x,
+ * .dim = 1) */
 typedef struct tn_argmin_args {
     tn_tensor *out;
     int64_t dim;
@@ -407,7 +415,8 @@ TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_int
     .size = size_, .stride = __VA_ARGS__)
 #endif
 
-/* The angle in [-pi/2, pi/2] whose sine is self; NaN beyond [-1, 1].   (*) -> (*), floating   tn_asin(x) */
+/* The angle in [-pi/2, pi/2] whose sine is self; NaN beyond [-1, 1].   (*) -> (*), floating
+ * tn_asin(x) */
 typedef struct tn_asin_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -478,9 +487,10 @@ TN_API tn_tensor *tnp_avg_pool2d_input_grad(tn_tensor *grad, tn_ints input_size,
     .kernel_size = __VA_ARGS__)
 #endif
 
-/* (x - mean) / sqrt(var + eps) * weight + bias for each channel; training: of the batch, whose statistics then move
- * running_mean and running_var by `momentum` (the variance corrected); else of the running statistics.
- * input (N, C, *), the others (C) -> as input   tn_batch_norm(x, mean, var, .training = true) */
+/* (x - mean) / sqrt(var + eps) * weight + bias for each channel; training: of the batch, whose
+ * statistics then move running_mean and running_var by `momentum` (the variance corrected); else of
+ * the running statistics. input (N, C, *), the others (C) -> as input   tn_batch_norm(x, mean, var,
+ * .training = true) */
 typedef struct tn_batch_norm_args {
     tn_tensor *weight, *bias;
     bool training;
@@ -495,8 +505,9 @@ TN_API tn_tensor *tnp_batch_norm(tn_tensor *input, tn_tensor *running_mean, tn_t
     .eps = 1e-05, .input = input_, .running_mean = running_mean_, .running_var = __VA_ARGS__)
 #endif
 
-/* The three gradients of batch_norm in training, from the statistics that it saved. Not f64, not differentiable.
- * grad_out, input (N, C, *), weight, mean, rstd (C) -> grad_input, grad_weight, grad_bias */
+/* The three gradients of batch_norm in training, from the statistics that it saved. Not f64, not
+ * differentiable. grad_out, input (N, C, *), weight, mean, rstd (C) -> grad_input, grad_weight,
+ * grad_bias */
 typedef struct tn_grad_input_grad_weight_grad_bias {
     tn_tensor *grad_input, *grad_weight, *grad_bias;
 } tn_grad_input_grad_weight_grad_bias;
@@ -513,8 +524,8 @@ TN_API tn_grad_input_grad_weight_grad_bias tnp_batch_norm_backward(tn_tensor *gr
     .mean = mean_, .rstd = __VA_ARGS__)
 #endif
 
-/* -(target log input + (1 - target) log(1 - input)), logarithms not below -100: the terms of binary_cross_entropy.
- * input in [0, 1], target (*) -> (*), floating */
+/* -(target log input + (1 - target) log(1 - input)), logarithms not below -100: the terms of
+ * binary_cross_entropy. input in [0, 1], target (*) -> (*), floating */
 typedef struct tn_bce_args {
     tn_tensor *out;
     tn_tensor *input, *target;
@@ -567,8 +578,9 @@ TN_API tn_tensor *tnp_binary_cross_entropy(tn_tensor *input, tn_tensor *target, 
     .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
 #endif
 
-/* binary_cross_entropy of sigmoid(input), without overflow: (1 - t) x + (1 + (pos_weight - 1) t) log(1 + e^-x).
- * input, target (*), weight, pos_weight broadcast to it -> () or (*)   tn_binary_cross_entropy_with_logits(x, t) */
+/* binary_cross_entropy of sigmoid(input), without overflow: (1 - t) x + (1 + (pos_weight - 1) t)
+ * log(1 + e^-x). input, target (*), weight, pos_weight broadcast to it -> () or (*)
+ * tn_binary_cross_entropy_with_logits(x, t) */
 typedef struct tn_binary_cross_entropy_with_logits_args {
     tn_tensor *weight, *pos_weight;
     tn_reduction reduction;
@@ -608,8 +620,8 @@ TN_API tn_tensor *tnp_bitwise_and_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.real = __VA_ARGS__)
 #endif
 
-/* self * 2^other, wrapping; counts outside the width of 32 or 64 bits give 0.   (*), (*) -> broadcast
- * tn_bitwise_left_shift(x, n) */
+/* self * 2^other, wrapping; counts outside the width of 32 or 64 bits give 0.   (*), (*) ->
+ * broadcast tn_bitwise_left_shift(x, n) */
 typedef struct tn_bitwise_left_shift_args {
     tn_tensor *out;
     tn_tensor *self, *other;
@@ -788,8 +800,8 @@ TN_API tn_list tnp_chunk(tn_tensor *self, int64_t chunks, int64_t dim);
 #define tn_chunk(self_, ...) TNI_CALL(tn_chunk, .self = self_, .chunks = __VA_ARGS__)
 #endif
 
-/* self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.   (*) -> (*)
- * tn_clamp(x, .min = TN_NUM(-1), .max = TN_NUM(1)) */
+/* self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.
+ * (*) -> (*) tn_clamp(x, .min = TN_NUM(-1), .max = TN_NUM(1)) */
 typedef struct tn_clamp_args {
     tn_tensor *out;
     tn_scalar min, max;
@@ -851,7 +863,8 @@ TN_API tn_tensor *tnp_clamp_min_scalar_(tn_tensor *self, tn_scalar min);
     .self = self_, .min_number.kind = TNI_KIND_OF(__VA_ARGS__), .min_number.real = __VA_ARGS__)
 #endif
 
-/* The same with a tensor of bounds.   (*), (*), (*) -> broadcast   tn_clamp_tensor(x, .min = low, .max = high) */
+/* The same with a tensor of bounds.   (*), (*), (*) -> broadcast   tn_clamp_tensor(x, .min = low,
+ * .max = high) */
 typedef struct tn_clamp_tensor_args {
     tn_tensor *out;
     tn_tensor *min, *max, *self;
@@ -1002,9 +1015,9 @@ TN_API tn_tensor *tnp_cosh_(tn_tensor *self);
 #define tn_cosh_(...) TNI_CALL_AS(tn_cosh_inplace_at, tn_cosh_args, .self = __VA_ARGS__)
 #endif
 
-/* Of log_softmax(input): nll_loss with class numbers as target, -sum target log_softmax with probabilities. label_smoothing
- * mixes the target with the even distribution.
- * input (N, C, *), target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)   tn_cross_entropy(x, t) */
+/* Of log_softmax(input): nll_loss with class numbers as target, -sum target log_softmax with
+ * probabilities. label_smoothing mixes the target with the even distribution. input (N, C, *),
+ * target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)   tn_cross_entropy(x, t) */
 typedef struct tn_cross_entropy_args {
     tn_tensor *weight;
     int64_t ignore_index;
@@ -1021,7 +1034,8 @@ TN_API tn_tensor *tnp_cross_entropy(tn_tensor *input, tn_tensor *target, tn_tens
     .reduction = TN_REDUCTION_MEAN, .input = input_, .target = __VA_ARGS__)
 #endif
 
-/* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)   tn_cumsum(x, 0) */
+/* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)
+ * tn_cumsum(x, 0) */
 typedef struct tn_cumsum_args {
     tn_tensor *out;
     tn_dtype dtype;
@@ -1142,8 +1156,8 @@ TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor);
 #define tn_dot(self_, ...) TNI_CALL(tn_dot, .self = self_, .tensor = __VA_ARGS__)
 #endif
 
-/* Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else the input itself.
- * input (*) -> (*), floating   tn_dropout(x, 0.5, true) */
+/* Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else
+ * the input itself. input (*) -> (*), floating   tn_dropout(x, 0.5, true) */
 typedef struct tn_dropout_args {
     tn_tensor *input;
     double p;
@@ -1160,7 +1174,8 @@ TN_API tn_tensor *tnp_dropout_(tn_tensor *input, double p, bool train);
     .input = input_, .p = p_, .train = __VA_ARGS__)
 #endif
 
-/* scale * self above 0, else scale * alpha * (e^(self * input_scale) - 1).   (*) -> (*), floating   tn_elu(x, .alpha = 1) */
+/* scale * self above 0, else scale * alpha * (e^(self * input_scale) - 1).   (*) -> (*), floating
+ * tn_elu(x, .alpha = 1) */
 typedef struct tn_elu_args {
     tn_tensor *out;
     double alpha, scale, input_scale;
@@ -1424,7 +1439,8 @@ TN_API tn_tensor *tnp_floor_(tn_tensor *self);
 #define tn_floor_(...) TNI_CALL_AS(tn_floor_inplace_at, tn_floor_args, .self = __VA_ARGS__)
 #endif
 
-/* The floor of self / other, computed as (self - remainder) / other.   (*), (*) -> broadcast   tn_floor_divide(x, y) */
+/* The floor of self / other, computed as (self - remainder) / other.   (*), (*) -> broadcast
+ * tn_floor_divide(x, y) */
 typedef struct tn_floor_divide_args {
     tn_tensor *out;
     tn_tensor *self, *other;
@@ -1448,7 +1464,8 @@ TN_API tn_tensor *tnp_floor_divide_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.real = __VA_ARGS__)
 #endif
 
-/* self - other * trunc(self / other): has the sign of self; exact.   (*), (*) -> broadcast   tn_fmod(x, y) */
+/* self - other * trunc(self / other): has the sign of self; exact.   (*), (*) -> broadcast
+ * tn_fmod(x, y) */
 typedef struct tn_fmod_args {
     tn_tensor *out;
     tn_tensor *self, *other;
@@ -1515,9 +1532,10 @@ TN_API tn_tensor *tnp_full_like(tn_tensor *self, tn_scalar fill_value, tn_dtype 
     .fill_value.kind = TNI_KIND_OF(__VA_ARGS__), .fill_value.real = __VA_ARGS__)
 #endif
 
-/* For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 - beta1)(g - m); v = beta2 v +
- * (1 - beta2) g^2; w = v, or its running maximum with amsgrad; p -= lr / (1 - beta1^t) m / (sqrt(w) / sqrt(1 - beta2^t) + eps).
- * Numbers: a list with one member a parameter, or one for all. */
+/* For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 - beta1)(g
+ * - m); v = beta2 v + (1 - beta2) g^2; w = v, or its running maximum with amsgrad; p -= lr / (1 -
+ * beta1^t) m / (sqrt(w) / sqrt(1 - beta2^t) + eps). Numbers: a list with one member a parameter, or
+ * one for all. */
 typedef struct tn_fused_adam_args {
     tn_tensors self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
     tn_floats step, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize;
@@ -1555,9 +1573,10 @@ TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_a
     .maximize = __VA_ARGS__)
 #endif
 
-/* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 - dampening) g, b = g at its
- * first step, and g = b or, nesterov, g + momentum b; p -= lr g. Numbers: a list with one member a parameter, or one for all.
- *   tnp_fused_sgd(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first) */
+/* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 -
+ * dampening) g, b = g at its first step, and g = b or, nesterov, g + momentum b; p -= lr g.
+ * Numbers: a list with one member a parameter, or one for all. tnp_fused_sgd(params, grads,
+ * buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first) */
 typedef struct tn_fused_sgd_args {
     tn_tensors self, grads, momentum_buffer_list;
     tn_floats lr, momentum, dampening, weight_decay, nesterov, maximize, is_first_step;
@@ -1612,8 +1631,8 @@ TN_API tn_tensor *tnp_ge_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
-/* self * Phi(self), Phi the normal distribution, or its approximation by tanh.   (*) -> (*), floating
- * tn_gelu(x, .approximate = TN_APPROXIMATE_TANH) */
+/* self * Phi(self), Phi the normal distribution, or its approximation by tanh.   (*) -> (*),
+ * floating tn_gelu(x, .approximate = TN_APPROXIMATE_TANH) */
 typedef struct tn_gelu_args {
     tn_tensor *out;
     tn_approximate approximate;
@@ -1629,7 +1648,8 @@ TN_API tn_tensor *tnp_gelu_(tn_tensor *self, tn_approximate approximate);
     .approximate = TN_APPROXIMATE_NONE, .self = __VA_ARGS__)
 #endif
 
-/* self * Phi(self), Phi the normal distribution: gelu without approximation.   (*) -> (*), floating   tn_gelu_erf(x) */
+/* self * Phi(self), Phi the normal distribution: gelu without approximation.   (*) -> (*), floating
+ * tn_gelu_erf(x) */
 typedef struct tn_gelu_erf_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -1656,7 +1676,8 @@ TN_API tn_tensor *tnp_gelu_erf_backward(tn_tensor *grad_output, tn_tensor *self)
     .grad_output = grad_output_, .self = __VA_ARGS__)
 #endif
 
-/* self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu by tanh.   (*) -> (*), floating   tn_gelu_tanh(x) */
+/* self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu by tanh.   (*) -> (*),
+ * floating   tn_gelu_tanh(x) */
 typedef struct tn_gelu_tanh_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -1694,7 +1715,8 @@ TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
-/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.   tn_huber_loss(x, t) */
+/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.   tn_huber_loss(x,
+ * t) */
 typedef struct tn_huber_loss_args {
     tn_reduction reduction;
     double delta;
@@ -1822,7 +1844,8 @@ TN_API tn_tensor *tnp_isfinite(tn_tensor *self);
 #define tn_isfinite(...) TNI_CALL(tn_isfinite, .self = __VA_ARGS__)
 #endif
 
-/* Whether an element is infinite; a complex one when either part is.   (*) -> (*), bool   tn_isinf(x) */
+/* Whether an element is infinite; a complex one when either part is.   (*) -> (*), bool tn_isinf(x)
+ */
 typedef struct tn_isinf_args {
     tn_tensor *self;
 } tn_isinf_args;
@@ -1869,8 +1892,9 @@ TN_API tn_tensor *tnp_l1_loss(tn_tensor *input, tn_tensor *target, tn_reduction 
     .input = input_, .target = __VA_ARGS__)
 #endif
 
-/* (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are normalized_shape; var without correction.
- * input (*, normalized_shape), weight, bias (normalized_shape) -> as input   tn_layer_norm(x, TN_DIMS(64), .weight = w) */
+/* (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are
+ * normalized_shape; var without correction. input (*, normalized_shape), weight, bias
+ * (normalized_shape) -> as input   tn_layer_norm(x, TN_DIMS(64), .weight = w) */
 typedef struct tn_layer_norm_args {
     tn_tensor *out;
     tn_tensor *weight, *bias;
@@ -1926,7 +1950,8 @@ TN_API tn_tensor *tnp_le_scalar_(tn_tensor *self, tn_scalar other);
     .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
-/* self above 0, else negative_slope * self.   (*) -> (*), floating   tn_leaky_relu(x, .negative_slope = 0.1) */
+/* self above 0, else negative_slope * self.   (*) -> (*), floating   tn_leaky_relu(x,
+ * .negative_slope = 0.1) */
 typedef struct tn_leaky_relu_args {
     tn_tensor *out;
     double negative_slope;
@@ -1961,8 +1986,8 @@ TN_API tn_tensor *tnp_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *sel
     .self_is_result = __VA_ARGS__)
 #endif
 
-/* self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) -> broadcast
- * tn_lerp_scalar(x, y, 0.1) */
+/* self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) ->
+ * broadcast tn_lerp_scalar(x, y, 0.1) */
 typedef struct tn_lerp_args {
     tn_tensor *out;
     tn_tensor *self, *end, *weight;
@@ -1986,8 +2011,9 @@ TN_API tn_tensor *tnp_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar we
     .weight_number.real = __VA_ARGS__)
 #endif
 
-/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest, 0: how many are not 0.
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_linalg_vector_norm(x, .ord = 1) */
+/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest,
+ * 0: how many are not 0. self (*) floating -> self's shape without dim, 1 there when keepdim
+ * tn_linalg_vector_norm(x, .ord = 1) */
 typedef struct tn_linalg_vector_norm_args {
     tn_tensor *out;
     double ord;
@@ -2116,8 +2142,8 @@ TN_API tn_tensor *tnp_log_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #define tn_log_softmax(self_, ...) TNI_CALL(tn_log_softmax, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* The gradient of log_softmax from its output, in one pass: dy - exp(y) sum dy. Not f64, not differentiable.
- * grad_output (*), output (*) -> (*) */
+/* The gradient of log_softmax from its output, in one pass: dy - exp(y) sum dy. Not f64, not
+ * differentiable. grad_output (*), output (*) -> (*) */
 typedef struct tn_log_softmax_backward_args {
     tn_tensor *grad_output, *output;
     int64_t dim;
@@ -2198,7 +2224,8 @@ TN_API tn_tensor *tnp_logical_xor_(tn_tensor *self, tn_tensor *other);
 #endif
 
 /* log sum exp(x) over dim, all when empty, without overflow.
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_logsumexp(x, TN_DIMS(1)) */
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_logsumexp(x, TN_DIMS(1))
+ */
 typedef struct tn_logsumexp_args {
     tn_tensor *out;
     bool keepdim;
@@ -2306,7 +2333,8 @@ TN_API tn_tensor *tnp_matmul(tn_tensor *self, tn_tensor *other);
 #define tn_matmul(self_, ...) TNI_CALL(tn_matmul, .self = self_, .other = __VA_ARGS__)
 #endif
 
-/* Largest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_max(x) */
+/* Largest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_max(x)
+ */
 typedef struct tn_max_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -2318,7 +2346,8 @@ TN_API tn_tensor *tnp_max(tn_tensor *self);
 #endif
 
 /* Largest element along dim and its index, the first among equals; a NaN wins.
- * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m = tn_max_dim(x, 1); */
+ * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m
+ * = tn_max_dim(x, 1); */
 typedef struct tn_values_indices {
     tn_tensor *values, *indices;
 } tn_values_indices;
@@ -2395,7 +2424,8 @@ TN_API tn_tensor *tnp_max_pool2d_pick(tn_tensor *self, tn_tensor *indices, tn_in
     .indices = indices_, .kernel_size = __VA_ARGS__)
 #endif
 
-/* The larger of the two; NaN where either is. Equal elements share the gradient.   (*), (*) -> broadcast   tn_maximum(x, y) */
+/* The larger of the two; NaN where either is. Equal elements share the gradient.   (*), (*) ->
+ * broadcast   tn_maximum(x, y) */
 typedef struct tn_maximum_args {
     tn_tensor *out;
     tn_tensor *self, *other;
@@ -2433,7 +2463,8 @@ TN_API tn_list tnp_meshgrid(tn_tensors tensors, const char *indexing);
 #define tn_meshgrid(...) TNI_CALL(tn_meshgrid, .tensors = __VA_ARGS__)
 #endif
 
-/* Smallest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_min(x) */
+/* Smallest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_min(x)
+ */
 typedef struct tn_min_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -2445,7 +2476,8 @@ TN_API tn_tensor *tnp_min(tn_tensor *self);
 #endif
 
 /* Smallest element along dim and its index, the first among equals; a NaN wins.
- * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m = tn_min_dim(x, 1); */
+ * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m
+ * = tn_min_dim(x, 1); */
 typedef struct tn_min_dim_args {
     tn_values_indices out;
     bool keepdim;
@@ -2458,7 +2490,8 @@ TN_API tn_values_indices tnp_min_dim(tn_tensor *self, int64_t dim, bool keepdim)
 #define tn_min_dim(self_, ...) TNI_CALL(tn_min_dim, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* The smaller of the two; NaN where either is. Equal elements share the gradient.   (*), (*) -> broadcast   tn_minimum(x, y) */
+/* The smaller of the two; NaN where either is. Equal elements share the gradient.   (*), (*) ->
+ * broadcast   tn_minimum(x, y) */
 typedef struct tn_minimum_args {
     tn_tensor *out;
     tn_tensor *self, *other;
@@ -2643,9 +2676,9 @@ TN_API tn_tensor *tnp_new_zeros(tn_tensor *self, tn_ints size, tn_dtype dtype, t
 #define tn_new_zeros(self_, ...) TNI_CALL(tn_new_zeros, .self = self_, .size = __VA_ARGS__)
 #endif
 
-/* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is ignore_index); mean: their sum
- * divided by the sum of weights.
- * input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
+/* -weight[target] input[target] of each sample (1 where weight is absent, 0 where target is
+ * ignore_index); mean: their sum divided by the sum of weights. input (N, C, *) log-probabilities,
+ * target (N, *) int64, weight (C) -> () or (N, *)   tn_nll_loss(x, t) */
 typedef struct tn_nll_loss_args {
     tn_tensor *weight;
     int64_t ignore_index;
@@ -2708,7 +2741,8 @@ TN_API tn_tensor *tnp_nonzero(tn_tensor *self);
 #endif
 
 /* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim = TN_DIMS(1)) */
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim =
+ * TN_DIMS(1)) */
 typedef struct tn_norm_args {
     tn_tensor *out;
     tn_scalar p;
@@ -2723,7 +2757,8 @@ TN_API tn_tensor *tnp_norm(tn_tensor *self, tn_scalar p, tn_ints dim, bool keepd
 #define tn_norm(...) TNI_CALL(tn_norm, .p = TN_NO_NUM, .dim = TN_NO_DIMS, .self = __VA_ARGS__)
 #endif
 
-/* Fills self with normal numbers of the given mean and standard deviation.   tn_normal_(x, .std = 0.02) */
+/* Fills self with normal numbers of the given mean and standard deviation.   tn_normal_(x, .std =
+ * 0.02) */
 typedef struct tn_normal_args {
     double mean, std;
     tn_generator *generator;
@@ -2785,7 +2820,8 @@ TN_API tn_tensor *tnp_permute(tn_tensor *self, tn_ints dims);
 #define tn_permute(self_, ...) TNI_CALL(tn_permute, .self = self_, .dims = __VA_ARGS__)
 #endif
 
-/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap, a negative power of one but 1 and -1 is 0.
+/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap, a negative power of
+ * one but 1 and -1 is 0.
  * (*), (*) -> broadcast   tn_pow_scalar(x, 2) */
 typedef struct tn_pow_args {
     tn_tensor *out;
@@ -2966,7 +3002,8 @@ TN_API tn_tensor *tnp_relu_(tn_tensor *self);
 #define tn_relu_(...) TNI_CALL_AS(tn_relu_inplace_at, tn_relu_args, .self = __VA_ARGS__)
 #endif
 
-/* self - other * floor(self / other): has the sign of other.   (*), (*) -> broadcast   tn_remainder(x, y) */
+/* self - other * floor(self / other): has the sign of other.   (*), (*) -> broadcast
+ * tn_remainder(x, y) */
 typedef struct tn_remainder_args {
     tn_tensor *out;
     tn_tensor *self, *other;
@@ -3060,7 +3097,8 @@ TN_API tn_tensor *tnp_rsqrt_(tn_tensor *self);
 #define tn_rsqrt_(...) TNI_CALL_AS(tn_rsqrt_inplace_at, tn_rsqrt_args, .self = __VA_ARGS__)
 #endif
 
-/* other - alpha * self, for a number on the left: 1 - x.   (*), (*) -> broadcast   tn_rsub_scalar(x, 1) */
+/* other - alpha * self, for a number on the left: 1 - x.   (*), (*) -> broadcast tn_rsub_scalar(x,
+ * 1) */
 typedef struct tn_rsub_args {
     tn_tensor *out;
     double alpha;
@@ -3076,10 +3114,10 @@ TN_API tn_tensor *tnp_rsub_scalar(tn_tensor *self, tn_scalar other, double alpha
     .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
 #endif
 
-/* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true where a position may
- * be seen, or floating, added to the scores. A row that sees nothing gives NaN, as torch.
- * query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L, Ev)
- * tn_scaled_dot_product_attention(q, k, v, .is_causal = true) */
+/* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true
+ * where a position may be seen, or floating, added to the scores. A row that sees nothing gives
+ * NaN, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,
+ * Ev) tn_scaled_dot_product_attention(q, k, v, .is_causal = true) */
 typedef struct tn_scaled_dot_product_attention_args {
     tn_tensor *out;
     tn_tensor *attn_mask;
@@ -3189,7 +3227,8 @@ TN_API tn_tensor *tnp_sigmoid_(tn_tensor *self);
 #define tn_sigmoid_(...) TNI_CALL_AS(tn_sigmoid_inplace_at, tn_sigmoid_args, .self = __VA_ARGS__)
 #endif
 
-/* grad_output * (output * (1 - output)), conjugate in the bracket.   (*), (*) -> (*)   tn_sigmoid_backward(d, y) */
+/* grad_output * (output * (1 - output)), conjugate in the bracket.   (*), (*) -> (*)
+ * tn_sigmoid_backward(d, y) */
 typedef struct tn_sigmoid_backward_args {
     tn_tensor *grad_output, *output;
 } tn_sigmoid_backward_args;
@@ -3229,7 +3268,8 @@ TN_API tn_tensor *tnp_silu_(tn_tensor *self);
 #define tn_silu_(...) TNI_CALL_AS(tn_silu_inplace_at, tn_silu_args, .self = __VA_ARGS__)
 #endif
 
-/* grad_output * s * (1 + self * (1 - s)), s = sigmoid(self).   (*), (*) -> (*)   tn_silu_backward(d, x) */
+/* grad_output * s * (1 + self * (1 - s)), s = sigmoid(self).   (*), (*) -> (*) tn_silu_backward(d,
+ * x) */
 typedef struct tn_silu_backward_args {
     tn_tensor *grad_output, *self;
 } tn_silu_backward_args;
@@ -3284,7 +3324,8 @@ TN_API tn_tensor *tnp_slice(tn_tensor *self, int64_t dim, int64_t start, int64_t
     .self = __VA_ARGS__)
 #endif
 
-/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2; d = input - target.   tn_smooth_l1_loss(x, t) */
+/* d^2 / (2 beta) where |d| < beta, else |d| - beta / 2; d = input - target.   tn_smooth_l1_loss(x,
+ * t) */
 typedef struct tn_smooth_l1_loss_args {
     tn_reduction reduction;
     double beta;
@@ -3299,8 +3340,8 @@ TN_API tn_tensor *tnp_smooth_l1_loss(tn_tensor *input, tn_tensor *target, tn_red
     .reduction = TN_REDUCTION_MEAN, .beta = 1, .input = input_, .target = __VA_ARGS__)
 #endif
 
-/* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, in dtype where given. A row of -inf gives NaN.
- * self (*) -> (*), floating   tn_softmax(x, 1) */
+/* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, in dtype where given. A row
+ * of -inf gives NaN. self (*) -> (*), floating   tn_softmax(x, 1) */
 typedef struct tn_softmax_args {
     tn_tensor *out;
     tn_dtype dtype;
@@ -3313,8 +3354,8 @@ TN_API tn_tensor *tnp_softmax(tn_tensor *self, int64_t dim, tn_dtype dtype);
 #define tn_softmax(self_, ...) TNI_CALL(tn_softmax, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* The gradient of softmax from its output, in one pass: y (dy - sum y dy). Not f64, not differentiable.
- * grad_output (*), output (*) -> (*) */
+/* The gradient of softmax from its output, in one pass: y (dy - sum y dy). Not f64, not
+ * differentiable. grad_output (*), output (*) -> (*) */
 typedef struct tn_softmax_backward_args {
     tn_tensor *grad_output, *output;
     int64_t dim;
@@ -3329,7 +3370,8 @@ TN_API tn_tensor *tnp_softmax_backward(tn_tensor *grad_output, tn_tensor *output
     .grad_output = grad_output_, .output = output_, .dim = dim_, .input_dtype = __VA_ARGS__)
 #endif
 
-/* log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.   (*) -> (*), floating   tn_softplus(x) */
+/* log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.   (*) -> (*), floating
+ * tn_softplus(x) */
 typedef struct tn_softplus_args {
     tn_tensor *out;
     double beta, threshold;
@@ -3467,7 +3509,8 @@ TN_API tn_tensor *tnp_stack(tn_tensors tensors, int64_t dim);
 #define tn_stack(...) TNI_CALL(tn_stack, .tensors = __VA_ARGS__)
 #endif
 
-/* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim   tn_std(x, .keepdim = true) */
+/* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim
+ * tn_std(x, .keepdim = true) */
 typedef struct tn_std_args {
     tn_tensor *out;
     tn_ints dim;
@@ -3506,8 +3549,9 @@ TN_API tn_tensor *tnp_sub_scalar_(tn_tensor *self, tn_scalar other, double alpha
     .other_number.real = __VA_ARGS__)
 #endif
 
-/* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16 in float.
- * self (*) -> self's shape without dim, 1 there when keepdim   tn_sum(x, .dim = TN_DIMS(0, 2)) */
+/* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16
+ * in float. self (*) -> self's shape without dim, 1 there when keepdim   tn_sum(x, .dim =
+ * TN_DIMS(0, 2)) */
 typedef struct tn_sum_args {
     tn_tensor *out;
     tn_ints dim;
@@ -3575,7 +3619,8 @@ TN_API tn_tensor *tnp_tanh_(tn_tensor *self);
 #define tn_tanh_(...) TNI_CALL_AS(tn_tanh_inplace_at, tn_tanh_args, .self = __VA_ARGS__)
 #endif
 
-/* grad_output * (1 - output^2), conjugate in the bracket.   (*), (*) -> (*)   tn_tanh_backward(d, y) */
+/* grad_output * (1 - output^2), conjugate in the bracket.   (*), (*) -> (*)   tn_tanh_backward(d,
+ * y) */
 typedef struct tn_tanh_backward_args {
     tn_tensor *grad_output, *output;
 } tn_tanh_backward_args;
@@ -3608,7 +3653,8 @@ TN_API tn_tensor *tnp_threshold_(tn_tensor *self, tn_scalar threshold, tn_scalar
     .value.real = __VA_ARGS__)
 #endif
 
-/* grad_output where self is above threshold, else 0.   (*), (*) -> (*)   tn_threshold_backward(d, x, 0) */
+/* grad_output where self is above threshold, else 0.   (*), (*) -> (*)   tn_threshold_backward(d,
+ * x, 0) */
 typedef struct tn_threshold_backward_args {
     tn_tensor *grad_output, *self;
     tn_scalar threshold;
@@ -3782,7 +3828,8 @@ TN_API tn_tensor *tnp_unsqueeze(tn_tensor *self, int64_t dim);
 #endif
 
 /* Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_var(x, .dim = TN_DIMS(0)) */
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_var(x, .dim =
+ * TN_DIMS(0)) */
 typedef struct tn_var_args {
     tn_tensor *out;
     tn_ints dim;
@@ -3798,7 +3845,8 @@ TN_API tn_tensor *tnp_var(tn_tensor *self, tn_ints dim, tn_scalar correction, bo
 #endif
 
 /* Variance and mean over dim in one pass.
- * self (*) floating -> var, mean: self's shape without dim   tn_var_mean_results m = tn_var_mean(x, .dim = TN_DIMS(0)); */
+ * self (*) floating -> var, mean: self's shape without dim   tn_var_mean_results m = tn_var_mean(x,
+ * .dim = TN_DIMS(0)); */
 typedef struct tn_var_mean_results {
     tn_tensor *var, *mean;
 } tn_var_mean_results;
@@ -3852,7 +3900,8 @@ TN_API tn_tensor *tnp_view_as_real(tn_tensor *self);
 #define tn_view_as_real(...) TNI_CALL(tn_view_as_real, .self = __VA_ARGS__)
 #endif
 
-/* self where condition is true, else other.   (*) bool, (*), (*) -> broadcast   tn_where(m, x, y) */
+/* self where condition is true, else other.   (*) bool, (*), (*) -> broadcast   tn_where(m, x, y)
+ */
 typedef struct tn_where_args {
     tn_tensor *out;
     tn_tensor *condition, *self, *other;

@@ -15,25 +15,26 @@ typedef struct tn_generator tn_generator; /* a random stream, see random.h */
 
 #define TN_MAX_DIMS 16
 
-/* Element types. X(NAME, text, bytes, kind): kind b bool, u unsigned, i signed, f floating, c complex.
- * Arithmetic exists for BOOL..C128; U16, U32, U64 and the 8-bit floats are storage and conversion. */
-#define TN_DTYPES(X)                                                                                         \
-    X(BOOL, bool, 1, b)                                                                                      \
-    X(U8, uint8, 1, u)                                                                                       \
-    X(I8, int8, 1, i)                                                                                        \
-    X(I16, int16, 2, i)                                                                                      \
-    X(I32, int32, 4, i)                                                                                      \
-    X(I64, int64, 8, i)                                                                                      \
-    X(F16, float16, 2, f)                                                                                    \
-    X(BF16, bfloat16, 2, f)                                                                                  \
-    X(F32, float32, 4, f)                                                                                    \
-    X(F64, float64, 8, f)                                                                                    \
-    X(C64, complex64, 8, c)                                                                                  \
-    X(C128, complex128, 16, c)                                                                               \
-    X(U16, uint16, 2, u)                                                                                     \
-    X(U32, uint32, 4, u)                                                                                     \
-    X(U64, uint64, 8, u)                                                                                     \
-    X(F8E4M3, float8_e4m3fn, 1, f)                                                                           \
+/* Element types. X(NAME, text, bytes, kind): kind b bool, u unsigned, i signed, f floating, c
+ * complex. Arithmetic exists for BOOL..C128; U16, U32, U64 and the 8-bit floats are storage and
+ * conversion. */
+#define TN_DTYPES(X)               \
+    X(BOOL, bool, 1, b)            \
+    X(U8, uint8, 1, u)             \
+    X(I8, int8, 1, i)              \
+    X(I16, int16, 2, i)            \
+    X(I32, int32, 4, i)            \
+    X(I64, int64, 8, i)            \
+    X(F16, float16, 2, f)          \
+    X(BF16, bfloat16, 2, f)        \
+    X(F32, float32, 4, f)          \
+    X(F64, float64, 8, f)          \
+    X(C64, complex64, 8, c)        \
+    X(C128, complex128, 16, c)     \
+    X(U16, uint16, 2, u)           \
+    X(U32, uint32, 4, u)           \
+    X(U64, uint64, 8, u)           \
+    X(F8E4M3, float8_e4m3fn, 1, f) \
     X(F8E5M2, float8_e5m2, 1, f)
 
 typedef enum tn_dtype {
@@ -53,7 +54,8 @@ typedef int32_t tn_device_id;
 
 #define TN_NONE INT64_MIN /* an optional int that is absent */
 
-/* A list of ints, borrowed for the time of the call. One number repeats where a fixed count is expected. */
+/* A list of ints, borrowed for the time of the call. One number repeats where a fixed count is
+ * expected. */
 typedef struct tn_ints {
     const int64_t *at;
     int64_t n;
@@ -87,28 +89,64 @@ enum { TN_ABSENT = 1, TN_GIVEN = 2 };
 /* A number that may be bool, int, float or complex. */
 enum tn_kind { TN_KIND_NONE = 1, TN_KIND_BOOL, TN_KIND_INT, TN_KIND_FLOAT, TN_KIND_COMPLEX };
 typedef struct tn_scalar {
-    int32_t kind; /* one of tn_kind; 0 is an error */
+    int32_t kind;    /* one of tn_kind; 0 is an error */
     int64_t integer; /* of an int or a bool, exact */
     double imaginary;
     double real; /* of a float or complex; in the keyword forms also the value of an int */
 } tn_scalar;
 
-/* An absent list has n = -1; a list of all zero bytes is an error; the empty list points somewhere. */
-TNI_INLINE tn_scalar tn_none(void) { tn_scalar s = {TN_KIND_NONE, 0, 0, 0}; return s; }
-TNI_INLINE tn_scalar tn_int(int64_t v) { tn_scalar s = {TN_KIND_INT, v, 0, (double)v}; return s; }
-TNI_INLINE tn_scalar tn_bool(bool v) { tn_scalar s = {TN_KIND_BOOL, v, 0, (double)v}; return s; }
-TNI_INLINE tn_scalar tn_float(double v) { tn_scalar s = {TN_KIND_FLOAT, 0, 0, v}; return s; }
-TNI_INLINE tn_scalar tn_complex(double re, double im) { tn_scalar s = {TN_KIND_COMPLEX, 0, im, re}; return s; }
-TNI_INLINE tn_maybe tn_some(double v) { tn_maybe m = {v, TN_GIVEN}; return m; }
-TNI_INLINE tn_maybe tn_no_float(void) { tn_maybe m = {0, TN_ABSENT}; return m; }
-TNI_INLINE tn_ints tn_ints_of(const int64_t *at, int64_t n) { tn_ints l = {at, n}; return l; }
-TNI_INLINE tn_tensors tn_tensors_of(tn_tensor *const *at, int64_t n) { tn_tensors l = {at, n}; return l; }
-TNI_INLINE tn_ints tn_no_dims(void) { tn_ints l = {NULL, -1}; return l; }
+/* An absent list has n = -1; a list of all zero bytes is an error; the empty list points somewhere.
+ */
+TNI_INLINE tn_scalar tn_none(void) {
+    tn_scalar s = {TN_KIND_NONE, 0, 0, 0};
+    return s;
+}
+TNI_INLINE tn_scalar tn_int(int64_t v) {
+    tn_scalar s = {TN_KIND_INT, v, 0, (double)v};
+    return s;
+}
+TNI_INLINE tn_scalar tn_bool(bool v) {
+    tn_scalar s = {TN_KIND_BOOL, v, 0, (double)v};
+    return s;
+}
+TNI_INLINE tn_scalar tn_float(double v) {
+    tn_scalar s = {TN_KIND_FLOAT, 0, 0, v};
+    return s;
+}
+TNI_INLINE tn_scalar tn_complex(double re, double im) {
+    tn_scalar s = {TN_KIND_COMPLEX, 0, im, re};
+    return s;
+}
+TNI_INLINE tn_maybe tn_some(double v) {
+    tn_maybe m = {v, TN_GIVEN};
+    return m;
+}
+TNI_INLINE tn_maybe tn_no_float(void) {
+    tn_maybe m = {0, TN_ABSENT};
+    return m;
+}
+TNI_INLINE tn_ints tn_ints_of(const int64_t *at, int64_t n) {
+    tn_ints l = {at, n};
+    return l;
+}
+TNI_INLINE tn_tensors tn_tensors_of(tn_tensor *const *at, int64_t n) {
+    tn_tensors l = {at, n};
+    return l;
+}
+TNI_INLINE tn_ints tn_no_dims(void) {
+    tn_ints l = {NULL, -1};
+    return l;
+}
 TNI_INLINE bool tn_ints_given(tn_ints l) { return l.n >= 0; }
-TNI_INLINE tn_ints tn_empty_dims(void) { static const int64_t none[1] = {0}; tn_ints l = {none, 0}; return l; }
+TNI_INLINE tn_ints tn_empty_dims(void) {
+    static const int64_t none[1] = {0};
+    tn_ints l = {none, 0};
+    return l;
+}
 
 /* TN_DIMS(2, 3) is a list for the time of the enclosing block; TN_EMPTY_DIMS the list of no ints;
- * TN_NO_DIMS, TN_NO_FLOAT the absent ones; TN_NUM(0.5), TN_INT(3) numbers; TN_LIST(a, b) tensors. */
+ * TN_NO_DIMS, TN_NO_FLOAT the absent ones; TN_NUM(0.5), TN_INT(3) numbers; TN_LIST(a, b) tensors.
+ */
 #ifdef __cplusplus
 #define TN_SOME(v) (tn_some(v))
 #define TN_NO_FLOAT (tn_no_float())
@@ -120,14 +158,16 @@ TNI_INLINE tn_ints tn_empty_dims(void) { static const int64_t none[1] = {0}; tn_
 #else
 #define TN_SOME(v) ((tn_maybe){(v), TN_GIVEN})
 #define TN_NO_FLOAT ((tn_maybe){0, TN_ABSENT})
-#define TN_DIMS(...)                                                                                         \
-    ((tn_ints){(const int64_t[]){__VA_ARGS__}, (int64_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))})
+#define TN_DIMS(...)                           \
+    ((tn_ints){(const int64_t[]){__VA_ARGS__}, \
+               (int64_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))})
 #define TN_NO_DIMS ((tn_ints){NULL, -1})
 #define TN_EMPTY_DIMS (tn_empty_dims())
-#define TN_FLOATS(...)                                                                                       \
-    ((tn_floats){(const double[]){__VA_ARGS__}, (int64_t)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double))})
-#define TN_LIST(...)                                                                                         \
-    ((tn_tensors){(tn_tensor *const[]){__VA_ARGS__},                                                         \
+#define TN_FLOATS(...)                          \
+    ((tn_floats){(const double[]){__VA_ARGS__}, \
+                 (int64_t)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double))})
+#define TN_LIST(...)                                 \
+    ((tn_tensors){(tn_tensor *const[]){__VA_ARGS__}, \
                   (int64_t)(sizeof((tn_tensor *const[]){__VA_ARGS__}) / sizeof(tn_tensor *))})
 #define TN_NUM(v) ((tn_scalar){TN_KIND_FLOAT, 0, 0, (v)})
 #define TN_INT(v) ((tn_scalar){TN_KIND_INT, (v), 0, (double)(v)})
@@ -136,7 +176,8 @@ TNI_INLINE tn_ints tn_empty_dims(void) { static const int64_t none[1] = {0}; tn_
 
 /* Kind of a number by its C type, unevaluated: an integer halves to 0, a float does not. */
 #define TNI_FIRST_(first, ...) first
-#define TNI_KIND_OF(...) ((0 ? TNI_FIRST_(__VA_ARGS__, 0) : 1) / 2 == 0 ? TN_KIND_INT : TN_KIND_FLOAT)
+#define TNI_KIND_OF(...) \
+    ((0 ? TNI_FIRST_(__VA_ARGS__, 0) : 1) / 2 == 0 ? TN_KIND_INT : TN_KIND_FLOAT)
 
 TNI_EXTERN_C_END
 #endif

@@ -1,5 +1,5 @@
-/* autograd.h (room) - the engine's parts: it walks nodes and knows rows; of operators only those that add, sum and
- * reshape gradients. */
+/* autograd.h (room) - the engine's parts: it walks nodes and knows rows; of operators only those
+ * that add, sum and reshape gradients. */
 #ifndef TNI_AUTOGRAD_AUTOGRAD_H
 #define TNI_AUTOGRAD_AUTOGRAD_H
 
@@ -10,7 +10,7 @@
 typedef struct tni_watch {
     struct tni_watch *next;
     uint32_t out;
-    tn_tensor *retain;   /* not counted: the tensor takes itself out when it dies */
+    tn_tensor *retain; /* not counted: the tensor takes itself out when it dies */
     tni_hook_entry hook;
 } tni_watch;
 
@@ -22,8 +22,8 @@ typedef struct tni_wanted {
 } tni_wanted;
 
 /* seeds: one a root, NULL: ones. wanted NULL: all leaves gather .grad. */
-TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep, bool create,
-                            const tni_wanted *wanted);
+TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
+                            bool create, const tni_wanted *wanted);
 
 /* The gradients of one node: fills g from the node and calls the row. ghosts.c */
 typedef struct tni_ghost {
@@ -34,15 +34,16 @@ typedef struct tni_ghost {
 } tni_ghost;
 enum { TNI_GHOSTS = 8 };
 typedef struct tni_gradient_room {
-    tn_tensor **pointers;         /* in, out, incoming, give */
+    tn_tensor **pointers; /* in, out, incoming, give */
     bool *want;
     tni_ghost *ghosts;
-    int64_t bytes;                /* of memory taken beyond the inline room; 0: none */
+    int64_t bytes; /* of memory taken beyond the inline room; 0: none */
     tn_tensor *inline_pointers[4 * TNI_GHOSTS];
     bool inline_want[TNI_GHOSTS];
     tni_ghost inline_ghosts[TNI_GHOSTS];
 } tni_gradient_room;
-TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gradient_room *room, bool create);
+TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gradient_room *room,
+                               bool create);
 TN_PRIV void tni_gradient_close(tni_block *b, tni_gradient_room *room);
 
 /* custom functions (function.c) */

@@ -1,8 +1,9 @@
 /* check.c - gradcheck and gradgradcheck: gradients against differences.
  *
- * The outputs are projected on fixed pseudo-random weights w, L = sum(w . out) (real and imaginary parts each with
- * theirs), so one backward is compared with the derivative of L along every element of every input. Differences are
- * central with Richardson extrapolation, D = (4 D(h/2) - D(h)) / 3, error O(h^4). */
+ * The outputs are projected on fixed pseudo-random weights w, L = sum(w . out) (real and imaginary
+ * parts each with theirs), so one backward is compared with the derivative of L along every element
+ * of every input. Differences are central with Richardson extrapolation, D = (4 D(h/2) - D(h)) / 3,
+ * error O(h^4). */
 #include "autograd.h"
 
 enum { CHECK_TENSORS = 32 };
@@ -29,14 +30,17 @@ static tn_tensor *check_weights(tni_block *b, const tn_tensor *like, uint64_t fr
     tn_tensor *w = tni_new(b, like->dtype, like->ndim, like->size);
     if (!w) return NULL;
     for (int64_t i = 0; i < w->numel; i++) {
-        tn_scalar s = tn_complex(check_weight(from + 2 * (uint64_t)i), check_weight(from + 2 * (uint64_t)i + 1));
+        tn_scalar s = tn_complex(check_weight(from + 2 * (uint64_t)i),
+                                 check_weight(from + 2 * (uint64_t)i + 1));
         if (!tni_is_complex(like->dtype)) s = tn_float(s.real);
         tni_element_set((char *)w->storage->data + i * tni_dtype_size(w), w->dtype, s);
     }
     return w;
 }
 
-static bool check_differentiable(const tn_tensor *t) { return t && tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT; }
+static bool check_differentiable(const tn_tensor *t) {
+    return t && tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT;
+}
 
 /* L at the inputs as they are now. */
 static bool check_value(check_state *s, tn_tensors in, double *value) {
@@ -57,7 +61,8 @@ static bool check_value(check_state *s, tn_tensors in, double *value) {
         for (int64_t i = 0; ok && i < t->numel; i++) {
             tn_scalar v = tni_element(tni_bytes_at(t) + i * tni_dtype_size(t), t->dtype);
             *value += v.real * check_weight(from + 2 * (uint64_t)i);
-            if (v.kind == TN_KIND_COMPLEX) *value += v.imaginary * check_weight(from + 2 * (uint64_t)i + 1);
+            if (v.kind == TN_KIND_COMPLEX)
+                *value += v.imaginary * check_weight(from + 2 * (uint64_t)i + 1);
         }
         from += ok ? 2 * (uint64_t)t->numel : 0;
     }
@@ -90,16 +95,20 @@ static bool check_analytic(check_state *s, tn_tensors in, tn_tensors wanted, tn_
 }
 
 /* dL/dx at element i of t, which is written and put back; part 1: along its imaginary axis. */
-static bool check_numeric(check_state *s, tn_tensors in, tn_tensor *t, char *at, int part, double *slope) {
+static bool check_numeric(check_state *s, tn_tensors in, tn_tensor *t, char *at, int part,
+                          double *slope) {
     tn_scalar was = tni_element(at, t->dtype), now;
-    double size = part ? fabs(was.imaginary) : fabs(was.real), h = s->step * (size > 1 ? size : 1), d[2];
+    double size = part ? fabs(was.imaginary) : fabs(was.real), h = s->step * (size > 1 ? size : 1),
+           d[2];
     for (int level = 0; level < 2; level++, h /= 2) {
         double v[2];
         for (int side = 0; side < 2; side++) {
             double moved = (part ? was.imaginary : was.real) + (side ? -h : h);
             now = was;
-            if (part) now.imaginary = moved;
-            else now.real = moved;
+            if (part)
+                now.imaginary = moved;
+            else
+                now.real = moved;
             tni_element_set(at, t->dtype, now);
             if (!check_value(s, in, &v[side])) return tni_element_set(at, t->dtype, was), false;
         }
@@ -115,12 +124,17 @@ static bool check_input(check_state *s, tn_tensors in, int64_t k, tn_tensor *gra
     int64_t index[TN_MAX_DIMS] = {0}, at = 0;
     tn_tensor *g = grad ? tnp_contiguous(grad) : NULL;
     for (int64_t i = 0; i < t->numel; i++) {
-        tn_scalar got = g ? tni_element(tni_bytes_at(g) + i * tni_dtype_size(g), g->dtype) : tn_float(0);
+        tn_scalar got =
+            g ? tni_element(tni_bytes_at(g) + i * tni_dtype_size(g), g->dtype) : tn_float(0);
         for (int part = 0; part <= (tni_is_complex(t->dtype) ? 1 : 0); part++) {
             double slope, has = part ? got.imaginary : got.real;
-            if (!check_numeric(s, in, t, tni_bytes_at(t) + at * tni_dtype_size(t), part, &slope)) return false;
-            if (fabs(slope - has) <= s->atol + s->rtol * (fabs(slope) > 1 ? fabs(slope) : 1)) continue;
-            return tni_error(s->b, TN_AUTOGRAD, "gradcheck: input %d, element %lld%s: the gradient is %.12g, differences give %.12g",
+            if (!check_numeric(s, in, t, tni_bytes_at(t) + at * tni_dtype_size(t), part, &slope))
+                return false;
+            if (fabs(slope - has) <= s->atol + s->rtol * (fabs(slope) > 1 ? fabs(slope) : 1))
+                continue;
+            return tni_error(s->b, TN_AUTOGRAD,
+                             "gradcheck: input %d, element %lld%s: the gradient is %.12g, "
+                             "differences give %.12g",
                              (int)k, (long long)i, part ? " (imaginary)" : "", has, slope);
         }
         for (int d = t->ndim - 1; d >= 0; d--) {
@@ -138,15 +152,19 @@ static bool check_run(check_state *s, tn_tensors in) {
     tn_tensor *wanted[CHECK_TENSORS], *grads[CHECK_TENSORS];
     int64_t n = 0, mark = tni_begin(b), where[CHECK_TENSORS];
     bool ok = mark >= 0;
-    if (in.n > CHECK_TENSORS) ok = tni_error(b, TN_INVALID, "gradcheck: at most %d inputs", CHECK_TENSORS);
+    if (in.n > CHECK_TENSORS)
+        ok = tni_error(b, TN_INVALID, "gradcheck: at most %d inputs", CHECK_TENSORS);
     for (int64_t i = 0; ok && i < in.n; i++)
-        if (in.at[i] && in.at[i]->flags & TNI_REQUIRES && (in.at[i]->dtype == TN_F64 || in.at[i]->dtype == TN_C128)) {
+        if (in.at[i] && in.at[i]->flags & TNI_REQUIRES &&
+            (in.at[i]->dtype == TN_F64 || in.at[i]->dtype == TN_C128)) {
             where[n] = i;
             wanted[n++] = in.at[i];
         }
-    if (ok && !n) ok = tni_error(b, TN_INVALID, "gradcheck: no float64 or complex128 input requires grad");
+    if (ok && !n)
+        ok = tni_error(b, TN_INVALID, "gradcheck: no float64 or complex128 input requires grad");
     ok = ok && check_analytic(s, in, tn_tensors_of(wanted, n), grads);
-    for (int64_t i = 0; ok && i < n; i++) ok = check_input(s, in, where[i], s->constant ? NULL : grads[i]);
+    for (int64_t i = 0; ok && i < n; i++)
+        ok = check_input(s, in, where[i], s->constant ? NULL : grads[i]);
     tni_end(b, mark);
     return ok;
 }
@@ -163,12 +181,13 @@ static check_state check_state_of(tn_check_fn fn, void *user, const tn_gradcheck
     return s;
 }
 
-TN_API bool tn_gradcheck(tn_check_fn fn, tn_tensors in, void *user, const tn_gradcheck_options *options) {
+TN_API bool tn_gradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                         const tn_gradcheck_options *options) {
     check_state s = check_state_of(fn, user, options);
     return s.b && !s.b->failed && check_run(&s, in);
 }
 
-/* --- second derivatives: gradcheck of the function (inputs, seeds) -> gradients ---------------------------- */
+/* --- second derivatives: gradcheck of the function (inputs, seeds) -> gradients --------------- */
 
 typedef struct check_second {
     tn_check_fn fn;
@@ -180,7 +199,8 @@ typedef struct check_second {
 static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, void *user) {
     check_second *c = (check_second *)user;
     tni_block *b = tni_here();
-    tn_tensor *first[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS], *from[CHECK_TENSORS], *grads[CHECK_TENSORS];
+    tn_tensor *first[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS],
+        *from[CHECK_TENSORS], *grads[CHECK_TENSORS];
     int n = CHECK_TENSORS, nroot = 0, nfrom = 0, given = c->nin, room = *nout;
     uint8_t no_grad = b->no_grad;
     tn_grads_options o;
@@ -199,14 +219,16 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
         }
     for (int i = 0; i < c->nin; i++)
         if (in[i] && in[i]->flags & TNI_REQUIRES) from[nfrom++] = in[i];
-    ok = ok && tn_grads_at(b->place_file, b->place_line, tn_tensors_of(root, nroot), tn_tensors_of(from, nfrom), grads, &o);
+    ok = ok && tn_grads_at(b->place_file, b->place_line, tn_tensors_of(root, nroot),
+                           tn_tensors_of(from, nfrom), grads, &o);
     b->no_grad = no_grad;
     for (int i = 0; ok && i < nfrom && *nout < room; i++)
         if (grads[i]) out[(*nout)++] = grads[i];
     return ok;
 }
 
-TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user, const tn_gradcheck_options *options) {
+TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                             const tn_gradcheck_options *options) {
     check_second c;
     check_state s = check_state_of(check_second_fn, &c, options);
     tn_tensor *all[CHECK_TENSORS], *out[CHECK_TENSORS];

@@ -1,17 +1,19 @@
-/* engine.c - backward: a heap of nodes by number, gradients pending in the nodes, leaves staged and published at the end.
+/* engine.c - backward: a heap of nodes by number, gradients pending in the nodes, leaves staged and
+ * published at the end.
  *
- * A node's number is larger than those of its inputs, so taking the largest first is a topological order: no count
- * of dependencies, no recursion. A node is claimed by one backward (busy holds the engine's address); a second one is
- * refused. Nothing visible changes before publish, which adds to .grad under one lock a context and cannot fail. */
+ * A node's number is larger than those of its inputs, so taking the largest first is a topological
+ * order: no count of dependencies, no recursion. A node is claimed by one backward (busy holds the
+ * engine's address); a second one is refused. Nothing visible changes before publish, which adds to
+ * .grad under one lock a context and cannot fail. */
 #include "autograd.h"
 
 enum { ENGINE_HEAP = 32, ENGINE_TABLE = 32 };
 
 typedef struct engine_entry {
-    void *key;             /* leaf tensor, or node of a wanted tensor */
+    void *key; /* leaf tensor, or node of a wanted tensor */
     uint32_t out;
-    tn_tensor *grad;       /* staged, counted */
-    int64_t wanted;        /* index of the input, -1: none */
+    tn_tensor *grad; /* staged, counted */
+    int64_t wanted;  /* index of the input, -1: none */
     bool leaf;
 } engine_entry;
 
@@ -21,15 +23,16 @@ typedef struct engine {
     const tni_wanted *wanted;
     tni_node **heap;
     int64_t nheap, heap_room;
-    engine_entry *table;   /* open addressing over a power of two */
+    engine_entry *table; /* open addressing over a power of two */
     int64_t nentries, table_room;
     tni_node *heap_inline[ENGINE_HEAP];
     engine_entry table_inline[ENGINE_TABLE];
 } engine;
 
-/* --- the heap ------------------------------------------------------------------------------------------- */
+/* --- the heap --------------------------------------------------------------------------------- */
 
-static bool engine_grow(tni_block *b, void **at, int64_t *room, int64_t each, const void *inline_at) {
+static bool engine_grow(tni_block *b, void **at, int64_t *room, int64_t each,
+                        const void *inline_at) {
     int64_t bytes;
     void *more;
     if (!tni_bytes(*room * 2, each, &bytes) || !(more = tni_need(b, bytes))) return false;
@@ -44,7 +47,8 @@ static bool engine_push(engine *e, tni_node *n) {
     int64_t i = e->nheap;
     if (i == e->heap_room) {
         void *at = e->heap;
-        if (!engine_grow(e->b, &at, &e->heap_room, (int64_t)sizeof *e->heap, e->heap_inline)) return false;
+        if (!engine_grow(e->b, &at, &e->heap_room, (int64_t)sizeof *e->heap, e->heap_inline))
+            return false;
         e->heap = (tni_node **)at;
     }
     e->nheap++;
@@ -73,12 +77,13 @@ static tni_node *engine_pop(engine *e) {
     return top;
 }
 
-/* --- the table of leaves and wanted tensors ---------------------------------------------------------------- */
+/* --- the table of leaves and wanted tensors --------------------------------------------------- */
 
 static int64_t engine_slot(const engine *e, const void *key, uint32_t out) {
     uint64_t h = ((uint64_t)(uintptr_t)key >> 6) * 0x9e3779b97f4a7c15u + out;
     int64_t i = (int64_t)(h >> 20) & (e->table_room - 1);
-    while (e->table[i].key && (e->table[i].key != key || e->table[i].out != out)) i = (i + 1) & (e->table_room - 1);
+    while (e->table[i].key && (e->table[i].key != key || e->table[i].out != out))
+        i = (i + 1) & (e->table_room - 1);
     return i;
 }
 
@@ -111,9 +116,10 @@ static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) 
     return &e->table[i];
 }
 
-/* --- sending gradients ---------------------------------------------------------------------------------------- */
+/* --- sending gradients ------------------------------------------------------------------------ */
 
-/* Adds grad (borrowed) to *to, which then has one count. In place when nobody else can see the sum so far. */
+/* Adds grad (borrowed) to *to, which then has one count. In place when nobody else can see the sum
+ * so far. */
 static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
     tn_tensor *sum = *to;
     if (!sum) {
@@ -121,7 +127,8 @@ static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
         *to = grad;
         return true;
     }
-    if (!e->create && tni_load(&sum->refs) == 1 && !sum->base && sum->owner == e->b && sum->flags & TNI_CONTIGUOUS)
+    if (!e->create && tni_load(&sum->refs) == 1 && !sum->base && sum->owner == e->b &&
+        sum->flags & TNI_CONTIGUOUS)
         return tnp_add_(sum, grad, 1) != NULL;
     sum = tnp_add(sum, grad, 1);
     if (!sum) return false;
@@ -135,7 +142,8 @@ static bool engine_claim(engine *e, tni_node *n) {
     uint64_t mine = (uint64_t)(uintptr_t)e, expected = 0;
     if (n->released) {
         tni_error(e->b, TN_AUTOGRAD,
-                  "backward a second time through a graph whose saved tensors were freed; the first needs .retain_graph = true");
+                  "backward a second time through a graph whose saved tensors were freed; the "
+                  "first needs .retain_graph = true");
         tni_node_error(e->b, n);
         return false;
     }
@@ -155,11 +163,12 @@ static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
     }
     if (e->wanted && !n->useful) return true;
     if (!engine_claim(e, n)) return false;
-    if (!engine_accumulate(e, (tn_tensor **)(void *)&n->slot[n->nin + out].edge, grad)) return false;
+    if (!engine_accumulate(e, (tn_tensor **)(void *)&n->slot[n->nin + out].edge, grad))
+        return false;
     return n->queued || engine_push(e, n);
 }
 
-/* --- one node ---------------------------------------------------------------------------------------------------- */
+/* --- one node --------------------------------------------------------------------------------- */
 
 /* Hooks, retained gradients, and inputs of tn_grads that are outputs of this node. */
 static bool engine_watch(engine *e, tni_node *n) {
@@ -172,7 +181,8 @@ static bool engine_watch(engine *e, tni_node *n) {
             if (!w->retain->grad) {
                 tni_retain(*pending);
                 w->retain->grad = *pending;
-            } else if (!engine_accumulate(e, &w->retain->grad, *pending)) return false;
+            } else if (!engine_accumulate(e, &w->retain->grad, *pending))
+                return false;
             continue;
         }
         now = w->hook.call(*pending, w->hook.user);
@@ -203,8 +213,8 @@ static bool engine_anomaly(engine *e, tni_node *n, const tn_gradient *g) {
     for (int i = 0; i < n->nin; i++) {
         char text[128];
         if (!g->give[i] || !engine_has_nan(g->give[i])) continue;
-        tni_error(e->b, TN_AUTOGRAD, "anomaly: the gradient of %s for input %d, %s, has NaN", n->row->name, i,
-                  tni_tensor_text(text, sizeof text, g->give[i]));
+        tni_error(e->b, TN_AUTOGRAD, "anomaly: the gradient of %s for input %d, %s, has NaN",
+                  n->row->name, i, tni_tensor_text(text, sizeof text, g->give[i]));
         tni_node_error(e->b, n);
         return false;
     }
@@ -215,11 +225,13 @@ static bool engine_gradients(engine *e, tni_node *n, tn_gradient *g) {
     void (*grad)(tn_gradient *) = !e->create && n->row->fused ? n->row->fused : n->row->grad;
     if (n->function) {
         if (!tni_function_backward(g)) return false;
-    } else if (grad) grad(g);
+    } else if (grad)
+        grad(g);
     if (e->b->failed) return false;
     if (e->b->context->anomaly && !engine_anomaly(e, n, g)) return false;
     for (int i = 0; i < n->nin; i++)
-        if (g->give[i] && !engine_send(e, n->slot[i].edge, n->slot[i].edge_out, g->give[i])) return false;
+        if (g->give[i] && !engine_send(e, n->slot[i].edge, n->slot[i].edge_out, g->give[i]))
+            return false;
     return true;
 }
 
@@ -256,7 +268,7 @@ static bool engine_step(engine *e) {
     return ok;
 }
 
-/* --- inputs that are wanted ------------------------------------------------------------------------------------------ */
+/* --- inputs that are wanted ------------------------------------------------------------------- */
 
 typedef struct engine_nodes {
     tni_node **at;
@@ -287,7 +299,8 @@ static bool engine_is_useful(engine *e, const tni_node *n) {
     for (int i = 0; i < n->nin; i++) {
         void *edge = n->slot[i].edge;
         if (!edge) continue;
-        if (tni_edge_is_leaf(edge) ? engine_find(e, tni_edge_leaf(edge), 0, false) != NULL : ((tni_node *)edge)->useful)
+        if (tni_edge_is_leaf(edge) ? engine_find(e, tni_edge_leaf(edge), 0, false) != NULL
+                                   : ((tni_node *)edge)->useful)
             return true;
     }
     return false;
@@ -298,7 +311,8 @@ static int engine_by_id(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Marks the nodes from which a wanted input is reached; a walk by worklist, then once by rising number. */
+/* Marks the nodes from which a wanted input is reached; a walk by worklist, then once by rising
+ * number. */
 static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
     bool ok = true;
     for (int64_t i = 0; ok && i < roots.n; i++)
@@ -306,7 +320,8 @@ static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
     for (int64_t at = 0; ok && at < l->n; at++) {
         tni_node *n = l->at[at];
         for (int i = 0; ok && i < n->nin; i++)
-            if (n->slot[i].edge && !tni_edge_is_leaf(n->slot[i].edge)) ok = engine_reach(e, l, (tni_node *)n->slot[i].edge);
+            if (n->slot[i].edge && !tni_edge_is_leaf(n->slot[i].edge))
+                ok = engine_reach(e, l, (tni_node *)n->slot[i].edge);
     }
     for (int64_t i = 0; i < l->n; i++) l->at[i]->queued = 0;
     if (!ok) return false;
@@ -323,21 +338,24 @@ static bool engine_want(engine *e) {
         if (!t) return tni_error(e->b, TN_INVALID, "input %lld is NULL", (long long)i);
         if (!(t->flags & TNI_REQUIRES))
             return tni_error(e->b, TN_AUTOGRAD, "input %lld does not require grad", (long long)i);
-        if (!(entry = engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, true))) return false;
+        if (!(entry = engine_find(e, t->node ? (void *)t->node : (void *)t,
+                                  t->node ? t->node_out : 0, true)))
+            return false;
         entry->leaf = !t->node;
         entry->wanted = i;
     }
     return true;
 }
 
-/* --- publishing -------------------------------------------------------------------------------------------------------- */
+/* --- publishing ------------------------------------------------------------------------------- */
 
 static bool engine_leaf_hooks(engine *e, tn_tensor *leaf, tn_tensor **grad) {
     for (tni_hook_entry *h = leaf->extra ? leaf->extra->hooks : NULL; h; h = h->next) {
         tn_tensor *now = h->call(*grad, h->user);
         if (e->b->failed) return false;
         if (!now || now == *grad) continue;
-        if (!tni_same_shape(now, *grad)) return tni_error(e->b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
+        if (!tni_same_shape(now, *grad))
+            return tni_error(e->b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
         tni_retain(now);
         tni_release(e->b, *grad);
         *grad = now;
@@ -345,20 +363,26 @@ static bool engine_leaf_hooks(engine *e, tn_tensor *leaf, tn_tensor **grad) {
     return true;
 }
 
-/* Whether grad may become .grad itself: nobody else holds it (its scope's count apart) and it is dense. */
+/* Whether grad may become .grad itself: nobody else holds it (its scope's count apart) and it is
+ * dense. */
 static bool engine_takes(const engine *e, const tn_tensor *grad) {
     uint32_t mine = 1u + (grad->depth ? 1u : 0u);
-    return e->create || (!grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine && grad->storage &&
-                         tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad));
+    return e->create ||
+           (!grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine && grad->storage &&
+            tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad));
 }
 
-/* Makes all that publishing needs, so that it cannot fail: sums that are not in place, copies of shared gradients. */
+/* Makes all that publishing needs, so that it cannot fail: sums that are not in place, copies of
+ * shared gradients. */
 static bool engine_ready(engine *e, engine_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key, *made = NULL;
     if (!engine_leaf_hooks(e, leaf, &entry->grad)) return false;
-    if (leaf->grad && (e->create || leaf->grad->flags & TNI_REQUIRES)) made = tnp_add(leaf->grad, entry->grad, 1);
-    else if (!leaf->grad && !engine_takes(e, entry->grad)) made = tnp_clone(entry->grad, (tn_memory_format)0);
-    else return true;
+    if (leaf->grad && (e->create || leaf->grad->flags & TNI_REQUIRES))
+        made = tnp_add(leaf->grad, entry->grad, 1);
+    else if (!leaf->grad && !engine_takes(e, entry->grad))
+        made = tnp_clone(entry->grad, (tn_memory_format)0);
+    else
+        return true;
     if (!made) return false;
     tni_retain(made);
     tni_release(e->b, entry->grad);
@@ -370,7 +394,8 @@ static bool engine_publish(engine *e) {
     tni_block *b = e->b;
     bool ok = true;
     for (int64_t i = 0; ok && i < e->table_room; i++)
-        if (e->table[i].key && e->table[i].grad && e->table[i].leaf) ok = engine_ready(e, &e->table[i]);
+        if (e->table[i].key && e->table[i].grad && e->table[i].leaf)
+            ok = engine_ready(e, &e->table[i]);
     if (!ok) return false;
     tni_lock(&b->context->grad_lock);
     for (int64_t i = 0; i < e->table_room; i++) {
@@ -393,7 +418,8 @@ static bool engine_publish(engine *e) {
 /* A header of its own for the caller: grad may be a user's seed, or stand for two inputs. */
 static tn_tensor *engine_fresh(engine *e, tn_tensor *grad) {
     tn_tensor *t;
-    if (grad->flags & TNI_REQUIRES && !grad->node) return tnp_clone(grad, (tn_memory_format)0); /* a leaf as seed */
+    if (grad->flags & TNI_REQUIRES && !grad->node)
+        return tnp_clone(grad, (tn_memory_format)0); /* a leaf as seed */
     t = tni_share(e->b, grad->storage, grad);
     if (t && grad->node) tni_node_hang(e->b, grad->node, t, (int)grad->node_out);
     return t;
@@ -403,16 +429,20 @@ static bool engine_hand_out(engine *e) {
     const tni_wanted *w = e->wanted;
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *t = w->inputs.at[i];
-        engine_entry *entry = engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, false);
+        engine_entry *entry =
+            engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, false);
         if (entry && entry->grad) continue;
         if (!w->allow_unused && !w->into_grad)
-            return tni_error(e->b, TN_AUTOGRAD, "input %lld was not used in the graph; say allow_unused for NULL there",
-                             (long long)i);
+            return tni_error(
+                e->b, TN_AUTOGRAD,
+                "input %lld was not used in the graph; say allow_unused for NULL there",
+                (long long)i);
     }
     if (w->into_grad) return engine_publish(e);
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *t = w->inputs.at[i];
-        engine_entry *entry = engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, false);
+        engine_entry *entry =
+            engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, false);
         w->grads[i] = NULL;
         if (entry && entry->grad && !(w->grads[i] = engine_fresh(e, entry->grad))) return false;
     }
@@ -420,19 +450,23 @@ static bool engine_hand_out(engine *e) {
     return true;
 }
 
-/* --- a backward ---------------------------------------------------------------------------------------------------------- */
+/* --- a backward ------------------------------------------------------------------------------- */
 
 static tn_tensor *engine_seed(engine *e, tn_tensor *root, tn_tensor *seed, int64_t i) {
     char a[128], c[128];
     if (!seed) {
         if (root->numel == 1) return tnp_ones_like(root, TN_NO_DTYPE, TN_NO_DEVICE);
-        tni_error(e->b, TN_AUTOGRAD, "output %lld is %s: only a tensor of one element has an implicit gradient of 1",
+        tni_error(e->b, TN_AUTOGRAD,
+                  "output %lld is %s: only a tensor of one element has an implicit gradient of 1",
                   (long long)i, tni_tensor_text(a, sizeof a, root));
         return NULL;
     }
-    if (tni_same_shape(seed, root)) return seed->dtype == root->dtype ? seed : tnp_to(seed, TN_NO_DEVICE, (tn_dtype)root->dtype, false, false);
-    tni_error(e->b, TN_AUTOGRAD, "the gradient given for output %lld is %s, the output %s", (long long)i,
-              tni_tensor_text(a, sizeof a, seed), tni_tensor_text(c, sizeof c, root));
+    if (tni_same_shape(seed, root))
+        return seed->dtype == root->dtype
+                   ? seed
+                   : tnp_to(seed, TN_NO_DEVICE, (tn_dtype)root->dtype, false, false);
+    tni_error(e->b, TN_AUTOGRAD, "the gradient given for output %lld is %s, the output %s",
+              (long long)i, tni_tensor_text(a, sizeof a, seed), tni_tensor_text(c, sizeof c, root));
     return NULL;
 }
 
@@ -441,14 +475,18 @@ static bool engine_roots(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
         tn_tensor *t = roots.at[i], *seed;
         if (!t) return tni_error(e->b, TN_INVALID, "output %lld is NULL", (long long)i);
         if (!(t->flags & TNI_REQUIRES))
-            return tni_error(e->b, TN_AUTOGRAD, "output %lld does not require grad and has no history", (long long)i);
+            return tni_error(e->b, TN_AUTOGRAD,
+                             "output %lld does not require grad and has no history", (long long)i);
         if (!(seed = engine_seed(e, t, seeds ? seeds[i] : NULL, i))) return false;
-        if (!engine_send(e, t->node ? (void *)t->node : (void *)((uintptr_t)t | 1), t->node_out, seed)) return false;
+        if (!engine_send(e, t->node ? (void *)t->node : (void *)((uintptr_t)t | 1), t->node_out,
+                         seed))
+            return false;
     }
     return true;
 }
 
-/* Roots that are views of a base written since lead to the base now; before the walk that marks what is useful. */
+/* Roots that are views of a base written since lead to the base now; before the walk that marks
+ * what is useful. */
 static bool engine_refresh(engine *e, tn_tensors roots) {
     for (int64_t i = 0; i < roots.n; i++) {
         tn_tensor *t = roots.at[i];
@@ -468,14 +506,17 @@ static void engine_drop(engine *e) {
     }
     for (int64_t i = 0; i < e->table_room; i++)
         if (e->table[i].key && e->table[i].grad) tni_release(e->b, e->table[i].grad);
-    if (e->heap != e->heap_inline) tni_put(e->b, e->b, e->heap, e->heap_room * (int64_t)sizeof *e->heap);
-    if (e->table != e->table_inline) tni_put(e->b, e->b, e->table, e->table_room * (int64_t)sizeof *e->table);
+    if (e->heap != e->heap_inline)
+        tni_put(e->b, e->b, e->heap, e->heap_room * (int64_t)sizeof *e->heap);
+    if (e->table != e->table_inline)
+        tni_put(e->b, e->b, e->table, e->table_room * (int64_t)sizeof *e->table);
 }
 
 static void engine_unmark(engine *e, engine_nodes *l) {
     for (int64_t i = 0; i < l->n; i++) {
         l->at[i]->useful = 0;
-        if (tni_load(&l->at[i]->busy) == (uint64_t)(uintptr_t)e) tni_store(&l->at[i]->busy, (uint64_t)0);
+        if (tni_load(&l->at[i]->busy) == (uint64_t)(uintptr_t)e)
+            tni_store(&l->at[i]->busy, (uint64_t)0);
         tni_node_drop(e->b, l->at[i]);
     }
     if (l->room) tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *l->at);
@@ -495,8 +536,8 @@ static bool engine_go(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
     return ok;
 }
 
-TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep, bool create,
-                            const tni_wanted *wanted) {
+TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
+                            bool create, const tni_wanted *wanted) {
     engine e;
     uint8_t no_grad = b->no_grad;
     int64_t mark;

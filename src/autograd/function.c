@@ -5,14 +5,16 @@ struct tn_function {
     const tn_function_row *row;
     void *user;
     tni_block *b;
-    tn_tensor **saved;     /* counted */
+    tn_tensor **saved; /* counted */
     uint32_t *versions;
     int nsaved, room;
     tn_tensor *const *in;
     int nin;
 };
 
-static bool function_no_check(tn_frame *f) { return tn_fail(f, TN_INTERNAL, "a custom function is not called by its row"); }
+static bool function_no_check(tn_frame *f) {
+    return tn_fail(f, TN_INTERNAL, "a custom function is not called by its row");
+}
 static void function_no_grad(tn_gradient *g) { (void)g; }
 static const tn_gen function_gen = {NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, UINT16_MAX, 0, 0, {0}};
 
@@ -32,7 +34,8 @@ TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
         if (f->nsaved) {
             memcpy(more, f->saved, (size_t)f->nsaved * sizeof *more);
             memcpy(more + room, f->versions, (size_t)f->nsaved * sizeof *f->versions);
-            tni_put(f->b, f->b, f->saved, f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
+            tni_put(f->b, f->b, f->saved,
+                    f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
         }
         f->saved = more;
         f->versions = (uint32_t *)(void *)(more + room);
@@ -50,7 +53,8 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
         return NULL;
     }
     if (tni_load_relaxed(&f->saved[i]->storage->version) == f->versions[i]) return f->saved[i];
-    tni_error(tni_here(), TN_AUTOGRAD, "%s: saved tensor %d was modified in place since", f->row->name, i);
+    tni_error(tni_here(), TN_AUTOGRAD, "%s: saved tensor %d was modified in place since",
+              f->row->name, i);
     return NULL;
 }
 
@@ -58,7 +62,8 @@ TN_API void *tn_function_user(tn_function *f) { return f ? f->user : NULL; }
 
 TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
     for (int i = 0; i < f->nsaved; i++) tni_release(b, f->saved[i]);
-    if (f->room) tni_put(b, f->b, f->saved, f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
+    if (f->room)
+        tni_put(b, f->b, f->saved, f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
     if (f->row->release) f->row->release(f->user);
     tni_put(b, f->b, f, (int64_t)sizeof(function_block));
 }
@@ -66,7 +71,8 @@ TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
 TN_PRIV bool tni_function_backward(tn_gradient *g) {
     tn_function *f = g->node->function;
     if (!f->row->backward(f, g->incoming, g->give)) {
-        if (!g->block->failed) tni_error(g->block, TN_INVALID, "%s: backward failed without saying why", f->row->name);
+        if (!g->block->failed)
+            tni_error(g->block, TN_INVALID, "%s: backward failed without saying why", f->row->name);
         return false;
     }
     for (int i = 0; i < g->nin; i++) {
@@ -77,7 +83,8 @@ TN_PRIV bool tni_function_backward(tn_gradient *g) {
     return !g->block->failed;
 }
 
-static function_block *function_new(tni_block *b, const tn_function_row *row, tn_tensors in, void *user) {
+static function_block *function_new(tni_block *b, const tn_function_row *row, tn_tensors in,
+                                    void *user) {
     function_block *k = (function_block *)tni_need(b, (int64_t)sizeof *k);
     if (!k) return NULL;
     memset(k, 0, sizeof *k);
@@ -107,9 +114,11 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     f.nout = k->f.row->nout;
     f.args = "";
     for (int j = 0; j < f.nout; j++) {
-        if (!out[j]) return tni_error(b, TN_INVALID, "%s: forward gave no output %d", k->row.name, j);
+        if (!out[j])
+            return tni_error(b, TN_INVALID, "%s: forward gave no output %d", k->row.name, j);
         for (int64_t i = 0; i < in.n; i++)
-            if (out[j] == in.at[i] && !(out[j] = tni_share(b, in.at[i]->storage, in.at[i]))) return false;
+            if (out[j] == in.at[i] && !(out[j] = tni_share(b, in.at[i]->storage, in.at[i])))
+                return false;
     }
     if (!(n = tni_node_new(&f))) return false;
     n->function = &k->f;
@@ -119,8 +128,8 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     return true;
 }
 
-TN_API bool tn_function_call_at(const char *file, int line, const tn_function_row *row, tn_tensors in, void *user,
-                                tn_tensor **out) {
+TN_API bool tn_function_call_at(const char *file, int line, const tn_function_row *row,
+                                tn_tensors in, void *user, tn_tensor **out) {
     tni_block *b = tni_here();
     function_block *k;
     uint8_t no_grad;
@@ -137,7 +146,8 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     ok = row->forward(&k->f, in.at, (int)in.n, out);
     b->place_hold--;
     b->no_grad = no_grad;
-    if (!ok && !b->failed) tni_error(b, TN_INVALID, "%s: forward failed without saying why", row->name);
+    if (!ok && !b->failed)
+        tni_error(b, TN_INVALID, "%s: forward failed without saying why", row->name);
     k->f.in = NULL;
     ok = ok && !b->failed;
     if (ok && record) {
@@ -149,7 +159,7 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     return ok;
 }
 
-/* --- checkpoint ------------------------------------------------------------------------------------------- */
+/* --- checkpoint ------------------------------------------------------------------------------- */
 
 typedef struct checkpoint {
     tn_checkpoint_fn forward;
@@ -172,7 +182,8 @@ static bool checkpoint_forward(tn_function *f, tn_tensor *const *in, int nin, tn
     return out[0] != NULL;
 }
 
-/* Runs forward again, recording, on detached inputs, and backward through it: leaves that it uses get their .grad. */
+/* Runs forward again, recording, on detached inputs, and backward through it: leaves that it uses
+ * get their .grad. */
 static bool checkpoint_again(tn_function *f, tn_tensor *seed, tn_tensor **grad_in, tn_tensor **in) {
     checkpoint *c = (checkpoint *)f->user;
     tni_block *b = f->b;
@@ -188,7 +199,8 @@ static bool checkpoint_again(tn_function *f, tn_tensor *seed, tn_tensor **grad_i
     a.gradient = seed;
     if (!a.t || !tn_backward_at(b->place_file, b->place_line, &a)) return false;
     for (int i = 0; i < f->nsaved; i++)
-        if (in[i]->grad && !(grad_in[i] = tni_share(b, in[i]->grad->storage, in[i]->grad))) return false;
+        if (in[i]->grad && !(grad_in[i] = tni_share(b, in[i]->grad->storage, in[i]->grad)))
+            return false;
     return true;
 }
 
@@ -199,7 +211,8 @@ static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_t
     tn_tensor *in[64];
     bool ok;
     if (!grad_out[0]) return true;
-    if (!no_grad) return tni_error(f->b, TN_UNSUPPORTED, "checkpoint: create_graph through a checkpoint");
+    if (!no_grad)
+        return tni_error(f->b, TN_UNSUPPORTED, "checkpoint: create_graph through a checkpoint");
     tn_generator_get(g, now);
     tn_generator_set(g, c->rng);
     ok = checkpoint_again(f, grad_out[0], grad_in, in);
@@ -213,13 +226,16 @@ static void checkpoint_release(void *user) {
     tni_put(c->b, c->b, c, (int64_t)sizeof *c);
 }
 
-TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward, tn_tensors in, void *user) {
-    static const tn_function_row row = {"checkpoint", 1, checkpoint_forward, checkpoint_backward, checkpoint_release};
+TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward,
+                                   tn_tensors in, void *user) {
+    static const tn_function_row row = {"checkpoint", 1, checkpoint_forward, checkpoint_backward,
+                                        checkpoint_release};
     tni_block *b = tni_here();
     tn_tensor *out = NULL;
     checkpoint *c;
     if (!b || b->failed) return NULL;
-    if (in.n > 64) return tni_error(b, TN_INVALID, "checkpoint: at most 64 inputs"), (tn_tensor *)NULL;
+    if (in.n > 64)
+        return tni_error(b, TN_INVALID, "checkpoint: at most 64 inputs"), (tn_tensor *)NULL;
     if (!(c = (checkpoint *)tni_need(b, (int64_t)sizeof *c))) return NULL;
     c->forward = forward;
     c->user = user;

@@ -1,10 +1,12 @@
-/* ghosts.c - what a gradient sees of its call: saved tensors, and ghosts (shape and dtype only) of the others.
+/* ghosts.c - what a gradient sees of its call: saved tensors, and ghosts (shape and dtype only) of
+ * the others.
  *
- * Ghosts live on the engine's stack and point at the sizes in the node; the door refuses their data by name, so a need
- * that a row forgot is an error and never garbage. */
+ * Ghosts live on the engine's stack and point at the sizes in the node; the door refuses their data
+ * by name, so a need that a row forgot is an error and never garbage. */
 #include "autograd.h"
 
-static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *ghost, const int64_t *like) {
+static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *ghost,
+                       const int64_t *like) {
     tn_tensor *t = &ghost->header;
     int64_t numel = 1;
     memset(t, 0, offsetof(tn_tensor, dims));
@@ -26,17 +28,21 @@ static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *
         if (t->size[i] == 0) t->numel = 0;
 }
 
-static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s, const tni_storage *storage, int i) {
+static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s,
+                          const tni_storage *storage, int i) {
     uint32_t now = tni_load_relaxed(&storage->version);
     if (TNI_LIKELY(now == s->version)) return true;
     tni_error(b, TN_AUTOGRAD,
-              "%s %d that the gradient of %s reads was modified in place since: it is at version %u, %u was expected",
-              i < n->nin ? "input" : "output", i < n->nin ? i : i - n->nin, n->row->name, now, s->version);
+              "%s %d that the gradient of %s reads was modified in place since: it is at version "
+              "%u, %u was expected",
+              i < n->nin ? "input" : "output", i < n->nin ? i : i - n->nin, n->row->name, now,
+              s->version);
     tni_node_error(b, n);
     return false;
 }
 
-static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost, const int64_t *like) {
+static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost,
+                              const int64_t *like) {
     tni_slot *s = &n->slot[i];
     tn_tensor *t;
     if (s->kind == TNI_SLOT_ABSENT) return NULL;
@@ -52,8 +58,10 @@ static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost
     return &ghost->header;
 }
 
-/* A saved result is a new header on its storage, with this node as its history when gradients are recorded. */
-static tn_tensor *ghost_output(tni_block *b, tni_node *n, int k, tni_ghost *ghost, const int64_t *like, bool create) {
+/* A saved result is a new header on its storage, with this node as its history when gradients are
+ * recorded. */
+static tn_tensor *ghost_output(tni_block *b, tni_node *n, int k, tni_ghost *ghost,
+                               const int64_t *like, bool create) {
     tni_slot *s = &n->slot[n->nin + k];
     const int64_t *words = (const int64_t *)(const void *)n + s->at;
     tni_storage *storage = (tni_storage *)s->saved;
@@ -69,7 +77,8 @@ static tn_tensor *ghost_output(tni_block *b, tni_node *n, int k, tni_ghost *ghos
     t->storage = storage;
     tni_fetch_add_relaxed(&storage->refs, 1u);
     t->offset = words[2 * s->ndim];
-    if (create && tni_dtype(s->dtype)->category >= TNI_CAT_FLOAT && k < n->row->gen->nresults) tni_node_hang(b, n, t, k);
+    if (create && tni_dtype(s->dtype)->category >= TNI_CAT_FLOAT && k < n->row->gen->nresults)
+        tni_node_hang(b, n, t, k);
     return t;
 }
 
@@ -99,7 +108,8 @@ static bool ghost_room(tni_block *b, int slots, tni_gradient_room *room) {
     room->want = room->inline_want;
     room->ghosts = room->inline_ghosts;
     if (slots <= TNI_GHOSTS) return true;
-    room->bytes = (int64_t)slots * (int64_t)(sizeof(tni_ghost) + 4 * sizeof(tn_tensor *) + sizeof(bool));
+    room->bytes =
+        (int64_t)slots * (int64_t)(sizeof(tni_ghost) + 4 * sizeof(tn_tensor *) + sizeof(bool));
     room->ghosts = (tni_ghost *)tni_need(b, room->bytes);
     if (!room->ghosts) return false;
     room->pointers = (tn_tensor **)(void *)(room->ghosts + slots);
@@ -107,9 +117,11 @@ static bool ghost_room(tni_block *b, int slots, tni_gradient_room *room) {
     return true;
 }
 
-TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gradient_room *room, bool create) {
+TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gradient_room *room,
+                               bool create) {
     int slots = n->nin + n->nout;
-    const int64_t *like = n->nout && n->slot[n->nin].at ? (int64_t *)(void *)n + n->slot[n->nin].at : NULL;
+    const int64_t *like =
+        n->nout && n->slot[n->nin].at ? (int64_t *)(void *)n + n->slot[n->nin].at : NULL;
     if (!ghost_room(b, slots, room)) return false;
     g->block = b;
     g->row = n->row;
@@ -127,7 +139,9 @@ TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gr
         room->want[i] = s->edge != NULL;
         g->give[i] = NULL;
         g->in[i] = n->function ? NULL : ghost_input(b, n, i, &room->ghosts[i], like);
-        if (n->function) ghost_make(b, n, s, &room->ghosts[i], like), g->in[i] = s->kind ? &room->ghosts[i].header : NULL;
+        if (n->function)
+            ghost_make(b, n, s, &room->ghosts[i], like),
+                g->in[i] = s->kind ? &room->ghosts[i].header : NULL;
         if (b->failed) return false;
     }
     for (int k = 0; k < n->nout; k++) {
@@ -144,13 +158,16 @@ TN_PRIV void tni_gradient_close(tni_block *b, tni_gradient_room *room) {
 }
 
 TN_PRIV void tni_node_error(tni_block *b, const tni_node *n) {
-    if (n->file) tni_error_more(b, "\n  forward call: %s at %s:%d", n->row->name, n->file, (int)n->line);
-    else tni_error_more(b, "\n  forward call: %s", n->row->name);
+    if (n->file)
+        tni_error_more(b, "\n  forward call: %s at %s:%d", n->row->name, n->file, (int)n->line);
+    else
+        tni_error_more(b, "\n  forward call: %s", n->row->name);
 }
 
-/* --- what a row's gradient calls ------------------------------------------------------------------------- */
+/* --- what a row's gradient calls -------------------------------------------------------------- */
 
-/* Sums t to the sizes of the input it is the gradient of: leading dimensions, then those broadcast from 1. */
+/* Sums t to the sizes of the input it is the gradient of: leading dimensions, then those broadcast
+ * from 1. */
 static tn_tensor *give_sum(tn_tensor *t, const tn_tensor *to) {
     int64_t dims[TN_MAX_DIMS];
     int n = 0, lead = t->ndim - to->ndim;
@@ -172,8 +189,9 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
     if (!t) return;
     if (!tni_same_shape(t, to)) {
         char a[128], c[128];
-        tni_error(g->block, TN_INTERNAL, "the gradient of %s has shape %s for input %d of shape %s", g->row->name,
-                  tni_shape_text(a, sizeof a, t->ndim, t->size), slot, tni_shape_text(c, sizeof c, to->ndim, to->size));
+        tni_error(g->block, TN_INTERNAL, "the gradient of %s has shape %s for input %d of shape %s",
+                  g->row->name, tni_shape_text(a, sizeof a, t->ndim, t->size), slot,
+                  tni_shape_text(c, sizeof c, to->ndim, to->size));
         return;
     }
     g->give[slot] = g->give[slot] ? tnp_add(g->give[slot], t, 1) : t;

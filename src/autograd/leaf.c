@@ -12,22 +12,33 @@ static bool leaf_done(tni_block *b, bool ok) {
     return ok;
 }
 
-TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t, bool requires_grad) {
+TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
+                                      bool requires_grad) {
     tni_block *b = tni_here();
     bool ok = true;
     if (!leaf_enter(b, file, line)) return NULL;
-    if (!t) ok = tni_error(b, TN_INVALID, "tn_requires_grad: the tensor is NULL");
-    else if (t->node) ok = tni_error(b, TN_AUTOGRAD, "tn_requires_grad: only leaves can change; detach this result of %s first", t->node->row->name);
+    if (!t)
+        ok = tni_error(b, TN_INVALID, "tn_requires_grad: the tensor is NULL");
+    else if (t->node)
+        ok = tni_error(b, TN_AUTOGRAD,
+                       "tn_requires_grad: only leaves can change; detach this result of %s first",
+                       t->node->row->name);
     else if (requires_grad && tni_dtype(t->dtype)->category < TNI_CAT_FLOAT)
-        ok = tni_error(b, TN_TYPE, "tn_requires_grad: only floating and complex tensors have gradients, not %s", tni_dtype(t->dtype)->text);
-    else if (requires_grad) t->flags |= TNI_REQUIRES | TNI_LEAF;
-    else t->flags &= (uint16_t)~(TNI_REQUIRES | TNI_LEAF);
+        ok = tni_error(b, TN_TYPE,
+                       "tn_requires_grad: only floating and complex tensors have gradients, not %s",
+                       tni_dtype(t->dtype)->text);
+    else if (requires_grad)
+        t->flags |= TNI_REQUIRES | TNI_LEAF;
+    else
+        t->flags &= (uint16_t) ~(TNI_REQUIRES | TNI_LEAF);
     return leaf_done(b, ok) ? t : NULL;
 }
 
 TN_API bool tn_needs_grad(const tn_tensor *t) { return t && (t->flags & TNI_REQUIRES) != 0; }
 TN_API bool tn_is_leaf(const tn_tensor *t) { return t && !t->node; }
-TN_API const char *tn_grad_fn(const tn_tensor *t) { return t && t->node ? t->node->row->name : NULL; }
+TN_API const char *tn_grad_fn(const tn_tensor *t) {
+    return t && t->node ? t->node->row->name : NULL;
+}
 TN_API tn_tensor *tn_grad_of(const tn_tensor *t) { return t ? t->grad : NULL; }
 
 TN_API bool tn_set_grad(tn_tensor *t, tn_tensor *grad) {
@@ -36,7 +47,8 @@ TN_API bool tn_set_grad(tn_tensor *t, tn_tensor *grad) {
     if (!b) return false;
     if (!t) return tni_error(b, TN_INVALID, "tn_set_grad: the tensor is NULL");
     if (grad && (!tni_same_shape(t, grad) || t->dtype != grad->dtype))
-        return tni_error(b, TN_INVALID, "tn_set_grad: the gradient's shape or dtype differs from the tensor's");
+        return tni_error(b, TN_INVALID,
+                         "tn_set_grad: the gradient's shape or dtype differs from the tensor's");
     tni_retain(grad);
     old = t->grad;
     t->grad = grad;
@@ -76,7 +88,7 @@ TN_API bool tn_set_anomaly_mode(bool enabled) {
     return before;
 }
 
-/* --- backward ------------------------------------------------------------------------------------------ */
+/* --- backward --------------------------------------------------------------------------------- */
 
 TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a) {
     tni_block *b = tni_here();
@@ -89,8 +101,8 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
     for (int64_t i = 0; ok && i < a->inputs.n; i++)
         if (!a->inputs.at[i] || a->inputs.at[i]->node)
             ok = tni_error(b, TN_AUTOGRAD, "backward: input %lld is not a leaf", (long long)i);
-    ok = ok && tni_engine_run(b, tn_tensors_of(&a->t, 1), &a->gradient, a->retain_graph, a->create_graph,
-                              a->inputs.n > 0 ? &w : NULL);
+    ok = ok && tni_engine_run(b, tn_tensors_of(&a->t, 1), &a->gradient, a->retain_graph,
+                              a->create_graph, a->inputs.n > 0 ? &w : NULL);
     if (!ok && !b->error_told) {
         b->error_told = true;
         tni_error_more(b, "\n  in backward");
@@ -98,8 +110,8 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
     return leaf_done(b, ok);
 }
 
-TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tensors inputs, tn_tensor **grads,
-                        const tn_grads_options *options) {
+TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tensors inputs,
+                        tn_tensor **grads, const tn_grads_options *options) {
     static const tn_grads_options plain = {NULL, false, false, false};
     const tn_grads_options *o = options ? options : &plain;
     tni_block *b = tni_here();
@@ -115,7 +127,7 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
     return leaf_done(b, ok);
 }
 
-/* --- hooks ------------------------------------------------------------------------------------------------ */
+/* --- hooks ------------------------------------------------------------------------------------ */
 
 static tni_watch *leaf_watch(tni_block *b, tn_tensor *t) {
     tni_watch *w = (tni_watch *)tni_need(b, (int64_t)sizeof *w), **at;
@@ -179,7 +191,8 @@ TN_API bool tn_retain_grad(tn_tensor *t) {
     tni_block *b = tni_here();
     tni_watch *w;
     if (!b || b->failed) return false;
-    if (!t || !(t->flags & TNI_REQUIRES)) return tni_error(b, TN_AUTOGRAD, "tn_retain_grad: the tensor does not require grad");
+    if (!t || !(t->flags & TNI_REQUIRES))
+        return tni_error(b, TN_AUTOGRAD, "tn_retain_grad: the tensor does not require grad");
     if (!t->node || t->flags & TNI_RETAIN) return true;
     if (!tni_extra_of(b, t) || !(w = leaf_watch(b, t))) return false;
     w->retain = t;

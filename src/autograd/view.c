@@ -1,7 +1,8 @@
 /* view.c - history of views and of bases that were written through them.
  *
- * A recorded write into a view gives its base the node as_strided_scatter(base, view); a view whose storage was written
- * since its own edge was made is, from then on, as_strided(base). These two rows are all that the tape knows by name. */
+ * A recorded write into a view gives its base the node as_strided_scatter(base, view); a view whose
+ * storage was written since its own edge was made is, from then on, as_strided(base). These two
+ * rows are all that the tape knows by name. */
 #include "autograd.h"
 #include "../gen/rows.h"
 
@@ -58,8 +59,10 @@ TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     n = tni_node_new(&c.f);
     if (!n) return NULL;
     if (n->slot[1].edge) { /* the edge to the view's old history gives way to the call in f */
-        if (tni_edge_is_leaf(n->slot[1].edge)) tni_release(f->block, tni_edge_leaf(n->slot[1].edge));
-        else tni_node_drop(f->block, (tni_node *)n->slot[1].edge);
+        if (tni_edge_is_leaf(n->slot[1].edge))
+            tni_release(f->block, tni_edge_leaf(n->slot[1].edge));
+        else
+            tni_node_drop(f->block, (tni_node *)n->slot[1].edge);
     }
     tni_fetch_add_relaxed(&f->node->refs, 1u);
     n->slot[1].edge = f->node;

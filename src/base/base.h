@@ -1,8 +1,9 @@
-/* base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time. A game could use it alone.
+/* base.h - the room that knows no tensor: blocks, memory, errors, threads, files, time. A game
+ * could use it alone.
  *
- * `tni_block` is a thread in a context: everything that a call touches without a lock. It is found once, at the
- * public entry (tni_here), and handed down as the first argument `b`. A block outlives its thread and is
- * adopted by the next one; tn_context_free frees them all. */
+ * `tni_block` is a thread in a context: everything that a call touches without a lock. It is found
+ * once, at the public entry (tni_here), and handed down as the first argument `b`. A block outlives
+ * its thread and is adopted by the next one; tn_context_free frees them all. */
 #ifndef TNI_BASE_BASE_H
 #define TNI_BASE_BASE_H
 
@@ -14,13 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- checked size arithmetic: the only place where sizes are multiplied or added --------------------- */
+/* --- checked size arithmetic: the only place where sizes are multiplied or added -------------- */
 
 TNI_INLINE bool tni_mul(int64_t a, int64_t b, int64_t *to) {
 #if defined(__GNUC__) || defined(__clang__)
     return !__builtin_mul_overflow(a, b, to);
 #else
-    if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a) : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
+    if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
+              : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
         return false;
     return *to = a * b, true;
 #endif
@@ -40,9 +42,10 @@ TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
 /* A branch that cannot be taken, where the compiler wants one: left out of coverage. */
 #define TNI_NEVER(condition) TNI_UNLIKELY(condition)
 
-/* --- atomics: one spelling for gcc, clang, and one thread --------------------------------------------- */
+/* --- atomics: one spelling for gcc, clang, and one thread ------------------------------------- */
 
-#if defined(TN_NO_THREADS) || defined(__TINYC__) || defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
+#if defined(TN_NO_THREADS) || defined(__TINYC__) || \
+    defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
 #define TNI_THREADS 0 /* none */
 #elif defined(_WIN32)
 #define TNI_THREADS 2 /* Win32 */
@@ -58,7 +61,7 @@ TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
 #define tni_fetch_add(at, v) __atomic_fetch_add(at, v, __ATOMIC_ACQ_REL)
 #define tni_fetch_add_relaxed(at, v) __atomic_fetch_add(at, v, __ATOMIC_RELAXED)
 #define tni_exchange(at, v) __atomic_exchange_n(at, v, __ATOMIC_ACQ_REL)
-#define tni_swap_if(at, expected, v)                                                                         \
+#define tni_swap_if(at, expected, v) \
     __atomic_compare_exchange_n(at, expected, v, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 #else
 #define tni_load(at) (*(at))
@@ -72,57 +75,61 @@ TNI_INLINE void *tni_exchange_plain(void *at, void *v) { /* pointers only */
     void *old = *(void **)at;
     return *(void **)at = v, old;
 }
-#define tni_swap_if(at, expected, v) (*(at) == *(expected) ? (*(at) = (v), 1) : (*(expected) = *(at), 0))
+#define tni_swap_if(at, expected, v) \
+    (*(at) == *(expected) ? (*(at) = (v), 1) : (*(expected) = *(at), 0))
 #endif
 
-/* --- blocks ------------------------------------------------------------------------------------------------ */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 enum {
-    TNI_ALIGN = 64,      /* of every block of memory and all tensor data */
-    TNI_BINS = 17,       /* free lists of 64, 128, ... 1024 bytes; [0] unused */
-    TNI_SMALL = 1024,    /* up to this many bytes a request is served from the thread's own bins */
-    TNI_SCOPES = 64,     /* depth of scopes that costs no memory of its own */
+    TNI_ALIGN = 64,   /* of every block of memory and all tensor data */
+    TNI_BINS = 17,    /* free lists of 64, 128, ... 1024 bytes; [0] unused */
+    TNI_SMALL = 1024, /* up to this many bytes a request is served from the thread's own bins */
+    TNI_SCOPES = 64,  /* depth of scopes that costs no memory of its own */
     TNI_ERROR_TEXT = 1600
 };
 
 struct tni_block {
     tn_context *context;
     /* state of the thread that the door reads at each call */
-    uint8_t failed;        /* tn_code of the untaken error */
+    uint8_t failed; /* tn_code of the untaken error */
     uint8_t no_grad, inference;
-    uint8_t quiet;         /* counts: failures here are expected and not told to the handler */
-    uint8_t told;          /* the handler knows the untaken error */
-    uint32_t hooks;        /* TNI_HOOK_*: recording, profiling; 0 on the fast path. The profiler sets it from other
-                              threads: read it with tni_load_relaxed, write it with tni_hook_set */
-    uint32_t depth;        /* of the innermost scope; 0: none */
-    tn_frame *frame;       /* innermost call in progress */
-    uint64_t next_id;      /* numbers of tape nodes */
-    tn_tensor *scope[TNI_SCOPES]; /* live tensors by the scope that holds them; [0]: held by nobody's scope */
+    uint8_t quiet; /* counts: failures here are expected and not told to the handler */
+    uint8_t told;  /* the handler knows the untaken error */
+    uint32_t
+        hooks; /* TNI_HOOK_*: recording, profiling; 0 on the fast path. The profiler sets it from
+                  other threads: read it with tni_load_relaxed, write it with tni_hook_set */
+    uint32_t depth;               /* of the innermost scope; 0: none */
+    tn_frame *frame;              /* innermost call in progress */
+    uint64_t next_id;             /* numbers of tape nodes */
+    tn_tensor *scope[TNI_SCOPES]; /* live tensors by the scope that holds them; [0]: held by
+                                     nobody's scope */
     tn_tensor **scope_more;       /* scopes from TNI_SCOPES on; room for scope_room */
     uint32_t scope_room;
     int64_t live_count;
-    tni_node *dead;        /* nodes to free when the walk in progress ends */
+    tni_node *dead; /* nodes to free when the walk in progress ends */
     bool sweeping;
-    bool error_forward;    /* ... and the forward call of its gradient */
-    bool error_told;       /* the pending error names its operator already; cleared when it is taken */
+    bool error_forward; /* ... and the forward call of its gradient */
+    bool error_told;    /* the pending error names its operator already; cleared when it is taken */
     tn_recording *recording;
     const char *place_file; /* of the module call or backward in progress, outermost user line */
     int32_t place_line;
-    uint32_t place_hold;   /* > 0: a module call or a backward holds the place; inner calls leave it */
-    tn_path *path;         /* chain of module calls above the operators (api/extend.h) */
+    uint32_t
+        place_hold; /* > 0: a module call or a backward holds the place; inner calls leave it */
+    tn_path *path;  /* chain of module calls above the operators (api/extend.h) */
     /* memory */
     void *bin[TNI_BINS];
     char *slab, *slab_end;
     struct tni_slab *slabs;
-    uint64_t token;        /* of the thread that has it, 0: free for adoption */
-    tni_block *next;       /* of the context */
+    uint64_t token;  /* of the thread that has it, 0: free for adoption */
+    tni_block *next; /* of the context */
     tn_code error_code;
     int error_line;
     const char *error_file;
     char error_text[TNI_ERROR_TEXT];
     /* written by other threads */
     char apart[TNI_ALIGN];
-    void *returned;        /* small blocks freed elsewhere: first word links, second is the bin */
+    void *returned; /* small blocks freed elsewhere: first word links, second is the bin */
     tn_tensor *returned_tensors;
 };
 
@@ -137,30 +144,31 @@ struct tn_context {
     const struct tni_kernels *kernels; /* of the chosen instruction set; set by tni_context_ready */
     int isa;                           /* TNI_ISA_*, chosen when the context is made */
     tni_block *blocks;
-    uint32_t lock;             /* tni_lock: large blocks, list of blocks, .grad publication */
-    uint32_t grad_lock;        /* publication of .grad */
-    uint32_t cancel;           /* polled by long runs */
+    uint32_t lock;      /* tni_lock: large blocks, list of blocks, .grad publication */
+    uint32_t grad_lock; /* publication of .grad */
+    uint32_t cancel;    /* polled by long runs */
     tn_dtype default_dtype;
     int64_t used, peak, cached, allocations; /* under large's own lock: read them by tn_memory */
-    struct tni_large *large;   /* large blocks, cached and in use (alloc.c) */
-    struct tni_pool *pool;     /* threads (thread.c), made at first need */
-    int32_t threads;           /* that work at one operator, the caller's included */
-    tn_generator *generator;   /* the default one, made at first need */
+    struct tni_large *large;                 /* large blocks, cached and in use (alloc.c) */
+    struct tni_pool *pool;                   /* threads (thread.c), made at first need */
+    int32_t threads;                         /* that work at one operator, the caller's included */
+    tn_generator *generator;                 /* the default one, made at first need */
     struct tni_profile *profile;
-    struct tni_device *devices;/* device table (call/) */
-    struct tni_rows *rows;     /* operators registered at run time (call/table.c) */
+    struct tni_device *devices; /* device table (call/) */
+    struct tni_rows *rows;      /* operators registered at run time (call/table.c) */
     tn_error_handler handler;
     void *handler_user;
     bool anomaly;
     void (*leave[4])(tn_context *); /* called at the context's end, newest first */
     int nleave;
-    void (*adopt)(tni_block *); /* the tensor room: closes the scopes that the block's former thread left open */
+    void (*adopt)(tni_block *); /* the tensor room: closes the scopes that the block's former thread
+                                   left open */
     uint64_t id;
-    tn_context *next;          /* registry of live contexts */
+    tn_context *next; /* registry of live contexts */
 };
 
-/* The calling thread's block in its current context: one TLS read and an epoch test when nothing changed.
- * NULL only when there is no memory for a first block. */
+/* The calling thread's block in its current context: one TLS read and an epoch test when nothing
+ * changed. NULL only when there is no memory for a first block. */
 TN_PRIV tni_block *tni_here_slow(void);
 typedef struct tni_tls {
     tni_block *block;
@@ -186,54 +194,61 @@ static uint32_t tni_epoch = 1; /* moves when a context dies: what threads rememb
 #endif
 TNI_INLINE tni_block *tni_here(void) {
     return TNI_LIKELY(tni_this_thread.epoch == tni_load_relaxed(&tni_epoch)) ? tni_this_thread.block
-                                                                              : tni_here_slow();
+                                                                             : tni_here_slow();
 }
-/* The call room: the last step of making a context, before any thread sees it (no block exists). It sets kernels
- * and adopt and registers what is to be called at the end; false: no memory, the context is not made. */
+/* The call room: the last step of making a context, before any thread sees it (no block exists). It
+ * sets kernels and adopt and registers what is to be called at the end; false: no memory, the
+ * context is not made. */
 TN_PRIV bool tni_context_ready(tn_context *c);
 TN_PRIV void tni_context_hook(tn_context *c, uint32_t hook, bool on); /* in all blocks */
-/* To be called at the end of a context (rooms above base clean up with it); a function is registered once. The
- * thread that frees the context is attached to it while `leave` runs. At most 4. */
+/* To be called at the end of a context (rooms above base clean up with it); a function is
+ * registered once. The thread that frees the context is attached to it while `leave` runs. At
+ * most 4. */
 TN_PRIV void tni_context_at_end(tn_context *c, void (*leave)(tn_context *));
 
-/* --- memory --------------------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
-/* 64-byte aligned, uninitialised. NULL without setting an error. `bytes` > 0 is given back exactly at free.
- * Small requests come from the block's bins over slabs, large ones from the context's cache of size
- * classes (steps of 1/8), both from the allocator when options.no_cache. */
+/* 64-byte aligned, uninitialised. NULL without setting an error. `bytes` > 0 is given back exactly
+ * at free. Small requests come from the block's bins over slabs, large ones from the context's
+ * cache of size classes (steps of 1/8), both from the allocator when options.no_cache. */
 TN_PRIV void *tni_get(tni_block *b, int64_t bytes);
-TN_PRIV void tni_put(tni_block *b, tni_block *owner, void *at, int64_t bytes); /* from any thread: owner is who got it */
+TN_PRIV void tni_put(tni_block *b, tni_block *owner, void *at,
+                     int64_t bytes); /* from any thread: owner is who got it */
 /* The same with the error MEMORY set. */
 TN_PRIV void *tni_need(tni_block *b, int64_t bytes);
 TN_PRIV bool tni_memory_error(tni_block *b, int64_t bytes);
-TNI_INLINE void *tni_get_bin(tni_block *b, int bin) { /* fast path of small blocks: bin = bytes / 64 rounded up */
+TNI_INLINE void *tni_get_bin(tni_block *b,
+                             int bin) { /* fast path of small blocks: bin = bytes / 64 rounded up */
     void *at = b->bin[bin];
     if (TNI_LIKELY(at != NULL)) return b->bin[bin] = *(void **)at, at;
     return tni_get(b, (int64_t)bin * TNI_ALIGN);
 }
-TN_PRIV int64_t tni_cache_clear(tn_context *c); /* every cached large block back to the allocator; its bytes */
-/* Memory with its size and context written before it, for owners that know neither block nor thread (tn_alloc). */
+TN_PRIV int64_t
+tni_cache_clear(tn_context *c); /* every cached large block back to the allocator; its bytes */
+/* Memory with its size and context written before it, for owners that know neither block nor thread
+ * (tn_alloc). */
 TN_PRIV void *tni_get_apart(tn_context *c, int64_t bytes);
 TN_PRIV void tni_put_apart(void *at);
-/* The allocator itself, counted and under the cap; aligned as malloc does. At the end of a context everything got
- * by the functions above goes back by itself, but not these. */
+/* The allocator itself, counted and under the cap; aligned as malloc does. At the end of a context
+ * everything got by the functions above goes back by itself, but not these. */
 TN_PRIV void *tni_raw_get(tn_context *c, int64_t bytes);
 TN_PRIV void tni_raw_put(tn_context *c, void *at, int64_t bytes);
 TN_PRIV bool tni_memory_begin(tn_context *c);
 TN_PRIV void tni_memory_leave_block(tni_block *b); /* frees the slabs; b is not used any more */
 TN_PRIV void tni_memory_end(tn_context *c);
 
-/* --- errors ---------------------------------------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
-/* Sets the block's error with the place of the outermost public call; an untaken earlier one stays. Returns false.
- * The text is cut at TNI_ERROR_TEXT. */
+/* Sets the block's error with the place of the outermost public call; an untaken earlier one stays.
+ * Returns false. The text is cut at TNI_ERROR_TEXT. */
 TN_PRIV bool tni_error(tni_block *b, tn_code code, const char *format, ...) TNI_PRINTF(3, 4);
 TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_list list);
 /* Appends to the pending error's message. */
 TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) TNI_PRINTF(2, 3);
 /* Tells the handler; called by the outermost public call when it has failed. */
 TN_PRIV void tni_error_tell(tni_block *b);
-/* At the start of a public function that is not told its caller's line: the last call's is not its place. */
+/* At the start of a public function that is not told its caller's line: the last call's is not its
+ * place. */
 TNI_INLINE void tni_place_unknown(tni_block *b) {
     if (!b->frame && !b->place_hold) b->place_file = NULL;
 }
@@ -242,56 +257,64 @@ TN_PRIV void tni_error_leave(tni_block *b);
 /* Why the calling thread has no block, for tn_error_peek; told by context.c. */
 TN_PRIV const tn_error_info *tni_context_refusal(void);
 
-/* --- threads --------------------------------------------------------------------------------------------------- */
+/* --- threads ---------------------------------------------------------------------------------- */
 
-/* A lock that a child of fork takes over from a dead parent thread: the word holds the process number. */
+/* A lock that a child of fork takes over from a dead parent thread: the word holds the process
+ * number. */
 TN_PRIV void tni_lock(uint32_t *word);
 TN_PRIV void tni_unlock(uint32_t *word);
 /* The same; true when the lock was taken over, so that what it guards may be half changed. */
 TN_PRIV bool tni_lock_repair(uint32_t *word);
 TN_PRIV bool tni_lock_try(uint32_t *word);
-/* A number of this process, the same in all its threads, another one in a child of fork; never 0. */
+/* A number of this process, the same in all its threads, another one in a child of fork; never 0.
+ */
 TN_PRIV uint32_t tni_process(void);
-/* Runs task(arg, i) once for i in 0..count-1 on the context's threads, the caller among them; returns when all are done.
- * A call from inside a task runs serially, and so does one while another thread has the pool. Tasks must not depend
- * on who runs them or in what order, and must not use the caller's block. */
-TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, int64_t i), void *arg);
+/* Runs task(arg, i) once for i in 0..count-1 on the context's threads, the caller among them;
+ * returns when all are done. A call from inside a task runs serially, and so does one while another
+ * thread has the pool. Tasks must not depend on who runs them or in what order, and must not use
+ * the caller's block. */
+TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, int64_t i),
+                          void *arg);
 TN_PRIV void tni_pool_free(tn_context *c);
 TN_PRIV int tni_cores(void);
 TNI_INLINE bool tni_stopped(tn_context *c) { return tni_load_relaxed(&c->cancel) != 0; }
 
-/* --- CPU, files, time ---------------------------------------------------------------------------------------- */
+/* --- CPU, files, time ------------------------------------------------------------------------- */
 
 enum { TNI_ISA_SCALAR = 0, TNI_ISA_AVX2, TNI_ISA_AVX512, TNI_ISA_NEON, TNI_ISA_COUNT };
-/* The best instruction set of this CPU and system that is compiled in, or the one named (NULL: by $TN_ISA, if set);
- * -1: cannot run here, or no such name. */
+/* The best instruction set of this CPU and system that is compiled in, or the one named (NULL: by
+ * $TN_ISA, if set); -1: cannot run here, or no such name. */
 TN_PRIV int tni_isa_pick(const char *name);
 TN_PRIV const char *tni_isa_name(int isa);
 TN_PRIV bool tni_cpu_has_fma(void);
 
-/* Whole-file reading and atomic writing through the context's table; errors are set with path and reason.
- * A function that fails has closed the file; tni_file_close may be called once more. A path that is no regular file
- * (a pipe, a terminal) is written directly. Reading and writing stop with CANCELLED when the context is asked to. */
+/* Whole-file reading and atomic writing through the context's table; errors are set with path and
+ * reason. A function that fails has closed the file; tni_file_close may be called once more. A path
+ * that is no regular file (a pipe, a terminal) is written directly. Reading and writing stop with
+ * CANCELLED when the context is asked to. */
 typedef struct tni_file {
     tni_block *b;
-    int fd;             /* -1: closed */
-    const char *path;   /* the caller's, for as long as the file is open */
-    char *temporary;    /* name written to, renamed to path by tni_file_commit */
+    int fd;           /* -1: closed */
+    const char *path; /* the caller's, for as long as the file is open */
+    char *temporary;  /* name written to, renamed to path by tni_file_commit */
     int64_t at, size;
 } tni_file;
 TN_PRIV bool tni_file_open(tni_block *b, tni_file *f, const char *path);
-TN_PRIV bool tni_file_read(tni_file *f, void *to, int64_t bytes);       /* exactly; a short file is an error */
-TN_PRIV bool tni_file_create(tni_block *b, tni_file *f, const char *path); /* a temporary beside path */
+TN_PRIV bool tni_file_read(tni_file *f, void *to,
+                           int64_t bytes); /* exactly; a short file is an error */
+TN_PRIV bool tni_file_create(tni_block *b, tni_file *f,
+                             const char *path); /* a temporary beside path */
 TN_PRIV bool tni_file_write(tni_file *f, const void *from, int64_t bytes);
-TN_PRIV bool tni_file_commit(tni_file *f);                              /* sync, close, rename, sync folder */
-TN_PRIV void tni_file_close(tni_file *f);                               /* also drops an uncommitted temporary */
-TN_PRIV void tni_files_fill(tn_files *files);                           /* NULL members become the system's */
+TN_PRIV bool tni_file_commit(tni_file *f);    /* sync, close, rename, sync folder */
+TN_PRIV void tni_file_close(tni_file *f);     /* also drops an uncommitted temporary */
+TN_PRIV void tni_files_fill(tn_files *files); /* NULL members become the system's */
 
 TN_PRIV double tni_now(tn_context *c); /* seconds */
 
-/* Profiler: the door brackets calls with these while TNI_HOOK_PROFILE is set. text: arguments, cut. */
-TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, int line, const char *text,
-                             double begin, double end);
+/* Profiler: the door brackets calls with these while TNI_HOOK_PROFILE is set. text: arguments, cut.
+ */
+TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, int line,
+                             const char *text, double begin, double end);
 TN_PRIV bool tni_profile_on(tn_context *c);
 TN_PRIV void tni_profile_free(tn_context *c);
 

@@ -1,7 +1,7 @@
 /* boxed.c - calls by name with tagged values, for bindings, files and tests; the table of rows.
  *
- * One walk over a row's parameters serves every row: values are bound by position and keyword into an argument struct
- * that starts as the row's defaults. */
+ * One walk over a row's parameters serves every row: values are bound by position and keyword into
+ * an argument struct that starts as the row's defaults. */
 #include "call.h"
 #include "schema.h"
 
@@ -10,9 +10,9 @@ enum { BOXED_ARGS = TNI_ARGS_BYTES, BOXED_LISTS = 16 };
 typedef struct boxed_call {
     const tn_row *row;
     const tn_gen *gen;
-    char *args;               /* the struct being filled */
-    uint64_t bound;           /* bit a parameter */
-    int64_t *one;             /* storage of lists made from one number; NULL: a number is no list */
+    char *args;     /* the struct being filled */
+    uint64_t bound; /* bit a parameter */
+    int64_t *one;   /* storage of lists made from one number; NULL: a number is no list */
     int nones;
     char reason[160];
     union {
@@ -36,22 +36,30 @@ static void boxed_put(boxed_call *c, size_t offset, const void *value, size_t by
 }
 
 static bool boxed_scalar(const tn_value *v, tn_scalar *s) {
-    if (v->type == TN_T_SCALAR) *s = v->as.scalar;
-    else if (v->type == TN_T_INT) *s = tn_int(v->as.integer);
-    else if (v->type == TN_T_FLOAT) *s = tn_float(v->as.real);
-    else if (v->type == TN_T_BOOL) *s = tn_bool(v->as.boolean);
-    else return false;
+    if (v->type == TN_T_SCALAR)
+        *s = v->as.scalar;
+    else if (v->type == TN_T_INT)
+        *s = tn_int(v->as.integer);
+    else if (v->type == TN_T_FLOAT)
+        *s = tn_float(v->as.real);
+    else if (v->type == TN_T_BOOL)
+        *s = tn_bool(v->as.boolean);
+    else
+        return false;
     return true;
 }
 
-static double boxed_real(tn_scalar s) { return s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL ? (double)s.integer : s.real; }
+static double boxed_real(tn_scalar s) {
+    return s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL ? (double)s.integer : s.real;
+}
 
 static bool boxed_number(boxed_call *c, const tn_param *p, const tn_value *v) {
     tn_scalar s = tn_none();
     double d;
     bool none = v->type == 0;
     if (!none && !boxed_scalar(v, &s)) return boxed_no(c, "'%s' wants a number", p->name);
-    if (none && !(p->flags & TN_P_OPTIONAL)) return boxed_no(c, "'%s' wants a number, not None", p->name);
+    if (none && !(p->flags & TN_P_OPTIONAL))
+        return boxed_no(c, "'%s' wants a number, not None", p->name);
     if (p->flags & TN_P_MAYBE) {
         tn_maybe m = tn_no_float();
         if (!none) m = tn_some(boxed_real(s));
@@ -68,17 +76,22 @@ static bool boxed_number(boxed_call *c, const tn_param *p, const tn_value *v) {
 
 static bool boxed_int(boxed_call *c, const tn_param *p, const tn_value *v) {
     int64_t i = TN_NONE;
-    if (v->type == TN_T_INT) i = v->as.integer;
-    else if (v->type == TN_T_BOOL) i = v->as.boolean;
-    else if (v->type == TN_T_SCALAR && v->as.scalar.kind <= TN_KIND_INT) i = v->as.scalar.integer;
-    else if (v->type || !(p->flags & TN_P_OPTIONAL)) return boxed_no(c, "'%s' wants an int", p->name);
+    if (v->type == TN_T_INT)
+        i = v->as.integer;
+    else if (v->type == TN_T_BOOL)
+        i = v->as.boolean;
+    else if (v->type == TN_T_SCALAR && v->as.scalar.kind <= TN_KIND_INT)
+        i = v->as.scalar.integer;
+    else if (v->type || !(p->flags & TN_P_OPTIONAL))
+        return boxed_no(c, "'%s' wants an int", p->name);
     boxed_put(c, p->offset, &i, sizeof i);
     return true;
 }
 
 static bool boxed_ints(boxed_call *c, const tn_param *p, const tn_value *v) {
     tn_ints l = {NULL, -1};
-    if (v->type == TN_T_INTS) l = v->as.ints;
+    if (v->type == TN_T_INTS)
+        l = v->as.ints;
     else if (v->type == TN_T_INT && p->type == TN_T_INTS && c->one && c->nones < BOXED_LISTS) {
         c->one[c->nones] = v->as.integer;
         l.at = &c->one[c->nones++];
@@ -96,12 +109,15 @@ static bool boxed_ints(boxed_call *c, const tn_param *p, const tn_value *v) {
 static bool boxed_tensor(boxed_call *c, const tn_param *p, const tn_value *v) {
     tn_scalar s;
     tn_tensor *none = NULL;
-    if (v->type == TN_T_TENSOR && v->as.tensor) boxed_put(c, p->offset, &v->as.tensor, sizeof v->as.tensor);
+    if (v->type == TN_T_TENSOR && v->as.tensor)
+        boxed_put(c, p->offset, &v->as.tensor, sizeof v->as.tensor);
     else if (p->flags & TN_P_NUMBER && boxed_scalar(v, &s)) {
         boxed_put(c, p->offset, &none, sizeof none);
         boxed_put(c, p->number_offset, &s, sizeof s);
-    } else if (v->type == 0 && p->flags & TN_P_OPTIONAL) boxed_put(c, p->offset, &none, sizeof none);
-    else return boxed_no(c, "'%s' wants a tensor", p->name);
+    } else if (v->type == 0 && p->flags & TN_P_OPTIONAL)
+        boxed_put(c, p->offset, &none, sizeof none);
+    else
+        return boxed_no(c, "'%s' wants a tensor", p->name);
     return true;
 }
 
@@ -111,8 +127,10 @@ static bool boxed_word(boxed_call *c, const tn_param *p, const tn_value *v) {
         for (int k = 0; p->words[k]; k++)
             if (strcmp(p->words[k], v->as.string) == 0) i = k + 1;
         if (!i) return boxed_no(c, "'%s' has no choice '%.40s'", p->name, v->as.string);
-    } else if (v->type == TN_T_ENUM || v->type == TN_T_INT) i = (int32_t)v->as.integer;
-    else if (v->type || !(p->flags & TN_P_OPTIONAL)) return boxed_no(c, "'%s' wants a word", p->name);
+    } else if (v->type == TN_T_ENUM || v->type == TN_T_INT)
+        i = (int32_t)v->as.integer;
+    else if (v->type || !(p->flags & TN_P_OPTIONAL))
+        return boxed_no(c, "'%s' wants a word", p->name);
     boxed_put(c, p->offset, &i, sizeof i);
     return true;
 }
@@ -149,7 +167,8 @@ static bool boxed_bind(boxed_call *c, int i, const tn_value *v) {
         boxed_put(c, p->offset, &small, sizeof small);
         return true;
     case TN_T_GENERATOR:
-        if (v->type && v->type != TN_T_GENERATOR) return boxed_no(c, "'%s' wants a generator", p->name);
+        if (v->type && v->type != TN_T_GENERATOR)
+            return boxed_no(c, "'%s' wants a generator", p->name);
         if (v->type) boxed_put(c, p->offset, &v->as.generator, sizeof v->as.generator);
         return true;
     case TN_T_STRING:
@@ -169,10 +188,13 @@ static int boxed_param(const tn_gen *gen, const char *name) {
 static bool boxed_out(boxed_call *c, unsigned how, const tn_value *v) {
     const tn_gen *gen = c->gen;
     if (gen->out_offset == UINT16_MAX || how & TN_IN_PLACE) return boxed_no(c, "there is no out=");
-    if (v->type == TN_T_TENSOR && gen->nresults == 1) boxed_put(c, gen->out_offset, &v->as.tensor, sizeof v->as.tensor);
+    if (v->type == TN_T_TENSOR && gen->nresults == 1)
+        boxed_put(c, gen->out_offset, &v->as.tensor, sizeof v->as.tensor);
     else if (v->type == TN_T_TENSORS && v->as.tensors.n == gen->nresults)
-        boxed_put(c, gen->out_offset, v->as.tensors.at, (size_t)gen->nresults * sizeof(tn_tensor *));
-    else return boxed_no(c, "out wants %d tensors", gen->nresults);
+        boxed_put(c, gen->out_offset, v->as.tensors.at,
+                  (size_t)gen->nresults * sizeof(tn_tensor *));
+    else
+        return boxed_no(c, "out wants %d tensors", gen->nresults);
     return true;
 }
 
@@ -197,7 +219,8 @@ static bool boxed_values(boxed_call *c, unsigned how, const tn_value *values, in
         if (!boxed_bind(c, p, &values[i])) return false;
     }
     for (int i = 0; all && i < gen->nparam; i++)
-        if (!(c->bound >> i & 1) && !(gen->param[i].flags & TN_P_DEFAULT) && gen->param[i].type != TN_T_GENERATOR)
+        if (!(c->bound >> i & 1) && !(gen->param[i].flags & TN_P_DEFAULT) &&
+            gen->param[i].type != TN_T_GENERATOR)
             return boxed_no(c, "argument '%s' is missing", gen->param[i].name);
     return true;
 }
@@ -206,13 +229,14 @@ static bool boxed_fill(boxed_call *c, unsigned how, const tn_value *values, int 
     c->gen = c->row->gen;
     c->args = c->room.bytes;
     c->one = c->one_room;
-    if (c->gen->args_size > BOXED_ARGS) return boxed_no(c, "its arguments are too large for a call by name");
+    if (c->gen->args_size > BOXED_ARGS)
+        return boxed_no(c, "its arguments are too large for a call by name");
     memcpy(c->args, c->gen->defaults, c->gen->args_size);
     return boxed_values(c, how, values, n, true);
 }
 
-TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nvalues, bool with_defaults, void *args,
-                             char *reason, size_t room) {
+TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nvalues,
+                             bool with_defaults, void *args, char *reason, size_t room) {
     boxed_call c;
     c.row = NULL;
     c.gen = gen;
@@ -225,8 +249,10 @@ TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nval
 }
 
 /* An error that no door has placed. */
-static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format, ...) TNI_PRINTF(5, 6);
-static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format, ...) {
+static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format,
+                        ...) TNI_PRINTF(5, 6);
+static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, const char *format,
+                        ...) {
     va_list list;
     if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
     va_start(list, format);
@@ -236,34 +262,43 @@ static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, 
     return false;
 }
 
-static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *file, int line, tn_tensor **results, int room, int *count) {
+static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *file, int line,
+                      tn_tensor **results, int room, int *count) {
     const tn_gen *gen = c->gen;
     size_t base = strcspn(c->row->schema, ".(");
     *count = 0;
-    if (base && c->row->schema[base - 1] == '_' && c->row->forms & TN_INPLACE) how = TN_IN_PLACE; /* `fill_` has no other form */
+    if (base && c->row->schema[base - 1] == '_' && c->row->forms & TN_INPLACE)
+        how = TN_IN_PLACE; /* `fill_` has no other form */
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l;
         if (!tn_call(c->row, how, file, line, c->args, &l)) return false;
         *count = (int)l.n;
         for (int64_t i = 0; i < l.n && i < room; i++) results[i] = l.at[i];
-        if (l.n > room) return boxed_error(b, file, line, TN_INVALID, "%s: %d results, room for %d", c->row->name, (int)l.n, room);
+        if (l.n > room)
+            return boxed_error(b, file, line, TN_INVALID, "%s: %d results, room for %d",
+                               c->row->name, (int)l.n, room);
         return true;
     }
-    if (gen->nresults > room) return boxed_error(b, file, line, TN_INVALID, "%s: room for %d results", c->row->name, room);
+    if (gen->nresults > room)
+        return boxed_error(b, file, line, TN_INVALID, "%s: room for %d results", c->row->name,
+                           room);
     if (!tn_call(c->row, how, file, line, c->args, results)) return false;
     *count = gen->nresults;
     return true;
 }
 
-TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned how, const tn_value *values, int nvalues,
-                        tn_tensor **results, int room, int *count) {
+TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned how,
+                        const tn_value *values, int nvalues, tn_tensor **results, int room,
+                        int *count) {
     boxed_call c;
     tni_block *b = tni_here();
     *count = 0;
     if (!b || b->failed) return false;
     c.row = row;
-    if (boxed_fill(&c, how, values, nvalues)) return boxed_run(b, &c, how, file, line, results, room, count);
-    return boxed_error(b, file, line, TN_TYPE, "%s: %s\n  schema: %s", row->name, c.reason, row->schema);
+    if (boxed_fill(&c, how, values, nvalues))
+        return boxed_run(b, &c, how, file, line, results, room, count);
+    return boxed_error(b, file, line, TN_TYPE, "%s: %s\n  schema: %s", row->name, c.reason,
+                       row->schema);
 }
 
 static bool boxed_base_is(const tn_row *row, const char *name, size_t n) {
@@ -271,8 +306,8 @@ static bool boxed_base_is(const tn_row *row, const char *name, size_t n) {
     return base == n && strncmp(row->schema, name, n) == 0;
 }
 
-TN_API bool tn_call_named(const char *file, int line, const char *name, const tn_value *values, int nvalues,
-                          tn_tensor **results, int room, int *count) {
+TN_API bool tn_call_named(const char *file, int line, const char *name, const tn_value *values,
+                          int nvalues, tn_tensor **results, int room, int *count) {
     boxed_call c;
     const tn_row *row = tn_row_named(name);
     size_t n = name ? strlen(name) : 0;
@@ -286,13 +321,19 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
         for (int64_t i = 0; i < tn_row_count(); i++) {
             c.row = tn_row_at(i);
             if (how & TN_IN_PLACE && !(c.row->forms & TN_INPLACE)) continue;
-            if (!boxed_base_is(c.row, name, n) && !(how && strncmp(c.row->name, name, n) == 0 && !c.row->name[n])) continue;
-            if (boxed_fill(&c, how, values, nvalues)) return boxed_run(b, &c, how, file, line, results, room, count);
+            if (!boxed_base_is(c.row, name, n) &&
+                !(how && strncmp(c.row->name, name, n) == 0 && !c.row->name[n]))
+                continue;
+            if (boxed_fill(&c, how, values, nvalues))
+                return boxed_run(b, &c, how, file, line, results, room, count);
         }
         if (n < 2 || name[n - 1] != '_') break;
         n--;
         how = TN_IN_PLACE;
     }
-    if (c.reason[0]) return boxed_error(b, file, line, TN_TYPE, "%s: no overload fits; the last: %s", name, c.reason);
-    return boxed_error(b, file, line, TN_INVALID, "there is no operator '%.60s'", name ? name : "(NULL)");
+    if (c.reason[0])
+        return boxed_error(b, file, line, TN_TYPE, "%s: no overload fits; the last: %s", name,
+                           c.reason);
+    return boxed_error(b, file, line, TN_INVALID, "there is no operator '%.60s'",
+                       name ? name : "(NULL)");
 }

@@ -4,47 +4,52 @@
 
 #include "../tensor/tensor.h"
 
-/* --- the tape ------------------------------------------------------------------------------------------------ */
+/* --- the tape --------------------------------------------------------------------------------- */
 
 /* A slot of a node: what is known of input or output i. */
 typedef struct tni_slot {
-    void *saved;           /* SAVED: the tensor, counted; OUT: its storage, counted (a header would hold the node) */
-    void *edge;            /* input: node it came from, or leaf tensor | 1; output: its pending gradient, counted */
-    uint32_t version;      /* of the storage when saved */
-    uint32_t edge_out;     /* which output of the edge's node */
-    uint16_t at;           /* GHOST, OUT: sizes, in 8-byte words from the node (OUT: then strides and offset);
-                              NUMBER: the value; 0: as output 0 */
+    void *saved; /* SAVED: the tensor, counted; OUT: its storage, counted (a header would hold the
+                    node) */
+    void *edge;  /* input: node it came from, or leaf tensor | 1; output: its pending gradient,
+                    counted */
+    uint32_t version;  /* of the storage when saved */
+    uint32_t edge_out; /* which output of the edge's node */
+    uint16_t at; /* GHOST, OUT: sizes, in 8-byte words from the node (OUT: then strides and offset);
+                    NUMBER: the value; 0: as output 0 */
     uint8_t dtype, ndim, kind, flags;
 } tni_slot;
 enum { TNI_SLOT_ABSENT, TNI_SLOT_GHOST, TNI_SLOT_SAVED, TNI_SLOT_NUMBER, TNI_SLOT_OUT };
 TNI_INLINE bool tni_edge_is_leaf(const void *edge) { return ((uintptr_t)edge & 1) != 0; }
-TNI_INLINE tn_tensor *tni_edge_leaf(const void *edge) { return (tn_tensor *)((uintptr_t)edge & ~(uintptr_t)1); }
+TNI_INLINE tn_tensor *tni_edge_leaf(const void *edge) {
+    return (tn_tensor *)((uintptr_t)edge & ~(uintptr_t)1);
+}
 
 struct tni_node {
     const tn_row *row;
-    uint64_t id;           /* larger than those of its inputs */
+    uint64_t id; /* larger than those of its inputs */
     const char *file;
     int32_t line;
-    uint32_t refs;         /* tensors that came out of it, and nodes it feeds */
+    uint32_t refs; /* tensors that came out of it, and nodes it feeds */
     tni_block *owner;
-    tni_node *dead;        /* worklist of freeing */
-    uint64_t busy;         /* the backward that has claimed it */
+    tni_node *dead; /* worklist of freeing */
+    uint64_t busy;  /* the backward that has claimed it */
     uint32_t bytes;
     uint16_t nin, nout;
     uint8_t queued, useful, released, hooked; /* hooked: extra has hooks or retained gradients */
-    uint16_t args_at;      /* argument struct, in words from the node; 0: a custom function */
+    uint16_t args_at; /* argument struct, in words from the node; 0: a custom function */
     struct tn_function *function; /* of a custom function */
-    struct tni_watch *watch; /* hooks on outputs and gradients to retain (autograd/) */
-    tni_slot slot[1];      /* nin inputs, nout outputs; then argument struct, sizes, lists */
+    struct tni_watch *watch;      /* hooks on outputs and gradients to retain (autograd/) */
+    tni_slot slot[1];             /* nin inputs, nout outputs; then argument struct, sizes, lists */
 };
-/* The node of the call in f, whose outputs are made: edges and saved tensors are counted, refs is 0.
- * NULL with MEMORY set. */
+/* The node of the call in f, whose outputs are made: edges and saved tensors are counted, refs is
+ * 0. NULL with MEMORY set. */
 TN_PRIV tni_node *tni_node_new(tn_frame *f);
 /* Hangs the node on output k of its call (replacing t's old history). */
 TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k);
-TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n); /* what gradients read; edges stay */
-TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n);       /* of a call that failed: never hung */
-TN_PRIV void tni_watch_free(tni_block *b, tni_node *n);         /* autograd/ */
+TN_PRIV void tni_node_release_saved(tni_block *b,
+                                    tni_node *n);         /* what gradients read; edges stay */
+TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n); /* of a call that failed: never hung */
+TN_PRIV void tni_watch_free(tni_block *b, tni_node *n);   /* autograd/ */
 TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f); /* autograd/ */
 
 /* The number a call was given where a tensor could stand, as a 0-dim tensor on the stack. */
@@ -58,31 +63,32 @@ TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar value)
 /* A call in progress, with what only the door knows. */
 typedef struct tni_call {
     tn_frame f;
-    tn_tensor **in_more;     /* in[] when lists need more room than the frame has */
+    tn_tensor **in_more; /* in[] when lists need more room than the frame has */
     int64_t in_bytes, out_bytes;
-    tn_tensor *holder;       /* of the array of a list result */
-    uint32_t redirected;     /* bit k: out[k] is a temporary that is copied into given[k] */
+    tn_tensor *holder;   /* of the array of a list result */
+    uint32_t redirected; /* bit k: out[k] is a temporary that is copied into given[k] */
     int32_t unknown_out, unknown_dim;
-    tni_node *rebase;        /* node for the base of a written view */
+    tni_node *rebase; /* node for the base of a written view */
     tni_number number[TNI_NUMBERS];
 } tni_call;
 
-/* Copies src into dst, of the same shape, with conversion and any strides; no overlap (ops/drive.c). */
+/* Copies src into dst, of the same shape, with conversion and any strides; no overlap
+ * (ops/drive.c). */
 TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *src);
 
-/* History of views and written bases (autograd/view.c): a view whose base was written since gets a new edge;
- * the node of a base whose view is written. */
+/* History of views and written bases (autograd/view.c): a view whose base was written since gets a
+ * new edge; the node of a base whose view is written. */
 TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
 
 /* Records the call in f for replay (record.c). */
 TN_PRIV bool tni_record_call(tni_call *c);
 
-/* --- generated ------------------------------------------------------------------------------------------------ */
+/* --- generated -------------------------------------------------------------------------------- */
 
 #define TN_ROW_INDEX(op) TNI_JOIN(TNI_ROW_, op)
 
-/* --- lookups and text ------------------------------------------------------------------------------------------- */
+/* --- lookups and text ------------------------------------------------------------------------- */
 
 TN_PRIV const tn_row *tni_row_find(const char *name);
 /* "add(self=float32 (2, 3), other=2, alpha=1)" of a call, for messages and the profiler. */
@@ -91,19 +97,20 @@ TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, co
 TN_PRIV void tni_call_error(tn_frame *f);
 
 /* Binds values to the parameters of a schema; false with the reason. */
-TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nvalues, bool with_defaults, void *args,
-                             char *reason, size_t room);
+TN_PRIV bool tni_bind_values(const tn_gen *gen, const tn_value *values, int nvalues,
+                             bool with_defaults, void *args, char *reason, size_t room);
 
-/* --- devices ------------------------------------------------------------------------------------------------------ */
+/* --- devices ---------------------------------------------------------------------------------- */
 
 /* A backend beside the CPU. Functions marked optional may be NULL. */
 typedef struct tni_device {
-    const char *name;                                              /* "cuda:0" */
-    void *(*alloc)(struct tni_device *d, int64_t bytes);           /* required */
-    void (*free)(struct tni_device *d, void *at, int64_t bytes);   /* required */
-    bool (*copy)(struct tni_device *d, void *to, const void *from, int64_t bytes, int direction); /* required */
-    void (*synchronize)(struct tni_device *d);                     /* optional */
-    void (*const *run)(tn_frame *);                                /* by row index; NULL entry: no kernel */
+    const char *name;                                            /* "cuda:0" */
+    void *(*alloc)(struct tni_device *d, int64_t bytes);         /* required */
+    void (*free)(struct tni_device *d, void *at, int64_t bytes); /* required */
+    bool (*copy)(struct tni_device *d, void *to, const void *from, int64_t bytes,
+                 int direction);               /* required */
+    void (*synchronize)(struct tni_device *d); /* optional */
+    void (*const *run)(tn_frame *);            /* by row index; NULL entry: no kernel */
     uint32_t nrun;
     void *user;
     struct tni_device *next;

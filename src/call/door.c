@@ -1,11 +1,12 @@
 /* door.c - the one way into every operator: enter, check, look, prepare, run, publish.
  *
- * Everything that can fail happens before `run`; publish cannot fail. The door branches on properties of the row and
- * the call (composed? lists? in place? recording?), never on an operator's name. */
+ * Everything that can fail happens before `run`; publish cannot fail. The door branches on
+ * properties of the row and the call (composed? lists? in place? recording?), never on an
+ * operator's name. */
 #include "call.h"
 #include "../api/ops.h"
 
-/* --- enter: arguments become slots ------------------------------------------------------------------- */
+/* --- enter: arguments become slots ------------------------------------------------------------ */
 
 static bool door_argument_error(tn_frame *f, const tn_param *p) {
     return tn_fail(f, TN_INVALID, "argument '%s' is NULL", p->name);
@@ -16,7 +17,8 @@ TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar s) {
     tn_tensor *t = &n->header;
     memset(t, 0, offsetof(tn_tensor, dims));
     memset(&n->storage, 0, sizeof n->storage);
-    if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real; /* keyword forms fill `real` */
+    if (s.kind == TN_KIND_INT && s.integer == 0)
+        s.integer = (int64_t)s.real; /* keyword forms fill `real` */
     t->refs = n->storage.refs = 1;
     t->dtype = dtypes[s.kind];
     t->capacity = 4;
@@ -61,7 +63,8 @@ static bool door_lists(tni_call *c, unsigned *any) {
         memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
         if (l.n < 0 || (l.n > 0 && !l.at)) return door_argument_error(f, &gen->param[i]);
         if (!tni_add(total, l.n, &total) || total > 60000)
-            return tn_fail(f, TN_INVALID, "'%s' has %lld tensors, at most 60000 fit", gen->param[i].name, (long long)l.n);
+            return tn_fail(f, TN_INVALID, "'%s' has %lld tensors, at most 60000 fit",
+                           gen->param[i].name, (long long)l.n);
     }
     if (total > TNI_IN) {
         c->in_bytes = total * (int64_t)sizeof(tn_tensor *);
@@ -78,7 +81,8 @@ static bool door_lists(tni_call *c, unsigned *any) {
         for (int64_t k = 0; k < l.n; k++) {
             tn_tensor *t = l.at[k];
             if (!t && !(p->flags & TN_P_HOLES))
-                return tn_fail(f, TN_INVALID, "'%s' has NULL at position %lld", p->name, (long long)k);
+                return tn_fail(f, TN_INVALID, "'%s' has NULL at position %lld", p->name,
+                               (long long)k);
             if (t) *any |= t->flags | (t->owner->context != f->block->context ? 1u << 31 : 0);
             f->in[f->nin++] = t;
         }
@@ -86,24 +90,29 @@ static bool door_lists(tni_call *c, unsigned *any) {
     return true;
 }
 
-/* Rare properties of inputs: another context, a forgotten need, meta, a view whose base was written. */
+/* Rare properties of inputs: another context, a forgotten need, meta, a view whose base was
+ * written. */
 static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
     tn_frame *f = &c->f;
     if (any & 1u << 31) return tn_fail(f, TN_INVALID, "an argument belongs to another context");
     for (int i = 0; i < f->nin; i++) {
         tn_tensor *t = f->in[i];
         if (!t) continue;
-        if (t->flags & TNI_GHOST && t->numel && !f->row->compose && !(f->row->forms & TN_SHAPE_ONLY))
-            return tn_fail(f, TN_INTERNAL, "reads the data of input %d, which its row does not name in .needs", i);
+        if (t->flags & TNI_GHOST && t->numel && !f->row->compose &&
+            !(f->row->forms & TN_SHAPE_ONLY))
+            return tn_fail(f, TN_INTERNAL,
+                           "reads the data of input %d, which its row does not name in .needs", i);
         if (t->flags & TNI_META) f->meta = true, f->device = TN_META;
         if (t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&
-            t->edge_version != tni_load_relaxed(&t->storage->version) && !tni_view_refresh(f->block, t))
+            t->edge_version != tni_load_relaxed(&t->storage->version) &&
+            !tni_view_refresh(f->block, t))
             return false;
     }
     if (f->meta)
         for (int i = 0; i < f->nin; i++)
             if (f->in[i] && !(f->in[i]->flags & (TNI_META | TNI_NUMBER)) && f->in[i]->ndim)
-                return tn_fail(f, TN_INVALID, "arguments are on different devices, meta and %s", "cpu");
+                return tn_fail(f, TN_INVALID, "arguments are on different devices, meta and %s",
+                               "cpu");
     return true;
 }
 
@@ -111,16 +120,19 @@ static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
     if (t->flags & TNI_READ_ONLY) return tn_fail(f, TN_INVALID, "%s is read-only memory", what);
     if (f->block->no_grad || !(t->flags & TNI_REQUIRES)) return true;
     if (t->flags & TNI_LEAF)
-        return tn_fail(f, TN_AUTOGRAD, "%s is a leaf that requires grad and is written in place", what);
+        return tn_fail(f, TN_AUTOGRAD, "%s is a leaf that requires grad and is written in place",
+                       what);
     if (t->flags & TNI_VIEW && t->base->flags & TNI_LEAF && t->base->flags & TNI_REQUIRES)
-        return tn_fail(f, TN_AUTOGRAD, "%s is a view of a leaf that requires grad and is written in place", what);
+        return tn_fail(f, TN_AUTOGRAD,
+                       "%s is a view of a leaf that requires grad and is written in place", what);
     return true;
 }
 
 static bool door_out_given(const tn_gen *gen, const void *args) {
     tn_tensor *first[4];
     if (gen->out_offset == UINT16_MAX) return false;
-    memcpy(first, (const char *)args + gen->out_offset, (gen->nresults > 4 ? 4u : gen->nresults) * sizeof first[0]);
+    memcpy(first, (const char *)args + gen->out_offset,
+           (gen->nresults > 4 ? 4u : gen->nresults) * sizeof first[0]);
     for (int k = 0; k < gen->nresults && k < 4; k++)
         if (first[k]) return true;
     return false;
@@ -131,8 +143,10 @@ static bool door_given(tni_call *c, unsigned any) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
     if (f->inplace) {
-        if (door_out_given(gen, f->args)) return tn_fail(f, TN_INVALID, "the in-place form has no .out");
-        if (!(f->row->forms & TN_INPLACE)) return tn_fail(f, TN_INVALID, "there is no in-place form");
+        if (door_out_given(gen, f->args))
+            return tn_fail(f, TN_INVALID, "the in-place form has no .out");
+        if (!(f->row->forms & TN_INPLACE))
+            return tn_fail(f, TN_INVALID, "there is no in-place form");
         f->given[0] = f->in[0];
         f->ngiven = 1;
         return door_may_write(f, f->in[0], "self");
@@ -141,10 +155,14 @@ static bool door_given(tni_call *c, unsigned any) {
     memcpy(f->given, (const char *)f->args + gen->out_offset, gen->nresults * sizeof(tn_tensor *));
     for (int k = 0; k < gen->nresults; k++) {
         tn_tensor *t = f->given[k];
-        if (!t) return tn_fail(f, TN_INVALID, "out: all %d results must be given, or none", gen->nresults);
-        if (t->owner->context != f->block->context) return tn_fail(f, TN_INVALID, "out belongs to another context");
+        if (!t)
+            return tn_fail(f, TN_INVALID, "out: all %d results must be given, or none",
+                           gen->nresults);
+        if (t->owner->context != f->block->context)
+            return tn_fail(f, TN_INVALID, "out belongs to another context");
         if (!f->block->no_grad && (t->flags & TNI_REQUIRES || any & TNI_REQUIRES))
-            return tn_fail(f, TN_AUTOGRAD, "out= does not support gradients, but an argument requires grad");
+            return tn_fail(f, TN_AUTOGRAD,
+                           "out= does not support gradients, but an argument requires grad");
         if (!door_may_write(f, t, "out")) return false;
     }
     f->ngiven = (uint8_t)gen->nresults;
@@ -164,7 +182,8 @@ static bool door_mutated(tn_frame *f) {
         if (gen->param[i].type != TN_T_TENSORS) continue;
         memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
         for (int64_t k = 0; k < l.n; k++, slot++)
-            if (gen->param[i].flags & TN_P_MUTATED && l.at[k] && !door_may_write(f, l.at[k], gen->param[i].name))
+            if (gen->param[i].flags & TN_P_MUTATED && l.at[k] &&
+                !door_may_write(f, l.at[k], gen->param[i].name))
                 return false;
     }
     return true;
@@ -174,18 +193,22 @@ static bool door_generator(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     for (int i = 0; i < gen->nparam; i++)
         if (gen->param[i].type == TN_T_GENERATOR)
-            memcpy(&f->generator, (const char *)f->args + gen->param[i].offset, sizeof f->generator);
+            memcpy(&f->generator, (const char *)f->args + gen->param[i].offset,
+                   sizeof f->generator);
     if (!f->generator) f->generator = tni_generator_default(f->block);
     return f->generator != NULL;
 }
 
-/* A list of numbers is given, or absent by name where the schema allows it; all zero bytes are neither. */
+/* A list of numbers is given, or absent by name where the schema allows it; all zero bytes are
+ * neither. */
 static bool door_list(tn_frame *f, const tn_param *p) {
     tn_ints l;
     memcpy(&l, (const char *)f->args + p->offset, sizeof l);
     if (l.n >= 0 ? l.at != NULL : l.n == -1 && p->flags & TN_P_OPTIONAL) return true;
-    return tn_fail(f, TN_INVALID, "argument '%s' is %s", p->name,
-                   l.n < 0 ? "absent" : "an empty struct; the empty list is TN_EMPTY_DIMS, the absent one TN_NO_DIMS");
+    return tn_fail(
+        f, TN_INVALID, "argument '%s' is %s", p->name,
+        l.n < 0 ? "absent"
+                : "an empty struct; the empty list is TN_EMPTY_DIMS, the absent one TN_NO_DIMS");
 }
 
 /* A dtype, a word, a number: one that there is, or absent where the schema allows it. */
@@ -197,7 +220,9 @@ static bool door_word(tn_frame *f, const tn_param *p) {
         tn_maybe m;
         memcpy(&m, at, sizeof m);
         if (m.given == TN_GIVEN || m.given == TN_ABSENT) return true;
-        return tn_fail(f, TN_INVALID, "argument '%s' is neither given nor absent; write TN_SOME or TN_NO_FLOAT", p->name);
+        return tn_fail(f, TN_INVALID,
+                       "argument '%s' is neither given nor absent; write TN_SOME or TN_NO_FLOAT",
+                       p->name);
     }
     memcpy(&word, at, sizeof word);
     if (p->type == TN_T_SCALAR) {
@@ -217,8 +242,8 @@ static bool door_plain(tn_frame *f) {
         const tn_param *p = &gen->param[i];
         if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) {
             if (!door_list(f, p)) return false;
-        } else if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM || p->flags & TN_P_MAYBE ||
-                   (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE))) {
+        } else if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM ||
+                   p->flags & TN_P_MAYBE || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE))) {
             if (!door_word(f, p)) return false;
         }
     }
@@ -252,31 +277,36 @@ static bool door_enter(tni_call *c) {
         for (int i = 0; i < f->nin; i++) /* a refreshed view may require grad now */
             if (f->in[i]) any |= f->in[i]->flags;
     }
-    f->recording = (any & TNI_REQUIRES) != 0 && !b->no_grad && f->row->grad != tn_grad_zero && !f->row->compose;
+    f->recording = (any & TNI_REQUIRES) != 0 && !b->no_grad && f->row->grad != tn_grad_zero &&
+                   !f->row->compose;
     if (f->inplace || TNI_UNLIKELY(door_out_given(gen, f->args)))
         if (!door_given(c, any)) return false;
     if (TNI_UNLIKELY(gen->props & TN_PROP_MUTATED) && !door_mutated(f)) return false;
     return !(gen->props & TN_PROP_GENERATOR) || door_generator(f);
 }
 
-/* --- announcing outputs ------------------------------------------------------------------------------- */
+/* --- announcing outputs ----------------------------------------------------------------------- */
 
 TNI_INLINE tni_call *door_call(tn_frame *f) { return (tni_call *)(void *)f; }
 
 /* The given tensor of output k: as announced, or written through a temporary. */
-static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size, const int64_t *stride) {
+static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size,
+                            const int64_t *stride) {
     tn_tensor *t = f->given[k], *made;
     char has[128], wants[128];
     bool same = t->ndim == ndim, exact;
     for (int i = 0; same && i < ndim; i++) same = t->size[i] == size[i];
     if (!same)
-        return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", f->inplace ? "self" : "out",
-                       tni_shape_text(has, sizeof has, t->ndim, t->size), tni_shape_text(wants, sizeof wants, ndim, size));
+        return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s",
+                       f->inplace ? "self" : "out",
+                       tni_shape_text(has, sizeof has, t->ndim, t->size),
+                       tni_shape_text(wants, sizeof wants, ndim, size));
     if (!tni_can_cast((int)dtype, t->dtype))
-        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s", tni_dtype((int)dtype)->text,
-                       tni_dtype(t->dtype)->text);
+        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
+                       tni_dtype((int)dtype)->text, tni_dtype(t->dtype)->text);
     exact = f->row->loop != 0 || t->dtype == dtype; /* a loop writes any layout and dtype */
-    for (int i = 0; exact && stride && i < ndim; i++) exact = size[i] == 1 || t->stride[i] == stride[i];
+    for (int i = 0; exact && stride && i < ndim; i++)
+        exact = size[i] == 1 || t->stride[i] == stride[i];
     if (exact) {
         f->out[k] = t;
         return true;
@@ -292,7 +322,8 @@ TNI_INLINE void door_reach(tn_frame *f, int k) {
     while (f->nout <= k) f->out[f->nout++] = NULL;
 }
 
-TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size, const int64_t *stride) {
+TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size,
+                                const int64_t *stride) {
     tn_tensor *t;
     door_reach(f, k);
     if (TNI_UNLIKELY(k < f->ngiven)) {
@@ -311,7 +342,9 @@ TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int6
     for (int i = 0; i < ndim; i++)
         if (TNI_UNLIKELY(size[i] == TN_UNKNOWN)) {
             int64_t none[TN_MAX_DIMS];
-            if (f->meta) return tn_fail(f, TN_UNSUPPORTED, "the size of its result depends on data, which meta has not");
+            if (f->meta)
+                return tn_fail(f, TN_UNSUPPORTED,
+                               "the size of its result depends on data, which meta has not");
             if (f->ngiven) return tn_fail(f, TN_UNSUPPORTED, "out= where the size depends on data");
             memcpy(none, size, (size_t)ndim * sizeof *none);
             none[i] = 0;
@@ -327,19 +360,21 @@ TN_API bool tn_announce_like(tn_frame *f, int k, const tn_tensor *like, tn_dtype
     return tn_announce_strided(f, k, dtype, like->ndim, like->size, keep ? like->stride : NULL);
 }
 
-TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const int64_t *size, const int64_t *stride,
-                             int64_t offset) {
+TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const int64_t *size,
+                             const int64_t *stride, int64_t offset) {
     tn_tensor *t;
     bool history = f->row->grad != tn_grad_zero && !(f->block->no_grad && of->flags & TNI_REQUIRES);
     door_reach(f, k);
-    if (f->ngiven) return tn_fail(f, TN_UNSUPPORTED, "a view cannot be written into a given tensor");
+    if (f->ngiven)
+        return tn_fail(f, TN_UNSUPPORTED, "a view cannot be written into a given tensor");
     if (of->flags & TNI_STACK) return tn_fail(f, TN_TYPE, "a number has no view");
     if (history) {
         t = f->out[k] = tni_view_of(f->block, of, ndim, size, stride, offset);
         if (t) t->edge_version = tni_load_relaxed(&t->storage->version);
         return t != NULL;
     }
-    t = f->out[k] = tni_header(f->block, of->dtype, ndim, size, stride); /* shares data, not history */
+    t = f->out[k] =
+        tni_header(f->block, of->dtype, ndim, size, stride); /* shares data, not history */
     if (!t) return false;
     t->storage = of->storage;
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
@@ -379,12 +414,15 @@ TN_API bool tn_fail(tn_frame *f, tn_code code, const char *format, ...) {
 
 TN_API bool tn_cancelled(const tn_frame *f) { return tni_stopped(f->block->context); }
 
-/* --- prepare: all that can fail --------------------------------------------------------------------------- */
+/* --- prepare: all that can fail --------------------------------------------------------------- */
 
 static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
-    if (a->storage != b->storage || a->offset != b->offset || a->dtype != b->dtype || a->ndim != b->ndim) return false;
+    if (a->storage != b->storage || a->offset != b->offset || a->dtype != b->dtype ||
+        a->ndim != b->ndim)
+        return false;
     for (int i = 0; i < a->ndim; i++)
-        if (a->size[i] != b->size[i] || (a->size[i] > 1 && a->stride[i] != b->stride[i])) return false;
+        if (a->size[i] != b->size[i] || (a->size[i] > 1 && a->stride[i] != b->stride[i]))
+            return false;
     return true;
 }
 
@@ -392,19 +430,25 @@ static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
 static bool door_overlap(tn_frame *f) {
     for (int k = 0; k < f->ngiven; k++) {
         tn_tensor *t = f->given[k];
-        if (!(t->flags & TNI_META) != !f->meta) return tn_fail(f, TN_INVALID, "out is on another device");
+        if (!(t->flags & TNI_META) != !f->meta)
+            return tn_fail(f, TN_INVALID, "out is on another device");
         if (tni_overlaps_itself(t))
-            return tn_fail(f, TN_INVALID, "%s overlaps itself (it is expanded); clone it first", f->inplace ? "self" : "out");
+            return tn_fail(f, TN_INVALID, "%s overlaps itself (it is expanded); clone it first",
+                           f->inplace ? "self" : "out");
         for (int i = 0; i < f->nin; i++) {
             tn_tensor *in = f->in[i];
-            if (!in || in == t || in->flags & TNI_STACK || in->storage != t->storage || !tni_overlap(t, in)) continue;
+            if (!in || in == t || in->flags & TNI_STACK || in->storage != t->storage ||
+                !tni_overlap(t, in))
+                continue;
             if (f->row->forms & TN_INPLACE && door_same_place(t, in)) continue;
             return tn_fail(f, TN_INVALID, "%s overlaps input %d in part; clone one of them first",
                            f->inplace ? "self" : "out", i);
         }
         if (!(f->row->forms & TN_INPLACE))
             for (int i = 0; i < f->nin; i++)
-                if (f->in[i] == t) return tn_fail(f, TN_INVALID, "out is also an input, and the operator cannot work in place");
+                if (f->in[i] == t)
+                    return tn_fail(f, TN_INVALID,
+                                   "out is also an input, and the operator cannot work in place");
         for (int j = 0; j < k; j++)
             if (f->given[j]->storage == t->storage && tni_overlap(f->given[j], t))
                 return tn_fail(f, TN_INVALID, "out tensors %d and %d overlap", j, k);
@@ -418,7 +462,8 @@ static bool door_counted(tni_call *c) {
     t->size[c->unknown_dim] = c->f.count;
     for (int i = t->ndim - 1; i >= 0; i--) {
         t->stride[i] = numel;
-        if (!tni_mul(numel, t->size[i] ? t->size[i] : 1, &numel)) return tn_fail(&c->f, TN_MEMORY, "the result is too large");
+        if (!tni_mul(numel, t->size[i] ? t->size[i] : 1, &numel))
+            return tn_fail(&c->f, TN_MEMORY, "the result is too large");
     }
     for (int i = 0; i < t->ndim; i++)
         if (t->size[i] == 0) numel = 0;
@@ -437,12 +482,16 @@ static bool door_prepare(tni_call *c) {
         tn_tensor *t = f->out[k];
         if (t && !t->storage && !tni_set_storage(b, t)) return false;
     }
-    if (f->scratch_bytes && !f->meta && !(f->scratch = tni_need(b, (int64_t)f->scratch_bytes))) return false;
+    if (f->scratch_bytes && !f->meta && !(f->scratch = tni_need(b, (int64_t)f->scratch_bytes)))
+        return false;
     if (f->recording) {
         if (!(f->node = tni_node_new(f))) return false;
-        if (f->ngiven && f->given[0]->flags & TNI_VIEW && !(c->rebase = tni_view_rebase(f, f->given[0]))) return false;
+        if (f->ngiven && f->given[0]->flags & TNI_VIEW &&
+            !(c->rebase = tni_view_rebase(f, f->given[0])))
+            return false;
     }
-    return TNI_LIKELY(!(tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD)) || f->meta || tni_record_call(c);
+    return TNI_LIKELY(!(tni_load_relaxed(&b->hooks) & TNI_HOOK_RECORD)) || f->meta ||
+           tni_record_call(c);
 }
 
 /* A floating result of a row without a gradient cannot join a graph. */
@@ -450,12 +499,14 @@ static bool door_may_record(tn_frame *f) {
     if (f->row->grad) return true;
     for (int k = 0; k < f->row->gen->nresults && k < f->nout; k++)
         if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT)
-            return tn_fail(f, TN_AUTOGRAD, "has no gradient, but an argument requires grad; detach it or use no-grad mode");
+            return tn_fail(
+                f, TN_AUTOGRAD,
+                "has no gradient, but an argument requires grad; detach it or use no-grad mode");
     f->recording = false;
     return true;
 }
 
-/* --- publish: cannot fail ------------------------------------------------------------------------------------ */
+/* --- publish: cannot fail --------------------------------------------------------------------- */
 
 static void door_bump(tn_tensor *t) {
     uint32_t *version = &t->storage->version;
@@ -476,7 +527,8 @@ static void door_versions(tni_call *c) {
     }
     if (!(gen->props & TN_PROP_MUTATED)) return;
     for (int i = 0; i < gen->nfixed; i++)
-        if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1)) door_bump(f->in[i]);
+        if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1))
+            door_bump(f->in[i]);
     for (int i = 0; i < gen->nparam; i++) {
         tn_tensors l;
         if (gen->param[i].type != TN_T_TENSORS) continue;
@@ -496,7 +548,8 @@ static void door_publish(tni_call *c) {
     if (f->recording) {
         int results = gen->props & TN_PROP_RETURNS_LIST ? f->nout : gen->nresults;
         for (int k = 0; k < results && k < f->nout; k++)
-            if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT) tni_node_hang(b, f->node, f->out[k], k);
+            if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT)
+                tni_node_hang(b, f->node, f->out[k], k);
         if (c->rebase) tni_node_hang(b, c->rebase, f->given[0]->base, 0);
         if (f->node->refs == 0) tni_node_abandon(b, f->node);
     }
@@ -504,7 +557,7 @@ static void door_publish(tni_call *c) {
         if (f->out[k]) tni_drop(b, f->out[k]); /* saves live in the node only */
 }
 
-/* --- the call -------------------------------------------------------------------------------------------------- */
+/* --- the call --------------------------------------------------------------------------------- */
 
 /* After a failure: what was made goes, nothing visible has changed. */
 static void door_undo(tni_call *c) {
@@ -512,7 +565,8 @@ static void door_undo(tni_call *c) {
     if (f->node) tni_node_abandon(f->block, f->node);
     if (c->rebase) tni_node_abandon(f->block, c->rebase);
     for (int k = 0; k < f->nout; k++)
-        if (f->out[k] && (k >= f->ngiven || f->out[k] != f->given[k])) tni_drop(f->block, f->out[k]);
+        if (f->out[k] && (k >= f->ngiven || f->out[k] != f->given[k]))
+            tni_drop(f->block, f->out[k]);
     if (c->holder) tni_drop(f->block, c->holder);
 }
 
@@ -526,7 +580,8 @@ static bool door_primitive(tni_call *c) {
     }
     if (!f->meta) {
         f->row->run(f);
-        if (TNI_UNLIKELY(tni_stopped(f->block->context)) && !f->ngiven && !(f->row->gen->props & TN_PROP_MUTATED)) {
+        if (TNI_UNLIKELY(tni_stopped(f->block->context)) && !f->ngiven &&
+            !(f->row->gen->props & TN_PROP_MUTATED)) {
             tn_fail(f, TN_CANCELLED, "the call was asked to stop");
             door_undo(c);
             return false;
@@ -540,33 +595,41 @@ static bool door_primitive(tni_call *c) {
 static bool door_fits_given(tn_frame *f, int k) {
     char has[128], wants[128];
     const tn_tensor *t = f->given[k], *made = f->out[k];
-    if (tni_overlaps_itself(t)) return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first", f->inplace ? "self" : "out");
+    if (tni_overlaps_itself(t))
+        return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first",
+                       f->inplace ? "self" : "out");
     if (!tni_can_cast(made->dtype, t->dtype))
-        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s", tni_dtype(made->dtype)->text,
-                       tni_dtype(t->dtype)->text);
+        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
+                       tni_dtype(made->dtype)->text, tni_dtype(t->dtype)->text);
     if (tni_same_shape(t, made)) return true;
     return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", f->inplace ? "self" : "out",
-                   tni_shape_text(has, sizeof has, t->ndim, t->size), tni_shape_text(wants, sizeof wants, made->ndim, made->size));
+                   tni_shape_text(has, sizeof has, t->ndim, t->size),
+                   tni_shape_text(wants, sizeof wants, made->ndim, made->size));
 }
 
 /* A composed row calls operators in a scope of its own and hands its results out. */
 static bool door_compose(tni_call *c) {
     tn_frame *f = &c->f;
     tni_block *b = f->block;
-    int64_t mark = tni_begin(b), room = f->row->gen->props & TN_PROP_RETURNS_LIST ? 0 : f->row->gen->nresults;
+    int64_t mark = tni_begin(b),
+            room = f->row->gen->props & TN_PROP_RETURNS_LIST ? 0 : f->row->gen->nresults;
     bool ok = mark >= 0;
     f->out = f->out_;
     f->nout = (int)room;
     for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
     ok = ok && f->row->compose(f) && !b->failed;
     for (int k = 0; ok && k < f->ngiven; k++) {
-        if (!door_fits_given(f, k)) ok = false;
-        else if (!tnp_copy_(f->given[k], f->out[k])) ok = false;
-        else f->out[k] = f->given[k];
+        if (!door_fits_given(f, k))
+            ok = false;
+        else if (!tnp_copy_(f->given[k], f->out[k]))
+            ok = false;
+        else
+            f->out[k] = f->given[k];
     }
     if (ok) {
         for (int k = 0; k < f->nout; k++)
-            if (f->out[k] && f->out[k]->owner == b && f->out[k]->depth > mark) tni_move(b, f->out[k], mark);
+            if (f->out[k] && f->out[k]->owner == b && f->out[k]->depth > mark)
+                tni_move(b, f->out[k], mark);
         if (c->holder) tni_move(b, c->holder, mark);
     }
     tni_end(b, mark);
@@ -577,7 +640,8 @@ static void door_profile(tni_call *c, double begin) {
     char text[256];
     tn_frame *f = &c->f;
     tni_profile_add(f->block, f->row->name, f->block->place_file, f->block->place_line,
-                    tni_call_text(text, sizeof text, f->row, f->args), begin, tni_now(f->block->context));
+                    tni_call_text(text, sizeof text, f->row, f->args), begin,
+                    tni_now(f->block->context));
 }
 
 static void door_results(tni_call *c, void *results, bool ok) {
@@ -590,11 +654,13 @@ static void door_results(tni_call *c, void *results, bool ok) {
     } else if (TNI_LIKELY(gen->nresults == 1)) {
         *(tn_tensor **)results = ok ? f->out[0] : NULL;
     } else {
-        for (int k = 0; k < gen->nresults; k++) ((tn_tensor **)results)[k] = ok && k < f->nout ? f->out[k] : NULL;
+        for (int k = 0; k < gen->nresults; k++)
+            ((tn_tensor **)results)[k] = ok && k < f->nout ? f->out[k] : NULL;
     }
 }
 
-TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args, void *results) {
+TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line, const void *args,
+                    void *results) {
     tni_call c;
     tn_frame *f = &c.f;
     tni_block *b = tni_here();
@@ -634,8 +700,10 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     pending = b->failed != 0; /* an error that is not this call's */
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) begin = tni_now(b->context);
     ok = door_enter(&c);
-    if (ok) ok = row->compose ? door_compose(&c) : door_primitive(&c);
-    else f->nout = 0;
+    if (ok)
+        ok = row->compose ? door_compose(&c) : door_primitive(&c);
+    else
+        f->nout = 0;
     if (TNI_UNLIKELY(f->scratch != NULL)) tni_put(b, b, f->scratch, (int64_t)f->scratch_bytes);
     if (TNI_UNLIKELY(c.in_more != NULL)) tni_put(b, b, c.in_more, c.in_bytes);
     if (TNI_UNLIKELY(!ok) && !pending) tni_call_error(f);

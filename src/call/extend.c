@@ -2,13 +2,14 @@
 #include "call.h"
 #include "schema.h"
 
-/* --- the chain of module calls --------------------------------------------------------------------------- */
+/* --- the chain of module calls ---------------------------------------------------------------- */
 
 TN_API void tn_path_push(tn_path *path) {
     tni_block *b = tni_here();
     if (!b) return;
     path->caller = b->path;
-    if (!b->path && !b->frame && !b->place_hold) b->place_file = path->file, b->place_line = path->line;
+    if (!b->path && !b->frame && !b->place_hold)
+        b->place_file = path->file, b->place_line = path->line;
     b->path = path;
     b->place_hold++;
 }
@@ -26,13 +27,14 @@ TN_API tn_path *tn_path_current(void) {
     return b ? b->path : NULL;
 }
 
-/* --- ownership --------------------------------------------------------------------------------------------- */
+/* --- ownership -------------------------------------------------------------------------------- */
 
 TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n) {
     tni_block *b = tni_here();
     if (!b || mark < 0) return;
     for (int64_t i = 0; i < n; i++)
-        if (tensors[i] && tensors[i]->owner == b && tensors[i]->depth > mark) tni_move(b, tensors[i], mark);
+        if (tensors[i] && tensors[i]->owner == b && tensors[i]->depth > mark)
+            tni_move(b, tensors[i], mark);
     tni_end(b, mark);
 }
 
@@ -54,14 +56,16 @@ TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
     uint8_t small;
     if (!here) return false;
     if (!a || !b) return tni_error(here, TN_INVALID, "tn_swap_data: NULL");
-    if (!tni_same_shape(a, b)) return tni_error(here, TN_INVALID, "tn_swap_data: the shapes differ");
+    if (!tni_same_shape(a, b))
+        return tni_error(here, TN_INVALID, "tn_swap_data: the shapes differ");
     if (a->base || b->base || a->node || b->node)
         return tni_error(here, TN_AUTOGRAD, "tn_swap_data: a view or a recorded result");
     storage = a->storage, a->storage = b->storage, b->storage = storage;
     offset = a->offset, a->offset = b->offset, b->offset = offset;
     small = a->dtype, a->dtype = b->dtype, b->dtype = small;
     small = a->device, a->device = b->device, b->device = small;
-    for (int i = 0; i < a->ndim; i++) stride = a->stride[i], a->stride[i] = b->stride[i], b->stride[i] = stride;
+    for (int i = 0; i < a->ndim; i++)
+        stride = a->stride[i], a->stride[i] = b->stride[i], b->stride[i] = stride;
     flags = (uint16_t)((a->flags ^ b->flags) & layout);
     a->flags ^= flags;
     b->flags ^= flags;
@@ -70,7 +74,7 @@ TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
     return true;
 }
 
-/* --- schemas at run time ------------------------------------------------------------------------------------- */
+/* --- schemas at run time ---------------------------------------------------------------------- */
 
 typedef struct extend_gen {
     tn_gen gen; /* first: what the user sees */
@@ -79,7 +83,9 @@ typedef struct extend_gen {
     size_t bytes;
 } extend_gen;
 
-static void *extend_get(void *user, size_t bytes) { return tni_get((tni_block *)user, (int64_t)bytes); }
+static void *extend_get(void *user, size_t bytes) {
+    return tni_get((tni_block *)user, (int64_t)bytes);
+}
 
 TN_API tn_gen *tn_schema_new(const char *schema) {
     tni_block *b = tni_here();
@@ -96,7 +102,8 @@ TN_API tn_gen *tn_schema_new(const char *schema) {
         return &g->gen;
     }
     tni_put(b, b, g, (int64_t)sizeof *g);
-    tni_error(b, TN_INVALID, "schema \"%.200s\": %s", schema ? schema : "NULL", schema ? error : "missing");
+    tni_error(b, TN_INVALID, "schema \"%.200s\": %s", schema ? schema : "NULL",
+              schema ? error : "missing");
     return NULL;
 }
 
@@ -108,17 +115,18 @@ TN_API void tn_schema_free(tn_gen *gen) {
     tni_put(b, g->b, g, (int64_t)sizeof *g);
 }
 
-TN_API bool tn_bind(const char *file, int line, const char *what, const tn_gen *gen, const tn_value *values, int nvalues,
-                    bool with_defaults, void *args) {
+TN_API bool tn_bind(const char *file, int line, const char *what, const tn_gen *gen,
+                    const tn_value *values, int nvalues, bool with_defaults, void *args) {
     tni_block *b = tni_here();
     char reason[200];
     if (!b || b->failed) return false;
     if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
-    if (tni_bind_values(gen, values, nvalues, with_defaults, args, reason, sizeof reason)) return true;
+    if (tni_bind_values(gen, values, nvalues, with_defaults, args, reason, sizeof reason))
+        return true;
     return tni_error(b, TN_TYPE, "%s: %s", what, reason);
 }
 
-/* --- small things ------------------------------------------------------------------------------------------------ */
+/* --- small things ----------------------------------------------------------------------------- */
 
 TN_API uint64_t tn_random64(tn_generator *generator) {
     tni_block *b = tni_here();

@@ -1,13 +1,14 @@
 /* node.c - the tape's node: what a call leaves behind for its gradient.
  *
- * One block: header, slots (inputs, then outputs), argument struct, sizes, int lists. An input is saved only if a
- * wanted gradient reads it (`.needs`); of the others shape and dtype remain. Edges count what they lead to: a node,
- * or a leaf. A node dies by a worklist, so a chain of any length needs no stack. */
+ * One block: header, slots (inputs, then outputs), argument struct, sizes, int lists. An input is
+ * saved only if a wanted gradient reads it (`.needs`); of the others shape and dtype remain. Edges
+ * count what they lead to: a node, or a leaf. A node dies by a worklist, so a chain of any length
+ * needs no stack. */
 #include "call.h"
 
 typedef struct node_plan {
-    uint64_t needs;        /* bit i input i, 32 + k output k, that wanted gradients read */
-    int64_t words;         /* behind the slots */
+    uint64_t needs; /* bit i input i, 32 + k output k, that wanted gradients read */
+    int64_t words;  /* behind the slots */
     int slots;
     int64_t args_words, lists_words;
 } node_plan;
@@ -18,7 +19,8 @@ static bool node_like_first(const tn_frame *f, const tn_tensor *t) {
     return f->nout > 0 && f->out[0] && tni_same_shape(t, f->out[0]);
 }
 
-/* Bit of slot i among needs: single tensors have bits of their own, members of a list share their parameter's. */
+/* Bit of slot i among needs: single tensors have bits of their own, members of a list share their
+ * parameter's. */
 static int node_bit(const tn_frame *f, int i) {
     int fixed = f->row->gen->nfixed;
     return i < fixed ? i : fixed; /* the lists of a row share one bit: optable numbers it nfixed */
@@ -36,7 +38,9 @@ static void node_count_needs(const tn_frame *f, node_plan *p) {
 static bool node_reads_in(const tn_frame *f, const node_plan *p, int i) {
     return (p->needs >> node_bit(f, i) & 1) != 0;
 }
-static bool node_reads_out(const node_plan *p, int k) { return k < 31 && (p->needs >> (32 + k) & 1) != 0; }
+static bool node_reads_out(const node_plan *p, int k) {
+    return k < 31 && (p->needs >> (32 + k) & 1) != 0;
+}
 
 static void node_measure(const tn_frame *f, node_plan *p) {
     const tn_gen *gen = f->row->gen;
@@ -55,8 +59,10 @@ static void node_measure(const tn_frame *f, node_plan *p) {
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
         if (!t) continue;
-        if (t->flags & TNI_STACK) p->words += 2;
-        else if (!node_reads_in(f, p, i) && !node_like_first(f, t)) p->words += t->ndim;
+        if (t->flags & TNI_STACK)
+            p->words += 2;
+        else if (!node_reads_in(f, p, i) && !node_like_first(f, t))
+            p->words += t->ndim;
     }
     for (int k = 0; k < f->nout; k++) /* sizes, strides, offset */
         if (f->out[k]) p->words += 2 * f->out[k]->ndim + 1;
@@ -89,8 +95,8 @@ static bool node_overwrites(const tn_frame *f, const tn_tensor *t) {
         if (f->given[k]->storage == t->storage) return true;
     if (gen->props & TN_PROP_MUTATED)
         for (int i = 0; i < gen->nfixed; i++)
-            if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1) &&
-                f->in[i]->storage == t->storage)
+            if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] &&
+                !(f->unwritten >> i & 1) && f->in[i]->storage == t->storage)
                 return true;
     return false;
 }
@@ -173,7 +179,8 @@ static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int 
     s->kind = TNI_SLOT_OUT;
     s->saved = t->storage;
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
-    s->version = tni_load_relaxed(&t->storage->version) + (k < f->ngiven ? 1u : 0u); /* this call's own write */
+    s->version = tni_load_relaxed(&t->storage->version) +
+                 (k < f->ngiven ? 1u : 0u); /* this call's own write */
 }
 
 TN_PRIV tni_node *tni_node_new(tn_frame *f) {
@@ -205,7 +212,8 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     n->queued = n->useful = n->released = n->hooked = 0;
     n->function = NULL;
     n->watch = NULL;
-    for (int i = 0; i < p.slots; i++) n->slot[i].saved = n->slot[i].edge = NULL, n->slot[i].kind = TNI_SLOT_ABSENT;
+    for (int i = 0; i < p.slots; i++)
+        n->slot[i].saved = n->slot[i].edge = NULL, n->slot[i].kind = TNI_SLOT_ABSENT;
     node_copy_args(f, n, &at);
     for (int i = 0; i < f->nin; i++)
         if (!node_input(f, n, &p, i, &at)) return tni_node_abandon(b, n), (tni_node *)NULL;
@@ -231,8 +239,10 @@ TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
         void *saved = s->saved;
         s->saved = NULL;
         if (!saved) continue;
-        if (s->kind == TNI_SLOT_SAVED) tni_release(b, (tn_tensor *)saved);
-        else tni_storage_release(b, (tni_storage *)saved);
+        if (s->kind == TNI_SLOT_SAVED)
+            tni_release(b, (tn_tensor *)saved);
+        else
+            tni_storage_release(b, (tni_storage *)saved);
     }
 }
 
@@ -244,9 +254,12 @@ static void node_free(tni_block *b, tni_node *n) {
         void *edge = n->slot[i].edge;
         n->slot[i].edge = NULL;
         if (!edge) continue;
-        if (i >= n->nin) tni_release(b, (tn_tensor *)edge);
-        else if (tni_edge_is_leaf(edge)) tni_release(b, tni_edge_leaf(edge));
-        else tni_node_drop(b, (tni_node *)edge);
+        if (i >= n->nin)
+            tni_release(b, (tn_tensor *)edge);
+        else if (tni_edge_is_leaf(edge))
+            tni_release(b, tni_edge_leaf(edge));
+        else
+            tni_node_drop(b, (tni_node *)edge);
     }
     tni_put(b, n->owner, n, n->bytes);
 }

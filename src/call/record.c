@@ -1,7 +1,8 @@
-/* record.c - record the calls of a thread and run them again on the same tensors: look and run, no allocation, no lock.
+/* record.c - record the calls of a thread and run them again on the same tensors: look and run, no
+ * allocation, no lock.
  *
- * Composed rows vanish: what they called is recorded. Every tensor that takes part is counted until the recording is
- * freed, so the user rewrites the data of inputs and reads the data of outputs. */
+ * Composed rows vanish: what they called is recorded. Every tensor that takes part is counted until
+ * the recording is freed, so the user rewrites the data of inputs and reads the data of outputs. */
 #include "call.h"
 
 typedef struct record_call {
@@ -19,7 +20,8 @@ static int64_t record_lists(const tn_row *row, const void *args) {
     int64_t n = 0;
     for (int i = 0; i < row->gen->nparam; i++) {
         tn_ints l;
-        if (row->gen->param[i].type != TN_T_INTS && row->gen->param[i].type != TN_T_FLOATS) continue;
+        if (row->gen->param[i].type != TN_T_INTS && row->gen->param[i].type != TN_T_FLOATS)
+            continue;
         memcpy(&l, (const char *)args + row->gen->param[i].offset, sizeof l);
         if (l.n > 0) n += l.n;
     }
@@ -50,7 +52,8 @@ static void record_copy_lists(record_call *r) {
     }
 }
 
-/* A number given as an argument becomes a tensor of its own, with the number's low rank in promotion. */
+/* A number given as an argument becomes a tensor of its own, with the number's low rank in
+ * promotion. */
 static tn_tensor *record_number(tni_block *b, const tn_tensor *n) {
     tn_tensor *t = tni_new(b, n->dtype, 0, NULL);
     if (!t) return NULL;
@@ -90,7 +93,9 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     tn_recording *to = b->recording;
     int64_t slots = (f->nin + f->nout + 1) * (int64_t)sizeof(tn_tensor *), args, bytes;
     record_call *r;
-    if (c->redirected) return tn_fail(f, TN_UNSUPPORTED, "cannot be recorded with an out of another dtype or layout");
+    if (c->redirected)
+        return tn_fail(f, TN_UNSUPPORTED,
+                       "cannot be recorded with an out of another dtype or layout");
     args = (int64_t)((sizeof *r + 15) & ~(size_t)15) + ((slots + 15) & ~(int64_t)15);
     bytes = args + ((f->row->gen->args_size + 15) & ~15) + record_lists(f->row, f->args) * 8;
     r = (record_call *)tni_need(b, bytes);
@@ -114,8 +119,10 @@ TN_PRIV bool tni_record_call(tni_call *c) {
         return false;
     }
     record_copy_lists(r);
-    if (to->last) to->last->next = r;
-    else to->first = r;
+    if (to->last)
+        to->last->next = r;
+    else
+        to->first = r;
     to->last = r;
     return true;
 }
@@ -130,13 +137,17 @@ static bool record_replay_call(tni_block *b, record_call *r) {
         f->count = 0;
         ok = f->row->look(f);
         if (ok && f->count != count)
-            ok = tn_fail(f, TN_INVALID, "replay: the result has %lld entries now, %lld were recorded",
+            ok = tn_fail(f, TN_INVALID,
+                         "replay: the result has %lld entries now, %lld were recorded",
                          (long long)f->count, (long long)count);
         f->count = count;
     }
-    if (ok) f->row->run(f);
-    else tni_call_error(f);
-    for (int k = 0; ok && k < f->ngiven; k++) tni_fetch_add_relaxed(&f->given[k]->storage->version, 1u);
+    if (ok)
+        f->row->run(f);
+    else
+        tni_call_error(f);
+    for (int k = 0; ok && k < f->ngiven; k++)
+        tni_fetch_add_relaxed(&f->given[k]->storage->version, 1u);
     b->frame = f->caller;
     return ok;
 }
@@ -168,7 +179,8 @@ TN_API tn_recording *tn_record_end(void) {
 TN_API bool tn_replay(tn_recording *recording) {
     tni_block *b = tni_here();
     if (!b || b->failed) return false;
-    if (!recording || recording->b != b) return tni_error(b, TN_INVALID, "tn_replay: not a recording of this thread");
+    if (!recording || recording->b != b)
+        return tni_error(b, TN_INVALID, "tn_replay: not a recording of this thread");
     for (record_call *r = recording->first; r; r = r->next)
         if (!record_replay_call(b, r)) return false;
     return true;

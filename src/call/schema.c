@@ -1,4 +1,4 @@
-/* schema.c - the schema parser, the layout of argument structs, and the tables of rows registered at run time. */
+/* schema.c - the schema parser and the layout of argument structs. Tables: schema_tables.c. */
 #include "schema.h"
 
 #include <ctype.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- words ------------------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 static const char *const schema_reduction[] = {"none", "mean", "sum", NULL};
 static const char *const schema_approximate[] = {"none", "tanh", NULL};
@@ -16,8 +16,8 @@ static const char *const schema_format[] = {"contiguous_format", "preserve_forma
                                             "channels_last_3d", NULL};
 static const char *const schema_padding[] = {"zeros", "reflect", "replicate", "circular", NULL};
 static const char *const schema_pad[] = {"constant", "reflect", "replicate", "circular", NULL};
-static const char *const schema_interpolate[] = {"nearest", "linear", "bilinear", "bicubic", "trilinear", "area",
-                                                 "nearest_exact", NULL};
+static const char *const schema_interpolate[] = {"nearest",   "linear", "bilinear",      "bicubic",
+                                                 "trilinear", "area",   "nearest_exact", NULL};
 static const char *const schema_nonlinearity[] = {"tanh", "relu", NULL};
 static const char *const schema_activation[] = {"relu", "gelu", NULL};
 static const char *const schema_fan[] = {"fan_in", "fan_out", NULL};
@@ -41,7 +41,9 @@ TN_PRIV bool tni_word_is(tni_word w, const char *text) {
     return (size_t)w.n == strlen(text) && !memcmp(w.at, text, (size_t)w.n);
 }
 
-static bool schema_same(tni_word a, tni_word b) { return a.n == b.n && !memcmp(a.at, b.at, (size_t)a.n); }
+static bool schema_same(tni_word a, tni_word b) {
+    return a.n == b.n && !memcmp(a.at, b.at, (size_t)a.n);
+}
 
 TN_PRIV int tni_words(const char *text, tni_word *words, int max) {
     int n = 0;
@@ -57,7 +59,7 @@ TN_PRIV int tni_words(const char *text, tni_word *words, int max) {
     return n;
 }
 
-/* --- reading ------------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 typedef struct schema_reader {
     const char *text, *at;
@@ -68,8 +70,8 @@ typedef struct schema_reader {
 } schema_reader;
 
 static bool schema_fail(schema_reader *r, const char *what, tni_word word) {
-    snprintf(r->error, r->room, "column %d: %s%s%.*s%s", (int)(r->at - r->text) + 1, what, word.n ? " '" : "", word.n,
-             word.n ? word.at : "", word.n ? "'" : "");
+    snprintf(r->error, r->room, "column %d: %s%s%.*s%s", (int)(r->at - r->text) + 1, what,
+             word.n ? " '" : "", word.n, word.n ? word.at : "", word.n ? "'" : "");
     return false;
 }
 static bool schema_error(schema_reader *r, const char *what) {
@@ -89,7 +91,8 @@ static tni_word schema_name(schema_reader *r, const char *more) {
     tni_word w = {r->at, 0};
     while (*r->at == ' ') r->at++;
     w.at = r->at;
-    while (isalnum((unsigned char)*r->at) || *r->at == '_' || (*r->at && strchr(more, *r->at))) r->at++;
+    while (isalnum((unsigned char)*r->at) || *r->at == '_' || (*r->at && strchr(more, *r->at)))
+        r->at++;
     w.n = (int)(r->at - w.at);
     return w;
 }
@@ -97,12 +100,18 @@ static tni_word schema_name(schema_reader *r, const char *more) {
 static const struct schema_type_name {
     const char *name;
     uint8_t type, list; /* list: the type of name[], 0: none */
-} schema_types[] = {{"Tensor", TN_T_TENSOR, TN_T_TENSORS}, {"int", TN_T_INT, TN_T_INTS},
-                    {"SymInt", TN_T_INT, TN_T_INTS},       {"float", TN_T_FLOAT, TN_T_FLOATS},
-                    {"bool", TN_T_BOOL, 0},                {"Scalar", TN_T_SCALAR, 0},
-                    {"ScalarType", TN_T_DTYPE, 0},         {"Device", TN_T_DEVICE, 0},
-                    {"Generator", TN_T_GENERATOR, 0},      {"str", TN_T_STRING, 0},
-                    {"Module", TN_T_MODULE, TN_T_MODULES}, {NULL, 0, 0}};
+} schema_types[] = {{"Tensor", TN_T_TENSOR, TN_T_TENSORS},
+                    {"int", TN_T_INT, TN_T_INTS},
+                    {"SymInt", TN_T_INT, TN_T_INTS},
+                    {"float", TN_T_FLOAT, TN_T_FLOATS},
+                    {"bool", TN_T_BOOL, 0},
+                    {"Scalar", TN_T_SCALAR, 0},
+                    {"ScalarType", TN_T_DTYPE, 0},
+                    {"Device", TN_T_DEVICE, 0},
+                    {"Generator", TN_T_GENERATOR, 0},
+                    {"str", TN_T_STRING, 0},
+                    {"Module", TN_T_MODULE, TN_T_MODULES},
+                    {NULL, 0, 0}};
 
 static bool schema_type_named(schema_reader *r, tni_schema_param *p, uint8_t *list) {
     const char *start = r->at;
@@ -123,7 +132,8 @@ static bool schema_type_named(schema_reader *r, tni_schema_param *p, uint8_t *li
     return schema_fail(r, "unknown type", w);
 }
 
-static bool schema_alias(schema_reader *r) { /* after '(': "a!)" is true, "a)" is false; at stays behind ')' */
+/* after '(': "a!)" is true, "a)" is false; at stays behind ')' */
+static bool schema_alias(schema_reader *r) {
     bool mutated = false;
     while (*r->at && *r->at != ')') mutated = *r->at++ == '!' || mutated;
     if (*r->at) r->at++;
@@ -141,7 +151,8 @@ static bool schema_type(schema_reader *r, tni_schema_param *p) {
     if (schema_take(r, "[")) {
         if (!list) return schema_error(r, "there is no list of this type");
         if (question) p->flags |= p->type == TN_T_TENSOR ? TN_P_HOLES : 0;
-        if (question && p->type != TN_T_TENSOR) return schema_error(r, "only tensors may be absent from a list");
+        if (question && p->type != TN_T_TENSOR)
+            return schema_error(r, "only tensors may be absent from a list");
         p->type = list;
         if (isdigit((unsigned char)*r->at)) p->count = (int16_t)strtol(r->at, NULL, 10);
         while (isdigit((unsigned char)*r->at)) r->at++;
@@ -150,11 +161,12 @@ static bool schema_type(schema_reader *r, tni_schema_param *p) {
     }
     if (question) p->flags |= TN_P_OPTIONAL;
     if (question && p->type == TN_T_FLOAT) p->flags |= TN_P_MAYBE;
-    if (question && p->type == TN_T_BOOL) return schema_error(r, "bool? is not supported: use an enum");
+    if (question && p->type == TN_T_BOOL)
+        return schema_error(r, "bool? is not supported: use an enum");
     return true;
 }
 
-/* --- defaults ------------------------------------------------------------------------------------------------ */
+/* --- defaults --------------------------------------------------------------------------------- */
 
 static int64_t schema_dtype(tni_word w) {
     static const struct {
@@ -164,7 +176,11 @@ static int64_t schema_dtype(tni_word w) {
 #define TNI_DTYPE_NAME(NAME, text, bytes, kind) {#text, TN_##NAME},
         TN_DTYPES(TNI_DTYPE_NAME)
 #undef TNI_DTYPE_NAME
-        {"float", TN_F32}, {"double", TN_F64}, {"long", TN_I64}, {"int", TN_I32}, {"half", TN_F16}};
+            {"float", TN_F32},
+        {"double", TN_F64},
+        {"long", TN_I64},
+        {"int", TN_I32},
+        {"half", TN_F16}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (tni_word_is(w, names[i].name)) return names[i].dtype;
     return 0;
@@ -232,9 +248,7 @@ static bool schema_default_is(tni_schema_param *p, tni_word w) {
         return (p->flags & TN_P_OPTIONAL) != 0;
     }
     switch (p->type) {
-    case TN_T_BOOL:
-        p->value.integer = yes;
-        return yes || no;
+    case TN_T_BOOL: p->value.integer = yes; return yes || no;
     case TN_T_SCALAR:
         p->flags |= TN_P_DOUBLE;
         if (yes || no) {
@@ -242,20 +256,14 @@ static bool schema_default_is(tni_schema_param *p, tni_word w) {
             return true;
         }
         return schema_number(w, false, &p->value.integer, &p->value.real);
-    case TN_T_INT:
-        return schema_number(w, true, &p->value.integer, &p->value.real);
-    case TN_T_FLOAT:
-        return schema_number(w, false, &p->value.integer, &p->value.real);
+    case TN_T_INT: return schema_number(w, true, &p->value.integer, &p->value.real);
+    case TN_T_FLOAT: return schema_number(w, false, &p->value.integer, &p->value.real);
     case TN_T_INTS:
-    case TN_T_FLOATS:
-        return schema_default_list(p, w);
-    case TN_T_DTYPE:
-        return (p->value.integer = schema_dtype(w)) != 0;
+    case TN_T_FLOATS: return schema_default_list(p, w);
+    case TN_T_DTYPE: return (p->value.integer = schema_dtype(w)) != 0;
     case TN_T_ENUM:
-    case TN_T_STRING:
-        return schema_default_word(p, w);
-    default:
-        return false; /* tensors, devices, generators, modules: None alone */
+    case TN_T_STRING: return schema_default_word(p, w);
+    default: return false; /* tensors, devices, generators, modules: None alone */
     }
 }
 
@@ -263,9 +271,12 @@ static bool schema_default(schema_reader *r, tni_schema_param *p) {
     tni_word w = {r->at, 0};
     int depth = 0;
     for (char quote = 0; *r->at && (quote || depth || (*r->at != ',' && *r->at != ')')); r->at++) {
-        if (quote ? *r->at == quote : *r->at == '"' || *r->at == '\'') quote = quote ? (char)0 : *r->at;
-        else if (!quote && *r->at == '[') depth++;
-        else if (!quote && *r->at == ']') depth--;
+        if (quote ? *r->at == quote : *r->at == '"' || *r->at == '\'')
+            quote = quote ? (char)0 : *r->at;
+        else if (!quote && *r->at == '[')
+            depth++;
+        else if (!quote && *r->at == ']')
+            depth--;
     }
     w.n = (int)(r->at - w.at);
     while (w.n && w.at[w.n - 1] == ' ') w.n--;
@@ -275,13 +286,14 @@ static bool schema_default(schema_reader *r, tni_schema_param *p) {
     return schema_fail(r, "this default does not fit the parameter's type:", w);
 }
 
-/* --- parameters, results ------------------------------------------------------------------------------------- */
+/* --- parameters, results ---------------------------------------------------------------------- */
 
 static bool schema_append(schema_reader *r, const tni_schema_param *p) {
     tni_schema *s = r->s;
     if (s->nparam == TNI_PARAMS) return schema_error(r, "too many parameters");
     for (int i = 0; i < s->nparam; i++)
-        if (schema_same(s->param[i].name, p->name)) return schema_fail(r, "two parameters are called", p->name);
+        if (schema_same(s->param[i].name, p->name))
+            return schema_fail(r, "two parameters are called", p->name);
     if ((p->flags & TN_P_NUMBER) && (p->flags & (TN_P_DEFAULT | TN_P_OPTIONAL)))
         return schema_fail(r, "Tensor|Scalar must be required:", p->name);
     s->param[s->nparam++] = *p;
@@ -306,12 +318,14 @@ static bool schema_tuple(schema_reader *r) { /* behind '(': "Tensor h, Tensor c)
     if (!whole.name.n) return schema_error(r, "a tuple needs a name");
     if (schema_take(r, "=")) {
         if (!(whole.flags & TN_P_OPTIONAL) || !schema_take(r, "None"))
-            return schema_error(r, "the default of a tuple can only be None, and its type needs a '?'");
+            return schema_error(
+                r, "the default of a tuple can only be None, and its type needs a '?'");
         whole.flags |= TN_P_DEFAULT;
     }
     for (int i = 0; i < n; i++) {
         member[i].group = whole.name;
-        member[i].flags = (uint8_t)(member[i].flags | whole.flags | (r->keyword ? TN_P_KEYWORD : 0));
+        member[i].flags =
+            (uint8_t)(member[i].flags | whole.flags | (r->keyword ? TN_P_KEYWORD : 0));
         member[i].value.none = (whole.flags & TN_P_DEFAULT) != 0;
         if (!schema_append(r, &member[i])) return false;
     }
@@ -340,8 +354,10 @@ static bool schema_result(schema_reader *r, tni_word group) {
     tni_schema_param p;
     memset(&p, 0, sizeof p);
     if (!schema_type(r, &p)) return false;
-    if (p.type == TN_T_TENSORS) s->returns_list = true;
-    else if (p.type != TN_T_TENSOR) return schema_error(r, "a result is a Tensor or a Tensor[]");
+    if (p.type == TN_T_TENSORS)
+        s->returns_list = true;
+    else if (p.type != TN_T_TENSOR)
+        return schema_error(r, "a result is a Tensor or a Tensor[]");
     if (s->nresults == TNI_SCHEMA_RESULTS) return schema_error(r, "too many results");
     s->result_group[s->nresults] = group;
     s->result[s->nresults++] = schema_name(r, "");
@@ -354,10 +370,12 @@ static bool schema_results_in(schema_reader *r, int depth) { /* behind '(' */
     do {
         int first = r->s->nresults;
         if (schema_take(r, "(")) {
-            if (depth || !schema_results_in(r, 1)) return depth ? schema_error(r, "tuples nest once") : false;
+            if (depth || !schema_results_in(r, 1))
+                return depth ? schema_error(r, "tuples nest once") : false;
             tni_word group = schema_name(r, "");
             for (int i = first; i < r->s->nresults; i++) r->s->result_group[i] = group;
-        } else if (!schema_result(r, none)) return false;
+        } else if (!schema_result(r, none))
+            return false;
     } while (schema_take(r, ","));
     return schema_take(r, ")") || schema_error(r, "')' expected");
 }
@@ -371,9 +389,11 @@ static bool schema_results(schema_reader *r) {
     for (int i = 0; i < s->nresults; i++) {
         if (!s->result[i].n) return schema_error(r, "several results need names");
         for (int k = 0; k < i; k++)
-            if (schema_same(s->result[i], s->result[k])) return schema_fail(r, "two results are called", s->result[i]);
+            if (schema_same(s->result[i], s->result[k]))
+                return schema_fail(r, "two results are called", s->result[i]);
     }
-    if (s->returns_list && s->nresults != 1) return schema_error(r, "a list must be the only result");
+    if (s->returns_list && s->nresults != 1)
+        return schema_error(r, "a list must be the only result");
     return true;
 }
 
@@ -398,7 +418,7 @@ TN_PRIV bool tni_schema_parse(tni_schema *s, const char *text, char *error, size
     return true;
 }
 
-/* --- layout -------------------------------------------------------------------------------------------------- */
+/* --- layout ----------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_schema_has_required(const tni_schema *s) {
     for (int i = 0; i < s->nparam; i++)
@@ -420,14 +440,14 @@ TN_PRIV int tni_schema_order(const tni_schema *s, int order[2 * TNI_PARAMS]) {
 typedef struct schema_space {
     size_t bytes, align;
 } schema_space;
-#define SCHEMA_SPACE(type, name)                                                                             \
-    static schema_space name(void) {                                                                         \
-        struct padded {                                                                                      \
-            char first;                                                                                      \
-            type value;                                                                                      \
-        };                                                                                                   \
-        schema_space space = {sizeof(type), offsetof(struct padded, value)};                                 \
-        return space;                                                                                        \
+#define SCHEMA_SPACE(type, name)                                             \
+    static schema_space name(void) {                                         \
+        struct padded {                                                      \
+            char first;                                                      \
+            type value;                                                      \
+        };                                                                   \
+        schema_space space = {sizeof(type), offsetof(struct padded, value)}; \
+        return space;                                                        \
     }
 SCHEMA_SPACE(void *, schema_space_pointer)
 SCHEMA_SPACE(tn_ints, schema_space_list)
@@ -441,25 +461,18 @@ SCHEMA_SPACE(int32_t, schema_space_int32)
 
 static schema_space schema_space_of(const tni_schema_param *p) {
     switch (p->type) {
-    case TN_T_INT:
-        return schema_space_int();
-    case TN_T_FLOAT:
-        return p->flags & TN_P_MAYBE ? schema_space_maybe() : schema_space_double();
-    case TN_T_BOOL:
-        return schema_space_bool();
-    case TN_T_SCALAR:
-        return p->flags & TN_P_DOUBLE ? schema_space_double() : schema_space_scalar();
+    case TN_T_INT: return schema_space_int();
+    case TN_T_FLOAT: return p->flags & TN_P_MAYBE ? schema_space_maybe() : schema_space_double();
+    case TN_T_BOOL: return schema_space_bool();
+    case TN_T_SCALAR: return p->flags & TN_P_DOUBLE ? schema_space_double() : schema_space_scalar();
     case TN_T_TENSORS:
     case TN_T_MODULES:
     case TN_T_INTS:
-    case TN_T_FLOATS:
-        return schema_space_list();
+    case TN_T_FLOATS: return schema_space_list();
     case TN_T_DTYPE:
     case TN_T_DEVICE:
-    case TN_T_ENUM:
-        return schema_space_int32();
-    default:
-        return schema_space_pointer();
+    case TN_T_ENUM: return schema_space_int32();
+    default: return schema_space_pointer();
     }
 }
 
@@ -480,14 +493,16 @@ TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms) {
     }
     for (int i = 0; i < n; i++) {
         tni_schema_param *p = &s->param[order[i] % TNI_PARAMS];
-        if (order[i] < TNI_PARAMS) p->offset = schema_place(&end, &align, schema_space_of(p));
-        else p->number_offset = schema_place(&end, &align, schema_space_scalar());
+        if (order[i] < TNI_PARAMS)
+            p->offset = schema_place(&end, &align, schema_space_of(p));
+        else
+            p->number_offset = schema_place(&end, &align, schema_space_scalar());
     }
     if (!tni_schema_has_required(s)) schema_place(&end, &align, schema_space_int32());
     s->args_size = (end + align - 1) / align * align;
 }
 
-/* --- slots, needs -------------------------------------------------------------------------------------------- */
+/* --- slots, needs ----------------------------------------------------------------------------- */
 
 TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
     uint32_t props = s->returns_list ? TN_PROP_RETURNS_LIST : 0;
@@ -497,8 +512,8 @@ TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
         if (p->type == TN_T_GENERATOR) props |= TN_PROP_GENERATOR;
         if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) props |= TN_PROP_INTS;
         if (p->flags & TN_P_MUTATED) props |= TN_PROP_MUTATED;
-        if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM || p->flags & TN_P_MAYBE ||
-            (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)))
+        if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM ||
+            p->flags & TN_P_MAYBE || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)))
             props |= TN_PROP_WORDS;
     }
     return props;
@@ -526,8 +541,8 @@ static uint64_t schema_bit(const tni_schema *s, tni_word name, const tni_word *s
     return 0;
 }
 
-static bool schema_need(const tni_schema *s, tni_word item, const tni_word *saves, int nsaves, uint64_t *masks,
-                        int *target, char *error, size_t room) {
+static bool schema_need(const tni_schema *s, tni_word item, const tni_word *saves, int nsaves,
+                        uint64_t *masks, int *target, char *error, size_t room) {
     int slot[TNI_PARAMS], nfixed, n = tni_schema_slots(s, slot, &nfixed);
     const char *colon = (const char *)memchr(item.at, ':', (size_t)item.n);
     tni_word name = item;
@@ -536,7 +551,8 @@ static bool schema_need(const tni_schema *s, tni_word item, const tni_word *save
         tni_word who = {item.at, (int)(colon - item.at)};
         name.at = colon + 1;
         name.n = item.n - who.n - 1;
-        for (*target = 0; *target < n && !schema_same(s->param[slot[*target]].name, who);) ++*target;
+        for (*target = 0; *target < n && !schema_same(s->param[slot[*target]].name, who);)
+            ++*target;
         if (*target == n) {
             snprintf(error, room, "needs: no tensor is called '%.*s'", who.n, who.at);
             return false;
@@ -552,8 +568,8 @@ static bool schema_need(const tni_schema *s, tni_word item, const tni_word *save
     return true;
 }
 
-TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char *needs, uint64_t *masks, char *error,
-                              size_t room) {
+TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char *needs,
+                              uint64_t *masks, char *error, size_t room) {
     tni_word names[TNI_SCHEMA_RESULTS];
     int slot[TNI_PARAMS], nfixed, n = tni_schema_slots(s, slot, &nfixed);
     int nsaves = tni_words(saves, names, TNI_SCHEMA_RESULTS), target = -1;
@@ -562,158 +578,17 @@ TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char
         return false;
     }
     for (int i = 0; i < n; i++) masks[i] = 0;
-    for (const char *at = needs ? needs : ""; *at;) { /* "self:other,result indices": a space ends the slot's list */
+    for (const char *at = needs ? needs : "";
+         *at;) { /* "self:other,result indices": a space ends the slot's list */
         size_t length = strcspn(at, " ,");
         tni_word item = {at, (int)length};
-        if (length && !schema_need(s, item, names, nsaves, masks, &target, error, room)) return false;
+        if (length && !schema_need(s, item, names, nsaves, masks, &target, error, room))
+            return false;
         at += length;
         if (*at == ' ') target = -1;
         if (*at) at++;
     }
     return true;
-}
-
-/* --- tables at run time ---------------------------------------------------------------------------------------- */
-
-typedef struct schema_block { /* pieces of one block: counted with base NULL first, then carved */
-    char *base;
-    size_t used;
-} schema_block;
-
-static void *schema_carve(schema_block *b, size_t bytes) {
-    void *at = b->base ? b->base + b->used : NULL;
-    b->used += (bytes + 15) / 16 * 16;
-    return at;
-}
-
-static const char *schema_copy(schema_block *b, tni_word w) {
-    char *to = (char *)schema_carve(b, (size_t)w.n + 1);
-    if (to) {
-        memcpy(to, w.at, (size_t)w.n);
-        to[w.n] = 0;
-    }
-    return to;
-}
-
-/* Writes p's default at its place in the default struct. */
-static void schema_store(schema_block *b, const tni_schema_param *p, char *args) {
-    const tni_default *v = &p->value;
-    size_t items = v->n > 0 ? (size_t)v->n : 1;
-    tn_scalar none = tn_none();
-    tn_maybe maybe;
-    tn_ints ints = {NULL, -1};
-    tn_floats floats = {NULL, -1};
-    const char *string;
-    int32_t small = (int32_t)v->integer;
-    bool truth = v->integer != 0;
-    int64_t integer = v->none ? TN_NONE : v->integer;
-    char *at = args ? args + p->offset : NULL;
-#define SCHEMA_PUT(value)                                                                                    \
-    do {                                                                                                     \
-        if (at) memcpy(at, &(value), sizeof(value));                                                         \
-    } while (0)
-    switch (p->type) {
-    case TN_T_INT:
-        SCHEMA_PUT(integer);
-        break;
-    case TN_T_FLOAT:
-        maybe = v->none ? tn_no_float() : tn_some(v->real);
-        if (p->flags & TN_P_MAYBE) SCHEMA_PUT(maybe);
-        else SCHEMA_PUT(v->real);
-        break;
-    case TN_T_BOOL:
-        SCHEMA_PUT(truth);
-        break;
-    case TN_T_SCALAR:
-        if (p->flags & TN_P_DOUBLE) SCHEMA_PUT(v->real);
-        else SCHEMA_PUT(none);
-        break;
-    case TN_T_INTS:
-        if (!v->none) {
-            int64_t *to = (int64_t *)schema_carve(b, items * sizeof *to);
-            if (to) memcpy(to, v->ints, items * sizeof *to);
-            ints.at = to;
-            ints.n = v->n;
-        }
-        SCHEMA_PUT(ints);
-        break;
-    case TN_T_FLOATS:
-        if (!v->none) {
-            double *to = (double *)schema_carve(b, items * sizeof *to);
-            if (to) memcpy(to, v->floats, items * sizeof *to);
-            floats.at = to;
-            floats.n = v->n;
-        }
-        SCHEMA_PUT(floats);
-        break;
-    case TN_T_TENSORS:
-        SCHEMA_PUT(ints); /* the same shape: pointer and count -1 */
-        break;
-    case TN_T_DTYPE:
-    case TN_T_ENUM:
-        if (!v->none) SCHEMA_PUT(small);
-        break;
-    case TN_T_STRING:
-        string = v->none ? NULL : schema_copy(b, v->string);
-        SCHEMA_PUT(string);
-        break;
-    default:
-        break; /* NULL and 0 */
-    }
-#undef SCHEMA_PUT
-}
-
-static void schema_params(const tni_schema *s, schema_block *b, tn_gen *g) {
-    tn_param *param = (tn_param *)schema_carve(b, sizeof(tn_param) * (size_t)(s->nparam + 1));
-    char *defaults = (char *)schema_carve(b, s->args_size);
-    if (defaults) memset(defaults, 0, s->args_size);
-    for (int i = 0; i < s->nparam; i++) {
-        const tni_schema_param *p = &s->param[i];
-        const char *name = schema_copy(b, p->name);
-        if (p->flags & TN_P_DEFAULT) schema_store(b, p, defaults);
-        if (!param) continue;
-        param[i].name = name;
-        param[i].type = p->type;
-        param[i].flags = p->flags;
-        param[i].offset = (uint16_t)p->offset;
-        param[i].number_offset = (uint16_t)p->number_offset;
-        param[i].count = p->count;
-        param[i].words = p->words ? p->words->words : NULL;
-    }
-    if (g) {
-        g->param = param;
-        g->defaults = defaults;
-    }
-}
-
-/* Fills g, or counts alone when b has no base. The block's first piece is the tn_gen. */
-static tn_gen *schema_tables(const tni_schema *s, const tn_row *row, const uint64_t *masks, schema_block *b) {
-    tn_gen *g = (tn_gen *)schema_carve(b, sizeof *g);
-    tni_word saves[TNI_SCHEMA_RESULTS];
-    int slot[TNI_PARAMS], nfixed, nslots = tni_schema_slots(s, slot, &nfixed);
-    int nsaves = tni_words(row->saves, saves, TNI_SCHEMA_RESULTS);
-    uint64_t *needs = (uint64_t *)schema_carve(b, sizeof *needs * (size_t)(nslots + 1));
-    const char **names = (const char **)schema_carve(b, sizeof *names * (size_t)(s->nresults + nsaves + 1));
-    schema_params(s, b, g);
-    for (int k = 0; k < s->nresults + nsaves; k++) {
-        const char *name = schema_copy(b, k < s->nresults ? s->result[k] : saves[k - s->nresults]);
-        if (names) names[k] = name;
-    }
-    if (!g) return NULL;
-    if (nslots) memcpy(needs, masks, sizeof *needs * (size_t)nslots);
-    names[s->nresults + nsaves] = NULL;
-    g->result_names = names;
-    g->needs = needs;
-    g->nparam = (uint16_t)s->nparam;
-    g->nfixed = (uint16_t)nfixed;
-    g->nresults = (uint16_t)s->nresults;
-    g->nsaves = (uint16_t)nsaves;
-    g->args_size = (uint16_t)s->args_size;
-    g->out_offset = s->out_offset == SIZE_MAX ? UINT16_MAX : (uint16_t)s->out_offset;
-    g->props = tni_schema_props(s);
-    g->loop_index = 0;
-    for (int i = 0; i < TNI_FIXED; i++) g->fixed[i] = (uint16_t)(i < nfixed ? slot[i] : 0);
-    return g;
 }
 
 TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error, size_t room) {
@@ -722,54 +597,24 @@ TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error,
     for (int i = 0; i < s->nparam; i++) numbers += (s->param[i].flags & TN_P_NUMBER) != 0;
     bool list = s->returns_list, tensor = s->nparam && s->param[0].type == TN_T_TENSOR;
     const char *what = NULL;
-    if (!s->name.n) what = "no name";
-    else if (nfixed > TNI_FIXED) what = "more than 8 tensors beside lists";
-    else if (numbers > TNI_NUMBERS) what = "more than 3 Tensor|Scalar";
-    else if (s->args_size > TNI_ARGS_BYTES) what = "too many arguments for a call's frame";
-    else if (!s->has_results) what = "no results: '->' expected";
-    else if (s->nresults > TNI_RESULTS) what = "more than 6 results";
-    else if ((forms & TN_OUT) && list) what = "a list result has no out=";
-    else if ((forms & TN_OUT) && (s->nresults < 1 || s->nresults > 4)) what = "out= takes 1 to 4 results";
+    if (!s->name.n)
+        what = "no name";
+    else if (nfixed > TNI_FIXED)
+        what = "more than 8 tensors beside lists";
+    else if (numbers > TNI_NUMBERS)
+        what = "more than 3 Tensor|Scalar";
+    else if (s->args_size > TNI_ARGS_BYTES)
+        what = "too many arguments for a call's frame";
+    else if (!s->has_results)
+        what = "no results: '->' expected";
+    else if (s->nresults > TNI_RESULTS)
+        what = "more than 6 results";
+    else if ((forms & TN_OUT) && list)
+        what = "a list result has no out=";
+    else if ((forms & TN_OUT) && (s->nresults < 1 || s->nresults > 4))
+        what = "out= takes 1 to 4 results";
     else if ((forms & TN_INPLACE) && (list || s->nresults != 1 || !tensor))
         what = "an in-place form needs a first tensor and one result";
     if (what) snprintf(error, room, "%s", what);
     return !what;
-}
-
-static bool schema_build(const tni_schema *s, const tn_row *row, const uint64_t *masks, tni_schema_get get, void *user,
-                         tn_gen **gen, size_t *bytes, char *error, size_t room) {
-    schema_block b = {NULL, 0};
-    schema_tables(s, row, masks, &b);
-    *bytes = b.used;
-    b.base = (char *)get(user, b.used);
-    b.used = 0;
-    if (!b.base) {
-        snprintf(error, room, "no memory for its tables");
-        return false;
-    }
-    *gen = schema_tables(s, row, masks, &b);
-    return true;
-}
-
-TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, tn_gen **gen, size_t *bytes,
-                            char *error, size_t room) {
-    tni_schema s;
-    uint64_t masks[TNI_PARAMS];
-    if (!tni_schema_parse(&s, row->schema, error, room)) return false;
-    tni_schema_layout(&s, row->forms);
-    return tni_schema_limits(&s, row->forms, error, room) &&
-           tni_schema_needs(&s, row->saves, row->needs, masks, error, room) &&
-           schema_build(&s, row, masks, get, user, gen, bytes, error, room);
-}
-
-TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *user, tn_gen **gen, size_t *bytes,
-                                 char *error, size_t room) {
-    tni_schema s;
-    uint64_t masks[TNI_PARAMS] = {0};
-    tn_row row;
-    memset(&row, 0, sizeof row);
-    if (!tni_schema_parse(&s, schema, error, room)) return false;
-    if (s.args_size <= UINT16_MAX) return schema_build(&s, &row, masks, get, user, gen, bytes, error, room);
-    snprintf(error, room, "too many arguments");
-    return false;
 }

@@ -47,7 +47,9 @@ TN_PRIV const tn_row *tni_row_find(const char *name) {
 
 TN_API const tn_row *tn_row_named(const char *name) { return name ? tni_row_find(name) : NULL; }
 
-static void *table_get(void *user, size_t bytes) { return tni_get((tni_block *)user, (int64_t)bytes); }
+static void *table_get(void *user, size_t bytes) {
+    return tni_get((tni_block *)user, (int64_t)bytes);
+}
 
 static void table_leave(tn_context *c) {
     while (c->rows) {
@@ -62,13 +64,19 @@ TN_API bool tn_register(tn_row *row) {
     tni_rows *r;
     char error[200], torch[80];
     if (!b || b->failed) return false;
-    if (!row || !row->name || !row->schema) return tni_error(b, TN_INVALID, "tn_register: a row needs a name and a schema");
-    if (row->gen) return tni_error(b, TN_INVALID, "tn_register: '%.60s' is registered in a context that still lives", row->name);
+    if (!row || !row->name || !row->schema)
+        return tni_error(b, TN_INVALID, "tn_register: a row needs a name and a schema");
+    if (row->gen)
+        return tni_error(b, TN_INVALID,
+                         "tn_register: '%.60s' is registered in a context that still lives",
+                         row->name);
     snprintf(torch, sizeof torch, "%.*s", (int)strcspn(row->schema, "("), row->schema);
     if (tni_row_find(row->name) || tni_row_find(torch))
-        return tni_error(b, TN_INVALID, "tn_register: there is an operator '%.60s'", tni_row_find(row->name) ? row->name : torch);
+        return tni_error(b, TN_INVALID, "tn_register: there is an operator '%.60s'",
+                         tni_row_find(row->name) ? row->name : torch);
     if (!row->compose && (!row->check || !row->run))
-        return tni_error(b, TN_INVALID, "tn_register: '%.60s' needs check and run, or compose", row->name);
+        return tni_error(b, TN_INVALID, "tn_register: '%.60s' needs check and run, or compose",
+                         row->name);
     r = (tni_rows *)tni_need(b, (int64_t)sizeof *r);
     if (!r) return false;
     if (!tni_schema_gen(row, table_get, b, &r->gen, &r->gen_bytes, error, sizeof error)) {
@@ -85,14 +93,15 @@ TN_API bool tn_register(tn_row *row) {
     return true;
 }
 
-/* --- a context is ready for operators --------------------------------------------------------------------- */
+/* --- a context is ready for operators --------------------------------------------------------- */
 
 static void table_adopt(tni_block *b) { tni_end(b, 0); } /* the scopes that a thread left open */
 
 TN_PRIV bool tni_context_ready(tn_context *c) {
     c->adopt = table_adopt;
     c->kernels = tni_kernels_of(c->isa);
-    while (!c->kernels && !c->options.isa && c->isa > TNI_ISA_SCALAR) c->kernels = tni_kernels_of(--c->isa);
+    while (!c->kernels && !c->options.isa && c->isa > TNI_ISA_SCALAR)
+        c->kernels = tni_kernels_of(--c->isa);
     c->default_dtype = TN_F32;
     tni_context_at_end(c, tni_tensors_at_end);
     return c->kernels != NULL;

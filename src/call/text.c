@@ -1,4 +1,5 @@
-/* text.c - a call in words, for messages and the profiler: "add(self=float32 (2, 3), other=2, alpha=1)". */
+/* text.c - a call in words, for messages and the profiler: "add(self=float32 (2, 3), other=2,
+ * alpha=1)". */
 #include "call.h"
 
 typedef struct text_out {
@@ -32,8 +33,10 @@ static void text_ints(text_out *o, const tn_param *p, const char *at) {
     }
     text_put(o, "[");
     for (int64_t i = 0; i < l.n && i < 12; i++) {
-        if (p->type == TN_T_INTS) text_put(o, "%s%lld", i ? ", " : "", (long long)l.at[i]);
-        else text_put(o, "%s%g", i ? ", " : "", ((const double *)(const void *)l.at)[i]);
+        if (p->type == TN_T_INTS)
+            text_put(o, "%s%lld", i ? ", " : "", (long long)l.at[i]);
+        else
+            text_put(o, "%s%g", i ? ", " : "", ((const double *)(const void *)l.at)[i]);
     }
     text_put(o, l.n > 12 ? ", ...]" : "]");
 }
@@ -56,8 +59,10 @@ static void text_number(text_out *o, const tn_param *p, const char *at) {
     char text[64];
     if (p->flags & TN_P_MAYBE) {
         memcpy(&m, at, sizeof m);
-        if (m.given == TN_GIVEN) text_put(o, "%g", m.value);
-        else text_put(o, "None");
+        if (m.given == TN_GIVEN)
+            text_put(o, "%g", m.value);
+        else
+            text_put(o, "None");
     } else if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) {
         memcpy(&s, at, sizeof s);
         if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real;
@@ -71,8 +76,10 @@ static void text_number(text_out *o, const tn_param *p, const char *at) {
 static void text_int(text_out *o, const char *at) {
     int64_t v;
     memcpy(&v, at, sizeof v);
-    if (v == TN_NONE) text_put(o, "None");
-    else text_put(o, "%lld", (long long)v);
+    if (v == TN_NONE)
+        text_put(o, "None");
+    else
+        text_put(o, "%lld", (long long)v);
 }
 
 static void text_value(text_out *o, const tn_param *p, const char *args) {
@@ -113,13 +120,16 @@ static void text_value(text_out *o, const tn_param *p, const char *args) {
     case TN_T_GENERATOR: text_put(o, "generator"); return;
     default:
         memcpy(&small, at, sizeof small);
-        if (small == 0) text_put(o, "None");
-        else if (p->type == TN_T_DTYPE) text_put(o, "%s", tni_dtype(small)->text);
+        if (small == 0)
+            text_put(o, "None");
+        else if (p->type == TN_T_DTYPE)
+            text_put(o, "%s", tni_dtype(small)->text);
         else if (p->type == TN_T_ENUM && p->words) {
             int i = 1;
             while (i < small && p->words[i - 1]) i++;
             text_put(o, "%s", p->words[i - 1] ? p->words[i - 1] : "?");
-        } else text_put(o, "%d", (int)small);
+        } else
+            text_put(o, "%d", (int)small);
     }
 }
 

@@ -1,5 +1,5 @@
-/* checkpoint.c - a model with its optimizer, schedule and random state in one file, for exact resume. The layout is
- * described in api/train.h; version 1 must load for ever. */
+/* checkpoint.c - a model with its optimizer, schedule and random state in one file, for exact
+ * resume. The layout is described in api/train.h; version 1 must load for ever. */
 #include "../api/train.h"
 #include "../optim/optim.h"
 
@@ -7,7 +7,7 @@
 
 static const char checkpoint_format[] = "tensor.h checkpoint", checkpoint_version[] = "1";
 
-/* --- out -------------------------------------------------------------------------------------------------------- */
+/* --- out -------------------------------------------------------------------------------------- */
 
 typedef struct checkpoint_entry {
     int64_t name;
@@ -33,11 +33,14 @@ static bool checkpoint_add_list(checkpoint_list *l, const char *prefix, tn_named
     return list.n >= 0;
 }
 
-static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s, const tn_optimizer *o) {
+static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s,
+                                    const tn_optimizer *o) {
     int64_t count = tn_schedule_count(s), groups = tn_optimizer_groups(o);
     tn_tensor *initial = tnp_empty(tn_ints_of(&groups, 1), TN_F64, TN_CPU);
-    for (int g = 0; initial && g < (int)groups; g++) ((double *)tn_data(initial))[g] = tn_schedule_initial(s, g);
-    return checkpoint_add(l, "schedule.", "count", tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_I64)) &&
+    for (int g = 0; initial && g < (int)groups; g++)
+        ((double *)tn_data(initial))[g] = tn_schedule_initial(s, g);
+    return checkpoint_add(l, "schedule.", "count",
+                          tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_I64)) &&
            checkpoint_add(l, "schedule.", "initial", initial);
 }
 
@@ -71,10 +74,12 @@ static bool checkpoint_save(const char *path, const tn_state *s) {
     checkpoint_list l;
     bool ok = true;
     memset(&l, 0, sizeof l);
-    if (s->schedule && !s->optimizer) return tni_nn_error(TN_INVALID, "a schedule is saved with its optimizer");
+    if (s->schedule && !s->optimizer)
+        return tni_nn_error(TN_INVALID, "a schedule is saved with its optimizer");
     if (s->model) model = tn_module_state_dict(s->model);
     if (s->optimizer) optimizer = tn_optimizer_state_dict(s->optimizer);
-    ok = checkpoint_add_list(&l, "model.", model) && checkpoint_add_list(&l, "optimizer.", optimizer) &&
+    ok = checkpoint_add_list(&l, "model.", model) &&
+         checkpoint_add_list(&l, "optimizer.", optimizer) &&
          (!s->schedule || checkpoint_add_schedule(&l, s->schedule, s->optimizer)) &&
          (!s->generator || checkpoint_add_generator(&l, s->generator));
     for (int64_t i = 0; ok && i < s->nnumbers; i++)
@@ -88,7 +93,8 @@ static bool checkpoint_save(const char *path, const tn_state *s) {
     return ok;
 }
 
-TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path, const tn_state *state) {
+TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path,
+                                  const tn_state *state) {
     tni_step step;
     int64_t mark;
     bool ok, mode;
@@ -96,14 +102,15 @@ TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path, 
     tni_step_begin(&step, file, line, "checkpoint");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = path && state ? checkpoint_save(path, state) : tni_nn_error(TN_INVALID, "no path or no state");
+    ok = path && state ? checkpoint_save(path, state)
+                       : tni_nn_error(TN_INVALID, "no path or no state");
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);
     return ok;
 }
 
-/* --- in ----------------------------------------------------------------------------------------------------------- */
+/* --- in --------------------------------------------------------------------------------------- */
 
 /* The entries whose names begin with prefix, without it; at is room for list.n. */
 static int64_t checkpoint_select(tn_named_list list, const char *prefix, tn_named *at) {
@@ -119,10 +126,14 @@ static int64_t checkpoint_select(tn_named_list list, const char *prefix, tn_name
 
 static bool checkpoint_version_fits(const char *path) {
     tn_safetensors *f = tn_safetensors_open_at(NULL, 0, path);
-    const char *format = tn_safetensors_note(f, "format"), *version = tn_safetensors_note(f, "version");
-    bool ok = format && version && strcmp(format, checkpoint_format) == 0 && strcmp(version, checkpoint_version) == 0;
-    if (f && !ok) tni_nn_error(TN_FORMAT, "'%s' is no checkpoint of version %s (format \"%s\", version \"%s\")", path, checkpoint_version,
-                               format ? format : "none", version ? version : "none");
+    const char *format = tn_safetensors_note(f, "format"),
+               *version = tn_safetensors_note(f, "version");
+    bool ok = format && version && strcmp(format, checkpoint_format) == 0 &&
+              strcmp(version, checkpoint_version) == 0;
+    if (f && !ok)
+        tni_nn_error(TN_FORMAT,
+                     "'%s' is no checkpoint of version %s (format \"%s\", version \"%s\")", path,
+                     checkpoint_version, format ? format : "none", version ? version : "none");
     tn_safetensors_close(f);
     return f && ok;
 }
@@ -134,18 +145,22 @@ typedef struct checkpoint_rest {
     const uint8_t *rng;
 } checkpoint_rest;
 
-static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn_state *s, checkpoint_rest *r) {
-    const tn_tensor *count = tn_named_find(list, "schedule.count"), *initial = tn_named_find(list, "schedule.initial");
+static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn_state *s,
+                                  checkpoint_rest *r) {
+    const tn_tensor *count = tn_named_find(list, "schedule.count"),
+                    *initial = tn_named_find(list, "schedule.initial");
     const tn_tensor *rng = tn_named_find(list, "rng.cpu");
     tn_generator *probe;
     bool ok;
     memset(r, 0, sizeof *r);
     if (s->schedule) {
-        if (!count || !initial || tn_dtype_of(initial) != TN_F64 || tn_numel(initial) != tn_optimizer_groups(s->optimizer))
+        if (!count || !initial || tn_dtype_of(initial) != TN_F64 ||
+            tn_numel(initial) != tn_optimizer_groups(s->optimizer))
             return tni_nn_error(TN_FORMAT, "'%s': the schedule is missing or does not fit", path);
         r->count = tn_item_int(count);
         r->initial = (double *)tn_data(initial);
-        if (!tn_ok() || r->count < 0) return tni_nn_error(TN_FORMAT, "'%s': the schedule is damaged", path);
+        if (!tn_ok() || r->count < 0)
+            return tni_nn_error(TN_FORMAT, "'%s': the schedule is damaged", path);
     }
     if (!s->generator) return true;
     if (!rng || tn_dtype_of(rng) != TN_U8 || tn_numel(rng) != TN_GENERATOR_BYTES)
@@ -163,8 +178,11 @@ static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_name
     tni_optimizer_plan optimizer;
     bool ok = true;
     memset(&optimizer, 0, sizeof optimizer);
-    if (s->optimizer) ok = tni_optimizer_plan_load(&optimizer, s->optimizer, at, checkpoint_select(list, "optimizer.", at));
-    if (s->model && ok) ok = tni_plan_load(&model, s->model, at, checkpoint_select(list, "model.", at), true);
+    if (s->optimizer)
+        ok = tni_optimizer_plan_load(&optimizer, s->optimizer, at,
+                                     checkpoint_select(list, "optimizer.", at));
+    if (s->model && ok)
+        ok = tni_plan_load(&model, s->model, at, checkpoint_select(list, "model.", at), true);
     tni_plan_end(&model, ok);
     tni_optimizer_plan_end(&optimizer, ok);
     return ok;
@@ -179,7 +197,9 @@ static bool checkpoint_load(const char *path, const tn_state *s) {
     list = tn_safetensors_load_at(NULL, 0, path);
     if (list.n >= 0) at = (tn_named *)tn_alloc((size_t)(list.n + 1) * sizeof *at);
     ok = at && checkpoint_check_rest(path, list, s, &rest) && checkpoint_load_parts(s, list, at);
-    if (ok && s->schedule) tn_schedule_resume(s->schedule, rest.count, rest.initial, tn_optimizer_groups(s->optimizer));
+    if (ok && s->schedule)
+        tn_schedule_resume(s->schedule, rest.count, rest.initial,
+                           tn_optimizer_groups(s->optimizer));
     if (ok && s->generator) tn_generator_set(s->generator, rest.rng);
     for (int64_t i = 0; ok && i < s->nnumbers; i++) {
         char name[128];
@@ -193,7 +213,8 @@ static bool checkpoint_load(const char *path, const tn_state *s) {
     return ok;
 }
 
-TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path, const tn_state *state) {
+TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
+                                  const tn_state *state) {
     tni_step step;
     int64_t mark;
     bool ok, mode;
@@ -201,7 +222,8 @@ TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path, 
     tni_step_begin(&step, file, line, "checkpoint");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = path && state ? checkpoint_load(path, state) : tni_nn_error(TN_INVALID, "no path or no state");
+    ok = path && state ? checkpoint_load(path, state)
+                       : tni_nn_error(TN_INVALID, "no path or no state");
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);

@@ -1,7 +1,7 @@
 /* dataset.c - sets of items over tensors, images, IDX files, and parts of other sets. */
 #include "data.h"
 
-/* --- the set ----------------------------------------------------------------------------------------------------- */
+/* --- the set ---------------------------------------------------------------------------------- */
 
 TN_PRIV int64_t tni_field_bytes(const tn_field *f) {
     int64_t bytes = tn_dtype_bytes(f->dtype);
@@ -13,7 +13,8 @@ static bool dataset_field_fits(const tn_field *f) {
     int64_t bytes = tn_dtype_bytes(f->dtype);
     if (bytes < 1 || f->ndim < 0 || f->ndim >= TN_MAX_DIMS) return false;
     for (int i = 0; i < f->ndim; i++) {
-        if (f->size[i] < 0 || (f->size[i] > 0 && bytes > INT64_MAX / 1024 / f->size[i])) return false;
+        if (f->size[i] < 0 || (f->size[i] > 0 && bytes > INT64_MAX / 1024 / f->size[i]))
+            return false;
         bytes *= f->size[i];
     }
     return true;
@@ -22,7 +23,9 @@ static bool dataset_field_fits(const tn_field *f) {
 static bool dataset_fits(const tn_dataset *d) {
     bool ok = d->size >= 0 && d->nfields >= 1 && d->nfields <= TN_MAX_FIELDS && d->get;
     for (int i = 0; ok && i < d->nfields; i++) ok = dataset_field_fits(&d->field[i]);
-    return ok || tni_nn_error(TN_INVALID, "a data set of 1 to %d fields with a size and get is expected", TN_MAX_FIELDS);
+    return ok ||
+           tni_nn_error(TN_INVALID, "a data set of 1 to %d fields with a size and get is expected",
+                        TN_MAX_FIELDS);
 }
 
 TN_API tn_dataset *tn_dataset_new(const tn_dataset *like) {
@@ -49,7 +52,7 @@ TN_API void tn_dataset_free(tn_dataset *d) {
     tn_alloc_free(d, sizeof *d);
 }
 
-/* --- tensors ------------------------------------------------------------------------------------------------------- */
+/* --- tensors ---------------------------------------------------------------------------------- */
 
 /* Contiguous tensors, held, and what get reads of them. */
 typedef struct dataset_rows {
@@ -76,9 +79,11 @@ static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
     int64_t mark;
     if (!t) return tni_nn_error(TN_INVALID, "tensor %d is NULL", i);
     if (shape.n < 1) return tni_nn_error(TN_INVALID, "tensor %d has no rows", i);
-    if (tn_device_of(t) != TN_CPU) return tni_nn_error(TN_UNSUPPORTED, "tensor %d is not on the CPU", i);
+    if (tn_device_of(t) != TN_CPU)
+        return tni_nn_error(TN_UNSUPPORTED, "tensor %d is not on the CPU", i);
     if (i > 0 && shape.at[0] != d->size)
-        return tni_nn_error(TN_INVALID, "tensor %d has %lld rows, tensor 0 has %lld", i, (long long)shape.at[0], (long long)d->size);
+        return tni_nn_error(TN_INVALID, "tensor %d has %lld rows, tensor 0 has %lld", i,
+                            (long long)shape.at[0], (long long)d->size);
     mark = tn_scope_begin();
     dense = tn_is_contiguous(t) ? t : tnp_contiguous(t);
     if (dense) r->held[i] = tn_retain(dense);
@@ -124,7 +129,7 @@ TN_API tn_dataset *tn_dataset_tensors(tn_tensors tensors) {
     return NULL;
 }
 
-/* --- images ----------------------------------------------------------------------------------------------------------- */
+/* --- images ----------------------------------------------------------------------------------- */
 
 static int64_t dataset_label(const dataset_rows *r, int64_t index) {
     const char *at = r->at[1] + index * r->bytes[1];
@@ -132,7 +137,8 @@ static int64_t dataset_label(const dataset_rows *r, int64_t index) {
     int32_t v32;
     int16_t v16;
     switch (r->label_bytes) {
-    case 1: return r->label_signed ? (int64_t)*(const int8_t *)at : (int64_t)*(const uint8_t *)at;
+    case 1:
+        return r->label_signed ? (int64_t) * (const int8_t *)at : (int64_t) * (const uint8_t *)at;
     case 2: return memcpy(&v16, at, sizeof v16), v16;
     case 4: return memcpy(&v32, at, sizeof v32), v32;
     default: return memcpy(&v64, at, sizeof v64), v64;
@@ -155,17 +161,20 @@ static bool dataset_images_fit(const tn_tensor *images, const tn_tensor *labels,
     if (!images || !labels) return tni_nn_error(TN_INVALID, "images or labels are NULL");
     if (tn_dtype_of(images) != TN_U8 || (n != 3 && n != 4))
         return tni_nn_error(TN_INVALID, "images: uint8 (N, H, W) or (N, C, H, W) is expected");
-    if (tn_ndim(labels) != 1 || (label != TN_U8 && label != TN_I8 && label != TN_I16 && label != TN_I32 && label != TN_I64))
+    if (tn_ndim(labels) != 1 ||
+        (label != TN_U8 && label != TN_I8 && label != TN_I16 && label != TN_I32 && label != TN_I64))
         return tni_nn_error(TN_INVALID, "labels: integers (N) are expected");
     return std > 0 || tni_nn_error(TN_INVALID, "std must be positive");
 }
 
-TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, double mean, double std) {
+TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, double mean,
+                                     double std) {
     tn_dataset d;
     dataset_rows *r;
     if (!dataset_rows_begin(&d)) return NULL;
     r = (dataset_rows *)d.user;
-    if (!dataset_images_fit(images, labels, std) || !dataset_rows_add(&d, 0, images) || !dataset_rows_add(&d, 1, labels)) {
+    if (!dataset_images_fit(images, labels, std) || !dataset_rows_add(&d, 0, images) ||
+        !dataset_rows_add(&d, 1, labels)) {
         dataset_rows_destroy(&d);
         return NULL;
     }
@@ -185,15 +194,17 @@ TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, doubl
     return tn_dataset_new(&d);
 }
 
-TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean, double std) {
+TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean,
+                                  double std) {
     int64_t mark = tn_scope_begin();
-    tn_tensor *images = tn_load_idx_at(NULL, 0, images_path), *labels = images ? tn_load_idx_at(NULL, 0, labels_path) : NULL;
+    tn_tensor *images = tn_load_idx_at(NULL, 0, images_path),
+              *labels = images ? tn_load_idx_at(NULL, 0, labels_path) : NULL;
     tn_dataset *d = labels ? tn_dataset_images(images, labels, mean, std) : NULL;
     tn_scope_end(mark);
     return d;
 }
 
-/* --- parts of sets -------------------------------------------------------------------------------------------------------- */
+/* --- parts of sets ---------------------------------------------------------------------------- */
 
 typedef struct dataset_part {
     tn_dataset *of;
@@ -214,7 +225,8 @@ TN_API tn_dataset *tn_dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
     dataset_part *p = NULL;
     tn_dataset part;
     if (tn_ok() && (!d || from < 0 || from > to || to > d->size))
-        tni_nn_error(TN_INVALID, "slice: 0 <= from <= to <= %lld is expected", d ? (long long)d->size : 0LL);
+        tni_nn_error(TN_INVALID, "slice: 0 <= from <= to <= %lld is expected",
+                     d ? (long long)d->size : 0LL);
     if (tn_ok()) p = (dataset_part *)tn_alloc(sizeof *p);
     if (!p) return tn_dataset_free(d), (tn_dataset *)NULL;
     p->of = d;

@@ -1,8 +1,8 @@
 /* loader.c - batches in order, read ahead by threads.
  *
- * The thread that calls tn_loader_next draws the order, owns all memory, and makes the tensors; workers only fill
- * buffers, so what comes out does not depend on their number. A batch's buffer returns to the loader when its tensors
- * are gone: in a steady loop nothing is allocated. */
+ * The thread that calls tn_loader_next draws the order, owns all memory, and makes the tensors;
+ * workers only fill buffers, so what comes out does not depend on their number. A batch's buffer
+ * returns to the loader when its tensors are gone: in a steady loop nothing is allocated. */
 #include "data.h"
 
 #include <stdlib.h>
@@ -31,8 +31,8 @@ typedef struct loader_core {
 #endif
     loader_buffer *free;
     int64_t buffer_bytes, at[TN_MAX_FIELDS]; /* at: of field i in a buffer */
-    int64_t out;  /* buffers that are not in `free` */
-    bool closed;  /* the loader is gone */
+    int64_t out;                             /* buffers that are not in `free` */
+    bool closed;                             /* the loader is gone */
 } loader_core;
 
 typedef struct loader_slot {
@@ -50,13 +50,13 @@ struct tn_loader {
     tn_context *context;
     int64_t batch_size, batches;
     bool shuffle, running; /* running: inside an epoch */
-    bool exhausted;     /* see loader_exhaust */
-    int64_t *order;     /* dataset->size */
-    int64_t position;   /* next batch to hand out */
+    bool exhausted;        /* see loader_exhaust */
+    int64_t *order;        /* dataset->size */
+    int64_t position;      /* next batch to hand out */
     loader_slot *slot;
     int32_t nslots, nworkers, threads_room;
     /* shared with the workers, under core->lock */
-    int64_t todo, end;  /* next batch to fill, and the epoch's last + 1 */
+    int64_t todo, end; /* next batch to fill, and the epoch's last + 1 */
     int32_t filling;
     bool quit;
 #if LOADER_THREADS
@@ -80,13 +80,14 @@ static void loader_unlock(loader_core *c) {
 #endif
 }
 
-/* --- buffers ------------------------------------------------------------------------------------------------------ */
+/* --- buffers ---------------------------------------------------------------------------------- */
 
 static bool loader_layout(loader_core *c, const tn_dataset *d, int64_t batch_size) {
     int64_t at = (int64_t)(sizeof(loader_buffer) + LOADER_ALIGN - 1) / LOADER_ALIGN * LOADER_ALIGN;
     for (int i = 0; i < d->nfields; i++) {
         int64_t each = tni_field_bytes(&d->field[i]);
-        if (each > 0 && batch_size > (INT64_MAX / 4 - at) / each) return tni_nn_error(TN_MEMORY, "a batch of more than 2^61 bytes");
+        if (each > 0 && batch_size > (INT64_MAX / 4 - at) / each)
+            return tni_nn_error(TN_MEMORY, "a batch of more than 2^61 bytes");
         c->at[i] = at;
         at += (each * batch_size + LOADER_ALIGN - 1) / LOADER_ALIGN * LOADER_ALIGN;
     }
@@ -146,7 +147,7 @@ static loader_buffer *loader_buffer_take(loader_core *c) {
     return b;
 }
 
-/* --- filling ------------------------------------------------------------------------------------------------------- */
+/* --- filling ---------------------------------------------------------------------------------- */
 
 static int64_t loader_items(const tn_loader *l, int64_t batch) {
     int64_t left = l->dataset->size - batch * l->batch_size;
@@ -165,7 +166,8 @@ static bool loader_fill(const tn_loader *l, loader_slot *s) {
     for (int64_t i = 0; ok && i < loader_items(l, s->batch); i++) {
         void *to[TN_MAX_FIELDS] = {NULL, NULL, NULL, NULL};
         int64_t index = l->shuffle ? l->order[first + i] : first + i;
-        for (int k = 0; k < d->nfields; k++) to[k] = (char *)s->buffer + l->core->at[k] + i * bytes[k];
+        for (int k = 0; k < d->nfields; k++)
+            to[k] = (char *)s->buffer + l->core->at[k] + i * bytes[k];
         ok = d->get(d, index, to);
         if (ok) continue;
         s->code = tn_error_take(&error) ? error.code : TN_INTERNAL;
@@ -221,10 +223,11 @@ static loader_slot *loader_await(tn_loader *l) {
     return s;
 }
 
-/* --- epochs ----------------------------------------------------------------------------------------------------------- */
+/* --- epochs ----------------------------------------------------------------------------------- */
 
-/* As torch.utils.data: the iterator draws a base seed for its workers; the sampler draws a seed of its own from the
- * default generator, or takes the one that was given. Both draws are int64 random_(): 63 bits. */
+/* As torch.utils.data: the iterator draws a base seed for its workers; the sampler draws a seed of
+ * its own from the default generator, or takes the one that was given. Both draws are int64
+ * random_(): 63 bits. */
 static bool loader_permute(tn_loader *l, tn_generator *from, int64_t *order) {
     int64_t mark = tn_scope_begin();
     tn_tensor *t = tnp_randperm(l->dataset->size, from, TN_I64, TN_NO_DEVICE);
@@ -233,8 +236,9 @@ static bool loader_permute(tn_loader *l, tn_generator *from, int64_t *order) {
     return ok;
 }
 
-/* torch's sampler draws one more permutation, of which it takes nothing, when it is asked beyond its last item: for the
- * last batch when that is short, else at the end. It shows where the generator was given. */
+/* torch's sampler draws one more permutation, of which it takes nothing, when it is asked beyond
+ * its last item: for the last batch when that is short, else at the end. It shows where the
+ * generator was given. */
 static bool loader_exhaust(tn_loader *l) {
     if (l->exhausted || !l->shuffle || !l->generator) return true;
     l->exhausted = loader_permute(l, l->generator, NULL);
@@ -288,9 +292,10 @@ static bool loader_begin(tn_loader *l) {
     return true;
 }
 
-/* --- batches ------------------------------------------------------------------------------------------------------------ */
+/* --- batches ---------------------------------------------------------------------------------- */
 
-static tn_tensor *loader_wrap(const tn_loader *l, loader_buffer *b, int k, int64_t items, const char *file, int line) {
+static tn_tensor *loader_wrap(const tn_loader *l, loader_buffer *b, int k, int64_t items,
+                              const char *file, int line) {
     const tn_field *f = &l->dataset->field[k];
     int64_t size[TN_MAX_DIMS];
     tn_wrap_options options;
@@ -300,7 +305,8 @@ static tn_tensor *loader_wrap(const tn_loader *l, loader_buffer *b, int k, int64
     options.user = b;
     size[0] = items;
     for (int i = 0; i < f->ndim; i++) size[i + 1] = f->size[i];
-    t = tn_wrap_at(file, line, (char *)b + l->core->at[k], tn_ints_of(size, f->ndim + 1), f->dtype, &options);
+    t = tn_wrap_at(file, line, (char *)b + l->core->at[k], tn_ints_of(size, f->ndim + 1), f->dtype,
+                   &options);
     if (!t) return NULL;
     loader_lock(l->core);
     b->refs++;
@@ -309,7 +315,8 @@ static tn_tensor *loader_wrap(const tn_loader *l, loader_buffer *b, int k, int64
 }
 
 /* Hands out the slot's batch; the slot gets the spare buffer instead. */
-static bool loader_hand_out(tn_loader *l, loader_slot *s, loader_buffer *spare, tn_batch *batch, const char *file, int line) {
+static bool loader_hand_out(tn_loader *l, loader_slot *s, loader_buffer *spare, tn_batch *batch,
+                            const char *file, int line) {
     loader_buffer *b = s->buffer;
     batch->n = loader_items(l, s->batch);
     batch->index = s->batch;
@@ -343,7 +350,9 @@ static bool loader_next(tn_loader *l, tn_batch *batch, const char *file, int lin
         loader_exhaust(l);
         return false;
     }
-    if (l->position + 1 == l->batches && loader_items(l, l->position) < l->batch_size && !loader_exhaust(l)) return false;
+    if (l->position + 1 == l->batches && loader_items(l, l->position) < l->batch_size &&
+        !loader_exhaust(l))
+        return false;
     spare = loader_buffer_take(l->core);
     if (!spare) return false;
     s = loader_await(l);
@@ -362,7 +371,8 @@ TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch
     if (batch) memset(batch, 0, sizeof *batch);
     if (!tn_ok()) return false;
     tni_step_begin(&step, file, line, "");
-    ok = l && batch ? loader_next(l, batch, file, line) : tni_nn_error(TN_INVALID, "loader or batch is NULL");
+    ok = l && batch ? loader_next(l, batch, file, line)
+                    : tni_nn_error(TN_INVALID, "loader or batch is NULL");
     tni_step_end(&step);
     return ok;
 }
@@ -371,7 +381,7 @@ TN_API void tn_loader_stop(tn_loader *l) {
     if (l) loader_quiet(l);
 }
 
-/* --- making and freeing -------------------------------------------------------------------------------------------------- */
+/* --- making and freeing ----------------------------------------------------------------------- */
 
 TN_API int64_t tn_loader_batches(const tn_loader *l) { return l ? l->batches : 0; }
 TN_API tn_dataset *tn_loader_dataset(const tn_loader *l) { return l ? l->dataset : NULL; }
@@ -379,8 +389,10 @@ TN_API tn_dataset *tn_loader_dataset(const tn_loader *l) { return l ? l->dataset
 static bool loader_check(const tn_loader_args *a) {
     if (!a || !a->dataset) return tni_nn_error(TN_INVALID, "dataset is NULL");
     if (a->batch_size < 1) return tni_nn_error(TN_INVALID, "batch_size must be positive");
-    if (a->workers < 0 || a->workers > LOADER_WORKERS) return tni_nn_error(TN_INVALID, "workers: 0 to %d", LOADER_WORKERS);
-    if (a->workers && (a->prefetch < 1 || a->prefetch > 1024)) return tni_nn_error(TN_INVALID, "prefetch: 1 to 1024");
+    if (a->workers < 0 || a->workers > LOADER_WORKERS)
+        return tni_nn_error(TN_INVALID, "workers: 0 to %d", LOADER_WORKERS);
+    if (a->workers && (a->prefetch < 1 || a->prefetch > 1024))
+        return tni_nn_error(TN_INVALID, "prefetch: 1 to 1024");
     return true;
 }
 
@@ -391,7 +403,8 @@ static bool loader_start(tn_loader *l, int32_t workers) {
     if (!l->thread) return false;
     l->threads_room = workers;
     for (int32_t i = 0; i < workers; i++, l->nworkers++)
-        if (pthread_create(&l->thread[i], NULL, loader_worker, l) != 0) return tni_nn_error(TN_MEMORY, "a worker thread cannot be started");
+        if (pthread_create(&l->thread[i], NULL, loader_worker, l) != 0)
+            return tni_nn_error(TN_MEMORY, "a worker thread cannot be started");
     return true;
 }
 static void loader_join(tn_loader *l) {
@@ -447,7 +460,8 @@ static tn_loader *loader_new(const tn_loader_args *a) {
     l->context = tn_context_current();
     l->batch_size = a->batch_size;
     l->shuffle = a->shuffle;
-    l->batches = a->dataset->size / a->batch_size + (!a->drop_last && a->dataset->size % a->batch_size != 0);
+    l->batches =
+        a->dataset->size / a->batch_size + (!a->drop_last && a->dataset->size % a->batch_size != 0);
     return l;
 }
 
@@ -459,7 +473,8 @@ static bool loader_fit_out(tn_loader *l, const tn_loader_args *a) {
     if (!l->slot) return false;
     memset(l->slot, 0, (size_t)nslots * sizeof *l->slot);
     l->nslots = nslots;
-    if (l->shuffle) l->order = (int64_t *)tn_alloc((size_t)(l->dataset->size + 1) * sizeof *l->order);
+    if (l->shuffle)
+        l->order = (int64_t *)tn_alloc((size_t)(l->dataset->size + 1) * sizeof *l->order);
     if (l->shuffle && !l->order) return false;
 #if LOADER_THREADS
     if (workers && !loader_start(l, workers)) return false;
@@ -472,8 +487,10 @@ TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args 
     tni_step step;
     tni_step_begin(&step, file, line, "");
     if (tn_ok() && loader_check(args)) l = loader_new(args);
-    if (!l) tn_dataset_free(args ? args->dataset : NULL);
-    else if (!loader_fit_out(l, args)) tn_loader_free(l), l = NULL;
+    if (!l)
+        tn_dataset_free(args ? args->dataset : NULL);
+    else if (!loader_fit_out(l, args))
+        tn_loader_free(l), l = NULL;
     tni_step_end(&step);
     return l;
 }

@@ -1,4 +1,5 @@
-/* train.c - the training loop: epochs of steps, evaluation, schedule, checkpoint, events to a callback. */
+/* train.c - the training loop: epochs of steps, evaluation, schedule, checkpoint, events to a
+ * callback. */
 #include "../api/train.h"
 #include "../optim/optim.h"
 
@@ -6,11 +7,11 @@
 
 typedef struct train_run {
     const tn_train_args *a;
-    tn_module *loss;        /* owned when a->loss is NULL */
+    tn_module *loss; /* owned when a->loss is NULL */
     tn_progress p;
     double began;
-    double loss_sum, hits;  /* over the items so far */
-    bool classes;           /* accuracy makes sense */
+    double loss_sum, hits; /* over the items so far */
+    bool classes;          /* accuracy makes sense */
     bool stopped;
 } train_run;
 
@@ -21,13 +22,14 @@ static bool train_tell(train_run *r, tn_event event) {
     r->p.event = event;
     r->p.seconds = tn_now() - r->began;
     r->p.rate = r->p.seconds > 0 ? (double)r->p.items / r->p.seconds : 0;
-    r->p.remaining = r->p.step > 0 ? r->p.seconds / (double)r->p.step * (double)(r->p.steps - r->p.step) : 0;
+    r->p.remaining =
+        r->p.step > 0 ? r->p.seconds / (double)r->p.step * (double)(r->p.steps - r->p.step) : 0;
     if (!r->a->on || r->a->on(&r->p, r->a->user)) return tn_ok();
     r->stopped = true;
     return false;
 }
 
-/* --- loss and accuracy ----------------------------------------------------------------------------------------------- */
+/* --- loss and accuracy ------------------------------------------------------------------------ */
 
 static tn_tensor *train_loss_of(tn_module *loss, tn_tensor *output, tn_tensor *target) {
     tn_value values[2];
@@ -44,7 +46,9 @@ static double train_hits(tn_tensor *output, tn_tensor *target) {
     tn_tensor *same;
     double hits;
     bool mode;
-    if (!output || !target || tn_ndim(output) != 2 || tn_ndim(target) != 1 || tn_dtype_of(target) != TN_I64) return -1;
+    if (!output || !target || tn_ndim(output) != 2 || tn_ndim(target) != 1 ||
+        tn_dtype_of(target) != TN_I64)
+        return -1;
     mode = tn_set_grad_mode(false);
     same = tnp_eq(tnp_argmax(output, 1, false), target);
     hits = tn_item(tnp_sum(same, tn_no_dims(), false, TN_NO_DTYPE));
@@ -55,12 +59,14 @@ static double train_hits(tn_tensor *output, tn_tensor *target) {
 static tn_tensor *train_batch_loss(train_run *r, const tn_batch *b, tn_tensor **output) {
     *output = NULL;
     if (r->a->batch_loss) return r->a->batch_loss(r->a->model, b, output, r->a->user);
-    if (b->nfields < 2) return tni_nn_error(TN_INVALID, "a batch of input and target is expected"), (tn_tensor *)NULL;
+    if (b->nfields < 2)
+        return tni_nn_error(TN_INVALID, "a batch of input and target is expected"),
+               (tn_tensor *)NULL;
     *output = tn_forward_at(NULL, 0, r->a->model, b->field[0]);
     return *output ? train_loss_of(r->loss, *output, b->field[1]) : NULL;
 }
 
-/* --- one epoch -------------------------------------------------------------------------------------------------------- */
+/* --- one epoch -------------------------------------------------------------------------------- */
 
 static bool train_step(train_run *r, const tn_batch *b) {
     const tn_train_args *a = r->a;
@@ -69,7 +75,8 @@ static bool train_step(train_run *r, const tn_batch *b) {
     double hits;
     tn_optimizer_zero_grad(a->optimizer);
     loss = train_batch_loss(r, b, &output);
-    if (!loss) return tn_ok() ? tni_nn_error(TN_INTERNAL, "the loss failed without an error") : false;
+    if (!loss)
+        return tn_ok() ? tni_nn_error(TN_INTERNAL, "the loss failed without an error") : false;
     memset(&backward, 0, sizeof backward);
     backward.t = loss;
     if (!tn_backward_at(NULL, 0, &backward)) return false;
@@ -108,14 +115,15 @@ static bool train_epoch(train_run *r) {
     return tn_ok() && train_tell(r, TN_EVENT_TRAINED);
 }
 
-/* --- evaluation --------------------------------------------------------------------------------------------------------- */
+/* --- evaluation ------------------------------------------------------------------------------- */
 
 typedef struct train_sums {
     double loss, hits, items;
     bool classes;
 } train_sums;
 
-static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_batch *b, train_sums *s) {
+static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_batch *b,
+                                 train_sums *s) {
     tn_tensor *output, *value;
     double hits;
     if (b->nfields < 2) return tni_nn_error(TN_INVALID, "a batch of input and target is expected");
@@ -131,7 +139,8 @@ static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_bat
 }
 
 /* Goes over the loader in eval mode; tell may be NULL. */
-static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, train_sums *s, train_run *tell) {
+static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, train_sums *s,
+                           train_run *tell) {
     bool training = model->training, mode = tn_set_grad_mode(false), more = true;
     memset(s, 0, sizeof *s);
     tn_module_train(model, false);
@@ -151,9 +160,12 @@ static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader,
     return tn_ok();
 }
 
-static tn_module *train_default_loss(void) { return tn_module_named_at(NULL, 0, "CrossEntropyLoss", NULL, 0); }
+static tn_module *train_default_loss(void) {
+    return tn_module_named_at(NULL, 0, "CrossEntropyLoss", NULL, 0);
+}
 
-TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, double *mean_loss, double *accuracy) {
+TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, double *mean_loss,
+                        double *accuracy) {
     tn_module *own = NULL;
     train_sums s;
     bool ok;
@@ -167,7 +179,7 @@ TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, do
     return ok;
 }
 
-/* --- the run -------------------------------------------------------------------------------------------------------------- */
+/* --- the run ---------------------------------------------------------------------------------- */
 
 static tn_state train_state(const tn_train_args *a, tn_named_number *epoch) {
     tn_state s;
@@ -193,7 +205,9 @@ static bool train_epoch_end(train_run *r) {
     if (!train_tell(r, TN_EVENT_EPOCH_END)) return false;
     if (a->checkpoint) {
         tn_state state = train_state(a, &done);
-        if (!tn_checkpoint_save_at(NULL, 0, a->checkpoint, &state) || !train_tell(r, TN_EVENT_SAVED)) return false;
+        if (!tn_checkpoint_save_at(NULL, 0, a->checkpoint, &state) ||
+            !train_tell(r, TN_EVENT_SAVED))
+            return false;
     }
     return true;
 }
@@ -213,7 +227,8 @@ static bool train_resume(train_run *r) {
     if (!a->resume || !a->checkpoint || !train_exists(a->checkpoint)) return true;
     state = train_state(a, &done);
     if (!tn_checkpoint_load_at(NULL, 0, a->checkpoint, &state)) return false;
-    if (!(done.value >= 0)) return tni_nn_error(TN_FORMAT, "'%s' does not say how many epochs are done", a->checkpoint);
+    if (!(done.value >= 0))
+        return tni_nn_error(TN_FORMAT, "'%s' does not say how many epochs are done", a->checkpoint);
     r->p.epoch = (int64_t)done.value;
     return true;
 }
@@ -237,8 +252,10 @@ TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args) {
     memset(&r, 0, sizeof r);
     tni_step_begin(&step, file, line, "train");
     r.a = args;
-    if (!args || !args->model || !args->optimizer || !args->loader) tni_nn_error(TN_INVALID, "model, optimizer or loader is NULL");
-    else train_run_all(&r);
+    if (!args || !args->model || !args->optimizer || !args->loader)
+        tni_nn_error(TN_INVALID, "model, optimizer or loader is NULL");
+    else
+        train_run_all(&r);
     if (args && args->loader) tn_loader_stop(args->loader);
     if (args && args->model) tn_module_train(args->model, true);
     if (args && !args->loss) tn_module_free(r.loss);

@@ -11,7 +11,8 @@ TN_API tn_device_id tn_device(const char *name) {
         id++;
         if (name && strcmp(d->name, name) == 0) return id;
     }
-    tni_error(b, TN_INVALID, "tn_device: there is no device '%.40s'; cpu and meta are there%s", name ? name : "(NULL)",
+    tni_error(b, TN_INVALID, "tn_device: there is no device '%.40s'; cpu and meta are there%s",
+              name ? name : "(NULL)",
               b->context->devices ? ", and the backends that were registered" : "");
     return TN_NO_DEVICE;
 }

@@ -38,7 +38,7 @@ TN_PRIV bool tni_file_skip(tni_file *f, int64_t bytes) {
     return true;
 }
 
-/* --- named lists ------------------------------------------------------------------------------------------- */
+/* --- named lists ------------------------------------------------------------------------------ */
 
 TN_API void tn_named_free(tn_named_list list) {
     for (int64_t i = 0; list.owned && i < list.n; i++) tn_free(list.at[i].tensor);
@@ -51,7 +51,7 @@ TN_API tn_tensor *tn_named_find(tn_named_list list, const char *name) {
     return NULL;
 }
 
-/* --- bytes ----------------------------------------------------------------------------------------------------- */
+/* --- bytes ------------------------------------------------------------------------------------ */
 
 TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path) {
     tni_block *b = tni_io_enter(file, line);
@@ -68,10 +68,10 @@ TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path)
     return ok ? t : NULL;
 }
 
-/* --- IDX --------------------------------------------------------------------------------------------------------- */
+/* --- IDX -------------------------------------------------------------------------------------- */
 
-/* http://yann.lecun.com/exdb/mnist: two zero bytes, a type, a number of dimensions, their sizes (big-endian 32 bits),
- * the elements (big-endian). */
+/* http://yann.lecun.com/exdb/mnist: two zero bytes, a type, a number of dimensions, their sizes
+ * (big-endian 32 bits), the elements (big-endian). */
 static int idx_dtype(uint8_t type) {
     switch (type) {
     case 0x08: return TN_U8;
@@ -90,7 +90,8 @@ static bool idx_header(tni_file *f, int *dtype, int *ndim, int64_t *size) {
     *dtype = idx_dtype(head[2]);
     *ndim = head[3];
     if (head[0] == 0x1f && head[1] == 0x8b)
-        return tni_error(f->b, TN_FORMAT, "'%s' is compressed: unpack it with gunzip first", f->path);
+        return tni_error(f->b, TN_FORMAT, "'%s' is compressed: unpack it with gunzip first",
+                         f->path);
     if (head[0] || head[1] || *dtype == TN_NO_DTYPE || *ndim > TN_MAX_DIMS)
         return tni_error(f->b, TN_FORMAT, "'%s' is no IDX file", f->path);
     for (int i = 0; i < *ndim; i++) {
@@ -104,15 +105,21 @@ static tn_tensor *idx_read(tni_file *f) {
     int64_t size[TN_MAX_DIMS], numel, bytes;
     tn_tensor *t;
     int dtype, ndim;
-    if (f->size < 4) return tni_error(f->b, TN_FORMAT, "'%s' is no IDX file: %lld bytes", f->path, (long long)f->size), (tn_tensor *)NULL;
+    if (f->size < 4)
+        return tni_error(f->b, TN_FORMAT, "'%s' is no IDX file: %lld bytes", f->path,
+                         (long long)f->size),
+               (tn_tensor *)NULL;
     if (!idx_header(f, &dtype, &ndim, size)) return NULL;
-    if (!tni_numel_of(ndim, size, &numel) || !tni_bytes(numel, tni_dtype(dtype)->bytes, &bytes) || f->size - f->at != bytes) {
-        tni_error(f->b, TN_FORMAT, "'%s' is damaged: its header and its %lld bytes do not fit", f->path, (long long)f->size);
+    if (!tni_numel_of(ndim, size, &numel) || !tni_bytes(numel, tni_dtype(dtype)->bytes, &bytes) ||
+        f->size - f->at != bytes) {
+        tni_error(f->b, TN_FORMAT, "'%s' is damaged: its header and its %lld bytes do not fit",
+                  f->path, (long long)f->size);
         return NULL;
     }
     t = tni_new(f->b, dtype, ndim, size);
     if (!t) return NULL;
-    if (bytes && !tni_file_read(f, t->storage->data, bytes)) return tni_drop(f->b, t), (tn_tensor *)NULL;
+    if (bytes && !tni_file_read(f, t->storage->data, bytes))
+        return tni_drop(f->b, t), (tn_tensor *)NULL;
     if (tni_host_is_little()) tni_swap_bytes(t->storage->data, numel, tni_dtype(dtype)->bytes);
     return t;
 }

@@ -1,8 +1,9 @@
-/* safetensors.c - the safetensors format (huggingface/safetensors, format.md): 8 bytes length, a JSON header,
- * the tensors' bytes, little-endian, without gaps.
+/* safetensors.c - the safetensors format (huggingface/safetensors, format.md): 8 bytes length, a
+ * JSON header, the tensors' bytes, little-endian, without gaps.
  *
- * The header is untrusted: every length is checked against the file before memory is asked for; names are unique
- * UTF-8, offsets cover the data exactly, without overlap. The reader accepts what the format's own library does. */
+ * The header is untrusted: every length is checked against the file before memory is asked for;
+ * names are unique UTF-8, offsets cover the data exactly, without overlap. The reader accepts what
+ * the format's own library does. */
 #include "io.h"
 
 enum {
@@ -14,21 +15,25 @@ enum {
 static const struct safe_dtype {
     const char *name;
     int dtype;
-} safe_dtypes[] = {{"F64", TN_F64}, {"F32", TN_F32}, {"F16", TN_F16}, {"BF16", TN_BF16}, {"I64", TN_I64},
-                   {"I32", TN_I32}, {"I16", TN_I16}, {"I8", TN_I8},   {"U8", TN_U8},     {"BOOL", TN_BOOL},
-                   {"U16", TN_U16}, {"U32", TN_U32}, {"U64", TN_U64}, {"C64", TN_C64},   {"F8_E4M3", TN_F8E4M3},
+} safe_dtypes[] = {{"F64", TN_F64},        {"F32", TN_F32},    {"F16", TN_F16},
+                   {"BF16", TN_BF16},      {"I64", TN_I64},    {"I32", TN_I32},
+                   {"I16", TN_I16},        {"I8", TN_I8},      {"U8", TN_U8},
+                   {"BOOL", TN_BOOL},      {"U16", TN_U16},    {"U32", TN_U32},
+                   {"U64", TN_U64},        {"C64", TN_C64},    {"F8_E4M3", TN_F8E4M3},
                    {"F8_E5M2", TN_F8E5M2}, {NULL, TN_NO_DTYPE}};
 
-/* --- reading JSON ---------------------------------------------------------------------------------------------- */
+/* --- reading JSON ----------------------------------------------------------------------------- */
 
-/* A place in the header. Strings are decoded where they stand: their text, then NULs up to where the closing quote
- * was, so that the header can be walked again. */
+/* A place in the header. Strings are decoded where they stand: their text, then NULs up to where
+ * the closing quote was, so that the header can be walked again. */
 typedef struct safe_cursor {
     char *at, *end;
 } safe_cursor;
 
 static bool safe_sign(safe_cursor *c, char sign) {
-    while (c->at < c->end && (*c->at == ' ' || *c->at == '\n' || *c->at == '\t' || *c->at == '\r' || *c->at == 0)) c->at++;
+    while (c->at < c->end &&
+           (*c->at == ' ' || *c->at == '\n' || *c->at == '\t' || *c->at == '\r' || *c->at == 0))
+        c->at++;
     if (c->at >= c->end || *c->at != sign) return false;
     c->at++;
     return true;
@@ -39,7 +44,10 @@ static int safe_hex(const char *at, const char *end, uint32_t *to) {
     if (end - at < 4) return 0;
     for (int i = 0; i < 4; i++) {
         char h = at[i];
-        int v = h >= '0' && h <= '9' ? h - '0' : h >= 'a' && h <= 'f' ? h - 'a' + 10 : h >= 'A' && h <= 'F' ? h - 'A' + 10 : -1;
+        int v = h >= '0' && h <= '9'   ? h - '0'
+                : h >= 'a' && h <= 'f' ? h - 'a' + 10
+                : h >= 'A' && h <= 'F' ? h - 'A' + 10
+                                       : -1;
         if (v < 0) return 0;
         *to = *to << 4 | (uint32_t)v;
     }
@@ -48,15 +56,19 @@ static int safe_hex(const char *at, const char *end, uint32_t *to) {
 
 static char *safe_put_utf8(char *to, uint32_t u) {
     if (u < 0x80) return *to++ = (char)u, to;
-    if (u < 0x800) *to++ = (char)(0xc0 | u >> 6);
-    else if (u < 0x10000) *to++ = (char)(0xe0 | u >> 12);
-    else *to++ = (char)(0xf0 | u >> 18), *to++ = (char)(0x80 | (u >> 12 & 63));
+    if (u < 0x800)
+        *to++ = (char)(0xc0 | u >> 6);
+    else if (u < 0x10000)
+        *to++ = (char)(0xe0 | u >> 12);
+    else
+        *to++ = (char)(0xf0 | u >> 18), *to++ = (char)(0x80 | (u >> 12 & 63));
     if (u >= 0x800) *to++ = (char)(0x80 | (u >> 6 & 63));
     *to++ = (char)(0x80 | (u & 63));
     return to;
 }
 
-/* \x of a string at c->at, which is behind the backslash; 0: malformed, or a NUL, which no name may hold. */
+/* \x of a string at c->at, which is behind the backslash; 0: malformed, or a NUL, which no name may
+ * hold. */
 static uint32_t safe_escape(safe_cursor *c) {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     const char *known = c->at < c->end && *c->at ? strchr(from, *c->at) : NULL;
@@ -65,7 +77,9 @@ static uint32_t safe_escape(safe_cursor *c) {
     if (c->at >= c->end || *c->at++ != 'u' || !safe_hex(c->at, c->end, &u)) return 0;
     c->at += 4;
     if (u < 0xd800 || u > 0xdfff) return u;
-    if (u > 0xdbff || c->end - c->at < 6 || c->at[0] != '\\' || c->at[1] != 'u' || !safe_hex(c->at + 2, c->end, &low)) return 0;
+    if (u > 0xdbff || c->end - c->at < 6 || c->at[0] != '\\' || c->at[1] != 'u' ||
+        !safe_hex(c->at + 2, c->end, &low))
+        return 0;
     if (low < 0xdc00 || low > 0xdfff) return 0;
     c->at += 6;
     return 0x10000 + ((u - 0xd800) << 10) + (low - 0xdc00);
@@ -74,7 +88,11 @@ static uint32_t safe_escape(safe_cursor *c) {
 /* Bytes of the UTF-8 character at `at`, 0 where it is none (RFC 3629). */
 static int safe_utf8(const char *at, const char *end) {
     const unsigned char *s = (const unsigned char *)at;
-    int n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+    int n = s[0] < 0x80                   ? 1
+            : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+            : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+            : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                          : 0;
     if (n == 0 || end - at < n) return 0;
     for (int i = 1; i < n; i++)
         if ((s[i] & 0xc0) != 0x80) return 0;
@@ -135,29 +153,37 @@ static int safe_naturals(safe_cursor *c, int64_t *to, int max) {
     return safe_sign(c, ']') ? n : -1;
 }
 
-/* --- entries ------------------------------------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------------- */
 
 typedef struct safe_info {
     int dtype, ndim;
     int64_t size[TN_MAX_DIMS], offset[2], numel;
 } safe_info;
 
-/* {"dtype": .., "shape": [..], "data_offsets": [..]}, in any order. `again`: its strings are decoded. */
+/* {"dtype": .., "shape": [..], "data_offsets": [..]}, in any order. `again`: its strings are
+ * decoded. */
 static bool safe_read_info(safe_cursor *c, safe_info *info, bool again) {
     int seen = 0;
     if (!safe_sign(c, '{')) return false;
     do {
         char *key = NULL, *name = NULL;
         int k;
-        if (again) key = safe_decoded(c);
-        else if (!safe_string(c, &key)) return false;
-        k = strcmp(key, "dtype") == 0 ? 1 : strcmp(key, "shape") == 0 ? 2 : strcmp(key, "data_offsets") == 0 ? 4 : 0;
+        if (again)
+            key = safe_decoded(c);
+        else if (!safe_string(c, &key))
+            return false;
+        k = strcmp(key, "dtype") == 0          ? 1
+            : strcmp(key, "shape") == 0        ? 2
+            : strcmp(key, "data_offsets") == 0 ? 4
+                                               : 0;
         if (!k || (seen & k) || !safe_sign(c, ':')) return false;
         seen |= k;
         if (k == 1) {
             const struct safe_dtype *d = safe_dtypes;
-            if (again) name = safe_decoded(c);
-            else if (!safe_string(c, &name)) return false;
+            if (again)
+                name = safe_decoded(c);
+            else if (!safe_string(c, &name))
+                return false;
             while (d->name && strcmp(d->name, name) != 0) d++;
             info->dtype = d->dtype;
         } else if (k == 2) {
@@ -172,22 +198,23 @@ static bool safe_read_info(safe_cursor *c, safe_info *info, bool again) {
 static bool safe_info_fits(const safe_info *info, int64_t data_bytes) {
     int64_t numel, bytes;
     return info->dtype != TN_NO_DTYPE && tni_numel_of(info->ndim, info->size, &numel) &&
-           tni_bytes(numel, tni_dtype(info->dtype)->bytes, &bytes) && info->offset[0] <= info->offset[1] &&
-           info->offset[1] <= data_bytes && info->offset[1] - info->offset[0] == bytes;
+           tni_bytes(numel, tni_dtype(info->dtype)->bytes, &bytes) &&
+           info->offset[0] <= info->offset[1] && info->offset[1] <= data_bytes &&
+           info->offset[1] - info->offset[0] == bytes;
 }
 
-/* --- the open file -------------------------------------------------------------------------------------------------- */
+/* --- the open file ---------------------------------------------------------------------------- */
 
 struct tn_safetensors {
     tni_block *owner;
-    tni_file file;        /* fd -1: not open now */
+    tni_file file; /* fd -1: not open now */
     char *path;
     char *header;
     int64_t header_bytes, data_bytes, path_bytes;
-    uint64_t hash;        /* of the header as it was read */
-    int64_t *entry;       /* offsets of the names in the header, in the order of the data */
+    uint64_t hash;  /* of the header as it was read */
+    int64_t *entry; /* offsets of the names in the header, in the order of the data */
     int64_t n, room;
-    int64_t notes;        /* offset behind the "{" of __metadata__; 0: none */
+    int64_t notes; /* offset behind the "{" of __metadata__; 0: none */
 };
 
 static bool safe_bad(const tn_safetensors *f, const char *what) {
@@ -218,7 +245,8 @@ static bool safe_add_entry(tn_safetensors *f, int64_t offset) {
     if (f->n == f->room) {
         int64_t room = f->room ? 2 * f->room : 32;
         int64_t *entry;
-        if (room / 2 > SAFE_FREE_TENSORS && room / 2 > f->data_bytes / 8) return safe_bad(f, "more tensors than data");
+        if (room / 2 > SAFE_FREE_TENSORS && room / 2 > f->data_bytes / 8)
+            return safe_bad(f, "more tensors than data");
         entry = (int64_t *)tni_need(f->owner, room * (int64_t)sizeof *entry);
         if (!entry) return false;
         if (f->n) memcpy(entry, f->entry, (size_t)f->n * sizeof *entry);
@@ -252,13 +280,16 @@ static bool safe_read_header(tn_safetensors *f) {
     if (!safe_sign(&c, '}')) {
         do {
             memset(&info, 0, sizeof info);
-            if (!safe_string(&c, &name) || !safe_sign(&c, ':')) return safe_bad(f, "a name is expected");
+            if (!safe_string(&c, &name) || !safe_sign(&c, ':'))
+                return safe_bad(f, "a name is expected");
             if (strcmp(name, "__metadata__") == 0) {
                 if (!safe_read_notes(f, &c)) return safe_bad(f, "malformed __metadata__");
                 continue;
             }
-            if (!safe_read_info(&c, &info, false)) return safe_bad(f, "malformed description of a tensor");
-            if (!safe_info_fits(&info, f->data_bytes)) return safe_bad(f, "dtype, shape and offsets of a tensor do not fit");
+            if (!safe_read_info(&c, &info, false))
+                return safe_bad(f, "malformed description of a tensor");
+            if (!safe_info_fits(&info, f->data_bytes))
+                return safe_bad(f, "dtype, shape and offsets of a tensor do not fit");
             if (!safe_add_entry(f, name - f->header)) return false;
         } while (safe_sign(&c, ','));
         if (!safe_sign(&c, '}')) return safe_bad(f, "} is expected at the end of the header");
@@ -311,12 +342,15 @@ static bool safe_check_entries(tn_safetensors *f) {
     bool sorted = true;
     safe_sort(f, f->entry, f->n, safe_less_name);
     for (int64_t i = 1; i < f->n; i++)
-        if (strcmp(f->header + f->entry[i - 1], f->header + f->entry[i]) == 0) return safe_bad(f, "a name stands twice");
-    for (int64_t i = 1; i < f->n && sorted; i++) sorted = safe_less_offset(f, f->entry[i - 1], f->entry[i]);
+        if (strcmp(f->header + f->entry[i - 1], f->header + f->entry[i]) == 0)
+            return safe_bad(f, "a name stands twice");
+    for (int64_t i = 1; i < f->n && sorted; i++)
+        sorted = safe_less_offset(f, f->entry[i - 1], f->entry[i]);
     if (!sorted) safe_sort(f, f->entry, f->n, safe_less_offset);
     for (int64_t i = 0; i < f->n; i++, end = offset[1]) {
         safe_offsets_at(f, f->entry[i], offset);
-        if (offset[0] != end) return safe_bad(f, offset[0] < end ? "tensors overlap" : "a hole in the data");
+        if (offset[0] != end)
+            return safe_bad(f, offset[0] < end ? "tensors overlap" : "a hole in the data");
     }
     return end == f->data_bytes || safe_bad(f, "its data are shorter or longer than its tensors");
 }
@@ -329,7 +363,8 @@ static bool safe_begin(tn_safetensors *f, int64_t *header_bytes) {
     if (f->file.size < 8) return safe_bad(f, "it is shorter than 8 bytes");
     if (!tni_file_read(&f->file, head, 8)) return false;
     for (int i = 7; i >= 0; i--) n = n << 8 | head[i];
-    if (n > SAFE_HEADER_MAX || (int64_t)n > f->file.size - 8) return safe_bad(f, "the header's length is beyond the file, or above 100 MB");
+    if (n > SAFE_HEADER_MAX || (int64_t)n > f->file.size - 8)
+        return safe_bad(f, "the header's length is beyond the file, or above 100 MB");
     *header_bytes = (int64_t)n;
     return true;
 }
@@ -404,18 +439,20 @@ TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key)
     return NULL;
 }
 
-/* --- data ------------------------------------------------------------------------------------------------------------ */
+/* --- data ------------------------------------------------------------------------------------- */
 
-/* Moves the file to offset `at` of the data; files are read forward only, so going back opens it anew and checks that
- * it is still the same. */
+/* Moves the file to offset `at` of the data; files are read forward only, so going back opens it
+ * anew and checks that it is still the same. */
 static bool safe_seek(tn_safetensors *f, int64_t at) {
     int64_t target = 8 + f->header_bytes + at, bytes;
     uint64_t hash = 0xcbf29ce484222325u;
     char chunk[SAFE_CHUNK];
-    if (f->file.fd >= 0 && f->file.at <= target) return tni_file_skip(&f->file, target - f->file.at);
+    if (f->file.fd >= 0 && f->file.at <= target)
+        return tni_file_skip(&f->file, target - f->file.at);
     tni_file_close(&f->file);
     if (!safe_begin(f, &bytes)) return false;
-    if (bytes != f->header_bytes || f->file.size != 8 + bytes + f->data_bytes) return safe_bad(f, "it has changed");
+    if (bytes != f->header_bytes || f->file.size != 8 + bytes + f->data_bytes)
+        return safe_bad(f, "it has changed");
     for (int64_t left = bytes; left > 0;) {
         int64_t n = left < (int64_t)sizeof chunk ? left : (int64_t)sizeof chunk;
         if (!tni_file_read(&f->file, chunk, n)) return false;
@@ -443,7 +480,8 @@ static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
     bytes = info.offset[1] - info.offset[0];
     t = tni_new(b, info.dtype, info.ndim, info.size);
     if (!t) return NULL;
-    ok = bytes == 0 || (safe_seek(f, info.offset[0]) && tni_file_read(&f->file, t->storage->data, bytes));
+    ok = bytes == 0 ||
+         (safe_seek(f, info.offset[0]) && tni_file_read(&f->file, t->storage->data, bytes));
     if (ok && info.dtype == TN_BOOL && !safe_bools_fit((const uint8_t *)t->storage->data, bytes))
         ok = safe_bad(f, "a BOOL tensor holds bytes other than 0 and 1");
     if (!ok) return tni_drop(b, t), (tn_tensor *)NULL;
@@ -454,7 +492,9 @@ static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
 
 /* The handle belongs to the thread that opened it. */
 static bool safe_here(tn_safetensors *f, tni_block *b) {
-    return f->owner == b || tni_error(b, TN_INVALID, "an open safetensors file belongs to the thread that opened it");
+    return f->owner == b ||
+           tni_error(b, TN_INVALID,
+                     "an open safetensors file belongs to the thread that opened it");
 }
 
 TN_API tn_tensor *tn_safetensors_get(tn_safetensors *f, const char *name) {
@@ -466,8 +506,10 @@ TN_API tn_tensor *tn_safetensors_get(tn_safetensors *f, const char *name) {
         tni_error(b, TN_INVALID, "no open file, or no name");
     } else if (safe_here(f, b)) {
         while (i < f->n && strcmp(f->header + f->entry[i], name) != 0) i++;
-        if (i < f->n) t = safe_read(f, i);
-        else tni_error(b, TN_INVALID, "'%s' has no tensor \"%s\"", f->path, name);
+        if (i < f->n)
+            t = safe_read(f, i);
+        else
+            tni_error(b, TN_INVALID, "'%s' has no tensor \"%s\"", f->path, name);
     }
     tni_io_leave(b);
     return t;
@@ -519,7 +561,7 @@ TN_API tn_named_list tn_safetensors_load_at(const char *file, int line, const ch
     return list;
 }
 
-/* --- writing ------------------------------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* Text of the header: first its length is counted (at NULL), then it is written. */
 typedef struct safe_writer {
@@ -531,7 +573,9 @@ static void safe_put(safe_writer *w, const char *text, int64_t n) {
     if (w->at) memcpy(w->at + w->n, text, (size_t)n);
     w->n += n;
 }
-static void safe_put_text(safe_writer *w, const char *text) { safe_put(w, text, (int64_t)strlen(text)); }
+static void safe_put_text(safe_writer *w, const char *text) {
+    safe_put(w, text, (int64_t)strlen(text));
+}
 static void safe_put_int(safe_writer *w, int64_t v) {
     char text[24];
     safe_put(w, text, snprintf(text, sizeof text, "%lld", (long long)v));
@@ -542,8 +586,10 @@ static void safe_put_string(safe_writer *w, const char *text) {
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
         if (c == '"' || c == '\\') safe_put(w, "\\", 1);
-        if (c >= 0x20) safe_put(w, text, 1);
-        else safe_put(w, code, snprintf(code, sizeof code, "\\u%04x", c));
+        if (c >= 0x20)
+            safe_put(w, text, 1);
+        else
+            safe_put(w, code, snprintf(code, sizeof code, "\\u%04x", c));
     }
     safe_put(w, "\"", 1);
 }
@@ -638,13 +684,18 @@ static bool safe_check_plan(const safe_plan *p, int64_t *data_bytes) {
     for (int64_t i = 0; i < p->n; i++) {
         const tn_tensor *t = p->at[i].tensor;
         if (!safe_text_fits(p->at[i].name) || strcmp(p->at[i].name, "__metadata__") == 0)
-            return tni_error(p->b, TN_INVALID, "the name of tensor %lld is NULL, no UTF-8, or __metadata__", (long long)i);
+            return tni_error(p->b, TN_INVALID,
+                             "the name of tensor %lld is NULL, no UTF-8, or __metadata__",
+                             (long long)i);
         if (!t) return tni_error(p->b, TN_INVALID, "tensor \"%s\" is NULL", p->at[i].name);
         if (!safe_dtype_name(t->dtype))
-            return tni_error(p->b, TN_TYPE, "tensor \"%s\": safetensors has no %s", p->at[i].name, tni_dtype(t->dtype)->text);
+            return tni_error(p->b, TN_TYPE, "tensor \"%s\": safetensors has no %s", p->at[i].name,
+                             tni_dtype(t->dtype)->text);
         if (t->device != TN_CPU || (t->flags & TNI_META))
-            return tni_error(p->b, TN_UNSUPPORTED, "tensor \"%s\" is not on the CPU", p->at[i].name);
-        if (!tni_add(*data_bytes, safe_tensor_bytes(t), data_bytes)) return tni_memory_error(p->b, INT64_MAX);
+            return tni_error(p->b, TN_UNSUPPORTED, "tensor \"%s\" is not on the CPU",
+                             p->at[i].name);
+        if (!tni_add(*data_bytes, safe_tensor_bytes(t), data_bytes))
+            return tni_memory_error(p->b, INT64_MAX);
     }
     return safe_names_differ(p);
 }
@@ -670,11 +721,13 @@ static bool safe_write_strided(tni_file *f, const tn_tensor *t) {
 
 static bool safe_write_tensor(tni_file *f, const tn_tensor *t) {
     if (t->numel == 0) return true;
-    if ((t->flags & TNI_CONTIGUOUS) && tni_host_is_little()) return tni_file_write(f, tni_bytes_at(t), safe_tensor_bytes(t));
+    if ((t->flags & TNI_CONTIGUOUS) && tni_host_is_little())
+        return tni_file_write(f, tni_bytes_at(t), safe_tensor_bytes(t));
     return safe_write_strided(f, t);
 }
 
-static bool safe_write_file(const safe_plan *p, const char *path, const char *header, int64_t bytes) {
+static bool safe_write_file(const safe_plan *p, const char *path, const char *header,
+                            int64_t bytes) {
     tni_file f;
     uint8_t head[8];
     bool ok;
@@ -683,7 +736,8 @@ static bool safe_write_file(const safe_plan *p, const char *path, const char *he
     ok = tni_file_write(&f, head, 8) && tni_file_write(&f, header, bytes);
     for (int64_t each = 8; ok && each; each /= 2)
         for (int64_t i = 0; ok && i < p->n; i++)
-            if (tni_dtype_size(p->at[i].tensor) == each) ok = safe_write_tensor(&f, p->at[i].tensor);
+            if (tni_dtype_size(p->at[i].tensor) == each)
+                ok = safe_write_tensor(&f, p->at[i].tensor);
     ok = ok && tni_file_commit(&f);
     tni_file_close(&f);
     return ok;
@@ -697,7 +751,8 @@ static bool safe_save(const safe_plan *p, const char *path) {
     if (!safe_check_plan(p, &data_bytes)) return false;
     safe_put_header(&w, p);
     bytes = w.n;
-    if (bytes > SAFE_HEADER_MAX) return tni_error(p->b, TN_INVALID, "names for a header of more than 100 MB");
+    if (bytes > SAFE_HEADER_MAX)
+        return tni_error(p->b, TN_INVALID, "names for a header of more than 100 MB");
     w.at = (char *)tni_need(p->b, bytes);
     if (!w.at) return false;
     w.n = 0;
@@ -707,8 +762,8 @@ static bool safe_save(const safe_plan *p, const char *path) {
     return ok;
 }
 
-TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path, const tn_named *at, int64_t n,
-                                   const tn_note *notes, int64_t nnotes) {
+TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path, const tn_named *at,
+                                   int64_t n, const tn_note *notes, int64_t nnotes) {
     safe_plan p = {tni_io_enter(file, line), at, n, notes, nnotes};
     bool ok;
     if (!p.b) return false;

@@ -176,7 +176,7 @@ static void TNI_FNT(conv_direct)(const tni_conv *v) {
 }
 #endif
 
-/* --- gradient of weights --------------------------------------------------------------------- */
+/* --- gradient of weights ---------------------------------------------------------------------- */
 
 #define CONV_ROW(r) const T *p##r = (const T *)v->source + offset[r];
 #define CONV_STEP(r)     \

@@ -66,7 +66,7 @@ static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile
         }
 }
 
-/* --- packing --------------------------------------------------------------------------------- */
+/* --- packing ---------------------------------------------------------------------------------- */
 
 #if TNI_ISA == 1 || TNI_ISA == 2
 #if defined(TNI_TYPE_F32)
@@ -174,7 +174,7 @@ static void TNI_FNT(gemm_pack_a)(const tni_gemm *g, int64_t i, void *to) {
 }
 static int64_t TNI_FNT(gemm_panel)(void) { return GEMM_ROWS; }
 
-/* --- the product ----------------------------------------------------------------------------- */
+/* --- the product ------------------------------------------------------------------------------ */
 
 /* All rows of c in one panel of n columns and one block of k. */
 static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) *q, const T *a,

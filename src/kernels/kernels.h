@@ -1,8 +1,9 @@
 /* kernels.h - the table of loops over raw memory, one for each instruction set.
  *
- * Every kernel is one text, `static ret TNI_FN(name) params`, in an .inl file that pass.inl includes once per
- * instruction set; families list their entries as K(ret, name, params) in a header of their own. Sizes were
- * checked and scratch is given by the caller; a kernel allocates nothing, dispatches nothing, cannot fail. */
+ * Every kernel is one text, `static ret TNI_FN(name) params`, in an .inl file that pass.inl
+ * includes once per instruction set; families list their entries as K(ret, name, params) in a
+ * header of their own. Sizes were checked and scratch is given by the caller; a kernel allocates
+ * nothing, dispatches nothing, cannot fail. */
 #ifndef TNI_KERNELS_KERNELS_H
 #define TNI_KERNELS_KERNELS_H
 
@@ -17,28 +18,30 @@
 #include "optimize.h"
 #include "cast.h"
 
-/* Which vector instruction sets the compiler can make functions for; the scalar set is always there. On x86-64
- * all of them, the scalar one included, use the FMA instruction, unless TN_NO_FMA asks for libm's fma. */
+/* Which vector instruction sets the compiler can make functions for; the scalar set is always
+ * there. On x86-64 all of them, the scalar one included, use the FMA instruction, unless TN_NO_FMA
+ * asks for libm's fma. */
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__TINYC__) && !defined(TN_NO_FMA)
 #define TNI_X86 1
 #elif defined(__GNUC__) && defined(__aarch64__) && !defined(__TINYC__)
 #define TNI_ARM 1
 #endif
 
-#define TNI_KERNELS(K)                                                                                       \
-    TNI_KERNELS_GEMM(K)                                                                                      \
-    TNI_KERNELS_CONV(K)                                                                                      \
-    TNI_KERNELS_POOL(K)                                                                                      \
-    TNI_KERNELS_REDUCE(K)                                                                                    \
-    TNI_KERNELS_ROWWISE(K)                                                                                   \
-    TNI_KERNELS_RANDOM(K)                                                                                    \
-    TNI_KERNELS_OPTIMIZE(K)                                                                                  \
-    TNI_KERNELS_POINTWISE(K)                                                                                 \
+#define TNI_KERNELS(K)       \
+    TNI_KERNELS_GEMM(K)      \
+    TNI_KERNELS_CONV(K)      \
+    TNI_KERNELS_POOL(K)      \
+    TNI_KERNELS_REDUCE(K)    \
+    TNI_KERNELS_ROWWISE(K)   \
+    TNI_KERNELS_RANDOM(K)    \
+    TNI_KERNELS_OPTIMIZE(K)  \
+    TNI_KERNELS_POINTWISE(K) \
     TNI_KERNELS_CAST(K)
 
 typedef struct tni_kernels {
     int isa;
-    const tni_loop (*loop)[TNI_LOOP_TYPES]; /* by a pointwise row's loop_index and by type; NULL: not of its kinds */
+    const tni_loop (*loop)[TNI_LOOP_TYPES]; /* by a pointwise row's loop_index and by type; NULL:
+                                               not of its kinds */
     const uint8_t *lanes;                   /* elements of a vector, by type */
 #define TNI_POINTER(ret, name, params) ret(*name) params;
     TNI_KERNELS(TNI_POINTER)
@@ -48,7 +51,8 @@ typedef struct tni_kernels {
 /* The table of an instruction set, NULL when it is not compiled in. */
 TN_PRIV const tni_kernels *tni_kernels_of(int isa);
 
-/* Kernel paths that ran, for the test that every path is compared with an oracle: TNI_PATH(gemm_packed). */
+/* Kernel paths that ran, for the test that every path is compared with an oracle:
+ * TNI_PATH(gemm_packed). */
 #ifdef TNI_COUNT_PATHS
 TN_PRIV void tni_path_ran(const char *name);
 #define TNI_PATH(name) tni_path_ran(#name)

@@ -1,8 +1,9 @@
-/* pass.inl - all kernels for one instruction set: TNI_ISA and TNI_FN are set by kernels.c, which includes this
- * file once for each.
+/* pass.inl - all kernels for one instruction set: TNI_ISA and TNI_FN are set by kernels.c, which
+ * includes this file once for each.
  *
- * The set-up fixes the arithmetic: the target of the functions, and no contraction of a * b + c behind our back
- * (gcc would contract even across intrinsics), so that every set gives the same bits. */
+ * The set-up fixes the arithmetic: the target of the functions, and no contraction of a * b + c
+ * behind our back (gcc would contract even across intrinsics), so that every set gives the same
+ * bits. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #if TNI_ISA == 0 && defined(TNI_X86)
@@ -10,7 +11,9 @@
 #elif TNI_ISA == 1
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #elif TNI_ISA == 2
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), apply_to = function)
+#pragma clang attribute push(                                                    \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), \
+    apply_to = function)
 #endif
 #elif defined(__GNUC__)
 #pragma GCC push_options
@@ -26,7 +29,8 @@
 #if TNI_ISA == 2 /* unoptimised, its intrinsics are macros that convert signs */
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif
-#if TNI_ISA == 2 && defined(__cplusplus) /* gcc's undefined vectors, which C++ warns about in its own headers */
+#if TNI_ISA == 2 && \
+    defined(__cplusplus) /* gcc's undefined vectors, which C++ warns about in its own headers */
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -49,10 +53,9 @@
 #include "pool.inl"
 #include "random.inl"
 
-static const tni_kernels TNI_FN(tni_table) = {
-    TNI_ISA, TNI_FN(tni_loops), TNI_FN(tni_lanes),
+static const tni_kernels TNI_FN(tni_table) = {TNI_ISA, TNI_FN(tni_loops), TNI_FN(tni_lanes),
 #define TNI_ENTRY(ret, name, params) TNI_FN(name),
-    TNI_KERNELS(TNI_ENTRY)
+                                              TNI_KERNELS(TNI_ENTRY)
 #undef TNI_ENTRY
 };
 

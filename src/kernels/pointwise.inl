@@ -7,21 +7,32 @@
 #endif
 
 #define TNI_LOOP_OF(name) TNI_FN(TNI_JOIN(tni_loop_##name##_, TNI_LOOP_SUFFIX))
-#define TNI_LOOP_BEGIN(name)                                                                                 \
-    static void TNI_LOOP_OF(name)(char *out, const char *const *in, const int64_t *step, int64_t vectors,    \
-                                  const void *numbers) {                                                     \
-        const char *a = in[0];                                                                               \
-        const int64_t sa = step[0];                                                                          \
+#define TNI_LOOP_BEGIN(name)                                                             \
+    static void TNI_LOOP_OF(name)(char *out, const char *const *in, const int64_t *step, \
+                                  int64_t vectors, const void *numbers) {                \
+        const char *a = in[0];                                                           \
+        const int64_t sa = step[0];                                                      \
         (void)numbers;
 #define TNI_LOOP_END }
-/* operands beyond the first; numbers; what is done with a vector; the arguments of the expression */
+/* operands beyond the first; numbers; what is done with a vector; the arguments of the expression
+ */
 #define TNI_TENSORS_1
-#define TNI_TENSORS_2 const char *b = in[1]; const int64_t sb = step[1];
-#define TNI_TENSORS_3 TNI_TENSORS_2 const char *c = in[2]; const int64_t sc = step[2];
+#define TNI_TENSORS_2      \
+    const char *b = in[1]; \
+    const int64_t sb = step[1];
+#define TNI_TENSORS_3                    \
+    TNI_TENSORS_2 const char *c = in[2]; \
+    const int64_t sc = step[2];
 #define TNI_NUMBERS_0
-#define TNI_NUMBERS_1 const V p = V_PARAM(numbers, 0); (void)p;
-#define TNI_NUMBERS_2 TNI_NUMBERS_1 const V q = V_PARAM(numbers, 1); (void)q;
-#define TNI_NUMBERS_3 TNI_NUMBERS_2 const V r = V_PARAM(numbers, 2); (void)r;
+#define TNI_NUMBERS_1                \
+    const V p = V_PARAM(numbers, 0); \
+    (void)p;
+#define TNI_NUMBERS_2                              \
+    TNI_NUMBERS_1 const V q = V_PARAM(numbers, 1); \
+    (void)q;
+#define TNI_NUMBERS_3                              \
+    TNI_NUMBERS_2 const V r = V_PARAM(numbers, 2); \
+    (void)r;
 #define TNI_LOADS_1
 #define TNI_LOADS_2 V y = V_LD(b);
 #define TNI_LOADS_3 TNI_LOADS_2 V z = V_LD(c);
@@ -42,24 +53,27 @@
 #define TNI_ARGUMENTS_33 (x, y, z, p, q, r)
 #define TNI_OF(name, arguments) TNI_E_##name arguments
 
-#define TNI_LOOP(name, nt, nn)                                                                               \
-    TNI_LOOP_BEGIN(name) TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE                                          \
-    for (; vectors > 0; vectors--, TNI_STEPS_##nt, out += TNI_STEP) {                                        \
-        V x = V_LD(a);                                                                                       \
-        TNI_LOADS_##nt V_ST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                                      \
-    }                                                                                                        \
+#define TNI_LOOP(name, nt, nn)                                                                    \
+    TNI_LOOP_BEGIN(name)                                                                          \
+    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0;                                \
+                                                    vectors--, TNI_STEPS_##nt, out += TNI_STEP) { \
+        V x = V_LD(a);                                                                            \
+        TNI_LOADS_##nt V_ST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                           \
+    }                                                                                             \
     TNI_LOOP_END
-#define TNI_PREDICATE(name, nt, nn)                                                                          \
-    TNI_LOOP_BEGIN(name) TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE                                          \
-    for (; vectors > 0; vectors--, TNI_STEPS_##nt, out += TNI_MASK_STEP) {                                   \
-        V x = V_LD(a);                                                                                       \
-        TNI_LOADS_##nt V_MST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                                     \
-    }                                                                                                        \
+#define TNI_PREDICATE(name, nt, nn)                                                           \
+    TNI_LOOP_BEGIN(name)                                                                      \
+    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0; vectors--, TNI_STEPS_##nt, \
+                                                                   out += TNI_MASK_STEP) {    \
+        V x = V_LD(a);                                                                        \
+        TNI_LOADS_##nt V_MST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                      \
+    }                                                                                         \
     TNI_LOOP_END
-#define TNI_SELECT(name, nt, nn)                                                                             \
-    TNI_LOOP_BEGIN(name) TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE                                          \
-    for (; vectors > 0; vectors--, TNI_STEPS_##nt, out += TNI_STEP) {                                        \
-        M x = M_LD(a);                                                                                       \
-        TNI_LOADS_##nt V_ST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                                      \
-    }                                                                                                        \
+#define TNI_SELECT(name, nt, nn)                                                                  \
+    TNI_LOOP_BEGIN(name)                                                                          \
+    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0;                                \
+                                                    vectors--, TNI_STEPS_##nt, out += TNI_STEP) { \
+        M x = M_LD(a);                                                                            \
+        TNI_LOADS_##nt V_ST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                           \
+    }                                                                                             \
     TNI_LOOP_END

@@ -1,4 +1,5 @@
-/* pointwise_table.inl - the loops of all rows, by number and type; takes the macros of pointwise.inl back. */
+/* pointwise_table.inl - the loops of all rows, by number and type; takes the macros of
+ * pointwise.inl back. */
 #undef TNI_LOOP
 #undef TNI_PREDICATE
 #undef TNI_SELECT
@@ -11,10 +12,13 @@
 #endif
 #define TNI_WHEN_1(entry) entry
 #define TNI_WHEN_0(entry) NULL
-#define TNI_ROW_LOOP(name, kinds, form, nt, nn, F, I, C, B)                                                  \
-    {TNI_WHEN_##F(TNI_FN(tni_loop_##name##_f32)), TNI_WHEN_##F(TNI_FN_REST(tni_loop_##name##_f64)),          \
-     TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i32)), TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i64)),               \
-     TNI_WHEN_##C(TNI_FN_REST(tni_loop_##name##_c64)), TNI_WHEN_##C(TNI_FN_REST(tni_loop_##name##_c128)),              \
+#define TNI_ROW_LOOP(name, kinds, form, nt, nn, F, I, C, B) \
+    {TNI_WHEN_##F(TNI_FN(tni_loop_##name##_f32)),           \
+     TNI_WHEN_##F(TNI_FN_REST(tni_loop_##name##_f64)),      \
+     TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i32)),      \
+     TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i64)),      \
+     TNI_WHEN_##C(TNI_FN_REST(tni_loop_##name##_c64)),      \
+     TNI_WHEN_##C(TNI_FN_REST(tni_loop_##name##_c128)),     \
      TNI_WHEN_##B(TNI_FN_REST(tni_loop_##name##_truth))},
 static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #include "../gen/loops.inl"
@@ -24,8 +28,9 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #undef TNI_WHEN_0
 
 static const uint8_t TNI_FN(tni_lanes)[TNI_LOOP_TYPES] = {
-    TNI_FN(tni_lanes_f32), TNI_FN_REST(tni_lanes_f64), TNI_FN_REST(tni_lanes_f32), TNI_FN_REST(tni_lanes_f64),
-    TNI_FN_REST(tni_lanes_f32), TNI_FN_REST(tni_lanes_f64), 8 * TNI_FN_REST(tni_lanes_f64)};
+    TNI_FN(tni_lanes_f32),         TNI_FN_REST(tni_lanes_f64), TNI_FN_REST(tni_lanes_f32),
+    TNI_FN_REST(tni_lanes_f64),    TNI_FN_REST(tni_lanes_f32), TNI_FN_REST(tni_lanes_f64),
+    8 * TNI_FN_REST(tni_lanes_f64)};
 
 #undef TNI_FN_REST
 #undef TNI_ONCE

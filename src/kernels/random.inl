@@ -1,7 +1,8 @@
 /* random.inl - uniform and normal numbers with torch's bits.
  *
- * Normal floats: G. Box, M. Muller, 1958, on logarithm, sine and cosine of the Cephes library (S. Moshier) in single
- * precision, in the association that torch's AVX2 build has; the elementary functions of math.h round otherwise. */
+ * Normal floats: G. Box, M. Muller, 1958, on logarithm, sine and cosine of the Cephes library (S.
+ * Moshier) in single precision, in the association that torch's AVX2 build has; the elementary
+ * functions of math.h round otherwise. */
 static void TNI_FN(uniform_f32)(void *x, int64_t n, float from, float to) {
     char *at = (char *)x;
     float range = to - from;

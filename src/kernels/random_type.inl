@@ -2,7 +2,8 @@
 #if defined(TNI_TYPE_F32)
 /* log x of a normal positive number */
 static V TNI_FN(normal_log)(V x) {
-    V e = V_ADD(V_EXPO(x), V_ONE), f = V_MUL(V_MANT(x), V_SET(0.5)), y, z; /* x = f * 2^e, 0.5 <= f < 1 */
+    V e = V_ADD(V_EXPO(x), V_ONE), f = V_MUL(V_MANT(x), V_SET(0.5)), y,
+      z; /* x = f * 2^e, 0.5 <= f < 1 */
     M low = V_LT(f, V_SET(0.707106781186547524f));
     e = V_SEL(low, V_SUB(e, V_ONE), e);
     f = V_SEL(low, V_ADD(V_SUB(f, V_ONE), f), V_SUB(f, V_ONE));
@@ -23,8 +24,11 @@ static V TNI_FN(normal_log)(V x) {
 
 /* Sine and cosine of 0 <= x <= 2 pi: k is the even octant that x is nearest to. */
 static void TNI_FN(normal_sincos)(V x, V *sine, V *cosine) {
-    V k = V_MUL(V_FLOOR(V_MUL(V_ADD(V_TRUNC(V_MUL(x, V_SET(1.27323954473516f))), V_ONE), V_SET(0.5))), V_SET(2));
-    M two = V_EQ(k, V_SET(2)), four = V_EQ(k, V_SET(4)), six = V_EQ(k, V_SET(6)), odd = M_OR(two, six);
+    V k =
+        V_MUL(V_FLOOR(V_MUL(V_ADD(V_TRUNC(V_MUL(x, V_SET(1.27323954473516f))), V_ONE), V_SET(0.5))),
+              V_SET(2));
+    M two = V_EQ(k, V_SET(2)), four = V_EQ(k, V_SET(4)), six = V_EQ(k, V_SET(6)),
+      odd = M_OR(two, six);
     V z, c, s;
     x = V_FMA(k, V_SET(-0.78515625f), x);
     x = V_FMA(k, V_SET(-2.4187564849853515625e-4f), x);
@@ -48,7 +52,8 @@ static void TNI_FN(normal_f32)(float *x, int64_t blocks, float mean, float std) 
             int64_t m = 8 - c < W ? 8 - c : W;
             V radius = V_SUB(V_ONE, V_LDN(x + c, m)), sine, cosine;
             radius = V_SQRT(V_MUL(V_SET(-2), TNI_FN(normal_log)(radius)));
-            TNI_FN(normal_sincos)(V_MUL(V_SET(6.283185307179586), V_LDN(x + 8 + c, m)), &sine, &cosine);
+            TNI_FN(normal_sincos)
+            (V_MUL(V_SET(6.283185307179586), V_LDN(x + 8 + c, m)), &sine, &cosine);
             V_STN(x + c, V_FMA(V_MUL(radius, cosine), V_SET(std), V_SET(mean)), m);
             V_STN(x + 8 + c, V_FMA(V_MUL(radius, sine), V_SET(std), V_SET(mean)), m);
         }

@@ -1,9 +1,10 @@
 /* reduce.h - kernel entries of reductions: K(ret, name, params).
  *
- * One shape serves rows and columns: `rows` rows of n elements, `step` bytes apart, are combined into n
- * accumulators, each by a chain in row order. A contiguous run of elements is rows of TNI_LANE_BYTES, whose
- * accumulators are then folded by halves (tni_fold): so the order is the same for every vector width.
- * Elements are f32 or f64 (i64 and products need no vectors: ops/lanes.c, which also converts other types). */
+ * One shape serves rows and columns: `rows` rows of n elements, `step` bytes apart, are combined
+ * into n accumulators, each by a chain in row order. A contiguous run of elements is rows of
+ * TNI_LANE_BYTES, whose accumulators are then folded by halves (tni_fold): so the order is the same
+ * for every vector width. Elements are f32 or f64 (i64 and products need no vectors: ops/lanes.c,
+ * which also converts other types). */
 #ifndef TNI_KERNELS_REDUCE_H
 #define TNI_KERNELS_REDUCE_H
 
@@ -16,21 +17,26 @@ enum {
     TNI_SUBTREE = 16      /* blocks that one task combines */
 };
 
-#define TNI_KERNELS_REDUCE_TYPE(K, S)                                                                        \
-    /* to[i] += x[0][i], += x[1][i] ... */                                                                   \
-    K(void, sum_rows_##S, (const void *x, int64_t step, int64_t rows, int64_t n, void *to))                  \
-    /* to[i] = the larger (`least`: smaller) of to[i] and x[r][i]: a NaN wins, the first of equals stays */  \
-    K(void, extreme_rows_##S, (const void *x, int64_t step, int64_t rows, int64_t n, bool least, void *to))  \
-    /* value[i] and index[i] (row number + first, as an element) of the first extremum or first NaN */       \
-    K(void, arg_rows_##S,                                                                                    \
-      (const void *x, int64_t step, int64_t rows, int64_t n, int64_t first, bool least, void *value, void *index)) \
-    /* one[i] += x[r][i] - mean[i], two[i] += (x[r][i] - mean[i])^2 */                                       \
-    K(void, deviation_rows_##S,                                                                              \
-      (const void *x, int64_t step, int64_t rows, int64_t n, const void *mean, void *one, void *two))        \
-    /* x[i] = |x[i]|^p */                                                                                    \
+#define TNI_KERNELS_REDUCE_TYPE(K, S)                                                              \
+    /* to[i] += x[0][i], += x[1][i] ... */                                                         \
+    K(void, sum_rows_##S, (const void *x, int64_t step, int64_t rows, int64_t n, void *to))        \
+    /* to[i] = the larger (`least`: smaller) of to[i] and x[r][i]: a NaN wins, the first of equals \
+     * stays */                                                                                    \
+    K(void, extreme_rows_##S,                                                                      \
+      (const void *x, int64_t step, int64_t rows, int64_t n, bool least, void *to))                \
+    /* value[i] and index[i] (row number + first, as an element) of the first extremum or first    \
+     * NaN */                                                                                      \
+    K(void, arg_rows_##S,                                                                          \
+      (const void *x, int64_t step, int64_t rows, int64_t n, int64_t first, bool least,            \
+       void *value, void *index))                                                                  \
+    /* one[i] += x[r][i] - mean[i], two[i] += (x[r][i] - mean[i])^2 */                             \
+    K(void, deviation_rows_##S,                                                                    \
+      (const void *x, int64_t step, int64_t rows, int64_t n, const void *mean, void *one,          \
+       void *two))                                                                                 \
+    /* x[i] = |x[i]|^p */                                                                          \
     K(void, power_##S, (void *x, int64_t n, double p))
-#define TNI_KERNELS_REDUCE(K)                                                                                \
-    TNI_KERNELS_REDUCE_TYPE(K, f32)                                                                          \
+#define TNI_KERNELS_REDUCE(K)       \
+    TNI_KERNELS_REDUCE_TYPE(K, f32) \
     TNI_KERNELS_REDUCE_TYPE(K, f64)
 
 #endif

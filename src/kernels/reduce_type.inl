@@ -1,7 +1,7 @@
 /* reduce_type.inl - the loops of reduce.h for one type.
  *
- * The columns are taken in strips of four vectors that stay in registers over all rows; what is left goes a
- * vector at a time, the last one masked. A column's chain is the same in either. */
+ * The columns are taken in strips of four vectors that stay in registers over all rows; what is
+ * left goes a vector at a time, the last one masked. A column's chain is the same in either. */
 #define RED_EACH(X) X(0) X(1) X(2) X(3)
 #define RED_LOAD(i) V a##i = V_LD(acc + c + i * W);
 #define RED_STORE(i) V_ST(acc + c + i * W, a##i);
@@ -14,7 +14,9 @@ static void TNI_FNT(sum_rows)(const void *x, int64_t step, int64_t rows, int64_t
     for (; c + 4 * W <= n; c += 4 * W) {
         const char *p = (const char *)x + c * (int64_t)sizeof(T);
         RED_EACH(RED_LOAD)
-        for (r = 0; r < rows; r++, p += step) { RED_EACH(RED_ADD) }
+        for (r = 0; r < rows; r++, p += step) {
+            RED_EACH(RED_ADD)
+        }
         RED_EACH(RED_STORE)
     }
 #undef RED_ADD
@@ -31,17 +33,24 @@ static void TNI_FNT(sum_rows)(const void *x, int64_t step, int64_t rows, int64_t
 #define RED_FLIP(v) V_XOR(v, flip)
 #define RED_MAX(a, v) V_SEL(M_OR(V_GT(v, a), V_NE(v, v)), v, a)
 #define RED_BETTER(v, a) M_OR(V_GT(v, a), M_AND(V_NE(v, v), V_EQ(a, a)))
-static void TNI_FNT(extreme_rows)(const void *x, int64_t step, int64_t rows, int64_t n, bool least, void *to) {
+static void TNI_FNT(extreme_rows)(const void *x, int64_t step, int64_t rows, int64_t n, bool least,
+                                  void *to) {
     T *acc = (T *)to;
     int64_t c = 0, r;
     V flip = least ? V_SET(-0.0) : V_ZERO();
 #define RED_LOAD_FLIP(i) V a##i = RED_FLIP(V_LD(acc + c + i * W));
 #define RED_STORE_FLIP(i) V_ST(acc + c + i * W, RED_FLIP(a##i));
-#define RED_STEP(i) { V v = RED_FLIP(RED_AT(i)); a##i = RED_MAX(a##i, v); }
+#define RED_STEP(i)                \
+    {                              \
+        V v = RED_FLIP(RED_AT(i)); \
+        a##i = RED_MAX(a##i, v);   \
+    }
     for (; c + 4 * W <= n; c += 4 * W) {
         const char *p = (const char *)x + c * (int64_t)sizeof(T);
         RED_EACH(RED_LOAD_FLIP)
-        for (r = 0; r < rows; r++, p += step) { RED_EACH(RED_STEP) }
+        for (r = 0; r < rows; r++, p += step) {
+            RED_EACH(RED_STEP)
+        }
         RED_EACH(RED_STORE_FLIP)
     }
     for (; c < n; c += W) {
@@ -59,8 +68,8 @@ static void TNI_FNT(extreme_rows)(const void *x, int64_t step, int64_t rows, int
 #undef RED_STEP
 }
 /* A later element is chosen when it is better, or the first NaN. */
-static void TNI_FNT(arg_rows)(const void *x, int64_t step, int64_t rows, int64_t n, int64_t first, bool least,
-                              void *value, void *index) {
+static void TNI_FNT(arg_rows)(const void *x, int64_t step, int64_t rows, int64_t n, int64_t first,
+                              bool least, void *value, void *index) {
     V flip = least ? V_SET(-0.0) : V_ZERO();
     for (int64_t c = 0; c < n; c += W) {
         const char *p = (const char *)x + c * (int64_t)sizeof(T);
@@ -78,13 +87,15 @@ static void TNI_FNT(arg_rows)(const void *x, int64_t step, int64_t rows, int64_t
     }
 }
 
-static void TNI_FNT(deviation_rows)(const void *x, int64_t step, int64_t rows, int64_t n, const void *mean,
-                                    void *one, void *two) {
+static void TNI_FNT(deviation_rows)(const void *x, int64_t step, int64_t rows, int64_t n,
+                                    const void *mean, void *one, void *two) {
     for (int64_t c = 0; c < n; c += 2 * W) {
         const char *p = (const char *)x + c * (int64_t)sizeof(T);
         int64_t m = n - c < W ? n - c : W, w = n - c - W < 0 ? 0 : n - c - W < W ? n - c - W : W;
-        V m0 = V_LDN((const T *)mean + c, m), a0 = V_LDN((T *)one + c, m), b0 = V_LDN((T *)two + c, m);
-        V m1 = V_LDN((const T *)mean + c + W, w), a1 = V_LDN((T *)one + c + W, w), b1 = V_LDN((T *)two + c + W, w);
+        V m0 = V_LDN((const T *)mean + c, m), a0 = V_LDN((T *)one + c, m),
+          b0 = V_LDN((T *)two + c, m);
+        V m1 = V_LDN((const T *)mean + c + W, w), a1 = V_LDN((T *)one + c + W, w),
+          b1 = V_LDN((T *)two + c + W, w);
         for (int64_t r = 0; r < rows; r++, p += step) {
             V d0 = V_SUB(V_LDN(p, m), m0), d1 = V_SUB(V_LDN(p + W * sizeof(T), w), m1);
             a0 = V_ADD(a0, d0);

@@ -1,7 +1,8 @@
-/* rowwise_back.inl - the backward loops of rowwise.h. A vector of columns at a time, down the rows. */
-#define ROW_COLUMNS                                                                                          \
-    for (int64_t c = 0, m; m = r->n - c < W ? r->n - c : W, c < r->n; c += W)
-#define ROW_AT(field, i) V_LDN((const char *)r->field + (i) * r->field##_step + c * (int64_t)sizeof(T), m)
+/* rowwise_back.inl - the backward loops of rowwise.h. A vector of columns at a time, down the rows.
+ */
+#define ROW_COLUMNS for (int64_t c = 0, m; m = r->n - c < W ? r->n - c : W, c < r->n; c += W)
+#define ROW_AT(field, i) \
+    V_LDN((const char *)r->field + (i)*r->field##_step + c * (int64_t)sizeof(T), m)
 #define ROW_OF(field) V_LDN((const T *)r->field + c, m)
 
 static void TNI_FNT(dot_rows)(const tni_sweep *r) {

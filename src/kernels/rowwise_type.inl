@@ -1,7 +1,7 @@
-/* rowwise_type.inl - the forward loops of rowwise.h for one type. A vector of columns at a time, down the rows. */
-#define ROW_COLUMNS                                                                                          \
-    for (int64_t c = 0, m; m = r->n - c < W ? r->n - c : W, c < r->n; c += W)
-#define ROW_AT(field, i) ((const char *)r->field + (i) * r->field##_step + c * (int64_t)sizeof(T))
+/* rowwise_type.inl - the forward loops of rowwise.h for one type. A vector of columns at a time,
+ * down the rows. */
+#define ROW_COLUMNS for (int64_t c = 0, m; m = r->n - c < W ? r->n - c : W, c < r->n; c += W)
+#define ROW_AT(field, i) ((const char *)r->field + (i)*r->field##_step + c * (int64_t)sizeof(T))
 #define ROW_OF(field) V_LDN((const T *)r->field + c, m)
 
 static void TNI_FNT(exp_rows)(const tni_sweep *r) {
@@ -23,9 +23,12 @@ static void TNI_FNT(soft_rows)(const tni_sweep *r, int kind) {
         char *y = (char *)r->y + c * (int64_t)sizeof(T);
         for (int64_t i = 0; i < r->rows; i++) {
             V v = V_LDN(ROW_AT(x, i), m);
-            if (kind == TNI_SOFT_SCALE) v = V_MUL(v, scale);
-            else if (kind == TNI_SOFT_SHIFT) v = V_SUB(V_SUB(v, mean), scale);
-            else v = V_MUL(V_EXP(V_SUB(v, mean)), scale);
+            if (kind == TNI_SOFT_SCALE)
+                v = V_MUL(v, scale);
+            else if (kind == TNI_SOFT_SHIFT)
+                v = V_SUB(V_SUB(v, mean), scale);
+            else
+                v = V_MUL(V_EXP(V_SUB(v, mean)), scale);
             V_STN(y + i * r->y_step, v, m);
         }
     }
@@ -51,9 +54,12 @@ static void TNI_FNT(norm_row)(const tni_norm_row *r) {
     V mean = V_SET(r->mean), scale = V_SET(r->scale);
     ROW_COLUMNS {
         V v = V_MUL(V_SUB(ROW_OF(x), mean), scale);
-        if (r->weight && r->bias) v = V_FMA(v, ROW_OF(weight), ROW_OF(bias));
-        else if (r->weight) v = V_MUL(v, ROW_OF(weight));
-        else if (r->bias) v = V_ADD(v, ROW_OF(bias));
+        if (r->weight && r->bias)
+            v = V_FMA(v, ROW_OF(weight), ROW_OF(bias));
+        else if (r->weight)
+            v = V_MUL(v, ROW_OF(weight));
+        else if (r->bias)
+            v = V_ADD(v, ROW_OF(bias));
         V_STN((T *)r->y + c, v, m);
     }
 }

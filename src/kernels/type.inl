@@ -1,8 +1,9 @@
-/* type.inl - everything that is compiled for one element type: pass.inl sets TNI_TYPE_F32, F64, I32 or I64.
+/* type.inl - everything that is compiled for one element type: pass.inl sets TNI_TYPE_F32, F64, I32
+ * or I64.
  *
- * Whatever needs the words of simd/vocabulary.h stands here, so that they are read once for each type
- * and not once for each family of kernels. Behind i64 come the loops of bool, which are its words on
- * bytes, behind f32 and f64 those of c64 and c128. */
+ * Whatever needs the words of simd/vocabulary.h stands here, so that they are read once for each
+ * type and not once for each family of kernels. Behind i64 come the loops of bool, which are its
+ * words on bytes, behind f32 and f64 those of c64 and c128. */
 #include "../simd/vocabulary.h"
 #if defined(__GNUC__) && !defined(__clang__) /* as in pointwise_type.inl */
 #pragma GCC push_options

@@ -2,31 +2,37 @@
 #include "nn.h"
 
 /* A forward that is one operator call on the input x, with the options at o. */
-#define ACTIVATION_FORWARD(name, ...)                                                                        \
-    static bool name##_forward(tn_mframe *f) {                                                               \
-        TN_FORWARD(name, s, a, f);                                                                           \
-        tn_tensor *x = a->input;                                                                             \
-        (void)s;                                                                                             \
-        return (f->out[0] = (__VA_ARGS__)) != NULL;                                                          \
+#define ACTIVATION_FORWARD(name, ...)               \
+    static bool name##_forward(tn_mframe *f) {      \
+        TN_FORWARD(name, s, a, f);                  \
+        tn_tensor *x = a->input;                    \
+        (void)s;                                    \
+        return (f->out[0] = (__VA_ARGS__)) != NULL; \
     }
 
 ACTIVATION_FORWARD(relu, s->o.inplace ? tnp_relu_(x) : tnp_relu(x))
 /* max(x, 0).   tn_nn_relu() */
-TN_MODULE(relu, "ReLU(bool inplace=False)", .repr = "?inplace=", .forward = relu_forward, .sample = ": (2,3)")
+TN_MODULE(relu, "ReLU(bool inplace=False)", .repr = "?inplace=", .forward = relu_forward,
+          .sample = ": (2,3)")
 
-ACTIVATION_FORWARD(leaky_relu, s->o.inplace ? tnp_leaky_relu_(x, s->o.negative_slope) : tnp_leaky_relu(x, s->o.negative_slope))
+ACTIVATION_FORWARD(leaky_relu, s->o.inplace ? tnp_leaky_relu_(x, s->o.negative_slope)
+                                            : tnp_leaky_relu(x, s->o.negative_slope))
 /* x where x > 0, else negative_slope * x.   tn_nn_leaky_relu(.negative_slope = 0.2) */
-TN_MODULE(leaky_relu, "LeakyReLU(float negative_slope=0.01, bool inplace=False)", .repr = "negative_slope=, ?inplace=",
-          .forward = leaky_relu_forward, .sample = ": (2,3) | negative_slope=0.2: (3)")
+TN_MODULE(leaky_relu, "LeakyReLU(float negative_slope=0.01, bool inplace=False)",
+          .repr = "negative_slope=, ?inplace=", .forward = leaky_relu_forward,
+          .sample = ": (2,3) | negative_slope=0.2: (3)")
 
 ACTIVATION_FORWARD(gelu, tnp_gelu(x, s->o.approximate))
-/* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.   tn_nn_gelu() */
-TN_MODULE(gelu, "GELU(Approximate approximate=none)", .repr = "approximate='=", .forward = gelu_forward,
+/* x * P(X <= x) for a standard normal X; approximate tanh: its usual approximation.   tn_nn_gelu()
+ */
+TN_MODULE(gelu, "GELU(Approximate approximate=none)",
+          .repr = "approximate='=", .forward = gelu_forward,
           .sample = ": (2,3) | approximate=tanh: (3)")
 
 ACTIVATION_FORWARD(silu, s->o.inplace ? tnp_silu_(x) : tnp_silu(x))
 /* x * sigmoid(x).   tn_nn_silu() */
-TN_MODULE(silu, "SiLU(bool inplace=False)", .repr = "?inplace=", .forward = silu_forward, .sample = ": (2,3)")
+TN_MODULE(silu, "SiLU(bool inplace=False)", .repr = "?inplace=", .forward = silu_forward,
+          .sample = ": (2,3)")
 
 ACTIVATION_FORWARD(sigmoid, tnp_sigmoid(x))
 /* 1 / (1 + exp(-x)).   tn_nn_sigmoid() */
@@ -38,8 +44,8 @@ TN_MODULE(tanh, "Tanh()", .forward = tanh_forward, .sample = ": (2,3)")
 
 ACTIVATION_FORWARD(softplus, tnp_softplus(x, s->o.beta, s->o.threshold))
 /* log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.   tn_nn_softplus() */
-TN_MODULE(softplus, "Softplus(float beta=1.0, float threshold=20.0)", .repr = "beta=, threshold=",
-          .forward = softplus_forward, .sample = ": (2,3)")
+TN_MODULE(softplus, "Softplus(float beta=1.0, float threshold=20.0)",
+          .repr = "beta=, threshold=", .forward = softplus_forward, .sample = ": (2,3)")
 
 ACTIVATION_FORWARD(softsign, tnp_softsign(x))
 /* x / (1 + |x|).   tn_nn_softsign() */

@@ -17,7 +17,8 @@ static bool multihead_attention_reset(tn_module *m) {
     TN_SELF(multihead_attention, s, m);
     TN_SELF(linear, o, s->out_proj);
     if (!tn_init_xavier_uniform_(s->in_proj_weight, 1)) return false;
-    return !s->in_proj_bias || (tn_init_constant_(s->in_proj_bias, 0) && tn_init_constant_(o->bias, 0));
+    return !s->in_proj_bias ||
+           (tn_init_constant_(s->in_proj_bias, 0) && tn_init_constant_(o->bias, 0));
 }
 
 /* The sizes of a call: query (L, N, E), key and value (S, N, E), H heads of E / H. */
@@ -39,20 +40,24 @@ static tn_tensor *mha_reshape(tn_tensor *t, int ndim, int64_t a, int64_t b, int6
     return tnp_reshape(t, tn_ints_of(size, ndim));
 }
 
-/* attn_mask (L, S) or (N * H, L, S) and key_padding_mask (N, S) in one mask that fits (N * H, L, S). */
-static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forward_args *a, tn_tensor *q,
-                            tn_tensor **mask) {
+/* attn_mask (L, S) or (N * H, L, S) and key_padding_mask (N, S) in one mask that fits (N * H, L,
+ * S). */
+static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forward_args *a,
+                      tn_tensor *q, tn_tensor **mask) {
     tn_tensor *attn = mha_mask(a->attn_mask, q), *pad = mha_mask(a->key_padding_mask, q);
     const tn_tensor *given = a->attn_mask;
     *mask = NULL;
     if (given && !(tn_ndim(given) == 2 && tn_size(given, 0) == z->l && tn_size(given, 1) == z->s) &&
-        !(tn_ndim(given) == 3 && tn_size(given, 0) == z->n * z->heads && tn_size(given, 1) == z->l && tn_size(given, 2) == z->s))
-        return tni_nn_error(TN_INVALID, "attn_mask: expected (%lld, %lld) or (%lld, %lld, %lld)", (long long)z->l, (long long)z->s,
-                            (long long)(z->n * z->heads), (long long)z->l, (long long)z->s);
+        !(tn_ndim(given) == 3 && tn_size(given, 0) == z->n * z->heads &&
+          tn_size(given, 1) == z->l && tn_size(given, 2) == z->s))
+        return tni_nn_error(TN_INVALID, "attn_mask: expected (%lld, %lld) or (%lld, %lld, %lld)",
+                            (long long)z->l, (long long)z->s, (long long)(z->n * z->heads),
+                            (long long)z->l, (long long)z->s);
     if (pad) {
         int64_t wide[4];
         if (tn_numel(pad) != z->n * z->s)
-            return tni_nn_error(TN_INVALID, "key_padding_mask: expected (%lld, %lld)", (long long)z->n, (long long)z->s);
+            return tni_nn_error(TN_INVALID, "key_padding_mask: expected (%lld, %lld)",
+                                (long long)z->n, (long long)z->s);
         wide[0] = z->n, wide[1] = z->heads, wide[2] = 1, wide[3] = z->s;
         pad = tnp_expand(mha_reshape(pad, 4, z->n, 1, 1, z->s), tn_ints_of(wide, 4), false);
         pad = mha_reshape(pad, 3, z->n * z->heads, 1, z->s, 0);
@@ -64,8 +69,8 @@ static bool mha_masks(const mha_sizes *z, const tn_nn_multihead_attention_forwar
 }
 
 /* x (T, N, E) through its third of the projection, as (N * H, T, E / H). */
-static tn_tensor *mha_project(const tn_nn_multihead_attention_self *s, const mha_sizes *z, int third,
-                                    tn_tensor *x) {
+static tn_tensor *mha_project(const tn_nn_multihead_attention_self *s, const mha_sizes *z,
+                              int third, tn_tensor *x) {
     int64_t from = third * z->e, to = from + z->e;
     tn_tensor *w = tnp_slice(s->in_proj_weight, 0, from, to, 1);
     tn_tensor *b = s->in_proj_bias ? tnp_slice(s->in_proj_bias, 0, from, to, 1) : NULL;
@@ -74,8 +79,8 @@ static tn_tensor *mha_project(const tn_nn_multihead_attention_self *s, const mha
 }
 
 /* softmax(q k^T / sqrt(d) + mask), with dropout: (N * H, L, S). */
-static tn_tensor *mha_weights(const tn_nn_multihead_attention_self *s, const mha_sizes *z, tn_tensor *q,
-                                    tn_tensor *k, tn_tensor *mask) {
+static tn_tensor *mha_weights(const tn_nn_multihead_attention_self *s, const mha_sizes *z,
+                              tn_tensor *q, tn_tensor *k, tn_tensor *mask) {
     tn_tensor *scaled = tnp_mul_scalar(q, tn_float(sqrt(1.0 / (double)z->head)));
     tn_tensor *w = tnp_matmul(scaled, tnp_transpose(k, -2, -1));
     if (mask) w = tnp_add(w, mask, 1);
@@ -96,8 +101,10 @@ static tn_tensor *attention_time_first(tn_tensor *t, bool batched, bool batch_fi
     return batch_first ? tnp_transpose(t, 0, 1) : t;
 }
 
-static bool mha_fits(const mha_sizes *z, const tn_tensor *q, const tn_tensor *k, const tn_tensor *v) {
-    if (tn_ndim(k) != tn_ndim(q) || tn_ndim(v) != tn_ndim(q) || (tn_ndim(q) != 2 && tn_ndim(q) != 3))
+static bool mha_fits(const mha_sizes *z, const tn_tensor *q, const tn_tensor *k,
+                     const tn_tensor *v) {
+    if (tn_ndim(k) != tn_ndim(q) || tn_ndim(v) != tn_ndim(q) ||
+        (tn_ndim(q) != 2 && tn_ndim(q) != 3))
         return tni_nn_error(TN_INVALID, "query, key and value must have 2 or 3 dimensions alike");
     return z->e > 0;
 }
@@ -123,18 +130,25 @@ static bool multihead_attention_forward(tn_mframe *f) {
     y = tni_forward_child(f, s->out_proj, y);
     if (y && batched && s->o.batch_first) y = tnp_transpose(y, 0, 1);
     f->out[0] = y && !batched ? tnp_squeeze_dim(y, 1) : y;
-    f->out[1] = f->out[0] && a->need_weights ? mha_report(&z, w, a->average_attn_weights, batched) : NULL;
+    f->out[1] =
+        f->out[0] && a->need_weights ? mha_report(&z, w, a->average_attn_weights, batched) : NULL;
     return f->out[0] && (f->out[1] || !a->need_weights);
 }
-/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen. attn_output_weights is NULL
- * without need_weights.
- * query (L, N, E), key, value (S, N, E), or (N, L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
-TN_MODULE(multihead_attention, "MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True, "
-                               "bool batch_first=False)",
-          .parts = "in_proj_weight(3 * embed_dim, embed_dim); in_proj_bias(3 * embed_dim) if bias; "
-                   "child out_proj = Linear(embed_dim, embed_dim, bias=bias)",
-          .call = "(Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask=None, bool need_weights=True, "
-                  "Tensor? attn_mask=None, bool average_attn_weights=True) -> (Tensor attn_output, Tensor attn_output_weights)",
-          .takes = "query(*, embed_dim); key(*, embed_dim); value(*, embed_dim)", .build = multihead_attention_build,
-          .reset = multihead_attention_reset, .forward = multihead_attention_forward,
-          .sample = "4 2: (3,2,4) (5,2,4) (5,2,4) | 6 3 bias=False batch_first=True: (2,3,6) (2,3,6) (2,3,6)")
+/* Attention of num_heads heads. A mask is added to the scores, or bool: true is not seen.
+ * attn_output_weights is NULL without need_weights. query (L, N, E), key, value (S, N, E), or (N,
+ * L, E) with batch_first   tn_nn_multihead_attention(64, 4) */
+TN_MODULE(
+    multihead_attention,
+    "MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True, "
+    "bool batch_first=False)",
+    .parts = "in_proj_weight(3 * embed_dim, embed_dim); in_proj_bias(3 * embed_dim) if bias; "
+             "child out_proj = Linear(embed_dim, embed_dim, bias=bias)",
+    .call = "(Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask=None, bool "
+            "need_weights=True, "
+            "Tensor? attn_mask=None, bool average_attn_weights=True) -> (Tensor attn_output, "
+            "Tensor attn_output_weights)",
+    .takes = "query(*, embed_dim); key(*, embed_dim); value(*, embed_dim)",
+    .build = multihead_attention_build, .reset = multihead_attention_reset,
+    .forward = multihead_attention_forward,
+    .sample =
+        "4 2: (3,2,4) (5,2,4) (5,2,4) | 6 3 bias=False batch_first=True: (2,3,6) (2,3,6) (2,3,6)")

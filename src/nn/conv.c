@@ -1,13 +1,15 @@
 /* conv.c - convolution and pooling over images (N, C, H, W). */
 #include "nn.h"
 
-/* --- Conv2d ------------------------------------------------------------------------------------------------ */
+/* --- Conv2d ----------------------------------------------------------------------------------- */
 
 static bool conv2d_build(tn_module *m) {
     TN_SELF(conv2d, s, m);
     if (s->o.groups < 1 || s->o.in_channels % s->o.groups || s->o.out_channels % s->o.groups)
-        return tni_nn_error(TN_INVALID, "in_channels (%lld) and out_channels (%lld) must be multiples of groups (%lld)",
-                            (long long)s->o.in_channels, (long long)s->o.out_channels, (long long)s->o.groups);
+        return tni_nn_error(
+            TN_INVALID,
+            "in_channels (%lld) and out_channels (%lld) must be multiples of groups (%lld)",
+            (long long)s->o.in_channels, (long long)s->o.out_channels, (long long)s->o.groups);
     if (s->o.padding_mode != TN_PADDING_MODE_ZEROS)
         return tni_nn_error(TN_UNSUPPORTED, "padding_mode: only zeros so far");
     return true;
@@ -18,38 +20,50 @@ static bool conv2d_reset(tn_module *m) {
 }
 static bool conv2d_forward(tn_mframe *f) {
     TN_FORWARD(conv2d, s, a, f);
-    f->out[0] = tnp_conv2d(a->input, s->weight, s->bias, s->o.stride, s->o.padding, s->o.dilation, s->o.groups);
+    f->out[0] = tnp_conv2d(a->input, s->weight, s->bias, s->o.stride, s->o.padding, s->o.dilation,
+                           s->o.groups);
     return f->out[0] != NULL;
 }
 /* Cross-correlation with out_channels filters.
- * input (N, in_channels, H, W) -> (N, out_channels, H', W')   tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1)) */
-TN_MODULE(conv2d, "Conv2d(int in_channels, int out_channels, int[2] kernel_size, int[2] stride=1, int[2] padding=0, "
-                  "int[2] dilation=1, int groups=1, bool bias=True, PaddingMode padding_mode=zeros)",
-          .parts = "weight(out_channels, in_channels / groups, kernel_size[0], kernel_size[1]); bias(out_channels) if bias",
-          .takes = "input(*, in_channels, _, _)",
-          .repr = "in_channels, out_channels, kernel_size[2]=, stride[2]=, ?padding[2]=, ?dilation[2]=, ?groups=, ?bias=, "
-                  "?padding_mode=",
-          .build = conv2d_build, .reset = conv2d_reset, .forward = conv2d_forward,
-          .sample = "2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7)")
+ * input (N, in_channels, H, W) -> (N, out_channels, H', W')   tn_nn_conv2d(1, 32, TN_DIMS(3),
+ * .padding = TN_DIMS(1)) */
+TN_MODULE(
+    conv2d,
+    "Conv2d(int in_channels, int out_channels, int[2] kernel_size, int[2] stride=1, int[2] "
+    "padding=0, "
+    "int[2] dilation=1, int groups=1, bool bias=True, PaddingMode padding_mode=zeros)",
+    .parts = "weight(out_channels, in_channels / groups, kernel_size[0], kernel_size[1]); "
+             "bias(out_channels) if bias",
+    .takes = "input(*, in_channels, _, _)",
+    .repr = "in_channels, out_channels, kernel_size[2]=, stride[2]=, ?padding[2]=, ?dilation[2]=, "
+            "?groups=, ?bias=, "
+            "?padding_mode=",
+    .build = conv2d_build, .reset = conv2d_reset, .forward = conv2d_forward,
+    .sample =
+        "2 3 [3]: (2,2,5,6) | 4 6 [3,2] stride=[2] padding=[1,0] groups=2 bias=False: (1,4,7,7)")
 
-/* --- pooling ------------------------------------------------------------------------------------------------- */
+/* --- pooling ---------------------------------------------------------------------------------- */
 
 static bool max_pool2d_build(tn_module *m) {
     TN_SELF(max_pool2d, s, m);
     if (!tn_ints_given(s->o.stride)) s->o.stride = s->o.kernel_size;
-    return !s->o.return_indices || tni_nn_error(TN_UNSUPPORTED, "return_indices: call tn_max_pool2d_with_indices");
+    return !s->o.return_indices ||
+           tni_nn_error(TN_UNSUPPORTED, "return_indices: call tn_max_pool2d_with_indices");
 }
 static bool max_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(max_pool2d, s, a, f);
-    f->out[0] = tnp_max_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.dilation, s->o.ceil_mode);
+    f->out[0] = tnp_max_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.dilation,
+                               s->o.ceil_mode);
     return f->out[0] != NULL;
 }
 /* Largest element of each window; stride is kernel_size when not given.
  * input (N, C, H, W) -> (N, C, H', W')   tn_nn_max_pool2d(TN_DIMS(2)) */
-TN_MODULE(max_pool2d, "MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, "
-                      "bool return_indices=False, bool ceil_mode=False)",
-          .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=", .build = max_pool2d_build,
-          .forward = max_pool2d_forward, .sample = "[2]: (2,3,4,6) | [3,2] stride=[2] padding=[1]: (1,2,5,5)")
+TN_MODULE(max_pool2d,
+          "MaxPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, "
+          "bool return_indices=False, bool ceil_mode=False)",
+          .repr = "kernel_size=, stride=, padding=, dilation=, ceil_mode=",
+          .build = max_pool2d_build, .forward = max_pool2d_forward,
+          .sample = "[2]: (2,3,4,6) | [3,2] stride=[2] padding=[1]: (1,2,5,5)")
 
 static bool avg_pool2d_build(tn_module *m) {
     TN_SELF(avg_pool2d, s, m);
@@ -58,16 +72,19 @@ static bool avg_pool2d_build(tn_module *m) {
 }
 static bool avg_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(avg_pool2d, s, a, f);
-    f->out[0] = tnp_avg_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding, s->o.ceil_mode,
-                               s->o.count_include_pad, s->o.divisor_override);
+    f->out[0] = tnp_avg_pool2d(a->input, s->o.kernel_size, s->o.stride, s->o.padding,
+                               s->o.ceil_mode, s->o.count_include_pad, s->o.divisor_override);
     return f->out[0] != NULL;
 }
 /* Mean of each window.
  * input (N, C, H, W) -> (N, C, H', W')   tn_nn_avg_pool2d(TN_DIMS(2)) */
-TN_MODULE(avg_pool2d, "AvgPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
-                      "bool count_include_pad=True, int? divisor_override=None)",
-          .repr = "kernel_size=, stride=, padding=", .build = avg_pool2d_build, .forward = avg_pool2d_forward,
-          .sample = "[2]: (2,3,4,6) | [3] stride=[2] padding=[1]: (1,2,5,5)")
+TN_MODULE(
+    avg_pool2d,
+    "AvgPool2d(int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
+    "bool count_include_pad=True, int? divisor_override=None)",
+    .repr = "kernel_size=, stride=, padding=", .build = avg_pool2d_build,
+    .forward = avg_pool2d_forward,
+    .sample = "[2]: (2,3,4,6) | [3] stride=[2] padding=[1]: (1,2,5,5)")
 
 static bool adaptive_avg_pool2d_forward(tn_mframe *f) {
     TN_FORWARD(adaptive_avg_pool2d, s, a, f);
@@ -75,5 +92,6 @@ static bool adaptive_avg_pool2d_forward(tn_mframe *f) {
 }
 /* Mean over windows that divide the image into output_size parts.
  * input (N, C, H, W) -> (N, C, output_size)   tn_nn_adaptive_avg_pool2d(TN_DIMS(1)) */
-TN_MODULE(adaptive_avg_pool2d, "AdaptiveAvgPool2d(int[2] output_size)", .repr = "output_size=",
-          .forward = adaptive_avg_pool2d_forward, .sample = "[1]: (2,3,4,6) | [3,2]: (1,2,5,5)")
+TN_MODULE(adaptive_avg_pool2d, "AdaptiveAvgPool2d(int[2] output_size)",
+          .repr = "output_size=", .forward = adaptive_avg_pool2d_forward,
+          .sample = "[1]: (2,3,4,6) | [3,2]: (1,2,5,5)")

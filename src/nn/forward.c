@@ -1,7 +1,8 @@
-/* forward.c - the door of modules: the chain of calls, hooks, shapes that are taken, ownership of results. */
+/* forward.c - the door of modules: the chain of calls, hooks, shapes that are taken, ownership of
+ * results. */
 #include "nn.h"
 
-/* --- shapes that are taken --------------------------------------------------------------------------------- */
+/* --- shapes that are taken -------------------------------------------------------------------- */
 
 /* One input: where it lies in the forward's arguments, and its sizes; -1: any. */
 typedef struct expect_input {
@@ -28,7 +29,8 @@ static bool expect_next(const char **at, tni_span *name, tni_span *items, const 
 static const tn_param *expect_param(const tn_module *m, tni_span name) {
     const tn_gen *call = tni_call_of(m);
     for (int i = 0; i < call->nparam; i++)
-        if (tni_span_is(name, call->param[i].name) && call->param[i].type == TN_T_TENSOR) return &call->param[i];
+        if (tni_span_is(name, call->param[i].name) && call->param[i].type == TN_T_TENSOR)
+            return &call->param[i];
     return NULL;
 }
 
@@ -38,7 +40,9 @@ static bool expect_fill(tn_module *m, const char *text) {
     while (expect_next(&text, &name, &items, &why)) {
         const tn_param *p = expect_param(m, name);
         expect_input *e = &m->expect->input[m->expect->n];
-        if (!p) return tni_nn_error(TN_INVALID, "takes: forward has no tensor \"%.*s\"", name.n, name.at);
+        if (!p)
+            return tni_nn_error(TN_INVALID, "takes: forward has no tensor \"%.*s\"", name.n,
+                                name.at);
         e->name = p->name;
         e->offset = p->offset;
         if (!tni_sizes_of(m, m->row->takes, items, e->size, &e->n, &e->star)) return false;
@@ -78,7 +82,8 @@ static bool expect_fits(const expect_input *e, const tn_tensor *t) {
     int64_t skip = shape.n - e->n;
     if (skip < 0 || (skip > 0 && e->star < 0)) return false;
     for (int i = 0; i < e->n; i++)
-        if (e->size[i] >= 0 && e->size[i] != shape.at[e->star >= 0 && i >= e->star ? skip + i : i]) return false;
+        if (e->size[i] >= 0 && e->size[i] != shape.at[e->star >= 0 && i >= e->star ? skip + i : i])
+            return false;
     return true;
 }
 
@@ -90,18 +95,23 @@ static bool expect_error(const expect_input *e, const tn_tensor *t) {
         if (i == e->star) at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s*", comma);
         comma = at > 1 ? ", " : "";
         if (i == e->n) break;
-        if (e->size[i] < 0) at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s_", comma);
-        else at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s%lld", comma, (long long)e->size[i]);
+        if (e->size[i] < 0)
+            at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s_", comma);
+        else
+            at += (size_t)snprintf(wanted + at, sizeof wanted - at, "%s%lld", comma,
+                                   (long long)e->size[i]);
     }
     snprintf(wanted + at, sizeof wanted - at, ")");
-    return tni_nn_error(TN_INVALID, "%s: expected %s, got %s", e->name, wanted, tni_nn_shape_text(got, sizeof got, t));
+    return tni_nn_error(TN_INVALID, "%s: expected %s, got %s", e->name, wanted,
+                        tni_nn_shape_text(got, sizeof got, t));
 }
 
 TN_PRIV const char *tni_nn_shape_text(char *text, size_t room, const tn_tensor *t) {
     tn_ints shape = tn_shape(t);
     size_t at = (size_t)snprintf(text, room, "%s (", tn_dtype_name(tn_dtype_of(t)));
     for (int64_t i = 0; i < shape.n && at < room; i++)
-        at += (size_t)snprintf(text + at, room - at, "%s%lld", i ? ", " : "", (long long)shape.at[i]);
+        at +=
+            (size_t)snprintf(text + at, room - at, "%s%lld", i ? ", " : "", (long long)shape.at[i]);
     if (at < room) snprintf(text + at, room - at, "%s", shape.n == 1 ? ",)" : ")");
     return text;
 }
@@ -126,10 +136,10 @@ static bool forward_check(const tn_mframe *f) {
     return true;
 }
 
-/* --- the chain ------------------------------------------------------------------------------------------------ */
+/* --- the chain -------------------------------------------------------------------------------- */
 
-/* "layers.3.attn (Linear)": where the innermost module lies below the outermost; found only when an error is made. A
- * module that is not below its caller begins a chain of its own. */
+/* "layers.3.attn (Linear)": where the innermost module lies below the outermost; found only when an
+ * error is made. A module that is not below its caller begins a chain of its own. */
 static void forward_text(const tn_path *path, char *to, size_t room) {
     const tn_module *chain[64];
     int n = 0;
@@ -146,11 +156,13 @@ static void forward_text(const tn_path *path, char *to, size_t room) {
             at += (size_t)snprintf(to + at, room - at, "%s%s", at ? "." : "", step);
         }
     }
-    if (at) snprintf(to + at, room - at, " (%s)", chain[0]->type);
-    else snprintf(to, room, "%s", chain[0]->type);
+    if (at)
+        snprintf(to + at, room - at, " (%s)", chain[0]->type);
+    else
+        snprintf(to, room, "%s", chain[0]->type);
 }
 
-/* --- hooks ------------------------------------------------------------------------------------------------------ */
+/* --- hooks ------------------------------------------------------------------------------------ */
 
 struct tn_mhook {
     tn_module_hook_fn call;
@@ -162,12 +174,15 @@ struct tn_mhook {
     struct tn_mhook *next;
 };
 
-TN_API int64_t tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, void *user, void (*release)(void *user)) {
+TN_API int64_t tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, void *user,
+                              void (*release)(void *user)) {
     struct tn_mhook *h, **at;
     int64_t number = 1;
     if (!tn_ok()) return 0;
     if (!m || !hook || (when != TN_BEFORE_FORWARD && when != TN_AFTER_FORWARD))
-        return tni_nn_error(TN_INVALID, "a hook wants a module, TN_BEFORE_FORWARD or TN_AFTER_FORWARD, and a function");
+        return tni_nn_error(
+            TN_INVALID,
+            "a hook wants a module, TN_BEFORE_FORWARD or TN_AFTER_FORWARD, and a function");
     h = (struct tn_mhook *)tn_alloc(sizeof *h);
     if (!h) return 0;
     for (at = &m->hooks; *at; at = &(*at)->next) number = (*at)->number + 1;
@@ -210,16 +225,18 @@ static bool forward_hooks(tn_mframe *f, int when) {
     for (struct tn_mhook *h = f->m->hooks, *next; h; h = next) {
         next = h->next;
         if (h->when != when) continue;
-        if (!h->call(f, h->user)) return !tn_ok() ? false : tni_nn_error(TN_INTERNAL, "a hook failed without an error");
+        if (!h->call(f, h->user))
+            return !tn_ok() ? false : tni_nn_error(TN_INTERNAL, "a hook failed without an error");
     }
     return true;
 }
 
-/* --- calling --------------------------------------------------------------------------------------------------------- */
+/* --- calling ---------------------------------------------------------------------------------- */
 
 TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
     for (int i = 0; i < f->call->nparam; i++)
-        if (f->call->param[i].type == TN_T_TENSOR && k-- == 0) return forward_tensor(f->args, f->call->param[i].offset);
+        if (f->call->param[i].type == TN_T_TENSOR && k-- == 0)
+            return forward_tensor(f->args, f->call->param[i].offset);
     return NULL;
 }
 
@@ -227,7 +244,8 @@ TN_API tn_tensor *tn_input(const tn_mframe *f, int k) {
 static bool forward_own(tn_mframe *f, int k) {
     const tn_gen *call = f->call;
     for (int i = 0; f->out[k] && i < call->nparam; i++)
-        if (call->param[i].type == TN_T_TENSOR && forward_tensor(f->args, call->param[i].offset) == f->out[k])
+        if (call->param[i].type == TN_T_TENSOR &&
+            forward_tensor(f->args, call->param[i].offset) == f->out[k])
             return (f->out[k] = tnp_view(f->out[k], tn_shape(f->out[k]))) != NULL;
     return true;
 }
@@ -246,8 +264,8 @@ static bool forward_run(tn_mframe *f) {
 }
 
 /* Enters with path, scope and results prepared. */
-static bool forward_enter(const char *file, int line, tn_module *m, const tn_gen *call, const void *args,
-                          tn_tensor **out, int nout) {
+static bool forward_enter(const char *file, int line, tn_module *m, const tn_gen *call,
+                          const void *args, tn_tensor **out, int nout) {
     tn_mframe f;
     int64_t mark;
     bool ok;
@@ -275,14 +293,16 @@ static bool forward_refuse(const char *file, int line, const char *what) {
     return tn_error_set(TN_INVALID, p ? p->file : file, p ? p->line : line, "%s", what);
 }
 
-TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mrow *row, const void *args,
-                           tn_tensor **out, int nout) {
+TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mrow *row,
+                           const void *args, tn_tensor **out, int nout) {
     const tn_gen *call = m ? tni_call_of(m) : NULL;
     for (int k = 0; k < nout; k++) out[k] = NULL;
     if (!tn_ok()) return false;
     if (!m) return forward_refuse(file, line, "module is NULL");
-    if (row && m->row != row) return forward_refuse(file, line, "forward of another kind of module");
-    if (!args || nout != call->nresults) return forward_refuse(file, line, "forward: no arguments, or not as many results");
+    if (row && m->row != row)
+        return forward_refuse(file, line, "forward of another kind of module");
+    if (!args || nout != call->nresults)
+        return forward_refuse(file, line, "forward: no arguments, or not as many results");
     return forward_enter(file, line, m, call, args, out, nout);
 }
 
@@ -299,7 +319,9 @@ TN_API tn_tensor *tn_forward_at(const char *file, int line, tn_module *m, tn_ten
         if (call->param[i].type == TN_T_TENSOR) first = i;
     }
     if (required != 1 || first < 0 || call->nresults != 1 || call->args_size > sizeof args.at) {
-        forward_refuse(file, line, "tn_forward is for one required tensor and one result: call this module's own forward");
+        forward_refuse(
+            file, line,
+            "tn_forward is for one required tensor and one result: call this module's own forward");
         return NULL;
     }
     memcpy(args.at, call->defaults, call->args_size);
@@ -307,14 +329,15 @@ TN_API tn_tensor *tn_forward_at(const char *file, int line, tn_module *m, tn_ten
     return forward_enter(file, line, m, call, args.at, &out, 1) ? out : NULL;
 }
 
-TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, const tn_value *values, int nvalues,
-                                  tn_tensor **out, int nout) {
+TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, const tn_value *values,
+                                  int nvalues, tn_tensor **out, int nout) {
     const tn_gen *call = m ? tni_call_of(m) : NULL;
     tni_args args;
     for (int k = 0; k < nout; k++) out[k] = NULL;
     if (!tn_ok()) return false;
     if (!m) return forward_refuse(file, line, "module is NULL");
-    if (call->args_size > sizeof args.at) return forward_refuse(file, line, "forward has too many arguments");
+    if (call->args_size > sizeof args.at)
+        return forward_refuse(file, line, "forward has too many arguments");
     return tn_bind(file, line, m->type, call, values, nvalues, true, args.at) &&
            tn_module_call(file, line, m, NULL, args.at, out, nout);
 }

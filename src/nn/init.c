@@ -49,14 +49,16 @@ TN_API double tn_init_gain(tn_init_for nonlinearity, double param) {
 static bool init_fans(const tn_tensor *t, double *in, double *out) {
     tn_ints shape = tn_shape(t);
     double field = 1;
-    if (shape.n < 2) return tni_nn_error(TN_INVALID, "fan in and fan out want a tensor of 2 dimensions or more");
+    if (shape.n < 2)
+        return tni_nn_error(TN_INVALID, "fan in and fan out want a tensor of 2 dimensions or more");
     for (int64_t i = 2; i < shape.n; i++) field *= (double)shape.at[i];
     *in = (double)shape.at[1] * field;
     *out = (double)shape.at[0] * field;
     return true;
 }
 
-static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity, double *std) {
+static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity,
+                             double *std) {
     double in, out, gain;
     if (!init_fans(t, &in, &out)) return false;
     gain = tn_init_gain(nonlinearity, a);
@@ -75,20 +77,23 @@ TN_API tn_tensor *tn_init_xavier_normal_(tn_tensor *t, double gain) {
     if (!t || !tn_ok() || !init_fans(t, &in, &out)) return NULL;
     return tn_init_normal_(t, 0, gain * sqrt(2.0 / (in + out)));
 }
-TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity) {
+TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode,
+                                           tn_init_for nonlinearity) {
     double std;
     if (!t || !tn_ok() || !init_kaiming_std(t, a, mode, nonlinearity, &std)) return NULL;
     if (tn_numel(t) == 0) return t;
     return tn_init_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std);
 }
-TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode, tn_init_for nonlinearity) {
+TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode,
+                                          tn_init_for nonlinearity) {
     double std;
     if (!t || !tn_ok() || !init_kaiming_std(t, a, mode, nonlinearity, &std)) return NULL;
     if (tn_numel(t) == 0) return t;
     return tn_init_normal_(t, 0, std);
 }
 
-/* What Linear and the convolutions draw: weight by Kaiming with a = sqrt(5), bias within 1 / sqrt(fan in). */
+/* What Linear and the convolutions draw: weight by Kaiming with a = sqrt(5), bias within 1 /
+ * sqrt(fan in). */
 TN_PRIV bool tni_init_affine(tn_tensor *weight, tn_tensor *bias) {
     double in, out, bound;
     if (!tn_init_kaiming_uniform_(weight, sqrt(5.0), TN_FAN_IN, TN_INIT_LEAKY_RELU)) return false;

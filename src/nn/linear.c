@@ -1,7 +1,8 @@
-/* linear.c - modules that are one operator on parameters or on nothing: Linear, Embedding, Dropout, Identity, Flatten. */
+/* linear.c - modules that are one operator on parameters or on nothing: Linear, Embedding, Dropout,
+ * Identity, Flatten. */
 #include "nn.h"
 
-/* --- Linear ------------------------------------------------------------------------------------------------ */
+/* --- Linear ----------------------------------------------------------------------------------- */
 
 static bool linear_reset(tn_module *m) {
     TN_SELF(linear, s, m);
@@ -12,20 +13,23 @@ static bool linear_forward(tn_mframe *f) {
     return (f->out[0] = tnp_linear(a->input, s->weight, s->bias)) != NULL;
 }
 /* y = x W^T + b.
- * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias = false); */
+ * input (*, in_features) -> (*, out_features)   tn_module *m = tn_nn_linear(784, 10, .bias =
+ * false); */
 TN_MODULE(linear, "Linear(int in_features, int out_features, bool bias=True)",
           .parts = "weight(out_features, in_features); bias(out_features) if bias",
-          .takes = "input(*, in_features)", .repr = "in_features=, out_features=, bias=", .reset = linear_reset,
+          .takes = "input(*, in_features)",
+          .repr = "in_features=, out_features=, bias=", .reset = linear_reset,
           .forward = linear_forward, .sample = "3 4: (2,3) | 3 2 bias=False: (3)")
 
-/* --- Embedding --------------------------------------------------------------------------------------------- */
+/* --- Embedding -------------------------------------------------------------------------------- */
 
 static bool embedding_build(tn_module *m) {
     TN_SELF(embedding, s, m);
     int64_t n = s->o.num_embeddings, p = s->o.padding_idx;
     if (p == TN_NONE) return true;
-    if (p < -n || p >= n) return tni_nn_error(TN_INVALID, "padding_idx is %lld: within [%lld, %lld) is expected", (long long)p,
-                                              (long long)-n, (long long)n);
+    if (p < -n || p >= n)
+        return tni_nn_error(TN_INVALID, "padding_idx is %lld: within [%lld, %lld) is expected",
+                            (long long)p, (long long)-n, (long long)n);
     if (p < 0) s->o.padding_idx = p + n;
     return true;
 }
@@ -40,16 +44,20 @@ static bool embedding_reset(tn_module *m) { /* normal draws, zeros in the paddin
 static bool embedding_forward(tn_mframe *f) {
     TN_FORWARD(embedding, s, a, f);
     int64_t padding = s->o.padding_idx == TN_NONE ? -1 : s->o.padding_idx;
-    return (f->out[0] = tnp_embedding(s->weight, a->input, padding, s->o.scale_grad_by_freq, false)) != NULL;
+    return (f->out[0] = tnp_embedding(s->weight, a->input, padding, s->o.scale_grad_by_freq,
+                                      false)) != NULL;
 }
 /* A table of vectors by number. The row padding_idx is zero at first and gets no gradient.
  * input (*) integers -> (*, embedding_dim)   tn_nn_embedding(1000, 64, .padding_idx = 0) */
-TN_MODULE(embedding, "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool scale_grad_by_freq=False)",
-          .parts = "weight(num_embeddings, embedding_dim)", .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=",
+TN_MODULE(embedding,
+          "Embedding(int num_embeddings, int embedding_dim, int? padding_idx=None, bool "
+          "scale_grad_by_freq=False)",
+          .parts = "weight(num_embeddings, embedding_dim)",
+          .repr = "num_embeddings, embedding_dim, ?padding_idx=, ?scale_grad_by_freq=",
           .build = embedding_build, .reset = embedding_reset, .forward = embedding_forward,
           .sample = "10 3: (2,4):i64<10 | 5 2 padding_idx=1: (3):i64<5")
 
-/* --- Dropout ----------------------------------------------------------------------------------------------- */
+/* --- Dropout ---------------------------------------------------------------------------------- */
 
 static bool dropout_build(tn_module *m) {
     TN_SELF(dropout, s, m);
@@ -58,15 +66,17 @@ static bool dropout_build(tn_module *m) {
 }
 static bool dropout_forward(tn_mframe *f) {
     TN_FORWARD(dropout, s, a, f);
-    f->out[0] = s->o.inplace ? tnp_dropout_(a->input, s->o.p, s->base.training) : tnp_dropout(a->input, s->o.p, s->base.training);
+    f->out[0] = s->o.inplace ? tnp_dropout_(a->input, s->o.p, s->base.training)
+                             : tnp_dropout(a->input, s->o.p, s->base.training);
     return f->out[0] != NULL;
 }
 /* In training, zeroes each element with probability p and scales the others by 1 / (1 - p).
  * input (*) -> (*)   tn_nn_dropout(.p = 0.1) */
-TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)", .repr = "p=, inplace=", .build = dropout_build,
-          .forward = dropout_forward, .sample = "p=0.5: (4,5)")
+TN_MODULE(dropout, "Dropout(float p=0.5, bool inplace=False)",
+          .repr = "p=, inplace=", .build = dropout_build, .forward = dropout_forward,
+          .sample = "p=0.5: (4,5)")
 
-/* --- Identity, Flatten --------------------------------------------------------------------------------------- */
+/* --- Identity, Flatten ------------------------------------------------------------------------ */
 
 static bool identity_forward(tn_mframe *f) {
     TN_FORWARD(identity, s, a, f);
@@ -82,5 +92,6 @@ static bool flatten_forward(tn_mframe *f) {
 }
 /* Merges the dimensions start_dim..end_dim into one.
  * input (N, *) -> (N, product)   tn_nn_flatten() */
-TN_MODULE(flatten, "Flatten(int start_dim=1, int end_dim=-1)", .repr = "start_dim=, end_dim=",
-          .forward = flatten_forward, .sample = ": (2,3,4) | start_dim=0: (2,3)")
+TN_MODULE(flatten, "Flatten(int start_dim=1, int end_dim=-1)",
+          .repr = "start_dim=, end_dim=", .forward = flatten_forward,
+          .sample = ": (2,3,4) | start_dim=0: (2,3)")

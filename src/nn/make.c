@@ -1,10 +1,10 @@
 /* make.c - making and freeing modules: options, parts by call, parts by text, ownership.
  *
- * Errors go one way: a step that fails marks the module as broken, frees what it was given, and tn_module_finish
- * frees the rest. */
+ * Errors go one way: a step that fails marks the module as broken, frees what it was given, and
+ * tn_module_finish frees the rest. */
 #include "nn.h"
 
-/* --- errors ------------------------------------------------------------------------------------------------ */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) {
     char text[1000];
@@ -30,15 +30,28 @@ TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char 
 }
 TN_PRIV void tni_step_end(tni_step *s) { tn_path_pop(&s->path); }
 
-/* --- options ------------------------------------------------------------------------------------------------- */
+/* --- options ---------------------------------------------------------------------------------- */
 
 static const tn_param make_call_param[] = {{"input", TN_T_TENSOR, 0, 0, 0, 0, NULL}};
 static tn_tensor *const make_call_defaults[1] = {NULL};
 static const char *const make_call_result[] = {"output"};
-static const tn_gen make_call = {make_call_param, make_call_defaults, make_call_result, NULL, 1, 1, 1, 0,
-                                 sizeof(tn_tensor *), UINT16_MAX, 0, 0, {0}};
+static const tn_gen make_call = {make_call_param,
+                                 make_call_defaults,
+                                 make_call_result,
+                                 NULL,
+                                 1,
+                                 1,
+                                 1,
+                                 0,
+                                 sizeof(tn_tensor *),
+                                 UINT16_MAX,
+                                 0,
+                                 0,
+                                 {0}};
 
-TN_PRIV const tn_gen *tni_call_of(const tn_module *m) { return m->gen && m->gen->call ? m->gen->call : &make_call; }
+TN_PRIV const tn_gen *tni_call_of(const tn_module *m) {
+    return m->gen && m->gen->call ? m->gen->call : &make_call;
+}
 
 TN_PRIV void *tni_options(const tn_module *m) {
     return m->gen && m->gen->make ? (char *)(uintptr_t)m + m->gen->options : NULL;
@@ -75,7 +88,8 @@ static tni_figure make_float(double v, bool given) {
 static bool make_list_number(tn_ints list, int64_t index, tni_figure *to) {
     *to = make_int(TN_NONE);
     if (list.n < 0) return true;
-    if (index < 0 || (index >= list.n && list.n != 1)) return index < 0 && list.n == 1 ? *to = make_int(list.at[0]), true : false;
+    if (index < 0 || (index >= list.n && list.n != 1))
+        return index < 0 && list.n == 1 ? *to = make_int(list.at[0]), true : false;
     *to = make_int(list.at[list.n == 1 ? 0 : index]);
     return true;
 }
@@ -103,8 +117,10 @@ TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index, tni_f
     case TN_T_SCALAR: {
         tn_maybe v = {0, TN_GIVEN};
         if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) return false;
-        if (p->flags & TN_P_MAYBE) memcpy(&v, at, sizeof v);
-        else memcpy(&v.value, at, sizeof v.value);
+        if (p->flags & TN_P_MAYBE)
+            memcpy(&v, at, sizeof v);
+        else
+            memcpy(&v.value, at, sizeof v.value);
         return *to = make_float(v.value, v.given == TN_GIVEN), true;
     }
     case TN_T_INTS: {
@@ -137,17 +153,21 @@ TN_PRIV tn_device_id tni_device_option(const tn_module *m) {
     return v ? v : TN_CPU;
 }
 
-/* --- checking options ------------------------------------------------------------------------------------------ */
+/* --- checking options ------------------------------------------------------------------------- */
 
-static bool make_bad(const tn_param *p, const char *what) { return tni_nn_error(TN_INVALID, "%s: %s", p->name, what); }
+static bool make_bad(const tn_param *p, const char *what) {
+    return tni_nn_error(TN_INVALID, "%s: %s", p->name, what);
+}
 
 static bool make_check_list(const tn_param *p, const void *at) {
     tn_ints list; /* all lists are a pointer and a count */
     memcpy(&list, at, sizeof list);
-    if (list.n < 0) return (p->flags & TN_P_OPTIONAL) || make_bad(p, "a list is expected, got None");
+    if (list.n < 0)
+        return (p->flags & TN_P_OPTIONAL) || make_bad(p, "a list is expected, got None");
     if (!list.at) return make_bad(p, "a list is expected, got zeros");
     if (p->count > 0 && list.n != 1 && list.n != p->count)
-        return tni_nn_error(TN_INVALID, "%s: expected 1 or %d numbers, got %lld", p->name, p->count, (long long)list.n);
+        return tni_nn_error(TN_INVALID, "%s: expected 1 or %d numbers, got %lld", p->name, p->count,
+                            (long long)list.n);
     if (p->type != TN_T_MODULES && p->type != TN_T_TENSORS) return true;
     for (int64_t i = 0; i < list.n; i++) /* all pointers have one representation */
         if (!((tn_module *const *)(const void *)list.at)[i])
@@ -172,18 +192,21 @@ static bool make_check_option(const tn_param *p, const char *args) {
     case TN_T_INT: {
         int64_t v;
         memcpy(&v, at, sizeof v);
-        return v != TN_NONE || (p->flags & TN_P_OPTIONAL) || make_bad(p, "an integer is expected, got None");
+        return v != TN_NONE || (p->flags & TN_P_OPTIONAL) ||
+               make_bad(p, "an integer is expected, got None");
     }
     case TN_T_FLOAT: {
         tn_maybe v = {0, TN_GIVEN};
         if (p->flags & TN_P_MAYBE) memcpy(&v, at, sizeof v);
-        return v.given == TN_GIVEN || v.given == TN_ABSENT || make_bad(p, "TN_SOME(x) or TN_NO_FLOAT is expected");
+        return v.given == TN_GIVEN || v.given == TN_ABSENT ||
+               make_bad(p, "TN_SOME(x) or TN_NO_FLOAT is expected");
     }
     case TN_T_ENUM: {
         int32_t v, n = 0;
         memcpy(&v, at, sizeof v);
         while (p->words && p->words[n]) n++;
-        return (v > 0 && v <= n) || (v == 0 && (p->flags & TN_P_OPTIONAL)) || make_bad(p, "an unknown word");
+        return (v > 0 && v <= n) || (v == 0 && (p->flags & TN_P_OPTIONAL)) ||
+               make_bad(p, "an unknown word");
     }
     default: return true;
     }
@@ -220,7 +243,8 @@ static void make_copy_options(tn_module *m, const void *args, char *behind) {
         const void *from;
         if (bytes == 0) continue;
         memcpy(&from, o + p->offset, sizeof from);
-        memcpy(behind, from, p->type == TN_T_STRING ? strlen((const char *)from) + 1 : (size_t)bytes);
+        memcpy(behind, from,
+               p->type == TN_T_STRING ? strlen((const char *)from) + 1 : (size_t)bytes);
         memcpy(o + p->offset, &behind, sizeof behind);
         behind += bytes;
     }
@@ -232,20 +256,23 @@ static void make_forget_borrowed(tn_module *m) {
     const tn_gen *gen = m->gen->make;
     for (int i = 0; i < gen->nparam; i++) {
         const tn_param *p = &gen->param[i];
-        size_t bytes = p->type == TN_T_TENSOR || p->type == TN_T_MODULE || p->type == TN_T_GENERATOR ? sizeof(void *)
-                       : p->type == TN_T_TENSORS || p->type == TN_T_MODULES                          ? sizeof(tn_modules)
-                                                                                                     : 0;
+        size_t bytes = p->type == TN_T_TENSOR || p->type == TN_T_MODULE || p->type == TN_T_GENERATOR
+                           ? sizeof(void *)
+                       : p->type == TN_T_TENSORS || p->type == TN_T_MODULES ? sizeof(tn_modules)
+                                                                            : 0;
         memcpy((char *)tni_options(m) + p->offset, zero, bytes);
     }
 }
 
-/* --- beginning and end --------------------------------------------------------------------------------------------- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 static tn_module *make_new(const tn_mrow *row, const tn_mgen *gen, int64_t behind) {
     tn_module *m;
     size_t bytes = (row->size + 7) / 8 * 8 + (size_t)behind;
-    if (row->size < sizeof(tn_module) || (gen && gen->make && row->size < (size_t)gen->options + gen->make->args_size)) {
-        tni_nn_error(TN_INVALID, "the row's size (%lld) is too small for its struct", (long long)row->size);
+    if (row->size < sizeof(tn_module) ||
+        (gen && gen->make && row->size < (size_t)gen->options + gen->make->args_size)) {
+        tni_nn_error(TN_INVALID, "the row's size (%lld) is too small for its struct",
+                     (long long)row->size);
         return NULL;
     }
     m = (tn_module *)tn_alloc(bytes);
@@ -265,8 +292,10 @@ TN_API void *tn_module_new_at(const char *file, int line, const tn_mrow *row) {
     tni_step step;
     if (!tn_ok()) return NULL;
     tni_step_begin(&step, file, line, row ? row->name : NULL);
-    if (!row || !row->name) tni_nn_error(TN_INVALID, "no row, or a row without a name");
-    else m = make_new(row, tni_mgen_of(row), 0);
+    if (!row || !row->name)
+        tni_nn_error(TN_INVALID, "no row, or a row without a name");
+    else
+        m = make_new(row, tni_mgen_of(row), 0);
     tni_step_end(&step);
     return m;
 }
@@ -290,7 +319,8 @@ TN_API tn_module *tn_module_finish(tn_module *m) {
     bool ok;
     if (!m || m->finished) return m;
     tni_step_begin(&step, NULL, 0, m->type);
-    if (m->broken && tn_ok()) tni_nn_error(TN_INVALID, "a step of its making failed, and the error was taken");
+    if (m->broken && tn_ok())
+        tni_nn_error(TN_INVALID, "a step of its making failed, and the error was taken");
     ok = !m->broken && tn_ok() && make_end(m);
     if (!ok) tn_module_free(m);
     tni_step_end(&step);
@@ -308,7 +338,8 @@ static tn_module *make_build(const tn_mrow *row, const void *args) {
     }
     if (!make_check_options(gen->make, args)) return NULL;
     for (int i = 0; i < gen->make->nparam; i++)
-        behind += make_list_bytes(&gen->make->param[i], (const char *)args + gen->make->param[i].offset);
+        behind +=
+            make_list_bytes(&gen->make->param[i], (const char *)args + gen->make->param[i].offset);
     m = make_new(row, gen, behind);
     if (!m) return NULL;
     make_copy_options(m, args, (char *)m + (row->size + 7) / 8 * 8);
@@ -340,8 +371,10 @@ TN_API tn_module *tn_module_make(const char *file, int line, const tn_mrow *row,
     tn_module *m = NULL;
     tni_step step;
     tni_step_begin(&step, file, line, gen ? gen->type : row ? row->name : NULL);
-    if (!row) tni_nn_error(TN_INVALID, "no row");
-    else if (tn_ok()) m = make_build(row, args);
+    if (!row)
+        tni_nn_error(TN_INVALID, "no row");
+    else if (tn_ok())
+        m = make_build(row, args);
     make_release_given(gen ? gen->make : NULL, (const char *)args);
     tni_step_end(&step);
     return m;
@@ -358,17 +391,20 @@ TN_API void tn_module_free(tn_module *m) {
     tni_hooks_free(m);
     for (int i = 0; i < m->nparts; i++) {
         void *at = *tni_part_place(m, i);
-        if (m->part[i].kind == TN_CHILD) tn_module_free((tn_module *)at);
-        else tn_release((tn_tensor *)at);
+        if (m->part[i].kind == TN_CHILD)
+            tn_module_free((tn_module *)at);
+        else
+            tn_release((tn_tensor *)at);
         tni_text_free(m->part[i].name);
     }
     if (m->part) tn_alloc_free(m->part, (size_t)m->room * sizeof *m->part);
     tni_expect_free(m);
-    if (m->parameters) tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *m->parameters);
+    if (m->parameters)
+        tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *m->parameters);
     tn_alloc_free(m, (size_t)m->bytes);
 }
 
-/* --- parts by call --------------------------------------------------------------------------------------------------- */
+/* --- parts by call ---------------------------------------------------------------------------- */
 
 static bool make_broken(tn_module *m) {
     if (!m->finished) m->broken = true;
@@ -377,16 +413,20 @@ static bool make_broken(tn_module *m) {
 
 static bool make_name_fits(const tn_module *m, const char *name) {
     if (!name || !*name || strchr(name, '.'))
-        return tni_nn_error(TN_INVALID, "a part's name may not be empty or hold a dot: \"%s\"", name ? name : "NULL");
+        return tni_nn_error(TN_INVALID, "a part's name may not be empty or hold a dot: \"%s\"",
+                            name ? name : "NULL");
     for (int i = 0; i < m->nparts; i++)
-        if (strcmp(m->part[i].name, name) == 0) return tni_nn_error(TN_INVALID, "there is a part \"%s\" already", name);
+        if (strcmp(m->part[i].name, name) == 0)
+            return tni_nn_error(TN_INVALID, "there is a part \"%s\" already", name);
     return true;
 }
 
 static bool make_field_fits(const tn_module *m, const char *name, const void *field) {
     uintptr_t at = (uintptr_t)field, from = (uintptr_t)m;
-    if (!field || (at >= from + sizeof *m && at <= from + (uintptr_t)m->bytes - sizeof(void *))) return true;
-    return tni_nn_error(TN_INVALID, "the field of part \"%s\" lies outside of the module's struct", name);
+    if (!field || (at >= from + sizeof *m && at <= from + (uintptr_t)m->bytes - sizeof(void *)))
+        return true;
+    return tni_nn_error(TN_INVALID, "the field of part \"%s\" lies outside of the module's struct",
+                        name);
 }
 
 static bool make_more_parts(tn_module *m) {
@@ -405,7 +445,8 @@ static bool make_more_parts(tn_module *m) {
 
 TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name, void **field) {
     tn_part *p;
-    if (!make_name_fits(m, name) || !make_field_fits(m, name, field) || !make_more_parts(m)) return NULL;
+    if (!make_name_fits(m, name) || !make_field_fits(m, name, field) || !make_more_parts(m))
+        return NULL;
     p = &m->part[m->nparts];
     memset(p, 0, sizeof *p);
     p->name = tni_text_copy(name, strlen(name));
@@ -419,7 +460,8 @@ TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name,
 
 static bool make_records(tn_dtype dtype) {
     switch (dtype) {
-#define MAKE_KIND(NAME, text, bytes, kind) case TN_##NAME: return #kind[0] == 'f' || #kind[0] == 'c';
+#define MAKE_KIND(NAME, text, bytes, kind) \
+    case TN_##NAME: return #kind[0] == 'f' || #kind[0] == 'c';
         TN_DTYPES(MAKE_KIND)
 #undef MAKE_KIND
     default: return false;
@@ -427,15 +469,16 @@ static bool make_records(tn_dtype dtype) {
 }
 
 /* A new zero tensor in the current scope. */
-static tn_tensor *make_tensor(const tn_module *m, tn_part_kind kind, tn_dtype dtype, tn_ints shape) {
+static tn_tensor *make_tensor(const tn_module *m, tn_part_kind kind, tn_dtype dtype,
+                              tn_ints shape) {
     tn_dtype type = dtype == TN_NO_DTYPE ? tni_dtype_option(m) : dtype;
     tn_tensor *t = tnp_zeros(shape, type, tni_device_option(m));
     if (t && kind == TN_PARAM && make_records(type)) t = tn_requires_grad_at(NULL, 0, t, true);
     return t;
 }
 
-static bool make_part_tensor(tn_module *m, tn_part_kind kind, const char *name, void **field, tn_dtype dtype,
-                             tn_ints shape) {
+static bool make_part_tensor(tn_module *m, tn_part_kind kind, const char *name, void **field,
+                             tn_dtype dtype, tn_ints shape) {
     int64_t mark = tn_scope_begin();
     tn_tensor *t = make_tensor(m, kind, dtype, shape);
     bool ok = t && tni_part_new(m, kind, name, field);
@@ -445,22 +488,25 @@ static bool make_part_tensor(tn_module *m, tn_part_kind kind, const char *name, 
 }
 
 static bool make_kind_fits(tn_part_kind kind) {
-    return kind == TN_PARAM || kind == TN_BUFFER || kind == TN_TRANSIENT || tni_nn_error(TN_INVALID, "a part's kind is TN_PARAM, TN_BUFFER or TN_TRANSIENT");
+    return kind == TN_PARAM || kind == TN_BUFFER || kind == TN_TRANSIENT ||
+           tni_nn_error(TN_INVALID, "a part's kind is TN_PARAM, TN_BUFFER or TN_TRANSIENT");
 }
 
-TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_kind kind, const char *name,
-                              tn_tensor **field, tn_dtype dtype, tn_ints shape) {
+TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_kind kind,
+                              const char *name, tn_tensor **field, tn_dtype dtype, tn_ints shape) {
     tni_step step;
     bool ok;
     if (!m || m->broken) return false;
     if (!tn_ok()) return make_broken(m);
     tni_step_begin(&step, file, line, m->type);
-    ok = make_kind_fits(kind) && make_part_tensor(m, kind, name, (void **)(void *)field, dtype, shape);
+    ok = make_kind_fits(kind) &&
+         make_part_tensor(m, kind, name, (void **)(void *)field, dtype, shape);
     tni_step_end(&step);
     return ok || make_broken(m);
 }
 
-TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_tensor **field, tn_tensor *t) {
+TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_tensor **field,
+                         tn_tensor *t) {
     tni_step step;
     bool ok;
     if (!m || m->broken) return false;
@@ -474,19 +520,21 @@ TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_t
 
 static bool make_child_fits(const tn_module *m, const char *name, const tn_module *child) {
     if (!child) return tni_nn_error(TN_INVALID, "child \"%s\" is NULL", name ? name : "");
-    if (!child->finished) return tni_nn_error(TN_INVALID, "child \"%s\" was not finished", name ? name : "");
+    if (!child->finished)
+        return tni_nn_error(TN_INVALID, "child \"%s\" was not finished", name ? name : "");
     if (child == m || (m->attached && tni_tree_contains(child, m)))
         return tni_nn_error(TN_INVALID, "child \"%s\" would make a cycle", name ? name : "");
     return true;
 }
 
-TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name, tn_module **field,
-                             tn_module *child) {
+TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name,
+                             tn_module **field, tn_module *child) {
     tni_step step;
     bool ok = m && !m->broken;
     if (ok && tn_ok()) {
         tni_step_begin(&step, file, line, m->type);
-        ok = make_child_fits(m, name, child) && tni_part_new(m, TN_CHILD, name, (void **)(void *)field);
+        ok = make_child_fits(m, name, child) &&
+             tni_part_new(m, TN_CHILD, name, (void **)(void *)field);
         if (ok) {
             *tni_part_place(m, m->nparts - 1) = child;
             child->attached = true;

@@ -1,11 +1,12 @@
-/* make_text.c - what a row says in text about its making: parts with sizes and conditions, children with arguments;
- * rows by class name. */
+/* make_text.c - what a row says in text about its making: parts with sizes and conditions, children
+ * with arguments; rows by class name. */
 #include "nn.h"
 
-/* --- sizes ------------------------------------------------------------------------------------------------- */
+/* --- sizes ------------------------------------------------------------------------------------ */
 
 static bool make_text_error(const char *what, tni_span at, const char *why) {
-    return tni_nn_error(TN_INVALID, "the row's text \"%s\" at \"%.*s\": %s", what, at.n, at.at, why);
+    return tni_nn_error(TN_INVALID, "the row's text \"%s\" at \"%.*s\": %s", what, at.n, at.at,
+                        why);
 }
 
 static bool make_text_size(tn_module *m, const char *what, tni_span item, int64_t *size, int *n) {
@@ -19,26 +20,31 @@ static bool make_text_size(tn_module *m, const char *what, tni_span item, int64_
     }
     if (*n == TN_MAX_DIMS) return make_text_error(what, item, "too many dimensions");
     if (tni_span_is(item, "_")) return size[(*n)++] = -1, true;
-    if (!tni_expression(item, tni_option_number, m, &v, &why)) return make_text_error(what, item, why);
+    if (!tni_expression(item, tni_option_number, m, &v, &why))
+        return make_text_error(what, item, why);
     if (v.kind != TNI_FIGURE_INT) return make_text_error(what, item, "is no integer");
-    if (v.value < 0) return tni_nn_error(TN_INVALID, "%.*s is %lld: a size may not be negative", item.n, item.at,
-                                         (long long)v.value);
+    if (v.value < 0)
+        return tni_nn_error(TN_INVALID, "%.*s is %lld: a size may not be negative", item.n, item.at,
+                            (long long)v.value);
     size[(*n)++] = v.value;
     return true;
 }
 
-TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n, int *star) {
+TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n,
+                          int *star) {
     tni_span item;
     *n = 0;
     *star = -1;
     while (tni_item_next(&items, &item)) {
-        if (*star < 0 && tni_span_is(item, "*")) *star = *n;
-        else if (!make_text_size(m, what, item, size, n)) return false;
+        if (*star < 0 && tni_span_is(item, "*"))
+            *star = *n;
+        else if (!make_text_size(m, what, item, size, n))
+            return false;
     }
     return true;
 }
 
-/* --- children ------------------------------------------------------------------------------------------------ */
+/* --- children --------------------------------------------------------------------------------- */
 
 static bool make_text_put(const tn_param *p, char *args, tni_figure v) {
     char *at = args + p->offset;
@@ -52,9 +58,12 @@ static bool make_text_put(const tn_param *p, char *args, tni_figure v) {
     } else if (p->type == TN_T_FLOAT) {
         double x = v.kind == TNI_FIGURE_FLOAT ? v.real : (double)v.value;
         tn_maybe some = v.kind == TNI_FIGURE_NONE ? tn_no_float() : tn_some(x);
-        if (p->flags & TN_P_MAYBE) memcpy(at, &some, sizeof some);
-        else memcpy(at, &x, sizeof x);
-    } else if ((p->type == TN_T_ENUM || p->type == TN_T_DTYPE || p->type == TN_T_DEVICE) && v.kind == TNI_FIGURE_INT) {
+        if (p->flags & TN_P_MAYBE)
+            memcpy(at, &some, sizeof some);
+        else
+            memcpy(at, &x, sizeof x);
+    } else if ((p->type == TN_T_ENUM || p->type == TN_T_DTYPE || p->type == TN_T_DEVICE) &&
+               v.kind == TNI_FIGURE_INT) {
         int32_t small = (int32_t)v.value;
         memcpy(at, &small, sizeof small);
     } else {
@@ -75,7 +84,8 @@ static void make_text_inherit(const tn_module *m, const tn_gen *gen, char *args)
 }
 
 /* Fills args from "expr, name=expr". */
-static bool make_text_args(tn_module *m, const char *what, tni_span items, const tn_gen *gen, char *args) {
+static bool make_text_args(tn_module *m, const char *what, tni_span items, const tn_gen *gen,
+                           char *args) {
     tni_span item, name, value;
     const char *why = NULL;
     for (int k = 0; tni_item_next(&items, &item); k++) {
@@ -86,8 +96,10 @@ static bool make_text_args(tn_module *m, const char *what, tni_span items, const
             if (tni_span_is(name, gen->param[i].name)) p = &gen->param[i];
         if (!name.n && k < gen->nparam) p = &gen->param[k];
         if (!p) return make_text_error(what, item, "no such option");
-        if (!tni_expression(value, tni_option_number, m, &v, &why)) return make_text_error(what, item, why);
-        if (!make_text_put(p, args, v)) return make_text_error(what, item, "a value of the wrong kind");
+        if (!tni_expression(value, tni_option_number, m, &v, &why))
+            return make_text_error(what, item, why);
+        if (!make_text_put(p, args, v))
+            return make_text_error(what, item, "a value of the wrong kind");
     }
     return true;
 }
@@ -110,11 +122,12 @@ static tn_module *make_text_child(tn_module *m, const tni_part_text *t) {
     return tn_module_make(NULL, 0, row, args.at);
 }
 
-/* --- parts ------------------------------------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------------------ */
 
 static void **make_text_field(tn_module *m, const char *name) {
     for (uint32_t i = 0; m->gen && i < m->gen->nfields; i++)
-        if (strcmp(m->gen->fields[i].name, name) == 0) return (void **)(void *)((char *)m + m->gen->fields[i].offset);
+        if (strcmp(m->gen->fields[i].name, name) == 0)
+            return (void **)(void *)((char *)m + m->gen->fields[i].offset);
     return NULL;
 }
 
@@ -125,9 +138,11 @@ static bool make_text_given(tn_module *m, const tni_part_text *t, const char *na
     tn_tensor *given;
     snprintf(option, sizeof option, "%.*s", t->given.n, t->given.at);
     p = tni_option(m, option);
-    if (!p || p->type != TN_T_TENSOR) return make_text_error(m->row->parts, t->given, "no option that is a tensor");
+    if (!p || p->type != TN_T_TENSOR)
+        return make_text_error(m->row->parts, t->given, "no option that is a tensor");
     memcpy(&given, (char *)tni_options(m) + p->offset, sizeof given);
-    if (given && !(given = tnp_clone(tnp_detach(given), (tn_memory_format)0))) return false; /* of this module alone */
+    if (given && !(given = tnp_clone(tnp_detach(given), (tn_memory_format)0)))
+        return false; /* of this module alone */
     return tn_part_give(m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field, given);
 }
 
@@ -145,14 +160,17 @@ static bool make_text_part(tn_module *m, const tni_part_text *t) {
     if (t->given.n) return make_text_given(m, t, name, field);
     if (t->condition.n && !tni_expression(t->condition, tni_option_number, m, &wanted, &why))
         return make_text_error(m->row->parts, t->condition, why);
-    if (!tni_figure_true(wanted)) return tni_part_new(m, (tn_part_kind)t->kind, name, field) != NULL;
-    if (t->kind == TNI_SPAN_CHILD) return tn_part_child_at(NULL, 0, m, name, (tn_module **)(void *)field, make_text_child(m, t));
+    if (!tni_figure_true(wanted))
+        return tni_part_new(m, (tn_part_kind)t->kind, name, field) != NULL;
+    if (t->kind == TNI_SPAN_CHILD)
+        return tn_part_child_at(NULL, 0, m, name, (tn_module **)(void *)field,
+                                make_text_child(m, t));
     if (t->dtype.n && (type = tn_dtype_named(dtype)) == TN_NO_DTYPE)
         return make_text_error(m->row->parts, t->dtype, "no such dtype");
     if (!tni_sizes_of(m, m->row->parts, t->items, size, &n, &star)) return false;
     if (star >= 0) return make_text_error(m->row->parts, t->items, "a part has no *");
-    return tn_part_tensor_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field, type,
-                             tn_ints_of(size, n));
+    return tn_part_tensor_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field,
+                             type, tn_ints_of(size, n));
 }
 
 TN_PRIV bool tni_parts_make(tn_module *m) {
@@ -167,7 +185,7 @@ TN_PRIV bool tni_parts_make(tn_module *m) {
     return make_text_error(m->row->parts, rest, why);
 }
 
-/* --- rows by class name --------------------------------------------------------------------------------------------- */
+/* --- rows by class name ----------------------------------------------------------------------- */
 
 /* A row registered at run time. */
 typedef struct make_entry {
@@ -200,7 +218,8 @@ static void make_entry_free(make_entry *e) {
     tn_alloc_free(e, sizeof *e);
 }
 
-/* Tables of `first` followed by `rest`: the parser wants a name before a call's "(" and an arrow after a constructor. */
+/* Tables of `first` followed by `rest`: the parser wants a name before a call's "(" and an arrow
+ * after a constructor. */
 static tn_gen *make_schema(const char *first, const char *rest) {
     char text[800];
     if (snprintf(text, sizeof text, "%s%s", first, rest) >= (int)sizeof text) {
@@ -238,9 +257,12 @@ static bool make_parts_parse(const char *text) {
 
 static bool make_register(const tn_mrow *row) {
     make_entry *e;
-    if (!row || !row->name || !row->schema) return tni_nn_error(TN_INVALID, "no row, or a row without a schema");
-    if (strcspn(row->schema, "(") >= sizeof e->type) return tni_nn_error(TN_INVALID, "the class name is too long");
-    if (row->gen || tni_mgen_of(row)) return tni_nn_error(TN_INVALID, "the row is registered already");
+    if (!row || !row->name || !row->schema)
+        return tni_nn_error(TN_INVALID, "no row, or a row without a schema");
+    if (strcspn(row->schema, "(") >= sizeof e->type)
+        return tni_nn_error(TN_INVALID, "the class name is too long");
+    if (row->gen || tni_mgen_of(row))
+        return tni_nn_error(TN_INVALID, "the row is registered already");
     if (!make_parts_parse(row->parts)) return false;
     e = make_entry_new(row);
     if (!e) return false;
@@ -274,7 +296,8 @@ TN_API void tn_module_forget(const tn_mrow *row) {
     }
 }
 
-TN_API tn_module *tn_module_named_at(const char *file, int line, const char *type, const tn_value *values, int nvalues) {
+TN_API tn_module *tn_module_named_at(const char *file, int line, const char *type,
+                                     const tn_value *values, int nvalues) {
     const tn_mrow *row = tn_mrow_named(type);
     const tn_mgen *gen = row ? tni_mgen_of(row) : NULL;
     tni_args args;

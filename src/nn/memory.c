@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* --- buffers ----------------------------------------------------------------------------------------------- */
+/* --- buffers ---------------------------------------------------------------------------------- */
 
 static bool buffer_reserve(tni_buffer *b, int64_t bytes) {
     int64_t room = b->room ? b->room : 256;
@@ -63,7 +63,7 @@ TN_PRIV void tni_text_free(char *text) {
     if (text) tn_alloc_free(text, strlen(text) + 1);
 }
 
-/* --- maps: open addressing, at most half full ---------------------------------------------------------------- */
+/* --- maps: open addressing, at most half full ------------------------------------------------- */
 
 static int64_t map_slot(const tni_map *m, const void *key) {
     uint64_t h = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;

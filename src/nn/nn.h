@@ -8,22 +8,25 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- rows ------------------------------------------------------------------------------------------------ */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 /* A built-in module; stands below its functions. The generator reads these lines. */
-#define TN_MODULE(name_, schema_, ...)                                                                       \
-    TNI_ROW_BEGIN                                                                                            \
-    TN_PRIV_DECLARE(tn_mgen, tni_mgen_##name_);                                                              \
-    TN_PRIV_DECLARE(tn_mrow, tni_module_##name_);                                                            \
-    TNI_PRIVATE_BEGIN                                                                                        \
-    TN_PRIV_DEFINE(tn_mrow, tni_module_##name_) = {.name = #name_, .schema = schema_,                        \
-        .gen = &tni_mgen_##name_, .size = sizeof(tn_nn_##name_##_self), __VA_ARGS__};                        \
+#define TN_MODULE(name_, schema_, ...)                                                   \
+    TNI_ROW_BEGIN                                                                        \
+    TN_PRIV_DECLARE(tn_mgen, tni_mgen_##name_);                                          \
+    TN_PRIV_DECLARE(tn_mrow, tni_module_##name_);                                        \
+    TNI_PRIVATE_BEGIN                                                                    \
+    TN_PRIV_DEFINE(tn_mrow, tni_module_##name_) = {.name = #name_,                       \
+                                                   .schema = schema_,                    \
+                                                   .gen = &tni_mgen_##name_,             \
+                                                   .size = sizeof(tn_nn_##name_##_self), \
+                                                   __VA_ARGS__};                         \
     TNI_PRIVATE_END TNI_ROW_END
 
 /* All built-in rows, NULL at the end (generated). */
 TN_PRIV const tn_mrow *const *tni_mrows(void);
 
-/* --- memory ------------------------------------------------------------------------------------------------ */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 /* Bytes that grow. All functions do nothing once `failed` (an error is set then). */
 typedef struct tni_buffer {
@@ -31,8 +34,10 @@ typedef struct tni_buffer {
     int64_t n, room;
     bool failed;
 } tni_buffer;
-TN_PRIV void *tni_buffer_add(tni_buffer *b, const void *from, int64_t bytes); /* where they lie now; NULL on failure */
-TN_PRIV void tni_buffer_text(tni_buffer *b, const char *format, ...) TNI_PRINTF(2, 3); /* without the NUL */
+TN_PRIV void *tni_buffer_add(tni_buffer *b, const void *from,
+                             int64_t bytes); /* where they lie now; NULL on failure */
+TN_PRIV void tni_buffer_text(tni_buffer *b, const char *format, ...)
+    TNI_PRINTF(2, 3); /* without the NUL */
 TN_PRIV void tni_buffer_free(tni_buffer *b);
 /* A copy of n characters with a NUL; freed with its strlen + 1. */
 TN_PRIV char *tni_text_copy(const char *text, size_t n);
@@ -44,11 +49,12 @@ typedef struct tni_map {
     void **value;
     int64_t n, room; /* room: a power of two, or 0 */
 } tni_map;
-TN_PRIV void **tni_map_at(tni_map *m, const void *key, bool *fresh); /* place of its value; NULL without memory */
-TN_PRIV void **tni_map_find(const tni_map *m, const void *key);      /* NULL when there is none */
+TN_PRIV void **tni_map_at(tni_map *m, const void *key,
+                          bool *fresh); /* place of its value; NULL without memory */
+TN_PRIV void **tni_map_find(const tni_map *m, const void *key); /* NULL when there is none */
 TN_PRIV void tni_map_free(tni_map *m);
 
-/* --- making -------------------------------------------------------------------------------------------------- */
+/* --- making ----------------------------------------------------------------------------------- */
 
 /* Sets an error at the place of the outermost call in progress; returns false. */
 TN_PRIV bool tni_nn_error(tn_code code, const char *format, ...) TNI_PRINTF(2, 3);
@@ -61,16 +67,19 @@ typedef struct tni_step {
 TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char *type);
 TN_PRIV void tni_step_end(tni_step *s);
 
-TN_PRIV const tn_mgen *tni_mgen_of(const tn_mrow *row); /* its own, or the registry's; NULL: made by calls only */
-TN_PRIV const tn_gen *tni_call_of(const tn_module *m);  /* never NULL */
-TN_PRIV void *tni_options(const tn_module *m);           /* the struct `o`; NULL when there is none */
+TN_PRIV const tn_mgen *
+tni_mgen_of(const tn_mrow *row); /* its own, or the registry's; NULL: made by calls only */
+TN_PRIV const tn_gen *tni_call_of(const tn_module *m); /* never NULL */
+TN_PRIV void *tni_options(const tn_module *m);         /* the struct `o`; NULL when there is none */
 TN_PRIV const tn_param *tni_option(const tn_module *m, const char *name);
-TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index, tni_figure *to); /* a tni_lookup */
+TN_PRIV bool tni_option_number(void *module, tni_span name, int64_t index,
+                               tni_figure *to); /* a tni_lookup */
 /* The list of an int-list option, by name; false when it is not one. */
 TN_PRIV bool tni_option_ints(const tn_module *m, tni_span name, tn_ints *to);
-/* Sizes of a list of items; -1 for _; *star: before which size * stands, -1: nowhere. false with an error that quotes
- * `what`. */
-TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n, int *star);
+/* Sizes of a list of items; -1 for _; *star: before which size * stands, -1: nowhere. false with an
+ * error that quotes `what`. */
+TN_PRIV bool tni_sizes_of(tn_module *m, const char *what, tni_span items, int64_t *size, int *n,
+                          int *star);
 /* Makes the parts of row->parts. */
 TN_PRIV bool tni_parts_make(tn_module *m);
 /* Compiles row->takes into m->expect. */
@@ -90,16 +99,18 @@ typedef union tni_args {
 /* A part without a value, registered; `field` as in tn_part_tensor. NULL with an error set. */
 TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name, void **field);
 
-/* --- loading -------------------------------------------------------------------------------------------------- */
+/* --- loading ---------------------------------------------------------------------------------- */
 
-/* New data for tensors of a tree, prepared (all that can fail) and then exchanged, or dropped. Zero at first. */
+/* New data for tensors of a tree, prepared (all that can fail) and then exchanged, or dropped. Zero
+ * at first. */
 typedef struct tni_plan {
     tni_buffer swaps;
 } tni_plan;
-TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n, bool strict);
+TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n,
+                           bool strict);
 TN_PRIV void tni_plan_end(tni_plan *plan, bool commit);
 
-/* --- tree ---------------------------------------------------------------------------------------------------- */
+/* --- tree ------------------------------------------------------------------------------------- */
 
 TN_PRIV void **tni_part_place(const tn_module *m, int i); /* where the pointer of part i lives */
 /* All tensors of the tree, each once, under its first name. */

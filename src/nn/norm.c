@@ -1,7 +1,7 @@
 /* norm.c - normalisation: over the batch, over the last dimensions. */
 #include "nn.h"
 
-/* --- BatchNorm ----------------------------------------------------------------------------------------------- */
+/* --- BatchNorm -------------------------------------------------------------------------------- */
 
 /* Both BatchNorms have the same options and parts, but each its own struct. */
 typedef struct norm_batch {
@@ -10,81 +10,101 @@ typedef struct norm_batch {
     double eps;
     bool training;
 } norm_batch;
-#define NORM_BATCH(n, s)                                                                                     \
-    norm_batch n = {(s)->weight, (s)->bias, (s)->running_mean, (s)->running_var, (s)->num_batches_tracked,   \
-                    (s)->o.momentum, (s)->o.eps, (s)->base.training}
+#define NORM_BATCH(n, s)                      \
+    norm_batch n = {(s)->weight,              \
+                    (s)->bias,                \
+                    (s)->running_mean,        \
+                    (s)->running_var,         \
+                    (s)->num_batches_tracked, \
+                    (s)->o.momentum,          \
+                    (s)->o.eps,               \
+                    (s)->base.training}
 
 static bool norm_batch_reset(const norm_batch *n) {
-    return (!n->running_mean || (tn_init_constant_(n->running_mean, 0) && tn_init_constant_(n->running_var, 1) &&
-                                 tn_init_constant_(n->num_batches_tracked, 0))) &&
-           (!n->weight || tn_init_constant_(n->weight, 1)) && (!n->bias || tn_init_constant_(n->bias, 0));
+    return (!n->running_mean ||
+            (tn_init_constant_(n->running_mean, 0) && tn_init_constant_(n->running_var, 1) &&
+             tn_init_constant_(n->num_batches_tracked, 0))) &&
+           (!n->weight || tn_init_constant_(n->weight, 1)) &&
+           (!n->bias || tn_init_constant_(n->bias, 0));
 }
 
-/* Normalises by the batch in training or without running statistics, else by these. momentum None: the running
- * statistics are the mean over all batches. */
+/* Normalises by the batch in training or without running statistics, else by these. momentum None:
+ * the running statistics are the mean over all batches. */
 static tn_tensor *norm_batch_forward(const norm_batch *n, tn_tensor *x) {
     bool batch = n->training || !n->running_mean, moves = batch && n->running_mean;
     double k = n->momentum.given == TN_GIVEN ? n->momentum.value : 0;
     tn_tensor *y;
-    if (moves && n->momentum.given != TN_GIVEN) k = 1 / ((double)tn_item_int(n->num_batches_tracked) + 1);
+    if (moves && n->momentum.given != TN_GIVEN)
+        k = 1 / ((double)tn_item_int(n->num_batches_tracked) + 1);
     y = tnp_batch_norm(x, n->running_mean, n->running_var, n->weight, n->bias, batch, k, n->eps);
     if (y && moves && !tnp_add_scalar_(n->num_batches_tracked, tn_int(1), 1)) return NULL;
     return y;
 }
 
-#define NORM_BATCH_ROW(name)                                                                                 \
-    static bool name##_reset(tn_module *m) {                                                                 \
-        TN_SELF(name, s, m);                                                                                 \
-        NORM_BATCH(n, s);                                                                                    \
-        return norm_batch_reset(&n);                                                                         \
-    }                                                                                                        \
-    static bool name##_forward(tn_mframe *f) {                                                               \
-        TN_FORWARD(name, s, a, f);                                                                           \
-        NORM_BATCH(n, s);                                                                                    \
-        return (f->out[0] = norm_batch_forward(&n, a->input)) != NULL;                                       \
+#define NORM_BATCH_ROW(name)                                           \
+    static bool name##_reset(tn_module *m) {                           \
+        TN_SELF(name, s, m);                                           \
+        NORM_BATCH(n, s);                                              \
+        return norm_batch_reset(&n);                                   \
+    }                                                                  \
+    static bool name##_forward(tn_mframe *f) {                         \
+        TN_FORWARD(name, s, a, f);                                     \
+        NORM_BATCH(n, s);                                              \
+        return (f->out[0] = norm_batch_forward(&n, a->input)) != NULL; \
     }
 
 NORM_BATCH_ROW(batch_norm1d)
 /* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel.
  * input (N, C) or (N, C, L) -> the same   tn_nn_batch_norm1d(64) */
-TN_MODULE(batch_norm1d, "BatchNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
-                        "bool track_running_stats=True, *, bool bias=True)",
+TN_MODULE(batch_norm1d,
+          "BatchNorm1d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
+          "bool track_running_stats=True, *, bool bias=True)",
           .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
                    "buffer running_mean(num_features) if track_running_stats; "
                    "buffer running_var(num_features) if track_running_stats; "
                    "buffer num_batches_tracked:int64() if track_running_stats",
-          .takes = "input(_, num_features, *)", .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
-          .reset = batch_norm1d_reset, .forward = batch_norm1d_forward, .sample = "3: (4,3) | 3 momentum=None: (4,3,2)")
+          .takes = "input(_, num_features, *)",
+          .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .reset = batch_norm1d_reset, .forward = batch_norm1d_forward,
+          .sample = "3: (4,3) | 3 momentum=None: (4,3,2)")
 
 NORM_BATCH_ROW(batch_norm2d)
 /* y = (x - mean) / sqrt(var + eps) * weight + bias for each channel, over a batch of images.
  * input (N, C, H, W) -> the same   tn_nn_batch_norm2d(64, .momentum = TN_SOME(0.01)) */
-TN_MODULE(batch_norm2d, "BatchNorm2d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
-                        "bool track_running_stats=True, *, bool bias=True)",
+TN_MODULE(batch_norm2d,
+          "BatchNorm2d(int num_features, float eps=1e-05, float? momentum=0.1, bool affine=True, "
+          "bool track_running_stats=True, *, bool bias=True)",
           .parts = "weight(num_features) if affine; bias(num_features) if affine && bias; "
                    "buffer running_mean(num_features) if track_running_stats; "
                    "buffer running_var(num_features) if track_running_stats; "
                    "buffer num_batches_tracked:int64() if track_running_stats",
-          .takes = "input(_, num_features, _, _)", .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
+          .takes = "input(_, num_features, _, _)",
+          .repr = "num_features, eps=, momentum=, affine=, bias=, track_running_stats=",
           .reset = batch_norm2d_reset, .forward = batch_norm2d_forward,
           .sample = "3: (4,3,2,2) | 2 affine=False track_running_stats=False: (3,2,2,3)")
 
 #undef NORM_BATCH
 #undef NORM_BATCH_ROW
 
-/* --- LayerNorm ------------------------------------------------------------------------------------------------- */
+/* --- LayerNorm -------------------------------------------------------------------------------- */
 
 static bool layer_norm_reset(tn_module *m) {
     TN_SELF(layer_norm, s, m);
-    return (!s->weight || tn_init_constant_(s->weight, 1)) && (!s->bias || tn_init_constant_(s->bias, 0));
+    return (!s->weight || tn_init_constant_(s->weight, 1)) &&
+           (!s->bias || tn_init_constant_(s->bias, 0));
 }
 static bool layer_norm_forward(tn_mframe *f) {
     TN_FORWARD(layer_norm, s, a, f);
-    return (f->out[0] = tnp_layer_norm(a->input, s->o.normalized_shape, s->weight, s->bias, s->o.eps)) != NULL;
+    return (f->out[0] = tnp_layer_norm(a->input, s->o.normalized_shape, s->weight, s->bias,
+                                       s->o.eps)) != NULL;
 }
 /* Normalises each sample over its last dimensions.
  * input (*, normalized_shape) -> the same   tn_nn_layer_norm(TN_DIMS(64)) */
-TN_MODULE(layer_norm, "LayerNorm(int[] normalized_shape, float eps=1e-05, bool elementwise_affine=True, bool bias=True)",
-          .parts = "weight(normalized_shape) if elementwise_affine; bias(normalized_shape) if elementwise_affine && bias",
-          .takes = "input(*, normalized_shape)", .repr = "normalized_shape[], eps=, elementwise_affine=, bias=",
-          .reset = layer_norm_reset, .forward = layer_norm_forward, .sample = "[4]: (2,3,4) | [3,4] bias=False: (2,3,4)")
+TN_MODULE(layer_norm,
+          "LayerNorm(int[] normalized_shape, float eps=1e-05, bool elementwise_affine=True, bool "
+          "bias=True)",
+          .parts = "weight(normalized_shape) if elementwise_affine; bias(normalized_shape) if "
+                   "elementwise_affine && bias",
+          .takes = "input(*, normalized_shape)",
+          .repr = "normalized_shape[], eps=, elementwise_affine=, bias=", .reset = layer_norm_reset,
+          .forward = layer_norm_forward, .sample = "[4]: (2,3,4) | [3,4] bias=False: (2,3,4)")

@@ -3,10 +3,12 @@
 
 #include <string.h>
 
-/* --- words ----------------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 static bool parts_space(char c) { return c == ' ' || c == '\n' || c == '\t'; }
-static bool parts_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool parts_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 static bool parts_digit(char c) { return c >= '0' && c <= '9'; }
 
 static tni_span parts_trim(tni_span s) {
@@ -30,7 +32,8 @@ TN_PRIV bool tni_item_next(tni_span *list, tni_span *item) {
     int depth = 0, i = 0;
     if (rest.n == 0) return false;
     for (; i < rest.n && (depth > 0 || rest.at[i] != ','); i++)
-        depth += (rest.at[i] == '(' || rest.at[i] == '[') - (rest.at[i] == ')' || rest.at[i] == ']');
+        depth +=
+            (rest.at[i] == '(' || rest.at[i] == '[') - (rest.at[i] == ')' || rest.at[i] == ']');
     item->at = rest.at;
     item->n = i;
     *item = parts_trim(*item);
@@ -56,7 +59,7 @@ TN_PRIV void tni_item_split(tni_span item, tni_span *name, tni_span *value) {
     }
 }
 
-/* --- parts ------------------------------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------------------ */
 
 static const char *parts_skip(const char *at) {
     while (parts_space(*at)) at++;
@@ -146,7 +149,7 @@ TN_PRIV int tni_part_next(const char **at, tni_part_text *p, const char **error)
     return parts_end(at, error);
 }
 
-/* --- expressions ------------------------------------------------------------------------------------------- */
+/* --- expressions ------------------------------------------------------------------------------ */
 
 enum { PARTS_DEPTH = 48 };
 
@@ -205,11 +208,13 @@ static tni_figure parts_named(parts_calc *c) {
     if (tni_span_is(name, "False")) return parts_int(0);
     if (parts_sign(c, "[")) {
         tni_figure i = parts_choice(c);
-        if (i.kind != TNI_FIGURE_INT || i.value < 0) return parts_fail(c, "an index must be an integer");
+        if (i.kind != TNI_FIGURE_INT || i.value < 0)
+            return parts_fail(c, "an index must be an integer");
         if (!parts_sign(c, "]")) return parts_fail(c, "']' is expected");
         index = i.value;
     }
-    if (!c->lookup || !c->lookup(c->user, name, index, &v)) return parts_fail(c, "an unknown name, or no number");
+    if (!c->lookup || !c->lookup(c->user, name, index, &v))
+        return parts_fail(c, "an unknown name, or no number");
     return v;
 }
 
@@ -224,7 +229,8 @@ static tni_figure parts_unary(parts_calc *c) {
         v = parts_int(!tni_figure_true(parts_unary(c)));
     } else if (parts_sign(c, "-")) {
         v = parts_unary(c);
-        if (v.kind != TNI_FIGURE_INT || v.value == INT64_MIN) v = parts_fail(c, "- wants an integer");
+        if (v.kind != TNI_FIGURE_INT || v.value == INT64_MIN)
+            v = parts_fail(c, "- wants an integer");
         v.value = -v.value;
     } else if (c->at < c->end && parts_digit(*c->at)) {
         v = parts_digits(c);
@@ -238,7 +244,8 @@ static tni_figure parts_unary(parts_calc *c) {
 }
 
 static bool parts_mul(int64_t a, int64_t b, int64_t *to) {
-    if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a) : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
+    if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)
+              : (b > 0 ? a < INT64_MIN / b : a && b < INT64_MAX / a))
         return false;
     return *to = a * b, true;
 }
@@ -246,7 +253,8 @@ static bool parts_mul(int64_t a, int64_t b, int64_t *to) {
 /* Python's // and %: rounded down. */
 static tni_figure parts_divide(parts_calc *c, int64_t a, int64_t b, bool rest) {
     if (b == 0) return parts_fail(c, "division by zero");
-    if (b == -1) return rest ? parts_int(0) : a == INT64_MIN ? parts_fail(c, "overflow") : parts_int(-a);
+    if (b == -1)
+        return rest ? parts_int(0) : a == INT64_MIN ? parts_fail(c, "overflow") : parts_int(-a);
     int64_t q = a / b - (a % b != 0 && (a % b < 0) != (b < 0));
     return parts_int(rest ? a - q * b : q);
 }
@@ -256,11 +264,15 @@ static tni_figure parts_op(parts_calc *c, char op, tni_figure a, tni_figure b) {
     int64_t r = 0;
     bool fits;
     if (c->error) return parts_none();
-    if (a.kind != TNI_FIGURE_INT || b.kind != TNI_FIGURE_INT) return parts_fail(c, "arithmetic wants integers");
+    if (a.kind != TNI_FIGURE_INT || b.kind != TNI_FIGURE_INT)
+        return parts_fail(c, "arithmetic wants integers");
     if (op == '/' || op == '%') return parts_divide(c, a.value, b.value, op == '%');
-    if (op == '*') fits = parts_mul(a.value, b.value, &r);
-    else if (op == '+') fits = b.value > 0 ? a.value <= INT64_MAX - b.value : a.value >= INT64_MIN - b.value;
-    else fits = b.value < 0 ? a.value <= INT64_MAX + b.value : a.value >= INT64_MIN + b.value;
+    if (op == '*')
+        fits = parts_mul(a.value, b.value, &r);
+    else if (op == '+')
+        fits = b.value > 0 ? a.value <= INT64_MAX - b.value : a.value >= INT64_MIN - b.value;
+    else
+        fits = b.value < 0 ? a.value <= INT64_MAX + b.value : a.value >= INT64_MIN + b.value;
     if (!fits) return parts_fail(c, "overflow");
     return parts_int(op == '*' ? r : op == '+' ? a.value + b.value : a.value - b.value);
 }
@@ -268,7 +280,10 @@ static tni_figure parts_op(parts_calc *c, char op, tni_figure a, tni_figure b) {
 static tni_figure parts_product(parts_calc *c) {
     tni_figure v = parts_unary(c);
     for (;;) {
-        char op = parts_sign(c, "*") ? '*' : parts_sign(c, "/") ? '/' : parts_sign(c, "%") ? '%' : 0;
+        char op = parts_sign(c, "*")   ? '*'
+                  : parts_sign(c, "/") ? '/'
+                  : parts_sign(c, "%") ? '%'
+                                       : 0;
         if (!op) return v;
         v = parts_op(c, op, v, parts_unary(c));
     }
@@ -295,12 +310,19 @@ static tni_figure parts_compare(parts_calc *c) {
         double y = b.kind == TNI_FIGURE_FLOAT ? b.real : (double)b.value;
         bool both = a.kind != TNI_FIGURE_NONE && b.kind != TNI_FIGURE_NONE;
         if (!both) return k < 2 ? parts_int(k == 1) : parts_fail(c, "None has no order");
-        return parts_int(k == 0 ? x == y : k == 1 ? x != y : k == 2 ? x <= y : k == 3 ? x >= y : k == 4 ? x < y : x > y);
+        return parts_int(k == 0   ? x == y
+                         : k == 1 ? x != y
+                         : k == 2 ? x <= y
+                         : k == 3 ? x >= y
+                         : k == 4 ? x < y
+                                  : x > y);
     }
     if (k < 2) return parts_int((a.kind == b.kind && a.value == b.value) == (k == 0));
     if (a.kind != b.kind || a.kind != TNI_FIGURE_INT) return parts_fail(c, "None has no order");
-    return parts_int(k == 2 ? a.value <= b.value : k == 3 ? a.value >= b.value : k == 4 ? a.value < b.value
-                                                                                        : a.value > b.value);
+    return parts_int(k == 2   ? a.value <= b.value
+                     : k == 3 ? a.value >= b.value
+                     : k == 4 ? a.value < b.value
+                              : a.value > b.value);
 }
 
 static tni_figure parts_and(parts_calc *c) {
@@ -312,7 +334,8 @@ static tni_figure parts_and(parts_calc *c) {
     return v;
 }
 
-static tni_figure parts_choice(parts_calc *c) { /* both sides are calculated: neither has an effect */
+static tni_figure
+parts_choice(parts_calc *c) { /* both sides are calculated: neither has an effect */
     tni_figure v = parts_and(c), yes, no;
     while (parts_sign(c, "||")) {
         tni_figure w = parts_and(c);
@@ -327,7 +350,8 @@ static tni_figure parts_choice(parts_calc *c) { /* both sides are calculated: ne
     return tni_figure_true(v) ? yes : no;
 }
 
-TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_figure *to, const char **error) {
+TN_PRIV bool tni_expression(tni_span text, tni_lookup lookup, void *user, tni_figure *to,
+                            const char **error) {
     parts_calc c = {text.at, text.at + text.n, NULL, lookup, user, 0};
     *to = parts_choice(&c);
     while (c.at < c.end && parts_space(*c.at)) c.at++;

@@ -16,14 +16,17 @@ static bool lstm_build(tn_module *m) {
     int dirs = s->o.bidirectional ? 2 : 1;
     if (h < 1 || s->o.input_size < 1 || layers < 1 || layers > 100000 || h > INT64_MAX / 8)
         return tni_nn_error(TN_INVALID, "input_size, hidden_size and num_layers must be positive");
-    if (s->o.dropout < 0 || s->o.dropout > 1) return tni_nn_error(TN_INVALID, "dropout is %g: within [0, 1] is expected", s->o.dropout);
+    if (s->o.dropout < 0 || s->o.dropout > 1)
+        return tni_nn_error(TN_INVALID, "dropout is %g: within [0, 1] is expected", s->o.dropout);
     for (int64_t l = 0; l < layers; l++)
         for (int d = 0; d < dirs; d++)
             for (int k = 0; k < (s->o.bias ? 4 : 2); k++) {
                 char name[48];
                 int64_t shape[2] = {4 * h, k == 1 ? h : l ? dirs * h : s->o.input_size};
                 snprintf(name, sizeof name, "%s%lld%s", stem[k], (long long)l, d ? "_reverse" : "");
-                if (!tn_part_tensor(m, TN_PARAM, name, NULL, TN_NO_DTYPE, tn_ints_of(shape, k < 2 ? 2 : 1))) return false;
+                if (!tn_part_tensor(m, TN_PARAM, name, NULL, TN_NO_DTYPE,
+                                    tn_ints_of(shape, k < 2 ? 2 : 1)))
+                    return false;
             }
     return true;
 }
@@ -48,9 +51,10 @@ static bool lstm_step(tn_tensor *gates, tn_tensor **h, tn_tensor **c) {
     return *h != NULL;
 }
 
-/* One direction of one layer over x (T, N, I): y[t] are its outputs (N, H); h and c go from first to last state. */
-static bool lstm_direction(const tn_nn_lstm_self *s, int64_t l, int d, tn_tensor *x, tn_tensor **y, tn_tensor **h,
-                           tn_tensor **c) {
+/* One direction of one layer over x (T, N, I): y[t] are its outputs (N, H); h and c go from first
+ * to last state. */
+static bool lstm_direction(const tn_nn_lstm_self *s, int64_t l, int d, tn_tensor *x, tn_tensor **y,
+                           tn_tensor **h, tn_tensor **c) {
     int64_t steps = tn_size(x, 0);
     tn_tensor *all = tnp_linear(x, lstm_part(s, l, d, 0), lstm_part(s, l, d, 2));
     if (!all) return false;
@@ -67,8 +71,8 @@ typedef struct lstm_run {
     const tn_nn_lstm_self *s;
     int dirs;
     int64_t steps;
-    tn_tensor **y;       /* steps * dirs outputs of a layer */
-    tn_tensor **h, **c;  /* layers * dirs states */
+    tn_tensor **y;      /* steps * dirs outputs of a layer */
+    tn_tensor **h, **c; /* layers * dirs states */
 } lstm_run;
 
 /* A layer: x (T, N, I) -> (T, N, dirs * H). */
@@ -81,14 +85,16 @@ static tn_tensor *lstm_layer(lstm_run *r, int64_t l, tn_tensor *x) {
         if (!both[d]) return NULL;
     }
     y = r->dirs == 2 ? tnp_cat(tn_tensors_of(both, 2), -1) : both[0];
-    if (r->s->base.training && r->s->o.dropout > 0 && l + 1 < r->s->o.num_layers) y = tnp_dropout(y, r->s->o.dropout, true);
+    if (r->s->base.training && r->s->o.dropout > 0 && l + 1 < r->s->o.num_layers)
+        y = tnp_dropout(y, r->s->o.dropout, true);
     return y;
 }
 
 /* States of all layers and directions: views of the given ones, or zeros. */
 static bool lstm_states(lstm_run *r, tn_tensor *x, tn_tensor *given, tn_tensor **to) {
     int64_t count = r->s->o.num_layers * r->dirs, size[2] = {tn_size(x, 1), r->s->o.hidden_size};
-    tn_tensor *zero = given ? NULL : tnp_zeros(tn_ints_of(size, 2), tn_dtype_of(x), tn_device_of(x));
+    tn_tensor *zero =
+        given ? NULL : tnp_zeros(tn_ints_of(size, 2), tn_dtype_of(x), tn_device_of(x));
     for (int64_t i = 0; i < count; i++) {
         to[i] = given ? tnp_select(given, 0, i) : zero;
         if (!to[i]) return false;
@@ -102,17 +108,24 @@ static tn_tensor *lstm_run_all(lstm_run *r, tn_tensor *x, tn_tensor *h, tn_tenso
     return x;
 }
 
-static tn_tensor *lstm_unsqueeze(tn_tensor *t, bool batched) { return t && !batched ? tnp_unsqueeze(t, 1) : t; }
-static tn_tensor *lstm_squeeze(tn_tensor *t, bool batched) { return t && !batched ? tnp_squeeze_dim(t, 1) : t; }
+static tn_tensor *lstm_unsqueeze(tn_tensor *t, bool batched) {
+    return t && !batched ? tnp_unsqueeze(t, 1) : t;
+}
+static tn_tensor *lstm_squeeze(tn_tensor *t, bool batched) {
+    return t && !batched ? tnp_squeeze_dim(t, 1) : t;
+}
 
-/* Checks what `.takes` cannot say; brings input and states to (T, N, I) and (layers * dirs, N, H). */
-static bool lstm_prepare(const tn_nn_lstm_self *s, const tn_nn_lstm_forward_args *a, tn_tensor **x, tn_tensor **h,
-                         tn_tensor **c, bool *batched) {
+/* Checks what `.takes` cannot say; brings input and states to (T, N, I) and (layers * dirs, N, H).
+ */
+static bool lstm_prepare(const tn_nn_lstm_self *s, const tn_nn_lstm_forward_args *a, tn_tensor **x,
+                         tn_tensor **h, tn_tensor **c, bool *batched) {
     int n = tn_ndim(a->input);
     *batched = n == 3;
-    if (n != 2 && n != 3) return tni_nn_error(TN_INVALID, "input: 2 or 3 dimensions are expected, got %d", n);
+    if (n != 2 && n != 3)
+        return tni_nn_error(TN_INVALID, "input: 2 or 3 dimensions are expected, got %d", n);
     if (!a->h != !a->c) return tni_nn_error(TN_INVALID, "hx: h and c are given both or not at all");
-    *x = s->o.batch_first && *batched ? tnp_transpose(a->input, 0, 1) : lstm_unsqueeze(a->input, *batched);
+    *x = s->o.batch_first && *batched ? tnp_transpose(a->input, 0, 1)
+                                      : lstm_unsqueeze(a->input, *batched);
     *h = lstm_unsqueeze(a->h, *batched);
     *c = lstm_unsqueeze(a->c, *batched);
     if (!*x || (a->h && (!*h || !*c))) return false;
@@ -147,13 +160,20 @@ static bool lstm_forward(tn_mframe *f) {
     return x && f->out[0] && f->out[1] && f->out[2];
 }
 /* Long short-term memory, num_layers deep.
- * input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * directions, N, hidden_size)
+ * input (T, N, input_size), or (N, T, input_size) with batch_first; h, c (layers * directions, N,
+ * hidden_size)
  * -> output (T, N, directions * hidden_size), h_n, c_n   tn_nn_lstm(10, 20, .num_layers = 2) */
-TN_MODULE(lstm, "LSTM(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool batch_first=False, "
-                "float dropout=0.0, bool bidirectional=False)",
-          .call = "(Tensor input, (Tensor h, Tensor c)? hx=None) -> (Tensor output, (Tensor h_n, Tensor c_n))",
-          .takes = "input(*, input_size); h(num_layers * (1 + bidirectional), *, hidden_size); "
-                   "c(num_layers * (1 + bidirectional), *, hidden_size)",
-          .repr = "input_size, hidden_size, ?num_layers=, ?bias=, ?batch_first=, ?dropout=, ?bidirectional=",
-          .build = lstm_build, .reset = lstm_reset, .forward = lstm_forward,
-          .sample = "3 4: (5,2,3) | 3 4 num_layers=2 bidirectional=True batch_first=True: (2,5,3) h=(4,2,4) c=(4,2,4)")
+TN_MODULE(
+    lstm,
+    "LSTM(int input_size, int hidden_size, int num_layers=1, bool bias=True, bool "
+    "batch_first=False, "
+    "float dropout=0.0, bool bidirectional=False)",
+    .call = "(Tensor input, (Tensor h, Tensor c)? hx=None) -> (Tensor output, (Tensor h_n, Tensor "
+            "c_n))",
+    .takes = "input(*, input_size); h(num_layers * (1 + bidirectional), *, hidden_size); "
+             "c(num_layers * (1 + bidirectional), *, hidden_size)",
+    .repr =
+        "input_size, hidden_size, ?num_layers=, ?bias=, ?batch_first=, ?dropout=, ?bidirectional=",
+    .build = lstm_build, .reset = lstm_reset, .forward = lstm_forward,
+    .sample = "3 4: (5,2,3) | 3 4 num_layers=2 bidirectional=True batch_first=True: (2,5,3) "
+              "h=(4,2,4) c=(4,2,4)")

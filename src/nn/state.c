@@ -1,10 +1,10 @@
 /* state.c - changing all tensors of a tree at once: load, to, copy.
  *
- * Load and to prepare every new tensor first and then exchange data with the old ones, which cannot fail: the tensors
- * stay the same objects, and a failure changes nothing. */
+ * Load and to prepare every new tensor first and then exchange data with the old ones, which cannot
+ * fail: the tensors stay the same objects, and a failure changes nothing. */
 #include "nn.h"
 
-/* --- exchanges that wait ------------------------------------------------------------------------------------- */
+/* --- exchanges that wait ---------------------------------------------------------------------- */
 
 typedef struct state_swap {
     tn_tensor *old, *fresh;
@@ -34,7 +34,7 @@ static tn_tensor *state_convert(tn_tensor *src, tn_dtype dtype, tn_device_id dev
     return t ? tnp_copy_(t, src) : NULL;
 }
 
-/* --- load ------------------------------------------------------------------------------------------------------ */
+/* --- load ------------------------------------------------------------------------------------- */
 
 enum { STATE_SHOWN = 8 }; /* names listed in a message */
 
@@ -52,7 +52,8 @@ static bool state_same_shape(const tn_tensor *a, const tn_tensor *b) {
     return x.n == y.n && (x.n == 0 || memcmp(x.at, y.at, (size_t)x.n * sizeof *x.at) == 0);
 }
 
-static void state_mismatch(state_report *r, const char *name, const tn_tensor *file, const tn_tensor *here) {
+static void state_mismatch(state_report *r, const char *name, const tn_tensor *file,
+                           const tn_tensor *here) {
     char a[TN_MAX_DIMS * 22 + 40], b[TN_MAX_DIMS * 22 + 40];
     if (r->nmismatch++ >= STATE_SHOWN) return;
     tni_buffer_text(&r->mismatch, "; size mismatch for %s: given %s, the module has %s", name,
@@ -83,7 +84,8 @@ static void state_names_free(state_names *t) {
 
 static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
     memset(t, 0, sizeof *t);
-    if (n < 0 || n > INT64_MAX / 64 || (n > 0 && !at)) return tni_nn_error(TN_INVALID, "no list of named tensors");
+    if (n < 0 || n > INT64_MAX / 64 || (n > 0 && !at))
+        return tni_nn_error(TN_INVALID, "no list of named tensors");
     for (t->room = 16; t->room < 2 * n; t->room *= 2) continue;
     t->n = n;
     t->at = at;
@@ -94,15 +96,18 @@ static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
     memset(t->used, 0, (size_t)n + 1);
     for (int64_t i = 0; i < n; i++) {
         int64_t slot;
-        if (!at[i].name || !at[i].tensor) return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
+        if (!at[i].name || !at[i].tensor)
+            return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
         slot = state_slot(t, at[i].name);
-        if (t->place[slot]) return tni_nn_error(TN_INVALID, "the name \"%s\" is given twice", at[i].name);
+        if (t->place[slot])
+            return tni_nn_error(TN_INVALID, "the name \"%s\" is given twice", at[i].name);
         t->place[slot] = i + 1;
     }
     return true;
 }
 
-static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *given, state_report *r) {
+static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *given,
+                            state_report *r) {
     for (int64_t i = 0; i < here.n; i++) {
         int64_t mark, k = given->place[state_slot(given, here.at[i].name)];
         tn_tensor *to = here.at[i].tensor, *from = k ? given->at[k - 1].tensor : NULL;
@@ -133,23 +138,26 @@ static bool state_judge(state_report *r, bool strict) {
     if (!bad) return true;
     tni_buffer_text(&text, "the state does not fit");
     if (strict && r->nmissing)
-        tni_buffer_text(&text, "; missing (%lld): %.*s", (long long)r->nmissing, (int)r->missing.n, r->missing.at);
+        tni_buffer_text(&text, "; missing (%lld): %.*s", (long long)r->nmissing, (int)r->missing.n,
+                        r->missing.at);
     if (strict && r->nunexpected)
-        tni_buffer_text(&text, "; unexpected (%lld): %.*s", (long long)r->nunexpected, (int)r->unexpected.n,
-                        r->unexpected.at);
+        tni_buffer_text(&text, "; unexpected (%lld): %.*s", (long long)r->nunexpected,
+                        (int)r->unexpected.n, r->unexpected.at);
     tni_buffer_text(&text, "%.*s", (int)r->mismatch.n, r->mismatch.n ? r->mismatch.at : "");
     if (!text.failed) tni_nn_error(TN_INVALID, "%s", text.at);
     tni_buffer_free(&text);
     return false;
 }
 
-TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n, bool strict) {
+TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n,
+                           bool strict) {
     tn_named_list here = tn_module_state_dict(m);
     state_report r;
     state_names given;
     bool ok;
     memset(&r, 0, sizeof r);
-    ok = state_names_make(&given, at, n) && here.n >= 0 && state_load_each(plan, here, &given, &r) && state_judge(&r, strict);
+    ok = state_names_make(&given, at, n) && here.n >= 0 &&
+         state_load_each(plan, here, &given, &r) && state_judge(&r, strict);
     state_names_free(&given);
     tni_buffer_free(&r.missing);
     tni_buffer_free(&r.unexpected);
@@ -182,7 +190,8 @@ static void state_quiet_end(state_quiet *q) {
     tni_step_end(&q->step);
 }
 
-TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn_named *at, int64_t n, bool strict) {
+TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn_named *at,
+                              int64_t n, bool strict) {
     state_quiet q;
     bool ok;
     if (!tn_ok()) return false;
@@ -192,11 +201,12 @@ TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn
     return ok;
 }
 
-/* --- to ----------------------------------------------------------------------------------------------------------- */
+/* --- to --------------------------------------------------------------------------------------- */
 
 static bool state_is_floating(tn_dtype dtype) {
     switch (dtype) {
-#define STATE_KIND(NAME, text, bytes, kind) case TN_##NAME: return #kind[0] == 'f';
+#define STATE_KIND(NAME, text, bytes, kind) \
+    case TN_##NAME: return #kind[0] == 'f';
         TN_DTYPES(STATE_KIND)
 #undef STATE_KIND
     default: return false;
@@ -204,7 +214,8 @@ static bool state_is_floating(tn_dtype dtype) {
 }
 
 static bool state_to_one(tni_plan *plan, tn_tensor *t, tn_dtype dtype, tn_device_id device) {
-    tn_dtype type = dtype != TN_NO_DTYPE && state_is_floating(tn_dtype_of(t)) ? dtype : tn_dtype_of(t);
+    tn_dtype type =
+        dtype != TN_NO_DTYPE && state_is_floating(tn_dtype_of(t)) ? dtype : tn_dtype_of(t);
     tn_device_id place = device != TN_NO_DEVICE ? device : tn_device_of(t);
     int64_t mark;
     bool ok;
@@ -215,7 +226,8 @@ static bool state_to_one(tni_plan *plan, tn_tensor *t, tn_dtype dtype, tn_device
     return ok;
 }
 
-TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype dtype, tn_device_id device) {
+TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype dtype,
+                            tn_device_id device) {
     tni_plan plan = {{NULL, 0, 0, false}};
     tn_named_list all;
     state_quiet q;
@@ -228,7 +240,8 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
         ok = tni_nn_error(TN_TYPE, "to: %s is no floating dtype", tn_dtype_name(dtype));
     for (int64_t i = 0; ok && i < all.n; i++) {
         tn_tensor *grad = tn_grad_of(all.at[i].tensor);
-        ok = state_to_one(&plan, all.at[i].tensor, dtype, device) && (!grad || state_to_one(&plan, grad, dtype, device));
+        ok = state_to_one(&plan, all.at[i].tensor, dtype, device) &&
+             (!grad || state_to_one(&plan, grad, dtype, device));
     }
     tni_plan_end(&plan, ok);
     tn_named_free(all);
@@ -236,7 +249,7 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
     return ok;
 }
 
-/* --- copy ----------------------------------------------------------------------------------------------------------- */
+/* --- copy ------------------------------------------------------------------------------------- */
 
 typedef struct state_copy {
     tni_map seen; /* old module or tensor -> its copy */
@@ -302,11 +315,14 @@ static tn_module *state_copy_head(const tn_module *m) {
 static bool state_copy_part(state_copy *c, tn_module *to, const tn_module *m, int i) {
     const tn_part *p = &m->part[i];
     void *old = *tni_part_place(m, i), *copy = NULL;
-    if (!tni_part_new(to, (tn_part_kind)p->kind, p->name, p->field ? (void **)(void *)((char *)to + p->field) : NULL))
+    if (!tni_part_new(to, (tn_part_kind)p->kind, p->name,
+                      p->field ? (void **)(void *)((char *)to + p->field) : NULL))
         return false;
     if (!old) return true;
-    if (p->kind == TN_CHILD) copy = state_copy_module(c, (const tn_module *)old);
-    else copy = state_copy_tensor(c, (tn_tensor *)old);
+    if (p->kind == TN_CHILD)
+        copy = state_copy_module(c, (const tn_module *)old);
+    else
+        copy = state_copy_tensor(c, (tn_tensor *)old);
     *tni_part_place(to, to->nparts - 1) = copy;
     return copy != NULL;
 }
@@ -320,7 +336,8 @@ static tn_module *state_copy_module(state_copy *c, const tn_module *m) {
     if (!to) return NULL;
     for (int i = 0; ok && i < m->nparts; i++) {
         ok = state_copy_part(c, to, m, i);
-        if (ok && to->part[i].kind == TN_CHILD && tn_part_child_of(to, i)) tn_part_child_of(to, i)->attached = true;
+        if (ok && to->part[i].kind == TN_CHILD && tn_part_child_of(to, i))
+            tn_part_child_of(to, i)->attached = true;
     }
     found = ok ? tni_map_at(&c->seen, m, &fresh) : NULL;
     if (found) {
@@ -338,14 +355,16 @@ TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module 
     state_quiet q;
     if (!tn_ok()) return NULL;
     state_quiet_begin(&q, file, line, m);
-    if (m) copy = state_copy_module(&c, m);
-    else tni_nn_error(TN_INVALID, "module is NULL");
+    if (m)
+        copy = state_copy_module(&c, m);
+    else
+        tni_nn_error(TN_INVALID, "module is NULL");
     tni_map_free(&c.seen);
     state_quiet_end(&q);
     return copy;
 }
 
-/* --- reset ------------------------------------------------------------------------------------------------------------- */
+/* --- reset ------------------------------------------------------------------------------------ */
 
 static bool state_reset(tn_module *m) {
     for (int i = 0; i < m->nparts; i++) {
@@ -365,9 +384,10 @@ TN_API bool tn_module_reset(tn_module *m) {
     return ok;
 }
 
-/* --- files -------------------------------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
-TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *m, const char *path) {
+TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *m,
+                                   const char *path) {
     tn_named_list list;
     state_quiet q;
     bool ok;

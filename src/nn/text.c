@@ -19,7 +19,8 @@ TN_PRIV void tni_float_text(char *text, size_t room, double v) {
     exponent = atoi(e + 1);
     count = precision - 1;
     if (exponent < -4 || exponent >= 16) {
-        snprintf(text, room, "%.*se%s%02d", (int)(e - digits), digits, exponent < 0 ? "-" : "+", abs(exponent));
+        snprintf(text, room, "%.*se%s%02d", (int)(e - digits), digits, exponent < 0 ? "-" : "+",
+                 abs(exponent));
         return;
     }
     count -= exponent;
@@ -28,7 +29,7 @@ TN_PRIV void tni_float_text(char *text, size_t room, double v) {
         if (*c == ',') *c = '.';
 }
 
-/* --- options ------------------------------------------------------------------------------------------------ */
+/* --- options ---------------------------------------------------------------------------------- */
 
 /* An item of a row's `repr`: [?]name[[count]][=]['] */
 typedef struct repr_item {
@@ -46,19 +47,26 @@ static bool repr_item_next(tni_span *list, repr_item *t) {
     s.n -= t->unless_default;
     for (; s.n > 0; s.n--) {
         char last = s.at[s.n - 1];
-        if (last == '=') t->named = true;
-        else if (last == '\'') t->quoted = true;
-        else if (last == ']') t->tuple = true;
-        else if (last >= '0' && last <= '9' && t->tuple) t->count = last - '0';
-        else if (last != '[') break;
+        if (last == '=')
+            t->named = true;
+        else if (last == '\'')
+            t->quoted = true;
+        else if (last == ']')
+            t->tuple = true;
+        else if (last >= '0' && last <= '9' && t->tuple)
+            t->count = last - '0';
+        else if (last != '[')
+            break;
     }
     t->name = s;
     return true;
 }
 
 static void repr_int(tni_buffer *b, int64_t v) {
-    if (v == TN_NONE) tni_buffer_text(b, "None");
-    else tni_buffer_text(b, "%lld", (long long)v);
+    if (v == TN_NONE)
+        tni_buffer_text(b, "None");
+    else
+        tni_buffer_text(b, "%lld", (long long)v);
 }
 
 static void repr_float(tni_buffer *b, double v) {
@@ -84,19 +92,27 @@ static void repr_ints(tni_buffer *b, tn_ints list, const repr_item *t) {
 
 static void repr_maybe(tni_buffer *b, const tn_param *p, const char *at) {
     tn_maybe v = {0, TN_GIVEN};
-    if (p->flags & TN_P_MAYBE) memcpy(&v, at, sizeof v);
-    else memcpy(&v.value, at, sizeof v.value);
-    if (v.given == TN_GIVEN) repr_float(b, v.value);
-    else tni_buffer_text(b, "None");
+    if (p->flags & TN_P_MAYBE)
+        memcpy(&v, at, sizeof v);
+    else
+        memcpy(&v.value, at, sizeof v.value);
+    if (v.given == TN_GIVEN)
+        repr_float(b, v.value);
+    else
+        tni_buffer_text(b, "None");
 }
 
 static void repr_small(tni_buffer *b, const tn_param *p, const char *at, const char *quote) {
     int32_t v;
     memcpy(&v, at, sizeof v);
-    if (v == 0) tni_buffer_text(b, "None");
-    else if (p->type == TN_T_ENUM) tni_buffer_text(b, "%s%s%s", quote, p->words[v - 1], quote);
-    else if (p->type == TN_T_DTYPE) tni_buffer_text(b, "torch.%s", tn_dtype_name((tn_dtype)v));
-    else tni_buffer_text(b, "%s", tn_device_name(v));
+    if (v == 0)
+        tni_buffer_text(b, "None");
+    else if (p->type == TN_T_ENUM)
+        tni_buffer_text(b, "%s%s%s", quote, p->words[v - 1], quote);
+    else if (p->type == TN_T_DTYPE)
+        tni_buffer_text(b, "torch.%s", tn_dtype_name((tn_dtype)v));
+    else
+        tni_buffer_text(b, "%s", tn_device_name(v));
 }
 
 static void repr_value(tni_buffer *b, const tn_module *m, const tn_param *p, const repr_item *t) {
@@ -131,7 +147,8 @@ static bool repr_list_same(tn_ints a, tn_ints b) {
     int64_t n = a.n > b.n ? a.n : b.n;
     if (a.n < 0 || b.n < 0) return a.n == b.n;
     for (int64_t i = 0; i < n; i++) /* one number stands for all */
-        if ((a.n != 1 && i >= a.n) || (b.n != 1 && i >= b.n) || a.at[a.n == 1 ? 0 : i] != b.at[b.n == 1 ? 0 : i])
+        if ((a.n != 1 && i >= a.n) || (b.n != 1 && i >= b.n) ||
+            a.at[a.n == 1 ? 0 : i] != b.at[b.n == 1 ? 0 : i])
             return false;
     return true;
 }
@@ -150,7 +167,8 @@ static bool repr_is_default(const tn_module *m, const tn_param *p) {
         if (!(p->flags & TN_P_MAYBE)) return memcmp(at, usual, sizeof(double)) == 0;
         memcpy(&a, at, sizeof a);
         memcpy(&b, usual, sizeof b);
-        return a.given == b.given && (a.given != TN_GIVEN || memcmp(&a.value, &b.value, sizeof(double)) == 0);
+        return a.given == b.given &&
+               (a.given != TN_GIVEN || memcmp(&a.value, &b.value, sizeof(double)) == 0);
     case TN_T_INTS:
         memcpy(&x, at, sizeof x);
         memcpy(&y, usual, sizeof y);
@@ -177,14 +195,16 @@ static void repr_options(tni_buffer *b, const tn_module *m) {
     }
 }
 
-/* --- the tree ------------------------------------------------------------------------------------------------- */
+/* --- the tree --------------------------------------------------------------------------------- */
 
 static void repr_module(tni_buffer *b, const tn_module *m, int indent);
 
 static void repr_child(tni_buffer *b, const tn_module *m, int i, int indent) {
     const tn_module *child = tn_part_child_of(m, i);
-    if (child) repr_module(b, child, indent);
-    else tni_buffer_text(b, "None");
+    if (child)
+        repr_module(b, child, indent);
+    else
+        tni_buffer_text(b, "None");
 }
 
 static int repr_next_child(const tn_module *m, int i) {
@@ -197,7 +217,8 @@ static int repr_equal(const tn_module *m, int i, int indent, tni_buffer *one, in
     int n = 1;
     repr_child(one, m, i, indent);
     *last = i;
-    for (int k = repr_next_child(m, i + 1); k < m->nparts && !one->failed; k = repr_next_child(m, k + 1), n++) {
+    for (int k = repr_next_child(m, i + 1); k < m->nparts && !one->failed;
+         k = repr_next_child(m, k + 1), n++) {
         tni_buffer other = {NULL, 0, 0, false};
         bool same;
         repr_child(&other, m, k, indent);
@@ -212,16 +233,21 @@ static int repr_equal(const tn_module *m, int i, int indent, tni_buffer *one, in
 
 static void repr_children(tni_buffer *b, const tn_module *m, int indent) {
     bool list = m->row->repr && strcmp(m->row->repr, "[]") == 0;
-    for (int i = repr_next_child(m, 0), last; i < m->nparts && !b->failed; i = repr_next_child(m, last + 1)) {
+    for (int i = repr_next_child(m, 0), last; i < m->nparts && !b->failed;
+         i = repr_next_child(m, last + 1)) {
         tni_buffer one = {NULL, 0, 0, false};
         int n = 1;
         last = i;
         tni_buffer_text(b, "%*s(%s", 2 * indent, "", m->part[i].name);
         if (list) n = repr_equal(m, i, indent, &one, &last);
-        if (n > 1) tni_buffer_text(b, "-%s): %d x ", m->part[last].name, n);
-        else tni_buffer_text(b, "): ");
-        if (list && one.n) tni_buffer_add(b, one.at, one.n);
-        else repr_child(b, m, i, indent);
+        if (n > 1)
+            tni_buffer_text(b, "-%s): %d x ", m->part[last].name, n);
+        else
+            tni_buffer_text(b, "): ");
+        if (list && one.n)
+            tni_buffer_add(b, one.at, one.n);
+        else
+            repr_child(b, m, i, indent);
         if (one.failed) b->failed = true;
         tni_buffer_text(b, "\n");
         tni_buffer_free(&one);

@@ -1,8 +1,8 @@
-/* tree.c - looking at a tree of modules: places of parts, paths, named lists. Knows no kind of module, only kinds of
- * parts. */
+/* tree.c - looking at a tree of modules: places of parts, paths, named lists. Knows no kind of
+ * module, only kinds of parts. */
 #include "nn.h"
 
-/* --- parts ----------------------------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------------------ */
 
 TN_PRIV void **tni_part_place(const tn_module *m, int i) {
     tn_part *p = &m->part[i];
@@ -19,11 +19,13 @@ TN_API tn_module *tn_part_child_of(const tn_module *m, int i) {
     return tree_has(m, i, true) ? (tn_module *)*tni_part_place(m, i) : NULL;
 }
 
-/* --- paths ------------------------------------------------------------------------------------------------- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
-/* Depth first, without memory (it serves error messages): in a tree that shares much, the search is cut off after
+/* Depth first, without memory (it serves error messages): in a tree that shares much, the search is
+ * cut off after
  * `*steps` modules. */
-static bool tree_find(const tn_module *root, const tn_module *m, char *to, size_t room, size_t at, int64_t *steps) {
+static bool tree_find(const tn_module *root, const tn_module *m, char *to, size_t room, size_t at,
+                      int64_t *steps) {
     if (root == m) {
         if (to) to[at] = 0;
         return true;
@@ -46,10 +48,10 @@ TN_PRIV bool tni_tree_path(const tn_module *root, const tn_module *m, char *to, 
     return false;
 }
 
-/* --- visiting ---------------------------------------------------------------------------------------------- */
+/* --- visiting --------------------------------------------------------------------------------- */
 
-/* A walk in torch's order: a module, then its children. `path` is the module's; `once`: a module is entered at its
- * first place only. */
+/* A walk in torch's order: a module, then its children. `path` is the module's; `once`: a module is
+ * entered at its first place only. */
 typedef struct tree_walk {
     bool (*visit)(struct tree_walk *w, tn_module *m);
     tni_buffer path;
@@ -88,7 +90,8 @@ static bool tree_run(tree_walk *w, const tn_module *m) {
 
 static bool tree_is_not(tree_walk *w, tn_module *m) { return m != (tn_module *)w->user; }
 TN_PRIV bool tni_tree_contains(const tn_module *root, const tn_module *m) {
-    tree_walk w = {tree_is_not, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, (void *)(uintptr_t)m};
+    tree_walk w = {
+        tree_is_not, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, (void *)(uintptr_t)m};
     return !tree_run(&w, root); /* without memory: true, the safe answer */
 }
 
@@ -108,7 +111,7 @@ TN_API bool tn_module_walk(tn_module *m, tn_module_visit visit, void *user) {
     return tree_run(&w, m);
 }
 
-/* --- named lists ----------------------------------------------------------------------------------------------- */
+/* --- named lists ------------------------------------------------------------------------------ */
 
 typedef struct tree_entry {
     int64_t name; /* offset in names */
@@ -179,7 +182,9 @@ static tn_named_list tree_tensors(const tn_module *m, unsigned kinds, bool twice
     tni_map_free(&c.tensors);
     return none;
 }
-TN_API tn_named_list tn_module_parameters(const tn_module *m) { return tree_tensors(m, 1u << TN_PARAM, false); }
+TN_API tn_named_list tn_module_parameters(const tn_module *m) {
+    return tree_tensors(m, 1u << TN_PARAM, false);
+}
 TN_API tn_named_list tn_module_buffers(const tn_module *m) {
     return tree_tensors(m, 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
 }
@@ -190,7 +195,7 @@ TN_PRIV tn_named_list tni_module_tensors(const tn_module *m) {
     return tree_tensors(m, 1u << TN_PARAM | 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
 }
 
-/* --- by path ------------------------------------------------------------------------------------------------------ */
+/* --- by path ---------------------------------------------------------------------------------- */
 
 static int tree_part(const tn_module *m, const char *name, size_t n) {
     for (int i = 0; i < m->nparts; i++)
@@ -208,7 +213,8 @@ static const tn_module *tree_owner(const tn_module *m, const char **path) {
     return m;
 }
 
-TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m, const char *path) {
+TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module *m,
+                                     const char *path) {
     const char *name = path ? path : "";
     const tn_module *child = *name ? tree_owner(m, &name) : m;
     tni_step step;
@@ -219,7 +225,8 @@ TN_API tn_module *tn_module_child_at(const char *file, int line, const tn_module
     return (tn_module *)(uintptr_t)child;
 }
 
-TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m, const char *path) {
+TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_module *m,
+                                      const char *path) {
     const char *name = path ? path : "";
     const tn_module *owner = tree_owner(m, &name);
     tn_tensor *t = owner ? tn_part_tensor_of(owner, tree_part(owner, name, strlen(name))) : NULL;
@@ -230,7 +237,8 @@ TN_API tn_tensor *tn_module_tensor_at(const char *file, int line, const tn_modul
     return t;
 }
 
-TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path, tn_tensor *t) {
+TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const char *path,
+                             tn_tensor *t) {
     const char *name = path ? path : "";
     const tn_module *owner = tree_owner(m, &name);
     int i = owner ? tree_part(owner, name, strlen(name)) : -1;
@@ -251,7 +259,7 @@ TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const cha
     return true;
 }
 
-/* --- switches -------------------------------------------------------------------------------------------------------- */
+/* --- switches --------------------------------------------------------------------------------- */
 
 TN_API void tn_module_train(tn_module *m, bool training) {
     if (!m) return;

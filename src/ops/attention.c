@@ -1,9 +1,10 @@
 /* attention.c - scaled dot-product attention, composed of products and a softmax. */
 #include "../gen/rows.h"
 
-/* The scores of positions that may not be seen become -inf: a bool mask says where one may look, a floating one is added,
- * is_causal hides what comes after. */
-static tn_tensor *attention_mask(tn_frame *f, const tn_scaled_dot_product_attention_args *a, tn_tensor *scores) {
+/* The scores of positions that may not be seen become -inf: a bool mask says where one may look, a
+ * floating one is added, is_causal hides what comes after. */
+static tn_tensor *attention_mask(tn_frame *f, const tn_scaled_dot_product_attention_args *a,
+                                 tn_tensor *scores) {
     int64_t size[2];
     tn_tensor *seen = a->attn_mask;
     if (a->is_causal) {
@@ -11,7 +12,8 @@ static tn_tensor *attention_mask(tn_frame *f, const tn_scaled_dot_product_attent
         seen = tnp_tril(tnp_ones(tn_ints_of(size, 2), TN_BOOL, f->device), 0);
     }
     if (!seen) return scores;
-    if (seen->dtype == TN_BOOL) return tnp_masked_fill_scalar(scores, tnp_logical_not(seen), tn_float(-INFINITY));
+    if (seen->dtype == TN_BOOL)
+        return tnp_masked_fill_scalar(scores, tnp_logical_not(seen), tn_float(-INFINITY));
     return tnp_add(scores, seen, 1);
 }
 
@@ -22,8 +24,10 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
     tn_tensor *scores, *weights;
     if (a->query->ndim < 2 || a->key->ndim < 2 || a->value->ndim < 2)
         return tn_fail(f, TN_INVALID, "query, key and value have at least 2 dimensions");
-    if (a->is_causal && a->attn_mask) return tn_fail(f, TN_INVALID, "attn_mask and is_causal are given; one is enough");
-    if (a->dropout_p < 0 || a->dropout_p > 1) return tn_fail(f, TN_INVALID, "dropout_p is %g, not in 0..1", a->dropout_p);
+    if (a->is_causal && a->attn_mask)
+        return tn_fail(f, TN_INVALID, "attn_mask and is_causal are given; one is enough");
+    if (a->dropout_p < 0 || a->dropout_p > 1)
+        return tn_fail(f, TN_INVALID, "dropout_p is %g, not in 0..1", a->dropout_p);
     scores = tnp_matmul(tnp_mul_scalar(a->query, tn_float(scale)), tnp_transpose(a->key, -2, -1));
     if (!scores) return false;
     weights = tnp_softmax(attention_mask(f, a, scores), -1, TN_NO_DTYPE);
@@ -31,12 +35,14 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
     f->out[0] = tnp_matmul(weights, a->value);
     return f->out[0] != NULL;
 }
-/* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true where a position may
- * be seen, or floating, added to the scores. A row that sees nothing gives NaN, as torch.
- * query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L, Ev)
- * tn_scaled_dot_product_attention(q, k, v, .is_causal = true) */
+/* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true
+ * where a position may be seen, or floating, added to the scores. A row that sees nothing gives
+ * NaN, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,
+ * Ev) tn_scaled_dot_product_attention(q, k, v, .is_causal = true) */
 TN_OPERATOR(scaled_dot_product_attention,
-            "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, "
+            "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
+            "attn_mask=None, float dropout_p=0.0, "
             "bool is_causal=False, *, float? scale=None) -> Tensor",
             .forms = TN_OUT, .compose = scaled_dot_product_attention_compose,
-            .sample = "(2,3,4) (2,5,4) (2,5,6) | (3,4) (3,4) (3,4) is_causal=True | (1,2,3,4) (1,2,3,4) (1,2,3,4) (3,3) scale=0.3")
+            .sample = "(2,3,4) (2,5,4) (2,5,6) | (3,4) (3,4) (3,4) is_causal=True | (1,2,3,4) "
+                      "(1,2,3,4) (1,2,3,4) (3,3) scale=0.3")

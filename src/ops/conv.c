@@ -8,7 +8,7 @@
 #include "conv.h"
 #include "../gen/rows.h"
 
-/* --- geometry -------------------------------------------------------------------------------- */
+/* --- geometry --------------------------------------------------------------------------------- */
 
 static bool cv_pair(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a, int64_t *b) {
     if (l.n != 1 && l.n != 2)
@@ -99,7 +99,7 @@ TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tenso
     return true;
 }
 
-/* --- a source laid out ----------------------------------------------------------------------- */
+/* --- a source laid out ------------------------------------------------------------------------ */
 
 TN_PRIV void tni_cv_source_tensor(tni_cv_source *s, const tn_tensor *t) {
     const int d = t->ndim;
@@ -203,7 +203,7 @@ TN_PRIV void tni_cv_offsets_forward(const tni_cv_source *s, const tni_cv_shape *
             }
 }
 
-/* --- one convolution over a laid-out source, on threads -------------------------------------- */
+/* --- one convolution over a laid-out source, on threads --------------------------------------- */
 
 typedef struct cv_job {
     tn_context *context;
@@ -255,7 +255,7 @@ static void cv_run(cv_job *j, bool direct) {
     tni_parallel(j->context, j->chunks * j->groups, cv_task, j);
 }
 
-/* --- scratch and small tensors --------------------------------------------------------------- */
+/* --- scratch and small tensors ---------------------------------------------------------------- */
 
 TN_PRIV void *tni_cv_take(tni_cv_room *r, int64_t count, int64_t each) {
     const int64_t at = r->used;
@@ -302,7 +302,7 @@ static void cv_narrow_task(void *arg, int64_t i) {
     tni_lanes_save(v->to + i * v->n * 2, 2, v->dtype, v->from + i * v->n, TN_F32, v->n);
 }
 
-/* --- conv2d ---------------------------------------------------------------------------------- */
+/* --- conv2d ----------------------------------------------------------------------------------- */
 
 static bool conv2d_shape(tn_frame *f, tni_cv_shape *s) {
     TN_ARGS(conv2d, a, f);
@@ -433,7 +433,7 @@ TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tens
                    tni_shape_text(has, sizeof has, d->ndim, d->size));
 }
 
-/* --- gradient of the input: a convolution of grad for each phase of the stride --------------- */
+/* --- gradient of the input: a convolution of grad for each phase of the stride ---------------- */
 
 /* Along one dimension: input elements of phase a = position % stride take tap t where (a + pad -
  * t * dilation) divides by the stride, from the output shifted by the quotient. */

@@ -13,7 +13,8 @@ typedef struct tni_cv_shape {
     bool batched;
 } tni_cv_shape;
 
-/* Sizes of input (n, c, h, w) or (c, h, w) and weight, and the options, to s; false with an error. */
+/* Sizes of input (n, c, h, w) or (c, h, w) and weight, and the options, to s; false with an error.
+ */
 TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
                              tn_ints padding, tn_ints dilation, int64_t groups);
 /* One floating dtype for all; bias may be NULL. */

@@ -1,27 +1,29 @@
-/* drive.c - carries strided tensors of any dtype to loops over whole vectors of a few types, block by block.
+/* drive.c - carries strided tensors of any dtype to loops over whole vectors of a few types, block
+ * by block.
  *
- * The iteration space is cut into blocks of `rows` x `cols` elements of its two innermost dimensions. In a block an
- * operand is used where it lies (elements of the loop's type side by side), is one element repeated (a vector of
- * it, step 0), or is gathered and converted into a tile. Rows shorter than a cache line or two are packed into whole
- * tiles; an operand that lies crosswise is read in blocks of 16 rows, a cache line a column. What is computed
- * depends on no block: elements are independent. Nothing here allocates or fails. */
+ * The iteration space is cut into blocks of `rows` x `cols` elements of its two innermost
+ * dimensions. In a block an operand is used where it lies (elements of the loop's type side by
+ * side), is one element repeated (a vector of it, step 0), or is gathered and converted into a
+ * tile. Rows shorter than a cache line or two are packed into whole tiles; an operand that lies
+ * crosswise is read in blocks of 16 rows, a cache line a column. What is computed depends on no
+ * block: elements are independent. Nothing here allocates or fails. */
 #include "drive.h"
 #include "../call/rowform.h"
 
 enum {
-    DRIVE_TILE = 4096,   /* bytes of a tile */
-    DRIVE_TASK = 32768,  /* elements of a task */
-    DRIVE_SHORT = 64,    /* rows below it are packed */
-    DRIVE_CROSS = 16,    /* rows of a block that is read crosswise */
-    DRIVE_STEPS = 6,     /* conversions one after another */
+    DRIVE_TILE = 4096,  /* bytes of a tile */
+    DRIVE_TASK = 32768, /* elements of a task */
+    DRIVE_SHORT = 64,   /* rows below it are packed */
+    DRIVE_CROSS = 16,   /* rows of a block that is read crosswise */
+    DRIVE_STEPS = 6,    /* conversions one after another */
     DRIVE_IN = 3
 };
 
-/* --- conversion ---------------------------------------------------------------------------------------------- */
+/* --- conversion ------------------------------------------------------------------------------- */
 
 typedef struct drive_chain {
     int n;
-    int64_t most;             /* bytes of the largest element on the way */
+    int64_t most; /* bytes of the largest element on the way */
     tni_cast step[DRIVE_STEPS];
     int64_t bytes[DRIVE_STEPS]; /* of the element after step i */
 } drive_chain;
@@ -29,14 +31,15 @@ typedef struct drive_chain {
 /* The type that elements of dtype d are computed in. */
 static int drive_natural(int d) {
     static const uint8_t natural[TN_DTYPE_COUNT] = {
-        0, TN_I32, TN_I32, TN_I32, TN_I32, TN_I32, TN_I64, TN_F32, TN_F32, TN_F32, TN_F64, TN_C64, TN_C128,
-        TN_I32, TN_I64, TN_I64, TN_F32, TN_F32};
+        0,      TN_I32, TN_I32, TN_I32,  TN_I32, TN_I32, TN_I64, TN_F32, TN_F32,
+        TN_F32, TN_F64, TN_C64, TN_C128, TN_I32, TN_I64, TN_I64, TN_F32, TN_F32};
     return natural[d];
 }
 
 /* The next dtype on the way between two that have no direct conversion. */
 static int drive_next(int from, int to) {
-    const int wide = to == TN_F64 || to == TN_C128, natural = drive_natural(from), end = drive_natural(to);
+    const int wide = to == TN_F64 || to == TN_C128, natural = drive_natural(from),
+              end = drive_natural(to);
     const int category = tni_dtype(to)->category;
     if (from == TN_U64 && category >= TNI_CAT_FLOAT) return wide ? TN_F64 : TN_F32;
     if (natural != from) return natural;
@@ -72,7 +75,8 @@ static void drive_chain_run(const drive_chain *c, void *to, const void *from, in
     }
 }
 
-TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const void *from, int from_dtype, int64_t n) {
+TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const void *from,
+                         int from_dtype, int64_t n) {
     const int64_t a = tni_dtype(from_dtype)->bytes, b = tni_dtype(to_dtype)->bytes;
     drive_chain c = {0, 0, {NULL}, {0}};
     if (from_dtype == to_dtype) {
@@ -81,24 +85,29 @@ TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const voi
     }
     drive_chain_to(&c, k, from_dtype, to_dtype);
     for (int64_t i = 0, part = DRIVE_TILE / c.most; i < n; i += part)
-        drive_chain_run(&c, (char *)to + i * b, (const char *)from + i * a, n - i < part ? n - i : part);
+        drive_chain_run(&c, (char *)to + i * b, (const char *)from + i * a,
+                        n - i < part ? n - i : part);
 }
 
-/* --- gathering ----------------------------------------------------------------------------------------------- */
+/* --- gathering -------------------------------------------------------------------------------- */
 
-typedef struct drive_pair { uint64_t half[2]; } drive_pair; /* 16 bytes */
+typedef struct drive_pair {
+    uint64_t half[2];
+} drive_pair; /* 16 bytes */
 
-/* rows x cols elements at strides (bytes) to strides; the inner loop runs along the one that lies denser. */
-#define DRIVE_COPY(T)                                                                                        \
-    for (int64_t r = 0; r < rows; r++, to += to_row, from += from_row) {                                     \
-        char *t = to;                                                                                        \
-        const char *s = from;                                                                                \
-        for (int64_t i = 0; i < cols; i++, t += to_col, s += from_col) memcpy(t, s, sizeof(T));              \
-    }                                                                                                        \
+/* rows x cols elements at strides (bytes) to strides; the inner loop runs along the one that lies
+ * denser. */
+#define DRIVE_COPY(T)                                                                           \
+    for (int64_t r = 0; r < rows; r++, to += to_row, from += from_row) {                        \
+        char *t = to;                                                                           \
+        const char *s = from;                                                                   \
+        for (int64_t i = 0; i < cols; i++, t += to_col, s += from_col) memcpy(t, s, sizeof(T)); \
+    }                                                                                           \
     return
-static void drive_copy(char *to, int64_t to_row, int64_t to_col, const char *from, int64_t from_row, int64_t from_col,
-                       int64_t rows, int64_t cols, int64_t bytes) {
-    if (rows > 1 && (from_row == bytes || to_row == bytes) && (from_col != bytes || to_col != bytes)) {
+static void drive_copy(char *to, int64_t to_row, int64_t to_col, const char *from, int64_t from_row,
+                       int64_t from_col, int64_t rows, int64_t cols, int64_t bytes) {
+    if (rows > 1 && (from_row == bytes || to_row == bytes) &&
+        (from_col != bytes || to_col != bytes)) {
         int64_t swap = rows;
         rows = cols, cols = swap;
         swap = to_row, to_row = to_col, to_col = swap;
@@ -106,7 +115,8 @@ static void drive_copy(char *to, int64_t to_row, int64_t to_col, const char *fro
     }
     if (to_col == bytes && from_col == bytes) {
         if (to_row == cols * bytes && from_row == to_row) cols *= rows, rows = 1;
-        for (int64_t r = 0; r < rows; r++) memcpy(to + r * to_row, from + r * from_row, (size_t)(cols * bytes));
+        for (int64_t r = 0; r < rows; r++)
+            memcpy(to + r * to_row, from + r * from_row, (size_t)(cols * bytes));
         return;
     }
     switch (bytes) {
@@ -119,23 +129,23 @@ static void drive_copy(char *to, int64_t to_row, int64_t to_col, const char *fro
 }
 #undef DRIVE_COPY
 
-/* --- blocks -------------------------------------------------------------------------------------------------- */
+/* --- blocks ----------------------------------------------------------------------------------- */
 
 typedef struct drive_operand {
-    int64_t bytes, size;     /* of an element in memory, and of the loop's type */
-    int64_t col, row;        /* strides of the two innermost dimensions */
-    drive_chain chain;       /* from memory to the loop's type; of the result the other way */
+    int64_t bytes, size; /* of an element in memory, and of the loop's type */
+    int64_t col, row;    /* strides of the two innermost dimensions */
+    drive_chain chain;   /* from memory to the loop's type; of the result the other way */
 } drive_operand;
 
 typedef struct drive {
     tni_iterate it;
-    tn_frame *f;             /* NULL: a copy */
+    tn_frame *f; /* NULL: a copy */
     const tni_kernels *k;
-    tni_loop loop;           /* NULL: a copy */
+    tni_loop loop; /* NULL: a copy */
     const void *numbers;
     int nin;
     int64_t lanes;
-    drive_operand op[1 + DRIVE_IN]; /* 0: the result */
+    drive_operand op[1 + DRIVE_IN];           /* 0: the result */
     int64_t rows, cols, across, down, blocks; /* a block; blocks along dimensions 0 and 1; all */
     int64_t per_task;
 } drive;
@@ -143,8 +153,8 @@ typedef struct drive {
 /* What a task knows of an input: where its elements of this block are. */
 typedef struct drive_source {
     const char *at;
-    int64_t step, row;       /* bytes a vector and a row; 0: repeated */
-    const char *held;        /* memory that block[] or tile[] was made of */
+    int64_t step, row; /* bytes a vector and a row; 0: repeated */
+    const char *held;  /* memory that block[] or tile[] was made of */
     int64_t held_rows, held_cols;
     double block[TNI_VECTOR_BYTES / sizeof(double)];
     double tile[DRIVE_TILE / sizeof(double)];
@@ -166,9 +176,10 @@ TNI_INLINE void drive_few(char *to, const char *from, int64_t n) {
     }
 }
 
-/* The last elements of a row, less than a vector: through blocks of a whole one, padded with zeros. */
-static void drive_tail(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size, const char *const *in,
-                       const int64_t *step, int64_t n, const void *numbers) {
+/* The last elements of a row, less than a vector: through blocks of a whole one, padded with zeros.
+ */
+static void drive_tail(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size,
+                       const char *const *in, const int64_t *step, int64_t n, const void *numbers) {
     double block[1 + DRIVE_IN][TNI_VECTOR_BYTES / sizeof(double)];
     const char *at[DRIVE_IN];
     for (int k = 0; k < n_in; k++) {
@@ -182,21 +193,24 @@ static void drive_tail(tni_loop loop, int n_in, int64_t lanes, char *out, int64_
     drive_few(out, (const char *)block[0], n * out_size);
 }
 
-static void drive_span(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size, const char *const *in,
-                       const int64_t *step, int64_t n, const void *numbers) {
+static void drive_span(tni_loop loop, int n_in, int64_t lanes, char *out, int64_t out_size,
+                       const char *const *in, const int64_t *step, int64_t n, const void *numbers) {
     const int64_t vectors = n / lanes, rest = n - vectors * lanes;
     const char *at[DRIVE_IN];
     if (vectors) loop(out, in, step, vectors, numbers);
     if (!rest) return;
     for (int k = 0; k < n_in; k++) at[k] = in[k] + vectors * step[k];
-    drive_tail(loop, n_in, lanes, out + vectors * lanes * out_size, out_size, at, step, rest, numbers);
+    drive_tail(loop, n_in, lanes, out + vectors * lanes * out_size, out_size, at, step, rest,
+               numbers);
 }
 
 /* One element of any dtype, converted, in every place of a vector. */
 static void drive_fill(const drive_operand *op, void *block, const char *from, int64_t lanes) {
     double one[2] = {0, 0};
-    if (op->chain.n) drive_chain_run(&op->chain, one, from, 1);
-    else memcpy(one, from, (size_t)op->size);
+    if (op->chain.n)
+        drive_chain_run(&op->chain, one, from, 1);
+    else
+        memcpy(one, from, (size_t)op->size);
     for (int64_t i = 0; i < lanes; i++) memcpy((char *)block + i * op->size, one, (size_t)op->size);
 }
 
@@ -206,7 +220,8 @@ static bool drive_lies(const drive_operand *op, int64_t rows, int64_t cols) {
            (rows == 1 || op->row == cols * op->size || (cols >= DRIVE_SHORT && op->row));
 }
 
-static void drive_load(const drive *d, const drive_operand *op, drive_source *s, const char *at, int64_t rows, int64_t cols) {
+static void drive_load(const drive *d, const drive_operand *op, drive_source *s, const char *at,
+                       int64_t rows, int64_t cols) {
     const bool one = (op->col == 0 || cols == 1) && (op->row == 0 || rows == 1);
     double raw[DRIVE_TILE / sizeof(double)];
     s->step = one ? 0 : d->lanes * op->size;
@@ -222,17 +237,20 @@ static void drive_load(const drive *d, const drive_operand *op, drive_source *s,
     if (one) {
         drive_fill(op, s->block, at, d->lanes);
     } else if (!op->chain.n) {
-        drive_copy((char *)s->tile, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols, op->bytes);
+        drive_copy((char *)s->tile, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols,
+                   op->bytes);
     } else if (op->col == op->bytes && (rows == 1 || op->row == cols * op->bytes)) {
         drive_chain_run(&op->chain, s->tile, at, rows * cols);
     } else {
-        drive_copy((char *)raw, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols, op->bytes);
+        drive_copy((char *)raw, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols,
+                   op->bytes);
         drive_chain_run(&op->chain, s->tile, raw, rows * cols);
     }
 }
 
 /* Writes the tile of a block's results to memory. */
-static void drive_store(const drive_operand *op, char *at, const char *tile, int64_t rows, int64_t cols) {
+static void drive_store(const drive_operand *op, char *at, const char *tile, int64_t rows,
+                        int64_t cols) {
     double raw[DRIVE_TILE / sizeof(double)];
     if (op->chain.n && op->col == op->bytes && (rows == 1 || op->row == cols * op->bytes)) {
         drive_chain_run(&op->chain, at, tile, rows * cols);
@@ -242,7 +260,8 @@ static void drive_store(const drive_operand *op, char *at, const char *tile, int
     drive_copy(at, op->row, op->col, tile, cols * op->bytes, op->bytes, rows, cols, op->bytes);
 }
 
-static void drive_block(const drive *d, drive_source *source, char *const *at, int64_t rows, int64_t cols) {
+static void drive_block(const drive *d, drive_source *source, char *const *at, int64_t rows,
+                        int64_t cols) {
     const drive_operand *to = &d->op[0];
     double tile[DRIVE_TILE / sizeof(double)];
     const bool lies = drive_lies(to, rows, cols);
@@ -260,7 +279,8 @@ static void drive_block(const drive *d, drive_source *source, char *const *at, i
         drive_span(d->loop, d->nin, d->lanes, out, to->size, in, step, rows * cols, d->numbers);
     } else {
         for (int64_t r = 0; r < rows; r++) {
-            drive_span(d->loop, d->nin, d->lanes, out + r * out_row, to->size, in, step, cols, d->numbers);
+            drive_span(d->loop, d->nin, d->lanes, out + r * out_row, to->size, in, step, cols,
+                       d->numbers);
             for (int k = 0; k < d->nin; k++) in[k] += source[k].row;
         }
     }
@@ -273,26 +293,34 @@ static void drive_copy_block(const drive *d, char *const *at, int64_t rows, int6
     double raw[DRIVE_TILE / sizeof(double)], tile[DRIVE_TILE / sizeof(double)];
     const char *x = at[1];
     const bool lies = to->col == to->bytes && (rows == 1 || to->row == cols * to->bytes);
-    if (!from->chain.n) { /* crosswise through a tile: rows of memory a power of two apart share their cache lines */
-        if (rows > 1 && cols > 1 && from->row == from->bytes && rows * cols * from->bytes <= DRIVE_TILE) {
-            drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows, cols, from->bytes);
-            drive_copy(at[0], to->row, to->col, (const char *)raw, cols * to->bytes, to->bytes, rows, cols, to->bytes);
+    if (!from->chain.n) { /* crosswise through a tile: rows of memory a power of two apart share
+                             their cache lines */
+        if (rows > 1 && cols > 1 && from->row == from->bytes &&
+            rows * cols * from->bytes <= DRIVE_TILE) {
+            drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows,
+                       cols, from->bytes);
+            drive_copy(at[0], to->row, to->col, (const char *)raw, cols * to->bytes, to->bytes,
+                       rows, cols, to->bytes);
         } else {
             drive_copy(at[0], to->row, to->col, x, from->row, from->col, rows, cols, to->bytes);
         }
         return;
     }
     if (from->col != from->bytes || (rows > 1 && from->row != cols * from->bytes)) {
-        drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows, cols, from->bytes);
+        drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows,
+                   cols, from->bytes);
         x = (const char *)raw;
     }
     drive_chain_run(&from->chain, lies ? (void *)at[0] : (void *)tile, x, rows * cols);
-    if (!lies) drive_copy(at[0], to->row, to->col, (const char *)tile, cols * to->bytes, to->bytes, rows, cols, to->bytes);
+    if (!lies)
+        drive_copy(at[0], to->row, to->col, (const char *)tile, cols * to->bytes, to->bytes, rows,
+                   cols, to->bytes);
 }
 
-/* --- the plan ------------------------------------------------------------------------------------------------ */
+/* --- the plan --------------------------------------------------------------------------------- */
 
-/* Sizes of a block, from the layout: long rows are cut, short ones packed, crosswise ones taken 16 at a time. */
+/* Sizes of a block, from the layout: long rows are cut, short ones packed, crosswise ones taken 16
+ * at a time. */
 static void drive_cut(drive *d) {
     const int64_t n0 = d->it.size[0], n1 = d->it.ndim > 1 ? d->it.size[1] : 1;
     int64_t most = 1, tile, outer = 1;
@@ -339,12 +367,17 @@ static void drive_task(void *arg, int64_t i) {
         const int64_t col = b % d->across * d->cols, row = b / d->across % d->down * d->rows;
         int64_t rest = b / d->across / d->down;
         char *at[1 + DRIVE_IN];
-        for (int k = 0; k <= d->nin; k++) at[k] = d->it.at[k] + col * d->op[k].col + row * d->op[k].row;
+        for (int k = 0; k <= d->nin; k++)
+            at[k] = d->it.at[k] + col * d->op[k].col + row * d->op[k].row;
         for (int dim = 2; dim < d->it.ndim; rest /= d->it.size[dim], dim++)
-            for (int k = 0; k <= d->nin; k++) at[k] += rest % d->it.size[dim] * d->it.stride[k][dim];
-        const int64_t cols = n0 - col < d->cols ? n0 - col : d->cols, rows = n1 - row < d->rows ? n1 - row : d->rows;
-        if (d->loop) drive_block(d, source, at, rows, cols);
-        else drive_copy_block(d, at, rows, cols);
+            for (int k = 0; k <= d->nin; k++)
+                at[k] += rest % d->it.size[dim] * d->it.stride[k][dim];
+        const int64_t cols = n0 - col < d->cols ? n0 - col : d->cols,
+                      rows = n1 - row < d->rows ? n1 - row : d->rows;
+        if (d->loop)
+            drive_block(d, source, at, rows, cols);
+        else
+            drive_copy_block(d, at, rows, cols);
     }
 }
 
@@ -357,7 +390,7 @@ static void drive_go(drive *d, tn_context *c) {
     for (int64_t i = 0; i < tasks; i++) drive_task(d, i);
 }
 
-/* --- copies --------------------------------------------------------------------------------------------------- */
+/* --- copies ----------------------------------------------------------------------------------- */
 
 TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src) {
     tn_tensor *operands[2];
@@ -383,12 +416,12 @@ TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *sr
     tni_copy_run(b->context, dst, (tn_tensor *)(uintptr_t)src);
 }
 
-/* --- pointwise rows -------------------------------------------------------------------------------------------- */
+/* --- pointwise rows --------------------------------------------------------------------------- */
 
 static int drive_type(int dtype) {
     static const uint8_t type[TN_DTYPE_COUNT] = {
-        0, TNI_IN_BOOL, TNI_IN_I32, TNI_IN_I32, TNI_IN_I32, TNI_IN_I32, TNI_IN_I64, TNI_IN_F32, TNI_IN_F32, TNI_IN_F32,
-        TNI_IN_F64, TNI_IN_C64, TNI_IN_C128};
+        0,          TNI_IN_BOOL, TNI_IN_I32, TNI_IN_I32, TNI_IN_I32, TNI_IN_I32, TNI_IN_I64,
+        TNI_IN_F32, TNI_IN_F32,  TNI_IN_F32, TNI_IN_F64, TNI_IN_C64, TNI_IN_C128};
     return type[dtype];
 }
 
@@ -434,7 +467,8 @@ static void drive_numbers(const tn_frame *f, int dtype, char *to) {
     }
 }
 
-/* A flat call: the first operand's elements one after another, everything else likewise or a number. */
+/* A flat call: the first operand's elements one after another, everything else likewise or a
+ * number. */
 typedef struct drive_flat {
     tn_frame *f;
     tni_loop loop;
@@ -446,11 +480,13 @@ typedef struct drive_flat {
 
 static void drive_flat_task(void *arg, int64_t i) {
     const drive_flat *d = (const drive_flat *)arg;
-    const int64_t from = i * DRIVE_TASK, vectors = from / d->lanes, n = d->n - from < DRIVE_TASK ? d->n - from : (int64_t)DRIVE_TASK;
+    const int64_t from = i * DRIVE_TASK, vectors = from / d->lanes,
+                  n = d->n - from < DRIVE_TASK ? d->n - from : (int64_t)DRIVE_TASK;
     const char *in[DRIVE_IN];
     if (!d->f->ngiven && tn_cancelled(d->f)) return;
     for (int k = 0; k < d->f->nin; k++) in[k] = d->in[k] + vectors * d->step[k];
-    drive_span(d->loop, d->f->nin, d->lanes, d->out + from * d->out_size, d->out_size, in, d->step, n, d->numbers);
+    drive_span(d->loop, d->f->nin, d->lanes, d->out + from * d->out_size, d->out_size, in, d->step,
+               n, d->numbers);
 }
 
 static void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
@@ -479,12 +515,14 @@ static void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
             d.step[i] = 0;
         }
     }
-    if (d.n > DRIVE_TASK) tni_parallel(f->block->context, (d.n + DRIVE_TASK - 1) / DRIVE_TASK, drive_flat_task, &d);
-    else drive_span(d.loop, f->nin, d.lanes, d.out, d.out_size, d.in, d.step, d.n, numbers);
+    if (d.n > DRIVE_TASK)
+        tni_parallel(f->block->context, (d.n + DRIVE_TASK - 1) / DRIVE_TASK, drive_flat_task, &d);
+    else
+        drive_span(d.loop, f->nin, d.lanes, d.out, d.out_size, d.in, d.step, d.n, numbers);
 }
 
-/* Operand k + 1 of the plan. A tensor is rounded to the common dtype before it is widened for the loop; a number
- * keeps its digits. */
+/* Operand k + 1 of the plan. A tensor is rounded to the common dtype before it is widened for the
+ * loop; a number keeps its digits. */
 static void drive_input(drive *d, tn_frame *f, int k, int common, int native) {
     const tn_tensor *t = f->in[k];
     drive_operand *op = &d->op[k + 1];
@@ -503,7 +541,8 @@ static void drive_input(drive *d, tn_frame *f, int k, int common, int native) {
 }
 
 TN_PRIV void tni_pointwise_run(tn_frame *f) {
-    const int common = (int)f->note[0], native = common == TN_BOOL ? (int)TN_BOOL : drive_natural(common);
+    const int common = (int)f->note[0],
+              native = common == TN_BOOL ? (int)TN_BOOL : drive_natural(common);
     const int type = drive_type(common);
     tn_tensor *operands[1 + DRIVE_IN], *out = f->out[0];
     const int made = f->row->loop & TNI_FORM_PREDICATE ? (int)TN_BOOL : native;

@@ -1,12 +1,14 @@
-/* drive.h - what carries strided tensors of any dtype to loops over whole vectors, and copies with conversion. */
+/* drive.h - what carries strided tensors of any dtype to loops over whole vectors, and copies with
+ * conversion. */
 #ifndef TNI_OPS_DRIVE_H
 #define TNI_OPS_DRIVE_H
 
 #include "../call/call.h"
 #include "../kernels/kernels.h"
 
-/* torch.result_type of n tensors (NULLs skipped): tensors with dimensions count before 0-dim ones, those before
- * numbers, where a lower tier decides only by a higher category. TN_NO_DTYPE where torch refuses. */
+/* torch.result_type of n tensors (NULLs skipped): tensors with dimensions count before 0-dim ones,
+ * those before numbers, where a lower tier decides only by a higher category. TN_NO_DTYPE where
+ * torch refuses. */
 TN_PRIV tn_dtype tni_result_type(tni_block *b, tn_tensor *const *t, int n);
 /* "self and other" of operands in messages: sets TYPE, names the dtypes. Returns false. */
 TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n);
@@ -14,11 +16,14 @@ TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n);
 TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, int n);
 
 /* n contiguous elements to another dtype, as tni_element_set converts. */
-TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const void *from, int from_dtype, int64_t n);
-/* Copies src into dst with conversion, broadcasting src from the right; any strides, no overlap. Threads of c. */
+TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const void *from,
+                         int from_dtype, int64_t n);
+/* Copies src into dst with conversion, broadcasting src from the right; any strides, no overlap.
+ * Threads of c. */
 TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src);
 
-/* For a pointwise row with a check of its own: tni_pointwise_check without and with the type already chosen. */
+/* For a pointwise row with a check of its own: tni_pointwise_check without and with the type
+ * already chosen. */
 TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common);
 
 #endif

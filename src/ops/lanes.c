@@ -1,16 +1,18 @@
-/* lanes.c - plans and runs reductions (lanes.h). Knows blocks, trees and threads, but no operation. */
+/* lanes.c - plans and runs reductions (lanes.h). Knows blocks, trees and threads, but no operation.
+ */
 #include "lanes.h"
 #include "dims.h"
 #include "drive.h"
 
-/* --- elements ----------------------------------------------------------------------------------------- */
+/* --- elements --------------------------------------------------------------------------------- */
 
 TN_PRIV int tni_lanes_compute(int dtype) {
     if (dtype == TN_F64 || dtype == TN_C128) return TN_F64;
     return tni_dtype(dtype)->category >= TNI_CAT_FLOAT ? TN_F32 : TN_I64;
 }
 
-/* An exact conversion: the exponent is moved by a multiplication, which also makes denormals normal. */
+/* An exact conversion: the exponent is moved by a multiplication, which also makes denormals
+ * normal. */
 TNI_INLINE float lanes_half(uint16_t h) {
     uint32_t u = (uint32_t)(h & 0x7fffu) << 13;
     float f;
@@ -23,22 +25,27 @@ TNI_INLINE float lanes_half(uint16_t h) {
 }
 
 /* All loads and saves but those of 16-bit floats: C's conversions. X(NAME, type) */
-#define LANES_TYPES(X)                                                                                       \
-    X(BOOL, uint8_t) X(U8, uint8_t) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t)            \
-    X(F32, float) X(F64, double)
+#define LANES_TYPES(X)                                                                         \
+    X(BOOL, uint8_t)                                                                           \
+    X(U8, uint8_t) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(F32, float) \
+        X(F64, double)
 
-#define LANES_LOAD(NAME, type)                                                                               \
-    case TN_##NAME:                                                                                          \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            type v;                                                                                          \
-            memcpy(&v, at + i * step, sizeof v);                                                             \
-            if (compute == TN_F32) f[i] = (float)v;                                                          \
-            else if (compute == TN_F64) d[i] = (double)v;                                                    \
-            else k[i] = (int64_t)v;                                                                          \
-        }                                                                                                    \
+#define LANES_LOAD(NAME, type)                   \
+    case TN_##NAME:                              \
+        for (int64_t i = 0; i < n; i++) {        \
+            type v;                              \
+            memcpy(&v, at + i * step, sizeof v); \
+            if (compute == TN_F32)               \
+                f[i] = (float)v;                 \
+            else if (compute == TN_F64)          \
+                d[i] = (double)v;                \
+            else                                 \
+                k[i] = (int64_t)v;               \
+        }                                        \
         break;
 
-TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t step, int dtype, int64_t n) {
+TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t step, int dtype,
+                            int64_t n) {
     const char *at = (const char *)from;
     float *f = (float *)to;
     double *d = (double *)to;
@@ -56,24 +63,28 @@ TN_PRIV void tni_lanes_load(void *to, int compute, const void *from, int64_t ste
             uint16_t h;
             memcpy(&h, at + i * step, sizeof h);
             float v = dtype == TN_F16 ? lanes_half(h) : tni_bf16_to_f32(h);
-            if (compute == TN_F32) f[i] = v;
-            else if (compute == TN_F64) d[i] = (double)v;
-            else k[i] = (int64_t)v;
+            if (compute == TN_F32)
+                f[i] = v;
+            else if (compute == TN_F64)
+                d[i] = (double)v;
+            else
+                k[i] = (int64_t)v;
         }
         break;
     default: break;
     }
 }
 
-#define LANES_SAVE(NAME, type)                                                                               \
-    case TN_##NAME:                                                                                          \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            type v = compute == TN_F32 ? (type)f[i] : compute == TN_F64 ? (type)d[i] : (type)k[i];           \
-            memcpy(at + i * step, &v, sizeof v);                                                             \
-        }                                                                                                    \
+#define LANES_SAVE(NAME, type)                                                                     \
+    case TN_##NAME:                                                                                \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            type v = compute == TN_F32 ? (type)f[i] : compute == TN_F64 ? (type)d[i] : (type)k[i]; \
+            memcpy(at + i * step, &v, sizeof v);                                                   \
+        }                                                                                          \
         break;
 
-TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute, int64_t n) {
+TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from, int compute,
+                            int64_t n) {
     char *at = (char *)to;
     const float *f = (const float *)from;
     const double *d = (const double *)from;
@@ -92,14 +103,20 @@ TN_PRIV void tni_lanes_save(void *to, int64_t step, int dtype, const void *from,
     }
 }
 
-TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const void *from, int64_t step, int dtype, int64_t n) {
-    if (step == tni_dtype(dtype)->bytes && n > 4) tni_convert(k, to, compute, from, dtype, n);
-    else tni_lanes_load(to, compute, from, step, dtype, n);
+TN_PRIV void tni_lanes_read(const tni_kernels *k, void *to, int compute, const void *from,
+                            int64_t step, int dtype, int64_t n) {
+    if (step == tni_dtype(dtype)->bytes && n > 4)
+        tni_convert(k, to, compute, from, dtype, n);
+    else
+        tni_lanes_load(to, compute, from, step, dtype, n);
 }
 
-TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype, const void *from, int compute, int64_t n) {
-    if (step == tni_dtype(dtype)->bytes && n > 4) tni_convert(k, to, dtype, from, compute, n);
-    else tni_lanes_save(to, step, dtype, from, compute, n);
+TN_PRIV void tni_lanes_write(const tni_kernels *k, void *to, int64_t step, int dtype,
+                             const void *from, int compute, int64_t n) {
+    if (step == tni_dtype(dtype)->bytes && n > 4)
+        tni_convert(k, to, dtype, from, compute, n);
+    else
+        tni_lanes_save(to, step, dtype, from, compute, n);
 }
 
 /* to[i] = x[i] != 0; a NaN is not zero. */
@@ -117,13 +134,14 @@ static void lanes_nonzero(int64_t *to, const char *x, int64_t step, int dtype, i
     }
 }
 
-/* --- the plan ------------------------------------------------------------------------------------------- */
+/* --- the plan --------------------------------------------------------------------------------- */
 
 typedef struct lanes_dim {
     int64_t size, step, out;
 } lanes_dim;
 
-/* Sorts dimensions by falling step, stable, and merges neighbours that lie end to end; returns their number. */
+/* Sorts dimensions by falling step, stable, and merges neighbours that lie end to end; returns
+ * their number. */
 static int lanes_merge(lanes_dim *d, int n, bool sort) {
     int m = 0;
     for (int i = 1; sort && i < n; i++)
@@ -138,12 +156,14 @@ static int lanes_merge(lanes_dim *d, int n, bool sort) {
             last->size *= d[i].size;
             last->step = d[i].step;
             last->out = d[i].out;
-        } else d[m++] = d[i];
+        } else
+            d[m++] = d[i];
     }
     return m;
 }
 
-static void lanes_dims(tni_lanes *l, lanes_dim *keep, int nkeep, lanes_dim *red, int nred, bool ordered) {
+static void lanes_dims(tni_lanes *l, lanes_dim *keep, int nkeep, lanes_dim *red, int nred,
+                       bool ordered) {
     l->nkeep = lanes_merge(keep, nkeep, true);
     l->nred = lanes_merge(red, nred, !ordered);
     l->width = l->width_out = 1;
@@ -164,7 +184,8 @@ static void lanes_dims(tni_lanes *l, lanes_dim *keep, int nkeep, lanes_dim *red,
     }
 }
 
-TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, int compute, int how) {
+TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, int compute,
+                            int how) {
     lanes_dim keep[TNI_LANE_DIMS], red[TNI_LANE_DIMS];
     int nkeep = 0, nred = 0;
     int64_t out = 1;
@@ -186,11 +207,15 @@ TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, 
     }
     for (int i = x->ndim - 1; i >= 0; i--) { /* innermost first; turned round below */
         lanes_dim d = {x->size[i], x->stride[i] * whole, out};
-        if (gone[i]) l->n *= d.size;
-        else out *= d.size;
+        if (gone[i])
+            l->n *= d.size;
+        else
+            out *= d.size;
         if (d.size == 1) continue;
-        if (gone[i]) red[nred++] = d, red[nred - 1].out = red[nred - 1].step;
-        else keep[nkeep++] = d;
+        if (gone[i])
+            red[nred++] = d, red[nred - 1].out = red[nred - 1].step;
+        else
+            keep[nkeep++] = d;
     }
     for (int i = 0; i < nkeep / 2; i++) {
         lanes_dim t = keep[i];
@@ -203,7 +228,8 @@ TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, 
         red[nred - 1 - i] = t;
     }
     lanes_dims(l, keep, nkeep, red, nred, (how & TNI_LANES_ORDERED) != 0);
-    l->blocks = (l->n + (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK) - 1) / (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK);
+    l->blocks = (l->n + (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK) - 1) /
+                (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK);
     if (l->blocks < 1) l->blocks = 1;
     l->subtrees = (l->blocks + TNI_SUBTREE - 1) / TNI_SUBTREE;
 }
@@ -216,9 +242,11 @@ TN_PRIV bool tni_lanes_scratch(tn_frame *f, tni_lanes *l, int64_t part) {
     return tn_scratch(f, count, part);
 }
 
-/* --- the run -------------------------------------------------------------------------------------------- */
+/* --- the run ---------------------------------------------------------------------------------- */
 
-enum { LANES_PARTS = 16384 }; /* bytes of partial results that a task holds: TNI_SUBTREE blocks of a chunk */
+enum {
+    LANES_PARTS = 16384
+}; /* bytes of partial results that a task holds: TNI_SUBTREE blocks of a chunk */
 
 typedef struct lanes_job {
     tn_context *context;
@@ -236,23 +264,31 @@ static int64_t lanes_offset(int n, const int64_t *size, const int64_t *step, int
     return n ? at + i * step[0] : 0;
 }
 
-#define LANES_MAP(type)                                                                                      \
-    for (type *at = (type *)x, *end = at + n; at < end; at++) {                                              \
-        type v = *at;                                                                                        \
-        *at = l->map == TNI_MAP_SQUARE ? v * v : l->map == TNI_MAP_ABS ? (v <= 0 ? 0 - v : v) : (type)(v != 0);   \
+#define LANES_MAP(type)                                         \
+    for (type *at = (type *)x, *end = at + n; at < end; at++) { \
+        type v = *at;                                           \
+        *at = l->map == TNI_MAP_SQUARE ? v * v                  \
+              : l->map == TNI_MAP_ABS  ? (v <= 0 ? 0 - v : v)   \
+                                       : (type)(v != 0);         \
     }
 static void lanes_map(const tni_kernels *k, const tni_lanes *l, void *x, int64_t n) {
-    if (l->map == TNI_MAP_POWER) (l->compute == TN_F32 ? k->power_f32 : k->power_f64)(x, n, l->p);
-    else if (l->compute == TN_F32) LANES_MAP(float)
-    else LANES_MAP(double)
+    if (l->map == TNI_MAP_POWER)
+        (l->compute == TN_F32 ? k->power_f32 : k->power_f64)(x, n, l->p);
+    else if (l->compute == TN_F32)
+        LANES_MAP(float)
+    else
+        LANES_MAP(double)
 }
 #undef LANES_MAP
 
-/* `n` elements from number `first` on, `from` being element 0 of the lane: in place, or gathered into `tile`. */
-static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t first, int64_t n, void *tile) {
+/* `n` elements from number `first` on, `from` being element 0 of the lane: in place, or gathered
+ * into `tile`. */
+static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t first, int64_t n,
+                               void *tile) {
     const tni_lanes *l = job->l;
     int last = l->nred - 1;
-    int64_t run = l->nred ? l->red[last] : 1, step = l->nred ? l->red_step[last] : l->bytes, done = 0;
+    int64_t run = l->nred ? l->red[last] : 1, step = l->nred ? l->red_step[last] : l->bytes,
+            done = 0;
     bool plain = !l->nonzero && !l->map;
     if (!n) return tile;
     if (plain && l->dtype == l->compute && step == l->bytes && first % run + n <= run)
@@ -262,8 +298,10 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
         int64_t in = (first + done) % run, now = run - in < n - done ? run - in : n - done;
         const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + done);
         char *to = (char *)tile + done * l->size;
-        if (l->nonzero) lanes_nonzero((int64_t *)(void *)to, at, step, l->dtype, now);
-        else tni_lanes_read(job->context->kernels, to, l->compute, at, step, l->dtype, now);
+        if (l->nonzero)
+            lanes_nonzero((int64_t *)(void *)to, at, step, l->dtype, now);
+        else
+            tni_lanes_read(job->context->kernels, to, l->compute, at, step, l->dtype, now);
         done += now;
     }
     if (l->map) lanes_map(job->context->kernels, l, tile, n);
@@ -271,8 +309,8 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
 }
 
 /* Rows `first` to first + rows of n columns; their step in *step. */
-static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int64_t first, int64_t rows, int64_t n,
-                                    void *tile, int64_t *step) {
+static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int64_t first,
+                                    int64_t rows, int64_t n, void *tile, int64_t *step) {
     const tni_lanes *l = job->l;
     *step = 0;
     if (!rows) return tile;
@@ -285,31 +323,37 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
     for (int64_t r = 0; r < rows; r++) {
         const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + r);
         char *to = (char *)tile + r * *step;
-        if (l->nonzero) lanes_nonzero((int64_t *)(void *)to, at, l->bytes, l->dtype, n);
-        else tni_lanes_read(job->context->kernels, to, l->compute, at, l->bytes, l->dtype, n);
+        if (l->nonzero)
+            lanes_nonzero((int64_t *)(void *)to, at, l->bytes, l->dtype, n);
+        else
+            tni_lanes_read(job->context->kernels, to, l->compute, at, l->bytes, l->dtype, n);
     }
     if (l->map) lanes_map(job->context->kernels, l, tile, rows * n);
     return tile;
 }
 
-/* Combines `count` neighbours of `n` parts each, `apart` bytes from one to the next, into the first. A part
- * stands for `each` elements, the last one for what is left of `elements`. */
-static void lanes_tree(const lanes_job *job, char *parts, int64_t count, int64_t apart, int64_t n, int64_t each,
-                       int64_t elements) {
+/* Combines `count` neighbours of `n` parts each, `apart` bytes from one to the next, into the
+ * first. A part stands for `each` elements, the last one for what is left of `elements`. */
+static void lanes_tree(const lanes_job *job, char *parts, int64_t count, int64_t apart, int64_t n,
+                       int64_t each, int64_t elements) {
     for (int64_t half = 1; half < count; half *= 2)
         for (int64_t i = 0; i + half < count; i += 2 * half) {
-            int64_t left = elements - (i + half) * each, nb = left < half * each ? left : half * each;
-            job->r->merge(job->r, job->l, parts + i * apart, parts + (i + half) * apart, n, half * each, nb);
+            int64_t left = elements - (i + half) * each,
+                    nb = left < half * each ? left : half * each;
+            job->r->merge(job->r, job->l, parts + i * apart, parts + (i + half) * apart, n,
+                          half * each, nb);
         }
 }
 
 /* Subtree s of results [col, col + n) of lane o into parts[0..n). */
-static void lanes_subtree(const lanes_job *job, int64_t o, int64_t col, int64_t n, int64_t s, char *parts) {
+static void lanes_subtree(const lanes_job *job, int64_t o, int64_t col, int64_t n, int64_t s,
+                          char *parts) {
     const tni_lanes *l = job->l;
     const tni_reducer *r = job->r;
     double tile[TNI_BLOCK];
     int64_t each = l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK, apart = n * r->part;
-    int64_t b = s * TNI_SUBTREE, end = b + TNI_SUBTREE < l->blocks ? b + TNI_SUBTREE : l->blocks, begin = b;
+    int64_t b = s * TNI_SUBTREE, end = b + TNI_SUBTREE < l->blocks ? b + TNI_SUBTREE : l->blocks,
+            begin = b;
     const char *from = l->x + lanes_offset(l->nkeep, l->keep, l->keep_step, o) + col * l->bytes;
     for (; b < end; b++) {
         int64_t first = b * each, count = l->n - first < each ? l->n - first : each;
@@ -320,7 +364,8 @@ static void lanes_subtree(const lanes_job *job, int64_t o, int64_t col, int64_t 
         }
         for (int64_t c = 0; c < n; c += l->lanes) {
             int64_t m = n - c < l->lanes ? n - c : l->lanes, step;
-            const void *x = lanes_fetch_rows(job, from + c * l->bytes, first, count, m, tile, &step);
+            const void *x =
+                lanes_fetch_rows(job, from + c * l->bytes, first, count, m, tile, &step);
             r->rows(r, l, x, step, count, m, first, to + c * r->part);
         }
     }
@@ -336,9 +381,11 @@ static void lanes_task(void *arg, int64_t i) {
     if (tni_stopped(job->context)) return;
     lanes_subtree(job, o, col, n, s, (char *)parts);
     if (l->subtrees == 1)
-        job->r->store(job->r, l, parts, n, lanes_offset(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
+        job->r->store(job->r, l, parts, n,
+                      lanes_offset(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
     else
-        memcpy(job->scratch + ((o * l->subtrees + s) * l->width + col) * l->part, parts, (size_t)(n * l->part));
+        memcpy(job->scratch + ((o * l->subtrees + s) * l->width + col) * l->part, parts,
+               (size_t)(n * l->part));
 }
 
 static void lanes_join_task(void *arg, int64_t i) {
@@ -349,7 +396,8 @@ static void lanes_join_task(void *arg, int64_t i) {
     int64_t each = TNI_SUBTREE * (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK);
     char *parts = job->scratch + (o * l->subtrees * l->width + col) * l->part;
     lanes_tree(job, parts, l->subtrees, l->width * l->part, n, each, l->n);
-    job->r->store(job->r, l, parts, n, lanes_offset(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
+    job->r->store(job->r, l, parts, n,
+                  lanes_offset(l->nkeep, l->keep, l->keep_out, o) + col * l->width_out);
 }
 
 TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, void *scratch) {
@@ -366,7 +414,7 @@ TN_PRIV void tni_lanes_run(tn_context *c, tni_lanes *l, const tni_reducer *r, vo
     }
 }
 
-/* --- work for threads ------------------------------------------------------------------------------------- */
+/* --- work for threads ------------------------------------------------------------------------- */
 
 enum { LANES_GRAIN = 16384 }; /* elements that are worth a task */
 
@@ -382,7 +430,8 @@ static void lanes_group_task(void *arg, int64_t i) {
     for (int64_t k = i * g->each; k < end; k++) g->task(g->arg, k);
 }
 
-TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements, void (*task)(void *, int64_t), void *arg) {
+TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements,
+                              void (*task)(void *, int64_t), void *arg) {
     lanes_group g = {task, arg, 1, count};
     int64_t groups = elements / LANES_GRAIN;
     if (groups < 2 || count < 2) {
@@ -396,19 +445,21 @@ TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements, vo
     tni_parallel(c, (count + g.each - 1) / g.each, lanes_group_task, &g);
 }
 
-/* --- plain reductions ---------------------------------------------------------------------------------------- */
+/* --- plain reductions ------------------------------------------------------------------------- */
 
-/* Products and integers: to[i] = to[i] op x[r][i]. Vectors would gain little where they are used. */
-#define LANES_ROWS(type, expression)                                                                         \
-    for (int64_t r = 0; r < rows; r++, at += step)                                                           \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
-            type a = ((type *)to)[i], v;                                                                     \
-            memcpy(&v, at + i * (int64_t)sizeof v, sizeof v);                                                \
-            ((type *)to)[i] = expression;                                                                    \
-        }                                                                                                    \
+/* Products and integers: to[i] = to[i] op x[r][i]. Vectors would gain little where they are used.
+ */
+#define LANES_ROWS(type, expression)                          \
+    for (int64_t r = 0; r < rows; r++, at += step)            \
+        for (int64_t i = 0; i < n; i++) {                     \
+            type a = ((type *)to)[i], v;                      \
+            memcpy(&v, at + i * (int64_t)sizeof v, sizeof v); \
+            ((type *)to)[i] = expression;                     \
+        }                                                     \
     return
 
-static void lanes_rows_i64(int op, const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
+static void lanes_rows_i64(int op, const char *at, int64_t step, int64_t rows, int64_t n,
+                           void *to) {
     switch (op) {
     case TNI_SUM: LANES_ROWS(int64_t, (int64_t)((uint64_t)a + (uint64_t)v));
     case TNI_PROD: LANES_ROWS(int64_t, (int64_t)((uint64_t)a * (uint64_t)v));
@@ -417,50 +468,68 @@ static void lanes_rows_i64(int op, const char *at, int64_t step, int64_t rows, i
     }
 }
 
-static void lanes_prod_f32(const char *at, int64_t step, int64_t rows, int64_t n, void *to) { LANES_ROWS(float, a * v); }
-static void lanes_prod_f64(const char *at, int64_t step, int64_t rows, int64_t n, void *to) { LANES_ROWS(double, a * v); }
+static void lanes_prod_f32(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
+    LANES_ROWS(float, a *v);
+}
+static void lanes_prod_f64(const char *at, int64_t step, int64_t rows, int64_t n, void *to) {
+    LANES_ROWS(double, a *v);
+}
 
-TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step, int64_t rows,
-                             int64_t n, void *to) {
+TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const void *x, int64_t step,
+                             int64_t rows, int64_t n, void *to) {
     const char *at = (const char *)x;
-    if (compute == TN_I64) lanes_rows_i64(op, at, step, rows, n, to);
-    else if (op == TNI_PROD) (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
-    else if (op == TNI_SUM) (compute == TN_F32 ? k->sum_rows_f32 : k->sum_rows_f64)(x, step, rows, n, to);
-    else (compute == TN_F32 ? k->extreme_rows_f32 : k->extreme_rows_f64)(x, step, rows, n, op == TNI_MIN, to);
+    if (compute == TN_I64)
+        lanes_rows_i64(op, at, step, rows, n, to);
+    else if (op == TNI_PROD)
+        (compute == TN_F32 ? lanes_prod_f32 : lanes_prod_f64)(at, step, rows, n, to);
+    else if (op == TNI_SUM)
+        (compute == TN_F32 ? k->sum_rows_f32 : k->sum_rows_f64)(x, step, rows, n, to);
+    else
+        (compute == TN_F32 ? k->extreme_rows_f32 : k->extreme_rows_f64)(x, step, rows, n,
+                                                                        op == TNI_MIN, to);
 }
 
 TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
     int64_t k = value == HUGE_VAL ? INT64_MAX : value == -HUGE_VAL ? INT64_MIN : (int64_t)value;
     for (int64_t i = 0; i < n; i++)
-        if (compute == TN_F32) ((float *)to)[i] = (float)value;
-        else if (compute == TN_F64) ((double *)to)[i] = value;
-        else ((int64_t *)to)[i] = k;
+        if (compute == TN_F32)
+            ((float *)to)[i] = (float)value;
+        else if (compute == TN_F64)
+            ((double *)to)[i] = value;
+        else
+            ((int64_t *)to)[i] = k;
 }
 
 /* The last few lanes, where vectors do not pay. */
-#define LANES_FOLD(type)                                                                                     \
-    for (type *a = (type *)acc; h; h /= 2)                                                                   \
-        for (int64_t i = 0; i < h; i++) {                                                                    \
-            type v = a[i + h];                                                                               \
-            a[i] = op == TNI_SUM ? a[i] + v : op == TNI_PROD ? a[i] * v                                      \
-                 : (op == TNI_MAX ? v > a[i] : v < a[i]) || v != v ? v : a[i];                               \
+#define LANES_FOLD(type)                                                        \
+    for (type *a = (type *)acc; h; h /= 2)                                      \
+        for (int64_t i = 0; i < h; i++) {                                       \
+            type v = a[i + h];                                                  \
+            a[i] = op == TNI_SUM                                     ? a[i] + v \
+                   : op == TNI_PROD                                  ? a[i] * v \
+                   : (op == TNI_MAX ? v > a[i] : v < a[i]) || v != v ? v        \
+                                                                     : a[i];    \
         }
 static void lanes_fold_f32(int op, char *acc, int64_t h) { LANES_FOLD(float) }
-static void lanes_fold_f64(int op, char *acc, int64_t h) { LANES_FOLD(double) }
+static void lanes_fold_f64(int op, char *acc, int64_t h){LANES_FOLD(double)}
 
 TN_PRIV double tni_reduce_identity(int op) {
     return op == TNI_SUM ? 0 : op == TNI_PROD ? 1 : op == TNI_MAX ? -HUGE_VAL : HUGE_VAL;
 }
 
 /* Lanes past n hold the identity, so folding may start at the power of two that covers them. */
-TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n, void *to) {
-    int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1, used = n < lanes ? n : lanes;
+TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const void *x, int64_t n,
+                              void *to) {
+    int64_t size = compute == TN_F32 ? 4 : 8, lanes = TNI_LANE_BYTES / size, h = 1,
+            used = n < lanes ? n : lanes;
     tni_room room;
     char *acc = (char *)&room;
     while (h < used) h *= 2;
     tni_fill_lanes(acc, compute, tni_reduce_identity(op), h);
     if (n >= lanes) tni_reduce_rows(k, op, compute, x, TNI_LANE_BYTES, n / lanes, lanes, acc);
-    if (n % lanes) tni_reduce_rows(k, op, compute, (const char *)x + n / lanes * TNI_LANE_BYTES, 0, 1, n % lanes, acc);
+    if (n % lanes)
+        tni_reduce_rows(k, op, compute, (const char *)x + n / lanes * TNI_LANE_BYTES, 0, 1,
+                        n % lanes, acc);
     tni_reduce_fold(k, op, compute, acc, h);
     memcpy(to, acc, (size_t)size);
 }
@@ -468,12 +537,16 @@ TN_PRIV void tni_reduce_block(const tni_kernels *k, int op, int compute, const v
 TN_PRIV void tni_reduce_fold(const tni_kernels *k, int op, int compute, void *lanes, int64_t n) {
     int64_t size = compute == TN_F32 ? 4 : 8, h = n / 2;
     char *acc = (char *)lanes;
-    for (; h > 8 || (h && compute == TN_I64); h /= 2) tni_reduce_rows(k, op, compute, acc + h * size, 0, 1, h, acc);
-    if (compute == TN_F32) lanes_fold_f32(op, acc, h);
-    else if (compute == TN_F64) lanes_fold_f64(op, acc, h);
+    for (; h > 8 || (h && compute == TN_I64); h /= 2)
+        tni_reduce_rows(k, op, compute, acc + h * size, 0, 1, h, acc);
+    if (compute == TN_F32)
+        lanes_fold_f32(op, acc, h);
+    else if (compute == TN_F64)
+        lanes_fold_f64(op, acc, h);
 }
 
-/* A tree that is walked from the left: what waits at depth d stands for 2^k blocks, as a binary counter. */
+/* A tree that is walked from the left: what waits at depth d stands for 2^k blocks, as a binary
+ * counter. */
 TN_PRIV void tni_tree_begin(tni_tree *t, const tni_kernels *k, int compute, int64_t n) {
     t->kernels = k;
     t->compute = compute;
@@ -489,7 +562,8 @@ TN_PRIV void *tni_tree_next(tni_tree *t) {
 
 static void tree_join(tni_tree *t) {
     t->depth--;
-    tni_reduce_rows(t->kernels, TNI_SUM, t->compute, &t->part[t->depth], 0, 1, t->n, &t->part[t->depth - 1]);
+    tni_reduce_rows(t->kernels, TNI_SUM, t->compute, &t->part[t->depth], 0, 1, t->n,
+                    &t->part[t->depth - 1]);
 }
 
 TN_PRIV void tni_tree_push(tni_tree *t) {
@@ -503,7 +577,7 @@ TN_PRIV void *tni_tree_end(tni_tree *t) {
     return &t->part[0];
 }
 
-/* --- dense copies --------------------------------------------------------------------------------------------- */
+/* --- dense copies ----------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_dense_scratch(tn_frame *f, const tn_tensor *t) {
     return !t || t->flags & TNI_CONTIGUOUS || tn_scratch(f, t->numel, tni_dtype_size(t));

@@ -7,7 +7,7 @@
 #include "../gen/rows.h"
 #include "lanes.h"
 
-/* --- the plan -------------------------------------------------------------------------------- */
+/* --- the plan --------------------------------------------------------------------------------- */
 
 /* Result c is row-major: batch after batch of m x n. Strides in elements; a batch stride of 0
  * repeats. */
@@ -82,7 +82,7 @@ static int64_t mm_offset(const mm_plan *p, const int64_t *stride, int64_t batch)
     return at;
 }
 
-/* --- float and double ------------------------------------------------------------------------ */
+/* --- float and double ------------------------------------------------------------------------- */
 
 /* A product on threads: a grid of regions of c for each batch, or several small matrices a task. */
 typedef struct mm_job {
@@ -238,7 +238,7 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     tni_parallel(context, tasks, mm_task, j);
 }
 
-/* --- the other dtypes ------------------------------------------------------------------------ */
+/* --- the other dtypes ------------------------------------------------------------------------- */
 
 static tni_gemm mm_gemm_of(const mm_plan *p, const void *a, const void *b, void *c, double alpha,
                            bool add) {
@@ -404,7 +404,7 @@ static void mm_run(tn_context *context, const mm_plan *p, int dtype, const void 
     }
 }
 
-/* --- checks ---------------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static bool mm_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b) {
     if (a->dtype != b->dtype)
@@ -439,7 +439,7 @@ static tn_tensor *mm_conj(tn_tensor *t) { return t && tni_is_complex(t->dtype) ?
 /* Conjugate transpose: what the gradient of a product multiplies with. */
 static tn_tensor *mm_adjoint(tn_tensor *t) { return mm_conj(tnp_transpose(t, -2, -1)); }
 
-/* --- matmul ---------------------------------------------------------------------------------- */
+/* --- matmul ----------------------------------------------------------------------------------- */
 
 static bool matmul_check(tn_frame *f) {
     mm_plan p;
@@ -490,7 +490,7 @@ TN_OPERATOR(matmul, "matmul(Tensor self, Tensor other) -> Tensor", .forms = TN_O
                       "(110,200) | (0,3) (3,2) | "
                       "(2,0) (0,3) | (2,3,2) (2,2,0)")
 
-/* --- addmm ----------------------------------------------------------------------------------- */
+/* --- addmm ------------------------------------------------------------------------------------ */
 
 static bool addmm_check(tn_frame *f) {
     const tn_tensor *self = f->in[0], *a = f->in[1], *b = f->in[2];
@@ -574,7 +574,7 @@ TN_OPERATOR(
               "(4,400) (400,3) | "
               "(48,64) (48,40) (40,64) | (3) (2,0) (0,3)")
 
-/* --- composed products ----------------------------------------------------------------------- */
+/* --- composed products ------------------------------------------------------------------------ */
 
 static bool mm_dims(tn_frame *f, const tn_tensor *a, int da, const tn_tensor *b, int db) {
     if (a->ndim == da && b->ndim == db) return true;
@@ -621,7 +621,7 @@ static bool dot_compose(tn_frame *f) {
 TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor", .forms = TN_OUT,
             .compose = dot_compose, .sample = "(4) (4) | (0) (0)")
 
-/* --- linear ---------------------------------------------------------------------------------- */
+/* --- linear ----------------------------------------------------------------------------------- */
 
 /* input (m, k) times the transpose of weight (n, k) */
 static tn_tensor linear_view(const tn_tensor *weight, int64_t *dims) {

@@ -1,13 +1,13 @@
 /* norm.c - layer and batch normalisation with their gradients.
  *
- * Statistics are those of var: two sweeps over a block, blocks joined in double. The gradients of f32 and half types
- * are fused rows; f64 and higher derivatives are composed. */
+ * Statistics are those of var: two sweeps over a block, blocks joined in double. The gradients of
+ * f32 and half types are fused rows; f64 and higher derivatives are composed. */
 #include "dims.h"
 #include "lanes.h"
 
 static bool norm_floating(tn_frame *f, const tn_tensor *x) {
-    return (tni_is_float(x->dtype) && tni_dtype(x->dtype)->computes)
-           || tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
+    return (tni_is_float(x->dtype) && tni_dtype(x->dtype)->computes) ||
+           tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
 }
 
 /* n numbers of t (contiguous or not, 1-D) to the compute type; `other` where t is absent. */
@@ -17,28 +17,30 @@ static void norm_numbers(void *to, int compute, const tn_tensor *t, int64_t n, d
         for (int64_t i = 0; i < n; i++) tni_fill_lanes((char *)to + i * size, compute, other, 1);
         return;
     }
-    tni_lanes_load(to, compute, tni_bytes_at(t), (t->ndim ? t->stride[t->ndim - 1] : 1) * tni_dtype_size(t), t->dtype, n);
+    tni_lanes_load(to, compute, tni_bytes_at(t),
+                   (t->ndim ? t->stride[t->ndim - 1] : 1) * tni_dtype_size(t), t->dtype, n);
 }
 
 static tn_tensor *norm_rsqrt(tn_tensor *var, double eps) {
     return tnp_pow_scalar(tnp_add_scalar(var, tn_float(eps), 1), tn_float(-0.5));
 }
 
-/* --- layer norm ------------------------------------------------------------------------------------------------ */
+/* --- layer norm ------------------------------------------------------------------------------- */
 
 typedef struct layer_job {
     const tni_kernels *kernels;
     const char *x, *dy;
     char *y;
-    const char *weight, *bias;  /* n numbers of the compute type, or NULL */
-    float *one, *two;           /* backward: sums a block of rows */
+    const char *weight, *bias; /* n numbers of the compute type, or NULL */
+    float *one, *two;          /* backward: sums a block of rows */
     int dtype, compute;
     int64_t rows, n, bytes, size;
     double eps;
 } layer_job;
 
 /* Elements [at, at + n) of a row in the compute type. */
-static const void *layer_load(const layer_job *j, const char *row, int64_t at, int64_t n, void *tile) {
+static const void *layer_load(const layer_job *j, const char *row, int64_t at, int64_t n,
+                              void *tile) {
     if (j->dtype == j->compute) return row + at * j->bytes;
     tni_lanes_read(j->kernels, tile, j->compute, row + at * j->bytes, j->bytes, j->dtype, n);
     return tile;
@@ -51,8 +53,10 @@ static void layer_statistics(const layer_job *j, const char *row, double *mean, 
         int64_t n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
         double mean_b, m2_b;
         tni_var_block(j->kernels, j->compute, layer_load(j, row, at, n, tile), n, &mean_b, &m2_b);
-        if (!at) *mean = mean_b, m2 = m2_b;
-        else tni_var_join(mean, &m2, count, mean_b, m2_b, (double)n);
+        if (!at)
+            *mean = mean_b, m2 = m2_b;
+        else
+            tni_var_join(mean, &m2, count, mean_b, m2_b, (double)n);
         count += (double)n;
     }
     *rstd = 1 / sqrt(m2 / count + j->eps);
@@ -74,12 +78,15 @@ static void layer_task(void *arg, int64_t i) {
         r.weight = j->weight ? j->weight + at * j->size : NULL;
         r.bias = j->bias ? j->bias + at * j->size : NULL;
         (j->compute == TN_F32 ? j->kernels->norm_row_f32 : j->kernels->norm_row_f64)(&r);
-        if (!direct) tni_lanes_write(j->kernels, y + at * j->bytes, j->bytes, j->dtype, out, j->compute, r.n);
+        if (!direct)
+            tni_lanes_write(j->kernels, y + at * j->bytes, j->bytes, j->dtype, out, j->compute,
+                            r.n);
     }
 }
 
 /* The last dimensions of x are `shape`; weight and bias have it, too. Their product to *n. */
-static bool layer_shape(tn_frame *f, const tn_tensor *x, tn_ints shape, const tn_tensor *w, const tn_tensor *b, int64_t *n) {
+static bool layer_shape(tn_frame *f, const tn_tensor *x, tn_ints shape, const tn_tensor *w,
+                        const tn_tensor *b, int64_t *n) {
     char has[128], wants[128];
     bool fits = shape.n >= 1 && shape.n <= x->ndim;
     *n = 1;
@@ -89,26 +96,32 @@ static bool layer_shape(tn_frame *f, const tn_tensor *x, tn_ints shape, const tn
     }
     if (!fits)
         return tn_fail(f, TN_INVALID, "normalized_shape is %s, the input %s does not end in it",
-                       tni_shape_text(wants, sizeof wants, (int)(shape.n > TN_MAX_DIMS ? TN_MAX_DIMS : shape.n), shape.at),
+                       tni_shape_text(wants, sizeof wants,
+                                      (int)(shape.n > TN_MAX_DIMS ? TN_MAX_DIMS : shape.n),
+                                      shape.at),
                        tni_shape_text(has, sizeof has, x->ndim, x->size));
     for (int k = 0; k < 2; k++) {
         const tn_tensor *t = k ? b : w;
         if (!t) continue;
-        for (int64_t i = 0; fits && i < shape.n; i++) fits = t->ndim == shape.n && t->size[i] == shape.at[i];
+        for (int64_t i = 0; fits && i < shape.n; i++)
+            fits = t->ndim == shape.n && t->size[i] == shape.at[i];
         if (!fits || !tni_is_float(t->dtype))
-            return tn_fail(f, TN_INVALID, "%s has shape %s, normalized_shape is %s", k ? "bias" : "weight",
-                           tni_shape_text(has, sizeof has, t->ndim, t->size), tni_shape_text(wants, sizeof wants, (int)shape.n, shape.at));
+            return tn_fail(f, TN_INVALID, "%s has shape %s, normalized_shape is %s",
+                           k ? "bias" : "weight", tni_shape_text(has, sizeof has, t->ndim, t->size),
+                           tni_shape_text(wants, sizeof wants, (int)shape.n, shape.at));
     }
     return true;
 }
 
 /* Scratch of both directions: dense x (and dy), weight and bias as numbers. */
-static bool layer_scratch(tn_frame *f, const tn_tensor *x, const tn_tensor *w, const tn_tensor *b, int64_t n) {
-    return tni_dense_scratch(f, x) && (!w || (tni_dense_scratch(f, w) && tn_scratch(f, n, 8)))
-           && (!b || (tni_dense_scratch(f, b) && tn_scratch(f, n, 8)));
+static bool layer_scratch(tn_frame *f, const tn_tensor *x, const tn_tensor *w, const tn_tensor *b,
+                          int64_t n) {
+    return tni_dense_scratch(f, x) && (!w || (tni_dense_scratch(f, w) && tn_scratch(f, n, 8))) &&
+           (!b || (tni_dense_scratch(f, b) && tn_scratch(f, n, 8)));
 }
 
-static const char *layer_numbers(tn_frame *f, const tn_tensor *t, int compute, int64_t n, char **room) {
+static const char *layer_numbers(tn_frame *f, const tn_tensor *t, int compute, int64_t n,
+                                 char **room) {
     const char *at = tni_dense(f, t, room);
     char *to = *room;
     if (!t || t->dtype == compute) return at;
@@ -132,9 +145,11 @@ static void layer_start(tn_frame *f, layer_job *j, const tn_tensor *x, int64_t n
 static bool layer_norm_check(tn_frame *f) {
     TN_ARGS(layer_norm, a, f);
     int64_t n;
-    if (!norm_floating(f, a->input) || !layer_shape(f, a->input, a->normalized_shape, a->weight, a->bias, &n)) return false;
-    return tn_announce(f, 0, (tn_dtype)a->input->dtype, a->input->ndim, a->input->size)
-           && layer_scratch(f, a->input, a->weight, a->bias, n);
+    if (!norm_floating(f, a->input) ||
+        !layer_shape(f, a->input, a->normalized_shape, a->weight, a->bias, &n))
+        return false;
+    return tn_announce(f, 0, (tn_dtype)a->input->dtype, a->input->ndim, a->input->size) &&
+           layer_scratch(f, a->input, a->weight, a->bias, n);
 }
 static void layer_norm_run(tn_frame *f) {
     TN_ARGS(layer_norm, a, f);
@@ -150,7 +165,8 @@ static void layer_norm_run(tn_frame *f) {
     j.bias = layer_numbers(f, a->bias, j.compute, n, &room);
     tni_lanes_spread(f->block->context, j.rows, a->input->numel * 2, layer_task, &j);
 }
-/* h = (x - mean) rstd, g = dy w:  dx = rstd (g - mean g - h mean(g h)),  dw = sum dy h,  db = sum dy */
+/* h = (x - mean) rstd, g = dy w:  dx = rstd (g - mean g - h mean(g h)),  dw = sum dy h,  db = sum
+ * dy */
 static void layer_norm_grad(tn_gradient *g) {
     TN_ARGS(layer_norm, a, g);
     int64_t last[TN_MAX_DIMS], lead[TN_MAX_DIMS];
@@ -164,7 +180,8 @@ static void layer_norm_grad(tn_gradient *g) {
     c = tnp_sub(x, tnp_mean(x, dims, true, TN_NO_DTYPE), 1);
     rstd = norm_rsqrt(tnp_mean(tnp_mul(c, c), dims, true, TN_NO_DTYPE), a->eps);
     h = tnp_mul(c, rstd);
-    if (g->want[1]) tn_give(g, 1, nlead ? tnp_sum(tnp_mul(d, h), others, false, TN_NO_DTYPE) : tnp_mul(d, h));
+    if (g->want[1])
+        tn_give(g, 1, nlead ? tnp_sum(tnp_mul(d, h), others, false, TN_NO_DTYPE) : tnp_mul(d, h));
     if (!g->want[0]) return;
     gw = g->in[1] ? tnp_mul(d, g->in[1]) : d;
     c = tnp_sub(gw, tnp_mean(gw, dims, true, TN_NO_DTYPE), 1);
@@ -183,13 +200,16 @@ static void layer_norm_fused(tn_gradient *g) {
     if (g->want[1]) tn_give(g, 1, r.grad_weight);
     if (g->want[2]) tn_give(g, 2, r.grad_bias);
 }
-/* (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are normalized_shape; var without correction.
- * input (*, normalized_shape), weight, bias (normalized_shape) -> as input   tn_layer_norm(x, TN_DIMS(64), .weight = w) */
+/* (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are
+ * normalized_shape; var without correction. input (*, normalized_shape), weight, bias
+ * (normalized_shape) -> as input   tn_layer_norm(x, TN_DIMS(64), .weight = w) */
 TN_OPERATOR(layer_norm,
-            "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor",
-            .forms = TN_OUT, .needs = "input:input,weight weight:input", .check = layer_norm_check, .run = layer_norm_run,
-            .grad = layer_norm_grad, .fused = layer_norm_fused,
-            .sample = "(2,5) [5] (5) (5) | (2,3,4) [3,4] | (4,70) [70] (70) | (3,5000) [5000] (5000) (5000) | (2,3,4) [4] bias=(4) | "
+            "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? "
+            "bias=None, float eps=1e-05) -> Tensor",
+            .forms = TN_OUT, .needs = "input:input,weight weight:input", .check = layer_norm_check,
+            .run = layer_norm_run, .grad = layer_norm_grad, .fused = layer_norm_fused,
+            .sample = "(2,5) [5] (5) (5) | (2,3,4) [3,4] | (4,70) [70] (70) | (3,5000) [5000] "
+                      "(5000) (5000) | (2,3,4) [4] bias=(4) | "
                       "(0,4) [4] (4) (4) | (4,6):f16 [6] (6):f16 (6):f16 | (130,9) [9] (9) (9)")
 
 /* Sums of g and g h over the row, then dx; dw and db of a block of rows in its own sums. */
@@ -224,7 +244,8 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
             }
             r.y = direct ? (void *)(to + at * 4) : (void *)y;
             j->kernels->norm_back_f32(&r);
-            if (!direct) tni_lanes_write(j->kernels, to + at * j->bytes, j->bytes, j->dtype, y, TN_F32, r.n);
+            if (!direct)
+                tni_lanes_write(j->kernels, to + at * j->bytes, j->bytes, j->dtype, y, TN_F32, r.n);
             r.one = dw + at, r.two = db + at;
             j->kernels->norm_weights_f32(&r);
         }
@@ -237,7 +258,8 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
 
 static void layer_back_task(void *arg, int64_t block) {
     const layer_job *j = (const layer_job *)arg;
-    int64_t i = block * TNI_BLOCK_ROWS, end = i + TNI_BLOCK_ROWS < j->rows ? i + TNI_BLOCK_ROWS : j->rows;
+    int64_t i = block * TNI_BLOCK_ROWS,
+            end = i + TNI_BLOCK_ROWS < j->rows ? i + TNI_BLOCK_ROWS : j->rows;
     float *dw = j->one + block * j->n, *db = j->two + block * j->n;
     memset(dw, 0, (size_t)(j->n * 4));
     memset(db, 0, (size_t)(j->n * 4));
@@ -248,17 +270,19 @@ static bool layer_norm_backward_check(tn_frame *f) {
     TN_ARGS(layer_norm_backward, a, f);
     const tn_tensor *x = a->input;
     int64_t n, rows, blocks;
-    if (!norm_floating(f, x) || !layer_shape(f, x, a->normalized_shape, a->weight, NULL, &n)) return false;
+    if (!norm_floating(f, x) || !layer_shape(f, x, a->normalized_shape, a->weight, NULL, &n))
+        return false;
     if (x->dtype == TN_F64) return tn_fail(f, TN_UNSUPPORTED, "dtype float64");
     if (!tni_same_shape(x, a->grad_out) || x->dtype != a->grad_out->dtype)
         return tn_fail(f, TN_INVALID, "grad_out and input differ in shape or dtype");
     rows = n ? x->numel / n : 0;
     blocks = (rows + TNI_BLOCK_ROWS - 1) / TNI_BLOCK_ROWS;
     tn_dtype dtype = (tn_dtype)(a->weight ? a->weight->dtype : x->dtype);
-    return tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size)
-           && tn_announce(f, 1, dtype, (int)a->normalized_shape.n, a->normalized_shape.at)
-           && tn_announce(f, 2, dtype, (int)a->normalized_shape.n, a->normalized_shape.at)
-           && layer_scratch(f, x, a->weight, NULL, n) && tni_dense_scratch(f, a->grad_out) && tn_scratch(f, (blocks + 1) * n, 8);
+    return tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size) &&
+           tn_announce(f, 1, dtype, (int)a->normalized_shape.n, a->normalized_shape.at) &&
+           tn_announce(f, 2, dtype, (int)a->normalized_shape.n, a->normalized_shape.at) &&
+           layer_scratch(f, x, a->weight, NULL, n) && tni_dense_scratch(f, a->grad_out) &&
+           tn_scratch(f, (blocks + 1) * n, 8);
 }
 static void layer_norm_backward_run(tn_frame *f) {
     TN_ARGS(layer_norm_backward, a, f);
@@ -281,21 +305,26 @@ static void layer_norm_backward_run(tn_frame *f) {
     tni_lanes_spread(f->block->context, blocks, a->input->numel * 4, layer_back_task, &j);
     for (int64_t half = 1; half < blocks; half *= 2)
         for (int64_t b = 0; b + half < blocks; b += 2 * half) {
-            tni_reduce_rows(j.kernels, TNI_SUM, TN_F32, j.one + (b + half) * n, 0, 1, n, j.one + b * n);
-            tni_reduce_rows(j.kernels, TNI_SUM, TN_F32, j.two + (b + half) * n, 0, 1, n, j.two + b * n);
+            tni_reduce_rows(j.kernels, TNI_SUM, TN_F32, j.one + (b + half) * n, 0, 1, n,
+                            j.one + b * n);
+            tni_reduce_rows(j.kernels, TNI_SUM, TN_F32, j.two + (b + half) * n, 0, 1, n,
+                            j.two + b * n);
         }
     for (int k = 1; k < 3; k++)
-        tni_lanes_save(tni_bytes_at(f->out[k]), tni_dtype_size(f->out[k]), f->out[k]->dtype, k == 1 ? j.one : j.two, TN_F32, n);
+        tni_lanes_save(tni_bytes_at(f->out[k]), tni_dtype_size(f->out[k]), f->out[k]->dtype,
+                       k == 1 ? j.one : j.two, TN_F32, n);
 }
 /* The three gradients of layer_norm in one pass. Not f64, not differentiable.
  * grad_out, input (*, normalized_shape) -> grad_input, grad_weight, grad_bias */
 TN_OPERATOR(layer_norm_backward,
-            "layer_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor? weight, float eps) -> (Tensor grad_input, "
+            "layer_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor? "
+            "weight, float eps) -> (Tensor grad_input, "
             "Tensor grad_weight, Tensor grad_bias)",
             .check = layer_norm_backward_check, .run = layer_norm_backward_run,
-            .sample = "(2,5):f32 (2,5):f32 [5] (5):f32 1e-5 | (130,9):f32 (130,9):f32 [9] (9):f32 1e-5 | (3,5000):f32 (3,5000):f32 [5000] None 1e-5")
+            .sample = "(2,5):f32 (2,5):f32 [5] (5):f32 1e-5 | (130,9):f32 (130,9):f32 [9] (9):f32 "
+                      "1e-5 | (3,5000):f32 (3,5000):f32 [5000] None 1e-5")
 
-/* --- batch norm -------------------------------------------------------------------------------------------------- */
+/* --- batch norm ------------------------------------------------------------------------------- */
 
 /* Dense x is n x channels x run, or, `columns`, n rows of channels side by side. */
 typedef struct batch_job {
@@ -303,7 +332,7 @@ typedef struct batch_job {
     const char *x, *dy;
     char *y;
     const char *mean, *scale, *bias, *shift; /* numbers a channel, of the compute type */
-    float *one, *two;           /* backward: sums a channel */
+    float *one, *two;                        /* backward: sums a channel */
     int dtype, compute;
     bool columns;
     int64_t n, channels, run, bytes, size, lanes;
@@ -313,10 +342,13 @@ typedef struct batch_job {
 static bool batch_last(const tn_tensor *x) {
     return !(x->flags & TNI_CONTIGUOUS) && x->stride[1] == 1 && tni_is_dense(x);
 }
-static bool batch_columns(const tn_tensor *x) { return batch_last(x) || x->numel == x->size[0] * x->size[1]; }
+static bool batch_columns(const tn_tensor *x) {
+    return batch_last(x) || x->numel == x->size[0] * x->size[1];
+}
 static bool batch_plain(const tn_tensor *x) { return x->flags & TNI_CONTIGUOUS || batch_last(x); }
 static bool batch_announce(tn_frame *f, const tn_tensor *x) {
-    return batch_last(x) ? tn_announce_like(f, 0, x, (tn_dtype)x->dtype) : tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size);
+    return batch_last(x) ? tn_announce_like(f, 0, x, (tn_dtype)x->dtype)
+                         : tn_announce(f, 0, (tn_dtype)x->dtype, x->ndim, x->size);
 }
 
 static void batch_start(tn_frame *f, batch_job *j, const tn_tensor *x) {
@@ -339,9 +371,10 @@ static batch_kernel batch_affine(const batch_job *j) {
     return j->compute == TN_F32 ? j->kernels->affine_rows_f32 : j->kernels->affine_rows_f64;
 }
 
-/* `rows` rows of m elements, `apart` elements from one to the next, from element `at` on, through `kernel`: through
- * tiles where the type asks for it. */
-static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, int64_t at, int64_t rows, int64_t m, int64_t apart) {
+/* `rows` rows of m elements, `apart` elements from one to the next, from element `at` on, through
+ * `kernel`: through tiles where the type asks for it. */
+static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, int64_t at,
+                        int64_t rows, int64_t m, int64_t apart) {
     double in[TNI_BLOCK], d[TNI_BLOCK];
     r->rows = rows;
     r->n = m;
@@ -358,19 +391,23 @@ static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, i
     r->dy = d;
     if (!j->y) r->y = NULL;
     for (int64_t i = 0; i < rows; i++) {
-        tni_lanes_read(j->kernels, (char *)in + i * r->x_step, j->compute, j->x + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
+        tni_lanes_read(j->kernels, (char *)in + i * r->x_step, j->compute,
+                       j->x + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
         if (j->dy)
-            tni_lanes_read(j->kernels, (char *)d + i * r->x_step, j->compute, j->dy + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
+            tni_lanes_read(j->kernels, (char *)d + i * r->x_step, j->compute,
+                           j->dy + (at + i * apart) * j->bytes, j->bytes, j->dtype, m);
     }
     kernel(r);
     for (int64_t i = 0; j->y && i < rows; i++)
-        tni_lanes_write(j->kernels, j->y + (at + i * apart) * j->bytes, j->bytes, j->dtype, (char *)in + i * r->x_step, j->compute, m);
+        tni_lanes_write(j->kernels, j->y + (at + i * apart) * j->bytes, j->bytes, j->dtype,
+                        (char *)in + i * r->x_step, j->compute, m);
 }
 
 /* The parameters of channel c, one a lane. */
 static void batch_lanes(const batch_job *j, const char *numbers, int64_t c, tni_room *to) {
     if (!numbers) return;
-    for (int64_t i = 0; i < j->lanes; i++) memcpy((char *)to + i * j->size, numbers + c * j->size, (size_t)j->size);
+    for (int64_t i = 0; i < j->lanes; i++)
+        memcpy((char *)to + i * j->size, numbers + c * j->size, (size_t)j->size);
 }
 
 /* Channel i of runs, or the i-th strip of columns. */
@@ -382,18 +419,24 @@ static void batch_task(void *arg, int64_t i) {
     memset(&r, 0, sizeof r);
     if (j->columns) {
         int64_t c = i * j->lanes, m = j->channels - c < j->lanes ? j->channels - c : j->lanes;
-        r.mean = j->mean + c * j->size, r.scale = j->scale + c * j->size, r.bias = j->bias + c * j->size;
+        r.mean = j->mean + c * j->size, r.scale = j->scale + c * j->size,
+        r.bias = j->bias + c * j->size;
         r.one = j->shift ? (void *)(uintptr_t)(j->shift + c * j->size) : NULL;
         for (int64_t b = 0; b < j->n; b += TNI_BLOCK_ROWS)
-            batch_apply(j, kernel, &r, b * j->channels + c, j->n - b < TNI_BLOCK_ROWS ? j->n - b : (int64_t)TNI_BLOCK_ROWS, m, j->channels);
+            batch_apply(j, kernel, &r, b * j->channels + c,
+                        j->n - b < TNI_BLOCK_ROWS ? j->n - b : (int64_t)TNI_BLOCK_ROWS, m,
+                        j->channels);
         return;
     }
-    batch_lanes(j, j->mean, i, &mean), batch_lanes(j, j->scale, i, &scale), batch_lanes(j, j->bias, i, &bias);
+    batch_lanes(j, j->mean, i, &mean), batch_lanes(j, j->scale, i, &scale),
+        batch_lanes(j, j->bias, i, &bias);
     batch_lanes(j, j->shift, i, &shift);
     r.mean = &mean, r.scale = &scale, r.bias = &bias, r.one = &shift;
     for (int64_t k = 0; k < j->n; k++)
         for (int64_t e = 0; e < j->run; e += TNI_BLOCK) {
-            int64_t at = (k * j->channels + i) * j->run + e, n = j->run - e < TNI_BLOCK ? j->run - e : (int64_t)TNI_BLOCK, full = n / j->lanes;
+            int64_t at = (k * j->channels + i) * j->run + e,
+                    n = j->run - e < TNI_BLOCK ? j->run - e : (int64_t)TNI_BLOCK,
+                    full = n / j->lanes;
             if (full) batch_apply(j, kernel, &r, at, full, j->lanes, j->lanes);
             if (n % j->lanes) batch_apply(j, kernel, &r, at + full * j->lanes, 1, n % j->lanes, 0);
         }
@@ -422,19 +465,25 @@ static bool batch_norm_check(tn_frame *f) {
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!norm_floating(f, x)) return false;
-    if (x->ndim < 2) return tn_fail(f, TN_INVALID, "input needs 2 dimensions or more (N, C, *), got %d", x->ndim);
+    if (x->ndim < 2)
+        return tn_fail(f, TN_INVALID, "input needs 2 dimensions or more (N, C, *), got %d",
+                       x->ndim);
     c = x->size[1];
-    if (!batch_vector(f, a->running_mean, c, "running_mean") || !batch_vector(f, a->running_var, c, "running_var")
-        || !batch_vector(f, a->weight, c, "weight") || !batch_vector(f, a->bias, c, "bias"))
+    if (!batch_vector(f, a->running_mean, c, "running_mean") ||
+        !batch_vector(f, a->running_var, c, "running_var") ||
+        !batch_vector(f, a->weight, c, "weight") || !batch_vector(f, a->bias, c, "bias"))
         return false;
     if (!a->training && (!a->running_mean || !a->running_var))
         return tn_fail(f, TN_INVALID, "running_mean and running_var are needed in evaluation");
-    if (a->training && x->numel == c) return tn_fail(f, TN_INVALID, "expected more than 1 value per channel when training");
-    if (a->training) f->unneeded |= 6; /* the running statistics */
-    else f->unwritten |= 6;
+    if (a->training && x->numel == c)
+        return tn_fail(f, TN_INVALID, "expected more than 1 value per channel when training");
+    if (a->training)
+        f->unneeded |= 6; /* the running statistics */
+    else
+        f->unwritten |= 6;
     if (!batch_announce(f, x)) return false;
-    if (f->recording && (!tn_announce(f, 1, (tn_dtype)tni_lanes_compute(x->dtype), 1, &c)
-                         || !tn_announce(f, 2, (tn_dtype)tni_lanes_compute(x->dtype), 1, &c)))
+    if (f->recording && (!tn_announce(f, 1, (tn_dtype)tni_lanes_compute(x->dtype), 1, &c) ||
+                         !tn_announce(f, 2, (tn_dtype)tni_lanes_compute(x->dtype), 1, &c)))
         return false;
     if (!batch_plain(x) && !tn_scratch(f, x->numel, tni_dtype_size(x))) return false;
     batch_gone(x, gone);
@@ -476,7 +525,8 @@ static void batch_statistics(tn_frame *f, double *pairs, void *room, int64_t c) 
     for (int64_t i = 0; i < c; i++)
         for (int k = 0; k < 2; k++) {
             const tn_tensor *t = k ? a->running_var : a->running_mean;
-            tni_lanes_load(&pairs[2 * i + k], TN_F64, tni_bytes_at(t) + i * t->stride[0] * tni_dtype_size(t), 8, t->dtype, 1);
+            tni_lanes_load(&pairs[2 * i + k], TN_F64,
+                           tni_bytes_at(t) + i * t->stride[0] * tni_dtype_size(t), 8, t->dtype, 1);
         }
 }
 
@@ -485,7 +535,8 @@ static void batch_norm_run(tn_frame *f) {
     const tn_tensor *x = a->input;
     int64_t c = x->size[1];
     double *pairs = (double *)f->scratch;
-    char *numbers = (char *)(pairs + 2 * c), *room = (char *)f->scratch + ((c * 48 + TNI_ALIGN - 1) & -TNI_ALIGN);
+    char *numbers = (char *)(pairs + 2 * c),
+         *room = (char *)f->scratch + ((c * 48 + TNI_ALIGN - 1) & -TNI_ALIGN);
     batch_job j;
     if (!x->numel) return;
     batch_statistics(f, pairs, room, c); /* its scratch is used again below */
@@ -500,8 +551,10 @@ static void batch_norm_run(tn_frame *f) {
         tni_lanes_save(numbers + i * j.size, j.size, j.compute, &pairs[2 * i], TN_F64, 1);
         tni_lanes_save(numbers + 8 * c + i * j.size, j.size, j.compute, &weight, TN_F64, 1);
         if (f->nout > 2) {
-            tni_lanes_save(tni_bytes_at(f->out[1]) + i * j.size, j.size, j.compute, &pairs[2 * i], TN_F64, 1);
-            tni_lanes_save(tni_bytes_at(f->out[2]) + i * j.size, j.size, j.compute, &rstd, TN_F64, 1);
+            tni_lanes_save(tni_bytes_at(f->out[1]) + i * j.size, j.size, j.compute, &pairs[2 * i],
+                           TN_F64, 1);
+            tni_lanes_save(tni_bytes_at(f->out[2]) + i * j.size, j.size, j.compute, &rstd, TN_F64,
+                           1);
         }
     }
     j.x = batch_plain(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
@@ -509,7 +562,8 @@ static void batch_norm_run(tn_frame *f) {
     batch_spread(f, &j, batch_task);
 }
 
-/* Gradients as of layer_norm, the mean over all dimensions but 1; in evaluation mean and rstd are constants. */
+/* Gradients as of layer_norm, the mean over all dimensions but 1; in evaluation mean and rstd are
+ * constants. */
 static void batch_norm_grad(tn_gradient *g) {
     TN_ARGS(batch_norm, a, g);
     tn_tensor *x = g->in[0], *d = g->incoming[0], *c, *rstd, *h, *gw;
@@ -548,28 +602,38 @@ static void batch_norm_fused(tn_gradient *g) {
     if (g->want[3]) tn_give(g, 3, r.grad_weight);
     if (g->want[4]) tn_give(g, 4, r.grad_bias);
 }
-/* (x - mean) / sqrt(var + eps) * weight + bias for each channel; training: of the batch, whose statistics then move
- * running_mean and running_var by `momentum` (the variance corrected); else of the running statistics.
- * input (N, C, *), the others (C) -> as input   tn_batch_norm(x, mean, var, .training = true) */
-TN_OPERATOR(batch_norm,
-            "batch_norm(Tensor input, Tensor(a!)? running_mean, Tensor(b!)? running_var, Tensor? weight=None, Tensor? bias=None, "
-            "bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
-            .saves = "mean, rstd", .needs = "input:input,weight,running_mean,running_var,mean,rstd "
-                                            "weight:input,weight,running_mean,running_var,mean,rstd",
-            .check = batch_norm_check, .run = batch_norm_run, .grad = batch_norm_grad, .fused = batch_norm_fused,
-            .domain = "running_var:0.5..2",
-            .sample = "(4,3) (3) (3) (3) (3) True | (4,3,5) (3) (3) (3) (3) False | (2,3,4,5) None None (3) None True | "
-                      "(2,3,4,5) (3) (3) None None True | (3,2,70,70) (2) (2) (2) (2) True | (300,70) (70) (70) (70) (70) True | "
-                      "(4,3,6):f16 (3):f32 (3):f32 (3):f16 (3):f16 True | (2,3,4) (3) (3) (3) (3) True 0.5 0.001")
+/* (x - mean) / sqrt(var + eps) * weight + bias for each channel; training: of the batch, whose
+ * statistics then move running_mean and running_var by `momentum` (the variance corrected); else of
+ * the running statistics. input (N, C, *), the others (C) -> as input   tn_batch_norm(x, mean, var,
+ * .training = true) */
+TN_OPERATOR(
+    batch_norm,
+    "batch_norm(Tensor input, Tensor(a!)? running_mean, Tensor(b!)? running_var, Tensor? "
+    "weight=None, Tensor? bias=None, "
+    "bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
+    .saves = "mean, rstd",
+    .needs = "input:input,weight,running_mean,running_var,mean,rstd "
+             "weight:input,weight,running_mean,running_var,mean,rstd",
+    .check = batch_norm_check, .run = batch_norm_run, .grad = batch_norm_grad,
+    .fused = batch_norm_fused, .domain = "running_var:0.5..2",
+    .sample =
+        "(4,3) (3) (3) (3) (3) True | (4,3,5) (3) (3) (3) (3) False | (2,3,4,5) None None (3) None "
+        "True | "
+        "(2,3,4,5) (3) (3) None None True | (3,2,70,70) (2) (2) (2) (2) True | (300,70) (70) (70) "
+        "(70) (70) True | "
+        "(4,3,6):f16 (3):f32 (3):f32 (3):f16 (3):f16 True | (2,3,4) (3) (3) (3) (3) True 0.5 0.001")
 
-/* Sums of dy and dy (x - mean) over channel i, or over the i-th strip of columns, into one and two. */
+/* Sums of dy and dy (x - mean) over channel i, or over the i-th strip of columns, into one and two.
+ */
 static void batch_moments_task(void *arg, int64_t i) {
     const batch_job *j = (const batch_job *)arg;
     const batch_kernel kernel = j->kernels->moments_rows_f32;
     tni_tree first, second;
     tni_room mean;
     tni_sweep r;
-    int64_t c = j->columns ? i * j->lanes : i, m = !j->columns ? 1 : j->channels - c < j->lanes ? j->channels - c : j->lanes;
+    int64_t c = j->columns ? i * j->lanes : i, m = !j->columns                  ? 1
+                                                   : j->channels - c < j->lanes ? j->channels - c
+                                                                                : j->lanes;
     memset(&r, 0, sizeof r);
     tni_tree_begin(&first, j->kernels, TN_F32, m);
     tni_tree_begin(&second, j->kernels, TN_F32, m);
@@ -577,13 +641,18 @@ static void batch_moments_task(void *arg, int64_t i) {
     r.mean = j->columns ? (const void *)(j->mean + c * 4) : (const void *)&mean;
     for (int64_t k = 0; k < j->n; k += j->columns ? TNI_BLOCK_ROWS : 1)
         for (int64_t e = 0; e < j->run; e += TNI_BLOCK) {
-            int64_t at = (k * j->channels + i) * j->run + e, n = j->run - e < TNI_BLOCK ? j->run - e : (int64_t)TNI_BLOCK, full = n / j->lanes;
+            int64_t at = (k * j->channels + i) * j->run + e,
+                    n = j->run - e < TNI_BLOCK ? j->run - e : (int64_t)TNI_BLOCK,
+                    full = n / j->lanes;
             r.one = tni_tree_next(&first), r.two = tni_tree_next(&second);
             if (j->columns) {
-                batch_apply(j, kernel, &r, k * j->channels + c, j->n - k < TNI_BLOCK_ROWS ? j->n - k : (int64_t)TNI_BLOCK_ROWS, m, j->channels);
+                batch_apply(j, kernel, &r, k * j->channels + c,
+                            j->n - k < TNI_BLOCK_ROWS ? j->n - k : (int64_t)TNI_BLOCK_ROWS, m,
+                            j->channels);
             } else {
                 if (full) batch_apply(j, kernel, &r, at, full, j->lanes, j->lanes);
-                if (n % j->lanes) batch_apply(j, kernel, &r, at + full * j->lanes, 1, n % j->lanes, 0);
+                if (n % j->lanes)
+                    batch_apply(j, kernel, &r, at + full * j->lanes, 1, n % j->lanes, 0);
                 tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, r.one, j->lanes);
                 tni_reduce_fold(j->kernels, TNI_SUM, TN_F32, r.two, j->lanes);
             }
@@ -598,19 +667,24 @@ static bool batch_norm_backward_check(tn_frame *f) {
     const tn_tensor *x = a->input;
     tn_dtype dtype = (tn_dtype)(a->weight ? a->weight->dtype : x->dtype);
     int64_t c;
-    if (!norm_floating(f, x) || x->dtype == TN_F64 || x->ndim < 2) return tn_fail(f, TN_UNSUPPORTED, "dtype or shape of input");
+    if (!norm_floating(f, x) || x->dtype == TN_F64 || x->ndim < 2)
+        return tn_fail(f, TN_UNSUPPORTED, "dtype or shape of input");
     c = x->size[1];
     if (!tni_same_shape(x, a->grad_out) || x->dtype != a->grad_out->dtype)
         return tn_fail(f, TN_INVALID, "grad_out and input differ in shape or dtype");
-    if (!batch_vector(f, a->weight, c, "weight") || !batch_vector(f, a->mean, c, "mean") || !batch_vector(f, a->rstd, c, "rstd")) return false;
-    return batch_announce(f, x) && tn_announce(f, 1, dtype, 1, &c) && tn_announce(f, 2, dtype, 1, &c)
-           && tn_scratch(f, c * 8, 4) && tn_scratch(f, x->numel, 4) && tn_scratch(f, x->numel, 4);
+    if (!batch_vector(f, a->weight, c, "weight") || !batch_vector(f, a->mean, c, "mean") ||
+        !batch_vector(f, a->rstd, c, "rstd"))
+        return false;
+    return batch_announce(f, x) && tn_announce(f, 1, dtype, 1, &c) &&
+           tn_announce(f, 2, dtype, 1, &c) && tn_scratch(f, c * 8, 4) &&
+           tn_scratch(f, x->numel, 4) && tn_scratch(f, x->numel, 4);
 }
 
 /* t as x lies in memory: both dense in x's form. */
 static const char *batch_alike(tn_frame *f, const tn_tensor *t, const tn_tensor *x, char **room) {
     bool same = batch_plain(x) && t->dtype == x->dtype;
-    for (int d = 0; d < t->ndim; d++) same = same && (t->size[d] == 1 || t->stride[d] == x->stride[d]);
+    for (int d = 0; d < t->ndim; d++)
+        same = same && (t->size[d] == 1 || t->stride[d] == x->stride[d]);
     if (same) return tni_bytes_at(t);
     if (!batch_last(x)) return tni_dense(f, t, room);
     {
@@ -630,35 +704,45 @@ static void batch_norm_backward_run(tn_frame *f) {
     TN_ARGS(batch_norm_backward, a, f);
     const tn_tensor *x = a->input;
     int64_t c = x->size[1];
-    float *numbers = (float *)f->scratch, *mean = numbers, *rstd = mean + c, *w = rstd + c, *slope = w + c, *shift = slope + c;
+    float *numbers = (float *)f->scratch, *mean = numbers, *rstd = mean + c, *w = rstd + c,
+          *slope = w + c, *shift = slope + c;
     char *room = (char *)f->scratch + ((c * 32 + TNI_ALIGN - 1) & -TNI_ALIGN);
     double n = (double)x->numel / (double)(c ? c : 1);
     batch_job j;
-    for (int k = 1; k < 3; k++) memset(tni_bytes_at(f->out[k]), 0, (size_t)(f->out[k]->numel * tni_dtype_size(f->out[k])));
+    for (int k = 1; k < 3; k++)
+        memset(tni_bytes_at(f->out[k]), 0, (size_t)(f->out[k]->numel * tni_dtype_size(f->out[k])));
     if (!x->numel) return;
     batch_start(f, &j, x);
-    norm_numbers(mean, TN_F32, a->mean, c, 0), norm_numbers(rstd, TN_F32, a->rstd, c, 1), norm_numbers(w, TN_F32, a->weight, c, 1);
+    norm_numbers(mean, TN_F32, a->mean, c, 0), norm_numbers(rstd, TN_F32, a->rstd, c, 1),
+        norm_numbers(w, TN_F32, a->weight, c, 1);
     j.x = batch_alike(f, x, x, &room);
     j.dy = batch_alike(f, a->grad_out, x, &room);
     j.mean = (const char *)mean;
     j.one = numbers + 5 * c, j.two = numbers + 6 * c;
     batch_spread(f, &j, batch_moments_task);
     for (int64_t i = 0; i < c; i++) {
-        double dw = (double)j.two[i] * (double)rstd[i], db = (double)j.one[i], scale = (double)w[i] * (double)rstd[i];
+        double dw = (double)j.two[i] * (double)rstd[i], db = (double)j.one[i],
+               scale = (double)w[i] * (double)rstd[i];
         shift[i] = (float)(-scale * db / n);
         slope[i] = (float)(-scale * dw * (double)rstd[i] / n);
         w[i] = (float)scale;
-        tni_lanes_save(tni_bytes_at(f->out[1]) + i * tni_dtype_size(f->out[1]), 8, f->out[1]->dtype, &dw, TN_F64, 1);
-        tni_lanes_save(tni_bytes_at(f->out[2]) + i * tni_dtype_size(f->out[2]), 8, f->out[2]->dtype, &db, TN_F64, 1);
+        tni_lanes_save(tni_bytes_at(f->out[1]) + i * tni_dtype_size(f->out[1]), 8, f->out[1]->dtype,
+                       &dw, TN_F64, 1);
+        tni_lanes_save(tni_bytes_at(f->out[2]) + i * tni_dtype_size(f->out[2]), 8, f->out[2]->dtype,
+                       &db, TN_F64, 1);
     }
     j.scale = (const char *)w, j.bias = (const char *)slope, j.shift = (const char *)shift;
     j.y = tni_bytes_at(f->out[0]);
     batch_spread(f, &j, batch_task);
 }
-/* The three gradients of batch_norm in training, from the statistics that it saved. Not f64, not differentiable.
- * grad_out, input (N, C, *), weight, mean, rstd (C) -> grad_input, grad_weight, grad_bias */
+/* The three gradients of batch_norm in training, from the statistics that it saved. Not f64, not
+ * differentiable. grad_out, input (N, C, *), weight, mean, rstd (C) -> grad_input, grad_weight,
+ * grad_bias */
 TN_OPERATOR(batch_norm_backward,
-            "batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor mean, Tensor rstd) -> (Tensor grad_input, "
+            "batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor mean, "
+            "Tensor rstd) -> (Tensor grad_input, "
             "Tensor grad_weight, Tensor grad_bias)",
-            .check = batch_norm_backward_check, .run = batch_norm_backward_run, .domain = "rstd:0.5..1.5",
-            .sample = "(4,3):f32 (4,3):f32 (3):f32 (3):f32 (3):f32 | (3,2,70,70):f32 (3,2,70,70):f32 None (2):f32 (2):f32")
+            .check = batch_norm_backward_check, .run = batch_norm_backward_run,
+            .domain = "rstd:0.5..1.5",
+            .sample = "(4,3):f32 (4,3):f32 (3):f32 (3):f32 (3):f32 | (3,2,70,70):f32 "
+                      "(3,2,70,70):f32 None (2):f32 (2):f32")

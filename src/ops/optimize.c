@@ -1,7 +1,8 @@
 /* optimize.c - a step of an optimizer over all parameters in one call: all change, or none.
  *
- * Numbers are lists with one member a parameter, or one for all, so that groups with options of their own are one call,
- * too; those of truth are 0 or 1. Half types are computed in float and rounded once. */
+ * Numbers are lists with one member a parameter, or one for all, so that groups with options of
+ * their own are one call, too; those of truth are 0 or 1. Half types are computed in float and
+ * rounded once. */
 #include "dims.h"
 #include "lanes.h"
 
@@ -11,7 +12,7 @@ enum { OPT_TILE = 4096, OPT_STATES = 5 };
 typedef struct opt_task {
     tn_context *context;
     tn_tensor *t[OPT_STATES];
-    int n;                /* tensors of t in use */
+    int n; /* tensors of t in use */
     int dtype;
     const tni_adam *adam;
     const tni_sgd *sgd;
@@ -19,29 +20,41 @@ typedef struct opt_task {
 
 static void opt_kernel(const opt_task *o, int compute, void *const *at, int64_t n) {
     const tni_kernels *k = o->context->kernels;
-    if (o->adam) (compute == TN_F32 ? k->adam_f32 : k->adam_f64)(at[0], at[1], at[2], at[3], at[4], n, o->adam);
-    else (compute == TN_F32 ? k->sgd_f32 : k->sgd_f64)(at[0], at[1], at[2], n, o->sgd);
+    if (o->adam)
+        (compute == TN_F32 ? k->adam_f32 : k->adam_f64)(at[0], at[1], at[2], at[3], at[4], n,
+                                                        o->adam);
+    else
+        (compute == TN_F32 ? k->sgd_f32 : k->sgd_f64)(at[0], at[1], at[2], n, o->sgd);
 }
 
 /* n elements from row-major number i on, to or from `room`, for tensors of any strides. */
-static void opt_move(const tni_kernels *k, const tn_tensor *t, int64_t i, int64_t n, int compute, void *room, bool back) {
+static void opt_move(const tni_kernels *k, const tn_tensor *t, int64_t i, int64_t n, int compute,
+                     void *room, bool back) {
     int64_t bytes = tni_dtype_size(t), size = tni_dtype(compute)->bytes;
     if (t->flags & TNI_CONTIGUOUS) {
-        if (back) tni_lanes_write(k, tni_bytes_at(t) + i * bytes, bytes, t->dtype, room, compute, n);
-        else tni_lanes_read(k, room, compute, tni_bytes_at(t) + i * bytes, bytes, t->dtype, n);
+        if (back)
+            tni_lanes_write(k, tni_bytes_at(t) + i * bytes, bytes, t->dtype, room, compute, n);
+        else
+            tni_lanes_read(k, room, compute, tni_bytes_at(t) + i * bytes, bytes, t->dtype, n);
         return;
     }
     for (int64_t e = 0; e < n; e++) {
         int64_t at = 0, rest = i + e;
-        for (int d = t->ndim - 1; d >= 0; d--) at += rest % t->size[d] * t->stride[d], rest /= t->size[d];
-        if (back) tni_lanes_save(tni_bytes_at(t) + at * bytes, bytes, t->dtype, (char *)room + e * size, compute, 1);
-        else tni_lanes_load((char *)room + e * size, compute, tni_bytes_at(t) + at * bytes, bytes, t->dtype, 1);
+        for (int d = t->ndim - 1; d >= 0; d--)
+            at += rest % t->size[d] * t->stride[d], rest /= t->size[d];
+        if (back)
+            tni_lanes_save(tni_bytes_at(t) + at * bytes, bytes, t->dtype, (char *)room + e * size,
+                           compute, 1);
+        else
+            tni_lanes_load((char *)room + e * size, compute, tni_bytes_at(t) + at * bytes, bytes,
+                           t->dtype, 1);
     }
 }
 
 static void opt_block(void *arg, int64_t b) {
     const opt_task *o = (const opt_task *)arg;
-    int64_t i = b * OPT_TILE, n = o->t[0]->numel - i < OPT_TILE ? o->t[0]->numel - i : (int64_t)OPT_TILE;
+    int64_t i = b * OPT_TILE,
+            n = o->t[0]->numel - i < OPT_TILE ? o->t[0]->numel - i : (int64_t)OPT_TILE;
     int compute = tni_lanes_compute(o->dtype);
     bool direct = compute == o->dtype;
     void *at[OPT_STATES] = {NULL, NULL, NULL, NULL, NULL};
@@ -49,7 +62,8 @@ static void opt_block(void *arg, int64_t b) {
     double wide[OPT_STATES][OPT_TILE / 4];
     for (int k = 0; k < o->n; k++) direct = direct && (!o->t[k] || o->t[k]->flags & TNI_CONTIGUOUS);
     if (direct) {
-        for (int k = 0; k < o->n; k++) at[k] = o->t[k] ? tni_bytes_at(o->t[k]) + i * tni_dtype_size(o->t[k]) : NULL;
+        for (int k = 0; k < o->n; k++)
+            at[k] = o->t[k] ? tni_bytes_at(o->t[k]) + i * tni_dtype_size(o->t[k]) : NULL;
         opt_kernel(o, compute, at, n);
         return;
     }
@@ -64,7 +78,8 @@ static void opt_block(void *arg, int64_t b) {
         }
         opt_kernel(o, compute, at, m);
         for (int k = 0; k < o->n; k++)
-            if (o->t[k] && k != 1) opt_move(o->context->kernels, o->t[k], i + e, m, compute, at[k], true);
+            if (o->t[k] && k != 1)
+                opt_move(o->context->kernels, o->t[k], i + e, m, compute, at[k], true);
     }
 }
 
@@ -78,17 +93,21 @@ static double opt_number(tn_floats l, int64_t i) { return l.at[l.n == 1 ? 0 : i]
 
 static bool opt_numbers(tn_frame *f, tn_floats l, int64_t n, const char *name) {
     if (l.n == n || l.n == 1) return true;
-    return tn_fail(f, TN_INVALID, "%s has %lld members for %lld parameters", name, (long long)l.n, (long long)n);
+    return tn_fail(f, TN_INVALID, "%s has %lld members for %lld parameters", name, (long long)l.n,
+                   (long long)n);
 }
 
-/* List `t` beside the parameters: as many, of the same shapes and dtypes; NULL members where `optional`. */
+/* List `t` beside the parameters: as many, of the same shapes and dtypes; NULL members where
+ * `optional`. */
 static bool opt_list(tn_frame *f, tn_tensors p, tn_tensors t, const char *name, bool optional) {
     if (t.n != p.n && !(optional && t.n == 0))
-        return tn_fail(f, TN_INVALID, "%s has %lld members for %lld parameters", name, (long long)t.n, (long long)p.n);
+        return tn_fail(f, TN_INVALID, "%s has %lld members for %lld parameters", name,
+                       (long long)t.n, (long long)p.n);
     for (int64_t i = 0; i < t.n; i++) {
         if (!t.at[i] && optional) continue;
         if (!t.at[i] || !tni_same_shape(p.at[i], t.at[i]) || p.at[i]->dtype != t.at[i]->dtype)
-            return tn_fail(f, TN_INVALID, "%s[%lld] differs from its parameter in shape or dtype", name, (long long)i);
+            return tn_fail(f, TN_INVALID, "%s[%lld] differs from its parameter in shape or dtype",
+                           name, (long long)i);
     }
     return true;
 }
@@ -97,33 +116,45 @@ static bool opt_parameters(tn_frame *f, tn_tensors p, tn_tensors grads) {
     for (int64_t i = 0; i < p.n; i++) {
         if (!p.at[i] || !tni_is_float(p.at[i]->dtype) || !tni_dtype(p.at[i]->dtype)->computes)
             return tn_fail(f, TN_TYPE, "parameter %lld is not floating", (long long)i);
-        if (tni_overlaps_itself(p.at[i])) return tn_fail(f, TN_INVALID, "parameter %lld overlaps itself", (long long)i);
+        if (tni_overlaps_itself(p.at[i]))
+            return tn_fail(f, TN_INVALID, "parameter %lld overlaps itself", (long long)i);
     }
     return opt_list(f, p, grads, "grads", false);
 }
 
 static tn_tensor *opt_member(tn_tensors l, int64_t i) { return i < l.n ? l.at[i] : NULL; }
 
-/* --- SGD ------------------------------------------------------------------------------------------------------ */
+/* --- SGD -------------------------------------------------------------------------------------- */
 
 static bool fused_sgd_check(tn_frame *f) {
     TN_ARGS(fused_sgd, a, f);
     int64_t n = a->self.n;
-    if (!opt_parameters(f, a->self, a->grads) || !opt_list(f, a->self, a->momentum_buffer_list, "momentum_buffer_list", true))
+    if (!opt_parameters(f, a->self, a->grads) ||
+        !opt_list(f, a->self, a->momentum_buffer_list, "momentum_buffer_list", true))
         return false;
     for (int64_t i = 0; i < n && opt_numbers(f, a->momentum, n, "momentum"); i++)
         if (opt_number(a->momentum, i) != 0 && !opt_member(a->momentum_buffer_list, i))
-            return tn_fail(f, TN_INVALID, "parameter %lld has momentum but no buffer", (long long)i);
-    return opt_numbers(f, a->momentum, n, "momentum") && opt_numbers(f, a->lr, n, "lr") && opt_numbers(f, a->dampening, n, "dampening")
-           && opt_numbers(f, a->weight_decay, n, "weight_decay") && opt_numbers(f, a->nesterov, n, "nesterov")
-           && opt_numbers(f, a->maximize, n, "maximize") && opt_numbers(f, a->is_first_step, n, "is_first_step");
+            return tn_fail(f, TN_INVALID, "parameter %lld has momentum but no buffer",
+                           (long long)i);
+    return opt_numbers(f, a->momentum, n, "momentum") && opt_numbers(f, a->lr, n, "lr") &&
+           opt_numbers(f, a->dampening, n, "dampening") &&
+           opt_numbers(f, a->weight_decay, n, "weight_decay") &&
+           opt_numbers(f, a->nesterov, n, "nesterov") &&
+           opt_numbers(f, a->maximize, n, "maximize") &&
+           opt_numbers(f, a->is_first_step, n, "is_first_step");
 }
 static void fused_sgd_run(tn_frame *f) {
     TN_ARGS(fused_sgd, a, f);
     for (int64_t i = 0; i < a->self.n; i++) {
         bool moves = opt_number(a->momentum, i) != 0;
         tni_sgd s;
-        opt_task o = {f->block->context, {a->self.at[i], a->grads.at[i], moves ? a->momentum_buffer_list.at[i] : NULL, NULL, NULL}, 3, 0, NULL, NULL};
+        opt_task o = {f->block->context,
+                      {a->self.at[i], a->grads.at[i], moves ? a->momentum_buffer_list.at[i] : NULL,
+                       NULL, NULL},
+                      3,
+                      0,
+                      NULL,
+                      NULL};
         s.decay = opt_number(a->weight_decay, i);
         s.momentum = opt_number(a->momentum, i);
         s.one_dampening = 1 - opt_number(a->dampening, i);
@@ -136,18 +167,23 @@ static void fused_sgd_run(tn_frame *f) {
         opt_run(&o);
     }
 }
-/* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 - dampening) g, b = g at its
- * first step, and g = b or, nesterov, g + momentum b; p -= lr g. Numbers: a list with one member a parameter, or one for all.
- *   tnp_fused_sgd(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first) */
+/* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 -
+ * dampening) g, b = g at its first step, and g = b or, nesterov, g + momentum b; p -= lr g.
+ * Numbers: a list with one member a parameter, or one for all. tnp_fused_sgd(params, grads,
+ * buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first) */
 TN_OPERATOR(fused_sgd,
-            "_fused_sgd_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)?[] momentum_buffer_list, *, float[] lr, float[] momentum, "
-            "float[] dampening, float[] weight_decay, float[] nesterov, float[] maximize, float[] is_first_step) -> ()",
+            "_fused_sgd_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)?[] momentum_buffer_list, *, "
+            "float[] lr, float[] momentum, "
+            "float[] dampening, float[] weight_decay, float[] nesterov, float[] maximize, float[] "
+            "is_first_step) -> ()",
             .check = fused_sgd_check, .run = fused_sgd_run,
-            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} lr=[0.1,0.2] momentum=[0.9] dampening=[0.1] weight_decay=[0.01] "
-                      "nesterov=[0.0] maximize=[0.0] is_first_step=[0.0] | {(5000)} {(5000)} {(5000)} lr=[0.1] momentum=[0.0] dampening=[0.0] "
+            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} lr=[0.1,0.2] momentum=[0.9] "
+                      "dampening=[0.1] weight_decay=[0.01] "
+                      "nesterov=[0.0] maximize=[0.0] is_first_step=[0.0] | {(5000)} {(5000)} "
+                      "{(5000)} lr=[0.1] momentum=[0.0] dampening=[0.0] "
                       "weight_decay=[0.0] nesterov=[0.0] maximize=[1.0] is_first_step=[1.0]")
 
-/* --- Adam ----------------------------------------------------------------------------------------------------- */
+/* --- Adam ------------------------------------------------------------------------------------- */
 
 typedef struct opt_adam { /* the common members of both rows' arguments */
     tn_tensors self, grads, m, v, most;
@@ -156,18 +192,21 @@ typedef struct opt_adam { /* the common members of both rows' arguments */
 
 static bool opt_adam_check(tn_frame *f, const opt_adam *a) {
     int64_t n = a->self.n;
-    if (!opt_parameters(f, a->self, a->grads) || !opt_list(f, a->self, a->m, "exp_avgs", false)
-        || !opt_list(f, a->self, a->v, "exp_avg_sqs", false) || !opt_list(f, a->self, a->most, "max_exp_avg_sqs", true))
+    if (!opt_parameters(f, a->self, a->grads) || !opt_list(f, a->self, a->m, "exp_avgs", false) ||
+        !opt_list(f, a->self, a->v, "exp_avg_sqs", false) ||
+        !opt_list(f, a->self, a->most, "max_exp_avg_sqs", true))
         return false;
-    if (!opt_numbers(f, a->step, n, "step") || !opt_numbers(f, a->lr, n, "lr") || !opt_numbers(f, a->beta1, n, "beta1")
-        || !opt_numbers(f, a->beta2, n, "beta2") || !opt_numbers(f, a->eps, n, "eps")
-        || !opt_numbers(f, a->weight_decay, n, "weight_decay") || !opt_numbers(f, a->amsgrad, n, "amsgrad")
-        || !opt_numbers(f, a->maximize, n, "maximize"))
+    if (!opt_numbers(f, a->step, n, "step") || !opt_numbers(f, a->lr, n, "lr") ||
+        !opt_numbers(f, a->beta1, n, "beta1") || !opt_numbers(f, a->beta2, n, "beta2") ||
+        !opt_numbers(f, a->eps, n, "eps") || !opt_numbers(f, a->weight_decay, n, "weight_decay") ||
+        !opt_numbers(f, a->amsgrad, n, "amsgrad") || !opt_numbers(f, a->maximize, n, "maximize"))
         return false;
     for (int64_t i = 0; i < n; i++) {
-        if (!(opt_number(a->step, i) >= 1)) return tn_fail(f, TN_INVALID, "step counts from 1, got %g", opt_number(a->step, i));
+        if (!(opt_number(a->step, i) >= 1))
+            return tn_fail(f, TN_INVALID, "step counts from 1, got %g", opt_number(a->step, i));
         if (opt_number(a->amsgrad, i) != 0 && !opt_member(a->most, i))
-            return tn_fail(f, TN_INVALID, "parameter %lld has amsgrad but no max_exp_avg_sqs", (long long)i);
+            return tn_fail(f, TN_INVALID, "parameter %lld has amsgrad but no max_exp_avg_sqs",
+                           (long long)i);
     }
     return true;
 }
@@ -175,10 +214,17 @@ static bool opt_adam_check(tn_frame *f, const opt_adam *a) {
 static void opt_adam_run(tn_frame *f, const opt_adam *a, bool decoupled) {
     for (int64_t i = 0; i < a->self.n; i++) {
         bool most = opt_number(a->amsgrad, i) != 0;
-        double step = opt_number(a->step, i), beta1 = opt_number(a->beta1, i), beta2 = opt_number(a->beta2, i);
+        double step = opt_number(a->step, i), beta1 = opt_number(a->beta1, i),
+               beta2 = opt_number(a->beta2, i);
         double lr = opt_number(a->lr, i), decay = opt_number(a->weight_decay, i);
         tni_adam o;
-        opt_task t = {f->block->context, {a->self.at[i], a->grads.at[i], a->m.at[i], a->v.at[i], most ? a->most.at[i] : NULL}, 5, 0, NULL, NULL};
+        opt_task t = {
+            f->block->context,
+            {a->self.at[i], a->grads.at[i], a->m.at[i], a->v.at[i], most ? a->most.at[i] : NULL},
+            5,
+            0,
+            NULL,
+            NULL};
         o.decays = decay != 0;
         o.decoupled = decoupled;
         o.decay = decoupled ? 1 - lr * decay : decay;
@@ -194,12 +240,12 @@ static void opt_adam_run(tn_frame *f, const opt_adam *a, bool decoupled) {
     }
 }
 
-#define OPT_ADAM(op)                                                                                         \
-    static void op##_options(opt_adam *o, const tn_##op##_args *a) {                                         \
-        o->self = a->self, o->grads = a->grads, o->m = a->exp_avgs, o->v = a->exp_avg_sqs;                   \
-        o->most = a->max_exp_avg_sqs, o->step = a->step, o->lr = a->lr, o->beta1 = a->beta1;                 \
-        o->beta2 = a->beta2, o->eps = a->eps, o->weight_decay = a->weight_decay;                             \
-        o->amsgrad = a->amsgrad, o->maximize = a->maximize;                                                  \
+#define OPT_ADAM(op)                                                                         \
+    static void op##_options(opt_adam *o, const tn_##op##_args *a) {                         \
+        o->self = a->self, o->grads = a->grads, o->m = a->exp_avgs, o->v = a->exp_avg_sqs;   \
+        o->most = a->max_exp_avg_sqs, o->step = a->step, o->lr = a->lr, o->beta1 = a->beta1; \
+        o->beta2 = a->beta2, o->eps = a->eps, o->weight_decay = a->weight_decay;             \
+        o->amsgrad = a->amsgrad, o->maximize = a->maximize;                                  \
     }
 OPT_ADAM(fused_adam)
 OPT_ADAM(fused_adamw)
@@ -217,15 +263,19 @@ static void fused_adam_run(tn_frame *f) {
     fused_adam_options(&o, a);
     opt_adam_run(f, &o, false);
 }
-/* For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 - beta1)(g - m); v = beta2 v +
- * (1 - beta2) g^2; w = v, or its running maximum with amsgrad; p -= lr / (1 - beta1^t) m / (sqrt(w) / sqrt(1 - beta2^t) + eps).
- * Numbers: a list with one member a parameter, or one for all. */
+/* For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 - beta1)(g
+ * - m); v = beta2 v + (1 - beta2) g^2; w = v, or its running maximum with amsgrad; p -= lr / (1 -
+ * beta1^t) m / (sqrt(w) / sqrt(1 - beta2^t) + eps). Numbers: a list with one member a parameter, or
+ * one for all. */
 TN_OPERATOR(fused_adam,
-            "_fused_adam_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] exp_avg_sqs, "
-            "Tensor(d!)?[] max_exp_avg_sqs, *, float[] step, float[] lr, float[] beta1, float[] beta2, float[] eps, "
+            "_fused_adam_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] "
+            "exp_avg_sqs, "
+            "Tensor(d!)?[] max_exp_avg_sqs, *, float[] step, float[] lr, float[] beta1, float[] "
+            "beta2, float[] eps, "
             "float[] weight_decay, float[] amsgrad, float[] maximize) -> ()",
             .check = fused_adam_check, .run = fused_adam_run, .domain = "exp_avg_sqs:0..1",
-            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} step=[3.0] lr=[0.1,0.2] beta1=[0.9] beta2=[0.99] eps=[1e-8] "
+            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} step=[3.0] lr=[0.1,0.2] "
+                      "beta1=[0.9] beta2=[0.99] eps=[1e-8] "
                       "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0]")
 
 static bool fused_adamw_check(tn_frame *f) {
@@ -242,9 +292,12 @@ static void fused_adamw_run(tn_frame *f) {
 }
 /* fused_adam with decoupled decay: first p *= 1 - lr weight_decay, and g stays as it is. */
 TN_OPERATOR(fused_adamw,
-            "_fused_adamw_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] exp_avg_sqs, "
-            "Tensor(d!)?[] max_exp_avg_sqs, *, float[] step, float[] lr, float[] beta1, float[] beta2, float[] eps, "
+            "_fused_adamw_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] "
+            "exp_avg_sqs, "
+            "Tensor(d!)?[] max_exp_avg_sqs, *, float[] step, float[] lr, float[] beta1, float[] "
+            "beta2, float[] eps, "
             "float[] weight_decay, float[] amsgrad, float[] maximize) -> ()",
             .check = fused_adamw_check, .run = fused_adamw_run, .domain = "exp_avg_sqs:0..1",
-            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} step=[3.0] lr=[0.1,0.2] beta1=[0.9] beta2=[0.99] eps=[1e-8] "
+            .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} step=[3.0] lr=[0.1,0.2] "
+                      "beta1=[0.9] beta2=[0.99] eps=[1e-8] "
                       "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0]")

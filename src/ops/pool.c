@@ -7,7 +7,7 @@
 #include "../gen/rows.h"
 #include "lanes.h"
 
-/* --- geometry -------------------------------------------------------------------------------- */
+/* --- geometry --------------------------------------------------------------------------------- */
 
 /* planes of h x w become planes of oh x ow; element (p, q) looks at rows p sh - ph + i dh, i <
  * kh, and columns likewise */
@@ -94,7 +94,7 @@ static bool pool_check_dtype(tn_frame *f, const tn_tensor *t, bool integers) {
     return tn_fail(f, TN_TYPE, "there is no pooling of %s", tni_dtype(t->dtype)->text);
 }
 
-/* --- tensors as row-major elements of a compute type ----------------------------------------- */
+/* --- tensors as row-major elements of a compute type ------------------------------------------ */
 
 typedef struct pool_copy {
     const tn_tensor *t;
@@ -152,7 +152,7 @@ static void *pool_second(tn_frame *f, const tn_tensor *in) { /* the result's par
     return f->scratch ? (char *)f->scratch + n * pool_compute_size(in) : NULL;
 }
 
-/* --- the loops ------------------------------------------------------------------------------- */
+/* --- the loops -------------------------------------------------------------------------------- */
 
 typedef struct pool_job {
     const tni_kernels *kernels;
@@ -344,7 +344,7 @@ static void pool_through(tn_frame *f, pool_job *j) {
     pool_store(f, f->out[0], room);
 }
 
-/* --- max_pool2d ------------------------------------------------------------------------------ */
+/* --- max_pool2d ------------------------------------------------------------------------------- */
 
 static tn_dtype pool_index_dtype(const pool_shape *s) {
     return s->kh * s->kw <= 256 ? TN_U8 : TN_I32;
@@ -509,7 +509,7 @@ TN_OPERATOR(max_pool2d_pick,
             .run = max_pool2d_pick_run, .grad = max_pool2d_pick_grad,
             .sample = "(2,3,6,8) (2,3,3,4):u8<4 [2,2] | (2,2,7,7) (2,2,4,6):u8<6 [3,2] [2,1] [1,0]")
 
-/* --- avg_pool2d ------------------------------------------------------------------------------ */
+/* --- avg_pool2d ------------------------------------------------------------------------------- */
 
 static bool avg_pool_divisor(tn_frame *f, int64_t divisor) {
     return divisor != 0 || tn_fail(f, TN_INVALID, "divisor_override must not be 0");
@@ -601,7 +601,7 @@ TN_OPERATOR(
     .sample = "(2,3,3,4) [2,3,6,8] [2,2] | (2,3,4) [2,5,7] [3] [2] [1] | (1,2,2,2) [1,2,4,5] [2,2] "
               "divisor_override=3")
 
-/* --- adaptive_avg_pool2d --------------------------------------------------------------------- */
+/* --- adaptive_avg_pool2d ---------------------------------------------------------------------- */
 
 static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints output) {
     if (!pool_planes(f, s, input) || !pool_pair(f, output, "output_size", 1, &s->oh, &s->ow))

@@ -2,7 +2,7 @@
 #include "drive.h"
 #include "../call/rowform.h"
 
-/* --- dtypes -------------------------------------------------------------------------------------------- */
+/* --- dtypes ----------------------------------------------------------------------------------- */
 
 /* One tier (dimensions, 0-dim, numbers) over the tiers below it, as torch's combine_categories. */
 static tn_dtype promote_tiers(tn_dtype higher, tn_dtype lower) {
@@ -39,8 +39,10 @@ TN_PRIV bool tni_no_common_type(tn_frame *f, tn_tensor *const *t, int n) {
     const char *a = NULL, *b = NULL;
     for (int i = 0; i < n; i++) {
         if (!t[i]) continue;
-        if (a) b = tni_dtype(t[i]->dtype)->text;
-        else a = tni_dtype(t[i]->dtype)->text;
+        if (a)
+            b = tni_dtype(t[i]->dtype)->text;
+        else
+            a = tni_dtype(t[i]->dtype)->text;
     }
     return tn_fail(f, TN_TYPE, "%s and %s have no common dtype; convert one of them", a, b ? b : a);
 }
@@ -63,9 +65,10 @@ TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, i
     return true;
 }
 
-/* --- numbers --------------------------------------------------------------------------------------------- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
-/* Number parameters must fit the computed type: no fraction where integers are, no imaginary part where reals are. */
+/* Number parameters must fit the computed type: no fraction where integers are, no imaginary part
+ * where reals are. */
 static bool promote_numbers(tn_frame *f, tn_dtype common) {
     const tn_gen *gen = f->row->gen;
     const int category = tni_dtype((int)common)->category;
@@ -75,32 +78,39 @@ static bool promote_numbers(tn_frame *f, tn_dtype common) {
         if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) {
             tn_scalar s;
             memcpy(&s, at, sizeof s);
-            if (s.kind < TN_KIND_BOOL || s.kind > TN_KIND_COMPLEX) return tn_fail(f, TN_INVALID, "'%s' is no number", p->name);
+            if (s.kind < TN_KIND_BOOL || s.kind > TN_KIND_COMPLEX)
+                return tn_fail(f, TN_INVALID, "'%s' is no number", p->name);
             if (s.kind == TN_KIND_COMPLEX && category < TNI_CAT_COMPLEX)
-                return tn_fail(f, TN_TYPE, "'%s' is complex, the tensors are %s", p->name, tni_dtype((int)common)->text);
+                return tn_fail(f, TN_TYPE, "'%s' is complex, the tensors are %s", p->name,
+                               tni_dtype((int)common)->text);
             if (s.kind == TN_KIND_FLOAT && category < TNI_CAT_FLOAT)
-                return tn_fail(f, TN_TYPE, "'%s' is a float, the tensors are %s", p->name, tni_dtype((int)common)->text);
+                return tn_fail(f, TN_TYPE, "'%s' is a float, the tensors are %s", p->name,
+                               tni_dtype((int)common)->text);
         } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
             double v;
             memcpy(&v, at, sizeof v);
             if (category < TNI_CAT_FLOAT && !(v == floor(v) && fabs(v) < 9e18))
-                return tn_fail(f, TN_TYPE, "'%s' is %g, the tensors are %s", p->name, v, tni_dtype((int)common)->text);
+                return tn_fail(f, TN_TYPE, "'%s' is %g, the tensors are %s", p->name, v,
+                               tni_dtype((int)common)->text);
         }
     }
     return true;
 }
 
-/* --- the check ------------------------------------------------------------------------------------------- */
+/* --- the check -------------------------------------------------------------------------------- */
 
-/* The dtype computed for operands of dtype d, by the row's kinds; TN_NO_DTYPE with an error. A predicate reads a bool
- * as an integer, other rows of integers refuse it; a row of floats alone makes floats of both. */
+/* The dtype computed for operands of dtype d, by the row's kinds; TN_NO_DTYPE with an error. A
+ * predicate reads a bool as an integer, other rows of integers refuse it; a row of floats alone
+ * makes floats of both. */
 static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     static const uint8_t bit[] = {TNI_KINDS_B, TNI_KINDS_I, TNI_KINDS_F, TNI_KINDS_C};
     const tni_dtype_info *info = tni_dtype((int)d);
     const uint32_t kinds = f->row->loop;
     if (info->computes && kinds & bit[info->category]) return d;
-    if (info->category == TNI_CAT_BOOL && kinds & TNI_FORM_PREDICATE && kinds & TNI_KINDS_I) return TN_U8;
-    if (info->computes && info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) && kinds & TNI_KINDS_F)
+    if (info->category == TNI_CAT_BOOL && kinds & TNI_FORM_PREDICATE && kinds & TNI_KINDS_I)
+        return TN_U8;
+    if (info->computes && info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) &&
+        kinds & TNI_KINDS_F)
         return promote_only_numbers(f->in, f->nin) ? TN_F64 : f->block->context->default_dtype;
     tn_fail(f, TN_TYPE, "is not defined for %s", info->text);
     return TN_NO_DTYPE;
@@ -122,16 +132,18 @@ TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common) {
     return tn_announce_strided(f, 0, result, s.ndim, s.size, s.stride);
 }
 
-/* Tensors of one computed dtype and shape, row-major, with numbers no wider: the common case, decided quickly.
- * Returns the dtype, or TN_NO_DTYPE for the long way. */
+/* Tensors of one computed dtype and shape, row-major, with numbers no wider: the common case,
+ * decided quickly. Returns the dtype, or TN_NO_DTYPE for the long way. */
 static tn_dtype promote_flat(tn_frame *f) {
-    static const uint8_t natural[TN_DTYPE_COUNT] = {0, TNI_KINDS_B, 0, 0, 0, TNI_KINDS_I, TNI_KINDS_I, 0, 0,
-                                                    TNI_KINDS_F, TNI_KINDS_F};
-    static const uint8_t takes[TN_DTYPE_COUNT] = {0, 15, 0, 0, 0, 0, TNI_KINDS_I | TNI_KINDS_F, 0, 0, 0, TNI_KINDS_F};
+    static const uint8_t natural[TN_DTYPE_COUNT] = {
+        0, TNI_KINDS_B, 0, 0, 0, TNI_KINDS_I, TNI_KINDS_I, 0, 0, TNI_KINDS_F, TNI_KINDS_F};
+    static const uint8_t takes[TN_DTYPE_COUNT] = {
+        0, 15, 0, 0, 0, 0, TNI_KINDS_I | TNI_KINDS_F, 0, 0, 0, TNI_KINDS_F};
     const tn_tensor *a = f->in[0], *first;
     if (!a || f->row->loop & TNI_FORM_SELECT) return TN_NO_DTYPE;
     first = a->flags & TNI_NUMBER && f->nin > 1 && f->in[1] ? f->in[1] : a;
-    if (!(first->flags & TNI_CONTIGUOUS) || first->flags & TNI_NUMBER || !(natural[first->dtype] & f->row->loop))
+    if (!(first->flags & TNI_CONTIGUOUS) || first->flags & TNI_NUMBER ||
+        !(natural[first->dtype] & f->row->loop))
         return TN_NO_DTYPE;
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
@@ -139,7 +151,8 @@ static tn_dtype promote_flat(tn_frame *f) {
         if (t == first) continue;
         if (t->flags & TNI_NUMBER) {
             if (!first->ndim || !(takes[t->dtype] & natural[first->dtype])) return TN_NO_DTYPE;
-        } else if (t->dtype != first->dtype || !(t->flags & TNI_CONTIGUOUS) || !tni_same_shape(t, first)) {
+        } else if (t->dtype != first->dtype || !(t->flags & TNI_CONTIGUOUS) ||
+                   !tni_same_shape(t, first)) {
             return TN_NO_DTYPE;
         }
     }
@@ -158,7 +171,8 @@ TN_PRIV bool tni_pointwise_check(tn_frame *f) {
         return tn_announce(f, 0, common, first->ndim, first->size);
     }
     if (skip && f->in[0]->dtype != TN_BOOL)
-        return tn_fail(f, TN_TYPE, "'%s' is %s, it must be bool", f->row->gen->param[f->row->gen->fixed[0]].name,
+        return tn_fail(f, TN_TYPE, "'%s' is %s, it must be bool",
+                       f->row->gen->param[f->row->gen->fixed[0]].name,
                        tni_dtype(f->in[0]->dtype)->text);
     common = tni_result_type(f->block, f->in + skip, f->nin - skip);
     if (!common) return tni_no_common_type(f, f->in + skip, f->nin - skip);
@@ -173,7 +187,8 @@ TN_PRIV bool tni_pointwise_look(tn_frame *f) {
     const char *at = tni_bytes_at(t);
     if (!tni_is_int((int)f->note[0])) return true;
     for (int64_t i = 0; i < t->numel; i++) {
-        if (tni_element(at, t->dtype).integer == 0) return tn_fail(f, TN_INVALID, "an integer is divided by zero");
+        if (tni_element(at, t->dtype).integer == 0)
+            return tn_fail(f, TN_INVALID, "an integer is divided by zero");
         for (int d = t->ndim - 1; d >= 0; d--) {
             at += t->stride[d] * bytes;
             if (++index[d] < t->size[d]) break;

@@ -1,7 +1,9 @@
-/* random.c - random numbers with torch's CPU stream: the same generator words become the same numbers.
+/* random.c - random numbers with torch's CPU stream: the same generator words become the same
+ * numbers.
  *
- * Elements are drawn in the order of memory. The generator's words are made by one thread (that is cheap), what they
- * become by all. Numbers agree with torch's to the bit where torch does not call libm in double. */
+ * Elements are drawn in the order of memory. The generator's words are made by one thread (that is
+ * cheap), what they become by all. Numbers agree with torch's to the bit where torch does not call
+ * libm in double. */
 #include "dims.h"
 #include "lanes.h"
 
@@ -15,16 +17,19 @@ static bool random_on(tn_frame *f, tn_device_id device) {
     return true;
 }
 
-static bool random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device, bool floating) {
+static bool random_new(tn_frame *f, tn_ints size, tn_dtype dtype, tn_device_id device,
+                       bool floating) {
     if (!dtype) dtype = f->block->context->default_dtype;
     if (floating && (!tni_is_float((int)dtype) || !tni_dtype((int)dtype)->computes))
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype((int)dtype)->text);
     if (!tni_dtype((int)dtype)->computes || tni_is_complex((int)dtype))
         return tn_fail(f, TN_TYPE, "no random numbers of dtype %s", tni_dtype((int)dtype)->text);
-    return tni_sizes_given(f, size) && random_on(f, device) && tn_announce(f, 0, dtype, (int)size.n, size.at);
+    return tni_sizes_given(f, size) && random_on(f, device) &&
+           tn_announce(f, 0, dtype, (int)size.n, size.at);
 }
 
-/* In place, or new like self: dense, in self's order of dimensions, which is the order of drawing. */
+/* In place, or new like self: dense, in self's order of dimensions, which is the order of drawing.
+ */
 static bool random_self(tn_frame *f, bool floating) {
     const tn_tensor *self = f->in[0];
     tni_shape s;
@@ -38,9 +43,11 @@ static bool random_self(tn_frame *f, bool floating) {
     return tn_announce_strided(f, 0, (tn_dtype)self->dtype, s.ndim, s.size, s.stride);
 }
 
-static void random_zero_grad(tn_gradient *g) { tn_give(g, 0, tnp_zeros_like(g->incoming[0], TN_NO_DTYPE, TN_NO_DEVICE)); }
+static void random_zero_grad(tn_gradient *g) {
+    tn_give(g, 0, tnp_zeros_like(g->incoming[0], TN_NO_DTYPE, TN_NO_DEVICE));
+}
 
-/* --- uniform ---------------------------------------------------------------------------------------------- */
+/* --- uniform ---------------------------------------------------------------------------------- */
 
 typedef struct random_job {
     const tni_kernels *kernels;
@@ -52,8 +59,10 @@ typedef struct random_job {
 
 static void random_task(void *arg, int64_t i) {
     const random_job *j = (const random_job *)arg;
-    int64_t first = i * RANDOM_TILE, n = j->n - first < RANDOM_TILE ? j->n - first : (int64_t)RANDOM_TILE;
-    if (!j->normal) j->kernels->uniform_f32(j->at + first, n, j->a, j->b);
+    int64_t first = i * RANDOM_TILE,
+            n = j->n - first < RANDOM_TILE ? j->n - first : (int64_t)RANDOM_TILE;
+    if (!j->normal)
+        j->kernels->uniform_f32(j->at + first, n, j->a, j->b);
     else {
         j->kernels->uniform_f32(j->at + first, n, 0, 1);
         j->kernels->normal_f32(j->at + first, n / 16, j->a, j->b);
@@ -112,19 +121,24 @@ static bool rand_check(tn_frame *f) {
 }
 static void rand_run(tn_frame *f) { random_uniform(f, 0, 1); }
 /* Uniform in [0, 1).   tn_rand(TN_DIMS(2, 3)) */
-TN_OPERATOR(rand, "rand(int[] size, *, Generator? generator=None, ScalarType? dtype=None, Device? device=None) -> Tensor",
+TN_OPERATOR(rand,
+            "rand(int[] size, *, Generator? generator=None, ScalarType? dtype=None, Device? "
+            "device=None) -> Tensor",
             .forms = TN_OUT, .check = rand_check, .run = rand_run,
-            .sample = "[2,3] | [] | [0] | [70000] | [5] dtype=float64 | [5] dtype=float16 | [5000] dtype=bfloat16")
+            .sample = "[2,3] | [] | [0] | [70000] | [5] dtype=float64 | [5] dtype=float16 | [5000] "
+                      "dtype=bfloat16")
 
 static bool rand_like_check(tn_frame *f) { return random_self(f, true); }
 static void rand_like_run(tn_frame *f) { random_uniform(f, 0, 1); }
 /* rand of self's sizes and dtype.   tn_rand_like(x) */
-TN_OPERATOR(rand_like, "rand_like(Tensor self, *, Generator? generator=None) -> Tensor", .forms = TN_SHAPE_ONLY, .check = rand_like_check, .run = rand_like_run,
+TN_OPERATOR(rand_like, "rand_like(Tensor self, *, Generator? generator=None) -> Tensor",
+            .forms = TN_SHAPE_ONLY, .check = rand_like_check, .run = rand_like_run,
             .grad = tn_grad_zero, .sample = "(2,3) | (3):f16")
 
 static bool uniform_check(tn_frame *f) {
     TN_ARGS(uniform, a, f);
-    if (!(a->from <= a->to)) return tn_fail(f, TN_INVALID, "from (%g) is greater than to (%g)", a->from, a->to);
+    if (!(a->from <= a->to))
+        return tn_fail(f, TN_INVALID, "from (%g) is greater than to (%g)", a->from, a->to);
     return random_self(f, true);
 }
 static void uniform_run(tn_frame *f) {
@@ -132,13 +146,16 @@ static void uniform_run(tn_frame *f) {
     random_uniform(f, a->from, a->to);
 }
 /* Fills self with uniform numbers in [from, to).   tn_uniform_(x, .from = -1, .to = 1) */
-TN_OPERATOR(uniform, "uniform_(Tensor self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor",
-            .forms = TN_INPLACE, .check = uniform_check, .run = uniform_run, .grad = random_zero_grad,
-            .sample = "(2,3) -1.0 2.0 | (5):f64 | (5000):f16 | ()")
+TN_OPERATOR(
+    uniform,
+    "uniform_(Tensor self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor",
+    .forms = TN_INPLACE, .check = uniform_check, .run = uniform_run, .grad = random_zero_grad,
+    .sample = "(2,3) -1.0 2.0 | (5):f64 | (5000):f16 | ()")
 
-/* --- normal ----------------------------------------------------------------------------------------------- */
+/* --- normal ----------------------------------------------------------------------------------- */
 
-/* Pairs by the polar form in double, the second of each kept for the next call: small and strided tensors. */
+/* Pairs by the polar form in double, the second of each kept for the next call: small and strided
+ * tensors. */
 static double random_normal(tn_frame *f) {
     tn_generator *g = f->generator;
     double u, v;
@@ -172,12 +189,14 @@ static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, floa
     const tni_kernels *k = f->block->context->kernels;
     random_floats(f, d, n, mean, std, true);
     if (n % 16 == 0) return;
-    tni_random_fill(f->generator, (uint32_t *)(void *)(d + n - 16), 16); /* the last 16 places anew */
+    tni_random_fill(f->generator, (uint32_t *)(void *)(d + n - 16),
+                    16); /* the last 16 places anew */
     k->uniform_f32(d + n - 16, 16, 0, 1);
     k->normal_f32(d + n - 16, 1, mean, std);
 }
 
-/* Half types: whole blocks of 16 as floats, rounded; of the rest nothing is drawn before the last 16 places are. */
+/* Half types: whole blocks of 16 as floats, rounded; of the rest nothing is drawn before the last
+ * 16 places are. */
 static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, float mean, float std) {
     float tile[RANDOM_TILE];
     for (int64_t i = 0; i < n / 16 * 16; i += RANDOM_TILE) {
@@ -217,15 +236,21 @@ static bool randn_check(tn_frame *f) {
 }
 static void randn_run(tn_frame *f) { random_gauss(f, 0, 1, true); }
 /* Normal numbers of mean 0 and deviation 1.   tn_randn(TN_DIMS(2, 3)) */
-TN_OPERATOR(randn, "randn(int[] size, *, Generator? generator=None, ScalarType? dtype=None, Device? device=None) -> Tensor",
+TN_OPERATOR(randn,
+            "randn(int[] size, *, Generator? generator=None, ScalarType? dtype=None, Device? "
+            "device=None) -> Tensor",
             .forms = TN_OUT, .check = randn_check, .run = randn_run,
-            .sample = "[2,3] | [] | [0] | [16] | [17] | [70003] | [20] dtype=float64 | [5] dtype=float16 | [5000] dtype=bfloat16")
+            .sample = "[2,3] | [] | [0] | [16] | [17] | [70003] | [20] dtype=float64 | [5] "
+                      "dtype=float16 | [5000] dtype=bfloat16")
 
 static bool randn_like_check(tn_frame *f) { return random_self(f, true); }
-static void randn_like_run(tn_frame *f) { random_gauss(f, 0, 1, (f->out[0]->flags & TNI_CONTIGUOUS) != 0); }
+static void randn_like_run(tn_frame *f) {
+    random_gauss(f, 0, 1, (f->out[0]->flags & TNI_CONTIGUOUS) != 0);
+}
 /* randn of self's sizes and dtype.   tn_randn_like(x) */
-TN_OPERATOR(randn_like, "randn_like(Tensor self, *, Generator? generator=None) -> Tensor", .forms = TN_SHAPE_ONLY, .check = randn_like_check,
-            .run = randn_like_run, .grad = tn_grad_zero, .sample = "(2,3) | (20):f16")
+TN_OPERATOR(randn_like, "randn_like(Tensor self, *, Generator? generator=None) -> Tensor",
+            .forms = TN_SHAPE_ONLY, .check = randn_like_check, .run = randn_like_run,
+            .grad = tn_grad_zero, .sample = "(2,3) | (20):f16")
 
 static bool normal_check(tn_frame *f) {
     TN_ARGS(normal, a, f);
@@ -236,12 +261,15 @@ static void normal_run(tn_frame *f) {
     TN_ARGS(normal, a, f);
     random_gauss(f, a->mean, a->std, (f->in[0]->flags & TNI_CONTIGUOUS) != 0);
 }
-/* Fills self with normal numbers of the given mean and standard deviation.   tn_normal_(x, .std = 0.02) */
-TN_OPERATOR(normal, "normal_(Tensor self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor",
-            .forms = TN_INPLACE, .check = normal_check, .run = normal_run, .grad = random_zero_grad,
-            .sample = "(2,3) 1.0 0.5 | (20) | (20):f64 | (33):bf16 | ()")
+/* Fills self with normal numbers of the given mean and standard deviation.   tn_normal_(x, .std =
+ * 0.02) */
+TN_OPERATOR(
+    normal,
+    "normal_(Tensor self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor",
+    .forms = TN_INPLACE, .check = normal_check, .run = normal_run, .grad = random_zero_grad,
+    .sample = "(2,3) 1.0 0.5 | (20) | (20):f64 | (33):bf16 | ()")
 
-/* --- exponential -------------------------------------------------------------------------------------------- */
+/* --- exponential ------------------------------------------------------------------------------ */
 
 static bool exponential_check(tn_frame *f) {
     TN_ARGS(exponential, a, f);
@@ -262,10 +290,12 @@ static void exponential_run(tn_frame *f) {
     }
 }
 /* Fills self with exponentially distributed numbers of rate lambd.   tn_exponential_(x) */
-TN_OPERATOR(exponential, "exponential_(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor", .forms = TN_INPLACE,
-            .check = exponential_check, .run = exponential_run, .grad = random_zero_grad, .sample = "(2,3) | (5):f64 2.0 | (20):f16")
+TN_OPERATOR(exponential,
+            "exponential_(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor",
+            .forms = TN_INPLACE, .check = exponential_check, .run = exponential_run,
+            .grad = random_zero_grad, .sample = "(2,3) | (5):f64 2.0 | (20):f16")
 
-/* --- integers ------------------------------------------------------------------------------------------------- */
+/* --- integers --------------------------------------------------------------------------------- */
 
 static void random_integers(tn_frame *f, int64_t low, int64_t high) {
     tn_tensor *t = f->out[0];
@@ -274,16 +304,19 @@ static void random_integers(tn_frame *f, int64_t low, int64_t high) {
     for (int64_t i = 0; i < t->numel; i += 512) {
         int64_t n = t->numel - i < 512 ? t->numel - i : 512;
         for (int64_t k = 0; k < n; k++) {
-            uint64_t v = range < (uint64_t)1 << 28 ? tni_random32(f->generator) % (uint32_t)range : tni_random64(f->generator) % range;
+            uint64_t v = range < (uint64_t)1 << 28 ? tni_random32(f->generator) % (uint32_t)range
+                                                   : tni_random64(f->generator) % range;
             tile[k] = (int64_t)(v + (uint64_t)low);
         }
         tni_lanes_save(tni_bytes_at(t) + i * bytes, bytes, t->dtype, tile, TN_I64, n);
     }
 }
 
-static bool randint_range(tn_frame *f, int64_t low, int64_t high, tn_ints size, tn_dtype dtype, tn_device_id device) {
+static bool randint_range(tn_frame *f, int64_t low, int64_t high, tn_ints size, tn_dtype dtype,
+                          tn_device_id device) {
     if (low >= high)
-        return tn_fail(f, TN_INVALID, "from (%lld) is not less than to (%lld)", (long long)low, (long long)high);
+        return tn_fail(f, TN_INVALID, "from (%lld) is not less than to (%lld)", (long long)low,
+                       (long long)high);
     return random_new(f, size, dtype ? dtype : TN_I64, device, false);
 }
 
@@ -296,8 +329,11 @@ static void randint_run(tn_frame *f) {
     random_integers(f, 0, a->high);
 }
 /* Integers in [0, high), int64 where no dtype is given.   tn_randint(10, TN_DIMS(2, 3)) */
-TN_OPERATOR(randint, "randint(int high, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_OUT, .check = randint_check, .run = randint_run, .sample = "10 [2,3] | 5 [0] | 1000000000000 [3] | 7 [4] dtype=float32")
+TN_OPERATOR(randint,
+            "randint(int high, int[] size, *, Generator? generator=None, ScalarType? dtype=None, "
+            "Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = randint_check, .run = randint_run,
+            .sample = "10 [2,3] | 5 [0] | 1000000000000 [3] | 7 [4] dtype=float32")
 
 static bool randint_low_check(tn_frame *f) {
     TN_ARGS(randint_low, a, f);
@@ -309,8 +345,10 @@ static void randint_low_run(tn_frame *f) {
 }
 /* Integers in [low, high), int64 where no dtype is given.   tn_randint_low(-5, 5, TN_DIMS(2, 3)) */
 TN_OPERATOR(randint_low,
-            "randint.low(int low, int high, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_OUT, .check = randint_low_check, .run = randint_low_run, .sample = "-3 10 [2,3] | 5 6 [] | -9 9 [4] dtype=int8")
+            "randint.low(int low, int high, int[] size, *, Generator? generator=None, ScalarType? "
+            "dtype=None, Device? device=None) -> Tensor",
+            .forms = TN_OUT, .check = randint_low_check, .run = randint_low_run,
+            .sample = "-3 10 [2,3] | 5 6 [] | -9 9 [4] dtype=int8")
 
 static bool randperm_check(tn_frame *f) {
     TN_ARGS(randperm, a, f);
@@ -326,18 +364,23 @@ static void randperm_run(tn_frame *f) { /* R. Durstenfeld, Algorithm 235, 1964 *
     p = (int64_t *)(t->dtype == TN_I64 ? (void *)tni_bytes_at(t) : f->scratch);
     for (int64_t i = 0; i < n; i++) p[i] = i;
     for (int64_t i = 0; i < n - 1; i++) {
-        uint64_t left = (uint64_t)(n - i), r = n < 0xffffffff / 20 ? tni_random32(f->generator) : tni_random64(f->generator);
+        uint64_t left = (uint64_t)(n - i),
+                 r = n < 0xffffffff / 20 ? tni_random32(f->generator) : tni_random64(f->generator);
         int64_t k = i + (int64_t)(r % left), v = p[i];
         p[i] = p[k];
         p[k] = v;
     }
-    if (t->dtype != TN_I64) tni_lanes_save(tni_bytes_at(t), tni_dtype_size(t), t->dtype, p, TN_I64, n);
+    if (t->dtype != TN_I64)
+        tni_lanes_save(tni_bytes_at(t), tni_dtype_size(t), t->dtype, p, TN_I64, n);
 }
 /* The numbers 0 .. n - 1 in random order, int64 where no dtype is given.   tn_randperm(10) */
-TN_OPERATOR(randperm, "randperm(int n, *, Generator? generator=None, ScalarType? dtype=None, Device? device=None) -> Tensor",
-            .forms = TN_OUT, .check = randperm_check, .run = randperm_run, .sample = "10 | 0 | 1 | 1000 | 5 dtype=int32")
+TN_OPERATOR(randperm,
+            "randperm(int n, *, Generator? generator=None, ScalarType? dtype=None, Device? "
+            "device=None) -> Tensor",
+            .forms = TN_OUT, .check = randperm_check, .run = randperm_run,
+            .sample = "10 | 0 | 1 | 1000 | 5 dtype=int32")
 
-/* --- truth by chance ---------------------------------------------------------------------------------------------- */
+/* --- truth by chance -------------------------------------------------------------------------- */
 
 /* u < p for a u of 53 bits: as integers. */
 static uint64_t random_threshold(double p) { return (uint64_t)ceil(p * 9007199254740992.0); }
@@ -348,9 +391,12 @@ static bool bernoulli_look(tn_frame *f) {
     for (int64_t i = 0; i < p->numel; i++) {
         int64_t at = p->offset, rest = i;
         double v;
-        for (int d = p->ndim - 1; d >= 0; d--) at += rest % p->size[d] * p->stride[d], rest /= p->size[d];
-        tni_lanes_load(&v, TN_F64, (const char *)p->storage->data + at * tni_dtype_size(p), tni_dtype_size(p), p->dtype, 1);
-        if (!(v >= 0 && v <= 1)) return tn_fail(f, TN_INVALID, "a probability is %g, not in [0, 1]", v);
+        for (int d = p->ndim - 1; d >= 0; d--)
+            at += rest % p->size[d] * p->stride[d], rest /= p->size[d];
+        tni_lanes_load(&v, TN_F64, (const char *)p->storage->data + at * tni_dtype_size(p),
+                       tni_dtype_size(p), p->dtype, 1);
+        if (!(v >= 0 && v <= 1))
+            return tn_fail(f, TN_INVALID, "a probability is %g, not in [0, 1]", v);
     }
     return true;
 }
@@ -358,30 +404,36 @@ static void bernoulli_run(tn_frame *f) {
     const tn_tensor *p = f->in[0];
     tn_tensor *t = f->out[0];
     int64_t bytes = tni_dtype_size(t);
-    for (int64_t i = 0; i < t->numel; i++) { /* in the order of the result's memory; dense, in some order of dimensions */
+    for (int64_t i = 0; i < t->numel;
+         i++) { /* in the order of the result's memory; dense, in some order of dimensions */
         int64_t at = p->offset, rest = i;
         double v;
-        for (int d = t->ndim - 1; d >= 0; d--) at += rest % p->size[d] * p->stride[d], rest /= p->size[d];
+        for (int d = t->ndim - 1; d >= 0; d--)
+            at += rest % p->size[d] * p->stride[d], rest /= p->size[d];
         tni_lanes_load(&v, TN_F64, (const char *)p->storage->data + at * bytes, bytes, p->dtype, 1);
-        double u = p->dtype == TN_F64 ? random_u53(f->generator)
-                                      : (double)(tni_random32(f->generator) & 0xffffffu) * (1.0 / 16777216.0);
+        double u = p->dtype == TN_F64
+                       ? random_u53(f->generator)
+                       : (double)(tni_random32(f->generator) & 0xffffffu) * (1.0 / 16777216.0);
         double one = u < v;
         int64_t to = 0;
         rest = i;
-        for (int d = t->ndim - 1; d >= 0; d--) to += rest % t->size[d] * t->stride[d], rest /= t->size[d];
+        for (int d = t->ndim - 1; d >= 0; d--)
+            to += rest % t->size[d] * t->stride[d], rest /= t->size[d];
         tni_lanes_save(tni_bytes_at(t) + to * bytes, bytes, t->dtype, &one, TN_F64, 1);
     }
 }
 /* 1 with probability self_i, else 0; self in [0, 1].   tn_bernoulli(p) */
-TN_OPERATOR(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", .forms = TN_OUT, .check = bernoulli_check,
-            .look = bernoulli_look, .run = bernoulli_run, .grad = tn_grad_zero, .domain = "self:0..1", .sample = "(2,3) | (20) | (5):f64 | (0)")
+TN_OPERATOR(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
+            .forms = TN_OUT, .check = bernoulli_check, .look = bernoulli_look, .run = bernoulli_run,
+            .grad = tn_grad_zero, .domain = "self:0..1", .sample = "(2,3) | (20) | (5):f64 | (0)")
 
 static void random_chance(tn_frame *f, tn_tensor *t, double p) {
     uint64_t below = random_threshold(p);
     int64_t bytes = tni_dtype_size(t), k[512];
     for (int64_t i = 0; i < t->numel; i += 512) {
         int64_t n = t->numel - i < 512 ? t->numel - i : 512;
-        for (int64_t e = 0; e < n; e++) k[e] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
+        for (int64_t e = 0; e < n; e++)
+            k[e] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
         tni_lanes_save(tni_bytes_at(t) + i * bytes, bytes, t->dtype, k, TN_I64, n);
     }
 }
@@ -399,31 +451,36 @@ static void bernoulli_float_run(tn_frame *f) {
     if (f->out[0]->numel) random_chance(f, f->out[0], a->p);
 }
 /* Fills self with 1 with probability p, else 0.   tn_bernoulli_float_(x, .p = 0.3) */
-TN_OPERATOR(bernoulli_float, "bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor", .forms = TN_INPLACE,
-            .check = bernoulli_float_check, .run = bernoulli_float_run, .grad = random_zero_grad,
-            .sample = "(2,3) 0.3 | (5):bool | (20):i64 0.9 | (0)")
+TN_OPERATOR(bernoulli_float,
+            "bernoulli_.float(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
+            .forms = TN_INPLACE, .check = bernoulli_float_check, .run = bernoulli_float_run,
+            .grad = random_zero_grad, .sample = "(2,3) 0.3 | (5):bool | (20):i64 0.9 | (0)")
 
-/* --- dropout ------------------------------------------------------------------------------------------------------- */
+/* --- dropout ---------------------------------------------------------------------------------- */
 
-/* out[1], where recording: what was kept. In evaluation, or for p = 0, the result is the input itself. */
+/* out[1], where recording: what was kept. In evaluation, or for p = 0, the result is the input
+ * itself. */
 static bool dropout_check(tn_frame *f) {
     TN_ARGS(dropout, a, f);
     tn_tensor *x = a->input;
     bool idle = !a->train || a->p == 0 || x->numel == 0;
     if (!random_probability(f, a->p)) return false;
     f->note[0] = idle;
-    if (idle && !f->inplace) return tn_announce_view(f, 0, x, x->ndim, x->size, x->stride, x->offset);
+    if (idle && !f->inplace)
+        return tn_announce_view(f, 0, x, x->ndim, x->size, x->stride, x->offset);
     if (!idle && (!tni_is_float(x->dtype) || !tni_dtype(x->dtype)->computes))
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
     if (!tn_announce_like(f, 0, x, (tn_dtype)x->dtype)) return false;
     if (idle) return true;
     f->generator = tni_generator_default(f->block);
     if (!f->generator) return false;
-    if (f->recording && !tn_announce_strided(f, 1, TN_BOOL, x->ndim, x->size, f->out[0]->stride)) return false;
+    if (f->recording && !tn_announce_strided(f, 1, TN_BOOL, x->ndim, x->size, f->out[0]->stride))
+        return false;
     return tni_is_dense(x) || tn_scratch(f, x->numel, tni_dtype_size(x));
 }
 
-static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y, const uint8_t *keep, double scale, int64_t n) {
+static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y,
+                         const uint8_t *keep, double scale, int64_t n) {
     float f[RANDOM_TILE];
     double d[RANDOM_TILE];
     int64_t bytes = tni_dtype(dtype)->bytes;
@@ -438,14 +495,17 @@ static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y,
     tni_lanes_write(c->kernels, y, bytes, dtype, f, TN_F32, n);
 }
 
-static double dropout_scale(double p, int dtype) { /* 1 / (1 - p), rounded to the dtype, as torch's noise is */
+static double
+dropout_scale(double p, int dtype) { /* 1 / (1 - p), rounded to the dtype, as torch's noise is */
     double s = p < 1 ? 1 / (1 - p) : 0;
     float r;
     uint16_t h;
     if (dtype == TN_F64) return s;
     tni_lanes_save(&h, 2, dtype == TN_F32 ? TN_F16 : dtype, &s, TN_F64, 1);
-    if (dtype == TN_F32) r = (float)s;
-    else tni_lanes_load(&r, TN_F32, &h, 2, dtype, 1);
+    if (dtype == TN_F32)
+        r = (float)s;
+    else
+        tni_lanes_load(&r, TN_F32, &h, 2, dtype, 1);
     return (double)r;
 }
 
@@ -454,7 +514,8 @@ static void dropout_run(tn_frame *f) {
     const tn_tensor *x = a->input;
     char *room = (char *)f->scratch, *y;
     const char *from;
-    uint8_t tile[RANDOM_TILE], *kept = f->nout > 1 && f->out[1] ? (uint8_t *)tni_bytes_at(f->out[1]) : NULL;
+    uint8_t tile[RANDOM_TILE],
+        *kept = f->nout > 1 && f->out[1] ? (uint8_t *)tni_bytes_at(f->out[1]) : NULL;
     uint64_t below = random_threshold(1 - a->p);
     int64_t bytes = tni_dtype_size(x);
     double scale;
@@ -464,9 +525,11 @@ static void dropout_run(tn_frame *f) {
     y = tni_bytes_at(f->out[0]);
     for (int64_t i = 0; i < x->numel; i += RANDOM_TILE) {
         int64_t n = x->numel - i < RANDOM_TILE ? x->numel - i : (int64_t)RANDOM_TILE;
-        if (a->p == 1) memset(tile, 0, (size_t)n);
+        if (a->p == 1)
+            memset(tile, 0, (size_t)n);
         else
-            for (int64_t k = 0; k < n; k++) tile[k] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
+            for (int64_t k = 0; k < n; k++)
+                tile[k] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
         dropout_tile(f->block->context, x->dtype, from + i * bytes, y + i * bytes, tile, scale, n);
         if (kept) memcpy(kept + i, tile, (size_t)n);
     }
@@ -474,11 +537,15 @@ static void dropout_run(tn_frame *f) {
 static void dropout_grad(tn_gradient *g) { /* what was kept, scaled alike */
     TN_ARGS(dropout, a, g);
     tn_tensor *d = g->incoming[0];
-    if (g->nout < 2 || !g->out[1]) tn_give(g, 0, d);
-    else tn_give(g, 0, tnp_mul_scalar(tnp_mul(d, g->out[1]), tn_float(dropout_scale(a->p, d->dtype))));
+    if (g->nout < 2 || !g->out[1])
+        tn_give(g, 0, d);
+    else
+        tn_give(g, 0,
+                tnp_mul_scalar(tnp_mul(d, g->out[1]), tn_float(dropout_scale(a->p, d->dtype))));
 }
-/* Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else the input itself.
- * input (*) -> (*), floating   tn_dropout(x, 0.5, true) */
-TN_OPERATOR(dropout, "dropout(Tensor input, float p, bool train) -> Tensor", .forms = TN_INPLACE, .saves = "kept", .needs = "kept",
-            .check = dropout_check, .run = dropout_run, .grad = dropout_grad,
+/* Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else
+ * the input itself. input (*) -> (*), floating   tn_dropout(x, 0.5, true) */
+TN_OPERATOR(dropout, "dropout(Tensor input, float p, bool train) -> Tensor", .forms = TN_INPLACE,
+            .saves = "kept", .needs = "kept", .check = dropout_check, .run = dropout_run,
+            .grad = dropout_grad,
             .sample = "(2,3) 0.5 False | (2,3) 0.0 True | (3,4) 1.0 True | (0) 0.5 True")

@@ -1,26 +1,31 @@
 /* reduce.c - reductions: sums, products, extrema, statistics, norms, truth, and running sums.
  *
- * Each has a reducer (lanes.h) that says what is known of a block and how two neighbours join; order and threads
- * are the plan's. Sums of f16 and bf16 are made in f32 and rounded once; sums of integers are int64. */
+ * Each has a reducer (lanes.h) that says what is known of a block and how two neighbours join;
+ * order and threads are the plan's. Sums of f16 and bf16 are made in f32 and rounded once; sums of
+ * integers are int64. */
 #include "../gen/rows.h"
 #include "lanes.h"
 
-/* --- shapes ------------------------------------------------------------------------------------------- */
+/* --- shapes ----------------------------------------------------------------------------------- */
 
-TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keepdim, tni_shape *to, bool *gone) {
+TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keepdim, tni_shape *to,
+                         bool *gone) {
     bool all = dim.n <= 0;
     for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = all;
     for (int64_t i = 0; i < dim.n; i++) {
         int d = tni_dim(x->ndim, dim.at[i]);
         if (d < 0)
-            return tn_fail(f, TN_INDEX, "dim %lld is out of range for %d dimensions", (long long)dim.at[i], x->ndim);
+            return tn_fail(f, TN_INDEX, "dim %lld is out of range for %d dimensions",
+                           (long long)dim.at[i], x->ndim);
         if (gone[d]) return tn_fail(f, TN_INVALID, "dim %d appears twice", d);
         gone[d] = true;
     }
     to->ndim = 0;
     for (int d = 0; d < x->ndim; d++) {
-        if (!gone[d]) to->size[to->ndim++] = x->size[d];
-        else if (keepdim) to->size[to->ndim++] = 1;
+        if (!gone[d])
+            to->size[to->ndim++] = x->size[d];
+        else if (keepdim)
+            to->size[to->ndim++] = 1;
     }
     return true;
 }
@@ -36,39 +41,43 @@ static tn_tensor *reduce_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, boo
     return tnp_reshape(t, tni_ints(size, x->ndim));
 }
 
-static int64_t reduce_count(const tn_tensor *x, tn_ints dim) { /* elements that meet in one result */
+static int64_t reduce_count(const tn_tensor *x,
+                            tn_ints dim) { /* elements that meet in one result */
     int64_t n = dim.n <= 0 ? x->numel : 1;
     for (int64_t i = 0; i < dim.n; i++) n *= x->ndim ? x->size[tni_dim(x->ndim, dim.at[i])] : 1;
     return n;
 }
 
-static bool reduce_not_empty(tn_frame *f, const tn_tensor *x, const tni_shape *to, const bool *gone) {
+static bool reduce_not_empty(tn_frame *f, const tn_tensor *x, const tni_shape *to,
+                             const bool *gone) {
     for (int d = 0; d < to->ndim; d++)
         if (to->size[d] == 0) return true;
     for (int d = 0; d < x->ndim; d++)
         if (gone[d] && x->size[d] == 0)
-            return tn_fail(f, TN_INVALID, "cannot choose an element along dim %d, which has none", d);
+            return tn_fail(f, TN_INVALID, "cannot choose an element along dim %d, which has none",
+                           d);
     return true;
 }
 
-/* --- plain reductions ------------------------------------------------------------------------------------ */
+/* --- plain reductions ------------------------------------------------------------------------- */
 
 enum { REDUCE_PLAIN, REDUCE_MEAN };
 
-static void plain_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, int64_t first, void *to) {
+static void plain_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                        int64_t first, void *to) {
     (void)first;
     tni_reduce_block(r->kernels, r->op, l->compute, x, n, to);
 }
 
-static void plain_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
-                       int64_t first, void *to) {
+static void plain_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                       int64_t rows, int64_t n, int64_t first, void *to) {
     (void)first;
     tni_fill_lanes(to, l->compute, tni_reduce_identity(r->op), n);
     tni_reduce_rows(r->kernels, r->op, l->compute, x, step, rows, n, to);
 }
 
-static void plain_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n, int64_t na,
-                        int64_t nb) {
+static void plain_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
+                        int64_t na, int64_t nb) {
     (void)na, (void)nb;
     tni_reduce_rows(r->kernels, r->op, l->compute, b, 0, 1, n, a);
 }
@@ -80,22 +89,27 @@ static void plain_finish(const tni_reducer *r, const tni_lanes *l, void *parts, 
     bool single = l->compute == TN_F32;
     if (r->finish == REDUCE_MEAN) {
         for (int64_t i = 0; i < n; i++)
-            if (single) s[i] = s[i] / (float)l->n;
-            else d[i] = d[i] / (double)l->n;
+            if (single)
+                s[i] = s[i] / (float)l->n;
+            else
+                d[i] = d[i] / (double)l->n;
     }
 }
 
-static void plain_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+static void plain_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                        int64_t at) {
     int64_t bytes = tni_dtype(r->out_dtype)->bytes;
     if (r->finish) plain_finish(r, l, parts, n);
-    tni_lanes_write(r->kernels, (char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype, parts, l->compute, n);
+    tni_lanes_write(r->kernels, (char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype,
+                    parts, l->compute, n);
 }
 
 /* The reduction of in[0] into out[k]; a complex result is one of twice as many reals. */
 static void reduce_run(tn_frame *f, tni_lanes *l, int op, int k, int finish) {
     tn_context *c = f->block->context;
     tn_tensor *out = f->out[k];
-    tni_reducer r = {l->size, plain_block, plain_rows, plain_merge, plain_store, c->kernels, op, {NULL, NULL}, 0, 0, 0, finish};
+    tni_reducer r = {l->size, plain_block,  plain_rows, plain_merge, plain_store, c->kernels,
+                     op,      {NULL, NULL}, 0,          0,           0,           finish};
     if (!out->numel) return;
     r.out[0] = tni_bytes_at(out);
     r.out_dtype = tni_is_complex(out->dtype) ? (int)tni_real_of(out->dtype) : out->dtype;
@@ -103,7 +117,8 @@ static void reduce_run(tn_frame *f, tni_lanes *l, int op, int k, int finish) {
 }
 
 /* check and run of a row whose result has the shape of self without dim. */
-static bool reduce_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype, int compute, bool choose) {
+static bool reduce_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype, int compute,
+                         bool choose) {
     tni_shape to;
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
@@ -127,7 +142,9 @@ static void reduce_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how) {
 
 /* dtype of a sum: as asked, int64 of integers and bool, else self's. */
 static tn_dtype reduce_sum_dtype(const tn_tensor *x, tn_dtype asked) {
-    return asked ? asked : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64 : (tn_dtype)x->dtype;
+    return asked                                          ? asked
+           : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64
+                                                          : (tn_dtype)x->dtype;
 }
 
 static bool reduce_computes(tn_frame *f, const tn_tensor *x, tn_dtype dtype) {
@@ -135,18 +152,18 @@ static bool reduce_computes(tn_frame *f, const tn_tensor *x, tn_dtype dtype) {
         return tn_fail(f, TN_TYPE, "no arithmetic in dtype %s; convert it first",
                        tni_dtype(tni_dtype(x->dtype)->computes ? (int)dtype : x->dtype)->text);
     if (tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
-        return tn_fail(f, TN_TYPE, "from %s to %s: convert the input instead", tni_dtype(x->dtype)->text,
-                       tni_dtype((int)dtype)->text);
+        return tn_fail(f, TN_TYPE, "from %s to %s: convert the input instead",
+                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
     return true;
 }
 
-/* --- sum and mean ------------------------------------------------------------------------------------------ */
+/* --- sum and mean ----------------------------------------------------------------------------- */
 
 static bool sum_check(tn_frame *f) {
     TN_ARGS(sum, a, f);
     tn_dtype dtype = reduce_sum_dtype(a->self, a->dtype);
-    return reduce_computes(f, a->self, dtype)
-           && reduce_check(f, a->dim, a->keepdim, dtype, tni_lanes_compute((int)dtype), false);
+    return reduce_computes(f, a->self, dtype) &&
+           reduce_check(f, a->dim, a->keepdim, dtype, tni_lanes_compute((int)dtype), false);
 }
 static void sum_run(tn_frame *f) {
     TN_ARGS(sum, a, f);
@@ -159,19 +176,26 @@ static void sum_grad(tn_gradient *g) {
     tn_tensor *d = reduce_keep(g->incoming[0], a->self, a->dim, a->keepdim);
     tn_give(g, 0, tnp_expand(d, tni_sizes(a->self), false));
 }
-/* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16 in float.
- * self (*) -> self's shape without dim, 1 there when keepdim   tn_sum(x, .dim = TN_DIMS(0, 2)) */
-TN_OPERATOR(sum, "sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+/* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16
+ * in float. self (*) -> self's shape without dim, 1 there when keepdim   tn_sum(x, .dim =
+ * TN_DIMS(0, 2)) */
+TN_OPERATOR(sum,
+            "sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+            "dtype=None) -> Tensor",
             .forms = TN_OUT, .check = sum_check, .run = sum_run, .grad = sum_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | (70,3) [0] | (5,4,6) [-1,0] | "
-                      "() | (0,3) [0] | (0,3) [1] | (9000) | (2,5000) [1] | (5000,2) [0] | (1100,40) [0] | (70000) | "
-                      "(4,5):i32 [0] | (4,5):bool | (3,4) dtype=float64 | (6):f16 [0] | (3,200):bf16 [1] | (2,3):c64 [0]")
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | (70,3) "
+                      "[0] | (5,4,6) [-1,0] | "
+                      "() | (0,3) [0] | (0,3) [1] | (9000) | (2,5000) [1] | (5000,2) [0] | "
+                      "(1100,40) [0] | (70000) | "
+                      "(4,5):i32 [0] | (4,5):bool | (3,4) dtype=float64 | (6):f16 [0] | "
+                      "(3,200):bf16 [1] | (2,3):c64 [0]")
 
 static bool mean_check(tn_frame *f) {
     TN_ARGS(mean, a, f);
     tn_dtype dtype = a->dtype ? a->dtype : (tn_dtype)a->self->dtype;
     if (tni_dtype((int)dtype)->category < TNI_CAT_FLOAT)
-        return tn_fail(f, TN_TYPE, "mean of %s: it needs a floating or complex dtype", tni_dtype((int)dtype)->text);
+        return tn_fail(f, TN_TYPE, "mean of %s: it needs a floating or complex dtype",
+                       tni_dtype((int)dtype)->text);
     if (tni_is_complex((int)dtype) || tni_is_complex(a->self->dtype))
         if (!reduce_computes(f, a->self, dtype)) return false;
     return reduce_check(f, a->dim, a->keepdim, dtype, tni_lanes_compute((int)dtype), false);
@@ -190,19 +214,24 @@ static void mean_grad(tn_gradient *g) {
 }
 /* Sum over dim, divided by the number of elements; floating or complex. No elements: NaN.
  * self (*) -> self's shape without dim, 1 there when keepdim   tn_mean(x, .dim = TN_DIMS(-1)) */
-TN_OPERATOR(mean, "mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+TN_OPERATOR(mean,
+            "mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+            "dtype=None) -> Tensor",
             .forms = TN_OUT, .check = mean_check, .run = mean_run, .grad = mean_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | (2,5000) [1] | (1100,40) [0] | "
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | "
+                      "(2,5000) [1] | (1100,40) [0] | "
                       "(3,4):i32 dtype=float32 | (6):f16 [0] | (2,3):c64 [0] | (0,3) [0]")
 
-/* --- products ----------------------------------------------------------------------------------------------- */
+/* --- products --------------------------------------------------------------------------------- */
 
 static bool prod_check(tn_frame *f) {
     TN_ARGS(prod, a, f);
     tn_dtype dtype = reduce_sum_dtype(a->self, a->dtype);
-    if (tni_is_complex((int)dtype)) return tn_fail(f, TN_UNSUPPORTED, "products of complex numbers");
-    return reduce_computes(f, a->self, dtype)
-           && reduce_check(f, reduce_one(&a->dim), a->keepdim, dtype, tni_lanes_compute((int)dtype), false);
+    if (tni_is_complex((int)dtype))
+        return tn_fail(f, TN_UNSUPPORTED, "products of complex numbers");
+    return reduce_computes(f, a->self, dtype) &&
+           reduce_check(f, reduce_one(&a->dim), a->keepdim, dtype, tni_lanes_compute((int)dtype),
+                        false);
 }
 static void prod_run(tn_frame *f) {
     TN_ARGS(prod, a, f);
@@ -210,8 +239,8 @@ static void prod_run(tn_frame *f) {
     reduce_lanes(f, &l, reduce_one(&a->dim), 0);
     reduce_run(f, &l, TNI_PROD, 0, REDUCE_PLAIN);
 }
-/* dx_i = dy * (product of the others): result / x_i where no element is zero. Where one is, it alone gets the product
- * of the others; where two are, all get zero. */
+/* dx_i = dy * (product of the others): result / x_i where no element is zero. Where one is, it
+ * alone gets the product of the others; where two are, all get zero. */
 static void prod_grad(tn_gradient *g) {
     TN_ARGS(prod, a, g);
     tn_ints dim = reduce_one(&a->dim);
@@ -220,26 +249,34 @@ static void prod_grad(tn_gradient *g) {
     tn_tensor *filled = tnp_masked_fill_scalar(x, zero, tn_int(1));
     tn_tensor *others = tnp_prod(filled, dim.n < 0 ? TN_NONE : a->dim, false, TN_NO_DTYPE);
     tn_tensor *count = tnp_sum(zero, dim, true, TN_NO_DTYPE);
-    tn_tensor *none = tnp_eq_scalar(count, tn_int(0)), *only = tnp_mul(tnp_eq_scalar(count, tn_int(1)), zero);
+    tn_tensor *none = tnp_eq_scalar(count, tn_int(0)),
+              *only = tnp_mul(tnp_eq_scalar(count, tn_int(1)), zero);
     tn_tensor *share = tnp_div(reduce_keep(others, a->self, dim, false), filled);
-    tn_give(g, 0, tnp_mul(tnp_mul(d, share), tnp_add(tnp_mul(none, tnp_logical_not(zero)), only, 1)));
+    tn_give(g, 0,
+            tnp_mul(tnp_mul(d, share), tnp_add(tnp_mul(none, tnp_logical_not(zero)), only, 1)));
 }
 /* Product over dim, of all elements when absent. Integers and bool are multiplied in int64.
  * self (*) -> self's shape without dim, 1 there when keepdim   tn_prod(x, .dim = 1) */
-TN_OPERATOR(prod, "prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-            .forms = TN_OUT, .needs = "self", .check = prod_check, .run = prod_run, .grad = prod_grad, .domain = "self:0.5..1.5",
-            .sample = "(2,3) | (2,3,4) 1 | (3,70) 0 | (2,90) -1 keepdim=True | () | (0) | (4,5):i32 0 | (6):f16 0")
+TN_OPERATOR(prod,
+            "prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? "
+            "dtype=None) -> Tensor",
+            .forms = TN_OUT, .needs = "self", .check = prod_check, .run = prod_run,
+            .grad = prod_grad, .domain = "self:0.5..1.5",
+            .sample = "(2,3) | (2,3,4) 1 | (3,70) 0 | (2,90) -1 keepdim=True | () | (0) | "
+                      "(4,5):i32 0 | (6):f16 0")
 
-/* --- extrema -------------------------------------------------------------------------------------------------- */
+/* --- extrema ---------------------------------------------------------------------------------- */
 
 static bool extreme_dtype(tn_frame *f, const tn_tensor *x) {
     if (tni_is_complex(x->dtype)) return tn_fail(f, TN_TYPE, "complex numbers have no order");
-    if (!tni_dtype(x->dtype)->computes) return tn_fail(f, TN_TYPE, "no order in dtype %s", tni_dtype(x->dtype)->text);
+    if (!tni_dtype(x->dtype)->computes)
+        return tn_fail(f, TN_TYPE, "no order in dtype %s", tni_dtype(x->dtype)->text);
     return true;
 }
 static bool extreme_check(tn_frame *f, tn_ints dim, bool keepdim) {
     const tn_tensor *x = f->in[0];
-    return extreme_dtype(f, x) && reduce_check(f, dim, keepdim, (tn_dtype)x->dtype, tni_lanes_compute(x->dtype), true);
+    return extreme_dtype(f, x) &&
+           reduce_check(f, dim, keepdim, (tn_dtype)x->dtype, tni_lanes_compute(x->dtype), true);
 }
 static void extreme_run(tn_frame *f, tn_ints dim, int op, int k) {
     tni_lanes l;
@@ -247,7 +284,8 @@ static void extreme_run(tn_frame *f, tn_ints dim, int op, int k) {
     reduce_run(f, &l, op, k, REDUCE_PLAIN);
 }
 /* Equal extrema share the gradient. */
-static tn_tensor *extreme_shared(tn_tensor *d, tn_tensor *x, tn_tensor *result, tn_ints dim, bool keepdim) {
+static tn_tensor *extreme_shared(tn_tensor *d, tn_tensor *x, tn_tensor *result, tn_ints dim,
+                                 bool keepdim) {
     tn_tensor *kept = reduce_keep(result, x, dim, keepdim), *mask = tnp_eq(x, kept);
     d = tnp_div(reduce_keep(d, x, dim, keepdim), tnp_sum(mask, dim, true, TN_NO_DTYPE));
     return tnp_mul(d, mask);
@@ -267,9 +305,10 @@ static void amax_grad(tn_gradient *g) {
 }
 /* Largest element over dim, all when empty; a NaN wins. Equal ones share the gradient.
  * self (*) -> self's shape without dim, 1 there when keepdim   tn_amax(x, .dim = TN_DIMS(0, 1)) */
-TN_OPERATOR(amax, "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", .forms = TN_OUT, .needs = "self,result",
-            .check = amax_check, .run = amax_run, .grad = amax_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | (2,5000) [1] | (200,40) [0] | "
+TN_OPERATOR(amax, "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", .forms = TN_OUT,
+            .needs = "self,result", .check = amax_check, .run = amax_run, .grad = amax_grad,
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | "
+                      "(2,5000) [1] | (200,40) [0] | "
                       "(4,5):i32 [0] | (4,5):u8 | (6):f16 [0] | (3,5):bool [1] | (2,0,3) [0]")
 
 static bool amin_check(tn_frame *f) {
@@ -286,9 +325,10 @@ static void amin_grad(tn_gradient *g) {
 }
 /* Smallest element over dim, all when empty; a NaN wins. Equal ones share the gradient.
  * self (*) -> self's shape without dim, 1 there when keepdim   tn_amin(x, .dim = TN_DIMS(0, 1)) */
-TN_OPERATOR(amin, "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", .forms = TN_OUT, .needs = "self,result",
-            .check = amin_check, .run = amin_run, .grad = amin_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | (2,5000) [1] | (200,40) [0] | "
+TN_OPERATOR(amin, "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", .forms = TN_OUT,
+            .needs = "self,result", .check = amin_check, .run = amin_run, .grad = amin_grad,
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | () | "
+                      "(2,5000) [1] | (200,40) [0] | "
                       "(4,5):i64 [0] | (6):bf16 [0]")
 
 static bool max_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
@@ -296,26 +336,31 @@ static void max_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MAX, 0); }
 static void max_grad(tn_gradient *g) {
     tn_give(g, 0, extreme_shared(g->incoming[0], g->in[0], g->out[0], tn_no_dims(), false));
 }
-/* Largest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_max(x) */
-TN_OPERATOR(max, "max(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result", .check = max_check, .run = max_run,
-            .grad = max_grad, .sample = "(2,3,4) | () | (9000) | (4,5):i32")
+/* Largest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_max(x)
+ */
+TN_OPERATOR(max, "max(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result",
+            .check = max_check, .run = max_run, .grad = max_grad,
+            .sample = "(2,3,4) | () | (9000) | (4,5):i32")
 
 static bool min_check(tn_frame *f) { return extreme_check(f, tn_no_dims(), false); }
 static void min_run(tn_frame *f) { extreme_run(f, tn_no_dims(), TNI_MIN, 0); }
 static void min_grad(tn_gradient *g) {
     tn_give(g, 0, extreme_shared(g->incoming[0], g->in[0], g->out[0], tn_no_dims(), false));
 }
-/* Smallest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_min(x) */
-TN_OPERATOR(min, "min(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result", .check = min_check, .run = min_run,
-            .grad = min_grad, .sample = "(2,3,4) | () | (9000) | (4,5):i32")
+/* Smallest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()   tn_min(x)
+ */
+TN_OPERATOR(min, "min(Tensor self) -> Tensor", .forms = TN_OUT, .needs = "self,result",
+            .check = min_check, .run = min_run, .grad = min_grad,
+            .sample = "(2,3,4) | () | (9000) | (4,5):i32")
 
 static bool aminmax_check(tn_frame *f) {
     TN_ARGS(aminmax, a, f);
     tn_ints dim = reduce_one(&a->dim);
     tni_shape to;
     bool gone[TN_MAX_DIMS];
-    return extreme_check(f, dim, a->keepdim) && tni_reduced(f, a->self, dim, a->keepdim, &to, gone)
-           && tn_announce(f, 1, (tn_dtype)a->self->dtype, to.ndim, to.size);
+    return extreme_check(f, dim, a->keepdim) &&
+           tni_reduced(f, a->self, dim, a->keepdim, &to, gone) &&
+           tn_announce(f, 1, (tn_dtype)a->self->dtype, to.ndim, to.size);
 }
 static void aminmax_run(tn_frame *f) {
     TN_ARGS(aminmax, a, f);
@@ -326,15 +371,21 @@ static void aminmax_grad(tn_gradient *g) {
     TN_ARGS(aminmax, a, g);
     for (int k = 0; k < 2; k++)
         if (g->incoming[k])
-            tn_give(g, 0, extreme_shared(g->incoming[k], g->in[0], g->out[k], reduce_one(&a->dim), a->keepdim));
+            tn_give(g, 0,
+                    extreme_shared(g->incoming[k], g->in[0], g->out[k], reduce_one(&a->dim),
+                                   a->keepdim));
 }
 /* Smallest and largest element along dim, of all when absent.
- * self (*) -> min, max: self's shape without dim, 1 there when keepdim   tn_min_max m = tn_aminmax(x, .dim = 0); */
-TN_OPERATOR(aminmax, "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", .forms = TN_OUT,
-            .needs = "self,min,max", .check = aminmax_check, .run = aminmax_run, .grad = aminmax_grad,
-            .sample = "(2,3,4) | (2,3,4) dim=1 | (3,4) dim=-1 keepdim=True | () | (4,5):i32 dim=0")
+ * self (*) -> min, max: self's shape without dim, 1 there when keepdim   tn_min_max m =
+ * tn_aminmax(x, .dim = 0); */
+TN_OPERATOR(
+    aminmax,
+    "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+    .forms = TN_OUT, .needs = "self,min,max", .check = aminmax_check, .run = aminmax_run,
+    .grad = aminmax_grad,
+    .sample = "(2,3,4) | (2,3,4) dim=1 | (3,4) dim=-1 keepdim=True | () | (4,5):i32 dim=0")
 
-/* --- extrema with their places ------------------------------------------------------------------------------------ */
+/* --- extrema with their places ---------------------------------------------------------------- */
 
 typedef struct arg_part {
     double value; /* of an I64, its bits */
@@ -363,14 +414,16 @@ static double arg_value(const tni_lanes *l, const void *values, int64_t i) {
 }
 static int64_t arg_index(const tni_lanes *l, const void *indices, int64_t i) {
     if (l->compute == TN_I64) return ((const int64_t *)indices)[i];
-    return (int64_t)(l->compute == TN_F32 ? (double)((const float *)indices)[i] : ((const double *)indices)[i]);
+    return (int64_t)(l->compute == TN_F32 ? (double)((const float *)indices)[i]
+                                          : ((const double *)indices)[i]);
 }
 
-static void arg_kernel(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
-                       int64_t first, void *value, void *index) {
+static void arg_kernel(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                       int64_t rows, int64_t n, int64_t first, void *value, void *index) {
     bool least = r->op == TNI_MIN;
     if (l->compute != TN_I64) {
-        (l->compute == TN_F32 ? r->kernels->arg_rows_f32 : r->kernels->arg_rows_f64)(x, step, rows, n, first, least, value, index);
+        (l->compute == TN_F32 ? r->kernels->arg_rows_f32 : r->kernels->arg_rows_f64)(
+            x, step, rows, n, first, least, value, index);
         return;
     }
     for (int64_t i = 0; i < rows; i++)
@@ -381,41 +434,46 @@ static void arg_kernel(const tni_reducer *r, const tni_lanes *l, const void *x, 
         }
 }
 
-static void arg_lanes(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, void *value, void *index) {
+static void arg_lanes(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                      void *value, void *index) {
     int64_t full = n / l->lanes;
     tni_fill_lanes(value, l->compute, tni_reduce_identity(r->op), l->lanes);
     tni_fill_lanes(index, l->compute, 0, l->lanes);
     arg_kernel(r, l, x, TNI_LANE_BYTES, full, l->lanes, 0, value, index);
     if (n % l->lanes)
-        arg_kernel(r, l, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % l->lanes, full, value, index);
+        arg_kernel(r, l, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % l->lanes, full, value,
+                   index);
 }
 
-static void arg_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, int64_t first, void *to) {
+static void arg_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                      int64_t first, void *to) {
     tni_room value, index;
     arg_part best = {0, -1};
     arg_lanes(r, l, x, n, &value, &index);
     for (int64_t i = 0; i < n && i < l->lanes; i++) {
         double v = arg_value(l, &value, i);
         int64_t k = arg_index(l, &index, i) * l->lanes + i;
-        if (best.index < 0 || arg_better(l, r->op == TNI_MIN, v, best.value)
-            || (k < best.index && arg_same(l, v, best.value)))
+        if (best.index < 0 || arg_better(l, r->op == TNI_MIN, v, best.value) ||
+            (k < best.index && arg_same(l, v, best.value)))
             best.value = v, best.index = k;
     }
     best.index += first;
     memcpy(to, &best, sizeof best);
 }
 
-static void arg_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
-                     int64_t first, void *to) {
+static void arg_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                     int64_t rows, int64_t n, int64_t first, void *to) {
     tni_room value, index;
     arg_part *part = (arg_part *)to;
     tni_fill_lanes(&value, l->compute, tni_reduce_identity(r->op), n);
     tni_fill_lanes(&index, l->compute, 0, n);
     arg_kernel(r, l, x, step, rows, n, 0, &value, &index);
-    for (int64_t i = 0; i < n; i++) part[i].value = arg_value(l, &value, i), part[i].index = first + arg_index(l, &index, i);
+    for (int64_t i = 0; i < n; i++)
+        part[i].value = arg_value(l, &value, i), part[i].index = first + arg_index(l, &index, i);
 }
 
-static void arg_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n, int64_t na, int64_t nb) {
+static void arg_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
+                      int64_t na, int64_t nb) {
     arg_part *x = (arg_part *)a;
     const arg_part *y = (const arg_part *)b;
     (void)na, (void)nb;
@@ -424,19 +482,22 @@ static void arg_merge(const tni_reducer *r, const tni_lanes *l, void *a, const v
 }
 
 /* out[0]: indices, out[1]: values, or NULL. */
-static void arg_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+static void arg_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                      int64_t at) {
     const arg_part *p = (const arg_part *)parts;
     int64_t *index = (int64_t *)r->out[0] + at, bytes = tni_dtype(r->out_dtype)->bytes;
     int as = l->compute == TN_I64 ? TN_I64 : TN_F64;
     for (int64_t i = 0; i < n; i++, at += l->width_out) {
         index[i * l->width_out] = p[i].index;
-        if (r->out[1]) tni_lanes_save((char *)r->out[1] + at * bytes, bytes, r->out_dtype, &p[i].value, as, 1);
+        if (r->out[1])
+            tni_lanes_save((char *)r->out[1] + at * bytes, bytes, r->out_dtype, &p[i].value, as, 1);
     }
 }
 
 static void arg_run(tn_frame *f, tn_ints dim, int op, tn_tensor *index, tn_tensor *value) {
     tn_context *c = f->block->context;
-    tni_reducer r = {sizeof(arg_part), arg_block, arg_rows, arg_merge, arg_store, c->kernels, op, {NULL, NULL}, 0, 0, 0, 0};
+    tni_reducer r = {sizeof(arg_part), arg_block, arg_rows, arg_merge, arg_store, c->kernels, op,
+                     {NULL, NULL},     0,         0,        0,         0};
     tni_lanes l;
     if (!index->numel) return;
     reduce_lanes(f, &l, dim, TNI_LANES_ORDERED);
@@ -459,7 +520,8 @@ static bool arg_check(tn_frame *f, tn_ints dim, bool keepdim, bool values) {
     tni_lanes_init(&l, x, gone, compute, TNI_LANES_ORDERED);
     f->type = (uint8_t)compute;
     if (values && !tn_announce(f, 0, (tn_dtype)x->dtype, to.ndim, to.size)) return false;
-    return tn_announce(f, values, TN_I64, to.ndim, to.size) && tni_lanes_scratch(f, &l, sizeof(arg_part));
+    return tn_announce(f, values, TN_I64, to.ndim, to.size) &&
+           tni_lanes_scratch(f, &l, sizeof(arg_part));
 }
 
 /* To the chosen element alone. */
@@ -489,10 +551,14 @@ static void max_dim_grad(tn_gradient *g) {
     arg_grad(g, a->dim, a->keepdim);
 }
 /* Largest element along dim and its index, the first among equals; a NaN wins.
- * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m = tn_max_dim(x, 1); */
-TN_OPERATOR(max_dim, "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", .forms = TN_OUT,
-            .needs = "indices", .check = max_dim_check, .run = max_dim_run, .grad = max_dim_grad,
-            .sample = "(2,3,4) 1 | (3) -1 keepdim=True | (2,0) 0 | () 0 | (3,70) 0 | (2,5000) 1 | (200,40) 0 | (4,5):i32 0 | "
+ * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m
+ * = tn_max_dim(x, 1); */
+TN_OPERATOR(max_dim,
+            "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+            .forms = TN_OUT, .needs = "indices", .check = max_dim_check, .run = max_dim_run,
+            .grad = max_dim_grad,
+            .sample = "(2,3,4) 1 | (3) -1 keepdim=True | (2,0) 0 | () 0 | (3,70) 0 | (2,5000) 1 | "
+                      "(200,40) 0 | (4,5):i32 0 | "
                       "(5,6):f16 1 | (4,3):bool 0")
 
 static bool min_dim_check(tn_frame *f) {
@@ -508,10 +574,13 @@ static void min_dim_grad(tn_gradient *g) {
     arg_grad(g, a->dim, a->keepdim);
 }
 /* Smallest element along dim and its index, the first among equals; a NaN wins.
- * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m = tn_min_dim(x, 1); */
-TN_OPERATOR(min_dim, "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", .forms = TN_OUT,
-            .needs = "indices", .check = min_dim_check, .run = min_dim_run, .grad = min_dim_grad,
-            .sample = "(2,3,4) 1 | (3) -1 keepdim=True | () 0 | (3,70) 0 | (2,5000) 1 | (4,5):i64 0")
+ * self (*) -> values, indices: self's shape without dim, 1 there when keepdim   tn_values_indices m
+ * = tn_min_dim(x, 1); */
+TN_OPERATOR(
+    min_dim, "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    .forms = TN_OUT, .needs = "indices", .check = min_dim_check, .run = min_dim_run,
+    .grad = min_dim_grad,
+    .sample = "(2,3,4) 1 | (3) -1 keepdim=True | () 0 | (3,70) 0 | (2,5000) 1 | (4,5):i64 0")
 
 static bool argmax_check(tn_frame *f) {
     TN_ARGS(argmax, a, f);
@@ -521,11 +590,13 @@ static void argmax_run(tn_frame *f) {
     TN_ARGS(argmax, a, f);
     arg_run(f, reduce_one(&a->dim), TNI_MAX, f->out[0], NULL);
 }
-/* Index of the largest element along dim, the first among equals; of the row-major order of all when absent.
- * self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmax(x, .dim = 1) */
-TN_OPERATOR(argmax, "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", .forms = TN_OUT, .check = argmax_check,
-            .run = argmax_run, .grad = tn_grad_zero,
-            .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0 | (200,40) 0 | (70000) | (4,5):u8 0")
+/* Index of the largest element along dim, the first among equals; of the row-major order of all
+ * when absent. self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmax(x,
+ * .dim = 1) */
+TN_OPERATOR(argmax, "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+            .forms = TN_OUT, .check = argmax_check, .run = argmax_run, .grad = tn_grad_zero,
+            .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0 | "
+                      "(200,40) 0 | (70000) | (4,5):u8 0")
 
 static bool argmin_check(tn_frame *f) {
     TN_ARGS(argmin, a, f);
@@ -535,12 +606,14 @@ static void argmin_run(tn_frame *f) {
     TN_ARGS(argmin, a, f);
     arg_run(f, reduce_one(&a->dim), TNI_MIN, f->out[0], NULL);
 }
-/* Index of the smallest element along dim, the first among equals; of the row-major order of all when absent.
- * self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmin(x, .dim = 1) */
-TN_OPERATOR(argmin, "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", .forms = TN_OUT, .check = argmin_check,
-            .run = argmin_run, .grad = tn_grad_zero, .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0")
+/* Index of the smallest element along dim, the first among equals; of the row-major order of all
+ * when absent. self (*) -> int64, self's shape without dim, 1 there when keepdim   tn_argmin(x,
+ * .dim = 1) */
+TN_OPERATOR(argmin, "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+            .forms = TN_OUT, .check = argmin_check, .run = argmin_run, .grad = tn_grad_zero,
+            .sample = "(2,3,4) | (2,3,4) 1 | (3,4) -1 keepdim=True | () | (9000) | (3,70) 0")
 
-/* --- truth ------------------------------------------------------------------------------------------------------------ */
+/* --- truth ------------------------------------------------------------------------------------ */
 
 static bool truth_check(tn_frame *f, tn_ints dim, bool keepdim) {
     const tn_tensor *x = f->in[0];
@@ -550,7 +623,8 @@ static bool truth_check(tn_frame *f, tn_ints dim, bool keepdim) {
     if (!tni_reduced(f, x, dim, keepdim, &to, gone)) return false;
     tni_lanes_init(&l, x, gone, TN_I64, TNI_LANES_NONZERO);
     f->type = TN_I64;
-    return tn_announce(f, 0, x->dtype == TN_U8 ? TN_U8 : TN_BOOL, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
+    return tn_announce(f, 0, x->dtype == TN_U8 ? TN_U8 : TN_BOOL, to.ndim, to.size) &&
+           tni_lanes_scratch(f, &l, l.size);
 }
 /* Contiguous bytes in one result: the first that decides. */
 static bool truth_bytes(tn_frame *f, bool any) {
@@ -559,18 +633,23 @@ static bool truth_bytes(tn_frame *f, bool any) {
     int64_t i = 0;
     if (x->dtype != TN_BOOL || !(x->flags & TNI_CONTIGUOUS) || f->out[0]->numel != 1) return false;
     TNI_PATH(truth_bytes);
-    if (any) *(bool *)tni_bytes_at(f->out[0]) = x->numel && memchr(at, 1, (size_t)x->numel) != NULL;
-    else *(bool *)tni_bytes_at(f->out[0]) = !(x->numel && memchr(at + i, 0, (size_t)x->numel) != NULL);
+    if (any)
+        *(bool *)tni_bytes_at(f->out[0]) = x->numel && memchr(at, 1, (size_t)x->numel) != NULL;
+    else
+        *(bool *)tni_bytes_at(f->out[0]) =
+            !(x->numel && memchr(at + i, 0, (size_t)x->numel) != NULL);
     return true;
 }
 /* The identity of max is the smallest integer, so results are clamped to 0 and 1. */
-static void truth_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+static void truth_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                        int64_t at) {
     const int64_t *p = (const int64_t *)parts;
     for (int64_t i = 0; i < n; i++) ((uint8_t *)r->out[0])[at + i * l->width_out] = p[i] > 0;
 }
 static void truth_run(tn_frame *f, tn_ints dim, int op) {
     tn_context *c = f->block->context;
-    tni_reducer r = {8, plain_block, plain_rows, plain_merge, truth_store, c->kernels, op, {NULL, NULL}, 0, 0, 0, 0};
+    tni_reducer r = {8,  plain_block,  plain_rows, plain_merge, truth_store, c->kernels,
+                     op, {NULL, NULL}, 0,          0,           0,           0};
     tni_lanes l;
     if (!f->out[0]->numel || truth_bytes(f, op == TNI_MAX)) return;
     reduce_lanes(f, &l, dim, TNI_LANES_NONZERO);
@@ -586,11 +665,13 @@ static void any_dims_run(tn_frame *f) {
     TN_ARGS(any_dims, a, f);
     truth_run(f, a->dim, TNI_MAX);
 }
-/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8 the result is uint8.
- * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_any_dims(mask, .dim = TN_DIMS(0)) */
-TN_OPERATOR(any_dims, "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", .forms = TN_OUT,
-            .check = any_dims_check, .run = any_dims_run, .grad = tn_grad_zero,
-            .sample = "(2,3):bool | (2,3):bool [1] | (2,3,4) [0,2] keepdim=True | (0):bool | (3,0) [1] | (4,5):u8 [0] | (9000):bool | (2,3):c64")
+/* Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8
+ * the result is uint8. self (*) -> bool, self's shape without dim, 1 there when keepdim
+ * tn_any_dims(mask, .dim = TN_DIMS(0)) */
+TN_OPERATOR(any_dims, "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+            .forms = TN_OUT, .check = any_dims_check, .run = any_dims_run, .grad = tn_grad_zero,
+            .sample = "(2,3):bool | (2,3):bool [1] | (2,3,4) [0,2] keepdim=True | (0):bool | (3,0) "
+                      "[1] | (4,5):u8 [0] | (9000):bool | (2,3):c64")
 
 static bool all_dims_check(tn_frame *f) {
     TN_ARGS(all_dims, a, f);
@@ -602,18 +683,19 @@ static void all_dims_run(tn_frame *f) {
 }
 /* Whether no element over dim is zero; all dimensions when absent. Of uint8 the result is uint8.
  * self (*) -> bool, self's shape without dim, 1 there when keepdim   tn_all_dims(mask) */
-TN_OPERATOR(all_dims, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", .forms = TN_OUT,
-            .check = all_dims_check, .run = all_dims_run, .grad = tn_grad_zero,
-            .sample = "(2,3):bool | (2,3):bool [1] | (2,3,4) [0,2] keepdim=True | (0):bool | (3,0) [1] | (4,5):i32 [0] | (9000):bool")
+TN_OPERATOR(all_dims, "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+            .forms = TN_OUT, .check = all_dims_check, .run = all_dims_run, .grad = tn_grad_zero,
+            .sample = "(2,3):bool | (2,3):bool [1] | (2,3,4) [0,2] keepdim=True | (0):bool | (3,0) "
+                      "[1] | (4,5):i32 [0] | (9000):bool")
 
 static bool any_check(tn_frame *f) { return truth_check(f, tn_no_dims(), false); }
 static void any_run(tn_frame *f) { truth_run(f, tn_no_dims(), TNI_MAX); }
 /* Whether some element is not zero.   self (*) -> bool ()   tn_any(mask) */
-TN_OPERATOR(any, "any(Tensor self) -> Tensor", .forms = TN_OUT, .check = any_check, .run = any_run, .grad = tn_grad_zero,
-            .sample = "(2,3):bool | (0) | (2,3)")
+TN_OPERATOR(any, "any(Tensor self) -> Tensor", .forms = TN_OUT, .check = any_check, .run = any_run,
+            .grad = tn_grad_zero, .sample = "(2,3):bool | (0) | (2,3)")
 
 static bool all_check(tn_frame *f) { return truth_check(f, tn_no_dims(), false); }
 static void all_run(tn_frame *f) { truth_run(f, tn_no_dims(), TNI_MIN); }
 /* Whether no element is zero.   self (*) -> bool ()   tn_all(mask) */
-TN_OPERATOR(all, "all(Tensor self) -> Tensor", .forms = TN_OUT, .check = all_check, .run = all_run, .grad = tn_grad_zero,
-            .sample = "(2,3):bool | (0) | (2,3)")
+TN_OPERATOR(all, "all(Tensor self) -> Tensor", .forms = TN_OUT, .check = all_check, .run = all_run,
+            .grad = tn_grad_zero, .sample = "(2,3):bool | (0) | (2,3)")

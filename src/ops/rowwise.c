@@ -1,26 +1,29 @@
 /* rowwise.c - softmax and log-softmax along one dimension, their gradients, running sums.
  *
- * A tensor is outer x n x inner about its dimension. Where inner is 1, a row is handled in blocks of TNI_BLOCK, each in
- * fixed lanes; else columns side by side, TNI_BLOCK_ROWS rows a block. Sums join in the tree of lanes.h. */
+ * A tensor is outer x n x inner about its dimension. Where inner is 1, a row is handled in blocks
+ * of TNI_BLOCK, each in fixed lanes; else columns side by side, TNI_BLOCK_ROWS rows a block. Sums
+ * join in the tree of lanes.h. */
 #include "dims.h"
 #include "lanes.h"
 
 typedef struct soft_job {
     tn_context *context;
-    const char *x, *dy;       /* dense; x: input, or output in the backward */
+    const char *x, *dy; /* dense; x: input, or output in the backward */
     char *y;
     int dtype, y_dtype, compute;
-    bool log, native;         /* native: all elements are of the compute type */
+    bool log, native; /* native: all elements are of the compute type */
     int64_t bytes, y_bytes, size, lanes;
     int64_t n, inner, chunks; /* chunks of columns in inner */
 } soft_job;
 
 /* n elements from element `at` on, to the compute type. */
 static void soft_load(const soft_job *j, const char *from, int64_t at, int64_t n, void *tile) {
-    tni_lanes_read(j->context->kernels, tile, j->compute, from + at * j->bytes, j->bytes, j->dtype, n);
+    tni_lanes_read(j->context->kernels, tile, j->compute, from + at * j->bytes, j->bytes, j->dtype,
+                   n);
 }
 
-/* A block of the work: rows x m elements, the first at element `at`. In place where native, else through tiles. */
+/* A block of the work: rows x m elements, the first at element `at`. In place where native, else
+ * through tiles. */
 typedef struct soft_block {
     int64_t at, rows, m, apart; /* apart: elements from row to row */
     int64_t tail;               /* elements of a last, shorter row (of a row in lanes) */
@@ -48,12 +51,15 @@ static void soft_back(const soft_job *j, tni_sweep *r, int kind) {
 }
 static void soft_max(const soft_job *j, tni_sweep *r, int kind) {
     (void)kind;
-    tni_reduce_rows(j->context->kernels, TNI_MAX, j->compute, r->x, r->x_step, r->rows, r->n, r->one);
+    tni_reduce_rows(j->context->kernels, TNI_MAX, j->compute, r->x, r->x_step, r->rows, r->n,
+                    r->one);
 }
 
-/* Brings the rows of a block into tiles where the type asks for it, runs the kernel, brings y back. */
-static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, const char *dy, char *y, const soft_block *b,
-                       int64_t row, int64_t rows, int64_t m, tni_sweep *r, int kind) {
+/* Brings the rows of a block into tiles where the type asks for it, runs the kernel, brings y back.
+ */
+static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, const char *dy,
+                       char *y, const soft_block *b, int64_t row, int64_t rows, int64_t m,
+                       tni_sweep *r, int kind) {
     double tile[TNI_BLOCK], tile2[TNI_BLOCK];
     int64_t at = b->at + row * b->apart;
     r->rows = rows;
@@ -75,19 +81,19 @@ static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, con
     if (!y) r->y = NULL;
     kernel(j, r, kind);
     for (int64_t i = 0; y && i < rows; i++)
-        tni_lanes_write(j->context->kernels, y + (at + i * b->apart) * j->y_bytes, j->y_bytes, j->y_dtype,
-                        (char *)tile + i * r->x_step, j->compute, m);
+        tni_lanes_write(j->context->kernels, y + (at + i * b->apart) * j->y_bytes, j->y_bytes,
+                        j->y_dtype, (char *)tile + i * r->x_step, j->compute, m);
 }
 
-static void soft_each(const soft_job *j, soft_kernel kernel, const char *x, const char *dy, char *y, const soft_block *b,
-                      tni_sweep *r, int kind) {
+static void soft_each(const soft_job *j, soft_kernel kernel, const char *x, const char *dy, char *y,
+                      const soft_block *b, tni_sweep *r, int kind) {
     if (b->rows) soft_apply(j, kernel, x, dy, y, b, 0, b->rows, b->m, r, kind);
     if (b->tail) soft_apply(j, kernel, x, dy, y, b, b->rows, 1, b->tail, r, kind);
 }
 
 /* What a task works at: a whole row (m lanes of it at a time), or a chunk of columns. */
 typedef struct soft_line {
-    int64_t at, m;    /* first element; columns, or lanes used */
+    int64_t at, m; /* first element; columns, or lanes used */
     int64_t blocks;
     bool row;
 } soft_line;
@@ -110,7 +116,8 @@ static soft_line soft_line_of(const soft_job *j, int64_t i) {
 
 static soft_block soft_block_of(const soft_job *j, const soft_line *l, int64_t b) {
     soft_block k = {0, 0, 0, 0, 0};
-    int64_t each = l->row ? (int64_t)TNI_BLOCK : (int64_t)TNI_BLOCK_ROWS, left = j->n - b * each, n = left < each ? left : each;
+    int64_t each = l->row ? (int64_t)TNI_BLOCK : (int64_t)TNI_BLOCK_ROWS, left = j->n - b * each,
+            n = left < each ? left : each;
     k.m = l->row ? j->lanes : l->m;
     k.apart = l->row ? j->lanes : j->inner;
     k.at = l->at + b * each * (l->row ? 1 : j->inner);
@@ -125,15 +132,18 @@ static void soft_fold(const soft_job *j, const soft_line *l, int op, void *lanes
     if (!l->row) return;
     while (h < l->m) h *= 2;
     if (h > l->m) { /* lanes that were not used */
-        tni_fill_lanes((char *)lanes + l->m * j->size, j->compute, tni_reduce_identity(op), h - l->m);
+        tni_fill_lanes((char *)lanes + l->m * j->size, j->compute, tni_reduce_identity(op),
+                       h - l->m);
     }
     tni_reduce_fold(j->context->kernels, op, j->compute, lanes, h);
-    tni_fill_lanes(lanes, j->compute, j->compute == TN_F32 ? (double)((tni_room *)lanes)->f[0] : ((tni_room *)lanes)->d[0], l->m);
+    tni_fill_lanes(
+        lanes, j->compute,
+        j->compute == TN_F32 ? (double)((tni_room *)lanes)->f[0] : ((tni_room *)lanes)->d[0], l->m);
 }
 
 /* Sum over the line of what `kernel` adds to its accumulators, one a column, into `to`. */
-static void soft_sum(const soft_job *j, soft_kernel kernel, const soft_line *l, const char *x, const char *dy, char *y,
-                     tni_sweep *r, void *to) {
+static void soft_sum(const soft_job *j, soft_kernel kernel, const soft_line *l, const char *x,
+                     const char *dy, char *y, tni_sweep *r, void *to) {
     tni_tree tree;
     tni_tree_begin(&tree, j->context->kernels, j->compute, l->m);
     for (int64_t b = 0; b < l->blocks; b++) {
@@ -164,16 +174,21 @@ static void soft_task(void *arg, int64_t i) {
     soft_fold(j, &l, TNI_MAX, &most);
     r.mean = &most;
     soft_sum(j, soft_exp, &l, j->x, NULL, keep ? j->y : NULL, &r, &sum);
-    if (j->log) (j->compute == TN_F32 ? k->log_f32 : k->log_f64)(&sum, l.m);
+    if (j->log)
+        (j->compute == TN_F32 ? k->log_f32 : k->log_f64)(&sum, l.m);
     else
         for (int64_t c = 0; c < l.m; c++)
-            if (j->compute == TN_F32) sum.f[c] = 1 / sum.f[c];
-            else sum.d[c] = 1 / sum.d[c];
+            if (j->compute == TN_F32)
+                sum.f[c] = 1 / sum.f[c];
+            else
+                sum.d[c] = 1 / sum.d[c];
     r.scale = &sum;
     for (int64_t b = 0; b < l.blocks; b++) {
         soft_block at = soft_block_of(j, &l, b);
         soft_each(j, soft_map, keep ? j->y : j->x, NULL, j->y, &at, &r,
-                  keep ? TNI_SOFT_SCALE : j->log ? TNI_SOFT_SHIFT : TNI_SOFT_EXP);
+                  keep     ? TNI_SOFT_SCALE
+                  : j->log ? TNI_SOFT_SHIFT
+                           : TNI_SOFT_EXP);
     }
 }
 
@@ -193,7 +208,8 @@ static void soft_back_task(void *arg, int64_t i) {
     }
 }
 
-static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, const tn_tensor *dy, void (*task)(void *, int64_t)) {
+static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, const tn_tensor *dy,
+                       void (*task)(void *, int64_t)) {
     soft_job j;
     char *room = (char *)f->scratch;
     int d = tni_dim(x->ndim, dim);
@@ -215,22 +231,28 @@ static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, c
     j.n = x->ndim ? x->size[d] : 1;
     j.inner = 1;
     for (int e = 0; e < x->ndim; e++)
-        if (e < d) outer *= x->size[e];
-        else if (e > d) j.inner *= x->size[e];
+        if (e < d)
+            outer *= x->size[e];
+        else if (e > d)
+            j.inner *= x->size[e];
     j.chunks = (j.inner + j.lanes - 1) / j.lanes;
-    if (j.inner == 1) TNI_PATH(softmax_rows);
-    else TNI_PATH(softmax_columns);
+    if (j.inner == 1)
+        TNI_PATH(softmax_rows);
+    else
+        TNI_PATH(softmax_columns);
     tni_lanes_spread(j.context, outer * j.chunks, 4 * x->numel, task, &j);
 }
 
-/* --- softmax ---------------------------------------------------------------------------------------------- */
+/* --- softmax ---------------------------------------------------------------------------------- */
 
 static bool soft_check(tn_frame *f, int64_t dim, tn_dtype dtype) {
     const tn_tensor *x = f->in[0];
     int d, to = dtype ? (int)dtype : x->dtype;
     if (!tni_is_float(to) || !tni_dtype(to)->computes || tni_is_complex(x->dtype))
-        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(dtype ? to : x->dtype)->text);
-    return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, (tn_dtype)to, x->ndim, x->size) && tni_dense_scratch(f, x);
+        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s",
+                       tni_dtype(dtype ? to : x->dtype)->text);
+    return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, (tn_dtype)to, x->ndim, x->size) &&
+           tni_dense_scratch(f, x);
 }
 
 static bool softmax_check(tn_frame *f) {
@@ -249,14 +271,20 @@ static void softmax_grad(tn_gradient *g) { /* dx = y (dy - sum y dy) */
 }
 static void softmax_fused(tn_gradient *g) {
     TN_ARGS(softmax, a, g);
-    if (g->out[0]->dtype == TN_F64) softmax_grad(g);
-    else tn_give(g, 0, tnp_softmax_backward(g->incoming[0], g->out[0], a->dim, (tn_dtype)g->out[0]->dtype));
+    if (g->out[0]->dtype == TN_F64)
+        softmax_grad(g);
+    else
+        tn_give(
+            g, 0,
+            tnp_softmax_backward(g->incoming[0], g->out[0], a->dim, (tn_dtype)g->out[0]->dtype));
 }
-/* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, in dtype where given. A row of -inf gives NaN.
- * self (*) -> (*), floating   tn_softmax(x, 1) */
-TN_OPERATOR(softmax, "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", .forms = TN_OUT, .needs = "result",
-            .check = softmax_check, .run = softmax_run, .grad = softmax_grad, .fused = softmax_fused,
-            .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | (2,9000) 1 | (3,4) 1 dtype=float64 | "
+/* softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, in dtype where given. A row
+ * of -inf gives NaN. self (*) -> (*), floating   tn_softmax(x, 1) */
+TN_OPERATOR(softmax, "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+            .forms = TN_OUT, .needs = "result", .check = softmax_check, .run = softmax_run,
+            .grad = softmax_grad, .fused = softmax_fused,
+            .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | "
+                      "(2,9000) 1 | (3,4) 1 dtype=float64 | "
                       "(4,5):f16 1 | (5,4,3):bf16 1 | (40,30,20) 2")
 
 static bool log_softmax_check(tn_frame *f) {
@@ -274,15 +302,20 @@ static void log_softmax_grad(tn_gradient *g) { /* dx = dy - exp(y) sum dy */
 }
 static void log_softmax_fused(tn_gradient *g) {
     TN_ARGS(log_softmax, a, g);
-    if (g->out[0]->dtype == TN_F64) log_softmax_grad(g);
-    else tn_give(g, 0, tnp_log_softmax_backward(g->incoming[0], g->out[0], a->dim, (tn_dtype)g->out[0]->dtype));
+    if (g->out[0]->dtype == TN_F64)
+        log_softmax_grad(g);
+    else
+        tn_give(g, 0,
+                tnp_log_softmax_backward(g->incoming[0], g->out[0], a->dim,
+                                         (tn_dtype)g->out[0]->dtype));
 }
 /* log_softmax(x)_i = x_i - max x - log sum_j exp(x_j - max x) along dim, in dtype where given.
  * self (*) -> (*), floating   tn_log_softmax(x, 1) */
-TN_OPERATOR(log_softmax, "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", .forms = TN_OUT,
-            .needs = "result", .check = log_softmax_check, .run = log_softmax_run, .grad = log_softmax_grad,
-            .fused = log_softmax_fused,
-            .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | (2,9000) 1 | (3,4) 1 dtype=float64 | "
+TN_OPERATOR(log_softmax, "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+            .forms = TN_OUT, .needs = "result", .check = log_softmax_check, .run = log_softmax_run,
+            .grad = log_softmax_grad, .fused = log_softmax_fused,
+            .sample = "(2,5) 1 | (3) -1 | (0,4) 0 | () 0 | (3,70) 1 | (70,3) 0 | (2,70,100) 1 | "
+                      "(2,9000) 1 | (3,4) 1 dtype=float64 | "
                       "(4,5):f16 1")
 
 static bool soft_back_check(tn_frame *f, int64_t dim) {
@@ -302,11 +335,14 @@ static void softmax_backward_run(tn_frame *f) {
     TN_ARGS(softmax_backward, a, f);
     soft_start(f, a->dim, false, f->in[1], f->in[0], soft_back_task);
 }
-/* The gradient of softmax from its output, in one pass: y (dy - sum y dy). Not f64, not differentiable.
- * grad_output (*), output (*) -> (*) */
-TN_OPERATOR(softmax_backward, "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+/* The gradient of softmax from its output, in one pass: y (dy - sum y dy). Not f64, not
+ * differentiable. grad_output (*), output (*) -> (*) */
+TN_OPERATOR(softmax_backward,
+            "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
+            "input_dtype) -> Tensor",
             .check = softmax_backward_check, .run = softmax_backward_run,
-            .sample = "(2,5):f32 (2,5):f32 1 float32 | (3,70):f32 (3,70):f32 1 float32 | (2,70,100):f32 (2,70,100):f32 1 float32 | "
+            .sample = "(2,5):f32 (2,5):f32 1 float32 | (3,70):f32 (3,70):f32 1 float32 | "
+                      "(2,70,100):f32 (2,70,100):f32 1 float32 | "
                       "(2,9000):f32 (2,9000):f32 1 float32")
 
 static bool log_softmax_backward_check(tn_frame *f) {
@@ -317,14 +353,16 @@ static void log_softmax_backward_run(tn_frame *f) {
     TN_ARGS(log_softmax_backward, a, f);
     soft_start(f, a->dim, true, f->in[1], f->in[0], soft_back_task);
 }
-/* The gradient of log_softmax from its output, in one pass: dy - exp(y) sum dy. Not f64, not differentiable.
- * grad_output (*), output (*) -> (*) */
+/* The gradient of log_softmax from its output, in one pass: dy - exp(y) sum dy. Not f64, not
+ * differentiable. grad_output (*), output (*) -> (*) */
 TN_OPERATOR(log_softmax_backward,
-            "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+            "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
+            "input_dtype) -> Tensor",
             .check = log_softmax_backward_check, .run = log_softmax_backward_run,
-            .sample = "(2,5):f32 (2,5):f32 1 float32 | (3,70):f32 (3,70):f32 1 float32 | (2,70,100):f32 (2,70,100):f32 1 float32")
+            .sample = "(2,5):f32 (2,5):f32 1 float32 | (3,70):f32 (3,70):f32 1 float32 | "
+                      "(2,70,100):f32 (2,70,100):f32 1 float32")
 
-/* --- logsumexp -------------------------------------------------------------------------------------------- */
+/* --- logsumexp -------------------------------------------------------------------------------- */
 
 /* max + log sum exp(x - max), the maximum a constant: where it is infinite, 0 instead, as torch. */
 static bool logsumexp_compose(tn_frame *f) {
@@ -332,21 +370,26 @@ static bool logsumexp_compose(tn_frame *f) {
     tn_tensor *x = a->self, *most, *sum;
     tni_shape to;
     bool gone[TN_MAX_DIMS];
-    if (!tni_is_float(x->dtype)) return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
+    if (!tni_is_float(x->dtype))
+        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
     if (!tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
-    if (!x->numel) return (f->out[0] = tnp_log(tnp_sum(x, a->dim, a->keepdim, TN_NO_DTYPE))) != NULL;
+    if (!x->numel)
+        return (f->out[0] = tnp_log(tnp_sum(x, a->dim, a->keepdim, TN_NO_DTYPE))) != NULL;
     most = tnp_amax(tnp_detach(x), a->dim, true);
-    most = tnp_masked_fill_scalar(most, tnp_eq_scalar(tnp_abs(most), tn_float(HUGE_VAL)), tn_int(0));
+    most =
+        tnp_masked_fill_scalar(most, tnp_eq_scalar(tnp_abs(most), tn_float(HUGE_VAL)), tn_int(0));
     sum = tnp_log(tnp_sum(tnp_exp(tnp_sub(x, most, 1)), a->dim, a->keepdim, TN_NO_DTYPE));
     if (!sum) return false;
     return (f->out[0] = tnp_add(sum, tnp_reshape(most, tni_sizes(sum)), 1)) != NULL;
 }
 /* log sum exp(x) over dim, all when empty, without overflow.
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_logsumexp(x, TN_DIMS(1)) */
-TN_OPERATOR(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", .forms = TN_OUT,
-            .compose = logsumexp_compose, .sample = "(2,3) [1] | (2,3,4) [0,2] True | (3,70) [0] | (2,5000) [1]")
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_logsumexp(x, TN_DIMS(1))
+ */
+TN_OPERATOR(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+            .forms = TN_OUT, .compose = logsumexp_compose,
+            .sample = "(2,3) [1] | (2,3,4) [0,2] True | (3,70) [0] | (2,5000) [1]")
 
-/* --- running sums -------------------------------------------------------------------------------------------- */
+/* --- running sums ----------------------------------------------------------------------------- */
 
 enum { CUM_COLUMNS = 64 };
 
@@ -354,15 +397,17 @@ typedef struct cum_job {
     tn_context *context;
     const char *x;
     char *y;
-    int from, to;       /* dtypes, of the real parts */
+    int from, to; /* dtypes, of the real parts */
     int64_t n, inner, chunks;
 } cum_job;
 
 /* Accumulators are f64 or int64, rounded at each element, as torch does it. */
 static void cumsum_task(void *arg, int64_t i) {
     const cum_job *j = (const cum_job *)arg;
-    int64_t c = i % j->chunks * CUM_COLUMNS, m = j->inner - c < CUM_COLUMNS ? j->inner - c : (int64_t)CUM_COLUMNS;
-    int64_t at = i / j->chunks * j->n * j->inner + c, bytes = tni_dtype(j->from)->bytes, out = tni_dtype(j->to)->bytes;
+    int64_t c = i % j->chunks * CUM_COLUMNS,
+            m = j->inner - c < CUM_COLUMNS ? j->inner - c : (int64_t)CUM_COLUMNS;
+    int64_t at = i / j->chunks * j->n * j->inner + c, bytes = tni_dtype(j->from)->bytes,
+            out = tni_dtype(j->to)->bytes;
     double sum[CUM_COLUMNS], row[CUM_COLUMNS];
     int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
     tni_fill_lanes(sum, compute, 0, m);
@@ -376,11 +421,16 @@ static void cumsum_task(void *arg, int64_t i) {
 static bool cumsum_check(tn_frame *f) {
     TN_ARGS(cumsum, a, f);
     const tn_tensor *x = a->self;
-    tn_dtype dtype = a->dtype ? a->dtype : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64 : (tn_dtype)x->dtype;
+    tn_dtype dtype = a->dtype                                       ? a->dtype
+                     : tni_dtype(x->dtype)->category <= TNI_CAT_INT ? TN_I64
+                                                                    : (tn_dtype)x->dtype;
     int d;
-    if (!tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes || tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
-        return tn_fail(f, TN_TYPE, "from %s to %s: convert the input first", tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
-    return tni_dim_of(f, x->ndim, a->dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) && tni_dense_scratch(f, x);
+    if (!tni_dtype(x->dtype)->computes || !tni_dtype((int)dtype)->computes ||
+        tni_is_complex(x->dtype) != tni_is_complex((int)dtype))
+        return tn_fail(f, TN_TYPE, "from %s to %s: convert the input first",
+                       tni_dtype(x->dtype)->text, tni_dtype((int)dtype)->text);
+    return tni_dim_of(f, x->ndim, a->dim, &d) && tn_announce(f, 0, dtype, x->ndim, x->size) &&
+           tni_dense_scratch(f, x);
 }
 static void cumsum_run(tn_frame *f) {
     TN_ARGS(cumsum, a, f);
@@ -398,19 +448,26 @@ static void cumsum_run(tn_frame *f) {
     j.n = x->ndim ? x->size[d] : 1;
     j.inner = pair;
     for (int e = 0; e < x->ndim; e++)
-        if (e < d) outer *= x->size[e];
-        else if (e > d) j.inner *= x->size[e];
+        if (e < d)
+            outer *= x->size[e];
+        else if (e > d)
+            j.inner *= x->size[e];
     j.chunks = (j.inner + CUM_COLUMNS - 1) / CUM_COLUMNS;
     tni_lanes_spread(j.context, outer * j.chunks, x->numel, cumsum_task, &j);
 }
 static void cumsum_grad(tn_gradient *g) { /* sums from the other end */
     TN_ARGS(cumsum, a, g);
     tn_ints dim = tni_ints(&a->dim, 1);
-    if (a->self->ndim) tn_give(g, 0, tnp_flip(tnp_cumsum(tnp_flip(g->incoming[0], dim), a->dim, TN_NO_DTYPE), dim));
-    else tn_give(g, 0, g->incoming[0]);
+    if (a->self->ndim)
+        tn_give(g, 0,
+                tnp_flip(tnp_cumsum(tnp_flip(g->incoming[0], dim), a->dim, TN_NO_DTYPE), dim));
+    else
+        tn_give(g, 0, g->incoming[0]);
 }
-/* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)   tn_cumsum(x, 0) */
-TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", .forms = TN_OUT, .check = cumsum_check,
-            .run = cumsum_run, .grad = cumsum_grad,
-            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | (4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
+/* y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)
+ * tn_cumsum(x, 0) */
+TN_OPERATOR(cumsum, "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+            .forms = TN_OUT, .check = cumsum_check, .run = cumsum_run, .grad = cumsum_grad,
+            .sample = "(5) 0 | (2,3,4) 1 | (3,70) -1 | (70,130) 0 | () 0 | (0,3) 0 | (4,5):i32 1 | "
+                      "(4):bool 0 | (3,4):f16 1 | (2,3):c64 1 | "
                       "(3) 0 dtype=float64")

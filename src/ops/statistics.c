@@ -31,10 +31,11 @@ static bool stat_floating(tn_frame *f, const tn_tensor *x) {
     return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
 }
 
-/* --- variance ----------------------------------------------------------------------------------------------- */
+/* --- variance --------------------------------------------------------------------------------- */
 
-/* Mean and sum of squared deviations of a block, in two sweeps over it; blocks join as in T. Chan, G. Golub,
- * R. LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979. */
+/* Mean and sum of squared deviations of a block, in two sweeps over it; blocks join as in T. Chan,
+ * G. Golub, R. LeVeque, "Updating formulae and a pairwise algorithm for computing sample
+ * variances", 1979. */
 typedef struct var_part {
     double mean, m2;
 } var_part;
@@ -52,13 +53,14 @@ static var_part var_correct(double mean, double one, double two, double n) {
     return p;
 }
 
-static void var_kernel(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows, int64_t n,
-                       const void *mean, void *one, void *two) {
-    (compute == TN_F32 ? k->deviation_rows_f32 : k->deviation_rows_f64)(x, step, rows, n, mean, one, two);
+static void var_kernel(const tni_kernels *k, int compute, const void *x, int64_t step, int64_t rows,
+                       int64_t n, const void *mean, void *one, void *two) {
+    (compute == TN_F32 ? k->deviation_rows_f32 : k->deviation_rows_f64)(x, step, rows, n, mean, one,
+                                                                        two);
 }
 
-static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
-                     int64_t first, void *to) {
+static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                     int64_t rows, int64_t n, int64_t first, void *to) {
     tni_room mean, one, two;
     var_part *part = (var_part *)to;
     (void)first;
@@ -67,16 +69,20 @@ static void var_rows(const tni_reducer *r, const tni_lanes *l, const void *x, in
     tni_fill_lanes(&two, l->compute, 0, n);
     tni_reduce_rows(r->kernels, TNI_SUM, l->compute, x, step, rows, n, &mean);
     for (int64_t i = 0; i < n && rows; i++)
-        if (l->compute == TN_F32) mean.f[i] /= (float)rows;
-        else mean.d[i] /= (double)rows;
+        if (l->compute == TN_F32)
+            mean.f[i] /= (float)rows;
+        else
+            mean.d[i] /= (double)rows;
     var_kernel(r->kernels, l->compute, x, step, rows, n, &mean, &one, &two);
     for (int64_t i = 0; i < n; i++)
-        part[i] = var_correct(var_read(l->compute, &mean, i), var_read(l->compute, &one, i), var_read(l->compute, &two, i),
-                              rows ? (double)rows : 1);
+        part[i] = var_correct(var_read(l->compute, &mean, i), var_read(l->compute, &one, i),
+                              var_read(l->compute, &two, i), rows ? (double)rows : 1);
 }
 
-TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n, double *mean, double *m2) {
-    int64_t lanes = TNI_LANE_BYTES / (compute == TN_F32 ? 4 : 8), full = n / lanes, used = n < lanes ? n : lanes, h = 1;
+TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int64_t n,
+                           double *mean, double *m2) {
+    int64_t lanes = TNI_LANE_BYTES / (compute == TN_F32 ? 4 : 8), full = n / lanes,
+            used = n < lanes ? n : lanes, h = 1;
     tni_room centre, one, two;
     double c;
     var_part p;
@@ -87,7 +93,8 @@ TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int
     tni_fill_lanes(&one, compute, 0, h);
     tni_fill_lanes(&two, compute, 0, h);
     if (full) var_kernel(k, compute, x, TNI_LANE_BYTES, full, lanes, &centre, &one, &two);
-    var_kernel(k, compute, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % lanes, &centre, &one, &two);
+    var_kernel(k, compute, (const char *)x + full * TNI_LANE_BYTES, 0, 1, n % lanes, &centre, &one,
+               &two);
     tni_reduce_fold(k, TNI_SUM, compute, &one, h);
     tni_reduce_fold(k, TNI_SUM, compute, &two, h);
     p = var_correct(c, var_read(compute, &one, 0), var_read(compute, &two, 0), n ? (double)n : 1);
@@ -95,21 +102,24 @@ TN_PRIV void tni_var_block(const tni_kernels *k, int compute, const void *x, int
     *m2 = p.m2;
 }
 
-TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, double m2_b, double nb) {
+TN_PRIV void tni_var_join(double *mean, double *m2, double na, double mean_b, double m2_b,
+                          double nb) {
     double d = mean_b - *mean, n = na + nb;
     if (nb <= 0) return;
     *m2 = fma(d * d, na * (nb / n), *m2 + m2_b);
     *mean = fma(d, nb / n, *mean);
 }
 
-static void var_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, int64_t first, void *to) {
+static void var_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                      int64_t first, void *to) {
     var_part p;
     (void)first;
     tni_var_block(r->kernels, l->compute, x, n, &p.mean, &p.m2);
     memcpy(to, &p, sizeof p);
 }
 
-static void var_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n, int64_t na, int64_t nb) {
+static void var_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
+                      int64_t na, int64_t nb) {
     var_part *x = (var_part *)a;
     const var_part *y = (const var_part *)b;
     (void)r, (void)l;
@@ -120,26 +130,41 @@ static void var_merge(const tni_reducer *r, const tni_lanes *l, void *a, const v
 enum { VAR_VARIANCE, VAR_DEVIATION };
 
 /* out[0]: variance or deviation, out[1]: mean or NULL; `scale` is the correction. */
-static void var_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+static void var_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                      int64_t at) {
     const var_part *p = (const var_part *)parts;
     int64_t bytes = tni_dtype(r->out_dtype)->bytes;
     double left = (double)l->n - r->scale;
     for (int64_t i = 0; i < n; i++, at += l->width_out) {
-        double v = l->n ? p[i].m2 / (left > 0 ? left : 0) : (double)NAN, mean = l->n ? p[i].mean : (double)NAN;
+        double v = l->n ? p[i].m2 / (left > 0 ? left : 0) : (double)NAN,
+               mean = l->n ? p[i].mean : (double)NAN;
         if (r->finish == VAR_DEVIATION) v = sqrt(v);
         tni_lanes_save((char *)r->out[0] + at * bytes, bytes, r->out_dtype, &v, TN_F64, 1);
-        if (r->out[1]) tni_lanes_save((char *)r->out[1] + at * bytes, bytes, r->out_dtype, &mean, TN_F64, 1);
+        if (r->out[1])
+            tni_lanes_save((char *)r->out[1] + at * bytes, bytes, r->out_dtype, &mean, TN_F64, 1);
     }
 }
 
 /* out[0]: (mean, sum of squared deviations) pairs, row-major over the dimensions that stay. */
-static void var_store_parts(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+static void var_store_parts(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                            int64_t at) {
     const var_part *p = (const var_part *)parts;
     for (int64_t i = 0; i < n; i++, at += l->width_out) ((var_part *)r->out[0])[at] = p[i];
 }
 
 TN_PRIV void tni_var_parts(tn_context *c, tni_lanes *l, void *scratch, double *pairs) {
-    tni_reducer r = {sizeof(var_part), var_block, var_rows, var_merge, var_store_parts, c->kernels, 0, {NULL, NULL}, 0, 0, 0, 0};
+    tni_reducer r = {sizeof(var_part),
+                     var_block,
+                     var_rows,
+                     var_merge,
+                     var_store_parts,
+                     c->kernels,
+                     0,
+                     {NULL, NULL},
+                     0,
+                     0,
+                     0,
+                     0};
     r.out[0] = pairs;
     tni_lanes_run(c, l, &r, scratch);
 }
@@ -162,9 +187,11 @@ static double var_correction(tn_scalar c) {
     return c.kind == TN_KIND_NONE ? 1 : c.kind == TN_KIND_FLOAT ? c.real : (double)c.integer;
 }
 
-static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finish, tn_tensor *mean) {
+static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finish,
+                       tn_tensor *mean) {
     tn_context *c = f->block->context;
-    tni_reducer r = {sizeof(var_part), var_block, var_rows, var_merge, var_store, c->kernels, 0, {NULL, NULL}, 0, 0, 0, 0};
+    tni_reducer r = {sizeof(var_part), var_block, var_rows, var_merge, var_store, c->kernels, 0,
+                     {NULL, NULL},     0,         0,        0,         0};
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!f->out[0]->numel) return;
@@ -179,7 +206,8 @@ static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finis
 }
 
 /* d var / d x = 2 (x - mean) / (n - correction) */
-static tn_tensor *var_gradient(tn_tensor *d, tn_tensor *x, tn_ints dim, bool keepdim, tn_scalar correction) {
+static tn_tensor *var_gradient(tn_tensor *d, tn_tensor *x, tn_ints dim, bool keepdim,
+                               tn_scalar correction) {
     double left = stat_count(x, dim) - var_correction(correction);
     tn_tensor *centred = tnp_sub(x, tnp_mean(x, dim, true, TN_NO_DTYPE), 1);
     return tnp_mul(tnp_mul_scalar(stat_keep(d, x, dim, keepdim), tn_float(2 / left)), centred);
@@ -198,11 +226,16 @@ static void var_grad(tn_gradient *g) {
     tn_give(g, 0, var_gradient(g->incoming[0], g->in[0], a->dim, a->keepdim, a->correction));
 }
 /* Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_var(x, .dim = TN_DIMS(0)) */
-TN_OPERATOR(var, "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_var(x, .dim =
+ * TN_DIMS(0)) */
+TN_OPERATOR(var,
+            "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+            "keepdim=False) -> Tensor",
             .forms = TN_OUT, .needs = "self", .check = var_check, .run = var_run, .grad = var_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0 | (70,3) [0] | (9000) | "
-                      "(2,5000) [1] | (1100,40) [0] | (70000) | (3,6):f16 [1] | (4,5) [1] correction=2")
+            .sample =
+                "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0 | "
+                "(70,3) [0] | (9000) | "
+                "(2,5000) [1] | (1100,40) [0] | (70000) | (3,6):f16 [1] | (4,5) [1] correction=2")
 
 static bool std_check(tn_frame *f) {
     TN_ARGS(std, a, f);
@@ -218,10 +251,15 @@ static void std_grad(tn_gradient *g) { /* through var: dy / (2 y), 0 where y is 
     d = tnp_masked_fill_scalar(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0));
     tn_give(g, 0, var_gradient(d, g->in[0], a->dim, a->keepdim, a->correction));
 }
-/* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim   tn_std(x, .keepdim = true) */
-TN_OPERATOR(std, "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-            .forms = TN_OUT, .needs = "self,result", .check = std_check, .run = std_run, .grad = std_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0 | (9000) | (3,6):bf16 [1]")
+/* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim
+ * tn_std(x, .keepdim = true) */
+TN_OPERATOR(std,
+            "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+            "keepdim=False) -> Tensor",
+            .forms = TN_OUT, .needs = "self,result", .check = std_check, .run = std_run,
+            .grad = std_grad,
+            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] "
+                      "correction=0 | (9000) | (3,6):bf16 [1]")
 
 static bool var_mean_check(tn_frame *f) {
     TN_ARGS(var_mean, a, f);
@@ -234,19 +272,23 @@ static void var_mean_run(tn_frame *f) {
 static void var_mean_grad(tn_gradient *g) {
     TN_ARGS(var_mean, a, g);
     tn_tensor *x = g->in[0], *d = g->incoming[1];
-    if (g->incoming[0]) tn_give(g, 0, var_gradient(g->incoming[0], x, a->dim, a->keepdim, a->correction));
+    if (g->incoming[0])
+        tn_give(g, 0, var_gradient(g->incoming[0], x, a->dim, a->keepdim, a->correction));
     if (!d) return;
     d = tnp_div_scalar(stat_keep(d, x, a->dim, a->keepdim), tn_float(stat_count(x, a->dim)));
     tn_give(g, 0, tnp_expand(d, tni_sizes(x), false));
 }
 /* Variance and mean over dim in one pass.
- * self (*) floating -> var, mean: self's shape without dim   tn_var_mean_results m = tn_var_mean(x, .dim = TN_DIMS(0)); */
-TN_OPERATOR(var_mean,
-            "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor var, Tensor mean)",
-            .needs = "self", .check = var_mean_check, .run = var_mean_run, .grad = var_mean_grad,
-            .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0")
+ * self (*) floating -> var, mean: self's shape without dim   tn_var_mean_results m = tn_var_mean(x,
+ * .dim = TN_DIMS(0)); */
+TN_OPERATOR(
+    var_mean,
+    "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
+    "keepdim=False) -> (Tensor var, Tensor mean)",
+    .needs = "self", .check = var_mean_check, .run = var_mean_run, .grad = var_mean_grad,
+    .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] correction=0")
 
-/* --- p-norms ------------------------------------------------------------------------------------------------------- */
+/* --- p-norms ---------------------------------------------------------------------------------- */
 
 typedef struct norm_way {
     int op, map;
@@ -255,35 +297,46 @@ typedef struct norm_way {
 
 static norm_way norm_way_of(double p) {
     norm_way w = {TNI_SUM, TNI_MAP_POWER, true};
-    if (p == HUGE_VAL || p == -HUGE_VAL) w.op = p > 0 ? TNI_MAX : TNI_MIN, w.map = TNI_MAP_ABS, w.root = false;
-    else if (p == 0) w.map = TNI_MAP_NONZERO, w.root = false;
-    else if (p == 1) w.map = TNI_MAP_ABS, w.root = false;
-    else if (p == 2) w.map = TNI_MAP_SQUARE;
+    if (p == HUGE_VAL || p == -HUGE_VAL)
+        w.op = p > 0 ? TNI_MAX : TNI_MIN, w.map = TNI_MAP_ABS, w.root = false;
+    else if (p == 0)
+        w.map = TNI_MAP_NONZERO, w.root = false;
+    else if (p == 1)
+        w.map = TNI_MAP_ABS, w.root = false;
+    else if (p == 2)
+        w.map = TNI_MAP_SQUARE;
     return w;
 }
 
-static void norm_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n, int64_t first, void *to) {
+static void norm_block(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t n,
+                       int64_t first, void *to) {
     (void)first;
     tni_reduce_block(r->kernels, r->op, l->compute, x, n, to);
 }
-static void norm_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step, int64_t rows, int64_t n,
-                      int64_t first, void *to) {
+static void norm_rows(const tni_reducer *r, const tni_lanes *l, const void *x, int64_t step,
+                      int64_t rows, int64_t n, int64_t first, void *to) {
     (void)first;
     tni_fill_lanes(to, l->compute, tni_reduce_identity(r->op), n);
     tni_reduce_rows(r->kernels, r->op, l->compute, x, step, rows, n, to);
 }
-static void norm_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n, int64_t na, int64_t nb) {
+static void norm_merge(const tni_reducer *r, const tni_lanes *l, void *a, const void *b, int64_t n,
+                       int64_t na, int64_t nb) {
     (void)na, (void)nb;
     tni_reduce_rows(r->kernels, r->op, l->compute, b, 0, 1, n, a);
 }
-static void norm_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n, int64_t at) {
+static void norm_store(const tni_reducer *r, const tni_lanes *l, void *parts, int64_t n,
+                       int64_t at) {
     int64_t bytes = tni_dtype(r->out_dtype)->bytes;
     if (r->finish && r->p == 2)
         for (int64_t i = 0; i < n; i++)
-            if (l->compute == TN_F32) ((float *)parts)[i] = sqrtf(((float *)parts)[i]);
-            else ((double *)parts)[i] = sqrt(((double *)parts)[i]);
-    else if (r->finish) (l->compute == TN_F32 ? r->kernels->power_f32 : r->kernels->power_f64)(parts, n, 1 / r->p);
-    tni_lanes_save((char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype, parts, l->compute, n);
+            if (l->compute == TN_F32)
+                ((float *)parts)[i] = sqrtf(((float *)parts)[i]);
+            else
+                ((double *)parts)[i] = sqrt(((double *)parts)[i]);
+    else if (r->finish)
+        (l->compute == TN_F32 ? r->kernels->power_f32 : r->kernels->power_f64)(parts, n, 1 / r->p);
+    tni_lanes_save((char *)r->out[0] + at * bytes, l->width_out * bytes, r->out_dtype, parts,
+                   l->compute, n);
 }
 
 static bool norm_check(tn_frame *f) {
@@ -294,11 +347,13 @@ static bool norm_check(tn_frame *f) {
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!stat_floating(f, x) || !tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
-    if (!tni_is_float(dtype)) return tn_fail(f, TN_TYPE, "dtype %s is not a floating one", tni_dtype(dtype)->text);
+    if (!tni_is_float(dtype))
+        return tn_fail(f, TN_TYPE, "dtype %s is not a floating one", tni_dtype(dtype)->text);
     if (a->ord < 0 || a->ord == HUGE_VAL)
         for (int d = 0; d < x->ndim; d++)
             if (gone[d] && !x->size[d])
-                return tn_fail(f, TN_INVALID, "the norm of order %g over no elements is not defined", a->ord);
+                return tn_fail(f, TN_INVALID,
+                               "the norm of order %g over no elements is not defined", a->ord);
     f->type = (uint8_t)tni_lanes_compute(dtype);
     tni_lanes_init(&l, x, gone, f->type, 0);
     return tn_announce(f, 0, (tn_dtype)dtype, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
@@ -307,7 +362,18 @@ static void norm_run(tn_frame *f) {
     TN_ARGS(linalg_vector_norm, a, f);
     tn_context *c = f->block->context;
     norm_way w = norm_way_of(a->ord);
-    tni_reducer r = {f->type == TN_F32 ? 4 : 8, norm_block, norm_rows, norm_merge, norm_store, c->kernels, w.op, {NULL, NULL}, 0, 0, 0, 0};
+    tni_reducer r = {f->type == TN_F32 ? 4 : 8,
+                     norm_block,
+                     norm_rows,
+                     norm_merge,
+                     norm_store,
+                     c->kernels,
+                     w.op,
+                     {NULL, NULL},
+                     0,
+                     0,
+                     0,
+                     0};
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!f->out[0]->numel) return;
@@ -320,7 +386,8 @@ static void norm_run(tn_frame *f) {
     r.out_dtype = f->out[0]->dtype;
     tni_lanes_run(c, &l, &r, f->scratch);
 }
-/* d|x|_p = sign(x) |x|^(p-1) / |x|_p^(p-1), zero where that is not defined (the norm, or an element, is 0). */
+/* d|x|_p = sign(x) |x|^(p-1) / |x|_p^(p-1), zero where that is not defined (the norm, or an
+ * element, is 0). */
 static void norm_grad(tn_gradient *g) {
     TN_ARGS(linalg_vector_norm, a, g);
     double p = a->ord;
@@ -331,7 +398,9 @@ static void norm_grad(tn_gradient *g) {
     } else if (p == 1) {
         tn_give(g, 0, tnp_mul(d, tnp_sign(x)));
     } else if (p == 2) {
-        tn_give(g, 0, tnp_mul(d, tnp_masked_fill_scalar(tnp_div(x, y), tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
+        tn_give(g, 0,
+                tnp_mul(d, tnp_masked_fill_scalar(tnp_div(x, y), tnp_eq_scalar(y, tn_int(0)),
+                                                  tn_int(0))));
     } else if (p == HUGE_VAL || p == -HUGE_VAL) { /* equal extrema share */
         mask = tnp_eq(tnp_abs(x), y);
         d = tnp_div(d, tnp_sum(mask, a->dim, true, TN_NO_DTYPE));
@@ -340,23 +409,35 @@ static void norm_grad(tn_gradient *g) {
         tn_tensor *slope = tnp_mul(tnp_sign(x), tnp_pow_scalar(tnp_abs(x), tn_float(p - 1)));
         if (p < 2) slope = tnp_masked_fill_scalar(slope, tnp_eq_scalar(x, tn_int(0)), tn_int(0));
         d = tnp_div(d, tnp_pow_scalar(y, tn_float(p - 1)));
-        tn_give(g, 0, tnp_mul(slope, tnp_masked_fill_scalar(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
+        tn_give(g, 0,
+                tnp_mul(slope, tnp_masked_fill_scalar(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
     }
 }
-/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest, 0: how many are not 0.
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_linalg_vector_norm(x, .ord = 1) */
+/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest,
+ * 0: how many are not 0. self (*) floating -> self's shape without dim, 1 there when keepdim
+ * tn_linalg_vector_norm(x, .ord = 1) */
 TN_OPERATOR(linalg_vector_norm,
-            "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-            .forms = TN_OUT, .needs = "self,result", .check = norm_check, .run = norm_run, .grad = norm_grad,
-            .sample = "(2,3,4) | (2,3,4) dim=[1] | (2,3,4) 1 [0,2] keepdim=True | (3,70) 3 [0] | (70,3) 0.5 [0] | (9000) | "
-                      "(2,5000) dim=[1] | (1100,40) dim=[0] | (5,6) inf | (5,6) -inf [1] | (5,6) 0 [1] | () | (3,6):f16 | (0)")
+            "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, "
+            "*, ScalarType? dtype=None) -> Tensor",
+            .forms = TN_OUT, .needs = "self,result", .check = norm_check, .run = norm_run,
+            .grad = norm_grad,
+            .sample = "(2,3,4) | (2,3,4) dim=[1] | (2,3,4) 1 [0,2] keepdim=True | (3,70) 3 [0] | "
+                      "(70,3) 0.5 [0] | (9000) | "
+                      "(2,5000) dim=[1] | (1100,40) dim=[0] | (5,6) inf | (5,6) -inf [1] | (5,6) 0 "
+                      "[1] | () | (3,6):f16 | (0)")
 
 static bool norm_compose(tn_frame *f) {
     TN_ARGS(norm, a, f);
-    double p = a->p.kind == TN_KIND_NONE ? 2 : a->p.kind == TN_KIND_FLOAT ? a->p.real : (double)a->p.integer;
+    double p = a->p.kind == TN_KIND_NONE    ? 2
+               : a->p.kind == TN_KIND_FLOAT ? a->p.real
+                                            : (double)a->p.integer;
     return (f->out[0] = tnp_linalg_vector_norm(a->self, p, a->dim, a->keepdim, a->dtype)) != NULL;
 }
 /* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim = TN_DIMS(1)) */
-TN_OPERATOR(norm, "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-            .forms = TN_OUT, .compose = norm_compose, .sample = "(2,3) | (2,3,4) 1 [1] | (2,3,4) 3 [0,2] keepdim=True")
+ * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim =
+ * TN_DIMS(1)) */
+TN_OPERATOR(norm,
+            "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p=None, int[1]? dim=None, bool "
+            "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+            .forms = TN_OUT, .compose = norm_compose,
+            .sample = "(2,3) | (2,3,4) 1 [1] | (2,3,4) 3 [0,2] keepdim=True")

@@ -6,11 +6,12 @@ typedef struct adam_view {
     double lr, beta1, beta2, eps, weight_decay;
     bool amsgrad, maximize;
 } adam_view;
-#define ADAM_OPTIONS(name)                                                                                   \
-    static adam_view name##_options(const void *options) {                                                \
-        const tn_optim_##name##_args *o = (const tn_optim_##name##_args *)options;                           \
-        adam_view a = {o->lr, o->betas.at[0], o->betas.at[1], o->eps, o->weight_decay, o->amsgrad, o->maximize}; \
-        return a;                                                                                            \
+#define ADAM_OPTIONS(name)                                                         \
+    static adam_view name##_options(const void *options) {                         \
+        const tn_optim_##name##_args *o = (const tn_optim_##name##_args *)options; \
+        adam_view a = {o->lr,           o->betas.at[0], o->betas.at[1], o->eps,    \
+                       o->weight_decay, o->amsgrad,     o->maximize};              \
+        return a;                                                                  \
     }
 ADAM_OPTIONS(adam)
 ADAM_OPTIONS(adamw)
@@ -20,13 +21,26 @@ static bool adam_check_options(adam_view o) {
     if (!(o.lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g: it may not be negative", o.lr);
     if (!(o.eps >= 0)) return tni_nn_error(TN_INVALID, "eps is %g: it may not be negative", o.eps);
     if (!(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1))
-        return tni_nn_error(TN_INVALID, "betas are %g and %g: within [0, 1) is expected", o.beta1, o.beta2);
-    return o.weight_decay >= 0 || tni_nn_error(TN_INVALID, "weight_decay is %g: it may not be negative", o.weight_decay);
+        return tni_nn_error(TN_INVALID, "betas are %g and %g: within [0, 1) is expected", o.beta1,
+                            o.beta2);
+    return o.weight_decay >= 0 ||
+           tni_nn_error(TN_INVALID, "weight_decay is %g: it may not be negative", o.weight_decay);
 }
 
 /* The option lists of a step, n numbers each. */
-enum { ADAM_STEP, ADAM_LR, ADAM_BETA1, ADAM_BETA2, ADAM_EPS, ADAM_DECAY, ADAM_AMSGRAD, ADAM_MAXIMIZE, ADAM_LISTS };
-static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options), tn_floats list[ADAM_LISTS]) {
+enum {
+    ADAM_STEP,
+    ADAM_LR,
+    ADAM_BETA1,
+    ADAM_BETA2,
+    ADAM_EPS,
+    ADAM_DECAY,
+    ADAM_AMSGRAD,
+    ADAM_MAXIMIZE,
+    ADAM_LISTS
+};
+static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options),
+                       tn_floats list[ADAM_LISTS]) {
     for (int k = 0; k < ADAM_LISTS; k++) list[k] = tni_numbers(s->number + k * s->n, s->n);
     for (int64_t i = 0; i < s->n; i++) {
         adam_view o = of(s->options[i]);
@@ -42,32 +56,42 @@ static void adam_lists(const tn_ostep *s, adam_view (*of)(const void *options), 
     }
 }
 
-#define ADAM_ROW(name, operator_)                                                                            \
-    static bool name##_check(const void *options) { return adam_check_options(name##_options(options)); }    \
-    static uint32_t name##_uses(const void *options) { return name##_options(options).amsgrad ? 7u : 3u; }   \
-    static bool name##_step(tn_ostep *s) {                                                                   \
-        tn_floats l[ADAM_LISTS];                                                                             \
-        adam_lists(s, name##_options, l);                                                                    \
-        return operator_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n),                        \
-                         tn_tensors_of(s->state[0], s->n), tn_tensors_of(s->state[1], s->n),                 \
-                         tn_tensors_of(s->state[2], s->n), l[ADAM_STEP], l[ADAM_LR], l[ADAM_BETA1],          \
-                         l[ADAM_BETA2], l[ADAM_EPS], l[ADAM_DECAY], l[ADAM_AMSGRAD], l[ADAM_MAXIMIZE]);      \
+#define ADAM_ROW(name, operator_)                                                            \
+    static bool name##_check(const void *options) {                                          \
+        return adam_check_options(name##_options(options));                                  \
+    }                                                                                        \
+    static uint32_t name##_uses(const void *options) {                                       \
+        return name##_options(options).amsgrad ? 7u : 3u;                                    \
+    }                                                                                        \
+    static bool name##_step(tn_ostep *s) {                                                   \
+        tn_floats l[ADAM_LISTS];                                                             \
+        adam_lists(s, name##_options, l);                                                    \
+        return operator_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n),        \
+                         tn_tensors_of(s->state[0], s->n), tn_tensors_of(s->state[1], s->n), \
+                         tn_tensors_of(s->state[2], s->n), l[ADAM_STEP], l[ADAM_LR],         \
+                         l[ADAM_BETA1], l[ADAM_BETA2], l[ADAM_EPS], l[ADAM_DECAY],           \
+                         l[ADAM_AMSGRAD], l[ADAM_MAXIMIZE]);                                 \
     }
 
 ADAM_ROW(adam, tnp_fused_adam_)
-/* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps);
- * weight_decay is added to g. amsgrad: the largest v so far.   tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
-TN_OPTIMIZER(adam, "Adam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, float weight_decay=0.0, "
-                   "bool amsgrad=False, *, bool maximize=False)",
-             .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adam_check, .uses = adam_uses, .step = adam_step,
-             .counts = true)
+/* m = lerp(m, g, 1 - beta1); v = beta2 v + (1 - beta2) g^2; p -= lr / (1 - beta1^t) * m / (sqrt(v)
+ * / sqrt(1 - beta2^t) + eps); weight_decay is added to g. amsgrad: the largest v so far.
+ * tn_optim_adam(tn_parameters(net), .lr = 1e-3) */
+TN_OPTIMIZER(adam,
+             "Adam(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
+             "float weight_decay=0.0, "
+             "bool amsgrad=False, *, bool maximize=False)",
+             .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adam_check, .uses = adam_uses,
+             .step = adam_step, .counts = true)
 
 ADAM_ROW(adamw, tnp_fused_adamw_)
 /* Adam, with the weights decayed by themselves: p *= 1 - lr * weight_decay.
  * tn_optim_adamw(tn_parameters(net), .lr = 1e-3, .weight_decay = 0.1) */
-TN_OPTIMIZER(adamw, "AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, float weight_decay=0.01, "
-                    "bool amsgrad=False, *, bool maximize=False)",
-             .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adamw_check, .uses = adamw_uses, .step = adamw_step,
-             .counts = true)
+TN_OPTIMIZER(adamw,
+             "AdamW(Tensor[] params, float lr=0.001, float[2] betas=[0.9, 0.999], float eps=1e-08, "
+             "float weight_decay=0.01, "
+             "bool amsgrad=False, *, bool maximize=False)",
+             .state = "exp_avg, exp_avg_sq, max_exp_avg_sq", .check = adamw_check,
+             .uses = adamw_uses, .step = adamw_step, .counts = true)
 
 #undef ADAM_ROW

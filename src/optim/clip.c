@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* The norm of all gradients: the norm of the norms, each in its own dtype. NULL with *n = 0: there are none. */
+/* The norm of all gradients: the norm of the norms, each in its own dtype. NULL with *n = 0: there
+ * are none. */
 static tn_tensor *clip_norm(tn_tensors params, double order, int64_t *n) {
     tn_tensor **norm = (tn_tensor **)tn_alloc((size_t)(params.n + 1) * sizeof *norm), *total = NULL;
     bool ok = norm != NULL;
@@ -39,7 +40,8 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
     tn_tensor *total;
     double factor;
     if (params.n < 0) return (double)NAN;
-    if (!(max_norm >= 0) || !(order > 0)) return tni_nn_error(TN_INVALID, "max_norm and norm_type must be positive"), (double)NAN;
+    if (!(max_norm >= 0) || !(order > 0))
+        return tni_nn_error(TN_INVALID, "max_norm and norm_type must be positive"), (double)NAN;
     total = clip_norm(params, order, &n);
     if (!total) return n == 0 && tn_ok() ? 0 : (double)NAN;
     factor = clip_factor(total, max_norm);
@@ -50,7 +52,8 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
     return tn_item(total);
 }
 
-TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm, double norm_type) {
+TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm,
+                                   double norm_type) {
     tni_step step;
     int64_t mark;
     double norm;

@@ -5,13 +5,13 @@
 #include "../nn/nn.h"
 
 /* A kind of optimizer; stands below its functions. The generator reads these lines. */
-#define TN_OPTIMIZER(name_, schema_, ...)                                                                    \
-    TNI_ROW_BEGIN                                                                                            \
-    TN_PRIV_DECLARE(tn_gen, tni_ogen_##name_);                                                               \
-    TN_PRIV_DECLARE(tn_orow, tni_optimizer_##name_);                                                         \
-    TNI_PRIVATE_BEGIN                                                                                        \
-    TN_PRIV_DEFINE(tn_orow, tni_optimizer_##name_) = {.name = #name_, .schema = schema_,                     \
-        .gen = &tni_ogen_##name_, __VA_ARGS__};                                                              \
+#define TN_OPTIMIZER(name_, schema_, ...)                                          \
+    TNI_ROW_BEGIN                                                                  \
+    TN_PRIV_DECLARE(tn_gen, tni_ogen_##name_);                                     \
+    TN_PRIV_DECLARE(tn_orow, tni_optimizer_##name_);                               \
+    TNI_PRIVATE_BEGIN                                                              \
+    TN_PRIV_DEFINE(tn_orow, tni_optimizer_##name_) = {                             \
+        .name = #name_, .schema = schema_, .gen = &tni_ogen_##name_, __VA_ARGS__}; \
     TNI_PRIVATE_END TNI_ROW_END
 
 TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
@@ -21,20 +21,20 @@ TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
 
 /* Parameters that share options. */
 typedef struct tni_group {
-    char *options;         /* the argument struct, then its lists */
+    char *options; /* the argument struct, then its lists */
     int64_t bytes;
-    int64_t first, count;  /* in the optimizer's parameters */
+    int64_t first, count; /* in the optimizer's parameters */
 } tni_group;
 
 struct tn_optimizer {
     const tn_orow *row;
     int nstates, ngroups, groups_room;
     tni_group *group;
-    int64_t n;             /* parameters */
-    tn_tensor **param;     /* n, held */
-    tn_tensor **state;     /* nstates * n, by parameter; held; NULL before the first step */
-    double *count;         /* n: steps made */
-    int64_t bytes;         /* of the block of param, state, count, and the room for a step */
+    int64_t n;         /* parameters */
+    tn_tensor **param; /* n, held */
+    tn_tensor **state; /* nstates * n, by parameter; held; NULL before the first step */
+    double *count;     /* n: steps made */
+    int64_t bytes;     /* of the block of param, state, count, and the room for a step */
     void *step_room;
 };
 TN_PRIV int64_t tni_step_room(int64_t n, int nstates);
@@ -43,15 +43,18 @@ TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options); /* the
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value);
 TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value);
 
-/* New states, counts and options of an optimizer, prepared and then exchanged with the old ones, or dropped. */
+/* New states, counts and options of an optimizer, prepared and then exchanged with the old ones, or
+ * dropped. */
 typedef struct tni_optimizer_plan {
     tn_optimizer *o;
     tn_tensor **state; /* nstates * n, held */
     double *count;
-    char **options;    /* ngroups */
+    char **options; /* ngroups */
     size_t bytes;
 } tni_optimizer_plan;
-TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at, int64_t n);
-TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit); /* after a load that failed, too */
+TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
+                                     int64_t n);
+TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l,
+                                    bool commit); /* after a load that failed, too */
 
 #endif

@@ -1,13 +1,15 @@
-/* optim_state.c - an optimizer's state as named tensors, out and in. Its layout is part of checkpoints: version 1 is
+/* optim_state.c - an optimizer's state as named tensors, out and in. Its layout is part of
+ * checkpoints: version 1 is
  *
  *   state.<i>.step            0-dim f32: steps of parameter i, where the row counts them
- *   state.<i>.<name>          the row's state tensors, like the parameter; absent before the first step
- *   group.<g>.<option>        0-dim f64 (floats), 0-dim i64 (ints, bools, words), 1-dim f64 (lists of floats) */
+ *   state.<i>.<name>          the row's state tensors, like the parameter; absent before the first
+ * step group.<g>.<option>        0-dim f64 (floats), 0-dim i64 (ints, bools, words), 1-dim f64
+ * (lists of floats) */
 #include "optim.h"
 
 #include <stdlib.h>
 
-/* --- out ------------------------------------------------------------------------------------------------------ */
+/* --- out -------------------------------------------------------------------------------------- */
 
 typedef struct dict_entry {
     int64_t name;
@@ -46,9 +48,11 @@ static void dict_add_states(dict_list *d, const tn_optimizer *o) {
     for (int64_t i = 0; i < o->n; i++) {
         float count = (float)o->count[i];
         if (o->row->counts && o->count[i] > 0)
-            dict_add(d, tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_F32), "state.%lld.step", (long long)i);
+            dict_add(d, tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_F32), "state.%lld.step",
+                     (long long)i);
         for (int k = 0; k < o->nstates; k++)
-            if (o->state[i * o->nstates + k] && dict_state_name(o->row->state, k, name, sizeof name))
+            if (o->state[i * o->nstates + k] &&
+                dict_state_name(o->row->state, k, name, sizeof name))
                 dict_add(d, o->state[i * o->nstates + k], "state.%lld.%s", (long long)i, name);
     }
 }
@@ -73,8 +77,9 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
         t = tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64);
     } else if (tni_option_take(p, options, &value)) {
         integer = (int64_t)value;
-        t = p->type == TN_T_INT || p->type == TN_T_BOOL ? tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64)
-                                                        : tn_from_at(NULL, 0, &value, tn_empty_dims(), TN_F64);
+        t = p->type == TN_T_INT || p->type == TN_T_BOOL
+                ? tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64)
+                : tn_from_at(NULL, 0, &value, tn_empty_dims(), TN_F64);
     } else {
         return;
     }
@@ -112,7 +117,8 @@ TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o) {
     mark = tn_scope_begin();
     dict_add_states(&d, o);
     for (int g = 0; g < o->ngroups; g++)
-        for (int i = 0; i < o->row->gen->nparam; i++) dict_add_option(&d, &o->row->gen->param[i], o->group[g].options, g);
+        for (int i = 0; i < o->row->gen->nparam; i++)
+            dict_add_option(&d, &o->row->gen->param[i], o->group[g].options, g);
     list = dict_list_of(&d);
     tni_buffer_free(&d.names);
     tni_buffer_free(&d.entries);
@@ -120,7 +126,7 @@ TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o) {
     return list;
 }
 
-/* --- in --------------------------------------------------------------------------------------------------------- */
+/* --- in --------------------------------------------------------------------------------------- */
 
 static bool dict_begin(tni_optimizer_plan *l, tn_optimizer *o) {
     size_t pointers = (size_t)(o->n * o->nstates) + (size_t)o->ngroups;
@@ -132,7 +138,8 @@ static bool dict_begin(tni_optimizer_plan *l, tn_optimizer *o) {
     memset(l->count, 0, l->bytes);
     l->state = (tn_tensor **)(void *)(l->count + o->n + 1);
     l->options = (char **)(void *)(l->state + o->n * o->nstates);
-    for (int g = 0; g < o->ngroups; g++) { /* a list's copy points into the old block: moved below */
+    for (int g = 0; g < o->ngroups;
+         g++) { /* a list's copy points into the old block: moved below */
         l->options[g] = (char *)tn_alloc((size_t)o->group[g].bytes);
         if (!l->options[g]) return false;
         memcpy(l->options[g], o->group[g].options, (size_t)o->group[g].bytes);
@@ -166,7 +173,8 @@ TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l, bool commit) {
 }
 
 /* "state.12.exp_avg" -> 12 and "exp_avg"; NULL when it is not of that form. */
-static const char *dict_number(const char *name, const char *prefix, int64_t limit, int64_t *number) {
+static const char *dict_number(const char *name, const char *prefix, int64_t limit,
+                               int64_t *number) {
     size_t n = strlen(prefix);
     char *end;
     if (strncmp(name, prefix, n) != 0 || name[n] < '0' || name[n] > '9') return NULL;
@@ -180,13 +188,15 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
     tn_ints a = tn_shape(o->param[i]), b = tn_shape(e->tensor);
     tn_tensor *t;
     if (o->row->counts && strcmp(name, "step") == 0) {
-        if (tn_numel(e->tensor) != 1) return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
+        if (tn_numel(e->tensor) != 1)
+            return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
         l->count[i] = tn_item(e->tensor);
         return l->count[i] >= 0 || tni_nn_error(TN_INVALID, "%s is negative", e->name);
     }
     for (int k = 0; k < o->nstates; k++) {
         tn_tensor **to = &l->state[i * o->nstates + k];
-        if (!dict_state_name(o->row->state, k, known, sizeof known) || strcmp(known, name) != 0) continue;
+        if (!dict_state_name(o->row->state, k, known, sizeof known) || strcmp(known, name) != 0)
+            continue;
         if (*to) return tni_nn_error(TN_INVALID, "%s stands twice", e->name);
         if (a.n != b.n || (a.n && memcmp(a.at, b.at, (size_t)a.n * sizeof *a.at) != 0))
             return tni_nn_error(TN_INVALID, "%s: its shape is not the parameter's", e->name);
@@ -198,7 +208,8 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
     return tni_nn_error(TN_INVALID, "%s: the optimizer has no such state", e->name);
 }
 
-static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name, const tn_named *e) {
+static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name,
+                             const tn_named *e) {
     const tn_gen *gen = l->o->row->gen;
     char *options = l->options[g];
     for (int i = 0; i < gen->nparam; i++) {
@@ -211,7 +222,8 @@ static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name,
             memcpy(&list, options + p->offset, sizeof list);
             return tn_read_f64(e->tensor, (double *)(uintptr_t)list.at, list.n);
         }
-        if (tn_numel(e->tensor) != 1) return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
+        if (tn_numel(e->tensor) != 1)
+            return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
         if (tni_option_put(p, options, tn_item(e->tensor))) return true;
         if (p->type == TN_T_ENUM) {
             word = (int32_t)tn_item(e->tensor);
@@ -232,13 +244,15 @@ static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n)
     for (int64_t i = 0; i < n; i++) {
         int64_t number;
         const char *name;
-        if (!at[i].name || !at[i].tensor) return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
+        if (!at[i].name || !at[i].tensor)
+            return tni_nn_error(TN_INVALID, "entry %lld has no name or no tensor", (long long)i);
         if ((name = dict_number(at[i].name, "state.", l->o->n, &number)) != NULL) {
             if (!dict_load_state(l, number, name, &at[i])) return false;
         } else if ((name = dict_number(at[i].name, "group.", l->o->ngroups, &number)) != NULL) {
             if (!dict_load_option(l, number, name, &at[i])) return false;
         } else {
-            return tni_nn_error(TN_INVALID, "%s: the optimizer has no such parameter or group", at[i].name);
+            return tni_nn_error(TN_INVALID, "%s: the optimizer has no such parameter or group",
+                                at[i].name);
         }
     }
     for (int g = 0; g < l->o->ngroups; g++)
@@ -246,7 +260,8 @@ static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n)
     return tn_ok();
 }
 
-TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at, int64_t n) {
+TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
+                                     int64_t n) {
     return dict_begin(l, o) && dict_load_each(l, at, n);
 }
 
@@ -256,7 +271,8 @@ TN_API bool tn_optimizer_load(tn_optimizer *o, const tn_named *at, int64_t n) {
     int64_t mark;
     bool ok, mode;
     if (!tn_ok()) return false;
-    if (!o || n < 0 || (n && !at)) return tni_nn_error(TN_INVALID, "no optimizer, or no list of tensors");
+    if (!o || n < 0 || (n && !at))
+        return tni_nn_error(TN_INVALID, "no optimizer, or no list of tensors");
     tni_step_begin(&step, NULL, 0, o->row->name);
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);

@@ -1,9 +1,10 @@
-/* optimizer.c - groups of parameters with options, states, and the step. Knows no kind of optimizer. */
+/* optimizer.c - groups of parameters with options, states, and the step. Knows no kind of
+ * optimizer. */
 #include "optim.h"
 
 #include <math.h>
 
-/* --- a module's parameters ------------------------------------------------------------------------------------ */
+/* --- a module's parameters -------------------------------------------------------------------- */
 
 TN_API tn_tensors tn_parameters(tn_module *m) {
     tn_named_list list = tn_module_parameters(m);
@@ -22,7 +23,7 @@ TN_API tn_tensors tn_parameters(tn_module *m) {
     return none;
 }
 
-/* --- options -------------------------------------------------------------------------------------------------------- */
+/* --- options ---------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options) {
     if (!o->row->check || o->row->check(options)) return true;
@@ -46,7 +47,8 @@ static bool optim_check_lists(const tn_gen *gen, const char *args) {
         if (gen->param[i].type != TN_T_FLOATS) continue;
         memcpy(&list, args + gen->param[i].offset, sizeof list);
         if (!list.at || list.n < 0 || (gen->param[i].count > 0 && list.n != gen->param[i].count))
-            return tni_nn_error(TN_INVALID, "%s: a list of %d numbers is expected", gen->param[i].name, gen->param[i].count);
+            return tni_nn_error(TN_INVALID, "%s: a list of %d numbers is expected",
+                                gen->param[i].name, gen->param[i].count);
     }
     return true;
 }
@@ -75,17 +77,18 @@ static char *optim_copy_options(const tn_gen *gen, const char *args, int64_t *by
     return to;
 }
 
-/* --- room -------------------------------------------------------------------------------------------------------------- */
+/* --- room ------------------------------------------------------------------------------------- */
 
 enum { OPTIM_POINTERS = 3 }; /* of a step, beside its states: param, grad, options */
 
 TN_PRIV int64_t tni_step_room(int64_t n, int nstates) {
-    return n * (int64_t)((size_t)(OPTIM_POINTERS + nstates) * sizeof(void *) + 2 * sizeof(bool) + 8 +
-                         (TN_OPTIM_NUMBERS + 1) * sizeof(double));
+    return n * (int64_t)((size_t)(OPTIM_POINTERS + nstates) * sizeof(void *) + 2 * sizeof(bool) +
+                         8 + (TN_OPTIM_NUMBERS + 1) * sizeof(double));
 }
 
 static int64_t optim_bytes(int64_t n, int nstates) {
-    return n * (int64_t)((size_t)(1 + nstates) * sizeof(void *) + sizeof(double)) + tni_step_room(n, nstates) + 64;
+    return n * (int64_t)((size_t)(1 + nstates) * sizeof(void *) + sizeof(double)) +
+           tni_step_room(n, nstates) + 64;
 }
 
 /* Makes room for n parameters; the first o->n are moved. */
@@ -105,7 +108,8 @@ static bool optim_grow(tn_optimizer *o, int64_t n) {
     for (int64_t i = 0; i < o->n; i++) {
         count[i] = o->count[i];
         param[i] = o->param[i];
-        for (int k = 0; k < o->nstates; k++) state[i * o->nstates + k] = o->state[i * o->nstates + k];
+        for (int k = 0; k < o->nstates; k++)
+            state[i * o->nstates + k] = o->state[i * o->nstates + k];
     }
     if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
     o->count = count;
@@ -129,19 +133,25 @@ static bool optim_more_groups(tn_optimizer *o) {
     return true;
 }
 
-/* --- groups --------------------------------------------------------------------------------------------------------------- */
+/* --- groups ----------------------------------------------------------------------------------- */
 
 static bool optim_check_params(const tn_optimizer *o, tn_tensors params) {
     tni_map seen = {NULL, NULL, 0, 0};
     bool fresh = true, ok = true;
-    if (params.n < 0) return tn_ok() ? tni_nn_error(TN_INVALID, "params: no list of tensors") : false;
+    if (params.n < 0)
+        return tn_ok() ? tni_nn_error(TN_INVALID, "params: no list of tensors") : false;
     if (params.n == 0 || !params.at) return tni_nn_error(TN_INVALID, "params: an empty list");
     for (int64_t i = 0; ok && i < o->n; i++) ok = tni_map_at(&seen, o->param[i], &fresh) != NULL;
     for (int64_t i = 0; ok && i < params.n; i++) {
-        if (!params.at[i]) ok = tni_nn_error(TN_INVALID, "params[%lld] is NULL", (long long)i);
-        else if (!tn_is_leaf(params.at[i])) ok = tni_nn_error(TN_INVALID, "params[%lld] is no leaf", (long long)i);
-        else if (!tni_map_at(&seen, params.at[i], &fresh)) ok = false;
-        else if (!fresh) ok = tni_nn_error(TN_INVALID, "params[%lld] stands in the optimizer already", (long long)i);
+        if (!params.at[i])
+            ok = tni_nn_error(TN_INVALID, "params[%lld] is NULL", (long long)i);
+        else if (!tn_is_leaf(params.at[i]))
+            ok = tni_nn_error(TN_INVALID, "params[%lld] is no leaf", (long long)i);
+        else if (!tni_map_at(&seen, params.at[i], &fresh))
+            ok = false;
+        else if (!fresh)
+            ok = tni_nn_error(TN_INVALID, "params[%lld] stands in the optimizer already",
+                              (long long)i);
     }
     tni_map_free(&seen);
     return ok;
@@ -173,7 +183,8 @@ static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
     const tn_param *p = row ? &row->gen->param[0] : NULL;
     tn_tensors params;
     tn_optimizer *o;
-    if (!row || !args) return tni_nn_error(TN_INVALID, "no row or no arguments"), (tn_optimizer *)NULL;
+    if (!row || !args)
+        return tni_nn_error(TN_INVALID, "no row or no arguments"), (tn_optimizer *)NULL;
     memcpy(&params, (const char *)args + p->offset, sizeof params);
     o = (tn_optimizer *)tn_alloc(sizeof *o);
     if (!o) return NULL;
@@ -185,7 +196,8 @@ static tn_optimizer *optim_new(const tn_orow *row, const void *args) {
     return NULL;
 }
 
-TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow *row, const void *args) {
+TN_API tn_optimizer *tn_optimizer_make(const char *file, int line, const tn_orow *row,
+                                       const void *args) {
     tn_optimizer *o = NULL;
     tni_step step;
     if (!tn_ok()) return NULL;
@@ -199,14 +211,15 @@ TN_API void tn_optimizer_free(tn_optimizer *o) {
     if (!o) return;
     for (int64_t i = 0; i < o->n; i++) tn_release(o->param[i]);
     for (int64_t i = 0; i < o->n * o->nstates; i++) tn_release(o->state[i]);
-    for (int g = 0; g < o->ngroups; g++) tn_alloc_free(o->group[g].options, (size_t)o->group[g].bytes);
+    for (int g = 0; g < o->ngroups; g++)
+        tn_alloc_free(o->group[g].options, (size_t)o->group[g].bytes);
     if (o->group) tn_alloc_free(o->group, (size_t)o->groups_room * sizeof *o->group);
     if (o->count) tn_alloc_free(o->count, (size_t)o->bytes);
     tn_alloc_free(o, sizeof *o);
 }
 
-TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn_tensors params, const tn_value *values,
-                                 int nvalues) {
+TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn_tensors params,
+                                 const tn_value *values, int nvalues) {
     tni_args args;
     tni_step step;
     bool ok;
@@ -215,7 +228,9 @@ TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn
     ok = o && o->row->gen->args_size <= sizeof args.at;
     if (!ok) tni_nn_error(TN_INVALID, "optimizer is NULL");
     if (ok) memcpy(args.at, o->group[0].options, o->row->gen->args_size);
-    ok = ok && (nvalues == 0 || tn_bind(file, line, o->row->name, o->row->gen, values, nvalues, false, args.at)) &&
+    ok = ok &&
+         (nvalues == 0 ||
+          tn_bind(file, line, o->row->name, o->row->gen, values, nvalues, false, args.at)) &&
          optim_add(o, params, args.at);
     tni_step_end(&step);
     return ok ? o->ngroups - 1 : -1;
@@ -223,7 +238,7 @@ TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn
 
 TN_API int tn_optimizer_groups(const tn_optimizer *o) { return o ? o->ngroups : 0; }
 
-/* --- numbers among the options ------------------------------------------------------------------------------------------------ */
+/* --- numbers among the options ---------------------------------------------------------------- */
 
 static const tn_param *optim_option(const tn_optimizer *o, int group, const char *name) {
     const tn_gen *gen = o ? o->row->gen : NULL;
@@ -234,17 +249,22 @@ static const tn_param *optim_option(const tn_optimizer *o, int group, const char
 }
 
 static bool optim_is_double(const tn_param *p) {
-    return (p->type == TN_T_FLOAT && !(p->flags & TN_P_MAYBE)) || (p->type == TN_T_SCALAR && (p->flags & TN_P_DOUBLE));
+    return (p->type == TN_T_FLOAT && !(p->flags & TN_P_MAYBE)) ||
+           (p->type == TN_T_SCALAR && (p->flags & TN_P_DOUBLE));
 }
 
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value) {
     char *at = options + p->offset;
     int64_t integer = (int64_t)value;
     bool truth = value != 0;
-    if (optim_is_double(p)) memcpy(at, &value, sizeof value);
-    else if (p->type == TN_T_INT) memcpy(at, &integer, sizeof integer);
-    else if (p->type == TN_T_BOOL) memcpy(at, &truth, sizeof truth);
-    else return false;
+    if (optim_is_double(p))
+        memcpy(at, &value, sizeof value);
+    else if (p->type == TN_T_INT)
+        memcpy(at, &integer, sizeof integer);
+    else if (p->type == TN_T_BOOL)
+        memcpy(at, &truth, sizeof truth);
+    else
+        return false;
     return true;
 }
 
@@ -268,7 +288,8 @@ TN_API bool tn_optimizer_set(tn_optimizer *o, int group, const char *option, dou
     const tn_param *p = optim_option(o, group, option);
     double before;
     if (!p) return false;
-    if (!tni_option_take(p, o->group[group].options, &before)) return tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
+    if (!tni_option_take(p, o->group[group].options, &before))
+        return tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
     tni_option_put(p, o->group[group].options, value);
     if (tni_group_check(o, o->group[group].options)) return true;
     tni_option_put(p, o->group[group].options, before);
@@ -283,7 +304,7 @@ TN_API double tn_optimizer_get(const tn_optimizer *o, int group, const char *opt
     return (double)NAN;
 }
 
-/* --- the step ------------------------------------------------------------------------------------------------------------------- */
+/* --- the step --------------------------------------------------------------------------------- */
 
 /* What a step works on, laid over the optimizer's room. */
 typedef struct optim_step {
@@ -334,7 +355,8 @@ static bool optim_make_states(tn_optimizer *o, optim_step *w) {
         for (int k = 0; k < o->nstates; k++) {
             tn_tensor **state = &o->state[w->index[i] * o->nstates + k];
             if (!*state && (uses >> k & 1)) {
-                tn_tensor *t = tnp_zeros(tn_shape(w->param[i]), tn_dtype_of(w->param[i]), tn_device_of(w->param[i]));
+                tn_tensor *t = tnp_zeros(tn_shape(w->param[i]), tn_dtype_of(w->param[i]),
+                                         tn_device_of(w->param[i]));
                 if (!t) return false;
                 *state = tn_retain(t);
                 w->made[i] = (uint8_t)(w->made[i] | 1u << k);

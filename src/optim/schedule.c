@@ -1,4 +1,5 @@
-/* schedule.c - learning rates that change, by torch's recursive formulas (torch/optim/lr_scheduler.py), in double. */
+/* schedule.c - learning rates that change, by torch's recursive formulas
+ * (torch/optim/lr_scheduler.py), in double. */
 #include "optim.h"
 
 #include <math.h>
@@ -7,13 +8,13 @@ typedef double (*schedule_fn)(const tn_schedule *s, int group, double lr);
 
 struct tn_schedule {
     tn_optimizer *o;
-    schedule_fn next;    /* the rate of a group at s->count, from the one before */
+    schedule_fn next; /* the rate of a group at s->count, from the one before */
     int64_t count, every;
     double gamma, eta_min;
     double (*factor)(int64_t step, void *user);
     void *user;
     int ngroups;
-    double *initial;     /* a group */
+    double *initial; /* a group */
 };
 
 static tn_schedule *schedule_new(tn_optimizer *o, schedule_fn next) {
@@ -44,7 +45,8 @@ static double schedule_step_next(const tn_schedule *s, int group, double lr) {
 }
 TN_API tn_schedule *tn_step_lr(tn_optimizer *o, int64_t every, double gamma) {
     tn_schedule *s;
-    if (tn_ok() && every < 1) return tni_nn_error(TN_INVALID, "step_lr: every must be positive"), (tn_schedule *)NULL;
+    if (tn_ok() && every < 1)
+        return tni_nn_error(TN_INVALID, "step_lr: every must be positive"), (tn_schedule *)NULL;
     s = schedule_new(o, schedule_step_next);
     if (!s) return NULL;
     s->every = every;
@@ -61,7 +63,8 @@ static double schedule_cosine_next(const tn_schedule *s, int group, double lr) {
 }
 TN_API tn_schedule *tn_cosine_lr(tn_optimizer *o, int64_t t_max, double eta_min) {
     tn_schedule *s;
-    if (tn_ok() && t_max < 1) return tni_nn_error(TN_INVALID, "cosine_lr: t_max must be positive"), (tn_schedule *)NULL;
+    if (tn_ok() && t_max < 1)
+        return tni_nn_error(TN_INVALID, "cosine_lr: t_max must be positive"), (tn_schedule *)NULL;
     s = schedule_new(o, schedule_cosine_next);
     if (!s) return NULL;
     s->every = t_max;
@@ -73,14 +76,17 @@ static double schedule_lambda_next(const tn_schedule *s, int group, double lr) {
     (void)lr;
     return s->initial[group] * s->factor(s->count, s->user);
 }
-TN_API tn_schedule *tn_lambda_lr(tn_optimizer *o, double (*factor)(int64_t step, void *user), void *user) {
+TN_API tn_schedule *tn_lambda_lr(tn_optimizer *o, double (*factor)(int64_t step, void *user),
+                                 void *user) {
     tn_schedule *s;
-    if (tn_ok() && !factor) return tni_nn_error(TN_INVALID, "lambda_lr: no function"), (tn_schedule *)NULL;
+    if (tn_ok() && !factor)
+        return tni_nn_error(TN_INVALID, "lambda_lr: no function"), (tn_schedule *)NULL;
     s = schedule_new(o, schedule_lambda_next);
     if (!s) return NULL;
     s->factor = factor;
     s->user = user;
-    for (int g = 0; g < s->ngroups; g++) tn_optimizer_set(o, g, "lr", s->initial[g] * factor(0, user));
+    for (int g = 0; g < s->ngroups; g++)
+        tn_optimizer_set(o, g, "lr", s->initial[g] * factor(0, user));
     return s;
 }
 
@@ -89,7 +95,8 @@ TN_API bool tn_schedule_step(tn_schedule *s) {
     if (!s) return tni_nn_error(TN_INVALID, "schedule is NULL");
     s->count++;
     for (int g = 0; g < s->ngroups; g++)
-        if (!tn_optimizer_set(s->o, g, "lr", s->next(s, g, tn_optimizer_get(s->o, g, "lr")))) return false;
+        if (!tn_optimizer_set(s->o, g, "lr", s->next(s, g, tn_optimizer_get(s->o, g, "lr"))))
+            return false;
     return true;
 }
 
@@ -98,7 +105,8 @@ TN_API double tn_schedule_initial(const tn_schedule *s, int group) {
     return s && group >= 0 && group < s->ngroups ? s->initial[group] : (double)NAN;
 }
 TN_API bool tn_schedule_resume(tn_schedule *s, int64_t count, const double *initial, int ngroups) {
-    if (!s || count < 0 || !initial || ngroups != s->ngroups) return tni_nn_error(TN_INVALID, "the schedule's state does not fit");
+    if (!s || count < 0 || !initial || ngroups != s->ngroups)
+        return tni_nn_error(TN_INVALID, "the schedule's state does not fit");
     s->count = count;
     memcpy(s->initial, initial, (size_t)ngroups * sizeof *initial);
     return true;

@@ -4,15 +4,21 @@
 static bool sgd_check(const void *options) {
     const tn_optim_sgd_args *o = (const tn_optim_sgd_args *)options;
     if (!(o->lr >= 0)) return tni_nn_error(TN_INVALID, "lr is %g: it may not be negative", o->lr);
-    if (!(o->momentum >= 0)) return tni_nn_error(TN_INVALID, "momentum is %g: it may not be negative", o->momentum);
-    if (!(o->weight_decay >= 0)) return tni_nn_error(TN_INVALID, "weight_decay is %g: it may not be negative", o->weight_decay);
+    if (!(o->momentum >= 0))
+        return tni_nn_error(TN_INVALID, "momentum is %g: it may not be negative", o->momentum);
+    if (!(o->weight_decay >= 0))
+        return tni_nn_error(TN_INVALID, "weight_decay is %g: it may not be negative",
+                            o->weight_decay);
     if (o->nesterov && (o->momentum <= 0 || o->dampening != 0))
         return tni_nn_error(TN_INVALID, "nesterov wants a momentum and no dampening");
     return true;
 }
-static uint32_t sgd_uses(const void *options) { return ((const tn_optim_sgd_args *)options)->momentum != 0; }
+static uint32_t sgd_uses(const void *options) {
+    return ((const tn_optim_sgd_args *)options)->momentum != 0;
+}
 static bool sgd_step(tn_ostep *s) {
-    double *lr = s->number, *momentum = lr + s->n, *dampening = momentum + s->n, *decay = dampening + s->n;
+    double *lr = s->number, *momentum = lr + s->n, *dampening = momentum + s->n,
+           *decay = dampening + s->n;
     double *nesterov = decay + s->n, *maximize = nesterov + s->n, *first = maximize + s->n;
     for (int64_t i = 0; i < s->n; i++) {
         const tn_optim_sgd_args *o = (const tn_optim_sgd_args *)s->options[i];
@@ -24,13 +30,17 @@ static bool sgd_step(tn_ostep *s) {
         maximize[i] = o->maximize;
         first[i] = s->first[i];
     }
-    return tnp_fused_sgd_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n), tn_tensors_of(s->state[0], s->n),
-                         tni_numbers(lr, s->n), tni_numbers(momentum, s->n), tni_numbers(dampening, s->n),
-                         tni_numbers(decay, s->n), tni_numbers(nesterov, s->n), tni_numbers(maximize, s->n),
-                         tni_numbers(first, s->n));
+    return tnp_fused_sgd_(tn_tensors_of(s->param, s->n), tn_tensors_of(s->grad, s->n),
+                          tn_tensors_of(s->state[0], s->n), tni_numbers(lr, s->n),
+                          tni_numbers(momentum, s->n), tni_numbers(dampening, s->n),
+                          tni_numbers(decay, s->n), tni_numbers(nesterov, s->n),
+                          tni_numbers(maximize, s->n), tni_numbers(first, s->n));
 }
-/* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr * (nesterov ? g + momentum * b : b).
- * tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9) */
-TN_OPTIMIZER(sgd, "SGD(Tensor[] params, float lr=0.001, float momentum=0.0, float dampening=0.0, float weight_decay=0.0, "
-                  "bool nesterov=False, *, bool maximize=False)",
+/* g += weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g at first); p -= lr *
+ * (nesterov ? g + momentum * b : b). tn_optim_sgd(tn_parameters(net), .lr = 0.1, .momentum = 0.9)
+ */
+TN_OPTIMIZER(sgd,
+             "SGD(Tensor[] params, float lr=0.001, float momentum=0.0, float dampening=0.0, float "
+             "weight_decay=0.0, "
+             "bool nesterov=False, *, bool maximize=False)",
              .state = "momentum_buffer", .check = sgd_check, .uses = sgd_uses, .step = sgd_step)

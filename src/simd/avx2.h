@@ -39,7 +39,8 @@ TNI_INLINE __m256 tni_avx2_ldexp_f32(__m256 v, __m256 n) {
 TNI_INLINE __m256d tni_avx2_ldexp_f64(__m256d v, __m256d n) {
     __m128i k = _mm256_cvtpd_epi32(n), h = _mm_srai_epi32(k, 1), one = _mm_set1_epi32(1023);
     __m256i a = _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(h, one)), 52);
-    __m256i b = _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(_mm_sub_epi32(k, h), one)), 52);
+    __m256i b =
+        _mm256_slli_epi64(_mm256_cvtepi32_epi64(_mm_add_epi32(_mm_sub_epi32(k, h), one)), 52);
     return _mm256_mul_pd(_mm256_mul_pd(v, _mm256_castsi256_pd(a)), _mm256_castsi256_pd(b));
 }
 TNI_INLINE __m256 tni_avx2_expo_f32(__m256 v) {
@@ -63,7 +64,8 @@ TNI_INLINE __m256d tni_avx2_mant_f64(__m256d v) {
 /* pairs to two vectors in order, and back */
 TNI_INLINE void tni_avx2_ld2_f32(const float *p, __m256 *a, __m256 *b) {
     __m256 x = _mm256_loadu_ps(p), y = _mm256_loadu_ps(p + 8);
-    __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0x88)), odd = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0xdd));
+    __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0x88)),
+            odd = _mm256_castps_pd(_mm256_shuffle_ps(x, y, 0xdd));
     *a = _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8));
     *b = _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xd8));
 }
@@ -84,19 +86,27 @@ TNI_INLINE void tni_avx2_st2_f64(double *p, __m256d a, __m256d b) {
 }
 
 /* what AVX2 lacks for 64-bit integers */
-TNI_INLINE __m256i tni_avx2_mul_i64(__m256i a, __m256i b) { /* low halves, and the two cross products << 32 */
+TNI_INLINE __m256i tni_avx2_mul_i64(__m256i a,
+                                    __m256i b) { /* low halves, and the two cross products << 32 */
     __m256i cross = _mm256_mullo_epi32(a, _mm256_shuffle_epi32(b, 0xb1));
     cross = _mm256_add_epi32(cross, _mm256_srli_epi64(cross, 32));
     return _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64(cross, 32));
 }
-TNI_INLINE __m256i tni_avx2_sel(__m256i m, __m256i a, __m256i b) { return _mm256_blendv_epi8(b, a, m); }
-TNI_INLINE __m256i tni_avx2_min_i64(__m256i a, __m256i b) { return tni_avx2_sel(_mm256_cmpgt_epi64(b, a), a, b); }
-TNI_INLINE __m256i tni_avx2_max_i64(__m256i a, __m256i b) { return tni_avx2_sel(_mm256_cmpgt_epi64(a, b), a, b); }
+TNI_INLINE __m256i tni_avx2_sel(__m256i m, __m256i a, __m256i b) {
+    return _mm256_blendv_epi8(b, a, m);
+}
+TNI_INLINE __m256i tni_avx2_min_i64(__m256i a, __m256i b) {
+    return tni_avx2_sel(_mm256_cmpgt_epi64(b, a), a, b);
+}
+TNI_INLINE __m256i tni_avx2_max_i64(__m256i a, __m256i b) {
+    return tni_avx2_sel(_mm256_cmpgt_epi64(a, b), a, b);
+}
 TNI_INLINE __m256i tni_avx2_abs_i64(__m256i a) {
     __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
     return _mm256_sub_epi64(_mm256_xor_si256(a, s), s);
 }
-TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a, __m256i n) { /* arithmetic: shift the magnitude's complement */
+TNI_INLINE __m256i tni_avx2_shr_i64(__m256i a,
+                                    __m256i n) { /* arithmetic: shift the magnitude's complement */
     __m256i s = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
     return _mm256_xor_si256(_mm256_srlv_epi64(_mm256_xor_si256(a, s), n), s);
 }

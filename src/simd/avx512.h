@@ -20,7 +20,8 @@ TNI_INLINE __mmask8 tni_avx512_mld8(const void *p) {
 }
 /* pairs to two vectors in order, and back */
 TNI_INLINE void tni_avx512_ld2_f32(const float *p, __m512 *a, __m512 *b) {
-    const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i even =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
     __m512 x = _mm512_loadu_ps(p), y = _mm512_loadu_ps(p + 16);
     *a = _mm512_permutex2var_ps(x, even, y);
     *b = _mm512_permutex2var_ps(x, _mm512_add_epi32(even, _mm512_set1_epi32(1)), y);
@@ -28,7 +29,8 @@ TNI_INLINE void tni_avx512_ld2_f32(const float *p, __m512 *a, __m512 *b) {
 TNI_INLINE void tni_avx512_st2_f32(float *p, __m512 a, __m512 b) {
     const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
     _mm512_storeu_ps(p, _mm512_permutex2var_ps(a, low, b));
-    _mm512_storeu_ps(p + 16, _mm512_permutex2var_ps(a, _mm512_add_epi32(low, _mm512_set1_epi32(8)), b));
+    _mm512_storeu_ps(p + 16,
+                     _mm512_permutex2var_ps(a, _mm512_add_epi32(low, _mm512_set1_epi32(8)), b));
 }
 TNI_INLINE void tni_avx512_ld2_f64(const double *p, __m512d *a, __m512d *b) {
     const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
@@ -39,7 +41,8 @@ TNI_INLINE void tni_avx512_ld2_f64(const double *p, __m512d *a, __m512d *b) {
 TNI_INLINE void tni_avx512_st2_f64(double *p, __m512d a, __m512d b) {
     const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
     _mm512_storeu_pd(p, _mm512_permutex2var_pd(a, low, b));
-    _mm512_storeu_pd(p + 8, _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
+    _mm512_storeu_pd(p + 8,
+                     _mm512_permutex2var_pd(a, _mm512_add_epi64(low, _mm512_set1_epi64(4)), b));
 }
 #endif
 

@@ -1,5 +1,6 @@
-/* complex.h - the words for complex64 (TNI_TYPE_C64) and complex128 (TNI_TYPE_C128): V is a pair of vectors, T of a
- * part, W elements of two parts each. Truths are those of the floating type. What orders numbers is not there. */
+/* complex.h - the words for complex64 (TNI_TYPE_C64) and complex128 (TNI_TYPE_C128): V is a pair of
+ * vectors, T of a part, W elements of two parts each. Truths are those of the floating type. What
+ * orders numbers is not there. */
 #if defined(TNI_TYPE_C64)
 #define TNI_SUFFIX f32
 #define TNI_LOOP_SUFFIX c64

@@ -1,10 +1,11 @@
 /* math.h - elementary functions on vectors, for f32 and f64, and division for all four types.
  *
- * One text serves every instruction set, so the bits are the same in all. Errors are at most 1 ULP in f32 and
- * 1.1 in f64, more where said. Specials follow C's Annex F. Arguments of any size are
+ * One text serves every instruction set, so the bits are the same in all. Errors are at most 1 ULP
+ * in f32 and 1.1 in f64, more where said. Specials follow C's Annex F. Arguments of any size are
  * reduced exactly. */
 
-/* gcc keeps a helper out of line (compile time, and no loss); clang passes vectors through memory there. */
+/* gcc keeps a helper out of line (compile time, and no loss); clang passes vectors through memory
+ * there. */
 #undef TNI_HELPER
 #if defined(__clang__)
 #define TNI_HELPER static inline __attribute__((always_inline, unused))
@@ -14,21 +15,27 @@
 #define TNI_HELPER static
 #endif
 
-/* For |x| > 2^15: x = n * pi/2 + hi + lo with |hi| <= pi/4. Returns n mod 4. Payne, Hanek 1983: only those bits of
- * 2/pi count whose product with x's 53-bit integer lies below 4 and above 2^-137. */
+/* For |x| > 2^15: x = n * pi/2 + hi + lo with |hi| <= pi/4. Returns n mod 4. Payne, Hanek 1983:
+ * only those bits of 2/pi count whose product with x's 53-bit integer lies below 4 and above
+ * 2^-137. */
 TNI_HELPER int TNI_FN(tni_trig_large)(double x, double *hi, double *lo) {
-    static const uint32_t two_over_pi[2 + 38] = {0, 0, /* zeros above the binary point */
-        0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu, 0xdebbc561u,
-        0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu, 0xe88235f5u, 0x2ebb4484u,
-        0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu, 0xbdf9283bu, 0x1ff897ffu, 0xde05980fu,
-        0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u, 0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu,
-        0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u, 0x1f8d5d08u, 0x56033046u, 0xfc7b6babu};
+    static const uint32_t two_over_pi[2 + 38] = {
+        0,           0, /* zeros above the binary point */
+        0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu,
+        0xdebbc561u, 0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu,
+        0xe88235f5u, 0x2ebb4484u, 0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu,
+        0xbdf9283bu, 0x1ff897ffu, 0xde05980fu, 0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u,
+        0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu, 0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u,
+        0x1f8d5d08u, 0x56033046u, 0xfc7b6babu};
     uint64_t bits, m, limb[2], carry = 0;
-    uint32_t p[6] = {0, 0, 0, 0, 0, 0}; /* the product mod 2^192, p[0] lowest: 2 bits of n, 190 of the fraction */
+    uint32_t p[6] = {
+        0, 0, 0,
+        0, 0, 0}; /* the product mod 2^192, p[0] lowest: 2 bits of n, 190 of the fraction */
     memcpy(&bits, &x, sizeof bits);
     m = (bits & 0x000fffffffffffffu) | 0x0010000000000000u;
     limb[0] = m & 0xffffffffu, limb[1] = m >> 32;
-    int start = (int)(bits >> 52 & 0x7ff) - 1075 - 2 + 64, word = start >> 5, shift = start & 31, q, negative;
+    int start = (int)(bits >> 52 & 0x7ff) - 1075 - 2 + 64, word = start >> 5, shift = start & 31, q,
+        negative;
     for (int i = 0; i < 6; i++) { /* window word i, from the lowest */
         const uint32_t *w = two_over_pi + word + 5 - i;
         uint64_t v = shift ? (uint32_t)(w[0] << shift | w[1] >> (32 - shift)) : w[0];
@@ -44,7 +51,9 @@ TNI_HELPER int TNI_FN(tni_trig_large)(double x, double *hi, double *lo) {
         }
     }
     q = (int)(p[5] >> 30);
-    negative = (int)(p[5] >> 29 & 1); /* to the nearest: a fraction of a half and more counts down from the next */
+    negative =
+        (int)(p[5] >> 29 &
+              1); /* to the nearest: a fraction of a half and more counts down from the next */
     p[5] &= 0x3fffffffu;
     if (negative) {
         q++, carry = 1, p[5] |= 0xc0000000u;

@@ -1,4 +1,5 @@
-/* math_float.h - the functions of math.h for one floating type. Polynomials are minimax fits (Remez). */
+/* math_float.h - the functions of math.h for one floating type. Polynomials are minimax fits
+ * (Remez). */
 
 #if defined(TNI_TYPE_F32)
 #define K(f, d) V_SET(f)
@@ -31,7 +32,7 @@ TNI_INLINE V TNI_FNT(tni_maximum)(V a, V b) { return V_SEL(M_OR(V_GT(a, b), V_NE
 TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_SEL(M_OR(V_LT(a, b), V_NE(a, a)), a, b); }
 TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return V_TRUNC(V_DIV(a, b)); }
 
-/* --- exp ------------------------------------------------------------------------------------------- */
+/* --- exp -------------------------------------------------------------------------------------- */
 
 #if defined(TNI_TYPE_F32)
 #define EXP_LOW -104
@@ -45,20 +46,33 @@ TNI_INLINE V TNI_FNT(tni_truncdiv)(V a, V b) { return V_TRUNC(V_DIV(a, b)); }
 TNI_INLINE V TNI_FNT(tni_exp_poly)(V z) {
 #if defined(TNI_TYPE_F32)
     V p = V_SET(1.990770397e-04);
-    H(1.393373590e-03); H(8.333286270e-03); H(4.166646302e-02); H(1.666666716e-01); H(0.5);
+    H(1.393373590e-03);
+    H(8.333286270e-03);
+    H(4.166646302e-02);
+    H(1.666666716e-01);
+    H(0.5);
 #else
     V p = V_SET(1.60912871270460349e-10);
-    H(2.09182131858799360e-09); H(2.50520557039157981e-08); H(2.75572630747015386e-07);
-    H(2.75573192657052891e-06); H(2.48015873366336929e-05); H(1.98412698412535836e-04);
-    H(1.38888888888790015e-03); H(8.33333333333333369e-03); H(4.16666666666666782e-02);
-    H(1.66666666666666657e-01); H(0.5);
+    H(2.09182131858799360e-09);
+    H(2.50520557039157981e-08);
+    H(2.75572630747015386e-07);
+    H(2.75573192657052891e-06);
+    H(2.48015873366336929e-05);
+    H(1.98412698412535836e-04);
+    H(1.38888888888790015e-03);
+    H(8.33333333333333369e-03);
+    H(4.16666666666666782e-02);
+    H(1.66666666666666657e-01);
+    H(0.5);
 #endif
     return p;
 }
-/* x = n ln2 + r; e^x = 2^n (1 + r + s). x is clamped to where the result is 0 or infinite anyway; NaN stays. */
+/* x = n ln2 + r; e^x = 2^n (1 + r + s). x is clamped to where the result is 0 or infinite anyway;
+ * NaN stays. */
 TNI_INLINE V TNI_FNT(tni_exp_parts)(V x, V *r, V *s) {
     x = V_MAX(V_SET(EXP_LOW), V_MIN(V_SET(EXP_HIGH), x));
-    V n = V_ROUND(V_MUL(x, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, x), b = V_MUL(n, LN2_LO);
+    V n = V_ROUND(V_MUL(x, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, x),
+      b = V_MUL(n, LN2_LO);
     *r = V_SUB(a, b);
     *s = V_FMA(V_MUL(*r, *r), TNI_FNT(tni_exp_poly)(*r), V_SUB(V_SUB(a, *r), b));
     return n;
@@ -75,7 +89,8 @@ TNI_HELPER V TNI_FNT(tni_exp_half)(V x) {
 /* e^x - 1 = 2 (hi + lo), halved lest 2^128 overflow; hi is the sum rounded */
 TNI_INLINE V TNI_FNT(tni_expm1_parts)(V x, V *lo) {
     V r, s, n = TNI_FNT(tni_exp_parts)(x, &r, &s), t = V_LDEXP(V_ONE, V_SUB(n, V_ONE));
-    V a = V_SUB(t, V_SET(0.5)), c = V_SUB(a, t), al = V_SUB(V_SUB(t, V_SUB(a, c)), V_ADD(V_SET(0.5), c));
+    V a = V_SUB(t, V_SET(0.5)), c = V_SUB(a, t),
+      al = V_SUB(V_SUB(t, V_SUB(a, c)), V_ADD(V_SET(0.5), c));
     V b = V_MUL(t, r), sum = V_ADD(a, b), rest = V_FMA(t, s, V_ADD(V_ADD(V_SUB(a, sum), b), al));
     V hi = V_ADD(sum, rest);
     *lo = V_ADD(V_SUB(sum, hi), rest);
@@ -86,24 +101,30 @@ TNI_HELPER V TNI_FNT(tni_expm1)(V x) {
     y = V_SEL(V_LT(x, V_SET(EXP_HIGH)), V_ADD(y, y), V_ADD(x, K_INF));
     return V_SEL(V_LT(V_ABS(x), V_SET(1e-20)), x, y);
 }
-/* 1 / (1 + e^-x) = t / (1 + e) with e = e^-|x| and t = 1 or e; one division, corrected by its remainder */
+/* 1 / (1 + e^-x) = t / (1 + e) with e = e^-|x| and t = 1 or e; one division, corrected by its
+ * remainder */
 TNI_HELPER V TNI_FNT(tni_sigmoid)(V x) {
     V r, s, n = TNI_FNT(tni_exp_parts)(V_NEG(V_ABS(x)), &r, &s);
-    V u = V_ADD(r, s), h = V_ADD(V_ONE, u), l = V_ADD(V_ADD(V_SUB(V_ONE, h), u), V_ADD(V_SUB(r, u), s));
-    V e = V_LDEXP(h, n), el = V_LDEXP(l, n), d = V_ADD(V_ONE, e), dl = V_ADD(V_ADD(V_SUB(V_ONE, d), e), el);
+    V u = V_ADD(r, s), h = V_ADD(V_ONE, u),
+      l = V_ADD(V_ADD(V_SUB(V_ONE, h), u), V_ADD(V_SUB(r, u), s));
+    V e = V_LDEXP(h, n), el = V_LDEXP(l, n), d = V_ADD(V_ONE, e),
+      dl = V_ADD(V_ADD(V_SUB(V_ONE, d), e), el);
     M positive = V_GE(x, V_ZERO());
-    V t = V_SEL(positive, V_ONE, e), tl = V_SEL(positive, V_ZERO(), el), i = V_DIV(V_ONE, d), q = V_MUL(t, i);
+    V t = V_SEL(positive, V_ONE, e), tl = V_SEL(positive, V_ZERO(), el), i = V_DIV(V_ONE, d),
+      q = V_MUL(t, i);
     return V_FMA(V_FNMA(q, dl, V_ADD(V_FNMA(q, d, t), tl)), i, q);
 }
 /* -m / (2 + m) with m = e^(-2|x|) - 1 */
 TNI_HELPER V TNI_FNT(tni_tanh)(V x) {
     V a = V_MIN(K(10, 20), V_ABS(x)), l, h = TNI_FNT(tni_expm1_parts)(V_MUL(a, V_SET(-2)), &l);
-    V d = V_ADD(V_ONE, h), dl = V_ADD(V_ADD(V_SUB(V_ONE, d), h), l), i = V_DIV(V_ONE, d), q = V_NEG(V_MUL(h, i));
+    V d = V_ADD(V_ONE, h), dl = V_ADD(V_ADD(V_SUB(V_ONE, d), h), l), i = V_DIV(V_ONE, d),
+      q = V_NEG(V_MUL(h, i));
     V rest = V_FNMA(q, dl, V_SUB(V_FNMA(q, d, V_NEG(h)), l));
     q = V_SEL(V_LT(a, V_SET(1e-20)), a, V_FMA(rest, i, q));
     return TNI_FNT(tni_copysign)(q, x);
 }
-/* sinh = h + h / (2 h + 1) with h = (e^|x| - 1) / 2, cosh = e / 2 + 1 / (2 e); far out both are e / 2. <= 2 ULP */
+/* sinh = h + h / (2 h + 1) with h = (e^|x| - 1) / 2, cosh = e / 2 + 1 / (2 e); far out both are e
+ * / 2. <= 2 ULP */
 TNI_HELPER V TNI_FNT(tni_sinh)(V x) {
     V a = V_ABS(x), l, h = TNI_FNT(tni_expm1_parts)(V_MIN(V_SET(20), a), &l);
     V y = V_ADD(h, V_ADD(V_DIV(h, V_FMA(V_SET(2), h, V_ONE)), l));
@@ -115,7 +136,7 @@ TNI_HELPER V TNI_FNT(tni_cosh)(V x) {
     return V_SEL(V_LT(a, V_SET(20)), y, h);
 }
 
-/* --- log ------------------------------------------------------------------------------------------- */
+/* --- log -------------------------------------------------------------------------------------- */
 
 /* x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), of a positive finite number, denormals included */
 TNI_INLINE V TNI_FNT(tni_log_split)(V x, V *f) {
@@ -130,13 +151,23 @@ TNI_INLINE V TNI_FNT(tni_log_split)(V x, V *f) {
 TNI_INLINE V TNI_FNT(tni_log_tail)(V f) {
 #if defined(TNI_TYPE_F32)
     V z = f, p = V_SET(7.332568616e-02), sq = V_MUL(f, f);
-    H(-1.165995449e-01); H(1.163465753e-01); H(-1.239669621e-01); H(1.425115615e-01); H(-1.666915119e-01);
-    H(2.000068873e-01); H(-2.499998063e-01); H(3.333333135e-01);
+    H(-1.165995449e-01);
+    H(1.163465753e-01);
+    H(-1.239669621e-01);
+    H(1.425115615e-01);
+    H(-1.666915119e-01);
+    H(2.000068873e-01);
+    H(-2.499998063e-01);
+    H(3.333333135e-01);
     return V_FMA(V_SET(-0.5), sq, V_MUL(V_MUL(sq, f), p));
 #else /* by s = f / (2 + f): log(1 + f) = f - f^2 / 2 + s (f^2 / 2 + 2 s^2 P(s^2)) */
     V s = V_DIV(f, V_ADD(V_SET(2), f)), z = V_MUL(s, s), p = V_SET(6.54404508035778126e-02);
-    H(6.63431221028847606e-02); H(7.69312281805563519e-02); H(9.09089776139465899e-02);
-    H(1.11111111964524001e-01); H(1.42857142853989288e-01); H(2.00000000000004424e-01);
+    H(6.63431221028847606e-02);
+    H(7.69312281805563519e-02);
+    H(9.09089776139465899e-02);
+    H(1.11111111964524001e-01);
+    H(1.42857142853989288e-01);
+    H(2.00000000000004424e-01);
     H(3.33333333333333315e-01);
     V half = V_MUL(V_SET(0.5), V_MUL(f, f));
     return V_FMA(s, V_FMA(V_ADD(z, z), p, half), V_NEG(half));
@@ -157,26 +188,34 @@ TNI_HELPER V TNI_FNT(tni_log)(V x) {
 TNI_HELPER V TNI_FNT(tni_log1p)(V x) {
     V u = V_ADD(V_ONE, x), b = V_SUB(u, V_ONE), c = V_ADD(V_SUB(V_ONE, V_SUB(u, b)), V_SUB(x, b));
     V f, e = TNI_FNT(tni_log_split)(u, &f), d = V_LDEXP(c, V_NEG(e));
-    V tail = V_FMA(d, V_FMA(f, V_SUB(f, V_ONE), V_ONE), TNI_FNT(tni_log_tail)(f)); /* 1 / (1 + f) = 1 - f + f^2 */
+    V tail = V_FMA(d, V_FMA(f, V_SUB(f, V_ONE), V_ONE),
+                   TNI_FNT(tni_log_tail)(f)); /* 1 / (1 + f) = 1 - f + f^2 */
     V hi = V_FMA(e, LN2_HI, f), lo = V_ADD(V_FMA(e, LN2_HI, V_NEG(hi)), f);
     V y = TNI_FNT(tni_log_specials)(u, V_ADD(hi, V_ADD(V_ADD(lo, tail), V_MUL(e, LN2_LO))));
     return V_SEL(V_EQ(x, V_ZERO()), x, y);
 }
 
-/* --- log2, log10, pow ------------------------------------------------------------------------------------------- */
+/* --- log2, log10, pow ------------------------------------------------------------------------- */
 
-/* log(a) = hi + lo with about twice the digits: 2 atanh(q) + e ln2, q = (m - 1) / (m + 1) in two parts */
+/* log(a) = hi + lo with about twice the digits: 2 atanh(q) + e ln2, q = (m - 1) / (m + 1) in two
+ * parts */
 TNI_HELPER V TNI_FNT(tni_log_long)(V a, V *lo) {
-    V f, e = TNI_FNT(tni_log_split)(a, &f), two = V_ADD(V_SET(2), f), low = V_ADD(V_SUB(V_SET(2), two), f);
+    V f, e = TNI_FNT(tni_log_split)(a, &f), two = V_ADD(V_SET(2), f),
+         low = V_ADD(V_SUB(V_SET(2), two), f);
     V i = V_DIV(V_ONE, two), q = V_MUL(f, i), z = V_MUL(q, q);
     V ql = V_MUL(i, V_FNMA(q, low, V_FNMA(q, two, f)));
 #if defined(TNI_TYPE_F32)
     V p = V_SET(1.152505055e-01);
-    H(1.428109109e-01); H(2.000000775e-01);
+    H(1.428109109e-01);
+    H(2.000000775e-01);
 #else
     V p = V_SET(5.86219340885594797e-02);
-    H(5.85305641745502217e-02); H(6.66740482646310251e-02); H(7.69229743189867865e-02);
-    H(9.09090916820070871e-02); H(1.11111111108254904e-01); H(1.42857142857146874e-01);
+    H(5.85305641745502217e-02);
+    H(6.66740482646310251e-02);
+    H(7.69229743189867865e-02);
+    H(9.09090916820070871e-02);
+    H(1.11111111108254904e-01);
+    H(1.42857142857146874e-01);
     H(2.00000000000000011e-01);
 #endif
     V t = V_MUL(z, p), third = K(3.333333433e-01, 3.33333333333333315e-01), c = V_ADD(third, t);
@@ -207,7 +246,8 @@ TNI_INLINE V TNI_FNT(tni_log10)(V x) {
 }
 /* e^(h + l), |l| small against h */
 TNI_INLINE V TNI_FNT(tni_exp_long)(V h, V l) {
-    V n = V_ROUND(V_MUL(h, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, h), b = V_FNMA(n, LN2_LO, l);
+    V n = V_ROUND(V_MUL(h, V_SET(1.44269504088896339))), a = V_FNMA(n, LN2_HI, h),
+      b = V_FNMA(n, LN2_LO, l);
     V r = V_ADD(a, b), rl = V_ADD(V_SUB(a, r), b), s = V_MUL(V_MUL(r, r), TNI_FNT(tni_exp_poly)(r));
     V y = V_ADD(V_ONE, r), yl = V_ADD(V_ADD(V_SUB(V_ONE, y), r), V_ADD(s, V_FMA(rl, r, rl)));
     return V_LDEXP(V_ADD(y, yl), n);
@@ -235,7 +275,7 @@ TNI_HELPER V TNI_FNT(tni_pow)(V x, V y) {
     return V_SEL(M_OR(square, cube), product, r);
 }
 
-/* --- sin, cos, tan ----------------------------------------------------------------------------------- */
+/* --- sin, cos, tan ---------------------------------------------------------------------------- */
 
 /* lanes beyond the reach of three constants, one by one */
 TNI_HELPER V TNI_FNT(tni_trig_lanes)(V x, V r, V *rl, V *q) {
@@ -254,9 +294,12 @@ TNI_HELPER V TNI_FNT(tni_trig_lanes)(V x, V r, V *rl, V *q) {
 /* x = n pi/2 + r + rl; q = n mod 4. Infinite and NaN give NaN. */
 TNI_INLINE V TNI_FNT(tni_trig_reduce)(V x, V *rl, V *q) {
     V n = V_ROUND(V_MUL(x, V_SET(6.36619772367581382e-01)));
-    V p2 = K(-4.371138829e-08, 6.12323399573676604e-17), p3 = K(-1.715124510e-15, -1.49738490485916983e-33);
-    V r = V_FNMA(n, K(1.570796371, 1.57079632679489656), x), p = V_MUL(n, p2), pe = V_FMA(n, p2, V_NEG(p));
-    V s = V_SUB(r, p), b = V_SUB(s, r), e = V_SUB(V_SUB(r, V_SUB(s, b)), V_ADD(p, b)); /* s + e = r - p */
+    V p2 = K(-4.371138829e-08, 6.12323399573676604e-17),
+      p3 = K(-1.715124510e-15, -1.49738490485916983e-33);
+    V r = V_FNMA(n, K(1.570796371, 1.57079632679489656), x), p = V_MUL(n, p2),
+      pe = V_FMA(n, p2, V_NEG(p));
+    V s = V_SUB(r, p), b = V_SUB(s, r),
+      e = V_SUB(V_SUB(r, V_SUB(s, b)), V_ADD(p, b)); /* s + e = r - p */
     V l = V_FNMA(n, p3, V_SUB(e, pe));
     r = V_ADD(s, l), *rl = V_ADD(V_SUB(s, r), l);
     *q = V_FNMA(V_SET(4), V_FLOOR(V_MUL(n, V_SET(0.25))), n);
@@ -268,11 +311,17 @@ TNI_INLINE V TNI_FNT(tni_sin_parts)(V r, V rl, V *low) {
     V z = V_MUL(r, r);
 #if defined(TNI_TYPE_F32)
     V p = V_SET(2.724938895e-06);
-    H(-1.984008268e-04); H(8.333331905e-03); H(-1.666666716e-01);
+    H(-1.984008268e-04);
+    H(8.333331905e-03);
+    H(-1.666666716e-01);
 #else
     V p = V_SET(-7.58658048790459093e-13);
-    H(1.60585296445810500e-10); H(-2.50521062200247380e-08); H(2.75573192193035283e-06);
-    H(-1.98412698412650193e-04); H(8.33333333333333148e-03); H(-1.66666666666666657e-01);
+    H(1.60585296445810500e-10);
+    H(-2.50521062200247380e-08);
+    H(2.75573192193035283e-06);
+    H(-1.98412698412650193e-04);
+    H(8.33333333333333148e-03);
+    H(-1.66666666666666657e-01);
 #endif
     *low = V_FMA(V_MUL(z, r), p, V_FMA(V_MUL(z, V_SET(-0.5)), rl, rl));
     return r;
@@ -281,11 +330,17 @@ TNI_INLINE V TNI_FNT(tni_cos_parts)(V r, V rl, V *low) {
     V z = V_MUL(r, r), half = V_MUL(z, V_SET(0.5)), w = V_SUB(V_ONE, half);
 #if defined(TNI_TYPE_F32)
     V p = V_SET(-2.730050426e-07);
-    H(2.480059629e-05); H(-1.388888806e-03); H(4.166666791e-02);
+    H(2.480059629e-05);
+    H(-1.388888806e-03);
+    H(4.166666791e-02);
 #else
     V p = V_SET(4.74580684080214986e-14);
-    H(-1.14704597858538745e-11); H(2.08767557841456125e-09); H(-2.75573192213829243e-07);
-    H(2.48015873015846216e-05); H(-1.38888888888888873e-03); H(4.16666666666666644e-02);
+    H(-1.14704597858538745e-11);
+    H(2.08767557841456125e-09);
+    H(-2.75573192213829243e-07);
+    H(2.48015873015846216e-05);
+    H(-1.38888888888888873e-03);
+    H(4.16666666666666644e-02);
 #endif
     *low = V_ADD(V_SUB(V_SUB(V_ONE, w), half), V_FNMA(r, rl, V_MUL(V_MUL(z, z), p)));
     return w;
@@ -294,7 +349,8 @@ TNI_HELPER V TNI_FNT(tni_trig)(V x, int cosine) {
     V rl, q, r = TNI_FNT(tni_trig_reduce)(x, &rl, &q), sl, cl;
     V s = TNI_FNT(tni_sin_parts)(r, rl, &sl), c = TNI_FNT(tni_cos_parts)(r, rl, &cl);
     s = V_ADD(s, sl), c = V_ADD(c, cl);
-    M one = V_EQ(q, V_ONE), two = V_EQ(q, V_SET(2)), three = V_EQ(q, V_SET(3)), odd = M_OR(one, three);
+    M one = V_EQ(q, V_ONE), two = V_EQ(q, V_SET(2)), three = V_EQ(q, V_SET(3)),
+      odd = M_OR(one, three);
     V y = cosine ? V_SEL(odd, s, c) : V_SEL(odd, c, s);
     y = V_SEL(cosine ? M_OR(one, two) : M_OR(two, three), V_NEG(y), y);
     y = cosine ? y : V_SEL(V_EQ(x, V_ZERO()), x, y);
@@ -302,7 +358,8 @@ TNI_HELPER V TNI_FNT(tni_trig)(V x, int cosine) {
 }
 TNI_INLINE V TNI_FNT(tni_sin)(V x) { return TNI_FNT(tni_trig)(x, 0); }
 TNI_INLINE V TNI_FNT(tni_cos)(V x) { return TNI_FNT(tni_trig)(x, 1); }
-TNI_HELPER V TNI_FNT(tni_tan)(V x) { /* sin / cos or -cos / sin, corrected by the remainder of the division */
+TNI_HELPER V
+TNI_FNT(tni_tan)(V x) { /* sin / cos or -cos / sin, corrected by the remainder of the division */
     V rl, q, r = TNI_FNT(tni_trig_reduce)(x, &rl, &q), sl, cl;
     V s = TNI_FNT(tni_sin_parts)(r, rl, &sl), c = TNI_FNT(tni_cos_parts)(r, rl, &cl);
     V sh = V_ADD(s, sl), ch = V_ADD(c, cl);
@@ -315,7 +372,7 @@ TNI_HELPER V TNI_FNT(tni_tan)(V x) { /* sin / cos or -cos / sin, corrected by th
     return V_SEL(V_LT(V_ABS(x), K_INF), y, K_NAN);
 }
 
-/* --- inverse circular functions --------------------------------------------------------------------- */
+/* --- inverse circular functions --------------------------------------------------------------- */
 
 #define PIO2_HI K(1.570796371, 1.57079632679489656)
 #define PIO2_LO K(-4.371138829e-08, 6.12323399573676604e-17)
@@ -324,19 +381,30 @@ TNI_HELPER V TNI_FNT(tni_atan)(V x) {
     V a = V_ABS(x);
     M far = V_GT(a, V_SET(2.41421356237309505)), near = V_LE(a, V_SET(0.414213562373095049));
     V less = V_SUB(a, V_ONE), more = V_ADD(a, V_ONE), zero = V_ZERO();
-    V lessl = V_ADD(V_SUB(V_SET(-1), less), a), morel = V_ADD(V_SUB(V_MAX(a, V_ONE), more), V_MIN(a, V_ONE));
-    V up = V_SEL(far, V_SET(-1), V_SEL(near, a, less)), down = V_SEL(far, a, V_SEL(near, V_ONE, more));
+    V lessl = V_ADD(V_SUB(V_SET(-1), less), a),
+      morel = V_ADD(V_SUB(V_MAX(a, V_ONE), more), V_MIN(a, V_ONE));
+    V up = V_SEL(far, V_SET(-1), V_SEL(near, a, less)),
+      down = V_SEL(far, a, V_SEL(near, V_ONE, more));
     V i = V_DIV(V_ONE, down), t = V_MUL(up, i), z = V_MUL(t, t), rest = V_FNMA(t, down, up);
     M mid = M_NOT(M_OR(far, near));
     rest = V_ADD(rest, V_SEL(mid, V_FNMA(t, morel, lessl), zero));
 #if defined(TNI_TYPE_F32)
     V p = V_SET(-6.464754045e-02);
-    H(1.074824631e-01); H(-1.426445246e-01); H(1.999955773e-01); H(-3.333333135e-01);
+    H(1.074824631e-01);
+    H(-1.426445246e-01);
+    H(1.999955773e-01);
+    H(-3.333333135e-01);
 #else
     V p = V_SET(-1.92134085037362623e-02);
-    H(3.92637202992664469e-02); H(-5.08664575612532144e-02); H(5.85839588480056225e-02);
-    H(-6.66454226359379925e-02); H(7.69218557062620323e-02); H(-9.09090469001803680e-02);
-    H(1.11111110182789075e-01); H(-1.42857142847080232e-01); H(1.99999999999957406e-01);
+    H(3.92637202992664469e-02);
+    H(-5.08664575612532144e-02);
+    H(5.85839588480056225e-02);
+    H(-6.66454226359379925e-02);
+    H(7.69218557062620323e-02);
+    H(-9.09090469001803680e-02);
+    H(1.11111110182789075e-01);
+    H(-1.42857142847080232e-01);
+    H(1.99999999999957406e-01);
     H(-3.33333333333333315e-01);
 #endif
     V step = V_SEL(far, V_ONE, V_SEL(near, V_ZERO(), V_SET(0.5))), base = V_MUL(step, PIO2_HI);
@@ -350,13 +418,25 @@ TNI_HELPER V TNI_FNT(tni_asin_tail)(V t) {
     V z = V_MUL(t, t);
 #if defined(TNI_TYPE_F32)
     V p = V_SET(3.393080831e-02);
-    H(1.700072922e-02); H(3.113277815e-02); H(4.459657520e-02); H(7.500103116e-02); H(1.666666567e-01);
+    H(1.700072922e-02);
+    H(3.113277815e-02);
+    H(4.459657520e-02);
+    H(7.500103116e-02);
+    H(1.666666567e-01);
 #else
     V p = V_SET(2.90203794368872371e-02);
-    H(-1.52439645300440768e-02); H(1.76570258721838007e-02); H(5.36139127846630651e-03);
-    H(1.03456814991210854e-02); H(1.14755848738593586e-02); H(1.39715893764227970e-02);
-    H(1.73523667690095619e-02); H(2.23721740759968736e-02); H(3.03819441093165429e-02);
-    H(4.46428571467441110e-02); H(7.49999999999823030e-02); H(1.66666666666666685e-01);
+    H(-1.52439645300440768e-02);
+    H(1.76570258721838007e-02);
+    H(5.36139127846630651e-03);
+    H(1.03456814991210854e-02);
+    H(1.14755848738593586e-02);
+    H(1.39715893764227970e-02);
+    H(1.73523667690095619e-02);
+    H(2.23721740759968736e-02);
+    H(3.03819441093165429e-02);
+    H(4.46428571467441110e-02);
+    H(7.49999999999823030e-02);
+    H(1.66666666666666685e-01);
 #endif
     return V_MUL(V_MUL(z, t), p);
 }
@@ -384,41 +464,66 @@ TNI_HELPER V TNI_FNT(tni_acos)(V x) {
     return V_SEL(V_LE(a, V_ONE), y, K_NAN);
 }
 
-/* --- erf --------------------------------------------------------------------------------------------- */
+/* --- erf -------------------------------------------------------------------------------------- */
 
 /* x + x P(x^2) near 0, else 1 - e^P(|x|) with P fitted to log(erfc); 1.2 ULP */
 TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     V a = V_MIN(K(4.2, 5.95), V_ABS(x)), sq = V_MUL(a, a), z = sq, near, far;
 #if defined(TNI_TYPE_F32)
     V p = V_SET(-5.96761703e-4);
-    H(4.99119423e-3); H(-2.67681349e-2); H(1.12819925e-1); H(-3.76125336e-1); H(1.28379166e-1);
+    H(4.99119423e-3);
+    H(-2.67681349e-2);
+    H(1.12819925e-1);
+    H(-3.76125336e-1);
+    H(1.28379166e-1);
     near = V_FMA(p, a, a);
     p = V_FMA(V_SET(-1.72853470e-5), a, V_SET(3.83197126e-4));
     p = V_FMA(p, sq, V_FMA(V_SET(-3.88396438e-3), a, V_SET(2.42546219e-2)));
-    z = a, H(-1.06777877e-1); H(-6.34846687e-1); H(-1.28717512e-1);
+    z = a, H(-1.06777877e-1);
+    H(-6.34846687e-1);
+    H(-1.28717512e-1);
     far = V_SUB(V_ONE, TNI_FNT(tni_exp)(V_FMA(p, a, V_NEG(a))));
     near = V_SEL(V_GT(a, V_SET(0.927734375)), far, near);
 #else
     V p = V_SET(5.94525924018032111e-11);
-    H(-1.13656644442390191e-09); H(1.46578794420150271e-08); H(-1.63500251622660576e-07);
-    H(1.64609728112695583e-06); H(-1.49255935065289795e-05); H(1.20553310368844933e-04);
-    H(-8.54832697874178507e-04); H(5.22397762478085930e-03); H(-2.68661706450728927e-02);
-    H(1.12837916709548569e-01); H(-3.76126389031837483e-01); H(1.28379167095512586e-01);
+    H(-1.13656644442390191e-09);
+    H(1.46578794420150271e-08);
+    H(-1.63500251622660576e-07);
+    H(1.64609728112695583e-06);
+    H(-1.49255935065289795e-05);
+    H(1.20553310368844933e-04);
+    H(-8.54832697874178507e-04);
+    H(5.22397762478085930e-03);
+    H(-2.68661706450728927e-02);
+    H(1.12837916709548569e-01);
+    H(-3.76126389031837483e-01);
+    H(1.28379167095512586e-01);
     near = V_FMA(p, a, a);
     p = V_SET(-4.92764664271337850e-12);
-    z = a, H(2.04461847968950888e-10); H(-3.93370298216017618e-09); H(4.64174168215294386e-08);
-    H(-3.73266380401637352e-07); H(2.13550226642660655e-06); H(-8.66654140982254747e-06);
-    H(2.28208460316976323e-05); H(-2.02633855765498947e-05); H(-1.35055037259412841e-04);
-    H(7.70647595429562273e-04); H(-1.91594511721922484e-03); H(4.10626167723749801e-04);
-    H(1.89901825823651053e-02); H(-1.02703442811848275e-01); H(-6.36643626394099549e-01);
-    H(-1.12837408997051125e+00); H(-5.02786008329770191e-07);
+    z = a, H(2.04461847968950888e-10);
+    H(-3.93370298216017618e-09);
+    H(4.64174168215294386e-08);
+    H(-3.73266380401637352e-07);
+    H(2.13550226642660655e-06);
+    H(-8.66654140982254747e-06);
+    H(2.28208460316976323e-05);
+    H(-2.02633855765498947e-05);
+    H(-1.35055037259412841e-04);
+    H(7.70647595429562273e-04);
+    H(-1.91594511721922484e-03);
+    H(4.10626167723749801e-04);
+    H(1.89901825823651053e-02);
+    H(-1.02703442811848275e-01);
+    H(-6.36643626394099549e-01);
+    H(-1.12837408997051125e+00);
+    H(-5.02786008329770191e-07);
     far = V_SUB(V_ONE, TNI_FNT(tni_exp)(p));
     near = V_SEL(V_GT(a, V_ONE), far, near);
 #endif
     return TNI_FNT(tni_copysign)(near, x);
 }
 
-/* --- division with a rest ------------------------------------------------------------------------------ */
+/* --- division with a rest --------------------------------------------------------------------- */
 
 #if defined(TNI_TYPE_F32)
 TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return fmodf(a, b); }
@@ -428,10 +533,12 @@ TNI_INLINE T TNI_FNT(tni_fmod_one)(T a, T b) { return fmod(a, b); }
 #include "math_lanes.h"
 TNI_LANES(tni_fmod, TNI_FNT(tni_fmod_lanes))
 #undef TNI_LANES
-/* C's fmod, exact: |a| - q |b| is a number of the type for q < 2^23; larger quotients go lane by lane */
+/* C's fmod, exact: |a| - q |b| is a number of the type for q < 2^23; larger quotients go lane by
+ * lane */
 TNI_HELPER V TNI_FNT(tni_fmod)(V x, V y) {
     V a = V_ABS(x), b = V_ABS(y), q = V_TRUNC(V_DIV(a, b));
-    M simple = M_AND(V_LT(q, V_SET(8388608)), V_LT(b, K_INF)), nan = M_OR(V_ISNAN(q), V_EQ(b, V_ZERO()));
+    M simple = M_AND(V_LT(q, V_SET(8388608)), V_LT(b, K_INF)),
+      nan = M_OR(V_ISNAN(q), V_EQ(b, V_ZERO()));
     if (M_ANY(M_NOT(M_OR(simple, nan)))) return TNI_FNT(tni_fmod_lanes)(x, y);
     V r = V_FNMA(q, b, a);
     return TNI_FNT(tni_copysign)(V_SEL(V_LT(r, V_ZERO()), V_ADD(r, b), r), x);

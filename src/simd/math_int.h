@@ -1,5 +1,6 @@
-/* math_int.h - division and powers of one integer type. A zero divisor gives 0: who calls has refused it for elements,
- * and the padding of a last vector holds zeros. The smallest number by -1 wraps. */
+/* math_int.h - division and powers of one integer type. A zero divisor gives 0: who calls has
+ * refused it for elements, and the padding of a last vector holds zeros. The smallest number by -1
+ * wraps. */
 
 #if defined(TNI_TYPE_I32)
 #define U uint32_t
@@ -12,7 +13,8 @@ TNI_INLINE V TNI_FNT(tni_minimum)(V a, V b) { return V_MIN(a, b); }
 TNI_INLINE M TNI_FNT(tni_isnan)(V x) { return V_NE(x, x); }
 TNI_INLINE M TNI_FNT(tni_isinf)(V x) { return V_NE(x, x); }
 TNI_INLINE M TNI_FNT(tni_isfinite)(V x) { return V_EQ(x, x); }
-/* x * 2^n modulo 2^bits, and floor(x / 2^n); counts below 0 or from the width on shift everything out */
+/* x * 2^n modulo 2^bits, and floor(x / 2^n); counts below 0 or from the width on shift everything
+ * out */
 TNI_INLINE V TNI_FNT(tni_shift_left)(V x, V n) {
     V most = V_SET(8 * sizeof(T) - 1);
     M inside = M_AND(V_GE(n, V_ZERO()), V_LE(n, most));
@@ -38,7 +40,8 @@ TNI_INLINE T TNI_FNT(tni_remainder_one)(T a, T b) { /* the sign of b */
     T rest = TNI_FNT(tni_fmod_one)(a, b);
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
-TNI_INLINE T TNI_FNT(tni_pow_one)(T a, T b) { /* of a negative power only that of 1 and -1 is not 0 */
+TNI_INLINE T TNI_FNT(tni_pow_one)(T a,
+                                  T b) { /* of a negative power only that of 1 and -1 is not 0 */
     if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
     U power = 1, base = (U)a;
     for (U n = (U)b; n; n >>= 1, base *= base)

@@ -1,4 +1,5 @@
-/* neon.h - the vocabulary for aarch64. min, max and select are spelled by comparison: NEON's own differ on NaN. */
+/* neon.h - the vocabulary for aarch64. min, max and select are spelled by comparison: NEON's own
+ * differ on NaN. */
 #ifndef TNI_SIMD_NEON_H
 #define TNI_SIMD_NEON_H
 
@@ -67,15 +68,29 @@ TNI_INLINE float64x2_t tni_neon_ldexp_f64(float64x2_t v, float64x2_t n) {
     float64x2_t b = vreinterpretq_f64_s64(vshlq_n_s64(vaddq_s64(vsubq_s64(k, h), one), 52));
     return vmulq_f64(vmulq_f64(v, a), b);
 }
-TNI_INLINE float32x4_t tni_neon_min_f32(float32x4_t a, float32x4_t b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
-TNI_INLINE float32x4_t tni_neon_max_f32(float32x4_t a, float32x4_t b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
-TNI_INLINE float64x2_t tni_neon_min_f64(float64x2_t a, float64x2_t b) { return vbslq_f64(vcltq_f64(a, b), a, b); }
-TNI_INLINE float64x2_t tni_neon_max_f64(float64x2_t a, float64x2_t b) { return vbslq_f64(vcgtq_f64(a, b), a, b); }
-TNI_INLINE int64x2_t tni_neon_min_i64(int64x2_t a, int64x2_t b) { return vbslq_s64(vcltq_s64(a, b), a, b); }
-TNI_INLINE int64x2_t tni_neon_max_i64(int64x2_t a, int64x2_t b) { return vbslq_s64(vcgtq_s64(a, b), a, b); }
+TNI_INLINE float32x4_t tni_neon_min_f32(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcltq_f32(a, b), a, b);
+}
+TNI_INLINE float32x4_t tni_neon_max_f32(float32x4_t a, float32x4_t b) {
+    return vbslq_f32(vcgtq_f32(a, b), a, b);
+}
+TNI_INLINE float64x2_t tni_neon_min_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcltq_f64(a, b), a, b);
+}
+TNI_INLINE float64x2_t tni_neon_max_f64(float64x2_t a, float64x2_t b) {
+    return vbslq_f64(vcgtq_f64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_min_i64(int64x2_t a, int64x2_t b) {
+    return vbslq_s64(vcltq_s64(a, b), a, b);
+}
+TNI_INLINE int64x2_t tni_neon_max_i64(int64x2_t a, int64x2_t b) {
+    return vbslq_s64(vcgtq_s64(a, b), a, b);
+}
 TNI_INLINE int64x2_t tni_neon_mul_i64(int64x2_t a, int64x2_t b) {
-    int64x2_t v = vdupq_n_s64((int64_t)((uint64_t)vgetq_lane_s64(a, 0) * (uint64_t)vgetq_lane_s64(b, 0)));
-    return vsetq_lane_s64((int64_t)((uint64_t)vgetq_lane_s64(a, 1) * (uint64_t)vgetq_lane_s64(b, 1)), v, 1);
+    int64x2_t v =
+        vdupq_n_s64((int64_t)((uint64_t)vgetq_lane_s64(a, 0) * (uint64_t)vgetq_lane_s64(b, 0)));
+    return vsetq_lane_s64(
+        (int64_t)((uint64_t)vgetq_lane_s64(a, 1) * (uint64_t)vgetq_lane_s64(b, 1)), v, 1);
 }
 TNI_INLINE uint64x2_t tni_neon_not64(uint64x2_t m) {
     return vreinterpretq_u64_u32(vmvnq_u32(vreinterpretq_u32_u64(m)));

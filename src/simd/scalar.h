@@ -1,29 +1,52 @@
-/* scalar.h - the vocabulary with W = 1: every word is the definition that the vector files must agree with. */
+/* scalar.h - the vocabulary with W = 1: every word is the definition that the vector files must
+ * agree with. */
 #ifndef TNI_SIMD_SCALAR_H
 #define TNI_SIMD_SCALAR_H
 
 /* S suffix, E element, U unsigned integer of its width */
-#define TNI_SCALAR_COMMON(S, E, U)                                                                           \
-    TNI_INLINE E tni_sc_ld_##S(const void *p) { E v; memcpy(&v, p, sizeof v); return v; }                    \
-    TNI_INLINE void tni_sc_st_##S(void *p, E v) { memcpy(p, &v, sizeof v); }                                 \
-    TNI_INLINE E tni_sc_ldn_##S(const void *p, int64_t n) { return n > 0 ? tni_sc_ld_##S(p) : (E)0; }        \
-    TNI_INLINE void tni_sc_stn_##S(void *p, E v, int64_t n) { if (n > 0) tni_sc_st_##S(p, v); }              \
-    TNI_INLINE U tni_sc_bits_##S(E v) { U u; memcpy(&u, &v, sizeof u); return u; }                           \
-    TNI_INLINE E tni_sc_from_##S(U u) { E v; memcpy(&v, &u, sizeof v); return v; }                           \
-    TNI_INLINE E tni_sc_min_##S(E a, E b) { return a < b ? a : b; }                                          \
-    TNI_INLINE E tni_sc_max_##S(E a, E b) { return a > b ? a : b; }                                          \
-    TNI_INLINE E tni_sc_and_##S(E a, E b) { return tni_sc_from_##S(tni_sc_bits_##S(a) & tni_sc_bits_##S(b)); } \
-    TNI_INLINE E tni_sc_or_##S(E a, E b) { return tni_sc_from_##S(tni_sc_bits_##S(a) | tni_sc_bits_##S(b)); }  \
-    TNI_INLINE E tni_sc_xor_##S(E a, E b) { return tni_sc_from_##S(tni_sc_bits_##S(a) ^ tni_sc_bits_##S(b)); } \
+#define TNI_SCALAR_COMMON(S, E, U)                                           \
+    TNI_INLINE E tni_sc_ld_##S(const void *p) {                              \
+        E v;                                                                 \
+        memcpy(&v, p, sizeof v);                                             \
+        return v;                                                            \
+    }                                                                        \
+    TNI_INLINE void tni_sc_st_##S(void *p, E v) { memcpy(p, &v, sizeof v); } \
+    TNI_INLINE E tni_sc_ldn_##S(const void *p, int64_t n) {                  \
+        return n > 0 ? tni_sc_ld_##S(p) : (E)0;                              \
+    }                                                                        \
+    TNI_INLINE void tni_sc_stn_##S(void *p, E v, int64_t n) {                \
+        if (n > 0) tni_sc_st_##S(p, v);                                      \
+    }                                                                        \
+    TNI_INLINE U tni_sc_bits_##S(E v) {                                      \
+        U u;                                                                 \
+        memcpy(&u, &v, sizeof u);                                            \
+        return u;                                                            \
+    }                                                                        \
+    TNI_INLINE E tni_sc_from_##S(U u) {                                      \
+        E v;                                                                 \
+        memcpy(&v, &u, sizeof v);                                            \
+        return v;                                                            \
+    }                                                                        \
+    TNI_INLINE E tni_sc_min_##S(E a, E b) { return a < b ? a : b; }          \
+    TNI_INLINE E tni_sc_max_##S(E a, E b) { return a > b ? a : b; }          \
+    TNI_INLINE E tni_sc_and_##S(E a, E b) {                                  \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) & tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_or_##S(E a, E b) {                                   \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) | tni_sc_bits_##S(b));     \
+    }                                                                        \
+    TNI_INLINE E tni_sc_xor_##S(E a, E b) {                                  \
+        return tni_sc_from_##S(tni_sc_bits_##S(a) ^ tni_sc_bits_##S(b));     \
+    }                                                                        \
     TNI_INLINE E tni_sc_not_##S(E a) { return tni_sc_from_##S((U)~tni_sc_bits_##S(a)); }
-/* wrapping arithmetic goes through U; >> of a negative number is arithmetic in every compiler we know */
-#define TNI_SCALAR_INTEGER(S, E, U)                                                                          \
-    TNI_INLINE E tni_sc_add_##S(E a, E b) { return (E)((U)a + (U)b); }                                       \
-    TNI_INLINE E tni_sc_sub_##S(E a, E b) { return (E)((U)a - (U)b); }                                       \
-    TNI_INLINE E tni_sc_mul_##S(E a, E b) { return (E)((U)a * (U)b); }                                       \
-    TNI_INLINE E tni_sc_abs_##S(E a) { return a < 0 ? (E)(0 - (U)a) : a; }                                   \
-    TNI_INLINE E tni_sc_shl_##S(E a, E n) { return (E)((U)a << n); }                                         \
-    TNI_INLINE E tni_sc_shr_##S(E a, E n) { return (E)(a >> n); }                                            \
+/* wrapping arithmetic goes through U; >> of a negative number is arithmetic in known compilers */
+#define TNI_SCALAR_INTEGER(S, E, U)                                        \
+    TNI_INLINE E tni_sc_add_##S(E a, E b) { return (E)((U)a + (U)b); }     \
+    TNI_INLINE E tni_sc_sub_##S(E a, E b) { return (E)((U)a - (U)b); }     \
+    TNI_INLINE E tni_sc_mul_##S(E a, E b) { return (E)((U)a * (U)b); }     \
+    TNI_INLINE E tni_sc_abs_##S(E a) { return a < 0 ? (E)(0 - (U)a) : a; } \
+    TNI_INLINE E tni_sc_shl_##S(E a, E n) { return (E)((U)a << n); }       \
+    TNI_INLINE E tni_sc_shr_##S(E a, E n) { return (E)(a >> n); }          \
     TNI_INLINE E tni_sc_shrl_##S(E a, E n) { return (E)((U)a >> n); }
 TNI_SCALAR_COMMON(f32, float, uint32_t)
 TNI_SCALAR_COMMON(f64, double, uint64_t)
@@ -37,14 +60,20 @@ TNI_SCALAR_INTEGER(i64, int64_t, uint64_t)
 /* 2^n as two factors, so that a denormal result is rounded once */
 TNI_INLINE float tni_sc_ldexp_f32(float v, float n) {
     int32_t k = (int32_t)n, h = k >> 1;
-    return v * tni_sc_from_f32((uint32_t)(h + 127) << 23) * tni_sc_from_f32((uint32_t)(k - h + 127) << 23);
+    return v * tni_sc_from_f32((uint32_t)(h + 127) << 23) *
+           tni_sc_from_f32((uint32_t)(k - h + 127) << 23);
 }
 TNI_INLINE double tni_sc_ldexp_f64(double v, double n) {
     int64_t k = (int64_t)n, h = k >> 1;
-    return v * tni_sc_from_f64((uint64_t)(h + 1023) << 52) * tni_sc_from_f64((uint64_t)(k - h + 1023) << 52);
+    return v * tni_sc_from_f64((uint64_t)(h + 1023) << 52) *
+           tni_sc_from_f64((uint64_t)(k - h + 1023) << 52);
 }
-TNI_INLINE float tni_sc_expo_f32(float v) { return (float)((int32_t)(tni_sc_bits_f32(v) >> 23) - 127); }
-TNI_INLINE double tni_sc_expo_f64(double v) { return (double)((int64_t)(tni_sc_bits_f64(v) >> 52) - 1023); }
+TNI_INLINE float tni_sc_expo_f32(float v) {
+    return (float)((int32_t)(tni_sc_bits_f32(v) >> 23) - 127);
+}
+TNI_INLINE double tni_sc_expo_f64(double v) {
+    return (double)((int64_t)(tni_sc_bits_f64(v) >> 52) - 1023);
+}
 TNI_INLINE float tni_sc_mant_f32(float v) {
     return tni_sc_from_f32((tni_sc_bits_f32(v) & 0x007fffffu) | 0x3f800000u);
 }
@@ -79,10 +108,10 @@ TNI_INLINE double tni_sc_mant_f64(double v) {
 #define M_XOR(a, b) ((a) ^ (b))
 #define M_NOT(a) (!(a))
 #define M_ANY(m) (m)
-#define V_AND(a, b) TNI_S(and)(a, b)
+#define V_AND(a, b) TNI_S (and)(a, b)
 #define V_OR(a, b) TNI_S(or)(a, b)
-#define V_XOR(a, b) TNI_S(xor)(a, b)
-#define V_NOT(a) TNI_S(not)(a)
+#define V_XOR(a, b) TNI_S (xor)(a, b)
+#define V_NOT(a) TNI_S(not )(a)
 #define V_MST(p, m) (*(uint8_t *)(p) = (uint8_t)(m))
 #define M_LD(p) (*(const uint8_t *)(p) != 0)
 

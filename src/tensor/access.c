@@ -11,18 +11,30 @@ static int64_t access_dim(const tn_tensor *t, int dim, const int64_t *of, const 
     if (t && d >= 0 && d < t->ndim) return of[d];
     b = tni_here();
     if (!b) return 0;
-    if (!t) tni_error(b, TN_INVALID, "%s: the tensor is NULL", name);
-    else tni_error(b, TN_INDEX, "%s: dimension %d of a tensor of %d dimensions", name, dim, t->ndim);
+    if (!t)
+        tni_error(b, TN_INVALID, "%s: the tensor is NULL", name);
+    else
+        tni_error(b, TN_INDEX, "%s: dimension %d of a tensor of %d dimensions", name, dim, t->ndim);
     return 0;
 }
-TN_API int64_t tn_size(const tn_tensor *t, int dim) { return access_dim(t, dim, t ? t->size : NULL, "tn_size"); }
-TN_API int64_t tn_stride(const tn_tensor *t, int dim) { return access_dim(t, dim, t ? t->stride : NULL, "tn_stride"); }
-TN_API tn_ints tn_shape(const tn_tensor *t) { return t ? tni_ints(t->size, t->ndim) : tn_empty_dims(); }
-TN_API tn_ints tn_strides(const tn_tensor *t) { return t ? tni_ints(t->stride, t->ndim) : tn_empty_dims(); }
+TN_API int64_t tn_size(const tn_tensor *t, int dim) {
+    return access_dim(t, dim, t ? t->size : NULL, "tn_size");
+}
+TN_API int64_t tn_stride(const tn_tensor *t, int dim) {
+    return access_dim(t, dim, t ? t->stride : NULL, "tn_stride");
+}
+TN_API tn_ints tn_shape(const tn_tensor *t) {
+    return t ? tni_ints(t->size, t->ndim) : tn_empty_dims();
+}
+TN_API tn_ints tn_strides(const tn_tensor *t) {
+    return t ? tni_ints(t->stride, t->ndim) : tn_empty_dims();
+}
 TN_API int64_t tn_numel(const tn_tensor *t) { return t ? t->numel : 0; }
 TN_API tn_dtype tn_dtype_of(const tn_tensor *t) { return t ? (tn_dtype)t->dtype : TN_NO_DTYPE; }
 TN_API tn_device_id tn_device_of(const tn_tensor *t) { return t ? t->device : TN_NO_DEVICE; }
-TN_API bool tn_is_contiguous(const tn_tensor *t) { return t && tni_is_row_major(t->ndim, t->size, t->stride); }
+TN_API bool tn_is_contiguous(const tn_tensor *t) {
+    return t && tni_is_row_major(t->ndim, t->size, t->stride);
+}
 TN_API int64_t tn_storage_offset(const tn_tensor *t) { return t ? t->offset : 0; }
 
 TN_API void *tn_data(const tn_tensor *t) {
@@ -30,8 +42,12 @@ TN_API void *tn_data(const tn_tensor *t) {
     return tni_bytes_at(t);
 }
 
-TN_API int64_t tn_version(const tn_tensor *t) { return t && t->storage ? tni_load_relaxed(&t->storage->version) : 0; }
-TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b) { return a && b && a->storage == b->storage; }
+TN_API int64_t tn_version(const tn_tensor *t) {
+    return t && t->storage ? tni_load_relaxed(&t->storage->version) : 0;
+}
+TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b) {
+    return a && b && a->storage == b->storage;
+}
 
 TN_API bool tn_touch(tn_tensor *t) {
     tni_block *b = tni_here();
@@ -41,17 +57,21 @@ TN_API bool tn_touch(tn_tensor *t) {
     return true;
 }
 
-/* --- items --------------------------------------------------------------------------------------------- */
+/* --- items ------------------------------------------------------------------------------------ */
 
 TN_API tn_scalar tn_item_scalar(const tn_tensor *t) {
     tni_block *b = tni_here();
     char text[160];
     if (!b || b->failed) return tn_none();
-    if (!t) tni_error(b, TN_INVALID, "tn_item: the tensor is NULL");
+    if (!t)
+        tni_error(b, TN_INVALID, "tn_item: the tensor is NULL");
     else if (t->numel != 1)
-        tni_error(b, TN_INVALID, "tn_item: %s has not one element", tni_tensor_text(text, sizeof text, t));
-    else if (!tn_data(t)) tni_error(b, TN_UNSUPPORTED, "tn_item: a meta tensor has no data");
-    else return tni_element(tni_bytes_at(t), t->dtype);
+        tni_error(b, TN_INVALID, "tn_item: %s has not one element",
+                  tni_tensor_text(text, sizeof text, t));
+    else if (!tn_data(t))
+        tni_error(b, TN_UNSUPPORTED, "tn_item: a meta tensor has no data");
+    else
+        return tni_element(tni_bytes_at(t), t->dtype);
     return tn_none();
 }
 
@@ -77,11 +97,14 @@ static bool access_read(const tn_tensor *t, void *to, int64_t count, int dtype) 
     int64_t index[TN_MAX_DIMS] = {0}, bytes = tni_dtype(dtype)->bytes, each, at = 0;
     const char *from;
     if (!b || b->failed) return false;
-    if (!t || (count && !to)) return tni_error(b, TN_INVALID, "tn_read: the tensor or the array is NULL");
+    if (!t || (count && !to))
+        return tni_error(b, TN_INVALID, "tn_read: the tensor or the array is NULL");
     if (count != t->numel)
-        return tni_error(b, TN_INVALID, "tn_read: %lld elements into an array of %lld", (long long)t->numel, (long long)count);
+        return tni_error(b, TN_INVALID, "tn_read: %lld elements into an array of %lld",
+                         (long long)t->numel, (long long)count);
     if (!count) return true;
-    if (!(from = (const char *)tn_data(t))) return tni_error(b, TN_UNSUPPORTED, "tn_read: a meta tensor has no data");
+    if (!(from = (const char *)tn_data(t)))
+        return tni_error(b, TN_UNSUPPORTED, "tn_read: a meta tensor has no data");
     each = tni_dtype_size(t);
     if (t->dtype == dtype && t->flags & TNI_CONTIGUOUS) {
         memcpy(to, from, (size_t)(count * bytes));
@@ -100,22 +123,32 @@ static bool access_read(const tn_tensor *t, void *to, int64_t count, int dtype) 
     return true;
 }
 
-TN_API bool tn_read_f32(const tn_tensor *t, float *to, int64_t count) { return access_read(t, to, count, TN_F32); }
-TN_API bool tn_read_f64(const tn_tensor *t, double *to, int64_t count) { return access_read(t, to, count, TN_F64); }
-TN_API bool tn_read_i64(const tn_tensor *t, int64_t *to, int64_t count) { return access_read(t, to, count, TN_I64); }
+TN_API bool tn_read_f32(const tn_tensor *t, float *to, int64_t count) {
+    return access_read(t, to, count, TN_F32);
+}
+TN_API bool tn_read_f64(const tn_tensor *t, double *to, int64_t count) {
+    return access_read(t, to, count, TN_F64);
+}
+TN_API bool tn_read_i64(const tn_tensor *t, int64_t *to, int64_t count) {
+    return access_read(t, to, count, TN_I64);
+}
 
-/* --- from memory ------------------------------------------------------------------------------------------ */
+/* --- from memory ------------------------------------------------------------------------------ */
 
-static bool access_enter(tni_block *b, const char *file, int line, const char *what, tn_ints shape, tn_dtype dtype) {
+static bool access_enter(tni_block *b, const char *file, int line, const char *what, tn_ints shape,
+                         tn_dtype dtype) {
     if (!b || b->failed) return false;
     if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
     if (shape.n < 0 || shape.n > TN_MAX_DIMS || (shape.n && !shape.at))
-        return tni_error(b, TN_INVALID, "%s: a shape of 0 to %d dimensions is needed", what, TN_MAX_DIMS);
-    if (dtype <= TN_NO_DTYPE || dtype >= TN_DTYPE_COUNT) return tni_error(b, TN_TYPE, "%s: no such dtype", what);
+        return tni_error(b, TN_INVALID, "%s: a shape of 0 to %d dimensions is needed", what,
+                         TN_MAX_DIMS);
+    if (dtype <= TN_NO_DTYPE || dtype >= TN_DTYPE_COUNT)
+        return tni_error(b, TN_TYPE, "%s: no such dtype", what);
     return true;
 }
 
-TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_ints shape, tn_dtype dtype) {
+TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_ints shape,
+                             tn_dtype dtype) {
     tni_block *b = tni_here();
     tn_tensor *t;
     if (!access_enter(b, file, line, "tn_from", shape, dtype)) return NULL;
@@ -134,7 +167,9 @@ static bool access_span(const tn_tensor *t, int64_t *bytes) {
     int64_t last = 0, step;
     if (t->numel == 0) return *bytes = 0, true;
     for (int i = 0; i < t->ndim; i++)
-        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) || !tni_add(last, step, &last)) return false;
+        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) ||
+            !tni_add(last, step, &last))
+            return false;
     return tni_add(last, 1, &last) && tni_bytes(last, tni_dtype_size(t), bytes);
 }
 
@@ -148,13 +183,20 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     tn_tensor *t;
     if (!access_enter(b, file, line, "tn_wrap", shape, dtype)) return NULL;
     if (o->strides.n > 0 && o->strides.n != shape.n)
-        return tni_error(b, TN_INVALID, "tn_wrap: %d strides for %d dimensions", (int)o->strides.n, (int)shape.n), (tn_tensor *)NULL;
+        return tni_error(b, TN_INVALID, "tn_wrap: %d strides for %d dimensions", (int)o->strides.n,
+                         (int)shape.n),
+               (tn_tensor *)NULL;
     t = tni_header(b, (int)dtype, (int)shape.n, shape.at, o->strides.n > 0 ? o->strides.at : NULL);
     if (!t) return NULL;
-    if (!access_span(t, &span) || (o->bytes > 0 && span > o->bytes) || o->bytes < 0 || (span && !data)) {
+    if (!access_span(t, &span) || (o->bytes > 0 && span > o->bytes) || o->bytes < 0 ||
+        (span && !data)) {
         tni_drop(b, t);
-        if (!data) tni_error(b, TN_INVALID, "tn_wrap: data is NULL");
-        else tni_error(b, TN_INVALID, "tn_wrap: shape and strides reach beyond the %lld bytes of the memory", (long long)o->bytes);
+        if (!data)
+            tni_error(b, TN_INVALID, "tn_wrap: data is NULL");
+        else
+            tni_error(b, TN_INVALID,
+                      "tn_wrap: shape and strides reach beyond the %lld bytes of the memory",
+                      (long long)o->bytes);
         return NULL;
     }
     s = (tni_storage *)tni_need(b, (int64_t)sizeof *s);

@@ -1,8 +1,9 @@
 /* generator.c - random streams: MT19937 word for word as torch's CPU generator has it, and Philox.
  *
- * M. Matsumoto, T. Nishimura, "Mersenne Twister", ACM TOMACS 8(1), 1998 (mt19937ar: initialisation by
- * 1812433253). J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011 (Philox4x32-10).
- * How words become numbers is decided by the operators that draw (ops/random.c). */
+ * M. Matsumoto, T. Nishimura, "Mersenne Twister", ACM TOMACS 8(1), 1998 (mt19937ar: initialisation
+ * by 1812433253). J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011
+ * (Philox4x32-10). How words become numbers is decided by the operators that draw (ops/random.c).
+ */
 #include "tensor.h"
 
 enum {
@@ -16,8 +17,9 @@ static uint32_t mt_mix(uint32_t high, uint32_t low) {
     return (y >> 1) ^ ((0u - (low & 1u)) & 0x9908b0dfu);
 }
 
-/* The next 624 words in place. Loops of fixed lengths, which compilers vectorise: word i reads i + 1, not
- * written yet, and i + 397 (not written yet) or i - 227 (new, farther away than a vector). */
+/* The next 624 words in place. Loops of fixed lengths, which compilers vectorise: word i reads i +
+ * 1, not written yet, and i + 397 (not written yet) or i - 227 (new, farther away than a vector).
+ */
 static void mt_twist(uint32_t *m) {
     enum { SPLIT = MT_WORDS - MT_MIDDLE, WHOLE = SPLIT / 16 * 16 };
     int i;
@@ -44,7 +46,8 @@ static void mt_temper_all(const uint32_t *TNI_RESTRICT from, uint32_t *TNI_RESTR
 static void mt_seed(tn_generator *g, uint64_t seed) {
     g->seed = seed;
     g->mt[0] = (uint32_t)seed;
-    for (uint32_t i = 1; i < MT_WORDS; i++) g->mt[i] = 1812433253u * (g->mt[i - 1] ^ g->mt[i - 1] >> 30) + i;
+    for (uint32_t i = 1; i < MT_WORDS; i++)
+        g->mt[i] = 1812433253u * (g->mt[i - 1] ^ g->mt[i - 1] >> 30) + i;
     g->at = MT_FRESH;
     g->seeded = true;
     g->has_normal = false;
@@ -78,7 +81,7 @@ TN_PRIV void tni_random_fill(tn_generator *g, uint32_t *to, int64_t n) {
     }
 }
 
-/* --- Philox4x32-10 ---------------------------------------------------------------------------------- */
+/* --- Philox4x32-10 ---------------------------------------------------------------------------- */
 
 /* Four words of the stream `key` at counter (offset, subsequence): a function, no state. */
 TN_PRIV void tni_philox(uint64_t key, uint64_t subsequence, uint64_t offset, uint32_t to[4]) {
@@ -100,7 +103,7 @@ TN_PRIV void tni_philox(uint64_t key, uint64_t subsequence, uint64_t offset, uin
     to[3] = c3;
 }
 
-/* --- owning generators ------------------------------------------------------------------------------ */
+/* --- owning generators ------------------------------------------------------------------------ */
 
 static tn_generator *generator_make(tni_block *b, uint64_t seed) {
     tn_generator *g = (tn_generator *)tni_need(b, (int64_t)sizeof(tn_generator));
@@ -110,9 +113,12 @@ static tn_generator *generator_make(tni_block *b, uint64_t seed) {
     return g;
 }
 
-static void generator_drop(tni_block *b, tn_generator *g) { tni_put(b, b, g, (int64_t)sizeof(tn_generator)); }
+static void generator_drop(tni_block *b, tn_generator *g) {
+    tni_put(b, b, g, (int64_t)sizeof(tn_generator));
+}
 
-/* The default seed is torch's (c10::detail::default_rng_seed_val). Two threads may make it at once. */
+/* The default seed is torch's (c10::detail::default_rng_seed_val). Two threads may make it at once.
+ */
 TN_PRIV tn_generator *tni_generator_default(tni_block *b) {
     tn_generator *g = tni_load(&b->context->generator);
     if (TNI_LIKELY(g != NULL)) return g;
@@ -152,10 +158,11 @@ TN_API void tn_generator_seed(tn_generator *generator, uint64_t seed) {
     if (generator) mt_seed(generator, seed);
 }
 
-/* --- torch's state bytes ------------------------------------------------------------------------------ */
+/* --- torch's state bytes ---------------------------------------------------------------------- */
 
-/* The layout of torch.get_rng_state(): CPUGeneratorImplState of ATen/CPUGeneratorImpl.cpp, little-endian.
- * `left` counts down to the next twist, `next` is the next word; words are stored in 64 bits each. */
+/* The layout of torch.get_rng_state(): CPUGeneratorImplState of ATen/CPUGeneratorImpl.cpp,
+ * little-endian. `left` counts down to the next twist, `next` is the next word; words are stored in
+ * 64 bits each. */
 enum {
     STATE_SEED = 0,
     STATE_LEFT = 8,
@@ -196,16 +203,22 @@ static bool state_refused(const char *what) {
 }
 
 TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GENERATOR_BYTES]) {
-    uint64_t left = state_take(state + STATE_LEFT, 4), next = state_take(state + STATE_NEXT, 8), bits;
-    if (!generator) return tn_error_set(TN_INVALID, NULL, 0, "tn_generator_set: the generator is NULL");
-    if (state_take(state + STATE_SEEDED, 4) != 1) return state_refused("it says that it was never seeded");
-    if (next > MT_WORDS || left < 1 || left > MT_WORDS) return state_refused("its position is out of range");
+    uint64_t left = state_take(state + STATE_LEFT, 4), next = state_take(state + STATE_NEXT, 8),
+             bits;
+    if (!generator)
+        return tn_error_set(TN_INVALID, NULL, 0, "tn_generator_set: the generator is NULL");
+    if (state_take(state + STATE_SEEDED, 4) != 1)
+        return state_refused("it says that it was never seeded");
+    if (next > MT_WORDS || left < 1 || left > MT_WORDS)
+        return state_refused("its position is out of range");
     if (next + left != MT_WORDS + 1 && !(next == 0 && left == 1))
         return state_refused("its position and its count of words left disagree");
     for (int i = 0; i < MT_WORDS; i++)
-        if (state_take(state + STATE_WORDS + 8 * i, 8) >> 32) return state_refused("a word has more than 32 bits");
+        if (state_take(state + STATE_WORDS + 8 * i, 8) >> 32)
+            return state_refused("a word has more than 32 bits");
     generator->seed = state_take(state + STATE_SEED, 8);
-    for (int i = 0; i < MT_WORDS; i++) generator->mt[i] = (uint32_t)state_take(state + STATE_WORDS + 8 * i, 8);
+    for (int i = 0; i < MT_WORDS; i++)
+        generator->mt[i] = (uint32_t)state_take(state + STATE_WORDS + 8 * i, 8);
     generator->at = next == 0 && left == 1 ? MT_FRESH : (int32_t)next;
     generator->seeded = true;
     generator->has_normal = state_take(state + STATE_HAS_NORMAL, 4) != 0;

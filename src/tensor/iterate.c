@@ -1,15 +1,19 @@
-/* iterate.c - several strided operands walked as one: dimensions ordered by stride, merged where all operands allow.
+/* iterate.c - several strided operands walked as one: dimensions ordered by stride, merged where
+ * all operands allow.
  *
- * Dimension 0 of an iterator is the innermost. Dimensions of size 1 vanish; a shape of one element has one dimension. */
+ * Dimension 0 of an iterator is the innermost. Dimensions of size 1 vanish; a shape of one element
+ * has one dimension. */
 #include "tensor.h"
 
-/* Bytes from one index of dimension d (of a shape of ndim) to the next in t; 0 where t is broadcast. */
+/* Bytes from one index of dimension d (of a shape of ndim) to the next in t; 0 where t is
+ * broadcast. */
 static int64_t iterate_stride(const tn_tensor *t, int ndim, int d, int64_t bytes) {
     int at = d - (ndim - t->ndim);
     return at < 0 || t->size[at] == 1 ? 0 : t->stride[at] * bytes;
 }
 
-/* Whether dimension a belongs further in than b: by the first operand that steps along both and tells. */
+/* Whether dimension a belongs further in than b: by the first operand that steps along both and
+ * tells. */
 static bool iterate_inner(const tni_iterate *it, int a, int b) {
     for (int k = 0; k < it->n; k++) {
         int64_t x = it->stride[k][a], y = it->stride[k][b];
@@ -34,7 +38,8 @@ static bool iterate_merges(const tni_iterate *it, int d, int next) {
     return true;
 }
 
-TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size, tn_tensor *const *operands, int n) {
+TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
+                              tn_tensor *const *operands, int n) {
     int kept = 0;
     it->n = n;
     it->ndim = 0;
@@ -47,8 +52,10 @@ TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size, tn
         it->numel *= size[d];
         if (size[d] == 1) continue;
         it->size[it->ndim] = size[d];
-        for (int k = 0; k < n; k++) it->stride[k][it->ndim] = iterate_stride(operands[k], ndim, d, it->bytes[k]);
-        for (int at = it->ndim++; at > 0 && iterate_inner(it, at, at - 1); at--) iterate_swap(it, at, at - 1);
+        for (int k = 0; k < n; k++)
+            it->stride[k][it->ndim] = iterate_stride(operands[k], ndim, d, it->bytes[k]);
+        for (int at = it->ndim++; at > 0 && iterate_inner(it, at, at - 1); at--)
+            iterate_swap(it, at, at - 1);
     }
     for (int d = 1; d < it->ndim; d++) {
         if (iterate_merges(it, kept, d)) {

@@ -1,12 +1,13 @@
 /* storage.c - making and freeing headers and storages; scopes.
  *
- * A header stands in the list of the scope that holds it (list 0: no scope does), so a scope's end is a walk over its
- * own list. Who counts a header: its scope or its caller, views of it (base), tape nodes that saved it, .grad.
- * A header whose last count goes in a foreign thread gives up all it holds there and returns to its owner block by a
- * lock-free list; fields of the list itself are touched by the owner alone. */
+ * A header stands in the list of the scope that holds it (list 0: no scope does), so a scope's end
+ * is a walk over its own list. Who counts a header: its scope or its caller, views of it (base),
+ * tape nodes that saved it, .grad. A header whose last count goes in a foreign thread gives up all
+ * it holds there and returns to its owner block by a lock-free list; fields of the list itself are
+ * touched by the owner alone. */
 #include "tensor.h"
 
-/* --- lists of the scopes ----------------------------------------------------------------------------- */
+/* --- lists of the scopes ---------------------------------------------------------------------- */
 
 static tn_tensor **scope_head(tni_block *b, uint32_t depth) {
     return TNI_LIKELY(depth < TNI_SCOPES) ? &b->scope[depth] : &b->scope_more[depth - TNI_SCOPES];
@@ -22,8 +23,10 @@ static void scope_link(tni_block *b, tn_tensor *t, uint32_t depth) {
 }
 
 static void scope_unlink(tni_block *b, tn_tensor *t) {
-    if (t->prev) t->prev->next = t->next;
-    else *scope_head(b, t->depth) = t->next;
+    if (t->prev)
+        t->prev->next = t->next;
+    else
+        *scope_head(b, t->depth) = t->next;
     if (t->next) t->next->prev = t->prev;
 }
 
@@ -67,7 +70,7 @@ TN_PRIV void tni_end(tni_block *b, int64_t mark) {
     }
 }
 
-/* --- headers -------------------------------------------------------------------------------------------- */
+/* --- headers ---------------------------------------------------------------------------------- */
 
 static int header_capacity(int ndim) { return ndim <= 4 ? 4 : ndim <= 8 ? 8 : TN_MAX_DIMS; }
 static int64_t header_bytes(int capacity) {
@@ -90,7 +93,8 @@ static TNI_NOINLINE void header_drain(tni_block *b) {
 #endif
 }
 
-TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size, const int64_t *stride) {
+TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
+                              const int64_t *stride) {
     int capacity = header_capacity(ndim), i;
     int64_t numel = 1;
     bool contiguous = true;
@@ -121,7 +125,8 @@ TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *
         if (size[i] != 1 && t->stride[i] != numel) contiguous = false;
         if (TNI_UNLIKELY(size[i] < 0 || !tni_mul(numel, size[i] ? size[i] : 1, &numel))) {
             tni_put(b, b, t, header_bytes(capacity));
-            tni_error(b, TN_INVALID, "size %lld of dimension %d is negative or too large", (long long)size[i], i);
+            tni_error(b, TN_INVALID, "size %lld of dimension %d is negative or too large",
+                      (long long)size[i], i);
             return NULL;
         }
     }
@@ -146,7 +151,7 @@ static void header_free(tni_block *b, tn_tensor *t) {
     while (!tni_swap_if(&t->owner->returned_tensors, &head, t));
 }
 
-/* --- storage ---------------------------------------------------------------------------------------------- */
+/* --- storage ---------------------------------------------------------------------------------- */
 
 enum { STORAGE_INSIDE = 512 }; /* data up to this many bytes lie behind their storage */
 
@@ -175,17 +180,22 @@ static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
 
 TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s) {
     if (tni_load(&s->refs) != 1 && tni_fetch_add(&s->refs, (uint32_t)-1) != 1) return;
-    if (s->kind == TNI_DATA_OWN) tni_put(b, s->owner, s->data, s->bytes);
-    else if (s->kind >= TNI_DATA_WRAPPED && s->release) s->release(s->data, s->user);
+    if (s->kind == TNI_DATA_OWN)
+        tni_put(b, s->owner, s->data, s->bytes);
+    else if (s->kind >= TNI_DATA_WRAPPED && s->release)
+        s->release(s->data, s->user);
     tni_put(b, s->owner, s, s->room);
 }
 
-/* Elements from the first to the last that t's sizes and strides reach, plus one; false when it overflows. */
+/* Elements from the first to the last that t's sizes and strides reach, plus one; false when it
+ * overflows. */
 static bool storage_extent(const tn_tensor *t, int64_t *extent) {
     int64_t last = 0, step;
     if (t->numel == 0) return *extent = 0, true;
     for (int i = 0; i < t->ndim; i++)
-        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) || !tni_add(last, step, &last)) return false;
+        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) ||
+            !tni_add(last, step, &last))
+            return false;
     return tni_add(last, 1, extent);
 }
 
@@ -194,7 +204,8 @@ TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
     if (!(t->flags & TNI_CONTIGUOUS) && !storage_extent(t, &extent))
         return tni_error(b, TN_INVALID, "strides reach too far");
     if (!tni_bytes(extent, tni_dtype_size(t), &bytes))
-        return tni_error(b, TN_INVALID, "a tensor of %lld elements is too large", (long long)extent);
+        return tni_error(b, TN_INVALID, "a tensor of %lld elements is too large",
+                         (long long)extent);
     t->storage = storage_new(b, bytes, (t->flags & TNI_META) != 0);
     return t->storage != NULL;
 }
@@ -217,8 +228,8 @@ TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like
     return t;
 }
 
-TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size, const int64_t *stride,
-                               int64_t offset) {
+TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
+                               const int64_t *stride, int64_t offset) {
     tn_tensor *t = tni_header(b, of->dtype, ndim, size, stride), *base = of->base ? of->base : of;
     if (!t) return NULL;
     t->storage = of->storage; /* not counted: the base holds it */
@@ -230,7 +241,7 @@ TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int6
     return t;
 }
 
-/* --- counts ------------------------------------------------------------------------------------------------ */
+/* --- counts ----------------------------------------------------------------------------------- */
 
 TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
     while (t) {
@@ -247,7 +258,7 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
     }
 }
 
-/* --- extras -------------------------------------------------------------------------------------------------- */
+/* --- extras ----------------------------------------------------------------------------------- */
 
 TN_PRIV tni_extra *tni_extra_of(tni_block *b, tn_tensor *t) {
     if (t->extra) return t->extra;
@@ -269,7 +280,7 @@ TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t) {
     tni_put(b, t->owner, e, (int64_t)sizeof *e);
 }
 
-/* --- public ---------------------------------------------------------------------------------------------------- */
+/* --- public ----------------------------------------------------------------------------------- */
 
 TNI_EXTERN_C_BEGIN
 
@@ -287,7 +298,9 @@ TN_API tn_tensor *tn_keep(tn_tensor *t) {
     tni_block *b = tni_here();
     if (!t || !b) return t;
     if (t->owner != b) {
-        tni_error(b, TN_INVALID, "tn_keep: the tensor belongs to another thread or context; tn_hold it there first");
+        tni_error(
+            b, TN_INVALID,
+            "tn_keep: the tensor belongs to another thread or context; tn_hold it there first");
         return NULL;
     }
     return t->depth ? tni_move(b, t, t->depth - 1) : t;
@@ -315,9 +328,10 @@ TN_API void tn_list_free(tn_list list) {
 
 TNI_EXTERN_C_END
 
-/* --- the end of a context --------------------------------------------------------------------------------------- */
+/* --- the end of a context --------------------------------------------------------------------- */
 
-/* Memory that does not lie in slabs goes back: the user's (its release is called) and large data of live tensors. */
+/* Memory that does not lie in slabs goes back: the user's (its release is called) and large data of
+ * live tensors. */
 TN_PRIV void tni_tensors_at_end(tn_context *c) {
     for (tni_block *b = c->blocks; b; b = b->next) {
         for (uint32_t d = 0; d < TNI_SCOPES + b->scope_room; d++)

@@ -1,37 +1,39 @@
-/* tensor.h (room) - headers over shared storage, shapes and strides, dtypes, text. Knows no operator.
+/* tensor.h (room) - headers over shared storage, shapes and strides, dtypes, text. Knows no
+ * operator.
  *
- * Fields of a header but `refs` belong to whoever has the tensor alone; `refs`, `version` and `edge_version` are
- * atomic. Nothing here copies a header: shapes travel as (ndim, size[], stride[]). */
+ * Fields of a header but `refs` belong to whoever has the tensor alone; `refs`, `version` and
+ * `edge_version` are atomic. Nothing here copies a header: shapes travel as (ndim, size[],
+ * stride[]). */
 #ifndef TNI_TENSOR_TENSOR_H
 #define TNI_TENSOR_TENSOR_H
 
 #include "../base/base.h"
 
 enum tni_flags {
-    TNI_REQUIRES = 1,     /* requires a gradient: a leaf that asked, or an output of a recorded call */
-    TNI_LEAF = 2,         /* a leaf that gathers .grad */
-    TNI_META = 4,         /* shape without data */
-    TNI_GHOST = 8,        /* stands for a tensor that a gradient did not ask for; the door refuses it */
-    TNI_NUMBER = 16,      /* a wrapped number: lowest promotion tier; lives on the frame's stack */
-    TNI_VIEW = 32,        /* base is set */
-    TNI_CONTIGUOUS = 64,  /* row-major, dense */
-    TNI_STACK = 128,      /* not from the cache: no counting */
+    TNI_REQUIRES = 1, /* requires a gradient: a leaf that asked, or an output of a recorded call */
+    TNI_LEAF = 2,     /* a leaf that gathers .grad */
+    TNI_META = 4,     /* shape without data */
+    TNI_GHOST = 8,    /* stands for a tensor that a gradient did not ask for; the door refuses it */
+    TNI_NUMBER = 16,  /* a wrapped number: lowest promotion tier; lives on the frame's stack */
+    TNI_VIEW = 32,    /* base is set */
+    TNI_CONTIGUOUS = 64, /* row-major, dense */
+    TNI_STACK = 128,     /* not from the cache: no counting */
     TNI_READ_ONLY = 256,
-    TNI_RETAIN = 512,     /* keeps .grad though it is no leaf */
-    TNI_INFERENCE = 1024  /* made in inference mode */
+    TNI_RETAIN = 512,    /* keeps .grad though it is no leaf */
+    TNI_INFERENCE = 1024 /* made in inference mode */
 };
 
 typedef struct tni_storage {
     uint32_t refs, version;
     tni_block *owner;
-    void *data;           /* NULL: meta, or no bytes */
+    void *data; /* NULL: meta, or no bytes */
     int64_t bytes;
-    uint32_t room;        /* bytes of the storage's own block */
-    uint8_t kind;         /* TNI_DATA_* */
+    uint32_t room; /* bytes of the storage's own block */
+    uint8_t kind;  /* TNI_DATA_* */
     tn_device_id device;
     void (*release)(void *data, void *user);
     void *user;
-} tni_storage;            /* 64 bytes; TNI_DATA_INSIDE: the data follow */
+} tni_storage; /* 64 bytes; TNI_DATA_INSIDE: the data follow */
 enum { TNI_DATA_INSIDE = 1, TNI_DATA_OWN, TNI_DATA_WRAPPED, TNI_DATA_DEVICE };
 
 struct tn_tensor {
@@ -41,108 +43,144 @@ struct tn_tensor {
     int32_t line;
     tni_block *owner;
     tni_storage *storage;
-    int64_t offset;        /* in elements */
+    int64_t offset; /* in elements */
     int64_t numel;
-    int64_t *size, *stride;/* into dims below; of a ghost, into its node */
-    tni_node *node;        /* the call that made it, NULL for leaves */
-    uint32_t node_out;     /* which output of it */
-    uint32_t edge_version; /* version of the storage when `node` was hung here (views notice writes) */
-    tn_tensor *base;       /* of a view; counted */
-    tn_tensor *grad;       /* gathered; counted */
+    int64_t *size, *stride; /* into dims below; of a ghost, into its node */
+    tni_node *node;         /* the call that made it, NULL for leaves */
+    uint32_t node_out;      /* which output of it */
+    uint32_t
+        edge_version; /* version of the storage when `node` was hung here (views notice writes) */
+    tn_tensor *base;  /* of a view; counted */
+    tn_tensor *grad;  /* gathered; counted */
     const char *file;
-    tn_tensor *prev, *next;/* live list of the owner's block, newest first */
+    tn_tensor *prev, *next;  /* live list of the owner's block, newest first */
     struct tni_extra *extra; /* hooks, binding; NULL mostly */
-    int64_t dims[2 * 4];   /* in fact 2 * capacity: sizes, then strides */
+    int64_t dims[2 * 4];     /* in fact 2 * capacity: sizes, then strides */
 };
 
-typedef enum tni_category { TNI_CAT_BOOL, TNI_CAT_INT, TNI_CAT_FLOAT, TNI_CAT_COMPLEX } tni_category;
+typedef enum tni_category {
+    TNI_CAT_BOOL,
+    TNI_CAT_INT,
+    TNI_CAT_FLOAT,
+    TNI_CAT_COMPLEX
+} tni_category;
 typedef struct tni_dtype_info {
-    const char *name, *text; /* "F32", "float32" */
+    const char *name, *text;                      /* "F32", "float32" */
     uint8_t bytes, category, is_signed, computes; /* computes: arithmetic exists */
 } tni_dtype_info;
-TN_PRIV const tni_dtype_info *tni_dtype(int dtype); /* of TN_NO_DTYPE: a row of zeros, name "None" */
+TN_PRIV const tni_dtype_info *
+tni_dtype(int dtype); /* of TN_NO_DTYPE: a row of zeros, name "None" */
 TNI_INLINE bool tni_is_float(int d) { return tni_dtype(d)->category == TNI_CAT_FLOAT; }
 TNI_INLINE bool tni_is_complex(int d) { return tni_dtype(d)->category == TNI_CAT_COMPLEX; }
-TNI_INLINE bool tni_is_int(int d) { return tni_dtype(d)->category == TNI_CAT_INT; } /* without bool */
-TN_PRIV tn_dtype tni_real_of(int dtype);    /* C64 -> F32 */
-TN_PRIV tn_dtype tni_complex_of(int dtype); /* F32 -> C64, F64 -> C128, F16 -> C64 */
-TN_PRIV bool tni_can_cast(int from, int to);/* torch.can_cast: category may not fall */
+TNI_INLINE bool tni_is_int(int d) {
+    return tni_dtype(d)->category == TNI_CAT_INT;
+} /* without bool */
+TN_PRIV tn_dtype tni_real_of(int dtype);     /* C64 -> F32 */
+TN_PRIV tn_dtype tni_complex_of(int dtype);  /* F32 -> C64, F64 -> C128, F16 -> C64 */
+TN_PRIV bool tni_can_cast(int from, int to); /* torch.can_cast: category may not fall */
 
-/* One element, any dtype to any: as torch's .to (wrap, truncate; NaN to int is 0 for sanity's sake). */
+/* One element, any dtype to any: as torch's .to (wrap, truncate; NaN to int is 0 for sanity's
+ * sake). */
 TN_PRIV tn_scalar tni_element(const void *at, int dtype);
 TN_PRIV void tni_element_set(void *at, int dtype, tn_scalar value);
 TN_PRIV float tni_f16_to_f32(uint16_t h);
 TN_PRIV uint16_t tni_f32_to_f16(float f); /* to nearest even */
 TNI_INLINE float tni_bf16_to_f32(uint16_t h) {
-    uint32_t u = (uint32_t)h << 16; float f; memcpy(&f, &u, 4); return f;
+    uint32_t u = (uint32_t)h << 16;
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
 }
 TNI_INLINE uint16_t tni_f32_to_bf16(float f) {
-    uint32_t u; memcpy(&u, &f, 4);
+    uint32_t u;
+    memcpy(&u, &f, 4);
     if ((u & 0x7fffffffu) > 0x7f800000u) return (uint16_t)0x7fc0;
     return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16);
 }
 
-/* --- shapes ------------------------------------------------------------------------------------------ */
+/* --- shapes ----------------------------------------------------------------------------------- */
 
 typedef struct tni_shape {
     int ndim;
     int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
 } tni_shape;
-TN_PRIV bool tni_numel_of(int ndim, const int64_t *size, int64_t *numel); /* checked; false: negative or too large */
+TN_PRIV bool tni_numel_of(int ndim, const int64_t *size,
+                          int64_t *numel); /* checked; false: negative or too large */
 TN_PRIV void tni_row_major(int ndim, const int64_t *size, int64_t *stride);
 TN_PRIV bool tni_is_row_major(int ndim, const int64_t *size, const int64_t *stride);
-TN_PRIV bool tni_is_dense(const tn_tensor *t); /* no gaps, no overlap, in some order of dimensions */
+TN_PRIV bool
+tni_is_dense(const tn_tensor *t); /* no gaps, no overlap, in some order of dimensions */
 /* Broadcasts b into s (sizes); false when they do not fit. */
 TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size);
 TNI_INLINE bool tni_same_shape(const tn_tensor *a, const tn_tensor *b) {
     if (a->ndim != b->ndim) return false;
-    for (int i = 0; i < a->ndim; i++) if (a->size[i] != b->size[i]) return false;
+    for (int i = 0; i < a->ndim; i++)
+        if (a->size[i] != b->size[i]) return false;
     return true;
 }
-TNI_INLINE tn_ints tni_ints(const int64_t *at, int64_t n) { tn_ints l = {at, n}; return l; }
-TNI_INLINE tn_ints tni_sizes(const tn_tensor *t) { tn_ints l = {t->size, t->ndim}; return l; }
+TNI_INLINE tn_ints tni_ints(const int64_t *at, int64_t n) {
+    tn_ints l = {at, n};
+    return l;
+}
+TNI_INLINE tn_ints tni_sizes(const tn_tensor *t) {
+    tn_ints l = {t->size, t->ndim};
+    return l;
+}
 /* dim in [-ndim, ndim) to [0, ndim); a 0-dim tensor has one virtual dimension. -1: out of range. */
 TN_PRIV int tni_dim(int ndim, int64_t dim);
-/* Strides of a pointwise result over n operands broadcast to s (torch's rule: keeps the operands' order of dimensions). */
+/* Strides of a pointwise result over n operands broadcast to s (torch's rule: keeps the operands'
+ * order of dimensions). */
 TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, int n);
 /* Exact test: do two strided sets of elements share a byte? And does one overlap itself? */
 TN_PRIV bool tni_overlap(const tn_tensor *a, const tn_tensor *b);
 TN_PRIV bool tni_overlaps_itself(const tn_tensor *t);
 
-/* --- making and freeing -------------------------------------------------------------------------------- */
+/* --- making and freeing ----------------------------------------------------------------------- */
 
-/* A header in the current scope of b, count 1, no storage yet. numel and CONTIGUOUS are set from size and stride. */
-TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size, const int64_t *stride);
-TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t);    /* new uninitialised memory for its extent; numel 0 is fine */
-TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim, const int64_t *size); /* row-major, with storage */
-TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size, const int64_t *stride,
-                               int64_t offset);             /* no history; base and storage shared */
-TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like); /* another header on the same data */
+/* A header in the current scope of b, count 1, no storage yet. numel and CONTIGUOUS are set from
+ * size and stride. */
+TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
+                              const int64_t *stride);
+TN_PRIV bool
+tni_set_storage(tni_block *b,
+                tn_tensor *t); /* new uninitialised memory for its extent; numel 0 is fine */
+TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim,
+                           const int64_t *size); /* row-major, with storage */
+TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
+                               const int64_t *stride,
+                               int64_t offset); /* no history; base and storage shared */
+TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s,
+                             const tn_tensor *like); /* another header on the same data */
 TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s);
-TN_PRIV void tni_release(tni_block *b, tn_tensor *t);        /* drops a count; the last one frees */
-TNI_INLINE void tni_retain(tn_tensor *t) { if (t) tni_fetch_add_relaxed(&t->refs, 1u); }
-/* Opens a scope and returns the depth before, the mark that tni_end takes; -1 with MEMORY set, then nothing is open
- * and tni_end(b, -1) does nothing. tni_end releases what scopes deeper than the mark still hold. */
+TN_PRIV void tni_release(tni_block *b, tn_tensor *t); /* drops a count; the last one frees */
+TNI_INLINE void tni_retain(tn_tensor *t) {
+    if (t) tni_fetch_add_relaxed(&t->refs, 1u);
+}
+/* Opens a scope and returns the depth before, the mark that tni_end takes; -1 with MEMORY set, then
+ * nothing is open and tni_end(b, -1) does nothing. tni_end releases what scopes deeper than the
+ * mark still hold. */
 TN_PRIV int64_t tni_begin_deep(tni_block *b);
 TNI_INLINE int64_t tni_begin(tni_block *b) {
     return TNI_LIKELY(b->depth < TNI_SCOPES - 1) ? (int64_t)b->depth++ : tni_begin_deep(b);
 }
 TN_PRIV void tni_end(tni_block *b, int64_t mark);
-/* Moves t, of b, with the count its scope has, to the scope of that depth (0: out of all scopes). Returns t. */
+/* Moves t, of b, with the count its scope has, to the scope of that depth (0: out of all scopes).
+ * Returns t. */
 TN_PRIV tn_tensor *tni_move(tni_block *b, tn_tensor *t, int64_t depth);
 /* Drops the count that t's scope has; t lives on if somebody else counts it. */
 TN_PRIV void tni_drop(tni_block *b, tn_tensor *t);
 TN_PRIV void tni_tensors_at_end(tn_context *c); /* releases the user's memory under live tensors */
 /* Called when the last count of a header with a node goes (call/ sets it: tensor knows no tape). */
 TN_PRIV void tni_node_drop(tni_block *b, tni_node *node);
-TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t); /* a tensor with extras dies: its node forgets it */
+TN_PRIV void tni_watch_forget(tni_block *b,
+                              tn_tensor *t); /* a tensor with extras dies: its node forgets it */
 
 TNI_INLINE char *tni_bytes_at(const tn_tensor *t) {
     return (char *)t->storage->data + t->offset * tni_dtype(t->dtype)->bytes;
 }
 TNI_INLINE int64_t tni_dtype_size(const tn_tensor *t) { return tni_dtype(t->dtype)->bytes; }
 
-/* --- extras that few tensors have ------------------------------------------------------------------------- */
+/* --- extras that few tensors have ------------------------------------------------------------- */
 
 typedef struct tni_hook_entry {
     tn_hook call;
@@ -154,16 +192,17 @@ typedef struct tni_hook_entry {
 typedef struct tni_extra {
     tni_hook_entry *hooks;
     int64_t hook_count;
-    void *binding;        /* a language binding's own object */
+    void *binding; /* a language binding's own object */
     void (*binding_release)(void *);
 } tni_extra;
-TN_PRIV tni_extra *tni_extra_of(tni_block *b, tn_tensor *t); /* made at first need; NULL with MEMORY set */
+TN_PRIV tni_extra *tni_extra_of(tni_block *b,
+                                tn_tensor *t); /* made at first need; NULL with MEMORY set */
 TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t);
 
-/* --- iterating ---------------------------------------------------------------------------------------------- */
+/* --- iterating -------------------------------------------------------------------------------- */
 
-/* Up to 8 operands over one broadcast shape, dimensions ordered by stride and merged where all operands allow.
- * dimension 0 is the innermost. Strides are in bytes; 0 where broadcast. */
+/* Up to 8 operands over one broadcast shape, dimensions ordered by stride and merged where all
+ * operands allow. dimension 0 is the innermost. Strides are in bytes; 0 where broadcast. */
 enum { TNI_OPERANDS = 8 };
 typedef struct tni_iterate {
     int n, ndim;
@@ -173,33 +212,36 @@ typedef struct tni_iterate {
     char *at[TNI_OPERANDS];
     int64_t bytes[TNI_OPERANDS];
 } tni_iterate;
-/* operands[0] is written; the shape is `s` (row-major sizes), operands broadcast to it from the right. */
-TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size, tn_tensor *const *operands, int n);
+/* operands[0] is written; the shape is `s` (row-major sizes), operands broadcast to it from the
+ * right. */
+TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
+                              tn_tensor *const *operands, int n);
 /* Addresses of element number i (in the iterator's order) of every operand. */
 TN_PRIV void tni_iterate_seek(const tni_iterate *it, int64_t i, char **at, int64_t *index);
 
-/* --- text ----------------------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 /* "(2, 3)" / "float32 (2, 3)" into text; returns text. */
 TN_PRIV const char *tni_shape_text(char *text, size_t room, int ndim, const int64_t *size);
 TN_PRIV const char *tni_tensor_text(char *text, size_t room, const tn_tensor *t);
 TN_PRIV const char *tni_scalar_text(char *text, size_t room, tn_scalar s);
 
-/* --- random streams (generator.c) -------------------------------------------------------------------------------- */
+/* --- random streams (generator.c) ------------------------------------------------------------- */
 
 struct tn_generator {
     tn_context *context;
     uint32_t mt[624];
-    int32_t at;           /* next word; 624: twist first */
-    bool has_normal;      /* a second Box-Muller value waits */
+    int32_t at;      /* next word; 624: twist first */
+    bool has_normal; /* a second Box-Muller value waits */
     bool seeded;
     double normal;
     uint64_t seed;
 };
 TN_PRIV tn_generator *tni_generator_default(tni_block *b); /* NULL with MEMORY set */
 TN_PRIV uint32_t tni_random32(tn_generator *g);
-TN_PRIV uint64_t tni_random64(tn_generator *g);            /* torch's: first word is the high half */
+TN_PRIV uint64_t tni_random64(tn_generator *g); /* torch's: first word is the high half */
 TN_PRIV void tni_random_fill(tn_generator *g, uint32_t *to, int64_t n); /* n tempered words, fast */
-TN_PRIV void tni_philox(uint64_t key, uint64_t subsequence, uint64_t offset, uint32_t to[4]); /* 4 words, stateless */
+TN_PRIV void tni_philox(uint64_t key, uint64_t subsequence, uint64_t offset,
+                        uint32_t to[4]); /* 4 words, stateless */
 
 #endif

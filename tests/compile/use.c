@@ -1,4 +1,5 @@
-/* use.c - a caller: keyword calls in right use, nested, with options, give no warning. C and C++. */
+/* use.c - a caller: keyword calls in right use, nested, with options, give no warning. C and C++.
+ */
 #include "tensor.h"
 
 #ifndef USE
@@ -7,7 +8,8 @@
 #ifdef __cplusplus
 extern "C"
 #endif
-int USE(void);
+    int
+    USE(void);
 
 int USE(void) {
     int wrong = 0;

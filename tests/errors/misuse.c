@@ -1,5 +1,6 @@
-/* misuse.c - what one does wrong, and what one reads: code, operator, arguments with shapes, and the user's line,
- * exactly. After each error nothing has changed and the next call works. C99 and, where no keyword is used, C++11. */
+/* misuse.c - what one does wrong, and what one reads: code, operator, arguments with shapes, and
+ * the user's line, exactly. After each error nothing has changed and the next call works. C99 and,
+ * where no keyword is used, C++11. */
 #include "tensor.h"
 #include "tensor_nn.h"
 #include "../check.h"
@@ -10,7 +11,7 @@
 #define NO_KEYWORDS 1
 #endif
 
-/* --- the check of one error ---------------------------------------------------------------------------------- */
+/* --- the check of one error ------------------------------------------------------------------- */
 
 static tn_error_info got;
 static char got_text[2400];
@@ -24,8 +25,10 @@ static int is_error(tn_code code, int line, const char *parts) {
     got_text[0] = 0;
     if (!tn_error_take(&got)) return printf("  no error; wanted: %s\n", parts), 0;
     snprintf(got_text, sizeof got_text, "%s", got.message);
-    if (got.code != code) ok = !printf("  code '%s', wanted '%s'\n", tn_code_name(got.code), tn_code_name(code));
-    if (!got.file || strcmp(got.file, __FILE__)) ok = !printf("  file %s\n", got.file ? got.file : "(none)");
+    if (got.code != code)
+        ok = !printf("  code '%s', wanted '%s'\n", tn_code_name(got.code), tn_code_name(code));
+    if (!got.file || strcmp(got.file, __FILE__))
+        ok = !printf("  file %s\n", got.file ? got.file : "(none)");
     if (got.line != line) ok = !printf("  line %d, wanted %d\n", got.line, line);
     snprintf(wanted, sizeof wanted, "%s", parts);
     for (part = wanted; part; part = next) {
@@ -36,46 +39,58 @@ static int is_error(tn_code code, int line, const char *parts) {
     if (!ok) printf("  the message: %s\n", got_text);
     if (!tn_ok()) ok = !printf("  an error is left\n");
     if (tn_memory().live_tensors != live_before)
-        ok = !printf("  %d tensors more than before\n", (int)(tn_memory().live_tensors - live_before));
+        ok = !printf("  %d tensors more than before\n",
+                     (int)(tn_memory().live_tensors - live_before));
     tn_tensor *works = tnp_zeros(tn_empty_dims(), TN_F32, TN_CPU); /* the next call */
-    if (!works || !tnp_add(works, works, 1)) ok = !printf("  the next call fails\n"), tn_error_take(NULL);
+    if (!works || !tnp_add(works, works, 1))
+        ok = !printf("  the next call fails\n"), tn_error_take(NULL);
     return ok;
 }
 /* The call must give NULL, false or 0 and leave this error, at this line. */
-#define BAD(call, code, parts)                                                                               \
-    do {                                                                                                     \
-        int64_t mark_ = tn_scope_begin();                                                                    \
-        live_before = tn_memory().live_tensors;                                                              \
-        CHECK(!(call));                                                                                      \
-        tn_scope_end(mark_);                                                                                 \
-        mark_ = tn_scope_begin();                                                                            \
-        CHECK(is_error(code, __LINE__, parts));                                                              \
-        tn_scope_end(mark_);                                                                                 \
+#define BAD(call, code, parts)                  \
+    do {                                        \
+        int64_t mark_ = tn_scope_begin();       \
+        live_before = tn_memory().live_tensors; \
+        CHECK(!(call));                         \
+        tn_scope_end(mark_);                    \
+        mark_ = tn_scope_begin();               \
+        CHECK(is_error(code, __LINE__, parts)); \
+        tn_scope_end(mark_);                    \
     } while (0)
 
 static const int64_t two_three[] = {2, 3}, three_four[] = {3, 4};
 static tn_ints dims(const int64_t *at, int64_t n) { return tn_ints_of(at, n); }
-static tn_tensor *zeros(const int64_t *at, tn_dtype dtype) { return tnp_zeros(dims(at, 2), dtype, TN_CPU); }
+static tn_tensor *zeros(const int64_t *at, tn_dtype dtype) {
+    return tnp_zeros(dims(at, 2), dtype, TN_CPU);
+}
 static tn_tensor *leaf(void) { return tn_requires_grad(zeros(two_three, TN_F32)); }
 static double first(tn_tensor *t) { return (double)*(const float *)tn_data(t); }
 
 #ifndef NO_KEYWORDS
-/* --- arguments --------------------------------------------------------------------------------------------------- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 static void shapes_that_do_not_fit_are_shown(void) {
     TN_SCOPE {
-        tn_tensor *a = zeros(two_three, TN_F32), *b = zeros(three_four, TN_F32), *i = tn_zeros(TN_DIMS(2), .dtype = TN_I64);
-        BAD(tn_add(a, b), TN_INVALID, "add(self=float32 (2, 3), other=float32 (3, 4))|(2, 3)|(3, 4)");
+        tn_tensor *a = zeros(two_three, TN_F32), *b = zeros(three_four, TN_F32),
+                  *i = tn_zeros(TN_DIMS(2), .dtype = TN_I64);
+        BAD(tn_add(a, b), TN_INVALID,
+            "add(self=float32 (2, 3), other=float32 (3, 4))|(2, 3)|(3, 4)");
         BAD(tn_matmul(b, a), TN_INVALID, "matmul(|float32 (3, 4)|float32 (2, 3)");
-        BAD(tn_cat(TN_LIST(a, b), .dim = 0), TN_INVALID, "cat(tensors=[float32 (2, 3), float32 (3, 4)]");
+        BAD(tn_cat(TN_LIST(a, b), .dim = 0), TN_INVALID,
+            "cat(tensors=[float32 (2, 3), float32 (3, 4)]");
         BAD(tn_view(a, TN_DIMS(4, 2)), TN_INVALID, "view(self=float32 (2, 3), size=[4, 2])");
-        BAD(tn_conv2d(a, b), TN_INVALID, "(N, C, H, W)|conv2d(input=float32 (2, 3), weight=float32 (3, 4)");
+        BAD(tn_conv2d(a, b), TN_INVALID,
+            "(N, C, H, W)|conv2d(input=float32 (2, 3), weight=float32 (3, 4)");
         BAD(tn_linear(a, b), TN_INVALID, "linear|float32 (2, 3)|(3, 4)");
-        BAD(tn_cross_entropy(a, tn_zeros(TN_DIMS(5), .dtype = TN_I64)), TN_INVALID, "cross_entropy|float32 (2, 3)|int64 (5)");
-        BAD(tn_where(tn_zeros(TN_DIMS(5), .dtype = TN_BOOL), a, a), TN_INVALID, "where(|bool (5)|float32 (2, 3)");
+        BAD(tn_cross_entropy(a, tn_zeros(TN_DIMS(5), .dtype = TN_I64)), TN_INVALID,
+            "cross_entropy|float32 (2, 3)|int64 (5)");
+        BAD(tn_where(tn_zeros(TN_DIMS(5), .dtype = TN_BOOL), a, a), TN_INVALID,
+            "where(|bool (5)|float32 (2, 3)");
         BAD(tn_expand(a, TN_DIMS(2, 4)), TN_INVALID, "expand(self=float32 (2, 3), size=[2, 4])");
-        BAD(tn_index_select(a, 0, a), TN_INDEX, "vector|index_select(self=float32 (2, 3), dim=0, index=float32 (2, 3))");
-        BAD(tn_index_select(a, 0, tn_full(TN_DIMS(2), 7, .dtype = TN_I64)), TN_INDEX, "7|index_select(|int64 (2)");
+        BAD(tn_index_select(a, 0, a), TN_INDEX,
+            "vector|index_select(self=float32 (2, 3), dim=0, index=float32 (2, 3))");
+        BAD(tn_index_select(a, 0, tn_full(TN_DIMS(2), 7, .dtype = TN_I64)), TN_INDEX,
+            "7|index_select(|int64 (2)");
         BAD(tn_embedding(a, tn_full(TN_DIMS(2), -1, .dtype = TN_I64)), TN_INDEX, "-1|embedding(");
         BAD(tn_gather(a, 5, i), TN_INDEX, "gather(|5");
     }
@@ -85,7 +100,8 @@ static void shapes_that_do_not_fit_are_shown(void) {
 static void missing_tensors_are_named(void) {
     TN_SCOPE {
         tn_tensor *a = zeros(two_three, TN_F32), *none = NULL;
-        BAD(tn_add(a, none), TN_INVALID, "argument 'other' is NULL|add(self=float32 (2, 3), other=None)");
+        BAD(tn_add(a, none), TN_INVALID,
+            "argument 'other' is NULL|add(self=float32 (2, 3), other=None)");
         BAD(tn_relu(none), TN_INVALID, "argument 'self' is NULL|relu(self=None)");
         BAD(tn_cat(TN_LIST(a, none)), TN_INVALID, "'tensors' has NULL at position 1|cat(");
         BAD(tn_linear(a, none), TN_INVALID, "argument 'weight' is NULL|linear(");
@@ -102,10 +118,14 @@ static void dims_and_sizes_out_of_range_are_named(void) {
         BAD(tn_transpose(a, 0, 2), TN_INDEX, "transpose(self=float32 (2, 3)|2");
         BAD(tn_select(a, 0, 2), TN_INDEX, "select(self=float32 (2, 3), dim=0, index=2)");
         BAD(tn_zeros(TN_DIMS(2, -3)), TN_INVALID, "-3|zeros(size=[2, -3])");
-        BAD(tn_zeros(TN_DIMS(INT64_MAX, INT64_MAX)), TN_INVALID, "too large|zeros(size=[9223372036854775807, 9223372036854775807])");
-        BAD(tn_zeros(TN_DIMS((int64_t)1 << 60)), TN_INVALID, "too large|zeros(size=[1152921504606846976])");
-        BAD(tn_zeros(TN_DIMS((int64_t)1 << 50)), TN_MEMORY, "out of memory|zeros(size=[1125899906842624])");
-        BAD(tn_zeros(TN_DIMS(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)), TN_INVALID, "zeros(|17|16");
+        BAD(tn_zeros(TN_DIMS(INT64_MAX, INT64_MAX)), TN_INVALID,
+            "too large|zeros(size=[9223372036854775807, 9223372036854775807])");
+        BAD(tn_zeros(TN_DIMS((int64_t)1 << 60)), TN_INVALID,
+            "too large|zeros(size=[1152921504606846976])");
+        BAD(tn_zeros(TN_DIMS((int64_t)1 << 50)), TN_MEMORY,
+            "out of memory|zeros(size=[1125899906842624])");
+        BAD(tn_zeros(TN_DIMS(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)), TN_INVALID,
+            "zeros(|17|16");
         BAD(tn_arange(INFINITY), TN_INVALID, "arange(");
         BAD(tn_topk(a, 4).values, TN_INVALID, "topk(self=float32 (2, 3), k=4");
         BAD(tn_dropout(a, 2, true), TN_INVALID, "2|dropout(input=float32 (2, 3), p=2");
@@ -117,7 +137,8 @@ static void dims_and_sizes_out_of_range_are_named(void) {
 
 static void wrong_dtypes_are_named(void) {
     TN_SCOPE {
-        tn_tensor *a = zeros(two_three, TN_F32), *c = zeros(two_three, TN_C64), *i = zeros(two_three, TN_I64);
+        tn_tensor *a = zeros(two_three, TN_F32), *c = zeros(two_three, TN_C64),
+                  *i = zeros(two_three, TN_I64);
         tn_tensor *small = zeros(two_three, TN_F8E4M3);
         BAD(tn_bitwise_and(a, a), TN_TYPE, "float32|bitwise_and(self=float32 (2, 3)");
         BAD(tn_lt(c, c), TN_TYPE, "complex64|lt(self=complex64 (2, 3)");
@@ -125,27 +146,32 @@ static void wrong_dtypes_are_named(void) {
         BAD(tn_add_(i, a), TN_TYPE, "float32|int64|add(self=int64 (2, 3), other=float32 (2, 3))");
         BAD(tn_add(small, small), TN_TYPE, "float8_e4m3fn|add(");
         BAD(tn_requires_grad(i), TN_TYPE, "int64");
-        BAD(tn_matmul(a, tn_zeros(TN_DIMS(3, 2), .dtype = TN_F64)), TN_TYPE, "matmul(|float64 (3, 2)");
+        BAD(tn_matmul(a, tn_zeros(TN_DIMS(3, 2), .dtype = TN_F64)), TN_TYPE,
+            "matmul(|float64 (3, 2)");
     }
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
 static void outputs_that_do_not_fit_are_named(void) {
     TN_SCOPE {
-        tn_tensor *a = zeros(two_three, TN_F32), *b = zeros(three_four, TN_F32), *one = tn_full(TN_DIMS(1, 3), 7.0);
+        tn_tensor *a = zeros(two_three, TN_F32), *b = zeros(three_four, TN_F32),
+                  *one = tn_full(TN_DIMS(1, 3), 7.0);
         tn_tensor *wide = tn_expand(one, TN_DIMS(2, 3)), *x = leaf(), *i = zeros(two_three, TN_I64);
         BAD(tn_add(a, a, .out = b), TN_INVALID, "out has shape (3, 4), the result has (2, 3)|add(");
         BAD(tn_add(a, a, .out = i), TN_TYPE, "float32|int64|add(");
         BAD(tn_add(a, a, .out = wide), TN_INVALID, "out overlaps itself|add(");
-        BAD(tn_add_(wide, a), TN_INVALID, "self overlaps itself (it is expanded)|add(self=float32 (2, 3)");
+        BAD(tn_add_(wide, a), TN_INVALID,
+            "self overlaps itself (it is expanded)|add(self=float32 (2, 3)");
         BAD(tn_add(a, a, .out = x), TN_AUTOGRAD, "out= does not support gradients|add(");
         BAD(tn_add_(x, a), TN_AUTOGRAD, "leaf that requires grad|add(self=float32 (2, 3)");
         BAD(tn_add_(tn_select(x, 0, 1), tn_select(a, 0, 1)), TN_AUTOGRAD, "view of a leaf|add(");
         BAD(tn_sum(a, .out = a), TN_INVALID, "out has shape (2, 3), the result has ()|sum(");
         BAD(tn_mul_(one, a), TN_INVALID, "self has shape (1, 3), the result has (2, 3)|mul(");
-        BAD(tn_max_dim(a, 1, .out = {zeros(two_three, TN_F32), NULL}).values, TN_INVALID, "all 2 results|max_dim(");
+        BAD(tn_max_dim(a, 1, .out = {zeros(two_three, TN_F32), NULL}).values, TN_INVALID,
+            "all 2 results|max_dim(");
         CHECK(first(one) == 7 && first(a) == 0 && first(x) == 0);
-        CHECK(tn_version(a) == 0 && tn_version(b) == 0 && tn_version(one) == 0 && tn_version(x) == 0);
+        CHECK(tn_version(a) == 0 && tn_version(b) == 0 && tn_version(one) == 0 &&
+              tn_version(x) == 0);
     }
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
@@ -169,7 +195,7 @@ static void memory_of_others_is_guarded(void) {
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
-/* --- by name --------------------------------------------------------------------------------------------------------- */
+/* --- by name ---------------------------------------------------------------------------------- */
 
 static void calls_by_name_say_what_does_not_fit(void) {
     TN_SCOPE {
@@ -181,31 +207,43 @@ static void calls_by_name_say_what_does_not_fit(void) {
         v[0].type = TN_T_TENSOR, v[0].as.tensor = a;
         v[1].type = TN_T_INT, v[1].as.integer = 0;
         for (int k = 0; k < 100; k++) many[k] = v[0], members[k] = a;
-        BAD(tn_call_named(__FILE__, __LINE__, "no_such_row", v, 1, out, 2, &n), TN_INVALID, "there is no operator 'no_such_row'");
-        BAD(tn_call_named(__FILE__, __LINE__, "", v, 1, out, 2, &n), TN_INVALID, "there is no operator");
-        BAD(tn_call_named(__FILE__, __LINE__, "_", v, 1, out, 2, &n), TN_INVALID, "there is no operator");
+        BAD(tn_call_named(__FILE__, __LINE__, "no_such_row", v, 1, out, 2, &n), TN_INVALID,
+            "there is no operator 'no_such_row'");
+        BAD(tn_call_named(__FILE__, __LINE__, "", v, 1, out, 2, &n), TN_INVALID,
+            "there is no operator");
+        BAD(tn_call_named(__FILE__, __LINE__, "_", v, 1, out, 2, &n), TN_INVALID,
+            "there is no operator");
         BAD(tn_call_named(__FILE__, __LINE__, NULL, v, 1, out, 2, &n), TN_INVALID, "operator");
-        BAD(tn_call_named(__FILE__, __LINE__, "relu", many, 100, out, 2, &n), TN_TYPE, "relu|positional");
-        BAD(tn_call_named(__FILE__, __LINE__, "relu", v, 0, out, 2, &n), TN_TYPE, "relu|'self' is missing");
+        BAD(tn_call_named(__FILE__, __LINE__, "relu", many, 100, out, 2, &n), TN_TYPE,
+            "relu|positional");
+        BAD(tn_call_named(__FILE__, __LINE__, "relu", v, 0, out, 2, &n), TN_TYPE,
+            "relu|'self' is missing");
         v[1].name = "dimm";
-        BAD(tn_call_named(__FILE__, __LINE__, "softmax", v, 2, out, 2, &n), TN_TYPE, "softmax|no argument 'dimm'");
+        BAD(tn_call_named(__FILE__, __LINE__, "softmax", v, 2, out, 2, &n), TN_TYPE,
+            "softmax|no argument 'dimm'");
         v[1].name = "self";
-        BAD(tn_call_named(__FILE__, __LINE__, "relu", v, 2, out, 2, &n), TN_TYPE, "relu|given twice");
+        BAD(tn_call_named(__FILE__, __LINE__, "relu", v, 2, out, 2, &n), TN_TYPE,
+            "relu|given twice");
         v[1].name = "dim", v[1].type = TN_T_STRING, v[1].as.string = "two";
-        BAD(tn_call_named(__FILE__, __LINE__, "softmax", v, 2, out, 2, &n), TN_TYPE, "softmax|'dim' wants an int");
+        BAD(tn_call_named(__FILE__, __LINE__, "softmax", v, 2, out, 2, &n), TN_TYPE,
+            "softmax|'dim' wants an int");
         v[1].name = "dim", v[1].type = TN_T_INT, v[1].as.integer = 0;
-        BAD(tn_call_named(__FILE__, __LINE__, "max_dim", v, 2, out, 1, &n), TN_INVALID, "max_dim|room for 1");
-        BAD(tn_call_named(__FILE__, __LINE__, "unbind", v, 1, out, 1, &n), TN_INVALID, "unbind|2 results, room for 1");
+        BAD(tn_call_named(__FILE__, __LINE__, "max_dim", v, 2, out, 1, &n), TN_INVALID,
+            "max_dim|room for 1");
+        BAD(tn_call_named(__FILE__, __LINE__, "unbind", v, 1, out, 1, &n), TN_INVALID,
+            "unbind|2 results, room for 1");
         v[1].name = "out", v[1].type = TN_T_TENSORS, v[1].as.tensors = tn_tensors_of(members, 100);
-        BAD(tn_call_named(__FILE__, __LINE__, "relu", v, 2, out, 2, &n), TN_TYPE, "relu|out wants 1");
+        BAD(tn_call_named(__FILE__, __LINE__, "relu", v, 2, out, 2, &n), TN_TYPE,
+            "relu|out wants 1");
         BAD(tn_call_named(__FILE__, __LINE__, "matmul_", v, 1, out, 2, &n), TN_INVALID, "matmul_");
         v[1].name = NULL, v[1].type = 99;
-        BAD(tn_call_named(__FILE__, __LINE__, "softmax", v, 2, out, 2, &n), TN_TYPE, "softmax|'dim'");
+        BAD(tn_call_named(__FILE__, __LINE__, "softmax", v, 2, out, 2, &n), TN_TYPE,
+            "softmax|'dim'");
     }
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
-/* --- gradients ----------------------------------------------------------------------------------------------------------- */
+/* --- gradients -------------------------------------------------------------------------------- */
 
 static tn_tensor *refusing(tn_tensor *grad, void *user) {
     (void)grad;
@@ -216,14 +254,17 @@ static tn_tensor *refusing(tn_tensor *grad, void *user) {
 static void backward_names_its_line_and_the_forward_line(void) {
     char where[100];
     TN_SCOPE {
-        tn_tensor *x = leaf(), *h = tn_mul_scalar(x, 2), *y = tn_sum(tn_mul(h, h)); int forward = __LINE__;
+        tn_tensor *x = leaf(), *h = tn_mul_scalar(x, 2), *y = tn_sum(tn_mul(h, h));
+        int forward = __LINE__;
         tn_add_scalar_(h, 1);
-        snprintf(where, sizeof where, "modified in place|forward call: mul at %s:%d", __FILE__, forward);
+        snprintf(where, sizeof where, "modified in place|forward call: mul at %s:%d", __FILE__,
+                 forward);
         BAD(tn_backward(y), TN_AUTOGRAD, where);
         CHECK(tn_grad_of(x) == NULL);
     }
     TN_SCOPE {
-        tn_tensor *x = leaf(), *y = tn_sum(tn_mul(x, x)); int forward = __LINE__;
+        tn_tensor *x = leaf(), *y = tn_sum(tn_mul(x, x));
+        int forward = __LINE__;
         CHECK(tn_backward(y) && first(tn_grad_of(x)) == 0);
         int64_t version = tn_version(tn_grad_of(x));
         snprintf(where, sizeof where, "second time|retain_graph|%s:%d", __FILE__, forward);
@@ -234,15 +275,16 @@ static void backward_names_its_line_and_the_forward_line(void) {
         tn_tensor *x = leaf(), *y = tn_mul(x, x), *z = zeros(two_three, TN_F32);
         BAD(tn_backward(y), TN_AUTOGRAD, "backward|(2, 3)");
         BAD(tn_backward(z), TN_AUTOGRAD, "backward|require");
-        BAD(tn_backward(y, .gradient = zeros(three_four, TN_F32)), TN_AUTOGRAD, "backward|(3, 4)|(2, 3)");
-        CHECK(tn_hook_add(y, refusing, (void *)(uintptr_t)"elsewhere.c", NULL));
+        BAD(tn_backward(y, .gradient = zeros(three_four, TN_F32)), TN_AUTOGRAD,
+            "backward|(3, 4)|(2, 3)");
+        CHECK(tn_hook_add(y, refusing, (void *)(uintptr_t) "elsewhere.c", NULL));
         BAD(tn_backward(tn_sum(y)), TN_INVALID, "the hook does not want this");
         CHECK(tn_grad_of(x) == NULL);
     }
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
-/* --- contexts --------------------------------------------------------------------------------------------------------------- */
+/* --- contexts --------------------------------------------------------------------------------- */
 
 static void contexts_are_not_mixed(void) {
     TN_SCOPE {
@@ -251,7 +293,8 @@ static void contexts_are_not_mixed(void) {
         b = tn_hold(zeros(two_three, TN_F32));
         tn_context_use(before);
         members[0] = a, members[1] = b;
-        BAD(tn_add(a, b), TN_INVALID, "another context|add(self=float32 (2, 3), other=float32 (2, 3))");
+        BAD(tn_add(a, b), TN_INVALID,
+            "another context|add(self=float32 (2, 3), other=float32 (2, 3))");
         BAD(tn_add(a, a, .out = b), TN_INVALID, "out belongs to another context|add(");
         BAD(tn_cat(tn_tensors_of(members, 2)), TN_INVALID, "another context|cat(");
         BAD(tn_relu_(b), TN_INVALID, "another context|relu(");
@@ -267,9 +310,11 @@ static void contexts_are_not_mixed(void) {
 static void the_first_error_stays(void) {
     TN_SCOPE {
         tn_tensor *a = zeros(two_three, TN_F32), *b = zeros(three_four, TN_F32);
-        tn_tensor *y = tn_add(a, b); int line = __LINE__; /* what follows gives NULL and no other error */
+        tn_tensor *y = tn_add(a, b);
+        int line = __LINE__; /* what follows gives NULL and no other error */
         live_before = tn_memory().live_tensors;
-        CHECK(tn_relu(tn_mul(y, tn_zeros(TN_DIMS(2)))) == NULL && tn_sum(a) == NULL && !tn_backward(a));
+        CHECK(tn_relu(tn_mul(y, tn_zeros(TN_DIMS(2)))) == NULL && tn_sum(a) == NULL &&
+              !tn_backward(a));
         CHECK(is_error(TN_INVALID, line, "add(self=float32 (2, 3), other=float32 (3, 4))"));
     }
 }
@@ -285,18 +330,20 @@ static void a_handler_hears_each_error_once(void) {
         static char what[] = "linear";
         told = 0;
         tn_error_on(listener, what);
-        BAD(tn_linear(a, b), TN_INVALID, "linear"); int line = __LINE__;
+        BAD(tn_linear(a, b), TN_INVALID, "linear");
+        int line = __LINE__;
         CHECK_EQ(told, 1);
         CHECK_EQ(told_line, line);
         tn_error_on(NULL, NULL);
     }
 }
 
-/* --- modules ---------------------------------------------------------------------------------------------------------------------- */
+/* --- modules ---------------------------------------------------------------------------------- */
 
 static void modules_name_their_place(void) {
     char where[120];
-    tn_module *net = tn_sequential(tn_nn_linear(3, 4), tn_sequential(tn_nn_relu(), tn_nn_linear(5, 2)), tn_nn_flatten());
+    tn_module *net = tn_sequential(
+        tn_nn_linear(3, 4), tn_sequential(tn_nn_relu(), tn_nn_linear(5, 2)), tn_nn_flatten());
     TN_SCOPE {
         tn_tensor *a = zeros(two_three, TN_F32), *b = zeros(three_four, TN_F32), *none = NULL;
         BAD(tn_forward(net, b), TN_INVALID, "Linear|(3, 4)|0");
@@ -308,14 +355,18 @@ static void modules_name_their_place(void) {
     tn_module_free(net);
     net = tn_nn_linear(3, 2);
     TN_SCOPE {
-        tn_tensor *a = zeros(two_three, TN_F32), *h = tn_sigmoid(tn_forward(net, a)), *y = tn_sum(h); int forward = __LINE__;
+        tn_tensor *a = zeros(two_three, TN_F32), *h = tn_sigmoid(tn_forward(net, a)),
+                  *y = tn_sum(h);
+        int forward = __LINE__;
         tn_mul_scalar_(h, 2);
         snprintf(where, sizeof where, "modified in place|sigmoid at %s:%d", __FILE__, forward);
         BAD(tn_backward(y), TN_AUTOGRAD, where);
     }
     TN_SCOPE {
-        tn_tensor *w = tn_module_tensor(net, "weight"), *a = tn_requires_grad(zeros(two_three, TN_F32));
-        tn_tensor *y = tn_sum(tn_forward(net, a)); int forward = __LINE__; /* a call inside the module is at this line */
+        tn_tensor *w = tn_module_tensor(net, "weight"),
+                  *a = tn_requires_grad(zeros(two_three, TN_F32));
+        tn_tensor *y = tn_sum(tn_forward(net, a));
+        int forward = __LINE__; /* a call inside the module is at this line */
         bool before = tn_set_grad_mode(false);
         tn_add_scalar_(w, 1);
         tn_set_grad_mode(before);
@@ -346,19 +397,22 @@ static void optimizers_name_their_options(void) {
 }
 #endif
 
-/* --- C and C++ ------------------------------------------------------------------------------------------------------------------- */
+/* --- C and C++ -------------------------------------------------------------------------------- */
 
 static void reading_is_checked(void) {
     TN_SCOPE {
-        tn_tensor *a = zeros(two_three, TN_F32), *c = tnp_full(tn_empty_dims(), tn_complex(1, 2), TN_C64, TN_CPU);
+        tn_tensor *a = zeros(two_three, TN_F32),
+                  *c = tnp_full(tn_empty_dims(), tn_complex(1, 2), TN_C64, TN_CPU);
         float to[6];
-        CHECK(tn_item(a) == 0 && tn_error_take(&got) && got.code == TN_INVALID && strstr(got.message, "(2, 3)"));
+        CHECK(tn_item(a) == 0 && tn_error_take(&got) && got.code == TN_INVALID &&
+              strstr(got.message, "(2, 3)"));
         CHECK(tn_item(c) == 0 && tn_error_take(&got) && got.code == TN_TYPE);
         CHECK(!tn_read_f32(a, to, 5) && tn_error_take(&got) && got.code == TN_INVALID);
         CHECK(!tn_read_f32(NULL, to, 5) && tn_error_take(&got));
         CHECK(tn_size(a, 2) == 0 && tn_error_take(&got));
         CHECK(tn_size(a, -3) == 0 && tn_error_take(&got));
-        CHECK(tn_size(NULL, 0) == 0 && tn_numel(NULL) == 0 && tn_ndim(NULL) == 0 && tn_data(NULL) == NULL);
+        CHECK(tn_size(NULL, 0) == 0 && tn_numel(NULL) == 0 && tn_ndim(NULL) == 0 &&
+              tn_data(NULL) == NULL);
         tn_error_take(NULL);
         CHECK(tn_ok());
     }
@@ -379,7 +433,8 @@ static void overloads_know_their_line(void) {
         BAD(tn_add_(leaf(), a), TN_AUTOGRAD, "leaf that requires grad|add(");
         BAD(tn_max(a, 5).values, TN_INDEX, "max_dim(self=float32 (2, 3), dim=5)");
         BAD(tn_linear(a, b), TN_INVALID, "linear|(3, 4)");
-        tn_tensor *x = leaf(), *y = tn_sum(tn_mul(x, x)); int forward = __LINE__;
+        tn_tensor *x = leaf(), *y = tn_sum(tn_mul(x, x));
+        int forward = __LINE__;
         tn_backward_args back;
         char where[120];
         memset(&back, 0, sizeof back);

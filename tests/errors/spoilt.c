@@ -1,12 +1,14 @@
-/* spoilt.c - every row with every argument spoilt in turn: a result or an error, never a report of a sanitizer.
+/* spoilt.c - every row with every argument spoilt in turn: a result or an error, never a report of
+ * a sanitizer.
  *
  *     spoilt [samples=N] [row=NAME ...]      N samples a row (0: all of them)
  *
- * From the row table and its samples: each int, list, number, word, dtype and tensor is replaced by values that do
- * not fit, below the checks of calls by name, in the argument struct itself. In all forms: plain, recorded with
- * backward, in place, out=, meta. After an error: operator, arguments and the given line are named, inputs and the
- * random state are as before, nothing is left behind, and the unspoilt call works. Memory is capped at 64 MiB.
- * A row runs in a child process, so one that crashes is a line of the report. */
+ * From the row table and its samples: each int, list, number, word, dtype and tensor is replaced by
+ * values that do not fit, below the checks of calls by name, in the argument struct itself. In all
+ * forms: plain, recorded with backward, in place, out=, meta. After an error: operator, arguments
+ * and the given line are named, inputs and the random state are as before, nothing is left behind,
+ * and the unspoilt call works. Memory is capped at 64 MiB. A row runs in a child process, so one
+ * that crashes is a line of the report. */
 #define _GNU_SOURCE
 #include "../ops/sample.h"
 
@@ -25,9 +27,9 @@ static const char *const form_names[] = {"plain", "with backward", "on meta", "i
 
 /* What the parent sees of a child. */
 typedef struct shared {
-    int64_t at;              /* number of the case in progress */
+    int64_t at; /* number of the case in progress */
     int64_t passed, failed;
-    int64_t errors;          /* cases that ended in an error */
+    int64_t errors; /* cases that ended in an error */
     bool failed_to_start;
     char text[1200];
 } shared;
@@ -36,7 +38,7 @@ typedef struct state {
     shared *sh;
     const tn_row *row;
     sample s;
-    tn_tensor *foreign;      /* of another context */
+    tn_tensor *foreign; /* of another context */
     union {
         double align;
         char at[TNI_ARGS_BYTES];
@@ -44,11 +46,11 @@ typedef struct state {
     char what[200];
     int64_t ints[MEMBERS];
     tn_tensor *members[MEMBERS];
-    tn_tensor *more[8];      /* tensors made by spoiling, for the check that nothing has changed */
+    tn_tensor *more[8]; /* tensors made by spoiling, for the check that nothing has changed */
     int nmore;
 } state;
 
-/* --- making what does not fit -------------------------------------------------------------------------------- */
+/* --- making what does not fit ----------------------------------------------------------------- */
 
 static tn_tensor *made(state *st, tn_dtype dtype, int ndim, const int64_t *size, const char *what) {
     tn_tensor *t = tni_new(tni_here(), dtype, ndim, size);
@@ -96,7 +98,8 @@ static tn_tensor *reshaped(state *st, const tn_tensor *old, int v) {
 static tn_tensor *expanded(state *st, const tn_tensor *old) {
     int64_t size[2] = {3, 2}, stride[TN_MAX_DIMS] = {0};
     tn_tensor *base = made(st, old ? (tn_dtype)old->dtype : TN_F32, 0, size, "expanded"), *t;
-    t = base ? tni_view_of(tni_here(), base, old ? old->ndim : 2, old ? old->size : size, stride, 0) : NULL;
+    t = base ? tni_view_of(tni_here(), base, old ? old->ndim : 2, old ? old->size : size, stride, 0)
+             : NULL;
     if (t) t->edge_version = t->storage->version;
     return t;
 }
@@ -109,17 +112,21 @@ static tn_tensor *filled(state *st, const tn_tensor *old, int64_t v) {
     return t;
 }
 
-static const int64_t far[] = {INT64_MIN, INT64_MIN + 1, -1, 3, 1 << 20, (int64_t)1 << 31, ((int64_t)1 << 32) + 1, INT64_MAX};
-static const tn_dtype other_dtypes[] = {TN_BOOL, TN_U8, TN_I64, TN_F16, TN_F32, TN_F64, TN_C64, TN_U16, TN_F8E4M3};
+static const int64_t far[] = {INT64_MIN,        INT64_MIN + 1,          -1,       3, 1 << 20,
+                              (int64_t)1 << 31, ((int64_t)1 << 32) + 1, INT64_MAX};
+static const tn_dtype other_dtypes[] = {TN_BOOL, TN_U8,  TN_I64, TN_F16,   TN_F32,
+                                        TN_F64,  TN_C64, TN_U16, TN_F8E4M3};
 enum { SHAPES = 10, DTYPES = 9, FARS = 8, TENSOR_SPOILS = SHAPES + DTYPES + FARS + 6 };
 
 /* false: this one does not apply. */
 static bool spoil_tensor(state *st, tn_tensor **at, int v) {
     tn_tensor *old = *at, *t = NULL;
     int64_t two[2] = {2, 3};
-    if (v < SHAPES) t = reshaped(st, old, v);
+    if (v < SHAPES)
+        t = reshaped(st, old, v);
     else if ((v -= SHAPES) < DTYPES) {
-        t = made(st, other_dtypes[v], old ? old->ndim : 2, old ? old->size : two, tn_dtype_name(other_dtypes[v]));
+        t = made(st, other_dtypes[v], old ? old->ndim : 2, old ? old->size : two,
+                 tn_dtype_name(other_dtypes[v]));
     } else if ((v -= DTYPES) < FARS) {
         if (!old || tni_dtype(old->dtype)->category != TNI_CAT_INT) return false;
         t = filled(st, old, far[v]);
@@ -127,13 +134,15 @@ static bool spoil_tensor(state *st, tn_tensor **at, int v) {
         strcat(st->what, "NULL");
         *at = NULL;
         return true;
-    } else if (v == 1) t = expanded(st, old);
+    } else if (v == 1)
+        t = expanded(st, old);
     else if (v == 2) {
         strcat(st->what, "of another context");
         t = st->foreign;
     } else if (v == 3) {
         strcat(st->what, "on meta");
-        t = tni_header(tni_here(), old ? (tn_dtype)old->dtype : TN_F32, old ? old->ndim : 2, old ? old->size : two, NULL);
+        t = tni_header(tni_here(), old ? (tn_dtype)old->dtype : TN_F32, old ? old->ndim : 2,
+                       old ? old->size : two, NULL);
         if (t) t->flags |= TNI_META, t->device = TN_META;
         if (t && !tni_set_storage(tni_here(), t)) t = NULL;
     } else if (v == 4) {
@@ -153,8 +162,21 @@ enum { INTS_HERE = 15 };
 static int64_t hard_int(const state *st, int v) {
     const tn_tensor *t = st->s.ntensors ? st->s.tensor[0] : NULL;
     int64_t ndim = t ? t->ndim : 2, n = t && t->ndim ? t->size[0] : 3;
-    const int64_t values[INTS_HERE] = {0, 1, -1, 2, n - 1, n, -n - 1, ndim - 1, ndim, -ndim - 1, (int64_t)1 << 31,
-                                       ((int64_t)1 << 32) + 1, INT64_MIN, INT64_MIN + 1, INT64_MAX};
+    const int64_t values[INTS_HERE] = {0,
+                                       1,
+                                       -1,
+                                       2,
+                                       n - 1,
+                                       n,
+                                       -n - 1,
+                                       ndim - 1,
+                                       ndim,
+                                       -ndim - 1,
+                                       (int64_t)1 << 31,
+                                       ((int64_t)1 << 32) + 1,
+                                       INT64_MIN,
+                                       INT64_MIN + 1,
+                                       INT64_MAX};
     return values[v];
 }
 
@@ -174,12 +196,17 @@ static bool spoil_ints(state *st, tn_ints *l, int v) {
     }
     v -= LIST_ITEMS * INTS_HERE;
     snprintf(what, 30, "list %d", v);
-    if (v == 0) *l = tn_empty_dims();
-    else if (v == 1) *l = tn_no_dims();
-    else if (v == 2) memset(l, 0, sizeof *l);
-    else if (v == 3) l->at = NULL, l->n = 3;
+    if (v == 0)
+        *l = tn_empty_dims();
+    else if (v == 1)
+        *l = tn_no_dims();
+    else if (v == 2)
+        memset(l, 0, sizeof *l);
+    else if (v == 3)
+        l->at = NULL, l->n = 3;
     else {
-        static const int64_t count[] = {17, 16, MEMBERS, 2, 4, 3}, value[] = {1, 1, 1, 0, 65536, ((int64_t)1 << 32) + 1};
+        static const int64_t count[] = {17, 16, MEMBERS, 2, 4, 3},
+                             value[] = {1, 1, 1, 0, 65536, ((int64_t)1 << 32) + 1};
         for (k = 0; k < count[v - 4]; k++) st->ints[k] = value[v - 4];
         *l = tn_ints_of(st->ints, count[v - 4]);
     }
@@ -200,15 +227,21 @@ static bool spoil_tensors(state *st, tn_tensors *l, int v) {
     }
     v -= TENSOR_SPOILS;
     snprintf(what, 30, "list %d", v);
-    if (v == 0) *l = tn_tensors_of(st->members, 0);
-    else if (v == 1) memset(l, 0, sizeof *l);
-    else if (v == 2) l->at = NULL, l->n = -1;
-    else if (v == 3) l->at = NULL, l->n = 3;
+    if (v == 0)
+        *l = tn_tensors_of(st->members, 0);
+    else if (v == 1)
+        memset(l, 0, sizeof *l);
+    else if (v == 2)
+        l->at = NULL, l->n = -1;
+    else if (v == 3)
+        l->at = NULL, l->n = 3;
     else if (v == 4 && n) {
         for (int k = 0; k < MEMBERS; k++) st->members[k] = st->members[0];
         *l = tn_tensors_of(st->members, MEMBERS);
-    } else if (v == 5 && n > 1) *l = tn_tensors_of(st->members, n - 1);
-    else return false;
+    } else if (v == 5 && n > 1)
+        *l = tn_tensors_of(st->members, n - 1);
+    else
+        return false;
     return true;
 }
 
@@ -224,25 +257,39 @@ static bool spoil_number(state *st, const tn_param *p, char *at, int v) {
     tn_scalar s = tn_float(d);
     char *what = st->what + strlen(st->what);
     bool scalar = (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) || p->type == TN_T_TENSOR;
-    if (v < REALS) snprintf(what, 40, "%g", d);
-    else snprintf(what, 40, "number %d", v - REALS);
+    if (v < REALS)
+        snprintf(what, 40, "%g", d);
+    else
+        snprintf(what, 40, "number %d", v - REALS);
     if (scalar) {
-        if (v == REALS) memset(&s, 0, sizeof s);
-        else if (v == REALS + 1) s = tn_none();
-        else if (v == REALS + 2) s = tn_int(INT64_MAX);
-        else if (v == REALS + 3) s = tn_int(INT64_MIN);
-        else if (v == REALS + 4) s = tn_bool(true);
-        else if (v == REALS + 5) s = tn_complex(1, 2);
-        else if (v == REALS + 6) s.kind = 99;
-        else if (v == REALS + 7) s.kind = -1;
+        if (v == REALS)
+            memset(&s, 0, sizeof s);
+        else if (v == REALS + 1)
+            s = tn_none();
+        else if (v == REALS + 2)
+            s = tn_int(INT64_MAX);
+        else if (v == REALS + 3)
+            s = tn_int(INT64_MIN);
+        else if (v == REALS + 4)
+            s = tn_bool(true);
+        else if (v == REALS + 5)
+            s = tn_complex(1, 2);
+        else if (v == REALS + 6)
+            s.kind = 99;
+        else if (v == REALS + 7)
+            s.kind = -1;
         memcpy(at, &s, sizeof s);
         return true;
     }
     if (p->flags & TN_P_MAYBE) {
-        if (v == REALS) memset(&m, 0, sizeof m);
-        else if (v == REALS + 1) m = tn_no_float();
-        else if (v == REALS + 2) m.given = 99;
-        else if (v > REALS) return false;
+        if (v == REALS)
+            memset(&m, 0, sizeof m);
+        else if (v == REALS + 1)
+            m = tn_no_float();
+        else if (v == REALS + 2)
+            m.given = 99;
+        else if (v > REALS)
+            return false;
         memcpy(at, &m, sizeof m);
         return true;
     }
@@ -251,8 +298,9 @@ static bool spoil_number(state *st, const tn_param *p, char *at, int v) {
 }
 
 static int spoils_of(const tn_param *p) {
-    static const int count[] = {0, TENSOR_SPOILS, MEMBER_SPOILS, INTS_HERE, SCALARS, 1, SCALARS, LIST_SPOILS, 6,
-                                TN_DTYPE_COUNT + 3, WORDS, 1, WORDS, 2, 0, 0};
+    static const int count[] = {
+        0, TENSOR_SPOILS,      MEMBER_SPOILS, INTS_HERE, SCALARS, 1, SCALARS, LIST_SPOILS,
+        6, TN_DTYPE_COUNT + 3, WORDS,         1,         WORDS,   2, 0,       0};
     return count[p->type] + (p->flags & TN_P_NUMBER ? SCALARS : 0);
 }
 
@@ -309,9 +357,7 @@ static bool spoil_argument(state *st, const tn_param *p, int v) {
         return true;
     case TN_T_FLOAT:
     case TN_T_SCALAR: return spoil_number(st, p, at, v);
-    case TN_T_STRING:
-        memcpy(at, &string, sizeof string);
-        return true;
+    case TN_T_STRING: memcpy(at, &string, sizeof string); return true;
     case TN_T_DTYPE:
         word = v < TN_DTYPE_COUNT + 1 ? v : v == TN_DTYPE_COUNT + 1 ? -1 : 100000;
         snprintf(st->what + strlen(st->what), 40, "dtype %d", (int)word);
@@ -338,13 +384,15 @@ static bool spoil(state *st, int v) {
     return false;
 }
 
-/* Outputs that may not fit, one for all results: v counts through spoil_tensor and the right shape with a need. */
+/* Outputs that may not fit, one for all results: v counts through spoil_tensor and the right shape
+ * with a need. */
 static bool spoil_out(state *st, tn_tensor **want, int n, int v) {
     const tn_gen *gen = st->row->gen;
     tn_tensor *given[4];
     snprintf(st->what, sizeof st->what, "out: ");
     for (int k = 0; k < n; k++) {
-        given[k] = made(st, (tn_dtype)want[k]->dtype, want[k]->ndim, want[k]->size, k ? "" : "from ");
+        given[k] =
+            made(st, (tn_dtype)want[k]->dtype, want[k]->ndim, want[k]->size, k ? "" : "from ");
         if (!given[k]) return false;
     }
     if (v == TENSOR_SPOILS) {
@@ -356,12 +404,13 @@ static bool spoil_out(state *st, tn_tensor **want, int n, int v) {
     } else if (v == TENSOR_SPOILS + 2) {
         if (!st->s.ntensors) return false;
         given[0] = st->s.tensor[0], strcat(st->what, "an input");
-    } else if (!spoil_tensor(st, &given[n - 1], v)) return false;
+    } else if (!spoil_tensor(st, &given[n - 1], v))
+        return false;
     memcpy(st->args.at + gen->out_offset, given, (size_t)n * sizeof *given);
     return true;
 }
 
-/* --- one case ---------------------------------------------------------------------------------------------------- */
+/* --- one case --------------------------------------------------------------------------------- */
 
 static void complain(state *st, const char *what, const char *more) {
     st->sh->failed++;
@@ -374,7 +423,8 @@ static uint64_t sum_of(const tn_tensor *t, uint64_t h) {
     const unsigned char *at = (const unsigned char *)t->storage->data;
     for (int64_t i = 0; i < t->storage->bytes; i++) h = (h ^ at[i]) * 0x100000001b3u;
     h = (h ^ t->storage->version) * 0x100000001b3u;
-    for (int d = 0; d < t->ndim; d++) h = (h ^ (uint64_t)t->size[d] ^ (uint64_t)t->stride[d] << 32) * 0x100000001b3u;
+    for (int d = 0; d < t->ndim; d++)
+        h = (h ^ (uint64_t)t->size[d] ^ (uint64_t)t->stride[d] << 32) * 0x100000001b3u;
     return h;
 }
 /* Of all that the caller can see. */
@@ -398,7 +448,8 @@ static bool bind(state *st) {
         tn_value *value = &st->s.value[v];
         const tn_param *p = NULL;
         for (int i = 0; i < gen->nparam; i++)
-            if (value->name ? strcmp(value->name, gen->param[i].name) == 0 : i == at) p = &gen->param[i];
+            if (value->name ? strcmp(value->name, gen->param[i].name) == 0 : i == at)
+                p = &gen->param[i];
         if (!value->name) at++;
         if (p && p->type == TN_T_INTS && value->type == TN_T_INT && st->s.nints < SAMPLE_INTS) {
             st->s.ints[st->s.nints] = value->as.integer;
@@ -407,7 +458,8 @@ static bool bind(state *st) {
         }
     }
     memset(&st->args, 0, sizeof st->args);
-    return tni_bind_values(gen, st->s.value, st->s.nvalues, true, st->args.at, reason, sizeof reason);
+    return tni_bind_values(gen, st->s.value, st->s.nvalues, true, st->args.at, reason,
+                           sizeof reason);
 }
 
 static bool make(state *st, int which, bool meta) {
@@ -421,20 +473,25 @@ typedef union results {
 } results;
 
 static int results_of(const tn_row *row, const results *r, tn_tensor **out) {
-    int n = row->gen->props & TN_PROP_RETURNS_LIST ? (int)(r->l.n < RESULTS ? r->l.n : RESULTS) : row->gen->nresults;
-    for (int k = 0; k < n; k++) out[k] = row->gen->props & TN_PROP_RETURNS_LIST ? r->l.at[k] : r->t[k];
+    int n = row->gen->props & TN_PROP_RETURNS_LIST ? (int)(r->l.n < RESULTS ? r->l.n : RESULTS)
+                                                   : row->gen->nresults;
+    for (int k = 0; k < n; k++)
+        out[k] = row->gen->props & TN_PROP_RETURNS_LIST ? r->l.at[k] : r->t[k];
     return n;
 }
 
 static bool differentiable(const tn_row *row) {
-    return (row->grad || row->compose) && row->grad != tn_grad_zero && !(row->gen->props & TN_PROP_MUTATED);
+    return (row->grad || row->compose) && row->grad != tn_grad_zero &&
+           !(row->gen->props & TN_PROP_MUTATED);
 }
 
 static void require_grad(state *st) {
     for (int k = 0; k < st->s.ntensors; k++)
-        if (tni_dtype(st->s.tensor[k]->dtype)->category >= TNI_CAT_FLOAT) st->s.tensor[k]->flags |= TNI_REQUIRES | TNI_LEAF;
+        if (tni_dtype(st->s.tensor[k]->dtype)->category >= TNI_CAT_FLOAT)
+            st->s.tensor[k]->flags |= TNI_REQUIRES | TNI_LEAF;
     for (int k = 0; k < st->nmore; k++)
-        if (tni_dtype(st->more[k]->dtype)->category >= TNI_CAT_FLOAT && tni_dtype(st->more[k]->dtype)->computes)
+        if (tni_dtype(st->more[k]->dtype)->category >= TNI_CAT_FLOAT &&
+            tni_dtype(st->more[k]->dtype)->computes)
             st->more[k]->flags |= TNI_REQUIRES | TNI_LEAF;
 }
 
@@ -447,23 +504,29 @@ static bool backward(const tn_row *row, const results *r, int line) {
         memset(&a, 0, sizeof a);
         a.t = out[k];
         a.retain_graph = true;
-        a.gradient = tnp_expand(tnp_ones(tn_empty_dims(), tn_dtype_of(out[k]), TN_CPU), tn_shape(out[k]), false);
+        a.gradient = tnp_expand(tnp_ones(tn_empty_dims(), tn_dtype_of(out[k]), TN_CPU),
+                                tn_shape(out[k]), false);
         if (!a.gradient || !tn_backward_at("spoilt", line, &a)) return false;
     }
     return true;
 }
 
-/* Names operator, arguments and line; backward of a composed row names the row inside it, at the forward call's line. */
+/* Names operator, arguments and line; backward of a composed row names the row inside it, at the
+ * forward call's line. */
 static void judge_message(state *st, const tn_error_info *e, int line) {
     char call[80];
     snprintf(call, sizeof call, "in %s(", st->row->name);
-    if (e->code == TN_INTERNAL || e->code == TN_OK) complain(st, "an internal error", e->message);
-    else if (!strstr(e->message, st->row->name) && !strstr(e->message, "\n  forward call: ")) complain(st, "the message does not name the operator", e->message);
-    else if (!strstr(e->message, call) && !strstr(e->message, ", called by ") && !strstr(e->message, "gradient of"))
+    if (e->code == TN_INTERNAL || e->code == TN_OK)
+        complain(st, "an internal error", e->message);
+    else if (!strstr(e->message, st->row->name) && !strstr(e->message, "\n  forward call: "))
+        complain(st, "the message does not name the operator", e->message);
+    else if (!strstr(e->message, call) && !strstr(e->message, ", called by ") &&
+             !strstr(e->message, "gradient of"))
         complain(st, "the message has no arguments", e->message);
     else if (!e->file || strcmp(e->file, "spoilt") || e->line != line)
         complain(st, "the message has another line", e->message);
-    else st->sh->passed++;
+    else
+        st->sh->passed++;
 }
 
 static void run_case(state *st, int which, enum form form, int v, tn_tensor **want, int nwant) {
@@ -475,13 +538,15 @@ static void run_case(state *st, int which, enum form form, int v, tn_tensor **wa
     unsigned how = form == FORM_INPLACE ? TN_IN_PLACE : TN_PLAIN;
     bool ok, recorded = false;
     memset(&r, 0, sizeof r);
-    if (!make(st, which, form == FORM_META) || !(form == FORM_OUT ? spoil_out(st, want, nwant, v) : spoil(st, v))) {
+    if (!make(st, which, form == FORM_META) ||
+        !(form == FORM_OUT ? spoil_out(st, want, nwant, v) : spoil(st, v))) {
         tn_error_take(NULL);
         tn_scope_end(mark);
         return;
     }
     if (form == FORM_GRAD) require_grad(st);
-    snprintf(st->sh->text, sizeof st->sh->text, "[%s] %s, %s", st->s.text, form_names[form], st->what);
+    snprintf(st->sh->text, sizeof st->sh->text, "[%s] %s, %s", st->s.text, form_names[form],
+             st->what);
     tn_manual_seed(7);
     before = sum_of_all(st);
     alarm(SECONDS);
@@ -490,15 +555,19 @@ static void run_case(state *st, int which, enum form form, int v, tn_tensor **wa
     alarm(0);
     if (ok) st->sh->passed++;
     if (ok && !tn_ok()) complain(st, "an error is left behind a success", "");
-    if (!ok && !tn_error_peek(&e)) complain(st, "failed without an error", "");
+    if (!ok && !tn_error_peek(&e))
+        complain(st, "failed without an error", "");
     else if (!ok) {
         st->sh->errors++;
-        if (!recorded && sum_of_all(st) != before) complain(st, "an argument has changed though the call failed", e.message);
+        if (!recorded && sum_of_all(st) != before)
+            complain(st, "an argument has changed though the call failed", e.message);
         judge_message(st, &e, line);
         tn_error_take(NULL);
         if (make(st, which, form == FORM_META)) {
             ok = tn_call(st->row, TN_PLAIN, "spoilt", line, st->args.at, &r);
-            if (!ok && form != FORM_META) complain(st, "the unspoilt call fails afterwards", tn_error_peek(&e) ? e.message : "");
+            if (!ok && form != FORM_META)
+                complain(st, "the unspoilt call fails afterwards",
+                         tn_error_peek(&e) ? e.message : "");
             tn_error_take(NULL);
         }
     }
@@ -507,7 +576,7 @@ static void run_case(state *st, int which, enum form form, int v, tn_tensor **wa
     tn_scope_end(mark);
 }
 
-/* --- one row, in a child ------------------------------------------------------------------------------------------ */
+/* --- one row, in a child ---------------------------------------------------------------------- */
 
 static tn_context *capped(void) {
     tn_context_options o;
@@ -554,7 +623,8 @@ static void one_sample(state *st, int which, int64_t from, int64_t *at) {
             run_case(st, which, (enum form)form, v, want, nwant);
             if (tn_memory().bytes_used != used) {
                 char text[60];
-                snprintf(text, sizeof text, "%lld bytes", (long long)(tn_memory().bytes_used - used));
+                snprintf(text, sizeof text, "%lld bytes",
+                         (long long)(tn_memory().bytes_used - used));
                 complain(st, "memory is left behind", text);
                 used = tn_memory().bytes_used;
             }
@@ -601,7 +671,7 @@ static void one_row(shared *sh, const tn_row *row, int64_t from, int samples) {
     tn_context_free(NULL);
 }
 
-/* --- the parent ------------------------------------------------------------------------------------------------------ */
+/* --- the parent ------------------------------------------------------------------------------- */
 
 static void show_log(const char *path) {
     char line[400];
@@ -633,7 +703,8 @@ static void run_row(shared *sh, const tn_row *row, int samples, const char *log)
         }
         if (status == 0) return;
         sh->failed++;
-        printf("FAILED errors %s: %s: %s %d\n", row->name, sh->text, WIFSIGNALED(status) ? "signal" : "exit",
+        printf("FAILED errors %s: %s: %s %d\n", row->name, sh->text,
+               WIFSIGNALED(status) ? "signal" : "exit",
                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
         show_log(log);
         if (sh->at == from) return; /* no case of its own */
@@ -642,20 +713,24 @@ static void run_row(shared *sh, const tn_row *row, int samples, const char *log)
 }
 
 int main(int argc, char **argv) {
-    shared *sh = (shared *)mmap(NULL, sizeof *sh, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared *sh =
+        (shared *)mmap(NULL, sizeof *sh, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int samples = 2, rows = 0, chosen = 0, part = 0, parts = 1;
     char log[300];
     for (int a = 1; a < argc; a++) {
         chosen += strncmp(argv[a], "row=", 4) == 0;
         if (strncmp(argv[a], "samples=", 8) == 0) samples = atoi(argv[a] + 8);
-        if (strncmp(argv[a], "part=", 5) == 0 && sscanf(argv[a] + 5, "%d/%d", &part, &parts) != 2) return 2;
+        if (strncmp(argv[a], "part=", 5) == 0 && sscanf(argv[a] + 5, "%d/%d", &part, &parts) != 2)
+            return 2;
     }
     snprintf(log, sizeof log, "%s.%d.log", argv[0], part);
     if (sh == MAP_FAILED) return 1;
     for (int64_t i = part; i < tn_row_count(); i += parts) {
         const tn_row *row = tn_row_at(i);
         bool wanted = !chosen;
-        for (int a = 1; a < argc; a++) wanted = wanted || (strncmp(argv[a], "row=", 4) == 0 && !strcmp(argv[a] + 4, row->name));
+        for (int a = 1; a < argc; a++)
+            wanted =
+                wanted || (strncmp(argv[a], "row=", 4) == 0 && !strcmp(argv[a] + 4, row->name));
         if (!wanted) continue;
         rows++;
         run_row(sh, row, samples, log);

@@ -1,7 +1,9 @@
-/* hash.c - SHA-256 of what must have the same bits everywhere: random numbers, long reductions and elementary functions,
- * the weights of a small net after 100 steps and of the CNN after 5 steps at batch 4.
+/* hash.c - SHA-256 of what must have the same bits everywhere: random numbers, long reductions and
+ * elementary functions, the weights of a small net after 100 steps and of the CNN after 5 steps at
+ * batch 4.
  *
- *     hash THREADS          $TN_ISA chooses the instruction set; "absent" when the CPU has it not */
+ *     hash THREADS          $TN_ISA chooses the instruction set; "absent" when the CPU has it not
+ */
 #include "tensor.h"
 #include "tensor_nn.h"
 
@@ -9,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- SHA-256 (FIPS 180-4) ------------------------------------------------------------------------------------- */
+/* --- SHA-256 (FIPS 180-4) --------------------------------------------------------------------- */
 
 typedef struct sha {
     uint32_t h[8];
@@ -17,9 +19,11 @@ typedef struct sha {
     unsigned char block[64];
 } sha;
 
-/* The first 32 bits of the fractional parts of the n-th roots of primes, by integers: root^n = prime. */
+/* The first 32 bits of the fractional parts of the n-th roots of primes, by integers: root^n =
+ * prime. */
 static uint32_t fraction_of_root(unsigned prime, int n) {
-    uint64_t low = 0, high = (uint64_t)1 << 36; /* root * 2^32 < 2^36.8 for square roots of primes up to 19 */
+    uint64_t low = 0, high = (uint64_t)1
+                             << 36; /* root * 2^32 < 2^36.8 for square roots of primes up to 19 */
     if (n == 3) high = (uint64_t)1 << 35;
     while (high - low > 1) {
         uint64_t mid = low + (high - low) / 2, part = mid;
@@ -41,8 +45,10 @@ static uint32_t fraction_of_root(unsigned prime, int n) {
             memcpy(r, to, sizeof r);
         }
         above = r[n + 1] != 0 || r[n] >= prime; /* mid^n >= prime * 2^(32 n) */
-        if (above) high = mid;
-        else low = mid;
+        if (above)
+            high = mid;
+        else
+            low = mid;
     }
     return (uint32_t)low;
 }
@@ -67,15 +73,17 @@ static void sha_block(sha *s) {
     const uint32_t *k = sha_constants(NULL);
     uint32_t w[64], v[8];
     for (int i = 0; i < 16; i++)
-        w[i] = (uint32_t)s->block[4 * i] << 24 | (uint32_t)s->block[4 * i + 1] << 16 | (uint32_t)s->block[4 * i + 2] << 8 |
-               s->block[4 * i + 3];
+        w[i] = (uint32_t)s->block[4 * i] << 24 | (uint32_t)s->block[4 * i + 1] << 16 |
+               (uint32_t)s->block[4 * i + 2] << 8 | s->block[4 * i + 3];
     for (int i = 16; i < 64; i++)
         w[i] = w[i - 16] + w[i - 7] + (turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3) +
                (turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10);
     memcpy(v, s->h, sizeof v);
     for (int i = 0; i < 64; i++) {
-        uint32_t a = v[7] + (turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25)) + ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
-        uint32_t b = (turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0], 22)) + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+        uint32_t a = v[7] + (turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25)) +
+                     ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
+        uint32_t b = (turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0], 22)) +
+                     ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
         memmove(v + 1, v, 7 * sizeof *v);
         v[0] = a + b;
         v[4] += a;
@@ -104,7 +112,7 @@ static void sha_end(sha *s, char text[65]) {
     for (int i = 0; i < 8; i++) snprintf(text + 8 * i, 9, "%08x", (unsigned)s->h[i]);
 }
 
-/* --- what is hashed ------------------------------------------------------------------------------------------------ */
+/* --- what is hashed --------------------------------------------------------------------------- */
 
 /* Elements row-major, little-endian; a NaN counts as one value. */
 static void sha_tensor(sha *s, tn_tensor *t) {
@@ -115,7 +123,8 @@ static void sha_tensor(sha *s, tn_tensor *t) {
     const uint16_t one = 1;
     int little = *(const unsigned char *)&one;
     for (int64_t i = 0; at && i < n; i++)
-        for (int k = 0; k < bytes; k++) sha_bytes(s, at + i * bytes + (little ? k : bytes - 1 - k), 1);
+        for (int k = 0; k < bytes; k++)
+            sha_bytes(s, at + i * bytes + (little ? k : bytes - 1 - k), 1);
     if (!at) sha_bytes(s, "failed", 6);
 }
 
@@ -135,7 +144,8 @@ static void random_numbers(sha *s) {
 }
 
 static void operators_of(sha *s, tn_dtype dtype) {
-    tn_tensor *x = tnp_randn(TN_DIMS(317, 1003), NULL, dtype, TN_CPU), *w = tnp_randn(TN_DIMS(1003, 129), NULL, dtype, TN_CPU);
+    tn_tensor *x = tnp_randn(TN_DIMS(317, 1003), NULL, dtype, TN_CPU),
+              *w = tnp_randn(TN_DIMS(1003, 129), NULL, dtype, TN_CPU);
     tn_tensor *p = tnp_add_scalar(tnp_abs(x), tn_float(0.25), 1);
     sha_tensor(s, tnp_matmul(x, w));
     sha_tensor(s, tnp_sum(x, TN_NO_DIMS, false, TN_NO_DTYPE));
@@ -172,7 +182,8 @@ static void sha_module(sha *s, tn_module *m) {
 }
 
 static void train(tn_module *net, tn_optimizer *o, int steps, tn_ints input, int64_t classes) {
-    for (int i = 0; i < steps; i++) TN_SCOPE {
+    for (int i = 0; i < steps; i++)
+        TN_SCOPE {
             tn_tensor *x = tnp_randn(input, NULL, TN_F32, TN_CPU);
             tn_tensor *y = tnp_randint(classes, tn_ints_of(input.at, 1), NULL, TN_I64, TN_CPU);
             tn_optimizer_zero_grad(o);
@@ -184,7 +195,8 @@ static void train(tn_module *net, tn_optimizer *o, int steps, tn_ints input, int
 static void small_net(sha *s) {
     TN_SCOPE {
         tn_manual_seed(3);
-        tn_module *net = tn_sequential(tn_nn_linear(20, 64), tn_nn_tanh(), tn_nn_layer_norm(TN_DIMS(64)), tn_nn_linear(64, 32),
+        tn_module *net = tn_sequential(tn_nn_linear(20, 64), tn_nn_tanh(),
+                                       tn_nn_layer_norm(TN_DIMS(64)), tn_nn_linear(64, 32),
                                        tn_nn_gelu(), tn_nn_dropout(.p = 0.2), tn_nn_linear(32, 5));
         tn_optimizer *o = tn_optim_adamw(tn_parameters(net), .lr = 0.01);
         train(net, o, 100, TN_DIMS(32, 20), 5);
@@ -197,10 +209,11 @@ static void small_net(sha *s) {
 static void pictures(sha *s) {
     TN_SCOPE {
         tn_manual_seed(4);
-        tn_module *net =
-            tn_sequential(tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1)), tn_nn_relu(), tn_nn_max_pool2d(TN_DIMS(2)),
-                          tn_nn_conv2d(32, 64, TN_DIMS(3), .padding = TN_DIMS(1)), tn_nn_relu(), tn_nn_max_pool2d(TN_DIMS(2)),
-                          tn_nn_flatten(), tn_nn_linear(64 * 7 * 7, 128), tn_nn_relu(), tn_nn_linear(128, 10));
+        tn_module *net = tn_sequential(
+            tn_nn_conv2d(1, 32, TN_DIMS(3), .padding = TN_DIMS(1)), tn_nn_relu(),
+            tn_nn_max_pool2d(TN_DIMS(2)), tn_nn_conv2d(32, 64, TN_DIMS(3), .padding = TN_DIMS(1)),
+            tn_nn_relu(), tn_nn_max_pool2d(TN_DIMS(2)), tn_nn_flatten(),
+            tn_nn_linear(64 * 7 * 7, 128), tn_nn_relu(), tn_nn_linear(128, 10));
         tn_optimizer *o = tn_optim_sgd(tn_parameters(net), .lr = 0.05, .momentum = 0.9);
         train(net, o, 5, TN_DIMS(4, 1, 28, 28), 10);
         sha_module(s, net);
@@ -210,10 +223,12 @@ static void pictures(sha *s) {
 }
 
 static int sha_is_right(void) { /* the examples of FIPS 180-4 and of the empty text */
-    static const char *const text[] = {"", "abc", "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"};
-    static const char *const want[] = {"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-                                       "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-                                       "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"};
+    static const char *const text[] = {"", "abc",
+                                       "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"};
+    static const char *const want[] = {
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"};
     for (int i = 0; i < 3; i++) {
         sha s;
         char got[65];
@@ -234,7 +249,8 @@ int main(int argc, char **argv) {
     char text[65];
     if (!sha_is_right()) return 1;
     if (isa && (!tn_isa() || strcmp(isa, tn_isa()))) return printf("absent\n"), 0;
-    if (!tn_set_threads(threads) || tn_threads() != threads) return printf("no %d threads\n", threads), 1;
+    if (!tn_set_threads(threads) || tn_threads() != threads)
+        return printf("no %d threads\n", threads), 1;
     sha_begin(&all);
     for (int i = 0; i < 4; i++) {
         sha one;

@@ -1,11 +1,13 @@
-/* oracle.c - every row's samples against what torch gave (tests/oracle/data, made by tests/oracle/make.py).
+/* oracle.c - every row's samples against what torch gave (tests/oracle/data, made by
+ * tests/oracle/make.py).
  *
  *     oracle FOLDER [row=NAME]
  *
- * Compared: dtype, sizes, strides, values; in float64 and complex128 also gradients of sum(w . outputs).
- * Integers and bool exactly. A float x of a pointwise row may differ from torch's y by 4 units in the last place at |y|;
- * of other rows, and in complex numbers, whose parts cancel, by 16 at |y| plus the largest |value| of the output.
- * Strides of a result whose size depends on data are not compared (docs/differences.md). */
+ * Compared: dtype, sizes, strides, values; in float64 and complex128 also gradients of sum(w .
+ * outputs). Integers and bool exactly. A float x of a pointwise row may differ from torch's y by 4
+ * units in the last place at |y|; of other rows, and in complex numbers, whose parts cancel, by 16
+ * at |y| plus the largest |value| of the output. Strides of a result whose size depends on data are
+ * not compared (docs/differences.md). */
 #include "sample.h"
 
 #include <dirent.h>
@@ -19,7 +21,7 @@ static const char *only_row;
 typedef struct oracle {
     FILE *file;
     char line[LINE];
-    bool ahead;            /* line holds the next line already */
+    bool ahead; /* line holds the next line already */
     const tn_row *row;
     sample s;
     char what[80];
@@ -36,7 +38,9 @@ static const struct {
 };
 static bool excepted(const oracle *o) {
     for (size_t i = 0; i < sizeof exceptions / sizeof *exceptions; i++)
-        if (strcmp(exceptions[i].row, o->row->name) == 0 && strcmp(exceptions[i].what, o->what) == 0) return true;
+        if (strcmp(exceptions[i].row, o->row->name) == 0 &&
+            strcmp(exceptions[i].what, o->what) == 0)
+            return true;
     return false;
 }
 
@@ -61,8 +65,10 @@ static void wrong(oracle *o, const char *format, ...) {
 }
 
 static tn_dtype dtype_of(const char *word) {
-    static const char *const text[] = {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "bool", "c64", "c128"};
-    static const tn_dtype is[] = {TN_F64, TN_F32, TN_F16, TN_BF16, TN_I64, TN_I32, TN_I16, TN_I8, TN_U8, TN_BOOL, TN_C64, TN_C128};
+    static const char *const text[] = {"f64", "f32", "f16", "bf16", "i64", "i32",
+                                       "i16", "i8",  "u8",  "bool", "c64", "c128"};
+    static const tn_dtype is[] = {TN_F64, TN_F32, TN_F16, TN_BF16, TN_I64, TN_I32,
+                                  TN_I16, TN_I8,  TN_U8,  TN_BOOL, TN_C64, TN_C128};
     for (int i = 0; i < 12; i++)
         if (strcmp(text[i], word) == 0) return is[i];
     return TN_NO_DTYPE;
@@ -101,7 +107,8 @@ static bool close_enough(double x, double y, double tolerance, double scale) {
 /* The values line against the kept elements of t. */
 static bool compare_values(oracle *o, const tn_tensor *t) {
     int64_t step = t->numel <= KEEP ? 1 : (t->numel + KEEP - 1) / KEEP;
-    bool is_float = tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT, is_complex = tni_is_complex(t->dtype);
+    bool is_float = tni_dtype(t->dtype)->category >= TNI_CAT_FLOAT,
+         is_complex = tni_is_complex(t->dtype);
     double want[2 * KEEP + 2], scale = 0, tolerance = allowed(o->row, t->dtype);
     char *at = o->line;
     int n = 0, per = is_complex ? 2 : 1;
@@ -109,11 +116,16 @@ static bool compare_values(oracle *o, const tn_tensor *t) {
     for (int64_t i = 0; i < t->numel; i += step)
         for (int p = 0; p < per; p++) {
             char *end;
-            if (is_float) want[n] = strtod(at, &end);
+            if (is_float)
+                want[n] = strtod(at, &end);
             else {
                 long long v = strtoll(at, &end, 10);
-                tn_scalar s = tni_element(tni_bytes_at(t) + element_at(t, i) * tni_dtype_size(t), t->dtype);
-                if (end == at || s.integer != v) return wrong(o, "element %lld is %lld, torch gives %lld", (long long)i, (long long)s.integer, v), false;
+                tn_scalar s =
+                    tni_element(tni_bytes_at(t) + element_at(t, i) * tni_dtype_size(t), t->dtype);
+                if (end == at || s.integer != v)
+                    return wrong(o, "element %lld is %lld, torch gives %lld", (long long)i,
+                                 (long long)s.integer, v),
+                           false;
             }
             if (end == at) return wrong(o, "the oracle's line ends early"), false;
             at = end;
@@ -128,11 +140,17 @@ static bool compare_values(oracle *o, const tn_tensor *t) {
         tn_scalar s = tni_element(tni_bytes_at(t) + element_at(t, i) * tni_dtype_size(t), t->dtype);
         for (int p = 0; p < per; p++, n++) {
             double has = p ? s.imaginary : s.real;
-            double denormal = t->dtype == TN_F16 ? 0x1p-24 : t->dtype == TN_F64 || t->dtype == TN_C128 ? 0 : 0x1p-149;
-            if (close_enough(has, want[n], tolerance, scale) || fabs(has - want[n]) <= denormal) continue;
-            if (fabs(want[n]) > 65504 && t->dtype == TN_F16 && fabs(has) > 65504) continue; /* f64 has more range */
-            if (fabs(want[n]) > 3.4028234e38 && t->dtype != TN_F64 && fabs(has) > 3.4028234e38) continue;
-            return wrong(o, "element %lld is %.17g, torch gives %.17g", (long long)i, has, want[n]), false;
+            double denormal = t->dtype == TN_F16                          ? 0x1p-24
+                              : t->dtype == TN_F64 || t->dtype == TN_C128 ? 0
+                                                                          : 0x1p-149;
+            if (close_enough(has, want[n], tolerance, scale) || fabs(has - want[n]) <= denormal)
+                continue;
+            if (fabs(want[n]) > 65504 && t->dtype == TN_F16 && fabs(has) > 65504)
+                continue; /* f64 has more range */
+            if (fabs(want[n]) > 3.4028234e38 && t->dtype != TN_F64 && fabs(has) > 3.4028234e38)
+                continue;
+            return wrong(o, "element %lld is %.17g, torch gives %.17g", (long long)i, has, want[n]),
+                   false;
         }
     }
     return true;
@@ -141,9 +159,11 @@ static bool compare_values(oracle *o, const tn_tensor *t) {
 static bool compare_shape(oracle *o, const tn_tensor *t, bool strides) {
     char word[16];
     int ndim, n, at = 0;
-    if (sscanf(o->line, "%*s %15s %d%n", word, &ndim, &at) < 2 && sscanf(o->line, "%*s %*d %15s %d%n", word, &ndim, &at) < 2)
+    if (sscanf(o->line, "%*s %15s %d%n", word, &ndim, &at) < 2 &&
+        sscanf(o->line, "%*s %*d %15s %d%n", word, &ndim, &at) < 2)
         return wrong(o, "the oracle's line cannot be read"), false;
-    if (dtype_of(word) != (tn_dtype)t->dtype) return wrong(o, "dtype %s, torch gives %s", tn_dtype_name((tn_dtype)t->dtype), word), false;
+    if (dtype_of(word) != (tn_dtype)t->dtype)
+        return wrong(o, "dtype %s, torch gives %s", tn_dtype_name((tn_dtype)t->dtype), word), false;
     if (ndim != t->ndim) return wrong(o, "%d dimensions, torch gives %d", t->ndim, ndim), false;
     for (int d = 0; d < ndim * (strides ? 2 : 1); d++) {
         long long v;
@@ -151,7 +171,10 @@ static bool compare_shape(oracle *o, const tn_tensor *t, bool strides) {
         sscanf(o->line + at, "%lld%n", &v, &n);
         at += n;
         if (d >= ndim && (t->numel == 0 || t->size[d - ndim] == 1)) continue;
-        if (v != has) return wrong(o, "%s %d is %lld, torch gives %lld", d < ndim ? "size" : "stride", d % ndim, (long long)has, v), false;
+        if (v != has)
+            return wrong(o, "%s %d is %lld, torch gives %lld", d < ndim ? "size" : "stride",
+                         d % ndim, (long long)has, v),
+                   false;
     }
     return true;
 }
@@ -166,7 +189,8 @@ static double weight(uint64_t i) {
 }
 
 static bool make_grads(oracle *o, tn_tensor **grads) {
-    tn_tensor *out[OUTS], *roots[OUTS], *seeds[OUTS], *inputs[SAMPLE_TENSORS], *found[SAMPLE_TENSORS];
+    tn_tensor *out[OUTS], *roots[OUTS], *seeds[OUTS], *inputs[SAMPLE_TENSORS],
+        *found[SAMPLE_TENSORS];
     int n, nroots = 0, ninputs = 0, where[SAMPLE_TENSORS];
     uint64_t from = 0;
     tn_grads_options options = {seeds, false, false, true};
@@ -185,13 +209,16 @@ static bool make_grads(oracle *o, tn_tensor **grads) {
         w = tni_new(tni_here(), out[k]->dtype, out[k]->ndim, out[k]->size);
         for (int64_t i = 0; i < w->numel; i++) {
             tn_scalar v = tn_float(weight(from + 2 * (uint64_t)i));
-            if (tni_is_complex(w->dtype)) v = tn_complex(v.real, weight(from + 2 * (uint64_t)i + 1));
+            if (tni_is_complex(w->dtype))
+                v = tn_complex(v.real, weight(from + 2 * (uint64_t)i + 1));
             tni_element_set((char *)w->storage->data + i * tni_dtype_size(w), w->dtype, v);
         }
         if (out[k]->flags & TNI_REQUIRES) roots[nroots] = out[k], seeds[nroots++] = w;
         from += 2 * (uint64_t)w->numel;
     }
-    if (!nroots || !tn_grads(tn_tensors_of(roots, nroots), tn_tensors_of(inputs, ninputs), found, &options)) return false;
+    if (!nroots ||
+        !tn_grads(tn_tensors_of(roots, nroots), tn_tensors_of(inputs, ninputs), found, &options))
+        return false;
     for (int i = 0; i < ninputs; i++) grads[where[i]] = found[i];
     return true;
 }
@@ -228,7 +255,8 @@ static void check_grads(oracle *o) {
             if (!zero) wrong(o, "no gradient arrives");
             continue;
         }
-        ok = compare_shape(o, grads[k], false) && next_line(o) && (excepted(o) || compare_values(o, grads[k]));
+        ok = compare_shape(o, grads[k], false) && next_line(o) &&
+             (excepted(o) || compare_values(o, grads[k]));
         passed += ok;
     }
     if (!ok) skip_sample(o);
@@ -248,8 +276,11 @@ static void check_sample(oracle *o, int i, tn_dtype dtype, int nout) {
     tn_manual_seed(7);
     if (!sample_call(&o->s, TN_PLAIN, out, OUTS, &n)) {
         tn_error_peek(&e);
-        if (dtype == TN_F32 || dtype == TN_F64 || e.code == TN_INTERNAL) wrong(o, "fails");
-        else refused++, printf("refused: %s %s: %.90s\n", o->row->name, tn_dtype_name(dtype), e.message);
+        if (dtype == TN_F32 || dtype == TN_F64 || e.code == TN_INTERNAL)
+            wrong(o, "fails");
+        else
+            refused++,
+                printf("refused: %s %s: %.90s\n", o->row->name, tn_dtype_name(dtype), e.message);
         tn_error_take(NULL);
         skip_sample(o);
         return;
@@ -262,8 +293,10 @@ static void check_sample(oracle *o, int i, tn_dtype dtype, int nout) {
              (excepted(o) || compare_values(o, out[k]));
     }
     passed += ok;
-    if (!ok) skip_sample(o);
-    else check_grads(o);
+    if (!ok)
+        skip_sample(o);
+    else
+        check_grads(o);
 }
 
 static void check_row(const char *folder, const tn_row *row) {

@@ -17,13 +17,17 @@ uint64_t sample_hash(uint64_t x) {
 }
 
 static bool reader_fail(reader *r, const char *what) {
-    if (r->ok) snprintf(r->s->error, sizeof r->s->error, "%s: sample \"%.80s\": %s at \"%.20s\"", r->s->row->name, r->s->text, what, r->at);
+    if (r->ok)
+        snprintf(r->s->error, sizeof r->s->error, "%s: sample \"%.80s\": %s at \"%.20s\"",
+                 r->s->row->name, r->s->text, what, r->at);
     return r->ok = false;
 }
 
 static tn_dtype sample_dtype(const char *word) {
-    static const char *const text[] = {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "bool", "c64", "c128"};
-    static const tn_dtype is[] = {TN_F64, TN_F32, TN_F16, TN_BF16, TN_I64, TN_I32, TN_I16, TN_I8, TN_U8, TN_BOOL, TN_C64, TN_C128};
+    static const char *const text[] = {"f64", "f32", "f16", "bf16", "i64", "i32",
+                                       "i16", "i8",  "u8",  "bool", "c64", "c128"};
+    static const tn_dtype is[] = {TN_F64, TN_F32, TN_F16, TN_BF16, TN_I64, TN_I32,
+                                  TN_I16, TN_I8,  TN_U8,  TN_BOOL, TN_C64, TN_C128};
     for (int i = 0; i < 12; i++)
         if (strcmp(text[i], word) == 0) return is[i];
     return tn_dtype_named(word);
@@ -65,7 +69,8 @@ static tn_scalar sample_element(uint64_t h, tn_dtype dtype, int64_t below, doubl
     return tn_float(lo + u * (hi - lo));
 }
 
-static tn_tensor *sample_tensor(sample *s, const char *name, tn_dtype dtype, int ndim, const int64_t *size, int64_t below) {
+static tn_tensor *sample_tensor(sample *s, const char *name, tn_dtype dtype, int ndim,
+                                const int64_t *size, int64_t below) {
     tni_block *b = tni_here();
     int which = s->ntensors;
     double lo, hi;
@@ -76,7 +81,8 @@ static tn_tensor *sample_tensor(sample *s, const char *name, tn_dtype dtype, int
     sample_domain(s->row, name, &lo, &hi);
     for (int64_t i = 0; !s->meta && i < t->numel; i++) {
         uint64_t h = sample_hash(((uint64_t)(which + 1) << 32) | (uint64_t)i);
-        tni_element_set((char *)t->storage->data + i * tni_dtype_size(t), dtype, sample_element(h, dtype, below, lo, hi));
+        tni_element_set((char *)t->storage->data + i * tni_dtype_size(t), dtype,
+                        sample_element(h, dtype, below, lo, hi));
     }
     return s->tensor[s->ntensors++] = t;
 }
@@ -113,9 +119,12 @@ static void read_tensors(reader *r, tn_value *v, const char *name) {
     int from = r->s->nlists;
     r->at++; /* { */
     while (r->ok && *r->at && *r->at != '}') {
-        if (strncmp(r->at, "None", 4) == 0) r->s->list[r->s->nlists++] = NULL, r->at += 4;
-        else if (*r->at == '(') r->s->list[r->s->nlists++] = read_tensor(r, name);
-        else reader_fail(r, "expected a tensor");
+        if (strncmp(r->at, "None", 4) == 0)
+            r->s->list[r->s->nlists++] = NULL, r->at += 4;
+        else if (*r->at == '(')
+            r->s->list[r->s->nlists++] = read_tensor(r, name);
+        else
+            reader_fail(r, "expected a tensor");
         if (*r->at == ',') r->at++;
     }
     if (*r->at == '}') r->at++;
@@ -140,8 +149,11 @@ static void read_numbers(reader *r, tn_value *v) {
     }
     if (*r->at == ']') r->at++;
     v->type = real ? TN_T_FLOATS : TN_T_INTS;
-    if (real) v->as.floats.at = r->s->floats + from, v->as.floats.n = r->s->nints - from;
-    else v->as.ints = tn_ints_of(r->s->nints > from ? r->s->ints + from : r->s->ints, r->s->nints - from);
+    if (real)
+        v->as.floats.at = r->s->floats + from, v->as.floats.n = r->s->nints - from;
+    else
+        v->as.ints =
+            tn_ints_of(r->s->nints > from ? r->s->ints + from : r->s->ints, r->s->nints - from);
 }
 
 static const tn_param *sample_param(const sample *s, const char *name, int position) {
@@ -157,16 +169,21 @@ static void read_word(reader *r, tn_value *v, const tn_param *p, char *word) {
     word[n] = 0;
     v->type = TN_T_STRING;
     v->as.string = word;
-    if (strcmp(word, "None") == 0) v->type = 0;
+    if (strcmp(word, "None") == 0)
+        v->type = 0;
     else if (strcmp(word, "True") == 0 || strcmp(word, "False") == 0) {
         v->type = TN_T_BOOL;
         v->as.boolean = word[0] == 'T';
-    } else if (isdigit((unsigned char)word[0]) || word[0] == '-' || word[0] == '.' || !strcmp(word, "inf") || !strcmp(word, "nan")) {
+    } else if (isdigit((unsigned char)word[0]) || word[0] == '-' || word[0] == '.' ||
+               !strcmp(word, "inf") || !strcmp(word, "nan")) {
         bool real = strpbrk(word, ".e") != NULL || strstr(word, "inf") || strstr(word, "nan");
         v->type = real ? TN_T_FLOAT : TN_T_INT;
-        if (real) v->as.real = strtod(word, NULL);
-        else v->as.integer = strtoll(word, NULL, 10);
-        if (!real && p && p->type == TN_T_FLOAT) v->type = TN_T_FLOAT, v->as.real = strtod(word, NULL);
+        if (real)
+            v->as.real = strtod(word, NULL);
+        else
+            v->as.integer = strtoll(word, NULL, 10);
+        if (!real && p && p->type == TN_T_FLOAT)
+            v->type = TN_T_FLOAT, v->as.real = strtod(word, NULL);
     } else if (p && p->type == TN_T_DTYPE) {
         v->type = TN_T_DTYPE;
         v->as.dtype = sample_dtype(word);
@@ -193,9 +210,12 @@ static bool read_item(reader *r, int position) {
     if (*r->at == '(') {
         v->type = TN_T_TENSOR;
         v->as.tensor = read_tensor(r, p->name);
-    } else if (*r->at == '{') read_tensors(r, v, p->name);
-    else if (*r->at == '[') read_numbers(r, v);
-    else read_word(r, v, p, s->word[s->nvalues]);
+    } else if (*r->at == '{')
+        read_tensors(r, v, p->name);
+    else if (*r->at == '[')
+        read_numbers(r, v);
+    else
+        read_word(r, v, p, s->word[s->nvalues]);
     s->nvalues++;
     return r->ok;
 }

@@ -1,10 +1,11 @@
 /* sample.h - a row's `.sample` text as values of a call.
  *
  *     samples  separated by " | ", each a list of items `[name=]value`, positional in schema order
- *     value    tensor `(2,3)` `():i64` `(4):i64<3`, tensor list `{(2,3),(4,3)}`, ints `[1,-1]`, floats `[0.5,2.0]`,
- *              `3` `0.5` `True` `False` `None`, or a word (an enum, a dtype)
+ *     value    tensor `(2,3)` `():i64` `(4):i64<3`, tensor list `{(2,3),(4,3)}`, ints `[1,-1]`,
+ * floats `[0.5,2.0]`, `3` `0.5` `True` `False` `None`, or a word (an enum, a dtype)
  *
- * Elements come from splitmix64 of (argument number, element number), so the oracle's generator makes the same. */
+ * Elements come from splitmix64 of (argument number, element number), so the oracle's generator
+ * makes the same. */
 #ifndef TNI_TESTS_SAMPLE_H
 #define TNI_TESTS_SAMPLE_H
 
@@ -12,11 +13,17 @@
 #include "../../src/call/call.h"
 
 enum { SAMPLE_VALUES = 24, SAMPLE_TENSORS = 16, SAMPLE_INTS = 32 };
-enum sample_layout { SAMPLE_CONTIGUOUS, SAMPLE_TRANSPOSED, SAMPLE_SLICED, SAMPLE_EXPANDED, SAMPLE_LAYOUTS };
+enum sample_layout {
+    SAMPLE_CONTIGUOUS,
+    SAMPLE_TRANSPOSED,
+    SAMPLE_SLICED,
+    SAMPLE_EXPANDED,
+    SAMPLE_LAYOUTS
+};
 
 typedef struct sample {
     const tn_row *row;
-    char text[400];                 /* of this sample */
+    char text[400]; /* of this sample */
     int nvalues, ntensors, nints, nlists;
     tn_value value[SAMPLE_VALUES];
     char name[SAMPLE_VALUES][40], word[SAMPLE_VALUES][40];
@@ -32,8 +39,8 @@ typedef struct sample {
 
 /* Number of samples of a row. */
 int sample_count(const tn_row *row);
-/* Makes sample i of the row with tensors of `dtype` where none is written; tensors are row-major, new, in the
- * current scope. false with s->error. meta: tensors without data. */
+/* Makes sample i of the row with tensors of `dtype` where none is written; tensors are row-major,
+ * new, in the current scope. false with s->error. meta: tensors without data. */
 bool sample_make(sample *s, const tn_row *row, int i, tn_dtype dtype, bool meta);
 /* Calls the row; results through out, their number through n. */
 bool sample_call(sample *s, unsigned how, tn_tensor **out, int room, int *n);

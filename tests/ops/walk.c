@@ -1,4 +1,5 @@
-/* walk.c - every row through everything its form promises, from its own samples: no row is named here.
+/* walk.c - every row through everything its form promises, from its own samples: no row is named
+ * here.
  *
  *     walk [lane ...] [row=NAME]      lanes: forms meta replay grad memory layout
  *
@@ -25,7 +26,8 @@ static bool report(bool ok, const sample *s, const char *lane, const char *what)
     }
     failed++;
     fflush(stdout);
-    printf("FAILED %s %s [%s] %s: %s\n", lane, s->row->name, s->text, tn_dtype_name(s->dtype), what);
+    printf("FAILED %s %s [%s] %s: %s\n", lane, s->row->name, s->text, tn_dtype_name(s->dtype),
+           what);
     if (tn_error_take(&e)) printf("    %s: %s\n", tn_code_name(e.code), e.message);
     return false;
 }
@@ -40,7 +42,7 @@ static const char *no_error(void) {
     return text;
 }
 
-/* --- comparing ------------------------------------------------------------------------------------------ */
+/* --- comparing -------------------------------------------------------------------------------- */
 
 static bool same_element(const char *a, const char *b, int dtype) {
     tn_scalar x, y;
@@ -56,7 +58,8 @@ static bool same_bits(tn_tensor *a, tn_tensor *b) {
     if (a->dtype != b->dtype || !tni_same_shape(a, b)) return false;
     for (int64_t i = 0; i < a->numel; i++) {
         int64_t each = tni_dtype_size(a);
-        if (!same_element(tni_bytes_at(a) + at * each, tni_bytes_at(b) + bt * each, a->dtype)) return false;
+        if (!same_element(tni_bytes_at(a) + at * each, tni_bytes_at(b) + bt * each, a->dtype))
+            return false;
         for (int d = a->ndim - 1; d >= 0; d--) {
             at += a->stride[d];
             bt += b->stride[d];
@@ -69,12 +72,14 @@ static bool same_bits(tn_tensor *a, tn_tensor *b) {
     return true;
 }
 
-/* The order in which a reduction or a product adds follows the memory's: equal within 16 units at the largest value. */
+/* The order in which a reduction or a product adds follows the memory's: equal within 16 units at
+ * the largest value. */
 static bool same_sums(tn_tensor *a, tn_tensor *b) {
     tn_tensor *x, *y;
     double most = 0, unit = 16 * 0x1p-23;
     if (same_bits(a, b)) return true;
-    if (!a || !b || a->dtype != b->dtype || !tni_same_shape(a, b) || a->dtype != TN_F32) return false;
+    if (!a || !b || a->dtype != b->dtype || !tni_same_shape(a, b) || a->dtype != TN_F32)
+        return false;
     x = tnp_contiguous(a);
     y = tnp_contiguous(b);
     if (!x || !y) return false;
@@ -83,7 +88,8 @@ static bool same_sums(tn_tensor *a, tn_tensor *b) {
         if (v < 1e30 && v > most) most = v;
     }
     for (int64_t i = 0; i < x->numel; i++) {
-        double v = (double)((float *)(void *)tni_bytes_at(x))[i], w = (double)((float *)(void *)tni_bytes_at(y))[i];
+        double v = (double)((float *)(void *)tni_bytes_at(x))[i],
+               w = (double)((float *)(void *)tni_bytes_at(y))[i];
         if (v != w && !(v != v && w != w) && !(fabs(v - w) <= unit * most)) return false;
     }
     return true;
@@ -104,7 +110,7 @@ static bool seeded_call(sample *s, unsigned how, tn_tensor **out, int *n) {
     return sample_call(s, how, out, OUTS, n);
 }
 
-/* --- lanes ------------------------------------------------------------------------------------------------- */
+/* --- lanes ------------------------------------------------------------------------------------ */
 
 static bool has_mutated(const tn_row *row) { return (row->gen->props & TN_PROP_MUTATED) != 0; }
 
@@ -114,7 +120,8 @@ static void lane_out(const tn_row *row, int i, tn_dtype dtype, tn_tensor **want,
     int got;
     bool ok;
     if (!(row->forms & TN_OUT) || n > 8 || !sample_make(&s, row, i, dtype, false)) return;
-    for (int k = 0; k < n; k++) given[k] = tni_new(tni_here(), want[k]->dtype, want[k]->ndim, want[k]->size);
+    for (int k = 0; k < n; k++)
+        given[k] = tni_new(tni_here(), want[k]->dtype, want[k]->ndim, want[k]->size);
     if (s.nvalues == SAMPLE_VALUES) return;
     memset(&s.value[s.nvalues], 0, sizeof s.value[0]);
     s.value[s.nvalues].name = "out";
@@ -133,7 +140,9 @@ static void lane_inplace(const tn_row *row, int i, tn_dtype dtype, tn_tensor *wa
     tn_tensor *out[OUTS], *self;
     int n;
     bool ok;
-    if (!(row->forms & TN_INPLACE) || !sample_make(&s, row, i, dtype, false) || s.value[0].type != TN_T_TENSOR) return;
+    if (!(row->forms & TN_INPLACE) || !sample_make(&s, row, i, dtype, false) ||
+        s.value[0].type != TN_T_TENSOR)
+        return;
     self = s.value[0].as.tensor;
     if (!tni_can_cast(want->dtype, self->dtype) || !tni_same_shape(self, want)) {
         ok = seeded_call(&s, TN_IN_PLACE, out, &n);
@@ -203,12 +212,15 @@ static void lane_replay(const tn_row *row, int i, tn_dtype dtype) {
     ok = seeded_call(&s, TN_PLAIN, want, &n);
     r = tn_record_end();
     for (int k = 0; ok && k < n; k++) {
-        copy[k] = want[k] ? tni_new(tni_here(), want[k]->dtype, want[k]->ndim, want[k]->size) : NULL;
+        copy[k] =
+            want[k] ? tni_new(tni_here(), want[k]->dtype, want[k]->ndim, want[k]->size) : NULL;
         if (!copy[k]) continue;
         tni_copy_elements(tni_here(), copy[k], want[k]);
-        if (!want[k]->base && want[k]->numel) memset(want[k]->storage->data, 0x55, (size_t)want[k]->storage->bytes);
+        if (!want[k]->base && want[k]->numel)
+            memset(want[k]->storage->data, 0x55, (size_t)want[k]->storage->bytes);
     }
-    for (int k = 0; ok && k < n; k++) /* an output that shares an input's storage was spoilt with it */
+    for (int k = 0; ok && k < n;
+         k++) /* an output that shares an input's storage was spoilt with it */
         for (int t = 0; t < s.ntensors; t++)
             if (want[k] && want[k]->storage == s.tensor[t]->storage) ok = false;
     if (!ok) {
@@ -235,7 +247,8 @@ static tn_tensor *relayout(tn_tensor *t, int layout) {
         for (int d = t->ndim - 1; d >= 0; d--) stride[d] = 2 * numel, numel *= size[d];
     numel = layout == SAMPLE_TRANSPOSED ? numel : 2 * numel + 1;
     base = tni_new(b, t->dtype, 1, &numel);
-    view = base ? tni_view_of(b, base, t->ndim, size, stride, layout == SAMPLE_TRANSPOSED ? 0 : 1) : NULL;
+    view = base ? tni_view_of(b, base, t->ndim, size, stride, layout == SAMPLE_TRANSPOSED ? 0 : 1)
+                : NULL;
     if (!view) return NULL;
     tni_copy_elements(b, view, t);
     view->edge_version = view->storage->version;
@@ -244,7 +257,8 @@ static tn_tensor *relayout(tn_tensor *t, int layout) {
 
 static void sample_replace(sample *s, tn_tensor *old, tn_tensor *by) {
     for (int v = 0; v < s->nvalues; v++)
-        if (s->value[v].type == TN_T_TENSOR && s->value[v].as.tensor == old) s->value[v].as.tensor = by;
+        if (s->value[v].type == TN_T_TENSOR && s->value[v].as.tensor == old)
+            s->value[v].as.tensor = by;
     for (int k = 0; k < s->nlists; k++)
         if (s->list[k] == old) s->list[k] = by;
 }
@@ -253,19 +267,24 @@ static void lane_layout(const tn_row *row, int i, tn_dtype dtype) {
     sample s;
     tn_tensor *want[OUTS], *out[OUTS];
     int n, got;
-    if (has_mutated(row) || reads_memory(row) || is_random(row)) return; /* torch's numbers depend on the layout, too */
+    if (has_mutated(row) || reads_memory(row) || is_random(row))
+        return; /* torch's numbers depend on the layout, too */
     for (int layout = SAMPLE_TRANSPOSED; layout <= SAMPLE_SLICED; layout++) {
         bool ok = sample_make(&s, row, i, dtype, false) && seeded_call(&s, TN_PLAIN, want, &n);
         if (!ok || !s.ntensors) return;
-        for (int t = 0; t < s.ntensors; t++) sample_replace(&s, s.tensor[t], relayout(s.tensor[t], layout));
+        for (int t = 0; t < s.ntensors; t++)
+            sample_replace(&s, s.tensor[t], relayout(s.tensor[t], layout));
         ok = seeded_call(&s, TN_PLAIN, out, &got) && got == n;
-        if (!ok && strstr(no_error(), "stride")) continue; /* torch's view() refuses such a layout, too */
-        for (int k = 0; ok && k < n; k++) ok = row->loop ? same_bits(want[k], out[k]) : same_sums(want[k], out[k]);
-        report(ok, &s, layout == SAMPLE_TRANSPOSED ? "transposed" : "sliced", "differs from row-major inputs");
+        if (!ok && strstr(no_error(), "stride"))
+            continue; /* torch's view() refuses such a layout, too */
+        for (int k = 0; ok && k < n; k++)
+            ok = row->loop ? same_bits(want[k], out[k]) : same_sums(want[k], out[k]);
+        report(ok, &s, layout == SAMPLE_TRANSPOSED ? "transposed" : "sliced",
+               "differs from row-major inputs");
     }
 }
 
-/* --- gradients ----------------------------------------------------------------------------------------------- */
+/* --- gradients -------------------------------------------------------------------------------- */
 
 typedef struct grad_call {
     sample *s;
@@ -344,11 +363,14 @@ static const struct {
     {"nll_loss", "(5)", "the class weights are not differentiated, as in torch"},
     {"nll_loss", "(7)", "the class weights are not differentiated, as in torch"},
     {"cross_entropy", "(5)", "the class weights are not differentiated, as in torch"},
-    {"bernoulli_float", "", "what is overwritten by draws has gradient zero; in complex the draws are real"},
+    {"bernoulli_float", "",
+     "what is overwritten by draws has gradient zero; in complex the draws are real"},
 };
 static bool has_no_difference(const sample *s) {
     for (size_t i = 0; i < sizeof no_difference / sizeof *no_difference; i++)
-        if (strcmp(no_difference[i].row, s->row->name) == 0 && strstr(s->text, no_difference[i].sample)) return true;
+        if (strcmp(no_difference[i].row, s->row->name) == 0 &&
+            strstr(s->text, no_difference[i].sample))
+            return true;
     return false;
 }
 
@@ -380,18 +402,24 @@ static void lane_grad(const tn_row *row, int i, tn_dtype dtype) {
             if (!refused) report(false, &s, "grad", "forward fails");
             continue;
         }
-        for (int k = 0; k < nprobe; k++) differentiable = differentiable || (probe[k] && probe[k]->flags & TNI_REQUIRES);
-        for (int k = 0; k < nprobe; k++) /* differences need outputs in the precision of the inputs */
-            if (probe[k] && tni_dtype(probe[k]->dtype)->category >= TNI_CAT_FLOAT && (probe[k]->dtype != TN_F64 && probe[k]->dtype != TN_C128)) return;
+        for (int k = 0; k < nprobe; k++)
+            differentiable = differentiable || (probe[k] && probe[k]->flags & TNI_REQUIRES);
+        for (int k = 0; k < nprobe;
+             k++) /* differences need outputs in the precision of the inputs */
+            if (probe[k] && tni_dtype(probe[k]->dtype)->category >= TNI_CAT_FLOAT &&
+                (probe[k]->dtype != TN_F64 && probe[k]->dtype != TN_C128))
+                return;
         if (!differentiable) return;
         snprintf(what, sizeof what, "gradcheck, %s", names[layout]);
-        if (!report(tn_gradcheck(grad_fn, tn_tensors_of(c.leaf, c.n), &c, NULL), &s, what, "")) return;
+        if (!report(tn_gradcheck(grad_fn, tn_tensors_of(c.leaf, c.n), &c, NULL), &s, what, ""))
+            return;
         snprintf(what, sizeof what, "gradgradcheck, %s", names[layout]);
-        if (s.tensor[0]->numel <= 100) report(tn_gradgradcheck(grad_fn, tn_tensors_of(c.leaf, c.n), &c, NULL), &s, what, "");
+        if (s.tensor[0]->numel <= 100)
+            report(tn_gradgradcheck(grad_fn, tn_tensors_of(c.leaf, c.n), &c, NULL), &s, what, "");
     }
 }
 
-/* --- failing allocations --------------------------------------------------------------------------------------- */
+/* --- failing allocations ---------------------------------------------------------------------- */
 
 typedef struct failing {
     int64_t calls, fail_at, live;
@@ -430,7 +458,8 @@ static bool memory_require(sample *s, tn_dtype dtype) {
     bool any = false;
     if ((!s->row->grad && !s->row->compose) || only_inplace(s->row)) return false;
     for (int t = 0; t < s->ntensors && !has_mutated(s->row); t++)
-        if (s->tensor[t]->dtype == dtype) s->tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF, any = true;
+        if (s->tensor[t]->dtype == dtype)
+            s->tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF, any = true;
     return any;
 }
 
@@ -470,17 +499,21 @@ static void lane_memory(const tn_row *row, int i, tn_dtype dtype) {
         tn_scope_end(inner);
         for (int t = 0; t < s.ntensors; t++) tn_zero_grad(s.tensor[t]);
         if (!report(f.live == live, &s, "memory", "leaks after a failed allocation")) k = 400;
-        if (!ok && !has_mutated(row)) report(memory_work(&s, grad, again, &m), &s, "memory", "a retry fails");
+        if (!ok && !has_mutated(row))
+            report(memory_work(&s, grad, again, &m), &s, "memory", "a retry fails");
         for (int t = 0; t < s.ntensors; t++) tn_zero_grad(s.tensor[t]);
         tn_scope_end(mark);
         if (done) break;
     }
     tn_context_use(before);
     tn_context_free(c);
-    if (f.live) printf("FAILED memory %s: %lld blocks left at the context's end\n", row->name, (long long)f.live), failed++;
+    if (f.live)
+        printf("FAILED memory %s: %lld blocks left at the context's end\n", row->name,
+               (long long)f.live),
+            failed++;
 }
 
-/* --- main --------------------------------------------------------------------------------------------------------- */
+/* --- main ------------------------------------------------------------------------------------- */
 
 typedef void (*lane_fn)(const tn_row *row, int i, tn_dtype dtype);
 typedef struct lane {
@@ -490,7 +523,8 @@ typedef struct lane {
     bool first_only;
 } lane;
 
-/* A lane's dtypes apply where the row takes them: a call that is refused for its dtype is no failure. */
+/* A lane's dtypes apply where the row takes them: a call that is refused for its dtype is no
+ * failure. */
 static bool takes(const tn_row *row, int i, tn_dtype dtype) {
     sample s;
     tn_tensor *out[OUTS];
@@ -531,9 +565,11 @@ int main(int argc, char **argv) {
         for (int a = 1; a < argc; a++) chosen = chosen || strcmp(argv[a], lanes[k].name) == 0;
         if (!chosen) continue;
         for (int64_t r = 0; r < tn_row_count(); r++)
-            if (!only_row || strcmp(only_row, tn_row_at(r)->name) == 0) walk_row(&lanes[k], tn_row_at(r));
+            if (!only_row || strcmp(only_row, tn_row_at(r)->name) == 0)
+                walk_row(&lanes[k], tn_row_at(r));
         fflush(stdout);
-        printf("%s: %d checks passed, %d failed\n", lanes[k].name, passed - was_passed, failed - was_failed);
+        printf("%s: %d checks passed, %d failed\n", lanes[k].name, passed - was_passed,
+               failed - was_failed);
     }
     tn_context_free(NULL);
     printf("%d passed, %d failed\n", passed, failed);

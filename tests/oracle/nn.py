@@ -1,4 +1,4 @@
-"""Writes tests/oracle/nn_values.h: what torch gives for modules, optimizers, schedules and data loading.
+"""Writes tests/oracle/nn_values.inc: what torch gives for modules, optimizers, schedules and data loading.
 
     python tests/oracle/nn.py        needs torch; tests/unit/nn_*.c need only what this writes
 
@@ -184,7 +184,7 @@ def initial():
         c_floats(f"fill_{name}", fill(torch.empty(3, 4, 2)).flatten().tolist())
 
 
-out.append("/* nn_values.h - what torch " + torch.__version__.split("+")[0] + " gives; written by tests/oracle/nn.py. */")
+out.append("/* nn_values.inc - what torch " + torch.__version__.split("+")[0] + " gives; written by tests/oracle/nn.py. */")
 out.append("""#include <stdint.h>
 
 typedef struct oracle_module {
@@ -203,5 +203,5 @@ schedules()
 loading()
 clipping()
 initial()
-with open(os.path.join(HERE, "nn_values.h"), "w") as f:
+with open(os.path.join(HERE, "nn_values.inc"), "w") as f:
     f.write("\n".join(out) + "\n")

@@ -1,5 +1,5 @@
-/* stranger.c - the three operators that a stranger added, in every form that follows from their rows. Values are computed
- * here with the C library alone. C99; as C++ the overloads are called. */
+/* stranger.c - the three operators that a stranger added, in every form that follows from their
+ * rows. Values are computed here with the C library alone. C99; as C++ the overloads are called. */
 #include "tensor.h"
 #include "../check.h"
 
@@ -17,7 +17,8 @@ static int is_near(double got, double want, double epsilon) {
     if (fabs(got - want) <= epsilon * (fabs(want) > 1 ? fabs(want) : 1)) return 1;
     return printf("  %.17g, wanted %.17g\n", got, want), 0;
 }
-static const double left[N] = {-1.5, 0.25, 3, 0, -700, 40}, right[N] = {2, 0.25, -3, 1e-9, -701, 39.5};
+static const double left[N] = {-1.5, 0.25, 3, 0, -700, 40},
+                    right[N] = {2, 0.25, -3, 1e-9, -701, 39.5};
 
 static tn_tensor *pair(const double *v, tn_dtype dtype) { /* (2, 3) */
     static const int64_t size[2] = {2, 3};
@@ -30,7 +31,7 @@ static double logaddexp_of(double a, double b) {
 }
 static int64_t only(int64_t n) { return n; }
 
-/* --- by name, for all three --------------------------------------------------------------------------------------- */
+/* --- by name, for all three ------------------------------------------------------------------- */
 
 static tn_value tensor_value(tn_tensor *t) {
     tn_value v;
@@ -55,7 +56,7 @@ static tn_tensor *on_meta(int64_t a, int64_t b) {
     return tnp_zeros(tn_ints_of(size, 2), TN_F32, TN_META);
 }
 
-/* --- logaddexp ------------------------------------------------------------------------------------------------------ */
+/* --- logaddexp -------------------------------------------------------------------------------- */
 
 static void logaddexp_has_its_values(void) {
     static const struct {
@@ -64,10 +65,12 @@ static void logaddexp_has_its_values(void) {
     } types[] = {{TN_F64, 4e-16}, {TN_F32, 3e-7}, {TN_BF16, 8e-3}, {TN_F16, 1e-3}};
     for (int k = 0; k < 4; k++)
         TN_SCOPE {
-            tn_tensor *a = pair(left, types[k].dtype), *b = pair(right, types[k].dtype), *y = tn_logaddexp(a, b);
+            tn_tensor *a = pair(left, types[k].dtype), *b = pair(right, types[k].dtype),
+                      *y = tn_logaddexp(a, b);
             CHECK(y && tn_dtype_of(y) == types[k].dtype);
             for (int i = 0; i < N; i++)
-                CHECK(is_near(element(y, i), logaddexp_of(element(a, i), element(b, i)), types[k].epsilon));
+                CHECK(is_near(element(y, i), logaddexp_of(element(a, i), element(b, i)),
+                              types[k].epsilon));
         }
     TN_SCOPE {
         const double inf[N] = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL, NAN, 1};
@@ -86,14 +89,18 @@ static void logaddexp_has_its_values(void) {
 
 static void logaddexp_has_its_forms(void) {
     TN_SCOPE {
-        tn_tensor *a = pair(left, TN_F64), *b = pair(right, TN_F64), *want = tn_logaddexp(a, b), *z = pair(left, TN_F64), *out[2];
+        tn_tensor *a = pair(left, TN_F64), *b = pair(right, TN_F64), *want = tn_logaddexp(a, b),
+                  *z = pair(left, TN_F64), *out[2];
         tn_value v[3];
         v[0] = tensor_value(a), v[1] = tensor_value(b), v[2] = tensor_value(z), v[2].name = "out";
         CHECK(is_near(element(tnp_logaddexp(a, b), 0), element(want, 0), 0));
-        CHECK(named("logaddexp", v, 2, out) == 1 && is_near(element(out[0], 2), element(want, 2), 0));
-        CHECK(named("logaddexp", v, 3, out) == 1 && out[0] == z && is_near(element(z, 5), element(want, 5), 0));
+        CHECK(named("logaddexp", v, 2, out) == 1 &&
+              is_near(element(out[0], 2), element(want, 2), 0));
+        CHECK(named("logaddexp", v, 3, out) == 1 && out[0] == z &&
+              is_near(element(z, 5), element(want, 5), 0));
         z = pair(left, TN_F64), v[0] = tensor_value(z);
-        CHECK(named("logaddexp_", v, 2, out) == 1 && out[0] == z && is_near(element(z, 3), element(want, 3), 0));
+        CHECK(named("logaddexp_", v, 2, out) == 1 && out[0] == z &&
+              is_near(element(z, 3), element(want, 3), 0));
         z = pair(left, TN_F64);
         CHECK(tn_logaddexp_(z, b) == z && is_near(element(z, 1), element(want, 1), 0));
         z = pair(left, TN_F64);
@@ -103,7 +110,8 @@ static void logaddexp_has_its_forms(void) {
         CHECK(tn_logaddexp(a, b, .out = z) == z && is_near(element(z, 2), element(want, 2), 0));
 #endif
         tn_tensor *m = tn_logaddexp(on_meta(2, 1), on_meta(1, 5));
-        CHECK(m && tn_device_of(m) == TN_META && tn_size(m, 0) == 2 && tn_size(m, 1) == 5 && tn_dtype_of(m) == TN_F32);
+        CHECK(m && tn_device_of(m) == TN_META && tn_size(m, 0) == 2 && tn_size(m, 1) == 5 &&
+              tn_dtype_of(m) == TN_F32);
         tn_error_info e;
         CHECK(tn_logaddexp(on_meta(2, 3), on_meta(4, 5)) == NULL && tn_error_take(&e));
         CHECK(e.line == __LINE__ - 1 && strstr(e.message, "logaddexp(self=float32 (2, 3)") != NULL);
@@ -111,7 +119,7 @@ static void logaddexp_has_its_forms(void) {
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
-/* --- count_nonzero ---------------------------------------------------------------------------------------------------- */
+/* --- count_nonzero ---------------------------------------------------------------------------- */
 
 static void count_nonzero_counts(void) {
     static const tn_dtype types[] = {TN_F32, TN_F64, TN_I32, TN_BOOL, TN_C64, TN_BF16, TN_U8};
@@ -125,7 +133,9 @@ static void count_nonzero_counts(void) {
                 all += v[i] != 0;
                 column[i / 5 % 4] += v[i] != 0;
             }
-            tn_tensor *x = tnp_to_dtype(tn_from_f64(v, tn_ints_of(size, 3)), types[k], false, false), *y, *out[2];
+            tn_tensor *x =
+                          tnp_to_dtype(tn_from_f64(v, tn_ints_of(size, 3)), types[k], false, false),
+                      *y, *out[2];
             tn_value named_values[2];
             y = tn_count_nonzero(x);
             CHECK(y && tn_ndim(y) == 0 && tn_dtype_of(y) == TN_I64 && element(y, 0) == all);
@@ -136,27 +146,35 @@ static void count_nonzero_counts(void) {
             y = tn_count_nonzero(x, {0, 2});
 #else
             y = tn_count_nonzero(x, .dim = TN_DIMS(0, 2));
-            CHECK(tn_count_nonzero(x, .dim = TN_DIMS(0, 2), .out = tnp_zeros(TN_DIMS(4), TN_I64, TN_CPU)) != NULL);
+            CHECK(tn_count_nonzero(x, .dim = TN_DIMS(0, 2),
+                                   .out = tnp_zeros(TN_DIMS(4), TN_I64, TN_CPU)) != NULL);
 #endif
             for (int i = 0; i < 4; i++) CHECK(element(y, i) == column[i]);
             named_values[0] = tensor_value(x), named_values[1] = ints_value("dim", one, 1);
-            CHECK(named("count_nonzero", named_values, 2, out) == 1 && tn_size(out[0], 0) == 3 && tn_size(out[0], 1) == 5);
-            CHECK(named("count_nonzero.dim_IntList", named_values, 1, out) == 1 && element(out[0], 0) == all);
+            CHECK(named("count_nonzero", named_values, 2, out) == 1 && tn_size(out[0], 0) == 3 &&
+                  tn_size(out[0], 1) == 5);
+            CHECK(named("count_nonzero.dim_IntList", named_values, 1, out) == 1 &&
+                  element(out[0], 0) == all);
         }
     TN_SCOPE {
-        tn_tensor *x = tn_requires_grad(pair(left, TN_F64)), *y = tn_count_nonzero(x), *m = tnp_count_nonzero(on_meta(2, 5), tn_ints_of(one, 1));
+        tn_tensor *x = tn_requires_grad(pair(left, TN_F64)), *y = tn_count_nonzero(x),
+                  *m = tnp_count_nonzero(on_meta(2, 5), tn_ints_of(one, 1));
         CHECK(element(y, 0) == 5 && !tn_needs_grad(y)); /* its gradient is zero by definition */
-        CHECK(m && tn_device_of(m) == TN_META && tn_numel(m) == only(2) && tn_dtype_of(m) == TN_I64);
+        CHECK(m && tn_device_of(m) == TN_META && tn_numel(m) == only(2) &&
+              tn_dtype_of(m) == TN_I64);
         tn_error_info e;
-        CHECK(tnp_count_nonzero(x, tn_ints_of(over + 1, 1)) && tnp_count_nonzero(x, tn_ints_of(size, 1)) == NULL && tn_error_take(&e));
-        CHECK(e.code == TN_INDEX && strstr(e.message, "count_nonzero(self=float64 (2, 3), dim=[3])") != NULL);
+        CHECK(tnp_count_nonzero(x, tn_ints_of(over + 1, 1)) &&
+              tnp_count_nonzero(x, tn_ints_of(size, 1)) == NULL && tn_error_take(&e));
+        CHECK(e.code == TN_INDEX &&
+              strstr(e.message, "count_nonzero(self=float64 (2, 3), dim=[3])") != NULL);
     }
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
-/* --- std_mean -------------------------------------------------------------------------------------------------------------- */
+/* --- std_mean --------------------------------------------------------------------------------- */
 
-static void naive(const double *v, int64_t n, int64_t step, double correction, double *deviation, double *mean) {
+static void naive(const double *v, int64_t n, int64_t step, double correction, double *deviation,
+                  double *mean) {
     long double sum = 0, squares = 0;
     for (int64_t i = 0; i < n; i++) sum += v[i * step];
     sum /= n;
@@ -173,39 +191,47 @@ static void std_mean_has_its_values_and_forms(void) {
         tn_value values[4];
         tn_std_mean_results r = tn_std_mean(x);
         naive(v, 6, 1, 1, &deviation, &mean);
-        CHECK(r.std && is_near(element(r.std, 0), deviation, 1e-15) && is_near(element(r.mean, 0), mean, 1e-15));
+        CHECK(r.std && is_near(element(r.std, 0), deviation, 1e-15) &&
+              is_near(element(r.mean, 0), mean, 1e-15));
         r = tnp_std_mean(x, tn_ints_of(one, 1), tn_int(0), true);
         naive(v + 3, 3, 1, 0, &deviation, &mean);
-        CHECK(r.std && tn_ndim(r.std) == 2 && is_near(element(r.std, 1), deviation, 1e-15) && is_near(element(r.mean, 1), mean, 1e-15));
+        CHECK(r.std && tn_ndim(r.std) == 2 && is_near(element(r.std, 1), deviation, 1e-15) &&
+              is_near(element(r.mean, 1), mean, 1e-15));
 #ifdef __cplusplus
         r = tn_std_mean(x, {0}, 0);
 #else
         r = tn_std_mean(x, .dim = TN_DIMS(0), .correction = TN_INT(0));
 #endif
         naive(v + 2, 2, 3, 0, &deviation, &mean);
-        CHECK(r.std && tn_ndim(r.std) == 1 && is_near(element(r.std, 2), deviation, 1e-15) && is_near(element(r.mean, 2), mean, 1e-15));
+        CHECK(r.std && tn_ndim(r.std) == 1 && is_near(element(r.std, 2), deviation, 1e-15) &&
+              is_near(element(r.mean, 2), mean, 1e-15));
         naive(v + 2, 2, 3, 1, &deviation, &mean);
         values[0] = tensor_value(x), values[1] = ints_value("dim", zero, 1);
-        CHECK(named("std_mean", values, 2, out) == 2 && is_near(element(out[0], 2), deviation, 1e-15));
+        CHECK(named("std_mean", values, 2, out) == 2 &&
+              is_near(element(out[0], 2), deviation, 1e-15));
         given[0] = tnp_mul_scalar(out[0], tn_int(0)), given[1] = tnp_mul_scalar(out[0], tn_int(0));
         memset(&values[2], 0, sizeof values[2]);
-        values[2].type = TN_T_TENSORS, values[2].name = "out", values[2].as.tensors = tn_tensors_of(given, 2);
-        CHECK(named("std_mean", values, 3, out) == 2 && out[1] == given[1] && is_near(element(given[1], 2), mean, 1e-15));
+        values[2].type = TN_T_TENSORS, values[2].name = "out",
+        values[2].as.tensors = tn_tensors_of(given, 2);
+        CHECK(named("std_mean", values, 3, out) == 2 && out[1] == given[1] &&
+              is_near(element(given[1], 2), mean, 1e-15));
 #ifndef __cplusplus
         r = tn_std_mean(x, .dim = TN_DIMS(0), .out = {given[1], given[0]});
         CHECK(r.std == given[1] && is_near(element(given[1], 2), deviation, 1e-15));
 #endif
         r = tnp_std_mean(on_meta(4, 5), tn_ints_of(one, 1), tn_none(), false);
-        CHECK(r.mean && tn_device_of(r.mean) == TN_META && tn_numel(r.mean) == 4 && tn_numel(r.std) == 4);
+        CHECK(r.mean && tn_device_of(r.mean) == TN_META && tn_numel(r.mean) == 4 &&
+              tn_numel(r.std) == 4);
         tn_error_info e;
         r = tn_std_mean(tnp_to_dtype(x, TN_I64, false, false));
         CHECK(r.std == NULL && r.mean == NULL && tn_error_take(&e));
-        CHECK(e.code == TN_TYPE && e.line == __LINE__ - 2 && strstr(e.message, "std_mean(self=int64 (2, 3))") != NULL);
+        CHECK(e.code == TN_TYPE && e.line == __LINE__ - 2 &&
+              strstr(e.message, "std_mean(self=int64 (2, 3))") != NULL);
     }
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
-/* --- all three ------------------------------------------------------------------------------------------------------------------ */
+/* --- all three -------------------------------------------------------------------------------- */
 
 static bool of_logaddexp(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, void *user) {
     (void)nin, (void)user;
@@ -214,7 +240,8 @@ static bool of_logaddexp(tn_tensor *const *in, int nin, tn_tensor **out, int *no
 }
 static bool of_std_mean(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, void *user) {
     static const int64_t one[1] = {1};
-    tn_std_mean_results r = tnp_std_mean(in[0], user ? tn_no_dims() : tn_ints_of(one, 1), tn_none(), false);
+    tn_std_mean_results r =
+        tnp_std_mean(in[0], user ? tn_no_dims() : tn_ints_of(one, 1), tn_none(), false);
     (void)nin;
     out[0] = r.std, out[1] = r.mean;
     *nout = 2;
@@ -226,7 +253,8 @@ static void gradients_are_right_twice(void) {
         tn_tensor *in[2];
         int all = 1;
         in[0] = tn_requires_grad(pair(v, TN_F64));
-        in[1] = tn_requires_grad(tnp_contiguous(tnp_select(pair(left, TN_F64), 0, 0))); /* broadcast */
+        in[1] =
+            tn_requires_grad(tnp_contiguous(tnp_select(pair(left, TN_F64), 0, 0))); /* broadcast */
         CHECK(tn_gradcheck(of_logaddexp, tn_tensors_of(in, 2), NULL, NULL));
         CHECK(tn_gradgradcheck(of_logaddexp, tn_tensors_of(in, 2), NULL, NULL));
         for (int k = 0; k < 2; k++) {
@@ -252,7 +280,8 @@ static void a_recording_runs_again(void) {
         double v[N], deviation, mean;
         for (int i = 0; i < N; i++) v[i] = logaddexp_of(i, 2);
         naive(v, N, 1, 1, &deviation, &mean);
-        CHECK(is_near(element(y, 5), v[5], 4e-16) && is_near(element(r.std, 0), deviation, 1e-14) && is_near(element(r.mean, 0), mean, 1e-15));
+        CHECK(is_near(element(y, 5), v[5], 4e-16) && is_near(element(r.std, 0), deviation, 1e-14) &&
+              is_near(element(r.mean, 0), mean, 1e-15));
         CHECK(element(n, 0) == 5);
         tn_recording_free(recording);
     }
@@ -261,12 +290,9 @@ static void a_recording_runs_again(void) {
 
 int main(int argc, char **argv) {
     static const check_test tests[] = {
-        CHECK_TEST(logaddexp_has_its_values),
-        CHECK_TEST(logaddexp_has_its_forms),
-        CHECK_TEST(count_nonzero_counts),
-        CHECK_TEST(std_mean_has_its_values_and_forms),
-        CHECK_TEST(gradients_are_right_twice),
-        CHECK_TEST(a_recording_runs_again),
+        CHECK_TEST(logaddexp_has_its_values),  CHECK_TEST(logaddexp_has_its_forms),
+        CHECK_TEST(count_nonzero_counts),      CHECK_TEST(std_mean_has_its_values_and_forms),
+        CHECK_TEST(gradients_are_right_twice), CHECK_TEST(a_recording_runs_again),
     };
     int failed = CHECK_MAIN(tests, argc, argv);
     tn_context_free(NULL);

@@ -1,5 +1,5 @@
-/* io.c - promises of src/io: what is saved is loaded, any byte string is a file or an error, a failed save leaves the
- * old file, and any allocation may fail. */
+/* io.c - promises of src/io: what is saved is loaded, any byte string is a file or an error, a
+ * failed save leaves the old file, and any allocation may fail. */
 #include "../../src/api/io.h"
 #include "../check.h"
 
@@ -35,7 +35,7 @@ static tn_code taken(char *message, size_t room) {
     return e.code;
 }
 
-/* --- round trips ------------------------------------------------------------------------------------------------ */
+/* --- round trips ------------------------------------------------------------------------------ */
 
 static void what_is_saved_is_loaded(void) {
     static const float f32[] = {1, 2.5f, -3, 0, 1e-30f, 7};
@@ -43,7 +43,9 @@ static void what_is_saved_is_loaded(void) {
     static const int64_t i64[] = {1, -2, INT64_MAX};
     static const uint8_t truth[] = {1, 0, 1}, u8[] = {9};
     int64_t s23[] = {2, 3}, s2[] = {2}, s3[] = {3}, s0[] = {0, 4};
-    tn_named list[6] = {{"w", NULL}, {"model.long name \"\\\xc3\xa9\n", NULL}, {"i", NULL}, {"b", NULL}, {"scalar", NULL}, {"empty", NULL}};
+    tn_named list[6] = {{"w", NULL},      {"model.long name \"\\\xc3\xa9\n", NULL},
+                        {"i", NULL},      {"b", NULL},
+                        {"scalar", NULL}, {"empty", NULL}};
     tn_note notes[] = {{"format", "a \"test\""}, {"version", "1"}};
     tn_named_list got;
     tn_safetensors *f;
@@ -60,9 +62,11 @@ static void what_is_saved_is_loaded(void) {
         CHECK_EQ(got.n, 6);
         for (int i = 0; i < 6 && got.n == 6; i++) {
             tn_tensor *t = tn_named_find(got, list[i].name);
-            CHECK(t && tn_dtype_of(t) == tn_dtype_of(list[i].tensor) && tn_numel(t) == tn_numel(list[i].tensor));
+            CHECK(t && tn_dtype_of(t) == tn_dtype_of(list[i].tensor) &&
+                  tn_numel(t) == tn_numel(list[i].tensor));
             CHECK(t && tn_ndim(t) == tn_ndim(list[i].tensor));
-            CHECK(t && memcmp(tn_data(t), tn_data(list[i].tensor), (size_t)(tn_numel(t) * tn_dtype_bytes(tn_dtype_of(t)))) == 0);
+            CHECK(t && memcmp(tn_data(t), tn_data(list[i].tensor),
+                              (size_t)(tn_numel(t) * tn_dtype_bytes(tn_dtype_of(t)))) == 0);
         }
         CHECK(tn_named_find(got, "nothing") == NULL && tn_ok());
         tn_named_free(got);
@@ -74,7 +78,8 @@ static void what_is_saved_is_loaded(void) {
     CHECK(tn_safetensors_note(f, "x") == NULL);
     TN_SCOPE { /* against the file's order, and twice */
         for (int round = 0; round < 2; round++)
-            for (int64_t i = 5; i >= 0; i--) CHECK(tn_safetensors_get(f, tn_safetensors_name(f, i)) != NULL);
+            for (int64_t i = 5; i >= 0; i--)
+                CHECK(tn_safetensors_get(f, tn_safetensors_name(f, i)) != NULL);
         CHECK(tn_read_f32(tn_safetensors_get(f, "w"), back, 6) && back[1] == 2.5f && back[5] == 7);
         CHECK(tn_safetensors_get(f, "no") == NULL && tn_error_take(NULL));
     }
@@ -114,7 +119,7 @@ static void empty_list_is_a_file(void) {
     tn_named_free(got);
 }
 
-/* --- refusals ------------------------------------------------------------------------------------------------------ */
+/* --- refusals --------------------------------------------------------------------------------- */
 
 static const struct {
     const char *header;
@@ -124,9 +129,12 @@ static const struct {
     {"{}", 0, NULL},
     {"{ \"a\" : { \"dtype\":\"U8\", \"shape\" : [ 2 ] , \"data_offsets\":[0,2] } } ", 2, NULL},
     {"{\"a\":{\"data_offsets\":[0,2],\"shape\":[],\"dtype\":\"F16\"}}", 2, NULL},
-    {"{\"\\u00e9\\ud83d\\ude00\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}", 0, NULL},
+    {"{\"\\u00e9\\ud83d\\ude00\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}", 0,
+     NULL},
     {"{\"__metadata__\":{},\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]}}", 1, NULL},
-    {"{\"b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]},\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 2, NULL},
+    {"{\"b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]},\"a\":{\"dtype\":\"U8\","
+     "\"shape\":[1],\"data_offsets\":[0,1]}}",
+     2, NULL},
     {"", 0, "empty"},
     {"[]", 0, "does not begin"},
     {" {}", 0, "does not begin"},
@@ -136,7 +144,8 @@ static const struct {
     {"{\"a\":{}}", 0, "description"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}", 2, "}"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2],\"x\":1}}", 2, "description"},
-    {"{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 2, "description"},
+    {"{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 2,
+     "description"},
     {"{\"a\":{\"dtype\":\"Q8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 2, "fit"},
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,2]}}", 2, "fit"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 1, "fit"},
@@ -145,18 +154,30 @@ static const struct {
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[2,1]}}", 2, "fit"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[-1],\"data_offsets\":[0,1]}}", 2, "description"},
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[01],\"data_offsets\":[0,1]}}", 1, "description"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,0]}}", 0, "fit"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[9223372036854775808],\"data_offsets\":[0,0]}}", 0, "description"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[0,9223372036854775807,9223372036854775807],\"data_offsets\":[0,0]}}", 0, "fit"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]}}", 2, "twice"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}}", 3, "overlap"},
-    {"{\"a\\u0000\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "name is expected"},
-    {"{\"a\\ud800\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "name is expected"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,0]}}", 0,
+     "fit"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[9223372036854775808],\"data_offsets\":[0,0]}}", 0,
+     "description"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[0,9223372036854775807,9223372036854775807],\"data_"
+     "offsets\":[0,0]}}",
+     0, "fit"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"a\":{\"dtype\":\"U8\","
+     "\"shape\":[1],\"data_offsets\":[1,2]}}",
+     2, "twice"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},\"b\":{\"dtype\":\"U8\","
+     "\"shape\":[2],\"data_offsets\":[1,3]}}",
+     3, "overlap"},
+    {"{\"a\\u0000\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1,
+     "name is expected"},
+    {"{\"a\\ud800\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1,
+     "name is expected"},
     {"{\"a\xff\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "name is expected"},
     {"{\"a\t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "name is expected"},
     {"{\"__metadata__\":{\"a\":1}}", 0, "metadata"},
     {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, "metadata"},
-    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,1]}}", 1, "description"},
+    {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,1]"
+     "}}",
+     1, "description"},
 };
 
 static void malformed_headers_are_refused(void) {
@@ -166,19 +187,22 @@ static void malformed_headers_are_refused(void) {
         write_file(path_of("h"), headers[i].header, (size_t)headers[i].data);
         got = tn_safetensors_load(path_of("h"));
         if (headers[i].says) {
-            CHECK(got.n == -1 && taken(message, sizeof message) == TN_FORMAT && strstr(message, headers[i].says));
+            CHECK(got.n == -1 && taken(message, sizeof message) == TN_FORMAT &&
+                  strstr(message, headers[i].says));
         } else {
             CHECK(got.n >= 0);
             taken(message, sizeof message);
         }
-        if ((got.n < 0) != (headers[i].says != NULL) || (headers[i].says && !strstr(message, headers[i].says)))
+        if ((got.n < 0) != (headers[i].says != NULL) ||
+            (headers[i].says && !strstr(message, headers[i].says)))
             printf("    %s\n    %s\n", headers[i].header, message);
         tn_named_free(got);
     }
 }
 
 static void every_cut_and_every_flipped_byte_is_a_file_or_an_error(void) {
-    static const char header[] = "{\"__metadata__\":{\"k\":\"v\"},\"\\u00e9a\":{\"dtype\":\"F32\",\"shape\":[2,1],\"data_offsets\":[0,8]},"
+    static const char header[] = "{\"__metadata__\":{\"k\":\"v\"},\"\\u00e9a\":{\"dtype\":\"F32\","
+                                 "\"shape\":[2,1],\"data_offsets\":[0,8]},"
                                  "\"b\":{\"dtype\":\"BOOL\",\"shape\":[],\"data_offsets\":[8,9]}}";
     unsigned char all[400];
     size_t n = 8 + sizeof header - 1 + 9;
@@ -201,7 +225,8 @@ static void every_cut_and_every_flipped_byte_is_a_file_or_an_error(void) {
             f = tn_safetensors_open(path_of("c"));
             tn_safetensors_note(f, "k");
             TN_SCOPE {
-                for (int64_t k = 0; k < tn_safetensors_count(f); k++) tn_safetensors_get(f, tn_safetensors_name(f, k));
+                for (int64_t k = 0; k < tn_safetensors_count(f); k++)
+                    tn_safetensors_get(f, tn_safetensors_name(f, k));
             }
             tn_safetensors_close(f);
             tn_error_take(NULL);
@@ -229,7 +254,7 @@ static void wrong_saves_are_refused(void) {
     CHECK(tn_safetensors_load(folder).n == -1 && tn_error_take(NULL));
 }
 
-/* --- IDX -------------------------------------------------------------------------------------------------------------- */
+/* --- IDX -------------------------------------------------------------------------------------- */
 
 static void idx_files_are_tensors(void) {
     static const unsigned char u8[] = {0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6};
@@ -239,10 +264,12 @@ static void idx_files_are_tensors(void) {
         tn_tensor *t;
         write_bytes(path_of("u8"), u8, sizeof u8);
         t = tn_load_idx(path_of("u8"));
-        CHECK(t && tn_dtype_of(t) == TN_U8 && tn_ndim(t) == 2 && tn_size(t, 1) == 3 && ((uint8_t *)tn_data(t))[5] == 6);
+        CHECK(t && tn_dtype_of(t) == TN_U8 && tn_ndim(t) == 2 && tn_size(t, 1) == 3 &&
+              ((uint8_t *)tn_data(t))[5] == 6);
         write_bytes(path_of("i32"), i32, sizeof i32);
         t = tn_load_idx(path_of("i32"));
-        CHECK(t && tn_dtype_of(t) == TN_I32 && ((int32_t *)tn_data(t))[0] == 256 && ((int32_t *)tn_data(t))[1] == -2);
+        CHECK(t && tn_dtype_of(t) == TN_I32 && ((int32_t *)tn_data(t))[0] == 256 &&
+              ((int32_t *)tn_data(t))[1] == -2);
         for (size_t cut = 0; cut < sizeof u8; cut++) {
             write_bytes(path_of("u8"), u8, cut);
             CHECK(!tn_load_idx(path_of("u8")) && tn_error_take(NULL));
@@ -258,7 +285,7 @@ static void idx_files_are_tensors(void) {
     }
 }
 
-/* --- failing allocations ---------------------------------------------------------------------------------------------------- */
+/* --- failing allocations ---------------------------------------------------------------------- */
 
 static int64_t allowed, live;
 static void *count_alloc(size_t bytes, void *user) {
@@ -282,7 +309,8 @@ static bool save_and_load(void) {
     tn_named_list got = {NULL, -1, 0, true};
     int64_t mark = tn_scope_begin();
     for (int i = 0; i < 3; i++) list[i].tensor = tn_from(f32, tn_ints_of(size, 2), TN_F32);
-    if (tn_ok() && tn_safetensors_save(path_of("k"), list, 3)) got = tn_safetensors_load(path_of("k"));
+    if (tn_ok() && tn_safetensors_save(path_of("k"), list, 3))
+        got = tn_safetensors_load(path_of("k"));
     tn_named_free(got);
     tn_scope_end(mark);
     return got.n == 3;

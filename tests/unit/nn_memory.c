@@ -1,6 +1,7 @@
-/* nn_memory.c - any allocation may fail: constructors, calls, copies, to, load, optimizer steps, loaders, checkpoints.
- * Each program runs with its k-th allocation failing, k = 1, 2, ..: an error, nothing leaks, what promises all or nothing
- * has changed nothing, and a retry gives the same bits. */
+/* nn_memory.c - any allocation may fail: constructors, calls, copies, to, load, optimizer steps,
+ * loaders, checkpoints. Each program runs with its k-th allocation failing, k = 1, 2, ..: an error,
+ * nothing leaks, what promises all or nothing has changed nothing, and a retry gives the same bits.
+ */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
 #include "../check.h"
@@ -12,7 +13,8 @@ static bool for_ever;
 static void *count_alloc(size_t bytes, void *user) {
     void *p;
     (void)user;
-    if (__atomic_load_n(&allowed, __ATOMIC_RELAXED) > 0 && __atomic_sub_fetch(&allowed, 1, __ATOMIC_RELAXED) == 0) {
+    if (__atomic_load_n(&allowed, __ATOMIC_RELAXED) > 0 &&
+        __atomic_sub_fetch(&allowed, 1, __ATOMIC_RELAXED) == 0) {
         if (for_ever) allowed = 1;
         return NULL;
     }
@@ -26,7 +28,7 @@ static void count_free(void *at, size_t bytes, void *user) {
     free(at);
 }
 
-/* --- programs: true when everything worked ------------------------------------------------------------------------- */
+/* --- programs: true when everything worked ---------------------------------------------------- */
 
 typedef struct {
     tn_module base;
@@ -46,8 +48,8 @@ static tn_module *own_new(void) {
 }
 static tn_module *network(void) {
     tn_manual_seed(1);
-    return tn_sequential(tn_nn_linear(3, 4), tn_nn_batch_norm1d(4), tn_nn_relu(), own_new(), tn_nn_dropout(.p = 0.5),
-                         tn_nn_layer_norm(TN_DIMS(4)), tn_nn_linear(4, 2));
+    return tn_sequential(tn_nn_linear(3, 4), tn_nn_batch_norm1d(4), tn_nn_relu(), own_new(),
+                         tn_nn_dropout(.p = 0.5), tn_nn_layer_norm(TN_DIMS(4)), tn_nn_linear(4, 2));
 }
 static uint64_t hash(uint64_t h, const tn_tensor *t) {
     const uint8_t *at = (const uint8_t *)tn_data(t);
@@ -66,9 +68,10 @@ static uint64_t hash_module(tn_module *m) {
 static uint64_t result; /* what a program that worked leaves */
 
 static bool make_all(void) {
-    tn_module *m = tn_nn_module_list(TN_MODULES(
-        network(), tn_nn_conv2d(2, 4, TN_DIMS(3), .groups = 2), tn_nn_embedding(5, 3, .padding_idx = 1),
-        tn_nn_lstm(2, 3, .bidirectional = true), tn_nn_multihead_attention(4, 2), tn_nn_max_pool2d(TN_DIMS(2))));
+    tn_module *m = tn_nn_module_list(
+        TN_MODULES(network(), tn_nn_conv2d(2, 4, TN_DIMS(3), .groups = 2),
+                   tn_nn_embedding(5, 3, .padding_idx = 1), tn_nn_lstm(2, 3, .bidirectional = true),
+                   tn_nn_multihead_attention(4, 2), tn_nn_max_pool2d(TN_DIMS(2))));
     char *text = tn_module_text(m);
     if (text) tn_alloc_free(text, strlen(text) + 1);
     if (tn_ok()) result = hash_module(m);
@@ -90,7 +93,8 @@ static bool call_and_learn(void) {
                 int64_t k = allowed;
                 allowed = 0;
                 tn_error_take(NULL);
-                CHECK(before == 0xcbf29ce484222325u || hash_module(m) == before); /* all or nothing */
+                CHECK(before == 0xcbf29ce484222325u ||
+                      hash_module(m) == before); /* all or nothing */
                 allowed = k;
                 tn_error_set(TN_MEMORY, NULL, 0, "again");
             }
@@ -157,16 +161,18 @@ static bool checkpoint_it(void) {
     tn_state state;
     bool ok;
     memset(&state, 0, sizeof state);
-    state.model = m, state.optimizer = o, state.schedule = s, state.generator = tn_default_generator();
+    state.model = m, state.optimizer = o, state.schedule = s,
+    state.generator = tn_default_generator();
     state.numbers = &number, state.nnumbers = 1;
-    ok = m && o && s && tn_checkpoint_save("/tmp/tn_nn_memory", &state) && tn_checkpoint_load("/tmp/tn_nn_memory", &state);
+    ok = m && o && s && tn_checkpoint_save("/tmp/tn_nn_memory", &state) &&
+         tn_checkpoint_load("/tmp/tn_nn_memory", &state);
     tn_schedule_free(s);
     tn_optimizer_free(o);
     tn_module_free(m);
     return ok && tn_ok();
 }
 
-/* --- the sweep -------------------------------------------------------------------------------------------------------- */
+/* --- the sweep -------------------------------------------------------------------------------- */
 
 typedef struct program {
     const char *name;
@@ -212,7 +218,8 @@ static void sweep(const program *p) {
             allowed = 0;
             tn_error_take(NULL);
             CHECK(!target || hash_module(target) == before);
-            if (!CHECK_EQ(tn_memory().live_tensors, tensors)) printf("    %s, allocation %d\n", p->name, (int)k);
+            if (!CHECK_EQ(tn_memory().live_tensors, tensors))
+                printf("    %s, allocation %d\n", p->name, (int)k);
             CHECK(p->run());
             wanted = result;
             CHECK(p->run() && result == wanted); /* a retry gives the same bits */
@@ -229,10 +236,10 @@ static void sweep(const program *p) {
         }
 }
 
-#define SWEEP(name, needs_target)                                                                            \
-    static void any_allocation_of_##name##_may_fail(void) {                                                  \
-        static const program p = {#name, name, needs_target};                                                \
-        sweep(&p);                                                                                           \
+#define SWEEP(name, needs_target)                             \
+    static void any_allocation_of_##name##_may_fail(void) {   \
+        static const program p = {#name, name, needs_target}; \
+        sweep(&p);                                            \
     }
 SWEEP(make_all, false)
 SWEEP(call_and_learn, false)
@@ -244,10 +251,14 @@ SWEEP(load_data, false)
 SWEEP(checkpoint_it, false)
 
 static const check_test tests[] = {
-    CHECK_TEST(any_allocation_of_make_all_may_fail),   CHECK_TEST(any_allocation_of_call_and_learn_may_fail),
-    CHECK_TEST(any_allocation_of_copy_it_may_fail),    CHECK_TEST(any_allocation_of_convert_it_may_fail),
-    CHECK_TEST(any_allocation_of_load_it_may_fail),    CHECK_TEST(any_allocation_of_walk_it_may_fail),
-    CHECK_TEST(any_allocation_of_load_data_may_fail),  CHECK_TEST(any_allocation_of_checkpoint_it_may_fail),
+    CHECK_TEST(any_allocation_of_make_all_may_fail),
+    CHECK_TEST(any_allocation_of_call_and_learn_may_fail),
+    CHECK_TEST(any_allocation_of_copy_it_may_fail),
+    CHECK_TEST(any_allocation_of_convert_it_may_fail),
+    CHECK_TEST(any_allocation_of_load_it_may_fail),
+    CHECK_TEST(any_allocation_of_walk_it_may_fail),
+    CHECK_TEST(any_allocation_of_load_data_may_fail),
+    CHECK_TEST(any_allocation_of_checkpoint_it_may_fail),
 };
 int main(int argc, char **argv) {
     int failed = CHECK_MAIN(tests, argc, argv);

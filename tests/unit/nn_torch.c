@@ -1,9 +1,10 @@
-/* nn_torch.c - modules against torch: state dict, the weights that a seed gives, outputs, printed text; initial values;
- * optimizers, schedules, clipping, and the order in which data are loaded. Values: tests/oracle/nn.py. */
+/* nn_torch.c - modules against torch: state dict, the weights that a seed gives, outputs, printed
+ * text; initial values; optimizers, schedules, clipping, and the order in which data are loaded.
+ * Values: tests/oracle/nn.py. */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
 #include "../check.h"
-#include "../oracle/nn_values.h"
+#include "../oracle/nn_values.inc"
 
 #include <math.h>
 
@@ -11,13 +12,15 @@ static bool close_to(double a, double b, double rtol, double atol) {
     return a == b || fabs(a - b) <= atol + rtol * fabs(b);
 }
 /* Compares count numbers of t with expected ones; tells the first that differs. */
-static bool same_numbers(const char *name, const tn_tensor *t, const double *expected, double rtol, double atol) {
+static bool same_numbers(const char *name, const tn_tensor *t, const double *expected, double rtol,
+                         double atol) {
     static double got[4096];
     int64_t n = tn_numel(t);
     if (!t || n > 4096 || !tn_read_f64(t, got, n)) return false;
     for (int64_t i = 0; i < n; i++)
         if (!close_to(got[i], expected[i], rtol, atol)) {
-            printf("    %s: element %d is %.9g, torch gives %.9g\n", name, (int)i, got[i], expected[i]);
+            printf("    %s: element %d is %.9g, torch gives %.9g\n", name, (int)i, got[i],
+                   expected[i]);
             return false;
         }
     return true;
@@ -45,7 +48,8 @@ static tn_module *make(const char *name) {
 #define IS(text) (strcmp(name, text) == 0)
     if (IS("linear")) return tn_nn_linear(5, 4);
     if (IS("conv2d"))
-        return tn_nn_conv2d(4, 6, TN_DIMS(3, 2), .stride = TN_DIMS(2), .padding = TN_DIMS(1, 0), .groups = 2);
+        return tn_nn_conv2d(4, 6, TN_DIMS(3, 2), .stride = TN_DIMS(2), .padding = TN_DIMS(1, 0),
+                            .groups = 2);
     if (IS("batch_norm2d")) return tn_nn_batch_norm2d(3);
     if (IS("batch_norm1d")) return tn_nn_batch_norm1d(3, .momentum = TN_NO_FLOAT);
     if (IS("layer_norm")) return tn_nn_layer_norm(TN_DIMS(3, 4));
@@ -54,9 +58,11 @@ static tn_module *make(const char *name) {
     if (IS("lstm_first")) return tn_nn_lstm(3, 4, .batch_first = true);
     if (IS("attention")) return tn_nn_multihead_attention(6, 2);
     if (IS("sequential"))
-        return tn_sequential(tn_nn_linear(4, 8), tn_nn_relu(), tn_sequential(tn_nn_linear(8, 8), tn_nn_gelu()), tn_nn_linear(8, 2));
+        return tn_sequential(tn_nn_linear(4, 8), tn_nn_relu(),
+                             tn_sequential(tn_nn_linear(8, 8), tn_nn_gelu()), tn_nn_linear(8, 2));
     if (IS("max_pool2d")) return tn_nn_max_pool2d(TN_DIMS(2));
-    if (IS("avg_pool2d")) return tn_nn_avg_pool2d(TN_DIMS(3), .stride = TN_DIMS(2), .padding = TN_DIMS(1));
+    if (IS("avg_pool2d"))
+        return tn_nn_avg_pool2d(TN_DIMS(3), .stride = TN_DIMS(2), .padding = TN_DIMS(1));
     if (IS("adaptive_avg_pool2d")) return tn_nn_adaptive_avg_pool2d(TN_DIMS(3, 2));
     if (IS("leaky_relu")) return tn_nn_leaky_relu(.negative_slope = 0.2);
     if (IS("silu")) return tn_nn_silu();
@@ -92,7 +98,8 @@ static tn_tensor *call(const char *name, tn_module *m, tn_tensor *more[3]) {
     }
     if (IS("attention")) {
         tn_tensor *k = MORE(50, 4, 2, 6), *v = MORE(90, 4, 2, 6);
-        tn_attn_output_attn_output_weights r = tn_nn_multihead_attention_forward(m, VALUES(3, 2, 6), k, v);
+        tn_attn_output_attn_output_weights r =
+            tn_nn_multihead_attention_forward(m, VALUES(3, 2, 6), k, v);
         more[0] = r.attn_output_weights;
         return r.attn_output;
     }
@@ -100,10 +107,12 @@ static tn_tensor *call(const char *name, tn_module *m, tn_tensor *more[3]) {
     if (IS("max_pool2d")) return tn_forward(m, VALUES(1, 2, 4, 6));
     if (IS("avg_pool2d")) return tn_forward(m, VALUES(1, 2, 5, 5));
     if (IS("adaptive_avg_pool2d")) return tn_forward(m, VALUES(1, 2, 5, 7));
-    if (IS("cross_entropy_loss")) return tn_nn_cross_entropy_loss_forward(m, VALUES(4, 5), classes(TN_DIMS(4), 5));
+    if (IS("cross_entropy_loss"))
+        return tn_nn_cross_entropy_loss_forward(m, VALUES(4, 5), classes(TN_DIMS(4), 5));
     if (IS("mse_loss")) return tn_nn_mse_loss_forward(m, VALUES(2, 3), MORE(7, 2, 3));
     if (IS("l1_loss")) return tn_nn_l1_loss_forward(m, VALUES(2, 3), MORE(7, 2, 3));
-    if (IS("bce_with_logits_loss")) return tn_nn_bce_with_logits_loss_forward(m, VALUES(2, 3), tnp_abs(MORE(7, 2, 3)));
+    if (IS("bce_with_logits_loss"))
+        return tn_nn_bce_with_logits_loss_forward(m, VALUES(2, 3), tnp_abs(MORE(7, 2, 3)));
     return tn_forward(m, VALUES(2, 3));
 #undef IS
 }
@@ -117,7 +126,8 @@ static const char *keys(tn_named_list list) {
         tn_ints shape = tn_shape(list.at[i].tensor);
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%s(", i ? ";" : "", list.at[i].name);
         for (int64_t k = 0; k < shape.n; k++)
-            at += (size_t)snprintf(text + at, sizeof text - at, "%s%d", k ? "," : "", (int)shape.at[k]);
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%d", k ? "," : "",
+                                   (int)shape.at[k]);
         at += (size_t)snprintf(text + at, sizeof text - at, shape.n == 1 ? ",)" : ")");
     }
     return text;
@@ -139,12 +149,15 @@ static void modules_are_torchs(void) {
         state = tn_module_state_dict(m);
         ok = ok && CHECK_TEXT(keys(state), o->keys);
         for (int64_t k = 0; ok && k < state.n; k++) {
-            /* draws from a uniform distribution are torch's bits; normal ones pass through own log and cos */
+            /* draws from a uniform distribution are torch's bits; normal ones pass through own log
+             * and cos */
             double rtol = strcmp(o->name, "embedding") == 0 ? 4e-7 : 0;
             ok = CHECK(same_numbers(state.at[k].name, state.at[k].tensor, expected, rtol, 0));
             expected += tn_numel(state.at[k].tensor);
         }
-        ok = ok && CHECK_EQ(tn_item_int(tnp_randint(1 << 30, TN_DIMS(1), NULL, TN_I64, TN_NO_DEVICE)), o->after);
+        ok = ok &&
+             CHECK_EQ(tn_item_int(tnp_randint(1 << 30, TN_DIMS(1), NULL, TN_I64, TN_NO_DEVICE)),
+                      o->after);
         text = m ? tn_module_text(m) : NULL;
         ok = CHECK_TEXT(text, o->text) && ok;
         if (text) tn_alloc_free(text, strlen(text) + 1);
@@ -186,7 +199,7 @@ static void initial_values_are_torchs(void) {
     }
 }
 
-/* --- optimizers ----------------------------------------------------------------------------------------------------- */
+/* --- optimizers ------------------------------------------------------------------------------- */
 
 static tn_tensor *parameter(tn_ints shape, int start) {
     int64_t mark = tn_scope_begin();
@@ -207,18 +220,25 @@ static void set_gradient(tn_tensor *p, int step) {
 static tn_optimizer *optimizer(int which, tn_tensors params) {
     switch (which) {
     case 0: return tn_optim_sgd(params, .lr = 0.1);
-    case 1: return tn_optim_sgd(params, .lr = 0.1, .momentum = 0.9, .dampening = 0.2, .weight_decay = 0.01);
-    case 2: return tn_optim_sgd(params, .lr = 0.05, .momentum = 0.8, .nesterov = true, .maximize = true);
+    case 1:
+        return tn_optim_sgd(params, .lr = 0.1, .momentum = 0.9, .dampening = 0.2,
+                            .weight_decay = 0.01);
+    case 2:
+        return tn_optim_sgd(params, .lr = 0.05, .momentum = 0.8, .nesterov = true,
+                            .maximize = true);
     case 3: return tn_optim_adam(params, .lr = 0.02, .weight_decay = 0.1);
-    case 4: return tn_optim_adam(params, .lr = 0.02, .betas = TN_FLOATS(0.8, 0.95), .amsgrad = true);
+    case 4:
+        return tn_optim_adam(params, .lr = 0.02, .betas = TN_FLOATS(0.8, 0.95), .amsgrad = true);
     default: return tn_optim_adamw(params, .lr = 0.02, .eps = 1e-6, .weight_decay = 0.05);
     }
 }
 
 static void optimizers_are_torchs(void) {
-    static const double *const after[] = {after_sgd, after_sgd_momentum, after_sgd_nesterov, after_adam, after_adam_amsgrad, after_adamw};
+    static const double *const after[] = {after_sgd,  after_sgd_momentum, after_sgd_nesterov,
+                                          after_adam, after_adam_amsgrad, after_adamw};
     for (int which = 0; which < 6; which++)
-        for (int resumed = 0; resumed < 2; resumed++) { /* once as it is, once through its state dict */
+        for (int resumed = 0; resumed < 2;
+             resumed++) { /* once as it is, once through its state dict */
             tn_tensor *p[2];
             tn_optimizer *o;
             p[0] = parameter(TN_DIMS(2, 3), 0), p[1] = parameter(TN_DIMS(4), 30);
@@ -253,7 +273,8 @@ static void schedules_are_torchs(void) {
         tn_optimizer *o = tn_optim_sgd(tn_tensors_of(&p, 1), .lr = 0.3);
         tn_schedule *s = which ? tn_cosine_lr(o, 4, 0.01) : tn_step_lr(o, 3, 0.5);
         for (int step = 0; step < (which ? 14 : 11); step++) {
-            CHECK(close_to(tn_optimizer_get(o, 0, "lr"), which ? rates_cosine[step] : rates_step[step], 1e-15, 0));
+            CHECK(close_to(tn_optimizer_get(o, 0, "lr"),
+                           which ? rates_cosine[step] : rates_step[step], 1e-15, 0));
             CHECK(tn_schedule_step(s));
         }
         tn_schedule_free(s);
@@ -272,11 +293,12 @@ static void clipping_is_torchs(void) {
     }
     norm = tn_clip_grad_norm(tn_tensors_of(p, 2), 1.5);
     CHECK(close_to(norm, clipped[0], 2e-7, 0));
-    CHECK(same_numbers("first", tn_grad_of(p[0]), clipped + 1, 4e-7, 0) && same_numbers("second", tn_grad_of(p[1]), clipped + 7, 4e-7, 0));
+    CHECK(same_numbers("first", tn_grad_of(p[0]), clipped + 1, 4e-7, 0) &&
+          same_numbers("second", tn_grad_of(p[1]), clipped + 7, 4e-7, 0));
     tn_scope_end(mark);
 }
 
-/* --- loading ------------------------------------------------------------------------------------------------------------- */
+/* --- loading ---------------------------------------------------------------------------------- */
 
 static tn_dataset *numbers(int64_t n) {
     int64_t mark = tn_scope_begin();
@@ -293,7 +315,8 @@ static bool order_is(tn_loader *l, const int64_t *expected, int epochs) {
         tn_batch b;
         int64_t mark = tn_scope_begin();
         while (tn_loader_next(l, &b)) {
-            same = same && tn_read_i64(b.field[0], got, b.n) && memcmp(got, expected + at, (size_t)b.n * sizeof *got) == 0;
+            same = same && tn_read_i64(b.field[0], got, b.n) &&
+                   memcmp(got, expected + at, (size_t)b.n * sizeof *got) == 0;
             at += b.n;
             tn_scope_end(mark);
             mark = tn_scope_begin();
@@ -304,21 +327,24 @@ static bool order_is(tn_loader *l, const int64_t *expected, int epochs) {
 }
 
 static int64_t next_number(tn_generator *g) {
-    int64_t mark = tn_scope_begin(), v = tn_item_int(tnp_randint(1 << 30, TN_DIMS(1), g, TN_I64, TN_NO_DEVICE));
+    int64_t mark = tn_scope_begin(),
+            v = tn_item_int(tnp_randint(1 << 30, TN_DIMS(1), g, TN_I64, TN_NO_DEVICE));
     tn_scope_end(mark);
     return v;
 }
 
 static void three_epochs_are_loaded_in_torchs_order(void) {
     for (int workers = 0; workers < 4; workers++) {
-        tn_loader *l = tn_loader_new(numbers(23), .batch_size = 4, .shuffle = true, .workers = workers, .prefetch = 1 + workers % 2);
+        tn_loader *l = tn_loader_new(numbers(23), .batch_size = 4, .shuffle = true,
+                                     .workers = workers, .prefetch = 1 + workers % 2);
         tn_generator *g = tn_generator_new(77);
         CHECK_EQ(tn_loader_batches(l), 6);
         tn_manual_seed(5);
         CHECK(order_is(l, order_default, 3));
         CHECK_EQ(next_number(NULL), order_default_after[0]);
         tn_loader_free(l);
-        l = tn_loader_new(numbers(23), .batch_size = 4, .shuffle = true, .workers = workers, .generator = g);
+        l = tn_loader_new(numbers(23), .batch_size = 4, .shuffle = true, .workers = workers,
+                          .generator = g);
         tn_manual_seed(5);
         CHECK(order_is(l, order_given, 3));
         CHECK_EQ(next_number(NULL), order_given_after[0]);
@@ -339,8 +365,9 @@ static void three_epochs_are_loaded_in_torchs_order(void) {
 }
 
 static const check_test tests[] = {
-    CHECK_TEST(modules_are_torchs),        CHECK_TEST(initial_values_are_torchs), CHECK_TEST(optimizers_are_torchs),
-    CHECK_TEST(schedules_are_torchs),      CHECK_TEST(clipping_is_torchs),        CHECK_TEST(three_epochs_are_loaded_in_torchs_order),
+    CHECK_TEST(modules_are_torchs),    CHECK_TEST(initial_values_are_torchs),
+    CHECK_TEST(optimizers_are_torchs), CHECK_TEST(schedules_are_torchs),
+    CHECK_TEST(clipping_is_torchs),    CHECK_TEST(three_epochs_are_loaded_in_torchs_order),
 };
 int main(int argc, char **argv) {
     int failed = CHECK_MAIN(tests, argc, argv);

@@ -20,7 +20,9 @@ static bool says(tn_code code, int line, const char *text) {
     bool ok;
     tn_error_take(&e);
     ok = e.code == code && (line == 0 || e.line == line) && strstr(e.message, text);
-    if (!ok) printf("    got %s, line %d (expected %d): %s\n", tn_code_name(e.code), e.line, line, e.message);
+    if (!ok)
+        printf("    got %s, line %d (expected %d): %s\n", tn_code_name(e.code), e.line, line,
+               e.message);
     return ok;
 }
 
@@ -44,21 +46,25 @@ static tn_dataset *points(int64_t n) {
     return d;
 }
 
-/* --- data ------------------------------------------------------------------------------------------------------------ */
+/* --- data ------------------------------------------------------------------------------------- */
 
 static void images_are_scaled_as_torchvision_does(void) {
     static const uint8_t pixels[] = {0, 51, 102, 255, 1, 2, 3, 4}, labels[] = {7, 200};
     TN_SCOPE {
-        tn_dataset *d = tn_dataset_images(tn_from(pixels, TN_DIMS(2, 2, 2), TN_U8), tn_from(labels, TN_DIMS(2), TN_U8), 0.5, 0.25);
+        tn_dataset *d = tn_dataset_images(tn_from(pixels, TN_DIMS(2, 2, 2), TN_U8),
+                                          tn_from(labels, TN_DIMS(2), TN_U8), 0.5, 0.25);
         tn_loader *l = tn_loader_new(d, .batch_size = 2);
         tn_batch b;
         float v[8];
-        CHECK(tn_loader_next(l, &b) && b.n == 2 && b.nfields == 2 && tn_ndim(b.field[0]) == 4 && tn_size(b.field[0], 1) == 1);
-        CHECK(tn_read_f32(b.field[0], v, 8) && v[0] == -2.0f && v[3] == 2.0f && v[1] == (51.0f / 255.0f - 0.5f) / 0.25f);
+        CHECK(tn_loader_next(l, &b) && b.n == 2 && b.nfields == 2 && tn_ndim(b.field[0]) == 4 &&
+              tn_size(b.field[0], 1) == 1);
+        CHECK(tn_read_f32(b.field[0], v, 8) && v[0] == -2.0f && v[3] == 2.0f &&
+              v[1] == (51.0f / 255.0f - 0.5f) / 0.25f);
         CHECK(tn_dtype_of(b.field[1]) == TN_I64 && ((int64_t *)tn_data(b.field[1]))[1] == 200);
         CHECK(!tn_loader_next(l, &b) && tn_ok());
         tn_loader_free(l);
-        CHECK(((int64_t *)tn_data(b.field[1] ? b.field[1] : tn_zeros(TN_DIMS(2), .dtype = TN_I64)))[0] == 0);
+        CHECK(((int64_t *)tn_data(b.field[1] ? b.field[1]
+                                             : tn_zeros(TN_DIMS(2), .dtype = TN_I64)))[0] == 0);
     }
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
@@ -88,8 +94,10 @@ static void bad_sets_and_loaders_are_refused(void) {
     }
     CHECK(!tn_loader_new(NULL) && says(TN_INVALID, __LINE__, "dataset is NULL"));
     CHECK(!tn_loader_new(points(4), .batch_size = 0) && says(TN_INVALID, __LINE__, "batch_size"));
-    CHECK(!tn_loader_new(points(4), .batch_size = INT64_MAX / 4) && says(TN_MEMORY, __LINE__, "batch"));
-    CHECK(!tn_loader_new(points(4), .workers = 1, .prefetch = 0) && says(TN_INVALID, __LINE__, "prefetch"));
+    CHECK(!tn_loader_new(points(4), .batch_size = INT64_MAX / 4) &&
+          says(TN_MEMORY, __LINE__, "batch"));
+    CHECK(!tn_loader_new(points(4), .workers = 1, .prefetch = 0) &&
+          says(TN_INVALID, __LINE__, "prefetch"));
     CHECK(!tn_dataset_slice(points(4), 2, 5) && says(TN_INVALID, 0, "slice"));
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
@@ -116,7 +124,8 @@ static void items_that_fail_are_named_in_the_callers_thread(void) {
             for (int epoch = 0; epoch < 2; epoch++) {
                 CHECK(tn_loader_next(l, &b) && tn_item(tn_select(b.field[0], 0, 1)) == 1);
                 CHECK(tn_loader_next(l, &b));
-                CHECK(!tn_loader_next(l, &b) && says(TN_FILE, __LINE__, "item 5 of the data set: item 5 cannot be read"));
+                CHECK(!tn_loader_next(l, &b) &&
+                      says(TN_FILE, __LINE__, "item 5 of the data set: item 5 cannot be read"));
             }
         }
         tn_loader_free(l);
@@ -125,20 +134,27 @@ static void items_that_fail_are_named_in_the_callers_thread(void) {
 
 static void parts_of_sets_and_early_ends_work(void) {
     tn_dataset *d = points(12);
-    tn_loader *l = tn_loader_new(tn_dataset_slice(tn_dataset_hold(d), 3, 9), .batch_size = 4, .drop_last = true, .workers = 1);
+    tn_loader *l = tn_loader_new(tn_dataset_slice(tn_dataset_hold(d), 3, 9), .batch_size = 4,
+                                 .drop_last = true, .workers = 1);
     tn_batch b;
     CHECK_EQ(tn_loader_batches(l), 1);
-    TN_SCOPE { CHECK(tn_loader_next(l, &b) && ((int64_t *)tn_data(b.field[1]))[0] == 0); }
+    TN_SCOPE {
+        CHECK(tn_loader_next(l, &b) && ((int64_t *)tn_data(b.field[1]))[0] == 0);
+    }
     CHECK(!tn_loader_next(l, &b) && tn_ok());
-    TN_SCOPE { CHECK(tn_loader_next(l, &b)); }
+    TN_SCOPE {
+        CHECK(tn_loader_next(l, &b));
+    }
     tn_loader_stop(l);
-    TN_SCOPE { CHECK(tn_loader_next(l, &b) && b.index == 0); }
+    TN_SCOPE {
+        CHECK(tn_loader_next(l, &b) && b.index == 0);
+    }
     tn_loader_free(l);
     tn_dataset_free(d);
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
-/* --- optimizers ------------------------------------------------------------------------------------------------------ */
+/* --- optimizers ------------------------------------------------------------------------------- */
 
 static void optimizer_options_are_checked(void) {
     tn_module *m = tn_nn_linear(2, 2);
@@ -153,7 +169,8 @@ static void optimizer_options_are_checked(void) {
     CHECK(!tn_optim_adam(p, .betas = TN_FLOATS(0.1, 2)) && says(TN_INVALID, __LINE__, "betas"));
     CHECK(!tn_optim_adam(tn_parameters(NULL)) && says(TN_INVALID, 0, "NULL"));
     CHECK(tn_optimizer_set(o, 0, "lr", 0.2) && tn_optimizer_get(o, 0, "lr") == 0.2);
-    CHECK(!tn_optimizer_set(o, 0, "lr", -1) && says(TN_INVALID, 0, "lr") && tn_optimizer_get(o, 0, "lr") == 0.2);
+    CHECK(!tn_optimizer_set(o, 0, "lr", -1) && says(TN_INVALID, 0, "lr") &&
+          tn_optimizer_get(o, 0, "lr") == 0.2);
     CHECK(!tn_optimizer_set(o, 0, "rate", 1) && says(TN_INVALID, 0, "rate"));
     CHECK(!tn_optimizer_set(o, 1, "lr", 1) && says(TN_INVALID, 0, "group 1"));
     CHECK(tn_optimizer_group(o, p, NULL, 0) == -1 && says(TN_INVALID, __LINE__, "already"));
@@ -193,14 +210,19 @@ static void groups_have_options_of_their_own(void) {
 
 static void optimizer_load_is_all_or_nothing(void) {
     tn_module *m = tn_nn_linear(2, 2);
-    tn_optimizer *o = tn_optim_adam(tn_parameters(m)), *other = tn_optim_adam(tn_parameters(m), .lr = 0.5);
+    tn_optimizer *o = tn_optim_adam(tn_parameters(m)),
+                 *other = tn_optim_adam(tn_parameters(m), .lr = 0.5);
     tn_named_list state;
     tn_named entry;
-    TN_SCOPE { CHECK(tn_backward(tn_sum(tn_forward(m, tn_ones(TN_DIMS(3, 2)))))); }
+    TN_SCOPE {
+        CHECK(tn_backward(tn_sum(tn_forward(m, tn_ones(TN_DIMS(3, 2))))));
+    }
     CHECK(tn_optimizer_step(o));
     state = tn_optimizer_state_dict(o);
-    CHECK(tn_named_find(state, "state.0.exp_avg") && tn_named_find(state, "state.1.step") && tn_named_find(state, "group.0.lr"));
-    CHECK(tn_item(tn_named_find(state, "state.0.step")) == 1 && !tn_named_find(state, "state.0.max_exp_avg_sq"));
+    CHECK(tn_named_find(state, "state.0.exp_avg") && tn_named_find(state, "state.1.step") &&
+          tn_named_find(state, "group.0.lr"));
+    CHECK(tn_item(tn_named_find(state, "state.0.step")) == 1 &&
+          !tn_named_find(state, "state.0.max_exp_avg_sq"));
     TN_SCOPE {
         entry.name = "state.0.exp_avg", entry.tensor = tn_zeros(TN_DIMS(3));
         CHECK(!tn_optimizer_load(other, &entry, 1) && says(TN_INVALID, 0, "shape"));
@@ -218,7 +240,7 @@ static void optimizer_load_is_all_or_nothing(void) {
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
-/* --- training --------------------------------------------------------------------------------------------------------- */
+/* --- training --------------------------------------------------------------------------------- */
 
 typedef struct world {
     tn_module *net;
@@ -229,7 +251,8 @@ typedef struct world {
 static world begin(int workers) {
     world w;
     tn_manual_seed(3);
-    w.net = tn_sequential(tn_nn_linear(2, 16), tn_nn_batch_norm1d(16), tn_nn_relu(), tn_nn_dropout(.p = 0.1), tn_nn_linear(16, 3));
+    w.net = tn_sequential(tn_nn_linear(2, 16), tn_nn_batch_norm1d(16), tn_nn_relu(),
+                          tn_nn_dropout(.p = 0.1), tn_nn_linear(16, 3));
     w.o = tn_optim_adamw(tn_parameters(w.net), .lr = 0.02);
     w.s = tn_cosine_lr(w.o, 6, 0.001);
     w.loader = tn_loader_new(points(90), .batch_size = 16, .shuffle = true, .workers = workers);
@@ -277,7 +300,8 @@ static void training_learns_and_reports(void) {
     CHECK_EQ(events[TN_EVENT_EVALUATE], 24);
     CHECK_EQ(events[TN_EVENT_END], 1);
     CHECK(last.test_accuracy > 0.95 && last.loss > 0 && last.items == 90 && last.steps == 6);
-    CHECK(tn_evaluate(w.net, NULL, w.test, &loss, &accuracy) && accuracy == last.test_accuracy && loss == last.test_loss);
+    CHECK(tn_evaluate(w.net, NULL, w.test, &loss, &accuracy) && accuracy == last.test_accuracy &&
+          loss == last.test_loss);
     CHECK(w.net->training);
     end(w);
     CHECK_EQ(tn_memory().live_tensors, 0);
@@ -293,13 +317,15 @@ static void resumed_training_gives_the_same_bits(void) {
     end(w);
     w = begin(0);
     stop_after = 2;
-    CHECK(tn_train(w.net, w.o, w.loader, .epochs = 5, .schedule = w.s, .test = w.test, .checkpoint = path, .on = on));
+    CHECK(tn_train(w.net, w.o, w.loader, .epochs = 5, .schedule = w.s, .test = w.test,
+                   .checkpoint = path, .on = on));
     CHECK(hash(w.net) != unbroken);
     end(w);
     w = begin(1);
     tn_manual_seed(99);
     stop_after = 0;
-    CHECK(tn_train(w.net, w.o, w.loader, .epochs = 5, .schedule = w.s, .test = w.test, .checkpoint = path, .resume = true));
+    CHECK(tn_train(w.net, w.o, w.loader, .epochs = 5, .schedule = w.s, .test = w.test,
+                   .checkpoint = path, .resume = true));
     tn_error_print();
     CHECK(hash(w.net) == unbroken);
     end(w);
@@ -328,7 +354,8 @@ static void checkpoint_that_does_not_fit_changes_nothing(void) {
     CHECK(!tn_checkpoint_load(path, &t) && says(TN_INVALID, __LINE__, "missing"));
     tn_generator_get(tn_default_generator(), now);
     CHECK(hash(w.net) == before && memcmp(rng, now, sizeof rng) == 0);
-    CHECK(tn_module_save_file(small, path) && !tn_checkpoint_load(path, &s) && says(TN_FORMAT, __LINE__, "no checkpoint of version 1"));
+    CHECK(tn_module_save_file(small, path) && !tn_checkpoint_load(path, &s) &&
+          says(TN_FORMAT, __LINE__, "no checkpoint of version 1"));
     CHECK(!tn_checkpoint_save(path_of("no/where"), &s) && says(TN_FILE, __LINE__, "where"));
     tn_optimizer_free(o);
     tn_module_free(small);
@@ -339,9 +366,11 @@ static void checkpoint_that_does_not_fit_changes_nothing(void) {
 static void training_errors_lead_home(void) {
     world w = begin(0);
     tn_module *wrong = tn_nn_linear(3, 3);
-    CHECK(!tn_train(wrong, w.o, w.loader) && says(TN_INVALID, __LINE__, "Linear: input: expected (*, 3)"));
+    CHECK(!tn_train(wrong, w.o, w.loader) &&
+          says(TN_INVALID, __LINE__, "Linear: input: expected (*, 3)"));
     CHECK(!tn_train(NULL, w.o, w.loader) && says(TN_INVALID, __LINE__, "train: model"));
-    CHECK(!tn_train(w.net, w.o, w.loader, .checkpoint = path_of("no/where")) && says(TN_FILE, __LINE__, "where"));
+    CHECK(!tn_train(w.net, w.o, w.loader, .checkpoint = path_of("no/where")) &&
+          says(TN_FILE, __LINE__, "where"));
     tn_module_free(wrong);
     end(w);
 }
@@ -359,7 +388,8 @@ static void steady_training_asks_the_allocator_for_nothing(void) {
                 more = tn_loader_next(w.loader, &b);
                 if (!more) break;
                 tn_optimizer_zero_grad(w.o);
-                tn_backward(tn_nn_cross_entropy_loss_forward(loss, tn_forward(w.net, b.field[0]), b.field[1]));
+                tn_backward(tn_nn_cross_entropy_loss_forward(loss, tn_forward(w.net, b.field[0]),
+                                                             b.field[1]));
                 tn_optimizer_step(w.o);
             }
     }

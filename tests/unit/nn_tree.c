@@ -1,12 +1,13 @@
-/* nn_tree.c - promises of the module tree: making, ownership, names, calling, errors that name the path, state dicts,
- * load and to as all or nothing, copies, printing, hooks, and modules of one's own. */
+/* nn_tree.c - promises of the module tree: making, ownership, names, calling, errors that name the
+ * path, state dicts, load and to as all or nothing, copies, printing, hooks, and modules of one's
+ * own. */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
 #include "../check.h"
 
 #include <stdlib.h>
 
-/* --- a module of one's own ------------------------------------------------------------------------------------ */
+/* --- a module of one's own -------------------------------------------------------------------- */
 
 typedef struct {
     tn_module base;
@@ -19,8 +20,11 @@ static bool block_forward(tn_mframe *f) {
     tn_tensor *h = tn_forward(s->linear2, tnp_relu(tn_forward(s->linear1, x)));
     return (f->out[0] = tnp_add(x, tnp_mul(h, s->scale), 1)) != NULL;
 }
-static bool block_reset(tn_module *m) { return tn_init_constant_(((block *)(void *)m)->scale, 0.5) != NULL; }
-static const tn_mrow block_row = {.name = "Block", .size = sizeof(block), .reset = block_reset, .forward = block_forward};
+static bool block_reset(tn_module *m) {
+    return tn_init_constant_(((block *)(void *)m)->scale, 0.5) != NULL;
+}
+static const tn_mrow block_row = {
+    .name = "Block", .size = sizeof(block), .reset = block_reset, .forward = block_forward};
 static tn_module *block_new(int64_t d) {
     block *s = (block *)tn_module_new(&block_row);
     TN_ADD_CHILD(s, linear1, tn_nn_linear(d, 2 * d));
@@ -54,21 +58,26 @@ static tn_error_info took(void) {
 static bool says(tn_code code, int line, const char *text) {
     tn_error_info e = took();
     bool ok = e.code == code && (line == 0 || e.line == line) && strstr(e.message, text);
-    if (!ok) printf("    got %s, line %d (expected %d): %s\n", tn_code_name(e.code), e.line, line, e.message);
+    if (!ok)
+        printf("    got %s, line %d (expected %d): %s\n", tn_code_name(e.code), e.line, line,
+               e.message);
     return ok;
 }
 
 static void own_module_is_made_called_and_freed(void) {
     tn_module *m = block_new(4);
     CHECK(m && tn_ok());
-    CHECK_TEXT(names(tn_module_state_dict(m)), "scale steps linear1.weight linear1.bias linear2.weight linear2.bias");
-    CHECK_TEXT(names(tn_module_parameters(m)), "scale linear1.weight linear1.bias linear2.weight linear2.bias");
+    CHECK_TEXT(names(tn_module_state_dict(m)),
+               "scale steps linear1.weight linear1.bias linear2.weight linear2.bias");
+    CHECK_TEXT(names(tn_module_parameters(m)),
+               "scale linear1.weight linear1.bias linear2.weight linear2.bias");
     TN_SCOPE {
         tn_tensor *y = tn_forward(m, input(3, 4));
         CHECK(y && tn_size(y, 0) == 3 && tn_size(y, 1) == 4 && tn_needs_grad(y));
         CHECK(tn_backward(tnp_sum(y, tn_no_dims(), false, TN_NO_DTYPE)));
         CHECK(tn_grad_of(((block *)(void *)m)->scale) != NULL);
-        CHECK(tn_grad_of(((tn_nn_linear_self *)(void *)((block *)(void *)m)->linear1)->weight) != NULL);
+        CHECK(tn_grad_of(((tn_nn_linear_self *)(void *)((block *)(void *)m)->linear1)->weight) !=
+              NULL);
     }
     tn_module_free(m);
     CHECK_EQ(tn_memory().live_tensors, 0);
@@ -99,7 +108,7 @@ static void identity_gives_a_tensor_of_its_own(void) {
     tn_module_free(m);
 }
 
-/* --- making and ownership ----------------------------------------------------------------------------------------- */
+/* --- making and ownership --------------------------------------------------------------------- */
 
 static void constructor_takes_its_modules_when_it_fails(void) {
     tn_module *m = tn_sequential(tn_nn_linear(3, 4), NULL, tn_nn_relu());
@@ -126,7 +135,8 @@ static void steps_on_a_broken_module_only_free(void) {
 
 static void bad_parts_are_refused(void) {
     block *s = (block *)tn_module_new(&block_row);
-    CHECK(!tn_part_tensor(&s->base, TN_PARAM, "a.b", NULL, TN_F32, TN_DIMS(1)) && says(TN_INVALID, 0, "a.b"));
+    CHECK(!tn_part_tensor(&s->base, TN_PARAM, "a.b", NULL, TN_F32, TN_DIMS(1)) &&
+          says(TN_INVALID, 0, "a.b"));
     tn_module_free((tn_module *)s);
     s = (block *)tn_module_new(&block_row);
     CHECK(TN_ADD_PARAM(s, scale, TN_DIMS(1)));
@@ -139,7 +149,8 @@ static void bad_parts_are_refused(void) {
 }
 
 static void cycle_is_refused(void) {
-    tn_module *a = tn_nn_module_list(TN_MODULES(tn_nn_relu())), *b = tn_nn_module_list(TN_MODULES(tn_module_hold(a)));
+    tn_module *a = tn_nn_module_list(TN_MODULES(tn_nn_relu())),
+              *b = tn_nn_module_list(TN_MODULES(tn_module_hold(a)));
     CHECK(a && b);
     CHECK(!tn_module_append(a, tn_module_hold(b)) && says(TN_INVALID, 0, "cycle"));
     CHECK(!tn_module_append(a, tn_module_hold(a)) && says(TN_INVALID, 0, "cycle"));
@@ -156,11 +167,14 @@ static void options_reach_the_parts(void) {
     CHECK(s && !s->bias && tn_dtype_of(s->weight) == TN_F64 && m->nparts == 2);
     tn_module_free(m);
     m = tn_nn_multihead_attention(4, 2, .dtype = TN_F64);
-    CHECK_TEXT(names(tn_module_state_dict(m)), "in_proj_weight in_proj_bias out_proj.weight out_proj.bias");
+    CHECK_TEXT(names(tn_module_state_dict(m)),
+               "in_proj_weight in_proj_bias out_proj.weight out_proj.bias");
     CHECK(tn_dtype_of(tn_module_tensor(m, "out_proj.weight")) == TN_F64);
     tn_module_free(m);
-    CHECK(!tn_nn_conv2d(3, 4, TN_DIMS(3, 3), .groups = 2) && says(TN_INVALID, __LINE__, "Conv2d: in_channels (3)"));
-    CHECK(!tn_nn_conv2d(3, 4, TN_DIMS(3, 3, 3)) && says(TN_INVALID, __LINE__, "kernel_size: expected 1 or 2 numbers, got 3"));
+    CHECK(!tn_nn_conv2d(3, 4, TN_DIMS(3, 3), .groups = 2) &&
+          says(TN_INVALID, __LINE__, "Conv2d: in_channels (3)"));
+    CHECK(!tn_nn_conv2d(3, 4, TN_DIMS(3, 3, 3)) &&
+          says(TN_INVALID, __LINE__, "kernel_size: expected 1 or 2 numbers, got 3"));
     CHECK(!tn_nn_multihead_attention(5, 2) && says(TN_INVALID, __LINE__, "embed_dim (5)"));
     m = tn_nn_max_pool2d(TN_DIMS(2));
     CHECK_EQ(((tn_nn_max_pool2d_self *)(void *)m)->o.stride.at[0], 2);
@@ -199,12 +213,19 @@ static bool gate_build(tn_module *m) {
 }
 static bool gate_forward(tn_mframe *f) {
     gate *s = (gate *)(void *)f->m;
-    return (f->out[0] = tnp_mul_scalar(tn_forward(s->linear, tn_input(f, 0)), tn_float(s->o.p))) != NULL;
+    return (f->out[0] = tnp_mul_scalar(tn_forward(s->linear, tn_input(f, 0)), tn_float(s->o.p))) !=
+           NULL;
 }
-static const tn_mrow gate_row = {.name = "Gate", .schema = "Gate(int d, float p=0.1)", .size = sizeof(gate),
-                                 .parts = "scale(d, 2) if p > 0; buffer mask:bool(d)", .takes = "input(*, d)",
-                                 .repr = "d, ?p=", .build = gate_build, .forward = gate_forward};
-static const tn_mrow bad_row = {.name = "Bad", .schema = "Bad(int d)", .size = sizeof(gate), .parts = "weight(d"};
+static const tn_mrow gate_row = {.name = "Gate",
+                                 .schema = "Gate(int d, float p=0.1)",
+                                 .size = sizeof(gate),
+                                 .parts = "scale(d, 2) if p > 0; buffer mask:bool(d)",
+                                 .takes = "input(*, d)",
+                                 .repr = "d, ?p=",
+                                 .build = gate_build,
+                                 .forward = gate_forward};
+static const tn_mrow bad_row = {
+    .name = "Bad", .schema = "Bad(int d)", .size = sizeof(gate), .parts = "weight(d"};
 
 static void row_of_ones_own_is_registered(void) {
     tn_value v[2];
@@ -219,16 +240,19 @@ static void row_of_ones_own_is_registered(void) {
     m = tn_module_named("Gate", v, 2);
     CHECK(m != NULL);
     text = tn_module_text(m);
-    CHECK_TEXT(text, "Gate(\n  3, p=0.5\n  (linear): Linear(in_features=3, out_features=3, bias=True)\n)");
+    CHECK_TEXT(
+        text, "Gate(\n  3, p=0.5\n  (linear): Linear(in_features=3, out_features=3, bias=True)\n)");
     if (text) tn_alloc_free(text, strlen(text) + 1);
     CHECK_TEXT(names(tn_module_state_dict(m)), "scale mask linear.weight linear.bias");
     CHECK(tn_dtype_of(tn_module_tensor(m, "mask")) == TN_BOOL);
     TN_SCOPE {
         CHECK(tn_forward(m, input(2, 3)) != NULL);
-        CHECK(!tn_forward(m, input(2, 4)) && says(TN_INVALID, __LINE__, "Gate: input: expected (*, 3), got float32 (2, 4)"));
+        CHECK(!tn_forward(m, input(2, 4)) &&
+              says(TN_INVALID, __LINE__, "Gate: input: expected (*, 3), got float32 (2, 4)"));
     }
     copy = tn_module_copy(m);
-    CHECK(copy && ((gate *)(void *)copy)->o.p == 0.5 && ((gate *)(void *)copy)->linear != ((gate *)(void *)m)->linear);
+    CHECK(copy && ((gate *)(void *)copy)->o.p == 0.5 &&
+          ((gate *)(void *)copy)->linear != ((gate *)(void *)m)->linear);
     tn_module_free(copy);
     tn_module_free(m);
     tn_module_forget(&gate_row);
@@ -236,23 +260,28 @@ static void row_of_ones_own_is_registered(void) {
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
-/* --- errors lead home ------------------------------------------------------------------------------------------------- */
+/* --- errors lead home ------------------------------------------------------------------------- */
 
 static void errors_name_the_module_path_and_the_users_line(void) {
     tn_module *m = tn_sequential(tn_nn_relu(), tn_sequential(tn_nn_identity(), block_new(4)));
     TN_SCOPE {
-        CHECK(!tn_forward(m, input(3, 5)) && says(TN_INVALID, __LINE__, "1.1.linear1 (Linear): input: expected (*, 4), got float32 (3, 5)"));
-        CHECK(!tn_forward(m, NULL) && says(TN_INVALID, __LINE__, "Sequential: argument 'input' is NULL"));
+        CHECK(!tn_forward(m, input(3, 5)) &&
+              says(TN_INVALID, __LINE__,
+                   "1.1.linear1 (Linear): input: expected (*, 4), got float32 (3, 5)"));
+        CHECK(!tn_forward(m, NULL) &&
+              says(TN_INVALID, __LINE__, "Sequential: argument 'input' is NULL"));
         CHECK(!tn_forward(NULL, input(3, 5)) && says(TN_INVALID, __LINE__, "module is NULL"));
         CHECK(tn_forward(m, input(3, 4)) != NULL);
     }
     {
         tn_module *list = tn_nn_module_list(TN_MODULES(tn_nn_relu())), *loss = tn_nn_mse_loss();
         TN_SCOPE {
-            CHECK(!tn_forward(list, input(1, 1)) && says(TN_UNSUPPORTED, __LINE__, "ModuleList: has no forward"));
+            CHECK(!tn_forward(list, input(1, 1)) &&
+                  says(TN_UNSUPPORTED, __LINE__, "ModuleList: has no forward"));
             CHECK(!tn_forward(loss, input(1, 1)) && says(TN_INVALID, __LINE__, "own forward"));
             CHECK(tn_nn_mse_loss_forward(loss, input(1, 2), input(1, 2)) != NULL);
-            CHECK(!tn_nn_mse_loss_forward(list, input(1, 2), input(1, 2)) && says(TN_INVALID, __LINE__, "another kind"));
+            CHECK(!tn_nn_mse_loss_forward(list, input(1, 2), input(1, 2)) &&
+                  says(TN_INVALID, __LINE__, "another kind"));
         }
         tn_module_free(list);
         tn_module_free(loss);
@@ -270,14 +299,16 @@ static void handler_hears_once_after_the_chain_is_left(void) {
     tn_module *m = tn_sequential(tn_nn_relu(), tn_nn_linear(4, 2));
     told = 0;
     tn_error_on(on_error, NULL);
-    TN_SCOPE { CHECK(!tn_forward(m, input(2, 3))); }
+    TN_SCOPE {
+        CHECK(!tn_forward(m, input(2, 3)));
+    }
     tn_error_on(NULL, NULL);
     CHECK_EQ(told, 1);
     CHECK(tn_error_take(NULL) && tn_path_current() == NULL);
     tn_module_free(m);
 }
 
-/* --- the tree ------------------------------------------------------------------------------------------------------------- */
+/* --- the tree --------------------------------------------------------------------------------- */
 
 static void shared_parts_are_listed_as_torch_does(void) {
     tn_module *l = tn_nn_linear(2, 2), *m = tn_sequential(tn_module_hold(l), tn_nn_relu(), l);
@@ -304,7 +335,8 @@ static bool count_modules(tn_module *m, const char *path, void *user) {
 }
 static void walk_visits_each_module_once(void) {
     char text[200] = "";
-    tn_module *shared = tn_nn_relu(), *m = tn_sequential(tn_module_hold(shared), block_new(2), shared);
+    tn_module *shared = tn_nn_relu(),
+              *m = tn_sequential(tn_module_hold(shared), block_new(2), shared);
     CHECK(tn_module_walk(m, count_modules, text));
     CHECK_TEXT(text, ";0;1;1.linear1;1.linear2;");
     tn_module_train(m, false);
@@ -319,24 +351,29 @@ static double first(const tn_tensor *t) {
 }
 
 static void load_is_all_or_nothing(void) {
-    tn_module *a = tn_sequential(tn_nn_linear(2, 3), tn_nn_batch_norm1d(3)), *b = tn_sequential(tn_nn_linear(2, 3), tn_nn_batch_norm1d(3));
+    tn_module *a = tn_sequential(tn_nn_linear(2, 3), tn_nn_batch_norm1d(3)),
+              *b = tn_sequential(tn_nn_linear(2, 3), tn_nn_batch_norm1d(3));
     tn_named_list state = tn_module_state_dict(a), here = tn_module_state_dict(b);
     double before = first(here.at[0].tensor);
     void *same = here.at[0].tensor;
     CHECK_EQ(state.n, 7);
-    CHECK(!tn_module_load_at(__FILE__, __LINE__, b, state.at, 6, true) && says(TN_INVALID, __LINE__, "missing (1): \"1.num_batches_tracked\""));
+    CHECK(!tn_module_load_at(__FILE__, __LINE__, b, state.at, 6, true) &&
+          says(TN_INVALID, __LINE__, "missing (1): \"1.num_batches_tracked\""));
     CHECK(first(here.at[0].tensor) == before);
     {
         tn_named bad[8];
         memcpy(bad, state.at, sizeof(tn_named) * 7);
         bad[7].name = "extra";
         bad[7].tensor = state.at[0].tensor;
-        CHECK(!tn_module_load_at(__FILE__, __LINE__, b, bad, 8, true) && says(TN_INVALID, 0, "unexpected (1): \"extra\""));
+        CHECK(!tn_module_load_at(__FILE__, __LINE__, b, bad, 8, true) &&
+              says(TN_INVALID, 0, "unexpected (1): \"extra\""));
         bad[6].name = "0.weight2";
         bad[5].tensor = state.at[0].tensor;
-        CHECK(!tn_module_load_at(__FILE__, __LINE__, b, bad, 7, true) && says(TN_INVALID, 0, "size mismatch for 1.running_var"));
+        CHECK(!tn_module_load_at(__FILE__, __LINE__, b, bad, 7, true) &&
+              says(TN_INVALID, 0, "size mismatch for 1.running_var"));
         bad[1].name = "0.weight";
-        CHECK(!tn_module_load_at(__FILE__, __LINE__, b, bad, 7, true) && says(TN_INVALID, 0, "given twice"));
+        CHECK(!tn_module_load_at(__FILE__, __LINE__, b, bad, 7, true) &&
+              says(TN_INVALID, 0, "given twice"));
     }
     CHECK(first(here.at[0].tensor) == before);
     CHECK(tn_module_load(b, state));
@@ -353,7 +390,9 @@ static void to_converts_in_place_and_keeps_ties(void) {
     tn_module *m = tn_sequential(tn_nn_linear(2, 2), tn_nn_batch_norm1d(2));
     tn_tensor *w = tn_module_tensor(m, "0.weight");
     double before = first(w);
-    TN_SCOPE { CHECK(tn_backward(tnp_sum(tn_forward(m, input(4, 2)), tn_no_dims(), false, TN_NO_DTYPE))); }
+    TN_SCOPE {
+        CHECK(tn_backward(tnp_sum(tn_forward(m, input(4, 2)), tn_no_dims(), false, TN_NO_DTYPE)));
+    }
     CHECK(tn_module_to(m, TN_F64, TN_NO_DEVICE));
     CHECK(tn_module_tensor(m, "0.weight") == w && tn_dtype_of(w) == TN_F64 && first(w) == before);
     CHECK(tn_dtype_of(tn_grad_of(w)) == TN_F64 && tn_needs_grad(w) && tn_is_leaf(w));
@@ -368,7 +407,9 @@ static void to_converts_in_place_and_keeps_ties(void) {
 }
 
 static void copy_is_deep_and_keeps_sharing(void) {
-    tn_module *shared = tn_nn_linear(2, 2), *m = tn_sequential(tn_module_hold(shared), tn_nn_conv2d(1, 1, TN_DIMS(3), .padding = TN_DIMS(1)), shared);
+    tn_module *shared = tn_nn_linear(2, 2),
+              *m = tn_sequential(tn_module_hold(shared),
+                                 tn_nn_conv2d(1, 1, TN_DIMS(3), .padding = TN_DIMS(1)), shared);
     tn_module *c = tn_module_copy(m);
     tn_tensor *w = tn_module_tensor(m, "0.weight"), *v = tn_module_tensor(c, "0.weight");
     CHECK(c && w != v && !tn_same_storage(w, v) && first(w) == first(v) && tn_needs_grad(v));
@@ -377,7 +418,8 @@ static void copy_is_deep_and_keeps_sharing(void) {
     tn_module_free(m);
     TN_SCOPE { /* the options' lists are the copy's own */
         static float image[16];
-        CHECK(tn_forward(tn_part_child_of(c, 1), tn_from(image, TN_DIMS(1, 1, 4, 4), TN_F32)) != NULL);
+        CHECK(tn_forward(tn_part_child_of(c, 1), tn_from(image, TN_DIMS(1, 1, 4, 4), TN_F32)) !=
+              NULL);
     }
     tn_module_free(c);
     CHECK_EQ(tn_memory().live_tensors, 0);
@@ -385,15 +427,17 @@ static void copy_is_deep_and_keeps_sharing(void) {
 
 static void modules_print_as_torch_prints_them(void) {
     char *text;
-    tn_module *m = tn_nn_module_list(TN_MODULES(tn_nn_linear(2, 2), tn_nn_linear(2, 2), tn_sequential(tn_nn_relu(.inplace = true))));
+    tn_module *m = tn_nn_module_list(TN_MODULES(tn_nn_linear(2, 2), tn_nn_linear(2, 2),
+                                                tn_sequential(tn_nn_relu(.inplace = true))));
     text = tn_module_text(m);
-    CHECK_TEXT(text, "ModuleList(\n  (0-1): 2 x Linear(in_features=2, out_features=2, bias=True)\n  (2): Sequential(\n"
+    CHECK_TEXT(text, "ModuleList(\n  (0-1): 2 x Linear(in_features=2, out_features=2, bias=True)\n "
+                     " (2): Sequential(\n"
                      "    (0): ReLU(inplace=True)\n  )\n)");
     if (text) tn_alloc_free(text, strlen(text) + 1);
     tn_module_free(m);
 }
 
-/* --- hooks ------------------------------------------------------------------------------------------------------------------- */
+/* --- hooks ------------------------------------------------------------------------------------ */
 
 static int before_runs, released;
 static bool before_hook(tn_mframe *f, void *user) {
@@ -414,15 +458,20 @@ static void release_hook(void *user) { released += user == (void *)&released; }
 static void hooks_run_before_and_after(void) {
     tn_module *m = tn_sequential(tn_nn_relu()), *relu = tn_part_child_of(m, 0);
     int64_t one = tn_module_hook(relu, TN_BEFORE_FORWARD, before_hook, NULL, NULL);
-    int64_t two = tn_module_hook(relu, TN_AFTER_FORWARD, double_hook, &released, release_hook), three;
+    int64_t two = tn_module_hook(relu, TN_AFTER_FORWARD, double_hook, &released, release_hook),
+            three;
     CHECK(one && two && one != two);
-    TN_SCOPE { CHECK_EQ(tn_item(tnp_max(tn_forward(m, input(2, 4)))), 6); }
+    TN_SCOPE {
+        CHECK_EQ(tn_item(tnp_max(tn_forward(m, input(2, 4)))), 6);
+    }
     CHECK_EQ(before_runs, 1);
     CHECK(tn_module_hook_remove(relu, two));
     CHECK_EQ(released, 1);
     CHECK(!tn_module_hook_remove(relu, two) && says(TN_INVALID, 0, "no hook"));
     three = tn_module_hook(relu, TN_BEFORE_FORWARD, failing_hook, NULL, NULL);
-    TN_SCOPE { CHECK(!tn_forward(m, input(2, 4)) && says(TN_INVALID, __LINE__, "0 (ReLU): no more")); }
+    TN_SCOPE {
+        CHECK(!tn_forward(m, input(2, 4)) && says(TN_INVALID, __LINE__, "0 (ReLU): no more"));
+    }
     CHECK(three && tn_module_hook_remove(relu, three));
     tn_module_hook(relu, TN_AFTER_FORWARD, double_hook, &released, release_hook);
     tn_module_free(m);
@@ -430,16 +479,18 @@ static void hooks_run_before_and_after(void) {
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
-/* --- several results ----------------------------------------------------------------------------------------------------------- */
+/* --- several results -------------------------------------------------------------------------- */
 
 static void lstm_returns_its_states(void) {
     tn_module *m = tn_nn_lstm(3, 4, .num_layers = 2, .batch_first = true);
-    CHECK_TEXT(names(tn_module_state_dict(m)), "weight_ih_l0 weight_hh_l0 bias_ih_l0 bias_hh_l0 weight_ih_l1 weight_hh_l1 bias_ih_l1 bias_hh_l1");
+    CHECK_TEXT(names(tn_module_state_dict(m)), "weight_ih_l0 weight_hh_l0 bias_ih_l0 bias_hh_l0 "
+                                               "weight_ih_l1 weight_hh_l1 bias_ih_l1 bias_hh_l1");
     TN_SCOPE {
         static float data[30];
         tn_tensor *x = tn_from(data, TN_DIMS(2, 5, 3), TN_F32);
         tn_output_h_n_c_n r = tn_nn_lstm_forward(m, x), again;
-        CHECK(r.output && tn_size(r.output, 1) == 5 && tn_size(r.h_n, 0) == 2 && tn_size(r.c_n, 2) == 4);
+        CHECK(r.output && tn_size(r.output, 1) == 5 && tn_size(r.h_n, 0) == 2 &&
+              tn_size(r.c_n, 2) == 4);
         again = tn_nn_lstm_forward(m, x, .h = r.h_n, .c = r.c_n);
         CHECK(again.output != NULL);
         again = tn_nn_lstm_forward(m, x, .h = r.h_n);
@@ -447,7 +498,8 @@ static void lstm_returns_its_states(void) {
         again = tn_nn_lstm_forward(m, x, .h = r.output, .c = r.output);
         CHECK(!again.output && says(TN_INVALID, __LINE__ - 1, "LSTM: hx: its batch differs"));
         again = tn_nn_lstm_forward(m, x, .h = x, .c = x);
-        CHECK(!again.output && says(TN_INVALID, __LINE__ - 1, "LSTM: h: expected (2, *, 4), got float32 (2, 5, 3)"));
+        CHECK(!again.output &&
+              says(TN_INVALID, __LINE__ - 1, "LSTM: h: expected (2, *, 4), got float32 (2, 5, 3)"));
     }
     tn_module_free(m);
     CHECK_EQ(tn_memory().live_tensors, 0);
@@ -459,7 +511,8 @@ static void attention_gives_weights_only_when_asked(void) {
         static float data[24];
         tn_tensor *x = tn_from(data, TN_DIMS(3, 2, 4), TN_F32);
         tn_attn_output_attn_output_weights r = tn_nn_multihead_attention_forward(m, x, x, x);
-        CHECK(r.attn_output && tn_size(r.attn_output, 2) == 4 && tn_ndim(r.attn_output_weights) == 3);
+        CHECK(r.attn_output && tn_size(r.attn_output, 2) == 4 &&
+              tn_ndim(r.attn_output_weights) == 3);
         r = tn_nn_multihead_attention_forward(m, x, x, x, .need_weights = false);
         CHECK(r.attn_output && !r.attn_output_weights && tn_ok());
         r = tn_nn_multihead_attention_forward(m, x, x, tnp_select(x, 1, 0));
@@ -470,12 +523,14 @@ static void attention_gives_weights_only_when_asked(void) {
 }
 
 static void module_file_is_loaded_back(void) {
-    tn_module *a = tn_sequential(tn_nn_linear(2, 3), tn_nn_batch_norm1d(3)), *b = tn_sequential(tn_nn_linear(2, 3), tn_nn_batch_norm1d(3));
+    tn_module *a = tn_sequential(tn_nn_linear(2, 3), tn_nn_batch_norm1d(3)),
+              *b = tn_sequential(tn_nn_linear(2, 3), tn_nn_batch_norm1d(3));
     CHECK(tn_module_save_file(a, "/tmp/tn_nn_tree.safetensors"));
     CHECK(tn_module_load_file(b, "/tmp/tn_nn_tree.safetensors"));
     CHECK(first(tn_module_tensor(a, "0.weight")) == first(tn_module_tensor(b, "0.weight")));
     remove("/tmp/tn_nn_tree.safetensors");
-    CHECK(!tn_module_load_file(b, "/tmp/tn_nn_tree.safetensors") && says(TN_FILE, __LINE__, "Sequential: "));
+    CHECK(!tn_module_load_file(b, "/tmp/tn_nn_tree.safetensors") &&
+          says(TN_FILE, __LINE__, "Sequential: "));
     tn_module_free(a);
     tn_module_free(b);
     CHECK_EQ(tn_memory().live_tensors, 0);

@@ -1,5 +1,5 @@
-/* tape.c - what backward promises: right gradients through views and writes, refusals that name the forward line, hooks,
- * functions, checkpoints, any depth in a small stack, nothing left behind. */
+/* tape.c - what backward promises: right gradients through views and writes, refusals that name the
+ * forward line, hooks, functions, checkpoints, any depth in a small stack, nothing left behind. */
 #include "../../src/api/ops.h"
 #include "../check.h"
 
@@ -85,17 +85,20 @@ static void a_leaf_is_not_written_in_place(void) {
 
 static void a_write_through_a_view_reaches_the_base(void) {
     TN_SCOPE { /* z = x*x; z[1:3] *= 3; dL/dx = 2x, 6x, 6x, 2x */
-        tn_tensor *x = numbers(4), *z = tn_mul(x, x), *v = tn_slice(z, .dim = 0, .start = 1, .end = 3);
+        tn_tensor *x = numbers(4), *z = tn_mul(x, x),
+                  *v = tn_slice(z, .dim = 0, .start = 1, .end = 3);
         CHECK(tn_mul_scalar_(v, 3) == v);
         CHECK(tn_backward(tn_sum(z)));
-        CHECK(at(tn_grad_of(x), 0) == 1 && at(tn_grad_of(x), 1) == 9 && at(tn_grad_of(x), 2) == 15 && at(tn_grad_of(x), 3) == 7);
+        CHECK(at(tn_grad_of(x), 0) == 1 && at(tn_grad_of(x), 1) == 9 &&
+              at(tn_grad_of(x), 2) == 15 && at(tn_grad_of(x), 3) == 7);
     }
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
 static void a_view_sees_a_write_into_its_base(void) {
     TN_SCOPE { /* v = z[0:2]; z *= 5; sum(v) gives 10x for the first two */
-        tn_tensor *x = numbers(3), *z = tn_mul(x, x), *v = tn_slice(z, .dim = 0, .start = 0, .end = 2);
+        tn_tensor *x = numbers(3), *z = tn_mul(x, x),
+                  *v = tn_slice(z, .dim = 0, .start = 0, .end = 2);
         CHECK(tn_mul_scalar_(z, 5) == z);
         CHECK(tn_backward(tn_sum(v)));
         CHECK(at(tn_grad_of(x), 0) == 5 && at(tn_grad_of(x), 1) == 15 && at(tn_grad_of(x), 2) == 0);
@@ -133,7 +136,8 @@ static void hooks_see_and_replace_gradients(void) {
     int calls = 0;
     TN_SCOPE {
         tn_tensor *x = numbers(2), *h = tn_mul_scalar(x, 3);
-        int64_t first = tn_hook_add(x, doubling, &calls, NULL), inner = tn_hook_add(h, doubling, &calls, NULL);
+        int64_t first = tn_hook_add(x, doubling, &calls, NULL),
+                inner = tn_hook_add(h, doubling, &calls, NULL);
         CHECK(first > 0 && inner > 0 && tn_retain_grad(h));
         CHECK(tn_backward(tn_sum(h)));
         CHECK_EQ(calls, 2);
@@ -172,7 +176,8 @@ static tn_tensor *twice_squared(tn_tensor *const *in, int nin, void *user) {
 }
 static void a_checkpoint_gives_the_same_gradients(void) {
     TN_SCOPE {
-        tn_tensor *x = numbers(3), *w = numbers(3), *y = tn_checkpoint(twice_squared, TN_LIST(x), w);
+        tn_tensor *x = numbers(3), *w = numbers(3),
+                  *y = tn_checkpoint(twice_squared, TN_LIST(x), w);
         CHECK(tn_ok());
         CHECK(tn_backward(tn_sum(y)));
         CHECK(at(tn_grad_of(x), 1) == 2 * 1.5 * 1.5);

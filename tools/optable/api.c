@@ -1,4 +1,5 @@
-/* api.c - src/api/ops.h, the public text of all operators, and src/gen/calls.c, the bodies behind it. */
+/* api.c - src/api/ops.h, the public text of all operators, and src/gen/calls.c, the bodies behind
+ * it. */
 #include "optable.h"
 
 #include <stdlib.h>
@@ -9,11 +10,13 @@ static bool parameter_is_number(const row *r, int i, uint32_t numbers) {
     return (i < 32 && numbers >> i & 1) || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DEFAULT));
 }
 
-static char *at_name(const row *r, bool inplace) { return text_format("tn_%s%s_at", r->name, inplace ? "_inplace" : ""); }
+static char *at_name(const row *r, bool inplace) {
+    return text_format("tn_%s%s_at", r->name, inplace ? "_inplace" : "");
+}
 
 char *at_prototype(const row *r, bool inplace) {
-    return text_format("TN_API %s%s(const char *file, int line, const tn_%s_args *args)", r->result_type,
-                       at_name(r, inplace), r->name);
+    return text_format("TN_API %s%s(const char *file, int line, const tn_%s_args *args)",
+                       r->result_type, at_name(r, inplace), r->name);
 }
 
 static char *positional_prototype(const row *r, const form *f) {
@@ -21,8 +24,8 @@ static char *positional_prototype(const row *r, const form *f) {
     put(&t, "TN_API %stnp_%s(", r->result_type, f->name);
     for (int i = 0; i < r->s.nparam; i++)
         put(&t, "%s%s%.*s", i ? ", " : "",
-            f->numbers >> (i & 31) & 1 && i < 32 ? "tn_scalar " : type_of(&r->s.param[i]), r->s.param[i].name.n,
-            r->s.param[i].name.at);
+            f->numbers >> (i & 31) & 1 && i < 32 ? "tn_scalar " : type_of(&r->s.param[i]),
+            r->s.param[i].name.n, r->s.param[i].name.at);
     put(&t, r->s.nparam ? ")" : "void)");
     return t.at;
 }
@@ -30,11 +33,15 @@ static char *positional_prototype(const row *r, const form *f) {
 static void put_given(text *t, const row *r, int i, uint32_t numbers, const char *value) {
     char *name = text_word(r->s.param[i].name);
     const char *more = numbers >> (i & 31) & 1 && i < 32 ? "_number" : "";
-    if (!parameter_is_number(r, i, numbers)) put(t, ", .%s = %s", name, value);
-    else put(t, ", .%s%s.kind = TNI_KIND_OF(%s), .%s%s.real = %s", name, more, value, name, more, value);
+    if (!parameter_is_number(r, i, numbers))
+        put(t, ", .%s = %s", name, value);
+    else
+        put(t, ", .%s%s.kind = TNI_KIND_OF(%s), .%s%s.real = %s", name, more, value, name, more,
+            value);
 }
 
-/* The required parameters of a form in the order of the call, the number that stands in the struct before the others too. */
+/* The required parameters of a form in the order of the call, the number that stands in the struct
+ * before the others too. */
 static int required_of(const row *r, int *required) {
     int n = 0;
     for (int i = 0; i < r->s.nparam; i++)
@@ -49,16 +56,22 @@ static void put_macro(text *to, const row *r, const form *f) {
     for (int i = 0; i + 1 < n; i++)
         put(&t, "%.*s_, ", r->s.param[required[i]].name.n, r->s.param[required[i]].name.at);
     put(&t, "...) ");
-    if (f->inplace) put(&t, "TNI_CALL_AS(%s, tn_%s_args", at_name(r, true), r->name);
-    else put(&t, "TNI_CALL(tn_%s", r->name);
+    if (f->inplace)
+        put(&t, "TNI_CALL_AS(%s, tn_%s_args", at_name(r, true), r->name);
+    else
+        put(&t, "TNI_CALL(tn_%s", r->name);
     for (int i = 0; i < r->s.nparam; i++) {
-        const char *value = r->s.param[i].flags & TN_P_DEFAULT ? default_of(&r->s.param[i], SPELL_MACRO, "") : "";
+        const char *value =
+            r->s.param[i].flags & TN_P_DEFAULT ? default_of(&r->s.param[i], SPELL_MACRO, "") : "";
         if (*value) put(&t, ", .%.*s = %s", r->s.param[i].name.n, r->s.param[i].name.at, value);
     }
     for (int i = 0; i + 1 < n; i++)
-        put_given(&t, r, required[i], f->numbers, text_format("%s_", text_word(r->s.param[required[i]].name)));
-    if (n) put_given(&t, r, required[n - 1], f->numbers, "__VA_ARGS__");
-    else put(&t, ", .tni_last = 0, __VA_ARGS__");
+        put_given(&t, r, required[i], f->numbers,
+                  text_format("%s_", text_word(r->s.param[required[i]].name)));
+    if (n)
+        put_given(&t, r, required[n - 1], f->numbers, "__VA_ARGS__");
+    else
+        put(&t, ", .tni_last = 0, __VA_ARGS__");
     put(&t, ")");
     put_wrapped(to, t.at, 4, " \\");
 }
@@ -69,7 +82,8 @@ static void put_enums(text *t) {
         text line = {NULL, 0, 0};
         put(&line, "typedef enum tn_%s { ", snake);
         for (int i = 0; e->words[i]; i++)
-            put(&line, "%sTN_%s_%s%s", i ? ", " : "", upper, text_upper(e->words[i]), i ? "" : " = 1");
+            put(&line, "%sTN_%s_%s%s", i ? ", " : "", upper, text_upper(e->words[i]),
+                i ? "" : " = 1");
         put(&line, " } tn_%s;", snake);
         put_wrapped(t, line.at, 4, "");
     }
@@ -112,8 +126,8 @@ static void put_at_body(text *t, const row *r, bool inplace) {
     const char *how = inplace ? "TN_IN_PLACE" : "TN_PLAIN";
     put_wrapped(t, text_format("%s {", at_prototype(r, inplace)), 4, "");
     if (r->s.nresults) {
-        put(t, "    %sr;\n    tn_call(&tni_row_%s, %s, file, line, args, &r);\n    return r;\n}\n", r->result_type,
-            r->name, how);
+        put(t, "    %sr;\n    tn_call(&tni_row_%s, %s, file, line, args, &r);\n    return r;\n}\n",
+            r->result_type, r->name, how);
     } else {
         put(t, "    return tn_call(&tni_row_%s, %s, file, line, args, NULL);\n}\n", r->name, how);
     }
@@ -131,7 +145,8 @@ void put_positional_body(text *t, const row *r, const form *f) {
 
 static void write_calls(const table *all) {
     text t = {NULL, 0, 0};
-    put(&t, "/* calls.c - the functions behind ops.h: a keyword call brings file and line, a positional one has none.\n"
+    put(&t, "/* calls.c - the functions behind ops.h: a keyword call brings file and line, a "
+            "positional one has none.\n"
             " * Generated by tools/optable from the rows; `make headers` writes it again. */\n"
             "#include \"../call/call.h\"\n#include \"rows.h\"\n\nTNI_EXTERN_C_BEGIN\n");
     for (int i = 0; i < all->n; i++) {
@@ -151,18 +166,22 @@ void write_ops(const table *all) {
     for (int i = 0; i < all->n; i++) put_operator(&body, all->row[i], !result_seen(all, i));
     put(&body, "\nTNI_EXTERN_C_END\n");
     put_cxx(&body, all);
-    put(&t, "/* ops.h - every operator: what it does, its arguments, its forms.\n"
-            " *\n"
-            " *     tn_add(x, y, .alpha = 2)       keywords; what is left out has torch's default\n"
-            " *     tn_add_scalar(x, 2), tn_add_(x, y)   a number for a tensor; in place\n"
-            " *     tn_add(x, y, .out = z)         into a given tensor\n"
-            " *     tnp_add(x, y, 1)               all arguments in order, for libraries and bindings\n"
-            " *     tn_add_at(file, line, &args)   what the keyword form calls\n"
-            " *\n"
-            " * A result is new and belongs to the scope, but of an in-place call and of .out: borrowed. NULL with an\n"
-            " * error set on failure; bool functions return false. Generated by tools/optable from src/ops. */\n"
-            "#ifndef TNI_API_OPS_H\n#define TNI_API_OPS_H\n\n#include \"cxx.h\"\n%s\nTNI_EXTERN_C_BEGIN\n\n"
-            "/* Words of options; 0, where the option may be None, is None. */\n",
+    put(&t,
+        "/* ops.h - every operator: what it does, its arguments, its forms.\n"
+        " *\n"
+        " *     tn_add(x, y, .alpha = 2)       keywords; what is left out has torch's default\n"
+        " *     tn_add_scalar(x, 2), tn_add_(x, y)   a number for a tensor; in place\n"
+        " *     tn_add(x, y, .out = z)         into a given tensor\n"
+        " *     tnp_add(x, y, 1)               all arguments in order, for libraries and bindings\n"
+        " *     tn_add_at(file, line, &args)   what the keyword form calls\n"
+        " *\n"
+        " * A result is new and belongs to the scope, but of an in-place call and of .out: "
+        "borrowed. NULL with an\n"
+        " * error set on failure; bool functions return false. Generated by tools/optable from "
+        "src/ops. */\n"
+        "#ifndef TNI_API_OPS_H\n#define TNI_API_OPS_H\n\n#include "
+        "\"cxx.h\"\n%s\nTNI_EXTERN_C_BEGIN\n\n"
+        "/* Words of options; 0, where the option may be None, is None. */\n",
         needs_math(&body) ? "\n#include <math.h>\n" : "");
     put(&t, "%s\n#endif\n", body.at);
     file_write("src/api/ops.h", &t);

@@ -1,4 +1,5 @@
-/* cxx.c - the C++ half of ops.h: overloads with default arguments, numbers in a tensor's place, options by name. */
+/* cxx.c - the C++ half of ops.h: overloads with default arguments, numbers in a tensor's place,
+ * options by name. */
 #include "optable.h"
 
 #include <stdlib.h>
@@ -13,21 +14,26 @@ static int signature(const row *r, int *order) {
     return n;
 }
 
-static bool wrapped(const tni_schema_param *p) { return strcmp(type_of(p), type_cxx(p)) != 0; } /* a class with .value */
+static bool wrapped(const tni_schema_param *p) {
+    return strcmp(type_of(p), type_cxx(p)) != 0;
+} /* a class with .value */
 
 static bool is_pointer(const row *r, int position) {
     int order[TNI_PARAMS], n = signature(r, order);
     return position < n && strchr(type_cxx(&r->s.param[order[position]]), '*') != NULL;
 }
 
-/* A literal 0 fits an int as well as a pointer: where another overload has a pointer, an int is a template. */
+/* A literal 0 fits an int as well as a pointer: where another overload has a pointer, an int is a
+ * template. */
 static bool must_be_exact(const table *all, const row *r, const char *name, int position, int i) {
     const tni_schema_param *p = &r->s.param[i];
     bool scalar = p->type == TN_T_INT || p->type == TN_T_FLOAT || p->type == TN_T_BOOL ||
                   (p->type == TN_T_SCALAR && (p->flags & TN_P_DOUBLE));
     if (!scalar || (p->flags & (TN_P_MAYBE | TN_P_DEFAULT))) return false;
     for (int k = 0; k < all->n; k++)
-        if (all->row[k] != r && !strcmp(all->row[k]->base, name) && is_pointer(all->row[k], position)) return true;
+        if (all->row[k] != r && !strcmp(all->row[k]->base, name) &&
+            is_pointer(all->row[k], position))
+            return true;
     return false;
 }
 
@@ -43,22 +49,25 @@ static void put_overload(text *to, const overload *o) {
     const row *r = o->r;
     int order[TNI_PARAMS], n = signature(r, order);
     char *values[TNI_PARAMS];
-    text head = {NULL, 0, 0}, params = {NULL, 0, 0}, line = {NULL, 0, 0}, classes = {NULL, 0, 0}, check = {NULL, 0, 0};
+    text head = {NULL, 0, 0}, params = {NULL, 0, 0}, line = {NULL, 0, 0}, classes = {NULL, 0, 0},
+         check = {NULL, 0, 0};
     for (int k = 0; k < n; k++) {
         int i = order[k];
         const tni_schema_param *p = &r->s.param[i];
         char *name = text_word(p->name);
         bool option = (p->flags & TN_P_DEFAULT) != 0, number = i < 32 && o->f->numbers >> i & 1;
         bool exact = !number && must_be_exact(o->all, r, o->name, k, i);
-        values[i] = text_format(option && o->options ? "o.%s%s" : "%s%s", name, wrapped(p) ? ".value" : "");
+        values[i] =
+            text_format(option && o->options ? "o.%s%s" : "%s%s", name, wrapped(p) ? ".value" : "");
         if (option && o->options) continue;
         put(&params, "%s", params.n ? ", " : "");
         if (number || exact) {
             put(&classes, "%sclass N%d", classes.n ? ", " : "", i);
             put(&check, "%stypename tni_is_number<N%d>::type * = nullptr", check.n ? ", " : "", i);
             put(&params, "N%d %s", i, name);
-            values[i] = number ? text_format("tni_is_number<N%d>::scalar(%s)", i, name)
-                               : text_format("(%.*s)%s", (int)strlen(type_of(p)) - 1, type_of(p), name);
+            values[i] =
+                number ? text_format("tni_is_number<N%d>::scalar(%s)", i, name)
+                       : text_format("(%.*s)%s", (int)strlen(type_of(p)) - 1, type_of(p), name);
         } else {
             put(&params, "%s%s", type_cxx(p), name);
             if (option) put(&params, " = %s", default_of(p, SPELL_CXX, ""));
@@ -71,10 +80,12 @@ static void put_overload(text *to, const overload *o) {
     put(&head, "inline %stn_%s(%s) {", r->result_type, o->name, params.at);
     put_wrapped(to, head.at, 4, "");
     put(&line, "    const tn_%s_args a = {", r->name);
-    put_initialisers(&line, &r->s, o->options && out_null(r) ? "o.out" : out_null(r), o->f->numbers, values);
+    put_initialisers(&line, &r->s, o->options && out_null(r) ? "o.out" : out_null(r), o->f->numbers,
+                     values);
     put(&line, "};");
     put_wrapped(to, line.at, 8, "");
-    put(to, "    return tn_%s%s_at(at.file, at.line, &a);\n}\n", r->name, o->f->inplace ? "_inplace" : "");
+    put(to, "    return tn_%s%s_at(at.file, at.line, &a);\n}\n", r->name,
+        o->f->inplace ? "_inplace" : "");
 }
 
 static bool same_signature(const row *a, const row *b) { /* of what is required */
@@ -87,7 +98,8 @@ static bool same_signature(const row *a, const row *b) { /* of what is required 
     }
 }
 
-/* Is torch's short name free for this row: no row before it takes the same required arguments under it. */
+/* Is torch's short name free for this row: no row before it takes the same required arguments under
+ * it. */
 static bool base_is_free(const table *all, const row *r) {
     for (int k = 0; k < all->n; k++) {
         const row *other = all->row[k];
@@ -117,7 +129,8 @@ void put_cxx_options(text *to, const table *all, const row *r) {
     for (int i = 0; i < r->s.nparam; i++) {
         const tni_schema_param *p = &r->s.param[i];
         if (p->flags & TN_P_DEFAULT)
-            put(&t, "    %s%.*s = %s;\n", type_cxx(p), p->name.n, p->name.at, default_of(p, SPELL_CXX, ""));
+            put(&t, "    %s%.*s = %s;\n", type_cxx(p), p->name.n, p->name.at,
+                default_of(p, SPELL_CXX, ""));
     }
     if (!t.n) return;
     put(to, "struct tn_%s_options {\n%s};\n", r->name, t.at);

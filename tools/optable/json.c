@@ -1,35 +1,49 @@
-/* json.c - src/gen/table.json: everything about every row, for tests, stubs, the oracle and docs. */
+/* json.c - src/gen/table.json: everything about every row, for tests, stubs, the oracle and docs.
+ */
 #include "optable.h"
 
 #include <string.h>
 
 static void put_key(text *t, const char *key, const char *value) { /* a string or null */
     put(t, ", \"%s\": ", key);
-    if (value) put_quoted(t, value);
-    else put(t, "null");
+    if (value)
+        put_quoted(t, value);
+    else
+        put(t, "null");
 }
 
-static void put_bool(text *t, const char *key, bool value) { put(t, ", \"%s\": %s", key, value ? "true" : "false"); }
+static void put_bool(text *t, const char *key, bool value) {
+    put(t, ", \"%s\": %s", key, value ? "true" : "false");
+}
 
 static void put_default(text *t, const tni_schema_param *p) {
     const tni_default *v = &p->value;
     bool ints = p->type == TN_T_INTS;
     put(t, ", \"default\": ");
-    if (v->none) put(t, "null");
-    else if (p->type == TN_T_BOOL) put(t, v->integer ? "true" : "false");
-    else if (p->type == TN_T_INT) put(t, "%lld", (long long)v->integer);
-    else if (p->type == TN_T_ENUM || p->type == TN_T_STRING) put_quoted(t, text_word(v->string));
-    else if (p->type == TN_T_DTYPE) put_quoted(t, default_of(p, SPELL_STATIC, ""));
+    if (v->none)
+        put(t, "null");
+    else if (p->type == TN_T_BOOL)
+        put(t, v->integer ? "true" : "false");
+    else if (p->type == TN_T_INT)
+        put(t, "%lld", (long long)v->integer);
+    else if (p->type == TN_T_ENUM || p->type == TN_T_STRING)
+        put_quoted(t, text_word(v->string));
+    else if (p->type == TN_T_DTYPE)
+        put_quoted(t, default_of(p, SPELL_STATIC, ""));
     else if (ints || p->type == TN_T_FLOATS) {
         put(t, "[");
-        for (int i = 0; i < v->n; i++) put(t, ints ? "%s%.0f" : "%s%.17g", i ? ", " : "", v->floats[i]);
+        for (int i = 0; i < v->n; i++)
+            put(t, ints ? "%s%.0f" : "%s%.17g", i ? ", " : "", v->floats[i]);
         put(t, "]");
-    } else if (v->real - v->real != 0) put(t, v->real < 0 ? "-Infinity" : "Infinity"); /* as Python reads it */
-    else put(t, "%.17g", v->real);
+    } else if (v->real - v->real != 0)
+        put(t, v->real < 0 ? "-Infinity" : "Infinity"); /* as Python reads it */
+    else
+        put(t, "%.17g", v->real);
 }
 
 static void put_param(text *t, const tni_schema_param *p) {
-    static const char *const flags[] = {"optional", NULL, "keyword", "number", "mutated", "double", NULL, "holes"};
+    static const char *const flags[] = {"optional", NULL,     "keyword", "number",
+                                        "mutated",  "double", NULL,      "holes"};
     put(t, "{\"name\": \"%.*s\"", p->name.n, p->name.at);
     put_key(t, "type", types[p->type].schema);
     put_bool(t, "required", !(p->flags & TN_P_DEFAULT));
@@ -41,7 +55,8 @@ static void put_param(text *t, const tni_schema_param *p) {
     if (p->words) {
         put_key(t, "enum", p->words->name);
         put(t, ", \"words\": [");
-        for (int i = 0; p->words->words[i]; i++) put(t, "%s\"%s\"", i ? ", " : "", p->words->words[i]);
+        for (int i = 0; p->words->words[i]; i++)
+            put(t, "%s\"%s\"", i ? ", " : "", p->words->words[i]);
         put(t, "]");
     }
     if (p->flags & TN_P_DEFAULT) put_default(t, p);
@@ -55,7 +70,8 @@ static void put_schema(text *t, const tni_schema *s) {
         put_param(t, &s->param[i]);
     }
     put(t, "],\n  \"results\": [");
-    for (int i = 0; i < s->nresults; i++) put(t, "%s\"%.*s\"", i ? ", " : "", s->result[i].n, s->result[i].at);
+    for (int i = 0; i < s->nresults; i++)
+        put(t, "%s\"%.*s\"", i ? ", " : "", s->result[i].n, s->result[i].at);
     put(t, "], \"returns_list\": %s", s->returns_list ? "true" : "false");
 }
 
@@ -92,8 +108,8 @@ static void put_row(text *t, const row *r) {
     put_bool(t, "inplace_only", row_inplace_only(r));
     put(t, ",\n  \"forms\": [");
     for (int k = 0; k < r->nform; k++) {
-        put(t, "%s{\"c\": \"tn_%s\", \"inplace\": %s, \"numbers\": [", k ? ", " : "", r->form[k].name,
-            r->form[k].inplace ? "true" : "false");
+        put(t, "%s{\"c\": \"tn_%s\", \"inplace\": %s, \"numbers\": [", k ? ", " : "",
+            r->form[k].name, r->form[k].inplace ? "true" : "false");
         for (int i = 0, n = 0; i < r->s.nparam && i < 32; i++)
             if (r->form[k].numbers >> i & 1)
                 put(t, "%s\"%.*s\"", n++ ? ", " : "", r->s.param[i].name.n, r->s.param[i].name.at);
@@ -124,8 +140,9 @@ static void put_module(text *t, const row *r) {
     put_key(t, "comment", plain_comment(r));
     put_schema(t, &r->s);
     for (int i = 0; i < r->nfields; i++)
-        put_key(t, r->fields[i].name, scan_string(r->fields[i].value) ? scan_string(r->fields[i].value)
-                                                                     : r->fields[i].value);
+        put_key(t, r->fields[i].name,
+                scan_string(r->fields[i].value) ? scan_string(r->fields[i].value)
+                                                : r->fields[i].value);
     put(t, "}");
 }
 
@@ -152,7 +169,11 @@ void write_json(const table *operators, const table *modules) {
 }
 
 static void put_entry(text *t, const row *r) {
-    put(t, "### %s%s\n\n`%s`\n\n", r->kind == ROW_OPERATOR ? "tn_" : r->kind == ROW_MODULE ? "tn_nn_" : "tn_optim_", r->name, r->schema_text);
+    put(t, "### %s%s\n\n`%s`\n\n",
+        r->kind == ROW_OPERATOR ? "tn_"
+        : r->kind == ROW_MODULE ? "tn_nn_"
+                                : "tn_optim_",
+        r->name, r->schema_text);
     if (r->comment) put(t, "%s\n\n", plain_comment(r));
     if (r->nform > 1) {
         put(t, "Forms:");
@@ -172,8 +193,10 @@ static void put_entries(text *t, const table *rows) {
 
 void write_reference(const table *operators, const table *modules) {
     text t = {NULL, 0, 0};
-    put(&t, "# Reference\n\nGenerated from the comments of the rows in `src/`. Schemas are torch's; in C the required\n"
-            "arguments are positional and all options are keywords: `tn_sum(x, .dim = TN_DIMS(0), .keepdim = true)`.\n\n");
+    put(&t, "# Reference\n\nGenerated from the comments of the rows in `src/`. Schemas are "
+            "torch's; in C the required\n"
+            "arguments are positional and all options are keywords: `tn_sum(x, .dim = TN_DIMS(0), "
+            ".keepdim = true)`.\n\n");
     put_entries(&t, operators);
     put_entries(&t, modules);
     file_write("docs/reference.md", &t);

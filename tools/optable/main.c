@@ -1,12 +1,15 @@
 /* optable - reads the rows in src/ops, src/nn, src/optim and writes what follows from them.
  *
- *     cc -std=c99 -O1 -DTNI_OBJECTS -o optable tools/optable/[a-z]*.c src/call/schema.c src/nn/parts.c
+ *     cc -std=c99 -O1 -DTNI_OBJECTS -o optable tools/optable/[a-z]*.c src/call/schema.c
+ * src/nn/parts.c
  *     ./optable [--check] [--no-sample-check] [--keep-going] [ROOT]
  *
- * Writes under ROOT (default .): src/api/ops.h, src/gen/rows.h, tables.c, calls.c, loops.inl, table.json; with modules
- * src/api/modules.h, src/gen/modules.c; docs/reference.md. A file is touched only when its content changes.
- * --check writes nothing and fails when something would change. Errors are file:line: messages; any error: the exit
- * code is 1 and nothing is written (--keep-going: wrong rows are left out). It expands no macros: a row stands written out, its comment directly above. */
+ * Writes under ROOT (default .): src/api/ops.h, src/gen/rows.h, tables.c, calls.c, loops.inl,
+ * table.json; with modules src/api/modules.h, src/gen/modules.c; docs/reference.md. A file is
+ * touched only when its content changes.
+ * --check writes nothing and fails when something would change. Errors are file:line: messages; any
+ * error: the exit code is 1 and nothing is written (--keep-going: wrong rows are left out). It
+ * expands no macros: a row stands written out, its comment directly above. */
 #include "optable.h"
 
 #include <string.h>
@@ -14,13 +17,17 @@
 static bool read_arguments(int argc, char **argv) {
     options.root = ".";
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--check")) options.check = true;
-        else if (!strcmp(argv[i], "--no-sample-check")) options.no_sample_check = true;
-        else if (!strcmp(argv[i], "--keep-going")) options.keep_going = true;
+        if (!strcmp(argv[i], "--check"))
+            options.check = true;
+        else if (!strcmp(argv[i], "--no-sample-check"))
+            options.no_sample_check = true;
+        else if (!strcmp(argv[i], "--keep-going"))
+            options.keep_going = true;
         else if (argv[i][0] == '-') {
             fprintf(stderr, "usage: optable [--check] [--no-sample-check] [--keep-going] [ROOT]\n");
             return false;
-        } else options.root = argv[i];
+        } else
+            options.root = argv[i];
     }
     return true;
 }

@@ -1,7 +1,7 @@
 /* modules.c - rows of modules and optimizers: src/api/modules.h and src/gen/modules.c.
  *
- * A constructor and a forward are calls as an operator's is, so both are written by api.c and cxx.c from a row made
- * here: tn_nn_linear(...) and tn_nn_lstm_forward(m, x, .h = h, .c = c). */
+ * A constructor and a forward are calls as an operator's is, so both are written by api.c and cxx.c
+ * from a row made here: tn_nn_linear(...) and tn_nn_lstm_forward(m, x, .h = h, .c = c). */
 #include "optable.h"
 #include "../../src/nn/parts.h"
 
@@ -12,8 +12,8 @@ enum { MODULE_PARTS = 64 };
 
 typedef struct module {
     const row *r;
-    row make, call;   /* nn_linear; nn_linear_forward with `module` as its first parameter */
-    bool has_call;    /* else (Tensor input) -> Tensor */
+    row make, call; /* nn_linear; nn_linear_forward with `module` as its first parameter */
+    bool has_call;  /* else (Tensor input) -> Tensor */
     int nparts;
     struct {
         char *name;
@@ -39,7 +39,8 @@ static void read_parts(module *m) {
 }
 
 /* The row of a call: schema, one form, type of its result. */
-static bool read_callable(row *to, const row *r, const char *name, const char *schema, const char *result) {
+static bool read_callable(row *to, const row *r, const char *name, const char *schema,
+                          const char *result) {
     *to = *r;
     to->name = text_copy(name, strlen(name));
     to->schema_text = text_copy(schema, strlen(schema));
@@ -47,22 +48,25 @@ static bool read_callable(row *to, const row *r, const char *name, const char *s
     if (!read_schema(to)) return false;
     to->base = to->name;
     add_form(to, 0, "");
-    if (result) to->result_type = text_copy(result, strlen(result));
-    else read_result_type(to);
+    if (result)
+        to->result_type = text_copy(result, strlen(result));
+    else
+        read_result_type(to);
     return true;
 }
 
 /* Every module has the options dtype and device. */
 static char *with_device(const row *r) {
     const char *close = strrchr(r->schema_text, ')');
-    if (r->kind == ROW_OPTIMIZER || !close || strstr(r->schema_text, " dtype")) return r->schema_text;
-    return text_format("%.*s%sScalarType? dtype=None, Device? device=None)", (int)(close - r->schema_text),
-                       r->schema_text, close[-1] == '(' ? "" : ", ");
+    if (r->kind == ROW_OPTIMIZER || !close || strstr(r->schema_text, " dtype"))
+        return r->schema_text;
+    return text_format("%.*s%sScalarType? dtype=None, Device? device=None)",
+                       (int)(close - r->schema_text), r->schema_text, close[-1] == '(' ? "" : ", ");
 }
 
 static bool read_module(row *r, module *m) {
-    static const char *const of_module[] = {"parts", "call", "takes", "repr", "build", "reset", "forward", "destroy",
-                                            "sample", NULL};
+    static const char *const of_module[] = {"parts", "call",    "takes",   "repr",   "build",
+                                            "reset", "forward", "destroy", "sample", NULL};
     static const char *const of_optimizer[] = {"state", "check", "uses", "step", "counts", NULL};
     bool nn = r->kind == ROW_MODULE;
     int before = faults;
@@ -74,8 +78,10 @@ static bool read_module(row *r, module *m) {
     if (!read_callable(&m->make, r, text_format(nn ? "nn_%s" : "optim_%s", r->name), with_device(r),
                        nn ? "tn_module *" : "tn_optimizer *"))
         return false;
-    if (call && !read_callable(&m->call, r, text_format("nn_%s_forward", r->name),
-                               text_format("forward(Module module, %s", call[0] == '(' ? call + 1 : call), NULL))
+    if (call &&
+        !read_callable(&m->call, r, text_format("nn_%s_forward", r->name),
+                       text_format("forward(Module module, %s", call[0] == '(' ? call + 1 : call),
+                       NULL))
         return false;
     m->call.comment = NULL;
     read_parts(m);
@@ -93,12 +99,15 @@ static bool result_is_new(const table *operators, int i) {
     for (int k = 0; k < operators->n; k++)
         if (!strcmp(operators->row[k]->result_type, modules[i].call.result_type)) return false;
     for (int k = 0; k < i; k++)
-        if (modules[k].has_call && !strcmp(modules[k].call.result_type, modules[i].call.result_type)) return false;
+        if (modules[k].has_call &&
+            !strcmp(modules[k].call.result_type, modules[i].call.result_type))
+            return false;
     return true;
 }
 
 static void put_self(text *t, const module *m) {
-    put(t, "typedef struct tn_nn_%s_self {\n    tn_module base;\n    tn_nn_%s_args o;\n", m->r->name, m->r->name);
+    put(t, "typedef struct tn_nn_%s_self {\n    tn_module base;\n    tn_nn_%s_args o;\n",
+        m->r->name, m->r->name);
     for (int i = 0; i < m->nparts; i++)
         put(t, "    tn_%s *%s;\n", m->part[i].child ? "module" : "tensor", m->part[i].name);
     put(t, "} tn_nn_%s_self;\n", m->r->name);
@@ -110,27 +119,37 @@ static void put_module(text *t, const table *operators, int i) {
     put_operator(t, &m->make, false);
     if (m->r->kind == ROW_OPTIMIZER) return;
     put_self(t, m);
-    if (m->has_call) put_operator(t, &m->call, result_is_new(operators, i));
+    if (m->has_call)
+        put_operator(t, &m->call, result_is_new(operators, i));
     else
-        put(t, "typedef struct tn_nn_%s_forward_args {\n    tn_tensor *input;\n} tn_nn_%s_forward_args;\n"
-               "#define tn_nn_%s_forward(module, input) tn_forward(module, input)\n", name, name, name);
+        put(t,
+            "typedef struct tn_nn_%s_forward_args {\n    tn_tensor *input;\n} "
+            "tn_nn_%s_forward_args;\n"
+            "#define tn_nn_%s_forward(module, input) tn_forward(module, input)\n",
+            name, name, name);
 }
 
 static void write_header(const table *operators) {
     static const table none = {NULL, 0};
     text t = {NULL, 0, 0};
-    put(&t, "/* modules.h - every built-in module and optimizer: constructor, struct, forward.\n *\n"
-            " *     tn_module *m = tn_nn_linear(784, 10, .bias = false);    tn_nn_linear_self *s = (tn_nn_linear_self *)m;\n"
-            " *     tn_optimizer *o = tn_optim_sgd(tn_parameters(m), .lr = 0.1);\n *\n"
-            " * tnp_nn_linear takes all arguments in order, tn_nn_linear_at a struct. Modules given to a constructor are taken\n"
-            " * by it, on failure too. Generated by tools/optable from src/nn and src/optim. */\n"
-            "#ifndef TNI_API_MODULES_H\n#define TNI_API_MODULES_H\n\n#include \"optim.h\"\n\nTNI_EXTERN_C_BEGIN\n");
+    put(&t,
+        "/* modules.h - every built-in module and optimizer: constructor, struct, forward.\n *\n"
+        " *     tn_module *m = tn_nn_linear(784, 10, .bias = false);    tn_nn_linear_self *s = "
+        "(tn_nn_linear_self *)m;\n"
+        " *     tn_optimizer *o = tn_optim_sgd(tn_parameters(m), .lr = 0.1);\n *\n"
+        " * tnp_nn_linear takes all arguments in order, tn_nn_linear_at a struct. Modules given to "
+        "a constructor are taken\n"
+        " * by it, on failure too. Generated by tools/optable from src/nn and src/optim. */\n"
+        "#ifndef TNI_API_MODULES_H\n#define TNI_API_MODULES_H\n\n#include "
+        "\"optim.h\"\n\nTNI_EXTERN_C_BEGIN\n");
     for (int i = 0; i < nmodules; i++) put_module(&t, operators, i);
-    put(&t, "\nTNI_EXTERN_C_END\n\n#ifdef __cplusplus\nTNI_NAMESPACE_BEGIN\n"
-            "struct tn_module_list { /* {a, b}: taken by the constructor */\n    tn_modules value;\n"
-            "    tn_module_list(tn_modules l) : value(l) {}\n"
-            "    tn_module_list(std::initializer_list<tn_module *> l) : value(tn_modules_of(l.begin(), (int64_t)l.size())) {}\n"
-            "};\n");
+    put(&t,
+        "\nTNI_EXTERN_C_END\n\n#ifdef __cplusplus\nTNI_NAMESPACE_BEGIN\n"
+        "struct tn_module_list { /* {a, b}: taken by the constructor */\n    tn_modules value;\n"
+        "    tn_module_list(tn_modules l) : value(l) {}\n"
+        "    tn_module_list(std::initializer_list<tn_module *> l) : value(tn_modules_of(l.begin(), "
+        "(int64_t)l.size())) {}\n"
+        "};\n");
     for (int i = 0; i < nmodules; i++) {
         put_cxx_row(&t, &none, &modules[i].make);
         if (modules[i].has_call) put_cxx_row(&t, &none, &modules[i].call);
@@ -150,7 +169,8 @@ static void put_call_body(text *t, const module *m) {
     put_wrapped(t, text_format("%s {", at_prototype(&m->call, false)), 4, "");
     put(t, "    tn_tensor *out[%d] = {NULL};\n", s->nresults);
     if (s->nresults > 1) put(t, "    %sr;\n", m->call.result_type);
-    put(t, "    tn_module_call(file, line, args->module, &tni_module_%s, args, out, %d);\n", name, s->nresults);
+    put(t, "    tn_module_call(file, line, args->module, &tni_module_%s, args, out, %d);\n", name,
+        s->nresults);
     for (int k = 0; s->nresults > 1 && k < s->nresults; k++)
         put(t, "    r.%.*s = out[%d];\n", s->result[k].n, s->result[k].at, k);
     put(t, s->nresults > 1 ? "    return r;\n}\n" : "    return out[0];\n}\n");
@@ -174,7 +194,8 @@ static int put_groups(text *t, const tni_schema *s, const char *name) {
         int first = i++;
         if (!g.at) continue;
         for (; i < s->nparam + s->nresults && i != s->nparam; i++) {
-            const tni_word other = i < s->nparam ? s->param[i].group : s->result_group[i - s->nparam];
+            const tni_word other =
+                i < s->nparam ? s->param[i].group : s->result_group[i - s->nparam];
             if (other.at != g.at) break;
         }
         put(&line, "%s{\"%.*s\", %d, %d}", n++ ? ", " : "", g.n, g.at, first, i - first);
@@ -187,8 +208,10 @@ static void put_module_tables(text *t, const module *m) {
     const char *name = m->r->name, *type = text_word(m->r->s.name);
     tni_schema call = m->call.s; /* without its first parameter */
     int ngroups = 0;
-    put(t, "\nTN_PRIV_DECLARE(tn_mrow, tni_module_%s);\nTN_PRIV_DECLARE(tn_mgen, tni_mgen_%s);\n", name, name);
-    put_tables(t, &m->make, &m->make.s, text_format("static const tn_gen tni_make_%s", name), "nn_");
+    put(t, "\nTN_PRIV_DECLARE(tn_mrow, tni_module_%s);\nTN_PRIV_DECLARE(tn_mgen, tni_mgen_%s);\n",
+        name, name);
+    put_tables(t, &m->make, &m->make.s, text_format("static const tn_gen tni_make_%s", name),
+               "nn_");
     if (m->has_call) {
         call.nparam--;
         memmove(call.param, call.param + 1, sizeof *call.param * (size_t)call.nparam);
@@ -198,10 +221,12 @@ static void put_module_tables(text *t, const module *m) {
     if (m->nparts) {
         put(t, "static const tn_mfield tni_fields_%s[] = {\n", name);
         for (int i = 0; i < m->nparts; i++)
-            put(t, "    {\"%s\", offsetof(tn_nn_%s_self, %s)},\n", m->part[i].name, name, m->part[i].name);
+            put(t, "    {\"%s\", offsetof(tn_nn_%s_self, %s)},\n", m->part[i].name, name,
+                m->part[i].name);
         put(t, "};\n");
     }
-    put(t, "TNI_PRIVATE_BEGIN\nTN_PRIV_DEFINE(tn_mgen, tni_mgen_%s) = {\"%s\", &tni_make_%s, ", name, type, name);
+    put(t, "TNI_PRIVATE_BEGIN\nTN_PRIV_DEFINE(tn_mgen, tni_mgen_%s) = {\"%s\", &tni_make_%s, ",
+        name, type, name);
     put(t, m->has_call ? "&tni_call_%s, " : "NULL, ", name);
     put(t, m->nparts ? "tni_fields_%s,\n    " : "NULL,\n    ", name);
     put(t, ngroups ? "tni_groups_%s, " : "NULL, ", name);
@@ -209,24 +234,32 @@ static void put_module_tables(text *t, const module *m) {
 }
 
 static void put_optimizer_tables(text *t, const module *m) {
-    put(t, "\nTN_PRIV_DECLARE(tn_orow, tni_optimizer_%s);\nTN_PRIV_DECLARE(tn_gen, tni_ogen_%s);\n", m->r->name, m->r->name);
-    put_tables(t, &m->make, &m->make.s, text_format("TN_PRIV_DEFINE(tn_gen, tni_ogen_%s)", m->r->name), "nn_");
+    put(t, "\nTN_PRIV_DECLARE(tn_orow, tni_optimizer_%s);\nTN_PRIV_DECLARE(tn_gen, tni_ogen_%s);\n",
+        m->r->name, m->r->name);
+    put_tables(t, &m->make, &m->make.s,
+               text_format("TN_PRIV_DEFINE(tn_gen, tni_ogen_%s)", m->r->name), "nn_");
 }
 
 void write_modules(const table *operators) {
     text t = {NULL, 0, 0};
     write_header(operators);
-    put(&t, "/* modules.c - tables and functions behind modules.h: tni_mgen_linear of a module's row tni_module_linear,\n"
+    put(&t, "/* modules.c - tables and functions behind modules.h: tni_mgen_linear of a module's "
+            "row tni_module_linear,\n"
             " * tni_ogen_sgd of an optimizer's row tni_optimizer_sgd.\n"
-            " * Generated by tools/optable from src/nn and src/optim; `make headers` writes it again. */\n"
+            " * Generated by tools/optable from src/nn and src/optim; `make headers` writes it "
+            "again. */\n"
             "#include \"../nn/nn.h\"\n\n#include <math.h>\n\n");
     put_words(&t, "nn_");
     for (int i = 0; i < nmodules; i++)
-        if (modules[i].r->kind == ROW_MODULE) put_module_tables(&t, &modules[i]);
-        else put_optimizer_tables(&t, &modules[i]);
-    put(&t, "\nTN_PRIV const tn_mrow *const *tni_mrows(void) {\n    static const tn_mrow *const rows[] = {\n");
+        if (modules[i].r->kind == ROW_MODULE)
+            put_module_tables(&t, &modules[i]);
+        else
+            put_optimizer_tables(&t, &modules[i]);
+    put(&t, "\nTN_PRIV const tn_mrow *const *tni_mrows(void) {\n    static const tn_mrow *const "
+            "rows[] = {\n");
     for (int i = 0; i < nmodules; i++)
-        if (modules[i].r->kind == ROW_MODULE) put(&t, "        &tni_module_%s,\n", modules[i].r->name);
+        if (modules[i].r->kind == ROW_MODULE)
+            put(&t, "        &tni_module_%s,\n", modules[i].r->name);
     put(&t, "        NULL};\n    return rows;\n}\n\nTNI_EXTERN_C_BEGIN\n");
     for (int i = 0; i < nmodules; i++) put_bodies(&t, &modules[i]);
     put(&t, "\nTNI_EXTERN_C_END\n");

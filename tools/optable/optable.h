@@ -1,4 +1,5 @@
-/* optable.h - what the files of the tool share: text that grows, rows as scanned, and the writers. */
+/* optable.h - what the files of the tool share: text that grows, rows as scanned, and the writers.
+ */
 #ifndef OPTABLE_H
 #define OPTABLE_H
 
@@ -6,23 +7,24 @@
 
 #include <stdio.h>
 
-/* --- text.c: text, names, files ------------------------------------------------------------------------------ */
+/* --- text.c: text, names, files --------------------------------------------------------------- */
 
 typedef struct text {
     char *at; /* NUL-terminated; NULL at first */
     size_t n, room;
 } text;
 void put(text *t, const char *format, ...) TNI_PRINTF(2, 3);
-/* Appends a line broken at ", " and " {" to 100 columns; continuation lines are indented and all but the last end in
- * `tail` (" \\" in a macro). Adds the newline. */
+/* Appends a line broken at ", " and " {" to 100 columns; continuation lines are indented and all
+ * but the last end in `tail` (" \\" in a macro). Adds the newline. */
 void put_wrapped(text *t, const char *line, int indent, const char *tail);
-void put_quoted(text *t, const char *s); /* a C string literal; also a JSON string, as rows are ASCII */
+void put_quoted(text *t,
+                const char *s); /* a C string literal; also a JSON string, as rows are ASCII */
 char *text_format(const char *format, ...) TNI_PRINTF(1, 2);
 char *text_copy(const char *at, size_t n);
-char *text_snake(const char *name);      /* MemoryFormat -> memory_format */
+char *text_snake(const char *name); /* MemoryFormat -> memory_format */
 char *text_upper(const char *name);
 char *text_word(tni_word w);
-void *tool_get(size_t bytes);            /* zeroed; the tool frees nothing; ends the tool without memory */
+void *tool_get(size_t bytes); /* zeroed; the tool frees nothing; ends the tool without memory */
 
 /* file:line: message; the tool fails at its end. */
 void fault(const char *file, int line, const char *format, ...) TNI_PRINTF(3, 4);
@@ -33,34 +35,39 @@ typedef struct tool_options {
     bool check, no_sample_check, keep_going;
 } tool_options;
 extern tool_options options;
-char *file_read(const char *path);       /* NULL: not there */
+char *file_read(const char *path); /* NULL: not there */
 /* Sorted paths of dir/ *suffix under root. */
 int file_list(const char *dir, const char *suffix, char ***paths);
 /* Writes root/path when it differs; with --check faults instead. */
 void file_write(const char *path, const text *t);
 
-/* --- scan.c: rows in C text ------------------------------------------------------------------------------------ */
+/* --- scan.c: rows in C text ------------------------------------------------------------------- */
 
 enum { ROW_FIELDS = 24 };
 typedef struct field {
-    const char *name;   /* "grad"; "TN_POINTWISE" for a macro among the fields */
-    char *value;        /* as written, comments removed; of a macro its arguments */
+    const char *name; /* "grad"; "TN_POINTWISE" for a macro among the fields */
+    char *value;      /* as written, comments removed; of a macro its arguments */
 } field;
 
 typedef enum row_kind { ROW_OPERATOR, ROW_MODULE, ROW_OPTIMIZER } row_kind;
-typedef enum pointwise { POINTWISE_NO, POINTWISE_LOOP, POINTWISE_PREDICATE, POINTWISE_SELECT } pointwise;
+typedef enum pointwise {
+    POINTWISE_NO,
+    POINTWISE_LOOP,
+    POINTWISE_PREDICATE,
+    POINTWISE_SELECT
+} pointwise;
 
 typedef struct form { /* one way of calling a row */
-    char *name;         /* "add_scalar_", without tn_ */
-    uint32_t numbers;   /* bit i: parameter i is given as a number */
+    char *name;       /* "add_scalar_", without tn_ */
+    uint32_t numbers; /* bit i: parameter i is given as a number */
     bool inplace;
 } form;
 
 typedef struct row {
     row_kind kind;
-    const char *file;   /* under root */
+    const char *file; /* under root */
     int line;
-    char *comment;      /* with its marks; NULL: none */
+    char *comment; /* with its marks; NULL: none */
     char *name, *schema_text;
     field fields[ROW_FIELDS];
     int nfields;
@@ -76,8 +83,8 @@ typedef struct row {
     int index, loop;
     form form[16];
     int nform;
-    char *result_type;  /* "tn_tensor *", "tn_values_indices ", "tn_list ", "bool " */
-    char *base;         /* torch's name before the dot, without a last '_' */
+    char *result_type; /* "tn_tensor *", "tn_values_indices ", "tn_list ", "bool " */
+    char *base;        /* torch's name before the dot, without a last '_' */
 } row;
 
 typedef struct table {
@@ -85,61 +92,68 @@ typedef struct table {
     int n;
 } table;
 void scan_file(const char *path, table *operators, table *modules);
-char *scan_tidy(const char *all);         /* without comments, white space as one blank */
-char *scan_string(const char *value);    /* adjacent literals joined; NULL: no string */
+char *scan_tidy(const char *all);     /* without comments, white space as one blank */
+char *scan_string(const char *value); /* adjacent literals joined; NULL: no string */
 const char *row_field(const row *r, const char *name); /* text, or NULL */
 
-/* --- read.c: meaning and errors of a row ------------------------------------------------------------------------- */
+/* --- read.c: meaning and errors of a row ------------------------------------------------------ */
 
 void read_rows(table *scanned, table *sorted); /* drops wrong ones */
-void read_fields(const row *r, const char *const *order); /* names and order of the fields; the comment */
+void read_fields(const row *r,
+                 const char *const *order); /* names and order of the fields; the comment */
 bool read_schema(row *r);
 char *read_text(const row *r, const char *name); /* a string field */
 void read_result_type(row *r);
 void add_form(row *r, uint32_t numbers, const char *suffix);
-void read_sample(const row *r);          /* sample.c: does it fit the schema? */
-bool row_inplace_only(const row *r);     /* torch's name ends in '_' and the row has an in-place form */
+void read_sample(const row *r);      /* sample.c: does it fit the schema? */
+bool row_inplace_only(const row *r); /* torch's name ends in '_' and the row has an in-place form */
 bool is_number_parameter(const tni_schema_param *p); /* of a pointwise expression */
 
-/* --- types.c: C text of a parameter -------------------------------------------------------------------------------- */
+/* --- types.c: C text of a parameter ----------------------------------------------------------- */
 
 typedef enum spelling { SPELL_MACRO, SPELL_STATIC, SPELL_CXX } spelling;
-/* By tn_type: its name, torch's, and in C and C++ with what stands before a name: "tn_tensor *", "double ". */
+/* By tn_type: its name, torch's, and in C and C++ with what stands before a name: "tn_tensor *",
+ * "double ". */
 typedef struct type_names {
     const char *id, *schema, *c, *cxx;
 } type_names;
 extern const type_names types[];
 const char *type_of(const tni_schema_param *p);
 const char *type_cxx(const tni_schema_param *p);
-/* The default as an expression; "" in a macro when it is all zero. prefix: of static arrays ("add"). */
+/* The default as an expression; "" in a macro when it is all zero. prefix: of static arrays
+ * ("add"). */
 char *default_of(const tni_schema_param *p, spelling how, const char *prefix);
 void put_default_arrays(text *t, const tni_schema *s, const char *prefix);
 void put_members(text *t, const tni_schema *s, const char *out);
-/* Initialisers of an argument struct in member order: value of each parameter by its own name, numbers of `numbers`
- * given as tn_scalar of that name. out: "NULL", "{NULL, NULL}" or NULL without. values: NULL, or texts a parameter. */
-void put_initialisers(text *t, const tni_schema *s, const char *out, uint32_t numbers, char *const *values);
+/* Initialisers of an argument struct in member order: value of each parameter by its own name,
+ * numbers of `numbers` given as tn_scalar of that name. out: "NULL", "{NULL, NULL}" or NULL
+ * without. values: NULL, or texts a parameter. */
+void put_initialisers(text *t, const tni_schema *s, const char *out, uint32_t numbers,
+                      char *const *values);
 const char *out_null(const row *r);
 const char *flags_text(unsigned flags); /* "TN_P_OPTIONAL | TN_P_DEFAULT" */
 const char *props_text(const tni_schema *s);
 
-/* --- writers: each makes files --------------------------------------------------------------------------------------- */
+/* --- writers: each makes files ---------------------------------------------------------------- */
 
-void write_ops(const table *t);          /* api.c: src/api/ops.h, src/gen/calls.c */
-void put_operator(text *t, const row *r, bool new_result); /* comment, structs, prototypes, macros */
+void write_ops(const table *t); /* api.c: src/api/ops.h, src/gen/calls.c */
+void put_operator(text *t, const row *r,
+                  bool new_result); /* comment, structs, prototypes, macros */
 char *at_prototype(const row *r, bool inplace);
 void put_positional_body(text *t, const row *r, const form *f);
-void put_cxx(text *to, const table *t);  /* cxx.c */
+void put_cxx(text *to, const table *t); /* cxx.c */
 void put_cxx_row(text *to, const table *all, const row *r);
 void put_cxx_options(text *to, const table *all, const row *r);
-void write_rows(const table *t);         /* tables.c: src/gen/rows.h, tables.c */
-/* All tables of a call up to its tn_gen, which is `gen`; s: the parameters that it has (a forward's have no `module`). room:
+void write_rows(const table *t); /* tables.c: src/gen/rows.h, tables.c */
+/* All tables of a call up to its tn_gen, which is `gen`; s: the parameters that it has (a forward's
+ * have no `module`). room:
  * "" or "nn_", for names of shared objects. */
 void put_tables(text *to, const row *r, const tni_schema *s, const char *gen, const char *room);
 void put_words(text *to, const char *room);
-void write_loops(const table *t);        /* loops.c: src/gen/loops.inl */
+void write_loops(const table *t); /* loops.c: src/gen/loops.inl */
 void write_json(const table *operators, const table *modules);
 void write_reference(const table *operators, const table *modules);
-void read_modules(table *t);             /* modules.c */
+void read_modules(table *t);                /* modules.c */
 void write_modules(const table *operators); /* src/api/modules.h, src/gen/modules.c */
 
 #endif

@@ -1,4 +1,5 @@
-/* read.c - what a scanned row means, and all errors of rows: schema, fields, needs, forms, names, sample. */
+/* read.c - what a scanned row means, and all errors of rows: schema, fields, needs, forms, names,
+ * sample. */
 #include "optable.h"
 
 #include <ctype.h>
@@ -10,7 +11,8 @@ bool row_inplace_only(const row *r) {
 }
 
 bool is_number_parameter(const tni_schema_param *p) {
-    return p->type == TN_T_FLOAT || p->type == TN_T_SCALAR || p->type == TN_T_INT || p->type == TN_T_BOOL;
+    return p->type == TN_T_FLOAT || p->type == TN_T_SCALAR || p->type == TN_T_INT ||
+           p->type == TN_T_BOOL;
 }
 
 void read_fields(const row *r, const char *const *order) {
@@ -18,14 +20,17 @@ void read_fields(const row *r, const char *const *order) {
     for (int i = 0; i < r->nfields; i++) {
         const char *name = r->fields[i].name;
         int at = 0;
-        if (!strcmp(name, "TN_PREDICATE") || !strcmp(name, "TN_SELECT") || !strcmp(name, "TN_DIVISION"))
+        if (!strcmp(name, "TN_PREDICATE") || !strcmp(name, "TN_SELECT") ||
+            !strcmp(name, "TN_DIVISION"))
             name = "TN_POINTWISE";
         while (order[at] && strcmp(order[at], name)) at++;
-        if (!order[at]) fault(r->file, r->line, "%s: a row has no field '%s'", r->name, r->fields[i].name);
+        if (!order[at])
+            fault(r->file, r->line, "%s: a row has no field '%s'", r->name, r->fields[i].name);
         else if (at <= last)
-            fault(r->file, r->line, "%s: .%s stands behind .%s: C++ wants the order of the struct", r->name, name,
-                  order[last]);
-        else last = at;
+            fault(r->file, r->line, "%s: .%s stands behind .%s: C++ wants the order of the struct",
+                  r->name, name, order[last]);
+        else
+            last = at;
     }
     if (!r->comment) fault(r->file, r->line, "%s: no comment directly above the row", r->name);
 }
@@ -46,14 +51,17 @@ static void read_forms(row *r) {
     while (at && *at) {
         size_t skip = strspn(at, " |"), n = strcspn(at + skip, " |"), i = 0;
         while (i < 3 && (n != strlen(names[i].name) || memcmp(at + skip, names[i].name, n))) i++;
-        if (n && i == 3) fault(r->file, r->line, "%s: .forms: '%.*s' is no form", r->name, (int)n, at + skip);
-        else if (n) r->forms |= names[i].bit;
+        if (n && i == 3)
+            fault(r->file, r->line, "%s: .forms: '%.*s' is no form", r->name, (int)n, at + skip);
+        else if (n)
+            r->forms |= names[i].bit;
         at += skip + n;
     }
 }
 
 static void read_pointwise(row *r) {
-    static const char *const names[] = {"", "TN_POINTWISE", "TN_PREDICATE", "TN_SELECT", "TN_DIVISION"};
+    static const char *const names[] = {"", "TN_POINTWISE", "TN_PREDICATE", "TN_SELECT",
+                                        "TN_DIVISION"};
     const char *value = NULL, *comma, *kind;
     for (int i = 1; i < 5; i++)
         if (row_field(r, names[i])) {
@@ -68,12 +76,14 @@ static void read_pointwise(row *r) {
         return;
     }
     r->kinds = text_copy(value, strcspn(value, " ,"));
-    r->expression = text_copy(comma + 1 + strspn(comma + 1, " "), strlen(comma + 1 + strspn(comma + 1, " ")));
+    r->expression =
+        text_copy(comma + 1 + strspn(comma + 1, " "), strlen(comma + 1 + strspn(comma + 1, " ")));
     kind = "FICB";
     for (const char *at = r->kinds; *at; at++) {
         kind = strchr(kind, *at);
         if (!kind) {
-            fault(r->file, r->line, "%s: kinds '%s': letters of FICB in this order", r->name, r->kinds);
+            fault(r->file, r->line, "%s: kinds '%s': letters of FICB in this order", r->name,
+                  r->kinds);
             return;
         }
         kind++;
@@ -90,18 +100,22 @@ static void read_functions(const row *r) {
         fault(r->file, r->line, "%s: the gradient of a composed row comes by composition", r->name);
 }
 
-/* What C or C++ would refuse is left to the compiler; this it would not: names with "__" or "_" at an end. */
+/* What C or C++ would refuse is left to the compiler; this it would not: names with "__" or "_" at
+ * an end. */
 static void read_name(const row *r, const char *what, const char *name) {
     size_t n = strlen(name);
     if (name[0] == '_' || (n && name[n - 1] == '_') || strstr(name, "__"))
-        fault(r->file, r->line, "%s: the %s '%s' makes a reserved name; a row is called `fill`, its schema `fill_`",
+        fault(r->file, r->line,
+              "%s: the %s '%s' makes a reserved name; a row is called `fill`, its schema `fill_`",
               r->name, what, name);
 }
 
 static bool has_word(const char *in, const char *word) {
     size_t n = strlen(word);
     for (const char *at = strstr(in, word); at; at = strstr(at + 1, word))
-        if (!isalnum((unsigned char)at[n]) && at[n] != '_' && at[-1] != '_' && !isalnum((unsigned char)at[-1])) return true;
+        if (!isalnum((unsigned char)at[n]) && at[n] != '_' && at[-1] != '_' &&
+            !isalnum((unsigned char)at[-1]))
+            return true;
     return false;
 }
 
@@ -120,16 +134,19 @@ static void read_symbols(const table *t) {
     int n = file_list("src/api", ".h", &paths);
     put(&api, " ");
     for (int i = 0; i < n; i++)
-        if (!strstr(paths[i], "/ops.h") && !strstr(paths[i], "/modules.h")) put(&api, "%s ", scan_tidy(file_read(paths[i])));
+        if (!strstr(paths[i], "/ops.h") && !strstr(paths[i], "/modules.h"))
+            put(&api, "%s ", scan_tidy(file_read(paths[i])));
     for (int i = 0; i < t->n; i++) {
         const row *r = t->row[i];
         for (int k = 0; k < r->nform; k++) {
             char *name = text_format("tn_%s", r->form[k].name);
-            if (has_word(api.at, name)) fault(r->file, r->line, "%s: the name %s is taken in src/api", r->name, name);
+            if (has_word(api.at, name))
+                fault(r->file, r->line, "%s: the name %s is taken in src/api", r->name, name);
             for (int j = 0; j < i; j++)
                 for (int l = 0; l < t->row[j]->nform; l++)
                     if (!strcmp(t->row[j]->form[l].name, r->form[k].name))
-                        fault(r->file, r->line, "%s: the name %s is a form of %s", r->name, name, t->row[j]->name);
+                        fault(r->file, r->line, "%s: the name %s is a form of %s", r->name, name,
+                              t->row[j]->name);
         }
     }
 }
@@ -137,7 +154,8 @@ static void read_symbols(const table *t) {
 static bool tensor_remains(const row *r, uint32_t numbers) {
     for (int i = 0; i < r->s.nparam; i++) {
         const tni_schema_param *p = &r->s.param[i];
-        if ((p->type == TN_T_TENSOR || p->type == TN_T_TENSORS) && !(p->flags & TN_P_DEFAULT) && !(numbers >> i & 1))
+        if ((p->type == TN_T_TENSOR || p->type == TN_T_TENSORS) && !(p->flags & TN_P_DEFAULT) &&
+            !(numbers >> i & 1))
             return true;
     }
     return false;
@@ -156,7 +174,8 @@ void add_form(row *r, uint32_t numbers, const char *suffix) {
     }
 }
 
-/* add, add_scalar; with two operands that may be numbers: where, where_scalar (the last), where_scalar_self, where_scalars. */
+/* add, add_scalar; with two operands that may be numbers: where, where_scalar (the last),
+ * where_scalar_self, where_scalars. */
 static void read_all_forms(row *r) {
     uint32_t all = 0;
     int last = -1, count = 0;
@@ -169,18 +188,24 @@ static void read_all_forms(row *r) {
     add_form(r, 0, "");
     for (int i = last; i >= 0; i--)
         if (all >> i & 1)
-            add_form(r, 1u << i, i == last ? "_scalar" : text_format("_scalar_%s", text_word(r->s.param[i].name)));
+            add_form(r, 1u << i,
+                     i == last ? "_scalar"
+                               : text_format("_scalar_%s", text_word(r->s.param[i].name)));
     if (count > 1) add_form(r, all, "_scalars");
 }
 
 void read_result_type(row *r) {
     text t = {NULL, 0, 0};
-    if (r->s.returns_list) put(&t, "tn_list ");
-    else if (r->s.nresults == 0) put(&t, "bool ");
-    else if (r->s.nresults == 1) put(&t, "tn_tensor *");
+    if (r->s.returns_list)
+        put(&t, "tn_list ");
+    else if (r->s.nresults == 0)
+        put(&t, "bool ");
+    else if (r->s.nresults == 1)
+        put(&t, "tn_tensor *");
     else {
         put(&t, "tn");
-        for (int i = 0; i < r->s.nresults; i++) put(&t, "_%.*s", r->s.result[i].n, r->s.result[i].at);
+        for (int i = 0; i < r->s.nresults; i++)
+            put(&t, "_%.*s", r->s.result[i].n, r->s.result[i].at);
         put(&t, " ");
     }
     r->result_type = t.at;
@@ -204,8 +229,9 @@ bool read_schema(row *r) {
 }
 
 static bool read_row(row *r) {
-    static const char *const order[] = {"forms", "saves", "needs", "check", "look", "run", "TN_POINTWISE", "compose",
-                                        "grad", "fused", "domain", "sample", NULL};
+    static const char *const order[] = {"forms",  "saves",        "needs",   "check", "look",
+                                        "run",    "TN_POINTWISE", "compose", "grad",  "fused",
+                                        "domain", "sample",       NULL};
     char error[200];
     int before = faults;
     read_forms(r);
@@ -227,7 +253,8 @@ static bool read_row(row *r) {
         fault(r->file, r->line, "%s: more than %d results and saves", r->name, TNI_RESULTS);
     if (!tni_schema_needs(&r->s, r->saves, r->needs, r->masks, error, sizeof error))
         fault(r->file, r->line, "%s: .%s", r->name, error);
-    if (r->sample) read_sample(r);
+    if (r->sample)
+        read_sample(r);
     else if (!options.no_sample_check)
         fault(r->file, r->line, "%s: a row needs a .sample: nothing would test it", r->name);
     return faults == before;
@@ -251,13 +278,14 @@ void read_rows(table *t, table *sorted) {
         t->row[i]->index = i;
         if (t->row[i]->pointwise) t->row[i]->loop = loops++;
         if (i && !strcmp(t->row[i]->name, t->row[i - 1]->name))
-            fault(t->row[i]->file, t->row[i]->line, "%s: another row of this name is at %s:%d", t->row[i]->name,
-                  t->row[i - 1]->file, t->row[i - 1]->line);
+            fault(t->row[i]->file, t->row[i]->line, "%s: another row of this name is at %s:%d",
+                  t->row[i]->name, t->row[i - 1]->file, t->row[i - 1]->line);
         for (int k = 0; k < i; k++)
             if (t->row[k]->s.name.n == t->row[i]->s.name.n &&
                 !memcmp(t->row[k]->s.name.at, t->row[i]->s.name.at, (size_t)t->row[i]->s.name.n))
-                fault(t->row[i]->file, t->row[i]->line, "%s: the row %s has the same name in its schema",
-                      t->row[i]->name, t->row[k]->name);
+                fault(t->row[i]->file, t->row[i]->line,
+                      "%s: the row %s has the same name in its schema", t->row[i]->name,
+                      t->row[k]->name);
     }
     read_symbols(t);
     read_struct_names(t);

@@ -1,8 +1,10 @@
-/* sample.c - does a row's sample fit its schema? The grammar: samples separated by " | ", each a list of
+/* sample.c - does a row's sample fit its schema? The grammar: samples separated by " | ", each a
+ * list of
  * `[name=]value`, positional in schema order; values:
  *
- *     (2,3) ():f64 (4)<3     a tensor, its dtype, bound of random integers     {(2,3),(4,3)}  a list of tensors
- *     [1,-1] [0.5]           lists of numbers      3 0.5 True False None       mean float64   a word */
+ *     (2,3) ():f64 (4)<3     a tensor, its dtype, bound of random integers     {(2,3),(4,3)}  a
+ * list of tensors [1,-1] [0.5]           lists of numbers      3 0.5 True False None       mean
+ * float64   a word */
 #include "optable.h"
 
 #include <ctype.h>
@@ -11,8 +13,10 @@
 
 static bool number_fits(const char *value, bool whole) {
     char *end;
-    if (whole) (void)strtoll(value, &end, 10);
-    else (void)strtod(value, &end);
+    if (whole)
+        (void)strtoll(value, &end, 10);
+    else
+        (void)strtod(value, &end);
     return end != value && !*end;
 }
 
@@ -29,7 +33,8 @@ static bool tensor_fits(const char *value) {
 }
 
 /* "[1,-1]" or "{(2),(3)}": each member by its own rule. */
-static bool list_fits(const char *value, char open, char close, bool (*fits)(const char *, bool), bool whole) {
+static bool list_fits(const char *value, char open, char close, bool (*fits)(const char *, bool),
+                      bool whole) {
     size_t n = strlen(value);
     if (n < 2 || value[0] != open || value[n - 1] != close) return false;
     for (const char *at = value + 1; at < value + n - 1;) {
@@ -53,30 +58,24 @@ static bool value_fits(const tni_schema_param *p, const char *value) {
     if (!strcmp(value, "None")) return (p->flags & TN_P_OPTIONAL) != 0;
     switch (p->type) {
     case TN_T_TENSOR:
-        return tensor_fits(value) || ((p->flags & TN_P_NUMBER) && (truth || number_fits(value, false)));
-    case TN_T_TENSORS:
-        return list_fits(value, '{', '}', member_fits, (p->flags & TN_P_HOLES) != 0);
+        return tensor_fits(value) ||
+               ((p->flags & TN_P_NUMBER) && (truth || number_fits(value, false)));
+    case TN_T_TENSORS: return list_fits(value, '{', '}', member_fits, (p->flags & TN_P_HOLES) != 0);
     case TN_T_INTS:
         return number_fits(value, true) || list_fits(value, '[', ']', number_fits, true);
     case TN_T_FLOATS:
         return number_fits(value, false) || list_fits(value, '[', ']', number_fits, false);
-    case TN_T_INT:
-        return number_fits(value, true);
-    case TN_T_FLOAT:
-        return number_fits(value, false);
-    case TN_T_SCALAR:
-        return truth || number_fits(value, false);
-    case TN_T_BOOL:
-        return truth;
+    case TN_T_INT: return number_fits(value, true);
+    case TN_T_FLOAT: return number_fits(value, false);
+    case TN_T_SCALAR: return truth || number_fits(value, false);
+    case TN_T_BOOL: return truth;
     case TN_T_DTYPE:
-    case TN_T_STRING:
-        return isalpha((unsigned char)*value) != 0;
+    case TN_T_STRING: return isalpha((unsigned char)*value) != 0;
     case TN_T_ENUM:
         for (int i = 0; p->words->words[i]; i++)
             if (!strcmp(p->words->words[i], value)) return true;
         return false;
-    default:
-        return false; /* a device or generator is None */
+    default: return false; /* a device or generator is None */
     }
 }
 
@@ -91,11 +90,13 @@ static void read_item(const row *r, const char *item, int *position, uint64_t *g
     bool keyword = item[n] == '=';
     int i = keyword ? parameter_named(r, item, n) : (*position)++;
     const char *value = keyword ? item + n + 1 : item;
-    if (i < 0 || i >= r->s.nparam) fault(r->file, r->line, "%s: .sample: no parameter for '%s'", r->name, item);
-    else if (*given >> i & 1) fault(r->file, r->line, "%s: .sample: '%s' is given twice", r->name, item);
+    if (i < 0 || i >= r->s.nparam)
+        fault(r->file, r->line, "%s: .sample: no parameter for '%s'", r->name, item);
+    else if (*given >> i & 1)
+        fault(r->file, r->line, "%s: .sample: '%s' is given twice", r->name, item);
     else if (!value_fits(&r->s.param[i], value))
-        fault(r->file, r->line, "%s: .sample: '%s' does not fit '%.*s'", r->name, value, r->s.param[i].name.n,
-              r->s.param[i].name.at);
+        fault(r->file, r->line, "%s: .sample: '%s' does not fit '%.*s'", r->name, value,
+              r->s.param[i].name.n, r->s.param[i].name.at);
     if (i >= 0 && i < r->s.nparam) *given |= (uint64_t)1 << i;
 }
 
@@ -110,8 +111,8 @@ void read_sample(const row *r) {
         }
         for (int i = 0; i < r->s.nparam; i++)
             if (!(r->s.param[i].flags & TN_P_DEFAULT) && !(given >> i & 1))
-                fault(r->file, r->line, "%s: .sample: a sample lacks '%.*s'", r->name, r->s.param[i].name.n,
-                      r->s.param[i].name.at);
+                fault(r->file, r->line, "%s: .sample: a sample lacks '%.*s'", r->name,
+                      r->s.param[i].name.n, r->s.param[i].name.at);
         if (*at) at++;
     }
 }

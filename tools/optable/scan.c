@@ -1,6 +1,8 @@
-/* scan.c - finds TN_OPERATOR(...), TN_MODULE(...), TN_OPTIMIZER(...) in C text, with the comment directly above.
+/* scan.c - finds TN_OPERATOR(...), TN_MODULE(...), TN_OPTIMIZER(...) in C text, with the comment
+ * directly above.
  *
- * Comments, strings and preprocessor lines are skipped; nothing is expanded, so a row must be written out. */
+ * Comments, strings and preprocessor lines are skipped; nothing is expanded, so a row must be
+ * written out. */
 #include "optable.h"
 
 #include <ctype.h>
@@ -18,7 +20,8 @@ static int line_of(scanner *s, const char *at) {
     return s->line;
 }
 
-/* Behind the comment, string or character literal that starts at `at`; NULL when nothing of these starts there. */
+/* Behind the comment, string or character literal that starts at `at`; NULL when nothing of these
+ * starts there. */
 static const char *skip_quiet(const char *at) {
     if (at[0] == '/' && at[1] == '*') {
         const char *end = strstr(at + 2, "*/");
@@ -53,7 +56,8 @@ static char *tidy(const char *at, const char *end) {
     return t.at;
 }
 
-/* Splits "a, f(b, c), d)" at commas of depth 0 up to the closing parenthesis; returns the text behind it. */
+/* Splits "a, f(b, c), d)" at commas of depth 0 up to the closing parenthesis; returns the text
+ * behind it. */
 static const char *split(const char *at, char **part, int room, int *n) {
     const char *start = at;
     for (int depth = 0;;) {
@@ -80,8 +84,10 @@ char *scan_string(const char *value) {
     if (!value) return NULL;
     put(&t, "%s", "");
     while (*value) {
-        if (*value == ' ') value++;
-        else if (*value != '"') return NULL;
+        if (*value == ' ')
+            value++;
+        else if (*value != '"')
+            return NULL;
         else {
             for (value++; *value && *value != '"'; value++) {
                 if (*value == '\\' && value[1]) value++;
@@ -122,7 +128,8 @@ static void read_field(row *r, const char *part) {
         f->name = text_copy(part, n);
         if (part[n] == ' ') n++;
         if (part[n] != '(' || part[strlen(part) - 1] != ')') {
-            fault(r->file, r->line, "%s: a field is written .name = value, not '%s'", r->name, part);
+            fault(r->file, r->line, "%s: a field is written .name = value, not '%s'", r->name,
+                  part);
             return;
         }
         f->value = text_copy(part + n + 1, strlen(part) - n - 2);
@@ -206,8 +213,10 @@ void scan_file(const char *path, table *operators, table *modules) {
             fresh = false;
             scan_word(&s, operators, modules);
         } else {
-            if (*s.at == '\n') fresh = true;
-            else if (!isspace((unsigned char)*s.at)) fresh = false;
+            if (*s.at == '\n')
+                fresh = true;
+            else if (!isspace((unsigned char)*s.at))
+                fresh = false;
             s.at++;
         }
     }

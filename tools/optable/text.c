@@ -1,4 +1,5 @@
-/* text.c - text that grows, names in other spellings, files that are written only when they differ. */
+/* text.c - text that grows, names in other spellings, files that are written only when they differ.
+ */
 #include "optable.h"
 
 #include <ctype.h>
@@ -30,7 +31,8 @@ char *text_word(tni_word w) { return text_copy(w.at ? w.at : "", (size_t)w.n); }
 char *text_snake(const char *name) {
     text t = {NULL, 0, 0};
     for (const char *at = name; *at; at++)
-        put(&t, "%s%c", at != name && isupper((unsigned char)*at) ? "_" : "", tolower((unsigned char)*at));
+        put(&t, "%s%c", at != name && isupper((unsigned char)*at) ? "_" : "",
+            tolower((unsigned char)*at));
     return t.at;
 }
 
@@ -78,7 +80,8 @@ static size_t break_at(const char *line, size_t room) {
     bool quoted = false;
     for (size_t i = 0; line[i] && i < room; i++) {
         if (line[i] == '"' && (!i || line[i - 1] != '\\')) quoted = !quoted;
-        if (!quoted && line[i] == ' ' && i && (line[i - 1] == ',' || line[i - 1] == '{' || line[i - 1] == ')'))
+        if (!quoted && line[i] == ' ' && i &&
+            (line[i - 1] == ',' || line[i - 1] == '{' || line[i - 1] == ')'))
             last = i + 1;
     }
     return last;
@@ -100,8 +103,10 @@ void put_wrapped(text *t, const char *line, int indent, const char *tail) {
 void put_quoted(text *t, const char *s) {
     put(t, "\"");
     for (; *s; s++) {
-        if (*s == '\n') put(t, "\\n");
-        else put(t, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
+        if (*s == '\n')
+            put(t, "\\n");
+        else
+            put(t, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
     }
     put(t, "\"");
 }
@@ -129,7 +134,9 @@ char *file_read(const char *path) {
     return t.at;
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 int file_list(const char *dir, const char *suffix, char ***paths) {
     DIR *d = opendir(text_format("%s/%s", options.root, dir));
@@ -137,7 +144,8 @@ int file_list(const char *dir, const char *suffix, char ***paths) {
     *paths = NULL;
     for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
         size_t length = strlen(e->d_name), end = strlen(suffix);
-        if (e->d_name[0] == '.' || length < end || strcmp(e->d_name + length - end, suffix)) continue;
+        if (e->d_name[0] == '.' || length < end || strcmp(e->d_name + length - end, suffix))
+            continue;
         if (n == room) {
             char **more = (char **)tool_get(sizeof *more * (size_t)(room = 2 * room + 16));
             if (n) memcpy(more, *paths, sizeof *more * (size_t)n);
@@ -155,9 +163,12 @@ void file_write(const char *path, const text *t) {
     FILE *f;
     if (old && !strcmp(old, t->at)) return;
     if (options.check) {
-        fault(path, 1, "is not what the rows say: run `make headers`, which calls optable, and commit the result");
+        fault(path, 1,
+              "is not what the rows say: run `make headers`, which calls optable, and commit the "
+              "result");
         return;
     }
     f = fopen(full, "wb");
-    if (!f || fwrite(t->at, 1, t->n, f) != t->n || fclose(f)) fault(path, 1, "cannot write: %s", strerror(errno));
+    if (!f || fwrite(t->at, 1, t->n, f) != t->n || fclose(f))
+        fault(path, 1, "cannot write: %s", strerror(errno));
 }

@@ -1,27 +1,27 @@
-/* types.c - a parameter in C: its type, its default in macro, static object and C++ signature, struct members. */
+/* types.c - a parameter in C: its type, its default in macro, static object and C++ signature,
+ * struct members. */
 #include "optable.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-const type_names types[] = {
-    {"0", "", "", ""},
-    {"TN_T_TENSOR", "Tensor", "tn_tensor *", "tn_tensor *"},
-    {"TN_T_TENSORS", "Tensor[]", "tn_tensors ", "tn_tensor_list "},
-    {"TN_T_INT", "int", "int64_t ", "int64_t "},
-    {"TN_T_FLOAT", "float", "double ", "double "},
-    {"TN_T_BOOL", "bool", "bool ", "bool "},
-    {"TN_T_SCALAR", "Scalar", "tn_scalar ", "tn_number "},
-    {"TN_T_INTS", "int[]", "tn_ints ", "tn_dims "},
-    {"TN_T_FLOATS", "float[]", "tn_floats ", "tn_doubles "},
-    {"TN_T_DTYPE", "ScalarType", "tn_dtype ", "tn_dtype "},
-    {"TN_T_DEVICE", "Device", "tn_device_id ", "tn_device_id "},
-    {"TN_T_GENERATOR", "Generator", "tn_generator *", "tn_generator *"},
-    {"TN_T_ENUM", "enum", "", ""},
-    {"TN_T_STRING", "str", "const char *", "const char *"},
-    {"TN_T_MODULE", "Module", "tn_module *", "tn_module *"},
-    {"TN_T_MODULES", "Module[]", "tn_modules ", "tn_module_list "}};
+const type_names types[] = {{"0", "", "", ""},
+                            {"TN_T_TENSOR", "Tensor", "tn_tensor *", "tn_tensor *"},
+                            {"TN_T_TENSORS", "Tensor[]", "tn_tensors ", "tn_tensor_list "},
+                            {"TN_T_INT", "int", "int64_t ", "int64_t "},
+                            {"TN_T_FLOAT", "float", "double ", "double "},
+                            {"TN_T_BOOL", "bool", "bool ", "bool "},
+                            {"TN_T_SCALAR", "Scalar", "tn_scalar ", "tn_number "},
+                            {"TN_T_INTS", "int[]", "tn_ints ", "tn_dims "},
+                            {"TN_T_FLOATS", "float[]", "tn_floats ", "tn_doubles "},
+                            {"TN_T_DTYPE", "ScalarType", "tn_dtype ", "tn_dtype "},
+                            {"TN_T_DEVICE", "Device", "tn_device_id ", "tn_device_id "},
+                            {"TN_T_GENERATOR", "Generator", "tn_generator *", "tn_generator *"},
+                            {"TN_T_ENUM", "enum", "", ""},
+                            {"TN_T_STRING", "str", "const char *", "const char *"},
+                            {"TN_T_MODULE", "Module", "tn_module *", "tn_module *"},
+                            {"TN_T_MODULES", "Module[]", "tn_modules ", "tn_module_list "}};
 
 const char *type_of(const tni_schema_param *p) {
     if (p->type == TN_T_ENUM) return text_format("tn_%s ", text_snake(p->words->name));
@@ -85,15 +85,21 @@ static const char *default_dtype(const tni_schema_param *p) {
     return names[p->value.none ? 0 : p->value.integer];
 }
 
-static const char *default_absent(const tni_schema_param *p, spelling how) { /* None, but of lists */
+static const char *default_absent(const tni_schema_param *p,
+                                  spelling how) { /* None, but of lists */
     if (p->type == TN_T_INT) return "TN_NONE";
     if (p->type == TN_T_FLOAT && how != SPELL_STATIC) return "TN_NO_FLOAT";
     if (p->type == TN_T_FLOAT) return "{0, TN_ABSENT}";
     if (p->type == TN_T_SCALAR)
-        return how == SPELL_STATIC ? "{TN_KIND_NONE, 0, 0, 0}" : how == SPELL_CXX ? "tn_number()" : "TN_NO_NUM";
-    if (p->type == TN_T_MODULES) return how == SPELL_STATIC ? "{NULL, -1}" : "tn_modules_of(NULL, -1)";
+        return how == SPELL_STATIC ? "{TN_KIND_NONE, 0, 0, 0}"
+               : how == SPELL_CXX  ? "tn_number()"
+                                   : "TN_NO_NUM";
+    if (p->type == TN_T_MODULES)
+        return how == SPELL_STATIC ? "{NULL, -1}" : "tn_modules_of(NULL, -1)";
     if (p->type == TN_T_TENSORS)
-        return how == SPELL_STATIC ? "{NULL, -1}" : how == SPELL_CXX ? "tn_tensor_list()" : "tn_tensors_of(NULL, -1)";
+        return how == SPELL_STATIC ? "{NULL, -1}"
+               : how == SPELL_CXX  ? "tn_tensor_list()"
+                                   : "tn_tensors_of(NULL, -1)";
     if (how == SPELL_MACRO) return "";
     if (p->type == TN_T_DTYPE) return "TN_NO_DTYPE";
     if (p->type == TN_T_DEVICE) return "TN_NO_DEVICE";
@@ -105,25 +111,36 @@ char *default_of(const tni_schema_param *p, spelling how, const char *prefix) {
     const tni_default *v = &p->value;
     const char *t = "";
     bool zero = how == SPELL_MACRO;
-    if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) t = default_list(p, how, prefix);
-    else if (v->none) t = default_absent(p, how);
-    else if (p->type == TN_T_BOOL) t = v->integer ? "true" : zero ? "" : "false";
-    else if (p->type == TN_T_INT) t = v->integer || !zero ? int_text(v->integer) : "";
+    if (p->type == TN_T_INTS || p->type == TN_T_FLOATS)
+        t = default_list(p, how, prefix);
+    else if (v->none)
+        t = default_absent(p, how);
+    else if (p->type == TN_T_BOOL)
+        t = v->integer ? "true" : zero ? "" : "false";
+    else if (p->type == TN_T_INT)
+        t = v->integer || !zero ? int_text(v->integer) : "";
     else if (p->flags & TN_P_MAYBE)
         t = text_format(how == SPELL_STATIC ? "{%s, TN_GIVEN}" : "TN_SOME(%s)", real_text(v->real));
-    else if (p->type == TN_T_FLOAT || p->type == TN_T_SCALAR) t = v->real != 0 || !zero ? real_text(v->real) : "";
-    else if (p->type == TN_T_DTYPE) t = default_dtype(p);
-    else if (p->type == TN_T_ENUM) t = default_enum(p);
-    else if (p->type == TN_T_STRING) t = text_format("\"%.*s\"", v->string.n, v->string.at);
+    else if (p->type == TN_T_FLOAT || p->type == TN_T_SCALAR)
+        t = v->real != 0 || !zero ? real_text(v->real) : "";
+    else if (p->type == TN_T_DTYPE)
+        t = default_dtype(p);
+    else if (p->type == TN_T_ENUM)
+        t = default_enum(p);
+    else if (p->type == TN_T_STRING)
+        t = text_format("\"%.*s\"", v->string.n, v->string.at);
     return text_copy(t, strlen(t));
 }
 
 void put_default_arrays(text *t, const tni_schema *s, const char *prefix) {
     for (int i = 0; i < s->nparam; i++) {
         const tni_schema_param *p = &s->param[i];
-        if ((p->type != TN_T_INTS && p->type != TN_T_FLOATS) || !(p->flags & TN_P_DEFAULT) || p->value.none) continue;
-        put(t, "static const %s tni_list_%s_%.*s[] = {%s};\n", p->type == TN_T_INTS ? "int64_t" : "double", prefix,
-            p->name.n, p->name.at, p->value.n ? list_text(p) : "0");
+        if ((p->type != TN_T_INTS && p->type != TN_T_FLOATS) || !(p->flags & TN_P_DEFAULT) ||
+            p->value.none)
+            continue;
+        put(t, "static const %s tni_list_%s_%.*s[] = {%s};\n",
+            p->type == TN_T_INTS ? "int64_t" : "double", prefix, p->name.n, p->name.at,
+            p->value.n ? list_text(p) : "0");
     }
 }
 
@@ -131,8 +148,10 @@ void put_default_arrays(text *t, const tni_schema *s, const char *prefix) {
 static void put_member(text *t, char **last, const char *type, const char *name) {
     size_t n = strlen(type);
     const char *star = type[n - 1] == '*' ? "*" : "";
-    if (*last && !strcmp(*last, type)) put(t, ", %s%s", star, name);
-    else put(t, "%s    %s%s", *last ? ";\n" : "", type, name);
+    if (*last && !strcmp(*last, type))
+        put(t, ", %s%s", star, name);
+    else
+        put(t, "%s    %s%s", *last ? ";\n" : "", type, name);
     *last = text_copy(type, n);
 }
 
@@ -144,14 +163,17 @@ void put_members(text *t, const tni_schema *s, const char *out) {
     for (int i = 0; i < n; i++) {
         const tni_schema_param *p = &s->param[order[i] % TNI_PARAMS];
         char *name = text_word(p->name);
-        if (order[i] < TNI_PARAMS) put_member(t, &last, type_of(p), name);
-        else put_member(t, &last, "tn_scalar ", text_format("%s_number", name));
+        if (order[i] < TNI_PARAMS)
+            put_member(t, &last, type_of(p), name);
+        else
+            put_member(t, &last, "tn_scalar ", text_format("%s_number", name));
     }
     if (!tni_schema_has_required(s)) put_member(t, &last, "int32_t ", "tni_last");
     put(t, ";\n");
 }
 
-void put_initialisers(text *t, const tni_schema *s, const char *out, uint32_t numbers, char *const *values) {
+void put_initialisers(text *t, const tni_schema *s, const char *out, uint32_t numbers,
+                      char *const *values) {
     int order[2 * TNI_PARAMS], n = tni_schema_order(s, order);
     const char *comma = "";
     if (out) put(t, "%s", out), comma = ", ";
@@ -160,8 +182,10 @@ void put_initialisers(text *t, const tni_schema *s, const char *out, uint32_t nu
         const tni_schema_param *p = &s->param[k];
         const char *value = values ? values[k] : text_word(p->name);
         bool number = (p->flags & TN_P_NUMBER) && k < 32 && numbers >> k & 1;
-        if (order[i] >= TNI_PARAMS) put(t, "%s%s", comma, number ? value : "{0, 0, 0, 0}");
-        else put(t, "%s%s", comma, number ? "NULL" : value);
+        if (order[i] >= TNI_PARAMS)
+            put(t, "%s%s", comma, number ? value : "{0, 0, 0, 0}");
+        else
+            put(t, "%s%s", comma, number ? "NULL" : value);
     }
     if (!tni_schema_has_required(s)) put(t, "%s0", comma);
 }
@@ -182,12 +206,18 @@ static const char *bits_text(unsigned bits, const char *const *names) {
 }
 
 const char *flags_text(unsigned flags) {
-    static const char *const names[] = {"TN_P_OPTIONAL", "TN_P_DEFAULT", "TN_P_KEYWORD", "TN_P_NUMBER",
-                                        "TN_P_MUTATED", "TN_P_DOUBLE", "TN_P_MAYBE", "TN_P_HOLES", NULL};
+    static const char *const names[] = {"TN_P_OPTIONAL", "TN_P_DEFAULT", "TN_P_KEYWORD",
+                                        "TN_P_NUMBER",   "TN_P_MUTATED", "TN_P_DOUBLE",
+                                        "TN_P_MAYBE",    "TN_P_HOLES",   NULL};
     return bits_text(flags, names);
 }
 const char *props_text(const tni_schema *s) {
-    static const char *const names[] = {"TN_PROP_LISTS", "TN_PROP_GENERATOR", "TN_PROP_MUTATED", "TN_PROP_INTS",
-                                        "TN_PROP_RETURNS_LIST", "TN_PROP_WORDS", NULL};
+    static const char *const names[] = {"TN_PROP_LISTS",
+                                        "TN_PROP_GENERATOR",
+                                        "TN_PROP_MUTATED",
+                                        "TN_PROP_INTS",
+                                        "TN_PROP_RETURNS_LIST",
+                                        "TN_PROP_WORDS",
+                                        NULL};
     return bits_text(tni_schema_props(s), names);
 }

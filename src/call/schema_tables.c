@@ -1,0 +1,187 @@
+/* schema_tables.c - what optable writes for a built-in row, made at run time: parameters, defaults,
+ * names and needs in one block. */
+#include "schema.h"
+
+#include "../base/base.h"
+
+typedef struct schema_block { /* pieces of one block: counted with base NULL first, then carved */
+    char *base;
+    size_t used;
+} schema_block;
+
+static void *schema_carve(schema_block *b, size_t bytes) {
+    void *at = b->base ? b->base + b->used : NULL;
+    b->used += (bytes + 15) / 16 * 16;
+    return at;
+}
+
+static const char *schema_copy(schema_block *b, tni_word w) {
+    char *to = (char *)schema_carve(b, (size_t)w.n + 1);
+    if (to) {
+        memcpy(to, w.at, (size_t)w.n);
+        to[w.n] = 0;
+    }
+    return to;
+}
+
+/* Writes p's default at its place in the default struct. */
+static void schema_store(schema_block *b, const tni_schema_param *p, char *args) {
+    const tni_default *v = &p->value;
+    size_t items = v->n > 0 ? (size_t)v->n : 1;
+    tn_scalar none = tn_none();
+    tn_maybe maybe;
+    tn_ints ints = {NULL, -1};
+    tn_floats floats = {NULL, -1};
+    const char *string;
+    int32_t small = (int32_t)v->integer;
+    bool truth = v->integer != 0;
+    int64_t integer = v->none ? TN_NONE : v->integer;
+    char *at = args ? args + p->offset : NULL;
+#define SCHEMA_PUT(value)                            \
+    do {                                             \
+        if (at) memcpy(at, &(value), sizeof(value)); \
+    } while (0)
+    switch (p->type) {
+    case TN_T_INT: SCHEMA_PUT(integer); break;
+    case TN_T_FLOAT:
+        maybe = v->none ? tn_no_float() : tn_some(v->real);
+        if (p->flags & TN_P_MAYBE)
+            SCHEMA_PUT(maybe);
+        else
+            SCHEMA_PUT(v->real);
+        break;
+    case TN_T_BOOL: SCHEMA_PUT(truth); break;
+    case TN_T_SCALAR:
+        if (p->flags & TN_P_DOUBLE)
+            SCHEMA_PUT(v->real);
+        else
+            SCHEMA_PUT(none);
+        break;
+    case TN_T_INTS:
+        if (!v->none) {
+            int64_t *to = (int64_t *)schema_carve(b, items * sizeof *to);
+            if (to) memcpy(to, v->ints, items * sizeof *to);
+            ints.at = to;
+            ints.n = v->n;
+        }
+        SCHEMA_PUT(ints);
+        break;
+    case TN_T_FLOATS:
+        if (!v->none) {
+            double *to = (double *)schema_carve(b, items * sizeof *to);
+            if (to) memcpy(to, v->floats, items * sizeof *to);
+            floats.at = to;
+            floats.n = v->n;
+        }
+        SCHEMA_PUT(floats);
+        break;
+    case TN_T_TENSORS:
+        SCHEMA_PUT(ints); /* the same shape: pointer and count -1 */
+        break;
+    case TN_T_DTYPE:
+    case TN_T_ENUM:
+        if (!v->none) SCHEMA_PUT(small);
+        break;
+    case TN_T_STRING:
+        string = v->none ? NULL : schema_copy(b, v->string);
+        SCHEMA_PUT(string);
+        break;
+    default: break; /* NULL and 0 */
+    }
+#undef SCHEMA_PUT
+}
+
+static void schema_params(const tni_schema *s, schema_block *b, tn_gen *g) {
+    tn_param *param = (tn_param *)schema_carve(b, sizeof(tn_param) * (size_t)(s->nparam + 1));
+    char *defaults = (char *)schema_carve(b, s->args_size);
+    if (defaults) memset(defaults, 0, s->args_size);
+    for (int i = 0; i < s->nparam; i++) {
+        const tni_schema_param *p = &s->param[i];
+        const char *name = schema_copy(b, p->name);
+        if (p->flags & TN_P_DEFAULT) schema_store(b, p, defaults);
+        if (!param) continue;
+        param[i].name = name;
+        param[i].type = p->type;
+        param[i].flags = p->flags;
+        param[i].offset = (uint16_t)p->offset;
+        param[i].number_offset = (uint16_t)p->number_offset;
+        param[i].count = p->count;
+        param[i].words = p->words ? p->words->words : NULL;
+    }
+    if (g) {
+        g->param = param;
+        g->defaults = defaults;
+    }
+}
+
+/* Fills g, or counts alone when b has no base. The block's first piece is the tn_gen. */
+static tn_gen *schema_tables(const tni_schema *s, const tn_row *row, const uint64_t *masks,
+                             schema_block *b) {
+    tn_gen *g = (tn_gen *)schema_carve(b, sizeof *g);
+    tni_word saves[TNI_SCHEMA_RESULTS];
+    int slot[TNI_PARAMS], nfixed, nslots = tni_schema_slots(s, slot, &nfixed);
+    int nsaves = tni_words(row->saves, saves, TNI_SCHEMA_RESULTS);
+    uint64_t *needs = (uint64_t *)schema_carve(b, sizeof *needs * (size_t)(nslots + 1));
+    const char **names =
+        (const char **)schema_carve(b, sizeof *names * (size_t)(s->nresults + nsaves + 1));
+    schema_params(s, b, g);
+    for (int k = 0; k < s->nresults + nsaves; k++) {
+        const char *name = schema_copy(b, k < s->nresults ? s->result[k] : saves[k - s->nresults]);
+        if (names) names[k] = name;
+    }
+    if (!g) return NULL;
+    if (nslots) memcpy(needs, masks, sizeof *needs * (size_t)nslots);
+    names[s->nresults + nsaves] = NULL;
+    g->result_names = names;
+    g->needs = needs;
+    g->nparam = (uint16_t)s->nparam;
+    g->nfixed = (uint16_t)nfixed;
+    g->nresults = (uint16_t)s->nresults;
+    g->nsaves = (uint16_t)nsaves;
+    g->args_size = (uint16_t)s->args_size;
+    g->out_offset = s->out_offset == SIZE_MAX ? UINT16_MAX : (uint16_t)s->out_offset;
+    g->props = tni_schema_props(s);
+    g->loop_index = 0;
+    for (int i = 0; i < TNI_FIXED; i++) g->fixed[i] = (uint16_t)(i < nfixed ? slot[i] : 0);
+    return g;
+}
+
+static bool schema_build(const tni_schema *s, const tn_row *row, const uint64_t *masks,
+                         tni_schema_get get, void *user, tn_gen **gen, size_t *bytes, char *error,
+                         size_t room) {
+    schema_block b = {NULL, 0};
+    schema_tables(s, row, masks, &b);
+    *bytes = b.used;
+    b.base = (char *)get(user, b.used);
+    b.used = 0;
+    if (!b.base) {
+        snprintf(error, room, "no memory for its tables");
+        return false;
+    }
+    *gen = schema_tables(s, row, masks, &b);
+    return true;
+}
+
+TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, tn_gen **gen,
+                            size_t *bytes, char *error, size_t room) {
+    tni_schema s;
+    uint64_t masks[TNI_PARAMS];
+    if (!tni_schema_parse(&s, row->schema, error, room)) return false;
+    tni_schema_layout(&s, row->forms);
+    return tni_schema_limits(&s, row->forms, error, room) &&
+           tni_schema_needs(&s, row->saves, row->needs, masks, error, room) &&
+           schema_build(&s, row, masks, get, user, gen, bytes, error, room);
+}
+
+TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *user, tn_gen **gen,
+                                 size_t *bytes, char *error, size_t room) {
+    tni_schema s;
+    uint64_t masks[TNI_PARAMS] = {0};
+    tn_row row;
+    memset(&row, 0, sizeof row);
+    if (!tni_schema_parse(&s, schema, error, room)) return false;
+    if (s.args_size <= UINT16_MAX)
+        return schema_build(&s, &row, masks, get, user, gen, bytes, error, room);
+    snprintf(error, room, "too many arguments");
+    return false;
+}
