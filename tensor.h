@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. 7ac591aa361d is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. b5a0f03077e6 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_7ac591aa361d)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_b5a0f03077e6)
 #else
-#define TNI_NAMESPACE tn_7ac591aa361d
+#define TNI_NAMESPACE tn_b5a0f03077e6
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -893,7 +893,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_7ac591aa361d TNI_JOIN(TN_PREFIX, tn_layout_7ac591aa361d)
+#define tn_layout_b5a0f03077e6 TNI_JOIN(TN_PREFIX, tn_layout_b5a0f03077e6)
 #endif
 
 /* src/api/config.h */
@@ -1411,6 +1411,15 @@ TNI_INLINE void tni_scope_leave(tn_scope_guard *guard) { tn_scope_end(guard->mar
     for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__)                             \
              __attribute__((cleanup(tni_scope_leave))) = {tn_scope_begin(), true}; \
          TNI_JOIN(tni_scope_, __LINE__).once; TNI_JOIN(tni_scope_, __LINE__).once = false)
+#else
+typedef struct tn_scope_guard {
+    int64_t mark;
+    bool once;
+} tn_scope_guard;
+#define TN_SCOPE                                                                            \
+    for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__) = {tn_scope_begin(), true};          \
+         TNI_JOIN(tni_scope_, __LINE__).once; TNI_JOIN(tni_scope_, __LINE__).once = false,  \
+                                              tn_scope_end(TNI_JOIN(tni_scope_, __LINE__).mark))
 #endif
 
 /* --- reading a tensor: none of these fails on a valid tensor; NULL gives 0, NULL or false ----- */
@@ -10721,9 +10730,9 @@ TNI_NAMESPACE_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_7ac591aa361d;
+TN_API const char tn_layout_b5a0f03077e6;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_7ac591aa361d;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_b5a0f03077e6;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10741,7 +10750,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_7ac591aa361d = 1;
+const char tn_layout_b5a0f03077e6 = 1;
 #endif
 
 /* src/tensor.c */
@@ -12066,9 +12075,6 @@ TN_API const char *tn_isa(void) {
 #endif
 #include <windows.h>
 #endif
-#if defined(__linux__) && !defined(CPU_COUNT) && TNI_THREADS == 1
-#include <sys/syscall.h>
-#endif
 
 /* --- the process ------------------------------------------------------------------------------ */
 
@@ -12155,17 +12161,21 @@ TN_PRIV void tni_unlock(uint32_t *word) { *word = 0; }
 #if TNI_THREADS == 1 && defined(__linux__)
 /* Those that the process may run on, which taskset and containers make fewer. */
 static int thread_affinity(void) {
-#ifdef CPU_COUNT
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
-#else
-    extern long syscall(long, ...);
-    uint64_t set[64] = {0};
-    long bytes = syscall(SYS_sched_getaffinity, 0, sizeof set, set);
+    static const char title[] = "Cpus_allowed:"; /* then a mask in hexadecimal, with commas */
+    char line[2048];
     int cores = 0;
-    for (long i = 0; i < bytes * 8; i++) cores += (int)(set[i / 64] >> i % 64 & 1);
+    FILE *status = fopen("/proc/self/status", "r");
+    if (!status) return 0;
+    while (fgets(line, sizeof line, status)) {
+        if (strncmp(line, title, sizeof title - 1)) continue;
+        for (const char *c = line + sizeof title - 1; *c; c++) {
+            int digit = *c >= '0' && *c <= '9' ? *c - '0' : *c >= 'a' && *c <= 'f' ? *c - 'W' : 0;
+            for (; digit; digit &= digit - 1) cores++;
+        }
+        break;
+    }
+    fclose(status);
     return cores;
-#endif
 }
 #endif
 
@@ -20963,9 +20973,9 @@ static int64_t range_whole_at(const create_range *r, int64_t i) {
 static void range_write(tn_tensor *out, create_range *r) {
     int64_t n = out->numel, bytes = tni_dtype_size(out), step = out->stride[0] * bytes;
     char *at = tni_bytes_at(out);
-    double far = fabs(r->start) + fabs(r->step) * (double)n;
+    double end = fabs(r->start) + fabs(r->step) * (double)n;
     r->exact =
-        !r->both_ends && floor(r->start) == r->start && floor(r->step) == r->step && far < 9e15;
+        !r->both_ends && floor(r->start) == r->start && floor(r->step) == r->step && end < 9e15;
     if (out->dtype == TN_F32 && step == bytes)
         for (int64_t i = 0; i < n; i++) ((float *)(void *)at)[i] = (float)range_at(r, i, n);
     else if (out->dtype == TN_I64 && r->whole && step == bytes)
@@ -29490,6 +29500,7 @@ TN_OPERATOR(sum,
             "sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
             "dtype=None) -> Tensor",
             .forms = TN_OUT, .check = sum_check, .run = sum_run, .grad = sum_grad,
+            .domain = "self:-1..2",
             .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | (70,3) "
                       "[0] | (5,4,6) [-1,0] | "
                       "() | (0,3) [0] | (0,3) [1] | (9000) | (2,5000) [1] | (5000,2) [0] | "
@@ -30731,7 +30742,7 @@ TN_OPERATOR(topk,
             .forms = TN_OUT, .needs = "self:indices", .check = topk_check, .run = topk_run,
             .grad = topk_grad,
             .sample = "(7) 3 | (3,5) 2 0 | (2,3,4) 2 dim=1 largest=False | () 1 | (4) 0 | (4) 4 | "
-                      "(200) 20 | (6):i64 2")
+                      "(200) 5 | (200):f32 20 | (6):i64 2")
 
 /* src/ops/statistics.c */
 /* statistics.c - variance and standard deviation, p-norms, logsumexp, running sums. */
@@ -43976,9 +43987,9 @@ TNI_HELPER V TNI_FNT(tni_pow)(V x, V y) {
     if (!M_ANY(M_NOT(M_OR(square, cube)))) return product;
     V a = V_ABS(x), l, h = TNI_FNT(tni_log_long)(a, &l), zero = V_ZERO(), inf = K_INF;
     V ph = V_MUL(y, h), pl = V_FMA(y, l, V_FMA(y, h, V_NEG(ph)));
-    M far = M_NOT(V_LE(V_ABS(ph), K(105, 750)));
+    M above = M_NOT(V_LE(V_ABS(ph), K(105, 750)));
     ph = V_MAX(K(-105, -750), V_MIN(K(105, 750), ph));
-    V r = TNI_FNT(tni_exp_long)(ph, V_SEL(far, zero, pl));
+    V r = TNI_FNT(tni_exp_long)(ph, V_SEL(above, zero, pl));
     r = V_SEL(V_EQ(a, V_ONE), V_ONE, r);
     M under = V_LT(y, zero);
     r = V_SEL(V_EQ(a, zero), V_SEL(under, inf, zero), r);
@@ -44096,14 +44107,14 @@ TNI_FNT(tni_tan)(V x) { /* sin / cos or -cos / sin, corrected by the remainder o
 /* atan|x| = base + atan(t), |t| <= tan(pi / 8): t = x, (x - 1) / (x + 1) or -1 / x */
 TNI_HELPER V TNI_FNT(tni_atan)(V x) {
     V a = V_ABS(x);
-    M far = V_GT(a, V_SET(2.41421356237309505)), near = V_LE(a, V_SET(0.414213562373095049));
+    M above = V_GT(a, V_SET(2.41421356237309505)), below = V_LE(a, V_SET(0.414213562373095049));
     V less = V_SUB(a, V_ONE), more = V_ADD(a, V_ONE), zero = V_ZERO();
     V lessl = V_ADD(V_SUB(V_SET(-1), less), a),
       morel = V_ADD(V_SUB(V_MAX(a, V_ONE), more), V_MIN(a, V_ONE));
-    V up = V_SEL(far, V_SET(-1), V_SEL(near, a, less)),
-      down = V_SEL(far, a, V_SEL(near, V_ONE, more));
+    V up = V_SEL(above, V_SET(-1), V_SEL(below, a, less)),
+      down = V_SEL(above, a, V_SEL(below, V_ONE, more));
     V i = V_DIV(V_ONE, down), t = V_MUL(up, i), z = V_MUL(t, t), rest = V_FNMA(t, down, up);
-    M mid = M_NOT(M_OR(far, near));
+    M mid = M_NOT(M_OR(above, below));
     rest = V_ADD(rest, V_SEL(mid, V_FNMA(t, morel, lessl), zero));
 #if defined(TNI_TYPE_F32)
     V p = V_SET(-6.464754045e-02);
@@ -44124,11 +44135,11 @@ TNI_HELPER V TNI_FNT(tni_atan)(V x) {
     H(1.99999999999957406e-01);
     H(-3.33333333333333315e-01);
 #endif
-    V step = V_SEL(far, V_ONE, V_SEL(near, V_ZERO(), V_SET(0.5))), base = V_MUL(step, PIO2_HI);
+    V step = V_SEL(above, V_ONE, V_SEL(below, V_ZERO(), V_SET(0.5))), base = V_MUL(step, PIO2_HI);
     V low = V_FMA(rest, i, V_FMA(step, PIO2_LO, V_MUL(V_MUL(z, t), p))), s = V_ADD(base, t);
     low = V_SEL(V_LT(a, K_INF), low, V_MUL(step, PIO2_LO));
     V y = V_ADD(s, V_ADD(V_ADD(V_SUB(base, s), t), low));
-    return TNI_FNT(tni_copysign)(V_SEL(near, V_ADD(t, low), y), x);
+    return TNI_FNT(tni_copysign)(V_SEL(below, V_ADD(t, low), y), x);
 }
 /* asin(t) - t for |t| <= 1/2 */
 TNI_HELPER V TNI_FNT(tni_asin_tail)(V t) {
@@ -44185,7 +44196,7 @@ TNI_HELPER V TNI_FNT(tni_acos)(V x) {
 
 /* x + x P(x^2) near 0, else 1 - e^P(|x|) with P fitted to log(erfc); 1.2 ULP */
 TNI_HELPER V TNI_FNT(tni_erf)(V x) {
-    V a = V_MIN(K(4.2, 5.95), V_ABS(x)), sq = V_MUL(a, a), z = sq, near, far;
+    V a = V_MIN(K(4.2, 5.95), V_ABS(x)), sq = V_MUL(a, a), z = sq, below, above;
 #if defined(TNI_TYPE_F32)
     V p = V_SET(-5.96761703e-4);
     H(4.99119423e-3);
@@ -44193,14 +44204,14 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     H(1.12819925e-1);
     H(-3.76125336e-1);
     H(1.28379166e-1);
-    near = V_FMA(p, a, a);
+    below = V_FMA(p, a, a);
     p = V_FMA(V_SET(-1.72853470e-5), a, V_SET(3.83197126e-4));
     p = V_FMA(p, sq, V_FMA(V_SET(-3.88396438e-3), a, V_SET(2.42546219e-2)));
     z = a, H(-1.06777877e-1);
     H(-6.34846687e-1);
     H(-1.28717512e-1);
-    far = V_SUB(V_ONE, TNI_FNT(tni_exp)(V_FMA(p, a, V_NEG(a))));
-    near = V_SEL(V_GT(a, V_SET(0.927734375)), far, near);
+    above = V_SUB(V_ONE, TNI_FNT(tni_exp)(V_FMA(p, a, V_NEG(a))));
+    below = V_SEL(V_GT(a, V_SET(0.927734375)), above, below);
 #else
     V p = V_SET(5.94525924018032111e-11);
     H(-1.13656644442390191e-09);
@@ -44215,7 +44226,7 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     H(1.12837916709548569e-01);
     H(-3.76126389031837483e-01);
     H(1.28379167095512586e-01);
-    near = V_FMA(p, a, a);
+    below = V_FMA(p, a, a);
     p = V_SET(-4.92764664271337850e-12);
     z = a, H(2.04461847968950888e-10);
     H(-3.93370298216017618e-09);
@@ -44234,10 +44245,10 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     H(-6.36643626394099549e-01);
     H(-1.12837408997051125e+00);
     H(-5.02786008329770191e-07);
-    far = V_SUB(V_ONE, TNI_FNT(tni_exp)(p));
-    near = V_SEL(V_GT(a, V_ONE), far, near);
+    above = V_SUB(V_ONE, TNI_FNT(tni_exp)(p));
+    below = V_SEL(V_GT(a, V_ONE), above, below);
 #endif
-    return TNI_FNT(tni_copysign)(near, x);
+    return TNI_FNT(tni_copysign)(below, x);
 }
 
 /* --- division with a rest --------------------------------------------------------------------- */
@@ -45375,10 +45386,10 @@ static void TNI_FNT(conv)(const tni_conv *v) {
             if (n < GEMM_COLS)
                 for (int64_t i = 0; i < q.k * GEMM_COLS; i += W) V_ST(panel + i, V_ZERO());
 #if TNI_ISA > 0
-            int64_t far = 0;
+            int64_t reach = 0;
             for (int i = 0; i < pieces; i++)
-                if (piece[i].source + piece[i].n > far) far = piece[i].source + piece[i].n;
-            if ((const T *)v->source + v->reach + far <= end)
+                if (piece[i].source + piece[i].n > reach) reach = piece[i].source + piece[i].n;
+            if ((const T *)v->source + v->reach + reach <= end)
                 TNI_FNT(conv_pack)(panel, v, v->offset + k, q.k, piece, pieces);
             else
 #endif

@@ -52,6 +52,15 @@ TNI_INLINE void tni_scope_leave(tn_scope_guard *guard) { tn_scope_end(guard->mar
     for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__)                             \
              __attribute__((cleanup(tni_scope_leave))) = {tn_scope_begin(), true}; \
          TNI_JOIN(tni_scope_, __LINE__).once; TNI_JOIN(tni_scope_, __LINE__).once = false)
+#else
+typedef struct tn_scope_guard {
+    int64_t mark;
+    bool once;
+} tn_scope_guard;
+#define TN_SCOPE                                                                            \
+    for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__) = {tn_scope_begin(), true};          \
+         TNI_JOIN(tni_scope_, __LINE__).once; TNI_JOIN(tni_scope_, __LINE__).once = false,  \
+                                              tn_scope_end(TNI_JOIN(tni_scope_, __LINE__).mark))
 #endif
 
 /* --- reading a tensor: none of these fails on a valid tensor; NULL gives 0, NULL or false ----- */

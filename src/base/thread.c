@@ -19,9 +19,6 @@
 #endif
 #include <windows.h>
 #endif
-#if defined(__linux__) && !defined(CPU_COUNT) && TNI_THREADS == 1
-#include <sys/syscall.h>
-#endif
 
 /* --- the process ------------------------------------------------------------------------------ */
 
@@ -108,17 +105,21 @@ TN_PRIV void tni_unlock(uint32_t *word) { *word = 0; }
 #if TNI_THREADS == 1 && defined(__linux__)
 /* Those that the process may run on, which taskset and containers make fewer. */
 static int thread_affinity(void) {
-#ifdef CPU_COUNT
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
-#else
-    extern long syscall(long, ...);
-    uint64_t set[64] = {0};
-    long bytes = syscall(SYS_sched_getaffinity, 0, sizeof set, set);
+    static const char title[] = "Cpus_allowed:"; /* then a mask in hexadecimal, with commas */
+    char line[2048];
     int cores = 0;
-    for (long i = 0; i < bytes * 8; i++) cores += (int)(set[i / 64] >> i % 64 & 1);
+    FILE *status = fopen("/proc/self/status", "r");
+    if (!status) return 0;
+    while (fgets(line, sizeof line, status)) {
+        if (strncmp(line, title, sizeof title - 1)) continue;
+        for (const char *c = line + sizeof title - 1; *c; c++) {
+            int digit = *c >= '0' && *c <= '9' ? *c - '0' : *c >= 'a' && *c <= 'f' ? *c - 'W' : 0;
+            for (; digit; digit &= digit - 1) cores++;
+        }
+        break;
+    }
+    fclose(status);
     return cores;
-#endif
 }
 #endif
 

@@ -115,10 +115,10 @@ static void TNI_FNT(conv)(const tni_conv *v) {
             if (n < GEMM_COLS)
                 for (int64_t i = 0; i < q.k * GEMM_COLS; i += W) V_ST(panel + i, V_ZERO());
 #if TNI_ISA > 0
-            int64_t far = 0;
+            int64_t reach = 0;
             for (int i = 0; i < pieces; i++)
-                if (piece[i].source + piece[i].n > far) far = piece[i].source + piece[i].n;
-            if ((const T *)v->source + v->reach + far <= end)
+                if (piece[i].source + piece[i].n > reach) reach = piece[i].source + piece[i].n;
+            if ((const T *)v->source + v->reach + reach <= end)
                 TNI_FNT(conv_pack)(panel, v, v->offset + k, q.k, piece, pieces);
             else
 #endif

@@ -203,9 +203,9 @@ static int64_t range_whole_at(const create_range *r, int64_t i) {
 static void range_write(tn_tensor *out, create_range *r) {
     int64_t n = out->numel, bytes = tni_dtype_size(out), step = out->stride[0] * bytes;
     char *at = tni_bytes_at(out);
-    double far = fabs(r->start) + fabs(r->step) * (double)n;
+    double end = fabs(r->start) + fabs(r->step) * (double)n;
     r->exact =
-        !r->both_ends && floor(r->start) == r->start && floor(r->step) == r->step && far < 9e15;
+        !r->both_ends && floor(r->start) == r->start && floor(r->step) == r->step && end < 9e15;
     if (out->dtype == TN_F32 && step == bytes)
         for (int64_t i = 0; i < n; i++) ((float *)(void *)at)[i] = (float)range_at(r, i, n);
     else if (out->dtype == TN_I64 && r->whole && step == bytes)

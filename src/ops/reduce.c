@@ -183,6 +183,7 @@ TN_OPERATOR(sum,
             "sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
             "dtype=None) -> Tensor",
             .forms = TN_OUT, .check = sum_check, .run = sum_run, .grad = sum_grad,
+            .domain = "self:-1..2",
             .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | (70,3) "
                       "[0] | (5,4,6) [-1,0] | "
                       "() | (0,3) [0] | (0,3) [1] | (9000) | (2,5000) [1] | (5000,2) [0] | "

@@ -249,4 +249,4 @@ TN_OPERATOR(topk,
             .forms = TN_OUT, .needs = "self:indices", .check = topk_check, .run = topk_run,
             .grad = topk_grad,
             .sample = "(7) 3 | (3,5) 2 0 | (2,3,4) 2 dim=1 largest=False | () 1 | (4) 0 | (4) 4 | "
-                      "(200) 20 | (6):i64 2")
+                      "(200) 5 | (200):f32 20 | (6):i64 2")

@@ -259,9 +259,9 @@ TNI_HELPER V TNI_FNT(tni_pow)(V x, V y) {
     if (!M_ANY(M_NOT(M_OR(square, cube)))) return product;
     V a = V_ABS(x), l, h = TNI_FNT(tni_log_long)(a, &l), zero = V_ZERO(), inf = K_INF;
     V ph = V_MUL(y, h), pl = V_FMA(y, l, V_FMA(y, h, V_NEG(ph)));
-    M far = M_NOT(V_LE(V_ABS(ph), K(105, 750)));
+    M above = M_NOT(V_LE(V_ABS(ph), K(105, 750)));
     ph = V_MAX(K(-105, -750), V_MIN(K(105, 750), ph));
-    V r = TNI_FNT(tni_exp_long)(ph, V_SEL(far, zero, pl));
+    V r = TNI_FNT(tni_exp_long)(ph, V_SEL(above, zero, pl));
     r = V_SEL(V_EQ(a, V_ONE), V_ONE, r);
     M under = V_LT(y, zero);
     r = V_SEL(V_EQ(a, zero), V_SEL(under, inf, zero), r);
@@ -379,14 +379,14 @@ TNI_FNT(tni_tan)(V x) { /* sin / cos or -cos / sin, corrected by the remainder o
 /* atan|x| = base + atan(t), |t| <= tan(pi / 8): t = x, (x - 1) / (x + 1) or -1 / x */
 TNI_HELPER V TNI_FNT(tni_atan)(V x) {
     V a = V_ABS(x);
-    M far = V_GT(a, V_SET(2.41421356237309505)), near = V_LE(a, V_SET(0.414213562373095049));
+    M above = V_GT(a, V_SET(2.41421356237309505)), below = V_LE(a, V_SET(0.414213562373095049));
     V less = V_SUB(a, V_ONE), more = V_ADD(a, V_ONE), zero = V_ZERO();
     V lessl = V_ADD(V_SUB(V_SET(-1), less), a),
       morel = V_ADD(V_SUB(V_MAX(a, V_ONE), more), V_MIN(a, V_ONE));
-    V up = V_SEL(far, V_SET(-1), V_SEL(near, a, less)),
-      down = V_SEL(far, a, V_SEL(near, V_ONE, more));
+    V up = V_SEL(above, V_SET(-1), V_SEL(below, a, less)),
+      down = V_SEL(above, a, V_SEL(below, V_ONE, more));
     V i = V_DIV(V_ONE, down), t = V_MUL(up, i), z = V_MUL(t, t), rest = V_FNMA(t, down, up);
-    M mid = M_NOT(M_OR(far, near));
+    M mid = M_NOT(M_OR(above, below));
     rest = V_ADD(rest, V_SEL(mid, V_FNMA(t, morel, lessl), zero));
 #if defined(TNI_TYPE_F32)
     V p = V_SET(-6.464754045e-02);
@@ -407,11 +407,11 @@ TNI_HELPER V TNI_FNT(tni_atan)(V x) {
     H(1.99999999999957406e-01);
     H(-3.33333333333333315e-01);
 #endif
-    V step = V_SEL(far, V_ONE, V_SEL(near, V_ZERO(), V_SET(0.5))), base = V_MUL(step, PIO2_HI);
+    V step = V_SEL(above, V_ONE, V_SEL(below, V_ZERO(), V_SET(0.5))), base = V_MUL(step, PIO2_HI);
     V low = V_FMA(rest, i, V_FMA(step, PIO2_LO, V_MUL(V_MUL(z, t), p))), s = V_ADD(base, t);
     low = V_SEL(V_LT(a, K_INF), low, V_MUL(step, PIO2_LO));
     V y = V_ADD(s, V_ADD(V_ADD(V_SUB(base, s), t), low));
-    return TNI_FNT(tni_copysign)(V_SEL(near, V_ADD(t, low), y), x);
+    return TNI_FNT(tni_copysign)(V_SEL(below, V_ADD(t, low), y), x);
 }
 /* asin(t) - t for |t| <= 1/2 */
 TNI_HELPER V TNI_FNT(tni_asin_tail)(V t) {
@@ -468,7 +468,7 @@ TNI_HELPER V TNI_FNT(tni_acos)(V x) {
 
 /* x + x P(x^2) near 0, else 1 - e^P(|x|) with P fitted to log(erfc); 1.2 ULP */
 TNI_HELPER V TNI_FNT(tni_erf)(V x) {
-    V a = V_MIN(K(4.2, 5.95), V_ABS(x)), sq = V_MUL(a, a), z = sq, near, far;
+    V a = V_MIN(K(4.2, 5.95), V_ABS(x)), sq = V_MUL(a, a), z = sq, below, above;
 #if defined(TNI_TYPE_F32)
     V p = V_SET(-5.96761703e-4);
     H(4.99119423e-3);
@@ -476,14 +476,14 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     H(1.12819925e-1);
     H(-3.76125336e-1);
     H(1.28379166e-1);
-    near = V_FMA(p, a, a);
+    below = V_FMA(p, a, a);
     p = V_FMA(V_SET(-1.72853470e-5), a, V_SET(3.83197126e-4));
     p = V_FMA(p, sq, V_FMA(V_SET(-3.88396438e-3), a, V_SET(2.42546219e-2)));
     z = a, H(-1.06777877e-1);
     H(-6.34846687e-1);
     H(-1.28717512e-1);
-    far = V_SUB(V_ONE, TNI_FNT(tni_exp)(V_FMA(p, a, V_NEG(a))));
-    near = V_SEL(V_GT(a, V_SET(0.927734375)), far, near);
+    above = V_SUB(V_ONE, TNI_FNT(tni_exp)(V_FMA(p, a, V_NEG(a))));
+    below = V_SEL(V_GT(a, V_SET(0.927734375)), above, below);
 #else
     V p = V_SET(5.94525924018032111e-11);
     H(-1.13656644442390191e-09);
@@ -498,7 +498,7 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     H(1.12837916709548569e-01);
     H(-3.76126389031837483e-01);
     H(1.28379167095512586e-01);
-    near = V_FMA(p, a, a);
+    below = V_FMA(p, a, a);
     p = V_SET(-4.92764664271337850e-12);
     z = a, H(2.04461847968950888e-10);
     H(-3.93370298216017618e-09);
@@ -517,10 +517,10 @@ TNI_HELPER V TNI_FNT(tni_erf)(V x) {
     H(-6.36643626394099549e-01);
     H(-1.12837408997051125e+00);
     H(-5.02786008329770191e-07);
-    far = V_SUB(V_ONE, TNI_FNT(tni_exp)(p));
-    near = V_SEL(V_GT(a, V_ONE), far, near);
+    above = V_SUB(V_ONE, TNI_FNT(tni_exp)(p));
+    below = V_SEL(V_GT(a, V_ONE), above, below);
 #endif
-    return TNI_FNT(tni_copysign)(near, x);
+    return TNI_FNT(tni_copysign)(below, x);
 }
 
 /* --- division with a rest --------------------------------------------------------------------- */

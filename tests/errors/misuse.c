@@ -255,7 +255,7 @@ static void backward_names_its_line_and_the_forward_line(void) {
     char where[100];
     TN_SCOPE {
         tn_tensor *x = leaf(), *h = tn_mul_scalar(x, 2), *y = tn_sum(tn_mul(h, h));
-        int forward = __LINE__;
+        int forward = __LINE__ - 1;
         tn_add_scalar_(h, 1);
         snprintf(where, sizeof where, "modified in place|forward call: mul at %s:%d", __FILE__,
                  forward);
@@ -264,7 +264,7 @@ static void backward_names_its_line_and_the_forward_line(void) {
     }
     TN_SCOPE {
         tn_tensor *x = leaf(), *y = tn_sum(tn_mul(x, x));
-        int forward = __LINE__;
+        int forward = __LINE__ - 1;
         CHECK(tn_backward(y) && first(tn_grad_of(x)) == 0);
         int64_t version = tn_version(tn_grad_of(x));
         snprintf(where, sizeof where, "second time|retain_graph|%s:%d", __FILE__, forward);
@@ -311,7 +311,7 @@ static void the_first_error_stays(void) {
     TN_SCOPE {
         tn_tensor *a = zeros(two_three, TN_F32), *b = zeros(three_four, TN_F32);
         tn_tensor *y = tn_add(a, b);
-        int line = __LINE__; /* what follows gives NULL and no other error */
+        int line = __LINE__ - 1; /* what follows gives NULL and no other error */
         live_before = tn_memory().live_tensors;
         CHECK(tn_relu(tn_mul(y, tn_zeros(TN_DIMS(2)))) == NULL && tn_sum(a) == NULL &&
               !tn_backward(a));
@@ -331,7 +331,7 @@ static void a_handler_hears_each_error_once(void) {
         told = 0;
         tn_error_on(listener, what);
         BAD(tn_linear(a, b), TN_INVALID, "linear");
-        int line = __LINE__;
+        int line = __LINE__ - 1;
         CHECK_EQ(told, 1);
         CHECK_EQ(told_line, line);
         tn_error_on(NULL, NULL);
@@ -355,9 +355,9 @@ static void modules_name_their_place(void) {
     tn_module_free(net);
     net = tn_nn_linear(3, 2);
     TN_SCOPE {
-        tn_tensor *a = zeros(two_three, TN_F32), *h = tn_sigmoid(tn_forward(net, a)),
-                  *y = tn_sum(h);
-        int forward = __LINE__;
+        tn_tensor *a = zeros(two_three, TN_F32), *h = tn_sigmoid(tn_forward(net, a)), *y;
+        int forward = __LINE__ - 1;
+        y = tn_sum(h);
         tn_mul_scalar_(h, 2);
         snprintf(where, sizeof where, "modified in place|sigmoid at %s:%d", __FILE__, forward);
         BAD(tn_backward(y), TN_AUTOGRAD, where);
@@ -366,7 +366,7 @@ static void modules_name_their_place(void) {
         tn_tensor *w = tn_module_tensor(net, "weight"),
                   *a = tn_requires_grad(zeros(two_three, TN_F32));
         tn_tensor *y = tn_sum(tn_forward(net, a));
-        int forward = __LINE__; /* a call inside the module is at this line */
+        int forward = __LINE__ - 1; /* a call inside the module is at this line */
         bool before = tn_set_grad_mode(false);
         tn_add_scalar_(w, 1);
         tn_set_grad_mode(before);
@@ -434,7 +434,7 @@ static void overloads_know_their_line(void) {
         BAD(tn_max(a, 5).values, TN_INDEX, "max_dim(self=float32 (2, 3), dim=5)");
         BAD(tn_linear(a, b), TN_INVALID, "linear|(3, 4)");
         tn_tensor *x = leaf(), *y = tn_sum(tn_mul(x, x));
-        int forward = __LINE__;
+        int forward = __LINE__ - 1;
         tn_backward_args back;
         char where[120];
         memset(&back, 0, sizeof back);

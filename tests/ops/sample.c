@@ -47,9 +47,9 @@ static void sample_domain(const tn_row *row, const char *name, double *lo, doubl
     *hi = 2;
     while (at && *at) {
         if (strncmp(at, name, n) == 0 && at[n] == ':') {
-            char *end;
-            *lo = strtod(at + n + 1, &end);
-            *hi = strtod(end + 2, NULL);
+            const char *dots = strstr(at, "..");
+            *lo = strtod(at + n + 1, NULL);
+            if (dots) *hi = strtod(dots + 2, NULL);
             return;
         }
         at = strchr(at, ' ');

@@ -180,7 +180,7 @@ static void naive(const double *v, int64_t n, int64_t step, double correction, d
     sum /= n;
     for (int64_t i = 0; i < n; i++) squares += (v[i * step] - sum) * (v[i * step] - sum);
     *mean = (double)sum;
-    *deviation = (double)sqrtl(squares / (n - correction));
+    *deviation = (double)sqrtl(squares / ((double)n - correction));
 }
 
 static void std_mean_has_its_values_and_forms(void) {

@@ -1,5 +1,6 @@
 /* io.c - promises of src/io: what is saved is loaded, any byte string is a file or an error, a
  * failed save leaves the old file, and any allocation may fail. */
+#define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "../../src/api/io.h"
 #include "../check.h"
 

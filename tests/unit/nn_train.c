@@ -1,4 +1,5 @@
 /* nn_train.c - promises of data loading, optimizers, checkpoints and the training loop. */
+#define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "../../src/api/modules.h"
 #include "../../src/api/train.h"
 #include "../check.h"
@@ -95,9 +96,9 @@ static void bad_sets_and_loaders_are_refused(void) {
     CHECK(!tn_loader_new(NULL) && says(TN_INVALID, __LINE__, "dataset is NULL"));
     CHECK(!tn_loader_new(points(4), .batch_size = 0) && says(TN_INVALID, __LINE__, "batch_size"));
     CHECK(!tn_loader_new(points(4), .batch_size = INT64_MAX / 4) &&
-          says(TN_MEMORY, __LINE__, "batch"));
+          says(TN_MEMORY, __LINE__ - 1, "batch"));
     CHECK(!tn_loader_new(points(4), .workers = 1, .prefetch = 0) &&
-          says(TN_INVALID, __LINE__, "prefetch"));
+          says(TN_INVALID, __LINE__ - 1, "prefetch"));
     CHECK(!tn_dataset_slice(points(4), 2, 5) && says(TN_INVALID, 0, "slice"));
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
@@ -125,7 +126,7 @@ static void items_that_fail_are_named_in_the_callers_thread(void) {
                 CHECK(tn_loader_next(l, &b) && tn_item(tn_select(b.field[0], 0, 1)) == 1);
                 CHECK(tn_loader_next(l, &b));
                 CHECK(!tn_loader_next(l, &b) &&
-                      says(TN_FILE, __LINE__, "item 5 of the data set: item 5 cannot be read"));
+                      says(TN_FILE, __LINE__ - 1, "item 5 of the data set: item 5 cannot be read"));
             }
         }
         tn_loader_free(l);
@@ -355,7 +356,7 @@ static void checkpoint_that_does_not_fit_changes_nothing(void) {
     tn_generator_get(tn_default_generator(), now);
     CHECK(hash(w.net) == before && memcmp(rng, now, sizeof rng) == 0);
     CHECK(tn_module_save_file(small, path) && !tn_checkpoint_load(path, &s) &&
-          says(TN_FORMAT, __LINE__, "no checkpoint of version 1"));
+          says(TN_FORMAT, __LINE__ - 1, "no checkpoint of version 1"));
     CHECK(!tn_checkpoint_save(path_of("no/where"), &s) && says(TN_FILE, __LINE__, "where"));
     tn_optimizer_free(o);
     tn_module_free(small);
@@ -367,10 +368,10 @@ static void training_errors_lead_home(void) {
     world w = begin(0);
     tn_module *wrong = tn_nn_linear(3, 3);
     CHECK(!tn_train(wrong, w.o, w.loader) &&
-          says(TN_INVALID, __LINE__, "Linear: input: expected (*, 3)"));
+          says(TN_INVALID, __LINE__ - 1, "Linear: input: expected (*, 3)"));
     CHECK(!tn_train(NULL, w.o, w.loader) && says(TN_INVALID, __LINE__, "train: model"));
     CHECK(!tn_train(w.net, w.o, w.loader, .checkpoint = path_of("no/where")) &&
-          says(TN_FILE, __LINE__, "where"));
+          says(TN_FILE, __LINE__ - 1, "where"));
     tn_module_free(wrong);
     end(w);
 }
