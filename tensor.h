@@ -902,10 +902,13 @@
  *
  *   TENSOR_IMPLEMENTATION   in one C or C++ file before the include: compiles the library there
  *   TENSOR_STATIC           everything static: private to each file that includes the
- * implementation TN_PREFIX               a token put before every public symbol, so that two
- * versions live in one program TN_API                  linkage of public functions, where `extern`
- * is not enough (a DLL, say) TN_NO_THREADS           no pthreads or Win32 threads: one thread, no
- * locks */
+ *                           implementation
+ *   TN_PREFIX               a token put before every public symbol, so that two versions live in
+ *                           one program
+ *   TN_API                  linkage of public functions, where `extern` is not enough (a DLL, say)
+ *   TN_NO_THREADS           no pthreads or Win32 threads: one thread, no locks
+ *   TN_NO_AVX512            without the kernels for AVX-512: a smaller program
+ *   TN_NO_FMA               x86-64 without its FMA instruction: libm's fma, scalar kernels alone */
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -1645,7 +1648,9 @@ TNI_EXTERN_C_END
  * registered:
  *
  *     static const tn_row logaddexp = { .name = "logaddexp", .schema = "logaddexp(Tensor self,
- * Tensor other) -> Tensor", .forms = TN_OUT, .check = my_check, .run = my_run, .grad = my_grad };
+ *         Tensor other) -> Tensor",
+ *                                       .forms = TN_OUT, .check = my_check, .run = my_run, .grad =
+ *                                           my_grad };
  *     tn_register(&logaddexp);   tn_call_named("logaddexp", ...)
  *
  * The door (tn_call) does for every row: enter (pending error, NULL arguments, contexts), check,
@@ -2072,7 +2077,7 @@ TNI_EXTERN_C_END
 /* cxx.h - C++ only: the parameter types of the overloads in ops.h and modules.h.
  *
  *     tn_max(x, 1)   tn_add(x, 2)   tn_sum(x, {0, 2})   tn_cat({x, y})   C++20: tn_sum(x, {.keepdim
- * = true})
+ *                    = true})
  *
  * Overloads have torch's names and default arguments and know the line of the call. The list types
  * borrow: they live for the time of the call. */
@@ -3745,8 +3750,9 @@ TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_a
 
 /* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 -
  * dampening) g, b = g at its first step, and g = b or, nesterov, g + momentum b; p -= lr g.
- * Numbers: a list with one member a parameter, or one for all. tnp_fused_sgd(params, grads,
- * buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first) */
+ * Numbers: a list with one member a parameter, or one for all.
+ *   tnp_fused_sgd(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov,
+ *       maximize, first) */
 typedef struct tn_fused_sgd_args {
     tn_tensors self, grads, momentum_buffer_list;
     tn_floats lr, momentum, dampening, weight_decay, nesterov, maximize, is_first_step;
@@ -15393,7 +15399,7 @@ TNI_EXTERN_C_END
  * numbers.
  *
  *     TN_OPERATOR(max_dim, "max.dim(Tensor self, int dim, ...) -> ...", .forms = TN_OUT, .check =
- * max_dim_check, ...)
+ *         max_dim_check, ...)
  *
  * stands below the operator's functions; the fields are those of struct tn_row from .forms on, in
  * their order. */
@@ -16769,7 +16775,9 @@ TN_PRIV void tni_path_ran(const char *name);
 #include TN_HEADER_NAME
 #undef TNI_ISA
 #undef TNI_FN
+#endif
 
+#if defined(TNI_X86) && !defined(TN_NO_AVX512)
 #define TNI_ISA 2
 #define TNI_FN(name) TNI_JOIN(name, _avx512)
 #define TNI_SECTION 2 /* src/kernels/pass.inl */
@@ -16792,7 +16800,9 @@ TN_PRIV const tni_kernels *tni_kernels_of(int isa) {
     case TNI_ISA_SCALAR: return &tni_table_scalar;
 #if defined(TNI_X86)
     case TNI_ISA_AVX2: return &tni_table_avx2;
+#ifndef TN_NO_AVX512
     case TNI_ISA_AVX512: return &tni_table_avx512;
+#endif
 #elif defined(TNI_ARM)
     case TNI_ISA_NEON: return &tni_table_neon;
 #endif
@@ -19705,9 +19715,10 @@ TN_API const char *tn_device_name(tn_device_id device) {
  *
  * A reduction over any set of dimensions takes one of two forms, chosen by the layout alone:
  *   rows     the elements of one result in logical order, blocks of TNI_BLOCK, each folded in fixed
- * lanes; columns  results lie side by side in memory: TNI_BLOCK_ROWS rows at a time, a chain a
- * column. Blocks are combined in a binary tree of neighbours, level by level; a task takes
- * TNI_SUBTREE blocks, a whole subtree, so results have the same bits for any number of threads. */
+ *            lanes;
+ *   columns  results lie side by side in memory: TNI_BLOCK_ROWS rows at a time, a chain a column.
+ * Blocks are combined in a binary tree of neighbours, level by level; a task takes TNI_SUBTREE
+ * blocks, a whole subtree, so results have the same bits for any number of threads. */
 
 enum { TNI_MAP_NONE, TNI_MAP_ABS, TNI_MAP_SQUARE, TNI_MAP_POWER, TNI_MAP_NONZERO };
 enum {
@@ -27757,8 +27768,9 @@ static void fused_sgd_run(tn_frame *f) {
 }
 /* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 -
  * dampening) g, b = g at its first step, and g = b or, nesterov, g + momentum b; p -= lr g.
- * Numbers: a list with one member a parameter, or one for all. tnp_fused_sgd(params, grads,
- * buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first) */
+ * Numbers: a list with one member a parameter, or one for all.
+ *   tnp_fused_sgd(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov,
+ *       maximize, first) */
 TN_OPERATOR(fused_sgd,
             "_fused_sgd_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)?[] momentum_buffer_list, *, "
             "float[] lr, float[] momentum, "
@@ -42657,18 +42669,23 @@ TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path,
  *
  * T element, V vector of W of them, M mask of W truths. TNI_ISA chooses the file. Every word gives
  * the same bits in every instruction set, but for sign and payload of a NaN. An argument is
- * evaluated once. V_LD V_ST (unaligned)  V_LDN(p, n) V_STN(p, v, n): the first n < = W lanes, rest
- * zero or left alone V_LD2(p, &a, &b) V_ST2(p, a, b): 2 W floats, those of even place in a V_SET(s)
- * V_ZERO() V_ONE  V_ADD SUB MUL DIV  V_FMA(a, b, c) = a * b + c  V_FNMA(a, b, c) = c - a * b,
- * rounded once V_NEG V_ABS V_SQRT  V_MIN(a, b) = a < b ? a : b  V_MAX(a, b) = a > b ? a : b V_FLOOR
- * CEIL TRUNC ROUND (half to even; of integers: themselves) V_LT LE GT GE EQ NE -> M (NE true on
- * NaN)  V_SEL(m, a, b) = m ? a : b  M_AND OR XOR NOT  M_ANY(m) -> int V_AND OR XOR NOT bitwise
- * V_SHL(v, n) V_SHR V_SHRL(v, n): integers by a constant 0..bits - 1, SHRL fills zeros V_SHLV
- * V_SHRV(v, w): integers by a vector of counts in 0..bits - 1 V_LDEXP(v, n) = v * 2^n, n
- * integral-valued, |n| <= 252 (f64 2044), 2^(n / 2) v a normal number V_EXPO(v), V_MANT(v): v =
- * V_MANT * 2^V_EXPO with 1 <= V_MANT < 2, of a normal positive number V_MST(p, m) stores W bytes 0
- * or 1, M_LD(p) loads W bytes, true where not 0 Integer words wrap. Below: functions of math.h by
- * the same kind of name. */
+ * evaluated once.
+ *   V_LD V_ST (unaligned)  V_LDN(p, n) V_STN(p, v, n): the first n < = W lanes, rest zero or left
+ *                          alone
+ *   V_LD2(p, &a, &b) V_ST2(p, a, b): 2 W floats, those of even place in a
+ *   V_SET(s) V_ZERO() V_ONE  V_ADD SUB MUL DIV  V_FMA(a, b, c) = a * b + c  V_FNMA(a, b, c) = c - a
+ *                            * b, rounded once
+ *   V_NEG V_ABS V_SQRT  V_MIN(a, b) = a < b ? a : b  V_MAX(a, b) = a > b ? a : b
+ *   V_FLOOR CEIL TRUNC ROUND (half to even; of integers: themselves)
+ *   V_LT LE GT GE EQ NE -> M (NE true on NaN)  V_SEL(m, a, b) = m ? a : b  M_AND OR XOR NOT
+ *       M_ANY(m) -> int
+ *   V_AND OR XOR NOT bitwise  V_SHL(v, n) V_SHR V_SHRL(v, n): integers by a constant 0..bits - 1,
+ *                             SHRL fills zeros
+ *   V_SHLV V_SHRV(v, w): integers by a vector of counts in 0..bits - 1
+ *   V_LDEXP(v, n) = v * 2^n, n integral-valued, |n| <= 252 (f64 2044), 2^(n / 2) v a normal number
+ *   V_EXPO(v), V_MANT(v): v = V_MANT * 2^V_EXPO with 1 <= V_MANT < 2, of a normal positive number
+ *   V_MST(p, m) stores W bytes 0 or 1, M_LD(p) loads W bytes, true where not 0
+ * Integer words wrap. Below: functions of math.h by the same kind of name. */
 #if !defined(TNI_ISA) || !defined(TNI_FN)
 #error "TNI_ISA and TNI_FN are set by kernels.c"
 #endif

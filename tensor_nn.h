@@ -200,8 +200,9 @@
  *
  * A built-in module is a row (TN_MODULE below its functions, in src/nn/); a user's own is a struct,
  * a row of name, size and forward, and calls. The tree knows neither from the other. A seed gives
- * torch's initial weights; names, order and layouts in the state dict are torch's. A module belongs
- * to one thread at a time; several threads may run forward of one module that does not train. */
+ * torch's initial weights; names, order and layouts in the state dict are torch's.
+ * A module belongs to one thread at a time; several threads may run forward of one module that does
+ * not train. */
 
 TNI_EXTERN_C_BEGIN
 
@@ -230,13 +231,14 @@ TNI_INLINE tn_modules tn_modules_of(tn_module *const *at, int64_t n) {
 
 /* A kind of module. Texts (see docs/modules.md for their grammars):
  *   schema  torch's constructor: "Linear(int in_features, int out_features, bool bias=True)"; the
- * options dtype and device are added to every row parts   "weight(out_features, in_features);
- * bias(out_features) if bias; child out_proj = Linear(a, b)" [param|buffer|transient]
- * name[:dtype](sizes) [if condition]; a buffer that is transient is not saved call    "(Tensor
- * input) -> Tensor" when NULL takes   shapes of inputs: "input(*, in_features)": * any leading
- * dimensions, _ any size repr    "in_features=, ?bias=": `x` value, `x=` named, `?` only when not
- * its default, `x[2]` as a pair;
- *           "[]": equal neighbours among the children are printed once
+ *           options dtype and device are added to every row
+ *   parts   "weight(out_features, in_features); bias(out_features) if bias; child out_proj =
+ *           Linear(a, b)" [param|buffer|transient] name[:dtype](sizes) [if condition]; a buffer
+ *           that is transient is not saved
+ *   call    "(Tensor input) -> Tensor" when NULL
+ *   takes   shapes of inputs: "input(*, in_features)": * any leading dimensions, _ any size
+ *   repr    "in_features=, ?bias=": `x` value, `x=` named, `?` only when not its default, `x[2]` as
+ *           a pair; "[]": equal neighbours among the children are printed once
  * Functions return false with an error set. */
 struct tn_mrow {
     const char *name;   /* C's name of a built-in row, the class name of a user's row */
@@ -307,14 +309,17 @@ struct tn_module {
 
 /* Making. A module is counted: the maker has one count. Constructors and add_child TAKE the modules
  * that they are given, also when they fail, so nested constructors leak nothing; who shares a
- * module says tn_module_hold(m). Parameters and buffers are held by the tree, never by a scope.
- * dtype and device of what is made: the options of the same name, else the default dtype on the
- * CPU.
+ * module says tn_module_hold(m).
+ * Parameters and buffers are held by the tree, never by a scope. dtype and device of what is made:
+ * the options of the same name, else the default dtype on the CPU.
  *
  * A module of one's own needs no check a line: steps on NULL or on a broken module only free what
- * they are given. block *s = (block *)tn_module_new(&block_row); TN_ADD_CHILD(s, linear1,
- * tn_nn_linear(d, 4 * d)); TN_ADD_PARAM(s, scale, TN_DIMS(d)); return tn_module_finish(&s->base);
- * NULL, all freed, and the first error set, when a step failed */
+ * they are given.
+ *     block *s = (block *)tn_module_new(&block_row);
+ *     TN_ADD_CHILD(s, linear1, tn_nn_linear(d, 4 * d));
+ *     TN_ADD_PARAM(s, scale, TN_DIMS(d));
+ *     return tn_module_finish(&s->base);          NULL, all freed, and the first error set, when a
+ *         step failed */
 TN_API void *tn_module_new_at(const char *file, int line, const tn_mrow *row);
 #define tn_module_new(row) tn_module_new_at(__FILE__, __LINE__, row)
 TN_API tn_module *tn_module_finish(tn_module *m);
@@ -513,7 +518,7 @@ TNI_EXTERN_C_END
  *
  *     tn_optimizer *opt = tn_optim_adam(tn_parameters(net), .lr = 1e-3);
  *     for (...) { tn_optimizer_zero_grad(opt); TN_SCOPE { tn_backward(loss(net)); }
- * tn_optimizer_step(opt); }
+ *         tn_optimizer_step(opt); }
  *
  * An optimizer is a row (TN_OPTIMIZER in src/optim/): options, names of its state tensors, and the
  * step as one operator call over all parameters of all groups. Formulas, defaults and state are
@@ -2489,12 +2494,15 @@ const char tn_nn_layout_dce19afd6412 = 1;
  *
  *   parts   part {';' part}
  *   part    [param|buffer|transient] name [:dtype] (sizes) [if expr]
- *           [param|buffer|transient] name = option            the tensor that was given as this
- * option child name = Class([name =] expr, ..) [if expr] sizes   [item {, item}]      item: expr,
- * or the name of an int list, which stands for all its numbers expr    c-like over options,
- * integers, None, True, False: ?: || && == != < <= > >= + - * / % ! - ( ) name name[expr] / and %
- * round down as Python's; None is false and equal to itself only takes   input {';' input} input:
- * name(item {, item}), item: expr, _ any size, * any number of sizes */
+ *           [param|buffer|transient] name = option            the tensor given as this option
+ *           child name = Class([name =] expr, ..) [if expr]
+ *   sizes   [item {, item}]      item: expr, or the name of an int list, which stands for all its
+ *           numbers
+ *   expr    c-like over options, integers, None, True, False: ?: || && == != < <= > >= + - * / % !
+ *           - ( ) name name[expr]
+ *           / and % round down as Python's; None is false and equal to itself only
+ *   takes   input {';' input}    input: name(item {, item}), item: expr, _ any size, * any number
+ *           of sizes */
 
 /* A stretch of somebody else's text. */
 typedef struct tni_span {
@@ -6505,8 +6513,9 @@ TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params
  *
  *   state.<i>.step            0-dim f32: steps of parameter i, where the row counts them
  *   state.<i>.<name>          the row's state tensors, like the parameter; absent before the first
- * step group.<g>.<option>        0-dim f64 (floats), 0-dim i64 (ints, bools, words), 1-dim f64
- * (lists of floats) */
+ *                             step
+ *   group.<g>.<option>        0-dim f64 (floats), 0-dim i64 (ints, bools, words), 1-dim f64 (lists
+ *                             of floats) */
 
 #include <stdlib.h>
 

@@ -1,19 +1,25 @@
 #!/bin/sh
-# Unpacks Debian's Fashion-MNIST (package dataset-fashion-mnist) into build/fashion-mnist; installs it where root is there.
+# data.sh [FROM [TO]] - unpacks Debian's Fashion-MNIST (package dataset-fashion-mnist) into build/fashion-mnist; installs
+# it where root is there. TO is whole or absent.
 set -eu
-from=/usr/share/datasets/fashion-mnist
-to=build/fashion-mnist
+from=${1:-/usr/share/datasets/fashion-mnist}
+to=${2:-build/fashion-mnist}
 if [ ! -d "$from" ]; then
-    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    if [ $# = 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         apt-get install -y dataset-fashion-mnist || { apt-get update && apt-get install -y dataset-fashion-mnist; }
     else
-        echo "Fashion-MNIST is not here. On Debian: sudo apt-get install dataset-fashion-mnist"
-        echo "Else put its four IDX files, unpacked, into a folder and say: build/fashion --data FOLDER"
+        echo "Fashion-MNIST is not in $from. On Debian: sudo apt-get install dataset-fashion-mnist" >&2
+        echo "Else put its four IDX files, unpacked, into a folder and say: build/fashion --data FOLDER" >&2
         exit 1
     fi
 fi
-mkdir -p "$to"
+part=$to.part
+trap 'rm -rf "$part"' EXIT
+rm -rf "$part"
+mkdir -p "$part"
 for file in train-images-idx3 train-labels-idx1 t10k-images-idx3 t10k-labels-idx1; do
-    gzip -dc "$from/$file-ubyte.gz" > "$to/$file-ubyte"
+    gzip -dc "$from/$file-ubyte.gz" > "$part/$file-ubyte" || { echo "$from/$file-ubyte.gz: cannot be unpacked" >&2; exit 1; }
 done
+rm -rf "$to"
+mv "$part" "$to"
 echo "unpacked into $to; make run learns them"

@@ -1,8 +1,11 @@
 /* fashion.h - a network that learns pictures of clothes (Fashion-MNIST) or handwritten digits.
  *
- *   pictures.c  where the pictures come from     model.c  the network     show.c  progress on the
- * terminal chart.c     loss curve and test grid as SVG  main.c   the command     impl.c  the
- * library, compiled once */
+ *   main.c      the command: learn, go on, predict
+ *   pictures.c  where the pictures come from
+ *   model.c     the network
+ *   show.c      progress on the terminal
+ *   chart.c     loss curve and test grid as SVG
+ *   impl.c      the library, compiled once */
 #ifndef FASHION_H
 #define FASHION_H
 

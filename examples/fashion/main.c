@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct settings {
     const char *data, *out, *predict;
@@ -39,8 +40,8 @@ static bool whole(const char *text, int64_t *to) {
 
 static bool option(settings *s, const char *name, const char *value) {
     char *end;
-    if (strcmp(name, "--data") == 0) return s->data = value, true;
-    if (strcmp(name, "--out") == 0) return s->out = value, true;
+    if (strcmp(name, "--data") == 0) return s->data = value, strlen(value) < 900;
+    if (strcmp(name, "--out") == 0) return s->out = value, strlen(value) < 900;
     if (strcmp(name, "--epochs") == 0) return whole(value, &s->epochs) && s->epochs <= 400;
     if (strcmp(name, "--batch") == 0) return whole(value, &s->batch) && s->batch > 0;
     if (strcmp(name, "--seed") == 0) return whole(value, &s->seed);
@@ -65,6 +66,14 @@ static bool arguments(settings *s, int argc, char **argv) {
             i++;
     }
     return true;
+}
+
+/* What cannot be written is said before an epoch is spent. */
+static bool make_folder(const char *folder) {
+    if ((mkdir(folder, 0777) == 0 || errno == EEXIST) && access(folder, W_OK | X_OK) == 0)
+        return true;
+    return tn_error_set(TN_FILE, __FILE__, __LINE__, "cannot write into the folder %s: %s", folder,
+                        strerror(errno));
 }
 
 static bool learn(const settings *s, const pictures *p, const char *checkpoint) {
@@ -143,10 +152,12 @@ int main(int argc, char **argv) {
         printf("%s: %lld pictures of %lld x %lld to learn, %lld to test\n", p.name,
                (long long)tn_size(p.images[0], 0), (long long)tn_size(p.images[0], 1),
                (long long)tn_size(p.images[0], 2), (long long)tn_size(p.images[1], 0));
-        mkdir(s.out, 0777);
         snprintf(checkpoint, sizeof checkpoint, "%s/model.safetensors", s.out);
-        ok = s.predict ? predict(&s, &p, checkpoint) : learn(&s, &p, checkpoint);
+        ok = s.predict ? predict(&s, &p, checkpoint)
+                       : make_folder(s.out) && learn(&s, &p, checkpoint);
     }
+    if (ok && (fflush(stdout) != 0 || ferror(stdout)))
+        ok = tn_error_set(TN_FILE, __FILE__, __LINE__, "standard output: %s", strerror(errno));
     if (!ok) fprintf(stderr, "fashion: failed\n"), tn_error_print();
     pictures_free(&p);
     tn_context_free(NULL);

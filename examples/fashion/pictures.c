@@ -2,6 +2,7 @@
  * with the source. */
 #include "fashion.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@
 #ifndef FASHION_DATA
 #define FASHION_DATA "build/fashion-mnist"
 #endif
+
+enum { LARGEST = 64 }; /* side of a picture */
 
 static const char *const clothes[] = {"T-shirt", "trouser", "pullover", "dress", "coat",
                                       "sandal",  "shirt",   "sneaker",  "bag",   "boot"};
@@ -30,19 +33,28 @@ static tn_tensor *load(const char *folder, const char *file) {
     return tn_hold(tn_load_idx(path));
 }
 
+static bool is_labels(const tn_tensor *y, int64_t n) {
+    const unsigned char *at = (const unsigned char *)tn_data(y);
+    if (tn_ndim(y) != 1 || tn_dtype_of(y) != TN_U8 || tn_size(y, 0) != n) return false;
+    for (int64_t i = 0; i < n; i++)
+        if (at[i] > 9) return false;
+    return true;
+}
+
 static bool load_pair(pictures *p, int which, const char *folder, const char *images,
                       const char *labels) {
-    p->images[which] = load(folder, images);
-    p->labels[which] = p->images[which] ? load(folder, labels) : NULL;
-    if (!p->labels[which]) return false;
-    if (tn_ndim(p->images[which]) == 3 && tn_ndim(p->labels[which]) == 1 &&
-        tn_dtype_of(p->images[which]) == TN_U8 &&
-        tn_size(p->images[which], 0) == tn_size(p->labels[which], 0) &&
-        tn_size(p->images[which], 1) == tn_size(p->images[which], 2) &&
-        tn_size(p->images[which], 1) % 4 == 0)
-        return true;
-    return tn_error_set(TN_FORMAT, __FILE__, __LINE__,
-                        "%s/%s: not as many labels as square pictures of u8", folder, images);
+    tn_tensor *x = p->images[which] = load(folder, images),
+              *y = p->labels[which] = x ? load(folder, labels) : NULL;
+    if (!y) return false;
+    if (tn_ndim(x) != 3 || tn_dtype_of(x) != TN_U8 || tn_size(x, 0) < 1 || tn_size(x, 1) < 4 ||
+        tn_size(x, 1) > LARGEST || tn_size(x, 1) % 4 != 0 || tn_size(x, 1) != tn_size(x, 2))
+        return tn_error_set(TN_FORMAT, __FILE__, __LINE__,
+                            "%s/%s: no square u8 pictures of 4, 8, .. or %d a side", folder, images,
+                            LARGEST);
+    return is_labels(y, tn_size(x, 0)) ||
+           tn_error_set(TN_FORMAT, __FILE__, __LINE__,
+                        "%s/%s: not a label of 0 to 9 for each of %lld pictures", folder, labels,
+                        (long long)tn_size(x, 0));
 }
 
 /* The digits have no test part of their own: a fifth, drawn with a fixed seed, is held out. */
@@ -116,18 +128,22 @@ static bool pgm_number(FILE *f, int *to) {
 }
 
 tn_tensor *pictures_pgm(const pictures *p, const char *path) {
-    unsigned char bytes[64 * 64];
+    unsigned char bytes[LARGEST * LARGEST];
     int width = 0, height = 0, top = 0, size = (int)tn_size(p->images[0], 1);
     char magic[3] = "";
     FILE *f = fopen(path, "rb");
-    bool ok = f && fread(magic, 1, 2, f) == 2 && strcmp(magic, "P5") == 0 &&
-              pgm_number(f, &width) && pgm_number(f, &height) && pgm_number(f, &top) && top > 0 &&
-              top < 256 && width == size && height == size;
+    if (!f) {
+        tn_error_set(TN_FILE, __FILE__, __LINE__, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    bool ok = fread(magic, 1, 2, f) == 2 && strcmp(magic, "P5") == 0 && pgm_number(f, &width) &&
+              pgm_number(f, &height) && pgm_number(f, &top) && top > 0 && top < 256 &&
+              width == size && height == size;
     if (ok) {
-        fgetc(f);
+        fgetc(f); /* one white space ends the header */
         ok = fread(bytes, 1, (size_t)(size * size), f) == (size_t)(size * size);
     }
-    if (f) fclose(f);
+    fclose(f);
     if (!ok) {
         tn_error_set(TN_FORMAT, __FILE__, __LINE__,
                      "%s: not a binary PGM (P5) picture of %d x %d grey levels", path, size, size);

@@ -1,4 +1,5 @@
-/* show.c - a bar on a terminal, plain lines elsewhere; what the chart needs is kept. */
+/* show.c - a bar on a terminal, plain lines elsewhere, both within 80 columns; what the chart needs
+ * is kept. */
 #include "fashion.h"
 
 #include <stdio.h>
@@ -14,11 +15,11 @@ void show_begin(show *s) {
 void show_end(show *s) { free(s->history.loss); }
 
 static void bar(const tn_progress *p) {
-    char blocks[31];
-    int done = (int)(30 * p->step / (p->steps ? p->steps : 1));
-    for (int i = 0; i < 30; i++) blocks[i] = i < done ? '#' : '.';
-    blocks[30] = 0;
-    printf("\repoch %2lld/%lld [%s] loss %.3f  accuracy %5.2f %%  %6.0f images/s  %3.0f s left ",
+    enum { WIDTH = 16 };
+    char blocks[WIDTH + 1] = "";
+    int done = (int)(WIDTH * p->step / (p->steps ? p->steps : 1));
+    for (int i = 0; i < WIDTH; i++) blocks[i] = i < done ? '#' : '.';
+    printf("\r\033[Kepoch %2lld/%lld [%s] loss %.3f  %5.1f %%  %.0f images/s  %.0f s left",
            (long long)p->epoch + 1, (long long)p->epochs, blocks, p->loss, 100 * p->accuracy,
            p->rate, p->remaining);
     fflush(stdout);
@@ -49,10 +50,9 @@ bool show_progress(const tn_progress *p, void *user) {
         return keep_loss(&s->history, p->batch_loss);
     case TN_EVENT_EPOCH_END:
         if (s->history.epochs < 400) s->history.accuracy[s->history.epochs++] = p->test_accuracy;
-        printf("%sepoch %2lld/%lld  loss %.4f  accuracy %6.2f %%  test accuracy %6.2f %%  %6.0f "
-               "images/s%s\n",
+        printf("%sepoch %2lld/%lld  loss %.4f  accuracy %6.2f %%  test %6.2f %%  %6.0f images/s\n",
                s->terminal ? "\r\033[K" : "", (long long)p->epoch + 1, (long long)p->epochs,
-               p->loss, 100 * p->accuracy, 100 * p->test_accuracy, p->rate, "");
+               p->loss, 100 * p->accuracy, 100 * p->test_accuracy, p->rate);
         fflush(stdout);
         return true;
     default: return true;

@@ -3,10 +3,13 @@
  *
  *   TENSOR_IMPLEMENTATION   in one C or C++ file before the include: compiles the library there
  *   TENSOR_STATIC           everything static: private to each file that includes the
- * implementation TN_PREFIX               a token put before every public symbol, so that two
- * versions live in one program TN_API                  linkage of public functions, where `extern`
- * is not enough (a DLL, say) TN_NO_THREADS           no pthreads or Win32 threads: one thread, no
- * locks */
+ *                           implementation
+ *   TN_PREFIX               a token put before every public symbol, so that two versions live in
+ *                           one program
+ *   TN_API                  linkage of public functions, where `extern` is not enough (a DLL, say)
+ *   TN_NO_THREADS           no pthreads or Win32 threads: one thread, no locks
+ *   TN_NO_AVX512            without the kernels for AVX-512: a smaller program
+ *   TN_NO_FMA               x86-64 without its FMA instruction: libm's fma, scalar kernels alone */
 #ifndef TNI_API_CONFIG_H
 #define TNI_API_CONFIG_H
 

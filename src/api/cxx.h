@@ -1,7 +1,7 @@
 /* cxx.h - C++ only: the parameter types of the overloads in ops.h and modules.h.
  *
  *     tn_max(x, 1)   tn_add(x, 2)   tn_sum(x, {0, 2})   tn_cat({x, y})   C++20: tn_sum(x, {.keepdim
- * = true})
+ *                    = true})
  *
  * Overloads have torch's names and default arguments and know the line of the call. The list types
  * borrow: they live for the time of the call. */

@@ -1575,8 +1575,9 @@ TN_API bool tnp_fused_adamw_(tn_tensors self, tn_tensors grads, tn_tensors exp_a
 
 /* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 -
  * dampening) g, b = g at its first step, and g = b or, nesterov, g + momentum b; p -= lr g.
- * Numbers: a list with one member a parameter, or one for all. tnp_fused_sgd(params, grads,
- * buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first) */
+ * Numbers: a list with one member a parameter, or one for all.
+ *   tnp_fused_sgd(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov,
+ *       maximize, first) */
 typedef struct tn_fused_sgd_args {
     tn_tensors self, grads, momentum_buffer_list;
     tn_floats lr, momentum, dampening, weight_decay, nesterov, maximize, is_first_step;

@@ -2,7 +2,7 @@
  *
  *     tn_optimizer *opt = tn_optim_adam(tn_parameters(net), .lr = 1e-3);
  *     for (...) { tn_optimizer_zero_grad(opt); TN_SCOPE { tn_backward(loss(net)); }
- * tn_optimizer_step(opt); }
+ *         tn_optimizer_step(opt); }
  *
  * An optimizer is a row (TN_OPTIMIZER in src/optim/): options, names of its state tensors, and the
  * step as one operator call over all parameters of all groups. Formulas, defaults and state are

@@ -5,7 +5,9 @@
  * registered:
  *
  *     static const tn_row logaddexp = { .name = "logaddexp", .schema = "logaddexp(Tensor self,
- * Tensor other) -> Tensor", .forms = TN_OUT, .check = my_check, .run = my_run, .grad = my_grad };
+ *         Tensor other) -> Tensor",
+ *                                       .forms = TN_OUT, .check = my_check, .run = my_run, .grad =
+ *                                           my_grad };
  *     tn_register(&logaddexp);   tn_call_named("logaddexp", ...)
  *
  * The door (tn_call) does for every row: enter (pending error, NULL arguments, contexts), check,

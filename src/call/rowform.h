@@ -2,7 +2,7 @@
  * numbers.
  *
  *     TN_OPERATOR(max_dim, "max.dim(Tensor self, int dim, ...) -> ...", .forms = TN_OUT, .check =
- * max_dim_check, ...)
+ *         max_dim_check, ...)
  *
  * stands below the operator's functions; the fields are those of struct tn_row from .forms on, in
  * their order. */

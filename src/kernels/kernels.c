@@ -19,7 +19,9 @@
 #include "pass.inl"
 #undef TNI_ISA
 #undef TNI_FN
+#endif
 
+#if defined(TNI_X86) && !defined(TN_NO_AVX512)
 #define TNI_ISA 2
 #define TNI_FN(name) TNI_JOIN(name, _avx512)
 #include "pass.inl"
@@ -40,7 +42,9 @@ TN_PRIV const tni_kernels *tni_kernels_of(int isa) {
     case TNI_ISA_SCALAR: return &tni_table_scalar;
 #if defined(TNI_X86)
     case TNI_ISA_AVX2: return &tni_table_avx2;
+#ifndef TN_NO_AVX512
     case TNI_ISA_AVX512: return &tni_table_avx512;
+#endif
 #elif defined(TNI_ARM)
     case TNI_ISA_NEON: return &tni_table_neon;
 #endif

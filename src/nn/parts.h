@@ -3,12 +3,15 @@
  *
  *   parts   part {';' part}
  *   part    [param|buffer|transient] name [:dtype] (sizes) [if expr]
- *           [param|buffer|transient] name = option            the tensor that was given as this
- * option child name = Class([name =] expr, ..) [if expr] sizes   [item {, item}]      item: expr,
- * or the name of an int list, which stands for all its numbers expr    c-like over options,
- * integers, None, True, False: ?: || && == != < <= > >= + - * / % ! - ( ) name name[expr] / and %
- * round down as Python's; None is false and equal to itself only takes   input {';' input} input:
- * name(item {, item}), item: expr, _ any size, * any number of sizes */
+ *           [param|buffer|transient] name = option            the tensor given as this option
+ *           child name = Class([name =] expr, ..) [if expr]
+ *   sizes   [item {, item}]      item: expr, or the name of an int list, which stands for all its
+ *           numbers
+ *   expr    c-like over options, integers, None, True, False: ?: || && == != < <= > >= + - * / % !
+ *           - ( ) name name[expr]
+ *           / and % round down as Python's; None is false and equal to itself only
+ *   takes   input {';' input}    input: name(item {, item}), item: expr, _ any size, * any number
+ *           of sizes */
 #ifndef TNI_NN_PARTS_H
 #define TNI_NN_PARTS_H
 

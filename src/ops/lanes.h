@@ -2,9 +2,10 @@
  *
  * A reduction over any set of dimensions takes one of two forms, chosen by the layout alone:
  *   rows     the elements of one result in logical order, blocks of TNI_BLOCK, each folded in fixed
- * lanes; columns  results lie side by side in memory: TNI_BLOCK_ROWS rows at a time, a chain a
- * column. Blocks are combined in a binary tree of neighbours, level by level; a task takes
- * TNI_SUBTREE blocks, a whole subtree, so results have the same bits for any number of threads. */
+ *            lanes;
+ *   columns  results lie side by side in memory: TNI_BLOCK_ROWS rows at a time, a chain a column.
+ * Blocks are combined in a binary tree of neighbours, level by level; a task takes TNI_SUBTREE
+ * blocks, a whole subtree, so results have the same bits for any number of threads. */
 #ifndef TNI_OPS_LANES_H
 #define TNI_OPS_LANES_H
 

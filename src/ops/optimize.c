@@ -169,8 +169,9 @@ static void fused_sgd_run(tn_frame *f) {
 }
 /* For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 -
  * dampening) g, b = g at its first step, and g = b or, nesterov, g + momentum b; p -= lr g.
- * Numbers: a list with one member a parameter, or one for all. tnp_fused_sgd(params, grads,
- * buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first) */
+ * Numbers: a list with one member a parameter, or one for all.
+ *   tnp_fused_sgd(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov,
+ *       maximize, first) */
 TN_OPERATOR(fused_sgd,
             "_fused_sgd_(Tensor(a!)[] self, Tensor[] grads, Tensor(b!)?[] momentum_buffer_list, *, "
             "float[] lr, float[] momentum, "

@@ -3,8 +3,9 @@
  *
  *   state.<i>.step            0-dim f32: steps of parameter i, where the row counts them
  *   state.<i>.<name>          the row's state tensors, like the parameter; absent before the first
- * step group.<g>.<option>        0-dim f64 (floats), 0-dim i64 (ints, bools, words), 1-dim f64
- * (lists of floats) */
+ *                             step
+ *   group.<g>.<option>        0-dim f64 (floats), 0-dim i64 (ints, bools, words), 1-dim f64 (lists
+ *                             of floats) */
 #include "optim.h"
 
 #include <stdlib.h>

@@ -8,18 +8,23 @@
  *
  * T element, V vector of W of them, M mask of W truths. TNI_ISA chooses the file. Every word gives
  * the same bits in every instruction set, but for sign and payload of a NaN. An argument is
- * evaluated once. V_LD V_ST (unaligned)  V_LDN(p, n) V_STN(p, v, n): the first n < = W lanes, rest
- * zero or left alone V_LD2(p, &a, &b) V_ST2(p, a, b): 2 W floats, those of even place in a V_SET(s)
- * V_ZERO() V_ONE  V_ADD SUB MUL DIV  V_FMA(a, b, c) = a * b + c  V_FNMA(a, b, c) = c - a * b,
- * rounded once V_NEG V_ABS V_SQRT  V_MIN(a, b) = a < b ? a : b  V_MAX(a, b) = a > b ? a : b V_FLOOR
- * CEIL TRUNC ROUND (half to even; of integers: themselves) V_LT LE GT GE EQ NE -> M (NE true on
- * NaN)  V_SEL(m, a, b) = m ? a : b  M_AND OR XOR NOT  M_ANY(m) -> int V_AND OR XOR NOT bitwise
- * V_SHL(v, n) V_SHR V_SHRL(v, n): integers by a constant 0..bits - 1, SHRL fills zeros V_SHLV
- * V_SHRV(v, w): integers by a vector of counts in 0..bits - 1 V_LDEXP(v, n) = v * 2^n, n
- * integral-valued, |n| <= 252 (f64 2044), 2^(n / 2) v a normal number V_EXPO(v), V_MANT(v): v =
- * V_MANT * 2^V_EXPO with 1 <= V_MANT < 2, of a normal positive number V_MST(p, m) stores W bytes 0
- * or 1, M_LD(p) loads W bytes, true where not 0 Integer words wrap. Below: functions of math.h by
- * the same kind of name. */
+ * evaluated once.
+ *   V_LD V_ST (unaligned)  V_LDN(p, n) V_STN(p, v, n): the first n < = W lanes, rest zero or left
+ *                          alone
+ *   V_LD2(p, &a, &b) V_ST2(p, a, b): 2 W floats, those of even place in a
+ *   V_SET(s) V_ZERO() V_ONE  V_ADD SUB MUL DIV  V_FMA(a, b, c) = a * b + c  V_FNMA(a, b, c) = c - a
+ *                            * b, rounded once
+ *   V_NEG V_ABS V_SQRT  V_MIN(a, b) = a < b ? a : b  V_MAX(a, b) = a > b ? a : b
+ *   V_FLOOR CEIL TRUNC ROUND (half to even; of integers: themselves)
+ *   V_LT LE GT GE EQ NE -> M (NE true on NaN)  V_SEL(m, a, b) = m ? a : b  M_AND OR XOR NOT
+ *       M_ANY(m) -> int
+ *   V_AND OR XOR NOT bitwise  V_SHL(v, n) V_SHR V_SHRL(v, n): integers by a constant 0..bits - 1,
+ *                             SHRL fills zeros
+ *   V_SHLV V_SHRV(v, w): integers by a vector of counts in 0..bits - 1
+ *   V_LDEXP(v, n) = v * 2^n, n integral-valued, |n| <= 252 (f64 2044), 2^(n / 2) v a normal number
+ *   V_EXPO(v), V_MANT(v): v = V_MANT * 2^V_EXPO with 1 <= V_MANT < 2, of a normal positive number
+ *   V_MST(p, m) stores W bytes 0 or 1, M_LD(p) loads W bytes, true where not 0
+ * Integer words wrap. Below: functions of math.h by the same kind of name. */
 #if !defined(TNI_ISA) || !defined(TNI_FN)
 #error "TNI_ISA and TNI_FN are set by kernels.c"
 #endif

@@ -3,7 +3,7 @@
  * batch 4.
  *
  *     hash THREADS          $TN_ISA chooses the instruction set; "absent" when the CPU has it not
- */
+ *                           */
 #include "tensor.h"
 #include "tensor_nn.h"
 

@@ -2,7 +2,7 @@
  *
  *     samples  separated by " | ", each a list of items `[name=]value`, positional in schema order
  *     value    tensor `(2,3)` `():i64` `(4):i64<3`, tensor list `{(2,3),(4,3)}`, ints `[1,-1]`,
- * floats `[0.5,2.0]`, `3` `0.5` `True` `False` `None`, or a word (an enum, a dtype)
+ *              floats `[0.5,2.0]`, `3` `0.5` `True` `False` `None`, or a word (an enum, a dtype)
  *
  * Elements come from splitmix64 of (argument number, element number), so the oracle's generator
  * makes the same. */

@@ -1,7 +1,7 @@
 /* optable - reads the rows in src/ops, src/nn, src/optim and writes what follows from them.
  *
  *     cc -std=c99 -O1 -DTNI_OBJECTS -o optable tools/optable/[a-z]*.c src/call/schema.c
- * src/nn/parts.c
+ *         src/nn/parts.c
  *     ./optable [--check] [--no-sample-check] [--keep-going] [ROOT]
  *
  * Writes under ROOT (default .): src/api/ops.h, src/gen/rows.h, tables.c, calls.c, loops.inl,

@@ -1,10 +1,10 @@
 /* sample.c - does a row's sample fit its schema? The grammar: samples separated by " | ", each a
- * list of
- * `[name=]value`, positional in schema order; values:
+ * list of `[name=]value`, positional in schema order; values:
  *
  *     (2,3) ():f64 (4)<3     a tensor, its dtype, bound of random integers     {(2,3),(4,3)}  a
- * list of tensors [1,-1] [0.5]           lists of numbers      3 0.5 True False None       mean
- * float64   a word */
+ *                            list of tensors
+ *     [1,-1] [0.5]           lists of numbers      3 0.5 True False None       mean float64   a
+ *                            word */
 #include "optable.h"
 
 #include <ctype.h>
