@@ -4400,7 +4400,7 @@ TN_API tn_tensor *tnp_logical_xor_(tn_tensor *self, tn_tensor *other);
 #endif
 
 /* log sum exp(x) over dim, all when empty, without overflow.
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_logsumexp(x, TN_DIMS(1))
+ * self (*) -> floating, self's shape without dim, 1 there when keepdim  tn_logsumexp(x, TN_DIMS(1))
  */
 typedef struct tn_logsumexp_args {
     tn_tensor *out;
@@ -13365,6 +13365,14 @@ TNI_INLINE bool tni_same_shape(const tn_tensor *a, const tn_tensor *b) {
         if (a->size[i] != b->size[i]) return false;
     return true;
 }
+/* One element stands for all: a wrapped number, or a tensor expanded in every dimension. */
+TNI_INLINE bool tni_is_repeated(const tn_tensor *t) {
+    if (t->flags & TNI_NUMBER) return true;
+    if (!t->ndim || t->stride[t->ndim - 1]) return false;
+    for (int i = 0; i < t->ndim; i++)
+        if (t->stride[i]) return false;
+    return t->numel > 1;
+}
 TNI_INLINE tn_ints tni_ints(const int64_t *at, int64_t n) {
     tn_ints l = {at, n};
     return l;
@@ -13388,6 +13396,8 @@ TN_PRIV bool tni_overlaps_itself(const tn_tensor *t);
  * size and stride. */
 TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
                               const int64_t *stride);
+/* The same with the shape of a row-major tensor. */
+TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like);
 TN_PRIV bool
 tni_set_storage(tni_block *b,
                 tn_tensor *t); /* new uninitialised memory for its extent; numel 0 is fine */
@@ -13422,10 +13432,18 @@ TN_PRIV void tni_node_drop(tni_block *b, tni_node *node);
 TN_PRIV void tni_watch_forget(tni_block *b,
                               tn_tensor *t); /* a tensor with extras dies: its node forgets it */
 
-TNI_INLINE char *tni_bytes_at(const tn_tensor *t) {
-    return (char *)t->storage->data + t->offset * tni_dtype(t->dtype)->bytes;
+/* The power of two that an element's bytes are, three bits a dtype; a tensor has no TN_NO_DTYPE. */
+#define TNI_WIDTH(NAME, text, bytes, kind)                                                       \
+    | (uint64_t)((bytes) / 16 * 4 + (bytes) / 8 % 2 * 3 + (bytes) / 4 % 2 * 2 + (bytes) / 2 % 2) \
+            << 3 * TN_##NAME
+TNI_INLINE int tni_width(int dtype) {
+    return (int)((UINT64_C(0) TN_DTYPES(TNI_WIDTH)) >> 3 * dtype & 7);
 }
-TNI_INLINE int64_t tni_dtype_size(const tn_tensor *t) { return tni_dtype(t->dtype)->bytes; }
+#undef TNI_WIDTH
+TNI_INLINE int64_t tni_dtype_size(const tn_tensor *t) { return (int64_t)1 << tni_width(t->dtype); }
+TNI_INLINE char *tni_bytes_at(const tn_tensor *t) {
+    return (char *)t->storage->data + t->offset * tni_dtype_size(t);
+}
 
 /* --- extras that few tensors have ------------------------------------------------------------- */
 
@@ -14205,11 +14223,9 @@ static TNI_NOINLINE void header_drain(tni_block *b) {
 #endif
 }
 
-TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
-                              const int64_t *stride) {
-    int capacity = header_capacity(ndim), i;
-    int64_t numel = 1;
-    bool contiguous = true;
+/* All but shape, flags and scope. */
+TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
+    int capacity = header_capacity(ndim);
     tn_tensor *t;
     if (TNI_UNLIKELY(tni_load_relaxed(&b->returned_tensors) != NULL)) header_drain(b);
     t = (tn_tensor *)tni_get_bin(b, (int)((header_bytes(capacity) + TNI_ALIGN - 1) / TNI_ALIGN));
@@ -14231,12 +14247,38 @@ TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *
     t->base = t->grad = NULL;
     t->file = b->place_file;
     t->extra = NULL;
+    return t;
+}
+
+TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like) {
+    tn_tensor *t = header_new(b, dtype, like->ndim);
+    int64_t step = 1;
+    if (TNI_UNLIKELY(!t)) return NULL;
+    for (int i = like->ndim - 1; i >= 0; i--) {
+        t->size[i] = like->size[i];
+        t->stride[i] = step;
+        step *= like->size[i] ? like->size[i] : 1; /* no more than when like was made */
+    }
+    t->numel = like->numel;
+    t->flags = TNI_CONTIGUOUS;
+    scope_link(b, t, b->depth);
+    b->live_count++;
+    return t;
+}
+
+TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
+                              const int64_t *stride) {
+    int64_t numel = 1;
+    bool contiguous = true;
+    int i;
+    tn_tensor *t = header_new(b, dtype, ndim);
+    if (TNI_UNLIKELY(!t)) return NULL;
     for (i = ndim - 1; i >= 0; i--) {
         t->size[i] = size[i];
         t->stride[i] = stride ? stride[i] : numel;
         if (size[i] != 1 && t->stride[i] != numel) contiguous = false;
         if (TNI_UNLIKELY(size[i] < 0 || !tni_mul(numel, size[i] ? size[i] : 1, &numel))) {
-            tni_put(b, b, t, header_bytes(capacity));
+            tni_put(b, b, t, header_bytes(t->capacity));
             tni_error(b, TN_INVALID, "size %lld of dimension %d is negative or too large",
                       (long long)size[i], i);
             return NULL;
@@ -14282,6 +14324,8 @@ static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
     s->kind = TNI_DATA_INSIDE;
     s->device = TN_CPU;
     s->data = inside ? (void *)(s + 1) : NULL;
+    if (inside && bytes) /* whole vectors may be read and written up to the end of the block */
+        memset((char *)s + room - TNI_ALIGN, 0, TNI_ALIGN);
     if (inside || meta) return s;
     s->kind = TNI_DATA_OWN;
     s->data = tni_get(b, bytes);
@@ -15475,6 +15519,9 @@ typedef struct tni_call {
     tni_node *rebase; /* node for the base of a written view */
     tni_number number[TNI_NUMBERS];
 } tni_call;
+
+/* Output 0, the only one, is row-major and has the shape of `like`, which is row-major, too. */
+TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like);
 
 /* Copies src into dst, of the same shape, with conversion and any strides; no overlap
  * (ops/drive.c). */
@@ -16746,13 +16793,16 @@ typedef struct tni_kernels {
 /* The table of an instruction set, NULL when it is not compiled in. */
 TN_PRIV const tni_kernels *tni_kernels_of(int isa);
 
-/* Kernel paths that ran, for the test that every path is compared with an oracle:
- * TNI_PATH(gemm_packed). */
+/* Paths that ran, for the test that every one is compared with an oracle: TNI_PATH(gemm_packed)
+ * in operators, TNI_KERNEL_PATH(gemm_edge) in kernels, where each instruction set has its own.
+ * tests/ops defines tni_path_ran. */
 #ifdef TNI_COUNT_PATHS
-TN_PRIV void tni_path_ran(const char *name);
-#define TNI_PATH(name) tni_path_ran(#name)
+TN_PRIV void tni_path_ran(const char *name, int isa);
+#define TNI_PATH(name) tni_path_ran(#name, -1)
+#define TNI_KERNEL_PATH(name) tni_path_ran(#name, TNI_ISA)
 #else
 #define TNI_PATH(name) ((void)0)
+#define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
 #if defined(TNI_X86)
@@ -18412,14 +18462,14 @@ static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
     return true;
 }
 
-static bool door_out_given(const tn_gen *gen, const void *args) {
-    tn_tensor *first[4];
+TNI_INLINE bool door_out_given(const tn_gen *gen, const void *args) {
+    const char *at = (const char *)args + gen->out_offset;
+    tn_tensor *t;
     if (gen->out_offset == UINT16_MAX) return false;
-    memcpy(first, (const char *)args + gen->out_offset,
-           (gen->nresults > 4 ? 4u : gen->nresults) * sizeof first[0]);
-    for (int k = 0; k < gen->nresults && k < 4; k++)
-        if (first[k]) return true;
-    return false;
+    memcpy(&t, at, sizeof t);
+    for (int k = 1; !t && k < gen->nresults && k < 4; k++)
+        memcpy(&t, at + (size_t)k * sizeof t, sizeof t);
+    return t != NULL;
 }
 
 /* Outputs that are given: self of an in-place call, or out=. */
@@ -18603,7 +18653,9 @@ static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const 
 
 /* Output k and those before it are there, if only as NULL: undo looks at them. */
 TNI_INLINE void door_reach(tn_frame *f, int k) {
-    while (f->nout <= k) f->out[f->nout++] = NULL;
+    if (TNI_UNLIKELY(f->nout < k))
+        while (f->nout < k) f->out[f->nout++] = NULL;
+    if (f->nout == k) f->out[f->nout++] = NULL;
 }
 
 TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size,
@@ -18637,6 +18689,13 @@ TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int6
             return tn_announce_strided(f, k, dtype, ndim, none, NULL);
         }
     return tn_announce_strided(f, k, dtype, ndim, size, NULL);
+}
+
+TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like) {
+    if (TNI_UNLIKELY(f->ngiven || f->meta)) return tn_announce(f, 0, dtype, like->ndim, like->size);
+    f->nout = 1;
+    f->out[0] = tni_header_flat(f->block, (int)dtype, like);
+    return f->out[0] != NULL;
 }
 
 TN_API bool tn_announce_like(tn_frame *f, int k, const tn_tensor *like, tn_dtype dtype) {
@@ -19738,17 +19797,17 @@ typedef struct tni_lanes {
     int64_t bytes, size; /* of an element in memory, and of one computed with */
     int64_t lanes;       /* TNI_LANE_BYTES / size */
     int nred, nkeep;
-    int64_t red[TNI_LANE_DIMS], red_step[TNI_LANE_DIMS]; /* innermost last, steps in bytes */
-    int64_t keep[TNI_LANE_DIMS], keep_step[TNI_LANE_DIMS],
-        keep_out[TNI_LANE_DIMS]; /* out: in elements */
-    int64_t n, outer, width;     /* elements a result; results are outer x width */
-    int64_t width_out;           /* step of results along the width, in elements */
+    int64_t n, outer, width; /* elements a result; results are outer x width */
+    int64_t width_out;       /* step of results along the width, in elements */
     bool columns;
     bool nonzero; /* elements are read as x != 0 */
     int map;      /* TNI_MAP_*: applied to elements as they are read, with power p */
     double p;
     /* filled by tni_lanes_run */
     int64_t blocks, subtrees, chunk, chunks, part;
+    /* the first nred and nkeep of these: innermost last, steps in bytes, out in elements */
+    int64_t red[TNI_LANE_DIMS], red_step[TNI_LANE_DIMS];
+    int64_t keep[TNI_LANE_DIMS], keep_step[TNI_LANE_DIMS], keep_out[TNI_LANE_DIMS];
 } tni_lanes;
 
 /* What is done with blocks. `part` bytes hold what is known of one result so far. `first` is the
@@ -20176,7 +20235,7 @@ TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, 
     lanes_dim keep[TNI_LANE_DIMS], red[TNI_LANE_DIMS];
     int nkeep = 0, nred = 0;
     int64_t out = 1;
-    memset(l, 0, sizeof *l);
+    memset(l, 0, offsetof(tni_lanes, red));
     l->nonzero = (how & TNI_LANES_NONZERO) != 0;
     bool pairs = tni_is_complex(x->dtype) && !l->nonzero;
     int64_t whole = tni_dtype_size(x);
@@ -20278,8 +20337,10 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
             done = 0;
     bool plain = !l->nonzero && !l->map;
     if (!n) return tile;
-    if (plain && l->dtype == l->compute && step == l->bytes && first % run + n <= run)
+    if (plain && l->dtype == l->compute && step == l->bytes && first % run + n <= run) {
+        TNI_PATH(lanes_in_place);
         return from + lanes_offset(l->nred, l->red, l->red_step, first);
+    }
     TNI_PATH(lanes_gather);
     while (done < n) {
         int64_t in = (first + done) % run, now = run - in < n - done ? run - in : n - done;
@@ -20291,6 +20352,7 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
             tni_lanes_read(job->context->kernels, to, l->compute, at, step, l->dtype, now);
         done += now;
     }
+    if (l->map) TNI_PATH(lanes_map_row);
     if (l->map) lanes_map(job->context->kernels, l, tile, n);
     return tile;
 }
@@ -20302,6 +20364,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
     *step = 0;
     if (!rows) return tile;
     if (!l->nonzero && !l->map && l->dtype == l->compute && l->nred <= 1) {
+        TNI_PATH(lanes_rows_in_place);
         *step = l->nred ? l->red_step[0] : 0;
         return from + first * *step;
     }
@@ -20315,6 +20378,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
         else
             tni_lanes_read(job->context->kernels, to, l->compute, at, l->bytes, l->dtype, n);
     }
+    if (l->map) TNI_PATH(lanes_map_rows);
     if (l->map) lanes_map(job->context->kernels, l, tile, rows * n);
     return tile;
 }
@@ -21390,6 +21454,7 @@ TN_OPERATOR(meshgrid, "meshgrid.indexing(Tensor[] tensors, *, str? indexing=None
 enum {
     DRIVE_TILE = 4096,  /* bytes of a tile */
     DRIVE_TASK = 32768, /* elements of a task */
+    DRIVE_FEW = 64,     /* elements that drive_small may take */
     DRIVE_SHORT = 64,   /* rows below it are packed */
     DRIVE_CROSS = 16,   /* rows of a block that is read crosswise */
     DRIVE_STEPS = 6,    /* conversions one after another */
@@ -21486,16 +21551,19 @@ static void drive_copy(char *to, int64_t to_row, int64_t to_col, const char *fro
     if (rows > 1 && (from_row == bytes || to_row == bytes) &&
         (from_col != bytes || to_col != bytes)) {
         int64_t swap = rows;
+        TNI_PATH(drive_copy_turned);
         rows = cols, cols = swap;
         swap = to_row, to_row = to_col, to_col = swap;
         swap = from_row, from_row = from_col, from_col = swap;
     }
     if (to_col == bytes && from_col == bytes) {
+        TNI_PATH(drive_copy_rows);
         if (to_row == cols * bytes && from_row == to_row) cols *= rows, rows = 1;
         for (int64_t r = 0; r < rows; r++)
             memcpy(to + r * to_row, from + r * from_row, (size_t)(cols * bytes));
         return;
     }
+    TNI_PATH(drive_copy_elements);
     switch (bytes) {
     case 1: DRIVE_COPY(uint8_t);
     case 2: DRIVE_COPY(uint16_t);
@@ -21559,6 +21627,7 @@ static void drive_tail(tni_loop loop, int n_in, int64_t lanes, char *out, int64_
                        const char *const *in, const int64_t *step, int64_t n, const void *numbers) {
     double block[1 + DRIVE_IN][TNI_VECTOR_BYTES / sizeof(double)];
     const char *at[DRIVE_IN];
+    TNI_PATH(drive_tail);
     for (int k = 0; k < n_in; k++) {
         char *to = (char *)block[k + 1];
         at[k] = step[k] ? to : in[k];
@@ -21604,6 +21673,7 @@ static void drive_load(const drive *d, const drive_operand *op, drive_source *s,
     s->step = one ? 0 : d->lanes * op->size;
     s->row = one ? 0 : cols * op->size;
     if (!one && drive_lies(op, rows, cols)) {
+        TNI_PATH(drive_load_lies);
         s->at = at;
         s->row = rows == 1 ? s->row : op->row;
         return;
@@ -21612,13 +21682,17 @@ static void drive_load(const drive *d, const drive_operand *op, drive_source *s,
     if (s->held == at && (one || (s->held_rows == rows && s->held_cols == cols))) return;
     s->held = at, s->held_rows = rows, s->held_cols = cols;
     if (one) {
+        TNI_PATH(drive_load_repeated);
         drive_fill(op, s->block, at, d->lanes);
     } else if (!op->chain.n) {
+        TNI_PATH(drive_load_gathered);
         drive_copy((char *)s->tile, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols,
                    op->bytes);
     } else if (op->col == op->bytes && (rows == 1 || op->row == cols * op->bytes)) {
+        TNI_PATH(drive_load_converted);
         drive_chain_run(&op->chain, s->tile, at, rows * cols);
     } else {
+        TNI_PATH(drive_load_gathered_converted);
         drive_copy((char *)raw, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols,
                    op->bytes);
         drive_chain_run(&op->chain, s->tile, raw, rows * cols);
@@ -21630,9 +21704,14 @@ static void drive_store(const drive_operand *op, char *at, const char *tile, int
                         int64_t cols) {
     double raw[DRIVE_TILE / sizeof(double)];
     if (op->chain.n && op->col == op->bytes && (rows == 1 || op->row == cols * op->bytes)) {
+        TNI_PATH(drive_store_converted);
         drive_chain_run(&op->chain, at, tile, rows * cols);
         return;
     }
+    if (op->chain.n)
+        TNI_PATH(drive_store_scattered_converted);
+    else
+        TNI_PATH(drive_store_scattered);
     if (op->chain.n) drive_chain_run(&op->chain, raw, tile, rows * cols), tile = (const char *)raw;
     drive_copy(at, op->row, op->col, tile, cols * op->bytes, op->bytes, rows, cols, op->bytes);
 }
@@ -21653,8 +21732,10 @@ static void drive_block(const drive *d, drive_source *source, char *const *at, i
         whole = whole && (!step[k] || source[k].row == cols * d->op[k + 1].size);
     }
     if (whole) {
+        TNI_PATH(drive_block_whole);
         drive_span(d->loop, d->nin, d->lanes, out, to->size, in, step, rows * cols, d->numbers);
     } else {
+        TNI_PATH(drive_block_rows);
         for (int64_t r = 0; r < rows; r++) {
             drive_span(d->loop, d->nin, d->lanes, out + r * out_row, to->size, in, step, cols,
                        d->numbers);
@@ -21674,21 +21755,28 @@ static void drive_copy_block(const drive *d, char *const *at, int64_t rows, int6
                              their cache lines */
         if (rows > 1 && cols > 1 && from->row == from->bytes &&
             rows * cols * from->bytes <= DRIVE_TILE) {
+            TNI_PATH(drive_copy_across);
             drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows,
                        cols, from->bytes);
             drive_copy(at[0], to->row, to->col, (const char *)raw, cols * to->bytes, to->bytes,
                        rows, cols, to->bytes);
         } else {
+            TNI_PATH(drive_copy_straight);
             drive_copy(at[0], to->row, to->col, x, from->row, from->col, rows, cols, to->bytes);
         }
         return;
     }
     if (from->col != from->bytes || (rows > 1 && from->row != cols * from->bytes)) {
+        TNI_PATH(drive_copy_gathered_converted);
         drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows,
                    cols, from->bytes);
         x = (const char *)raw;
     }
     drive_chain_run(&from->chain, lies ? (void *)at[0] : (void *)tile, x, rows * cols);
+    if (lies)
+        TNI_PATH(drive_copy_converted);
+    else
+        TNI_PATH(drive_copy_converted_scattered);
     if (!lies)
         drive_copy(at[0], to->row, to->col, (const char *)tile, cols * to->bytes, to->bytes, rows,
                    cols, to->bytes);
@@ -21715,13 +21803,17 @@ static void drive_cut(drive *d) {
     d->rows = 1;
     d->cols = n0;
     if (cross && n0 >= DRIVE_CROSS && n1 >= DRIVE_CROSS) {
+        TNI_PATH(drive_cut_across);
         d->rows = DRIVE_CROSS;
         d->cols = n0 < tile / DRIVE_CROSS ? n0 : tile / DRIVE_CROSS;
     } else if (n0 < DRIVE_SHORT && n1 > 1) {
+        TNI_PATH(drive_cut_short);
         d->rows = n1 < tile / n0 ? n1 : tile / n0;
     } else if (tiled) {
+        TNI_PATH(drive_cut_tiles);
         d->cols = n0 < tile ? n0 : tile;
     } else if (n0 > DRIVE_TASK) {
+        TNI_PATH(drive_cut_long);
         d->cols = DRIVE_TASK;
     }
     for (int i = 2; i < d->it.ndim; i++) outer *= d->it.size[i];
@@ -21761,6 +21853,7 @@ static void drive_task(void *arg, int64_t i) {
 static void drive_go(drive *d, tn_context *c) {
     const int64_t tasks = (d->blocks + d->per_task - 1) / d->per_task;
     if (tasks > 1 && d->it.numel > DRIVE_TASK) {
+        TNI_PATH(drive_threads);
         tni_parallel(c, tasks, drive_task, d);
         return;
     }
@@ -21866,13 +21959,59 @@ static void drive_flat_task(void *arg, int64_t i) {
                n, d->numbers);
 }
 
+/* Whether whole vectors of t may be read though its elements end within one: the data lie in a block
+ * of whole granules (tensor/storage.c). */
+TNI_INLINE bool drive_padded(const tn_tensor *t) {
+    return t->storage->kind == TNI_DATA_INSIDE && !t->offset;
+}
+
+/* A vector of one element, a number or an expanded tensor's. */
+static const char *drive_repeat(double *block, const tn_tensor *t, int dtype, int64_t lanes) {
+    const int64_t size = (int64_t)1 << tni_width(dtype);
+    char *to = (char *)block;
+    drive_number(to, dtype, tni_element(tni_bytes_at(t), t->dtype));
+    if (size == 4)
+        for (int64_t j = 1; j < lanes; j++) memcpy(to + j * 4, to, 4);
+    else
+        for (int64_t j = 1; j < lanes; j++) memcpy(to + j * size, to, (size_t)size);
+    return to;
+}
+
+/* A few floats: in whole vectors, where what lies behind the last element is nobody's. Padding of
+ * integers would not do: it may divide by zero. */
+static bool drive_small(tn_frame *f, int dtype, const void *numbers) {
+    const tni_kernels *k = f->block->context->kernels;
+    const int type = dtype == TN_F32 ? TNI_IN_F32 : TNI_IN_F64;
+    const int64_t lanes = k->lanes[type], step = dtype == TN_F32 ? lanes * 4 : lanes * 8;
+    const tn_tensor *out = f->out[0];
+    const char *in[DRIVE_IN];
+    int64_t steps[DRIVE_IN];
+    double fill[DRIVE_IN][TNI_VECTOR_BYTES / sizeof(double)];
+    if (!drive_padded(out) || out->storage->bytes != out->numel << tni_width(out->dtype))
+        return false;
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *t = f->in[i];
+        const bool repeated = tni_is_repeated(t);
+        if (!repeated && !drive_padded(t)) return false;
+        in[i] = repeated ? drive_repeat(fill[i], t, dtype, lanes) : (const char *)t->storage->data;
+        steps[i] = repeated ? 0 : step;
+    }
+    TNI_PATH(drive_whole_vectors);
+    k->loop[f->row->gen->loop_index][type]((char *)out->storage->data, in, steps,
+                                           (out->numel + lanes - 1) / lanes, numbers);
+    return true;
+}
+
 static void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
     const tni_kernels *k = f->block->context->kernels;
     const int type = drive_type(dtype);
     const int64_t size = tni_dtype(dtype)->bytes;
-    double fill[2][TNI_VECTOR_BYTES / sizeof(double)];
-    int filled = 0;
+    double fill[DRIVE_IN][TNI_VECTOR_BYTES / sizeof(double)];
     drive_flat d;
+    if (f->out[0]->numel > DRIVE_TASK)
+        TNI_PATH(drive_flat_threads);
+    else
+        TNI_PATH(drive_flat);
     d.f = f;
     d.loop = k->loop[f->row->gen->loop_index][type];
     d.lanes = k->lanes[type];
@@ -21882,15 +22021,9 @@ static void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
     d.numbers = numbers;
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
-        d.in[i] = tni_bytes_at(t);
-        d.step[i] = d.lanes * size;
-        if (t->flags & TNI_NUMBER) {
-            char *block = (char *)fill[filled++];
-            drive_number(block, dtype, tni_element(d.in[i], t->dtype));
-            for (int64_t j = 1; j < d.lanes; j++) memcpy(block + j * size, block, (size_t)size);
-            d.in[i] = block;
-            d.step[i] = 0;
-        }
+        const bool repeated = tni_is_repeated(t);
+        d.in[i] = repeated ? drive_repeat(fill[i], t, dtype, d.lanes) : tni_bytes_at(t);
+        d.step[i] = repeated ? 0 : d.lanes * size;
     }
     if (d.n > DRIVE_TASK)
         tni_parallel(f->block->context, (d.n + DRIVE_TASK - 1) / DRIVE_TASK, drive_flat_task, &d);
@@ -21928,7 +22061,9 @@ TN_PRIV void tni_pointwise_run(tn_frame *f) {
     if (!out->numel) return;
     if (f->row->gen->nparam > f->row->gen->nfixed) drive_numbers(f, native, (char *)numbers);
     if (f->note[1] && out->flags & TNI_CONTIGUOUS && out->dtype == made) {
-        drive_run_flat(f, common, numbers);
+        if (out->numel > DRIVE_FEW || (common != TN_F32 && common != TN_F64) ||
+            !drive_small(f, common, numbers))
+            drive_run_flat(f, common, numbers);
         return;
     }
     d.f = f;
@@ -23007,8 +23142,10 @@ TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size
     }
 #define INDEX_ADD(T) /* steps that are known become vector code */          \
     if (to_step == (int64_t)sizeof(T) && from_step == (int64_t)sizeof(T)) { \
+        TNI_PATH(add_row_dense);                                            \
         INDEX_ADD_STEPS(T, (int64_t)sizeof(T), (int64_t)sizeof(T))          \
     } else {                                                                \
+        TNI_PATH(add_row_steps);                                            \
         INDEX_ADD_STEPS(T, to_step, from_step)                              \
     }                                                                       \
     return
@@ -23196,6 +23333,7 @@ static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
  * place. The mask is bool or uint8, its last dimension the inner loop. */
 static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask, int64_t *offset,
                            int64_t places, int64_t last, int64_t *room) {
+    TNI_PATH(index_mask);
     int64_t found = 0, index[TN_MAX_DIMS] = {0}, bytes = tni_dtype_size(self), in_mask = 0,
             in_self = 0;
     int inner = mask->ndim - 1;
@@ -23255,6 +23393,10 @@ typedef enum index_do { INDEX_GET, INDEX_SET, INDEX_SUM } index_do;
 
 static void index_run_row(index_do what, char *self, int64_t self_step, char *other,
                           int64_t other_step, int64_t n, int64_t bytes, int dtype) {
+    if (n == 1 && what != INDEX_SUM)
+        TNI_PATH(index_one);
+    else
+        TNI_PATH(index_rows);
     if (n == 1 && what == INDEX_GET)
         tni_move_one(other, self, bytes);
     else if (n == 1 && what == INDEX_SET)
@@ -23944,8 +24086,12 @@ static void nll_loss_input_grad_run(tn_frame *f) {
 }
 static void nll_loss_input_grad_grad(tn_gradient *g) { /* the loss is linear in its input */
     TN_ARGS(nll_loss_input_grad, a, g);
-    tn_give(g, 0,
-            tnp_nll_loss_plain(g->incoming[0], g->in[1], g->in[2], a->ignore_index, a->reduction));
+    const bool mean = a->reduction == TN_REDUCTION_MEAN;
+    tn_tensor *d = tnp_nll_loss_plain(g->incoming[0], g->in[1], g->in[2], a->ignore_index,
+                                      mean ? TN_REDUCTION_SUM : a->reduction);
+    if (mean)
+        d = tnp_div(d, tnp_to_dtype(g->in[3], (tn_dtype)g->incoming[0]->dtype, false, false));
+    tn_give(g, 0, d);
 }
 /* The gradient of nll_loss: -weight[target] grad (/ total_weight) at each sample's class, else 0.
  * grad () or (N, *), target (N, *), weight (C), total_weight () -> input_size (N, C, *) */
@@ -23954,10 +24100,12 @@ TN_OPERATOR(
     "nll_loss_input_grad(Tensor grad, Tensor target, Tensor? weight, Tensor total_weight, int[] "
     "input_size, int ignore_index, "
     "Reduction reduction) -> Tensor",
-    .needs = "target,weight", .check = nll_loss_input_grad_check, .look = nll_loss_input_grad_look,
-    .run = nll_loss_input_grad_run, .grad = nll_loss_input_grad_grad,
+    .needs = "target,weight,total_weight", .check = nll_loss_input_grad_check,
+    .look = nll_loss_input_grad_look, .run = nll_loss_input_grad_run,
+    .grad = nll_loss_input_grad_grad,
     .sample =
-        "() (4):i64<5 (5):f32 ():f32 [4,5] -100 sum | (2,3) (2,3):i64<4 None ():f32 [2,4,3] 1 none")
+        "() (4):i64<5 (5):f32 ():f32 [4,5] -100 sum | (2,3) (2,3):i64<4 None ():f32 [2,4,3] 1 none "
+        "| () (4):i64<5 (5):f32 ():f32 [4,5] 2 mean")
 
 /* --- nll_loss --------------------------------------------------------------------------------- */
 
@@ -24420,6 +24568,7 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     j->a_batch = p->a_batch, j->b_batch = p->b_batch;
     if (p->batches == 0 || g->m == 0 || g->n == 0) return;
     if (g->k == 0) {
+        TNI_PATH(gemm_nothing);
         for (int64_t i = 0; i < p->batches && !g->add; i++)
             mm_clear((char *)g->c + i * j->c_batch * j->bytes, g->m, g->n, g->c_row, g->c_col,
                      j->bytes);
@@ -24427,6 +24576,7 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     }
     if (g->n == 1 && g->m > 1) { /* a column is the row of the transposed product */
         tni_gemm t = *g;
+        TNI_PATH(gemm_turned);
         t.m = 1, t.n = g->m;
         t.a = g->b, t.a_row = 0, t.a_col = g->b_row;
         t.b = g->a, t.b_row = g->a_col, t.b_col = g->a_row;
@@ -24435,6 +24585,8 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
         j->a_batch = p->b_batch, j->b_batch = p->a_batch;
     }
     mm_cut(j);
+    if (j->group > 1 && p->batches > 1) TNI_PATH(gemm_groups);
+    if (j->grid_rows * j->grid_cols > 1) TNI_PATH(gemm_grid);
     tasks = (p->batches + j->group - 1) / j->group * j->grid_rows * j->grid_cols;
     if (packed && mm_packs(g->m, g->n, g->k, g->a_col, p->batches)) {
         TNI_PATH(gemm_packed);
@@ -24463,6 +24615,7 @@ static tni_gemm mm_gemm_of(const mm_plan *p, const void *a, const void *b, void 
 /* (ar + i ai)(br + i bi): real and imaginary part are two real products each, in this order. */
 static void mm_complex(tn_context *context, const mm_plan *p, const tni_gemm *whole, bool f64) {
     const int64_t bytes = f64 ? 8 : 4;
+    TNI_PATH(gemm_complex);
     for (int part = 0; part < 4; part++) { /* re += ar br, re -= ai bi, im += ar bi, im += ai br */
         mm_job j;
         const int ai = part & 1, ci = part >> 1, bi = ai ^ ci;
@@ -24513,6 +24666,7 @@ static void mm_widen(tn_context *context, const void *from, float *to, int64_t r
                      int64_t *row, int64_t *col, int dtype) {
     const bool across = *row == 1 && *col != 1;
     mm_convert v;
+    if (across) TNI_PATH(gemm_half_across);
     v.half = (char *)from; /* only read */
     v.wide = to;
     v.lines = across ? cols : rows, v.n = across ? rows : cols;
@@ -24590,8 +24744,10 @@ static void mm_integer(tn_context *context, const mm_plan *p, const tni_gemm *g,
     TNI_PATH(gemm_integers);
     if (p->m * p->n * p->k * p->batches < MM_WORK)
         for (int64_t i = 0; i < p->batches * p->m; i++) task(&j, i);
-    else
+    else {
+        TNI_PATH(gemm_integers_threads);
         tni_parallel(context, p->batches * p->m, task, &j);
+    }
 }
 
 /* c = [c +] alpha * a * b */
@@ -24828,7 +24984,8 @@ static bool dot_compose(tn_frame *f) {
 /* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()
  * tn_dot(x, y) */
 TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor", .forms = TN_OUT,
-            .compose = dot_compose, .sample = "(4) (4) | (0) (0)")
+            .compose = dot_compose,
+            .sample = "(4) (4) | (0) (0) | (400) (400) | (3100) (3100)")
 
 /* --- linear ----------------------------------------------------------------------------------- */
 
@@ -25130,11 +25287,13 @@ static void cv_source_phase(const tni_cv_source *s, const char *from, char *to, 
     from += (top * s->sh + y0) * s->x_row + (begin * s->sw + x0) * s->x_col;
     to += (top * s->cols + begin) * size;
     if (s->sw == 1 && s->x_col == size && (s->dtype == TN_F32 || s->dtype == TN_F64)) {
+        TNI_PATH(conv_source_rows);
         const int64_t step = s->sh * s->x_row / size;
         (s->f64 ? s->kernels->conv_rows_f64 : s->kernels->conv_rows_f32)(to, s->cols, from, step,
                                                                          bottom - top, end - begin);
         return;
     }
+    TNI_PATH(conv_source_elements);
     for (int64_t r = top; r < bottom; r++, from += s->sh * s->x_row, to += s->cols * size)
         tni_lanes_load(to, s->f64 ? TN_F64 : TN_F32, from, s->sw * s->x_col, s->dtype, end - begin);
 }
@@ -25153,7 +25312,9 @@ static void cv_source_task(void *arg, int64_t i) {
 TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first, int64_t n,
                                  void *room) {
     s->first = first;
+    if (first > 0) TNI_PATH(conv_rounds);
     if (s->in_place) {
+        TNI_PATH(conv_source_in_place);
         s->at = (char *)s->x + first * s->x_image; /* only read */
         return;
     }
@@ -25232,6 +25393,7 @@ static void cv_run(cv_job *j, bool direct) {
         j->run = j->size == 8 ? k->conv_f64 : k->conv_f32;
     if (!direct && j->v.pitch == j->v.width && j->v.c_line == j->v.width * j->v.c_col)
         j->v.width *= j->v.height, j->v.height = 1; /* rows follow each other in both */
+    if (j->v.height == 1) TNI_PATH(conv_one_line);
     tasks = tasks / j->groups > 0 ? tasks / j->groups : 1;
     j->chunk = (j->pixels / tasks + unit) / unit * unit;
     if (j->chunk > 1024 && !direct) j->chunk = 1024;
@@ -25364,6 +25526,7 @@ static void conv2d_run(tn_frame *f) {
         j.pixels = n * s.oh * s.ow;
         cv_run(&j, cv_is_direct(s.og, s.taps));
         if (half) {
+            TNI_PATH(conv_half);
             cv_narrow v;
             v.from = (const float *)p.result, v.to = to, v.n = s.oh * s.ow,
             v.dtype = f->out[0]->dtype;
@@ -25407,7 +25570,7 @@ TN_OPERATOR(conv2d,
                       "[2,2] [1,1] groups=4 | (3,5,4) (7,3,1,1) (7) | (1,44,4,5) (13,44,3,3) None "
                       "padding=[1,1] | "
                       "(2,2,7,5) (20,2,3,3) (20) | (0,2,4,4) (3,2,3,3) (3) | (1,1,20,40) (8,1,5,5) "
-                      "(8) padding=[2,2]")
+                      "(8) padding=[2,2] | (2,2,256,256) (4,2,8,8) None [8,8] [4,4]")
 
 /* The gradient of the output must have the output's shape. */
 TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d) {
@@ -25576,10 +25739,12 @@ static void conv2d_input_grad_run(tn_frame *f) {
         char *out = tni_bytes_at(f->out[0]) + first * image * tni_dtype_size(f->out[0]),
              *to = half ? (char *)p.result : out;
         tni_cv_source_round(j.context, &p.source, first, n, p.copy);
+        if (holes) TNI_PATH(conv_back_holes);
         if (holes) memset(to, 0, (size_t)(n * image * j.size));
         for (int64_t phase = 0, done = 0; phase < s.sh * s.sw; phase++)
             cv_backward_phase(&j, &s, &p, n, to, phase, &done);
         if (half) {
+            TNI_PATH(conv_back_half);
             cv_narrow v;
             v.from = (const float *)p.result, v.to = out, v.n = s.h * s.w,
             v.dtype = f->out[0]->dtype;
@@ -25682,6 +25847,10 @@ static void cv_weight_pack(void *arg, int64_t i) {
                   line = tni_cv_pitch(d);
     const int64_t left = p->s.og - panel % p->panels * p->wide, n = left < p->wide ? left : p->wide;
     const bool whole = line == row * p->s.ow;
+    if (whole)
+        TNI_PATH(conv_weight_pack_whole);
+    else
+        TNI_PATH(conv_weight_pack_lines);
     const char *from = d->at + (image * tni_cv_image_step(d) + channel * lane) * p->size;
     char *to = p->packed + (panel * p->images + image) * p->s.oh * p->s.ow * p->wide * p->size;
     const tni_kernels *k = p->context->kernels;
@@ -25778,6 +25947,7 @@ static void conv2d_weight_grad_run(tn_frame *f) {
     p.context = f->block->context;
     p.out = f->out[0];
     tni_cv_offsets_forward(&p.source, &p.s, p.offset);
+    if (p.pieces > 1) TNI_PATH(conv_weight_pieces);
     if (p.s.n == 0) memset(p.sum, 0, (size_t)(p.s.groups * p.panels * p.wide * p.s.taps * p.size));
     for (p.first = 0; p.first < p.s.n; p.first += p.images) {
         p.images = p.s.n - p.first < p.source.images ? p.s.n - p.first : p.source.images;
@@ -26508,6 +26678,7 @@ TN_OPERATOR(add, "add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1
                       "(8) | (9) (9) | (15) (15) | "
                       "(16) (16) | (17) (17) | (31) (31) | (33) (33) | (2,3,5) (3,1) alpha=3 | () "
                       "(4) | (0,3) (3) | (9) 2 | "
+                      "(40000) (40000) | (70,70) (70,70) | "
                       "(4,70) (70) | (4,1) (70) | (20,20) (20,1) | (3,4):i64 (4) | (3) ():f64 | "
                       "(5):bool (5):bool")
 
@@ -27173,7 +27344,8 @@ TN_OPERATOR(layer_norm_backward,
             "Tensor grad_weight, Tensor grad_bias)",
             .check = layer_norm_backward_check, .run = layer_norm_backward_run,
             .sample = "(2,5):f32 (2,5):f32 [5] (5):f32 1e-5 | (130,9):f32 (130,9):f32 [9] (9):f32 "
-                      "1e-5 | (3,5000):f32 (3,5000):f32 [5000] None 1e-5")
+                      "1e-5 | (3,5000):f32 (3,5000):f32 [5000] None 1e-5 | (3,6):f16 (3,6):f16 [6] "
+                      "(6):f16 1e-5 | (4,2,3):bf16 (4,2,3):bf16 [2,3] None 1e-5")
 
 /* --- batch norm ------------------------------------------------------------------------------- */
 
@@ -27230,6 +27402,7 @@ static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, i
     r->rows = rows;
     r->n = m;
     if (j->dtype == j->compute) {
+        TNI_PATH(batch_in_place);
         r->x = j->x + at * j->bytes;
         r->dy = j->dy ? j->dy + at * j->bytes : NULL;
         r->y = j->y ? j->y + at * j->bytes : NULL;
@@ -27237,6 +27410,7 @@ static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, i
         kernel(r);
         return;
     }
+    TNI_PATH(batch_tiles);
     r->x_step = r->dy_step = r->y_step = m * j->size;
     r->x = r->y = in;
     r->dy = d;
@@ -27295,6 +27469,10 @@ static void batch_task(void *arg, int64_t i) {
 
 static void batch_spread(tn_frame *f, batch_job *j, void (*task)(void *, int64_t)) {
     int64_t tasks = j->columns ? (j->channels + j->lanes - 1) / j->lanes : j->channels;
+    if (j->columns)
+        TNI_PATH(batch_columns);
+    else
+        TNI_PATH(batch_runs);
     tni_lanes_spread(f->block->context, tasks, 2 * j->n * j->channels * j->run, task, j);
 }
 
@@ -27539,6 +27717,7 @@ static const char *batch_alike(tn_frame *f, const tn_tensor *t, const tn_tensor 
     if (same) return tni_bytes_at(t);
     if (!batch_last(x)) return tni_dense(f, t, room);
     {
+        TNI_PATH(batch_alike_copy);
         tni_storage storage;
         tn_tensor to;
         memset(&storage, 0, sizeof storage);
@@ -27596,7 +27775,8 @@ TN_OPERATOR(batch_norm_backward,
             .check = batch_norm_backward_check, .run = batch_norm_backward_run,
             .domain = "rstd:0.5..1.5",
             .sample = "(4,3):f32 (4,3):f32 (3):f32 (3):f32 (3):f32 | (3,2,70,70):f32 "
-                      "(3,2,70,70):f32 None (2):f32 (2):f32")
+                      "(3,2,70,70):f32 None (2):f32 (2):f32 | (300,70):f32 (300,70):f32 (70):f32 "
+                      "(70):f32 (70):f32 | (4,3,5):f16 (4,3,5):f16 (3):f16 (3):f32 (3):f32")
 
 /* src/ops/optimize.c */
 /* optimize.c - a step of an optimizer over all parameters in one call: all change, or none.
@@ -27661,6 +27841,7 @@ static void opt_block(void *arg, int64_t b) {
     double wide[OPT_STATES][OPT_TILE / 4];
     for (int k = 0; k < o->n; k++) direct = direct && (!o->t[k] || o->t[k]->flags & TNI_CONTIGUOUS);
     if (direct) {
+        TNI_PATH(optimizer_in_place);
         for (int k = 0; k < o->n; k++)
             at[k] = o->t[k] ? tni_bytes_at(o->t[k]) + i * tni_dtype_size(o->t[k]) : NULL;
         opt_kernel(o, compute, at, n);
@@ -27781,7 +27962,11 @@ TN_OPERATOR(fused_sgd,
                       "dampening=[0.1] weight_decay=[0.01] "
                       "nesterov=[0.0] maximize=[0.0] is_first_step=[0.0] | {(5000)} {(5000)} "
                       "{(5000)} lr=[0.1] momentum=[0.0] dampening=[0.0] "
-                      "weight_decay=[0.0] nesterov=[0.0] maximize=[1.0] is_first_step=[1.0]")
+                      "weight_decay=[0.0] nesterov=[0.0] maximize=[1.0] is_first_step=[1.0] | "
+                      "{(5)} {(5)} {(5)} lr=[0.1] momentum=[0.9] dampening=[0.0] "
+                      "weight_decay=[0.1] nesterov=[1.0] maximize=[0.0] is_first_step=[0.0] | "
+                      "{(5)} {(5)} {(5)} lr=[0.1] momentum=[0.9] dampening=[0.5] "
+                      "weight_decay=[0.1] nesterov=[0.0] maximize=[0.0] is_first_step=[1.0]")
 
 /* --- Adam ------------------------------------------------------------------------------------- */
 
@@ -27873,10 +28058,14 @@ TN_OPERATOR(fused_adam,
             "Tensor(d!)?[] max_exp_avg_sqs, *, float[] step, float[] lr, float[] beta1, float[] "
             "beta2, float[] eps, "
             "float[] weight_decay, float[] amsgrad, float[] maximize) -> ()",
-            .check = fused_adam_check, .run = fused_adam_run, .domain = "exp_avg_sqs:0..1",
+            .check = fused_adam_check, .run = fused_adam_run,
+            .domain = "exp_avg_sqs:0..1 max_exp_avg_sqs:0..1",
             .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} step=[3.0] lr=[0.1,0.2] "
                       "beta1=[0.9] beta2=[0.99] eps=[1e-8] "
-                      "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0]")
+                      "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0] | "
+                      "{(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} step=[2.0] "
+                      "lr=[0.1] beta1=[0.9,0.8] beta2=[0.99] eps=[1e-6] weight_decay=[0.1] "
+                      "amsgrad=[1.0] maximize=[1.0]")
 
 static bool fused_adamw_check(tn_frame *f) {
     TN_ARGS(fused_adamw, a, f);
@@ -27897,10 +28086,14 @@ TN_OPERATOR(fused_adamw,
             "Tensor(d!)?[] max_exp_avg_sqs, *, float[] step, float[] lr, float[] beta1, float[] "
             "beta2, float[] eps, "
             "float[] weight_decay, float[] amsgrad, float[] maximize) -> ()",
-            .check = fused_adamw_check, .run = fused_adamw_run, .domain = "exp_avg_sqs:0..1",
+            .check = fused_adamw_check, .run = fused_adamw_run,
+            .domain = "exp_avg_sqs:0..1 max_exp_avg_sqs:0..1",
             .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} step=[3.0] lr=[0.1,0.2] "
                       "beta1=[0.9] beta2=[0.99] eps=[1e-8] "
-                      "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0]")
+                      "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0] | "
+                      "{(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} step=[2.0] "
+                      "lr=[0.1] beta1=[0.9,0.8] beta2=[0.99] eps=[1e-6] weight_decay=[0.1] "
+                      "amsgrad=[1.0] maximize=[1.0]")
 
 /* src/ops/pool.c */
 /* pool.c - pooling over windows of two dimensions and the gradients of its input, rows that can
@@ -28410,7 +28603,8 @@ TN_OPERATOR(max_pool2d_pick,
             "int[2] dilation=1, bool ceil_mode=False) -> Tensor",
             .forms = TN_OUT, .needs = "self:indices", .check = max_pool2d_pick_check,
             .run = max_pool2d_pick_run, .grad = max_pool2d_pick_grad,
-            .sample = "(2,3,6,8) (2,3,3,4):u8<4 [2,2] | (2,2,7,7) (2,2,4,6):u8<6 [3,2] [2,1] [1,0]")
+            .sample = "(2,3,6,8) (2,3,3,4):u8<4 [2,2] | (2,2,7,7) (2,2,4,6):u8<6 [3,2] [2,1] [1,0] "
+                      "| (1,4,5) (1,2,2):u8<4 [2,2]")
 
 /* --- avg_pool2d ------------------------------------------------------------------------------- */
 
@@ -28675,6 +28869,13 @@ static bool promote_numbers(tn_frame *f, tn_dtype common) {
     return true;
 }
 
+/* Whether promote_numbers has something to say: doubles always fit floats. */
+static bool promote_has_numbers(const tn_frame *f, tn_dtype common) {
+    const tn_gen *gen = f->row->gen;
+    if (gen->nparam == gen->nfixed) return false;
+    return gen->props & TN_PROP_WORDS || common > TN_C128 || common < TN_F16;
+}
+
 /* --- the check -------------------------------------------------------------------------------- */
 
 /* The dtype computed for operands of dtype d, by the row's kinds; TN_NO_DTYPE with an error. A
@@ -28700,7 +28901,7 @@ TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common) {
     const tn_tensor *shaped[TNI_IN];
     tni_shape s;
     int n = 0;
-    if (f->row->gen->nparam > f->row->gen->nfixed && !promote_numbers(f, common)) return false;
+    if (promote_has_numbers(f, common) && !promote_numbers(f, common)) return false;
     if (!tni_broadcast_all(f, &s, f->in, f->nin)) return false;
     for (int i = 0; i < f->nin; i++)
         if (f->in[i] && !(f->in[i]->flags & TNI_NUMBER)) shaped[n++] = f->in[i];
@@ -28719,7 +28920,7 @@ static tn_dtype promote_flat(tn_frame *f) {
         0, 15, 0, 0, 0, 0, TNI_KINDS_I | TNI_KINDS_F, 0, 0, 0, TNI_KINDS_F};
     const tn_tensor *a = f->in[0], *first;
     if (!a || f->row->loop & TNI_FORM_SELECT) return TN_NO_DTYPE;
-    first = a->flags & TNI_NUMBER && f->nin > 1 && f->in[1] ? f->in[1] : a;
+    first = tni_is_repeated(a) && f->nin > 1 && f->in[1] ? f->in[1] : a;
     if (!(first->flags & TNI_CONTIGUOUS) || first->flags & TNI_NUMBER ||
         !(natural[first->dtype] & f->row->loop))
         return TN_NO_DTYPE;
@@ -28729,8 +28930,8 @@ static tn_dtype promote_flat(tn_frame *f) {
         if (t == first) continue;
         if (t->flags & TNI_NUMBER) {
             if (!first->ndim || !(takes[t->dtype] & natural[first->dtype])) return TN_NO_DTYPE;
-        } else if (t->dtype != first->dtype || !(t->flags & TNI_CONTIGUOUS) ||
-                   !tni_same_shape(t, first)) {
+        } else if (t->dtype != first->dtype || !tni_same_shape(t, first) ||
+                   !(t->flags & TNI_CONTIGUOUS || tni_is_repeated(t))) {
             return TN_NO_DTYPE;
         }
     }
@@ -28744,9 +28945,9 @@ TN_PRIV bool tni_pointwise_check(tn_frame *f) {
     if (common) {
         const tn_tensor *first = f->in[f->note[1] - 1];
         f->note[0] = common;
-        if (f->row->gen->nparam > f->row->gen->nfixed && !promote_numbers(f, common)) return false;
+        if (promote_has_numbers(f, common) && !promote_numbers(f, common)) return false;
         if (f->row->loop & TNI_FORM_PREDICATE) common = TN_BOOL;
-        return tn_announce(f, 0, common, first->ndim, first->size);
+        return tni_announce_flat(f, common, first);
     }
     if (skip && f->in[0]->dtype != TN_BOOL)
         return tn_fail(f, TN_TYPE, "'%s' is %s, it must be bool",
@@ -28878,12 +29079,14 @@ static void random_uniform(tn_frame *f, double from, double to) {
         random_floats(f, at, t->numel, (float)from, (float)to, false);
     } else if (t->dtype == TN_F64) {
         double *d = (double *)(void *)at, range = to - from;
+        TNI_PATH(uniform_f64);
         for (int64_t i = 0; i < t->numel; i++) {
             d[i] = fma(random_u53(f->generator), range, from);
             if (d[i] == to) d[i] = from;
         }
     } else {
         float tile[RANDOM_TILE];
+        TNI_PATH(uniform_half);
         for (int64_t i = 0; i < t->numel; i += RANDOM_TILE) {
             int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : (int64_t)RANDOM_TILE;
             random_floats(f, tile, n, (float)from, (float)to, false);
@@ -28956,6 +29159,7 @@ static void random_normal_16(tn_frame *f, double *d, double mean, double std) {
 }
 
 static void random_normal_f64(tn_frame *f, double *d, int64_t n, double mean, double std) {
+    TNI_PATH(normal_f64);
     for (int64_t i = 0; i < n; i++) d[i] = random_u53(f->generator);
     for (int64_t i = 0; i + 16 <= n; i += 16) random_normal_16(f, d + i, mean, std);
     if (n % 16 == 0) return;
@@ -28965,8 +29169,10 @@ static void random_normal_f64(tn_frame *f, double *d, int64_t n, double mean, do
 
 static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, float std) {
     const tni_kernels *k = f->block->context->kernels;
+    TNI_PATH(normal_f32);
     random_floats(f, d, n, mean, std, true);
     if (n % 16 == 0) return;
+    TNI_PATH(normal_f32_tail);
     tni_random_fill(f->generator, (uint32_t *)(void *)(d + n - 16),
                     16); /* the last 16 places anew */
     k->uniform_f32(d + n - 16, 16, 0, 1);
@@ -28977,6 +29183,7 @@ static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, floa
  * 16 places are. */
 static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, float mean, float std) {
     float tile[RANDOM_TILE];
+    TNI_PATH(normal_half);
     for (int64_t i = 0; i < n / 16 * 16; i += RANDOM_TILE) {
         int64_t left = n / 16 * 16 - i, m = left < RANDOM_TILE ? left : (int64_t)RANDOM_TILE;
         random_floats(f, tile, m, mean, std, true);
@@ -29297,7 +29504,11 @@ static void dropout_run(tn_frame *f) {
     uint64_t below = random_threshold(1 - a->p);
     int64_t bytes = tni_dtype_size(x);
     double scale;
-    if (f->note[0]) return;
+    if (f->note[0]) { /* in place, of strides that are not a new tensor's: by way of out */
+        if (f->inplace && x->numel && tni_bytes_at(f->out[0]) != tni_bytes_at(x))
+            tni_copy_elements(f->block, f->out[0], x);
+        return;
+    }
     scale = dropout_scale(a->p, x->dtype);
     from = tni_is_dense(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
     y = tni_bytes_at(f->out[0]);
@@ -29364,7 +29575,7 @@ static tn_ints reduce_one(const int64_t *dim) { return tni_ints(dim, *dim == TN_
 /* A reduced result (or its gradient) with ones where dimensions went, to meet x by broadcasting. */
 static tn_tensor *reduce_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim) {
     int64_t size[TN_MAX_DIMS];
-    if (!t || keepdim || x->ndim == t->ndim) return t;
+    if (!t || keepdim || x->ndim == t->ndim || !t->ndim) return t; /* 0-dim goes with any shape */
     for (int d = 0; d < x->ndim; d++) size[d] = dim.n <= 0 ? 1 : x->size[d];
     for (int64_t i = 0; i < dim.n; i++) size[tni_dim(x->ndim, dim.at[i])] = 1;
     return tnp_reshape(t, tni_ints(size, x->ndim));
@@ -30097,12 +30308,14 @@ static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, con
     r->n = m;
     r->x_step = r->dy_step = r->y_step = (j->native ? b->apart : m) * j->size;
     if (j->native) {
+        TNI_PATH(softmax_in_place);
         r->x = x + at * j->bytes;
         r->dy = dy ? dy + at * j->bytes : NULL;
         r->y = y ? y + at * j->y_bytes : NULL;
         kernel(j, r, kind);
         return;
     }
+    TNI_PATH(softmax_tiles);
     for (int64_t i = 0; i < rows; i++) {
         soft_load(j, x, at + i * b->apart, m, (char *)tile + i * r->x_step);
         if (dy) soft_load(j, dy, at + i * b->apart, m, (char *)tile2 + i * r->x_step);
@@ -30401,8 +30614,11 @@ static bool logsumexp_compose(tn_frame *f) {
     tn_tensor *x = a->self, *most, *sum;
     tni_shape to;
     bool gone[TN_MAX_DIMS];
+    if (tni_dtype(x->dtype)->category <= TNI_CAT_INT)
+        x = tnp_to_dtype(x, f->block->context->default_dtype, false, false);
+    if (!x) return false;
     if (!tni_is_float(x->dtype))
-        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
+        return tn_fail(f, TN_TYPE, "needs a real dtype, got %s", tni_dtype(x->dtype)->text);
     if (!tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
     if (!x->numel)
         return (f->out[0] = tnp_log(tnp_sum(x, a->dim, a->keepdim, TN_NO_DTYPE))) != NULL;
@@ -30414,7 +30630,7 @@ static bool logsumexp_compose(tn_frame *f) {
     return (f->out[0] = tnp_add(sum, tnp_reshape(most, tni_sizes(sum)), 1)) != NULL;
 }
 /* log sum exp(x) over dim, all when empty, without overflow.
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_logsumexp(x, TN_DIMS(1))
+ * self (*) -> floating, self's shape without dim, 1 there when keepdim  tn_logsumexp(x, TN_DIMS(1))
  */
 TN_OPERATOR(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
             .forms = TN_OUT, .compose = logsumexp_compose,
@@ -30564,9 +30780,11 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
                     high = mid + width < n ? mid + width : n;
             int64_t i = low, k = mid, to = low;
             if (mid == high || sort_before(p[mid - 1], p[mid])) { /* in order already */
+                TNI_PATH(sort_in_order);
                 memcpy(room + low, p + low, (size_t)(high - low) * sizeof *p);
                 continue;
             }
+            TNI_PATH(sort_merge);
             while (i < mid && k < high) room[to++] = sort_before(p[k], p[i]) ? p[k++] : p[i++];
             while (i < mid) room[to++] = p[i++];
             while (k < high) room[to++] = p[k++];
@@ -30581,6 +30799,7 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
 /* Moves the k smallest of n pairs to the front, in any order (Hoare's select). */
 static void sort_select(sort_pair *p, int64_t n, int64_t k) {
     int64_t low = 0, high = n - 1;
+    TNI_PATH(sort_select);
     while (low < high) {
         sort_pair a = p[low], c = p[low + (high - low) / 2], d = p[high], middle;
         int64_t i = low, j = high;
@@ -32413,9 +32632,11 @@ TN_PRIV void tni_walk_next(tni_walk *w) {
 TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                           int64_t bytes) {
     if (n == 1 || (to_step == bytes && from_step == bytes)) {
+        TNI_PATH(move_row_dense);
         memcpy(to, from, (size_t)(n * bytes));
         return;
     }
+    TNI_PATH(move_row_steps);
     switch (bytes) {
         WALK_MOVE(1);
         WALK_MOVE(2);
@@ -32432,14 +32653,17 @@ TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, i
     bool even = true;
     int64_t done = bytes, all = n * bytes;
     if (n > 1 && step != bytes) {
+        TNI_PATH(fill_row_steps);
         tni_move_row(to, step, u, 0, n, bytes);
         return;
     }
     for (int64_t i = 1; i < bytes; i++) even = even && u[i] == u[0];
     if (even) {
+        TNI_PATH(fill_row_bytes);
         memset(to, u[0], (size_t)all);
         return;
     }
+    TNI_PATH(fill_row_doubling);
     if (n > 0) memcpy(to, u, (size_t)bytes);
     for (; done < all; done *= 2)
         memcpy(to + done, to, (size_t)(all - done < done ? all - done : done));
@@ -35023,8 +35247,8 @@ static const tn_param tni_params_nll_loss_input_grad[] = {
 static const tn_nll_loss_input_grad_args tni_defaults_nll_loss_input_grad = {NULL, NULL, NULL,
     NULL, {NULL, 0}, 0, (tn_reduction )0};
 static const char *const tni_names_nll_loss_input_grad[] = {"result", NULL};
-static const uint64_t tni_needs_nll_loss_input_grad[] = {UINT64_C(0x6), UINT64_C(0x6),
-    UINT64_C(0x6), UINT64_C(0x6)};
+static const uint64_t tni_needs_nll_loss_input_grad[] = {UINT64_C(0xe), UINT64_C(0xe),
+    UINT64_C(0xe), UINT64_C(0xe)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,
@@ -40401,7 +40625,7 @@ TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
  * engine's address); a second one is refused. Nothing visible changes before publish, which adds to
  * .grad under one lock a context and cannot fail. */
 
-enum { ENGINE_HEAP = 32, ENGINE_TABLE = 32 };
+enum { ENGINE_HEAP = 32, ENGINE_TABLE = 8 };
 
 typedef struct engine_entry {
     void *key; /* leaf tensor, or node of a wanted tensor */
@@ -44981,6 +45205,7 @@ TNI_INLINE TNI_FNT(gemm_tile) TNI_FNT(gemm_pick)(int64_t m, int64_t *h) {
 /* Columns [0, n) of h rows of a finished tile to c, whose columns may lie apart. */
 static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile, int64_t h,
                                int64_t n, T alpha, bool add) {
+    TNI_KERNEL_PATH(gemm_edge);
     for (int64_t i = 0; i < h; i++, c += c_row, tile += GEMM_COLS)
         for (int64_t j = 0; j < n; j++) {
             if (add)
@@ -45074,15 +45299,19 @@ static void TNI_FNT(gemm_pack_turned)(T *to, int64_t width, const T *from, int64
 static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane, int64_t row,
                                int64_t n, int64_t depth) {
     if (lane != 1 && row == 1) {
+        TNI_KERNEL_PATH(gemm_pack_turned);
         TNI_FNT(gemm_pack_turned)(to, width, from, lane, n, depth);
     } else if (lane != 1) {
+        TNI_KERNEL_PATH(gemm_pack_gathered);
         for (int64_t k = 0; k < depth; k++)
             for (int64_t i = 0; i < width; i++)
                 to[k * width + i] = i < n ? from[k * row + i * lane] : 0;
     } else if (n == GEMM_COLS && width == n) {
+        TNI_KERNEL_PATH(gemm_pack_vectors);
         for (int64_t k = 0; k < depth; k++, from += row, to += GEMM_COLS)
             V_ST(to, V_LD(from)), V_ST(to + W, V_LD(from + W));
     } else {
+        TNI_KERNEL_PATH(gemm_pack_part);
         for (int64_t k = 0; k < depth; k++, from += row, to += width)
             for (int64_t i = 0; i < width; i += W) {
                 const int64_t left = n - i, room = width - i;
@@ -45106,6 +45335,10 @@ static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) *q
                                  const T *b, T *c, int64_t n, bool add) {
     T edge[GEMM_ROWS * GEMM_COLS];
     const int64_t step = g->panel ? 1 : g->a_row, skip = g->panel ? g->panel - GEMM_ROWS : 0;
+    if (g->panel)
+        TNI_KERNEL_PATH(gemm_panels);
+    else
+        TNI_KERNEL_PATH(gemm_rows_apart);
     for (int64_t i = 0, h; i < g->m; i += h, c += h * g->c_row) {
         const int64_t left =
             g->m - i; /* a panel is not divided between two tiles of other heights */
@@ -45138,6 +45371,8 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
             const int64_t n = g->n - j < GEMM_COLS ? g->n - j : GEMM_COLS;
             const T *b = (const T *)g->b + k * g->b_row + j * g->b_col;
             const bool packed = pack || n < GEMM_COLS;
+            if (k > 0) TNI_KERNEL_PATH(gemm_k_blocks);
+            if (!packed) TNI_KERNEL_PATH(gemm_b_in_place);
             if (packed)
                 TNI_FNT(gemm_pack)(panel, GEMM_COLS, b, g->b_col, g->b_row, n, q.k), b = panel;
             q.b_row = packed ? GEMM_COLS : g->b_row;
@@ -45162,6 +45397,8 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
             T *c = (T *)g->c + j;
             int64_t k = k0;
             for (int64_t i = 0; i < n; i += W) V_ST(sum + i, V_ZERO());
+            TNI_KERNEL_PATH(gemm_row);
+            if (k0 > 0) TNI_KERNEL_PATH(gemm_row_k_blocks);
             for (; k + 4 <= k1; k += 4) {
                 const T *b = (const T *)g->b + k * r + j;
                 const V w = V_SET(a[k * s]), x = V_SET(a[(k + 1) * s]), y = V_SET(a[(k + 2) * s]),
@@ -45211,6 +45448,9 @@ static void TNI_FNT(gemm_column_run)(const tni_gemm *g, int64_t j, int64_t k0, i
     V p = V_ZERO(), q = V_ZERO(), x;
     int64_t k = k0;
     for (int i = 0; i < 2 * W; i++) row[i] = b + i * step, next[i] = row[i] + W;
+    TNI_KERNEL_PATH(gemm_column_run);
+    if (k0 > 0) TNI_KERNEL_PATH(gemm_column_k_blocks);
+    if ((k1 - k0) % (2 * W)) TNI_KERNEL_PATH(gemm_column_tail);
     for (; k + 2 * W <= k1; k += 2 * W, a += 2 * W * s) {
         TNI_FNT(gemm_turn)(turned, W, row, W);
         TNI_FNT(gemm_turn)(turned + W * W, W, next, W);
@@ -45252,6 +45492,7 @@ static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
         T s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
         const int64_t left = g->k - done;
         if (left >= 8 * TNI_K_BLOCK) {
+            TNI_KERNEL_PATH(gemm_dot_eight);
             for (int64_t k = 0; k < TNI_K_BLOCK; k++) {
                 GEMM_DOT(0)
                 GEMM_DOT(1) GEMM_DOT(2) GEMM_DOT(3) GEMM_DOT(4) GEMM_DOT(5) GEMM_DOT(6) GEMM_DOT(7)
@@ -45263,6 +45504,7 @@ static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
             continue;
         }
         const int64_t n = left < TNI_K_BLOCK ? left : (int64_t)TNI_K_BLOCK;
+        TNI_KERNEL_PATH(gemm_dot_one);
         for (int64_t k = 0; k < n; k++) {
             GEMM_DOT(0)
         }
@@ -45318,6 +45560,7 @@ static int TNI_FNT(conv_pieces)(const tni_conv *v, int64_t pixel, int64_t n,
 /* panel[k][GEMM_COLS], an element at a time: where a vector might reach beyond the source. */
 static void TNI_FNT(conv_pack_slow)(T *to, const tni_conv *v, const int64_t *offset, int64_t depth,
                                     const TNI_FNT(conv_piece) * piece, int pieces) {
+    TNI_KERNEL_PATH(conv_pack_slow);
     for (int64_t k = 0; k < depth; k++, to += GEMM_COLS)
         for (int i = 0; i < pieces; i++)
             for (int64_t j = 0; j < piece[i].n; j++)
@@ -45342,12 +45585,16 @@ static void TNI_FNT(conv_pack)(T *to, const tni_conv *v, const int64_t *offset, 
         for (int64_t j = 0; j < piece[i].n; j += W, n++)
             from[n] = (const T *)v->source + piece[i].source + j, lane[n] = piece[i].lane + j;
     if (n == 2) {
+        TNI_KERNEL_PATH(conv_pack_2);
         CONV_COPIES(CONV_COPY(0) CONV_COPY(1))
     } else if (n == 3) {
+        TNI_KERNEL_PATH(conv_pack_3);
         CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2))
     } else if (n == 4) {
+        TNI_KERNEL_PATH(conv_pack_4);
         CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2) CONV_COPY(3))
     } else {
+        TNI_KERNEL_PATH(conv_pack_more);
         CONV_COPIES(for (int i = 0; i < n; i++) CONV_COPY(i))
     }
 }
@@ -45374,8 +45621,10 @@ static void TNI_FNT(conv_group)(const tni_conv *v, TNI_FNT(gemm_tiles) *q, int64
         const TNI_FNT(gemm_tile) run = TNI_FNT(gemm_pick)(v->m - i, &h);
         q->start = k == 0 && v->bias ? (const T *)v->bias + i : zeros;
         if (whole) {
+            TNI_KERNEL_PATH(conv_store_whole);
             run(q, a, panel, c + piece[0].c, v->c_row, k > 0);
         } else {
+            TNI_KERNEL_PATH(conv_store_pieces);
             run(q, a, panel, tile, GEMM_COLS, false);
             TNI_FNT(conv_scatter)(v, tile, c, h, piece, pieces, k > 0);
         }
@@ -45400,6 +45649,7 @@ static void TNI_FNT(conv)(const tni_conv *v) {
             const TNI_FNT(conv_piece) *last = &piece[pieces - 1]; /* in one run of c? */
             const bool whole =
                 n == GEMM_COLS && v->c_col == 1 && last->c - piece[0].c == last->lane;
+            if (k > 0) TNI_KERNEL_PATH(conv_k_blocks);
             if (n < GEMM_COLS)
                 for (int64_t i = 0; i < q.k * GEMM_COLS; i += W) V_ST(panel + i, V_ZERO());
 #if TNI_ISA > 0
@@ -45453,10 +45703,12 @@ static void TNI_FNT(conv_direct)(const tni_conv *v) {
                     r = V_FMA(w, V_LD(b + 2 * W), r), s = V_FMA(w, V_LD(b + 3 * W), s);
                 }
                 if (n == 4 * W && v->c_col == 1) {
+                    TNI_KERNEL_PATH(conv_direct_whole);
                     V_ST(c + x, p), V_ST(c + x + W, q), V_ST(c + x + 2 * W, r),
                         V_ST(c + x + 3 * W, s);
                     continue;
                 }
+                TNI_KERNEL_PATH(conv_direct_part);
                 V_ST(row, p), V_ST(row + W, q), V_ST(row + 2 * W, r), V_ST(row + 3 * W, s);
                 for (int64_t j = 0; j < n; j++) c[(x + j) * v->c_col] = row[j];
             }
@@ -45518,7 +45770,10 @@ static void TNI_FNT(conv_weight)(const tni_conv_weight *v) {
     int64_t i = 0;
 #if CONV_ROWS > 3
     for (; i + CONV_ROWS <= v->rows; i += CONV_ROWS) CONV_FULL(v, v->offset + i, w + i * GEMM_COLS);
+    if (i > 0) TNI_KERNEL_PATH(conv_weight_full);
 #endif
+    if (v->rows - i >= 3) TNI_KERNEL_PATH(conv_weight_three);
+    if ((v->rows - i) % 3) TNI_KERNEL_PATH(conv_weight_rest);
     for (; i + 3 <= v->rows; i += 3) TNI_FNT(conv_weight3)(v, v->offset + i, w + i * GEMM_COLS);
     for (; i < v->rows; i++) TNI_FNT(conv_weight1)(v, v->offset + i, w + i * GEMM_COLS);
 }
@@ -45594,6 +45849,8 @@ static void TNI_FNT(sum_rows)(const void *x, int64_t step, int64_t rows, int64_t
         RED_EACH(RED_STORE)
     }
 #undef RED_ADD
+    if (c > 0) TNI_KERNEL_PATH(sum_rows_strips);
+    if (c < n) TNI_KERNEL_PATH(sum_rows_rest);
     for (; c < n; c += W) {
         const char *p = (const char *)x + c * (int64_t)sizeof(T);
         int64_t m = n - c < W ? n - c : W;
@@ -45627,6 +45884,8 @@ static void TNI_FNT(extreme_rows)(const void *x, int64_t step, int64_t rows, int
         }
         RED_EACH(RED_STORE_FLIP)
     }
+    if (c > 0) TNI_KERNEL_PATH(extreme_rows_strips);
+    if (c < n) TNI_KERNEL_PATH(extreme_rows_rest);
     for (; c < n; c += W) {
         const char *p = (const char *)x + c * (int64_t)sizeof(T);
         int64_t m = n - c < W ? n - c : W;
@@ -47857,6 +48116,7 @@ static tni_cast TNI_FN(cast)(int from, int to) {
                    *a9 = a0 + 9 * row, *a12 = a0 + 12 * row;                                       \
         const int64_t b_row = q->b_row;                                                            \
         V x, y, z;                                                                                 \
+        TNI_KERNEL_PATH(gemm_tile##h);                                                             \
         ROWS(GEMM_START)                                                                           \
         for (int64_t k = q->k; k > 0; k--) {                                                       \
             y = V_LD(b), z = V_LD(b + W);                                                          \

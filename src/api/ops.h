@@ -2225,7 +2225,7 @@ TN_API tn_tensor *tnp_logical_xor_(tn_tensor *self, tn_tensor *other);
 #endif
 
 /* log sum exp(x) over dim, all when empty, without overflow.
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_logsumexp(x, TN_DIMS(1))
+ * self (*) -> floating, self's shape without dim, 1 there when keepdim  tn_logsumexp(x, TN_DIMS(1))
  */
 typedef struct tn_logsumexp_args {
     tn_tensor *out;

@@ -7,7 +7,7 @@
  * .grad under one lock a context and cannot fail. */
 #include "autograd.h"
 
-enum { ENGINE_HEAP = 32, ENGINE_TABLE = 32 };
+enum { ENGINE_HEAP = 32, ENGINE_TABLE = 8 };
 
 typedef struct engine_entry {
     void *key; /* leaf tensor, or node of a wanted tensor */

@@ -72,6 +72,9 @@ typedef struct tni_call {
     tni_number number[TNI_NUMBERS];
 } tni_call;
 
+/* Output 0, the only one, is row-major and has the shape of `like`, which is row-major, too. */
+TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like);
+
 /* Copies src into dst, of the same shape, with conversion and any strides; no overlap
  * (ops/drive.c). */
 TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *src);

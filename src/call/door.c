@@ -128,14 +128,14 @@ static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
     return true;
 }
 
-static bool door_out_given(const tn_gen *gen, const void *args) {
-    tn_tensor *first[4];
+TNI_INLINE bool door_out_given(const tn_gen *gen, const void *args) {
+    const char *at = (const char *)args + gen->out_offset;
+    tn_tensor *t;
     if (gen->out_offset == UINT16_MAX) return false;
-    memcpy(first, (const char *)args + gen->out_offset,
-           (gen->nresults > 4 ? 4u : gen->nresults) * sizeof first[0]);
-    for (int k = 0; k < gen->nresults && k < 4; k++)
-        if (first[k]) return true;
-    return false;
+    memcpy(&t, at, sizeof t);
+    for (int k = 1; !t && k < gen->nresults && k < 4; k++)
+        memcpy(&t, at + (size_t)k * sizeof t, sizeof t);
+    return t != NULL;
 }
 
 /* Outputs that are given: self of an in-place call, or out=. */
@@ -319,7 +319,9 @@ static bool door_take_given(tn_frame *f, int k, tn_dtype dtype, int ndim, const 
 
 /* Output k and those before it are there, if only as NULL: undo looks at them. */
 TNI_INLINE void door_reach(tn_frame *f, int k) {
-    while (f->nout <= k) f->out[f->nout++] = NULL;
+    if (TNI_UNLIKELY(f->nout < k))
+        while (f->nout < k) f->out[f->nout++] = NULL;
+    if (f->nout == k) f->out[f->nout++] = NULL;
 }
 
 TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, const int64_t *size,
@@ -353,6 +355,13 @@ TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int6
             return tn_announce_strided(f, k, dtype, ndim, none, NULL);
         }
     return tn_announce_strided(f, k, dtype, ndim, size, NULL);
+}
+
+TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like) {
+    if (TNI_UNLIKELY(f->ngiven || f->meta)) return tn_announce(f, 0, dtype, like->ndim, like->size);
+    f->nout = 1;
+    f->out[0] = tni_header_flat(f->block, (int)dtype, like);
+    return f->out[0] != NULL;
 }
 
 TN_API bool tn_announce_like(tn_frame *f, int k, const tn_tensor *like, tn_dtype dtype) {

@@ -2576,8 +2576,8 @@ static const tn_param tni_params_nll_loss_input_grad[] = {
 static const tn_nll_loss_input_grad_args tni_defaults_nll_loss_input_grad = {NULL, NULL, NULL,
     NULL, {NULL, 0}, 0, (tn_reduction )0};
 static const char *const tni_names_nll_loss_input_grad[] = {"result", NULL};
-static const uint64_t tni_needs_nll_loss_input_grad[] = {UINT64_C(0x6), UINT64_C(0x6),
-    UINT64_C(0x6), UINT64_C(0x6)};
+static const uint64_t tni_needs_nll_loss_input_grad[] = {UINT64_C(0xe), UINT64_C(0xe),
+    UINT64_C(0xe), UINT64_C(0xe)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_nll_loss_input_grad) = {tni_params_nll_loss_input_grad,
     &tni_defaults_nll_loss_input_grad, tni_names_nll_loss_input_grad,

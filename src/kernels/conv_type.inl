@@ -30,6 +30,7 @@ static int TNI_FNT(conv_pieces)(const tni_conv *v, int64_t pixel, int64_t n,
 /* panel[k][GEMM_COLS], an element at a time: where a vector might reach beyond the source. */
 static void TNI_FNT(conv_pack_slow)(T *to, const tni_conv *v, const int64_t *offset, int64_t depth,
                                     const TNI_FNT(conv_piece) * piece, int pieces) {
+    TNI_KERNEL_PATH(conv_pack_slow);
     for (int64_t k = 0; k < depth; k++, to += GEMM_COLS)
         for (int i = 0; i < pieces; i++)
             for (int64_t j = 0; j < piece[i].n; j++)
@@ -54,12 +55,16 @@ static void TNI_FNT(conv_pack)(T *to, const tni_conv *v, const int64_t *offset, 
         for (int64_t j = 0; j < piece[i].n; j += W, n++)
             from[n] = (const T *)v->source + piece[i].source + j, lane[n] = piece[i].lane + j;
     if (n == 2) {
+        TNI_KERNEL_PATH(conv_pack_2);
         CONV_COPIES(CONV_COPY(0) CONV_COPY(1))
     } else if (n == 3) {
+        TNI_KERNEL_PATH(conv_pack_3);
         CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2))
     } else if (n == 4) {
+        TNI_KERNEL_PATH(conv_pack_4);
         CONV_COPIES(CONV_COPY(0) CONV_COPY(1) CONV_COPY(2) CONV_COPY(3))
     } else {
+        TNI_KERNEL_PATH(conv_pack_more);
         CONV_COPIES(for (int i = 0; i < n; i++) CONV_COPY(i))
     }
 }
@@ -86,8 +91,10 @@ static void TNI_FNT(conv_group)(const tni_conv *v, TNI_FNT(gemm_tiles) *q, int64
         const TNI_FNT(gemm_tile) run = TNI_FNT(gemm_pick)(v->m - i, &h);
         q->start = k == 0 && v->bias ? (const T *)v->bias + i : zeros;
         if (whole) {
+            TNI_KERNEL_PATH(conv_store_whole);
             run(q, a, panel, c + piece[0].c, v->c_row, k > 0);
         } else {
+            TNI_KERNEL_PATH(conv_store_pieces);
             run(q, a, panel, tile, GEMM_COLS, false);
             TNI_FNT(conv_scatter)(v, tile, c, h, piece, pieces, k > 0);
         }
@@ -112,6 +119,7 @@ static void TNI_FNT(conv)(const tni_conv *v) {
             const TNI_FNT(conv_piece) *last = &piece[pieces - 1]; /* in one run of c? */
             const bool whole =
                 n == GEMM_COLS && v->c_col == 1 && last->c - piece[0].c == last->lane;
+            if (k > 0) TNI_KERNEL_PATH(conv_k_blocks);
             if (n < GEMM_COLS)
                 for (int64_t i = 0; i < q.k * GEMM_COLS; i += W) V_ST(panel + i, V_ZERO());
 #if TNI_ISA > 0
@@ -165,10 +173,12 @@ static void TNI_FNT(conv_direct)(const tni_conv *v) {
                     r = V_FMA(w, V_LD(b + 2 * W), r), s = V_FMA(w, V_LD(b + 3 * W), s);
                 }
                 if (n == 4 * W && v->c_col == 1) {
+                    TNI_KERNEL_PATH(conv_direct_whole);
                     V_ST(c + x, p), V_ST(c + x + W, q), V_ST(c + x + 2 * W, r),
                         V_ST(c + x + 3 * W, s);
                     continue;
                 }
+                TNI_KERNEL_PATH(conv_direct_part);
                 V_ST(row, p), V_ST(row + W, q), V_ST(row + 2 * W, r), V_ST(row + 3 * W, s);
                 for (int64_t j = 0; j < n; j++) c[(x + j) * v->c_col] = row[j];
             }
@@ -230,7 +240,10 @@ static void TNI_FNT(conv_weight)(const tni_conv_weight *v) {
     int64_t i = 0;
 #if CONV_ROWS > 3
     for (; i + CONV_ROWS <= v->rows; i += CONV_ROWS) CONV_FULL(v, v->offset + i, w + i * GEMM_COLS);
+    if (i > 0) TNI_KERNEL_PATH(conv_weight_full);
 #endif
+    if (v->rows - i >= 3) TNI_KERNEL_PATH(conv_weight_three);
+    if ((v->rows - i) % 3) TNI_KERNEL_PATH(conv_weight_rest);
     for (; i + 3 <= v->rows; i += 3) TNI_FNT(conv_weight3)(v, v->offset + i, w + i * GEMM_COLS);
     for (; i < v->rows; i++) TNI_FNT(conv_weight1)(v, v->offset + i, w + i * GEMM_COLS);
 }

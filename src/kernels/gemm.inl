@@ -50,6 +50,7 @@
                    *a9 = a0 + 9 * row, *a12 = a0 + 12 * row;                                       \
         const int64_t b_row = q->b_row;                                                            \
         V x, y, z;                                                                                 \
+        TNI_KERNEL_PATH(gemm_tile##h);                                                             \
         ROWS(GEMM_START)                                                                           \
         for (int64_t k = q->k; k > 0; k--) {                                                       \
             y = V_LD(b), z = V_LD(b + W);                                                          \

@@ -56,6 +56,7 @@ TNI_INLINE TNI_FNT(gemm_tile) TNI_FNT(gemm_pick)(int64_t m, int64_t *h) {
 /* Columns [0, n) of h rows of a finished tile to c, whose columns may lie apart. */
 static void TNI_FNT(gemm_edge)(T *c, int64_t c_row, int64_t c_col, const T *tile, int64_t h,
                                int64_t n, T alpha, bool add) {
+    TNI_KERNEL_PATH(gemm_edge);
     for (int64_t i = 0; i < h; i++, c += c_row, tile += GEMM_COLS)
         for (int64_t j = 0; j < n; j++) {
             if (add)
@@ -149,15 +150,19 @@ static void TNI_FNT(gemm_pack_turned)(T *to, int64_t width, const T *from, int64
 static void TNI_FNT(gemm_pack)(T *to, int64_t width, const T *from, int64_t lane, int64_t row,
                                int64_t n, int64_t depth) {
     if (lane != 1 && row == 1) {
+        TNI_KERNEL_PATH(gemm_pack_turned);
         TNI_FNT(gemm_pack_turned)(to, width, from, lane, n, depth);
     } else if (lane != 1) {
+        TNI_KERNEL_PATH(gemm_pack_gathered);
         for (int64_t k = 0; k < depth; k++)
             for (int64_t i = 0; i < width; i++)
                 to[k * width + i] = i < n ? from[k * row + i * lane] : 0;
     } else if (n == GEMM_COLS && width == n) {
+        TNI_KERNEL_PATH(gemm_pack_vectors);
         for (int64_t k = 0; k < depth; k++, from += row, to += GEMM_COLS)
             V_ST(to, V_LD(from)), V_ST(to + W, V_LD(from + W));
     } else {
+        TNI_KERNEL_PATH(gemm_pack_part);
         for (int64_t k = 0; k < depth; k++, from += row, to += width)
             for (int64_t i = 0; i < width; i += W) {
                 const int64_t left = n - i, room = width - i;
@@ -181,6 +186,10 @@ static void TNI_FNT(gemm_column)(const tni_gemm *g, const TNI_FNT(gemm_tiles) *q
                                  const T *b, T *c, int64_t n, bool add) {
     T edge[GEMM_ROWS * GEMM_COLS];
     const int64_t step = g->panel ? 1 : g->a_row, skip = g->panel ? g->panel - GEMM_ROWS : 0;
+    if (g->panel)
+        TNI_KERNEL_PATH(gemm_panels);
+    else
+        TNI_KERNEL_PATH(gemm_rows_apart);
     for (int64_t i = 0, h; i < g->m; i += h, c += h * g->c_row) {
         const int64_t left =
             g->m - i; /* a panel is not divided between two tiles of other heights */
@@ -213,6 +222,8 @@ static void TNI_FNT(gemm)(const tni_gemm *g) {
             const int64_t n = g->n - j < GEMM_COLS ? g->n - j : GEMM_COLS;
             const T *b = (const T *)g->b + k * g->b_row + j * g->b_col;
             const bool packed = pack || n < GEMM_COLS;
+            if (k > 0) TNI_KERNEL_PATH(gemm_k_blocks);
+            if (!packed) TNI_KERNEL_PATH(gemm_b_in_place);
             if (packed)
                 TNI_FNT(gemm_pack)(panel, GEMM_COLS, b, g->b_col, g->b_row, n, q.k), b = panel;
             q.b_row = packed ? GEMM_COLS : g->b_row;
@@ -237,6 +248,8 @@ static void TNI_FNT(gemm_row)(const tni_gemm *g) {
             T *c = (T *)g->c + j;
             int64_t k = k0;
             for (int64_t i = 0; i < n; i += W) V_ST(sum + i, V_ZERO());
+            TNI_KERNEL_PATH(gemm_row);
+            if (k0 > 0) TNI_KERNEL_PATH(gemm_row_k_blocks);
             for (; k + 4 <= k1; k += 4) {
                 const T *b = (const T *)g->b + k * r + j;
                 const V w = V_SET(a[k * s]), x = V_SET(a[(k + 1) * s]), y = V_SET(a[(k + 2) * s]),
@@ -286,6 +299,9 @@ static void TNI_FNT(gemm_column_run)(const tni_gemm *g, int64_t j, int64_t k0, i
     V p = V_ZERO(), q = V_ZERO(), x;
     int64_t k = k0;
     for (int i = 0; i < 2 * W; i++) row[i] = b + i * step, next[i] = row[i] + W;
+    TNI_KERNEL_PATH(gemm_column_run);
+    if (k0 > 0) TNI_KERNEL_PATH(gemm_column_k_blocks);
+    if ((k1 - k0) % (2 * W)) TNI_KERNEL_PATH(gemm_column_tail);
     for (; k + 2 * W <= k1; k += 2 * W, a += 2 * W * s) {
         TNI_FNT(gemm_turn)(turned, W, row, W);
         TNI_FNT(gemm_turn)(turned + W * W, W, next, W);
@@ -327,6 +343,7 @@ static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
         T s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
         const int64_t left = g->k - done;
         if (left >= 8 * TNI_K_BLOCK) {
+            TNI_KERNEL_PATH(gemm_dot_eight);
             for (int64_t k = 0; k < TNI_K_BLOCK; k++) {
                 GEMM_DOT(0)
                 GEMM_DOT(1) GEMM_DOT(2) GEMM_DOT(3) GEMM_DOT(4) GEMM_DOT(5) GEMM_DOT(6) GEMM_DOT(7)
@@ -338,6 +355,7 @@ static void TNI_FNT(gemm_dot)(const tni_gemm *g) {
             continue;
         }
         const int64_t n = left < TNI_K_BLOCK ? left : (int64_t)TNI_K_BLOCK;
+        TNI_KERNEL_PATH(gemm_dot_one);
         for (int64_t k = 0; k < n; k++) {
             GEMM_DOT(0)
         }

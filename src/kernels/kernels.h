@@ -51,13 +51,16 @@ typedef struct tni_kernels {
 /* The table of an instruction set, NULL when it is not compiled in. */
 TN_PRIV const tni_kernels *tni_kernels_of(int isa);
 
-/* Kernel paths that ran, for the test that every path is compared with an oracle:
- * TNI_PATH(gemm_packed). */
+/* Paths that ran, for the test that every one is compared with an oracle: TNI_PATH(gemm_packed)
+ * in operators, TNI_KERNEL_PATH(gemm_edge) in kernels, where each instruction set has its own.
+ * tests/ops defines tni_path_ran. */
 #ifdef TNI_COUNT_PATHS
-TN_PRIV void tni_path_ran(const char *name);
-#define TNI_PATH(name) tni_path_ran(#name)
+TN_PRIV void tni_path_ran(const char *name, int isa);
+#define TNI_PATH(name) tni_path_ran(#name, -1)
+#define TNI_KERNEL_PATH(name) tni_path_ran(#name, TNI_ISA)
 #else
 #define TNI_PATH(name) ((void)0)
+#define TNI_KERNEL_PATH(name) ((void)0)
 #endif
 
 #endif

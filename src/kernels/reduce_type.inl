@@ -20,6 +20,8 @@ static void TNI_FNT(sum_rows)(const void *x, int64_t step, int64_t rows, int64_t
         RED_EACH(RED_STORE)
     }
 #undef RED_ADD
+    if (c > 0) TNI_KERNEL_PATH(sum_rows_strips);
+    if (c < n) TNI_KERNEL_PATH(sum_rows_rest);
     for (; c < n; c += W) {
         const char *p = (const char *)x + c * (int64_t)sizeof(T);
         int64_t m = n - c < W ? n - c : W;
@@ -53,6 +55,8 @@ static void TNI_FNT(extreme_rows)(const void *x, int64_t step, int64_t rows, int
         }
         RED_EACH(RED_STORE_FLIP)
     }
+    if (c > 0) TNI_KERNEL_PATH(extreme_rows_strips);
+    if (c < n) TNI_KERNEL_PATH(extreme_rows_rest);
     for (; c < n; c += W) {
         const char *p = (const char *)x + c * (int64_t)sizeof(T);
         int64_t m = n - c < W ? n - c : W;

@@ -142,11 +142,13 @@ static void cv_source_phase(const tni_cv_source *s, const char *from, char *to, 
     from += (top * s->sh + y0) * s->x_row + (begin * s->sw + x0) * s->x_col;
     to += (top * s->cols + begin) * size;
     if (s->sw == 1 && s->x_col == size && (s->dtype == TN_F32 || s->dtype == TN_F64)) {
+        TNI_PATH(conv_source_rows);
         const int64_t step = s->sh * s->x_row / size;
         (s->f64 ? s->kernels->conv_rows_f64 : s->kernels->conv_rows_f32)(to, s->cols, from, step,
                                                                          bottom - top, end - begin);
         return;
     }
+    TNI_PATH(conv_source_elements);
     for (int64_t r = top; r < bottom; r++, from += s->sh * s->x_row, to += s->cols * size)
         tni_lanes_load(to, s->f64 ? TN_F64 : TN_F32, from, s->sw * s->x_col, s->dtype, end - begin);
 }
@@ -165,7 +167,9 @@ static void cv_source_task(void *arg, int64_t i) {
 TN_PRIV void tni_cv_source_round(tn_context *c, tni_cv_source *s, int64_t first, int64_t n,
                                  void *room) {
     s->first = first;
+    if (first > 0) TNI_PATH(conv_rounds);
     if (s->in_place) {
+        TNI_PATH(conv_source_in_place);
         s->at = (char *)s->x + first * s->x_image; /* only read */
         return;
     }
@@ -244,6 +248,7 @@ static void cv_run(cv_job *j, bool direct) {
         j->run = j->size == 8 ? k->conv_f64 : k->conv_f32;
     if (!direct && j->v.pitch == j->v.width && j->v.c_line == j->v.width * j->v.c_col)
         j->v.width *= j->v.height, j->v.height = 1; /* rows follow each other in both */
+    if (j->v.height == 1) TNI_PATH(conv_one_line);
     tasks = tasks / j->groups > 0 ? tasks / j->groups : 1;
     j->chunk = (j->pixels / tasks + unit) / unit * unit;
     if (j->chunk > 1024 && !direct) j->chunk = 1024;
@@ -376,6 +381,7 @@ static void conv2d_run(tn_frame *f) {
         j.pixels = n * s.oh * s.ow;
         cv_run(&j, cv_is_direct(s.og, s.taps));
         if (half) {
+            TNI_PATH(conv_half);
             cv_narrow v;
             v.from = (const float *)p.result, v.to = to, v.n = s.oh * s.ow,
             v.dtype = f->out[0]->dtype;
@@ -419,7 +425,7 @@ TN_OPERATOR(conv2d,
                       "[2,2] [1,1] groups=4 | (3,5,4) (7,3,1,1) (7) | (1,44,4,5) (13,44,3,3) None "
                       "padding=[1,1] | "
                       "(2,2,7,5) (20,2,3,3) (20) | (0,2,4,4) (3,2,3,3) (3) | (1,1,20,40) (8,1,5,5) "
-                      "(8) padding=[2,2]")
+                      "(8) padding=[2,2] | (2,2,256,256) (4,2,8,8) None [8,8] [4,4]")
 
 /* The gradient of the output must have the output's shape. */
 TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d) {
@@ -588,10 +594,12 @@ static void conv2d_input_grad_run(tn_frame *f) {
         char *out = tni_bytes_at(f->out[0]) + first * image * tni_dtype_size(f->out[0]),
              *to = half ? (char *)p.result : out;
         tni_cv_source_round(j.context, &p.source, first, n, p.copy);
+        if (holes) TNI_PATH(conv_back_holes);
         if (holes) memset(to, 0, (size_t)(n * image * j.size));
         for (int64_t phase = 0, done = 0; phase < s.sh * s.sw; phase++)
             cv_backward_phase(&j, &s, &p, n, to, phase, &done);
         if (half) {
+            TNI_PATH(conv_back_half);
             cv_narrow v;
             v.from = (const float *)p.result, v.to = out, v.n = s.h * s.w,
             v.dtype = f->out[0]->dtype;

@@ -64,6 +64,10 @@ static void cv_weight_pack(void *arg, int64_t i) {
                   line = tni_cv_pitch(d);
     const int64_t left = p->s.og - panel % p->panels * p->wide, n = left < p->wide ? left : p->wide;
     const bool whole = line == row * p->s.ow;
+    if (whole)
+        TNI_PATH(conv_weight_pack_whole);
+    else
+        TNI_PATH(conv_weight_pack_lines);
     const char *from = d->at + (image * tni_cv_image_step(d) + channel * lane) * p->size;
     char *to = p->packed + (panel * p->images + image) * p->s.oh * p->s.ow * p->wide * p->size;
     const tni_kernels *k = p->context->kernels;
@@ -160,6 +164,7 @@ static void conv2d_weight_grad_run(tn_frame *f) {
     p.context = f->block->context;
     p.out = f->out[0];
     tni_cv_offsets_forward(&p.source, &p.s, p.offset);
+    if (p.pieces > 1) TNI_PATH(conv_weight_pieces);
     if (p.s.n == 0) memset(p.sum, 0, (size_t)(p.s.groups * p.panels * p.wide * p.s.taps * p.size));
     for (p.first = 0; p.first < p.s.n; p.first += p.images) {
         p.images = p.s.n - p.first < p.source.images ? p.s.n - p.first : p.source.images;

@@ -13,6 +13,7 @@
 enum {
     DRIVE_TILE = 4096,  /* bytes of a tile */
     DRIVE_TASK = 32768, /* elements of a task */
+    DRIVE_FEW = 64,     /* elements that drive_small may take */
     DRIVE_SHORT = 64,   /* rows below it are packed */
     DRIVE_CROSS = 16,   /* rows of a block that is read crosswise */
     DRIVE_STEPS = 6,    /* conversions one after another */
@@ -109,16 +110,19 @@ static void drive_copy(char *to, int64_t to_row, int64_t to_col, const char *fro
     if (rows > 1 && (from_row == bytes || to_row == bytes) &&
         (from_col != bytes || to_col != bytes)) {
         int64_t swap = rows;
+        TNI_PATH(drive_copy_turned);
         rows = cols, cols = swap;
         swap = to_row, to_row = to_col, to_col = swap;
         swap = from_row, from_row = from_col, from_col = swap;
     }
     if (to_col == bytes && from_col == bytes) {
+        TNI_PATH(drive_copy_rows);
         if (to_row == cols * bytes && from_row == to_row) cols *= rows, rows = 1;
         for (int64_t r = 0; r < rows; r++)
             memcpy(to + r * to_row, from + r * from_row, (size_t)(cols * bytes));
         return;
     }
+    TNI_PATH(drive_copy_elements);
     switch (bytes) {
     case 1: DRIVE_COPY(uint8_t);
     case 2: DRIVE_COPY(uint16_t);
@@ -182,6 +186,7 @@ static void drive_tail(tni_loop loop, int n_in, int64_t lanes, char *out, int64_
                        const char *const *in, const int64_t *step, int64_t n, const void *numbers) {
     double block[1 + DRIVE_IN][TNI_VECTOR_BYTES / sizeof(double)];
     const char *at[DRIVE_IN];
+    TNI_PATH(drive_tail);
     for (int k = 0; k < n_in; k++) {
         char *to = (char *)block[k + 1];
         at[k] = step[k] ? to : in[k];
@@ -227,6 +232,7 @@ static void drive_load(const drive *d, const drive_operand *op, drive_source *s,
     s->step = one ? 0 : d->lanes * op->size;
     s->row = one ? 0 : cols * op->size;
     if (!one && drive_lies(op, rows, cols)) {
+        TNI_PATH(drive_load_lies);
         s->at = at;
         s->row = rows == 1 ? s->row : op->row;
         return;
@@ -235,13 +241,17 @@ static void drive_load(const drive *d, const drive_operand *op, drive_source *s,
     if (s->held == at && (one || (s->held_rows == rows && s->held_cols == cols))) return;
     s->held = at, s->held_rows = rows, s->held_cols = cols;
     if (one) {
+        TNI_PATH(drive_load_repeated);
         drive_fill(op, s->block, at, d->lanes);
     } else if (!op->chain.n) {
+        TNI_PATH(drive_load_gathered);
         drive_copy((char *)s->tile, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols,
                    op->bytes);
     } else if (op->col == op->bytes && (rows == 1 || op->row == cols * op->bytes)) {
+        TNI_PATH(drive_load_converted);
         drive_chain_run(&op->chain, s->tile, at, rows * cols);
     } else {
+        TNI_PATH(drive_load_gathered_converted);
         drive_copy((char *)raw, cols * op->bytes, op->bytes, at, op->row, op->col, rows, cols,
                    op->bytes);
         drive_chain_run(&op->chain, s->tile, raw, rows * cols);
@@ -253,9 +263,14 @@ static void drive_store(const drive_operand *op, char *at, const char *tile, int
                         int64_t cols) {
     double raw[DRIVE_TILE / sizeof(double)];
     if (op->chain.n && op->col == op->bytes && (rows == 1 || op->row == cols * op->bytes)) {
+        TNI_PATH(drive_store_converted);
         drive_chain_run(&op->chain, at, tile, rows * cols);
         return;
     }
+    if (op->chain.n)
+        TNI_PATH(drive_store_scattered_converted);
+    else
+        TNI_PATH(drive_store_scattered);
     if (op->chain.n) drive_chain_run(&op->chain, raw, tile, rows * cols), tile = (const char *)raw;
     drive_copy(at, op->row, op->col, tile, cols * op->bytes, op->bytes, rows, cols, op->bytes);
 }
@@ -276,8 +291,10 @@ static void drive_block(const drive *d, drive_source *source, char *const *at, i
         whole = whole && (!step[k] || source[k].row == cols * d->op[k + 1].size);
     }
     if (whole) {
+        TNI_PATH(drive_block_whole);
         drive_span(d->loop, d->nin, d->lanes, out, to->size, in, step, rows * cols, d->numbers);
     } else {
+        TNI_PATH(drive_block_rows);
         for (int64_t r = 0; r < rows; r++) {
             drive_span(d->loop, d->nin, d->lanes, out + r * out_row, to->size, in, step, cols,
                        d->numbers);
@@ -297,21 +314,28 @@ static void drive_copy_block(const drive *d, char *const *at, int64_t rows, int6
                              their cache lines */
         if (rows > 1 && cols > 1 && from->row == from->bytes &&
             rows * cols * from->bytes <= DRIVE_TILE) {
+            TNI_PATH(drive_copy_across);
             drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows,
                        cols, from->bytes);
             drive_copy(at[0], to->row, to->col, (const char *)raw, cols * to->bytes, to->bytes,
                        rows, cols, to->bytes);
         } else {
+            TNI_PATH(drive_copy_straight);
             drive_copy(at[0], to->row, to->col, x, from->row, from->col, rows, cols, to->bytes);
         }
         return;
     }
     if (from->col != from->bytes || (rows > 1 && from->row != cols * from->bytes)) {
+        TNI_PATH(drive_copy_gathered_converted);
         drive_copy((char *)raw, cols * from->bytes, from->bytes, x, from->row, from->col, rows,
                    cols, from->bytes);
         x = (const char *)raw;
     }
     drive_chain_run(&from->chain, lies ? (void *)at[0] : (void *)tile, x, rows * cols);
+    if (lies)
+        TNI_PATH(drive_copy_converted);
+    else
+        TNI_PATH(drive_copy_converted_scattered);
     if (!lies)
         drive_copy(at[0], to->row, to->col, (const char *)tile, cols * to->bytes, to->bytes, rows,
                    cols, to->bytes);
@@ -338,13 +362,17 @@ static void drive_cut(drive *d) {
     d->rows = 1;
     d->cols = n0;
     if (cross && n0 >= DRIVE_CROSS && n1 >= DRIVE_CROSS) {
+        TNI_PATH(drive_cut_across);
         d->rows = DRIVE_CROSS;
         d->cols = n0 < tile / DRIVE_CROSS ? n0 : tile / DRIVE_CROSS;
     } else if (n0 < DRIVE_SHORT && n1 > 1) {
+        TNI_PATH(drive_cut_short);
         d->rows = n1 < tile / n0 ? n1 : tile / n0;
     } else if (tiled) {
+        TNI_PATH(drive_cut_tiles);
         d->cols = n0 < tile ? n0 : tile;
     } else if (n0 > DRIVE_TASK) {
+        TNI_PATH(drive_cut_long);
         d->cols = DRIVE_TASK;
     }
     for (int i = 2; i < d->it.ndim; i++) outer *= d->it.size[i];
@@ -384,6 +412,7 @@ static void drive_task(void *arg, int64_t i) {
 static void drive_go(drive *d, tn_context *c) {
     const int64_t tasks = (d->blocks + d->per_task - 1) / d->per_task;
     if (tasks > 1 && d->it.numel > DRIVE_TASK) {
+        TNI_PATH(drive_threads);
         tni_parallel(c, tasks, drive_task, d);
         return;
     }
@@ -489,13 +518,59 @@ static void drive_flat_task(void *arg, int64_t i) {
                n, d->numbers);
 }
 
+/* Whether whole vectors of t may be read though its elements end within one: the data lie in a block
+ * of whole granules (tensor/storage.c). */
+TNI_INLINE bool drive_padded(const tn_tensor *t) {
+    return t->storage->kind == TNI_DATA_INSIDE && !t->offset;
+}
+
+/* A vector of one element, a number or an expanded tensor's. */
+static const char *drive_repeat(double *block, const tn_tensor *t, int dtype, int64_t lanes) {
+    const int64_t size = (int64_t)1 << tni_width(dtype);
+    char *to = (char *)block;
+    drive_number(to, dtype, tni_element(tni_bytes_at(t), t->dtype));
+    if (size == 4)
+        for (int64_t j = 1; j < lanes; j++) memcpy(to + j * 4, to, 4);
+    else
+        for (int64_t j = 1; j < lanes; j++) memcpy(to + j * size, to, (size_t)size);
+    return to;
+}
+
+/* A few floats: in whole vectors, where what lies behind the last element is nobody's. Padding of
+ * integers would not do: it may divide by zero. */
+static bool drive_small(tn_frame *f, int dtype, const void *numbers) {
+    const tni_kernels *k = f->block->context->kernels;
+    const int type = dtype == TN_F32 ? TNI_IN_F32 : TNI_IN_F64;
+    const int64_t lanes = k->lanes[type], step = dtype == TN_F32 ? lanes * 4 : lanes * 8;
+    const tn_tensor *out = f->out[0];
+    const char *in[DRIVE_IN];
+    int64_t steps[DRIVE_IN];
+    double fill[DRIVE_IN][TNI_VECTOR_BYTES / sizeof(double)];
+    if (!drive_padded(out) || out->storage->bytes != out->numel << tni_width(out->dtype))
+        return false;
+    for (int i = 0; i < f->nin; i++) {
+        const tn_tensor *t = f->in[i];
+        const bool repeated = tni_is_repeated(t);
+        if (!repeated && !drive_padded(t)) return false;
+        in[i] = repeated ? drive_repeat(fill[i], t, dtype, lanes) : (const char *)t->storage->data;
+        steps[i] = repeated ? 0 : step;
+    }
+    TNI_PATH(drive_whole_vectors);
+    k->loop[f->row->gen->loop_index][type]((char *)out->storage->data, in, steps,
+                                           (out->numel + lanes - 1) / lanes, numbers);
+    return true;
+}
+
 static void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
     const tni_kernels *k = f->block->context->kernels;
     const int type = drive_type(dtype);
     const int64_t size = tni_dtype(dtype)->bytes;
-    double fill[2][TNI_VECTOR_BYTES / sizeof(double)];
-    int filled = 0;
+    double fill[DRIVE_IN][TNI_VECTOR_BYTES / sizeof(double)];
     drive_flat d;
+    if (f->out[0]->numel > DRIVE_TASK)
+        TNI_PATH(drive_flat_threads);
+    else
+        TNI_PATH(drive_flat);
     d.f = f;
     d.loop = k->loop[f->row->gen->loop_index][type];
     d.lanes = k->lanes[type];
@@ -505,15 +580,9 @@ static void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
     d.numbers = numbers;
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
-        d.in[i] = tni_bytes_at(t);
-        d.step[i] = d.lanes * size;
-        if (t->flags & TNI_NUMBER) {
-            char *block = (char *)fill[filled++];
-            drive_number(block, dtype, tni_element(d.in[i], t->dtype));
-            for (int64_t j = 1; j < d.lanes; j++) memcpy(block + j * size, block, (size_t)size);
-            d.in[i] = block;
-            d.step[i] = 0;
-        }
+        const bool repeated = tni_is_repeated(t);
+        d.in[i] = repeated ? drive_repeat(fill[i], t, dtype, d.lanes) : tni_bytes_at(t);
+        d.step[i] = repeated ? 0 : d.lanes * size;
     }
     if (d.n > DRIVE_TASK)
         tni_parallel(f->block->context, (d.n + DRIVE_TASK - 1) / DRIVE_TASK, drive_flat_task, &d);
@@ -551,7 +620,9 @@ TN_PRIV void tni_pointwise_run(tn_frame *f) {
     if (!out->numel) return;
     if (f->row->gen->nparam > f->row->gen->nfixed) drive_numbers(f, native, (char *)numbers);
     if (f->note[1] && out->flags & TNI_CONTIGUOUS && out->dtype == made) {
-        drive_run_flat(f, common, numbers);
+        if (out->numel > DRIVE_FEW || (common != TN_F32 && common != TN_F64) ||
+            !drive_small(f, common, numbers))
+            drive_run_flat(f, common, numbers);
         return;
     }
     d.f = f;

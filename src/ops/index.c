@@ -4,6 +4,7 @@
  * Where an index stands twice, additions happen in the order of the index; of two writes the later
  * one stays. Ranges
  * are checked in look, before the first write. */
+#include "../kernels/kernels.h"
 #include "index.h"
 
 /* --- shared ----------------------------------------------------------------------------------- */
@@ -62,8 +63,10 @@ TN_PRIV int64_t tni_count_true(const tn_tensor *t, int ndim, const int64_t *size
     }
 #define INDEX_ADD(T) /* steps that are known become vector code */          \
     if (to_step == (int64_t)sizeof(T) && from_step == (int64_t)sizeof(T)) { \
+        TNI_PATH(add_row_dense);                                            \
         INDEX_ADD_STEPS(T, (int64_t)sizeof(T), (int64_t)sizeof(T))          \
     } else {                                                                \
+        TNI_PATH(add_row_steps);                                            \
         INDEX_ADD_STEPS(T, to_step, from_step)                              \
     }                                                                       \
     return
@@ -251,6 +254,7 @@ static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
  * place. The mask is bool or uint8, its last dimension the inner loop. */
 static void index_add_mask(const tn_tensor *self, int at, const tn_tensor *mask, int64_t *offset,
                            int64_t places, int64_t last, int64_t *room) {
+    TNI_PATH(index_mask);
     int64_t found = 0, index[TN_MAX_DIMS] = {0}, bytes = tni_dtype_size(self), in_mask = 0,
             in_self = 0;
     int inner = mask->ndim - 1;
@@ -310,6 +314,10 @@ typedef enum index_do { INDEX_GET, INDEX_SET, INDEX_SUM } index_do;
 
 static void index_run_row(index_do what, char *self, int64_t self_step, char *other,
                           int64_t other_step, int64_t n, int64_t bytes, int dtype) {
+    if (n == 1 && what != INDEX_SUM)
+        TNI_PATH(index_one);
+    else
+        TNI_PATH(index_rows);
     if (n == 1 && what == INDEX_GET)
         tni_move_one(other, self, bytes);
     else if (n == 1 && what == INDEX_SET)

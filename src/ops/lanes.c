@@ -189,7 +189,7 @@ TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, 
     lanes_dim keep[TNI_LANE_DIMS], red[TNI_LANE_DIMS];
     int nkeep = 0, nred = 0;
     int64_t out = 1;
-    memset(l, 0, sizeof *l);
+    memset(l, 0, offsetof(tni_lanes, red));
     l->nonzero = (how & TNI_LANES_NONZERO) != 0;
     bool pairs = tni_is_complex(x->dtype) && !l->nonzero;
     int64_t whole = tni_dtype_size(x);
@@ -291,8 +291,10 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
             done = 0;
     bool plain = !l->nonzero && !l->map;
     if (!n) return tile;
-    if (plain && l->dtype == l->compute && step == l->bytes && first % run + n <= run)
+    if (plain && l->dtype == l->compute && step == l->bytes && first % run + n <= run) {
+        TNI_PATH(lanes_in_place);
         return from + lanes_offset(l->nred, l->red, l->red_step, first);
+    }
     TNI_PATH(lanes_gather);
     while (done < n) {
         int64_t in = (first + done) % run, now = run - in < n - done ? run - in : n - done;
@@ -304,6 +306,7 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
             tni_lanes_read(job->context->kernels, to, l->compute, at, step, l->dtype, now);
         done += now;
     }
+    if (l->map) TNI_PATH(lanes_map_row);
     if (l->map) lanes_map(job->context->kernels, l, tile, n);
     return tile;
 }
@@ -315,6 +318,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
     *step = 0;
     if (!rows) return tile;
     if (!l->nonzero && !l->map && l->dtype == l->compute && l->nred <= 1) {
+        TNI_PATH(lanes_rows_in_place);
         *step = l->nred ? l->red_step[0] : 0;
         return from + first * *step;
     }
@@ -328,6 +332,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
         else
             tni_lanes_read(job->context->kernels, to, l->compute, at, l->bytes, l->dtype, n);
     }
+    if (l->map) TNI_PATH(lanes_map_rows);
     if (l->map) lanes_map(job->context->kernels, l, tile, rows * n);
     return tile;
 }

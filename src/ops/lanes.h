@@ -30,17 +30,17 @@ typedef struct tni_lanes {
     int64_t bytes, size; /* of an element in memory, and of one computed with */
     int64_t lanes;       /* TNI_LANE_BYTES / size */
     int nred, nkeep;
-    int64_t red[TNI_LANE_DIMS], red_step[TNI_LANE_DIMS]; /* innermost last, steps in bytes */
-    int64_t keep[TNI_LANE_DIMS], keep_step[TNI_LANE_DIMS],
-        keep_out[TNI_LANE_DIMS]; /* out: in elements */
-    int64_t n, outer, width;     /* elements a result; results are outer x width */
-    int64_t width_out;           /* step of results along the width, in elements */
+    int64_t n, outer, width; /* elements a result; results are outer x width */
+    int64_t width_out;       /* step of results along the width, in elements */
     bool columns;
     bool nonzero; /* elements are read as x != 0 */
     int map;      /* TNI_MAP_*: applied to elements as they are read, with power p */
     double p;
     /* filled by tni_lanes_run */
     int64_t blocks, subtrees, chunk, chunks, part;
+    /* the first nred and nkeep of these: innermost last, steps in bytes, out in elements */
+    int64_t red[TNI_LANE_DIMS], red_step[TNI_LANE_DIMS];
+    int64_t keep[TNI_LANE_DIMS], keep_step[TNI_LANE_DIMS], keep_out[TNI_LANE_DIMS];
 } tni_lanes;
 
 /* What is done with blocks. `part` bytes hold what is known of one result so far. `first` is the

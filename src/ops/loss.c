@@ -250,8 +250,12 @@ static void nll_loss_input_grad_run(tn_frame *f) {
 }
 static void nll_loss_input_grad_grad(tn_gradient *g) { /* the loss is linear in its input */
     TN_ARGS(nll_loss_input_grad, a, g);
-    tn_give(g, 0,
-            tnp_nll_loss_plain(g->incoming[0], g->in[1], g->in[2], a->ignore_index, a->reduction));
+    const bool mean = a->reduction == TN_REDUCTION_MEAN;
+    tn_tensor *d = tnp_nll_loss_plain(g->incoming[0], g->in[1], g->in[2], a->ignore_index,
+                                      mean ? TN_REDUCTION_SUM : a->reduction);
+    if (mean)
+        d = tnp_div(d, tnp_to_dtype(g->in[3], (tn_dtype)g->incoming[0]->dtype, false, false));
+    tn_give(g, 0, d);
 }
 /* The gradient of nll_loss: -weight[target] grad (/ total_weight) at each sample's class, else 0.
  * grad () or (N, *), target (N, *), weight (C), total_weight () -> input_size (N, C, *) */
@@ -260,10 +264,12 @@ TN_OPERATOR(
     "nll_loss_input_grad(Tensor grad, Tensor target, Tensor? weight, Tensor total_weight, int[] "
     "input_size, int ignore_index, "
     "Reduction reduction) -> Tensor",
-    .needs = "target,weight", .check = nll_loss_input_grad_check, .look = nll_loss_input_grad_look,
-    .run = nll_loss_input_grad_run, .grad = nll_loss_input_grad_grad,
+    .needs = "target,weight,total_weight", .check = nll_loss_input_grad_check,
+    .look = nll_loss_input_grad_look, .run = nll_loss_input_grad_run,
+    .grad = nll_loss_input_grad_grad,
     .sample =
-        "() (4):i64<5 (5):f32 ():f32 [4,5] -100 sum | (2,3) (2,3):i64<4 None ():f32 [2,4,3] 1 none")
+        "() (4):i64<5 (5):f32 ():f32 [4,5] -100 sum | (2,3) (2,3):i64<4 None ():f32 [2,4,3] 1 none "
+        "| () (4):i64<5 (5):f32 ():f32 [4,5] 2 mean")
 
 /* --- nll_loss --------------------------------------------------------------------------------- */
 

@@ -211,6 +211,7 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     j->a_batch = p->a_batch, j->b_batch = p->b_batch;
     if (p->batches == 0 || g->m == 0 || g->n == 0) return;
     if (g->k == 0) {
+        TNI_PATH(gemm_nothing);
         for (int64_t i = 0; i < p->batches && !g->add; i++)
             mm_clear((char *)g->c + i * j->c_batch * j->bytes, g->m, g->n, g->c_row, g->c_col,
                      j->bytes);
@@ -218,6 +219,7 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
     }
     if (g->n == 1 && g->m > 1) { /* a column is the row of the transposed product */
         tni_gemm t = *g;
+        TNI_PATH(gemm_turned);
         t.m = 1, t.n = g->m;
         t.a = g->b, t.a_row = 0, t.a_col = g->b_row;
         t.b = g->a, t.b_row = g->a_col, t.b_col = g->a_row;
@@ -226,6 +228,8 @@ static void mm_real(tn_context *context, const mm_plan *p, mm_job *j, bool f64, 
         j->a_batch = p->b_batch, j->b_batch = p->a_batch;
     }
     mm_cut(j);
+    if (j->group > 1 && p->batches > 1) TNI_PATH(gemm_groups);
+    if (j->grid_rows * j->grid_cols > 1) TNI_PATH(gemm_grid);
     tasks = (p->batches + j->group - 1) / j->group * j->grid_rows * j->grid_cols;
     if (packed && mm_packs(g->m, g->n, g->k, g->a_col, p->batches)) {
         TNI_PATH(gemm_packed);
@@ -254,6 +258,7 @@ static tni_gemm mm_gemm_of(const mm_plan *p, const void *a, const void *b, void 
 /* (ar + i ai)(br + i bi): real and imaginary part are two real products each, in this order. */
 static void mm_complex(tn_context *context, const mm_plan *p, const tni_gemm *whole, bool f64) {
     const int64_t bytes = f64 ? 8 : 4;
+    TNI_PATH(gemm_complex);
     for (int part = 0; part < 4; part++) { /* re += ar br, re -= ai bi, im += ar bi, im += ai br */
         mm_job j;
         const int ai = part & 1, ci = part >> 1, bi = ai ^ ci;
@@ -304,6 +309,7 @@ static void mm_widen(tn_context *context, const void *from, float *to, int64_t r
                      int64_t *row, int64_t *col, int dtype) {
     const bool across = *row == 1 && *col != 1;
     mm_convert v;
+    if (across) TNI_PATH(gemm_half_across);
     v.half = (char *)from; /* only read */
     v.wide = to;
     v.lines = across ? cols : rows, v.n = across ? rows : cols;
@@ -381,8 +387,10 @@ static void mm_integer(tn_context *context, const mm_plan *p, const tni_gemm *g,
     TNI_PATH(gemm_integers);
     if (p->m * p->n * p->k * p->batches < MM_WORK)
         for (int64_t i = 0; i < p->batches * p->m; i++) task(&j, i);
-    else
+    else {
+        TNI_PATH(gemm_integers_threads);
         tni_parallel(context, p->batches * p->m, task, &j);
+    }
 }
 
 /* c = [c +] alpha * a * b */
@@ -619,7 +627,8 @@ static bool dot_compose(tn_frame *f) {
 /* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()
  * tn_dot(x, y) */
 TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor", .forms = TN_OUT,
-            .compose = dot_compose, .sample = "(4) (4) | (0) (0)")
+            .compose = dot_compose,
+            .sample = "(4) (4) | (0) (0) | (400) (400) | (3100) (3100)")
 
 /* --- linear ----------------------------------------------------------------------------------- */
 

@@ -322,7 +322,8 @@ TN_OPERATOR(layer_norm_backward,
             "Tensor grad_weight, Tensor grad_bias)",
             .check = layer_norm_backward_check, .run = layer_norm_backward_run,
             .sample = "(2,5):f32 (2,5):f32 [5] (5):f32 1e-5 | (130,9):f32 (130,9):f32 [9] (9):f32 "
-                      "1e-5 | (3,5000):f32 (3,5000):f32 [5000] None 1e-5")
+                      "1e-5 | (3,5000):f32 (3,5000):f32 [5000] None 1e-5 | (3,6):f16 (3,6):f16 [6] "
+                      "(6):f16 1e-5 | (4,2,3):bf16 (4,2,3):bf16 [2,3] None 1e-5")
 
 /* --- batch norm ------------------------------------------------------------------------------- */
 
@@ -379,6 +380,7 @@ static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, i
     r->rows = rows;
     r->n = m;
     if (j->dtype == j->compute) {
+        TNI_PATH(batch_in_place);
         r->x = j->x + at * j->bytes;
         r->dy = j->dy ? j->dy + at * j->bytes : NULL;
         r->y = j->y ? j->y + at * j->bytes : NULL;
@@ -386,6 +388,7 @@ static void batch_apply(const batch_job *j, batch_kernel kernel, tni_sweep *r, i
         kernel(r);
         return;
     }
+    TNI_PATH(batch_tiles);
     r->x_step = r->dy_step = r->y_step = m * j->size;
     r->x = r->y = in;
     r->dy = d;
@@ -444,6 +447,10 @@ static void batch_task(void *arg, int64_t i) {
 
 static void batch_spread(tn_frame *f, batch_job *j, void (*task)(void *, int64_t)) {
     int64_t tasks = j->columns ? (j->channels + j->lanes - 1) / j->lanes : j->channels;
+    if (j->columns)
+        TNI_PATH(batch_columns);
+    else
+        TNI_PATH(batch_runs);
     tni_lanes_spread(f->block->context, tasks, 2 * j->n * j->channels * j->run, task, j);
 }
 
@@ -688,6 +695,7 @@ static const char *batch_alike(tn_frame *f, const tn_tensor *t, const tn_tensor 
     if (same) return tni_bytes_at(t);
     if (!batch_last(x)) return tni_dense(f, t, room);
     {
+        TNI_PATH(batch_alike_copy);
         tni_storage storage;
         tn_tensor to;
         memset(&storage, 0, sizeof storage);
@@ -745,4 +753,5 @@ TN_OPERATOR(batch_norm_backward,
             .check = batch_norm_backward_check, .run = batch_norm_backward_run,
             .domain = "rstd:0.5..1.5",
             .sample = "(4,3):f32 (4,3):f32 (3):f32 (3):f32 (3):f32 | (3,2,70,70):f32 "
-                      "(3,2,70,70):f32 None (2):f32 (2):f32")
+                      "(3,2,70,70):f32 None (2):f32 (2):f32 | (300,70):f32 (300,70):f32 (70):f32 "
+                      "(70):f32 (70):f32 | (4,3,5):f16 (4,3,5):f16 (3):f16 (3):f32 (3):f32")

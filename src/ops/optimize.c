@@ -62,6 +62,7 @@ static void opt_block(void *arg, int64_t b) {
     double wide[OPT_STATES][OPT_TILE / 4];
     for (int k = 0; k < o->n; k++) direct = direct && (!o->t[k] || o->t[k]->flags & TNI_CONTIGUOUS);
     if (direct) {
+        TNI_PATH(optimizer_in_place);
         for (int k = 0; k < o->n; k++)
             at[k] = o->t[k] ? tni_bytes_at(o->t[k]) + i * tni_dtype_size(o->t[k]) : NULL;
         opt_kernel(o, compute, at, n);
@@ -182,7 +183,11 @@ TN_OPERATOR(fused_sgd,
                       "dampening=[0.1] weight_decay=[0.01] "
                       "nesterov=[0.0] maximize=[0.0] is_first_step=[0.0] | {(5000)} {(5000)} "
                       "{(5000)} lr=[0.1] momentum=[0.0] dampening=[0.0] "
-                      "weight_decay=[0.0] nesterov=[0.0] maximize=[1.0] is_first_step=[1.0]")
+                      "weight_decay=[0.0] nesterov=[0.0] maximize=[1.0] is_first_step=[1.0] | "
+                      "{(5)} {(5)} {(5)} lr=[0.1] momentum=[0.9] dampening=[0.0] "
+                      "weight_decay=[0.1] nesterov=[1.0] maximize=[0.0] is_first_step=[0.0] | "
+                      "{(5)} {(5)} {(5)} lr=[0.1] momentum=[0.9] dampening=[0.5] "
+                      "weight_decay=[0.1] nesterov=[0.0] maximize=[0.0] is_first_step=[1.0]")
 
 /* --- Adam ------------------------------------------------------------------------------------- */
 
@@ -274,10 +279,14 @@ TN_OPERATOR(fused_adam,
             "Tensor(d!)?[] max_exp_avg_sqs, *, float[] step, float[] lr, float[] beta1, float[] "
             "beta2, float[] eps, "
             "float[] weight_decay, float[] amsgrad, float[] maximize) -> ()",
-            .check = fused_adam_check, .run = fused_adam_run, .domain = "exp_avg_sqs:0..1",
+            .check = fused_adam_check, .run = fused_adam_run,
+            .domain = "exp_avg_sqs:0..1 max_exp_avg_sqs:0..1",
             .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} step=[3.0] lr=[0.1,0.2] "
                       "beta1=[0.9] beta2=[0.99] eps=[1e-8] "
-                      "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0]")
+                      "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0] | "
+                      "{(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} step=[2.0] "
+                      "lr=[0.1] beta1=[0.9,0.8] beta2=[0.99] eps=[1e-6] weight_decay=[0.1] "
+                      "amsgrad=[1.0] maximize=[1.0]")
 
 static bool fused_adamw_check(tn_frame *f) {
     TN_ARGS(fused_adamw, a, f);
@@ -298,7 +307,11 @@ TN_OPERATOR(fused_adamw,
             "Tensor(d!)?[] max_exp_avg_sqs, *, float[] step, float[] lr, float[] beta1, float[] "
             "beta2, float[] eps, "
             "float[] weight_decay, float[] amsgrad, float[] maximize) -> ()",
-            .check = fused_adamw_check, .run = fused_adamw_run, .domain = "exp_avg_sqs:0..1",
+            .check = fused_adamw_check, .run = fused_adamw_run,
+            .domain = "exp_avg_sqs:0..1 max_exp_avg_sqs:0..1",
             .sample = "{(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {(2,3),(4)} {} step=[3.0] lr=[0.1,0.2] "
                       "beta1=[0.9] beta2=[0.99] eps=[1e-8] "
-                      "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0]")
+                      "weight_decay=[0.01] amsgrad=[0.0] maximize=[0.0] | "
+                      "{(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} {(5),(2,2)} step=[2.0] "
+                      "lr=[0.1] beta1=[0.9,0.8] beta2=[0.99] eps=[1e-6] weight_decay=[0.1] "
+                      "amsgrad=[1.0] maximize=[1.0]")

@@ -507,7 +507,8 @@ TN_OPERATOR(max_pool2d_pick,
             "int[2] dilation=1, bool ceil_mode=False) -> Tensor",
             .forms = TN_OUT, .needs = "self:indices", .check = max_pool2d_pick_check,
             .run = max_pool2d_pick_run, .grad = max_pool2d_pick_grad,
-            .sample = "(2,3,6,8) (2,3,3,4):u8<4 [2,2] | (2,2,7,7) (2,2,4,6):u8<6 [3,2] [2,1] [1,0]")
+            .sample = "(2,3,6,8) (2,3,3,4):u8<4 [2,2] | (2,2,7,7) (2,2,4,6):u8<6 [3,2] [2,1] [1,0] "
+                      "| (1,4,5) (1,2,2):u8<4 [2,2]")
 
 /* --- avg_pool2d ------------------------------------------------------------------------------- */
 

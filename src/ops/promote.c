@@ -97,6 +97,13 @@ static bool promote_numbers(tn_frame *f, tn_dtype common) {
     return true;
 }
 
+/* Whether promote_numbers has something to say: doubles always fit floats. */
+static bool promote_has_numbers(const tn_frame *f, tn_dtype common) {
+    const tn_gen *gen = f->row->gen;
+    if (gen->nparam == gen->nfixed) return false;
+    return gen->props & TN_PROP_WORDS || common > TN_C128 || common < TN_F16;
+}
+
 /* --- the check -------------------------------------------------------------------------------- */
 
 /* The dtype computed for operands of dtype d, by the row's kinds; TN_NO_DTYPE with an error. A
@@ -122,7 +129,7 @@ TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common) {
     const tn_tensor *shaped[TNI_IN];
     tni_shape s;
     int n = 0;
-    if (f->row->gen->nparam > f->row->gen->nfixed && !promote_numbers(f, common)) return false;
+    if (promote_has_numbers(f, common) && !promote_numbers(f, common)) return false;
     if (!tni_broadcast_all(f, &s, f->in, f->nin)) return false;
     for (int i = 0; i < f->nin; i++)
         if (f->in[i] && !(f->in[i]->flags & TNI_NUMBER)) shaped[n++] = f->in[i];
@@ -141,7 +148,7 @@ static tn_dtype promote_flat(tn_frame *f) {
         0, 15, 0, 0, 0, 0, TNI_KINDS_I | TNI_KINDS_F, 0, 0, 0, TNI_KINDS_F};
     const tn_tensor *a = f->in[0], *first;
     if (!a || f->row->loop & TNI_FORM_SELECT) return TN_NO_DTYPE;
-    first = a->flags & TNI_NUMBER && f->nin > 1 && f->in[1] ? f->in[1] : a;
+    first = tni_is_repeated(a) && f->nin > 1 && f->in[1] ? f->in[1] : a;
     if (!(first->flags & TNI_CONTIGUOUS) || first->flags & TNI_NUMBER ||
         !(natural[first->dtype] & f->row->loop))
         return TN_NO_DTYPE;
@@ -151,8 +158,8 @@ static tn_dtype promote_flat(tn_frame *f) {
         if (t == first) continue;
         if (t->flags & TNI_NUMBER) {
             if (!first->ndim || !(takes[t->dtype] & natural[first->dtype])) return TN_NO_DTYPE;
-        } else if (t->dtype != first->dtype || !(t->flags & TNI_CONTIGUOUS) ||
-                   !tni_same_shape(t, first)) {
+        } else if (t->dtype != first->dtype || !tni_same_shape(t, first) ||
+                   !(t->flags & TNI_CONTIGUOUS || tni_is_repeated(t))) {
             return TN_NO_DTYPE;
         }
     }
@@ -166,9 +173,9 @@ TN_PRIV bool tni_pointwise_check(tn_frame *f) {
     if (common) {
         const tn_tensor *first = f->in[f->note[1] - 1];
         f->note[0] = common;
-        if (f->row->gen->nparam > f->row->gen->nfixed && !promote_numbers(f, common)) return false;
+        if (promote_has_numbers(f, common) && !promote_numbers(f, common)) return false;
         if (f->row->loop & TNI_FORM_PREDICATE) common = TN_BOOL;
-        return tn_announce(f, 0, common, first->ndim, first->size);
+        return tni_announce_flat(f, common, first);
     }
     if (skip && f->in[0]->dtype != TN_BOOL)
         return tn_fail(f, TN_TYPE, "'%s' is %s, it must be bool",

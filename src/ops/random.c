@@ -100,12 +100,14 @@ static void random_uniform(tn_frame *f, double from, double to) {
         random_floats(f, at, t->numel, (float)from, (float)to, false);
     } else if (t->dtype == TN_F64) {
         double *d = (double *)(void *)at, range = to - from;
+        TNI_PATH(uniform_f64);
         for (int64_t i = 0; i < t->numel; i++) {
             d[i] = fma(random_u53(f->generator), range, from);
             if (d[i] == to) d[i] = from;
         }
     } else {
         float tile[RANDOM_TILE];
+        TNI_PATH(uniform_half);
         for (int64_t i = 0; i < t->numel; i += RANDOM_TILE) {
             int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : (int64_t)RANDOM_TILE;
             random_floats(f, tile, n, (float)from, (float)to, false);
@@ -178,6 +180,7 @@ static void random_normal_16(tn_frame *f, double *d, double mean, double std) {
 }
 
 static void random_normal_f64(tn_frame *f, double *d, int64_t n, double mean, double std) {
+    TNI_PATH(normal_f64);
     for (int64_t i = 0; i < n; i++) d[i] = random_u53(f->generator);
     for (int64_t i = 0; i + 16 <= n; i += 16) random_normal_16(f, d + i, mean, std);
     if (n % 16 == 0) return;
@@ -187,8 +190,10 @@ static void random_normal_f64(tn_frame *f, double *d, int64_t n, double mean, do
 
 static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, float std) {
     const tni_kernels *k = f->block->context->kernels;
+    TNI_PATH(normal_f32);
     random_floats(f, d, n, mean, std, true);
     if (n % 16 == 0) return;
+    TNI_PATH(normal_f32_tail);
     tni_random_fill(f->generator, (uint32_t *)(void *)(d + n - 16),
                     16); /* the last 16 places anew */
     k->uniform_f32(d + n - 16, 16, 0, 1);
@@ -199,6 +204,7 @@ static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, floa
  * 16 places are. */
 static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, float mean, float std) {
     float tile[RANDOM_TILE];
+    TNI_PATH(normal_half);
     for (int64_t i = 0; i < n / 16 * 16; i += RANDOM_TILE) {
         int64_t left = n / 16 * 16 - i, m = left < RANDOM_TILE ? left : (int64_t)RANDOM_TILE;
         random_floats(f, tile, m, mean, std, true);
@@ -519,7 +525,11 @@ static void dropout_run(tn_frame *f) {
     uint64_t below = random_threshold(1 - a->p);
     int64_t bytes = tni_dtype_size(x);
     double scale;
-    if (f->note[0]) return;
+    if (f->note[0]) { /* in place, of strides that are not a new tensor's: by way of out */
+        if (f->inplace && x->numel && tni_bytes_at(f->out[0]) != tni_bytes_at(x))
+            tni_copy_elements(f->block, f->out[0], x);
+        return;
+    }
     scale = dropout_scale(a->p, x->dtype);
     from = tni_is_dense(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
     y = tni_bytes_at(f->out[0]);

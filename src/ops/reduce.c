@@ -35,7 +35,7 @@ static tn_ints reduce_one(const int64_t *dim) { return tni_ints(dim, *dim == TN_
 /* A reduced result (or its gradient) with ones where dimensions went, to meet x by broadcasting. */
 static tn_tensor *reduce_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim) {
     int64_t size[TN_MAX_DIMS];
-    if (!t || keepdim || x->ndim == t->ndim) return t;
+    if (!t || keepdim || x->ndim == t->ndim || !t->ndim) return t; /* 0-dim goes with any shape */
     for (int d = 0; d < x->ndim; d++) size[d] = dim.n <= 0 ? 1 : x->size[d];
     for (int64_t i = 0; i < dim.n; i++) size[tni_dim(x->ndim, dim.at[i])] = 1;
     return tnp_reshape(t, tni_ints(size, x->ndim));

@@ -66,12 +66,14 @@ static void soft_apply(const soft_job *j, soft_kernel kernel, const char *x, con
     r->n = m;
     r->x_step = r->dy_step = r->y_step = (j->native ? b->apart : m) * j->size;
     if (j->native) {
+        TNI_PATH(softmax_in_place);
         r->x = x + at * j->bytes;
         r->dy = dy ? dy + at * j->bytes : NULL;
         r->y = y ? y + at * j->y_bytes : NULL;
         kernel(j, r, kind);
         return;
     }
+    TNI_PATH(softmax_tiles);
     for (int64_t i = 0; i < rows; i++) {
         soft_load(j, x, at + i * b->apart, m, (char *)tile + i * r->x_step);
         if (dy) soft_load(j, dy, at + i * b->apart, m, (char *)tile2 + i * r->x_step);
@@ -370,8 +372,11 @@ static bool logsumexp_compose(tn_frame *f) {
     tn_tensor *x = a->self, *most, *sum;
     tni_shape to;
     bool gone[TN_MAX_DIMS];
+    if (tni_dtype(x->dtype)->category <= TNI_CAT_INT)
+        x = tnp_to_dtype(x, f->block->context->default_dtype, false, false);
+    if (!x) return false;
     if (!tni_is_float(x->dtype))
-        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
+        return tn_fail(f, TN_TYPE, "needs a real dtype, got %s", tni_dtype(x->dtype)->text);
     if (!tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
     if (!x->numel)
         return (f->out[0] = tnp_log(tnp_sum(x, a->dim, a->keepdim, TN_NO_DTYPE))) != NULL;
@@ -383,7 +388,7 @@ static bool logsumexp_compose(tn_frame *f) {
     return (f->out[0] = tnp_add(sum, tnp_reshape(most, tni_sizes(sum)), 1)) != NULL;
 }
 /* log sum exp(x) over dim, all when empty, without overflow.
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_logsumexp(x, TN_DIMS(1))
+ * self (*) -> floating, self's shape without dim, 1 there when keepdim  tn_logsumexp(x, TN_DIMS(1))
  */
 TN_OPERATOR(logsumexp, "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
             .forms = TN_OUT, .compose = logsumexp_compose,

@@ -5,6 +5,7 @@
  * sorted runs
  * (Knuth, TAOCP 3, 5.2.4). A descending order has the keys' bits inverted, so equal elements keep
  * their order there, too. */
+#include "../kernels/kernels.h"
 #include "dims.h"
 
 typedef struct sort_pair {
@@ -59,9 +60,11 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
                     high = mid + width < n ? mid + width : n;
             int64_t i = low, k = mid, to = low;
             if (mid == high || sort_before(p[mid - 1], p[mid])) { /* in order already */
+                TNI_PATH(sort_in_order);
                 memcpy(room + low, p + low, (size_t)(high - low) * sizeof *p);
                 continue;
             }
+            TNI_PATH(sort_merge);
             while (i < mid && k < high) room[to++] = sort_before(p[k], p[i]) ? p[k++] : p[i++];
             while (i < mid) room[to++] = p[i++];
             while (k < high) room[to++] = p[k++];
@@ -76,6 +79,7 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
 /* Moves the k smallest of n pairs to the front, in any order (Hoare's select). */
 static void sort_select(sort_pair *p, int64_t n, int64_t k) {
     int64_t low = 0, high = n - 1;
+    TNI_PATH(sort_select);
     while (low < high) {
         sort_pair a = p[low], c = p[low + (high - low) / 2], d = p[high], middle;
         int64_t i = low, j = high;

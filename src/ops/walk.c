@@ -1,5 +1,6 @@
 /* walk.c - rows of strided tensors in row-major order, for operators that move elements as bytes.
  * */
+#include "../kernels/kernels.h"
 #include "dims.h"
 
 /* Merges dimension d + 1 into d where every operand steps from one into the other. */
@@ -64,9 +65,11 @@ TN_PRIV void tni_walk_next(tni_walk *w) {
 TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                           int64_t bytes) {
     if (n == 1 || (to_step == bytes && from_step == bytes)) {
+        TNI_PATH(move_row_dense);
         memcpy(to, from, (size_t)(n * bytes));
         return;
     }
+    TNI_PATH(move_row_steps);
     switch (bytes) {
         WALK_MOVE(1);
         WALK_MOVE(2);
@@ -83,14 +86,17 @@ TN_PRIV void tni_fill_row(char *to, int64_t step, const void *unit, int64_t n, i
     bool even = true;
     int64_t done = bytes, all = n * bytes;
     if (n > 1 && step != bytes) {
+        TNI_PATH(fill_row_steps);
         tni_move_row(to, step, u, 0, n, bytes);
         return;
     }
     for (int64_t i = 1; i < bytes; i++) even = even && u[i] == u[0];
     if (even) {
+        TNI_PATH(fill_row_bytes);
         memset(to, u[0], (size_t)all);
         return;
     }
+    TNI_PATH(fill_row_doubling);
     if (n > 0) memcpy(to, u, (size_t)bytes);
     for (; done < all; done *= 2)
         memcpy(to + done, to, (size_t)(all - done < done ? all - done : done));

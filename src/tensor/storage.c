@@ -93,11 +93,9 @@ static TNI_NOINLINE void header_drain(tni_block *b) {
 #endif
 }
 
-TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
-                              const int64_t *stride) {
-    int capacity = header_capacity(ndim), i;
-    int64_t numel = 1;
-    bool contiguous = true;
+/* All but shape, flags and scope. */
+TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
+    int capacity = header_capacity(ndim);
     tn_tensor *t;
     if (TNI_UNLIKELY(tni_load_relaxed(&b->returned_tensors) != NULL)) header_drain(b);
     t = (tn_tensor *)tni_get_bin(b, (int)((header_bytes(capacity) + TNI_ALIGN - 1) / TNI_ALIGN));
@@ -119,12 +117,38 @@ TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *
     t->base = t->grad = NULL;
     t->file = b->place_file;
     t->extra = NULL;
+    return t;
+}
+
+TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like) {
+    tn_tensor *t = header_new(b, dtype, like->ndim);
+    int64_t step = 1;
+    if (TNI_UNLIKELY(!t)) return NULL;
+    for (int i = like->ndim - 1; i >= 0; i--) {
+        t->size[i] = like->size[i];
+        t->stride[i] = step;
+        step *= like->size[i] ? like->size[i] : 1; /* no more than when like was made */
+    }
+    t->numel = like->numel;
+    t->flags = TNI_CONTIGUOUS;
+    scope_link(b, t, b->depth);
+    b->live_count++;
+    return t;
+}
+
+TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
+                              const int64_t *stride) {
+    int64_t numel = 1;
+    bool contiguous = true;
+    int i;
+    tn_tensor *t = header_new(b, dtype, ndim);
+    if (TNI_UNLIKELY(!t)) return NULL;
     for (i = ndim - 1; i >= 0; i--) {
         t->size[i] = size[i];
         t->stride[i] = stride ? stride[i] : numel;
         if (size[i] != 1 && t->stride[i] != numel) contiguous = false;
         if (TNI_UNLIKELY(size[i] < 0 || !tni_mul(numel, size[i] ? size[i] : 1, &numel))) {
-            tni_put(b, b, t, header_bytes(capacity));
+            tni_put(b, b, t, header_bytes(t->capacity));
             tni_error(b, TN_INVALID, "size %lld of dimension %d is negative or too large",
                       (long long)size[i], i);
             return NULL;
@@ -170,6 +194,8 @@ static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
     s->kind = TNI_DATA_INSIDE;
     s->device = TN_CPU;
     s->data = inside ? (void *)(s + 1) : NULL;
+    if (inside && bytes) /* whole vectors may be read and written up to the end of the block */
+        memset((char *)s + room - TNI_ALIGN, 0, TNI_ALIGN);
     if (inside || meta) return s;
     s->kind = TNI_DATA_OWN;
     s->data = tni_get(b, bytes);

@@ -118,6 +118,14 @@ TNI_INLINE bool tni_same_shape(const tn_tensor *a, const tn_tensor *b) {
         if (a->size[i] != b->size[i]) return false;
     return true;
 }
+/* One element stands for all: a wrapped number, or a tensor expanded in every dimension. */
+TNI_INLINE bool tni_is_repeated(const tn_tensor *t) {
+    if (t->flags & TNI_NUMBER) return true;
+    if (!t->ndim || t->stride[t->ndim - 1]) return false;
+    for (int i = 0; i < t->ndim; i++)
+        if (t->stride[i]) return false;
+    return t->numel > 1;
+}
 TNI_INLINE tn_ints tni_ints(const int64_t *at, int64_t n) {
     tn_ints l = {at, n};
     return l;
@@ -141,6 +149,8 @@ TN_PRIV bool tni_overlaps_itself(const tn_tensor *t);
  * size and stride. */
 TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
                               const int64_t *stride);
+/* The same with the shape of a row-major tensor. */
+TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like);
 TN_PRIV bool
 tni_set_storage(tni_block *b,
                 tn_tensor *t); /* new uninitialised memory for its extent; numel 0 is fine */
@@ -175,10 +185,18 @@ TN_PRIV void tni_node_drop(tni_block *b, tni_node *node);
 TN_PRIV void tni_watch_forget(tni_block *b,
                               tn_tensor *t); /* a tensor with extras dies: its node forgets it */
 
-TNI_INLINE char *tni_bytes_at(const tn_tensor *t) {
-    return (char *)t->storage->data + t->offset * tni_dtype(t->dtype)->bytes;
+/* The power of two that an element's bytes are, three bits a dtype; a tensor has no TN_NO_DTYPE. */
+#define TNI_WIDTH(NAME, text, bytes, kind)                                                       \
+    | (uint64_t)((bytes) / 16 * 4 + (bytes) / 8 % 2 * 3 + (bytes) / 4 % 2 * 2 + (bytes) / 2 % 2) \
+            << 3 * TN_##NAME
+TNI_INLINE int tni_width(int dtype) {
+    return (int)((UINT64_C(0) TN_DTYPES(TNI_WIDTH)) >> 3 * dtype & 7);
 }
-TNI_INLINE int64_t tni_dtype_size(const tn_tensor *t) { return tni_dtype(t->dtype)->bytes; }
+#undef TNI_WIDTH
+TNI_INLINE int64_t tni_dtype_size(const tn_tensor *t) { return (int64_t)1 << tni_width(t->dtype); }
+TNI_INLINE char *tni_bytes_at(const tn_tensor *t) {
+    return (char *)t->storage->data + t->offset * tni_dtype_size(t);
+}
 
 /* --- extras that few tensors have ------------------------------------------------------------- */
 

@@ -1,16 +1,21 @@
 /* oracle.c - every row's samples against what torch gave (tests/oracle/data, made by
  * tests/oracle/make.py).
  *
- *     oracle FOLDER [row=NAME]
+ *     oracle FOLDER [row=NAME] [paths=FILE]
  *
- * Compared: dtype, sizes, strides, values; in float64 and complex128 also gradients of sum(w .
- * outputs). Integers and bool exactly. A float x of a pointwise row may differ from torch's y by 4
- * units in the last place at |y|; of other rows, and in complex numbers, whose parts cancel, by 16
- * at |y| plus the largest |value| of the output. Strides of a result whose size depends on data are
- * not compared (docs/differences.md). */
+ * Compared: dtype, sizes, strides and values of results and of what the call changes; in float64
+ * and complex128 also gradients of sum(w . outputs). The values again with inputs in four other
+ * layouts, and in place on a slice. Every sample has to be compared in one dtype at least.
+ * paths: appends the paths that ran for a value that was right (tests/ops/run.sh).
+ *
+ * Integers and bool exactly. A float x of a pointwise row may differ from torch's y by 4 units in
+ * the last place at |y|; of other rows, in complex numbers, whose parts cancel, and in the
+ * pointwise rows named below, by 16 at |y| plus the largest |value| of the output; a gradient by
+ * 256 at |y| plus 1 plus that. Strides of a result whose size depends on data are not compared
+ * (docs/differences.md). */
 #include "sample.h"
 
-#include <dirent.h>
+#include <pthread.h>
 #include <stdio.h>
 
 enum { OUTS = 40, KEEP = 48, LINE = 1 << 16 };
@@ -18,10 +23,51 @@ enum { OUTS = 40, KEEP = 48, LINE = 1 << 16 };
 static int passed, failed, refused;
 static const char *only_row;
 
+/* --- paths ------------------------------------------------------------------------------------ */
+
+#ifdef TNI_COUNT_PATHS
+enum { PATHS = 1000 };
+static struct {
+    const char *name;
+    int isa;
+    bool ran, proved; /* since the last check began; for a value that was right */
+} path[PATHS];
+static int npaths;
+static pthread_mutex_t path_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void tni_path_ran(const char *name, int isa) {
+    int i = 0;
+    pthread_mutex_lock(&path_lock);
+    while (i < npaths && (path[i].isa != isa || strcmp(path[i].name, name) != 0)) i++;
+    if (i < PATHS) path[i].name = name, path[i].isa = isa, path[i].ran = true;
+    if (i == npaths && i < PATHS) npaths++;
+    pthread_mutex_unlock(&path_lock);
+}
+static void paths_begin(void) {
+    for (int i = 0; i < npaths; i++) path[i].ran = false;
+}
+static void paths_proved(void) {
+    for (int i = 0; i < npaths; i++) path[i].proved = path[i].proved || path[i].ran;
+}
+static void paths_write(const char *to) {
+    FILE *f = to ? fopen(to, "a") : NULL;
+    for (int i = 0; f && i < npaths; i++)
+        if (path[i].proved) fprintf(f, "%s %d\n", path[i].name, path[i].isa);
+    if (f) fclose(f);
+}
+#else
+static void paths_begin(void) {}
+static void paths_proved(void) {}
+static void paths_write(const char *to) { (void)to; }
+#endif
+
+/* --- comparing -------------------------------------------------------------------------------- */
+
 typedef struct oracle {
     FILE *file;
     char line[LINE];
     bool ahead; /* line holds the next line already */
+    uint64_t compared; /* samples of the row, a bit each */
     const tn_row *row;
     sample s;
     char what[80];
@@ -51,6 +97,10 @@ static bool next_line(oracle *o) {
     return false;
 }
 
+static void right(void) {
+    passed++;
+    paths_proved();
+}
 static void wrong(oracle *o, const char *format, ...) TNI_PRINTF(2, 3);
 static void wrong(oracle *o, const char *format, ...) {
     va_list list;
@@ -84,10 +134,18 @@ static double epsilon(int dtype) {
     }
 }
 
+/* Pointwise rows whose expression subtracts nearly equal numbers: torch's value is itself off by
+ * some units of the larger ones, so they are held to the largest value of the output. */
+static const char *const cancelling[] = {"gelu_erf", "gelu_erf_backward", "gelu_tanh"};
+static bool is_exact_form(const tn_row *row) {
+    for (size_t i = 0; i < sizeof cancelling / sizeof *cancelling; i++)
+        if (strcmp(cancelling[i], row->name) == 0) return false;
+    return row->loop != 0;
+}
+
 /* Allowed units in the last place: what docs/numerics.md states. */
 static double allowed(const tn_row *row, int dtype) {
-    double ulp = row->loop ? 4 : 16;
-    return ulp * epsilon(dtype);
+    return (is_exact_form(row) ? 4 : 16) * epsilon(dtype);
 }
 
 static int64_t element_at(const tn_tensor *t, int64_t i) {
@@ -133,7 +191,7 @@ static bool compare_values(oracle *o, const tn_tensor *t) {
             n++;
         }
     if (!is_float) return true;
-    scale = o->row->loop && !is_complex ? 1e-300 : scale + 1e-300;
+    scale = is_exact_form(o->row) && !is_complex ? 1e-300 : scale + 1e-300;
     if (strncmp(o->what, "grad", 4) == 0) scale += 1, tolerance *= 16;
     n = 0;
     for (int64_t i = 0; i < t->numel; i += step) {
@@ -257,16 +315,87 @@ static void check_grads(oracle *o) {
         }
         ok = compare_shape(o, grads[k], false) && next_line(o) &&
              (excepted(o) || compare_values(o, grads[k]));
-        passed += ok;
+        if (ok) right();
     }
     if (!ok) skip_sample(o);
+}
+
+/* The lines "after k": the tensors that the call changed. */
+static bool check_changed(oracle *o, bool strides) {
+    int k;
+    while (next_line(o)) {
+        if (sscanf(o->line, "after %d", &k) != 1) return o->ahead = true;
+        snprintf(o->what, sizeof o->what, "tensor %d after the call", k);
+        if (k >= o->s.ntensors || !compare_shape(o, o->s.tensor[k], strides) || !next_line(o) ||
+            !compare_values(o, o->s.tensor[k]))
+            return false;
+    }
+    return true;
+}
+
+static bool check_results(oracle *o, tn_tensor **out, int n, int nout, const char *how) {
+    const bool strides = !o->row->look && !how[0];
+    if (n != nout) return wrong(o, "%d results, torch gives %d%s", n, nout, how), false;
+    for (int k = 0; k < n; k++) {
+        snprintf(o->what, sizeof o->what, "result %d", k);
+        if (!next_line(o)) return wrong(o, "the oracle's lines end early"), false;
+        if (excepted(o)) {
+            if (!compare_shape(o, out[k], strides) || !next_line(o)) return false;
+            continue;
+        }
+        snprintf(o->what, sizeof o->what, "result %d%s", k, how);
+        if (!compare_shape(o, out[k], strides) || !next_line(o) || !compare_values(o, out[k]))
+            return false;
+    }
+    return check_changed(o, !how[0]);
+}
+
+/* The sample's values once more from inputs in another layout; `in_place`: also written there. */
+static void check_layout(oracle *o, int i, tn_dtype dtype, int nout, int layout, bool in_place) {
+    tn_tensor *out[OUTS];
+    static const char *const names[] = {"", ", inputs transposed", ", inputs sliced", "",
+                                        ", inputs channels last", ", inputs of mixed layouts"};
+    const char *how = in_place ? ", in place on a slice" : names[layout];
+    int n;
+    tn_error_info e;
+    o->ahead = false;
+    if (!sample_make(&o->s, o->row, i, dtype, false) || !sample_relayout(&o->s, layout)) {
+        wrong(o, "%s", "no such sample");
+        return;
+    }
+    snprintf(o->what, sizeof o->what, "call%s", how);
+    paths_begin();
+    tn_manual_seed(7);
+    if (sample_call(&o->s, in_place ? TN_IN_PLACE : TN_PLAIN, out, OUTS, &n)) {
+        if (check_results(o, out, n, nout, how)) right();
+        return;
+    }
+    tn_error_peek(&e);
+    if (!strstr(e.message, "stride")) wrong(o, "fails"); /* view() refuses such a layout */
+    tn_error_take(NULL);
+}
+
+static void check_layouts(oracle *o, int i, tn_dtype dtype, int nout, bool in_place) {
+    const long at = ftell(o->file);
+    if (!sample_draws(o->row) && !sample_reads_memory(o->row) && o->s.ntensors)
+        for (int layout = SAMPLE_TRANSPOSED; layout <= SAMPLE_MIXED + in_place; layout++) {
+            const bool last = layout > SAMPLE_MIXED;
+            int64_t mark;
+            if (layout == SAMPLE_EXPANDED) continue;
+            mark = tn_scope_begin();
+            check_layout(o, i, dtype, nout, last ? SAMPLE_SLICED : layout, last);
+            tn_scope_end(mark);
+            fseek(o->file, at, SEEK_SET);
+        }
+    o->ahead = false;
 }
 
 static void check_sample(oracle *o, int i, tn_dtype dtype, int nout) {
     tn_tensor *out[OUTS];
     int n;
-    bool ok;
+    bool ok, in_place;
     tn_error_info e;
+    const long at = ftell(o->file);
     snprintf(o->what, sizeof o->what, "call");
     if (!sample_make(&o->s, o->row, i, dtype, false)) {
         wrong(o, "%s", o->s.error);
@@ -274,6 +403,7 @@ static void check_sample(oracle *o, int i, tn_dtype dtype, int nout) {
         return;
     }
     tn_manual_seed(7);
+    paths_begin();
     if (!sample_call(&o->s, TN_PLAIN, out, OUTS, &n)) {
         tn_error_peek(&e);
         if (dtype == TN_F32 || dtype == TN_F64 || e.code == TN_INTERNAL)
@@ -285,18 +415,21 @@ static void check_sample(oracle *o, int i, tn_dtype dtype, int nout) {
         skip_sample(o);
         return;
     }
-    ok = n == nout;
-    if (!ok) wrong(o, "%d results, torch gives %d", n, nout);
-    for (int k = 0; ok && k < n; k++) {
-        snprintf(o->what, sizeof o->what, "result %d", k);
-        ok = next_line(o) && out[k] && compare_shape(o, out[k], !o->row->look) && next_line(o) &&
-             (excepted(o) || compare_values(o, out[k]));
-    }
-    passed += ok;
-    if (!ok)
+    o->compared |= (uint64_t)1 << i;
+    ok = check_results(o, out, n, nout, "");
+    if (!ok) {
         skip_sample(o);
-    else
-        check_grads(o);
+        return;
+    }
+    right();
+    in_place = o->row->forms & TN_INPLACE && nout == 1 && o->s.value[0].type == TN_T_TENSOR &&
+               o->s.value[0].as.tensor->dtype == out[0]->dtype &&
+               tni_same_shape(o->s.value[0].as.tensor, out[0]);
+    paths_begin();
+    check_grads(o);
+    fseek(o->file, at, SEEK_SET);
+    check_layouts(o, i, dtype, nout, in_place);
+    skip_sample(o);
 }
 
 static void check_row(const char *folder, const tn_row *row) {
@@ -307,7 +440,8 @@ static void check_row(const char *folder, const tn_row *row) {
     snprintf(path, sizeof path, "%s/%s.txt", folder, row->name);
     o.file = fopen(path, "r");
     if (!o.file) {
-        printf("no oracle: %s\n", row->name);
+        failed++;
+        printf("FAILED %s has no values of torch: run tests/oracle/make.py\n", row->name);
         return;
     }
     while (next_line(&o)) {
@@ -319,15 +453,24 @@ static void check_row(const char *folder, const tn_row *row) {
         tn_scope_end(mark);
     }
     fclose(o.file);
+    for (int i = 0; i < sample_count(row); i++)
+        if (!(o.compared >> i & 1)) {
+            failed++;
+            printf("FAILED %s: sample %d is compared with torch in no dtype\n", row->name, i);
+        }
 }
 
 int main(int argc, char **argv) {
-    const char *folder = argc > 1 ? argv[1] : "tests/oracle/data";
-    for (int a = 1; a < argc; a++)
-        if (strncmp(argv[a], "row=", 4) == 0) only_row = argv[a] + 4;
+    const char *folder = argc > 1 ? argv[1] : "tests/oracle/data", *paths = NULL;
+    for (int a = 2; a < argc; a++)
+        if (strncmp(argv[a], "row=", 4) == 0)
+            only_row = argv[a] + 4;
+        else if (strncmp(argv[a], "paths=", 6) == 0)
+            paths = argv[a] + 6;
     for (int64_t r = 0; r < tn_row_count(); r++)
         if (!only_row || strcmp(only_row, tn_row_at(r)->name) == 0) check_row(folder, tn_row_at(r));
     tn_context_free(NULL);
+    paths_write(paths);
     if (refused) printf("%d samples in dtypes that are refused here\n", refused);
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;

@@ -1,20 +1,68 @@
 #!/bin/sh
-# The operator table walked: forms, meta, replay, layouts, gradients, failing allocations; then torch's values.
+# The operator table walked: forms, meta, replay, layouts, gradients, failing allocations; then torch's values, and whether
+# every path that kernels choose among has run for one of them, on each instruction set of this machine.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
-mkdir -p "$build/ops"
-for program in walk oracle; do
-    ${CC:-cc} -std=gnu99 ${CFLAGS:--O2 -g} -DTNI_OBJECTS -Wall -Wextra tests/ops/$program.c tests/ops/sample.c \
-        "$build/libtensor.a" -lm -pthread -o "$build/ops/$program" || { echo "0 passed, 1 failed"; exit 1; }
-done
-: > "$build/ops/walk.log"
+cc=${CC:-cc}
+flags="${CFLAGS:--O2 -g} -DTNI_OBJECTS"
+mkdir -p "$build/ops/paths"
+
+link() { # PROGRAM FROM [objects and flags]
+    to=$1 from=$2
+    shift 2
+    $cc -std=gnu99 $flags -Wall -Wextra "tests/ops/$from.c" tests/ops/sample.c "$@" "$build/libtensor.a" \
+        -lm -pthread -o "$build/ops/$to" || { echo "0 passed, 1 failed"; exit 1; }
+}
+
+# Objects that count paths, of the files that have some; and the list of all: name, number of the instruction set or -1.
+count_paths() {
+    files="$(grep -lE '^[^#*]*TNI_PATH\(' src/*/*.c) src/kernels/kernels.c"
+    : > "$build/ops/expressions"
+    for file in $files; do
+        object=$build/ops/paths/$(basename "$file" .c).o
+        $cc -std=c99 $flags -DTNI_COUNT_PATHS -E "$file" | grep -oE 'tni_path_ran\("[a-z0-9_]+", *-?[0-9]+\)' \
+            >> "$build/ops/expressions"
+        [ "$object" -nt "$build/libtensor.a" ] || $cc -std=c99 $flags -DTNI_COUNT_PATHS -c "$file" -o "$object" ||
+            { echo "0 passed, 1 failed"; exit 1; }
+    done
+    sed 's/.*"\(.*\)", *\(.*\))/\1 \2/' "$build/ops/expressions" | sort -u > "$build/ops/paths.all"
+}
+
+check_paths() {
+    : > "$build/ops/paths.ran"
+    n=0
+    for isa in scalar avx2 avx512 neon; do
+        if TN_ISA=$isa "$build/ops/oracle_paths" tests/oracle/data row=relu > /dev/null 2>&1; then
+            TN_ISA=$isa "$build/ops/oracle_paths" tests/oracle/data paths="$build/ops/paths.ran" | sed "s/FAILED/& ($isa)/"
+        elif grep -q " $n\$" "$build/ops/paths.all"; then
+            echo "left out: $(grep -c " $n\$" "$build/ops/paths.all") paths of $isa, which this machine does not run"
+            grep -v " $n\$" "$build/ops/paths.all" > "$build/ops/paths.here"
+            mv "$build/ops/paths.here" "$build/ops/paths.all"
+        fi
+        n=$((n + 1))
+    done
+    sort -u "$build/ops/paths.ran" | comm -13 - "$build/ops/paths.all" > "$build/ops/paths.never"
+    sed 's/^/FAILED path never ran for a value of torch (instruction set: 0 scalar, 1 avx2, 2 avx512, 3 neon; -1 any): /' \
+        "$build/ops/paths.never"
+    all=$(wc -l < "$build/ops/paths.all") never=$(wc -l < "$build/ops/paths.never")
+    [ "$all" -gt 100 ] || { echo "FAILED the list of paths has only $all"; never=$((never + 1)); }
+    echo "paths: $((all - never)) of $all ran for a value of torch"
+    echo "$((all - never)) passed, $((never)) failed"
+}
+
+link walk walk
 for lane in ${*:-forms meta replay layout grad memory}; do # each in a process of its own: a crash is one failure
-    "$build/ops/walk" "$lane" >> "$build/ops/walk.log" 2>&1
-    [ $? -le 1 ] || { echo "FAILED the lane $lane crashed"; echo "0 passed, 1 failed"; } >> "$build/ops/walk.log"
-done
+    "$build/ops/walk" "$lane"
+    [ $? -le 1 ] || { echo "FAILED the lane $lane crashed"; echo "0 passed, 1 failed"; }
+done > "$build/ops/walk.log" 2>&1
+link oracle oracle
 "$build/ops/oracle" tests/oracle/data > "$build/ops/oracle.log" 2>&1
-grep -h FAILED "$build/ops/walk.log" "$build/ops/oracle.log" | head -40
-cat "$build/ops/walk.log" "$build/ops/oracle.log" | awk '
+count_paths
+link oracle_paths oracle -DTNI_COUNT_PATHS "$build"/ops/paths/*.o
+check_paths > "$build/ops/paths.log" 2>&1
+grep -h FAILED "$build/ops/walk.log" "$build/ops/oracle.log" "$build/ops/paths.log" | head -60
+grep -hE '^(left out|paths|differentiable|grad)' "$build/ops/walk.log" "$build/ops/paths.log"
+cat "$build/ops/walk.log" "$build/ops/oracle.log" "$build/ops/paths.log" | awk '
     /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; seen++ }
-    END { if (seen < 2) f++; printf "%d passed, %d failed\n", p, f }'
+    END { if (seen < 4) f++; printf "%d passed, %d failed\n", p, f }'

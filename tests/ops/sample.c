@@ -247,3 +247,64 @@ bool sample_make(sample *s, const tn_row *row, int i, tn_dtype dtype, bool meta)
 bool sample_call(sample *s, unsigned how, tn_tensor **out, int room, int *n) {
     return tn_call_row(s->row->name, 0, s->row, how, s->value, s->nvalues, out, room, n);
 }
+
+/* --- layouts ---------------------------------------------------------------------------------- */
+
+bool sample_draws(const tn_row *row) { return (row->gen->props & TN_PROP_GENERATOR) != 0; }
+bool sample_reads_memory(const tn_row *row) { return strncmp(row->name, "as_strided", 10) == 0; }
+
+/* Strides of a layout; elements of the memory that it needs. */
+static int64_t sample_strides(const tn_tensor *t, int layout, int64_t *stride) {
+    const int last = t->ndim - 1, inner = t->ndim > 2 ? 1 : 0;
+    int64_t n = 1;
+    if (layout == SAMPLE_TRANSPOSED) {
+        for (int d = 0; d <= last; d++) stride[d] = n, n *= t->size[d];
+    } else if (layout == SAMPLE_LAST && t->ndim > 1) {
+        stride[inner] = 1;
+        n = t->size[inner];
+        for (int d = last; d >= 0; d--)
+            if (d != inner) stride[d] = n, n *= t->size[d];
+    } else if (layout == SAMPLE_SLICED) {
+        for (int d = last; d >= 0; d--) stride[d] = 2 * n, n *= t->size[d];
+        n = 2 * n + 1;
+    } else { /* columns of a wider matrix */
+        for (int d = last; d >= 0; d--) stride[d] = n, n *= t->size[d] + (d == last ? 4 : 0);
+        n += 2;
+    }
+    return n;
+}
+
+static tn_tensor *sample_lay(tn_tensor *t, int layout) {
+    int64_t stride[TN_MAX_DIMS], numel, offset;
+    tni_block *b = tni_here();
+    tn_tensor *base, *view;
+    if (t->ndim == 0 || t->numel == 0) return t;
+    numel = sample_strides(t, layout, stride);
+    base = tni_new(b, t->dtype, 1, &numel);
+    offset = layout == SAMPLE_SLICED ? 1 : layout == SAMPLE_MIXED ? 2 : 0;
+    view = base ? tni_view_of(b, base, t->ndim, t->size, stride, offset) : NULL;
+    if (!view) return NULL;
+    tni_copy_elements(b, view, t);
+    view->edge_version = view->storage->version;
+    return view;
+}
+
+void sample_replace(sample *s, tn_tensor *old, tn_tensor *by) {
+    for (int v = 0; v < s->nvalues; v++)
+        if (s->value[v].type == TN_T_TENSOR && s->value[v].as.tensor == old)
+            s->value[v].as.tensor = by;
+    for (int k = 0; k < s->nlists; k++)
+        if (s->list[k] == old) s->list[k] = by;
+    for (int t = 0; t < s->ntensors; t++)
+        if (s->tensor[t] == old) s->tensor[t] = by;
+}
+
+bool sample_relayout(sample *s, int layout) {
+    for (int t = 0; t < s->ntensors; t++) {
+        const int of = layout == SAMPLE_MIXED && t % 2 ? SAMPLE_LAST : layout;
+        tn_tensor *by = sample_lay(s->tensor[t], of);
+        if (!by) return false;
+        sample_replace(s, s->tensor[t], by);
+    }
+    return true;
+}

@@ -2,7 +2,7 @@
  *
  *     samples  separated by " | ", each a list of items `[name=]value`, positional in schema order
  *     value    tensor `(2,3)` `():i64` `(4):i64<3`, tensor list `{(2,3),(4,3)}`, ints `[1,-1]`,
- *              floats `[0.5,2.0]`, `3` `0.5` `True` `False` `None`, or a word (an enum, a dtype)
+ * floats `[0.5,2.0]`, `3` `0.5` `True` `False` `None`, or a word (an enum, a dtype)
  *
  * Elements come from splitmix64 of (argument number, element number), so the oracle's generator
  * makes the same. */
@@ -18,7 +18,9 @@ enum sample_layout {
     SAMPLE_TRANSPOSED,
     SAMPLE_SLICED,
     SAMPLE_EXPANDED,
-    SAMPLE_LAYOUTS
+    SAMPLE_LAYOUTS,
+    SAMPLE_LAST = SAMPLE_LAYOUTS,
+    SAMPLE_MIXED
 };
 
 typedef struct sample {
@@ -45,5 +47,17 @@ bool sample_make(sample *s, const tn_row *row, int i, tn_dtype dtype, bool meta)
 /* Calls the row; results through out, their number through n. */
 bool sample_call(sample *s, unsigned how, tn_tensor **out, int room, int *n);
 uint64_t sample_hash(uint64_t x);
+
+/* Puts every tensor into another layout with the same elements: SAMPLE_TRANSPOSED (first dimension
+ * innermost), SAMPLE_SLICED (every second element of larger memory), SAMPLE_LAST (second dimension
+ * innermost: channels last), SAMPLE_MIXED (every second tensor so, the others columns of a wider
+ * one). */
+bool sample_relayout(sample *s, int layout);
+/* Puts `by` where `old` stands in the call. */
+void sample_replace(sample *s, tn_tensor *old, tn_tensor *by);
+/* Rows that draw numbers, whose order follows the memory's, and rows that mean the memory itself.
+ */
+bool sample_draws(const tn_row *row);
+bool sample_reads_memory(const tn_row *row);
 
 #endif

@@ -2,7 +2,8 @@
 
     python tests/oracle/make.py [ROW ...]      needs torch; the tests need only what this writes
 
-For each sample and dtype that torch takes: dtype, sizes, strides and values of every output; in float64 and complex128 also the
+For each sample and dtype that torch takes: dtype, sizes, strides and values of every output, and of the tensors that the call
+changes ("after"); in float64 and complex128 also the
 gradients of sum(w . outputs) with fixed weights. Values of float32 and the 16-bit types are computed in float64 from inputs
 rounded to the type (dtype and strides come from the call in the type itself); random rows are kept as torch draws them.
 """
@@ -104,12 +105,97 @@ def torch_adaptive_avg_pool2d_input_grad(grad, input_size):
 torch_linear_rows = F.linear
 
 
+def torch_gelu_erf(self):
+    return F.gelu(self)
+
+
+def torch_gelu_tanh(self):
+    return F.gelu(self, approximate="tanh")
+
+
+def torch_gelu_erf_backward(grad_output, self):
+    return torch.ops.aten.gelu_backward(grad_output, self)
+
+
+def torch_bce(input, target):
+    return F.binary_cross_entropy(input, target, reduction="none")
+
+
+def torch_nll_loss_plain(input, target, weight=None, ignore_index=-100, reduction="mean"):
+    weight = None if weight is None else weight.to(input.dtype)
+    return F.nll_loss(input, target, weight, ignore_index=ignore_index, reduction=reduction)
+
+
+def torch_nll_loss_input_grad(grad, target, weight, total_weight, input_size, ignore_index, reduction):
+    x = torch.zeros(input_size, dtype=grad.dtype, requires_grad=True)
+    weight = None if weight is None else weight.to(grad.dtype)
+    y = F.nll_loss(x, target, weight, ignore_index=ignore_index, reduction="none" if reduction == "none" else "sum")
+    grad = grad / total_weight.to(grad.dtype) if reduction == "mean" else grad
+    return torch.autograd.grad(y, x, grad, create_graph=True)[0]
+
+
+def torch_layer_norm_backward(grad_out, input, normalized_shape, weight, eps):
+    x = input.clone().requires_grad_()
+    w = torch.ones(normalized_shape, dtype=x.dtype) if weight is None else weight.clone()
+    w, b = w.requires_grad_(), torch.zeros(normalized_shape, dtype=w.dtype, requires_grad=True)
+    return torch.autograd.grad(F.layer_norm(x, normalized_shape, w, b, eps), [x, w, b], grad_out)
+
+
+def torch_batch_norm(input, running_mean, running_var, weight=None, bias=None, *args, **kwargs):
+    if input.dtype is torch.float16 and running_mean.dtype is torch.float32:  # torch wants all numbers in float then
+        weight, bias = weight.float(), bias.float()
+    return F.batch_norm(input, running_mean, running_var, weight, bias, *args, **kwargs)
+
+
+def torch_batch_norm_backward(grad_out, input, weight, mean, rstd):
+    w = torch.ones_like(mean) if weight is None else weight.to(mean.dtype)
+    x, dw, db = torch.ops.aten.native_batch_norm_backward(
+        grad_out, input, w, None, None, mean, rstd, True, 0.0, [True, True, True])
+    dtype = input.dtype if weight is None else weight.dtype
+    return x, dw.to(dtype), db.to(dtype)
+
+
+def each(numbers, i):
+    return numbers[i if len(numbers) > 1 else 0]
+
+
+def fused_adam(step, amsgrad, maximize, names, lists, i, call):
+    """torch's call for parameter i; its step is a tensor, its options are those of the whole call."""
+    one = [[a[i]] if len(a) > i and a[i] is not None else [] for a in lists]
+    return call(*one, [torch.tensor(each(step, i))], amsgrad=bool(each(amsgrad, i)), maximize=bool(each(maximize, i)),
+                **{name: each(v, i) for name, v in names.items()})
+
+
+def torch_fused_adam(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, amsgrad, maximize, **names):
+    lists = (self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs)
+    for i in range(len(self)):
+        fused_adam(step, amsgrad, maximize, names, lists, i, torch._fused_adam_)
+    return []
+
+
+def torch_fused_adamw(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, step, amsgrad, maximize, **names):
+    lists = (self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs)
+    for i in range(len(self)):
+        fused_adam(step, amsgrad, maximize, names, lists, i, torch._fused_adamw_)
+    return []
+
+
+def torch_fused_sgd(self, grads, momentum_buffer_list, nesterov, maximize, is_first_step, **names):
+    for i in range(len(self)):
+        kept = momentum_buffer_list[i] if len(momentum_buffer_list) > i and each(names["momentum"], i) else None
+        torch._fused_sgd_(
+            [self[i]], [grads[i]], [] if kept is None else [kept], nesterov=bool(each(nesterov, i)),
+            maximize=bool(each(maximize, i)), is_first_step=bool(each(is_first_step, i)),
+            **{name: each(v, i) for name, v in names.items()})
+    return []
+
+
 class Sample:
     """One sample in one dtype: positional and keyword values, and its tensors in order of appearance."""
 
     def __init__(self, row, text, dtype):
         self.row, self.text, self.dtype = row, text, dtype
-        self.tensors, self.tested = [], []
+        self.tensors, self.tested, self.mutated = [], [], []
         self.args, self.kwargs = [], {}
         params = [p for p in row["params"]]
         for position, item in enumerate(text.split()):
@@ -159,6 +245,7 @@ class Sample:
         t = t.to(dtype)
         self.tensors.append(t)
         self.tested.append(m.group(2) is None)
+        self.mutated.append(any(p["name"] == name and p["mutated"] for p in self.row["params"]))
         return t
 
     def value(self, text, p):
@@ -294,21 +381,27 @@ def gradients(row, s, lines):
 def one(row, i, text, dtype):
     lines = []
     s = Sample(row, text, dtype)
-    args, kwargs = s.swapped({id(t): t.clone() for t in s.tensors})
+    own = {id(t): t.clone() for t in s.tensors}
+    args, kwargs = s.swapped(own)
     out = flat(call(row, args, kwargs))
-    values = out
-    if dtype in UP and not row["random"]:
+    values, wide = out, own
+    if any(t.dtype in UP for t in s.tensors) and not row["random"]:
         mapping = {id(t): t.to(UP[t.dtype]) if t.dtype in UP else t.clone() for t in s.tensors}
         try:
             args, kwargs = s.swapped(mapping)
-            wide = flat(call(row, args, kwargs))
-            values = [w if o.dtype.is_floating_point or o.dtype.is_complex else o for w, o in zip(wide, out)]
+            more = flat(call(row, args, kwargs))
+            values = [w if o.dtype.is_floating_point or o.dtype.is_complex else o for w, o in zip(more, out)]
+            wide = mapping
         except REFUSALS:
             pass
     lines.append(f"sample {i} {NAME[dtype]} {len(out)}")
     for o, v in zip(out, values):
         lines.append("out " + shape_text(o))
         lines.append(hexes(v))
+    for k, t in enumerate(s.tensors):
+        if s.mutated[k]:
+            lines.append(f"after {k} {shape_text(own[id(t)])}")
+            lines.append(hexes(wide[id(t)]))
     if dtype in (torch.float64, torch.complex128) and not row["random"]:
         gradients(row, s, lines)
     return lines
