@@ -33,14 +33,22 @@ static bool chart_close(FILE *f, const char *path) {
 static double x_of(double part) { return LEFT + part * (WIDTH - LEFT - RIGHT); }
 static double y_of(double part) { return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM); }
 
-static void axes(FILE *f, const history *h, double top) {
+/* Where the axis of the accuracy begins: the worst one, rounded down to tens of a per cent. */
+static double lowest(const history *h) {
+    int low = 9;
+    for (int64_t i = 0; i < h->epochs; i++)
+        while (low > 0 && !(h->accuracy[i] * 10 >= low)) low--;
+    return low / 10.0;
+}
+
+static void axes(FILE *f, const history *h, double top, double low) {
     for (int i = 0; i <= 4; i++) {
         fprintf(f, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>\n", LEFT,
                 WIDTH - RIGHT, y_of(i / 4.0), y_of(i / 4.0));
         fprintf(f, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" fill=\"#06c\">%.2f</text>\n",
                 LEFT - 6, y_of(i / 4.0) + 4, top * i / 4);
-        fprintf(f, "<text x=\"%d\" y=\"%.1f\" fill=\"#c50\">%d %%</text>\n", WIDTH - RIGHT + 6,
-                y_of(i / 4.0) + 4, 80 + 5 * i);
+        fprintf(f, "<text x=\"%d\" y=\"%.1f\" fill=\"#c50\">%g %%</text>\n", WIDTH - RIGHT + 8,
+                y_of(i / 4.0) + 4, 100 * (low + (1 - low) * i / 4));
     }
     fprintf(f,
             "<text x=\"%d\" y=\"24\" fill=\"#06c\">training loss</text><text x=\"%d\" y=\"24\" "
@@ -54,12 +62,12 @@ static void axes(FILE *f, const history *h, double top) {
 bool chart_curve(const char *path, const history *h) {
     FILE *f = chart_open(path, WIDTH, HEIGHT);
     int64_t each = h->steps / POINTS + 1;
-    double top = 0;
+    double top = 0, low = lowest(h);
     if (!f) return false;
     for (int64_t i = 0; i < h->steps; i++)
         if (h->loss[i] > top) top = h->loss[i];
     if (top <= 0) top = 1;
-    axes(f, h, top);
+    axes(f, h, top, low);
     fprintf(f, "<polyline fill=\"none\" stroke=\"#06c\" points=\"");
     for (int64_t i = 0; i < h->steps; i += each) { /* a point is the mean of `each` steps */
         double sum = 0;
@@ -68,13 +76,21 @@ bool chart_curve(const char *path, const history *h) {
         fprintf(f, "%.1f,%.1f ", x_of(((double)i + (double)n / 2) / (double)h->steps),
                 y_of(sum / (double)n / top));
     }
-    fprintf(f, "\"/>\n<polyline fill=\"none\" stroke=\"#c50\" stroke-width=\"2\" points=\"");
-    for (int64_t i = 0; i < h->epochs; i++) {
-        double part = (h->accuracy[i] - 0.8) / 0.2;
-        fprintf(f, "%.1f,%.1f ", x_of((double)(i + 1) / (double)h->epochs),
-                y_of(part < 0 ? 0 : part));
+    fprintf(f, "\"/>\n<g fill=\"#c50\" stroke=\"#c50\" stroke-width=\"2\">\n");
+    for (int64_t i = 0; i < h->epochs; i++) { /* a point for each epoch, joined */
+        double x[2], y[2];
+        for (int k = 0; k < 2; k++) {
+            int64_t at = i - k < 0 ? 0 : i - k;
+            double part = (h->accuracy[at] - low) / (1 - low);
+            x[k] = x_of((double)(at + 1) / (double)h->epochs);
+            y[k] = y_of(part > 0 ? part : 0);
+        }
+        fprintf(f,
+                "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>"
+                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2\"/>\n",
+                x[1], y[1], x[0], y[0], x[0], y[0]);
     }
-    fprintf(f, "\"/>\n");
+    fprintf(f, "</g>\n");
     return chart_close(f, path);
 }
 
@@ -86,7 +102,9 @@ static void picture(FILE *f, const pictures *p, int64_t i, int64_t guess, int x,
     double side = 84.0 / size;
     TN_SCOPE
         label = tn_item_int(tn_select(p->labels[1], 0, i));
-    fprintf(f, "<g transform=\"translate(%d,%d)\"><rect width=\"84\" height=\"84\" fill=\"#000\"/>",
+    fprintf(f,
+            "<g transform=\"translate(%d,%d)\" shape-rendering=\"crispEdges\">"
+            "<rect width=\"84\" height=\"84\" fill=\"#000\"/>",
             x, y);
     for (int k = 0; k < size * size; k++) {
         int v = at[k] * 255 / p->top;

@@ -1,0 +1,113 @@
+#!/bin/sh
+# The examples as a user builds and runs them: no warning, the results that they promise, exact resume, and for wrong
+# input a message that names it, status 1 and the last checkpoint as it was.
+# TN_QUICK=1: one library for all programs in place of one each, fewer epochs.
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=${BUILD:-build}
+CC=${CC:-cc} CXX=${CXX:-c++}
+out=$BUILD/examples
+warnings="-Wall -Wextra -pedantic -Wshadow -Wconversion"
+flags=${CFLAGS:--O2}
+jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+rm -rf "$out" && mkdir -p "$out" || exit 1
+. tests/examples/checks.sh
+
+# --- build ----------------------------------------------------------------------------------------
+c="$CC -std=c99 $flags $warnings -I."
+cxx="$CXX -std=c++11 $flags $warnings -I."
+have_cxx=
+command -v "$CXX" > /dev/null && have_cxx=1 || echo "no C++ compiler: mixed is left out"
+fashion=$(ls examples/fashion/*.c)
+if [ -n "${TN_QUICK:-}" ]; then # the same texts less their two first defines
+    $c -c examples/fashion/impl.c -o "$out/impl.o" || { echo "0 passed, 1 failed"; exit 1; }
+    for source in text.c physics.c game.c mixed/model.c; do
+        mkdir -p "$out/src/mixed"
+        sed '/^#define TENSOR_.*IMPLEMENTATION$/d' "examples/$source" > "$out/src/$source"
+    done
+    for name in text physics game; do
+        echo "$c $out/src/$name.c $out/impl.o -o $out/$name -lm -pthread"
+    done > "$out/commands"
+    echo "$c $(ls examples/fashion/*.c | grep -v impl.c | tr '\n' ' ') $out/impl.o -o $out/fashion -lm -pthread" >> "$out/commands"
+    mixed="$c -Iexamples/mixed -c $out/src/mixed/model.c -o $out/model.o"
+    library=$out/impl.o
+else
+    for name in fashion text physics game; do
+        sources=examples/$name.c
+        [ $name != fashion ] || sources=$(echo $fashion)
+        echo "$c $sources -o $out/$name -lm -pthread"
+    done > "$out/commands"
+    mixed="$c -c examples/mixed/model.c -o $out/model.o"
+    library=
+fi
+[ -z "$have_cxx" ] ||
+    echo "$mixed && $cxx examples/mixed/main.cpp $out/model.o $library -o $out/mixed -lm -pthread" >> "$out/commands"
+tr '\n' '\0' < "$out/commands" | xargs -0 -P "$jobs" -n 1 sh -c 'eval "$1"' build > "$out/build.log" 2>&1
+check "the examples compile without a warning" test ! -s "$out/build.log"
+head -20 "$out/build.log"
+
+# --- programs of one file ---------------------------------------------------------------------------
+check "text ends with 0" run text "$out/text"
+check "text: the loss falls below 0.2" below "$(last_number loss "$log")" 0.2
+check "text: it began above 1" below 1 "$(sed -n '1s/.*loss //p' "$log")"
+check "text: it writes the poem's words" grep -q "vorpal\|Jabberwock\|slithy\|uffish" "$log"
+check "physics ends with 0" run physics "$out/physics"
+check "physics: the largest difference is below 0.02" below "$(sed -n 's/^largest difference from sin: //p' "$log")" 0.02
+check "physics: the residual falls below 0.01" below "$(last_number residual "$log")" 0.01
+check "game ends with 0" run game "$out/game"
+check "game: no allocation after the third frame" grep -q 'allocations after the third frame: 0$' "$log"
+check "game: work ran on the host's jobs" grep -q '^120 frames, [1-9]' "$log"
+if [ -n "$have_cxx" ]; then
+    check "mixed ends with 0" run mixed "$out/mixed"
+    check "mixed: the loss falls to a tenth" awk '{ exit !($4 + 0 < $2 / 10) }' "$log"
+fi
+
+# --- fashion: learn, see ----------------------------------------------------------------------------
+f=$out/fashion model=model.safetensors
+epochs=3 bound=90
+[ -z "${TN_QUICK:-}" ] || epochs=1 bound=70
+check "help ends with 0" run help "$f" --help
+check "help names the options" grep -q -e '--resume' "$log"
+check "fashion learns" run learn "$f" --seed 1 --epochs $epochs --out "$out/one"
+check "test accuracy after $epochs epochs is above $bound %" \
+    below $bound "$(sed -n 's/.*test *\([0-9.]*\) %.*/\1/p' "$log" | tail -1)"
+check "a line for each epoch, none above 80 columns" lines_of_epochs $epochs
+check "not on a terminal there are plain lines" plain "$log"
+for svg in curve grid; do
+    check "$svg.svg is well-formed" well_formed "$out/one/$svg.svg"
+done
+check "curve.svg has a point for each epoch" test "$(grep -c '<circle' "$out/one/curve.svg")" = $epochs
+check "grid.svg has 48 pictures" test "$(grep -c '</g>' "$out/one/grid.svg")" = 48
+check "predict a test picture" run number "$f" --out "$out/one" predict 5
+check "it says three guesses and the truth" three_guesses 1
+# The same picture as a PGM file with 16 levels: the same guesses. The digits' test part is drawn by the program, so a
+# picture of the file is taken; its label stands in the other file.
+pgm 700 16 > "$out/picture.pgm"
+check "predict a PGM file" run pgm "$f" --out "$out/one" predict "$out/picture.pgm"
+check "it says three guesses" three_guesses 0
+
+# --- the same bits, broken and unbroken -----------------------------------------------------------------
+total=8
+[ -z "${TN_QUICK:-}" ] || total=5
+check "an unbroken run" run unbroken "$f" --seed 3 --epochs $total --out "$out/unbroken"
+broken_run "$out/broken" --seed 3 --epochs 400 # killed in its third epoch or later
+check "the broken run left a checkpoint" test -s "$out/broken/$model"
+check "it was broken before the end" below "$(grep -c '^epoch' "$out/broken.log")" 390
+cp -R "$out/broken" "$out/again"
+for name in broken again; do # the broken run may be further than the unbroken one: both go on to a common end
+    threads=1
+    [ $name = broken ] || threads=2
+    last=$(($(done_epochs "$out/broken.log") + 2))
+    [ $last -ge $total ] || last=$total
+    check "resume with --threads $threads" run resume "$f" --seed 99 --epochs $last --threads $threads --resume --out "$out/$name"
+    check "it says that it goes on" grep -q '^going on after epoch [1-9]' "$log"
+done
+check "run to the same epoch" run end "$f" --seed 3 --epochs $last --workers 2 --out "$out/unbroken"
+check "resumed and unbroken weights are the same bytes" cmp "$out/broken/$model" "$out/unbroken/$model"
+check "for another number of threads, too" cmp "$out/again/$model" "$out/unbroken/$model"
+check "another seed gives other bytes" differ "$out/one/$model" "$out/unbroken/$model"
+
+# --- wrong input ----------------------------------------------------------------------------------
+. tests/examples/wrong.sh
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
