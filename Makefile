@@ -5,6 +5,8 @@ NM ?= nm
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 DESTDIR ?=
+TORCH ?= python3
+BENCH ?= calls fashion
 BUILD ?= build
 WARNINGS = -Wall -Wextra -pedantic -Wshadow -Wconversion
 LIBS = -lm -pthread
@@ -21,7 +23,7 @@ AMALGAMATE := $(BUILD)/tools/amalgamate
 CHECK := $(BUILD)/tools/check
 TEST = CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD="$(BUILD)" sh tests/run.sh
 
-.PHONY: help headers check-headers objects unit test test-quick run data install dist clean \
+.PHONY: help headers check-headers objects unit test test-quick run bench data install dist clean \
         $(LANES:%=test-%)
 .DELETE_ON_ERROR:
 
@@ -32,6 +34,7 @@ help:
 	@echo "make objects        src/ as separate objects into $(BUILD)/libtensor.a: how one develops"
 	@echo "make headers        tensor.h and tensor_nn.h from src/"
 	@echo "make check-headers  are they current; do includes, symbols, sizes follow the rules"
+	@echo "make bench          beside torch: TORCH=python that has it; BENCH='calls fashion kernels'"
 	@echo "make data           fetch the Fashion-MNIST pictures, where the system has them"
 	@echo "make install        headers and pkg-config file below $(PREFIX) (PREFIX=, DESTDIR=)"
 	@echo "make dist           $(BUILD)/tensor-$(VERSION).tar.gz"
@@ -101,6 +104,8 @@ run: $(BUILD)/fashion
 $(BUILD)/fashion: $(wildcard examples/fashion/*) tensor.h tensor_nn.h
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -O2 $(WARNINGS) -I. $(filter %.c,$^) -o $@ $(LIBS)
+bench: headers
+	CC="$(CC)" BUILD="$(abspath $(BUILD))" $(TORCH) bench/run.py $(BENCH)
 data:
 	sh examples/fashion/data.sh
 

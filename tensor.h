@@ -21959,8 +21959,8 @@ static void drive_flat_task(void *arg, int64_t i) {
                n, d->numbers);
 }
 
-/* Whether whole vectors of t may be read though its elements end within one: the data lie in a block
- * of whole granules (tensor/storage.c). */
+/* Whether whole vectors of t may be read though its elements end within one: the data lie in a
+ * block of whole granules (tensor/storage.c). */
 TNI_INLINE bool drive_padded(const tn_tensor *t) {
     return t->storage->kind == TNI_DATA_INSIDE && !t->offset;
 }

@@ -43,7 +43,7 @@ pgm() { # INDEX LEVELS: picture INDEX of the digits as PGM
     printf 'P5\n# a digit\n8 8\n%d\n' "$2"
     dd if=examples/fashion/digits/images-idx3-ubyte bs=1 skip=$((16 + 64 * $1)) count=64 2> /dev/null
 }
-# Trains into DIR and is killed when its second epoch is reported.
+# Trains into DIR and is killed when its third epoch is reported.
 broken_run() { # DIR OPTIONS...
     dir=$1
     shift
@@ -59,4 +59,3 @@ broken_run() { # DIR OPTIONS...
     wait $pid 2> /dev/null
     return 0
 }
-done_epochs() { grep -c '^epoch' "$1"; }
