@@ -37,9 +37,10 @@ int main(void) {
     tn_module *net = tn_sequential(tn_nn_linear(1, 24), tn_nn_tanh(), tn_nn_linear(24, 24),
                                    tn_nn_tanh(), tn_nn_linear(24, 1));
     tn_optimizer *opt = tn_optim_adam(tn_parameters(net), .lr = 3e-3);
-    tn_tensor *x = tn_hold(tn_unsqueeze(tn_linspace(0, 3.14159265358979, POINTS), 1));
+    tn_tensor *x = NULL;
     double worst = 0;
-    if (x) tn_requires_grad(x);
+    TN_SCOPE
+        x = tn_hold(tn_requires_grad(tn_unsqueeze(tn_linspace(0, 3.14159265358979, POINTS), 1)));
     for (int step = 0; step < STEPS && tn_ok(); step++)
         TN_SCOPE {
             tn_tensor *loss = residual(net, x);

@@ -1,8 +1,9 @@
 /* text.c - a network that learns to spell a poem: it sees eight letters and says the next one.
  *
- * Each letter is looked up as a vector of numbers, the vectors of eight letters are put side by side
- * and two layers turn them into a chance for each letter that may follow (Y. Bengio et al., A neural
- * probabilistic language model, 2003). Writing is asking again and again, and drawing a letter.
+ * Each letter is looked up as a vector of numbers, the vectors of eight letters are put side by
+ * side and two layers turn them into a chance for each letter that may follow (Y. Bengio et al., A
+ * neural probabilistic language model, 2003). Writing is asking again and again, and drawing a
+ * letter.
  *
  *     cc -O2 -I. examples/text.c -o text -lm -pthread && ./text */
 #define TENSOR_IMPLEMENTATION

@@ -29,8 +29,11 @@ static bool exists(const char *folder, const char *file) {
 
 static tn_tensor *load(const char *folder, const char *file) {
     char path[1000];
+    tn_tensor *t = NULL;
     snprintf(path, sizeof path, "%s/%s", folder, file);
-    return tn_hold(tn_load_idx(path));
+    TN_SCOPE
+        t = tn_hold(tn_load_idx(path));
+    return t;
 }
 
 static bool is_labels(const tn_tensor *y, int64_t n) {

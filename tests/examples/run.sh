@@ -17,7 +17,8 @@ c="$CC -std=c99 $flags $warnings -I."
 cxx="$CXX -std=c++11 $flags $warnings -I."
 have_cxx=
 command -v "$CXX" > /dev/null && have_cxx=1 || echo "no C++ compiler: mixed is left out"
-fashion=$(ls examples/fashion/*.c)
+fashion=$(ls examples/fashion/*.c | tr '\n' ' ')
+printf '#define FASHION_DATA "%s/none"\n' "$out" > "$out/digits.h" # the digits, also after `make data`
 if [ -n "${TN_QUICK:-}" ]; then # the same texts less their two first defines
     $c -c examples/fashion/impl.c -o "$out/impl.o" || { echo "0 passed, 1 failed"; exit 1; }
     for source in text.c physics.c game.c mixed/model.c; do
@@ -27,13 +28,14 @@ if [ -n "${TN_QUICK:-}" ]; then # the same texts less their two first defines
     for name in text physics game; do
         echo "$c $out/src/$name.c $out/impl.o -o $out/$name -lm -pthread"
     done > "$out/commands"
-    echo "$c $(ls examples/fashion/*.c | grep -v impl.c | tr '\n' ' ') $out/impl.o -o $out/fashion -lm -pthread" >> "$out/commands"
+    sources=$(echo "$fashion" | sed 's|[^ ]*/impl.c||')
+    echo "$c -include $out/digits.h $sources $out/impl.o -o $out/fashion -lm -pthread" >> "$out/commands"
     mixed="$c -Iexamples/mixed -c $out/src/mixed/model.c -o $out/model.o"
     library=$out/impl.o
 else
     for name in fashion text physics game; do
         sources=examples/$name.c
-        [ $name != fashion ] || sources=$(echo $fashion)
+        [ $name != fashion ] || sources="-include $out/digits.h $fashion"
         echo "$c $sources -o $out/$name -lm -pthread"
     done > "$out/commands"
     mixed="$c -c examples/mixed/model.c -o $out/model.o"
@@ -68,6 +70,7 @@ epochs=3 bound=90
 check "help ends with 0" run help "$f" --help
 check "help names the options" grep -q -e '--resume' "$log"
 check "fashion learns" run learn "$f" --seed 1 --epochs $epochs --out "$out/one"
+check "it learns the digits" grep -q "^digits: 1438 pictures" "$log"
 check "test accuracy after $epochs epochs is above $bound %" \
     below $bound "$(sed -n 's/.*test *\([0-9.]*\) %.*/\1/p' "$log" | tail -1)"
 check "a line for each epoch, none above 80 columns" lines_of_epochs $epochs
@@ -94,7 +97,8 @@ last=$(($(grep -c '^epoch' "$out/broken.log") + 2))
 for threads in 1 2; do # the seed, too, comes from the checkpoint
     name=broken
     [ $threads = 1 ] || name=again
-    check "resume with $threads threads" run resume "$f" --seed 99 --epochs $last --threads $threads --resume --out "$out/$name"
+    check "resume with $threads threads" run resume \
+        "$f" --seed 99 --epochs $last --threads $threads --resume --out "$out/$name"
     check "it says that it goes on" grep -q '^going on after epoch [1-9]' "$log"
     check "it makes the last two epochs only, or three" below "$(grep -c '^epoch' "$log")" 4
 done

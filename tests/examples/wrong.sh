@@ -1,14 +1,14 @@
 # wrong.sh - wrong input of the fashion example; read by run.sh.
 # refuse WHAT WORD OPTIONS...: status 1, a message with WORD, no crash, the checkpoint in $out/one as it was.
 refuse() {
-    what=$1 word=$2
+    wrong=$1 word=$2
     shift 2
     log=$out/wrong.log
     "$f" "$@" > "$log" 2>&1
     status=$?
-    check "$what: status 1 (is $status)" test $status = 1
-    check "$what: the message names $word" grep -q -F -e "$word" "$log"
-    check "$what: the checkpoint is as it was" cmp "$out/kept" "$out/one/$model"
+    check "$wrong: status 1 (is $status)" test $status = 1
+    check "$wrong: the message names $word" grep -q -F -e "$word" "$log"
+    check "$wrong: the checkpoint is as it was" cmp "$out/kept" "$out/one/$model"
 }
 cp "$out/one/$model" "$out/kept"
 digits=examples/fashion/digits
