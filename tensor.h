@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. b5a0f03077e6 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 1ec8d435be25 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_b5a0f03077e6)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_1ec8d435be25)
 #else
-#define TNI_NAMESPACE tn_b5a0f03077e6
+#define TNI_NAMESPACE tn_1ec8d435be25
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -893,7 +893,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_b5a0f03077e6 TNI_JOIN(TN_PREFIX, tn_layout_b5a0f03077e6)
+#define tn_layout_1ec8d435be25 TNI_JOIN(TN_PREFIX, tn_layout_1ec8d435be25)
 #endif
 
 /* src/api/config.h */
@@ -1745,8 +1745,9 @@ enum tn_props {                    /* what lets a call skip work */
                 TN_PROP_MUTATED = 4, /* some (a!) */
                 TN_PROP_INTS = 8,    /* holds int or float lists, which a record must copy */
                 TN_PROP_RETURNS_LIST = 16,
-                TN_PROP_WORDS = 32 /* holds dtypes, devices, words or numbers, which have values
-                                      that are none */
+                TN_PROP_WORDS = 32, /* holds dtypes, devices, words or numbers, which have values
+                                       that are none */
+                TN_PROP_DOUBLE = 64 /* tensors, and one number behind them that is kept as double */
 };
 
 struct tn_gen {
@@ -10736,9 +10737,9 @@ TNI_NAMESPACE_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_b5a0f03077e6;
+TN_API const char tn_layout_1ec8d435be25;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_b5a0f03077e6;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_1ec8d435be25;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10756,7 +10757,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_b5a0f03077e6 = 1;
+const char tn_layout_1ec8d435be25 = 1;
 #endif
 
 /* src/tensor.c */
@@ -13361,7 +13362,7 @@ tni_is_dense(const tn_tensor *t); /* no gaps, no overlap, in some order of dimen
 TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size);
 TNI_INLINE bool tni_same_shape(const tn_tensor *a, const tn_tensor *b) {
     if (a->ndim != b->ndim) return false;
-    for (int i = 0; i < a->ndim; i++)
+    for (int i = a->ndim - 1; i >= 0; i--)
         if (a->size[i] != b->size[i]) return false;
     return true;
 }
@@ -13372,6 +13373,10 @@ TNI_INLINE bool tni_is_repeated(const tn_tensor *t) {
     for (int i = 0; i < t->ndim; i++)
         if (t->stride[i]) return false;
     return t->numel > 1;
+}
+/* A tensor, no wrapped number, whose elements lie one after another. */
+TNI_INLINE bool tni_is_flat(const tn_tensor *t) {
+    return (t->flags & (TNI_CONTIGUOUS | TNI_NUMBER)) == TNI_CONTIGUOUS;
 }
 TNI_INLINE tn_ints tni_ints(const int64_t *at, int64_t n) {
     tn_ints l = {at, n};
@@ -14098,7 +14103,7 @@ TN_PRIV bool tni_overlaps_itself(const tn_tensor *t) {
     int order[TN_MAX_DIMS], n = 0;
     int64_t reach = 0, part;
     bool clear = true;
-    if (t->numel <= 1) return false;
+    if (t->numel <= 1 || t->flags & TNI_CONTIGUOUS) return false;
     for (int i = 0; i < t->ndim; i++) { /* by rising stride */
         int k = n;
         if (t->size[i] == 1) continue;
@@ -14269,13 +14274,14 @@ TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *lik
 TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
                               const int64_t *stride) {
     int64_t numel = 1;
-    bool contiguous = true;
+    bool contiguous = true, empty = false;
     int i;
     tn_tensor *t = header_new(b, dtype, ndim);
     if (TNI_UNLIKELY(!t)) return NULL;
     for (i = ndim - 1; i >= 0; i--) {
         t->size[i] = size[i];
         t->stride[i] = stride ? stride[i] : numel;
+        empty = empty || size[i] == 0;
         if (size[i] != 1 && t->stride[i] != numel) contiguous = false;
         if (TNI_UNLIKELY(size[i] < 0 || !tni_mul(numel, size[i] ? size[i] : 1, &numel))) {
             tni_put(b, b, t, header_bytes(t->capacity));
@@ -14284,10 +14290,8 @@ TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *
             return NULL;
         }
     }
-    for (i = 0; i < ndim; i++)
-        if (size[i] == 0) numel = 0;
-    t->numel = numel;
-    t->flags = contiguous || numel == 0 ? TNI_CONTIGUOUS : 0;
+    t->numel = empty ? 0 : numel;
+    t->flags = contiguous || empty ? TNI_CONTIGUOUS : 0;
     scope_link(b, t, b->depth);
     b->live_count++;
     return t;
@@ -17463,6 +17467,7 @@ TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms) {
 
 TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
     uint32_t props = s->returns_list ? TN_PROP_RETURNS_LIST : 0;
+    int others = 0;
     for (int i = 0; i < s->nparam; i++) {
         const tni_schema_param *p = &s->param[i];
         if (p->type == TN_T_TENSORS) props |= TN_PROP_LISTS;
@@ -17472,7 +17477,9 @@ TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
         if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM ||
             p->flags & TN_P_MAYBE || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)))
             props |= TN_PROP_WORDS;
+        if (p->type != TN_T_TENSOR) others++;
     }
+    if (others == 1 && s->param[s->nparam - 1].flags & TN_P_DOUBLE) props |= TN_PROP_DOUBLE;
     return props;
 }
 
@@ -18055,15 +18062,16 @@ TN_PRIV void tni_call_error(tn_frame *f) {
 
 typedef struct node_plan {
     uint64_t needs; /* bit i input i, 32 + k output k, that wanted gradients read */
+    uint64_t like;  /* bit i: input i < 64 has the shape of output 0 */
     int64_t words;  /* behind the slots */
     int slots;
-    int64_t args_words, lists_words;
 } node_plan;
 
 static int64_t node_words(int64_t bytes) { return (bytes + 7) / 8; }
 
-static bool node_like_first(const tn_frame *f, const tn_tensor *t) {
-    return f->nout > 0 && f->out[0] && tni_same_shape(t, f->out[0]);
+/* n words; dimensions are few. */
+TNI_INLINE void node_copy(int64_t *to, const int64_t *from, int n) {
+    for (int i = 0; i < n; i++) to[i] = from[i];
 }
 
 /* Bit of slot i among needs: single tensors have bits of their own, members of a list share their
@@ -18089,27 +18097,36 @@ static bool node_reads_out(const node_plan *p, int k) {
     return k < 31 && (p->needs >> (32 + k) & 1) != 0;
 }
 
+static int64_t node_lists(const tn_frame *f) {
+    const tn_gen *gen = f->row->gen;
+    int64_t words = 0;
+    for (int i = 0; i < gen->nparam; i++) {
+        tn_ints l;
+        if (gen->param[i].type != TN_T_INTS && gen->param[i].type != TN_T_FLOATS) continue;
+        memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
+        if (l.n > 0) words += l.n;
+    }
+    return words;
+}
+
 static void node_measure(const tn_frame *f, node_plan *p) {
     const tn_gen *gen = f->row->gen;
+    const tn_tensor *first = f->nout > 0 ? f->out[0] : NULL;
     p->slots = f->nin + f->nout;
-    p->args_words = node_words(gen->args_size);
-    p->words = p->args_words;
-    p->lists_words = 0;
-    if (gen->props & TN_PROP_INTS)
-        for (int i = 0; i < gen->nparam; i++) {
-            tn_ints l;
-            if (gen->param[i].type != TN_T_INTS && gen->param[i].type != TN_T_FLOATS) continue;
-            memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
-            if (l.n > 0) p->lists_words += l.n;
-        }
-    p->words += p->lists_words;
+    p->like = 0;
+    p->words = node_words(gen->args_size);
+    if (gen->props & TN_PROP_INTS) p->words += node_lists(f);
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
         if (!t) continue;
-        if (t->flags & TNI_STACK)
+        if (t->flags & TNI_STACK) {
             p->words += 2;
-        else if (!node_reads_in(f, p, i) && !node_like_first(f, t))
-            p->words += t->ndim;
+        } else if (!node_reads_in(f, p, i)) {
+            if (i < 64 && first && tni_same_shape(t, first))
+                p->like |= (uint64_t)1 << i;
+            else
+                p->words += t->ndim;
+        }
     }
     for (int k = 0; k < f->nout; k++) /* sizes, strides, offset */
         if (f->out[k]) p->words += 2 * f->out[k]->ndim + 1;
@@ -18148,13 +18165,18 @@ static bool node_overwrites(const tn_frame *f, const tn_tensor *t) {
     return false;
 }
 
+static TNI_NOINLINE bool node_save_copy(tn_frame *f, tni_slot *s, tn_tensor *t) {
+    tn_tensor *copy = tni_new(f->block, t->dtype, t->ndim, t->size);
+    if (!copy) return false;
+    if (!f->meta) tni_copy_elements(f->block, copy, t);
+    s->saved = tni_move(f->block, copy, 0);
+    s->version = 0;
+    return true;
+}
+
 static bool node_save_input(tn_frame *f, tni_slot *s, tn_tensor *t) {
     if (node_overwrites(f, t)) {
-        tn_tensor *copy = tni_new(f->block, t->dtype, t->ndim, t->size);
-        if (!copy) return false;
-        if (!f->meta) tni_copy_elements(f->block, copy, t);
-        s->saved = tni_move(f->block, copy, 0);
-        s->version = 0;
+        if (!node_save_copy(f, s, t)) return false;
     } else {
         tni_retain(t);
         s->saved = t;
@@ -18168,11 +18190,6 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
     tni_slot *s = &n->slot[i];
     tn_tensor *t = f->in[i];
     int64_t *words = (int64_t *)(void *)n;
-    s->saved = s->edge = NULL;
-    s->edge_out = s->version = 0;
-    s->at = 0;
-    s->kind = TNI_SLOT_ABSENT;
-    s->flags = 0;
     if (!t) return true;
     s->dtype = t->dtype;
     s->ndim = t->ndim;
@@ -18186,9 +18203,9 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
     s->kind = TNI_SLOT_GHOST;
     if (node_reads_in(f, p, i)) {
         if (!node_save_input(f, s, t)) return false;
-    } else if (!node_like_first(f, t)) {
+    } else if (i >= 64 || !(p->like >> i & 1)) {
         s->at = (uint16_t)*at;
-        memcpy(words + *at, t->size, (size_t)t->ndim * sizeof *t->size);
+        node_copy(words + *at, t->size, t->ndim);
         *at += t->ndim;
     }
     if (!(t->flags & TNI_REQUIRES)) return true;
@@ -18208,18 +18225,13 @@ static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int 
     tni_slot *s = &n->slot[f->nin + k];
     tn_tensor *t = f->out[k];
     int64_t *words = (int64_t *)(void *)n;
-    s->saved = s->edge = NULL;
-    s->version = s->edge_out = 0;
-    s->flags = 0;
-    s->at = 0;
-    s->kind = TNI_SLOT_ABSENT;
     if (!t) return;
     s->kind = TNI_SLOT_GHOST;
     s->dtype = t->dtype;
     s->ndim = t->ndim;
     s->at = (uint16_t)*at;
-    memcpy(words + *at, t->size, (size_t)t->ndim * sizeof *t->size);
-    memcpy(words + *at + t->ndim, t->stride, (size_t)t->ndim * sizeof *t->size);
+    node_copy(words + *at, t->size, t->ndim);
+    node_copy(words + *at + t->ndim, t->stride, t->ndim);
     words[*at + 2 * t->ndim] = t->offset;
     *at += 2 * t->ndim + 1;
     if (!node_reads_out(p, k)) return;
@@ -18231,6 +18243,7 @@ static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int 
 }
 
 TN_PRIV tni_node *tni_node_new(tn_frame *f) {
+    static const tni_slot nothing = {NULL, NULL, 0, 0, 0, 0, 0, TNI_SLOT_ABSENT, 0};
     tni_block *b = f->block;
     node_plan p;
     int64_t at, bytes;
@@ -18259,8 +18272,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     n->queued = n->useful = n->released = n->hooked = 0;
     n->function = NULL;
     n->watch = NULL;
-    for (int i = 0; i < p.slots; i++)
-        n->slot[i].saved = n->slot[i].edge = NULL, n->slot[i].kind = TNI_SLOT_ABSENT;
+    for (int i = 0; i < p.slots; i++) n->slot[i] = nothing;
     node_copy_args(f, n, &at);
     for (int i = 0; i < f->nin; i++)
         if (!node_input(f, n, &p, i, &at)) return tni_node_abandon(b, n), (tni_node *)NULL;
@@ -18372,7 +18384,7 @@ TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar s) {
 }
 
 /* A tensor parameter that is NULL: a number in its place, an absent optional, or an error. */
-static bool door_missing(tni_call *c, const tn_param *p, int i, int *numbers) {
+static TNI_NOINLINE bool door_missing(tni_call *c, const tn_param *p, int i, int *numbers) {
     tn_frame *f = &c->f;
     if (p->flags & TN_P_NUMBER) {
         tn_scalar s;
@@ -18387,7 +18399,7 @@ static bool door_missing(tni_call *c, const tn_param *p, int i, int *numbers) {
 }
 
 /* Appends the members of tensor lists behind the single tensors. */
-static bool door_lists(tni_call *c, unsigned *any) {
+static TNI_NOINLINE bool door_lists(tni_call *c, unsigned *any) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
     int64_t total = f->nin;
@@ -18473,7 +18485,7 @@ TNI_INLINE bool door_out_given(const tn_gen *gen, const void *args) {
 }
 
 /* Outputs that are given: self of an in-place call, or out=. */
-static bool door_given(tni_call *c, unsigned any) {
+static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
     if (f->inplace) {
@@ -18503,7 +18515,7 @@ static bool door_given(tni_call *c, unsigned any) {
     return true;
 }
 
-static bool door_mutated(tn_frame *f) {
+static TNI_NOINLINE bool door_mutated(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     int slot = gen->nfixed;
     for (int i = 0; i < gen->nfixed; i++)
@@ -18523,7 +18535,7 @@ static bool door_mutated(tn_frame *f) {
     return true;
 }
 
-static bool door_generator(tn_frame *f) {
+static TNI_NOINLINE bool door_generator(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     for (int i = 0; i < gen->nparam; i++)
         if (gen->param[i].type == TN_T_GENERATOR)
@@ -18570,7 +18582,7 @@ static bool door_word(tn_frame *f, const tn_param *p) {
     return tn_fail(f, TN_INVALID, "argument '%s' has no value of number %d", p->name, (int)word);
 }
 
-static bool door_plain(tn_frame *f) {
+static TNI_NOINLINE bool door_plain(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     for (int i = 0; i < gen->nparam; i++) {
         const tn_param *p = &gen->param[i];
@@ -18692,7 +18704,14 @@ TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int6
 }
 
 TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like) {
-    if (TNI_UNLIKELY(f->ngiven || f->meta)) return tn_announce(f, 0, dtype, like->ndim, like->size);
+    if (TNI_UNLIKELY(f->ngiven || f->meta)) {
+        tn_tensor *given = f->ngiven ? f->given[0] : NULL;
+        if (!given || given->dtype != dtype || !tni_is_flat(given) || !tni_same_shape(given, like))
+            return tn_announce(f, 0, dtype, like->ndim, like->size);
+        f->nout = 1;
+        f->out[0] = given;
+        return true;
+    }
     f->nout = 1;
     f->out[0] = tni_header_flat(f->block, (int)dtype, like);
     return f->out[0] != NULL;
@@ -18770,7 +18789,7 @@ static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
 }
 
 /* Written tensors may not overlap themselves, each other, or inputs they are not exactly. */
-static bool door_overlap(tn_frame *f) {
+static TNI_NOINLINE bool door_overlap(tn_frame *f) {
     for (int k = 0; k < f->ngiven; k++) {
         tn_tensor *t = f->given[k];
         if (!(t->flags & TNI_META) != !f->meta)
@@ -18799,7 +18818,7 @@ static bool door_overlap(tn_frame *f) {
     return true;
 }
 
-static bool door_counted(tni_call *c) {
+static TNI_NOINLINE bool door_counted(tni_call *c) {
     tn_tensor *t = c->f.out[c->unknown_out];
     int64_t numel = 1;
     t->size[c->unknown_dim] = c->f.count;
@@ -18838,7 +18857,7 @@ static bool door_prepare(tni_call *c) {
 }
 
 /* A floating result of a row without a gradient cannot join a graph. */
-static bool door_may_record(tn_frame *f) {
+static TNI_NOINLINE bool door_may_record(tn_frame *f) {
     if (f->row->grad) return true;
     for (int k = 0; k < f->row->gen->nresults && k < f->nout; k++)
         if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT)
@@ -18856,7 +18875,7 @@ static void door_bump(tn_tensor *t) {
     tni_store_relaxed(version, tni_load_relaxed(version) + 1);
 }
 
-static void door_versions(tni_call *c) {
+static TNI_NOINLINE void door_versions(tni_call *c) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
     int slot = gen->nfixed;
@@ -18903,7 +18922,7 @@ static void door_publish(tni_call *c) {
 /* --- the call --------------------------------------------------------------------------------- */
 
 /* After a failure: what was made goes, nothing visible has changed. */
-static void door_undo(tni_call *c) {
+static TNI_NOINLINE void door_undo(tni_call *c) {
     tn_frame *f = &c->f;
     if (f->node) tni_node_abandon(f->block, f->node);
     if (c->rebase) tni_node_abandon(f->block, c->rebase);
@@ -18951,7 +18970,7 @@ static bool door_fits_given(tn_frame *f, int k) {
 }
 
 /* A composed row calls operators in a scope of its own and hands its results out. */
-static bool door_compose(tni_call *c) {
+static TNI_NOINLINE bool door_compose(tni_call *c) {
     tn_frame *f = &c->f;
     tni_block *b = f->block;
     int64_t mark = tni_begin(b),
@@ -18979,7 +18998,7 @@ static bool door_compose(tni_call *c) {
     return ok;
 }
 
-static void door_profile(tni_call *c, double begin) {
+static TNI_NOINLINE void door_profile(tni_call *c, double begin) {
     char text[256];
     tn_frame *f = &c->f;
     tni_profile_add(f->block, f->row->name, f->block->place_file, f->block->place_line,
@@ -18987,15 +19006,13 @@ static void door_profile(tni_call *c, double begin) {
                     tni_now(f->block->context));
 }
 
-static void door_results(tni_call *c, void *results, bool ok) {
+static TNI_NOINLINE void door_results(tni_call *c, void *results, bool ok) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l = {NULL, 0, NULL};
         if (ok) l.at = f->out, l.n = f->nout, l.holder = c->holder;
         memcpy(results, &l, sizeof l);
-    } else if (TNI_LIKELY(gen->nresults == 1)) {
-        *(tn_tensor **)results = ok ? f->out[0] : NULL;
     } else {
         for (int k = 0; k < gen->nresults; k++)
             ((tn_tensor **)results)[k] = ok && k < f->nout ? f->out[k] : NULL;
@@ -19052,7 +19069,10 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     if (TNI_UNLIKELY(!ok) && !pending) tni_call_error(f);
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) door_profile(&c, begin);
     b->frame = f->caller;
-    door_results(&c, results, ok);
+    if (TNI_LIKELY(ok && row->gen->nresults == 1 && !(row->gen->props & TN_PROP_RETURNS_LIST)))
+        *(tn_tensor **)results = f->out[0];
+    else
+        door_results(&c, results, ok);
     if (TNI_UNLIKELY(!ok) && !b->frame && !b->place_hold) tni_error_tell(b);
     return ok;
 }
@@ -21925,7 +21945,7 @@ static tn_scalar drive_number_of(const tn_param *p, const char *at) {
 }
 
 /* The row's number parameters in the type that is computed in, one after another. */
-static void drive_numbers(const tn_frame *f, int dtype, char *to) {
+static TNI_NOINLINE void drive_numbers_any(const tn_frame *f, int dtype, char *to) {
     const tn_gen *gen = f->row->gen;
     const int64_t bytes = tni_dtype(dtype)->bytes;
     for (int i = 0; i < gen->nparam; i++) {
@@ -21934,6 +21954,20 @@ static void drive_numbers(const tn_frame *f, int dtype, char *to) {
         if (s.kind == TN_KIND_NONE) continue;
         drive_number(to, dtype, s);
         to += bytes;
+    }
+}
+
+TNI_INLINE void drive_numbers(const tn_frame *f, int dtype, char *to) {
+    const tn_gen *gen = f->row->gen;
+    if (gen->nparam == gen->nfixed) return;
+    if (gen->props & TN_PROP_DOUBLE && dtype == TN_F32) { /* the same, in short */
+        double real;
+        float v;
+        memcpy(&real, (const char *)f->args + gen->param[gen->nfixed].offset, sizeof real);
+        v = (float)real;
+        memcpy(to, &v, sizeof v);
+    } else {
+        drive_numbers_any(f, dtype, to);
     }
 }
 
@@ -21966,7 +22000,8 @@ TNI_INLINE bool drive_padded(const tn_tensor *t) {
 }
 
 /* A vector of one element, a number or an expanded tensor's. */
-static const char *drive_repeat(double *block, const tn_tensor *t, int dtype, int64_t lanes) {
+static TNI_NOINLINE const char *drive_repeat(double *block, const tn_tensor *t, int dtype,
+                                             int64_t lanes) {
     const int64_t size = (int64_t)1 << tni_width(dtype);
     char *to = (char *)block;
     drive_number(to, dtype, tni_element(tni_bytes_at(t), t->dtype));
@@ -21991,18 +22026,23 @@ static bool drive_small(tn_frame *f, int dtype, const void *numbers) {
         return false;
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
-        const bool repeated = tni_is_repeated(t);
-        if (!repeated && !drive_padded(t)) return false;
-        in[i] = repeated ? drive_repeat(fill[i], t, dtype, lanes) : (const char *)t->storage->data;
-        steps[i] = repeated ? 0 : step;
+        if (tni_is_flat(t)) {
+            if (!drive_padded(t)) return false;
+            in[i] = (const char *)t->storage->data;
+            steps[i] = step;
+        } else {
+            in[i] = drive_repeat(fill[i], t, dtype, lanes);
+            steps[i] = 0;
+        }
     }
     TNI_PATH(drive_whole_vectors);
-    k->loop[f->row->gen->loop_index][type]((char *)out->storage->data, in, steps,
-                                           (out->numel + lanes - 1) / lanes, numbers);
+    k->loop[f->row->gen->loop_index][type](
+        (char *)out->storage->data, in, steps,
+        out->numel <= lanes ? 1 : (out->numel + lanes - 1) / lanes, numbers);
     return true;
 }
 
-static void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
+static TNI_NOINLINE void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
     const tni_kernels *k = f->block->context->kernels;
     const int type = drive_type(dtype);
     const int64_t size = tni_dtype(dtype)->bytes;
@@ -22050,26 +22090,15 @@ static void drive_input(drive *d, tn_frame *f, int k, int common, int native) {
     drive_chain_to(&op->chain, d->k, common, native);
 }
 
-TN_PRIV void tni_pointwise_run(tn_frame *f) {
-    const int common = (int)f->note[0],
-              native = common == TN_BOOL ? (int)TN_BOOL : drive_natural(common);
-    const int type = drive_type(common);
+/* Layouts of any kind: block by block. */
+static TNI_NOINLINE void drive_run_strided(tn_frame *f, int common, int native, int made,
+                                           const void *numbers) {
     tn_tensor *operands[1 + DRIVE_IN], *out = f->out[0];
-    const int made = f->row->loop & TNI_FORM_PREDICATE ? (int)TN_BOOL : native;
-    double numbers[2 * TNI_NUMBERS];
     drive d;
-    if (!out->numel) return;
-    if (f->row->gen->nparam > f->row->gen->nfixed) drive_numbers(f, native, (char *)numbers);
-    if (f->note[1] && out->flags & TNI_CONTIGUOUS && out->dtype == made) {
-        if (out->numel > DRIVE_FEW || (common != TN_F32 && common != TN_F64) ||
-            !drive_small(f, common, numbers))
-            drive_run_flat(f, common, numbers);
-        return;
-    }
     d.f = f;
     d.k = f->block->context->kernels;
-    d.loop = d.k->loop[f->row->gen->loop_index][type];
-    d.lanes = d.k->lanes[type];
+    d.loop = d.k->loop[f->row->gen->loop_index][drive_type(common)];
+    d.lanes = d.k->lanes[drive_type(common)];
     d.numbers = numbers;
     d.nin = f->nin;
     operands[0] = out;
@@ -22090,6 +22119,21 @@ TN_PRIV void tni_pointwise_run(tn_frame *f) {
     tni_iterate_init(&d.it, out->ndim, out->size, operands, 1 + f->nin);
     drive_cut(&d);
     drive_go(&d, f->block->context);
+}
+
+TN_PRIV void tni_pointwise_run(tn_frame *f) {
+    const int common = (int)f->note[0],
+              native = common == TN_BOOL ? (int)TN_BOOL : drive_natural(common);
+    const int made = f->row->loop & TNI_FORM_PREDICATE ? (int)TN_BOOL : native;
+    const tn_tensor *out = f->out[0];
+    double numbers[2 * TNI_NUMBERS];
+    if (!out->numel) return;
+    drive_numbers(f, native, (char *)numbers);
+    if (!f->note[1] || !(out->flags & TNI_CONTIGUOUS) || out->dtype != made)
+        drive_run_strided(f, common, native, made, numbers);
+    else if (out->numel > DRIVE_FEW || (common != TN_F32 && common != TN_F64) ||
+             !drive_small(f, common, numbers))
+        drive_run_flat(f, common, numbers);
 }
 
 /* src/ops/elementary.c */
@@ -28841,7 +28885,7 @@ TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, i
 
 /* Number parameters must fit the computed type: no fraction where integers are, no imaginary part
  * where reals are. */
-static bool promote_numbers(tn_frame *f, tn_dtype common) {
+static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
     const tn_gen *gen = f->row->gen;
     const int category = tni_dtype((int)common)->category;
     for (int i = 0; i < gen->nparam; i++) {
@@ -28911,44 +28955,44 @@ TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common) {
     return tn_announce_strided(f, 0, result, s.ndim, s.size, s.stride);
 }
 
-/* Tensors of one computed dtype and shape, row-major, with numbers no wider: the common case,
- * decided quickly. Returns the dtype, or TN_NO_DTYPE for the long way. */
-static tn_dtype promote_flat(tn_frame *f) {
-    static const uint8_t natural[TN_DTYPE_COUNT] = {
-        0, TNI_KINDS_B, 0, 0, 0, TNI_KINDS_I, TNI_KINDS_I, 0, 0, TNI_KINDS_F, TNI_KINDS_F};
+/* The kind of the dtypes that loops compute in. */
+static const uint8_t promote_natural[TN_DTYPE_COUNT] = {
+    0, TNI_KINDS_B, 0, 0, 0, TNI_KINDS_I, TNI_KINDS_I, 0, 0, TNI_KINDS_F, TNI_KINDS_F};
+
+/* Whether t stands beside the row-major `first` without promotion or broadcasting: row-major, too,
+ * or one element for all. */
+TNI_INLINE bool promote_beside(const tn_tensor *t, const tn_tensor *first) {
     static const uint8_t takes[TN_DTYPE_COUNT] = {
         0, 15, 0, 0, 0, 0, TNI_KINDS_I | TNI_KINDS_F, 0, 0, 0, TNI_KINDS_F};
-    const tn_tensor *a = f->in[0], *first;
+    if (t->flags & TNI_NUMBER)
+        return first->ndim && takes[t->dtype] & promote_natural[first->dtype];
+    return t->dtype == first->dtype && tni_same_shape(t, first) &&
+           (t->flags & TNI_CONTIGUOUS || tni_is_repeated(t));
+}
+
+/* Tensors of one computed dtype and shape, row-major, with numbers no wider: the common case,
+ * decided quickly. Returns the dtype, or TN_NO_DTYPE for the long way. */
+TNI_INLINE tn_dtype promote_flat(tn_frame *f) {
+    const tn_tensor *a = f->in[0], *first = a;
+    const int nin = f->nin;
     if (!a || f->row->loop & TNI_FORM_SELECT) return TN_NO_DTYPE;
-    first = tni_is_repeated(a) && f->nin > 1 && f->in[1] ? f->in[1] : a;
-    if (!(first->flags & TNI_CONTIGUOUS) || first->flags & TNI_NUMBER ||
-        !(natural[first->dtype] & f->row->loop))
-        return TN_NO_DTYPE;
-    for (int i = 0; i < f->nin; i++) {
-        const tn_tensor *t = f->in[i];
-        if (!t) return TN_NO_DTYPE;
-        if (t == first) continue;
-        if (t->flags & TNI_NUMBER) {
-            if (!first->ndim || !(takes[t->dtype] & natural[first->dtype])) return TN_NO_DTYPE;
-        } else if (t->dtype != first->dtype || !tni_same_shape(t, first) ||
-                   !(t->flags & TNI_CONTIGUOUS || tni_is_repeated(t))) {
+    if (!tni_is_flat(a)) {
+        if (nin < 2 || !tni_is_repeated(a) || !f->in[1] || !tni_is_flat(f->in[1]))
             return TN_NO_DTYPE;
-        }
+        first = f->in[1];
     }
+    if (!(promote_natural[first->dtype] & f->row->loop)) return TN_NO_DTYPE;
+    for (int i = first == a; i < nin; i++)
+        if (!f->in[i] || (f->in[i] != first && !promote_beside(f->in[i], first)))
+            return TN_NO_DTYPE;
     f->note[1] = first == a ? 1 : 2;
     return (tn_dtype)first->dtype;
 }
 
-TN_PRIV bool tni_pointwise_check(tn_frame *f) {
+/* Any operands: broadcast, promoted. */
+static TNI_NOINLINE bool promote_any(tn_frame *f) {
     const int skip = f->row->loop & TNI_FORM_SELECT ? 1 : 0;
-    tn_dtype common = promote_flat(f);
-    if (common) {
-        const tn_tensor *first = f->in[f->note[1] - 1];
-        f->note[0] = common;
-        if (promote_has_numbers(f, common) && !promote_numbers(f, common)) return false;
-        if (f->row->loop & TNI_FORM_PREDICATE) common = TN_BOOL;
-        return tni_announce_flat(f, common, first);
-    }
+    tn_dtype common;
     if (skip && f->in[0]->dtype != TN_BOOL)
         return tn_fail(f, TN_TYPE, "'%s' is %s, it must be bool",
                        f->row->gen->param[f->row->gen->fixed[0]].name,
@@ -28957,6 +29001,15 @@ TN_PRIV bool tni_pointwise_check(tn_frame *f) {
     if (!common) return tni_no_common_type(f, f->in + skip, f->nin - skip);
     common = promote_kind(f, common);
     return common && tni_pointwise_check_as(f, common);
+}
+
+TN_PRIV bool tni_pointwise_check(tn_frame *f) {
+    const tn_dtype common = promote_flat(f);
+    if (!common) return promote_any(f);
+    f->note[0] = common;
+    if (TNI_UNLIKELY(promote_has_numbers(f, common)) && !promote_numbers(f, common)) return false;
+    return tni_announce_flat(f, f->row->loop & TNI_FORM_PREDICATE ? TN_BOOL : common,
+                             f->in[f->note[1] - 1]);
 }
 
 /* Integer division: no divisor may be 0. */
@@ -29656,16 +29709,38 @@ static void reduce_run(tn_frame *f, tni_lanes *l, int op, int k, int finish) {
     tni_lanes_run(c, l, &r, f->scratch);
 }
 
+/* Whether everything is reduced, and is one block of memory: then the plan is a call of its kernel.
+ */
+static bool reduce_is_block(const tn_tensor *x, tn_ints dim, tn_dtype dtype, int compute) {
+    return dim.n <= 0 && x->dtype == compute && (int)dtype == compute && x->numel > 0 &&
+           x->numel <= TNI_BLOCK && tni_is_flat(x);
+}
+
+static void reduce_block_run(tn_frame *f, int op, int finish) {
+    const tn_tensor *x = f->in[0];
+    char *out = tni_bytes_at(f->out[0]);
+    double part[TNI_VECTOR_BYTES / sizeof(double)];
+    TNI_PATH(reduce_whole_block);
+    tni_reduce_block(f->block->context->kernels, op, f->type, tni_bytes_at(x), x->numel, part);
+    if (finish == REDUCE_MEAN && f->type == TN_F32)
+        *(float *)(void *)part /= (float)x->numel;
+    else if (finish == REDUCE_MEAN)
+        part[0] /= (double)x->numel;
+    memcpy(out, part, (size_t)tni_dtype_size(f->out[0]));
+}
+
 /* check and run of a row whose result has the shape of self without dim. */
 static bool reduce_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype, int compute,
                          bool choose) {
     tni_shape to;
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
+    f->note[0] = !keepdim && reduce_is_block(f->in[0], dim, dtype, compute);
+    f->type = (uint8_t)compute;
+    if (f->note[0]) return tn_announce(f, 0, dtype, 0, NULL);
     if (!tni_reduced(f, f->in[0], dim, keepdim, &to, gone)) return false;
     if (choose && !reduce_not_empty(f, f->in[0], &to, gone)) return false;
     tni_lanes_init(&l, f->in[0], gone, compute, 0);
-    f->type = (uint8_t)compute;
     return tn_announce(f, 0, dtype, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
 }
 
@@ -29678,6 +29753,16 @@ static void reduce_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how) {
     bool gone[TN_MAX_DIMS];
     reduce_gone(f->in[0], dim, gone);
     tni_lanes_init(l, f->in[0], gone, f->type, how);
+}
+
+static void reduce_plain(tn_frame *f, tn_ints dim, int op, int finish) {
+    tni_lanes l;
+    if (f->note[0]) {
+        reduce_block_run(f, op, finish);
+        return;
+    }
+    reduce_lanes(f, &l, dim, 0);
+    reduce_run(f, &l, op, 0, finish);
 }
 
 /* dtype of a sum: as asked, int64 of integers and bool, else self's. */
@@ -29707,14 +29792,27 @@ static bool sum_check(tn_frame *f) {
 }
 static void sum_run(tn_frame *f) {
     TN_ARGS(sum, a, f);
-    tni_lanes l;
-    reduce_lanes(f, &l, a->dim, 0);
-    reduce_run(f, &l, TNI_SUM, 0, REDUCE_PLAIN);
+    reduce_plain(f, a->dim, TNI_SUM, REDUCE_PLAIN);
 }
 static void sum_grad(tn_gradient *g) {
     TN_ARGS(sum, a, g);
     tn_tensor *d = reduce_keep(g->incoming[0], a->self, a->dim, a->keepdim);
     tn_give(g, 0, tnp_expand(d, tni_sizes(a->self), false));
+}
+static void sum_fused(tn_gradient *g) {
+    TN_ARGS(sum, a, g);
+    int64_t stride[TN_MAX_DIMS] = {0};
+    tn_tensor *d = g->incoming[0], *t;
+    if (d->ndim || d->flags & TNI_META) {
+        sum_grad(g);
+        return;
+    }
+    t = tni_header(g->block, d->dtype, a->self->ndim, a->self->size, stride);
+    if (!t) return;
+    t->storage = d->storage;
+    t->offset = d->offset;
+    tni_fetch_add_relaxed(&d->storage->refs, 1u);
+    tn_give(g, 0, t);
 }
 /* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16
  * in float. self (*) -> self's shape without dim, 1 there when keepdim   tn_sum(x, .dim =
@@ -29723,7 +29821,7 @@ TN_OPERATOR(sum,
             "sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
             "dtype=None) -> Tensor",
             .forms = TN_OUT, .check = sum_check, .run = sum_run, .grad = sum_grad,
-            .domain = "self:-1..2",
+            .fused = sum_fused, .domain = "self:-1..2",
             .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | (70,3) "
                       "[0] | (5,4,6) [-1,0] | "
                       "() | (0,3) [0] | (0,3) [1] | (9000) | (2,5000) [1] | (5000,2) [0] | "
@@ -29743,9 +29841,7 @@ static bool mean_check(tn_frame *f) {
 }
 static void mean_run(tn_frame *f) {
     TN_ARGS(mean, a, f);
-    tni_lanes l;
-    reduce_lanes(f, &l, a->dim, 0);
-    reduce_run(f, &l, TNI_SUM, 0, REDUCE_MEAN);
+    reduce_plain(f, a->dim, TNI_SUM, REDUCE_MEAN);
 }
 static void mean_grad(tn_gradient *g) {
     TN_ARGS(mean, a, g);
@@ -29776,9 +29872,7 @@ static bool prod_check(tn_frame *f) {
 }
 static void prod_run(tn_frame *f) {
     TN_ARGS(prod, a, f);
-    tni_lanes l;
-    reduce_lanes(f, &l, reduce_one(&a->dim), 0);
-    reduce_run(f, &l, TNI_PROD, 0, REDUCE_PLAIN);
+    reduce_plain(f, reduce_one(&a->dim), TNI_PROD, REDUCE_PLAIN);
 }
 /* dx_i = dy * (product of the others): result / x_i where no element is zero. Where one is, it
  * alone gets the product of the others; where two are, all get zero. */
@@ -32759,8 +32853,8 @@ static const char *const tni_names_add[] = {"result", NULL};
 static const uint64_t tni_needs_add[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_add) = {tni_params_add, &tni_defaults_add, tni_names_add,
-    tni_needs_add, 3, 2, 1, 0, sizeof(tn_add_args), offsetof(tn_add_args, out), 0, TNI_LOOP_add,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_needs_add, 3, 2, 1, 0, sizeof(tn_add_args), offsetof(tn_add_args, out), TN_PROP_DOUBLE,
+    TNI_LOOP_add, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addcdiv[] = {
@@ -32776,7 +32870,7 @@ static const uint64_t tni_needs_addcdiv[] = {0, UINT64_C(0x4), UINT64_C(0x6)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_addcdiv) = {tni_params_addcdiv, &tni_defaults_addcdiv,
     tni_names_addcdiv, tni_needs_addcdiv, 4, 3, 1, 0, sizeof(tn_addcdiv_args),
-    offsetof(tn_addcdiv_args, out), 0, TNI_LOOP_addcdiv, {0, 1, 2, 0, 0, 0, 0, 0}};
+    offsetof(tn_addcdiv_args, out), TN_PROP_DOUBLE, TNI_LOOP_addcdiv, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addcmul[] = {
@@ -32792,7 +32886,7 @@ static const uint64_t tni_needs_addcmul[] = {0, UINT64_C(0x4), UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_addcmul) = {tni_params_addcmul, &tni_defaults_addcmul,
     tni_names_addcmul, tni_needs_addcmul, 4, 3, 1, 0, sizeof(tn_addcmul_args),
-    offsetof(tn_addcmul_args, out), 0, TNI_LOOP_addcmul, {0, 1, 2, 0, 0, 0, 0, 0}};
+    offsetof(tn_addcmul_args, out), TN_PROP_DOUBLE, TNI_LOOP_addcmul, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addmm[] = {
@@ -34527,7 +34621,8 @@ static const uint64_t tni_needs_leaky_relu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
     tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
-    offsetof(tn_leaky_relu_args, out), 0, TNI_LOOP_leaky_relu, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, TNI_LOOP_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
+    0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu_backward[] = {
@@ -35654,8 +35749,8 @@ static const char *const tni_names_rsub[] = {"result", NULL};
 static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
-    tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), 0, 0, {0, 1, 0,
-    0, 0, 0, 0, 0}};
+    tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
+    0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -36067,8 +36162,8 @@ static const char *const tni_names_sub[] = {"result", NULL};
 static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
-    tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), 0, TNI_LOOP_sub,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
+    TNI_LOOP_sub, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {
@@ -41011,14 +41106,17 @@ static bool engine_ready(engine *e, engine_entry *entry) {
 static bool engine_publish(engine *e) {
     tni_block *b = e->b;
     bool ok = true;
-    for (int64_t i = 0; ok && i < e->table_room; i++)
-        if (e->table[i].key && e->table[i].grad && e->table[i].leaf)
-            ok = engine_ready(e, &e->table[i]);
+    for (int64_t i = 0, left = e->nentries; ok && left; i++) {
+        engine_entry *entry = &e->table[i];
+        left -= entry->key != NULL;
+        if (entry->key && entry->grad && entry->leaf) ok = engine_ready(e, entry);
+    }
     if (!ok) return false;
     tni_lock(&b->context->grad_lock);
-    for (int64_t i = 0; i < e->table_room; i++) {
+    for (int64_t i = 0, left = e->nentries; left; i++) {
         engine_entry *entry = &e->table[i];
         tn_tensor *leaf = (tn_tensor *)entry->key, *old;
+        left -= entry->key != NULL;
         if (!entry->key || !entry->grad || !entry->leaf) continue;
         old = leaf->grad;
         if (old && !e->create && !(old->flags & TNI_REQUIRES)) {
@@ -41070,10 +41168,21 @@ static bool engine_hand_out(engine *e) {
 
 /* --- a backward ------------------------------------------------------------------------------- */
 
+/* A new tensor of one element, 1. A replay must fill it again, and meta has no data: then by the
+ * operator. */
+static tn_tensor *engine_one(tni_block *b, const tn_tensor *root) {
+    tn_tensor *t;
+    if (root->flags & TNI_META || tni_load_relaxed(&b->hooks))
+        return tnp_ones_like((tn_tensor *)(uintptr_t)root, TN_NO_DTYPE, TN_NO_DEVICE);
+    t = tni_new(b, root->dtype, root->ndim, root->size);
+    if (t) tni_element_set(t->storage->data, t->dtype, tn_float(1));
+    return t;
+}
+
 static tn_tensor *engine_seed(engine *e, tn_tensor *root, tn_tensor *seed, int64_t i) {
     char a[128], c[128];
     if (!seed) {
-        if (root->numel == 1) return tnp_ones_like(root, TN_NO_DTYPE, TN_NO_DEVICE);
+        if (root->numel == 1) return engine_one(e->b, root);
         tni_error(e->b, TN_AUTOGRAD,
                   "output %lld is %s: only a tensor of one element has an implicit gradient of 1",
                   (long long)i, tni_tensor_text(a, sizeof a, root));
@@ -41122,8 +41231,10 @@ static void engine_drop(engine *e) {
         e->heap[i]->queued = 0;
         tni_store(&e->heap[i]->busy, (uint64_t)0);
     }
-    for (int64_t i = 0; i < e->table_room; i++)
+    for (int64_t i = 0, left = e->nentries; left; i++) {
+        left -= e->table[i].key != NULL;
         if (e->table[i].key && e->table[i].grad) tni_release(e->b, e->table[i].grad);
+    }
     if (e->heap != e->heap_inline)
         tni_put(e->b, e->b, e->heap, e->heap_room * (int64_t)sizeof *e->heap);
     if (e->table != e->table_inline)
@@ -41441,6 +41552,7 @@ static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *
                        const int64_t *like) {
     tn_tensor *t = &ghost->header;
     int64_t numel = 1;
+    bool empty = false;
     memset(t, 0, offsetof(tn_tensor, dims));
     t->refs = 1;
     t->dtype = s->dtype;
@@ -41453,11 +41565,10 @@ static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *
     t->stride = ghost->stride;
     for (int i = t->ndim - 1; i >= 0; i--) {
         t->stride[i] = numel;
+        empty = empty || t->size[i] == 0;
         numel *= t->size[i] ? t->size[i] : 1; /* was checked when the tensor was made */
     }
-    t->numel = numel;
-    for (int i = 0; i < t->ndim; i++)
-        if (t->size[i] == 0) t->numel = 0;
+    t->numel = empty ? 0 : numel;
 }
 
 static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s,
@@ -41615,6 +41726,10 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
     const tn_tensor *to;
     if (!t || slot >= g->nin || !g->want[slot]) return;
     to = g->in[slot];
+    if (TNI_LIKELY(t->dtype == to->dtype && tni_same_shape(t, to) && !g->give[slot])) {
+        g->give[slot] = t;
+        return;
+    }
     if (tni_is_complex(t->dtype) && !tni_is_complex(to->dtype)) t = tnp_real(t);
     if (t && !tni_same_shape(t, to)) t = give_sum(t, to);
     if (t && t->dtype != to->dtype) t = tnp_to(t, TN_NO_DEVICE, (tn_dtype)to->dtype, false, false);

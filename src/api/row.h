@@ -106,8 +106,9 @@ enum tn_props {                    /* what lets a call skip work */
                 TN_PROP_MUTATED = 4, /* some (a!) */
                 TN_PROP_INTS = 8,    /* holds int or float lists, which a record must copy */
                 TN_PROP_RETURNS_LIST = 16,
-                TN_PROP_WORDS = 32 /* holds dtypes, devices, words or numbers, which have values
-                                      that are none */
+                TN_PROP_WORDS = 32, /* holds dtypes, devices, words or numbers, which have values
+                                       that are none */
+                TN_PROP_DOUBLE = 64 /* tensors, and one number behind them that is kept as double */
 };
 
 struct tn_gen {

@@ -393,14 +393,17 @@ static bool engine_ready(engine *e, engine_entry *entry) {
 static bool engine_publish(engine *e) {
     tni_block *b = e->b;
     bool ok = true;
-    for (int64_t i = 0; ok && i < e->table_room; i++)
-        if (e->table[i].key && e->table[i].grad && e->table[i].leaf)
-            ok = engine_ready(e, &e->table[i]);
+    for (int64_t i = 0, left = e->nentries; ok && left; i++) {
+        engine_entry *entry = &e->table[i];
+        left -= entry->key != NULL;
+        if (entry->key && entry->grad && entry->leaf) ok = engine_ready(e, entry);
+    }
     if (!ok) return false;
     tni_lock(&b->context->grad_lock);
-    for (int64_t i = 0; i < e->table_room; i++) {
+    for (int64_t i = 0, left = e->nentries; left; i++) {
         engine_entry *entry = &e->table[i];
         tn_tensor *leaf = (tn_tensor *)entry->key, *old;
+        left -= entry->key != NULL;
         if (!entry->key || !entry->grad || !entry->leaf) continue;
         old = leaf->grad;
         if (old && !e->create && !(old->flags & TNI_REQUIRES)) {
@@ -452,10 +455,21 @@ static bool engine_hand_out(engine *e) {
 
 /* --- a backward ------------------------------------------------------------------------------- */
 
+/* A new tensor of one element, 1. A replay must fill it again, and meta has no data: then by the
+ * operator. */
+static tn_tensor *engine_one(tni_block *b, const tn_tensor *root) {
+    tn_tensor *t;
+    if (root->flags & TNI_META || tni_load_relaxed(&b->hooks))
+        return tnp_ones_like((tn_tensor *)(uintptr_t)root, TN_NO_DTYPE, TN_NO_DEVICE);
+    t = tni_new(b, root->dtype, root->ndim, root->size);
+    if (t) tni_element_set(t->storage->data, t->dtype, tn_float(1));
+    return t;
+}
+
 static tn_tensor *engine_seed(engine *e, tn_tensor *root, tn_tensor *seed, int64_t i) {
     char a[128], c[128];
     if (!seed) {
-        if (root->numel == 1) return tnp_ones_like(root, TN_NO_DTYPE, TN_NO_DEVICE);
+        if (root->numel == 1) return engine_one(e->b, root);
         tni_error(e->b, TN_AUTOGRAD,
                   "output %lld is %s: only a tensor of one element has an implicit gradient of 1",
                   (long long)i, tni_tensor_text(a, sizeof a, root));
@@ -504,8 +518,10 @@ static void engine_drop(engine *e) {
         e->heap[i]->queued = 0;
         tni_store(&e->heap[i]->busy, (uint64_t)0);
     }
-    for (int64_t i = 0; i < e->table_room; i++)
+    for (int64_t i = 0, left = e->nentries; left; i++) {
+        left -= e->table[i].key != NULL;
         if (e->table[i].key && e->table[i].grad) tni_release(e->b, e->table[i].grad);
+    }
     if (e->heap != e->heap_inline)
         tni_put(e->b, e->b, e->heap, e->heap_room * (int64_t)sizeof *e->heap);
     if (e->table != e->table_inline)

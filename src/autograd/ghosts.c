@@ -9,6 +9,7 @@ static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *
                        const int64_t *like) {
     tn_tensor *t = &ghost->header;
     int64_t numel = 1;
+    bool empty = false;
     memset(t, 0, offsetof(tn_tensor, dims));
     t->refs = 1;
     t->dtype = s->dtype;
@@ -21,11 +22,10 @@ static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *
     t->stride = ghost->stride;
     for (int i = t->ndim - 1; i >= 0; i--) {
         t->stride[i] = numel;
+        empty = empty || t->size[i] == 0;
         numel *= t->size[i] ? t->size[i] : 1; /* was checked when the tensor was made */
     }
-    t->numel = numel;
-    for (int i = 0; i < t->ndim; i++)
-        if (t->size[i] == 0) t->numel = 0;
+    t->numel = empty ? 0 : numel;
 }
 
 static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s,
@@ -183,6 +183,10 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
     const tn_tensor *to;
     if (!t || slot >= g->nin || !g->want[slot]) return;
     to = g->in[slot];
+    if (TNI_LIKELY(t->dtype == to->dtype && tni_same_shape(t, to) && !g->give[slot])) {
+        g->give[slot] = t;
+        return;
+    }
     if (tni_is_complex(t->dtype) && !tni_is_complex(to->dtype)) t = tnp_real(t);
     if (t && !tni_same_shape(t, to)) t = give_sum(t, to);
     if (t && t->dtype != to->dtype) t = tnp_to(t, TN_NO_DEVICE, (tn_dtype)to->dtype, false, false);

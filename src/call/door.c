@@ -38,7 +38,7 @@ TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar s) {
 }
 
 /* A tensor parameter that is NULL: a number in its place, an absent optional, or an error. */
-static bool door_missing(tni_call *c, const tn_param *p, int i, int *numbers) {
+static TNI_NOINLINE bool door_missing(tni_call *c, const tn_param *p, int i, int *numbers) {
     tn_frame *f = &c->f;
     if (p->flags & TN_P_NUMBER) {
         tn_scalar s;
@@ -53,7 +53,7 @@ static bool door_missing(tni_call *c, const tn_param *p, int i, int *numbers) {
 }
 
 /* Appends the members of tensor lists behind the single tensors. */
-static bool door_lists(tni_call *c, unsigned *any) {
+static TNI_NOINLINE bool door_lists(tni_call *c, unsigned *any) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
     int64_t total = f->nin;
@@ -139,7 +139,7 @@ TNI_INLINE bool door_out_given(const tn_gen *gen, const void *args) {
 }
 
 /* Outputs that are given: self of an in-place call, or out=. */
-static bool door_given(tni_call *c, unsigned any) {
+static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
     if (f->inplace) {
@@ -169,7 +169,7 @@ static bool door_given(tni_call *c, unsigned any) {
     return true;
 }
 
-static bool door_mutated(tn_frame *f) {
+static TNI_NOINLINE bool door_mutated(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     int slot = gen->nfixed;
     for (int i = 0; i < gen->nfixed; i++)
@@ -189,7 +189,7 @@ static bool door_mutated(tn_frame *f) {
     return true;
 }
 
-static bool door_generator(tn_frame *f) {
+static TNI_NOINLINE bool door_generator(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     for (int i = 0; i < gen->nparam; i++)
         if (gen->param[i].type == TN_T_GENERATOR)
@@ -236,7 +236,7 @@ static bool door_word(tn_frame *f, const tn_param *p) {
     return tn_fail(f, TN_INVALID, "argument '%s' has no value of number %d", p->name, (int)word);
 }
 
-static bool door_plain(tn_frame *f) {
+static TNI_NOINLINE bool door_plain(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     for (int i = 0; i < gen->nparam; i++) {
         const tn_param *p = &gen->param[i];
@@ -358,7 +358,14 @@ TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int6
 }
 
 TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like) {
-    if (TNI_UNLIKELY(f->ngiven || f->meta)) return tn_announce(f, 0, dtype, like->ndim, like->size);
+    if (TNI_UNLIKELY(f->ngiven || f->meta)) {
+        tn_tensor *given = f->ngiven ? f->given[0] : NULL;
+        if (!given || given->dtype != dtype || !tni_is_flat(given) || !tni_same_shape(given, like))
+            return tn_announce(f, 0, dtype, like->ndim, like->size);
+        f->nout = 1;
+        f->out[0] = given;
+        return true;
+    }
     f->nout = 1;
     f->out[0] = tni_header_flat(f->block, (int)dtype, like);
     return f->out[0] != NULL;
@@ -436,7 +443,7 @@ static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
 }
 
 /* Written tensors may not overlap themselves, each other, or inputs they are not exactly. */
-static bool door_overlap(tn_frame *f) {
+static TNI_NOINLINE bool door_overlap(tn_frame *f) {
     for (int k = 0; k < f->ngiven; k++) {
         tn_tensor *t = f->given[k];
         if (!(t->flags & TNI_META) != !f->meta)
@@ -465,7 +472,7 @@ static bool door_overlap(tn_frame *f) {
     return true;
 }
 
-static bool door_counted(tni_call *c) {
+static TNI_NOINLINE bool door_counted(tni_call *c) {
     tn_tensor *t = c->f.out[c->unknown_out];
     int64_t numel = 1;
     t->size[c->unknown_dim] = c->f.count;
@@ -504,7 +511,7 @@ static bool door_prepare(tni_call *c) {
 }
 
 /* A floating result of a row without a gradient cannot join a graph. */
-static bool door_may_record(tn_frame *f) {
+static TNI_NOINLINE bool door_may_record(tn_frame *f) {
     if (f->row->grad) return true;
     for (int k = 0; k < f->row->gen->nresults && k < f->nout; k++)
         if (f->out[k] && tni_dtype(f->out[k]->dtype)->category >= TNI_CAT_FLOAT)
@@ -522,7 +529,7 @@ static void door_bump(tn_tensor *t) {
     tni_store_relaxed(version, tni_load_relaxed(version) + 1);
 }
 
-static void door_versions(tni_call *c) {
+static TNI_NOINLINE void door_versions(tni_call *c) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
     int slot = gen->nfixed;
@@ -569,7 +576,7 @@ static void door_publish(tni_call *c) {
 /* --- the call --------------------------------------------------------------------------------- */
 
 /* After a failure: what was made goes, nothing visible has changed. */
-static void door_undo(tni_call *c) {
+static TNI_NOINLINE void door_undo(tni_call *c) {
     tn_frame *f = &c->f;
     if (f->node) tni_node_abandon(f->block, f->node);
     if (c->rebase) tni_node_abandon(f->block, c->rebase);
@@ -617,7 +624,7 @@ static bool door_fits_given(tn_frame *f, int k) {
 }
 
 /* A composed row calls operators in a scope of its own and hands its results out. */
-static bool door_compose(tni_call *c) {
+static TNI_NOINLINE bool door_compose(tni_call *c) {
     tn_frame *f = &c->f;
     tni_block *b = f->block;
     int64_t mark = tni_begin(b),
@@ -645,7 +652,7 @@ static bool door_compose(tni_call *c) {
     return ok;
 }
 
-static void door_profile(tni_call *c, double begin) {
+static TNI_NOINLINE void door_profile(tni_call *c, double begin) {
     char text[256];
     tn_frame *f = &c->f;
     tni_profile_add(f->block, f->row->name, f->block->place_file, f->block->place_line,
@@ -653,15 +660,13 @@ static void door_profile(tni_call *c, double begin) {
                     tni_now(f->block->context));
 }
 
-static void door_results(tni_call *c, void *results, bool ok) {
+static TNI_NOINLINE void door_results(tni_call *c, void *results, bool ok) {
     tn_frame *f = &c->f;
     const tn_gen *gen = f->row->gen;
     if (gen->props & TN_PROP_RETURNS_LIST) {
         tn_list l = {NULL, 0, NULL};
         if (ok) l.at = f->out, l.n = f->nout, l.holder = c->holder;
         memcpy(results, &l, sizeof l);
-    } else if (TNI_LIKELY(gen->nresults == 1)) {
-        *(tn_tensor **)results = ok ? f->out[0] : NULL;
     } else {
         for (int k = 0; k < gen->nresults; k++)
             ((tn_tensor **)results)[k] = ok && k < f->nout ? f->out[k] : NULL;
@@ -718,7 +723,10 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     if (TNI_UNLIKELY(!ok) && !pending) tni_call_error(f);
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) door_profile(&c, begin);
     b->frame = f->caller;
-    door_results(&c, results, ok);
+    if (TNI_LIKELY(ok && row->gen->nresults == 1 && !(row->gen->props & TN_PROP_RETURNS_LIST)))
+        *(tn_tensor **)results = f->out[0];
+    else
+        door_results(&c, results, ok);
     if (TNI_UNLIKELY(!ok) && !b->frame && !b->place_hold) tni_error_tell(b);
     return ok;
 }

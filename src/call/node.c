@@ -8,15 +8,16 @@
 
 typedef struct node_plan {
     uint64_t needs; /* bit i input i, 32 + k output k, that wanted gradients read */
+    uint64_t like;  /* bit i: input i < 64 has the shape of output 0 */
     int64_t words;  /* behind the slots */
     int slots;
-    int64_t args_words, lists_words;
 } node_plan;
 
 static int64_t node_words(int64_t bytes) { return (bytes + 7) / 8; }
 
-static bool node_like_first(const tn_frame *f, const tn_tensor *t) {
-    return f->nout > 0 && f->out[0] && tni_same_shape(t, f->out[0]);
+/* n words; dimensions are few. */
+TNI_INLINE void node_copy(int64_t *to, const int64_t *from, int n) {
+    for (int i = 0; i < n; i++) to[i] = from[i];
 }
 
 /* Bit of slot i among needs: single tensors have bits of their own, members of a list share their
@@ -42,27 +43,36 @@ static bool node_reads_out(const node_plan *p, int k) {
     return k < 31 && (p->needs >> (32 + k) & 1) != 0;
 }
 
+static int64_t node_lists(const tn_frame *f) {
+    const tn_gen *gen = f->row->gen;
+    int64_t words = 0;
+    for (int i = 0; i < gen->nparam; i++) {
+        tn_ints l;
+        if (gen->param[i].type != TN_T_INTS && gen->param[i].type != TN_T_FLOATS) continue;
+        memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
+        if (l.n > 0) words += l.n;
+    }
+    return words;
+}
+
 static void node_measure(const tn_frame *f, node_plan *p) {
     const tn_gen *gen = f->row->gen;
+    const tn_tensor *first = f->nout > 0 ? f->out[0] : NULL;
     p->slots = f->nin + f->nout;
-    p->args_words = node_words(gen->args_size);
-    p->words = p->args_words;
-    p->lists_words = 0;
-    if (gen->props & TN_PROP_INTS)
-        for (int i = 0; i < gen->nparam; i++) {
-            tn_ints l;
-            if (gen->param[i].type != TN_T_INTS && gen->param[i].type != TN_T_FLOATS) continue;
-            memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
-            if (l.n > 0) p->lists_words += l.n;
-        }
-    p->words += p->lists_words;
+    p->like = 0;
+    p->words = node_words(gen->args_size);
+    if (gen->props & TN_PROP_INTS) p->words += node_lists(f);
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
         if (!t) continue;
-        if (t->flags & TNI_STACK)
+        if (t->flags & TNI_STACK) {
             p->words += 2;
-        else if (!node_reads_in(f, p, i) && !node_like_first(f, t))
-            p->words += t->ndim;
+        } else if (!node_reads_in(f, p, i)) {
+            if (i < 64 && first && tni_same_shape(t, first))
+                p->like |= (uint64_t)1 << i;
+            else
+                p->words += t->ndim;
+        }
     }
     for (int k = 0; k < f->nout; k++) /* sizes, strides, offset */
         if (f->out[k]) p->words += 2 * f->out[k]->ndim + 1;
@@ -101,13 +111,18 @@ static bool node_overwrites(const tn_frame *f, const tn_tensor *t) {
     return false;
 }
 
+static TNI_NOINLINE bool node_save_copy(tn_frame *f, tni_slot *s, tn_tensor *t) {
+    tn_tensor *copy = tni_new(f->block, t->dtype, t->ndim, t->size);
+    if (!copy) return false;
+    if (!f->meta) tni_copy_elements(f->block, copy, t);
+    s->saved = tni_move(f->block, copy, 0);
+    s->version = 0;
+    return true;
+}
+
 static bool node_save_input(tn_frame *f, tni_slot *s, tn_tensor *t) {
     if (node_overwrites(f, t)) {
-        tn_tensor *copy = tni_new(f->block, t->dtype, t->ndim, t->size);
-        if (!copy) return false;
-        if (!f->meta) tni_copy_elements(f->block, copy, t);
-        s->saved = tni_move(f->block, copy, 0);
-        s->version = 0;
+        if (!node_save_copy(f, s, t)) return false;
     } else {
         tni_retain(t);
         s->saved = t;
@@ -121,11 +136,6 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
     tni_slot *s = &n->slot[i];
     tn_tensor *t = f->in[i];
     int64_t *words = (int64_t *)(void *)n;
-    s->saved = s->edge = NULL;
-    s->edge_out = s->version = 0;
-    s->at = 0;
-    s->kind = TNI_SLOT_ABSENT;
-    s->flags = 0;
     if (!t) return true;
     s->dtype = t->dtype;
     s->ndim = t->ndim;
@@ -139,9 +149,9 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
     s->kind = TNI_SLOT_GHOST;
     if (node_reads_in(f, p, i)) {
         if (!node_save_input(f, s, t)) return false;
-    } else if (!node_like_first(f, t)) {
+    } else if (i >= 64 || !(p->like >> i & 1)) {
         s->at = (uint16_t)*at;
-        memcpy(words + *at, t->size, (size_t)t->ndim * sizeof *t->size);
+        node_copy(words + *at, t->size, t->ndim);
         *at += t->ndim;
     }
     if (!(t->flags & TNI_REQUIRES)) return true;
@@ -161,18 +171,13 @@ static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int 
     tni_slot *s = &n->slot[f->nin + k];
     tn_tensor *t = f->out[k];
     int64_t *words = (int64_t *)(void *)n;
-    s->saved = s->edge = NULL;
-    s->version = s->edge_out = 0;
-    s->flags = 0;
-    s->at = 0;
-    s->kind = TNI_SLOT_ABSENT;
     if (!t) return;
     s->kind = TNI_SLOT_GHOST;
     s->dtype = t->dtype;
     s->ndim = t->ndim;
     s->at = (uint16_t)*at;
-    memcpy(words + *at, t->size, (size_t)t->ndim * sizeof *t->size);
-    memcpy(words + *at + t->ndim, t->stride, (size_t)t->ndim * sizeof *t->size);
+    node_copy(words + *at, t->size, t->ndim);
+    node_copy(words + *at + t->ndim, t->stride, t->ndim);
     words[*at + 2 * t->ndim] = t->offset;
     *at += 2 * t->ndim + 1;
     if (!node_reads_out(p, k)) return;
@@ -184,6 +189,7 @@ static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int 
 }
 
 TN_PRIV tni_node *tni_node_new(tn_frame *f) {
+    static const tni_slot nothing = {NULL, NULL, 0, 0, 0, 0, 0, TNI_SLOT_ABSENT, 0};
     tni_block *b = f->block;
     node_plan p;
     int64_t at, bytes;
@@ -212,8 +218,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     n->queued = n->useful = n->released = n->hooked = 0;
     n->function = NULL;
     n->watch = NULL;
-    for (int i = 0; i < p.slots; i++)
-        n->slot[i].saved = n->slot[i].edge = NULL, n->slot[i].kind = TNI_SLOT_ABSENT;
+    for (int i = 0; i < p.slots; i++) n->slot[i] = nothing;
     node_copy_args(f, n, &at);
     for (int i = 0; i < f->nin; i++)
         if (!node_input(f, n, &p, i, &at)) return tni_node_abandon(b, n), (tni_node *)NULL;

@@ -506,6 +506,7 @@ TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms) {
 
 TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
     uint32_t props = s->returns_list ? TN_PROP_RETURNS_LIST : 0;
+    int others = 0;
     for (int i = 0; i < s->nparam; i++) {
         const tni_schema_param *p = &s->param[i];
         if (p->type == TN_T_TENSORS) props |= TN_PROP_LISTS;
@@ -515,7 +516,9 @@ TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
         if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM ||
             p->flags & TN_P_MAYBE || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)))
             props |= TN_PROP_WORDS;
+        if (p->type != TN_T_TENSOR) others++;
     }
+    if (others == 1 && s->param[s->nparam - 1].flags & TN_P_DOUBLE) props |= TN_PROP_DOUBLE;
     return props;
 }
 

@@ -88,8 +88,8 @@ static const char *const tni_names_add[] = {"result", NULL};
 static const uint64_t tni_needs_add[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_add) = {tni_params_add, &tni_defaults_add, tni_names_add,
-    tni_needs_add, 3, 2, 1, 0, sizeof(tn_add_args), offsetof(tn_add_args, out), 0, TNI_LOOP_add,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_needs_add, 3, 2, 1, 0, sizeof(tn_add_args), offsetof(tn_add_args, out), TN_PROP_DOUBLE,
+    TNI_LOOP_add, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addcdiv[] = {
@@ -105,7 +105,7 @@ static const uint64_t tni_needs_addcdiv[] = {0, UINT64_C(0x4), UINT64_C(0x6)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_addcdiv) = {tni_params_addcdiv, &tni_defaults_addcdiv,
     tni_names_addcdiv, tni_needs_addcdiv, 4, 3, 1, 0, sizeof(tn_addcdiv_args),
-    offsetof(tn_addcdiv_args, out), 0, TNI_LOOP_addcdiv, {0, 1, 2, 0, 0, 0, 0, 0}};
+    offsetof(tn_addcdiv_args, out), TN_PROP_DOUBLE, TNI_LOOP_addcdiv, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addcmul[] = {
@@ -121,7 +121,7 @@ static const uint64_t tni_needs_addcmul[] = {0, UINT64_C(0x4), UINT64_C(0x2)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_addcmul) = {tni_params_addcmul, &tni_defaults_addcmul,
     tni_names_addcmul, tni_needs_addcmul, 4, 3, 1, 0, sizeof(tn_addcmul_args),
-    offsetof(tn_addcmul_args, out), 0, TNI_LOOP_addcmul, {0, 1, 2, 0, 0, 0, 0, 0}};
+    offsetof(tn_addcmul_args, out), TN_PROP_DOUBLE, TNI_LOOP_addcmul, {0, 1, 2, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_addmm[] = {
@@ -1856,7 +1856,8 @@ static const uint64_t tni_needs_leaky_relu[] = {UINT64_C(0x1)};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_leaky_relu) = {tni_params_leaky_relu, &tni_defaults_leaky_relu,
     tni_names_leaky_relu, tni_needs_leaky_relu, 2, 1, 1, 0, sizeof(tn_leaky_relu_args),
-    offsetof(tn_leaky_relu_args, out), 0, TNI_LOOP_leaky_relu, {0, 0, 0, 0, 0, 0, 0, 0}};
+    offsetof(tn_leaky_relu_args, out), TN_PROP_DOUBLE, TNI_LOOP_leaky_relu, {0, 0, 0, 0, 0, 0, 0,
+    0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_leaky_relu_backward[] = {
@@ -2983,8 +2984,8 @@ static const char *const tni_names_rsub[] = {"result", NULL};
 static const uint64_t tni_needs_rsub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_rsub) = {tni_params_rsub, &tni_defaults_rsub, tni_names_rsub,
-    tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), 0, 0, {0, 1, 0,
-    0, 0, 0, 0, 0}};
+    tni_needs_rsub, 3, 2, 1, 0, sizeof(tn_rsub_args), offsetof(tn_rsub_args, out), TN_PROP_DOUBLE,
+    0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_scaled_dot_product_attention[] = {
@@ -3396,8 +3397,8 @@ static const char *const tni_names_sub[] = {"result", NULL};
 static const uint64_t tni_needs_sub[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_sub) = {tni_params_sub, &tni_defaults_sub, tni_names_sub,
-    tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), 0, TNI_LOOP_sub,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_needs_sub, 3, 2, 1, 0, sizeof(tn_sub_args), offsetof(tn_sub_args, out), TN_PROP_DOUBLE,
+    TNI_LOOP_sub, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_sum[] = {

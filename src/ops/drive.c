@@ -484,7 +484,7 @@ static tn_scalar drive_number_of(const tn_param *p, const char *at) {
 }
 
 /* The row's number parameters in the type that is computed in, one after another. */
-static void drive_numbers(const tn_frame *f, int dtype, char *to) {
+static TNI_NOINLINE void drive_numbers_any(const tn_frame *f, int dtype, char *to) {
     const tn_gen *gen = f->row->gen;
     const int64_t bytes = tni_dtype(dtype)->bytes;
     for (int i = 0; i < gen->nparam; i++) {
@@ -493,6 +493,20 @@ static void drive_numbers(const tn_frame *f, int dtype, char *to) {
         if (s.kind == TN_KIND_NONE) continue;
         drive_number(to, dtype, s);
         to += bytes;
+    }
+}
+
+TNI_INLINE void drive_numbers(const tn_frame *f, int dtype, char *to) {
+    const tn_gen *gen = f->row->gen;
+    if (gen->nparam == gen->nfixed) return;
+    if (gen->props & TN_PROP_DOUBLE && dtype == TN_F32) { /* the same, in short */
+        double real;
+        float v;
+        memcpy(&real, (const char *)f->args + gen->param[gen->nfixed].offset, sizeof real);
+        v = (float)real;
+        memcpy(to, &v, sizeof v);
+    } else {
+        drive_numbers_any(f, dtype, to);
     }
 }
 
@@ -525,7 +539,8 @@ TNI_INLINE bool drive_padded(const tn_tensor *t) {
 }
 
 /* A vector of one element, a number or an expanded tensor's. */
-static const char *drive_repeat(double *block, const tn_tensor *t, int dtype, int64_t lanes) {
+static TNI_NOINLINE const char *drive_repeat(double *block, const tn_tensor *t, int dtype,
+                                             int64_t lanes) {
     const int64_t size = (int64_t)1 << tni_width(dtype);
     char *to = (char *)block;
     drive_number(to, dtype, tni_element(tni_bytes_at(t), t->dtype));
@@ -550,18 +565,23 @@ static bool drive_small(tn_frame *f, int dtype, const void *numbers) {
         return false;
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
-        const bool repeated = tni_is_repeated(t);
-        if (!repeated && !drive_padded(t)) return false;
-        in[i] = repeated ? drive_repeat(fill[i], t, dtype, lanes) : (const char *)t->storage->data;
-        steps[i] = repeated ? 0 : step;
+        if (tni_is_flat(t)) {
+            if (!drive_padded(t)) return false;
+            in[i] = (const char *)t->storage->data;
+            steps[i] = step;
+        } else {
+            in[i] = drive_repeat(fill[i], t, dtype, lanes);
+            steps[i] = 0;
+        }
     }
     TNI_PATH(drive_whole_vectors);
-    k->loop[f->row->gen->loop_index][type]((char *)out->storage->data, in, steps,
-                                           (out->numel + lanes - 1) / lanes, numbers);
+    k->loop[f->row->gen->loop_index][type](
+        (char *)out->storage->data, in, steps,
+        out->numel <= lanes ? 1 : (out->numel + lanes - 1) / lanes, numbers);
     return true;
 }
 
-static void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
+static TNI_NOINLINE void drive_run_flat(tn_frame *f, int dtype, const void *numbers) {
     const tni_kernels *k = f->block->context->kernels;
     const int type = drive_type(dtype);
     const int64_t size = tni_dtype(dtype)->bytes;
@@ -609,26 +629,15 @@ static void drive_input(drive *d, tn_frame *f, int k, int common, int native) {
     drive_chain_to(&op->chain, d->k, common, native);
 }
 
-TN_PRIV void tni_pointwise_run(tn_frame *f) {
-    const int common = (int)f->note[0],
-              native = common == TN_BOOL ? (int)TN_BOOL : drive_natural(common);
-    const int type = drive_type(common);
+/* Layouts of any kind: block by block. */
+static TNI_NOINLINE void drive_run_strided(tn_frame *f, int common, int native, int made,
+                                           const void *numbers) {
     tn_tensor *operands[1 + DRIVE_IN], *out = f->out[0];
-    const int made = f->row->loop & TNI_FORM_PREDICATE ? (int)TN_BOOL : native;
-    double numbers[2 * TNI_NUMBERS];
     drive d;
-    if (!out->numel) return;
-    if (f->row->gen->nparam > f->row->gen->nfixed) drive_numbers(f, native, (char *)numbers);
-    if (f->note[1] && out->flags & TNI_CONTIGUOUS && out->dtype == made) {
-        if (out->numel > DRIVE_FEW || (common != TN_F32 && common != TN_F64) ||
-            !drive_small(f, common, numbers))
-            drive_run_flat(f, common, numbers);
-        return;
-    }
     d.f = f;
     d.k = f->block->context->kernels;
-    d.loop = d.k->loop[f->row->gen->loop_index][type];
-    d.lanes = d.k->lanes[type];
+    d.loop = d.k->loop[f->row->gen->loop_index][drive_type(common)];
+    d.lanes = d.k->lanes[drive_type(common)];
     d.numbers = numbers;
     d.nin = f->nin;
     operands[0] = out;
@@ -649,4 +658,19 @@ TN_PRIV void tni_pointwise_run(tn_frame *f) {
     tni_iterate_init(&d.it, out->ndim, out->size, operands, 1 + f->nin);
     drive_cut(&d);
     drive_go(&d, f->block->context);
+}
+
+TN_PRIV void tni_pointwise_run(tn_frame *f) {
+    const int common = (int)f->note[0],
+              native = common == TN_BOOL ? (int)TN_BOOL : drive_natural(common);
+    const int made = f->row->loop & TNI_FORM_PREDICATE ? (int)TN_BOOL : native;
+    const tn_tensor *out = f->out[0];
+    double numbers[2 * TNI_NUMBERS];
+    if (!out->numel) return;
+    drive_numbers(f, native, (char *)numbers);
+    if (!f->note[1] || !(out->flags & TNI_CONTIGUOUS) || out->dtype != made)
+        drive_run_strided(f, common, native, made, numbers);
+    else if (out->numel > DRIVE_FEW || (common != TN_F32 && common != TN_F64) ||
+             !drive_small(f, common, numbers))
+        drive_run_flat(f, common, numbers);
 }

@@ -69,7 +69,7 @@ TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, i
 
 /* Number parameters must fit the computed type: no fraction where integers are, no imaginary part
  * where reals are. */
-static bool promote_numbers(tn_frame *f, tn_dtype common) {
+static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
     const tn_gen *gen = f->row->gen;
     const int category = tni_dtype((int)common)->category;
     for (int i = 0; i < gen->nparam; i++) {
@@ -139,44 +139,44 @@ TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common) {
     return tn_announce_strided(f, 0, result, s.ndim, s.size, s.stride);
 }
 
-/* Tensors of one computed dtype and shape, row-major, with numbers no wider: the common case,
- * decided quickly. Returns the dtype, or TN_NO_DTYPE for the long way. */
-static tn_dtype promote_flat(tn_frame *f) {
-    static const uint8_t natural[TN_DTYPE_COUNT] = {
-        0, TNI_KINDS_B, 0, 0, 0, TNI_KINDS_I, TNI_KINDS_I, 0, 0, TNI_KINDS_F, TNI_KINDS_F};
+/* The kind of the dtypes that loops compute in. */
+static const uint8_t promote_natural[TN_DTYPE_COUNT] = {
+    0, TNI_KINDS_B, 0, 0, 0, TNI_KINDS_I, TNI_KINDS_I, 0, 0, TNI_KINDS_F, TNI_KINDS_F};
+
+/* Whether t stands beside the row-major `first` without promotion or broadcasting: row-major, too,
+ * or one element for all. */
+TNI_INLINE bool promote_beside(const tn_tensor *t, const tn_tensor *first) {
     static const uint8_t takes[TN_DTYPE_COUNT] = {
         0, 15, 0, 0, 0, 0, TNI_KINDS_I | TNI_KINDS_F, 0, 0, 0, TNI_KINDS_F};
-    const tn_tensor *a = f->in[0], *first;
+    if (t->flags & TNI_NUMBER)
+        return first->ndim && takes[t->dtype] & promote_natural[first->dtype];
+    return t->dtype == first->dtype && tni_same_shape(t, first) &&
+           (t->flags & TNI_CONTIGUOUS || tni_is_repeated(t));
+}
+
+/* Tensors of one computed dtype and shape, row-major, with numbers no wider: the common case,
+ * decided quickly. Returns the dtype, or TN_NO_DTYPE for the long way. */
+TNI_INLINE tn_dtype promote_flat(tn_frame *f) {
+    const tn_tensor *a = f->in[0], *first = a;
+    const int nin = f->nin;
     if (!a || f->row->loop & TNI_FORM_SELECT) return TN_NO_DTYPE;
-    first = tni_is_repeated(a) && f->nin > 1 && f->in[1] ? f->in[1] : a;
-    if (!(first->flags & TNI_CONTIGUOUS) || first->flags & TNI_NUMBER ||
-        !(natural[first->dtype] & f->row->loop))
-        return TN_NO_DTYPE;
-    for (int i = 0; i < f->nin; i++) {
-        const tn_tensor *t = f->in[i];
-        if (!t) return TN_NO_DTYPE;
-        if (t == first) continue;
-        if (t->flags & TNI_NUMBER) {
-            if (!first->ndim || !(takes[t->dtype] & natural[first->dtype])) return TN_NO_DTYPE;
-        } else if (t->dtype != first->dtype || !tni_same_shape(t, first) ||
-                   !(t->flags & TNI_CONTIGUOUS || tni_is_repeated(t))) {
+    if (!tni_is_flat(a)) {
+        if (nin < 2 || !tni_is_repeated(a) || !f->in[1] || !tni_is_flat(f->in[1]))
             return TN_NO_DTYPE;
-        }
+        first = f->in[1];
     }
+    if (!(promote_natural[first->dtype] & f->row->loop)) return TN_NO_DTYPE;
+    for (int i = first == a; i < nin; i++)
+        if (!f->in[i] || (f->in[i] != first && !promote_beside(f->in[i], first)))
+            return TN_NO_DTYPE;
     f->note[1] = first == a ? 1 : 2;
     return (tn_dtype)first->dtype;
 }
 
-TN_PRIV bool tni_pointwise_check(tn_frame *f) {
+/* Any operands: broadcast, promoted. */
+static TNI_NOINLINE bool promote_any(tn_frame *f) {
     const int skip = f->row->loop & TNI_FORM_SELECT ? 1 : 0;
-    tn_dtype common = promote_flat(f);
-    if (common) {
-        const tn_tensor *first = f->in[f->note[1] - 1];
-        f->note[0] = common;
-        if (promote_has_numbers(f, common) && !promote_numbers(f, common)) return false;
-        if (f->row->loop & TNI_FORM_PREDICATE) common = TN_BOOL;
-        return tni_announce_flat(f, common, first);
-    }
+    tn_dtype common;
     if (skip && f->in[0]->dtype != TN_BOOL)
         return tn_fail(f, TN_TYPE, "'%s' is %s, it must be bool",
                        f->row->gen->param[f->row->gen->fixed[0]].name,
@@ -185,6 +185,15 @@ TN_PRIV bool tni_pointwise_check(tn_frame *f) {
     if (!common) return tni_no_common_type(f, f->in + skip, f->nin - skip);
     common = promote_kind(f, common);
     return common && tni_pointwise_check_as(f, common);
+}
+
+TN_PRIV bool tni_pointwise_check(tn_frame *f) {
+    const tn_dtype common = promote_flat(f);
+    if (!common) return promote_any(f);
+    f->note[0] = common;
+    if (TNI_UNLIKELY(promote_has_numbers(f, common)) && !promote_numbers(f, common)) return false;
+    return tni_announce_flat(f, f->row->loop & TNI_FORM_PREDICATE ? TN_BOOL : common,
+                             f->in[f->note[1] - 1]);
 }
 
 /* Integer division: no divisor may be 0. */

@@ -116,16 +116,38 @@ static void reduce_run(tn_frame *f, tni_lanes *l, int op, int k, int finish) {
     tni_lanes_run(c, l, &r, f->scratch);
 }
 
+/* Whether everything is reduced, and is one block of memory: then the plan is a call of its kernel.
+ */
+static bool reduce_is_block(const tn_tensor *x, tn_ints dim, tn_dtype dtype, int compute) {
+    return dim.n <= 0 && x->dtype == compute && (int)dtype == compute && x->numel > 0 &&
+           x->numel <= TNI_BLOCK && tni_is_flat(x);
+}
+
+static void reduce_block_run(tn_frame *f, int op, int finish) {
+    const tn_tensor *x = f->in[0];
+    char *out = tni_bytes_at(f->out[0]);
+    double part[TNI_VECTOR_BYTES / sizeof(double)];
+    TNI_PATH(reduce_whole_block);
+    tni_reduce_block(f->block->context->kernels, op, f->type, tni_bytes_at(x), x->numel, part);
+    if (finish == REDUCE_MEAN && f->type == TN_F32)
+        *(float *)(void *)part /= (float)x->numel;
+    else if (finish == REDUCE_MEAN)
+        part[0] /= (double)x->numel;
+    memcpy(out, part, (size_t)tni_dtype_size(f->out[0]));
+}
+
 /* check and run of a row whose result has the shape of self without dim. */
 static bool reduce_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype, int compute,
                          bool choose) {
     tni_shape to;
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
+    f->note[0] = !keepdim && reduce_is_block(f->in[0], dim, dtype, compute);
+    f->type = (uint8_t)compute;
+    if (f->note[0]) return tn_announce(f, 0, dtype, 0, NULL);
     if (!tni_reduced(f, f->in[0], dim, keepdim, &to, gone)) return false;
     if (choose && !reduce_not_empty(f, f->in[0], &to, gone)) return false;
     tni_lanes_init(&l, f->in[0], gone, compute, 0);
-    f->type = (uint8_t)compute;
     return tn_announce(f, 0, dtype, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
 }
 
@@ -138,6 +160,16 @@ static void reduce_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how) {
     bool gone[TN_MAX_DIMS];
     reduce_gone(f->in[0], dim, gone);
     tni_lanes_init(l, f->in[0], gone, f->type, how);
+}
+
+static void reduce_plain(tn_frame *f, tn_ints dim, int op, int finish) {
+    tni_lanes l;
+    if (f->note[0]) {
+        reduce_block_run(f, op, finish);
+        return;
+    }
+    reduce_lanes(f, &l, dim, 0);
+    reduce_run(f, &l, op, 0, finish);
 }
 
 /* dtype of a sum: as asked, int64 of integers and bool, else self's. */
@@ -167,14 +199,27 @@ static bool sum_check(tn_frame *f) {
 }
 static void sum_run(tn_frame *f) {
     TN_ARGS(sum, a, f);
-    tni_lanes l;
-    reduce_lanes(f, &l, a->dim, 0);
-    reduce_run(f, &l, TNI_SUM, 0, REDUCE_PLAIN);
+    reduce_plain(f, a->dim, TNI_SUM, REDUCE_PLAIN);
 }
 static void sum_grad(tn_gradient *g) {
     TN_ARGS(sum, a, g);
     tn_tensor *d = reduce_keep(g->incoming[0], a->self, a->dim, a->keepdim);
     tn_give(g, 0, tnp_expand(d, tni_sizes(a->self), false));
+}
+static void sum_fused(tn_gradient *g) {
+    TN_ARGS(sum, a, g);
+    int64_t stride[TN_MAX_DIMS] = {0};
+    tn_tensor *d = g->incoming[0], *t;
+    if (d->ndim || d->flags & TNI_META) {
+        sum_grad(g);
+        return;
+    }
+    t = tni_header(g->block, d->dtype, a->self->ndim, a->self->size, stride);
+    if (!t) return;
+    t->storage = d->storage;
+    t->offset = d->offset;
+    tni_fetch_add_relaxed(&d->storage->refs, 1u);
+    tn_give(g, 0, t);
 }
 /* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16
  * in float. self (*) -> self's shape without dim, 1 there when keepdim   tn_sum(x, .dim =
@@ -183,7 +228,7 @@ TN_OPERATOR(sum,
             "sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
             "dtype=None) -> Tensor",
             .forms = TN_OUT, .check = sum_check, .run = sum_run, .grad = sum_grad,
-            .domain = "self:-1..2",
+            .fused = sum_fused, .domain = "self:-1..2",
             .sample = "(2,3,4) | (2,3,4) [1] | (2,3,4) [0,2] keepdim=True | (3,70) [0] | (70,3) "
                       "[0] | (5,4,6) [-1,0] | "
                       "() | (0,3) [0] | (0,3) [1] | (9000) | (2,5000) [1] | (5000,2) [0] | "
@@ -203,9 +248,7 @@ static bool mean_check(tn_frame *f) {
 }
 static void mean_run(tn_frame *f) {
     TN_ARGS(mean, a, f);
-    tni_lanes l;
-    reduce_lanes(f, &l, a->dim, 0);
-    reduce_run(f, &l, TNI_SUM, 0, REDUCE_MEAN);
+    reduce_plain(f, a->dim, TNI_SUM, REDUCE_MEAN);
 }
 static void mean_grad(tn_gradient *g) {
     TN_ARGS(mean, a, g);
@@ -236,9 +279,7 @@ static bool prod_check(tn_frame *f) {
 }
 static void prod_run(tn_frame *f) {
     TN_ARGS(prod, a, f);
-    tni_lanes l;
-    reduce_lanes(f, &l, reduce_one(&a->dim), 0);
-    reduce_run(f, &l, TNI_PROD, 0, REDUCE_PLAIN);
+    reduce_plain(f, reduce_one(&a->dim), TNI_PROD, REDUCE_PLAIN);
 }
 /* dx_i = dy * (product of the others): result / x_i where no element is zero. Where one is, it
  * alone gets the product of the others; where two are, all get zero. */

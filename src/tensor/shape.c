@@ -292,7 +292,7 @@ TN_PRIV bool tni_overlaps_itself(const tn_tensor *t) {
     int order[TN_MAX_DIMS], n = 0;
     int64_t reach = 0, part;
     bool clear = true;
-    if (t->numel <= 1) return false;
+    if (t->numel <= 1 || t->flags & TNI_CONTIGUOUS) return false;
     for (int i = 0; i < t->ndim; i++) { /* by rising stride */
         int k = n;
         if (t->size[i] == 1) continue;

@@ -139,13 +139,14 @@ TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *lik
 TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *size,
                               const int64_t *stride) {
     int64_t numel = 1;
-    bool contiguous = true;
+    bool contiguous = true, empty = false;
     int i;
     tn_tensor *t = header_new(b, dtype, ndim);
     if (TNI_UNLIKELY(!t)) return NULL;
     for (i = ndim - 1; i >= 0; i--) {
         t->size[i] = size[i];
         t->stride[i] = stride ? stride[i] : numel;
+        empty = empty || size[i] == 0;
         if (size[i] != 1 && t->stride[i] != numel) contiguous = false;
         if (TNI_UNLIKELY(size[i] < 0 || !tni_mul(numel, size[i] ? size[i] : 1, &numel))) {
             tni_put(b, b, t, header_bytes(t->capacity));
@@ -154,10 +155,8 @@ TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *
             return NULL;
         }
     }
-    for (i = 0; i < ndim; i++)
-        if (size[i] == 0) numel = 0;
-    t->numel = numel;
-    t->flags = contiguous || numel == 0 ? TNI_CONTIGUOUS : 0;
+    t->numel = empty ? 0 : numel;
+    t->flags = contiguous || empty ? TNI_CONTIGUOUS : 0;
     scope_link(b, t, b->depth);
     b->live_count++;
     return t;

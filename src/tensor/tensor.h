@@ -114,7 +114,7 @@ tni_is_dense(const tn_tensor *t); /* no gaps, no overlap, in some order of dimen
 TN_PRIV bool tni_broadcast(tni_shape *s, int ndim, const int64_t *size);
 TNI_INLINE bool tni_same_shape(const tn_tensor *a, const tn_tensor *b) {
     if (a->ndim != b->ndim) return false;
-    for (int i = 0; i < a->ndim; i++)
+    for (int i = a->ndim - 1; i >= 0; i--)
         if (a->size[i] != b->size[i]) return false;
     return true;
 }
@@ -125,6 +125,10 @@ TNI_INLINE bool tni_is_repeated(const tn_tensor *t) {
     for (int i = 0; i < t->ndim; i++)
         if (t->stride[i]) return false;
     return t->numel > 1;
+}
+/* A tensor, no wrapped number, whose elements lie one after another. */
+TNI_INLINE bool tni_is_flat(const tn_tensor *t) {
+    return (t->flags & (TNI_CONTIGUOUS | TNI_NUMBER)) == TNI_CONTIGUOUS;
 }
 TNI_INLINE tn_ints tni_ints(const int64_t *at, int64_t n) {
     tn_ints l = {at, n};

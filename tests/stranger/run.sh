@@ -35,7 +35,8 @@ sum_of() { # log, status
     passed=$((passed + ${sum% *})) failed=$((failed + ${sum#* }))
 }
 apply() {
-    if command -v patch > /dev/null; then patch -s -p1 -d "$copy" < "$1"
+    if command -v patch > /dev/null; then
+        patch -s -p1 -d "$copy" < "$1" && find "$copy/src" -name '*.orig' -exec rm -f {} +
     else (cd "$copy" && git apply -p1 --unsafe-paths --directory=. "$1"); fi
 }
 

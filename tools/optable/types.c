@@ -218,6 +218,7 @@ const char *props_text(const tni_schema *s) {
                                         "TN_PROP_INTS",
                                         "TN_PROP_RETURNS_LIST",
                                         "TN_PROP_WORDS",
+                                        "TN_PROP_DOUBLE",
                                         NULL};
     return bits_text(tni_schema_props(s), names);
 }
