@@ -126,14 +126,18 @@ static bool reduce_is_block(const tn_tensor *x, tn_ints dim, tn_dtype dtype, int
 static void reduce_block_run(tn_frame *f, int op, int finish) {
     const tn_tensor *x = f->in[0];
     char *out = tni_bytes_at(f->out[0]);
-    double part[TNI_VECTOR_BYTES / sizeof(double)];
+    union {
+        float f;
+        double d;
+        int64_t k;
+    } part;
     TNI_PATH(reduce_whole_block);
-    tni_reduce_block(f->block->context->kernels, op, f->type, tni_bytes_at(x), x->numel, part);
+    tni_reduce_block(f->block->context->kernels, op, f->type, tni_bytes_at(x), x->numel, &part);
     if (finish == REDUCE_MEAN && f->type == TN_F32)
-        *(float *)(void *)part /= (float)x->numel;
+        part.f /= (float)x->numel;
     else if (finish == REDUCE_MEAN)
-        part[0] /= (double)x->numel;
-    memcpy(out, part, (size_t)tni_dtype_size(f->out[0]));
+        part.d /= (double)x->numel;
+    memcpy(out, &part, (size_t)tni_dtype_size(f->out[0]));
 }
 
 /* check and run of a row whose result has the shape of self without dim. */
