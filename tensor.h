@@ -15460,16 +15460,16 @@ TNI_EXTERN_C_END
 
 /* A slot of a node: what is known of input or output i. */
 typedef struct tni_slot {
-    void *saved; /* SAVED: the tensor, counted; OUT: its storage, counted (a header would hold the
-                    node) */
-    void *edge;  /* input: node it came from, or leaf tensor | 1; output: its pending gradient,
+    void *saved;      /* SAVED, OUT: the storage, counted (a header might come to hold the node) */
+    void *edge;       /* input: node it came from, or leaf tensor | 1; output: its pending gradient,
                     counted */
-    uint32_t version;  /* of the storage when saved */
+    uint32_t version; /* of the storage when saved */
     uint32_t edge_out; /* which output of the edge's node */
-    uint16_t at; /* GHOST, OUT: sizes, in 8-byte words from the node (OUT: then strides and offset);
-                    NUMBER: the value; 0: as output 0 */
-    uint8_t dtype, ndim, kind, flags;
+    uint16_t at; /* in 8-byte words from the node: sizes (SAVED, outputs: then strides and offset);
+                    NUMBER: the value; 0: sizes as output 0 */
+    uint8_t dtype, ndim, kind, flags; /* flags: TNI_SLOT_META */
 } tni_slot;
+enum { TNI_SLOT_META = 1 };
 enum { TNI_SLOT_ABSENT, TNI_SLOT_GHOST, TNI_SLOT_SAVED, TNI_SLOT_NUMBER, TNI_SLOT_OUT };
 TNI_INLINE bool tni_edge_is_leaf(const void *edge) { return ((uintptr_t)edge & 1) != 0; }
 TNI_INLINE tn_tensor *tni_edge_leaf(const void *edge) {
@@ -18121,7 +18121,9 @@ static void node_measure(const tn_frame *f, node_plan *p) {
         if (!t) continue;
         if (t->flags & TNI_STACK) {
             p->words += 2;
-        } else if (!node_reads_in(f, p, i)) {
+        } else if (node_reads_in(f, p, i)) {
+            p->words += 2 * t->ndim + 1;
+        } else {
             if (i < 64 && first && tni_same_shape(t, first))
                 p->like |= (uint64_t)1 << i;
             else
@@ -18165,24 +18167,33 @@ static bool node_overwrites(const tn_frame *f, const tn_tensor *t) {
     return false;
 }
 
-static TNI_NOINLINE bool node_save_copy(tn_frame *f, tni_slot *s, tn_tensor *t) {
-    tn_tensor *copy = tni_new(f->block, t->dtype, t->ndim, t->size);
-    if (!copy) return false;
-    if (!f->meta) tni_copy_elements(f->block, copy, t);
-    s->saved = tni_move(f->block, copy, 0);
-    s->version = 0;
-    return true;
+/* Sizes, strides and offset of t, whose storage the slot has, so that a gradient can make a header
+ * of them. */
+static void node_geometry(tni_node *n, tni_slot *s, const tn_tensor *t, int64_t *at) {
+    int64_t *words = (int64_t *)(void *)n + *at;
+    s->at = (uint16_t)*at;
+    s->flags = t->flags & TNI_META ? TNI_SLOT_META : 0;
+    node_copy(words, t->size, t->ndim);
+    node_copy(words + t->ndim, t->stride, t->ndim);
+    words[2 * t->ndim] = t->offset;
+    *at += 2 * t->ndim + 1;
 }
 
-static bool node_save_input(tn_frame *f, tni_slot *s, tn_tensor *t) {
-    if (node_overwrites(f, t)) {
-        if (!node_save_copy(f, s, t)) return false;
-    } else {
-        tni_retain(t);
-        s->saved = t;
-        s->version = tni_load_relaxed(&t->storage->version);
+/* Saves the storage, not the header: that may be written in place later and get a history which
+ * leads back here. */
+static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t, int64_t *at) {
+    tn_tensor *copy = NULL;
+    if (TNI_UNLIKELY(node_overwrites(f, t))) {
+        t = copy = tni_new(f->block, t->dtype, t->ndim, t->size);
+        if (!copy) return false;
+        if (!f->meta) tni_copy_elements(f->block, copy, f->in[s - n->slot]);
     }
+    node_geometry(n, s, t, at);
+    s->version = tni_load_relaxed(&t->storage->version);
+    s->saved = t->storage;
     s->kind = TNI_SLOT_SAVED;
+    tni_fetch_add_relaxed(&t->storage->refs, 1u);
+    if (copy) tni_drop(f->block, copy);
     return true;
 }
 
@@ -18202,7 +18213,7 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
     }
     s->kind = TNI_SLOT_GHOST;
     if (node_reads_in(f, p, i)) {
-        if (!node_save_input(f, s, t)) return false;
+        if (!node_save_input(f, n, s, t, at)) return false;
     } else if (i >= 64 || !(p->like >> i & 1)) {
         s->at = (uint16_t)*at;
         node_copy(words + *at, t->size, t->ndim);
@@ -18224,16 +18235,11 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
 static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int k, int64_t *at) {
     tni_slot *s = &n->slot[f->nin + k];
     tn_tensor *t = f->out[k];
-    int64_t *words = (int64_t *)(void *)n;
     if (!t) return;
     s->kind = TNI_SLOT_GHOST;
     s->dtype = t->dtype;
     s->ndim = t->ndim;
-    s->at = (uint16_t)*at;
-    node_copy(words + *at, t->size, t->ndim);
-    node_copy(words + *at + t->ndim, t->stride, t->ndim);
-    words[*at + 2 * t->ndim] = t->offset;
-    *at += 2 * t->ndim + 1;
+    node_geometry(n, s, t, at);
     if (!node_reads_out(p, k)) return;
     s->kind = TNI_SLOT_OUT;
     s->saved = t->storage;
@@ -18297,11 +18303,7 @@ TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
         tni_slot *s = &n->slot[i];
         void *saved = s->saved;
         s->saved = NULL;
-        if (!saved) continue;
-        if (s->kind == TNI_SLOT_SAVED)
-            tni_release(b, (tn_tensor *)saved);
-        else
-            tni_storage_release(b, (tni_storage *)saved);
+        if (saved) tni_storage_release(b, (tni_storage *)saved);
     }
 }
 
@@ -41588,43 +41590,60 @@ static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s,
     return false;
 }
 
+/* A new header on the storage that the slot has saved. */
+static tn_tensor *ghost_saved(tni_block *b, const tni_node *n, const tni_slot *s) {
+    const int64_t *words = (const int64_t *)(const void *)n + s->at;
+    tni_storage *storage = (tni_storage *)s->saved;
+    tn_tensor *t = tni_header(b, s->dtype, s->ndim, words, words + s->ndim);
+    if (!t) return NULL;
+    t->storage = storage;
+    tni_fetch_add_relaxed(&storage->refs, 1u);
+    t->offset = words[2 * s->ndim];
+    if (s->flags & TNI_SLOT_META) t->flags |= TNI_META, t->device = TN_META;
+    return t;
+}
+
+/* A leaf that still has the storage stands for itself. */
 static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost,
-                              const int64_t *like) {
+                              const int64_t *like, bool create) {
     tni_slot *s = &n->slot[i];
-    tn_tensor *t;
+    tn_tensor *t, *leaf = s->edge && tni_edge_is_leaf(s->edge) ? tni_edge_leaf(s->edge) : NULL;
     if (s->kind == TNI_SLOT_ABSENT) return NULL;
-    if (s->kind == TNI_SLOT_SAVED) {
-        t = (tn_tensor *)s->saved;
-        return ghost_version(b, n, s, t->storage, i) ? t : NULL;
-    }
     if (s->kind == TNI_SLOT_NUMBER) {
         tn_scalar value = tni_element((int64_t *)(void *)n + s->at, s->dtype);
         return tni_number_wrap(b, (tni_number *)(void *)ghost, value);
     }
-    ghost_make(b, n, s, ghost, like);
-    return &ghost->header;
+    if (s->kind == TNI_SLOT_GHOST) {
+        ghost_make(b, n, s, ghost, like);
+        return &ghost->header;
+    }
+    if (!ghost_version(b, n, s, (tni_storage *)s->saved, i)) return NULL;
+    if (leaf && leaf->storage == s->saved) return leaf;
+    if (leaf && create) {
+        tni_error(b, TN_AUTOGRAD,
+                  "input %d that the gradient of %s reads was given other memory since", i,
+                  n->row->name);
+        tni_node_error(b, n);
+        return NULL;
+    }
+    t = ghost_saved(b, n, s);
+    if (t && create && s->edge) tni_node_hang(b, (tni_node *)s->edge, t, (int)s->edge_out);
+    return t;
 }
 
-/* A saved result is a new header on its storage, with this node as its history when gradients are
- * recorded. */
+/* A saved result has this node as its history when gradients are recorded. */
 static tn_tensor *ghost_output(tni_block *b, tni_node *n, int k, tni_ghost *ghost,
                                const int64_t *like, bool create) {
     tni_slot *s = &n->slot[n->nin + k];
-    const int64_t *words = (const int64_t *)(const void *)n + s->at;
-    tni_storage *storage = (tni_storage *)s->saved;
     tn_tensor *t;
     if (s->kind == TNI_SLOT_ABSENT) return NULL;
     if (s->kind != TNI_SLOT_OUT) {
         ghost_make(b, n, s, ghost, like);
         return &ghost->header;
     }
-    if (!ghost_version(b, n, s, storage, n->nin + k)) return NULL;
-    t = tni_header(b, s->dtype, s->ndim, words, words + s->ndim);
-    if (!t) return NULL;
-    t->storage = storage;
-    tni_fetch_add_relaxed(&storage->refs, 1u);
-    t->offset = words[2 * s->ndim];
-    if (create && tni_dtype(s->dtype)->category >= TNI_CAT_FLOAT && k < n->row->gen->nresults)
+    if (!ghost_version(b, n, s, (tni_storage *)s->saved, n->nin + k)) return NULL;
+    t = ghost_saved(b, n, s);
+    if (t && create && tni_dtype(s->dtype)->category >= TNI_CAT_FLOAT && k < n->row->gen->nresults)
         tni_node_hang(b, n, t, k);
     return t;
 }
@@ -41685,7 +41704,7 @@ TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gr
         tni_slot *s = &n->slot[i];
         room->want[i] = s->edge != NULL;
         g->give[i] = NULL;
-        g->in[i] = n->function ? NULL : ghost_input(b, n, i, &room->ghosts[i], like);
+        g->in[i] = n->function ? NULL : ghost_input(b, n, i, &room->ghosts[i], like, create);
         if (n->function)
             ghost_make(b, n, s, &room->ghosts[i], like),
                 g->in[i] = s->kind ? &room->ghosts[i].header : NULL;
@@ -41793,8 +41812,13 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
     return leaf_done(b, ok) ? t : NULL;
 }
 
-TN_API bool tn_needs_grad(const tn_tensor *t) { return t && (t->flags & TNI_REQUIRES) != 0; }
-TN_API bool tn_is_leaf(const tn_tensor *t) { return t && !t->node; }
+/* A view learns at its next use that its base has got a history since. */
+TN_API bool tn_needs_grad(const tn_tensor *t) {
+    return t && ((t->flags | (t->flags & TNI_VIEW ? t->base->flags : 0)) & TNI_REQUIRES) != 0;
+}
+TN_API bool tn_is_leaf(const tn_tensor *t) {
+    return t && !t->node && !(t->flags & TNI_VIEW && t->base->node);
+}
 TN_API const char *tn_grad_fn(const tn_tensor *t) {
     return t && t->node ? t->node->row->name : NULL;
 }
@@ -42026,6 +42050,13 @@ TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     tn_as_strided_scatter_args a;
     tni_call c;
     tni_node *n;
+    if (tni_overlaps_itself(view->base)) { /* one write, several elements of the base */
+        tn_fail(f, TN_AUTOGRAD,
+                "%s is a view of an expanded tensor without history, and is written in place; "
+                "clone that first",
+                f->inplace ? "self" : "out");
+        return NULL;
+    }
     memset(&a, 0, sizeof a);
     a.self = view->base;
     a.src = view;

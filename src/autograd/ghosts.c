@@ -41,43 +41,60 @@ static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s,
     return false;
 }
 
+/* A new header on the storage that the slot has saved. */
+static tn_tensor *ghost_saved(tni_block *b, const tni_node *n, const tni_slot *s) {
+    const int64_t *words = (const int64_t *)(const void *)n + s->at;
+    tni_storage *storage = (tni_storage *)s->saved;
+    tn_tensor *t = tni_header(b, s->dtype, s->ndim, words, words + s->ndim);
+    if (!t) return NULL;
+    t->storage = storage;
+    tni_fetch_add_relaxed(&storage->refs, 1u);
+    t->offset = words[2 * s->ndim];
+    if (s->flags & TNI_SLOT_META) t->flags |= TNI_META, t->device = TN_META;
+    return t;
+}
+
+/* A leaf that still has the storage stands for itself. */
 static tn_tensor *ghost_input(tni_block *b, tni_node *n, int i, tni_ghost *ghost,
-                              const int64_t *like) {
+                              const int64_t *like, bool create) {
     tni_slot *s = &n->slot[i];
-    tn_tensor *t;
+    tn_tensor *t, *leaf = s->edge && tni_edge_is_leaf(s->edge) ? tni_edge_leaf(s->edge) : NULL;
     if (s->kind == TNI_SLOT_ABSENT) return NULL;
-    if (s->kind == TNI_SLOT_SAVED) {
-        t = (tn_tensor *)s->saved;
-        return ghost_version(b, n, s, t->storage, i) ? t : NULL;
-    }
     if (s->kind == TNI_SLOT_NUMBER) {
         tn_scalar value = tni_element((int64_t *)(void *)n + s->at, s->dtype);
         return tni_number_wrap(b, (tni_number *)(void *)ghost, value);
     }
-    ghost_make(b, n, s, ghost, like);
-    return &ghost->header;
+    if (s->kind == TNI_SLOT_GHOST) {
+        ghost_make(b, n, s, ghost, like);
+        return &ghost->header;
+    }
+    if (!ghost_version(b, n, s, (tni_storage *)s->saved, i)) return NULL;
+    if (leaf && leaf->storage == s->saved) return leaf;
+    if (leaf && create) {
+        tni_error(b, TN_AUTOGRAD,
+                  "input %d that the gradient of %s reads was given other memory since", i,
+                  n->row->name);
+        tni_node_error(b, n);
+        return NULL;
+    }
+    t = ghost_saved(b, n, s);
+    if (t && create && s->edge) tni_node_hang(b, (tni_node *)s->edge, t, (int)s->edge_out);
+    return t;
 }
 
-/* A saved result is a new header on its storage, with this node as its history when gradients are
- * recorded. */
+/* A saved result has this node as its history when gradients are recorded. */
 static tn_tensor *ghost_output(tni_block *b, tni_node *n, int k, tni_ghost *ghost,
                                const int64_t *like, bool create) {
     tni_slot *s = &n->slot[n->nin + k];
-    const int64_t *words = (const int64_t *)(const void *)n + s->at;
-    tni_storage *storage = (tni_storage *)s->saved;
     tn_tensor *t;
     if (s->kind == TNI_SLOT_ABSENT) return NULL;
     if (s->kind != TNI_SLOT_OUT) {
         ghost_make(b, n, s, ghost, like);
         return &ghost->header;
     }
-    if (!ghost_version(b, n, s, storage, n->nin + k)) return NULL;
-    t = tni_header(b, s->dtype, s->ndim, words, words + s->ndim);
-    if (!t) return NULL;
-    t->storage = storage;
-    tni_fetch_add_relaxed(&storage->refs, 1u);
-    t->offset = words[2 * s->ndim];
-    if (create && tni_dtype(s->dtype)->category >= TNI_CAT_FLOAT && k < n->row->gen->nresults)
+    if (!ghost_version(b, n, s, (tni_storage *)s->saved, n->nin + k)) return NULL;
+    t = ghost_saved(b, n, s);
+    if (t && create && tni_dtype(s->dtype)->category >= TNI_CAT_FLOAT && k < n->row->gen->nresults)
         tni_node_hang(b, n, t, k);
     return t;
 }
@@ -138,7 +155,7 @@ TN_PRIV bool tni_gradient_open(tni_block *b, tni_node *n, tn_gradient *g, tni_gr
         tni_slot *s = &n->slot[i];
         room->want[i] = s->edge != NULL;
         g->give[i] = NULL;
-        g->in[i] = n->function ? NULL : ghost_input(b, n, i, &room->ghosts[i], like);
+        g->in[i] = n->function ? NULL : ghost_input(b, n, i, &room->ghosts[i], like, create);
         if (n->function)
             ghost_make(b, n, s, &room->ghosts[i], like),
                 g->in[i] = s->kind ? &room->ghosts[i].header : NULL;

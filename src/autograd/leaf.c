@@ -34,8 +34,13 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
     return leaf_done(b, ok) ? t : NULL;
 }
 
-TN_API bool tn_needs_grad(const tn_tensor *t) { return t && (t->flags & TNI_REQUIRES) != 0; }
-TN_API bool tn_is_leaf(const tn_tensor *t) { return t && !t->node; }
+/* A view learns at its next use that its base has got a history since. */
+TN_API bool tn_needs_grad(const tn_tensor *t) {
+    return t && ((t->flags | (t->flags & TNI_VIEW ? t->base->flags : 0)) & TNI_REQUIRES) != 0;
+}
+TN_API bool tn_is_leaf(const tn_tensor *t) {
+    return t && !t->node && !(t->flags & TNI_VIEW && t->base->node);
+}
 TN_API const char *tn_grad_fn(const tn_tensor *t) {
     return t && t->node ? t->node->row->name : NULL;
 }

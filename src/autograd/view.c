@@ -43,6 +43,13 @@ TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     tn_as_strided_scatter_args a;
     tni_call c;
     tni_node *n;
+    if (tni_overlaps_itself(view->base)) { /* one write, several elements of the base */
+        tn_fail(f, TN_AUTOGRAD,
+                "%s is a view of an expanded tensor without history, and is written in place; "
+                "clone that first",
+                f->inplace ? "self" : "out");
+        return NULL;
+    }
     memset(&a, 0, sizeof a);
     a.self = view->base;
     a.src = view;

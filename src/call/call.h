@@ -8,16 +8,16 @@
 
 /* A slot of a node: what is known of input or output i. */
 typedef struct tni_slot {
-    void *saved; /* SAVED: the tensor, counted; OUT: its storage, counted (a header would hold the
-                    node) */
-    void *edge;  /* input: node it came from, or leaf tensor | 1; output: its pending gradient,
+    void *saved;      /* SAVED, OUT: the storage, counted (a header might come to hold the node) */
+    void *edge;       /* input: node it came from, or leaf tensor | 1; output: its pending gradient,
                     counted */
-    uint32_t version;  /* of the storage when saved */
+    uint32_t version; /* of the storage when saved */
     uint32_t edge_out; /* which output of the edge's node */
-    uint16_t at; /* GHOST, OUT: sizes, in 8-byte words from the node (OUT: then strides and offset);
-                    NUMBER: the value; 0: as output 0 */
-    uint8_t dtype, ndim, kind, flags;
+    uint16_t at; /* in 8-byte words from the node: sizes (SAVED, outputs: then strides and offset);
+                    NUMBER: the value; 0: sizes as output 0 */
+    uint8_t dtype, ndim, kind, flags; /* flags: TNI_SLOT_META */
 } tni_slot;
+enum { TNI_SLOT_META = 1 };
 enum { TNI_SLOT_ABSENT, TNI_SLOT_GHOST, TNI_SLOT_SAVED, TNI_SLOT_NUMBER, TNI_SLOT_OUT };
 TNI_INLINE bool tni_edge_is_leaf(const void *edge) { return ((uintptr_t)edge & 1) != 0; }
 TNI_INLINE tn_tensor *tni_edge_leaf(const void *edge) {

@@ -67,7 +67,9 @@ static void node_measure(const tn_frame *f, node_plan *p) {
         if (!t) continue;
         if (t->flags & TNI_STACK) {
             p->words += 2;
-        } else if (!node_reads_in(f, p, i)) {
+        } else if (node_reads_in(f, p, i)) {
+            p->words += 2 * t->ndim + 1;
+        } else {
             if (i < 64 && first && tni_same_shape(t, first))
                 p->like |= (uint64_t)1 << i;
             else
@@ -111,24 +113,33 @@ static bool node_overwrites(const tn_frame *f, const tn_tensor *t) {
     return false;
 }
 
-static TNI_NOINLINE bool node_save_copy(tn_frame *f, tni_slot *s, tn_tensor *t) {
-    tn_tensor *copy = tni_new(f->block, t->dtype, t->ndim, t->size);
-    if (!copy) return false;
-    if (!f->meta) tni_copy_elements(f->block, copy, t);
-    s->saved = tni_move(f->block, copy, 0);
-    s->version = 0;
-    return true;
+/* Sizes, strides and offset of t, whose storage the slot has, so that a gradient can make a header
+ * of them. */
+static void node_geometry(tni_node *n, tni_slot *s, const tn_tensor *t, int64_t *at) {
+    int64_t *words = (int64_t *)(void *)n + *at;
+    s->at = (uint16_t)*at;
+    s->flags = t->flags & TNI_META ? TNI_SLOT_META : 0;
+    node_copy(words, t->size, t->ndim);
+    node_copy(words + t->ndim, t->stride, t->ndim);
+    words[2 * t->ndim] = t->offset;
+    *at += 2 * t->ndim + 1;
 }
 
-static bool node_save_input(tn_frame *f, tni_slot *s, tn_tensor *t) {
-    if (node_overwrites(f, t)) {
-        if (!node_save_copy(f, s, t)) return false;
-    } else {
-        tni_retain(t);
-        s->saved = t;
-        s->version = tni_load_relaxed(&t->storage->version);
+/* Saves the storage, not the header: that may be written in place later and get a history which
+ * leads back here. */
+static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t, int64_t *at) {
+    tn_tensor *copy = NULL;
+    if (TNI_UNLIKELY(node_overwrites(f, t))) {
+        t = copy = tni_new(f->block, t->dtype, t->ndim, t->size);
+        if (!copy) return false;
+        if (!f->meta) tni_copy_elements(f->block, copy, f->in[s - n->slot]);
     }
+    node_geometry(n, s, t, at);
+    s->version = tni_load_relaxed(&t->storage->version);
+    s->saved = t->storage;
     s->kind = TNI_SLOT_SAVED;
+    tni_fetch_add_relaxed(&t->storage->refs, 1u);
+    if (copy) tni_drop(f->block, copy);
     return true;
 }
 
@@ -148,7 +159,7 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
     }
     s->kind = TNI_SLOT_GHOST;
     if (node_reads_in(f, p, i)) {
-        if (!node_save_input(f, s, t)) return false;
+        if (!node_save_input(f, n, s, t, at)) return false;
     } else if (i >= 64 || !(p->like >> i & 1)) {
         s->at = (uint16_t)*at;
         node_copy(words + *at, t->size, t->ndim);
@@ -170,16 +181,11 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
 static void node_output(const tn_frame *f, tni_node *n, const node_plan *p, int k, int64_t *at) {
     tni_slot *s = &n->slot[f->nin + k];
     tn_tensor *t = f->out[k];
-    int64_t *words = (int64_t *)(void *)n;
     if (!t) return;
     s->kind = TNI_SLOT_GHOST;
     s->dtype = t->dtype;
     s->ndim = t->ndim;
-    s->at = (uint16_t)*at;
-    node_copy(words + *at, t->size, t->ndim);
-    node_copy(words + *at + t->ndim, t->stride, t->ndim);
-    words[*at + 2 * t->ndim] = t->offset;
-    *at += 2 * t->ndim + 1;
+    node_geometry(n, s, t, at);
     if (!node_reads_out(p, k)) return;
     s->kind = TNI_SLOT_OUT;
     s->saved = t->storage;
@@ -243,11 +249,7 @@ TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
         tni_slot *s = &n->slot[i];
         void *saved = s->saved;
         s->saved = NULL;
-        if (!saved) continue;
-        if (s->kind == TNI_SLOT_SAVED)
-            tni_release(b, (tn_tensor *)saved);
-        else
-            tni_storage_release(b, (tni_storage *)saved);
+        if (saved) tni_storage_release(b, (tni_storage *)saved);
     }
 }
 

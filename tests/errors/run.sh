@@ -43,12 +43,12 @@ if ! { ${CC:-cc} $sanitize "$out/probe.c" -o "$out/probe" && "$out/probe"; } 2> 
     echo "note: ${CC:-cc} has no sanitizers here: spoilt arguments without them"
     sanitize=
 fi
-make -s -j"$jobs" objects BUILD="$out/objects" CFLAGS="-O1 -g -fno-omit-frame-pointer $sanitize" > "$out/make.log" 2>&1 || cat "$out/make.log"
+make -s -j"$jobs" objects BUILD="${BUILD:-build}/sanitized" CFLAGS="-O1 -g -fno-omit-frame-pointer $sanitize" > "$out/make.log" 2>&1 || cat "$out/make.log"
 samples=2
 [ -z "${TN_QUICK:-}" ] || samples=1
 [ -z "${TN_FULL:-}" ] || samples=0
 if ${CC:-cc} -std=gnu99 -O1 -g $sanitize -DTNI_OBJECTS -Wall -Wextra tests/errors/spoilt.c tests/ops/sample.c \
-    "$out/objects/libtensor.a" -o "$out/spoilt" -lm -pthread; then
+    "${BUILD:-build}/sanitized/libtensor.a" -o "$out/spoilt" -lm -pthread; then
     export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
     part=0 pids=
     while [ "$part" -lt "$jobs" ]; do

@@ -42,7 +42,7 @@ static void once_check_two(once *x) {
     x->first = pthread_self();
     x->others = x->arrived = 0;
     tni_parallel(x->context, 2, once_meet, x);
-    CHECK_EQ(x->others, 1);
+    CHECK(x->others >= 1); /* 2: the caller came late */
     CHECK(x->runs[0] == 1 && x->runs[1] == 1);
 }
 static int threads_alive(void) {

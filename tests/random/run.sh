@@ -1,0 +1,40 @@
+#!/bin/sh
+# Random programs against a reference model, under ASan and UBSan with the caches bypassed. Programs: 20,000,
+# TN_QUICK=1: 3,000, TN_FULL=1: 300,000.
+cd "$(dirname "$0")/../.." || exit 1
+out=${BUILD:-build}/random
+mkdir -p "$out"
+jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+passed=0 failed=0
+sanitize="-fsanitize=address,undefined -fno-sanitize-recover=all"
+printf 'int main(void) { return 0; }\n' > "$out/probe.c"
+if ! { ${CC:-cc} $sanitize "$out/probe.c" -o "$out/probe" && "$out/probe"; } 2> /dev/null; then
+    echo "note: ${CC:-cc} has no sanitizers here: programs without them"
+    sanitize=
+fi
+make -s -j"$jobs" objects BUILD="${BUILD:-build}/sanitized" CFLAGS="-O1 -g -fno-omit-frame-pointer $sanitize" \
+    > "$out/make.log" 2>&1 || cat "$out/make.log"
+count=20000
+[ -z "${TN_QUICK:-}" ] || count=3000
+[ -z "${TN_FULL:-}" ] || count=300000
+if ${CC:-cc} -std=gnu99 -O1 -g $sanitize -DTNI_OBJECTS -Wall -Wextra -pedantic -Wshadow -Wconversion \
+    tests/random/programs.c tests/random/model.c "${BUILD:-build}/sanitized/libtensor.a" \
+    -o "$out/programs" -lm -pthread; then
+    part=0 pids=
+    while [ "$part" -lt "$jobs" ]; do
+        "$out/programs" $((1 + part * 1000000)) $((count / jobs)) > "$out/programs.$part" 2>&1 &
+        pids="$pids $!"
+        part=$((part + 1))
+    done
+    part=0
+    for pid in $pids; do
+        wait "$pid" || failed=$((failed + 1))
+        tail -n 20 "$out/programs.$part" | sed '$d'
+        sum=$(sed -n '$s/^\([0-9]*\) passed, .*/\1/p' "$out/programs.$part")
+        passed=$((passed + ${sum:-0})) part=$((part + 1))
+    done
+else
+    failed=1
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
