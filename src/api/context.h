@@ -93,7 +93,9 @@ TN_API int32_t tn_threads(void);
 TN_API const char *tn_isa(void);
 
 /* Asks running operators of the context to stop at their next block of work; they fail with
- * TN_CANCELLED. May be called from a signal handler. tn_cancel_clear ends the request. */
+ * TN_CANCELLED. What such an operator was given to write (self of an in-place form, out, running
+ * statistics, parameters of an optimizer) then holds unspecified values. May be called from a
+ * signal handler. tn_cancel_clear ends the request. */
 TN_API void tn_cancel(tn_context *context);
 TN_API void tn_cancel_clear(tn_context *context);
 

@@ -30,10 +30,12 @@ typedef struct tni_node tni_node;       /* a call on the tape */
 /* --- the row ---------------------------------------------------------------------------------- */
 
 enum tn_forms {
-    TN_OUT = 1,     /* .out = given tensors */
-    TN_INPLACE = 2, /* name_(self, ...) writes into self; such a row may alias that input exactly */
-    TN_SHAPE_ONLY = 4 /* reads the shape and dtype of its inputs alone: in gradients it takes what
-                         is not in needs */
+    TN_OUT = 1,        /* .out = given tensors */
+    TN_INPLACE = 2,    /* name_(self, ...) writes into self; the written tensor may be exactly the
+                       first input, in a TN_POINTWISE row any input */
+    TN_SHAPE_ONLY = 4, /* reads the shape and dtype of its inputs alone: in gradients it takes what
+                          is not in needs */
+    TN_ALIAS = 8 /* with TN_INPLACE, without a loop: any input may be exactly the written tensor */
 };
 
 struct tn_row {

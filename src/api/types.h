@@ -92,7 +92,7 @@ typedef struct tn_scalar {
     int32_t kind;    /* one of tn_kind; 0 is an error */
     int64_t integer; /* of an int or a bool, exact */
     double imaginary;
-    double real; /* of a float or complex; in the keyword forms also the value of an int */
+    double real; /* of a float or complex */
 } tn_scalar;
 
 /* An absent list has n = -1; a list of all zero bytes is an error; the empty list points somewhere.
@@ -170,14 +170,21 @@ TNI_INLINE tn_ints tn_empty_dims(void) {
     ((tn_tensors){(tn_tensor *const[]){__VA_ARGS__}, \
                   (int64_t)(sizeof((tn_tensor *const[]){__VA_ARGS__}) / sizeof(tn_tensor *))})
 #define TN_NUM(v) ((tn_scalar){TN_KIND_FLOAT, 0, 0, (v)})
-#define TN_INT(v) ((tn_scalar){TN_KIND_INT, (v), 0, (double)(v)})
+#define TN_INT(v) ((tn_scalar){TN_KIND_INT, (v), 0, 0})
 #define TN_NO_NUM ((tn_scalar){TN_KIND_NONE, 0, 0, 0})
 #endif
 
-/* Kind of a number by its C type, unevaluated: an integer halves to 0, a float does not. */
+/* What a keyword form writes for a number: kind by its C type, unevaluated (an integer halves to 0,
+ * a float does not), integers exact. Each number is evaluated once; what stands behind it, the
+ * options, comes after it. */
 #define TNI_FIRST_(first, ...) first
-#define TNI_KIND_OF(...) \
-    ((0 ? TNI_FIRST_(__VA_ARGS__, 0) : 1) / 2 == 0 ? TN_KIND_INT : TN_KIND_FLOAT)
+#define TNI_REST_(first, ...) __VA_ARGS__
+#define TNI_IS_WHOLE(...) ((0 ? TNI_FIRST_(__VA_ARGS__, 0) : 1) / 2 == 0)
+#define TNI_NUMBER_IN(to, ...)                                                          \
+    to.kind = TNI_IS_WHOLE(__VA_ARGS__) ? TN_KIND_INT : TN_KIND_FLOAT,                  \
+    to.integer = TNI_IS_WHOLE(__VA_ARGS__) ? (int64_t)(TNI_FIRST_(__VA_ARGS__, 0)) : 0, \
+    to.real = TNI_IS_WHOLE(__VA_ARGS__) ? 0. : (double)(TNI_FIRST_(__VA_ARGS__, 0)),    \
+    TNI_REST_(__VA_ARGS__, to.imaginary = 0)
 
 TNI_EXTERN_C_END
 #endif

@@ -84,6 +84,9 @@ TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *sr
 TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
 
+/* The versions of the tensors that the call in f was given to write. */
+TN_PRIV void tni_bump_written(tn_frame *f);
+
 /* Records the call in f for replay (record.c). */
 TN_PRIV bool tni_record_call(tni_call *c);
 

@@ -17,8 +17,6 @@ TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar s) {
     tn_tensor *t = &n->header;
     memset(t, 0, offsetof(tn_tensor, dims));
     memset(&n->storage, 0, sizeof n->storage);
-    if (s.kind == TN_KIND_INT && s.integer == 0)
-        s.integer = (int64_t)s.real; /* keyword forms fill `real` */
     t->refs = n->storage.refs = 1;
     t->dtype = dtypes[s.kind];
     t->capacity = 4;
@@ -32,7 +30,6 @@ TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar s) {
     n->storage.data = n->value;
     n->storage.bytes = sizeof n->value;
     n->storage.kind = TNI_DATA_INSIDE;
-    if (s.kind == TN_KIND_BOOL) s.integer = s.integer || s.real != 0;
     tni_element_set(n->value, t->dtype, s);
     return t;
 }
@@ -147,6 +144,8 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
             return tn_fail(f, TN_INVALID, "the in-place form has no .out");
         if (!(f->row->forms & TN_INPLACE))
             return tn_fail(f, TN_INVALID, "there is no in-place form");
+        if (!f->nin || !f->in[0] || f->in[0]->flags & TNI_STACK)
+            return tn_fail(f, TN_TYPE, "self of the in-place form is not a tensor");
         f->given[0] = f->in[0];
         f->ngiven = 1;
         return door_may_write(f, f->in[0], "self");
@@ -442,29 +441,38 @@ static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
     return true;
 }
 
-/* Written tensors may not overlap themselves, each other, or inputs they are not exactly. */
+/* Whether input i may be exactly the written tensor: look has read it before run writes, so in
+ * general self alone may, which run reads no more once it writes there. */
+static bool door_may_alias(const tn_row *row, int i) {
+    return row->forms & TN_INPLACE && (i == 0 || row->loop || row->forms & TN_ALIAS);
+}
+
+/* Written tensors may not overlap themselves, each other, or inputs they may not be. */
 static TNI_NOINLINE bool door_overlap(tn_frame *f) {
     for (int k = 0; k < f->ngiven; k++) {
         tn_tensor *t = f->given[k];
+        const char *what = f->inplace ? "self" : "out";
         if (!(t->flags & TNI_META) != !f->meta)
             return tn_fail(f, TN_INVALID, "out is on another device");
         if (tni_overlaps_itself(t))
             return tn_fail(f, TN_INVALID, "%s overlaps itself (it is expanded); clone it first",
-                           f->inplace ? "self" : "out");
+                           what);
         for (int i = 0; i < f->nin; i++) {
             tn_tensor *in = f->in[i];
-            if (!in || in == t || in->flags & TNI_STACK || in->storage != t->storage ||
-                !tni_overlap(t, in))
+            bool may = door_may_alias(f->row, i);
+            if (!in || (in == t && may) || in->flags & TNI_STACK || in->storage != t->storage)
                 continue;
-            if (f->row->forms & TN_INPLACE && door_same_place(t, in)) continue;
-            return tn_fail(f, TN_INVALID, "%s overlaps input %d in part; clone one of them first",
-                           f->inplace ? "self" : "out", i);
+            if (in == t || door_same_place(t, in)) {
+                if (may || !t->numel) continue;
+                return tn_fail(f, TN_INVALID,
+                               "%s is also input %d, which the operator reads while it writes; "
+                               "clone it first",
+                               what, i);
+            }
+            if (tni_overlap(t, in))
+                return tn_fail(f, TN_INVALID,
+                               "%s overlaps input %d in part; clone one of them first", what, i);
         }
-        if (!(f->row->forms & TN_INPLACE))
-            for (int i = 0; i < f->nin; i++)
-                if (f->in[i] == t)
-                    return tn_fail(f, TN_INVALID,
-                                   "out is also an input, and the operator cannot work in place");
         for (int j = 0; j < k; j++)
             if (f->given[j]->storage == t->storage && tni_overlap(f->given[j], t))
                 return tn_fail(f, TN_INVALID, "out tensors %d and %d overlap", j, k);
@@ -529,18 +537,10 @@ static void door_bump(tn_tensor *t) {
     tni_store_relaxed(version, tni_load_relaxed(version) + 1);
 }
 
-static TNI_NOINLINE void door_versions(tni_call *c) {
-    tn_frame *f = &c->f;
+TN_PRIV void tni_bump_written(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     int slot = gen->nfixed;
-    for (int k = 0; k < f->ngiven; k++) {
-        if (c->redirected >> k & 1) {
-            if (!f->meta) tni_copy_elements(f->block, f->given[k], f->out[k]);
-            tni_drop(f->block, f->out[k]);
-            f->out[k] = f->given[k];
-        }
-        door_bump(f->given[k]);
-    }
+    for (int k = 0; k < f->ngiven; k++) door_bump(f->given[k]);
     if (!(gen->props & TN_PROP_MUTATED)) return;
     for (int i = 0; i < gen->nfixed; i++)
         if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1))
@@ -556,11 +556,23 @@ static TNI_NOINLINE void door_versions(tni_call *c) {
     }
 }
 
+/* What the call wrote into tensors that were there before it. */
+static TNI_NOINLINE void door_written(tni_call *c) {
+    tn_frame *f = &c->f;
+    for (int k = 0; k < f->ngiven; k++)
+        if (c->redirected >> k & 1) {
+            if (!f->meta) tni_copy_elements(f->block, f->given[k], f->out[k]);
+            tni_drop(f->block, f->out[k]);
+            f->out[k] = f->given[k];
+        }
+    tni_bump_written(f);
+}
+
 static void door_publish(tni_call *c) {
     tn_frame *f = &c->f;
     tni_block *b = f->block;
     const tn_gen *gen = f->row->gen;
-    if (f->ngiven || gen->props & TN_PROP_MUTATED) door_versions(c);
+    if (f->ngiven || gen->props & TN_PROP_MUTATED) door_written(c);
     if (f->recording) {
         int results = gen->props & TN_PROP_RETURNS_LIST ? f->nout : gen->nresults;
         for (int k = 0; k < results && k < f->nout; k++)
@@ -596,11 +608,10 @@ static bool door_primitive(tni_call *c) {
     }
     if (!f->meta) {
         f->row->run(f);
-        if (TNI_UNLIKELY(tni_stopped(f->block->context)) && !f->ngiven &&
-            !(f->row->gen->props & TN_PROP_MUTATED)) {
-            tn_fail(f, TN_CANCELLED, "the call was asked to stop");
+        if (TNI_UNLIKELY(tni_stopped(f->block->context))) {
+            tni_bump_written(f); /* by as much as run got done */
             door_undo(c);
-            return false;
+            return tn_fail(f, TN_CANCELLED, "the call was asked to stop");
         }
     }
     door_publish(c);

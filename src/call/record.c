@@ -127,27 +127,42 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     return true;
 }
 
-static bool record_replay_call(tni_block *b, record_call *r) {
-    int64_t count = r->f.count;
+/* Versions of what a call that ran again has rewritten: all but views, which share an input's
+ * data. */
+static void record_bump(tn_frame *f) {
+    tni_bump_written(f);
+    for (int k = f->ngiven; k < f->nout; k++) {
+        bool view = !f->out[k];
+        for (int i = 0; i < f->nin && !view; i++)
+            view = f->in[i] && f->in[i]->storage == f->out[k]->storage;
+        if (!view) tni_fetch_add_relaxed(&f->out[k]->storage->version, 1u);
+    }
+}
+
+static bool record_look(record_call *r) {
     tn_frame *f = &r->f;
-    bool ok = true;
+    int64_t count = f->count, now;
+    f->count = 0;
+    if (f->row->look && !f->row->look(f)) return f->count = count, false;
+    now = f->count;
+    f->count = count;
+    return !f->row->look || now == count ||
+           tn_fail(f, TN_INVALID, "replay: the result has %lld entries now, %lld were recorded",
+                   (long long)now, (long long)count);
+}
+
+static bool record_replay_call(tni_block *b, record_call *r) {
+    tn_frame *f = &r->f;
+    bool ok;
     f->caller = b->frame;
     b->frame = f;
-    if (f->row->look) {
-        f->count = 0;
-        ok = f->row->look(f);
-        if (ok && f->count != count)
-            ok = tn_fail(f, TN_INVALID,
-                         "replay: the result has %lld entries now, %lld were recorded",
-                         (long long)f->count, (long long)count);
-        f->count = count;
-    }
-    if (ok)
+    ok = record_look(r);
+    if (ok) {
         f->row->run(f);
-    else
-        tni_call_error(f);
-    for (int k = 0; ok && k < f->ngiven; k++)
-        tni_fetch_add_relaxed(&f->given[k]->storage->version, 1u);
+        record_bump(f);
+        if (tni_stopped(b->context)) ok = tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
+    }
+    if (!ok) tni_call_error(f);
     b->frame = f->caller;
     return ok;
 }

@@ -65,7 +65,6 @@ static void text_number(text_out *o, const tn_param *p, const char *at) {
             text_put(o, "None");
     } else if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) {
         memcpy(&s, at, sizeof s);
-        if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real;
         text_put(o, "%s", tni_scalar_text(text, sizeof text, s));
     } else {
         memcpy(&d, at, sizeof d);

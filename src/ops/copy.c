@@ -164,7 +164,7 @@ static void copy_grad(tn_gradient *g) {
 }
 /* Overwrites self with src, broadcast and converted to self's dtype.
  * self (*), src broadcast to it   tn_copy_(x, y) */
-TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor", .forms = TN_INPLACE,
+TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor", .forms = TN_INPLACE | TN_ALIAS,
             .check = copy_check, .run = copy_into_run, .grad = copy_grad,
             .sample = "(2,3) (2,3) | (2,3) (3) | (2,3) () | (2,3) (2,3):i64 | (2,3):i64 (2,1):f64 "
                       "| (0,2) (2)")

@@ -36,13 +36,20 @@ TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size) {
     return true;
 }
 
-/* A Scalar argument: keyword forms fill `real` of an int only. */
+/* A Scalar argument with both fields filled. */
 TNI_INLINE tn_scalar tni_exact(tn_scalar s) {
-    if ((s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL) && !s.integer)
-        s.integer = (int64_t)s.real;
     if (s.kind == TN_KIND_BOOL) s.integer = s.integer != 0;
     if (s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL) s.real = (double)s.integer;
     return s;
+}
+/* Whether a number that is kept as double can stand beside tensors of dtype: for integers it is
+ * whole, and of a size that a double holds exactly. */
+TNI_INLINE bool tni_double_fits(tn_frame *f, const char *name, double v, int dtype) {
+    if (tni_dtype(dtype)->category >= TNI_CAT_FLOAT ||
+        (v == floor(v) && fabs(v) < 9007199254740992.0))
+        return true;
+    return tn_fail(f, TN_TYPE, "'%s' is %.17g, the tensors are %s", name, v,
+                   tni_dtype(dtype)->text);
 }
 
 /* A header over of's storage that lives on the caller's stack: uncounted, for loops that take
@@ -110,11 +117,16 @@ TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t f
                           int64_t bytes);
 /* One element of 1, 2, 4, 8 or 16 bytes. */
 TNI_INLINE void tni_move_one(char *to, const char *from, int64_t bytes) {
-    if (bytes == 4) memcpy(to, from, 4);
-    else if (bytes == 8) memcpy(to, from, 8);
-    else if (bytes == 1) *to = *from;
-    else if (bytes == 2) memcpy(to, from, 2);
-    else memcpy(to, from, 16);
+    if (bytes == 4)
+        memcpy(to, from, 4);
+    else if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes == 1)
+        *to = *from;
+    else if (bytes == 2)
+        memcpy(to, from, 2);
+    else
+        memcpy(to, from, 16);
 }
 /* Whether value can be a tensor's element without overflow, with torch's error; and every element
  * of t = value. */

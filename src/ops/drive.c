@@ -389,7 +389,7 @@ static void drive_task(void *arg, int64_t i) {
     int64_t end = (i + 1) * d->per_task;
     drive_source source[DRIVE_IN];
     for (int k = 0; k < DRIVE_IN; k++) source[k].held = NULL;
-    if (d->f && !d->f->ngiven && tn_cancelled(d->f)) return;
+    if (d->f && tn_cancelled(d->f)) return;
     if (end > d->blocks) end = d->blocks;
     for (int64_t b = i * d->per_task; b < end; b++) {
         const int64_t col = b % d->across * d->cols, row = b / d->across % d->down * d->rows;
@@ -471,11 +471,8 @@ static tn_scalar drive_number_of(const tn_param *p, const char *at) {
     tn_scalar s;
     switch (p->type) {
     case TN_T_SCALAR:
-        if (!(p->flags & TN_P_DOUBLE)) {
-            memcpy(&s, at, sizeof s);
-            if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real;
-            return s;
-        } /* fallthrough */
+        if (!(p->flags & TN_P_DOUBLE)) return memcpy(&s, at, sizeof s), s;
+        /* fallthrough */
     case TN_T_FLOAT: return memcpy(&real, at, sizeof real), tn_float(real);
     case TN_T_INT: return memcpy(&integer, at, sizeof integer), tn_int(integer);
     case TN_T_BOOL: return memcpy(&truth, at, sizeof truth), tn_bool(truth);
@@ -526,7 +523,7 @@ static void drive_flat_task(void *arg, int64_t i) {
     const int64_t from = i * DRIVE_TASK, vectors = from / d->lanes,
                   n = d->n - from < DRIVE_TASK ? d->n - from : (int64_t)DRIVE_TASK;
     const char *in[DRIVE_IN];
-    if (!d->f->ngiven && tn_cancelled(d->f)) return;
+    if (tn_cancelled(d->f)) return;
     for (int k = 0; k < d->f->nin; k++) in[k] = d->in[k] + vectors * d->step[k];
     drive_span(d->loop, d->f->nin, d->lanes, d->out + from * d->out_size, d->out_size, in, d->step,
                n, d->numbers);

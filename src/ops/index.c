@@ -633,7 +633,8 @@ static bool index_add_check(tn_frame *f) {
     int64_t n;
     bool fits;
     int d;
-    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_add"))
+    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_add") ||
+        !tni_double_fits(f, "alpha", a->alpha, self->dtype))
         return false;
     if (self->dtype != source->dtype)
         return tn_fail(f, TN_TYPE,

@@ -5,6 +5,7 @@
  * of additions. Floats and doubles are multiplied where they lie; a complex product is four real
  * ones; 16-bit floats are widened to float matrix by matrix and rounded once; integers wrap. */
 #include "../gen/rows.h"
+#include "dims.h"
 #include "lanes.h"
 
 /* --- the plan --------------------------------------------------------------------------------- */
@@ -501,6 +502,7 @@ TN_OPERATOR(matmul, "matmul(Tensor self, Tensor other) -> Tensor", .forms = TN_O
 /* --- addmm ------------------------------------------------------------------------------------ */
 
 static bool addmm_check(tn_frame *f) {
+    TN_ARGS(addmm, given, f);
     const tn_tensor *self = f->in[0], *a = f->in[1], *b = f->in[2];
     char has[160], wants[160];
     mm_plan p;
@@ -512,6 +514,9 @@ static bool addmm_check(tn_frame *f) {
     if (self->dtype != a->dtype)
         return tn_fail(f, TN_TYPE, "self and mat1 must have the same dtype, got %s and %s",
                        tni_dtype(self->dtype)->text, tni_dtype(a->dtype)->text);
+    if (!tni_double_fits(f, "beta", given->beta, self->dtype) ||
+        !tni_double_fits(f, "alpha", given->alpha, self->dtype))
+        return false;
     s.ndim = 2, s.size[0] = p.result[0], s.size[1] = p.result[1];
     if (!tni_broadcast(&s, self->ndim, self->size) || s.ndim != 2 || s.size[0] != p.result[0] ||
         s.size[1] != p.result[1])
@@ -627,8 +632,7 @@ static bool dot_compose(tn_frame *f) {
 /* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()
  * tn_dot(x, y) */
 TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor", .forms = TN_OUT,
-            .compose = dot_compose,
-            .sample = "(4) (4) | (0) (0) | (400) (400) | (3100) (3100)")
+            .compose = dot_compose, .sample = "(4) (4) | (0) (0) | (400) (400) | (3100) (3100)")
 
 /* --- linear ----------------------------------------------------------------------------------- */
 

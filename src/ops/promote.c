@@ -1,4 +1,5 @@
 /* promote.c - which dtype, shape and strides a pointwise call has. */
+#include "dims.h"
 #include "drive.h"
 #include "../call/rowform.h"
 
@@ -89,9 +90,7 @@ static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
         } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
             double v;
             memcpy(&v, at, sizeof v);
-            if (category < TNI_CAT_FLOAT && !(v == floor(v) && fabs(v) < 9e18))
-                return tn_fail(f, TN_TYPE, "'%s' is %g, the tensors are %s", p->name, v,
-                               tni_dtype((int)common)->text);
+            if (!tni_double_fits(f, p->name, v, (int)common)) return false;
         }
     }
     return true;

@@ -36,8 +36,7 @@ static void put_given(text *t, const row *r, int i, uint32_t numbers, const char
     if (!parameter_is_number(r, i, numbers))
         put(t, ", .%s = %s", name, value);
     else
-        put(t, ", .%s%s.kind = TNI_KIND_OF(%s), .%s%s.real = %s", name, more, value, name, more,
-            value);
+        put(t, ", TNI_NUMBER_IN(.%s%s, %s)", name, more, value);
 }
 
 /* The required parameters of a form in the order of the call, the number that stands in the struct
