@@ -42,14 +42,15 @@ static const char *const left_open[] = {
     "tni_context_ready", /* base makes contexts, call knows what one starts with */
     "tni_node_drop",     /* tensor frees headers, call knows nodes */
     "tni_function_free", /* a node ends with the custom function in it */
-    "tni_watch_free",    /* and with the watch of a leaf */
+    "tni_watch_free",    /* and with those who wait for its gradients; */
+    "tni_watch_move",    /* who retains one goes along to the next node */
     "tni_view_rebase",   /* a write to a view hangs a node on its base: an operator's gradient */
     "tni_view_refresh",
     "tni_copy_elements", /* an input that is overwritten is saved as a copy: a conversion's loops */
     "tn_grad_zero",      /* the door asks whether a row's gradient is this one */
     "tn_give",           /* the door of gradients, api/row.h */
     "tn_incoming",
-    "tni_watch_forget", /* a leaf's header ends with its watch */
+    "tni_watch_forget", /* a header ends with its hooks, and its node forgets it */
     "tn_grad_fn",       /* print names the operator that made a tensor, */
     "tn_row_named",     /* by its row's schema */
     "tni_row_*",        /* rows are data: a history of views is written in two of them */
@@ -134,8 +135,10 @@ static void check_include(source *s, const char *line, const char *where) {
         breach(where, "includes a file that is not there: ", path);
         return;
     }
-    if (s->nincludes == 200) breach(where, "too many includes", "");
-    else s->include[s->nincludes++] = to;
+    if (s->nincludes == 200)
+        breach(where, "too many includes", "");
+    else
+        s->include[s->nincludes++] = to;
     if (!is_root(s->path) && !may_see(room_of(s->path), room_of(path)))
         breach(where, "against the arrows of docs/design.md: this room may not include ", path);
 }
@@ -292,9 +295,12 @@ static void check_symbols(const char *path) {
 }
 
 int main(int argc, char **argv) {
-    if (argc > 2 && strcmp(argv[1], "files") == 0) check_files(argv + 2, argc - 2);
-    else if (argc == 3 && strcmp(argv[1], "symbols") == 0) check_symbols(argv[2]);
-    else return fprintf(stderr, "usage: check files FILE... | check symbols NM-OUTPUT\n"), 2;
+    if (argc > 2 && strcmp(argv[1], "files") == 0)
+        check_files(argv + 2, argc - 2);
+    else if (argc == 3 && strcmp(argv[1], "symbols") == 0)
+        check_symbols(argv[2]);
+    else
+        return fprintf(stderr, "usage: check files FILE... | check symbols NM-OUTPUT\n"), 2;
     if (breaches) printf("%d breach%s of the rules\n", breaches, breaches == 1 ? "" : "es");
     return breaches != 0;
 }

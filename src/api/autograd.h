@@ -55,7 +55,10 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
     tn_grads_at(__FILE__, __LINE__, outputs, inputs, grads, options)
 
 /* A hook sees the gradient of t before it goes on and may return another (a new tensor), the same,
- * or NULL with an error set to stop backward. Returns a number for tn_hook_remove, 0 on error. */
+ * or NULL with an error set to stop backward. Returns a number for tn_hook_remove, 0 on error. A
+ * hook may remove itself and others, and free tensors; one that runs is released when it returns.
+ * Hooks of a tensor that is written in place stay with the value before; a gradient that it
+ * retains is of the value after. */
 typedef tn_tensor *(*tn_hook)(tn_tensor *grad, void *user);
 TN_API int64_t tn_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user));
 TN_API bool tn_hook_remove(tn_tensor *t, int64_t number);
@@ -63,7 +66,8 @@ TN_API bool tn_hook_remove(tn_tensor *t, int64_t number);
 /* A function with a gradient of one's own. forward runs without recording and returns outputs (new
  * tensors) through out[0..nout-1]; backward gets the output gradients (NULL: zero) and returns
  * input gradients (new, or NULL for zero), written with operators, so that they can be
- * differentiated again. `save` keeps a tensor for backward; saved(i) reads it there. */
+ * differentiated again. `save` keeps a tensor for backward; saved(i) reads it there. release(user)
+ * is called once: when the graph goes, at the end of a call that is not recorded, or that fails. */
 typedef struct tn_function tn_function; /* a call in progress or on the tape */
 typedef struct tn_function_row {
     const char *name;

@@ -46,8 +46,10 @@ TN_API void tn_release(tn_tensor *t);      /* NULL is fine */
 
 /* Exchanges what two tensors of the same shape hold: storage, offset, strides, dtype, device.
  * Headers, owners, requires_grad and .grad stay, so whoever has a pointer sees the other's data.
- * Both versions advance. Neither may be a view or the result of a recorded call: false with an
- * error then (or for a NULL, or shapes that differ), else it cannot fail. */
+ * Views of them and other tensors on their storage see it, too, where dtype, strides and device are
+ * the same; else they stay with the data that they had, and are views of it no more: a recorded
+ * write to one is refused. Both versions advance. Neither may be a view or the result of a recorded
+ * call: false with an error then (or for a NULL, or shapes that differ), else it cannot fail. */
 TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b);
 
 /* --- schemas at run time ---------------------------------------------------------------------- */

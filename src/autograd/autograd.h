@@ -6,14 +6,6 @@
 #include "../api/ops.h"
 #include "../call/call.h"
 
-/* What waits for the gradient of one output of a node: a hook, or a tensor that retains it. */
-typedef struct tni_watch {
-    struct tni_watch *next;
-    uint32_t out;
-    tn_tensor *retain; /* not counted: the tensor takes itself out when it dies */
-    tni_hook_entry hook;
-} tni_watch;
-
 /* Results of a backward with named inputs: gradient i goes to grads[i]. */
 typedef struct tni_wanted {
     tn_tensors inputs;
@@ -24,6 +16,11 @@ typedef struct tni_wanted {
 /* seeds: one a root, NULL: ones. wanted NULL: all leaves gather .grad. */
 TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
                             bool create, const tni_wanted *wanted);
+
+/* Calls hook *at of the list on *grad, which it may replace, and goes on to the next one in *at. A
+ * hook that was removed meanwhile is freed when it runs no more. owner: of the list's memory. */
+TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at,
+                            tn_tensor **grad);
 
 /* The gradients of one node: fills g from the node and calls the row. ghosts.c */
 typedef struct tni_ghost {

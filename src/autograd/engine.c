@@ -2,24 +2,28 @@
  * published at the end.
  *
  * A node's number is larger than those of its inputs, so taking the largest first is a topological
- * order: no count of dependencies, no recursion. A node is claimed by one backward (busy holds the
- * engine's address); a second one is refused. Nothing visible changes before publish, which adds to
- * .grad under one lock a context and cannot fail. */
+ * order: no count of dependencies, no recursion. A node is claimed by one backward (busy holds its
+ * number); a second one is refused. Nothing visible changes before publish, which adds to .grad
+ * under one lock a context and cannot fail. Hooks may free what backward runs through: roots and
+ * wanted tensors are counted, nodes wait from the first hook to the end. */
 #include "autograd.h"
 
 enum { ENGINE_HEAP = 32, ENGINE_TABLE = 8 };
 
 typedef struct engine_entry {
-    void *key; /* leaf tensor, or node of a wanted tensor */
+    void *key; /* leaf, tensor that retains its gradient (counted), or node of a wanted tensor */
     uint32_t out;
     tn_tensor *grad; /* staged, counted */
     int64_t wanted;  /* index of the input, -1: none */
-    bool leaf;
+    bool leaf;       /* grad goes to the .grad of key */
+    bool retained;   /* key is no leaf */
+    bool sum;        /* grad takes the place of .grad, which is in it */
 } engine_entry;
 
 typedef struct engine {
     tni_block *b;
-    bool keep, create;
+    bool keep, create, hooked, sweeping; /* hooked: from here on nodes wait; sweeping: before */
+    uint64_t number;
     const tni_wanted *wanted;
     tni_node **heap;
     int64_t nheap, heap_room;
@@ -112,7 +116,7 @@ static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) 
     e->table[i].out = out;
     e->table[i].grad = NULL;
     e->table[i].wanted = -1;
-    e->table[i].leaf = false;
+    e->table[i].leaf = e->table[i].retained = e->table[i].sum = false;
     return &e->table[i];
 }
 
@@ -128,7 +132,7 @@ static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
         return true;
     }
     if (!e->create && tni_load(&sum->refs) == 1 && !sum->base && sum->owner == e->b &&
-        sum->flags & TNI_CONTIGUOUS)
+        sum->flags & TNI_CONTIGUOUS && tni_load(&sum->storage->refs) == 1)
         return tnp_add_(sum, grad, 1) != NULL;
     sum = tnp_add(sum, grad, 1);
     if (!sum) return false;
@@ -139,7 +143,7 @@ static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
 }
 
 static bool engine_claim(engine *e, tni_node *n) {
-    uint64_t mine = (uint64_t)(uintptr_t)e, expected = 0;
+    uint64_t expected = 0;
     if (n->released) {
         tni_error(e->b, TN_AUTOGRAD,
                   "backward a second time through a graph whose saved tensors were freed; the "
@@ -147,10 +151,18 @@ static bool engine_claim(engine *e, tni_node *n) {
         tni_node_error(e->b, n);
         return false;
     }
-    if (tni_swap_if(&n->busy, &expected, mine) || expected == mine) return true;
+    if (tni_swap_if(&n->busy, &expected, e->number) || expected == e->number) return true;
     tni_error(e->b, TN_AUTOGRAD, "another backward is running through this graph");
     tni_node_error(e->b, n);
     return false;
+}
+
+static void engine_clear(engine *e, tni_node *n) {
+    for (int k = 0; k < n->nout; k++) {
+        tn_tensor *pending = (tn_tensor *)n->slot[n->nin + k].edge;
+        n->slot[n->nin + k].edge = NULL;
+        if (pending) tni_release(e->b, pending);
+    }
 }
 
 static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
@@ -163,36 +175,48 @@ static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
     }
     if (e->wanted && !n->useful) return true;
     if (!engine_claim(e, n)) return false;
-    if (!engine_accumulate(e, (tn_tensor **)(void *)&n->slot[n->nin + out].edge, grad))
-        return false;
-    return n->queued || engine_push(e, n);
+    if (engine_accumulate(e, (tn_tensor **)(void *)&n->slot[n->nin + out].edge, grad) &&
+        (n->queued || engine_push(e, n)))
+        return true;
+    if (n->queued) return false; /* its turn to be cleared comes with the heap */
+    engine_clear(e, n);
+    tni_store(&n->busy, (uint64_t)0);
+    return false;
 }
 
 /* --- one node --------------------------------------------------------------------------------- */
 
-/* Hooks, retained gradients, and inputs of tn_grads that are outputs of this node. */
+/* A hook is about to run: nodes that lose their last count wait until the end of this backward. */
+static void engine_hold(engine *e) {
+    if (e->hooked) return;
+    e->hooked = true;
+    e->sweeping = e->b->sweeping;
+    e->b->sweeping = true;
+}
+
+static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
+    engine_entry *entry;
+    if (e->wanted && !e->wanted->into_grad) return true;
+    if (!(entry = engine_find(e, t, 0, true))) return false;
+    if (!entry->retained) tni_retain(t);
+    entry->leaf = entry->retained = true;
+    return engine_accumulate(e, &entry->grad, grad);
+}
+
+/* Hooks, then retained gradients and inputs of tn_grads that are outputs of this node. */
 static bool engine_watch(engine *e, tni_node *n) {
-    tni_block *b = e->b;
-    for (tni_watch *w = n->watch; w; w = w->next) {
-        tn_tensor **pending = (tn_tensor **)(void *)&n->slot[n->nin + w->out].edge, *now;
-        if (!*pending) continue;
-        if (w->retain) {
-            if (e->wanted && !e->wanted->into_grad) continue;
-            if (!w->retain->grad) {
-                tni_retain(*pending);
-                w->retain->grad = *pending;
-            } else if (!engine_accumulate(e, &w->retain->grad, *pending))
-                return false;
+    for (tni_watch *w = n->watch; w;) {
+        tn_tensor **pending = (tn_tensor **)(void *)&n->slot[n->nin + w->out].edge;
+        if (w->retain || w->removed || !*pending) {
+            w = w->next;
             continue;
         }
-        now = w->hook.call(*pending, w->hook.user);
-        if (b->failed) return false;
-        if (!now || now == *pending) continue;
-        if (!tni_same_shape(now, *pending))
-            return tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
-        tni_retain(now);
-        tni_release(b, *pending);
-        *pending = now;
+        engine_hold(e);
+        if (!tni_watch_call(e->b, n->owner, &n->watch, &w, pending)) return false;
+    }
+    for (tni_watch *w = n->watch; w; w = w->next) {
+        tn_tensor *pending = (tn_tensor *)n->slot[n->nin + w->out].edge;
+        if (w->retain && pending && !engine_retain(e, w->retain, pending)) return false;
     }
     if (e->wanted)
         for (uint32_t k = 0; k < n->nout; k++) {
@@ -233,14 +257,6 @@ static bool engine_gradients(engine *e, tni_node *n, tn_gradient *g) {
         if (g->give[i] && !engine_send(e, n->slot[i].edge, n->slot[i].edge_out, g->give[i]))
             return false;
     return true;
-}
-
-static void engine_clear(engine *e, tni_node *n) {
-    for (int k = 0; k < n->nout; k++) {
-        tn_tensor *pending = (tn_tensor *)n->slot[n->nin + k].edge;
-        n->slot[n->nin + k].edge = NULL;
-        if (pending) tni_release(e->b, pending);
-    }
 }
 
 static bool engine_step(engine *e) {
@@ -338,6 +354,7 @@ static bool engine_want(engine *e) {
         if (!t) return tni_error(e->b, TN_INVALID, "input %lld is NULL", (long long)i);
         if (!(t->flags & TNI_REQUIRES))
             return tni_error(e->b, TN_AUTOGRAD, "input %lld does not require grad", (long long)i);
+        if (!tni_belongs(e->b, t, "backward")) return false;
         if (!(entry = engine_find(e, t->node ? (void *)t->node : (void *)t,
                                   t->node ? t->node_out : 0, true)))
             return false;
@@ -349,16 +366,15 @@ static bool engine_want(engine *e) {
 
 /* --- publishing ------------------------------------------------------------------------------- */
 
-static bool engine_leaf_hooks(engine *e, tn_tensor *leaf, tn_tensor **grad) {
-    for (tni_hook_entry *h = leaf->extra ? leaf->extra->hooks : NULL; h; h = h->next) {
-        tn_tensor *now = h->call(*grad, h->user);
-        if (e->b->failed) return false;
-        if (!now || now == *grad) continue;
-        if (!tni_same_shape(now, *grad))
-            return tni_error(e->b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
-        tni_retain(now);
-        tni_release(e->b, *grad);
-        *grad = now;
+static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
+    tn_tensor *leaf = (tn_tensor *)entry->key;
+    if (!leaf->extra || entry->retained) return true;
+    for (tni_watch *w = leaf->extra->hooks; w;) {
+        engine_hold(e);
+        if (w->removed)
+            w = w->next;
+        else if (!tni_watch_call(e->b, leaf->owner, &leaf->extra->hooks, &w, &entry->grad))
+            return false;
     }
     return true;
 }
@@ -372,50 +388,61 @@ static bool engine_takes(const engine *e, const tn_tensor *grad) {
             tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad));
 }
 
+/* Whether grad is added to .grad in place, which cannot fail then. (A record under way takes note
+ * of it, and that can; but a record without memory has failed anyway.) */
+static bool engine_adds(const engine *e, const tn_tensor *old, const tn_tensor *grad) {
+    return !e->create && !(old->flags & (TNI_REQUIRES | TNI_READ_ONLY)) &&
+           !((old->flags ^ grad->flags) & TNI_META) && old->dtype == grad->dtype &&
+           old->storage != grad->storage && tni_same_shape(old, grad) && !tni_view_is_stale(old) &&
+           (old->flags & TNI_CONTIGUOUS || !tni_overlaps_itself(old));
+}
+
 /* Makes all that publishing needs, so that it cannot fail: sums that are not in place, copies of
  * shared gradients. */
 static bool engine_ready(engine *e, engine_entry *entry) {
-    tn_tensor *leaf = (tn_tensor *)entry->key, *made = NULL;
-    if (!engine_leaf_hooks(e, leaf, &entry->grad)) return false;
-    if (leaf->grad && (e->create || leaf->grad->flags & TNI_REQUIRES))
-        made = tnp_add(leaf->grad, entry->grad, 1);
-    else if (!leaf->grad && !engine_takes(e, entry->grad))
-        made = tnp_clone(entry->grad, (tn_memory_format)0);
-    else
-        return true;
+    tn_tensor *old = ((tn_tensor *)entry->key)->grad, *made;
+    if (old ? engine_adds(e, old, entry->grad) : engine_takes(e, entry->grad)) return true;
+    made = old ? tnp_add(old, entry->grad, 1) : tnp_clone(entry->grad, (tn_memory_format)0);
     if (!made) return false;
     tni_retain(made);
     tni_release(e->b, entry->grad);
     entry->grad = made;
+    entry->sum = old != NULL;
     return true;
 }
 
+static void engine_put(engine *e, engine_entry *entry) {
+    tn_tensor *leaf = (tn_tensor *)entry->key, *old = leaf->grad;
+    if (old && !entry->sum) {
+        tnp_add_(old, entry->grad, 1); /* the staged gradient is released with the table */
+        return;
+    }
+    leaf->grad = entry->grad; /* its count goes over */
+    entry->grad = NULL;
+    tni_release(e->b, old);
+}
+
+/* The next entry from *i on whose gradient is to be published, NULL: none. */
+static engine_entry *engine_next(engine *e, int64_t *i) {
+    while (*i < e->table_room) {
+        engine_entry *entry = &e->table[(*i)++];
+        if (entry->key && entry->grad && entry->leaf) return entry;
+    }
+    return NULL;
+}
+
 static bool engine_publish(engine *e) {
-    tni_block *b = e->b;
+    uint32_t *lock = &e->b->context->grad_lock;
+    engine_entry *entry;
+    int64_t i = 0;
     bool ok = true;
-    for (int64_t i = 0, left = e->nentries; ok && left; i++) {
-        engine_entry *entry = &e->table[i];
-        left -= entry->key != NULL;
-        if (entry->key && entry->grad && entry->leaf) ok = engine_ready(e, entry);
-    }
+    while (ok && (entry = engine_next(e, &i)) != NULL) ok = engine_leaf_hooks(e, entry);
     if (!ok) return false;
-    tni_lock(&b->context->grad_lock);
-    for (int64_t i = 0, left = e->nentries; left; i++) {
-        engine_entry *entry = &e->table[i];
-        tn_tensor *leaf = (tn_tensor *)entry->key, *old;
-        left -= entry->key != NULL;
-        if (!entry->key || !entry->grad || !entry->leaf) continue;
-        old = leaf->grad;
-        if (old && !e->create && !(old->flags & TNI_REQUIRES)) {
-            tnp_add_(old, entry->grad, 1);
-            continue; /* the staged gradient is released with the table */
-        }
-        leaf->grad = entry->grad; /* its count goes over */
-        entry->grad = NULL;
-        if (old) tni_release(b, old);
-    }
-    tni_unlock(&b->context->grad_lock);
-    return !b->failed;
+    tni_lock(lock); /* here already: a sum must not miss what another backward adds */
+    for (i = 0; ok && (entry = engine_next(e, &i)) != NULL;) ok = engine_ready(e, entry);
+    for (i = 0; ok && (entry = engine_next(e, &i)) != NULL;) engine_put(e, entry);
+    tni_unlock(lock);
+    return ok && !e->b->failed;
 }
 
 /* A header of its own for the caller: grad may be a user's seed, or stand for two inputs. */
@@ -491,6 +518,7 @@ static bool engine_roots(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
         if (!(t->flags & TNI_REQUIRES))
             return tni_error(e->b, TN_AUTOGRAD,
                              "output %lld does not require grad and has no history", (long long)i);
+        if (!tni_belongs(e->b, t, "backward")) return false;
         if (!(seed = engine_seed(e, t, seeds ? seeds[i] : NULL, i))) return false;
         if (!engine_send(e, t->node ? (void *)t->node : (void *)((uintptr_t)t | 1), t->node_out,
                          seed))
@@ -504,9 +532,7 @@ static bool engine_roots(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
 static bool engine_refresh(engine *e, tn_tensors roots) {
     for (int64_t i = 0; i < roots.n; i++) {
         tn_tensor *t = roots.at[i];
-        if (t && t->flags & TNI_VIEW && t->edge_version != tni_load_relaxed(&t->storage->version) &&
-            t->base->flags & TNI_REQUIRES && !tni_view_refresh(e->b, t))
-            return false;
+        if (t && tni_view_is_stale(t) && !tni_view_refresh(e->b, t)) return false;
     }
     return true;
 }
@@ -520,7 +546,9 @@ static void engine_drop(engine *e) {
     }
     for (int64_t i = 0, left = e->nentries; left; i++) {
         left -= e->table[i].key != NULL;
-        if (e->table[i].key && e->table[i].grad) tni_release(e->b, e->table[i].grad);
+        if (!e->table[i].key) continue;
+        tni_release(e->b, e->table[i].grad);
+        if (e->table[i].retained) tni_release(e->b, (tn_tensor *)e->table[i].key);
     }
     if (e->heap != e->heap_inline)
         tni_put(e->b, e->b, e->heap, e->heap_room * (int64_t)sizeof *e->heap);
@@ -531,8 +559,7 @@ static void engine_drop(engine *e) {
 static void engine_unmark(engine *e, engine_nodes *l) {
     for (int64_t i = 0; i < l->n; i++) {
         l->at[i]->useful = 0;
-        if (tni_load(&l->at[i]->busy) == (uint64_t)(uintptr_t)e)
-            tni_store(&l->at[i]->busy, (uint64_t)0);
+        if (tni_load(&l->at[i]->busy) == e->number) tni_store(&l->at[i]->busy, (uint64_t)0);
         tni_node_drop(e->b, l->at[i]);
     }
     if (l->room) tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *l->at);
@@ -552,15 +579,35 @@ static bool engine_go(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
     return ok;
 }
 
+static void engine_count(tni_block *b, tn_tensors l, bool up) {
+    for (int64_t i = 0; i < l.n; i++)
+        if (up)
+            tni_retain(l.at[i]);
+        else
+            tni_release(b, l.at[i]);
+}
+
+/* Results go to the caller's scope; after a failure there are none. */
+static void engine_results(tni_block *b, const tni_wanted *w, bool ok) {
+    for (int64_t i = 0; i < w->inputs.n; i++)
+        if (!ok)
+            w->grads[i] = NULL;
+        else if (w->grads[i])
+            tni_move(b, w->grads[i], b->depth);
+}
+
 TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
                             bool create, const tni_wanted *wanted) {
     engine e;
     uint8_t no_grad = b->no_grad;
-    int64_t mark;
+    int64_t mark = tni_begin(b);
     bool ok;
+    if (mark < 0) return false;
     e.b = b;
     e.keep = keep || create;
     e.create = create;
+    e.hooked = false;
+    e.number = tni_fetch_add_relaxed(&b->context->backwards, (uint64_t)1) + 1;
     e.wanted = wanted;
     e.heap = e.heap_inline;
     e.nheap = 0;
@@ -569,16 +616,18 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     e.nentries = 0;
     e.table_room = ENGINE_TABLE;
     for (int i = 0; i < ENGINE_TABLE; i++) e.table_inline[i].key = NULL;
-    mark = tni_begin(b);
-    if (mark < 0) return false;
     b->no_grad = !create;
     b->place_hold++;
+    engine_count(b, roots, true);
+    if (wanted) engine_count(b, wanted->inputs, true);
     ok = engine_go(&e, roots, seeds);
+    engine_drop(&e);
     b->place_hold--;
     b->no_grad = no_grad;
-    engine_drop(&e);
     tni_end(b, mark);
-    for (int64_t i = 0; ok && wanted && !wanted->into_grad && i < wanted->inputs.n; i++)
-        if (wanted->grads[i]) tni_move(b, wanted->grads[i], b->depth);
+    if (wanted && !wanted->into_grad) engine_results(b, wanted, ok);
+    if (wanted) engine_count(b, wanted->inputs, false);
+    engine_count(b, roots, false);
+    if (e.hooked) b->sweeping = e.sweeping, tni_node_sweep(b);
     return ok;
 }

@@ -25,17 +25,19 @@ typedef struct function_block {
 } function_block;
 
 TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
-    if (!f || !t) return tni_error(tni_here(), TN_INVALID, "tn_function_save: NULL");
+    tni_block *b = tni_here();
+    if (!b) return false;
+    if (!f || !t) return tni_error(b, TN_INVALID, "tn_function_save: NULL");
+    if (!tni_belongs(b, t, "tn_function_save")) return false;
     if (f->nsaved == f->room) {
         int room = f->room ? 2 * f->room : 4;
         int64_t bytes = room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t));
-        tn_tensor **more = (tn_tensor **)tni_need(f->b, bytes);
+        tn_tensor **more = (tn_tensor **)tni_need(b, bytes);
         if (!more) return false;
         if (f->nsaved) {
             memcpy(more, f->saved, (size_t)f->nsaved * sizeof *more);
             memcpy(more + room, f->versions, (size_t)f->nsaved * sizeof *f->versions);
-            tni_put(f->b, f->b, f->saved,
-                    f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
+            tni_put(b, f->b, f->saved, f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
         }
         f->saved = more;
         f->versions = (uint32_t *)(void *)(more + room);
@@ -128,35 +130,42 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     return true;
 }
 
+/* The function in k, whose forward has made out. k goes, or hangs on the tape. */
+static bool function_end(tni_block *b, function_block *k, tn_tensors in, tn_tensor **out, bool ok) {
+    bool record = false;
+    for (int64_t i = 0; i < in.n; i++)
+        record = record || (in.at[i] && in.at[i]->flags & TNI_REQUIRES && !b->no_grad);
+    if (!ok && !b->failed)
+        tni_error(b, TN_INVALID, "%s: forward failed without saying why", k->row.name);
+    k->f.in = NULL;
+    ok = ok && !b->failed;
+    if (ok && record) {
+        if (function_record(b, k, in, out)) return true;
+        ok = false;
+    }
+    tni_function_free(b, &k->f);
+    return ok;
+}
+
 TN_API bool tn_function_call_at(const char *file, int line, const tn_function_row *row,
                                 tn_tensors in, void *user, tn_tensor **out) {
     tni_block *b = tni_here();
-    function_block *k;
+    function_block *k = NULL;
     uint8_t no_grad;
-    bool ok, record = false;
-    if (!b || b->failed) return false;
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    bool entered = tni_enter(b, file, line), ok = entered;
     for (int j = 0; j < row->nout; j++) out[j] = NULL;
-    for (int64_t i = 0; i < in.n; i++)
-        if (in.at[i]) record = record || (in.at[i]->flags & TNI_REQUIRES && !b->no_grad);
-    if (!(k = function_new(b, row, in, user))) return false;
+    for (int64_t i = 0; ok && i < in.n; i++) ok = !in.at[i] || tni_belongs(b, in.at[i], row->name);
+    if (!ok || !(k = function_new(b, row, in, user))) {
+        if (row->release) row->release(user);
+        return entered ? tni_leave(b, false) : false;
+    }
     no_grad = b->no_grad;
     b->no_grad = true;
     b->place_hold++;
     ok = row->forward(&k->f, in.at, (int)in.n, out);
     b->place_hold--;
     b->no_grad = no_grad;
-    if (!ok && !b->failed)
-        tni_error(b, TN_INVALID, "%s: forward failed without saying why", row->name);
-    k->f.in = NULL;
-    ok = ok && !b->failed;
-    if (ok && record) {
-        ok = function_record(b, k, in, out);
-        if (ok) return true;
-    }
-    tni_function_free(b, &k->f);
-    if (!ok && !b->frame && !b->place_hold) tni_error_tell(b);
-    return ok;
+    return tni_leave(b, function_end(b, k, in, out, ok));
 }
 
 /* --- checkpoint ------------------------------------------------------------------------------- */
@@ -183,10 +192,10 @@ static bool checkpoint_forward(tn_function *f, tn_tensor *const *in, int nin, tn
 }
 
 /* Runs forward again, recording, on detached inputs, and backward through it: leaves that it uses
- * get their .grad. */
-static bool checkpoint_again(tn_function *f, tn_tensor *seed, tn_tensor **grad_in, tn_tensor **in) {
+ * get their .grad. b is of the thread that runs backward. */
+static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_tensor **grad_in,
+                             tn_tensor **in) {
     checkpoint *c = (checkpoint *)f->user;
-    tni_block *b = f->b;
     tn_backward_args a;
     memset(&a, 0, sizeof a);
     for (int i = 0; i < f->nsaved; i++) {
@@ -206,24 +215,28 @@ static bool checkpoint_again(tn_function *f, tn_tensor *seed, tn_tensor **grad_i
 
 static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
     checkpoint *c = (checkpoint *)f->user;
-    tn_generator *g = tni_generator_default(f->b);
-    uint8_t no_grad = f->b->no_grad, now[TN_GENERATOR_BYTES];
+    tni_block *b = tni_here();
+    tn_generator *g = b ? tni_generator_default(b) : NULL;
+    uint8_t no_grad, now[TN_GENERATOR_BYTES];
     tn_tensor *in[64];
     bool ok;
     if (!grad_out[0]) return true;
+    if (!g) return false;
+    no_grad = b->no_grad;
     if (!no_grad)
-        return tni_error(f->b, TN_UNSUPPORTED, "checkpoint: create_graph through a checkpoint");
+        return tni_error(b, TN_UNSUPPORTED, "checkpoint: create_graph through a checkpoint");
     tn_generator_get(g, now);
     tn_generator_set(g, c->rng);
-    ok = checkpoint_again(f, grad_out[0], grad_in, in);
+    ok = checkpoint_again(b, f, grad_out[0], grad_in, in);
     tn_generator_set(g, now);
-    f->b->no_grad = no_grad;
+    b->no_grad = no_grad;
     return ok;
 }
 
 static void checkpoint_release(void *user) {
     checkpoint *c = (checkpoint *)user;
-    tni_put(c->b, c->b, c, (int64_t)sizeof *c);
+    tni_block *b = tni_here();
+    if (b) tni_put(b, c->b, c, (int64_t)sizeof *c);
 }
 
 TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward,
@@ -233,10 +246,10 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
     tni_block *b = tni_here();
     tn_tensor *out = NULL;
     checkpoint *c;
-    if (!b || b->failed) return NULL;
-    if (in.n > 64)
-        return tni_error(b, TN_INVALID, "checkpoint: at most 64 inputs"), (tn_tensor *)NULL;
-    if (!(c = (checkpoint *)tni_need(b, (int64_t)sizeof *c))) return NULL;
+    if (!tni_enter(b, file, line)) return NULL;
+    if (in.n > 64) tni_error(b, TN_INVALID, "checkpoint: at most 64 inputs");
+    c = b->failed ? NULL : (checkpoint *)tni_need(b, (int64_t)sizeof *c);
+    if (!c) return tni_leave(b, false), (tn_tensor *)NULL;
     c->forward = forward;
     c->user = user;
     c->b = b;

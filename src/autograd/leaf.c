@@ -1,24 +1,15 @@
 /* leaf.c - leaves, grad modes, .grad, hooks, and the public entries of backward. */
 #include "autograd.h"
 
-static bool leaf_enter(tni_block *b, const char *file, int line) {
-    if (!b || b->failed) return false;
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
-    return true;
-}
-
-static bool leaf_done(tni_block *b, bool ok) {
-    if (!ok && !b->frame && !b->place_hold) tni_error_tell(b);
-    return ok;
-}
-
 TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
                                       bool requires_grad) {
     tni_block *b = tni_here();
     bool ok = true;
-    if (!leaf_enter(b, file, line)) return NULL;
+    if (!tni_enter(b, file, line)) return NULL;
     if (!t)
         ok = tni_error(b, TN_INVALID, "tn_requires_grad: the tensor is NULL");
+    else if (!tni_belongs(b, t, "tn_requires_grad"))
+        ok = false;
     else if (t->node)
         ok = tni_error(b, TN_AUTOGRAD,
                        "tn_requires_grad: only leaves can change; detach this result of %s first",
@@ -31,7 +22,7 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
         t->flags |= TNI_REQUIRES | TNI_LEAF;
     else
         t->flags &= (uint16_t) ~(TNI_REQUIRES | TNI_LEAF);
-    return leaf_done(b, ok) ? t : NULL;
+    return tni_leave(b, ok) ? t : NULL;
 }
 
 /* A view learns at its next use that its base has got a history since. */
@@ -51,6 +42,8 @@ TN_API bool tn_set_grad(tn_tensor *t, tn_tensor *grad) {
     tn_tensor *old;
     if (!b) return false;
     if (!t) return tni_error(b, TN_INVALID, "tn_set_grad: the tensor is NULL");
+    if (!tni_belongs(b, t, "tn_set_grad") || (grad && !tni_belongs(b, grad, "tn_set_grad")))
+        return false;
     if (grad && (!tni_same_shape(t, grad) || t->dtype != grad->dtype))
         return tni_error(b, TN_INVALID,
                          "tn_set_grad: the gradient's shape or dtype differs from the tensor's");
@@ -99,7 +92,7 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
     tni_block *b = tni_here();
     tni_wanted w;
     bool ok = true;
-    if (!leaf_enter(b, file, line)) return false;
+    if (!tni_enter(b, file, line)) return false;
     w.inputs = a->inputs;
     w.grads = NULL;
     w.allow_unused = w.into_grad = true;
@@ -112,7 +105,7 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
         b->error_told = true;
         tni_error_more(b, "\n  in backward");
     }
-    return leaf_done(b, ok);
+    return tni_leave(b, ok);
 }
 
 TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tensors inputs,
@@ -122,74 +115,94 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
     tni_block *b = tni_here();
     tni_wanted w;
     bool ok;
-    if (!leaf_enter(b, file, line)) return false;
+    if (!tni_enter(b, file, line)) return false;
     for (int64_t i = 0; i < inputs.n; i++) grads[i] = NULL;
     w.inputs = inputs;
     w.grads = grads;
     w.allow_unused = o->allow_unused;
     w.into_grad = false;
     ok = tni_engine_run(b, outputs, o->seeds, o->retain_graph, o->create_graph, &w);
-    return leaf_done(b, ok);
+    return tni_leave(b, ok);
 }
 
-/* --- hooks ------------------------------------------------------------------------------------ */
+/* --- hooks and retained gradients ------------------------------------------------------------- */
 
+/* A new watch at the end of the list of t's node, or of t's own as a leaf; NULL with MEMORY set. */
 static tni_watch *leaf_watch(tni_block *b, tn_tensor *t) {
-    tni_watch *w = (tni_watch *)tni_need(b, (int64_t)sizeof *w), **at;
+    tni_extra *extra = tni_extra_of(b, t);
+    tni_watch *w = extra ? (tni_watch *)tni_need(b, (int64_t)sizeof *w) : NULL, **at;
     if (!w) return NULL;
     memset(w, 0, sizeof *w);
     w->out = t->node_out;
-    for (at = &t->node->watch; *at; at = &(*at)->next) {}
+    for (at = t->node ? &t->node->watch : &extra->hooks; *at; at = &(*at)->next) {}
     *at = w;
     return w;
 }
 
+/* The watch at `at` goes. */
+static void leaf_unwatch(tni_block *b, tni_block *owner, tni_watch **at) {
+    tni_watch *w = *at;
+    *at = w->next;
+    if (w->retain) w->retain->flags &= (uint16_t)~TNI_RETAIN;
+    if (w->release) w->release(w->user);
+    tni_put(b, owner, w, (int64_t)sizeof *w);
+}
+
 TN_API int64_t tn_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user)) {
     tni_block *b = tni_here();
-    tni_hook_entry *h, **at;
-    tni_extra *extra;
+    tni_watch *w;
     if (!b || b->failed) return 0;
     if (!t || !hook || !(t->flags & TNI_REQUIRES)) {
         tni_error(b, TN_AUTOGRAD, "tn_hook_add: a hook and a tensor that requires grad are needed");
         return 0;
     }
-    if (!(extra = tni_extra_of(b, t))) return 0;
-    if (t->node) {
-        tni_watch *w = leaf_watch(b, t);
-        if (!w) return 0;
-        h = &w->hook;
-    } else {
-        if (!(h = (tni_hook_entry *)tni_need(b, (int64_t)sizeof *h))) return 0;
-        for (at = &extra->hooks; *at; at = &(*at)->next) {}
-        *at = h;
+    if (!tni_belongs(b, t, "tn_hook_add")) return 0;
+    if (tni_view_is_stale(t) && !tni_view_refresh(b, t)) return 0;
+    if (!(w = leaf_watch(b, t))) return 0;
+    w->call = hook;
+    w->user = user;
+    w->release = release;
+    return w->number = (int64_t)tni_fetch_add_relaxed(&b->context->hooks, (uint64_t)1) + 1;
+}
+
+static bool leaf_hook_remove(tni_block *b, tni_block *owner, tni_watch **at, int64_t number) {
+    for (; *at; at = &(*at)->next) {
+        tni_watch *w = *at;
+        if (w->retain || w->removed || w->number != number) continue;
+        w->removed = true;
+        if (!tni_load(&w->running)) leaf_unwatch(b, owner, at);
+        return true;
     }
-    h->call = hook;
-    h->user = user;
-    h->release = release;
-    h->next = NULL;
-    return h->number = ++extra->hook_count;
+    return false;
 }
 
 TN_API bool tn_hook_remove(tn_tensor *t, int64_t number) {
     tni_block *b = tni_here();
     if (!b || !t || !t->extra) return false;
-    for (tni_hook_entry **at = &t->extra->hooks; *at; at = &(*at)->next) {
-        tni_hook_entry *h = *at;
-        if (h->number != number) continue;
-        *at = h->next;
-        if (h->release) h->release(h->user);
-        tni_put(b, t->owner, h, (int64_t)sizeof *h);
-        return true;
+    return leaf_hook_remove(b, t->owner, &t->extra->hooks, number) ||
+           (t->node && leaf_hook_remove(b, t->node->owner, &t->node->watch, number));
+}
+
+TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at,
+                            tn_tensor **grad) {
+    tni_watch *w = *at;
+    tn_tensor *now;
+    tni_fetch_add(&w->running, 1u);
+    now = w->call(*grad, w->user);
+    *at = w->next;
+    if (tni_fetch_add(&w->running, (uint32_t)-1) == 1 && w->removed) {
+        while (*list != w) list = &(*list)->next;
+        leaf_unwatch(b, owner, list);
     }
-    for (tni_watch **at = t->node ? &t->node->watch : NULL; at && *at; at = &(*at)->next) {
-        tni_watch *w = *at;
-        if (w->retain || w->hook.number != number || w->out != t->node_out) continue;
-        *at = w->next;
-        if (w->hook.release) w->hook.release(w->hook.user);
-        tni_put(b, t->node->owner, w, (int64_t)sizeof *w);
-        return true;
-    }
-    return false;
+    if (b->failed) return false;
+    if (!now || now == *grad) return true;
+    if (!tni_belongs(b, now, "a hook")) return false;
+    if (!tni_same_shape(now, *grad))
+        return tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
+    tni_retain(now);
+    tni_release(b, *grad);
+    *grad = now;
+    return true;
 }
 
 TN_API bool tn_retain_grad(tn_tensor *t) {
@@ -198,32 +211,34 @@ TN_API bool tn_retain_grad(tn_tensor *t) {
     if (!b || b->failed) return false;
     if (!t || !(t->flags & TNI_REQUIRES))
         return tni_error(b, TN_AUTOGRAD, "tn_retain_grad: the tensor does not require grad");
+    if (!tni_belongs(b, t, "tn_retain_grad")) return false;
     if (!t->node || t->flags & TNI_RETAIN) return true;
-    if (!tni_extra_of(b, t) || !(w = leaf_watch(b, t))) return false;
+    if (!(w = leaf_watch(b, t))) return false;
     w->retain = t;
     t->flags |= TNI_RETAIN;
     return true;
 }
 
-/* A dying tensor takes its wish to retain a gradient out of its node. */
+TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t) {
+    tni_watch **at = &old->watch, *w;
+    while (*at && (*at)->retain != t) at = &(*at)->next;
+    if (!(w = *at)) return;
+    *at = w->next;
+    w->out = t->node_out;
+    w->next = t->node->watch;
+    t->node->watch = w;
+}
+
 TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t) {
-    for (tni_watch **at = t->node ? &t->node->watch : NULL; at && *at;) {
-        tni_watch *w = *at;
-        if (w->retain != t) {
-            at = &w->next;
-            continue;
+    while (t->extra->hooks) leaf_unwatch(b, t->owner, &t->extra->hooks);
+    if (!(t->flags & TNI_RETAIN)) return;
+    for (tni_watch **at = &t->node->watch; *at; at = &(*at)->next)
+        if ((*at)->retain == t) {
+            leaf_unwatch(b, t->node->owner, at);
+            return;
         }
-        *at = w->next;
-        tni_put(b, t->node->owner, w, (int64_t)sizeof *w);
-    }
 }
 
 TN_PRIV void tni_watch_free(tni_block *b, tni_node *n) {
-    while (n->watch) {
-        tni_watch *w = n->watch;
-        n->watch = w->next;
-        if (w->retain) w->retain->flags &= (uint16_t)~TNI_RETAIN;
-        if (w->hook.release) w->hook.release(w->hook.user);
-        tni_put(b, n->owner, w, (int64_t)sizeof *w);
-    }
+    while (n->watch) leaf_unwatch(b, n->owner, &n->watch);
 }

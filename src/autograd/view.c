@@ -22,6 +22,10 @@ TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view) {
     tn_as_strided_args a;
     tni_call c;
     tni_node *n;
+    if (view->storage != view->base->storage) { /* left behind by tn_swap_data: its history stays */
+        view->edge_version = tni_load_relaxed(&view->storage->version);
+        return true;
+    }
     memset(&a, 0, sizeof a);
     a.self = view->base;
     a.size = tni_sizes(view);
@@ -48,6 +52,11 @@ TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
                 "%s is a view of an expanded tensor without history, and is written in place; "
                 "clone that first",
                 f->inplace ? "self" : "out");
+        return NULL;
+    }
+    if (view->storage != view->base->storage) {
+        tn_fail(f, TN_AUTOGRAD,
+                "self is a view of a tensor that has other data since tn_swap_data; clone it");
         return NULL;
     }
     memset(&a, 0, sizeof a);

@@ -144,7 +144,7 @@ struct tn_context {
     const struct tni_kernels *kernels; /* of the chosen instruction set; set by tni_context_ready */
     int isa;                           /* TNI_ISA_*, chosen when the context is made */
     tni_block *blocks;
-    uint32_t lock;      /* tni_lock: large blocks, list of blocks, .grad publication */
+    uint32_t lock;      /* tni_lock: what is called at the end, the list of wrapped memory */
     uint32_t grad_lock; /* publication of .grad */
     uint32_t cancel;    /* polled by long runs */
     tn_dtype default_dtype;
@@ -154,15 +154,17 @@ struct tn_context {
     int32_t threads;                         /* that work at one operator, the caller's included */
     tn_generator *generator;                 /* the default one, made at first need */
     struct tni_profile *profile;
-    struct tni_device *devices; /* device table (call/) */
-    struct tni_rows *rows;      /* operators registered at run time (call/table.c) */
+    struct tni_device *devices;  /* device table (call/) */
+    struct tni_rows *rows;       /* operators registered at run time (call/table.c) */
+    struct tni_wrapped *wrapped; /* the user's memory under tensors, to be released (tensor/) */
     tn_error_handler handler;
     void *handler_user;
     bool anomaly;
     void (*leave[4])(tn_context *); /* called at the context's end, newest first */
     int nleave;
-    void (*adopt)(tni_block *); /* the tensor room: closes the scopes that the block's former thread
-                                   left open */
+    void (*adopt)(tni_block *); /* the call room: closes the scopes and drops the recording that
+                                   the block's former thread left open */
+    uint64_t backwards, hooks;  /* numbers given out */
     uint64_t id;
     tn_context *next; /* registry of live contexts */
 };
@@ -247,6 +249,17 @@ TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_l
 TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) TNI_PRINTF(2, 3);
 /* Tells the handler; called by the outermost public call when it has failed. */
 TN_PRIV void tni_error_tell(tni_block *b);
+/* At the start of a public function that is told its caller's line, and at its end: false when an
+ * error is pending; ok, after the outermost call has told the handler of its failure. */
+TNI_INLINE bool tni_enter(tni_block *b, const char *file, int line) {
+    if (!b || b->failed) return false;
+    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    return true;
+}
+TNI_INLINE bool tni_leave(tni_block *b, bool ok) {
+    if (!ok && !b->frame && !b->place_hold) tni_error_tell(b);
+    return ok;
+}
 /* At the start of a public function that is not told its caller's line: the last call's is not its
  * place. */
 TNI_INLINE void tni_place_unknown(tni_block *b) {

@@ -32,10 +32,10 @@ struct tni_node {
     uint32_t refs; /* tensors that came out of it, and nodes it feeds */
     tni_block *owner;
     tni_node *dead; /* worklist of freeing */
-    uint64_t busy;  /* the backward that has claimed it */
+    uint64_t busy;  /* number of the backward that has claimed it, 0: none */
     uint32_t bytes;
     uint16_t nin, nout;
-    uint8_t queued, useful, released, hooked; /* hooked: extra has hooks or retained gradients */
+    uint8_t queued, useful, released;
     uint16_t args_at; /* argument struct, in words from the node; 0: a custom function */
     struct tn_function *function; /* of a custom function */
     struct tni_watch *watch;      /* hooks on outputs and gradients to retain (autograd/) */
@@ -49,7 +49,11 @@ TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k);
 TN_PRIV void tni_node_release_saved(tni_block *b,
                                     tni_node *n);         /* what gradients read; edges stay */
 TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n); /* of a call that failed: never hung */
-TN_PRIV void tni_watch_free(tni_block *b, tni_node *n);   /* autograd/ */
+/* Frees the nodes that wait, unless a walk that does is under way (b->sweeping). */
+TN_PRIV void tni_node_sweep(tni_block *b);
+TN_PRIV void tni_watch_free(tni_block *b, tni_node *n); /* autograd/ */
+/* autograd/: the wish of t, which n has now, to retain its gradient leaves its old node */
+TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t);
 TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f); /* autograd/ */
 
 /* The number a call was given where a tensor could stand, as a 0-dim tensor on the stack. */
@@ -81,6 +85,10 @@ TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *sr
 
 /* History of views and written bases (autograd/view.c): a view whose base was written since gets a
  * new edge; the node of a base whose view is written. */
+TNI_INLINE bool tni_view_is_stale(const tn_tensor *t) {
+    return t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&
+           t->edge_version != tni_load_relaxed(&t->storage->version);
+}
 TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
 
@@ -89,6 +97,7 @@ TN_PRIV void tni_bump_written(tn_frame *f);
 
 /* Records the call in f for replay (record.c). */
 TN_PRIV bool tni_record_call(tni_call *c);
+TN_PRIV void tni_record_drop(tni_block *b); /* the recording under way, if there is one */
 
 /* --- generated -------------------------------------------------------------------------------- */
 

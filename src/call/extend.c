@@ -48,20 +48,33 @@ TN_API void tn_release(tn_tensor *t) {
     if (b) tni_release(b, t);
 }
 
-TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
-    tni_block *here = tni_here();
-    tni_storage *storage;
-    int64_t offset, stride;
+/* Whether others see the data of a or b, and all can see the exchange: the bytes lie alike. */
+static bool extend_exchanges_bytes(const tn_tensor *a, const tn_tensor *b) {
+    if (tni_load(&a->storage->refs) == 1 && tni_load(&b->storage->refs) == 1) return false;
+    if (a->storage == b->storage || a->dtype != b->dtype || a->device != b->device) return false;
+    if ((a->flags | b->flags) & (TNI_META | TNI_READ_ONLY) || !tni_is_dense(a)) return false;
+    return a->device == TN_CPU &&
+           memcmp(a->stride, b->stride, (size_t)a->ndim * sizeof *a->stride) == 0;
+}
+
+static void extend_exchange_bytes(char *a, char *b, int64_t bytes) {
+    char room[1024];
+    for (int64_t at = 0; at < bytes; at += (int64_t)sizeof room) {
+        int64_t rest = bytes - at;
+        size_t n = rest < (int64_t)sizeof room ? (size_t)rest : sizeof room;
+        memcpy(room, a + at, n);
+        memcpy(a + at, b + at, n);
+        memcpy(b + at, room, n);
+    }
+}
+
+static void extend_exchange(tn_tensor *a, tn_tensor *b) {
     uint16_t layout = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY, flags;
+    tni_storage *storage = a->storage;
+    int64_t offset = a->offset, stride;
     uint8_t small;
-    if (!here) return false;
-    if (!a || !b) return tni_error(here, TN_INVALID, "tn_swap_data: NULL");
-    if (!tni_same_shape(a, b))
-        return tni_error(here, TN_INVALID, "tn_swap_data: the shapes differ");
-    if (a->base || b->base || a->node || b->node)
-        return tni_error(here, TN_AUTOGRAD, "tn_swap_data: a view or a recorded result");
-    storage = a->storage, a->storage = b->storage, b->storage = storage;
-    offset = a->offset, a->offset = b->offset, b->offset = offset;
+    a->storage = b->storage, b->storage = storage;
+    a->offset = b->offset, b->offset = offset;
     small = a->dtype, a->dtype = b->dtype, b->dtype = small;
     small = a->device, a->device = b->device, b->device = small;
     for (int i = 0; i < a->ndim; i++)
@@ -69,6 +82,22 @@ TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
     flags = (uint16_t)((a->flags ^ b->flags) & layout);
     a->flags ^= flags;
     b->flags ^= flags;
+}
+
+TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
+    tni_block *here = tni_here();
+    if (!here) return false;
+    if (!a || !b) return tni_error(here, TN_INVALID, "tn_swap_data: NULL");
+    if (!tni_same_shape(a, b))
+        return tni_error(here, TN_INVALID, "tn_swap_data: the shapes differ");
+    if (a->base || b->base || a->node || b->node)
+        return tni_error(here, TN_AUTOGRAD, "tn_swap_data: a view or a recorded result");
+    if (!tni_belongs(here, a, "tn_swap_data") || !tni_belongs(here, b, "tn_swap_data"))
+        return false;
+    if (extend_exchanges_bytes(a, b))
+        extend_exchange_bytes(tni_bytes_at(a), tni_bytes_at(b), a->numel * tni_dtype_size(a));
+    else
+        extend_exchange(a, b);
     tni_fetch_add_relaxed(&a->storage->version, 1u);
     tni_fetch_add_relaxed(&b->storage->version, 1u);
     return true;

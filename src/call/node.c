@@ -221,7 +221,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     n->bytes = (uint32_t)bytes;
     n->nin = (uint16_t)f->nin;
     n->nout = (uint16_t)f->nout;
-    n->queued = n->useful = n->released = n->hooked = 0;
+    n->queued = n->useful = n->released = 0;
     n->function = NULL;
     n->watch = NULL;
     for (int i = 0; i < p.slots; i++) n->slot[i] = nothing;
@@ -240,7 +240,9 @@ TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k) {
     t->node_out = (uint32_t)k;
     t->flags = (uint16_t)((t->flags | TNI_REQUIRES) & ~TNI_LEAF);
     t->edge_version = tni_load_relaxed(&t->storage->version);
-    if (old) tni_node_drop(b, old);
+    if (!old) return;
+    if (t->flags & TNI_RETAIN) tni_watch_move(old, t);
+    tni_node_drop(b, old);
 }
 
 TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
@@ -271,7 +273,8 @@ static void node_free(tni_block *b, tni_node *n) {
     tni_put(b, n->owner, n, n->bytes);
 }
 
-static void node_sweep(tni_block *b) {
+TN_PRIV void tni_node_sweep(tni_block *b) {
+    if (b->sweeping) return;
     b->sweeping = true;
     while (b->dead) {
         tni_node *n = b->dead;
@@ -285,7 +288,7 @@ TN_PRIV void tni_node_drop(tni_block *b, tni_node *n) {
     if (tni_load(&n->refs) != 1 && tni_fetch_add(&n->refs, (uint32_t)-1) != 1) return;
     n->dead = b->dead;
     b->dead = n;
-    if (!b->sweeping) node_sweep(b);
+    tni_node_sweep(b);
 }
 
 TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n) {

@@ -80,11 +80,12 @@ static bool record_inputs(tni_block *b, record_call *r, const tn_frame *f) {
     return true;
 }
 
-static void record_free_call(tni_block *b, record_call *r) {
+/* b: the caller's; owner: of the memory. */
+static void record_free_call(tni_block *b, tni_block *owner, record_call *r) {
     for (int i = 0; i < r->f.nin; i++) tni_release(b, r->f.in[i]);
     for (int k = 0; k < r->f.nout; k++) tni_release(b, r->f.out[k]);
-    if (r->f.scratch) tni_put(b, b, r->f.scratch, (int64_t)r->f.scratch_bytes);
-    tni_put(b, b, r, r->bytes);
+    if (r->f.scratch) tni_put(b, owner, r->f.scratch, (int64_t)r->f.scratch_bytes);
+    tni_put(b, owner, r, r->bytes);
 }
 
 TN_PRIV bool tni_record_call(tni_call *c) {
@@ -115,7 +116,7 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     memcpy((char *)r + args, f->args, f->row->gen->args_size);
     if (!record_inputs(b, r, f) ||
         (f->scratch_bytes && !(r->f.scratch = tni_need(b, (int64_t)f->scratch_bytes)))) {
-        record_free_call(b, r);
+        record_free_call(b, b, r);
         return false;
     }
     record_copy_lists(r);
@@ -201,13 +202,19 @@ TN_API bool tn_replay(tn_recording *recording) {
     return true;
 }
 
+TN_PRIV void tni_record_drop(tni_block *b) {
+    tn_recording *r = b->recording;
+    b->recording = NULL;
+    tn_recording_free(r);
+}
+
 TN_API void tn_recording_free(tn_recording *recording) {
     tni_block *b = recording ? tni_here() : NULL;
     if (!b) return;
     while (recording->first) {
         record_call *r = recording->first;
         recording->first = r->next;
-        record_free_call(b, r);
+        record_free_call(b, recording->b, r);
     }
     tni_put(b, recording->b, recording, (int64_t)sizeof *recording);
 }

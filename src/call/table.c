@@ -95,7 +95,11 @@ TN_API bool tn_register(tn_row *row) {
 
 /* --- a context is ready for operators --------------------------------------------------------- */
 
-static void table_adopt(tni_block *b) { tni_end(b, 0); } /* the scopes that a thread left open */
+/* What a thread that has ended left open: its scopes, its recording. */
+static void table_adopt(tni_block *b) {
+    tni_end(b, 0);
+    tni_record_drop(b);
+}
 
 TN_PRIV bool tni_context_ready(tn_context *c) {
     c->adopt = table_adopt;

@@ -179,7 +179,6 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     const tn_wrap_options *o = options ? options : &plain;
     tni_block *b = tni_here();
     int64_t span = 0;
-    tni_storage *s;
     tn_tensor *t;
     if (!access_enter(b, file, line, "tn_wrap", shape, dtype)) return NULL;
     if (o->strides.n > 0 && o->strides.n != shape.n)
@@ -199,19 +198,8 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
                       (long long)o->bytes);
         return NULL;
     }
-    s = (tni_storage *)tni_need(b, (int64_t)sizeof *s);
-    if (!s) return tni_drop(b, t), (tn_tensor *)NULL;
-    memset(s, 0, sizeof *s);
-    s->refs = 1;
-    s->owner = b;
-    s->data = data;
-    s->bytes = span;
-    s->room = (uint32_t)sizeof *s;
-    s->kind = TNI_DATA_WRAPPED;
-    s->device = TN_CPU;
-    s->release = o->release;
-    s->user = o->user;
-    t->storage = s;
+    t->storage = tni_storage_wrap(b, data, span, o->release, o->user);
+    if (!t->storage) return tni_drop(b, t), (tn_tensor *)NULL;
     if (o->read_only) t->flags |= TNI_READ_ONLY;
     return t;
 }

@@ -203,12 +203,58 @@ static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
     return tni_memory_error(b, bytes), (tni_storage *)NULL;
 }
 
+/* A storage whose release is to be called stands in the context's list. */
+typedef struct tni_wrapped {
+    tni_storage storage; /* first */
+    struct tni_wrapped *prev, *next;
+} tni_wrapped;
+
+TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
+                                      void (*release)(void *data, void *user), void *user) {
+    tn_context *c = b->context;
+    tni_wrapped *w = (tni_wrapped *)tni_need(b, (int64_t)sizeof *w);
+    if (!w) return NULL;
+    memset(w, 0, sizeof *w);
+    w->storage.refs = 1;
+    w->storage.owner = b;
+    w->storage.data = data;
+    w->storage.bytes = bytes;
+    w->storage.room = (uint32_t)sizeof *w;
+    w->storage.kind = TNI_DATA_WRAPPED;
+    w->storage.device = TN_CPU;
+    w->storage.release = release;
+    w->storage.user = user;
+    if (!release) return &w->storage;
+    tni_lock(&c->lock);
+    w->next = c->wrapped;
+    if (w->next) w->next->prev = w;
+    c->wrapped = w;
+    tni_unlock(&c->lock);
+    return &w->storage;
+}
+
+static TNI_NOINLINE void storage_unwrap(tni_storage *s) {
+    tni_wrapped *w = (tni_wrapped *)(void *)s;
+    tn_context *c = s->owner->context;
+    if (!s->release) return;
+    tni_lock(&c->lock);
+    *(w->prev ? &w->prev->next : &c->wrapped) = w->next;
+    if (w->next) w->next->prev = w->prev;
+    tni_unlock(&c->lock);
+    s->release(s->data, s->user);
+}
+
+/* Memory that does not lie in slabs goes back, whoever still counts it. */
+TN_PRIV void tni_tensors_at_end(tn_context *c) {
+    while (c->wrapped) storage_unwrap(&c->wrapped->storage);
+}
+
 TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s) {
     if (tni_load(&s->refs) != 1 && tni_fetch_add(&s->refs, (uint32_t)-1) != 1) return;
     if (s->kind == TNI_DATA_OWN)
         tni_put(b, s->owner, s->data, s->bytes);
-    else if (s->kind >= TNI_DATA_WRAPPED && s->release)
-        s->release(s->data, s->user);
+    else if (s->kind >= TNI_DATA_WRAPPED)
+        storage_unwrap(s);
     tni_put(b, s->owner, s, s->room);
 }
 
@@ -257,7 +303,8 @@ TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int6
                                const int64_t *stride, int64_t offset) {
     tn_tensor *t = tni_header(b, of->dtype, ndim, size, stride), *base = of->base ? of->base : of;
     if (!t) return NULL;
-    t->storage = of->storage; /* not counted: the base holds it */
+    t->storage = of->storage; /* counted: the base may exchange its own, see tn_swap_data */
+    tni_fetch_add_relaxed(&t->storage->refs, 1u);
     t->offset = offset;
     t->device = of->device;
     t->flags |= TNI_VIEW | (of->flags & (TNI_META | TNI_READ_ONLY | TNI_INFERENCE));
@@ -274,13 +321,18 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
         if (tni_load(&t->refs) != 1 && tni_fetch_add(&t->refs, (uint32_t)-1) != 1) return;
         grad = t->grad;
         base = t->base;
-        if (t->extra) tni_watch_forget(b, t), tni_extra_free(b, t);
+        if (t->extra) tni_extra_free(b, t);
         if (t->node) tni_node_drop(b, t->node);
-        if (t->storage && !base) tni_storage_release(b, t->storage);
+        if (t->storage) tni_storage_release(b, t->storage);
         header_free(b, t);
         if (grad && base) tni_release(b, base), base = NULL;
         t = grad ? grad : base;
     }
+}
+
+TN_PRIV bool tni_belongs(tni_block *b, const tn_tensor *t, const char *what) {
+    if (TNI_LIKELY(t->owner->context == b->context)) return true;
+    return tni_error(b, TN_INVALID, "%s: a tensor belongs to another context", what);
 }
 
 /* --- extras ----------------------------------------------------------------------------------- */
@@ -294,13 +346,8 @@ TN_PRIV tni_extra *tni_extra_of(tni_block *b, tn_tensor *t) {
 
 TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t) {
     tni_extra *e = t->extra;
+    tni_watch_forget(b, t);
     t->extra = NULL;
-    while (e->hooks) {
-        tni_hook_entry *h = e->hooks;
-        e->hooks = h->next;
-        if (h->release) h->release(h->user);
-        tni_put(b, t->owner, h, (int64_t)sizeof *h);
-    }
     if (e->binding_release) e->binding_release(e->binding);
     tni_put(b, t->owner, e, (int64_t)sizeof *e);
 }
@@ -352,18 +399,3 @@ TN_API void tn_list_free(tn_list list) {
 }
 
 TNI_EXTERN_C_END
-
-/* --- the end of a context --------------------------------------------------------------------- */
-
-/* Memory that does not lie in slabs goes back: the user's (its release is called) and large data of
- * live tensors. */
-TN_PRIV void tni_tensors_at_end(tn_context *c) {
-    for (tni_block *b = c->blocks; b; b = b->next) {
-        for (uint32_t d = 0; d < TNI_SCOPES + b->scope_room; d++)
-            for (tn_tensor *t = *scope_head(b, d); t; t = t->next) {
-                tni_storage *s = t->base || !t->storage ? NULL : t->storage;
-                if (!s || s->kind < TNI_DATA_WRAPPED || --s->refs) continue;
-                if (s->release) s->release(s->data, s->user);
-            }
-    }
-}

@@ -160,11 +160,17 @@ tni_set_storage(tni_block *b,
                 tn_tensor *t); /* new uninitialised memory for its extent; numel 0 is fine */
 TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim,
                            const int64_t *size); /* row-major, with storage */
+/* Whether t is of b's context; else an error that begins with `what`. */
+TN_PRIV bool tni_belongs(tni_block *b, const tn_tensor *t, const char *what);
 TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
                                const int64_t *stride,
                                int64_t offset); /* no history; base and storage shared */
 TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s,
                              const tn_tensor *like); /* another header on the same data */
+/* The user's memory as a storage; release (NULL: nothing) is called once, by the last count or at
+ * the context's end. */
+TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
+                                      void (*release)(void *data, void *user), void *user);
 TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s);
 TN_PRIV void tni_release(tni_block *b, tn_tensor *t); /* drops a count; the last one frees */
 TNI_INLINE void tni_retain(tn_tensor *t) {
@@ -186,8 +192,8 @@ TN_PRIV void tni_drop(tni_block *b, tn_tensor *t);
 TN_PRIV void tni_tensors_at_end(tn_context *c); /* releases the user's memory under live tensors */
 /* Called when the last count of a header with a node goes (call/ sets it: tensor knows no tape). */
 TN_PRIV void tni_node_drop(tni_block *b, tni_node *node);
-TN_PRIV void tni_watch_forget(tni_block *b,
-                              tn_tensor *t); /* a tensor with extras dies: its node forgets it */
+/* A tensor with extras dies: its node forgets it, hooks of a leaf go. */
+TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t);
 
 /* The power of two that an element's bytes are, three bits a dtype; a tensor has no TN_NO_DTYPE. */
 #define TNI_WIDTH(NAME, text, bytes, kind)                                                       \
@@ -204,17 +210,22 @@ TNI_INLINE char *tni_bytes_at(const tn_tensor *t) {
 
 /* --- extras that few tensors have ------------------------------------------------------------- */
 
-typedef struct tni_hook_entry {
+/* What waits for a gradient: a hook, or a tensor that retains it. A leaf has its list among the
+ * extras, the outputs of a call theirs in the node. */
+typedef struct tni_watch {
+    struct tni_watch *next;
+    tn_tensor *retain; /* not counted: the tensor takes itself out when it dies; NULL: a hook */
     tn_hook call;
     void *user;
     void (*release)(void *);
     int64_t number;
-    struct tni_hook_entry *next;
-} tni_hook_entry;
+    uint32_t out;     /* of the node */
+    uint32_t running; /* calls in progress; what is removed meanwhile goes when they are over */
+    bool removed;
+} tni_watch;
 typedef struct tni_extra {
-    tni_hook_entry *hooks;
-    int64_t hook_count;
-    void *binding; /* a language binding's own object */
+    tni_watch *hooks; /* of a leaf */
+    void *binding;    /* a language binding's own object */
     void (*binding_release)(void *);
 } tni_extra;
 TN_PRIV tni_extra *tni_extra_of(tni_block *b,
