@@ -228,7 +228,7 @@ static void a_view_outlives_an_exchange_of_data(void) {
     for (int64_t n = 4; n <= 400; n *= 100)
         TN_SCOPE {
             tn_tensor *a = tn_ones(TN_DIMS(n)), *b = tn_zeros(TN_DIMS(n)),
-                      *d = tn_full(TN_DIMS(n), 5, .dtype = TN_F64), *v = tn_slice(a, .end = 2);
+                      *d = tn_full(TN_DIMS(n), 5.0, .dtype = TN_F64), *v = tn_slice(a, .end = 2);
             CHECK(tn_swap_data(a, b)); /* of one dtype and layout: views see it, too */
             CHECK(at(v, 0) == 0 && at(a, 0) == 0 && at(b, 0) == 1);
             CHECK(tn_swap_data(a, d)); /* else they stay with the data */
@@ -244,7 +244,7 @@ static void a_view_left_behind_is_no_view_to_the_tape(void) {
     tn_context *c = begin();
     TN_SCOPE {
         tn_tensor *w = ones(4), *v = tn_slice(w, .end = 2);
-        tn_tensor *d = tn_full(TN_DIMS(4), 5, .dtype = TN_F64);
+        tn_tensor *d = tn_full(TN_DIMS(4), 5.0, .dtype = TN_F64);
         CHECK(tn_swap_data(w, d));
         CHECK(tn_backward(tn_sum(v)) && at(tn_grad_of(w), 0) == 1); /* its own history stays */
         tn_free(d);
@@ -252,7 +252,7 @@ static void a_view_left_behind_is_no_view_to_the_tape(void) {
     }
     TN_SCOPE { /* a write to it is no write to the base: refused, not lost */
         tn_tensor *h = tn_zeros(TN_DIMS(4)), *v = tn_slice(h, .end = 2), *x = ones(2);
-        tn_tensor *d = tn_full(TN_DIMS(4), 5, .dtype = TN_F64);
+        tn_tensor *d = tn_full(TN_DIMS(4), 5.0, .dtype = TN_F64);
         CHECK(tn_swap_data(h, d));
         CHECK(!tn_mul_(v, x));
         CHECK(strstr(taken(), "tn_swap_data") != NULL);
