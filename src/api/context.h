@@ -66,9 +66,9 @@ typedef struct tn_memory_stats {
 
 /* A new context; NULL when there is no memory. Zero-filled options are the defaults. */
 TN_API tn_context *tn_context_new(const tn_context_options *options);
-/* Frees every byte and thread of it. Tensors of it are gone. NULL frees the default context. An
- * error that nobody took reaches the handler. Other threads must not be inside a call of this
- * context. */
+/* Frees every byte and thread of it. Tensors and loaders of it are gone. NULL frees the default
+ * context. An error that nobody took reaches the handler. Other threads must not be inside a call
+ * of this context. */
 TN_API void tn_context_free(tn_context *context);
 /* The calling thread's current context, the default one when none was set; NULL only without
  * memory. */

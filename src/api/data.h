@@ -76,7 +76,7 @@ TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args 
     TNI_CALL_AS(tn_loader_at, tn_loader_args, .batch_size = 1, .prefetch = 2, \
                 .dataset = __VA_ARGS__)
 #endif
-TN_API void tn_loader_free(tn_loader *l);
+TN_API void tn_loader_free(tn_loader *l); /* tn_context_free frees those that are left */
 TN_API int64_t tn_loader_batches(const tn_loader *l); /* in an epoch */
 TN_API tn_dataset *tn_loader_dataset(const tn_loader *l);
 

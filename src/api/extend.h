@@ -52,6 +52,19 @@ TN_API void tn_release(tn_tensor *t);      /* NULL is fine */
  * call: false with an error then (or for a NULL, or shapes that differ), else it cannot fail. */
 TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b);
 
+/* --- what ends with a context ----------------------------------------------------------------- */
+
+/* Threads or handles of code beside the library that work in a context. tn_context_free calls `end`
+ * of those that are still there, newest first, in a thread that uses the context, before anything
+ * of it is gone; `end` may add or remove others. The struct lies in its owner's memory. */
+typedef struct tn_ending {
+    void (*end)(struct tn_ending *e); /* set by the owner; e has been removed */
+    struct tn_ending *older, *newer;
+    tn_context *context;
+} tn_ending;
+TN_API bool tn_ending_add(tn_ending *e); /* to the current context */
+TN_API void tn_ending_remove(tn_ending *e);
+
 /* --- schemas at run time ---------------------------------------------------------------------- */
 
 /* Tables of a schema text, "Block(int d, float p=0.1)" or "(Tensor input, Tensor? mask=None) ->

@@ -165,6 +165,8 @@ struct tn_context {
     void (*adopt)(tni_block *); /* the call room: closes the scopes and drops the recording that
                                    the block's former thread left open */
     uint64_t backwards, hooks;  /* numbers given out */
+    struct tn_ending *ending; /* newest first; under ending_lock */
+    uint32_t ending_lock;
     uint64_t id;
     tn_context *next; /* registry of live contexts */
 };

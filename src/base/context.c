@@ -103,7 +103,30 @@ static void context_free_memory(tn_context *c) {
     c->options.allocator.free(c, sizeof *c, c->options.allocator.user);
 }
 
+/* Unlinks e; under the lock. */
+static void context_unlink(tn_ending *e) {
+    tn_context *c = e->context;
+    if (e->newer)
+        e->newer->older = e->older;
+    else
+        c->ending = e->older;
+    if (e->older) e->older->newer = e->newer;
+    e->context = NULL;
+}
+
+static void context_call_endings(tn_context *c) {
+    for (;;) {
+        tni_lock(&c->ending_lock);
+        tn_ending *e = c->ending;
+        if (e) context_unlink(e);
+        tni_unlock(&c->ending_lock);
+        if (!e) return;
+        e->end(e);
+    }
+}
+
 static void context_leave(tn_context *c) {
+    context_call_endings(c);
     while (c->nleave) c->leave[--c->nleave](c);
     tni_pool_free(c);
     tni_profile_free(c);
@@ -318,6 +341,27 @@ TN_PRIV void tni_context_at_end(tn_context *c, void (*leave)(tn_context *)) {
     for (int i = 0; i < c->nleave; i++) known = known || c->leave[i] == leave;
     if (!known && c->nleave < room) c->leave[c->nleave++] = leave;
     tni_unlock(&c->lock);
+}
+
+TN_API bool tn_ending_add(tn_ending *e) {
+    tni_block *b = tni_here();
+    if (!b) return false;
+    tn_context *c = e->context = b->context;
+    e->newer = NULL;
+    tni_lock(&c->ending_lock);
+    e->older = c->ending;
+    if (e->older) e->older->newer = e;
+    c->ending = e;
+    tni_unlock(&c->ending_lock);
+    return true;
+}
+
+TN_API void tn_ending_remove(tn_ending *e) {
+    tn_context *c = e->context;
+    if (!c) return;
+    tni_lock(&c->ending_lock);
+    context_unlink(e);
+    tni_unlock(&c->ending_lock);
 }
 
 TN_API void tn_context_free(tn_context *context) {

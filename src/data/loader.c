@@ -44,6 +44,7 @@ typedef struct loader_slot {
 } loader_slot;
 
 struct tn_loader {
+    tn_ending ending; /* first: a context that ends frees its loaders */
     loader_core *core;
     tn_dataset *dataset;
     tn_generator *generator;
@@ -420,6 +421,7 @@ static void loader_join(tn_loader *l) {
 TN_API void tn_loader_free(tn_loader *l) {
     bool last;
     if (!l) return;
+    tn_ending_remove(&l->ending);
     loader_quiet(l);
 #if LOADER_THREADS
     loader_join(l);
@@ -439,6 +441,8 @@ TN_API void tn_loader_free(tn_loader *l) {
     tn_alloc_free(l, sizeof *l);
 }
 
+static void loader_end(tn_ending *e) { tn_loader_free((tn_loader *)(void *)e); }
+
 /* The struct and its core; takes the data set when it succeeds. */
 static tn_loader *loader_new(const tn_loader_args *a) {
     tn_loader *l = (tn_loader *)tn_alloc(sizeof *l);
@@ -455,6 +459,8 @@ static tn_loader *loader_new(const tn_loader_args *a) {
     pthread_cond_init(&l->ready, NULL);
 #endif
     l->core = c;
+    l->ending.end = loader_end;
+    tn_ending_add(&l->ending);
     l->dataset = a->dataset;
     l->generator = a->generator;
     l->context = tn_context_current();
