@@ -79,6 +79,7 @@ TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args 
 TN_API void tn_loader_free(tn_loader *l); /* tn_context_free frees those that are left */
 TN_API int64_t tn_loader_batches(const tn_loader *l); /* in an epoch */
 TN_API tn_dataset *tn_loader_dataset(const tn_loader *l);
+TN_API tn_generator *tn_loader_generator(const tn_loader *l); /* its own; NULL: the default one */
 
 /* A batch: tensors of the current scope, (n, sizes of the field). Their memory is the loader's and
  * is used again once they are gone. */

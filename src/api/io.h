@@ -57,6 +57,11 @@ TN_API tn_tensor *tn_safetensors_get(tn_safetensors *f, const char *name);
 /* The value of a note ("__metadata__"); NULL, without an error, when there is none. */
 TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key);
 
+/* Whether something can be opened at path, through the context's file table; false with an error
+ * where it cannot be told: there is something, but it may not be read. */
+TN_API bool tn_file_exists_at(const char *file, int line, const char *path, bool *exists);
+#define tn_file_exists(path, exists) tn_file_exists_at(__FILE__, __LINE__, path, exists)
+
 /* A file's bytes as a new uint8 tensor (bytes). */
 TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path);
 #define tn_load_bytes(path) tn_load_bytes_at(__FILE__, __LINE__, path)

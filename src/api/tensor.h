@@ -57,10 +57,10 @@ typedef struct tn_scope_guard {
     int64_t mark;
     bool once;
 } tn_scope_guard;
-#define TN_SCOPE                                                                            \
-    for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__) = {tn_scope_begin(), true};          \
-         TNI_JOIN(tni_scope_, __LINE__).once; TNI_JOIN(tni_scope_, __LINE__).once = false,  \
-                                              tn_scope_end(TNI_JOIN(tni_scope_, __LINE__).mark))
+#define TN_SCOPE                                                                           \
+    for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__) = {tn_scope_begin(), true};         \
+         TNI_JOIN(tni_scope_, __LINE__).once; TNI_JOIN(tni_scope_, __LINE__).once = false, \
+                                             tn_scope_end(TNI_JOIN(tni_scope_, __LINE__).mark))
 #endif
 
 /* --- reading a tensor: none of these fails on a valid tensor; NULL gives 0, NULL or false ----- */
@@ -81,6 +81,7 @@ TN_API int64_t tn_storage_offset(const tn_tensor *t); /* in elements */
 TN_API void *tn_data(const tn_tensor *t);
 TN_API bool tn_touch(tn_tensor *t);
 TN_API int64_t tn_version(const tn_tensor *t);
+TN_API bool tn_is_view(const tn_tensor *t); /* of another tensor, whose memory it shares */
 TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b);
 
 /* The only element of a one-element tensor. Errors: INVALID for another count, TYPE for complex in

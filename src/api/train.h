@@ -5,6 +5,7 @@
  *   optimizer.state.<i>.<name>, optimizer.group.<g>.<option>     see tn_optimizer_state_dict
  *   schedule.count (i64), schedule.initial (f64, groups)
  *   rng.cpu                       u8 (5056): torch.get_rng_state's bytes
+ *   rng.loader                    the same of the loader's own generator, where it has one
  *   train.<name>                  numbers of the program: 0-dim f64 (train.epoch: epochs done)
  * with the notes "format" = "tensor.h checkpoint" and "version" = "1". */
 #ifndef TNI_API_TRAIN_H
@@ -31,6 +32,8 @@ typedef struct tn_state {
     tn_named_number
         *numbers; /* train.<name>; loading fills the values, NaN for those that the file lacks */
     int64_t nnumbers;
+    tn_generator *loader_generator; /* a loader's own (tn_loader_generator); loading leaves it as it
+                                       is where the file has none */
 } tn_state;
 /* Saved atomically. Loading is all or nothing: a file that lacks a part asked for, or does not fit,
  * changes nothing. Resuming from it gives the same bits as never having stopped. */
@@ -82,7 +85,7 @@ typedef struct tn_train_args {
     int64_t epochs;
     double clip_norm;       /* 0: gradients are not clipped */
     const char *checkpoint; /* saved after each epoch */
-    bool resume;            /* begins from `checkpoint` where it exists */
+    bool resume;            /* begins from `checkpoint`; where there is no such file, from 0 */
     bool (*on)(const tn_progress *progress,
                void *user); /* false: stops after this event, which is no error */
     void *user;
@@ -90,15 +93,16 @@ typedef struct tn_train_args {
     tn_optimizer *optimizer;
     tn_loader *loader;
 } tn_train_args;
-/* Trains; false with an error set. Leaves the model in training mode. */
+/* Trains; false with an error set. Begins a new epoch of the loader, leaves the model in training
+ * mode. */
 TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
 #ifndef __cplusplus
 #define tn_train(model_, optimizer_, ...)                                                          \
     TNI_CALL_AS(tn_train_at, tn_train_args, .epochs = 1, .model = model_, .optimizer = optimizer_, \
                 .loader = __VA_ARGS__)
 #endif
-/* Mean loss and accuracy over a loader, in eval mode, without recording; either pointer may be
- * NULL. */
+/* Mean loss and accuracy over a loader from its first batch on, in eval mode, without recording;
+ * either pointer may be NULL. Afterwards each module is in the mode that it was in. */
 TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, double *mean_loss,
                         double *accuracy);
 

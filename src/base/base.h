@@ -315,6 +315,8 @@ typedef struct tni_file {
     int64_t at, size;
 } tni_file;
 TN_PRIV bool tni_file_open(tni_block *b, tni_file *f, const char *path);
+/* Whether path leads to something; false with an error where that cannot be told. */
+TN_PRIV bool tni_file_exists(tni_block *b, const char *path, bool *exists);
 TN_PRIV bool tni_file_read(tni_file *f, void *to,
                            int64_t bytes); /* exactly; a short file is an error */
 TN_PRIV bool tni_file_create(tni_block *b, tni_file *f,

@@ -180,6 +180,16 @@ TN_PRIV bool tni_file_open(tni_block *b, tni_file *f, const char *path) {
     return f->size < 0 ? files_fail(f, "find the size of", errno) : true;
 }
 
+TN_PRIV bool tni_file_exists(tni_block *b, const char *path, bool *exists) {
+    tni_file f;
+    *exists = false;
+    if (!files_begin(b, &f, path)) return false;
+    f.fd = files_open(b, path, O_RDONLY, 0);
+    if (f.fd < 0) return errno == ENOENT ? true : files_fail(&f, "open", errno);
+    tni_file_close(&f);
+    return *exists = true;
+}
+
 TN_PRIV bool tni_file_read(tni_file *f, void *to, int64_t bytes) {
     const tn_files *t = files_of(f->b);
     if (f->fd < 0) return tni_error(f->b, TN_INTERNAL, "'%s' is not open", f->path);

@@ -2,8 +2,9 @@
  * resume. The layout is described in api/train.h; version 1 must load for ever. */
 #include "../api/train.h"
 #include "../optim/optim.h"
+#include "data.h"
 
-#include <stdlib.h>
+#include <math.h>
 
 static const char checkpoint_format[] = "tensor.h checkpoint", checkpoint_version[] = "1";
 
@@ -33,9 +34,8 @@ static bool checkpoint_add_list(checkpoint_list *l, const char *prefix, tn_named
     return list.n >= 0;
 }
 
-static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s,
-                                    const tn_optimizer *o) {
-    int64_t count = tn_schedule_count(s), groups = tn_optimizer_groups(o);
+static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s) {
+    int64_t count = tn_schedule_count(s), groups = tni_schedule_groups(s);
     tn_tensor *initial = tnp_empty(tn_ints_of(&groups, 1), TN_F64, TN_CPU);
     for (int g = 0; initial && g < (int)groups; g++)
         ((double *)tn_data(initial))[g] = tn_schedule_initial(s, g);
@@ -44,11 +44,12 @@ static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s,
            checkpoint_add(l, "schedule.", "initial", initial);
 }
 
-static bool checkpoint_add_generator(checkpoint_list *l, const tn_generator *generator) {
+static bool checkpoint_add_generator(checkpoint_list *l, const char *name,
+                                     const tn_generator *generator) {
     static const int64_t size = TN_GENERATOR_BYTES;
     tn_tensor *t = tnp_empty(tn_ints_of(&size, 1), TN_U8, TN_CPU);
     if (t) tn_generator_get(generator, (uint8_t *)tn_data(t));
-    return checkpoint_add(l, "rng.", "cpu", t);
+    return checkpoint_add(l, "rng.", name, t);
 }
 
 static bool checkpoint_write(const char *path, checkpoint_list *l) {
@@ -69,19 +70,30 @@ static bool checkpoint_write(const char *path, checkpoint_list *l) {
     return ok;
 }
 
+static bool checkpoint_state_fits(const char *path, const tn_state *s) {
+    if (!path || !s) return tni_nn_error(TN_INVALID, "no path or no state");
+    if (s->schedule && !s->optimizer)
+        return tni_nn_error(TN_INVALID, "a schedule goes with its optimizer");
+    if (s->nnumbers < 0 || (s->nnumbers && !s->numbers))
+        return tni_nn_error(TN_INVALID, "no list of numbers");
+    for (int64_t i = 0; i < s->nnumbers; i++)
+        if (!s->numbers[i].name)
+            return tni_nn_error(TN_INVALID, "number %lld has no name", (long long)i);
+    return true;
+}
+
 static bool checkpoint_save(const char *path, const tn_state *s) {
     tn_named_list model = {NULL, 0, 0, false}, optimizer = {NULL, 0, 0, true};
     checkpoint_list l;
     bool ok = true;
     memset(&l, 0, sizeof l);
-    if (s->schedule && !s->optimizer)
-        return tni_nn_error(TN_INVALID, "a schedule is saved with its optimizer");
     if (s->model) model = tn_module_state_dict(s->model);
     if (s->optimizer) optimizer = tn_optimizer_state_dict(s->optimizer);
     ok = checkpoint_add_list(&l, "model.", model) &&
          checkpoint_add_list(&l, "optimizer.", optimizer) &&
-         (!s->schedule || checkpoint_add_schedule(&l, s->schedule, s->optimizer)) &&
-         (!s->generator || checkpoint_add_generator(&l, s->generator));
+         (!s->schedule || checkpoint_add_schedule(&l, s->schedule)) &&
+         (!s->generator || checkpoint_add_generator(&l, "cpu", s->generator)) &&
+         (!s->loader_generator || checkpoint_add_generator(&l, "loader", s->loader_generator));
     for (int64_t i = 0; ok && i < s->nnumbers; i++)
         ok = checkpoint_add(&l, "train.", s->numbers[i].name,
                             tn_from_at(NULL, 0, &s->numbers[i].value, tn_empty_dims(), TN_F64));
@@ -102,8 +114,7 @@ TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path,
     tni_step_begin(&step, file, line, "checkpoint");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = path && state ? checkpoint_save(path, state)
-                       : tni_nn_error(TN_INVALID, "no path or no state");
+    ok = checkpoint_state_fits(path, state) && checkpoint_save(path, state);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);
@@ -124,51 +135,115 @@ static int64_t checkpoint_select(tn_named_list list, const char *prefix, tn_name
     return count;
 }
 
-static bool checkpoint_version_fits(const char *path) {
+/* An open file of this format and version. */
+static tn_safetensors *checkpoint_open(const char *path) {
     tn_safetensors *f = tn_safetensors_open_at(NULL, 0, path);
     const char *format = tn_safetensors_note(f, "format"),
                *version = tn_safetensors_note(f, "version");
     bool ok = format && version && strcmp(format, checkpoint_format) == 0 &&
               strcmp(version, checkpoint_version) == 0;
-    if (f && !ok)
-        tni_nn_error(TN_FORMAT,
-                     "'%s' is no checkpoint of version %s (format \"%s\", version \"%s\")", path,
-                     checkpoint_version, format ? format : "none", version ? version : "none");
+    if (!f || ok) return f;
+    tni_nn_error(TN_FORMAT, "'%s' is no checkpoint of version %s (format \"%s\", version \"%s\")",
+                 path, checkpoint_version, format ? format : "none", version ? version : "none");
     tn_safetensors_close(f);
-    return f && ok;
+    return NULL;
 }
 
-/* What is loaded last cannot fail once it is checked: schedule and generator. */
+static bool checkpoint_bad(const char *path, const char *what) {
+    return tni_nn_error(TN_FORMAT, "'%s': %s is missing, damaged, or does not fit", path, what);
+}
+
+/* All that is left to load once model and optimizer are prepared, and cannot fail: it is checked
+ * here. */
 typedef struct checkpoint_rest {
     int64_t count;
-    double *initial;
-    const uint8_t *rng;
+    const double *initial;
+    const uint8_t *rng, *loader;
 } checkpoint_rest;
+
+static bool checkpoint_check_schedule(const char *path, tn_named_list list, const tn_schedule *s,
+                                      checkpoint_rest *r) {
+    const tn_tensor *count = tn_named_find(list, "schedule.count"),
+                    *initial = tn_named_find(list, "schedule.initial");
+    int groups = tni_schedule_groups(s);
+    if (!count || tn_dtype_of(count) != TN_I64 || tn_numel(count) != 1 || !initial ||
+        tn_dtype_of(initial) != TN_F64 || tn_numel(initial) != groups)
+        return checkpoint_bad(path, "the schedule");
+    r->count = tn_item_int(count);
+    r->initial = (const double *)tn_data(initial);
+    for (int g = 0; g < groups; g++)
+        if (r->initial[g] - r->initial[g] != 0) return checkpoint_bad(path, "schedule.initial");
+    return (r->count >= 0 && tni_is_count((double)r->count)) ||
+           checkpoint_bad(path, "schedule.count");
+}
+
+static bool checkpoint_check_generator(const char *path, const tn_tensor *state,
+                                       const uint8_t **rng) {
+    tn_generator *probe;
+    bool ok;
+    if (!state || tn_dtype_of(state) != TN_U8 || tn_numel(state) != TN_GENERATOR_BYTES)
+        return checkpoint_bad(path, "the random state");
+    *rng = (const uint8_t *)tn_data(state);
+    probe = tn_generator_new(0);
+    ok = probe && tn_generator_set(probe, *rng);
+    tn_generator_free(probe);
+    return ok;
+}
+
+static const tn_tensor *checkpoint_number(tn_named_list list, const char *name) {
+    for (int64_t i = 0; i < list.n; i++)
+        if (strncmp(list.at[i].name, "train.", 6) == 0 && strcmp(list.at[i].name + 6, name) == 0)
+            return list.at[i].tensor;
+    return NULL;
+}
+static bool checkpoint_number_fits(const char *path, const char *name, const tn_tensor *t) {
+    return !t || (tn_dtype_of(t) == TN_F64 && tn_numel(t) == 1) ||
+           tni_nn_error(TN_FORMAT, "'%s': train.%.200s is no number", path, name);
+}
 
 static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn_state *s,
                                   checkpoint_rest *r) {
-    const tn_tensor *count = tn_named_find(list, "schedule.count"),
-                    *initial = tn_named_find(list, "schedule.initial");
-    const tn_tensor *rng = tn_named_find(list, "rng.cpu");
-    tn_generator *probe;
-    bool ok;
+    const tn_tensor *loader = tn_named_find(list, "rng.loader");
     memset(r, 0, sizeof *r);
-    if (s->schedule) {
-        if (!count || !initial || tn_dtype_of(initial) != TN_F64 ||
-            tn_numel(initial) != tn_optimizer_groups(s->optimizer))
-            return tni_nn_error(TN_FORMAT, "'%s': the schedule is missing or does not fit", path);
-        r->count = tn_item_int(count);
-        r->initial = (double *)tn_data(initial);
-        if (!tn_ok() || r->count < 0)
-            return tni_nn_error(TN_FORMAT, "'%s': the schedule is damaged", path);
+    if (s->schedule && !checkpoint_check_schedule(path, list, s->schedule, r)) return false;
+    if (s->generator && !checkpoint_check_generator(path, tn_named_find(list, "rng.cpu"), &r->rng))
+        return false;
+    if (s->loader_generator && loader && !checkpoint_check_generator(path, loader, &r->loader))
+        return false;
+    for (int64_t i = 0; i < s->nnumbers; i++) {
+        const char *name = s->numbers[i].name;
+        if (!checkpoint_number_fits(path, name, checkpoint_number(list, name))) return false;
     }
-    if (!s->generator) return true;
-    if (!rng || tn_dtype_of(rng) != TN_U8 || tn_numel(rng) != TN_GENERATOR_BYTES)
-        return tni_nn_error(TN_FORMAT, "'%s': the random state is missing or damaged", path);
-    r->rng = (const uint8_t *)tn_data(rng);
-    probe = tn_generator_new(0);
-    ok = probe && tn_generator_set(probe, r->rng);
-    tn_generator_free(probe);
+    return tn_ok();
+}
+
+static void checkpoint_load_rest(const tn_state *s, tn_named_list list, const checkpoint_rest *r) {
+    if (s->schedule)
+        tn_schedule_resume(s->schedule, r->count, r->initial, tni_schedule_groups(s->schedule));
+    if (r->rng) tn_generator_set(s->generator, r->rng);
+    if (r->loader) tn_generator_set(s->loader_generator, r->loader);
+    for (int64_t i = 0; i < s->nnumbers; i++) {
+        const tn_tensor *t = checkpoint_number(list, s->numbers[i].name);
+        s->numbers[i].value = t ? *(const double *)tn_data(t) : (double)NAN;
+    }
+}
+
+TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *value) {
+    tn_safetensors *f = checkpoint_open(path);
+    int64_t mark = tn_scope_begin(), i = 0, n = tn_safetensors_count(f);
+    bool ok = f != NULL;
+    *value = (double)NAN;
+    for (; i < n; i++) {
+        const char *at = tn_safetensors_name(f, i);
+        if (strncmp(at, "train.", 6) == 0 && strcmp(at + 6, name) == 0) break;
+    }
+    if (i < n) {
+        const tn_tensor *t = tn_safetensors_get(f, tn_safetensors_name(f, i));
+        ok = t && checkpoint_number_fits(path, name, t);
+        if (ok) *value = *(const double *)tn_data(t);
+    }
+    tn_safetensors_close(f);
+    tn_scope_end(mark);
     return ok;
 }
 
@@ -189,25 +264,17 @@ static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_name
 }
 
 static bool checkpoint_load(const char *path, const tn_state *s) {
+    tn_safetensors *f = checkpoint_open(path);
     tn_named_list list;
     checkpoint_rest rest;
     tn_named *at = NULL;
     bool ok;
-    if (!checkpoint_version_fits(path)) return false;
+    tn_safetensors_close(f);
+    if (!f) return false;
     list = tn_safetensors_load_at(NULL, 0, path);
     if (list.n >= 0) at = (tn_named *)tn_alloc((size_t)(list.n + 1) * sizeof *at);
     ok = at && checkpoint_check_rest(path, list, s, &rest) && checkpoint_load_parts(s, list, at);
-    if (ok && s->schedule)
-        tn_schedule_resume(s->schedule, rest.count, rest.initial,
-                           tn_optimizer_groups(s->optimizer));
-    if (ok && s->generator) tn_generator_set(s->generator, rest.rng);
-    for (int64_t i = 0; ok && i < s->nnumbers; i++) {
-        char name[128];
-        const tn_tensor *t;
-        snprintf(name, sizeof name, "train.%s", s->numbers[i].name);
-        t = tn_named_find(list, name);
-        s->numbers[i].value = t && tn_numel(t) == 1 ? tn_item(t) : 0.0 / 0.0;
-    }
+    if (ok) checkpoint_load_rest(s, list, &rest);
     if (at) tn_alloc_free(at, (size_t)(list.n + 1) * sizeof *at);
     tn_named_free(list);
     return ok;
@@ -222,8 +289,7 @@ TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
     tni_step_begin(&step, file, line, "checkpoint");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = path && state ? checkpoint_load(path, state)
-                       : tni_nn_error(TN_INVALID, "no path or no state");
+    ok = checkpoint_state_fits(path, state) && checkpoint_load(path, state);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);

@@ -386,6 +386,7 @@ TN_API void tn_loader_stop(tn_loader *l) {
 
 TN_API int64_t tn_loader_batches(const tn_loader *l) { return l ? l->batches : 0; }
 TN_API tn_dataset *tn_loader_dataset(const tn_loader *l) { return l ? l->dataset : NULL; }
+TN_API tn_generator *tn_loader_generator(const tn_loader *l) { return l ? l->generator : NULL; }
 
 static bool loader_check(const tn_loader_args *a) {
     if (!a || !a->dataset) return tni_nn_error(TN_INVALID, "dataset is NULL");

@@ -2,6 +2,7 @@
  * callback. */
 #include "../api/train.h"
 #include "../optim/optim.h"
+#include "data.h"
 
 #include <math.h>
 
@@ -138,12 +139,40 @@ static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_bat
     return tn_ok();
 }
 
+/* The mode of a module, which is held for as long as it is noted. */
+typedef struct train_mode {
+    tn_module *m;
+    bool training;
+} train_mode;
+
+static bool train_note_mode(tn_module *m, const char *path, void *user) {
+    train_mode mode;
+    (void)path;
+    memset(&mode, 0, sizeof mode);
+    mode.m = m;
+    mode.training = m->training;
+    if (!tni_buffer_add((tni_buffer *)user, &mode, sizeof mode)) return false;
+    tn_module_hold(m);
+    return true;
+}
+
+static void train_restore_modes(tni_buffer *modes) {
+    train_mode *mode = (train_mode *)(void *)modes->at;
+    for (int64_t i = 0; i < modes->n / (int64_t)sizeof *mode; i++) {
+        mode[i].m->training = mode[i].training;
+        tn_module_free(mode[i].m);
+    }
+    tni_buffer_free(modes);
+}
+
 /* Goes over the loader in eval mode; tell may be NULL. */
 static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, train_sums *s,
                            train_run *tell) {
-    bool training = model->training, mode = tn_set_grad_mode(false), more = true;
+    tni_buffer modes = {NULL, 0, 0, false};
+    bool more = tn_module_walk(model, train_note_mode, &modes), mode = tn_set_grad_mode(false);
     memset(s, 0, sizeof *s);
-    tn_module_train(model, false);
+    tn_loader_stop(loader);
+    if (more) tn_module_train(model, false);
     while (more) {
         int64_t mark = tn_scope_begin();
         tn_batch b;
@@ -155,7 +184,8 @@ static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader,
             more = train_tell(tell, TN_EVENT_EVALUATE);
         }
     }
-    tn_module_train(model, training);
+    tn_loader_stop(loader);
+    train_restore_modes(&modes);
     tn_set_grad_mode(mode);
     return tn_ok();
 }
@@ -190,6 +220,7 @@ static tn_state train_state(const tn_train_args *a, tn_named_number *epoch) {
     s.generator = tn_default_generator();
     s.numbers = epoch;
     s.nnumbers = 1;
+    s.loader_generator = tn_loader_generator(a->loader);
     return s;
 }
 
@@ -212,23 +243,21 @@ static bool train_epoch_end(train_run *r) {
     return true;
 }
 
-static bool train_exists(const char *path) {
-    FILE *f = fopen(path, "rb");
-    if (f) fclose(f);
-    return f != NULL;
-}
-
 static bool train_resume(train_run *r) {
     const tn_train_args *a = r->a;
     tn_named_number done;
     tn_state state;
+    bool exists;
+    if (!a->resume || !a->checkpoint) return true;
+    if (!tn_file_exists_at(NULL, 0, a->checkpoint, &exists)) return false;
+    if (!exists) return true;
     done.name = "epoch";
-    done.value = 0;
-    if (!a->resume || !a->checkpoint || !train_exists(a->checkpoint)) return true;
+    if (!tni_checkpoint_number(a->checkpoint, done.name, &done.value)) return false;
+    if (!tni_is_count(done.value))
+        return tni_nn_error(TN_FORMAT, "'%s' does not say how many epochs are done: train.epoch %g",
+                            a->checkpoint, done.value);
     state = train_state(a, &done);
     if (!tn_checkpoint_load_at(NULL, 0, a->checkpoint, &state)) return false;
-    if (!(done.value >= 0))
-        return tni_nn_error(TN_FORMAT, "'%s' does not say how many epochs are done", a->checkpoint);
     r->p.epoch = (int64_t)done.value;
     return true;
 }
@@ -237,6 +266,7 @@ static bool train_run_all(train_run *r) {
     const tn_train_args *a = r->a;
     r->loss = a->loss;
     if (!r->loss && !(r->loss = train_default_loss())) return false;
+    tn_loader_stop(a->loader);
     r->began = tn_now();
     r->p.epochs = a->epochs;
     if (!train_resume(r) || !train_tell(r, TN_EVENT_BEGIN)) return false;

@@ -51,6 +51,19 @@ TN_API tn_tensor *tn_named_find(tn_named_list list, const char *name) {
     return NULL;
 }
 
+/* --- paths ------------------------------------------------------------------------------------ */
+
+TN_API bool tn_file_exists_at(const char *file, int line, const char *path, bool *exists) {
+    tni_block *b = tni_io_enter(file, line);
+    bool ok;
+    if (exists) *exists = false;
+    if (!b) return false;
+    ok = exists ? tni_file_exists(b, path, exists)
+                : tni_error(b, TN_INVALID, "tn_file_exists: argument 'exists' is NULL");
+    tni_io_leave(b);
+    return ok;
+}
+
 /* --- bytes ------------------------------------------------------------------------------------ */
 
 TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path) {

@@ -10,10 +10,18 @@ typedef struct state_swap {
     tn_tensor *old, *fresh;
 } state_swap;
 
+/* What tn_swap_data refuses is refused here, so that the exchange cannot fail. */
+static bool state_may_swap(const char *name, const tn_tensor *t) {
+    return (!tn_is_view(t) && tn_is_leaf(t)) ||
+           tni_nn_error(TN_AUTOGRAD, "%s is a view or a recorded result: its data stay its own",
+                        name);
+}
+
 /* Takes fresh, of the current scope, into the plan; NULL fails. */
-static bool state_add(tni_plan *plan, tn_tensor *old, tn_tensor *fresh) {
+static bool state_add(tni_plan *plan, const char *name, tn_tensor *old, tn_tensor *fresh) {
     state_swap s = {old, fresh};
-    if (!fresh || !tni_buffer_add(&plan->swaps, &s, sizeof s)) return false;
+    if (!state_may_swap(name, old) || !fresh || !tni_buffer_add(&plan->swaps, &s, sizeof s))
+        return false;
     tn_retain(fresh);
     return true;
 }
@@ -122,7 +130,8 @@ static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *giv
             continue;
         }
         mark = tn_scope_begin();
-        ok = state_add(plan, to, state_convert(from, tn_dtype_of(to), tn_device_of(to)));
+        ok = state_add(plan, here.at[i].name, to,
+                       state_convert(from, tn_dtype_of(to), tn_device_of(to)));
         tn_scope_end(mark);
         if (!ok) return false;
     }
@@ -213,7 +222,8 @@ static bool state_is_floating(tn_dtype dtype) {
     }
 }
 
-static bool state_to_one(tni_plan *plan, tn_tensor *t, tn_dtype dtype, tn_device_id device) {
+static bool state_to_one(tni_plan *plan, const char *name, tn_tensor *t, tn_dtype dtype,
+                         tn_device_id device) {
     tn_dtype type =
         dtype != TN_NO_DTYPE && state_is_floating(tn_dtype_of(t)) ? dtype : tn_dtype_of(t);
     tn_device_id place = device != TN_NO_DEVICE ? device : tn_device_of(t);
@@ -221,7 +231,7 @@ static bool state_to_one(tni_plan *plan, tn_tensor *t, tn_dtype dtype, tn_device
     bool ok;
     if (type == tn_dtype_of(t) && place == tn_device_of(t)) return true;
     mark = tn_scope_begin();
-    ok = state_add(plan, t, state_convert(t, type, place));
+    ok = state_add(plan, name, t, state_convert(t, type, place));
     tn_scope_end(mark);
     return ok;
 }
@@ -239,9 +249,10 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
     if (ok && dtype != TN_NO_DTYPE && !state_is_floating(dtype))
         ok = tni_nn_error(TN_TYPE, "to: %s is no floating dtype", tn_dtype_name(dtype));
     for (int64_t i = 0; ok && i < all.n; i++) {
-        tn_tensor *grad = tn_grad_of(all.at[i].tensor);
-        ok = state_to_one(&plan, all.at[i].tensor, dtype, device) &&
-             (!grad || state_to_one(&plan, grad, dtype, device));
+        const char *name = all.at[i].name;
+        tn_tensor *t = all.at[i].tensor, *grad = tn_grad_of(t);
+        ok = state_to_one(&plan, name, t, dtype, device) &&
+             (!grad || state_to_one(&plan, name, grad, dtype, device));
     }
     tni_plan_end(&plan, ok);
     tn_named_free(all);

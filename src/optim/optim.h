@@ -39,9 +39,15 @@ struct tn_optimizer {
 };
 TN_PRIV int64_t tni_step_room(int64_t n, int nstates);
 TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options); /* the row's check */
-/* A number of an argument struct; false when the option is none. */
+/* A number of an argument struct. put: false with an error when the option is none, or cannot hold
+ * it; take: false when it is none. */
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value);
 TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value);
+
+TN_PRIV int tni_schedule_groups(const tn_schedule *s); /* that it moves */
+
+/* Steps and epochs that a file may say are done: 0 to 2^53, whole. */
+TN_PRIV bool tni_is_count(double value);
 
 /* New states, counts and options of an optimizer, prepared and then exchanged with the old ones, or
  * dropped. */

@@ -8,6 +8,7 @@
  *                             of floats) */
 #include "optim.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* --- out -------------------------------------------------------------------------------------- */
@@ -21,40 +22,39 @@ typedef struct dict_list {
     bool failed;
 } dict_list;
 
-static void dict_add(dict_list *d, tn_tensor *t, const char *format, ...) TNI_PRINTF(3, 4);
-static void dict_add(dict_list *d, tn_tensor *t, const char *format, ...) {
-    char name[128];
+/* t as "<kind>.<number>.<name>". */
+static void dict_add(dict_list *d, tn_tensor *t, const char *kind, int64_t number, tni_span name) {
     dict_entry e = {d->names.n, t};
-    va_list list;
-    va_start(list, format);
-    vsnprintf(name, sizeof name, format, list);
-    va_end(list);
-    if (!t || d->failed || !tni_buffer_add(&d->names, name, (int64_t)strlen(name) + 1) ||
-        !tni_buffer_add(&d->entries, &e, sizeof e))
+    tni_buffer_text(&d->names, "%s.%lld.%.*s", kind, (long long)number, name.n, name.at);
+    tni_buffer_add(&d->names, "", 1);
+    if (!t || d->failed || d->names.failed || !tni_buffer_add(&d->entries, &e, sizeof e))
         d->failed = true;
     else
         tn_retain(t);
 }
 
-/* The number k of "a, b, c", as a name. */
-static bool dict_state_name(const char *names, int k, char *to, size_t room) {
-    tni_span list = {names, (int)strlen(names)}, item;
-    while (tni_item_next(&list, &item))
-        if (k-- == 0) return snprintf(to, room, "%.*s", item.n, item.at) < (int)room;
-    return false;
+static tni_span dict_span(const char *text) {
+    tni_span s = {text, (int)strlen(text)};
+    return s;
+}
+
+/* The number k of "a, b, c". */
+static tni_span dict_state_name(const char *names, int k) {
+    tni_span list = dict_span(names), item = {NULL, 0};
+    while (tni_item_next(&list, &item) && k-- > 0) continue;
+    return item;
 }
 
 static void dict_add_states(dict_list *d, const tn_optimizer *o) {
-    char name[48];
     for (int64_t i = 0; i < o->n; i++) {
         float count = (float)o->count[i];
         if (o->row->counts && o->count[i] > 0)
-            dict_add(d, tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_F32), "state.%lld.step",
-                     (long long)i);
-        for (int k = 0; k < o->nstates; k++)
-            if (o->state[i * o->nstates + k] &&
-                dict_state_name(o->row->state, k, name, sizeof name))
-                dict_add(d, o->state[i * o->nstates + k], "state.%lld.%s", (long long)i, name);
+            dict_add(d, tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_F32), "state", i,
+                     dict_span("step"));
+        for (int k = 0; k < o->nstates; k++) {
+            tn_tensor *state = o->state[i * o->nstates + k];
+            if (state) dict_add(d, state, "state", i, dict_state_name(o->row->state, k));
+        }
     }
 }
 
@@ -84,7 +84,7 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
     } else {
         return;
     }
-    dict_add(d, t, "group.%d.%s", g, p->name);
+    dict_add(d, t, "group", g, dict_span(p->name));
 }
 
 static tn_named_list dict_list_of(const dict_list *d) {
@@ -185,19 +185,19 @@ static const char *dict_number(const char *name, const char *prefix, int64_t lim
 
 static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, const tn_named *e) {
     tn_optimizer *o = l->o;
-    char known[48];
     tn_ints a = tn_shape(o->param[i]), b = tn_shape(e->tensor);
     tn_tensor *t;
     if (o->row->counts && strcmp(name, "step") == 0) {
         if (tn_numel(e->tensor) != 1)
             return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
         l->count[i] = tn_item(e->tensor);
-        return l->count[i] >= 0 || tni_nn_error(TN_INVALID, "%s is negative", e->name);
+        return tni_is_count(l->count[i]) ||
+               tni_nn_error(TN_INVALID, "%s is %g: a number of steps is expected", e->name,
+                            l->count[i]);
     }
     for (int k = 0; k < o->nstates; k++) {
         tn_tensor **to = &l->state[i * o->nstates + k];
-        if (!dict_state_name(o->row->state, k, known, sizeof known) || strcmp(known, name) != 0)
-            continue;
+        if (!tni_span_is(dict_state_name(o->row->state, k), name)) continue;
         if (*to) return tni_nn_error(TN_INVALID, "%s stands twice", e->name);
         if (a.n != b.n || (a.n && memcmp(a.at, b.at, (size_t)a.n * sizeof *a.at) != 0))
             return tni_nn_error(TN_INVALID, "%s: its shape is not the parameter's", e->name);
@@ -209,35 +209,40 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
     return tni_nn_error(TN_INVALID, "%s: the optimizer has no such state", e->name);
 }
 
+/* An option of a group from e, which is one number but for lists. */
+static bool dict_load_value(const tn_param *p, char *options, const tn_named *e) {
+    tn_floats list;
+    tn_maybe maybe;
+    int32_t word, words = 0;
+    double value;
+    if (p->type == TN_T_FLOATS) {
+        memcpy(&list, options + p->offset, sizeof list);
+        return tn_read_f64(e->tensor, (double *)(uintptr_t)list.at, list.n);
+    }
+    if (tn_numel(e->tensor) != 1)
+        return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
+    value = tn_item(e->tensor);
+    if (p->type == TN_T_FLOAT && (p->flags & TN_P_MAYBE)) {
+        maybe = tn_some(value);
+        memcpy(options + p->offset, &maybe, sizeof maybe);
+        return true;
+    }
+    if (p->type != TN_T_ENUM) return tni_option_put(p, options, value);
+    while (p->words && p->words[words]) words++;
+    if (!(value >= (p->flags & TN_P_OPTIONAL ? 0 : 1) && value <= words && value == floor(value)))
+        return tni_nn_error(TN_INVALID, "%s is %g: the number of a word, 1 to %d, is expected",
+                            e->name, value, (int)words);
+    word = (int32_t)value;
+    memcpy(options + p->offset, &word, sizeof word);
+    return true;
+}
+
 static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name,
                              const tn_named *e) {
     const tn_gen *gen = l->o->row->gen;
-    char *options = l->options[g];
-    for (int i = 0; i < gen->nparam; i++) {
-        const tn_param *p = &gen->param[i];
-        tn_floats list;
-        tn_maybe maybe;
-        int32_t word;
-        if (strcmp(p->name, name) != 0) continue;
-        if (p->type == TN_T_FLOATS) {
-            memcpy(&list, options + p->offset, sizeof list);
-            return tn_read_f64(e->tensor, (double *)(uintptr_t)list.at, list.n);
-        }
-        if (tn_numel(e->tensor) != 1)
-            return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
-        if (tni_option_put(p, options, tn_item(e->tensor))) return true;
-        if (p->type == TN_T_ENUM) {
-            word = (int32_t)tn_item(e->tensor);
-            memcpy(options + p->offset, &word, sizeof word);
-            return true;
-        }
-        if (p->type == TN_T_FLOAT) {
-            maybe = tn_some(tn_item(e->tensor));
-            memcpy(options + p->offset, &maybe, sizeof maybe);
-            return true;
-        }
-        break;
-    }
+    for (int i = 0; i < gen->nparam; i++)
+        if (strcmp(gen->param[i].name, name) == 0)
+            return dict_load_value(&gen->param[i], l->options[g], e);
     return tni_nn_error(TN_INVALID, "%s: the optimizer has no such option", e->name);
 }
 

@@ -255,16 +255,20 @@ static bool optim_is_double(const tn_param *p) {
 
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value) {
     char *at = options + p->offset;
-    int64_t integer = (int64_t)value;
+    int64_t integer;
     bool truth = value != 0;
-    if (optim_is_double(p))
-        memcpy(at, &value, sizeof value);
-    else if (p->type == TN_T_INT)
-        memcpy(at, &integer, sizeof integer);
-    else if (p->type == TN_T_BOOL)
+    if (optim_is_double(p)) return memcpy(at, &value, sizeof value), true;
+    if (p->type != TN_T_INT && p->type != TN_T_BOOL)
+        return tni_nn_error(TN_TYPE, "option \"%s\" is no number", p->name);
+    if (p->type == TN_T_BOOL && value != 0 && value != 1)
+        return tni_nn_error(TN_INVALID, "%s is %g: 0 or 1 is expected", p->name, value);
+    if (!tni_is_count(fabs(value)))
+        return tni_nn_error(TN_INVALID, "%s is %g: an integer is expected", p->name, value);
+    integer = (int64_t)value;
+    if (p->type == TN_T_BOOL)
         memcpy(at, &truth, sizeof truth);
     else
-        return false;
+        memcpy(at, &integer, sizeof integer);
     return true;
 }
 
@@ -290,7 +294,7 @@ TN_API bool tn_optimizer_set(tn_optimizer *o, int group, const char *option, dou
     if (!p) return false;
     if (!tni_option_take(p, o->group[group].options, &before))
         return tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
-    tni_option_put(p, o->group[group].options, value);
+    if (!tni_option_put(p, o->group[group].options, value)) return false;
     if (tni_group_check(o, o->group[group].options)) return true;
     tni_option_put(p, o->group[group].options, before);
     return false;

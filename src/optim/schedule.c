@@ -17,6 +17,10 @@ struct tn_schedule {
     double *initial; /* a group */
 };
 
+TN_PRIV bool tni_is_count(double value) {
+    return value >= 0 && value <= 9007199254740992.0 && value == floor(value);
+}
+
 static tn_schedule *schedule_new(tn_optimizer *o, schedule_fn next) {
     tn_schedule *s;
     size_t bytes;
@@ -63,8 +67,10 @@ static double schedule_cosine_next(const tn_schedule *s, int group, double lr) {
 }
 TN_API tn_schedule *tn_cosine_lr(tn_optimizer *o, int64_t t_max, double eta_min) {
     tn_schedule *s;
-    if (tn_ok() && t_max < 1)
-        return tni_nn_error(TN_INVALID, "cosine_lr: t_max must be positive"), (tn_schedule *)NULL;
+    if (tn_ok() && (t_max < 1 || !tni_is_count((double)t_max)))
+        return tni_nn_error(TN_INVALID, "cosine_lr: t_max is %lld: 1 to 2^53 is expected",
+                            (long long)t_max),
+               (tn_schedule *)NULL;
     s = schedule_new(o, schedule_cosine_next);
     if (!s) return NULL;
     s->every = t_max;
@@ -100,12 +106,13 @@ TN_API bool tn_schedule_step(tn_schedule *s) {
     return true;
 }
 
+TN_PRIV int tni_schedule_groups(const tn_schedule *s) { return s->ngroups; }
 TN_API int64_t tn_schedule_count(const tn_schedule *s) { return s ? s->count : 0; }
 TN_API double tn_schedule_initial(const tn_schedule *s, int group) {
     return s && group >= 0 && group < s->ngroups ? s->initial[group] : (double)NAN;
 }
 TN_API bool tn_schedule_resume(tn_schedule *s, int64_t count, const double *initial, int ngroups) {
-    if (!s || count < 0 || !initial || ngroups != s->ngroups)
+    if (!s || count < 0 || !tni_is_count((double)count) || !initial || ngroups != s->ngroups)
         return tni_nn_error(TN_INVALID, "the schedule's state does not fit");
     s->count = count;
     memcpy(s->initial, initial, (size_t)ngroups * sizeof *initial);
