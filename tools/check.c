@@ -28,12 +28,10 @@ static const struct {
     {"device", "api base tensor kernels call"},
     {"ops", "api base tensor kernels call gen"},
     {"autograd", "api base tensor call gen"},
-    {"graph", "api base tensor kernels call gen autograd"},
     {"io", "api base tensor"},
     {"nn", "api"},
     {"optim", "api nn"},
     {"data", "api nn optim"},
-    {"dist", "api nn optim data"},
 };
 enum { ROOMS = sizeof rooms / sizeof rooms[0] };
 
@@ -57,7 +55,7 @@ static const char *const left_open[] = {
     "tni_optimizer_*",  /* one table names module and optimizer rows */
 };
 
-static const char *const nn_rooms[] = {"nn", "optim", "data", "dist"};
+static const char *const nn_rooms[] = {"nn", "optim", "data"};
 
 static int breaches;
 
@@ -270,7 +268,8 @@ static bool is_left_open(const char *name) {
 static void check_use(const symbol *use, const symbol *definition) {
     int from = room_of(use->object), to = room_of(definition->object);
     bool above = false; /* what tensor_nn.h holds sees the public names of everything */
-    for (int i = 0; from >= 0 && i < 4; i++) above |= strcmp(rooms[from].room, nn_rooms[i]) == 0;
+    for (size_t i = 0; from >= 0 && i < sizeof nn_rooms / sizeof *nn_rooms; i++)
+        above |= strcmp(rooms[from].room, nn_rooms[i]) == 0;
     bool public_name = !starts(use->name, "tni_");
     if (is_left_open(use->name) || may_see(from, to) || (above && public_name)) return;
     char text[3 * NAME];

@@ -15,7 +15,7 @@ int64_t model_size_of(const char *checkpoint) {
     int64_t side = 1, inputs = w && tn_ndim(w) == 2 ? tn_size(w, 1) : 0;
     tn_free(w);
     tn_safetensors_close(f);
-    while (64 * side * side < inputs) side++;
+    while (side < 1024 && 64 * side * side < inputs) side++;
     if (tn_ok() && 64 * side * side == inputs) return 4 * side;
     tn_error_set(TN_FORMAT, __FILE__, __LINE__, "%s: not a model of this program", checkpoint);
     return 0;

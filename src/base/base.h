@@ -328,6 +328,10 @@ TN_PRIV void tni_files_fill(tn_files *files); /* NULL members become the system'
 
 TN_PRIV double tni_now(tn_context *c); /* seconds */
 
+/* Bytes of the UTF-8 character at `at` in a text that ends with NUL (1 for that); 0: it is none.
+ * Refuses long forms, surrogates, and what is beyond U+10FFFF (RFC 3629). */
+TN_PRIV int tni_utf8(const char *at);
+
 /* Profiler: the door brackets calls with these while TNI_HOOK_PROFILE is set. text: arguments, cut.
  */
 TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, int line,

@@ -73,6 +73,22 @@ TN_PRIV void tni_error_leave(tni_block *b) {
     if (tell) b->context->handler(&info, b->context->handler_user);
 }
 
+/* --- texts ------------------------------------------------------------------------------------ */
+
+TN_PRIV int tni_utf8(const char *at) {
+    const unsigned char *s = (const unsigned char *)at;
+    int n = s[0] < 0x80                   ? 1
+            : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+            : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+            : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                          : 0;
+    for (int i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0;
+    if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
+    return n;
+}
+
 /* --- public ----------------------------------------------------------------------------------- */
 
 TN_API bool tn_ok(void) {

@@ -35,29 +35,13 @@ static void profile_put(profile_text *t, const char *s, size_t n) {
 }
 static void profile_say(profile_text *t, const char *s) { profile_put(t, s, strlen(s)); }
 
-/* Bytes of the UTF-8 character at s; 0: it is none. Refuses long forms, surrogates, beyond
- * U+10FFFF. */
-static size_t profile_utf8(const unsigned char *s) {
-    unsigned c = s[0];
-    if (c < 0x80) return 1;
-    size_t n = c >= 0xc2 && c <= 0xdf   ? 2
-               : c >= 0xe0 && c <= 0xef ? 3
-               : c >= 0xf0 && c <= 0xf4 ? 4
-                                        : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0u) != 0x80) return 0;
-    if ((c == 0xe0 && s[1] < 0xa0) || (c == 0xed && s[1] > 0x9f)) return 0;
-    if ((c == 0xf0 && s[1] < 0x90) || (c == 0xf4 && s[1] > 0x8f)) return 0;
-    return n;
-}
-
 /* s as the inside of a JSON string, in at most `most` bytes, cut between characters. */
 static void profile_string(profile_text *t, const char *s, size_t most) {
     const char *stop = t->at + ((size_t)(t->end - t->at) < most ? (size_t)(t->end - t->at) : most);
     while (*s) {
         char code[8];
         const char *from = s;
-        size_t n = profile_utf8((const unsigned char *)s), room = n;
+        size_t n = (size_t)tni_utf8(s), room = n;
         if (!n || (unsigned char)*s < 0x20 || *s == 0x7f) {
             room = (size_t)snprintf(code, sizeof code, "\\u%04x",
                                     n ? (unsigned)(unsigned char)*s : 0xfffdu);

@@ -15,25 +15,10 @@ static const char *const schema_rounding[] = {"trunc", "floor", NULL};
 static const char *const schema_format[] = {"contiguous_format", "preserve_format", "channels_last",
                                             "channels_last_3d", NULL};
 static const char *const schema_padding[] = {"zeros", "reflect", "replicate", "circular", NULL};
-static const char *const schema_pad[] = {"constant", "reflect", "replicate", "circular", NULL};
-static const char *const schema_interpolate[] = {"nearest",   "linear", "bilinear",      "bicubic",
-                                                 "trilinear", "area",   "nearest_exact", NULL};
-static const char *const schema_nonlinearity[] = {"tanh", "relu", NULL};
-static const char *const schema_activation[] = {"relu", "gelu", NULL};
-static const char *const schema_fan[] = {"fan_in", "fan_out", NULL};
-static const char *const schema_bag[] = {"sum", "mean", "max", NULL};
-static const tni_enum schema_enums[] = {{"Reduction", schema_reduction},
-                                        {"Approximate", schema_approximate},
-                                        {"Rounding", schema_rounding},
-                                        {"MemoryFormat", schema_format},
-                                        {"PaddingMode", schema_padding},
-                                        {"PadMode", schema_pad},
-                                        {"Interpolate", schema_interpolate},
-                                        {"Nonlinearity", schema_nonlinearity},
-                                        {"Activation", schema_activation},
-                                        {"FanMode", schema_fan},
-                                        {"BagMode", schema_bag},
-                                        {NULL, NULL}};
+static const tni_enum schema_enums[] = {
+    {"Reduction", schema_reduction}, {"Approximate", schema_approximate},
+    {"Rounding", schema_rounding},   {"MemoryFormat", schema_format},
+    {"PaddingMode", schema_padding}, {NULL, NULL}};
 
 TN_PRIV const tni_enum *tni_enums(void) { return schema_enums; }
 

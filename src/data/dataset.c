@@ -93,6 +93,8 @@ static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
     d->field[i].dtype = tn_dtype_of(t);
     d->field[i].ndim = (int)shape.n - 1;
     for (int64_t k = 1; k < shape.n; k++) d->field[i].size[k - 1] = shape.at[k];
+    if (!dataset_field_fits(&d->field[i]))
+        return tni_nn_error(TN_INVALID, "tensor %d: its rows are too large", i);
     r->at[i] = (const char *)tn_data(dense);
     r->bytes[i] = tni_field_bytes(&d->field[i]);
     return true;

@@ -374,6 +374,7 @@ TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch
     tni_step_begin(&step, file, line, "");
     ok = l && batch ? loader_next(l, batch, file, line)
                     : tni_nn_error(TN_INVALID, "loader or batch is NULL");
+    if (!ok && batch) memset(batch, 0, sizeof *batch);
     tni_step_end(&step);
     return ok;
 }
@@ -476,6 +477,8 @@ static bool loader_fit_out(tn_loader *l, const tn_loader_args *a) {
     int32_t workers = LOADER_THREADS ? a->workers : 0;
     int32_t nslots = workers ? workers * a->prefetch : 1;
     if (!loader_layout(l->core, l->dataset, l->batch_size)) return false;
+    if (l->dataset->size > INT64_MAX / 64)
+        return tni_nn_error(TN_MEMORY, "a data set of more than 2^57 items");
     l->slot = (loader_slot *)tn_alloc((size_t)nslots * sizeof *l->slot);
     if (!l->slot) return false;
     memset(l->slot, 0, (size_t)nslots * sizeof *l->slot);

@@ -85,22 +85,6 @@ static uint32_t safe_escape(safe_cursor *c) {
     return 0x10000 + ((u - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* Bytes of the UTF-8 character at `at`, 0 where it is none (RFC 3629). */
-static int safe_utf8(const char *at, const char *end) {
-    const unsigned char *s = (const unsigned char *)at;
-    int n = s[0] < 0x80                   ? 1
-            : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-            : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-            : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                          : 0;
-    if (n == 0 || end - at < n) return 0;
-    for (int i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0;
-    if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
-    return n;
-}
-
 /* A string; *text is what it says, NUL-terminated. */
 static bool safe_string(safe_cursor *c, char **text) {
     char *to;
@@ -114,7 +98,7 @@ static bool safe_string(safe_cursor *c, char **text) {
             to = safe_put_utf8(to, u);
             continue;
         }
-        if ((unsigned char)*c->at < 0x20 || (n = safe_utf8(c->at, c->end)) == 0) return false;
+        if ((unsigned char)*c->at < 0x20 || (n = tni_utf8(c->at)) == 0) return false;
         while (n--) *to++ = *c->at++;
     }
     if (c->at >= c->end) return false;
@@ -649,9 +633,8 @@ static void safe_put_header(safe_writer *w, const safe_plan *p) {
 }
 
 static bool safe_text_fits(const char *text) {
-    const char *end = text ? text + strlen(text) : NULL;
-    for (int n; text && text < end; text += n)
-        if ((n = safe_utf8(text, end)) == 0) return false;
+    for (int n; text && *text; text += n)
+        if ((n = tni_utf8(text)) == 0) return false;
     return text != NULL;
 }
 

@@ -170,7 +170,6 @@ struct tn_mhook {
     void (*release)(void *user);
     int64_t number;
     int when;
-    bool removed; /* while it runs */
     struct tn_mhook *next;
 };
 

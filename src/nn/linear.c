@@ -27,11 +27,10 @@ static bool embedding_build(tn_module *m) {
     TN_SELF(embedding, s, m);
     int64_t n = s->o.num_embeddings, p = s->o.padding_idx;
     if (p == TN_NONE) return true;
-    if (p < -n || p >= n)
-        return tni_nn_error(TN_INVALID, "padding_idx is %lld: within [%lld, %lld) is expected",
-                            (long long)p, (long long)-n, (long long)n);
-    if (p < 0) s->o.padding_idx = p + n;
-    return true;
+    if (p < 0) s->o.padding_idx += n;
+    return (s->o.padding_idx >= 0 && s->o.padding_idx < n) ||
+           tni_nn_error(TN_INVALID, "padding_idx is %lld: within [-%lld, %lld) is expected",
+                        (long long)p, (long long)n, (long long)n);
 }
 static bool embedding_reset(tn_module *m) { /* normal draws, zeros in the padding row */
     TN_SELF(embedding, s, m);

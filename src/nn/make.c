@@ -165,6 +165,8 @@ static bool make_check_list(const tn_param *p, const void *at) {
     if (list.n < 0)
         return (p->flags & TN_P_OPTIONAL) || make_bad(p, "a list is expected, got None");
     if (!list.at) return make_bad(p, "a list is expected, got zeros");
+    if (list.n > INT32_MAX)
+        return tni_nn_error(TN_INVALID, "%s: a list of %lld", p->name, (long long)list.n);
     if (p->count > 0 && list.n != 1 && list.n != p->count)
         return tni_nn_error(TN_INVALID, "%s: expected 1 or %d numbers, got %lld", p->name, p->count,
                             (long long)list.n);
@@ -458,13 +460,13 @@ TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name,
     return p;
 }
 
-static bool make_records(tn_dtype dtype) {
+TN_PRIV char tni_dtype_kind(tn_dtype dtype) {
     switch (dtype) {
 #define MAKE_KIND(NAME, text, bytes, kind) \
-    case TN_##NAME: return #kind[0] == 'f' || #kind[0] == 'c';
+    case TN_##NAME: return #kind[0];
         TN_DTYPES(MAKE_KIND)
 #undef MAKE_KIND
-    default: return false;
+    default: return 0;
     }
 }
 
@@ -473,8 +475,8 @@ static tn_tensor *make_tensor(const tn_module *m, tn_part_kind kind, tn_dtype dt
                               tn_ints shape) {
     tn_dtype type = dtype == TN_NO_DTYPE ? tni_dtype_option(m) : dtype;
     tn_tensor *t = tnp_zeros(shape, type, tni_device_option(m));
-    if (t && kind == TN_PARAM && make_records(type)) t = tn_requires_grad_at(NULL, 0, t, true);
-    return t;
+    bool records = tni_dtype_kind(type) == 'f' || tni_dtype_kind(type) == 'c';
+    return t && kind == TN_PARAM && records ? tn_requires_grad_at(NULL, 0, t, true) : t;
 }
 
 static bool make_part_tensor(tn_module *m, tn_part_kind kind, const char *name, void **field,

@@ -96,6 +96,7 @@ typedef union tni_args {
     int64_t align_int;
     char at[TNI_ARGS_BYTES];
 } tni_args;
+TN_PRIV char tni_dtype_kind(tn_dtype dtype); /* as in TN_DTYPES: 'f' floating, 'c' complex, .. */
 /* A part without a value, registered; `field` as in tn_part_tensor. NULL with an error set. */
 TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name, void **field);
 

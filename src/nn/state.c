@@ -212,20 +212,10 @@ TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn
 
 /* --- to --------------------------------------------------------------------------------------- */
 
-static bool state_is_floating(tn_dtype dtype) {
-    switch (dtype) {
-#define STATE_KIND(NAME, text, bytes, kind) \
-    case TN_##NAME: return #kind[0] == 'f';
-        TN_DTYPES(STATE_KIND)
-#undef STATE_KIND
-    default: return false;
-    }
-}
-
 static bool state_to_one(tni_plan *plan, const char *name, tn_tensor *t, tn_dtype dtype,
                          tn_device_id device) {
     tn_dtype type =
-        dtype != TN_NO_DTYPE && state_is_floating(tn_dtype_of(t)) ? dtype : tn_dtype_of(t);
+        dtype != TN_NO_DTYPE && tni_dtype_kind(tn_dtype_of(t)) == 'f' ? dtype : tn_dtype_of(t);
     tn_device_id place = device != TN_NO_DEVICE ? device : tn_device_of(t);
     int64_t mark;
     bool ok;
@@ -246,7 +236,7 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
     state_quiet_begin(&q, file, line, m);
     all = tni_module_tensors(m);
     ok = all.n >= 0;
-    if (ok && dtype != TN_NO_DTYPE && !state_is_floating(dtype))
+    if (ok && dtype != TN_NO_DTYPE && tni_dtype_kind(dtype) != 'f')
         ok = tni_nn_error(TN_TYPE, "to: %s is no floating dtype", tn_dtype_name(dtype));
     for (int64_t i = 0; ok && i < all.n; i++) {
         const char *name = all.at[i].name;

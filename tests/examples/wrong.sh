@@ -108,6 +108,11 @@ damaged "a checkpoint with a damaged length"
 cp "$out/kept" "$out/bad/$model" && bytes '}' "$out/bad/$model" 9 && damaged "a checkpoint with a damaged header"
 sed 's/"version":"1"/"version":"7"/' "$out/kept" > "$out/bad/$model" && damaged "a checkpoint of another version"
 sed 's/model\.7\.weight/model.7.heights/' "$out/kept" > "$out/bad/$model" && damaged "a checkpoint with another name"
+{
+    printf '\225\0\0\0\0\0\0\0{"__metadata__":{"format":"tensor.h checkpoint","version":"1"},'
+    printf '"model.7.weight":{"dtype":"F32","shape":[0,9223372036854775807],"data_offsets":[0,0]}}'
+} > "$out/bad/$model"
+damaged "a checkpoint of endless pictures"
 
 # What to predict.
 refuse "an index beyond the pictures" "400" --out "$out/one" predict 400

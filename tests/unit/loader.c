@@ -87,9 +87,100 @@ static void endings_are_called_newest_first_once(void) {
     CHECK(nended == 2 && ended[0] == 2 && ended[1] == 0);
 }
 
+/* --- sizes and memory ------------------------------------------------------------------------- */
+
+static bool says(tn_code code, const char *text) {
+    tn_error_info e = {TN_OK, "", NULL, 0};
+    bool ok;
+    tn_error_take(&e);
+    ok = e.code == code && strstr(e.message, text);
+    if (!ok) printf("    got %s: %s\n", tn_code_name(e.code), e.message);
+    return ok;
+}
+
+static bool no_get(const tn_dataset *d, int64_t index, void *const *to) {
+    return (void)d, (void)index, (void)to, false;
+}
+static void sizes_that_overflow_are_refused(void) {
+    static const double one = 1;
+    tn_dataset like;
+    tn_module *m = tn_nn_linear(2, 2);
+    tn_optim_adam_args adam;
+    tn_tensor *t[1];
+    TN_SCOPE {
+        t[0] = tn_zeros(TN_DIMS(0, INT64_C(1) << 62), .dtype = TN_F64);
+        CHECK(t[0] && !tn_dataset_tensors(tn_tensors_of(t, 1)) && says(TN_INVALID, "too large"));
+        t[0] = tn_zeros(TN_DIMS(0, INT64_C(1) << 61, 1), .dtype = TN_U8);
+        CHECK(!tn_dataset_images(t[0], tn_zeros(TN_DIMS(0), .dtype = TN_U8), 0, 1) &&
+              says(TN_INVALID, "too large"));
+    }
+    memset(&like, 0, sizeof like);
+    like.size = INT64_MAX;
+    like.nfields = 1;
+    like.field[0].dtype = TN_U8;
+    like.get = no_get;
+    CHECK(!tn_loader_new(tn_dataset_new(&like), .shuffle = true) && says(TN_MEMORY, "2^57"));
+    memset(&adam, 0, sizeof adam);
+    adam.params = tn_parameters(m);
+    adam.betas.at = &one;
+    adam.betas.n = INT64_MAX / 4 + 1;
+    CHECK(!tn_optim_adam_at(__FILE__, __LINE__, &adam) && says(TN_INVALID, "betas"));
+    tn_module_free(m);
+}
+
+static int64_t fail_at, calls;
+static void *failing_alloc(size_t bytes, void *user) {
+    (void)user;
+    return ++calls == fail_at ? NULL : malloc(bytes);
+}
+static void failing_free(void *at, size_t bytes, void *user) {
+    (void)bytes, (void)user;
+    free(at);
+}
+static void batches_that_fail_are_empty(void) {
+    tn_context_options options;
+    tn_context *before = tn_context_current(), *c;
+    tn_loader *l;
+    bool ok = false;
+    memset(&options, 0, sizeof options);
+    options.allocator.alloc = failing_alloc;
+    options.allocator.free = failing_free;
+    options.no_cache = true;
+    options.threads = -1;
+    c = tn_context_new(&options);
+    tn_context_use(c);
+    {
+        tn_tensor *t[3];
+        int64_t mark = tn_scope_begin();
+        for (int i = 0; i < 3; i++) t[i] = tn_arange(6);
+        l = tn_loader_new(tn_dataset_tensors(tn_tensors_of(t, 3)), .batch_size = 2);
+        tn_scope_end(mark);
+    }
+    for (int64_t k = 1; k < 100 && !ok; k++) {
+        int64_t mark = tn_scope_begin();
+        tn_batch b;
+        memset(&b, 1, sizeof b);
+        calls = 0;
+        fail_at = k;
+        ok = tn_loader_next(l, &b);
+        fail_at = 0;
+        if (ok)
+            CHECK(k > 3 && b.index == 0 && b.nfields == 3 && tn_item(tn_sum(b.field[2])) == 1);
+        else
+            CHECK(says(TN_MEMORY, "") && !b.n && !b.nfields && !b.field[0] && !b.field[1]);
+        tn_scope_end(mark);
+    }
+    CHECK(ok);
+    CHECK_EQ(tn_memory().live_tensors, 3);
+    tn_context_use(before);
+    tn_context_free(c);
+}
+
 static const check_test tests[] = {
     CHECK_TEST(loaders_end_with_their_context),
     CHECK_TEST(endings_are_called_newest_first_once),
+    CHECK_TEST(sizes_that_overflow_are_refused),
+    CHECK_TEST(batches_that_fail_are_empty),
 };
 
 int main(int argc, char **argv) {
