@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. 1ec8d435be25 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. fd18d50ae46f is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_1ec8d435be25)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_fd18d50ae46f)
 #else
-#define TNI_NAMESPACE tn_1ec8d435be25
+#define TNI_NAMESPACE tn_fd18d50ae46f
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -85,6 +85,7 @@
 #define tn_data TNI_JOIN(TN_PREFIX, tn_data)
 #define tn_touch TNI_JOIN(TN_PREFIX, tn_touch)
 #define tn_version TNI_JOIN(TN_PREFIX, tn_version)
+#define tn_is_view TNI_JOIN(TN_PREFIX, tn_is_view)
 #define tn_same_storage TNI_JOIN(TN_PREFIX, tn_same_storage)
 #define tn_item TNI_JOIN(TN_PREFIX, tn_item)
 #define tn_item_int TNI_JOIN(TN_PREFIX, tn_item_int)
@@ -163,6 +164,8 @@
 #define tn_retain TNI_JOIN(TN_PREFIX, tn_retain)
 #define tn_release TNI_JOIN(TN_PREFIX, tn_release)
 #define tn_swap_data TNI_JOIN(TN_PREFIX, tn_swap_data)
+#define tn_ending_add TNI_JOIN(TN_PREFIX, tn_ending_add)
+#define tn_ending_remove TNI_JOIN(TN_PREFIX, tn_ending_remove)
 #define tn_schema_new TNI_JOIN(TN_PREFIX, tn_schema_new)
 #define tn_schema_free TNI_JOIN(TN_PREFIX, tn_schema_free)
 #define tn_bind TNI_JOIN(TN_PREFIX, tn_bind)
@@ -178,6 +181,7 @@
 #define tn_safetensors_name TNI_JOIN(TN_PREFIX, tn_safetensors_name)
 #define tn_safetensors_get TNI_JOIN(TN_PREFIX, tn_safetensors_get)
 #define tn_safetensors_note TNI_JOIN(TN_PREFIX, tn_safetensors_note)
+#define tn_file_exists_at TNI_JOIN(TN_PREFIX, tn_file_exists_at)
 #define tn_load_bytes_at TNI_JOIN(TN_PREFIX, tn_load_bytes_at)
 #define tn_load_idx_at TNI_JOIN(TN_PREFIX, tn_load_idx_at)
 #define tn_abs_at TNI_JOIN(TN_PREFIX, tn_abs_at)
@@ -893,7 +897,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_1ec8d435be25 TNI_JOIN(TN_PREFIX, tn_layout_1ec8d435be25)
+#define tn_layout_fd18d50ae46f TNI_JOIN(TN_PREFIX, tn_layout_fd18d50ae46f)
 #endif
 
 /* src/api/config.h */
@@ -1117,7 +1121,7 @@ typedef struct tn_scalar {
     int32_t kind;    /* one of tn_kind; 0 is an error */
     int64_t integer; /* of an int or a bool, exact */
     double imaginary;
-    double real; /* of a float or complex; in the keyword forms also the value of an int */
+    double real; /* of a float or complex */
 } tn_scalar;
 
 /* An absent list has n = -1; a list of all zero bytes is an error; the empty list points somewhere.
@@ -1195,14 +1199,21 @@ TNI_INLINE tn_ints tn_empty_dims(void) {
     ((tn_tensors){(tn_tensor *const[]){__VA_ARGS__}, \
                   (int64_t)(sizeof((tn_tensor *const[]){__VA_ARGS__}) / sizeof(tn_tensor *))})
 #define TN_NUM(v) ((tn_scalar){TN_KIND_FLOAT, 0, 0, (v)})
-#define TN_INT(v) ((tn_scalar){TN_KIND_INT, (v), 0, (double)(v)})
+#define TN_INT(v) ((tn_scalar){TN_KIND_INT, (v), 0, 0})
 #define TN_NO_NUM ((tn_scalar){TN_KIND_NONE, 0, 0, 0})
 #endif
 
-/* Kind of a number by its C type, unevaluated: an integer halves to 0, a float does not. */
+/* What a keyword form writes for a number: kind by its C type, unevaluated (an integer halves to 0,
+ * a float does not), integers exact. Each number is evaluated once; what stands behind it, the
+ * options, comes after it. */
 #define TNI_FIRST_(first, ...) first
-#define TNI_KIND_OF(...) \
-    ((0 ? TNI_FIRST_(__VA_ARGS__, 0) : 1) / 2 == 0 ? TN_KIND_INT : TN_KIND_FLOAT)
+#define TNI_REST_(first, ...) __VA_ARGS__
+#define TNI_IS_WHOLE(...) ((0 ? TNI_FIRST_(__VA_ARGS__, 0) : 1) / 2 == 0)
+#define TNI_NUMBER_IN(to, ...)                                                          \
+    to.kind = TNI_IS_WHOLE(__VA_ARGS__) ? TN_KIND_INT : TN_KIND_FLOAT,                  \
+    to.integer = TNI_IS_WHOLE(__VA_ARGS__) ? (int64_t)(TNI_FIRST_(__VA_ARGS__, 0)) : 0, \
+    to.real = TNI_IS_WHOLE(__VA_ARGS__) ? 0. : (double)(TNI_FIRST_(__VA_ARGS__, 0)),    \
+    TNI_REST_(__VA_ARGS__, to.imaginary = 0)
 
 TNI_EXTERN_C_END
 
@@ -1271,9 +1282,9 @@ typedef struct tn_memory_stats {
 
 /* A new context; NULL when there is no memory. Zero-filled options are the defaults. */
 TN_API tn_context *tn_context_new(const tn_context_options *options);
-/* Frees every byte and thread of it. Tensors of it are gone. NULL frees the default context. An
- * error that nobody took reaches the handler. Other threads must not be inside a call of this
- * context. */
+/* Frees every byte and thread of it. Tensors and loaders of it are gone. NULL frees the default
+ * context. An error that nobody took reaches the handler. Other threads must not be inside a call
+ * of this context. */
 TN_API void tn_context_free(tn_context *context);
 /* The calling thread's current context, the default one when none was set; NULL only without
  * memory. */
@@ -1298,7 +1309,9 @@ TN_API int32_t tn_threads(void);
 TN_API const char *tn_isa(void);
 
 /* Asks running operators of the context to stop at their next block of work; they fail with
- * TN_CANCELLED. May be called from a signal handler. tn_cancel_clear ends the request. */
+ * TN_CANCELLED. What such an operator was given to write (self of an in-place form, out, running
+ * statistics, parameters of an optimizer) then holds unspecified values. May be called from a
+ * signal handler. tn_cancel_clear ends the request. */
 TN_API void tn_cancel(tn_context *context);
 TN_API void tn_cancel_clear(tn_context *context);
 
@@ -1419,10 +1432,10 @@ typedef struct tn_scope_guard {
     int64_t mark;
     bool once;
 } tn_scope_guard;
-#define TN_SCOPE                                                                            \
-    for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__) = {tn_scope_begin(), true};          \
-         TNI_JOIN(tni_scope_, __LINE__).once; TNI_JOIN(tni_scope_, __LINE__).once = false,  \
-                                              tn_scope_end(TNI_JOIN(tni_scope_, __LINE__).mark))
+#define TN_SCOPE                                                                           \
+    for (tn_scope_guard TNI_JOIN(tni_scope_, __LINE__) = {tn_scope_begin(), true};         \
+         TNI_JOIN(tni_scope_, __LINE__).once; TNI_JOIN(tni_scope_, __LINE__).once = false, \
+                                             tn_scope_end(TNI_JOIN(tni_scope_, __LINE__).mark))
 #endif
 
 /* --- reading a tensor: none of these fails on a valid tensor; NULL gives 0, NULL or false ----- */
@@ -1443,6 +1456,7 @@ TN_API int64_t tn_storage_offset(const tn_tensor *t); /* in elements */
 TN_API void *tn_data(const tn_tensor *t);
 TN_API bool tn_touch(tn_tensor *t);
 TN_API int64_t tn_version(const tn_tensor *t);
+TN_API bool tn_is_view(const tn_tensor *t); /* of another tensor, whose memory it shares */
 TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b);
 
 /* The only element of a one-element tensor. Errors: INVALID for another count, TYPE for complex in
@@ -1589,7 +1603,10 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
     tn_grads_at(__FILE__, __LINE__, outputs, inputs, grads, options)
 
 /* A hook sees the gradient of t before it goes on and may return another (a new tensor), the same,
- * or NULL with an error set to stop backward. Returns a number for tn_hook_remove, 0 on error. */
+ * or NULL with an error set to stop backward. Returns a number for tn_hook_remove, 0 on error. A
+ * hook may remove itself and others, and free tensors; one that runs is released when it returns.
+ * Hooks of a tensor that is written in place stay with the value before; a gradient that it
+ * retains is of the value after. */
 typedef tn_tensor *(*tn_hook)(tn_tensor *grad, void *user);
 TN_API int64_t tn_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user));
 TN_API bool tn_hook_remove(tn_tensor *t, int64_t number);
@@ -1597,7 +1614,8 @@ TN_API bool tn_hook_remove(tn_tensor *t, int64_t number);
 /* A function with a gradient of one's own. forward runs without recording and returns outputs (new
  * tensors) through out[0..nout-1]; backward gets the output gradients (NULL: zero) and returns
  * input gradients (new, or NULL for zero), written with operators, so that they can be
- * differentiated again. `save` keeps a tensor for backward; saved(i) reads it there. */
+ * differentiated again. `save` keeps a tensor for backward; saved(i) reads it there. release(user)
+ * is called once: when the graph goes, at the end of a call that is not recorded, or that fails. */
 typedef struct tn_function tn_function; /* a call in progress or on the tape */
 typedef struct tn_function_row {
     const char *name;
@@ -1669,10 +1687,12 @@ typedef struct tni_node tni_node;       /* a call on the tape */
 /* --- the row ---------------------------------------------------------------------------------- */
 
 enum tn_forms {
-    TN_OUT = 1,     /* .out = given tensors */
-    TN_INPLACE = 2, /* name_(self, ...) writes into self; such a row may alias that input exactly */
-    TN_SHAPE_ONLY = 4 /* reads the shape and dtype of its inputs alone: in gradients it takes what
-                         is not in needs */
+    TN_OUT = 1,        /* .out = given tensors */
+    TN_INPLACE = 2,    /* name_(self, ...) writes into self; the written tensor may be exactly the
+                       first input, in a TN_POINTWISE row any input */
+    TN_SHAPE_ONLY = 4, /* reads the shape and dtype of its inputs alone: in gradients it takes what
+                          is not in needs */
+    TN_ALIAS = 8 /* with TN_INPLACE, without a loop: any input may be exactly the written tensor */
 };
 
 struct tn_row {
@@ -1978,9 +1998,24 @@ TN_API void tn_release(tn_tensor *t);      /* NULL is fine */
 
 /* Exchanges what two tensors of the same shape hold: storage, offset, strides, dtype, device.
  * Headers, owners, requires_grad and .grad stay, so whoever has a pointer sees the other's data.
- * Both versions advance. Neither may be a view or the result of a recorded call: false with an
- * error then (or for a NULL, or shapes that differ), else it cannot fail. */
+ * Views of them and other tensors on their storage see it, too, where dtype, strides and device are
+ * the same; else they stay with the data that they had, and are views of it no more: a recorded
+ * write to one is refused. Both versions advance. Neither may be a view or the result of a recorded
+ * call: false with an error then (or for a NULL, or shapes that differ), else it cannot fail. */
 TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b);
+
+/* --- what ends with a context ----------------------------------------------------------------- */
+
+/* Threads or handles of code beside the library that work in a context. tn_context_free calls `end`
+ * of those that are still there, newest first, in a thread that uses the context, before anything
+ * of it is gone; `end` may add or remove others. The struct lies in its owner's memory. */
+typedef struct tn_ending {
+    void (*end)(struct tn_ending *e); /* set by the owner; e has been removed */
+    struct tn_ending *older, *newer;
+    tn_context *context;
+} tn_ending;
+TN_API bool tn_ending_add(tn_ending *e); /* to the current context */
+TN_API void tn_ending_remove(tn_ending *e);
 
 /* --- schemas at run time ---------------------------------------------------------------------- */
 
@@ -2062,6 +2097,11 @@ TN_API const char *tn_safetensors_name(const tn_safetensors *f, int64_t i);
 TN_API tn_tensor *tn_safetensors_get(tn_safetensors *f, const char *name);
 /* The value of a note ("__metadata__"); NULL, without an error, when there is none. */
 TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key);
+
+/* Whether something can be opened at path, through the context's file table; false with an error
+ * where it cannot be told: there is something, but it may not be read. */
+TN_API bool tn_file_exists_at(const char *file, int line, const char *path, bool *exists);
+#define tn_file_exists(path, exists) tn_file_exists_at(__FILE__, __LINE__, path, exists)
 
 /* A file's bytes as a new uint8 tensor (bytes). */
 TN_API tn_tensor *tn_load_bytes_at(const char *file, int line, const char *path);
@@ -2201,15 +2241,6 @@ typedef enum tn_memory_format { TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT = 1,
     TN_MEMORY_FORMAT_CHANNELS_LAST_3D } tn_memory_format;
 typedef enum tn_padding_mode { TN_PADDING_MODE_ZEROS = 1, TN_PADDING_MODE_REFLECT,
     TN_PADDING_MODE_REPLICATE, TN_PADDING_MODE_CIRCULAR } tn_padding_mode;
-typedef enum tn_pad_mode { TN_PAD_MODE_CONSTANT = 1, TN_PAD_MODE_REFLECT, TN_PAD_MODE_REPLICATE,
-    TN_PAD_MODE_CIRCULAR } tn_pad_mode;
-typedef enum tn_interpolate { TN_INTERPOLATE_NEAREST = 1, TN_INTERPOLATE_LINEAR,
-    TN_INTERPOLATE_BILINEAR, TN_INTERPOLATE_BICUBIC, TN_INTERPOLATE_TRILINEAR, TN_INTERPOLATE_AREA,
-    TN_INTERPOLATE_NEAREST_EXACT } tn_interpolate;
-typedef enum tn_nonlinearity { TN_NONLINEARITY_TANH = 1, TN_NONLINEARITY_RELU } tn_nonlinearity;
-typedef enum tn_activation { TN_ACTIVATION_RELU = 1, TN_ACTIVATION_GELU } tn_activation;
-typedef enum tn_fan_mode { TN_FAN_MODE_FAN_IN = 1, TN_FAN_MODE_FAN_OUT } tn_fan_mode;
-typedef enum tn_bag_mode { TN_BAG_MODE_SUM = 1, TN_BAG_MODE_MEAN, TN_BAG_MODE_MAX } tn_bag_mode;
 
 /* |self|; the smallest integer stays itself. Gradient 0 at 0.   (*) -> (*)   tn_abs(x) */
 typedef struct tn_abs_args {
@@ -2290,10 +2321,9 @@ TN_API tn_tensor *tnp_add_scalar_(tn_tensor *self, tn_scalar other, double alpha
 #define tn_add_(self_, ...) TNI_CALL_AS(tn_add_inplace_at, tn_add_args, .alpha = 1, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_add_scalar(self_, ...) TNI_CALL(tn_add, .alpha = 1, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_add_scalar_(self_, ...) TNI_CALL_AS(tn_add_inplace_at, tn_add_args, .alpha = 1, \
-    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast   tn_addcdiv(x, a, b, .value =
@@ -2474,8 +2504,7 @@ typedef struct tn_arange_args {
 TN_API tn_tensor *tn_arange_at(const char *file, int line, const tn_arange_args *args);
 TN_API tn_tensor *tnp_arange(tn_scalar end, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_arange(...) TNI_CALL(tn_arange, .end.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .end.real = __VA_ARGS__)
+#define tn_arange(...) TNI_CALL(tn_arange, TNI_NUMBER_IN(.end, __VA_ARGS__))
 #endif
 
 /* start, start + 1, .. below end.   tn_arange_start(2, 10) */
@@ -2489,8 +2518,8 @@ TN_API tn_tensor *tn_arange_start_at(const char *file, int line, const tn_arange
 TN_API tn_tensor *tnp_arange_start(tn_scalar start, tn_scalar end, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_arange_start(start_, ...) TNI_CALL(tn_arange_start, .start.kind = TNI_KIND_OF(start_), \
-    .start.real = start_, .end.kind = TNI_KIND_OF(__VA_ARGS__), .end.real = __VA_ARGS__)
+#define tn_arange_start(start_, ...) TNI_CALL(tn_arange_start, TNI_NUMBER_IN(.start, start_), \
+    TNI_NUMBER_IN(.end, __VA_ARGS__))
 #endif
 
 /* start, start + step, .. before end.   tn_arange_start_step(10, 0, -3) */
@@ -2506,8 +2535,7 @@ TN_API tn_tensor *tnp_arange_start_step(tn_scalar start, tn_scalar end, tn_scala
     tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_arange_start_step(start_, end_, ...) TNI_CALL(tn_arange_start_step, \
-    .start.kind = TNI_KIND_OF(start_), .start.real = start_, .end.kind = TNI_KIND_OF(end_), \
-    .end.real = end_, .step.kind = TNI_KIND_OF(__VA_ARGS__), .step.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.start, start_), TNI_NUMBER_IN(.end, end_), TNI_NUMBER_IN(.step, __VA_ARGS__))
 #endif
 
 /* Index of the largest element along dim, the first among equals; of the row-major order of all
@@ -2790,10 +2818,9 @@ TN_API tn_tensor *tnp_bitwise_and_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_bitwise_and_(self_, ...) TNI_CALL_AS(tn_bitwise_and_inplace_at, tn_bitwise_and_args, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_bitwise_and_scalar(self_, ...) TNI_CALL(tn_bitwise_and, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_bitwise_and_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_and_inplace_at, \
-    tn_bitwise_and_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    tn_bitwise_and_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self * 2^other, wrapping; counts outside the width of 32 or 64 bits give 0.   (*), (*) ->
@@ -2817,10 +2844,9 @@ TN_API tn_tensor *tnp_bitwise_left_shift_scalar_(tn_tensor *self, tn_scalar othe
 #define tn_bitwise_left_shift_(self_, ...) TNI_CALL_AS(tn_bitwise_left_shift_inplace_at, \
     tn_bitwise_left_shift_args, .self = self_, .other = __VA_ARGS__)
 #define tn_bitwise_left_shift_scalar(self_, ...) TNI_CALL(tn_bitwise_left_shift, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_bitwise_left_shift_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_left_shift_inplace_at, \
-    tn_bitwise_left_shift_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    tn_bitwise_left_shift_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* ~self; of bools: not.   (*) -> (*)   tn_bitwise_not(x) */
@@ -2857,10 +2883,9 @@ TN_API tn_tensor *tnp_bitwise_or_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_bitwise_or_(self_, ...) TNI_CALL_AS(tn_bitwise_or_inplace_at, tn_bitwise_or_args, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_bitwise_or_scalar(self_, ...) TNI_CALL(tn_bitwise_or, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_bitwise_or_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_or_inplace_at, \
-    tn_bitwise_or_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    tn_bitwise_or_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* floor(self / 2^other).   (*), (*) -> broadcast   tn_bitwise_right_shift(x, n) */
@@ -2883,10 +2908,9 @@ TN_API tn_tensor *tnp_bitwise_right_shift_scalar_(tn_tensor *self, tn_scalar oth
 #define tn_bitwise_right_shift_(self_, ...) TNI_CALL_AS(tn_bitwise_right_shift_inplace_at, \
     tn_bitwise_right_shift_args, .self = self_, .other = __VA_ARGS__)
 #define tn_bitwise_right_shift_scalar(self_, ...) TNI_CALL(tn_bitwise_right_shift, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_bitwise_right_shift_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_right_shift_inplace_at, \
-    tn_bitwise_right_shift_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    tn_bitwise_right_shift_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self ^ other.   (*), (*) -> broadcast   tn_bitwise_xor(x, y) */
@@ -2907,10 +2931,9 @@ TN_API tn_tensor *tnp_bitwise_xor_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_bitwise_xor_(self_, ...) TNI_CALL_AS(tn_bitwise_xor_inplace_at, tn_bitwise_xor_args, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_bitwise_xor_scalar(self_, ...) TNI_CALL(tn_bitwise_xor, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_bitwise_xor_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_xor_inplace_at, \
-    tn_bitwise_xor_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    tn_bitwise_xor_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* Products of equally many matrices.
@@ -3011,9 +3034,9 @@ TN_API tn_tensor *tnp_clamp_max_scalar_(tn_tensor *self, tn_scalar max);
 #define tn_clamp_max_(self_, ...) TNI_CALL_AS(tn_clamp_max_inplace_at, tn_clamp_max_args, \
     .self = self_, .max = __VA_ARGS__)
 #define tn_clamp_max_scalar(self_, ...) TNI_CALL(tn_clamp_max, .self = self_, \
-    .max_number.kind = TNI_KIND_OF(__VA_ARGS__), .max_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.max_number, __VA_ARGS__))
 #define tn_clamp_max_scalar_(self_, ...) TNI_CALL_AS(tn_clamp_max_inplace_at, tn_clamp_max_args, \
-    .self = self_, .max_number.kind = TNI_KIND_OF(__VA_ARGS__), .max_number.real = __VA_ARGS__)
+    .self = self_, TNI_NUMBER_IN(.max_number, __VA_ARGS__))
 #endif
 
 /* The larger of self and min.   (*), (*) -> broadcast   tn_clamp_min_scalar(x, 0) */
@@ -3034,9 +3057,9 @@ TN_API tn_tensor *tnp_clamp_min_scalar_(tn_tensor *self, tn_scalar min);
 #define tn_clamp_min_(self_, ...) TNI_CALL_AS(tn_clamp_min_inplace_at, tn_clamp_min_args, \
     .self = self_, .min = __VA_ARGS__)
 #define tn_clamp_min_scalar(self_, ...) TNI_CALL(tn_clamp_min, .self = self_, \
-    .min_number.kind = TNI_KIND_OF(__VA_ARGS__), .min_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.min_number, __VA_ARGS__))
 #define tn_clamp_min_scalar_(self_, ...) TNI_CALL_AS(tn_clamp_min_inplace_at, tn_clamp_min_args, \
-    .self = self_, .min_number.kind = TNI_KIND_OF(__VA_ARGS__), .min_number.real = __VA_ARGS__)
+    .self = self_, TNI_NUMBER_IN(.min_number, __VA_ARGS__))
 #endif
 
 /* The same with a tensor of bounds.   (*), (*), (*) -> broadcast   tn_clamp_tensor(x, .min = low,
@@ -3263,10 +3286,10 @@ TN_API tn_tensor *tnp_div_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_div(self_, ...) TNI_CALL(tn_div, .self = self_, .other = __VA_ARGS__)
 #define tn_div_(self_, ...) TNI_CALL_AS(tn_div_inplace_at, tn_div_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_div_scalar(self_, ...) TNI_CALL(tn_div, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_div_scalar(self_, ...) TNI_CALL(tn_div, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_div_scalar_(self_, ...) TNI_CALL_AS(tn_div_inplace_at, tn_div_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self / other, then rounded: `trunc`, `floor`, or not at all (None).   (*), (*) -> broadcast
@@ -3289,11 +3312,10 @@ TN_API tn_tensor *tnp_div_mode_scalar_(tn_tensor *self, tn_scalar other, tn_roun
 #define tn_div_mode_(self_, other_, ...) TNI_CALL_AS(tn_div_mode_inplace_at, tn_div_mode_args, \
     .self = self_, .other = other_, .rounding_mode = __VA_ARGS__)
 #define tn_div_mode_scalar(self_, other_, ...) TNI_CALL(tn_div_mode, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(other_), .other_number.real = other_, \
-    .rounding_mode = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, other_), .rounding_mode = __VA_ARGS__)
 #define tn_div_mode_scalar_(self_, other_, ...) TNI_CALL_AS(tn_div_mode_inplace_at, \
-    tn_div_mode_args, .self = self_, .other_number.kind = TNI_KIND_OF(other_), \
-    .other_number.real = other_, .rounding_mode = __VA_ARGS__)
+    tn_div_mode_args, .self = self_, TNI_NUMBER_IN(.other_number, other_), \
+    .rounding_mode = __VA_ARGS__)
 #endif
 
 /* self / other without its fraction: towards 0.   (*), (*) -> broadcast   tn_div_trunc(x, y) */
@@ -3314,10 +3336,9 @@ TN_API tn_tensor *tnp_div_trunc_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_div_trunc_(self_, ...) TNI_CALL_AS(tn_div_trunc_inplace_at, tn_div_trunc_args, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_div_trunc_scalar(self_, ...) TNI_CALL(tn_div_trunc, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_div_trunc_scalar_(self_, ...) TNI_CALL_AS(tn_div_trunc_inplace_at, tn_div_trunc_args, \
-    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()
@@ -3442,10 +3463,10 @@ TN_API tn_tensor *tnp_eq_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_eq(self_, ...) TNI_CALL(tn_eq, .self = self_, .other = __VA_ARGS__)
 #define tn_eq_(self_, ...) TNI_CALL_AS(tn_eq_inplace_at, tn_eq_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_eq_scalar(self_, ...) TNI_CALL(tn_eq, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_eq_scalar(self_, ...) TNI_CALL(tn_eq, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_eq_scalar_(self_, ...) TNI_CALL_AS(tn_eq_inplace_at, tn_eq_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.
@@ -3574,7 +3595,7 @@ TN_API tn_tensor *tn_fill_inplace_at(const char *file, int line, const tn_fill_a
 TN_API tn_tensor *tnp_fill_(tn_tensor *self, tn_scalar value);
 #ifndef __cplusplus
 #define tn_fill_(self_, ...) TNI_CALL_AS(tn_fill_inplace_at, tn_fill_args, .self = self_, \
-    .value.kind = TNI_KIND_OF(__VA_ARGS__), .value.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.value, __VA_ARGS__))
 #endif
 
 /* The dimensions from start_dim to end_dim as one. A view where it can be.
@@ -3634,10 +3655,9 @@ TN_API tn_tensor *tnp_floor_divide_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_floor_divide_(self_, ...) TNI_CALL_AS(tn_floor_divide_inplace_at, \
     tn_floor_divide_args, .self = self_, .other = __VA_ARGS__)
 #define tn_floor_divide_scalar(self_, ...) TNI_CALL(tn_floor_divide, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_floor_divide_scalar_(self_, ...) TNI_CALL_AS(tn_floor_divide_inplace_at, \
-    tn_floor_divide_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    tn_floor_divide_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self - other * trunc(self / other): has the sign of self; exact.   (*), (*) -> broadcast
@@ -3657,10 +3677,10 @@ TN_API tn_tensor *tnp_fmod_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_fmod(self_, ...) TNI_CALL(tn_fmod, .self = self_, .other = __VA_ARGS__)
 #define tn_fmod_(self_, ...) TNI_CALL_AS(tn_fmod_inplace_at, tn_fmod_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_fmod_scalar(self_, ...) TNI_CALL(tn_fmod, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_fmod_scalar(self_, ...) TNI_CALL(tn_fmod, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_fmod_scalar_(self_, ...) TNI_CALL_AS(tn_fmod_inplace_at, tn_fmod_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self - trunc(self).   (*) -> (*), floating   tn_frac(x) */
@@ -3689,8 +3709,8 @@ typedef struct tn_full_args {
 TN_API tn_tensor *tn_full_at(const char *file, int line, const tn_full_args *args);
 TN_API tn_tensor *tnp_full(tn_ints size, tn_scalar fill_value, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_full(size_, ...) TNI_CALL(tn_full, .size = size_, \
-    .fill_value.kind = TNI_KIND_OF(__VA_ARGS__), .fill_value.real = __VA_ARGS__)
+#define tn_full(size_, ...) TNI_CALL(tn_full, .size = size_, TNI_NUMBER_IN(.fill_value, \
+    __VA_ARGS__))
 #endif
 
 /* fill_value in self's sizes, dtype and order of dimensions.   tn_full_like(x, 0.5) */
@@ -3704,8 +3724,8 @@ TN_API tn_tensor *tn_full_like_at(const char *file, int line, const tn_full_like
 TN_API tn_tensor *tnp_full_like(tn_tensor *self, tn_scalar fill_value, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_full_like(self_, ...) TNI_CALL(tn_full_like, .self = self_, \
-    .fill_value.kind = TNI_KIND_OF(__VA_ARGS__), .fill_value.real = __VA_ARGS__)
+#define tn_full_like(self_, ...) TNI_CALL(tn_full_like, .self = self_, TNI_NUMBER_IN(.fill_value, \
+    __VA_ARGS__))
 #endif
 
 /* For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 - beta1)(g
@@ -3802,10 +3822,10 @@ TN_API tn_tensor *tnp_ge_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_ge(self_, ...) TNI_CALL(tn_ge, .self = self_, .other = __VA_ARGS__)
 #define tn_ge_(self_, ...) TNI_CALL_AS(tn_ge_inplace_at, tn_ge_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_ge_scalar(self_, ...) TNI_CALL(tn_ge, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_ge_scalar(self_, ...) TNI_CALL(tn_ge, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_ge_scalar_(self_, ...) TNI_CALL_AS(tn_ge_inplace_at, tn_ge_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self * Phi(self), Phi the normal distribution, or its approximation by tanh.   (*) -> (*),
@@ -3886,10 +3906,10 @@ TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_gt(self_, ...) TNI_CALL(tn_gt, .self = self_, .other = __VA_ARGS__)
 #define tn_gt_(self_, ...) TNI_CALL_AS(tn_gt_inplace_at, tn_gt_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_gt_scalar(self_, ...) TNI_CALL(tn_gt, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_gt_scalar(self_, ...) TNI_CALL(tn_gt, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_gt_scalar_(self_, ...) TNI_CALL_AS(tn_gt_inplace_at, tn_gt_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.   tn_huber_loss(x,
@@ -4121,10 +4141,10 @@ TN_API tn_tensor *tnp_le_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_le(self_, ...) TNI_CALL(tn_le, .self = self_, .other = __VA_ARGS__)
 #define tn_le_(self_, ...) TNI_CALL_AS(tn_le_inplace_at, tn_le_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_le_scalar(self_, ...) TNI_CALL(tn_le, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_le_scalar(self_, ...) TNI_CALL(tn_le, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_le_scalar_(self_, ...) TNI_CALL_AS(tn_le_inplace_at, tn_le_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self above 0, else negative_slope * self.   (*) -> (*), floating   tn_leaky_relu(x,
@@ -4159,8 +4179,7 @@ TN_API tn_tensor *tnp_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *sel
 #ifndef __cplusplus
 #define tn_leaky_relu_backward(grad_output_, self_, negative_slope_, ...) \
     TNI_CALL(tn_leaky_relu_backward, .grad_output = grad_output_, .self = self_, \
-    .negative_slope.kind = TNI_KIND_OF(negative_slope_), .negative_slope.real = negative_slope_, \
-    .self_is_result = __VA_ARGS__)
+    TNI_NUMBER_IN(.negative_slope, negative_slope_), .self_is_result = __VA_ARGS__)
 #endif
 
 /* self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) ->
@@ -4182,10 +4201,9 @@ TN_API tn_tensor *tnp_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar we
 #define tn_lerp_(self_, end_, ...) TNI_CALL_AS(tn_lerp_inplace_at, tn_lerp_args, .self = self_, \
     .end = end_, .weight = __VA_ARGS__)
 #define tn_lerp_scalar(self_, end_, ...) TNI_CALL(tn_lerp, .self = self_, .end = end_, \
-    .weight_number.kind = TNI_KIND_OF(__VA_ARGS__), .weight_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.weight_number, __VA_ARGS__))
 #define tn_lerp_scalar_(self_, end_, ...) TNI_CALL_AS(tn_lerp_inplace_at, tn_lerp_args, \
-    .self = self_, .end = end_, .weight_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .weight_number.real = __VA_ARGS__)
+    .self = self_, .end = end_, TNI_NUMBER_IN(.weight_number, __VA_ARGS__))
 #endif
 
 /* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest,
@@ -4245,8 +4263,8 @@ TN_API tn_tensor *tn_linspace_at(const char *file, int line, const tn_linspace_a
 TN_API tn_tensor *tnp_linspace(tn_scalar start, tn_scalar end, int64_t steps, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_linspace(start_, end_, ...) TNI_CALL(tn_linspace, .start.kind = TNI_KIND_OF(start_), \
-    .start.real = start_, .end.kind = TNI_KIND_OF(end_), .end.real = end_, .steps = __VA_ARGS__)
+#define tn_linspace(start_, end_, ...) TNI_CALL(tn_linspace, TNI_NUMBER_IN(.start, start_), \
+    TNI_NUMBER_IN(.end, end_), .steps = __VA_ARGS__)
 #endif
 
 /* The natural logarithm.   (*) -> (*), floating   tn_log(x) */
@@ -4431,10 +4449,10 @@ TN_API tn_tensor *tnp_lt_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_lt(self_, ...) TNI_CALL(tn_lt, .self = self_, .other = __VA_ARGS__)
 #define tn_lt_(self_, ...) TNI_CALL_AS(tn_lt_inplace_at, tn_lt_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_lt_scalar(self_, ...) TNI_CALL(tn_lt, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_lt_scalar(self_, ...) TNI_CALL(tn_lt, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_lt_scalar_(self_, ...) TNI_CALL_AS(tn_lt_inplace_at, tn_lt_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self with value where the mask is true.   self (*), mask (*) broadcast, value number or 0-dim ->
@@ -4458,11 +4476,9 @@ TN_API tn_tensor *tnp_masked_fill_scalar_(tn_tensor *self, tn_tensor *mask, tn_s
 #define tn_masked_fill_(self_, mask_, ...) TNI_CALL_AS(tn_masked_fill_inplace_at, \
     tn_masked_fill_args, .self = self_, .mask = mask_, .value = __VA_ARGS__)
 #define tn_masked_fill_scalar(self_, mask_, ...) TNI_CALL(tn_masked_fill, .self = self_, \
-    .mask = mask_, .value_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .value_number.real = __VA_ARGS__)
+    .mask = mask_, TNI_NUMBER_IN(.value_number, __VA_ARGS__))
 #define tn_masked_fill_scalar_(self_, mask_, ...) TNI_CALL_AS(tn_masked_fill_inplace_at, \
-    tn_masked_fill_args, .self = self_, .mask = mask_, \
-    .value_number.kind = TNI_KIND_OF(__VA_ARGS__), .value_number.real = __VA_ARGS__)
+    tn_masked_fill_args, .self = self_, .mask = mask_, TNI_NUMBER_IN(.value_number, __VA_ARGS__))
 #endif
 
 /* self with the elements of source, in order, where the mask is true.
@@ -4732,10 +4748,10 @@ TN_API tn_tensor *tnp_mul_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_mul(self_, ...) TNI_CALL(tn_mul, .self = self_, .other = __VA_ARGS__)
 #define tn_mul_(self_, ...) TNI_CALL_AS(tn_mul_inplace_at, tn_mul_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_mul_scalar(self_, ...) TNI_CALL(tn_mul, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_mul_scalar(self_, ...) TNI_CALL(tn_mul, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_mul_scalar_(self_, ...) TNI_CALL_AS(tn_mul_inplace_at, tn_mul_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* Matrix times vector.   self (m, k), vec (k) -> (m)   tn_mv(a, x) */
@@ -4778,10 +4794,10 @@ TN_API tn_tensor *tnp_ne_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_ne(self_, ...) TNI_CALL(tn_ne, .self = self_, .other = __VA_ARGS__)
 #define tn_ne_(self_, ...) TNI_CALL_AS(tn_ne_inplace_at, tn_ne_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_ne_scalar(self_, ...) TNI_CALL(tn_ne, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_ne_scalar(self_, ...) TNI_CALL(tn_ne, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_ne_scalar_(self_, ...) TNI_CALL_AS(tn_ne_inplace_at, tn_ne_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* -self.   (*) -> (*)   tn_neg(x) */
@@ -4824,7 +4840,7 @@ TN_API tn_tensor *tnp_new_full(tn_tensor *self, tn_ints size, tn_scalar fill_val
     tn_device_id device);
 #ifndef __cplusplus
 #define tn_new_full(self_, size_, ...) TNI_CALL(tn_new_full, .self = self_, .size = size_, \
-    .fill_value.kind = TNI_KIND_OF(__VA_ARGS__), .fill_value.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.fill_value, __VA_ARGS__))
 #endif
 
 /* Ones of self's dtype and device.   tn_new_ones(x, TN_DIMS(3)) */
@@ -5016,12 +5032,12 @@ TN_API tn_tensor *tnp_pow_scalar_self(tn_scalar self, tn_tensor *exponent);
 #define tn_pow(self_, ...) TNI_CALL(tn_pow, .self = self_, .exponent = __VA_ARGS__)
 #define tn_pow_(self_, ...) TNI_CALL_AS(tn_pow_inplace_at, tn_pow_args, .self = self_, \
     .exponent = __VA_ARGS__)
-#define tn_pow_scalar(self_, ...) TNI_CALL(tn_pow, .self = self_, \
-    .exponent_number.kind = TNI_KIND_OF(__VA_ARGS__), .exponent_number.real = __VA_ARGS__)
+#define tn_pow_scalar(self_, ...) TNI_CALL(tn_pow, .self = self_, TNI_NUMBER_IN(.exponent_number, \
+    __VA_ARGS__))
 #define tn_pow_scalar_(self_, ...) TNI_CALL_AS(tn_pow_inplace_at, tn_pow_args, .self = self_, \
-    .exponent_number.kind = TNI_KIND_OF(__VA_ARGS__), .exponent_number.real = __VA_ARGS__)
-#define tn_pow_scalar_self(self_, ...) TNI_CALL(tn_pow, .self_number.kind = TNI_KIND_OF(self_), \
-    .self_number.real = self_, .exponent = __VA_ARGS__)
+    TNI_NUMBER_IN(.exponent_number, __VA_ARGS__))
+#define tn_pow_scalar_self(self_, ...) TNI_CALL(tn_pow, TNI_NUMBER_IN(.self_number, self_), \
+    .exponent = __VA_ARGS__)
 #endif
 
 /* Product over dim, of all elements when absent. Integers and bool are multiplied in int64.
@@ -5198,10 +5214,9 @@ TN_API tn_tensor *tnp_remainder_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_remainder_(self_, ...) TNI_CALL_AS(tn_remainder_inplace_at, tn_remainder_args, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_remainder_scalar(self_, ...) TNI_CALL(tn_remainder, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_remainder_scalar_(self_, ...) TNI_CALL_AS(tn_remainder_inplace_at, tn_remainder_args, \
-    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)
@@ -5288,7 +5303,7 @@ TN_API tn_tensor *tnp_rsub_scalar(tn_tensor *self, tn_scalar other, double alpha
 #ifndef __cplusplus
 #define tn_rsub(self_, ...) TNI_CALL(tn_rsub, .alpha = 1, .self = self_, .other = __VA_ARGS__)
 #define tn_rsub_scalar(self_, ...) TNI_CALL(tn_rsub, .alpha = 1, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true
@@ -5370,11 +5385,10 @@ TN_API tn_tensor *tnp_scatter_value_(tn_tensor *self, int64_t dim, tn_tensor *in
     tn_scalar value);
 #ifndef __cplusplus
 #define tn_scatter_value(self_, dim_, index_, ...) TNI_CALL(tn_scatter_value, .self = self_, \
-    .dim = dim_, .index = index_, .value.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .value.real = __VA_ARGS__)
+    .dim = dim_, .index = index_, TNI_NUMBER_IN(.value, __VA_ARGS__))
 #define tn_scatter_value_(self_, dim_, index_, ...) TNI_CALL_AS(tn_scatter_value_inplace_at, \
-    tn_scatter_value_args, .self = self_, .dim = dim_, .index = index_, \
-    .value.kind = TNI_KIND_OF(__VA_ARGS__), .value.real = __VA_ARGS__)
+    tn_scatter_value_args, .self = self_, .dim = dim_, .index = index_, TNI_NUMBER_IN(.value, \
+    __VA_ARGS__))
 #endif
 
 /* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)
@@ -5720,10 +5734,9 @@ TN_API tn_tensor *tnp_sub_scalar_(tn_tensor *self, tn_scalar other, double alpha
 #define tn_sub_(self_, ...) TNI_CALL_AS(tn_sub_inplace_at, tn_sub_args, .alpha = 1, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_sub_scalar(self_, ...) TNI_CALL(tn_sub, .alpha = 1, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_sub_scalar_(self_, ...) TNI_CALL_AS(tn_sub_inplace_at, tn_sub_args, .alpha = 1, \
-    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16
@@ -5822,12 +5835,10 @@ TN_API tn_tensor *tnp_threshold(tn_tensor *self, tn_scalar threshold, tn_scalar 
 TN_API tn_tensor *tnp_threshold_(tn_tensor *self, tn_scalar threshold, tn_scalar value);
 #ifndef __cplusplus
 #define tn_threshold(self_, threshold_, ...) TNI_CALL(tn_threshold, .self = self_, \
-    .threshold.kind = TNI_KIND_OF(threshold_), .threshold.real = threshold_, \
-    .value.kind = TNI_KIND_OF(__VA_ARGS__), .value.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.threshold, threshold_), TNI_NUMBER_IN(.value, __VA_ARGS__))
 #define tn_threshold_(self_, threshold_, ...) TNI_CALL_AS(tn_threshold_inplace_at, \
-    tn_threshold_args, .self = self_, .threshold.kind = TNI_KIND_OF(threshold_), \
-    .threshold.real = threshold_, .value.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .value.real = __VA_ARGS__)
+    tn_threshold_args, .self = self_, TNI_NUMBER_IN(.threshold, threshold_), \
+    TNI_NUMBER_IN(.value, __VA_ARGS__))
 #endif
 
 /* grad_output where self is above threshold, else 0.   (*), (*) -> (*)   tn_threshold_backward(d,
@@ -5842,8 +5853,7 @@ TN_API tn_tensor *tnp_threshold_backward(tn_tensor *grad_output, tn_tensor *self
     tn_scalar threshold);
 #ifndef __cplusplus
 #define tn_threshold_backward(grad_output_, self_, ...) TNI_CALL(tn_threshold_backward, \
-    .grad_output = grad_output_, .self = self_, .threshold.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .threshold.real = __VA_ARGS__)
+    .grad_output = grad_output_, .self = self_, TNI_NUMBER_IN(.threshold, __VA_ARGS__))
 #endif
 
 /* On another device, and converted to dtype if one is given. A view when nothing changes.
@@ -6093,13 +6103,11 @@ TN_API tn_tensor *tnp_where_scalars(tn_tensor *condition, tn_scalar self, tn_sca
 #define tn_where(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_where_scalar(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
-    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_where_scalar_self(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
-    .self_number.kind = TNI_KIND_OF(self_), .self_number.real = self_, .other = __VA_ARGS__)
+    TNI_NUMBER_IN(.self_number, self_), .other = __VA_ARGS__)
 #define tn_where_scalars(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
-    .self_number.kind = TNI_KIND_OF(self_), .self_number.real = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.self_number, self_), TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* Every element of self becomes 0.   tn_zero_(x) */
@@ -10737,9 +10745,9 @@ TNI_NAMESPACE_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_1ec8d435be25;
+TN_API const char tn_layout_fd18d50ae46f;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_1ec8d435be25;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_fd18d50ae46f;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10757,7 +10765,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_1ec8d435be25 = 1;
+const char tn_layout_fd18d50ae46f = 1;
 #endif
 
 /* src/tensor.c */
@@ -10918,7 +10926,7 @@ struct tn_context {
     const struct tni_kernels *kernels; /* of the chosen instruction set; set by tni_context_ready */
     int isa;                           /* TNI_ISA_*, chosen when the context is made */
     tni_block *blocks;
-    uint32_t lock;      /* tni_lock: large blocks, list of blocks, .grad publication */
+    uint32_t lock;      /* tni_lock: what is called at the end, the list of wrapped memory */
     uint32_t grad_lock; /* publication of .grad */
     uint32_t cancel;    /* polled by long runs */
     tn_dtype default_dtype;
@@ -10928,15 +10936,19 @@ struct tn_context {
     int32_t threads;                         /* that work at one operator, the caller's included */
     tn_generator *generator;                 /* the default one, made at first need */
     struct tni_profile *profile;
-    struct tni_device *devices; /* device table (call/) */
-    struct tni_rows *rows;      /* operators registered at run time (call/table.c) */
+    struct tni_device *devices;  /* device table (call/) */
+    struct tni_rows *rows;       /* operators registered at run time (call/table.c) */
+    struct tni_wrapped *wrapped; /* the user's memory under tensors, to be released (tensor/) */
     tn_error_handler handler;
     void *handler_user;
     bool anomaly;
     void (*leave[4])(tn_context *); /* called at the context's end, newest first */
     int nleave;
-    void (*adopt)(tni_block *); /* the tensor room: closes the scopes that the block's former thread
-                                   left open */
+    void (*adopt)(tni_block *); /* the call room: closes the scopes and drops the recording that
+                                   the block's former thread left open */
+    uint64_t backwards, hooks;  /* numbers given out */
+    struct tn_ending *ending; /* newest first; under ending_lock */
+    uint32_t ending_lock;
     uint64_t id;
     tn_context *next; /* registry of live contexts */
 };
@@ -11021,6 +11033,17 @@ TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_l
 TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) TNI_PRINTF(2, 3);
 /* Tells the handler; called by the outermost public call when it has failed. */
 TN_PRIV void tni_error_tell(tni_block *b);
+/* At the start of a public function that is told its caller's line, and at its end: false when an
+ * error is pending; ok, after the outermost call has told the handler of its failure. */
+TNI_INLINE bool tni_enter(tni_block *b, const char *file, int line) {
+    if (!b || b->failed) return false;
+    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    return true;
+}
+TNI_INLINE bool tni_leave(tni_block *b, bool ok) {
+    if (!ok && !b->frame && !b->place_hold) tni_error_tell(b);
+    return ok;
+}
 /* At the start of a public function that is not told its caller's line: the last call's is not its
  * place. */
 TNI_INLINE void tni_place_unknown(tni_block *b) {
@@ -11074,6 +11097,8 @@ typedef struct tni_file {
     int64_t at, size;
 } tni_file;
 TN_PRIV bool tni_file_open(tni_block *b, tni_file *f, const char *path);
+/* Whether path leads to something; false with an error where that cannot be told. */
+TN_PRIV bool tni_file_exists(tni_block *b, const char *path, bool *exists);
 TN_PRIV bool tni_file_read(tni_file *f, void *to,
                            int64_t bytes); /* exactly; a short file is an error */
 TN_PRIV bool tni_file_create(tni_block *b, tni_file *f,
@@ -11084,6 +11109,10 @@ TN_PRIV void tni_file_close(tni_file *f);     /* also drops an uncommitted tempo
 TN_PRIV void tni_files_fill(tn_files *files); /* NULL members become the system's */
 
 TN_PRIV double tni_now(tn_context *c); /* seconds */
+
+/* Bytes of the UTF-8 character at `at` in a text that ends with NUL (1 for that); 0: it is none.
+ * Refuses long forms, surrogates, and what is beyond U+10FFFF (RFC 3629). */
+TN_PRIV int tni_utf8(const char *at);
 
 /* Profiler: the door brackets calls with these while TNI_HOOK_PROFILE is set. text: arguments, cut.
  */
@@ -11158,6 +11187,22 @@ TN_PRIV void tni_error_leave(tni_block *b) {
     bool tell = b->failed && !b->told && b->context->handler;
     b->failed = 0; /* first: the handler may jump */
     if (tell) b->context->handler(&info, b->context->handler_user);
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+TN_PRIV int tni_utf8(const char *at) {
+    const unsigned char *s = (const unsigned char *)at;
+    int n = s[0] < 0x80                   ? 1
+            : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+            : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+            : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                          : 0;
+    for (int i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0;
+    if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
+    return n;
 }
 
 /* --- public ----------------------------------------------------------------------------------- */
@@ -11798,7 +11843,30 @@ static void context_free_memory(tn_context *c) {
     c->options.allocator.free(c, sizeof *c, c->options.allocator.user);
 }
 
+/* Unlinks e; under the lock. */
+static void context_unlink(tn_ending *e) {
+    tn_context *c = e->context;
+    if (e->newer)
+        e->newer->older = e->older;
+    else
+        c->ending = e->older;
+    if (e->older) e->older->newer = e->newer;
+    e->context = NULL;
+}
+
+static void context_call_endings(tn_context *c) {
+    for (;;) {
+        tni_lock(&c->ending_lock);
+        tn_ending *e = c->ending;
+        if (e) context_unlink(e);
+        tni_unlock(&c->ending_lock);
+        if (!e) return;
+        e->end(e);
+    }
+}
+
 static void context_leave(tn_context *c) {
+    context_call_endings(c);
     while (c->nleave) c->leave[--c->nleave](c);
     tni_pool_free(c);
     tni_profile_free(c);
@@ -12013,6 +12081,27 @@ TN_PRIV void tni_context_at_end(tn_context *c, void (*leave)(tn_context *)) {
     for (int i = 0; i < c->nleave; i++) known = known || c->leave[i] == leave;
     if (!known && c->nleave < room) c->leave[c->nleave++] = leave;
     tni_unlock(&c->lock);
+}
+
+TN_API bool tn_ending_add(tn_ending *e) {
+    tni_block *b = tni_here();
+    if (!b) return false;
+    tn_context *c = e->context = b->context;
+    e->newer = NULL;
+    tni_lock(&c->ending_lock);
+    e->older = c->ending;
+    if (e->older) e->older->newer = e;
+    c->ending = e;
+    tni_unlock(&c->ending_lock);
+    return true;
+}
+
+TN_API void tn_ending_remove(tn_ending *e) {
+    tn_context *c = e->context;
+    if (!c) return;
+    tni_lock(&c->ending_lock);
+    context_unlink(e);
+    tni_unlock(&c->ending_lock);
 }
 
 TN_API void tn_context_free(tn_context *context) {
@@ -12801,6 +12890,16 @@ TN_PRIV bool tni_file_open(tni_block *b, tni_file *f, const char *path) {
     return f->size < 0 ? files_fail(f, "find the size of", errno) : true;
 }
 
+TN_PRIV bool tni_file_exists(tni_block *b, const char *path, bool *exists) {
+    tni_file f;
+    *exists = false;
+    if (!files_begin(b, &f, path)) return false;
+    f.fd = files_open(b, path, O_RDONLY, 0);
+    if (f.fd < 0) return errno == ENOENT ? true : files_fail(&f, "open", errno);
+    tni_file_close(&f);
+    return *exists = true;
+}
+
 TN_PRIV bool tni_file_read(tni_file *f, void *to, int64_t bytes) {
     const tn_files *t = files_of(f->b);
     if (f->fd < 0) return tni_error(f->b, TN_INTERNAL, "'%s' is not open", f->path);
@@ -13025,29 +13124,13 @@ static void profile_put(profile_text *t, const char *s, size_t n) {
 }
 static void profile_say(profile_text *t, const char *s) { profile_put(t, s, strlen(s)); }
 
-/* Bytes of the UTF-8 character at s; 0: it is none. Refuses long forms, surrogates, beyond
- * U+10FFFF. */
-static size_t profile_utf8(const unsigned char *s) {
-    unsigned c = s[0];
-    if (c < 0x80) return 1;
-    size_t n = c >= 0xc2 && c <= 0xdf   ? 2
-               : c >= 0xe0 && c <= 0xef ? 3
-               : c >= 0xf0 && c <= 0xf4 ? 4
-                                        : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0u) != 0x80) return 0;
-    if ((c == 0xe0 && s[1] < 0xa0) || (c == 0xed && s[1] > 0x9f)) return 0;
-    if ((c == 0xf0 && s[1] < 0x90) || (c == 0xf4 && s[1] > 0x8f)) return 0;
-    return n;
-}
-
 /* s as the inside of a JSON string, in at most `most` bytes, cut between characters. */
 static void profile_string(profile_text *t, const char *s, size_t most) {
     const char *stop = t->at + ((size_t)(t->end - t->at) < most ? (size_t)(t->end - t->at) : most);
     while (*s) {
         char code[8];
         const char *from = s;
-        size_t n = profile_utf8((const unsigned char *)s), room = n;
+        size_t n = (size_t)tni_utf8(s), room = n;
         if (!n || (unsigned char)*s < 0x20 || *s == 0x7f) {
             room = (size_t)snprintf(code, sizeof code, "\\u%04x",
                                     n ? (unsigned)(unsigned char)*s : 0xfffdu);
@@ -13408,11 +13491,17 @@ tni_set_storage(tni_block *b,
                 tn_tensor *t); /* new uninitialised memory for its extent; numel 0 is fine */
 TN_PRIV tn_tensor *tni_new(tni_block *b, int dtype, int ndim,
                            const int64_t *size); /* row-major, with storage */
+/* Whether t is of b's context; else an error that begins with `what`. */
+TN_PRIV bool tni_belongs(tni_block *b, const tn_tensor *t, const char *what);
 TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int64_t *size,
                                const int64_t *stride,
                                int64_t offset); /* no history; base and storage shared */
 TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s,
                              const tn_tensor *like); /* another header on the same data */
+/* The user's memory as a storage; release (NULL: nothing) is called once, by the last count or at
+ * the context's end. */
+TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
+                                      void (*release)(void *data, void *user), void *user);
 TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s);
 TN_PRIV void tni_release(tni_block *b, tn_tensor *t); /* drops a count; the last one frees */
 TNI_INLINE void tni_retain(tn_tensor *t) {
@@ -13434,8 +13523,8 @@ TN_PRIV void tni_drop(tni_block *b, tn_tensor *t);
 TN_PRIV void tni_tensors_at_end(tn_context *c); /* releases the user's memory under live tensors */
 /* Called when the last count of a header with a node goes (call/ sets it: tensor knows no tape). */
 TN_PRIV void tni_node_drop(tni_block *b, tni_node *node);
-TN_PRIV void tni_watch_forget(tni_block *b,
-                              tn_tensor *t); /* a tensor with extras dies: its node forgets it */
+/* A tensor with extras dies: its node forgets it, hooks of a leaf go. */
+TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t);
 
 /* The power of two that an element's bytes are, three bits a dtype; a tensor has no TN_NO_DTYPE. */
 #define TNI_WIDTH(NAME, text, bytes, kind)                                                       \
@@ -13452,17 +13541,22 @@ TNI_INLINE char *tni_bytes_at(const tn_tensor *t) {
 
 /* --- extras that few tensors have ------------------------------------------------------------- */
 
-typedef struct tni_hook_entry {
+/* What waits for a gradient: a hook, or a tensor that retains it. A leaf has its list among the
+ * extras, the outputs of a call theirs in the node. */
+typedef struct tni_watch {
+    struct tni_watch *next;
+    tn_tensor *retain; /* not counted: the tensor takes itself out when it dies; NULL: a hook */
     tn_hook call;
     void *user;
     void (*release)(void *);
     int64_t number;
-    struct tni_hook_entry *next;
-} tni_hook_entry;
+    uint32_t out;     /* of the node */
+    uint32_t running; /* calls in progress; what is removed meanwhile goes when they are over */
+    bool removed;
+} tni_watch;
 typedef struct tni_extra {
-    tni_hook_entry *hooks;
-    int64_t hook_count;
-    void *binding; /* a language binding's own object */
+    tni_watch *hooks; /* of a leaf */
+    void *binding;    /* a language binding's own object */
     void (*binding_release)(void *);
 } tni_extra;
 TN_PRIV tni_extra *tni_extra_of(tni_block *b,
@@ -14338,12 +14432,58 @@ static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
     return tni_memory_error(b, bytes), (tni_storage *)NULL;
 }
 
+/* A storage whose release is to be called stands in the context's list. */
+typedef struct tni_wrapped {
+    tni_storage storage; /* first */
+    struct tni_wrapped *prev, *next;
+} tni_wrapped;
+
+TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
+                                      void (*release)(void *data, void *user), void *user) {
+    tn_context *c = b->context;
+    tni_wrapped *w = (tni_wrapped *)tni_need(b, (int64_t)sizeof *w);
+    if (!w) return NULL;
+    memset(w, 0, sizeof *w);
+    w->storage.refs = 1;
+    w->storage.owner = b;
+    w->storage.data = data;
+    w->storage.bytes = bytes;
+    w->storage.room = (uint32_t)sizeof *w;
+    w->storage.kind = TNI_DATA_WRAPPED;
+    w->storage.device = TN_CPU;
+    w->storage.release = release;
+    w->storage.user = user;
+    if (!release) return &w->storage;
+    tni_lock(&c->lock);
+    w->next = c->wrapped;
+    if (w->next) w->next->prev = w;
+    c->wrapped = w;
+    tni_unlock(&c->lock);
+    return &w->storage;
+}
+
+static TNI_NOINLINE void storage_unwrap(tni_storage *s) {
+    tni_wrapped *w = (tni_wrapped *)(void *)s;
+    tn_context *c = s->owner->context;
+    if (!s->release) return;
+    tni_lock(&c->lock);
+    *(w->prev ? &w->prev->next : &c->wrapped) = w->next;
+    if (w->next) w->next->prev = w->prev;
+    tni_unlock(&c->lock);
+    s->release(s->data, s->user);
+}
+
+/* Memory that does not lie in slabs goes back, whoever still counts it. */
+TN_PRIV void tni_tensors_at_end(tn_context *c) {
+    while (c->wrapped) storage_unwrap(&c->wrapped->storage);
+}
+
 TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s) {
     if (tni_load(&s->refs) != 1 && tni_fetch_add(&s->refs, (uint32_t)-1) != 1) return;
     if (s->kind == TNI_DATA_OWN)
         tni_put(b, s->owner, s->data, s->bytes);
-    else if (s->kind >= TNI_DATA_WRAPPED && s->release)
-        s->release(s->data, s->user);
+    else if (s->kind >= TNI_DATA_WRAPPED)
+        storage_unwrap(s);
     tni_put(b, s->owner, s, s->room);
 }
 
@@ -14392,7 +14532,8 @@ TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int6
                                const int64_t *stride, int64_t offset) {
     tn_tensor *t = tni_header(b, of->dtype, ndim, size, stride), *base = of->base ? of->base : of;
     if (!t) return NULL;
-    t->storage = of->storage; /* not counted: the base holds it */
+    t->storage = of->storage; /* counted: the base may exchange its own, see tn_swap_data */
+    tni_fetch_add_relaxed(&t->storage->refs, 1u);
     t->offset = offset;
     t->device = of->device;
     t->flags |= TNI_VIEW | (of->flags & (TNI_META | TNI_READ_ONLY | TNI_INFERENCE));
@@ -14409,13 +14550,18 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
         if (tni_load(&t->refs) != 1 && tni_fetch_add(&t->refs, (uint32_t)-1) != 1) return;
         grad = t->grad;
         base = t->base;
-        if (t->extra) tni_watch_forget(b, t), tni_extra_free(b, t);
+        if (t->extra) tni_extra_free(b, t);
         if (t->node) tni_node_drop(b, t->node);
-        if (t->storage && !base) tni_storage_release(b, t->storage);
+        if (t->storage) tni_storage_release(b, t->storage);
         header_free(b, t);
         if (grad && base) tni_release(b, base), base = NULL;
         t = grad ? grad : base;
     }
+}
+
+TN_PRIV bool tni_belongs(tni_block *b, const tn_tensor *t, const char *what) {
+    if (TNI_LIKELY(t->owner->context == b->context)) return true;
+    return tni_error(b, TN_INVALID, "%s: a tensor belongs to another context", what);
 }
 
 /* --- extras ----------------------------------------------------------------------------------- */
@@ -14429,13 +14575,8 @@ TN_PRIV tni_extra *tni_extra_of(tni_block *b, tn_tensor *t) {
 
 TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t) {
     tni_extra *e = t->extra;
+    tni_watch_forget(b, t);
     t->extra = NULL;
-    while (e->hooks) {
-        tni_hook_entry *h = e->hooks;
-        e->hooks = h->next;
-        if (h->release) h->release(h->user);
-        tni_put(b, t->owner, h, (int64_t)sizeof *h);
-    }
     if (e->binding_release) e->binding_release(e->binding);
     tni_put(b, t->owner, e, (int64_t)sizeof *e);
 }
@@ -14488,21 +14629,6 @@ TN_API void tn_list_free(tn_list list) {
 
 TNI_EXTERN_C_END
 
-/* --- the end of a context --------------------------------------------------------------------- */
-
-/* Memory that does not lie in slabs goes back: the user's (its release is called) and large data of
- * live tensors. */
-TN_PRIV void tni_tensors_at_end(tn_context *c) {
-    for (tni_block *b = c->blocks; b; b = b->next) {
-        for (uint32_t d = 0; d < TNI_SCOPES + b->scope_room; d++)
-            for (tn_tensor *t = *scope_head(b, d); t; t = t->next) {
-                tni_storage *s = t->base || !t->storage ? NULL : t->storage;
-                if (!s || s->kind < TNI_DATA_WRAPPED || --s->refs) continue;
-                if (s->release) s->release(s->data, s->user);
-            }
-    }
-}
-
 /* src/tensor/access.c */
 /* access.c - reading a tensor from outside: sizes, data, items; memory of the user's own. */
 
@@ -14550,6 +14676,7 @@ TN_API void *tn_data(const tn_tensor *t) {
 TN_API int64_t tn_version(const tn_tensor *t) {
     return t && t->storage ? tni_load_relaxed(&t->storage->version) : 0;
 }
+TN_API bool tn_is_view(const tn_tensor *t) { return t && t->base; }
 TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b) {
     return a && b && a->storage == b->storage;
 }
@@ -14684,7 +14811,6 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
     const tn_wrap_options *o = options ? options : &plain;
     tni_block *b = tni_here();
     int64_t span = 0;
-    tni_storage *s;
     tn_tensor *t;
     if (!access_enter(b, file, line, "tn_wrap", shape, dtype)) return NULL;
     if (o->strides.n > 0 && o->strides.n != shape.n)
@@ -14704,19 +14830,8 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
                       (long long)o->bytes);
         return NULL;
     }
-    s = (tni_storage *)tni_need(b, (int64_t)sizeof *s);
-    if (!s) return tni_drop(b, t), (tn_tensor *)NULL;
-    memset(s, 0, sizeof *s);
-    s->refs = 1;
-    s->owner = b;
-    s->data = data;
-    s->bytes = span;
-    s->room = (uint32_t)sizeof *s;
-    s->kind = TNI_DATA_WRAPPED;
-    s->device = TN_CPU;
-    s->release = o->release;
-    s->user = o->user;
-    t->storage = s;
+    t->storage = tni_storage_wrap(b, data, span, o->release, o->user);
+    if (!t->storage) return tni_drop(b, t), (tn_tensor *)NULL;
     if (o->read_only) t->flags |= TNI_READ_ONLY;
     return t;
 }
@@ -15484,10 +15599,10 @@ struct tni_node {
     uint32_t refs; /* tensors that came out of it, and nodes it feeds */
     tni_block *owner;
     tni_node *dead; /* worklist of freeing */
-    uint64_t busy;  /* the backward that has claimed it */
+    uint64_t busy;  /* number of the backward that has claimed it, 0: none */
     uint32_t bytes;
     uint16_t nin, nout;
-    uint8_t queued, useful, released, hooked; /* hooked: extra has hooks or retained gradients */
+    uint8_t queued, useful, released;
     uint16_t args_at; /* argument struct, in words from the node; 0: a custom function */
     struct tn_function *function; /* of a custom function */
     struct tni_watch *watch;      /* hooks on outputs and gradients to retain (autograd/) */
@@ -15501,7 +15616,11 @@ TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k);
 TN_PRIV void tni_node_release_saved(tni_block *b,
                                     tni_node *n);         /* what gradients read; edges stay */
 TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n); /* of a call that failed: never hung */
-TN_PRIV void tni_watch_free(tni_block *b, tni_node *n);   /* autograd/ */
+/* Frees the nodes that wait, unless a walk that does is under way (b->sweeping). */
+TN_PRIV void tni_node_sweep(tni_block *b);
+TN_PRIV void tni_watch_free(tni_block *b, tni_node *n); /* autograd/ */
+/* autograd/: the wish of t, which n has now, to retain its gradient leaves its old node */
+TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t);
 TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f); /* autograd/ */
 
 /* The number a call was given where a tensor could stand, as a 0-dim tensor on the stack. */
@@ -15533,11 +15652,19 @@ TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *sr
 
 /* History of views and written bases (autograd/view.c): a view whose base was written since gets a
  * new edge; the node of a base whose view is written. */
+TNI_INLINE bool tni_view_is_stale(const tn_tensor *t) {
+    return t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES &&
+           t->edge_version != tni_load_relaxed(&t->storage->version);
+}
 TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
 
+/* The versions of the tensors that the call in f was given to write. */
+TN_PRIV void tni_bump_written(tn_frame *f);
+
 /* Records the call in f for replay (record.c). */
 TN_PRIV bool tni_record_call(tni_call *c);
+TN_PRIV void tni_record_drop(tni_block *b); /* the recording under way, if there is one */
 
 /* --- generated -------------------------------------------------------------------------------- */
 
@@ -16976,25 +17103,10 @@ static const char *const schema_rounding[] = {"trunc", "floor", NULL};
 static const char *const schema_format[] = {"contiguous_format", "preserve_format", "channels_last",
                                             "channels_last_3d", NULL};
 static const char *const schema_padding[] = {"zeros", "reflect", "replicate", "circular", NULL};
-static const char *const schema_pad[] = {"constant", "reflect", "replicate", "circular", NULL};
-static const char *const schema_interpolate[] = {"nearest",   "linear", "bilinear",      "bicubic",
-                                                 "trilinear", "area",   "nearest_exact", NULL};
-static const char *const schema_nonlinearity[] = {"tanh", "relu", NULL};
-static const char *const schema_activation[] = {"relu", "gelu", NULL};
-static const char *const schema_fan[] = {"fan_in", "fan_out", NULL};
-static const char *const schema_bag[] = {"sum", "mean", "max", NULL};
-static const tni_enum schema_enums[] = {{"Reduction", schema_reduction},
-                                        {"Approximate", schema_approximate},
-                                        {"Rounding", schema_rounding},
-                                        {"MemoryFormat", schema_format},
-                                        {"PaddingMode", schema_padding},
-                                        {"PadMode", schema_pad},
-                                        {"Interpolate", schema_interpolate},
-                                        {"Nonlinearity", schema_nonlinearity},
-                                        {"Activation", schema_activation},
-                                        {"FanMode", schema_fan},
-                                        {"BagMode", schema_bag},
-                                        {NULL, NULL}};
+static const tni_enum schema_enums[] = {
+    {"Reduction", schema_reduction}, {"Approximate", schema_approximate},
+    {"Rounding", schema_rounding},   {"MemoryFormat", schema_format},
+    {"PaddingMode", schema_padding}, {NULL, NULL}};
 
 TN_PRIV const tni_enum *tni_enums(void) { return schema_enums; }
 
@@ -17863,7 +17975,11 @@ TN_API bool tn_register(tn_row *row) {
 
 /* --- a context is ready for operators --------------------------------------------------------- */
 
-static void table_adopt(tni_block *b) { tni_end(b, 0); } /* the scopes that a thread left open */
+/* What a thread that has ended left open: its scopes, its recording. */
+static void table_adopt(tni_block *b) {
+    tni_end(b, 0);
+    tni_record_drop(b);
+}
 
 TN_PRIV bool tni_context_ready(tn_context *c) {
     c->adopt = table_adopt;
@@ -17942,7 +18058,6 @@ static void text_number(text_out *o, const tn_param *p, const char *at) {
             text_put(o, "None");
     } else if (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)) {
         memcpy(&s, at, sizeof s);
-        if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real;
         text_put(o, "%s", tni_scalar_text(text, sizeof text, s));
     } else {
         memcpy(&d, at, sizeof d);
@@ -18275,7 +18390,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     n->bytes = (uint32_t)bytes;
     n->nin = (uint16_t)f->nin;
     n->nout = (uint16_t)f->nout;
-    n->queued = n->useful = n->released = n->hooked = 0;
+    n->queued = n->useful = n->released = 0;
     n->function = NULL;
     n->watch = NULL;
     for (int i = 0; i < p.slots; i++) n->slot[i] = nothing;
@@ -18294,7 +18409,9 @@ TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k) {
     t->node_out = (uint32_t)k;
     t->flags = (uint16_t)((t->flags | TNI_REQUIRES) & ~TNI_LEAF);
     t->edge_version = tni_load_relaxed(&t->storage->version);
-    if (old) tni_node_drop(b, old);
+    if (!old) return;
+    if (t->flags & TNI_RETAIN) tni_watch_move(old, t);
+    tni_node_drop(b, old);
 }
 
 TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
@@ -18325,7 +18442,8 @@ static void node_free(tni_block *b, tni_node *n) {
     tni_put(b, n->owner, n, n->bytes);
 }
 
-static void node_sweep(tni_block *b) {
+TN_PRIV void tni_node_sweep(tni_block *b) {
+    if (b->sweeping) return;
     b->sweeping = true;
     while (b->dead) {
         tni_node *n = b->dead;
@@ -18339,7 +18457,7 @@ TN_PRIV void tni_node_drop(tni_block *b, tni_node *n) {
     if (tni_load(&n->refs) != 1 && tni_fetch_add(&n->refs, (uint32_t)-1) != 1) return;
     n->dead = b->dead;
     b->dead = n;
-    if (!b->sweeping) node_sweep(b);
+    tni_node_sweep(b);
 }
 
 TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n) {
@@ -18365,8 +18483,6 @@ TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar s) {
     tn_tensor *t = &n->header;
     memset(t, 0, offsetof(tn_tensor, dims));
     memset(&n->storage, 0, sizeof n->storage);
-    if (s.kind == TN_KIND_INT && s.integer == 0)
-        s.integer = (int64_t)s.real; /* keyword forms fill `real` */
     t->refs = n->storage.refs = 1;
     t->dtype = dtypes[s.kind];
     t->capacity = 4;
@@ -18380,7 +18496,6 @@ TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar s) {
     n->storage.data = n->value;
     n->storage.bytes = sizeof n->value;
     n->storage.kind = TNI_DATA_INSIDE;
-    if (s.kind == TN_KIND_BOOL) s.integer = s.integer || s.real != 0;
     tni_element_set(n->value, t->dtype, s);
     return t;
 }
@@ -18495,6 +18610,8 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
             return tn_fail(f, TN_INVALID, "the in-place form has no .out");
         if (!(f->row->forms & TN_INPLACE))
             return tn_fail(f, TN_INVALID, "there is no in-place form");
+        if (!f->nin || !f->in[0] || f->in[0]->flags & TNI_STACK)
+            return tn_fail(f, TN_TYPE, "self of the in-place form is not a tensor");
         f->given[0] = f->in[0];
         f->ngiven = 1;
         return door_may_write(f, f->in[0], "self");
@@ -18790,29 +18907,38 @@ static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
     return true;
 }
 
-/* Written tensors may not overlap themselves, each other, or inputs they are not exactly. */
+/* Whether input i may be exactly the written tensor: look has read it before run writes, so in
+ * general self alone may, which run reads no more once it writes there. */
+static bool door_may_alias(const tn_row *row, int i) {
+    return row->forms & TN_INPLACE && (i == 0 || row->loop || row->forms & TN_ALIAS);
+}
+
+/* Written tensors may not overlap themselves, each other, or inputs they may not be. */
 static TNI_NOINLINE bool door_overlap(tn_frame *f) {
     for (int k = 0; k < f->ngiven; k++) {
         tn_tensor *t = f->given[k];
+        const char *what = f->inplace ? "self" : "out";
         if (!(t->flags & TNI_META) != !f->meta)
             return tn_fail(f, TN_INVALID, "out is on another device");
         if (tni_overlaps_itself(t))
             return tn_fail(f, TN_INVALID, "%s overlaps itself (it is expanded); clone it first",
-                           f->inplace ? "self" : "out");
+                           what);
         for (int i = 0; i < f->nin; i++) {
             tn_tensor *in = f->in[i];
-            if (!in || in == t || in->flags & TNI_STACK || in->storage != t->storage ||
-                !tni_overlap(t, in))
+            bool may = door_may_alias(f->row, i);
+            if (!in || (in == t && may) || in->flags & TNI_STACK || in->storage != t->storage)
                 continue;
-            if (f->row->forms & TN_INPLACE && door_same_place(t, in)) continue;
-            return tn_fail(f, TN_INVALID, "%s overlaps input %d in part; clone one of them first",
-                           f->inplace ? "self" : "out", i);
+            if (in == t || door_same_place(t, in)) {
+                if (may || !t->numel) continue;
+                return tn_fail(f, TN_INVALID,
+                               "%s is also input %d, which the operator reads while it writes; "
+                               "clone it first",
+                               what, i);
+            }
+            if (tni_overlap(t, in))
+                return tn_fail(f, TN_INVALID,
+                               "%s overlaps input %d in part; clone one of them first", what, i);
         }
-        if (!(f->row->forms & TN_INPLACE))
-            for (int i = 0; i < f->nin; i++)
-                if (f->in[i] == t)
-                    return tn_fail(f, TN_INVALID,
-                                   "out is also an input, and the operator cannot work in place");
         for (int j = 0; j < k; j++)
             if (f->given[j]->storage == t->storage && tni_overlap(f->given[j], t))
                 return tn_fail(f, TN_INVALID, "out tensors %d and %d overlap", j, k);
@@ -18877,18 +19003,10 @@ static void door_bump(tn_tensor *t) {
     tni_store_relaxed(version, tni_load_relaxed(version) + 1);
 }
 
-static TNI_NOINLINE void door_versions(tni_call *c) {
-    tn_frame *f = &c->f;
+TN_PRIV void tni_bump_written(tn_frame *f) {
     const tn_gen *gen = f->row->gen;
     int slot = gen->nfixed;
-    for (int k = 0; k < f->ngiven; k++) {
-        if (c->redirected >> k & 1) {
-            if (!f->meta) tni_copy_elements(f->block, f->given[k], f->out[k]);
-            tni_drop(f->block, f->out[k]);
-            f->out[k] = f->given[k];
-        }
-        door_bump(f->given[k]);
-    }
+    for (int k = 0; k < f->ngiven; k++) door_bump(f->given[k]);
     if (!(gen->props & TN_PROP_MUTATED)) return;
     for (int i = 0; i < gen->nfixed; i++)
         if (gen->param[gen->fixed[i]].flags & TN_P_MUTATED && f->in[i] && !(f->unwritten >> i & 1))
@@ -18904,11 +19022,23 @@ static TNI_NOINLINE void door_versions(tni_call *c) {
     }
 }
 
+/* What the call wrote into tensors that were there before it. */
+static TNI_NOINLINE void door_written(tni_call *c) {
+    tn_frame *f = &c->f;
+    for (int k = 0; k < f->ngiven; k++)
+        if (c->redirected >> k & 1) {
+            if (!f->meta) tni_copy_elements(f->block, f->given[k], f->out[k]);
+            tni_drop(f->block, f->out[k]);
+            f->out[k] = f->given[k];
+        }
+    tni_bump_written(f);
+}
+
 static void door_publish(tni_call *c) {
     tn_frame *f = &c->f;
     tni_block *b = f->block;
     const tn_gen *gen = f->row->gen;
-    if (f->ngiven || gen->props & TN_PROP_MUTATED) door_versions(c);
+    if (f->ngiven || gen->props & TN_PROP_MUTATED) door_written(c);
     if (f->recording) {
         int results = gen->props & TN_PROP_RETURNS_LIST ? f->nout : gen->nresults;
         for (int k = 0; k < results && k < f->nout; k++)
@@ -18944,11 +19074,10 @@ static bool door_primitive(tni_call *c) {
     }
     if (!f->meta) {
         f->row->run(f);
-        if (TNI_UNLIKELY(tni_stopped(f->block->context)) && !f->ngiven &&
-            !(f->row->gen->props & TN_PROP_MUTATED)) {
-            tn_fail(f, TN_CANCELLED, "the call was asked to stop");
+        if (TNI_UNLIKELY(tni_stopped(f->block->context))) {
+            tni_bump_written(f); /* by as much as run got done */
             door_undo(c);
-            return false;
+            return tn_fail(f, TN_CANCELLED, "the call was asked to stop");
         }
     }
     door_publish(c);
@@ -19500,11 +19629,12 @@ static bool record_inputs(tni_block *b, record_call *r, const tn_frame *f) {
     return true;
 }
 
-static void record_free_call(tni_block *b, record_call *r) {
+/* b: the caller's; owner: of the memory. */
+static void record_free_call(tni_block *b, tni_block *owner, record_call *r) {
     for (int i = 0; i < r->f.nin; i++) tni_release(b, r->f.in[i]);
     for (int k = 0; k < r->f.nout; k++) tni_release(b, r->f.out[k]);
-    if (r->f.scratch) tni_put(b, b, r->f.scratch, (int64_t)r->f.scratch_bytes);
-    tni_put(b, b, r, r->bytes);
+    if (r->f.scratch) tni_put(b, owner, r->f.scratch, (int64_t)r->f.scratch_bytes);
+    tni_put(b, owner, r, r->bytes);
 }
 
 TN_PRIV bool tni_record_call(tni_call *c) {
@@ -19535,7 +19665,7 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     memcpy((char *)r + args, f->args, f->row->gen->args_size);
     if (!record_inputs(b, r, f) ||
         (f->scratch_bytes && !(r->f.scratch = tni_need(b, (int64_t)f->scratch_bytes)))) {
-        record_free_call(b, r);
+        record_free_call(b, b, r);
         return false;
     }
     record_copy_lists(r);
@@ -19547,27 +19677,42 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     return true;
 }
 
-static bool record_replay_call(tni_block *b, record_call *r) {
-    int64_t count = r->f.count;
+/* Versions of what a call that ran again has rewritten: all but views, which share an input's
+ * data. */
+static void record_bump(tn_frame *f) {
+    tni_bump_written(f);
+    for (int k = f->ngiven; k < f->nout; k++) {
+        bool view = !f->out[k];
+        for (int i = 0; i < f->nin && !view; i++)
+            view = f->in[i] && f->in[i]->storage == f->out[k]->storage;
+        if (!view) tni_fetch_add_relaxed(&f->out[k]->storage->version, 1u);
+    }
+}
+
+static bool record_look(record_call *r) {
     tn_frame *f = &r->f;
-    bool ok = true;
+    int64_t count = f->count, now;
+    f->count = 0;
+    if (f->row->look && !f->row->look(f)) return f->count = count, false;
+    now = f->count;
+    f->count = count;
+    return !f->row->look || now == count ||
+           tn_fail(f, TN_INVALID, "replay: the result has %lld entries now, %lld were recorded",
+                   (long long)now, (long long)count);
+}
+
+static bool record_replay_call(tni_block *b, record_call *r) {
+    tn_frame *f = &r->f;
+    bool ok;
     f->caller = b->frame;
     b->frame = f;
-    if (f->row->look) {
-        f->count = 0;
-        ok = f->row->look(f);
-        if (ok && f->count != count)
-            ok = tn_fail(f, TN_INVALID,
-                         "replay: the result has %lld entries now, %lld were recorded",
-                         (long long)f->count, (long long)count);
-        f->count = count;
-    }
-    if (ok)
+    ok = record_look(r);
+    if (ok) {
         f->row->run(f);
-    else
-        tni_call_error(f);
-    for (int k = 0; ok && k < f->ngiven; k++)
-        tni_fetch_add_relaxed(&f->given[k]->storage->version, 1u);
+        record_bump(f);
+        if (tni_stopped(b->context)) ok = tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
+    }
+    if (!ok) tni_call_error(f);
     b->frame = f->caller;
     return ok;
 }
@@ -19606,13 +19751,19 @@ TN_API bool tn_replay(tn_recording *recording) {
     return true;
 }
 
+TN_PRIV void tni_record_drop(tni_block *b) {
+    tn_recording *r = b->recording;
+    b->recording = NULL;
+    tn_recording_free(r);
+}
+
 TN_API void tn_recording_free(tn_recording *recording) {
     tni_block *b = recording ? tni_here() : NULL;
     if (!b) return;
     while (recording->first) {
         record_call *r = recording->first;
         recording->first = r->next;
-        record_free_call(b, r);
+        record_free_call(b, recording->b, r);
     }
     tni_put(b, recording->b, recording, (int64_t)sizeof *recording);
 }
@@ -19666,20 +19817,33 @@ TN_API void tn_release(tn_tensor *t) {
     if (b) tni_release(b, t);
 }
 
-TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
-    tni_block *here = tni_here();
-    tni_storage *storage;
-    int64_t offset, stride;
+/* Whether others see the data of a or b, and all can see the exchange: the bytes lie alike. */
+static bool extend_exchanges_bytes(const tn_tensor *a, const tn_tensor *b) {
+    if (tni_load(&a->storage->refs) == 1 && tni_load(&b->storage->refs) == 1) return false;
+    if (a->storage == b->storage || a->dtype != b->dtype || a->device != b->device) return false;
+    if ((a->flags | b->flags) & (TNI_META | TNI_READ_ONLY) || !tni_is_dense(a)) return false;
+    return a->device == TN_CPU &&
+           memcmp(a->stride, b->stride, (size_t)a->ndim * sizeof *a->stride) == 0;
+}
+
+static void extend_exchange_bytes(char *a, char *b, int64_t bytes) {
+    char room[1024];
+    for (int64_t at = 0; at < bytes; at += (int64_t)sizeof room) {
+        int64_t rest = bytes - at;
+        size_t n = rest < (int64_t)sizeof room ? (size_t)rest : sizeof room;
+        memcpy(room, a + at, n);
+        memcpy(a + at, b + at, n);
+        memcpy(b + at, room, n);
+    }
+}
+
+static void extend_exchange(tn_tensor *a, tn_tensor *b) {
     uint16_t layout = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY, flags;
+    tni_storage *storage = a->storage;
+    int64_t offset = a->offset, stride;
     uint8_t small;
-    if (!here) return false;
-    if (!a || !b) return tni_error(here, TN_INVALID, "tn_swap_data: NULL");
-    if (!tni_same_shape(a, b))
-        return tni_error(here, TN_INVALID, "tn_swap_data: the shapes differ");
-    if (a->base || b->base || a->node || b->node)
-        return tni_error(here, TN_AUTOGRAD, "tn_swap_data: a view or a recorded result");
-    storage = a->storage, a->storage = b->storage, b->storage = storage;
-    offset = a->offset, a->offset = b->offset, b->offset = offset;
+    a->storage = b->storage, b->storage = storage;
+    a->offset = b->offset, b->offset = offset;
     small = a->dtype, a->dtype = b->dtype, b->dtype = small;
     small = a->device, a->device = b->device, b->device = small;
     for (int i = 0; i < a->ndim; i++)
@@ -19687,6 +19851,22 @@ TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
     flags = (uint16_t)((a->flags ^ b->flags) & layout);
     a->flags ^= flags;
     b->flags ^= flags;
+}
+
+TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
+    tni_block *here = tni_here();
+    if (!here) return false;
+    if (!a || !b) return tni_error(here, TN_INVALID, "tn_swap_data: NULL");
+    if (!tni_same_shape(a, b))
+        return tni_error(here, TN_INVALID, "tn_swap_data: the shapes differ");
+    if (a->base || b->base || a->node || b->node)
+        return tni_error(here, TN_AUTOGRAD, "tn_swap_data: a view or a recorded result");
+    if (!tni_belongs(here, a, "tn_swap_data") || !tni_belongs(here, b, "tn_swap_data"))
+        return false;
+    if (extend_exchanges_bytes(a, b))
+        extend_exchange_bytes(tni_bytes_at(a), tni_bytes_at(b), a->numel * tni_dtype_size(a));
+    else
+        extend_exchange(a, b);
     tni_fetch_add_relaxed(&a->storage->version, 1u);
     tni_fetch_add_relaxed(&b->storage->version, 1u);
     return true;
@@ -19960,13 +20140,20 @@ TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size) {
     return true;
 }
 
-/* A Scalar argument: keyword forms fill `real` of an int only. */
+/* A Scalar argument with both fields filled. */
 TNI_INLINE tn_scalar tni_exact(tn_scalar s) {
-    if ((s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL) && !s.integer)
-        s.integer = (int64_t)s.real;
     if (s.kind == TN_KIND_BOOL) s.integer = s.integer != 0;
     if (s.kind == TN_KIND_INT || s.kind == TN_KIND_BOOL) s.real = (double)s.integer;
     return s;
+}
+/* Whether a number that is kept as double can stand beside tensors of dtype: for integers it is
+ * whole, and of a size that a double holds exactly. */
+TNI_INLINE bool tni_double_fits(tn_frame *f, const char *name, double v, int dtype) {
+    if (tni_dtype(dtype)->category >= TNI_CAT_FLOAT ||
+        (v == floor(v) && fabs(v) < 9007199254740992.0))
+        return true;
+    return tn_fail(f, TN_TYPE, "'%s' is %.17g, the tensors are %s", name, v,
+                   tni_dtype(dtype)->text);
 }
 
 /* A header over of's storage that lives on the caller's stack: uncounted, for loops that take
@@ -20034,11 +20221,16 @@ TN_PRIV void tni_move_row(char *to, int64_t to_step, const char *from, int64_t f
                           int64_t bytes);
 /* One element of 1, 2, 4, 8 or 16 bytes. */
 TNI_INLINE void tni_move_one(char *to, const char *from, int64_t bytes) {
-    if (bytes == 4) memcpy(to, from, 4);
-    else if (bytes == 8) memcpy(to, from, 8);
-    else if (bytes == 1) *to = *from;
-    else if (bytes == 2) memcpy(to, from, 2);
-    else memcpy(to, from, 16);
+    if (bytes == 4)
+        memcpy(to, from, 4);
+    else if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes == 1)
+        *to = *from;
+    else if (bytes == 2)
+        memcpy(to, from, 2);
+    else
+        memcpy(to, from, 16);
 }
 /* Whether value can be a tensor's element without overflow, with torch's error; and every element
  * of t = value. */
@@ -21852,7 +22044,7 @@ static void drive_task(void *arg, int64_t i) {
     int64_t end = (i + 1) * d->per_task;
     drive_source source[DRIVE_IN];
     for (int k = 0; k < DRIVE_IN; k++) source[k].held = NULL;
-    if (d->f && !d->f->ngiven && tn_cancelled(d->f)) return;
+    if (d->f && tn_cancelled(d->f)) return;
     if (end > d->blocks) end = d->blocks;
     for (int64_t b = i * d->per_task; b < end; b++) {
         const int64_t col = b % d->across * d->cols, row = b / d->across % d->down * d->rows;
@@ -21934,11 +22126,8 @@ static tn_scalar drive_number_of(const tn_param *p, const char *at) {
     tn_scalar s;
     switch (p->type) {
     case TN_T_SCALAR:
-        if (!(p->flags & TN_P_DOUBLE)) {
-            memcpy(&s, at, sizeof s);
-            if (s.kind == TN_KIND_INT && s.integer == 0) s.integer = (int64_t)s.real;
-            return s;
-        } /* fallthrough */
+        if (!(p->flags & TN_P_DOUBLE)) return memcpy(&s, at, sizeof s), s;
+        /* fallthrough */
     case TN_T_FLOAT: return memcpy(&real, at, sizeof real), tn_float(real);
     case TN_T_INT: return memcpy(&integer, at, sizeof integer), tn_int(integer);
     case TN_T_BOOL: return memcpy(&truth, at, sizeof truth), tn_bool(truth);
@@ -21989,7 +22178,7 @@ static void drive_flat_task(void *arg, int64_t i) {
     const int64_t from = i * DRIVE_TASK, vectors = from / d->lanes,
                   n = d->n - from < DRIVE_TASK ? d->n - from : (int64_t)DRIVE_TASK;
     const char *in[DRIVE_IN];
-    if (!d->f->ngiven && tn_cancelled(d->f)) return;
+    if (tn_cancelled(d->f)) return;
     for (int k = 0; k < d->f->nin; k++) in[k] = d->in[k] + vectors * d->step[k];
     drive_span(d->loop, d->f->nin, d->lanes, d->out + from * d->out_size, d->out_size, in, d->step,
                n, d->numbers);
@@ -23758,7 +23947,8 @@ static bool index_add_check(tn_frame *f) {
     int64_t n;
     bool fits;
     int d;
-    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_add"))
+    if (!tni_dim_of(f, self->ndim, a->dim, &d) || !index_vector(f, index, "index_add") ||
+        !tni_double_fits(f, "alpha", a->alpha, self->dtype))
         return false;
     if (self->dtype != source->dtype)
         return tn_fail(f, TN_TYPE,
@@ -24904,6 +25094,7 @@ TN_OPERATOR(matmul, "matmul(Tensor self, Tensor other) -> Tensor", .forms = TN_O
 /* --- addmm ------------------------------------------------------------------------------------ */
 
 static bool addmm_check(tn_frame *f) {
+    TN_ARGS(addmm, given, f);
     const tn_tensor *self = f->in[0], *a = f->in[1], *b = f->in[2];
     char has[160], wants[160];
     mm_plan p;
@@ -24915,6 +25106,9 @@ static bool addmm_check(tn_frame *f) {
     if (self->dtype != a->dtype)
         return tn_fail(f, TN_TYPE, "self and mat1 must have the same dtype, got %s and %s",
                        tni_dtype(self->dtype)->text, tni_dtype(a->dtype)->text);
+    if (!tni_double_fits(f, "beta", given->beta, self->dtype) ||
+        !tni_double_fits(f, "alpha", given->alpha, self->dtype))
+        return false;
     s.ndim = 2, s.size[0] = p.result[0], s.size[1] = p.result[1];
     if (!tni_broadcast(&s, self->ndim, self->size) || s.ndim != 2 || s.size[0] != p.result[0] ||
         s.size[1] != p.result[1])
@@ -25030,8 +25224,7 @@ static bool dot_compose(tn_frame *f) {
 /* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()
  * tn_dot(x, y) */
 TN_OPERATOR(dot, "dot(Tensor self, Tensor tensor) -> Tensor", .forms = TN_OUT,
-            .compose = dot_compose,
-            .sample = "(4) (4) | (0) (0) | (400) (400) | (3100) (3100)")
+            .compose = dot_compose, .sample = "(4) (4) | (0) (0) | (400) (400) | (3100) (3100)")
 
 /* --- linear ----------------------------------------------------------------------------------- */
 
@@ -26196,7 +26389,7 @@ static void copy_grad(tn_gradient *g) {
 }
 /* Overwrites self with src, broadcast and converted to self's dtype.
  * self (*), src broadcast to it   tn_copy_(x, y) */
-TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor", .forms = TN_INPLACE,
+TN_OPERATOR(copy, "copy_(Tensor self, Tensor src) -> Tensor", .forms = TN_INPLACE | TN_ALIAS,
             .check = copy_check, .run = copy_into_run, .grad = copy_grad,
             .sample = "(2,3) (2,3) | (2,3) (3) | (2,3) () | (2,3) (2,3):i64 | (2,3):i64 (2,1):f64 "
                       "| (0,2) (2)")
@@ -28907,9 +29100,7 @@ static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
         } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
             double v;
             memcpy(&v, at, sizeof v);
-            if (category < TNI_CAT_FLOAT && !(v == floor(v) && fabs(v) < 9e18))
-                return tn_fail(f, TN_TYPE, "'%s' is %g, the tensors are %s", p->name, v,
-                               tni_dtype((int)common)->text);
+            if (!tni_double_fits(f, p->name, v, (int)common)) return false;
         }
     }
     return true;
@@ -32783,14 +32974,6 @@ static TNI_UNUSED const char *const tni_words_memory_format[] = {"contiguous_for
     "preserve_format", "channels_last", "channels_last_3d", NULL};
 static TNI_UNUSED const char *const tni_words_padding_mode[] = {"zeros", "reflect", "replicate",
     "circular", NULL};
-static TNI_UNUSED const char *const tni_words_pad_mode[] = {"constant", "reflect", "replicate",
-    "circular", NULL};
-static TNI_UNUSED const char *const tni_words_interpolate[] = {"nearest", "linear", "bilinear",
-    "bicubic", "trilinear", "area", "nearest_exact", NULL};
-static TNI_UNUSED const char *const tni_words_nonlinearity[] = {"tanh", "relu", NULL};
-static TNI_UNUSED const char *const tni_words_activation[] = {"relu", "gelu", NULL};
-static TNI_UNUSED const char *const tni_words_fan_mode[] = {"fan_in", "fan_out", NULL};
-static TNI_UNUSED const char *const tni_words_bag_mode[] = {"sum", "mean", "max", NULL};
 
 static const tn_param tni_params_abs[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_abs_args, self), 0, -1, NULL},
@@ -40422,14 +40605,6 @@ TNI_EXTERN_C_END
 /* autograd.h (room) - the engine's parts: it walks nodes and knows rows; of operators only those
  * that add, sum and reshape gradients. */
 
-/* What waits for the gradient of one output of a node: a hook, or a tensor that retains it. */
-typedef struct tni_watch {
-    struct tni_watch *next;
-    uint32_t out;
-    tn_tensor *retain; /* not counted: the tensor takes itself out when it dies */
-    tni_hook_entry hook;
-} tni_watch;
-
 /* Results of a backward with named inputs: gradient i goes to grads[i]. */
 typedef struct tni_wanted {
     tn_tensors inputs;
@@ -40440,6 +40615,11 @@ typedef struct tni_wanted {
 /* seeds: one a root, NULL: ones. wanted NULL: all leaves gather .grad. */
 TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
                             bool create, const tni_wanted *wanted);
+
+/* Calls hook *at of the list on *grad, which it may replace, and goes on to the next one in *at. A
+ * hook that was removed meanwhile is freed when it runs no more. owner: of the list's memory. */
+TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at,
+                            tn_tensor **grad);
 
 /* The gradients of one node: fills g from the node and calls the row. ghosts.c */
 typedef struct tni_ghost {
@@ -40722,23 +40902,27 @@ TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
  * published at the end.
  *
  * A node's number is larger than those of its inputs, so taking the largest first is a topological
- * order: no count of dependencies, no recursion. A node is claimed by one backward (busy holds the
- * engine's address); a second one is refused. Nothing visible changes before publish, which adds to
- * .grad under one lock a context and cannot fail. */
+ * order: no count of dependencies, no recursion. A node is claimed by one backward (busy holds its
+ * number); a second one is refused. Nothing visible changes before publish, which adds to .grad
+ * under one lock a context and cannot fail. Hooks may free what backward runs through: roots and
+ * wanted tensors are counted, nodes wait from the first hook to the end. */
 
 enum { ENGINE_HEAP = 32, ENGINE_TABLE = 8 };
 
 typedef struct engine_entry {
-    void *key; /* leaf tensor, or node of a wanted tensor */
+    void *key; /* leaf, tensor that retains its gradient (counted), or node of a wanted tensor */
     uint32_t out;
     tn_tensor *grad; /* staged, counted */
     int64_t wanted;  /* index of the input, -1: none */
-    bool leaf;
+    bool leaf;       /* grad goes to the .grad of key */
+    bool retained;   /* key is no leaf */
+    bool sum;        /* grad takes the place of .grad, which is in it */
 } engine_entry;
 
 typedef struct engine {
     tni_block *b;
-    bool keep, create;
+    bool keep, create, hooked, sweeping; /* hooked: from here on nodes wait; sweeping: before */
+    uint64_t number;
     const tni_wanted *wanted;
     tni_node **heap;
     int64_t nheap, heap_room;
@@ -40831,7 +41015,7 @@ static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) 
     e->table[i].out = out;
     e->table[i].grad = NULL;
     e->table[i].wanted = -1;
-    e->table[i].leaf = false;
+    e->table[i].leaf = e->table[i].retained = e->table[i].sum = false;
     return &e->table[i];
 }
 
@@ -40847,7 +41031,7 @@ static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
         return true;
     }
     if (!e->create && tni_load(&sum->refs) == 1 && !sum->base && sum->owner == e->b &&
-        sum->flags & TNI_CONTIGUOUS)
+        sum->flags & TNI_CONTIGUOUS && tni_load(&sum->storage->refs) == 1)
         return tnp_add_(sum, grad, 1) != NULL;
     sum = tnp_add(sum, grad, 1);
     if (!sum) return false;
@@ -40858,7 +41042,7 @@ static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
 }
 
 static bool engine_claim(engine *e, tni_node *n) {
-    uint64_t mine = (uint64_t)(uintptr_t)e, expected = 0;
+    uint64_t expected = 0;
     if (n->released) {
         tni_error(e->b, TN_AUTOGRAD,
                   "backward a second time through a graph whose saved tensors were freed; the "
@@ -40866,10 +41050,18 @@ static bool engine_claim(engine *e, tni_node *n) {
         tni_node_error(e->b, n);
         return false;
     }
-    if (tni_swap_if(&n->busy, &expected, mine) || expected == mine) return true;
+    if (tni_swap_if(&n->busy, &expected, e->number) || expected == e->number) return true;
     tni_error(e->b, TN_AUTOGRAD, "another backward is running through this graph");
     tni_node_error(e->b, n);
     return false;
+}
+
+static void engine_clear(engine *e, tni_node *n) {
+    for (int k = 0; k < n->nout; k++) {
+        tn_tensor *pending = (tn_tensor *)n->slot[n->nin + k].edge;
+        n->slot[n->nin + k].edge = NULL;
+        if (pending) tni_release(e->b, pending);
+    }
 }
 
 static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
@@ -40882,36 +41074,48 @@ static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
     }
     if (e->wanted && !n->useful) return true;
     if (!engine_claim(e, n)) return false;
-    if (!engine_accumulate(e, (tn_tensor **)(void *)&n->slot[n->nin + out].edge, grad))
-        return false;
-    return n->queued || engine_push(e, n);
+    if (engine_accumulate(e, (tn_tensor **)(void *)&n->slot[n->nin + out].edge, grad) &&
+        (n->queued || engine_push(e, n)))
+        return true;
+    if (n->queued) return false; /* its turn to be cleared comes with the heap */
+    engine_clear(e, n);
+    tni_store(&n->busy, (uint64_t)0);
+    return false;
 }
 
 /* --- one node --------------------------------------------------------------------------------- */
 
-/* Hooks, retained gradients, and inputs of tn_grads that are outputs of this node. */
+/* A hook is about to run: nodes that lose their last count wait until the end of this backward. */
+static void engine_hold(engine *e) {
+    if (e->hooked) return;
+    e->hooked = true;
+    e->sweeping = e->b->sweeping;
+    e->b->sweeping = true;
+}
+
+static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
+    engine_entry *entry;
+    if (e->wanted && !e->wanted->into_grad) return true;
+    if (!(entry = engine_find(e, t, 0, true))) return false;
+    if (!entry->retained) tni_retain(t);
+    entry->leaf = entry->retained = true;
+    return engine_accumulate(e, &entry->grad, grad);
+}
+
+/* Hooks, then retained gradients and inputs of tn_grads that are outputs of this node. */
 static bool engine_watch(engine *e, tni_node *n) {
-    tni_block *b = e->b;
-    for (tni_watch *w = n->watch; w; w = w->next) {
-        tn_tensor **pending = (tn_tensor **)(void *)&n->slot[n->nin + w->out].edge, *now;
-        if (!*pending) continue;
-        if (w->retain) {
-            if (e->wanted && !e->wanted->into_grad) continue;
-            if (!w->retain->grad) {
-                tni_retain(*pending);
-                w->retain->grad = *pending;
-            } else if (!engine_accumulate(e, &w->retain->grad, *pending))
-                return false;
+    for (tni_watch *w = n->watch; w;) {
+        tn_tensor **pending = (tn_tensor **)(void *)&n->slot[n->nin + w->out].edge;
+        if (w->retain || w->removed || !*pending) {
+            w = w->next;
             continue;
         }
-        now = w->hook.call(*pending, w->hook.user);
-        if (b->failed) return false;
-        if (!now || now == *pending) continue;
-        if (!tni_same_shape(now, *pending))
-            return tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
-        tni_retain(now);
-        tni_release(b, *pending);
-        *pending = now;
+        engine_hold(e);
+        if (!tni_watch_call(e->b, n->owner, &n->watch, &w, pending)) return false;
+    }
+    for (tni_watch *w = n->watch; w; w = w->next) {
+        tn_tensor *pending = (tn_tensor *)n->slot[n->nin + w->out].edge;
+        if (w->retain && pending && !engine_retain(e, w->retain, pending)) return false;
     }
     if (e->wanted)
         for (uint32_t k = 0; k < n->nout; k++) {
@@ -40952,14 +41156,6 @@ static bool engine_gradients(engine *e, tni_node *n, tn_gradient *g) {
         if (g->give[i] && !engine_send(e, n->slot[i].edge, n->slot[i].edge_out, g->give[i]))
             return false;
     return true;
-}
-
-static void engine_clear(engine *e, tni_node *n) {
-    for (int k = 0; k < n->nout; k++) {
-        tn_tensor *pending = (tn_tensor *)n->slot[n->nin + k].edge;
-        n->slot[n->nin + k].edge = NULL;
-        if (pending) tni_release(e->b, pending);
-    }
 }
 
 static bool engine_step(engine *e) {
@@ -41057,6 +41253,7 @@ static bool engine_want(engine *e) {
         if (!t) return tni_error(e->b, TN_INVALID, "input %lld is NULL", (long long)i);
         if (!(t->flags & TNI_REQUIRES))
             return tni_error(e->b, TN_AUTOGRAD, "input %lld does not require grad", (long long)i);
+        if (!tni_belongs(e->b, t, "backward")) return false;
         if (!(entry = engine_find(e, t->node ? (void *)t->node : (void *)t,
                                   t->node ? t->node_out : 0, true)))
             return false;
@@ -41068,16 +41265,15 @@ static bool engine_want(engine *e) {
 
 /* --- publishing ------------------------------------------------------------------------------- */
 
-static bool engine_leaf_hooks(engine *e, tn_tensor *leaf, tn_tensor **grad) {
-    for (tni_hook_entry *h = leaf->extra ? leaf->extra->hooks : NULL; h; h = h->next) {
-        tn_tensor *now = h->call(*grad, h->user);
-        if (e->b->failed) return false;
-        if (!now || now == *grad) continue;
-        if (!tni_same_shape(now, *grad))
-            return tni_error(e->b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
-        tni_retain(now);
-        tni_release(e->b, *grad);
-        *grad = now;
+static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
+    tn_tensor *leaf = (tn_tensor *)entry->key;
+    if (!leaf->extra || entry->retained) return true;
+    for (tni_watch *w = leaf->extra->hooks; w;) {
+        engine_hold(e);
+        if (w->removed)
+            w = w->next;
+        else if (!tni_watch_call(e->b, leaf->owner, &leaf->extra->hooks, &w, &entry->grad))
+            return false;
     }
     return true;
 }
@@ -41091,50 +41287,61 @@ static bool engine_takes(const engine *e, const tn_tensor *grad) {
             tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad));
 }
 
+/* Whether grad is added to .grad in place, which cannot fail then. (A record under way takes note
+ * of it, and that can; but a record without memory has failed anyway.) */
+static bool engine_adds(const engine *e, const tn_tensor *old, const tn_tensor *grad) {
+    return !e->create && !(old->flags & (TNI_REQUIRES | TNI_READ_ONLY)) &&
+           !((old->flags ^ grad->flags) & TNI_META) && old->dtype == grad->dtype &&
+           old->storage != grad->storage && tni_same_shape(old, grad) && !tni_view_is_stale(old) &&
+           (old->flags & TNI_CONTIGUOUS || !tni_overlaps_itself(old));
+}
+
 /* Makes all that publishing needs, so that it cannot fail: sums that are not in place, copies of
  * shared gradients. */
 static bool engine_ready(engine *e, engine_entry *entry) {
-    tn_tensor *leaf = (tn_tensor *)entry->key, *made = NULL;
-    if (!engine_leaf_hooks(e, leaf, &entry->grad)) return false;
-    if (leaf->grad && (e->create || leaf->grad->flags & TNI_REQUIRES))
-        made = tnp_add(leaf->grad, entry->grad, 1);
-    else if (!leaf->grad && !engine_takes(e, entry->grad))
-        made = tnp_clone(entry->grad, (tn_memory_format)0);
-    else
-        return true;
+    tn_tensor *old = ((tn_tensor *)entry->key)->grad, *made;
+    if (old ? engine_adds(e, old, entry->grad) : engine_takes(e, entry->grad)) return true;
+    made = old ? tnp_add(old, entry->grad, 1) : tnp_clone(entry->grad, (tn_memory_format)0);
     if (!made) return false;
     tni_retain(made);
     tni_release(e->b, entry->grad);
     entry->grad = made;
+    entry->sum = old != NULL;
     return true;
 }
 
+static void engine_put(engine *e, engine_entry *entry) {
+    tn_tensor *leaf = (tn_tensor *)entry->key, *old = leaf->grad;
+    if (old && !entry->sum) {
+        tnp_add_(old, entry->grad, 1); /* the staged gradient is released with the table */
+        return;
+    }
+    leaf->grad = entry->grad; /* its count goes over */
+    entry->grad = NULL;
+    tni_release(e->b, old);
+}
+
+/* The next entry from *i on whose gradient is to be published, NULL: none. */
+static engine_entry *engine_next(engine *e, int64_t *i) {
+    while (*i < e->table_room) {
+        engine_entry *entry = &e->table[(*i)++];
+        if (entry->key && entry->grad && entry->leaf) return entry;
+    }
+    return NULL;
+}
+
 static bool engine_publish(engine *e) {
-    tni_block *b = e->b;
+    uint32_t *lock = &e->b->context->grad_lock;
+    engine_entry *entry;
+    int64_t i = 0;
     bool ok = true;
-    for (int64_t i = 0, left = e->nentries; ok && left; i++) {
-        engine_entry *entry = &e->table[i];
-        left -= entry->key != NULL;
-        if (entry->key && entry->grad && entry->leaf) ok = engine_ready(e, entry);
-    }
+    while (ok && (entry = engine_next(e, &i)) != NULL) ok = engine_leaf_hooks(e, entry);
     if (!ok) return false;
-    tni_lock(&b->context->grad_lock);
-    for (int64_t i = 0, left = e->nentries; left; i++) {
-        engine_entry *entry = &e->table[i];
-        tn_tensor *leaf = (tn_tensor *)entry->key, *old;
-        left -= entry->key != NULL;
-        if (!entry->key || !entry->grad || !entry->leaf) continue;
-        old = leaf->grad;
-        if (old && !e->create && !(old->flags & TNI_REQUIRES)) {
-            tnp_add_(old, entry->grad, 1);
-            continue; /* the staged gradient is released with the table */
-        }
-        leaf->grad = entry->grad; /* its count goes over */
-        entry->grad = NULL;
-        if (old) tni_release(b, old);
-    }
-    tni_unlock(&b->context->grad_lock);
-    return !b->failed;
+    tni_lock(lock); /* here already: a sum must not miss what another backward adds */
+    for (i = 0; ok && (entry = engine_next(e, &i)) != NULL;) ok = engine_ready(e, entry);
+    for (i = 0; ok && (entry = engine_next(e, &i)) != NULL;) engine_put(e, entry);
+    tni_unlock(lock);
+    return ok && !e->b->failed;
 }
 
 /* A header of its own for the caller: grad may be a user's seed, or stand for two inputs. */
@@ -41210,6 +41417,7 @@ static bool engine_roots(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
         if (!(t->flags & TNI_REQUIRES))
             return tni_error(e->b, TN_AUTOGRAD,
                              "output %lld does not require grad and has no history", (long long)i);
+        if (!tni_belongs(e->b, t, "backward")) return false;
         if (!(seed = engine_seed(e, t, seeds ? seeds[i] : NULL, i))) return false;
         if (!engine_send(e, t->node ? (void *)t->node : (void *)((uintptr_t)t | 1), t->node_out,
                          seed))
@@ -41223,9 +41431,7 @@ static bool engine_roots(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
 static bool engine_refresh(engine *e, tn_tensors roots) {
     for (int64_t i = 0; i < roots.n; i++) {
         tn_tensor *t = roots.at[i];
-        if (t && t->flags & TNI_VIEW && t->edge_version != tni_load_relaxed(&t->storage->version) &&
-            t->base->flags & TNI_REQUIRES && !tni_view_refresh(e->b, t))
-            return false;
+        if (t && tni_view_is_stale(t) && !tni_view_refresh(e->b, t)) return false;
     }
     return true;
 }
@@ -41239,7 +41445,9 @@ static void engine_drop(engine *e) {
     }
     for (int64_t i = 0, left = e->nentries; left; i++) {
         left -= e->table[i].key != NULL;
-        if (e->table[i].key && e->table[i].grad) tni_release(e->b, e->table[i].grad);
+        if (!e->table[i].key) continue;
+        tni_release(e->b, e->table[i].grad);
+        if (e->table[i].retained) tni_release(e->b, (tn_tensor *)e->table[i].key);
     }
     if (e->heap != e->heap_inline)
         tni_put(e->b, e->b, e->heap, e->heap_room * (int64_t)sizeof *e->heap);
@@ -41250,8 +41458,7 @@ static void engine_drop(engine *e) {
 static void engine_unmark(engine *e, engine_nodes *l) {
     for (int64_t i = 0; i < l->n; i++) {
         l->at[i]->useful = 0;
-        if (tni_load(&l->at[i]->busy) == (uint64_t)(uintptr_t)e)
-            tni_store(&l->at[i]->busy, (uint64_t)0);
+        if (tni_load(&l->at[i]->busy) == e->number) tni_store(&l->at[i]->busy, (uint64_t)0);
         tni_node_drop(e->b, l->at[i]);
     }
     if (l->room) tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *l->at);
@@ -41271,15 +41478,35 @@ static bool engine_go(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
     return ok;
 }
 
+static void engine_count(tni_block *b, tn_tensors l, bool up) {
+    for (int64_t i = 0; i < l.n; i++)
+        if (up)
+            tni_retain(l.at[i]);
+        else
+            tni_release(b, l.at[i]);
+}
+
+/* Results go to the caller's scope; after a failure there are none. */
+static void engine_results(tni_block *b, const tni_wanted *w, bool ok) {
+    for (int64_t i = 0; i < w->inputs.n; i++)
+        if (!ok)
+            w->grads[i] = NULL;
+        else if (w->grads[i])
+            tni_move(b, w->grads[i], b->depth);
+}
+
 TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *seeds, bool keep,
                             bool create, const tni_wanted *wanted) {
     engine e;
     uint8_t no_grad = b->no_grad;
-    int64_t mark;
+    int64_t mark = tni_begin(b);
     bool ok;
+    if (mark < 0) return false;
     e.b = b;
     e.keep = keep || create;
     e.create = create;
+    e.hooked = false;
+    e.number = tni_fetch_add_relaxed(&b->context->backwards, (uint64_t)1) + 1;
     e.wanted = wanted;
     e.heap = e.heap_inline;
     e.nheap = 0;
@@ -41288,17 +41515,19 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     e.nentries = 0;
     e.table_room = ENGINE_TABLE;
     for (int i = 0; i < ENGINE_TABLE; i++) e.table_inline[i].key = NULL;
-    mark = tni_begin(b);
-    if (mark < 0) return false;
     b->no_grad = !create;
     b->place_hold++;
+    engine_count(b, roots, true);
+    if (wanted) engine_count(b, wanted->inputs, true);
     ok = engine_go(&e, roots, seeds);
+    engine_drop(&e);
     b->place_hold--;
     b->no_grad = no_grad;
-    engine_drop(&e);
     tni_end(b, mark);
-    for (int64_t i = 0; ok && wanted && !wanted->into_grad && i < wanted->inputs.n; i++)
-        if (wanted->grads[i]) tni_move(b, wanted->grads[i], b->depth);
+    if (wanted && !wanted->into_grad) engine_results(b, wanted, ok);
+    if (wanted) engine_count(b, wanted->inputs, false);
+    engine_count(b, roots, false);
+    if (e.hooked) b->sweeping = e.sweeping, tni_node_sweep(b);
     return ok;
 }
 
@@ -41329,17 +41558,19 @@ typedef struct function_block {
 } function_block;
 
 TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
-    if (!f || !t) return tni_error(tni_here(), TN_INVALID, "tn_function_save: NULL");
+    tni_block *b = tni_here();
+    if (!b) return false;
+    if (!f || !t) return tni_error(b, TN_INVALID, "tn_function_save: NULL");
+    if (!tni_belongs(b, t, "tn_function_save")) return false;
     if (f->nsaved == f->room) {
         int room = f->room ? 2 * f->room : 4;
         int64_t bytes = room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t));
-        tn_tensor **more = (tn_tensor **)tni_need(f->b, bytes);
+        tn_tensor **more = (tn_tensor **)tni_need(b, bytes);
         if (!more) return false;
         if (f->nsaved) {
             memcpy(more, f->saved, (size_t)f->nsaved * sizeof *more);
             memcpy(more + room, f->versions, (size_t)f->nsaved * sizeof *f->versions);
-            tni_put(f->b, f->b, f->saved,
-                    f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
+            tni_put(b, f->b, f->saved, f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
         }
         f->saved = more;
         f->versions = (uint32_t *)(void *)(more + room);
@@ -41432,35 +41663,42 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     return true;
 }
 
+/* The function in k, whose forward has made out. k goes, or hangs on the tape. */
+static bool function_end(tni_block *b, function_block *k, tn_tensors in, tn_tensor **out, bool ok) {
+    bool record = false;
+    for (int64_t i = 0; i < in.n; i++)
+        record = record || (in.at[i] && in.at[i]->flags & TNI_REQUIRES && !b->no_grad);
+    if (!ok && !b->failed)
+        tni_error(b, TN_INVALID, "%s: forward failed without saying why", k->row.name);
+    k->f.in = NULL;
+    ok = ok && !b->failed;
+    if (ok && record) {
+        if (function_record(b, k, in, out)) return true;
+        ok = false;
+    }
+    tni_function_free(b, &k->f);
+    return ok;
+}
+
 TN_API bool tn_function_call_at(const char *file, int line, const tn_function_row *row,
                                 tn_tensors in, void *user, tn_tensor **out) {
     tni_block *b = tni_here();
-    function_block *k;
+    function_block *k = NULL;
     uint8_t no_grad;
-    bool ok, record = false;
-    if (!b || b->failed) return false;
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    bool entered = tni_enter(b, file, line), ok = entered;
     for (int j = 0; j < row->nout; j++) out[j] = NULL;
-    for (int64_t i = 0; i < in.n; i++)
-        if (in.at[i]) record = record || (in.at[i]->flags & TNI_REQUIRES && !b->no_grad);
-    if (!(k = function_new(b, row, in, user))) return false;
+    for (int64_t i = 0; ok && i < in.n; i++) ok = !in.at[i] || tni_belongs(b, in.at[i], row->name);
+    if (!ok || !(k = function_new(b, row, in, user))) {
+        if (row->release) row->release(user);
+        return entered ? tni_leave(b, false) : false;
+    }
     no_grad = b->no_grad;
     b->no_grad = true;
     b->place_hold++;
     ok = row->forward(&k->f, in.at, (int)in.n, out);
     b->place_hold--;
     b->no_grad = no_grad;
-    if (!ok && !b->failed)
-        tni_error(b, TN_INVALID, "%s: forward failed without saying why", row->name);
-    k->f.in = NULL;
-    ok = ok && !b->failed;
-    if (ok && record) {
-        ok = function_record(b, k, in, out);
-        if (ok) return true;
-    }
-    tni_function_free(b, &k->f);
-    if (!ok && !b->frame && !b->place_hold) tni_error_tell(b);
-    return ok;
+    return tni_leave(b, function_end(b, k, in, out, ok));
 }
 
 /* --- checkpoint ------------------------------------------------------------------------------- */
@@ -41487,10 +41725,10 @@ static bool checkpoint_forward(tn_function *f, tn_tensor *const *in, int nin, tn
 }
 
 /* Runs forward again, recording, on detached inputs, and backward through it: leaves that it uses
- * get their .grad. */
-static bool checkpoint_again(tn_function *f, tn_tensor *seed, tn_tensor **grad_in, tn_tensor **in) {
+ * get their .grad. b is of the thread that runs backward. */
+static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_tensor **grad_in,
+                             tn_tensor **in) {
     checkpoint *c = (checkpoint *)f->user;
-    tni_block *b = f->b;
     tn_backward_args a;
     memset(&a, 0, sizeof a);
     for (int i = 0; i < f->nsaved; i++) {
@@ -41510,24 +41748,28 @@ static bool checkpoint_again(tn_function *f, tn_tensor *seed, tn_tensor **grad_i
 
 static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
     checkpoint *c = (checkpoint *)f->user;
-    tn_generator *g = tni_generator_default(f->b);
-    uint8_t no_grad = f->b->no_grad, now[TN_GENERATOR_BYTES];
+    tni_block *b = tni_here();
+    tn_generator *g = b ? tni_generator_default(b) : NULL;
+    uint8_t no_grad, now[TN_GENERATOR_BYTES];
     tn_tensor *in[64];
     bool ok;
     if (!grad_out[0]) return true;
+    if (!g) return false;
+    no_grad = b->no_grad;
     if (!no_grad)
-        return tni_error(f->b, TN_UNSUPPORTED, "checkpoint: create_graph through a checkpoint");
+        return tni_error(b, TN_UNSUPPORTED, "checkpoint: create_graph through a checkpoint");
     tn_generator_get(g, now);
     tn_generator_set(g, c->rng);
-    ok = checkpoint_again(f, grad_out[0], grad_in, in);
+    ok = checkpoint_again(b, f, grad_out[0], grad_in, in);
     tn_generator_set(g, now);
-    f->b->no_grad = no_grad;
+    b->no_grad = no_grad;
     return ok;
 }
 
 static void checkpoint_release(void *user) {
     checkpoint *c = (checkpoint *)user;
-    tni_put(c->b, c->b, c, (int64_t)sizeof *c);
+    tni_block *b = tni_here();
+    if (b) tni_put(b, c->b, c, (int64_t)sizeof *c);
 }
 
 TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward,
@@ -41537,10 +41779,10 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
     tni_block *b = tni_here();
     tn_tensor *out = NULL;
     checkpoint *c;
-    if (!b || b->failed) return NULL;
-    if (in.n > 64)
-        return tni_error(b, TN_INVALID, "checkpoint: at most 64 inputs"), (tn_tensor *)NULL;
-    if (!(c = (checkpoint *)tni_need(b, (int64_t)sizeof *c))) return NULL;
+    if (!tni_enter(b, file, line)) return NULL;
+    if (in.n > 64) tni_error(b, TN_INVALID, "checkpoint: at most 64 inputs");
+    c = b->failed ? NULL : (checkpoint *)tni_need(b, (int64_t)sizeof *c);
+    if (!c) return tni_leave(b, false), (tn_tensor *)NULL;
     c->forward = forward;
     c->user = user;
     c->b = b;
@@ -41779,24 +42021,15 @@ TN_API void tn_grad_zero(tn_gradient *g) { (void)g; }
 /* src/autograd/leaf.c */
 /* leaf.c - leaves, grad modes, .grad, hooks, and the public entries of backward. */
 
-static bool leaf_enter(tni_block *b, const char *file, int line) {
-    if (!b || b->failed) return false;
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
-    return true;
-}
-
-static bool leaf_done(tni_block *b, bool ok) {
-    if (!ok && !b->frame && !b->place_hold) tni_error_tell(b);
-    return ok;
-}
-
 TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
                                       bool requires_grad) {
     tni_block *b = tni_here();
     bool ok = true;
-    if (!leaf_enter(b, file, line)) return NULL;
+    if (!tni_enter(b, file, line)) return NULL;
     if (!t)
         ok = tni_error(b, TN_INVALID, "tn_requires_grad: the tensor is NULL");
+    else if (!tni_belongs(b, t, "tn_requires_grad"))
+        ok = false;
     else if (t->node)
         ok = tni_error(b, TN_AUTOGRAD,
                        "tn_requires_grad: only leaves can change; detach this result of %s first",
@@ -41809,7 +42042,7 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
         t->flags |= TNI_REQUIRES | TNI_LEAF;
     else
         t->flags &= (uint16_t) ~(TNI_REQUIRES | TNI_LEAF);
-    return leaf_done(b, ok) ? t : NULL;
+    return tni_leave(b, ok) ? t : NULL;
 }
 
 /* A view learns at its next use that its base has got a history since. */
@@ -41829,6 +42062,8 @@ TN_API bool tn_set_grad(tn_tensor *t, tn_tensor *grad) {
     tn_tensor *old;
     if (!b) return false;
     if (!t) return tni_error(b, TN_INVALID, "tn_set_grad: the tensor is NULL");
+    if (!tni_belongs(b, t, "tn_set_grad") || (grad && !tni_belongs(b, grad, "tn_set_grad")))
+        return false;
     if (grad && (!tni_same_shape(t, grad) || t->dtype != grad->dtype))
         return tni_error(b, TN_INVALID,
                          "tn_set_grad: the gradient's shape or dtype differs from the tensor's");
@@ -41877,7 +42112,7 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
     tni_block *b = tni_here();
     tni_wanted w;
     bool ok = true;
-    if (!leaf_enter(b, file, line)) return false;
+    if (!tni_enter(b, file, line)) return false;
     w.inputs = a->inputs;
     w.grads = NULL;
     w.allow_unused = w.into_grad = true;
@@ -41890,7 +42125,7 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
         b->error_told = true;
         tni_error_more(b, "\n  in backward");
     }
-    return leaf_done(b, ok);
+    return tni_leave(b, ok);
 }
 
 TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tensors inputs,
@@ -41900,74 +42135,94 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
     tni_block *b = tni_here();
     tni_wanted w;
     bool ok;
-    if (!leaf_enter(b, file, line)) return false;
+    if (!tni_enter(b, file, line)) return false;
     for (int64_t i = 0; i < inputs.n; i++) grads[i] = NULL;
     w.inputs = inputs;
     w.grads = grads;
     w.allow_unused = o->allow_unused;
     w.into_grad = false;
     ok = tni_engine_run(b, outputs, o->seeds, o->retain_graph, o->create_graph, &w);
-    return leaf_done(b, ok);
+    return tni_leave(b, ok);
 }
 
-/* --- hooks ------------------------------------------------------------------------------------ */
+/* --- hooks and retained gradients ------------------------------------------------------------- */
 
+/* A new watch at the end of the list of t's node, or of t's own as a leaf; NULL with MEMORY set. */
 static tni_watch *leaf_watch(tni_block *b, tn_tensor *t) {
-    tni_watch *w = (tni_watch *)tni_need(b, (int64_t)sizeof *w), **at;
+    tni_extra *extra = tni_extra_of(b, t);
+    tni_watch *w = extra ? (tni_watch *)tni_need(b, (int64_t)sizeof *w) : NULL, **at;
     if (!w) return NULL;
     memset(w, 0, sizeof *w);
     w->out = t->node_out;
-    for (at = &t->node->watch; *at; at = &(*at)->next) {}
+    for (at = t->node ? &t->node->watch : &extra->hooks; *at; at = &(*at)->next) {}
     *at = w;
     return w;
 }
 
+/* The watch at `at` goes. */
+static void leaf_unwatch(tni_block *b, tni_block *owner, tni_watch **at) {
+    tni_watch *w = *at;
+    *at = w->next;
+    if (w->retain) w->retain->flags &= (uint16_t)~TNI_RETAIN;
+    if (w->release) w->release(w->user);
+    tni_put(b, owner, w, (int64_t)sizeof *w);
+}
+
 TN_API int64_t tn_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user)) {
     tni_block *b = tni_here();
-    tni_hook_entry *h, **at;
-    tni_extra *extra;
+    tni_watch *w;
     if (!b || b->failed) return 0;
     if (!t || !hook || !(t->flags & TNI_REQUIRES)) {
         tni_error(b, TN_AUTOGRAD, "tn_hook_add: a hook and a tensor that requires grad are needed");
         return 0;
     }
-    if (!(extra = tni_extra_of(b, t))) return 0;
-    if (t->node) {
-        tni_watch *w = leaf_watch(b, t);
-        if (!w) return 0;
-        h = &w->hook;
-    } else {
-        if (!(h = (tni_hook_entry *)tni_need(b, (int64_t)sizeof *h))) return 0;
-        for (at = &extra->hooks; *at; at = &(*at)->next) {}
-        *at = h;
+    if (!tni_belongs(b, t, "tn_hook_add")) return 0;
+    if (tni_view_is_stale(t) && !tni_view_refresh(b, t)) return 0;
+    if (!(w = leaf_watch(b, t))) return 0;
+    w->call = hook;
+    w->user = user;
+    w->release = release;
+    return w->number = (int64_t)tni_fetch_add_relaxed(&b->context->hooks, (uint64_t)1) + 1;
+}
+
+static bool leaf_hook_remove(tni_block *b, tni_block *owner, tni_watch **at, int64_t number) {
+    for (; *at; at = &(*at)->next) {
+        tni_watch *w = *at;
+        if (w->retain || w->removed || w->number != number) continue;
+        w->removed = true;
+        if (!tni_load(&w->running)) leaf_unwatch(b, owner, at);
+        return true;
     }
-    h->call = hook;
-    h->user = user;
-    h->release = release;
-    h->next = NULL;
-    return h->number = ++extra->hook_count;
+    return false;
 }
 
 TN_API bool tn_hook_remove(tn_tensor *t, int64_t number) {
     tni_block *b = tni_here();
     if (!b || !t || !t->extra) return false;
-    for (tni_hook_entry **at = &t->extra->hooks; *at; at = &(*at)->next) {
-        tni_hook_entry *h = *at;
-        if (h->number != number) continue;
-        *at = h->next;
-        if (h->release) h->release(h->user);
-        tni_put(b, t->owner, h, (int64_t)sizeof *h);
-        return true;
+    return leaf_hook_remove(b, t->owner, &t->extra->hooks, number) ||
+           (t->node && leaf_hook_remove(b, t->node->owner, &t->node->watch, number));
+}
+
+TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at,
+                            tn_tensor **grad) {
+    tni_watch *w = *at;
+    tn_tensor *now;
+    tni_fetch_add(&w->running, 1u);
+    now = w->call(*grad, w->user);
+    *at = w->next;
+    if (tni_fetch_add(&w->running, (uint32_t)-1) == 1 && w->removed) {
+        while (*list != w) list = &(*list)->next;
+        leaf_unwatch(b, owner, list);
     }
-    for (tni_watch **at = t->node ? &t->node->watch : NULL; at && *at; at = &(*at)->next) {
-        tni_watch *w = *at;
-        if (w->retain || w->hook.number != number || w->out != t->node_out) continue;
-        *at = w->next;
-        if (w->hook.release) w->hook.release(w->hook.user);
-        tni_put(b, t->node->owner, w, (int64_t)sizeof *w);
-        return true;
-    }
-    return false;
+    if (b->failed) return false;
+    if (!now || now == *grad) return true;
+    if (!tni_belongs(b, now, "a hook")) return false;
+    if (!tni_same_shape(now, *grad))
+        return tni_error(b, TN_AUTOGRAD, "a hook returned a gradient of another shape");
+    tni_retain(now);
+    tni_release(b, *grad);
+    *grad = now;
+    return true;
 }
 
 TN_API bool tn_retain_grad(tn_tensor *t) {
@@ -41976,34 +42231,36 @@ TN_API bool tn_retain_grad(tn_tensor *t) {
     if (!b || b->failed) return false;
     if (!t || !(t->flags & TNI_REQUIRES))
         return tni_error(b, TN_AUTOGRAD, "tn_retain_grad: the tensor does not require grad");
+    if (!tni_belongs(b, t, "tn_retain_grad")) return false;
     if (!t->node || t->flags & TNI_RETAIN) return true;
-    if (!tni_extra_of(b, t) || !(w = leaf_watch(b, t))) return false;
+    if (!(w = leaf_watch(b, t))) return false;
     w->retain = t;
     t->flags |= TNI_RETAIN;
     return true;
 }
 
-/* A dying tensor takes its wish to retain a gradient out of its node. */
+TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t) {
+    tni_watch **at = &old->watch, *w;
+    while (*at && (*at)->retain != t) at = &(*at)->next;
+    if (!(w = *at)) return;
+    *at = w->next;
+    w->out = t->node_out;
+    w->next = t->node->watch;
+    t->node->watch = w;
+}
+
 TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t) {
-    for (tni_watch **at = t->node ? &t->node->watch : NULL; at && *at;) {
-        tni_watch *w = *at;
-        if (w->retain != t) {
-            at = &w->next;
-            continue;
+    while (t->extra->hooks) leaf_unwatch(b, t->owner, &t->extra->hooks);
+    if (!(t->flags & TNI_RETAIN)) return;
+    for (tni_watch **at = &t->node->watch; *at; at = &(*at)->next)
+        if ((*at)->retain == t) {
+            leaf_unwatch(b, t->node->owner, at);
+            return;
         }
-        *at = w->next;
-        tni_put(b, t->node->owner, w, (int64_t)sizeof *w);
-    }
 }
 
 TN_PRIV void tni_watch_free(tni_block *b, tni_node *n) {
-    while (n->watch) {
-        tni_watch *w = n->watch;
-        n->watch = w->next;
-        if (w->retain) w->retain->flags &= (uint16_t)~TNI_RETAIN;
-        if (w->hook.release) w->hook.release(w->hook.user);
-        tni_put(b, n->owner, w, (int64_t)sizeof *w);
-    }
+    while (n->watch) leaf_unwatch(b, n->owner, &n->watch);
 }
 
 /* src/autograd/view.c */
@@ -42029,6 +42286,10 @@ TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view) {
     tn_as_strided_args a;
     tni_call c;
     tni_node *n;
+    if (view->storage != view->base->storage) { /* left behind by tn_swap_data: its history stays */
+        view->edge_version = tni_load_relaxed(&view->storage->version);
+        return true;
+    }
     memset(&a, 0, sizeof a);
     a.self = view->base;
     a.size = tni_sizes(view);
@@ -42055,6 +42316,11 @@ TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
                 "%s is a view of an expanded tensor without history, and is written in place; "
                 "clone that first",
                 f->inplace ? "self" : "out");
+        return NULL;
+    }
+    if (view->storage != view->base->storage) {
+        tn_fail(f, TN_AUTOGRAD,
+                "self is a view of a tensor that has other data since tn_swap_data; clone it");
         return NULL;
     }
     memset(&a, 0, sizeof a);
@@ -42156,6 +42422,19 @@ TN_API tn_tensor *tn_named_find(tn_named_list list, const char *name) {
     for (int64_t i = 0; name && i < list.n; i++)
         if (strcmp(list.at[i].name, name) == 0) return list.at[i].tensor;
     return NULL;
+}
+
+/* --- paths ------------------------------------------------------------------------------------ */
+
+TN_API bool tn_file_exists_at(const char *file, int line, const char *path, bool *exists) {
+    tni_block *b = tni_io_enter(file, line);
+    bool ok;
+    if (exists) *exists = false;
+    if (!b) return false;
+    ok = exists ? tni_file_exists(b, path, exists)
+                : tni_error(b, TN_INVALID, "tn_file_exists: argument 'exists' is NULL");
+    tni_io_leave(b);
+    return ok;
 }
 
 /* --- bytes ------------------------------------------------------------------------------------ */
@@ -42331,22 +42610,6 @@ static uint32_t safe_escape(safe_cursor *c) {
     return 0x10000 + ((u - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* Bytes of the UTF-8 character at `at`, 0 where it is none (RFC 3629). */
-static int safe_utf8(const char *at, const char *end) {
-    const unsigned char *s = (const unsigned char *)at;
-    int n = s[0] < 0x80                   ? 1
-            : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-            : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-            : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                          : 0;
-    if (n == 0 || end - at < n) return 0;
-    for (int i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0;
-    if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
-    return n;
-}
-
 /* A string; *text is what it says, NUL-terminated. */
 static bool safe_string(safe_cursor *c, char **text) {
     char *to;
@@ -42360,7 +42623,7 @@ static bool safe_string(safe_cursor *c, char **text) {
             to = safe_put_utf8(to, u);
             continue;
         }
-        if ((unsigned char)*c->at < 0x20 || (n = safe_utf8(c->at, c->end)) == 0) return false;
+        if ((unsigned char)*c->at < 0x20 || (n = tni_utf8(c->at)) == 0) return false;
         while (n--) *to++ = *c->at++;
     }
     if (c->at >= c->end) return false;
@@ -42895,9 +43158,8 @@ static void safe_put_header(safe_writer *w, const safe_plan *p) {
 }
 
 static bool safe_text_fits(const char *text) {
-    const char *end = text ? text + strlen(text) : NULL;
-    for (int n; text && text < end; text += n)
-        if ((n = safe_utf8(text, end)) == 0) return false;
+    for (int n; text && *text; text += n)
+        if ((n = tni_utf8(text)) == 0) return false;
     return text != NULL;
 }
 

@@ -14,7 +14,7 @@
 #endif
 #include TN_HEADER_NAME
 
-/* TN_PREFIX renames every symbol. dce19afd6412 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. e068f52b2245 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
@@ -182,13 +182,14 @@
 #define tn_loader_free TNI_JOIN(TN_PREFIX, tn_loader_free)
 #define tn_loader_batches TNI_JOIN(TN_PREFIX, tn_loader_batches)
 #define tn_loader_dataset TNI_JOIN(TN_PREFIX, tn_loader_dataset)
+#define tn_loader_generator TNI_JOIN(TN_PREFIX, tn_loader_generator)
 #define tn_loader_next_at TNI_JOIN(TN_PREFIX, tn_loader_next_at)
 #define tn_loader_stop TNI_JOIN(TN_PREFIX, tn_loader_stop)
 #define tn_checkpoint_save_at TNI_JOIN(TN_PREFIX, tn_checkpoint_save_at)
 #define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
 #define tn_evaluate TNI_JOIN(TN_PREFIX, tn_evaluate)
-#define tn_nn_layout_dce19afd6412 TNI_JOIN(TN_PREFIX, tn_nn_layout_dce19afd6412)
+#define tn_nn_layout_e068f52b2245 TNI_JOIN(TN_PREFIX, tn_nn_layout_e068f52b2245)
 #endif
 
 /* src/api/nn.h */
@@ -2334,9 +2335,10 @@ TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args 
     TNI_CALL_AS(tn_loader_at, tn_loader_args, .batch_size = 1, .prefetch = 2, \
                 .dataset = __VA_ARGS__)
 #endif
-TN_API void tn_loader_free(tn_loader *l);
+TN_API void tn_loader_free(tn_loader *l); /* tn_context_free frees those that are left */
 TN_API int64_t tn_loader_batches(const tn_loader *l); /* in an epoch */
 TN_API tn_dataset *tn_loader_dataset(const tn_loader *l);
+TN_API tn_generator *tn_loader_generator(const tn_loader *l); /* its own; NULL: the default one */
 
 /* A batch: tensors of the current scope, (n, sizes of the field). Their memory is the loader's and
  * is used again once they are gone. */
@@ -2363,6 +2365,7 @@ TNI_EXTERN_C_END
  *   optimizer.state.<i>.<name>, optimizer.group.<g>.<option>     see tn_optimizer_state_dict
  *   schedule.count (i64), schedule.initial (f64, groups)
  *   rng.cpu                       u8 (5056): torch.get_rng_state's bytes
+ *   rng.loader                    the same of the loader's own generator, where it has one
  *   train.<name>                  numbers of the program: 0-dim f64 (train.epoch: epochs done)
  * with the notes "format" = "tensor.h checkpoint" and "version" = "1". */
 
@@ -2385,6 +2388,8 @@ typedef struct tn_state {
     tn_named_number
         *numbers; /* train.<name>; loading fills the values, NaN for those that the file lacks */
     int64_t nnumbers;
+    tn_generator *loader_generator; /* a loader's own (tn_loader_generator); loading leaves it as it
+                                       is where the file has none */
 } tn_state;
 /* Saved atomically. Loading is all or nothing: a file that lacks a part asked for, or does not fit,
  * changes nothing. Resuming from it gives the same bits as never having stopped. */
@@ -2436,7 +2441,7 @@ typedef struct tn_train_args {
     int64_t epochs;
     double clip_norm;       /* 0: gradients are not clipped */
     const char *checkpoint; /* saved after each epoch */
-    bool resume;            /* begins from `checkpoint` where it exists */
+    bool resume;            /* begins from `checkpoint`; where there is no such file, from 0 */
     bool (*on)(const tn_progress *progress,
                void *user); /* false: stops after this event, which is no error */
     void *user;
@@ -2444,15 +2449,16 @@ typedef struct tn_train_args {
     tn_optimizer *optimizer;
     tn_loader *loader;
 } tn_train_args;
-/* Trains; false with an error set. Leaves the model in training mode. */
+/* Trains; false with an error set. Begins a new epoch of the loader, leaves the model in training
+ * mode. */
 TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
 #ifndef __cplusplus
 #define tn_train(model_, optimizer_, ...)                                                          \
     TNI_CALL_AS(tn_train_at, tn_train_args, .epochs = 1, .model = model_, .optimizer = optimizer_, \
                 .loader = __VA_ARGS__)
 #endif
-/* Mean loss and accuracy over a loader, in eval mode, without recording; either pointer may be
- * NULL. */
+/* Mean loss and accuracy over a loader from its first batch on, in eval mode, without recording;
+ * either pointer may be NULL. Afterwards each module is in the mode that it was in. */
 TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, double *mean_loss,
                         double *accuracy);
 
@@ -2460,9 +2466,9 @@ TNI_EXTERN_C_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_dce19afd6412;
+TN_API const char tn_nn_layout_e068f52b2245;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_dce19afd6412;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_e068f52b2245;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -2472,7 +2478,7 @@ TNI_EXTERN_C_END
 #if defined(TENSOR_NN_IMPLEMENTATION) && !defined(TNI_NN_IMPLEMENTED)
 #define TNI_NN_IMPLEMENTED
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_nn_layout_dce19afd6412 = 1;
+const char tn_nn_layout_e068f52b2245 = 1;
 #endif
 
 /* src/tensor_nn.c */
@@ -2641,6 +2647,7 @@ typedef union tni_args {
     int64_t align_int;
     char at[TNI_ARGS_BYTES];
 } tni_args;
+TN_PRIV char tni_dtype_kind(tn_dtype dtype); /* as in TN_DTYPES: 'f' floating, 'c' complex, .. */
 /* A part without a value, registered; `field` as in tn_part_tensor. NULL with an error set. */
 TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name, void **field);
 
@@ -3905,6 +3912,8 @@ static bool make_check_list(const tn_param *p, const void *at) {
     if (list.n < 0)
         return (p->flags & TN_P_OPTIONAL) || make_bad(p, "a list is expected, got None");
     if (!list.at) return make_bad(p, "a list is expected, got zeros");
+    if (list.n > INT32_MAX)
+        return tni_nn_error(TN_INVALID, "%s: a list of %lld", p->name, (long long)list.n);
     if (p->count > 0 && list.n != 1 && list.n != p->count)
         return tni_nn_error(TN_INVALID, "%s: expected 1 or %d numbers, got %lld", p->name, p->count,
                             (long long)list.n);
@@ -4198,13 +4207,13 @@ TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name,
     return p;
 }
 
-static bool make_records(tn_dtype dtype) {
+TN_PRIV char tni_dtype_kind(tn_dtype dtype) {
     switch (dtype) {
 #define MAKE_KIND(NAME, text, bytes, kind) \
-    case TN_##NAME: return #kind[0] == 'f' || #kind[0] == 'c';
+    case TN_##NAME: return #kind[0];
         TN_DTYPES(MAKE_KIND)
 #undef MAKE_KIND
-    default: return false;
+    default: return 0;
     }
 }
 
@@ -4213,8 +4222,8 @@ static tn_tensor *make_tensor(const tn_module *m, tn_part_kind kind, tn_dtype dt
                               tn_ints shape) {
     tn_dtype type = dtype == TN_NO_DTYPE ? tni_dtype_option(m) : dtype;
     tn_tensor *t = tnp_zeros(shape, type, tni_device_option(m));
-    if (t && kind == TN_PARAM && make_records(type)) t = tn_requires_grad_at(NULL, 0, t, true);
-    return t;
+    bool records = tni_dtype_kind(type) == 'f' || tni_dtype_kind(type) == 'c';
+    return t && kind == TN_PARAM && records ? tn_requires_grad_at(NULL, 0, t, true) : t;
 }
 
 static bool make_part_tensor(tn_module *m, tn_part_kind kind, const char *name, void **field,
@@ -4778,7 +4787,6 @@ struct tn_mhook {
     void (*release)(void *user);
     int64_t number;
     int when;
-    bool removed; /* while it runs */
     struct tn_mhook *next;
 };
 
@@ -4962,10 +4970,18 @@ typedef struct state_swap {
     tn_tensor *old, *fresh;
 } state_swap;
 
+/* What tn_swap_data refuses is refused here, so that the exchange cannot fail. */
+static bool state_may_swap(const char *name, const tn_tensor *t) {
+    return (!tn_is_view(t) && tn_is_leaf(t)) ||
+           tni_nn_error(TN_AUTOGRAD, "%s is a view or a recorded result: its data stay its own",
+                        name);
+}
+
 /* Takes fresh, of the current scope, into the plan; NULL fails. */
-static bool state_add(tni_plan *plan, tn_tensor *old, tn_tensor *fresh) {
+static bool state_add(tni_plan *plan, const char *name, tn_tensor *old, tn_tensor *fresh) {
     state_swap s = {old, fresh};
-    if (!fresh || !tni_buffer_add(&plan->swaps, &s, sizeof s)) return false;
+    if (!state_may_swap(name, old) || !fresh || !tni_buffer_add(&plan->swaps, &s, sizeof s))
+        return false;
     tn_retain(fresh);
     return true;
 }
@@ -5074,7 +5090,8 @@ static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *giv
             continue;
         }
         mark = tn_scope_begin();
-        ok = state_add(plan, to, state_convert(from, tn_dtype_of(to), tn_device_of(to)));
+        ok = state_add(plan, here.at[i].name, to,
+                       state_convert(from, tn_dtype_of(to), tn_device_of(to)));
         tn_scope_end(mark);
         if (!ok) return false;
     }
@@ -5155,25 +5172,16 @@ TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn
 
 /* --- to --------------------------------------------------------------------------------------- */
 
-static bool state_is_floating(tn_dtype dtype) {
-    switch (dtype) {
-#define STATE_KIND(NAME, text, bytes, kind) \
-    case TN_##NAME: return #kind[0] == 'f';
-        TN_DTYPES(STATE_KIND)
-#undef STATE_KIND
-    default: return false;
-    }
-}
-
-static bool state_to_one(tni_plan *plan, tn_tensor *t, tn_dtype dtype, tn_device_id device) {
+static bool state_to_one(tni_plan *plan, const char *name, tn_tensor *t, tn_dtype dtype,
+                         tn_device_id device) {
     tn_dtype type =
-        dtype != TN_NO_DTYPE && state_is_floating(tn_dtype_of(t)) ? dtype : tn_dtype_of(t);
+        dtype != TN_NO_DTYPE && tni_dtype_kind(tn_dtype_of(t)) == 'f' ? dtype : tn_dtype_of(t);
     tn_device_id place = device != TN_NO_DEVICE ? device : tn_device_of(t);
     int64_t mark;
     bool ok;
     if (type == tn_dtype_of(t) && place == tn_device_of(t)) return true;
     mark = tn_scope_begin();
-    ok = state_add(plan, t, state_convert(t, type, place));
+    ok = state_add(plan, name, t, state_convert(t, type, place));
     tn_scope_end(mark);
     return ok;
 }
@@ -5188,12 +5196,13 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
     state_quiet_begin(&q, file, line, m);
     all = tni_module_tensors(m);
     ok = all.n >= 0;
-    if (ok && dtype != TN_NO_DTYPE && !state_is_floating(dtype))
+    if (ok && dtype != TN_NO_DTYPE && tni_dtype_kind(dtype) != 'f')
         ok = tni_nn_error(TN_TYPE, "to: %s is no floating dtype", tn_dtype_name(dtype));
     for (int64_t i = 0; ok && i < all.n; i++) {
-        tn_tensor *grad = tn_grad_of(all.at[i].tensor);
-        ok = state_to_one(&plan, all.at[i].tensor, dtype, device) &&
-             (!grad || state_to_one(&plan, grad, dtype, device));
+        const char *name = all.at[i].name;
+        tn_tensor *t = all.at[i].tensor, *grad = tn_grad_of(t);
+        ok = state_to_one(&plan, name, t, dtype, device) &&
+             (!grad || state_to_one(&plan, name, grad, dtype, device));
     }
     tni_plan_end(&plan, ok);
     tn_named_free(all);
@@ -5860,11 +5869,10 @@ static bool embedding_build(tn_module *m) {
     TN_SELF(embedding, s, m);
     int64_t n = s->o.num_embeddings, p = s->o.padding_idx;
     if (p == TN_NONE) return true;
-    if (p < -n || p >= n)
-        return tni_nn_error(TN_INVALID, "padding_idx is %lld: within [%lld, %lld) is expected",
-                            (long long)p, (long long)-n, (long long)n);
-    if (p < 0) s->o.padding_idx = p + n;
-    return true;
+    if (p < 0) s->o.padding_idx += n;
+    return (s->o.padding_idx >= 0 && s->o.padding_idx < n) ||
+           tni_nn_error(TN_INVALID, "padding_idx is %lld: within [-%lld, %lld) is expected",
+                        (long long)p, (long long)n, (long long)n);
 }
 static bool embedding_reset(tn_module *m) { /* normal draws, zeros in the padding row */
     TN_SELF(embedding, s, m);
@@ -6323,9 +6331,15 @@ struct tn_optimizer {
 };
 TN_PRIV int64_t tni_step_room(int64_t n, int nstates);
 TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options); /* the row's check */
-/* A number of an argument struct; false when the option is none. */
+/* A number of an argument struct. put: false with an error when the option is none, or cannot hold
+ * it; take: false when it is none. */
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value);
 TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *value);
+
+TN_PRIV int tni_schedule_groups(const tn_schedule *s); /* that it moves */
+
+/* Steps and epochs that a file may say are done: 0 to 2^53, whole. */
+TN_PRIV bool tni_is_count(double value);
 
 /* New states, counts and options of an optimizer, prepared and then exchanged with the old ones, or
  * dropped. */
@@ -6517,6 +6531,7 @@ TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params
  *   group.<g>.<option>        0-dim f64 (floats), 0-dim i64 (ints, bools, words), 1-dim f64 (lists
  *                             of floats) */
 
+#include <math.h>
 #include <stdlib.h>
 
 /* --- out -------------------------------------------------------------------------------------- */
@@ -6530,40 +6545,39 @@ typedef struct dict_list {
     bool failed;
 } dict_list;
 
-static void dict_add(dict_list *d, tn_tensor *t, const char *format, ...) TNI_PRINTF(3, 4);
-static void dict_add(dict_list *d, tn_tensor *t, const char *format, ...) {
-    char name[128];
+/* t as "<kind>.<number>.<name>". */
+static void dict_add(dict_list *d, tn_tensor *t, const char *kind, int64_t number, tni_span name) {
     dict_entry e = {d->names.n, t};
-    va_list list;
-    va_start(list, format);
-    vsnprintf(name, sizeof name, format, list);
-    va_end(list);
-    if (!t || d->failed || !tni_buffer_add(&d->names, name, (int64_t)strlen(name) + 1) ||
-        !tni_buffer_add(&d->entries, &e, sizeof e))
+    tni_buffer_text(&d->names, "%s.%lld.%.*s", kind, (long long)number, name.n, name.at);
+    tni_buffer_add(&d->names, "", 1);
+    if (!t || d->failed || d->names.failed || !tni_buffer_add(&d->entries, &e, sizeof e))
         d->failed = true;
     else
         tn_retain(t);
 }
 
-/* The number k of "a, b, c", as a name. */
-static bool dict_state_name(const char *names, int k, char *to, size_t room) {
-    tni_span list = {names, (int)strlen(names)}, item;
-    while (tni_item_next(&list, &item))
-        if (k-- == 0) return snprintf(to, room, "%.*s", item.n, item.at) < (int)room;
-    return false;
+static tni_span dict_span(const char *text) {
+    tni_span s = {text, (int)strlen(text)};
+    return s;
+}
+
+/* The number k of "a, b, c". */
+static tni_span dict_state_name(const char *names, int k) {
+    tni_span list = dict_span(names), item = {NULL, 0};
+    while (tni_item_next(&list, &item) && k-- > 0) continue;
+    return item;
 }
 
 static void dict_add_states(dict_list *d, const tn_optimizer *o) {
-    char name[48];
     for (int64_t i = 0; i < o->n; i++) {
         float count = (float)o->count[i];
         if (o->row->counts && o->count[i] > 0)
-            dict_add(d, tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_F32), "state.%lld.step",
-                     (long long)i);
-        for (int k = 0; k < o->nstates; k++)
-            if (o->state[i * o->nstates + k] &&
-                dict_state_name(o->row->state, k, name, sizeof name))
-                dict_add(d, o->state[i * o->nstates + k], "state.%lld.%s", (long long)i, name);
+            dict_add(d, tn_from_at(NULL, 0, &count, tn_empty_dims(), TN_F32), "state", i,
+                     dict_span("step"));
+        for (int k = 0; k < o->nstates; k++) {
+            tn_tensor *state = o->state[i * o->nstates + k];
+            if (state) dict_add(d, state, "state", i, dict_state_name(o->row->state, k));
+        }
     }
 }
 
@@ -6593,7 +6607,7 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
     } else {
         return;
     }
-    dict_add(d, t, "group.%d.%s", g, p->name);
+    dict_add(d, t, "group", g, dict_span(p->name));
 }
 
 static tn_named_list dict_list_of(const dict_list *d) {
@@ -6694,19 +6708,19 @@ static const char *dict_number(const char *name, const char *prefix, int64_t lim
 
 static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, const tn_named *e) {
     tn_optimizer *o = l->o;
-    char known[48];
     tn_ints a = tn_shape(o->param[i]), b = tn_shape(e->tensor);
     tn_tensor *t;
     if (o->row->counts && strcmp(name, "step") == 0) {
         if (tn_numel(e->tensor) != 1)
             return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
         l->count[i] = tn_item(e->tensor);
-        return l->count[i] >= 0 || tni_nn_error(TN_INVALID, "%s is negative", e->name);
+        return tni_is_count(l->count[i]) ||
+               tni_nn_error(TN_INVALID, "%s is %g: a number of steps is expected", e->name,
+                            l->count[i]);
     }
     for (int k = 0; k < o->nstates; k++) {
         tn_tensor **to = &l->state[i * o->nstates + k];
-        if (!dict_state_name(o->row->state, k, known, sizeof known) || strcmp(known, name) != 0)
-            continue;
+        if (!tni_span_is(dict_state_name(o->row->state, k), name)) continue;
         if (*to) return tni_nn_error(TN_INVALID, "%s stands twice", e->name);
         if (a.n != b.n || (a.n && memcmp(a.at, b.at, (size_t)a.n * sizeof *a.at) != 0))
             return tni_nn_error(TN_INVALID, "%s: its shape is not the parameter's", e->name);
@@ -6718,35 +6732,40 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
     return tni_nn_error(TN_INVALID, "%s: the optimizer has no such state", e->name);
 }
 
+/* An option of a group from e, which is one number but for lists. */
+static bool dict_load_value(const tn_param *p, char *options, const tn_named *e) {
+    tn_floats list;
+    tn_maybe maybe;
+    int32_t word, words = 0;
+    double value;
+    if (p->type == TN_T_FLOATS) {
+        memcpy(&list, options + p->offset, sizeof list);
+        return tn_read_f64(e->tensor, (double *)(uintptr_t)list.at, list.n);
+    }
+    if (tn_numel(e->tensor) != 1)
+        return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
+    value = tn_item(e->tensor);
+    if (p->type == TN_T_FLOAT && (p->flags & TN_P_MAYBE)) {
+        maybe = tn_some(value);
+        memcpy(options + p->offset, &maybe, sizeof maybe);
+        return true;
+    }
+    if (p->type != TN_T_ENUM) return tni_option_put(p, options, value);
+    while (p->words && p->words[words]) words++;
+    if (!(value >= (p->flags & TN_P_OPTIONAL ? 0 : 1) && value <= words && value == floor(value)))
+        return tni_nn_error(TN_INVALID, "%s is %g: the number of a word, 1 to %d, is expected",
+                            e->name, value, (int)words);
+    word = (int32_t)value;
+    memcpy(options + p->offset, &word, sizeof word);
+    return true;
+}
+
 static bool dict_load_option(tni_optimizer_plan *l, int64_t g, const char *name,
                              const tn_named *e) {
     const tn_gen *gen = l->o->row->gen;
-    char *options = l->options[g];
-    for (int i = 0; i < gen->nparam; i++) {
-        const tn_param *p = &gen->param[i];
-        tn_floats list;
-        tn_maybe maybe;
-        int32_t word;
-        if (strcmp(p->name, name) != 0) continue;
-        if (p->type == TN_T_FLOATS) {
-            memcpy(&list, options + p->offset, sizeof list);
-            return tn_read_f64(e->tensor, (double *)(uintptr_t)list.at, list.n);
-        }
-        if (tn_numel(e->tensor) != 1)
-            return tni_nn_error(TN_INVALID, "%s: one number is expected", e->name);
-        if (tni_option_put(p, options, tn_item(e->tensor))) return true;
-        if (p->type == TN_T_ENUM) {
-            word = (int32_t)tn_item(e->tensor);
-            memcpy(options + p->offset, &word, sizeof word);
-            return true;
-        }
-        if (p->type == TN_T_FLOAT) {
-            maybe = tn_some(tn_item(e->tensor));
-            memcpy(options + p->offset, &maybe, sizeof maybe);
-            return true;
-        }
-        break;
-    }
+    for (int i = 0; i < gen->nparam; i++)
+        if (strcmp(gen->param[i].name, name) == 0)
+            return dict_load_value(&gen->param[i], l->options[g], e);
     return tni_nn_error(TN_INVALID, "%s: the optimizer has no such option", e->name);
 }
 
@@ -6842,7 +6861,8 @@ static bool optim_check_lists(const tn_gen *gen, const char *args) {
         tn_floats list;
         if (gen->param[i].type != TN_T_FLOATS) continue;
         memcpy(&list, args + gen->param[i].offset, sizeof list);
-        if (!list.at || list.n < 0 || (gen->param[i].count > 0 && list.n != gen->param[i].count))
+        if (!list.at || list.n < 0 || list.n > INT32_MAX ||
+            (gen->param[i].count > 0 && list.n != gen->param[i].count))
             return tni_nn_error(TN_INVALID, "%s: a list of %d numbers is expected",
                                 gen->param[i].name, gen->param[i].count);
     }
@@ -6893,7 +6913,7 @@ static bool optim_grow(tn_optimizer *o, int64_t n) {
     char *at;
     tn_tensor **param, **state;
     double *count;
-    if (n > INT64_MAX / 1024) return tni_nn_error(TN_MEMORY, "too many parameters");
+    if (n < 0 || n > INT64_MAX / 1024) return tni_nn_error(TN_MEMORY, "too many parameters");
     bytes = optim_bytes(n, o->nstates);
     at = (char *)tn_alloc((size_t)bytes);
     if (!at) return false;
@@ -7051,16 +7071,20 @@ static bool optim_is_double(const tn_param *p) {
 
 TN_PRIV bool tni_option_put(const tn_param *p, char *options, double value) {
     char *at = options + p->offset;
-    int64_t integer = (int64_t)value;
+    int64_t integer;
     bool truth = value != 0;
-    if (optim_is_double(p))
-        memcpy(at, &value, sizeof value);
-    else if (p->type == TN_T_INT)
-        memcpy(at, &integer, sizeof integer);
-    else if (p->type == TN_T_BOOL)
+    if (optim_is_double(p)) return memcpy(at, &value, sizeof value), true;
+    if (p->type != TN_T_INT && p->type != TN_T_BOOL)
+        return tni_nn_error(TN_TYPE, "option \"%s\" is no number", p->name);
+    if (p->type == TN_T_BOOL && value != 0 && value != 1)
+        return tni_nn_error(TN_INVALID, "%s is %g: 0 or 1 is expected", p->name, value);
+    if (!tni_is_count(fabs(value)))
+        return tni_nn_error(TN_INVALID, "%s is %g: an integer is expected", p->name, value);
+    integer = (int64_t)value;
+    if (p->type == TN_T_BOOL)
         memcpy(at, &truth, sizeof truth);
     else
-        return false;
+        memcpy(at, &integer, sizeof integer);
     return true;
 }
 
@@ -7086,7 +7110,7 @@ TN_API bool tn_optimizer_set(tn_optimizer *o, int group, const char *option, dou
     if (!p) return false;
     if (!tni_option_take(p, o->group[group].options, &before))
         return tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
-    tni_option_put(p, o->group[group].options, value);
+    if (!tni_option_put(p, o->group[group].options, value)) return false;
     if (tni_group_check(o, o->group[group].options)) return true;
     tni_option_put(p, o->group[group].options, before);
     return false;
@@ -7235,6 +7259,10 @@ struct tn_schedule {
     double *initial; /* a group */
 };
 
+TN_PRIV bool tni_is_count(double value) {
+    return value >= 0 && value <= 9007199254740992.0 && value == floor(value);
+}
+
 static tn_schedule *schedule_new(tn_optimizer *o, schedule_fn next) {
     tn_schedule *s;
     size_t bytes;
@@ -7281,8 +7309,10 @@ static double schedule_cosine_next(const tn_schedule *s, int group, double lr) {
 }
 TN_API tn_schedule *tn_cosine_lr(tn_optimizer *o, int64_t t_max, double eta_min) {
     tn_schedule *s;
-    if (tn_ok() && t_max < 1)
-        return tni_nn_error(TN_INVALID, "cosine_lr: t_max must be positive"), (tn_schedule *)NULL;
+    if (tn_ok() && (t_max < 1 || !tni_is_count((double)t_max)))
+        return tni_nn_error(TN_INVALID, "cosine_lr: t_max is %lld: 1 to 2^53 is expected",
+                            (long long)t_max),
+               (tn_schedule *)NULL;
     s = schedule_new(o, schedule_cosine_next);
     if (!s) return NULL;
     s->every = t_max;
@@ -7318,12 +7348,13 @@ TN_API bool tn_schedule_step(tn_schedule *s) {
     return true;
 }
 
+TN_PRIV int tni_schedule_groups(const tn_schedule *s) { return s->ngroups; }
 TN_API int64_t tn_schedule_count(const tn_schedule *s) { return s ? s->count : 0; }
 TN_API double tn_schedule_initial(const tn_schedule *s, int group) {
     return s && group >= 0 && group < s->ngroups ? s->initial[group] : (double)NAN;
 }
 TN_API bool tn_schedule_resume(tn_schedule *s, int64_t count, const double *initial, int ngroups) {
-    if (!s || count < 0 || !initial || ngroups != s->ngroups)
+    if (!s || count < 0 || !tni_is_count((double)count) || !initial || ngroups != s->ngroups)
         return tni_nn_error(TN_INVALID, "the schedule's state does not fit");
     s->count = count;
     memcpy(s->initial, initial, (size_t)ngroups * sizeof *initial);
@@ -7386,6 +7417,8 @@ TN_OPTIMIZER(sgd,
 
 /* Bytes of one item of a field; checked when the set is made. */
 TN_PRIV int64_t tni_field_bytes(const tn_field *f);
+/* The number train.<name> of a checkpoint, by its header; NaN where it has none. */
+TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *value);
 
 /* --- the set ---------------------------------------------------------------------------------- */
 
@@ -7479,6 +7512,8 @@ static bool dataset_rows_add(tn_dataset *d, int i, tn_tensor *t) {
     d->field[i].dtype = tn_dtype_of(t);
     d->field[i].ndim = (int)shape.n - 1;
     for (int64_t k = 1; k < shape.n; k++) d->field[i].size[k - 1] = shape.at[k];
+    if (!dataset_field_fits(&d->field[i]))
+        return tni_nn_error(TN_INVALID, "tensor %d: its rows are too large", i);
     r->at[i] = (const char *)tn_data(dense);
     r->bytes[i] = tni_field_bytes(&d->field[i]);
     return true;
@@ -7671,6 +7706,7 @@ typedef struct loader_slot {
 } loader_slot;
 
 struct tn_loader {
+    tn_ending ending; /* first: a context that ends frees its loaders */
     loader_core *core;
     tn_dataset *dataset;
     tn_generator *generator;
@@ -8000,6 +8036,7 @@ TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch
     tni_step_begin(&step, file, line, "");
     ok = l && batch ? loader_next(l, batch, file, line)
                     : tni_nn_error(TN_INVALID, "loader or batch is NULL");
+    if (!ok && batch) memset(batch, 0, sizeof *batch);
     tni_step_end(&step);
     return ok;
 }
@@ -8012,6 +8049,7 @@ TN_API void tn_loader_stop(tn_loader *l) {
 
 TN_API int64_t tn_loader_batches(const tn_loader *l) { return l ? l->batches : 0; }
 TN_API tn_dataset *tn_loader_dataset(const tn_loader *l) { return l ? l->dataset : NULL; }
+TN_API tn_generator *tn_loader_generator(const tn_loader *l) { return l ? l->generator : NULL; }
 
 static bool loader_check(const tn_loader_args *a) {
     if (!a || !a->dataset) return tni_nn_error(TN_INVALID, "dataset is NULL");
@@ -8047,6 +8085,7 @@ static void loader_join(tn_loader *l) {
 TN_API void tn_loader_free(tn_loader *l) {
     bool last;
     if (!l) return;
+    tn_ending_remove(&l->ending);
     loader_quiet(l);
 #if LOADER_THREADS
     loader_join(l);
@@ -8066,6 +8105,8 @@ TN_API void tn_loader_free(tn_loader *l) {
     tn_alloc_free(l, sizeof *l);
 }
 
+static void loader_end(tn_ending *e) { tn_loader_free((tn_loader *)(void *)e); }
+
 /* The struct and its core; takes the data set when it succeeds. */
 static tn_loader *loader_new(const tn_loader_args *a) {
     tn_loader *l = (tn_loader *)tn_alloc(sizeof *l);
@@ -8082,6 +8123,8 @@ static tn_loader *loader_new(const tn_loader_args *a) {
     pthread_cond_init(&l->ready, NULL);
 #endif
     l->core = c;
+    l->ending.end = loader_end;
+    tn_ending_add(&l->ending);
     l->dataset = a->dataset;
     l->generator = a->generator;
     l->context = tn_context_current();
@@ -8096,6 +8139,8 @@ static bool loader_fit_out(tn_loader *l, const tn_loader_args *a) {
     int32_t workers = LOADER_THREADS ? a->workers : 0;
     int32_t nslots = workers ? workers * a->prefetch : 1;
     if (!loader_layout(l->core, l->dataset, l->batch_size)) return false;
+    if (l->dataset->size > INT64_MAX / 64)
+        return tni_nn_error(TN_MEMORY, "a data set of more than 2^57 items");
     l->slot = (loader_slot *)tn_alloc((size_t)nslots * sizeof *l->slot);
     if (!l->slot) return false;
     memset(l->slot, 0, (size_t)nslots * sizeof *l->slot);
@@ -8126,7 +8171,7 @@ TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args 
 /* checkpoint.c - a model with its optimizer, schedule and random state in one file, for exact
  * resume. The layout is described in api/train.h; version 1 must load for ever. */
 
-#include <stdlib.h>
+#include <math.h>
 
 static const char checkpoint_format[] = "tensor.h checkpoint", checkpoint_version[] = "1";
 
@@ -8156,9 +8201,8 @@ static bool checkpoint_add_list(checkpoint_list *l, const char *prefix, tn_named
     return list.n >= 0;
 }
 
-static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s,
-                                    const tn_optimizer *o) {
-    int64_t count = tn_schedule_count(s), groups = tn_optimizer_groups(o);
+static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s) {
+    int64_t count = tn_schedule_count(s), groups = tni_schedule_groups(s);
     tn_tensor *initial = tnp_empty(tn_ints_of(&groups, 1), TN_F64, TN_CPU);
     for (int g = 0; initial && g < (int)groups; g++)
         ((double *)tn_data(initial))[g] = tn_schedule_initial(s, g);
@@ -8167,11 +8211,12 @@ static bool checkpoint_add_schedule(checkpoint_list *l, const tn_schedule *s,
            checkpoint_add(l, "schedule.", "initial", initial);
 }
 
-static bool checkpoint_add_generator(checkpoint_list *l, const tn_generator *generator) {
+static bool checkpoint_add_generator(checkpoint_list *l, const char *name,
+                                     const tn_generator *generator) {
     static const int64_t size = TN_GENERATOR_BYTES;
     tn_tensor *t = tnp_empty(tn_ints_of(&size, 1), TN_U8, TN_CPU);
     if (t) tn_generator_get(generator, (uint8_t *)tn_data(t));
-    return checkpoint_add(l, "rng.", "cpu", t);
+    return checkpoint_add(l, "rng.", name, t);
 }
 
 static bool checkpoint_write(const char *path, checkpoint_list *l) {
@@ -8192,19 +8237,30 @@ static bool checkpoint_write(const char *path, checkpoint_list *l) {
     return ok;
 }
 
+static bool checkpoint_state_fits(const char *path, const tn_state *s) {
+    if (!path || !s) return tni_nn_error(TN_INVALID, "no path or no state");
+    if (s->schedule && !s->optimizer)
+        return tni_nn_error(TN_INVALID, "a schedule goes with its optimizer");
+    if (s->nnumbers < 0 || (s->nnumbers && !s->numbers))
+        return tni_nn_error(TN_INVALID, "no list of numbers");
+    for (int64_t i = 0; i < s->nnumbers; i++)
+        if (!s->numbers[i].name)
+            return tni_nn_error(TN_INVALID, "number %lld has no name", (long long)i);
+    return true;
+}
+
 static bool checkpoint_save(const char *path, const tn_state *s) {
     tn_named_list model = {NULL, 0, 0, false}, optimizer = {NULL, 0, 0, true};
     checkpoint_list l;
     bool ok = true;
     memset(&l, 0, sizeof l);
-    if (s->schedule && !s->optimizer)
-        return tni_nn_error(TN_INVALID, "a schedule is saved with its optimizer");
     if (s->model) model = tn_module_state_dict(s->model);
     if (s->optimizer) optimizer = tn_optimizer_state_dict(s->optimizer);
     ok = checkpoint_add_list(&l, "model.", model) &&
          checkpoint_add_list(&l, "optimizer.", optimizer) &&
-         (!s->schedule || checkpoint_add_schedule(&l, s->schedule, s->optimizer)) &&
-         (!s->generator || checkpoint_add_generator(&l, s->generator));
+         (!s->schedule || checkpoint_add_schedule(&l, s->schedule)) &&
+         (!s->generator || checkpoint_add_generator(&l, "cpu", s->generator)) &&
+         (!s->loader_generator || checkpoint_add_generator(&l, "loader", s->loader_generator));
     for (int64_t i = 0; ok && i < s->nnumbers; i++)
         ok = checkpoint_add(&l, "train.", s->numbers[i].name,
                             tn_from_at(NULL, 0, &s->numbers[i].value, tn_empty_dims(), TN_F64));
@@ -8225,8 +8281,7 @@ TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path,
     tni_step_begin(&step, file, line, "checkpoint");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = path && state ? checkpoint_save(path, state)
-                       : tni_nn_error(TN_INVALID, "no path or no state");
+    ok = checkpoint_state_fits(path, state) && checkpoint_save(path, state);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);
@@ -8247,51 +8302,115 @@ static int64_t checkpoint_select(tn_named_list list, const char *prefix, tn_name
     return count;
 }
 
-static bool checkpoint_version_fits(const char *path) {
+/* An open file of this format and version. */
+static tn_safetensors *checkpoint_open(const char *path) {
     tn_safetensors *f = tn_safetensors_open_at(NULL, 0, path);
     const char *format = tn_safetensors_note(f, "format"),
                *version = tn_safetensors_note(f, "version");
     bool ok = format && version && strcmp(format, checkpoint_format) == 0 &&
               strcmp(version, checkpoint_version) == 0;
-    if (f && !ok)
-        tni_nn_error(TN_FORMAT,
-                     "'%s' is no checkpoint of version %s (format \"%s\", version \"%s\")", path,
-                     checkpoint_version, format ? format : "none", version ? version : "none");
+    if (!f || ok) return f;
+    tni_nn_error(TN_FORMAT, "'%s' is no checkpoint of version %s (format \"%s\", version \"%s\")",
+                 path, checkpoint_version, format ? format : "none", version ? version : "none");
     tn_safetensors_close(f);
-    return f && ok;
+    return NULL;
 }
 
-/* What is loaded last cannot fail once it is checked: schedule and generator. */
+static bool checkpoint_bad(const char *path, const char *what) {
+    return tni_nn_error(TN_FORMAT, "'%s': %s is missing, damaged, or does not fit", path, what);
+}
+
+/* All that is left to load once model and optimizer are prepared, and cannot fail: it is checked
+ * here. */
 typedef struct checkpoint_rest {
     int64_t count;
-    double *initial;
-    const uint8_t *rng;
+    const double *initial;
+    const uint8_t *rng, *loader;
 } checkpoint_rest;
+
+static bool checkpoint_check_schedule(const char *path, tn_named_list list, const tn_schedule *s,
+                                      checkpoint_rest *r) {
+    const tn_tensor *count = tn_named_find(list, "schedule.count"),
+                    *initial = tn_named_find(list, "schedule.initial");
+    int groups = tni_schedule_groups(s);
+    if (!count || tn_dtype_of(count) != TN_I64 || tn_numel(count) != 1 || !initial ||
+        tn_dtype_of(initial) != TN_F64 || tn_numel(initial) != groups)
+        return checkpoint_bad(path, "the schedule");
+    r->count = tn_item_int(count);
+    r->initial = (const double *)tn_data(initial);
+    for (int g = 0; g < groups; g++)
+        if (r->initial[g] - r->initial[g] != 0) return checkpoint_bad(path, "schedule.initial");
+    return (r->count >= 0 && tni_is_count((double)r->count)) ||
+           checkpoint_bad(path, "schedule.count");
+}
+
+static bool checkpoint_check_generator(const char *path, const tn_tensor *state,
+                                       const uint8_t **rng) {
+    tn_generator *probe;
+    bool ok;
+    if (!state || tn_dtype_of(state) != TN_U8 || tn_numel(state) != TN_GENERATOR_BYTES)
+        return checkpoint_bad(path, "the random state");
+    *rng = (const uint8_t *)tn_data(state);
+    probe = tn_generator_new(0);
+    ok = probe && tn_generator_set(probe, *rng);
+    tn_generator_free(probe);
+    return ok;
+}
+
+static const tn_tensor *checkpoint_number(tn_named_list list, const char *name) {
+    for (int64_t i = 0; i < list.n; i++)
+        if (strncmp(list.at[i].name, "train.", 6) == 0 && strcmp(list.at[i].name + 6, name) == 0)
+            return list.at[i].tensor;
+    return NULL;
+}
+static bool checkpoint_number_fits(const char *path, const char *name, const tn_tensor *t) {
+    return !t || (tn_dtype_of(t) == TN_F64 && tn_numel(t) == 1) ||
+           tni_nn_error(TN_FORMAT, "'%s': train.%.200s is no number", path, name);
+}
 
 static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn_state *s,
                                   checkpoint_rest *r) {
-    const tn_tensor *count = tn_named_find(list, "schedule.count"),
-                    *initial = tn_named_find(list, "schedule.initial");
-    const tn_tensor *rng = tn_named_find(list, "rng.cpu");
-    tn_generator *probe;
-    bool ok;
+    const tn_tensor *loader = tn_named_find(list, "rng.loader");
     memset(r, 0, sizeof *r);
-    if (s->schedule) {
-        if (!count || !initial || tn_dtype_of(initial) != TN_F64 ||
-            tn_numel(initial) != tn_optimizer_groups(s->optimizer))
-            return tni_nn_error(TN_FORMAT, "'%s': the schedule is missing or does not fit", path);
-        r->count = tn_item_int(count);
-        r->initial = (double *)tn_data(initial);
-        if (!tn_ok() || r->count < 0)
-            return tni_nn_error(TN_FORMAT, "'%s': the schedule is damaged", path);
+    if (s->schedule && !checkpoint_check_schedule(path, list, s->schedule, r)) return false;
+    if (s->generator && !checkpoint_check_generator(path, tn_named_find(list, "rng.cpu"), &r->rng))
+        return false;
+    if (s->loader_generator && loader && !checkpoint_check_generator(path, loader, &r->loader))
+        return false;
+    for (int64_t i = 0; i < s->nnumbers; i++) {
+        const char *name = s->numbers[i].name;
+        if (!checkpoint_number_fits(path, name, checkpoint_number(list, name))) return false;
     }
-    if (!s->generator) return true;
-    if (!rng || tn_dtype_of(rng) != TN_U8 || tn_numel(rng) != TN_GENERATOR_BYTES)
-        return tni_nn_error(TN_FORMAT, "'%s': the random state is missing or damaged", path);
-    r->rng = (const uint8_t *)tn_data(rng);
-    probe = tn_generator_new(0);
-    ok = probe && tn_generator_set(probe, r->rng);
-    tn_generator_free(probe);
+    return tn_ok();
+}
+
+static void checkpoint_load_rest(const tn_state *s, tn_named_list list, const checkpoint_rest *r) {
+    if (s->schedule)
+        tn_schedule_resume(s->schedule, r->count, r->initial, tni_schedule_groups(s->schedule));
+    if (r->rng) tn_generator_set(s->generator, r->rng);
+    if (r->loader) tn_generator_set(s->loader_generator, r->loader);
+    for (int64_t i = 0; i < s->nnumbers; i++) {
+        const tn_tensor *t = checkpoint_number(list, s->numbers[i].name);
+        s->numbers[i].value = t ? *(const double *)tn_data(t) : (double)NAN;
+    }
+}
+
+TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *value) {
+    tn_safetensors *f = checkpoint_open(path);
+    int64_t mark = tn_scope_begin(), i = 0, n = tn_safetensors_count(f);
+    bool ok = f != NULL;
+    *value = (double)NAN;
+    for (; i < n; i++) {
+        const char *at = tn_safetensors_name(f, i);
+        if (strncmp(at, "train.", 6) == 0 && strcmp(at + 6, name) == 0) break;
+    }
+    if (i < n) {
+        const tn_tensor *t = tn_safetensors_get(f, tn_safetensors_name(f, i));
+        ok = t && checkpoint_number_fits(path, name, t);
+        if (ok) *value = *(const double *)tn_data(t);
+    }
+    tn_safetensors_close(f);
+    tn_scope_end(mark);
     return ok;
 }
 
@@ -8312,25 +8431,17 @@ static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_name
 }
 
 static bool checkpoint_load(const char *path, const tn_state *s) {
+    tn_safetensors *f = checkpoint_open(path);
     tn_named_list list;
     checkpoint_rest rest;
     tn_named *at = NULL;
     bool ok;
-    if (!checkpoint_version_fits(path)) return false;
+    tn_safetensors_close(f);
+    if (!f) return false;
     list = tn_safetensors_load_at(NULL, 0, path);
     if (list.n >= 0) at = (tn_named *)tn_alloc((size_t)(list.n + 1) * sizeof *at);
     ok = at && checkpoint_check_rest(path, list, s, &rest) && checkpoint_load_parts(s, list, at);
-    if (ok && s->schedule)
-        tn_schedule_resume(s->schedule, rest.count, rest.initial,
-                           tn_optimizer_groups(s->optimizer));
-    if (ok && s->generator) tn_generator_set(s->generator, rest.rng);
-    for (int64_t i = 0; ok && i < s->nnumbers; i++) {
-        char name[128];
-        const tn_tensor *t;
-        snprintf(name, sizeof name, "train.%s", s->numbers[i].name);
-        t = tn_named_find(list, name);
-        s->numbers[i].value = t && tn_numel(t) == 1 ? tn_item(t) : 0.0 / 0.0;
-    }
+    if (ok) checkpoint_load_rest(s, list, &rest);
     if (at) tn_alloc_free(at, (size_t)(list.n + 1) * sizeof *at);
     tn_named_free(list);
     return ok;
@@ -8345,8 +8456,7 @@ TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
     tni_step_begin(&step, file, line, "checkpoint");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = path && state ? checkpoint_load(path, state)
-                       : tni_nn_error(TN_INVALID, "no path or no state");
+    ok = checkpoint_state_fits(path, state) && checkpoint_load(path, state);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);
@@ -8492,12 +8602,40 @@ static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_bat
     return tn_ok();
 }
 
+/* The mode of a module, which is held for as long as it is noted. */
+typedef struct train_mode {
+    tn_module *m;
+    bool training;
+} train_mode;
+
+static bool train_note_mode(tn_module *m, const char *path, void *user) {
+    train_mode mode;
+    (void)path;
+    memset(&mode, 0, sizeof mode);
+    mode.m = m;
+    mode.training = m->training;
+    if (!tni_buffer_add((tni_buffer *)user, &mode, sizeof mode)) return false;
+    tn_module_hold(m);
+    return true;
+}
+
+static void train_restore_modes(tni_buffer *modes) {
+    train_mode *mode = (train_mode *)(void *)modes->at;
+    for (int64_t i = 0; i < modes->n / (int64_t)sizeof *mode; i++) {
+        mode[i].m->training = mode[i].training;
+        tn_module_free(mode[i].m);
+    }
+    tni_buffer_free(modes);
+}
+
 /* Goes over the loader in eval mode; tell may be NULL. */
 static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, train_sums *s,
                            train_run *tell) {
-    bool training = model->training, mode = tn_set_grad_mode(false), more = true;
+    tni_buffer modes = {NULL, 0, 0, false};
+    bool more = tn_module_walk(model, train_note_mode, &modes), mode = tn_set_grad_mode(false);
     memset(s, 0, sizeof *s);
-    tn_module_train(model, false);
+    tn_loader_stop(loader);
+    if (more) tn_module_train(model, false);
     while (more) {
         int64_t mark = tn_scope_begin();
         tn_batch b;
@@ -8509,7 +8647,8 @@ static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader,
             more = train_tell(tell, TN_EVENT_EVALUATE);
         }
     }
-    tn_module_train(model, training);
+    tn_loader_stop(loader);
+    train_restore_modes(&modes);
     tn_set_grad_mode(mode);
     return tn_ok();
 }
@@ -8544,6 +8683,7 @@ static tn_state train_state(const tn_train_args *a, tn_named_number *epoch) {
     s.generator = tn_default_generator();
     s.numbers = epoch;
     s.nnumbers = 1;
+    s.loader_generator = tn_loader_generator(a->loader);
     return s;
 }
 
@@ -8566,23 +8706,21 @@ static bool train_epoch_end(train_run *r) {
     return true;
 }
 
-static bool train_exists(const char *path) {
-    FILE *f = fopen(path, "rb");
-    if (f) fclose(f);
-    return f != NULL;
-}
-
 static bool train_resume(train_run *r) {
     const tn_train_args *a = r->a;
     tn_named_number done;
     tn_state state;
+    bool exists;
+    if (!a->resume || !a->checkpoint) return true;
+    if (!tn_file_exists_at(NULL, 0, a->checkpoint, &exists)) return false;
+    if (!exists) return true;
     done.name = "epoch";
-    done.value = 0;
-    if (!a->resume || !a->checkpoint || !train_exists(a->checkpoint)) return true;
+    if (!tni_checkpoint_number(a->checkpoint, done.name, &done.value)) return false;
+    if (!tni_is_count(done.value))
+        return tni_nn_error(TN_FORMAT, "'%s' does not say how many epochs are done: train.epoch %g",
+                            a->checkpoint, done.value);
     state = train_state(a, &done);
     if (!tn_checkpoint_load_at(NULL, 0, a->checkpoint, &state)) return false;
-    if (!(done.value >= 0))
-        return tni_nn_error(TN_FORMAT, "'%s' does not say how many epochs are done", a->checkpoint);
     r->p.epoch = (int64_t)done.value;
     return true;
 }
@@ -8591,6 +8729,7 @@ static bool train_run_all(train_run *r) {
     const tn_train_args *a = r->a;
     r->loss = a->loss;
     if (!r->loss && !(r->loss = train_default_loss())) return false;
+    tn_loader_stop(a->loader);
     r->began = tn_now();
     r->p.epochs = a->epochs;
     if (!train_resume(r) || !train_tell(r, TN_EVENT_BEGIN)) return false;
@@ -8632,14 +8771,6 @@ static TNI_UNUSED const char *const tni_nn_words_memory_format[] = {"contiguous_
     "preserve_format", "channels_last", "channels_last_3d", NULL};
 static TNI_UNUSED const char *const tni_nn_words_padding_mode[] = {"zeros", "reflect", "replicate",
     "circular", NULL};
-static TNI_UNUSED const char *const tni_nn_words_pad_mode[] = {"constant", "reflect", "replicate",
-    "circular", NULL};
-static TNI_UNUSED const char *const tni_nn_words_interpolate[] = {"nearest", "linear", "bilinear",
-    "bicubic", "trilinear", "area", "nearest_exact", NULL};
-static TNI_UNUSED const char *const tni_nn_words_nonlinearity[] = {"tanh", "relu", NULL};
-static TNI_UNUSED const char *const tni_nn_words_activation[] = {"relu", "gelu", NULL};
-static TNI_UNUSED const char *const tni_nn_words_fan_mode[] = {"fan_in", "fan_out", NULL};
-static TNI_UNUSED const char *const tni_nn_words_bag_mode[] = {"sum", "mean", "max", NULL};
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);

@@ -25,15 +25,6 @@ typedef enum tn_memory_format { TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT = 1,
     TN_MEMORY_FORMAT_CHANNELS_LAST_3D } tn_memory_format;
 typedef enum tn_padding_mode { TN_PADDING_MODE_ZEROS = 1, TN_PADDING_MODE_REFLECT,
     TN_PADDING_MODE_REPLICATE, TN_PADDING_MODE_CIRCULAR } tn_padding_mode;
-typedef enum tn_pad_mode { TN_PAD_MODE_CONSTANT = 1, TN_PAD_MODE_REFLECT, TN_PAD_MODE_REPLICATE,
-    TN_PAD_MODE_CIRCULAR } tn_pad_mode;
-typedef enum tn_interpolate { TN_INTERPOLATE_NEAREST = 1, TN_INTERPOLATE_LINEAR,
-    TN_INTERPOLATE_BILINEAR, TN_INTERPOLATE_BICUBIC, TN_INTERPOLATE_TRILINEAR, TN_INTERPOLATE_AREA,
-    TN_INTERPOLATE_NEAREST_EXACT } tn_interpolate;
-typedef enum tn_nonlinearity { TN_NONLINEARITY_TANH = 1, TN_NONLINEARITY_RELU } tn_nonlinearity;
-typedef enum tn_activation { TN_ACTIVATION_RELU = 1, TN_ACTIVATION_GELU } tn_activation;
-typedef enum tn_fan_mode { TN_FAN_MODE_FAN_IN = 1, TN_FAN_MODE_FAN_OUT } tn_fan_mode;
-typedef enum tn_bag_mode { TN_BAG_MODE_SUM = 1, TN_BAG_MODE_MEAN, TN_BAG_MODE_MAX } tn_bag_mode;
 
 /* |self|; the smallest integer stays itself. Gradient 0 at 0.   (*) -> (*)   tn_abs(x) */
 typedef struct tn_abs_args {
@@ -114,10 +105,9 @@ TN_API tn_tensor *tnp_add_scalar_(tn_tensor *self, tn_scalar other, double alpha
 #define tn_add_(self_, ...) TNI_CALL_AS(tn_add_inplace_at, tn_add_args, .alpha = 1, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_add_scalar(self_, ...) TNI_CALL(tn_add, .alpha = 1, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_add_scalar_(self_, ...) TNI_CALL_AS(tn_add_inplace_at, tn_add_args, .alpha = 1, \
-    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast   tn_addcdiv(x, a, b, .value =
@@ -298,8 +288,7 @@ typedef struct tn_arange_args {
 TN_API tn_tensor *tn_arange_at(const char *file, int line, const tn_arange_args *args);
 TN_API tn_tensor *tnp_arange(tn_scalar end, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_arange(...) TNI_CALL(tn_arange, .end.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .end.real = __VA_ARGS__)
+#define tn_arange(...) TNI_CALL(tn_arange, TNI_NUMBER_IN(.end, __VA_ARGS__))
 #endif
 
 /* start, start + 1, .. below end.   tn_arange_start(2, 10) */
@@ -313,8 +302,8 @@ TN_API tn_tensor *tn_arange_start_at(const char *file, int line, const tn_arange
 TN_API tn_tensor *tnp_arange_start(tn_scalar start, tn_scalar end, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_arange_start(start_, ...) TNI_CALL(tn_arange_start, .start.kind = TNI_KIND_OF(start_), \
-    .start.real = start_, .end.kind = TNI_KIND_OF(__VA_ARGS__), .end.real = __VA_ARGS__)
+#define tn_arange_start(start_, ...) TNI_CALL(tn_arange_start, TNI_NUMBER_IN(.start, start_), \
+    TNI_NUMBER_IN(.end, __VA_ARGS__))
 #endif
 
 /* start, start + step, .. before end.   tn_arange_start_step(10, 0, -3) */
@@ -330,8 +319,7 @@ TN_API tn_tensor *tnp_arange_start_step(tn_scalar start, tn_scalar end, tn_scala
     tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
 #define tn_arange_start_step(start_, end_, ...) TNI_CALL(tn_arange_start_step, \
-    .start.kind = TNI_KIND_OF(start_), .start.real = start_, .end.kind = TNI_KIND_OF(end_), \
-    .end.real = end_, .step.kind = TNI_KIND_OF(__VA_ARGS__), .step.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.start, start_), TNI_NUMBER_IN(.end, end_), TNI_NUMBER_IN(.step, __VA_ARGS__))
 #endif
 
 /* Index of the largest element along dim, the first among equals; of the row-major order of all
@@ -614,10 +602,9 @@ TN_API tn_tensor *tnp_bitwise_and_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_bitwise_and_(self_, ...) TNI_CALL_AS(tn_bitwise_and_inplace_at, tn_bitwise_and_args, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_bitwise_and_scalar(self_, ...) TNI_CALL(tn_bitwise_and, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_bitwise_and_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_and_inplace_at, \
-    tn_bitwise_and_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    tn_bitwise_and_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self * 2^other, wrapping; counts outside the width of 32 or 64 bits give 0.   (*), (*) ->
@@ -641,10 +628,9 @@ TN_API tn_tensor *tnp_bitwise_left_shift_scalar_(tn_tensor *self, tn_scalar othe
 #define tn_bitwise_left_shift_(self_, ...) TNI_CALL_AS(tn_bitwise_left_shift_inplace_at, \
     tn_bitwise_left_shift_args, .self = self_, .other = __VA_ARGS__)
 #define tn_bitwise_left_shift_scalar(self_, ...) TNI_CALL(tn_bitwise_left_shift, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_bitwise_left_shift_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_left_shift_inplace_at, \
-    tn_bitwise_left_shift_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    tn_bitwise_left_shift_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* ~self; of bools: not.   (*) -> (*)   tn_bitwise_not(x) */
@@ -681,10 +667,9 @@ TN_API tn_tensor *tnp_bitwise_or_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_bitwise_or_(self_, ...) TNI_CALL_AS(tn_bitwise_or_inplace_at, tn_bitwise_or_args, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_bitwise_or_scalar(self_, ...) TNI_CALL(tn_bitwise_or, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_bitwise_or_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_or_inplace_at, \
-    tn_bitwise_or_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    tn_bitwise_or_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* floor(self / 2^other).   (*), (*) -> broadcast   tn_bitwise_right_shift(x, n) */
@@ -707,10 +692,9 @@ TN_API tn_tensor *tnp_bitwise_right_shift_scalar_(tn_tensor *self, tn_scalar oth
 #define tn_bitwise_right_shift_(self_, ...) TNI_CALL_AS(tn_bitwise_right_shift_inplace_at, \
     tn_bitwise_right_shift_args, .self = self_, .other = __VA_ARGS__)
 #define tn_bitwise_right_shift_scalar(self_, ...) TNI_CALL(tn_bitwise_right_shift, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_bitwise_right_shift_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_right_shift_inplace_at, \
-    tn_bitwise_right_shift_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    tn_bitwise_right_shift_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self ^ other.   (*), (*) -> broadcast   tn_bitwise_xor(x, y) */
@@ -731,10 +715,9 @@ TN_API tn_tensor *tnp_bitwise_xor_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_bitwise_xor_(self_, ...) TNI_CALL_AS(tn_bitwise_xor_inplace_at, tn_bitwise_xor_args, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_bitwise_xor_scalar(self_, ...) TNI_CALL(tn_bitwise_xor, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_bitwise_xor_scalar_(self_, ...) TNI_CALL_AS(tn_bitwise_xor_inplace_at, \
-    tn_bitwise_xor_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    tn_bitwise_xor_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* Products of equally many matrices.
@@ -835,9 +818,9 @@ TN_API tn_tensor *tnp_clamp_max_scalar_(tn_tensor *self, tn_scalar max);
 #define tn_clamp_max_(self_, ...) TNI_CALL_AS(tn_clamp_max_inplace_at, tn_clamp_max_args, \
     .self = self_, .max = __VA_ARGS__)
 #define tn_clamp_max_scalar(self_, ...) TNI_CALL(tn_clamp_max, .self = self_, \
-    .max_number.kind = TNI_KIND_OF(__VA_ARGS__), .max_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.max_number, __VA_ARGS__))
 #define tn_clamp_max_scalar_(self_, ...) TNI_CALL_AS(tn_clamp_max_inplace_at, tn_clamp_max_args, \
-    .self = self_, .max_number.kind = TNI_KIND_OF(__VA_ARGS__), .max_number.real = __VA_ARGS__)
+    .self = self_, TNI_NUMBER_IN(.max_number, __VA_ARGS__))
 #endif
 
 /* The larger of self and min.   (*), (*) -> broadcast   tn_clamp_min_scalar(x, 0) */
@@ -858,9 +841,9 @@ TN_API tn_tensor *tnp_clamp_min_scalar_(tn_tensor *self, tn_scalar min);
 #define tn_clamp_min_(self_, ...) TNI_CALL_AS(tn_clamp_min_inplace_at, tn_clamp_min_args, \
     .self = self_, .min = __VA_ARGS__)
 #define tn_clamp_min_scalar(self_, ...) TNI_CALL(tn_clamp_min, .self = self_, \
-    .min_number.kind = TNI_KIND_OF(__VA_ARGS__), .min_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.min_number, __VA_ARGS__))
 #define tn_clamp_min_scalar_(self_, ...) TNI_CALL_AS(tn_clamp_min_inplace_at, tn_clamp_min_args, \
-    .self = self_, .min_number.kind = TNI_KIND_OF(__VA_ARGS__), .min_number.real = __VA_ARGS__)
+    .self = self_, TNI_NUMBER_IN(.min_number, __VA_ARGS__))
 #endif
 
 /* The same with a tensor of bounds.   (*), (*), (*) -> broadcast   tn_clamp_tensor(x, .min = low,
@@ -1087,10 +1070,10 @@ TN_API tn_tensor *tnp_div_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_div(self_, ...) TNI_CALL(tn_div, .self = self_, .other = __VA_ARGS__)
 #define tn_div_(self_, ...) TNI_CALL_AS(tn_div_inplace_at, tn_div_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_div_scalar(self_, ...) TNI_CALL(tn_div, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_div_scalar(self_, ...) TNI_CALL(tn_div, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_div_scalar_(self_, ...) TNI_CALL_AS(tn_div_inplace_at, tn_div_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self / other, then rounded: `trunc`, `floor`, or not at all (None).   (*), (*) -> broadcast
@@ -1113,11 +1096,10 @@ TN_API tn_tensor *tnp_div_mode_scalar_(tn_tensor *self, tn_scalar other, tn_roun
 #define tn_div_mode_(self_, other_, ...) TNI_CALL_AS(tn_div_mode_inplace_at, tn_div_mode_args, \
     .self = self_, .other = other_, .rounding_mode = __VA_ARGS__)
 #define tn_div_mode_scalar(self_, other_, ...) TNI_CALL(tn_div_mode, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(other_), .other_number.real = other_, \
-    .rounding_mode = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, other_), .rounding_mode = __VA_ARGS__)
 #define tn_div_mode_scalar_(self_, other_, ...) TNI_CALL_AS(tn_div_mode_inplace_at, \
-    tn_div_mode_args, .self = self_, .other_number.kind = TNI_KIND_OF(other_), \
-    .other_number.real = other_, .rounding_mode = __VA_ARGS__)
+    tn_div_mode_args, .self = self_, TNI_NUMBER_IN(.other_number, other_), \
+    .rounding_mode = __VA_ARGS__)
 #endif
 
 /* self / other without its fraction: towards 0.   (*), (*) -> broadcast   tn_div_trunc(x, y) */
@@ -1138,10 +1120,9 @@ TN_API tn_tensor *tnp_div_trunc_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_div_trunc_(self_, ...) TNI_CALL_AS(tn_div_trunc_inplace_at, tn_div_trunc_args, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_div_trunc_scalar(self_, ...) TNI_CALL(tn_div_trunc, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_div_trunc_scalar_(self_, ...) TNI_CALL_AS(tn_div_trunc_inplace_at, tn_div_trunc_args, \
-    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()
@@ -1266,10 +1247,10 @@ TN_API tn_tensor *tnp_eq_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_eq(self_, ...) TNI_CALL(tn_eq, .self = self_, .other = __VA_ARGS__)
 #define tn_eq_(self_, ...) TNI_CALL_AS(tn_eq_inplace_at, tn_eq_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_eq_scalar(self_, ...) TNI_CALL(tn_eq, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_eq_scalar(self_, ...) TNI_CALL(tn_eq, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_eq_scalar_(self_, ...) TNI_CALL_AS(tn_eq_inplace_at, tn_eq_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.
@@ -1398,7 +1379,7 @@ TN_API tn_tensor *tn_fill_inplace_at(const char *file, int line, const tn_fill_a
 TN_API tn_tensor *tnp_fill_(tn_tensor *self, tn_scalar value);
 #ifndef __cplusplus
 #define tn_fill_(self_, ...) TNI_CALL_AS(tn_fill_inplace_at, tn_fill_args, .self = self_, \
-    .value.kind = TNI_KIND_OF(__VA_ARGS__), .value.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.value, __VA_ARGS__))
 #endif
 
 /* The dimensions from start_dim to end_dim as one. A view where it can be.
@@ -1458,10 +1439,9 @@ TN_API tn_tensor *tnp_floor_divide_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_floor_divide_(self_, ...) TNI_CALL_AS(tn_floor_divide_inplace_at, \
     tn_floor_divide_args, .self = self_, .other = __VA_ARGS__)
 #define tn_floor_divide_scalar(self_, ...) TNI_CALL(tn_floor_divide, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_floor_divide_scalar_(self_, ...) TNI_CALL_AS(tn_floor_divide_inplace_at, \
-    tn_floor_divide_args, .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    tn_floor_divide_args, .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self - other * trunc(self / other): has the sign of self; exact.   (*), (*) -> broadcast
@@ -1481,10 +1461,10 @@ TN_API tn_tensor *tnp_fmod_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_fmod(self_, ...) TNI_CALL(tn_fmod, .self = self_, .other = __VA_ARGS__)
 #define tn_fmod_(self_, ...) TNI_CALL_AS(tn_fmod_inplace_at, tn_fmod_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_fmod_scalar(self_, ...) TNI_CALL(tn_fmod, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_fmod_scalar(self_, ...) TNI_CALL(tn_fmod, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_fmod_scalar_(self_, ...) TNI_CALL_AS(tn_fmod_inplace_at, tn_fmod_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self - trunc(self).   (*) -> (*), floating   tn_frac(x) */
@@ -1513,8 +1493,8 @@ typedef struct tn_full_args {
 TN_API tn_tensor *tn_full_at(const char *file, int line, const tn_full_args *args);
 TN_API tn_tensor *tnp_full(tn_ints size, tn_scalar fill_value, tn_dtype dtype, tn_device_id device);
 #ifndef __cplusplus
-#define tn_full(size_, ...) TNI_CALL(tn_full, .size = size_, \
-    .fill_value.kind = TNI_KIND_OF(__VA_ARGS__), .fill_value.real = __VA_ARGS__)
+#define tn_full(size_, ...) TNI_CALL(tn_full, .size = size_, TNI_NUMBER_IN(.fill_value, \
+    __VA_ARGS__))
 #endif
 
 /* fill_value in self's sizes, dtype and order of dimensions.   tn_full_like(x, 0.5) */
@@ -1528,8 +1508,8 @@ TN_API tn_tensor *tn_full_like_at(const char *file, int line, const tn_full_like
 TN_API tn_tensor *tnp_full_like(tn_tensor *self, tn_scalar fill_value, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_full_like(self_, ...) TNI_CALL(tn_full_like, .self = self_, \
-    .fill_value.kind = TNI_KIND_OF(__VA_ARGS__), .fill_value.real = __VA_ARGS__)
+#define tn_full_like(self_, ...) TNI_CALL(tn_full_like, .self = self_, TNI_NUMBER_IN(.fill_value, \
+    __VA_ARGS__))
 #endif
 
 /* For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 - beta1)(g
@@ -1626,10 +1606,10 @@ TN_API tn_tensor *tnp_ge_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_ge(self_, ...) TNI_CALL(tn_ge, .self = self_, .other = __VA_ARGS__)
 #define tn_ge_(self_, ...) TNI_CALL_AS(tn_ge_inplace_at, tn_ge_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_ge_scalar(self_, ...) TNI_CALL(tn_ge, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_ge_scalar(self_, ...) TNI_CALL(tn_ge, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_ge_scalar_(self_, ...) TNI_CALL_AS(tn_ge_inplace_at, tn_ge_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self * Phi(self), Phi the normal distribution, or its approximation by tanh.   (*) -> (*),
@@ -1710,10 +1690,10 @@ TN_API tn_tensor *tnp_gt_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_gt(self_, ...) TNI_CALL(tn_gt, .self = self_, .other = __VA_ARGS__)
 #define tn_gt_(self_, ...) TNI_CALL_AS(tn_gt_inplace_at, tn_gt_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_gt_scalar(self_, ...) TNI_CALL(tn_gt, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_gt_scalar(self_, ...) TNI_CALL(tn_gt, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_gt_scalar_(self_, ...) TNI_CALL_AS(tn_gt_inplace_at, tn_gt_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.   tn_huber_loss(x,
@@ -1945,10 +1925,10 @@ TN_API tn_tensor *tnp_le_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_le(self_, ...) TNI_CALL(tn_le, .self = self_, .other = __VA_ARGS__)
 #define tn_le_(self_, ...) TNI_CALL_AS(tn_le_inplace_at, tn_le_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_le_scalar(self_, ...) TNI_CALL(tn_le, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_le_scalar(self_, ...) TNI_CALL(tn_le, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_le_scalar_(self_, ...) TNI_CALL_AS(tn_le_inplace_at, tn_le_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self above 0, else negative_slope * self.   (*) -> (*), floating   tn_leaky_relu(x,
@@ -1983,8 +1963,7 @@ TN_API tn_tensor *tnp_leaky_relu_backward(tn_tensor *grad_output, tn_tensor *sel
 #ifndef __cplusplus
 #define tn_leaky_relu_backward(grad_output_, self_, negative_slope_, ...) \
     TNI_CALL(tn_leaky_relu_backward, .grad_output = grad_output_, .self = self_, \
-    .negative_slope.kind = TNI_KIND_OF(negative_slope_), .negative_slope.real = negative_slope_, \
-    .self_is_result = __VA_ARGS__)
+    TNI_NUMBER_IN(.negative_slope, negative_slope_), .self_is_result = __VA_ARGS__)
 #endif
 
 /* self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) ->
@@ -2006,10 +1985,9 @@ TN_API tn_tensor *tnp_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar we
 #define tn_lerp_(self_, end_, ...) TNI_CALL_AS(tn_lerp_inplace_at, tn_lerp_args, .self = self_, \
     .end = end_, .weight = __VA_ARGS__)
 #define tn_lerp_scalar(self_, end_, ...) TNI_CALL(tn_lerp, .self = self_, .end = end_, \
-    .weight_number.kind = TNI_KIND_OF(__VA_ARGS__), .weight_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.weight_number, __VA_ARGS__))
 #define tn_lerp_scalar_(self_, end_, ...) TNI_CALL_AS(tn_lerp_inplace_at, tn_lerp_args, \
-    .self = self_, .end = end_, .weight_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .weight_number.real = __VA_ARGS__)
+    .self = self_, .end = end_, TNI_NUMBER_IN(.weight_number, __VA_ARGS__))
 #endif
 
 /* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest,
@@ -2069,8 +2047,8 @@ TN_API tn_tensor *tn_linspace_at(const char *file, int line, const tn_linspace_a
 TN_API tn_tensor *tnp_linspace(tn_scalar start, tn_scalar end, int64_t steps, tn_dtype dtype,
     tn_device_id device);
 #ifndef __cplusplus
-#define tn_linspace(start_, end_, ...) TNI_CALL(tn_linspace, .start.kind = TNI_KIND_OF(start_), \
-    .start.real = start_, .end.kind = TNI_KIND_OF(end_), .end.real = end_, .steps = __VA_ARGS__)
+#define tn_linspace(start_, end_, ...) TNI_CALL(tn_linspace, TNI_NUMBER_IN(.start, start_), \
+    TNI_NUMBER_IN(.end, end_), .steps = __VA_ARGS__)
 #endif
 
 /* The natural logarithm.   (*) -> (*), floating   tn_log(x) */
@@ -2255,10 +2233,10 @@ TN_API tn_tensor *tnp_lt_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_lt(self_, ...) TNI_CALL(tn_lt, .self = self_, .other = __VA_ARGS__)
 #define tn_lt_(self_, ...) TNI_CALL_AS(tn_lt_inplace_at, tn_lt_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_lt_scalar(self_, ...) TNI_CALL(tn_lt, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_lt_scalar(self_, ...) TNI_CALL(tn_lt, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_lt_scalar_(self_, ...) TNI_CALL_AS(tn_lt_inplace_at, tn_lt_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self with value where the mask is true.   self (*), mask (*) broadcast, value number or 0-dim ->
@@ -2282,11 +2260,9 @@ TN_API tn_tensor *tnp_masked_fill_scalar_(tn_tensor *self, tn_tensor *mask, tn_s
 #define tn_masked_fill_(self_, mask_, ...) TNI_CALL_AS(tn_masked_fill_inplace_at, \
     tn_masked_fill_args, .self = self_, .mask = mask_, .value = __VA_ARGS__)
 #define tn_masked_fill_scalar(self_, mask_, ...) TNI_CALL(tn_masked_fill, .self = self_, \
-    .mask = mask_, .value_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .value_number.real = __VA_ARGS__)
+    .mask = mask_, TNI_NUMBER_IN(.value_number, __VA_ARGS__))
 #define tn_masked_fill_scalar_(self_, mask_, ...) TNI_CALL_AS(tn_masked_fill_inplace_at, \
-    tn_masked_fill_args, .self = self_, .mask = mask_, \
-    .value_number.kind = TNI_KIND_OF(__VA_ARGS__), .value_number.real = __VA_ARGS__)
+    tn_masked_fill_args, .self = self_, .mask = mask_, TNI_NUMBER_IN(.value_number, __VA_ARGS__))
 #endif
 
 /* self with the elements of source, in order, where the mask is true.
@@ -2556,10 +2532,10 @@ TN_API tn_tensor *tnp_mul_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_mul(self_, ...) TNI_CALL(tn_mul, .self = self_, .other = __VA_ARGS__)
 #define tn_mul_(self_, ...) TNI_CALL_AS(tn_mul_inplace_at, tn_mul_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_mul_scalar(self_, ...) TNI_CALL(tn_mul, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_mul_scalar(self_, ...) TNI_CALL(tn_mul, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_mul_scalar_(self_, ...) TNI_CALL_AS(tn_mul_inplace_at, tn_mul_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* Matrix times vector.   self (m, k), vec (k) -> (m)   tn_mv(a, x) */
@@ -2602,10 +2578,10 @@ TN_API tn_tensor *tnp_ne_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_ne(self_, ...) TNI_CALL(tn_ne, .self = self_, .other = __VA_ARGS__)
 #define tn_ne_(self_, ...) TNI_CALL_AS(tn_ne_inplace_at, tn_ne_args, .self = self_, \
     .other = __VA_ARGS__)
-#define tn_ne_scalar(self_, ...) TNI_CALL(tn_ne, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+#define tn_ne_scalar(self_, ...) TNI_CALL(tn_ne, .self = self_, TNI_NUMBER_IN(.other_number, \
+    __VA_ARGS__))
 #define tn_ne_scalar_(self_, ...) TNI_CALL_AS(tn_ne_inplace_at, tn_ne_args, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* -self.   (*) -> (*)   tn_neg(x) */
@@ -2648,7 +2624,7 @@ TN_API tn_tensor *tnp_new_full(tn_tensor *self, tn_ints size, tn_scalar fill_val
     tn_device_id device);
 #ifndef __cplusplus
 #define tn_new_full(self_, size_, ...) TNI_CALL(tn_new_full, .self = self_, .size = size_, \
-    .fill_value.kind = TNI_KIND_OF(__VA_ARGS__), .fill_value.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.fill_value, __VA_ARGS__))
 #endif
 
 /* Ones of self's dtype and device.   tn_new_ones(x, TN_DIMS(3)) */
@@ -2840,12 +2816,12 @@ TN_API tn_tensor *tnp_pow_scalar_self(tn_scalar self, tn_tensor *exponent);
 #define tn_pow(self_, ...) TNI_CALL(tn_pow, .self = self_, .exponent = __VA_ARGS__)
 #define tn_pow_(self_, ...) TNI_CALL_AS(tn_pow_inplace_at, tn_pow_args, .self = self_, \
     .exponent = __VA_ARGS__)
-#define tn_pow_scalar(self_, ...) TNI_CALL(tn_pow, .self = self_, \
-    .exponent_number.kind = TNI_KIND_OF(__VA_ARGS__), .exponent_number.real = __VA_ARGS__)
+#define tn_pow_scalar(self_, ...) TNI_CALL(tn_pow, .self = self_, TNI_NUMBER_IN(.exponent_number, \
+    __VA_ARGS__))
 #define tn_pow_scalar_(self_, ...) TNI_CALL_AS(tn_pow_inplace_at, tn_pow_args, .self = self_, \
-    .exponent_number.kind = TNI_KIND_OF(__VA_ARGS__), .exponent_number.real = __VA_ARGS__)
-#define tn_pow_scalar_self(self_, ...) TNI_CALL(tn_pow, .self_number.kind = TNI_KIND_OF(self_), \
-    .self_number.real = self_, .exponent = __VA_ARGS__)
+    TNI_NUMBER_IN(.exponent_number, __VA_ARGS__))
+#define tn_pow_scalar_self(self_, ...) TNI_CALL(tn_pow, TNI_NUMBER_IN(.self_number, self_), \
+    .exponent = __VA_ARGS__)
 #endif
 
 /* Product over dim, of all elements when absent. Integers and bool are multiplied in int64.
@@ -3022,10 +2998,9 @@ TN_API tn_tensor *tnp_remainder_scalar_(tn_tensor *self, tn_scalar other);
 #define tn_remainder_(self_, ...) TNI_CALL_AS(tn_remainder_inplace_at, tn_remainder_args, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_remainder_scalar(self_, ...) TNI_CALL(tn_remainder, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_remainder_scalar_(self_, ...) TNI_CALL_AS(tn_remainder_inplace_at, tn_remainder_args, \
-    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)
@@ -3112,7 +3087,7 @@ TN_API tn_tensor *tnp_rsub_scalar(tn_tensor *self, tn_scalar other, double alpha
 #ifndef __cplusplus
 #define tn_rsub(self_, ...) TNI_CALL(tn_rsub, .alpha = 1, .self = self_, .other = __VA_ARGS__)
 #define tn_rsub_scalar(self_, ...) TNI_CALL(tn_rsub, .alpha = 1, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true
@@ -3194,11 +3169,10 @@ TN_API tn_tensor *tnp_scatter_value_(tn_tensor *self, int64_t dim, tn_tensor *in
     tn_scalar value);
 #ifndef __cplusplus
 #define tn_scatter_value(self_, dim_, index_, ...) TNI_CALL(tn_scatter_value, .self = self_, \
-    .dim = dim_, .index = index_, .value.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .value.real = __VA_ARGS__)
+    .dim = dim_, .index = index_, TNI_NUMBER_IN(.value, __VA_ARGS__))
 #define tn_scatter_value_(self_, dim_, index_, ...) TNI_CALL_AS(tn_scatter_value_inplace_at, \
-    tn_scatter_value_args, .self = self_, .dim = dim_, .index = index_, \
-    .value.kind = TNI_KIND_OF(__VA_ARGS__), .value.real = __VA_ARGS__)
+    tn_scatter_value_args, .self = self_, .dim = dim_, .index = index_, TNI_NUMBER_IN(.value, \
+    __VA_ARGS__))
 #endif
 
 /* The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)
@@ -3544,10 +3518,9 @@ TN_API tn_tensor *tnp_sub_scalar_(tn_tensor *self, tn_scalar other, double alpha
 #define tn_sub_(self_, ...) TNI_CALL_AS(tn_sub_inplace_at, tn_sub_args, .alpha = 1, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_sub_scalar(self_, ...) TNI_CALL(tn_sub, .alpha = 1, .self = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_sub_scalar_(self_, ...) TNI_CALL_AS(tn_sub_inplace_at, tn_sub_args, .alpha = 1, \
-    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16
@@ -3646,12 +3619,10 @@ TN_API tn_tensor *tnp_threshold(tn_tensor *self, tn_scalar threshold, tn_scalar 
 TN_API tn_tensor *tnp_threshold_(tn_tensor *self, tn_scalar threshold, tn_scalar value);
 #ifndef __cplusplus
 #define tn_threshold(self_, threshold_, ...) TNI_CALL(tn_threshold, .self = self_, \
-    .threshold.kind = TNI_KIND_OF(threshold_), .threshold.real = threshold_, \
-    .value.kind = TNI_KIND_OF(__VA_ARGS__), .value.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.threshold, threshold_), TNI_NUMBER_IN(.value, __VA_ARGS__))
 #define tn_threshold_(self_, threshold_, ...) TNI_CALL_AS(tn_threshold_inplace_at, \
-    tn_threshold_args, .self = self_, .threshold.kind = TNI_KIND_OF(threshold_), \
-    .threshold.real = threshold_, .value.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .value.real = __VA_ARGS__)
+    tn_threshold_args, .self = self_, TNI_NUMBER_IN(.threshold, threshold_), \
+    TNI_NUMBER_IN(.value, __VA_ARGS__))
 #endif
 
 /* grad_output where self is above threshold, else 0.   (*), (*) -> (*)   tn_threshold_backward(d,
@@ -3666,8 +3637,7 @@ TN_API tn_tensor *tnp_threshold_backward(tn_tensor *grad_output, tn_tensor *self
     tn_scalar threshold);
 #ifndef __cplusplus
 #define tn_threshold_backward(grad_output_, self_, ...) TNI_CALL(tn_threshold_backward, \
-    .grad_output = grad_output_, .self = self_, .threshold.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .threshold.real = __VA_ARGS__)
+    .grad_output = grad_output_, .self = self_, TNI_NUMBER_IN(.threshold, __VA_ARGS__))
 #endif
 
 /* On another device, and converted to dtype if one is given. A view when nothing changes.
@@ -3917,13 +3887,11 @@ TN_API tn_tensor *tnp_where_scalars(tn_tensor *condition, tn_scalar self, tn_sca
 #define tn_where(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
     .self = self_, .other = __VA_ARGS__)
 #define tn_where_scalar(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
-    .self = self_, .other_number.kind = TNI_KIND_OF(__VA_ARGS__), \
-    .other_number.real = __VA_ARGS__)
+    .self = self_, TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #define tn_where_scalar_self(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
-    .self_number.kind = TNI_KIND_OF(self_), .self_number.real = self_, .other = __VA_ARGS__)
+    TNI_NUMBER_IN(.self_number, self_), .other = __VA_ARGS__)
 #define tn_where_scalars(condition_, self_, ...) TNI_CALL(tn_where, .condition = condition_, \
-    .self_number.kind = TNI_KIND_OF(self_), .self_number.real = self_, \
-    .other_number.kind = TNI_KIND_OF(__VA_ARGS__), .other_number.real = __VA_ARGS__)
+    TNI_NUMBER_IN(.self_number, self_), TNI_NUMBER_IN(.other_number, __VA_ARGS__))
 #endif
 
 /* Every element of self becomes 0.   tn_zero_(x) */

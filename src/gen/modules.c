@@ -12,14 +12,6 @@ static TNI_UNUSED const char *const tni_nn_words_memory_format[] = {"contiguous_
     "preserve_format", "channels_last", "channels_last_3d", NULL};
 static TNI_UNUSED const char *const tni_nn_words_padding_mode[] = {"zeros", "reflect", "replicate",
     "circular", NULL};
-static TNI_UNUSED const char *const tni_nn_words_pad_mode[] = {"constant", "reflect", "replicate",
-    "circular", NULL};
-static TNI_UNUSED const char *const tni_nn_words_interpolate[] = {"nearest", "linear", "bilinear",
-    "bicubic", "trilinear", "area", "nearest_exact", NULL};
-static TNI_UNUSED const char *const tni_nn_words_nonlinearity[] = {"tanh", "relu", NULL};
-static TNI_UNUSED const char *const tni_nn_words_activation[] = {"relu", "gelu", NULL};
-static TNI_UNUSED const char *const tni_nn_words_fan_mode[] = {"fan_in", "fan_out", NULL};
-static TNI_UNUSED const char *const tni_nn_words_bag_mode[] = {"sum", "mean", "max", NULL};
 
 TN_PRIV_DECLARE(tn_mrow, tni_module_relu);
 TN_PRIV_DECLARE(tn_mgen, tni_mgen_relu);

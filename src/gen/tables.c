@@ -12,14 +12,6 @@ static TNI_UNUSED const char *const tni_words_memory_format[] = {"contiguous_for
     "preserve_format", "channels_last", "channels_last_3d", NULL};
 static TNI_UNUSED const char *const tni_words_padding_mode[] = {"zeros", "reflect", "replicate",
     "circular", NULL};
-static TNI_UNUSED const char *const tni_words_pad_mode[] = {"constant", "reflect", "replicate",
-    "circular", NULL};
-static TNI_UNUSED const char *const tni_words_interpolate[] = {"nearest", "linear", "bilinear",
-    "bicubic", "trilinear", "area", "nearest_exact", NULL};
-static TNI_UNUSED const char *const tni_words_nonlinearity[] = {"tanh", "relu", NULL};
-static TNI_UNUSED const char *const tni_words_activation[] = {"relu", "gelu", NULL};
-static TNI_UNUSED const char *const tni_words_fan_mode[] = {"fan_in", "fan_out", NULL};
-static TNI_UNUSED const char *const tni_words_bag_mode[] = {"sum", "mean", "max", NULL};
 
 static const tn_param tni_params_abs[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_abs_args, self), 0, -1, NULL},
