@@ -1692,7 +1692,7 @@ enum tn_forms {
                        first input, in a TN_POINTWISE row any input */
     TN_SHAPE_ONLY = 4, /* reads the shape and dtype of its inputs alone: in gradients it takes what
                           is not in needs */
-    TN_ALIAS = 8 /* with TN_INPLACE, without a loop: any input may be exactly the written tensor */
+    TN_ALIAS = 8       /* in place, without a loop: any input may be exactly self */
 };
 
 struct tn_row {
@@ -1763,7 +1763,7 @@ enum tn_props {                    /* what lets a call skip work */
                 TN_PROP_LISTS = 1, /* takes a list of tensors */
                 TN_PROP_GENERATOR = 2,
                 TN_PROP_MUTATED = 4, /* some (a!) */
-                TN_PROP_INTS = 8,    /* holds int or float lists, which a record must copy */
+                TN_PROP_INTS = 8,    /* holds lists of numbers or texts, which a record must copy */
                 TN_PROP_RETURNS_LIST = 16,
                 TN_PROP_WORDS = 32, /* holds dtypes, devices, words or numbers, which have values
                                        that are none */
@@ -5013,8 +5013,8 @@ TN_API tn_tensor *tnp_permute(tn_tensor *self, tn_ints dims);
 #define tn_permute(self_, ...) TNI_CALL(tn_permute, .self = self_, .dims = __VA_ARGS__)
 #endif
 
-/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap, a negative power of
- * one but 1 and -1 is 0.
+/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap; a negative
+ * number is no power of theirs, and by a tensor of them gives 0 but for 1 and -1.
  * (*), (*) -> broadcast   tn_pow_scalar(x, 2) */
 typedef struct tn_pow_args {
     tn_tensor *out;
@@ -10928,6 +10928,7 @@ struct tn_context {
     tni_block *blocks;
     uint32_t lock;      /* tni_lock: what is called at the end, the list of wrapped memory */
     uint32_t grad_lock; /* publication of .grad */
+    uint32_t rows_lock; /* additions to rows */
     uint32_t cancel;    /* polled by long runs */
     tn_dtype default_dtype;
     int64_t used, peak, cached, allocations; /* under large's own lock: read them by tn_memory */
@@ -13435,6 +13436,8 @@ typedef struct tni_shape {
     int ndim;
     int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
 } tni_shape;
+/* Elements at most, strides and offsets of views too: in bytes they and a few sums of them fit. */
+#define TNI_MOST ((int64_t)1 << 58)
 TN_PRIV bool tni_numel_of(int ndim, const int64_t *size,
                           int64_t *numel); /* checked; false: negative or too large */
 TN_PRIV void tni_row_major(int ndim, const int64_t *size, int64_t *stride);
@@ -13920,7 +13923,7 @@ TN_PRIV bool tni_numel_of(int ndim, const int64_t *size, int64_t *numel) {
         if (!size[i]) n = 0;
     }
     *numel = n ? all : 0;
-    return true;
+    return all <= TNI_MOST;
 }
 
 TN_PRIV void tni_row_major(int ndim, const int64_t *size, int64_t *stride) {
@@ -15122,10 +15125,11 @@ static bool state_refused(const char *what) {
 }
 
 TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GENERATOR_BYTES]) {
-    uint64_t left = state_take(state + STATE_LEFT, 4), next = state_take(state + STATE_NEXT, 8),
-             bits;
-    if (!generator)
-        return tn_error_set(TN_INVALID, NULL, 0, "tn_generator_set: the generator is NULL");
+    uint64_t left, next, bits;
+    if (!generator || !state)
+        return tn_error_set(TN_INVALID, NULL, 0, "tn_generator_set: the %s is NULL",
+                            generator ? "state" : "generator");
+    left = state_take(state + STATE_LEFT, 4), next = state_take(state + STATE_NEXT, 8);
     if (state_take(state + STATE_SEEDED, 4) != 1)
         return state_refused("it says that it was never seeded");
     if (next > MT_WORDS || left < 1 || left > MT_WORDS)
@@ -15580,7 +15584,7 @@ typedef struct tni_slot {
                     counted */
     uint32_t version; /* of the storage when saved */
     uint32_t edge_out; /* which output of the edge's node */
-    uint16_t at; /* in 8-byte words from the node: sizes (SAVED, outputs: then strides and offset);
+    uint32_t at; /* in 8-byte words from the node: sizes (SAVED, outputs: then strides and offset);
                     NUMBER: the value; 0: sizes as output 0 */
     uint8_t dtype, ndim, kind, flags; /* flags: TNI_SLOT_META */
 } tni_slot;
@@ -15603,7 +15607,7 @@ struct tni_node {
     uint32_t bytes;
     uint16_t nin, nout;
     uint8_t queued, useful, released;
-    uint16_t args_at; /* argument struct, in words from the node; 0: a custom function */
+    uint32_t args_at; /* argument struct, in words from the node; 0: a custom function */
     struct tn_function *function; /* of a custom function */
     struct tni_watch *watch;      /* hooks on outputs and gradients to retain (autograd/) */
     tni_slot slot[1];             /* nin inputs, nout outputs; then argument struct, sizes, lists */
@@ -15611,6 +15615,10 @@ struct tni_node {
 /* The node of the call in f, whose outputs are made: edges and saved tensors are counted, refs is
  * 0. NULL with MEMORY set. */
 TN_PRIV tni_node *tni_node_new(tn_frame *f);
+/* What an argument struct points at beside tensors, its lists of numbers and texts: 8-byte words
+ * that a copy of them takes, and that copy, made from `to` on; args then points there. */
+TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args);
+TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to);
 /* Hangs the node on output k of its call (replacing t's old history). */
 TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k);
 TN_PRIV void tni_node_release_saved(tni_block *b,
@@ -15707,13 +15715,16 @@ typedef struct tni_device {
  * f64, i32 i64, c64 c128, bool as it is) in this order. The expression names the schema's
  * parameters: tensors are vectors, numbers are broadcast. TN_PREDICATE: the expression is a mask,
  * the result bool. TN_SELECT: the first tensor is bool and a mask. TN_DIVISION: an integer 0 in the
- * second tensor is an error. */
+ * second tensor is an error. TN_POWER: of integers, a negative number in its place is. */
 #define TN_POINTWISE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds, #__VA_ARGS__)
 #define TN_PREDICATE(kinds, ...) \
     TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_PREDICATE, #__VA_ARGS__)
 #define TN_SELECT(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_SELECT, #__VA_ARGS__)
 #define TN_DIVISION(kinds, ...)                                                         \
     .check = tni_pointwise_check, .look = tni_pointwise_look, .run = tni_pointwise_run, \
+    .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
+#define TN_POWER(kinds, ...)                                                             \
+    .check = tni_pointwise_check, .look = tni_pointwise_power, .run = tni_pointwise_run, \
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
 #define TNI_POINTWISE_AS(bits, ...)                                                   \
     .check = tni_pointwise_check, .run = tni_pointwise_run, .loop = (uint32_t)(bits), \
@@ -15742,6 +15753,7 @@ enum {
 
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
 TN_PRIV bool tni_pointwise_look(tn_frame *f);
+TN_PRIV bool tni_pointwise_power(tn_frame *f);
 TN_PRIV void tni_pointwise_run(tn_frame *f);
 
 enum tni_row_number {
@@ -17584,7 +17596,8 @@ TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
         const tni_schema_param *p = &s->param[i];
         if (p->type == TN_T_TENSORS) props |= TN_PROP_LISTS;
         if (p->type == TN_T_GENERATOR) props |= TN_PROP_GENERATOR;
-        if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) props |= TN_PROP_INTS;
+        if (p->type == TN_T_INTS || p->type == TN_T_FLOATS || p->type == TN_T_STRING)
+            props |= TN_PROP_INTS;
         if (p->flags & TN_P_MUTATED) props |= TN_PROP_MUTATED;
         if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM ||
             p->flags & TN_P_MAYBE || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)))
@@ -17884,7 +17897,7 @@ TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *u
 /* src/call/table.c */
 /* table.c - rows by name: those of the library, and those registered in a context at run time. */
 
-/* Rows registered in a context. */
+/* Rows registered in a context, newest first: each is complete before it is linked, and stays. */
 typedef struct tni_rows {
     struct tni_rows *next;
     tn_row *row;
@@ -17895,7 +17908,7 @@ typedef struct tni_rows {
 
 static tni_rows *table_registered(void) {
     tni_block *b = tni_here();
-    return b ? b->context->rows : NULL;
+    return b ? tni_load(&b->context->rows) : NULL;
 }
 
 TN_API int64_t tn_row_count(void) {
@@ -17939,9 +17952,32 @@ static void table_leave(tn_context *c) {
     }
 }
 
+/* Which name of row, its own or torch's (made in the room given), there is already; or NULL. */
+static const char *table_taken(const tn_row *row, char *torch, size_t room) {
+    snprintf(torch, room, "%.*s", (int)strcspn(row->schema, "("), row->schema);
+    return tni_row_find(row->name) ? row->name : tni_row_find(torch) ? torch : NULL;
+}
+
+/* Links r; or the name that is taken. */
+static const char *table_link(tn_context *c, tni_rows *r, char *torch, size_t room) {
+    const char *taken;
+    tni_lock(&c->rows_lock);
+    taken = table_taken(r->row, torch, room);
+    if (!taken) {
+        r->index = c->rows ? c->rows->index + 1 : 0;
+        r->next = c->rows;
+        r->row->gen = r->gen;
+        r->row->index = (uint32_t)(TNI_ROW_COUNT + r->index);
+        tni_store(&c->rows, r);
+    }
+    tni_unlock(&c->rows_lock);
+    return taken;
+}
+
 TN_API bool tn_register(tn_row *row) {
     tni_block *b = tni_here();
     tni_rows *r;
+    const char *taken;
     char error[200], torch[80];
     if (!b || b->failed) return false;
     if (!row || !row->name || !row->schema)
@@ -17950,27 +17986,22 @@ TN_API bool tn_register(tn_row *row) {
         return tni_error(b, TN_INVALID,
                          "tn_register: '%.60s' is registered in a context that still lives",
                          row->name);
-    snprintf(torch, sizeof torch, "%.*s", (int)strcspn(row->schema, "("), row->schema);
-    if (tni_row_find(row->name) || tni_row_find(torch))
-        return tni_error(b, TN_INVALID, "tn_register: there is an operator '%.60s'",
-                         tni_row_find(row->name) ? row->name : torch);
     if (!row->compose && (!row->check || !row->run))
         return tni_error(b, TN_INVALID, "tn_register: '%.60s' needs check and run, or compose",
                          row->name);
     r = (tni_rows *)tni_need(b, (int64_t)sizeof *r);
     if (!r) return false;
+    r->row = row;
     if (!tni_schema_gen(row, table_get, b, &r->gen, &r->gen_bytes, error, sizeof error)) {
         tni_put(b, b, r, (int64_t)sizeof *r);
         return tni_error(b, TN_INVALID, "tn_register: '%.60s': %s", row->name, error);
     }
-    if (!b->context->rows) tni_context_at_end(b->context, table_leave);
-    r->row = row;
-    r->index = b->context->rows ? b->context->rows->index + 1 : 0;
-    r->next = b->context->rows;
-    row->gen = r->gen;
-    row->index = (uint32_t)(TNI_ROW_COUNT + r->index);
-    b->context->rows = r;
-    return true;
+    tni_context_at_end(b->context, table_leave);
+    taken = table_link(b->context, r, torch, sizeof torch);
+    if (!taken) return true;
+    tni_put(b, b, r->gen, (int64_t)r->gen_bytes);
+    tni_put(b, b, r, (int64_t)sizeof *r);
+    return tni_error(b, TN_INVALID, "tn_register: there is an operator '%.60s'", taken);
 }
 
 /* --- a context is ready for operators --------------------------------------------------------- */
@@ -18212,16 +18243,38 @@ static bool node_reads_out(const node_plan *p, int k) {
     return k < 31 && (p->needs >> (32 + k) & 1) != 0;
 }
 
-static int64_t node_lists(const tn_frame *f) {
-    const tn_gen *gen = f->row->gen;
-    int64_t words = 0;
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_ints l;
-        if (gen->param[i].type != TN_T_INTS && gen->param[i].type != TN_T_FLOATS) continue;
-        memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
-        if (l.n > 0) words += l.n;
+/* Bytes at *from that parameter p of args points at; 0: nothing. */
+static int64_t node_behind(const tn_param *p, const void *args, const void **from) {
+    const char *at = (const char *)args + p->offset;
+    tn_ints l;
+    if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) {
+        memcpy(&l, at, sizeof l);
+        *from = l.at;
+        return l.n > 0 ? l.n * (int64_t)sizeof *l.at : 0;
     }
+    if (p->type != TN_T_STRING) return 0;
+    memcpy(from, at, sizeof *from);
+    return *from ? (int64_t)strlen((const char *)*from) + 1 : 0;
+}
+
+TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args) {
+    const void *from;
+    int64_t words = 0;
+    for (int i = 0; i < gen->nparam; i++)
+        words += node_words(node_behind(&gen->param[i], args, &from));
     return words;
+}
+
+TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to) {
+    for (int i = 0; i < gen->nparam; i++) {
+        const void *from;
+        const int64_t bytes = node_behind(&gen->param[i], args, &from);
+        if (!bytes) continue;
+        memcpy(to, from, (size_t)bytes);
+        memcpy((char *)args + gen->param[i].offset, &to, sizeof to); /* a list's `at` comes first */
+        to += node_words(bytes);
+    }
+    return to;
 }
 
 static void node_measure(const tn_frame *f, node_plan *p) {
@@ -18230,7 +18283,7 @@ static void node_measure(const tn_frame *f, node_plan *p) {
     p->slots = f->nin + f->nout;
     p->like = 0;
     p->words = node_words(gen->args_size);
-    if (gen->props & TN_PROP_INTS) p->words += node_lists(f);
+    if (gen->props & TN_PROP_INTS) p->words += tni_args_words(gen, f->args);
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
         if (!t) continue;
@@ -18253,20 +18306,10 @@ static void node_copy_args(tn_frame *f, tni_node *n, int64_t *at) {
     const tn_gen *gen = f->row->gen;
     int64_t *words = (int64_t *)(void *)n;
     char *args = (char *)(words + *at);
-    n->args_at = (uint16_t)*at;
+    n->args_at = (uint32_t)*at;
     memcpy(args, f->args, gen->args_size);
     *at += node_words(gen->args_size);
-    if (!(gen->props & TN_PROP_INTS)) return;
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_ints l;
-        if (gen->param[i].type != TN_T_INTS && gen->param[i].type != TN_T_FLOATS) continue;
-        memcpy(&l, args + gen->param[i].offset, sizeof l);
-        if (l.n <= 0) continue;
-        memcpy(words + *at, l.at, (size_t)l.n * sizeof *l.at);
-        l.at = words + *at;
-        memcpy(args + gen->param[i].offset, &l, sizeof l);
-        *at += l.n;
-    }
+    if (gen->props & TN_PROP_INTS) *at = tni_args_copy(gen, args, words + *at) - words;
 }
 
 /* Whether the call overwrites input t, so that a gradient must read a copy of it. */
@@ -18286,7 +18329,7 @@ static bool node_overwrites(const tn_frame *f, const tn_tensor *t) {
  * of them. */
 static void node_geometry(tni_node *n, tni_slot *s, const tn_tensor *t, int64_t *at) {
     int64_t *words = (int64_t *)(void *)n + *at;
-    s->at = (uint16_t)*at;
+    s->at = (uint32_t)*at;
     s->flags = t->flags & TNI_META ? TNI_SLOT_META : 0;
     node_copy(words, t->size, t->ndim);
     node_copy(words + t->ndim, t->stride, t->ndim);
@@ -18321,7 +18364,7 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
     s->ndim = t->ndim;
     if (t->flags & TNI_STACK) {
         s->kind = TNI_SLOT_NUMBER;
-        s->at = (uint16_t)*at;
+        s->at = (uint32_t)*at;
         memcpy(words + *at, t->storage->data, 16);
         *at += 2;
         return true;
@@ -18330,7 +18373,7 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
     if (node_reads_in(f, p, i)) {
         if (!node_save_input(f, n, s, t, at)) return false;
     } else if (i >= 64 || !(p->like >> i & 1)) {
-        s->at = (uint16_t)*at;
+        s->at = (uint32_t)*at;
         node_copy(words + *at, t->size, t->ndim);
         *at += t->ndim;
     }
@@ -18372,8 +18415,8 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     node_count_needs(f, &p);
     node_measure(f, &p);
     at = node_words((int64_t)(offsetof(tni_node, slot) + (size_t)p.slots * sizeof(tni_slot)));
-    if (at + p.words > UINT16_MAX) {
-        tn_fail(f, TN_UNSUPPORTED, "too many inputs to record: %d", f->nin);
+    if (at + p.words > UINT32_MAX / 8) {
+        tn_fail(f, TN_UNSUPPORTED, "its arguments are too large to record");
         return NULL;
     }
     bytes = (at + p.words) * 8;
@@ -18794,7 +18837,9 @@ TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, co
     tn_tensor *t;
     door_reach(f, k);
     if (TNI_UNLIKELY(k < f->ngiven)) {
-        int64_t row_major[TN_MAX_DIMS];
+        int64_t row_major[TN_MAX_DIMS], numel;
+        if (!tni_numel_of(ndim, size, &numel))
+            return tn_fail(f, TN_INVALID, "the result is too large");
         if (!stride && !f->row->loop) tni_row_major(ndim, size, row_major), stride = row_major;
         return door_take_given(f, k, dtype, ndim, size, f->row->loop ? NULL : stride);
     }
@@ -18909,8 +18954,10 @@ static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
 
 /* Whether input i may be exactly the written tensor: look has read it before run writes, so in
  * general self alone may, which run reads no more once it writes there. */
-static bool door_may_alias(const tn_row *row, int i) {
-    return row->forms & TN_INPLACE && (i == 0 || row->loop || row->forms & TN_ALIAS);
+static bool door_may_alias(const tn_frame *f, int i) {
+    const tn_row *row = f->row;
+    return row->forms & TN_INPLACE &&
+           (i == 0 || row->loop || (f->inplace && row->forms & TN_ALIAS));
 }
 
 /* Written tensors may not overlap themselves, each other, or inputs they may not be. */
@@ -18925,7 +18972,7 @@ static TNI_NOINLINE bool door_overlap(tn_frame *f) {
                            what);
         for (int i = 0; i < f->nin; i++) {
             tn_tensor *in = f->in[i];
-            bool may = door_may_alias(f->row, i);
+            bool may = door_may_alias(f, i);
             if (!in || (in == t && may) || in->flags & TNI_STACK || in->storage != t->storage)
                 continue;
             if (in == t || door_same_place(t, in)) {
@@ -19289,9 +19336,11 @@ static bool boxed_int(boxed_call *c, const tn_param *p, const tn_value *v) {
         i = v->as.integer;
     else if (v->type == TN_T_BOOL)
         i = v->as.boolean;
-    else if (v->type == TN_T_SCALAR && v->as.scalar.kind <= TN_KIND_INT)
+    else if (v->type == TN_T_SCALAR &&
+             (v->as.scalar.kind == TN_KIND_BOOL || v->as.scalar.kind == TN_KIND_INT))
         i = v->as.scalar.integer;
-    else if (v->type || !(p->flags & TN_P_OPTIONAL))
+    else if ((v->type && !(v->type == TN_T_SCALAR && v->as.scalar.kind == TN_KIND_NONE)) ||
+             !(p->flags & TN_P_OPTIONAL))
         return boxed_no(c, "'%s' wants an int", p->name);
     boxed_put(c, p->offset, &i, sizeof i);
     return true;
@@ -19332,12 +19381,15 @@ static bool boxed_tensor(boxed_call *c, const tn_param *p, const tn_value *v) {
 
 static bool boxed_word(boxed_call *c, const tn_param *p, const tn_value *v) {
     int32_t i = 0;
+    int64_t whole = v->type == TN_T_ENUM || v->type == TN_T_INT ? v->as.integer : 0;
+    if (whole < 0 || whole > INT32_MAX)
+        return boxed_no(c, "'%s' has no choice of number %lld", p->name, (long long)whole);
     if (v->type == TN_T_STRING && p->words && v->as.string) {
         for (int k = 0; p->words[k]; k++)
             if (strcmp(p->words[k], v->as.string) == 0) i = k + 1;
         if (!i) return boxed_no(c, "'%s' has no choice '%.40s'", p->name, v->as.string);
     } else if (v->type == TN_T_ENUM || v->type == TN_T_INT)
-        i = (int32_t)v->as.integer;
+        i = (int32_t)whole;
     else if (v->type || !(p->flags & TN_P_OPTIONAL))
         return boxed_no(c, "'%s' wants a word", p->name);
     boxed_put(c, p->offset, &i, sizeof i);
@@ -19399,7 +19451,7 @@ static bool boxed_out(boxed_call *c, unsigned how, const tn_value *v) {
     if (gen->out_offset == UINT16_MAX || how & TN_IN_PLACE) return boxed_no(c, "there is no out=");
     if (v->type == TN_T_TENSOR && gen->nresults == 1)
         boxed_put(c, gen->out_offset, &v->as.tensor, sizeof v->as.tensor);
-    else if (v->type == TN_T_TENSORS && v->as.tensors.n == gen->nresults)
+    else if (v->type == TN_T_TENSORS && v->as.tensors.at && v->as.tensors.n == gen->nresults)
         boxed_put(c, gen->out_offset, v->as.tensors.at,
                   (size_t)gen->nresults * sizeof(tn_tensor *));
     else
@@ -19565,39 +19617,19 @@ struct tn_recording {
     record_call *first, *last;
 };
 
-static int64_t record_lists(const tn_row *row, const void *args) {
-    int64_t n = 0;
-    for (int i = 0; i < row->gen->nparam; i++) {
-        tn_ints l;
-        if (row->gen->param[i].type != TN_T_INTS && row->gen->param[i].type != TN_T_FLOATS)
-            continue;
-        memcpy(&l, (const char *)args + row->gen->param[i].offset, sizeof l);
-        if (l.n > 0) n += l.n;
-    }
-    return n;
-}
-
+/* Lists, texts and tensors of the copied arguments lie in the record. */
 static void record_copy_lists(record_call *r) {
-    int64_t *to = (int64_t *)(void *)((char *)r + r->lists_at);
     const tn_gen *gen = r->f.row->gen;
     char *args = (char *)r + r->args_at;
     tn_tensor **slot = r->f.in + gen->nfixed;
+    tni_args_copy(gen, args, (int64_t *)(void *)((char *)r + r->lists_at));
     for (int i = 0; i < gen->nparam; i++) {
-        tn_ints l;
         tn_tensors t;
-        if (gen->param[i].type == TN_T_TENSORS) {
-            memcpy(&t, args + gen->param[i].offset, sizeof t);
-            t.at = slot;
-            slot += t.n;
-            memcpy(args + gen->param[i].offset, &t, sizeof t);
-        }
-        if (gen->param[i].type != TN_T_INTS && gen->param[i].type != TN_T_FLOATS) continue;
-        memcpy(&l, args + gen->param[i].offset, sizeof l);
-        if (l.n <= 0) continue;
-        memcpy(to, l.at, (size_t)l.n * sizeof *to);
-        l.at = to;
-        to += l.n;
-        memcpy(args + gen->param[i].offset, &l, sizeof l);
+        if (gen->param[i].type != TN_T_TENSORS) continue;
+        memcpy(&t, args + gen->param[i].offset, sizeof t);
+        t.at = slot;
+        slot += t.n;
+        memcpy(args + gen->param[i].offset, &t, sizeof t);
     }
 }
 
@@ -19647,7 +19679,7 @@ TN_PRIV bool tni_record_call(tni_call *c) {
         return tn_fail(f, TN_UNSUPPORTED,
                        "cannot be recorded with an out of another dtype or layout");
     args = (int64_t)((sizeof *r + 15) & ~(size_t)15) + ((slots + 15) & ~(int64_t)15);
-    bytes = args + ((f->row->gen->args_size + 15) & ~15) + record_lists(f->row, f->args) * 8;
+    bytes = args + ((f->row->gen->args_size + 15) & ~15) + tni_args_words(f->row->gen, f->args) * 8;
     r = (record_call *)tni_need(b, bytes);
     if (!r) return false;
     r->next = NULL;
@@ -20140,6 +20172,19 @@ TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size) {
     return true;
 }
 
+/* One number for both dimensions, or two, from low to INT32_MAX. */
+TNI_INLINE bool tni_pair_of(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a,
+                            int64_t *b) {
+    if (l.n != 1 && l.n != 2)
+        return tn_fail(f, TN_INVALID, "%s must have 1 or 2 numbers, got %lld", name,
+                       (long long)l.n);
+    *a = l.at[0], *b = l.at[l.n - 1];
+    if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
+        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a,
+                       (long long)*b, (long long)low);
+    return true;
+}
+
 /* A Scalar argument with both fields filled. */
 TNI_INLINE tn_scalar tni_exact(tn_scalar s) {
     if (s.kind == TN_KIND_BOOL) s.integer = s.integer != 0;
@@ -20174,6 +20219,17 @@ TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, cons
     for (int i = 0; i < ndim; i++) v->numel *= size[i];
     v->flags = (uint16_t)(TNI_STACK | (tni_is_row_major(ndim, size, stride) ? TNI_CONTIGUOUS : 0));
 }
+
+/* --- dimensions that a reduction takes away: those in dim, all where it is absent or empty --- */
+
+TNI_INLINE void tni_dims_gone(const tn_tensor *x, tn_ints dim, bool *gone) {
+    for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = dim.n <= 0;
+    for (int64_t i = 0; i < dim.n; i++) gone[tni_dim(x->ndim, dim.at[i])] = true;
+}
+/* A result t (or its gradient) with ones where dimensions went, to meet x by broadcasting. */
+TN_PRIV tn_tensor *tni_dims_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim);
+/* Elements of x that meet in one result. */
+TN_PRIV double tni_dims_count(const tn_tensor *x, tn_ints dim);
 
 /* --- geometries ------------------------------------------------------------------------------- */
 
@@ -23063,7 +23119,7 @@ masked_fill_grad(tn_gradient *g) { /* value's is the sum of what came in under t
  * tn_masked_fill_scalar(scores, mask, -INFINITY) */
 TN_OPERATOR(masked_fill,
             "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:mask value:mask",
+            .forms = TN_OUT | TN_INPLACE | TN_ALIAS, .needs = "self:mask value:mask",
             .check = masked_fill_check, .run = masked_fill_run, .grad = masked_fill_grad,
             .sample = "(2,3) (2,3):bool 0.5 | (2,3) (3):bool () | (3) (2,1):bool 2 | () ():bool -1 "
                       "| (0,3) (3):bool 1 | "
@@ -24118,8 +24174,8 @@ static bool nll_fits(tn_frame *f, int ndim, const int64_t *size, const tn_tensor
             "input has shape %s, target %s; expected (N, C, *) and (N, *), or (C) and ()",
             tni_shape_text(a, sizeof a, ndim, size),
             tni_shape_text(b, sizeof b, target->ndim, target->size));
-    if (!tni_is_int(target->dtype))
-        return tn_fail(f, TN_TYPE, "target holds class numbers: expected int64, got %s",
+    if (target->dtype != TN_I64 && target->dtype != TN_U8)
+        return tn_fail(f, TN_TYPE, "target holds class numbers: expected int64 or uint8, got %s",
                        tni_dtype(target->dtype)->text);
     if (weight && (weight->ndim != 1 || weight->size[0] != size[ndim > 1]))
         return tn_fail(f, TN_INVALID, "weight should have shape (%lld), one number a class, got %s",
@@ -24284,9 +24340,6 @@ static bool nll_loss_input_grad_check(tn_frame *f) {
     if (!tni_is_float(a->grad->dtype) || !tni_dtype(a->grad->dtype)->computes)
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s",
                        tni_dtype(a->grad->dtype)->text);
-    if (!tni_is_float(a->grad->dtype))
-        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s",
-                       tni_dtype(a->grad->dtype)->text);
     return tni_sizes_given(f, a->input_size) &&
            nll_fits(f, (int)a->input_size.n, a->input_size.at, a->target, a->weight) &&
            tn_announce(f, 0, (tn_dtype)a->grad->dtype, (int)a->input_size.n, a->input_size.at) &&
@@ -24325,8 +24378,7 @@ static void nll_loss_input_grad_grad(tn_gradient *g) { /* the loss is linear in 
     const bool mean = a->reduction == TN_REDUCTION_MEAN;
     tn_tensor *d = tnp_nll_loss_plain(g->incoming[0], g->in[1], g->in[2], a->ignore_index,
                                       mean ? TN_REDUCTION_SUM : a->reduction);
-    if (mean)
-        d = tnp_div(d, tnp_to_dtype(g->in[3], (tn_dtype)g->incoming[0]->dtype, false, false));
+    if (mean) d = tnp_div(d, tnp_to_dtype(g->in[3], (tn_dtype)g->incoming[0]->dtype, false, false));
     tn_give(g, 0, d);
 }
 /* The gradient of nll_loss: -weight[target] grad (/ total_weight) at each sample's class, else 0.
@@ -25394,17 +25446,6 @@ TN_PRIV bool tni_cv_ask(tn_frame *f, const tni_cv_room *r);
 
 /* --- geometry --------------------------------------------------------------------------------- */
 
-static bool cv_pair(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a, int64_t *b) {
-    if (l.n != 1 && l.n != 2)
-        return tn_fail(f, TN_INVALID, "%s must have 1 or 2 numbers, got %lld", name,
-                       (long long)l.n);
-    *a = l.at[0], *b = l.at[l.n - 1];
-    if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
-        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a,
-                       (long long)*b, (long long)low);
-    return true;
-}
-
 /* Length of the output along one dimension; false when the kernel does not fit. */
 static bool cv_length(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dilation,
                       int64_t *out) {
@@ -25428,9 +25469,9 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
                              tn_ints padding, tn_ints dilation, int64_t groups) {
     char has[160], wants[160];
     const int d = (int)x.n;
-    if (!cv_pair(f, stride, "stride", 1, &s->sh, &s->sw) ||
-        !cv_pair(f, padding, "padding", 0, &s->ph, &s->pw) ||
-        !cv_pair(f, dilation, "dilation", 1, &s->dh, &s->dw))
+    if (!tni_pair_of(f, stride, "stride", 1, &s->sh, &s->sw) ||
+        !tni_pair_of(f, padding, "padding", 0, &s->ph, &s->pw) ||
+        !tni_pair_of(f, dilation, "dilation", 1, &s->dh, &s->dw))
         return false;
     if (x.n != 3 && x.n != 4)
         return tn_fail(f, TN_INVALID, "expected input (N, C, H, W) or (C, H, W), got %s",
@@ -25466,6 +25507,8 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
                        "input (%lld, %lld)",
                        (long long)s->kh, (long long)s->kw, (long long)s->dh, (long long)s->dw,
                        (long long)(s->h + 2 * s->ph), (long long)(s->w + 2 * s->pw));
+    if (s->oh == 1 && s->sh > s->h + 2 * s->ph) s->sh = s->h + 2 * s->ph; /* as good as any more */
+    if (s->ow == 1 && s->sw > s->w + 2 * s->pw) s->sw = s->w + 2 * s->pw;
     if (!cv_fits(s->n, s->c, s->h, s->w) || !cv_fits(s->o, s->cg, s->kh, s->kw) ||
         !cv_fits(s->n, s->o, s->oh, s->ow))
         return tn_fail(f, TN_MEMORY, "the sizes are too large");
@@ -27105,13 +27148,13 @@ pow_grad(tn_gradient *g) { /* b a^(b - 1), 0 where b = 0; a^b log a, 0 where a =
         tn_give(g, 1, pw_where(tnp_logical_not(flat), tnp_mul(d, pw_conj(slope))));
     }
 }
-/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap, a negative power of
- * one but 1 and -1 is 0.
+/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap; a negative
+ * number is no power of theirs, and by a tensor of them gives 0 but for 1 and -1.
  * (*), (*) -> broadcast   tn_pow_scalar(x, 2) */
 TN_OPERATOR(
     pow, "pow.Tensor_Tensor(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor",
     .forms = TN_INPLACE | TN_OUT, .needs = "self:self,exponent exponent:self,exponent,result",
-    TN_POINTWISE(FIC, V_POW(self, exponent)), .grad = pow_grad, .domain = "self:0.3..2",
+    TN_POWER(FIC, V_POW(self, exponent)), .grad = pow_grad, .domain = "self:0.3..2",
     .sample =
         "(35) (35) | (2,3) (3) | (9) 2 | (9) 3 | (9) -1.5 | (9):i64 3 | 2 (9) | () () | (0) 2")
 
@@ -28352,18 +28395,6 @@ typedef struct pool_shape {
     int64_t size[4]; /* of the result */
 } pool_shape;
 
-static bool pool_pair(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a,
-                      int64_t *b) {
-    if (l.n != 1 && l.n != 2)
-        return tn_fail(f, TN_INVALID, "%s must have 1 or 2 numbers, got %lld", name,
-                       (long long)l.n);
-    *a = l.at[0], *b = l.at[l.n - 1];
-    if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
-        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a,
-                       (long long)*b, (long long)low);
-    return true;
-}
-
 /* torch's length; with ceil_mode a window may begin inside the input or the padding before it
  * only. */
 static bool pool_length(tn_frame *f, int64_t in, int64_t k, int64_t stride, int64_t pad,
@@ -28401,13 +28432,16 @@ static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x) {
 
 static bool pool_shape_of(tn_frame *f, pool_shape *s, tn_ints x, tn_ints kernel, tn_ints stride,
                           tn_ints padding, tn_ints dilation, bool ceil_mode) {
-    if (!pool_planes(f, s, x) || !pool_pair(f, kernel, "kernel_size", 1, &s->kh, &s->kw) ||
-        !pool_pair(f, stride.n > 0 ? stride : kernel, "stride", 1, &s->sh, &s->sw) ||
-        !pool_pair(f, padding, "padding", 0, &s->ph, &s->pw) ||
-        !pool_pair(f, dilation, "dilation", 1, &s->dh, &s->dw) ||
+    if (!pool_planes(f, s, x) || !tni_pair_of(f, kernel, "kernel_size", 1, &s->kh, &s->kw) ||
+        !tni_pair_of(f, stride.n > 0 ? stride : kernel, "stride", 1, &s->sh, &s->sw) ||
+        !tni_pair_of(f, padding, "padding", 0, &s->ph, &s->pw) ||
+        !tni_pair_of(f, dilation, "dilation", 1, &s->dh, &s->dw) ||
         !pool_length(f, s->h, s->kh, s->sh, s->ph, s->dh, ceil_mode, &s->oh) ||
         !pool_length(f, s->w, s->kw, s->sw, s->pw, s->dw, ceil_mode, &s->ow))
         return false;
+    if (s->kh * s->kw > INT32_MAX)
+        return tn_fail(f, TN_INVALID, "a window of %lld x %lld has more than 2^31 - 1 places",
+                       (long long)s->kh, (long long)s->kw);
     s->size[s->ndim - 2] = s->oh, s->size[s->ndim - 1] = s->ow;
     return true;
 }
@@ -28508,8 +28542,11 @@ static void pool_task(void *arg, int64_t i) {
     for (int64_t p = i * j->each; p < (i + 1) * j->each && p < j->s.planes; p++) j->plane(j, p);
 }
 static void pool_windows_run(tn_frame *f, pool_job *j) {
-    const int64_t work = j->s.h * j->s.w + j->s.oh * j->s.ow * j->s.kh * j->s.kw;
-    j->each = (1 << 15) / (work + 1) + 1;
+    const pool_shape *s = &j->s; /* a window reads at most the whole plane */
+    const double places =
+                     (double)(s->kh < s->h ? s->kh : s->h) * (double)(s->kw < s->w ? s->kw : s->w),
+                 work = (double)s->h * (double)s->w + (double)s->oh * (double)s->ow * places;
+    j->each = (int64_t)((1 << 15) / (work + 1)) + 1;
     tni_parallel(f->block->context, (j->s.planes + j->each - 1) / j->each, pool_task, j);
 }
 
@@ -28530,25 +28567,36 @@ static int64_t pool_chosen(const pool_job *j, int64_t i, int64_t p, int64_t q) {
                                                                                      : y * s->w + x;
 }
 
-#define POOL_MAX(S, T)                                                                    \
-    static void pool_max_##S(const pool_job *j, int64_t plane) {                          \
-        const pool_shape *s = &j->s;                                                      \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                         \
-        for (int64_t p = 0; p < s->oh; p++)                                               \
-            for (int64_t q = 0; q < s->ow; q++) {                                         \
-                const int64_t y0 = p * s->sh - s->ph, x0 = q * s->sw - s->pw,             \
-                              i = (plane * s->oh + p) * s->ow + q;                        \
-                int64_t at = -1;                                                          \
-                T best = 0;                                                               \
-                for (int64_t k = 0; k < s->kh * s->kw; k++) {                             \
-                    const int64_t y = y0 + k / s->kw * s->dh, x = x0 + k % s->kw * s->dw; \
-                    if (y < 0 || y >= s->h || x < 0 || x >= s->w) continue;               \
-                    const T v = from[y * s->w + x];                                       \
-                    if (at < 0 || v > best || v != v) best = v, at = k;                   \
-                }                                                                         \
-                ((T *)j->to)[i] = best;                                                   \
-                pool_index_set(j, i, at);                                                 \
-            }                                                                             \
+/* Which of the window's k places, d apart from `from` on, lie within 0..n-1. */
+typedef struct pool_part {
+    int64_t begin, end;
+} pool_part;
+static pool_part pool_inside(int64_t from, int64_t d, int64_t k, int64_t n) {
+    pool_part v = {from < 0 ? (d - 1 - from) / d : 0, from < n ? (n - 1 - from) / d + 1 : 0};
+    if (v.end > k) v.end = k;
+    return v;
+}
+
+#define POOL_MAX(S, T)                                                                  \
+    static void pool_max_##S(const pool_job *j, int64_t plane) {                        \
+        const pool_shape *s = &j->s;                                                    \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                       \
+        for (int64_t p = 0; p < s->oh; p++)                                             \
+            for (int64_t q = 0; q < s->ow; q++) {                                       \
+                const int64_t y = p * s->sh - s->ph, x = q * s->sw - s->pw,             \
+                              i = (plane * s->oh + p) * s->ow + q;                      \
+                const pool_part rows = pool_inside(y, s->dh, s->kh, s->h),              \
+                                cols = pool_inside(x, s->dw, s->kw, s->w);              \
+                int64_t at = -1;                                                        \
+                T best = 0;                                                             \
+                for (int64_t r = rows.begin; r < rows.end; r++)                         \
+                    for (int64_t c = cols.begin; c < cols.end; c++) {                   \
+                        const T v = from[(y + r * s->dh) * s->w + x + c * s->dw];       \
+                        if (at < 0 || v > best || v != v) best = v, at = r * s->kw + c; \
+                    }                                                                   \
+                ((T *)j->to)[i] = best;                                                 \
+                pool_index_set(j, i, at);                                               \
+            }                                                                           \
     }
 POOL_MAX(f32, float)
 POOL_MAX(f64, double)
@@ -28621,7 +28669,8 @@ static pool_window pool_window_of(int64_t p, int64_t n, int64_t k, int64_t strid
 }
 /* An adaptive window: from floor(p n / out) to ceil((p + 1) n / out). */
 static pool_window pool_adaptive(int64_t p, int64_t n, int64_t out) {
-    pool_window v = {p * n / out, ((p + 1) * n + out - 1) / out, 0};
+    const int64_t q = n / out, r = n % out; /* p n / out without a product that is too large */
+    pool_window v = {p * q + p * r / out, (p + 1) * q + ((p + 1) * r + out - 1) / out, 0};
     v.count = v.end - v.begin;
     return v;
 }
@@ -28940,7 +28989,7 @@ TN_OPERATOR(
 /* --- adaptive_avg_pool2d ---------------------------------------------------------------------- */
 
 static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints output) {
-    if (!pool_planes(f, s, input) || !pool_pair(f, output, "output_size", 1, &s->oh, &s->ow))
+    if (!pool_planes(f, s, input) || !tni_pair_of(f, output, "output_size", 1, &s->oh, &s->ow))
         return false;
     s->kh = s->kw = 0; /* windows are pool_adaptive's */
     s->size[s->ndim - 2] = s->oh, s->size[s->ndim - 1] = s->ow;
@@ -29222,6 +29271,14 @@ TN_PRIV bool tni_pointwise_look(tn_frame *f) {
         }
     }
     return true;
+}
+
+/* Integer powers: no number as exponent may be negative. */
+TN_PRIV bool tni_pointwise_power(tn_frame *f) {
+    const tn_tensor *t = f->in[1];
+    return !(t->flags & TNI_NUMBER) || !tni_is_int((int)f->note[0]) ||
+           tni_element(tni_bytes_at(t), t->dtype).integer >= 0 ||
+           tn_fail(f, TN_INVALID, "an integer is raised to a negative power");
 }
 
 /* src/ops/random.c */
@@ -29543,11 +29600,25 @@ static void random_integers(tn_frame *f, int64_t low, int64_t high) {
     }
 }
 
+/* Whether integers from low to last are elements of dtype, as torch asks. */
+static bool random_holds(tn_frame *f, int dtype, int64_t low, int64_t last, const char *what) {
+    const tni_dtype_info *info = tni_dtype(dtype);
+    const int bits = dtype == TN_BOOL ? 1 : (int)info->bytes * 8 - info->is_signed;
+    const int64_t most = dtype == TN_F16 ? 65504 : ((int64_t)1 << (bits > 62 ? 62 : bits)) - 1;
+    const int64_t least = dtype == TN_F16 ? -65504 : info->is_signed ? -most - 1 : 0;
+    if ((info->category >= TNI_CAT_FLOAT && dtype != TN_F16) || bits > 62 ||
+        (low >= least && last <= most))
+        return true;
+    return tn_fail(f, TN_INVALID, "%s is out of bounds for %s", what, info->text);
+}
+
 static bool randint_range(tn_frame *f, int64_t low, int64_t high, tn_ints size, tn_dtype dtype,
                           tn_device_id device) {
     if (low >= high)
         return tn_fail(f, TN_INVALID, "from (%lld) is not less than to (%lld)", (long long)low,
                        (long long)high);
+    if (!random_holds(f, dtype ? (int)dtype : TN_I64, low, high - 1, "low or high - 1"))
+        return false;
     return random_new(f, size, dtype ? dtype : TN_I64, device, false);
 }
 
@@ -29585,6 +29656,10 @@ static bool randperm_check(tn_frame *f) {
     TN_ARGS(randperm, a, f);
     tn_ints size = tni_ints(&a->n, 1);
     if (a->n < 0) return tn_fail(f, TN_INVALID, "n (%lld) is negative", (long long)a->n);
+    if (a->dtype == TN_BOOL) return tn_fail(f, TN_TYPE, "there is no permutation of bools");
+    if (!random_holds(f, a->dtype ? (int)a->dtype : TN_I64, 0, a->n - 1, "n - 1")) return false;
+    if (a->dtype == TN_F16 && a->n > 2049)
+        return tn_fail(f, TN_INVALID, "n cannot be greater than 2049 for float16");
     if (a->dtype && a->dtype != TN_I64 && !tn_scratch(f, a->n, 8)) return false;
     return random_new(f, size, a->dtype ? a->dtype : TN_I64, a->device, false);
 }
@@ -29818,19 +29893,21 @@ TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keep
 
 static tn_ints reduce_one(const int64_t *dim) { return tni_ints(dim, *dim == TN_NONE ? -1 : 1); }
 
-/* A reduced result (or its gradient) with ones where dimensions went, to meet x by broadcasting. */
-static tn_tensor *reduce_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim) {
+TN_PRIV tn_tensor *tni_dims_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim) {
     int64_t size[TN_MAX_DIMS];
+    bool gone[TN_MAX_DIMS];
     if (!t || keepdim || x->ndim == t->ndim || !t->ndim) return t; /* 0-dim goes with any shape */
-    for (int d = 0; d < x->ndim; d++) size[d] = dim.n <= 0 ? 1 : x->size[d];
-    for (int64_t i = 0; i < dim.n; i++) size[tni_dim(x->ndim, dim.at[i])] = 1;
+    tni_dims_gone(x, dim, gone);
+    for (int d = 0; d < x->ndim; d++) size[d] = gone[d] ? 1 : x->size[d];
     return tnp_reshape(t, tni_ints(size, x->ndim));
 }
 
-static int64_t reduce_count(const tn_tensor *x,
-                            tn_ints dim) { /* elements that meet in one result */
-    int64_t n = dim.n <= 0 ? x->numel : 1;
-    for (int64_t i = 0; i < dim.n; i++) n *= x->ndim ? x->size[tni_dim(x->ndim, dim.at[i])] : 1;
+TN_PRIV double tni_dims_count(const tn_tensor *x, tn_ints dim) {
+    double n = 1;
+    bool gone[TN_MAX_DIMS];
+    tni_dims_gone(x, dim, gone);
+    for (int d = 0; d < x->ndim; d++)
+        if (gone[d]) n *= (double)x->size[d];
     return n;
 }
 
@@ -29941,14 +30018,9 @@ static bool reduce_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype,
     return tn_announce(f, 0, dtype, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
 }
 
-static void reduce_gone(const tn_tensor *x, tn_ints dim, bool *gone) {
-    for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = dim.n <= 0;
-    for (int64_t i = 0; i < dim.n; i++) gone[tni_dim(x->ndim, dim.at[i])] = true;
-}
-
 static void reduce_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how) {
     bool gone[TN_MAX_DIMS];
-    reduce_gone(f->in[0], dim, gone);
+    tni_dims_gone(f->in[0], dim, gone);
     tni_lanes_init(l, f->in[0], gone, f->type, how);
 }
 
@@ -29993,7 +30065,7 @@ static void sum_run(tn_frame *f) {
 }
 static void sum_grad(tn_gradient *g) {
     TN_ARGS(sum, a, g);
-    tn_tensor *d = reduce_keep(g->incoming[0], a->self, a->dim, a->keepdim);
+    tn_tensor *d = tni_dims_keep(g->incoming[0], a->self, a->dim, a->keepdim);
     tn_give(g, 0, tnp_expand(d, tni_sizes(a->self), false));
 }
 static void sum_fused(tn_gradient *g) {
@@ -30042,8 +30114,8 @@ static void mean_run(tn_frame *f) {
 }
 static void mean_grad(tn_gradient *g) {
     TN_ARGS(mean, a, g);
-    tn_tensor *d = reduce_keep(g->incoming[0], a->self, a->dim, a->keepdim);
-    double n = (double)reduce_count(a->self, a->dim);
+    tn_tensor *d = tni_dims_keep(g->incoming[0], a->self, a->dim, a->keepdim);
+    double n = tni_dims_count(a->self, a->dim);
     tn_give(g, 0, tnp_div_scalar(tnp_expand(d, tni_sizes(a->self), false), tn_float(n)));
 }
 /* Sum over dim, divided by the number of elements; floating or complex. No elements: NaN.
@@ -30077,13 +30149,13 @@ static void prod_grad(tn_gradient *g) {
     TN_ARGS(prod, a, g);
     tn_ints dim = reduce_one(&a->dim);
     tn_tensor *x = g->in[0], *zero = tnp_eq_scalar(x, tn_int(0));
-    tn_tensor *d = reduce_keep(g->incoming[0], a->self, dim, a->keepdim);
+    tn_tensor *d = tni_dims_keep(g->incoming[0], a->self, dim, a->keepdim);
     tn_tensor *filled = tnp_masked_fill_scalar(x, zero, tn_int(1));
     tn_tensor *others = tnp_prod(filled, dim.n < 0 ? TN_NONE : a->dim, false, TN_NO_DTYPE);
     tn_tensor *count = tnp_sum(zero, dim, true, TN_NO_DTYPE);
     tn_tensor *none = tnp_eq_scalar(count, tn_int(0)),
               *only = tnp_mul(tnp_eq_scalar(count, tn_int(1)), zero);
-    tn_tensor *share = tnp_div(reduce_keep(others, a->self, dim, false), filled);
+    tn_tensor *share = tnp_div(tni_dims_keep(others, a->self, dim, false), filled);
     tn_give(g, 0,
             tnp_mul(tnp_mul(d, share), tnp_add(tnp_mul(none, tnp_logical_not(zero)), only, 1)));
 }
@@ -30118,8 +30190,8 @@ static void extreme_run(tn_frame *f, tn_ints dim, int op, int k) {
 /* Equal extrema share the gradient. */
 static tn_tensor *extreme_shared(tn_tensor *d, tn_tensor *x, tn_tensor *result, tn_ints dim,
                                  bool keepdim) {
-    tn_tensor *kept = reduce_keep(result, x, dim, keepdim), *mask = tnp_eq(x, kept);
-    d = tnp_div(reduce_keep(d, x, dim, keepdim), tnp_sum(mask, dim, true, TN_NO_DTYPE));
+    tn_tensor *kept = tni_dims_keep(result, x, dim, keepdim), *mask = tnp_eq(x, kept);
+    d = tnp_div(tni_dims_keep(d, x, dim, keepdim), tnp_sum(mask, dim, true, TN_NO_DTYPE));
     return tnp_mul(d, mask);
 }
 
@@ -30364,8 +30436,8 @@ static void arg_grad(tn_gradient *g, int64_t dim, bool keepdim) {
         tn_give(g, 0, g->incoming[0]);
         return;
     }
-    index = reduce_keep(g->out[1], x, tni_ints(&dim, 1), keepdim);
-    d = reduce_keep(g->incoming[0], x, tni_ints(&dim, 1), keepdim);
+    index = tni_dims_keep(g->out[1], x, tni_ints(&dim, 1), keepdim);
+    d = tni_dims_keep(g->incoming[0], x, tni_ints(&dim, 1), keepdim);
     zeros = tnp_mul_scalar(tnp_expand(d, tni_sizes(x), false), tn_int(0));
     tn_give(g, 0, tnp_scatter(zeros, dim, index, d));
 }
@@ -31269,30 +31341,6 @@ TN_OPERATOR(topk,
 /* src/ops/statistics.c */
 /* statistics.c - variance and standard deviation, p-norms, logsumexp, running sums. */
 
-static void stat_gone(const tn_tensor *x, tn_ints dim, bool *gone) {
-    for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = dim.n <= 0;
-    for (int64_t i = 0; i < dim.n; i++) gone[tni_dim(x->ndim, dim.at[i])] = true;
-}
-
-/* t with ones where dimensions went, to meet x by broadcasting. */
-static tn_tensor *stat_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim) {
-    int64_t size[TN_MAX_DIMS];
-    bool gone[TN_MAX_DIMS];
-    if (!t || keepdim || t->ndim == x->ndim) return t;
-    stat_gone(x, dim, gone);
-    for (int d = 0; d < x->ndim; d++) size[d] = gone[d] ? 1 : x->size[d];
-    return tnp_reshape(t, tni_ints(size, x->ndim));
-}
-
-static double stat_count(const tn_tensor *x, tn_ints dim) {
-    double n = 1;
-    bool gone[TN_MAX_DIMS];
-    stat_gone(x, dim, gone);
-    for (int d = 0; d < x->ndim; d++)
-        if (gone[d]) n *= (double)x->size[d];
-    return n;
-}
-
 static bool stat_floating(tn_frame *f, const tn_tensor *x) {
     if (tni_is_float(x->dtype) && tni_dtype(x->dtype)->computes) return true;
     return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
@@ -31462,7 +31510,7 @@ static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finis
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!f->out[0]->numel) return;
-    stat_gone(f->in[0], dim, gone);
+    tni_dims_gone(f->in[0], dim, gone);
     tni_lanes_init(&l, f->in[0], gone, f->type, 0);
     r.out[0] = tni_bytes_at(f->out[0]);
     r.out[1] = mean ? tni_bytes_at(mean) : NULL;
@@ -31475,9 +31523,9 @@ static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finis
 /* d var / d x = 2 (x - mean) / (n - correction) */
 static tn_tensor *var_gradient(tn_tensor *d, tn_tensor *x, tn_ints dim, bool keepdim,
                                tn_scalar correction) {
-    double left = stat_count(x, dim) - var_correction(correction);
+    double left = tni_dims_count(x, dim) - var_correction(correction);
     tn_tensor *centred = tnp_sub(x, tnp_mean(x, dim, true, TN_NO_DTYPE), 1);
-    return tnp_mul(tnp_mul_scalar(stat_keep(d, x, dim, keepdim), tn_float(2 / left)), centred);
+    return tnp_mul(tnp_mul_scalar(tni_dims_keep(d, x, dim, keepdim), tn_float(2 / left)), centred);
 }
 
 static bool var_check(tn_frame *f) {
@@ -31542,7 +31590,8 @@ static void var_mean_grad(tn_gradient *g) {
     if (g->incoming[0])
         tn_give(g, 0, var_gradient(g->incoming[0], x, a->dim, a->keepdim, a->correction));
     if (!d) return;
-    d = tnp_div_scalar(stat_keep(d, x, a->dim, a->keepdim), tn_float(stat_count(x, a->dim)));
+    d = tnp_div_scalar(tni_dims_keep(d, x, a->dim, a->keepdim),
+                       tn_float(tni_dims_count(x, a->dim)));
     tn_give(g, 0, tnp_expand(d, tni_sizes(x), false));
 }
 /* Variance and mean over dim in one pass.
@@ -31644,7 +31693,7 @@ static void norm_run(tn_frame *f) {
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!f->out[0]->numel) return;
-    stat_gone(a->self, a->dim, gone);
+    tni_dims_gone(a->self, a->dim, gone);
     tni_lanes_init(&l, a->self, gone, f->type, 0);
     l.map = w.map;
     l.p = r.p = a->ord;
@@ -31658,8 +31707,8 @@ static void norm_run(tn_frame *f) {
 static void norm_grad(tn_gradient *g) {
     TN_ARGS(linalg_vector_norm, a, g);
     double p = a->ord;
-    tn_tensor *x = g->in[0], *y = stat_keep(g->out[0], x, a->dim, a->keepdim);
-    tn_tensor *d = stat_keep(g->incoming[0], x, a->dim, a->keepdim), *mask;
+    tn_tensor *x = g->in[0], *y = tni_dims_keep(g->out[0], x, a->dim, a->keepdim);
+    tn_tensor *d = tni_dims_keep(g->incoming[0], x, a->dim, a->keepdim), *mask;
     if (p == 0) {
         tn_give(g, 0, tnp_expand(tnp_mul_scalar(d, tn_int(0)), tni_sizes(x), false));
     } else if (p == 1) {
@@ -31720,13 +31769,18 @@ static bool as_strided_list(tn_frame *f, tn_ints size, tn_ints stride, int64_t o
     if (!tni_sizes_given(f, size) || !tni_dims_given(f, stride, "stride")) return false;
     if (size.n != stride.n)
         return tn_fail(f, TN_INVALID, "mismatch in length of strides and shape");
-    for (int64_t i = 0; i < stride.n; i++)
+    for (int64_t i = 0; i < stride.n; i++) {
+        int64_t reach;
+        if (!tni_mul(stride.at[i], size.at[i] > 1 ? size.at[i] : 1, &reach) || reach > TNI_MOST)
+            return tn_fail(f, TN_INVALID, "as_strided: a stride of %lld is too large",
+                           (long long)stride.at[i]);
         if (stride.at[i] < 0)
             return tn_fail(
                 f, TN_INVALID,
                 "as_strided: Negative strides are not supported at the moment, got strides: %s",
                 tni_shape_text(text, sizeof text, (int)stride.n, stride.at));
-    return offset >= 0 ||
+    }
+    return (offset >= 0 && offset <= TNI_MOST) ||
            tn_fail(f, TN_INVALID, "Tensor: invalid storage offset %lld", (long long)offset);
 }
 /* Elements from `offset` on that a geometry needs, 0 when it is empty; false: too many. */
@@ -32407,10 +32461,8 @@ static bool slice_to(tn_frame *f, const tn_slice_args *a, const tn_tensor *self,
     tni_geometry_of(v, self);
     v->offset += start * v->stride[d];
     v->size[d] = (end - start) / a->step + ((end - start) % a->step != 0);
-    if (v->size[d] > 1)
-        v->stride[d] *= a->step;
-    else if (!tni_mul(v->stride[d], a->step, &v->stride[d]))
-        v->stride[d] = self->stride[d];
+    if (!tni_mul(v->stride[d], a->step, &v->stride[d]) || v->stride[d] > TNI_MOST)
+        v->stride[d] = self->stride[d]; /* of one place at most */
     return true;
 }
 static bool slice_check(tn_frame *f) {
@@ -32510,7 +32562,7 @@ TN_OPERATOR(select, "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)
 
 static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor *self,
                         tni_geometry *v) {
-    int64_t offset = a->offset, rows, cols, n;
+    int64_t offset = a->offset, rows, cols, n, step;
     int i, k;
     if (f && (!tni_dim_of(f, self->ndim, a->dim1, &i) || !tni_dim_of(f, self->ndim, a->dim2, &k)))
         return false;
@@ -32527,7 +32579,9 @@ static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor 
     if (n > 0) v->offset += offset >= 0 ? offset * self->stride[k] : -offset * self->stride[i];
     tni_geometry_remove(v, i > k ? i : k);
     tni_geometry_remove(v, i > k ? k : i);
-    tni_geometry_insert(v, v->ndim, n > 0 ? n : 0, self->stride[i] + self->stride[k]);
+    n = n > 0 ? n : 0;
+    step = self->stride[i] + self->stride[k]; /* where it matters, one within self */
+    tni_geometry_insert(v, v->ndim, n, n > 1 || step <= TNI_MOST ? step : self->stride[i]);
     return true;
 }
 static bool diagonal_check(tn_frame *f) {
@@ -35276,7 +35330,7 @@ static const uint64_t tni_needs_meshgrid[] = {0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_meshgrid) = {tni_params_meshgrid, &tni_defaults_meshgrid,
     tni_names_meshgrid, tni_needs_meshgrid, 2, 0, 1, 0, sizeof(tn_meshgrid_args), UINT16_MAX,
-    TN_PROP_LISTS | TN_PROP_RETURNS_LIST, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
+    TN_PROP_LISTS | TN_PROP_INTS | TN_PROP_RETURNS_LIST, 0, {0, 0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_min[] = {

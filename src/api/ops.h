@@ -2797,8 +2797,8 @@ TN_API tn_tensor *tnp_permute(tn_tensor *self, tn_ints dims);
 #define tn_permute(self_, ...) TNI_CALL(tn_permute, .self = self_, .dims = __VA_ARGS__)
 #endif
 
-/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap, a negative power of
- * one but 1 and -1 is 0.
+/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap; a negative
+ * number is no power of theirs, and by a tensor of them gives 0 but for 1 and -1.
  * (*), (*) -> broadcast   tn_pow_scalar(x, 2) */
 typedef struct tn_pow_args {
     tn_tensor *out;

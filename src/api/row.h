@@ -35,7 +35,7 @@ enum tn_forms {
                        first input, in a TN_POINTWISE row any input */
     TN_SHAPE_ONLY = 4, /* reads the shape and dtype of its inputs alone: in gradients it takes what
                           is not in needs */
-    TN_ALIAS = 8 /* with TN_INPLACE, without a loop: any input may be exactly the written tensor */
+    TN_ALIAS = 8       /* in place, without a loop: any input may be exactly self */
 };
 
 struct tn_row {
@@ -106,7 +106,7 @@ enum tn_props {                    /* what lets a call skip work */
                 TN_PROP_LISTS = 1, /* takes a list of tensors */
                 TN_PROP_GENERATOR = 2,
                 TN_PROP_MUTATED = 4, /* some (a!) */
-                TN_PROP_INTS = 8,    /* holds int or float lists, which a record must copy */
+                TN_PROP_INTS = 8,    /* holds lists of numbers or texts, which a record must copy */
                 TN_PROP_RETURNS_LIST = 16,
                 TN_PROP_WORDS = 32, /* holds dtypes, devices, words or numbers, which have values
                                        that are none */

@@ -146,6 +146,7 @@ struct tn_context {
     tni_block *blocks;
     uint32_t lock;      /* tni_lock: what is called at the end, the list of wrapped memory */
     uint32_t grad_lock; /* publication of .grad */
+    uint32_t rows_lock; /* additions to rows */
     uint32_t cancel;    /* polled by long runs */
     tn_dtype default_dtype;
     int64_t used, peak, cached, allocations; /* under large's own lock: read them by tn_memory */

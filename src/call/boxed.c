@@ -80,9 +80,11 @@ static bool boxed_int(boxed_call *c, const tn_param *p, const tn_value *v) {
         i = v->as.integer;
     else if (v->type == TN_T_BOOL)
         i = v->as.boolean;
-    else if (v->type == TN_T_SCALAR && v->as.scalar.kind <= TN_KIND_INT)
+    else if (v->type == TN_T_SCALAR &&
+             (v->as.scalar.kind == TN_KIND_BOOL || v->as.scalar.kind == TN_KIND_INT))
         i = v->as.scalar.integer;
-    else if (v->type || !(p->flags & TN_P_OPTIONAL))
+    else if ((v->type && !(v->type == TN_T_SCALAR && v->as.scalar.kind == TN_KIND_NONE)) ||
+             !(p->flags & TN_P_OPTIONAL))
         return boxed_no(c, "'%s' wants an int", p->name);
     boxed_put(c, p->offset, &i, sizeof i);
     return true;
@@ -123,12 +125,15 @@ static bool boxed_tensor(boxed_call *c, const tn_param *p, const tn_value *v) {
 
 static bool boxed_word(boxed_call *c, const tn_param *p, const tn_value *v) {
     int32_t i = 0;
+    int64_t whole = v->type == TN_T_ENUM || v->type == TN_T_INT ? v->as.integer : 0;
+    if (whole < 0 || whole > INT32_MAX)
+        return boxed_no(c, "'%s' has no choice of number %lld", p->name, (long long)whole);
     if (v->type == TN_T_STRING && p->words && v->as.string) {
         for (int k = 0; p->words[k]; k++)
             if (strcmp(p->words[k], v->as.string) == 0) i = k + 1;
         if (!i) return boxed_no(c, "'%s' has no choice '%.40s'", p->name, v->as.string);
     } else if (v->type == TN_T_ENUM || v->type == TN_T_INT)
-        i = (int32_t)v->as.integer;
+        i = (int32_t)whole;
     else if (v->type || !(p->flags & TN_P_OPTIONAL))
         return boxed_no(c, "'%s' wants a word", p->name);
     boxed_put(c, p->offset, &i, sizeof i);
@@ -190,7 +195,7 @@ static bool boxed_out(boxed_call *c, unsigned how, const tn_value *v) {
     if (gen->out_offset == UINT16_MAX || how & TN_IN_PLACE) return boxed_no(c, "there is no out=");
     if (v->type == TN_T_TENSOR && gen->nresults == 1)
         boxed_put(c, gen->out_offset, &v->as.tensor, sizeof v->as.tensor);
-    else if (v->type == TN_T_TENSORS && v->as.tensors.n == gen->nresults)
+    else if (v->type == TN_T_TENSORS && v->as.tensors.at && v->as.tensors.n == gen->nresults)
         boxed_put(c, gen->out_offset, v->as.tensors.at,
                   (size_t)gen->nresults * sizeof(tn_tensor *));
     else

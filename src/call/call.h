@@ -13,7 +13,7 @@ typedef struct tni_slot {
                     counted */
     uint32_t version; /* of the storage when saved */
     uint32_t edge_out; /* which output of the edge's node */
-    uint16_t at; /* in 8-byte words from the node: sizes (SAVED, outputs: then strides and offset);
+    uint32_t at; /* in 8-byte words from the node: sizes (SAVED, outputs: then strides and offset);
                     NUMBER: the value; 0: sizes as output 0 */
     uint8_t dtype, ndim, kind, flags; /* flags: TNI_SLOT_META */
 } tni_slot;
@@ -36,7 +36,7 @@ struct tni_node {
     uint32_t bytes;
     uint16_t nin, nout;
     uint8_t queued, useful, released;
-    uint16_t args_at; /* argument struct, in words from the node; 0: a custom function */
+    uint32_t args_at; /* argument struct, in words from the node; 0: a custom function */
     struct tn_function *function; /* of a custom function */
     struct tni_watch *watch;      /* hooks on outputs and gradients to retain (autograd/) */
     tni_slot slot[1];             /* nin inputs, nout outputs; then argument struct, sizes, lists */
@@ -44,6 +44,10 @@ struct tni_node {
 /* The node of the call in f, whose outputs are made: edges and saved tensors are counted, refs is
  * 0. NULL with MEMORY set. */
 TN_PRIV tni_node *tni_node_new(tn_frame *f);
+/* What an argument struct points at beside tensors, its lists of numbers and texts: 8-byte words
+ * that a copy of them takes, and that copy, made from `to` on; args then points there. */
+TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args);
+TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to);
 /* Hangs the node on output k of its call (replacing t's old history). */
 TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k);
 TN_PRIV void tni_node_release_saved(tni_block *b,

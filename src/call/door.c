@@ -328,7 +328,9 @@ TN_API bool tn_announce_strided(tn_frame *f, int k, tn_dtype dtype, int ndim, co
     tn_tensor *t;
     door_reach(f, k);
     if (TNI_UNLIKELY(k < f->ngiven)) {
-        int64_t row_major[TN_MAX_DIMS];
+        int64_t row_major[TN_MAX_DIMS], numel;
+        if (!tni_numel_of(ndim, size, &numel))
+            return tn_fail(f, TN_INVALID, "the result is too large");
         if (!stride && !f->row->loop) tni_row_major(ndim, size, row_major), stride = row_major;
         return door_take_given(f, k, dtype, ndim, size, f->row->loop ? NULL : stride);
     }
@@ -443,8 +445,10 @@ static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
 
 /* Whether input i may be exactly the written tensor: look has read it before run writes, so in
  * general self alone may, which run reads no more once it writes there. */
-static bool door_may_alias(const tn_row *row, int i) {
-    return row->forms & TN_INPLACE && (i == 0 || row->loop || row->forms & TN_ALIAS);
+static bool door_may_alias(const tn_frame *f, int i) {
+    const tn_row *row = f->row;
+    return row->forms & TN_INPLACE &&
+           (i == 0 || row->loop || (f->inplace && row->forms & TN_ALIAS));
 }
 
 /* Written tensors may not overlap themselves, each other, or inputs they may not be. */
@@ -459,7 +463,7 @@ static TNI_NOINLINE bool door_overlap(tn_frame *f) {
                            what);
         for (int i = 0; i < f->nin; i++) {
             tn_tensor *in = f->in[i];
-            bool may = door_may_alias(f->row, i);
+            bool may = door_may_alias(f, i);
             if (!in || (in == t && may) || in->flags & TNI_STACK || in->storage != t->storage)
                 continue;
             if (in == t || door_same_place(t, in)) {

@@ -43,16 +43,38 @@ static bool node_reads_out(const node_plan *p, int k) {
     return k < 31 && (p->needs >> (32 + k) & 1) != 0;
 }
 
-static int64_t node_lists(const tn_frame *f) {
-    const tn_gen *gen = f->row->gen;
-    int64_t words = 0;
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_ints l;
-        if (gen->param[i].type != TN_T_INTS && gen->param[i].type != TN_T_FLOATS) continue;
-        memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
-        if (l.n > 0) words += l.n;
+/* Bytes at *from that parameter p of args points at; 0: nothing. */
+static int64_t node_behind(const tn_param *p, const void *args, const void **from) {
+    const char *at = (const char *)args + p->offset;
+    tn_ints l;
+    if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) {
+        memcpy(&l, at, sizeof l);
+        *from = l.at;
+        return l.n > 0 ? l.n * (int64_t)sizeof *l.at : 0;
     }
+    if (p->type != TN_T_STRING) return 0;
+    memcpy(from, at, sizeof *from);
+    return *from ? (int64_t)strlen((const char *)*from) + 1 : 0;
+}
+
+TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args) {
+    const void *from;
+    int64_t words = 0;
+    for (int i = 0; i < gen->nparam; i++)
+        words += node_words(node_behind(&gen->param[i], args, &from));
     return words;
+}
+
+TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to) {
+    for (int i = 0; i < gen->nparam; i++) {
+        const void *from;
+        const int64_t bytes = node_behind(&gen->param[i], args, &from);
+        if (!bytes) continue;
+        memcpy(to, from, (size_t)bytes);
+        memcpy((char *)args + gen->param[i].offset, &to, sizeof to); /* a list's `at` comes first */
+        to += node_words(bytes);
+    }
+    return to;
 }
 
 static void node_measure(const tn_frame *f, node_plan *p) {
@@ -61,7 +83,7 @@ static void node_measure(const tn_frame *f, node_plan *p) {
     p->slots = f->nin + f->nout;
     p->like = 0;
     p->words = node_words(gen->args_size);
-    if (gen->props & TN_PROP_INTS) p->words += node_lists(f);
+    if (gen->props & TN_PROP_INTS) p->words += tni_args_words(gen, f->args);
     for (int i = 0; i < f->nin; i++) {
         const tn_tensor *t = f->in[i];
         if (!t) continue;
@@ -84,20 +106,10 @@ static void node_copy_args(tn_frame *f, tni_node *n, int64_t *at) {
     const tn_gen *gen = f->row->gen;
     int64_t *words = (int64_t *)(void *)n;
     char *args = (char *)(words + *at);
-    n->args_at = (uint16_t)*at;
+    n->args_at = (uint32_t)*at;
     memcpy(args, f->args, gen->args_size);
     *at += node_words(gen->args_size);
-    if (!(gen->props & TN_PROP_INTS)) return;
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_ints l;
-        if (gen->param[i].type != TN_T_INTS && gen->param[i].type != TN_T_FLOATS) continue;
-        memcpy(&l, args + gen->param[i].offset, sizeof l);
-        if (l.n <= 0) continue;
-        memcpy(words + *at, l.at, (size_t)l.n * sizeof *l.at);
-        l.at = words + *at;
-        memcpy(args + gen->param[i].offset, &l, sizeof l);
-        *at += l.n;
-    }
+    if (gen->props & TN_PROP_INTS) *at = tni_args_copy(gen, args, words + *at) - words;
 }
 
 /* Whether the call overwrites input t, so that a gradient must read a copy of it. */
@@ -117,7 +129,7 @@ static bool node_overwrites(const tn_frame *f, const tn_tensor *t) {
  * of them. */
 static void node_geometry(tni_node *n, tni_slot *s, const tn_tensor *t, int64_t *at) {
     int64_t *words = (int64_t *)(void *)n + *at;
-    s->at = (uint16_t)*at;
+    s->at = (uint32_t)*at;
     s->flags = t->flags & TNI_META ? TNI_SLOT_META : 0;
     node_copy(words, t->size, t->ndim);
     node_copy(words + t->ndim, t->stride, t->ndim);
@@ -152,7 +164,7 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
     s->ndim = t->ndim;
     if (t->flags & TNI_STACK) {
         s->kind = TNI_SLOT_NUMBER;
-        s->at = (uint16_t)*at;
+        s->at = (uint32_t)*at;
         memcpy(words + *at, t->storage->data, 16);
         *at += 2;
         return true;
@@ -161,7 +173,7 @@ static bool node_input(tn_frame *f, tni_node *n, const node_plan *p, int i, int6
     if (node_reads_in(f, p, i)) {
         if (!node_save_input(f, n, s, t, at)) return false;
     } else if (i >= 64 || !(p->like >> i & 1)) {
-        s->at = (uint16_t)*at;
+        s->at = (uint32_t)*at;
         node_copy(words + *at, t->size, t->ndim);
         *at += t->ndim;
     }
@@ -203,8 +215,8 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     node_count_needs(f, &p);
     node_measure(f, &p);
     at = node_words((int64_t)(offsetof(tni_node, slot) + (size_t)p.slots * sizeof(tni_slot)));
-    if (at + p.words > UINT16_MAX) {
-        tn_fail(f, TN_UNSUPPORTED, "too many inputs to record: %d", f->nin);
+    if (at + p.words > UINT32_MAX / 8) {
+        tn_fail(f, TN_UNSUPPORTED, "its arguments are too large to record");
         return NULL;
     }
     bytes = (at + p.words) * 8;

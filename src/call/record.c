@@ -16,39 +16,19 @@ struct tn_recording {
     record_call *first, *last;
 };
 
-static int64_t record_lists(const tn_row *row, const void *args) {
-    int64_t n = 0;
-    for (int i = 0; i < row->gen->nparam; i++) {
-        tn_ints l;
-        if (row->gen->param[i].type != TN_T_INTS && row->gen->param[i].type != TN_T_FLOATS)
-            continue;
-        memcpy(&l, (const char *)args + row->gen->param[i].offset, sizeof l);
-        if (l.n > 0) n += l.n;
-    }
-    return n;
-}
-
+/* Lists, texts and tensors of the copied arguments lie in the record. */
 static void record_copy_lists(record_call *r) {
-    int64_t *to = (int64_t *)(void *)((char *)r + r->lists_at);
     const tn_gen *gen = r->f.row->gen;
     char *args = (char *)r + r->args_at;
     tn_tensor **slot = r->f.in + gen->nfixed;
+    tni_args_copy(gen, args, (int64_t *)(void *)((char *)r + r->lists_at));
     for (int i = 0; i < gen->nparam; i++) {
-        tn_ints l;
         tn_tensors t;
-        if (gen->param[i].type == TN_T_TENSORS) {
-            memcpy(&t, args + gen->param[i].offset, sizeof t);
-            t.at = slot;
-            slot += t.n;
-            memcpy(args + gen->param[i].offset, &t, sizeof t);
-        }
-        if (gen->param[i].type != TN_T_INTS && gen->param[i].type != TN_T_FLOATS) continue;
-        memcpy(&l, args + gen->param[i].offset, sizeof l);
-        if (l.n <= 0) continue;
-        memcpy(to, l.at, (size_t)l.n * sizeof *to);
-        l.at = to;
-        to += l.n;
-        memcpy(args + gen->param[i].offset, &l, sizeof l);
+        if (gen->param[i].type != TN_T_TENSORS) continue;
+        memcpy(&t, args + gen->param[i].offset, sizeof t);
+        t.at = slot;
+        slot += t.n;
+        memcpy(args + gen->param[i].offset, &t, sizeof t);
     }
 }
 
@@ -98,7 +78,7 @@ TN_PRIV bool tni_record_call(tni_call *c) {
         return tn_fail(f, TN_UNSUPPORTED,
                        "cannot be recorded with an out of another dtype or layout");
     args = (int64_t)((sizeof *r + 15) & ~(size_t)15) + ((slots + 15) & ~(int64_t)15);
-    bytes = args + ((f->row->gen->args_size + 15) & ~15) + record_lists(f->row, f->args) * 8;
+    bytes = args + ((f->row->gen->args_size + 15) & ~15) + tni_args_words(f->row->gen, f->args) * 8;
     r = (record_call *)tni_need(b, bytes);
     if (!r) return false;
     r->next = NULL;

@@ -20,13 +20,16 @@
  * f64, i32 i64, c64 c128, bool as it is) in this order. The expression names the schema's
  * parameters: tensors are vectors, numbers are broadcast. TN_PREDICATE: the expression is a mask,
  * the result bool. TN_SELECT: the first tensor is bool and a mask. TN_DIVISION: an integer 0 in the
- * second tensor is an error. */
+ * second tensor is an error. TN_POWER: of integers, a negative number in its place is. */
 #define TN_POINTWISE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds, #__VA_ARGS__)
 #define TN_PREDICATE(kinds, ...) \
     TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_PREDICATE, #__VA_ARGS__)
 #define TN_SELECT(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_SELECT, #__VA_ARGS__)
 #define TN_DIVISION(kinds, ...)                                                         \
     .check = tni_pointwise_check, .look = tni_pointwise_look, .run = tni_pointwise_run, \
+    .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
+#define TN_POWER(kinds, ...)                                                             \
+    .check = tni_pointwise_check, .look = tni_pointwise_power, .run = tni_pointwise_run, \
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
 #define TNI_POINTWISE_AS(bits, ...)                                                   \
     .check = tni_pointwise_check, .run = tni_pointwise_run, .loop = (uint32_t)(bits), \
@@ -55,6 +58,7 @@ enum {
 
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
 TN_PRIV bool tni_pointwise_look(tn_frame *f);
+TN_PRIV bool tni_pointwise_power(tn_frame *f);
 TN_PRIV void tni_pointwise_run(tn_frame *f);
 
 #endif

@@ -496,7 +496,8 @@ TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
         const tni_schema_param *p = &s->param[i];
         if (p->type == TN_T_TENSORS) props |= TN_PROP_LISTS;
         if (p->type == TN_T_GENERATOR) props |= TN_PROP_GENERATOR;
-        if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) props |= TN_PROP_INTS;
+        if (p->type == TN_T_INTS || p->type == TN_T_FLOATS || p->type == TN_T_STRING)
+            props |= TN_PROP_INTS;
         if (p->flags & TN_P_MUTATED) props |= TN_PROP_MUTATED;
         if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE || p->type == TN_T_ENUM ||
             p->flags & TN_P_MAYBE || (p->type == TN_T_SCALAR && !(p->flags & TN_P_DOUBLE)))

@@ -4,7 +4,7 @@
 #include "call.h"
 #include "schema.h"
 
-/* Rows registered in a context. */
+/* Rows registered in a context, newest first: each is complete before it is linked, and stays. */
 typedef struct tni_rows {
     struct tni_rows *next;
     tn_row *row;
@@ -15,7 +15,7 @@ typedef struct tni_rows {
 
 static tni_rows *table_registered(void) {
     tni_block *b = tni_here();
-    return b ? b->context->rows : NULL;
+    return b ? tni_load(&b->context->rows) : NULL;
 }
 
 TN_API int64_t tn_row_count(void) {
@@ -59,9 +59,32 @@ static void table_leave(tn_context *c) {
     }
 }
 
+/* Which name of row, its own or torch's (made in the room given), there is already; or NULL. */
+static const char *table_taken(const tn_row *row, char *torch, size_t room) {
+    snprintf(torch, room, "%.*s", (int)strcspn(row->schema, "("), row->schema);
+    return tni_row_find(row->name) ? row->name : tni_row_find(torch) ? torch : NULL;
+}
+
+/* Links r; or the name that is taken. */
+static const char *table_link(tn_context *c, tni_rows *r, char *torch, size_t room) {
+    const char *taken;
+    tni_lock(&c->rows_lock);
+    taken = table_taken(r->row, torch, room);
+    if (!taken) {
+        r->index = c->rows ? c->rows->index + 1 : 0;
+        r->next = c->rows;
+        r->row->gen = r->gen;
+        r->row->index = (uint32_t)(TNI_ROW_COUNT + r->index);
+        tni_store(&c->rows, r);
+    }
+    tni_unlock(&c->rows_lock);
+    return taken;
+}
+
 TN_API bool tn_register(tn_row *row) {
     tni_block *b = tni_here();
     tni_rows *r;
+    const char *taken;
     char error[200], torch[80];
     if (!b || b->failed) return false;
     if (!row || !row->name || !row->schema)
@@ -70,27 +93,22 @@ TN_API bool tn_register(tn_row *row) {
         return tni_error(b, TN_INVALID,
                          "tn_register: '%.60s' is registered in a context that still lives",
                          row->name);
-    snprintf(torch, sizeof torch, "%.*s", (int)strcspn(row->schema, "("), row->schema);
-    if (tni_row_find(row->name) || tni_row_find(torch))
-        return tni_error(b, TN_INVALID, "tn_register: there is an operator '%.60s'",
-                         tni_row_find(row->name) ? row->name : torch);
     if (!row->compose && (!row->check || !row->run))
         return tni_error(b, TN_INVALID, "tn_register: '%.60s' needs check and run, or compose",
                          row->name);
     r = (tni_rows *)tni_need(b, (int64_t)sizeof *r);
     if (!r) return false;
+    r->row = row;
     if (!tni_schema_gen(row, table_get, b, &r->gen, &r->gen_bytes, error, sizeof error)) {
         tni_put(b, b, r, (int64_t)sizeof *r);
         return tni_error(b, TN_INVALID, "tn_register: '%.60s': %s", row->name, error);
     }
-    if (!b->context->rows) tni_context_at_end(b->context, table_leave);
-    r->row = row;
-    r->index = b->context->rows ? b->context->rows->index + 1 : 0;
-    r->next = b->context->rows;
-    row->gen = r->gen;
-    row->index = (uint32_t)(TNI_ROW_COUNT + r->index);
-    b->context->rows = r;
-    return true;
+    tni_context_at_end(b->context, table_leave);
+    taken = table_link(b->context, r, torch, sizeof torch);
+    if (!taken) return true;
+    tni_put(b, b, r->gen, (int64_t)r->gen_bytes);
+    tni_put(b, b, r, (int64_t)sizeof *r);
+    return tni_error(b, TN_INVALID, "tn_register: there is an operator '%.60s'", taken);
 }
 
 /* --- a context is ready for operators --------------------------------------------------------- */

@@ -7,19 +7,9 @@
  * cache; threads share the tiles of such a round. */
 #include "conv.h"
 #include "../gen/rows.h"
+#include "dims.h"
 
 /* --- geometry --------------------------------------------------------------------------------- */
-
-static bool cv_pair(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a, int64_t *b) {
-    if (l.n != 1 && l.n != 2)
-        return tn_fail(f, TN_INVALID, "%s must have 1 or 2 numbers, got %lld", name,
-                       (long long)l.n);
-    *a = l.at[0], *b = l.at[l.n - 1];
-    if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
-        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a,
-                       (long long)*b, (long long)low);
-    return true;
-}
 
 /* Length of the output along one dimension; false when the kernel does not fit. */
 static bool cv_length(int64_t in, int64_t k, int64_t stride, int64_t pad, int64_t dilation,
@@ -44,9 +34,9 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
                              tn_ints padding, tn_ints dilation, int64_t groups) {
     char has[160], wants[160];
     const int d = (int)x.n;
-    if (!cv_pair(f, stride, "stride", 1, &s->sh, &s->sw) ||
-        !cv_pair(f, padding, "padding", 0, &s->ph, &s->pw) ||
-        !cv_pair(f, dilation, "dilation", 1, &s->dh, &s->dw))
+    if (!tni_pair_of(f, stride, "stride", 1, &s->sh, &s->sw) ||
+        !tni_pair_of(f, padding, "padding", 0, &s->ph, &s->pw) ||
+        !tni_pair_of(f, dilation, "dilation", 1, &s->dh, &s->dw))
         return false;
     if (x.n != 3 && x.n != 4)
         return tn_fail(f, TN_INVALID, "expected input (N, C, H, W) or (C, H, W), got %s",
@@ -82,6 +72,8 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
                        "input (%lld, %lld)",
                        (long long)s->kh, (long long)s->kw, (long long)s->dh, (long long)s->dw,
                        (long long)(s->h + 2 * s->ph), (long long)(s->w + 2 * s->pw));
+    if (s->oh == 1 && s->sh > s->h + 2 * s->ph) s->sh = s->h + 2 * s->ph; /* as good as any more */
+    if (s->ow == 1 && s->sw > s->w + 2 * s->pw) s->sw = s->w + 2 * s->pw;
     if (!cv_fits(s->n, s->c, s->h, s->w) || !cv_fits(s->o, s->cg, s->kh, s->kw) ||
         !cv_fits(s->n, s->o, s->oh, s->ow))
         return tn_fail(f, TN_MEMORY, "the sizes are too large");

@@ -36,6 +36,19 @@ TNI_INLINE bool tni_sizes_given(tn_frame *f, tn_ints size) {
     return true;
 }
 
+/* One number for both dimensions, or two, from low to INT32_MAX. */
+TNI_INLINE bool tni_pair_of(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a,
+                            int64_t *b) {
+    if (l.n != 1 && l.n != 2)
+        return tn_fail(f, TN_INVALID, "%s must have 1 or 2 numbers, got %lld", name,
+                       (long long)l.n);
+    *a = l.at[0], *b = l.at[l.n - 1];
+    if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
+        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a,
+                       (long long)*b, (long long)low);
+    return true;
+}
+
 /* A Scalar argument with both fields filled. */
 TNI_INLINE tn_scalar tni_exact(tn_scalar s) {
     if (s.kind == TN_KIND_BOOL) s.integer = s.integer != 0;
@@ -70,6 +83,17 @@ TNI_INLINE void tni_stack_view(tn_tensor *v, const tn_tensor *of, int ndim, cons
     for (int i = 0; i < ndim; i++) v->numel *= size[i];
     v->flags = (uint16_t)(TNI_STACK | (tni_is_row_major(ndim, size, stride) ? TNI_CONTIGUOUS : 0));
 }
+
+/* --- dimensions that a reduction takes away: those in dim, all where it is absent or empty --- */
+
+TNI_INLINE void tni_dims_gone(const tn_tensor *x, tn_ints dim, bool *gone) {
+    for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = dim.n <= 0;
+    for (int64_t i = 0; i < dim.n; i++) gone[tni_dim(x->ndim, dim.at[i])] = true;
+}
+/* A result t (or its gradient) with ones where dimensions went, to meet x by broadcasting. */
+TN_PRIV tn_tensor *tni_dims_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim);
+/* Elements of x that meet in one result. */
+TN_PRIV double tni_dims_count(const tn_tensor *x, tn_ints dim);
 
 /* --- geometries ------------------------------------------------------------------------------- */
 

@@ -315,7 +315,7 @@ masked_fill_grad(tn_gradient *g) { /* value's is the sum of what came in under t
  * tn_masked_fill_scalar(scores, mask, -INFINITY) */
 TN_OPERATOR(masked_fill,
             "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
-            .forms = TN_OUT | TN_INPLACE, .needs = "self:mask value:mask",
+            .forms = TN_OUT | TN_INPLACE | TN_ALIAS, .needs = "self:mask value:mask",
             .check = masked_fill_check, .run = masked_fill_run, .grad = masked_fill_grad,
             .sample = "(2,3) (2,3):bool 0.5 | (2,3) (3):bool () | (3) (2,1):bool 2 | () ():bool -1 "
                       "| (0,3) (3):bool 1 | "

@@ -46,8 +46,8 @@ static bool nll_fits(tn_frame *f, int ndim, const int64_t *size, const tn_tensor
             "input has shape %s, target %s; expected (N, C, *) and (N, *), or (C) and ()",
             tni_shape_text(a, sizeof a, ndim, size),
             tni_shape_text(b, sizeof b, target->ndim, target->size));
-    if (!tni_is_int(target->dtype))
-        return tn_fail(f, TN_TYPE, "target holds class numbers: expected int64, got %s",
+    if (target->dtype != TN_I64 && target->dtype != TN_U8)
+        return tn_fail(f, TN_TYPE, "target holds class numbers: expected int64 or uint8, got %s",
                        tni_dtype(target->dtype)->text);
     if (weight && (weight->ndim != 1 || weight->size[0] != size[ndim > 1]))
         return tn_fail(f, TN_INVALID, "weight should have shape (%lld), one number a class, got %s",
@@ -212,9 +212,6 @@ static bool nll_loss_input_grad_check(tn_frame *f) {
     if (!tni_is_float(a->grad->dtype) || !tni_dtype(a->grad->dtype)->computes)
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s",
                        tni_dtype(a->grad->dtype)->text);
-    if (!tni_is_float(a->grad->dtype))
-        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s",
-                       tni_dtype(a->grad->dtype)->text);
     return tni_sizes_given(f, a->input_size) &&
            nll_fits(f, (int)a->input_size.n, a->input_size.at, a->target, a->weight) &&
            tn_announce(f, 0, (tn_dtype)a->grad->dtype, (int)a->input_size.n, a->input_size.at) &&
@@ -253,8 +250,7 @@ static void nll_loss_input_grad_grad(tn_gradient *g) { /* the loss is linear in 
     const bool mean = a->reduction == TN_REDUCTION_MEAN;
     tn_tensor *d = tnp_nll_loss_plain(g->incoming[0], g->in[1], g->in[2], a->ignore_index,
                                       mean ? TN_REDUCTION_SUM : a->reduction);
-    if (mean)
-        d = tnp_div(d, tnp_to_dtype(g->in[3], (tn_dtype)g->incoming[0]->dtype, false, false));
+    if (mean) d = tnp_div(d, tnp_to_dtype(g->in[3], (tn_dtype)g->incoming[0]->dtype, false, false));
     tn_give(g, 0, d);
 }
 /* The gradient of nll_loss: -weight[target] grad (/ total_weight) at each sample's class, else 0.

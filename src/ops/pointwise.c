@@ -221,13 +221,13 @@ pow_grad(tn_gradient *g) { /* b a^(b - 1), 0 where b = 0; a^b log a, 0 where a =
         tn_give(g, 1, pw_where(tnp_logical_not(flat), tnp_mul(d, pw_conj(slope))));
     }
 }
-/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap, a negative power of
- * one but 1 and -1 is 0.
+/* self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap; a negative
+ * number is no power of theirs, and by a tensor of them gives 0 but for 1 and -1.
  * (*), (*) -> broadcast   tn_pow_scalar(x, 2) */
 TN_OPERATOR(
     pow, "pow.Tensor_Tensor(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor",
     .forms = TN_INPLACE | TN_OUT, .needs = "self:self,exponent exponent:self,exponent,result",
-    TN_POINTWISE(FIC, V_POW(self, exponent)), .grad = pow_grad, .domain = "self:0.3..2",
+    TN_POWER(FIC, V_POW(self, exponent)), .grad = pow_grad, .domain = "self:0.3..2",
     .sample =
         "(35) (35) | (2,3) (3) | (9) 2 | (9) 3 | (9) -1.5 | (9):i64 3 | 2 (9) | () () | (0) 2")
 

@@ -5,6 +5,7 @@
  * that are not row-major, are copied into such first. The maximum remembers its place in the
  * window, a byte where windows are small. */
 #include "../gen/rows.h"
+#include "dims.h"
 #include "lanes.h"
 
 /* --- geometry --------------------------------------------------------------------------------- */
@@ -16,18 +17,6 @@ typedef struct pool_shape {
     int64_t planes, h, w, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw;
     int64_t size[4]; /* of the result */
 } pool_shape;
-
-static bool pool_pair(tn_frame *f, tn_ints l, const char *name, int64_t low, int64_t *a,
-                      int64_t *b) {
-    if (l.n != 1 && l.n != 2)
-        return tn_fail(f, TN_INVALID, "%s must have 1 or 2 numbers, got %lld", name,
-                       (long long)l.n);
-    *a = l.at[0], *b = l.at[l.n - 1];
-    if (*a < low || *b < low || *a > INT32_MAX || *b > INT32_MAX)
-        return tn_fail(f, TN_INVALID, "%s (%lld, %lld) must be at least %lld", name, (long long)*a,
-                       (long long)*b, (long long)low);
-    return true;
-}
 
 /* torch's length; with ceil_mode a window may begin inside the input or the padding before it
  * only. */
@@ -66,13 +55,16 @@ static bool pool_planes(tn_frame *f, pool_shape *s, tn_ints x) {
 
 static bool pool_shape_of(tn_frame *f, pool_shape *s, tn_ints x, tn_ints kernel, tn_ints stride,
                           tn_ints padding, tn_ints dilation, bool ceil_mode) {
-    if (!pool_planes(f, s, x) || !pool_pair(f, kernel, "kernel_size", 1, &s->kh, &s->kw) ||
-        !pool_pair(f, stride.n > 0 ? stride : kernel, "stride", 1, &s->sh, &s->sw) ||
-        !pool_pair(f, padding, "padding", 0, &s->ph, &s->pw) ||
-        !pool_pair(f, dilation, "dilation", 1, &s->dh, &s->dw) ||
+    if (!pool_planes(f, s, x) || !tni_pair_of(f, kernel, "kernel_size", 1, &s->kh, &s->kw) ||
+        !tni_pair_of(f, stride.n > 0 ? stride : kernel, "stride", 1, &s->sh, &s->sw) ||
+        !tni_pair_of(f, padding, "padding", 0, &s->ph, &s->pw) ||
+        !tni_pair_of(f, dilation, "dilation", 1, &s->dh, &s->dw) ||
         !pool_length(f, s->h, s->kh, s->sh, s->ph, s->dh, ceil_mode, &s->oh) ||
         !pool_length(f, s->w, s->kw, s->sw, s->pw, s->dw, ceil_mode, &s->ow))
         return false;
+    if (s->kh * s->kw > INT32_MAX)
+        return tn_fail(f, TN_INVALID, "a window of %lld x %lld has more than 2^31 - 1 places",
+                       (long long)s->kh, (long long)s->kw);
     s->size[s->ndim - 2] = s->oh, s->size[s->ndim - 1] = s->ow;
     return true;
 }
@@ -173,8 +165,11 @@ static void pool_task(void *arg, int64_t i) {
     for (int64_t p = i * j->each; p < (i + 1) * j->each && p < j->s.planes; p++) j->plane(j, p);
 }
 static void pool_windows_run(tn_frame *f, pool_job *j) {
-    const int64_t work = j->s.h * j->s.w + j->s.oh * j->s.ow * j->s.kh * j->s.kw;
-    j->each = (1 << 15) / (work + 1) + 1;
+    const pool_shape *s = &j->s; /* a window reads at most the whole plane */
+    const double places =
+                     (double)(s->kh < s->h ? s->kh : s->h) * (double)(s->kw < s->w ? s->kw : s->w),
+                 work = (double)s->h * (double)s->w + (double)s->oh * (double)s->ow * places;
+    j->each = (int64_t)((1 << 15) / (work + 1)) + 1;
     tni_parallel(f->block->context, (j->s.planes + j->each - 1) / j->each, pool_task, j);
 }
 
@@ -195,25 +190,36 @@ static int64_t pool_chosen(const pool_job *j, int64_t i, int64_t p, int64_t q) {
                                                                                      : y * s->w + x;
 }
 
-#define POOL_MAX(S, T)                                                                    \
-    static void pool_max_##S(const pool_job *j, int64_t plane) {                          \
-        const pool_shape *s = &j->s;                                                      \
-        const T *from = (const T *)j->from + plane * s->h * s->w;                         \
-        for (int64_t p = 0; p < s->oh; p++)                                               \
-            for (int64_t q = 0; q < s->ow; q++) {                                         \
-                const int64_t y0 = p * s->sh - s->ph, x0 = q * s->sw - s->pw,             \
-                              i = (plane * s->oh + p) * s->ow + q;                        \
-                int64_t at = -1;                                                          \
-                T best = 0;                                                               \
-                for (int64_t k = 0; k < s->kh * s->kw; k++) {                             \
-                    const int64_t y = y0 + k / s->kw * s->dh, x = x0 + k % s->kw * s->dw; \
-                    if (y < 0 || y >= s->h || x < 0 || x >= s->w) continue;               \
-                    const T v = from[y * s->w + x];                                       \
-                    if (at < 0 || v > best || v != v) best = v, at = k;                   \
-                }                                                                         \
-                ((T *)j->to)[i] = best;                                                   \
-                pool_index_set(j, i, at);                                                 \
-            }                                                                             \
+/* Which of the window's k places, d apart from `from` on, lie within 0..n-1. */
+typedef struct pool_part {
+    int64_t begin, end;
+} pool_part;
+static pool_part pool_inside(int64_t from, int64_t d, int64_t k, int64_t n) {
+    pool_part v = {from < 0 ? (d - 1 - from) / d : 0, from < n ? (n - 1 - from) / d + 1 : 0};
+    if (v.end > k) v.end = k;
+    return v;
+}
+
+#define POOL_MAX(S, T)                                                                  \
+    static void pool_max_##S(const pool_job *j, int64_t plane) {                        \
+        const pool_shape *s = &j->s;                                                    \
+        const T *from = (const T *)j->from + plane * s->h * s->w;                       \
+        for (int64_t p = 0; p < s->oh; p++)                                             \
+            for (int64_t q = 0; q < s->ow; q++) {                                       \
+                const int64_t y = p * s->sh - s->ph, x = q * s->sw - s->pw,             \
+                              i = (plane * s->oh + p) * s->ow + q;                      \
+                const pool_part rows = pool_inside(y, s->dh, s->kh, s->h),              \
+                                cols = pool_inside(x, s->dw, s->kw, s->w);              \
+                int64_t at = -1;                                                        \
+                T best = 0;                                                             \
+                for (int64_t r = rows.begin; r < rows.end; r++)                         \
+                    for (int64_t c = cols.begin; c < cols.end; c++) {                   \
+                        const T v = from[(y + r * s->dh) * s->w + x + c * s->dw];       \
+                        if (at < 0 || v > best || v != v) best = v, at = r * s->kw + c; \
+                    }                                                                   \
+                ((T *)j->to)[i] = best;                                                 \
+                pool_index_set(j, i, at);                                               \
+            }                                                                           \
     }
 POOL_MAX(f32, float)
 POOL_MAX(f64, double)
@@ -286,7 +292,8 @@ static pool_window pool_window_of(int64_t p, int64_t n, int64_t k, int64_t strid
 }
 /* An adaptive window: from floor(p n / out) to ceil((p + 1) n / out). */
 static pool_window pool_adaptive(int64_t p, int64_t n, int64_t out) {
-    pool_window v = {p * n / out, ((p + 1) * n + out - 1) / out, 0};
+    const int64_t q = n / out, r = n % out; /* p n / out without a product that is too large */
+    pool_window v = {p * q + p * r / out, (p + 1) * q + ((p + 1) * r + out - 1) / out, 0};
     v.count = v.end - v.begin;
     return v;
 }
@@ -605,7 +612,7 @@ TN_OPERATOR(
 /* --- adaptive_avg_pool2d ---------------------------------------------------------------------- */
 
 static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints output) {
-    if (!pool_planes(f, s, input) || !pool_pair(f, output, "output_size", 1, &s->oh, &s->ow))
+    if (!pool_planes(f, s, input) || !tni_pair_of(f, output, "output_size", 1, &s->oh, &s->ow))
         return false;
     s->kh = s->kw = 0; /* windows are pool_adaptive's */
     s->size[s->ndim - 2] = s->oh, s->size[s->ndim - 1] = s->ow;

@@ -213,3 +213,11 @@ TN_PRIV bool tni_pointwise_look(tn_frame *f) {
     }
     return true;
 }
+
+/* Integer powers: no number as exponent may be negative. */
+TN_PRIV bool tni_pointwise_power(tn_frame *f) {
+    const tn_tensor *t = f->in[1];
+    return !(t->flags & TNI_NUMBER) || !tni_is_int((int)f->note[0]) ||
+           tni_element(tni_bytes_at(t), t->dtype).integer >= 0 ||
+           tn_fail(f, TN_INVALID, "an integer is raised to a negative power");
+}

@@ -318,11 +318,25 @@ static void random_integers(tn_frame *f, int64_t low, int64_t high) {
     }
 }
 
+/* Whether integers from low to last are elements of dtype, as torch asks. */
+static bool random_holds(tn_frame *f, int dtype, int64_t low, int64_t last, const char *what) {
+    const tni_dtype_info *info = tni_dtype(dtype);
+    const int bits = dtype == TN_BOOL ? 1 : (int)info->bytes * 8 - info->is_signed;
+    const int64_t most = dtype == TN_F16 ? 65504 : ((int64_t)1 << (bits > 62 ? 62 : bits)) - 1;
+    const int64_t least = dtype == TN_F16 ? -65504 : info->is_signed ? -most - 1 : 0;
+    if ((info->category >= TNI_CAT_FLOAT && dtype != TN_F16) || bits > 62 ||
+        (low >= least && last <= most))
+        return true;
+    return tn_fail(f, TN_INVALID, "%s is out of bounds for %s", what, info->text);
+}
+
 static bool randint_range(tn_frame *f, int64_t low, int64_t high, tn_ints size, tn_dtype dtype,
                           tn_device_id device) {
     if (low >= high)
         return tn_fail(f, TN_INVALID, "from (%lld) is not less than to (%lld)", (long long)low,
                        (long long)high);
+    if (!random_holds(f, dtype ? (int)dtype : TN_I64, low, high - 1, "low or high - 1"))
+        return false;
     return random_new(f, size, dtype ? dtype : TN_I64, device, false);
 }
 
@@ -360,6 +374,10 @@ static bool randperm_check(tn_frame *f) {
     TN_ARGS(randperm, a, f);
     tn_ints size = tni_ints(&a->n, 1);
     if (a->n < 0) return tn_fail(f, TN_INVALID, "n (%lld) is negative", (long long)a->n);
+    if (a->dtype == TN_BOOL) return tn_fail(f, TN_TYPE, "there is no permutation of bools");
+    if (!random_holds(f, a->dtype ? (int)a->dtype : TN_I64, 0, a->n - 1, "n - 1")) return false;
+    if (a->dtype == TN_F16 && a->n > 2049)
+        return tn_fail(f, TN_INVALID, "n cannot be greater than 2049 for float16");
     if (a->dtype && a->dtype != TN_I64 && !tn_scratch(f, a->n, 8)) return false;
     return random_new(f, size, a->dtype ? a->dtype : TN_I64, a->device, false);
 }

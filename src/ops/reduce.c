@@ -4,6 +4,7 @@
  * order and threads are the plan's. Sums of f16 and bf16 are made in f32 and rounded once; sums of
  * integers are int64. */
 #include "../gen/rows.h"
+#include "dims.h"
 #include "lanes.h"
 
 /* --- shapes ----------------------------------------------------------------------------------- */
@@ -32,19 +33,21 @@ TN_PRIV bool tni_reduced(tn_frame *f, const tn_tensor *x, tn_ints dim, bool keep
 
 static tn_ints reduce_one(const int64_t *dim) { return tni_ints(dim, *dim == TN_NONE ? -1 : 1); }
 
-/* A reduced result (or its gradient) with ones where dimensions went, to meet x by broadcasting. */
-static tn_tensor *reduce_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim) {
+TN_PRIV tn_tensor *tni_dims_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim) {
     int64_t size[TN_MAX_DIMS];
+    bool gone[TN_MAX_DIMS];
     if (!t || keepdim || x->ndim == t->ndim || !t->ndim) return t; /* 0-dim goes with any shape */
-    for (int d = 0; d < x->ndim; d++) size[d] = dim.n <= 0 ? 1 : x->size[d];
-    for (int64_t i = 0; i < dim.n; i++) size[tni_dim(x->ndim, dim.at[i])] = 1;
+    tni_dims_gone(x, dim, gone);
+    for (int d = 0; d < x->ndim; d++) size[d] = gone[d] ? 1 : x->size[d];
     return tnp_reshape(t, tni_ints(size, x->ndim));
 }
 
-static int64_t reduce_count(const tn_tensor *x,
-                            tn_ints dim) { /* elements that meet in one result */
-    int64_t n = dim.n <= 0 ? x->numel : 1;
-    for (int64_t i = 0; i < dim.n; i++) n *= x->ndim ? x->size[tni_dim(x->ndim, dim.at[i])] : 1;
+TN_PRIV double tni_dims_count(const tn_tensor *x, tn_ints dim) {
+    double n = 1;
+    bool gone[TN_MAX_DIMS];
+    tni_dims_gone(x, dim, gone);
+    for (int d = 0; d < x->ndim; d++)
+        if (gone[d]) n *= (double)x->size[d];
     return n;
 }
 
@@ -155,14 +158,9 @@ static bool reduce_check(tn_frame *f, tn_ints dim, bool keepdim, tn_dtype dtype,
     return tn_announce(f, 0, dtype, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
 }
 
-static void reduce_gone(const tn_tensor *x, tn_ints dim, bool *gone) {
-    for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = dim.n <= 0;
-    for (int64_t i = 0; i < dim.n; i++) gone[tni_dim(x->ndim, dim.at[i])] = true;
-}
-
 static void reduce_lanes(tn_frame *f, tni_lanes *l, tn_ints dim, int how) {
     bool gone[TN_MAX_DIMS];
-    reduce_gone(f->in[0], dim, gone);
+    tni_dims_gone(f->in[0], dim, gone);
     tni_lanes_init(l, f->in[0], gone, f->type, how);
 }
 
@@ -207,7 +205,7 @@ static void sum_run(tn_frame *f) {
 }
 static void sum_grad(tn_gradient *g) {
     TN_ARGS(sum, a, g);
-    tn_tensor *d = reduce_keep(g->incoming[0], a->self, a->dim, a->keepdim);
+    tn_tensor *d = tni_dims_keep(g->incoming[0], a->self, a->dim, a->keepdim);
     tn_give(g, 0, tnp_expand(d, tni_sizes(a->self), false));
 }
 static void sum_fused(tn_gradient *g) {
@@ -256,8 +254,8 @@ static void mean_run(tn_frame *f) {
 }
 static void mean_grad(tn_gradient *g) {
     TN_ARGS(mean, a, g);
-    tn_tensor *d = reduce_keep(g->incoming[0], a->self, a->dim, a->keepdim);
-    double n = (double)reduce_count(a->self, a->dim);
+    tn_tensor *d = tni_dims_keep(g->incoming[0], a->self, a->dim, a->keepdim);
+    double n = tni_dims_count(a->self, a->dim);
     tn_give(g, 0, tnp_div_scalar(tnp_expand(d, tni_sizes(a->self), false), tn_float(n)));
 }
 /* Sum over dim, divided by the number of elements; floating or complex. No elements: NaN.
@@ -291,13 +289,13 @@ static void prod_grad(tn_gradient *g) {
     TN_ARGS(prod, a, g);
     tn_ints dim = reduce_one(&a->dim);
     tn_tensor *x = g->in[0], *zero = tnp_eq_scalar(x, tn_int(0));
-    tn_tensor *d = reduce_keep(g->incoming[0], a->self, dim, a->keepdim);
+    tn_tensor *d = tni_dims_keep(g->incoming[0], a->self, dim, a->keepdim);
     tn_tensor *filled = tnp_masked_fill_scalar(x, zero, tn_int(1));
     tn_tensor *others = tnp_prod(filled, dim.n < 0 ? TN_NONE : a->dim, false, TN_NO_DTYPE);
     tn_tensor *count = tnp_sum(zero, dim, true, TN_NO_DTYPE);
     tn_tensor *none = tnp_eq_scalar(count, tn_int(0)),
               *only = tnp_mul(tnp_eq_scalar(count, tn_int(1)), zero);
-    tn_tensor *share = tnp_div(reduce_keep(others, a->self, dim, false), filled);
+    tn_tensor *share = tnp_div(tni_dims_keep(others, a->self, dim, false), filled);
     tn_give(g, 0,
             tnp_mul(tnp_mul(d, share), tnp_add(tnp_mul(none, tnp_logical_not(zero)), only, 1)));
 }
@@ -332,8 +330,8 @@ static void extreme_run(tn_frame *f, tn_ints dim, int op, int k) {
 /* Equal extrema share the gradient. */
 static tn_tensor *extreme_shared(tn_tensor *d, tn_tensor *x, tn_tensor *result, tn_ints dim,
                                  bool keepdim) {
-    tn_tensor *kept = reduce_keep(result, x, dim, keepdim), *mask = tnp_eq(x, kept);
-    d = tnp_div(reduce_keep(d, x, dim, keepdim), tnp_sum(mask, dim, true, TN_NO_DTYPE));
+    tn_tensor *kept = tni_dims_keep(result, x, dim, keepdim), *mask = tnp_eq(x, kept);
+    d = tnp_div(tni_dims_keep(d, x, dim, keepdim), tnp_sum(mask, dim, true, TN_NO_DTYPE));
     return tnp_mul(d, mask);
 }
 
@@ -578,8 +576,8 @@ static void arg_grad(tn_gradient *g, int64_t dim, bool keepdim) {
         tn_give(g, 0, g->incoming[0]);
         return;
     }
-    index = reduce_keep(g->out[1], x, tni_ints(&dim, 1), keepdim);
-    d = reduce_keep(g->incoming[0], x, tni_ints(&dim, 1), keepdim);
+    index = tni_dims_keep(g->out[1], x, tni_ints(&dim, 1), keepdim);
+    d = tni_dims_keep(g->incoming[0], x, tni_ints(&dim, 1), keepdim);
     zeros = tnp_mul_scalar(tnp_expand(d, tni_sizes(x), false), tn_int(0));
     tn_give(g, 0, tnp_scatter(zeros, dim, index, d));
 }

@@ -1,30 +1,7 @@
 /* statistics.c - variance and standard deviation, p-norms, logsumexp, running sums. */
 #include "../gen/rows.h"
+#include "dims.h"
 #include "lanes.h"
-
-static void stat_gone(const tn_tensor *x, tn_ints dim, bool *gone) {
-    for (int d = 0; d < TN_MAX_DIMS; d++) gone[d] = dim.n <= 0;
-    for (int64_t i = 0; i < dim.n; i++) gone[tni_dim(x->ndim, dim.at[i])] = true;
-}
-
-/* t with ones where dimensions went, to meet x by broadcasting. */
-static tn_tensor *stat_keep(tn_tensor *t, const tn_tensor *x, tn_ints dim, bool keepdim) {
-    int64_t size[TN_MAX_DIMS];
-    bool gone[TN_MAX_DIMS];
-    if (!t || keepdim || t->ndim == x->ndim) return t;
-    stat_gone(x, dim, gone);
-    for (int d = 0; d < x->ndim; d++) size[d] = gone[d] ? 1 : x->size[d];
-    return tnp_reshape(t, tni_ints(size, x->ndim));
-}
-
-static double stat_count(const tn_tensor *x, tn_ints dim) {
-    double n = 1;
-    bool gone[TN_MAX_DIMS];
-    stat_gone(x, dim, gone);
-    for (int d = 0; d < x->ndim; d++)
-        if (gone[d]) n *= (double)x->size[d];
-    return n;
-}
 
 static bool stat_floating(tn_frame *f, const tn_tensor *x) {
     if (tni_is_float(x->dtype) && tni_dtype(x->dtype)->computes) return true;
@@ -195,7 +172,7 @@ static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finis
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!f->out[0]->numel) return;
-    stat_gone(f->in[0], dim, gone);
+    tni_dims_gone(f->in[0], dim, gone);
     tni_lanes_init(&l, f->in[0], gone, f->type, 0);
     r.out[0] = tni_bytes_at(f->out[0]);
     r.out[1] = mean ? tni_bytes_at(mean) : NULL;
@@ -208,9 +185,9 @@ static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finis
 /* d var / d x = 2 (x - mean) / (n - correction) */
 static tn_tensor *var_gradient(tn_tensor *d, tn_tensor *x, tn_ints dim, bool keepdim,
                                tn_scalar correction) {
-    double left = stat_count(x, dim) - var_correction(correction);
+    double left = tni_dims_count(x, dim) - var_correction(correction);
     tn_tensor *centred = tnp_sub(x, tnp_mean(x, dim, true, TN_NO_DTYPE), 1);
-    return tnp_mul(tnp_mul_scalar(stat_keep(d, x, dim, keepdim), tn_float(2 / left)), centred);
+    return tnp_mul(tnp_mul_scalar(tni_dims_keep(d, x, dim, keepdim), tn_float(2 / left)), centred);
 }
 
 static bool var_check(tn_frame *f) {
@@ -275,7 +252,8 @@ static void var_mean_grad(tn_gradient *g) {
     if (g->incoming[0])
         tn_give(g, 0, var_gradient(g->incoming[0], x, a->dim, a->keepdim, a->correction));
     if (!d) return;
-    d = tnp_div_scalar(stat_keep(d, x, a->dim, a->keepdim), tn_float(stat_count(x, a->dim)));
+    d = tnp_div_scalar(tni_dims_keep(d, x, a->dim, a->keepdim),
+                       tn_float(tni_dims_count(x, a->dim)));
     tn_give(g, 0, tnp_expand(d, tni_sizes(x), false));
 }
 /* Variance and mean over dim in one pass.
@@ -377,7 +355,7 @@ static void norm_run(tn_frame *f) {
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!f->out[0]->numel) return;
-    stat_gone(a->self, a->dim, gone);
+    tni_dims_gone(a->self, a->dim, gone);
     tni_lanes_init(&l, a->self, gone, f->type, 0);
     l.map = w.map;
     l.p = r.p = a->ord;
@@ -391,8 +369,8 @@ static void norm_run(tn_frame *f) {
 static void norm_grad(tn_gradient *g) {
     TN_ARGS(linalg_vector_norm, a, g);
     double p = a->ord;
-    tn_tensor *x = g->in[0], *y = stat_keep(g->out[0], x, a->dim, a->keepdim);
-    tn_tensor *d = stat_keep(g->incoming[0], x, a->dim, a->keepdim), *mask;
+    tn_tensor *x = g->in[0], *y = tni_dims_keep(g->out[0], x, a->dim, a->keepdim);
+    tn_tensor *d = tni_dims_keep(g->incoming[0], x, a->dim, a->keepdim), *mask;
     if (p == 0) {
         tn_give(g, 0, tnp_expand(tnp_mul_scalar(d, tn_int(0)), tni_sizes(x), false));
     } else if (p == 1) {

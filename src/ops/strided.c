@@ -9,13 +9,18 @@ static bool as_strided_list(tn_frame *f, tn_ints size, tn_ints stride, int64_t o
     if (!tni_sizes_given(f, size) || !tni_dims_given(f, stride, "stride")) return false;
     if (size.n != stride.n)
         return tn_fail(f, TN_INVALID, "mismatch in length of strides and shape");
-    for (int64_t i = 0; i < stride.n; i++)
+    for (int64_t i = 0; i < stride.n; i++) {
+        int64_t reach;
+        if (!tni_mul(stride.at[i], size.at[i] > 1 ? size.at[i] : 1, &reach) || reach > TNI_MOST)
+            return tn_fail(f, TN_INVALID, "as_strided: a stride of %lld is too large",
+                           (long long)stride.at[i]);
         if (stride.at[i] < 0)
             return tn_fail(
                 f, TN_INVALID,
                 "as_strided: Negative strides are not supported at the moment, got strides: %s",
                 tni_shape_text(text, sizeof text, (int)stride.n, stride.at));
-    return offset >= 0 ||
+    }
+    return (offset >= 0 && offset <= TNI_MOST) ||
            tn_fail(f, TN_INVALID, "Tensor: invalid storage offset %lld", (long long)offset);
 }
 /* Elements from `offset` on that a geometry needs, 0 when it is empty; false: too many. */

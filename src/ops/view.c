@@ -335,10 +335,8 @@ static bool slice_to(tn_frame *f, const tn_slice_args *a, const tn_tensor *self,
     tni_geometry_of(v, self);
     v->offset += start * v->stride[d];
     v->size[d] = (end - start) / a->step + ((end - start) % a->step != 0);
-    if (v->size[d] > 1)
-        v->stride[d] *= a->step;
-    else if (!tni_mul(v->stride[d], a->step, &v->stride[d]))
-        v->stride[d] = self->stride[d];
+    if (!tni_mul(v->stride[d], a->step, &v->stride[d]) || v->stride[d] > TNI_MOST)
+        v->stride[d] = self->stride[d]; /* of one place at most */
     return true;
 }
 static bool slice_check(tn_frame *f) {
@@ -438,7 +436,7 @@ TN_OPERATOR(select, "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)
 
 static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor *self,
                         tni_geometry *v) {
-    int64_t offset = a->offset, rows, cols, n;
+    int64_t offset = a->offset, rows, cols, n, step;
     int i, k;
     if (f && (!tni_dim_of(f, self->ndim, a->dim1, &i) || !tni_dim_of(f, self->ndim, a->dim2, &k)))
         return false;
@@ -455,7 +453,9 @@ static bool diagonal_to(tn_frame *f, const tn_diagonal_args *a, const tn_tensor 
     if (n > 0) v->offset += offset >= 0 ? offset * self->stride[k] : -offset * self->stride[i];
     tni_geometry_remove(v, i > k ? i : k);
     tni_geometry_remove(v, i > k ? k : i);
-    tni_geometry_insert(v, v->ndim, n > 0 ? n : 0, self->stride[i] + self->stride[k]);
+    n = n > 0 ? n : 0;
+    step = self->stride[i] + self->stride[k]; /* where it matters, one within self */
+    tni_geometry_insert(v, v->ndim, n, n > 1 || step <= TNI_MOST ? step : self->stride[i]);
     return true;
 }
 static bool diagonal_check(tn_frame *f) {

@@ -203,10 +203,11 @@ static bool state_refused(const char *what) {
 }
 
 TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GENERATOR_BYTES]) {
-    uint64_t left = state_take(state + STATE_LEFT, 4), next = state_take(state + STATE_NEXT, 8),
-             bits;
-    if (!generator)
-        return tn_error_set(TN_INVALID, NULL, 0, "tn_generator_set: the generator is NULL");
+    uint64_t left, next, bits;
+    if (!generator || !state)
+        return tn_error_set(TN_INVALID, NULL, 0, "tn_generator_set: the %s is NULL",
+                            generator ? "state" : "generator");
+    left = state_take(state + STATE_LEFT, 4), next = state_take(state + STATE_NEXT, 8);
     if (state_take(state + STATE_SEEDED, 4) != 1)
         return state_refused("it says that it was never seeded");
     if (next > MT_WORDS || left < 1 || left > MT_WORDS)

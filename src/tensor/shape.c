@@ -15,7 +15,7 @@ TN_PRIV bool tni_numel_of(int ndim, const int64_t *size, int64_t *numel) {
         if (!size[i]) n = 0;
     }
     *numel = n ? all : 0;
-    return true;
+    return all <= TNI_MOST;
 }
 
 TN_PRIV void tni_row_major(int ndim, const int64_t *size, int64_t *stride) {

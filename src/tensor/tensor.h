@@ -104,6 +104,8 @@ typedef struct tni_shape {
     int ndim;
     int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
 } tni_shape;
+/* Elements at most, strides and offsets of views too: in bytes they and a few sums of them fit. */
+#define TNI_MOST ((int64_t)1 << 58)
 TN_PRIV bool tni_numel_of(int ndim, const int64_t *size,
                           int64_t *numel); /* checked; false: negative or too large */
 TN_PRIV void tni_row_major(int ndim, const int64_t *size, int64_t *stride);

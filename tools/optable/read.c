@@ -21,7 +21,7 @@ void read_fields(const row *r, const char *const *order) {
         const char *name = r->fields[i].name;
         int at = 0;
         if (!strcmp(name, "TN_PREDICATE") || !strcmp(name, "TN_SELECT") ||
-            !strcmp(name, "TN_DIVISION"))
+            !strcmp(name, "TN_DIVISION") || !strcmp(name, "TN_POWER"))
             name = "TN_POINTWISE";
         while (order[at] && strcmp(order[at], name)) at++;
         if (!order[at])
@@ -63,13 +63,13 @@ static void read_forms(row *r) {
 }
 
 static void read_pointwise(row *r) {
-    static const char *const names[] = {"", "TN_POINTWISE", "TN_PREDICATE", "TN_SELECT",
-                                        "TN_DIVISION"};
+    static const char *const names[] = {"",          "TN_POINTWISE", "TN_PREDICATE",
+                                        "TN_SELECT", "TN_DIVISION",  "TN_POWER"};
     const char *value = NULL, *comma, *kind;
-    for (int i = 1; i < 5; i++)
+    for (int i = 1; i < 6; i++)
         if (row_field(r, names[i])) {
             value = row_field(r, names[i]);
-            r->pointwise = i == 4 ? POINTWISE_LOOP : (pointwise)i; /* a loop with a .look */
+            r->pointwise = i > 3 ? POINTWISE_LOOP : (pointwise)i; /* a loop with a .look */
         }
     if (!value) return;
     comma = strchr(value, ',');
