@@ -22,8 +22,8 @@ static tn_tensor *weight, *input;
 
 static void shared_begin(bool grad) {
     tn_manual_seed(1);
-    weight = tn_hold(tn_randn(TN_DIMS(16, 16)));
-    input = tn_hold(tn_randn(TN_DIMS(4, 16)));
+    weight = tn_randn(TN_DIMS(16, 16)); /* outside all scopes: the caller's */
+    input = tn_randn(TN_DIMS(4, 16));
     if (grad) tn_requires_grad(weight);
 }
 static void shared_end(void) {
@@ -66,7 +66,7 @@ static void *read_large(void *arg) { /* all ask the pool at once */
 static void the_pool_is_asked_by_all(void) {
     tn_set_threads(3);
     tn_manual_seed(2);
-    large = tn_hold(tn_randn(TN_DIMS(160, 160)));
+    large = tn_randn(TN_DIMS(160, 160));
     TN_SCOPE
         of_one = tn_item(tn_sum(tn_matmul(large, large)));
     in_threads(read_large);
@@ -77,7 +77,7 @@ static void the_pool_is_asked_by_all(void) {
 /* --- gradients -------------------------------------------------------------------------------- */
 
 static void *own_graph(void *arg) {
-    tn_tensor *w = tn_hold(tn_full(TN_DIMS(4), 2.0));
+    tn_tensor *w = tn_full(TN_DIMS(4), 2.0);
     tn_requires_grad(w);
     for (int i = 0; i < ROUNDS; i++)
         TN_SCOPE
@@ -239,7 +239,7 @@ static void *cancel_soon(void *arg) {
 static void a_call_is_cancelled_from_another_thread(void) {
     pthread_t t;
     tn_context *c = tn_context_current();
-    tn_tensor *x = tn_hold(tn_ones(TN_DIMS(1000, 100)));
+    tn_tensor *x = tn_ones(TN_DIMS(1000, 100));
     pthread_create(&t, NULL, cancel_soon, c);
     for (bool done = false; !done;) /* until the request is seen */
         TN_SCOPE {
@@ -250,7 +250,8 @@ static void a_call_is_cancelled_from_another_thread(void) {
         }
     pthread_join(t, NULL);
     tn_cancel_clear(c);
-    CHECK(tn_sum(x) != NULL);
+    TN_SCOPE
+        CHECK(tn_sum(x) != NULL);
     tn_free(x);
 }
 
