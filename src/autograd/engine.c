@@ -22,7 +22,8 @@ typedef struct engine_entry {
 
 typedef struct engine {
     tni_block *b;
-    bool keep, create, hooked, sweeping; /* hooked: from here on nodes wait; sweeping: before */
+    bool keep, create, leaf_hooks;
+    bool hooked, sweeping; /* hooked: nodes wait from here on; sweeping: did they before */
     uint64_t number;
     const tni_wanted *wanted;
     tni_node **heap;
@@ -171,6 +172,7 @@ static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
         engine_entry *entry = engine_find(e, tni_edge_leaf(edge), 0, !e->wanted);
         if (!entry) return e->wanted != NULL;
         entry->leaf = true;
+        if (((tn_tensor *)entry->key)->extra) e->leaf_hooks = true;
         return engine_accumulate(e, &entry->grad, grad);
     }
     if (e->wanted && !n->useful) return true;
@@ -422,25 +424,38 @@ static void engine_put(engine *e, engine_entry *entry) {
     tni_release(e->b, old);
 }
 
-/* The next entry from *i on whose gradient is to be published, NULL: none. */
-static engine_entry *engine_next(engine *e, int64_t *i) {
-    while (*i < e->table_room) {
-        engine_entry *entry = &e->table[(*i)++];
-        if (entry->key && entry->grad && entry->leaf) return entry;
+/* A walk over the entries whose gradients are to be published. */
+typedef struct engine_walk {
+    engine_entry *at;
+    int64_t left;
+} engine_walk;
+TNI_INLINE engine_walk engine_walk_begin(engine *e) {
+    engine_walk w = {e->table, e->nentries};
+    return w;
+}
+TNI_INLINE engine_entry *engine_next(engine_walk *w) {
+    while (w->left) {
+        engine_entry *entry = w->at++;
+        if (!entry->key) continue;
+        w->left--;
+        if (entry->grad && entry->leaf) return entry;
     }
     return NULL;
 }
 
 static bool engine_publish(engine *e) {
     uint32_t *lock = &e->b->context->grad_lock;
+    engine_walk w = engine_walk_begin(e);
     engine_entry *entry;
-    int64_t i = 0;
     bool ok = true;
-    while (ok && (entry = engine_next(e, &i)) != NULL) ok = engine_leaf_hooks(e, entry);
+    while (ok && e->leaf_hooks && (entry = engine_next(&w)) != NULL)
+        ok = engine_leaf_hooks(e, entry);
     if (!ok) return false;
     tni_lock(lock); /* here already: a sum must not miss what another backward adds */
-    for (i = 0; ok && (entry = engine_next(e, &i)) != NULL;) ok = engine_ready(e, entry);
-    for (i = 0; ok && (entry = engine_next(e, &i)) != NULL;) engine_put(e, entry);
+    w = engine_walk_begin(e);
+    while (ok && (entry = engine_next(&w)) != NULL) ok = engine_ready(e, entry);
+    w = engine_walk_begin(e);
+    while (ok && (entry = engine_next(&w)) != NULL) engine_put(e, entry);
     tni_unlock(lock);
     return ok && !e->b->failed;
 }
@@ -606,7 +621,7 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     e.b = b;
     e.keep = keep || create;
     e.create = create;
-    e.hooked = false;
+    e.leaf_hooks = e.hooked = false;
     e.number = tni_fetch_add_relaxed(&b->context->backwards, (uint64_t)1) + 1;
     e.wanted = wanted;
     e.heap = e.heap_inline;
