@@ -26,7 +26,10 @@ TN_API bool tn_retain_grad(tn_tensor *t);               /* keep .grad of a tenso
 /* Grad mode of the calling thread: off, nothing is recorded. Returns the mode before. */
 TN_API bool tn_set_grad_mode(bool enabled);
 TN_API bool tn_grad_mode(void);
-/* Inference mode: as no-grad, and what is made cannot join a graph later. */
+/* Inference mode: as no-grad, and what is made stays out of graphs for good. Such a tensor is an
+ * input like any other, but outside of the mode it cannot be saved for backward, nor be written,
+ * nor require grad: clone it. A view is what its base is. The two modes nest in any order, each
+ * with what its own function returned. */
 TN_API bool tn_set_inference_mode(bool enabled);
 
 typedef struct tn_backward_args {

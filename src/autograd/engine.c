@@ -393,7 +393,7 @@ static bool engine_takes(const engine *e, const tn_tensor *grad) {
 /* Whether grad is added to .grad in place, which cannot fail then. (A record under way takes note
  * of it, and that can; but a record without memory has failed anyway.) */
 static bool engine_adds(const engine *e, const tn_tensor *old, const tn_tensor *grad) {
-    return !e->create && !(old->flags & (TNI_REQUIRES | TNI_READ_ONLY)) &&
+    return !e->create && !(old->flags & (TNI_REQUIRES | TNI_READ_ONLY | TNI_INFERENCE)) &&
            !((old->flags ^ grad->flags) & TNI_META) && old->dtype == grad->dtype &&
            old->storage != grad->storage && tni_same_shape(old, grad) && !tni_view_is_stale(old) &&
            (old->flags & TNI_CONTIGUOUS || !tni_overlaps_itself(old));
@@ -615,6 +615,7 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
                             bool create, const tni_wanted *wanted) {
     engine e;
     uint8_t no_grad = b->no_grad;
+    uint16_t inference = b->inference;
     int64_t mark = tni_begin(b);
     bool ok;
     if (mark < 0) return false;
@@ -631,7 +632,8 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     e.nentries = 0;
     e.table_room = ENGINE_TABLE;
     for (int i = 0; i < ENGINE_TABLE; i++) e.table_inline[i].key = NULL;
-    b->no_grad = !create;
+    b->no_grad = create ? 0 : TNI_NO_GRAD;
+    b->inference = 0; /* .grad belongs to tensors that are none of inference */
     b->place_hold++;
     engine_count(b, roots, true);
     if (wanted) engine_count(b, wanted->inputs, true);
@@ -639,6 +641,7 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     engine_drop(&e);
     b->place_hold--;
     b->no_grad = no_grad;
+    b->inference = inference;
     tni_end(b, mark);
     if (wanted && !wanted->into_grad) engine_results(b, wanted, ok);
     if (wanted) engine_count(b, wanted->inputs, false);

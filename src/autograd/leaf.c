@@ -14,6 +14,9 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
         ok = tni_error(b, TN_AUTOGRAD,
                        "tn_requires_grad: only leaves can change; detach this result of %s first",
                        t->node->row->name);
+    else if (requires_grad && t->flags & TNI_INFERENCE && !b->inference)
+        ok = tni_error(b, TN_AUTOGRAD,
+                       "tn_requires_grad: the tensor was made in inference mode; clone it first");
     else if (requires_grad && tni_dtype(t->dtype)->category < TNI_CAT_FLOAT)
         ok = tni_error(b, TN_TYPE,
                        "tn_requires_grad: only floating and complex tensors have gradients, not %s",
@@ -65,8 +68,9 @@ TN_API void tn_zero_grad(tn_tensor *t) {
 
 TN_API bool tn_set_grad_mode(bool enabled) {
     tni_block *b = tni_here();
-    bool before = b && !b->no_grad;
-    if (b) b->no_grad = !enabled;
+    bool before = b && !(b->no_grad & TNI_NO_GRAD);
+    if (b)
+        b->no_grad = (uint8_t)((b->no_grad & TNI_NO_GRAD_INFERENCE) | (enabled ? 0 : TNI_NO_GRAD));
     return before;
 }
 TN_API bool tn_grad_mode(void) {
@@ -76,7 +80,9 @@ TN_API bool tn_grad_mode(void) {
 TN_API bool tn_set_inference_mode(bool enabled) {
     tni_block *b = tni_here();
     bool before = b && b->inference;
-    if (b) b->inference = enabled, b->no_grad = enabled;
+    if (!b) return false;
+    b->inference = enabled ? TNI_INFERENCE : 0;
+    b->no_grad = (uint8_t)((b->no_grad & TNI_NO_GRAD) | (enabled ? TNI_NO_GRAD_INFERENCE : 0));
     return before;
 }
 TN_API bool tn_set_anomaly_mode(bool enabled) {

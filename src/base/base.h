@@ -92,10 +92,11 @@ enum {
 struct tni_block {
     tn_context *context;
     /* state of the thread that the door reads at each call */
-    uint8_t failed; /* tn_code of the untaken error */
-    uint8_t no_grad, inference;
-    uint8_t quiet; /* counts: failures here are expected and not told to the handler */
-    uint8_t told;  /* the handler knows the untaken error */
+    uint8_t failed;     /* tn_code of the untaken error */
+    uint8_t no_grad;    /* TNI_NO_GRAD | TNI_NO_GRAD_INFERENCE; not 0: nothing is recorded */
+    uint16_t inference; /* TNI_INFERENCE in inference mode: what new tensors are marked with */
+    uint8_t quiet;      /* counts: failures here are expected and not told to the handler */
+    uint8_t told;       /* the handler knows the untaken error */
     uint32_t
         hooks; /* TNI_HOOK_*: recording, profiling; 0 on the fast path. The profiler sets it from
                   other threads: read it with tni_load_relaxed, write it with tni_hook_set */
@@ -133,6 +134,7 @@ struct tni_block {
     tn_tensor *returned_tensors;
 };
 
+enum { TNI_NO_GRAD = 1, TNI_NO_GRAD_INFERENCE = 2 };
 enum { TNI_HOOK_RECORD = 1, TNI_HOOK_PROFILE = 2 };
 TNI_INLINE void tni_hook_set(tni_block *b, uint32_t hook, bool on) {
     uint32_t old = tni_load_relaxed(&b->hooks);

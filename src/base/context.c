@@ -251,7 +251,8 @@ static tni_block *context_new_block(tn_context *c) {
 static void context_adopt(tni_block *b) {
     tn_context *c = b->context;
     b->frame = NULL;
-    b->no_grad = b->inference = b->quiet = 0;
+    b->no_grad = b->quiet = 0;
+    b->inference = 0;
     b->place_file = NULL;
     b->place_hold = 0;
     b->path = NULL;

@@ -115,6 +115,10 @@ static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
 
 static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
     if (t->flags & TNI_READ_ONLY) return tn_fail(f, TN_INVALID, "%s is read-only memory", what);
+    if (t->flags & TNI_INFERENCE && !f->block->inference)
+        return tn_fail(f, TN_AUTOGRAD,
+                       "%s was made in inference mode and is written outside of it; clone it first",
+                       what);
     if (f->block->no_grad || !(t->flags & TNI_REQUIRES)) return true;
     if (t->flags & TNI_LEAF)
         return tn_fail(f, TN_AUTOGRAD, "%s is a leaf that requires grad and is written in place",
@@ -397,7 +401,8 @@ TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const 
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
     t->offset = offset;
     t->device = of->device;
-    t->flags |= of->flags & (TNI_META | TNI_READ_ONLY);
+    t->flags = (uint16_t)((t->flags & ~TNI_INFERENCE) |
+                          (of->flags & (TNI_META | TNI_READ_ONLY | TNI_INFERENCE)));
     return true;
 }
 

@@ -141,6 +141,10 @@ static void node_geometry(tni_node *n, tni_slot *s, const tn_tensor *t, int64_t 
  * leads back here. */
 static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t, int64_t *at) {
     tn_tensor *copy = NULL;
+    if (TNI_UNLIKELY(t->flags & TNI_INFERENCE))
+        return tn_fail(f, TN_AUTOGRAD,
+                       "an input was made in inference mode and cannot be saved for backward; "
+                       "clone it outside of that mode");
     if (TNI_UNLIKELY(node_overwrites(f, t))) {
         t = copy = tni_new(f->block, t->dtype, t->ndim, t->size);
         if (!copy) return false;

@@ -130,7 +130,7 @@ TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *lik
         step *= like->size[i] ? like->size[i] : 1; /* no more than when like was made */
     }
     t->numel = like->numel;
-    t->flags = TNI_CONTIGUOUS;
+    t->flags = (uint16_t)(TNI_CONTIGUOUS | b->inference);
     scope_link(b, t, b->depth);
     b->live_count++;
     return t;
@@ -156,7 +156,7 @@ TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *
         }
     }
     t->numel = empty ? 0 : numel;
-    t->flags = contiguous || empty ? TNI_CONTIGUOUS : 0;
+    t->flags = (uint16_t)((contiguous || empty ? TNI_CONTIGUOUS : 0) | b->inference);
     scope_link(b, t, b->depth);
     b->live_count++;
     return t;
@@ -295,7 +295,8 @@ TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like
     tni_fetch_add_relaxed(&s->refs, 1u);
     t->offset = like->offset;
     t->device = like->device;
-    t->flags |= like->flags & (TNI_META | TNI_READ_ONLY);
+    t->flags &= (uint16_t)~TNI_INFERENCE;
+    t->flags |= like->flags & (TNI_META | TNI_READ_ONLY | TNI_INFERENCE);
     return t;
 }
 
@@ -307,6 +308,7 @@ TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int6
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
     t->offset = offset;
     t->device = of->device;
+    t->flags &= (uint16_t)~TNI_INFERENCE; /* what a view is depends on its base */
     t->flags |= TNI_VIEW | (of->flags & (TNI_META | TNI_READ_ONLY | TNI_INFERENCE));
     t->base = base;
     tni_retain(base);

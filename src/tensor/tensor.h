@@ -19,8 +19,9 @@ enum tni_flags {
     TNI_CONTIGUOUS = 64, /* row-major, dense */
     TNI_STACK = 128,     /* not from the cache: no counting */
     TNI_READ_ONLY = 256,
-    TNI_RETAIN = 512,    /* keeps .grad though it is no leaf */
-    TNI_INFERENCE = 1024 /* made in inference mode */
+    TNI_RETAIN = 512, /* keeps .grad though it is no leaf */
+    TNI_INFERENCE =
+        1024 /* made in inference mode: no graph may read its data, only that mode write */
 };
 
 typedef struct tni_storage {
