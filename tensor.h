@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. fd18d50ae46f is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 83871d449f42 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_fd18d50ae46f)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_83871d449f42)
 #else
-#define TNI_NAMESPACE tn_fd18d50ae46f
+#define TNI_NAMESPACE tn_83871d449f42
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -64,8 +64,8 @@
 #define tn_error_set TNI_JOIN(TN_PREFIX, tn_error_set)
 #define tn_error_on TNI_JOIN(TN_PREFIX, tn_error_on)
 #define tn_code_name TNI_JOIN(TN_PREFIX, tn_code_name)
-#define tn_profile_begin TNI_JOIN(TN_PREFIX, tn_profile_begin)
-#define tn_profile_end TNI_JOIN(TN_PREFIX, tn_profile_end)
+#define tn_profile_begin_at TNI_JOIN(TN_PREFIX, tn_profile_begin_at)
+#define tn_profile_end_at TNI_JOIN(TN_PREFIX, tn_profile_end_at)
 #define tn_scope_begin TNI_JOIN(TN_PREFIX, tn_scope_begin)
 #define tn_scope_end TNI_JOIN(TN_PREFIX, tn_scope_end)
 #define tn_keep TNI_JOIN(TN_PREFIX, tn_keep)
@@ -179,7 +179,7 @@
 #define tn_safetensors_close TNI_JOIN(TN_PREFIX, tn_safetensors_close)
 #define tn_safetensors_count TNI_JOIN(TN_PREFIX, tn_safetensors_count)
 #define tn_safetensors_name TNI_JOIN(TN_PREFIX, tn_safetensors_name)
-#define tn_safetensors_get TNI_JOIN(TN_PREFIX, tn_safetensors_get)
+#define tn_safetensors_get_at TNI_JOIN(TN_PREFIX, tn_safetensors_get_at)
 #define tn_safetensors_note TNI_JOIN(TN_PREFIX, tn_safetensors_note)
 #define tn_file_exists_at TNI_JOIN(TN_PREFIX, tn_file_exists_at)
 #define tn_load_bytes_at TNI_JOIN(TN_PREFIX, tn_load_bytes_at)
@@ -897,7 +897,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_fd18d50ae46f TNI_JOIN(TN_PREFIX, tn_layout_fd18d50ae46f)
+#define tn_layout_83871d449f42 TNI_JOIN(TN_PREFIX, tn_layout_83871d449f42)
 #endif
 
 /* src/api/config.h */
@@ -1371,8 +1371,10 @@ TN_API const char *tn_code_name(tn_code code);
 
 /* Records every operator call of the context until tn_profile_end, which writes a Chrome trace
  * (chrome://tracing, Perfetto) with name, shapes, user's line, thread, start and duration. */
-TN_API bool tn_profile_begin(void);
-TN_API bool tn_profile_end(const char *path);
+TN_API bool tn_profile_begin_at(const char *file, int line);
+#define tn_profile_begin() tn_profile_begin_at(__FILE__, __LINE__)
+TN_API bool tn_profile_end_at(const char *file, int line, const char *path);
+#define tn_profile_end(path) tn_profile_end_at(__FILE__, __LINE__, path)
 
 TNI_EXTERN_C_END
 
@@ -1574,7 +1576,10 @@ TN_API bool tn_retain_grad(tn_tensor *t);               /* keep .grad of a tenso
 /* Grad mode of the calling thread: off, nothing is recorded. Returns the mode before. */
 TN_API bool tn_set_grad_mode(bool enabled);
 TN_API bool tn_grad_mode(void);
-/* Inference mode: as no-grad, and what is made cannot join a graph later. */
+/* Inference mode: as no-grad, and what is made stays out of graphs for good. Such a tensor is an
+ * input like any other, but outside of the mode it cannot be saved for backward, nor be written,
+ * nor require grad: clone it. A view is what its base is. The two modes nest in any order, each
+ * with what its own function returned. */
 TN_API bool tn_set_inference_mode(bool enabled);
 
 typedef struct tn_backward_args {
@@ -2094,7 +2099,9 @@ TN_API int64_t tn_safetensors_count(const tn_safetensors *f);
 /* Name of tensor i, in the file's order; lives as long as f. */
 TN_API const char *tn_safetensors_name(const tn_safetensors *f, int64_t i);
 /* A new tensor with the data of that name; NULL and INVALID when there is none. */
-TN_API tn_tensor *tn_safetensors_get(tn_safetensors *f, const char *name);
+TN_API tn_tensor *tn_safetensors_get_at(const char *file, int line, tn_safetensors *f,
+                                        const char *name);
+#define tn_safetensors_get(f, name) tn_safetensors_get_at(__FILE__, __LINE__, f, name)
 /* The value of a note ("__metadata__"); NULL, without an error, when there is none. */
 TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key);
 
@@ -10745,9 +10752,9 @@ TNI_NAMESPACE_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_fd18d50ae46f;
+TN_API const char tn_layout_83871d449f42;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_fd18d50ae46f;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_83871d449f42;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10765,7 +10772,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_fd18d50ae46f = 1;
+const char tn_layout_83871d449f42 = 1;
 #endif
 
 /* src/tensor.c */
@@ -10874,10 +10881,11 @@ enum {
 struct tni_block {
     tn_context *context;
     /* state of the thread that the door reads at each call */
-    uint8_t failed; /* tn_code of the untaken error */
-    uint8_t no_grad, inference;
-    uint8_t quiet; /* counts: failures here are expected and not told to the handler */
-    uint8_t told;  /* the handler knows the untaken error */
+    uint8_t failed;     /* tn_code of the untaken error */
+    uint8_t no_grad;    /* TNI_NO_GRAD | TNI_NO_GRAD_INFERENCE; not 0: nothing is recorded */
+    uint16_t inference; /* TNI_INFERENCE in inference mode: what new tensors are marked with */
+    uint8_t quiet;      /* counts: failures here are expected and not told to the handler */
+    uint8_t told;       /* the handler knows the untaken error */
     uint32_t
         hooks; /* TNI_HOOK_*: recording, profiling; 0 on the fast path. The profiler sets it from
                   other threads: read it with tni_load_relaxed, write it with tni_hook_set */
@@ -10915,6 +10923,7 @@ struct tni_block {
     tn_tensor *returned_tensors;
 };
 
+enum { TNI_NO_GRAD = 1, TNI_NO_GRAD_INFERENCE = 2 };
 enum { TNI_HOOK_RECORD = 1, TNI_HOOK_PROFILE = 2 };
 TNI_INLINE void tni_hook_set(tni_block *b, uint32_t hook, bool on) {
     uint32_t old = tni_load_relaxed(&b->hooks);
@@ -11034,6 +11043,7 @@ TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_l
 TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) TNI_PRINTF(2, 3);
 /* Tells the handler; called by the outermost public call when it has failed. */
 TN_PRIV void tni_error_tell(tni_block *b);
+<<<<<<< HEAD
 /* At the start of a public function that is told its caller's line, and at its end: false when an
  * error is pending; ok, after the outermost call has told the handler of its failure. */
 TNI_INLINE bool tni_enter(tni_block *b, const char *file, int line) {
@@ -11044,12 +11054,16 @@ TNI_INLINE bool tni_enter(tni_block *b, const char *file, int line) {
 TNI_INLINE bool tni_leave(tni_block *b, bool ok) {
     if (!ok && !b->frame && !b->place_hold) tni_error_tell(b);
     return ok;
+=======
+/* At the start of a public function outside of the door: its caller's line, unless it is called
+ * from inside of another one. */
+TNI_INLINE void tni_place_set(tni_block *b, const char *file, int line) {
+    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+>>>>>>> a112685 (Modules, optimizers, data, training and files say the line of their caller; a test walks over all of them)
 }
 /* At the start of a public function that is not told its caller's line: the last call's is not its
  * place. */
-TNI_INLINE void tni_place_unknown(tni_block *b) {
-    if (!b->frame && !b->place_hold) b->place_file = NULL;
-}
+TNI_INLINE void tni_place_unknown(tni_block *b) { tni_place_set(b, NULL, 0); }
 /* Takes the error of a thread that has ended; the handler hears of it if it has not. */
 TN_PRIV void tni_error_leave(tni_block *b);
 /* Why the calling thread has no block, for tn_error_peek; told by context.c. */
@@ -11992,7 +12006,8 @@ static tni_block *context_new_block(tn_context *c) {
 static void context_adopt(tni_block *b) {
     tn_context *c = b->context;
     b->frame = NULL;
-    b->no_grad = b->inference = b->quiet = 0;
+    b->no_grad = b->quiet = 0;
+    b->inference = 0;
     b->place_file = NULL;
     b->place_hold = 0;
     b->path = NULL;
@@ -13261,10 +13276,10 @@ static struct tni_profile *profile_of(tni_block *b) {
     return none; /* another thread's */
 }
 
-TN_API bool tn_profile_begin(void) {
+TN_API bool tn_profile_begin_at(const char *file, int line) {
     tni_block *b = tni_here();
     if (!b) return false;
-    tni_place_unknown(b);
+    tni_place_set(b, file, line);
     struct tni_profile *p = profile_of(b);
     if (!p) return tni_error_tell(b), false;
     tni_lock(&p->lock);
@@ -13304,10 +13319,10 @@ static bool profile_write(tni_block *b, const struct tni_profile *p, const char 
 
 /* When the file cannot be written, the recorded events stay: a second call may name another
  * path. */
-TN_API bool tn_profile_end(const char *path) {
+TN_API bool tn_profile_end_at(const char *file, int line, const char *path) {
     tni_block *b = tni_here();
     if (!b) return false;
-    tni_place_unknown(b);
+    tni_place_set(b, file, line);
     struct tni_profile *p = tni_load(&b->context->profile);
     bool ok = false;
     if (!p || (!tni_load(&p->on) && !p->first)) {
@@ -13351,8 +13366,9 @@ enum tni_flags {
     TNI_CONTIGUOUS = 64, /* row-major, dense */
     TNI_STACK = 128,     /* not from the cache: no counting */
     TNI_READ_ONLY = 256,
-    TNI_RETAIN = 512,    /* keeps .grad though it is no leaf */
-    TNI_INFERENCE = 1024 /* made in inference mode */
+    TNI_RETAIN = 512, /* keeps .grad though it is no leaf */
+    TNI_INFERENCE =
+        1024 /* made in inference mode: no graph may read its data, only that mode write */
 };
 
 typedef struct tni_storage {
@@ -14362,7 +14378,7 @@ TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *lik
         step *= like->size[i] ? like->size[i] : 1; /* no more than when like was made */
     }
     t->numel = like->numel;
-    t->flags = TNI_CONTIGUOUS;
+    t->flags = (uint16_t)(TNI_CONTIGUOUS | b->inference);
     scope_link(b, t, b->depth);
     b->live_count++;
     return t;
@@ -14388,7 +14404,7 @@ TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *
         }
     }
     t->numel = empty ? 0 : numel;
-    t->flags = contiguous || empty ? TNI_CONTIGUOUS : 0;
+    t->flags = (uint16_t)((contiguous || empty ? TNI_CONTIGUOUS : 0) | b->inference);
     scope_link(b, t, b->depth);
     b->live_count++;
     return t;
@@ -14527,7 +14543,8 @@ TN_PRIV tn_tensor *tni_share(tni_block *b, tni_storage *s, const tn_tensor *like
     tni_fetch_add_relaxed(&s->refs, 1u);
     t->offset = like->offset;
     t->device = like->device;
-    t->flags |= like->flags & (TNI_META | TNI_READ_ONLY);
+    t->flags &= (uint16_t)~TNI_INFERENCE;
+    t->flags |= like->flags & (TNI_META | TNI_READ_ONLY | TNI_INFERENCE);
     return t;
 }
 
@@ -14539,6 +14556,7 @@ TN_PRIV tn_tensor *tni_view_of(tni_block *b, tn_tensor *of, int ndim, const int6
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
     t->offset = offset;
     t->device = of->device;
+    t->flags &= (uint16_t)~TNI_INFERENCE; /* what a view is depends on its base */
     t->flags |= TNI_VIEW | (of->flags & (TNI_META | TNI_READ_ONLY | TNI_INFERENCE));
     t->base = base;
     tni_retain(base);
@@ -18341,6 +18359,10 @@ static void node_geometry(tni_node *n, tni_slot *s, const tn_tensor *t, int64_t 
  * leads back here. */
 static bool node_save_input(tn_frame *f, tni_node *n, tni_slot *s, tn_tensor *t, int64_t *at) {
     tn_tensor *copy = NULL;
+    if (TNI_UNLIKELY(t->flags & TNI_INFERENCE))
+        return tn_fail(f, TN_AUTOGRAD,
+                       "an input was made in inference mode and cannot be saved for backward; "
+                       "clone it outside of that mode");
     if (TNI_UNLIKELY(node_overwrites(f, t))) {
         t = copy = tni_new(f->block, t->dtype, t->ndim, t->size);
         if (!copy) return false;
@@ -18624,6 +18646,10 @@ static TNI_NOINLINE bool door_odd(tni_call *c, unsigned any) {
 
 static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
     if (t->flags & TNI_READ_ONLY) return tn_fail(f, TN_INVALID, "%s is read-only memory", what);
+    if (t->flags & TNI_INFERENCE && !f->block->inference)
+        return tn_fail(f, TN_AUTOGRAD,
+                       "%s was made in inference mode and is written outside of it; clone it first",
+                       what);
     if (f->block->no_grad || !(t->flags & TNI_REQUIRES)) return true;
     if (t->flags & TNI_LEAF)
         return tn_fail(f, TN_AUTOGRAD, "%s is a leaf that requires grad and is written in place",
@@ -18906,7 +18932,8 @@ TN_API bool tn_announce_view(tn_frame *f, int k, tn_tensor *of, int ndim, const 
     tni_fetch_add_relaxed(&t->storage->refs, 1u);
     t->offset = offset;
     t->device = of->device;
-    t->flags |= of->flags & (TNI_META | TNI_READ_ONLY);
+    t->flags = (uint16_t)((t->flags & ~TNI_INFERENCE) |
+                          (of->flags & (TNI_META | TNI_READ_ONLY | TNI_INFERENCE)));
     return true;
 }
 
@@ -40975,7 +41002,8 @@ typedef struct engine_entry {
 
 typedef struct engine {
     tni_block *b;
-    bool keep, create, hooked, sweeping; /* hooked: from here on nodes wait; sweeping: before */
+    bool keep, create, leaf_hooks;
+    bool hooked, sweeping; /* hooked: nodes wait from here on; sweeping: did they before */
     uint64_t number;
     const tni_wanted *wanted;
     tni_node **heap;
@@ -41124,6 +41152,7 @@ static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
         engine_entry *entry = engine_find(e, tni_edge_leaf(edge), 0, !e->wanted);
         if (!entry) return e->wanted != NULL;
         entry->leaf = true;
+        if (((tn_tensor *)entry->key)->extra) e->leaf_hooks = true;
         return engine_accumulate(e, &entry->grad, grad);
     }
     if (e->wanted && !n->useful) return true;
@@ -41344,7 +41373,7 @@ static bool engine_takes(const engine *e, const tn_tensor *grad) {
 /* Whether grad is added to .grad in place, which cannot fail then. (A record under way takes note
  * of it, and that can; but a record without memory has failed anyway.) */
 static bool engine_adds(const engine *e, const tn_tensor *old, const tn_tensor *grad) {
-    return !e->create && !(old->flags & (TNI_REQUIRES | TNI_READ_ONLY)) &&
+    return !e->create && !(old->flags & (TNI_REQUIRES | TNI_READ_ONLY | TNI_INFERENCE)) &&
            !((old->flags ^ grad->flags) & TNI_META) && old->dtype == grad->dtype &&
            old->storage != grad->storage && tni_same_shape(old, grad) && !tni_view_is_stale(old) &&
            (old->flags & TNI_CONTIGUOUS || !tni_overlaps_itself(old));
@@ -41375,25 +41404,38 @@ static void engine_put(engine *e, engine_entry *entry) {
     tni_release(e->b, old);
 }
 
-/* The next entry from *i on whose gradient is to be published, NULL: none. */
-static engine_entry *engine_next(engine *e, int64_t *i) {
-    while (*i < e->table_room) {
-        engine_entry *entry = &e->table[(*i)++];
-        if (entry->key && entry->grad && entry->leaf) return entry;
+/* A walk over the entries whose gradients are to be published. */
+typedef struct engine_walk {
+    engine_entry *at;
+    int64_t left;
+} engine_walk;
+TNI_INLINE engine_walk engine_walk_begin(engine *e) {
+    engine_walk w = {e->table, e->nentries};
+    return w;
+}
+TNI_INLINE engine_entry *engine_next(engine_walk *w) {
+    while (w->left) {
+        engine_entry *entry = w->at++;
+        if (!entry->key) continue;
+        w->left--;
+        if (entry->grad && entry->leaf) return entry;
     }
     return NULL;
 }
 
 static bool engine_publish(engine *e) {
     uint32_t *lock = &e->b->context->grad_lock;
+    engine_walk w = engine_walk_begin(e);
     engine_entry *entry;
-    int64_t i = 0;
     bool ok = true;
-    while (ok && (entry = engine_next(e, &i)) != NULL) ok = engine_leaf_hooks(e, entry);
+    while (ok && e->leaf_hooks && (entry = engine_next(&w)) != NULL)
+        ok = engine_leaf_hooks(e, entry);
     if (!ok) return false;
     tni_lock(lock); /* here already: a sum must not miss what another backward adds */
-    for (i = 0; ok && (entry = engine_next(e, &i)) != NULL;) ok = engine_ready(e, entry);
-    for (i = 0; ok && (entry = engine_next(e, &i)) != NULL;) engine_put(e, entry);
+    w = engine_walk_begin(e);
+    while (ok && (entry = engine_next(&w)) != NULL) ok = engine_ready(e, entry);
+    w = engine_walk_begin(e);
+    while (ok && (entry = engine_next(&w)) != NULL) engine_put(e, entry);
     tni_unlock(lock);
     return ok && !e->b->failed;
 }
@@ -41553,13 +41595,14 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
                             bool create, const tni_wanted *wanted) {
     engine e;
     uint8_t no_grad = b->no_grad;
+    uint16_t inference = b->inference;
     int64_t mark = tni_begin(b);
     bool ok;
     if (mark < 0) return false;
     e.b = b;
     e.keep = keep || create;
     e.create = create;
-    e.hooked = false;
+    e.leaf_hooks = e.hooked = false;
     e.number = tni_fetch_add_relaxed(&b->context->backwards, (uint64_t)1) + 1;
     e.wanted = wanted;
     e.heap = e.heap_inline;
@@ -41569,7 +41612,8 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     e.nentries = 0;
     e.table_room = ENGINE_TABLE;
     for (int i = 0; i < ENGINE_TABLE; i++) e.table_inline[i].key = NULL;
-    b->no_grad = !create;
+    b->no_grad = create ? 0 : TNI_NO_GRAD;
+    b->inference = 0; /* .grad belongs to tensors that are none of inference */
     b->place_hold++;
     engine_count(b, roots, true);
     if (wanted) engine_count(b, wanted->inputs, true);
@@ -41577,6 +41621,7 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     engine_drop(&e);
     b->place_hold--;
     b->no_grad = no_grad;
+    b->inference = inference;
     tni_end(b, mark);
     if (wanted && !wanted->into_grad) engine_results(b, wanted, ok);
     if (wanted) engine_count(b, wanted->inputs, false);
@@ -42088,6 +42133,9 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
         ok = tni_error(b, TN_AUTOGRAD,
                        "tn_requires_grad: only leaves can change; detach this result of %s first",
                        t->node->row->name);
+    else if (requires_grad && t->flags & TNI_INFERENCE && !b->inference)
+        ok = tni_error(b, TN_AUTOGRAD,
+                       "tn_requires_grad: the tensor was made in inference mode; clone it first");
     else if (requires_grad && tni_dtype(t->dtype)->category < TNI_CAT_FLOAT)
         ok = tni_error(b, TN_TYPE,
                        "tn_requires_grad: only floating and complex tensors have gradients, not %s",
@@ -42139,8 +42187,9 @@ TN_API void tn_zero_grad(tn_tensor *t) {
 
 TN_API bool tn_set_grad_mode(bool enabled) {
     tni_block *b = tni_here();
-    bool before = b && !b->no_grad;
-    if (b) b->no_grad = !enabled;
+    bool before = b && !(b->no_grad & TNI_NO_GRAD);
+    if (b)
+        b->no_grad = (uint8_t)((b->no_grad & TNI_NO_GRAD_INFERENCE) | (enabled ? 0 : TNI_NO_GRAD));
     return before;
 }
 TN_API bool tn_grad_mode(void) {
@@ -42150,7 +42199,9 @@ TN_API bool tn_grad_mode(void) {
 TN_API bool tn_set_inference_mode(bool enabled) {
     tni_block *b = tni_here();
     bool before = b && b->inference;
-    if (b) b->inference = enabled, b->no_grad = enabled;
+    if (!b) return false;
+    b->inference = enabled ? TNI_INFERENCE : 0;
+    b->no_grad = (uint8_t)((b->no_grad & TNI_NO_GRAD) | (enabled ? TNI_NO_GRAD_INFERENCE : 0));
     return before;
 }
 TN_API bool tn_set_anomaly_mode(bool enabled) {
@@ -42431,7 +42482,7 @@ TN_PRIV bool tni_file_skip(tni_file *f, int64_t bytes);
 TN_PRIV tni_block *tni_io_enter(const char *file, int line) {
     tni_block *b = tni_here();
     if (!b || b->failed) return NULL;
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    tni_place_set(b, file, line);
     return b;
 }
 TN_PRIV void tni_io_leave(tni_block *b) {
@@ -43060,8 +43111,9 @@ static bool safe_here(tn_safetensors *f, tni_block *b) {
                      "an open safetensors file belongs to the thread that opened it");
 }
 
-TN_API tn_tensor *tn_safetensors_get(tn_safetensors *f, const char *name) {
-    tni_block *b = tni_io_enter(NULL, 0);
+TN_API tn_tensor *tn_safetensors_get_at(const char *file, int line, tn_safetensors *f,
+                                        const char *name) {
+    tni_block *b = tni_io_enter(file, line);
     tn_tensor *t = NULL;
     int64_t i = 0;
     if (!b) return NULL;

@@ -14,76 +14,76 @@
 #endif
 #include TN_HEADER_NAME
 
-/* TN_PREFIX renames every symbol. e068f52b2245 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 81b66a3f1847 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
 #define tn_module_new_at TNI_JOIN(TN_PREFIX, tn_module_new_at)
-#define tn_module_finish TNI_JOIN(TN_PREFIX, tn_module_finish)
+#define tn_module_finish_at TNI_JOIN(TN_PREFIX, tn_module_finish_at)
 #define tn_part_tensor_at TNI_JOIN(TN_PREFIX, tn_part_tensor_at)
-#define tn_part_give TNI_JOIN(TN_PREFIX, tn_part_give)
+#define tn_part_give_at TNI_JOIN(TN_PREFIX, tn_part_give_at)
 #define tn_part_child_at TNI_JOIN(TN_PREFIX, tn_part_child_at)
 #define tn_module_append_at TNI_JOIN(TN_PREFIX, tn_module_append_at)
 #define tn_module_hold TNI_JOIN(TN_PREFIX, tn_module_hold)
 #define tn_module_free TNI_JOIN(TN_PREFIX, tn_module_free)
 #define tn_module_make TNI_JOIN(TN_PREFIX, tn_module_make)
 #define tn_module_named_at TNI_JOIN(TN_PREFIX, tn_module_named_at)
-#define tn_module_register TNI_JOIN(TN_PREFIX, tn_module_register)
+#define tn_module_register_at TNI_JOIN(TN_PREFIX, tn_module_register_at)
 #define tn_module_forget TNI_JOIN(TN_PREFIX, tn_module_forget)
 #define tn_mrow_named TNI_JOIN(TN_PREFIX, tn_mrow_named)
 #define tn_input TNI_JOIN(TN_PREFIX, tn_input)
 #define tn_forward_at TNI_JOIN(TN_PREFIX, tn_forward_at)
 #define tn_module_call TNI_JOIN(TN_PREFIX, tn_module_call)
 #define tn_module_call_values TNI_JOIN(TN_PREFIX, tn_module_call_values)
-#define tn_module_hook TNI_JOIN(TN_PREFIX, tn_module_hook)
-#define tn_module_hook_remove TNI_JOIN(TN_PREFIX, tn_module_hook_remove)
+#define tn_module_hook_at TNI_JOIN(TN_PREFIX, tn_module_hook_at)
+#define tn_module_hook_remove_at TNI_JOIN(TN_PREFIX, tn_module_hook_remove_at)
 #define tn_part_tensor_of TNI_JOIN(TN_PREFIX, tn_part_tensor_of)
 #define tn_part_child_of TNI_JOIN(TN_PREFIX, tn_part_child_of)
 #define tn_module_tensor_at TNI_JOIN(TN_PREFIX, tn_module_tensor_at)
 #define tn_module_child_at TNI_JOIN(TN_PREFIX, tn_module_child_at)
 #define tn_module_set_at TNI_JOIN(TN_PREFIX, tn_module_set_at)
-#define tn_module_walk TNI_JOIN(TN_PREFIX, tn_module_walk)
-#define tn_module_parameters TNI_JOIN(TN_PREFIX, tn_module_parameters)
-#define tn_module_buffers TNI_JOIN(TN_PREFIX, tn_module_buffers)
-#define tn_module_state_dict TNI_JOIN(TN_PREFIX, tn_module_state_dict)
+#define tn_module_walk_at TNI_JOIN(TN_PREFIX, tn_module_walk_at)
+#define tn_module_parameters_at TNI_JOIN(TN_PREFIX, tn_module_parameters_at)
+#define tn_module_buffers_at TNI_JOIN(TN_PREFIX, tn_module_buffers_at)
+#define tn_module_state_dict_at TNI_JOIN(TN_PREFIX, tn_module_state_dict_at)
 #define tn_module_train TNI_JOIN(TN_PREFIX, tn_module_train)
-#define tn_module_requires_grad TNI_JOIN(TN_PREFIX, tn_module_requires_grad)
+#define tn_module_requires_grad_at TNI_JOIN(TN_PREFIX, tn_module_requires_grad_at)
 #define tn_module_zero_grad TNI_JOIN(TN_PREFIX, tn_module_zero_grad)
 #define tn_module_load_at TNI_JOIN(TN_PREFIX, tn_module_load_at)
 #define tn_module_to_at TNI_JOIN(TN_PREFIX, tn_module_to_at)
 #define tn_module_copy_at TNI_JOIN(TN_PREFIX, tn_module_copy_at)
-#define tn_module_reset TNI_JOIN(TN_PREFIX, tn_module_reset)
+#define tn_module_reset_at TNI_JOIN(TN_PREFIX, tn_module_reset_at)
 #define tn_module_save_file_at TNI_JOIN(TN_PREFIX, tn_module_save_file_at)
 #define tn_module_load_file_at TNI_JOIN(TN_PREFIX, tn_module_load_file_at)
-#define tn_module_text TNI_JOIN(TN_PREFIX, tn_module_text)
-#define tn_module_print TNI_JOIN(TN_PREFIX, tn_module_print)
-#define tn_init_gain TNI_JOIN(TN_PREFIX, tn_init_gain)
-#define tn_init_constant_ TNI_JOIN(TN_PREFIX, tn_init_constant_)
-#define tn_init_uniform_ TNI_JOIN(TN_PREFIX, tn_init_uniform_)
-#define tn_init_normal_ TNI_JOIN(TN_PREFIX, tn_init_normal_)
-#define tn_init_xavier_uniform_ TNI_JOIN(TN_PREFIX, tn_init_xavier_uniform_)
-#define tn_init_xavier_normal_ TNI_JOIN(TN_PREFIX, tn_init_xavier_normal_)
-#define tn_init_kaiming_uniform_ TNI_JOIN(TN_PREFIX, tn_init_kaiming_uniform_)
-#define tn_init_kaiming_normal_ TNI_JOIN(TN_PREFIX, tn_init_kaiming_normal_)
-#define tn_parameters TNI_JOIN(TN_PREFIX, tn_parameters)
+#define tn_module_text_at TNI_JOIN(TN_PREFIX, tn_module_text_at)
+#define tn_module_print_at TNI_JOIN(TN_PREFIX, tn_module_print_at)
+#define tn_init_gain_at TNI_JOIN(TN_PREFIX, tn_init_gain_at)
+#define tn_init_constant_at TNI_JOIN(TN_PREFIX, tn_init_constant_at)
+#define tn_init_uniform_at TNI_JOIN(TN_PREFIX, tn_init_uniform_at)
+#define tn_init_normal_at TNI_JOIN(TN_PREFIX, tn_init_normal_at)
+#define tn_init_xavier_uniform_at TNI_JOIN(TN_PREFIX, tn_init_xavier_uniform_at)
+#define tn_init_xavier_normal_at TNI_JOIN(TN_PREFIX, tn_init_xavier_normal_at)
+#define tn_init_kaiming_uniform_at TNI_JOIN(TN_PREFIX, tn_init_kaiming_uniform_at)
+#define tn_init_kaiming_normal_at TNI_JOIN(TN_PREFIX, tn_init_kaiming_normal_at)
+#define tn_parameters_at TNI_JOIN(TN_PREFIX, tn_parameters_at)
 #define tn_optimizer_make TNI_JOIN(TN_PREFIX, tn_optimizer_make)
 #define tn_optimizer_free TNI_JOIN(TN_PREFIX, tn_optimizer_free)
 #define tn_optimizer_group_at TNI_JOIN(TN_PREFIX, tn_optimizer_group_at)
 #define tn_optimizer_groups TNI_JOIN(TN_PREFIX, tn_optimizer_groups)
-#define tn_optimizer_set TNI_JOIN(TN_PREFIX, tn_optimizer_set)
-#define tn_optimizer_get TNI_JOIN(TN_PREFIX, tn_optimizer_get)
+#define tn_optimizer_set_at TNI_JOIN(TN_PREFIX, tn_optimizer_set_at)
+#define tn_optimizer_get_at TNI_JOIN(TN_PREFIX, tn_optimizer_get_at)
 #define tn_optimizer_step_at TNI_JOIN(TN_PREFIX, tn_optimizer_step_at)
 #define tn_optimizer_zero_grad TNI_JOIN(TN_PREFIX, tn_optimizer_zero_grad)
-#define tn_optimizer_state_dict TNI_JOIN(TN_PREFIX, tn_optimizer_state_dict)
-#define tn_optimizer_load TNI_JOIN(TN_PREFIX, tn_optimizer_load)
+#define tn_optimizer_state_dict_at TNI_JOIN(TN_PREFIX, tn_optimizer_state_dict_at)
+#define tn_optimizer_load_at TNI_JOIN(TN_PREFIX, tn_optimizer_load_at)
 #define tn_clip_grad_norm_at TNI_JOIN(TN_PREFIX, tn_clip_grad_norm_at)
-#define tn_step_lr TNI_JOIN(TN_PREFIX, tn_step_lr)
-#define tn_cosine_lr TNI_JOIN(TN_PREFIX, tn_cosine_lr)
-#define tn_lambda_lr TNI_JOIN(TN_PREFIX, tn_lambda_lr)
-#define tn_schedule_step TNI_JOIN(TN_PREFIX, tn_schedule_step)
+#define tn_step_lr_at TNI_JOIN(TN_PREFIX, tn_step_lr_at)
+#define tn_cosine_lr_at TNI_JOIN(TN_PREFIX, tn_cosine_lr_at)
+#define tn_lambda_lr_at TNI_JOIN(TN_PREFIX, tn_lambda_lr_at)
+#define tn_schedule_step_at TNI_JOIN(TN_PREFIX, tn_schedule_step_at)
 #define tn_schedule_free TNI_JOIN(TN_PREFIX, tn_schedule_free)
 #define tn_schedule_count TNI_JOIN(TN_PREFIX, tn_schedule_count)
-#define tn_schedule_resume TNI_JOIN(TN_PREFIX, tn_schedule_resume)
+#define tn_schedule_resume_at TNI_JOIN(TN_PREFIX, tn_schedule_resume_at)
 #define tn_schedule_initial TNI_JOIN(TN_PREFIX, tn_schedule_initial)
 #define tn_nn_relu_at TNI_JOIN(TN_PREFIX, tn_nn_relu_at)
 #define tnp_nn_relu TNI_JOIN(TN_PREFIX, tnp_nn_relu)
@@ -171,13 +171,13 @@
 #define tnp_optim_adamw TNI_JOIN(TN_PREFIX, tnp_optim_adamw)
 #define tn_optim_sgd_at TNI_JOIN(TN_PREFIX, tn_optim_sgd_at)
 #define tnp_optim_sgd TNI_JOIN(TN_PREFIX, tnp_optim_sgd)
-#define tn_dataset_new TNI_JOIN(TN_PREFIX, tn_dataset_new)
+#define tn_dataset_new_at TNI_JOIN(TN_PREFIX, tn_dataset_new_at)
 #define tn_dataset_hold TNI_JOIN(TN_PREFIX, tn_dataset_hold)
 #define tn_dataset_free TNI_JOIN(TN_PREFIX, tn_dataset_free)
-#define tn_dataset_tensors TNI_JOIN(TN_PREFIX, tn_dataset_tensors)
-#define tn_dataset_images TNI_JOIN(TN_PREFIX, tn_dataset_images)
-#define tn_dataset_idx TNI_JOIN(TN_PREFIX, tn_dataset_idx)
-#define tn_dataset_slice TNI_JOIN(TN_PREFIX, tn_dataset_slice)
+#define tn_dataset_tensors_at TNI_JOIN(TN_PREFIX, tn_dataset_tensors_at)
+#define tn_dataset_images_at TNI_JOIN(TN_PREFIX, tn_dataset_images_at)
+#define tn_dataset_idx_at TNI_JOIN(TN_PREFIX, tn_dataset_idx_at)
+#define tn_dataset_slice_at TNI_JOIN(TN_PREFIX, tn_dataset_slice_at)
 #define tn_loader_at TNI_JOIN(TN_PREFIX, tn_loader_at)
 #define tn_loader_free TNI_JOIN(TN_PREFIX, tn_loader_free)
 #define tn_loader_batches TNI_JOIN(TN_PREFIX, tn_loader_batches)
@@ -188,8 +188,8 @@
 #define tn_checkpoint_save_at TNI_JOIN(TN_PREFIX, tn_checkpoint_save_at)
 #define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
-#define tn_evaluate TNI_JOIN(TN_PREFIX, tn_evaluate)
-#define tn_nn_layout_e068f52b2245 TNI_JOIN(TN_PREFIX, tn_nn_layout_e068f52b2245)
+#define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
+#define tn_nn_layout_81b66a3f1847 TNI_JOIN(TN_PREFIX, tn_nn_layout_81b66a3f1847)
 #endif
 
 /* src/api/nn.h */
@@ -323,7 +323,8 @@ struct tn_module {
  *         step failed */
 TN_API void *tn_module_new_at(const char *file, int line, const tn_mrow *row);
 #define tn_module_new(row) tn_module_new_at(__FILE__, __LINE__, row)
-TN_API tn_module *tn_module_finish(tn_module *m);
+TN_API tn_module *tn_module_finish_at(const char *file, int line, tn_module *m);
+#define tn_module_finish(m) tn_module_finish_at(__FILE__, __LINE__, m)
 #define TN_ADD_PARAM(s, name, shape) TNI_ADD_TENSOR(s, TN_PARAM, name, TN_NO_DTYPE, shape)
 #define TN_ADD_BUFFER(s, name, dtype, shape) TNI_ADD_TENSOR(s, TN_BUFFER, name, dtype, shape)
 #define TN_ADD_TRANSIENT(s, name, dtype, shape) TNI_ADD_TENSOR(s, TN_TRANSIENT, name, dtype, shape)
@@ -342,8 +343,10 @@ TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_
                               const char *name, tn_tensor **field, tn_dtype dtype, tn_ints shape);
 #define tn_part_tensor(m, kind, name, field, dtype, shape) \
     tn_part_tensor_at(__FILE__, __LINE__, m, kind, name, field, dtype, shape)
-TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_tensor **field,
-                         tn_tensor *t);
+TN_API bool tn_part_give_at(const char *file, int line, tn_module *m, tn_part_kind kind,
+                            const char *name, tn_tensor **field, tn_tensor *t);
+#define tn_part_give(m, kind, name, field, t) \
+    tn_part_give_at(__FILE__, __LINE__, m, kind, name, field, t)
 TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name,
                              tn_module **field, tn_module *child);
 #define tn_part_child(m, name, field, child) \
@@ -367,7 +370,8 @@ TN_API tn_module *tn_module_named_at(const char *file, int line, const char *typ
  * comes before the end of the context. Its struct holds the options (as the schema's argument
  * struct: options first, required ones last) right after the tn_module. Refuses a name that is
  * taken and texts that do not parse. Not while other threads make modules. */
-TN_API bool tn_module_register(const tn_mrow *row);
+TN_API bool tn_module_register_at(const char *file, int line, const tn_mrow *row);
+#define tn_module_register(row) tn_module_register_at(__FILE__, __LINE__, row)
 TN_API void tn_module_forget(const tn_mrow *row);
 TN_API const tn_mrow *
 tn_mrow_named(const char *type); /* NULL, without an error, when there is none */
@@ -406,10 +410,13 @@ TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, cons
 /* A hook runs before or after forward; after, it may replace f->out[k] by a new tensor. */
 enum { TN_BEFORE_FORWARD = 1, TN_AFTER_FORWARD = 2 };
 typedef bool (*tn_module_hook_fn)(tn_mframe *f, void *user);
-TN_API int64_t
-tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, void *user,
-               void (*release)(void *user)); /* a number for _hook_remove; 0 on error */
-TN_API bool tn_module_hook_remove(tn_module *m, int64_t number);
+TN_API int64_t tn_module_hook_at(
+    const char *file, int line, tn_module *m, int when, tn_module_hook_fn hook, void *user,
+    void (*release)(void *user)); /* a number for _hook_remove; 0 on error */
+#define tn_module_hook(m, when, hook, user, release) \
+    tn_module_hook_at(__FILE__, __LINE__, m, when, hook, user, release)
+TN_API bool tn_module_hook_remove_at(const char *file, int line, tn_module *m, int64_t number);
+#define tn_module_hook_remove(m, number) tn_module_hook_remove_at(__FILE__, __LINE__, m, number)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
@@ -434,19 +441,27 @@ TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const cha
 /* Visits m and all below, parents first, each module once; false from visit stops and is returned.
  */
 typedef bool (*tn_module_visit)(tn_module *m, const char *path, void *user);
-TN_API bool tn_module_walk(tn_module *m, tn_module_visit visit, void *user);
+TN_API bool tn_module_walk_at(const char *file, int line, tn_module *m, tn_module_visit visit,
+                              void *user);
+#define tn_module_walk(m, visit, user) tn_module_walk_at(__FILE__, __LINE__, m, visit, user)
 
 /* Named tensors below m, borrowed. parameters: each tensor once, under its first name. buffers: the
  * same. state_dict: parameters and saved buffers of each module, then its children: torch's order;
  * a shared tensor stands under each of its names. */
-TN_API tn_named_list tn_module_parameters(const tn_module *m);
-TN_API tn_named_list tn_module_buffers(const tn_module *m);
-TN_API tn_named_list tn_module_state_dict(const tn_module *m);
+TN_API tn_named_list tn_module_parameters_at(const char *file, int line, const tn_module *m);
+#define tn_module_parameters(m) tn_module_parameters_at(__FILE__, __LINE__, m)
+TN_API tn_named_list tn_module_buffers_at(const char *file, int line, const tn_module *m);
+#define tn_module_buffers(m) tn_module_buffers_at(__FILE__, __LINE__, m)
+TN_API tn_named_list tn_module_state_dict_at(const char *file, int line, const tn_module *m);
+#define tn_module_state_dict(m) tn_module_state_dict_at(__FILE__, __LINE__, m)
 
 /* --- changing --------------------------------------------------------------------------------- */
 
 TN_API void tn_module_train(tn_module *m, bool training); /* m and all below */
-TN_API bool tn_module_requires_grad(tn_module *m, bool requires_grad);
+TN_API bool tn_module_requires_grad_at(const char *file, int line, tn_module *m,
+                                       bool requires_grad);
+#define tn_module_requires_grad(m, requires_grad) \
+    tn_module_requires_grad_at(__FILE__, __LINE__, m, requires_grad)
 TN_API void tn_module_zero_grad(tn_module *m);
 /* Sets the tensors' data from named ones, converted to the present dtype and device. All or
  * nothing: missing and unexpected names (when strict) and shapes that differ are one error that
@@ -464,7 +479,8 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
 TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module *m);
 #define tn_module_copy(m) tn_module_copy_at(__FILE__, __LINE__, m)
 /* Draws initial values again: children first, as they are made. */
-TN_API bool tn_module_reset(tn_module *m);
+TN_API bool tn_module_reset_at(const char *file, int line, tn_module *m);
+#define tn_module_reset(m) tn_module_reset_at(__FILE__, __LINE__, m)
 
 /* Files (safetensors): the state dict, saved atomically; loading is strict. */
 TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *m,
@@ -474,8 +490,11 @@ TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, con
 #define tn_module_load_file(m, path) tn_module_load_file_at(__FILE__, __LINE__, m, path)
 
 /* The text torch prints, NUL-terminated; free it with tn_alloc_free(text, strlen(text) + 1). */
-TN_API char *tn_module_text(const tn_module *m);
-TN_API bool tn_module_print(const tn_module *m); /* and a newline, to stdout */
+TN_API char *tn_module_text_at(const char *file, int line, const tn_module *m);
+#define tn_module_text(m) tn_module_text_at(__FILE__, __LINE__, m)
+TN_API bool tn_module_print_at(const char *file, int line,
+                               const tn_module *m); /* and a newline, to stdout */
+#define tn_module_print(m) tn_module_print_at(__FILE__, __LINE__, m)
 
 /* --- initial values (torch.nn.init) ----------------------------------------------------------- */
 
@@ -491,16 +510,28 @@ typedef enum tn_init_for {
     TN_INIT_LEAKY_RELU,
     TN_INIT_SELU
 } tn_init_for;
-TN_API double tn_init_gain(tn_init_for nonlinearity, double param);
-TN_API tn_tensor *tn_init_constant_(tn_tensor *t, double value);
-TN_API tn_tensor *tn_init_uniform_(tn_tensor *t, double from, double to);
-TN_API tn_tensor *tn_init_normal_(tn_tensor *t, double mean, double std);
-TN_API tn_tensor *tn_init_xavier_uniform_(tn_tensor *t, double gain);
-TN_API tn_tensor *tn_init_xavier_normal_(tn_tensor *t, double gain);
-TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode,
-                                           tn_init_for nonlinearity);
-TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode,
-                                          tn_init_for nonlinearity);
+TN_API double tn_init_gain_at(const char *file, int line, tn_init_for nonlinearity, double param);
+#define tn_init_gain(nonlinearity, param) tn_init_gain_at(__FILE__, __LINE__, nonlinearity, param)
+TN_API tn_tensor *tn_init_constant_at(const char *file, int line, tn_tensor *t, double value);
+#define tn_init_constant_(t, value) tn_init_constant_at(__FILE__, __LINE__, t, value)
+TN_API tn_tensor *tn_init_uniform_at(const char *file, int line, tn_tensor *t, double from,
+                                     double to);
+#define tn_init_uniform_(t, from, to) tn_init_uniform_at(__FILE__, __LINE__, t, from, to)
+TN_API tn_tensor *tn_init_normal_at(const char *file, int line, tn_tensor *t, double mean,
+                                    double std);
+#define tn_init_normal_(t, mean, std) tn_init_normal_at(__FILE__, __LINE__, t, mean, std)
+TN_API tn_tensor *tn_init_xavier_uniform_at(const char *file, int line, tn_tensor *t, double gain);
+#define tn_init_xavier_uniform_(t, gain) tn_init_xavier_uniform_at(__FILE__, __LINE__, t, gain)
+TN_API tn_tensor *tn_init_xavier_normal_at(const char *file, int line, tn_tensor *t, double gain);
+#define tn_init_xavier_normal_(t, gain) tn_init_xavier_normal_at(__FILE__, __LINE__, t, gain)
+TN_API tn_tensor *tn_init_kaiming_uniform_at(const char *file, int line, tn_tensor *t, double a,
+                                             tn_fan mode, tn_init_for nonlinearity);
+#define tn_init_kaiming_uniform_(t, a, mode, nonlinearity) \
+    tn_init_kaiming_uniform_at(__FILE__, __LINE__, t, a, mode, nonlinearity)
+TN_API tn_tensor *tn_init_kaiming_normal_at(const char *file, int line, tn_tensor *t, double a,
+                                            tn_fan mode, tn_init_for nonlinearity);
+#define tn_init_kaiming_normal_(t, a, mode, nonlinearity) \
+    tn_init_kaiming_normal_at(__FILE__, __LINE__, t, a, mode, nonlinearity)
 
 TNI_EXTERN_C_END
 
@@ -533,7 +564,8 @@ typedef struct tn_ostep tn_ostep; /* a step in progress */
 
 /* The trainable parameters of a module, each once, in torch's order: borrowed until the module's
  * next such call or its end. n = -1 on error, which an optimizer's constructor passes on. */
-TN_API tn_tensors tn_parameters(tn_module *m);
+TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m);
+#define tn_parameters(m) tn_parameters_at(__FILE__, __LINE__, m)
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
@@ -584,8 +616,13 @@ TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn
 TN_API int tn_optimizer_groups(const tn_optimizer *o);
 /* A number among the options of a group ("lr"); booleans are 0 and 1. get: NaN and an error when
  * there is none. */
-TN_API bool tn_optimizer_set(tn_optimizer *o, int group, const char *option, double value);
-TN_API double tn_optimizer_get(const tn_optimizer *o, int group, const char *option);
+TN_API bool tn_optimizer_set_at(const char *file, int line, tn_optimizer *o, int group,
+                                const char *option, double value);
+#define tn_optimizer_set(o, group, option, value) \
+    tn_optimizer_set_at(__FILE__, __LINE__, o, group, option, value)
+TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer *o, int group,
+                                  const char *option);
+#define tn_optimizer_get(o, group, option) tn_optimizer_get_at(__FILE__, __LINE__, o, group, option)
 
 /* Strong guarantee: all parameters and states have moved, or none. Parameters without .grad are
  * left as they are. */
@@ -596,8 +633,11 @@ TN_API void tn_optimizer_zero_grad(tn_optimizer *o);
 /* state.<i>.<name> of parameter i (counted through the groups), group.<g>.<option> as 0-dim f64 or
  * i64. The list owns its tensors' counts: states are shared with the optimizer, not copied.
  * Loading: all or nothing. */
-TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o);
-TN_API bool tn_optimizer_load(tn_optimizer *o, const tn_named *at, int64_t n);
+TN_API tn_named_list tn_optimizer_state_dict_at(const char *file, int line, const tn_optimizer *o);
+#define tn_optimizer_state_dict(o) tn_optimizer_state_dict_at(__FILE__, __LINE__, o)
+TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, const tn_named *at,
+                                 int64_t n);
+#define tn_optimizer_load(o, at, n) tn_optimizer_load_at(__FILE__, __LINE__, o, at, n)
 
 /* --- clipping --------------------------------------------------------------------------------- */
 
@@ -614,19 +654,28 @@ TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params
  * (once an epoch). */
 typedef struct tn_schedule tn_schedule;
 /* lr *= gamma every `every` steps (torch.optim.lr_scheduler.StepLR). */
-TN_API tn_schedule *tn_step_lr(tn_optimizer *o, int64_t every, double gamma);
+TN_API tn_schedule *tn_step_lr_at(const char *file, int line, tn_optimizer *o, int64_t every,
+                                  double gamma);
+#define tn_step_lr(o, every, gamma) tn_step_lr_at(__FILE__, __LINE__, o, every, gamma)
 /* From the initial lr down to eta_min along half a cosine in t_max steps, and up again
  * (CosineAnnealingLR). */
-TN_API tn_schedule *tn_cosine_lr(tn_optimizer *o, int64_t t_max, double eta_min);
+TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o, int64_t t_max,
+                                    double eta_min);
+#define tn_cosine_lr(o, t_max, eta_min) tn_cosine_lr_at(__FILE__, __LINE__, o, t_max, eta_min)
 /* lr = initial lr * factor(step, user) (LambdaLR): any other schedule. */
-TN_API tn_schedule *tn_lambda_lr(tn_optimizer *o, double (*factor)(int64_t step, void *user),
-                                 void *user);
-TN_API bool tn_schedule_step(tn_schedule *s);
+TN_API tn_schedule *tn_lambda_lr_at(const char *file, int line, tn_optimizer *o,
+                                    double (*factor)(int64_t step, void *user), void *user);
+#define tn_lambda_lr(o, factor, user) tn_lambda_lr_at(__FILE__, __LINE__, o, factor, user)
+TN_API bool tn_schedule_step_at(const char *file, int line, tn_schedule *s);
+#define tn_schedule_step(s) tn_schedule_step_at(__FILE__, __LINE__, s)
 TN_API void tn_schedule_free(tn_schedule *s); /* before its optimizer */
 /* How many steps were made; setting it is for resuming (the optimizer's lr is restored by its own
  * state). */
 TN_API int64_t tn_schedule_count(const tn_schedule *s);
-TN_API bool tn_schedule_resume(tn_schedule *s, int64_t count, const double *initial, int ngroups);
+TN_API bool tn_schedule_resume_at(const char *file, int line, tn_schedule *s, int64_t count,
+                                  const double *initial, int ngroups);
+#define tn_schedule_resume(s, count, initial, ngroups) \
+    tn_schedule_resume_at(__FILE__, __LINE__, s, count, initial, ngroups)
 TN_API double tn_schedule_initial(const tn_schedule *s, int group);
 
 TNI_EXTERN_C_END
@@ -2301,22 +2350,31 @@ struct tn_dataset {
 
 /* A set of one's own: copies `like` (count is set). NULL on error; like->destroy is called then,
  * too. */
-TN_API tn_dataset *tn_dataset_new(const tn_dataset *like);
+TN_API tn_dataset *tn_dataset_new_at(const char *file, int line, const tn_dataset *like);
+#define tn_dataset_new(like) tn_dataset_new_at(__FILE__, __LINE__, like)
 TN_API tn_dataset *tn_dataset_hold(tn_dataset *d);
 TN_API void tn_dataset_free(tn_dataset *d);
 
 /* Item i is row i of each tensor (torch's TensorDataset). Holds the tensors, which are on the CPU.
  */
-TN_API tn_dataset *tn_dataset_tensors(tn_tensors tensors);
+TN_API tn_dataset *tn_dataset_tensors_at(const char *file, int line, tn_tensors tensors);
+#define tn_dataset_tensors(...) tn_dataset_tensors_at(__FILE__, __LINE__, __VA_ARGS__)
 /* Images u8 (N, H, W) or (N, C, H, W) as float32 (C, H, W): (v / 255 - mean) / std, as
  * torchvision's ToTensor and Normalize; labels: integers (N), as int64. Holds the tensors. std 0 is
  * an error. */
-TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, double mean, double std);
+TN_API tn_dataset *tn_dataset_images_at(const char *file, int line, tn_tensor *images,
+                                        tn_tensor *labels, double mean, double std);
+#define tn_dataset_images(images, labels, mean, std) \
+    tn_dataset_images_at(__FILE__, __LINE__, images, labels, mean, std)
 /* The same from two IDX files. */
-TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean,
-                                  double std);
+TN_API tn_dataset *tn_dataset_idx_at(const char *file, int line, const char *images_path,
+                                     const char *labels_path, double mean, double std);
+#define tn_dataset_idx(images_path, labels_path, mean, std) \
+    tn_dataset_idx_at(__FILE__, __LINE__, images_path, labels_path, mean, std)
 /* Items from..to-1 of d, which it takes. */
-TN_API tn_dataset *tn_dataset_slice(tn_dataset *d, int64_t from, int64_t to);
+TN_API tn_dataset *tn_dataset_slice_at(const char *file, int line, tn_dataset *d, int64_t from,
+                                       int64_t to);
+#define tn_dataset_slice(d, from, to) tn_dataset_slice_at(__FILE__, __LINE__, d, from, to)
 
 /* --- the loader ------------------------------------------------------------------------------- */
 
@@ -2459,16 +2517,18 @@ TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
 #endif
 /* Mean loss and accuracy over a loader from its first batch on, in eval mode, without recording;
  * either pointer may be NULL. Afterwards each module is in the mode that it was in. */
-TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, double *mean_loss,
-                        double *accuracy);
+TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_module *loss,
+                           tn_loader *loader, double *mean_loss, double *accuracy);
+#define tn_evaluate(model, loss, loader, mean_loss, accuracy) \
+    tn_evaluate_at(__FILE__, __LINE__, model, loss, loader, mean_loss, accuracy)
 
 TNI_EXTERN_C_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_e068f52b2245;
+TN_API const char tn_nn_layout_81b66a3f1847;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_e068f52b2245;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_81b66a3f1847;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -2478,7 +2538,7 @@ TNI_EXTERN_C_END
 #if defined(TENSOR_NN_IMPLEMENTATION) && !defined(TNI_NN_IMPLEMENTED)
 #define TNI_NN_IMPLEMENTED
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_nn_layout_e068f52b2245 = 1;
+const char tn_nn_layout_81b66a3f1847 = 1;
 #endif
 
 /* src/tensor_nn.c */
@@ -2616,7 +2676,9 @@ typedef struct tni_step {
     const char *type;
 } tni_step;
 TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char *type);
-TN_PRIV void tni_step_end(tni_step *s);
+/* The place alone, for what is no link of the chain: nothing where a call is in progress. */
+TN_PRIV void tni_place_begin(tni_step *s, const char *file, int line);
+TN_PRIV void tni_step_end(tni_step *s); /* of either */
 
 TN_PRIV const tn_mgen *
 tni_mgen_of(const tn_mrow *row); /* its own, or the registry's; NULL: made by calls only */
@@ -3078,10 +3140,9 @@ static void repr_module(tni_buffer *b, const tn_module *m, int indent) {
     tni_buffer_text(b, ")");
 }
 
-TN_API char *tn_module_text(const tn_module *m) {
+static char *repr_text(const tn_module *m) {
     tni_buffer b = {NULL, 0, 0, false};
     char *text = NULL;
-    if (!tn_ok()) return NULL;
     if (!m) return tni_nn_error(TN_INVALID, "module is NULL"), (char *)NULL;
     repr_module(&b, m, 0);
     if (!b.failed) text = tni_text_copy(b.at, (size_t)b.n);
@@ -3089,11 +3150,27 @@ TN_API char *tn_module_text(const tn_module *m) {
     return text;
 }
 
-TN_API bool tn_module_print(const tn_module *m) {
-    char *text = tn_module_text(m);
-    bool ok = text && puts(text) >= 0;
+TN_API char *tn_module_text_at(const char *file, int line, const tn_module *m) {
+    tni_step step;
+    char *text;
+    if (!tn_ok()) return NULL;
+    tni_place_begin(&step, file, line);
+    text = repr_text(m);
+    tni_step_end(&step);
+    return text;
+}
+
+TN_API bool tn_module_print_at(const char *file, int line, const tn_module *m) {
+    tni_step step;
+    char *text;
+    bool ok;
+    if (!tn_ok()) return false;
+    tni_place_begin(&step, file, line);
+    text = repr_text(m);
+    ok = text && puts(text) >= 0;
     if (text && !ok) tni_nn_error(TN_FILE, "stdout cannot be written");
     tni_text_free(text);
+    tni_step_end(&step);
     return ok;
 }
 
@@ -3566,10 +3643,17 @@ static bool tree_call(tree_walk *w, tn_module *m) {
     w->path.n--;
     return v->visit(m, w->path.at, v->user);
 }
-TN_API bool tn_module_walk(tn_module *m, tn_module_visit visit, void *user) {
+/* `visit` is the program's: it says the places of its own errors. */
+TN_API bool tn_module_walk_at(const char *file, int line, tn_module *m, tn_module_visit visit,
+                              void *user) {
     tree_visitor v = {visit, user};
     tree_walk w = {tree_call, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, &v};
-    return tree_run(&w, m);
+    tni_step step;
+    bool ok = m && visit;
+    tni_place_begin(&step, file, line);
+    if (!ok) tni_nn_error(TN_INVALID, "module or visit is NULL");
+    tni_step_end(&step);
+    return ok && tree_run(&w, m);
 }
 
 /* --- named lists ------------------------------------------------------------------------------ */
@@ -3629,10 +3713,13 @@ static tn_named_list tree_list(const tree_collect *c) {
     return list;
 }
 
-static tn_named_list tree_tensors(const tn_module *m, unsigned kinds, bool twice) {
+static tn_named_list tree_tensors(const char *file, int line, const tn_module *m, unsigned kinds,
+                                  bool twice) {
     tn_named_list none = {NULL, -1, 0, false};
     tree_collect c;
     tree_walk w = {tree_collect_parts, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, !twice, NULL};
+    tni_step step;
+    tni_place_begin(&step, file, line);
     memset(&c, 0, sizeof c);
     c.kinds = kinds;
     c.twice = twice;
@@ -3641,19 +3728,20 @@ static tn_named_list tree_tensors(const tn_module *m, unsigned kinds, bool twice
     tni_buffer_free(&c.names);
     tni_buffer_free(&c.entries);
     tni_map_free(&c.tensors);
+    tni_step_end(&step);
     return none;
 }
-TN_API tn_named_list tn_module_parameters(const tn_module *m) {
-    return tree_tensors(m, 1u << TN_PARAM, false);
+TN_API tn_named_list tn_module_parameters_at(const char *file, int line, const tn_module *m) {
+    return tree_tensors(file, line, m, 1u << TN_PARAM, false);
 }
-TN_API tn_named_list tn_module_buffers(const tn_module *m) {
-    return tree_tensors(m, 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
+TN_API tn_named_list tn_module_buffers_at(const char *file, int line, const tn_module *m) {
+    return tree_tensors(file, line, m, 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
 }
-TN_API tn_named_list tn_module_state_dict(const tn_module *m) {
-    return tree_tensors(m, 1u << TN_PARAM | 1u << TN_BUFFER, true);
+TN_API tn_named_list tn_module_state_dict_at(const char *file, int line, const tn_module *m) {
+    return tree_tensors(file, line, m, 1u << TN_PARAM | 1u << TN_BUFFER, true);
 }
 TN_PRIV tn_named_list tni_module_tensors(const tn_module *m) {
-    return tree_tensors(m, 1u << TN_PARAM | 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
+    return tree_tensors(NULL, 0, m, 1u << TN_PARAM | 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
 }
 
 /* --- by path ---------------------------------------------------------------------------------- */
@@ -3735,14 +3823,23 @@ TN_API void tn_module_zero_grad(tn_module *m) {
     }
 }
 
-TN_API bool tn_module_requires_grad(tn_module *m, bool requires_grad) {
-    for (int i = 0; m && i < m->nparts; i++) {
+static bool tree_requires_grad(tn_module *m, bool requires_grad) {
+    for (int i = 0; i < m->nparts; i++) {
         tn_tensor *t = m->part[i].kind == TN_PARAM ? tn_part_tensor_of(m, i) : NULL;
         tn_module *child = tn_part_child_of(m, i);
         if (t && !tn_requires_grad_at(NULL, 0, t, requires_grad)) return false;
-        if (child && !tn_module_requires_grad(child, requires_grad)) return false;
+        if (child && !tree_requires_grad(child, requires_grad)) return false;
     }
-    return m != NULL || tni_nn_error(TN_INVALID, "module is NULL");
+    return true;
+}
+TN_API bool tn_module_requires_grad_at(const char *file, int line, tn_module *m,
+                                       bool requires_grad) {
+    tni_step step;
+    bool ok;
+    tni_place_begin(&step, file, line);
+    ok = m ? tree_requires_grad(m, requires_grad) : tni_nn_error(TN_INVALID, "module is NULL");
+    tni_step_end(&step);
+    return ok;
 }
 
 /* src/nn/make.c */
@@ -3774,6 +3871,9 @@ TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char 
     s->path.line = line;
     s->type = type ? type : "module";
     tn_path_push(&s->path);
+}
+TN_PRIV void tni_place_begin(tni_step *s, const char *file, int line) {
+    if (!tn_path_current()) tni_step_begin(s, file, line, "");
 }
 TN_PRIV void tni_step_end(tni_step *s) { tn_path_pop(&s->path); }
 
@@ -4063,11 +4163,11 @@ static bool make_end(tn_module *m) {
     return m->finished && tn_ok();
 }
 
-TN_API tn_module *tn_module_finish(tn_module *m) {
+TN_API tn_module *tn_module_finish_at(const char *file, int line, tn_module *m) {
     tni_step step;
     bool ok;
     if (!m || m->finished) return m;
-    tni_step_begin(&step, NULL, 0, m->type);
+    tni_step_begin(&step, file, line, m->type);
     if (m->broken && tn_ok())
         tni_nn_error(TN_INVALID, "a step of its making failed, and the error was taken");
     ok = !m->broken && tn_ok() && make_end(m);
@@ -4254,13 +4354,13 @@ TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_
     return ok || make_broken(m);
 }
 
-TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_tensor **field,
-                         tn_tensor *t) {
+TN_API bool tn_part_give_at(const char *file, int line, tn_module *m, tn_part_kind kind,
+                            const char *name, tn_tensor **field, tn_tensor *t) {
     tni_step step;
     bool ok;
     if (!m || m->broken) return false;
     if (!tn_ok()) return make_broken(m);
-    tni_step_begin(&step, NULL, 0, m->type);
+    tni_step_begin(&step, file, line, m->type);
     ok = make_kind_fits(kind) && tni_part_new(m, kind, name, (void **)(void *)field);
     if (ok && t) *tni_part_place(m, m->nparts - 1) = tn_retain(t);
     tni_step_end(&step);
@@ -4448,7 +4548,8 @@ static bool make_text_given(tn_module *m, const tni_part_text *t, const char *na
     memcpy(&given, (char *)tni_options(m) + p->offset, sizeof given);
     if (given && !(given = tnp_clone(tnp_detach(given), (tn_memory_format)0)))
         return false; /* of this module alone */
-    return tn_part_give(m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field, given);
+    return tn_part_give_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field,
+                           given);
 }
 
 static bool make_text_part(tn_module *m, const tni_part_text *t) {
@@ -4581,11 +4682,11 @@ static bool make_register(const tn_mrow *row) {
     return true;
 }
 
-TN_API bool tn_module_register(const tn_mrow *row) {
+TN_API bool tn_module_register_at(const char *file, int line, const tn_mrow *row) {
     tni_step step;
     bool ok;
     if (!tn_ok()) return false;
-    tni_step_begin(&step, NULL, 0, row && row->name ? row->name : NULL);
+    tni_step_begin(&step, file, line, row && row->name ? row->name : NULL);
     ok = make_register(row);
     tni_step_end(&step);
     return ok;
@@ -4790,11 +4891,10 @@ struct tn_mhook {
     struct tn_mhook *next;
 };
 
-TN_API int64_t tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, void *user,
-                              void (*release)(void *user)) {
+static int64_t forward_hook_add(tn_module *m, int when, tn_module_hook_fn hook, void *user,
+                                void (*release)(void *user)) {
     struct tn_mhook *h, **at;
     int64_t number = 1;
-    if (!tn_ok()) return 0;
     if (!m || !hook || (when != TN_BEFORE_FORWARD && when != TN_AFTER_FORWARD))
         return tni_nn_error(
             TN_INVALID,
@@ -4811,13 +4911,24 @@ TN_API int64_t tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, vo
     *at = h;
     return number;
 }
+TN_API int64_t tn_module_hook_at(const char *file, int line, tn_module *m, int when,
+                                 tn_module_hook_fn hook, void *user, void (*release)(void *user)) {
+    int64_t number;
+    tni_step step;
+    if (!tn_ok()) return 0;
+    tni_place_begin(&step, file, line);
+    number = forward_hook_add(m, when, hook, user, release);
+    tni_step_end(&step);
+    return number;
+}
 
 static void forward_hook_free(struct tn_mhook *h) {
     if (h->release) h->release(h->user);
     tn_alloc_free(h, sizeof *h);
 }
 
-TN_API bool tn_module_hook_remove(tn_module *m, int64_t number) {
+TN_API bool tn_module_hook_remove_at(const char *file, int line, tn_module *m, int64_t number) {
+    tni_step step;
     for (struct tn_mhook **at = m ? &m->hooks : NULL; at && *at; at = &(*at)->next) {
         struct tn_mhook *h = *at;
         if (h->number != number) continue;
@@ -4825,7 +4936,10 @@ TN_API bool tn_module_hook_remove(tn_module *m, int64_t number) {
         forward_hook_free(h);
         return true;
     }
-    return tni_nn_error(TN_INVALID, "there is no hook %lld", (long long)number);
+    tni_place_begin(&step, file, line);
+    tni_nn_error(TN_INVALID, "there is no hook %lld", (long long)number);
+    tni_step_end(&step);
+    return false;
 }
 
 TN_PRIV void tni_hooks_free(tn_module *m) {
@@ -5120,7 +5234,7 @@ static bool state_judge(state_report *r, bool strict) {
 
 TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n,
                            bool strict) {
-    tn_named_list here = tn_module_state_dict(m);
+    tn_named_list here = tn_module_state_dict_at(NULL, 0, m);
     state_report r;
     state_names given;
     bool ok;
@@ -5335,11 +5449,11 @@ static bool state_reset(tn_module *m) {
     return !m->row->reset || m->row->reset(m);
 }
 
-TN_API bool tn_module_reset(tn_module *m) {
+TN_API bool tn_module_reset_at(const char *file, int line, tn_module *m) {
     state_quiet q;
     bool ok;
     if (!tn_ok()) return false;
-    state_quiet_begin(&q, NULL, 0, m);
+    state_quiet_begin(&q, file, line, m);
     ok = m ? state_reset(m) : tni_nn_error(TN_INVALID, "module is NULL");
     state_quiet_end(&q);
     return ok;
@@ -5354,7 +5468,7 @@ TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *
     bool ok;
     if (!tn_ok()) return false;
     state_quiet_begin(&q, file, line, m);
-    list = tn_module_state_dict(m);
+    list = tn_module_state_dict_at(NULL, 0, m);
     ok = list.n >= 0 && tn_safetensors_save_at(file, line, path, list.at, list.n, NULL, 0);
     tn_named_free(list);
     state_quiet_end(&q);
@@ -5381,11 +5495,13 @@ TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, con
 
 /* Runs one fill without recording; t NULL with no error pending is an absent part. */
 typedef struct init_quiet {
+    tni_step step;
     bool mode;
     int64_t mark;
 } init_quiet;
-static bool init_begin(init_quiet *q, tn_tensor *t) {
+static bool init_begin(init_quiet *q, const char *file, int line, tn_tensor *t) {
     if (!t || !tn_ok()) return false;
+    tni_place_begin(&q->step, file, line);
     q->mark = tn_scope_begin();
     q->mode = tn_set_grad_mode(false);
     return true;
@@ -5393,23 +5509,26 @@ static bool init_begin(init_quiet *q, tn_tensor *t) {
 static tn_tensor *init_end(init_quiet *q, tn_tensor *t, const tn_tensor *result) {
     tn_set_grad_mode(q->mode);
     tn_scope_end(q->mark);
+    tni_step_end(&q->step);
     return result ? t : NULL;
 }
 
-TN_API tn_tensor *tn_init_constant_(tn_tensor *t, double value) {
+TN_API tn_tensor *tn_init_constant_at(const char *file, int line, tn_tensor *t, double value) {
     init_quiet q;
-    return init_begin(&q, t) ? init_end(&q, t, tnp_fill_(t, tn_float(value))) : NULL;
+    return init_begin(&q, file, line, t) ? init_end(&q, t, tnp_fill_(t, tn_float(value))) : NULL;
 }
-TN_API tn_tensor *tn_init_uniform_(tn_tensor *t, double from, double to) {
+TN_API tn_tensor *tn_init_uniform_at(const char *file, int line, tn_tensor *t, double from,
+                                     double to) {
     init_quiet q;
-    return init_begin(&q, t) ? init_end(&q, t, tnp_uniform_(t, from, to, NULL)) : NULL;
+    return init_begin(&q, file, line, t) ? init_end(&q, t, tnp_uniform_(t, from, to, NULL)) : NULL;
 }
-TN_API tn_tensor *tn_init_normal_(tn_tensor *t, double mean, double std) {
+TN_API tn_tensor *tn_init_normal_at(const char *file, int line, tn_tensor *t, double mean,
+                                    double std) {
     init_quiet q;
-    return init_begin(&q, t) ? init_end(&q, t, tnp_normal_(t, mean, std, NULL)) : NULL;
+    return init_begin(&q, file, line, t) ? init_end(&q, t, tnp_normal_(t, mean, std, NULL)) : NULL;
 }
 
-TN_API double tn_init_gain(tn_init_for nonlinearity, double param) {
+static double init_gain(tn_init_for nonlinearity, double param) {
     switch (nonlinearity) {
     case TN_INIT_LINEAR:
     case TN_INIT_SIGMOID: return 1;
@@ -5417,8 +5536,16 @@ TN_API double tn_init_gain(tn_init_for nonlinearity, double param) {
     case TN_INIT_RELU: return sqrt(2.0);
     case TN_INIT_LEAKY_RELU: return sqrt(2.0 / (1 + param * param));
     case TN_INIT_SELU: return 3.0 / 4;
-    default: tni_nn_error(TN_INVALID, "gain of an unknown nonlinearity"); return NAN;
+    default: tni_nn_error(TN_INVALID, "gain of an unknown nonlinearity"); return (double)NAN;
     }
+}
+TN_API double tn_init_gain_at(const char *file, int line, tn_init_for nonlinearity, double param) {
+    tni_step step;
+    double gain;
+    tni_place_begin(&step, file, line);
+    gain = init_gain(nonlinearity, param);
+    tni_step_end(&step);
+    return gain;
 }
 
 /* Inputs and outputs of one element: sizes 1 and 0, times the receptive field. */
@@ -5437,35 +5564,48 @@ static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_
                              double *std) {
     double in, out, gain;
     if (!init_fans(t, &in, &out)) return false;
-    gain = tn_init_gain(nonlinearity, a);
+    gain = init_gain(nonlinearity, a);
     *std = gain / sqrt(mode == TN_FAN_OUT ? out : in);
     return gain == gain;
 }
 
-TN_API tn_tensor *tn_init_xavier_uniform_(tn_tensor *t, double gain) {
-    double in, out, std;
-    if (!t || !tn_ok() || !init_fans(t, &in, &out)) return NULL;
-    std = gain * sqrt(2.0 / (in + out));
-    return tn_init_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std);
+/* Draws of a standard deviation, about 0. */
+static const tn_tensor *init_draw(tn_tensor *t, bool normal, double std) {
+    if (tn_numel(t) == 0) return t;
+    return normal ? tnp_normal_(t, 0, std, NULL)
+                  : tnp_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std, NULL);
 }
-TN_API tn_tensor *tn_init_xavier_normal_(tn_tensor *t, double gain) {
+static tn_tensor *init_xavier(const char *file, int line, tn_tensor *t, bool normal, double gain) {
     double in, out;
-    if (!t || !tn_ok() || !init_fans(t, &in, &out)) return NULL;
-    return tn_init_normal_(t, 0, gain * sqrt(2.0 / (in + out)));
+    init_quiet q;
+    const tn_tensor *drawn = NULL;
+    if (!init_begin(&q, file, line, t)) return NULL;
+    if (init_fans(t, &in, &out)) drawn = init_draw(t, normal, gain * sqrt(2.0 / (in + out)));
+    return init_end(&q, t, drawn);
 }
-TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode,
-                                           tn_init_for nonlinearity) {
+static tn_tensor *init_kaiming(const char *file, int line, tn_tensor *t, bool normal, double a,
+                               tn_fan mode, tn_init_for nonlinearity) {
     double std;
-    if (!t || !tn_ok() || !init_kaiming_std(t, a, mode, nonlinearity, &std)) return NULL;
-    if (tn_numel(t) == 0) return t;
-    return tn_init_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std);
+    init_quiet q;
+    const tn_tensor *drawn = NULL;
+    if (!init_begin(&q, file, line, t)) return NULL;
+    if (init_kaiming_std(t, a, mode, nonlinearity, &std)) drawn = init_draw(t, normal, std);
+    return init_end(&q, t, drawn);
 }
-TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode,
-                                          tn_init_for nonlinearity) {
-    double std;
-    if (!t || !tn_ok() || !init_kaiming_std(t, a, mode, nonlinearity, &std)) return NULL;
-    if (tn_numel(t) == 0) return t;
-    return tn_init_normal_(t, 0, std);
+
+TN_API tn_tensor *tn_init_xavier_uniform_at(const char *file, int line, tn_tensor *t, double gain) {
+    return init_xavier(file, line, t, false, gain);
+}
+TN_API tn_tensor *tn_init_xavier_normal_at(const char *file, int line, tn_tensor *t, double gain) {
+    return init_xavier(file, line, t, true, gain);
+}
+TN_API tn_tensor *tn_init_kaiming_uniform_at(const char *file, int line, tn_tensor *t, double a,
+                                             tn_fan mode, tn_init_for nonlinearity) {
+    return init_kaiming(file, line, t, false, a, mode, nonlinearity);
+}
+TN_API tn_tensor *tn_init_kaiming_normal_at(const char *file, int line, tn_tensor *t, double a,
+                                            tn_fan mode, tn_init_for nonlinearity) {
+    return init_kaiming(file, line, t, true, a, mode, nonlinearity);
 }
 
 /* What Linear and the convolutions draw: weight by Kaiming with a = sqrt(5), bias within 1 /
@@ -6631,11 +6771,10 @@ static tn_named_list dict_list_of(const dict_list *d) {
     return list;
 }
 
-TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o) {
+static tn_named_list dict_of(const tn_optimizer *o) {
     tn_named_list list = {NULL, -1, 0, true};
     dict_list d;
     int64_t mark;
-    if (!tn_ok()) return list;
     if (!o) return tni_nn_error(TN_INVALID, "optimizer is NULL"), list;
     memset(&d, 0, sizeof d);
     mark = tn_scope_begin();
@@ -6647,6 +6786,16 @@ TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o) {
     tni_buffer_free(&d.names);
     tni_buffer_free(&d.entries);
     tn_scope_end(mark);
+    return list;
+}
+
+TN_API tn_named_list tn_optimizer_state_dict_at(const char *file, int line, const tn_optimizer *o) {
+    tn_named_list list = {NULL, -1, 0, true};
+    tni_step step;
+    if (!tn_ok()) return list;
+    tni_place_begin(&step, file, line);
+    list = dict_of(o);
+    tni_step_end(&step);
     return list;
 }
 
@@ -6794,18 +6943,19 @@ TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, con
     return dict_begin(l, o) && dict_load_each(l, at, n);
 }
 
-TN_API bool tn_optimizer_load(tn_optimizer *o, const tn_named *at, int64_t n) {
+TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, const tn_named *at,
+                                 int64_t n) {
     tni_optimizer_plan l;
     tni_step step;
     int64_t mark;
-    bool ok, mode;
+    bool ok = o && n >= 0 && (at || !n), mode;
     if (!tn_ok()) return false;
-    if (!o || n < 0 || (n && !at))
-        return tni_nn_error(TN_INVALID, "no optimizer, or no list of tensors");
-    tni_step_begin(&step, NULL, 0, o->row->name);
+    memset(&l, 0, sizeof l);
+    tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = tni_optimizer_plan_load(&l, o, at, n);
+    if (!ok) tni_nn_error(TN_INVALID, "no optimizer, or no list of tensors");
+    ok = ok && tni_optimizer_plan_load(&l, o, at, n);
     tni_optimizer_plan_end(&l, ok);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
@@ -6821,12 +6971,15 @@ TN_API bool tn_optimizer_load(tn_optimizer *o, const tn_named *at, int64_t n) {
 
 /* --- a module's parameters -------------------------------------------------------------------- */
 
-TN_API tn_tensors tn_parameters(tn_module *m) {
-    tn_named_list list = tn_module_parameters(m);
+TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m) {
+    tn_named_list list = tn_module_parameters_at(file, line, m);
     tn_tensors none = {NULL, -1};
     tn_tensor **at;
+    tni_step step;
     if (list.n < 0) return none;
+    tni_place_begin(&step, file, line);
     at = (tn_tensor **)tn_alloc((size_t)(list.n + 1) * sizeof *at);
+    tni_step_end(&step);
     if (at) {
         if (m->parameters) tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *at);
         m->parameters = at;
@@ -7104,7 +7257,7 @@ TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *val
     return true;
 }
 
-TN_API bool tn_optimizer_set(tn_optimizer *o, int group, const char *option, double value) {
+static bool optim_set(tn_optimizer *o, int group, const char *option, double value) {
     const tn_param *p = optim_option(o, group, option);
     double before;
     if (!p) return false;
@@ -7116,12 +7269,28 @@ TN_API bool tn_optimizer_set(tn_optimizer *o, int group, const char *option, dou
     return false;
 }
 
-TN_API double tn_optimizer_get(const tn_optimizer *o, int group, const char *option) {
-    const tn_param *p = optim_option(o, group, option);
-    double value = 0;
-    if (p && tni_option_take(p, o->group[group].options, &value)) return value;
-    if (p) tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
-    return (double)NAN;
+TN_API bool tn_optimizer_set_at(const char *file, int line, tn_optimizer *o, int group,
+                                const char *option, double value) {
+    tni_step step;
+    bool ok;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
+    ok = optim_set(o, group, option, value);
+    tni_step_end(&step);
+    return ok;
+}
+
+TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer *o, int group,
+                                  const char *option) {
+    tni_step step;
+    const tn_param *p;
+    double value = (double)NAN;
+    tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
+    p = optim_option(o, group, option);
+    if (p && !tni_option_take(p, o->group[group].options, &value))
+        tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
+    tni_step_end(&step);
+    return value;
 }
 
 /* --- the step --------------------------------------------------------------------------------- */
@@ -7263,10 +7432,9 @@ TN_PRIV bool tni_is_count(double value) {
     return value >= 0 && value <= 9007199254740992.0 && value == floor(value);
 }
 
-static tn_schedule *schedule_new(tn_optimizer *o, schedule_fn next) {
+static tn_schedule *schedule_make(tn_optimizer *o, schedule_fn next) {
     tn_schedule *s;
     size_t bytes;
-    if (!tn_ok()) return NULL;
     if (!o) return tni_nn_error(TN_INVALID, "optimizer is NULL"), (tn_schedule *)NULL;
     bytes = sizeof *s + (size_t)o->ngroups * sizeof(double);
     s = (tn_schedule *)tn_alloc(bytes);
@@ -7276,11 +7444,27 @@ static tn_schedule *schedule_new(tn_optimizer *o, schedule_fn next) {
     s->next = next;
     s->ngroups = o->ngroups;
     s->initial = (double *)(void *)(s + 1);
-    for (int g = 0; g < s->ngroups; g++) s->initial[g] = tn_optimizer_get(o, g, "lr");
+    for (int g = 0; g < s->ngroups; g++) s->initial[g] = tn_optimizer_get_at(NULL, 0, o, g, "lr");
     if (tn_ok()) return s;
     tn_schedule_free(s);
     return NULL;
 }
+
+/* bad: what is wrong with the arguments, or NULL. */
+static tn_schedule *schedule_new(const char *file, int line, const char *name, tn_optimizer *o,
+                                 schedule_fn next, const char *bad) {
+    tn_schedule *s = NULL;
+    tni_step step;
+    if (!tn_ok()) return NULL;
+    tni_step_begin(&step, file, line, name);
+    if (bad)
+        tni_nn_error(TN_INVALID, "%s", bad);
+    else
+        s = schedule_make(o, next);
+    tni_step_end(&step);
+    return s;
+}
+
 TN_API void tn_schedule_free(tn_schedule *s) {
     if (s) tn_alloc_free(s, sizeof *s + (size_t)s->ngroups * sizeof(double));
 }
@@ -7289,11 +7473,10 @@ static double schedule_step_next(const tn_schedule *s, int group, double lr) {
     (void)group;
     return s->count % s->every ? lr : lr * s->gamma;
 }
-TN_API tn_schedule *tn_step_lr(tn_optimizer *o, int64_t every, double gamma) {
-    tn_schedule *s;
-    if (tn_ok() && every < 1)
-        return tni_nn_error(TN_INVALID, "step_lr: every must be positive"), (tn_schedule *)NULL;
-    s = schedule_new(o, schedule_step_next);
+TN_API tn_schedule *tn_step_lr_at(const char *file, int line, tn_optimizer *o, int64_t every,
+                                  double gamma) {
+    tn_schedule *s = schedule_new(file, line, "step_lr", o, schedule_step_next,
+                                  every < 1 ? "every must be positive" : NULL);
     if (!s) return NULL;
     s->every = every;
     s->gamma = gamma;
@@ -7307,13 +7490,11 @@ static double schedule_cosine_next(const tn_schedule *s, int group, double lr) {
     if (turn == 0) return lr + range * (1 - cos(pi / t)) / 2;
     return (1 + cos(pi * n / t)) / (1 + cos(pi * (n - 1) / t)) * (lr - s->eta_min) + s->eta_min;
 }
-TN_API tn_schedule *tn_cosine_lr(tn_optimizer *o, int64_t t_max, double eta_min) {
-    tn_schedule *s;
-    if (tn_ok() && (t_max < 1 || !tni_is_count((double)t_max)))
-        return tni_nn_error(TN_INVALID, "cosine_lr: t_max is %lld: 1 to 2^53 is expected",
-                            (long long)t_max),
-               (tn_schedule *)NULL;
-    s = schedule_new(o, schedule_cosine_next);
+TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o, int64_t t_max,
+                                    double eta_min) {
+    bool fits = t_max >= 1 && tni_is_count((double)t_max);
+    tn_schedule *s = schedule_new(file, line, "cosine_lr", o, schedule_cosine_next,
+                                  fits ? NULL : "t_max: 1 to 2^53 is expected");
     if (!s) return NULL;
     s->every = t_max;
     s->eta_min = eta_min;
@@ -7324,28 +7505,36 @@ static double schedule_lambda_next(const tn_schedule *s, int group, double lr) {
     (void)lr;
     return s->initial[group] * s->factor(s->count, s->user);
 }
-TN_API tn_schedule *tn_lambda_lr(tn_optimizer *o, double (*factor)(int64_t step, void *user),
-                                 void *user) {
-    tn_schedule *s;
-    if (tn_ok() && !factor)
-        return tni_nn_error(TN_INVALID, "lambda_lr: no function"), (tn_schedule *)NULL;
-    s = schedule_new(o, schedule_lambda_next);
+TN_API tn_schedule *tn_lambda_lr_at(const char *file, int line, tn_optimizer *o,
+                                    double (*factor)(int64_t step, void *user), void *user) {
+    tn_schedule *s = schedule_new(file, line, "lambda_lr", o, schedule_lambda_next,
+                                  factor ? NULL : "factor is NULL");
     if (!s) return NULL;
     s->factor = factor;
     s->user = user;
     for (int g = 0; g < s->ngroups; g++)
-        tn_optimizer_set(o, g, "lr", s->initial[g] * factor(0, user));
+        if (!tn_optimizer_set_at(file, line, o, g, "lr", s->initial[g] * factor(0, user)))
+            return tn_schedule_free(s), (tn_schedule *)NULL;
     return s;
 }
 
-TN_API bool tn_schedule_step(tn_schedule *s) {
-    if (!tn_ok()) return false;
+static bool schedule_step(tn_schedule *s) {
     if (!s) return tni_nn_error(TN_INVALID, "schedule is NULL");
     s->count++;
-    for (int g = 0; g < s->ngroups; g++)
-        if (!tn_optimizer_set(s->o, g, "lr", s->next(s, g, tn_optimizer_get(s->o, g, "lr"))))
-            return false;
+    for (int g = 0; g < s->ngroups; g++) {
+        double lr = s->next(s, g, tn_optimizer_get_at(NULL, 0, s->o, g, "lr"));
+        if (!tn_optimizer_set_at(NULL, 0, s->o, g, "lr", lr)) return false;
+    }
     return true;
+}
+TN_API bool tn_schedule_step_at(const char *file, int line, tn_schedule *s) {
+    tni_step step;
+    bool ok;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, "schedule");
+    ok = schedule_step(s);
+    tni_step_end(&step);
+    return ok;
 }
 
 TN_PRIV int tni_schedule_groups(const tn_schedule *s) { return s->ngroups; }
@@ -7353,9 +7542,14 @@ TN_API int64_t tn_schedule_count(const tn_schedule *s) { return s ? s->count : 0
 TN_API double tn_schedule_initial(const tn_schedule *s, int group) {
     return s && group >= 0 && group < s->ngroups ? s->initial[group] : (double)NAN;
 }
-TN_API bool tn_schedule_resume(tn_schedule *s, int64_t count, const double *initial, int ngroups) {
-    if (!s || count < 0 || !tni_is_count((double)count) || !initial || ngroups != s->ngroups)
-        return tni_nn_error(TN_INVALID, "the schedule's state does not fit");
+TN_API bool tn_schedule_resume_at(const char *file, int line, tn_schedule *s, int64_t count,
+                                  const double *initial, int ngroups) {
+    tni_step step;
+    bool ok = s && count >= 0 && tni_is_count((double)count) && initial && ngroups == s->ngroups;
+    tni_place_begin(&step, file, line);
+    if (!ok) tni_nn_error(TN_INVALID, "the schedule's state does not fit");
+    tni_step_end(&step);
+    if (!ok) return false;
     s->count = count;
     memcpy(s->initial, initial, (size_t)ngroups * sizeof *initial);
     return true;
@@ -7447,7 +7641,7 @@ static bool dataset_fits(const tn_dataset *d) {
                         TN_MAX_FIELDS);
 }
 
-TN_API tn_dataset *tn_dataset_new(const tn_dataset *like) {
+static tn_dataset *dataset_make(const tn_dataset *like) {
     tn_dataset *d = NULL, given;
     if (!like) return tni_nn_error(TN_INVALID, "data set is NULL"), (tn_dataset *)NULL;
     if (tn_ok() && dataset_fits(like)) d = (tn_dataset *)tn_alloc(sizeof *d);
@@ -7459,6 +7653,15 @@ TN_API tn_dataset *tn_dataset_new(const tn_dataset *like) {
     given = *like;
     if (given.destroy) given.destroy(&given);
     return NULL;
+}
+
+TN_API tn_dataset *tn_dataset_new_at(const char *file, int line, const tn_dataset *like) {
+    tn_dataset *d;
+    tni_step step;
+    tni_place_begin(&step, file, line);
+    d = dataset_make(like);
+    tni_step_end(&step);
+    return d;
 }
 
 TN_API tn_dataset *tn_dataset_hold(tn_dataset *d) {
@@ -7537,7 +7740,7 @@ static bool dataset_rows_begin(tn_dataset *d) {
     return true;
 }
 
-TN_API tn_dataset *tn_dataset_tensors(tn_tensors tensors) {
+static tn_dataset *dataset_tensors(tn_tensors tensors) {
     tn_dataset d;
     bool ok = dataset_rows_begin(&d);
     if (!ok) return NULL;
@@ -7545,9 +7748,18 @@ TN_API tn_dataset *tn_dataset_tensors(tn_tensors tensors) {
         ok = tni_nn_error(TN_INVALID, "1 to %d tensors are expected", TN_MAX_FIELDS);
     for (int i = 0; ok && i < (int)tensors.n; i++) ok = dataset_rows_add(&d, i, tensors.at[i]);
     d.nfields = (int)tensors.n;
-    if (ok) return tn_dataset_new(&d);
+    if (ok) return dataset_make(&d);
     dataset_rows_destroy(&d);
     return NULL;
+}
+
+TN_API tn_dataset *tn_dataset_tensors_at(const char *file, int line, tn_tensors tensors) {
+    tn_dataset *d;
+    tni_step step;
+    tni_place_begin(&step, file, line);
+    d = dataset_tensors(tensors);
+    tni_step_end(&step);
+    return d;
 }
 
 /* --- images ----------------------------------------------------------------------------------- */
@@ -7588,8 +7800,7 @@ static bool dataset_images_fit(const tn_tensor *images, const tn_tensor *labels,
     return std > 0 || tni_nn_error(TN_INVALID, "std must be positive");
 }
 
-TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, double mean,
-                                     double std) {
+static tn_dataset *dataset_images(tn_tensor *images, tn_tensor *labels, double mean, double std) {
     tn_dataset d;
     dataset_rows *r;
     if (!dataset_rows_begin(&d)) return NULL;
@@ -7612,16 +7823,32 @@ TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, doubl
     d.field[1].dtype = TN_I64;
     d.nfields = 2;
     d.get = dataset_images_get;
-    return tn_dataset_new(&d);
+    return dataset_make(&d);
 }
 
-TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean,
-                                  double std) {
-    int64_t mark = tn_scope_begin();
-    tn_tensor *images = tn_load_idx_at(NULL, 0, images_path),
-              *labels = images ? tn_load_idx_at(NULL, 0, labels_path) : NULL;
-    tn_dataset *d = labels ? tn_dataset_images(images, labels, mean, std) : NULL;
+TN_API tn_dataset *tn_dataset_images_at(const char *file, int line, tn_tensor *images,
+                                        tn_tensor *labels, double mean, double std) {
+    tn_dataset *d;
+    tni_step step;
+    tni_place_begin(&step, file, line);
+    d = dataset_images(images, labels, mean, std);
+    tni_step_end(&step);
+    return d;
+}
+
+TN_API tn_dataset *tn_dataset_idx_at(const char *file, int line, const char *images_path,
+                                     const char *labels_path, double mean, double std) {
+    tn_dataset *d = NULL;
+    tn_tensor *images, *labels;
+    tni_step step;
+    int64_t mark;
+    tni_place_begin(&step, file, line);
+    mark = tn_scope_begin();
+    images = tn_load_idx_at(NULL, 0, images_path);
+    labels = images ? tn_load_idx_at(NULL, 0, labels_path) : NULL;
+    if (labels) d = dataset_images(images, labels, mean, std);
     tn_scope_end(mark);
+    tni_step_end(&step);
     return d;
 }
 
@@ -7642,7 +7869,7 @@ static void dataset_part_destroy(tn_dataset *d) {
     tn_alloc_free(p, sizeof *p);
 }
 
-TN_API tn_dataset *tn_dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
+static tn_dataset *dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
     dataset_part *p = NULL;
     tn_dataset part;
     if (tn_ok() && (!d || from < 0 || from > to || to > d->size))
@@ -7657,7 +7884,16 @@ TN_API tn_dataset *tn_dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
     part.get = dataset_part_get;
     part.destroy = dataset_part_destroy;
     part.user = p;
-    return tn_dataset_new(&part);
+    return dataset_make(&part);
+}
+
+TN_API tn_dataset *tn_dataset_slice_at(const char *file, int line, tn_dataset *d, int64_t from,
+                                       int64_t to) {
+    tni_step step;
+    tni_place_begin(&step, file, line);
+    d = dataset_slice(d, from, to);
+    tni_step_end(&step);
+    return d;
 }
 
 /* src/data/loader.c */
@@ -8254,8 +8490,8 @@ static bool checkpoint_save(const char *path, const tn_state *s) {
     checkpoint_list l;
     bool ok = true;
     memset(&l, 0, sizeof l);
-    if (s->model) model = tn_module_state_dict(s->model);
-    if (s->optimizer) optimizer = tn_optimizer_state_dict(s->optimizer);
+    if (s->model) model = tn_module_state_dict_at(NULL, 0, s->model);
+    if (s->optimizer) optimizer = tn_optimizer_state_dict_at(NULL, 0, s->optimizer);
     ok = checkpoint_add_list(&l, "model.", model) &&
          checkpoint_add_list(&l, "optimizer.", optimizer) &&
          (!s->schedule || checkpoint_add_schedule(&l, s->schedule)) &&
@@ -8386,7 +8622,8 @@ static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn
 
 static void checkpoint_load_rest(const tn_state *s, tn_named_list list, const checkpoint_rest *r) {
     if (s->schedule)
-        tn_schedule_resume(s->schedule, r->count, r->initial, tni_schedule_groups(s->schedule));
+        tn_schedule_resume_at(NULL, 0, s->schedule, r->count, r->initial,
+                              tni_schedule_groups(s->schedule));
     if (r->rng) tn_generator_set(s->generator, r->rng);
     if (r->loader) tn_generator_set(s->loader_generator, r->loader);
     for (int64_t i = 0; i < s->nnumbers; i++) {
@@ -8405,7 +8642,7 @@ TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *v
         if (strncmp(at, "train.", 6) == 0 && strcmp(at + 6, name) == 0) break;
     }
     if (i < n) {
-        const tn_tensor *t = tn_safetensors_get(f, tn_safetensors_name(f, i));
+        const tn_tensor *t = tn_safetensors_get_at(NULL, 0, f, tn_safetensors_name(f, i));
         ok = t && checkpoint_number_fits(path, name, t);
         if (ok) *value = *(const double *)tn_data(t);
     }
@@ -8544,7 +8781,8 @@ static bool train_step(train_run *r, const tn_batch *b) {
     memset(&backward, 0, sizeof backward);
     backward.t = loss;
     if (!tn_backward_at(NULL, 0, &backward)) return false;
-    if (a->clip_norm > 0) tn_clip_grad_norm_at(NULL, 0, tn_parameters(a->model), a->clip_norm, 2.0);
+    if (a->clip_norm > 0)
+        tn_clip_grad_norm_at(NULL, 0, tn_parameters_at(NULL, 0, a->model), a->clip_norm, 2.0);
     if (!tn_optimizer_step_at(NULL, 0, a->optimizer)) return false;
     r->p.batch_loss = tn_item(loss);
     hits = train_hits(output, b->nfields > 1 ? b->field[1] : NULL);
@@ -8566,7 +8804,7 @@ static bool train_epoch(train_run *r) {
     r->p.step = r->p.items = 0;
     r->p.steps = tn_loader_batches(a->loader);
     r->p.loss = r->p.accuracy = r->p.batch_loss = r->p.test_loss = r->p.test_accuracy = train_nan();
-    r->p.lr = tn_optimizer_get(a->optimizer, 0, "lr");
+    r->p.lr = tn_optimizer_get_at(NULL, 0, a->optimizer, 0, "lr");
     if (!train_tell(r, TN_EVENT_EPOCH)) return false;
     tn_module_train(a->model, true);
     while (more) {
@@ -8632,7 +8870,8 @@ static void train_restore_modes(tni_buffer *modes) {
 static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, train_sums *s,
                            train_run *tell) {
     tni_buffer modes = {NULL, 0, 0, false};
-    bool more = tn_module_walk(model, train_note_mode, &modes), mode = tn_set_grad_mode(false);
+    bool more = tn_module_walk_at(NULL, 0, model, train_note_mode, &modes),
+         mode = tn_set_grad_mode(false);
     memset(s, 0, sizeof *s);
     tn_loader_stop(loader);
     if (more) tn_module_train(model, false);
@@ -8657,16 +8896,19 @@ static tn_module *train_default_loss(void) {
     return tn_module_named_at(NULL, 0, "CrossEntropyLoss", NULL, 0);
 }
 
-TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, double *mean_loss,
-                        double *accuracy) {
+TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_module *loss,
+                           tn_loader *loader, double *mean_loss, double *accuracy) {
     tn_module *own = NULL;
     train_sums s;
-    bool ok;
+    tni_step step;
+    bool ok = model && loader;
     if (!tn_ok()) return false;
-    if (!model || !loader) return tni_nn_error(TN_INVALID, "evaluate: model or loader is NULL");
-    if (!loss) loss = own = train_default_loss();
-    ok = loss && train_evaluate(model, loss, loader, &s, NULL);
+    tni_step_begin(&step, file, line, "evaluate");
+    if (!ok) tni_nn_error(TN_INVALID, "model or loader is NULL");
+    if (ok && !loss) loss = own = train_default_loss();
+    ok = ok && loss && train_evaluate(model, loss, loader, &s, NULL);
     tn_module_free(own);
+    tni_step_end(&step);
     if (ok && mean_loss) *mean_loss = s.items > 0 ? s.loss / s.items : train_nan();
     if (ok && accuracy) *accuracy = s.classes ? s.hits / s.items : train_nan();
     return ok;
@@ -8695,7 +8937,7 @@ static bool train_epoch_end(train_run *r) {
     done.name = "epoch";
     done.value = (double)(r->p.epoch + 1);
     if (a->test && (!train_evaluate(a->model, r->loss, a->test, &s, r) || r->stopped)) return false;
-    if (a->schedule && !tn_schedule_step(a->schedule)) return false;
+    if (a->schedule && !tn_schedule_step_at(NULL, 0, a->schedule)) return false;
     if (!train_tell(r, TN_EVENT_EPOCH_END)) return false;
     if (a->checkpoint) {
         tn_state state = train_state(a, &done);

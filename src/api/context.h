@@ -155,8 +155,10 @@ TN_API const char *tn_code_name(tn_code code);
 
 /* Records every operator call of the context until tn_profile_end, which writes a Chrome trace
  * (chrome://tracing, Perfetto) with name, shapes, user's line, thread, start and duration. */
-TN_API bool tn_profile_begin(void);
-TN_API bool tn_profile_end(const char *path);
+TN_API bool tn_profile_begin_at(const char *file, int line);
+#define tn_profile_begin() tn_profile_begin_at(__FILE__, __LINE__)
+TN_API bool tn_profile_end_at(const char *file, int line, const char *path);
+#define tn_profile_end(path) tn_profile_end_at(__FILE__, __LINE__, path)
 
 TNI_EXTERN_C_END
 #endif

@@ -42,22 +42,31 @@ struct tn_dataset {
 
 /* A set of one's own: copies `like` (count is set). NULL on error; like->destroy is called then,
  * too. */
-TN_API tn_dataset *tn_dataset_new(const tn_dataset *like);
+TN_API tn_dataset *tn_dataset_new_at(const char *file, int line, const tn_dataset *like);
+#define tn_dataset_new(like) tn_dataset_new_at(__FILE__, __LINE__, like)
 TN_API tn_dataset *tn_dataset_hold(tn_dataset *d);
 TN_API void tn_dataset_free(tn_dataset *d);
 
 /* Item i is row i of each tensor (torch's TensorDataset). Holds the tensors, which are on the CPU.
  */
-TN_API tn_dataset *tn_dataset_tensors(tn_tensors tensors);
+TN_API tn_dataset *tn_dataset_tensors_at(const char *file, int line, tn_tensors tensors);
+#define tn_dataset_tensors(...) tn_dataset_tensors_at(__FILE__, __LINE__, __VA_ARGS__)
 /* Images u8 (N, H, W) or (N, C, H, W) as float32 (C, H, W): (v / 255 - mean) / std, as
  * torchvision's ToTensor and Normalize; labels: integers (N), as int64. Holds the tensors. std 0 is
  * an error. */
-TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, double mean, double std);
+TN_API tn_dataset *tn_dataset_images_at(const char *file, int line, tn_tensor *images,
+                                        tn_tensor *labels, double mean, double std);
+#define tn_dataset_images(images, labels, mean, std) \
+    tn_dataset_images_at(__FILE__, __LINE__, images, labels, mean, std)
 /* The same from two IDX files. */
-TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean,
-                                  double std);
+TN_API tn_dataset *tn_dataset_idx_at(const char *file, int line, const char *images_path,
+                                     const char *labels_path, double mean, double std);
+#define tn_dataset_idx(images_path, labels_path, mean, std) \
+    tn_dataset_idx_at(__FILE__, __LINE__, images_path, labels_path, mean, std)
 /* Items from..to-1 of d, which it takes. */
-TN_API tn_dataset *tn_dataset_slice(tn_dataset *d, int64_t from, int64_t to);
+TN_API tn_dataset *tn_dataset_slice_at(const char *file, int line, tn_dataset *d, int64_t from,
+                                       int64_t to);
+#define tn_dataset_slice(d, from, to) tn_dataset_slice_at(__FILE__, __LINE__, d, from, to)
 
 /* --- the loader ------------------------------------------------------------------------------- */
 

@@ -53,7 +53,9 @@ TN_API int64_t tn_safetensors_count(const tn_safetensors *f);
 /* Name of tensor i, in the file's order; lives as long as f. */
 TN_API const char *tn_safetensors_name(const tn_safetensors *f, int64_t i);
 /* A new tensor with the data of that name; NULL and INVALID when there is none. */
-TN_API tn_tensor *tn_safetensors_get(tn_safetensors *f, const char *name);
+TN_API tn_tensor *tn_safetensors_get_at(const char *file, int line, tn_safetensors *f,
+                                        const char *name);
+#define tn_safetensors_get(f, name) tn_safetensors_get_at(__FILE__, __LINE__, f, name)
 /* The value of a note ("__metadata__"); NULL, without an error, when there is none. */
 TN_API const char *tn_safetensors_note(const tn_safetensors *f, const char *key);
 

@@ -133,7 +133,8 @@ struct tn_module {
  *         step failed */
 TN_API void *tn_module_new_at(const char *file, int line, const tn_mrow *row);
 #define tn_module_new(row) tn_module_new_at(__FILE__, __LINE__, row)
-TN_API tn_module *tn_module_finish(tn_module *m);
+TN_API tn_module *tn_module_finish_at(const char *file, int line, tn_module *m);
+#define tn_module_finish(m) tn_module_finish_at(__FILE__, __LINE__, m)
 #define TN_ADD_PARAM(s, name, shape) TNI_ADD_TENSOR(s, TN_PARAM, name, TN_NO_DTYPE, shape)
 #define TN_ADD_BUFFER(s, name, dtype, shape) TNI_ADD_TENSOR(s, TN_BUFFER, name, dtype, shape)
 #define TN_ADD_TRANSIENT(s, name, dtype, shape) TNI_ADD_TENSOR(s, TN_TRANSIENT, name, dtype, shape)
@@ -152,8 +153,10 @@ TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_
                               const char *name, tn_tensor **field, tn_dtype dtype, tn_ints shape);
 #define tn_part_tensor(m, kind, name, field, dtype, shape) \
     tn_part_tensor_at(__FILE__, __LINE__, m, kind, name, field, dtype, shape)
-TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_tensor **field,
-                         tn_tensor *t);
+TN_API bool tn_part_give_at(const char *file, int line, tn_module *m, tn_part_kind kind,
+                            const char *name, tn_tensor **field, tn_tensor *t);
+#define tn_part_give(m, kind, name, field, t) \
+    tn_part_give_at(__FILE__, __LINE__, m, kind, name, field, t)
 TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name,
                              tn_module **field, tn_module *child);
 #define tn_part_child(m, name, field, child) \
@@ -177,7 +180,8 @@ TN_API tn_module *tn_module_named_at(const char *file, int line, const char *typ
  * comes before the end of the context. Its struct holds the options (as the schema's argument
  * struct: options first, required ones last) right after the tn_module. Refuses a name that is
  * taken and texts that do not parse. Not while other threads make modules. */
-TN_API bool tn_module_register(const tn_mrow *row);
+TN_API bool tn_module_register_at(const char *file, int line, const tn_mrow *row);
+#define tn_module_register(row) tn_module_register_at(__FILE__, __LINE__, row)
 TN_API void tn_module_forget(const tn_mrow *row);
 TN_API const tn_mrow *
 tn_mrow_named(const char *type); /* NULL, without an error, when there is none */
@@ -216,10 +220,13 @@ TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, cons
 /* A hook runs before or after forward; after, it may replace f->out[k] by a new tensor. */
 enum { TN_BEFORE_FORWARD = 1, TN_AFTER_FORWARD = 2 };
 typedef bool (*tn_module_hook_fn)(tn_mframe *f, void *user);
-TN_API int64_t
-tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, void *user,
-               void (*release)(void *user)); /* a number for _hook_remove; 0 on error */
-TN_API bool tn_module_hook_remove(tn_module *m, int64_t number);
+TN_API int64_t tn_module_hook_at(
+    const char *file, int line, tn_module *m, int when, tn_module_hook_fn hook, void *user,
+    void (*release)(void *user)); /* a number for _hook_remove; 0 on error */
+#define tn_module_hook(m, when, hook, user, release) \
+    tn_module_hook_at(__FILE__, __LINE__, m, when, hook, user, release)
+TN_API bool tn_module_hook_remove_at(const char *file, int line, tn_module *m, int64_t number);
+#define tn_module_hook_remove(m, number) tn_module_hook_remove_at(__FILE__, __LINE__, m, number)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
@@ -244,19 +251,27 @@ TN_API bool tn_module_set_at(const char *file, int line, tn_module *m, const cha
 /* Visits m and all below, parents first, each module once; false from visit stops and is returned.
  */
 typedef bool (*tn_module_visit)(tn_module *m, const char *path, void *user);
-TN_API bool tn_module_walk(tn_module *m, tn_module_visit visit, void *user);
+TN_API bool tn_module_walk_at(const char *file, int line, tn_module *m, tn_module_visit visit,
+                              void *user);
+#define tn_module_walk(m, visit, user) tn_module_walk_at(__FILE__, __LINE__, m, visit, user)
 
 /* Named tensors below m, borrowed. parameters: each tensor once, under its first name. buffers: the
  * same. state_dict: parameters and saved buffers of each module, then its children: torch's order;
  * a shared tensor stands under each of its names. */
-TN_API tn_named_list tn_module_parameters(const tn_module *m);
-TN_API tn_named_list tn_module_buffers(const tn_module *m);
-TN_API tn_named_list tn_module_state_dict(const tn_module *m);
+TN_API tn_named_list tn_module_parameters_at(const char *file, int line, const tn_module *m);
+#define tn_module_parameters(m) tn_module_parameters_at(__FILE__, __LINE__, m)
+TN_API tn_named_list tn_module_buffers_at(const char *file, int line, const tn_module *m);
+#define tn_module_buffers(m) tn_module_buffers_at(__FILE__, __LINE__, m)
+TN_API tn_named_list tn_module_state_dict_at(const char *file, int line, const tn_module *m);
+#define tn_module_state_dict(m) tn_module_state_dict_at(__FILE__, __LINE__, m)
 
 /* --- changing --------------------------------------------------------------------------------- */
 
 TN_API void tn_module_train(tn_module *m, bool training); /* m and all below */
-TN_API bool tn_module_requires_grad(tn_module *m, bool requires_grad);
+TN_API bool tn_module_requires_grad_at(const char *file, int line, tn_module *m,
+                                       bool requires_grad);
+#define tn_module_requires_grad(m, requires_grad) \
+    tn_module_requires_grad_at(__FILE__, __LINE__, m, requires_grad)
 TN_API void tn_module_zero_grad(tn_module *m);
 /* Sets the tensors' data from named ones, converted to the present dtype and device. All or
  * nothing: missing and unexpected names (when strict) and shapes that differ are one error that
@@ -274,7 +289,8 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
 TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module *m);
 #define tn_module_copy(m) tn_module_copy_at(__FILE__, __LINE__, m)
 /* Draws initial values again: children first, as they are made. */
-TN_API bool tn_module_reset(tn_module *m);
+TN_API bool tn_module_reset_at(const char *file, int line, tn_module *m);
+#define tn_module_reset(m) tn_module_reset_at(__FILE__, __LINE__, m)
 
 /* Files (safetensors): the state dict, saved atomically; loading is strict. */
 TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *m,
@@ -284,8 +300,11 @@ TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, con
 #define tn_module_load_file(m, path) tn_module_load_file_at(__FILE__, __LINE__, m, path)
 
 /* The text torch prints, NUL-terminated; free it with tn_alloc_free(text, strlen(text) + 1). */
-TN_API char *tn_module_text(const tn_module *m);
-TN_API bool tn_module_print(const tn_module *m); /* and a newline, to stdout */
+TN_API char *tn_module_text_at(const char *file, int line, const tn_module *m);
+#define tn_module_text(m) tn_module_text_at(__FILE__, __LINE__, m)
+TN_API bool tn_module_print_at(const char *file, int line,
+                               const tn_module *m); /* and a newline, to stdout */
+#define tn_module_print(m) tn_module_print_at(__FILE__, __LINE__, m)
 
 /* --- initial values (torch.nn.init) ----------------------------------------------------------- */
 
@@ -301,16 +320,28 @@ typedef enum tn_init_for {
     TN_INIT_LEAKY_RELU,
     TN_INIT_SELU
 } tn_init_for;
-TN_API double tn_init_gain(tn_init_for nonlinearity, double param);
-TN_API tn_tensor *tn_init_constant_(tn_tensor *t, double value);
-TN_API tn_tensor *tn_init_uniform_(tn_tensor *t, double from, double to);
-TN_API tn_tensor *tn_init_normal_(tn_tensor *t, double mean, double std);
-TN_API tn_tensor *tn_init_xavier_uniform_(tn_tensor *t, double gain);
-TN_API tn_tensor *tn_init_xavier_normal_(tn_tensor *t, double gain);
-TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode,
-                                           tn_init_for nonlinearity);
-TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode,
-                                          tn_init_for nonlinearity);
+TN_API double tn_init_gain_at(const char *file, int line, tn_init_for nonlinearity, double param);
+#define tn_init_gain(nonlinearity, param) tn_init_gain_at(__FILE__, __LINE__, nonlinearity, param)
+TN_API tn_tensor *tn_init_constant_at(const char *file, int line, tn_tensor *t, double value);
+#define tn_init_constant_(t, value) tn_init_constant_at(__FILE__, __LINE__, t, value)
+TN_API tn_tensor *tn_init_uniform_at(const char *file, int line, tn_tensor *t, double from,
+                                     double to);
+#define tn_init_uniform_(t, from, to) tn_init_uniform_at(__FILE__, __LINE__, t, from, to)
+TN_API tn_tensor *tn_init_normal_at(const char *file, int line, tn_tensor *t, double mean,
+                                    double std);
+#define tn_init_normal_(t, mean, std) tn_init_normal_at(__FILE__, __LINE__, t, mean, std)
+TN_API tn_tensor *tn_init_xavier_uniform_at(const char *file, int line, tn_tensor *t, double gain);
+#define tn_init_xavier_uniform_(t, gain) tn_init_xavier_uniform_at(__FILE__, __LINE__, t, gain)
+TN_API tn_tensor *tn_init_xavier_normal_at(const char *file, int line, tn_tensor *t, double gain);
+#define tn_init_xavier_normal_(t, gain) tn_init_xavier_normal_at(__FILE__, __LINE__, t, gain)
+TN_API tn_tensor *tn_init_kaiming_uniform_at(const char *file, int line, tn_tensor *t, double a,
+                                             tn_fan mode, tn_init_for nonlinearity);
+#define tn_init_kaiming_uniform_(t, a, mode, nonlinearity) \
+    tn_init_kaiming_uniform_at(__FILE__, __LINE__, t, a, mode, nonlinearity)
+TN_API tn_tensor *tn_init_kaiming_normal_at(const char *file, int line, tn_tensor *t, double a,
+                                            tn_fan mode, tn_init_for nonlinearity);
+#define tn_init_kaiming_normal_(t, a, mode, nonlinearity) \
+    tn_init_kaiming_normal_at(__FILE__, __LINE__, t, a, mode, nonlinearity)
 
 TNI_EXTERN_C_END
 #endif

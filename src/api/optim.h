@@ -20,7 +20,8 @@ typedef struct tn_ostep tn_ostep; /* a step in progress */
 
 /* The trainable parameters of a module, each once, in torch's order: borrowed until the module's
  * next such call or its end. n = -1 on error, which an optimizer's constructor passes on. */
-TN_API tn_tensors tn_parameters(tn_module *m);
+TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m);
+#define tn_parameters(m) tn_parameters_at(__FILE__, __LINE__, m)
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
@@ -71,8 +72,13 @@ TN_API int tn_optimizer_group_at(const char *file, int line, tn_optimizer *o, tn
 TN_API int tn_optimizer_groups(const tn_optimizer *o);
 /* A number among the options of a group ("lr"); booleans are 0 and 1. get: NaN and an error when
  * there is none. */
-TN_API bool tn_optimizer_set(tn_optimizer *o, int group, const char *option, double value);
-TN_API double tn_optimizer_get(const tn_optimizer *o, int group, const char *option);
+TN_API bool tn_optimizer_set_at(const char *file, int line, tn_optimizer *o, int group,
+                                const char *option, double value);
+#define tn_optimizer_set(o, group, option, value) \
+    tn_optimizer_set_at(__FILE__, __LINE__, o, group, option, value)
+TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer *o, int group,
+                                  const char *option);
+#define tn_optimizer_get(o, group, option) tn_optimizer_get_at(__FILE__, __LINE__, o, group, option)
 
 /* Strong guarantee: all parameters and states have moved, or none. Parameters without .grad are
  * left as they are. */
@@ -83,8 +89,11 @@ TN_API void tn_optimizer_zero_grad(tn_optimizer *o);
 /* state.<i>.<name> of parameter i (counted through the groups), group.<g>.<option> as 0-dim f64 or
  * i64. The list owns its tensors' counts: states are shared with the optimizer, not copied.
  * Loading: all or nothing. */
-TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o);
-TN_API bool tn_optimizer_load(tn_optimizer *o, const tn_named *at, int64_t n);
+TN_API tn_named_list tn_optimizer_state_dict_at(const char *file, int line, const tn_optimizer *o);
+#define tn_optimizer_state_dict(o) tn_optimizer_state_dict_at(__FILE__, __LINE__, o)
+TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, const tn_named *at,
+                                 int64_t n);
+#define tn_optimizer_load(o, at, n) tn_optimizer_load_at(__FILE__, __LINE__, o, at, n)
 
 /* --- clipping --------------------------------------------------------------------------------- */
 
@@ -101,19 +110,28 @@ TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params
  * (once an epoch). */
 typedef struct tn_schedule tn_schedule;
 /* lr *= gamma every `every` steps (torch.optim.lr_scheduler.StepLR). */
-TN_API tn_schedule *tn_step_lr(tn_optimizer *o, int64_t every, double gamma);
+TN_API tn_schedule *tn_step_lr_at(const char *file, int line, tn_optimizer *o, int64_t every,
+                                  double gamma);
+#define tn_step_lr(o, every, gamma) tn_step_lr_at(__FILE__, __LINE__, o, every, gamma)
 /* From the initial lr down to eta_min along half a cosine in t_max steps, and up again
  * (CosineAnnealingLR). */
-TN_API tn_schedule *tn_cosine_lr(tn_optimizer *o, int64_t t_max, double eta_min);
+TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o, int64_t t_max,
+                                    double eta_min);
+#define tn_cosine_lr(o, t_max, eta_min) tn_cosine_lr_at(__FILE__, __LINE__, o, t_max, eta_min)
 /* lr = initial lr * factor(step, user) (LambdaLR): any other schedule. */
-TN_API tn_schedule *tn_lambda_lr(tn_optimizer *o, double (*factor)(int64_t step, void *user),
-                                 void *user);
-TN_API bool tn_schedule_step(tn_schedule *s);
+TN_API tn_schedule *tn_lambda_lr_at(const char *file, int line, tn_optimizer *o,
+                                    double (*factor)(int64_t step, void *user), void *user);
+#define tn_lambda_lr(o, factor, user) tn_lambda_lr_at(__FILE__, __LINE__, o, factor, user)
+TN_API bool tn_schedule_step_at(const char *file, int line, tn_schedule *s);
+#define tn_schedule_step(s) tn_schedule_step_at(__FILE__, __LINE__, s)
 TN_API void tn_schedule_free(tn_schedule *s); /* before its optimizer */
 /* How many steps were made; setting it is for resuming (the optimizer's lr is restored by its own
  * state). */
 TN_API int64_t tn_schedule_count(const tn_schedule *s);
-TN_API bool tn_schedule_resume(tn_schedule *s, int64_t count, const double *initial, int ngroups);
+TN_API bool tn_schedule_resume_at(const char *file, int line, tn_schedule *s, int64_t count,
+                                  const double *initial, int ngroups);
+#define tn_schedule_resume(s, count, initial, ngroups) \
+    tn_schedule_resume_at(__FILE__, __LINE__, s, count, initial, ngroups)
 TN_API double tn_schedule_initial(const tn_schedule *s, int group);
 
 TNI_EXTERN_C_END

@@ -103,8 +103,10 @@ TN_API bool tn_train_at(const char *file, int line, const tn_train_args *args);
 #endif
 /* Mean loss and accuracy over a loader from its first batch on, in eval mode, without recording;
  * either pointer may be NULL. Afterwards each module is in the mode that it was in. */
-TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, double *mean_loss,
-                        double *accuracy);
+TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_module *loss,
+                           tn_loader *loader, double *mean_loss, double *accuracy);
+#define tn_evaluate(model, loss, loader, mean_loss, accuracy) \
+    tn_evaluate_at(__FILE__, __LINE__, model, loss, loader, mean_loss, accuracy)
 
 TNI_EXTERN_C_END
 #endif

@@ -254,11 +254,16 @@ TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_l
 TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) TNI_PRINTF(2, 3);
 /* Tells the handler; called by the outermost public call when it has failed. */
 TN_PRIV void tni_error_tell(tni_block *b);
-/* At the start of a public function that is told its caller's line, and at its end: false when an
- * error is pending; ok, after the outermost call has told the handler of its failure. */
+/* At the start of a public function outside of the door: its caller's line, unless it is called
+ * from inside of another one. */
+TNI_INLINE void tni_place_set(tni_block *b, const char *file, int line) {
+    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+}
+/* The same, and false when an error is pending; at the end: ok, after the outermost call has told
+ * the handler of its failure. */
 TNI_INLINE bool tni_enter(tni_block *b, const char *file, int line) {
     if (!b || b->failed) return false;
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    tni_place_set(b, file, line);
     return true;
 }
 TNI_INLINE bool tni_leave(tni_block *b, bool ok) {
@@ -267,9 +272,7 @@ TNI_INLINE bool tni_leave(tni_block *b, bool ok) {
 }
 /* At the start of a public function that is not told its caller's line: the last call's is not its
  * place. */
-TNI_INLINE void tni_place_unknown(tni_block *b) {
-    if (!b->frame && !b->place_hold) b->place_file = NULL;
-}
+TNI_INLINE void tni_place_unknown(tni_block *b) { tni_place_set(b, NULL, 0); }
 /* Takes the error of a thread that has ended; the handler hears of it if it has not. */
 TN_PRIV void tni_error_leave(tni_block *b);
 /* Why the calling thread has no block, for tn_error_peek; told by context.c. */

@@ -171,10 +171,10 @@ static struct tni_profile *profile_of(tni_block *b) {
     return none; /* another thread's */
 }
 
-TN_API bool tn_profile_begin(void) {
+TN_API bool tn_profile_begin_at(const char *file, int line) {
     tni_block *b = tni_here();
     if (!b) return false;
-    tni_place_unknown(b);
+    tni_place_set(b, file, line);
     struct tni_profile *p = profile_of(b);
     if (!p) return tni_error_tell(b), false;
     tni_lock(&p->lock);
@@ -214,10 +214,10 @@ static bool profile_write(tni_block *b, const struct tni_profile *p, const char 
 
 /* When the file cannot be written, the recorded events stay: a second call may name another
  * path. */
-TN_API bool tn_profile_end(const char *path) {
+TN_API bool tn_profile_end_at(const char *file, int line, const char *path) {
     tni_block *b = tni_here();
     if (!b) return false;
-    tni_place_unknown(b);
+    tni_place_set(b, file, line);
     struct tni_profile *p = tni_load(&b->context->profile);
     bool ok = false;
     if (!p || (!tni_load(&p->on) && !p->first)) {

@@ -87,8 +87,8 @@ static bool checkpoint_save(const char *path, const tn_state *s) {
     checkpoint_list l;
     bool ok = true;
     memset(&l, 0, sizeof l);
-    if (s->model) model = tn_module_state_dict(s->model);
-    if (s->optimizer) optimizer = tn_optimizer_state_dict(s->optimizer);
+    if (s->model) model = tn_module_state_dict_at(NULL, 0, s->model);
+    if (s->optimizer) optimizer = tn_optimizer_state_dict_at(NULL, 0, s->optimizer);
     ok = checkpoint_add_list(&l, "model.", model) &&
          checkpoint_add_list(&l, "optimizer.", optimizer) &&
          (!s->schedule || checkpoint_add_schedule(&l, s->schedule)) &&
@@ -219,7 +219,8 @@ static bool checkpoint_check_rest(const char *path, tn_named_list list, const tn
 
 static void checkpoint_load_rest(const tn_state *s, tn_named_list list, const checkpoint_rest *r) {
     if (s->schedule)
-        tn_schedule_resume(s->schedule, r->count, r->initial, tni_schedule_groups(s->schedule));
+        tn_schedule_resume_at(NULL, 0, s->schedule, r->count, r->initial,
+                              tni_schedule_groups(s->schedule));
     if (r->rng) tn_generator_set(s->generator, r->rng);
     if (r->loader) tn_generator_set(s->loader_generator, r->loader);
     for (int64_t i = 0; i < s->nnumbers; i++) {
@@ -238,7 +239,7 @@ TN_PRIV bool tni_checkpoint_number(const char *path, const char *name, double *v
         if (strncmp(at, "train.", 6) == 0 && strcmp(at + 6, name) == 0) break;
     }
     if (i < n) {
-        const tn_tensor *t = tn_safetensors_get(f, tn_safetensors_name(f, i));
+        const tn_tensor *t = tn_safetensors_get_at(NULL, 0, f, tn_safetensors_name(f, i));
         ok = t && checkpoint_number_fits(path, name, t);
         if (ok) *value = *(const double *)tn_data(t);
     }

@@ -28,7 +28,7 @@ static bool dataset_fits(const tn_dataset *d) {
                         TN_MAX_FIELDS);
 }
 
-TN_API tn_dataset *tn_dataset_new(const tn_dataset *like) {
+static tn_dataset *dataset_make(const tn_dataset *like) {
     tn_dataset *d = NULL, given;
     if (!like) return tni_nn_error(TN_INVALID, "data set is NULL"), (tn_dataset *)NULL;
     if (tn_ok() && dataset_fits(like)) d = (tn_dataset *)tn_alloc(sizeof *d);
@@ -40,6 +40,15 @@ TN_API tn_dataset *tn_dataset_new(const tn_dataset *like) {
     given = *like;
     if (given.destroy) given.destroy(&given);
     return NULL;
+}
+
+TN_API tn_dataset *tn_dataset_new_at(const char *file, int line, const tn_dataset *like) {
+    tn_dataset *d;
+    tni_step step;
+    tni_place_begin(&step, file, line);
+    d = dataset_make(like);
+    tni_step_end(&step);
+    return d;
 }
 
 TN_API tn_dataset *tn_dataset_hold(tn_dataset *d) {
@@ -118,7 +127,7 @@ static bool dataset_rows_begin(tn_dataset *d) {
     return true;
 }
 
-TN_API tn_dataset *tn_dataset_tensors(tn_tensors tensors) {
+static tn_dataset *dataset_tensors(tn_tensors tensors) {
     tn_dataset d;
     bool ok = dataset_rows_begin(&d);
     if (!ok) return NULL;
@@ -126,9 +135,18 @@ TN_API tn_dataset *tn_dataset_tensors(tn_tensors tensors) {
         ok = tni_nn_error(TN_INVALID, "1 to %d tensors are expected", TN_MAX_FIELDS);
     for (int i = 0; ok && i < (int)tensors.n; i++) ok = dataset_rows_add(&d, i, tensors.at[i]);
     d.nfields = (int)tensors.n;
-    if (ok) return tn_dataset_new(&d);
+    if (ok) return dataset_make(&d);
     dataset_rows_destroy(&d);
     return NULL;
+}
+
+TN_API tn_dataset *tn_dataset_tensors_at(const char *file, int line, tn_tensors tensors) {
+    tn_dataset *d;
+    tni_step step;
+    tni_place_begin(&step, file, line);
+    d = dataset_tensors(tensors);
+    tni_step_end(&step);
+    return d;
 }
 
 /* --- images ----------------------------------------------------------------------------------- */
@@ -169,8 +187,7 @@ static bool dataset_images_fit(const tn_tensor *images, const tn_tensor *labels,
     return std > 0 || tni_nn_error(TN_INVALID, "std must be positive");
 }
 
-TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, double mean,
-                                     double std) {
+static tn_dataset *dataset_images(tn_tensor *images, tn_tensor *labels, double mean, double std) {
     tn_dataset d;
     dataset_rows *r;
     if (!dataset_rows_begin(&d)) return NULL;
@@ -193,16 +210,32 @@ TN_API tn_dataset *tn_dataset_images(tn_tensor *images, tn_tensor *labels, doubl
     d.field[1].dtype = TN_I64;
     d.nfields = 2;
     d.get = dataset_images_get;
-    return tn_dataset_new(&d);
+    return dataset_make(&d);
 }
 
-TN_API tn_dataset *tn_dataset_idx(const char *images_path, const char *labels_path, double mean,
-                                  double std) {
-    int64_t mark = tn_scope_begin();
-    tn_tensor *images = tn_load_idx_at(NULL, 0, images_path),
-              *labels = images ? tn_load_idx_at(NULL, 0, labels_path) : NULL;
-    tn_dataset *d = labels ? tn_dataset_images(images, labels, mean, std) : NULL;
+TN_API tn_dataset *tn_dataset_images_at(const char *file, int line, tn_tensor *images,
+                                        tn_tensor *labels, double mean, double std) {
+    tn_dataset *d;
+    tni_step step;
+    tni_place_begin(&step, file, line);
+    d = dataset_images(images, labels, mean, std);
+    tni_step_end(&step);
+    return d;
+}
+
+TN_API tn_dataset *tn_dataset_idx_at(const char *file, int line, const char *images_path,
+                                     const char *labels_path, double mean, double std) {
+    tn_dataset *d = NULL;
+    tn_tensor *images, *labels;
+    tni_step step;
+    int64_t mark;
+    tni_place_begin(&step, file, line);
+    mark = tn_scope_begin();
+    images = tn_load_idx_at(NULL, 0, images_path);
+    labels = images ? tn_load_idx_at(NULL, 0, labels_path) : NULL;
+    if (labels) d = dataset_images(images, labels, mean, std);
     tn_scope_end(mark);
+    tni_step_end(&step);
     return d;
 }
 
@@ -223,7 +256,7 @@ static void dataset_part_destroy(tn_dataset *d) {
     tn_alloc_free(p, sizeof *p);
 }
 
-TN_API tn_dataset *tn_dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
+static tn_dataset *dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
     dataset_part *p = NULL;
     tn_dataset part;
     if (tn_ok() && (!d || from < 0 || from > to || to > d->size))
@@ -238,5 +271,14 @@ TN_API tn_dataset *tn_dataset_slice(tn_dataset *d, int64_t from, int64_t to) {
     part.get = dataset_part_get;
     part.destroy = dataset_part_destroy;
     part.user = p;
-    return tn_dataset_new(&part);
+    return dataset_make(&part);
+}
+
+TN_API tn_dataset *tn_dataset_slice_at(const char *file, int line, tn_dataset *d, int64_t from,
+                                       int64_t to) {
+    tni_step step;
+    tni_place_begin(&step, file, line);
+    d = dataset_slice(d, from, to);
+    tni_step_end(&step);
+    return d;
 }

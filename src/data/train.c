@@ -81,7 +81,8 @@ static bool train_step(train_run *r, const tn_batch *b) {
     memset(&backward, 0, sizeof backward);
     backward.t = loss;
     if (!tn_backward_at(NULL, 0, &backward)) return false;
-    if (a->clip_norm > 0) tn_clip_grad_norm_at(NULL, 0, tn_parameters(a->model), a->clip_norm, 2.0);
+    if (a->clip_norm > 0)
+        tn_clip_grad_norm_at(NULL, 0, tn_parameters_at(NULL, 0, a->model), a->clip_norm, 2.0);
     if (!tn_optimizer_step_at(NULL, 0, a->optimizer)) return false;
     r->p.batch_loss = tn_item(loss);
     hits = train_hits(output, b->nfields > 1 ? b->field[1] : NULL);
@@ -103,7 +104,7 @@ static bool train_epoch(train_run *r) {
     r->p.step = r->p.items = 0;
     r->p.steps = tn_loader_batches(a->loader);
     r->p.loss = r->p.accuracy = r->p.batch_loss = r->p.test_loss = r->p.test_accuracy = train_nan();
-    r->p.lr = tn_optimizer_get(a->optimizer, 0, "lr");
+    r->p.lr = tn_optimizer_get_at(NULL, 0, a->optimizer, 0, "lr");
     if (!train_tell(r, TN_EVENT_EPOCH)) return false;
     tn_module_train(a->model, true);
     while (more) {
@@ -169,7 +170,8 @@ static void train_restore_modes(tni_buffer *modes) {
 static bool train_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, train_sums *s,
                            train_run *tell) {
     tni_buffer modes = {NULL, 0, 0, false};
-    bool more = tn_module_walk(model, train_note_mode, &modes), mode = tn_set_grad_mode(false);
+    bool more = tn_module_walk_at(NULL, 0, model, train_note_mode, &modes),
+         mode = tn_set_grad_mode(false);
     memset(s, 0, sizeof *s);
     tn_loader_stop(loader);
     if (more) tn_module_train(model, false);
@@ -194,16 +196,19 @@ static tn_module *train_default_loss(void) {
     return tn_module_named_at(NULL, 0, "CrossEntropyLoss", NULL, 0);
 }
 
-TN_API bool tn_evaluate(tn_module *model, tn_module *loss, tn_loader *loader, double *mean_loss,
-                        double *accuracy) {
+TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_module *loss,
+                           tn_loader *loader, double *mean_loss, double *accuracy) {
     tn_module *own = NULL;
     train_sums s;
-    bool ok;
+    tni_step step;
+    bool ok = model && loader;
     if (!tn_ok()) return false;
-    if (!model || !loader) return tni_nn_error(TN_INVALID, "evaluate: model or loader is NULL");
-    if (!loss) loss = own = train_default_loss();
-    ok = loss && train_evaluate(model, loss, loader, &s, NULL);
+    tni_step_begin(&step, file, line, "evaluate");
+    if (!ok) tni_nn_error(TN_INVALID, "model or loader is NULL");
+    if (ok && !loss) loss = own = train_default_loss();
+    ok = ok && loss && train_evaluate(model, loss, loader, &s, NULL);
     tn_module_free(own);
+    tni_step_end(&step);
     if (ok && mean_loss) *mean_loss = s.items > 0 ? s.loss / s.items : train_nan();
     if (ok && accuracy) *accuracy = s.classes ? s.hits / s.items : train_nan();
     return ok;
@@ -232,7 +237,7 @@ static bool train_epoch_end(train_run *r) {
     done.name = "epoch";
     done.value = (double)(r->p.epoch + 1);
     if (a->test && (!train_evaluate(a->model, r->loss, a->test, &s, r) || r->stopped)) return false;
-    if (a->schedule && !tn_schedule_step(a->schedule)) return false;
+    if (a->schedule && !tn_schedule_step_at(NULL, 0, a->schedule)) return false;
     if (!train_tell(r, TN_EVENT_EPOCH_END)) return false;
     if (a->checkpoint) {
         tn_state state = train_state(a, &done);

@@ -4,7 +4,7 @@
 TN_PRIV tni_block *tni_io_enter(const char *file, int line) {
     tni_block *b = tni_here();
     if (!b || b->failed) return NULL;
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    tni_place_set(b, file, line);
     return b;
 }
 TN_PRIV void tni_io_leave(tni_block *b) {

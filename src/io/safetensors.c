@@ -481,8 +481,9 @@ static bool safe_here(tn_safetensors *f, tni_block *b) {
                      "an open safetensors file belongs to the thread that opened it");
 }
 
-TN_API tn_tensor *tn_safetensors_get(tn_safetensors *f, const char *name) {
-    tni_block *b = tni_io_enter(NULL, 0);
+TN_API tn_tensor *tn_safetensors_get_at(const char *file, int line, tn_safetensors *f,
+                                        const char *name) {
+    tni_block *b = tni_io_enter(file, line);
     tn_tensor *t = NULL;
     int64_t i = 0;
     if (!b) return NULL;

@@ -173,11 +173,10 @@ struct tn_mhook {
     struct tn_mhook *next;
 };
 
-TN_API int64_t tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, void *user,
-                              void (*release)(void *user)) {
+static int64_t forward_hook_add(tn_module *m, int when, tn_module_hook_fn hook, void *user,
+                                void (*release)(void *user)) {
     struct tn_mhook *h, **at;
     int64_t number = 1;
-    if (!tn_ok()) return 0;
     if (!m || !hook || (when != TN_BEFORE_FORWARD && when != TN_AFTER_FORWARD))
         return tni_nn_error(
             TN_INVALID,
@@ -194,13 +193,24 @@ TN_API int64_t tn_module_hook(tn_module *m, int when, tn_module_hook_fn hook, vo
     *at = h;
     return number;
 }
+TN_API int64_t tn_module_hook_at(const char *file, int line, tn_module *m, int when,
+                                 tn_module_hook_fn hook, void *user, void (*release)(void *user)) {
+    int64_t number;
+    tni_step step;
+    if (!tn_ok()) return 0;
+    tni_place_begin(&step, file, line);
+    number = forward_hook_add(m, when, hook, user, release);
+    tni_step_end(&step);
+    return number;
+}
 
 static void forward_hook_free(struct tn_mhook *h) {
     if (h->release) h->release(h->user);
     tn_alloc_free(h, sizeof *h);
 }
 
-TN_API bool tn_module_hook_remove(tn_module *m, int64_t number) {
+TN_API bool tn_module_hook_remove_at(const char *file, int line, tn_module *m, int64_t number) {
+    tni_step step;
     for (struct tn_mhook **at = m ? &m->hooks : NULL; at && *at; at = &(*at)->next) {
         struct tn_mhook *h = *at;
         if (h->number != number) continue;
@@ -208,7 +218,10 @@ TN_API bool tn_module_hook_remove(tn_module *m, int64_t number) {
         forward_hook_free(h);
         return true;
     }
-    return tni_nn_error(TN_INVALID, "there is no hook %lld", (long long)number);
+    tni_place_begin(&step, file, line);
+    tni_nn_error(TN_INVALID, "there is no hook %lld", (long long)number);
+    tni_step_end(&step);
+    return false;
 }
 
 TN_PRIV void tni_hooks_free(tn_module *m) {

@@ -5,11 +5,13 @@
 
 /* Runs one fill without recording; t NULL with no error pending is an absent part. */
 typedef struct init_quiet {
+    tni_step step;
     bool mode;
     int64_t mark;
 } init_quiet;
-static bool init_begin(init_quiet *q, tn_tensor *t) {
+static bool init_begin(init_quiet *q, const char *file, int line, tn_tensor *t) {
     if (!t || !tn_ok()) return false;
+    tni_place_begin(&q->step, file, line);
     q->mark = tn_scope_begin();
     q->mode = tn_set_grad_mode(false);
     return true;
@@ -17,23 +19,26 @@ static bool init_begin(init_quiet *q, tn_tensor *t) {
 static tn_tensor *init_end(init_quiet *q, tn_tensor *t, const tn_tensor *result) {
     tn_set_grad_mode(q->mode);
     tn_scope_end(q->mark);
+    tni_step_end(&q->step);
     return result ? t : NULL;
 }
 
-TN_API tn_tensor *tn_init_constant_(tn_tensor *t, double value) {
+TN_API tn_tensor *tn_init_constant_at(const char *file, int line, tn_tensor *t, double value) {
     init_quiet q;
-    return init_begin(&q, t) ? init_end(&q, t, tnp_fill_(t, tn_float(value))) : NULL;
+    return init_begin(&q, file, line, t) ? init_end(&q, t, tnp_fill_(t, tn_float(value))) : NULL;
 }
-TN_API tn_tensor *tn_init_uniform_(tn_tensor *t, double from, double to) {
+TN_API tn_tensor *tn_init_uniform_at(const char *file, int line, tn_tensor *t, double from,
+                                     double to) {
     init_quiet q;
-    return init_begin(&q, t) ? init_end(&q, t, tnp_uniform_(t, from, to, NULL)) : NULL;
+    return init_begin(&q, file, line, t) ? init_end(&q, t, tnp_uniform_(t, from, to, NULL)) : NULL;
 }
-TN_API tn_tensor *tn_init_normal_(tn_tensor *t, double mean, double std) {
+TN_API tn_tensor *tn_init_normal_at(const char *file, int line, tn_tensor *t, double mean,
+                                    double std) {
     init_quiet q;
-    return init_begin(&q, t) ? init_end(&q, t, tnp_normal_(t, mean, std, NULL)) : NULL;
+    return init_begin(&q, file, line, t) ? init_end(&q, t, tnp_normal_(t, mean, std, NULL)) : NULL;
 }
 
-TN_API double tn_init_gain(tn_init_for nonlinearity, double param) {
+static double init_gain(tn_init_for nonlinearity, double param) {
     switch (nonlinearity) {
     case TN_INIT_LINEAR:
     case TN_INIT_SIGMOID: return 1;
@@ -41,8 +46,16 @@ TN_API double tn_init_gain(tn_init_for nonlinearity, double param) {
     case TN_INIT_RELU: return sqrt(2.0);
     case TN_INIT_LEAKY_RELU: return sqrt(2.0 / (1 + param * param));
     case TN_INIT_SELU: return 3.0 / 4;
-    default: tni_nn_error(TN_INVALID, "gain of an unknown nonlinearity"); return NAN;
+    default: tni_nn_error(TN_INVALID, "gain of an unknown nonlinearity"); return (double)NAN;
     }
+}
+TN_API double tn_init_gain_at(const char *file, int line, tn_init_for nonlinearity, double param) {
+    tni_step step;
+    double gain;
+    tni_place_begin(&step, file, line);
+    gain = init_gain(nonlinearity, param);
+    tni_step_end(&step);
+    return gain;
 }
 
 /* Inputs and outputs of one element: sizes 1 and 0, times the receptive field. */
@@ -61,35 +74,48 @@ static bool init_kaiming_std(const tn_tensor *t, double a, tn_fan mode, tn_init_
                              double *std) {
     double in, out, gain;
     if (!init_fans(t, &in, &out)) return false;
-    gain = tn_init_gain(nonlinearity, a);
+    gain = init_gain(nonlinearity, a);
     *std = gain / sqrt(mode == TN_FAN_OUT ? out : in);
     return gain == gain;
 }
 
-TN_API tn_tensor *tn_init_xavier_uniform_(tn_tensor *t, double gain) {
-    double in, out, std;
-    if (!t || !tn_ok() || !init_fans(t, &in, &out)) return NULL;
-    std = gain * sqrt(2.0 / (in + out));
-    return tn_init_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std);
+/* Draws of a standard deviation, about 0. */
+static const tn_tensor *init_draw(tn_tensor *t, bool normal, double std) {
+    if (tn_numel(t) == 0) return t;
+    return normal ? tnp_normal_(t, 0, std, NULL)
+                  : tnp_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std, NULL);
 }
-TN_API tn_tensor *tn_init_xavier_normal_(tn_tensor *t, double gain) {
+static tn_tensor *init_xavier(const char *file, int line, tn_tensor *t, bool normal, double gain) {
     double in, out;
-    if (!t || !tn_ok() || !init_fans(t, &in, &out)) return NULL;
-    return tn_init_normal_(t, 0, gain * sqrt(2.0 / (in + out)));
+    init_quiet q;
+    const tn_tensor *drawn = NULL;
+    if (!init_begin(&q, file, line, t)) return NULL;
+    if (init_fans(t, &in, &out)) drawn = init_draw(t, normal, gain * sqrt(2.0 / (in + out)));
+    return init_end(&q, t, drawn);
 }
-TN_API tn_tensor *tn_init_kaiming_uniform_(tn_tensor *t, double a, tn_fan mode,
-                                           tn_init_for nonlinearity) {
+static tn_tensor *init_kaiming(const char *file, int line, tn_tensor *t, bool normal, double a,
+                               tn_fan mode, tn_init_for nonlinearity) {
     double std;
-    if (!t || !tn_ok() || !init_kaiming_std(t, a, mode, nonlinearity, &std)) return NULL;
-    if (tn_numel(t) == 0) return t;
-    return tn_init_uniform_(t, -(sqrt(3.0) * std), sqrt(3.0) * std);
+    init_quiet q;
+    const tn_tensor *drawn = NULL;
+    if (!init_begin(&q, file, line, t)) return NULL;
+    if (init_kaiming_std(t, a, mode, nonlinearity, &std)) drawn = init_draw(t, normal, std);
+    return init_end(&q, t, drawn);
 }
-TN_API tn_tensor *tn_init_kaiming_normal_(tn_tensor *t, double a, tn_fan mode,
-                                          tn_init_for nonlinearity) {
-    double std;
-    if (!t || !tn_ok() || !init_kaiming_std(t, a, mode, nonlinearity, &std)) return NULL;
-    if (tn_numel(t) == 0) return t;
-    return tn_init_normal_(t, 0, std);
+
+TN_API tn_tensor *tn_init_xavier_uniform_at(const char *file, int line, tn_tensor *t, double gain) {
+    return init_xavier(file, line, t, false, gain);
+}
+TN_API tn_tensor *tn_init_xavier_normal_at(const char *file, int line, tn_tensor *t, double gain) {
+    return init_xavier(file, line, t, true, gain);
+}
+TN_API tn_tensor *tn_init_kaiming_uniform_at(const char *file, int line, tn_tensor *t, double a,
+                                             tn_fan mode, tn_init_for nonlinearity) {
+    return init_kaiming(file, line, t, false, a, mode, nonlinearity);
+}
+TN_API tn_tensor *tn_init_kaiming_normal_at(const char *file, int line, tn_tensor *t, double a,
+                                            tn_fan mode, tn_init_for nonlinearity) {
+    return init_kaiming(file, line, t, true, a, mode, nonlinearity);
 }
 
 /* What Linear and the convolutions draw: weight by Kaiming with a = sqrt(5), bias within 1 /

@@ -28,6 +28,9 @@ TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char 
     s->type = type ? type : "module";
     tn_path_push(&s->path);
 }
+TN_PRIV void tni_place_begin(tni_step *s, const char *file, int line) {
+    if (!tn_path_current()) tni_step_begin(s, file, line, "");
+}
 TN_PRIV void tni_step_end(tni_step *s) { tn_path_pop(&s->path); }
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -316,11 +319,11 @@ static bool make_end(tn_module *m) {
     return m->finished && tn_ok();
 }
 
-TN_API tn_module *tn_module_finish(tn_module *m) {
+TN_API tn_module *tn_module_finish_at(const char *file, int line, tn_module *m) {
     tni_step step;
     bool ok;
     if (!m || m->finished) return m;
-    tni_step_begin(&step, NULL, 0, m->type);
+    tni_step_begin(&step, file, line, m->type);
     if (m->broken && tn_ok())
         tni_nn_error(TN_INVALID, "a step of its making failed, and the error was taken");
     ok = !m->broken && tn_ok() && make_end(m);
@@ -507,13 +510,13 @@ TN_API bool tn_part_tensor_at(const char *file, int line, tn_module *m, tn_part_
     return ok || make_broken(m);
 }
 
-TN_API bool tn_part_give(tn_module *m, tn_part_kind kind, const char *name, tn_tensor **field,
-                         tn_tensor *t) {
+TN_API bool tn_part_give_at(const char *file, int line, tn_module *m, tn_part_kind kind,
+                            const char *name, tn_tensor **field, tn_tensor *t) {
     tni_step step;
     bool ok;
     if (!m || m->broken) return false;
     if (!tn_ok()) return make_broken(m);
-    tni_step_begin(&step, NULL, 0, m->type);
+    tni_step_begin(&step, file, line, m->type);
     ok = make_kind_fits(kind) && tni_part_new(m, kind, name, (void **)(void *)field);
     if (ok && t) *tni_part_place(m, m->nparts - 1) = tn_retain(t);
     tni_step_end(&step);

@@ -143,7 +143,8 @@ static bool make_text_given(tn_module *m, const tni_part_text *t, const char *na
     memcpy(&given, (char *)tni_options(m) + p->offset, sizeof given);
     if (given && !(given = tnp_clone(tnp_detach(given), (tn_memory_format)0)))
         return false; /* of this module alone */
-    return tn_part_give(m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field, given);
+    return tn_part_give_at(NULL, 0, m, (tn_part_kind)t->kind, name, (tn_tensor **)(void *)field,
+                           given);
 }
 
 static bool make_text_part(tn_module *m, const tni_part_text *t) {
@@ -276,11 +277,11 @@ static bool make_register(const tn_mrow *row) {
     return true;
 }
 
-TN_API bool tn_module_register(const tn_mrow *row) {
+TN_API bool tn_module_register_at(const char *file, int line, const tn_mrow *row) {
     tni_step step;
     bool ok;
     if (!tn_ok()) return false;
-    tni_step_begin(&step, NULL, 0, row && row->name ? row->name : NULL);
+    tni_step_begin(&step, file, line, row && row->name ? row->name : NULL);
     ok = make_register(row);
     tni_step_end(&step);
     return ok;

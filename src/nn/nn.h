@@ -65,7 +65,9 @@ typedef struct tni_step {
     const char *type;
 } tni_step;
 TN_PRIV void tni_step_begin(tni_step *s, const char *file, int line, const char *type);
-TN_PRIV void tni_step_end(tni_step *s);
+/* The place alone, for what is no link of the chain: nothing where a call is in progress. */
+TN_PRIV void tni_place_begin(tni_step *s, const char *file, int line);
+TN_PRIV void tni_step_end(tni_step *s); /* of either */
 
 TN_PRIV const tn_mgen *
 tni_mgen_of(const tn_mrow *row); /* its own, or the registry's; NULL: made by calls only */

@@ -160,7 +160,7 @@ static bool state_judge(state_report *r, bool strict) {
 
 TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n,
                            bool strict) {
-    tn_named_list here = tn_module_state_dict(m);
+    tn_named_list here = tn_module_state_dict_at(NULL, 0, m);
     state_report r;
     state_names given;
     bool ok;
@@ -375,11 +375,11 @@ static bool state_reset(tn_module *m) {
     return !m->row->reset || m->row->reset(m);
 }
 
-TN_API bool tn_module_reset(tn_module *m) {
+TN_API bool tn_module_reset_at(const char *file, int line, tn_module *m) {
     state_quiet q;
     bool ok;
     if (!tn_ok()) return false;
-    state_quiet_begin(&q, NULL, 0, m);
+    state_quiet_begin(&q, file, line, m);
     ok = m ? state_reset(m) : tni_nn_error(TN_INVALID, "module is NULL");
     state_quiet_end(&q);
     return ok;
@@ -394,7 +394,7 @@ TN_API bool tn_module_save_file_at(const char *file, int line, const tn_module *
     bool ok;
     if (!tn_ok()) return false;
     state_quiet_begin(&q, file, line, m);
-    list = tn_module_state_dict(m);
+    list = tn_module_state_dict_at(NULL, 0, m);
     ok = list.n >= 0 && tn_safetensors_save_at(file, line, path, list.at, list.n, NULL, 0);
     tn_named_free(list);
     state_quiet_end(&q);

@@ -272,10 +272,9 @@ static void repr_module(tni_buffer *b, const tn_module *m, int indent) {
     tni_buffer_text(b, ")");
 }
 
-TN_API char *tn_module_text(const tn_module *m) {
+static char *repr_text(const tn_module *m) {
     tni_buffer b = {NULL, 0, 0, false};
     char *text = NULL;
-    if (!tn_ok()) return NULL;
     if (!m) return tni_nn_error(TN_INVALID, "module is NULL"), (char *)NULL;
     repr_module(&b, m, 0);
     if (!b.failed) text = tni_text_copy(b.at, (size_t)b.n);
@@ -283,10 +282,26 @@ TN_API char *tn_module_text(const tn_module *m) {
     return text;
 }
 
-TN_API bool tn_module_print(const tn_module *m) {
-    char *text = tn_module_text(m);
-    bool ok = text && puts(text) >= 0;
+TN_API char *tn_module_text_at(const char *file, int line, const tn_module *m) {
+    tni_step step;
+    char *text;
+    if (!tn_ok()) return NULL;
+    tni_place_begin(&step, file, line);
+    text = repr_text(m);
+    tni_step_end(&step);
+    return text;
+}
+
+TN_API bool tn_module_print_at(const char *file, int line, const tn_module *m) {
+    tni_step step;
+    char *text;
+    bool ok;
+    if (!tn_ok()) return false;
+    tni_place_begin(&step, file, line);
+    text = repr_text(m);
+    ok = text && puts(text) >= 0;
     if (text && !ok) tni_nn_error(TN_FILE, "stdout cannot be written");
     tni_text_free(text);
+    tni_step_end(&step);
     return ok;
 }

@@ -105,10 +105,17 @@ static bool tree_call(tree_walk *w, tn_module *m) {
     w->path.n--;
     return v->visit(m, w->path.at, v->user);
 }
-TN_API bool tn_module_walk(tn_module *m, tn_module_visit visit, void *user) {
+/* `visit` is the program's: it says the places of its own errors. */
+TN_API bool tn_module_walk_at(const char *file, int line, tn_module *m, tn_module_visit visit,
+                              void *user) {
     tree_visitor v = {visit, user};
     tree_walk w = {tree_call, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, true, &v};
-    return tree_run(&w, m);
+    tni_step step;
+    bool ok = m && visit;
+    tni_place_begin(&step, file, line);
+    if (!ok) tni_nn_error(TN_INVALID, "module or visit is NULL");
+    tni_step_end(&step);
+    return ok && tree_run(&w, m);
 }
 
 /* --- named lists ------------------------------------------------------------------------------ */
@@ -168,10 +175,13 @@ static tn_named_list tree_list(const tree_collect *c) {
     return list;
 }
 
-static tn_named_list tree_tensors(const tn_module *m, unsigned kinds, bool twice) {
+static tn_named_list tree_tensors(const char *file, int line, const tn_module *m, unsigned kinds,
+                                  bool twice) {
     tn_named_list none = {NULL, -1, 0, false};
     tree_collect c;
     tree_walk w = {tree_collect_parts, {NULL, 0, 0, false}, {NULL, NULL, 0, 0}, !twice, NULL};
+    tni_step step;
+    tni_place_begin(&step, file, line);
     memset(&c, 0, sizeof c);
     c.kinds = kinds;
     c.twice = twice;
@@ -180,19 +190,20 @@ static tn_named_list tree_tensors(const tn_module *m, unsigned kinds, bool twice
     tni_buffer_free(&c.names);
     tni_buffer_free(&c.entries);
     tni_map_free(&c.tensors);
+    tni_step_end(&step);
     return none;
 }
-TN_API tn_named_list tn_module_parameters(const tn_module *m) {
-    return tree_tensors(m, 1u << TN_PARAM, false);
+TN_API tn_named_list tn_module_parameters_at(const char *file, int line, const tn_module *m) {
+    return tree_tensors(file, line, m, 1u << TN_PARAM, false);
 }
-TN_API tn_named_list tn_module_buffers(const tn_module *m) {
-    return tree_tensors(m, 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
+TN_API tn_named_list tn_module_buffers_at(const char *file, int line, const tn_module *m) {
+    return tree_tensors(file, line, m, 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
 }
-TN_API tn_named_list tn_module_state_dict(const tn_module *m) {
-    return tree_tensors(m, 1u << TN_PARAM | 1u << TN_BUFFER, true);
+TN_API tn_named_list tn_module_state_dict_at(const char *file, int line, const tn_module *m) {
+    return tree_tensors(file, line, m, 1u << TN_PARAM | 1u << TN_BUFFER, true);
 }
 TN_PRIV tn_named_list tni_module_tensors(const tn_module *m) {
-    return tree_tensors(m, 1u << TN_PARAM | 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
+    return tree_tensors(NULL, 0, m, 1u << TN_PARAM | 1u << TN_BUFFER | 1u << TN_TRANSIENT, false);
 }
 
 /* --- by path ---------------------------------------------------------------------------------- */
@@ -274,12 +285,21 @@ TN_API void tn_module_zero_grad(tn_module *m) {
     }
 }
 
-TN_API bool tn_module_requires_grad(tn_module *m, bool requires_grad) {
-    for (int i = 0; m && i < m->nparts; i++) {
+static bool tree_requires_grad(tn_module *m, bool requires_grad) {
+    for (int i = 0; i < m->nparts; i++) {
         tn_tensor *t = m->part[i].kind == TN_PARAM ? tn_part_tensor_of(m, i) : NULL;
         tn_module *child = tn_part_child_of(m, i);
         if (t && !tn_requires_grad_at(NULL, 0, t, requires_grad)) return false;
-        if (child && !tn_module_requires_grad(child, requires_grad)) return false;
+        if (child && !tree_requires_grad(child, requires_grad)) return false;
     }
-    return m != NULL || tni_nn_error(TN_INVALID, "module is NULL");
+    return true;
+}
+TN_API bool tn_module_requires_grad_at(const char *file, int line, tn_module *m,
+                                       bool requires_grad) {
+    tni_step step;
+    bool ok;
+    tni_place_begin(&step, file, line);
+    ok = m ? tree_requires_grad(m, requires_grad) : tni_nn_error(TN_INVALID, "module is NULL");
+    tni_step_end(&step);
+    return ok;
 }

@@ -108,11 +108,10 @@ static tn_named_list dict_list_of(const dict_list *d) {
     return list;
 }
 
-TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o) {
+static tn_named_list dict_of(const tn_optimizer *o) {
     tn_named_list list = {NULL, -1, 0, true};
     dict_list d;
     int64_t mark;
-    if (!tn_ok()) return list;
     if (!o) return tni_nn_error(TN_INVALID, "optimizer is NULL"), list;
     memset(&d, 0, sizeof d);
     mark = tn_scope_begin();
@@ -124,6 +123,16 @@ TN_API tn_named_list tn_optimizer_state_dict(const tn_optimizer *o) {
     tni_buffer_free(&d.names);
     tni_buffer_free(&d.entries);
     tn_scope_end(mark);
+    return list;
+}
+
+TN_API tn_named_list tn_optimizer_state_dict_at(const char *file, int line, const tn_optimizer *o) {
+    tn_named_list list = {NULL, -1, 0, true};
+    tni_step step;
+    if (!tn_ok()) return list;
+    tni_place_begin(&step, file, line);
+    list = dict_of(o);
+    tni_step_end(&step);
     return list;
 }
 
@@ -271,18 +280,19 @@ TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, con
     return dict_begin(l, o) && dict_load_each(l, at, n);
 }
 
-TN_API bool tn_optimizer_load(tn_optimizer *o, const tn_named *at, int64_t n) {
+TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, const tn_named *at,
+                                 int64_t n) {
     tni_optimizer_plan l;
     tni_step step;
     int64_t mark;
-    bool ok, mode;
+    bool ok = o && n >= 0 && (at || !n), mode;
     if (!tn_ok()) return false;
-    if (!o || n < 0 || (n && !at))
-        return tni_nn_error(TN_INVALID, "no optimizer, or no list of tensors");
-    tni_step_begin(&step, NULL, 0, o->row->name);
+    memset(&l, 0, sizeof l);
+    tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = tni_optimizer_plan_load(&l, o, at, n);
+    if (!ok) tni_nn_error(TN_INVALID, "no optimizer, or no list of tensors");
+    ok = ok && tni_optimizer_plan_load(&l, o, at, n);
     tni_optimizer_plan_end(&l, ok);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);

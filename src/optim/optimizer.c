@@ -6,12 +6,15 @@
 
 /* --- a module's parameters -------------------------------------------------------------------- */
 
-TN_API tn_tensors tn_parameters(tn_module *m) {
-    tn_named_list list = tn_module_parameters(m);
+TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m) {
+    tn_named_list list = tn_module_parameters_at(file, line, m);
     tn_tensors none = {NULL, -1};
     tn_tensor **at;
+    tni_step step;
     if (list.n < 0) return none;
+    tni_place_begin(&step, file, line);
     at = (tn_tensor **)tn_alloc((size_t)(list.n + 1) * sizeof *at);
+    tni_step_end(&step);
     if (at) {
         if (m->parameters) tn_alloc_free(m->parameters, (size_t)(m->nparameters + 1) * sizeof *at);
         m->parameters = at;
@@ -289,7 +292,7 @@ TN_PRIV bool tni_option_take(const tn_param *p, const char *options, double *val
     return true;
 }
 
-TN_API bool tn_optimizer_set(tn_optimizer *o, int group, const char *option, double value) {
+static bool optim_set(tn_optimizer *o, int group, const char *option, double value) {
     const tn_param *p = optim_option(o, group, option);
     double before;
     if (!p) return false;
@@ -301,12 +304,28 @@ TN_API bool tn_optimizer_set(tn_optimizer *o, int group, const char *option, dou
     return false;
 }
 
-TN_API double tn_optimizer_get(const tn_optimizer *o, int group, const char *option) {
-    const tn_param *p = optim_option(o, group, option);
-    double value = 0;
-    if (p && tni_option_take(p, o->group[group].options, &value)) return value;
-    if (p) tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
-    return (double)NAN;
+TN_API bool tn_optimizer_set_at(const char *file, int line, tn_optimizer *o, int group,
+                                const char *option, double value) {
+    tni_step step;
+    bool ok;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
+    ok = optim_set(o, group, option, value);
+    tni_step_end(&step);
+    return ok;
+}
+
+TN_API double tn_optimizer_get_at(const char *file, int line, const tn_optimizer *o, int group,
+                                  const char *option) {
+    tni_step step;
+    const tn_param *p;
+    double value = (double)NAN;
+    tni_step_begin(&step, file, line, o ? o->row->name : "optimizer");
+    p = optim_option(o, group, option);
+    if (p && !tni_option_take(p, o->group[group].options, &value))
+        tni_nn_error(TN_TYPE, "option \"%s\" is no number", option);
+    tni_step_end(&step);
+    return value;
 }
 
 /* --- the step --------------------------------------------------------------------------------- */

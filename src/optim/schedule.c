@@ -21,10 +21,9 @@ TN_PRIV bool tni_is_count(double value) {
     return value >= 0 && value <= 9007199254740992.0 && value == floor(value);
 }
 
-static tn_schedule *schedule_new(tn_optimizer *o, schedule_fn next) {
+static tn_schedule *schedule_make(tn_optimizer *o, schedule_fn next) {
     tn_schedule *s;
     size_t bytes;
-    if (!tn_ok()) return NULL;
     if (!o) return tni_nn_error(TN_INVALID, "optimizer is NULL"), (tn_schedule *)NULL;
     bytes = sizeof *s + (size_t)o->ngroups * sizeof(double);
     s = (tn_schedule *)tn_alloc(bytes);
@@ -34,11 +33,27 @@ static tn_schedule *schedule_new(tn_optimizer *o, schedule_fn next) {
     s->next = next;
     s->ngroups = o->ngroups;
     s->initial = (double *)(void *)(s + 1);
-    for (int g = 0; g < s->ngroups; g++) s->initial[g] = tn_optimizer_get(o, g, "lr");
+    for (int g = 0; g < s->ngroups; g++) s->initial[g] = tn_optimizer_get_at(NULL, 0, o, g, "lr");
     if (tn_ok()) return s;
     tn_schedule_free(s);
     return NULL;
 }
+
+/* bad: what is wrong with the arguments, or NULL. */
+static tn_schedule *schedule_new(const char *file, int line, const char *name, tn_optimizer *o,
+                                 schedule_fn next, const char *bad) {
+    tn_schedule *s = NULL;
+    tni_step step;
+    if (!tn_ok()) return NULL;
+    tni_step_begin(&step, file, line, name);
+    if (bad)
+        tni_nn_error(TN_INVALID, "%s", bad);
+    else
+        s = schedule_make(o, next);
+    tni_step_end(&step);
+    return s;
+}
+
 TN_API void tn_schedule_free(tn_schedule *s) {
     if (s) tn_alloc_free(s, sizeof *s + (size_t)s->ngroups * sizeof(double));
 }
@@ -47,11 +62,10 @@ static double schedule_step_next(const tn_schedule *s, int group, double lr) {
     (void)group;
     return s->count % s->every ? lr : lr * s->gamma;
 }
-TN_API tn_schedule *tn_step_lr(tn_optimizer *o, int64_t every, double gamma) {
-    tn_schedule *s;
-    if (tn_ok() && every < 1)
-        return tni_nn_error(TN_INVALID, "step_lr: every must be positive"), (tn_schedule *)NULL;
-    s = schedule_new(o, schedule_step_next);
+TN_API tn_schedule *tn_step_lr_at(const char *file, int line, tn_optimizer *o, int64_t every,
+                                  double gamma) {
+    tn_schedule *s = schedule_new(file, line, "step_lr", o, schedule_step_next,
+                                  every < 1 ? "every must be positive" : NULL);
     if (!s) return NULL;
     s->every = every;
     s->gamma = gamma;
@@ -65,13 +79,11 @@ static double schedule_cosine_next(const tn_schedule *s, int group, double lr) {
     if (turn == 0) return lr + range * (1 - cos(pi / t)) / 2;
     return (1 + cos(pi * n / t)) / (1 + cos(pi * (n - 1) / t)) * (lr - s->eta_min) + s->eta_min;
 }
-TN_API tn_schedule *tn_cosine_lr(tn_optimizer *o, int64_t t_max, double eta_min) {
-    tn_schedule *s;
-    if (tn_ok() && (t_max < 1 || !tni_is_count((double)t_max)))
-        return tni_nn_error(TN_INVALID, "cosine_lr: t_max is %lld: 1 to 2^53 is expected",
-                            (long long)t_max),
-               (tn_schedule *)NULL;
-    s = schedule_new(o, schedule_cosine_next);
+TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o, int64_t t_max,
+                                    double eta_min) {
+    bool fits = t_max >= 1 && tni_is_count((double)t_max);
+    tn_schedule *s = schedule_new(file, line, "cosine_lr", o, schedule_cosine_next,
+                                  fits ? NULL : "t_max: 1 to 2^53 is expected");
     if (!s) return NULL;
     s->every = t_max;
     s->eta_min = eta_min;
@@ -82,28 +94,36 @@ static double schedule_lambda_next(const tn_schedule *s, int group, double lr) {
     (void)lr;
     return s->initial[group] * s->factor(s->count, s->user);
 }
-TN_API tn_schedule *tn_lambda_lr(tn_optimizer *o, double (*factor)(int64_t step, void *user),
-                                 void *user) {
-    tn_schedule *s;
-    if (tn_ok() && !factor)
-        return tni_nn_error(TN_INVALID, "lambda_lr: no function"), (tn_schedule *)NULL;
-    s = schedule_new(o, schedule_lambda_next);
+TN_API tn_schedule *tn_lambda_lr_at(const char *file, int line, tn_optimizer *o,
+                                    double (*factor)(int64_t step, void *user), void *user) {
+    tn_schedule *s = schedule_new(file, line, "lambda_lr", o, schedule_lambda_next,
+                                  factor ? NULL : "factor is NULL");
     if (!s) return NULL;
     s->factor = factor;
     s->user = user;
     for (int g = 0; g < s->ngroups; g++)
-        tn_optimizer_set(o, g, "lr", s->initial[g] * factor(0, user));
+        if (!tn_optimizer_set_at(file, line, o, g, "lr", s->initial[g] * factor(0, user)))
+            return tn_schedule_free(s), (tn_schedule *)NULL;
     return s;
 }
 
-TN_API bool tn_schedule_step(tn_schedule *s) {
-    if (!tn_ok()) return false;
+static bool schedule_step(tn_schedule *s) {
     if (!s) return tni_nn_error(TN_INVALID, "schedule is NULL");
     s->count++;
-    for (int g = 0; g < s->ngroups; g++)
-        if (!tn_optimizer_set(s->o, g, "lr", s->next(s, g, tn_optimizer_get(s->o, g, "lr"))))
-            return false;
+    for (int g = 0; g < s->ngroups; g++) {
+        double lr = s->next(s, g, tn_optimizer_get_at(NULL, 0, s->o, g, "lr"));
+        if (!tn_optimizer_set_at(NULL, 0, s->o, g, "lr", lr)) return false;
+    }
     return true;
+}
+TN_API bool tn_schedule_step_at(const char *file, int line, tn_schedule *s) {
+    tni_step step;
+    bool ok;
+    if (!tn_ok()) return false;
+    tni_step_begin(&step, file, line, "schedule");
+    ok = schedule_step(s);
+    tni_step_end(&step);
+    return ok;
 }
 
 TN_PRIV int tni_schedule_groups(const tn_schedule *s) { return s->ngroups; }
@@ -111,9 +131,14 @@ TN_API int64_t tn_schedule_count(const tn_schedule *s) { return s ? s->count : 0
 TN_API double tn_schedule_initial(const tn_schedule *s, int group) {
     return s && group >= 0 && group < s->ngroups ? s->initial[group] : (double)NAN;
 }
-TN_API bool tn_schedule_resume(tn_schedule *s, int64_t count, const double *initial, int ngroups) {
-    if (!s || count < 0 || !tni_is_count((double)count) || !initial || ngroups != s->ngroups)
-        return tni_nn_error(TN_INVALID, "the schedule's state does not fit");
+TN_API bool tn_schedule_resume_at(const char *file, int line, tn_schedule *s, int64_t count,
+                                  const double *initial, int ngroups) {
+    tni_step step;
+    bool ok = s && count >= 0 && tni_is_count((double)count) && initial && ngroups == s->ngroups;
+    tni_place_begin(&step, file, line);
+    if (!ok) tni_nn_error(TN_INVALID, "the schedule's state does not fit");
+    tni_step_end(&step);
+    if (!ok) return false;
     s->count = count;
     memcpy(s->initial, initial, (size_t)ngroups * sizeof *initial);
     return true;
