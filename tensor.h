@@ -11043,23 +11043,21 @@ TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_l
 TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) TNI_PRINTF(2, 3);
 /* Tells the handler; called by the outermost public call when it has failed. */
 TN_PRIV void tni_error_tell(tni_block *b);
-<<<<<<< HEAD
-/* At the start of a public function that is told its caller's line, and at its end: false when an
- * error is pending; ok, after the outermost call has told the handler of its failure. */
+/* At the start of a public function outside of the door: its caller's line, unless it is called
+ * from inside of another one. */
+TNI_INLINE void tni_place_set(tni_block *b, const char *file, int line) {
+    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+}
+/* The same, and false when an error is pending; at the end: ok, after the outermost call has told
+ * the handler of its failure. */
 TNI_INLINE bool tni_enter(tni_block *b, const char *file, int line) {
     if (!b || b->failed) return false;
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    tni_place_set(b, file, line);
     return true;
 }
 TNI_INLINE bool tni_leave(tni_block *b, bool ok) {
     if (!ok && !b->frame && !b->place_hold) tni_error_tell(b);
     return ok;
-=======
-/* At the start of a public function outside of the door: its caller's line, unless it is called
- * from inside of another one. */
-TNI_INLINE void tni_place_set(tni_block *b, const char *file, int line) {
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
->>>>>>> a112685 (Modules, optimizers, data, training and files say the line of their caller; a test walks over all of them)
 }
 /* At the start of a public function that is not told its caller's line: the last call's is not its
  * place. */
