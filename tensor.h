@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. 83871d449f42 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 48a646a31f46 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_83871d449f42)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_48a646a31f46)
 #else
-#define TNI_NAMESPACE tn_83871d449f42
+#define TNI_NAMESPACE tn_48a646a31f46
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -760,6 +760,10 @@
 #define tnp_scatter_value_ TNI_JOIN(TN_PREFIX, tnp_scatter_value_)
 #define tn_select_at TNI_JOIN(TN_PREFIX, tn_select_at)
 #define tnp_select TNI_JOIN(TN_PREFIX, tnp_select)
+#define tn_sgn_at TNI_JOIN(TN_PREFIX, tn_sgn_at)
+#define tn_sgn_inplace_at TNI_JOIN(TN_PREFIX, tn_sgn_inplace_at)
+#define tnp_sgn TNI_JOIN(TN_PREFIX, tnp_sgn)
+#define tnp_sgn_ TNI_JOIN(TN_PREFIX, tnp_sgn_)
 #define tn_sigmoid_at TNI_JOIN(TN_PREFIX, tn_sigmoid_at)
 #define tn_sigmoid_inplace_at TNI_JOIN(TN_PREFIX, tn_sigmoid_inplace_at)
 #define tnp_sigmoid TNI_JOIN(TN_PREFIX, tnp_sigmoid)
@@ -897,7 +901,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_83871d449f42 TNI_JOIN(TN_PREFIX, tn_layout_83871d449f42)
+#define tn_layout_48a646a31f46 TNI_JOIN(TN_PREFIX, tn_layout_48a646a31f46)
 #endif
 
 /* src/api/config.h */
@@ -2249,7 +2253,8 @@ typedef enum tn_memory_format { TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT = 1,
 typedef enum tn_padding_mode { TN_PADDING_MODE_ZEROS = 1, TN_PADDING_MODE_REFLECT,
     TN_PADDING_MODE_REPLICATE, TN_PADDING_MODE_CIRCULAR } tn_padding_mode;
 
-/* |self|; the smallest integer stays itself. Gradient 0 at 0.   (*) -> (*)   tn_abs(x) */
+/* |self|, real; the smallest integer stays itself. Gradient 0 at 0. Not in place of complex
+ * numbers. (*) -> (*)   tn_abs(x) */
 typedef struct tn_abs_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -2263,8 +2268,8 @@ TN_API tn_tensor *tnp_abs_(tn_tensor *self);
 #define tn_abs_(...) TNI_CALL_AS(tn_abs_inplace_at, tn_abs_args, .self = __VA_ARGS__)
 #endif
 
-/* The angle in [0, pi] whose cosine is self; NaN beyond [-1, 1].   (*) -> (*), floating tn_acos(x)
- */
+/* The angle in [0, pi] whose cosine is self; real ones NaN beyond [-1, 1].   (*) -> (*), floating
+ * tn_acos(x) */
 typedef struct tn_acos_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -2626,8 +2631,8 @@ TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_int
     .size = size_, .stride = __VA_ARGS__)
 #endif
 
-/* The angle in [-pi/2, pi/2] whose sine is self; NaN beyond [-1, 1].   (*) -> (*), floating
- * tn_asin(x) */
+/* The angle in [-pi/2, pi/2] whose sine is self; real ones NaN beyond [-1, 1].   (*) -> (*),
+ * floating tn_asin(x) */
 typedef struct tn_asin_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -2656,9 +2661,9 @@ TN_API tn_tensor *tnp_atan_(tn_tensor *self);
 #endif
 
 /* Mean of each window. count_include_pad divides by the whole window, zeros of the padding
- * included; divisor_override divides by that number. Floating dtypes; sums are made in double.
- * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2,
- * 2)) */
+ * included; divisor_override divides by that number. Floating dtypes, whose sums are made in
+ * double, and int64, where the fraction is cut off. self (N, C, H, W) or (C, H, W) -> (N, C, H',
+ * W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2, 2)) */
 typedef struct tn_avg_pool2d_args {
     tn_tensor *out;
     tn_ints stride, padding;
@@ -3122,9 +3127,9 @@ TN_API tn_tensor *tnp_contiguous(tn_tensor *self);
 
 /* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i
  * dilation - padding, ...), zero outside the input; output channels of group g read its input
- * channels only. Floating dtypes. input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH,
- * kW), bias (O) -> (N, O, H', W') or (O, H', W') tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1,
- * 1)) */
+ * channels only. Every dtype but bool; fast ones are floating. input (N, C, H, W) or (C, H, W),
+ * weight (O, C / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W') tn_conv2d(x, w,
+ * .bias = b, .padding = TN_DIMS(1, 1)) */
 typedef struct tn_conv2d_args {
     tn_tensor *out;
     tn_tensor *bias;
@@ -3141,7 +3146,8 @@ TN_API tn_tensor *tnp_conv2d(tn_tensor *input, tn_tensor *weight, tn_tensor *bia
 #endif
 
 /* The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i,
- * j) grad(n, o, p, q) where p stride + i dilation - padding is the row, and likewise the column.
+ * j) grad(n, o, p, q) where p stride + i dilation - padding is the row, and likewise the column; a
+ * complex weight is conjugate.
  * torch.nn.grad.conv2d_input grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N,
  * C, H, W) -> input_size */
 typedef struct tn_conv2d_input_grad_args {
@@ -3162,7 +3168,8 @@ TN_API tn_tensor *tnp_conv2d_input_grad(tn_tensor *grad, tn_tensor *weight, tn_i
 #endif
 
 /* The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q)
- * input(n, c, p stride + i dilation - padding, ...). torch.nn.grad.conv2d_weight
+ * input(n, c, p stride + i dilation - padding, ...), complex input conjugate.
+ * torch.nn.grad.conv2d_weight
  * grad (N, O, H', W'), input (N, C, H, W), weight_size (O, C / groups, kH, kW) -> weight_size */
 typedef struct tn_conv2d_weight_grad_args {
     tn_tensor *out;
@@ -3361,7 +3368,7 @@ TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor);
 #endif
 
 /* Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else
- * the input itself. input (*) -> (*), floating   tn_dropout(x, 0.5, true) */
+ * the input itself. input (*) -> (*), floating or complex   tn_dropout(x, 0.5, true) */
 typedef struct tn_dropout_args {
     tn_tensor *input;
     double p;
@@ -4213,9 +4220,9 @@ TN_API tn_tensor *tnp_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar we
     .self = self_, .end = end_, TNI_NUMBER_IN(.weight_number, __VA_ARGS__))
 #endif
 
-/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest,
- * 0: how many are not 0. self (*) floating -> self's shape without dim, 1 there when keepdim
- * tn_linalg_vector_norm(x, .ord = 1) */
+/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the
+ * smallest, 0: how many are not 0. self (*) floating or complex -> real, self's shape without
+ * dim, 1 there when keepdim tn_linalg_vector_norm(x, .ord = 1) */
 typedef struct tn_linalg_vector_norm_args {
     tn_tensor *out;
     double ord;
@@ -4940,9 +4947,9 @@ TN_API tn_tensor *tnp_nonzero(tn_tensor *self);
 #define tn_nonzero(...) TNI_CALL(tn_nonzero, .self = __VA_ARGS__)
 #endif
 
-/* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim =
- * TN_DIMS(1)) */
+/* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent). self (*)
+ * floating or complex -> real, self's shape without dim, 1 there when keepdim   tn_norm(x, .dim
+ * = TN_DIMS(1)) */
 typedef struct tn_norm_args {
     tn_tensor *out;
     tn_scalar p;
@@ -5411,6 +5418,21 @@ TN_API tn_tensor *tnp_select(tn_tensor *self, int64_t dim, int64_t index);
     .index = __VA_ARGS__)
 #endif
 
+/* self / |self|, 0 of 0: the sign of real numbers, the direction of complex ones.   (*) -> (*)
+ * tn_sgn(x) */
+typedef struct tn_sgn_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_sgn_args;
+TN_API tn_tensor *tn_sgn_at(const char *file, int line, const tn_sgn_args *args);
+TN_API tn_tensor *tn_sgn_inplace_at(const char *file, int line, const tn_sgn_args *args);
+TN_API tn_tensor *tnp_sgn(tn_tensor *self);
+TN_API tn_tensor *tnp_sgn_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_sgn(...) TNI_CALL(tn_sgn, .self = __VA_ARGS__)
+#define tn_sgn_(...) TNI_CALL_AS(tn_sgn_inplace_at, tn_sgn_args, .self = __VA_ARGS__)
+#endif
+
 /* 1 / (1 + e^-self).   (*) -> (*), floating   tn_sigmoid(x) */
 typedef struct tn_sigmoid_args {
     tn_tensor *out;
@@ -5707,8 +5729,8 @@ TN_API tn_tensor *tnp_stack(tn_tensors tensors, int64_t dim);
 #define tn_stack(...) TNI_CALL(tn_stack, .tensors = __VA_ARGS__)
 #endif
 
-/* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim
- * tn_std(x, .keepdim = true) */
+/* Square root of var.   self (*) floating or complex -> self's shape without dim, 1 there when
+ * keepdim tn_std(x, .keepdim = true) */
 typedef struct tn_std_args {
     tn_tensor *out;
     tn_ints dim;
@@ -5829,7 +5851,8 @@ TN_API tn_tensor *tnp_tanh_backward(tn_tensor *grad_output, tn_tensor *output);
     .grad_output = grad_output_, .output = __VA_ARGS__)
 #endif
 
-/* self where it is above threshold, else value.   (*) -> (*)   tn_threshold(x, TN_NUM(0.1), 20) */
+/* self where it is above threshold, else value; integers without the fraction of these numbers.
+ * (*) -> (*)   tn_threshold(x, TN_NUM(0.1), 20) */
 typedef struct tn_threshold_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -6021,9 +6044,9 @@ TN_API tn_tensor *tnp_unsqueeze(tn_tensor *self, int64_t dim);
 #define tn_unsqueeze(self_, ...) TNI_CALL(tn_unsqueeze, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_var(x, .dim =
- * TN_DIMS(0)) */
+/* Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent);
+ * of complex numbers real. self (*) floating or complex -> self's shape without dim, 1 there
+ * when keepdim   tn_var(x, .dim = TN_DIMS(0)) */
 typedef struct tn_var_args {
     tn_tensor *out;
     tn_ints dim;
@@ -6038,9 +6061,8 @@ TN_API tn_tensor *tnp_var(tn_tensor *self, tn_ints dim, tn_scalar correction, bo
     .self = __VA_ARGS__)
 #endif
 
-/* Variance and mean over dim in one pass.
- * self (*) floating -> var, mean: self's shape without dim   tn_var_mean_results m = tn_var_mean(x,
- * .dim = TN_DIMS(0)); */
+/* Variance and mean over dim in one pass. self (*) floating or complex -> var, mean: self's
+ * shape without dim   tn_var_mean_results m = tn_var_mean(x, .dim = TN_DIMS(0)); */
 typedef struct tn_var_mean_results {
     tn_tensor *var, *mean;
 } tn_var_mean_results;
@@ -7964,6 +7986,14 @@ inline tn_tensor *tn_select(tn_tensor *self, int64_t dim, int64_t index,
     tn_site at = tn_site::here()) {
     const tn_select_args a = {self, dim, index};
     return tn_select_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sgn(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_sgn_args a = {NULL, self};
+    return tn_sgn_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sgn_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_sgn_args a = {NULL, self};
+    return tn_sgn_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_sigmoid(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_sigmoid_args a = {NULL, self};
@@ -10360,6 +10390,17 @@ inline tn_tensor *tn_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, tn
     const tn_scatter_value_args a = {o.out, self, dim, index, value.value};
     return tn_scatter_value_inplace_at(at.file, at.line, &a);
 }
+struct tn_sgn_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_sgn(tn_tensor *self, tn_sgn_options o, tn_site at = tn_site::here()) {
+    const tn_sgn_args a = {o.out, self};
+    return tn_sgn_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sgn_(tn_tensor *self, tn_sgn_options o, tn_site at = tn_site::here()) {
+    const tn_sgn_args a = {o.out, self};
+    return tn_sgn_inplace_at(at.file, at.line, &a);
+}
 struct tn_sigmoid_options {
     tn_tensor *out = {};
 };
@@ -10752,9 +10793,9 @@ TNI_NAMESPACE_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_83871d449f42;
+TN_API const char tn_layout_48a646a31f46;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_83871d449f42;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_48a646a31f46;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10772,7 +10813,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_83871d449f42 = 1;
+const char tn_layout_48a646a31f46 = 1;
 #endif
 
 /* src/tensor.c */
@@ -15728,14 +15769,23 @@ typedef struct tni_device {
     TNI_PRIVATE_END TNI_ROW_END
 
 /* A row by expression, in the place of .check, .run, .loop and .text. kinds: letters of FICB (f32
- * f64, i32 i64, c64 c128, bool as it is) in this order. The expression names the schema's
- * parameters: tensors are vectors, numbers are broadcast. TN_PREDICATE: the expression is a mask,
- * the result bool. TN_SELECT: the first tensor is bool and a mask. TN_DIVISION: an integer 0 in the
- * second tensor is an error. TN_POWER: of integers, a negative number in its place is. */
+ * f64, i32 i64, c64 c128, bool as it is) in this order; c for C: complex numbers one at a time, in
+ * c128, by a loop of the scalar set, which is the only one that is compiled. The expression names
+ * the schema's parameters: tensors are vectors, numbers are broadcast.
+ * TN_PREDICATE: the expression is a mask, the result bool.
+ * TN_SELECT: the first tensor is bool and a mask.
+ * TN_DIVISION: an integer 0 in the second tensor is an error.
+ * TN_POWER: of integers, a negative number in its place is.
+ * TN_TO_REAL: of complex tensors the result is the real part of the expression.
+ * TN_CUTTING: where the tensors are integers, numbers lose their fraction; others refuse them.
+ * TN_COUNTING: a bool counts as an int64. */
 #define TN_POINTWISE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds, #__VA_ARGS__)
 #define TN_PREDICATE(kinds, ...) \
     TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_PREDICATE, #__VA_ARGS__)
 #define TN_SELECT(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_SELECT, #__VA_ARGS__)
+#define TN_TO_REAL(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_REAL, #__VA_ARGS__)
+#define TN_CUTTING(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_CUTS, #__VA_ARGS__)
+#define TN_COUNTING(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_COUNTS, #__VA_ARGS__)
 #define TN_DIVISION(kinds, ...)                                                         \
     .check = tni_pointwise_check, .look = tni_pointwise_look, .run = tni_pointwise_run, \
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
@@ -15763,8 +15813,15 @@ enum {
     TNI_KINDS_FCB = 13,
     TNI_KINDS_ICB = 14,
     TNI_KINDS_FICB = 15,
+    TNI_FORM_SINGLY = 512, /* the letter c */
+    TNI_KINDS_Fc = TNI_KINDS_FC | TNI_FORM_SINGLY,
+    TNI_KINDS_FIc = TNI_KINDS_FIC | TNI_FORM_SINGLY,
+    TNI_KINDS_FIcB = TNI_KINDS_FICB | TNI_FORM_SINGLY,
     TNI_FORM_PREDICATE = 16,
-    TNI_FORM_SELECT = 32
+    TNI_FORM_SELECT = 32,
+    TNI_FORM_REAL = 64,
+    TNI_FORM_CUTS = 128,
+    TNI_FORM_COUNTS = 256
 };
 
 TN_PRIV bool tni_pointwise_check(tn_frame *f);
@@ -15970,6 +16027,7 @@ enum tni_row_number {
     TNI_ROW_scatter_add,
     TNI_ROW_scatter_value,
     TNI_ROW_select,
+    TNI_ROW_sgn,
     TNI_ROW_sigmoid,
     TNI_ROW_sigmoid_backward,
     TNI_ROW_sign,
@@ -16089,6 +16147,7 @@ enum tni_loop_number {
     TNI_LOOP_remainder,
     TNI_LOOP_round,
     TNI_LOOP_rsqrt,
+    TNI_LOOP_sgn,
     TNI_LOOP_sigmoid,
     TNI_LOOP_sigmoid_backward,
     TNI_LOOP_sign,
@@ -16505,6 +16564,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_value);
 TN_PRIV_DECLARE(tn_row, tni_row_scatter_value);
 TN_PRIV_DECLARE(tn_gen, tni_gen_select);
 TN_PRIV_DECLARE(tn_row, tni_row_select);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sgn);
+TN_PRIV_DECLARE(tn_row, tni_row_sgn);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sigmoid);
 TN_PRIV_DECLARE(tn_row, tni_row_sigmoid);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sigmoid_backward);
@@ -16943,7 +17004,8 @@ typedef struct tni_kernels {
     int isa;
     const tni_loop (*loop)[TNI_LOOP_TYPES]; /* by a pointwise row's loop_index and by type; NULL:
                                                not of its kinds */
-    const uint8_t *lanes;                   /* elements of a vector, by type */
+    const uint8_t *lanes;                   /* elements of a vector, by type; complex loops of
+                                               the letter c take one (call/rowform.h) */
 #define TNI_POINTER(ret, name, params) ret(*name) params;
     TNI_KERNELS(TNI_POINTER)
 #undef TNI_POINTER
@@ -20059,8 +20121,8 @@ typedef struct tni_lanes {
     int64_t n, outer, width; /* elements a result; results are outer x width */
     int64_t width_out;       /* step of results along the width, in elements */
     bool columns;
-    bool nonzero; /* elements are read as x != 0 */
-    int map;      /* TNI_MAP_*: applied to elements as they are read, with power p */
+    int how; /* elements are read as x != 0, or complex ones as |x|: TNI_LANES_... */
+    int map; /* TNI_MAP_*: applied to elements as they are read, with power p */
     double p;
     /* filled by tni_lanes_run */
     int64_t blocks, subtrees, chunk, chunks, part;
@@ -20091,11 +20153,12 @@ typedef struct tni_reducer {
 } tni_reducer;
 
 /* The plan for x over the dimensions with gone[d]. Results are numbered row-major over the
- * dimensions that stay (and the two reals of a complex number, but for NONZERO). */
+ * dimensions that stay (and the two reals of a complex number, but for NONZERO and MAGNITUDE). */
 enum {
     TNI_LANES_ORDERED =
         1, /* elements in the order of the dimensions, for their numbers count; else of memory */
-    TNI_LANES_NONZERO = 2 /* elements are read as x != 0, into I64 */
+    TNI_LANES_NONZERO = 2,  /* elements are read as x != 0, into I64 */
+    TNI_LANES_MAGNITUDE = 4 /* complex elements are read as |x|, one number each */
 };
 TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, int compute,
                             int how);
@@ -20341,6 +20404,11 @@ TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const voi
  * Threads of c. */
 TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src);
 
+/* The dtype of what a pointwise row of this form (row->loop) computes in dtype. */
+TNI_INLINE int tni_pointwise_makes(uint32_t form, int dtype) {
+    if (form & TNI_FORM_PREDICATE) return TN_BOOL;
+    return form & TNI_FORM_REAL && tni_is_complex(dtype) ? (int)tni_real_of(dtype) : dtype;
+}
 /* For a pointwise row with a check of its own: tni_pointwise_check without and with the type
  * already chosen. */
 TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common);
@@ -20475,6 +20543,39 @@ static void lanes_nonzero(int64_t *to, const char *x, int64_t step, int dtype, i
     }
 }
 
+/* to[i] = |x[i]| of complex numbers, in f64; nothing overflows that need not. */
+static void lanes_magnitude(void *to, int compute, const char *x, int64_t step, int dtype,
+                            int64_t n) {
+    for (int64_t i = 0; i < n; i++, x += step) {
+        double part[2], large, small, q;
+        float narrow[2];
+        if (dtype == TN_C64)
+            memcpy(narrow, x, sizeof narrow), part[0] = narrow[0], part[1] = narrow[1];
+        else
+            memcpy(part, x, sizeof part);
+        large = fabs(part[0]), small = fabs(part[1]);
+        if (small > large) q = large, large = small, small = q;
+        q = large > 0 && large < HUGE_VAL ? small / large : 0;
+        large = part[0] != part[0] || part[1] != part[1] ? part[0] + part[1]
+                                                         : large * sqrt(fma(q, q, 1));
+        if (compute == TN_F32)
+            ((float *)to)[i] = (float)large;
+        else
+            ((double *)to)[i] = large;
+    }
+}
+
+/* n elements, `step` bytes apart, as the plan reads them. */
+static void lanes_take(const tni_kernels *k, const tni_lanes *l, void *to, const char *x,
+                       int64_t step, int64_t n) {
+    if (l->how & TNI_LANES_NONZERO)
+        lanes_nonzero((int64_t *)to, x, step, l->dtype, n);
+    else if (l->how & TNI_LANES_MAGNITUDE)
+        lanes_magnitude(to, l->compute, x, step, l->dtype, n);
+    else
+        tni_lanes_read(k, to, l->compute, x, step, l->dtype, n);
+}
+
 /* --- the plan --------------------------------------------------------------------------------- */
 
 typedef struct lanes_dim {
@@ -20531,8 +20632,9 @@ TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, 
     int nkeep = 0, nred = 0;
     int64_t out = 1;
     memset(l, 0, offsetof(tni_lanes, red));
-    l->nonzero = (how & TNI_LANES_NONZERO) != 0;
-    bool pairs = tni_is_complex(x->dtype) && !l->nonzero;
+    l->how = how & (tni_is_complex(x->dtype) ? TNI_LANES_NONZERO | TNI_LANES_MAGNITUDE
+                                             : TNI_LANES_NONZERO);
+    bool pairs = tni_is_complex(x->dtype) && !l->how;
     int64_t whole = tni_dtype_size(x);
     l->x = x->storage && x->storage->data ? tni_bytes_at(x) : NULL;
     l->dtype = pairs ? (int)tni_real_of(x->dtype) : x->dtype;
@@ -20630,7 +20732,7 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
     int last = l->nred - 1;
     int64_t run = l->nred ? l->red[last] : 1, step = l->nred ? l->red_step[last] : l->bytes,
             done = 0;
-    bool plain = !l->nonzero && !l->map;
+    bool plain = !l->how && !l->map;
     if (!n) return tile;
     if (plain && l->dtype == l->compute && step == l->bytes && first % run + n <= run) {
         TNI_PATH(lanes_in_place);
@@ -20641,10 +20743,7 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
         int64_t in = (first + done) % run, now = run - in < n - done ? run - in : n - done;
         const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + done);
         char *to = (char *)tile + done * l->size;
-        if (l->nonzero)
-            lanes_nonzero((int64_t *)(void *)to, at, step, l->dtype, now);
-        else
-            tni_lanes_read(job->context->kernels, to, l->compute, at, step, l->dtype, now);
+        lanes_take(job->context->kernels, l, to, at, step, now);
         done += now;
     }
     if (l->map) TNI_PATH(lanes_map_row);
@@ -20658,7 +20757,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
     const tni_lanes *l = job->l;
     *step = 0;
     if (!rows) return tile;
-    if (!l->nonzero && !l->map && l->dtype == l->compute && l->nred <= 1) {
+    if (!l->how && !l->map && l->dtype == l->compute && l->nred <= 1) {
         TNI_PATH(lanes_rows_in_place);
         *step = l->nred ? l->red_step[0] : 0;
         return from + first * *step;
@@ -20668,10 +20767,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
     for (int64_t r = 0; r < rows; r++) {
         const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + r);
         char *to = (char *)tile + r * *step;
-        if (l->nonzero)
-            lanes_nonzero((int64_t *)(void *)to, at, l->bytes, l->dtype, n);
-        else
-            tni_lanes_read(job->context->kernels, to, l->compute, at, l->bytes, l->dtype, n);
+        lanes_take(job->context->kernels, l, to, at, l->bytes, n);
     }
     if (l->map) TNI_PATH(lanes_map_rows);
     if (l->map) lanes_map(job->context->kernels, l, tile, rows * n);
@@ -21060,19 +21156,19 @@ TN_OPERATOR(isfinite, "isfinite(Tensor self) -> Tensor", TN_PREDICATE(FC, V_ISFI
 /* Both are true.   (*), (*) -> broadcast, bool   tn_logical_and(x, y) */
 TN_OPERATOR(logical_and, "logical_and(Tensor self, Tensor other) -> Tensor",
             .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FICB, M_AND(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
+            TN_PREDICATE(FIcB, M_AND(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
             .sample = "(35) (35) | (2,3):i64 (3) | (5):bool (5):bool | () () | (0) (0)")
 
 /* One is true.   (*), (*) -> broadcast, bool   tn_logical_or(x, y) */
 TN_OPERATOR(logical_or, "logical_or(Tensor self, Tensor other) -> Tensor",
             .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FICB, M_OR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
+            TN_PREDICATE(FIcB, M_OR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
             .sample = "(35) (35) | (2,3):i64 (3) | (5):bool (5):bool | () () | (0) (0)")
 
 /* Just one is true.   (*), (*) -> broadcast, bool   tn_logical_xor(x, y) */
 TN_OPERATOR(logical_xor, "logical_xor(Tensor self, Tensor other) -> Tensor",
             .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FICB, M_XOR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
+            TN_PREDICATE(FIcB, M_XOR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
             .sample = "(35) (35) | (2,3):i64 (3) | (5):bool (5):bool | () () | (0) (0)")
 
 /* It is not true.   (*) -> (*), bool   tn_logical_not(x) */
@@ -22183,6 +22279,18 @@ TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *sr
 
 /* --- pointwise rows --------------------------------------------------------------------------- */
 
+/* The type that a row computes dtype d in. */
+static int drive_native(const tn_frame *f, int d) {
+    if (d == TN_BOOL) return TN_BOOL;
+    return f->row->loop & TNI_FORM_SINGLY && d == TN_C64 ? (int)TN_C128 : drive_natural(d);
+}
+/* Elements that the loop of this row and type takes at a time. */
+static int64_t drive_lanes(const tn_frame *f, int type) {
+    return f->row->loop & TNI_FORM_SINGLY && type == TNI_IN_C128
+               ? 1
+               : f->block->context->kernels->lanes[type];
+}
+
 static int drive_type(int dtype) {
     static const uint8_t type[TN_DTYPE_COUNT] = {
         0,          TNI_IN_BOOL, TNI_IN_I32, TNI_IN_I32, TNI_IN_I32, TNI_IN_I32, TNI_IN_I64,
@@ -22326,7 +22434,7 @@ static TNI_NOINLINE void drive_run_flat(tn_frame *f, int dtype, const void *numb
         TNI_PATH(drive_flat);
     d.f = f;
     d.loop = k->loop[f->row->gen->loop_index][type];
-    d.lanes = k->lanes[type];
+    d.lanes = drive_lanes(f, type);
     d.n = f->out[0]->numel;
     d.out = tni_bytes_at(f->out[0]);
     d.out_size = f->row->loop & TNI_FORM_PREDICATE ? 1 : size;
@@ -22369,8 +22477,8 @@ static TNI_NOINLINE void drive_run_strided(tn_frame *f, int common, int native, 
     drive d;
     d.f = f;
     d.k = f->block->context->kernels;
-    d.loop = d.k->loop[f->row->gen->loop_index][drive_type(common)];
-    d.lanes = d.k->lanes[drive_type(common)];
+    d.loop = d.k->loop[f->row->gen->loop_index][drive_type(native)];
+    d.lanes = drive_lanes(f, drive_type(native));
     d.numbers = numbers;
     d.nin = f->nin;
     operands[0] = out;
@@ -22378,12 +22486,8 @@ static TNI_NOINLINE void drive_run_strided(tn_frame *f, int common, int native, 
     d.op[0].size = tni_dtype(made)->bytes;
     d.op[0].chain.n = 0;
     d.op[0].chain.most = 0;
-    if (made != TN_BOOL && common != native) {
-        drive_chain_to(&d.op[0].chain, d.k, native, common);
-        drive_chain_to(&d.op[0].chain, d.k, common, out->dtype);
-    } else {
-        drive_chain_to(&d.op[0].chain, d.k, made, out->dtype);
-    }
+    drive_chain_to(&d.op[0].chain, d.k, made, tni_pointwise_makes(f->row->loop, common));
+    drive_chain_to(&d.op[0].chain, d.k, tni_pointwise_makes(f->row->loop, common), out->dtype);
     for (int k = 0; k < f->nin; k++) {
         operands[k + 1] = f->in[k];
         drive_input(&d, f, k, common, native);
@@ -22394,9 +22498,8 @@ static TNI_NOINLINE void drive_run_strided(tn_frame *f, int common, int native, 
 }
 
 TN_PRIV void tni_pointwise_run(tn_frame *f) {
-    const int common = (int)f->note[0],
-              native = common == TN_BOOL ? (int)TN_BOOL : drive_natural(common);
-    const int made = f->row->loop & TNI_FORM_PREDICATE ? (int)TN_BOOL : native;
+    const int common = (int)f->note[0], native = drive_native(f, common),
+              made = tni_pointwise_makes(f->row->loop, native);
     const tn_tensor *out = f->out[0];
     double numbers[2 * TNI_NUMBERS];
     if (!out->numel) return;
@@ -22425,41 +22528,41 @@ TN_OPERATOR(exp, "exp(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .ne
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void expm1_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_add_scalar(g->out[0], tn_int(1), 1)));
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_add_scalar(el_conj(g->out[0]), tn_int(1), 1)));
 }
 /* e^self - 1, accurate near 0.   (*) -> (*), floating   tn_expm1(x) */
 TN_OPERATOR(expm1, "expm1(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:result", TN_POINTWISE(F, V_EXPM1(self)), .grad = expm1_grad,
+            .needs = "self:result", TN_POINTWISE(Fc, V_EXPM1(self)), .grad = expm1_grad,
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void log_grad(tn_gradient *g) { tn_give(g, 0, tnp_div(g->incoming[0], el_conj(g->in[0]))); }
 /* The natural logarithm.   (*) -> (*), floating   tn_log(x) */
 TN_OPERATOR(log, "log(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FC, V_LOG(self)), .grad = log_grad, .domain = "self:0.2..3",
+            TN_POINTWISE(Fc, V_LOG(self)), .grad = log_grad, .domain = "self:0.2..3",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 static void log1p_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_div(g->incoming[0], tnp_add_scalar(g->in[0], tn_int(1), 1)));
+    tn_give(g, 0, tnp_div(g->incoming[0], tnp_add_scalar(el_conj(g->in[0]), tn_int(1), 1)));
 }
 /* log(1 + self), accurate near 0.   (*) -> (*), floating   tn_log1p(x) */
 TN_OPERATOR(log1p, "log1p(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:self", TN_POINTWISE(F, V_LOG1P(self)), .grad = log1p_grad,
+            .needs = "self:self", TN_POINTWISE(Fc, V_LOG1P(self)), .grad = log1p_grad,
             .domain = "self:-0.7..2", .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 static void log2_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_div(g->incoming[0], el_times(g->in[0], 0.69314718055994530942)));
+    tn_give(g, 0, tnp_div(g->incoming[0], el_times(el_conj(g->in[0]), 0.69314718055994530942)));
 }
 /* The logarithm to base 2, exact for powers of 2.   (*) -> (*), floating   tn_log2(x) */
 TN_OPERATOR(log2, "log2(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_LOG2(self)), .grad = log2_grad, .domain = "self:0.2..3",
+            TN_POINTWISE(Fc, V_LOG2(self)), .grad = log2_grad, .domain = "self:0.2..3",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 static void log10_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_div(g->incoming[0], el_times(g->in[0], 2.30258509299404568402)));
+    tn_give(g, 0, tnp_div(g->incoming[0], el_times(el_conj(g->in[0]), 2.30258509299404568402)));
 }
 /* The logarithm to base 10.   (*) -> (*), floating   tn_log10(x) */
 TN_OPERATOR(log10, "log10(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:self", TN_POINTWISE(F, V_LOG10(self)), .grad = log10_grad,
+            .needs = "self:self", TN_POINTWISE(Fc, V_LOG10(self)), .grad = log10_grad,
             .domain = "self:0.2..3", .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 /* --- circular and hyperbolic functions -------------------------------------------------------- */
@@ -22469,7 +22572,7 @@ static void sin_grad(tn_gradient *g) {
 }
 /* The sine of self in radians, of any size.   (*) -> (*), floating   tn_sin(x) */
 TN_OPERATOR(sin, "sin(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FC, V_SIN(self)), .grad = sin_grad,
+            TN_POINTWISE(Fc, V_SIN(self)), .grad = sin_grad,
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void cos_grad(tn_gradient *g) {
@@ -22477,59 +22580,61 @@ static void cos_grad(tn_gradient *g) {
 }
 /* The cosine of self in radians, of any size.   (*) -> (*), floating   tn_cos(x) */
 TN_OPERATOR(cos, "cos(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FC, V_COS(self)), .grad = cos_grad,
+            TN_POINTWISE(Fc, V_COS(self)), .grad = cos_grad,
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void tan_grad(tn_gradient *g) { /* 1 + tan^2 */
-    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_add_scalar(tnp_square(g->out[0]), tn_int(1), 1)));
+    tn_give(g, 0,
+            tnp_mul(g->incoming[0], tnp_add_scalar(tnp_square(el_conj(g->out[0])), tn_int(1), 1)));
 }
 /* The tangent of self in radians.   (*) -> (*), floating   tn_tan(x) */
 TN_OPERATOR(tan, "tan(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(F, V_TAN(self)), .grad = tan_grad, .domain = "self:-1.2..1.2",
+            TN_POINTWISE(Fc, V_TAN(self)), .grad = tan_grad, .domain = "self:-1.2..1.2",
             .sample = "(35) | (3,5) | () | (0,2)")
 
-static tn_tensor *el_root(tn_tensor *x, int64_t square,
-                          int64_t one) { /* 1 / sqrt(one + square x^2) */
-    return tnp_rsqrt(tnp_add_scalar(tnp_mul_scalar(tnp_square(x), tn_int(square)), tn_int(one), 1));
+static tn_tensor *el_root(tn_tensor *x) { /* 1 / sqrt(1 - x^2), conjugate */
+    return tnp_rsqrt(tnp_rsub_scalar(tnp_square(el_conj(x)), tn_int(1), 1));
 }
-static void asin_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_mul(g->incoming[0], el_root(g->in[0], -1, 1)));
-}
-/* The angle in [-pi/2, pi/2] whose sine is self; NaN beyond [-1, 1].   (*) -> (*), floating
- * tn_asin(x) */
+static void asin_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], el_root(g->in[0]))); }
+/* The angle in [-pi/2, pi/2] whose sine is self; real ones NaN beyond [-1, 1].   (*) -> (*),
+ * floating tn_asin(x) */
 TN_OPERATOR(asin, "asin(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_ASIN(self)), .grad = asin_grad, .domain = "self:-0.9..0.9",
+            TN_POINTWISE(Fc, V_ASIN(self)), .grad = asin_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) | (3,5) | () | (0,2)")
 
 static void acos_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_neg(tnp_mul(g->incoming[0], el_root(g->in[0], -1, 1))));
+    tn_give(g, 0, tnp_neg(tnp_mul(g->incoming[0], el_root(g->in[0]))));
 }
-/* The angle in [0, pi] whose cosine is self; NaN beyond [-1, 1].   (*) -> (*), floating tn_acos(x)
- */
+/* The angle in [0, pi] whose cosine is self; real ones NaN beyond [-1, 1].   (*) -> (*), floating
+ * tn_acos(x) */
 TN_OPERATOR(acos, "acos(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_ACOS(self)), .grad = acos_grad, .domain = "self:-0.9..0.9",
+            TN_POINTWISE(Fc, V_ACOS(self)), .grad = acos_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) | (3,5) | () | (0,2)")
 
 static void atan_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_div(g->incoming[0], tnp_add_scalar(tnp_square(g->in[0]), tn_int(1), 1)));
+    tn_give(g, 0,
+            tnp_div(g->incoming[0], tnp_add_scalar(tnp_square(el_conj(g->in[0])), tn_int(1), 1)));
 }
 /* The angle in (-pi/2, pi/2) whose tangent is self.   (*) -> (*), floating   tn_atan(x) */
 TN_OPERATOR(atan, "atan(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_ATAN(self)), .grad = atan_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            TN_POINTWISE(Fc, V_ATAN(self)), .grad = atan_grad,
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 static void sinh_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_cosh(g->in[0])));
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_cosh(el_conj(g->in[0]))));
 }
 /* (e^x - e^-x) / 2; 2 ULP.   (*) -> (*), floating   tn_sinh(x) */
 TN_OPERATOR(sinh, "sinh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_SINH(self)), .grad = sinh_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            TN_POINTWISE(Fc, V_SINH(self)), .grad = sinh_grad,
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 static void cosh_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sinh(g->in[0])));
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sinh(el_conj(g->in[0]))));
 }
 /* (e^x + e^-x) / 2; 2 ULP.   (*) -> (*), floating   tn_cosh(x) */
 TN_OPERATOR(cosh, "cosh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_COSH(self)), .grad = cosh_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            TN_POINTWISE(Fc, V_COSH(self)), .grad = cosh_grad,
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 static void erf_grad(tn_gradient *g) { /* 2 / sqrt(pi) e^(-x^2) */
     tn_give(g, 0,
@@ -22548,7 +22653,7 @@ static void tanh_grad(tn_gradient *g) {
 }
 /* The hyperbolic tangent.   (*) -> (*), floating   tn_tanh(x) */
 TN_OPERATOR(tanh, "tanh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:result", TN_POINTWISE(FC, V_TANH(self)), .grad = tanh_grad,
+            .needs = "self:result", TN_POINTWISE(Fc, V_TANH(self)), .grad = tanh_grad,
             .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void tanh_backward_grad(tn_gradient *g) {
@@ -22562,7 +22667,7 @@ static void tanh_backward_grad(tn_gradient *g) {
  * y) */
 TN_OPERATOR(tanh_backward, "tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
             .needs = "grad_output:output output:grad_output,output",
-            TN_POINTWISE(FC, V_MUL(grad_output, V_CONJ(V_FNMA(output, output, V_ONE)))),
+            TN_POINTWISE(Fc, V_MUL(grad_output, V_CONJ(V_FNMA(output, output, V_ONE)))),
             .grad = tanh_backward_grad, .sample = "(35) (35) | () () | (0) (0)")
 
 static void sigmoid_grad(tn_gradient *g) {
@@ -22570,7 +22675,7 @@ static void sigmoid_grad(tn_gradient *g) {
 }
 /* 1 / (1 + e^-self).   (*) -> (*), floating   tn_sigmoid(x) */
 TN_OPERATOR(sigmoid, "sigmoid(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:result", TN_POINTWISE(FC, V_SIGMOID(self)), .grad = sigmoid_grad,
+            .needs = "self:result", TN_POINTWISE(Fc, V_SIGMOID(self)), .grad = sigmoid_grad,
             .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void sigmoid_backward_grad(tn_gradient *g) {
@@ -22584,7 +22689,7 @@ static void sigmoid_backward_grad(tn_gradient *g) {
  * tn_sigmoid_backward(d, y) */
 TN_OPERATOR(sigmoid_backward, "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
             .needs = "grad_output:output output:grad_output,output",
-            TN_POINTWISE(FC, V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, output), output)))),
+            TN_POINTWISE(Fc, V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, output), output)))),
             .grad = sigmoid_backward_grad, .sample = "(35) (35) | () () | (0) (0)")
 
 /* --- rectifiers ------------------------------------------------------------------------------- */
@@ -22601,10 +22706,11 @@ static void threshold_grad(tn_gradient *g) {
     TN_ARGS(threshold, a, g);
     tn_give(g, 0, tnp_threshold_backward(g->incoming[0], g->in[0], a->threshold));
 }
-/* self where it is above threshold, else value.   (*) -> (*)   tn_threshold(x, TN_NUM(0.1), 20) */
+/* self where it is above threshold, else value; integers without the fraction of these numbers.
+ * (*) -> (*)   tn_threshold(x, TN_NUM(0.1), 20) */
 TN_OPERATOR(threshold, "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FI, V_SEL(V_LE(self, threshold), value, self)), .grad = threshold_grad,
+            TN_CUTTING(FI, V_SEL(V_LE(self, threshold), value, self)), .grad = threshold_grad,
             .sample = "(35) 0.1 3.5 | (3,5) 0 1 | () 1 0 | (0,2) 0 0 | (9):i64 1 7")
 
 static void threshold_backward_grad(tn_gradient *g) {
@@ -22616,7 +22722,7 @@ static void threshold_backward_grad(tn_gradient *g) {
 TN_OPERATOR(threshold_backward,
             "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
             .needs = "grad_output:self",
-            TN_POINTWISE(FI, V_SEL(V_LE(self, threshold), V_ZERO(), grad_output)),
+            TN_CUTTING(FI, V_SEL(V_LE(self, threshold), V_ZERO(), grad_output)),
             .grad = threshold_backward_grad, .sample = "(35) (35) 0 | () () 0.5 | (0) (0) 0")
 
 static void leaky_relu_grad(tn_gradient *g) {
@@ -22669,16 +22775,16 @@ TN_OPERATOR(elu, "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_
 /* --- smooth activations ----------------------------------------------------------------------- */
 
 static void silu_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_silu_backward(g->incoming[0], g->in[0]));
+    tn_give(g, 0, tnp_silu_backward(g->incoming[0], el_conj(g->in[0])));
 }
 /* self * sigmoid(self).   (*) -> (*), floating   tn_silu(x) */
 TN_OPERATOR(silu, "silu(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_MUL(self, V_SIGMOID(self))), .grad = silu_grad,
+            TN_POINTWISE(Fc, V_MUL(self, V_SIGMOID(self))), .grad = silu_grad,
             .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2)")
 
 static void silu_backward_grad(tn_gradient *g) { /* s (1 - s) (2 + x (1 - 2 s)) */
     tn_tensor *d = g->incoming[0], *x = g->in[1], *s = tnp_sigmoid(x), *slope;
-    if (g->want[0]) tn_give(g, 0, tnp_silu_backward(d, x));
+    if (g->want[0]) tn_give(g, 0, tnp_silu_backward(d, el_conj(x)));
     if (!g->want[1]) return;
     slope = tnp_add_scalar(tnp_mul(x, tnp_rsub_scalar(tnp_mul_scalar(s, tn_int(2)), tn_int(1), 1)),
                            tn_int(2), 1);
@@ -22689,9 +22795,9 @@ static void silu_backward_grad(tn_gradient *g) { /* s (1 - s) (2 + x (1 - 2 s)) 
  * x) */
 TN_OPERATOR(silu_backward, "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
             .needs = "grad_output:self self:grad_output,self",
-            TN_POINTWISE(F, V_MUL(grad_output,
-                                  V_MUL(V_SIGMOID(self),
-                                        V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))),
+            TN_POINTWISE(Fc, V_MUL(grad_output,
+                                   V_MUL(V_SIGMOID(self),
+                                         V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))),
             .grad = silu_backward_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) (35) | () () | (0) (0)")
 
@@ -22778,13 +22884,20 @@ TN_OPERATOR(softplus, "softplus(Tensor self, Scalar beta=1, Scalar threshold=20)
             .grad = softplus_grad,
             .sample = "(35) | (3,5) beta=2 | () beta=1 threshold=0.5 | (0,2)")
 
-static void softsign_grad(tn_gradient *g) { /* 1 / (1 + |x|)^2 */
-    tn_tensor *d = tnp_add_scalar(tnp_abs(g->in[0]), tn_int(1), 1);
-    tn_give(g, 0, tnp_div(g->incoming[0], tnp_square(d)));
+/* d / (1 + |x|)^2; of complex numbers d / (1 + |x|) - sgn(x) Re(d x*) / (1 + |x|)^2 */
+static void softsign_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0], *d = g->incoming[0], *turned;
+    tn_tensor *below = tnp_add_scalar(tnp_abs(x), tn_int(1), 1), *square = tnp_square(below);
+    if (!tni_is_complex(x->dtype)) {
+        tn_give(g, 0, tnp_div(d, square));
+        return;
+    }
+    turned = tnp_mul(tnp_sgn(x), tnp_div(tnp_real(tnp_mul(d, el_conj(x))), square));
+    tn_give(g, 0, tnp_sub(tnp_div(d, below), turned, 1));
 }
 /* self / (1 + |self|).   (*) -> (*), floating   tn_softsign(x) */
 TN_OPERATOR(softsign, "softsign(Tensor self) -> Tensor", .needs = "self:self",
-            TN_POINTWISE(F, V_DIV(self, V_ADD(V_ONE, V_ABS(self)))), .grad = softsign_grad,
+            TN_POINTWISE(Fc, V_DIV(self, V_ADD(V_ONE, V_ABS(self)))), .grad = softsign_grad,
             .sample = "(35) | (3,5) | () | (0,2)")
 
 /* src/ops/gather.c */
@@ -25088,7 +25201,7 @@ static bool mm_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b)
     if (a->dtype != b->dtype)
         return tn_fail(f, TN_TYPE, "both must have the same dtype, got %s and %s",
                        tni_dtype(a->dtype)->text, tni_dtype(b->dtype)->text);
-    if (a->dtype == TN_BOOL || !tni_dtype(a->dtype)->computes)
+    if (!tni_dtype(a->dtype)->computes)
         return tn_fail(f, TN_TYPE, "there is no product of %s matrices", tni_dtype(a->dtype)->text);
     return true;
 }
@@ -25102,6 +25215,8 @@ static bool mm_check(tn_frame *f, mm_plan *p, const tn_tensor *a, const tn_tenso
         return tn_fail(f, TN_INVALID, "shapes %s and %s cannot be multiplied",
                        tni_shape_text(x, sizeof x, a->ndim, a->size),
                        tni_shape_text(y, sizeof y, b->ndim, b->size));
+    if (a->dtype == TN_BOOL && p->m * p->n * p->batches != 0) /* as torch: an empty one passes */
+        return tn_fail(f, TN_TYPE, "there is no product of bool matrices");
     if (a->dtype == TN_F16 || a->dtype == TN_BF16) {
         if (!tni_mul(p->m, p->k, &ak) || !tni_mul(p->k, p->n, &kn) || !tni_mul(p->m, p->n, &mn) ||
             !tni_add(ak, kn, &bk) || !tni_add(bk, mn, &bk) || !tni_add(bk, 48, &bk))
@@ -25411,11 +25526,19 @@ typedef struct tni_cv_shape {
  */
 TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
                              tn_ints padding, tn_ints dilation, int64_t groups);
-/* One floating dtype for all; bias may be NULL. */
+/* One floating or complex dtype for all, or an integer one where those are taken; bias may be NULL.
+ */
 TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
-                                 const tn_tensor *bias);
+                                 const tn_tensor *bias, bool integers);
 /* The gradient of the output must have the output's shape. */
 TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d);
+
+/* Convolutions that conv_plain.c makes: of integers and of complex numbers. The tensor that is the
+ * result; numel: its elements. */
+enum { TNI_CV_OUTPUT, TNI_CV_INPUT, TNI_CV_WEIGHT };
+TNI_INLINE bool tni_cv_is_plain(const tn_tensor *t) { return !tni_is_float(t->dtype); }
+TN_PRIV bool tni_cv_plain_ask(tn_frame *f, int64_t numel);
+TN_PRIV void tni_cv_plain_run(tn_frame *f, const tni_cv_shape *s, int result);
 
 /* TNI_CV_ROUND bytes are laid out at a time; a task has TNI_CV_WORK multiply-adds, unless there
  * are fewer than TNI_CV_TASKS; TNI_CV_SLACK elements behind a source may be read. */
@@ -25541,13 +25664,15 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
 }
 
 TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
-                                 const tn_tensor *bias) {
+                                 const tn_tensor *bias, bool integers) {
+    const tni_dtype_info *info = tni_dtype(a->dtype);
     if (a->dtype != b->dtype || (bias && bias->dtype != a->dtype))
         return tn_fail(f, TN_TYPE, "all tensors must have the same dtype, got %s and %s",
                        tni_dtype(a->dtype)->text,
                        tni_dtype(a->dtype != b->dtype ? b->dtype : bias->dtype)->text);
-    if (!tni_is_float(a->dtype) || !tni_dtype(a->dtype)->computes)
-        return tn_fail(f, TN_TYPE, "there is no convolution of %s", tni_dtype(a->dtype)->text);
+    if (!info->computes ||
+        (info->category < TNI_CAT_FLOAT && !(integers && info->category == TNI_CAT_INT)))
+        return tn_fail(f, TN_TYPE, "there is no convolution of %s", info->text);
     return true;
 }
 
@@ -25794,13 +25919,15 @@ static bool conv2d_check(tn_frame *f) {
     tni_cv_shape s;
     cv_forward p;
     tni_cv_room r = {NULL, 0, true};
-    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], bias) || !conv2d_shape(f, &s)) return false;
+    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], bias, true) || !conv2d_shape(f, &s))
+        return false;
     if (bias && (bias->ndim != 1 || bias->size[0] != s.o))
         return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)s.o,
                        tni_shape_text(has, sizeof has, bias->ndim, bias->size));
-    conv2d_lay(f, &s, &p, &r);
     size[0] = s.n, size[1] = s.o, size[2] = s.oh, size[3] = s.ow;
-    return tni_cv_ask(f, &r) &&
+    if (!tni_cv_is_plain(f->in[0])) conv2d_lay(f, &s, &p, &r);
+    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s.n * s.o * s.oh * s.ow)
+                                      : tni_cv_ask(f, &r)) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
 }
 
@@ -25811,7 +25938,12 @@ static void conv2d_run(tn_frame *f) {
     tni_cv_shape s;
     cv_forward p;
     cv_job j;
-    if (!conv2d_shape(f, &s) || !conv2d_lay(f, &s, &p, &r)) return;
+    if (!conv2d_shape(f, &s)) return;
+    if (tni_cv_is_plain(f->in[0])) {
+        tni_cv_plain_run(f, &s, TNI_CV_OUTPUT);
+        return;
+    }
+    if (!conv2d_lay(f, &s, &p, &r)) return;
     tni_cv_offsets_forward(&p.source, &s, p.offset);
     j.context = context;
     j.size = tni_cv_size(&p.source);
@@ -25861,9 +25993,9 @@ static void conv2d_grad(tn_gradient *g) {
 }
 /* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i
  * dilation - padding, ...), zero outside the input; output channels of group g read its input
- * channels only. Floating dtypes. input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH,
- * kW), bias (O) -> (N, O, H', W') or (O, H', W') tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1,
- * 1)) */
+ * channels only. Every dtype but bool; fast ones are floating. input (N, C, H, W) or (C, H, W),
+ * weight (O, C / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W') tn_conv2d(x, w,
+ * .bias = b, .padding = TN_DIMS(1, 1)) */
 TN_OPERATOR(conv2d,
             "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
             "padding=0, int[2] dilation=1, "
@@ -26019,12 +26151,13 @@ static bool conv2d_input_grad_check(tn_frame *f) {
     tni_cv_shape s;
     cv_backward p;
     tni_cv_room r = {NULL, 0, true};
-    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_input_grad_shape(f, &s) ||
-        !tni_cv_check_grad(f, &s, f->in[0]))
+    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, false) ||
+        !conv2d_input_grad_shape(f, &s) || !tni_cv_check_grad(f, &s, f->in[0]))
         return false;
-    cv_backward_lay(f, &s, &p, &r);
     size[0] = s.n, size[1] = s.c, size[2] = s.h, size[3] = s.w;
-    return tni_cv_ask(f, &r) &&
+    if (!tni_cv_is_plain(f->in[0])) cv_backward_lay(f, &s, &p, &r);
+    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s.n * s.c * s.h * s.w)
+                                      : tni_cv_ask(f, &r)) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
 }
 static void conv2d_input_grad_run(tn_frame *f) {
@@ -26033,7 +26166,12 @@ static void conv2d_input_grad_run(tn_frame *f) {
     tni_cv_shape s;
     cv_backward p;
     cv_job j;
-    if (!conv2d_input_grad_shape(f, &s) || !cv_backward_lay(f, &s, &p, &r)) return;
+    if (!conv2d_input_grad_shape(f, &s)) return;
+    if (tni_cv_is_plain(f->in[0])) {
+        tni_cv_plain_run(f, &s, TNI_CV_INPUT);
+        return;
+    }
+    if (!cv_backward_lay(f, &s, &p, &r)) return;
     const bool holes =
         s.kh < s.sh || s.kw < s.sw || s.dh > 1 || s.dw > 1; /* some phases may have no tap */
     p.weight = (void *)cv_plain(f->in[1], p.weight);        /* only read */
@@ -26059,7 +26197,8 @@ static void conv2d_input_grad_run(tn_frame *f) {
         }
     }
 }
-/* linear in both arguments: gradients are conv2d and conv2d_weight_grad of the incoming one */
+/* linear in grad, and in the conjugate weight: gradients are conv2d and conv2d_weight_grad of the
+ * incoming one */
 static void conv2d_input_grad_grad(tn_gradient *g) {
     TN_ARGS(conv2d_input_grad, a, g);
     tn_tensor *d = g->in[0], *w = g->in[1], *e = g->incoming[0];
@@ -26071,7 +26210,8 @@ static void conv2d_input_grad_grad(tn_gradient *g) {
                                        a->groups));
 }
 /* The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i,
- * j) grad(n, o, p, q) where p stride + i dilation - padding is the row, and likewise the column.
+ * j) grad(n, o, p, q) where p stride + i dilation - padding is the row, and likewise the column; a
+ * complex weight is conjugate.
  * torch.nn.grad.conv2d_input grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N,
  * C, H, W) -> input_size */
 TN_OPERATOR(
@@ -26240,17 +26380,24 @@ static bool conv2d_weight_grad_check(tn_frame *f) {
     cv_weight p;
     tni_cv_room r = {NULL, 0, true};
     int64_t size[4];
-    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_weight_grad_shape(f, &p.s) ||
-        !tni_cv_check_grad(f, &p.s, f->in[0]))
+    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, false) ||
+        !conv2d_weight_grad_shape(f, &p.s) || !tni_cv_check_grad(f, &p.s, f->in[0]))
         return false;
-    cv_weight_lay(f, &p, &r);
     size[0] = p.s.o, size[1] = p.s.cg, size[2] = p.s.kh, size[3] = p.s.kw;
-    return tni_cv_ask(f, &r) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 4, size);
+    if (!tni_cv_is_plain(f->in[0])) cv_weight_lay(f, &p, &r);
+    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, p.s.o * p.s.taps)
+                                      : tni_cv_ask(f, &r)) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 4, size);
 }
 static void conv2d_weight_grad_run(tn_frame *f) {
     tni_cv_room r = {(char *)f->scratch, 0, true};
     cv_weight p;
-    if (!conv2d_weight_grad_shape(f, &p.s) || !cv_weight_lay(f, &p, &r)) return;
+    if (!conv2d_weight_grad_shape(f, &p.s)) return;
+    if (tni_cv_is_plain(f->in[0])) {
+        tni_cv_plain_run(f, &p.s, TNI_CV_WEIGHT);
+        return;
+    }
+    if (!cv_weight_lay(f, &p, &r)) return;
     p.context = f->block->context;
     p.out = f->out[0];
     tni_cv_offsets_forward(&p.source, &p.s, p.offset);
@@ -26273,7 +26420,8 @@ static void conv2d_weight_grad_grad(tn_gradient *g) {
                                       a->groups));
 }
 /* The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q)
- * input(n, c, p stride + i dilation - padding, ...). torch.nn.grad.conv2d_weight
+ * input(n, c, p stride + i dilation - padding, ...), complex input conjugate.
+ * torch.nn.grad.conv2d_weight
  * grad (N, O, H', W'), input (N, C, H, W), weight_size (O, C / groups, kH, kW) -> weight_size */
 TN_OPERATOR(
     conv2d_weight_grad,
@@ -26290,6 +26438,165 @@ TN_OPERATOR(
         "(0,2,4,4) [3,2,3,3] | "
         "(3,19,12,17) (3,2,12,17) [19,2,1,1] | (1,3,1,400) (1,2,1,400) [3,2,1,1] | (1,1,2,400) "
         "(1,1,2,400) [1,1,1,1]")
+
+/* src/ops/conv_plain.c */
+/* conv_plain.c - convolution of integers and complex numbers, and its two gradients: plain loops.
+ *
+ * All three run over the same products: y (n, o, p, q) with x (n, c, p stride + i dilation -
+ * padding, ...) and weight (o, c, i, j); one of the tensors is the result. Integers are added in
+ * int64, wrapping, complex numbers in complex128, and the gradients take the factor that is no
+ * gradient conjugate. Each element is one chain: over (c, i, j) from
+ * bias on, over (o, i, j), or over (n, p, q). */
+
+typedef struct plain_job {
+    const tni_cv_shape *s;
+    tn_context *context;
+    int result;
+    bool complex;
+    int64_t size;
+    char *y, *x, *weight;
+    const char *bias;
+} plain_job;
+
+/* r[q rs] += a[q as] b[q bs]; steps in elements. sign -1: b is conjugate. */
+static void plain_line_i64(uint64_t *r, int64_t rs, const uint64_t *a, int64_t as,
+                           const uint64_t *b, int64_t bs, int64_t n) {
+    for (int64_t q = 0; q < n; q++) r[q * rs] += a[q * as] * b[q * bs];
+}
+static void plain_line_c128(double *r, int64_t rs, const double *a, int64_t as, const double *b,
+                            int64_t bs, double sign, int64_t n) {
+    for (int64_t q = 0; q < n; q++, r += 2 * rs, a += 2 * as, b += 2 * bs) {
+        const double im = sign * b[1];
+        r[0] = fma(-a[1], im, fma(a[0], b[0], r[0]));
+        r[1] = fma(a[1], b[0], fma(a[0], im, r[1]));
+    }
+}
+
+static void plain_line(const plain_job *j, int64_t y, int64_t x, int64_t weight, int64_t n) {
+    char *operand[3];
+    int64_t step[3];
+    const int r = j->result, a = r == TNI_CV_OUTPUT ? TNI_CV_INPUT : TNI_CV_OUTPUT,
+              b = TNI_CV_OUTPUT + TNI_CV_INPUT + TNI_CV_WEIGHT - r - a;
+    operand[TNI_CV_OUTPUT] = j->y + y * j->size, step[TNI_CV_OUTPUT] = 1;
+    operand[TNI_CV_INPUT] = j->x + x * j->size, step[TNI_CV_INPUT] = j->s->sw;
+    operand[TNI_CV_WEIGHT] = j->weight + weight * j->size, step[TNI_CV_WEIGHT] = 0;
+    if (j->complex)
+        plain_line_c128((double *)(void *)operand[r], step[r], (double *)(void *)operand[a],
+                        step[a], (double *)(void *)operand[b], step[b], r == TNI_CV_OUTPUT ? 1 : -1,
+                        n);
+    else
+        plain_line_i64((uint64_t *)(void *)operand[r], step[r], (uint64_t *)(void *)operand[a],
+                       step[a], (uint64_t *)(void *)operand[b], step[b], n);
+}
+
+/* The products of image n, output channel o, channel c of its group and tap (i, j) of the kernel,
+ * where the tap lies inside the input. */
+static void plain_tap(const plain_job *j, int64_t n, int64_t o, int64_t c, int64_t tap) {
+    const tni_cv_shape *s = j->s;
+    const int64_t down = tap / s->kw * s->dh - s->ph, right = tap % s->kw * s->dw - s->pw;
+    const int64_t first = right < 0 ? (-right + s->sw - 1) / s->sw : 0,
+                  y = (n * s->o + o) * s->oh * s->ow,
+                  x = (n * s->c + o / s->og * s->cg + c) * s->h * s->w;
+    int64_t end = s->w > right ? (s->w - right + s->sw - 1) / s->sw : 0;
+    if (end > s->ow) end = s->ow;
+    for (int64_t p = 0; p < s->oh && first < end; p++) {
+        const int64_t row = p * s->sh + down;
+        if (row < 0 || row >= s->h) continue;
+        plain_line(j, y + p * s->ow + first, x + row * s->w + first * s->sw + right,
+                   (o * s->cg + c) * s->kh * s->kw + tap, end - first);
+    }
+}
+
+/* Plane (n, o) of the output, (n, c) of the input's gradient, (o, c) of the weight's. */
+static void plain_task(void *arg, int64_t at) {
+    const plain_job *j = (const plain_job *)arg;
+    const tni_cv_shape *s = j->s;
+    const int64_t planes = j->result == TNI_CV_OUTPUT  ? s->o
+                           : j->result == TNI_CV_INPUT ? s->c
+                                                       : s->cg;
+    const int64_t a = at / planes, b = at % planes, taps = s->kh * s->kw, group = b / s->cg;
+    if (tni_stopped(j->context)) return;
+    if (j->result == TNI_CV_OUTPUT) {
+        for (int64_t i = 0; i < s->oh * s->ow && j->bias; i++)
+            memcpy(j->y + (at * s->oh * s->ow + i) * j->size, j->bias + b * j->size,
+                   (size_t)j->size);
+        for (int64_t k = 0; k < s->taps; k++) plain_tap(j, a, b, k / taps, k % taps);
+    } else if (j->result == TNI_CV_INPUT) {
+        for (int64_t k = 0; k < s->og * taps; k++)
+            plain_tap(j, a, group * s->og + k / taps, b % s->cg, k % taps);
+    } else {
+        for (int64_t k = 0; k < taps; k++)
+            for (int64_t n = 0; n < s->n; n++) plain_tap(j, n, a, b, k);
+    }
+}
+
+/* --- elements as int64 or complex128, row-major ----------------------------------------------- */
+
+static tn_dtype plain_compute(const tn_tensor *t) {
+    return tni_is_complex(t->dtype) ? TN_C128 : TN_I64;
+}
+static bool plain_lies(const tn_tensor *t) {
+    return t->flags & TNI_CONTIGUOUS && t->dtype == (int)plain_compute(t);
+}
+static int64_t plain_bytes(const tn_tensor *t, int64_t numel) {
+    return (numel * tni_dtype((int)plain_compute(t))->bytes + TNI_ALIGN - 1) & -TNI_ALIGN;
+}
+
+/* Inputs that do not lie so are copied, and the result is made in the scratch where its dtype is
+ * another. */
+TN_PRIV bool tni_cv_plain_ask(tn_frame *f, int64_t numel) {
+    const tn_tensor *first = f->in[0];
+    for (int i = 0; i < f->nin; i++)
+        if (f->in[i] && !plain_lies(f->in[i]) &&
+            !tn_scratch(f, plain_bytes(f->in[i], f->in[i]->numel), 1))
+            return false;
+    return first->dtype == (int)plain_compute(first) || tn_scratch(f, plain_bytes(first, numel), 1);
+}
+
+static char *plain_copy(tn_frame *f, const tn_tensor *t, char **room) {
+    int64_t stride[TN_MAX_DIMS];
+    tni_storage storage;
+    tn_tensor to;
+    if (!t || !t->numel) return NULL;
+    if (plain_lies(t)) return tni_bytes_at(t);
+    memset(&storage, 0, sizeof storage);
+    storage.data = *room;
+    tni_row_major(t->ndim, t->size, stride);
+    tni_stack_view(&to, t, t->ndim, t->size, stride, 0);
+    to.storage = &storage;
+    to.dtype = (uint8_t)plain_compute(t);
+    tni_copy_elements(f->block, &to, t);
+    *room += plain_bytes(t, t->numel);
+    return (char *)storage.data;
+}
+
+TN_PRIV void tni_cv_plain_run(tn_frame *f, const tni_cv_shape *s, int result) {
+    tn_tensor *out = f->out[0];
+    char *room = (char *)f->scratch, *first, *second, *to = tni_bytes_at(out);
+    const int compute = (int)plain_compute(out);
+    plain_job j;
+    if (!out->numel) return;
+    first = plain_copy(f, f->in[0], &room), second = plain_copy(f, f->in[1], &room);
+    j.s = s, j.context = f->block->context, j.result = result, j.complex = compute == TN_C128;
+    j.size = tni_dtype(compute)->bytes;
+    j.bias = result == TNI_CV_OUTPUT && f->in[2] ? plain_copy(f, f->in[2], &room) : NULL;
+    if (out->dtype != compute) to = room;
+    j.y = result == TNI_CV_OUTPUT ? to : first;
+    j.x = result == TNI_CV_INPUT ? to : result == TNI_CV_OUTPUT ? first : second;
+    j.weight = result == TNI_CV_WEIGHT ? to : second;
+    memset(to, 0, (size_t)(out->numel * j.size));
+    if (j.complex)
+        TNI_PATH(conv_plain_complex);
+    else
+        TNI_PATH(conv_plain_integers);
+    tni_parallel(j.context,
+                 result == TNI_CV_OUTPUT  ? s->n * s->o
+                 : result == TNI_CV_INPUT ? s->n * s->c
+                                          : s->o * s->cg,
+                 plain_task, &j);
+    if (to == room)
+        tni_convert(j.context->kernels, tni_bytes_at(out), out->dtype, to, compute, out->numel);
+}
 
 /* src/ops/copy.c */
 /* copy.c - the same elements somewhere else: clones, conversions, copies in place, joins, and
@@ -27104,7 +27411,7 @@ static void addcmul_grad(tn_gradient *g) {
 TN_OPERATOR(addcmul,
             "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "tensor1:tensor2 tensor2:tensor1",
-            TN_POINTWISE(FIC, V_FMA(V_MUL(value, tensor1), tensor2, self)), .grad = addcmul_grad,
+            TN_POINTWISE(FIc, V_FMA(V_MUL(value, tensor1), tensor2, self)), .grad = addcmul_grad,
             .sample = "(35) (35) (35) | (2,3) (3) (2,1) value=2 | () () () | (0) (0) (0)")
 
 static void addcdiv_grad(tn_gradient *g) {
@@ -27119,7 +27426,7 @@ static void addcdiv_grad(tn_gradient *g) {
 TN_OPERATOR(addcdiv,
             "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "tensor1:tensor2 tensor2:tensor1,tensor2",
-            TN_POINTWISE(FC, V_FMA(value, V_DIV(tensor1, tensor2), self)), .grad = addcdiv_grad,
+            TN_POINTWISE(Fc, V_FMA(value, V_DIV(tensor1, tensor2), self)), .grad = addcdiv_grad,
             .domain = "tensor2:0.5..2",
             .sample = "(35) (35) (35) | (2,3) (3) (2,1) value=2 | () () () | (0) (0) (0)")
 
@@ -27130,15 +27437,34 @@ static void neg_grad(tn_gradient *g) { tn_give(g, 0, tnp_neg(g->incoming[0])); }
 TN_OPERATOR(neg, "neg(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
             TN_POINTWISE(FIC, V_NEG(self)), .grad = neg_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
-static void abs_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sign(g->in[0]))); }
-/* |self|; the smallest integer stays itself. Gradient 0 at 0.   (*) -> (*)   tn_abs(x) */
+static void abs_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sgn(g->in[0]))); }
+/* |self|, real; the smallest integer stays itself. Gradient 0 at 0. Not in place of complex
+ * numbers. (*) -> (*)   tn_abs(x) */
 TN_OPERATOR(abs, "abs(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FI, V_ABS(self)), .grad = abs_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            TN_TO_REAL(FIc, V_ABS(self)), .grad = abs_grad,
+            .sample = "(35) | (3,5) | () | (0,2) | (20):c64 | (3,5):c128")
 
 /* -1, 0 or 1; 0 of NaN.   (*) -> (*)   tn_sign(x) */
 TN_OPERATOR(sign, "sign(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_POINTWISE(FI, V_SIGN(self)), .grad = pw_zero_grad,
+            TN_POINTWISE(FIB, V_SIGN(self)), .grad = pw_zero_grad,
             .sample = "(35) | (3,5) | () | (0,2)")
+
+/* d / |x| less its part along x: (d - sgn Re(d sgn*)) / |x|, 0 at 0 and of real numbers */
+static void sgn_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0], *d = g->incoming[0], *sgn = tnp_sgn(x), *along;
+    if (!tni_is_complex(x->dtype)) {
+        pw_zero_grad(g);
+        return;
+    }
+    along = tnp_mul(sgn, tnp_real(tnp_mul(d, tnp_conj(sgn))));
+    d = tnp_div(tnp_sub(d, along, 1), tnp_abs(x));
+    tn_give(g, 0, tnp_masked_fill_scalar(d, tnp_eq_scalar(x, tn_int(0)), tn_int(0)));
+}
+/* self / |self|, 0 of 0: the sign of real numbers, the direction of complex ones.   (*) -> (*)
+ * tn_sgn(x) */
+TN_OPERATOR(sgn, "sgn(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
+            TN_POINTWISE(FIcB, V_SIGN(self)), .grad = sgn_grad,
+            .sample = "(35) | (3,5) | () | (0,2) | (20):c64 | (3,5):c128")
 
 static void reciprocal_grad(tn_gradient *g) { /* -1 / x^2 */
     tn_tensor *y = pw_conj(g->out[0]);
@@ -27154,7 +27480,7 @@ static void square_grad(tn_gradient *g) {
 }
 /* self * self.   (*) -> (*)   tn_square(x) */
 TN_OPERATOR(square, "square(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:self", TN_POINTWISE(FIC, V_SQUARE(self)), .grad = square_grad,
+            .needs = "self:self", TN_COUNTING(FIC, V_SQUARE(self)), .grad = square_grad,
             .sample = "(35) | (3,5) | () | (0,2)")
 
 /* --- powers ----------------------------------------------------------------------------------- */
@@ -27179,7 +27505,7 @@ pow_grad(tn_gradient *g) { /* b a^(b - 1), 0 where b = 0; a^b log a, 0 where a =
 TN_OPERATOR(
     pow, "pow.Tensor_Tensor(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor",
     .forms = TN_INPLACE | TN_OUT, .needs = "self:self,exponent exponent:self,exponent,result",
-    TN_POWER(FIC, V_POW(self, exponent)), .grad = pow_grad, .domain = "self:0.3..2",
+    TN_POWER(FIc, V_POW(self, exponent)), .grad = pow_grad, .domain = "self:0.3..2",
     .sample =
         "(35) (35) | (2,3) (3) | (9) 2 | (9) 3 | (9) -1.5 | (9):i64 3 | 2 (9) | () () | (0) 2")
 
@@ -27188,7 +27514,7 @@ static void sqrt_grad(tn_gradient *g) {
 }
 /* The square root, correctly rounded.   (*) -> (*), floating   tn_sqrt(x) */
 TN_OPERATOR(sqrt, "sqrt(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:result", TN_POINTWISE(FC, V_SQRT(self)), .grad = sqrt_grad,
+            .needs = "self:result", TN_POINTWISE(Fc, V_SQRT(self)), .grad = sqrt_grad,
             .domain = "self:0.2..3", .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 static void rsqrt_grad(tn_gradient *g) { /* -x^(-3/2) / 2 */
@@ -27198,7 +27524,7 @@ static void rsqrt_grad(tn_gradient *g) { /* -x^(-3/2) / 2 */
 }
 /* 1 / sqrt(self).   (*) -> (*), floating   tn_rsqrt(x) */
 TN_OPERATOR(rsqrt, "rsqrt(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:result", TN_POINTWISE(FC, V_DIV(V_ONE, V_SQRT(self))),
+            .needs = "self:result", TN_POINTWISE(Fc, V_DIV(V_ONE, V_SQRT(self))),
             .grad = rsqrt_grad, .domain = "self:0.2..3", .sample = "(35) | (3,5) | () | (0,2)")
 
 /* --- rounding --------------------------------------------------------------------------------- */
@@ -27266,7 +27592,7 @@ static void clamp_min_grad(tn_gradient *g) { /* self has it at the edge */
 /* The larger of self and min.   (*), (*) -> broadcast   tn_clamp_min_scalar(x, 0) */
 TN_OPERATOR(clamp_min, "clamp_min.Tensor(Tensor self, Tensor|Scalar min) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self,min min:self,min",
-            TN_POINTWISE(FI, V_MAXIMUM(self, min)), .grad = clamp_min_grad,
+            TN_POINTWISE(FIB, V_MAXIMUM(self, min)), .grad = clamp_min_grad,
             .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (9):i64 0.5 | (0) 1")
 
 static void clamp_max_grad(tn_gradient *g) {
@@ -27277,7 +27603,7 @@ static void clamp_max_grad(tn_gradient *g) {
 /* The smaller of self and max.   (*), (*) -> broadcast   tn_clamp_max_scalar(x, 1) */
 TN_OPERATOR(clamp_max, "clamp_max.Tensor(Tensor self, Tensor|Scalar max) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self,max max:self,max",
-            TN_POINTWISE(FI, V_MINIMUM(self, max)), .grad = clamp_max_grad,
+            TN_POINTWISE(FIB, V_MINIMUM(self, max)), .grad = clamp_max_grad,
             .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (0) 1")
 
 static bool clamp_compose(tn_frame *f) {
@@ -27322,8 +27648,8 @@ static void lerp_grad(tn_gradient *g) {
 TN_OPERATOR(
     lerp, "lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor",
     .forms = TN_INPLACE | TN_OUT, .needs = "self:weight end:weight weight:self,end",
-    TN_POINTWISE(F, V_SEL(V_LT(V_ABS(weight), V_SET(0.5)), V_FMA(weight, V_SUB(end, self), self),
-                          V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))),
+    TN_POINTWISE(Fc, V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, self), self),
+                           V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))),
     .grad = lerp_grad,
     .sample =
         "(35) (35) (35) | (2,3) (3) (2,1) | (9) (9) 0.3 | (9) (9) 0.75 | () () () | (0) (0) 0.5")
@@ -28407,8 +28733,9 @@ TN_OPERATOR(fused_adamw,
  * be differentiated.
  *
  * A task is a few planes (n, c). Elements are float, double or int64; other dtypes, and inputs
- * that are not row-major, are copied into such first. The maximum remembers its place in the
- * window, a byte where windows are small. */
+ * that are not row-major, are copied into such first; complex numbers as the planes of their real
+ * parts, then those of their imaginary ones. The maximum remembers its place in the window, a byte
+ * where windows are small. */
 
 /* --- geometry --------------------------------------------------------------------------------- */
 
@@ -28481,9 +28808,13 @@ static bool pool_check_size(tn_frame *f, const pool_shape *s, const tn_tensor *t
                            tni_shape_text(has, sizeof has, t->ndim, t->size));
 }
 
-static bool pool_check_dtype(tn_frame *f, const tn_tensor *t, bool integers) {
+enum { POOL_INTEGERS = 1, POOL_INT64 = 2, POOL_COMPLEX = 4 };
+/* Floating dtypes and what `also` names. */
+static bool pool_check_dtype(tn_frame *f, const tn_tensor *t, int also) {
     if (tni_dtype(t->dtype)->computes &&
-        (tni_is_float(t->dtype) || (integers && tni_is_int(t->dtype))))
+        (tni_is_float(t->dtype) || (also & POOL_INTEGERS && tni_is_int(t->dtype)) ||
+         (also & POOL_INT64 && t->dtype == TN_I64) ||
+         (also & POOL_COMPLEX && tni_is_complex(t->dtype))))
         return true;
     return tn_fail(f, TN_TYPE, "there is no pooling of %s", tni_dtype(t->dtype)->text);
 }
@@ -28504,19 +28835,22 @@ static bool pool_is_plain(const tn_tensor *t) {
     return (t->flags & TNI_CONTIGUOUS) && t->dtype == tni_lanes_compute(t->dtype);
 }
 
+static int pool_parts(const tn_tensor *t) { return tni_is_complex(t->dtype) ? 2 : 1; }
 static void pool_copy_task(void *arg, int64_t i) { /* one innermost row */
     const pool_copy *p = (const pool_copy *)arg;
     const tn_tensor *t = p->t;
-    const int last = t->ndim - 1;
-    int64_t at = 0, left = i, bytes = tni_dtype_size(t);
-    char *wide = p->wide + i * t->size[last] * (p->compute == TN_F32 ? 4 : 8);
+    const int last = t->ndim - 1, parts = pool_parts(t),
+              dtype = parts == 2 ? (int)tni_real_of(t->dtype) : t->dtype;
+    int64_t at = 0, left = i, bytes = tni_dtype_size(t), size = p->compute == TN_F32 ? 4 : 8;
+    char *wide = p->wide + i * t->size[last] * size;
     for (int d = last - 1; d >= 0; d--) at += left % t->size[d] * t->stride[d], left /= t->size[d];
-    if (p->back)
-        tni_lanes_save(tni_bytes_at(t) + at * bytes, t->stride[last] * bytes, t->dtype, wide,
-                       p->compute, t->size[last]);
-    else
-        tni_lanes_load(wide, p->compute, tni_bytes_at(t) + at * bytes, t->stride[last] * bytes,
-                       t->dtype, t->size[last]);
+    for (int k = 0; k < parts; k++, wide += t->numel * size) {
+        char *narrow = tni_bytes_at(t) + at * bytes + k * bytes / parts;
+        if (p->back)
+            tni_lanes_save(narrow, t->stride[last] * bytes, dtype, wide, p->compute, t->size[last]);
+        else
+            tni_lanes_load(wide, p->compute, narrow, t->stride[last] * bytes, dtype, t->size[last]);
+    }
 }
 static void *pool_plain(tn_frame *f, const tn_tensor *t, void *room, bool load) {
     pool_copy p;
@@ -28539,11 +28873,12 @@ static bool pool_scratch(tn_frame *f, const tn_tensor *in, const int64_t *size, 
     n = (n + 15) / 16 * 16;
     if (in->dtype != tni_lanes_compute(in->dtype) && !tni_numel_of(ndim, size, &out))
         return tn_fail(f, TN_MEMORY, "the result is too large");
-    return tn_scratch(f, n, pool_compute_size(in)) && tn_scratch(f, out, pool_compute_size(in));
+    return tn_scratch(f, n, pool_parts(in) * pool_compute_size(in)) &&
+           tn_scratch(f, out, pool_parts(in) * pool_compute_size(in));
 }
 static void *pool_second(tn_frame *f, const tn_tensor *in) { /* the result's part of the scratch */
     const int64_t n = pool_is_plain(in) ? 0 : (in->numel + 15) / 16 * 16;
-    return f->scratch ? (char *)f->scratch + n * pool_compute_size(in) : NULL;
+    return f->scratch ? (char *)f->scratch + n * pool_parts(in) * pool_compute_size(in) : NULL;
 }
 
 /* --- the loops -------------------------------------------------------------------------------- */
@@ -28742,11 +29077,32 @@ static double pool_divisor(const pool_job *j, pool_window y, pool_window x) {
 POOL_AVG(f32, float)
 POOL_AVG(f64, double)
 #undef POOL_AVG
+/* Of integers: the sum wraps, the quotient is cut off. */
+static void pool_avg_i64(const pool_job *j, int64_t plane) {
+    const pool_shape *s = &j->s;
+    const int64_t *from = (const int64_t *)j->from + plane * s->h * s->w;
+    int64_t *to = (int64_t *)j->to + plane * s->oh * s->ow;
+    for (int64_t p = 0; p < s->oh; p++)
+        for (int64_t q = 0; q < s->ow; q++) {
+            const pool_window y = pool_y(s, p), x = pool_x(s, q);
+            const int64_t by = (int64_t)pool_divisor(j, y, x);
+            uint64_t sum = 0;
+            for (int64_t r = y.begin; r < y.end; r++)
+                for (int64_t c = x.begin; c < x.end; c++) sum += (uint64_t)from[r * s->w + c];
+            *to++ = by == -1 ? (int64_t)(0 - sum) : (int64_t)sum / by;
+        }
+}
+
+static void (*pool_avg_of(const tn_tensor *t))(const pool_job *, int64_t) {
+    const int compute = tni_lanes_compute(t->dtype);
+    return compute == TN_F32 ? pool_avg_f32 : compute == TN_F64 ? pool_avg_f64 : pool_avg_i64;
+}
 
 /* Runs j over in[0], whose copy comes first in the scratch, into out[0]. */
 static void pool_through(tn_frame *f, pool_job *j) {
     void *room = pool_second(f, f->in[0]);
     j->kernels = f->block->context->kernels;
+    j->s.planes *= pool_parts(f->in[0]);
     j->from = pool_plain(f, f->in[0], f->scratch, true);
     j->to = pool_plain(f, f->out[0], room, false);
     pool_windows_run(f, j);
@@ -28766,7 +29122,7 @@ static bool max_pool2d_shape(tn_frame *f, pool_shape *s) {
 }
 static bool max_pool2d_check(tn_frame *f) {
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], true) && max_pool2d_shape(f, &s) &&
+    return pool_check_dtype(f, f->in[0], POOL_INTEGERS) && max_pool2d_shape(f, &s) &&
            pool_scratch(f, f->in[0], s.size, s.ndim) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size) &&
            (!f->recording || tn_announce(f, 1, pool_index_dtype(&s), s.ndim, s.size));
@@ -28838,7 +29194,7 @@ static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
 static bool max_pool2d_input_grad_check(tn_frame *f) {
     TN_ARGS(max_pool2d_input_grad, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && max_pool2d_input_grad_shape(f, &s) &&
+    return pool_check_dtype(f, f->in[0], 0) && max_pool2d_input_grad_shape(f, &s) &&
            pool_check_size(f, &s, f->in[0], "grad") &&
            pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
            pool_check_indices(f, &s, f->in[1]) &&
@@ -28887,7 +29243,7 @@ static bool max_pool2d_pick_shape(tn_frame *f, pool_shape *s) {
 }
 static bool max_pool2d_pick_check(tn_frame *f) {
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && max_pool2d_pick_shape(f, &s) &&
+    return pool_check_dtype(f, f->in[0], 0) && max_pool2d_pick_shape(f, &s) &&
            pool_scratch(f, f->in[0], s.size, s.ndim) && pool_check_indices(f, &s, f->in[1]) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
 }
@@ -28936,7 +29292,7 @@ static bool avg_pool2d_shape(tn_frame *f, pool_shape *s) {
 static bool avg_pool2d_check(tn_frame *f) {
     TN_ARGS(avg_pool2d, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && avg_pool_divisor(f, a->divisor_override) &&
+    return pool_check_dtype(f, f->in[0], POOL_INT64) && avg_pool_divisor(f, a->divisor_override) &&
            avg_pool2d_shape(f, &s) && pool_scratch(f, f->in[0], s.size, s.ndim) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
 }
@@ -28946,7 +29302,7 @@ static void avg_pool2d_run(tn_frame *f) {
     if (!avg_pool2d_shape(f, &j.s)) return;
     j.include_pad = a->count_include_pad;
     j.divisor = a->divisor_override == TN_NONE ? 0 : (double)a->divisor_override;
-    j.plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? pool_avg_f32 : pool_avg_f64;
+    j.plane = pool_avg_of(f->in[0]);
     TNI_PATH(pool_avg);
     pool_through(f, &j);
 }
@@ -28958,9 +29314,9 @@ static void avg_pool2d_grad(tn_gradient *g) {
                                       a->divisor_override));
 }
 /* Mean of each window. count_include_pad divides by the whole window, zeros of the padding
- * included; divisor_override divides by that number. Floating dtypes; sums are made in double.
- * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2,
- * 2)) */
+ * included; divisor_override divides by that number. Floating dtypes, whose sums are made in
+ * double, and int64, where the fraction is cut off. self (N, C, H, W) or (C, H, W) -> (N, C, H',
+ * W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2, 2)) */
 TN_OPERATOR(
     avg_pool2d,
     "avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool "
@@ -28978,7 +29334,7 @@ static bool avg_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
 static bool avg_pool2d_input_grad_check(tn_frame *f) {
     TN_ARGS(avg_pool2d_input_grad, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && avg_pool_divisor(f, a->divisor_override) &&
+    return pool_check_dtype(f, f->in[0], 0) && avg_pool_divisor(f, a->divisor_override) &&
            avg_pool2d_input_grad_shape(f, &s) && pool_check_size(f, &s, f->in[0], "grad") &&
            pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
@@ -29023,7 +29379,8 @@ static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints ou
 static bool adaptive_avg_pool2d_check(tn_frame *f) {
     TN_ARGS(adaptive_avg_pool2d, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) &&
+    const int also = f->in[0]->numel ? POOL_COMPLEX : POOL_COMPLEX | POOL_INT64; /* as torch */
+    return pool_check_dtype(f, f->in[0], also) &&
            adaptive_shape(f, &s, tni_sizes(f->in[0]), a->output_size) &&
            pool_scratch(f, f->in[0], s.size, s.ndim) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
@@ -29034,7 +29391,7 @@ static void adaptive_avg_pool2d_run(tn_frame *f) {
     if (!adaptive_shape(f, &j.s, tni_sizes(f->in[0]), a->output_size)) return;
     j.include_pad = false;
     j.divisor = 0;
-    j.plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? pool_avg_f32 : pool_avg_f64;
+    j.plane = pool_avg_of(f->in[0]);
     TNI_PATH(pool_adaptive);
     pool_through(f, &j);
 }
@@ -29059,7 +29416,8 @@ static bool adaptive_avg_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
 static bool adaptive_avg_pool2d_input_grad_check(tn_frame *f) {
     TN_ARGS(adaptive_avg_pool2d_input_grad, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && adaptive_avg_pool2d_input_grad_shape(f, &s) &&
+    return pool_check_dtype(f, f->in[0], POOL_COMPLEX) &&
+           adaptive_avg_pool2d_input_grad_shape(f, &s) &&
            pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
 }
@@ -29152,8 +29510,8 @@ TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, i
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-/* Number parameters must fit the computed type: no fraction where integers are, no imaginary part
- * where reals are. */
+/* Number parameters must fit the computed type: no fraction where integers are (unless the row cuts
+ * it off), no imaginary part where reals are. */
 static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
     const tn_gen *gen = f->row->gen;
     const int category = tni_dtype((int)common)->category;
@@ -29168,7 +29526,8 @@ static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
             if (s.kind == TN_KIND_COMPLEX && category < TNI_CAT_COMPLEX)
                 return tn_fail(f, TN_TYPE, "'%s' is complex, the tensors are %s", p->name,
                                tni_dtype((int)common)->text);
-            if (s.kind == TN_KIND_FLOAT && category < TNI_CAT_FLOAT)
+            if (s.kind == TN_KIND_FLOAT && category < TNI_CAT_FLOAT &&
+                !(f->row->loop & TNI_FORM_CUTS))
                 return tn_fail(f, TN_TYPE, "'%s' is a float, the tensors are %s", p->name,
                                tni_dtype((int)common)->text);
         } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
@@ -29190,8 +29549,8 @@ static bool promote_has_numbers(const tn_frame *f, tn_dtype common) {
 /* --- the check -------------------------------------------------------------------------------- */
 
 /* The dtype computed for operands of dtype d, by the row's kinds; TN_NO_DTYPE with an error. A
- * predicate reads a bool as an integer, other rows of integers refuse it; a row of floats alone
- * makes floats of both. */
+ * predicate reads a bool as an integer, a row that counts as an int64, other rows of integers
+ * refuse it; a row of floats alone makes floats of both. */
 static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     static const uint8_t bit[] = {TNI_KINDS_B, TNI_KINDS_I, TNI_KINDS_F, TNI_KINDS_C};
     const tni_dtype_info *info = tni_dtype((int)d);
@@ -29199,6 +29558,7 @@ static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     if (info->computes && kinds & bit[info->category]) return d;
     if (info->category == TNI_CAT_BOOL && kinds & TNI_FORM_PREDICATE && kinds & TNI_KINDS_I)
         return TN_U8;
+    if (info->category == TNI_CAT_BOOL && kinds & TNI_FORM_COUNTS) return TN_I64;
     if (info->computes && info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) &&
         kinds & TNI_KINDS_F)
         return promote_only_numbers(f->in, f->nin) ? TN_F64 : f->block->context->default_dtype;
@@ -29207,11 +29567,13 @@ static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
 }
 
 TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common) {
-    const uint32_t form = f->row->loop;
-    const tn_dtype result = form & TNI_FORM_PREDICATE ? TN_BOOL : common;
+    const tn_dtype result = (tn_dtype)tni_pointwise_makes(f->row->loop, (int)common);
     const tn_tensor *shaped[TNI_IN];
     tni_shape s;
     int n = 0;
+    if (f->inplace && f->row->loop & TNI_FORM_REAL && result != common)
+        return tn_fail(f, TN_TYPE, "of %s is %s, which does not go in its place",
+                       tni_dtype((int)common)->text, tni_dtype((int)result)->text);
     if (promote_has_numbers(f, common) && !promote_numbers(f, common)) return false;
     if (!tni_broadcast_all(f, &s, f->in, f->nin)) return false;
     for (int i = 0; i < f->nin; i++)
@@ -29716,7 +30078,7 @@ TN_OPERATOR(randperm,
 /* u < p for a u of 53 bits: as integers. */
 static uint64_t random_threshold(double p) { return (uint64_t)ceil(p * 9007199254740992.0); }
 
-static bool bernoulli_check(tn_frame *f) { return random_self(f, true); }
+static bool bernoulli_check(tn_frame *f) { return random_self(f, f->in[0]->numel != 0); }
 static bool bernoulli_look(tn_frame *f) {
     const tn_tensor *p = f->in[0];
     for (int64_t i = 0; i < p->numel; i++) {
@@ -29799,8 +30161,10 @@ static bool dropout_check(tn_frame *f) {
     f->note[0] = idle;
     if (idle && !f->inplace)
         return tn_announce_view(f, 0, x, x->ndim, x->size, x->stride, x->offset);
-    if (!idle && (!tni_is_float(x->dtype) || !tni_dtype(x->dtype)->computes))
-        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
+    if (!idle && ((a->p < 1 && tni_dtype(x->dtype)->category < TNI_CAT_FLOAT) ||
+                  !tni_dtype(x->dtype)->computes))
+        return tn_fail(f, TN_TYPE, "needs a floating or complex dtype, got %s",
+                       tni_dtype(x->dtype)->text);
     if (!tn_announce_like(f, 0, x, (tn_dtype)x->dtype)) return false;
     if (idle) return true;
     f->generator = tni_generator_default(f->block);
@@ -29810,11 +30174,20 @@ static bool dropout_check(tn_frame *f) {
     return tni_is_dense(x) || tn_scratch(f, x->numel, tni_dtype_size(x));
 }
 
+/* Of complex numbers, both parts of an element are kept or not. */
 static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y,
                          const uint8_t *keep, double scale, int64_t n) {
     float f[RANDOM_TILE];
     double d[RANDOM_TILE];
-    int64_t bytes = tni_dtype(dtype)->bytes;
+    uint8_t pairs[RANDOM_TILE];
+    int64_t bytes;
+    if (tni_is_complex(dtype)) {
+        for (int64_t i = 0; i < n; i++) pairs[2 * i] = pairs[2 * i + 1] = keep[i];
+        dtype = (int)tni_real_of(dtype);
+        keep = pairs;
+        n *= 2;
+    }
+    bytes = tni_dtype(dtype)->bytes;
     if (dtype == TN_F64) {
         tni_lanes_read(c->kernels, d, TN_F64, x, bytes, dtype, n);
         for (int64_t i = 0; i < n; i++) d[i] *= keep[i] ? scale : 0;
@@ -29831,7 +30204,8 @@ dropout_scale(double p, int dtype) { /* 1 / (1 - p), rounded to the dtype, as to
     double s = p < 1 ? 1 / (1 - p) : 0;
     float r;
     uint16_t h;
-    if (dtype == TN_F64) return s;
+    if (dtype == TN_F64 || dtype == TN_C128 || s == 0) return s;
+    if (dtype == TN_C64) dtype = TN_F32;
     tni_lanes_save(&h, 2, dtype == TN_F32 ? TN_F16 : dtype, &s, TN_F64, 1);
     if (dtype == TN_F32)
         r = (float)s;
@@ -29848,7 +30222,8 @@ static void dropout_run(tn_frame *f) {
     uint8_t tile[RANDOM_TILE],
         *kept = f->nout > 1 && f->out[1] ? (uint8_t *)tni_bytes_at(f->out[1]) : NULL;
     uint64_t below = random_threshold(1 - a->p);
-    int64_t bytes = tni_dtype_size(x);
+    int64_t bytes = tni_dtype_size(x),
+            each = tni_is_complex(x->dtype) ? (int)RANDOM_TILE / 2 : (int)RANDOM_TILE;
     double scale;
     if (f->note[0]) { /* in place, of strides that are not a new tensor's: by way of out */
         if (f->inplace && x->numel && tni_bytes_at(f->out[0]) != tni_bytes_at(x))
@@ -29858,8 +30233,8 @@ static void dropout_run(tn_frame *f) {
     scale = dropout_scale(a->p, x->dtype);
     from = tni_is_dense(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
     y = tni_bytes_at(f->out[0]);
-    for (int64_t i = 0; i < x->numel; i += RANDOM_TILE) {
-        int64_t n = x->numel - i < RANDOM_TILE ? x->numel - i : (int64_t)RANDOM_TILE;
+    for (int64_t i = 0; i < x->numel; i += each) {
+        int64_t n = x->numel - i < each ? x->numel - i : each;
         if (a->p == 1)
             memset(tile, 0, (size_t)n);
         else
@@ -29879,11 +30254,14 @@ static void dropout_grad(tn_gradient *g) { /* what was kept, scaled alike */
                 tnp_mul_scalar(tnp_mul(d, g->out[1]), tn_float(dropout_scale(a->p, d->dtype))));
 }
 /* Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else
- * the input itself. input (*) -> (*), floating   tn_dropout(x, 0.5, true) */
-TN_OPERATOR(dropout, "dropout(Tensor input, float p, bool train) -> Tensor", .forms = TN_INPLACE,
-            .saves = "kept", .needs = "kept", .check = dropout_check, .run = dropout_run,
-            .grad = dropout_grad,
-            .sample = "(2,3) 0.5 False | (2,3) 0.0 True | (3,4) 1.0 True | (0) 0.5 True")
+ * the input itself. input (*) -> (*), floating or complex   tn_dropout(x, 0.5, true) */
+TN_OPERATOR(
+    dropout, "dropout(Tensor input, float p, bool train) -> Tensor", .forms = TN_INPLACE,
+    .saves = "kept", .needs = "kept", .check = dropout_check, .run = dropout_run,
+    .grad = dropout_grad,
+    .sample =
+        "(2,3) 0.5 False | (2,3) 0.0 True | (3,4) 1.0 True | (0) 0.5 True | (20):c64 0.5 True "
+        "| (2500):c128 0.3 True")
 
 /* src/ops/reduce.c */
 /* reduce.c - reductions: sums, products, extrema, statistics, norms, truth, and running sums.
@@ -30155,18 +30533,69 @@ TN_OPERATOR(mean,
 
 /* --- products --------------------------------------------------------------------------------- */
 
+/* Products of complex numbers: one chain a result, in f64, in the order of the dimensions. */
+typedef struct prod_job {
+    const tn_tensor *x;
+    tn_tensor *out;
+    tn_context *context;
+    bool gone[TN_MAX_DIMS];
+    int64_t n; /* elements a result */
+} prod_job;
+
+static void prod_times(double *a, const double *b) {
+    const double re = a[0], im = a[1];
+    a[0] = fma(re, b[0], -(im * b[1]));
+    a[1] = fma(re, b[1], im * b[0]);
+}
+
+static void prod_task(void *arg, int64_t i) {
+    const prod_job *j = (const prod_job *)arg;
+    const tn_tensor *x = j->x;
+    const int64_t bytes = tni_dtype_size(x);
+    int64_t index[TN_MAX_DIMS] = {0}, rest = i;
+    const char *at = x->numel ? tni_bytes_at(x) : NULL;
+    double product[2] = {1, 0}, factor[2];
+    for (int d = x->ndim - 1; d >= 0; d--)
+        if (!j->gone[d]) at += rest % x->size[d] * x->stride[d] * bytes, rest /= x->size[d];
+    for (int64_t e = 0; e < j->n; e++) {
+        if (!(e & 0xffff) && tni_stopped(j->context)) return;
+        tni_lanes_load(factor, TN_F64, at, bytes / 2, (int)tni_real_of(x->dtype), 2);
+        prod_times(product, factor);
+        for (int d = x->ndim - 1; d >= 0; d--) {
+            if (!j->gone[d]) continue;
+            at += x->stride[d] * bytes;
+            if (++index[d] < x->size[d]) break;
+            at -= x->stride[d] * x->size[d] * bytes;
+            index[d] = 0;
+        }
+    }
+    tni_element_set(tni_bytes_at(j->out) + i * tni_dtype_size(j->out), j->out->dtype,
+                    tn_complex(product[0], product[1]));
+}
+
+static void prod_run_complex(tn_frame *f, tn_ints dim) {
+    prod_job j;
+    j.x = f->in[0];
+    j.out = f->out[0];
+    j.context = f->block->context;
+    j.n = (int64_t)tni_dims_count(j.x, dim);
+    tni_dims_gone(j.x, dim, j.gone);
+    tni_lanes_spread(f->block->context, j.out->numel, j.x->numel, prod_task, &j);
+}
+
 static bool prod_check(tn_frame *f) {
     TN_ARGS(prod, a, f);
     tn_dtype dtype = reduce_sum_dtype(a->self, a->dtype);
-    if (tni_is_complex((int)dtype))
-        return tn_fail(f, TN_UNSUPPORTED, "products of complex numbers");
     return reduce_computes(f, a->self, dtype) &&
            reduce_check(f, reduce_one(&a->dim), a->keepdim, dtype, tni_lanes_compute((int)dtype),
                         false);
 }
 static void prod_run(tn_frame *f) {
     TN_ARGS(prod, a, f);
-    reduce_plain(f, reduce_one(&a->dim), TNI_PROD, REDUCE_PLAIN);
+    if (tni_is_complex(a->self->dtype))
+        prod_run_complex(f, reduce_one(&a->dim));
+    else
+        reduce_plain(f, reduce_one(&a->dim), TNI_PROD, REDUCE_PLAIN);
 }
 /* dx_i = dy * (product of the others): result / x_i where no element is zero. Where one is, it
  * alone gets the product of the others; where two are, all get zero. */
@@ -30181,6 +30610,7 @@ static void prod_grad(tn_gradient *g) {
     tn_tensor *none = tnp_eq_scalar(count, tn_int(0)),
               *only = tnp_mul(tnp_eq_scalar(count, tn_int(1)), zero);
     tn_tensor *share = tnp_div(tni_dims_keep(others, a->self, dim, false), filled);
+    if (share && tni_is_complex(share->dtype)) share = tnp_conj(share);
     tn_give(g, 0,
             tnp_mul(tnp_mul(d, share), tnp_add(tnp_mul(none, tnp_logical_not(zero)), only, 1)));
 }
@@ -30192,7 +30622,7 @@ TN_OPERATOR(prod,
             .forms = TN_OUT, .needs = "self", .check = prod_check, .run = prod_run,
             .grad = prod_grad, .domain = "self:0.5..1.5",
             .sample = "(2,3) | (2,3,4) 1 | (3,70) 0 | (2,90) -1 keepdim=True | () | (0) | "
-                      "(4,5):i32 0 | (6):f16 0")
+                      "(4,5):i32 0 | (6):f16 0 | (20000,2):c64 0 | (4):c64 dtype=complex128")
 
 /* --- extrema ---------------------------------------------------------------------------------- */
 
@@ -30880,7 +31310,7 @@ static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, c
 static bool soft_check(tn_frame *f, int64_t dim, tn_dtype dtype) {
     const tn_tensor *x = f->in[0];
     int d, to = dtype ? (int)dtype : x->dtype;
-    if (!tni_is_float(to) || !tni_dtype(to)->computes || tni_is_complex(x->dtype))
+    if (x->numel && (!tni_is_float(to) || !tni_dtype(to)->computes || tni_is_complex(x->dtype)))
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s",
                        tni_dtype(dtype ? to : x->dtype)->text);
     return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, (tn_dtype)to, x->ndim, x->size) &&
@@ -30901,9 +31331,13 @@ static void softmax_grad(tn_gradient *g) { /* dx = y (dy - sum y dy) */
     tn_tensor *sum = tnp_sum(gy, tni_ints(&a->dim, 1), true, TN_NO_DTYPE);
     tn_give(g, 0, tnp_sub(gy, tnp_mul(y, sum), 1));
 }
+/* The dtypes of softmax_backward and log_softmax_backward. */
+static bool soft_has_fused(int dtype) {
+    return dtype == TN_F32 || dtype == TN_F16 || dtype == TN_BF16;
+}
 static void softmax_fused(tn_gradient *g) {
     TN_ARGS(softmax, a, g);
-    if (g->out[0]->dtype == TN_F64)
+    if (!soft_has_fused(g->out[0]->dtype))
         softmax_grad(g);
     else
         tn_give(
@@ -30934,7 +31368,7 @@ static void log_softmax_grad(tn_gradient *g) { /* dx = dy - exp(y) sum dy */
 }
 static void log_softmax_fused(tn_gradient *g) {
     TN_ARGS(log_softmax, a, g);
-    if (g->out[0]->dtype == TN_F64)
+    if (!soft_has_fused(g->out[0]->dtype))
         log_softmax_grad(g);
     else
         tn_give(g, 0,
@@ -30954,7 +31388,7 @@ static bool soft_back_check(tn_frame *f, int64_t dim) {
     const tn_tensor *d = f->in[0], *y = f->in[1];
     if (!tni_same_shape(d, y) || d->dtype != y->dtype)
         return tn_fail(f, TN_INVALID, "grad_output and output differ in shape or dtype");
-    if (y->dtype != TN_F32 && y->dtype != TN_F16 && y->dtype != TN_BF16)
+    if (!soft_has_fused(y->dtype))
         return tn_fail(f, TN_UNSUPPORTED, "dtype %s", tni_dtype(y->dtype)->text);
     return soft_check(f, dim, TN_NO_DTYPE) && tni_dense_scratch(f, y);
 }
@@ -30996,7 +31430,8 @@ TN_OPERATOR(log_softmax_backward,
 
 /* --- logsumexp -------------------------------------------------------------------------------- */
 
-/* max + log sum exp(x - max), the maximum a constant: where it is infinite, 0 instead, as torch. */
+/* max + log sum exp(x - max), the maximum (of real parts) a constant: where it is infinite, 0
+ * instead, as torch. */
 static bool logsumexp_compose(tn_frame *f) {
     TN_ARGS(logsumexp, a, f);
     tn_tensor *x = a->self, *most, *sum;
@@ -31005,12 +31440,12 @@ static bool logsumexp_compose(tn_frame *f) {
     if (tni_dtype(x->dtype)->category <= TNI_CAT_INT)
         x = tnp_to_dtype(x, f->block->context->default_dtype, false, false);
     if (!x) return false;
-    if (!tni_is_float(x->dtype))
-        return tn_fail(f, TN_TYPE, "needs a real dtype, got %s", tni_dtype(x->dtype)->text);
+    if (tni_dtype(x->dtype)->category < TNI_CAT_FLOAT)
+        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
     if (!tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
     if (!x->numel)
         return (f->out[0] = tnp_log(tnp_sum(x, a->dim, a->keepdim, TN_NO_DTYPE))) != NULL;
-    most = tnp_amax(tnp_detach(x), a->dim, true);
+    most = tnp_amax(tnp_real(tnp_detach(x)), a->dim, true);
     most =
         tnp_masked_fill_scalar(most, tnp_eq_scalar(tnp_abs(most), tn_float(HUGE_VAL)), tn_int(0));
     sum = tnp_log(tnp_sum(tnp_exp(tnp_sub(x, most, 1)), a->dim, a->keepdim, TN_NO_DTYPE));
@@ -31367,8 +31802,13 @@ TN_OPERATOR(topk,
 /* statistics.c - variance and standard deviation, p-norms, logsumexp, running sums. */
 
 static bool stat_floating(tn_frame *f, const tn_tensor *x) {
-    if (tni_is_float(x->dtype) && tni_dtype(x->dtype)->computes) return true;
-    return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
+    if (tni_dtype(x->dtype)->category >= TNI_CAT_FLOAT && tni_dtype(x->dtype)->computes)
+        return true;
+    return tn_fail(f, TN_TYPE, "needs a floating or complex dtype, got %s",
+                   tni_dtype(x->dtype)->text);
+}
+static tn_dtype stat_real(int dtype) {
+    return tni_is_complex(dtype) ? tni_real_of(dtype) : (tn_dtype)dtype;
 }
 
 /* --- variance --------------------------------------------------------------------------------- */
@@ -31518,13 +31958,34 @@ static bool var_check_as(tn_frame *f, tn_ints dim, bool keepdim, tn_scalar corre
     if (!stat_floating(f, x) || !tni_reduced(f, x, dim, keepdim, &to, gone)) return false;
     f->type = (uint8_t)tni_lanes_compute(x->dtype);
     tni_lanes_init(&l, x, gone, f->type, 0);
-    if (!tn_announce(f, 0, (tn_dtype)x->dtype, to.ndim, to.size)) return false;
+    if (!tn_announce(f, 0, stat_real(x->dtype), to.ndim, to.size)) return false;
     if (mean && !tn_announce(f, 1, (tn_dtype)x->dtype, to.ndim, to.size)) return false;
+    if (tni_is_complex(x->dtype) && !tn_scratch(f, f->out[0]->numel, 2 * sizeof(var_part)))
+        return false;
     return tni_lanes_scratch(f, &l, sizeof(var_part));
 }
 
 static double var_correction(tn_scalar c) {
     return c.kind == TN_KIND_NONE ? 1 : c.kind == TN_KIND_FLOAT ? c.real : (double)c.integer;
+}
+
+/* Of complex numbers: the sum of the parts' variances, and the mean of each part. */
+static void var_run_complex(tn_frame *f, tni_lanes *l, double left, int finish, tn_tensor *mean) {
+    const int64_t results = f->out[0]->numel, bytes = tni_dtype_size(f->out[0]);
+    double *parts = (double *)f->scratch;
+    tni_var_parts(f->block->context, l,
+                  (char *)f->scratch + ((results * 32 + TNI_ALIGN - 1) & -TNI_ALIGN), parts);
+    for (int64_t i = 0; i < results; i++, parts += 4) {
+        double v = l->n ? (parts[1] + parts[3]) / (left > 0 ? left : 0) : (double)NAN;
+        double centre[2];
+        centre[0] = l->n ? parts[0] : (double)NAN;
+        centre[1] = l->n ? parts[2] : (double)NAN;
+        if (finish == VAR_DEVIATION) v = sqrt(v);
+        tni_lanes_save(tni_bytes_at(f->out[0]) + i * bytes, bytes, f->out[0]->dtype, &v, TN_F64, 1);
+        if (mean)
+            tni_lanes_save(tni_bytes_at(mean) + i * 2 * bytes, bytes, f->out[0]->dtype, centre,
+                           TN_F64, 2);
+    }
 }
 
 static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finish,
@@ -31537,6 +31998,10 @@ static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finis
     if (!f->out[0]->numel) return;
     tni_dims_gone(f->in[0], dim, gone);
     tni_lanes_init(&l, f->in[0], gone, f->type, 0);
+    if (tni_is_complex(f->in[0]->dtype)) {
+        var_run_complex(f, &l, (double)l.n - var_correction(correction), finish, mean);
+        return;
+    }
     r.out[0] = tni_bytes_at(f->out[0]);
     r.out[1] = mean ? tni_bytes_at(mean) : NULL;
     r.out_dtype = f->out[0]->dtype;
@@ -31565,9 +32030,9 @@ static void var_grad(tn_gradient *g) {
     TN_ARGS(var, a, g);
     tn_give(g, 0, var_gradient(g->incoming[0], g->in[0], a->dim, a->keepdim, a->correction));
 }
-/* Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_var(x, .dim =
- * TN_DIMS(0)) */
+/* Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent);
+ * of complex numbers real. self (*) floating or complex -> self's shape without dim, 1 there
+ * when keepdim   tn_var(x, .dim = TN_DIMS(0)) */
 TN_OPERATOR(var,
             "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
             "keepdim=False) -> Tensor",
@@ -31591,8 +32056,8 @@ static void std_grad(tn_gradient *g) { /* through var: dy / (2 y), 0 where y is 
     d = tnp_masked_fill_scalar(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0));
     tn_give(g, 0, var_gradient(d, g->in[0], a->dim, a->keepdim, a->correction));
 }
-/* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim
- * tn_std(x, .keepdim = true) */
+/* Square root of var.   self (*) floating or complex -> self's shape without dim, 1 there when
+ * keepdim tn_std(x, .keepdim = true) */
 TN_OPERATOR(std,
             "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
             "keepdim=False) -> Tensor",
@@ -31619,9 +32084,8 @@ static void var_mean_grad(tn_gradient *g) {
                        tn_float(tni_dims_count(x, a->dim)));
     tn_give(g, 0, tnp_expand(d, tni_sizes(x), false));
 }
-/* Variance and mean over dim in one pass.
- * self (*) floating -> var, mean: self's shape without dim   tn_var_mean_results m = tn_var_mean(x,
- * .dim = TN_DIMS(0)); */
+/* Variance and mean over dim in one pass. self (*) floating or complex -> var, mean: self's
+ * shape without dim   tn_var_mean_results m = tn_var_mean(x, .dim = TN_DIMS(0)); */
 TN_OPERATOR(
     var_mean,
     "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
@@ -31688,16 +32152,18 @@ static bool norm_check(tn_frame *f) {
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!stat_floating(f, x) || !tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
-    if (!tni_is_float(dtype))
-        return tn_fail(f, TN_TYPE, "dtype %s is not a floating one", tni_dtype(dtype)->text);
+    if (tni_dtype(dtype)->category != tni_dtype(x->dtype)->category)
+        return tn_fail(f, TN_TYPE, "dtype %s, self is %s", tni_dtype(dtype)->text,
+                       tni_dtype(x->dtype)->text);
     if (a->ord < 0 || a->ord == HUGE_VAL)
         for (int d = 0; d < x->ndim; d++)
             if (gone[d] && !x->size[d])
                 return tn_fail(f, TN_INVALID,
                                "the norm of order %g over no elements is not defined", a->ord);
     f->type = (uint8_t)tni_lanes_compute(dtype);
-    tni_lanes_init(&l, x, gone, f->type, 0);
-    return tn_announce(f, 0, (tn_dtype)dtype, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
+    tni_lanes_init(&l, x, gone, f->type, TNI_LANES_MAGNITUDE);
+    return tn_announce(f, 0, stat_real(dtype), to.ndim, to.size) &&
+           tni_lanes_scratch(f, &l, l.size);
 }
 static void norm_run(tn_frame *f) {
     TN_ARGS(linalg_vector_norm, a, f);
@@ -31719,7 +32185,7 @@ static void norm_run(tn_frame *f) {
     bool gone[TN_MAX_DIMS];
     if (!f->out[0]->numel) return;
     tni_dims_gone(a->self, a->dim, gone);
-    tni_lanes_init(&l, a->self, gone, f->type, 0);
+    tni_lanes_init(&l, a->self, gone, f->type, TNI_LANES_MAGNITUDE);
     l.map = w.map;
     l.p = r.p = a->ord;
     r.finish = w.root;
@@ -31727,7 +32193,7 @@ static void norm_run(tn_frame *f) {
     r.out_dtype = f->out[0]->dtype;
     tni_lanes_run(c, &l, &r, f->scratch);
 }
-/* d|x|_p = sign(x) |x|^(p-1) / |x|_p^(p-1), zero where that is not defined (the norm, or an
+/* d|x|_p = sgn(x) |x|^(p-1) / |x|_p^(p-1), zero where that is not defined (the norm, or an
  * element, is 0). */
 static void norm_grad(tn_gradient *g) {
     TN_ARGS(linalg_vector_norm, a, g);
@@ -31737,7 +32203,7 @@ static void norm_grad(tn_gradient *g) {
     if (p == 0) {
         tn_give(g, 0, tnp_expand(tnp_mul_scalar(d, tn_int(0)), tni_sizes(x), false));
     } else if (p == 1) {
-        tn_give(g, 0, tnp_mul(d, tnp_sign(x)));
+        tn_give(g, 0, tnp_mul(d, tnp_sgn(x)));
     } else if (p == 2) {
         tn_give(g, 0,
                 tnp_mul(d, tnp_masked_fill_scalar(tnp_div(x, y), tnp_eq_scalar(y, tn_int(0)),
@@ -31745,18 +32211,18 @@ static void norm_grad(tn_gradient *g) {
     } else if (p == HUGE_VAL || p == -HUGE_VAL) { /* equal extrema share */
         mask = tnp_eq(tnp_abs(x), y);
         d = tnp_div(d, tnp_sum(mask, a->dim, true, TN_NO_DTYPE));
-        tn_give(g, 0, tnp_mul(tnp_mul(tnp_sign(x), mask), d));
+        tn_give(g, 0, tnp_mul(tnp_mul(tnp_sgn(x), mask), d));
     } else {
-        tn_tensor *slope = tnp_mul(tnp_sign(x), tnp_pow_scalar(tnp_abs(x), tn_float(p - 1)));
+        tn_tensor *slope = tnp_mul(tnp_sgn(x), tnp_pow_scalar(tnp_abs(x), tn_float(p - 1)));
         if (p < 2) slope = tnp_masked_fill_scalar(slope, tnp_eq_scalar(x, tn_int(0)), tn_int(0));
         d = tnp_div(d, tnp_pow_scalar(y, tn_float(p - 1)));
         tn_give(g, 0,
                 tnp_mul(slope, tnp_masked_fill_scalar(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
     }
 }
-/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest,
- * 0: how many are not 0. self (*) floating -> self's shape without dim, 1 there when keepdim
- * tn_linalg_vector_norm(x, .ord = 1) */
+/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the
+ * smallest, 0: how many are not 0. self (*) floating or complex -> real, self's shape without
+ * dim, 1 there when keepdim tn_linalg_vector_norm(x, .ord = 1) */
 TN_OPERATOR(linalg_vector_norm,
             "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, "
             "*, ScalarType? dtype=None) -> Tensor",
@@ -31774,9 +32240,9 @@ static bool norm_compose(tn_frame *f) {
                                             : (double)a->p.integer;
     return (f->out[0] = tnp_linalg_vector_norm(a->self, p, a->dim, a->keepdim, a->dtype)) != NULL;
 }
-/* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim =
- * TN_DIMS(1)) */
+/* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent). self (*)
+ * floating or complex -> real, self's shape without dim, 1 there when keepdim   tn_norm(x, .dim
+ * = TN_DIMS(1)) */
 TN_OPERATOR(norm,
             "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p=None, int[1]? dim=None, bool "
             "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
@@ -36105,6 +36571,18 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_selec
     0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_sgn[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_sgn_args, self), 0, -1, NULL},
+};
+static const tn_sgn_args tni_defaults_sgn = {NULL, NULL};
+static const char *const tni_names_sgn[] = {"result", NULL};
+static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
+    tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, TNI_LOOP_sgn,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_sigmoid[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_sigmoid_args, self), 0, -1, NULL},
 };
@@ -37030,6 +37508,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_scatter_add,
     &tni_row_scatter_value,
     &tni_row_select,
+    &tni_row_sgn,
     &tni_row_sigmoid,
     &tni_row_sigmoid_backward,
     &tni_row_sign,
@@ -39983,6 +40462,25 @@ TN_API tn_tensor *tn_select_at(const char *file, int line, const tn_select_args 
 TN_API tn_tensor *tnp_select(tn_tensor *self, int64_t dim, int64_t index) {
     const tn_select_args a = {self, dim, index};
     return tn_select_at(NULL, 0, &a);
+}
+
+TN_API tn_tensor *tn_sgn_at(const char *file, int line, const tn_sgn_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sgn, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_sgn_inplace_at(const char *file, int line, const tn_sgn_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sgn, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sgn(tn_tensor *self) {
+    const tn_sgn_args a = {NULL, self};
+    return tn_sgn_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_sgn_(tn_tensor *self) {
+    const tn_sgn_args a = {NULL, self};
+    return tn_sgn_inplace_at(NULL, 0, &a);
 }
 
 TN_API tn_tensor *tn_sigmoid_at(const char *file, int line, const tn_sigmoid_args *args) {
@@ -43425,6 +43923,7 @@ TN_API bool tn_safetensors_save_at(const char *file, int line, const char *path,
  *   V_LDEXP(v, n) = v * 2^n, n integral-valued, |n| <= 252 (f64 2044), 2^(n / 2) v a normal number
  *   V_EXPO(v), V_MANT(v): v = V_MANT * 2^V_EXPO with 1 <= V_MANT < 2, of a normal positive number
  *   V_MST(p, m) stores W bytes 0 or 1, M_LD(p) loads W bytes, true where not 0
+ *   V_WITHIN(a, r): |a| < r; V_ST_REAL stores real parts (of a real vector: itself)
  * Integer words wrap. Below: functions of math.h by the same kind of name. */
 #if !defined(TNI_ISA) || !defined(TNI_FN)
 #error "TNI_ISA and TNI_FN are set by kernels.c"
@@ -44446,6 +44945,8 @@ TNI_INLINE float64x2_t tni_neon_mant_f64(float64x2_t v) {
 #define V_SIGN(a) TNI_FNT(tni_sign)(a)
 #define V_SQUARE(a) TNI_FNT(tni_square)(a)
 #define V_CONJ(a) (a)
+#define V_ST_REAL(p, v) V_ST(p, v)
+#define V_WITHIN(a, r) V_LT(V_ABS(a), V_SET(r))
 #define V_MAXIMUM(a, b) TNI_FNT(tni_maximum)(a, b)
 #define V_MINIMUM(a, b) TNI_FNT(tni_minimum)(a, b)
 #define V_FLOORDIV(a, b) TNI_FNT(tni_floordiv)(a, b)
@@ -45087,6 +45588,7 @@ C_FN(load)(const void *p) {
     return z;
 }
 TNI_INLINE void TNI_FNT(tni_c_store)(void *p, C z) { V_ST2(p, z.re, z.im); }
+TNI_INLINE void TNI_FNT(tni_c_store_real)(void *p, C z) { V_ST(p, z.re); }
 C_FN(set)(const T *p) { return C_CALL(make)(V_SET(p[0]), V_SET(p[1])); }
 C_FN(real)(double s) { return C_CALL(make)(V_SET(s), V_ZERO()); }
 C_FN(add)(C a, C b) { return C_CALL(make)(V_ADD(a.re, b.re), V_ADD(a.im, b.im)); }
@@ -45146,9 +45648,7 @@ TNI_HELPER C TNI_FNT(tni_c_exp)(C z) {
     V e = TNI_FNT(tni_exp)(z.re), im = V_MUL(e, TNI_FNT(tni_sin)(z.im));
     return C_CALL(make)(V_MUL(e, TNI_FNT(tni_cos)(z.im)), V_SEL(V_EQ(z.im, V_ZERO()), z.im, im));
 }
-TNI_HELPER C TNI_FNT(tni_c_log)(C z) {
-    return C_CALL(make)(TNI_FNT(tni_log)(TNI_FNT(tni_c_abs)(z)), TNI_FNT(tni_c_angle)(z.im, z.re));
-}
+#if TNI_ISA == 0 && defined(TNI_TYPE_F64) /* rows whose kinds have a c */
 TNI_HELPER C
 TNI_FNT(tni_c_sqrt)(C z) { /* t = sqrt((|z| + |re|) / 2): (t, im / 2t) or (|im| / 2t, +-t) */
     V r = TNI_FNT(tni_c_abs)(z), t = V_SQRT(V_MUL(V_SET(0.5), V_ADD(r, V_ABS(z.re))));
@@ -45157,13 +45657,38 @@ TNI_FNT(tni_c_sqrt)(C z) { /* t = sqrt((|z| + |re|) / 2): (t, im / 2t) or (|im| 
     u = V_SEL(V_EQ(t, V_ZERO()), V_ZERO(), u);
     return C_CALL(make)(V_SEL(left, u, t), V_COPYSIGN(V_SEL(left, t, u), z.im));
 }
+/* on the imaginary axis no 0 meets an infinity */
 TNI_HELPER C TNI_FNT(tni_c_sin)(C z) {
-    return C_CALL(make)(V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_cosh)(z.im)),
+    M axis = V_EQ(z.re, V_ZERO());
+    V re = V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_cosh)(z.im));
+    return C_CALL(make)(V_SEL(axis, z.re, re),
                         V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_sinh)(z.im)));
 }
 TNI_HELPER C TNI_FNT(tni_c_cos)(C z) {
-    return C_CALL(make)(V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_cosh)(z.im)),
-                        V_NEG(V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_sinh)(z.im))));
+    M axis = V_EQ(z.re, V_ZERO());
+    V im = V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_sinh)(z.im));
+    im = V_SEL(axis, V_MUL(z.re, V_COPYSIGN(V_ONE, z.im)), im);
+    return C_CALL(make)(V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_cosh)(z.im)), V_NEG(im));
+}
+C_FN(magnitude)(C z) { return C_CALL(make)(TNI_FNT(tni_c_abs)(z), V_ZERO()); }
+C_FN(sign)(C z) {
+    V r = TNI_FNT(tni_c_abs)(z);
+    M zero = V_EQ(r, V_ZERO());
+    return C_CALL(make)(V_SEL(zero, r, V_DIV(z.re, r)), V_SEL(zero, r, V_DIV(z.im, r)));
+}
+TNI_INLINE M TNI_FNT(tni_c_within)(C z, double r) {
+    return V_LT(V_ADD(V_MUL(z.re, z.re), V_MUL(z.im, z.im)), V_SET(r * r));
+}
+/* log(1 + z): the real part near 0 is log1p(x (2 + x) + y^2) / 2, where |1 + z| has no digits */
+TNI_HELPER C TNI_FNT(tni_c_log_above)(C z, V above) {
+    V near = TNI_FNT(tni_log1p)(V_FMA(z.re, V_ADD(V_SET(2), z.re), V_MUL(z.im, z.im)));
+    V far = TNI_FNT(tni_log)(TNI_FNT(tni_c_abs)(C_CALL(make)(above, z.im)));
+    M small = TNI_FNT(tni_c_within)(z, 0.5);
+    return C_CALL(make)(V_SEL(small, V_MUL(V_SET(0.5), near), far),
+                        TNI_FNT(tni_c_angle)(z.im, above));
+}
+TNI_HELPER C TNI_FNT(tni_c_log)(C z) {
+    return C_CALL(log_above)(C_CALL(make)(V_SUB(z.re, V_ONE), z.im), z.re);
 }
 /* (sinh 2x + i sin 2y) / (cosh 2x + cos 2y), as tanh x (1 + tan^2 y) and tan y (1 - tanh^2 x) over
  * 1 + tanh^2 x tan^2 y */
@@ -45172,10 +45697,10 @@ TNI_HELPER C TNI_FNT(tni_c_tanh)(C z) {
     V d = V_FMA(tt, uu, V_ONE);
     return C_CALL(make)(V_DIV(V_MUL(t, V_ADD(V_ONE, uu)), d), V_DIV(V_MUL(u, V_SUB(V_ONE, tt)), d));
 }
-TNI_HELPER C TNI_FNT(tni_c_sigmoid)(C z) { /* (1 + tanh(z / 2)) / 2 */
-    V half = V_SET(0.5);
-    z = C_CALL(tanh)(C_CALL(make)(V_MUL(half, z.re), V_MUL(half, z.im)));
-    return C_CALL(make)(V_FMA(half, z.re, half), V_MUL(half, z.im));
+TNI_HELPER C TNI_FNT(tni_c_sigmoid)(C z) { /* 1 / (1 + e^-z), e^z / (1 + e^z) on the left */
+    M left = V_LT(z.re, V_ZERO());
+    C one = C_CALL(real)(1), e = C_CALL(exp)(C_CALL(sel)(left, z, C_CALL(neg)(z)));
+    return C_CALL(div)(C_CALL(sel)(left, e, one), C_CALL(add)(one, e));
 }
 TNI_HELPER C TNI_FNT(tni_c_pow)(C a, C b) { /* e^(b log a); 0^0 = 1, 0^b = 0 */
     C z = C_CALL(exp)(C_CALL(mul)(b, C_CALL(log)(a))), zero = C_CALL(real)(0),
@@ -45185,6 +45710,68 @@ TNI_HELPER C TNI_FNT(tni_c_pow)(C a, C b) { /* e^(b log a); 0^0 = 1, 0^b = 0 */
     z = C_CALL(sel)(C_CALL(eq)(b, one), a, z);
     return C_CALL(sel)(C_CALL(eq)(b, zero), one, z);
 }
+/* hyperbolic from circular functions and back: f(iz) turned */
+C_FN(turn)(C z) { return C_CALL(make)(V_NEG(z.im), z.re); } /* iz */
+C_FN(back)(C z) { return C_CALL(make)(z.im, V_NEG(z.re)); } /* -iz */
+C_FN(sinh)(C z) { return C_CALL(back)(C_CALL(sin)(C_CALL(turn)(z))); }
+C_FN(cosh)(C z) { return C_CALL(cos)(C_CALL(turn)(z)); }
+C_FN(tan)(C z) { return C_CALL(back)(C_CALL(tanh)(C_CALL(turn)(z))); }
+/* (e^x - 1) cos y - 2 sin^2(y / 2) + i e^x sin y */
+TNI_HELPER C TNI_FNT(tni_c_expm1)(C z) {
+    C e = C_CALL(exp)(z);
+    V s = TNI_FNT(tni_sin)(V_MUL(V_SET(0.5), z.im)), m = V_MUL(V_SET(-2), V_MUL(s, s));
+    e.re = V_FMA(TNI_FNT(tni_expm1)(z.re), TNI_FNT(tni_cos)(z.im), m);
+    return e;
+}
+C_FN(log1p)(C z) { return C_CALL(log_above)(z, V_ADD(V_ONE, z.re)); }
+C_FN(log_base)(C z, double scale) {
+    C l = C_CALL(log)(z);
+    return C_CALL(make)(V_MUL(V_SET(scale), l.re), V_MUL(V_SET(scale), l.im));
+}
+/* asinh|x| = log1p(|x| + x^2 / (1 + sqrt(1 + x^2))); log 2|x| far out */
+TNI_HELPER V TNI_FNT(tni_asinh)(V x) {
+    V a = V_MIN(V_SET(1e9), V_ABS(x)), s = V_MUL(a, a);
+    V y = TNI_FNT(tni_log1p)(V_ADD(a, V_DIV(s, V_ADD(V_ONE, V_SQRT(V_ADD(V_ONE, s))))));
+    V far = V_ADD(TNI_FNT(tni_log)(V_ABS(x)), V_SET(0.69314718055994530942));
+    return V_COPYSIGN(V_SEL(V_LT(V_ABS(x), V_SET(1e9)), y, far), x);
+}
+/* The inverse functions and their cuts as C99 has them (Annex G), by W. Kahan, "Branch cuts for
+ * complex elementary functions, or much ado about nothing's sign bit", 1987. With a = sqrt(1 -
+ * z) and b = sqrt(1 + z): asin z = atan(x / Re ab) + i asinh Im(a* b), and acos z = 2 atan(Re a
+ * / Re b) + i asinh Im(b* a). No sum here cancels. Infinities by their angle. */
+C_FN(root_below)(C z) { return C_CALL(sqrt)(C_CALL(make)(V_SUB(V_ONE, z.re), V_NEG(z.im))); }
+C_FN(root_above)(C z) { return C_CALL(sqrt)(C_CALL(make)(V_ADD(V_ONE, z.re), z.im)); }
+TNI_HELPER C TNI_FNT(tni_c_asin)(C z) {
+    C a = C_CALL(root_below)(z), b = C_CALL(root_above)(z);
+    V re = TNI_FNT(tni_atan)(V_DIV(z.re, C_CALL(mul)(a, b).re)),
+      im = TNI_FNT(tni_asinh)(C_CALL(mul)(C_CALL(conj)(a), b).im);
+    C far =
+        C_CALL(make)(TNI_FNT(tni_c_angle)(z.re, V_ABS(z.im)), V_COPYSIGN(V_SET(INFINITY), z.im));
+    return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), far, C_CALL(make)(re, im));
+}
+TNI_HELPER C TNI_FNT(tni_c_acos)(C z) {
+    C a = C_CALL(root_below)(z), b = C_CALL(root_above)(z);
+    V re = TNI_FNT(tni_atan)(V_DIV(a.re, b.re)),
+      im = TNI_FNT(tni_asinh)(C_CALL(mul)(C_CALL(conj)(b), a).im);
+    C far = C_CALL(make)(TNI_FNT(tni_c_angle)(V_ABS(z.im), z.re),
+                         V_COPYSIGN(V_SET(INFINITY), V_NEG(z.im)));
+    return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), far, C_CALL(make)(V_ADD(re, re), im));
+}
+/* atan z = atan2(2 x, (1 - y)(1 + y) - x^2) / 2 + i log1p(4 y / (x^2 + (1 - y)^2)) / 4; far out
+ * the imaginary part is y / |z|^2 */
+TNI_HELPER C TNI_FNT(tni_c_atan)(C z) {
+    V half = V_SET(0.5), y = V_ABS(z.im), below = V_SUB(V_ONE, y), above = V_ADD(V_ONE, y),
+      sq = V_MUL(z.re, z.re);
+    V re = TNI_FNT(tni_c_angle)(V_ADD(z.re, z.re), V_SUB(V_MUL(below, above), sq));
+    V q = V_DIV(V_MUL(V_SET(4), y), V_FMA(below, below, sq));
+    V im = V_MUL(V_SET(0.25), TNI_FNT(tni_log1p)(q));
+    V r = TNI_FNT(tni_c_abs)(z), over = V_DIV(V_DIV(y, r), r);
+    M inf = V_ISINF(r);
+    im = V_SEL(V_GT(r, V_SET(1e9)), V_SEL(inf, V_ZERO(), over), im);
+    re = V_SEL(inf, V_COPYSIGN(V_SET(1.57079632679489662), z.re), V_MUL(half, re));
+    return C_CALL(make)(re, V_COPYSIGN(im, z.im));
+}
+#endif
 #undef C
 #undef C_FN
 #undef C_CALL
@@ -45290,8 +45877,9 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
 /* loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type.
  *
  * Included once for each type with one of TNI_KIND_F, _I, _C, _B as 1 and with TNI_LOOP(name, tensors, numbers),
- * TNI_PREDICATE and TNI_SELECT defined; or with TNI_ROW_LOOP(name, kinds, form, tensors, numbers, F, I, C, B)
- * defined for a table of all rows in the order of their TNI_LOOP_ numbers (F to B are 1 or 0).
+ * TNI_PREDICATE, TNI_SELECT and TNI_TO_REAL defined; or with TNI_ROW_LOOP(name, kinds, form, tensors, numbers, F, I, C, B)
+ * defined for a table of all rows in the order of their TNI_LOOP_ numbers (F to B are 1 or 0;
+ * C is 2 for a loop of c128 that only the scalar set has).
  * TNI_E_name takes the tensors, then the numbers, both in schema order.
  * Generated by tools/optable from src/ops; `make headers` writes it again. */
 #ifndef TNI_GEN_LOOPS_INL
@@ -45346,8 +45934,8 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
     negative_slope))
 #define TNI_E_leaky_relu_backward(grad_output, self, negative_slope, self_is_result) \
     V_SEL(V_GT(self, V_ZERO()), grad_output, V_MUL(grad_output, negative_slope))
-#define TNI_E_lerp(self, end, weight) V_SEL(V_LT(V_ABS(weight), V_SET(0.5)), V_FMA(weight, \
-    V_SUB(end, self), self), V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))
+#define TNI_E_lerp(self, end, weight) V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, \
+    self), self), V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))
 #define TNI_E_log(self) V_LOG(self)
 #define TNI_E_log10(self) V_LOG10(self)
 #define TNI_E_log1p(self) V_LOG1P(self)
@@ -45368,6 +45956,7 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
 #define TNI_E_remainder(self, other) V_REMAINDER(self, other)
 #define TNI_E_round(self) V_ROUND(self)
 #define TNI_E_rsqrt(self) V_DIV(V_ONE, V_SQRT(self))
+#define TNI_E_sgn(self) V_SIGN(self)
 #define TNI_E_sigmoid(self) V_SIGMOID(self)
 #define TNI_E_sigmoid_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, \
     output), output)))
@@ -45395,13 +45984,13 @@ TNI_INLINE V TNI_FN(tni_bool_sel)(V m, V a, V b) { return V_XOR(b, V_AND(m, V_XO
 #endif
 
 #ifdef TNI_ROW_LOOP
-TNI_ROW_LOOP(abs, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(acos, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(abs, FIc, TO_REAL, 1, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
-TNI_ROW_LOOP(addcdiv, FC, LOOP, 3, 1, 1, 0, 1, 0)
-TNI_ROW_LOOP(addcmul, FIC, LOOP, 3, 1, 1, 1, 1, 0)
-TNI_ROW_LOOP(asin, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(atan, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
+TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
@@ -45410,17 +45999,17 @@ TNI_ROW_LOOP(bitwise_or, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_right_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(bitwise_xor, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(ceil, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(clamp_max, FI, LOOP, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(clamp_min, FI, LOOP, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(cos, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(cosh, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(clamp_max, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(expm1, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
@@ -45436,42 +46025,43 @@ TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
-TNI_ROW_LOOP(lerp, F, LOOP, 3, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(log, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(log10, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(log1p, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(log2, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(logical_and, FICB, PREDICATE, 2, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
-TNI_ROW_LOOP(logical_or, FICB, PREDICATE, 2, 0, 1, 1, 1, 1)
-TNI_ROW_LOOP(logical_xor, FICB, PREDICATE, 2, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(logical_xor, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(lt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(maximum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(minimum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(mul, FICB, LOOP, 2, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
-TNI_ROW_LOOP(pow, FIC, LOOP, 2, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
 TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(remainder, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(round, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(rsqrt, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sigmoid, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sigmoid_backward, FC, LOOP, 2, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sign, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(silu, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(silu_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(sin, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sinh, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(rsqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sgn, FIcB, LOOP, 1, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(sigmoid, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sigmoid_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sign, FIB, LOOP, 1, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
-TNI_ROW_LOOP(softsign, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(sqrt, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
-TNI_ROW_LOOP(tan, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(tanh, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(tanh_backward, FC, LOOP, 2, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
@@ -45479,7 +46069,7 @@ TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
 #endif
 
 #if defined(TNI_LOOP) && TNI_KIND_F
-TNI_LOOP(abs, 1, 0)
+TNI_TO_REAL(abs, 1, 0)
 TNI_LOOP(acos, 1, 0)
 TNI_LOOP(add, 2, 1)
 TNI_LOOP(addcdiv, 3, 1)
@@ -45535,6 +46125,7 @@ TNI_LOOP(relu, 1, 0)
 TNI_LOOP(remainder, 2, 0)
 TNI_LOOP(round, 1, 0)
 TNI_LOOP(rsqrt, 1, 0)
+TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sigmoid, 1, 0)
 TNI_LOOP(sigmoid_backward, 2, 0)
 TNI_LOOP(sign, 1, 0)
@@ -45557,7 +46148,7 @@ TNI_SELECT(where, 3, 0)
 #endif
 
 #if defined(TNI_LOOP) && TNI_KIND_I
-TNI_LOOP(abs, 1, 0)
+TNI_TO_REAL(abs, 1, 0)
 TNI_LOOP(add, 2, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_LOOP(bitwise_and, 2, 0)
@@ -45591,6 +46182,7 @@ TNI_LOOP(pow, 2, 0)
 TNI_LOOP(relu, 1, 0)
 TNI_LOOP(remainder, 2, 0)
 TNI_LOOP(round, 1, 0)
+TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sign, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
@@ -45602,34 +46194,19 @@ TNI_SELECT(where, 3, 0)
 
 #if defined(TNI_LOOP) && TNI_KIND_C
 TNI_LOOP(add, 2, 1)
-TNI_LOOP(addcdiv, 3, 1)
-TNI_LOOP(addcmul, 3, 1)
-TNI_LOOP(cos, 1, 0)
 TNI_LOOP(div, 2, 0)
 TNI_PREDICATE(eq, 2, 0)
 TNI_LOOP(exp, 1, 0)
 TNI_PREDICATE(isfinite, 1, 0)
 TNI_PREDICATE(isinf, 1, 0)
 TNI_PREDICATE(isnan, 1, 0)
-TNI_LOOP(log, 1, 0)
-TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
 TNI_LOOP(mul, 2, 0)
 TNI_PREDICATE(ne, 2, 0)
 TNI_LOOP(neg, 1, 0)
-TNI_LOOP(pow, 2, 0)
 TNI_LOOP(reciprocal, 1, 0)
-TNI_LOOP(rsqrt, 1, 0)
-TNI_LOOP(sigmoid, 1, 0)
-TNI_LOOP(sigmoid_backward, 2, 0)
-TNI_LOOP(sin, 1, 0)
-TNI_LOOP(sqrt, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
-TNI_LOOP(tanh, 1, 0)
-TNI_LOOP(tanh_backward, 2, 0)
 TNI_SELECT(where, 3, 0)
 #endif
 
@@ -45639,6 +46216,8 @@ TNI_LOOP(bitwise_and, 2, 0)
 TNI_LOOP(bitwise_not, 1, 0)
 TNI_LOOP(bitwise_or, 2, 0)
 TNI_LOOP(bitwise_xor, 2, 0)
+TNI_LOOP(clamp_max, 2, 0)
+TNI_LOOP(clamp_min, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
 TNI_PREDICATE(logical_or, 2, 0)
@@ -45646,7 +46225,43 @@ TNI_PREDICATE(logical_xor, 2, 0)
 TNI_LOOP(maximum, 2, 0)
 TNI_LOOP(minimum, 2, 0)
 TNI_LOOP(mul, 2, 0)
+TNI_LOOP(sgn, 1, 0)
+TNI_LOOP(sign, 1, 0)
 TNI_SELECT(where, 3, 0)
+#endif
+
+#if defined(TNI_LOOP) && TNI_KIND_C && TNI_ISA == 0 && defined(TNI_TYPE_C128)
+TNI_TO_REAL(abs, 1, 0)
+TNI_LOOP(acos, 1, 0)
+TNI_LOOP(addcdiv, 3, 1)
+TNI_LOOP(addcmul, 3, 1)
+TNI_LOOP(asin, 1, 0)
+TNI_LOOP(atan, 1, 0)
+TNI_LOOP(cos, 1, 0)
+TNI_LOOP(cosh, 1, 0)
+TNI_LOOP(expm1, 1, 0)
+TNI_LOOP(lerp, 3, 0)
+TNI_LOOP(log, 1, 0)
+TNI_LOOP(log10, 1, 0)
+TNI_LOOP(log1p, 1, 0)
+TNI_LOOP(log2, 1, 0)
+TNI_PREDICATE(logical_and, 2, 0)
+TNI_PREDICATE(logical_or, 2, 0)
+TNI_PREDICATE(logical_xor, 2, 0)
+TNI_LOOP(pow, 2, 0)
+TNI_LOOP(rsqrt, 1, 0)
+TNI_LOOP(sgn, 1, 0)
+TNI_LOOP(sigmoid, 1, 0)
+TNI_LOOP(sigmoid_backward, 2, 0)
+TNI_LOOP(silu, 1, 0)
+TNI_LOOP(silu_backward, 2, 0)
+TNI_LOOP(sin, 1, 0)
+TNI_LOOP(sinh, 1, 0)
+TNI_LOOP(softsign, 1, 0)
+TNI_LOOP(sqrt, 1, 0)
+TNI_LOOP(tan, 1, 0)
+TNI_LOOP(tanh, 1, 0)
+TNI_LOOP(tanh_backward, 2, 0)
 #endif
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
@@ -46857,8 +47472,9 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
 /* loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type.
  *
  * Included once for each type with one of TNI_KIND_F, _I, _C, _B as 1 and with TNI_LOOP(name, tensors, numbers),
- * TNI_PREDICATE and TNI_SELECT defined; or with TNI_ROW_LOOP(name, kinds, form, tensors, numbers, F, I, C, B)
- * defined for a table of all rows in the order of their TNI_LOOP_ numbers (F to B are 1 or 0).
+ * TNI_PREDICATE, TNI_SELECT and TNI_TO_REAL defined; or with TNI_ROW_LOOP(name, kinds, form, tensors, numbers, F, I, C, B)
+ * defined for a table of all rows in the order of their TNI_LOOP_ numbers (F to B are 1 or 0;
+ * C is 2 for a loop of c128 that only the scalar set has).
  * TNI_E_name takes the tensors, then the numbers, both in schema order.
  * Generated by tools/optable from src/ops; `make headers` writes it again. */
 #ifndef TNI_GEN_LOOPS_INL
@@ -46913,8 +47529,8 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
     negative_slope))
 #define TNI_E_leaky_relu_backward(grad_output, self, negative_slope, self_is_result) \
     V_SEL(V_GT(self, V_ZERO()), grad_output, V_MUL(grad_output, negative_slope))
-#define TNI_E_lerp(self, end, weight) V_SEL(V_LT(V_ABS(weight), V_SET(0.5)), V_FMA(weight, \
-    V_SUB(end, self), self), V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))
+#define TNI_E_lerp(self, end, weight) V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, \
+    self), self), V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))
 #define TNI_E_log(self) V_LOG(self)
 #define TNI_E_log10(self) V_LOG10(self)
 #define TNI_E_log1p(self) V_LOG1P(self)
@@ -46935,6 +47551,7 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
 #define TNI_E_remainder(self, other) V_REMAINDER(self, other)
 #define TNI_E_round(self) V_ROUND(self)
 #define TNI_E_rsqrt(self) V_DIV(V_ONE, V_SQRT(self))
+#define TNI_E_sgn(self) V_SIGN(self)
 #define TNI_E_sigmoid(self) V_SIGMOID(self)
 #define TNI_E_sigmoid_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, \
     output), output)))
@@ -46962,13 +47579,13 @@ static void TNI_FNT(sgd)(void *p, const void *g, void *m, int64_t n, const tni_s
 #endif
 
 #ifdef TNI_ROW_LOOP
-TNI_ROW_LOOP(abs, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(acos, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(abs, FIc, TO_REAL, 1, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
-TNI_ROW_LOOP(addcdiv, FC, LOOP, 3, 1, 1, 0, 1, 0)
-TNI_ROW_LOOP(addcmul, FIC, LOOP, 3, 1, 1, 1, 1, 0)
-TNI_ROW_LOOP(asin, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(atan, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
+TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
@@ -46977,17 +47594,17 @@ TNI_ROW_LOOP(bitwise_or, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_right_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(bitwise_xor, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(ceil, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(clamp_max, FI, LOOP, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(clamp_min, FI, LOOP, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(cos, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(cosh, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(clamp_max, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(expm1, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
@@ -47003,42 +47620,43 @@ TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
-TNI_ROW_LOOP(lerp, F, LOOP, 3, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(log, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(log10, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(log1p, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(log2, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(logical_and, FICB, PREDICATE, 2, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
-TNI_ROW_LOOP(logical_or, FICB, PREDICATE, 2, 0, 1, 1, 1, 1)
-TNI_ROW_LOOP(logical_xor, FICB, PREDICATE, 2, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(logical_xor, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(lt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(maximum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(minimum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(mul, FICB, LOOP, 2, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
-TNI_ROW_LOOP(pow, FIC, LOOP, 2, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
 TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(remainder, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(round, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(rsqrt, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sigmoid, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sigmoid_backward, FC, LOOP, 2, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sign, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(silu, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(silu_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(sin, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sinh, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(rsqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sgn, FIcB, LOOP, 1, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(sigmoid, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sigmoid_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sign, FIB, LOOP, 1, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
-TNI_ROW_LOOP(softsign, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(sqrt, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
-TNI_ROW_LOOP(tan, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(tanh, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(tanh_backward, FC, LOOP, 2, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
@@ -47046,7 +47664,7 @@ TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
 #endif
 
 #if defined(TNI_LOOP) && TNI_KIND_F
-TNI_LOOP(abs, 1, 0)
+TNI_TO_REAL(abs, 1, 0)
 TNI_LOOP(acos, 1, 0)
 TNI_LOOP(add, 2, 1)
 TNI_LOOP(addcdiv, 3, 1)
@@ -47102,6 +47720,7 @@ TNI_LOOP(relu, 1, 0)
 TNI_LOOP(remainder, 2, 0)
 TNI_LOOP(round, 1, 0)
 TNI_LOOP(rsqrt, 1, 0)
+TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sigmoid, 1, 0)
 TNI_LOOP(sigmoid_backward, 2, 0)
 TNI_LOOP(sign, 1, 0)
@@ -47124,7 +47743,7 @@ TNI_SELECT(where, 3, 0)
 #endif
 
 #if defined(TNI_LOOP) && TNI_KIND_I
-TNI_LOOP(abs, 1, 0)
+TNI_TO_REAL(abs, 1, 0)
 TNI_LOOP(add, 2, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_LOOP(bitwise_and, 2, 0)
@@ -47158,6 +47777,7 @@ TNI_LOOP(pow, 2, 0)
 TNI_LOOP(relu, 1, 0)
 TNI_LOOP(remainder, 2, 0)
 TNI_LOOP(round, 1, 0)
+TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sign, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
@@ -47169,34 +47789,19 @@ TNI_SELECT(where, 3, 0)
 
 #if defined(TNI_LOOP) && TNI_KIND_C
 TNI_LOOP(add, 2, 1)
-TNI_LOOP(addcdiv, 3, 1)
-TNI_LOOP(addcmul, 3, 1)
-TNI_LOOP(cos, 1, 0)
 TNI_LOOP(div, 2, 0)
 TNI_PREDICATE(eq, 2, 0)
 TNI_LOOP(exp, 1, 0)
 TNI_PREDICATE(isfinite, 1, 0)
 TNI_PREDICATE(isinf, 1, 0)
 TNI_PREDICATE(isnan, 1, 0)
-TNI_LOOP(log, 1, 0)
-TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
 TNI_LOOP(mul, 2, 0)
 TNI_PREDICATE(ne, 2, 0)
 TNI_LOOP(neg, 1, 0)
-TNI_LOOP(pow, 2, 0)
 TNI_LOOP(reciprocal, 1, 0)
-TNI_LOOP(rsqrt, 1, 0)
-TNI_LOOP(sigmoid, 1, 0)
-TNI_LOOP(sigmoid_backward, 2, 0)
-TNI_LOOP(sin, 1, 0)
-TNI_LOOP(sqrt, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
-TNI_LOOP(tanh, 1, 0)
-TNI_LOOP(tanh_backward, 2, 0)
 TNI_SELECT(where, 3, 0)
 #endif
 
@@ -47206,6 +47811,8 @@ TNI_LOOP(bitwise_and, 2, 0)
 TNI_LOOP(bitwise_not, 1, 0)
 TNI_LOOP(bitwise_or, 2, 0)
 TNI_LOOP(bitwise_xor, 2, 0)
+TNI_LOOP(clamp_max, 2, 0)
+TNI_LOOP(clamp_min, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
 TNI_PREDICATE(logical_or, 2, 0)
@@ -47213,7 +47820,43 @@ TNI_PREDICATE(logical_xor, 2, 0)
 TNI_LOOP(maximum, 2, 0)
 TNI_LOOP(minimum, 2, 0)
 TNI_LOOP(mul, 2, 0)
+TNI_LOOP(sgn, 1, 0)
+TNI_LOOP(sign, 1, 0)
 TNI_SELECT(where, 3, 0)
+#endif
+
+#if defined(TNI_LOOP) && TNI_KIND_C && TNI_ISA == 0 && defined(TNI_TYPE_C128)
+TNI_TO_REAL(abs, 1, 0)
+TNI_LOOP(acos, 1, 0)
+TNI_LOOP(addcdiv, 3, 1)
+TNI_LOOP(addcmul, 3, 1)
+TNI_LOOP(asin, 1, 0)
+TNI_LOOP(atan, 1, 0)
+TNI_LOOP(cos, 1, 0)
+TNI_LOOP(cosh, 1, 0)
+TNI_LOOP(expm1, 1, 0)
+TNI_LOOP(lerp, 3, 0)
+TNI_LOOP(log, 1, 0)
+TNI_LOOP(log10, 1, 0)
+TNI_LOOP(log1p, 1, 0)
+TNI_LOOP(log2, 1, 0)
+TNI_PREDICATE(logical_and, 2, 0)
+TNI_PREDICATE(logical_or, 2, 0)
+TNI_PREDICATE(logical_xor, 2, 0)
+TNI_LOOP(pow, 2, 0)
+TNI_LOOP(rsqrt, 1, 0)
+TNI_LOOP(sgn, 1, 0)
+TNI_LOOP(sigmoid, 1, 0)
+TNI_LOOP(sigmoid_backward, 2, 0)
+TNI_LOOP(silu, 1, 0)
+TNI_LOOP(silu_backward, 2, 0)
+TNI_LOOP(sin, 1, 0)
+TNI_LOOP(sinh, 1, 0)
+TNI_LOOP(softsign, 1, 0)
+TNI_LOOP(sqrt, 1, 0)
+TNI_LOOP(tan, 1, 0)
+TNI_LOOP(tanh, 1, 0)
+TNI_LOOP(tanh_backward, 2, 0)
 #endif
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
@@ -47321,6 +47964,8 @@ TNI_SELECT(where, 3, 0)
 #undef V_ISINF
 #undef V_ISFINITE
 #undef V_CONJ
+#undef V_ST_REAL
+#undef V_WITHIN
 #undef V_MAXIMUM
 #undef V_MINIMUM
 #undef V_TRUNCDIV
@@ -47427,6 +48072,8 @@ TNI_SELECT(where, 3, 0)
 #undef V_ISINF
 #undef V_ISFINITE
 #undef V_CONJ
+#undef V_ST_REAL
+#undef V_WITHIN
 #undef V_MAXIMUM
 #undef V_MINIMUM
 #undef V_TRUNCDIV
@@ -47534,6 +48181,8 @@ TNI_SELECT(where, 3, 0)
 #undef V_ISINF
 #undef V_ISFINITE
 #undef V_CONJ
+#undef V_ST_REAL
+#undef V_WITHIN
 #undef V_MAXIMUM
 #undef V_MINIMUM
 #undef V_TRUNCDIV
@@ -47641,6 +48290,8 @@ TNI_SELECT(where, 3, 0)
 #undef V_ISINF
 #undef V_ISFINITE
 #undef V_CONJ
+#undef V_ST_REAL
+#undef V_WITHIN
 #undef V_MAXIMUM
 #undef V_MINIMUM
 #undef V_TRUNCDIV
@@ -47657,7 +48308,8 @@ TNI_SELECT(where, 3, 0)
 /* src/simd/complex.h */
 /* complex.h - the words for complex64 (TNI_TYPE_C64) and complex128 (TNI_TYPE_C128): V is a pair of
  * vectors, T of a part, W elements of two parts each. Truths are those of the floating type. What
- * orders numbers is not there. */
+ * orders numbers is not there. V_ABS is a complex number, too, whose imaginary part is 0; V_SIGN is
+ * z / |z|, 0 of 0. */
 #if defined(TNI_TYPE_C64)
 #define TNI_SUFFIX f32
 #define TNI_LOOP_SUFFIX c64
@@ -47686,6 +48338,10 @@ TNI_SELECT(where, 3, 0)
 #define V_PARAM(p, i) TNI_FNT(tni_c_set)((const T *)(p) + 2 * (i))
 #define V_ZERO() TNI_FNT(tni_c_real)(0)
 #define V_ONE TNI_FNT(tni_c_real)(1)
+#define V_ST_REAL(p, v) TNI_FNT(tni_c_store_real)(p, v)
+#define V_WITHIN(a, r) TNI_FNT(tni_c_within)(a, r)
+#define V_ABS(a) TNI_FNT(tni_c_magnitude)(a)
+#define V_SIGN(a) TNI_FNT(tni_c_sign)(a)
 #define V_ADD(a, b) TNI_FNT(tni_c_add)(a, b)
 #define V_SUB(a, b) TNI_FNT(tni_c_sub)(a, b)
 #define V_MUL(a, b) TNI_FNT(tni_c_mul)(a, b)
@@ -47709,9 +48365,19 @@ TNI_SELECT(where, 3, 0)
 #define M_LD(p) TNI_FNT(tni_m_load)(p)
 #define V_EXP(a) TNI_FNT(tni_c_exp)(a)
 #define V_LOG(a) TNI_FNT(tni_c_log)(a)
+#define V_EXPM1(a) TNI_FNT(tni_c_expm1)(a)
+#define V_LOG1P(a) TNI_FNT(tni_c_log1p)(a)
+#define V_LOG2(a) TNI_FNT(tni_c_log_base)(a, 1.44269504088896341)
+#define V_LOG10(a) TNI_FNT(tni_c_log_base)(a, 0.434294481903251828)
 #define V_SQRT(a) TNI_FNT(tni_c_sqrt)(a)
 #define V_SIN(a) TNI_FNT(tni_c_sin)(a)
 #define V_COS(a) TNI_FNT(tni_c_cos)(a)
+#define V_TAN(a) TNI_FNT(tni_c_tan)(a)
+#define V_SINH(a) TNI_FNT(tni_c_sinh)(a)
+#define V_COSH(a) TNI_FNT(tni_c_cosh)(a)
+#define V_ASIN(a) TNI_FNT(tni_c_asin)(a)
+#define V_ACOS(a) TNI_FNT(tni_c_acos)(a)
+#define V_ATAN(a) TNI_FNT(tni_c_atan)(a)
 #define V_TANH(a) TNI_FNT(tni_c_tanh)(a)
 #define V_SIGMOID(a) TNI_FNT(tni_c_sigmoid)(a)
 #define V_POW(a, b) TNI_FNT(tni_c_pow)(a, b)
@@ -47735,8 +48401,9 @@ TNI_SELECT(where, 3, 0)
 /* loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type.
  *
  * Included once for each type with one of TNI_KIND_F, _I, _C, _B as 1 and with TNI_LOOP(name, tensors, numbers),
- * TNI_PREDICATE and TNI_SELECT defined; or with TNI_ROW_LOOP(name, kinds, form, tensors, numbers, F, I, C, B)
- * defined for a table of all rows in the order of their TNI_LOOP_ numbers (F to B are 1 or 0).
+ * TNI_PREDICATE, TNI_SELECT and TNI_TO_REAL defined; or with TNI_ROW_LOOP(name, kinds, form, tensors, numbers, F, I, C, B)
+ * defined for a table of all rows in the order of their TNI_LOOP_ numbers (F to B are 1 or 0;
+ * C is 2 for a loop of c128 that only the scalar set has).
  * TNI_E_name takes the tensors, then the numbers, both in schema order.
  * Generated by tools/optable from src/ops; `make headers` writes it again. */
 #ifndef TNI_GEN_LOOPS_INL
@@ -47791,8 +48458,8 @@ TNI_SELECT(where, 3, 0)
     negative_slope))
 #define TNI_E_leaky_relu_backward(grad_output, self, negative_slope, self_is_result) \
     V_SEL(V_GT(self, V_ZERO()), grad_output, V_MUL(grad_output, negative_slope))
-#define TNI_E_lerp(self, end, weight) V_SEL(V_LT(V_ABS(weight), V_SET(0.5)), V_FMA(weight, \
-    V_SUB(end, self), self), V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))
+#define TNI_E_lerp(self, end, weight) V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, \
+    self), self), V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))
 #define TNI_E_log(self) V_LOG(self)
 #define TNI_E_log10(self) V_LOG10(self)
 #define TNI_E_log1p(self) V_LOG1P(self)
@@ -47813,6 +48480,7 @@ TNI_SELECT(where, 3, 0)
 #define TNI_E_remainder(self, other) V_REMAINDER(self, other)
 #define TNI_E_round(self) V_ROUND(self)
 #define TNI_E_rsqrt(self) V_DIV(V_ONE, V_SQRT(self))
+#define TNI_E_sgn(self) V_SIGN(self)
 #define TNI_E_sigmoid(self) V_SIGMOID(self)
 #define TNI_E_sigmoid_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, \
     output), output)))
@@ -47840,13 +48508,13 @@ TNI_SELECT(where, 3, 0)
 #endif
 
 #ifdef TNI_ROW_LOOP
-TNI_ROW_LOOP(abs, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(acos, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(abs, FIc, TO_REAL, 1, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
-TNI_ROW_LOOP(addcdiv, FC, LOOP, 3, 1, 1, 0, 1, 0)
-TNI_ROW_LOOP(addcmul, FIC, LOOP, 3, 1, 1, 1, 1, 0)
-TNI_ROW_LOOP(asin, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(atan, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
+TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
@@ -47855,17 +48523,17 @@ TNI_ROW_LOOP(bitwise_or, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_right_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(bitwise_xor, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(ceil, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(clamp_max, FI, LOOP, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(clamp_min, FI, LOOP, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(cos, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(cosh, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(clamp_max, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(expm1, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
@@ -47881,42 +48549,43 @@ TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
-TNI_ROW_LOOP(lerp, F, LOOP, 3, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(log, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(log10, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(log1p, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(log2, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(logical_and, FICB, PREDICATE, 2, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
-TNI_ROW_LOOP(logical_or, FICB, PREDICATE, 2, 0, 1, 1, 1, 1)
-TNI_ROW_LOOP(logical_xor, FICB, PREDICATE, 2, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(logical_xor, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(lt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(maximum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(minimum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(mul, FICB, LOOP, 2, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
-TNI_ROW_LOOP(pow, FIC, LOOP, 2, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
 TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(remainder, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(round, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(rsqrt, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sigmoid, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sigmoid_backward, FC, LOOP, 2, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sign, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(silu, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(silu_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(sin, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sinh, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(rsqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sgn, FIcB, LOOP, 1, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(sigmoid, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sigmoid_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sign, FIB, LOOP, 1, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
-TNI_ROW_LOOP(softsign, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(sqrt, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
-TNI_ROW_LOOP(tan, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(tanh, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(tanh_backward, FC, LOOP, 2, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
@@ -47924,7 +48593,7 @@ TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
 #endif
 
 #if defined(TNI_LOOP) && TNI_KIND_F
-TNI_LOOP(abs, 1, 0)
+TNI_TO_REAL(abs, 1, 0)
 TNI_LOOP(acos, 1, 0)
 TNI_LOOP(add, 2, 1)
 TNI_LOOP(addcdiv, 3, 1)
@@ -47980,6 +48649,7 @@ TNI_LOOP(relu, 1, 0)
 TNI_LOOP(remainder, 2, 0)
 TNI_LOOP(round, 1, 0)
 TNI_LOOP(rsqrt, 1, 0)
+TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sigmoid, 1, 0)
 TNI_LOOP(sigmoid_backward, 2, 0)
 TNI_LOOP(sign, 1, 0)
@@ -48002,7 +48672,7 @@ TNI_SELECT(where, 3, 0)
 #endif
 
 #if defined(TNI_LOOP) && TNI_KIND_I
-TNI_LOOP(abs, 1, 0)
+TNI_TO_REAL(abs, 1, 0)
 TNI_LOOP(add, 2, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_LOOP(bitwise_and, 2, 0)
@@ -48036,6 +48706,7 @@ TNI_LOOP(pow, 2, 0)
 TNI_LOOP(relu, 1, 0)
 TNI_LOOP(remainder, 2, 0)
 TNI_LOOP(round, 1, 0)
+TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sign, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
@@ -48047,34 +48718,19 @@ TNI_SELECT(where, 3, 0)
 
 #if defined(TNI_LOOP) && TNI_KIND_C
 TNI_LOOP(add, 2, 1)
-TNI_LOOP(addcdiv, 3, 1)
-TNI_LOOP(addcmul, 3, 1)
-TNI_LOOP(cos, 1, 0)
 TNI_LOOP(div, 2, 0)
 TNI_PREDICATE(eq, 2, 0)
 TNI_LOOP(exp, 1, 0)
 TNI_PREDICATE(isfinite, 1, 0)
 TNI_PREDICATE(isinf, 1, 0)
 TNI_PREDICATE(isnan, 1, 0)
-TNI_LOOP(log, 1, 0)
-TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
 TNI_LOOP(mul, 2, 0)
 TNI_PREDICATE(ne, 2, 0)
 TNI_LOOP(neg, 1, 0)
-TNI_LOOP(pow, 2, 0)
 TNI_LOOP(reciprocal, 1, 0)
-TNI_LOOP(rsqrt, 1, 0)
-TNI_LOOP(sigmoid, 1, 0)
-TNI_LOOP(sigmoid_backward, 2, 0)
-TNI_LOOP(sin, 1, 0)
-TNI_LOOP(sqrt, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
-TNI_LOOP(tanh, 1, 0)
-TNI_LOOP(tanh_backward, 2, 0)
 TNI_SELECT(where, 3, 0)
 #endif
 
@@ -48084,6 +48740,8 @@ TNI_LOOP(bitwise_and, 2, 0)
 TNI_LOOP(bitwise_not, 1, 0)
 TNI_LOOP(bitwise_or, 2, 0)
 TNI_LOOP(bitwise_xor, 2, 0)
+TNI_LOOP(clamp_max, 2, 0)
+TNI_LOOP(clamp_min, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
 TNI_PREDICATE(logical_or, 2, 0)
@@ -48091,7 +48749,43 @@ TNI_PREDICATE(logical_xor, 2, 0)
 TNI_LOOP(maximum, 2, 0)
 TNI_LOOP(minimum, 2, 0)
 TNI_LOOP(mul, 2, 0)
+TNI_LOOP(sgn, 1, 0)
+TNI_LOOP(sign, 1, 0)
 TNI_SELECT(where, 3, 0)
+#endif
+
+#if defined(TNI_LOOP) && TNI_KIND_C && TNI_ISA == 0 && defined(TNI_TYPE_C128)
+TNI_TO_REAL(abs, 1, 0)
+TNI_LOOP(acos, 1, 0)
+TNI_LOOP(addcdiv, 3, 1)
+TNI_LOOP(addcmul, 3, 1)
+TNI_LOOP(asin, 1, 0)
+TNI_LOOP(atan, 1, 0)
+TNI_LOOP(cos, 1, 0)
+TNI_LOOP(cosh, 1, 0)
+TNI_LOOP(expm1, 1, 0)
+TNI_LOOP(lerp, 3, 0)
+TNI_LOOP(log, 1, 0)
+TNI_LOOP(log10, 1, 0)
+TNI_LOOP(log1p, 1, 0)
+TNI_LOOP(log2, 1, 0)
+TNI_PREDICATE(logical_and, 2, 0)
+TNI_PREDICATE(logical_or, 2, 0)
+TNI_PREDICATE(logical_xor, 2, 0)
+TNI_LOOP(pow, 2, 0)
+TNI_LOOP(rsqrt, 1, 0)
+TNI_LOOP(sgn, 1, 0)
+TNI_LOOP(sigmoid, 1, 0)
+TNI_LOOP(sigmoid_backward, 2, 0)
+TNI_LOOP(silu, 1, 0)
+TNI_LOOP(silu_backward, 2, 0)
+TNI_LOOP(sin, 1, 0)
+TNI_LOOP(sinh, 1, 0)
+TNI_LOOP(softsign, 1, 0)
+TNI_LOOP(sqrt, 1, 0)
+TNI_LOOP(tan, 1, 0)
+TNI_LOOP(tanh, 1, 0)
+TNI_LOOP(tanh_backward, 2, 0)
 #endif
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
@@ -48199,6 +48893,8 @@ TNI_SELECT(where, 3, 0)
 #undef V_ISINF
 #undef V_ISFINITE
 #undef V_CONJ
+#undef V_ST_REAL
+#undef V_WITHIN
 #undef V_MAXIMUM
 #undef V_MINIMUM
 #undef V_TRUNCDIV
@@ -48552,6 +49248,7 @@ static tni_cast TNI_FN(cast)(int from, int to) {
 #define TNI_ARGUMENTS_31 (x, y, z, p)
 #define TNI_ARGUMENTS_32 (x, y, z, p, q)
 #define TNI_ARGUMENTS_33 (x, y, z, p, q, r)
+#define TNI_REAL_STEP (W * (int64_t)sizeof(T)) /* of complex vectors: their real parts alone */
 #define TNI_OF(name, arguments) TNI_E_##name arguments
 
 #define TNI_LOOP(name, nt, nn)                                                                    \
@@ -48568,6 +49265,14 @@ static tni_cast TNI_FN(cast)(int from, int to) {
                                                                    out += TNI_MASK_STEP) {    \
         V x = V_LD(a);                                                                        \
         TNI_LOADS_##nt V_MST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                      \
+    }                                                                                         \
+    TNI_LOOP_END
+#define TNI_TO_REAL(name, nt, nn)                                                             \
+    TNI_LOOP_BEGIN(name)                                                                      \
+    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0; vectors--, TNI_STEPS_##nt, \
+                                                                   out += TNI_REAL_STEP) {    \
+        V x = V_LD(a);                                                                        \
+        TNI_LOADS_##nt V_ST_REAL(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                  \
     }                                                                                         \
     TNI_LOOP_END
 #define TNI_SELECT(name, nt, nn)                                                                  \
@@ -48672,6 +49377,8 @@ static tni_cast TNI_FN(cast)(int from, int to) {
 #undef TNI_LOOP
 #undef TNI_PREDICATE
 #undef TNI_SELECT
+#undef TNI_TO_REAL
+#undef TNI_REAL_STEP
 
 /* AVX-512 has loops of its own for f32 alone: compile time goes where speed is asked for. */
 #if TNI_ISA == 2
@@ -48681,13 +49388,19 @@ static tni_cast TNI_FN(cast)(int from, int to) {
 #endif
 #define TNI_WHEN_1(entry) entry
 #define TNI_WHEN_0(entry) NULL
+#define TNI_C64_2(loop) NULL /* one at a time: in c128, the scalar set's loop */
+#define TNI_C64_1(loop) TNI_FN_REST(loop)
+#define TNI_C64_0(loop) NULL
+#define TNI_C128_2(loop) TNI_JOIN(loop, _scalar)
+#define TNI_C128_1(loop) TNI_FN_REST(loop)
+#define TNI_C128_0(loop) NULL
 #define TNI_ROW_LOOP(name, kinds, form, nt, nn, F, I, C, B) \
     {TNI_WHEN_##F(TNI_FN(tni_loop_##name##_f32)),           \
      TNI_WHEN_##F(TNI_FN_REST(tni_loop_##name##_f64)),      \
      TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i32)),      \
      TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i64)),      \
-     TNI_WHEN_##C(TNI_FN_REST(tni_loop_##name##_c64)),      \
-     TNI_WHEN_##C(TNI_FN_REST(tni_loop_##name##_c128)),     \
+     TNI_C64_##C(tni_loop_##name##_c64),                    \
+     TNI_C128_##C(tni_loop_##name##_c128),                  \
      TNI_WHEN_##B(TNI_FN_REST(tni_loop_##name##_truth))},
 static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 
@@ -48695,8 +49408,9 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 /* loops.inl - the expressions of the pointwise rows, and which loop is made of each for which kind of type.
  *
  * Included once for each type with one of TNI_KIND_F, _I, _C, _B as 1 and with TNI_LOOP(name, tensors, numbers),
- * TNI_PREDICATE and TNI_SELECT defined; or with TNI_ROW_LOOP(name, kinds, form, tensors, numbers, F, I, C, B)
- * defined for a table of all rows in the order of their TNI_LOOP_ numbers (F to B are 1 or 0).
+ * TNI_PREDICATE, TNI_SELECT and TNI_TO_REAL defined; or with TNI_ROW_LOOP(name, kinds, form, tensors, numbers, F, I, C, B)
+ * defined for a table of all rows in the order of their TNI_LOOP_ numbers (F to B are 1 or 0;
+ * C is 2 for a loop of c128 that only the scalar set has).
  * TNI_E_name takes the tensors, then the numbers, both in schema order.
  * Generated by tools/optable from src/ops; `make headers` writes it again. */
 #ifndef TNI_GEN_LOOPS_INL
@@ -48751,8 +49465,8 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
     negative_slope))
 #define TNI_E_leaky_relu_backward(grad_output, self, negative_slope, self_is_result) \
     V_SEL(V_GT(self, V_ZERO()), grad_output, V_MUL(grad_output, negative_slope))
-#define TNI_E_lerp(self, end, weight) V_SEL(V_LT(V_ABS(weight), V_SET(0.5)), V_FMA(weight, \
-    V_SUB(end, self), self), V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))
+#define TNI_E_lerp(self, end, weight) V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, \
+    self), self), V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))
 #define TNI_E_log(self) V_LOG(self)
 #define TNI_E_log10(self) V_LOG10(self)
 #define TNI_E_log1p(self) V_LOG1P(self)
@@ -48773,6 +49487,7 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #define TNI_E_remainder(self, other) V_REMAINDER(self, other)
 #define TNI_E_round(self) V_ROUND(self)
 #define TNI_E_rsqrt(self) V_DIV(V_ONE, V_SQRT(self))
+#define TNI_E_sgn(self) V_SIGN(self)
 #define TNI_E_sigmoid(self) V_SIGMOID(self)
 #define TNI_E_sigmoid_backward(grad_output, output) V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, \
     output), output)))
@@ -48800,13 +49515,13 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #endif
 
 #ifdef TNI_ROW_LOOP
-TNI_ROW_LOOP(abs, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(acos, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(abs, FIc, TO_REAL, 1, 0, 1, 1, 2, 0)
+TNI_ROW_LOOP(acos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(add, FICB, LOOP, 2, 1, 1, 1, 1, 1)
-TNI_ROW_LOOP(addcdiv, FC, LOOP, 3, 1, 1, 0, 1, 0)
-TNI_ROW_LOOP(addcmul, FIC, LOOP, 3, 1, 1, 1, 1, 0)
-TNI_ROW_LOOP(asin, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(atan, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(addcdiv, Fc, LOOP, 3, 1, 1, 0, 2, 0)
+TNI_ROW_LOOP(addcmul, FIc, LOOP, 3, 1, 1, 1, 2, 0)
+TNI_ROW_LOOP(asin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(atan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(bce, F, LOOP, 2, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(bitwise_and, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_left_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
@@ -48815,17 +49530,17 @@ TNI_ROW_LOOP(bitwise_or, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(bitwise_right_shift, I, LOOP, 2, 0, 0, 1, 0, 0)
 TNI_ROW_LOOP(bitwise_xor, IB, LOOP, 2, 0, 0, 1, 0, 1)
 TNI_ROW_LOOP(ceil, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(clamp_max, FI, LOOP, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(clamp_min, FI, LOOP, 2, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(cos, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(cosh, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(clamp_max, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(clamp_min, FIB, LOOP, 2, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(cos, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(cosh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(div, FC, LOOP, 2, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(div_trunc, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(elu, F, LOOP, 1, 3, 1, 0, 0, 0)
 TNI_ROW_LOOP(eq, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(erf, F, LOOP, 1, 0, 1, 0, 0, 0)
 TNI_ROW_LOOP(exp, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(expm1, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(expm1, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(floor, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(floor_divide, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(fmod, FI, LOOP, 2, 0, 1, 1, 0, 0)
@@ -48841,42 +49556,43 @@ TNI_ROW_LOOP(isnan, FC, PREDICATE, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(le, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(leaky_relu, F, LOOP, 1, 1, 1, 0, 0, 0)
 TNI_ROW_LOOP(leaky_relu_backward, F, LOOP, 2, 2, 1, 0, 0, 0)
-TNI_ROW_LOOP(lerp, F, LOOP, 3, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(log, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(log10, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(log1p, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(log2, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(logical_and, FICB, PREDICATE, 2, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(lerp, Fc, LOOP, 3, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log10, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log1p, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(log2, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(logical_and, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(logical_not, FICB, PREDICATE, 1, 0, 1, 1, 1, 1)
-TNI_ROW_LOOP(logical_or, FICB, PREDICATE, 2, 0, 1, 1, 1, 1)
-TNI_ROW_LOOP(logical_xor, FICB, PREDICATE, 2, 0, 1, 1, 1, 1)
+TNI_ROW_LOOP(logical_or, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(logical_xor, FIcB, PREDICATE, 2, 0, 1, 1, 2, 1)
 TNI_ROW_LOOP(lt, FI, PREDICATE, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(maximum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(minimum, FIB, LOOP, 2, 0, 1, 1, 0, 1)
 TNI_ROW_LOOP(mul, FICB, LOOP, 2, 0, 1, 1, 1, 1)
 TNI_ROW_LOOP(ne, FIC, PREDICATE, 2, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(neg, FIC, LOOP, 1, 0, 1, 1, 1, 0)
-TNI_ROW_LOOP(pow, FIC, LOOP, 2, 0, 1, 1, 1, 0)
+TNI_ROW_LOOP(pow, FIc, LOOP, 2, 0, 1, 1, 2, 0)
 TNI_ROW_LOOP(reciprocal, FC, LOOP, 1, 0, 1, 0, 1, 0)
 TNI_ROW_LOOP(relu, FI, LOOP, 1, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(remainder, FI, LOOP, 2, 0, 1, 1, 0, 0)
 TNI_ROW_LOOP(round, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(rsqrt, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sigmoid, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sigmoid_backward, FC, LOOP, 2, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sign, FI, LOOP, 1, 0, 1, 1, 0, 0)
-TNI_ROW_LOOP(silu, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(silu_backward, F, LOOP, 2, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(sin, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(sinh, F, LOOP, 1, 0, 1, 0, 0, 0)
+TNI_ROW_LOOP(rsqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sgn, FIcB, LOOP, 1, 0, 1, 1, 2, 1)
+TNI_ROW_LOOP(sigmoid, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sigmoid_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sign, FIB, LOOP, 1, 0, 1, 1, 0, 1)
+TNI_ROW_LOOP(silu, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(silu_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sin, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sinh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(softplus, F, LOOP, 1, 2, 1, 0, 0, 0)
-TNI_ROW_LOOP(softsign, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(sqrt, FC, LOOP, 1, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(softsign, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(sqrt, Fc, LOOP, 1, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(square, FIC, LOOP, 1, 0, 1, 1, 1, 0)
 TNI_ROW_LOOP(sub, FIC, LOOP, 2, 1, 1, 1, 1, 0)
-TNI_ROW_LOOP(tan, F, LOOP, 1, 0, 1, 0, 0, 0)
-TNI_ROW_LOOP(tanh, FC, LOOP, 1, 0, 1, 0, 1, 0)
-TNI_ROW_LOOP(tanh_backward, FC, LOOP, 2, 0, 1, 0, 1, 0)
+TNI_ROW_LOOP(tan, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh, Fc, LOOP, 1, 0, 1, 0, 2, 0)
+TNI_ROW_LOOP(tanh_backward, Fc, LOOP, 2, 0, 1, 0, 2, 0)
 TNI_ROW_LOOP(threshold, FI, LOOP, 1, 2, 1, 1, 0, 0)
 TNI_ROW_LOOP(threshold_backward, FI, LOOP, 2, 1, 1, 1, 0, 0)
 TNI_ROW_LOOP(trunc, FI, LOOP, 1, 0, 1, 1, 0, 0)
@@ -48884,7 +49600,7 @@ TNI_ROW_LOOP(where, FICB, SELECT, 3, 0, 1, 1, 1, 1)
 #endif
 
 #if defined(TNI_LOOP) && TNI_KIND_F
-TNI_LOOP(abs, 1, 0)
+TNI_TO_REAL(abs, 1, 0)
 TNI_LOOP(acos, 1, 0)
 TNI_LOOP(add, 2, 1)
 TNI_LOOP(addcdiv, 3, 1)
@@ -48940,6 +49656,7 @@ TNI_LOOP(relu, 1, 0)
 TNI_LOOP(remainder, 2, 0)
 TNI_LOOP(round, 1, 0)
 TNI_LOOP(rsqrt, 1, 0)
+TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sigmoid, 1, 0)
 TNI_LOOP(sigmoid_backward, 2, 0)
 TNI_LOOP(sign, 1, 0)
@@ -48962,7 +49679,7 @@ TNI_SELECT(where, 3, 0)
 #endif
 
 #if defined(TNI_LOOP) && TNI_KIND_I
-TNI_LOOP(abs, 1, 0)
+TNI_TO_REAL(abs, 1, 0)
 TNI_LOOP(add, 2, 1)
 TNI_LOOP(addcmul, 3, 1)
 TNI_LOOP(bitwise_and, 2, 0)
@@ -48996,6 +49713,7 @@ TNI_LOOP(pow, 2, 0)
 TNI_LOOP(relu, 1, 0)
 TNI_LOOP(remainder, 2, 0)
 TNI_LOOP(round, 1, 0)
+TNI_LOOP(sgn, 1, 0)
 TNI_LOOP(sign, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
@@ -49007,34 +49725,19 @@ TNI_SELECT(where, 3, 0)
 
 #if defined(TNI_LOOP) && TNI_KIND_C
 TNI_LOOP(add, 2, 1)
-TNI_LOOP(addcdiv, 3, 1)
-TNI_LOOP(addcmul, 3, 1)
-TNI_LOOP(cos, 1, 0)
 TNI_LOOP(div, 2, 0)
 TNI_PREDICATE(eq, 2, 0)
 TNI_LOOP(exp, 1, 0)
 TNI_PREDICATE(isfinite, 1, 0)
 TNI_PREDICATE(isinf, 1, 0)
 TNI_PREDICATE(isnan, 1, 0)
-TNI_LOOP(log, 1, 0)
-TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
-TNI_PREDICATE(logical_or, 2, 0)
-TNI_PREDICATE(logical_xor, 2, 0)
 TNI_LOOP(mul, 2, 0)
 TNI_PREDICATE(ne, 2, 0)
 TNI_LOOP(neg, 1, 0)
-TNI_LOOP(pow, 2, 0)
 TNI_LOOP(reciprocal, 1, 0)
-TNI_LOOP(rsqrt, 1, 0)
-TNI_LOOP(sigmoid, 1, 0)
-TNI_LOOP(sigmoid_backward, 2, 0)
-TNI_LOOP(sin, 1, 0)
-TNI_LOOP(sqrt, 1, 0)
 TNI_LOOP(square, 1, 0)
 TNI_LOOP(sub, 2, 1)
-TNI_LOOP(tanh, 1, 0)
-TNI_LOOP(tanh_backward, 2, 0)
 TNI_SELECT(where, 3, 0)
 #endif
 
@@ -49044,6 +49747,8 @@ TNI_LOOP(bitwise_and, 2, 0)
 TNI_LOOP(bitwise_not, 1, 0)
 TNI_LOOP(bitwise_or, 2, 0)
 TNI_LOOP(bitwise_xor, 2, 0)
+TNI_LOOP(clamp_max, 2, 0)
+TNI_LOOP(clamp_min, 2, 0)
 TNI_PREDICATE(logical_and, 2, 0)
 TNI_PREDICATE(logical_not, 1, 0)
 TNI_PREDICATE(logical_or, 2, 0)
@@ -49051,12 +49756,54 @@ TNI_PREDICATE(logical_xor, 2, 0)
 TNI_LOOP(maximum, 2, 0)
 TNI_LOOP(minimum, 2, 0)
 TNI_LOOP(mul, 2, 0)
+TNI_LOOP(sgn, 1, 0)
+TNI_LOOP(sign, 1, 0)
 TNI_SELECT(where, 3, 0)
+#endif
+
+#if defined(TNI_LOOP) && TNI_KIND_C && TNI_ISA == 0 && defined(TNI_TYPE_C128)
+TNI_TO_REAL(abs, 1, 0)
+TNI_LOOP(acos, 1, 0)
+TNI_LOOP(addcdiv, 3, 1)
+TNI_LOOP(addcmul, 3, 1)
+TNI_LOOP(asin, 1, 0)
+TNI_LOOP(atan, 1, 0)
+TNI_LOOP(cos, 1, 0)
+TNI_LOOP(cosh, 1, 0)
+TNI_LOOP(expm1, 1, 0)
+TNI_LOOP(lerp, 3, 0)
+TNI_LOOP(log, 1, 0)
+TNI_LOOP(log10, 1, 0)
+TNI_LOOP(log1p, 1, 0)
+TNI_LOOP(log2, 1, 0)
+TNI_PREDICATE(logical_and, 2, 0)
+TNI_PREDICATE(logical_or, 2, 0)
+TNI_PREDICATE(logical_xor, 2, 0)
+TNI_LOOP(pow, 2, 0)
+TNI_LOOP(rsqrt, 1, 0)
+TNI_LOOP(sgn, 1, 0)
+TNI_LOOP(sigmoid, 1, 0)
+TNI_LOOP(sigmoid_backward, 2, 0)
+TNI_LOOP(silu, 1, 0)
+TNI_LOOP(silu_backward, 2, 0)
+TNI_LOOP(sin, 1, 0)
+TNI_LOOP(sinh, 1, 0)
+TNI_LOOP(softsign, 1, 0)
+TNI_LOOP(sqrt, 1, 0)
+TNI_LOOP(tan, 1, 0)
+TNI_LOOP(tanh, 1, 0)
+TNI_LOOP(tanh_backward, 2, 0)
 #endif
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
 #undef TNI_ROW_LOOP
 #undef TNI_WHEN_1
 #undef TNI_WHEN_0
+#undef TNI_C64_2
+#undef TNI_C64_1
+#undef TNI_C64_0
+#undef TNI_C128_2
+#undef TNI_C128_1
+#undef TNI_C128_0
 
 static const uint8_t TNI_FN(tni_lanes)[TNI_LOOP_TYPES] = {
     TNI_FN(tni_lanes_f32),         TNI_FN_REST(tni_lanes_f64), TNI_FN_REST(tni_lanes_f32),

@@ -63,6 +63,7 @@
 #include "ops/matmul.c"
 #include "ops/conv.c"
 #include "ops/conv_weight.c"
+#include "ops/conv_plain.c"
 #include "ops/copy.c"
 #include "ops/join.c"
 #include "ops/pointwise.c"

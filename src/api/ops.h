@@ -26,7 +26,8 @@ typedef enum tn_memory_format { TN_MEMORY_FORMAT_CONTIGUOUS_FORMAT = 1,
 typedef enum tn_padding_mode { TN_PADDING_MODE_ZEROS = 1, TN_PADDING_MODE_REFLECT,
     TN_PADDING_MODE_REPLICATE, TN_PADDING_MODE_CIRCULAR } tn_padding_mode;
 
-/* |self|; the smallest integer stays itself. Gradient 0 at 0.   (*) -> (*)   tn_abs(x) */
+/* |self|, real; the smallest integer stays itself. Gradient 0 at 0. Not in place of complex
+ * numbers. (*) -> (*)   tn_abs(x) */
 typedef struct tn_abs_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -40,8 +41,8 @@ TN_API tn_tensor *tnp_abs_(tn_tensor *self);
 #define tn_abs_(...) TNI_CALL_AS(tn_abs_inplace_at, tn_abs_args, .self = __VA_ARGS__)
 #endif
 
-/* The angle in [0, pi] whose cosine is self; NaN beyond [-1, 1].   (*) -> (*), floating tn_acos(x)
- */
+/* The angle in [0, pi] whose cosine is self; real ones NaN beyond [-1, 1].   (*) -> (*), floating
+ * tn_acos(x) */
 typedef struct tn_acos_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -403,8 +404,8 @@ TN_API tn_tensor *tnp_as_strided_scatter(tn_tensor *self, tn_tensor *src, tn_int
     .size = size_, .stride = __VA_ARGS__)
 #endif
 
-/* The angle in [-pi/2, pi/2] whose sine is self; NaN beyond [-1, 1].   (*) -> (*), floating
- * tn_asin(x) */
+/* The angle in [-pi/2, pi/2] whose sine is self; real ones NaN beyond [-1, 1].   (*) -> (*),
+ * floating tn_asin(x) */
 typedef struct tn_asin_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -433,9 +434,9 @@ TN_API tn_tensor *tnp_atan_(tn_tensor *self);
 #endif
 
 /* Mean of each window. count_include_pad divides by the whole window, zeros of the padding
- * included; divisor_override divides by that number. Floating dtypes; sums are made in double.
- * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2,
- * 2)) */
+ * included; divisor_override divides by that number. Floating dtypes, whose sums are made in
+ * double, and int64, where the fraction is cut off. self (N, C, H, W) or (C, H, W) -> (N, C, H',
+ * W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2, 2)) */
 typedef struct tn_avg_pool2d_args {
     tn_tensor *out;
     tn_ints stride, padding;
@@ -899,9 +900,9 @@ TN_API tn_tensor *tnp_contiguous(tn_tensor *self);
 
 /* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i
  * dilation - padding, ...), zero outside the input; output channels of group g read its input
- * channels only. Floating dtypes. input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH,
- * kW), bias (O) -> (N, O, H', W') or (O, H', W') tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1,
- * 1)) */
+ * channels only. Every dtype but bool; fast ones are floating. input (N, C, H, W) or (C, H, W),
+ * weight (O, C / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W') tn_conv2d(x, w,
+ * .bias = b, .padding = TN_DIMS(1, 1)) */
 typedef struct tn_conv2d_args {
     tn_tensor *out;
     tn_tensor *bias;
@@ -918,7 +919,8 @@ TN_API tn_tensor *tnp_conv2d(tn_tensor *input, tn_tensor *weight, tn_tensor *bia
 #endif
 
 /* The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i,
- * j) grad(n, o, p, q) where p stride + i dilation - padding is the row, and likewise the column.
+ * j) grad(n, o, p, q) where p stride + i dilation - padding is the row, and likewise the column; a
+ * complex weight is conjugate.
  * torch.nn.grad.conv2d_input grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N,
  * C, H, W) -> input_size */
 typedef struct tn_conv2d_input_grad_args {
@@ -939,7 +941,8 @@ TN_API tn_tensor *tnp_conv2d_input_grad(tn_tensor *grad, tn_tensor *weight, tn_i
 #endif
 
 /* The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q)
- * input(n, c, p stride + i dilation - padding, ...). torch.nn.grad.conv2d_weight
+ * input(n, c, p stride + i dilation - padding, ...), complex input conjugate.
+ * torch.nn.grad.conv2d_weight
  * grad (N, O, H', W'), input (N, C, H, W), weight_size (O, C / groups, kH, kW) -> weight_size */
 typedef struct tn_conv2d_weight_grad_args {
     tn_tensor *out;
@@ -1138,7 +1141,7 @@ TN_API tn_tensor *tnp_dot(tn_tensor *self, tn_tensor *tensor);
 #endif
 
 /* Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else
- * the input itself. input (*) -> (*), floating   tn_dropout(x, 0.5, true) */
+ * the input itself. input (*) -> (*), floating or complex   tn_dropout(x, 0.5, true) */
 typedef struct tn_dropout_args {
     tn_tensor *input;
     double p;
@@ -1990,9 +1993,9 @@ TN_API tn_tensor *tnp_lerp_scalar_(tn_tensor *self, tn_tensor *end, tn_scalar we
     .self = self_, .end = end_, TNI_NUMBER_IN(.weight_number, __VA_ARGS__))
 #endif
 
-/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest,
- * 0: how many are not 0. self (*) floating -> self's shape without dim, 1 there when keepdim
- * tn_linalg_vector_norm(x, .ord = 1) */
+/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the
+ * smallest, 0: how many are not 0. self (*) floating or complex -> real, self's shape without
+ * dim, 1 there when keepdim tn_linalg_vector_norm(x, .ord = 1) */
 typedef struct tn_linalg_vector_norm_args {
     tn_tensor *out;
     double ord;
@@ -2717,9 +2720,9 @@ TN_API tn_tensor *tnp_nonzero(tn_tensor *self);
 #define tn_nonzero(...) TNI_CALL(tn_nonzero, .self = __VA_ARGS__)
 #endif
 
-/* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim =
- * TN_DIMS(1)) */
+/* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent). self (*)
+ * floating or complex -> real, self's shape without dim, 1 there when keepdim   tn_norm(x, .dim
+ * = TN_DIMS(1)) */
 typedef struct tn_norm_args {
     tn_tensor *out;
     tn_scalar p;
@@ -3188,6 +3191,21 @@ TN_API tn_tensor *tnp_select(tn_tensor *self, int64_t dim, int64_t index);
     .index = __VA_ARGS__)
 #endif
 
+/* self / |self|, 0 of 0: the sign of real numbers, the direction of complex ones.   (*) -> (*)
+ * tn_sgn(x) */
+typedef struct tn_sgn_args {
+    tn_tensor *out;
+    tn_tensor *self;
+} tn_sgn_args;
+TN_API tn_tensor *tn_sgn_at(const char *file, int line, const tn_sgn_args *args);
+TN_API tn_tensor *tn_sgn_inplace_at(const char *file, int line, const tn_sgn_args *args);
+TN_API tn_tensor *tnp_sgn(tn_tensor *self);
+TN_API tn_tensor *tnp_sgn_(tn_tensor *self);
+#ifndef __cplusplus
+#define tn_sgn(...) TNI_CALL(tn_sgn, .self = __VA_ARGS__)
+#define tn_sgn_(...) TNI_CALL_AS(tn_sgn_inplace_at, tn_sgn_args, .self = __VA_ARGS__)
+#endif
+
 /* 1 / (1 + e^-self).   (*) -> (*), floating   tn_sigmoid(x) */
 typedef struct tn_sigmoid_args {
     tn_tensor *out;
@@ -3484,8 +3502,8 @@ TN_API tn_tensor *tnp_stack(tn_tensors tensors, int64_t dim);
 #define tn_stack(...) TNI_CALL(tn_stack, .tensors = __VA_ARGS__)
 #endif
 
-/* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim
- * tn_std(x, .keepdim = true) */
+/* Square root of var.   self (*) floating or complex -> self's shape without dim, 1 there when
+ * keepdim tn_std(x, .keepdim = true) */
 typedef struct tn_std_args {
     tn_tensor *out;
     tn_ints dim;
@@ -3606,7 +3624,8 @@ TN_API tn_tensor *tnp_tanh_backward(tn_tensor *grad_output, tn_tensor *output);
     .grad_output = grad_output_, .output = __VA_ARGS__)
 #endif
 
-/* self where it is above threshold, else value.   (*) -> (*)   tn_threshold(x, TN_NUM(0.1), 20) */
+/* self where it is above threshold, else value; integers without the fraction of these numbers.
+ * (*) -> (*)   tn_threshold(x, TN_NUM(0.1), 20) */
 typedef struct tn_threshold_args {
     tn_tensor *out;
     tn_tensor *self;
@@ -3798,9 +3817,9 @@ TN_API tn_tensor *tnp_unsqueeze(tn_tensor *self, int64_t dim);
 #define tn_unsqueeze(self_, ...) TNI_CALL(tn_unsqueeze, .self = self_, .dim = __VA_ARGS__)
 #endif
 
-/* Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_var(x, .dim =
- * TN_DIMS(0)) */
+/* Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent);
+ * of complex numbers real. self (*) floating or complex -> self's shape without dim, 1 there
+ * when keepdim   tn_var(x, .dim = TN_DIMS(0)) */
 typedef struct tn_var_args {
     tn_tensor *out;
     tn_ints dim;
@@ -3815,9 +3834,8 @@ TN_API tn_tensor *tnp_var(tn_tensor *self, tn_ints dim, tn_scalar correction, bo
     .self = __VA_ARGS__)
 #endif
 
-/* Variance and mean over dim in one pass.
- * self (*) floating -> var, mean: self's shape without dim   tn_var_mean_results m = tn_var_mean(x,
- * .dim = TN_DIMS(0)); */
+/* Variance and mean over dim in one pass. self (*) floating or complex -> var, mean: self's
+ * shape without dim   tn_var_mean_results m = tn_var_mean(x, .dim = TN_DIMS(0)); */
 typedef struct tn_var_mean_results {
     tn_tensor *var, *mean;
 } tn_var_mean_results;
@@ -5741,6 +5759,14 @@ inline tn_tensor *tn_select(tn_tensor *self, int64_t dim, int64_t index,
     tn_site at = tn_site::here()) {
     const tn_select_args a = {self, dim, index};
     return tn_select_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sgn(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_sgn_args a = {NULL, self};
+    return tn_sgn_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sgn_(tn_tensor *self, tn_site at = tn_site::here()) {
+    const tn_sgn_args a = {NULL, self};
+    return tn_sgn_inplace_at(at.file, at.line, &a);
 }
 inline tn_tensor *tn_sigmoid(tn_tensor *self, tn_site at = tn_site::here()) {
     const tn_sigmoid_args a = {NULL, self};
@@ -8136,6 +8162,17 @@ inline tn_tensor *tn_scatter_(tn_tensor *self, int64_t dim, tn_tensor *index, tn
     tn_scatter_value_options o, tn_site at = tn_site::here()) {
     const tn_scatter_value_args a = {o.out, self, dim, index, value.value};
     return tn_scatter_value_inplace_at(at.file, at.line, &a);
+}
+struct tn_sgn_options {
+    tn_tensor *out = {};
+};
+inline tn_tensor *tn_sgn(tn_tensor *self, tn_sgn_options o, tn_site at = tn_site::here()) {
+    const tn_sgn_args a = {o.out, self};
+    return tn_sgn_at(at.file, at.line, &a);
+}
+inline tn_tensor *tn_sgn_(tn_tensor *self, tn_sgn_options o, tn_site at = tn_site::here()) {
+    const tn_sgn_args a = {o.out, self};
+    return tn_sgn_inplace_at(at.file, at.line, &a);
 }
 struct tn_sigmoid_options {
     tn_tensor *out = {};

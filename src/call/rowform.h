@@ -17,14 +17,23 @@
     TNI_PRIVATE_END TNI_ROW_END
 
 /* A row by expression, in the place of .check, .run, .loop and .text. kinds: letters of FICB (f32
- * f64, i32 i64, c64 c128, bool as it is) in this order. The expression names the schema's
- * parameters: tensors are vectors, numbers are broadcast. TN_PREDICATE: the expression is a mask,
- * the result bool. TN_SELECT: the first tensor is bool and a mask. TN_DIVISION: an integer 0 in the
- * second tensor is an error. TN_POWER: of integers, a negative number in its place is. */
+ * f64, i32 i64, c64 c128, bool as it is) in this order; c for C: complex numbers one at a time, in
+ * c128, by a loop of the scalar set, which is the only one that is compiled. The expression names
+ * the schema's parameters: tensors are vectors, numbers are broadcast.
+ * TN_PREDICATE: the expression is a mask, the result bool.
+ * TN_SELECT: the first tensor is bool and a mask.
+ * TN_DIVISION: an integer 0 in the second tensor is an error.
+ * TN_POWER: of integers, a negative number in its place is.
+ * TN_TO_REAL: of complex tensors the result is the real part of the expression.
+ * TN_CUTTING: where the tensors are integers, numbers lose their fraction; others refuse them.
+ * TN_COUNTING: a bool counts as an int64. */
 #define TN_POINTWISE(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds, #__VA_ARGS__)
 #define TN_PREDICATE(kinds, ...) \
     TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_PREDICATE, #__VA_ARGS__)
 #define TN_SELECT(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_SELECT, #__VA_ARGS__)
+#define TN_TO_REAL(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_REAL, #__VA_ARGS__)
+#define TN_CUTTING(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_CUTS, #__VA_ARGS__)
+#define TN_COUNTING(kinds, ...) TNI_POINTWISE_AS(TNI_KINDS_##kinds | TNI_FORM_COUNTS, #__VA_ARGS__)
 #define TN_DIVISION(kinds, ...)                                                         \
     .check = tni_pointwise_check, .look = tni_pointwise_look, .run = tni_pointwise_run, \
     .loop = (uint32_t)(TNI_KINDS_##kinds), .text = #__VA_ARGS__
@@ -52,8 +61,15 @@ enum {
     TNI_KINDS_FCB = 13,
     TNI_KINDS_ICB = 14,
     TNI_KINDS_FICB = 15,
+    TNI_FORM_SINGLY = 512, /* the letter c */
+    TNI_KINDS_Fc = TNI_KINDS_FC | TNI_FORM_SINGLY,
+    TNI_KINDS_FIc = TNI_KINDS_FIC | TNI_FORM_SINGLY,
+    TNI_KINDS_FIcB = TNI_KINDS_FICB | TNI_FORM_SINGLY,
     TNI_FORM_PREDICATE = 16,
-    TNI_FORM_SELECT = 32
+    TNI_FORM_SELECT = 32,
+    TNI_FORM_REAL = 64,
+    TNI_FORM_CUTS = 128,
+    TNI_FORM_COUNTS = 256
 };
 
 TN_PRIV bool tni_pointwise_check(tn_frame *f);

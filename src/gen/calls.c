@@ -2899,6 +2899,25 @@ TN_API tn_tensor *tnp_select(tn_tensor *self, int64_t dim, int64_t index) {
     return tn_select_at(NULL, 0, &a);
 }
 
+TN_API tn_tensor *tn_sgn_at(const char *file, int line, const tn_sgn_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sgn, TN_PLAIN, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tn_sgn_inplace_at(const char *file, int line, const tn_sgn_args *args) {
+    tn_tensor *r;
+    tn_call(&tni_row_sgn, TN_IN_PLACE, file, line, args, &r);
+    return r;
+}
+TN_API tn_tensor *tnp_sgn(tn_tensor *self) {
+    const tn_sgn_args a = {NULL, self};
+    return tn_sgn_at(NULL, 0, &a);
+}
+TN_API tn_tensor *tnp_sgn_(tn_tensor *self) {
+    const tn_sgn_args a = {NULL, self};
+    return tn_sgn_inplace_at(NULL, 0, &a);
+}
+
 TN_API tn_tensor *tn_sigmoid_at(const char *file, int line, const tn_sigmoid_args *args) {
     tn_tensor *r;
     tn_call(&tni_row_sigmoid, TN_PLAIN, file, line, args, &r);

@@ -204,6 +204,7 @@ enum tni_row_number {
     TNI_ROW_scatter_add,
     TNI_ROW_scatter_value,
     TNI_ROW_select,
+    TNI_ROW_sgn,
     TNI_ROW_sigmoid,
     TNI_ROW_sigmoid_backward,
     TNI_ROW_sign,
@@ -323,6 +324,7 @@ enum tni_loop_number {
     TNI_LOOP_remainder,
     TNI_LOOP_round,
     TNI_LOOP_rsqrt,
+    TNI_LOOP_sgn,
     TNI_LOOP_sigmoid,
     TNI_LOOP_sigmoid_backward,
     TNI_LOOP_sign,
@@ -739,6 +741,8 @@ TN_PRIV_DECLARE(tn_gen, tni_gen_scatter_value);
 TN_PRIV_DECLARE(tn_row, tni_row_scatter_value);
 TN_PRIV_DECLARE(tn_gen, tni_gen_select);
 TN_PRIV_DECLARE(tn_row, tni_row_select);
+TN_PRIV_DECLARE(tn_gen, tni_gen_sgn);
+TN_PRIV_DECLARE(tn_row, tni_row_sgn);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sigmoid);
 TN_PRIV_DECLARE(tn_row, tni_row_sigmoid);
 TN_PRIV_DECLARE(tn_gen, tni_gen_sigmoid_backward);

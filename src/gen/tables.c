@@ -3064,6 +3064,18 @@ TN_PRIV_DEFINE(tn_gen, tni_gen_select) = {tni_params_select, &tni_defaults_selec
     0, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
+static const tn_param tni_params_sgn[] = {
+    {"self", TN_T_TENSOR, 0, offsetof(tn_sgn_args, self), 0, -1, NULL},
+};
+static const tn_sgn_args tni_defaults_sgn = {NULL, NULL};
+static const char *const tni_names_sgn[] = {"result", NULL};
+static const uint64_t tni_needs_sgn[] = {UINT64_C(0x1)};
+TNI_PRIVATE_BEGIN
+TN_PRIV_DEFINE(tn_gen, tni_gen_sgn) = {tni_params_sgn, &tni_defaults_sgn, tni_names_sgn,
+    tni_needs_sgn, 1, 1, 1, 0, sizeof(tn_sgn_args), offsetof(tn_sgn_args, out), 0, TNI_LOOP_sgn,
+    {0, 0, 0, 0, 0, 0, 0, 0}};
+TNI_PRIVATE_END
+
 static const tn_param tni_params_sigmoid[] = {
     {"self", TN_T_TENSOR, 0, offsetof(tn_sigmoid_args, self), 0, -1, NULL},
 };
@@ -3989,6 +4001,7 @@ TN_PRIV_DEFINE(tn_row *const, tni_row_list[TNI_ROW_COUNT + 1]) = {
     &tni_row_scatter_add,
     &tni_row_scatter_value,
     &tni_row_select,
+    &tni_row_sgn,
     &tni_row_sigmoid,
     &tni_row_sigmoid_backward,
     &tni_row_sign,

@@ -42,7 +42,8 @@ typedef struct tni_kernels {
     int isa;
     const tni_loop (*loop)[TNI_LOOP_TYPES]; /* by a pointwise row's loop_index and by type; NULL:
                                                not of its kinds */
-    const uint8_t *lanes;                   /* elements of a vector, by type */
+    const uint8_t *lanes;                   /* elements of a vector, by type; complex loops of
+                                               the letter c take one (call/rowform.h) */
 #define TNI_POINTER(ret, name, params) ret(*name) params;
     TNI_KERNELS(TNI_POINTER)
 #undef TNI_POINTER

@@ -51,6 +51,7 @@
 #define TNI_ARGUMENTS_31 (x, y, z, p)
 #define TNI_ARGUMENTS_32 (x, y, z, p, q)
 #define TNI_ARGUMENTS_33 (x, y, z, p, q, r)
+#define TNI_REAL_STEP (W * (int64_t)sizeof(T)) /* of complex vectors: their real parts alone */
 #define TNI_OF(name, arguments) TNI_E_##name arguments
 
 #define TNI_LOOP(name, nt, nn)                                                                    \
@@ -67,6 +68,14 @@
                                                                    out += TNI_MASK_STEP) {    \
         V x = V_LD(a);                                                                        \
         TNI_LOADS_##nt V_MST(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                      \
+    }                                                                                         \
+    TNI_LOOP_END
+#define TNI_TO_REAL(name, nt, nn)                                                             \
+    TNI_LOOP_BEGIN(name)                                                                      \
+    TNI_TENSORS_##nt TNI_NUMBERS_##nn TNI_ONCE for (; vectors > 0; vectors--, TNI_STEPS_##nt, \
+                                                                   out += TNI_REAL_STEP) {    \
+        V x = V_LD(a);                                                                        \
+        TNI_LOADS_##nt V_ST_REAL(out, TNI_OF(name, TNI_ARGUMENTS_##nt##nn));                  \
     }                                                                                         \
     TNI_LOOP_END
 #define TNI_SELECT(name, nt, nn)                                                                  \

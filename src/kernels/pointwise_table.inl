@@ -3,6 +3,8 @@
 #undef TNI_LOOP
 #undef TNI_PREDICATE
 #undef TNI_SELECT
+#undef TNI_TO_REAL
+#undef TNI_REAL_STEP
 
 /* AVX-512 has loops of its own for f32 alone: compile time goes where speed is asked for. */
 #if TNI_ISA == 2
@@ -12,13 +14,19 @@
 #endif
 #define TNI_WHEN_1(entry) entry
 #define TNI_WHEN_0(entry) NULL
+#define TNI_C64_2(loop) NULL /* one at a time: in c128, the scalar set's loop */
+#define TNI_C64_1(loop) TNI_FN_REST(loop)
+#define TNI_C64_0(loop) NULL
+#define TNI_C128_2(loop) TNI_JOIN(loop, _scalar)
+#define TNI_C128_1(loop) TNI_FN_REST(loop)
+#define TNI_C128_0(loop) NULL
 #define TNI_ROW_LOOP(name, kinds, form, nt, nn, F, I, C, B) \
     {TNI_WHEN_##F(TNI_FN(tni_loop_##name##_f32)),           \
      TNI_WHEN_##F(TNI_FN_REST(tni_loop_##name##_f64)),      \
      TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i32)),      \
      TNI_WHEN_##I(TNI_FN_REST(tni_loop_##name##_i64)),      \
-     TNI_WHEN_##C(TNI_FN_REST(tni_loop_##name##_c64)),      \
-     TNI_WHEN_##C(TNI_FN_REST(tni_loop_##name##_c128)),     \
+     TNI_C64_##C(tni_loop_##name##_c64),                    \
+     TNI_C128_##C(tni_loop_##name##_c128),                  \
      TNI_WHEN_##B(TNI_FN_REST(tni_loop_##name##_truth))},
 static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #include "../gen/loops.inl"
@@ -26,6 +34,12 @@ static const tni_loop TNI_FN(tni_loops)[][TNI_LOOP_TYPES] = {
 #undef TNI_ROW_LOOP
 #undef TNI_WHEN_1
 #undef TNI_WHEN_0
+#undef TNI_C64_2
+#undef TNI_C64_1
+#undef TNI_C64_0
+#undef TNI_C128_2
+#undef TNI_C128_1
+#undef TNI_C128_0
 
 static const uint8_t TNI_FN(tni_lanes)[TNI_LOOP_TYPES] = {
     TNI_FN(tni_lanes_f32),         TNI_FN_REST(tni_lanes_f64), TNI_FN_REST(tni_lanes_f32),

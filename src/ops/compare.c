@@ -58,19 +58,19 @@ TN_OPERATOR(isfinite, "isfinite(Tensor self) -> Tensor", TN_PREDICATE(FC, V_ISFI
 /* Both are true.   (*), (*) -> broadcast, bool   tn_logical_and(x, y) */
 TN_OPERATOR(logical_and, "logical_and(Tensor self, Tensor other) -> Tensor",
             .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FICB, M_AND(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
+            TN_PREDICATE(FIcB, M_AND(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
             .sample = "(35) (35) | (2,3):i64 (3) | (5):bool (5):bool | () () | (0) (0)")
 
 /* One is true.   (*), (*) -> broadcast, bool   tn_logical_or(x, y) */
 TN_OPERATOR(logical_or, "logical_or(Tensor self, Tensor other) -> Tensor",
             .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FICB, M_OR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
+            TN_PREDICATE(FIcB, M_OR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
             .sample = "(35) (35) | (2,3):i64 (3) | (5):bool (5):bool | () () | (0) (0)")
 
 /* Just one is true.   (*), (*) -> broadcast, bool   tn_logical_xor(x, y) */
 TN_OPERATOR(logical_xor, "logical_xor(Tensor self, Tensor other) -> Tensor",
             .forms = TN_INPLACE | TN_OUT,
-            TN_PREDICATE(FICB, M_XOR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
+            TN_PREDICATE(FIcB, M_XOR(V_NE(self, V_ZERO()), V_NE(other, V_ZERO()))),
             .sample = "(35) (35) | (2,3):i64 (3) | (5):bool (5):bool | () () | (0) (0)")
 
 /* It is not true.   (*) -> (*), bool   tn_logical_not(x) */

@@ -81,13 +81,15 @@ TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w,
 }
 
 TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
-                                 const tn_tensor *bias) {
+                                 const tn_tensor *bias, bool integers) {
+    const tni_dtype_info *info = tni_dtype(a->dtype);
     if (a->dtype != b->dtype || (bias && bias->dtype != a->dtype))
         return tn_fail(f, TN_TYPE, "all tensors must have the same dtype, got %s and %s",
                        tni_dtype(a->dtype)->text,
                        tni_dtype(a->dtype != b->dtype ? b->dtype : bias->dtype)->text);
-    if (!tni_is_float(a->dtype) || !tni_dtype(a->dtype)->computes)
-        return tn_fail(f, TN_TYPE, "there is no convolution of %s", tni_dtype(a->dtype)->text);
+    if (!info->computes ||
+        (info->category < TNI_CAT_FLOAT && !(integers && info->category == TNI_CAT_INT)))
+        return tn_fail(f, TN_TYPE, "there is no convolution of %s", info->text);
     return true;
 }
 
@@ -334,13 +336,15 @@ static bool conv2d_check(tn_frame *f) {
     tni_cv_shape s;
     cv_forward p;
     tni_cv_room r = {NULL, 0, true};
-    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], bias) || !conv2d_shape(f, &s)) return false;
+    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], bias, true) || !conv2d_shape(f, &s))
+        return false;
     if (bias && (bias->ndim != 1 || bias->size[0] != s.o))
         return tn_fail(f, TN_INVALID, "expected bias (%lld), got %s", (long long)s.o,
                        tni_shape_text(has, sizeof has, bias->ndim, bias->size));
-    conv2d_lay(f, &s, &p, &r);
     size[0] = s.n, size[1] = s.o, size[2] = s.oh, size[3] = s.ow;
-    return tni_cv_ask(f, &r) &&
+    if (!tni_cv_is_plain(f->in[0])) conv2d_lay(f, &s, &p, &r);
+    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s.n * s.o * s.oh * s.ow)
+                                      : tni_cv_ask(f, &r)) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
 }
 
@@ -351,7 +355,12 @@ static void conv2d_run(tn_frame *f) {
     tni_cv_shape s;
     cv_forward p;
     cv_job j;
-    if (!conv2d_shape(f, &s) || !conv2d_lay(f, &s, &p, &r)) return;
+    if (!conv2d_shape(f, &s)) return;
+    if (tni_cv_is_plain(f->in[0])) {
+        tni_cv_plain_run(f, &s, TNI_CV_OUTPUT);
+        return;
+    }
+    if (!conv2d_lay(f, &s, &p, &r)) return;
     tni_cv_offsets_forward(&p.source, &s, p.offset);
     j.context = context;
     j.size = tni_cv_size(&p.source);
@@ -401,9 +410,9 @@ static void conv2d_grad(tn_gradient *g) {
 }
 /* y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i
  * dilation - padding, ...), zero outside the input; output channels of group g read its input
- * channels only. Floating dtypes. input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH,
- * kW), bias (O) -> (N, O, H', W') or (O, H', W') tn_conv2d(x, w, .bias = b, .padding = TN_DIMS(1,
- * 1)) */
+ * channels only. Every dtype but bool; fast ones are floating. input (N, C, H, W) or (C, H, W),
+ * weight (O, C / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W') tn_conv2d(x, w,
+ * .bias = b, .padding = TN_DIMS(1, 1)) */
 TN_OPERATOR(conv2d,
             "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
             "padding=0, int[2] dilation=1, "
@@ -559,12 +568,13 @@ static bool conv2d_input_grad_check(tn_frame *f) {
     tni_cv_shape s;
     cv_backward p;
     tni_cv_room r = {NULL, 0, true};
-    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_input_grad_shape(f, &s) ||
-        !tni_cv_check_grad(f, &s, f->in[0]))
+    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, false) ||
+        !conv2d_input_grad_shape(f, &s) || !tni_cv_check_grad(f, &s, f->in[0]))
         return false;
-    cv_backward_lay(f, &s, &p, &r);
     size[0] = s.n, size[1] = s.c, size[2] = s.h, size[3] = s.w;
-    return tni_cv_ask(f, &r) &&
+    if (!tni_cv_is_plain(f->in[0])) cv_backward_lay(f, &s, &p, &r);
+    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, s.n * s.c * s.h * s.w)
+                                      : tni_cv_ask(f, &r)) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.batched ? 4 : 3, size + !s.batched);
 }
 static void conv2d_input_grad_run(tn_frame *f) {
@@ -573,7 +583,12 @@ static void conv2d_input_grad_run(tn_frame *f) {
     tni_cv_shape s;
     cv_backward p;
     cv_job j;
-    if (!conv2d_input_grad_shape(f, &s) || !cv_backward_lay(f, &s, &p, &r)) return;
+    if (!conv2d_input_grad_shape(f, &s)) return;
+    if (tni_cv_is_plain(f->in[0])) {
+        tni_cv_plain_run(f, &s, TNI_CV_INPUT);
+        return;
+    }
+    if (!cv_backward_lay(f, &s, &p, &r)) return;
     const bool holes =
         s.kh < s.sh || s.kw < s.sw || s.dh > 1 || s.dw > 1; /* some phases may have no tap */
     p.weight = (void *)cv_plain(f->in[1], p.weight);        /* only read */
@@ -599,7 +614,8 @@ static void conv2d_input_grad_run(tn_frame *f) {
         }
     }
 }
-/* linear in both arguments: gradients are conv2d and conv2d_weight_grad of the incoming one */
+/* linear in grad, and in the conjugate weight: gradients are conv2d and conv2d_weight_grad of the
+ * incoming one */
 static void conv2d_input_grad_grad(tn_gradient *g) {
     TN_ARGS(conv2d_input_grad, a, g);
     tn_tensor *d = g->in[0], *w = g->in[1], *e = g->incoming[0];
@@ -611,7 +627,8 @@ static void conv2d_input_grad_grad(tn_gradient *g) {
                                        a->groups));
 }
 /* The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i,
- * j) grad(n, o, p, q) where p stride + i dilation - padding is the row, and likewise the column.
+ * j) grad(n, o, p, q) where p stride + i dilation - padding is the row, and likewise the column; a
+ * complex weight is conjugate.
  * torch.nn.grad.conv2d_input grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N,
  * C, H, W) -> input_size */
 TN_OPERATOR(

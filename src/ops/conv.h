@@ -17,11 +17,19 @@ typedef struct tni_cv_shape {
  */
 TN_PRIV bool tni_cv_shape_of(tn_frame *f, tni_cv_shape *s, tn_ints x, tn_ints w, tn_ints stride,
                              tn_ints padding, tn_ints dilation, int64_t groups);
-/* One floating dtype for all; bias may be NULL. */
+/* One floating or complex dtype for all, or an integer one where those are taken; bias may be NULL.
+ */
 TN_PRIV bool tni_cv_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b,
-                                 const tn_tensor *bias);
+                                 const tn_tensor *bias, bool integers);
 /* The gradient of the output must have the output's shape. */
 TN_PRIV bool tni_cv_check_grad(tn_frame *f, const tni_cv_shape *s, const tn_tensor *d);
+
+/* Convolutions that conv_plain.c makes: of integers and of complex numbers. The tensor that is the
+ * result; numel: its elements. */
+enum { TNI_CV_OUTPUT, TNI_CV_INPUT, TNI_CV_WEIGHT };
+TNI_INLINE bool tni_cv_is_plain(const tn_tensor *t) { return !tni_is_float(t->dtype); }
+TN_PRIV bool tni_cv_plain_ask(tn_frame *f, int64_t numel);
+TN_PRIV void tni_cv_plain_run(tn_frame *f, const tni_cv_shape *s, int result);
 
 /* TNI_CV_ROUND bytes are laid out at a time; a task has TNI_CV_WORK multiply-adds, unless there
  * are fewer than TNI_CV_TASKS; TNI_CV_SLACK elements behind a source may be read. */

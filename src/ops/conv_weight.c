@@ -150,17 +150,24 @@ static bool conv2d_weight_grad_check(tn_frame *f) {
     cv_weight p;
     tni_cv_room r = {NULL, 0, true};
     int64_t size[4];
-    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL) || !conv2d_weight_grad_shape(f, &p.s) ||
-        !tni_cv_check_grad(f, &p.s, f->in[0]))
+    if (!tni_cv_check_dtypes(f, f->in[0], f->in[1], NULL, false) ||
+        !conv2d_weight_grad_shape(f, &p.s) || !tni_cv_check_grad(f, &p.s, f->in[0]))
         return false;
-    cv_weight_lay(f, &p, &r);
     size[0] = p.s.o, size[1] = p.s.cg, size[2] = p.s.kh, size[3] = p.s.kw;
-    return tni_cv_ask(f, &r) && tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 4, size);
+    if (!tni_cv_is_plain(f->in[0])) cv_weight_lay(f, &p, &r);
+    return (tni_cv_is_plain(f->in[0]) ? tni_cv_plain_ask(f, p.s.o * p.s.taps)
+                                      : tni_cv_ask(f, &r)) &&
+           tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, 4, size);
 }
 static void conv2d_weight_grad_run(tn_frame *f) {
     tni_cv_room r = {(char *)f->scratch, 0, true};
     cv_weight p;
-    if (!conv2d_weight_grad_shape(f, &p.s) || !cv_weight_lay(f, &p, &r)) return;
+    if (!conv2d_weight_grad_shape(f, &p.s)) return;
+    if (tni_cv_is_plain(f->in[0])) {
+        tni_cv_plain_run(f, &p.s, TNI_CV_WEIGHT);
+        return;
+    }
+    if (!cv_weight_lay(f, &p, &r)) return;
     p.context = f->block->context;
     p.out = f->out[0];
     tni_cv_offsets_forward(&p.source, &p.s, p.offset);
@@ -183,7 +190,8 @@ static void conv2d_weight_grad_grad(tn_gradient *g) {
                                       a->groups));
 }
 /* The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q)
- * input(n, c, p stride + i dilation - padding, ...). torch.nn.grad.conv2d_weight
+ * input(n, c, p stride + i dilation - padding, ...), complex input conjugate.
+ * torch.nn.grad.conv2d_weight
  * grad (N, O, H', W'), input (N, C, H, W), weight_size (O, C / groups, kH, kW) -> weight_size */
 TN_OPERATOR(
     conv2d_weight_grad,

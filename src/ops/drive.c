@@ -8,7 +8,6 @@
  * crosswise is read in blocks of 16 rows, a cache line a column. What is computed depends on no
  * block: elements are independent. Nothing here allocates or fails. */
 #include "drive.h"
-#include "../call/rowform.h"
 
 enum {
     DRIVE_TILE = 4096,  /* bytes of a tile */
@@ -447,6 +446,18 @@ TN_PRIV void tni_copy_elements(tni_block *b, tn_tensor *dst, const tn_tensor *sr
 
 /* --- pointwise rows --------------------------------------------------------------------------- */
 
+/* The type that a row computes dtype d in. */
+static int drive_native(const tn_frame *f, int d) {
+    if (d == TN_BOOL) return TN_BOOL;
+    return f->row->loop & TNI_FORM_SINGLY && d == TN_C64 ? (int)TN_C128 : drive_natural(d);
+}
+/* Elements that the loop of this row and type takes at a time. */
+static int64_t drive_lanes(const tn_frame *f, int type) {
+    return f->row->loop & TNI_FORM_SINGLY && type == TNI_IN_C128
+               ? 1
+               : f->block->context->kernels->lanes[type];
+}
+
 static int drive_type(int dtype) {
     static const uint8_t type[TN_DTYPE_COUNT] = {
         0,          TNI_IN_BOOL, TNI_IN_I32, TNI_IN_I32, TNI_IN_I32, TNI_IN_I32, TNI_IN_I64,
@@ -590,7 +601,7 @@ static TNI_NOINLINE void drive_run_flat(tn_frame *f, int dtype, const void *numb
         TNI_PATH(drive_flat);
     d.f = f;
     d.loop = k->loop[f->row->gen->loop_index][type];
-    d.lanes = k->lanes[type];
+    d.lanes = drive_lanes(f, type);
     d.n = f->out[0]->numel;
     d.out = tni_bytes_at(f->out[0]);
     d.out_size = f->row->loop & TNI_FORM_PREDICATE ? 1 : size;
@@ -633,8 +644,8 @@ static TNI_NOINLINE void drive_run_strided(tn_frame *f, int common, int native, 
     drive d;
     d.f = f;
     d.k = f->block->context->kernels;
-    d.loop = d.k->loop[f->row->gen->loop_index][drive_type(common)];
-    d.lanes = d.k->lanes[drive_type(common)];
+    d.loop = d.k->loop[f->row->gen->loop_index][drive_type(native)];
+    d.lanes = drive_lanes(f, drive_type(native));
     d.numbers = numbers;
     d.nin = f->nin;
     operands[0] = out;
@@ -642,12 +653,8 @@ static TNI_NOINLINE void drive_run_strided(tn_frame *f, int common, int native, 
     d.op[0].size = tni_dtype(made)->bytes;
     d.op[0].chain.n = 0;
     d.op[0].chain.most = 0;
-    if (made != TN_BOOL && common != native) {
-        drive_chain_to(&d.op[0].chain, d.k, native, common);
-        drive_chain_to(&d.op[0].chain, d.k, common, out->dtype);
-    } else {
-        drive_chain_to(&d.op[0].chain, d.k, made, out->dtype);
-    }
+    drive_chain_to(&d.op[0].chain, d.k, made, tni_pointwise_makes(f->row->loop, common));
+    drive_chain_to(&d.op[0].chain, d.k, tni_pointwise_makes(f->row->loop, common), out->dtype);
     for (int k = 0; k < f->nin; k++) {
         operands[k + 1] = f->in[k];
         drive_input(&d, f, k, common, native);
@@ -658,9 +665,8 @@ static TNI_NOINLINE void drive_run_strided(tn_frame *f, int common, int native, 
 }
 
 TN_PRIV void tni_pointwise_run(tn_frame *f) {
-    const int common = (int)f->note[0],
-              native = common == TN_BOOL ? (int)TN_BOOL : drive_natural(common);
-    const int made = f->row->loop & TNI_FORM_PREDICATE ? (int)TN_BOOL : native;
+    const int common = (int)f->note[0], native = drive_native(f, common),
+              made = tni_pointwise_makes(f->row->loop, native);
     const tn_tensor *out = f->out[0];
     double numbers[2 * TNI_NUMBERS];
     if (!out->numel) return;

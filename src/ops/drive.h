@@ -3,7 +3,7 @@
 #ifndef TNI_OPS_DRIVE_H
 #define TNI_OPS_DRIVE_H
 
-#include "../call/call.h"
+#include "../call/rowform.h"
 #include "../kernels/kernels.h"
 
 /* torch.result_type of n tensors (NULLs skipped): tensors with dimensions count before 0-dim ones,
@@ -22,6 +22,11 @@ TN_PRIV void tni_convert(const tni_kernels *k, void *to, int to_dtype, const voi
  * Threads of c. */
 TN_PRIV void tni_copy_run(tn_context *c, tn_tensor *dst, tn_tensor *src);
 
+/* The dtype of what a pointwise row of this form (row->loop) computes in dtype. */
+TNI_INLINE int tni_pointwise_makes(uint32_t form, int dtype) {
+    if (form & TNI_FORM_PREDICATE) return TN_BOOL;
+    return form & TNI_FORM_REAL && tni_is_complex(dtype) ? (int)tni_real_of(dtype) : dtype;
+}
 /* For a pointwise row with a check of its own: tni_pointwise_check without and with the type
  * already chosen. */
 TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common);

@@ -16,41 +16,41 @@ TN_OPERATOR(exp, "exp(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .ne
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void expm1_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_add_scalar(g->out[0], tn_int(1), 1)));
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_add_scalar(el_conj(g->out[0]), tn_int(1), 1)));
 }
 /* e^self - 1, accurate near 0.   (*) -> (*), floating   tn_expm1(x) */
 TN_OPERATOR(expm1, "expm1(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:result", TN_POINTWISE(F, V_EXPM1(self)), .grad = expm1_grad,
+            .needs = "self:result", TN_POINTWISE(Fc, V_EXPM1(self)), .grad = expm1_grad,
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void log_grad(tn_gradient *g) { tn_give(g, 0, tnp_div(g->incoming[0], el_conj(g->in[0]))); }
 /* The natural logarithm.   (*) -> (*), floating   tn_log(x) */
 TN_OPERATOR(log, "log(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FC, V_LOG(self)), .grad = log_grad, .domain = "self:0.2..3",
+            TN_POINTWISE(Fc, V_LOG(self)), .grad = log_grad, .domain = "self:0.2..3",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 static void log1p_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_div(g->incoming[0], tnp_add_scalar(g->in[0], tn_int(1), 1)));
+    tn_give(g, 0, tnp_div(g->incoming[0], tnp_add_scalar(el_conj(g->in[0]), tn_int(1), 1)));
 }
 /* log(1 + self), accurate near 0.   (*) -> (*), floating   tn_log1p(x) */
 TN_OPERATOR(log1p, "log1p(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:self", TN_POINTWISE(F, V_LOG1P(self)), .grad = log1p_grad,
+            .needs = "self:self", TN_POINTWISE(Fc, V_LOG1P(self)), .grad = log1p_grad,
             .domain = "self:-0.7..2", .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 static void log2_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_div(g->incoming[0], el_times(g->in[0], 0.69314718055994530942)));
+    tn_give(g, 0, tnp_div(g->incoming[0], el_times(el_conj(g->in[0]), 0.69314718055994530942)));
 }
 /* The logarithm to base 2, exact for powers of 2.   (*) -> (*), floating   tn_log2(x) */
 TN_OPERATOR(log2, "log2(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_LOG2(self)), .grad = log2_grad, .domain = "self:0.2..3",
+            TN_POINTWISE(Fc, V_LOG2(self)), .grad = log2_grad, .domain = "self:0.2..3",
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 static void log10_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_div(g->incoming[0], el_times(g->in[0], 2.30258509299404568402)));
+    tn_give(g, 0, tnp_div(g->incoming[0], el_times(el_conj(g->in[0]), 2.30258509299404568402)));
 }
 /* The logarithm to base 10.   (*) -> (*), floating   tn_log10(x) */
 TN_OPERATOR(log10, "log10(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:self", TN_POINTWISE(F, V_LOG10(self)), .grad = log10_grad,
+            .needs = "self:self", TN_POINTWISE(Fc, V_LOG10(self)), .grad = log10_grad,
             .domain = "self:0.2..3", .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 /* --- circular and hyperbolic functions -------------------------------------------------------- */
@@ -60,7 +60,7 @@ static void sin_grad(tn_gradient *g) {
 }
 /* The sine of self in radians, of any size.   (*) -> (*), floating   tn_sin(x) */
 TN_OPERATOR(sin, "sin(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FC, V_SIN(self)), .grad = sin_grad,
+            TN_POINTWISE(Fc, V_SIN(self)), .grad = sin_grad,
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void cos_grad(tn_gradient *g) {
@@ -68,59 +68,61 @@ static void cos_grad(tn_gradient *g) {
 }
 /* The cosine of self in radians, of any size.   (*) -> (*), floating   tn_cos(x) */
 TN_OPERATOR(cos, "cos(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FC, V_COS(self)), .grad = cos_grad,
+            TN_POINTWISE(Fc, V_COS(self)), .grad = cos_grad,
             .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void tan_grad(tn_gradient *g) { /* 1 + tan^2 */
-    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_add_scalar(tnp_square(g->out[0]), tn_int(1), 1)));
+    tn_give(g, 0,
+            tnp_mul(g->incoming[0], tnp_add_scalar(tnp_square(el_conj(g->out[0])), tn_int(1), 1)));
 }
 /* The tangent of self in radians.   (*) -> (*), floating   tn_tan(x) */
 TN_OPERATOR(tan, "tan(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:result",
-            TN_POINTWISE(F, V_TAN(self)), .grad = tan_grad, .domain = "self:-1.2..1.2",
+            TN_POINTWISE(Fc, V_TAN(self)), .grad = tan_grad, .domain = "self:-1.2..1.2",
             .sample = "(35) | (3,5) | () | (0,2)")
 
-static tn_tensor *el_root(tn_tensor *x, int64_t square,
-                          int64_t one) { /* 1 / sqrt(one + square x^2) */
-    return tnp_rsqrt(tnp_add_scalar(tnp_mul_scalar(tnp_square(x), tn_int(square)), tn_int(one), 1));
+static tn_tensor *el_root(tn_tensor *x) { /* 1 / sqrt(1 - x^2), conjugate */
+    return tnp_rsqrt(tnp_rsub_scalar(tnp_square(el_conj(x)), tn_int(1), 1));
 }
-static void asin_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_mul(g->incoming[0], el_root(g->in[0], -1, 1)));
-}
-/* The angle in [-pi/2, pi/2] whose sine is self; NaN beyond [-1, 1].   (*) -> (*), floating
- * tn_asin(x) */
+static void asin_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], el_root(g->in[0]))); }
+/* The angle in [-pi/2, pi/2] whose sine is self; real ones NaN beyond [-1, 1].   (*) -> (*),
+ * floating tn_asin(x) */
 TN_OPERATOR(asin, "asin(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_ASIN(self)), .grad = asin_grad, .domain = "self:-0.9..0.9",
+            TN_POINTWISE(Fc, V_ASIN(self)), .grad = asin_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) | (3,5) | () | (0,2)")
 
 static void acos_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_neg(tnp_mul(g->incoming[0], el_root(g->in[0], -1, 1))));
+    tn_give(g, 0, tnp_neg(tnp_mul(g->incoming[0], el_root(g->in[0]))));
 }
-/* The angle in [0, pi] whose cosine is self; NaN beyond [-1, 1].   (*) -> (*), floating tn_acos(x)
- */
+/* The angle in [0, pi] whose cosine is self; real ones NaN beyond [-1, 1].   (*) -> (*), floating
+ * tn_acos(x) */
 TN_OPERATOR(acos, "acos(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_ACOS(self)), .grad = acos_grad, .domain = "self:-0.9..0.9",
+            TN_POINTWISE(Fc, V_ACOS(self)), .grad = acos_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) | (3,5) | () | (0,2)")
 
 static void atan_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_div(g->incoming[0], tnp_add_scalar(tnp_square(g->in[0]), tn_int(1), 1)));
+    tn_give(g, 0,
+            tnp_div(g->incoming[0], tnp_add_scalar(tnp_square(el_conj(g->in[0])), tn_int(1), 1)));
 }
 /* The angle in (-pi/2, pi/2) whose tangent is self.   (*) -> (*), floating   tn_atan(x) */
 TN_OPERATOR(atan, "atan(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_ATAN(self)), .grad = atan_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            TN_POINTWISE(Fc, V_ATAN(self)), .grad = atan_grad,
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 static void sinh_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_cosh(g->in[0])));
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_cosh(el_conj(g->in[0]))));
 }
 /* (e^x - e^-x) / 2; 2 ULP.   (*) -> (*), floating   tn_sinh(x) */
 TN_OPERATOR(sinh, "sinh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_SINH(self)), .grad = sinh_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            TN_POINTWISE(Fc, V_SINH(self)), .grad = sinh_grad,
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 static void cosh_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sinh(g->in[0])));
+    tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sinh(el_conj(g->in[0]))));
 }
 /* (e^x + e^-x) / 2; 2 ULP.   (*) -> (*), floating   tn_cosh(x) */
 TN_OPERATOR(cosh, "cosh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_COSH(self)), .grad = cosh_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            TN_POINTWISE(Fc, V_COSH(self)), .grad = cosh_grad,
+            .sample = "(35) | (3,5) | () | (0,2)")
 
 static void erf_grad(tn_gradient *g) { /* 2 / sqrt(pi) e^(-x^2) */
     tn_give(g, 0,
@@ -139,7 +141,7 @@ static void tanh_grad(tn_gradient *g) {
 }
 /* The hyperbolic tangent.   (*) -> (*), floating   tn_tanh(x) */
 TN_OPERATOR(tanh, "tanh(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:result", TN_POINTWISE(FC, V_TANH(self)), .grad = tanh_grad,
+            .needs = "self:result", TN_POINTWISE(Fc, V_TANH(self)), .grad = tanh_grad,
             .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void tanh_backward_grad(tn_gradient *g) {
@@ -153,7 +155,7 @@ static void tanh_backward_grad(tn_gradient *g) {
  * y) */
 TN_OPERATOR(tanh_backward, "tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
             .needs = "grad_output:output output:grad_output,output",
-            TN_POINTWISE(FC, V_MUL(grad_output, V_CONJ(V_FNMA(output, output, V_ONE)))),
+            TN_POINTWISE(Fc, V_MUL(grad_output, V_CONJ(V_FNMA(output, output, V_ONE)))),
             .grad = tanh_backward_grad, .sample = "(35) (35) | () () | (0) (0)")
 
 static void sigmoid_grad(tn_gradient *g) {
@@ -161,7 +163,7 @@ static void sigmoid_grad(tn_gradient *g) {
 }
 /* 1 / (1 + e^-self).   (*) -> (*), floating   tn_sigmoid(x) */
 TN_OPERATOR(sigmoid, "sigmoid(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:result", TN_POINTWISE(FC, V_SIGMOID(self)), .grad = sigmoid_grad,
+            .needs = "self:result", TN_POINTWISE(Fc, V_SIGMOID(self)), .grad = sigmoid_grad,
             .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2) | (4):i64")
 
 static void sigmoid_backward_grad(tn_gradient *g) {
@@ -175,7 +177,7 @@ static void sigmoid_backward_grad(tn_gradient *g) {
  * tn_sigmoid_backward(d, y) */
 TN_OPERATOR(sigmoid_backward, "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
             .needs = "grad_output:output output:grad_output,output",
-            TN_POINTWISE(FC, V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, output), output)))),
+            TN_POINTWISE(Fc, V_MUL(grad_output, V_CONJ(V_MUL(V_SUB(V_ONE, output), output)))),
             .grad = sigmoid_backward_grad, .sample = "(35) (35) | () () | (0) (0)")
 
 /* --- rectifiers ------------------------------------------------------------------------------- */
@@ -192,10 +194,11 @@ static void threshold_grad(tn_gradient *g) {
     TN_ARGS(threshold, a, g);
     tn_give(g, 0, tnp_threshold_backward(g->incoming[0], g->in[0], a->threshold));
 }
-/* self where it is above threshold, else value.   (*) -> (*)   tn_threshold(x, TN_NUM(0.1), 20) */
+/* self where it is above threshold, else value; integers without the fraction of these numbers.
+ * (*) -> (*)   tn_threshold(x, TN_NUM(0.1), 20) */
 TN_OPERATOR(threshold, "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FI, V_SEL(V_LE(self, threshold), value, self)), .grad = threshold_grad,
+            TN_CUTTING(FI, V_SEL(V_LE(self, threshold), value, self)), .grad = threshold_grad,
             .sample = "(35) 0.1 3.5 | (3,5) 0 1 | () 1 0 | (0,2) 0 0 | (9):i64 1 7")
 
 static void threshold_backward_grad(tn_gradient *g) {
@@ -207,7 +210,7 @@ static void threshold_backward_grad(tn_gradient *g) {
 TN_OPERATOR(threshold_backward,
             "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
             .needs = "grad_output:self",
-            TN_POINTWISE(FI, V_SEL(V_LE(self, threshold), V_ZERO(), grad_output)),
+            TN_CUTTING(FI, V_SEL(V_LE(self, threshold), V_ZERO(), grad_output)),
             .grad = threshold_backward_grad, .sample = "(35) (35) 0 | () () 0.5 | (0) (0) 0")
 
 static void leaky_relu_grad(tn_gradient *g) {
@@ -260,16 +263,16 @@ TN_OPERATOR(elu, "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_
 /* --- smooth activations ----------------------------------------------------------------------- */
 
 static void silu_grad(tn_gradient *g) {
-    tn_give(g, 0, tnp_silu_backward(g->incoming[0], g->in[0]));
+    tn_give(g, 0, tnp_silu_backward(g->incoming[0], el_conj(g->in[0])));
 }
 /* self * sigmoid(self).   (*) -> (*), floating   tn_silu(x) */
 TN_OPERATOR(silu, "silu(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(F, V_MUL(self, V_SIGMOID(self))), .grad = silu_grad,
+            TN_POINTWISE(Fc, V_MUL(self, V_SIGMOID(self))), .grad = silu_grad,
             .domain = "self:-0.9..0.9", .sample = "(35) | (3,5) | () | (0,2)")
 
 static void silu_backward_grad(tn_gradient *g) { /* s (1 - s) (2 + x (1 - 2 s)) */
     tn_tensor *d = g->incoming[0], *x = g->in[1], *s = tnp_sigmoid(x), *slope;
-    if (g->want[0]) tn_give(g, 0, tnp_silu_backward(d, x));
+    if (g->want[0]) tn_give(g, 0, tnp_silu_backward(d, el_conj(x)));
     if (!g->want[1]) return;
     slope = tnp_add_scalar(tnp_mul(x, tnp_rsub_scalar(tnp_mul_scalar(s, tn_int(2)), tn_int(1), 1)),
                            tn_int(2), 1);
@@ -280,9 +283,9 @@ static void silu_backward_grad(tn_gradient *g) { /* s (1 - s) (2 + x (1 - 2 s)) 
  * x) */
 TN_OPERATOR(silu_backward, "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
             .needs = "grad_output:self self:grad_output,self",
-            TN_POINTWISE(F, V_MUL(grad_output,
-                                  V_MUL(V_SIGMOID(self),
-                                        V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))),
+            TN_POINTWISE(Fc, V_MUL(grad_output,
+                                   V_MUL(V_SIGMOID(self),
+                                         V_FMA(self, V_SUB(V_ONE, V_SIGMOID(self)), V_ONE)))),
             .grad = silu_backward_grad, .domain = "self:-0.9..0.9",
             .sample = "(35) (35) | () () | (0) (0)")
 
@@ -369,11 +372,18 @@ TN_OPERATOR(softplus, "softplus(Tensor self, Scalar beta=1, Scalar threshold=20)
             .grad = softplus_grad,
             .sample = "(35) | (3,5) beta=2 | () beta=1 threshold=0.5 | (0,2)")
 
-static void softsign_grad(tn_gradient *g) { /* 1 / (1 + |x|)^2 */
-    tn_tensor *d = tnp_add_scalar(tnp_abs(g->in[0]), tn_int(1), 1);
-    tn_give(g, 0, tnp_div(g->incoming[0], tnp_square(d)));
+/* d / (1 + |x|)^2; of complex numbers d / (1 + |x|) - sgn(x) Re(d x*) / (1 + |x|)^2 */
+static void softsign_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0], *d = g->incoming[0], *turned;
+    tn_tensor *below = tnp_add_scalar(tnp_abs(x), tn_int(1), 1), *square = tnp_square(below);
+    if (!tni_is_complex(x->dtype)) {
+        tn_give(g, 0, tnp_div(d, square));
+        return;
+    }
+    turned = tnp_mul(tnp_sgn(x), tnp_div(tnp_real(tnp_mul(d, el_conj(x))), square));
+    tn_give(g, 0, tnp_sub(tnp_div(d, below), turned, 1));
 }
 /* self / (1 + |self|).   (*) -> (*), floating   tn_softsign(x) */
 TN_OPERATOR(softsign, "softsign(Tensor self) -> Tensor", .needs = "self:self",
-            TN_POINTWISE(F, V_DIV(self, V_ADD(V_ONE, V_ABS(self)))), .grad = softsign_grad,
+            TN_POINTWISE(Fc, V_DIV(self, V_ADD(V_ONE, V_ABS(self)))), .grad = softsign_grad,
             .sample = "(35) | (3,5) | () | (0,2)")

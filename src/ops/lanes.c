@@ -134,6 +134,39 @@ static void lanes_nonzero(int64_t *to, const char *x, int64_t step, int dtype, i
     }
 }
 
+/* to[i] = |x[i]| of complex numbers, in f64; nothing overflows that need not. */
+static void lanes_magnitude(void *to, int compute, const char *x, int64_t step, int dtype,
+                            int64_t n) {
+    for (int64_t i = 0; i < n; i++, x += step) {
+        double part[2], large, small, q;
+        float narrow[2];
+        if (dtype == TN_C64)
+            memcpy(narrow, x, sizeof narrow), part[0] = narrow[0], part[1] = narrow[1];
+        else
+            memcpy(part, x, sizeof part);
+        large = fabs(part[0]), small = fabs(part[1]);
+        if (small > large) q = large, large = small, small = q;
+        q = large > 0 && large < HUGE_VAL ? small / large : 0;
+        large = part[0] != part[0] || part[1] != part[1] ? part[0] + part[1]
+                                                         : large * sqrt(fma(q, q, 1));
+        if (compute == TN_F32)
+            ((float *)to)[i] = (float)large;
+        else
+            ((double *)to)[i] = large;
+    }
+}
+
+/* n elements, `step` bytes apart, as the plan reads them. */
+static void lanes_take(const tni_kernels *k, const tni_lanes *l, void *to, const char *x,
+                       int64_t step, int64_t n) {
+    if (l->how & TNI_LANES_NONZERO)
+        lanes_nonzero((int64_t *)to, x, step, l->dtype, n);
+    else if (l->how & TNI_LANES_MAGNITUDE)
+        lanes_magnitude(to, l->compute, x, step, l->dtype, n);
+    else
+        tni_lanes_read(k, to, l->compute, x, step, l->dtype, n);
+}
+
 /* --- the plan --------------------------------------------------------------------------------- */
 
 typedef struct lanes_dim {
@@ -190,8 +223,9 @@ TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, 
     int nkeep = 0, nred = 0;
     int64_t out = 1;
     memset(l, 0, offsetof(tni_lanes, red));
-    l->nonzero = (how & TNI_LANES_NONZERO) != 0;
-    bool pairs = tni_is_complex(x->dtype) && !l->nonzero;
+    l->how = how & (tni_is_complex(x->dtype) ? TNI_LANES_NONZERO | TNI_LANES_MAGNITUDE
+                                             : TNI_LANES_NONZERO);
+    bool pairs = tni_is_complex(x->dtype) && !l->how;
     int64_t whole = tni_dtype_size(x);
     l->x = x->storage && x->storage->data ? tni_bytes_at(x) : NULL;
     l->dtype = pairs ? (int)tni_real_of(x->dtype) : x->dtype;
@@ -289,7 +323,7 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
     int last = l->nred - 1;
     int64_t run = l->nred ? l->red[last] : 1, step = l->nred ? l->red_step[last] : l->bytes,
             done = 0;
-    bool plain = !l->nonzero && !l->map;
+    bool plain = !l->how && !l->map;
     if (!n) return tile;
     if (plain && l->dtype == l->compute && step == l->bytes && first % run + n <= run) {
         TNI_PATH(lanes_in_place);
@@ -300,10 +334,7 @@ static const void *lanes_fetch(const lanes_job *job, const char *from, int64_t f
         int64_t in = (first + done) % run, now = run - in < n - done ? run - in : n - done;
         const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + done);
         char *to = (char *)tile + done * l->size;
-        if (l->nonzero)
-            lanes_nonzero((int64_t *)(void *)to, at, step, l->dtype, now);
-        else
-            tni_lanes_read(job->context->kernels, to, l->compute, at, step, l->dtype, now);
+        lanes_take(job->context->kernels, l, to, at, step, now);
         done += now;
     }
     if (l->map) TNI_PATH(lanes_map_row);
@@ -317,7 +348,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
     const tni_lanes *l = job->l;
     *step = 0;
     if (!rows) return tile;
-    if (!l->nonzero && !l->map && l->dtype == l->compute && l->nred <= 1) {
+    if (!l->how && !l->map && l->dtype == l->compute && l->nred <= 1) {
         TNI_PATH(lanes_rows_in_place);
         *step = l->nred ? l->red_step[0] : 0;
         return from + first * *step;
@@ -327,10 +358,7 @@ static const void *lanes_fetch_rows(const lanes_job *job, const char *from, int6
     for (int64_t r = 0; r < rows; r++) {
         const char *at = from + lanes_offset(l->nred, l->red, l->red_step, first + r);
         char *to = (char *)tile + r * *step;
-        if (l->nonzero)
-            lanes_nonzero((int64_t *)(void *)to, at, l->bytes, l->dtype, n);
-        else
-            tni_lanes_read(job->context->kernels, to, l->compute, at, l->bytes, l->dtype, n);
+        lanes_take(job->context->kernels, l, to, at, l->bytes, n);
     }
     if (l->map) TNI_PATH(lanes_map_rows);
     if (l->map) lanes_map(job->context->kernels, l, tile, rows * n);

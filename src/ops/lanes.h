@@ -33,8 +33,8 @@ typedef struct tni_lanes {
     int64_t n, outer, width; /* elements a result; results are outer x width */
     int64_t width_out;       /* step of results along the width, in elements */
     bool columns;
-    bool nonzero; /* elements are read as x != 0 */
-    int map;      /* TNI_MAP_*: applied to elements as they are read, with power p */
+    int how; /* elements are read as x != 0, or complex ones as |x|: TNI_LANES_... */
+    int map; /* TNI_MAP_*: applied to elements as they are read, with power p */
     double p;
     /* filled by tni_lanes_run */
     int64_t blocks, subtrees, chunk, chunks, part;
@@ -65,11 +65,12 @@ typedef struct tni_reducer {
 } tni_reducer;
 
 /* The plan for x over the dimensions with gone[d]. Results are numbered row-major over the
- * dimensions that stay (and the two reals of a complex number, but for NONZERO). */
+ * dimensions that stay (and the two reals of a complex number, but for NONZERO and MAGNITUDE). */
 enum {
     TNI_LANES_ORDERED =
         1, /* elements in the order of the dimensions, for their numbers count; else of memory */
-    TNI_LANES_NONZERO = 2 /* elements are read as x != 0, into I64 */
+    TNI_LANES_NONZERO = 2,  /* elements are read as x != 0, into I64 */
+    TNI_LANES_MAGNITUDE = 4 /* complex elements are read as |x|, one number each */
 };
 TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, int compute,
                             int how);

@@ -419,7 +419,7 @@ static bool mm_check_dtypes(tn_frame *f, const tn_tensor *a, const tn_tensor *b)
     if (a->dtype != b->dtype)
         return tn_fail(f, TN_TYPE, "both must have the same dtype, got %s and %s",
                        tni_dtype(a->dtype)->text, tni_dtype(b->dtype)->text);
-    if (a->dtype == TN_BOOL || !tni_dtype(a->dtype)->computes)
+    if (!tni_dtype(a->dtype)->computes)
         return tn_fail(f, TN_TYPE, "there is no product of %s matrices", tni_dtype(a->dtype)->text);
     return true;
 }
@@ -433,6 +433,8 @@ static bool mm_check(tn_frame *f, mm_plan *p, const tn_tensor *a, const tn_tenso
         return tn_fail(f, TN_INVALID, "shapes %s and %s cannot be multiplied",
                        tni_shape_text(x, sizeof x, a->ndim, a->size),
                        tni_shape_text(y, sizeof y, b->ndim, b->size));
+    if (a->dtype == TN_BOOL && p->m * p->n * p->batches != 0) /* as torch: an empty one passes */
+        return tn_fail(f, TN_TYPE, "there is no product of bool matrices");
     if (a->dtype == TN_F16 || a->dtype == TN_BF16) {
         if (!tni_mul(p->m, p->k, &ak) || !tni_mul(p->k, p->n, &kn) || !tni_mul(p->m, p->n, &mn) ||
             !tni_add(ak, kn, &bk) || !tni_add(bk, mn, &bk) || !tni_add(bk, 48, &bk))

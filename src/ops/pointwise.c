@@ -152,7 +152,7 @@ static void addcmul_grad(tn_gradient *g) {
 TN_OPERATOR(addcmul,
             "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "tensor1:tensor2 tensor2:tensor1",
-            TN_POINTWISE(FIC, V_FMA(V_MUL(value, tensor1), tensor2, self)), .grad = addcmul_grad,
+            TN_POINTWISE(FIc, V_FMA(V_MUL(value, tensor1), tensor2, self)), .grad = addcmul_grad,
             .sample = "(35) (35) (35) | (2,3) (3) (2,1) value=2 | () () () | (0) (0) (0)")
 
 static void addcdiv_grad(tn_gradient *g) {
@@ -167,7 +167,7 @@ static void addcdiv_grad(tn_gradient *g) {
 TN_OPERATOR(addcdiv,
             "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "tensor1:tensor2 tensor2:tensor1,tensor2",
-            TN_POINTWISE(FC, V_FMA(value, V_DIV(tensor1, tensor2), self)), .grad = addcdiv_grad,
+            TN_POINTWISE(Fc, V_FMA(value, V_DIV(tensor1, tensor2), self)), .grad = addcdiv_grad,
             .domain = "tensor2:0.5..2",
             .sample = "(35) (35) (35) | (2,3) (3) (2,1) value=2 | () () () | (0) (0) (0)")
 
@@ -178,15 +178,34 @@ static void neg_grad(tn_gradient *g) { tn_give(g, 0, tnp_neg(g->incoming[0])); }
 TN_OPERATOR(neg, "neg(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
             TN_POINTWISE(FIC, V_NEG(self)), .grad = neg_grad, .sample = "(35) | (3,5) | () | (0,2)")
 
-static void abs_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sign(g->in[0]))); }
-/* |self|; the smallest integer stays itself. Gradient 0 at 0.   (*) -> (*)   tn_abs(x) */
+static void abs_grad(tn_gradient *g) { tn_give(g, 0, tnp_mul(g->incoming[0], tnp_sgn(g->in[0]))); }
+/* |self|, real; the smallest integer stays itself. Gradient 0 at 0. Not in place of complex
+ * numbers. (*) -> (*)   tn_abs(x) */
 TN_OPERATOR(abs, "abs(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
-            TN_POINTWISE(FI, V_ABS(self)), .grad = abs_grad, .sample = "(35) | (3,5) | () | (0,2)")
+            TN_TO_REAL(FIc, V_ABS(self)), .grad = abs_grad,
+            .sample = "(35) | (3,5) | () | (0,2) | (20):c64 | (3,5):c128")
 
 /* -1, 0 or 1; 0 of NaN.   (*) -> (*)   tn_sign(x) */
 TN_OPERATOR(sign, "sign(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            TN_POINTWISE(FI, V_SIGN(self)), .grad = pw_zero_grad,
+            TN_POINTWISE(FIB, V_SIGN(self)), .grad = pw_zero_grad,
             .sample = "(35) | (3,5) | () | (0,2)")
+
+/* d / |x| less its part along x: (d - sgn Re(d sgn*)) / |x|, 0 at 0 and of real numbers */
+static void sgn_grad(tn_gradient *g) {
+    tn_tensor *x = g->in[0], *d = g->incoming[0], *sgn = tnp_sgn(x), *along;
+    if (!tni_is_complex(x->dtype)) {
+        pw_zero_grad(g);
+        return;
+    }
+    along = tnp_mul(sgn, tnp_real(tnp_mul(d, tnp_conj(sgn))));
+    d = tnp_div(tnp_sub(d, along, 1), tnp_abs(x));
+    tn_give(g, 0, tnp_masked_fill_scalar(d, tnp_eq_scalar(x, tn_int(0)), tn_int(0)));
+}
+/* self / |self|, 0 of 0: the sign of real numbers, the direction of complex ones.   (*) -> (*)
+ * tn_sgn(x) */
+TN_OPERATOR(sgn, "sgn(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT, .needs = "self:self",
+            TN_POINTWISE(FIcB, V_SIGN(self)), .grad = sgn_grad,
+            .sample = "(35) | (3,5) | () | (0,2) | (20):c64 | (3,5):c128")
 
 static void reciprocal_grad(tn_gradient *g) { /* -1 / x^2 */
     tn_tensor *y = pw_conj(g->out[0]);
@@ -202,7 +221,7 @@ static void square_grad(tn_gradient *g) {
 }
 /* self * self.   (*) -> (*)   tn_square(x) */
 TN_OPERATOR(square, "square(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:self", TN_POINTWISE(FIC, V_SQUARE(self)), .grad = square_grad,
+            .needs = "self:self", TN_COUNTING(FIC, V_SQUARE(self)), .grad = square_grad,
             .sample = "(35) | (3,5) | () | (0,2)")
 
 /* --- powers ----------------------------------------------------------------------------------- */
@@ -227,7 +246,7 @@ pow_grad(tn_gradient *g) { /* b a^(b - 1), 0 where b = 0; a^b log a, 0 where a =
 TN_OPERATOR(
     pow, "pow.Tensor_Tensor(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor",
     .forms = TN_INPLACE | TN_OUT, .needs = "self:self,exponent exponent:self,exponent,result",
-    TN_POWER(FIC, V_POW(self, exponent)), .grad = pow_grad, .domain = "self:0.3..2",
+    TN_POWER(FIc, V_POW(self, exponent)), .grad = pow_grad, .domain = "self:0.3..2",
     .sample =
         "(35) (35) | (2,3) (3) | (9) 2 | (9) 3 | (9) -1.5 | (9):i64 3 | 2 (9) | () () | (0) 2")
 
@@ -236,7 +255,7 @@ static void sqrt_grad(tn_gradient *g) {
 }
 /* The square root, correctly rounded.   (*) -> (*), floating   tn_sqrt(x) */
 TN_OPERATOR(sqrt, "sqrt(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:result", TN_POINTWISE(FC, V_SQRT(self)), .grad = sqrt_grad,
+            .needs = "self:result", TN_POINTWISE(Fc, V_SQRT(self)), .grad = sqrt_grad,
             .domain = "self:0.2..3", .sample = "(35) | (3,5) | () | (0,2) | (4):i64<9")
 
 static void rsqrt_grad(tn_gradient *g) { /* -x^(-3/2) / 2 */
@@ -246,7 +265,7 @@ static void rsqrt_grad(tn_gradient *g) { /* -x^(-3/2) / 2 */
 }
 /* 1 / sqrt(self).   (*) -> (*), floating   tn_rsqrt(x) */
 TN_OPERATOR(rsqrt, "rsqrt(Tensor self) -> Tensor", .forms = TN_INPLACE | TN_OUT,
-            .needs = "self:result", TN_POINTWISE(FC, V_DIV(V_ONE, V_SQRT(self))),
+            .needs = "self:result", TN_POINTWISE(Fc, V_DIV(V_ONE, V_SQRT(self))),
             .grad = rsqrt_grad, .domain = "self:0.2..3", .sample = "(35) | (3,5) | () | (0,2)")
 
 /* --- rounding --------------------------------------------------------------------------------- */
@@ -314,7 +333,7 @@ static void clamp_min_grad(tn_gradient *g) { /* self has it at the edge */
 /* The larger of self and min.   (*), (*) -> broadcast   tn_clamp_min_scalar(x, 0) */
 TN_OPERATOR(clamp_min, "clamp_min.Tensor(Tensor self, Tensor|Scalar min) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self,min min:self,min",
-            TN_POINTWISE(FI, V_MAXIMUM(self, min)), .grad = clamp_min_grad,
+            TN_POINTWISE(FIB, V_MAXIMUM(self, min)), .grad = clamp_min_grad,
             .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (9):i64 0.5 | (0) 1")
 
 static void clamp_max_grad(tn_gradient *g) {
@@ -325,7 +344,7 @@ static void clamp_max_grad(tn_gradient *g) {
 /* The smaller of self and max.   (*), (*) -> broadcast   tn_clamp_max_scalar(x, 1) */
 TN_OPERATOR(clamp_max, "clamp_max.Tensor(Tensor self, Tensor|Scalar max) -> Tensor",
             .forms = TN_INPLACE | TN_OUT, .needs = "self:self,max max:self,max",
-            TN_POINTWISE(FI, V_MINIMUM(self, max)), .grad = clamp_max_grad,
+            TN_POINTWISE(FIB, V_MINIMUM(self, max)), .grad = clamp_max_grad,
             .sample = "(35) (35) | (2,3) (3) | (9) 0.5 | (9):i64 1 | (0) 1")
 
 static bool clamp_compose(tn_frame *f) {
@@ -370,8 +389,8 @@ static void lerp_grad(tn_gradient *g) {
 TN_OPERATOR(
     lerp, "lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor",
     .forms = TN_INPLACE | TN_OUT, .needs = "self:weight end:weight weight:self,end",
-    TN_POINTWISE(F, V_SEL(V_LT(V_ABS(weight), V_SET(0.5)), V_FMA(weight, V_SUB(end, self), self),
-                          V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))),
+    TN_POINTWISE(Fc, V_SEL(V_WITHIN(weight, 0.5), V_FMA(weight, V_SUB(end, self), self),
+                           V_FNMA(V_SUB(end, self), V_SUB(V_ONE, weight), end))),
     .grad = lerp_grad,
     .sample =
         "(35) (35) (35) | (2,3) (3) (2,1) | (9) (9) 0.3 | (9) (9) 0.75 | () () () | (0) (0) 0.5")

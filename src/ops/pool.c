@@ -2,8 +2,9 @@
  * be differentiated.
  *
  * A task is a few planes (n, c). Elements are float, double or int64; other dtypes, and inputs
- * that are not row-major, are copied into such first. The maximum remembers its place in the
- * window, a byte where windows are small. */
+ * that are not row-major, are copied into such first; complex numbers as the planes of their real
+ * parts, then those of their imaginary ones. The maximum remembers its place in the window, a byte
+ * where windows are small. */
 #include "../gen/rows.h"
 #include "dims.h"
 #include "lanes.h"
@@ -79,9 +80,13 @@ static bool pool_check_size(tn_frame *f, const pool_shape *s, const tn_tensor *t
                            tni_shape_text(has, sizeof has, t->ndim, t->size));
 }
 
-static bool pool_check_dtype(tn_frame *f, const tn_tensor *t, bool integers) {
+enum { POOL_INTEGERS = 1, POOL_INT64 = 2, POOL_COMPLEX = 4 };
+/* Floating dtypes and what `also` names. */
+static bool pool_check_dtype(tn_frame *f, const tn_tensor *t, int also) {
     if (tni_dtype(t->dtype)->computes &&
-        (tni_is_float(t->dtype) || (integers && tni_is_int(t->dtype))))
+        (tni_is_float(t->dtype) || (also & POOL_INTEGERS && tni_is_int(t->dtype)) ||
+         (also & POOL_INT64 && t->dtype == TN_I64) ||
+         (also & POOL_COMPLEX && tni_is_complex(t->dtype))))
         return true;
     return tn_fail(f, TN_TYPE, "there is no pooling of %s", tni_dtype(t->dtype)->text);
 }
@@ -102,19 +107,22 @@ static bool pool_is_plain(const tn_tensor *t) {
     return (t->flags & TNI_CONTIGUOUS) && t->dtype == tni_lanes_compute(t->dtype);
 }
 
+static int pool_parts(const tn_tensor *t) { return tni_is_complex(t->dtype) ? 2 : 1; }
 static void pool_copy_task(void *arg, int64_t i) { /* one innermost row */
     const pool_copy *p = (const pool_copy *)arg;
     const tn_tensor *t = p->t;
-    const int last = t->ndim - 1;
-    int64_t at = 0, left = i, bytes = tni_dtype_size(t);
-    char *wide = p->wide + i * t->size[last] * (p->compute == TN_F32 ? 4 : 8);
+    const int last = t->ndim - 1, parts = pool_parts(t),
+              dtype = parts == 2 ? (int)tni_real_of(t->dtype) : t->dtype;
+    int64_t at = 0, left = i, bytes = tni_dtype_size(t), size = p->compute == TN_F32 ? 4 : 8;
+    char *wide = p->wide + i * t->size[last] * size;
     for (int d = last - 1; d >= 0; d--) at += left % t->size[d] * t->stride[d], left /= t->size[d];
-    if (p->back)
-        tni_lanes_save(tni_bytes_at(t) + at * bytes, t->stride[last] * bytes, t->dtype, wide,
-                       p->compute, t->size[last]);
-    else
-        tni_lanes_load(wide, p->compute, tni_bytes_at(t) + at * bytes, t->stride[last] * bytes,
-                       t->dtype, t->size[last]);
+    for (int k = 0; k < parts; k++, wide += t->numel * size) {
+        char *narrow = tni_bytes_at(t) + at * bytes + k * bytes / parts;
+        if (p->back)
+            tni_lanes_save(narrow, t->stride[last] * bytes, dtype, wide, p->compute, t->size[last]);
+        else
+            tni_lanes_load(wide, p->compute, narrow, t->stride[last] * bytes, dtype, t->size[last]);
+    }
 }
 static void *pool_plain(tn_frame *f, const tn_tensor *t, void *room, bool load) {
     pool_copy p;
@@ -137,11 +145,12 @@ static bool pool_scratch(tn_frame *f, const tn_tensor *in, const int64_t *size, 
     n = (n + 15) / 16 * 16;
     if (in->dtype != tni_lanes_compute(in->dtype) && !tni_numel_of(ndim, size, &out))
         return tn_fail(f, TN_MEMORY, "the result is too large");
-    return tn_scratch(f, n, pool_compute_size(in)) && tn_scratch(f, out, pool_compute_size(in));
+    return tn_scratch(f, n, pool_parts(in) * pool_compute_size(in)) &&
+           tn_scratch(f, out, pool_parts(in) * pool_compute_size(in));
 }
 static void *pool_second(tn_frame *f, const tn_tensor *in) { /* the result's part of the scratch */
     const int64_t n = pool_is_plain(in) ? 0 : (in->numel + 15) / 16 * 16;
-    return f->scratch ? (char *)f->scratch + n * pool_compute_size(in) : NULL;
+    return f->scratch ? (char *)f->scratch + n * pool_parts(in) * pool_compute_size(in) : NULL;
 }
 
 /* --- the loops -------------------------------------------------------------------------------- */
@@ -340,11 +349,32 @@ static double pool_divisor(const pool_job *j, pool_window y, pool_window x) {
 POOL_AVG(f32, float)
 POOL_AVG(f64, double)
 #undef POOL_AVG
+/* Of integers: the sum wraps, the quotient is cut off. */
+static void pool_avg_i64(const pool_job *j, int64_t plane) {
+    const pool_shape *s = &j->s;
+    const int64_t *from = (const int64_t *)j->from + plane * s->h * s->w;
+    int64_t *to = (int64_t *)j->to + plane * s->oh * s->ow;
+    for (int64_t p = 0; p < s->oh; p++)
+        for (int64_t q = 0; q < s->ow; q++) {
+            const pool_window y = pool_y(s, p), x = pool_x(s, q);
+            const int64_t by = (int64_t)pool_divisor(j, y, x);
+            uint64_t sum = 0;
+            for (int64_t r = y.begin; r < y.end; r++)
+                for (int64_t c = x.begin; c < x.end; c++) sum += (uint64_t)from[r * s->w + c];
+            *to++ = by == -1 ? (int64_t)(0 - sum) : (int64_t)sum / by;
+        }
+}
+
+static void (*pool_avg_of(const tn_tensor *t))(const pool_job *, int64_t) {
+    const int compute = tni_lanes_compute(t->dtype);
+    return compute == TN_F32 ? pool_avg_f32 : compute == TN_F64 ? pool_avg_f64 : pool_avg_i64;
+}
 
 /* Runs j over in[0], whose copy comes first in the scratch, into out[0]. */
 static void pool_through(tn_frame *f, pool_job *j) {
     void *room = pool_second(f, f->in[0]);
     j->kernels = f->block->context->kernels;
+    j->s.planes *= pool_parts(f->in[0]);
     j->from = pool_plain(f, f->in[0], f->scratch, true);
     j->to = pool_plain(f, f->out[0], room, false);
     pool_windows_run(f, j);
@@ -364,7 +394,7 @@ static bool max_pool2d_shape(tn_frame *f, pool_shape *s) {
 }
 static bool max_pool2d_check(tn_frame *f) {
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], true) && max_pool2d_shape(f, &s) &&
+    return pool_check_dtype(f, f->in[0], POOL_INTEGERS) && max_pool2d_shape(f, &s) &&
            pool_scratch(f, f->in[0], s.size, s.ndim) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size) &&
            (!f->recording || tn_announce(f, 1, pool_index_dtype(&s), s.ndim, s.size));
@@ -436,7 +466,7 @@ static const void *pool_indices(tn_frame *f, const tn_tensor *t) {
 static bool max_pool2d_input_grad_check(tn_frame *f) {
     TN_ARGS(max_pool2d_input_grad, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && max_pool2d_input_grad_shape(f, &s) &&
+    return pool_check_dtype(f, f->in[0], 0) && max_pool2d_input_grad_shape(f, &s) &&
            pool_check_size(f, &s, f->in[0], "grad") &&
            pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
            pool_check_indices(f, &s, f->in[1]) &&
@@ -485,7 +515,7 @@ static bool max_pool2d_pick_shape(tn_frame *f, pool_shape *s) {
 }
 static bool max_pool2d_pick_check(tn_frame *f) {
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && max_pool2d_pick_shape(f, &s) &&
+    return pool_check_dtype(f, f->in[0], 0) && max_pool2d_pick_shape(f, &s) &&
            pool_scratch(f, f->in[0], s.size, s.ndim) && pool_check_indices(f, &s, f->in[1]) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
 }
@@ -534,7 +564,7 @@ static bool avg_pool2d_shape(tn_frame *f, pool_shape *s) {
 static bool avg_pool2d_check(tn_frame *f) {
     TN_ARGS(avg_pool2d, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && avg_pool_divisor(f, a->divisor_override) &&
+    return pool_check_dtype(f, f->in[0], POOL_INT64) && avg_pool_divisor(f, a->divisor_override) &&
            avg_pool2d_shape(f, &s) && pool_scratch(f, f->in[0], s.size, s.ndim) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
 }
@@ -544,7 +574,7 @@ static void avg_pool2d_run(tn_frame *f) {
     if (!avg_pool2d_shape(f, &j.s)) return;
     j.include_pad = a->count_include_pad;
     j.divisor = a->divisor_override == TN_NONE ? 0 : (double)a->divisor_override;
-    j.plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? pool_avg_f32 : pool_avg_f64;
+    j.plane = pool_avg_of(f->in[0]);
     TNI_PATH(pool_avg);
     pool_through(f, &j);
 }
@@ -556,9 +586,9 @@ static void avg_pool2d_grad(tn_gradient *g) {
                                       a->divisor_override));
 }
 /* Mean of each window. count_include_pad divides by the whole window, zeros of the padding
- * included; divisor_override divides by that number. Floating dtypes; sums are made in double.
- * self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2,
- * 2)) */
+ * included; divisor_override divides by that number. Floating dtypes, whose sums are made in
+ * double, and int64, where the fraction is cut off. self (N, C, H, W) or (C, H, W) -> (N, C, H',
+ * W') or (C, H', W')   tn_avg_pool2d(x, TN_DIMS(2, 2)) */
 TN_OPERATOR(
     avg_pool2d,
     "avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool "
@@ -576,7 +606,7 @@ static bool avg_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
 static bool avg_pool2d_input_grad_check(tn_frame *f) {
     TN_ARGS(avg_pool2d_input_grad, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && avg_pool_divisor(f, a->divisor_override) &&
+    return pool_check_dtype(f, f->in[0], 0) && avg_pool_divisor(f, a->divisor_override) &&
            avg_pool2d_input_grad_shape(f, &s) && pool_check_size(f, &s, f->in[0], "grad") &&
            pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
@@ -621,7 +651,8 @@ static bool adaptive_shape(tn_frame *f, pool_shape *s, tn_ints input, tn_ints ou
 static bool adaptive_avg_pool2d_check(tn_frame *f) {
     TN_ARGS(adaptive_avg_pool2d, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) &&
+    const int also = f->in[0]->numel ? POOL_COMPLEX : POOL_COMPLEX | POOL_INT64; /* as torch */
+    return pool_check_dtype(f, f->in[0], also) &&
            adaptive_shape(f, &s, tni_sizes(f->in[0]), a->output_size) &&
            pool_scratch(f, f->in[0], s.size, s.ndim) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, s.ndim, s.size);
@@ -632,7 +663,7 @@ static void adaptive_avg_pool2d_run(tn_frame *f) {
     if (!adaptive_shape(f, &j.s, tni_sizes(f->in[0]), a->output_size)) return;
     j.include_pad = false;
     j.divisor = 0;
-    j.plane = tni_lanes_compute(f->in[0]->dtype) == TN_F32 ? pool_avg_f32 : pool_avg_f64;
+    j.plane = pool_avg_of(f->in[0]);
     TNI_PATH(pool_adaptive);
     pool_through(f, &j);
 }
@@ -657,7 +688,8 @@ static bool adaptive_avg_pool2d_input_grad_shape(tn_frame *f, pool_shape *s) {
 static bool adaptive_avg_pool2d_input_grad_check(tn_frame *f) {
     TN_ARGS(adaptive_avg_pool2d_input_grad, a, f);
     pool_shape s;
-    return pool_check_dtype(f, f->in[0], false) && adaptive_avg_pool2d_input_grad_shape(f, &s) &&
+    return pool_check_dtype(f, f->in[0], POOL_COMPLEX) &&
+           adaptive_avg_pool2d_input_grad_shape(f, &s) &&
            pool_scratch(f, f->in[0], a->input_size.at, (int)a->input_size.n) &&
            tn_announce(f, 0, (tn_dtype)f->in[0]->dtype, (int)a->input_size.n, a->input_size.at);
 }

@@ -1,7 +1,6 @@
 /* promote.c - which dtype, shape and strides a pointwise call has. */
 #include "dims.h"
 #include "drive.h"
-#include "../call/rowform.h"
 
 /* --- dtypes ----------------------------------------------------------------------------------- */
 
@@ -68,8 +67,8 @@ TN_PRIV bool tni_broadcast_all(tn_frame *f, tni_shape *s, tn_tensor *const *t, i
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-/* Number parameters must fit the computed type: no fraction where integers are, no imaginary part
- * where reals are. */
+/* Number parameters must fit the computed type: no fraction where integers are (unless the row cuts
+ * it off), no imaginary part where reals are. */
 static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
     const tn_gen *gen = f->row->gen;
     const int category = tni_dtype((int)common)->category;
@@ -84,7 +83,8 @@ static TNI_NOINLINE bool promote_numbers(tn_frame *f, tn_dtype common) {
             if (s.kind == TN_KIND_COMPLEX && category < TNI_CAT_COMPLEX)
                 return tn_fail(f, TN_TYPE, "'%s' is complex, the tensors are %s", p->name,
                                tni_dtype((int)common)->text);
-            if (s.kind == TN_KIND_FLOAT && category < TNI_CAT_FLOAT)
+            if (s.kind == TN_KIND_FLOAT && category < TNI_CAT_FLOAT &&
+                !(f->row->loop & TNI_FORM_CUTS))
                 return tn_fail(f, TN_TYPE, "'%s' is a float, the tensors are %s", p->name,
                                tni_dtype((int)common)->text);
         } else if (p->type == TN_T_SCALAR || p->type == TN_T_FLOAT) {
@@ -106,8 +106,8 @@ static bool promote_has_numbers(const tn_frame *f, tn_dtype common) {
 /* --- the check -------------------------------------------------------------------------------- */
 
 /* The dtype computed for operands of dtype d, by the row's kinds; TN_NO_DTYPE with an error. A
- * predicate reads a bool as an integer, other rows of integers refuse it; a row of floats alone
- * makes floats of both. */
+ * predicate reads a bool as an integer, a row that counts as an int64, other rows of integers
+ * refuse it; a row of floats alone makes floats of both. */
 static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     static const uint8_t bit[] = {TNI_KINDS_B, TNI_KINDS_I, TNI_KINDS_F, TNI_KINDS_C};
     const tni_dtype_info *info = tni_dtype((int)d);
@@ -115,6 +115,7 @@ static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
     if (info->computes && kinds & bit[info->category]) return d;
     if (info->category == TNI_CAT_BOOL && kinds & TNI_FORM_PREDICATE && kinds & TNI_KINDS_I)
         return TN_U8;
+    if (info->category == TNI_CAT_BOOL && kinds & TNI_FORM_COUNTS) return TN_I64;
     if (info->computes && info->category < TNI_CAT_FLOAT && !(kinds & TNI_KINDS_I) &&
         kinds & TNI_KINDS_F)
         return promote_only_numbers(f->in, f->nin) ? TN_F64 : f->block->context->default_dtype;
@@ -123,11 +124,13 @@ static tn_dtype promote_kind(tn_frame *f, tn_dtype d) {
 }
 
 TN_PRIV bool tni_pointwise_check_as(tn_frame *f, tn_dtype common) {
-    const uint32_t form = f->row->loop;
-    const tn_dtype result = form & TNI_FORM_PREDICATE ? TN_BOOL : common;
+    const tn_dtype result = (tn_dtype)tni_pointwise_makes(f->row->loop, (int)common);
     const tn_tensor *shaped[TNI_IN];
     tni_shape s;
     int n = 0;
+    if (f->inplace && f->row->loop & TNI_FORM_REAL && result != common)
+        return tn_fail(f, TN_TYPE, "of %s is %s, which does not go in its place",
+                       tni_dtype((int)common)->text, tni_dtype((int)result)->text);
     if (promote_has_numbers(f, common) && !promote_numbers(f, common)) return false;
     if (!tni_broadcast_all(f, &s, f->in, f->nin)) return false;
     for (int i = 0; i < f->nin; i++)

@@ -409,7 +409,7 @@ TN_OPERATOR(randperm,
 /* u < p for a u of 53 bits: as integers. */
 static uint64_t random_threshold(double p) { return (uint64_t)ceil(p * 9007199254740992.0); }
 
-static bool bernoulli_check(tn_frame *f) { return random_self(f, true); }
+static bool bernoulli_check(tn_frame *f) { return random_self(f, f->in[0]->numel != 0); }
 static bool bernoulli_look(tn_frame *f) {
     const tn_tensor *p = f->in[0];
     for (int64_t i = 0; i < p->numel; i++) {
@@ -492,8 +492,10 @@ static bool dropout_check(tn_frame *f) {
     f->note[0] = idle;
     if (idle && !f->inplace)
         return tn_announce_view(f, 0, x, x->ndim, x->size, x->stride, x->offset);
-    if (!idle && (!tni_is_float(x->dtype) || !tni_dtype(x->dtype)->computes))
-        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
+    if (!idle && ((a->p < 1 && tni_dtype(x->dtype)->category < TNI_CAT_FLOAT) ||
+                  !tni_dtype(x->dtype)->computes))
+        return tn_fail(f, TN_TYPE, "needs a floating or complex dtype, got %s",
+                       tni_dtype(x->dtype)->text);
     if (!tn_announce_like(f, 0, x, (tn_dtype)x->dtype)) return false;
     if (idle) return true;
     f->generator = tni_generator_default(f->block);
@@ -503,11 +505,20 @@ static bool dropout_check(tn_frame *f) {
     return tni_is_dense(x) || tn_scratch(f, x->numel, tni_dtype_size(x));
 }
 
+/* Of complex numbers, both parts of an element are kept or not. */
 static void dropout_tile(const tn_context *c, int dtype, const char *x, char *y,
                          const uint8_t *keep, double scale, int64_t n) {
     float f[RANDOM_TILE];
     double d[RANDOM_TILE];
-    int64_t bytes = tni_dtype(dtype)->bytes;
+    uint8_t pairs[RANDOM_TILE];
+    int64_t bytes;
+    if (tni_is_complex(dtype)) {
+        for (int64_t i = 0; i < n; i++) pairs[2 * i] = pairs[2 * i + 1] = keep[i];
+        dtype = (int)tni_real_of(dtype);
+        keep = pairs;
+        n *= 2;
+    }
+    bytes = tni_dtype(dtype)->bytes;
     if (dtype == TN_F64) {
         tni_lanes_read(c->kernels, d, TN_F64, x, bytes, dtype, n);
         for (int64_t i = 0; i < n; i++) d[i] *= keep[i] ? scale : 0;
@@ -524,7 +535,8 @@ dropout_scale(double p, int dtype) { /* 1 / (1 - p), rounded to the dtype, as to
     double s = p < 1 ? 1 / (1 - p) : 0;
     float r;
     uint16_t h;
-    if (dtype == TN_F64) return s;
+    if (dtype == TN_F64 || dtype == TN_C128 || s == 0) return s;
+    if (dtype == TN_C64) dtype = TN_F32;
     tni_lanes_save(&h, 2, dtype == TN_F32 ? TN_F16 : dtype, &s, TN_F64, 1);
     if (dtype == TN_F32)
         r = (float)s;
@@ -541,7 +553,8 @@ static void dropout_run(tn_frame *f) {
     uint8_t tile[RANDOM_TILE],
         *kept = f->nout > 1 && f->out[1] ? (uint8_t *)tni_bytes_at(f->out[1]) : NULL;
     uint64_t below = random_threshold(1 - a->p);
-    int64_t bytes = tni_dtype_size(x);
+    int64_t bytes = tni_dtype_size(x),
+            each = tni_is_complex(x->dtype) ? (int)RANDOM_TILE / 2 : (int)RANDOM_TILE;
     double scale;
     if (f->note[0]) { /* in place, of strides that are not a new tensor's: by way of out */
         if (f->inplace && x->numel && tni_bytes_at(f->out[0]) != tni_bytes_at(x))
@@ -551,8 +564,8 @@ static void dropout_run(tn_frame *f) {
     scale = dropout_scale(a->p, x->dtype);
     from = tni_is_dense(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
     y = tni_bytes_at(f->out[0]);
-    for (int64_t i = 0; i < x->numel; i += RANDOM_TILE) {
-        int64_t n = x->numel - i < RANDOM_TILE ? x->numel - i : (int64_t)RANDOM_TILE;
+    for (int64_t i = 0; i < x->numel; i += each) {
+        int64_t n = x->numel - i < each ? x->numel - i : each;
         if (a->p == 1)
             memset(tile, 0, (size_t)n);
         else
@@ -572,8 +585,11 @@ static void dropout_grad(tn_gradient *g) { /* what was kept, scaled alike */
                 tnp_mul_scalar(tnp_mul(d, g->out[1]), tn_float(dropout_scale(a->p, d->dtype))));
 }
 /* Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else
- * the input itself. input (*) -> (*), floating   tn_dropout(x, 0.5, true) */
-TN_OPERATOR(dropout, "dropout(Tensor input, float p, bool train) -> Tensor", .forms = TN_INPLACE,
-            .saves = "kept", .needs = "kept", .check = dropout_check, .run = dropout_run,
-            .grad = dropout_grad,
-            .sample = "(2,3) 0.5 False | (2,3) 0.0 True | (3,4) 1.0 True | (0) 0.5 True")
+ * the input itself. input (*) -> (*), floating or complex   tn_dropout(x, 0.5, true) */
+TN_OPERATOR(
+    dropout, "dropout(Tensor input, float p, bool train) -> Tensor", .forms = TN_INPLACE,
+    .saves = "kept", .needs = "kept", .check = dropout_check, .run = dropout_run,
+    .grad = dropout_grad,
+    .sample =
+        "(2,3) 0.5 False | (2,3) 0.0 True | (3,4) 1.0 True | (0) 0.5 True | (20):c64 0.5 True "
+        "| (2500):c128 0.3 True")

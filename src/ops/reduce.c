@@ -270,18 +270,69 @@ TN_OPERATOR(mean,
 
 /* --- products --------------------------------------------------------------------------------- */
 
+/* Products of complex numbers: one chain a result, in f64, in the order of the dimensions. */
+typedef struct prod_job {
+    const tn_tensor *x;
+    tn_tensor *out;
+    tn_context *context;
+    bool gone[TN_MAX_DIMS];
+    int64_t n; /* elements a result */
+} prod_job;
+
+static void prod_times(double *a, const double *b) {
+    const double re = a[0], im = a[1];
+    a[0] = fma(re, b[0], -(im * b[1]));
+    a[1] = fma(re, b[1], im * b[0]);
+}
+
+static void prod_task(void *arg, int64_t i) {
+    const prod_job *j = (const prod_job *)arg;
+    const tn_tensor *x = j->x;
+    const int64_t bytes = tni_dtype_size(x);
+    int64_t index[TN_MAX_DIMS] = {0}, rest = i;
+    const char *at = x->numel ? tni_bytes_at(x) : NULL;
+    double product[2] = {1, 0}, factor[2];
+    for (int d = x->ndim - 1; d >= 0; d--)
+        if (!j->gone[d]) at += rest % x->size[d] * x->stride[d] * bytes, rest /= x->size[d];
+    for (int64_t e = 0; e < j->n; e++) {
+        if (!(e & 0xffff) && tni_stopped(j->context)) return;
+        tni_lanes_load(factor, TN_F64, at, bytes / 2, (int)tni_real_of(x->dtype), 2);
+        prod_times(product, factor);
+        for (int d = x->ndim - 1; d >= 0; d--) {
+            if (!j->gone[d]) continue;
+            at += x->stride[d] * bytes;
+            if (++index[d] < x->size[d]) break;
+            at -= x->stride[d] * x->size[d] * bytes;
+            index[d] = 0;
+        }
+    }
+    tni_element_set(tni_bytes_at(j->out) + i * tni_dtype_size(j->out), j->out->dtype,
+                    tn_complex(product[0], product[1]));
+}
+
+static void prod_run_complex(tn_frame *f, tn_ints dim) {
+    prod_job j;
+    j.x = f->in[0];
+    j.out = f->out[0];
+    j.context = f->block->context;
+    j.n = (int64_t)tni_dims_count(j.x, dim);
+    tni_dims_gone(j.x, dim, j.gone);
+    tni_lanes_spread(f->block->context, j.out->numel, j.x->numel, prod_task, &j);
+}
+
 static bool prod_check(tn_frame *f) {
     TN_ARGS(prod, a, f);
     tn_dtype dtype = reduce_sum_dtype(a->self, a->dtype);
-    if (tni_is_complex((int)dtype))
-        return tn_fail(f, TN_UNSUPPORTED, "products of complex numbers");
     return reduce_computes(f, a->self, dtype) &&
            reduce_check(f, reduce_one(&a->dim), a->keepdim, dtype, tni_lanes_compute((int)dtype),
                         false);
 }
 static void prod_run(tn_frame *f) {
     TN_ARGS(prod, a, f);
-    reduce_plain(f, reduce_one(&a->dim), TNI_PROD, REDUCE_PLAIN);
+    if (tni_is_complex(a->self->dtype))
+        prod_run_complex(f, reduce_one(&a->dim));
+    else
+        reduce_plain(f, reduce_one(&a->dim), TNI_PROD, REDUCE_PLAIN);
 }
 /* dx_i = dy * (product of the others): result / x_i where no element is zero. Where one is, it
  * alone gets the product of the others; where two are, all get zero. */
@@ -296,6 +347,7 @@ static void prod_grad(tn_gradient *g) {
     tn_tensor *none = tnp_eq_scalar(count, tn_int(0)),
               *only = tnp_mul(tnp_eq_scalar(count, tn_int(1)), zero);
     tn_tensor *share = tnp_div(tni_dims_keep(others, a->self, dim, false), filled);
+    if (share && tni_is_complex(share->dtype)) share = tnp_conj(share);
     tn_give(g, 0,
             tnp_mul(tnp_mul(d, share), tnp_add(tnp_mul(none, tnp_logical_not(zero)), only, 1)));
 }
@@ -307,7 +359,7 @@ TN_OPERATOR(prod,
             .forms = TN_OUT, .needs = "self", .check = prod_check, .run = prod_run,
             .grad = prod_grad, .domain = "self:0.5..1.5",
             .sample = "(2,3) | (2,3,4) 1 | (3,70) 0 | (2,90) -1 keepdim=True | () | (0) | "
-                      "(4,5):i32 0 | (6):f16 0")
+                      "(4,5):i32 0 | (6):f16 0 | (20000,2):c64 0 | (4):c64 dtype=complex128")
 
 /* --- extrema ---------------------------------------------------------------------------------- */
 

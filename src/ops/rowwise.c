@@ -250,7 +250,7 @@ static void soft_start(tn_frame *f, int64_t dim, bool log, const tn_tensor *x, c
 static bool soft_check(tn_frame *f, int64_t dim, tn_dtype dtype) {
     const tn_tensor *x = f->in[0];
     int d, to = dtype ? (int)dtype : x->dtype;
-    if (!tni_is_float(to) || !tni_dtype(to)->computes || tni_is_complex(x->dtype))
+    if (x->numel && (!tni_is_float(to) || !tni_dtype(to)->computes || tni_is_complex(x->dtype)))
         return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s",
                        tni_dtype(dtype ? to : x->dtype)->text);
     return tni_dim_of(f, x->ndim, dim, &d) && tn_announce(f, 0, (tn_dtype)to, x->ndim, x->size) &&
@@ -271,9 +271,13 @@ static void softmax_grad(tn_gradient *g) { /* dx = y (dy - sum y dy) */
     tn_tensor *sum = tnp_sum(gy, tni_ints(&a->dim, 1), true, TN_NO_DTYPE);
     tn_give(g, 0, tnp_sub(gy, tnp_mul(y, sum), 1));
 }
+/* The dtypes of softmax_backward and log_softmax_backward. */
+static bool soft_has_fused(int dtype) {
+    return dtype == TN_F32 || dtype == TN_F16 || dtype == TN_BF16;
+}
 static void softmax_fused(tn_gradient *g) {
     TN_ARGS(softmax, a, g);
-    if (g->out[0]->dtype == TN_F64)
+    if (!soft_has_fused(g->out[0]->dtype))
         softmax_grad(g);
     else
         tn_give(
@@ -304,7 +308,7 @@ static void log_softmax_grad(tn_gradient *g) { /* dx = dy - exp(y) sum dy */
 }
 static void log_softmax_fused(tn_gradient *g) {
     TN_ARGS(log_softmax, a, g);
-    if (g->out[0]->dtype == TN_F64)
+    if (!soft_has_fused(g->out[0]->dtype))
         log_softmax_grad(g);
     else
         tn_give(g, 0,
@@ -324,7 +328,7 @@ static bool soft_back_check(tn_frame *f, int64_t dim) {
     const tn_tensor *d = f->in[0], *y = f->in[1];
     if (!tni_same_shape(d, y) || d->dtype != y->dtype)
         return tn_fail(f, TN_INVALID, "grad_output and output differ in shape or dtype");
-    if (y->dtype != TN_F32 && y->dtype != TN_F16 && y->dtype != TN_BF16)
+    if (!soft_has_fused(y->dtype))
         return tn_fail(f, TN_UNSUPPORTED, "dtype %s", tni_dtype(y->dtype)->text);
     return soft_check(f, dim, TN_NO_DTYPE) && tni_dense_scratch(f, y);
 }
@@ -366,7 +370,8 @@ TN_OPERATOR(log_softmax_backward,
 
 /* --- logsumexp -------------------------------------------------------------------------------- */
 
-/* max + log sum exp(x - max), the maximum a constant: where it is infinite, 0 instead, as torch. */
+/* max + log sum exp(x - max), the maximum (of real parts) a constant: where it is infinite, 0
+ * instead, as torch. */
 static bool logsumexp_compose(tn_frame *f) {
     TN_ARGS(logsumexp, a, f);
     tn_tensor *x = a->self, *most, *sum;
@@ -375,12 +380,12 @@ static bool logsumexp_compose(tn_frame *f) {
     if (tni_dtype(x->dtype)->category <= TNI_CAT_INT)
         x = tnp_to_dtype(x, f->block->context->default_dtype, false, false);
     if (!x) return false;
-    if (!tni_is_float(x->dtype))
-        return tn_fail(f, TN_TYPE, "needs a real dtype, got %s", tni_dtype(x->dtype)->text);
+    if (tni_dtype(x->dtype)->category < TNI_CAT_FLOAT)
+        return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
     if (!tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
     if (!x->numel)
         return (f->out[0] = tnp_log(tnp_sum(x, a->dim, a->keepdim, TN_NO_DTYPE))) != NULL;
-    most = tnp_amax(tnp_detach(x), a->dim, true);
+    most = tnp_amax(tnp_real(tnp_detach(x)), a->dim, true);
     most =
         tnp_masked_fill_scalar(most, tnp_eq_scalar(tnp_abs(most), tn_float(HUGE_VAL)), tn_int(0));
     sum = tnp_log(tnp_sum(tnp_exp(tnp_sub(x, most, 1)), a->dim, a->keepdim, TN_NO_DTYPE));

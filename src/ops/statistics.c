@@ -4,8 +4,13 @@
 #include "lanes.h"
 
 static bool stat_floating(tn_frame *f, const tn_tensor *x) {
-    if (tni_is_float(x->dtype) && tni_dtype(x->dtype)->computes) return true;
-    return tn_fail(f, TN_TYPE, "needs a floating dtype, got %s", tni_dtype(x->dtype)->text);
+    if (tni_dtype(x->dtype)->category >= TNI_CAT_FLOAT && tni_dtype(x->dtype)->computes)
+        return true;
+    return tn_fail(f, TN_TYPE, "needs a floating or complex dtype, got %s",
+                   tni_dtype(x->dtype)->text);
+}
+static tn_dtype stat_real(int dtype) {
+    return tni_is_complex(dtype) ? tni_real_of(dtype) : (tn_dtype)dtype;
 }
 
 /* --- variance --------------------------------------------------------------------------------- */
@@ -155,13 +160,34 @@ static bool var_check_as(tn_frame *f, tn_ints dim, bool keepdim, tn_scalar corre
     if (!stat_floating(f, x) || !tni_reduced(f, x, dim, keepdim, &to, gone)) return false;
     f->type = (uint8_t)tni_lanes_compute(x->dtype);
     tni_lanes_init(&l, x, gone, f->type, 0);
-    if (!tn_announce(f, 0, (tn_dtype)x->dtype, to.ndim, to.size)) return false;
+    if (!tn_announce(f, 0, stat_real(x->dtype), to.ndim, to.size)) return false;
     if (mean && !tn_announce(f, 1, (tn_dtype)x->dtype, to.ndim, to.size)) return false;
+    if (tni_is_complex(x->dtype) && !tn_scratch(f, f->out[0]->numel, 2 * sizeof(var_part)))
+        return false;
     return tni_lanes_scratch(f, &l, sizeof(var_part));
 }
 
 static double var_correction(tn_scalar c) {
     return c.kind == TN_KIND_NONE ? 1 : c.kind == TN_KIND_FLOAT ? c.real : (double)c.integer;
+}
+
+/* Of complex numbers: the sum of the parts' variances, and the mean of each part. */
+static void var_run_complex(tn_frame *f, tni_lanes *l, double left, int finish, tn_tensor *mean) {
+    const int64_t results = f->out[0]->numel, bytes = tni_dtype_size(f->out[0]);
+    double *parts = (double *)f->scratch;
+    tni_var_parts(f->block->context, l,
+                  (char *)f->scratch + ((results * 32 + TNI_ALIGN - 1) & -TNI_ALIGN), parts);
+    for (int64_t i = 0; i < results; i++, parts += 4) {
+        double v = l->n ? (parts[1] + parts[3]) / (left > 0 ? left : 0) : (double)NAN;
+        double centre[2];
+        centre[0] = l->n ? parts[0] : (double)NAN;
+        centre[1] = l->n ? parts[2] : (double)NAN;
+        if (finish == VAR_DEVIATION) v = sqrt(v);
+        tni_lanes_save(tni_bytes_at(f->out[0]) + i * bytes, bytes, f->out[0]->dtype, &v, TN_F64, 1);
+        if (mean)
+            tni_lanes_save(tni_bytes_at(mean) + i * 2 * bytes, bytes, f->out[0]->dtype, centre,
+                           TN_F64, 2);
+    }
 }
 
 static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finish,
@@ -174,6 +200,10 @@ static void var_run_as(tn_frame *f, tn_ints dim, tn_scalar correction, int finis
     if (!f->out[0]->numel) return;
     tni_dims_gone(f->in[0], dim, gone);
     tni_lanes_init(&l, f->in[0], gone, f->type, 0);
+    if (tni_is_complex(f->in[0]->dtype)) {
+        var_run_complex(f, &l, (double)l.n - var_correction(correction), finish, mean);
+        return;
+    }
     r.out[0] = tni_bytes_at(f->out[0]);
     r.out[1] = mean ? tni_bytes_at(mean) : NULL;
     r.out_dtype = f->out[0]->dtype;
@@ -202,9 +232,9 @@ static void var_grad(tn_gradient *g) {
     TN_ARGS(var, a, g);
     tn_give(g, 0, var_gradient(g->incoming[0], g->in[0], a->dim, a->keepdim, a->correction));
 }
-/* Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_var(x, .dim =
- * TN_DIMS(0)) */
+/* Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent);
+ * of complex numbers real. self (*) floating or complex -> self's shape without dim, 1 there
+ * when keepdim   tn_var(x, .dim = TN_DIMS(0)) */
 TN_OPERATOR(var,
             "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
             "keepdim=False) -> Tensor",
@@ -228,8 +258,8 @@ static void std_grad(tn_gradient *g) { /* through var: dy / (2 y), 0 where y is 
     d = tnp_masked_fill_scalar(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0));
     tn_give(g, 0, var_gradient(d, g->in[0], a->dim, a->keepdim, a->correction));
 }
-/* Square root of var.   self (*) floating -> self's shape without dim, 1 there when keepdim
- * tn_std(x, .keepdim = true) */
+/* Square root of var.   self (*) floating or complex -> self's shape without dim, 1 there when
+ * keepdim tn_std(x, .keepdim = true) */
 TN_OPERATOR(std,
             "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
             "keepdim=False) -> Tensor",
@@ -256,9 +286,8 @@ static void var_mean_grad(tn_gradient *g) {
                        tn_float(tni_dims_count(x, a->dim)));
     tn_give(g, 0, tnp_expand(d, tni_sizes(x), false));
 }
-/* Variance and mean over dim in one pass.
- * self (*) floating -> var, mean: self's shape without dim   tn_var_mean_results m = tn_var_mean(x,
- * .dim = TN_DIMS(0)); */
+/* Variance and mean over dim in one pass. self (*) floating or complex -> var, mean: self's
+ * shape without dim   tn_var_mean_results m = tn_var_mean(x, .dim = TN_DIMS(0)); */
 TN_OPERATOR(
     var_mean,
     "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
@@ -325,16 +354,18 @@ static bool norm_check(tn_frame *f) {
     tni_lanes l;
     bool gone[TN_MAX_DIMS];
     if (!stat_floating(f, x) || !tni_reduced(f, x, a->dim, a->keepdim, &to, gone)) return false;
-    if (!tni_is_float(dtype))
-        return tn_fail(f, TN_TYPE, "dtype %s is not a floating one", tni_dtype(dtype)->text);
+    if (tni_dtype(dtype)->category != tni_dtype(x->dtype)->category)
+        return tn_fail(f, TN_TYPE, "dtype %s, self is %s", tni_dtype(dtype)->text,
+                       tni_dtype(x->dtype)->text);
     if (a->ord < 0 || a->ord == HUGE_VAL)
         for (int d = 0; d < x->ndim; d++)
             if (gone[d] && !x->size[d])
                 return tn_fail(f, TN_INVALID,
                                "the norm of order %g over no elements is not defined", a->ord);
     f->type = (uint8_t)tni_lanes_compute(dtype);
-    tni_lanes_init(&l, x, gone, f->type, 0);
-    return tn_announce(f, 0, (tn_dtype)dtype, to.ndim, to.size) && tni_lanes_scratch(f, &l, l.size);
+    tni_lanes_init(&l, x, gone, f->type, TNI_LANES_MAGNITUDE);
+    return tn_announce(f, 0, stat_real(dtype), to.ndim, to.size) &&
+           tni_lanes_scratch(f, &l, l.size);
 }
 static void norm_run(tn_frame *f) {
     TN_ARGS(linalg_vector_norm, a, f);
@@ -356,7 +387,7 @@ static void norm_run(tn_frame *f) {
     bool gone[TN_MAX_DIMS];
     if (!f->out[0]->numel) return;
     tni_dims_gone(a->self, a->dim, gone);
-    tni_lanes_init(&l, a->self, gone, f->type, 0);
+    tni_lanes_init(&l, a->self, gone, f->type, TNI_LANES_MAGNITUDE);
     l.map = w.map;
     l.p = r.p = a->ord;
     r.finish = w.root;
@@ -364,7 +395,7 @@ static void norm_run(tn_frame *f) {
     r.out_dtype = f->out[0]->dtype;
     tni_lanes_run(c, &l, &r, f->scratch);
 }
-/* d|x|_p = sign(x) |x|^(p-1) / |x|_p^(p-1), zero where that is not defined (the norm, or an
+/* d|x|_p = sgn(x) |x|^(p-1) / |x|_p^(p-1), zero where that is not defined (the norm, or an
  * element, is 0). */
 static void norm_grad(tn_gradient *g) {
     TN_ARGS(linalg_vector_norm, a, g);
@@ -374,7 +405,7 @@ static void norm_grad(tn_gradient *g) {
     if (p == 0) {
         tn_give(g, 0, tnp_expand(tnp_mul_scalar(d, tn_int(0)), tni_sizes(x), false));
     } else if (p == 1) {
-        tn_give(g, 0, tnp_mul(d, tnp_sign(x)));
+        tn_give(g, 0, tnp_mul(d, tnp_sgn(x)));
     } else if (p == 2) {
         tn_give(g, 0,
                 tnp_mul(d, tnp_masked_fill_scalar(tnp_div(x, y), tnp_eq_scalar(y, tn_int(0)),
@@ -382,18 +413,18 @@ static void norm_grad(tn_gradient *g) {
     } else if (p == HUGE_VAL || p == -HUGE_VAL) { /* equal extrema share */
         mask = tnp_eq(tnp_abs(x), y);
         d = tnp_div(d, tnp_sum(mask, a->dim, true, TN_NO_DTYPE));
-        tn_give(g, 0, tnp_mul(tnp_mul(tnp_sign(x), mask), d));
+        tn_give(g, 0, tnp_mul(tnp_mul(tnp_sgn(x), mask), d));
     } else {
-        tn_tensor *slope = tnp_mul(tnp_sign(x), tnp_pow_scalar(tnp_abs(x), tn_float(p - 1)));
+        tn_tensor *slope = tnp_mul(tnp_sgn(x), tnp_pow_scalar(tnp_abs(x), tn_float(p - 1)));
         if (p < 2) slope = tnp_masked_fill_scalar(slope, tnp_eq_scalar(x, tn_int(0)), tn_int(0));
         d = tnp_div(d, tnp_pow_scalar(y, tn_float(p - 1)));
         tn_give(g, 0,
                 tnp_mul(slope, tnp_masked_fill_scalar(d, tnp_eq_scalar(y, tn_int(0)), tn_int(0))));
     }
 }
-/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the smallest,
- * 0: how many are not 0. self (*) floating -> self's shape without dim, 1 there when keepdim
- * tn_linalg_vector_norm(x, .ord = 1) */
+/* (sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the
+ * smallest, 0: how many are not 0. self (*) floating or complex -> real, self's shape without
+ * dim, 1 there when keepdim tn_linalg_vector_norm(x, .ord = 1) */
 TN_OPERATOR(linalg_vector_norm,
             "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, "
             "*, ScalarType? dtype=None) -> Tensor",
@@ -411,9 +442,9 @@ static bool norm_compose(tn_frame *f) {
                                             : (double)a->p.integer;
     return (f->out[0] = tnp_linalg_vector_norm(a->self, p, a->dim, a->keepdim, a->dtype)) != NULL;
 }
-/* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent).
- * self (*) floating -> self's shape without dim, 1 there when keepdim   tn_norm(x, .dim =
- * TN_DIMS(1)) */
+/* torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent). self (*)
+ * floating or complex -> real, self's shape without dim, 1 there when keepdim   tn_norm(x, .dim
+ * = TN_DIMS(1)) */
 TN_OPERATOR(norm,
             "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p=None, int[1]? dim=None, bool "
             "keepdim=False, *, ScalarType? dtype=None) -> Tensor",

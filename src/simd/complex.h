@@ -1,6 +1,7 @@
 /* complex.h - the words for complex64 (TNI_TYPE_C64) and complex128 (TNI_TYPE_C128): V is a pair of
  * vectors, T of a part, W elements of two parts each. Truths are those of the floating type. What
- * orders numbers is not there. */
+ * orders numbers is not there. V_ABS is a complex number, too, whose imaginary part is 0; V_SIGN is
+ * z / |z|, 0 of 0. */
 #if defined(TNI_TYPE_C64)
 #define TNI_SUFFIX f32
 #define TNI_LOOP_SUFFIX c64
@@ -29,6 +30,10 @@
 #define V_PARAM(p, i) TNI_FNT(tni_c_set)((const T *)(p) + 2 * (i))
 #define V_ZERO() TNI_FNT(tni_c_real)(0)
 #define V_ONE TNI_FNT(tni_c_real)(1)
+#define V_ST_REAL(p, v) TNI_FNT(tni_c_store_real)(p, v)
+#define V_WITHIN(a, r) TNI_FNT(tni_c_within)(a, r)
+#define V_ABS(a) TNI_FNT(tni_c_magnitude)(a)
+#define V_SIGN(a) TNI_FNT(tni_c_sign)(a)
 #define V_ADD(a, b) TNI_FNT(tni_c_add)(a, b)
 #define V_SUB(a, b) TNI_FNT(tni_c_sub)(a, b)
 #define V_MUL(a, b) TNI_FNT(tni_c_mul)(a, b)
@@ -52,9 +57,19 @@
 #define M_LD(p) TNI_FNT(tni_m_load)(p)
 #define V_EXP(a) TNI_FNT(tni_c_exp)(a)
 #define V_LOG(a) TNI_FNT(tni_c_log)(a)
+#define V_EXPM1(a) TNI_FNT(tni_c_expm1)(a)
+#define V_LOG1P(a) TNI_FNT(tni_c_log1p)(a)
+#define V_LOG2(a) TNI_FNT(tni_c_log_base)(a, 1.44269504088896341)
+#define V_LOG10(a) TNI_FNT(tni_c_log_base)(a, 0.434294481903251828)
 #define V_SQRT(a) TNI_FNT(tni_c_sqrt)(a)
 #define V_SIN(a) TNI_FNT(tni_c_sin)(a)
 #define V_COS(a) TNI_FNT(tni_c_cos)(a)
+#define V_TAN(a) TNI_FNT(tni_c_tan)(a)
+#define V_SINH(a) TNI_FNT(tni_c_sinh)(a)
+#define V_COSH(a) TNI_FNT(tni_c_cosh)(a)
+#define V_ASIN(a) TNI_FNT(tni_c_asin)(a)
+#define V_ACOS(a) TNI_FNT(tni_c_acos)(a)
+#define V_ATAN(a) TNI_FNT(tni_c_atan)(a)
 #define V_TANH(a) TNI_FNT(tni_c_tanh)(a)
 #define V_SIGMOID(a) TNI_FNT(tni_c_sigmoid)(a)
 #define V_POW(a, b) TNI_FNT(tni_c_pow)(a, b)

@@ -91,6 +91,8 @@
 #undef V_ISINF
 #undef V_ISFINITE
 #undef V_CONJ
+#undef V_ST_REAL
+#undef V_WITHIN
 #undef V_MAXIMUM
 #undef V_MINIMUM
 #undef V_TRUNCDIV

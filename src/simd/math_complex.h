@@ -20,6 +20,7 @@ C_FN(load)(const void *p) {
     return z;
 }
 TNI_INLINE void TNI_FNT(tni_c_store)(void *p, C z) { V_ST2(p, z.re, z.im); }
+TNI_INLINE void TNI_FNT(tni_c_store_real)(void *p, C z) { V_ST(p, z.re); }
 C_FN(set)(const T *p) { return C_CALL(make)(V_SET(p[0]), V_SET(p[1])); }
 C_FN(real)(double s) { return C_CALL(make)(V_SET(s), V_ZERO()); }
 C_FN(add)(C a, C b) { return C_CALL(make)(V_ADD(a.re, b.re), V_ADD(a.im, b.im)); }
@@ -79,9 +80,7 @@ TNI_HELPER C TNI_FNT(tni_c_exp)(C z) {
     V e = TNI_FNT(tni_exp)(z.re), im = V_MUL(e, TNI_FNT(tni_sin)(z.im));
     return C_CALL(make)(V_MUL(e, TNI_FNT(tni_cos)(z.im)), V_SEL(V_EQ(z.im, V_ZERO()), z.im, im));
 }
-TNI_HELPER C TNI_FNT(tni_c_log)(C z) {
-    return C_CALL(make)(TNI_FNT(tni_log)(TNI_FNT(tni_c_abs)(z)), TNI_FNT(tni_c_angle)(z.im, z.re));
-}
+#if TNI_ISA == 0 && defined(TNI_TYPE_F64) /* rows whose kinds have a c */
 TNI_HELPER C
 TNI_FNT(tni_c_sqrt)(C z) { /* t = sqrt((|z| + |re|) / 2): (t, im / 2t) or (|im| / 2t, +-t) */
     V r = TNI_FNT(tni_c_abs)(z), t = V_SQRT(V_MUL(V_SET(0.5), V_ADD(r, V_ABS(z.re))));
@@ -90,13 +89,38 @@ TNI_FNT(tni_c_sqrt)(C z) { /* t = sqrt((|z| + |re|) / 2): (t, im / 2t) or (|im| 
     u = V_SEL(V_EQ(t, V_ZERO()), V_ZERO(), u);
     return C_CALL(make)(V_SEL(left, u, t), V_COPYSIGN(V_SEL(left, t, u), z.im));
 }
+/* on the imaginary axis no 0 meets an infinity */
 TNI_HELPER C TNI_FNT(tni_c_sin)(C z) {
-    return C_CALL(make)(V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_cosh)(z.im)),
+    M axis = V_EQ(z.re, V_ZERO());
+    V re = V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_cosh)(z.im));
+    return C_CALL(make)(V_SEL(axis, z.re, re),
                         V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_sinh)(z.im)));
 }
 TNI_HELPER C TNI_FNT(tni_c_cos)(C z) {
-    return C_CALL(make)(V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_cosh)(z.im)),
-                        V_NEG(V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_sinh)(z.im))));
+    M axis = V_EQ(z.re, V_ZERO());
+    V im = V_MUL(TNI_FNT(tni_sin)(z.re), TNI_FNT(tni_sinh)(z.im));
+    im = V_SEL(axis, V_MUL(z.re, V_COPYSIGN(V_ONE, z.im)), im);
+    return C_CALL(make)(V_MUL(TNI_FNT(tni_cos)(z.re), TNI_FNT(tni_cosh)(z.im)), V_NEG(im));
+}
+C_FN(magnitude)(C z) { return C_CALL(make)(TNI_FNT(tni_c_abs)(z), V_ZERO()); }
+C_FN(sign)(C z) {
+    V r = TNI_FNT(tni_c_abs)(z);
+    M zero = V_EQ(r, V_ZERO());
+    return C_CALL(make)(V_SEL(zero, r, V_DIV(z.re, r)), V_SEL(zero, r, V_DIV(z.im, r)));
+}
+TNI_INLINE M TNI_FNT(tni_c_within)(C z, double r) {
+    return V_LT(V_ADD(V_MUL(z.re, z.re), V_MUL(z.im, z.im)), V_SET(r * r));
+}
+/* log(1 + z): the real part near 0 is log1p(x (2 + x) + y^2) / 2, where |1 + z| has no digits */
+TNI_HELPER C TNI_FNT(tni_c_log_above)(C z, V above) {
+    V near = TNI_FNT(tni_log1p)(V_FMA(z.re, V_ADD(V_SET(2), z.re), V_MUL(z.im, z.im)));
+    V far = TNI_FNT(tni_log)(TNI_FNT(tni_c_abs)(C_CALL(make)(above, z.im)));
+    M small = TNI_FNT(tni_c_within)(z, 0.5);
+    return C_CALL(make)(V_SEL(small, V_MUL(V_SET(0.5), near), far),
+                        TNI_FNT(tni_c_angle)(z.im, above));
+}
+TNI_HELPER C TNI_FNT(tni_c_log)(C z) {
+    return C_CALL(log_above)(C_CALL(make)(V_SUB(z.re, V_ONE), z.im), z.re);
 }
 /* (sinh 2x + i sin 2y) / (cosh 2x + cos 2y), as tanh x (1 + tan^2 y) and tan y (1 - tanh^2 x) over
  * 1 + tanh^2 x tan^2 y */
@@ -105,10 +129,10 @@ TNI_HELPER C TNI_FNT(tni_c_tanh)(C z) {
     V d = V_FMA(tt, uu, V_ONE);
     return C_CALL(make)(V_DIV(V_MUL(t, V_ADD(V_ONE, uu)), d), V_DIV(V_MUL(u, V_SUB(V_ONE, tt)), d));
 }
-TNI_HELPER C TNI_FNT(tni_c_sigmoid)(C z) { /* (1 + tanh(z / 2)) / 2 */
-    V half = V_SET(0.5);
-    z = C_CALL(tanh)(C_CALL(make)(V_MUL(half, z.re), V_MUL(half, z.im)));
-    return C_CALL(make)(V_FMA(half, z.re, half), V_MUL(half, z.im));
+TNI_HELPER C TNI_FNT(tni_c_sigmoid)(C z) { /* 1 / (1 + e^-z), e^z / (1 + e^z) on the left */
+    M left = V_LT(z.re, V_ZERO());
+    C one = C_CALL(real)(1), e = C_CALL(exp)(C_CALL(sel)(left, z, C_CALL(neg)(z)));
+    return C_CALL(div)(C_CALL(sel)(left, e, one), C_CALL(add)(one, e));
 }
 TNI_HELPER C TNI_FNT(tni_c_pow)(C a, C b) { /* e^(b log a); 0^0 = 1, 0^b = 0 */
     C z = C_CALL(exp)(C_CALL(mul)(b, C_CALL(log)(a))), zero = C_CALL(real)(0),
@@ -118,6 +142,68 @@ TNI_HELPER C TNI_FNT(tni_c_pow)(C a, C b) { /* e^(b log a); 0^0 = 1, 0^b = 0 */
     z = C_CALL(sel)(C_CALL(eq)(b, one), a, z);
     return C_CALL(sel)(C_CALL(eq)(b, zero), one, z);
 }
+/* hyperbolic from circular functions and back: f(iz) turned */
+C_FN(turn)(C z) { return C_CALL(make)(V_NEG(z.im), z.re); } /* iz */
+C_FN(back)(C z) { return C_CALL(make)(z.im, V_NEG(z.re)); } /* -iz */
+C_FN(sinh)(C z) { return C_CALL(back)(C_CALL(sin)(C_CALL(turn)(z))); }
+C_FN(cosh)(C z) { return C_CALL(cos)(C_CALL(turn)(z)); }
+C_FN(tan)(C z) { return C_CALL(back)(C_CALL(tanh)(C_CALL(turn)(z))); }
+/* (e^x - 1) cos y - 2 sin^2(y / 2) + i e^x sin y */
+TNI_HELPER C TNI_FNT(tni_c_expm1)(C z) {
+    C e = C_CALL(exp)(z);
+    V s = TNI_FNT(tni_sin)(V_MUL(V_SET(0.5), z.im)), m = V_MUL(V_SET(-2), V_MUL(s, s));
+    e.re = V_FMA(TNI_FNT(tni_expm1)(z.re), TNI_FNT(tni_cos)(z.im), m);
+    return e;
+}
+C_FN(log1p)(C z) { return C_CALL(log_above)(z, V_ADD(V_ONE, z.re)); }
+C_FN(log_base)(C z, double scale) {
+    C l = C_CALL(log)(z);
+    return C_CALL(make)(V_MUL(V_SET(scale), l.re), V_MUL(V_SET(scale), l.im));
+}
+/* asinh|x| = log1p(|x| + x^2 / (1 + sqrt(1 + x^2))); log 2|x| far out */
+TNI_HELPER V TNI_FNT(tni_asinh)(V x) {
+    V a = V_MIN(V_SET(1e9), V_ABS(x)), s = V_MUL(a, a);
+    V y = TNI_FNT(tni_log1p)(V_ADD(a, V_DIV(s, V_ADD(V_ONE, V_SQRT(V_ADD(V_ONE, s))))));
+    V far = V_ADD(TNI_FNT(tni_log)(V_ABS(x)), V_SET(0.69314718055994530942));
+    return V_COPYSIGN(V_SEL(V_LT(V_ABS(x), V_SET(1e9)), y, far), x);
+}
+/* The inverse functions and their cuts as C99 has them (Annex G), by W. Kahan, "Branch cuts for
+ * complex elementary functions, or much ado about nothing's sign bit", 1987. With a = sqrt(1 -
+ * z) and b = sqrt(1 + z): asin z = atan(x / Re ab) + i asinh Im(a* b), and acos z = 2 atan(Re a
+ * / Re b) + i asinh Im(b* a). No sum here cancels. Infinities by their angle. */
+C_FN(root_below)(C z) { return C_CALL(sqrt)(C_CALL(make)(V_SUB(V_ONE, z.re), V_NEG(z.im))); }
+C_FN(root_above)(C z) { return C_CALL(sqrt)(C_CALL(make)(V_ADD(V_ONE, z.re), z.im)); }
+TNI_HELPER C TNI_FNT(tni_c_asin)(C z) {
+    C a = C_CALL(root_below)(z), b = C_CALL(root_above)(z);
+    V re = TNI_FNT(tni_atan)(V_DIV(z.re, C_CALL(mul)(a, b).re)),
+      im = TNI_FNT(tni_asinh)(C_CALL(mul)(C_CALL(conj)(a), b).im);
+    C far =
+        C_CALL(make)(TNI_FNT(tni_c_angle)(z.re, V_ABS(z.im)), V_COPYSIGN(V_SET(INFINITY), z.im));
+    return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), far, C_CALL(make)(re, im));
+}
+TNI_HELPER C TNI_FNT(tni_c_acos)(C z) {
+    C a = C_CALL(root_below)(z), b = C_CALL(root_above)(z);
+    V re = TNI_FNT(tni_atan)(V_DIV(a.re, b.re)),
+      im = TNI_FNT(tni_asinh)(C_CALL(mul)(C_CALL(conj)(b), a).im);
+    C far = C_CALL(make)(TNI_FNT(tni_c_angle)(V_ABS(z.im), z.re),
+                         V_COPYSIGN(V_SET(INFINITY), V_NEG(z.im)));
+    return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), far, C_CALL(make)(V_ADD(re, re), im));
+}
+/* atan z = atan2(2 x, (1 - y)(1 + y) - x^2) / 2 + i log1p(4 y / (x^2 + (1 - y)^2)) / 4; far out
+ * the imaginary part is y / |z|^2 */
+TNI_HELPER C TNI_FNT(tni_c_atan)(C z) {
+    V half = V_SET(0.5), y = V_ABS(z.im), below = V_SUB(V_ONE, y), above = V_ADD(V_ONE, y),
+      sq = V_MUL(z.re, z.re);
+    V re = TNI_FNT(tni_c_angle)(V_ADD(z.re, z.re), V_SUB(V_MUL(below, above), sq));
+    V q = V_DIV(V_MUL(V_SET(4), y), V_FMA(below, below, sq));
+    V im = V_MUL(V_SET(0.25), TNI_FNT(tni_log1p)(q));
+    V r = TNI_FNT(tni_c_abs)(z), over = V_DIV(V_DIV(y, r), r);
+    M inf = V_ISINF(r);
+    im = V_SEL(V_GT(r, V_SET(1e9)), V_SEL(inf, V_ZERO(), over), im);
+    re = V_SEL(inf, V_COPYSIGN(V_SET(1.57079632679489662), z.re), V_MUL(half, re));
+    return C_CALL(make)(re, V_COPYSIGN(im, z.im));
+}
+#endif
 #undef C
 #undef C_FN
 #undef C_CALL

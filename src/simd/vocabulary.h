@@ -24,6 +24,7 @@
  *   V_LDEXP(v, n) = v * 2^n, n integral-valued, |n| <= 252 (f64 2044), 2^(n / 2) v a normal number
  *   V_EXPO(v), V_MANT(v): v = V_MANT * 2^V_EXPO with 1 <= V_MANT < 2, of a normal positive number
  *   V_MST(p, m) stores W bytes 0 or 1, M_LD(p) loads W bytes, true where not 0
+ *   V_WITHIN(a, r): |a| < r; V_ST_REAL stores real parts (of a real vector: itself)
  * Integer words wrap. Below: functions of math.h by the same kind of name. */
 #if !defined(TNI_ISA) || !defined(TNI_FN)
 #error "TNI_ISA and TNI_FN are set by kernels.c"
@@ -70,6 +71,8 @@
 #define V_SIGN(a) TNI_FNT(tni_sign)(a)
 #define V_SQUARE(a) TNI_FNT(tni_square)(a)
 #define V_CONJ(a) (a)
+#define V_ST_REAL(p, v) V_ST(p, v)
+#define V_WITHIN(a, r) V_LT(V_ABS(a), V_SET(r))
 #define V_MAXIMUM(a, b) TNI_FNT(tni_maximum)(a, b)
 #define V_MINIMUM(a, b) TNI_FNT(tni_minimum)(a, b)
 #define V_FLOORDIV(a, b) TNI_FNT(tni_floordiv)(a, b)

@@ -9,6 +9,7 @@
  * layout  inputs in four other layouts: the same bits, where nothing is summed
  * grad    gradcheck and gradgradcheck in f64 and c128, in all layouts
  * memory  every k-th allocation fails: no leak, no change, and a retry gives the same bits */
+#include "../../src/call/rowform.h"
 #include "sample.h"
 
 #include <stdio.h>
@@ -139,7 +140,8 @@ static void lane_inplace(const tn_row *row, int i, tn_dtype dtype, tn_tensor *wa
         s.value[0].type != TN_T_TENSOR)
         return;
     self = s.value[0].as.tensor;
-    if (!tni_can_cast(want->dtype, self->dtype) || !tni_same_shape(self, want)) {
+    if (!tni_can_cast(want->dtype, self->dtype) || !tni_same_shape(self, want) ||
+        (row->loop & TNI_FORM_REAL && want->dtype != self->dtype)) {
         ok = seeded_call(&s, TN_IN_PLACE, out, &n);
         report(!ok, &s, "in place", "a result of another shape or dtype was taken");
         no_error();

@@ -80,15 +80,21 @@ def window_places(input_size, out_size, kernel_size, stride, padding, dilation, 
     return torch.where(inside, y * w + x, 0).flatten(-2), inside.flatten(-2)
 
 
+def floating(t):
+    if not t.is_floating_point():  # what is written with other operators here would take it
+        raise TypeError("torch's own gradient is that of floating tensors")
+    return t
+
+
 def torch_max_pool2d_input_grad(grad, indices, input_size, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
     at, inside = window_places(input_size, grad.shape, kernel_size, stride, padding, dilation, indices)
-    planes = torch.zeros([*input_size[:-2], input_size[-2] * input_size[-1]], dtype=grad.dtype)
+    planes = torch.zeros([*input_size[:-2], input_size[-2] * input_size[-1]], dtype=floating(grad).dtype)
     return planes.scatter_add(-1, at, grad.flatten(-2) * inside).reshape(input_size)
 
 
 def torch_max_pool2d_pick(self, indices, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
     at, inside = window_places(self.shape, indices.shape, kernel_size, stride, padding, dilation, indices)
-    return (self.flatten(-2).gather(-1, at) * inside).reshape(indices.shape)
+    return (floating(self).flatten(-2).gather(-1, at) * inside).reshape(indices.shape)
 
 
 def torch_avg_pool2d_input_grad(grad, input_size, *args, **kwargs):

@@ -93,7 +93,7 @@ static char *plain_comment(const row *r) {
 }
 
 static void put_row(text *t, const row *r) {
-    static const char *const ways[] = {NULL, "loop", "predicate", "select"};
+    static const char *const ways[] = {NULL, "loop", "predicate", "select", "to real"};
     const char *grad = row_field(r, "grad");
     put(t, " {\"name\": \"%s\"", r->name);
     put_key(t, "torch", text_word(r->s.name));

@@ -54,7 +54,8 @@ typedef enum pointwise {
     POINTWISE_NO,
     POINTWISE_LOOP,
     POINTWISE_PREDICATE,
-    POINTWISE_SELECT
+    POINTWISE_SELECT,
+    POINTWISE_TO_REAL
 } pointwise;
 
 typedef struct form { /* one way of calling a row */

@@ -10,6 +10,22 @@ bool row_inplace_only(const row *r) {
     return (r->forms & TN_INPLACE) && r->s.base && r->s.name.at[r->s.base - 1] == '_';
 }
 
+/* The macros of rows by expression, and the loop that is made of each. */
+static const struct {
+    const char *name;
+    pointwise loop;
+} pointwise_macros[] = {
+    {"TN_POINTWISE", POINTWISE_LOOP},
+    {"TN_PREDICATE", POINTWISE_PREDICATE},
+    {"TN_SELECT", POINTWISE_SELECT},
+    {"TN_DIVISION", POINTWISE_LOOP},
+    {"TN_TO_REAL", POINTWISE_TO_REAL},
+    {"TN_CUTTING", POINTWISE_LOOP},
+    {"TN_COUNTING", POINTWISE_LOOP},
+    {"TN_POWER", POINTWISE_LOOP},
+    {NULL, POINTWISE_NO},
+};
+
 bool is_number_parameter(const tni_schema_param *p) {
     return p->type == TN_T_FLOAT || p->type == TN_T_SCALAR || p->type == TN_T_INT ||
            p->type == TN_T_BOOL;
@@ -20,9 +36,8 @@ void read_fields(const row *r, const char *const *order) {
     for (int i = 0; i < r->nfields; i++) {
         const char *name = r->fields[i].name;
         int at = 0;
-        if (!strcmp(name, "TN_PREDICATE") || !strcmp(name, "TN_SELECT") ||
-            !strcmp(name, "TN_DIVISION") || !strcmp(name, "TN_POWER"))
-            name = "TN_POINTWISE";
+        for (int k = 1; pointwise_macros[k].name; k++)
+            if (!strcmp(name, pointwise_macros[k].name)) name = pointwise_macros[0].name;
         while (order[at] && strcmp(order[at], name)) at++;
         if (!order[at])
             fault(r->file, r->line, "%s: a row has no field '%s'", r->name, r->fields[i].name);
@@ -63,30 +78,29 @@ static void read_forms(row *r) {
 }
 
 static void read_pointwise(row *r) {
-    static const char *const names[] = {"",          "TN_POINTWISE", "TN_PREDICATE",
-                                        "TN_SELECT", "TN_DIVISION",  "TN_POWER"};
-    const char *value = NULL, *comma, *kind;
-    for (int i = 1; i < 6; i++)
-        if (row_field(r, names[i])) {
-            value = row_field(r, names[i]);
-            r->pointwise = i > 3 ? POINTWISE_LOOP : (pointwise)i; /* a loop with a .look */
+    const char *value = NULL, *macro = NULL, *comma, *kind;
+    for (int i = 0; pointwise_macros[i].name; i++)
+        if (row_field(r, pointwise_macros[i].name)) {
+            macro = pointwise_macros[i].name;
+            value = row_field(r, macro);
+            r->pointwise = pointwise_macros[i].loop;
         }
     if (!value) return;
     comma = strchr(value, ',');
     if (!comma) {
-        fault(r->file, r->line, "%s: %s(KINDS, expression)", r->name, names[r->pointwise]);
+        fault(r->file, r->line, "%s: %s(KINDS, expression)", r->name, macro);
         r->pointwise = POINTWISE_NO;
         return;
     }
     r->kinds = text_copy(value, strcspn(value, " ,"));
     r->expression =
         text_copy(comma + 1 + strspn(comma + 1, " "), strlen(comma + 1 + strspn(comma + 1, " ")));
-    kind = "FICB";
+    kind = "FICcB";
     for (const char *at = r->kinds; *at; at++) {
         kind = strchr(kind, *at);
         if (!kind) {
-            fault(r->file, r->line, "%s: kinds '%s': letters of FICB in this order", r->name,
-                  r->kinds);
+            fault(r->file, r->line, "%s: kinds '%s': letters of FICB or FIcB in this order",
+                  r->name, r->kinds);
             return;
         }
         kind++;
