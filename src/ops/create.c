@@ -349,6 +349,7 @@ static bool eye_announce(tn_frame *f, int64_t n, int64_t m, tn_dtype dtype, tn_d
 static void eye_run(tn_frame *f) {
     tn_tensor *out = f->out[0], diagonal;
     int64_t n, step;
+    if (!out->numel) return;
     tni_fill(out, tn_int(0));
     n = out->size[0] < out->size[1] ? out->size[0] : out->size[1];
     step = out->stride[0] + out->stride[1];
