@@ -448,16 +448,17 @@ static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
     return true;
 }
 
-/* Whether input i may be exactly the written tensor: look has read it before run writes, so in
- * general self alone may, which run reads no more once it writes there. */
-static bool door_may_alias(const tn_frame *f, int i) {
-    const tn_row *row = f->row;
-    return row->forms & TN_INPLACE &&
-           (i == 0 || row->loop || (f->inplace && row->forms & TN_ALIAS));
+/* How many inputs, from the first, may be exactly the written tensor: look has read them before run
+ * writes, so in general self alone may, which run reads no more once it writes there. */
+static int door_may_alias(const tn_frame *f) {
+    const uint32_t forms = f->row->forms;
+    if (!(forms & TN_INPLACE)) return 0;
+    return f->row->loop || (f->inplace && forms & TN_ALIAS) ? f->nin : 1;
 }
 
 /* Written tensors may not overlap themselves, each other, or inputs they may not be. */
 static TNI_NOINLINE bool door_overlap(tn_frame *f) {
+    const int may = door_may_alias(f);
     for (int k = 0; k < f->ngiven; k++) {
         tn_tensor *t = f->given[k];
         const char *what = f->inplace ? "self" : "out";
@@ -468,11 +469,9 @@ static TNI_NOINLINE bool door_overlap(tn_frame *f) {
                            what);
         for (int i = 0; i < f->nin; i++) {
             tn_tensor *in = f->in[i];
-            bool may = door_may_alias(f, i);
-            if (!in || (in == t && may) || in->flags & TNI_STACK || in->storage != t->storage)
-                continue;
+            if (!in || (in == t && i < may) || in->storage != t->storage) continue;
             if (in == t || door_same_place(t, in)) {
-                if (may || !t->numel) continue;
+                if (i < may || !t->numel) continue;
                 return tn_fail(f, TN_INVALID,
                                "%s is also input %d, which the operator reads while it writes; "
                                "clone it first",
@@ -568,7 +567,7 @@ TN_PRIV void tni_bump_written(tn_frame *f) {
 /* What the call wrote into tensors that were there before it. */
 static TNI_NOINLINE void door_written(tni_call *c) {
     tn_frame *f = &c->f;
-    for (int k = 0; k < f->ngiven; k++)
+    for (int k = 0; TNI_UNLIKELY(c->redirected >> k); k++)
         if (c->redirected >> k & 1) {
             if (!f->meta) tni_copy_elements(f->block, f->given[k], f->out[k]);
             tni_drop(f->block, f->out[k]);

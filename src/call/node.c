@@ -43,32 +43,36 @@ static bool node_reads_out(const node_plan *p, int k) {
     return k < 31 && (p->needs >> (32 + k) & 1) != 0;
 }
 
-/* Bytes at *from that parameter p of args points at; 0: nothing. */
-static int64_t node_behind(const tn_param *p, const void *args, const void **from) {
-    const char *at = (const char *)args + p->offset;
+/* Whether parameter p points at something, and then the bytes at *from; 0: at nothing. */
+TNI_INLINE bool node_points(const tn_param *p) {
+    return (1u << p->type & (1u << TN_T_INTS | 1u << TN_T_FLOATS | 1u << TN_T_STRING)) != 0;
+}
+TNI_INLINE int64_t node_behind(const tn_param *p, const void *args, const int64_t **from) {
     tn_ints l;
-    if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) {
-        memcpy(&l, at, sizeof l);
-        *from = l.at;
-        return l.n > 0 ? l.n * (int64_t)sizeof *l.at : 0;
+    if (p->type == TN_T_STRING) {
+        memcpy(from, (const char *)args + p->offset, sizeof *from);
+        return *from ? (int64_t)strlen((const char *)(const void *)*from) + 1 : 0;
     }
-    if (p->type != TN_T_STRING) return 0;
-    memcpy(from, at, sizeof *from);
-    return *from ? (int64_t)strlen((const char *)*from) + 1 : 0;
+    memcpy(&l, (const char *)args + p->offset, sizeof l);
+    *from = l.at;
+    return l.n > 0 ? l.n * (int64_t)sizeof *l.at : 0;
 }
 
 TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args) {
-    const void *from;
+    const int64_t *from;
     int64_t words = 0;
     for (int i = 0; i < gen->nparam; i++)
-        words += node_words(node_behind(&gen->param[i], args, &from));
+        if (node_points(&gen->param[i]))
+            words += node_words(node_behind(&gen->param[i], args, &from));
     return words;
 }
 
 TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to) {
     for (int i = 0; i < gen->nparam; i++) {
-        const void *from;
-        const int64_t bytes = node_behind(&gen->param[i], args, &from);
+        const int64_t *from;
+        int64_t bytes;
+        if (!node_points(&gen->param[i])) continue;
+        bytes = node_behind(&gen->param[i], args, &from);
         if (!bytes) continue;
         memcpy(to, from, (size_t)bytes);
         memcpy((char *)args + gen->param[i].offset, &to, sizeof to); /* a list's `at` comes first */
