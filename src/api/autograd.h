@@ -19,9 +19,15 @@ TN_API bool tn_is_leaf(const tn_tensor *t);
 TN_API const char *tn_grad_fn(const tn_tensor *t); /* name of the operator that made it, or NULL */
 /* The gathered gradient: borrowed, NULL when there is none. */
 TN_API tn_tensor *tn_grad_of(const tn_tensor *t);
-TN_API bool tn_set_grad(tn_tensor *t, tn_tensor *grad); /* holds grad; NULL clears */
-TN_API void tn_zero_grad(tn_tensor *t);                 /* drops .grad, as torch's set_to_none */
-TN_API bool tn_retain_grad(tn_tensor *t);               /* keep .grad of a tensor that is no leaf */
+/* Holds grad; NULL clears. */
+TN_API bool tn_set_grad_at(const char *file, int line, tn_tensor *t, tn_tensor *grad);
+#define tn_set_grad(t, grad) tn_set_grad_at(__FILE__, __LINE__, t, grad)
+TN_API bool tnp_set_grad(tn_tensor *t, tn_tensor *grad);
+TN_API void tn_zero_grad(tn_tensor *t); /* drops .grad, as torch's set_to_none */
+/* Keeps .grad of a tensor that is no leaf. */
+TN_API bool tn_retain_grad_at(const char *file, int line, tn_tensor *t);
+#define tn_retain_grad(t) tn_retain_grad_at(__FILE__, __LINE__, t)
+TN_API bool tnp_retain_grad(tn_tensor *t);
 
 /* Grad mode of the calling thread: off, nothing is recorded. Returns the mode before. */
 TN_API bool tn_set_grad_mode(bool enabled);
@@ -63,7 +69,10 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
  * Hooks of a tensor that is written in place stay with the value before; a gradient that it
  * retains is of the value after. */
 typedef tn_tensor *(*tn_hook)(tn_tensor *grad, void *user);
-TN_API int64_t tn_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user));
+TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook hook, void *user,
+                              void (*release)(void *user));
+#define tn_hook_add(t, ...) tn_hook_add_at(__FILE__, __LINE__, t, __VA_ARGS__)
+TN_API int64_t tnp_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user));
 TN_API bool tn_hook_remove(tn_tensor *t, int64_t number);
 
 /* A function with a gradient of one's own. forward runs without recording and returns outputs (new
@@ -106,10 +115,16 @@ typedef struct tn_gradcheck_options {
     double rtol; /* 0: 1e-6 */
     double atol; /* 0: 1e-8 */
 } tn_gradcheck_options;
-TN_API bool tn_gradcheck(tn_check_fn fn, tn_tensors in, void *user,
-                         const tn_gradcheck_options *options);
-TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
-                             const tn_gradcheck_options *options);
+TN_API bool tn_gradcheck_at(const char *file, int line, tn_check_fn fn, tn_tensors in, void *user,
+                            const tn_gradcheck_options *options);
+TN_API bool tn_gradgradcheck_at(const char *file, int line, tn_check_fn fn, tn_tensors in,
+                                void *user, const tn_gradcheck_options *options);
+#define tn_gradcheck(fn, ...) tn_gradcheck_at(__FILE__, __LINE__, fn, __VA_ARGS__)
+#define tn_gradgradcheck(fn, ...) tn_gradgradcheck_at(__FILE__, __LINE__, fn, __VA_ARGS__)
+TN_API bool tnp_gradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                          const tn_gradcheck_options *options);
+TN_API bool tnp_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                              const tn_gradcheck_options *options);
 
 TNI_EXTERN_C_END
 #endif

@@ -50,7 +50,9 @@ TN_API void tn_release(tn_tensor *t);      /* NULL is fine */
  * the same; else they stay with the data that they had, and are views of it no more: a recorded
  * write to one is refused. Both versions advance. Neither may be a view or the result of a recorded
  * call: false with an error then (or for a NULL, or shapes that differ), else it cannot fail. */
-TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b);
+TN_API bool tn_swap_data_at(const char *file, int line, tn_tensor *a, tn_tensor *b);
+#define tn_swap_data(a, b) tn_swap_data_at(__FILE__, __LINE__, a, b)
+TN_API bool tnp_swap_data(tn_tensor *a, tn_tensor *b);
 
 /* --- what ends with a context ----------------------------------------------------------------- */
 

@@ -63,6 +63,9 @@ typedef struct tn_scope_guard {
                                              tn_scope_end(TNI_JOIN(tni_scope_, __LINE__).mark))
 #endif
 
+/* tn_item(t) and its like bring the caller's file and line for errors; tnp_item is the function
+ * without them, for pointers to it and other languages, as with operators. */
+
 /* --- reading a tensor: none of these fails on a valid tensor; NULL gives 0, NULL or false ----- */
 
 TN_API int tn_ndim(const tn_tensor *t);
@@ -86,14 +89,29 @@ TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b);
 
 /* The only element of a one-element tensor. Errors: INVALID for another count, TYPE for complex in
  * tn_item; tn_item_int is exact for integers and truncates floats. */
-TN_API double tn_item(const tn_tensor *t);
-TN_API int64_t tn_item_int(const tn_tensor *t);
-TN_API tn_scalar tn_item_scalar(const tn_tensor *t);
+TN_API double tn_item_at(const char *file, int line, const tn_tensor *t);
+TN_API int64_t tn_item_int_at(const char *file, int line, const tn_tensor *t);
+TN_API tn_scalar tn_item_scalar_at(const char *file, int line, const tn_tensor *t);
+#define tn_item(t) tn_item_at(__FILE__, __LINE__, t)
+#define tn_item_int(t) tn_item_int_at(__FILE__, __LINE__, t)
+#define tn_item_scalar(t) tn_item_scalar_at(__FILE__, __LINE__, t)
+TN_API double tnp_item(const tn_tensor *t);
+TN_API int64_t tnp_item_int(const tn_tensor *t);
+TN_API tn_scalar tnp_item_scalar(const tn_tensor *t);
 /* Copies numel elements in row-major order, converted to the array's type; false and INVALID when
  * count differs from numel. */
-TN_API bool tn_read_f32(const tn_tensor *t, float *to, int64_t count);
-TN_API bool tn_read_f64(const tn_tensor *t, double *to, int64_t count);
-TN_API bool tn_read_i64(const tn_tensor *t, int64_t *to, int64_t count);
+TN_API bool tn_read_f32_at(const char *file, int line, const tn_tensor *t, float *to,
+                           int64_t count);
+TN_API bool tn_read_f64_at(const char *file, int line, const tn_tensor *t, double *to,
+                           int64_t count);
+TN_API bool tn_read_i64_at(const char *file, int line, const tn_tensor *t, int64_t *to,
+                           int64_t count);
+#define tn_read_f32(t, ...) tn_read_f32_at(__FILE__, __LINE__, t, __VA_ARGS__)
+#define tn_read_f64(t, ...) tn_read_f64_at(__FILE__, __LINE__, t, __VA_ARGS__)
+#define tn_read_i64(t, ...) tn_read_i64_at(__FILE__, __LINE__, t, __VA_ARGS__)
+TN_API bool tnp_read_f32(const tn_tensor *t, float *to, int64_t count);
+TN_API bool tnp_read_f64(const tn_tensor *t, double *to, int64_t count);
+TN_API bool tnp_read_i64(const tn_tensor *t, int64_t *to, int64_t count);
 
 /* --- from memory ------------------------------------------------------------------------------ */
 
@@ -131,7 +149,10 @@ TN_API int tn_dtype_bytes(tn_dtype dtype);
 TN_API tn_dtype tn_promote(tn_dtype a, tn_dtype b); /* torch.promote_types */
 TN_API tn_dtype tn_default_dtype(void);             /* TN_F32 at first */
 TN_API bool tn_set_default_dtype(tn_dtype dtype);   /* floating only */
-TN_API tn_device_id tn_device(const char *name);    /* TN_NO_DEVICE and an error when unknown */
+/* The device of a name; TN_NO_DEVICE and an error when unknown. */
+TN_API tn_device_id tn_device_at(const char *file, int line, const char *name);
+#define tn_device(name) tn_device_at(__FILE__, __LINE__, name)
+TN_API tn_device_id tnp_device(const char *name);
 TN_API const char *tn_device_name(tn_device_id device);
 
 /* --- printing --------------------------------------------------------------------------------- */
@@ -145,9 +166,14 @@ typedef struct tn_print_options { /* torch.set_printoptions; zero: its default *
 } tn_print_options;
 /* The text torch would print, NUL-terminated; free it with tn_alloc_free(text, strlen(text) + 1).
  */
-TN_API char *tn_to_text(const tn_tensor *t, const tn_print_options *options);
+TN_API char *tn_to_text_at(const char *file, int line, const tn_tensor *t,
+                           const tn_print_options *options);
+#define tn_to_text(t, ...) tn_to_text_at(__FILE__, __LINE__, t, __VA_ARGS__)
+TN_API char *tnp_to_text(const tn_tensor *t, const tn_print_options *options);
 /* Writes that text and a newline to stdout. */
-TN_API bool tn_print(const tn_tensor *t);
+TN_API bool tn_print_at(const char *file, int line, const tn_tensor *t);
+#define tn_print(t) tn_print_at(__FILE__, __LINE__, t)
+TN_API bool tnp_print(const tn_tensor *t);
 
 TNI_EXTERN_C_END
 #endif

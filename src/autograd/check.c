@@ -181,10 +181,25 @@ static check_state check_state_of(tn_check_fn fn, void *user, const tn_gradcheck
     return s;
 }
 
-TN_API bool tn_gradcheck(tn_check_fn fn, tn_tensors in, void *user,
-                         const tn_gradcheck_options *options) {
+/* The place of the check is that of all errors inside of it. */
+static bool check_begin(const check_state *s, const char *file, int line) {
+    if (!tni_enter(s->b, file, line)) return false;
+    s->b->place_hold++;
+    return true;
+}
+static bool check_end(const check_state *s, bool ok) {
+    s->b->place_hold--;
+    return tni_leave(s->b, ok);
+}
+
+TN_API bool tn_gradcheck_at(const char *file, int line, tn_check_fn fn, tn_tensors in, void *user,
+                            const tn_gradcheck_options *options) {
     check_state s = check_state_of(fn, user, options);
-    return s.b && !s.b->failed && check_run(&s, in);
+    return check_begin(&s, file, line) && check_end(&s, check_run(&s, in));
+}
+TN_API bool tnp_gradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                          const tn_gradcheck_options *options) {
+    return tn_gradcheck_at(NULL, 0, fn, in, user, options);
 }
 
 /* --- second derivatives: gradcheck of the function (inputs, seeds) -> gradients --------------- */
@@ -227,30 +242,39 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
     return ok;
 }
 
-TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
-                             const tn_gradcheck_options *options) {
-    check_second c;
-    check_state s = check_state_of(check_second_fn, &c, options);
+static bool check_second_run(check_state *s, check_second *c, tn_tensors in) {
     tn_tensor *all[CHECK_TENSORS], *out[CHECK_TENSORS];
     int nout = CHECK_TENSORS, n = (int)in.n;
     int64_t mark;
     bool ok;
-    if (!s.b || s.b->failed) return false;
-    s.second = true;
-    c.fn = fn;
-    c.user = user;
-    c.nin = n;
-    mark = tni_begin(s.b);
-    ok = mark >= 0 && fn(in.at, n, out, &nout, user) && !s.b->failed;
+    if (in.n > CHECK_TENSORS)
+        return tni_error(s->b, TN_INVALID, "gradgradcheck: at most %d inputs", CHECK_TENSORS);
+    mark = tni_begin(s->b);
+    ok = mark >= 0 && c->fn(in.at, n, out, &nout, c->user) && !s->b->failed;
     for (int i = 0; i < n; i++) all[i] = in.at[i];
     for (int k = 0; ok && k < nout; k++)
         if (check_differentiable(out[k]) && out[k]->flags & TNI_REQUIRES && n < CHECK_TENSORS) {
-            tn_tensor *seed = check_weights(s.b, out[k], 1000003u * (uint64_t)(k + 1));
+            tn_tensor *seed = check_weights(s->b, out[k], 1000003u * (uint64_t)(k + 1));
             if (!(ok = seed != NULL)) break;
             seed->flags |= TNI_REQUIRES | TNI_LEAF;
             all[n++] = seed;
         }
-    ok = ok && check_run(&s, tn_tensors_of(all, n));
-    tni_end(s.b, mark);
+    ok = ok && check_run(s, tn_tensors_of(all, n));
+    tni_end(s->b, mark);
     return ok;
+}
+
+TN_API bool tn_gradgradcheck_at(const char *file, int line, tn_check_fn fn, tn_tensors in,
+                                void *user, const tn_gradcheck_options *options) {
+    check_second c;
+    check_state s = check_state_of(check_second_fn, &c, options);
+    s.second = true;
+    c.fn = fn;
+    c.user = user;
+    c.nin = (int)in.n;
+    return check_begin(&s, file, line) && check_end(&s, check_second_run(&s, &c, in));
+}
+TN_API bool tnp_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                              const tn_gradcheck_options *options) {
+    return tn_gradgradcheck_at(NULL, 0, fn, in, user, options);
 }

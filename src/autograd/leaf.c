@@ -40,10 +40,8 @@ TN_API const char *tn_grad_fn(const tn_tensor *t) {
 }
 TN_API tn_tensor *tn_grad_of(const tn_tensor *t) { return t ? t->grad : NULL; }
 
-TN_API bool tn_set_grad(tn_tensor *t, tn_tensor *grad) {
-    tni_block *b = tni_here();
+static bool leaf_set_grad(tni_block *b, tn_tensor *t, tn_tensor *grad) {
     tn_tensor *old;
-    if (!b) return false;
     if (!t) return tni_error(b, TN_INVALID, "tn_set_grad: the tensor is NULL");
     if (!tni_belongs(b, t, "tn_set_grad") || (grad && !tni_belongs(b, grad, "tn_set_grad")))
         return false;
@@ -53,9 +51,15 @@ TN_API bool tn_set_grad(tn_tensor *t, tn_tensor *grad) {
     tni_retain(grad);
     old = t->grad;
     t->grad = grad;
-    if (old) tni_release(b, old);
+    tni_release(b, old);
     return true;
 }
+
+TN_API bool tn_set_grad_at(const char *file, int line, tn_tensor *t, tn_tensor *grad) {
+    tni_block *b = tni_here();
+    return tni_enter(b, file, line) && tni_leave(b, leaf_set_grad(b, t, grad));
+}
+TN_API bool tnp_set_grad(tn_tensor *t, tn_tensor *grad) { return tn_set_grad_at(NULL, 0, t, grad); }
 
 TN_API void tn_zero_grad(tn_tensor *t) {
     tni_block *b = t && t->grad ? tni_here() : NULL;
@@ -154,21 +158,29 @@ static void leaf_unwatch(tni_block *b, tni_block *owner, tni_watch **at) {
     tni_put(b, owner, w, (int64_t)sizeof *w);
 }
 
-TN_API int64_t tn_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user)) {
-    tni_block *b = tni_here();
-    tni_watch *w;
-    if (!b || b->failed) return 0;
+static tni_watch *leaf_hook_add(tni_block *b, tn_tensor *t, tn_hook hook) {
     if (!t || !hook || !(t->flags & TNI_REQUIRES)) {
         tni_error(b, TN_AUTOGRAD, "tn_hook_add: a hook and a tensor that requires grad are needed");
-        return 0;
+        return NULL;
     }
-    if (!tni_belongs(b, t, "tn_hook_add")) return 0;
-    if (tni_view_is_stale(t) && !tni_view_refresh(b, t)) return 0;
-    if (!(w = leaf_watch(b, t))) return 0;
+    if (!tni_belongs(b, t, "tn_hook_add")) return NULL;
+    if (tni_view_is_stale(t) && !tni_view_refresh(b, t)) return NULL;
+    return leaf_watch(b, t);
+}
+
+TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook hook, void *user,
+                              void (*release)(void *user)) {
+    tni_block *b = tni_here();
+    tni_watch *w;
+    if (!tni_enter(b, file, line)) return 0;
+    if (!(w = leaf_hook_add(b, t, hook))) return tni_leave(b, false), 0;
     w->call = hook;
     w->user = user;
     w->release = release;
     return w->number = (int64_t)tni_fetch_add_relaxed(&b->context->hooks, (uint64_t)1) + 1;
+}
+TN_API int64_t tnp_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user)) {
+    return tn_hook_add_at(NULL, 0, t, hook, user, release);
 }
 
 static bool leaf_hook_remove(tni_block *b, tni_block *owner, tni_watch **at, int64_t number) {
@@ -211,10 +223,8 @@ TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tn
     return true;
 }
 
-TN_API bool tn_retain_grad(tn_tensor *t) {
-    tni_block *b = tni_here();
+static bool leaf_retain(tni_block *b, tn_tensor *t) {
     tni_watch *w;
-    if (!b || b->failed) return false;
     if (!t || !(t->flags & TNI_REQUIRES))
         return tni_error(b, TN_AUTOGRAD, "tn_retain_grad: the tensor does not require grad");
     if (!tni_belongs(b, t, "tn_retain_grad")) return false;
@@ -224,6 +234,12 @@ TN_API bool tn_retain_grad(tn_tensor *t) {
     t->flags |= TNI_RETAIN;
     return true;
 }
+
+TN_API bool tn_retain_grad_at(const char *file, int line, tn_tensor *t) {
+    tni_block *b = tni_here();
+    return tni_enter(b, file, line) && tni_leave(b, leaf_retain(b, t));
+}
+TN_API bool tnp_retain_grad(tn_tensor *t) { return tn_retain_grad_at(NULL, 0, t); }
 
 TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t) {
     tni_watch **at = &old->watch, *w;

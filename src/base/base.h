@@ -270,6 +270,9 @@ TNI_INLINE bool tni_leave(tni_block *b, bool ok) {
     if (!ok && !b->frame && !b->place_hold) tni_error_tell(b);
     return ok;
 }
+/* The error of a public function that is not told its caller's line: without a place, told. Returns
+ * false. */
+TN_PRIV bool tni_error_apart(tni_block *b, tn_code code, const char *format, ...) TNI_PRINTF(3, 4);
 /* At the start of a public function that is not told its caller's line: the last call's is not its
  * place. */
 TNI_INLINE void tni_place_unknown(tni_block *b) { tni_place_set(b, NULL, 0); }

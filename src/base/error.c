@@ -40,6 +40,16 @@ TN_PRIV bool tni_error(tni_block *b, tn_code code, const char *format, ...) {
     return false;
 }
 
+TN_PRIV bool tni_error_apart(tni_block *b, tn_code code, const char *format, ...) {
+    va_list list;
+    if (!b) return false;
+    tni_place_unknown(b);
+    va_start(list, format);
+    tni_error_list(b, code, format, list);
+    va_end(list);
+    return tni_leave(b, false);
+}
+
 TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) {
     if (!b || !b->failed) return;
     size_t at = strlen(b->error_text);

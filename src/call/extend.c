@@ -84,9 +84,7 @@ static void extend_exchange(tn_tensor *a, tn_tensor *b) {
     b->flags ^= flags;
 }
 
-TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
-    tni_block *here = tni_here();
-    if (!here) return false;
+static bool extend_swap(tni_block *here, tn_tensor *a, tn_tensor *b) {
     if (!a || !b) return tni_error(here, TN_INVALID, "tn_swap_data: NULL");
     if (!tni_same_shape(a, b))
         return tni_error(here, TN_INVALID, "tn_swap_data: the shapes differ");
@@ -102,6 +100,14 @@ TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
     tni_fetch_add_relaxed(&b->storage->version, 1u);
     return true;
 }
+
+/* A pending error does not stop it: it is how a plan is carried out or taken back. */
+TN_API bool tn_swap_data_at(const char *file, int line, tn_tensor *a, tn_tensor *b) {
+    tni_block *here = tni_here();
+    bool mine = tni_enter(here, file, line), ok = here && extend_swap(here, a, b);
+    return mine ? tni_leave(here, ok) : ok;
+}
+TN_API bool tnp_swap_data(tn_tensor *a, tn_tensor *b) { return tn_swap_data_at(NULL, 0, a, b); }
 
 /* --- schemas at run time ---------------------------------------------------------------------- */
 

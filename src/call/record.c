@@ -151,7 +151,8 @@ static bool record_replay_call(tni_block *b, record_call *r) {
 TN_API bool tn_record_begin(void) {
     tni_block *b = tni_here();
     if (!b || b->failed) return false;
-    if (b->recording) return tni_error(b, TN_INVALID, "tn_record_begin: a recording is under way");
+    if (b->recording)
+        return tni_error_apart(b, TN_INVALID, "tn_record_begin: a recording is under way");
     b->recording = (tn_recording *)tni_need(b, (int64_t)sizeof(tn_recording));
     if (!b->recording) return false;
     b->recording->b = b;
@@ -164,7 +165,7 @@ TN_API tn_recording *tn_record_end(void) {
     tni_block *b = tni_here();
     tn_recording *r = b ? b->recording : NULL;
     if (!r) {
-        if (b) tni_error(b, TN_INVALID, "tn_record_end: nothing is recorded");
+        if (b) tni_error_apart(b, TN_INVALID, "tn_record_end: nothing is recorded");
         return NULL;
     }
     b->recording = NULL;
@@ -176,7 +177,7 @@ TN_API bool tn_replay(tn_recording *recording) {
     tni_block *b = tni_here();
     if (!b || b->failed) return false;
     if (!recording || recording->b != b)
-        return tni_error(b, TN_INVALID, "tn_replay: not a recording of this thread");
+        return tni_error_apart(b, TN_INVALID, "tn_replay: not a recording of this thread");
     for (record_call *r = recording->first; r; r = r->next)
         if (!record_replay_call(b, r)) return false;
     return true;

@@ -12,9 +12,10 @@ static int64_t access_dim(const tn_tensor *t, int dim, const int64_t *of, const 
     b = tni_here();
     if (!b) return 0;
     if (!t)
-        tni_error(b, TN_INVALID, "%s: the tensor is NULL", name);
+        tni_error_apart(b, TN_INVALID, "%s: the tensor is NULL", name);
     else
-        tni_error(b, TN_INDEX, "%s: dimension %d of a tensor of %d dimensions", name, dim, t->ndim);
+        tni_error_apart(b, TN_INDEX, "%s: dimension %d of a tensor of %d dimensions", name, dim,
+                        t->ndim);
     return 0;
 }
 TN_API int64_t tn_size(const tn_tensor *t, int dim) {
@@ -53,17 +54,15 @@ TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b) {
 TN_API bool tn_touch(tn_tensor *t) {
     tni_block *b = tni_here();
     if (!b) return false;
-    if (!t) return tni_error(b, TN_INVALID, "tn_touch: the tensor is NULL");
+    if (!t) return tni_error_apart(b, TN_INVALID, "tn_touch: the tensor is NULL");
     tni_fetch_add_relaxed(&t->storage->version, 1u);
     return true;
 }
 
 /* --- items ------------------------------------------------------------------------------------ */
 
-TN_API tn_scalar tn_item_scalar(const tn_tensor *t) {
-    tni_block *b = tni_here();
+static tn_scalar access_item(tni_block *b, const tn_tensor *t) {
     char text[160];
-    if (!b || b->failed) return tn_none();
     if (!t)
         tni_error(b, TN_INVALID, "tn_item: the tensor is NULL");
     else if (t->numel != 1)
@@ -76,44 +75,60 @@ TN_API tn_scalar tn_item_scalar(const tn_tensor *t) {
     return tn_none();
 }
 
-TN_API double tn_item(const tn_tensor *t) {
-    tn_scalar s = tn_item_scalar(t);
-    if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0) {
-        tni_error(tni_here(), TN_TYPE, "tn_item: the element is complex; use tn_item_scalar");
-        return 0;
-    }
+TN_API tn_scalar tn_item_scalar_at(const char *file, int line, const tn_tensor *t) {
+    tni_block *b = tni_here();
+    tn_scalar s;
+    if (!tni_enter(b, file, line)) return tn_none();
+    s = access_item(b, t);
+    tni_leave(b, !b->failed);
+    return s;
+}
+
+TN_API double tn_item_at(const char *file, int line, const tn_tensor *t) {
+    tni_block *b = tni_here();
+    tn_scalar s;
+    if (!tni_enter(b, file, line)) return 0;
+    s = access_item(b, t);
+    if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
+        tni_error(b, TN_TYPE, "tn_item: the element is complex; use tn_item_scalar");
+    if (!tni_leave(b, !b->failed)) return 0;
     return s.kind == TN_KIND_BOOL || s.kind == TN_KIND_INT ? (double)s.integer : s.real;
 }
 
-TN_API int64_t tn_item_int(const tn_tensor *t) {
-    tn_scalar s = tn_item_scalar(t);
+TN_API int64_t tn_item_int_at(const char *file, int line, const tn_tensor *t) {
+    tn_scalar s = tn_item_scalar_at(file, line, t);
     int64_t v = s.integer;
     if (s.kind == TN_KIND_FLOAT || s.kind == TN_KIND_COMPLEX) tni_element_set(&v, TN_I64, s);
     return v;
 }
 
-/* Row-major copy of every element, converted to dtype. */
-static bool access_read(const tn_tensor *t, void *to, int64_t count, int dtype) {
-    tni_block *b = tni_here();
-    int64_t index[TN_MAX_DIMS] = {0}, bytes = tni_dtype(dtype)->bytes, each, at = 0;
-    const char *from;
-    if (!b || b->failed) return false;
+TN_API double tnp_item(const tn_tensor *t) { return tn_item_at(NULL, 0, t); }
+TN_API int64_t tnp_item_int(const tn_tensor *t) { return tn_item_int_at(NULL, 0, t); }
+TN_API tn_scalar tnp_item_scalar(const tn_tensor *t) { return tn_item_scalar_at(NULL, 0, t); }
+
+static bool access_may_read(tni_block *b, const tn_tensor *t, const void *to, int64_t count) {
     if (!t || (count && !to))
         return tni_error(b, TN_INVALID, "tn_read: the tensor or the array is NULL");
     if (count != t->numel)
         return tni_error(b, TN_INVALID, "tn_read: %lld elements into an array of %lld",
                          (long long)t->numel, (long long)count);
-    if (!count) return true;
-    if (!(from = (const char *)tn_data(t)))
+    if (count && !tn_data(t))
         return tni_error(b, TN_UNSUPPORTED, "tn_read: a meta tensor has no data");
-    each = tni_dtype_size(t);
+    return true;
+}
+
+/* Row-major copy of every element, converted to dtype. */
+static void access_copy(const tn_tensor *t, char *to, int dtype) {
+    int64_t index[TN_MAX_DIMS] = {0}, bytes = tni_dtype(dtype)->bytes, at = 0;
+    const char *from = (const char *)tn_data(t);
     if (t->dtype == dtype && t->flags & TNI_CONTIGUOUS) {
-        memcpy(to, from, (size_t)(count * bytes));
-        return true;
+        memcpy(to, from, (size_t)(t->numel * bytes));
+        return;
     }
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < t->numel; i++) {
         int d = t->ndim - 1;
-        tni_element_set((char *)to + i * bytes, dtype, tni_element(from + at * each, t->dtype));
+        tni_element_set(to + i * bytes, dtype,
+                        tni_element(from + at * tni_dtype_size(t), t->dtype));
         for (; d >= 0; d--) {
             at += t->stride[d];
             if (++index[d] < t->size[d]) break;
@@ -121,25 +136,35 @@ static bool access_read(const tn_tensor *t, void *to, int64_t count, int dtype) 
             index[d] = 0;
         }
     }
+}
+
+static bool access_read(const char *file, int line, const tn_tensor *t, void *to, int64_t count,
+                        int dtype) {
+    tni_block *b = tni_here();
+    if (!tni_enter(b, file, line)) return false;
+    if (!access_may_read(b, t, to, count)) return tni_leave(b, false);
+    if (count) access_copy(t, (char *)to, dtype);
     return true;
 }
 
-TN_API bool tn_read_f32(const tn_tensor *t, float *to, int64_t count) {
-    return access_read(t, to, count, TN_F32);
-}
-TN_API bool tn_read_f64(const tn_tensor *t, double *to, int64_t count) {
-    return access_read(t, to, count, TN_F64);
-}
-TN_API bool tn_read_i64(const tn_tensor *t, int64_t *to, int64_t count) {
-    return access_read(t, to, count, TN_I64);
-}
+#define ACCESS_READ(suffix, type, DTYPE)                                                        \
+    TN_API bool tn_read_##suffix##_at(const char *file, int line, const tn_tensor *t, type *to, \
+                                      int64_t count) {                                          \
+        return access_read(file, line, t, to, count, DTYPE);                                    \
+    }                                                                                           \
+    TN_API bool tnp_read_##suffix(const tn_tensor *t, type *to, int64_t count) {                \
+        return access_read(NULL, 0, t, to, count, DTYPE);                                       \
+    }
+ACCESS_READ(f32, float, TN_F32)
+ACCESS_READ(f64, double, TN_F64)
+ACCESS_READ(i64, int64_t, TN_I64)
+#undef ACCESS_READ
 
 /* --- from memory ------------------------------------------------------------------------------ */
 
 static bool access_enter(tni_block *b, const char *file, int line, const char *what, tn_ints shape,
                          tn_dtype dtype) {
-    if (!b || b->failed) return false;
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    if (!tni_enter(b, file, line)) return false;
     if (shape.n < 0 || shape.n > TN_MAX_DIMS || (shape.n && !shape.at))
         return tni_error(b, TN_INVALID, "%s: a shape of 0 to %d dimensions is needed", what,
                          TN_MAX_DIMS);

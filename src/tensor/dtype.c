@@ -70,8 +70,8 @@ TN_API bool tn_set_default_dtype(tn_dtype dtype) {
     tni_block *b = tni_here();
     if (!b) return false;
     if (!tni_is_float((int)dtype) || !tni_dtype((int)dtype)->computes)
-        return tni_error(b, TN_TYPE, "the default dtype is a floating one, not %s",
-                         tn_dtype_name(dtype));
+        return tni_error_apart(b, TN_TYPE, "the default dtype is a floating one, not %s",
+                               tn_dtype_name(dtype));
     b->context->default_dtype = dtype;
     return true;
 }

@@ -295,23 +295,41 @@ static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
 
 TNI_EXTERN_C_BEGIN
 
-TN_API char *tn_to_text(const tn_tensor *t, const tn_print_options *options) {
+/* A pending error does not stop it: what one prints may be why. */
+TN_API char *tn_to_text_at(const char *file, int line, const tn_tensor *t,
+                           const tn_print_options *options) {
     tni_block *b = tni_here();
+    bool mine = tni_enter(b, file, line);
     print_job p;
-    if (!b || !print_start(&p, b, t, options)) return NULL;
+    if (!b) return NULL;
+    if (!print_start(&p, b, t, options)) {
+        if (mine) tni_leave(b, false);
+        return NULL;
+    }
     print_all(&p, b->context->default_dtype);
+    b->place_hold++;
     p.to = (char *)tn_alloc(p.n);
-    if (p.to) print_all(&p, b->context->default_dtype);
+    b->place_hold--;
+    if (p.to)
+        print_all(&p, b->context->default_dtype);
+    else if (mine)
+        tni_leave(b, false);
     return p.to;
 }
 
-TN_API bool tn_print(const tn_tensor *t) {
-    char *text = tn_to_text(t, NULL);
+TN_API bool tn_print_at(const char *file, int line, const tn_tensor *t) {
+    char *text = tn_to_text_at(file, line, t, NULL);
+    tni_block *b = tni_here();
     bool ok;
     if (!text) return false;
     ok = puts(text) >= 0;
     tn_alloc_free(text, strlen(text) + 1);
-    return ok || tni_error(tni_here(), TN_FILE, "tn_print: cannot write to stdout");
+    return ok || tni_leave(b, tni_error(b, TN_FILE, "tn_print: cannot write to stdout"));
 }
+
+TN_API char *tnp_to_text(const tn_tensor *t, const tn_print_options *options) {
+    return tn_to_text_at(NULL, 0, t, options);
+}
+TN_API bool tnp_print(const tn_tensor *t) { return tn_print_at(NULL, 0, t); }
 
 TNI_EXTERN_C_END

@@ -372,7 +372,7 @@ TN_API tn_tensor *tn_keep(tn_tensor *t) {
     tni_block *b = tni_here();
     if (!t || !b) return t;
     if (t->owner != b) {
-        tni_error(
+        tni_error_apart(
             b, TN_INVALID,
             "tn_keep: the tensor belongs to another thread or context; tn_hold it there first");
         return NULL;
