@@ -16,8 +16,6 @@ TNI_EXTERN_C_BEGIN
  * none. Alignment: at least that of malloc; the library aligns its own blocks to 64 bytes. */
 typedef struct tn_allocator {
     void *(*alloc)(size_t bytes, void *user);
-    void *(*realloc)(void *old, size_t old_bytes, size_t bytes,
-                     void *user); /* NULL: alloc, copy, free */
     void (*free)(void *at, size_t bytes, void *user);
     void *user;
 } tn_allocator;

@@ -153,7 +153,6 @@ struct tn_frame {
     const char *file;
     int line;
     /* private to the door */
-    bool failed_args;
     uint8_t ngiven;
     tn_frame *caller;
     tni_node *node;

@@ -390,7 +390,7 @@ TN_PRIV void *tni_need(tni_block *b, int64_t bytes) {
 
 TN_PRIV bool tni_memory_begin(tn_context *c) {
     tn_allocator *a = &c->options.allocator;
-    if (!a->alloc) a->alloc = alloc_malloc, a->free = alloc_free, a->realloc = NULL;
+    if (!a->alloc) a->alloc = alloc_malloc, a->free = alloc_free;
     if (!a->free) a->free = alloc_no_free; /* an arena */
     if (TNI_BYPASS_CACHE) c->options.no_cache = true;
     int64_t bytes = (int64_t)(sizeof(tn_context) + sizeof(struct tni_large));

@@ -39,8 +39,6 @@ TNI_INLINE bool tni_add(int64_t a, int64_t b, int64_t *to) {
 TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
     return count >= 0 && each >= 0 && tni_mul(count, each, to) && *to <= (int64_t)(PTRDIFF_MAX / 2);
 }
-/* A branch that cannot be taken, where the compiler wants one: left out of coverage. */
-#define TNI_NEVER(condition) TNI_UNLIKELY(condition)
 
 /* --- atomics: one spelling for gcc, clang, and one thread ------------------------------------- */
 

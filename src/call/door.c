@@ -719,7 +719,6 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     f->generator = NULL;
     f->file = file;
     f->line = line;
-    f->failed_args = false;
     f->ngiven = 0;
     f->node = NULL;
     f->caller = b->frame;

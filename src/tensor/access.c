@@ -188,17 +188,6 @@ TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_in
     return t;
 }
 
-/* Bytes from the first to behind the last element. */
-static bool access_span(const tn_tensor *t, int64_t *bytes) {
-    int64_t last = 0, step;
-    if (t->numel == 0) return *bytes = 0, true;
-    for (int i = 0; i < t->ndim; i++)
-        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) ||
-            !tni_add(last, step, &last))
-            return false;
-    return tni_add(last, 1, &last) && tni_bytes(last, tni_dtype_size(t), bytes);
-}
-
 TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints shape, tn_dtype dtype,
                              const tn_wrap_options *options) {
     static const tn_wrap_options plain = {{NULL, 0}, 0, NULL, NULL, false};
@@ -213,7 +202,7 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
                (tn_tensor *)NULL;
     t = tni_header(b, (int)dtype, (int)shape.n, shape.at, o->strides.n > 0 ? o->strides.at : NULL);
     if (!t) return NULL;
-    if (!access_span(t, &span) || (o->bytes > 0 && span > o->bytes) || o->bytes < 0 ||
+    if (!tni_extent(t, &span) || (o->bytes > 0 && span > o->bytes) || o->bytes < 0 ||
         (span && !data)) {
         tni_drop(b, t);
         if (!data)

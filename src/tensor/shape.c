@@ -253,16 +253,14 @@ static bool shape_solve(shape_equation *e, int64_t want) {
     return !shape_sums(e) || shape_meets(e, 0, want);
 }
 
-/* Bytes from the first element to the end of the furthest one. false: too large to be memory. */
-static bool shape_extent(const tn_tensor *t, int64_t bytes, int64_t *extent) {
-    *extent = bytes;
-    for (int i = 0; i < t->ndim; i++) {
-        int64_t part;
-        if (!tni_mul(t->stride[i], (t->size[i] - 1) * bytes, &part) ||
-            !tni_add(*extent, part, extent))
+TN_PRIV bool tni_extent(const tn_tensor *t, int64_t *bytes) {
+    int64_t last = 0, step;
+    if (t->numel == 0) return *bytes = 0, true;
+    for (int i = 0; i < t->ndim; i++)
+        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) ||
+            !tni_add(last, step, &last))
             return false;
-    }
-    return true;
+    return tni_add(last, 1, &last) && tni_bytes(last, tni_dtype_size(t), bytes);
 }
 
 /* Element a(x) begins at A + sum(s x), b(y) at B + sum(r y); bytes meet when A + sum(s x) + p = B
@@ -274,7 +272,7 @@ TN_PRIV bool tni_overlap(const tn_tensor *a, const tn_tensor *b) {
     if (!a->numel || !b->numel || !a->storage || !b->storage || a->device != b->device)
         return false;
     if (!a->storage->data || !b->storage->data) return false;
-    if (!shape_extent(a, wa, &ea) || !shape_extent(b, wb, &eb)) return a->storage == b->storage;
+    if (!tni_extent(a, &ea) || !tni_extent(b, &eb)) return a->storage == b->storage;
     apart = (int64_t)((intptr_t)tni_bytes_at(b) - (intptr_t)tni_bytes_at(a)); /* B - A */
     if (apart >= ea || apart <= -eb) return false;
     e.n = 0;

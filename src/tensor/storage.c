@@ -258,25 +258,14 @@ TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s) {
     tni_put(b, s->owner, s, s->room);
 }
 
-/* Elements from the first to the last that t's sizes and strides reach, plus one; false when it
- * overflows. */
-static bool storage_extent(const tn_tensor *t, int64_t *extent) {
-    int64_t last = 0, step;
-    if (t->numel == 0) return *extent = 0, true;
-    for (int i = 0; i < t->ndim; i++)
-        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) ||
-            !tni_add(last, step, &last))
-            return false;
-    return tni_add(last, 1, extent);
-}
-
 TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
-    int64_t extent = t->numel, bytes;
-    if (!(t->flags & TNI_CONTIGUOUS) && !storage_extent(t, &extent))
+    int64_t bytes;
+    if (t->flags & TNI_CONTIGUOUS) {
+        if (!tni_bytes(t->numel, tni_dtype_size(t), &bytes))
+            return tni_error(b, TN_INVALID, "a tensor of %lld elements is too large",
+                             (long long)t->numel);
+    } else if (!tni_extent(t, &bytes))
         return tni_error(b, TN_INVALID, "strides reach too far");
-    if (!tni_bytes(extent, tni_dtype_size(t), &bytes))
-        return tni_error(b, TN_INVALID, "a tensor of %lld elements is too large",
-                         (long long)extent);
     t->storage = storage_new(b, bytes, (t->flags & TNI_META) != 0);
     return t->storage != NULL;
 }

@@ -146,6 +146,9 @@ TN_PRIV int tni_dim(int ndim, int64_t dim);
 /* Strides of a pointwise result over n operands broadcast to s (torch's rule: keeps the operands'
  * order of dimensions). */
 TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, int n);
+/* Bytes from t's first element to the end of its furthest one; false: too large to be memory, or a
+ * negative stride. */
+TN_PRIV bool tni_extent(const tn_tensor *t, int64_t *bytes);
 /* Exact test: do two strided sets of elements share a byte? And does one overlap itself? */
 TN_PRIV bool tni_overlap(const tn_tensor *a, const tn_tensor *b);
 TN_PRIV bool tni_overlaps_itself(const tn_tensor *t);
