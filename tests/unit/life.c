@@ -60,7 +60,7 @@ static void end(tn_context *c) {
         freed *f = freed_list;
         const unsigned char *at = (const unsigned char *)f + 64;
         for (size_t i = 0; i < f->bytes; i++)
-            if (at[i] != 0xa5 && !CHECK(!"freed memory was written")) break;
+            if (!CHECK_EQ(at[i], 0xa5)) break;
         freed_list = f->next;
         free(f);
     }
