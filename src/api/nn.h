@@ -176,10 +176,10 @@ TN_API tn_module *tn_module_named_at(const char *file, int line, const char *typ
                                      const tn_value *values, int nvalues);
 #define tn_module_named(type, values, nvalues) \
     tn_module_named_at(__FILE__, __LINE__, type, values, nvalues)
-/* Makes a row with a schema known by its class name in this process, until tn_module_forget, which
- * comes before the end of the context. Its struct holds the options (as the schema's argument
- * struct: options first, required ones last) right after the tn_module. Refuses a name that is
- * taken and texts that do not parse. Not while other threads make modules. */
+/* Makes a row with a schema known by its class name in this process, until tn_module_forget or the
+ * end of the context. Its struct holds the options (as the schema's argument struct: options first,
+ * required ones last) right after the tn_module. Refuses a name that is taken and texts that do not
+ * parse. Not while other threads make modules. */
 TN_API bool tn_module_register_at(const char *file, int line, const tn_mrow *row);
 #define tn_module_register(row) tn_module_register_at(__FILE__, __LINE__, row)
 TN_API void tn_module_forget(const tn_mrow *row);

@@ -190,6 +190,7 @@ TN_PRIV bool tni_parts_make(tn_module *m) {
 
 /* A row registered at run time. */
 typedef struct make_entry {
+    tn_ending ending; /* first: with the context, whose memory it is */
     tn_mgen gen;
     const tn_mrow *row;
     struct make_entry *next;
@@ -213,7 +214,9 @@ TN_API const tn_mrow *tn_mrow_named(const char *type) {
     return NULL;
 }
 
+static void make_entry_end(tn_ending *e) { tn_module_forget(((make_entry *)(void *)e)->row); }
 static void make_entry_free(make_entry *e) {
+    tn_ending_remove(&e->ending);
     if (e->gen.make) tn_schema_free((tn_gen *)(uintptr_t)e->gen.make);
     if (e->gen.call) tn_schema_free((tn_gen *)(uintptr_t)e->gen.call);
     tn_alloc_free(e, sizeof *e);
@@ -274,6 +277,8 @@ static bool make_register(const tn_mrow *row) {
     }
     e->next = make_entries;
     make_entries = e;
+    e->ending.end = make_entry_end;
+    tn_ending_add(&e->ending);
     return true;
 }
 

@@ -227,6 +227,14 @@ static const tn_mrow gate_row = {.name = "Gate",
 static const tn_mrow bad_row = {
     .name = "Bad", .schema = "Bad(int d)", .size = sizeof(gate), .parts = "weight(d"};
 
+static void registered_rows_end_with_their_context(void) {
+    tn_context *before = tn_context_current(), *c = tn_context_new(NULL);
+    tn_context_use(c);
+    CHECK(tn_module_register(&gate_row) && tn_mrow_named("Gate") == &gate_row);
+    tn_context_use(before);
+    tn_context_free(c);
+    CHECK(tn_mrow_named("Gate") == NULL);
+}
 static void row_of_ones_own_is_registered(void) {
     tn_value v[2];
     tn_module *m, *copy;
@@ -546,6 +554,7 @@ static const check_test tests[] = {
     CHECK_TEST(cycle_is_refused),
     CHECK_TEST(options_reach_the_parts),
     CHECK_TEST(modules_are_made_by_name),
+    CHECK_TEST(registered_rows_end_with_their_context),
     CHECK_TEST(row_of_ones_own_is_registered),
     CHECK_TEST(errors_name_the_module_path_and_the_users_line),
     CHECK_TEST(handler_hears_once_after_the_chain_is_left),
