@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. 48a646a31f46 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. e95acf3d8390 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_48a646a31f46)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_e95acf3d8390)
 #else
-#define TNI_NAMESPACE tn_48a646a31f46
+#define TNI_NAMESPACE tn_e95acf3d8390
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -87,12 +87,18 @@
 #define tn_version TNI_JOIN(TN_PREFIX, tn_version)
 #define tn_is_view TNI_JOIN(TN_PREFIX, tn_is_view)
 #define tn_same_storage TNI_JOIN(TN_PREFIX, tn_same_storage)
-#define tn_item TNI_JOIN(TN_PREFIX, tn_item)
-#define tn_item_int TNI_JOIN(TN_PREFIX, tn_item_int)
-#define tn_item_scalar TNI_JOIN(TN_PREFIX, tn_item_scalar)
-#define tn_read_f32 TNI_JOIN(TN_PREFIX, tn_read_f32)
-#define tn_read_f64 TNI_JOIN(TN_PREFIX, tn_read_f64)
-#define tn_read_i64 TNI_JOIN(TN_PREFIX, tn_read_i64)
+#define tn_item_at TNI_JOIN(TN_PREFIX, tn_item_at)
+#define tn_item_int_at TNI_JOIN(TN_PREFIX, tn_item_int_at)
+#define tn_item_scalar_at TNI_JOIN(TN_PREFIX, tn_item_scalar_at)
+#define tnp_item TNI_JOIN(TN_PREFIX, tnp_item)
+#define tnp_item_int TNI_JOIN(TN_PREFIX, tnp_item_int)
+#define tnp_item_scalar TNI_JOIN(TN_PREFIX, tnp_item_scalar)
+#define tn_read_f32_at TNI_JOIN(TN_PREFIX, tn_read_f32_at)
+#define tn_read_f64_at TNI_JOIN(TN_PREFIX, tn_read_f64_at)
+#define tn_read_i64_at TNI_JOIN(TN_PREFIX, tn_read_i64_at)
+#define tnp_read_f32 TNI_JOIN(TN_PREFIX, tnp_read_f32)
+#define tnp_read_f64 TNI_JOIN(TN_PREFIX, tnp_read_f64)
+#define tnp_read_i64 TNI_JOIN(TN_PREFIX, tnp_read_i64)
 #define tn_from_at TNI_JOIN(TN_PREFIX, tn_from_at)
 #define tn_wrap_at TNI_JOIN(TN_PREFIX, tn_wrap_at)
 #define tn_dtype_name TNI_JOIN(TN_PREFIX, tn_dtype_name)
@@ -101,10 +107,13 @@
 #define tn_promote TNI_JOIN(TN_PREFIX, tn_promote)
 #define tn_default_dtype TNI_JOIN(TN_PREFIX, tn_default_dtype)
 #define tn_set_default_dtype TNI_JOIN(TN_PREFIX, tn_set_default_dtype)
-#define tn_device TNI_JOIN(TN_PREFIX, tn_device)
+#define tn_device_at TNI_JOIN(TN_PREFIX, tn_device_at)
+#define tnp_device TNI_JOIN(TN_PREFIX, tnp_device)
 #define tn_device_name TNI_JOIN(TN_PREFIX, tn_device_name)
-#define tn_to_text TNI_JOIN(TN_PREFIX, tn_to_text)
-#define tn_print TNI_JOIN(TN_PREFIX, tn_print)
+#define tn_to_text_at TNI_JOIN(TN_PREFIX, tn_to_text_at)
+#define tnp_to_text TNI_JOIN(TN_PREFIX, tnp_to_text)
+#define tn_print_at TNI_JOIN(TN_PREFIX, tn_print_at)
+#define tnp_print TNI_JOIN(TN_PREFIX, tnp_print)
 #define tn_manual_seed TNI_JOIN(TN_PREFIX, tn_manual_seed)
 #define tn_default_generator TNI_JOIN(TN_PREFIX, tn_default_generator)
 #define tn_generator_new TNI_JOIN(TN_PREFIX, tn_generator_new)
@@ -117,15 +126,18 @@
 #define tn_is_leaf TNI_JOIN(TN_PREFIX, tn_is_leaf)
 #define tn_grad_fn TNI_JOIN(TN_PREFIX, tn_grad_fn)
 #define tn_grad_of TNI_JOIN(TN_PREFIX, tn_grad_of)
-#define tn_set_grad TNI_JOIN(TN_PREFIX, tn_set_grad)
+#define tn_set_grad_at TNI_JOIN(TN_PREFIX, tn_set_grad_at)
+#define tnp_set_grad TNI_JOIN(TN_PREFIX, tnp_set_grad)
 #define tn_zero_grad TNI_JOIN(TN_PREFIX, tn_zero_grad)
-#define tn_retain_grad TNI_JOIN(TN_PREFIX, tn_retain_grad)
+#define tn_retain_grad_at TNI_JOIN(TN_PREFIX, tn_retain_grad_at)
+#define tnp_retain_grad TNI_JOIN(TN_PREFIX, tnp_retain_grad)
 #define tn_set_grad_mode TNI_JOIN(TN_PREFIX, tn_set_grad_mode)
 #define tn_grad_mode TNI_JOIN(TN_PREFIX, tn_grad_mode)
 #define tn_set_inference_mode TNI_JOIN(TN_PREFIX, tn_set_inference_mode)
 #define tn_backward_at TNI_JOIN(TN_PREFIX, tn_backward_at)
 #define tn_grads_at TNI_JOIN(TN_PREFIX, tn_grads_at)
-#define tn_hook_add TNI_JOIN(TN_PREFIX, tn_hook_add)
+#define tn_hook_add_at TNI_JOIN(TN_PREFIX, tn_hook_add_at)
+#define tnp_hook_add TNI_JOIN(TN_PREFIX, tnp_hook_add)
 #define tn_hook_remove TNI_JOIN(TN_PREFIX, tn_hook_remove)
 #define tn_function_call_at TNI_JOIN(TN_PREFIX, tn_function_call_at)
 #define tn_function_save TNI_JOIN(TN_PREFIX, tn_function_save)
@@ -133,8 +145,10 @@
 #define tn_function_user TNI_JOIN(TN_PREFIX, tn_function_user)
 #define tn_checkpoint_at TNI_JOIN(TN_PREFIX, tn_checkpoint_at)
 #define tn_set_anomaly_mode TNI_JOIN(TN_PREFIX, tn_set_anomaly_mode)
-#define tn_gradcheck TNI_JOIN(TN_PREFIX, tn_gradcheck)
-#define tn_gradgradcheck TNI_JOIN(TN_PREFIX, tn_gradgradcheck)
+#define tn_gradcheck_at TNI_JOIN(TN_PREFIX, tn_gradcheck_at)
+#define tn_gradgradcheck_at TNI_JOIN(TN_PREFIX, tn_gradgradcheck_at)
+#define tnp_gradcheck TNI_JOIN(TN_PREFIX, tnp_gradcheck)
+#define tnp_gradgradcheck TNI_JOIN(TN_PREFIX, tnp_gradgradcheck)
 #define tn_announce TNI_JOIN(TN_PREFIX, tn_announce)
 #define tn_announce_strided TNI_JOIN(TN_PREFIX, tn_announce_strided)
 #define tn_announce_like TNI_JOIN(TN_PREFIX, tn_announce_like)
@@ -163,7 +177,8 @@
 #define tn_scope_leave TNI_JOIN(TN_PREFIX, tn_scope_leave)
 #define tn_retain TNI_JOIN(TN_PREFIX, tn_retain)
 #define tn_release TNI_JOIN(TN_PREFIX, tn_release)
-#define tn_swap_data TNI_JOIN(TN_PREFIX, tn_swap_data)
+#define tn_swap_data_at TNI_JOIN(TN_PREFIX, tn_swap_data_at)
+#define tnp_swap_data TNI_JOIN(TN_PREFIX, tnp_swap_data)
 #define tn_ending_add TNI_JOIN(TN_PREFIX, tn_ending_add)
 #define tn_ending_remove TNI_JOIN(TN_PREFIX, tn_ending_remove)
 #define tn_schema_new TNI_JOIN(TN_PREFIX, tn_schema_new)
@@ -901,7 +916,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_48a646a31f46 TNI_JOIN(TN_PREFIX, tn_layout_48a646a31f46)
+#define tn_layout_e95acf3d8390 TNI_JOIN(TN_PREFIX, tn_layout_e95acf3d8390)
 #endif
 
 /* src/api/config.h */
@@ -1236,8 +1251,6 @@ TNI_EXTERN_C_BEGIN
  * none. Alignment: at least that of malloc; the library aligns its own blocks to 64 bytes. */
 typedef struct tn_allocator {
     void *(*alloc)(size_t bytes, void *user);
-    void *(*realloc)(void *old, size_t old_bytes, size_t bytes,
-                     void *user); /* NULL: alloc, copy, free */
     void (*free)(void *at, size_t bytes, void *user);
     void *user;
 } tn_allocator;
@@ -1444,6 +1457,9 @@ typedef struct tn_scope_guard {
                                              tn_scope_end(TNI_JOIN(tni_scope_, __LINE__).mark))
 #endif
 
+/* tn_item(t) and its like bring the caller's file and line for errors; tnp_item is the function
+ * without them, for pointers to it and other languages, as with operators. */
+
 /* --- reading a tensor: none of these fails on a valid tensor; NULL gives 0, NULL or false ----- */
 
 TN_API int tn_ndim(const tn_tensor *t);
@@ -1467,14 +1483,29 @@ TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b);
 
 /* The only element of a one-element tensor. Errors: INVALID for another count, TYPE for complex in
  * tn_item; tn_item_int is exact for integers and truncates floats. */
-TN_API double tn_item(const tn_tensor *t);
-TN_API int64_t tn_item_int(const tn_tensor *t);
-TN_API tn_scalar tn_item_scalar(const tn_tensor *t);
+TN_API double tn_item_at(const char *file, int line, const tn_tensor *t);
+TN_API int64_t tn_item_int_at(const char *file, int line, const tn_tensor *t);
+TN_API tn_scalar tn_item_scalar_at(const char *file, int line, const tn_tensor *t);
+#define tn_item(t) tn_item_at(__FILE__, __LINE__, t)
+#define tn_item_int(t) tn_item_int_at(__FILE__, __LINE__, t)
+#define tn_item_scalar(t) tn_item_scalar_at(__FILE__, __LINE__, t)
+TN_API double tnp_item(const tn_tensor *t);
+TN_API int64_t tnp_item_int(const tn_tensor *t);
+TN_API tn_scalar tnp_item_scalar(const tn_tensor *t);
 /* Copies numel elements in row-major order, converted to the array's type; false and INVALID when
  * count differs from numel. */
-TN_API bool tn_read_f32(const tn_tensor *t, float *to, int64_t count);
-TN_API bool tn_read_f64(const tn_tensor *t, double *to, int64_t count);
-TN_API bool tn_read_i64(const tn_tensor *t, int64_t *to, int64_t count);
+TN_API bool tn_read_f32_at(const char *file, int line, const tn_tensor *t, float *to,
+                           int64_t count);
+TN_API bool tn_read_f64_at(const char *file, int line, const tn_tensor *t, double *to,
+                           int64_t count);
+TN_API bool tn_read_i64_at(const char *file, int line, const tn_tensor *t, int64_t *to,
+                           int64_t count);
+#define tn_read_f32(t, ...) tn_read_f32_at(__FILE__, __LINE__, t, __VA_ARGS__)
+#define tn_read_f64(t, ...) tn_read_f64_at(__FILE__, __LINE__, t, __VA_ARGS__)
+#define tn_read_i64(t, ...) tn_read_i64_at(__FILE__, __LINE__, t, __VA_ARGS__)
+TN_API bool tnp_read_f32(const tn_tensor *t, float *to, int64_t count);
+TN_API bool tnp_read_f64(const tn_tensor *t, double *to, int64_t count);
+TN_API bool tnp_read_i64(const tn_tensor *t, int64_t *to, int64_t count);
 
 /* --- from memory ------------------------------------------------------------------------------ */
 
@@ -1512,7 +1543,10 @@ TN_API int tn_dtype_bytes(tn_dtype dtype);
 TN_API tn_dtype tn_promote(tn_dtype a, tn_dtype b); /* torch.promote_types */
 TN_API tn_dtype tn_default_dtype(void);             /* TN_F32 at first */
 TN_API bool tn_set_default_dtype(tn_dtype dtype);   /* floating only */
-TN_API tn_device_id tn_device(const char *name);    /* TN_NO_DEVICE and an error when unknown */
+/* The device of a name; TN_NO_DEVICE and an error when unknown. */
+TN_API tn_device_id tn_device_at(const char *file, int line, const char *name);
+#define tn_device(name) tn_device_at(__FILE__, __LINE__, name)
+TN_API tn_device_id tnp_device(const char *name);
 TN_API const char *tn_device_name(tn_device_id device);
 
 /* --- printing --------------------------------------------------------------------------------- */
@@ -1526,9 +1560,14 @@ typedef struct tn_print_options { /* torch.set_printoptions; zero: its default *
 } tn_print_options;
 /* The text torch would print, NUL-terminated; free it with tn_alloc_free(text, strlen(text) + 1).
  */
-TN_API char *tn_to_text(const tn_tensor *t, const tn_print_options *options);
+TN_API char *tn_to_text_at(const char *file, int line, const tn_tensor *t,
+                           const tn_print_options *options);
+#define tn_to_text(t, ...) tn_to_text_at(__FILE__, __LINE__, t, __VA_ARGS__)
+TN_API char *tnp_to_text(const tn_tensor *t, const tn_print_options *options);
 /* Writes that text and a newline to stdout. */
-TN_API bool tn_print(const tn_tensor *t);
+TN_API bool tn_print_at(const char *file, int line, const tn_tensor *t);
+#define tn_print(t) tn_print_at(__FILE__, __LINE__, t)
+TN_API bool tnp_print(const tn_tensor *t);
 
 TNI_EXTERN_C_END
 
@@ -1573,9 +1612,15 @@ TN_API bool tn_is_leaf(const tn_tensor *t);
 TN_API const char *tn_grad_fn(const tn_tensor *t); /* name of the operator that made it, or NULL */
 /* The gathered gradient: borrowed, NULL when there is none. */
 TN_API tn_tensor *tn_grad_of(const tn_tensor *t);
-TN_API bool tn_set_grad(tn_tensor *t, tn_tensor *grad); /* holds grad; NULL clears */
-TN_API void tn_zero_grad(tn_tensor *t);                 /* drops .grad, as torch's set_to_none */
-TN_API bool tn_retain_grad(tn_tensor *t);               /* keep .grad of a tensor that is no leaf */
+/* Holds grad; NULL clears. */
+TN_API bool tn_set_grad_at(const char *file, int line, tn_tensor *t, tn_tensor *grad);
+#define tn_set_grad(t, grad) tn_set_grad_at(__FILE__, __LINE__, t, grad)
+TN_API bool tnp_set_grad(tn_tensor *t, tn_tensor *grad);
+TN_API void tn_zero_grad(tn_tensor *t); /* drops .grad, as torch's set_to_none */
+/* Keeps .grad of a tensor that is no leaf. */
+TN_API bool tn_retain_grad_at(const char *file, int line, tn_tensor *t);
+#define tn_retain_grad(t) tn_retain_grad_at(__FILE__, __LINE__, t)
+TN_API bool tnp_retain_grad(tn_tensor *t);
 
 /* Grad mode of the calling thread: off, nothing is recorded. Returns the mode before. */
 TN_API bool tn_set_grad_mode(bool enabled);
@@ -1617,7 +1662,10 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
  * Hooks of a tensor that is written in place stay with the value before; a gradient that it
  * retains is of the value after. */
 typedef tn_tensor *(*tn_hook)(tn_tensor *grad, void *user);
-TN_API int64_t tn_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user));
+TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook hook, void *user,
+                              void (*release)(void *user));
+#define tn_hook_add(t, ...) tn_hook_add_at(__FILE__, __LINE__, t, __VA_ARGS__)
+TN_API int64_t tnp_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user));
 TN_API bool tn_hook_remove(tn_tensor *t, int64_t number);
 
 /* A function with a gradient of one's own. forward runs without recording and returns outputs (new
@@ -1660,10 +1708,16 @@ typedef struct tn_gradcheck_options {
     double rtol; /* 0: 1e-6 */
     double atol; /* 0: 1e-8 */
 } tn_gradcheck_options;
-TN_API bool tn_gradcheck(tn_check_fn fn, tn_tensors in, void *user,
-                         const tn_gradcheck_options *options);
-TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
-                             const tn_gradcheck_options *options);
+TN_API bool tn_gradcheck_at(const char *file, int line, tn_check_fn fn, tn_tensors in, void *user,
+                            const tn_gradcheck_options *options);
+TN_API bool tn_gradgradcheck_at(const char *file, int line, tn_check_fn fn, tn_tensors in,
+                                void *user, const tn_gradcheck_options *options);
+#define tn_gradcheck(fn, ...) tn_gradcheck_at(__FILE__, __LINE__, fn, __VA_ARGS__)
+#define tn_gradgradcheck(fn, ...) tn_gradgradcheck_at(__FILE__, __LINE__, fn, __VA_ARGS__)
+TN_API bool tnp_gradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                          const tn_gradcheck_options *options);
+TN_API bool tnp_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                              const tn_gradcheck_options *options);
 
 TNI_EXTERN_C_END
 
@@ -1819,7 +1873,6 @@ struct tn_frame {
     const char *file;
     int line;
     /* private to the door */
-    bool failed_args;
     uint8_t ngiven;
     tn_frame *caller;
     tni_node *node;
@@ -2011,7 +2064,9 @@ TN_API void tn_release(tn_tensor *t);      /* NULL is fine */
  * the same; else they stay with the data that they had, and are views of it no more: a recorded
  * write to one is refused. Both versions advance. Neither may be a view or the result of a recorded
  * call: false with an error then (or for a NULL, or shapes that differ), else it cannot fail. */
-TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b);
+TN_API bool tn_swap_data_at(const char *file, int line, tn_tensor *a, tn_tensor *b);
+#define tn_swap_data(a, b) tn_swap_data_at(__FILE__, __LINE__, a, b)
+TN_API bool tnp_swap_data(tn_tensor *a, tn_tensor *b);
 
 /* --- what ends with a context ----------------------------------------------------------------- */
 
@@ -10793,9 +10848,9 @@ TNI_NAMESPACE_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_48a646a31f46;
+TN_API const char tn_layout_e95acf3d8390;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_48a646a31f46;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_e95acf3d8390;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10813,7 +10868,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_48a646a31f46 = 1;
+const char tn_layout_e95acf3d8390 = 1;
 #endif
 
 /* src/tensor.c */
@@ -10869,8 +10924,6 @@ TNI_INLINE bool tni_add(int64_t a, int64_t b, int64_t *to) {
 TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
     return count >= 0 && each >= 0 && tni_mul(count, each, to) && *to <= (int64_t)(PTRDIFF_MAX / 2);
 }
-/* A branch that cannot be taken, where the compiler wants one: left out of coverage. */
-#define TNI_NEVER(condition) TNI_UNLIKELY(condition)
 
 /* --- atomics: one spelling for gcc, clang, and one thread ------------------------------------- */
 
@@ -11100,6 +11153,9 @@ TNI_INLINE bool tni_leave(tni_block *b, bool ok) {
     if (!ok && !b->frame && !b->place_hold) tni_error_tell(b);
     return ok;
 }
+/* The error of a public function that is not told its caller's line: without a place, told. Returns
+ * false. */
+TN_PRIV bool tni_error_apart(tni_block *b, tn_code code, const char *format, ...) TNI_PRINTF(3, 4);
 /* At the start of a public function that is not told its caller's line: the last call's is not its
  * place. */
 TNI_INLINE void tni_place_unknown(tni_block *b) { tni_place_set(b, NULL, 0); }
@@ -11208,6 +11264,16 @@ TN_PRIV bool tni_error(tni_block *b, tn_code code, const char *format, ...) {
     tni_error_list(b, code, format, list);
     va_end(list);
     return false;
+}
+
+TN_PRIV bool tni_error_apart(tni_block *b, tn_code code, const char *format, ...) {
+    va_list list;
+    if (!b) return false;
+    tni_place_unknown(b);
+    va_start(list, format);
+    tni_error_list(b, code, format, list);
+    va_end(list);
+    return tni_leave(b, false);
 }
 
 TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) {
@@ -11709,7 +11775,7 @@ TN_PRIV void *tni_need(tni_block *b, int64_t bytes) {
 
 TN_PRIV bool tni_memory_begin(tn_context *c) {
     tn_allocator *a = &c->options.allocator;
-    if (!a->alloc) a->alloc = alloc_malloc, a->free = alloc_free, a->realloc = NULL;
+    if (!a->alloc) a->alloc = alloc_malloc, a->free = alloc_free;
     if (!a->free) a->free = alloc_no_free; /* an arena */
     if (TNI_BYPASS_CACHE) c->options.no_cache = true;
     int64_t bytes = (int64_t)(sizeof(tn_context) + sizeof(struct tni_large));
@@ -13532,6 +13598,9 @@ TN_PRIV int tni_dim(int ndim, int64_t dim);
 /* Strides of a pointwise result over n operands broadcast to s (torch's rule: keeps the operands'
  * order of dimensions). */
 TN_PRIV void tni_like_strides(tni_shape *s, const tn_tensor *const *operands, int n);
+/* Bytes from t's first element to the end of its furthest one; false: too large to be memory, or a
+ * negative stride. */
+TN_PRIV bool tni_extent(const tn_tensor *t, int64_t *bytes);
 /* Exact test: do two strided sets of elements share a byte? And does one overlap itself? */
 TN_PRIV bool tni_overlap(const tn_tensor *a, const tn_tensor *b);
 TN_PRIV bool tni_overlaps_itself(const tn_tensor *t);
@@ -13732,8 +13801,8 @@ TN_API bool tn_set_default_dtype(tn_dtype dtype) {
     tni_block *b = tni_here();
     if (!b) return false;
     if (!tni_is_float((int)dtype) || !tni_dtype((int)dtype)->computes)
-        return tni_error(b, TN_TYPE, "the default dtype is a floating one, not %s",
-                         tn_dtype_name(dtype));
+        return tni_error_apart(b, TN_TYPE, "the default dtype is a floating one, not %s",
+                               tn_dtype_name(dtype));
     b->context->default_dtype = dtype;
     return true;
 }
@@ -14216,16 +14285,14 @@ static bool shape_solve(shape_equation *e, int64_t want) {
     return !shape_sums(e) || shape_meets(e, 0, want);
 }
 
-/* Bytes from the first element to the end of the furthest one. false: too large to be memory. */
-static bool shape_extent(const tn_tensor *t, int64_t bytes, int64_t *extent) {
-    *extent = bytes;
-    for (int i = 0; i < t->ndim; i++) {
-        int64_t part;
-        if (!tni_mul(t->stride[i], (t->size[i] - 1) * bytes, &part) ||
-            !tni_add(*extent, part, extent))
+TN_PRIV bool tni_extent(const tn_tensor *t, int64_t *bytes) {
+    int64_t last = 0, step;
+    if (t->numel == 0) return *bytes = 0, true;
+    for (int i = 0; i < t->ndim; i++)
+        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) ||
+            !tni_add(last, step, &last))
             return false;
-    }
-    return true;
+    return tni_add(last, 1, &last) && tni_bytes(last, tni_dtype_size(t), bytes);
 }
 
 /* Element a(x) begins at A + sum(s x), b(y) at B + sum(r y); bytes meet when A + sum(s x) + p = B
@@ -14237,7 +14304,7 @@ TN_PRIV bool tni_overlap(const tn_tensor *a, const tn_tensor *b) {
     if (!a->numel || !b->numel || !a->storage || !b->storage || a->device != b->device)
         return false;
     if (!a->storage->data || !b->storage->data) return false;
-    if (!shape_extent(a, wa, &ea) || !shape_extent(b, wb, &eb)) return a->storage == b->storage;
+    if (!tni_extent(a, &ea) || !tni_extent(b, &eb)) return a->storage == b->storage;
     apart = (int64_t)((intptr_t)tni_bytes_at(b) - (intptr_t)tni_bytes_at(a)); /* B - A */
     if (apart >= ea || apart <= -eb) return false;
     e.n = 0;
@@ -14435,7 +14502,8 @@ TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *
         t->stride[i] = stride ? stride[i] : numel;
         empty = empty || size[i] == 0;
         if (size[i] != 1 && t->stride[i] != numel) contiguous = false;
-        if (TNI_UNLIKELY(size[i] < 0 || !tni_mul(numel, size[i] ? size[i] : 1, &numel))) {
+        if (TNI_UNLIKELY(size[i] < 0 || !tni_mul(numel, size[i] ? size[i] : 1, &numel) ||
+                         numel > TNI_MOST)) {
             tni_put(b, b, t, header_bytes(t->capacity));
             tni_error(b, TN_INVALID, "size %lld of dimension %d is negative or too large",
                       (long long)size[i], i);
@@ -14545,25 +14613,14 @@ TN_PRIV void tni_storage_release(tni_block *b, tni_storage *s) {
     tni_put(b, s->owner, s, s->room);
 }
 
-/* Elements from the first to the last that t's sizes and strides reach, plus one; false when it
- * overflows. */
-static bool storage_extent(const tn_tensor *t, int64_t *extent) {
-    int64_t last = 0, step;
-    if (t->numel == 0) return *extent = 0, true;
-    for (int i = 0; i < t->ndim; i++)
-        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) ||
-            !tni_add(last, step, &last))
-            return false;
-    return tni_add(last, 1, extent);
-}
-
 TN_PRIV bool tni_set_storage(tni_block *b, tn_tensor *t) {
-    int64_t extent = t->numel, bytes;
-    if (!(t->flags & TNI_CONTIGUOUS) && !storage_extent(t, &extent))
+    int64_t bytes;
+    if (t->flags & TNI_CONTIGUOUS) {
+        if (!tni_bytes(t->numel, tni_dtype_size(t), &bytes))
+            return tni_error(b, TN_INVALID, "a tensor of %lld elements is too large",
+                             (long long)t->numel);
+    } else if (!tni_extent(t, &bytes))
         return tni_error(b, TN_INVALID, "strides reach too far");
-    if (!tni_bytes(extent, tni_dtype_size(t), &bytes))
-        return tni_error(b, TN_INVALID, "a tensor of %lld elements is too large",
-                         (long long)extent);
     t->storage = storage_new(b, bytes, (t->flags & TNI_META) != 0);
     return t->storage != NULL;
 }
@@ -14659,7 +14716,7 @@ TN_API tn_tensor *tn_keep(tn_tensor *t) {
     tni_block *b = tni_here();
     if (!t || !b) return t;
     if (t->owner != b) {
-        tni_error(
+        tni_error_apart(
             b, TN_INVALID,
             "tn_keep: the tensor belongs to another thread or context; tn_hold it there first");
         return NULL;
@@ -14703,9 +14760,10 @@ static int64_t access_dim(const tn_tensor *t, int dim, const int64_t *of, const 
     b = tni_here();
     if (!b) return 0;
     if (!t)
-        tni_error(b, TN_INVALID, "%s: the tensor is NULL", name);
+        tni_error_apart(b, TN_INVALID, "%s: the tensor is NULL", name);
     else
-        tni_error(b, TN_INDEX, "%s: dimension %d of a tensor of %d dimensions", name, dim, t->ndim);
+        tni_error_apart(b, TN_INDEX, "%s: dimension %d of a tensor of %d dimensions", name, dim,
+                        t->ndim);
     return 0;
 }
 TN_API int64_t tn_size(const tn_tensor *t, int dim) {
@@ -14744,17 +14802,15 @@ TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b) {
 TN_API bool tn_touch(tn_tensor *t) {
     tni_block *b = tni_here();
     if (!b) return false;
-    if (!t) return tni_error(b, TN_INVALID, "tn_touch: the tensor is NULL");
+    if (!t) return tni_error_apart(b, TN_INVALID, "tn_touch: the tensor is NULL");
     tni_fetch_add_relaxed(&t->storage->version, 1u);
     return true;
 }
 
 /* --- items ------------------------------------------------------------------------------------ */
 
-TN_API tn_scalar tn_item_scalar(const tn_tensor *t) {
-    tni_block *b = tni_here();
+static tn_scalar access_item(tni_block *b, const tn_tensor *t) {
     char text[160];
-    if (!b || b->failed) return tn_none();
     if (!t)
         tni_error(b, TN_INVALID, "tn_item: the tensor is NULL");
     else if (t->numel != 1)
@@ -14767,44 +14823,60 @@ TN_API tn_scalar tn_item_scalar(const tn_tensor *t) {
     return tn_none();
 }
 
-TN_API double tn_item(const tn_tensor *t) {
-    tn_scalar s = tn_item_scalar(t);
-    if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0) {
-        tni_error(tni_here(), TN_TYPE, "tn_item: the element is complex; use tn_item_scalar");
-        return 0;
-    }
+TN_API tn_scalar tn_item_scalar_at(const char *file, int line, const tn_tensor *t) {
+    tni_block *b = tni_here();
+    tn_scalar s;
+    if (!tni_enter(b, file, line)) return tn_none();
+    s = access_item(b, t);
+    tni_leave(b, !b->failed);
+    return s;
+}
+
+TN_API double tn_item_at(const char *file, int line, const tn_tensor *t) {
+    tni_block *b = tni_here();
+    tn_scalar s;
+    if (!tni_enter(b, file, line)) return 0;
+    s = access_item(b, t);
+    if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
+        tni_error(b, TN_TYPE, "tn_item: the element is complex; use tn_item_scalar");
+    if (!tni_leave(b, !b->failed)) return 0;
     return s.kind == TN_KIND_BOOL || s.kind == TN_KIND_INT ? (double)s.integer : s.real;
 }
 
-TN_API int64_t tn_item_int(const tn_tensor *t) {
-    tn_scalar s = tn_item_scalar(t);
+TN_API int64_t tn_item_int_at(const char *file, int line, const tn_tensor *t) {
+    tn_scalar s = tn_item_scalar_at(file, line, t);
     int64_t v = s.integer;
     if (s.kind == TN_KIND_FLOAT || s.kind == TN_KIND_COMPLEX) tni_element_set(&v, TN_I64, s);
     return v;
 }
 
-/* Row-major copy of every element, converted to dtype. */
-static bool access_read(const tn_tensor *t, void *to, int64_t count, int dtype) {
-    tni_block *b = tni_here();
-    int64_t index[TN_MAX_DIMS] = {0}, bytes = tni_dtype(dtype)->bytes, each, at = 0;
-    const char *from;
-    if (!b || b->failed) return false;
+TN_API double tnp_item(const tn_tensor *t) { return tn_item_at(NULL, 0, t); }
+TN_API int64_t tnp_item_int(const tn_tensor *t) { return tn_item_int_at(NULL, 0, t); }
+TN_API tn_scalar tnp_item_scalar(const tn_tensor *t) { return tn_item_scalar_at(NULL, 0, t); }
+
+static bool access_may_read(tni_block *b, const tn_tensor *t, const void *to, int64_t count) {
     if (!t || (count && !to))
         return tni_error(b, TN_INVALID, "tn_read: the tensor or the array is NULL");
     if (count != t->numel)
         return tni_error(b, TN_INVALID, "tn_read: %lld elements into an array of %lld",
                          (long long)t->numel, (long long)count);
-    if (!count) return true;
-    if (!(from = (const char *)tn_data(t)))
+    if (count && !tn_data(t))
         return tni_error(b, TN_UNSUPPORTED, "tn_read: a meta tensor has no data");
-    each = tni_dtype_size(t);
+    return true;
+}
+
+/* Row-major copy of every element, converted to dtype. */
+static void access_copy(const tn_tensor *t, char *to, int dtype) {
+    int64_t index[TN_MAX_DIMS] = {0}, bytes = tni_dtype(dtype)->bytes, at = 0;
+    const char *from = (const char *)tn_data(t);
     if (t->dtype == dtype && t->flags & TNI_CONTIGUOUS) {
-        memcpy(to, from, (size_t)(count * bytes));
-        return true;
+        memcpy(to, from, (size_t)(t->numel * bytes));
+        return;
     }
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < t->numel; i++) {
         int d = t->ndim - 1;
-        tni_element_set((char *)to + i * bytes, dtype, tni_element(from + at * each, t->dtype));
+        tni_element_set(to + i * bytes, dtype,
+                        tni_element(from + at * tni_dtype_size(t), t->dtype));
         for (; d >= 0; d--) {
             at += t->stride[d];
             if (++index[d] < t->size[d]) break;
@@ -14812,25 +14884,35 @@ static bool access_read(const tn_tensor *t, void *to, int64_t count, int dtype) 
             index[d] = 0;
         }
     }
+}
+
+static bool access_read(const char *file, int line, const tn_tensor *t, void *to, int64_t count,
+                        int dtype) {
+    tni_block *b = tni_here();
+    if (!tni_enter(b, file, line)) return false;
+    if (!access_may_read(b, t, to, count)) return tni_leave(b, false);
+    if (count) access_copy(t, (char *)to, dtype);
     return true;
 }
 
-TN_API bool tn_read_f32(const tn_tensor *t, float *to, int64_t count) {
-    return access_read(t, to, count, TN_F32);
-}
-TN_API bool tn_read_f64(const tn_tensor *t, double *to, int64_t count) {
-    return access_read(t, to, count, TN_F64);
-}
-TN_API bool tn_read_i64(const tn_tensor *t, int64_t *to, int64_t count) {
-    return access_read(t, to, count, TN_I64);
-}
+#define ACCESS_READ(suffix, type, DTYPE)                                                        \
+    TN_API bool tn_read_##suffix##_at(const char *file, int line, const tn_tensor *t, type *to, \
+                                      int64_t count) {                                          \
+        return access_read(file, line, t, to, count, DTYPE);                                    \
+    }                                                                                           \
+    TN_API bool tnp_read_##suffix(const tn_tensor *t, type *to, int64_t count) {                \
+        return access_read(NULL, 0, t, to, count, DTYPE);                                       \
+    }
+ACCESS_READ(f32, float, TN_F32)
+ACCESS_READ(f64, double, TN_F64)
+ACCESS_READ(i64, int64_t, TN_I64)
+#undef ACCESS_READ
 
 /* --- from memory ------------------------------------------------------------------------------ */
 
 static bool access_enter(tni_block *b, const char *file, int line, const char *what, tn_ints shape,
                          tn_dtype dtype) {
-    if (!b || b->failed) return false;
-    if (!b->frame && !b->place_hold) b->place_file = file, b->place_line = line;
+    if (!tni_enter(b, file, line)) return false;
     if (shape.n < 0 || shape.n > TN_MAX_DIMS || (shape.n && !shape.at))
         return tni_error(b, TN_INVALID, "%s: a shape of 0 to %d dimensions is needed", what,
                          TN_MAX_DIMS);
@@ -14854,17 +14936,6 @@ TN_API tn_tensor *tn_from_at(const char *file, int line, const void *data, tn_in
     return t;
 }
 
-/* Bytes from the first to behind the last element. */
-static bool access_span(const tn_tensor *t, int64_t *bytes) {
-    int64_t last = 0, step;
-    if (t->numel == 0) return *bytes = 0, true;
-    for (int i = 0; i < t->ndim; i++)
-        if (t->stride[i] < 0 || !tni_mul(t->size[i] - 1, t->stride[i], &step) ||
-            !tni_add(last, step, &last))
-            return false;
-    return tni_add(last, 1, &last) && tni_bytes(last, tni_dtype_size(t), bytes);
-}
-
 TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints shape, tn_dtype dtype,
                              const tn_wrap_options *options) {
     static const tn_wrap_options plain = {{NULL, 0}, 0, NULL, NULL, false};
@@ -14879,7 +14950,7 @@ TN_API tn_tensor *tn_wrap_at(const char *file, int line, void *data, tn_ints sha
                (tn_tensor *)NULL;
     t = tni_header(b, (int)dtype, (int)shape.n, shape.at, o->strides.n > 0 ? o->strides.at : NULL);
     if (!t) return NULL;
-    if (!access_span(t, &span) || (o->bytes > 0 && span > o->bytes) || o->bytes < 0 ||
+    if (!tni_extent(t, &span) || (o->bytes > 0 && span > o->bytes) || o->bytes < 0 ||
         (span && !data)) {
         tni_drop(b, t);
         if (!data)
@@ -15591,24 +15662,42 @@ static bool print_start(print_job *p, tni_block *b, const tn_tensor *t,
 
 TNI_EXTERN_C_BEGIN
 
-TN_API char *tn_to_text(const tn_tensor *t, const tn_print_options *options) {
+/* A pending error does not stop it: what one prints may be why. */
+TN_API char *tn_to_text_at(const char *file, int line, const tn_tensor *t,
+                           const tn_print_options *options) {
     tni_block *b = tni_here();
+    bool mine = tni_enter(b, file, line);
     print_job p;
-    if (!b || !print_start(&p, b, t, options)) return NULL;
+    if (!b) return NULL;
+    if (!print_start(&p, b, t, options)) {
+        if (mine) tni_leave(b, false);
+        return NULL;
+    }
     print_all(&p, b->context->default_dtype);
+    b->place_hold++;
     p.to = (char *)tn_alloc(p.n);
-    if (p.to) print_all(&p, b->context->default_dtype);
+    b->place_hold--;
+    if (p.to)
+        print_all(&p, b->context->default_dtype);
+    else if (mine)
+        tni_leave(b, false);
     return p.to;
 }
 
-TN_API bool tn_print(const tn_tensor *t) {
-    char *text = tn_to_text(t, NULL);
+TN_API bool tn_print_at(const char *file, int line, const tn_tensor *t) {
+    char *text = tn_to_text_at(file, line, t, NULL);
+    tni_block *b = tni_here();
     bool ok;
     if (!text) return false;
     ok = puts(text) >= 0;
     tn_alloc_free(text, strlen(text) + 1);
-    return ok || tni_error(tni_here(), TN_FILE, "tn_print: cannot write to stdout");
+    return ok || tni_leave(b, tni_error(b, TN_FILE, "tn_print: cannot write to stdout"));
 }
+
+TN_API char *tnp_to_text(const tn_tensor *t, const tn_print_options *options) {
+    return tn_to_text_at(NULL, 0, t, options);
+}
+TN_API bool tnp_print(const tn_tensor *t) { return tn_print_at(NULL, 0, t); }
 
 TNI_EXTERN_C_END
 
@@ -18265,13 +18354,11 @@ TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, co
 TN_PRIV void tni_call_error(tn_frame *f) {
     tni_block *b = f->block;
     char text[700];
-    tn_frame *inner = NULL;
-    (void)inner;
     if (b->error_told) {
         tni_error_more(b, ", called by %s%s", f->row->name, f->inplace ? "_" : "");
         return;
     }
-    if (!b->failed || b->error_line < 0) return;
+    if (!b->failed) return;
     b->error_told = true;
     tni_error_more(b, "\n  in %s", tni_call_text(text, sizeof text, f->row, f->args));
 }
@@ -18321,32 +18408,36 @@ static bool node_reads_out(const node_plan *p, int k) {
     return k < 31 && (p->needs >> (32 + k) & 1) != 0;
 }
 
-/* Bytes at *from that parameter p of args points at; 0: nothing. */
-static int64_t node_behind(const tn_param *p, const void *args, const void **from) {
-    const char *at = (const char *)args + p->offset;
+/* Whether parameter p points at something, and then the bytes at *from; 0: at nothing. */
+TNI_INLINE bool node_points(const tn_param *p) {
+    return (1u << p->type & (1u << TN_T_INTS | 1u << TN_T_FLOATS | 1u << TN_T_STRING)) != 0;
+}
+TNI_INLINE int64_t node_behind(const tn_param *p, const void *args, const int64_t **from) {
     tn_ints l;
-    if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) {
-        memcpy(&l, at, sizeof l);
-        *from = l.at;
-        return l.n > 0 ? l.n * (int64_t)sizeof *l.at : 0;
+    if (p->type == TN_T_STRING) {
+        memcpy(from, (const char *)args + p->offset, sizeof *from);
+        return *from ? (int64_t)strlen((const char *)(const void *)*from) + 1 : 0;
     }
-    if (p->type != TN_T_STRING) return 0;
-    memcpy(from, at, sizeof *from);
-    return *from ? (int64_t)strlen((const char *)*from) + 1 : 0;
+    memcpy(&l, (const char *)args + p->offset, sizeof l);
+    *from = l.at;
+    return l.n > 0 ? l.n * (int64_t)sizeof *l.at : 0;
 }
 
 TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args) {
-    const void *from;
+    const int64_t *from;
     int64_t words = 0;
     for (int i = 0; i < gen->nparam; i++)
-        words += node_words(node_behind(&gen->param[i], args, &from));
+        if (node_points(&gen->param[i]))
+            words += node_words(node_behind(&gen->param[i], args, &from));
     return words;
 }
 
 TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to) {
     for (int i = 0; i < gen->nparam; i++) {
-        const void *from;
-        const int64_t bytes = node_behind(&gen->param[i], args, &from);
+        const int64_t *from;
+        int64_t bytes;
+        if (!node_points(&gen->param[i])) continue;
+        bytes = node_behind(&gen->param[i], args, &from);
         if (!bytes) continue;
         memcpy(to, from, (size_t)bytes);
         memcpy((char *)args + gen->param[i].offset, &to, sizeof to); /* a list's `at` comes first */
@@ -19039,16 +19130,17 @@ static bool door_same_place(const tn_tensor *a, const tn_tensor *b) {
     return true;
 }
 
-/* Whether input i may be exactly the written tensor: look has read it before run writes, so in
- * general self alone may, which run reads no more once it writes there. */
-static bool door_may_alias(const tn_frame *f, int i) {
-    const tn_row *row = f->row;
-    return row->forms & TN_INPLACE &&
-           (i == 0 || row->loop || (f->inplace && row->forms & TN_ALIAS));
+/* How many inputs, from the first, may be exactly the written tensor: look has read them before run
+ * writes, so in general self alone may, which run reads no more once it writes there. */
+static int door_may_alias(const tn_frame *f) {
+    const uint32_t forms = f->row->forms;
+    if (!(forms & TN_INPLACE)) return 0;
+    return f->row->loop || (f->inplace && forms & TN_ALIAS) ? f->nin : 1;
 }
 
 /* Written tensors may not overlap themselves, each other, or inputs they may not be. */
 static TNI_NOINLINE bool door_overlap(tn_frame *f) {
+    const int may = door_may_alias(f);
     for (int k = 0; k < f->ngiven; k++) {
         tn_tensor *t = f->given[k];
         const char *what = f->inplace ? "self" : "out";
@@ -19059,11 +19151,9 @@ static TNI_NOINLINE bool door_overlap(tn_frame *f) {
                            what);
         for (int i = 0; i < f->nin; i++) {
             tn_tensor *in = f->in[i];
-            bool may = door_may_alias(f, i);
-            if (!in || (in == t && may) || in->flags & TNI_STACK || in->storage != t->storage)
-                continue;
+            if (!in || (in == t && i < may) || in->storage != t->storage) continue;
             if (in == t || door_same_place(t, in)) {
-                if (may || !t->numel) continue;
+                if (i < may || !t->numel) continue;
                 return tn_fail(f, TN_INVALID,
                                "%s is also input %d, which the operator reads while it writes; "
                                "clone it first",
@@ -19159,7 +19249,7 @@ TN_PRIV void tni_bump_written(tn_frame *f) {
 /* What the call wrote into tensors that were there before it. */
 static TNI_NOINLINE void door_written(tni_call *c) {
     tn_frame *f = &c->f;
-    for (int k = 0; k < f->ngiven; k++)
+    for (int k = 0; TNI_UNLIKELY(c->redirected >> k); k++)
         if (c->redirected >> k & 1) {
             if (!f->meta) tni_copy_elements(f->block, f->given[k], f->out[k]);
             tni_drop(f->block, f->out[k]);
@@ -19311,7 +19401,6 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     f->generator = NULL;
     f->file = file;
     f->line = line;
-    f->failed_args = false;
     f->ngiven = 0;
     f->node = NULL;
     f->caller = b->frame;
@@ -19839,7 +19928,8 @@ static bool record_replay_call(tni_block *b, record_call *r) {
 TN_API bool tn_record_begin(void) {
     tni_block *b = tni_here();
     if (!b || b->failed) return false;
-    if (b->recording) return tni_error(b, TN_INVALID, "tn_record_begin: a recording is under way");
+    if (b->recording)
+        return tni_error_apart(b, TN_INVALID, "tn_record_begin: a recording is under way");
     b->recording = (tn_recording *)tni_need(b, (int64_t)sizeof(tn_recording));
     if (!b->recording) return false;
     b->recording->b = b;
@@ -19852,7 +19942,7 @@ TN_API tn_recording *tn_record_end(void) {
     tni_block *b = tni_here();
     tn_recording *r = b ? b->recording : NULL;
     if (!r) {
-        if (b) tni_error(b, TN_INVALID, "tn_record_end: nothing is recorded");
+        if (b) tni_error_apart(b, TN_INVALID, "tn_record_end: nothing is recorded");
         return NULL;
     }
     b->recording = NULL;
@@ -19864,7 +19954,7 @@ TN_API bool tn_replay(tn_recording *recording) {
     tni_block *b = tni_here();
     if (!b || b->failed) return false;
     if (!recording || recording->b != b)
-        return tni_error(b, TN_INVALID, "tn_replay: not a recording of this thread");
+        return tni_error_apart(b, TN_INVALID, "tn_replay: not a recording of this thread");
     for (record_call *r = recording->first; r; r = r->next)
         if (!record_replay_call(b, r)) return false;
     return true;
@@ -19972,9 +20062,7 @@ static void extend_exchange(tn_tensor *a, tn_tensor *b) {
     b->flags ^= flags;
 }
 
-TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
-    tni_block *here = tni_here();
-    if (!here) return false;
+static bool extend_swap(tni_block *here, tn_tensor *a, tn_tensor *b) {
     if (!a || !b) return tni_error(here, TN_INVALID, "tn_swap_data: NULL");
     if (!tni_same_shape(a, b))
         return tni_error(here, TN_INVALID, "tn_swap_data: the shapes differ");
@@ -19990,6 +20078,14 @@ TN_API bool tn_swap_data(tn_tensor *a, tn_tensor *b) {
     tni_fetch_add_relaxed(&b->storage->version, 1u);
     return true;
 }
+
+/* A pending error does not stop it: it is how a plan is carried out or taken back. */
+TN_API bool tn_swap_data_at(const char *file, int line, tn_tensor *a, tn_tensor *b) {
+    tni_block *here = tni_here();
+    bool mine = tni_enter(here, file, line), ok = here && extend_swap(here, a, b);
+    return mine ? tni_leave(here, ok) : ok;
+}
+TN_API bool tnp_swap_data(tn_tensor *a, tn_tensor *b) { return tn_swap_data_at(NULL, 0, a, b); }
 
 /* --- schemas at run time ---------------------------------------------------------------------- */
 
@@ -20060,10 +20156,10 @@ TN_API double tn_now(void) {
 /* src/device/devices.c */
 /* devices.c - devices by name and number: cpu, meta, and the backends that have registered. */
 
-TN_API tn_device_id tn_device(const char *name) {
+TN_API tn_device_id tn_device_at(const char *file, int line, const char *name) {
     tni_block *b = tni_here();
     tn_device_id id = TN_META;
-    if (!b || b->failed) return TN_NO_DEVICE;
+    if (!tni_enter(b, file, line)) return TN_NO_DEVICE;
     if (name && strcmp(name, "cpu") == 0) return TN_CPU;
     if (name && strcmp(name, "meta") == 0) return TN_META;
     for (tni_device *d = b->context->devices; d; d = d->next) {
@@ -20073,8 +20169,11 @@ TN_API tn_device_id tn_device(const char *name) {
     tni_error(b, TN_INVALID, "tn_device: there is no device '%.40s'; cpu and meta are there%s",
               name ? name : "(NULL)",
               b->context->devices ? ", and the backends that were registered" : "");
+    tni_leave(b, false);
     return TN_NO_DEVICE;
 }
+
+TN_API tn_device_id tnp_device(const char *name) { return tn_device_at(NULL, 0, name); }
 
 TN_API const char *tn_device_name(tn_device_id device) {
     tni_block *b = tni_here();
@@ -21585,6 +21684,7 @@ static bool eye_announce(tn_frame *f, int64_t n, int64_t m, tn_dtype dtype, tn_d
 static void eye_run(tn_frame *f) {
     tn_tensor *out = f->out[0], diagonal;
     int64_t n, step;
+    if (!out->numel) return;
     tni_fill(out, tn_int(0));
     n = out->size[0] < out->size[1] ? out->size[0] : out->size[1];
     step = out->stride[0] + out->stride[1];
@@ -41400,10 +41500,25 @@ static check_state check_state_of(tn_check_fn fn, void *user, const tn_gradcheck
     return s;
 }
 
-TN_API bool tn_gradcheck(tn_check_fn fn, tn_tensors in, void *user,
-                         const tn_gradcheck_options *options) {
+/* The place of the check is that of all errors inside of it. */
+static bool check_begin(const check_state *s, const char *file, int line) {
+    if (!tni_enter(s->b, file, line)) return false;
+    s->b->place_hold++;
+    return true;
+}
+static bool check_end(const check_state *s, bool ok) {
+    s->b->place_hold--;
+    return tni_leave(s->b, ok);
+}
+
+TN_API bool tn_gradcheck_at(const char *file, int line, tn_check_fn fn, tn_tensors in, void *user,
+                            const tn_gradcheck_options *options) {
     check_state s = check_state_of(fn, user, options);
-    return s.b && !s.b->failed && check_run(&s, in);
+    return check_begin(&s, file, line) && check_end(&s, check_run(&s, in));
+}
+TN_API bool tnp_gradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                          const tn_gradcheck_options *options) {
+    return tn_gradcheck_at(NULL, 0, fn, in, user, options);
 }
 
 /* --- second derivatives: gradcheck of the function (inputs, seeds) -> gradients --------------- */
@@ -41446,32 +41561,41 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
     return ok;
 }
 
-TN_API bool tn_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
-                             const tn_gradcheck_options *options) {
-    check_second c;
-    check_state s = check_state_of(check_second_fn, &c, options);
+static bool check_second_run(check_state *s, check_second *c, tn_tensors in) {
     tn_tensor *all[CHECK_TENSORS], *out[CHECK_TENSORS];
     int nout = CHECK_TENSORS, n = (int)in.n;
     int64_t mark;
     bool ok;
-    if (!s.b || s.b->failed) return false;
-    s.second = true;
-    c.fn = fn;
-    c.user = user;
-    c.nin = n;
-    mark = tni_begin(s.b);
-    ok = mark >= 0 && fn(in.at, n, out, &nout, user) && !s.b->failed;
+    if (in.n > CHECK_TENSORS)
+        return tni_error(s->b, TN_INVALID, "gradgradcheck: at most %d inputs", CHECK_TENSORS);
+    mark = tni_begin(s->b);
+    ok = mark >= 0 && c->fn(in.at, n, out, &nout, c->user) && !s->b->failed;
     for (int i = 0; i < n; i++) all[i] = in.at[i];
     for (int k = 0; ok && k < nout; k++)
         if (check_differentiable(out[k]) && out[k]->flags & TNI_REQUIRES && n < CHECK_TENSORS) {
-            tn_tensor *seed = check_weights(s.b, out[k], 1000003u * (uint64_t)(k + 1));
+            tn_tensor *seed = check_weights(s->b, out[k], 1000003u * (uint64_t)(k + 1));
             if (!(ok = seed != NULL)) break;
             seed->flags |= TNI_REQUIRES | TNI_LEAF;
             all[n++] = seed;
         }
-    ok = ok && check_run(&s, tn_tensors_of(all, n));
-    tni_end(s.b, mark);
+    ok = ok && check_run(s, tn_tensors_of(all, n));
+    tni_end(s->b, mark);
     return ok;
+}
+
+TN_API bool tn_gradgradcheck_at(const char *file, int line, tn_check_fn fn, tn_tensors in,
+                                void *user, const tn_gradcheck_options *options) {
+    check_second c;
+    check_state s = check_state_of(check_second_fn, &c, options);
+    s.second = true;
+    c.fn = fn;
+    c.user = user;
+    c.nin = (int)in.n;
+    return check_begin(&s, file, line) && check_end(&s, check_second_run(&s, &c, in));
+}
+TN_API bool tnp_gradgradcheck(tn_check_fn fn, tn_tensors in, void *user,
+                              const tn_gradcheck_options *options) {
+    return tn_gradgradcheck_at(NULL, 0, fn, in, user, options);
 }
 
 /* src/autograd/engine.c */
@@ -42129,12 +42253,21 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
 /* src/autograd/function.c */
 /* function.c - gradients of the user's own, and checkpointing written with them. */
 
+/* What a function has saved: a leaf itself, of others a header of our own with the history they had.
+ * A user's header may get a later history, its own call's first of all, that leads back here. */
+typedef struct function_saved {
+    tn_tensor *t;        /* counted */
+    const tn_tensor *of; /* what was saved; NULL once the call has ended */
+    uint32_t version;
+    int32_t out; /* number of the output that it is, -1: none */
+} function_saved;
+
 struct tn_function {
     const tn_function_row *row;
     void *user;
     tni_block *b;
-    tn_tensor **saved; /* counted */
-    uint32_t *versions;
+    tni_node *node; /* once it is on the tape; not counted */
+    function_saved *saved;
     int nsaved, room;
     tn_tensor *const *in;
     int nin;
@@ -42152,48 +42285,65 @@ typedef struct function_block {
     tn_row row;
 } function_block;
 
+static bool function_grow(tni_block *b, tn_function *f) {
+    int64_t each = (int64_t)sizeof(function_saved), room = f->room ? 2 * (int64_t)f->room : 4;
+    function_saved *more = (function_saved *)tni_need(b, room * each);
+    if (!more) return false;
+    if (f->nsaved) memcpy(more, f->saved, (size_t)(f->nsaved * each));
+    if (f->room) tni_put(b, f->b, f->saved, f->room * each);
+    f->saved = more;
+    f->room = (int)room;
+    return true;
+}
+
 TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
     tni_block *b = tni_here();
+    function_saved *e;
     if (!b) return false;
     if (!f || !t) return tni_error(b, TN_INVALID, "tn_function_save: NULL");
     if (!tni_belongs(b, t, "tn_function_save")) return false;
-    if (f->nsaved == f->room) {
-        int room = f->room ? 2 * f->room : 4;
-        int64_t bytes = room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t));
-        tn_tensor **more = (tn_tensor **)tni_need(b, bytes);
-        if (!more) return false;
-        if (f->nsaved) {
-            memcpy(more, f->saved, (size_t)f->nsaved * sizeof *more);
-            memcpy(more + room, f->versions, (size_t)f->nsaved * sizeof *f->versions);
-            tni_put(b, f->b, f->saved, f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
-        }
-        f->saved = more;
-        f->versions = (uint32_t *)(void *)(more + room);
-        f->room = room;
+    if (f->nsaved == f->room && !function_grow(b, f)) return false;
+    e = &f->saved[f->nsaved];
+    e->of = t;
+    e->out = -1;
+    e->version = tni_load_relaxed(&t->storage->version);
+    e->t = t;
+    if (t->flags & TNI_LEAF) {
+        tni_retain(t);
+    } else {
+        if (!(e->t = tni_share(b, t->storage, t))) return false;
+        if (t->node) tni_node_hang(b, t->node, e->t, (int)t->node_out);
+        tni_move(b, e->t, 0);
     }
-    tni_retain(t);
-    f->saved[f->nsaved] = t;
-    f->versions[f->nsaved++] = tni_load_relaxed(&t->storage->version);
+    f->nsaved++;
     return true;
 }
 
 TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
+    tni_block *b = tni_here();
+    function_saved *e;
+    tn_tensor *t;
     if (!f || i < 0 || i >= f->nsaved) {
-        tni_error(tni_here(), TN_INDEX, "tn_function_saved: %d of %d", i, f ? f->nsaved : 0);
+        tni_error(b, TN_INDEX, "tn_function_saved: %d of %d", i, f ? f->nsaved : 0);
         return NULL;
     }
-    if (tni_load_relaxed(&f->saved[i]->storage->version) == f->versions[i]) return f->saved[i];
-    tni_error(tni_here(), TN_AUTOGRAD, "%s: saved tensor %d was modified in place since",
-              f->row->name, i);
-    return NULL;
+    e = &f->saved[i];
+    if (tni_load_relaxed(&e->t->storage->version) != e->version) {
+        tni_error(b, TN_AUTOGRAD, "%s: saved tensor %d was modified in place since", f->row->name,
+                  i);
+        return NULL;
+    }
+    if (e->out < 0 || !f->node || !b || b->no_grad) return e->t;
+    t = tni_share(b, e->t->storage, e->t); /* an output, with this call as its history */
+    if (t) tni_node_hang(b, f->node, t, e->out);
+    return t;
 }
 
 TN_API void *tn_function_user(tn_function *f) { return f ? f->user : NULL; }
 
 TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
-    for (int i = 0; i < f->nsaved; i++) tni_release(b, f->saved[i]);
-    if (f->room)
-        tni_put(b, f->b, f->saved, f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
+    for (int i = 0; i < f->nsaved; i++) tni_release(b, f->saved[i].t);
+    if (f->room) tni_put(b, f->b, f->saved, f->room * (int64_t)sizeof(function_saved));
     if (f->row->release) f->row->release(f->user);
     tni_put(b, f->b, f, (int64_t)sizeof(function_block));
 }
@@ -42252,6 +42402,13 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     }
     if (!(n = tni_node_new(&f))) return false;
     n->function = &k->f;
+    k->f.node = n;
+    for (int i = 0; i < k->f.nsaved; i++) {
+        function_saved *e = &k->f.saved[i];
+        for (int j = 0; j < f.nout; j++)
+            if (e->of == out[j]) e->out = j;
+        e->of = NULL;
+    }
     for (int j = 0; j < f.nout; j++)
         if (tni_dtype(out[j]->dtype)->category >= TNI_CAT_FLOAT) tni_node_hang(b, n, out[j], j);
     if (n->refs == 0) tni_node_abandon(b, n);
@@ -42655,10 +42812,8 @@ TN_API const char *tn_grad_fn(const tn_tensor *t) {
 }
 TN_API tn_tensor *tn_grad_of(const tn_tensor *t) { return t ? t->grad : NULL; }
 
-TN_API bool tn_set_grad(tn_tensor *t, tn_tensor *grad) {
-    tni_block *b = tni_here();
+static bool leaf_set_grad(tni_block *b, tn_tensor *t, tn_tensor *grad) {
     tn_tensor *old;
-    if (!b) return false;
     if (!t) return tni_error(b, TN_INVALID, "tn_set_grad: the tensor is NULL");
     if (!tni_belongs(b, t, "tn_set_grad") || (grad && !tni_belongs(b, grad, "tn_set_grad")))
         return false;
@@ -42668,9 +42823,15 @@ TN_API bool tn_set_grad(tn_tensor *t, tn_tensor *grad) {
     tni_retain(grad);
     old = t->grad;
     t->grad = grad;
-    if (old) tni_release(b, old);
+    tni_release(b, old);
     return true;
 }
+
+TN_API bool tn_set_grad_at(const char *file, int line, tn_tensor *t, tn_tensor *grad) {
+    tni_block *b = tni_here();
+    return tni_enter(b, file, line) && tni_leave(b, leaf_set_grad(b, t, grad));
+}
+TN_API bool tnp_set_grad(tn_tensor *t, tn_tensor *grad) { return tn_set_grad_at(NULL, 0, t, grad); }
 
 TN_API void tn_zero_grad(tn_tensor *t) {
     tni_block *b = t && t->grad ? tni_here() : NULL;
@@ -42769,21 +42930,29 @@ static void leaf_unwatch(tni_block *b, tni_block *owner, tni_watch **at) {
     tni_put(b, owner, w, (int64_t)sizeof *w);
 }
 
-TN_API int64_t tn_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user)) {
-    tni_block *b = tni_here();
-    tni_watch *w;
-    if (!b || b->failed) return 0;
+static tni_watch *leaf_hook_add(tni_block *b, tn_tensor *t, tn_hook hook) {
     if (!t || !hook || !(t->flags & TNI_REQUIRES)) {
         tni_error(b, TN_AUTOGRAD, "tn_hook_add: a hook and a tensor that requires grad are needed");
-        return 0;
+        return NULL;
     }
-    if (!tni_belongs(b, t, "tn_hook_add")) return 0;
-    if (tni_view_is_stale(t) && !tni_view_refresh(b, t)) return 0;
-    if (!(w = leaf_watch(b, t))) return 0;
+    if (!tni_belongs(b, t, "tn_hook_add")) return NULL;
+    if (tni_view_is_stale(t) && !tni_view_refresh(b, t)) return NULL;
+    return leaf_watch(b, t);
+}
+
+TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook hook, void *user,
+                              void (*release)(void *user)) {
+    tni_block *b = tni_here();
+    tni_watch *w;
+    if (!tni_enter(b, file, line)) return 0;
+    if (!(w = leaf_hook_add(b, t, hook))) return tni_leave(b, false), 0;
     w->call = hook;
     w->user = user;
     w->release = release;
     return w->number = (int64_t)tni_fetch_add_relaxed(&b->context->hooks, (uint64_t)1) + 1;
+}
+TN_API int64_t tnp_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user)) {
+    return tn_hook_add_at(NULL, 0, t, hook, user, release);
 }
 
 static bool leaf_hook_remove(tni_block *b, tni_block *owner, tni_watch **at, int64_t number) {
@@ -42826,10 +42995,8 @@ TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tn
     return true;
 }
 
-TN_API bool tn_retain_grad(tn_tensor *t) {
-    tni_block *b = tni_here();
+static bool leaf_retain(tni_block *b, tn_tensor *t) {
     tni_watch *w;
-    if (!b || b->failed) return false;
     if (!t || !(t->flags & TNI_REQUIRES))
         return tni_error(b, TN_AUTOGRAD, "tn_retain_grad: the tensor does not require grad");
     if (!tni_belongs(b, t, "tn_retain_grad")) return false;
@@ -42839,6 +43006,12 @@ TN_API bool tn_retain_grad(tn_tensor *t) {
     t->flags |= TNI_RETAIN;
     return true;
 }
+
+TN_API bool tn_retain_grad_at(const char *file, int line, tn_tensor *t) {
+    tni_block *b = tni_here();
+    return tni_enter(b, file, line) && tni_leave(b, leaf_retain(b, t));
+}
+TN_API bool tnp_retain_grad(tn_tensor *t) { return tn_retain_grad_at(NULL, 0, t); }
 
 TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t) {
     tni_watch **at = &old->watch, *w;

@@ -366,10 +366,10 @@ TN_API tn_module *tn_module_named_at(const char *file, int line, const char *typ
                                      const tn_value *values, int nvalues);
 #define tn_module_named(type, values, nvalues) \
     tn_module_named_at(__FILE__, __LINE__, type, values, nvalues)
-/* Makes a row with a schema known by its class name in this process, until tn_module_forget, which
- * comes before the end of the context. Its struct holds the options (as the schema's argument
- * struct: options first, required ones last) right after the tn_module. Refuses a name that is
- * taken and texts that do not parse. Not while other threads make modules. */
+/* Makes a row with a schema known by its class name in this process, until tn_module_forget or the
+ * end of the context. Its struct holds the options (as the schema's argument struct: options first,
+ * required ones last) right after the tn_module. Refuses a name that is taken and texts that do not
+ * parse. Not while other threads make modules. */
 TN_API bool tn_module_register_at(const char *file, int line, const tn_mrow *row);
 #define tn_module_register(row) tn_module_register_at(__FILE__, __LINE__, row)
 TN_API void tn_module_forget(const tn_mrow *row);
@@ -4595,6 +4595,7 @@ TN_PRIV bool tni_parts_make(tn_module *m) {
 
 /* A row registered at run time. */
 typedef struct make_entry {
+    tn_ending ending; /* first: with the context, whose memory it is */
     tn_mgen gen;
     const tn_mrow *row;
     struct make_entry *next;
@@ -4618,7 +4619,9 @@ TN_API const tn_mrow *tn_mrow_named(const char *type) {
     return NULL;
 }
 
+static void make_entry_end(tn_ending *e) { tn_module_forget(((make_entry *)(void *)e)->row); }
 static void make_entry_free(make_entry *e) {
+    tn_ending_remove(&e->ending);
     if (e->gen.make) tn_schema_free((tn_gen *)(uintptr_t)e->gen.make);
     if (e->gen.call) tn_schema_free((tn_gen *)(uintptr_t)e->gen.call);
     tn_alloc_free(e, sizeof *e);
@@ -4679,6 +4682,8 @@ static bool make_register(const tn_mrow *row) {
     }
     e->next = make_entries;
     make_entries = e;
+    e->ending.end = make_entry_end;
+    tn_ending_add(&e->ending);
     return true;
 }
 

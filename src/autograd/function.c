@@ -1,12 +1,21 @@
 /* function.c - gradients of the user's own, and checkpointing written with them. */
 #include "autograd.h"
 
+/* What a function has saved: a leaf itself, of others a header of our own with the history they had.
+ * A user's header may get a later history, its own call's first of all, that leads back here. */
+typedef struct function_saved {
+    tn_tensor *t;        /* counted */
+    const tn_tensor *of; /* what was saved; NULL once the call has ended */
+    uint32_t version;
+    int32_t out; /* number of the output that it is, -1: none */
+} function_saved;
+
 struct tn_function {
     const tn_function_row *row;
     void *user;
     tni_block *b;
-    tn_tensor **saved; /* counted */
-    uint32_t *versions;
+    tni_node *node; /* once it is on the tape; not counted */
+    function_saved *saved;
     int nsaved, room;
     tn_tensor *const *in;
     int nin;
@@ -24,48 +33,65 @@ typedef struct function_block {
     tn_row row;
 } function_block;
 
+static bool function_grow(tni_block *b, tn_function *f) {
+    int64_t each = (int64_t)sizeof(function_saved), room = f->room ? 2 * (int64_t)f->room : 4;
+    function_saved *more = (function_saved *)tni_need(b, room * each);
+    if (!more) return false;
+    if (f->nsaved) memcpy(more, f->saved, (size_t)(f->nsaved * each));
+    if (f->room) tni_put(b, f->b, f->saved, f->room * each);
+    f->saved = more;
+    f->room = (int)room;
+    return true;
+}
+
 TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
     tni_block *b = tni_here();
+    function_saved *e;
     if (!b) return false;
     if (!f || !t) return tni_error(b, TN_INVALID, "tn_function_save: NULL");
     if (!tni_belongs(b, t, "tn_function_save")) return false;
-    if (f->nsaved == f->room) {
-        int room = f->room ? 2 * f->room : 4;
-        int64_t bytes = room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t));
-        tn_tensor **more = (tn_tensor **)tni_need(b, bytes);
-        if (!more) return false;
-        if (f->nsaved) {
-            memcpy(more, f->saved, (size_t)f->nsaved * sizeof *more);
-            memcpy(more + room, f->versions, (size_t)f->nsaved * sizeof *f->versions);
-            tni_put(b, f->b, f->saved, f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
-        }
-        f->saved = more;
-        f->versions = (uint32_t *)(void *)(more + room);
-        f->room = room;
+    if (f->nsaved == f->room && !function_grow(b, f)) return false;
+    e = &f->saved[f->nsaved];
+    e->of = t;
+    e->out = -1;
+    e->version = tni_load_relaxed(&t->storage->version);
+    e->t = t;
+    if (t->flags & TNI_LEAF) {
+        tni_retain(t);
+    } else {
+        if (!(e->t = tni_share(b, t->storage, t))) return false;
+        if (t->node) tni_node_hang(b, t->node, e->t, (int)t->node_out);
+        tni_move(b, e->t, 0);
     }
-    tni_retain(t);
-    f->saved[f->nsaved] = t;
-    f->versions[f->nsaved++] = tni_load_relaxed(&t->storage->version);
+    f->nsaved++;
     return true;
 }
 
 TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
+    tni_block *b = tni_here();
+    function_saved *e;
+    tn_tensor *t;
     if (!f || i < 0 || i >= f->nsaved) {
-        tni_error(tni_here(), TN_INDEX, "tn_function_saved: %d of %d", i, f ? f->nsaved : 0);
+        tni_error(b, TN_INDEX, "tn_function_saved: %d of %d", i, f ? f->nsaved : 0);
         return NULL;
     }
-    if (tni_load_relaxed(&f->saved[i]->storage->version) == f->versions[i]) return f->saved[i];
-    tni_error(tni_here(), TN_AUTOGRAD, "%s: saved tensor %d was modified in place since",
-              f->row->name, i);
-    return NULL;
+    e = &f->saved[i];
+    if (tni_load_relaxed(&e->t->storage->version) != e->version) {
+        tni_error(b, TN_AUTOGRAD, "%s: saved tensor %d was modified in place since", f->row->name,
+                  i);
+        return NULL;
+    }
+    if (e->out < 0 || !f->node || !b || b->no_grad) return e->t;
+    t = tni_share(b, e->t->storage, e->t); /* an output, with this call as its history */
+    if (t) tni_node_hang(b, f->node, t, e->out);
+    return t;
 }
 
 TN_API void *tn_function_user(tn_function *f) { return f ? f->user : NULL; }
 
 TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
-    for (int i = 0; i < f->nsaved; i++) tni_release(b, f->saved[i]);
-    if (f->room)
-        tni_put(b, f->b, f->saved, f->room * (int64_t)(sizeof(tn_tensor *) + sizeof(uint32_t)));
+    for (int i = 0; i < f->nsaved; i++) tni_release(b, f->saved[i].t);
+    if (f->room) tni_put(b, f->b, f->saved, f->room * (int64_t)sizeof(function_saved));
     if (f->row->release) f->row->release(f->user);
     tni_put(b, f->b, f, (int64_t)sizeof(function_block));
 }
@@ -124,6 +150,13 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     }
     if (!(n = tni_node_new(&f))) return false;
     n->function = &k->f;
+    k->f.node = n;
+    for (int i = 0; i < k->f.nsaved; i++) {
+        function_saved *e = &k->f.saved[i];
+        for (int j = 0; j < f.nout; j++)
+            if (e->of == out[j]) e->out = j;
+        e->of = NULL;
+    }
     for (int j = 0; j < f.nout; j++)
         if (tni_dtype(out[j]->dtype)->category >= TNI_CAT_FLOAT) tni_node_hang(b, n, out[j], j);
     if (n->refs == 0) tni_node_abandon(b, n);

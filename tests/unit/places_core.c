@@ -1,5 +1,5 @@
-/* places_core.c - an error names the user's line: of the call that failed, never of the last one before
- * it; where a function is not told its caller's line, there is no place. */
+/* places_core.c - an error names the user's line: of the call that failed, never of the last one
+ * before it; where a function is not told its caller's line, there is no place. */
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"

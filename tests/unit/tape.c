@@ -170,6 +170,31 @@ static void a_custom_function_has_its_gradient_and_the_second(void) {
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
+/* exp, whose gradient reads the result. */
+static bool exp_forward(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    out[0] = tn_exp(in[0]);
+    return nin == 1 && tn_function_save(f, out[0]) && tn_function_save(f, in[0]);
+}
+static bool exp_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    grad_in[0] = tn_mul(grad_out[0], tn_function_saved(f, 0));
+    return true;
+}
+static void a_custom_function_may_save_its_result(void) {
+    static const tn_function_row own_exp = {"own_exp", 1, exp_forward, exp_backward, NULL};
+    TN_SCOPE {
+        tn_tensor *x = numbers(2), *h = tn_mul_scalar(x, 2), *y, *z, *g[1], *k[1];
+        tn_grads_options o = {NULL, true, true, false};
+        double e = 0;
+        CHECK(tn_function_call(&own_exp, TN_LIST(h), NULL, &y));
+        e = at(y, 1);
+        CHECK(tn_grads(TN_LIST(tn_sum(y)), TN_LIST(x), g, &o) && at(g[0], 1) == 2 * e);
+        CHECK(tn_grads(TN_LIST(tn_sum(g[0])), TN_LIST(x), k, &o) && at(k[0], 1) == 4 * e);
+        CHECK(tn_function_call(&own_exp, TN_LIST(h), NULL, &z));
+        CHECK(tn_copy_(h, z) != NULL); /* its history leads to the call that has saved it */
+    }
+    CHECK_EQ(tn_memory().live_tensors, 0);
+}
+
 static tn_tensor *twice_squared(tn_tensor *const *in, int nin, void *user) {
     (void)nin;
     return tn_mul(tn_mul(in[0], in[0]), (tn_tensor *)user);
@@ -274,6 +299,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(create_graph_leaves_nothing_when_grad_is_dropped),
         CHECK_TEST(hooks_see_and_replace_gradients),
         CHECK_TEST(a_custom_function_has_its_gradient_and_the_second),
+        CHECK_TEST(a_custom_function_may_save_its_result),
         CHECK_TEST(a_checkpoint_gives_the_same_gradients),
         CHECK_TEST(anomaly_mode_names_the_operator),
         CHECK_TEST(a_million_nodes_fit_a_small_stack),
