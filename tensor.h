@@ -42253,7 +42253,7 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
 /* src/autograd/function.c */
 /* function.c - gradients of the user's own, and checkpointing written with them. */
 
-/* What a function has saved: a leaf itself, of others a header of our own with the history they had.
+/* What a function has saved: a leaf itself, of others a header of our own with their history then.
  * A user's header may get a later history, its own call's first of all, that leads back here. */
 typedef struct function_saved {
     tn_tensor *t;        /* counted */

@@ -1,7 +1,7 @@
 /* function.c - gradients of the user's own, and checkpointing written with them. */
 #include "autograd.h"
 
-/* What a function has saved: a leaf itself, of others a header of our own with the history they had.
+/* What a function has saved: a leaf itself, of others a header of our own with their history then.
  * A user's header may get a later history, its own call's first of all, that leads back here. */
 typedef struct function_saved {
     tn_tensor *t;        /* counted */
