@@ -125,9 +125,8 @@ static bool predict(const settings *s, const pictures *p, const char *checkpoint
             ok = tn_read_f32(best.values, value, 3) && tn_read_i64(best.indices, which, 3);
             for (int k = 0; ok && k < 3; k++)
                 printf("%-10s %6.2f %%\n", p->classes[which[k]], 100 * (double)value[k]);
-            if (ok && by_number)
-                printf("it is:     %s\n",
-                       p->classes[tn_item_int(tn_select(p->labels[1], 0, index))]);
+            int64_t is = ok && by_number ? tn_item_int(tn_select(p->labels[1], 0, index)) : 0;
+            if (ok && by_number) printf("it is:     %s\n", p->classes[is]);
             ok = ok && tn_ok();
         }
     }

@@ -112,11 +112,10 @@ static tn_tensor *normal(const pictures *p, tn_tensor *u8) {
 }
 
 tn_tensor *pictures_test(const pictures *p, int64_t index) {
-    if (index < 0 || index >= tn_size(p->labels[1], 0)) {
-        tn_error_set(TN_INDEX, __FILE__, __LINE__, "picture %lld: there are %lld", (long long)index,
-                     (long long)tn_size(p->labels[1], 0));
-        return NULL;
-    }
+    long long n = (long long)tn_size(p->labels[1], 0), i = (long long)index;
+    if (i < 0 || i >= n)
+        return tn_error_set(TN_INDEX, __FILE__, __LINE__, "picture %lld: there are %lld", i, n),
+               NULL;
     return normal(p, tn_select(p->images[1], 0, index));
 }
 
@@ -126,8 +125,10 @@ static bool pgm_number(FILE *f, int *to) {
         while (c == '#' && (c = fgetc(f)) != '\n' && c != EOF) c = '#';
         c = fgetc(f);
     }
+    for (*to = -1; c >= '0' && c <= '9' && *to < 100000; c = fgetc(f))
+        *to = 10 * (*to < 0 ? 0 : *to) + c - '0';
     ungetc(c, f);
-    return fscanf(f, "%d", to) == 1;
+    return *to >= 0;
 }
 
 tn_tensor *pictures_pgm(const pictures *p, const char *path) {
@@ -135,10 +136,7 @@ tn_tensor *pictures_pgm(const pictures *p, const char *path) {
     int width = 0, height = 0, top = 0, size = (int)tn_size(p->images[0], 1);
     char magic[3] = "";
     FILE *f = fopen(path, "rb");
-    if (!f) {
-        tn_error_set(TN_FILE, __FILE__, __LINE__, "%s: %s", path, strerror(errno));
-        return NULL;
-    }
+    if (!f) return tn_error_set(TN_FILE, __FILE__, __LINE__, "%s: %s", path, strerror(errno)), NULL;
     bool ok = fread(magic, 1, 2, f) == 2 && strcmp(magic, "P5") == 0 && pgm_number(f, &width) &&
               pgm_number(f, &height) && pgm_number(f, &top) && top > 0 && top < 256 &&
               width == size && height == size;
@@ -147,11 +145,11 @@ tn_tensor *pictures_pgm(const pictures *p, const char *path) {
         ok = fread(bytes, 1, (size_t)(size * size), f) == (size_t)(size * size);
     }
     fclose(f);
-    if (!ok) {
-        tn_error_set(TN_FORMAT, __FILE__, __LINE__,
-                     "%s: not a binary PGM (P5) picture of %d x %d grey levels", path, size, size);
-        return NULL;
-    }
+    if (!ok)
+        return tn_error_set(TN_FORMAT, __FILE__, __LINE__,
+                            "%s: not a binary PGM (P5) picture of %d x %d grey levels", path, size,
+                            size),
+               NULL;
     for (int i = 0; i < size * size; i++) bytes[i] = (unsigned char)(bytes[i] * p->top / top);
     return normal(p, tn_from(bytes, TN_DIMS(size, size), TN_U8));
 }

@@ -1,5 +1,4 @@
-/* show.c - a bar on a terminal, plain lines elsewhere, both within 80 columns; what the chart needs
- * is kept. */
+/* show.c - a bar on a terminal, plain lines elsewhere; what the chart needs is kept. */
 #include "fashion.h"
 
 #include <stdio.h>
@@ -30,8 +29,7 @@ static bool keep_loss(history *h, double loss) {
         int64_t room = h->room ? 2 * h->room : 1024;
         float *more = (float *)realloc(h->loss, (size_t)room * sizeof *more);
         if (!more) return false;
-        h->loss = more;
-        h->room = room;
+        h->loss = more, h->room = room;
     }
     h->loss[h->steps++] = (float)loss;
     return true;
@@ -53,8 +51,7 @@ bool show_progress(const tn_progress *p, void *user) {
         printf("%sepoch %2lld/%lld  loss %.4f  accuracy %6.2f %%  test %6.2f %%  %6.0f images/s\n",
                s->terminal ? "\r\033[K" : "", (long long)p->epoch + 1, (long long)p->epochs,
                p->loss, 100 * p->accuracy, 100 * p->test_accuracy, p->rate);
-        fflush(stdout);
-        return true;
+        fflush(stdout); /* fallthrough */
     default: return true;
     }
 }

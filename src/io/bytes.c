@@ -115,7 +115,7 @@ static bool idx_header(tni_file *f, int *dtype, int *ndim, int64_t *size) {
 }
 
 static tn_tensor *idx_read(tni_file *f) {
-    int64_t size[TN_MAX_DIMS], numel, bytes;
+    int64_t size[TN_MAX_DIMS] = {0}, numel, bytes;
     tn_tensor *t;
     int dtype, ndim;
     if (f->size < 4)

@@ -113,10 +113,10 @@ TNI_INLINE M TNI_FNT(tni_c_within)(C z, double r) {
 }
 /* log(1 + z): the real part near 0 is log1p(x (2 + x) + y^2) / 2, where |1 + z| has no digits */
 TNI_HELPER C TNI_FNT(tni_c_log_above)(C z, V above) {
-    V near = TNI_FNT(tni_log1p)(V_FMA(z.re, V_ADD(V_SET(2), z.re), V_MUL(z.im, z.im)));
-    V far = TNI_FNT(tni_log)(TNI_FNT(tni_c_abs)(C_CALL(make)(above, z.im)));
+    V close_to = TNI_FNT(tni_log1p)(V_FMA(z.re, V_ADD(V_SET(2), z.re), V_MUL(z.im, z.im)));
+    V away = TNI_FNT(tni_log)(TNI_FNT(tni_c_abs)(C_CALL(make)(above, z.im)));
     M small = TNI_FNT(tni_c_within)(z, 0.5);
-    return C_CALL(make)(V_SEL(small, V_MUL(V_SET(0.5), near), far),
+    return C_CALL(make)(V_SEL(small, V_MUL(V_SET(0.5), close_to), away),
                         TNI_FNT(tni_c_angle)(z.im, above));
 }
 TNI_HELPER C TNI_FNT(tni_c_log)(C z) {
@@ -164,8 +164,8 @@ C_FN(log_base)(C z, double scale) {
 TNI_HELPER V TNI_FNT(tni_asinh)(V x) {
     V a = V_MIN(V_SET(1e9), V_ABS(x)), s = V_MUL(a, a);
     V y = TNI_FNT(tni_log1p)(V_ADD(a, V_DIV(s, V_ADD(V_ONE, V_SQRT(V_ADD(V_ONE, s))))));
-    V far = V_ADD(TNI_FNT(tni_log)(V_ABS(x)), V_SET(0.69314718055994530942));
-    return V_COPYSIGN(V_SEL(V_LT(V_ABS(x), V_SET(1e9)), y, far), x);
+    V away = V_ADD(TNI_FNT(tni_log)(V_ABS(x)), V_SET(0.69314718055994530942));
+    return V_COPYSIGN(V_SEL(V_LT(V_ABS(x), V_SET(1e9)), y, away), x);
 }
 /* The inverse functions and their cuts as C99 has them (Annex G), by W. Kahan, "Branch cuts for
  * complex elementary functions, or much ado about nothing's sign bit", 1987. With a = sqrt(1 -
@@ -177,17 +177,17 @@ TNI_HELPER C TNI_FNT(tni_c_asin)(C z) {
     C a = C_CALL(root_below)(z), b = C_CALL(root_above)(z);
     V re = TNI_FNT(tni_atan)(V_DIV(z.re, C_CALL(mul)(a, b).re)),
       im = TNI_FNT(tni_asinh)(C_CALL(mul)(C_CALL(conj)(a), b).im);
-    C far =
+    C away =
         C_CALL(make)(TNI_FNT(tni_c_angle)(z.re, V_ABS(z.im)), V_COPYSIGN(V_SET(INFINITY), z.im));
-    return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), far, C_CALL(make)(re, im));
+    return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), away, C_CALL(make)(re, im));
 }
 TNI_HELPER C TNI_FNT(tni_c_acos)(C z) {
     C a = C_CALL(root_below)(z), b = C_CALL(root_above)(z);
     V re = TNI_FNT(tni_atan)(V_DIV(a.re, b.re)),
       im = TNI_FNT(tni_asinh)(C_CALL(mul)(C_CALL(conj)(b), a).im);
-    C far = C_CALL(make)(TNI_FNT(tni_c_angle)(V_ABS(z.im), z.re),
-                         V_COPYSIGN(V_SET(INFINITY), V_NEG(z.im)));
-    return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), far, C_CALL(make)(V_ADD(re, re), im));
+    C away = C_CALL(make)(TNI_FNT(tni_c_angle)(V_ABS(z.im), z.re),
+                          V_COPYSIGN(V_SET(INFINITY), V_NEG(z.im)));
+    return C_CALL(sel)(TNI_FNT(tni_c_isinf)(z), away, C_CALL(make)(V_ADD(re, re), im));
 }
 /* atan z = atan2(2 x, (1 - y)(1 + y) - x^2) / 2 + i log1p(4 y / (x^2 + (1 - y)^2)) / 4; far out
  * the imaginary part is y / |z|^2 */
