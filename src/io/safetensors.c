@@ -527,7 +527,7 @@ static tn_named_list safe_load(tn_safetensors *f) {
         }
         memcpy(names, f->header + f->entry[i], n);
         list.at[i].name = names;
-        list.at[i].tensor = tn_hold(t);
+        list.at[i].tensor = tni_move(t->owner, t, 0); /* the list's, whatever scope is open */
         list.n = i + 1;
         names += n;
     }

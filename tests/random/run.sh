@@ -1,6 +1,6 @@
 #!/bin/sh
-# Random programs against a reference model, under ASan and UBSan with the caches bypassed. Programs: 20,000,
-# TN_QUICK=1: 3,000, TN_FULL=1: 300,000.
+# Random programs against a reference model, and damaged files and failing disks, under ASan and UBSan with the caches
+# bypassed. Programs and files: 20,000 each, TN_QUICK=1: 3,000, TN_FULL=1: 300,000.
 cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/random
 mkdir -p "$out"
@@ -17,24 +17,25 @@ make -s -j"$jobs" objects BUILD="${BUILD:-build}/sanitized" CFLAGS="-O1 -g -fno-
 count=20000
 [ -z "${TN_QUICK:-}" ] || count=3000
 [ -z "${TN_FULL:-}" ] || count=300000
-if ${CC:-cc} -std=gnu99 -O1 -g $sanitize -DTNI_OBJECTS -Wall -Wextra -pedantic -Wshadow -Wconversion \
-    tests/random/programs.c tests/random/model.c "${BUILD:-build}/sanitized/libtensor.a" \
-    -o "$out/programs" -lm -pthread; then
+for name in programs files; do
+    sources=tests/random/$name.c
+    [ $name != programs ] || sources="$sources tests/random/model.c"
+    rm -f "$out/$name"
+    ${CC:-cc} -std=gnu99 -O1 -g $sanitize -DTNI_OBJECTS -Wall -Wextra -pedantic -Wshadow -Wconversion \
+        $sources "${BUILD:-build}/sanitized/libtensor.a" -o "$out/$name" -lm -pthread || failed=$((failed + 1))
     part=0 pids=
-    while [ "$part" -lt "$jobs" ]; do
-        "$out/programs" $((1 + part * 1000000)) $((count / jobs)) > "$out/programs.$part" 2>&1 &
+    while [ -x "$out/$name" ] && [ "$part" -lt "$jobs" ]; do
+        "$out/$name" $((1 + part * 1000000)) $((count / jobs)) > "$out/$name.$part" 2>&1 &
         pids="$pids $!"
         part=$((part + 1))
     done
     part=0
     for pid in $pids; do
         wait "$pid" || failed=$((failed + 1))
-        tail -n 20 "$out/programs.$part" | sed '$d'
-        sum=$(sed -n '$s/^\([0-9]*\) passed, .*/\1/p' "$out/programs.$part")
+        tail -n 20 "$out/$name.$part" | sed '$d'
+        sum=$(sed -n '$s/^\([0-9]*\) passed, .*/\1/p' "$out/$name.$part")
         passed=$((passed + ${sum:-0})) part=$((part + 1))
     done
-else
-    failed=1
-fi
+done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
