@@ -1,6 +1,7 @@
 #!/bin/sh
-# The operator table walked: forms, meta, replay, layouts, gradients, failing allocations; then torch's values, and whether
-# every path that kernels choose among has run for one of them, on each instruction set of this machine.
+# The operator table walked: forms, meta, replay, layouts, gradients, failing allocations; fresh memory of two fills; then
+# torch's values, and whether every path that kernels choose among has run for one of them, on each instruction set of
+# this machine.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -56,13 +57,15 @@ for lane in ${*:-forms meta replay layout grad memory}; do # each in a process o
     "$build/ops/walk" "$lane"
     [ $? -le 1 ] || { echo "FAILED the lane $lane crashed"; echo "0 passed, 1 failed"; }
 done > "$build/ops/walk.log" 2>&1
+link twin twin
+"$build/ops/twin" > "$build/ops/twin.log" 2>&1
 link oracle oracle
 "$build/ops/oracle" tests/oracle/data > "$build/ops/oracle.log" 2>&1
 count_paths
 link oracle_paths oracle -DTNI_COUNT_PATHS "$build"/ops/paths/*.o
 check_paths > "$build/ops/paths.log" 2>&1
-grep -h FAILED "$build/ops/walk.log" "$build/ops/oracle.log" "$build/ops/paths.log" | head -60
+grep -h FAILED "$build/ops/walk.log" "$build/ops/twin.log" "$build/ops/oracle.log" "$build/ops/paths.log" | head -60
 grep -hE '^(left out|paths|differentiable|grad)' "$build/ops/walk.log" "$build/ops/paths.log"
-cat "$build/ops/walk.log" "$build/ops/oracle.log" "$build/ops/paths.log" | awk '
+cat "$build/ops/walk.log" "$build/ops/twin.log" "$build/ops/oracle.log" "$build/ops/paths.log" | awk '
     /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; seen++ }
-    END { if (seen < 4) f++; printf "%d passed, %d failed\n", p, f }'
+    END { if (seen < 5) f++; printf "%d passed, %d failed\n", p, f }'
