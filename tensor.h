@@ -14054,7 +14054,7 @@ TN_PRIV void tni_row_major(int ndim, const int64_t *size, int64_t *stride) {
     int64_t step = 1;
     for (int i = ndim - 1; i >= 0; i--) {
         stride[i] = step;
-        if (size[i] > 1) step *= size[i];
+        if (size[i] > 1 && !tni_mul(step, size[i], &step)) step = TNI_MOST; /* no header takes it */
     }
 }
 
@@ -25279,6 +25279,7 @@ static void mm_integer(tn_context *context, const mm_plan *p, const tni_gemm *g,
 static void mm_run(tn_context *context, const mm_plan *p, int dtype, const void *a, const void *b,
                    void *c, double alpha, bool add, void *scratch) {
     const tni_gemm g = mm_gemm_of(p, a, b, c, alpha, add);
+    if (p->m * p->n * p->batches == 0) return; /* of any dtype */
     if (dtype == TN_F32 || dtype == TN_F64) {
         mm_job j;
         j.g = g;

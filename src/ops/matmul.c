@@ -398,6 +398,7 @@ static void mm_integer(tn_context *context, const mm_plan *p, const tni_gemm *g,
 static void mm_run(tn_context *context, const mm_plan *p, int dtype, const void *a, const void *b,
                    void *c, double alpha, bool add, void *scratch) {
     const tni_gemm g = mm_gemm_of(p, a, b, c, alpha, add);
+    if (p->m * p->n * p->batches == 0) return; /* of any dtype */
     if (dtype == TN_F32 || dtype == TN_F64) {
         mm_job j;
         j.g = g;

@@ -22,7 +22,7 @@ TN_PRIV void tni_row_major(int ndim, const int64_t *size, int64_t *stride) {
     int64_t step = 1;
     for (int i = ndim - 1; i >= 0; i--) {
         stride[i] = step;
-        if (size[i] > 1) step *= size[i];
+        if (size[i] > 1 && !tni_mul(step, size[i], &step)) step = TNI_MOST; /* no header takes it */
     }
 }
 

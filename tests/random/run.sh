@@ -1,6 +1,6 @@
 #!/bin/sh
-# Random programs against a reference model, and damaged files and failing disks, under ASan and UBSan with the caches
-# bypassed. Programs and files: 20,000 each, TN_QUICK=1: 3,000, TN_FULL=1: 300,000.
+# Random programs against a reference model, random arguments, damaged files and failing disks, under ASan and UBSan with
+# the caches bypassed. Of each 20,000, TN_QUICK=1: 3,000, TN_FULL=1: 300,000.
 cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/random
 mkdir -p "$out"
@@ -14,10 +14,11 @@ if ! { ${CC:-cc} $sanitize "$out/probe.c" -o "$out/probe" && "$out/probe"; } 2> 
 fi
 make -s -j"$jobs" objects BUILD="${BUILD:-build}/sanitized" CFLAGS="-O1 -g -fno-omit-frame-pointer $sanitize" \
     > "$out/make.log" 2>&1 || cat "$out/make.log"
+export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 count=20000
 [ -z "${TN_QUICK:-}" ] || count=3000
 [ -z "${TN_FULL:-}" ] || count=300000
-for name in programs files; do
+for name in programs calls files; do
     sources=tests/random/$name.c
     [ $name != programs ] || sources="$sources tests/random/model.c"
     rm -f "$out/$name"
