@@ -148,7 +148,8 @@ TN_PRIV tn_tensor *tni_header(tni_block *b, int dtype, int ndim, const int64_t *
         t->stride[i] = stride ? stride[i] : numel;
         empty = empty || size[i] == 0;
         if (size[i] != 1 && t->stride[i] != numel) contiguous = false;
-        if (TNI_UNLIKELY(size[i] < 0 || !tni_mul(numel, size[i] ? size[i] : 1, &numel))) {
+        if (TNI_UNLIKELY(size[i] < 0 || !tni_mul(numel, size[i] ? size[i] : 1, &numel) ||
+                         numel > TNI_MOST)) {
             tni_put(b, b, t, header_bytes(t->capacity));
             tni_error(b, TN_INVALID, "size %lld of dimension %d is negative or too large",
                       (long long)size[i], i);

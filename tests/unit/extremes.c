@@ -58,7 +58,7 @@ static void a_window_of_too_many_places_is_refused(void) {
         CHECK(!tn_max_pool2d(x, TN_DIMS(2147483647), .padding = TN_DIMS((1 << 30) - 1),
                              .stride = TN_DIMS(1)));
         CHECK_EQ(taken("2^31 - 1 places"), TN_INVALID);
-        none = tn_zeros(TN_DIMS(0, 1, INT64_C(1) << 40, 1 << 21));
+        none = tn_zeros(TN_DIMS(0, 1, INT64_C(1) << 36, 1 << 21));
         CHECK(tn_max_pool2d(none, TN_DIMS(3, 3), .stride = TN_DIMS(1)) != NULL);
         CHECK(tn_avg_pool2d(none, TN_DIMS(3, 3), .stride = TN_DIMS(1)) != NULL);
     }

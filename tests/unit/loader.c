@@ -106,14 +106,8 @@ static void sizes_that_overflow_are_refused(void) {
     tn_dataset like;
     tn_module *m = tn_nn_linear(2, 2);
     tn_optim_adam_args adam;
-    tn_tensor *t[1];
-    TN_SCOPE {
-        t[0] = tn_zeros(TN_DIMS(0, INT64_C(1) << 62), .dtype = TN_F64);
-        CHECK(t[0] && !tn_dataset_tensors(tn_tensors_of(t, 1)) && says(TN_INVALID, "too large"));
-        t[0] = tn_zeros(TN_DIMS(0, INT64_C(1) << 61, 1), .dtype = TN_U8);
-        CHECK(!tn_dataset_images(t[0], tn_zeros(TN_DIMS(0), .dtype = TN_U8), 0, 1) &&
-              says(TN_INVALID, "too large"));
-    }
+    CHECK(!tn_zeros(TN_DIMS(0, INT64_C(1) << 62), .dtype = TN_F64) &&
+          says(TN_INVALID, "too large"));
     memset(&like, 0, sizeof like);
     like.size = INT64_MAX;
     like.nfields = 1;
