@@ -13573,6 +13573,17 @@ TNI_INLINE bool tni_same_shape(const tn_tensor *a, const tn_tensor *b) {
         if (a->size[i] != b->size[i]) return false;
     return true;
 }
+/* Row-major strides of sizes that a tensor has, so that they were checked; returns its elements. */
+TNI_INLINE int64_t tni_flat_strides(int ndim, const int64_t *size, int64_t *stride) {
+    int64_t step = 1;
+    bool empty = false;
+    for (int i = ndim - 1; i >= 0; i--) {
+        stride[i] = step;
+        empty = empty || size[i] == 0;
+        step *= size[i] ? size[i] : 1;
+    }
+    return empty ? 0 : step;
+}
 /* One element stands for all: a wrapped number, or a tensor expanded in every dimension. */
 TNI_INLINE bool tni_is_repeated(const tn_tensor *t) {
     if (t->flags & TNI_NUMBER) return true;
@@ -14476,14 +14487,9 @@ TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
 
 TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like) {
     tn_tensor *t = header_new(b, dtype, like->ndim);
-    int64_t step = 1;
     if (TNI_UNLIKELY(!t)) return NULL;
-    for (int i = like->ndim - 1; i >= 0; i--) {
-        t->size[i] = like->size[i];
-        t->stride[i] = step;
-        step *= like->size[i] ? like->size[i] : 1; /* no more than when like was made */
-    }
-    t->numel = like->numel;
+    for (int i = 0; i < like->ndim; i++) t->size[i] = like->size[i];
+    t->numel = tni_flat_strides(t->ndim, t->size, t->stride);
     t->flags = (uint16_t)(TNI_CONTIGUOUS | b->inference);
     scope_link(b, t, b->depth);
     b->live_count++;
@@ -15765,6 +15771,8 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f);
  * that a copy of them takes, and that copy, made from `to` on; args then points there. */
 TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args);
 TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to);
+/* Lists of tensors in copied arguments get their members from the slots behind the single ones. */
+TN_PRIV void tni_args_members(const tn_gen *gen, void *args, tn_tensor **slots);
 /* Hangs the node on output k of its call (replacing t's old history). */
 TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k);
 TN_PRIV void tni_node_release_saved(tni_block *b,
@@ -18446,6 +18454,17 @@ TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to) {
     return to;
 }
 
+TN_PRIV void tni_args_members(const tn_gen *gen, void *args, tn_tensor **slots) {
+    for (int i = 0; i < gen->nparam; i++) {
+        tn_tensors l;
+        if (gen->param[i].type != TN_T_TENSORS) continue;
+        memcpy(&l, (char *)args + gen->param[i].offset, sizeof l);
+        l.at = slots;
+        slots += l.n;
+        memcpy((char *)args + gen->param[i].offset, &l, sizeof l);
+    }
+}
+
 static void node_measure(const tn_frame *f, node_plan *p) {
     const tn_gen *gen = f->row->gen;
     const tn_tensor *first = f->nout > 0 ? f->out[0] : NULL;
@@ -19797,16 +19816,8 @@ struct tn_recording {
 static void record_copy_lists(record_call *r) {
     const tn_gen *gen = r->f.row->gen;
     char *args = (char *)r + r->args_at;
-    tn_tensor **slot = r->f.in + gen->nfixed;
     tni_args_copy(gen, args, (int64_t *)(void *)((char *)r + r->lists_at));
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_tensors t;
-        if (gen->param[i].type != TN_T_TENSORS) continue;
-        memcpy(&t, args + gen->param[i].offset, sizeof t);
-        t.at = slot;
-        slot += t.n;
-        memcpy(args + gen->param[i].offset, &t, sizeof t);
-    }
+    tni_args_members(gen, args, r->f.in + gen->nfixed);
 }
 
 /* A number given as an argument becomes a tensor of its own, with the number's low rank in
@@ -20533,10 +20544,10 @@ TNI_INLINE float lanes_half(uint16_t h) {
 }
 
 /* All loads and saves but those of 16-bit floats: C's conversions. X(NAME, type) */
-#define LANES_TYPES(X)                                                                         \
-    X(BOOL, uint8_t)                                                                           \
-    X(U8, uint8_t) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(F32, float) \
-        X(F64, double)
+#define LANES_TYPES(X) \
+    X(BOOL, uint8_t)   \
+    X(U8, uint8_t)     \
+    X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(F32, float) X(F64, double)
 
 #define LANES_LOAD(NAME, type)                   \
     case TN_##NAME:                              \
@@ -20725,6 +20736,14 @@ static void lanes_dims(tni_lanes *l, lanes_dim *keep, int nkeep, lanes_dim *red,
     }
 }
 
+static void lanes_turn(lanes_dim *d, int n) {
+    for (int i = 0; i < n / 2; i++) {
+        lanes_dim t = d[i];
+        d[i] = d[n - 1 - i];
+        d[n - 1 - i] = t;
+    }
+}
+
 TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, int compute,
                             int how) {
     lanes_dim keep[TNI_LANE_DIMS], red[TNI_LANE_DIMS];
@@ -20759,16 +20778,8 @@ TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, 
         else
             keep[nkeep++] = d;
     }
-    for (int i = 0; i < nkeep / 2; i++) {
-        lanes_dim t = keep[i];
-        keep[i] = keep[nkeep - 1 - i];
-        keep[nkeep - 1 - i] = t;
-    }
-    for (int i = 0; i < nred / 2; i++) {
-        lanes_dim t = red[i];
-        red[i] = red[nred - 1 - i];
-        red[nred - 1 - i] = t;
-    }
+    lanes_turn(keep, nkeep);
+    lanes_turn(red, nred);
     lanes_dims(l, keep, nkeep, red, nred, (how & TNI_LANES_ORDERED) != 0);
     l->blocks = (l->n + (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK) - 1) /
                 (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK);
@@ -41371,7 +41382,7 @@ static bool check_value(check_state *s, tn_tensors in, double *value) {
     uint8_t no_grad = b->no_grad;
     uint64_t from = 0;
     bool ok = mark >= 0;
-    b->no_grad = true;
+    b->no_grad = TNI_NO_GRAD;
     *value = 0;
     ok = ok && s->fn(in.at, (int)in.n, out, &nout, s->user) && !b->failed;
     for (int k = 0; ok && k < nout; k++) {
@@ -41545,7 +41556,7 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
     o.allow_unused = true;
     o.create_graph = !no_grad;
     *nout = 0;
-    b->no_grad = false;
+    b->no_grad = 0;
     ok = c->fn(in, c->nin, first, &n, c->user) && !b->failed;
     for (int k = 0; ok && k < n; k++)
         if (check_differentiable(first[k]) && first[k]->flags & TNI_REQUIRES && given < nin) {
@@ -42257,8 +42268,9 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
 /* What a function has saved: a leaf itself, of others a header of our own with their history then.
  * A user's header may get a later history, its own call's first of all, that leads back here. */
 typedef struct function_saved {
-    tn_tensor *t;        /* counted */
-    const tn_tensor *of; /* what was saved; NULL once the call has ended */
+    tn_tensor *t;         /* counted */
+    tni_storage *storage; /* of t when it was saved, counted */
+    const tn_tensor *of;  /* what was saved; NULL once the call has ended */
     uint32_t version;
     int32_t out; /* number of the output that it is, -1: none */
 } function_saved;
@@ -42287,9 +42299,12 @@ typedef struct function_block {
 } function_block;
 
 static bool function_grow(tni_block *b, tn_function *f) {
-    int64_t each = (int64_t)sizeof(function_saved), room = f->room ? 2 * (int64_t)f->room : 4;
-    function_saved *more = (function_saved *)tni_need(b, room * each);
-    if (!more) return false;
+    int64_t each = (int64_t)sizeof(function_saved), room = f->room ? 2 * (int64_t)f->room : 4,
+            bytes;
+    function_saved *more;
+    if (!tni_bytes(room, each, &bytes) || room > INT32_MAX)
+        return tni_error(b, TN_MEMORY, "%s: too many saved tensors", f->row->name);
+    if (!(more = (function_saved *)tni_need(b, bytes))) return false;
     if (f->nsaved) memcpy(more, f->saved, (size_t)(f->nsaved * each));
     if (f->room) tni_put(b, f->b, f->saved, f->room * each);
     f->saved = more;
@@ -42309,6 +42324,7 @@ TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
     e->out = -1;
     e->version = tni_load_relaxed(&t->storage->version);
     e->t = t;
+    e->storage = t->storage;
     if (t->flags & TNI_LEAF) {
         tni_retain(t);
     } else {
@@ -42316,6 +42332,7 @@ TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
         if (t->node) tni_node_hang(b, t->node, e->t, (int)t->node_out);
         tni_move(b, e->t, 0);
     }
+    tni_fetch_add_relaxed(&e->storage->refs, 1u);
     f->nsaved++;
     return true;
 }
@@ -42329,7 +42346,7 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
         return NULL;
     }
     e = &f->saved[i];
-    if (tni_load_relaxed(&e->t->storage->version) != e->version) {
+    if (e->t->storage != e->storage || tni_load_relaxed(&e->storage->version) != e->version) {
         tni_error(b, TN_AUTOGRAD, "%s: saved tensor %d was modified in place since", f->row->name,
                   i);
         return NULL;
@@ -42343,7 +42360,10 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
 TN_API void *tn_function_user(tn_function *f) { return f ? f->user : NULL; }
 
 TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
-    for (int i = 0; i < f->nsaved; i++) tni_release(b, f->saved[i].t);
+    for (int i = 0; i < f->nsaved; i++) {
+        tni_release(b, f->saved[i].t);
+        tni_storage_release(b, f->saved[i].storage);
+    }
     if (f->room) tni_put(b, f->b, f->saved, f->room * (int64_t)sizeof(function_saved));
     if (f->row->release) f->row->release(f->user);
     tni_put(b, f->b, f, (int64_t)sizeof(function_block));
@@ -42446,7 +42466,7 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
         return entered ? tni_leave(b, false) : false;
     }
     no_grad = b->no_grad;
-    b->no_grad = true;
+    b->no_grad = TNI_NO_GRAD;
     b->place_hold++;
     ok = row->forward(&k->f, in.at, (int)in.n, out);
     b->place_hold--;
@@ -42489,7 +42509,7 @@ static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_t
         if (!saved || !(in[i] = tni_share(b, saved->storage, saved))) return false;
         if (saved->flags & TNI_REQUIRES) in[i]->flags |= TNI_REQUIRES | TNI_LEAF;
     }
-    b->no_grad = false;
+    b->no_grad = 0;
     a.t = c->forward(in, f->nsaved, c->user);
     a.gradient = seed;
     if (!a.t || !tn_backward_at(b->place_file, b->place_line, &a)) return false;
@@ -42552,8 +42572,6 @@ TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn 
 static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *ghost,
                        const int64_t *like) {
     tn_tensor *t = &ghost->header;
-    int64_t numel = 1;
-    bool empty = false;
     memset(t, 0, offsetof(tn_tensor, dims));
     t->refs = 1;
     t->dtype = s->dtype;
@@ -42564,12 +42582,7 @@ static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *
     t->owner = b;
     t->size = s->at ? (int64_t *)(void *)n + s->at : (int64_t *)(uintptr_t)like;
     t->stride = ghost->stride;
-    for (int i = t->ndim - 1; i >= 0; i--) {
-        t->stride[i] = numel;
-        empty = empty || t->size[i] == 0;
-        numel *= t->size[i] ? t->size[i] : 1; /* was checked when the tensor was made */
-    }
-    t->numel = empty ? 0 : numel;
+    t->numel = tni_flat_strides(t->ndim, t->size, t->stride);
 }
 
 static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s,
@@ -42647,19 +42660,10 @@ static tn_tensor *ghost_output(tni_block *b, tni_node *n, int k, tni_ghost *ghos
 static void ghost_patch(tni_node *n, tn_gradient *g) {
     const tn_gen *gen = n->row->gen;
     char *args = (char *)((int64_t *)(void *)n + n->args_at);
-    tn_tensor **at = g->in + gen->nfixed;
     for (int i = 0; i < gen->nfixed; i++)
         if (n->slot[i].kind != TNI_SLOT_NUMBER)
             memcpy(args + gen->param[gen->fixed[i]].offset, &g->in[i], sizeof g->in[i]);
-    if (gen->props & TN_PROP_LISTS)
-        for (int i = 0; i < gen->nparam; i++) {
-            tn_tensors l;
-            if (gen->param[i].type != TN_T_TENSORS) continue;
-            memcpy(&l, args + gen->param[i].offset, sizeof l);
-            l.at = at;
-            at += l.n;
-            memcpy(args + gen->param[i].offset, &l, sizeof l);
-        }
+    if (gen->props & TN_PROP_LISTS) tni_args_members(gen, args, g->in + gen->nfixed);
     g->args = args;
 }
 
@@ -43082,22 +43086,24 @@ TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view) {
     return true;
 }
 
+static bool view_may_rebase(tn_frame *f, const tn_tensor *view) {
+    const char *what = f->inplace ? "self" : "out";
+    if (tni_overlaps_itself(view->base)) /* one write, several elements of the base */
+        return tn_fail(f, TN_AUTOGRAD,
+                       "%s is a view of an expanded tensor without history, and is written in "
+                       "place; clone that first",
+                       what);
+    return view->storage == view->base->storage ||
+           tn_fail(f, TN_AUTOGRAD,
+                   "%s is a view of a tensor that has other data since tn_swap_data; clone it",
+                   what);
+}
+
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     tn_as_strided_scatter_args a;
     tni_call c;
     tni_node *n;
-    if (tni_overlaps_itself(view->base)) { /* one write, several elements of the base */
-        tn_fail(f, TN_AUTOGRAD,
-                "%s is a view of an expanded tensor without history, and is written in place; "
-                "clone that first",
-                f->inplace ? "self" : "out");
-        return NULL;
-    }
-    if (view->storage != view->base->storage) {
-        tn_fail(f, TN_AUTOGRAD,
-                "self is a view of a tensor that has other data since tn_swap_data; clone it");
-        return NULL;
-    }
+    if (!view_may_rebase(f, view)) return NULL;
     memset(&a, 0, sizeof a);
     a.self = view->base;
     a.src = view;

@@ -8513,22 +8513,6 @@ static bool checkpoint_save(const char *path, const tn_state *s) {
     return ok;
 }
 
-TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path,
-                                  const tn_state *state) {
-    tni_step step;
-    int64_t mark;
-    bool ok, mode;
-    if (!tn_ok()) return false;
-    tni_step_begin(&step, file, line, "checkpoint");
-    mark = tn_scope_begin();
-    mode = tn_set_grad_mode(false);
-    ok = checkpoint_state_fits(path, state) && checkpoint_save(path, state);
-    tn_set_grad_mode(mode);
-    tn_scope_end(mark);
-    tni_step_end(&step);
-    return ok;
-}
-
 /* --- in --------------------------------------------------------------------------------------- */
 
 /* The entries whose names begin with prefix, without it; at is room for list.n. */
@@ -8689,8 +8673,10 @@ static bool checkpoint_load(const char *path, const tn_state *s) {
     return ok;
 }
 
-TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
-                                  const tn_state *state) {
+/* --- both ------------------------------------------------------------------------------------- */
+
+static bool checkpoint_run(const char *file, int line, const char *path, const tn_state *state,
+                           bool (*run)(const char *path, const tn_state *state)) {
     tni_step step;
     int64_t mark;
     bool ok, mode;
@@ -8698,11 +8684,20 @@ TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
     tni_step_begin(&step, file, line, "checkpoint");
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
-    ok = checkpoint_state_fits(path, state) && checkpoint_load(path, state);
+    ok = checkpoint_state_fits(path, state) && run(path, state);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
     tni_step_end(&step);
     return ok;
+}
+
+TN_API bool tn_checkpoint_save_at(const char *file, int line, const char *path,
+                                  const tn_state *state) {
+    return checkpoint_run(file, line, path, state, checkpoint_save);
+}
+TN_API bool tn_checkpoint_load_at(const char *file, int line, const char *path,
+                                  const tn_state *state) {
+    return checkpoint_run(file, line, path, state, checkpoint_load);
 }
 
 /* src/data/train.c */

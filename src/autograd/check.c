@@ -51,7 +51,7 @@ static bool check_value(check_state *s, tn_tensors in, double *value) {
     uint8_t no_grad = b->no_grad;
     uint64_t from = 0;
     bool ok = mark >= 0;
-    b->no_grad = true;
+    b->no_grad = TNI_NO_GRAD;
     *value = 0;
     ok = ok && s->fn(in.at, (int)in.n, out, &nout, s->user) && !b->failed;
     for (int k = 0; ok && k < nout; k++) {
@@ -225,7 +225,7 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
     o.allow_unused = true;
     o.create_graph = !no_grad;
     *nout = 0;
-    b->no_grad = false;
+    b->no_grad = 0;
     ok = c->fn(in, c->nin, first, &n, c->user) && !b->failed;
     for (int k = 0; ok && k < n; k++)
         if (check_differentiable(first[k]) && first[k]->flags & TNI_REQUIRES && given < nin) {

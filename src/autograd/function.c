@@ -4,8 +4,9 @@
 /* What a function has saved: a leaf itself, of others a header of our own with their history then.
  * A user's header may get a later history, its own call's first of all, that leads back here. */
 typedef struct function_saved {
-    tn_tensor *t;        /* counted */
-    const tn_tensor *of; /* what was saved; NULL once the call has ended */
+    tn_tensor *t;         /* counted */
+    tni_storage *storage; /* of t when it was saved, counted */
+    const tn_tensor *of;  /* what was saved; NULL once the call has ended */
     uint32_t version;
     int32_t out; /* number of the output that it is, -1: none */
 } function_saved;
@@ -34,9 +35,12 @@ typedef struct function_block {
 } function_block;
 
 static bool function_grow(tni_block *b, tn_function *f) {
-    int64_t each = (int64_t)sizeof(function_saved), room = f->room ? 2 * (int64_t)f->room : 4;
-    function_saved *more = (function_saved *)tni_need(b, room * each);
-    if (!more) return false;
+    int64_t each = (int64_t)sizeof(function_saved), room = f->room ? 2 * (int64_t)f->room : 4,
+            bytes;
+    function_saved *more;
+    if (!tni_bytes(room, each, &bytes) || room > INT32_MAX)
+        return tni_error(b, TN_MEMORY, "%s: too many saved tensors", f->row->name);
+    if (!(more = (function_saved *)tni_need(b, bytes))) return false;
     if (f->nsaved) memcpy(more, f->saved, (size_t)(f->nsaved * each));
     if (f->room) tni_put(b, f->b, f->saved, f->room * each);
     f->saved = more;
@@ -56,6 +60,7 @@ TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
     e->out = -1;
     e->version = tni_load_relaxed(&t->storage->version);
     e->t = t;
+    e->storage = t->storage;
     if (t->flags & TNI_LEAF) {
         tni_retain(t);
     } else {
@@ -63,6 +68,7 @@ TN_API bool tn_function_save(tn_function *f, tn_tensor *t) {
         if (t->node) tni_node_hang(b, t->node, e->t, (int)t->node_out);
         tni_move(b, e->t, 0);
     }
+    tni_fetch_add_relaxed(&e->storage->refs, 1u);
     f->nsaved++;
     return true;
 }
@@ -76,7 +82,7 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
         return NULL;
     }
     e = &f->saved[i];
-    if (tni_load_relaxed(&e->t->storage->version) != e->version) {
+    if (e->t->storage != e->storage || tni_load_relaxed(&e->storage->version) != e->version) {
         tni_error(b, TN_AUTOGRAD, "%s: saved tensor %d was modified in place since", f->row->name,
                   i);
         return NULL;
@@ -90,7 +96,10 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
 TN_API void *tn_function_user(tn_function *f) { return f ? f->user : NULL; }
 
 TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
-    for (int i = 0; i < f->nsaved; i++) tni_release(b, f->saved[i].t);
+    for (int i = 0; i < f->nsaved; i++) {
+        tni_release(b, f->saved[i].t);
+        tni_storage_release(b, f->saved[i].storage);
+    }
     if (f->room) tni_put(b, f->b, f->saved, f->room * (int64_t)sizeof(function_saved));
     if (f->row->release) f->row->release(f->user);
     tni_put(b, f->b, f, (int64_t)sizeof(function_block));
@@ -193,7 +202,7 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
         return entered ? tni_leave(b, false) : false;
     }
     no_grad = b->no_grad;
-    b->no_grad = true;
+    b->no_grad = TNI_NO_GRAD;
     b->place_hold++;
     ok = row->forward(&k->f, in.at, (int)in.n, out);
     b->place_hold--;
@@ -236,7 +245,7 @@ static bool checkpoint_again(tni_block *b, tn_function *f, tn_tensor *seed, tn_t
         if (!saved || !(in[i] = tni_share(b, saved->storage, saved))) return false;
         if (saved->flags & TNI_REQUIRES) in[i]->flags |= TNI_REQUIRES | TNI_LEAF;
     }
-    b->no_grad = false;
+    b->no_grad = 0;
     a.t = c->forward(in, f->nsaved, c->user);
     a.gradient = seed;
     if (!a.t || !tn_backward_at(b->place_file, b->place_line, &a)) return false;

@@ -8,8 +8,6 @@
 static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *ghost,
                        const int64_t *like) {
     tn_tensor *t = &ghost->header;
-    int64_t numel = 1;
-    bool empty = false;
     memset(t, 0, offsetof(tn_tensor, dims));
     t->refs = 1;
     t->dtype = s->dtype;
@@ -20,12 +18,7 @@ static void ghost_make(tni_block *b, tni_node *n, const tni_slot *s, tni_ghost *
     t->owner = b;
     t->size = s->at ? (int64_t *)(void *)n + s->at : (int64_t *)(uintptr_t)like;
     t->stride = ghost->stride;
-    for (int i = t->ndim - 1; i >= 0; i--) {
-        t->stride[i] = numel;
-        empty = empty || t->size[i] == 0;
-        numel *= t->size[i] ? t->size[i] : 1; /* was checked when the tensor was made */
-    }
-    t->numel = empty ? 0 : numel;
+    t->numel = tni_flat_strides(t->ndim, t->size, t->stride);
 }
 
 static bool ghost_version(tni_block *b, const tni_node *n, const tni_slot *s,
@@ -103,19 +96,10 @@ static tn_tensor *ghost_output(tni_block *b, tni_node *n, int k, tni_ghost *ghos
 static void ghost_patch(tni_node *n, tn_gradient *g) {
     const tn_gen *gen = n->row->gen;
     char *args = (char *)((int64_t *)(void *)n + n->args_at);
-    tn_tensor **at = g->in + gen->nfixed;
     for (int i = 0; i < gen->nfixed; i++)
         if (n->slot[i].kind != TNI_SLOT_NUMBER)
             memcpy(args + gen->param[gen->fixed[i]].offset, &g->in[i], sizeof g->in[i]);
-    if (gen->props & TN_PROP_LISTS)
-        for (int i = 0; i < gen->nparam; i++) {
-            tn_tensors l;
-            if (gen->param[i].type != TN_T_TENSORS) continue;
-            memcpy(&l, args + gen->param[i].offset, sizeof l);
-            l.at = at;
-            at += l.n;
-            memcpy(args + gen->param[i].offset, &l, sizeof l);
-        }
+    if (gen->props & TN_PROP_LISTS) tni_args_members(gen, args, g->in + gen->nfixed);
     g->args = args;
 }
 

@@ -43,22 +43,24 @@ TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view) {
     return true;
 }
 
+static bool view_may_rebase(tn_frame *f, const tn_tensor *view) {
+    const char *what = f->inplace ? "self" : "out";
+    if (tni_overlaps_itself(view->base)) /* one write, several elements of the base */
+        return tn_fail(f, TN_AUTOGRAD,
+                       "%s is a view of an expanded tensor without history, and is written in "
+                       "place; clone that first",
+                       what);
+    return view->storage == view->base->storage ||
+           tn_fail(f, TN_AUTOGRAD,
+                   "%s is a view of a tensor that has other data since tn_swap_data; clone it",
+                   what);
+}
+
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     tn_as_strided_scatter_args a;
     tni_call c;
     tni_node *n;
-    if (tni_overlaps_itself(view->base)) { /* one write, several elements of the base */
-        tn_fail(f, TN_AUTOGRAD,
-                "%s is a view of an expanded tensor without history, and is written in place; "
-                "clone that first",
-                f->inplace ? "self" : "out");
-        return NULL;
-    }
-    if (view->storage != view->base->storage) {
-        tn_fail(f, TN_AUTOGRAD,
-                "self is a view of a tensor that has other data since tn_swap_data; clone it");
-        return NULL;
-    }
+    if (!view_may_rebase(f, view)) return NULL;
     memset(&a, 0, sizeof a);
     a.self = view->base;
     a.src = view;

@@ -48,6 +48,8 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f);
  * that a copy of them takes, and that copy, made from `to` on; args then points there. */
 TN_PRIV int64_t tni_args_words(const tn_gen *gen, const void *args);
 TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to);
+/* Lists of tensors in copied arguments get their members from the slots behind the single ones. */
+TN_PRIV void tni_args_members(const tn_gen *gen, void *args, tn_tensor **slots);
 /* Hangs the node on output k of its call (replacing t's old history). */
 TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k);
 TN_PRIV void tni_node_release_saved(tni_block *b,

@@ -81,6 +81,17 @@ TN_PRIV int64_t *tni_args_copy(const tn_gen *gen, void *args, int64_t *to) {
     return to;
 }
 
+TN_PRIV void tni_args_members(const tn_gen *gen, void *args, tn_tensor **slots) {
+    for (int i = 0; i < gen->nparam; i++) {
+        tn_tensors l;
+        if (gen->param[i].type != TN_T_TENSORS) continue;
+        memcpy(&l, (char *)args + gen->param[i].offset, sizeof l);
+        l.at = slots;
+        slots += l.n;
+        memcpy((char *)args + gen->param[i].offset, &l, sizeof l);
+    }
+}
+
 static void node_measure(const tn_frame *f, node_plan *p) {
     const tn_gen *gen = f->row->gen;
     const tn_tensor *first = f->nout > 0 ? f->out[0] : NULL;

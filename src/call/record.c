@@ -20,16 +20,8 @@ struct tn_recording {
 static void record_copy_lists(record_call *r) {
     const tn_gen *gen = r->f.row->gen;
     char *args = (char *)r + r->args_at;
-    tn_tensor **slot = r->f.in + gen->nfixed;
     tni_args_copy(gen, args, (int64_t *)(void *)((char *)r + r->lists_at));
-    for (int i = 0; i < gen->nparam; i++) {
-        tn_tensors t;
-        if (gen->param[i].type != TN_T_TENSORS) continue;
-        memcpy(&t, args + gen->param[i].offset, sizeof t);
-        t.at = slot;
-        slot += t.n;
-        memcpy(args + gen->param[i].offset, &t, sizeof t);
-    }
+    tni_args_members(gen, args, r->f.in + gen->nfixed);
 }
 
 /* A number given as an argument becomes a tensor of its own, with the number's low rank in

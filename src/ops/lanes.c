@@ -25,10 +25,10 @@ TNI_INLINE float lanes_half(uint16_t h) {
 }
 
 /* All loads and saves but those of 16-bit floats: C's conversions. X(NAME, type) */
-#define LANES_TYPES(X)                                                                         \
-    X(BOOL, uint8_t)                                                                           \
-    X(U8, uint8_t) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(F32, float) \
-        X(F64, double)
+#define LANES_TYPES(X) \
+    X(BOOL, uint8_t)   \
+    X(U8, uint8_t)     \
+    X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t) X(F32, float) X(F64, double)
 
 #define LANES_LOAD(NAME, type)                   \
     case TN_##NAME:                              \
@@ -217,6 +217,14 @@ static void lanes_dims(tni_lanes *l, lanes_dim *keep, int nkeep, lanes_dim *red,
     }
 }
 
+static void lanes_turn(lanes_dim *d, int n) {
+    for (int i = 0; i < n / 2; i++) {
+        lanes_dim t = d[i];
+        d[i] = d[n - 1 - i];
+        d[n - 1 - i] = t;
+    }
+}
+
 TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, int compute,
                             int how) {
     lanes_dim keep[TNI_LANE_DIMS], red[TNI_LANE_DIMS];
@@ -251,16 +259,8 @@ TN_PRIV void tni_lanes_init(tni_lanes *l, const tn_tensor *x, const bool *gone, 
         else
             keep[nkeep++] = d;
     }
-    for (int i = 0; i < nkeep / 2; i++) {
-        lanes_dim t = keep[i];
-        keep[i] = keep[nkeep - 1 - i];
-        keep[nkeep - 1 - i] = t;
-    }
-    for (int i = 0; i < nred / 2; i++) {
-        lanes_dim t = red[i];
-        red[i] = red[nred - 1 - i];
-        red[nred - 1 - i] = t;
-    }
+    lanes_turn(keep, nkeep);
+    lanes_turn(red, nred);
     lanes_dims(l, keep, nkeep, red, nred, (how & TNI_LANES_ORDERED) != 0);
     l->blocks = (l->n + (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK) - 1) /
                 (l->columns ? TNI_BLOCK_ROWS : TNI_BLOCK);

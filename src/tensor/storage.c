@@ -122,14 +122,9 @@ TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
 
 TN_PRIV tn_tensor *tni_header_flat(tni_block *b, int dtype, const tn_tensor *like) {
     tn_tensor *t = header_new(b, dtype, like->ndim);
-    int64_t step = 1;
     if (TNI_UNLIKELY(!t)) return NULL;
-    for (int i = like->ndim - 1; i >= 0; i--) {
-        t->size[i] = like->size[i];
-        t->stride[i] = step;
-        step *= like->size[i] ? like->size[i] : 1; /* no more than when like was made */
-    }
-    t->numel = like->numel;
+    for (int i = 0; i < like->ndim; i++) t->size[i] = like->size[i];
+    t->numel = tni_flat_strides(t->ndim, t->size, t->stride);
     t->flags = (uint16_t)(TNI_CONTIGUOUS | b->inference);
     scope_link(b, t, b->depth);
     b->live_count++;

@@ -121,6 +121,17 @@ TNI_INLINE bool tni_same_shape(const tn_tensor *a, const tn_tensor *b) {
         if (a->size[i] != b->size[i]) return false;
     return true;
 }
+/* Row-major strides of sizes that a tensor has, so that they were checked; returns its elements. */
+TNI_INLINE int64_t tni_flat_strides(int ndim, const int64_t *size, int64_t *stride) {
+    int64_t step = 1;
+    bool empty = false;
+    for (int i = ndim - 1; i >= 0; i--) {
+        stride[i] = step;
+        empty = empty || size[i] == 0;
+        step *= size[i] ? size[i] : 1;
+    }
+    return empty ? 0 : step;
+}
 /* One element stands for all: a wrapped number, or a tensor expanded in every dimension. */
 TNI_INLINE bool tni_is_repeated(const tn_tensor *t) {
     if (t->flags & TNI_NUMBER) return true;
