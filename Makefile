@@ -23,14 +23,16 @@ AMALGAMATE := $(BUILD)/tools/amalgamate
 CHECK := $(BUILD)/tools/check
 TEST = CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD="$(BUILD)" sh tests/run.sh
 
-.PHONY: help headers check-headers objects unit test test-quick run bench data install dist clean \
+.PHONY: help headers check-headers objects unit test test-quick test-all test-faults run bench data install dist clean \
         $(LANES:%=test-%)
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make run            learn pictures and show it (examples/fashion)"
-	@echo "make test           all tests; test-quick: those of four minutes; one lane:"
+	@echo "make test           a sample of every lane; test-quick: those of four minutes; one lane:"
 	@echo "                   $(LANES:%= test-%)"
+	@echo "make test-all       every lane in full, and docs/promises.md from what they found (hours)"
+	@echo "make test-faults    seeded faults: which tests notice them (tests/faults)"
 	@echo "make objects        src/ as separate objects into $(BUILD)/libtensor.a: how one develops"
 	@echo "make headers        tensor.h and tensor_nn.h from src/"
 	@echo "make check-headers  are they current; do includes, symbols, sizes follow the rules"
@@ -95,6 +97,11 @@ test: headers objects
 	@$(TEST) $(LANES)
 test-quick: headers objects
 	@TN_QUICK=1 $(TEST) $(LANES)
+test-all: headers objects
+	@TN_FULL=1 $(TEST) $(LANES); failed=$$?; \
+	sh tests/promises.sh $(BUILD)/logs > docs/promises.md && exit $$failed
+test-faults:
+	@CC="$(CC)" BUILD="$(BUILD)" sh tests/faults/apply.sh $(FAULTS)
 $(LANES:%=test-%): test-%: headers objects
 	@$(TEST) $*
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # run.sh LANE... - runs tests/LANE/run.sh for each and ends with the sum, "N passed, N failed", alone on a line.
-# TN_QUICK=1: lanes leave out what takes long; a lane with a file `slow` is left out as a whole.
+# TN_QUICK=1: lanes leave out what takes long; a lane with a file `slow` is left out as a whole. TN_FULL=1: the full figures.
+# TN_STOP=1: nothing more after the first lane that fails.
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
 passed=0 failed=0
@@ -22,6 +23,7 @@ for lane in "$@"; do
         sum="${sum% *} 1"
     fi
     passed=$((passed + ${sum% *})) failed=$((failed + ${sum#* }))
+    [ -z "${TN_STOP:-}" ] || [ "$failed" = 0 ] || break
 done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

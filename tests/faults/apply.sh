@@ -1,0 +1,74 @@
+#!/bin/sh
+# apply.sh [PATCH...] - what `make test-faults` runs: each seeded fault of this folder alone, in a scratch copy of the committed tree;
+# the tests stop at the first lane that fails. First `make test-quick`, then, for a fault that it misses, `make test`.
+# Writes tests/faults/table.md when all of them were run. TN_QUICK=1: no `make test` for those missed.
+cd "$(dirname "$0")/../.." || exit 1
+top=$(pwd)
+work=${BUILD:-build}/faults
+mkdir -p "$work/logs" || exit 1
+case $work in /*) ;; *) work=$top/$work ;; esac
+all=1
+[ $# = 0 ] && set -- tests/faults/[0-9]*.patch || all=
+order="unit kinds ops"
+for lane in $(ls tests/*/run.sh | sed 's|tests/||; s|/run.sh||'); do
+    case " $order budget " in *" $lane "*) ;; *) order="$order $lane" ;; esac
+done
+
+copy() { # the committed tree, with what was built of it before, so that little is compiled again
+    rm -rf "$work/tree"
+    mkdir -p "$work/tree"
+    git ls-files -z | xargs -0 cp -p --parents -t "$work/tree"
+    [ ! -d "$work/built" ] || cp -a "$work/built" "$work/tree/build"
+}
+caught_by() { # TARGET: the lane that failed, "none", or how it ended else
+    (cd "$work/tree" && TN_STOP=1 timeout -k 10 1500 make "$1" LANES="$order" BUILD=build) > "$work/logs/$name.$1" 2>&1
+    status=$?
+    lane=$(sed -n 's/^== \([a-z]*\)$/\1/p' "$work/logs/$name.$1" | tail -1)
+    case $status in
+    0) echo none ;;
+    124 | 137) echo "$lane (hangs)" ;;
+    *) echo "${lane:-build}" ;;
+    esac
+}
+
+copy
+name=clean
+[ -d "$work/built" ] || { # the tests pass without a fault, and leave behind what they built
+    [ "$(caught_by test-quick)" = none ] || { echo "the tests fail without a fault: $work/logs/clean.test-quick"; exit 1; }
+    cp -a "$work/tree/build" "$work/built"
+}
+count=0 quick=0 full=0 bad=0
+: > "$work/table"
+for patch in "$@"; do
+    name=$(basename "$patch" .patch)
+    kind=$(sed -n '1s/^# *//p' "$patch")
+    copy
+    count=$((count + 1))
+    if ! patch -s -p1 -d "$work/tree" < "$patch" > "$work/logs/$name.patch" 2>&1; then
+        echo "FAILED $name does not apply"
+        bad=$((bad + 1))
+        continue
+    fi
+    by=$(caught_by test-quick) depth=quick
+    if [ "$by" = none ] && [ -z "${TN_QUICK:-}" ]; then
+        by=$(caught_by test) depth=full
+    fi
+    [ "$by" = none ] && depth=missed
+    [ $depth != quick ] || quick=$((quick + 1))
+    [ $depth = missed ] || full=$((full + 1))
+    echo "$name: $by ($depth)"
+    case $depth in
+    quick) echo "| $name | $kind | $by | |" ;;
+    full) echo "| $name | $kind | | $by |" ;;
+    missed) echo "| $name | $kind | | **missed** |" ;;
+    esac >> "$work/table"
+done
+sum="promise 22: $quick of $count seeded faults caught by \`make test-quick\`, $full by \`make test\`"
+echo "$sum"
+if [ -n "$all" ] && [ -z "${TN_QUICK:-}" ]; then
+    { printf '# Seeded faults and what catches them\n\nWritten by `make test-faults`: each fault alone, tests stop at the first lane that fails.\n\n'
+      printf '| fault | kind | caught by `make test-quick` | caught by `make test` |\n| --- | --- | --- | --- |\n'
+      cat "$work/table"
+      printf '\n%s\n' "$sum"; } > tests/faults/table.md
+fi
+[ "$bad" = 0 ] && [ "$quick" -ge 14 ] && [ "$full" -ge 18 ]

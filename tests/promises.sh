@@ -1,0 +1,37 @@
+#!/bin/sh
+# promises.sh LOGS - writes to stdout docs/promises.md: each promise of tests/promises.txt with the figures and shortfalls that
+# the lanes printed into LOGS/<lane> or keep in tests/<lane>/table.md. Status 1 if a promise has no figure.
+cd "$(dirname "$0")/.." || exit 1
+logs=$1
+cat << 'head'
+# The promises and their figures
+
+What this library promises, how it is tested, and what the tests found. Written by `make test-all`, which runs every lane in its full
+depth; a line that is missing below was not measured. `make test` runs a sample of each lane, `make test-quick` a smaller one.
+
+head
+echo "Measured on $(date -u +%F), $(uname -m), $(getconf _NPROCESSORS_ONLN) cores, $(${CC:-cc} --version | sed 1q)."
+echo
+echo "| # | promise | test | figure | falls short |"
+echo "| --- | --- | --- | --- | --- |"
+missing=0
+lines() { # KIND NUMBER LANES: what these lanes printed, parted by <br>
+    for lane in $3; do
+        sed -n "s/^ *$1 $2: //p" "$logs/$lane" "tests/$lane/table.md" 2> /dev/null
+    done | awk '!seen[$0]++ { gsub(/\|/, "\\|"); printf "%s%s", (n++ ? "<br>" : ""), $0 }'
+}
+while IFS='|' read -r number promise lanes; do
+    case $number in '#'* | '') continue ;; esac
+    number=${number% }
+    figure=$(lines promise "$number" "$lanes")
+    [ -n "$figure" ] || { figure="not measured"; missing=$((missing + 1)); }
+    tests=$(printf '`make test-%s` ' $lanes)
+    echo "| $number |${promise% } | $tests| $figure | $(lines short "$number" "$lanes") |"
+done < tests/promises.txt
+echo
+echo "| lane | result |"
+echo "| --- | --- |"
+for lane in $(ls tests/*/run.sh | sed 's|tests/||; s|/run.sh||'); do
+    [ ! -f "$logs/$lane" ] || echo "| $lane | $(tail -1 "$logs/$lane") |"
+done
+[ "$missing" = 0 ]
