@@ -518,8 +518,8 @@ static void embedding_dense_backward_run(tn_frame *f) {
             *count = (int64_t *)f->scratch;
     tni_walk w;
     tni_fill(out, tn_int(0));
-    if (a->scale_grad_by_freq) memset(count, 0, (size_t)a->num_weights * sizeof *count);
     if (indices->numel == 0 || n == 0) return;
+    if (a->scale_grad_by_freq) memset(count, 0, (size_t)a->num_weights * sizeof *count);
     tni_stack_view(&head, d, indices->ndim, d->size, d->stride, d->offset);
     pair[0] = indices, pair[1] = &head;
     tni_walk_start(&w, indices->ndim, indices->size, pair, 2);
