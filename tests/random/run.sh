@@ -1,42 +1,92 @@
 #!/bin/sh
-# Random programs against a reference model, random arguments, damaged files and failing disks, under ASan and UBSan with
-# the caches bypassed. Of each 20,000, TN_QUICK=1: 3,000, TN_FULL=1: 300,000.
+# Arguments at the ends of their ranges for every row, random programs against a reference model, damaged files and
+# failing disks, under ASan and UBSan with the caches bypassed. Tuples a row: 40, TN_QUICK=1: 5, TN_FULL=1: 500 by the
+# compiler and 500 by clang. Programs: 20,000 (3,000; 300,000), files likewise.
 cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/random
 mkdir -p "$out"
 jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
 passed=0 failed=0
 sanitize="-fsanitize=address,undefined -fno-sanitize-recover=all"
-printf 'int main(void) { return 0; }\n' > "$out/probe.c"
-if ! { ${CC:-cc} $sanitize "$out/probe.c" -o "$out/probe" && "$out/probe"; } 2> /dev/null; then
-    echo "note: ${CC:-cc} has no sanitizers here: programs without them"
-    sanitize=
-fi
-make -s -j"$jobs" objects BUILD="${BUILD:-build}/sanitized" CFLAGS="-O1 -g -fno-omit-frame-pointer $sanitize" \
-    > "$out/make.log" 2>&1 || cat "$out/make.log"
 export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
-count=20000
-[ -z "${TN_QUICK:-}" ] || count=3000
-[ -z "${TN_FULL:-}" ] || count=300000
-for name in programs calls files; do
-    sources=tests/random/$name.c
-    [ $name != programs ] || sources="$sources tests/random/model.c"
-    rm -f "$out/$name"
-    ${CC:-cc} -std=gnu99 -O1 -g $sanitize -DTNI_OBJECTS -Wall -Wextra -pedantic -Wshadow -Wconversion \
-        $sources "${BUILD:-build}/sanitized/libtensor.a" -o "$out/$name" -lm -pthread || failed=$((failed + 1))
+count=20000 tuples=40 compilers=${CC:-cc}
+[ -z "${TN_QUICK:-}" ] || count=3000 tuples=5
+if [ -n "${TN_FULL:-}" ]; then
+    count=300000 tuples=500
+    if [ "$(id -u)" = 0 ] && ! command -v clang > /dev/null && command -v apt-get > /dev/null; then
+        { apt-get update && apt-get install -y --no-install-recommends clang libclang-rt-dev; } > "$out/apt.log" 2>&1
+    fi
+    if command -v clang > /dev/null; then compilers="${CC:-cc} clang"; else echo "left out: clang, which is not here"; fi
+fi
+printf 'int main(void) { return 0; }\n' > "$out/probe.c"
+sed -n 's/^TN_OPTIMIZER(\([a-z0-9_]*\),.*/OPTIMIZER(\1)/p' src/optim/*.c > "$out/optimizers.inc"
+
+# The library and the programs by one compiler, into $to; sanitizers where it has them.
+prepare() { # COMPILER OBJECTS PROGRAM...
+    compiler=$1 objects=$2 flags=$sanitize
+    shift 2
+    if ! { $compiler $sanitize "$out/probe.c" -o "$out/probe" && "$out/probe"; } 2> /dev/null; then
+        echo "note: $compiler has no sanitizers here: programs without them"
+        flags=
+    fi
+    make -s -j"$jobs" objects CC="$compiler" BUILD="$objects" CFLAGS="-O1 -g -fno-omit-frame-pointer $flags" \
+        > "$out/make.log" 2>&1 || cat "$out/make.log"
+    for name in "$@"; do
+        sources="tests/random/$name.c"
+        [ $name != programs ] || sources="$sources tests/random/model.c"
+        [ $name != calls ] || sources="$sources tests/random/tuples.c tests/ops/sample.c tests/ops/msample.c"
+        rm -f "$to/$name"
+        $compiler -std=gnu99 -O1 -g $flags -DTNI_OBJECTS -Wall -Wextra -pedantic -Wshadow -Wconversion -I"$out" \
+            $sources "$objects/libtensor.a" -o "$to/$name" -lm -pthread || failed=$((failed + 1))
+    done
+}
+
+collect() { # NAME: its parts are running as $pids
+    part=0
+    for pid in $pids; do
+        wait "$pid" || failed=$((failed + 1))
+        grep -v '^tuples ' "$to/$1.$part" | tail -n 20 | sed '$d'
+        sum=$(sed -n '$s/^\([0-9]*\) passed, .*/\1/p' "$to/$1.$part")
+        passed=$((passed + ${sum:-0})) part=$((part + 1))
+    done
+}
+
+# Different tuples a row, how many were taken, and rows that took none of those that were drawn.
+count_tuples() { # COMPILER
+    cat "$to"/calls.[0-9]* | awk -v by="$1" '
+        $1 == "tuples" { rows[$2]++; n[$2] += $4; taken[$2] += $6; if (!($2 in least) || $4 < least[$2]) least[$2] = $4
+                         if ($8 == 0) never = never " " $3; if (!all++ || $4 < few) few = $4 }
+        END { printf "promise 1: %d operators x %d tuples or more", rows["operator"], least["operator"]
+              printf " (%d %% taken), %d modules x %d (%d %%)", 100 * taken["operator"] / n["operator"],
+                     rows["module"], least["module"], 100 * taken["module"] / n["module"]
+              printf ", %d optimizers x %d (%d %%), ASan + UBSan, %s\n", rows["optimizer"], least["optimizer"],
+                     100 * taken["optimizer"] / n["optimizer"], by
+              if (never != "" && few >= 500) print "short 1: no drawn tuple was taken, only refused:" never }'
+}
+
+for compiler in $compilers; do
+    to=$out objects=${BUILD:-build}/sanitized programs="calls programs files"
+    [ "$compiler" = "${CC:-cc}" ] || to=$out/$compiler objects=${BUILD:-build}/sanitized-$compiler programs=calls
+    mkdir -p "$to"
+    prepare "$compiler" "$objects" $programs
+    part=0 pids=
+    while [ -x "$to/calls" ] && [ "$part" -lt "$jobs" ]; do
+        "$to/calls" 1 $tuples part=$part/"$jobs" > "$to/calls.$part" 2>&1 &
+        pids="$pids $!"
+        part=$((part + 1))
+    done
+    collect calls
+    count_tuples "$compiler"
+done
+to=$out
+for name in programs files; do
     part=0 pids=
     while [ -x "$out/$name" ] && [ "$part" -lt "$jobs" ]; do
         "$out/$name" $((1 + part * 1000000)) $((count / jobs)) > "$out/$name.$part" 2>&1 &
         pids="$pids $!"
         part=$((part + 1))
     done
-    part=0
-    for pid in $pids; do
-        wait "$pid" || failed=$((failed + 1))
-        tail -n 20 "$out/$name.$part" | sed '$d'
-        sum=$(sed -n '$s/^\([0-9]*\) passed, .*/\1/p' "$out/$name.$part")
-        passed=$((passed + ${sum:-0})) part=$((part + 1))
-    done
+    collect $name
 done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
