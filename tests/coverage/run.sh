@@ -1,0 +1,95 @@
+#!/bin/sh
+# What the tests reach: branches and MC/DC of the rooms that every other one stands on. The lanes below run once more
+# over objects that count (clang >= 19), without sanitizers, and their counts are put together. A room below the bound
+# fails; what was not reached is listed in build/coverage/uncovered.txt.
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=${BUILD:-build}
+mkdir -p "$BUILD/coverage"
+out=$(cd "$BUILD/coverage" && pwd)
+top=$(pwd)
+jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+lanes="unit random errors kinds threads" # of tests/, those that are there
+rooms="base tensor call autograd io" # held to
+at_least=95                          # percent of the branches of each
+also="data"                          # told
+
+if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null && ! command -v clang-19 > /dev/null; then
+    DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -y -q --no-install-recommends \
+        clang-19 llvm-19 libclang-rt-19-dev > "$out/apt.log" 2>&1
+fi
+printf 'int main(void) { return 0; }\n' > "$out/probe.c"
+count="-fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc"
+export LLVM_PROFILE_FILE="$out/raw/%4m.profraw"
+rm -rf "$out/raw" && mkdir -p "$out/raw"
+if ! { clang-19 $count "$out/probe.c" -o "$out/probe" && "$out/probe" && llvm-profdata-19 --version && llvm-cov-19 --version; } \
+    > "$out/probe.log" 2>&1; then
+    echo "left out: no clang 19 with its profile library, llvm-profdata-19 and llvm-cov-19"
+    echo "0 passed, 0 failed"
+    exit 0
+fi
+
+# The compiler that the lanes get: it counts, in all but the kernels, and leaves sanitizers out. A lane for the packed
+# header gets that header's public part and the same objects as the others.
+export BUILD="$out/tree" CC="$out/cc" CXX=none CFLAGS="-O1 -g"
+mkdir -p "$out/packed" "$BUILD/threads" "$BUILD/ops"
+for name in tensor tensor_nn; do
+    { [ $name = tensor ] || echo '#include "tensor.h"'; sed -n "s|^#include \"api/|#include \"$top/src/api/|p" src/$name.c; } \
+        > "$out/packed/$name.h"
+done
+cat > "$out/cc" << WRAPPER
+#!/bin/sh
+count="$count -DTNI_COVERAGE" library=$BUILD/libtensor.a
+for one; do
+    shift
+    case \$one in
+    -fsanitize=* | -fno-sanitize-recover=*) continue ;;
+    *kernels.c) count= ;;
+    -c | -E | *libtensor.a | *tools/*) library= ;;
+    esac
+    set -- "\$@" "\$one"
+done
+exec clang-19 -I$out/packed \$count "\$@" \$library -fprofile-instr-generate -lm
+WRAPPER
+chmod +x "$out/cc"
+# What other lanes build again for their sanitizers is the same here.
+ln -sfn . "$BUILD/sanitized"
+ln -sfn .. "$BUILD/threads/objects"
+make -s -j"$jobs" objects BUILD="$BUILD" CC="$CC" CFLAGS="$CFLAGS" > "$out/make.log" 2>&1 || {
+    tail "$out/make.log"
+    echo "0 passed, 1 failed"
+    exit 1
+}
+# Whether a lane passes is for its own run to say (some know gcc's line numbers); here it must have run to its end.
+passed=0 failed=0
+ended() { # NAME: its log ends with a sum
+    if tail -n 1 "$out/$1.log" | grep -q '^[1-9][0-9]* passed, [0-9]* failed$'; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAILED $1 did not run to its end: see $out/$1.log"
+    fi
+}
+[ -n "${TN_FULL:-}" ] || export TN_QUICK=1
+for lane in $lanes; do
+    [ -f "tests/$lane/run.sh" ] || continue
+    sh "tests/$lane/run.sh" > "$out/$lane.log" 2>&1
+    ended "$lane"
+done
+# Of the operators' lane the walk alone.
+{ "$CC" -std=gnu99 $CFLAGS -DTNI_OBJECTS tests/ops/walk.c tests/ops/sample.c "$BUILD/libtensor.a" -pthread -o "$BUILD/ops/walk" &&
+    "$BUILD/ops/walk"; } > "$out/walk.log" 2>&1
+ended walk
+
+# All programs that ran, by what they wrote: those that hold the objects.
+llvm-profdata-19 merge -sparse "$out"/raw/*.profraw -o "$out/profile" > "$out/merge.log" 2>&1
+programs=$(find "$BUILD" -type f -perm -u+x ! -name '*.*' ! -path '*/tools/*' | sort)
+set --
+for program in $programs; do set -- "$@" -object "$program"; done
+shift
+llvm-cov-19 export -skip-expansions -instr-profile="$out/profile" "$@" > "$out/export.json" 2> "$out/export.log"
+if ${HOSTCC:-cc} -std=c99 -O2 "tests/coverage/figures.c" -o "$out/figures" &&
+    "$out/figures" "$out/export.json" $at_least "$out/uncovered.txt" $rooms + $also; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
