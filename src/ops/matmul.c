@@ -485,6 +485,7 @@ static void matmul_grad(tn_gradient *g) {
         tn_give(g, 0, tnp_matmul(d, column ? mm_conj(tnp_unsqueeze(b, 0)) : mm_adjoint(b)));
     if (!g->want[1]) return;
     if (row) a = tnp_unsqueeze(a, 0);
+    if (!a || !d) return; /* an error is set */
     if (b->ndim == 2 && a->ndim > 2 && b->numel > 0)
         a = matmul_flat(a, b->size[0]), d = matmul_flat(d, b->size[1]);
     d = tnp_matmul(mm_adjoint(a), d);
