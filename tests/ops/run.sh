@@ -1,6 +1,6 @@
 #!/bin/sh
-# The operator table walked: forms, meta, replay, layouts, gradients, failing allocations; fresh memory of two fills; then
-# torch's values, and whether every path that kernels choose among has run for one of them, on each instruction set of
+# The operator table walked: forms, meta, replay, layouts, gradients; failing allocations of every row of operators,
+# modules and optimizers (of every sample, TN_QUICK=1: the first); fresh memory of two fills; then torch's values, and whether every path that kernels choose among has run for one of them, on each instruction set of
 # this machine.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -12,7 +12,7 @@ mkdir -p "$build/ops/paths"
 link() { # PROGRAM FROM [objects and flags]
     to=$1 from=$2
     shift 2
-    $cc -std=gnu99 $flags -Wall -Wextra "tests/ops/$from.c" tests/ops/sample.c "$@" "$build/libtensor.a" \
+    $cc -std=gnu99 $flags -Wall -Wextra -I"$build/ops" "tests/ops/$from.c" tests/ops/sample.c "$@" "$build/libtensor.a" \
         -lm -pthread -o "$build/ops/$to" || { echo "0 passed, 1 failed"; exit 1; }
 }
 
@@ -53,10 +53,14 @@ check_paths() {
 }
 
 link walk walk
-for lane in ${*:-forms meta replay layout grad memory}; do # each in a process of its own: a crash is one failure
+[ $# -gt 0 ] || set -- forms meta replay layout grad
+for lane in "$@"; do # each in a process of its own: a crash is one failure
     "$build/ops/walk" "$lane"
     [ $? -le 1 ] || { echo "FAILED the lane $lane crashed"; echo "0 passed, 1 failed"; }
 done > "$build/ops/walk.log" 2>&1
+sed -n 's/^TN_OPTIMIZER(\([a-z0-9_]*\),.*/OPTIMIZER(\1)/p' src/optim/*.c > "$build/ops/optimizers.inc"
+link memory memory tests/ops/msample.c
+"$build/ops/memory" ${TN_QUICK:+samples=1} > "$build/ops/memory.log" 2>&1
 link twin twin
 "$build/ops/twin" > "$build/ops/twin.log" 2>&1
 link oracle oracle
@@ -64,8 +68,8 @@ link oracle oracle
 count_paths
 link oracle_paths oracle -DTNI_COUNT_PATHS "$build"/ops/paths/*.o
 check_paths > "$build/ops/paths.log" 2>&1
-grep -h FAILED "$build/ops/walk.log" "$build/ops/twin.log" "$build/ops/oracle.log" "$build/ops/paths.log" | head -60
-grep -hE '^(left out|paths|differentiable|grad)' "$build/ops/walk.log" "$build/ops/paths.log"
-cat "$build/ops/walk.log" "$build/ops/twin.log" "$build/ops/oracle.log" "$build/ops/paths.log" | awk '
+grep -h FAILED "$build/ops/walk.log" "$build/ops/memory.log" "$build/ops/twin.log" "$build/ops/oracle.log" "$build/ops/paths.log" | head -60
+grep -hE '^(left out|paths|promise|short)' "$build/ops/walk.log" "$build/ops/memory.log" "$build/ops/paths.log"
+cat "$build/ops/walk.log" "$build/ops/memory.log" "$build/ops/twin.log" "$build/ops/oracle.log" "$build/ops/paths.log" | awk -v due=$(($# + 4)) '
     /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; seen++ }
-    END { if (seen < 5) f++; printf "%d passed, %d failed\n", p, f }'
+    END { if (seen < due) f++; printf "%d passed, %d failed\n", p, f }'
