@@ -1,7 +1,8 @@
 #!/bin/sh
 # The operator table walked: forms, meta, replay, layouts, gradients; failing allocations of every row of operators,
-# modules and optimizers (of every sample, TN_QUICK=1: the first); fresh memory of two fills; then torch's values, and whether every path that kernels choose among has run for one of them, on each instruction set of
-# this machine.
+# modules and optimizers (of every sample, TN_QUICK=1: the first); fused rows against formulas in primitive ones; fresh
+# memory of two fills; then torch's values, and whether every path that kernels choose among has run for one of them, on
+# each instruction set of this machine.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -61,6 +62,8 @@ done > "$build/ops/walk.log" 2>&1
 sed -n 's/^TN_OPTIMIZER(\([a-z0-9_]*\),.*/OPTIMIZER(\1)/p' src/optim/*.c > "$build/ops/optimizers.inc"
 link memory memory tests/ops/msample.c
 "$build/ops/memory" ${TN_QUICK:+samples=1} > "$build/ops/memory.log" 2>&1
+link fused fused tests/ops/compositions.c
+"$build/ops/fused" > "$build/ops/fused.log" 2>&1
 link twin twin
 "$build/ops/twin" > "$build/ops/twin.log" 2>&1
 link oracle oracle
@@ -68,8 +71,8 @@ link oracle oracle
 count_paths
 link oracle_paths oracle -DTNI_COUNT_PATHS "$build"/ops/paths/*.o
 check_paths > "$build/ops/paths.log" 2>&1
-grep -h FAILED "$build/ops/walk.log" "$build/ops/memory.log" "$build/ops/twin.log" "$build/ops/oracle.log" "$build/ops/paths.log" | head -60
-grep -hE '^(left out|paths|promise|short)' "$build/ops/walk.log" "$build/ops/memory.log" "$build/ops/paths.log"
-cat "$build/ops/walk.log" "$build/ops/memory.log" "$build/ops/twin.log" "$build/ops/oracle.log" "$build/ops/paths.log" | awk -v due=$(($# + 4)) '
+grep -h FAILED "$build/ops/walk.log" "$build/ops/memory.log" "$build/ops/fused.log" "$build/ops/twin.log" "$build/ops/oracle.log" "$build/ops/paths.log" | head -60
+grep -hE '^(left out|paths|promise|short)' "$build/ops/walk.log" "$build/ops/memory.log" "$build/ops/fused.log" "$build/ops/paths.log"
+cat "$build/ops/walk.log" "$build/ops/memory.log" "$build/ops/fused.log" "$build/ops/twin.log" "$build/ops/oracle.log" "$build/ops/paths.log" | awk -v due=$(($# + 5)) '
     /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; seen++ }
     END { if (seen < due) f++; printf "%d passed, %d failed\n", p, f }'
