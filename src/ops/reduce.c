@@ -501,7 +501,7 @@ static bool arg_better(const tni_lanes *l, bool least, double v, double a) {
 }
 /* Equal, or both NaN. */
 static bool arg_same(const tni_lanes *l, double v, double a) {
-    return !arg_better(l, true, v, a) && !arg_better(l, false, v, a);
+    return !arg_better(l, true, v, a) && !arg_better(l, true, a, v);
 }
 static double arg_value(const tni_lanes *l, const void *values, int64_t i) {
     double v;
