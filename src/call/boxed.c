@@ -267,6 +267,12 @@ static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, 
     return false;
 }
 
+static bool boxed_misfit(tni_block *b, const char *file, int line, const tn_row *row,
+                         const char *reason) {
+    return boxed_error(b, file, line, TN_TYPE, "%s: %s\n  schema: %s", row->name, reason,
+                       row->schema);
+}
+
 static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *file, int line,
                       tn_tensor **results, int room, int *count) {
     const tn_gen *gen = c->gen;
@@ -302,8 +308,7 @@ TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned 
     c.row = row;
     if (boxed_fill(&c, how, values, nvalues))
         return boxed_run(b, &c, how, file, line, results, room, count);
-    return boxed_error(b, file, line, TN_TYPE, "%s: %s\n  schema: %s", row->name, c.reason,
-                       row->schema);
+    return boxed_misfit(b, file, line, row, c.reason);
 }
 
 static bool boxed_base_is(const tn_row *row, const char *name, size_t n) {
@@ -317,18 +322,22 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
     const tn_row *row = tn_row_named(name);
     size_t n = name ? strlen(name) : 0;
     unsigned how = TN_PLAIN;
+    bool others = false;
     tni_block *b = tni_here();
     c.reason[0] = 0;
     *count = 0;
     if (!b || b->failed) return false;
-    if (row) return tn_call_row(file, line, row, how, values, nvalues, results, room, count);
+    c.row = row;
+    if (row && boxed_fill(&c, how, values, nvalues))
+        return boxed_run(b, &c, how, file, line, results, room, count);
     for (int pass = 0; pass < 2 && n; pass++) {
         for (int64_t i = 0; i < tn_row_count(); i++) {
             c.row = tn_row_at(i);
-            if (how & TN_IN_PLACE && !(c.row->forms & TN_INPLACE)) continue;
+            if (c.row == row || (how & TN_IN_PLACE && !(c.row->forms & TN_INPLACE))) continue;
             if (!boxed_base_is(c.row, name, n) &&
                 !(how && strncmp(c.row->name, name, n) == 0 && !c.row->name[n]))
                 continue;
+            others = true;
             if (boxed_fill(&c, how, values, nvalues))
                 return boxed_run(b, &c, how, file, line, results, room, count);
         }
@@ -336,6 +345,7 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
         n--;
         how = TN_IN_PLACE;
     }
+    if (row && !others) return boxed_misfit(b, file, line, row, c.reason);
     if (c.reason[0])
         return boxed_error(b, file, line, TN_TYPE, "%s: no overload fits; the last: %s", name,
                            c.reason);

@@ -1,0 +1,325 @@
+/* bound.c - calls with tagged values: each kind of argument takes what it may and refuses the rest with
+ * its name; overloads, in-place names, out=, lists of results. */
+#include "../../src/api/extend.h"
+#include "../../src/api/ops.h"
+#include "../check.h"
+
+#include <stdlib.h>
+
+static tn_value none(const char *name) {
+    tn_value v;
+    memset(&v, 0, sizeof v);
+    v.name = name;
+    return v;
+}
+#define MAKE(function, TYPE, member, kind)               \
+    static tn_value function(const char *name, kind x) { \
+        tn_value v = none(name);                         \
+        v.type = TYPE;                                   \
+        v.as.member = x;                                 \
+        return v;                                        \
+    }
+MAKE(of_tensor, TN_T_TENSOR, tensor, tn_tensor *)
+MAKE(of_tensors, TN_T_TENSORS, tensors, tn_tensors)
+MAKE(of_int, TN_T_INT, integer, int64_t)
+MAKE(of_real, TN_T_FLOAT, real, double)
+MAKE(of_bool, TN_T_BOOL, boolean, bool)
+MAKE(of_scalar, TN_T_SCALAR, scalar, tn_scalar)
+MAKE(of_ints, TN_T_INTS, ints, tn_ints)
+MAKE(of_floats, TN_T_FLOATS, floats, tn_floats)
+MAKE(of_dtype, TN_T_DTYPE, dtype, tn_dtype)
+MAKE(of_device, TN_T_DEVICE, device, tn_device_id)
+MAKE(of_generator, TN_T_GENERATOR, generator, tn_generator *)
+MAKE(of_string, TN_T_STRING, string, const char *)
+MAKE(of_word, TN_T_ENUM, integer, int64_t)
+
+/* The pending error is of that code and says it; it is taken. */
+static void says(tn_code code, const char *text, int line) {
+    tn_error_info e;
+    if (!tn_error_take(&e)) e.code = TN_OK, e.message = "no error";
+    if (e.code != code || !strstr(e.message, text)) {
+        printf("line %d: %s: %s\n", line, tn_code_name(e.code), e.message);
+        CHECK(e.code == code && strstr(e.message, text));
+    }
+}
+
+/* --- arguments -------------------------------------------------------------------------------- */
+
+static const char *const schema =
+    "Block(Tensor t, Tensor? u=None, Tensor|Scalar o, Tensor[] l, int i=1, int? j=None, float x=0, "
+    "float? y=None, bool b=False, Scalar s, int[] il, int[]? jl=None, float[] fl, ScalarType? d=None, "
+    "Device? dev=None, Generator? g=None, Reduction r='mean', Reduction? q=None, str a='', str? "
+    "c=None, Module? m=None) -> Tensor";
+static tn_gen *gen;
+static char *args;
+
+static bool bind(tn_value v) { return tn_bind("here.c", 7, "Block", gen, &v, 1, false, args); }
+static const char *at(const char *name) {
+    for (int i = 0; i < gen->nparam; i++)
+        if (!strcmp(gen->param[i].name, name)) return args + gen->param[i].offset;
+    CHECK(gen == NULL); /* no such parameter */
+    return args;
+}
+#define AT(type, name) (*(const type *)(const void *)at(name))
+#define REFUSED(value, text) (CHECK(!bind(value)), says(TN_TYPE, text, __LINE__))
+
+static void begin(void) {
+    gen = tn_schema_new(schema);
+    args = gen ? (char *)calloc(1, gen->args_size) : NULL;
+    CHECK(gen && args);
+}
+static void end(void) {
+    free(args);
+    tn_schema_free(gen);
+    CHECK(!tn_error_print());
+    CHECK_EQ(tn_memory().live_tensors, 0);
+}
+
+static void numbers_fit_or_are_refused(void) {
+    begin();
+    CHECK(bind(of_int("x", 3)) && AT(double, "x") == 3);
+    CHECK(bind(of_bool("x", true)) && AT(double, "x") == 1);
+    CHECK(bind(of_scalar("x", tn_bool(true))) && AT(double, "x") == 1);
+    CHECK(bind(of_real("y", 2.5)) && AT(tn_maybe, "y").given == TN_GIVEN);
+    CHECK(AT(tn_maybe, "y").value == 2.5);
+    CHECK(bind(none("y")) && AT(tn_maybe, "y").given == TN_ABSENT);
+    CHECK(bind(of_scalar("s", tn_complex(1, 2))) && AT(tn_scalar, "s").imaginary == 2);
+    CHECK(bind(of_int("s", 5)) && AT(tn_scalar, "s").kind == TN_KIND_INT);
+    REFUSED(of_scalar("x", tn_complex(1, 2)), "Block: 'x' wants a real number");
+    REFUSED(of_string("x", "3"), "'x' wants a number");
+    REFUSED(none("x"), "'x' wants a number, not None");
+    REFUSED(of_ints("s", tn_empty_dims()), "'s' wants a number");
+    CHECK(bind(of_int("i", -4)) && AT(int64_t, "i") == -4);
+    CHECK(bind(of_bool("i", true)) && AT(int64_t, "i") == 1);
+    CHECK(bind(of_scalar("i", tn_int(6))) && AT(int64_t, "i") == 6);
+    CHECK(bind(of_scalar("i", tn_bool(false))) && AT(int64_t, "i") == 0);
+    CHECK(bind(of_scalar("j", tn_none())) && AT(int64_t, "j") == TN_NONE);
+    CHECK(bind(none("j")) && AT(int64_t, "j") == TN_NONE);
+    REFUSED(of_scalar("i", tn_none()), "'i' wants an int");
+    REFUSED(of_scalar("j", tn_float(1)), "'j' wants an int");
+    REFUSED(of_real("i", 1), "'i' wants an int");
+    REFUSED(none("i"), "'i' wants an int");
+    CHECK(bind(of_bool("b", true)) && AT(bool, "b"));
+    REFUSED(of_int("b", 1), "'b' wants a bool");
+    end();
+}
+
+static void tensors_and_lists_fit_or_are_refused(void) {
+    static const int64_t two[] = {4, 5};
+    static const double reals[] = {0.5};
+    tn_floats f = {reals, 1};
+    begin();
+    TN_SCOPE {
+        tn_tensor *t = tn_ones(TN_DIMS(2));
+        CHECK(bind(of_tensor("t", t)) && AT(tn_tensor *, "t") == t);
+        CHECK(bind(none("u")) && AT(tn_tensor *, "u") == NULL);
+        CHECK(bind(of_tensors("l", tn_tensors_of(&t, 1))) && AT(tn_tensors, "l").at[0] == t);
+        CHECK(bind(of_real("o", 3)) && AT(tn_tensor *, "o") == NULL);
+        REFUSED(of_int("t", 1), "'t' wants a tensor");
+        REFUSED(of_tensor("t", NULL), "'t' wants a tensor");
+        REFUSED(none("t"), "'t' wants a tensor");
+        REFUSED(of_int("u", 1), "'u' wants a tensor");
+        REFUSED(of_string("o", "x"), "'o' wants a tensor");
+        REFUSED(of_tensor("l", t), "'l' wants a list of tensors");
+    }
+    CHECK(bind(of_ints("il", tn_ints_of(two, 2))) && AT(tn_ints, "il").at[1] == 5);
+    CHECK(bind(none("jl")) && AT(tn_ints, "jl").n == -1);
+    CHECK(bind(of_floats("fl", f)) && AT(tn_floats, "fl").at[0] == 0.5);
+    REFUSED(of_int("il", 3), "'il' wants a list of numbers"); /* there is no room to make one */
+    REFUSED(of_floats("il", f), "'il' wants a list of numbers");
+    REFUSED(of_int("fl", 3), "'fl' wants a list of numbers");
+    REFUSED(none("il"), "'il' wants a list of numbers");
+    REFUSED(of_real("jl", 1), "'jl' wants a list of numbers");
+    end();
+}
+
+static void words_and_the_rest_fit_or_are_refused(void) {
+    tn_generator *g = tn_generator_new(3);
+    begin();
+    CHECK(bind(of_string("r", "sum")) && AT(int32_t, "r") == 3);
+    CHECK(bind(of_word("r", 1)) && AT(int32_t, "r") == 1 && bind(of_int("r", 2)));
+    CHECK(bind(none("q")) && AT(int32_t, "q") == 0);
+    REFUSED(of_string("r", "least"), "'r' has no choice 'least'");
+    REFUSED(of_string("r", NULL), "'r' wants a word");
+    REFUSED(of_word("r", -1), "'r' has no choice of number -1");
+    REFUSED(of_int("r", (int64_t)1 << 40), "'r' has no choice of number");
+    REFUSED(of_real("r", 1), "'r' wants a word");
+    REFUSED(none("r"), "'r' wants a word");
+    CHECK(bind(of_dtype("d", TN_F64)) && AT(int32_t, "d") == TN_F64);
+    CHECK(bind(none("d")) && AT(int32_t, "d") == 0);
+    REFUSED(of_int("d", 1), "'d' wants a dtype");
+    CHECK(bind(of_device("dev", TN_CPU)) && AT(int32_t, "dev") == TN_CPU && bind(none("dev")));
+    REFUSED(of_int("dev", 1), "'dev' wants a device");
+    CHECK(bind(of_generator("g", g)) && AT(tn_generator *, "g") == g && bind(none("g")));
+    REFUSED(of_int("g", 1), "'g' wants a generator");
+    CHECK(bind(of_string("a", "text")) && bind(none("c")) && bind(none("a")));
+    CHECK_TEXT(AT(char *, "a"), "text"); /* None leaves what was there */
+    REFUSED(of_int("a", 1), "'a' wants a string");
+    REFUSED(of_int("m", 1), "'m' cannot be given here");
+    end();
+    tn_generator_free(g);
+}
+
+static void names_and_places_are_checked(void) {
+    tn_value two[2];
+    tn_gen *few = tn_schema_new("f(int a, *, int b=2) -> Tensor");
+    int64_t to[4] = {0, 0, 0, 0};
+    tn_error_info e;
+    two[0] = of_int(NULL, 1), two[1] = of_int("a", 1);
+    CHECK(!tn_bind("x.c", 9, "f", few, two, 2, true, to) && tn_error_take(&e));
+    CHECK(strstr(e.message, "f: 'a' is given twice") && e.line == 9);
+    two[1] = of_int(NULL, 2);
+    CHECK(!tn_bind(NULL, 0, "f", few, two, 2, true, to));
+    says(TN_TYPE, "takes 1 positional arguments, more are given", __LINE__);
+    two[1] = of_int("c", 2);
+    CHECK(!tn_bind(NULL, 0, "f", few, two, 2, true, to));
+    says(TN_TYPE, "there is no argument 'c'", __LINE__);
+    CHECK(!tn_bind(NULL, 0, "f", few, two, 0, true, to));
+    says(TN_TYPE, "argument 'a' is missing", __LINE__);
+    CHECK(tn_bind(NULL, 0, "f", few, two, 0, false, to));
+    two[1] = of_int("b", 5);
+    CHECK(tn_bind(NULL, 0, "f", few, two, 2, true, to));
+    CHECK(to[few->param[0].offset / 8] == 1 && to[few->param[1].offset / 8] == 5);
+    tn_schema_free(few);
+}
+
+/* --- calls by name ---------------------------------------------------------------------------- */
+
+static tn_tensor *result[4];
+static int count;
+static bool call(const char *name, tn_value *v, int n, int room) {
+    return tn_call_named("here.c", 3, name, v, n, result, room, &count);
+}
+static double value(const tn_tensor *t, int i) {
+    double v[16];
+    if (!t || tn_numel(t) > 16 || !tn_read_f64(t, v, tn_numel(t))) return -12345;
+    return v[i];
+}
+
+static void names_find_overloads_and_in_place_forms(void) {
+    TN_SCOPE {
+        tn_tensor *x = tn_arange(6, .dtype = TN_F64), *six;
+        tn_value v[3];
+        x = tn_view(x, TN_DIMS(2, 3));
+        v[0] = of_tensor(NULL, x), v[1] = of_int("dim", 1); /* one number is a list of one */
+        CHECK(call("sum", v, 2, 1) && count == 1 && value(result[0], 1) == 12);
+        v[1] = of_real(NULL, 10);
+        CHECK(call("add_", v, 2, 1) && result[0] == x && value(x, 5) == 15);
+        CHECK(call("add", v, 2, 1) && value(result[0], 5) == 25 && value(x, 5) == 15);
+        v[1] = of_int("value", 7);
+        CHECK(call("fill_", v, 2, 1) && result[0] == x && value(x, 3) == 7);
+        v[1] = of_int("dim", 0);
+        CHECK(call("max", v, 2, 2) && count == 2 && value(result[1], 0) == 0);
+        CHECK(!call("max", v, 2, 1) && count == 0);
+        says(TN_INVALID, "room for 1 results", __LINE__);
+        v[1] = of_int(NULL, 2);
+        CHECK(call("chunk", v, 2, 4) && count == 2 && value(result[1], 0) == 7);
+        CHECK(!call("chunk", v, 2, 1));
+        says(TN_INVALID, "2 results, room for 1", __LINE__);
+        v[1] = of_string("dim", "rows");
+        CHECK(!call("max", v, 2, 2));
+        says(TN_TYPE, "max: no overload fits; the last: 'dim' wants an int", __LINE__);
+        CHECK(!call("relu", v, 2, 1));
+        says(TN_TYPE, "relu: there is no argument 'dim'\n  schema: relu(Tensor self)", __LINE__);
+        v[1] = of_tensor(NULL, tn_ones(TN_DIMS(5)));
+        CHECK(!call("add", v, 2, 1) && tn_error_take(NULL)); /* the operator's own refusal */
+        six = tn_empty(TN_DIMS(2, 3), .dtype = TN_F64);
+        v[1] = of_tensor("out", six);
+        CHECK(call("relu", v, 2, 1) && result[0] == six && value(six, 0) == 7);
+        v[1] = none("out");
+        CHECK(call("relu", v, 2, 1) && result[0] != six);
+    }
+}
+static void wrong_names_and_outs_are_refused(void) {
+    static const char *const names[] = {NULL, "", "_", "no_such", "no_such_", "x"};
+    TN_SCOPE {
+        tn_tensor *x = tn_ones(TN_DIMS(2)), *both[2];
+        tn_value v[3];
+        v[0] = of_tensor(NULL, x), both[0] = both[1] = x;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            CHECK(!call(names[i], v, 1, 1) && count == 0);
+            says(TN_INVALID, "there is no operator '", __LINE__);
+        }
+        v[1] = of_tensor("out", x);
+        CHECK(!call("chunk", v, 2, 4));
+        says(TN_TYPE, "there is no out=", __LINE__);
+        CHECK(!call("relu_", v, 2, 1));
+        says(TN_TYPE, "there is no out=", __LINE__);
+        v[1] = of_int("out", 1);
+        CHECK(!call("relu", v, 2, 1));
+        says(TN_TYPE, "out wants 1 tensors", __LINE__);
+        v[1] = of_tensors("out", tn_tensors_of(both, 2));
+        CHECK(!call("relu", v, 2, 1));
+        says(TN_TYPE, "out wants 1 tensors", __LINE__);
+        v[1] = of_tensors("out", tn_tensors_of(NULL, 2)), v[2] = of_int("dim", 0);
+        CHECK(!call("max.dim", v, 3, 2));
+        says(TN_TYPE, "out wants 2 tensors", __LINE__);
+        both[0] = tn_empty(tn_empty_dims()), both[1] = tn_empty(tn_empty_dims(), .dtype = TN_I64);
+        v[1] = of_tensors("out", tn_tensors_of(both, 2)), v[2] = of_int("dim", 0);
+        CHECK(call("max.dim", v, 3, 2) && result[0] == both[0] && value(both[0], 0) == 1);
+    }
+}
+
+/* --- rows of one's own ------------------------------------------------------------------------ */
+
+static bool never(tn_frame *f) { return tn_fail(f, TN_INTERNAL, "never called"); }
+static void never_run(tn_frame *f) { (void)f; }
+static tn_tensor *calls(tn_tensor *grad, void *user) { /* from within a backward: no place of its own */
+    tn_value v = of_tensor(NULL, grad);
+    (void)user;
+    CHECK(!call("no_such", &v, 1, 1));
+    return NULL;
+}
+static void a_wrong_call_in_a_hook_names_the_backward(void) {
+    TN_SCOPE {
+        tn_tensor *x = tn_requires_grad(tn_ones(TN_DIMS(1)));
+        tn_error_info e;
+        int line = __LINE__ + 2;
+        CHECK(tn_hook_add(x, calls, NULL, NULL));
+        CHECK(!tn_backward(tn_sum(x)));
+        CHECK(tn_error_take(&e) && e.line == line && strstr(e.file, "bound.c"));
+        CHECK(strstr(e.message, "there is no operator 'no_such'") && !tn_grad_of(x));
+    }
+}
+static void more_lists_than_there_is_room_for_are_refused(void) {
+    static char text[400] = "many(Tensor self";
+    static const char tail[] = ") -> Tensor";
+    tn_row row;
+    tn_gen wide;
+    tn_value v[18];
+    memset(&row, 0, sizeof row);
+    for (int i = 0; i < 17; i++) snprintf(text + strlen(text), 20, ", int[] l%d", i);
+    strcat(text, tail);
+    row.name = "many", row.schema = text, row.check = never, row.run = never_run;
+    CHECK(tn_register(&row));
+    TN_SCOPE {
+        v[0] = of_tensor(NULL, tn_ones(TN_DIMS(1)));
+        for (int i = 1; i < 18; i++) v[i] = of_int(NULL, i);
+        CHECK(!call("many", v, 18, 1));
+        says(TN_TYPE, "'l16' wants a list of numbers", __LINE__);
+        v[17] = of_ints(NULL, tn_empty_dims());
+        CHECK(!call("many", v, 18, 1));
+        says(TN_INTERNAL, "never called", __LINE__);
+        wide = *row.gen, wide.args_size = 2000; /* tables that no schema gives */
+        row.gen = &wide;
+        CHECK(!tn_call_row(NULL, 0, &row, TN_PLAIN, v, 18, result, 1, &count));
+        says(TN_TYPE, "its arguments are too large for a call by name", __LINE__);
+    }
+}
+
+int main(int argc, char **argv) {
+    static const check_test tests[] = {
+        CHECK_TEST(numbers_fit_or_are_refused),
+        CHECK_TEST(tensors_and_lists_fit_or_are_refused),
+        CHECK_TEST(words_and_the_rest_fit_or_are_refused),
+        CHECK_TEST(names_and_places_are_checked),
+        CHECK_TEST(names_find_overloads_and_in_place_forms),
+        CHECK_TEST(wrong_names_and_outs_are_refused),
+        CHECK_TEST(a_wrong_call_in_a_hook_names_the_backward),
+        CHECK_TEST(more_lists_than_there_is_room_for_are_refused),
+    };
+    int failed = CHECK_MAIN(tests, argc, argv);
+    CHECK_EQ(tn_memory().live_tensors, 0);
+    tn_context_free(NULL);
+    return failed;
+}
