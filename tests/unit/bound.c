@@ -47,7 +47,8 @@ static void says(tn_code code, const char *text, int line) {
 
 static const char *const schema =
     "Block(Tensor t, Tensor? u=None, Tensor|Scalar o, Tensor[] l, int i=1, int? j=None, float x=0, "
-    "float? y=None, bool b=False, Scalar s, int[] il, int[]? jl=None, float[] fl, ScalarType? d=None, "
+    "float? y=None, bool b=False, Scalar s, int[] il, int[]? jl=None, float[] fl, ScalarType? "
+    "d=None, "
     "Device? dev=None, Generator? g=None, Reduction r='mean', Reduction? q=None, str a='', str? "
     "c=None, Module? m=None) -> Tensor";
 static tn_gen *gen;
@@ -264,7 +265,8 @@ static void wrong_names_and_outs_are_refused(void) {
 
 static bool never(tn_frame *f) { return tn_fail(f, TN_INTERNAL, "never called"); }
 static void never_run(tn_frame *f) { (void)f; }
-static tn_tensor *calls(tn_tensor *grad, void *user) { /* from within a backward: no place of its own */
+static tn_tensor *calls(tn_tensor *grad,
+                        void *user) { /* from within a backward: no place of its own */
     tn_value v = of_tensor(NULL, grad);
     (void)user;
     CHECK(!call("no_such", &v, 1, 1));

@@ -44,16 +44,15 @@ static bool same_param(const tn_param *a, const tn_param *b, const tn_gen *g, co
     if (a->flags & TN_P_NUMBER) same = same && a->number_offset == b->number_offset;
     for (int k = 0; same && a->words && (a->words[k] || b->words[k]); k++)
         same = a->words[k] && b->words[k] && same_text(a->words[k], b->words[k]);
-    return same && (!(a->flags & TN_P_DEFAULT) ||
-                    same_default(a, (const char *)g->defaults + a->offset,
-                                 (const char *)h->defaults + b->offset));
+    return same &&
+           (!(a->flags & TN_P_DEFAULT) || same_default(a, (const char *)g->defaults + a->offset,
+                                                       (const char *)h->defaults + b->offset));
 }
 static bool same_tables(const tn_gen *a, const tn_gen *b, int nslots) {
     bool same = a->nparam == b->nparam && a->nfixed == b->nfixed && a->nresults == b->nresults &&
                 a->nsaves == b->nsaves && a->args_size == b->args_size &&
                 a->out_offset == b->out_offset && a->props == b->props;
-    for (int i = 0; same && i < a->nparam; i++)
-        same = same_param(&a->param[i], &b->param[i], a, b);
+    for (int i = 0; same && i < a->nparam; i++) same = same_param(&a->param[i], &b->param[i], a, b);
     for (int i = 0; same && i < a->nfixed; i++) same = a->fixed[i] == b->fixed[i];
     for (int i = 0; same && i < nslots; i++) same = a->needs[i] == b->needs[i];
     for (int k = 0; same && k < a->nresults + a->nsaves; k++)
@@ -74,7 +73,8 @@ static void tables_made_at_run_time_are_the_generators(void) {
             printf("    %s: %s\n", row->name, error);
         if (!made) continue;
         CHECK(tni_schema_parse(&s, row->schema, error, sizeof error));
-        if (!CHECK(same_tables(row->gen, made, row->grad ? tni_schema_slots(&s, slot, &nfixed) : 0)))
+        if (!CHECK(
+                same_tables(row->gen, made, row->grad ? tni_schema_slots(&s, slot, &nfixed) : 0)))
             printf("    %s\n", row->schema);
         free(made);
         compared++;
@@ -88,9 +88,12 @@ static void tables_made_at_run_time_are_the_generators(void) {
 
 static const char *const rich =
     "rich(Tensor self, Tensor? bias=None, int n=-3, int? m=None, float x=0.5, float? y=None, "
-    "float? z=2, bool yes=True, bool no=False, Scalar s=1e2, Scalar t=True, Scalar v=False, Scalar? u=None, "
-    "int[] ints=[1, -2], int[2] pair=7, int[]? none=None, float[] reals=[0.5,inf,-inf], float[]? w=None, "
-    "ScalarType d=float, ScalarType? e=None, Reduction r='mean', Reduction? q=None, str a=\"x, y)\", "
+    "float? z=2, bool yes=True, bool no=False, Scalar s=1e2, Scalar t=True, Scalar v=False, "
+    "Scalar? u=None, "
+    "int[] ints=[1, -2], int[2] pair=7, int[]? none=None, float[] reals=[0.5,inf,-inf], float[]? "
+    "w=None, "
+    "ScalarType d=float, ScalarType? e=None, Reduction r='mean', Reduction? q=None, str a=\"x, "
+    "y)\", "
     "str b=word , str? c=None, Device? where=None) -> Tensor";
 static const void *at(const tn_gen *g, const char *name) {
     for (int i = 0; i < g->nparam; i++)
@@ -136,15 +139,17 @@ static void what_a_schema_holds_is_known(void) {
     int slot[TNI_PARAMS], nfixed;
     CHECK(!tni_schema_parse(&s, text, error, sizeof error));
     CHECK(strstr(error, "several results need names") != NULL);
-    CHECK(tni_schema_parse(&s, "f(Tensor(a!) self, Tensor(b) other, Tensor|Scalar x, Tensor?[] "
-                               "holes, (Tensor h, Tensor c)? hx=None, *, (int p, int q) pq, "
-                               "Module[] l, Module m) -> ((Tensor y, Tensor v) state, Tensor z)",
+    CHECK(tni_schema_parse(&s,
+                           "f(Tensor(a!) self, Tensor(b) other, Tensor|Scalar x, Tensor?[] "
+                           "holes, (Tensor h, Tensor c)? hx=None, *, (int p, int q) pq, "
+                           "Module[] l, Module m) -> ((Tensor y, Tensor v) state, Tensor z)",
                            error, sizeof error));
     CHECK(s.nparam == 10 && s.nresults == 3 && s.base == 1 && !s.returns_list);
     CHECK(s.param[0].flags == TN_P_MUTATED && s.param[1].flags == 0);
     CHECK(s.param[2].flags == TN_P_NUMBER && s.param[2].number_offset > s.param[2].offset);
     CHECK(s.param[3].flags == TN_P_HOLES && s.param[3].type == TN_T_TENSORS);
-    CHECK(tni_word_is(s.param[5].group, "hx") && s.param[5].flags == (TN_P_OPTIONAL | TN_P_DEFAULT));
+    CHECK(tni_word_is(s.param[5].group, "hx") &&
+          s.param[5].flags == (TN_P_OPTIONAL | TN_P_DEFAULT));
     CHECK(tni_word_is(s.param[6].group, "pq") && s.param[6].flags == TN_P_KEYWORD);
     CHECK(s.param[8].type == TN_T_MODULES && s.param[9].type == TN_T_MODULE);
     CHECK(tni_word_is(s.result_group[1], "state") && s.result_group[2].n == 0);
@@ -189,7 +194,8 @@ static void what_does_not_parse_says_why(void) {
         {"f((int a, int a) t) -> Tensor", "two parameters are called 'a'"},
         {"f((int a,int b,int c,int d,int e,int f,int g,int h,int i) t)", "too many members"},
         {"f(int x) -> (Tensor a,Tensor b,Tensor c,Tensor d,Tensor e,Tensor f,Tensor g,Tensor h,"
-         "Tensor i)", "too many results"},
+         "Tensor i)",
+         "too many results"},
     };
     tni_schema s;
     char error[200];
@@ -202,11 +208,30 @@ static void what_does_not_parse_says_why(void) {
 }
 static void a_default_that_does_not_fit_is_refused(void) {
     static const char *const bad[] = {
-        "int n=1.5", "int n=99999999999999999999", "int n=inf", "int n=None", "int n=[1]",
-        "float x=1.5x", "float x=1x", "bool b=1", "Scalar s=one", "int[] l=[1", "int[] l=[1.5]",
-        "int[] l=x", "int[] l=[1,2,3,4,5,6,7,8,9]", "float[] l=[a]", "int[] l=[", "int[] l=]",
-        "ScalarType d=floaty", "Reduction r=min", "Reduction r='mean", "Reduction r='", "Tensor t=1",
-        "Device d=cpu", "Generator g=1", "Module m=1",
+        "int n=1.5",
+        "int n=99999999999999999999",
+        "int n=inf",
+        "int n=None",
+        "int n=[1]",
+        "float x=1.5x",
+        "float x=1x",
+        "bool b=1",
+        "Scalar s=one",
+        "int[] l=[1",
+        "int[] l=[1.5]",
+        "int[] l=x",
+        "int[] l=[1,2,3,4,5,6,7,8,9]",
+        "float[] l=[a]",
+        "int[] l=[",
+        "int[] l=]",
+        "ScalarType d=floaty",
+        "Reduction r=min",
+        "Reduction r='mean",
+        "Reduction r='",
+        "Tensor t=1",
+        "Device d=cpu",
+        "Generator g=1",
+        "Module m=1",
         "int n=1111111111111111111111111111111111111111111111111111111111111111111111",
     };
     tni_schema s;
@@ -244,12 +269,14 @@ static void a_row_beyond_the_limits_is_refused(void) {
     } bad[] = {
         {"(Tensor x) -> Tensor", NULL, NULL, 0, "no name"},
         {"f(Tensor a,Tensor b,Tensor c,Tensor d,Tensor e,Tensor f,Tensor g,Tensor h,Tensor i) -> "
-         "Tensor", NULL, NULL, 0, "more than 8 tensors"},
-        {"f(Tensor|Scalar a, Tensor|Scalar b, Tensor|Scalar c, Tensor|Scalar d) -> Tensor", NULL, NULL,
-         0, "more than 3 Tensor|Scalar"},
+         "Tensor",
+         NULL, NULL, 0, "more than 8 tensors"},
+        {"f(Tensor|Scalar a, Tensor|Scalar b, Tensor|Scalar c, Tensor|Scalar d) -> Tensor", NULL,
+         NULL, 0, "more than 3 Tensor|Scalar"},
         {"f(int[] a,int[] b,int[] c,int[] d,int[] e,int[] f,int[] g,int[] h,int[] i,int[] j,int[] "
          "k,int[] l,int[] m,int[] n,int[] o,int[] p,int[] q,int[] r,int[] s,int[] t,int[] u) -> "
-         "Tensor", NULL, NULL, 0, "too many arguments"},
+         "Tensor",
+         NULL, NULL, 0, "too many arguments"},
         {"f(Tensor x)", NULL, NULL, 0, "no results"},
         {"f(int x) -> (Tensor a,Tensor b,Tensor c,Tensor d,Tensor e,Tensor f,Tensor g)", NULL, NULL,
          0, "more than 6 results"},
