@@ -74,12 +74,3 @@ TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
     it->size[0] = 1;
     for (int k = 0; k < n; k++) it->stride[k][0] = it->bytes[k];
 }
-
-TN_PRIV void tni_iterate_seek(const tni_iterate *it, int64_t i, char **at, int64_t *index) {
-    for (int k = 0; k < it->n; k++) at[k] = it->at[k];
-    for (int d = 0; d < it->ndim; d++) {
-        index[d] = i % it->size[d];
-        i /= it->size[d];
-        for (int k = 0; k < it->n; k++) at[k] += index[d] * it->stride[k][d];
-    }
-}

@@ -266,8 +266,6 @@ typedef struct tni_iterate {
  * right. */
 TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
                               tn_tensor *const *operands, int n);
-/* Addresses of element number i (in the iterator's order) of every operand. */
-TN_PRIV void tni_iterate_seek(const tni_iterate *it, int64_t i, char **at, int64_t *index);
 
 /* --- text ------------------------------------------------------------------------------------- */
 
