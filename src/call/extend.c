@@ -119,7 +119,7 @@ typedef struct extend_gen {
 } extend_gen;
 
 static void *extend_get(void *user, size_t bytes) {
-    return tni_get((tni_block *)user, (int64_t)bytes);
+    return tni_need((tni_block *)user, (int64_t)bytes);
 }
 
 TN_API tn_gen *tn_schema_new(const char *schema) {

@@ -48,7 +48,7 @@ TN_PRIV const tn_row *tni_row_find(const char *name) {
 TN_API const tn_row *tn_row_named(const char *name) { return name ? tni_row_find(name) : NULL; }
 
 static void *table_get(void *user, size_t bytes) {
-    return tni_get((tni_block *)user, (int64_t)bytes);
+    return tni_need((tni_block *)user, (int64_t)bytes);
 }
 
 static void table_leave(tn_context *c) {
