@@ -90,9 +90,5 @@ TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error,
 typedef void *(*tni_schema_get)(void *user, size_t bytes);
 TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, tn_gen **gen,
                             size_t *bytes, char *error, size_t room);
-/* The same of a text that is no operator's: "Block(int d, float p=0.1)", "(Tensor input) -> (Tensor
- * a, Tensor b)". */
-TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *user, tn_gen **gen,
-                                 size_t *bytes, char *error, size_t room);
 
 #endif

@@ -172,16 +172,3 @@ TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, t
            tni_schema_needs(&s, row->saves, row->needs, masks, error, room) &&
            schema_build(&s, row, masks, get, user, gen, bytes, error, room);
 }
-
-TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *user, tn_gen **gen,
-                                 size_t *bytes, char *error, size_t room) {
-    tni_schema s;
-    uint64_t masks[TNI_PARAMS] = {0};
-    tn_row row;
-    memset(&row, 0, sizeof row);
-    if (!tni_schema_parse(&s, schema, error, room)) return false;
-    if (s.args_size <= UINT16_MAX)
-        return schema_build(&s, &row, masks, get, user, gen, bytes, error, room);
-    snprintf(error, room, "too many arguments");
-    return false;
-}

@@ -1,5 +1,5 @@
-/* bound.c - calls with tagged values: each kind of argument takes what it may and refuses the rest with
- * its name; overloads, in-place names, out=, lists of results. */
+/* bound.c - calls with tagged values: each kind of argument takes what it may and refuses the rest
+ * with its name; overloads, in-place names, out=, lists of results. */
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"

@@ -1,5 +1,5 @@
-/* schemas.c - the reader of schemas and the tables it makes: those of every built-in row are what the
- * generator wrote; all kinds of defaults; what does not parse says where and why. */
+/* schemas.c - the reader of schemas and the tables it makes: those of every built-in row are what
+ * the generator wrote; all kinds of defaults; what does not parse says where and why. */
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../../src/call/schema.h"
@@ -104,10 +104,13 @@ static const void *at(const tn_gen *g, const char *name) {
 #define AT(type, name) (*(const type *)at(g, name))
 
 static void every_kind_of_default_is_read(void) {
+    tn_row row;
     tn_gen *g = NULL;
     size_t bytes;
     char error[200];
-    if (!CHECK(tni_schema_gen_text(rich, get, NULL, &g, &bytes, error, sizeof error))) return;
+    memset(&row, 0, sizeof row);
+    row.schema = rich;
+    if (!CHECK(tni_schema_gen(&row, get, NULL, &g, &bytes, error, sizeof error))) return;
     CHECK(AT(tn_tensor *, "bias") == NULL && AT(int64_t, "n") == -3);
     CHECK(AT(int64_t, "m") == TN_NONE && AT(double, "x") == 0.5);
     CHECK(AT(tn_maybe, "y").given == TN_ABSENT && AT(tn_maybe, "z").given == TN_GIVEN);
@@ -124,7 +127,7 @@ static void every_kind_of_default_is_read(void) {
     CHECK_TEXT(AT(char *, "a"), "x, y)");
     CHECK_TEXT(AT(char *, "b"), "word");
     CHECK(AT(char *, "c") == NULL);
-    CHECK(!tni_schema_gen_text(rich, get_none, NULL, &g, &bytes, error, sizeof error));
+    CHECK(!tni_schema_gen(&row, get_none, NULL, &g, &bytes, error, sizeof error));
     CHECK_TEXT(error, "no memory for its tables");
     free(g);
 }
