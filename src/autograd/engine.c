@@ -230,7 +230,7 @@ static bool engine_watch(engine *e, tni_node *n) {
 }
 
 static bool engine_has_nan(const tn_tensor *t) {
-    tn_tensor *mask = tnp_isnan(t->flags & TNI_GHOST ? NULL : (tn_tensor *)(uintptr_t)t);
+    tn_tensor *mask = tnp_isnan((tn_tensor *)(uintptr_t)t);
     tn_tensor *any = mask ? tnp_any(mask) : NULL;
     return any && tn_item(any) != 0;
 }

@@ -184,11 +184,14 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
     const tn_tensor *to;
     if (!t || slot >= g->nin || !g->want[slot]) return;
     to = g->in[slot];
-    if (TNI_LIKELY(t->dtype == to->dtype && tni_same_shape(t, to) && !g->give[slot])) {
+    if (TNI_LIKELY(t->dtype == to->dtype && tni_same_shape(t, to) && !g->give[slot] &&
+                   !(t->flags & TNI_STACK))) {
         g->give[slot] = t;
         return;
     }
-    if (tni_is_complex(t->dtype) && !tni_is_complex(to->dtype)) t = tnp_real(t);
+    if (t->flags & TNI_STACK) /* a number outlives this call as a tensor; a ghost has no data */
+        t = tnp_clone(t, (tn_memory_format)0);
+    if (t && tni_is_complex(t->dtype) && !tni_is_complex(to->dtype)) t = tnp_real(t);
     if (t && !tni_same_shape(t, to)) t = give_sum(t, to);
     if (t && t->dtype != to->dtype) t = tnp_to(t, TN_NO_DEVICE, (tn_dtype)to->dtype, false, false);
     if (!t) return;

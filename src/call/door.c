@@ -642,6 +642,13 @@ static bool door_fits_given(tn_frame *f, int k) {
                    tni_shape_text(wants, sizeof wants, made->ndim, made->size));
 }
 
+/* Whether compose has made all results. */
+static bool door_made(tn_frame *f, int64_t n) {
+    for (int k = 0; k < n; k++)
+        if (!f->out[k]) return tn_fail(f, TN_INTERNAL, "result %d was not made", k);
+    return true;
+}
+
 /* A composed row calls operators in a scope of its own and hands its results out. */
 static TNI_NOINLINE bool door_compose(tni_call *c) {
     tn_frame *f = &c->f;
@@ -652,7 +659,7 @@ static TNI_NOINLINE bool door_compose(tni_call *c) {
     f->out = f->out_;
     f->nout = (int)room;
     for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
-    ok = ok && f->row->compose(f) && !b->failed;
+    ok = ok && f->row->compose(f) && !b->failed && door_made(f, room);
     for (int k = 0; ok && k < f->ngiven; k++) {
         if (!door_fits_given(f, k))
             ok = false;

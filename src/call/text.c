@@ -163,11 +163,11 @@ TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, co
 TN_PRIV void tni_call_error(tn_frame *f) {
     tni_block *b = f->block;
     char text[700];
+    if (!b->failed) tni_error(b, TN_INTERNAL, "failed without saying why");
     if (b->error_told) {
         tni_error_more(b, ", called by %s%s", f->row->name, f->inplace ? "_" : "");
         return;
     }
-    if (!b->failed) return;
     b->error_told = true;
     tni_error_more(b, "\n  in %s", tni_call_text(text, sizeof text, f->row, f->args));
 }
