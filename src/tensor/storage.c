@@ -109,8 +109,8 @@ TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
     t->owner = b;
     t->storage = NULL;
     t->offset = 0;
-    t->size = t->dims;
-    t->stride = t->dims + capacity;
+    t->size = (int64_t *)(void *)((char *)t + offsetof(tn_tensor, dims)); /* dims, at its length */
+    t->stride = t->size + capacity;
     t->node = NULL;
     t->node_out = 0;
     t->edge_version = 0;
