@@ -139,8 +139,11 @@ static bool schema_type(schema_reader *r, tni_schema_param *p) {
         if (question && p->type != TN_T_TENSOR)
             return schema_error(r, "only tensors may be absent from a list");
         p->type = list;
-        if (isdigit((unsigned char)*r->at)) p->count = (int16_t)strtol(r->at, NULL, 10);
-        while (isdigit((unsigned char)*r->at)) r->at++;
+        if (isdigit((unsigned char)*r->at)) p->count = 0;
+        for (; isdigit((unsigned char)*r->at); r->at++) {
+            if (p->count > (INT16_MAX - 9) / 10) return schema_error(r, "a list of too many");
+            p->count = (int16_t)(10 * p->count + (*r->at - '0'));
+        }
         if (!schema_take(r, "]")) return schema_error(r, "']' expected");
         question = schema_take(r, "?");
     }
@@ -562,8 +565,8 @@ TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char
     tni_word names[TNI_SCHEMA_RESULTS];
     int slot[TNI_PARAMS], nfixed, n = tni_schema_slots(s, slot, &nfixed);
     int nsaves = tni_words(saves, names, TNI_SCHEMA_RESULTS), target = -1;
-    if (nsaves < 0) {
-        snprintf(error, room, "saves: too many");
+    if (nsaves < 0 || s->nresults + nsaves > TNI_RESULTS) {
+        snprintf(error, room, "saves: more than 6 with the results");
         return false;
     }
     for (int i = 0; i < n; i++) masks[i] = 0;
