@@ -104,11 +104,24 @@ static bool make_text_args(tn_module *m, const char *what, tni_span items, const
     return true;
 }
 
+enum { MAKE_TEXT_DEPTH = 200 }; /* of children made by rows: a row may name itself */
+
+static bool make_text_deep(void) {
+    int depth = 0;
+    for (const tn_path *p = tn_path_current(); p && depth <= MAKE_TEXT_DEPTH; p = p->caller)
+        depth++;
+    return depth > MAKE_TEXT_DEPTH;
+}
+
 static tn_module *make_text_child(tn_module *m, const tni_part_text *t) {
     char type[64];
     tni_args args;
     const tn_mrow *row;
     const tn_mgen *gen;
+    if (make_text_deep()) {
+        make_text_error(m->row->parts, t->type, "children are nested too deeply");
+        return NULL;
+    }
     snprintf(type, sizeof type, "%.*s", t->type.n, t->type.at);
     row = tn_mrow_named(type);
     gen = row ? tni_mgen_of(row) : NULL;
