@@ -240,9 +240,9 @@ static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_name
     memset(&optimizer, 0, sizeof optimizer);
     if (s->optimizer)
         ok = tni_optimizer_plan_load(&optimizer, s->optimizer, at,
-                                     checkpoint_select(list, "optimizer.", at));
+                                     checkpoint_select(list, "optimizer.", at), true);
     if (s->model && ok)
-        ok = tni_plan_load(&model, s->model, at, checkpoint_select(list, "model.", at), true);
+        ok = tni_plan_load(&model, s->model, at, checkpoint_select(list, "model.", at), true, true);
     tni_plan_end(&model, ok);
     tni_optimizer_plan_end(&optimizer, ok);
     return ok;

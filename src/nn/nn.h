@@ -109,8 +109,10 @@ TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name,
 typedef struct tni_plan {
     tni_buffer swaps;
 } tni_plan;
-TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n,
-                           bool strict);
+/* take: the tensors given are nobody else's, as those of a file just read: those of the dtype and
+ * device wanted are exchanged themselves, so that loading takes the file's bytes once. */
+TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n, bool strict,
+                           bool take);
 TN_PRIV void tni_plan_end(tni_plan *plan, bool commit);
 
 /* --- tree ------------------------------------------------------------------------------------- */

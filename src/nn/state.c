@@ -114,8 +114,12 @@ static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
     return true;
 }
 
-static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *given,
-                            state_report *r) {
+static bool state_is_of(const tn_tensor *t, tn_dtype dtype, tn_device_id device) {
+    return tn_dtype_of(t) == dtype && tn_device_of(t) == device && tn_is_contiguous(t);
+}
+
+static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *given, state_report *r,
+                            bool take) {
     for (int64_t i = 0; i < here.n; i++) {
         int64_t mark, k = given->place[state_slot(given, here.at[i].name)];
         tn_tensor *to = here.at[i].tensor, *from = k ? given->at[k - 1].tensor : NULL;
@@ -130,8 +134,9 @@ static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *giv
             continue;
         }
         mark = tn_scope_begin();
-        ok = state_add(plan, here.at[i].name, to,
-                       state_convert(from, tn_dtype_of(to), tn_device_of(to)));
+        if (!take || !state_is_of(from, tn_dtype_of(to), tn_device_of(to)))
+            from = state_convert(from, tn_dtype_of(to), tn_device_of(to));
+        ok = state_add(plan, here.at[i].name, to, from);
         tn_scope_end(mark);
         if (!ok) return false;
     }
@@ -158,15 +163,15 @@ static bool state_judge(state_report *r, bool strict) {
     return false;
 }
 
-TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n,
-                           bool strict) {
+TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n, bool strict,
+                           bool take) {
     tn_named_list here = tn_module_state_dict_at(NULL, 0, m);
     state_report r;
     state_names given;
     bool ok;
     memset(&r, 0, sizeof r);
     ok = state_names_make(&given, at, n) && here.n >= 0 &&
-         state_load_each(plan, here, &given, &r) && state_judge(&r, strict);
+         state_load_each(plan, here, &given, &r, take) && state_judge(&r, strict);
     state_names_free(&given);
     tni_buffer_free(&r.missing);
     tni_buffer_free(&r.unexpected);
@@ -175,9 +180,9 @@ TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int
     return ok;
 }
 
-static bool state_load(tn_module *m, const tn_named *at, int64_t n, bool strict) {
+static bool state_load(tn_module *m, const tn_named *at, int64_t n, bool strict, bool take) {
     tni_plan plan = {{NULL, 0, 0, false}};
-    bool ok = tni_plan_load(&plan, m, at, n, strict);
+    bool ok = tni_plan_load(&plan, m, at, n, strict, take);
     tni_plan_end(&plan, ok);
     return ok;
 }
@@ -205,7 +210,7 @@ TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn
     bool ok;
     if (!tn_ok()) return false;
     state_quiet_begin(&q, file, line, m);
-    ok = state_load(m, at, n, strict);
+    ok = state_load(m, at, n, strict, false);
     state_quiet_end(&q);
     return ok;
 }
@@ -408,7 +413,7 @@ TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, con
     if (!tn_ok()) return false;
     state_quiet_begin(&q, file, line, m);
     list = tn_safetensors_load_at(file, line, path);
-    ok = list.n >= 0 && state_load(m, list.at, list.n, true);
+    ok = list.n >= 0 && state_load(m, list.at, list.n, true, true);
     tn_named_free(list);
     state_quiet_end(&q);
     return ok;

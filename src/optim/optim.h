@@ -50,16 +50,17 @@ TN_PRIV int tni_schedule_groups(const tn_schedule *s); /* that it moves */
 TN_PRIV bool tni_is_count(double value);
 
 /* New states, counts and options of an optimizer, prepared and then exchanged with the old ones, or
- * dropped. */
+ * dropped. take: as in tni_plan_load. */
 typedef struct tni_optimizer_plan {
     tn_optimizer *o;
     tn_tensor **state; /* nstates * n, held */
     double *count;
     char **options; /* ngroups */
     size_t bytes;
+    bool take;
 } tni_optimizer_plan;
 TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
-                                     int64_t n);
+                                     int64_t n, bool take);
 TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l,
                                     bool commit); /* after a load that failed, too */
 

@@ -210,8 +210,12 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
         if (*to) return tni_nn_error(TN_INVALID, "%s stands twice", e->name);
         if (a.n != b.n || (a.n && memcmp(a.at, b.at, (size_t)a.n * sizeof *a.at) != 0))
             return tni_nn_error(TN_INVALID, "%s: its shape is not the parameter's", e->name);
-        t = tnp_empty(a, tn_dtype_of(o->param[i]), tn_device_of(o->param[i]));
-        if (!t || !tnp_copy_(t, e->tensor)) return false;
+        t = e->tensor;
+        if (!l->take || tn_dtype_of(t) != tn_dtype_of(o->param[i]) ||
+            tn_device_of(t) != tn_device_of(o->param[i])) {
+            t = tnp_empty(a, tn_dtype_of(o->param[i]), tn_device_of(o->param[i]));
+            if (!t || !tnp_copy_(t, e->tensor)) return false;
+        }
         *to = tn_retain(t);
         return true;
     }
@@ -276,8 +280,10 @@ static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n)
 }
 
 TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
-                                     int64_t n) {
-    return dict_begin(l, o) && dict_load_each(l, at, n);
+                                     int64_t n, bool take) {
+    if (!dict_begin(l, o)) return false;
+    l->take = take;
+    return dict_load_each(l, at, n);
 }
 
 TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, const tn_named *at,
@@ -292,7 +298,7 @@ TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, co
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
     if (!ok) tni_nn_error(TN_INVALID, "no optimizer, or no list of tensors");
-    ok = ok && tni_optimizer_plan_load(&l, o, at, n);
+    ok = ok && tni_optimizer_plan_load(&l, o, at, n, false);
     tni_optimizer_plan_end(&l, ok);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
