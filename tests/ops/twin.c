@@ -2,12 +2,12 @@
  * contexts whose fresh memory is filled with 0x00 and with 0xFF, gives the same bits.
  *
  *     twin [row=NAME] */
-#include "sample.h"
+#include "record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OUTS = 40, BYTES = 1 << 22 };
+enum { OUTS = 40 };
 
 static void *fill_alloc(size_t bytes, void *user) {
     void *at = malloc(bytes);
@@ -17,40 +17,6 @@ static void *fill_alloc(size_t bytes, void *user) {
 static void fill_free(void *at, size_t bytes, void *user) {
     (void)bytes, (void)user;
     free(at);
-}
-
-typedef struct record { /* shapes and elements, one after another */
-    int64_t n;
-    uint8_t *at;
-} record;
-
-static void put(record *r, const void *from, size_t n) {
-    if (r->n + (int64_t)n <= BYTES) memcpy(r->at + r->n, from, n);
-    r->n += (int64_t)n;
-}
-
-/* The elements in row-major order: padding between them is nobody's. A NaN has no bits of its
- * own. */
-static void put_tensor(record *r, tn_tensor *t) {
-    int64_t at = 0, index[TN_MAX_DIMS] = {0}, each;
-    put(r, t ? &t->dtype : (const uint8_t *)"", 1);
-    if (!t || t->flags & TNI_META) return;
-    each = tni_dtype_size(t);
-    put(r, t->size, (size_t)t->ndim * sizeof *t->size);
-    for (int64_t i = 0; i < t->numel; i++) {
-        const char *element = tni_bytes_at(t) + at * each;
-        tn_scalar v = tni_element(element, t->dtype);
-        if (v.kind >= TN_KIND_FLOAT && (v.real != v.real || v.imaginary != v.imaginary))
-            put(r, "NaN", 3);
-        else
-            put(r, element, (size_t)each);
-        for (int d = t->ndim - 1; d >= 0; d--) {
-            at += t->stride[d];
-            if (++index[d] < t->size[d]) break;
-            at -= t->stride[d] * t->size[d];
-            index[d] = 0;
-        }
-    }
 }
 
 /* A sample in the current context; false where it is refused. */
@@ -68,7 +34,7 @@ static bool run(const tn_row *row, int i, tn_dtype dtype, int layout, record *r)
             s.tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF;
     if (!sample_call(&s, TN_PLAIN, out, OUTS, &n)) return false;
     for (int k = 0; k < n; k++) {
-        put_tensor(r, out[k]);
+        record_put(r, out[k]);
         if (!out[k] || !tn_needs_grad(out[k])) continue;
         tn_tensor *square = tnp_mul(out[k], out[k]);
         if (square && tni_is_complex(square->dtype)) square = tnp_real(square);
@@ -76,7 +42,7 @@ static bool run(const tn_row *row, int i, tn_dtype dtype, int layout, record *r)
         sum = sum && square ? tnp_add(sum, square, 1) : square ? square : sum;
     }
     if (sum && tn_backward(sum))
-        for (int t = 0; t < s.ntensors; t++) put_tensor(r, s.tensor[t]->grad);
+        for (int t = 0; t < s.ntensors; t++) record_put(r, s.tensor[t]->grad);
     for (int t = 0; t < s.ntensors; t++) tn_zero_grad(s.tensor[t]);
     tn_error_take(NULL);
     return true;
@@ -97,7 +63,7 @@ int main(int argc, char **argv) {
         o.allocator.free = fill_free;
         o.allocator.user = (void *)(uintptr_t)&fills[k];
         context[k] = tn_context_new(&o);
-        r[k].at = (uint8_t *)malloc(BYTES);
+        r[k].at = (uint8_t *)malloc(RECORD_BYTES);
     }
     for (int64_t j = 0; j < tn_row_count(); j++) {
         const tn_row *row = tn_row_at(j);
@@ -115,7 +81,7 @@ int main(int argc, char **argv) {
                             ok[k] = run(row, i, dtypes[d], layout, &r[k]);
                         tn_error_take(NULL);
                     }
-                    if (ok[0] == ok[1] && r[0].n == r[1].n && r[0].n <= BYTES &&
+                    if (ok[0] == ok[1] && r[0].n == r[1].n && r[0].n <= RECORD_BYTES &&
                         memcmp(r[0].at, r[1].at, (size_t)r[0].n) == 0) {
                         passed++;
                         continue;

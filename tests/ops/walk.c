@@ -270,7 +270,8 @@ static tn_tensor *grad_view(tn_tensor *leaf, const tn_tensor *like, int layout) 
     }
     if (layout == SAMPLE_SLICED) return tnp_slice(leaf, -1, 1, TN_NONE, 2);
     if (layout == SAMPLE_EXPANDED) return tnp_expand(leaf, tni_sizes(like), false);
-    if (layout == SAMPLE_LAST && like->ndim > 1) return tnp_movedim(leaf, tni_ints(&last, 1), tni_ints(&second, 1));
+    if (layout == SAMPLE_LAST && like->ndim > 1)
+        return tnp_movedim(leaf, tni_ints(&last, 1), tni_ints(&second, 1));
     return leaf;
 }
 
