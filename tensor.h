@@ -13718,8 +13718,6 @@ typedef struct tni_iterate {
  * right. */
 TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
                               tn_tensor *const *operands, int n);
-/* Addresses of element number i (in the iterator's order) of every operand. */
-TN_PRIV void tni_iterate_seek(const tni_iterate *it, int64_t i, char **at, int64_t *index);
 
 /* --- text ------------------------------------------------------------------------------------- */
 
@@ -14474,8 +14472,8 @@ TNI_INLINE tn_tensor *header_new(tni_block *b, int dtype, int ndim) {
     t->owner = b;
     t->storage = NULL;
     t->offset = 0;
-    t->size = t->dims;
-    t->stride = t->dims + capacity;
+    t->size = (int64_t *)(void *)((char *)t + offsetof(tn_tensor, dims)); /* dims, at its length */
+    t->stride = t->size + capacity;
     t->node = NULL;
     t->node_out = 0;
     t->edge_version = 0;
@@ -15360,15 +15358,6 @@ TN_PRIV void tni_iterate_init(tni_iterate *it, int ndim, const int64_t *size,
     it->ndim = 1;
     it->size[0] = 1;
     for (int k = 0; k < n; k++) it->stride[k][0] = it->bytes[k];
-}
-
-TN_PRIV void tni_iterate_seek(const tni_iterate *it, int64_t i, char **at, int64_t *index) {
-    for (int k = 0; k < it->n; k++) at[k] = it->at[k];
-    for (int d = 0; d < it->ndim; d++) {
-        index[d] = i % it->size[d];
-        i /= it->size[d];
-        for (int k = 0; k < it->n; k++) at[k] += index[d] * it->stride[k][d];
-    }
 }
 
 /* src/tensor/print.c */
@@ -17271,10 +17260,6 @@ TN_PRIV bool tni_schema_limits(const tni_schema *s, uint32_t forms, char *error,
 typedef void *(*tni_schema_get)(void *user, size_t bytes);
 TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, tn_gen **gen,
                             size_t *bytes, char *error, size_t room);
-/* The same of a text that is no operator's: "Block(int d, float p=0.1)", "(Tensor input) -> (Tensor
- * a, Tensor b)". */
-TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *user, tn_gen **gen,
-                                 size_t *bytes, char *error, size_t room);
 
 #include <ctype.h>
 #include <errno.h>
@@ -17414,8 +17399,11 @@ static bool schema_type(schema_reader *r, tni_schema_param *p) {
         if (question && p->type != TN_T_TENSOR)
             return schema_error(r, "only tensors may be absent from a list");
         p->type = list;
-        if (isdigit((unsigned char)*r->at)) p->count = (int16_t)strtol(r->at, NULL, 10);
-        while (isdigit((unsigned char)*r->at)) r->at++;
+        if (isdigit((unsigned char)*r->at)) p->count = 0;
+        for (; isdigit((unsigned char)*r->at); r->at++) {
+            if (p->count > (INT16_MAX - 9) / 10) return schema_error(r, "a list of too many");
+            p->count = (int16_t)(10 * p->count + (*r->at - '0'));
+        }
         if (!schema_take(r, "]")) return schema_error(r, "']' expected");
         question = schema_take(r, "?");
     }
@@ -17837,8 +17825,8 @@ TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char
     tni_word names[TNI_SCHEMA_RESULTS];
     int slot[TNI_PARAMS], nfixed, n = tni_schema_slots(s, slot, &nfixed);
     int nsaves = tni_words(saves, names, TNI_SCHEMA_RESULTS), target = -1;
-    if (nsaves < 0) {
-        snprintf(error, room, "saves: too many");
+    if (nsaves < 0 || s->nresults + nsaves > TNI_RESULTS) {
+        snprintf(error, room, "saves: more than 6 with the results");
         return false;
     }
     for (int i = 0; i < n; i++) masks[i] = 0;
@@ -18056,19 +18044,6 @@ TN_PRIV bool tni_schema_gen(const tn_row *row, tni_schema_get get, void *user, t
            schema_build(&s, row, masks, get, user, gen, bytes, error, room);
 }
 
-TN_PRIV bool tni_schema_gen_text(const char *schema, tni_schema_get get, void *user, tn_gen **gen,
-                                 size_t *bytes, char *error, size_t room) {
-    tni_schema s;
-    uint64_t masks[TNI_PARAMS] = {0};
-    tn_row row;
-    memset(&row, 0, sizeof row);
-    if (!tni_schema_parse(&s, schema, error, room)) return false;
-    if (s.args_size <= UINT16_MAX)
-        return schema_build(&s, &row, masks, get, user, gen, bytes, error, room);
-    snprintf(error, room, "too many arguments");
-    return false;
-}
-
 /* src/call/table.c */
 /* table.c - rows by name: those of the library, and those registered in a context at run time. */
 
@@ -18116,7 +18091,7 @@ TN_PRIV const tn_row *tni_row_find(const char *name) {
 TN_API const tn_row *tn_row_named(const char *name) { return name ? tni_row_find(name) : NULL; }
 
 static void *table_get(void *user, size_t bytes) {
-    return tni_get((tni_block *)user, (int64_t)bytes);
+    return tni_need((tni_block *)user, (int64_t)bytes);
 }
 
 static void table_leave(tn_context *c) {
@@ -18362,11 +18337,11 @@ TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, co
 TN_PRIV void tni_call_error(tn_frame *f) {
     tni_block *b = f->block;
     char text[700];
+    if (!b->failed) tni_error(b, TN_INTERNAL, "failed without saying why");
     if (b->error_told) {
         tni_error_more(b, ", called by %s%s", f->row->name, f->inplace ? "_" : "");
         return;
     }
-    if (!b->failed) return;
     b->error_told = true;
     tni_error_more(b, "\n  in %s", tni_call_text(text, sizeof text, f->row, f->args));
 }
@@ -19343,6 +19318,13 @@ static bool door_fits_given(tn_frame *f, int k) {
                    tni_shape_text(wants, sizeof wants, made->ndim, made->size));
 }
 
+/* Whether compose has made all results. */
+static bool door_made(tn_frame *f, int64_t n) {
+    for (int k = 0; k < n; k++)
+        if (!f->out[k]) return tn_fail(f, TN_INTERNAL, "result %d was not made", k);
+    return true;
+}
+
 /* A composed row calls operators in a scope of its own and hands its results out. */
 static TNI_NOINLINE bool door_compose(tni_call *c) {
     tn_frame *f = &c->f;
@@ -19353,7 +19335,7 @@ static TNI_NOINLINE bool door_compose(tni_call *c) {
     f->out = f->out_;
     f->nout = (int)room;
     for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
-    ok = ok && f->row->compose(f) && !b->failed;
+    ok = ok && f->row->compose(f) && !b->failed && door_made(f, room);
     for (int k = 0; ok && k < f->ngiven; k++) {
         if (!door_fits_given(f, k))
             ok = false;
@@ -19718,6 +19700,12 @@ static bool boxed_error(tni_block *b, const char *file, int line, tn_code code, 
     return false;
 }
 
+static bool boxed_misfit(tni_block *b, const char *file, int line, const tn_row *row,
+                         const char *reason) {
+    return boxed_error(b, file, line, TN_TYPE, "%s: %s\n  schema: %s", row->name, reason,
+                       row->schema);
+}
+
 static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *file, int line,
                       tn_tensor **results, int room, int *count) {
     const tn_gen *gen = c->gen;
@@ -19753,8 +19741,7 @@ TN_API bool tn_call_row(const char *file, int line, const tn_row *row, unsigned 
     c.row = row;
     if (boxed_fill(&c, how, values, nvalues))
         return boxed_run(b, &c, how, file, line, results, room, count);
-    return boxed_error(b, file, line, TN_TYPE, "%s: %s\n  schema: %s", row->name, c.reason,
-                       row->schema);
+    return boxed_misfit(b, file, line, row, c.reason);
 }
 
 static bool boxed_base_is(const tn_row *row, const char *name, size_t n) {
@@ -19768,18 +19755,22 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
     const tn_row *row = tn_row_named(name);
     size_t n = name ? strlen(name) : 0;
     unsigned how = TN_PLAIN;
+    bool others = false;
     tni_block *b = tni_here();
     c.reason[0] = 0;
     *count = 0;
     if (!b || b->failed) return false;
-    if (row) return tn_call_row(file, line, row, how, values, nvalues, results, room, count);
+    c.row = row;
+    if (row && boxed_fill(&c, how, values, nvalues))
+        return boxed_run(b, &c, how, file, line, results, room, count);
     for (int pass = 0; pass < 2 && n; pass++) {
         for (int64_t i = 0; i < tn_row_count(); i++) {
             c.row = tn_row_at(i);
-            if (how & TN_IN_PLACE && !(c.row->forms & TN_INPLACE)) continue;
+            if (c.row == row || (how & TN_IN_PLACE && !(c.row->forms & TN_INPLACE))) continue;
             if (!boxed_base_is(c.row, name, n) &&
                 !(how && strncmp(c.row->name, name, n) == 0 && !c.row->name[n]))
                 continue;
+            others = true;
             if (boxed_fill(&c, how, values, nvalues))
                 return boxed_run(b, &c, how, file, line, results, room, count);
         }
@@ -19787,6 +19778,7 @@ TN_API bool tn_call_named(const char *file, int line, const char *name, const tn
         n--;
         how = TN_IN_PLACE;
     }
+    if (row && !others) return boxed_misfit(b, file, line, row, c.reason);
     if (c.reason[0])
         return boxed_error(b, file, line, TN_TYPE, "%s: no overload fits; the last: %s", name,
                            c.reason);
@@ -20108,7 +20100,7 @@ typedef struct extend_gen {
 } extend_gen;
 
 static void *extend_get(void *user, size_t bytes) {
-    return tni_get((tni_block *)user, (int64_t)bytes);
+    return tni_need((tni_block *)user, (int64_t)bytes);
 }
 
 TN_API tn_gen *tn_schema_new(const char *schema) {
@@ -23571,8 +23563,8 @@ static void embedding_dense_backward_run(tn_frame *f) {
             *count = (int64_t *)f->scratch;
     tni_walk w;
     tni_fill(out, tn_int(0));
-    if (a->scale_grad_by_freq) memset(count, 0, (size_t)a->num_weights * sizeof *count);
     if (indices->numel == 0 || n == 0) return;
+    if (a->scale_grad_by_freq) memset(count, 0, (size_t)a->num_weights * sizeof *count);
     tni_stack_view(&head, d, indices->ndim, d->size, d->stride, d->offset);
     pair[0] = indices, pair[1] = &head;
     tni_walk_start(&w, indices->ndim, indices->size, pair, 2);
@@ -25378,6 +25370,7 @@ static void matmul_grad(tn_gradient *g) {
         tn_give(g, 0, tnp_matmul(d, column ? mm_conj(tnp_unsqueeze(b, 0)) : mm_adjoint(b)));
     if (!g->want[1]) return;
     if (row) a = tnp_unsqueeze(a, 0);
+    if (!a || !d) return; /* an error is set */
     if (b->ndim == 2 && a->ndim > 2 && b->numel > 0)
         a = matmul_flat(a, b->size[0]), d = matmul_flat(d, b->size[1]);
     d = tnp_matmul(mm_adjoint(a), d);
@@ -30876,7 +30869,7 @@ static bool arg_better(const tni_lanes *l, bool least, double v, double a) {
 }
 /* Equal, or both NaN. */
 static bool arg_same(const tni_lanes *l, double v, double a) {
-    return !arg_better(l, true, v, a) && !arg_better(l, false, v, a);
+    return !arg_better(l, true, v, a) && !arg_better(l, true, a, v);
 }
 static double arg_value(const tni_lanes *l, const void *values, int64_t i) {
     double v;
@@ -41842,7 +41835,7 @@ static bool engine_watch(engine *e, tni_node *n) {
 }
 
 static bool engine_has_nan(const tn_tensor *t) {
-    tn_tensor *mask = tnp_isnan(t->flags & TNI_GHOST ? NULL : (tn_tensor *)(uintptr_t)t);
+    tn_tensor *mask = tnp_isnan((tn_tensor *)(uintptr_t)t);
     tn_tensor *any = mask ? tnp_any(mask) : NULL;
     return any && tn_item(any) != 0;
 }
@@ -42748,11 +42741,14 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
     const tn_tensor *to;
     if (!t || slot >= g->nin || !g->want[slot]) return;
     to = g->in[slot];
-    if (TNI_LIKELY(t->dtype == to->dtype && tni_same_shape(t, to) && !g->give[slot])) {
+    if (TNI_LIKELY(t->dtype == to->dtype && tni_same_shape(t, to) && !g->give[slot] &&
+                   !(t->flags & TNI_STACK))) {
         g->give[slot] = t;
         return;
     }
-    if (tni_is_complex(t->dtype) && !tni_is_complex(to->dtype)) t = tnp_real(t);
+    if (t->flags & TNI_STACK) /* a number outlives this call as a tensor; a ghost has no data */
+        t = tnp_clone(t, (tn_memory_format)0);
+    if (t && tni_is_complex(t->dtype) && !tni_is_complex(to->dtype)) t = tnp_real(t);
     if (t && !tni_same_shape(t, to)) t = give_sum(t, to);
     if (t && t->dtype != to->dtype) t = tnp_to(t, TN_NO_DEVICE, (tn_dtype)to->dtype, false, false);
     if (!t) return;

@@ -2720,8 +2720,10 @@ TN_PRIV tn_part *tni_part_new(tn_module *m, tn_part_kind kind, const char *name,
 typedef struct tni_plan {
     tni_buffer swaps;
 } tni_plan;
-TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n,
-                           bool strict);
+/* take: the tensors given are nobody else's, as those of a file just read: those of the dtype and
+ * device wanted are exchanged themselves, so that loading takes the file's bytes once. */
+TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n, bool strict,
+                           bool take);
 TN_PRIV void tni_plan_end(tni_plan *plan, bool commit);
 
 /* --- tree ------------------------------------------------------------------------------------- */
@@ -4509,11 +4511,24 @@ static bool make_text_args(tn_module *m, const char *what, tni_span items, const
     return true;
 }
 
+enum { MAKE_TEXT_DEPTH = 200 }; /* of children made by rows: a row may name itself */
+
+static bool make_text_deep(void) {
+    int depth = 0;
+    for (const tn_path *p = tn_path_current(); p && depth <= MAKE_TEXT_DEPTH; p = p->caller)
+        depth++;
+    return depth > MAKE_TEXT_DEPTH;
+}
+
 static tn_module *make_text_child(tn_module *m, const tni_part_text *t) {
     char type[64];
     tni_args args;
     const tn_mrow *row;
     const tn_mgen *gen;
+    if (make_text_deep()) {
+        make_text_error(m->row->parts, t->type, "children are nested too deeply");
+        return NULL;
+    }
     snprintf(type, sizeof type, "%.*s", t->type.n, t->type.at);
     row = tn_mrow_named(type);
     gen = row ? tni_mgen_of(row) : NULL;
@@ -5193,8 +5208,12 @@ static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
     return true;
 }
 
-static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *given,
-                            state_report *r) {
+static bool state_is_of(const tn_tensor *t, tn_dtype dtype, tn_device_id device) {
+    return tn_dtype_of(t) == dtype && tn_device_of(t) == device && tn_is_contiguous(t);
+}
+
+static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *given, state_report *r,
+                            bool take) {
     for (int64_t i = 0; i < here.n; i++) {
         int64_t mark, k = given->place[state_slot(given, here.at[i].name)];
         tn_tensor *to = here.at[i].tensor, *from = k ? given->at[k - 1].tensor : NULL;
@@ -5209,8 +5228,9 @@ static bool state_load_each(tni_plan *plan, tn_named_list here, state_names *giv
             continue;
         }
         mark = tn_scope_begin();
-        ok = state_add(plan, here.at[i].name, to,
-                       state_convert(from, tn_dtype_of(to), tn_device_of(to)));
+        if (!take || !state_is_of(from, tn_dtype_of(to), tn_device_of(to)))
+            from = state_convert(from, tn_dtype_of(to), tn_device_of(to));
+        ok = state_add(plan, here.at[i].name, to, from);
         tn_scope_end(mark);
         if (!ok) return false;
     }
@@ -5237,15 +5257,15 @@ static bool state_judge(state_report *r, bool strict) {
     return false;
 }
 
-TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n,
-                           bool strict) {
+TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int64_t n, bool strict,
+                           bool take) {
     tn_named_list here = tn_module_state_dict_at(NULL, 0, m);
     state_report r;
     state_names given;
     bool ok;
     memset(&r, 0, sizeof r);
     ok = state_names_make(&given, at, n) && here.n >= 0 &&
-         state_load_each(plan, here, &given, &r) && state_judge(&r, strict);
+         state_load_each(plan, here, &given, &r, take) && state_judge(&r, strict);
     state_names_free(&given);
     tni_buffer_free(&r.missing);
     tni_buffer_free(&r.unexpected);
@@ -5254,9 +5274,9 @@ TN_PRIV bool tni_plan_load(tni_plan *plan, tn_module *m, const tn_named *at, int
     return ok;
 }
 
-static bool state_load(tn_module *m, const tn_named *at, int64_t n, bool strict) {
+static bool state_load(tn_module *m, const tn_named *at, int64_t n, bool strict, bool take) {
     tni_plan plan = {{NULL, 0, 0, false}};
-    bool ok = tni_plan_load(&plan, m, at, n, strict);
+    bool ok = tni_plan_load(&plan, m, at, n, strict, take);
     tni_plan_end(&plan, ok);
     return ok;
 }
@@ -5284,7 +5304,7 @@ TN_API bool tn_module_load_at(const char *file, int line, tn_module *m, const tn
     bool ok;
     if (!tn_ok()) return false;
     state_quiet_begin(&q, file, line, m);
-    ok = state_load(m, at, n, strict);
+    ok = state_load(m, at, n, strict, false);
     state_quiet_end(&q);
     return ok;
 }
@@ -5487,7 +5507,7 @@ TN_API bool tn_module_load_file_at(const char *file, int line, tn_module *m, con
     if (!tn_ok()) return false;
     state_quiet_begin(&q, file, line, m);
     list = tn_safetensors_load_at(file, line, path);
-    ok = list.n >= 0 && state_load(m, list.at, list.n, true);
+    ok = list.n >= 0 && state_load(m, list.at, list.n, true, true);
     tn_named_free(list);
     state_quiet_end(&q);
     return ok;
@@ -6487,16 +6507,17 @@ TN_PRIV int tni_schedule_groups(const tn_schedule *s); /* that it moves */
 TN_PRIV bool tni_is_count(double value);
 
 /* New states, counts and options of an optimizer, prepared and then exchanged with the old ones, or
- * dropped. */
+ * dropped. take: as in tni_plan_load. */
 typedef struct tni_optimizer_plan {
     tn_optimizer *o;
     tn_tensor **state; /* nstates * n, held */
     double *count;
     char **options; /* ngroups */
     size_t bytes;
+    bool take;
 } tni_optimizer_plan;
 TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
-                                     int64_t n);
+                                     int64_t n, bool take);
 TN_PRIV void tni_optimizer_plan_end(tni_optimizer_plan *l,
                                     bool commit); /* after a load that failed, too */
 
@@ -6878,8 +6899,12 @@ static bool dict_load_state(tni_optimizer_plan *l, int64_t i, const char *name, 
         if (*to) return tni_nn_error(TN_INVALID, "%s stands twice", e->name);
         if (a.n != b.n || (a.n && memcmp(a.at, b.at, (size_t)a.n * sizeof *a.at) != 0))
             return tni_nn_error(TN_INVALID, "%s: its shape is not the parameter's", e->name);
-        t = tnp_empty(a, tn_dtype_of(o->param[i]), tn_device_of(o->param[i]));
-        if (!t || !tnp_copy_(t, e->tensor)) return false;
+        t = e->tensor;
+        if (!l->take || tn_dtype_of(t) != tn_dtype_of(o->param[i]) ||
+            tn_device_of(t) != tn_device_of(o->param[i])) {
+            t = tnp_empty(a, tn_dtype_of(o->param[i]), tn_device_of(o->param[i]));
+            if (!t || !tnp_copy_(t, e->tensor)) return false;
+        }
         *to = tn_retain(t);
         return true;
     }
@@ -6944,8 +6969,10 @@ static bool dict_load_each(tni_optimizer_plan *l, const tn_named *at, int64_t n)
 }
 
 TN_PRIV bool tni_optimizer_plan_load(tni_optimizer_plan *l, tn_optimizer *o, const tn_named *at,
-                                     int64_t n) {
-    return dict_begin(l, o) && dict_load_each(l, at, n);
+                                     int64_t n, bool take) {
+    if (!dict_begin(l, o)) return false;
+    l->take = take;
+    return dict_load_each(l, at, n);
 }
 
 TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, const tn_named *at,
@@ -6960,7 +6987,7 @@ TN_API bool tn_optimizer_load_at(const char *file, int line, tn_optimizer *o, co
     mark = tn_scope_begin();
     mode = tn_set_grad_mode(false);
     if (!ok) tni_nn_error(TN_INVALID, "no optimizer, or no list of tensors");
-    ok = ok && tni_optimizer_plan_load(&l, o, at, n);
+    ok = ok && tni_optimizer_plan_load(&l, o, at, n, false);
     tni_optimizer_plan_end(&l, ok);
     tn_set_grad_mode(mode);
     tn_scope_end(mark);
@@ -8648,9 +8675,9 @@ static bool checkpoint_load_parts(const tn_state *s, tn_named_list list, tn_name
     memset(&optimizer, 0, sizeof optimizer);
     if (s->optimizer)
         ok = tni_optimizer_plan_load(&optimizer, s->optimizer, at,
-                                     checkpoint_select(list, "optimizer.", at));
+                                     checkpoint_select(list, "optimizer.", at), true);
     if (s->model && ok)
-        ok = tni_plan_load(&model, s->model, at, checkpoint_select(list, "model.", at), true);
+        ok = tni_plan_load(&model, s->model, at, checkpoint_select(list, "model.", at), true, true);
     tni_plan_end(&model, ok);
     tni_optimizer_plan_end(&optimizer, ok);
     return ok;

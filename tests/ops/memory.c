@@ -142,21 +142,6 @@ static bool is_uninitialised(const tn_row *row) {
     return strncmp(row->name, "empty", 5) == 0 || strncmp(row->name, "new_empty", 9) == 0;
 }
 
-/* Whether tensor t is given for a parameter that the call writes. */
-static bool is_written(int t) {
-    const tn_gen *gen = s.row->gen;
-    for (int v = 0; v < s.nvalues; v++)
-        for (int p = 0; p < gen->nparam; p++) {
-            const bool here =
-                s.value[v].name ? strcmp(s.value[v].name, gen->param[p].name) == 0 : v == p;
-            if (!here || !(gen->param[p].flags & TN_P_MUTATED)) continue;
-            if (s.value[v].type == TN_T_TENSOR && s.value[v].as.tensor == s.tensor[t]) return true;
-            for (int64_t i = 0; s.value[v].type == TN_T_TENSORS && i < s.value[v].as.tensors.n; i++)
-                if (s.value[v].as.tensors.at[i] == s.tensor[t]) return true;
-        }
-    return false;
-}
-
 /* A row that only writes in place, "fill_.Scalar": a leaf cannot be given to it. */
 static bool only_inplace(const tn_row *row) {
     size_t base = strcspn(row->schema, ".(");
@@ -170,7 +155,7 @@ static bool make_operator(const work *w) {
     if (w->form == IN_PLACE && s.value[0].type != TN_T_TENSOR) return false;
     if (w->form == PLAIN && (row->grad || row->compose) && !only_inplace(row))
         for (int t = 0; t < s.ntensors; t++)
-            if (s.tensor[t]->dtype == TN_F32 && !is_written(t))
+            if (s.tensor[t]->dtype == TN_F32 && !sample_is_written(&s, t))
                 s.tensor[t]->flags |= TNI_REQUIRES | TNI_LEAF;
     if (w->form != OUT) return true;
     if (!sample_call(&s, TN_PLAIN, given, OUTS, &n) || s.nvalues == SAMPLE_VALUES) return false;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # The operator table walked: forms, meta, replay, layouts, gradients; failing allocations of every row of operators,
 # modules and optimizers (of every sample, TN_QUICK=1: the first); fused rows against formulas in primitive ones; fresh
-# memory of two fills; then torch's values, and whether every path that kernels choose among has run for one of them, on
-# each instruction set of this machine.
+# memory of two fills; gradients far out; other sizes on other instruction sets and threads; then torch's values, and
+# whether every path that kernels choose among has run for one of them, on each instruction set of this machine.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -55,6 +55,7 @@ check_paths() {
 
 link walk walk
 [ $# -gt 0 ] || set -- forms meta replay layout grad
+lanes=$#
 for lane in "$@"; do # each in a process of its own: a crash is one failure
     "$build/ops/walk" "$lane"
     [ $? -le 1 ] || { echo "FAILED the lane $lane crashed"; echo "0 passed, 1 failed"; }
@@ -64,15 +65,24 @@ link memory memory tests/ops/msample.c
 "$build/ops/memory" ${TN_QUICK:+samples=1} > "$build/ops/memory.log" 2>&1
 link fused fused tests/ops/compositions.c
 "$build/ops/fused" > "$build/ops/fused.log" 2>&1
-link twin twin
+link far far
+"$build/ops/far" > "$build/ops/far.log" 2>&1
+link twin twin tests/ops/record.c
 "$build/ops/twin" > "$build/ops/twin.log" 2>&1
+depth=1
+[ -z "${TN_QUICK:-}" ] || depth=0
+[ -z "${TN_FULL:-}" ] || depth=2
+link sizes sizes tests/ops/record.c
+"$build/ops/sizes" depth=$depth > "$build/ops/sizes.log" 2>&1
 link oracle oracle
 "$build/ops/oracle" tests/oracle/data > "$build/ops/oracle.log" 2>&1
 count_paths
 link oracle_paths oracle -DTNI_COUNT_PATHS "$build"/ops/paths/*.o
 check_paths > "$build/ops/paths.log" 2>&1
-grep -h FAILED "$build/ops/walk.log" "$build/ops/memory.log" "$build/ops/fused.log" "$build/ops/twin.log" "$build/ops/oracle.log" "$build/ops/paths.log" | head -60
-grep -hE '^(left out|paths|promise|short)' "$build/ops/walk.log" "$build/ops/memory.log" "$build/ops/fused.log" "$build/ops/paths.log"
-cat "$build/ops/walk.log" "$build/ops/memory.log" "$build/ops/fused.log" "$build/ops/twin.log" "$build/ops/oracle.log" "$build/ops/paths.log" | awk -v due=$(($# + 5)) '
+cd "$build/ops" || exit 1
+set -- walk.log memory.log fused.log far.log twin.log sizes.log oracle.log paths.log
+grep -h FAILED "$@" | head -60
+grep -hE '^(left out|paths|promise|short)' "$@"
+cat "$@" | awk -v due=$((lanes + 7)) '
     /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; seen++ }
     END { if (seen < due) f++; printf "%d passed, %d failed\n", p, f }'

@@ -253,6 +253,39 @@ bool sample_call(sample *s, unsigned how, tn_tensor **out, int room, int *n) {
 bool sample_draws(const tn_row *row) { return (row->gen->props & TN_PROP_GENERATOR) != 0; }
 bool sample_reads_memory(const tn_row *row) { return strncmp(row->name, "as_strided", 10) == 0; }
 
+/* The oracle holds these against torch's. */
+static const struct {
+    const char *row, *sample, *reason;
+} no_difference[] = {
+    {"embedding", "padding_idx", "the padding row's gradient is zero by definition"},
+    {"nll_loss", "(5)", "the class weights are not differentiated, as in torch"},
+    {"nll_loss", "(7)", "the class weights are not differentiated, as in torch"},
+    {"cross_entropy", "(5)", "the class weights are not differentiated, as in torch"},
+    {"bernoulli_float", "",
+     "what is overwritten by draws has gradient zero; in complex the draws are real"},
+};
+bool sample_has_no_difference(const sample *s) {
+    for (size_t i = 0; i < sizeof no_difference / sizeof *no_difference; i++)
+        if (strcmp(no_difference[i].row, s->row->name) == 0 &&
+            strstr(s->text, no_difference[i].sample))
+            return true;
+    return false;
+}
+
+bool sample_is_written(const sample *s, int t) {
+    const tn_gen *gen = s->row->gen;
+    for (int v = 0; v < s->nvalues; v++)
+        for (int p = 0; p < gen->nparam; p++) {
+            const tn_value *given = &s->value[v];
+            const bool here = given->name ? strcmp(given->name, gen->param[p].name) == 0 : v == p;
+            if (!here || !(gen->param[p].flags & TN_P_MUTATED)) continue;
+            if (given->type == TN_T_TENSOR && given->as.tensor == s->tensor[t]) return true;
+            for (int64_t i = 0; given->type == TN_T_TENSORS && i < given->as.tensors.n; i++)
+                if (given->as.tensors.at[i] == s->tensor[t]) return true;
+        }
+    return false;
+}
+
 /* Strides of a layout; elements of the memory that it needs. */
 static int64_t sample_strides(const tn_tensor *t, int layout, int64_t *stride) {
     const int last = t->ndim - 1, inner = t->ndim > 2 ? 1 : 0;

@@ -59,5 +59,9 @@ void sample_replace(sample *s, tn_tensor *old, tn_tensor *by);
  */
 bool sample_draws(const tn_row *row);
 bool sample_reads_memory(const tn_row *row);
+/* Samples whose gradient is another than that of the function by definition, as torch's. */
+bool sample_has_no_difference(const sample *s);
+/* Whether tensor t is given for a parameter that the call writes, as batch_norm's running_mean. */
+bool sample_is_written(const sample *s, int t);
 
 #endif

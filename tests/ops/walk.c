@@ -391,37 +391,6 @@ static void cover_report(void) {
     printf("\n");
 }
 
-/* Inputs that have no gradient by definition; the oracle holds them against torch's. */
-static const struct {
-    const char *row, *sample, *reason;
-} no_difference[] = {
-    {"embedding", "padding_idx", "the padding row's gradient is zero by definition"},
-    {"nll_loss", "(5)", "the class weights are not differentiated, as in torch"},
-    {"nll_loss", "(7)", "the class weights are not differentiated, as in torch"},
-    {"cross_entropy", "(5)", "the class weights are not differentiated, as in torch"},
-    {"bernoulli_float", "",
-     "what is overwritten by draws has gradient zero; in complex the draws are real"},
-};
-static bool has_no_difference(const sample *s) {
-    for (size_t i = 0; i < sizeof no_difference / sizeof *no_difference; i++)
-        if (strcmp(no_difference[i].row, s->row->name) == 0 &&
-            strstr(s->text, no_difference[i].sample))
-            return true;
-    return false;
-}
-
-/* Whether tensor t is given for a parameter that the call writes, as batch_norm's running_mean. */
-static bool is_written(const sample *s, int t) {
-    const tn_gen *gen = s->row->gen;
-    for (int v = 0; v < s->nvalues; v++)
-        for (int p = 0; p < gen->nparam; p++)
-            if (gen->param[p].flags & TN_P_MUTATED && s->value[v].type == TN_T_TENSOR &&
-                s->value[v].as.tensor == s->tensor[t] &&
-                (s->value[v].name ? strcmp(s->value[v].name, gen->param[p].name) == 0 : v == p))
-                return true;
-    return false;
-}
-
 /* false: this layout says nothing about the row's sample, nor does any later one. */
 static bool grad_layout(const tn_row *row, sample *s, int layout, tn_dtype dtype) {
     static const char *const names[] = {"contiguous", "transposed", "sliced", "expanded", "last"};
@@ -435,7 +404,7 @@ static bool grad_layout(const tn_row *row, sample *s, int layout, tn_dtype dtype
     c.layout = layout;
     c.n = 0;
     for (int t = 0; t < s->ntensors; t++) {
-        if (s->tensor[t]->dtype != dtype || s->tensor[t]->numel > 200 || is_written(s, t)) continue;
+        if (s->tensor[t]->dtype != dtype || s->tensor[t]->numel > 200 || sample_is_written(s, t)) continue;
         deep = deep || s->tensor[t]->ndim > 3;
         c.where[c.n] = t;
         c.leaf[c.n] = grad_leaf(s->tensor[t], layout);
@@ -493,7 +462,7 @@ static void lane_grad(const tn_row *row, int i, tn_dtype dtype) {
     if (!row->grad && !row->compose) return;
     if (row->grad == tn_grad_zero) return;
     for (int layout = 0; layout <= (sample_reads_memory(row) ? 0 : SAMPLE_LAST); layout++)
-        if (!sample_make(&s, row, i, dtype, false) || has_no_difference(&s) ||
+        if (!sample_make(&s, row, i, dtype, false) || sample_has_no_difference(&s) ||
             !grad_layout(row, &s, layout, dtype))
             break;
     for (int k = 0; k < 2 && i == 0 && row->loop; k++)

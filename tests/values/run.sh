@@ -13,7 +13,7 @@ passed=0 failed=0 step=9 places=3
 run() { # NAME ARGUMENT, in as many parts as there are cores
     rm -f "$out/$1"
     ${CC:-cc} -std=gnu99 ${CFLAGS:--O2 -g} -DTNI_OBJECTS -Wall -Wextra -pedantic -Wshadow -Wconversion \
-        "tests/values/$1.c" tests/ops/sample.c "$build/libtensor.a" -o "$out/$1" -lm -pthread || failed=$((failed + 1))
+        "tests/values/$1.c" tests/ops/sample.c tests/ops/record.c "$build/libtensor.a" -o "$out/$1" -lm -pthread || failed=$((failed + 1))
     part=0 pids=
     while [ -x "$out/$1" ] && [ "$part" -lt "$jobs" ]; do
         "$out/$1" "$2" part=$part/"$jobs" > "$out/$1.$part" 2>&1 &
