@@ -1,0 +1,106 @@
+#!/bin/sh
+# Every format that takes a stranger's bytes: the corpus of each is replayed under ASan and UBSan, then libFuzzer looks for
+# more, where clang has it. Seconds a format: 15, TN_QUICK=1: the corpora alone, TN_FULL=1: 75.
+# FUZZ_KEEP=1 merges what was found into tests/fuzz/corpus, as little as keeps the coverage.
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+out=$build/fuzz
+formats="safetensors checkpoint idx schema module call"
+jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+flags="-std=gnu99 -O1 -g -DTNI_OBJECTS -Wall -Wextra -pedantic -Wshadow -Wconversion"
+sanitize="-fsanitize=address,undefined -fno-sanitize-recover=all"
+passed=0 failed=0 files=0 inputs=0
+mkdir -p "$out"
+export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+
+# --- replay ---
+probe=$sanitize
+printf 'int main(void) { return 0; }\n' > "$out/probe.c"
+if ! { ${CC:-cc} $probe "$out/probe.c" -o "$out/probe" && "$out/probe"; } 2> /dev/null; then
+    echo "note: ${CC:-cc} has no sanitizers here: the corpora without them"
+    probe=
+fi
+make -s -j"$jobs" objects BUILD="$build/sanitized" CFLAGS="-O1 -g -fno-omit-frame-pointer $probe" > "$out/make.log" 2>&1 ||
+    cat "$out/make.log"
+for format in $formats; do
+    rm -f "$out/replay-$format"
+    ${CC:-cc} $flags $probe -DFUZZ_REPLAY tests/fuzz/$format.c tests/fuzz/fuzz.c "$build/sanitized/libtensor.a" \
+        -o "$out/replay-$format" -lm -pthread
+    if "$out/replay-$format" tests/fuzz/corpus/$format/* > "$out/$format.txt" 2> "$out/$format.err"; then
+        sum=$(sed -n '$s/ passed, 0 failed$//p' "$out/$format.txt")
+        passed=$((passed + sum)) files=$((files + sum))
+        echo "$format: $sum inputs of the corpus"
+    else
+        failed=$((failed + 1))
+        cat "$out/$format.txt"
+        tail -40 "$out/$format.err"
+    fi
+done
+
+# --- fuzz ---
+seconds=15
+[ -z "${TN_FULL:-}" ] || seconds=75
+[ -z "${TN_QUICK:-}" ] || seconds=0
+printf '#include <stddef.h>\n#include <stdint.h>\n
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { return d && n ? 0 : 0; }\n' > "$out/probe.c"
+find_clang() {
+    for clang in ${CLANG:-} clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14; do
+        $clang -fsanitize=fuzzer,address,undefined "$out/probe.c" -o "$out/probe" 2> /dev/null &&
+            "$out/probe" -runs=1 > /dev/null 2>&1 && return 0
+    done
+    return 1
+}
+fuzzer() { # instrumented: the rooms that read; what calculates is the library's own objects
+    rooms="base tensor call io data nn optim" objects= others=
+    for at in src/*/*.c; do
+        object=${at#src/} room=${at#src/}
+        object=${object%.c}.o room=${room%%/*}
+        case " $rooms " in
+        *" $room "*) objects="$objects $out/clang/$object" ;;
+        *) others="$others $build/$object" ;;
+        esac
+    done
+    make -s -j"$jobs" BUILD="$out/clang" CC="$clang" \
+        CFLAGS="-O1 -g -fno-omit-frame-pointer $sanitize -fsanitize=fuzzer-no-link" $objects > "$out/make.log" 2>&1 ||
+        { cat "$out/make.log"; return 1; }
+    printf '%s\n' $formats | xargs -P "$jobs" -I @ $clang $flags -fsanitize=fuzzer,address,undefined \
+        -fno-sanitize-recover=all tests/fuzz/@.c tests/fuzz/fuzz.c $objects $others -o "$out/fuzz-@" -lm -pthread
+}
+if [ "$seconds" != 0 ]; then
+    find_clang || [ "$(id -u)" != 0 ] || ! command -v apt-get > /dev/null || {
+        DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -y -q --no-install-recommends clang libclang-rt-dev \
+            > "$out/apt.log" 2>&1
+    }
+    find_clang || { echo "left out: fuzzing, which wants a clang with libFuzzer"; seconds=0; }
+fi
+if [ "$seconds" != 0 ]; then
+    for format in $formats; do
+        rm -rf "$out/found-$format" "$out/fuzz-$format"
+        mkdir -p "$out/found-$format"
+    done
+    fuzzer || failed=$((failed + 1))
+    printf '%s\n' $formats | xargs -P "$jobs" -n 1 sh -c '
+        out=$1 seconds=$2 format=$3
+        "$out/fuzz-$format" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len=8192 -print_final_stats=1 \
+            -artifact_prefix="$out/$format." "$out/found-$format" "tests/fuzz/corpus/$format" > "$out/$format.log" 2>&1
+        echo $? > "$out/$format.status"' fuzz "$out" "$seconds"
+    for format in $formats; do
+        count=$(sed -n 's/^stat::number_of_executed_units: *//p' "$out/$format.log")
+        coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$out/$format.log" | tail -1)
+        inputs=$((inputs + ${count:-0}))
+        echo "$format: ${count:-0} inputs in $seconds s, ${coverage:-0} edges"
+        if [ "$(cat "$out/$format.status")" = 0 ] && [ -n "$count" ]; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+            tail -40 "$out/$format.log" | cut -c1-200
+        fi
+        [ -z "${FUZZ_KEEP:-}" ] || "$out/fuzz-$format" -merge=1 -max_len=4096 "tests/fuzz/corpus/$format" "$out/found-$format" \
+            2>&1 | tail -1
+    done
+fi
+formats=$(echo $formats | tr ' ' '\n' | grep -c .)
+echo "promise 3: $formats formats, $files inputs of the corpora and $inputs of libFuzzer: $failed findings; each within its" \
+    "file's size and 1 MiB, nothing left"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
