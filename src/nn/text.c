@@ -173,7 +173,8 @@ static bool repr_is_default(const tn_module *m, const tn_param *p) {
         memcpy(&x, at, sizeof x);
         memcpy(&y, usual, sizeof y);
         return repr_list_same(x, y);
-    default: return memcmp(at, usual, sizeof(void *)) == 0; /* an int, a double, a pointer */
+    case TN_T_INT: return memcmp(at, usual, sizeof(int64_t)) == 0;
+    default: return memcmp(at, usual, sizeof(void *)) == 0; /* a pointer */
     }
 }
 

@@ -172,10 +172,13 @@ static void header_free(tni_block *b, tn_tensor *t) {
 
 /* --- storage ---------------------------------------------------------------------------------- */
 
-enum { STORAGE_INSIDE = 512 }; /* data up to this many bytes lie behind their storage */
+enum {
+    STORAGE_INSIDE = 512, /* data up to this many bytes lie behind their storage, */
+    STORAGE_HEAD = (sizeof(tni_storage) + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN /* aligned */
+};
 
 static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
-    int64_t room = (int64_t)sizeof(tni_storage);
+    int64_t room = STORAGE_HEAD;
     bool inside = !meta && bytes <= STORAGE_INSIDE;
     tni_storage *s;
     if (inside) room += (bytes + TNI_ALIGN - 1) & -TNI_ALIGN;
@@ -188,7 +191,7 @@ static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
     s->room = (uint32_t)room;
     s->kind = TNI_DATA_INSIDE;
     s->device = TN_CPU;
-    s->data = inside ? (void *)(s + 1) : NULL;
+    s->data = inside ? (char *)s + STORAGE_HEAD : NULL;
     if (inside && bytes) /* whole vectors may be read and written up to the end of the block */
         memset((char *)s + room - TNI_ALIGN, 0, TNI_ALIGN);
     if (inside || meta) return s;

@@ -34,7 +34,7 @@ typedef struct tni_storage {
     tn_device_id device;
     void (*release)(void *data, void *user);
     void *user;
-} tni_storage; /* 64 bytes; TNI_DATA_INSIDE: the data follow */
+} tni_storage; /* 64 bytes or fewer; TNI_DATA_INSIDE: the data follow, aligned */
 enum { TNI_DATA_INSIDE = 1, TNI_DATA_OWN, TNI_DATA_WRAPPED, TNI_DATA_DEVICE };
 
 struct tn_tensor {

@@ -24,7 +24,7 @@ static void write_bytes(const char *path, const void *data, size_t n) {
 static void write_file(const char *path, const char *header, size_t data) {
     char *all = (char *)calloc(1, strlen(header) + data + 8);
     size_t n = strlen(header);
-    for (int i = 0; i < 8; i++) all[i] = (char)(n >> 8 * i);
+    for (int i = 0; i < 8; i++) all[i] = (char)((uint64_t)n >> 8 * i);
     memcpy(all + 8, header, n);
     write_bytes(path, all, 8 + n + data);
     free(all);
