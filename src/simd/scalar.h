@@ -115,13 +115,13 @@ TNI_INLINE double tni_sc_mant_f64(double v) {
 #define V_MST(p, m) (*(uint8_t *)(p) = (uint8_t)(m))
 #define M_LD(p) (*(const uint8_t *)(p) != 0)
 
-#if TNI_FLOATING
-#define V_ADD(a, b) ((a) + (b))
+#if TNI_FLOATING /* rounded to T also where the target computes in a wider type (FLT_EVAL_METHOD) */
+#define V_ADD(a, b) ((T)((a) + (b)))
 #define V_EXPO(a) TNI_S(expo)(a)
 #define V_MANT(a) TNI_S(mant)(a)
-#define V_SUB(a, b) ((a) - (b))
-#define V_MUL(a, b) ((a) * (b))
-#define V_DIV(a, b) ((a) / (b))
+#define V_SUB(a, b) ((T)((a) - (b)))
+#define V_MUL(a, b) ((T)((a) * (b)))
+#define V_DIV(a, b) ((T)((a) / (b)))
 #define V_NEG(a) (-(a))
 #define V_LDEXP(v, n) TNI_S(ldexp)(v, n)
 #else
