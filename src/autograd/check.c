@@ -23,7 +23,7 @@ static double check_weight(uint64_t i) {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     z ^= z >> 31;
-    return (0.5 + (double)(z >> 11) * 1.1102230246251565e-16) * (z & 1 ? 1 : -1);
+    return fma((double)(z >> 11), 1.1102230246251565e-16, 0.5) * (z & 1 ? 1 : -1);
 }
 
 static tn_tensor *check_weights(tni_block *b, const tn_tensor *like, uint64_t from) {
@@ -60,9 +60,9 @@ static bool check_value(check_state *s, tn_tensors in, double *value) {
         if (!t) ok = false;
         for (int64_t i = 0; ok && i < t->numel; i++) {
             tn_scalar v = tni_element(tni_bytes_at(t) + i * tni_dtype_size(t), t->dtype);
-            *value += v.real * check_weight(from + 2 * (uint64_t)i);
+            *value = fma(v.real, check_weight(from + 2 * (uint64_t)i), *value);
             if (v.kind == TN_KIND_COMPLEX)
-                *value += v.imaginary * check_weight(from + 2 * (uint64_t)i + 1);
+                *value = fma(v.imaginary, check_weight(from + 2 * (uint64_t)i + 1), *value);
         }
         from += ok ? 2 * (uint64_t)t->numel : 0;
     }
@@ -115,7 +115,7 @@ static bool check_numeric(check_state *s, tn_tensors in, tn_tensor *t, char *at,
         tni_element_set(at, t->dtype, was);
         d[level] = (v[0] - v[1]) / (2 * h);
     }
-    *slope = (4 * d[1] - d[0]) / 3;
+    *slope = fma(4, d[1], -d[0]) / 3;
     return true;
 }
 
@@ -130,7 +130,7 @@ static bool check_input(check_state *s, tn_tensors in, int64_t k, tn_tensor *gra
             double slope, has = part ? got.imaginary : got.real;
             if (!check_numeric(s, in, t, tni_bytes_at(t) + at * tni_dtype_size(t), part, &slope))
                 return false;
-            if (fabs(slope - has) <= s->atol + s->rtol * (fabs(slope) > 1 ? fabs(slope) : 1))
+            if (fabs(slope - has) <= fma(s->rtol, fabs(slope) > 1 ? fabs(slope) : 1, s->atol))
                 continue;
             return tni_error(s->b, TN_AUTOGRAD,
                              "gradcheck: input %d, element %lld%s: the gradient is %.12g, "

@@ -88,7 +88,7 @@ static bool train_step(train_run *r, const tn_batch *b) {
     hits = train_hits(output, b->nfields > 1 ? b->field[1] : NULL);
     r->classes = hits >= 0;
     r->hits += hits;
-    r->loss_sum += r->p.batch_loss * (double)b->n;
+    r->loss_sum = fma(r->p.batch_loss, (double)b->n, r->loss_sum);
     r->p.items += b->n;
     r->p.step++;
     r->p.loss = r->loss_sum / (double)r->p.items;
@@ -135,7 +135,7 @@ static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_bat
     hits = train_hits(output, b->field[1]);
     s->classes = hits >= 0;
     s->hits += hits;
-    s->loss += tn_item(value) * (double)b->n;
+    s->loss = fma(tn_item(value), (double)b->n, s->loss);
     s->items += (double)b->n;
     return tn_ok();
 }

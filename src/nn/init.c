@@ -44,7 +44,7 @@ static double init_gain(tn_init_for nonlinearity, double param) {
     case TN_INIT_SIGMOID: return 1;
     case TN_INIT_TANH: return 5.0 / 3;
     case TN_INIT_RELU: return sqrt(2.0);
-    case TN_INIT_LEAKY_RELU: return sqrt(2.0 / (1 + param * param));
+    case TN_INIT_LEAKY_RELU: return sqrt(2.0 / fma(param, param, 1));
     case TN_INIT_SELU: return 3.0 / 4;
     default: tni_nn_error(TN_INVALID, "gain of an unknown nonlinearity"); return (double)NAN;
     }

@@ -469,11 +469,11 @@ static bool compare_close(tn_scalar x, tn_scalar y, double rtol, double atol, bo
     if (equal_nan && (x.real != x.real || x.imaginary != x.imaginary) &&
         (y.real != y.real || y.imaginary != y.imaginary))
         return true;
-    if (x.kind == TN_KIND_BOOL) return atol + fabs(rtol * y.real) >= 1;
+    if (x.kind == TN_KIND_BOOL) return atol + fabs(fma(rtol, y.real, 0)) >= 1;
     apart = x.kind == TN_KIND_COMPLEX ? hypot(x.real - y.real, x.imaginary - y.imaginary)
                                       : fabs(x.real - y.real);
     size = y.kind == TN_KIND_COMPLEX ? hypot(y.real, y.imaginary) : fabs(y.real);
-    return apart - apart == 0 && apart <= atol + fabs(rtol) * size;
+    return apart - apart == 0 && apart <= atol + fma(fabs(rtol), size, 0); /* a product, rounded */
 }
 static bool close_check(tn_frame *f, double rtol, double atol, tni_shape *s) {
     const tn_tensor *x = f->in[0], *y = f->in[1];
