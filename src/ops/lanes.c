@@ -127,10 +127,9 @@ static void lanes_nonzero(int64_t *to, const char *x, int64_t step, int dtype, i
     uint64_t mask = ~(uint64_t)0 >> 8 * (8 - half);
     if (category >= TNI_CAT_FLOAT) mask >>= 1; /* -0 is zero */
     for (int64_t i = 0; i < n; i++, x += step) {
-        uint64_t v = 0, w = 0;
-        memcpy(&v, x, (size_t)half);
-        if (half != bytes) memcpy(&w, x + half, (size_t)half);
-        to[i] = ((v | w) & mask) != 0;
+        uint64_t v = tni_bits_at(x, half);
+        if (half != bytes) v |= tni_bits_at(x + half, half);
+        to[i] = (v & mask) != 0;
     }
 }
 

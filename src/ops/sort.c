@@ -21,17 +21,8 @@ static uint64_t sort_float(uint64_t v, int bits, uint64_t infinity) {
     if (size > infinity) return ~UINT64_C(0);
     return v & sign && size ? sign - size : sign + size;
 }
-static uint64_t sort_bits(const char *at, int bytes) {
-    uint64_t wide = 0;
-    uint32_t word = 0;
-    uint16_t half = 0;
-    if (bytes == 8) return memcpy(&wide, at, sizeof wide), wide;
-    if (bytes == 4) return memcpy(&word, at, sizeof word), word;
-    return memcpy(&half, at, sizeof half), half;
-}
 static uint64_t sort_key(const char *at, int dtype) {
-    const int bytes = tni_dtype(dtype)->bytes;
-    const uint64_t v = tni_is_float(dtype) ? sort_bits(at, bytes) : 0;
+    const uint64_t v = tni_is_float(dtype) ? tni_bits_at(at, tni_dtype(dtype)->bytes) : 0;
     switch (dtype) {
     case TN_F32: return sort_float(v, 32, UINT64_C(0x7f800000));
     case TN_F64: return sort_float(v, 64, UINT64_C(0x7ff0000000000000));

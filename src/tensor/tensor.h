@@ -84,6 +84,18 @@ TN_PRIV bool tni_can_cast(int from, int to); /* torch.can_cast: category may not
  * sake). */
 TN_PRIV tn_scalar tni_element(const void *at, int dtype);
 TN_PRIV void tni_element_set(void *at, int dtype, tn_scalar value);
+/* The bits of an element of 1, 2, 4 or 8 bytes as a number, on machines of either byte order. */
+TNI_INLINE uint64_t tni_bits_at(const char *at, int64_t bytes) {
+    uint64_t wide;
+    uint32_t word;
+    uint16_t half;
+    switch (bytes) {
+    case 8: return memcpy(&wide, at, sizeof wide), wide;
+    case 4: return memcpy(&word, at, sizeof word), word;
+    case 2: return memcpy(&half, at, sizeof half), half;
+    default: return *(const uint8_t *)at;
+    }
+}
 TN_PRIV float tni_f16_to_f32(uint16_t h);
 TN_PRIV uint16_t tni_f32_to_f16(float f); /* to nearest even */
 TNI_INLINE float tni_bf16_to_f32(uint16_t h) {
