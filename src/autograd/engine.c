@@ -343,7 +343,7 @@ static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
     }
     for (int64_t i = 0; i < l->n; i++) l->at[i]->queued = 0;
     if (!ok) return false;
-    qsort(l->at, (size_t)l->n, sizeof *l->at, engine_by_id);
+    if (l->n > 1) qsort(l->at, (size_t)l->n, sizeof *l->at, engine_by_id);
     for (int64_t i = 0; i < l->n; i++) l->at[i]->useful = engine_is_useful(e, l->at[i]);
     return true;
 }

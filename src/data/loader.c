@@ -477,8 +477,8 @@ static bool loader_fit_out(tn_loader *l, const tn_loader_args *a) {
     int32_t workers = LOADER_THREADS ? a->workers : 0;
     int32_t nslots = workers ? workers * a->prefetch : 1;
     if (!loader_layout(l->core, l->dataset, l->batch_size)) return false;
-    if (l->dataset->size > INT64_MAX / 64)
-        return tni_nn_error(TN_MEMORY, "a data set of more than 2^57 items");
+    if (l->dataset->size > PTRDIFF_MAX / 64)
+        return tni_nn_error(TN_MEMORY, "a data set of more than 2^57 items, or than memory counts");
     l->slot = (loader_slot *)tn_alloc((size_t)nslots * sizeof *l->slot);
     if (!l->slot) return false;
     memset(l->slot, 0, (size_t)nslots * sizeof *l->slot);

@@ -100,7 +100,9 @@ static bool plain_lies(const tn_tensor *t) {
     return t->flags & TNI_CONTIGUOUS && t->dtype == (int)plain_compute(t);
 }
 static int64_t plain_bytes(const tn_tensor *t, int64_t numel) {
-    return (numel * tni_dtype((int)plain_compute(t))->bytes + TNI_ALIGN - 1) & -TNI_ALIGN;
+    int64_t bytes;
+    if (!tni_bytes(numel, tni_dtype((int)plain_compute(t))->bytes, &bytes)) return -1;
+    return (bytes + TNI_ALIGN - 1) & -TNI_ALIGN;
 }
 
 /* Inputs that do not lie so are copied, and the result is made in the scratch where its dtype is

@@ -269,7 +269,7 @@ static void layer_back_task(void *arg, int64_t block) {
 static bool layer_norm_backward_check(tn_frame *f) {
     TN_ARGS(layer_norm_backward, a, f);
     const tn_tensor *x = a->input;
-    int64_t n, rows, blocks;
+    int64_t n, rows, blocks, room;
     if (!norm_floating(f, x) || !layer_shape(f, x, a->normalized_shape, a->weight, NULL, &n))
         return false;
     if (x->dtype == TN_F64) return tn_fail(f, TN_UNSUPPORTED, "dtype float64");
@@ -282,7 +282,7 @@ static bool layer_norm_backward_check(tn_frame *f) {
            tn_announce(f, 1, dtype, (int)a->normalized_shape.n, a->normalized_shape.at) &&
            tn_announce(f, 2, dtype, (int)a->normalized_shape.n, a->normalized_shape.at) &&
            layer_scratch(f, x, a->weight, NULL, n) && tni_dense_scratch(f, a->grad_out) &&
-           tn_scratch(f, (blocks + 1) * n, 8);
+           tni_mul(blocks + 1, n, &room) && tn_scratch(f, room, 8);
 }
 static void layer_norm_backward_run(tn_frame *f) {
     TN_ARGS(layer_norm_backward, a, f);
@@ -495,7 +495,7 @@ static bool batch_norm_check(tn_frame *f) {
     if (!batch_plain(x) && !tn_scratch(f, x->numel, tni_dtype_size(x))) return false;
     batch_gone(x, gone);
     tni_lanes_init(&l, x, gone, tni_lanes_compute(x->dtype), 0);
-    return tn_scratch(f, c * 6, 8) && tni_lanes_scratch(f, &l, 16);
+    return tn_scratch(f, c, 6 * 8) && tni_lanes_scratch(f, &l, 16);
 }
 
 /* Moves the running statistics towards mean and the unbiased variance. */
@@ -683,7 +683,7 @@ static bool batch_norm_backward_check(tn_frame *f) {
         !batch_vector(f, a->rstd, c, "rstd"))
         return false;
     return batch_announce(f, x) && tn_announce(f, 1, dtype, 1, &c) &&
-           tn_announce(f, 2, dtype, 1, &c) && tn_scratch(f, c * 8, 4) &&
+           tn_announce(f, 2, dtype, 1, &c) && tn_scratch(f, c, 8 * 4) &&
            tn_scratch(f, x->numel, 4) && tn_scratch(f, x->numel, 4);
 }
 
