@@ -132,14 +132,42 @@ static void text_value(text_out *o, const tn_param *p, const char *args) {
     }
 }
 
+/* By members: between and after them lies padding, which nobody fills. */
+static bool text_same_number(const tn_param *p, const char *at, const char *usual) {
+    tn_scalar s, t;
+    tn_maybe m, n;
+    if (p->type == TN_T_FLOAT && p->flags & TN_P_MAYBE) {
+        memcpy(&m, at, sizeof m), memcpy(&n, usual, sizeof n);
+        return m.given == n.given && memcmp(&m.value, &n.value, sizeof m.value) == 0;
+    }
+    if (p->type == TN_T_FLOAT || p->flags & TN_P_DOUBLE)
+        return memcmp(at, usual, sizeof(double)) == 0;
+    memcpy(&s, at, sizeof s), memcpy(&t, usual, sizeof t);
+    return s.kind == t.kind && s.integer == t.integer &&
+           memcmp(&s.imaginary, &t.imaginary, sizeof s.imaginary) == 0 &&
+           memcmp(&s.real, &t.real, sizeof s.real) == 0;
+}
+
 /* Whether an option has its default, which a message leaves out. */
 static bool text_is_default(const tn_row *row, const tn_param *p, const char *args) {
-    static const uint8_t bytes[] = {0, 8, 16, 8, 8, 1, 32, 16, 16, 4, 4, 8, 4, 8, 8, 16};
-    size_t n = bytes[p->type];
+    const char *at = args + p->offset, *usual;
     if (!(p->flags & TN_P_DEFAULT) || !row->gen->defaults || p->flags & TN_P_NUMBER) return false;
-    if (p->type == TN_T_SCALAR && p->flags & TN_P_DOUBLE) n = 8;
-    if (p->type == TN_T_FLOAT && p->flags & TN_P_MAYBE) n = sizeof(tn_maybe);
-    return memcmp(args + p->offset, (const char *)row->gen->defaults + p->offset, n) == 0;
+    usual = (const char *)row->gen->defaults + p->offset;
+    switch (p->type) {
+    case TN_T_FLOAT:
+    case TN_T_SCALAR: return text_same_number(p, at, usual);
+    case TN_T_TENSORS:
+    case TN_T_INTS:
+    case TN_T_FLOATS: /* each an address and a count */
+        return memcmp(at, usual, sizeof(void *)) == 0 &&
+               memcmp(at + offsetof(tn_ints, n), usual + offsetof(tn_ints, n), 8) == 0;
+    case TN_T_INT: return memcmp(at, usual, sizeof(int64_t)) == 0;
+    case TN_T_BOOL: return *at == *usual;
+    case TN_T_DTYPE:
+    case TN_T_DEVICE:
+    case TN_T_ENUM: return memcmp(at, usual, sizeof(int32_t)) == 0;
+    default: return memcmp(at, usual, sizeof(void *)) == 0;
+    }
 }
 
 TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, const void *args) {
