@@ -132,6 +132,12 @@ struct tn_gen {
 #define TN_UNKNOWN (-1) /* a size that look counts into f->count */
 enum { TNI_IN = 8, TNI_RESULTS = 6, TNI_ARGS_BYTES = 320, TNI_NUMBERS = 3 };
 
+/* A request to stop, as one call knows it. */
+typedef struct tni_stop {
+    const uint32_t *request; /* the context's word; NULL: the call goes on to its end */
+    uint32_t seen;           /* by a poll of this call, which fails then, whatever comes */
+} tni_stop;
+
 struct tn_frame {
     tni_block *block;
     const tn_row *row;
@@ -153,6 +159,7 @@ struct tn_frame {
     const char *file;
     int line;
     /* private to the door */
+    tni_stop stop;
     uint8_t ngiven;
     tn_frame *caller;
     tni_node *node;
@@ -179,7 +186,7 @@ TN_API bool tn_scratch(tn_frame *f, int64_t count, int64_t bytes_each);
 /* Sets the error of this call; the door adds operator, arguments and line. Returns false. */
 TN_API bool tn_fail(tn_frame *f, tn_code code, const char *format, ...) TNI_PRINTF(3, 4);
 /* Whether the call was asked to stop; a long run polls it a block of work at a time and returns
- * early. */
+ * early. Never so where the call writes tensors that were there before: it goes on to its end. */
 TN_API bool tn_cancelled(const tn_frame *f);
 
 /* --- the gradient: what a row's grad sees ----------------------------------------------------- */

@@ -123,6 +123,11 @@ static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) 
 
 /* --- sending gradients ------------------------------------------------------------------------ */
 
+/* The gradient of output k that waits in n. */
+TNI_INLINE tn_tensor **engine_pending(tni_node *n, uint32_t k) {
+    return (tn_tensor **)(void *)&n->slot[n->nin + (int32_t)k].edge;
+}
+
 /* Adds grad (borrowed) to *to, which then has one count. In place when nobody else can see the sum
  * so far. */
 static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
@@ -145,17 +150,27 @@ static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
 
 static bool engine_claim(engine *e, tni_node *n) {
     uint64_t expected = 0;
-    if (n->released) {
+    bool before = false;
+    if (!tni_swap_if(&n->busy, &expected, e->number) && !(before = expected == e->number)) {
+        tni_error(e->b, TN_AUTOGRAD, "another backward is running through this graph");
+        tni_node_error(e->b, n);
+        return false;
+    }
+    if (n->released) { /* all else of the node is read by who has claimed it */
+        if (!before) tni_store(&n->busy, (uint64_t)0);
         tni_error(e->b, TN_AUTOGRAD,
                   "backward a second time through a graph whose saved tensors were freed; the "
                   "first needs .retain_graph = true");
         tni_node_error(e->b, n);
         return false;
     }
-    if (tni_swap_if(&n->busy, &expected, e->number) || expected == e->number) return true;
-    tni_error(e->b, TN_AUTOGRAD, "another backward is running through this graph");
-    tni_node_error(e->b, n);
-    return false;
+    return true;
+}
+
+/* The node is given up, unless it is among those that are useful: they are all claimed to the end.
+ */
+static void engine_leave(engine *e, tni_node *n) {
+    if (!e->wanted) tni_store(&n->busy, (uint64_t)0);
 }
 
 static void engine_clear(engine *e, tni_node *n) {
@@ -177,12 +192,12 @@ static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
     }
     if (e->wanted && !n->useful) return true;
     if (!engine_claim(e, n)) return false;
-    if (engine_accumulate(e, (tn_tensor **)(void *)&n->slot[n->nin + out].edge, grad) &&
+    if (engine_accumulate(e, engine_pending(n, out), grad) &&
         (n->queued || engine_push(e, n)))
         return true;
     if (n->queued) return false; /* its turn to be cleared comes with the heap */
     engine_clear(e, n);
-    tni_store(&n->busy, (uint64_t)0);
+    engine_leave(e, n);
     return false;
 }
 
@@ -196,6 +211,11 @@ static void engine_hold(engine *e) {
     e->b->sweeping = true;
 }
 
+/* Hooks with larger numbers are added by those that run, which would have no end. */
+static int64_t engine_last_hook(const engine *e) {
+    return (int64_t)tni_load_relaxed(&e->b->context->hooks);
+}
+
 static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
     engine_entry *entry;
     if (e->wanted && !e->wanted->into_grad) return true;
@@ -207,9 +227,10 @@ static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
 
 /* Hooks, then retained gradients and inputs of tn_grads that are outputs of this node. */
 static bool engine_watch(engine *e, tni_node *n) {
+    const int64_t last = engine_last_hook(e);
     for (tni_watch *w = n->watch; w;) {
-        tn_tensor **pending = (tn_tensor **)(void *)&n->slot[n->nin + w->out].edge;
-        if (w->retain || w->removed || !*pending) {
+        tn_tensor **pending = engine_pending(n, w->out);
+        if (w->retain || w->removed || w->number > last || !*pending) {
             w = w->next;
             continue;
         }
@@ -217,13 +238,13 @@ static bool engine_watch(engine *e, tni_node *n) {
         if (!tni_watch_call(e->b, n->owner, &n->watch, &w, pending)) return false;
     }
     for (tni_watch *w = n->watch; w; w = w->next) {
-        tn_tensor *pending = (tn_tensor *)n->slot[n->nin + w->out].edge;
+        tn_tensor *pending = *engine_pending(n, w->out);
         if (w->retain && pending && !engine_retain(e, w->retain, pending)) return false;
     }
     if (e->wanted)
         for (uint32_t k = 0; k < n->nout; k++) {
             engine_entry *entry = engine_find(e, n, k, false);
-            tn_tensor *pending = (tn_tensor *)n->slot[n->nin + k].edge;
+            tn_tensor *pending = *engine_pending(n, k);
             if (entry && pending && !engine_accumulate(e, &entry->grad, pending)) return false;
         }
     return true;
@@ -282,7 +303,7 @@ static bool engine_step(engine *e) {
     tni_end(b, mark);
     tni_gradient_close(b, &room);
     if (ok && !e->keep) tni_node_release_saved(b, n);
-    tni_store(&n->busy, (uint64_t)0);
+    engine_leave(e, n);
     return ok;
 }
 
@@ -294,7 +315,7 @@ typedef struct engine_nodes {
 } engine_nodes;
 
 static bool engine_reach(engine *e, engine_nodes *l, tni_node *n) {
-    if (n->queued) return true;
+    if (tni_load(&n->busy) == e->number && n->queued) return true;
     if (l->n == l->room) {
         int64_t room = l->room ? 2 * l->room : 64;
         tni_node **more = (tni_node **)tni_need(e->b, room * (int64_t)sizeof *more);
@@ -370,10 +391,11 @@ static bool engine_want(engine *e) {
 
 static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key;
+    const int64_t last = engine_last_hook(e);
     if (!leaf->extra || entry->retained) return true;
     for (tni_watch *w = leaf->extra->hooks; w;) {
         engine_hold(e);
-        if (w->removed)
+        if (w->removed || w->number > last)
             w = w->next;
         else if (!tni_watch_call(e->b, leaf->owner, &leaf->extra->hooks, &w, &entry->grad))
             return false;
@@ -455,7 +477,9 @@ static bool engine_publish(engine *e) {
     w = engine_walk_begin(e);
     while (ok && (entry = engine_next(&w)) != NULL) ok = engine_ready(e, entry);
     w = engine_walk_begin(e);
+    e->b->unstopped++; /* all or none */
     while (ok && (entry = engine_next(&w)) != NULL) engine_put(e, entry);
+    e->b->unstopped--;
     tni_unlock(lock);
     return ok && !e->b->failed;
 }
@@ -553,12 +577,15 @@ static bool engine_refresh(engine *e, tn_tensors roots) {
 }
 
 /* After a failure: pending gradients and claims of the nodes still queued go. */
-static void engine_drop(engine *e) {
+static void engine_unqueue(engine *e) {
     for (int64_t i = 0; i < e->nheap; i++) {
         engine_clear(e, e->heap[i]);
         e->heap[i]->queued = 0;
-        tni_store(&e->heap[i]->busy, (uint64_t)0);
+        engine_leave(e, e->heap[i]);
     }
+}
+
+static void engine_drop(engine *e) {
     for (int64_t i = 0, left = e->nentries; left; i++) {
         left -= e->table[i].key != NULL;
         if (!e->table[i].key) continue;
@@ -590,6 +617,7 @@ static bool engine_go(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
     ok = ok && engine_roots(e, roots, seeds);
     while (ok && e->nheap) ok = engine_step(e);
     if (ok) ok = e->wanted ? engine_hand_out(e) : engine_publish(e);
+    engine_unqueue(e);
     engine_unmark(e, &nodes);
     return ok;
 }

@@ -99,6 +99,7 @@ struct tni_block {
         hooks; /* TNI_HOOK_*: recording, profiling; 0 on the fast path. The profiler sets it from
                   other threads: read it with tni_load_relaxed, write it with tni_hook_set */
     uint32_t depth;               /* of the innermost scope; 0: none */
+    uint32_t floor;               /* scopes that a callback may not end (autograd/) */
     tn_frame *frame;              /* innermost call in progress */
     uint64_t next_id;             /* numbers of tape nodes */
     tn_tensor *scope[TNI_SCOPES]; /* live tensors by the scope that holds them; [0]: held by
@@ -115,6 +116,8 @@ struct tni_block {
     int32_t place_line;
     uint32_t
         place_hold; /* > 0: a module call or a backward holds the place; inner calls leave it */
+    uint32_t unstopped; /* > 0: calls are made though the context is asked to stop: the rest of
+                           what must happen as a whole */
     tn_path *path;  /* chain of module calls above the operators (api/extend.h) */
     /* memory */
     void *bin[TNI_BINS];
@@ -147,7 +150,7 @@ struct tn_context {
     uint32_t lock;      /* tni_lock: what is called at the end, the list of wrapped memory */
     uint32_t grad_lock; /* publication of .grad */
     uint32_t rows_lock; /* additions to rows */
-    uint32_t cancel;    /* polled by long runs */
+    uint32_t cancel;    /* 1: calls are asked to stop (tni_stopped) */
     tn_dtype default_dtype;
     int64_t used, peak, cached, allocations; /* under large's own lock: read them by tn_memory */
     struct tni_large *large;                 /* large blocks, cached and in use (alloc.c) */
@@ -182,6 +185,7 @@ typedef struct tni_tls {
     tn_context *context; /* chosen by tn_context_use; NULL: the default one */
     uint64_t context_id; /* of context: another one may come to lie at its address */
     int32_t inside;      /* a task of tni_parallel runs: further calls run serially */
+    tni_stop *stop;      /* of the call that this thread works at; NULL: none that can be stopped */
 } tni_tls;
 #if defined(TN_NO_THREADS) || defined(__TINYC__)
 #define TNI_THREAD_LOCAL
@@ -292,14 +296,34 @@ TN_PRIV bool tni_lock_try(uint32_t *word);
  */
 TN_PRIV uint32_t tni_process(void);
 /* Runs task(arg, i) once for i in 0..count-1 on the context's threads, the caller among them;
- * returns when all are done. A call from inside a task runs serially, and so does one while another
- * thread has the pool. Tasks must not depend on who runs them or in what order, and must not use
- * the caller's block. */
+ * returns when all are done, or when the call in progress is asked to stop: a task is a block of
+ * work, before which that is polled. A call from inside a task runs serially, and so does one while
+ * another thread has the pool. Tasks must not depend on who runs them or in what order, and must
+ * not use the caller's block. */
 TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, int64_t i),
                           void *arg);
 TN_PRIV void tni_pool_free(tn_context *c);
 TN_PRIV int tni_cores(void);
-TNI_INLINE bool tni_stopped(tn_context *c) { return tni_load_relaxed(&c->cancel) != 0; }
+
+/* Whether a request to stop stands in c. */
+TNI_INLINE bool tni_stop_asked(tn_context *c) { return tni_load_relaxed(&c->cancel) != 0; }
+/* Polls that are counted, and may make the request, in tests that define tni_poll_ran. */
+#ifdef TNI_COUNT_POLLS
+TN_PRIV void tni_poll_ran(const tni_stop *s);
+#define TNI_POLL(s) tni_poll_ran(s)
+#else
+#define TNI_POLL(s) ((void)0)
+#endif
+TNI_INLINE bool tni_stop_seen(tni_stop *s) {
+    if (!s || !s->request) return false;
+    TNI_POLL(s);
+    if (!tni_load_relaxed(s->request) && !tni_load_relaxed(&s->seen)) return false;
+    tni_store_relaxed(&s->seen, 1u);
+    return true;
+}
+/* Polled between blocks of work, in any thread that works at a call: what is left need not be done.
+ */
+TNI_INLINE bool tni_stopped(void) { return tni_stop_seen(tni_this_thread.stop); }
 
 /* --- CPU, files, time ------------------------------------------------------------------------- */
 

@@ -253,6 +253,7 @@ static void context_adopt(tni_block *b) {
     b->frame = NULL;
     b->no_grad = b->quiet = 0;
     b->inference = 0;
+    b->floor = b->unstopped = 0;
     b->place_file = NULL;
     b->place_hold = 0;
     b->path = NULL;

@@ -150,7 +150,7 @@ static int files_close(tni_file *f) {
 }
 
 static bool files_stopped(tni_file *f, const char *what) {
-    if (!tni_stopped(f->b->context)) return false;
+    if (!tni_stop_asked(f->b->context)) return false;
     tni_error(f->b, TN_CANCELLED, "cancelled: %s '%s'", what, f->path);
     tni_file_close(f);
     return true;

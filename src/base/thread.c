@@ -141,19 +141,24 @@ TN_PRIV int tni_cores(void) {
 /* --- jobs ------------------------------------------------------------------------------------- */
 
 static void thread_serial(int64_t count, void (*task)(void *, int64_t), void *arg) {
-    for (int64_t i = 0; i < count; i++) task(arg, i);
+    for (int64_t i = 0; i < count && !tni_stopped(); i++) task(arg, i);
 }
 
 /* A task that a host's thread runs: it is told that it is one. */
 typedef struct thread_host_job {
     void (*task)(void *, int64_t);
     void *arg;
+    tni_stop *stop;
 } thread_host_job;
 static void thread_host_task(void *arg, int64_t i) {
     const thread_host_job *job = (const thread_host_job *)arg;
+    tni_stop *outer = tni_this_thread.stop;
+    if (tni_stop_seen(job->stop)) return;
+    tni_this_thread.stop = job->stop;
     tni_this_thread.inside++;
     job->task(job->arg, i);
     tni_this_thread.inside--;
+    tni_this_thread.stop = outer;
 }
 
 #if TNI_THREADS
@@ -214,6 +219,7 @@ struct tni_pool {
     uint32_t stop;
     void (*task)(void *, int64_t);
     void *arg;
+    tni_stop *asked; /* of the call that the job is part of */
     int64_t count, grain;
     char apart[TNI_ALIGN];
     uint32_t next; /* the next `grain` tasks */
@@ -226,7 +232,10 @@ static void pool_take(struct tni_pool *p) {
     for (;;) {
         int64_t at = (int64_t)tni_fetch_add_relaxed(&p->next, 1u) * grain;
         if (at >= count) return;
-        for (int64_t i = at; i < count && i < at + grain; i++) p->task(p->arg, i);
+        for (int64_t i = at; i < count && i < at + grain; i++) {
+            if (tni_stop_seen(p->asked)) return;
+            p->task(p->arg, i);
+        }
     }
 }
 
@@ -262,7 +271,9 @@ static void pool_serve(struct tni_pool *p) {
         while (pool_has_job(state, seen) && !tni_swap_if(&p->state, &state, state + 1)) {}
         if (!pool_has_job(state, seen)) continue; /* closed meanwhile */
         seen = state & POOL_NUMBER;
+        tni_this_thread.stop = p->asked;
         pool_take(p);
+        tni_this_thread.stop = NULL;
         state = tni_fetch_add(&p->state, (uint32_t)-1) - 1;
         if (state & (POOL_OPEN | POOL_COUNT)) continue;
         pool_enter(&p->mutex); /* the last one, and the caller waits */
@@ -351,6 +362,7 @@ static void pool_open(struct tni_pool *p, int64_t count, void (*task)(void *, in
     const int64_t most = (int64_t)1 << 30; /* `next` must not wrap */
     p->task = task;
     p->arg = arg;
+    p->asked = tni_this_thread.stop;
     p->count = count;
     p->grain = (count - 1) / most + 1;
     tni_store_relaxed(&p->next, 0u);
@@ -423,7 +435,7 @@ TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, 
     if (count > 1 && threads > 1 && !tni_this_thread.inside) {
         const tn_jobs *jobs = &c->options.jobs;
         if (jobs->run) {
-            thread_host_job job = {task, arg};
+            thread_host_job job = {task, arg, tni_this_thread.stop};
             jobs->run(thread_host_task, &job, count, jobs->user);
             return;
         }

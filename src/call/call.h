@@ -34,8 +34,9 @@ struct tni_node {
     tni_node *dead; /* worklist of freeing */
     uint64_t busy;  /* number of the backward that has claimed it, 0: none */
     uint32_t bytes;
-    uint16_t nin, nout;
-    uint8_t queued, useful, released;
+    int32_t nin;
+    uint16_t nout;
+    uint8_t queued : 1, useful : 1, released : 1;
     uint32_t args_at; /* argument struct, in words from the node; 0: a custom function */
     struct tn_function *function; /* of a custom function */
     struct tni_watch *watch;      /* hooks on outputs and gradients to retain (autograd/) */
@@ -97,6 +98,9 @@ TNI_INLINE bool tni_view_is_stale(const tn_tensor *t) {
 }
 TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
+
+/* Runs the row of f, prepared; false: it was asked to stop. (A record runs its calls so, too.) */
+TN_PRIV bool tni_run(tn_frame *f);
 
 /* The versions of the tensors that the call in f was given to write. */
 TN_PRIV void tni_bump_written(tn_frame *f);

@@ -6,6 +6,11 @@
 #include "call.h"
 #include "../api/ops.h"
 
+enum {
+    DOOR_MOST = 1 << 24, /* tensors that a call is given */
+    DOOR_FEW = 4096      /* so many random numbers are drawn to the end */
+};
+
 /* --- enter: arguments become slots ------------------------------------------------------------ */
 
 static bool door_argument_error(tn_frame *f, const tn_param *p) {
@@ -59,9 +64,9 @@ static TNI_NOINLINE bool door_lists(tni_call *c, unsigned *any) {
         if (gen->param[i].type != TN_T_TENSORS) continue;
         memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
         if (l.n < 0 || (l.n > 0 && !l.at)) return door_argument_error(f, &gen->param[i]);
-        if (!tni_add(total, l.n, &total) || total > 60000)
-            return tn_fail(f, TN_INVALID, "'%s' has %lld tensors, at most 60000 fit",
-                           gen->param[i].name, (long long)l.n);
+        if (!tni_add(total, l.n, &total) || total > DOOR_MOST)
+            return tn_fail(f, TN_INVALID, "'%s' has %lld tensors, at most %d fit",
+                           gen->param[i].name, (long long)l.n, (int)DOOR_MOST);
     }
     if (total > TNI_IN) {
         c->in_bytes = total * (int64_t)sizeof(tn_tensor *);
@@ -434,7 +439,9 @@ TN_API bool tn_fail(tn_frame *f, tn_code code, const char *format, ...) {
     return false;
 }
 
-TN_API bool tn_cancelled(const tn_frame *f) { return tni_stopped(f->block->context); }
+TN_API bool tn_cancelled(const tn_frame *f) {
+    return tni_stop_seen((tni_stop *)(uintptr_t)&f->stop);
+}
 
 /* --- prepare: all that can fail --------------------------------------------------------------- */
 
@@ -606,6 +613,34 @@ static TNI_NOINLINE void door_undo(tni_call *c) {
     if (c->holder) tni_drop(f->block, c->holder);
 }
 
+/* Whether a call that is asked to stop goes on to its end. */
+static bool door_finishes(const tn_frame *f) {
+    return f->ngiven || f->row->gen->props & TN_PROP_MUTATED || f->block->unstopped ||
+           (f->generator && f->nout && f->out[0] && f->out[0]->numel <= DOOR_FEW);
+}
+
+/* A stream of random numbers advances only where they are published. */
+static TNI_NOINLINE void door_run_drawing(tn_frame *f) {
+    const tn_generator before = *f->generator;
+    f->row->run(f);
+    if (tni_load_relaxed(&f->stop.seen)) *f->generator = before;
+}
+
+TN_PRIV bool tni_run(tn_frame *f) {
+    tni_stop *outer = tni_this_thread.stop;
+    tn_context *c = f->block->context;
+    if (TNI_UNLIKELY(tni_stop_asked(c)) && !f->block->unstopped) return false;
+    f->stop.request = door_finishes(f) ? NULL : &c->cancel;
+    f->stop.seen = 0;
+    tni_this_thread.stop = &f->stop;
+    if (TNI_UNLIKELY(f->generator != NULL) && f->stop.request)
+        door_run_drawing(f);
+    else
+        f->row->run(f);
+    tni_this_thread.stop = outer;
+    return !tni_load_relaxed(&f->stop.seen);
+}
+
 static bool door_primitive(tni_call *c) {
     tn_frame *f = &c->f;
     f->out = f->out_;
@@ -614,13 +649,9 @@ static bool door_primitive(tni_call *c) {
         door_undo(c);
         return false;
     }
-    if (!f->meta) {
-        f->row->run(f);
-        if (TNI_UNLIKELY(tni_stopped(f->block->context))) {
-            tni_bump_written(f); /* by as much as run got done */
-            door_undo(c);
-            return tn_fail(f, TN_CANCELLED, "the call was asked to stop");
-        }
+    if (!f->meta && TNI_UNLIKELY(!tni_run(f))) {
+        door_undo(c);
+        return tn_fail(f, TN_CANCELLED, "the call was asked to stop");
     }
     door_publish(c);
     return true;
@@ -649,6 +680,18 @@ static bool door_made(tn_frame *f, int64_t n) {
     return true;
 }
 
+/* All of the composed results, though the context be asked to stop after the first. */
+static bool door_write_given(tn_frame *f) {
+    bool ok = true;
+    f->block->unstopped++;
+    for (int k = 0; ok && k < f->ngiven; k++) {
+        ok = tnp_copy_(f->given[k], f->out[k]) != NULL;
+        if (ok) f->out[k] = f->given[k];
+    }
+    f->block->unstopped--;
+    return ok;
+}
+
 /* A composed row calls operators in a scope of its own and hands its results out. */
 static TNI_NOINLINE bool door_compose(tni_call *c) {
     tn_frame *f = &c->f;
@@ -660,14 +703,8 @@ static TNI_NOINLINE bool door_compose(tni_call *c) {
     f->nout = (int)room;
     for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
     ok = ok && f->row->compose(f) && !b->failed && door_made(f, room);
-    for (int k = 0; ok && k < f->ngiven; k++) {
-        if (!door_fits_given(f, k))
-            ok = false;
-        else if (!tnp_copy_(f->given[k], f->out[k]))
-            ok = false;
-        else
-            f->out[k] = f->given[k];
-    }
+    for (int k = 0; ok && k < f->ngiven; k++) ok = door_fits_given(f, k);
+    if (ok && f->ngiven) ok = door_write_given(f);
     if (ok) {
         for (int k = 0; k < f->nout; k++)
             if (f->out[k] && f->out[k]->owner == b && f->out[k]->depth > mark)
@@ -724,6 +761,7 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     f->scratch_bytes = 0;
     f->scratch = NULL;
     f->generator = NULL;
+    f->stop.request = NULL;
     f->file = file;
     f->line = line;
     f->ngiven = 0;

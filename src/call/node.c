@@ -250,7 +250,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     n->dead = NULL;
     n->busy = 0;
     n->bytes = (uint32_t)bytes;
-    n->nin = (uint16_t)f->nin;
+    n->nin = f->nin;
     n->nout = (uint16_t)f->nout;
     n->queued = n->useful = n->released = 0;
     n->function = NULL;

@@ -131,9 +131,8 @@ static bool record_replay_call(tni_block *b, record_call *r) {
     b->frame = f;
     ok = record_look(r);
     if (ok) {
-        f->row->run(f);
+        ok = tni_run(f) || tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
         record_bump(f);
-        if (tni_stopped(b->context)) ok = tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
     }
     if (!ok) tni_call_error(f);
     b->frame = f->caller;

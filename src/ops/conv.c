@@ -215,7 +215,6 @@ static void cv_task(void *arg, int64_t i) {
     const cv_job *j = (const cv_job *)arg;
     const int64_t group = i / j->chunks, first = i % j->chunks * j->chunk;
     tni_conv v = j->v;
-    if (tni_stopped(j->context)) return;
     v.first = first;
     v.count = j->pixels - first < j->chunk ? j->pixels - first : j->chunk;
     v.a = (const char *)v.a + group * j->a_group * j->size;

@@ -96,7 +96,7 @@ static void cv_weight_task(void *arg, int64_t i) {
     v.w = p->sum + (panel * p->s.taps + tap) * p->wide * p->size;
     for (int64_t line = 0; line < lines; line += p->lines)
         for (int64_t piece = 0; piece < p->pieces; piece++) {
-            if (tni_stopped(p->context)) return;
+            if (tni_stopped()) return;
             v.first = line, v.lines = lines - line < p->lines ? lines - line : p->lines;
             v.left = piece * p->piece,
             v.width = p->s.ow - v.left < p->piece ? p->s.ow - v.left : p->piece;

@@ -123,11 +123,12 @@ TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self);
 /* Rows of up to 4 tensors of one (broadcast) shape in row-major order; neighbouring dimensions
  * that lie alike in all
  * of them are one. for (r = 0; r < w.rows; r++, tni_walk_next(&w)) the n elements of a row lie at
- * w.at[k] + i * w.row[k]. */
+ * w.at[k] + i * w.row[k]. Long rows come in pieces; a call that is to stop has no more rows. */
 enum { TNI_WALK = 4 };
 typedef struct tni_walk {
     int ndim, operands;
     int64_t n, rows;
+    int64_t whole, done, since; /* of a long row, done before this piece; since the last poll */
     int64_t size[TN_MAX_DIMS], index[TN_MAX_DIMS],
         step[TNI_WALK][TN_MAX_DIMS]; /* outer dimensions; steps in bytes */
     int64_t row[TNI_WALK];

@@ -388,7 +388,6 @@ static void drive_task(void *arg, int64_t i) {
     int64_t end = (i + 1) * d->per_task;
     drive_source source[DRIVE_IN];
     for (int k = 0; k < DRIVE_IN; k++) source[k].held = NULL;
-    if (d->f && tn_cancelled(d->f)) return;
     if (end > d->blocks) end = d->blocks;
     for (int64_t b = i * d->per_task; b < end; b++) {
         const int64_t col = b % d->across * d->cols, row = b / d->across % d->down * d->rows;
@@ -534,7 +533,6 @@ static void drive_flat_task(void *arg, int64_t i) {
     const int64_t from = i * DRIVE_TASK, vectors = from / d->lanes,
                   n = d->n - from < DRIVE_TASK ? d->n - from : (int64_t)DRIVE_TASK;
     const char *in[DRIVE_IN];
-    if (tn_cancelled(d->f)) return;
     for (int k = 0; k < d->f->nin; k++) in[k] = d->in[k] + vectors * d->step[k];
     drive_span(d->loop, d->f->nin, d->lanes, d->out + from * d->out_size, d->out_size, in, d->step,
                n, d->numbers);

@@ -602,13 +602,15 @@ static void index_select_run(tn_frame *f) {
         const char *base = tni_bytes_at(self);
         char *at = tni_bytes_at(out);
         for (int64_t o = 0; o < s.outer; o++)
-            for (int64_t i = 0; i < n; i++, at += s.inner * bytes)
+            for (int64_t i = 0; i < n; i++, at += s.inner * bytes) {
+                if (!((o * n + i) & 0xff) && tni_stopped()) return;
                 tni_move_row(at, bytes,
                              base + (o * s.n + index_vector_at(index, i)) * s.inner * bytes, bytes,
                              s.inner, bytes);
+            }
         return;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && !tni_stopped(); i++) {
         index_slice(&to, out, d, i, size, stride[0]);
         index_slice(&from, self, d, index_vector_at(index, i), size, stride[1]);
         tni_copy_elements(f->block, &to, &from);
@@ -682,7 +684,7 @@ static void index_add_run(tn_frame *f) {
     pair[0] = &slice[0], pair[1] = &slice[1];
     if (out != self && self->numel) tni_copy_elements(f->block, out, self);
     if (out->numel == 0 || source->numel == 0) return;
-    for (int64_t i = 0; i < index->numel; i++) {
+    for (int64_t i = 0; i < index->numel && !tni_stopped(); i++) {
         index_slice(&slice[1], source, d, i, size, stride[1]);
         index_slice(&slice[0], out, d, index_vector_at(index, i), size, stride[0]);
         tni_walk_start(&w, slice[0].ndim, size, pair, 2);

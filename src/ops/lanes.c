@@ -410,7 +410,6 @@ static void lanes_task(void *arg, int64_t i) {
     int64_t s = i % l->subtrees, j = i / l->subtrees % l->chunks, o = i / l->subtrees / l->chunks;
     int64_t col = j * l->chunk, n = l->width - col < l->chunk ? l->width - col : l->chunk;
     double parts[LANES_PARTS / 8];
-    if (tni_stopped(job->context)) return;
     lanes_subtree(job, o, col, n, s, (char *)parts);
     if (l->subtrees == 1)
         job->r->store(job->r, l, parts, n,
@@ -459,7 +458,7 @@ typedef struct lanes_group {
 static void lanes_group_task(void *arg, int64_t i) {
     const lanes_group *g = (const lanes_group *)arg;
     int64_t end = (i + 1) * g->each < g->count ? (i + 1) * g->each : g->count;
-    for (int64_t k = i * g->each; k < end; k++) g->task(g->arg, k);
+    for (int64_t k = i * g->each; k < end && !tni_stopped(); k++) g->task(g->arg, k);
 }
 
 TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements,

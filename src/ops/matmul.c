@@ -143,7 +143,7 @@ static void mm_task(void *arg, int64_t i) {
                   region = i % grid;
     for (int64_t batch = first; batch < first + j->group && batch < j->plan->batches; batch++) {
         tni_gemm g = j->g;
-        if (tni_stopped(j->context)) return;
+        if (tni_stopped()) return;
         g.a = (const char *)g.a + mm_offset(j->plan, j->a_batch, batch) * j->width * j->bytes;
         g.b = (const char *)g.b + mm_offset(j->plan, j->b_batch, batch) * j->width * j->bytes;
         g.c = (char *)g.c + batch * j->c_batch * j->bytes;

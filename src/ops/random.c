@@ -7,7 +7,11 @@
 #include "dims.h"
 #include "lanes.h"
 
-enum { RANDOM_TILE = 4096 };
+enum {
+    RANDOM_TILE = 4096,
+    RANDOM_BLOCK = 1 << 16 /* elements between two polls of a loop over single ones */
+};
+TNI_INLINE bool random_stopped(int64_t i) { return !(i & (RANDOM_BLOCK - 1)) && tni_stopped(); }
 
 /* Where a new tensor lives. */
 static bool random_on(tn_frame *f, tn_device_id device) {
@@ -71,7 +75,9 @@ static void random_task(void *arg, int64_t i) {
 
 static void random_floats(tn_frame *f, void *to, int64_t n, float a, float b, bool normal) {
     random_job j = {f->block->context->kernels, (float *)to, n, a, b, normal};
-    tni_random_fill(f->generator, (uint32_t *)to, n);
+    for (int64_t i = 0; i < n && !tni_stopped(); i += RANDOM_BLOCK)
+        tni_random_fill(f->generator, (uint32_t *)to + i,
+                        n - i < RANDOM_BLOCK ? n - i : (int64_t)RANDOM_BLOCK);
     tni_lanes_spread(f->block->context, (n + RANDOM_TILE - 1) / RANDOM_TILE, n, random_task, &j);
 }
 
@@ -101,14 +107,14 @@ static void random_uniform(tn_frame *f, double from, double to) {
     } else if (t->dtype == TN_F64) {
         double *d = (double *)(void *)at, range = to - from;
         TNI_PATH(uniform_f64);
-        for (int64_t i = 0; i < t->numel; i++) {
+        for (int64_t i = 0; i < t->numel && !random_stopped(i); i++) {
             d[i] = fma(random_u53(f->generator), range, from);
             if (d[i] == to) d[i] = from;
         }
     } else {
         float tile[RANDOM_TILE];
         TNI_PATH(uniform_half);
-        for (int64_t i = 0; i < t->numel; i += RANDOM_TILE) {
+        for (int64_t i = 0; i < t->numel && !tni_stopped(); i += RANDOM_TILE) {
             int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : (int64_t)RANDOM_TILE;
             random_floats(f, tile, n, (float)from, (float)to, false);
             tni_lanes_write(f->block->context->kernels, at + i * 2, 2, t->dtype, tile, TN_F32, n);
@@ -181,8 +187,9 @@ static void random_normal_16(tn_frame *f, double *d, double mean, double std) {
 
 static void random_normal_f64(tn_frame *f, double *d, int64_t n, double mean, double std) {
     TNI_PATH(normal_f64);
-    for (int64_t i = 0; i < n; i++) d[i] = random_u53(f->generator);
-    for (int64_t i = 0; i + 16 <= n; i += 16) random_normal_16(f, d + i, mean, std);
+    for (int64_t i = 0; i < n && !random_stopped(i); i++) d[i] = random_u53(f->generator);
+    for (int64_t i = 0; i + 16 <= n && !random_stopped(i); i += 16)
+        random_normal_16(f, d + i, mean, std);
     if (n % 16 == 0) return;
     for (int64_t i = n - 16; i < n; i++) d[i] = random_u53(f->generator);
     random_normal_16(f, d + n - 16, mean, std);
@@ -205,7 +212,7 @@ static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, floa
 static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, float mean, float std) {
     float tile[RANDOM_TILE];
     TNI_PATH(normal_half);
-    for (int64_t i = 0; i < n / 16 * 16; i += RANDOM_TILE) {
+    for (int64_t i = 0; i < n / 16 * 16 && !tni_stopped(); i += RANDOM_TILE) {
         int64_t left = n / 16 * 16 - i, m = left < RANDOM_TILE ? left : (int64_t)RANDOM_TILE;
         random_floats(f, tile, m, mean, std, true);
         tni_lanes_write(f->block->context->kernels, at + i * 2, 2, dtype, tile, TN_F32, m);
@@ -223,7 +230,7 @@ static void random_gauss(tn_frame *f, double mean, double std, bool contiguous) 
     at = tni_bytes_at(t);
     if (t->numel < 16 || !contiguous) {
         TNI_PATH(normal_one_by_one);
-        for (int64_t i = 0; i < t->numel; i++) {
+        for (int64_t i = 0; i < t->numel && !random_stopped(i); i++) {
             double v = fma(random_normal(f), std, mean);
             tni_lanes_save(at + i * bytes, bytes, t->dtype, &v, TN_F64, 1);
         }
@@ -287,7 +294,7 @@ static void exponential_run(tn_frame *f) {
     tn_tensor *t = f->out[0];
     double tile[RANDOM_TILE], scale = 1 / a->lambd;
     int64_t bytes = tni_dtype_size(t);
-    for (int64_t i = 0; i < t->numel; i += RANDOM_TILE) {
+    for (int64_t i = 0; i < t->numel && !tni_stopped(); i += RANDOM_TILE) {
         int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : (int64_t)RANDOM_TILE;
         for (int64_t k = 0; k < n; k++) tile[k] = random_u53(f->generator);
         f->block->context->kernels->exponential_f64(tile, n);
@@ -307,7 +314,7 @@ static void random_integers(tn_frame *f, int64_t low, int64_t high) {
     tn_tensor *t = f->out[0];
     uint64_t range = (uint64_t)high - (uint64_t)low;
     int64_t bytes = tni_dtype_size(t), tile[512];
-    for (int64_t i = 0; i < t->numel; i += 512) {
+    for (int64_t i = 0; i < t->numel && !tni_stopped(); i += 512) {
         int64_t n = t->numel - i < 512 ? t->numel - i : 512;
         for (int64_t k = 0; k < n; k++) {
             uint64_t v = range < (uint64_t)1 << 28 ? tni_random32(f->generator) % (uint32_t)range
@@ -387,7 +394,7 @@ static void randperm_run(tn_frame *f) { /* R. Durstenfeld, Algorithm 235, 1964 *
     if (!n) return;
     p = (int64_t *)(t->dtype == TN_I64 ? (void *)tni_bytes_at(t) : f->scratch);
     for (int64_t i = 0; i < n; i++) p[i] = i;
-    for (int64_t i = 0; i < n - 1; i++) {
+    for (int64_t i = 0; i < n - 1 && !random_stopped(i); i++) {
         uint64_t left = (uint64_t)(n - i),
                  r = n < 0xffffffff / 20 ? tni_random32(f->generator) : tni_random64(f->generator);
         int64_t k = i + (int64_t)(r % left), v = p[i];
@@ -428,8 +435,8 @@ static void bernoulli_run(tn_frame *f) {
     const tn_tensor *p = f->in[0];
     tn_tensor *t = f->out[0];
     int64_t bytes = tni_dtype_size(t);
-    for (int64_t i = 0; i < t->numel;
-         i++) { /* in the order of the result's memory; dense, in some order of dimensions */
+    /* in the order of the result's memory; dense, in some order of dimensions */
+    for (int64_t i = 0; i < t->numel && !random_stopped(i); i++) {
         int64_t at = p->offset, rest = i;
         double v;
         for (int d = t->ndim - 1; d >= 0; d--)
@@ -454,7 +461,7 @@ TN_OPERATOR(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> 
 static void random_chance(tn_frame *f, tn_tensor *t, double p) {
     uint64_t below = random_threshold(p);
     int64_t bytes = tni_dtype_size(t), k[512];
-    for (int64_t i = 0; i < t->numel; i += 512) {
+    for (int64_t i = 0; i < t->numel && !tni_stopped(); i += 512) {
         int64_t n = t->numel - i < 512 ? t->numel - i : 512;
         for (int64_t e = 0; e < n; e++)
             k[e] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
@@ -564,7 +571,7 @@ static void dropout_run(tn_frame *f) {
     scale = dropout_scale(a->p, x->dtype);
     from = tni_is_dense(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
     y = tni_bytes_at(f->out[0]);
-    for (int64_t i = 0; i < x->numel; i += each) {
+    for (int64_t i = 0; i < x->numel && !tni_stopped(); i += each) {
         int64_t n = x->numel - i < each ? x->numel - i : each;
         if (a->p == 1)
             memset(tile, 0, (size_t)n);

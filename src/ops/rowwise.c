@@ -165,7 +165,6 @@ static void soft_task(void *arg, int64_t i) {
     tni_room most, sum;
     bool keep = j->native && !j->log; /* exponentials wait in y */
     tni_sweep r;
-    if (tni_stopped(j->context)) return;
     memset(&r, 0, sizeof r);
     tni_fill_lanes(&most, j->compute, -HUGE_VAL, l.m);
     r.one = &most;
@@ -200,7 +199,6 @@ static void soft_back_task(void *arg, int64_t i) {
     soft_line l = soft_line_of(j, i);
     tni_room sum;
     tni_sweep r;
-    if (tni_stopped(j->context)) return;
     memset(&r, 0, sizeof r);
     soft_sum(j, soft_dot, &l, j->x, j->dy, NULL, &r, &sum);
     r.scale = &sum;
@@ -421,7 +419,7 @@ static void cumsum_task(void *arg, int64_t i) {
     double sum[CUM_COLUMNS], row[CUM_COLUMNS];
     int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
     tni_fill_lanes(sum, compute, 0, m);
-    for (int64_t r = 0; r < j->n && !tni_stopped(j->context); r++, at += j->inner) {
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
         tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
         tni_reduce_rows(j->context->kernels, TNI_SUM, compute, row, 0, 1, m, sum);
         tni_lanes_save(j->y + at * out, out, j->to, sum, compute, m);

@@ -13,7 +13,7 @@ typedef struct sort_pair {
     int64_t place;
 } sort_pair;
 
-enum { SORT_RUN = 12 };
+enum { SORT_RUN = 12, SORT_POLL = 0xffff /* of so many elements: is the call to stop? */ };
 
 /* A key for a float of `bits` bits: all NaN above infinity, the zeros equal. */
 static uint64_t sort_float(uint64_t v, int bits, uint64_t infinity) {
@@ -40,7 +40,7 @@ static bool sort_before(sort_pair a, sort_pair b) {
 }
 
 static void sort_runs(sort_pair *p, int64_t n) { /* insertion into runs of SORT_RUN */
-    for (int64_t run = 0; run < n; run += SORT_RUN) {
+    for (int64_t run = 0; run < n && !tni_stopped(); run += SORT_RUN) {
         int64_t end = run + SORT_RUN < n ? run + SORT_RUN : n;
         for (int64_t i = run + 1; i < end; i++) {
             sort_pair x = p[i];
@@ -55,6 +55,7 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
     sort_runs(p, n);
     for (int64_t width = SORT_RUN; width < n; width *= 2) {
         for (int64_t low = 0; low < n; low += 2 * width) {
+            if (tni_stopped()) return p;
             int64_t mid = low + width < n ? low + width : n,
                     high = mid + width < n ? mid + width : n;
             int64_t i = low, k = mid, to = low;
@@ -64,7 +65,10 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
                 continue;
             }
             TNI_PATH(sort_merge);
-            while (i < mid && k < high) room[to++] = sort_before(p[k], p[i]) ? p[k++] : p[i++];
+            while (i < mid && k < high) {
+                room[to++] = sort_before(p[k], p[i]) ? p[k++] : p[i++];
+                if (!(to & SORT_POLL) && tni_stopped()) return p;
+            }
             while (i < mid) room[to++] = p[i++];
             while (k < high) room[to++] = p[k++];
         }
@@ -79,7 +83,7 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
 static void sort_select(sort_pair *p, int64_t n, int64_t k) {
     int64_t low = 0, high = n - 1;
     TNI_PATH(sort_select);
-    while (low < high) {
+    while (low < high && !tni_stopped()) {
         sort_pair a = p[low], c = p[low + (high - low) / 2], d = p[high], middle;
         int64_t i = low, j = high;
         if (sort_before(c, a))
@@ -133,7 +137,7 @@ static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_
 /* Writes the first k of the sorted pairs: elements from `from`, places. */
 static void sort_write(const sort_lanes *l, const sort_pair *p, int64_t k, char *values,
                        char *indices, const char *from, int64_t bytes) {
-    for (int64_t i = 0; i < k; i++) {
+    for (int64_t i = 0; i < k && ((i & SORT_POLL) || !tni_stopped()); i++) {
         tni_move_one(values + i * l->step[1], from + p[i].place * l->step[0], bytes);
         memcpy(indices + i * l->step[2], &p[i].place, sizeof p[i].place);
     }
@@ -149,12 +153,13 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
     if (f->out[0]->numel == 0) return;
     sort_lanes_of(&l, self, f->out[0], f->out[1], d);
     for (int64_t r = 0; r < l.w.rows; r++, tni_walk_next(&l.w)) {
-        if (tn_cancelled(f)) return;
         for (int64_t i = 0; i < l.w.n; i++) {
             const char *from = l.w.at[0] + i * l.w.row[0];
             sort_pair *sorted = p;
-            for (int64_t j = 0; j < n; j++)
+            for (int64_t j = 0; j < n; j++) {
+                if (!(j & SORT_POLL) && tni_stopped()) return;
                 p[j].key = sort_key(from + j * l.step[0], self->dtype) ^ turn, p[j].place = j;
+            }
             if (!all && k < n) sort_select(p, n, k);
             if (all || ordered) sorted = sort_pairs(p, room, all ? n : k);
             sort_write(&l, sorted, k, l.w.at[1] + i * l.w.row[1], l.w.at[2] + i * l.w.row[2], from,

@@ -3,6 +3,8 @@
 #include "../kernels/kernels.h"
 #include "dims.h"
 
+enum { WALK_BLOCK = 1 << 16 }; /* elements between two polls; of a longer row a piece is one */
+
 /* Merges dimension d + 1 into d where every operand steps from one into the other. */
 static bool walk_joins(const tni_walk *w, int d) {
     for (int k = 0; k < w->operands; k++)
@@ -22,6 +24,7 @@ TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
     w->ndim = ndim;
     w->operands = n;
     w->rows = 1;
+    w->since = 0;
     for (int d = 0; d < ndim; d++) w->size[d] = size[d], w->index[d] = 0;
     for (int k = 0; k < n; k++) {
         const tn_tensor *t = operands[k];
@@ -45,9 +48,30 @@ TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
     for (int k = 0; k < n; k++) w->row[k] = w->n > 1 ? w->step[k][w->ndim] : 0;
     for (int d = 0; d < w->ndim; d++) w->rows *= w->size[d];
     if (w->n == 0) w->rows = 0;
+    w->whole = w->n;
+    w->done = 0;
+    if (w->whole <= WALK_BLOCK) return;
+    w->n = WALK_BLOCK;
+    w->rows *= (w->whole + WALK_BLOCK - 1) / WALK_BLOCK;
+}
+
+/* On to the next piece of a long row; false: to the next row. */
+static bool walk_piece(tni_walk *w) {
+    const bool more = w->done + w->n < w->whole;
+    const int64_t by = more ? w->n : -w->done;
+    for (int k = 0; k < w->operands; k++) w->at[k] += by * w->row[k];
+    w->done = more ? w->done + w->n : 0;
+    w->n = w->whole - w->done < WALK_BLOCK ? w->whole - w->done : (int64_t)WALK_BLOCK;
+    return more;
 }
 
 TN_PRIV void tni_walk_next(tni_walk *w) {
+    w->since += w->n;
+    if (TNI_UNLIKELY(w->since >= WALK_BLOCK)) {
+        w->since = 0;
+        if (tni_stopped()) w->rows = 0; /* the last row was this one */
+    }
+    if (TNI_UNLIKELY(w->whole > WALK_BLOCK) && walk_piece(w)) return;
     for (int d = w->ndim - 1; d >= 0; d--) {
         for (int k = 0; k < w->operands; k++) w->at[k] += w->step[k][d];
         if (++w->index[d] < w->size[d]) return;

@@ -555,13 +555,13 @@ static void nothing_process_wide_outlives_the_last_context(void) {
 
 static void cancel_is_seen_and_cleared(void) {
     tn_context *c = begin(NULL);
-    CHECK(!tni_stopped(c));
+    CHECK(!tni_stop_asked(c));
     tn_cancel(c);
-    CHECK(tni_stopped(c));
+    CHECK(tni_stop_asked(c));
     tn_cancel_clear(NULL); /* no lock, no allocation: it may be a signal handler */
     CHECK(!tni_here() || tni_here()->context == c);
     tn_cancel_clear(c);
-    CHECK(!tni_stopped(c));
+    CHECK(!tni_stop_asked(c));
     end(c);
 }
 
