@@ -2,13 +2,15 @@
  *
  * The thread that calls tn_loader_next draws the order, owns all memory, and makes the tensors;
  * workers only fill buffers, so what comes out does not depend on their number. A batch's buffer
- * returns to the loader when its tensors are gone: in a steady loop nothing is allocated. */
+ * returns to the loader when its tensors are gone: in a steady loop nothing is allocated. A child of
+ * fork has none of the workers, so its thread fills the buffers itself, and makes the locks anew. */
 #include "data.h"
 
 #include <stdlib.h>
 
 #if !defined(TN_NO_THREADS) && !defined(_WIN32) && !defined(__TINYC__)
 #include <pthread.h>
+#include <unistd.h>
 #define LOADER_THREADS 1
 #else
 #define LOADER_THREADS 0
@@ -28,6 +30,7 @@ typedef struct loader_buffer {
 typedef struct loader_core {
 #if LOADER_THREADS
     pthread_mutex_t lock;
+    pid_t process; /* that the lock belongs to */
 #endif
     loader_buffer *free;
     int64_t buffer_bytes, at[TN_MAX_FIELDS]; /* at: of field i in a buffer */
@@ -63,11 +66,16 @@ struct tn_loader {
 #if LOADER_THREADS
     pthread_cond_t work, ready;
     pthread_t *thread;
+    pid_t process; /* that the workers belong to */
 #endif
 };
 
 static void loader_lock(loader_core *c) {
 #if LOADER_THREADS
+    if (c->process != getpid()) { /* it may be locked by a thread that is not here */
+        pthread_mutex_init(&c->lock, NULL);
+        c->process = getpid();
+    }
     pthread_mutex_lock(&c->lock);
 #else
     (void)c;
@@ -262,6 +270,20 @@ static bool loader_draw(tn_loader *l) {
     return ok;
 }
 
+/* In a child of fork, before anything else: there are no workers. */
+static void loader_forked(tn_loader *l) {
+#if LOADER_THREADS
+    if (l->process == getpid()) return;
+    l->process = getpid();
+    l->nworkers = 0;
+    l->filling = 0;
+    pthread_cond_init(&l->work, NULL);
+    pthread_cond_init(&l->ready, NULL);
+#else
+    (void)l;
+#endif
+}
+
 /* Waits until no worker fills, and gives them nothing more to do. */
 static void loader_quiet(tn_loader *l) {
     loader_lock(l->core);
@@ -372,6 +394,7 @@ TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch
     if (batch) memset(batch, 0, sizeof *batch);
     if (!tn_ok()) return false;
     tni_step_begin(&step, file, line, "");
+    if (l) loader_forked(l);
     ok = l && batch ? loader_next(l, batch, file, line)
                     : tni_nn_error(TN_INVALID, "loader or batch is NULL");
     if (!ok && batch) memset(batch, 0, sizeof *batch);
@@ -380,7 +403,9 @@ TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch
 }
 
 TN_API void tn_loader_stop(tn_loader *l) {
-    if (l) loader_quiet(l);
+    if (!l) return;
+    loader_forked(l);
+    loader_quiet(l);
 }
 
 /* --- making and freeing ----------------------------------------------------------------------- */
@@ -424,6 +449,7 @@ TN_API void tn_loader_free(tn_loader *l) {
     bool last;
     if (!l) return;
     tn_ending_remove(&l->ending);
+    loader_forked(l);
     loader_quiet(l);
 #if LOADER_THREADS
     loader_join(l);
@@ -457,6 +483,7 @@ static tn_loader *loader_new(const tn_loader_args *a) {
     memset(c, 0, sizeof *c);
 #if LOADER_THREADS
     pthread_mutex_init(&c->lock, NULL);
+    c->process = l->process = getpid();
     pthread_cond_init(&l->work, NULL);
     pthread_cond_init(&l->ready, NULL);
 #endif

@@ -208,6 +208,14 @@ typedef struct tni_wrapped {
     struct tni_wrapped *prev, *next;
 } tni_wrapped;
 
+/* A child of fork may take the lock over from a thread half way through a change: going forward the
+ * list is right at any moment. */
+static void storage_lock(tn_context *c) {
+    if (TNI_LIKELY(!tni_lock_repair(&c->lock))) return;
+    tni_wrapped *before = NULL;
+    for (tni_wrapped *w = c->wrapped; w; before = w, w = w->next) w->prev = before;
+}
+
 TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
                                       void (*release)(void *data, void *user), void *user) {
     tn_context *c = b->context;
@@ -224,10 +232,10 @@ TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
     w->storage.release = release;
     w->storage.user = user;
     if (!release) return &w->storage;
-    tni_lock(&c->lock);
+    storage_lock(c);
     w->next = c->wrapped;
     if (w->next) w->next->prev = w;
-    c->wrapped = w;
+    tni_store(&c->wrapped, w);
     tni_unlock(&c->lock);
     return &w->storage;
 }
@@ -236,8 +244,8 @@ static TNI_NOINLINE void storage_unwrap(tni_storage *s) {
     tni_wrapped *w = (tni_wrapped *)(void *)s;
     tn_context *c = s->owner->context;
     if (!s->release) return;
-    tni_lock(&c->lock);
-    *(w->prev ? &w->prev->next : &c->wrapped) = w->next;
+    storage_lock(c);
+    tni_store(w->prev ? &w->prev->next : &c->wrapped, w->next);
     if (w->next) w->next->prev = w->prev;
     tni_unlock(&c->lock);
     s->release(s->data, s->user);
@@ -353,7 +361,7 @@ TN_API int64_t tn_scope_begin(void) {
 
 TN_API void tn_scope_end(int64_t mark) {
     tni_block *b = tni_here();
-    if (b) tni_end(b, mark);
+    if (b) tni_end(b, mark >= 0 && mark < (int64_t)b->floor ? (int64_t)b->floor : mark);
 }
 
 TN_API tn_tensor *tn_keep(tn_tensor *t) {
