@@ -38,6 +38,18 @@ TN_API tn_path *tn_path_current(void);   /* NULL outside of all links */
  * are NULL, held, or of an outer scope are left as they are. Cannot fail. */
 TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n);
 
+/* Around code of the user in the midst of a call, a hook say: in between tn_scope_end ends only
+ * scopes opened since, and after it scopes, modes and the current context are as before it. The n
+ * tensors that it has returned are moved out of scopes that it left open. */
+typedef struct tn_guard {
+    tni_block *block;
+    uint32_t depth, floor;
+    uint16_t inference;
+    uint8_t no_grad;
+} tn_guard;
+TN_API tn_guard tn_guard_begin(void);
+TN_API void tn_guard_end(const tn_guard *guard, tn_tensor *const *returned, int64_t n);
+
 /* One more owner of t, whatever scope or caller has it, for code that keeps a tensor that it was
  * given; dropped by tn_release. (tn_hold takes a tensor out of its scope, tn_free takes it out,
  * too: those are its owner's calls.) */

@@ -97,6 +97,8 @@ typedef struct tn_part {
     uint8_t kind;
 } tn_part;
 
+enum { TN_MODULE_DEPTH = 100 }; /* levels of modules, at most: forward is a recursion */
+
 /* Head of every module's struct. Read what you like; change `user`, and `type` while it is being
  * made. */
 struct tn_module {
@@ -109,6 +111,7 @@ struct tn_module {
     bool training; /* true at first */
     bool broken;   /* a step of the making failed: finish frees it */
     bool attached; /* has been a child */
+    uint8_t height; /* levels of modules below */
     bool finished;
     int64_t bytes;             /* of the struct's block */
     struct tni_expect *expect; /* compiled `takes` */
@@ -195,6 +198,8 @@ struct tn_mframe {
     const void *args;   /* the row's forward arguments; TN_FORWARD gives them typed */
     tn_tensor **out;
     int nout;
+    struct tn_mhook *hook; /* that runs; private */
+    bool hook_removed;
 };
 /* Typed views, in a row's functions. */
 #define TN_SELF(name, s, m) tn_nn_##name##_self *s = (tn_nn_##name##_self *)(void *)(m)
@@ -217,7 +222,11 @@ TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mr
 TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, const tn_value *values,
                                   int nvalues, tn_tensor **out, int nout);
 
-/* A hook runs before or after forward; after, it may replace f->out[k] by a new tensor. */
+/* A hook runs before or after forward; after, it may replace f->out[k] by a new tensor. It may
+ * remove itself and others, add others, which run from the next forward on, and run forward and
+ * backward; one that runs is released when it returns. What it leaves open or changed in its thread,
+ * scopes, modes, the current context, is then as it was before. It must not free the last owner of
+ * f->m. */
 enum { TN_BEFORE_FORWARD = 1, TN_AFTER_FORWARD = 2 };
 typedef bool (*tn_module_hook_fn)(tn_mframe *f, void *user);
 TN_API int64_t tn_module_hook_at(

@@ -14,7 +14,8 @@ TNI_EXTERN_C_BEGIN
 
 /* A scope releases at its end what was made inside and not kept. TN_SCOPE { ... } also ends by
  * break, return and goto (gcc, clang, C++); `continue` and `break` inside it leave the scope, not a
- * loop around it. The plain form works everywhere and closes every scope opened above the mark. */
+ * loop around it. The plain form works everywhere and closes every scope opened above the mark (in
+ * a hook or a custom function: those that it has opened itself). */
 TN_API int64_t tn_scope_begin(void);
 TN_API void tn_scope_end(int64_t mark);
 /* Hands t one scope outward; the caller owns it when there is none. Returns t; NULL for NULL. */

@@ -107,7 +107,10 @@ TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
 
 TN_PRIV bool tni_function_backward(tn_gradient *g) {
     tn_function *f = g->node->function;
-    if (!f->row->backward(f, g->incoming, g->give)) {
+    tn_guard guard = tn_guard_begin();
+    bool ok = f->row->backward(f, g->incoming, g->give);
+    tn_guard_end(&guard, g->give, g->nin);
+    if (!ok) {
         if (!g->block->failed)
             tni_error(g->block, TN_INVALID, "%s: backward failed without saying why", f->row->name);
         return false;
@@ -193,7 +196,7 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
                                 tn_tensors in, void *user, tn_tensor **out) {
     tni_block *b = tni_here();
     function_block *k = NULL;
-    uint8_t no_grad;
+    tn_guard guard;
     bool entered = tni_enter(b, file, line), ok = entered;
     for (int j = 0; j < row->nout; j++) out[j] = NULL;
     for (int64_t i = 0; ok && i < in.n; i++) ok = !in.at[i] || tni_belongs(b, in.at[i], row->name);
@@ -201,12 +204,12 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
         if (row->release) row->release(user);
         return entered ? tni_leave(b, false) : false;
     }
-    no_grad = b->no_grad;
+    guard = tn_guard_begin();
     b->no_grad = TNI_NO_GRAD;
     b->place_hold++;
     ok = row->forward(&k->f, in.at, (int)in.n, out);
     b->place_hold--;
-    b->no_grad = no_grad;
+    tn_guard_end(&guard, out, row->nout);
     return tni_leave(b, function_end(b, k, in, out, ok));
 }
 

@@ -204,9 +204,11 @@ TN_API bool tn_hook_remove(tn_tensor *t, int64_t number) {
 TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at,
                             tn_tensor **grad) {
     tni_watch *w = *at;
+    tn_guard g = tn_guard_begin();
     tn_tensor *now;
     tni_fetch_add(&w->running, 1u);
     now = w->call(*grad, w->user);
+    tn_guard_end(&g, &now, 1);
     *at = w->next;
     if (tni_fetch_add(&w->running, (uint32_t)-1) == 1 && w->removed) {
         while (*list != w) list = &(*list)->next;

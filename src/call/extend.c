@@ -32,10 +32,32 @@ TN_API tn_path *tn_path_current(void) {
 TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n) {
     tni_block *b = tni_here();
     if (!b || mark < 0) return;
+    if (mark < (int64_t)b->floor) mark = (int64_t)b->floor;
     for (int64_t i = 0; i < n; i++)
         if (tensors[i] && tensors[i]->owner == b && tensors[i]->depth > mark)
             tni_move(b, tensors[i], mark);
     tni_end(b, mark);
+}
+
+TN_API tn_guard tn_guard_begin(void) {
+    tni_block *b = tni_here();
+    tn_guard g = {b, 0, 0, 0, 0};
+    if (!b) return g;
+    g.depth = b->depth;
+    g.floor = b->floor;
+    g.inference = b->inference;
+    g.no_grad = b->no_grad;
+    b->floor = b->depth;
+    return g;
+}
+TN_API void tn_guard_end(const tn_guard *g, tn_tensor *const *returned, int64_t n) {
+    tni_block *b = g->block;
+    if (!b) return;
+    if (tni_here() != b) tn_context_use(b->context);
+    tn_scope_leave(g->depth, returned, n);
+    b->floor = g->floor;
+    b->inference = g->inference;
+    b->no_grad = g->no_grad;
 }
 
 TN_API tn_tensor *tn_retain(tn_tensor *t) {

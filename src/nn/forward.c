@@ -209,13 +209,26 @@ static void forward_hook_free(struct tn_mhook *h) {
     tn_alloc_free(h, sizeof *h);
 }
 
+/* Frees a hook that is in no list any more; one that runs in this thread goes when it returns, from
+ * the outermost forward in which it does. */
+static void forward_hook_drop(struct tn_mhook *h) {
+    tn_mframe *runs = NULL;
+    for (tn_path *p = tn_path_current(); p; p = p->caller)
+        if (p->text == forward_text && ((tn_mframe *)(void *)p)->hook == h)
+            runs = (tn_mframe *)(void *)p;
+    if (runs)
+        runs->hook_removed = true;
+    else
+        forward_hook_free(h);
+}
+
 TN_API bool tn_module_hook_remove_at(const char *file, int line, tn_module *m, int64_t number) {
     tni_step step;
     for (struct tn_mhook **at = m ? &m->hooks : NULL; at && *at; at = &(*at)->next) {
         struct tn_mhook *h = *at;
         if (h->number != number) continue;
         *at = h->next;
-        forward_hook_free(h);
+        forward_hook_drop(h);
         return true;
     }
     tni_place_begin(&step, file, line);
@@ -232,13 +245,30 @@ TN_PRIV void tni_hooks_free(tn_module *m) {
     }
 }
 
-/* A hook may remove itself, not another. */
+static bool forward_hook_call(tn_mframe *f, struct tn_mhook *h) {
+    tn_guard guard = tn_guard_begin();
+    bool ok;
+    f->hook = h;
+    f->hook_removed = false;
+    ok = h->call(f, h->user);
+    tn_guard_end(&guard, f->out, f->nout);
+    f->hook = NULL;
+    if (f->hook_removed) forward_hook_free(h);
+    return ok || !tn_ok() ? ok : tni_nn_error(TN_INTERNAL, "a hook failed without an error");
+}
+
+/* Numbers rise along the list, which hooks may change: the next one is that with the next number,
+ * up to the last one at the beginning. */
 static bool forward_hooks(tn_mframe *f, int when) {
-    for (struct tn_mhook *h = f->m->hooks, *next; h; h = next) {
-        next = h->next;
-        if (h->when != when) continue;
-        if (!h->call(f, h->user))
-            return !tn_ok() ? false : tni_nn_error(TN_INTERNAL, "a hook failed without an error");
+    struct tn_mhook *h = f->m->hooks;
+    int64_t last = 0, at;
+    if (!h) return true;
+    while (h->next) h = h->next;
+    last = h->number;
+    for (h = f->m->hooks; h && h->number <= last;) {
+        at = h->number;
+        if (h->when == when && !forward_hook_call(f, h)) return false;
+        for (h = f->m->hooks; h && h->number <= at;) h = h->next;
     }
     return true;
 }
@@ -285,6 +315,8 @@ static bool forward_enter(const char *file, int line, tn_module *m, const tn_gen
     f.path.file = file;
     f.path.line = line;
     f.m = m;
+    f.hook = NULL;
+    f.hook_removed = false;
     f.call = call;
     f.args = args;
     f.out = out;

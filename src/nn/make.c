@@ -529,6 +529,9 @@ static bool make_child_fits(const tn_module *m, const char *name, const tn_modul
         return tni_nn_error(TN_INVALID, "child \"%s\" was not finished", name ? name : "");
     if (child == m || (m->attached && tni_tree_contains(child, m)))
         return tni_nn_error(TN_INVALID, "child \"%s\" would make a cycle", name ? name : "");
+    if (child->height + 1 >= TN_MODULE_DEPTH)
+        return tni_nn_error(TN_INVALID, "child \"%s\": modules are nested deeper than %d levels",
+                            name ? name : "", (int)TN_MODULE_DEPTH);
     return true;
 }
 
@@ -543,6 +546,7 @@ TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const cha
         if (ok) {
             *tni_part_place(m, m->nparts - 1) = child;
             child->attached = true;
+            if (m->height <= child->height) m->height = (uint8_t)(child->height + 1);
         } else {
             tn_module_free(child);
         }
