@@ -91,10 +91,10 @@ TN_API int32_t tn_threads(void);
 TN_API const char *tn_isa(void);
 
 /* Asks running operators of the context to stop at their next block of work, and files that are
- * read or written at their next 16 MiB; they fail with TN_CANCELLED and nothing visible has changed.
- * Calls that write what was there before them (in-place forms, out, running statistics, parameters
- * of an optimizer) go on to their end. While the request stands, new calls fail at once. May be
- * called from a signal handler. tn_cancel_clear ends the request. */
+ * read or written at their next 16 MiB; they fail with TN_CANCELLED and nothing visible has
+ * changed. Calls that write what was there before them (in-place forms, out, running statistics,
+ * parameters of an optimizer) go on to their end. While the request stands, new calls fail at once.
+ * May be called from a signal handler. tn_cancel_clear ends the request. */
 TN_API void tn_cancel(tn_context *context);
 TN_API void tn_cancel_clear(tn_context *context);
 

@@ -224,9 +224,9 @@ TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, cons
 
 /* A hook runs before or after forward; after, it may replace f->out[k] by a new tensor. It may
  * remove itself and others, add others, which run from the next forward on, and run forward and
- * backward; one that runs is released when it returns. What it leaves open or changed in its thread,
- * scopes, modes, the current context, is then as it was before. It must not free the last owner of
- * f->m. */
+ * backward; one that runs is released when it returns. What it leaves open or changed in its
+ * thread, scopes, modes, the current context, is then as it was before. It must not free the last
+ * owner of f->m. */
 enum { TN_BEFORE_FORWARD = 1, TN_AFTER_FORWARD = 2 };
 typedef bool (*tn_module_hook_fn)(tn_mframe *f, void *user);
 TN_API int64_t tn_module_hook_at(

@@ -2,8 +2,9 @@
  *
  * The thread that calls tn_loader_next draws the order, owns all memory, and makes the tensors;
  * workers only fill buffers, so what comes out does not depend on their number. A batch's buffer
- * returns to the loader when its tensors are gone: in a steady loop nothing is allocated. A child of
- * fork has none of the workers, so its thread fills the buffers itself, and makes the locks anew. */
+ * returns to the loader when its tensors are gone: in a steady loop nothing is allocated. A child
+ * of fork has none of the workers, so its thread fills the buffers itself, and makes the locks
+ * anew. */
 #include "data.h"
 
 #include <stdlib.h>
