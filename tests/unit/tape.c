@@ -1,9 +1,7 @@
 /* tape.c - what backward promises: right gradients through views and writes, refusals that name the
- * forward line, hooks, functions, checkpoints, any depth in a small stack, nothing left behind. */
+ * forward line, hooks, functions, checkpoints, nothing left behind. */
 #include "../../src/api/ops.h"
 #include "../check.h"
-
-#include <pthread.h>
 
 static tn_tensor *numbers(int64_t n) {
     double v[16];
@@ -223,38 +221,6 @@ static void anomaly_mode_names_the_operator(void) {
     }
 }
 
-static void *deep(void *user) {
-    int n = *(int *)user;
-    TN_SCOPE {
-        tn_tensor *x = numbers(1), *y = tn_mul_scalar(x, 1);
-        for (int i = 0; i < n && y; i++) {
-            tn_tensor *next = tn_add_scalar(y, 1);
-            tn_free(y);
-            y = next;
-        }
-        CHECK(y && tn_backward(y));
-        CHECK(at(tn_grad_of(x), 0) == 1);
-    }
-    TN_SCOPE { /* built and freed without a backward */
-        tn_tensor *x = numbers(1), *y = tn_mul_scalar(x, 1);
-        for (int i = 0; i < n && y; i++) {
-            tn_tensor *next = tn_mul(y, y);
-            tn_free(y);
-            y = next;
-        }
-    }
-    return NULL;
-}
-static void a_million_nodes_fit_a_small_stack(void) {
-    pthread_attr_t a;
-    pthread_t t;
-    int n = 1000000;
-    pthread_attr_init(&a);
-    pthread_attr_setstacksize(&a, 256 * 1024);
-    CHECK(pthread_create(&t, &a, deep, &n) == 0);
-    pthread_join(t, NULL);
-}
-
 static void unused_inputs_are_named_or_null(void) {
     TN_SCOPE {
         tn_tensor *x = numbers(2), *y = numbers(2), *g[2];
@@ -302,7 +268,6 @@ int main(int argc, char **argv) {
         CHECK_TEST(a_custom_function_may_save_its_result),
         CHECK_TEST(a_checkpoint_gives_the_same_gradients),
         CHECK_TEST(anomaly_mode_names_the_operator),
-        CHECK_TEST(a_million_nodes_fit_a_small_stack),
         CHECK_TEST(unused_inputs_are_named_or_null),
         CHECK_TEST(a_scope_keeps_what_is_kept),
     };

@@ -1,0 +1,209 @@
+/* unload.c - a library with tensor.h inside is loaded, used and unloaded again and again, also
+ * beside threads that have used it and live on: no byte, thread, descriptor, thread key or mapping
+ * is left. Argument: the path of the library. */
+#define _GNU_SOURCE
+#include "../check.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *library;
+static char file[400];
+static double expected;
+
+typedef struct plugin {
+    void *handle;
+    double (*use)(const char *);
+    void (*end)(void);
+} plugin;
+
+static void plugin_symbol(void *handle, const char *name, void *to) {
+    void *at = dlsym(handle, name);
+    CHECK(at != NULL);
+    memcpy(to, &at, sizeof at);
+}
+static plugin plugin_open(void) {
+    plugin p = {NULL, NULL, NULL};
+    p.handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (!CHECK(p.handle != NULL)) {
+        printf("    %s\n", dlerror());
+        exit(1);
+    }
+    plugin_symbol(p.handle, "plugin_use", &p.use);
+    plugin_symbol(p.handle, "plugin_end", &p.end);
+    return p;
+}
+static void plugin_close(plugin *p) {
+    p->end();
+    CHECK(dlclose(p->handle) == 0);
+    CHECK(dlopen(library, RTLD_NOW | RTLD_NOLOAD) == NULL); /* it is gone */
+}
+static void plugin_right(double sum) {
+    if (expected == 0) expected = sum;
+    CHECK(sum != 0 && sum == expected);
+}
+
+/* --- what a process has ----------------------------------------------------------------------- */
+
+typedef struct traces {
+    int64_t bytes, threads, descriptors, keys, mappings;
+} traces;
+
+static int64_t entries(const char *folder) {
+    int64_t n = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));) n += e->d_name[0] != '.';
+    if (d) closedir(d);
+    return n;
+}
+static int64_t free_keys(void) {
+    static pthread_key_t key[4096];
+    int n = 0;
+    while (n < 4096 && pthread_key_create(&key[n], NULL) == 0) n++;
+    for (int i = 0; i < n; i++) pthread_key_delete(key[i]);
+    return n;
+}
+static int64_t mappings_of_library(void) {
+    char line[600];
+    int64_t n = 0;
+    FILE *f = fopen("/proc/self/maps", "r");
+    while (f && fgets(line, sizeof line, f)) n += strstr(line, library) != NULL;
+    if (f) fclose(f);
+    return n;
+}
+static traces traces_now(void) {
+    traces t;
+    t.threads = entries("/proc/self/task");
+    t.descriptors = entries("/proc/self/fd");
+    t.keys = free_keys();
+    t.mappings = mappings_of_library();
+    t.bytes = (int64_t)mallinfo2().uordblks + (int64_t)mallinfo2().hblkhd;
+    return t;
+}
+static void traces_same(const traces *a, const traces *b) {
+    CHECK_EQ(a->bytes, b->bytes);
+    CHECK_EQ(a->threads, b->threads);
+    CHECK_EQ(a->descriptors, b->descriptors);
+    CHECK_EQ(a->keys, b->keys);
+    CHECK_EQ(a->mappings, b->mappings);
+}
+
+static int rounds(void) {
+    const char *full = getenv("TN_FULL"), *quick = getenv("TN_QUICK");
+    return full && *full ? 1000 : quick && *quick ? 20 : 200;
+}
+static int64_t all_rounds;
+
+/* --- the tests -------------------------------------------------------------------------------- */
+
+static void one_round(bool with_file) {
+    plugin p = plugin_open();
+    plugin_right(p.use(with_file ? file : NULL));
+    plugin_close(&p);
+    all_rounds++;
+}
+static void nothing_is_left_of_a_library_that_was_unloaded(void) {
+    traces first, last;
+    for (int i = 0; i < 5; i++) one_round(true); /* what the system keeps for later use */
+    first = traces_now();
+    for (int i = 0; i < rounds(); i++) {
+        one_round(i % 8 == 0);
+        if (i % 50 == 0) last = traces_now(), traces_same(&last, &first);
+    }
+    last = traces_now();
+    traces_same(&last, &first);
+    CHECK_EQ(last.mappings, 0);
+    pid_t child = fork(); /* no handler of fork points into it */
+    if (child == 0) _exit(0);
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+}
+
+/* A thread that is told to use the library, and lives on when it is gone. */
+typedef struct user_thread {
+    pthread_t id;
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    int told, done; /* rounds */
+    int quit;
+    plugin *p;
+} user_thread;
+static void *user_main(void *arg) {
+    user_thread *u = (user_thread *)arg;
+    pthread_mutex_lock(&u->lock);
+    for (;;) {
+        while (u->told == u->done && !u->quit) pthread_cond_wait(&u->moved, &u->lock);
+        if (u->quit) break;
+        plugin_right(u->p->use(NULL));
+        u->done++;
+        pthread_cond_signal(&u->moved);
+    }
+    pthread_mutex_unlock(&u->lock);
+    return NULL; /* destructors of thread keys run now: of none that is in the library */
+}
+static void user_begin(user_thread *u) {
+    memset(u, 0, sizeof *u);
+    pthread_mutex_init(&u->lock, NULL);
+    pthread_cond_init(&u->moved, NULL);
+    CHECK(pthread_create(&u->id, NULL, user_main, u) == 0);
+}
+static void user_use(user_thread *u, plugin *p) {
+    pthread_mutex_lock(&u->lock);
+    u->p = p;
+    u->told++;
+    pthread_cond_signal(&u->moved);
+    while (u->done != u->told) pthread_cond_wait(&u->moved, &u->lock);
+    pthread_mutex_unlock(&u->lock);
+}
+static void user_end(user_thread *u) {
+    pthread_mutex_lock(&u->lock);
+    u->quit = 1;
+    pthread_cond_signal(&u->moved);
+    pthread_mutex_unlock(&u->lock);
+    pthread_join(u->id, NULL);
+    pthread_mutex_destroy(&u->lock);
+    pthread_cond_destroy(&u->moved);
+}
+static void threads_outlive_a_library(void) {
+    user_thread steady, brief;
+    traces first, last;
+    user_begin(&steady);
+    for (int i = 0; i < rounds() / 4; i++) {
+        plugin p = plugin_open();
+        user_begin(&brief);
+        user_use(&steady, &p);
+        user_use(&brief, &p);
+        if (i % 2) user_end(&brief); /* before, or after the library has gone */
+        plugin_close(&p);
+        if (i % 2 == 0) user_end(&brief);
+        all_rounds++;
+        if (i == 3) first = traces_now();
+    }
+    last = traces_now();
+    traces_same(&last, &first);
+    user_end(&steady);
+}
+
+static const check_test tests[] = {
+    CHECK_TEST(nothing_is_left_of_a_library_that_was_unloaded),
+    CHECK_TEST(threads_outlive_a_library),
+};
+
+int main(int argc, char **argv) {
+    if (argc != 2) return fprintf(stderr, "unload LIBRARY\n"), 2;
+    library = argv[1];
+    snprintf(file, sizeof file, "%s.out", library);
+    int failed = CHECK_MAIN(tests, 1, argv);
+    unlink(file);
+    printf("promise 15: %lld x dlopen, use, dlclose, also beside threads that live on: 0 bytes, "
+           "threads, descriptors, keys, mappings left\n",
+           (long long)all_rounds);
+    return failed;
+}
