@@ -64,9 +64,11 @@ static void files_are_written_and_read_back(void) {
     CHECK_EQ(s.st_mode & 07777, 0640); /* kept */
     CHECK_EQ(files_in_folder(), 1);
     CHECK(save(path, "") && load(path, text, 100) && !*text);
-    if (chdir(folder) == 0) {
+    char before[1000];
+    if (getcwd(before, sizeof before) && chdir(folder) == 0) {
         CHECK(save("relative", "x") && load("relative", text, 100));
         remove("relative");
+        CHECK(chdir(before) == 0);
     }
     remove(path);
     folder_end();
