@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. e95acf3d8390 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. b7b87801dc0e is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_e95acf3d8390)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_b7b87801dc0e)
 #else
-#define TNI_NAMESPACE tn_e95acf3d8390
+#define TNI_NAMESPACE tn_b7b87801dc0e
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -175,6 +175,8 @@
 #define tn_path_pop TNI_JOIN(TN_PREFIX, tn_path_pop)
 #define tn_path_current TNI_JOIN(TN_PREFIX, tn_path_current)
 #define tn_scope_leave TNI_JOIN(TN_PREFIX, tn_scope_leave)
+#define tn_guard_begin TNI_JOIN(TN_PREFIX, tn_guard_begin)
+#define tn_guard_end TNI_JOIN(TN_PREFIX, tn_guard_end)
 #define tn_retain TNI_JOIN(TN_PREFIX, tn_retain)
 #define tn_release TNI_JOIN(TN_PREFIX, tn_release)
 #define tn_swap_data_at TNI_JOIN(TN_PREFIX, tn_swap_data_at)
@@ -916,7 +918,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_e95acf3d8390 TNI_JOIN(TN_PREFIX, tn_layout_e95acf3d8390)
+#define tn_layout_b7b87801dc0e TNI_JOIN(TN_PREFIX, tn_layout_b7b87801dc0e)
 #endif
 
 /* src/api/config.h */
@@ -1325,10 +1327,11 @@ TN_API bool tn_set_threads(int32_t threads);
 TN_API int32_t tn_threads(void);
 TN_API const char *tn_isa(void);
 
-/* Asks running operators of the context to stop at their next block of work; they fail with
- * TN_CANCELLED. What such an operator was given to write (self of an in-place form, out, running
- * statistics, parameters of an optimizer) then holds unspecified values. May be called from a
- * signal handler. tn_cancel_clear ends the request. */
+/* Asks running operators of the context to stop at their next block of work, and files that are
+ * read or written at their next 16 MiB; they fail with TN_CANCELLED and nothing visible has
+ * changed. Calls that write what was there before them (in-place forms, out, running statistics,
+ * parameters of an optimizer) go on to their end. While the request stands, new calls fail at once.
+ * May be called from a signal handler. tn_cancel_clear ends the request. */
 TN_API void tn_cancel(tn_context *context);
 TN_API void tn_cancel_clear(tn_context *context);
 
@@ -1408,7 +1411,8 @@ TNI_EXTERN_C_BEGIN
 
 /* A scope releases at its end what was made inside and not kept. TN_SCOPE { ... } also ends by
  * break, return and goto (gcc, clang, C++); `continue` and `break` inside it leave the scope, not a
- * loop around it. The plain form works everywhere and closes every scope opened above the mark. */
+ * loop around it. The plain form works everywhere and closes every scope opened above the mark (in
+ * a hook or a custom function: those that it has opened itself). */
 TN_API int64_t tn_scope_begin(void);
 TN_API void tn_scope_end(int64_t mark);
 /* Hands t one scope outward; the caller owns it when there is none. Returns t; NULL for NULL. */
@@ -1658,7 +1662,9 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
 
 /* A hook sees the gradient of t before it goes on and may return another (a new tensor), the same,
  * or NULL with an error set to stop backward. Returns a number for tn_hook_remove, 0 on error. A
- * hook may remove itself and others, and free tensors; one that runs is released when it returns.
+ * hook may remove itself and others, add others, which run from the next backward on, free tensors,
+ * and run backward; one that runs is released when it returns. What it leaves open or changed in
+ * its thread, scopes, modes, the current context, is then as it was before.
  * Hooks of a tensor that is written in place stay with the value before; a gradient that it
  * retains is of the value after. */
 typedef tn_tensor *(*tn_hook)(tn_tensor *grad, void *user);
@@ -1852,6 +1858,12 @@ struct tn_gen {
 #define TN_UNKNOWN (-1) /* a size that look counts into f->count */
 enum { TNI_IN = 8, TNI_RESULTS = 6, TNI_ARGS_BYTES = 320, TNI_NUMBERS = 3 };
 
+/* A request to stop, as one call knows it. */
+typedef struct tni_stop {
+    const uint32_t *request; /* the context's word; NULL: the call goes on to its end */
+    uint32_t seen;           /* by a poll of this call, which fails then, whatever comes */
+} tni_stop;
+
 struct tn_frame {
     tni_block *block;
     const tn_row *row;
@@ -1873,6 +1885,7 @@ struct tn_frame {
     const char *file;
     int line;
     /* private to the door */
+    tni_stop stop;
     uint8_t ngiven;
     tn_frame *caller;
     tni_node *node;
@@ -1899,7 +1912,7 @@ TN_API bool tn_scratch(tn_frame *f, int64_t count, int64_t bytes_each);
 /* Sets the error of this call; the door adds operator, arguments and line. Returns false. */
 TN_API bool tn_fail(tn_frame *f, tn_code code, const char *format, ...) TNI_PRINTF(3, 4);
 /* Whether the call was asked to stop; a long run polls it a block of work at a time and returns
- * early. */
+ * early. Never so where the call writes tensors that were there before: it goes on to its end. */
 TN_API bool tn_cancelled(const tn_frame *f);
 
 /* --- the gradient: what a row's grad sees ----------------------------------------------------- */
@@ -2051,6 +2064,18 @@ TN_API tn_path *tn_path_current(void);   /* NULL outside of all links */
  * one of them to the scope outside of the mark (to the caller, where there is none). Members that
  * are NULL, held, or of an outer scope are left as they are. Cannot fail. */
 TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n);
+
+/* Around code of the user in the midst of a call, a hook say: in between tn_scope_end ends only
+ * scopes opened since, and after it scopes, modes and the current context are as before it. The n
+ * tensors that it has returned are moved out of scopes that it left open. */
+typedef struct tn_guard {
+    tni_block *block;
+    uint32_t depth, floor;
+    uint16_t inference;
+    uint8_t no_grad;
+} tn_guard;
+TN_API tn_guard tn_guard_begin(void);
+TN_API void tn_guard_end(const tn_guard *guard, tn_tensor *const *returned, int64_t n);
 
 /* One more owner of t, whatever scope or caller has it, for code that keeps a tensor that it was
  * given; dropped by tn_release. (tn_hold takes a tensor out of its scope, tn_free takes it out,
@@ -10848,9 +10873,9 @@ TNI_NAMESPACE_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_e95acf3d8390;
+TN_API const char tn_layout_b7b87801dc0e;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_e95acf3d8390;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_b7b87801dc0e;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10868,7 +10893,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_e95acf3d8390 = 1;
+const char tn_layout_b7b87801dc0e = 1;
 #endif
 
 /* src/tensor.c */
@@ -10984,6 +11009,7 @@ struct tni_block {
         hooks; /* TNI_HOOK_*: recording, profiling; 0 on the fast path. The profiler sets it from
                   other threads: read it with tni_load_relaxed, write it with tni_hook_set */
     uint32_t depth;               /* of the innermost scope; 0: none */
+    uint32_t floor;               /* scopes that a callback may not end (autograd/) */
     tn_frame *frame;              /* innermost call in progress */
     uint64_t next_id;             /* numbers of tape nodes */
     tn_tensor *scope[TNI_SCOPES]; /* live tensors by the scope that holds them; [0]: held by
@@ -11000,6 +11026,8 @@ struct tni_block {
     int32_t place_line;
     uint32_t
         place_hold; /* > 0: a module call or a backward holds the place; inner calls leave it */
+    uint32_t unstopped; /* > 0: calls are made though the context is asked to stop: the rest of
+                           what must happen as a whole */
     tn_path *path;  /* chain of module calls above the operators (api/extend.h) */
     /* memory */
     void *bin[TNI_BINS];
@@ -11032,7 +11060,7 @@ struct tn_context {
     uint32_t lock;      /* tni_lock: what is called at the end, the list of wrapped memory */
     uint32_t grad_lock; /* publication of .grad */
     uint32_t rows_lock; /* additions to rows */
-    uint32_t cancel;    /* polled by long runs */
+    uint32_t cancel;    /* 1: calls are asked to stop (tni_stopped) */
     tn_dtype default_dtype;
     int64_t used, peak, cached, allocations; /* under large's own lock: read them by tn_memory */
     struct tni_large *large;                 /* large blocks, cached and in use (alloc.c) */
@@ -11067,6 +11095,7 @@ typedef struct tni_tls {
     tn_context *context; /* chosen by tn_context_use; NULL: the default one */
     uint64_t context_id; /* of context: another one may come to lie at its address */
     int32_t inside;      /* a task of tni_parallel runs: further calls run serially */
+    tni_stop *stop;      /* of the call that this thread works at; NULL: none that can be stopped */
 } tni_tls;
 #if defined(TN_NO_THREADS) || defined(__TINYC__)
 #define TNI_THREAD_LOCAL
@@ -11177,14 +11206,34 @@ TN_PRIV bool tni_lock_try(uint32_t *word);
  */
 TN_PRIV uint32_t tni_process(void);
 /* Runs task(arg, i) once for i in 0..count-1 on the context's threads, the caller among them;
- * returns when all are done. A call from inside a task runs serially, and so does one while another
- * thread has the pool. Tasks must not depend on who runs them or in what order, and must not use
- * the caller's block. */
+ * returns when all are done, or when the call in progress is asked to stop: a task is a block of
+ * work, before which that is polled. A call from inside a task runs serially, and so does one while
+ * another thread has the pool. Tasks must not depend on who runs them or in what order, and must
+ * not use the caller's block. */
 TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, int64_t i),
                           void *arg);
 TN_PRIV void tni_pool_free(tn_context *c);
 TN_PRIV int tni_cores(void);
-TNI_INLINE bool tni_stopped(tn_context *c) { return tni_load_relaxed(&c->cancel) != 0; }
+
+/* Whether a request to stop stands in c. */
+TNI_INLINE bool tni_stop_asked(tn_context *c) { return tni_load_relaxed(&c->cancel) != 0; }
+/* Polls that are counted, and may make the request, in tests that define tni_poll_ran. */
+#ifdef TNI_COUNT_POLLS
+TN_PRIV void tni_poll_ran(const tni_stop *s);
+#define TNI_POLL(s) tni_poll_ran(s)
+#else
+#define TNI_POLL(s) ((void)0)
+#endif
+TNI_INLINE bool tni_stop_seen(tni_stop *s) {
+    if (!s || !s->request) return false;
+    TNI_POLL(s);
+    if (!tni_load_relaxed(s->request) && !tni_load_relaxed(&s->seen)) return false;
+    tni_store_relaxed(&s->seen, 1u);
+    return true;
+}
+/* Polled between blocks of work, in any thread that works at a call: what is left need not be done.
+ */
+TNI_INLINE bool tni_stopped(void) { return tni_stop_seen(tni_this_thread.stop); }
 
 /* --- CPU, files, time ------------------------------------------------------------------------- */
 
@@ -12113,6 +12162,7 @@ static void context_adopt(tni_block *b) {
     b->frame = NULL;
     b->no_grad = b->quiet = 0;
     b->inference = 0;
+    b->floor = b->unstopped = 0;
     b->place_file = NULL;
     b->place_hold = 0;
     b->path = NULL;
@@ -12414,19 +12464,24 @@ TN_PRIV int tni_cores(void) {
 /* --- jobs ------------------------------------------------------------------------------------- */
 
 static void thread_serial(int64_t count, void (*task)(void *, int64_t), void *arg) {
-    for (int64_t i = 0; i < count; i++) task(arg, i);
+    for (int64_t i = 0; i < count && !tni_stopped(); i++) task(arg, i);
 }
 
 /* A task that a host's thread runs: it is told that it is one. */
 typedef struct thread_host_job {
     void (*task)(void *, int64_t);
     void *arg;
+    tni_stop *stop;
 } thread_host_job;
 static void thread_host_task(void *arg, int64_t i) {
     const thread_host_job *job = (const thread_host_job *)arg;
+    tni_stop *outer = tni_this_thread.stop;
+    if (tni_stop_seen(job->stop)) return;
+    tni_this_thread.stop = job->stop;
     tni_this_thread.inside++;
     job->task(job->arg, i);
     tni_this_thread.inside--;
+    tni_this_thread.stop = outer;
 }
 
 #if TNI_THREADS
@@ -12487,6 +12542,7 @@ struct tni_pool {
     uint32_t stop;
     void (*task)(void *, int64_t);
     void *arg;
+    tni_stop *asked; /* of the call that the job is part of */
     int64_t count, grain;
     char apart[TNI_ALIGN];
     uint32_t next; /* the next `grain` tasks */
@@ -12499,7 +12555,10 @@ static void pool_take(struct tni_pool *p) {
     for (;;) {
         int64_t at = (int64_t)tni_fetch_add_relaxed(&p->next, 1u) * grain;
         if (at >= count) return;
-        for (int64_t i = at; i < count && i < at + grain; i++) p->task(p->arg, i);
+        for (int64_t i = at; i < count && i < at + grain; i++) {
+            if (tni_stop_seen(p->asked)) return;
+            p->task(p->arg, i);
+        }
     }
 }
 
@@ -12535,7 +12594,9 @@ static void pool_serve(struct tni_pool *p) {
         while (pool_has_job(state, seen) && !tni_swap_if(&p->state, &state, state + 1)) {}
         if (!pool_has_job(state, seen)) continue; /* closed meanwhile */
         seen = state & POOL_NUMBER;
+        tni_this_thread.stop = p->asked;
         pool_take(p);
+        tni_this_thread.stop = NULL;
         state = tni_fetch_add(&p->state, (uint32_t)-1) - 1;
         if (state & (POOL_OPEN | POOL_COUNT)) continue;
         pool_enter(&p->mutex); /* the last one, and the caller waits */
@@ -12624,6 +12685,7 @@ static void pool_open(struct tni_pool *p, int64_t count, void (*task)(void *, in
     const int64_t most = (int64_t)1 << 30; /* `next` must not wrap */
     p->task = task;
     p->arg = arg;
+    p->asked = tni_this_thread.stop;
     p->count = count;
     p->grain = (count - 1) / most + 1;
     tni_store_relaxed(&p->next, 0u);
@@ -12696,7 +12758,7 @@ TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, 
     if (count > 1 && threads > 1 && !tni_this_thread.inside) {
         const tn_jobs *jobs = &c->options.jobs;
         if (jobs->run) {
-            thread_host_job job = {task, arg};
+            thread_host_job job = {task, arg, tni_this_thread.stop};
             jobs->run(thread_host_task, &job, count, jobs->user);
             return;
         }
@@ -12981,7 +13043,7 @@ static int files_close(tni_file *f) {
 }
 
 static bool files_stopped(tni_file *f, const char *what) {
-    if (!tni_stopped(f->b->context)) return false;
+    if (!tni_stop_asked(f->b->context)) return false;
     tni_error(f->b, TN_CANCELLED, "cancelled: %s '%s'", what, f->path);
     tni_file_close(f);
     return true;
@@ -13328,9 +13390,12 @@ TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, i
     struct tni_profile *p = tni_load(&b->context->profile);
     if (!p || !tni_load(&p->on)) return;
     char room[PROFILE_EVENT];
-    size_t n = profile_event(room, b, name, file, line, text, begin - p->begin, end - begin);
     tni_lock(&p->lock);
-    if (tni_load_relaxed(&p->on)) {
+    double from = p->begin;
+    tni_unlock(&p->lock);
+    size_t n = profile_event(room, b, name, file, line, text, begin - from, end - begin);
+    tni_lock(&p->lock);
+    if (tni_load_relaxed(&p->on) && p->begin <= from && p->begin >= from) { /* the same profile */
         bool fits = (p->last && p->last->bytes + (int64_t)n <= (int64_t)sizeof p->last->text) ||
                     profile_chunk_add(b->context, p);
         if (fits) {
@@ -13486,7 +13551,7 @@ typedef struct tni_storage {
     tn_device_id device;
     void (*release)(void *data, void *user);
     void *user;
-} tni_storage; /* 64 bytes; TNI_DATA_INSIDE: the data follow */
+} tni_storage; /* 64 bytes or fewer; TNI_DATA_INSIDE: the data follow, aligned */
 enum { TNI_DATA_INSIDE = 1, TNI_DATA_OWN, TNI_DATA_WRAPPED, TNI_DATA_DEVICE };
 
 struct tn_tensor {
@@ -13536,6 +13601,18 @@ TN_PRIV bool tni_can_cast(int from, int to); /* torch.can_cast: category may not
  * sake). */
 TN_PRIV tn_scalar tni_element(const void *at, int dtype);
 TN_PRIV void tni_element_set(void *at, int dtype, tn_scalar value);
+/* The bits of an element of 1, 2, 4 or 8 bytes as a number, on machines of either byte order. */
+TNI_INLINE uint64_t tni_bits_at(const char *at, int64_t bytes) {
+    uint64_t wide;
+    uint32_t word;
+    uint16_t half;
+    switch (bytes) {
+    case 8: return memcpy(&wide, at, sizeof wide), wide;
+    case 4: return memcpy(&word, at, sizeof word), word;
+    case 2: return memcpy(&half, at, sizeof half), half;
+    default: return *(const uint8_t *)at;
+    }
+}
 TN_PRIV float tni_f16_to_f32(uint16_t h);
 TN_PRIV uint16_t tni_f32_to_f16(float f); /* to nearest even */
 TNI_INLINE float tni_bf16_to_f32(uint16_t h) {
@@ -14535,10 +14612,13 @@ static void header_free(tni_block *b, tn_tensor *t) {
 
 /* --- storage ---------------------------------------------------------------------------------- */
 
-enum { STORAGE_INSIDE = 512 }; /* data up to this many bytes lie behind their storage */
+enum {
+    STORAGE_INSIDE = 512, /* data up to this many bytes lie behind their storage, */
+    STORAGE_HEAD = (sizeof(tni_storage) + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN /* aligned */
+};
 
 static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
-    int64_t room = (int64_t)sizeof(tni_storage);
+    int64_t room = STORAGE_HEAD;
     bool inside = !meta && bytes <= STORAGE_INSIDE;
     tni_storage *s;
     if (inside) room += (bytes + TNI_ALIGN - 1) & -TNI_ALIGN;
@@ -14551,7 +14631,7 @@ static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
     s->room = (uint32_t)room;
     s->kind = TNI_DATA_INSIDE;
     s->device = TN_CPU;
-    s->data = inside ? (void *)(s + 1) : NULL;
+    s->data = inside ? (char *)s + STORAGE_HEAD : NULL;
     if (inside && bytes) /* whole vectors may be read and written up to the end of the block */
         memset((char *)s + room - TNI_ALIGN, 0, TNI_ALIGN);
     if (inside || meta) return s;
@@ -14567,6 +14647,14 @@ typedef struct tni_wrapped {
     tni_storage storage; /* first */
     struct tni_wrapped *prev, *next;
 } tni_wrapped;
+
+/* A child of fork may take the lock over from a thread half way through a change: going forward the
+ * list is right at any moment. */
+static void storage_lock(tn_context *c) {
+    if (TNI_LIKELY(!tni_lock_repair(&c->lock))) return;
+    tni_wrapped *before = NULL;
+    for (tni_wrapped *w = c->wrapped; w; before = w, w = w->next) w->prev = before;
+}
 
 TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
                                       void (*release)(void *data, void *user), void *user) {
@@ -14584,10 +14672,10 @@ TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
     w->storage.release = release;
     w->storage.user = user;
     if (!release) return &w->storage;
-    tni_lock(&c->lock);
+    storage_lock(c);
     w->next = c->wrapped;
     if (w->next) w->next->prev = w;
-    c->wrapped = w;
+    tni_store(&c->wrapped, w);
     tni_unlock(&c->lock);
     return &w->storage;
 }
@@ -14596,8 +14684,8 @@ static TNI_NOINLINE void storage_unwrap(tni_storage *s) {
     tni_wrapped *w = (tni_wrapped *)(void *)s;
     tn_context *c = s->owner->context;
     if (!s->release) return;
-    tni_lock(&c->lock);
-    *(w->prev ? &w->prev->next : &c->wrapped) = w->next;
+    storage_lock(c);
+    tni_store(w->prev ? &w->prev->next : &c->wrapped, w->next);
     if (w->next) w->next->prev = w->prev;
     tni_unlock(&c->lock);
     s->release(s->data, s->user);
@@ -14713,7 +14801,7 @@ TN_API int64_t tn_scope_begin(void) {
 
 TN_API void tn_scope_end(int64_t mark) {
     tni_block *b = tni_here();
-    if (b) tni_end(b, mark);
+    if (b) tni_end(b, mark >= 0 && mark < (int64_t)b->floor ? (int64_t)b->floor : mark);
 }
 
 TN_API tn_tensor *tn_keep(tn_tensor *t) {
@@ -15746,8 +15834,9 @@ struct tni_node {
     tni_node *dead; /* worklist of freeing */
     uint64_t busy;  /* number of the backward that has claimed it, 0: none */
     uint32_t bytes;
-    uint16_t nin, nout;
-    uint8_t queued, useful, released;
+    int32_t nin;
+    uint16_t nout;
+    uint8_t queued : 1, useful : 1, released : 1;
     uint32_t args_at; /* argument struct, in words from the node; 0: a custom function */
     struct tn_function *function; /* of a custom function */
     struct tni_watch *watch;      /* hooks on outputs and gradients to retain (autograd/) */
@@ -15809,6 +15898,9 @@ TNI_INLINE bool tni_view_is_stale(const tn_tensor *t) {
 }
 TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
+
+/* Runs the row of f, prepared; false: it was asked to stop. (A record runs its calls so, too.) */
+TN_PRIV bool tni_run(tn_frame *f);
 
 /* The versions of the tensors that the call in f was given to write. */
 TN_PRIV void tni_bump_written(tn_frame *f);
@@ -18306,14 +18398,68 @@ static void text_value(text_out *o, const tn_param *p, const char *args) {
     }
 }
 
+<<<<<<< HEAD
+/* By members: between and after them lies padding, which nobody fills. */
+static bool text_same_number(const tn_param *p, const char *at, const char *usual) {
+    tn_scalar s, t;
+    tn_maybe m, n;
+    if (p->type == TN_T_FLOAT && p->flags & TN_P_MAYBE) {
+        memcpy(&m, at, sizeof m), memcpy(&n, usual, sizeof n);
+        return m.given == n.given && memcmp(&m.value, &n.value, sizeof m.value) == 0;
+    }
+    if (p->type == TN_T_FLOAT || p->flags & TN_P_DOUBLE)
+        return memcmp(at, usual, sizeof(double)) == 0;
+    memcpy(&s, at, sizeof s), memcpy(&t, usual, sizeof t);
+    return s.kind == t.kind && s.integer == t.integer &&
+           memcmp(&s.imaginary, &t.imaginary, sizeof s.imaginary) == 0 &&
+           memcmp(&s.real, &t.real, sizeof s.real) == 0;
+=======
+/* Numbers with holes between their members, whose bytes mean nothing. */
+static bool text_same_maybe(const char *a, const char *b) {
+    tn_maybe x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x.given == y.given && (x.given != TN_GIVEN || !memcmp(&x.value, &y.value, 8));
+}
+static bool text_same_scalar(const char *a, const char *b) {
+    tn_scalar x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x.kind == y.kind &&
+           (x.kind == TN_KIND_NONE || (x.integer == y.integer && !memcmp(&x.real, &y.real, 8) &&
+                                       !memcmp(&x.imaginary, &y.imaginary, 8)));
+>>>>>>> 79bb23c (A message leaves out optional numbers that have their default, whatever the bytes between their members (promise 24))
+}
+
 /* Whether an option has its default, which a message leaves out. */
 static bool text_is_default(const tn_row *row, const tn_param *p, const char *args) {
-    static const uint8_t bytes[] = {0, 8, 16, 8, 8, 1, 32, 16, 16, 4, 4, 8, 4, 8, 8, 16};
-    size_t n = bytes[p->type];
+<<<<<<< HEAD
+    const char *at = args + p->offset, *usual;
     if (!(p->flags & TN_P_DEFAULT) || !row->gen->defaults || p->flags & TN_P_NUMBER) return false;
-    if (p->type == TN_T_SCALAR && p->flags & TN_P_DOUBLE) n = 8;
-    if (p->type == TN_T_FLOAT && p->flags & TN_P_MAYBE) n = sizeof(tn_maybe);
-    return memcmp(args + p->offset, (const char *)row->gen->defaults + p->offset, n) == 0;
+    usual = (const char *)row->gen->defaults + p->offset;
+    switch (p->type) {
+    case TN_T_FLOAT:
+    case TN_T_SCALAR: return text_same_number(p, at, usual);
+    case TN_T_TENSORS:
+    case TN_T_INTS:
+    case TN_T_FLOATS: /* each an address and a count */
+        return memcmp(at, usual, sizeof(void *)) == 0 &&
+               memcmp(at + offsetof(tn_ints, n), usual + offsetof(tn_ints, n), 8) == 0;
+    case TN_T_INT: return memcmp(at, usual, sizeof(int64_t)) == 0;
+    case TN_T_BOOL: return *at == *usual;
+    case TN_T_DTYPE:
+    case TN_T_DEVICE:
+    case TN_T_ENUM: return memcmp(at, usual, sizeof(int32_t)) == 0;
+    default: return memcmp(at, usual, sizeof(void *)) == 0;
+    }
+=======
+    static const uint8_t bytes[] = {0, 8, 16, 8, 8, 1, 32, 16, 16, 4, 4, 8, 4, 8, 8, 16};
+    const char *is = args + p->offset, *usual = (const char *)row->gen->defaults + p->offset;
+    if (!(p->flags & TN_P_DEFAULT) || !row->gen->defaults || p->flags & TN_P_NUMBER) return false;
+    if (p->type == TN_T_FLOAT && p->flags & TN_P_MAYBE) return text_same_maybe(is, usual);
+    if (p->type != TN_T_SCALAR) return memcmp(is, usual, bytes[p->type]) == 0;
+    return p->flags & TN_P_DOUBLE ? memcmp(is, usual, 8) == 0 : text_same_scalar(is, usual);
+>>>>>>> 79bb23c (A message leaves out optional numbers that have their default, whatever the bytes between their members (promise 24))
 }
 
 TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, const void *args) {
@@ -18598,7 +18744,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     n->dead = NULL;
     n->busy = 0;
     n->bytes = (uint32_t)bytes;
-    n->nin = (uint16_t)f->nin;
+    n->nin = f->nin;
     n->nout = (uint16_t)f->nout;
     n->queued = n->useful = n->released = 0;
     n->function = NULL;
@@ -18682,6 +18828,11 @@ TN_PRIV void tni_node_abandon(tni_block *b, tni_node *n) {
  * properties of the row and the call (composed? lists? in place? recording?), never on an
  * operator's name. */
 
+enum {
+    DOOR_MOST = 1 << 24, /* tensors that a call is given */
+    DOOR_FEW = 4096      /* so many random numbers are drawn to the end */
+};
+
 /* --- enter: arguments become slots ------------------------------------------------------------ */
 
 static bool door_argument_error(tn_frame *f, const tn_param *p) {
@@ -18735,9 +18886,9 @@ static TNI_NOINLINE bool door_lists(tni_call *c, unsigned *any) {
         if (gen->param[i].type != TN_T_TENSORS) continue;
         memcpy(&l, (const char *)f->args + gen->param[i].offset, sizeof l);
         if (l.n < 0 || (l.n > 0 && !l.at)) return door_argument_error(f, &gen->param[i]);
-        if (!tni_add(total, l.n, &total) || total > 60000)
-            return tn_fail(f, TN_INVALID, "'%s' has %lld tensors, at most 60000 fit",
-                           gen->param[i].name, (long long)l.n);
+        if (!tni_add(total, l.n, &total) || total > DOOR_MOST)
+            return tn_fail(f, TN_INVALID, "'%s' has %lld tensors, at most %d fit",
+                           gen->param[i].name, (long long)l.n, (int)DOOR_MOST);
     }
     if (total > TNI_IN) {
         c->in_bytes = total * (int64_t)sizeof(tn_tensor *);
@@ -19110,7 +19261,9 @@ TN_API bool tn_fail(tn_frame *f, tn_code code, const char *format, ...) {
     return false;
 }
 
-TN_API bool tn_cancelled(const tn_frame *f) { return tni_stopped(f->block->context); }
+TN_API bool tn_cancelled(const tn_frame *f) {
+    return tni_stop_seen((tni_stop *)(uintptr_t)&f->stop);
+}
 
 /* --- prepare: all that can fail --------------------------------------------------------------- */
 
@@ -19282,6 +19435,34 @@ static TNI_NOINLINE void door_undo(tni_call *c) {
     if (c->holder) tni_drop(f->block, c->holder);
 }
 
+/* Whether a call that is asked to stop goes on to its end. */
+static bool door_finishes(const tn_frame *f) {
+    return f->ngiven || f->row->gen->props & TN_PROP_MUTATED || f->block->unstopped ||
+           (f->generator && f->nout && f->out[0] && f->out[0]->numel <= DOOR_FEW);
+}
+
+/* A stream of random numbers advances only where they are published. */
+static TNI_NOINLINE void door_run_drawing(tn_frame *f) {
+    const tn_generator before = *f->generator;
+    f->row->run(f);
+    if (tni_load_relaxed(&f->stop.seen)) *f->generator = before;
+}
+
+TN_PRIV bool tni_run(tn_frame *f) {
+    tni_stop *outer = tni_this_thread.stop;
+    tn_context *c = f->block->context;
+    if (TNI_UNLIKELY(tni_stop_asked(c)) && !f->block->unstopped) return false;
+    f->stop.request = door_finishes(f) ? NULL : &c->cancel;
+    f->stop.seen = 0;
+    tni_this_thread.stop = &f->stop;
+    if (TNI_UNLIKELY(f->generator != NULL) && f->stop.request)
+        door_run_drawing(f);
+    else
+        f->row->run(f);
+    tni_this_thread.stop = outer;
+    return !tni_load_relaxed(&f->stop.seen);
+}
+
 static bool door_primitive(tni_call *c) {
     tn_frame *f = &c->f;
     f->out = f->out_;
@@ -19290,13 +19471,9 @@ static bool door_primitive(tni_call *c) {
         door_undo(c);
         return false;
     }
-    if (!f->meta) {
-        f->row->run(f);
-        if (TNI_UNLIKELY(tni_stopped(f->block->context))) {
-            tni_bump_written(f); /* by as much as run got done */
-            door_undo(c);
-            return tn_fail(f, TN_CANCELLED, "the call was asked to stop");
-        }
+    if (!f->meta && TNI_UNLIKELY(!tni_run(f))) {
+        door_undo(c);
+        return tn_fail(f, TN_CANCELLED, "the call was asked to stop");
     }
     door_publish(c);
     return true;
@@ -19325,6 +19502,18 @@ static bool door_made(tn_frame *f, int64_t n) {
     return true;
 }
 
+/* All of the composed results, though the context be asked to stop after the first. */
+static bool door_write_given(tn_frame *f) {
+    bool ok = true;
+    f->block->unstopped++;
+    for (int k = 0; ok && k < f->ngiven; k++) {
+        ok = tnp_copy_(f->given[k], f->out[k]) != NULL;
+        if (ok) f->out[k] = f->given[k];
+    }
+    f->block->unstopped--;
+    return ok;
+}
+
 /* A composed row calls operators in a scope of its own and hands its results out. */
 static TNI_NOINLINE bool door_compose(tni_call *c) {
     tn_frame *f = &c->f;
@@ -19336,14 +19525,8 @@ static TNI_NOINLINE bool door_compose(tni_call *c) {
     f->nout = (int)room;
     for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
     ok = ok && f->row->compose(f) && !b->failed && door_made(f, room);
-    for (int k = 0; ok && k < f->ngiven; k++) {
-        if (!door_fits_given(f, k))
-            ok = false;
-        else if (!tnp_copy_(f->given[k], f->out[k]))
-            ok = false;
-        else
-            f->out[k] = f->given[k];
-    }
+    for (int k = 0; ok && k < f->ngiven; k++) ok = door_fits_given(f, k);
+    if (ok && f->ngiven) ok = door_write_given(f);
     if (ok) {
         for (int k = 0; k < f->nout; k++)
             if (f->out[k] && f->out[k]->owner == b && f->out[k]->depth > mark)
@@ -19400,6 +19583,7 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     f->scratch_bytes = 0;
     f->scratch = NULL;
     f->generator = NULL;
+    f->stop.request = NULL;
     f->file = file;
     f->line = line;
     f->ngiven = 0;
@@ -19919,9 +20103,8 @@ static bool record_replay_call(tni_block *b, record_call *r) {
     b->frame = f;
     ok = record_look(r);
     if (ok) {
-        f->row->run(f);
+        ok = tni_run(f) || tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
         record_bump(f);
-        if (tni_stopped(b->context)) ok = tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
     }
     if (!ok) tni_call_error(f);
     b->frame = f->caller;
@@ -20013,10 +20196,32 @@ TN_API tn_path *tn_path_current(void) {
 TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n) {
     tni_block *b = tni_here();
     if (!b || mark < 0) return;
+    if (mark < (int64_t)b->floor) mark = (int64_t)b->floor;
     for (int64_t i = 0; i < n; i++)
         if (tensors[i] && tensors[i]->owner == b && tensors[i]->depth > mark)
             tni_move(b, tensors[i], mark);
     tni_end(b, mark);
+}
+
+TN_API tn_guard tn_guard_begin(void) {
+    tni_block *b = tni_here();
+    tn_guard g = {b, 0, 0, 0, 0};
+    if (!b) return g;
+    g.depth = b->depth;
+    g.floor = b->floor;
+    g.inference = b->inference;
+    g.no_grad = b->no_grad;
+    b->floor = b->depth;
+    return g;
+}
+TN_API void tn_guard_end(const tn_guard *g, tn_tensor *const *returned, int64_t n) {
+    tni_block *b = g->block;
+    if (!b) return;
+    if (tni_here() != b) tn_context_use(b->context);
+    tn_scope_leave(g->depth, returned, n);
+    b->floor = g->floor;
+    b->inference = g->inference;
+    b->no_grad = g->no_grad;
 }
 
 TN_API tn_tensor *tn_retain(tn_tensor *t) {
@@ -20449,11 +20654,12 @@ TN_PRIV void tni_copy_strides(tni_shape *s, const tn_tensor *self);
 /* Rows of up to 4 tensors of one (broadcast) shape in row-major order; neighbouring dimensions
  * that lie alike in all
  * of them are one. for (r = 0; r < w.rows; r++, tni_walk_next(&w)) the n elements of a row lie at
- * w.at[k] + i * w.row[k]. */
+ * w.at[k] + i * w.row[k]. Long rows come in pieces; a call that is to stop has no more rows. */
 enum { TNI_WALK = 4 };
 typedef struct tni_walk {
     int ndim, operands;
     int64_t n, rows;
+    int64_t whole, done, since; /* of a long row, done before this piece; since the last poll */
     int64_t size[TN_MAX_DIMS], index[TN_MAX_DIMS],
         step[TNI_WALK][TN_MAX_DIMS]; /* outer dimensions; steps in bytes */
     int64_t row[TNI_WALK];
@@ -20638,10 +20844,9 @@ static void lanes_nonzero(int64_t *to, const char *x, int64_t step, int dtype, i
     uint64_t mask = ~(uint64_t)0 >> 8 * (8 - half);
     if (category >= TNI_CAT_FLOAT) mask >>= 1; /* -0 is zero */
     for (int64_t i = 0; i < n; i++, x += step) {
-        uint64_t v = 0, w = 0;
-        memcpy(&v, x, (size_t)half);
-        if (half != bytes) memcpy(&w, x + half, (size_t)half);
-        to[i] = ((v | w) & mask) != 0;
+        uint64_t v = tni_bits_at(x, half);
+        if (half != bytes) v |= tni_bits_at(x + half, half);
+        to[i] = (v & mask) != 0;
     }
 }
 
@@ -20922,7 +21127,6 @@ static void lanes_task(void *arg, int64_t i) {
     int64_t s = i % l->subtrees, j = i / l->subtrees % l->chunks, o = i / l->subtrees / l->chunks;
     int64_t col = j * l->chunk, n = l->width - col < l->chunk ? l->width - col : l->chunk;
     double parts[LANES_PARTS / 8];
-    if (tni_stopped(job->context)) return;
     lanes_subtree(job, o, col, n, s, (char *)parts);
     if (l->subtrees == 1)
         job->r->store(job->r, l, parts, n,
@@ -20971,7 +21175,7 @@ typedef struct lanes_group {
 static void lanes_group_task(void *arg, int64_t i) {
     const lanes_group *g = (const lanes_group *)arg;
     int64_t end = (i + 1) * g->each < g->count ? (i + 1) * g->each : g->count;
-    for (int64_t k = i * g->each; k < end; k++) g->task(g->arg, k);
+    for (int64_t k = i * g->each; k < end && !tni_stopped(); k++) g->task(g->arg, k);
 }
 
 TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements,
@@ -21807,11 +22011,11 @@ static bool compare_close(tn_scalar x, tn_scalar y, double rtol, double atol, bo
     if (equal_nan && (x.real != x.real || x.imaginary != x.imaginary) &&
         (y.real != y.real || y.imaginary != y.imaginary))
         return true;
-    if (x.kind == TN_KIND_BOOL) return atol + fabs(rtol * y.real) >= 1;
+    if (x.kind == TN_KIND_BOOL) return atol + fabs(fma(rtol, y.real, 0)) >= 1;
     apart = x.kind == TN_KIND_COMPLEX ? hypot(x.real - y.real, x.imaginary - y.imaginary)
                                       : fabs(x.real - y.real);
     size = y.kind == TN_KIND_COMPLEX ? hypot(y.real, y.imaginary) : fabs(y.real);
-    return apart - apart == 0 && apart <= atol + fabs(rtol) * size;
+    return apart - apart == 0 && apart <= atol + fma(fabs(rtol), size, 0); /* a product, rounded */
 }
 static bool close_check(tn_frame *f, double rtol, double atol, tni_shape *s) {
     const tn_tensor *x = f->in[0], *y = f->in[1];
@@ -22324,7 +22528,6 @@ static void drive_task(void *arg, int64_t i) {
     int64_t end = (i + 1) * d->per_task;
     drive_source source[DRIVE_IN];
     for (int k = 0; k < DRIVE_IN; k++) source[k].held = NULL;
-    if (d->f && tn_cancelled(d->f)) return;
     if (end > d->blocks) end = d->blocks;
     for (int64_t b = i * d->per_task; b < end; b++) {
         const int64_t col = b % d->across * d->cols, row = b / d->across % d->down * d->rows;
@@ -22470,7 +22673,6 @@ static void drive_flat_task(void *arg, int64_t i) {
     const int64_t from = i * DRIVE_TASK, vectors = from / d->lanes,
                   n = d->n - from < DRIVE_TASK ? d->n - from : (int64_t)DRIVE_TASK;
     const char *in[DRIVE_IN];
-    if (tn_cancelled(d->f)) return;
     for (int k = 0; k < d->f->nin; k++) in[k] = d->in[k] + vectors * d->step[k];
     drive_span(d->loop, d->f->nin, d->lanes, d->out + from * d->out_size, d->out_size, in, d->step,
                n, d->numbers);
@@ -24213,13 +24415,15 @@ static void index_select_run(tn_frame *f) {
         const char *base = tni_bytes_at(self);
         char *at = tni_bytes_at(out);
         for (int64_t o = 0; o < s.outer; o++)
-            for (int64_t i = 0; i < n; i++, at += s.inner * bytes)
+            for (int64_t i = 0; i < n; i++, at += s.inner * bytes) {
+                if (!((o * n + i) & 0xff) && tni_stopped()) return;
                 tni_move_row(at, bytes,
                              base + (o * s.n + index_vector_at(index, i)) * s.inner * bytes, bytes,
                              s.inner, bytes);
+            }
         return;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && !tni_stopped(); i++) {
         index_slice(&to, out, d, i, size, stride[0]);
         index_slice(&from, self, d, index_vector_at(index, i), size, stride[1]);
         tni_copy_elements(f->block, &to, &from);
@@ -24293,7 +24497,7 @@ static void index_add_run(tn_frame *f) {
     pair[0] = &slice[0], pair[1] = &slice[1];
     if (out != self && self->numel) tni_copy_elements(f->block, out, self);
     if (out->numel == 0 || source->numel == 0) return;
-    for (int64_t i = 0; i < index->numel; i++) {
+    for (int64_t i = 0; i < index->numel && !tni_stopped(); i++) {
         index_slice(&slice[1], source, d, i, size, stride[1]);
         index_slice(&slice[0], out, d, index_vector_at(index, i), size, stride[0]);
         tni_walk_start(&w, slice[0].ndim, size, pair, 2);
@@ -25028,7 +25232,7 @@ static void mm_task(void *arg, int64_t i) {
                   region = i % grid;
     for (int64_t batch = first; batch < first + j->group && batch < j->plan->batches; batch++) {
         tni_gemm g = j->g;
-        if (tni_stopped(j->context)) return;
+        if (tni_stopped()) return;
         g.a = (const char *)g.a + mm_offset(j->plan, j->a_batch, batch) * j->width * j->bytes;
         g.b = (const char *)g.b + mm_offset(j->plan, j->b_batch, batch) * j->width * j->bytes;
         g.c = (char *)g.c + batch * j->c_batch * j->bytes;
@@ -25903,7 +26107,6 @@ static void cv_task(void *arg, int64_t i) {
     const cv_job *j = (const cv_job *)arg;
     const int64_t group = i / j->chunks, first = i % j->chunks * j->chunk;
     tni_conv v = j->v;
-    if (tni_stopped(j->context)) return;
     v.first = first;
     v.count = j->pixels - first < j->chunk ? j->pixels - first : j->chunk;
     v.a = (const char *)v.a + group * j->a_group * j->size;
@@ -26431,7 +26634,7 @@ static void cv_weight_task(void *arg, int64_t i) {
     v.w = p->sum + (panel * p->s.taps + tap) * p->wide * p->size;
     for (int64_t line = 0; line < lines; line += p->lines)
         for (int64_t piece = 0; piece < p->pieces; piece++) {
-            if (tni_stopped(p->context)) return;
+            if (tni_stopped()) return;
             v.first = line, v.lines = lines - line < p->lines ? lines - line : p->lines;
             v.left = piece * p->piece,
             v.width = p->s.ow - v.left < p->piece ? p->s.ow - v.left : p->piece;
@@ -26620,7 +26823,6 @@ static void plain_task(void *arg, int64_t at) {
                            : j->result == TNI_CV_INPUT ? s->c
                                                        : s->cg;
     const int64_t a = at / planes, b = at % planes, taps = s->kh * s->kw, group = b / s->cg;
-    if (tni_stopped(j->context)) return;
     if (j->result == TNI_CV_OUTPUT) {
         for (int64_t i = 0; i < s->oh * s->ow && j->bias; i++)
             memcpy(j->y + (at * s->oh * s->ow + i) * j->size, j->bias + b * j->size,
@@ -26644,7 +26846,9 @@ static bool plain_lies(const tn_tensor *t) {
     return t->flags & TNI_CONTIGUOUS && t->dtype == (int)plain_compute(t);
 }
 static int64_t plain_bytes(const tn_tensor *t, int64_t numel) {
-    return (numel * tni_dtype((int)plain_compute(t))->bytes + TNI_ALIGN - 1) & -TNI_ALIGN;
+    int64_t bytes;
+    if (!tni_bytes(numel, tni_dtype((int)plain_compute(t))->bytes, &bytes)) return -1;
+    return (bytes + TNI_ALIGN - 1) & -TNI_ALIGN;
 }
 
 /* Inputs that do not lie so are copied, and the result is made in the scratch where its dtype is
@@ -28029,7 +28233,7 @@ static void layer_back_task(void *arg, int64_t block) {
 static bool layer_norm_backward_check(tn_frame *f) {
     TN_ARGS(layer_norm_backward, a, f);
     const tn_tensor *x = a->input;
-    int64_t n, rows, blocks;
+    int64_t n, rows, blocks, room;
     if (!norm_floating(f, x) || !layer_shape(f, x, a->normalized_shape, a->weight, NULL, &n))
         return false;
     if (x->dtype == TN_F64) return tn_fail(f, TN_UNSUPPORTED, "dtype float64");
@@ -28042,7 +28246,7 @@ static bool layer_norm_backward_check(tn_frame *f) {
            tn_announce(f, 1, dtype, (int)a->normalized_shape.n, a->normalized_shape.at) &&
            tn_announce(f, 2, dtype, (int)a->normalized_shape.n, a->normalized_shape.at) &&
            layer_scratch(f, x, a->weight, NULL, n) && tni_dense_scratch(f, a->grad_out) &&
-           tn_scratch(f, (blocks + 1) * n, 8);
+           tni_mul(blocks + 1, n, &room) && tn_scratch(f, room, 8);
 }
 static void layer_norm_backward_run(tn_frame *f) {
     TN_ARGS(layer_norm_backward, a, f);
@@ -28255,7 +28459,7 @@ static bool batch_norm_check(tn_frame *f) {
     if (!batch_plain(x) && !tn_scratch(f, x->numel, tni_dtype_size(x))) return false;
     batch_gone(x, gone);
     tni_lanes_init(&l, x, gone, tni_lanes_compute(x->dtype), 0);
-    return tn_scratch(f, c * 6, 8) && tni_lanes_scratch(f, &l, 16);
+    return tn_scratch(f, c, 6 * 8) && tni_lanes_scratch(f, &l, 16);
 }
 
 /* Moves the running statistics towards mean and the unbiased variance. */
@@ -28443,7 +28647,7 @@ static bool batch_norm_backward_check(tn_frame *f) {
         !batch_vector(f, a->rstd, c, "rstd"))
         return false;
     return batch_announce(f, x) && tn_announce(f, 1, dtype, 1, &c) &&
-           tn_announce(f, 2, dtype, 1, &c) && tn_scratch(f, c * 8, 4) &&
+           tn_announce(f, 2, dtype, 1, &c) && tn_scratch(f, c, 8 * 4) &&
            tn_scratch(f, x->numel, 4) && tn_scratch(f, x->numel, 4);
 }
 
@@ -28750,7 +28954,7 @@ static void opt_adam_run(tn_frame *f, const opt_adam *a, bool decoupled) {
             NULL};
         o.decays = decay != 0;
         o.decoupled = decoupled;
-        o.decay = decoupled ? 1 - lr * decay : decay;
+        o.decay = decoupled ? fma(-lr, decay, 1) : decay;
         o.maximize = opt_number(a->maximize, i) != 0;
         o.one_beta1 = 1 - beta1;
         o.beta2 = beta2;
@@ -29781,7 +29985,11 @@ TN_PRIV bool tni_pointwise_power(tn_frame *f) {
  * cheap), what they become by all. Numbers agree with torch's to the bit where torch does not call
  * libm in double. */
 
-enum { RANDOM_TILE = 4096 };
+enum {
+    RANDOM_TILE = 4096,
+    RANDOM_BLOCK = 1 << 16 /* elements between two polls of a loop over single ones */
+};
+TNI_INLINE bool random_stopped(int64_t i) { return !(i & (RANDOM_BLOCK - 1)) && tni_stopped(); }
 
 /* Where a new tensor lives. */
 static bool random_on(tn_frame *f, tn_device_id device) {
@@ -29845,7 +30053,9 @@ static void random_task(void *arg, int64_t i) {
 
 static void random_floats(tn_frame *f, void *to, int64_t n, float a, float b, bool normal) {
     random_job j = {f->block->context->kernels, (float *)to, n, a, b, normal};
-    tni_random_fill(f->generator, (uint32_t *)to, n);
+    for (int64_t i = 0; i < n && !tni_stopped(); i += RANDOM_BLOCK)
+        tni_random_fill(f->generator, (uint32_t *)to + i,
+                        n - i < RANDOM_BLOCK ? n - i : (int64_t)RANDOM_BLOCK);
     tni_lanes_spread(f->block->context, (n + RANDOM_TILE - 1) / RANDOM_TILE, n, random_task, &j);
 }
 
@@ -29875,14 +30085,14 @@ static void random_uniform(tn_frame *f, double from, double to) {
     } else if (t->dtype == TN_F64) {
         double *d = (double *)(void *)at, range = to - from;
         TNI_PATH(uniform_f64);
-        for (int64_t i = 0; i < t->numel; i++) {
+        for (int64_t i = 0; i < t->numel && !random_stopped(i); i++) {
             d[i] = fma(random_u53(f->generator), range, from);
             if (d[i] == to) d[i] = from;
         }
     } else {
         float tile[RANDOM_TILE];
         TNI_PATH(uniform_half);
-        for (int64_t i = 0; i < t->numel; i += RANDOM_TILE) {
+        for (int64_t i = 0; i < t->numel && !tni_stopped(); i += RANDOM_TILE) {
             int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : (int64_t)RANDOM_TILE;
             random_floats(f, tile, n, (float)from, (float)to, false);
             tni_lanes_write(f->block->context->kernels, at + i * 2, 2, t->dtype, tile, TN_F32, n);
@@ -29955,8 +30165,9 @@ static void random_normal_16(tn_frame *f, double *d, double mean, double std) {
 
 static void random_normal_f64(tn_frame *f, double *d, int64_t n, double mean, double std) {
     TNI_PATH(normal_f64);
-    for (int64_t i = 0; i < n; i++) d[i] = random_u53(f->generator);
-    for (int64_t i = 0; i + 16 <= n; i += 16) random_normal_16(f, d + i, mean, std);
+    for (int64_t i = 0; i < n && !random_stopped(i); i++) d[i] = random_u53(f->generator);
+    for (int64_t i = 0; i + 16 <= n && !random_stopped(i); i += 16)
+        random_normal_16(f, d + i, mean, std);
     if (n % 16 == 0) return;
     for (int64_t i = n - 16; i < n; i++) d[i] = random_u53(f->generator);
     random_normal_16(f, d + n - 16, mean, std);
@@ -29979,7 +30190,7 @@ static void random_normal_f32(tn_frame *f, float *d, int64_t n, float mean, floa
 static void random_normal_half(tn_frame *f, char *at, int dtype, int64_t n, float mean, float std) {
     float tile[RANDOM_TILE];
     TNI_PATH(normal_half);
-    for (int64_t i = 0; i < n / 16 * 16; i += RANDOM_TILE) {
+    for (int64_t i = 0; i < n / 16 * 16 && !tni_stopped(); i += RANDOM_TILE) {
         int64_t left = n / 16 * 16 - i, m = left < RANDOM_TILE ? left : (int64_t)RANDOM_TILE;
         random_floats(f, tile, m, mean, std, true);
         tni_lanes_write(f->block->context->kernels, at + i * 2, 2, dtype, tile, TN_F32, m);
@@ -29997,7 +30208,7 @@ static void random_gauss(tn_frame *f, double mean, double std, bool contiguous) 
     at = tni_bytes_at(t);
     if (t->numel < 16 || !contiguous) {
         TNI_PATH(normal_one_by_one);
-        for (int64_t i = 0; i < t->numel; i++) {
+        for (int64_t i = 0; i < t->numel && !random_stopped(i); i++) {
             double v = fma(random_normal(f), std, mean);
             tni_lanes_save(at + i * bytes, bytes, t->dtype, &v, TN_F64, 1);
         }
@@ -30061,7 +30272,7 @@ static void exponential_run(tn_frame *f) {
     tn_tensor *t = f->out[0];
     double tile[RANDOM_TILE], scale = 1 / a->lambd;
     int64_t bytes = tni_dtype_size(t);
-    for (int64_t i = 0; i < t->numel; i += RANDOM_TILE) {
+    for (int64_t i = 0; i < t->numel && !tni_stopped(); i += RANDOM_TILE) {
         int64_t n = t->numel - i < RANDOM_TILE ? t->numel - i : (int64_t)RANDOM_TILE;
         for (int64_t k = 0; k < n; k++) tile[k] = random_u53(f->generator);
         f->block->context->kernels->exponential_f64(tile, n);
@@ -30081,7 +30292,7 @@ static void random_integers(tn_frame *f, int64_t low, int64_t high) {
     tn_tensor *t = f->out[0];
     uint64_t range = (uint64_t)high - (uint64_t)low;
     int64_t bytes = tni_dtype_size(t), tile[512];
-    for (int64_t i = 0; i < t->numel; i += 512) {
+    for (int64_t i = 0; i < t->numel && !tni_stopped(); i += 512) {
         int64_t n = t->numel - i < 512 ? t->numel - i : 512;
         for (int64_t k = 0; k < n; k++) {
             uint64_t v = range < (uint64_t)1 << 28 ? tni_random32(f->generator) % (uint32_t)range
@@ -30161,7 +30372,7 @@ static void randperm_run(tn_frame *f) { /* R. Durstenfeld, Algorithm 235, 1964 *
     if (!n) return;
     p = (int64_t *)(t->dtype == TN_I64 ? (void *)tni_bytes_at(t) : f->scratch);
     for (int64_t i = 0; i < n; i++) p[i] = i;
-    for (int64_t i = 0; i < n - 1; i++) {
+    for (int64_t i = 0; i < n - 1 && !random_stopped(i); i++) {
         uint64_t left = (uint64_t)(n - i),
                  r = n < 0xffffffff / 20 ? tni_random32(f->generator) : tni_random64(f->generator);
         int64_t k = i + (int64_t)(r % left), v = p[i];
@@ -30202,8 +30413,8 @@ static void bernoulli_run(tn_frame *f) {
     const tn_tensor *p = f->in[0];
     tn_tensor *t = f->out[0];
     int64_t bytes = tni_dtype_size(t);
-    for (int64_t i = 0; i < t->numel;
-         i++) { /* in the order of the result's memory; dense, in some order of dimensions */
+    /* in the order of the result's memory; dense, in some order of dimensions */
+    for (int64_t i = 0; i < t->numel && !random_stopped(i); i++) {
         int64_t at = p->offset, rest = i;
         double v;
         for (int d = t->ndim - 1; d >= 0; d--)
@@ -30228,7 +30439,7 @@ TN_OPERATOR(bernoulli, "bernoulli(Tensor self, *, Generator? generator=None) -> 
 static void random_chance(tn_frame *f, tn_tensor *t, double p) {
     uint64_t below = random_threshold(p);
     int64_t bytes = tni_dtype_size(t), k[512];
-    for (int64_t i = 0; i < t->numel; i += 512) {
+    for (int64_t i = 0; i < t->numel && !tni_stopped(); i += 512) {
         int64_t n = t->numel - i < 512 ? t->numel - i : 512;
         for (int64_t e = 0; e < n; e++)
             k[e] = (tni_random64(f->generator) & 0x1fffffffffffffu) < below;
@@ -30338,7 +30549,7 @@ static void dropout_run(tn_frame *f) {
     scale = dropout_scale(a->p, x->dtype);
     from = tni_is_dense(x) ? tni_bytes_at(x) : tni_dense(f, x, &room);
     y = tni_bytes_at(f->out[0]);
-    for (int64_t i = 0; i < x->numel; i += each) {
+    for (int64_t i = 0; i < x->numel && !tni_stopped(); i += each) {
         int64_t n = x->numel - i < each ? x->numel - i : each;
         if (a->p == 1)
             memset(tile, 0, (size_t)n);
@@ -30663,7 +30874,7 @@ static void prod_task(void *arg, int64_t i) {
     for (int d = x->ndim - 1; d >= 0; d--)
         if (!j->gone[d]) at += rest % x->size[d] * x->stride[d] * bytes, rest /= x->size[d];
     for (int64_t e = 0; e < j->n; e++) {
-        if (!(e & 0xffff) && tni_stopped(j->context)) return;
+        if (!(e & 0xffff) && tni_stopped()) return;
         tni_lanes_load(factor, TN_F64, at, bytes / 2, (int)tni_real_of(x->dtype), 2);
         prod_times(product, factor);
         for (int d = x->ndim - 1; d >= 0; d--) {
@@ -31330,7 +31541,6 @@ static void soft_task(void *arg, int64_t i) {
     tni_room most, sum;
     bool keep = j->native && !j->log; /* exponentials wait in y */
     tni_sweep r;
-    if (tni_stopped(j->context)) return;
     memset(&r, 0, sizeof r);
     tni_fill_lanes(&most, j->compute, -HUGE_VAL, l.m);
     r.one = &most;
@@ -31365,7 +31575,6 @@ static void soft_back_task(void *arg, int64_t i) {
     soft_line l = soft_line_of(j, i);
     tni_room sum;
     tni_sweep r;
-    if (tni_stopped(j->context)) return;
     memset(&r, 0, sizeof r);
     soft_sum(j, soft_dot, &l, j->x, j->dy, NULL, &r, &sum);
     r.scale = &sum;
@@ -31586,7 +31795,7 @@ static void cumsum_task(void *arg, int64_t i) {
     double sum[CUM_COLUMNS], row[CUM_COLUMNS];
     int compute = tni_is_float(j->to) ? TN_F64 : TN_I64;
     tni_fill_lanes(sum, compute, 0, m);
-    for (int64_t r = 0; r < j->n && !tni_stopped(j->context); r++, at += j->inner) {
+    for (int64_t r = 0; r < j->n && !tni_stopped(); r++, at += j->inner) {
         tni_lanes_load(row, compute, j->x + at * bytes, bytes, j->from, m);
         tni_reduce_rows(j->context->kernels, TNI_SUM, compute, row, 0, 1, m, sum);
         tni_lanes_save(j->y + at * out, out, j->to, sum, compute, m);
@@ -31661,7 +31870,7 @@ typedef struct sort_pair {
     int64_t place;
 } sort_pair;
 
-enum { SORT_RUN = 12 };
+enum { SORT_RUN = 12, SORT_POLL = 0xffff /* of so many elements: is the call to stop? */ };
 
 /* A key for a float of `bits` bits: all NaN above infinity, the zeros equal. */
 static uint64_t sort_float(uint64_t v, int bits, uint64_t infinity) {
@@ -31670,8 +31879,7 @@ static uint64_t sort_float(uint64_t v, int bits, uint64_t infinity) {
     return v & sign && size ? sign - size : sign + size;
 }
 static uint64_t sort_key(const char *at, int dtype) {
-    uint64_t v = 0;
-    memcpy(&v, at, (size_t)tni_dtype(dtype)->bytes); /* little-endian, as everything here */
+    const uint64_t v = tni_is_float(dtype) ? tni_bits_at(at, tni_dtype(dtype)->bytes) : 0;
     switch (dtype) {
     case TN_F32: return sort_float(v, 32, UINT64_C(0x7f800000));
     case TN_F64: return sort_float(v, 64, UINT64_C(0x7ff0000000000000));
@@ -31689,7 +31897,7 @@ static bool sort_before(sort_pair a, sort_pair b) {
 }
 
 static void sort_runs(sort_pair *p, int64_t n) { /* insertion into runs of SORT_RUN */
-    for (int64_t run = 0; run < n; run += SORT_RUN) {
+    for (int64_t run = 0; run < n && !tni_stopped(); run += SORT_RUN) {
         int64_t end = run + SORT_RUN < n ? run + SORT_RUN : n;
         for (int64_t i = run + 1; i < end; i++) {
             sort_pair x = p[i];
@@ -31704,6 +31912,7 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
     sort_runs(p, n);
     for (int64_t width = SORT_RUN; width < n; width *= 2) {
         for (int64_t low = 0; low < n; low += 2 * width) {
+            if (tni_stopped()) return p;
             int64_t mid = low + width < n ? low + width : n,
                     high = mid + width < n ? mid + width : n;
             int64_t i = low, k = mid, to = low;
@@ -31713,7 +31922,10 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
                 continue;
             }
             TNI_PATH(sort_merge);
-            while (i < mid && k < high) room[to++] = sort_before(p[k], p[i]) ? p[k++] : p[i++];
+            while (i < mid && k < high) {
+                room[to++] = sort_before(p[k], p[i]) ? p[k++] : p[i++];
+                if (!(to & SORT_POLL) && tni_stopped()) return p;
+            }
             while (i < mid) room[to++] = p[i++];
             while (k < high) room[to++] = p[k++];
         }
@@ -31728,7 +31940,7 @@ static sort_pair *sort_pairs(sort_pair *p, sort_pair *room, int64_t n) {
 static void sort_select(sort_pair *p, int64_t n, int64_t k) {
     int64_t low = 0, high = n - 1;
     TNI_PATH(sort_select);
-    while (low < high) {
+    while (low < high && !tni_stopped()) {
         sort_pair a = p[low], c = p[low + (high - low) / 2], d = p[high], middle;
         int64_t i = low, j = high;
         if (sort_before(c, a))
@@ -31782,7 +31994,7 @@ static void sort_lanes_of(sort_lanes *l, tn_tensor *self, tn_tensor *values, tn_
 /* Writes the first k of the sorted pairs: elements from `from`, places. */
 static void sort_write(const sort_lanes *l, const sort_pair *p, int64_t k, char *values,
                        char *indices, const char *from, int64_t bytes) {
-    for (int64_t i = 0; i < k; i++) {
+    for (int64_t i = 0; i < k && ((i & SORT_POLL) || !tni_stopped()); i++) {
         tni_move_one(values + i * l->step[1], from + p[i].place * l->step[0], bytes);
         memcpy(indices + i * l->step[2], &p[i].place, sizeof p[i].place);
     }
@@ -31798,12 +32010,13 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
     if (f->out[0]->numel == 0) return;
     sort_lanes_of(&l, self, f->out[0], f->out[1], d);
     for (int64_t r = 0; r < l.w.rows; r++, tni_walk_next(&l.w)) {
-        if (tn_cancelled(f)) return;
         for (int64_t i = 0; i < l.w.n; i++) {
             const char *from = l.w.at[0] + i * l.w.row[0];
             sort_pair *sorted = p;
-            for (int64_t j = 0; j < n; j++)
+            for (int64_t j = 0; j < n; j++) {
+                if (!(j & SORT_POLL) && tni_stopped()) return;
                 p[j].key = sort_key(from + j * l.step[0], self->dtype) ^ turn, p[j].place = j;
+            }
             if (!all && k < n) sort_select(p, n, k);
             if (all || ordered) sorted = sort_pairs(p, room, all ? n : k);
             sort_write(&l, sorted, k, l.w.at[1] + i * l.w.row[1], l.w.at[2] + i * l.w.row[2], from,
@@ -33511,6 +33724,8 @@ TN_OPERATOR(unflatten, "unflatten.int(Tensor(a) self, int dim, int[] sizes) -> T
 /* walk.c - rows of strided tensors in row-major order, for operators that move elements as bytes.
  * */
 
+enum { WALK_BLOCK = 1 << 16 }; /* elements between two polls; of a longer row a piece is one */
+
 /* Merges dimension d + 1 into d where every operand steps from one into the other. */
 static bool walk_joins(const tni_walk *w, int d) {
     for (int k = 0; k < w->operands; k++)
@@ -33530,6 +33745,7 @@ TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
     w->ndim = ndim;
     w->operands = n;
     w->rows = 1;
+    w->since = 0;
     for (int d = 0; d < ndim; d++) w->size[d] = size[d], w->index[d] = 0;
     for (int k = 0; k < n; k++) {
         const tn_tensor *t = operands[k];
@@ -33553,9 +33769,30 @@ TN_PRIV void tni_walk_start(tni_walk *w, int ndim, const int64_t *size,
     for (int k = 0; k < n; k++) w->row[k] = w->n > 1 ? w->step[k][w->ndim] : 0;
     for (int d = 0; d < w->ndim; d++) w->rows *= w->size[d];
     if (w->n == 0) w->rows = 0;
+    w->whole = w->n;
+    w->done = 0;
+    if (w->whole <= WALK_BLOCK) return;
+    w->n = WALK_BLOCK;
+    w->rows *= (w->whole + WALK_BLOCK - 1) / WALK_BLOCK;
+}
+
+/* On to the next piece of a long row; false: to the next row. */
+static bool walk_piece(tni_walk *w) {
+    const bool more = w->done + w->n < w->whole;
+    const int64_t by = more ? w->n : -w->done;
+    for (int k = 0; k < w->operands; k++) w->at[k] += by * w->row[k];
+    w->done = more ? w->done + w->n : 0;
+    w->n = w->whole - w->done < WALK_BLOCK ? w->whole - w->done : (int64_t)WALK_BLOCK;
+    return more;
 }
 
 TN_PRIV void tni_walk_next(tni_walk *w) {
+    w->since += w->n;
+    if (TNI_UNLIKELY(w->since >= WALK_BLOCK)) {
+        w->since = 0;
+        if (tni_stopped()) w->rows = 0; /* the last row was this one */
+    }
+    if (TNI_UNLIKELY(w->whole > WALK_BLOCK) && walk_piece(w)) return;
     for (int d = w->ndim - 1; d >= 0; d--) {
         for (int k = 0; k < w->operands; k++) w->at[k] += w->step[k][d];
         if (++w->index[d] < w->size[d]) return;
@@ -41347,7 +41584,7 @@ static double check_weight(uint64_t i) {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     z ^= z >> 31;
-    return (0.5 + (double)(z >> 11) * 1.1102230246251565e-16) * (z & 1 ? 1 : -1);
+    return fma((double)(z >> 11), 1.1102230246251565e-16, 0.5) * (z & 1 ? 1 : -1);
 }
 
 static tn_tensor *check_weights(tni_block *b, const tn_tensor *like, uint64_t from) {
@@ -41384,9 +41621,9 @@ static bool check_value(check_state *s, tn_tensors in, double *value) {
         if (!t) ok = false;
         for (int64_t i = 0; ok && i < t->numel; i++) {
             tn_scalar v = tni_element(tni_bytes_at(t) + i * tni_dtype_size(t), t->dtype);
-            *value += v.real * check_weight(from + 2 * (uint64_t)i);
+            *value = fma(v.real, check_weight(from + 2 * (uint64_t)i), *value);
             if (v.kind == TN_KIND_COMPLEX)
-                *value += v.imaginary * check_weight(from + 2 * (uint64_t)i + 1);
+                *value = fma(v.imaginary, check_weight(from + 2 * (uint64_t)i + 1), *value);
         }
         from += ok ? 2 * (uint64_t)t->numel : 0;
     }
@@ -41439,7 +41676,7 @@ static bool check_numeric(check_state *s, tn_tensors in, tn_tensor *t, char *at,
         tni_element_set(at, t->dtype, was);
         d[level] = (v[0] - v[1]) / (2 * h);
     }
-    *slope = (4 * d[1] - d[0]) / 3;
+    *slope = fma(4, d[1], -d[0]) / 3;
     return true;
 }
 
@@ -41454,7 +41691,7 @@ static bool check_input(check_state *s, tn_tensors in, int64_t k, tn_tensor *gra
             double slope, has = part ? got.imaginary : got.real;
             if (!check_numeric(s, in, t, tni_bytes_at(t) + at * tni_dtype_size(t), part, &slope))
                 return false;
-            if (fabs(slope - has) <= s->atol + s->rtol * (fabs(slope) > 1 ? fabs(slope) : 1))
+            if (fabs(slope - has) <= fma(s->rtol, fabs(slope) > 1 ? fabs(slope) : 1, s->atol))
                 continue;
             return tni_error(s->b, TN_AUTOGRAD,
                              "gradcheck: input %d, element %lld%s: the gradient is %.12g, "
@@ -41728,6 +41965,11 @@ static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) 
 
 /* --- sending gradients ------------------------------------------------------------------------ */
 
+/* The gradient of output k that waits in n. */
+TNI_INLINE tn_tensor **engine_pending(tni_node *n, uint32_t k) {
+    return (tn_tensor **)(void *)&n->slot[n->nin + (int32_t)k].edge;
+}
+
 /* Adds grad (borrowed) to *to, which then has one count. In place when nobody else can see the sum
  * so far. */
 static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
@@ -41750,17 +41992,27 @@ static bool engine_accumulate(engine *e, tn_tensor **to, tn_tensor *grad) {
 
 static bool engine_claim(engine *e, tni_node *n) {
     uint64_t expected = 0;
-    if (n->released) {
+    bool before = false;
+    if (!tni_swap_if(&n->busy, &expected, e->number) && !(before = expected == e->number)) {
+        tni_error(e->b, TN_AUTOGRAD, "another backward is running through this graph");
+        tni_node_error(e->b, n);
+        return false;
+    }
+    if (n->released) { /* all else of the node is read by who has claimed it */
+        if (!before) tni_store(&n->busy, (uint64_t)0);
         tni_error(e->b, TN_AUTOGRAD,
                   "backward a second time through a graph whose saved tensors were freed; the "
                   "first needs .retain_graph = true");
         tni_node_error(e->b, n);
         return false;
     }
-    if (tni_swap_if(&n->busy, &expected, e->number) || expected == e->number) return true;
-    tni_error(e->b, TN_AUTOGRAD, "another backward is running through this graph");
-    tni_node_error(e->b, n);
-    return false;
+    return true;
+}
+
+/* The node is given up, unless it is among those that are useful: they are all claimed to the end.
+ */
+static void engine_leave(engine *e, tni_node *n) {
+    if (!e->wanted) tni_store(&n->busy, (uint64_t)0);
 }
 
 static void engine_clear(engine *e, tni_node *n) {
@@ -41782,12 +42034,12 @@ static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
     }
     if (e->wanted && !n->useful) return true;
     if (!engine_claim(e, n)) return false;
-    if (engine_accumulate(e, (tn_tensor **)(void *)&n->slot[n->nin + out].edge, grad) &&
+    if (engine_accumulate(e, engine_pending(n, out), grad) &&
         (n->queued || engine_push(e, n)))
         return true;
     if (n->queued) return false; /* its turn to be cleared comes with the heap */
     engine_clear(e, n);
-    tni_store(&n->busy, (uint64_t)0);
+    engine_leave(e, n);
     return false;
 }
 
@@ -41801,6 +42053,11 @@ static void engine_hold(engine *e) {
     e->b->sweeping = true;
 }
 
+/* Hooks with larger numbers are added by those that run, which would have no end. */
+static int64_t engine_last_hook(const engine *e) {
+    return (int64_t)tni_load_relaxed(&e->b->context->hooks);
+}
+
 static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
     engine_entry *entry;
     if (e->wanted && !e->wanted->into_grad) return true;
@@ -41812,9 +42069,10 @@ static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
 
 /* Hooks, then retained gradients and inputs of tn_grads that are outputs of this node. */
 static bool engine_watch(engine *e, tni_node *n) {
+    const int64_t last = engine_last_hook(e);
     for (tni_watch *w = n->watch; w;) {
-        tn_tensor **pending = (tn_tensor **)(void *)&n->slot[n->nin + w->out].edge;
-        if (w->retain || w->removed || !*pending) {
+        tn_tensor **pending = engine_pending(n, w->out);
+        if (w->retain || w->removed || w->number > last || !*pending) {
             w = w->next;
             continue;
         }
@@ -41822,13 +42080,13 @@ static bool engine_watch(engine *e, tni_node *n) {
         if (!tni_watch_call(e->b, n->owner, &n->watch, &w, pending)) return false;
     }
     for (tni_watch *w = n->watch; w; w = w->next) {
-        tn_tensor *pending = (tn_tensor *)n->slot[n->nin + w->out].edge;
+        tn_tensor *pending = *engine_pending(n, w->out);
         if (w->retain && pending && !engine_retain(e, w->retain, pending)) return false;
     }
     if (e->wanted)
         for (uint32_t k = 0; k < n->nout; k++) {
             engine_entry *entry = engine_find(e, n, k, false);
-            tn_tensor *pending = (tn_tensor *)n->slot[n->nin + k].edge;
+            tn_tensor *pending = *engine_pending(n, k);
             if (entry && pending && !engine_accumulate(e, &entry->grad, pending)) return false;
         }
     return true;
@@ -41887,7 +42145,7 @@ static bool engine_step(engine *e) {
     tni_end(b, mark);
     tni_gradient_close(b, &room);
     if (ok && !e->keep) tni_node_release_saved(b, n);
-    tni_store(&n->busy, (uint64_t)0);
+    engine_leave(e, n);
     return ok;
 }
 
@@ -41899,7 +42157,7 @@ typedef struct engine_nodes {
 } engine_nodes;
 
 static bool engine_reach(engine *e, engine_nodes *l, tni_node *n) {
-    if (n->queued) return true;
+    if (tni_load(&n->busy) == e->number && n->queued) return true;
     if (l->n == l->room) {
         int64_t room = l->room ? 2 * l->room : 64;
         tni_node **more = (tni_node **)tni_need(e->b, room * (int64_t)sizeof *more);
@@ -41948,7 +42206,7 @@ static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
     }
     for (int64_t i = 0; i < l->n; i++) l->at[i]->queued = 0;
     if (!ok) return false;
-    qsort(l->at, (size_t)l->n, sizeof *l->at, engine_by_id);
+    if (l->n > 1) qsort(l->at, (size_t)l->n, sizeof *l->at, engine_by_id);
     for (int64_t i = 0; i < l->n; i++) l->at[i]->useful = engine_is_useful(e, l->at[i]);
     return true;
 }
@@ -41975,10 +42233,11 @@ static bool engine_want(engine *e) {
 
 static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key;
+    const int64_t last = engine_last_hook(e);
     if (!leaf->extra || entry->retained) return true;
     for (tni_watch *w = leaf->extra->hooks; w;) {
         engine_hold(e);
-        if (w->removed)
+        if (w->removed || w->number > last)
             w = w->next;
         else if (!tni_watch_call(e->b, leaf->owner, &leaf->extra->hooks, &w, &entry->grad))
             return false;
@@ -42060,7 +42319,9 @@ static bool engine_publish(engine *e) {
     w = engine_walk_begin(e);
     while (ok && (entry = engine_next(&w)) != NULL) ok = engine_ready(e, entry);
     w = engine_walk_begin(e);
+    e->b->unstopped++; /* all or none */
     while (ok && (entry = engine_next(&w)) != NULL) engine_put(e, entry);
+    e->b->unstopped--;
     tni_unlock(lock);
     return ok && !e->b->failed;
 }
@@ -42158,12 +42419,15 @@ static bool engine_refresh(engine *e, tn_tensors roots) {
 }
 
 /* After a failure: pending gradients and claims of the nodes still queued go. */
-static void engine_drop(engine *e) {
+static void engine_unqueue(engine *e) {
     for (int64_t i = 0; i < e->nheap; i++) {
         engine_clear(e, e->heap[i]);
         e->heap[i]->queued = 0;
-        tni_store(&e->heap[i]->busy, (uint64_t)0);
+        engine_leave(e, e->heap[i]);
     }
+}
+
+static void engine_drop(engine *e) {
     for (int64_t i = 0, left = e->nentries; left; i++) {
         left -= e->table[i].key != NULL;
         if (!e->table[i].key) continue;
@@ -42195,6 +42459,7 @@ static bool engine_go(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
     ok = ok && engine_roots(e, roots, seeds);
     while (ok && e->nheap) ok = engine_step(e);
     if (ok) ok = e->wanted ? engine_hand_out(e) : engine_publish(e);
+    engine_unqueue(e);
     engine_unmark(e, &nodes);
     return ok;
 }
@@ -42364,7 +42629,10 @@ TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
 
 TN_PRIV bool tni_function_backward(tn_gradient *g) {
     tn_function *f = g->node->function;
-    if (!f->row->backward(f, g->incoming, g->give)) {
+    tn_guard guard = tn_guard_begin();
+    bool ok = f->row->backward(f, g->incoming, g->give);
+    tn_guard_end(&guard, g->give, g->nin);
+    if (!ok) {
         if (!g->block->failed)
             tni_error(g->block, TN_INVALID, "%s: backward failed without saying why", f->row->name);
         return false;
@@ -42450,7 +42718,7 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
                                 tn_tensors in, void *user, tn_tensor **out) {
     tni_block *b = tni_here();
     function_block *k = NULL;
-    uint8_t no_grad;
+    tn_guard guard;
     bool entered = tni_enter(b, file, line), ok = entered;
     for (int j = 0; j < row->nout; j++) out[j] = NULL;
     for (int64_t i = 0; ok && i < in.n; i++) ok = !in.at[i] || tni_belongs(b, in.at[i], row->name);
@@ -42458,12 +42726,12 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
         if (row->release) row->release(user);
         return entered ? tni_leave(b, false) : false;
     }
-    no_grad = b->no_grad;
+    guard = tn_guard_begin();
     b->no_grad = TNI_NO_GRAD;
     b->place_hold++;
     ok = row->forward(&k->f, in.at, (int)in.n, out);
     b->place_hold--;
-    b->no_grad = no_grad;
+    tn_guard_end(&guard, out, row->nout);
     return tni_leave(b, function_end(b, k, in, out, ok));
 }
 
@@ -42977,9 +43245,11 @@ TN_API bool tn_hook_remove(tn_tensor *t, int64_t number) {
 TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tni_watch **at,
                             tn_tensor **grad) {
     tni_watch *w = *at;
+    tn_guard g = tn_guard_begin();
     tn_tensor *now;
     tni_fetch_add(&w->running, 1u);
     now = w->call(*grad, w->user);
+    tn_guard_end(&g, &now, 1);
     *at = w->next;
     if (tni_fetch_add(&w->running, (uint32_t)-1) == 1 && w->removed) {
         while (*list != w) list = &(*list)->next;
@@ -44248,13 +44518,13 @@ TNI_INLINE double tni_sc_mant_f64(double v) {
 #define V_MST(p, m) (*(uint8_t *)(p) = (uint8_t)(m))
 #define M_LD(p) (*(const uint8_t *)(p) != 0)
 
-#if TNI_FLOATING
-#define V_ADD(a, b) ((a) + (b))
+#if TNI_FLOATING /* rounded to T also where the target computes in a wider type (FLT_EVAL_METHOD) */
+#define V_ADD(a, b) ((T)((a) + (b)))
 #define V_EXPO(a) TNI_S(expo)(a)
 #define V_MANT(a) TNI_S(mant)(a)
-#define V_SUB(a, b) ((a) - (b))
-#define V_MUL(a, b) ((a) * (b))
-#define V_DIV(a, b) ((a) / (b))
+#define V_SUB(a, b) ((T)((a) - (b)))
+#define V_MUL(a, b) ((T)((a) * (b)))
+#define V_DIV(a, b) ((T)((a) / (b)))
 #define V_NEG(a) (-(a))
 #define V_LDEXP(v, n) TNI_S(ldexp)(v, n)
 #else

@@ -14,7 +14,7 @@
 #endif
 #include TN_HEADER_NAME
 
-/* TN_PREFIX renames every symbol. 81b66a3f1847 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 60c9f2f2795c is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
@@ -189,7 +189,7 @@
 #define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
 #define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
-#define tn_nn_layout_81b66a3f1847 TNI_JOIN(TN_PREFIX, tn_nn_layout_81b66a3f1847)
+#define tn_nn_layout_60c9f2f2795c TNI_JOIN(TN_PREFIX, tn_nn_layout_60c9f2f2795c)
 #endif
 
 /* src/api/nn.h */
@@ -287,6 +287,8 @@ typedef struct tn_part {
     uint8_t kind;
 } tn_part;
 
+enum { TN_MODULE_DEPTH = 100 }; /* levels of modules, at most: forward is a recursion */
+
 /* Head of every module's struct. Read what you like; change `user`, and `type` while it is being
  * made. */
 struct tn_module {
@@ -299,6 +301,7 @@ struct tn_module {
     bool training; /* true at first */
     bool broken;   /* a step of the making failed: finish frees it */
     bool attached; /* has been a child */
+    uint8_t height; /* levels of modules below */
     bool finished;
     int64_t bytes;             /* of the struct's block */
     struct tni_expect *expect; /* compiled `takes` */
@@ -385,6 +388,8 @@ struct tn_mframe {
     const void *args;   /* the row's forward arguments; TN_FORWARD gives them typed */
     tn_tensor **out;
     int nout;
+    struct tn_mhook *hook; /* that runs; private */
+    bool hook_removed;
 };
 /* Typed views, in a row's functions. */
 #define TN_SELF(name, s, m) tn_nn_##name##_self *s = (tn_nn_##name##_self *)(void *)(m)
@@ -407,7 +412,11 @@ TN_API bool tn_module_call(const char *file, int line, tn_module *m, const tn_mr
 TN_API bool tn_module_call_values(const char *file, int line, tn_module *m, const tn_value *values,
                                   int nvalues, tn_tensor **out, int nout);
 
-/* A hook runs before or after forward; after, it may replace f->out[k] by a new tensor. */
+/* A hook runs before or after forward; after, it may replace f->out[k] by a new tensor. It may
+ * remove itself and others, add others, which run from the next forward on, and run forward and
+ * backward; one that runs is released when it returns. What it leaves open or changed in its
+ * thread, scopes, modes, the current context, is then as it was before. It must not free the last
+ * owner of f->m. */
 enum { TN_BEFORE_FORWARD = 1, TN_AFTER_FORWARD = 2 };
 typedef bool (*tn_module_hook_fn)(tn_mframe *f, void *user);
 TN_API int64_t tn_module_hook_at(
@@ -2526,9 +2535,9 @@ TNI_EXTERN_C_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_81b66a3f1847;
+TN_API const char tn_nn_layout_60c9f2f2795c;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_81b66a3f1847;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_60c9f2f2795c;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -2538,7 +2547,7 @@ TNI_EXTERN_C_END
 #if defined(TENSOR_NN_IMPLEMENTATION) && !defined(TNI_NN_IMPLEMENTED)
 #define TNI_NN_IMPLEMENTED
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_nn_layout_81b66a3f1847 = 1;
+const char tn_nn_layout_60c9f2f2795c = 1;
 #endif
 
 /* src/tensor_nn.c */
@@ -3043,7 +3052,8 @@ static bool repr_is_default(const tn_module *m, const tn_param *p) {
         memcpy(&x, at, sizeof x);
         memcpy(&y, usual, sizeof y);
         return repr_list_same(x, y);
-    default: return memcmp(at, usual, sizeof(void *)) == 0; /* an int, a double, a pointer */
+    case TN_T_INT: return memcmp(at, usual, sizeof(int64_t)) == 0;
+    default: return memcmp(at, usual, sizeof(void *)) == 0; /* a pointer */
     }
 }
 
@@ -4375,6 +4385,9 @@ static bool make_child_fits(const tn_module *m, const char *name, const tn_modul
         return tni_nn_error(TN_INVALID, "child \"%s\" was not finished", name ? name : "");
     if (child == m || (m->attached && tni_tree_contains(child, m)))
         return tni_nn_error(TN_INVALID, "child \"%s\" would make a cycle", name ? name : "");
+    if (child->height + 1 >= TN_MODULE_DEPTH)
+        return tni_nn_error(TN_INVALID, "child \"%s\": modules are nested deeper than %d levels",
+                            name ? name : "", (int)TN_MODULE_DEPTH);
     return true;
 }
 
@@ -4389,6 +4402,7 @@ TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const cha
         if (ok) {
             *tni_part_place(m, m->nparts - 1) = child;
             child->attached = true;
+            if (m->height <= child->height) m->height = (uint8_t)(child->height + 1);
         } else {
             tn_module_free(child);
         }
@@ -4947,13 +4961,26 @@ static void forward_hook_free(struct tn_mhook *h) {
     tn_alloc_free(h, sizeof *h);
 }
 
+/* Frees a hook that is in no list any more; one that runs in this thread goes when it returns, from
+ * the outermost forward in which it does. */
+static void forward_hook_drop(struct tn_mhook *h) {
+    tn_mframe *runs = NULL;
+    for (tn_path *p = tn_path_current(); p; p = p->caller)
+        if (p->text == forward_text && ((tn_mframe *)(void *)p)->hook == h)
+            runs = (tn_mframe *)(void *)p;
+    if (runs)
+        runs->hook_removed = true;
+    else
+        forward_hook_free(h);
+}
+
 TN_API bool tn_module_hook_remove_at(const char *file, int line, tn_module *m, int64_t number) {
     tni_step step;
     for (struct tn_mhook **at = m ? &m->hooks : NULL; at && *at; at = &(*at)->next) {
         struct tn_mhook *h = *at;
         if (h->number != number) continue;
         *at = h->next;
-        forward_hook_free(h);
+        forward_hook_drop(h);
         return true;
     }
     tni_place_begin(&step, file, line);
@@ -4970,13 +4997,30 @@ TN_PRIV void tni_hooks_free(tn_module *m) {
     }
 }
 
-/* A hook may remove itself, not another. */
+static bool forward_hook_call(tn_mframe *f, struct tn_mhook *h) {
+    tn_guard guard = tn_guard_begin();
+    bool ok;
+    f->hook = h;
+    f->hook_removed = false;
+    ok = h->call(f, h->user);
+    tn_guard_end(&guard, f->out, f->nout);
+    f->hook = NULL;
+    if (f->hook_removed) forward_hook_free(h);
+    return ok || !tn_ok() ? ok : tni_nn_error(TN_INTERNAL, "a hook failed without an error");
+}
+
+/* Numbers rise along the list, which hooks may change: the next one is that with the next number,
+ * up to the last one at the beginning. */
 static bool forward_hooks(tn_mframe *f, int when) {
-    for (struct tn_mhook *h = f->m->hooks, *next; h; h = next) {
-        next = h->next;
-        if (h->when != when) continue;
-        if (!h->call(f, h->user))
-            return !tn_ok() ? false : tni_nn_error(TN_INTERNAL, "a hook failed without an error");
+    struct tn_mhook *h = f->m->hooks;
+    int64_t last = 0, at;
+    if (!h) return true;
+    while (h->next) h = h->next;
+    last = h->number;
+    for (h = f->m->hooks; h && h->number <= last;) {
+        at = h->number;
+        if (h->when == when && !forward_hook_call(f, h)) return false;
+        for (h = f->m->hooks; h && h->number <= at;) h = h->next;
     }
     return true;
 }
@@ -5023,6 +5067,8 @@ static bool forward_enter(const char *file, int line, tn_module *m, const tn_gen
     f.path.file = file;
     f.path.line = line;
     f.m = m;
+    f.hook = NULL;
+    f.hook_removed = false;
     f.call = call;
     f.args = args;
     f.out = out;
@@ -5559,7 +5605,7 @@ static double init_gain(tn_init_for nonlinearity, double param) {
     case TN_INIT_SIGMOID: return 1;
     case TN_INIT_TANH: return 5.0 / 3;
     case TN_INIT_RELU: return sqrt(2.0);
-    case TN_INIT_LEAKY_RELU: return sqrt(2.0 / (1 + param * param));
+    case TN_INIT_LEAKY_RELU: return sqrt(2.0 / fma(param, param, 1));
     case TN_INIT_SELU: return 3.0 / 4;
     default: tni_nn_error(TN_INVALID, "gain of an unknown nonlinearity"); return (double)NAN;
     }
@@ -7519,8 +7565,8 @@ static double schedule_cosine_next(const tn_schedule *s, int group, double lr) {
     const double pi = 3.14159265358979323846;
     double t = (double)s->every, n = (double)s->count, range = s->initial[group] - s->eta_min;
     int64_t turn = (s->count - 1 - s->every) % (2 * s->every);
-    if (turn == 0) return lr + range * (1 - cos(pi / t)) / 2;
-    return (1 + cos(pi * n / t)) / (1 + cos(pi * (n - 1) / t)) * (lr - s->eta_min) + s->eta_min;
+    if (turn == 0) return fma(range, (1 - cos(pi / t)) / 2, lr);
+    return fma((1 + cos(pi * n / t)) / (1 + cos(pi * (n - 1) / t)), lr - s->eta_min, s->eta_min);
 }
 TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o, int64_t t_max,
                                     double eta_min) {
@@ -7933,12 +7979,15 @@ TN_API tn_dataset *tn_dataset_slice_at(const char *file, int line, tn_dataset *d
  *
  * The thread that calls tn_loader_next draws the order, owns all memory, and makes the tensors;
  * workers only fill buffers, so what comes out does not depend on their number. A batch's buffer
- * returns to the loader when its tensors are gone: in a steady loop nothing is allocated. */
+ * returns to the loader when its tensors are gone: in a steady loop nothing is allocated. A child
+ * of fork has none of the workers, so its thread fills the buffers itself, and makes the locks
+ * anew. */
 
 #include <stdlib.h>
 
 #if !defined(TN_NO_THREADS) && !defined(_WIN32) && !defined(__TINYC__)
 #include <pthread.h>
+#include <unistd.h>
 #define LOADER_THREADS 1
 #else
 #define LOADER_THREADS 0
@@ -7958,6 +8007,7 @@ typedef struct loader_buffer {
 typedef struct loader_core {
 #if LOADER_THREADS
     pthread_mutex_t lock;
+    pid_t process; /* that the lock belongs to */
 #endif
     loader_buffer *free;
     int64_t buffer_bytes, at[TN_MAX_FIELDS]; /* at: of field i in a buffer */
@@ -7993,11 +8043,16 @@ struct tn_loader {
 #if LOADER_THREADS
     pthread_cond_t work, ready;
     pthread_t *thread;
+    pid_t process; /* that the workers belong to */
 #endif
 };
 
 static void loader_lock(loader_core *c) {
 #if LOADER_THREADS
+    if (c->process != getpid()) { /* it may be locked by a thread that is not here */
+        pthread_mutex_init(&c->lock, NULL);
+        c->process = getpid();
+    }
     pthread_mutex_lock(&c->lock);
 #else
     (void)c;
@@ -8192,6 +8247,20 @@ static bool loader_draw(tn_loader *l) {
     return ok;
 }
 
+/* In a child of fork, before anything else: there are no workers. */
+static void loader_forked(tn_loader *l) {
+#if LOADER_THREADS
+    if (l->process == getpid()) return;
+    l->process = getpid();
+    l->nworkers = 0;
+    l->filling = 0;
+    pthread_cond_init(&l->work, NULL);
+    pthread_cond_init(&l->ready, NULL);
+#else
+    (void)l;
+#endif
+}
+
 /* Waits until no worker fills, and gives them nothing more to do. */
 static void loader_quiet(tn_loader *l) {
     loader_lock(l->core);
@@ -8302,6 +8371,7 @@ TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch
     if (batch) memset(batch, 0, sizeof *batch);
     if (!tn_ok()) return false;
     tni_step_begin(&step, file, line, "");
+    if (l) loader_forked(l);
     ok = l && batch ? loader_next(l, batch, file, line)
                     : tni_nn_error(TN_INVALID, "loader or batch is NULL");
     if (!ok && batch) memset(batch, 0, sizeof *batch);
@@ -8310,7 +8380,9 @@ TN_API bool tn_loader_next_at(const char *file, int line, tn_loader *l, tn_batch
 }
 
 TN_API void tn_loader_stop(tn_loader *l) {
-    if (l) loader_quiet(l);
+    if (!l) return;
+    loader_forked(l);
+    loader_quiet(l);
 }
 
 /* --- making and freeing ----------------------------------------------------------------------- */
@@ -8354,6 +8426,7 @@ TN_API void tn_loader_free(tn_loader *l) {
     bool last;
     if (!l) return;
     tn_ending_remove(&l->ending);
+    loader_forked(l);
     loader_quiet(l);
 #if LOADER_THREADS
     loader_join(l);
@@ -8387,6 +8460,7 @@ static tn_loader *loader_new(const tn_loader_args *a) {
     memset(c, 0, sizeof *c);
 #if LOADER_THREADS
     pthread_mutex_init(&c->lock, NULL);
+    c->process = l->process = getpid();
     pthread_cond_init(&l->work, NULL);
     pthread_cond_init(&l->ready, NULL);
 #endif
@@ -8407,8 +8481,8 @@ static bool loader_fit_out(tn_loader *l, const tn_loader_args *a) {
     int32_t workers = LOADER_THREADS ? a->workers : 0;
     int32_t nslots = workers ? workers * a->prefetch : 1;
     if (!loader_layout(l->core, l->dataset, l->batch_size)) return false;
-    if (l->dataset->size > INT64_MAX / 64)
-        return tni_nn_error(TN_MEMORY, "a data set of more than 2^57 items");
+    if (l->dataset->size > PTRDIFF_MAX / 64)
+        return tni_nn_error(TN_MEMORY, "a data set of more than 2^57 items, or than memory counts");
     l->slot = (loader_slot *)tn_alloc((size_t)nslots * sizeof *l->slot);
     if (!l->slot) return false;
     memset(l->slot, 0, (size_t)nslots * sizeof *l->slot);
@@ -8815,7 +8889,7 @@ static bool train_step(train_run *r, const tn_batch *b) {
     hits = train_hits(output, b->nfields > 1 ? b->field[1] : NULL);
     r->classes = hits >= 0;
     r->hits += hits;
-    r->loss_sum += r->p.batch_loss * (double)b->n;
+    r->loss_sum = fma(r->p.batch_loss, (double)b->n, r->loss_sum);
     r->p.items += b->n;
     r->p.step++;
     r->p.loss = r->loss_sum / (double)r->p.items;
@@ -8862,7 +8936,7 @@ static bool train_evaluate_batch(tn_module *model, tn_module *loss, const tn_bat
     hits = train_hits(output, b->field[1]);
     s->classes = hits >= 0;
     s->hits += hits;
-    s->loss += tn_item(value) * (double)b->n;
+    s->loss = fma(tn_item(value), (double)b->n, s->loss);
     s->items += (double)b->n;
     return tn_ok();
 }
