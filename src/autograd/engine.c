@@ -403,10 +403,10 @@ static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
     return true;
 }
 
-/* Whether grad may become .grad itself: nobody else holds it (its scope's count apart) and it is
- * dense. */
+/* Whether grad may become .grad itself: nobody else holds it, nor an outer scope, whose tensors the
+ * caller sees (a seed, what a hook returned), and it is dense. */
 static bool engine_takes(const engine *e, const tn_tensor *grad) {
-    uint32_t mine = 1u + (grad->depth ? 1u : 0u);
+    uint32_t mine = 1u + (grad->depth == e->b->depth ? 1u : 0u);
     return e->create ||
            (!grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine && grad->storage &&
             tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad));
