@@ -40,7 +40,7 @@ make -s -j2 objects BUILD="$BUILD/sanitized" CFLAGS="-O1 -g -fno-omit-frame-poin
 # pthread_create. Checked are those under sanitizers.
 alone=$(cd tests/unit && echo base*.c | sed 's/\.c//g')
 units=$(cd tests/unit && ls *.c | sed 's/\.c$//' | grep -v -e '^base' -e '^nn_memory$' -e '^special$' -e '^steady$')
-others="ops/walk ops/oracle random/programs random/calls random/files errors/spoilt errors/misuse"
+others="ops/walk ops/oracle random/programs random/calls random/files errors/spoilt errors/misuse kinds/kinds threads/races"
 texts="ops/sample random/model"
 
 compile_test() { # flavour, flags, path below tests/: in a copy whose files in /tmp are the worker's own
@@ -58,7 +58,7 @@ compile_tests() { # flavour, flags
     {
         echo '#include <string.h>'
         for path in $units $others; do echo "int run_${path##*/}(int, char **);"; done
-        nm "$out/$1"/misuse.o | awk '$1 == "U" && /_layout_/ { print "char " $2 ";" }' # the packed header's own check
+        nm "$out/$1"/misuse.o "$out/$1"/kinds.o | awk '$1 == "U" && /_layout_/ { print "char " $2 ";" }' | sort -u # the packed headers' own check
         echo 'int main(int argc, char **argv) {'
         for path in $units $others; do
             echo "if (argc > 1 && !strcmp(argv[1], \"${path##*/}\")) return run_${path##*/}(argc - 1, argv + 1);"
@@ -79,7 +79,8 @@ list_programs() { # flavour
     echo "all programs 1 2000
 all calls 1 2000
 all files 1 300
-all misuse"
+all misuse
+all kinds"
     [ "$1" = plain ] || return
     for lane in forms meta replay memory layout; do echo "all walk $lane"; done
     for row in mul sum softmax; do echo "all walk grad row=$row"; done
