@@ -412,7 +412,6 @@ TN_PRIV void tni_memory_leave_block(tni_block *b) {
 }
 
 TN_PRIV void tni_memory_end(tn_context *c) {
-    if (!c->large) return;
     tni_cache_clear(c);
     while (c->large->live) {
         alloc_header *h = c->large->live;

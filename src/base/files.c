@@ -308,7 +308,7 @@ static bool files_sync_folder(tni_file *f) {
 }
 
 static void files_forget(tni_file *f) {
-    if (f->temporary) tni_put(f->b, f->b, f->temporary, f->size);
+    tni_put(f->b, f->b, f->temporary, f->size);
     f->temporary = NULL;
 }
 

@@ -298,15 +298,15 @@ static int64_t pool_thread_bytes(const struct tni_pool *p) {
     return p->wanted * (int64_t)sizeof(pool_thread);
 }
 
-static bool pool_init(struct tni_pool *p) { /* the parts that a child of fork makes anew */
-    p->process = tni_process();
+/* The parts that a child of fork makes anew; the process last, or a failure would pass for done. */
+static bool pool_init(struct tni_pool *p) {
     p->workers = 0;
     p->sleeping = 0;
     p->stop = 0;
     tni_store(&p->state, p->state & POOL_NUMBER);
     if (!pool_mutex_init(&p->mutex)) return false;
     if (pool_condition_init(&p->work)) {
-        if (pool_condition_init(&p->done)) return true;
+        if (pool_condition_init(&p->done)) return p->process = tni_process(), true;
         pool_condition_free(&p->work);
     }
     pool_mutex_free(&p->mutex);
