@@ -36,19 +36,31 @@ for name in tensor tensor_nn; do
     { [ $name = tensor ] || echo '#include "tensor.h"'; sed -n "s|^#include \"api/|#include \"$top/src/api/|p" src/$name.c; } \
         > "$out/packed/$name.h"
 done
+# A child of fork that ends with _exit writes its counts first.
+cat > "$out/exit.c" << SOURCE
+int __llvm_profile_write_file(void);
+void __real__exit(int status);
+void __wrap__exit(int status) {
+    __llvm_profile_write_file();
+    __real__exit(status);
+}
+SOURCE
+clang-19 -c "$out/exit.c" -o "$out/exit.o" || exit 1
 cat > "$out/cc" << WRAPPER
 #!/bin/sh
 count="$count -DTNI_COVERAGE" library=$BUILD/libtensor.a
+ends="$out/exit.o -Wl,--wrap=_exit -fprofile-instr-generate -lm"
 for one; do
     shift
     case \$one in
     -fsanitize=* | -fno-sanitize-recover=*) continue ;;
     *kernels.c) count= ;;
-    -c | -E | *libtensor.a | *tools/*) library= ;;
+    -c | -E | *tools/*) library= ends= ;;
+    *libtensor.a) library= ;;
     esac
     set -- "\$@" "\$one"
 done
-exec clang-19 -I$out/packed \$count "\$@" \$library -fprofile-instr-generate -lm
+exec clang-19 -I$out/packed \$count "\$@" \$library \$ends
 WRAPPER
 chmod +x "$out/cc"
 # What other lanes build again for their sanitizers is the same here.

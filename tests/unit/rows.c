@@ -1,6 +1,7 @@
 /* rows.c - rows of a user's own that do wrong: gradients of what they did not save or of another
  * shape, results that are missing or too large, writes where none may be. */
 #include "../../src/api/extend.h"
+#include "../../src/api/io.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
 
@@ -116,17 +117,47 @@ static void a_row_without_gradient_is_not_recorded(void) {
 
 /* --- compositions ----------------------------------------------------------------------------- */
 
+static void path_text(const tn_path *p, char *to, size_t n) { (void)p, snprintf(to, n, "net"); }
+static bool pathed(void) { /* a module call inside of an operator */
+    tn_path path;
+    memset(&path, 0, sizeof path);
+    path.text = path_text, path.file = "path.c", path.line = 9;
+    tn_path_push(&path);
+    CHECK(tn_path_current() == &path);
+    tn_path_pop(&path);
+    tn_path_pop(&path); /* is not the innermost any more */
+    return tn_path_current() == NULL;
+}
 static bool composed(tn_frame *f) {
+    char room[64];
     switch (mode) {
     case 0: return false;
     case 1: return true; /* without a result */
     case 2: return tn_error_set(TN_INDEX, NULL, 0, "composed in vain"), f->out[0] = f->in[0], true;
     case 3: return (f->out[0] = tn_ones(TN_DIMS(7), .dtype = TN_F64)) != NULL;
     case 4: return (f->out[0] = tn_to(f->in[0], TN_NO_DEVICE, .dtype = TN_C128)) != NULL;
+    case 6: return tn_item(NULL) > 0;
+    case 7: return call("no_such", f->in[0], NULL, NULL) != NULL;
+    case 8: return pathed() && (f->out[0] = tn_relu(f->in[0])) != NULL;
+    case 9: return tn_bind("bind.c", 5, "it", f->row->gen, NULL, 0, true, room);
+    case 10: return tn_file_exists("", NULL);
     default: return (f->out[0] = tn_mul_scalar(f->in[0], 2)) != NULL;
     }
 }
 static tn_row made;
+/* Whatever fails inside of a composition is at the line of the call that the user made. */
+static void what_a_composition_calls_has_the_users_line(void) {
+    TN_SCOPE {
+        tn_tensor *x = of(2, 3, 1.0);
+        tn_error_info e;
+        for (mode = 6; mode < 11; mode++) {
+            bool ok = call("made", x, NULL, NULL) != NULL;
+            CHECK(ok == (mode == 8) && tn_ok() == ok);
+            if (!ok && CHECK(tn_error_take(&e) && e.line == 1 && e.file))
+                CHECK_TEXT(e.file, "here.c");
+        }
+    }
+}
 static void compositions_hand_out_what_fits(void) {
     TN_SCOPE {
         tn_tensor *x = of(2, 3, 1.0), *out = of(2, 3, 9.0), *wide;
@@ -247,6 +278,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(in_anomaly_mode_it_is_refused_as_well),
         CHECK_TEST(a_row_without_gradient_is_not_recorded),
         CHECK_TEST(compositions_hand_out_what_fits),
+        CHECK_TEST(what_a_composition_calls_has_the_users_line),
         CHECK_TEST(what_is_announced_has_limits),
         CHECK_TEST(a_number_has_no_view),
     };
