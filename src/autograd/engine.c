@@ -15,8 +15,7 @@ typedef struct engine_entry {
     uint32_t out;
     tn_tensor *grad; /* staged, counted */
     int64_t wanted;  /* index of the input, -1: none */
-    bool leaf;       /* grad goes to the .grad of key */
-    bool retained;   /* key is no leaf */
+    bool retained;   /* key is no leaf, but retains its gradient */
     bool sum;        /* grad takes the place of .grad, which is in it */
 } engine_entry;
 
@@ -117,7 +116,7 @@ static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) 
     e->table[i].out = out;
     e->table[i].grad = NULL;
     e->table[i].wanted = -1;
-    e->table[i].leaf = e->table[i].retained = e->table[i].sum = false;
+    e->table[i].retained = e->table[i].sum = false;
     return &e->table[i];
 }
 
@@ -186,7 +185,6 @@ static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
     if (tni_edge_is_leaf(edge)) {
         engine_entry *entry = engine_find(e, tni_edge_leaf(edge), 0, !e->wanted);
         if (!entry) return e->wanted != NULL;
-        entry->leaf = true;
         if (((tn_tensor *)entry->key)->extra) e->leaf_hooks = true;
         return engine_accumulate(e, &entry->grad, grad);
     }
@@ -221,7 +219,7 @@ static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
     if (e->wanted && !e->wanted->into_grad) return true;
     if (!(entry = engine_find(e, t, 0, true))) return false;
     if (!entry->retained) tni_retain(t);
-    entry->leaf = entry->retained = true;
+    entry->retained = true;
     return engine_accumulate(e, &entry->grad, grad);
 }
 
@@ -381,7 +379,6 @@ static bool engine_want(engine *e) {
         if (!(entry = engine_find(e, t->node ? (void *)t->node : (void *)t,
                                   t->node ? t->node_out : 0, true)))
             return false;
-        entry->leaf = !t->node;
         entry->wanted = i;
     }
     return true;
@@ -460,7 +457,7 @@ TNI_INLINE engine_entry *engine_next(engine_walk *w) {
         engine_entry *entry = w->at++;
         if (!entry->key) continue;
         w->left--;
-        if (entry->grad && entry->leaf) return entry;
+        if (entry->grad) return entry;
     }
     return NULL;
 }
@@ -494,26 +491,26 @@ static tn_tensor *engine_fresh(engine *e, tn_tensor *grad) {
     return t;
 }
 
+/* The entry of wanted input i, made by engine_want. */
+static engine_entry *engine_wanted(engine *e, int64_t i) {
+    const tn_tensor *t = e->wanted->inputs.at[i];
+    return engine_find(e, t->node ? (void *)t->node : (void *)(uintptr_t)t,
+                       t->node ? t->node_out : 0, false);
+}
+
 static bool engine_hand_out(engine *e) {
     const tni_wanted *w = e->wanted;
-    for (int64_t i = 0; i < w->inputs.n; i++) {
-        tn_tensor *t = w->inputs.at[i];
-        engine_entry *entry =
-            engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, false);
-        if (entry && entry->grad) continue;
-        if (!w->allow_unused && !w->into_grad)
+    if (w->into_grad) return engine_publish(e);
+    for (int64_t i = 0; i < w->inputs.n && !w->allow_unused; i++)
+        if (!engine_wanted(e, i)->grad)
             return tni_error(
                 e->b, TN_AUTOGRAD,
                 "input %lld was not used in the graph; say allow_unused for NULL there",
                 (long long)i);
-    }
-    if (w->into_grad) return engine_publish(e);
     for (int64_t i = 0; i < w->inputs.n; i++) {
-        tn_tensor *t = w->inputs.at[i];
-        engine_entry *entry =
-            engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, false);
+        tn_tensor *grad = engine_wanted(e, i)->grad;
         w->grads[i] = NULL;
-        if (entry && entry->grad && !(w->grads[i] = engine_fresh(e, entry->grad))) return false;
+        if (grad && !(w->grads[i] = engine_fresh(e, grad))) return false;
     }
     for (int64_t i = 0; i < w->inputs.n; i++) tni_retain(w->grads[i]);
     return true;

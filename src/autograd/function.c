@@ -87,7 +87,7 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
                   i);
         return NULL;
     }
-    if (e->out < 0 || !f->node || !b || b->no_grad) return e->t;
+    if (e->out < 0 || !b || b->no_grad) return e->t;
     t = tni_share(b, e->t->storage, e->t); /* an output, with this call as its history */
     if (t) tni_node_hang(b, f->node, t, e->out);
     return t;
@@ -265,7 +265,6 @@ static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_t
     uint8_t no_grad, now[TN_GENERATOR_BYTES];
     tn_tensor *in[64];
     bool ok;
-    if (!grad_out[0]) return true;
     if (!g) return false;
     no_grad = b->no_grad;
     if (!no_grad)

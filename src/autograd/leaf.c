@@ -243,10 +243,15 @@ TN_API bool tn_retain_grad_at(const char *file, int line, tn_tensor *t) {
 }
 TN_API bool tnp_retain_grad(tn_tensor *t) { return tn_retain_grad_at(NULL, 0, t); }
 
+/* Where the watch of t, which is marked TNI_RETAIN, stands: the mark says that there is one. */
+static tni_watch **leaf_retainer(tni_node *n, const tn_tensor *t) {
+    tni_watch **at = &n->watch;
+    while ((*at)->retain != t) at = &(*at)->next;
+    return at;
+}
+
 TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t) {
-    tni_watch **at = &old->watch, *w;
-    while (*at && (*at)->retain != t) at = &(*at)->next;
-    if (!(w = *at)) return;
+    tni_watch **at = leaf_retainer(old, t), *w = *at;
     *at = w->next;
     w->out = t->node_out;
     w->next = t->node->watch;
@@ -255,12 +260,7 @@ TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t) {
 
 TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t) {
     while (t->extra->hooks) leaf_unwatch(b, t->owner, &t->extra->hooks);
-    if (!(t->flags & TNI_RETAIN)) return;
-    for (tni_watch **at = &t->node->watch; *at; at = &(*at)->next)
-        if ((*at)->retain == t) {
-            leaf_unwatch(b, t->node->owner, at);
-            return;
-        }
+    if (t->flags & TNI_RETAIN) leaf_unwatch(b, t->node->owner, leaf_retainer(t->node, t));
 }
 
 TN_PRIV void tni_watch_free(tni_block *b, tni_node *n) {

@@ -85,7 +85,5 @@ TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     tni_fetch_add_relaxed(&f->node->refs, 1u);
     n->slot[1].edge = f->node;
     n->slot[1].edge_out = 0;
-    if (n->id <= f->node->id) n->id = f->node->id + 1;
-    if (n->id >= f->block->next_id) f->block->next_id = n->id + 1;
     return n;
 }

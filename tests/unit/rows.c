@@ -201,6 +201,10 @@ static bool second_check(tn_frame *f) { /* the first result is left out */
     return tn_announce_like(f, 1, f->in[0], TN_F64);
 }
 static void second_run(tn_frame *f) { memset(tn_data(f->out[1]), 0, 48); }
+static void second_grad(tn_gradient *g) {
+    CHECK(g->out[0] == NULL && !tn_incoming(g, 0));
+    tn_give(g, 0, tn_mul_scalar(g->incoming[1], 3));
+}
 static bool view_check(tn_frame *f) {
     return tn_announce_view(f, 0, f->in[0], tn_ndim(f->in[0]), tn_shape(f->in[0]).at,
                             tn_strides(f->in[0]).at, tn_storage_offset(f->in[0]));
@@ -233,6 +237,9 @@ static void what_is_announced_has_limits(void) {
         REFUSED(call("counted", meta, NULL, NULL), TN_UNSUPPORTED, "depends on data, which meta");
         REFUSED(call("counted", x, NULL, y), TN_UNSUPPORTED, "out= where the size depends on data");
         CHECK(!call("second", x, NULL, NULL) && tn_ok() && result[1] && at(result[1], 5) == 0);
+        y = tn_requires_grad(of(2, 3, 1.0));
+        CHECK(!call("second", y, NULL, NULL) && tn_ok() && tn_needs_grad(result[1]));
+        CHECK(tn_backward(tn_sum(result[1])) && at(tn_grad_of(y), 4) == 3);
         y = call("look_at", x, NULL, NULL);
         CHECK(y && tn_is_view(y) && tn_same_storage(x, y));
         REFUSED(call("look_at", x, NULL, of(2, 3, 0.0)), TN_UNSUPPORTED,
@@ -256,7 +263,8 @@ static void add_row(tn_row *r, const char *name, const char *schema, uint32_t fo
     CHECK(tn_register(r));
 }
 static void add_rows(void) {
-    gives.grad = like_grad, made.compose = composed, counted.look = counted_look;
+    gives.grad = like_grad, second.grad = second_grad, made.compose = composed,
+    counted.look = counted_look;
     add_row(&gives, "gives", "gives(Tensor self, Tensor other) -> (Tensor a, Tensor b)", 0,
             like_check, ones_run);
     add_row(&bare, "bare", "bare(Tensor self) -> Tensor", 0, bare_check, bare_run);
