@@ -16,6 +16,7 @@ for source in tests/unit/*.c; do
     *" 0") [ $status = 0 ] || sum="${sum% *} 1" ;;
     esac
     echo "$name: ${sum% *} passed, ${sum#* } failed"
+    grep -E '^(promise|short) ' "$log" 2>/dev/null
     if [ "${sum#* }" != 0 ]; then
         echo "  status $status"
         tail -40 "$log" 2>/dev/null | sed 's/^/  /'

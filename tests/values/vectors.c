@@ -33,7 +33,7 @@ static double special(int i, tn_dtype dtype) {
 }
 static double plain(int i) { return 0.25 * (1 + (i * 5) % 8); }
 
-/* --- scalar models: x[0..n-1] to y ------------------------------------------------------------- */
+/* --- scalar models: x[0..n-1] to y ------------------------------------------------------------ */
 
 /* Whether a stands before b in rising order: NaN after all, equals by place. */
 static bool before(real a, real b) { return isnan(b) ? !isnan(a) : a < b; }
@@ -138,7 +138,7 @@ static void m_product(const real *x, int n, real *y) { /* by (1, 2, 1, 2, ..) */
     for (int i = 0; i < n; i++) *y += x[i] * (1 + i % 2);
 }
 
-/* --- the rows: along dimension 1 of (rows, n) or (rows, n, 1, 1) -------------------------------- */
+/* --- the rows: along dimension 1 of (rows, n) or (rows, n, 1, 1) ------------------------------- */
 
 static const int64_t one[] = {1};
 #define DIM tn_ints_of(one, 1)
