@@ -98,7 +98,8 @@ static void fill(shape *s) {
     for (int d = 0; d < s->ndim; d++) n *= s->size[d];
     for (int64_t i = 0; i < n; i++) {
         int64_t at = 0, rest = i;
-        for (int d = 0; d < s->ndim; rest /= s->size[d], d++) at += rest % s->size[d] * s->stride[d];
+        for (int d = 0; d < s->ndim; rest /= s->size[d], d++)
+            at += rest % s->size[d] * s->stride[d];
         s->self = s->self || (s->elements.at[at / 64] >> at % 64 & 1);
         s->elements.at[at / 64] |= UINT64_C(1) << at % 64;
     }
@@ -145,8 +146,8 @@ static void every_shape_overlaps_itself_or_not(void) {
     CHECK_EQ(false_positive, 0);
     CHECK_EQ(false_negative, 0);
     CHECK(overlapping > count / 10 && overlapping < count * 9 / 10);
-    printf("promise 14: every shape of 0..4 dimensions, sizes 0..4, 8 strides from 0: %lld, of which "
-           "%lld overlap; %lld false negatives, %lld false positives\n",
+    printf("promise 14: every shape of 0..4 dimensions, sizes 0..4, 8 strides from 0: %lld, of "
+           "which %lld overlap; %lld false negatives, %lld false positives\n",
            (long long)count, (long long)overlapping, (long long)false_negative,
            (long long)false_positive);
 }
@@ -210,8 +211,9 @@ static void every_pair_of_shapes_meets_or_not(void) {
     CHECK_EQ(false_positive, 0);
     CHECK_EQ(false_negative, 0);
     CHECK(meeting > count / 20 && meeting < count * 19 / 20);
-    printf("promise 14: every pair of %d shapes of 0..4 dimensions, sizes 1..4, %d strides from 0, at "
-           "%d distances: %lld, of which %lld meet; %lld false negatives, %lld false positives\n",
+    printf("promise 14: every pair of %d shapes of 0..4 dimensions, sizes 1..4, %d strides from 0, "
+           "at %d distances: %lld, of which %lld meet; %lld false negatives, "
+           "%lld false positives\n",
            n, kinds / 3, far, (long long)count, (long long)meeting, (long long)false_negative,
            (long long)false_positive);
 }

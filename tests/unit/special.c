@@ -68,7 +68,8 @@ static int64_t run(const tn_row *row, const double *x, int n, tn_dtype dtype, ui
     int count = 0;
     int64_t bytes = 0;
     for (int i = 0; i < n; i++)
-        tni_element_set((char *)tn_data(in) + i * tni_dtype_size(in), dtype, tn_float(x[i]));
+        tni_element_set((char *)tn_data(in) + i * tni_dtype_size(in), (int)dtype,
+                        tn_float(x[i]));
     if (tn_call_row(__FILE__, __LINE__, row, TN_PLAIN, v, values_of(row, in, v), out, 1, &count)) {
         bytes = tni_dtype_size(out[0]);
         for (int i = 0; i < n; i++)
@@ -168,7 +169,7 @@ static tn_tensor *laid(tn_dtype dtype, int layout) {
         int64_t at = 0, rest = i;
         for (int d = 3; d >= 0; rest /= tn_size(t, d), d--)
             at += rest % tn_size(t, d) * tn_stride(t, d);
-        tni_element_set((char *)tn_data(t) + at * tni_dtype_size(t), dtype,
+        tni_element_set((char *)tn_data(t) + at * tni_dtype_size(t), (int)dtype,
                         tn_float(i % 3 < 2 ? special((int)(i % SPECIALS), dtype) : 0.37));
     }
     return layout == 3 ? tn_expand(t, TN_DIMS(2, 3, 5, 7)) : t;
@@ -188,7 +189,8 @@ static int64_t layout_holds(const tn_row *row, tn_dtype dtype, int layout) {
     for (int64_t i = 0; i < FOLDED; i++) {
         double x;
         uint8_t alone[16], here[16];
-        x = tni_element((const char *)tn_data(flat) + i * tni_dtype_size(flat), dtype).real;
+        x = tni_element((const char *)tn_data(flat) + i * tni_dtype_size(flat), (int)dtype)
+                .real;
         if (!run(row, &x, 1, dtype, alone)) return -1;
         element(out[0], (const char *)tn_data(out[0]) + i * tni_dtype_size(out[0]), here);
         right += memcmp(alone, here, (size_t)tni_dtype_size(out[0])) == 0;

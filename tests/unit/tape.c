@@ -1,5 +1,6 @@
 /* tape.c - what backward promises: right gradients through views and writes, refusals that name the
  * forward line, hooks, functions, checkpoints, nothing left behind. */
+#include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
 
@@ -193,6 +194,36 @@ static void a_custom_function_may_save_its_result(void) {
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
+static bool double_forward(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    out[0] = tn_mul(in[0], in[0]);
+    return nin == 2 && tn_function_save(f, in[0]) && tn_function_save(f, in[1]);
+}
+static bool double_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    tn_tensor *x = tn_function_saved(f, 0), *other = x ? tn_function_saved(f, 1) : NULL;
+    if (!other) return false;
+    grad_in[0] = tn_mul(grad_out[0], tn_mul_scalar(x, 2));
+    return true;
+}
+/* A leaf or a tensor that needs no gradient, written once before it is saved; then it gets the data
+ * of one whose version is what was saved by then: by bytes (the same dtype) or by storage. */
+static void what_a_function_has_saved_is_not_exchanged_unseen(void) {
+    static const tn_function_row row = {"double", 1, double_forward, double_backward, NULL};
+    for (int k = 0; k < 4; k++)
+        TN_SCOPE {
+            const tn_dtype dtype = k & 1 ? TN_F64 : TN_F32;
+            tn_tensor *x = tn_ones(TN_DIMS(3)), *plain = tn_ones(TN_DIMS(3)), *y = NULL, *fresh;
+            CHECK(tn_add_scalar_(x, 1) && tn_add_scalar_(plain, 1) && tn_requires_grad(x));
+            CHECK(tn_function_call(&row, TN_LIST(x, plain), NULL, &y));
+            fresh = tn_full(TN_DIMS(3), 7.0, .dtype = dtype);
+            if (k & 2) tn_requires_grad(fresh);
+            CHECK(tn_swap_data(k & 2 ? x : plain, fresh));
+            CHECK(!tn_backward(tn_sum(y)));
+            CHECK(strstr(taken(), "was modified in place") != NULL);
+            CHECK(tn_grad_of(x) == NULL);
+        }
+    CHECK_EQ(tn_memory().live_tensors, 0);
+}
+
 static tn_tensor *twice_squared(tn_tensor *const *in, int nin, void *user) {
     (void)nin;
     return tn_mul(tn_mul(in[0], in[0]), (tn_tensor *)user);
@@ -266,6 +297,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(hooks_see_and_replace_gradients),
         CHECK_TEST(a_custom_function_has_its_gradient_and_the_second),
         CHECK_TEST(a_custom_function_may_save_its_result),
+        CHECK_TEST(what_a_function_has_saved_is_not_exchanged_unseen),
         CHECK_TEST(a_checkpoint_gives_the_same_gradients),
         CHECK_TEST(anomaly_mode_names_the_operator),
         CHECK_TEST(unused_inputs_are_named_or_null),

@@ -34,8 +34,8 @@ static bool run(const tn_row *row, int i, tn_dtype dtype, int t, int64_t place, 
     r->n = 0;
     tn_manual_seed(11);
     if (!sample_make(&s, row, i, dtype, false)) return false;
-    tni_element_set((char *)tn_data(s.tensor[t]) + place * tni_dtype_size(s.tensor[t]), dtype,
-                    tn_float(special(v, dtype)));
+    tni_element_set((char *)tn_data(s.tensor[t]) + place * tni_dtype_size(s.tensor[t]),
+                    (int)dtype, tn_float(special(v, dtype)));
     for (int k = 0; k < s.ntensors; k++)
         if (row->grad && s.tensor[k]->dtype == dtype && !(row->gen->props & TN_PROP_MUTATED))
             s.tensor[k]->flags |= TNI_REQUIRES | TNI_LEAF;

@@ -138,7 +138,7 @@ static void m_product(const real *x, int n, real *y) { /* by (1, 2, 1, 2, ..) */
     for (int i = 0; i < n; i++) *y += x[i] * (1 + i % 2);
 }
 
-/* --- the rows: along dimension 1 of (rows, n) or (rows, n, 1, 1) ------------------------------- */
+/* --- the rows: along dimension 1 of (rows, n) or (rows, n, 1, 1) ------------------------------ */
 
 static const int64_t one[] = {1};
 #define DIM tn_ints_of(one, 1)
@@ -269,7 +269,7 @@ static T *laid(const double *x, int n, tn_dtype dtype, int layout) {
         for (int i = 0; i < n; i++)
             tni_element_set(tni_bytes_at(t) +
                                 (r * t->stride[0] + i * t->stride[1]) * tni_dtype_size(t),
-                            dtype, tn_float(r == 1 ? x[i] : plain(i + r)));
+                            (int)dtype, tn_float(r == 1 ? x[i] : plain(i + r)));
     return layout == 3 ? tnp_unsqueeze(tnp_unsqueeze(t, -1), -1) : t;
 }
 
