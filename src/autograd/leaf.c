@@ -30,7 +30,7 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
 
 /* A view learns at its next use that its base has got a history since. */
 TN_API bool tn_needs_grad(const tn_tensor *t) {
-    return t && ((t->flags | (t->flags & TNI_VIEW ? t->base->flags : 0)) & TNI_REQUIRES) != 0;
+    return t && (t->flags & TNI_REQUIRES || tni_view_is_stale(t));
 }
 TN_API bool tn_is_leaf(const tn_tensor *t) {
     return t && !t->node && !(t->flags & TNI_VIEW && t->base->node);
@@ -159,12 +159,12 @@ static void leaf_unwatch(tni_block *b, tni_block *owner, tni_watch **at) {
 }
 
 static tni_watch *leaf_hook_add(tni_block *b, tn_tensor *t, tn_hook hook) {
+    if (t && !tni_belongs(b, t, "tn_hook_add")) return NULL;
+    if (t && tni_view_is_stale(t) && !tni_view_refresh(b, t)) return NULL;
     if (!t || !hook || !(t->flags & TNI_REQUIRES)) {
         tni_error(b, TN_AUTOGRAD, "tn_hook_add: a hook and a tensor that requires grad are needed");
         return NULL;
     }
-    if (!tni_belongs(b, t, "tn_hook_add")) return NULL;
-    if (tni_view_is_stale(t) && !tni_view_refresh(b, t)) return NULL;
     return leaf_watch(b, t);
 }
 
@@ -227,9 +227,10 @@ TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tn
 
 static bool leaf_retain(tni_block *b, tn_tensor *t) {
     tni_watch *w;
+    if (t && !tni_belongs(b, t, "tn_retain_grad")) return false;
+    if (t && tni_view_is_stale(t) && !tni_view_refresh(b, t)) return false;
     if (!t || !(t->flags & TNI_REQUIRES))
         return tni_error(b, TN_AUTOGRAD, "tn_retain_grad: the tensor does not require grad");
-    if (!tni_belongs(b, t, "tn_retain_grad")) return false;
     if (!t->node || t->flags & TNI_RETAIN) return true;
     if (!(w = leaf_watch(b, t))) return false;
     w->retain = t;

@@ -147,6 +147,22 @@ static void hooks_see_and_replace_gradients(void) {
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
+/* A view taken before its base got a history: it learns of it where it is asked. */
+static void hooks_of_a_view_see_the_history_of_its_base(void) {
+    TN_SCOPE {
+        tn_tensor *x = numbers(4), *base = tn_ones(TN_DIMS(4)), *v, *w;
+        int calls = 0;
+        v = tn_slice(base, .end = 2), w = tn_slice(base, .start = 2);
+        CHECK(!tn_needs_grad(v) && tn_mul_(base, x));
+        CHECK(tn_needs_grad(v) && tn_hook_add(v, doubling, &calls, NULL) > 0);
+        CHECK(tn_needs_grad(w) && tn_retain_grad(w));
+        CHECK(tn_backward(tn_sum(tn_add(v, w))));
+        CHECK(calls == 1 && at(tn_grad_of(w), 0) == 1);
+        CHECK(at(tn_grad_of(x), 0) == 2 && at(tn_grad_of(x), 2) == 1);
+    }
+    CHECK_EQ(tn_memory().live_tensors, 0);
+}
+
 static bool cube_forward(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
     out[0] = tn_mul(tn_mul(in[0], in[0]), in[0]);
     return nin == 1 && tn_function_save(f, in[0]);
@@ -295,6 +311,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(higher_derivatives_of_a_cube),
         CHECK_TEST(create_graph_leaves_nothing_when_grad_is_dropped),
         CHECK_TEST(hooks_see_and_replace_gradients),
+        CHECK_TEST(hooks_of_a_view_see_the_history_of_its_base),
         CHECK_TEST(a_custom_function_has_its_gradient_and_the_second),
         CHECK_TEST(a_custom_function_may_save_its_result),
         CHECK_TEST(what_a_function_has_saved_is_not_exchanged_unseen),
