@@ -58,6 +58,7 @@ model_tensor *model_new(model *m, tn_tensor *t, int ndim, const int64_t *size) {
     a->ndim = ndim;
     a->offset = 0;
     a->seed = -1;
+    a->held = false;
     for (int d = ndim - 1; d >= 0; d--) {
         a->size[d] = size[d];
         a->stride[d] = step;
@@ -76,6 +77,7 @@ model_tensor *model_alias(model *m, const model_tensor *of, tn_tensor *t, bool h
     *a = *of;
     a->t = t;
     a->seed = -1;
+    a->held = false;
     if (history) return a;
     a->duals = m->nduals++;
     memset(m->dual[a->duals], 0, sizeof m->dual[0]);

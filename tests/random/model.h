@@ -22,13 +22,15 @@ typedef struct model_tensor {
     int values, duals;
     int ndim;
     int64_t size[MODEL_DIMS], stride[MODEL_DIMS], offset;
-    int seed; /* of a leaf: its first element's; -1: no leaf */
+    int seed;  /* of a leaf: its first element's; -1: no leaf */
+    bool held; /* out of its scope: freed by hand */
 } model_tensor;
 
 typedef struct model {
     uint64_t random;
     int ntensors, nvalues, nduals, nseeds;
     bool wrong;
+    int asked; /* number of the tensor whose gradient is asked for */
     char log[4000]; /* the program, for a report */
     model_tensor tensor[MODEL_TENSORS];
     double value[MODEL_TENSORS][MODEL_CELLS];

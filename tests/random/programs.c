@@ -1,5 +1,6 @@
-/* programs.c - random programs of views, writes in place, no-grad writes and frees: a value is
- * right, a gradient is right or refused, and nothing is left.
+/* programs.c - random programs of views, writes in place, no-grad writes, exchanges of data, custom
+ * functions, hooks and frees in any order: a value is right, a gradient is right or refused, and
+ * nothing is left.
  *
  *     programs [SEED [COUNT]]
  *
@@ -8,6 +9,7 @@
  * and at the end the gradients of a random result by all leaves. The library may refuse a write
  * (a leaf, partial overlap) or a backward (a saved tensor was modified): then nothing has changed.
  * It may not be silently wrong. */
+#include "../../src/api/extend.h"
 #include "model.h"
 
 #include <math.h>
@@ -18,6 +20,8 @@
 enum { STEPS = 22 };
 
 static int64_t right, refused, writes_refused, grads_checked;
+static int64_t steps_done[24], exchanged, hooks_run, hooks_freed;
+static int functions; /* calls of custom functions whose data were not released yet */
 
 static void wrong(model *m, const char *what) {
     if (!m->wrong) printf("%s\n  program: %s\n", what, m->log);
@@ -330,6 +334,107 @@ static void step_free(model *m) {
     a->t = NULL;
 }
 
+static void step_hold(model *m) {
+    model_tensor *a = any(m);
+    if (!a || a->held) return;
+    model_say(m, "; hold %d", number(m, a));
+    tn_hold(a->t);
+    a->held = true;
+}
+
+/* The data of two tensors change places; their histories stay. Of one layout: all that share the
+ * data see it (of another, they would part). */
+static void step_exchange(model *m) {
+    model_tensor *a = any(m), *b;
+    cells x, y;
+    if (!a) return;
+    b = any_like(m, a);
+    if (a->values == b->values || !tn_is_contiguous(a->t)) return;
+    for (int d = 0; d < a->ndim; d++)
+        if (tn_stride(a->t, d) != tn_stride(b->t, d)) return;
+    model_say(m, "; exchange %d %d", number(m, a), number(m, b));
+    load(m, a, &x), load(m, b, &y);
+    if (refusal(m, !tn_swap_data(a->t, b->t))) return;
+    exchanged++;
+    store(m, a, &y, false);
+    store(m, b, &x, false);
+}
+
+/* --- steps: functions and hooks --------------------------------------------------------------- */
+
+static bool square_forward(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    out[0] = tnp_mul(in[0], in[0]);
+    return nin == 1 && out[0] && tn_function_save(f, in[0]);
+}
+static bool square_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    tn_tensor *x = tn_function_saved(f, 0);
+    if (!x) return false;
+    grad_in[0] = tnp_mul(grad_out[0], tnp_mul_scalar(x, tn_float(2)));
+    return grad_in[0] != NULL;
+}
+static bool wave_forward(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    out[0] = tnp_sigmoid(in[0]);
+    return nin == 1 && out[0] && tn_function_save(f, out[0]);
+}
+static bool wave_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    tn_tensor *y = tn_function_saved(f, 0);
+    if (!y) return false;
+    grad_in[0] = tnp_mul(grad_out[0], tnp_sub(y, tnp_mul(y, y), 1));
+    return grad_in[0] != NULL;
+}
+static void function_released(void *user) { --*(int *)user; }
+
+/* x^2, which keeps its input, or a sigmoid, which keeps its result. */
+static void step_function(model *m) {
+    static const tn_function_row rows[] = {
+        {"square", 1, square_forward, square_backward, function_released},
+        {"wave", 1, wave_forward, wave_backward, function_released}};
+    model_tensor *a = any(m), *c;
+    tn_tensor *y = NULL;
+    const int which = model_below(m, 2);
+    cells x;
+    if (!a) return;
+    model_say(m, "; function%d %d", which, number(m, a));
+    functions++;
+    if (!tn_function_call(&rows[which], tn_tensors_of(&a->t, 1), &functions, &y)) {
+        refusal(m, true), wrong(m, "a function was refused");
+        return;
+    }
+    load(m, a, &x);
+    for (int i = 0; i < x.n; i++) {
+        const double v = x.value[i], f = 1 / (1 + exp(-v));
+        if (which)
+            chain(&x, i, f, f * (1 - f));
+        else
+            chain(&x, i, v * v, 2 * v);
+    }
+    c = model_new(m, y, a->ndim, a->size);
+    store(m, c, &x, tn_grad_mode());
+}
+
+/* A hook that sees the gradient, gives it back as another tensor, or frees a tensor of the program
+ * that is no leaf (those are being differentiated by). */
+static tn_tensor *hook(tn_tensor *grad, void *user) {
+    model *m = (model *)user;
+    const int kind = model_below(m, 3);
+    hooks_run++;
+    if (kind == 1) return tnp_clone(grad, (tn_memory_format)0);
+    if (kind == 2) {
+        model_tensor *a = any(m);
+        if (a && a->seed < 0 && number(m, a) != m->asked) {
+            tn_free(a->t);
+            a->t = NULL, hooks_freed++;
+        }
+    }
+    return NULL;
+}
+static void step_hook(model *m) {
+    model_tensor *a = any(m);
+    if (!a || !tn_needs_grad(a->t)) return;
+    model_say(m, "; hook %d", number(m, a));
+    if (!tn_hook_add(a->t, hook, m, NULL)) refusal(m, true), wrong(m, "a hook was refused");
+}
+
 /* --- comparing -------------------------------------------------------------------------------- */
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * (1 + fabs(a) + fabs(b)); }
@@ -371,6 +476,20 @@ static void compare_leaf(model *m, const cells *x, const double *weight, const m
     grads_checked++;
 }
 
+/* By tn_grads, or by backward into .grad. */
+static bool differentiate(model *m, tn_tensor *loss, tn_tensor **leaf, int n, tn_tensor **grad,
+                          const tn_grads_options *options) {
+    if (model_below(m, 3))
+        return tn_grads(tn_tensors_of(&loss, 1), tn_tensors_of(leaf, n), grad, options);
+    if (!tn_backward(loss, .retain_graph = true)) {
+        for (int k = 0; k < n; k++)
+            if (tn_grad_of(leaf[k])) wrong(m, "a refused backward has left a .grad");
+        return false;
+    }
+    for (int k = 0; k < n; k++) grad[k] = tn_grad_of(leaf[k]);
+    return true;
+}
+
 static void compare_gradients(model *m) {
     model_tensor *a = any(m);
     tn_tensor *leaf[MODEL_TENSORS], *grad[MODEL_TENSORS], *w, *loss;
@@ -392,23 +511,25 @@ static void compare_gradients(model *m) {
     for (int i = 0; i < x.n; i++) weight[i] = 1 + i % 3;
     options.create_graph = model_below(m, 3) == 0;
     model_say(m, "; backward %d", number(m, a));
+    m->asked = number(m, a);
     bool was = tn_set_grad_mode(true);
     w = tnp_empty(tn_ints_of(a->size, a->ndim), TN_F64, TN_NO_DEVICE);
     memcpy(tn_data(w), weight, (size_t)x.n * sizeof *weight);
     loss = tnp_sum(tnp_mul(a->t, w), tn_ints_of(NULL, -1), false, TN_NO_DTYPE);
-    if (refusal(m, !tn_grads(tn_tensors_of(&loss, 1), tn_tensors_of(leaf, n), grad, &options)))
+    if (refusal(m, !differentiate(m, loss, leaf, n, grad, &options)))
         refused++;
     else {
         right++;
         for (int k = 0; k < n; k++) compare_leaf(m, &x, weight, &m->tensor[which[k]], grad[k]);
     }
+    for (int k = 0; k < n; k++) tn_zero_grad(leaf[k]);
     tn_set_grad_mode(was);
 }
 
 /* --- a program -------------------------------------------------------------------------------- */
 
 static void step(model *m) {
-    int kind = model_below(m, 20);
+    int kind = model_below(m, 24);
     bool was = true;
     if (model_below(m, 6) == 0) was = tn_set_grad_mode(false);
     if (kind < 2)
@@ -421,8 +542,14 @@ static void step(model *m) {
         (kind == 12 ? step_reduce : step_matmul)(m);
     else if (kind < 19)
         step_write(m);
-    else
+    else if (kind < 20)
         step_free(m);
+    else
+        (kind == 20   ? step_exchange
+         : kind == 21 ? step_function
+         : kind == 22 ? step_hook
+                      : step_hold)(m);
+    steps_done[kind]++;
     tn_set_grad_mode(was);
 }
 
@@ -439,7 +566,13 @@ static bool program(model *m, uint64_t seed) {
     }
     for (int i = 0; i < 3 && !m->wrong; i++) compare_gradients(m);
     tn_scope_end(mark);
+    for (int k = model_below(m, 7), i = 0; i < MODEL_TENSORS; i++) { /* in an order of its own */
+        model_tensor *a = &m->tensor[(k + 7 * i) % MODEL_TENSORS];
+        if (a->t && a->held) tn_free(a->t);
+    }
     if (!m->wrong && tn_memory().live_tensors != before) wrong(m, "tensors are left");
+    if (!m->wrong && functions) wrong(m, "a function's data were not released, or twice");
+    functions = 0;
     return !m->wrong;
 }
 
@@ -459,9 +592,12 @@ int main(int argc, char **argv) {
         else
             failed++;
     tn_context_free(context);
-    printf("%lld programs: %lld backwards right, %lld refused, %lld writes refused\n",
+    printf("programs %lld right %lld refused %lld writes_refused %lld frees %lld exchanges %lld "
+           "functions %lld hooks %lld hook_frees %lld gradients %lld\n",
            (long long)(passed + failed), (long long)right, (long long)refused,
-           (long long)writes_refused);
+           (long long)writes_refused, (long long)steps_done[19], (long long)exchanged,
+           (long long)steps_done[21], (long long)hooks_run, (long long)hooks_freed,
+           (long long)grads_checked);
     if (right < refused) failed++, printf("more is refused than done\n");
     printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
     return failed != 0;
