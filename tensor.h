@@ -10950,6 +10950,14 @@ TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
     return count >= 0 && each >= 0 && tni_mul(count, each, to) && *to <= (int64_t)(PTRDIFF_MAX / 2);
 }
 
+/* A condition that cannot hold, kept for the day when its proof, which stands beside it, breaks;
+ * where there is no proof there is a test instead. What counts branches leaves it out. */
+#ifdef TNI_COVERAGE
+#define TN_NEVER(condition) false
+#else
+#define TN_NEVER(condition) (condition)
+#endif
+
 /* --- atomics: one spelling for gcc, clang, and one thread ------------------------------------- */
 
 #if defined(TN_NO_THREADS) || defined(__TINYC__) || \
@@ -11846,7 +11854,6 @@ TN_PRIV void tni_memory_leave_block(tni_block *b) {
 }
 
 TN_PRIV void tni_memory_end(tn_context *c) {
-    if (!c->large) return;
     tni_cache_clear(c);
     while (c->large->live) {
         alloc_header *h = c->large->live;
@@ -12621,15 +12628,15 @@ static int64_t pool_thread_bytes(const struct tni_pool *p) {
     return p->wanted * (int64_t)sizeof(pool_thread);
 }
 
-static bool pool_init(struct tni_pool *p) { /* the parts that a child of fork makes anew */
-    p->process = tni_process();
+/* The parts that a child of fork makes anew; the process last, or a failure would pass for done. */
+static bool pool_init(struct tni_pool *p) {
     p->workers = 0;
     p->sleeping = 0;
     p->stop = 0;
     tni_store(&p->state, p->state & POOL_NUMBER);
     if (!pool_mutex_init(&p->mutex)) return false;
     if (pool_condition_init(&p->work)) {
-        if (pool_condition_init(&p->done)) return true;
+        if (pool_condition_init(&p->done)) return p->process = tni_process(), true;
         pool_condition_free(&p->work);
     }
     pool_mutex_free(&p->mutex);
@@ -13201,7 +13208,7 @@ static bool files_sync_folder(tni_file *f) {
 }
 
 static void files_forget(tni_file *f) {
-    if (f->temporary) tni_put(f->b, f->b, f->temporary, f->size);
+    tni_put(f->b, f->b, f->temporary, f->size);
     f->temporary = NULL;
 }
 
@@ -18398,7 +18405,6 @@ static void text_value(text_out *o, const tn_param *p, const char *args) {
     }
 }
 
-<<<<<<< HEAD
 /* By members: between and after them lies padding, which nobody fills. */
 static bool text_same_number(const tn_param *p, const char *at, const char *usual) {
     tn_scalar s, t;
@@ -18413,27 +18419,10 @@ static bool text_same_number(const tn_param *p, const char *at, const char *usua
     return s.kind == t.kind && s.integer == t.integer &&
            memcmp(&s.imaginary, &t.imaginary, sizeof s.imaginary) == 0 &&
            memcmp(&s.real, &t.real, sizeof s.real) == 0;
-=======
-/* Numbers with holes between their members, whose bytes mean nothing. */
-static bool text_same_maybe(const char *a, const char *b) {
-    tn_maybe x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return x.given == y.given && (x.given != TN_GIVEN || !memcmp(&x.value, &y.value, 8));
-}
-static bool text_same_scalar(const char *a, const char *b) {
-    tn_scalar x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return x.kind == y.kind &&
-           (x.kind == TN_KIND_NONE || (x.integer == y.integer && !memcmp(&x.real, &y.real, 8) &&
-                                       !memcmp(&x.imaginary, &y.imaginary, 8)));
->>>>>>> 79bb23c (A message leaves out optional numbers that have their default, whatever the bytes between their members (promise 24))
 }
 
 /* Whether an option has its default, which a message leaves out. */
 static bool text_is_default(const tn_row *row, const tn_param *p, const char *args) {
-<<<<<<< HEAD
     const char *at = args + p->offset, *usual;
     if (!(p->flags & TN_P_DEFAULT) || !row->gen->defaults || p->flags & TN_P_NUMBER) return false;
     usual = (const char *)row->gen->defaults + p->offset;
@@ -18452,14 +18441,6 @@ static bool text_is_default(const tn_row *row, const tn_param *p, const char *ar
     case TN_T_ENUM: return memcmp(at, usual, sizeof(int32_t)) == 0;
     default: return memcmp(at, usual, sizeof(void *)) == 0;
     }
-=======
-    static const uint8_t bytes[] = {0, 8, 16, 8, 8, 1, 32, 16, 16, 4, 4, 8, 4, 8, 8, 16};
-    const char *is = args + p->offset, *usual = (const char *)row->gen->defaults + p->offset;
-    if (!(p->flags & TN_P_DEFAULT) || !row->gen->defaults || p->flags & TN_P_NUMBER) return false;
-    if (p->type == TN_T_FLOAT && p->flags & TN_P_MAYBE) return text_same_maybe(is, usual);
-    if (p->type != TN_T_SCALAR) return memcmp(is, usual, bytes[p->type]) == 0;
-    return p->flags & TN_P_DOUBLE ? memcmp(is, usual, 8) == 0 : text_same_scalar(is, usual);
->>>>>>> 79bb23c (A message leaves out optional numbers that have their default, whatever the bytes between their members (promise 24))
 }
 
 TN_PRIV const char *tni_call_text(char *text, size_t room, const tn_row *row, const void *args) {
@@ -18981,7 +18962,7 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
         f->ngiven = 1;
         return door_may_write(f, f->in[0], "self");
     }
-    if (gen->nresults > 4) return true;
+    if (TN_NEVER(gen->nresults > 4)) return true; /* tni_schema_limits: out= takes 1 to 4 */
     memcpy(f->given, (const char *)f->args + gen->out_offset, gen->nresults * sizeof(tn_tensor *));
     for (int k = 0; k < gen->nresults; k++) {
         tn_tensor *t = f->given[k];
@@ -41857,8 +41838,7 @@ typedef struct engine_entry {
     uint32_t out;
     tn_tensor *grad; /* staged, counted */
     int64_t wanted;  /* index of the input, -1: none */
-    bool leaf;       /* grad goes to the .grad of key */
-    bool retained;   /* key is no leaf */
+    bool retained;   /* key is no leaf, but retains its gradient */
     bool sum;        /* grad takes the place of .grad, which is in it */
 } engine_entry;
 
@@ -41959,7 +41939,7 @@ static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) 
     e->table[i].out = out;
     e->table[i].grad = NULL;
     e->table[i].wanted = -1;
-    e->table[i].leaf = e->table[i].retained = e->table[i].sum = false;
+    e->table[i].retained = e->table[i].sum = false;
     return &e->table[i];
 }
 
@@ -42028,7 +42008,6 @@ static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
     if (tni_edge_is_leaf(edge)) {
         engine_entry *entry = engine_find(e, tni_edge_leaf(edge), 0, !e->wanted);
         if (!entry) return e->wanted != NULL;
-        entry->leaf = true;
         if (((tn_tensor *)entry->key)->extra) e->leaf_hooks = true;
         return engine_accumulate(e, &entry->grad, grad);
     }
@@ -42063,7 +42042,7 @@ static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
     if (e->wanted && !e->wanted->into_grad) return true;
     if (!(entry = engine_find(e, t, 0, true))) return false;
     if (!entry->retained) tni_retain(t);
-    entry->leaf = entry->retained = true;
+    entry->retained = true;
     return engine_accumulate(e, &entry->grad, grad);
 }
 
@@ -42223,7 +42202,6 @@ static bool engine_want(engine *e) {
         if (!(entry = engine_find(e, t->node ? (void *)t->node : (void *)t,
                                   t->node ? t->node_out : 0, true)))
             return false;
-        entry->leaf = !t->node;
         entry->wanted = i;
     }
     return true;
@@ -42245,10 +42223,10 @@ static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
     return true;
 }
 
-/* Whether grad may become .grad itself: nobody else holds it (its scope's count apart) and it is
- * dense. */
+/* Whether grad may become .grad itself: nobody else holds it, nor an outer scope, whose tensors the
+ * caller sees (a seed, what a hook returned), and it is dense. */
 static bool engine_takes(const engine *e, const tn_tensor *grad) {
-    uint32_t mine = 1u + (grad->depth ? 1u : 0u);
+    uint32_t mine = 1u + (grad->depth == e->b->depth ? 1u : 0u);
     return e->create ||
            (!grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine && grad->storage &&
             tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad));
@@ -42302,7 +42280,7 @@ TNI_INLINE engine_entry *engine_next(engine_walk *w) {
         engine_entry *entry = w->at++;
         if (!entry->key) continue;
         w->left--;
-        if (entry->grad && entry->leaf) return entry;
+        if (entry->grad) return entry;
     }
     return NULL;
 }
@@ -42336,26 +42314,26 @@ static tn_tensor *engine_fresh(engine *e, tn_tensor *grad) {
     return t;
 }
 
+/* The entry of wanted input i, made by engine_want. */
+static engine_entry *engine_wanted(engine *e, int64_t i) {
+    const tn_tensor *t = e->wanted->inputs.at[i];
+    return engine_find(e, t->node ? (void *)t->node : (void *)(uintptr_t)t,
+                       t->node ? t->node_out : 0, false);
+}
+
 static bool engine_hand_out(engine *e) {
     const tni_wanted *w = e->wanted;
-    for (int64_t i = 0; i < w->inputs.n; i++) {
-        tn_tensor *t = w->inputs.at[i];
-        engine_entry *entry =
-            engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, false);
-        if (entry && entry->grad) continue;
-        if (!w->allow_unused && !w->into_grad)
+    if (w->into_grad) return engine_publish(e);
+    for (int64_t i = 0; i < w->inputs.n && !w->allow_unused; i++)
+        if (!engine_wanted(e, i)->grad)
             return tni_error(
                 e->b, TN_AUTOGRAD,
                 "input %lld was not used in the graph; say allow_unused for NULL there",
                 (long long)i);
-    }
-    if (w->into_grad) return engine_publish(e);
     for (int64_t i = 0; i < w->inputs.n; i++) {
-        tn_tensor *t = w->inputs.at[i];
-        engine_entry *entry =
-            engine_find(e, t->node ? (void *)t->node : (void *)t, t->node ? t->node_out : 0, false);
+        tn_tensor *grad = engine_wanted(e, i)->grad;
         w->grads[i] = NULL;
-        if (entry && entry->grad && !(w->grads[i] = engine_fresh(e, entry->grad))) return false;
+        if (grad && !(w->grads[i] = engine_fresh(e, grad))) return false;
     }
     for (int64_t i = 0; i < w->inputs.n; i++) tni_retain(w->grads[i]);
     return true;
@@ -42609,7 +42587,7 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
                   i);
         return NULL;
     }
-    if (e->out < 0 || !f->node || !b || b->no_grad) return e->t;
+    if (e->out < 0 || !b || b->no_grad) return e->t;
     t = tni_share(b, e->t->storage, e->t); /* an output, with this call as its history */
     if (t) tni_node_hang(b, f->node, t, e->out);
     return t;
@@ -42787,7 +42765,6 @@ static bool checkpoint_backward(tn_function *f, tn_tensor *const *grad_out, tn_t
     uint8_t no_grad, now[TN_GENERATOR_BYTES];
     tn_tensor *in[64];
     bool ok;
-    if (!grad_out[0]) return true;
     if (!g) return false;
     no_grad = b->no_grad;
     if (!no_grad)
@@ -43071,7 +43048,7 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t,
 
 /* A view learns at its next use that its base has got a history since. */
 TN_API bool tn_needs_grad(const tn_tensor *t) {
-    return t && ((t->flags | (t->flags & TNI_VIEW ? t->base->flags : 0)) & TNI_REQUIRES) != 0;
+    return t && (t->flags & TNI_REQUIRES || tni_view_is_stale(t));
 }
 TN_API bool tn_is_leaf(const tn_tensor *t) {
     return t && !t->node && !(t->flags & TNI_VIEW && t->base->node);
@@ -43200,12 +43177,12 @@ static void leaf_unwatch(tni_block *b, tni_block *owner, tni_watch **at) {
 }
 
 static tni_watch *leaf_hook_add(tni_block *b, tn_tensor *t, tn_hook hook) {
+    if (t && !tni_belongs(b, t, "tn_hook_add")) return NULL;
+    if (t && tni_view_is_stale(t) && !tni_view_refresh(b, t)) return NULL;
     if (!t || !hook || !(t->flags & TNI_REQUIRES)) {
         tni_error(b, TN_AUTOGRAD, "tn_hook_add: a hook and a tensor that requires grad are needed");
         return NULL;
     }
-    if (!tni_belongs(b, t, "tn_hook_add")) return NULL;
-    if (tni_view_is_stale(t) && !tni_view_refresh(b, t)) return NULL;
     return leaf_watch(b, t);
 }
 
@@ -43268,9 +43245,10 @@ TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tn
 
 static bool leaf_retain(tni_block *b, tn_tensor *t) {
     tni_watch *w;
+    if (t && !tni_belongs(b, t, "tn_retain_grad")) return false;
+    if (t && tni_view_is_stale(t) && !tni_view_refresh(b, t)) return false;
     if (!t || !(t->flags & TNI_REQUIRES))
         return tni_error(b, TN_AUTOGRAD, "tn_retain_grad: the tensor does not require grad");
-    if (!tni_belongs(b, t, "tn_retain_grad")) return false;
     if (!t->node || t->flags & TNI_RETAIN) return true;
     if (!(w = leaf_watch(b, t))) return false;
     w->retain = t;
@@ -43284,10 +43262,15 @@ TN_API bool tn_retain_grad_at(const char *file, int line, tn_tensor *t) {
 }
 TN_API bool tnp_retain_grad(tn_tensor *t) { return tn_retain_grad_at(NULL, 0, t); }
 
+/* Where the watch of t, which is marked TNI_RETAIN, stands: the mark says that there is one. */
+static tni_watch **leaf_retainer(tni_node *n, const tn_tensor *t) {
+    tni_watch **at = &n->watch;
+    while ((*at)->retain != t) at = &(*at)->next;
+    return at;
+}
+
 TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t) {
-    tni_watch **at = &old->watch, *w;
-    while (*at && (*at)->retain != t) at = &(*at)->next;
-    if (!(w = *at)) return;
+    tni_watch **at = leaf_retainer(old, t), *w = *at;
     *at = w->next;
     w->out = t->node_out;
     w->next = t->node->watch;
@@ -43296,12 +43279,7 @@ TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t) {
 
 TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t) {
     while (t->extra->hooks) leaf_unwatch(b, t->owner, &t->extra->hooks);
-    if (!(t->flags & TNI_RETAIN)) return;
-    for (tni_watch **at = &t->node->watch; *at; at = &(*at)->next)
-        if ((*at)->retain == t) {
-            leaf_unwatch(b, t->node->owner, at);
-            return;
-        }
+    if (t->flags & TNI_RETAIN) leaf_unwatch(b, t->node->owner, leaf_retainer(t->node, t));
 }
 
 TN_PRIV void tni_watch_free(tni_block *b, tni_node *n) {
@@ -43394,8 +43372,6 @@ TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     tni_fetch_add_relaxed(&f->node->refs, 1u);
     n->slot[1].edge = f->node;
     n->slot[1].edge_out = 0;
-    if (n->id <= f->node->id) n->id = f->node->id + 1;
-    if (n->id >= f->block->next_id) f->block->next_id = n->id + 1;
     return n;
 }
 

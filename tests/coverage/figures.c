@@ -2,10 +2,11 @@
  *
  *     figures EXPORT.json LEAST UNCOVERED ROOM... [+ ROOM...]
  *
- * A branch is a condition with one outcome, at its place in the source; one in a macro counts at each
- * place where the macro is used. A function of a header is in many programs: what any of them reached
- * is reached. A condition that is constant (TN_NEVER) is no branch. For MC/DC each condition of a
- * decision with at least two counts once: it has been seen to change the outcome alone.
+ * A branch is a condition with one outcome, at its place in the source; one in a macro counts at
+ * each place where the macro is used. A function of a header is in many programs: what any of them
+ * reached is reached. A condition that is constant (TN_NEVER) is no branch. For MC/DC each
+ * condition of a decision with at least two counts once: it has been seen to change the outcome
+ * alone.
  *
  * Prints the figures of each room and the line `promise 21: ...`, writes to UNCOVERED what was not
  * reached, and ends with 1 when a room before the + is below LEAST percent of its branches. */
@@ -118,7 +119,8 @@ static void expansion(char *regions, char *end, long long id, region *r) {
 /* One function: its branches and decisions, at their place in the file of its first line. */
 static char *read_function(char *p) {
     char *branches = behind(p, "\"branches\":["), *name = behind(branches, "\"filenames\":[\"");
-    char *decisions = behind(name, "\"mcdc_records\":["), *regions = behind(decisions, "\"regions\":[");
+    char *decisions = behind(name, "\"mcdc_records\":["),
+         *regions = behind(decisions, "\"regions\":[");
     char *end = list_end(regions);
     const char *file = NULL;
     char path[NAME];
@@ -140,7 +142,8 @@ static char *read_function(char *p) {
     for (int unit = 0; *decisions == '['; unit++) {
         decisions = read_region(decisions, &r) + 1;
         for (int condition = 0; *decisions != ']'; condition++) {
-            point at = {room, (int)r.at[0], (int)r.at[1], unit * 64 + condition, 'M', *decisions == 't', file};
+            point at = {room, (int)r.at[0],      (int)r.at[1], unit * 64 + condition,
+                        'M',  *decisions == 't', file};
             add(at);
             decisions += strcspn(decisions, ",]");
             if (*decisions == ',') decisions++;
@@ -180,7 +183,8 @@ static double percent(figure f) { return f.all ? 100.0 * (double)f.reached / (do
 static figure count(int first, int last, bool decisions) { /* rooms first..last */
     figure f = {0, 0};
     for (size_t i = 0; i < point_count; i++)
-        if (points[i].room >= first && points[i].room <= last && (points[i].kind == 'M') == decisions)
+        if (points[i].room >= first && points[i].room <= last &&
+            (points[i].kind == 'M') == decisions)
             f.all++, f.reached += points[i].reached;
     return f;
 }
@@ -228,8 +232,8 @@ int main(int argc, char **argv) {
     for (int i = 0; i < room_count; i++) {
         figure b = count(i, i, false), m = count(i, i, true);
         bool enough = i >= bound || (b.all && percent(b) >= atof(argv[2]));
-        printf("%s: %ld of %ld branches (%.1f %%), MC/DC %ld of %ld conditions (%.1f %%)\n", rooms[i],
-               b.reached, b.all, percent(b), m.reached, m.all, percent(m));
+        printf("%s: %ld of %ld branches (%.1f %%), MC/DC %ld of %ld conditions (%.1f %%)\n",
+               rooms[i], b.reached, b.all, percent(b), m.reached, m.all, percent(m));
         if (!enough) printf("short 21: branches of %s below %s %%\n", rooms[i], argv[2]);
         failed += !enough;
     }

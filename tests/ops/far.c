@@ -1,6 +1,7 @@
-/* far.c - gradients outside of the domains that gradcheck stays in: elements drawn from -6..6 (0.2..6 where a function
- * has no value there). Wherever two Richardson differences of different steps agree, that is, wherever the function is
- * smooth, the gradient agrees with them; next to kinks and jumps nothing is asked.
+/* far.c - gradients outside of the domains that gradcheck stays in: elements drawn from -6..6
+ * (0.2..6 where a function has no value there). Wherever two Richardson differences of different
+ * steps agree, that is, wherever the function is smooth, the gradient agrees with them; next to
+ * kinks and jumps nothing is asked.
  *
  *     far [row=NAME] */
 #include "sample.h"
@@ -16,7 +17,8 @@ static double weight(int64_t i) { /* in 0.5..1.5, either sign */
     return (0.5 + (double)(h >> 11) * 0x1p-53) * (h & 1 ? 1 : -1);
 }
 
-/* The sum of the outputs' elements, each with its weight; NULL: none has a gradient, or the call is refused. */
+/* The sum of the outputs' elements, each with its weight; NULL: none has a gradient, or the
+ * call is refused. */
 static tn_tensor *weighed(sample *s, bool *finite) {
     tn_tensor *out[OUTS], *sum = NULL;
     int n = 0;
@@ -41,7 +43,8 @@ static tn_tensor *weighed(sample *s, bool *finite) {
     return sum;
 }
 
-/* The derivative along *at by central differences, extrapolated: error O(h^4). false where it has no value. */
+/* The derivative along *at by central differences, extrapolated: error O(h^4). false where it
+ * has no value. */
 static bool slope(sample *s, double *at, double h, double *to) {
     const double was = *at;
     double d[2];

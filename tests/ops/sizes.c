@@ -1,6 +1,7 @@
-/* sizes.c - no result depends on the instruction set or the number of threads, at any size: each number in the
- * shapes of each sample is replaced by others, and the call, forward and backward, gives the same bits in
- * contexts of scalar code and of the best instruction set, with one thread and with three.
+/* sizes.c - no result depends on the instruction set or the number of threads, at any size: each
+ * number in the shapes of each sample is replaced by others, and the call, forward and backward,
+ * gives the same bits in contexts of scalar code and of the best instruction set, with one thread
+ * and with three.
  *
  *     sizes [depth=0..2] [row=NAME] */
 #include "record.h"
@@ -28,8 +29,8 @@ static const struct
     int nf32, nothers, dtypes;
 } depths[] = {{few, few, 15, 15, 1}, {most, few, 36, 15, 3}, {all, all, 53, 53, 8}};
 
-/* The sample's text with the number `was` in shapes, and in lists too where `lists`, replaced by `now`;
- * false where a tensor would have more than MOST elements. */
+/* The sample's text with the number `was` in shapes, and in lists too where `lists`, replaced
+ * by `now`; false where a tensor would have more than MOST elements. */
 static bool rewrite(const char *from, int was, int now, bool lists, char *to, size_t room) {
     int depth = 0;
     int64_t numel = 1;
@@ -78,7 +79,8 @@ static tn_context *context[CONTEXTS];
 static record result[CONTEXTS];
 static int64_t passed, failed, taken_of_row;
 
-/* The row with this text as its sample, in all contexts. Whether the call was taken, with results that fit. */
+/* The row with this text as its sample, in all contexts. Whether the call was taken, with
+ * results that fit. */
 static bool compare(const tn_row *row, char *text, tn_dtype dtype, int layout) {
     tn_row with = *row;
     bool ok[CONTEXTS], same = true;

@@ -331,9 +331,7 @@ static bool grad_fn(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, v
 /* Which rows were checked how: the layouts of sample.h (of the last, operands of four and more
  * dimensions), then all inputs 0-dimensional, an input empty. */
 enum { COVER_ROWS = 1000, COVER_SCALAR = SAMPLE_LAST + 1, COVER_EMPTY, COVER_KINDS };
-static struct {
-    bool differentiable, once[COVER_KINDS], twice[COVER_KINDS];
-} cover[COVER_ROWS];
+static struct { bool differentiable, once[COVER_KINDS], twice[COVER_KINDS]; } cover[COVER_ROWS];
 
 static int64_t row_number(const tn_row *row) {
     int64_t r = 0;
@@ -404,7 +402,8 @@ static bool grad_layout(const tn_row *row, sample *s, int layout, tn_dtype dtype
     c.layout = layout;
     c.n = 0;
     for (int t = 0; t < s->ntensors; t++) {
-        if (s->tensor[t]->dtype != dtype || s->tensor[t]->numel > 200 || sample_is_written(s, t)) continue;
+        if (s->tensor[t]->dtype != dtype || s->tensor[t]->numel > 200 || sample_is_written(s, t))
+            continue;
         deep = deep || s->tensor[t]->ndim > 3;
         c.where[c.n] = t;
         c.leaf[c.n] = grad_leaf(s->tensor[t], layout);

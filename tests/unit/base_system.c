@@ -1,5 +1,5 @@
-/* base_system.c - src/base where the system says no: threads, locks, clocks, keys, files, memory that
- * it does not give. The system's functions are stood in for by name. */
+/* base_system.c - src/base where the system says no: threads, locks, clocks, keys, files,
+ * memory that it does not give. The system's functions are stood in for by name. */
 #include "base_stand_ins.h"
 
 #include <dlfcn.h>
@@ -7,7 +7,8 @@
 #include <time.h>
 #include <wchar.h>
 
-/* --- the system -------------------------------------------------------------------------------- */
+/* --- the system
+ * -------------------------------------------------------------------------------- */
 
 static struct {
     int mutex, condition, thread; /* the k-th call fails; 0: none */
@@ -50,7 +51,8 @@ int fchmod(int fd, mode_t mode) {
     return fail.mode ? (errno = EPERM, -1) : real(fd, mode);
 }
 
-/* --- threads ----------------------------------------------------------------------------------- */
+/* --- threads
+ * ----------------------------------------------------------------------------------- */
 
 static void sums(tn_context *c) { /* a parallel call is right, whoever does it */
     int64_t sum = 0;
@@ -166,7 +168,8 @@ static void the_lock_of_a_thread_that_is_not_here_is_taken_over(void) {
     counted_check(&a);
 }
 
-/* --- contexts ---------------------------------------------------------------------------------- */
+/* --- contexts
+ * ---------------------------------------------------------------------------------- */
 
 static void *attach(void *arg) {
     tn_context_use((tn_context *)arg);
@@ -215,17 +218,8 @@ static void an_instruction_set_that_is_none_is_refused(void) {
     CHECK_TEXT(tni_isa_name(-1), "none");
     CHECK_TEXT(tni_isa_name(99), "none");
 }
-static void a_cancel_without_a_name_is_the_threads(void) {
-    tn_context *c = begin(NULL);
-    CHECK(tn_context_current() == c);
-    tn_cancel(NULL);
-    CHECK(tni_stopped(c));
-    tn_cancel_clear(NULL);
-    CHECK(!tni_stopped(c));
-    end(c);
-}
-
-/* --- memory ------------------------------------------------------------------------------------ */
+/* --- memory
+ * ------------------------------------------------------------------------------------ */
 
 static void sizes_beyond_memory_are_refused(void) {
     tn_context *c = begin(NULL);
@@ -277,7 +271,8 @@ static void a_new_context_at_an_old_ones_place_is_another(void) {
     tn_context_use(NULL);
 }
 
-/* --- errors, texts, time ------------------------------------------------------------------------ */
+/* --- errors, texts, time
+ * ------------------------------------------------------------------------ */
 
 static int told;
 static void tell(const tn_error_info *e, void *user) { (void)e, (void)user, told++; }
@@ -381,7 +376,8 @@ static void there_is_a_second_clock(void) {
     end(c);
 }
 
-/* --- profiles ---------------------------------------------------------------------------------- */
+/* --- profiles
+ * ---------------------------------------------------------------------------------- */
 
 static double strange(void *user) { return *(double *)user; }
 static void odd_events_are_written_as_json(void) {
@@ -417,7 +413,8 @@ static void odd_events_are_written_as_json(void) {
     end(c);
 }
 
-/* --- files ------------------------------------------------------------------------------------- */
+/* --- files
+ * ------------------------------------------------------------------------------------- */
 
 static int file_mode; /* what goes wrong */
 static int bad_open(const char *path, int flags, int mode, void *user) {
@@ -561,7 +558,6 @@ int main(int argc, char **argv) {
         CHECK_TEST(contexts_live_without_a_key),
         CHECK_TEST(at_most_four_are_called_at_the_end_newest_first),
         CHECK_TEST(an_instruction_set_that_is_none_is_refused),
-        CHECK_TEST(a_cancel_without_a_name_is_the_threads),
         CHECK_TEST(sizes_beyond_memory_are_refused),
         CHECK_TEST(an_arena_needs_no_free),
         CHECK_TEST(a_new_context_at_an_old_ones_place_is_another),

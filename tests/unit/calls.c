@@ -101,9 +101,9 @@ static void arguments_that_are_none_are_named(void) {
         REFUSED(tnp_cat(tn_tensors_of(list, 2), 0), TN_INVALID, "'tensors' has NULL at position 1");
         REFUSED(tnp_cat(tn_tensors_of(NULL, 2), 0), TN_INVALID, "argument 'tensors' is NULL");
         REFUSED(tnp_cat(tn_tensors_of(list, -1), 0), TN_INVALID, "argument 'tensors' is NULL");
-        static tn_tensor *crowd[60001];
-        REFUSED(tnp_cat(tn_tensors_of(crowd, 60001), 0), TN_INVALID,
-                "'tensors' has 60001 tensors, at most 60000 fit");
+        static tn_tensor *crowd[(1 << 24) + 1];
+        REFUSED(tnp_cat(tn_tensors_of(crowd, (1 << 24) + 1), 0), TN_INVALID,
+                "'tensors' has 16777217 tensors, at most 16777216 fit");
         REFUSED(tnp_reshape(a, empty), TN_INVALID, "argument 'shape' is an empty struct");
         REFUSED(tnp_reshape(a, absent), TN_INVALID, "argument 'shape' is absent");
         REFUSED(tnp_add(a, meta, 1), TN_INVALID,
@@ -422,6 +422,15 @@ static void a_path_places_what_goes_wrong_below_it(void) {
     CHECK(tn_error_take(&e) && e.line == 11 && !strcmp(e.file, "outer.c"));
     CHECK(strncmp(e.message, "inside: ", 8) == 0);
 }
+static void a_request_to_stop_without_a_context_means_the_threads(void) {
+    TN_SCOPE {
+        tn_tensor *a = tnp_ones(TN_DIMS(3), TN_F32, TN_CPU);
+        tn_cancel(NULL);
+        REFUSED(tnp_add(a, a, 1), TN_CANCELLED, "");
+        tn_cancel_clear(NULL);
+        CHECK(tnp_add(a, a, 1));
+    }
+}
 
 static const check_test tests[] = {
     CHECK_TEST(given_tensors_are_written_or_refused),
@@ -436,6 +445,7 @@ static const check_test tests[] = {
     CHECK_TEST(memory_is_wrapped_as_far_as_it_reaches),
     CHECK_TEST(exchanged_tensors_and_their_views_see_the_other_data),
     CHECK_TEST(a_path_places_what_goes_wrong_below_it),
+    CHECK_TEST(a_request_to_stop_without_a_context_means_the_threads),
 };
 
 int main(int argc, char **argv) { return CHECK_MAIN(tests, argc, argv); }

@@ -68,7 +68,7 @@ static const tn_function_row bare_row = {"bare", 2, planned, planned_back, NULL}
 static void forwards_that_fail_say_so(void) {
     TN_SCOPE {
         tn_tensor *x = leaf(1), *out[2];
-        plan p;
+        static plan p; /* lives as long as the graph */
         memset(&p, 0, sizeof p), p.silent = true;
         REFUSED(tn_function_call(&planned_row, TN_LIST(x), &p, out), TN_INVALID,
                 "planned: forward failed without saying why");
@@ -90,7 +90,7 @@ static void forwards_that_fail_say_so(void) {
 static void outputs_without_gradients_leave_the_tape(void) {
     TN_SCOPE {
         tn_tensor *x = leaf(1), *out[2];
-        plan p;
+        static plan p; /* lives as long as the graph */
         bool was;
         memset(&p, 0, sizeof p), p.whole = true;
         CHECK(tn_function_call(&planned_row, TN_LIST(x), &p, out) && !tn_needs_grad(out[0]));
@@ -108,7 +108,7 @@ static void outputs_without_gradients_leave_the_tape(void) {
 static void backwards_that_fail_say_so(void) {
     TN_SCOPE {
         tn_tensor *x = leaf(1), *out[2], *s, *y = tn_mul_scalar(x, 1);
-        plan p;
+        static plan p; /* lives as long as the graph */
         memset(&p, 0, sizeof p);
         CHECK(tn_function_call(&planned_row, TN_LIST(y), &p, out));
         s = tn_add(tn_sum(out[0]), tn_sum(out[1]));
@@ -129,7 +129,7 @@ static void backwards_that_fail_say_so(void) {
     }
     TN_SCOPE { /* a leaf that was given other data */
         tn_tensor *x = leaf(1), *out[2];
-        plan p;
+        static plan p; /* lives as long as the graph */
         memset(&p, 0, sizeof p);
         CHECK(tn_function_call(&planned_row, TN_LIST(x), &p, out));
         CHECK(tn_swap_data_at(NULL, 0, x, tn_ones(TN_DIMS(2))));

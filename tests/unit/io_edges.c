@@ -1,5 +1,5 @@
-/* io_edges.c - the edges of src/io: strings and escapes of headers, files that change while they are
- * open, every file operation failing in turn, lists and notes that make no sense. */
+/* io_edges.c - the edges of src/io: strings and escapes of headers, files that change while
+ * they are open, every file operation failing in turn, lists and notes that make no sense. */
 #define _XOPEN_SOURCE 700
 #include "../../src/api/io.h"
 #include "../../src/api/ops.h"

@@ -1,5 +1,5 @@
-/* schemas.c - promises of src/call: a schema read at run time gives the tables that the generator
- * wrote, and one that is wrong is refused with the column and what is wrong there. */
+/* schema_text.c - promises of src/call: a schema read at run time gives the tables that the
+ * generator wrote, and one that is wrong is refused with the column and what is wrong there. */
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../../src/call/call.h"
@@ -16,86 +16,6 @@ static void *get(void *user, size_t bytes) {
     return at;
 }
 
-/* --- every row -------------------------------------------------------------------------------- */
-
-static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
-
-static bool same_words(const char *const *a, const char *const *b) {
-    if (!a || !b) return a == b;
-    for (; *a && *b; a++, b++)
-        if (strcmp(*a, *b)) return false;
-    return *a == *b;
-}
-
-/* The bytes of the default, or what its list or text holds. */
-static bool same_default(const tn_param *p, const char *a, const char *b) {
-    static const uint8_t bytes[] = {0, 8, 16, 8, 8, 1, 32, 0, 0, 4, 4, 8, 4, 8, 8, 16};
-    size_t n = bytes[p->type];
-    if (p->type == TN_T_STRING)
-        return same_text(*(const char *const *)(const void *)a,
-                         *(const char *const *)(const void *)b);
-    if (p->type == TN_T_INTS || p->type == TN_T_FLOATS) {
-        tn_ints x, y;
-        memcpy(&x, a, sizeof x), memcpy(&y, b, sizeof y);
-        return x.n == y.n && (x.n <= 0 || !memcmp(x.at, y.at, (size_t)x.n * 8));
-    }
-    if (p->type == TN_T_FLOAT && p->flags & TN_P_MAYBE) {
-        tn_maybe x, y;
-        memcpy(&x, a, sizeof x), memcpy(&y, b, sizeof y);
-        return x.given == y.given && (x.given != TN_GIVEN || x.value == y.value);
-    }
-    if (p->type == TN_T_SCALAR) n = p->flags & TN_P_DOUBLE ? 8 : sizeof(tn_scalar);
-    return memcmp(a, b, n) == 0;
-}
-
-static bool same_param(const tn_gen *x, const tn_gen *y, int i) {
-    const tn_param *a = &x->param[i], *b = &y->param[i];
-    return same_text(a->name, b->name) && a->type == b->type && a->flags == b->flags &&
-           a->offset == b->offset && a->number_offset == b->number_offset && a->count == b->count &&
-           same_words(a->words, b->words) &&
-           same_default(a, (const char *)x->defaults + a->offset,
-                        (const char *)y->defaults + a->offset);
-}
-
-static const char *difference(const tn_gen *x, const tn_gen *y) {
-    int slots = x->nfixed;
-    if (x->nparam != y->nparam || x->nfixed != y->nfixed) return "numbers of parameters";
-    if (x->nresults != y->nresults || x->nsaves != y->nsaves) return "numbers of results";
-    if (x->args_size != y->args_size || x->out_offset != y->out_offset) return "layout";
-    if (x->props != y->props) return "props";
-    if (memcmp(x->fixed, y->fixed, sizeof x->fixed)) return "fixed";
-    for (int i = 0; i < x->nparam; i++) {
-        if (!same_param(x, y, i)) return x->param[i].name;
-        slots += x->param[i].type == TN_T_TENSORS;
-    }
-    for (int i = 0; i < slots; i++)
-        if (x->needs[i] != y->needs[i]) return "needs";
-    for (int k = 0; k < x->nresults + x->nsaves; k++)
-        if (!same_text(x->result_names[k], y->result_names[k])) return "names of results";
-    if (y->result_names[x->nresults + x->nsaves]) return "end of the names";
-    return NULL;
-}
-
-static void tables_of_every_row_follow_from_its_text(void) {
-    int rows = 0;
-    for (int64_t r = 0; r < tn_row_count(); r++) {
-        const tn_row *row = tn_row_at(r);
-        const char *what = "refused";
-        char error[200] = "";
-        void *block = NULL;
-        tn_gen *gen = NULL;
-        size_t bytes = 0;
-        if (tni_schema_gen(row, get, &block, &gen, &bytes, error, sizeof error))
-            what = difference(row->gen, gen);
-        if (what) printf("%s: %s %s\n", row->name, what, error);
-        CHECK(!what);
-        CHECK(!gen || (void *)gen == block);
-        free(block);
-        rows++;
-    }
-    CHECK(rows > 200);
-}
-
 static void *no_memory(void *user, size_t bytes) { return (void)user, (void)bytes, (void *)NULL; }
 
 static void tables_without_memory_are_an_error(void) {
@@ -104,7 +24,6 @@ static void tables_without_memory_are_an_error(void) {
     size_t bytes;
     CHECK(!tni_schema_gen(tn_row_named("add"), no_memory, NULL, &gen, &bytes, error, 200));
     CHECK_TEXT(error, "no memory for its tables");
-    CHECK(!tni_schema_gen_text("f(int a)", no_memory, NULL, &gen, &bytes, error, 200));
 }
 
 /* --- one text --------------------------------------------------------------------------------- */
@@ -393,18 +312,20 @@ static void needs_are_bits_of_inputs_results_and_saves(void) {
     CHECK(!tni_schema_needs(&s, NULL, "a:n", m, error, sizeof error));
     CHECK_TEXT(error, "needs: no input, result or save is called 'n'");
     CHECK(!tni_schema_needs(&s, "1 2 3 4 5 6 7 8 9", "a", m, error, sizeof error));
-    CHECK_TEXT(error, "saves: too many");
-    CHECK(tni_schema_needs(&s, "1 2 3 4 5 6 7 8", "8", m, error, sizeof error));
-    CHECK_EQ(m[0], out << 9);
+    CHECK_TEXT(error, "saves: more than 6 with the results");
+    CHECK(tni_schema_needs(&s, "1 2 3 4", "4", m, error, sizeof error));
+    CHECK_EQ(m[0], out << 5);
 }
 
 /* --- defaults in memory ----------------------------------------------------------------------- */
 
 static void a_text_gives_a_struct_with_its_defaults(void) {
-    const char *text = "(Tensor x, int a=5, int? b=None, float c=0.5, float? d=None, float? e=2.5, "
-                       "bool f=True, Scalar g=3, Scalar? h=None, int[2] i=[6,7], float[] j=[1.5], "
-                       "int[]? k=None, float[]? l=None, str m=\"mn\", str? o=None, "
-                       "ScalarType p=double, Reduction q=sum, Tensor[]? r=None)";
+    const char *text =
+        "f(Tensor x, int a=5, int? b=None, float c=0.5, float? d=None, float? e=2.5, "
+        "bool f=True, Scalar g=3, Scalar? h=None, int[2] i=[6,7], float[] j=[1.5], "
+        "int[]? k=None, float[]? l=None, str m=\"mn\", str? o=None, "
+        "ScalarType p=double, Reduction q=sum, Tensor[]? r=None) -> ()";
+    tn_row row;
     char error[200] = "";
     void *block = NULL;
     tn_gen *g;
@@ -417,7 +338,9 @@ static void a_text_gives_a_struct_with_its_defaults(void) {
     int64_t integer;
     int32_t small;
     const char *string;
-    if (!CHECK(tni_schema_gen_text(text, get, &block, &g, &bytes, error, sizeof error))) return;
+    memset(&row, 0, sizeof row);
+    row.schema = text;
+    if (!CHECK(tni_schema_gen(&row, get, &block, &g, &bytes, error, sizeof error))) return;
 #define AT(i, value) memcpy(&(value), (const char *)g->defaults + g->param[i].offset, sizeof(value))
     CHECK((AT(1, integer), integer == 5) && (AT(2, integer), integer == TN_NONE));
     CHECK((AT(3, real), real == 0.5));
@@ -451,7 +374,6 @@ static void words_are_split_at_spaces_and_commas(void) {
 }
 
 static const check_test tests[] = {
-    CHECK_TEST(tables_of_every_row_follow_from_its_text),
     CHECK_TEST(tables_without_memory_are_an_error),
     CHECK_TEST(what_is_wrong_is_said_with_its_column),
     CHECK_TEST(as_many_as_fit_are_taken),

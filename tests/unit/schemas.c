@@ -294,7 +294,8 @@ static void a_row_beyond_the_limits_is_refused(void) {
         {"f(Tensor x) -> Tensor", "y:x", NULL, 0, "needs: no tensor is called 'y'"},
         {"f(Tensor x) -> Tensor", "x:y", NULL, 0, "needs: no input, result or save is called 'y'"},
         {"f(Tensor x) -> Tensor", "y", "a b", 0, "needs: no input, result or save is called 'y'"},
-        {"f(Tensor x) -> Tensor", NULL, "a b c d e f g h i", 0, "saves: too many"},
+        {"f(Tensor x) -> Tensor", NULL, "a b c d e f g h i", 0,
+         "saves: more than 6 with the results"},
         {NULL, NULL, NULL, 0, "needs a name and a schema"},
     };
     tn_error_info e;

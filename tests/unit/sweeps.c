@@ -1,5 +1,5 @@
-/* sweeps.c - whichever allocation of a scenario fails, the scenario ends with "out of memory", leaves
- * no tensor and no byte behind, and succeeds when it is tried again. */
+/* sweeps.c - whichever allocation of a scenario fails, the scenario ends with "out of memory",
+ * leaves no tensor and no byte behind, and succeeds when it is tried again. */
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../check.h"
