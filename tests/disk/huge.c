@@ -121,6 +121,23 @@ static void huge_files(void) {
     remove(big);
 }
 
+/* What is no file, or says that it has no bytes: an error, as any other. */
+static int odd_files(void *arg) {
+    static const char *const odd[] = {"/", "/dev/null", "/dev/zero", "/proc/self/maps", ""};
+    tn_context *c = context_new(NULL, CAP);
+    int result = 0;
+    (void)arg;
+    for (int i = 0; i < 5; i++) {
+        tn_named_list l = tn_safetensors_load(odd[i]);
+        if (l.n >= 0 || !tn_error_take(NULL)) result = 2 + i;
+        if (tn_load_idx(odd[i]) || !tn_error_take(NULL)) result = 10 + i;
+        tn_free(tn_load_bytes(odd[i])); /* of no bytes: a tensor of none */
+        tn_error_take(NULL);
+    }
+    tn_context_free(c);
+    return result;
+}
+
 /* --- files that shrink ------------------------------------------------------------------------ */
 
 /* Before read number cut_at, the file is cut to cut_to. */
@@ -322,6 +339,7 @@ int main(int argc, char **argv) {
                         : ".",
              (long)getpid());
     costs();
+    safe(odd_files, NULL, "what is no file", 0);
     shrinking_files();
     huge_files();
     printf(

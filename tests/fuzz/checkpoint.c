@@ -6,6 +6,7 @@ static tn_module *net;
 static tn_optimizer *adam;
 static tn_schedule *schedule;
 static tn_generator *generator;
+static tn_loader *loader;
 static tn_named_number numbers[2] = {{"epoch", 3}, {"best", 0.5}};
 static tn_state whole, model_alone, rest;
 
@@ -16,6 +17,8 @@ static void begin(void) {
     schedule = tn_step_lr(adam, 2, 0.5);
     generator = tn_generator_new(5);
     TN_SCOPE {
+        tn_tensor *items[] = {tn_ones(TN_DIMS(2, 2)), tn_zeros(TN_DIMS(2), .dtype = TN_I64)};
+        loader = tn_loader_new(tn_dataset_tensors(tn_tensors_of(items, 2)), .batch_size = 2);
         tn_backward(tn_sum(tn_forward(net, tn_ones(TN_DIMS(2, 2)))));
         tn_optimizer_step(adam);
     }
@@ -58,6 +61,10 @@ static bool one(const uint8_t *data, size_t size) {
     }
     if (tn_module_load_file(net, "in")) MUST(tn_checkpoint_load("whole", &whole), "loading");
     tn_error_take(NULL);
+    if (!tn_train(net, adam, loader, .schedule = schedule, .epochs = 0, .checkpoint = "in",
+                  .resume = true))
+        fuzz_error();
+    MUST(tn_checkpoint_load("whole", &whole), "loading");
     valid |= one_state(&whole, "whole", size);
     if (tn_checkpoint_load("in", &model_alone))
         MUST(tn_checkpoint_load("whole", &whole), "loading");
