@@ -79,6 +79,7 @@ int in_child(int (*f)(void *arg), void *arg) {
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
+bool disk_cached;
 static int64_t live, peak, base;
 
 static void *counting_alloc(size_t bytes, void *user) {
@@ -102,7 +103,7 @@ tn_context *context_new(const tn_files *operations, int64_t memory_cap) {
     tn_context *c;
     memset(&o, 0, sizeof o);
     o.threads = -1;
-    o.no_cache = true;
+    o.no_cache = !disk_cached;
     o.memory_cap = memory_cap;
     o.allocator.alloc = counting_alloc, o.allocator.free = counting_free;
     if (operations) o.files = *operations;

@@ -24,8 +24,9 @@ int leftovers(const char *path, bool drop);
 /* Runs f(arg) in a child: its status as waitpid gives it. */
 int in_child(int (*f)(void *arg), void *arg);
 
-/* A context without threads and caches; operations NULL: the system's. Bytes that its allocator
- * has given out at most since disk_mark, beyond those at that time. */
+/* A context without threads, and without caches but where disk_cached; operations NULL: the
+ * system's. Bytes that its allocator has given out at most since disk_mark, beyond those then. */
+extern bool disk_cached;
 tn_context *context_new(const tn_files *operations, int64_t memory_cap);
 void disk_mark(void);
 int64_t disk_peak(void);

@@ -35,7 +35,9 @@ run() { # program, arguments: its last line is a sum
 }
 ${CC:-cc} $flags tests/disk/kill.c tests/disk/disk.c "$build/libtensor.a" -o "$out/kill" -lm -pthread
 ${CC:-cc} $flags $sanitize tests/disk/huge.c tests/disk/disk.c "$build/sanitized/libtensor.a" -o "$out/huge" -lm -pthread
+${CC:-cc} $flags tests/disk/huge.c tests/disk/disk.c "$build/libtensor.a" -o "$out/cost" -lm -pthread
 run "$out/kill" "$out" "$count"
+run "$out/cost" "$out"
 run "$out/huge" "$out" "$shm"
 rm -f "$out"/big-*
 echo "$passed passed, $failed failed"
