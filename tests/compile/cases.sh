@@ -201,31 +201,111 @@ grep -q '^y = [23]\.[09]. x + [12]\.[09].$' line
 E
 done
 
-# --- other targets ------------------------------------------------------------------------------
-target() { # NAME COMPILER RUNNER FLAGS; runner - : the program cannot run here
+# --- a real program, on other targets, too ------------------------------------------------------
+# real.c learns, saves, loads and goes on: the same files and the same checksum from each.
+real=$out/real
+mkdir -p "$real"
+c=$(echo $c_compilers | cut -d' ' -f1)
+$c -std=c99 -DAPART -I"$top" "$here/real.c" "$objects/$c.o" -o "$real/main" $libs &&
+    "$real/main" save "$real" > "$real/sum" || echo "the real program fails here: $c" >&2
+same='same() { # the program: saves what the others save, reads what they saved, and they what it saved
+    mkdir -p own
+    $run "$@" save own | tr -d "\r" > sum.save
+    $run "$@" load $out/real | tr -d "\r" > sum.load
+    for of in sum.save sum.load; do cmp $of $out/real/sum >&2; done
+    for of in state values; do cmp own/$of $out/real/$of >&2; done
+    $out/real/main load own | cmp - $out/real/sum >&2
+    echo "ran: $real_name"
+}'
+real_case() { # NAME; the script follows
+    { printf "out='%s'\nreal_name='%s'\n%s\n" "$out" "$1" "$same" && cat; } > "$out/body"
+    add "$1" < "$out/body"
+}
+echo 'int main(void) { return 0; }' > "$out/probe.c"
+for c in $c_compilers; do
+    newest=
+    for mode in c23 c2x; do
+        [ -n "$newest" ] || ! $c -std=$mode -c "$out/probe.c" -o "$out/probe.o" 2> "$out/probe.log" ||
+            newest=$mode
+    done
+    for mode in $c_modes $newest; do
+        real_case "a real program: $c -std=$mode" << 'E'
+$c -std=$mode -O1 $warnings -DAPART -I$top $here/real.c $objects/$c.o -o main $libs
+same ./main
+E
+    done
+done
+for c in $cxx_compilers; do
+    lang=$(echo $c | sed 's/clang++/clang/;s/g++/gcc/')
+    real_case "a real program over a library that is C++: $c" << 'E'
+$lang -std=c99 -O1 $warnings -DAPART -I$top -c $here/real.c -o real.o
+$c real.o $objects/$c.o -o main $libs
+same ./main
+E
+done
+if [ -n "${TN_FULL:-}" ]; then
+    for c in $c_compilers clang-19; do
+        have $c || { leave_out "$c is not installed"; continue; }
+        for mode in $c_modes; do
+            real_case "a real program, whole and optimised: $c -std=$mode" << 'E'
+$c -std=$mode -O2 $warnings -I$top $here/real.c -o main $libs
+same ./main
+E
+        done
+    done
+    for c in $cxx_compilers clang++-19; do
+        have $c || { leave_out "$c is not installed"; continue; }
+        lang=$(echo $c | sed 's/clang++/clang/;s/g++/gcc/')
+        for mode in $cxx_modes; do
+            real_case "a real program over a library that is C++: $c -std=$mode" << 'E'
+$c -x c++ -std=$mode -O1 -Wall -Wextra -pedantic -Wshadow -Werror -I$top $nn \
+    -c $here/implementation.c -o tensor.o
+$lang -std=c99 -DAPART -I$top -c $here/real.c -o real.o
+$c real.o tensor.o -o main $libs
+same ./main
+E
+        done
+    done
+fi
+
+target() { # NAME COMPILER RUNNER FLAGS
     c=$2 run=$3 flags=$4
-    if ! have "$c"; then leave_out "$1: no $c"; return; fi
-    echo 'int main(void) { return 0; }' > "$out/probe.c"
-    if ! $c $flags "$out/probe.c" -o "$out/probe" > /dev/null 2>&1; then
+    for tool in $c ${run%% *}; do
+        have "$tool" || { leave_out "$1: no $tool"; return; }
+    done
+    if ! $c $flags "$out/probe.c" -o "$out/probe" > "$out/probe.log" 2>&1; then
         leave_out "$1: $c $flags makes no program"
         return
     fi
-    [ -z "$run" ] || have "$run" || run=-
-    add "$1" << 'E'
-$c $flags -DUSE=main -I$top $here/whole.c -o main $libs
-[ "$run" = - ] || $run ./main
+    real_case "$1" << 'E'
+program=./main.exe
+[ $c != emcc ] || program=./main.js libs=-lm
+$c $flags -I$top $here/real.c -o $program $libs
+export WINEPREFIX=$(pwd)/wine WINEDEBUG=-all
+[ "$run" != wine ] || wineboot > first.log 2>&1
+same $program
 E
 }
-careful="-std=c99 -Wall -Wextra -Werror"
+careful="-std=c99 -O1 -Wall -Wextra -Werror"
 # A compiler for another target displaces Debian's link to the kernel's headers that -m32 needs.
 kernel=/usr/include/x86_64-linux-gnu
 [ ! -d $kernel ] || kernel="-idirafter $kernel"
-target "32-bit x86" gcc "" "-m32 $kernel $careful"
-target "tcc: scalar, one thread" tcc "" "-DTN_NO_THREADS"
-target "mingw-w64" x86_64-w64-mingw32-gcc wine "$careful"
-target "aarch64" aarch64-linux-gnu-gcc qemu-aarch64 "-static $careful"
-target "wasm32" emcc - "$careful"
-target "one thread" $(echo $c_compilers | cut -d' ' -f1) "" "-DTN_NO_THREADS $careful"
+if [ -z "${TN_QUICK:-}" ]; then
+    target "32-bit x86 with SSE" gcc "" "-m32 -msse2 -mfpmath=sse $kernel $careful"
+    target "tcc: scalar, one thread" tcc "" "-DTN_NO_THREADS"
+    target "mingw-w64" x86_64-w64-mingw32-gcc wine "$careful"
+    target "aarch64" aarch64-linux-gnu-gcc qemu-aarch64 "-static $careful"
+    # in its strict modes gcc for s390x computes float in double: other bits (FLT_EVAL_METHOD 1)
+    target "s390x, big-endian" s390x-linux-gnu-gcc qemu-s390x "-static $careful -std=gnu99"
+    echo "short 23: s390x keeps the same bits in gnu modes, not in gcc's strict -std=c99 there"
+    target "wasm32" emcc "node --no-experimental-fetch" \
+        "$careful -s NODERAWFS=1 -s ALLOW_MEMORY_GROWTH=1"
+    target "one thread" $(echo $c_compilers | cut -d' ' -f1) "" "-DTN_NO_THREADS $careful"
+fi
+if [ -n "${TN_FULL:-}" ]; then
+    target "an x86-64 without FMA" gcc "qemu-x86_64 -cpu Nehalem" "-static -DTN_NO_FMA $careful"
+    target "32-bit x86 with SSE, clang" clang "" "-m32 -msse2 -mfpmath=sse $kernel $careful"
+fi
 
 # what an include costs, to read, not to judge
 c=$(echo $c_compilers | cut -d' ' -f1)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # The headers in every language, compiler and use that they promise: no warning in right use, an error
-# in wrong use. A compiler that is not there is left out with a word. TN_QUICK=1: oldest and newest
-# language only.
+# in wrong use; and a real program, with the same files and results, by each compiler and on other
+# targets (emulated). A compiler that is not there is left out with a word. TN_QUICK=1: oldest and
+# newest language only. TN_FULL=1: the real program whole in each language, more targets.
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-build}
 top=$(pwd)
@@ -10,11 +11,15 @@ here=$top/tests/compile
 rm -rf "$out" && mkdir -p "$out/cases" || exit 1
 
 # Compilers for other targets, where this may install them; what is missing then is left out below.
+wanted="tcc:tcc x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 qemu-aarch64:qemu-user
+    aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu,libc6-dev-arm64-cross
+    s390x-linux-gnu-gcc:gcc-s390x-linux-gnu,libc6-dev-s390x-cross"
+[ -z "${TN_FULL:-}" ] || wanted="$wanted clang-19:clang-19 wine:wine,wine64 emcc:emscripten"
 if [ -z "${TN_QUICK:-}" ] && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
-    for wanted in tcc:tcc x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 \
-        "aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu libc6-dev-arm64-cross" qemu-aarch64:qemu-user; do
-        command -v "${wanted%%:*}" > /dev/null || DEBIAN_FRONTEND=noninteractive timeout 180 \
-            apt-get install -y -q --no-install-recommends ${wanted#*:} >> "$out/apt.log" 2>&1
+    for tool in $wanted; do
+        command -v "${tool%%:*}" > /dev/null || DEBIAN_FRONTEND=noninteractive timeout 300 \
+            apt-get install -y -q --no-install-recommends $(echo "${tool#*:}" | tr , ' ') \
+            >> "$out/apt.log" 2>&1
     done
 fi
 . "$here/cases.sh"
@@ -26,7 +31,7 @@ ls "$out"/cases/*.sh | xargs -P "$jobs" -n 1 sh -c '
     mkdir -p "$name.dir" && cd "$name.dir" || exit
     sh "$1" > "$name.out" 2> "$name.err"
     echo $? > "$name.status"' case
-passed=0 failed=0
+passed=0 failed=0 built=0 ran=0
 for script in "$out"/cases/*.sh; do
     name=${script%.sh}
     if [ "$(cat "$name.status")" = 0 ] && [ ! -s "$name.err" ]; then
@@ -39,6 +44,12 @@ for script in "$out"/cases/*.sh; do
         head -12 "$name.err" | cut -c1-300 | sed 's/^/    | /'
     fi
     sed -n 's/^note: //p' "$name.out"
+    ran=$((ran + $(grep -c '^ran: ' "$name.out")))
+    sed 1q "$script" | grep -qE '^# (callers|implementation|a real program|.*x86|tcc|mingw|aarch64|s390x|wasm|one thread)' &&
+        built=$((built + 1))
 done
+quieted=$(grep -hoE '(diagnostic ignored|NOLINT|cppcheck-suppress)' src/*/*.[ch] src/*/*.inl | grep -c .)
+echo "promise 23: $built configurations of compiler, language and target, $failed with a warning or an error;" \
+    "$ran ran the real program with the same files and the same sum; $quieted warnings silenced in src/"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
