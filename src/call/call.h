@@ -99,8 +99,24 @@ TNI_INLINE bool tni_view_is_stale(const tn_tensor *t) {
 TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
 
-/* Runs the row of f, prepared; false: it was asked to stop. (A record runs its calls so, too.) */
-TN_PRIV bool tni_run(tn_frame *f);
+/* Runs the row of f, prepared; false: it was asked to stop, which is polled where all that it writes
+ * is its own. */
+TN_PRIV void tni_run_drawing(tn_frame *f); /* a row that draws random numbers */
+TNI_INLINE bool tni_run(tn_frame *f) {
+    tni_stop *outer = tni_this_thread.stop;
+    tn_context *c = f->block->context;
+    const bool whole = f->ngiven || f->row->gen->props & TN_PROP_MUTATED || f->block->unstopped;
+    if (TNI_UNLIKELY(tni_stop_asked(c)) && !f->block->unstopped) return false;
+    f->stop.request = whole ? NULL : &c->cancel;
+    f->stop.seen = 0;
+    tni_this_thread.stop = &f->stop;
+    if (TNI_UNLIKELY(f->generator != NULL))
+        tni_run_drawing(f);
+    else
+        f->row->run(f);
+    tni_this_thread.stop = outer;
+    return TNI_LIKELY(!tni_load_relaxed(&f->stop.seen));
+}
 
 /* The versions of the tensors that the call in f was given to write. */
 TN_PRIV void tni_bump_written(tn_frame *f);
