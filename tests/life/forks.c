@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "life.h"
 
+#include <dirent.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -72,16 +73,24 @@ static void fork_end(tn_context *c) {
     tn_free(matrix);
     life_end(c);
 }
-/* The child's end of a fork in the thread that has the context: all of it goes, too. */
+static int threads_alive(void) {
+    int n = 0;
+    DIR *d = opendir("/proc/self/task");
+    for (struct dirent *e; d && (e = readdir(d));) n += e->d_name[0] != '.';
+    if (d) closedir(d);
+    return n;
+}
+/* The child's end of a fork in the thread that has the context: it has worked on threads of its
+ * own, and all of it goes, too. */
 static void child_leaves(tn_context *c, bool ok) {
-    ok = ok && work();
+    ok = ok && work() && threads_alive() == THREADS;
     tn_context_use(NULL);
     tn_context_free(c);
     child_ends(ok);
 }
 
-static int64_t each(void) { /* forks of a place; there are eight */
-    static const int64_t of_depth[] = {3, 13, 125};
+static int64_t each(void) { /* forks of a place; there are nine, and four times as many */
+    static const int64_t of_depth[] = {2, 9, 80};
     return of_depth[life_depth()];
 }
 
@@ -337,6 +346,71 @@ static void fork_in_the_allocator(void) {
     fork_end(c);
 }
 
+/* Another thread is stopped at its k-th allocation, some of which it makes with a lock held: one
+ * that publishes a sum in the place of an expanded .grad has that of all gradients. */
+typedef struct stopped {
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    int64_t at, number;
+    int inside, go_on;
+    tn_context *c;
+} stopped;
+static stopped other = {.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
+static __thread bool is_other;
+static void *alloc_stops(size_t bytes, void *user) {
+    if (is_other && ++other.number == other.at) {
+        pthread_mutex_lock(&other.lock);
+        other.inside = 1;
+        pthread_cond_broadcast(&other.moved);
+        while (!other.go_on) pthread_cond_wait(&other.moved, &other.lock);
+        pthread_mutex_unlock(&other.lock);
+    }
+    return life_alloc(bytes, user);
+}
+static bool publishes(void) {
+    bool ok = false;
+    TN_SCOPE {
+        tn_tensor *x = tn_requires_grad(tn_ones(TN_DIMS(3)));
+        tn_set_grad(x, tn_expand(tn_full(TN_DIMS(1), 5.0), TN_DIMS(3)));
+        ok = tn_backward(tn_sum(tn_mul_scalar(x, 2))) && tn_item(tn_sum(tn_grad_of(x))) == 21;
+    }
+    return ok;
+}
+static void *other_main(void *arg) {
+    (void)arg;
+    is_other = true;
+    tn_context_use(other.c);
+    CHECK(publishes());
+    pthread_mutex_lock(&other.lock);
+    other.inside = 1; /* past its last allocation */
+    pthread_cond_broadcast(&other.moved);
+    pthread_mutex_unlock(&other.lock);
+    return NULL;
+}
+static void fork_beside_the_allocator(void) {
+    tn_context_options o = life_options(THREADS);
+    o.allocator.alloc = alloc_stops;
+    tn_context *c = other.c = fork_begin(&o);
+    for (int64_t i = 0; i < 4 * each(); i++) {
+        pthread_t t;
+        other.number = other.inside = other.go_on = 0;
+        other.at = 1 + 7 * i % 26;
+        pthread_create(&t, NULL, other_main, NULL);
+        pthread_mutex_lock(&other.lock);
+        while (!other.inside) pthread_cond_wait(&other.moved, &other.lock);
+        pthread_mutex_unlock(&other.lock);
+        pid_t child = fork_child();
+        if (child == 0) child_leaves(c, publishes());
+        child_waited(child, "a process whose other thread allocates");
+        pthread_mutex_lock(&other.lock);
+        other.go_on = 1;
+        pthread_cond_broadcast(&other.moved);
+        pthread_mutex_unlock(&other.lock);
+        pthread_join(t, NULL);
+    }
+    fork_end(c);
+}
+
 static const check_test tests[] = {
     CHECK_TEST(fork_idle),
     CHECK_TEST(fork_busy),
@@ -347,6 +421,7 @@ static const check_test tests[] = {
     CHECK_TEST(fork_in_a_loader),
     CHECK_TEST(fork_beside_a_loader),
     CHECK_TEST(fork_in_the_allocator),
+    CHECK_TEST(fork_beside_the_allocator),
 };
 
 int main(int argc, char **argv) {
