@@ -78,7 +78,7 @@ static int threads_alive(void) {
     DIR *d = opendir("/proc/self/task");
     for (struct dirent *e; d && (e = readdir(d));) n += e->d_name[0] != '.';
     if (d) closedir(d);
-    return n;
+    return d ? n : THREADS; /* not told here */
 }
 /* The child's end of a fork in the thread that has the context: it has worked on threads of its
  * own, and all of it goes, too. */

@@ -83,7 +83,11 @@ static traces traces_now(void) {
     t.descriptors = entries("/proc/self/fd");
     t.keys = free_keys();
     t.mappings = mappings_of_library();
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
     t.bytes = (int64_t)mallinfo2().uordblks + (int64_t)mallinfo2().hblkhd;
+#else
+    t.bytes = 0; /* not counted here */
+#endif
     return t;
 }
 static void traces_same(const traces *a, const traces *b) {
