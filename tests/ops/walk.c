@@ -436,11 +436,14 @@ static bool grad_layout(const tn_row *row, sample *s, int layout, tn_dtype dtype
     return true;
 }
 
-/* A pointwise row takes any shape: its first sample with each tensor in this one. */
-static bool deep_sample(sample *s, const tn_row *row, const char *shape, tn_dtype dtype) {
-    static tn_row deep;
+/* The first sample with each tensor in this shape, which pointwise rows take, and composed ones
+ * that are pointwise; false where the row does not. */
+static bool reshaped_sample(sample *s, const tn_row *row, const char *shape, tn_dtype dtype) {
+    static tn_row reshaped;
     static char text[400];
+    tn_tensor *out[OUTS];
     size_t n = 0;
+    int count = 0;
     if (sample_count(row) == 0) return false;
     for (const char *at = row->sample; *at && strncmp(at, " | ", 3) && n < 300; at++) {
         text[n++] = *at;
@@ -450,13 +453,22 @@ static bool deep_sample(sample *s, const tn_row *row, const char *shape, tn_dtyp
         at += strcspn(at, ")") - 1;
     }
     text[n] = 0;
-    deep = *row;
-    deep.sample = text;
-    return sample_make(s, &deep, 0, dtype, false);
+    reshaped = *row;
+    reshaped.sample = text;
+    if (!sample_make(s, &reshaped, 0, dtype, false)) return false;
+    if (row->loop) return true;
+    if (!seeded_call(s, TN_PLAIN, out, &count)) return no_error(), false;
+    return sample_make(s, &reshaped, 0, dtype, false);
 }
 
 static void lane_grad(const tn_row *row, int i, tn_dtype dtype) {
-    static const char *const shapes[] = {"2,3,1,2", "1,2,1,2,2"};
+    static const struct {
+        const char *size;
+        int layout;
+    } shapes[] = {{"2,3,1,2", SAMPLE_LAST},
+                  {"1,2,1,2,2", SAMPLE_LAST},
+                  {"", SAMPLE_CONTIGUOUS},
+                  {"0,2", SAMPLE_CONTIGUOUS}};
     sample s;
     if (!row->grad && !row->compose) return;
     if (row->grad == tn_grad_zero) return;
@@ -464,8 +476,9 @@ static void lane_grad(const tn_row *row, int i, tn_dtype dtype) {
         if (!sample_make(&s, row, i, dtype, false) || sample_has_no_difference(&s) ||
             !grad_layout(row, &s, layout, dtype))
             break;
-    for (int k = 0; k < 2 && i == 0 && row->loop; k++)
-        if (deep_sample(&s, row, shapes[k], dtype)) grad_layout(row, &s, SAMPLE_LAST, dtype);
+    for (int k = 0; k < 4 && i == 0 && (row->loop || row->compose); k++)
+        if (reshaped_sample(&s, row, shapes[k].size, dtype))
+            grad_layout(row, &s, shapes[k].layout, dtype);
 }
 
 /* --- main ------------------------------------------------------------------------------------- */

@@ -254,10 +254,9 @@ SWEEP(checkpoint_it, false)
 
 static void every_point_of_these_held(void) {
     CHECK_EQ(held, points);
-    printf(
-        "promise 4: %lld of %lld points of 8 programs (modules made, trained, copied, converted, "
-        "loaded, walked; loaders; checkpoints), once and for ever\n",
-        (long long)held, (long long)points);
+    printf("promise 4: %lld of %lld points of 8 programs (modules made, trained, copied, "
+           "converted, loaded, walked; loaders; checkpoints), once and for ever\n",
+           (long long)held, (long long)points);
 }
 
 static const check_test tests[] = {
