@@ -1,0 +1,253 @@
+/* base_texts.c - promises of src/base about what it writes: errors kept, cut and printed, profiles
+ * whole or with what was dropped, and the cores it counts. */
+#define _GNU_SOURCE
+#include "base_stand_ins.h"
+
+#include <fcntl.h>
+#include <sched.h>
+
+static char path[] = "/tmp/tn_texts_XXXXXX";
+
+static size_t contents(char *to, size_t room) {
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(to, 1, room - 1, f) : 0;
+    if (f) fclose(f);
+    to[n] = 0;
+    return n;
+}
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+static void the_first_error_stays_until_it_is_taken(void) {
+    tn_context *c = begin(NULL);
+    tn_error_info e;
+    CHECK(tn_ok() && !tn_error_peek(&e) && !tn_error_take(&e) && !tn_error_print());
+    CHECK(!tn_error_set(TN_INDEX, "f.c", 7, "%d of %s", 3, "four"));
+    CHECK(!tn_ok() && !tn_error_set(TN_TYPE, "g.c", 8, "another"));
+    CHECK(tn_error_peek(NULL) && tn_error_peek(&e) && e.code == TN_INDEX && e.line == 7);
+    CHECK_TEXT(e.message, "3 of four");
+    CHECK_TEXT(e.file, "f.c");
+    CHECK(!tn_ok() && tn_error_take(NULL) && tn_ok() && !tn_error_take(NULL));
+    CHECK(!tn_error_set((tn_code)99, NULL, 5, "what"));
+    CHECK(tn_error_take(&e) && e.code == TN_INTERNAL && !e.file && e.line == 0);
+    CHECK(!tn_error_set(TN_OK, NULL, 5, "what") && tn_error_take(&e) && e.code == TN_INTERNAL);
+    CHECK(!tn_error_set(TN_ERROR_COUNT, NULL, 5, "what") && tn_error_take(&e));
+    CHECK_EQ(e.code, TN_INTERNAL);
+    end(c);
+}
+
+static void a_message_is_cut_where_its_room_ends(void) {
+    tn_context *c = begin(NULL);
+    tni_block *b = tni_here();
+    tn_error_info e;
+    char longer[3 * TNI_ERROR_TEXT];
+    memset(longer, 'x', sizeof longer);
+    longer[sizeof longer - 1] = 0;
+    for (size_t n = TNI_ERROR_TEXT - 3; n < TNI_ERROR_TEXT + 3; n++) {
+        longer[n] = 0;
+        CHECK(!tni_error(b, TN_TYPE, "%s", longer) && tn_error_peek(&e));
+        CHECK_EQ(strlen(e.message), n < TNI_ERROR_TEXT ? n : TNI_ERROR_TEXT - 1);
+        tni_error_more(b, "yz");
+        CHECK_EQ(strlen(e.message), n + 2 < TNI_ERROR_TEXT ? n + 2 : TNI_ERROR_TEXT - 1);
+        longer[n] = 'x';
+        tn_error_take(NULL);
+    }
+    tni_error_more(b, "nothing is pending");
+    CHECK(tn_ok());
+    CHECK(!tni_error(b, TN_TYPE, "a") && (tni_error_more(b, " %d", 5), tn_error_take(&e)));
+    CHECK_TEXT(e.message, "a 5");
+    end(c);
+}
+
+static void an_error_is_printed_with_its_place(void) {
+    static const char *const want[2] = {"f.c:7: malformed file: no\n", "cancelled: stop\n"};
+    char text[200];
+    tn_context *c = begin(NULL);
+    for (int k = 0; k < 2; k++) {
+        int to = open(path, O_WRONLY | O_TRUNC), was = dup(2);
+        if (!CHECK(to >= 0 && was >= 0)) break;
+        fflush(stderr);
+        dup2(to, 2);
+        if (k)
+            tn_error_set(TN_CANCELLED, NULL, 0, "stop");
+        else
+            tn_error_set(TN_FORMAT, "f.c", 7, "no");
+        bool printed = tn_error_print();
+        fflush(stderr);
+        dup2(was, 2);
+        close(was), close(to);
+        contents(text, sizeof text);
+        CHECK(printed && tn_ok());
+        CHECK_TEXT(text, want[k]);
+    }
+    end(c);
+}
+
+static void codes_have_names(void) {
+    static const char *const names[] = {"no error",
+                                        "invalid argument",
+                                        "wrong dtype or kind of argument",
+                                        "index out of range",
+                                        "out of memory",
+                                        "not supported",
+                                        "file or input error",
+                                        "malformed file",
+                                        "cancelled",
+                                        "autograd error",
+                                        "internal error"};
+    for (int i = 0; i < TN_ERROR_COUNT; i++) CHECK_TEXT(tn_code_name((tn_code)i), names[i]);
+    CHECK_TEXT(tn_code_name(TN_ERROR_COUNT), "unknown error");
+    CHECK_TEXT(tn_code_name((tn_code)-1), "unknown error");
+}
+
+static int told, told_code;
+static void on_error(const tn_error_info *e, void *user) {
+    told += user == &told;
+    told_code = (int)e->code;
+}
+static void a_handler_hears_an_error_once(void) {
+    tn_context *c = begin(NULL);
+    told = 0;
+    tn_error_on(on_error, &told);
+    tn_error_set(TN_FILE, "f.c", 1, "x");
+    CHECK(told == 1 && told_code == TN_FILE);
+    tn_error_set(TN_TYPE, "f.c", 1, "y");
+    CHECK(told == 1 && tn_error_take(NULL));
+    tn_error_set(TN_TYPE, "f.c", 1, "y");
+    CHECK(told == 2 && told_code == TN_TYPE && tn_error_take(NULL));
+    tn_error_on(NULL, NULL);
+    tn_error_set(TN_TYPE, "f.c", 1, "y");
+    CHECK(told == 2 && tn_error_take(NULL));
+    end(c);
+}
+
+/* --- profiles --------------------------------------------------------------------------------- */
+
+static double now;
+static double clock_of(void *user) { return *(double *)user; }
+
+static int count(const char *text, const char *what) {
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at += strlen(what)) n++;
+    return n;
+}
+
+static void times_are_microseconds_from_the_begin(void) {
+    static const struct {
+        double from, to;
+        const char *text;
+    } c[] = {{50, 50, "\"ts\":0.000,\"dur\":0.000,"},
+             {50.000001, 50.0000015, "\"ts\":1.000,\"dur\":0.500,"},
+             {51.5, 63, "\"ts\":1500000.000,\"dur\":11500000.000,"},
+             {49, 48, "\"ts\":0.000,\"dur\":0.000,"},
+             {1e12, 1e12, "\"ts\":0.000,\"dur\":0.000,"}};
+    static char text[4000];
+    tn_context_options o;
+    memset(&o, 0, sizeof o);
+    o.clock = clock_of, o.clock_user = &now, now = 50;
+    tn_context *context = begin(&o);
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        CHECK(tn_profile_begin() && tni_profile_on(context));
+        tni_profile_add(tni_here(), "n", "f", i == 1 ? 0 : i == 2 ? -5 : 9, "", c[i].from, c[i].to);
+        CHECK(tn_profile_end(path) && !tni_profile_on(context));
+        contents(text, sizeof text);
+        if (!CHECK(strstr(text, c[i].text) != NULL)) printf("%s\n", text);
+        CHECK(strstr(text, i == 1 || i == 2 ? "\"at\":\"f:0\"" : "\"at\":\"f:9\"") != NULL);
+    }
+    end(context);
+}
+
+static void long_texts_are_cut_each_at_its_length(void) {
+    static char longer[2000], text[6000];
+    static const int most[3] = {200, 900, 500};
+    tn_context *c = begin(NULL);
+    for (int which = 0; which < 3; which++)
+        for (int extra = -1; extra < 2; extra++) {
+            memset(longer, 'x', sizeof longer - 1);
+            longer[most[which] + extra] = 0;
+            CHECK(tn_profile_begin());
+            tni_profile_add(tni_here(), which == 0 ? longer : "n", which == 2 ? longer : "f", 1,
+                            which == 1 ? longer : "t", 0, 0);
+            CHECK(tn_profile_end(path));
+            contents(text, sizeof text);
+            int n = 0;
+            for (const char *at = text; *at; at++) n += *at == 'x';
+            CHECK_EQ(n, extra < 0 ? most[which] - 1 : most[which]); /* "ph":"X" is no x */
+        }
+    longer[198] = 'x', longer[199] = '"', longer[200] = 0; /* an escape is not cut in two */
+    CHECK(tn_profile_begin());
+    tni_profile_add(tni_here(), longer, "f", 1, "t", 0, 0);
+    CHECK(tn_profile_end(path) && contents(text, sizeof text) && !strstr(text, "\\\""));
+    end(c);
+}
+
+static void events_beyond_one_piece_of_memory_are_all_there(void) {
+    enum { EVENTS = 500 };
+    static char text[EVENTS * 2000], longer[901];
+    tn_context *c = begin(NULL);
+    memset(longer, 'y', 900);
+    CHECK(tn_profile_begin());
+    for (int i = 0; i < EVENTS; i++) tni_profile_add(tni_here(), "many", "f", i, longer, 0, 0);
+    CHECK(tn_profile_end(path));
+    size_t n = contents(text, sizeof text);
+    CHECK(n > ((size_t)1 << 18) && count(text, "\"many\"") == EVENTS);
+    CHECK(strstr(text, "\"dropped\":\"0\"") && strcmp(text + n - 4, "\n]}\n") == 0);
+    CHECK(count(text, ",\n{") == EVENTS - 1 && strstr(text, "[\n{") && strstr(text, ":499\"}}"));
+    CHECK(tn_profile_begin() && tn_profile_end(path) && contents(text, sizeof text));
+    CHECK_EQ(count(text, "\"many\""), 0);
+    end(c);
+}
+
+static void what_finds_no_memory_is_counted(void) {
+    static char text[4000];
+    counted a;
+    tn_context_options o = counted_options(&a);
+    tn_context *c = begin(&o);
+    CHECK(tn_profile_begin());
+    a.fail_at = a.calls + 1, a.for_ever = true;
+    for (int i = 0; i < 3; i++) tni_profile_add(tni_here(), "n", "f", 1, "t", 0, 0);
+    a.fail_at = 0;
+    tni_profile_add(tni_here(), "kept", "f", 1, "t", 0, 0);
+    CHECK(tn_ok() && tn_profile_end(path) && contents(text, sizeof text));
+    CHECK(strstr(text, "\"dropped\":\"3\"") && count(text, "\"ph\"") == 1);
+    end(c);
+    counted_check(&a);
+}
+
+/* --- cores ------------------------------------------------------------------------------------ */
+
+static bool cores_agree(void *one) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set)) return false;
+    int n = CPU_COUNT(&set);
+    if (!one) return tni_cores() == n;
+    for (size_t k = CPU_SETSIZE; k-- > 0;)
+        if (CPU_ISSET(k, &set) && CPU_COUNT(&set) > 1) CPU_CLR(k, &set);
+    return sched_setaffinity(0, sizeof set, &set) == 0 && tni_cores() == 1;
+}
+static void cores_are_those_the_process_may_run_on(void) {
+    in_child(cores_agree, NULL);
+    in_child(cores_agree, path);
+}
+
+static const check_test tests[] = {
+    CHECK_TEST(the_first_error_stays_until_it_is_taken),
+    CHECK_TEST(a_message_is_cut_where_its_room_ends),
+    CHECK_TEST(an_error_is_printed_with_its_place),
+    CHECK_TEST(codes_have_names),
+    CHECK_TEST(a_handler_hears_an_error_once),
+    CHECK_TEST(times_are_microseconds_from_the_begin),
+    CHECK_TEST(long_texts_are_cut_each_at_its_length),
+    CHECK_TEST(events_beyond_one_piece_of_memory_are_all_there),
+    CHECK_TEST(what_finds_no_memory_is_counted),
+    CHECK_TEST(cores_are_those_the_process_may_run_on),
+};
+
+int main(int argc, char **argv) {
+    int file = mkstemp(path);
+    if (file < 0) return 1;
+    close(file);
+    int status = CHECK_MAIN(tests, argc, argv);
+    remove(path);
+    return status;
+}
