@@ -1,4 +1,4 @@
-/* calls.c - promises of src/call and tensor/access.c: what a call takes and into what it writes,
+/* arguments.c - promises of src/call and tensor/access.c: what a call takes and into what it writes,
  * recordings run again on other data, reading and wrapping memory; what is refused, and how. */
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
