@@ -15906,8 +15906,24 @@ TNI_INLINE bool tni_view_is_stale(const tn_tensor *t) {
 TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
 
-/* Runs the row of f, prepared; false: it was asked to stop. (A record runs its calls so, too.) */
-TN_PRIV bool tni_run(tn_frame *f);
+/* Runs the row of f, prepared; false: it was asked to stop, which is polled where all that it writes
+ * is its own. */
+TN_PRIV void tni_run_drawing(tn_frame *f); /* a row that draws random numbers */
+TNI_INLINE bool tni_run(tn_frame *f) {
+    tni_stop *outer = tni_this_thread.stop;
+    tn_context *c = f->block->context;
+    const bool whole = f->ngiven || f->row->gen->props & TN_PROP_MUTATED || f->block->unstopped;
+    if (TNI_UNLIKELY(tni_stop_asked(c)) && !f->block->unstopped) return false;
+    f->stop.request = whole ? NULL : &c->cancel;
+    f->stop.seen = 0;
+    tni_this_thread.stop = &f->stop;
+    if (TNI_UNLIKELY(f->generator != NULL))
+        tni_run_drawing(f);
+    else
+        f->row->run(f);
+    tni_this_thread.stop = outer;
+    return TNI_LIKELY(!tni_load_relaxed(&f->stop.seen));
+}
 
 /* The versions of the tensors that the call in f was given to write. */
 TN_PRIV void tni_bump_written(tn_frame *f);
@@ -19416,32 +19432,17 @@ static TNI_NOINLINE void door_undo(tni_call *c) {
     if (c->holder) tni_drop(f->block, c->holder);
 }
 
-/* Whether a call that is asked to stop goes on to its end. */
-static bool door_finishes(const tn_frame *f) {
-    return f->ngiven || f->row->gen->props & TN_PROP_MUTATED || f->block->unstopped ||
-           (f->generator && f->nout && f->out[0] && f->out[0]->numel <= DOOR_FEW);
-}
-
 /* A stream of random numbers advances only where they are published. */
-static TNI_NOINLINE void door_run_drawing(tn_frame *f) {
-    const tn_generator before = *f->generator;
+TN_PRIV void tni_run_drawing(tn_frame *f) {
+    tn_generator before;
+    if (f->nout && f->out[0] && f->out[0]->numel <= DOOR_FEW) f->stop.request = NULL;
+    if (!f->stop.request) {
+        f->row->run(f);
+        return;
+    }
+    before = *f->generator;
     f->row->run(f);
     if (tni_load_relaxed(&f->stop.seen)) *f->generator = before;
-}
-
-TN_PRIV bool tni_run(tn_frame *f) {
-    tni_stop *outer = tni_this_thread.stop;
-    tn_context *c = f->block->context;
-    if (TNI_UNLIKELY(tni_stop_asked(c)) && !f->block->unstopped) return false;
-    f->stop.request = door_finishes(f) ? NULL : &c->cancel;
-    f->stop.seen = 0;
-    tni_this_thread.stop = &f->stop;
-    if (TNI_UNLIKELY(f->generator != NULL) && f->stop.request)
-        door_run_drawing(f);
-    else
-        f->row->run(f);
-    tni_this_thread.stop = outer;
-    return !tni_load_relaxed(&f->stop.seen);
 }
 
 static bool door_primitive(tni_call *c) {

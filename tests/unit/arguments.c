@@ -1,4 +1,4 @@
-/* arguments.c - promises of src/call and tensor/access.c: what a call takes and into what it writes,
+/* arguments.c - promises of src/call and tensor/access.c: what a call takes, into what it writes,
  * recordings run again on other data, reading and wrapping memory; what is refused, and how. */
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
@@ -162,6 +162,7 @@ static void a_list_of_any_length_has_its_gradients(void) { twice(lists); }
 static void recordings(void) {
     TN_SCOPE {
         tn_tensor *x = counted(2, 3, TN_F32), *y = counted(2, 3, TN_F32), *out[6], *list[10];
+        tn_tensor *places[1], *picked;
         int64_t dims[2] = {3, 2}, order[1] = {0};
         CHECK(tn_record_begin());
         REFUSED(tn_record_begin(), TN_INVALID, "tn_record_begin: a recording is under way");
@@ -172,7 +173,9 @@ static void recordings(void) {
         out[3] = tnp_cat(tn_tensors_of(list, 10), 0);
         out[4] = tn_softmax(out[3], 1);
         out[5] = tnp_add_(y, x, 1);
-        dims[0] = dims[1] = 77, order[0] = 99;
+        places[0] = tnp_zeros(TN_DIMS(1), TN_I64, TN_CPU);
+        picked = tnp_index(x, tn_tensors_of(places, 1));
+        places[0] = NULL, dims[0] = dims[1] = 77, order[0] = 99;
         for (int i = 0; i < 10; i++)
             list[i] = NULL; /* copied: what the caller does to his is his */
         tn_recording *r = tn_record_end();
@@ -186,6 +189,7 @@ static void recordings(void) {
             CHECK(tn_replay(r));
             CHECK(at(out[0], 0) == x0 + 2 * y0 && at(out[1], 0) == (x0 + 2 * y0) / 2);
             CHECK(at(out[2], 3) == at(out[1], 0) && at(out[3], 6) == x0);
+            CHECK(at(picked, 0) == x0 && at(picked, 2) == 3 && tn_size(picked, 0) == 1);
             CHECK(at(out[3], 57) == 4 && at(out[3], 0) == at(out[1], 0));
             CHECK(at(y, 0) == y0 + x0 && at(y, 5) == 12 + 6 * (round + 1));
             for (int k = 0; k < 6; k++) CHECK(tn_version(out[k]) > versions[k]);

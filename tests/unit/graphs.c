@@ -81,7 +81,7 @@ static tn_tensor *count_hook(tn_tensor *grad, void *user) {
 
 static void every_leaf_has_the_sum_over_its_paths(void) {
     for (int round = 0; round < 8; round++) {
-        int64_t live = tn_memory().live_tensors;
+        int64_t live = tn_memory().live_tensors, used = tn_memory().bytes_used;
         double seen[NODES];
         TN_SCOPE {
             int roots = 1 + round % 4, hooks = 0;
@@ -117,12 +117,13 @@ static void every_leaf_has_the_sum_over_its_paths(void) {
                   says(TN_AUTOGRAD, "backward a second time through a graph whose saved"));
         }
         CHECK_EQ(tn_memory().live_tensors, live);
+        if (round) CHECK_EQ(tn_memory().bytes_used, used); /* the first makes what is kept */
     }
 }
 
 static void wanted_inputs_alone_get_gradients(void) {
     for (int round = 0; round < 12; round++) {
-        int64_t live = tn_memory().live_tensors;
+        int64_t live = tn_memory().live_tensors, used = tn_memory().bytes_used;
         TN_SCOPE {
             tn_tensor *in[20], *grads[20], *outs[3], *seeds[3];
             int which[20], roots = 1 + round % 3, n = 1 + below(20);
@@ -152,6 +153,7 @@ static void wanted_inputs_alone_get_gradients(void) {
             for (int k = 0; !all && k < n; k++) CHECK(!grads[k]);
         }
         CHECK_EQ(tn_memory().live_tensors, live);
+        if (round) CHECK_EQ(tn_memory().bytes_used, used);
     }
 }
 
@@ -272,7 +274,12 @@ static void what_cannot_be_run_backward_is_refused(void) {
               says(TN_AUTOGRAD, "input 0 does not require grad"));
         CHECK(!tn_grads(tn_tensors_of(&sum, 1), tn_tensors_of(&none, 1), g, &o) &&
               says(TN_INVALID, "input 0 is NULL"));
+        CHECK(!tn_grads(tn_tensors_of(&none, 1), tn_tensors_of(&a, 1), g, &o) && !g[0] &&
+              says(TN_INVALID, "output 0 is NULL"));
         tn_tensor *f = tn_ones(TN_DIMS(3)); /* another dtype is converted */
+        o.seeds = &f;
+        CHECK(tn_grads(tn_tensors_of(&a, 1), tn_tensors_of(&a, 1), g, &o) && first(g[0]) == 1);
+        CHECK(tn_dtype_of(g[0]) == TN_F64);
         CHECK(tn_backward(twice, .gradient = f) && first(tn_grad_of(a)) == 2);
         CHECK(tn_dtype_of(tn_grad_of(a)) == TN_F64);
     }

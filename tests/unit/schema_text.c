@@ -227,6 +227,49 @@ static void tuples_name_their_members(void) {
     CHECK(s.base == 1 && s.has_results && !s.returns_list);
     CHECK(tni_schema_parse(&s, "f() -> Tensor[] all", error, sizeof error) && s.returns_list);
     CHECK(tni_schema_parse(&s, "f()", error, sizeof error) && !s.has_results && !s.nresults);
+    CHECK(tni_schema_parse(&s, "f() -> Tensor y", error, sizeof error) &&
+          tni_word_is(s.result[0], "y"));
+    CHECK(tni_schema_parse(&s, "f() -> (Tensor y)", error, sizeof error) &&
+          tni_word_is(s.result[0], "y"));
+}
+
+/* Options first, then what is required, then numbers in place of tensors, each at its alignment. */
+static void structs_are_laid_out_as_c_lays_them_out(void) {
+    static tni_schema s;
+    char error[200];
+    struct {
+        bool a;
+        int64_t b;
+        int32_t something;
+    } all_options = {false, 0, 0};
+    struct {
+        bool a;
+        tn_tensor *x;
+        int64_t b;
+        tn_scalar y;
+    } mixed;
+    struct {
+        tn_tensor *out[2];
+        bool a;
+        int32_t d;
+        double f;
+    } with_out;
+    CHECK(tni_schema_parse(&s, "f(bool a=True, int b=2) -> Tensor", error, sizeof error));
+    CHECK(s.param[0].offset == 0 && s.param[1].offset == 8);
+    CHECK_EQ(s.args_size, sizeof all_options);
+    CHECK(tni_schema_parse(&s, "f(bool a=True) -> Tensor", error, sizeof error));
+    CHECK_EQ(s.args_size, 8);
+    CHECK(tni_schema_parse(&s, "f(Tensor|Scalar x, int b, bool a=False) -> Tensor", error, 200));
+    CHECK_EQ(s.param[0].offset, (char *)&mixed.x - (char *)&mixed);
+    CHECK_EQ(s.param[1].offset, (char *)&mixed.b - (char *)&mixed);
+    CHECK_EQ(s.param[0].number_offset, (char *)&mixed.y - (char *)&mixed);
+    CHECK(s.param[2].offset == 0 && s.args_size == sizeof mixed && s.out_offset == SIZE_MAX);
+    CHECK(tni_schema_parse(&s, "f(bool a, ScalarType d, float f) -> (Tensor p, Tensor q)", error,
+                           sizeof error));
+    tni_schema_layout(&s, TN_OUT);
+    CHECK(s.out_offset == 0 && s.args_size == sizeof with_out);
+    CHECK_EQ(s.param[1].offset, (char *)&with_out.d - (char *)&with_out);
+    CHECK_EQ(s.param[2].offset, (char *)&with_out.f - (char *)&with_out);
 }
 
 /* --- needs and limits ------------------------------------------------------------------------- */
@@ -380,6 +423,7 @@ static const check_test tests[] = {
     CHECK_TEST(parameters_are_what_they_say),
     CHECK_TEST(lists_hold_their_numbers),
     CHECK_TEST(tuples_name_their_members),
+    CHECK_TEST(structs_are_laid_out_as_c_lays_them_out),
     CHECK_TEST(what_a_frame_cannot_hold_is_refused),
     CHECK_TEST(what_a_form_cannot_do_is_refused),
     CHECK_TEST(needs_are_bits_of_inputs_results_and_saves),
