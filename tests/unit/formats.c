@@ -224,6 +224,7 @@ static void entries_come_in_the_order_of_the_data(void) {
     enum { N = 100 };
     static char header[N * 80];
     static const int steps[] = {1, 7, 13, 49, 99};
+    int64_t used = 0;
     for (int s = 0; s < 5; s++) {
         size_t at = 0;
         for (int k = 0; k < N; k++) {
@@ -249,6 +250,8 @@ static void entries_come_in_the_order_of_the_data(void) {
                     CHECK_TEXT(tn_safetensors_name(f, i), name);
             }
         tn_safetensors_close(f);
+        if (s) CHECK_EQ(tn_memory().bytes_used, used); /* the first makes what is kept */
+        used = tn_memory().bytes_used;
     }
     CHECK(tn_ok());
 }
