@@ -55,6 +55,9 @@ for width in range(20, 64, 3):
     case("F64", (3,), SMALL, (0, 0, 0, width, 0), "a")
     case("F32", (2, 2), SMALL, (0, 0, 0, width, 0), "a")
     case("C128", (3,), [0.5, -2.0, 100.0, nan, 3.0, inf], (0, 0, 0, width, 0))
+for width in range(38, 92):  # the line breaks before a suffix at one width exactly
+    case("F64", (2,), [0.5, 2.0], (0, 0, 0, width, 0), "a")
+    case("F16", (2, 0), [0.5], (0, 0, 0, width, 0), "r")
 case("C64", (2, 4), [1.0, 2.0, -3.0, 0.0, 1e-6, 5.0])
 case("C64", (3,), [1.0, 2.0, 3.0, 4.0, 5.0, -6.0])
 case("C64", (3,), [1.0, 1e9, 3.0, 4e9, 5.0, -6.0])

@@ -320,6 +320,29 @@ static void counts_of_elements_do_not_wrap(void) {
     CHECK(stride[0] == TNI_MOST || stride[0] == INT64_MAX);
 }
 
+static void headers_know_their_layout_and_their_limit(void) {
+    TN_SCOPE {
+        tn_error_info e;
+        tn_tensor *t = tnp_zeros(TN_DIMS(3, 4), TN_F32, TN_CPU), *turned = tnp_transpose(t, 0, 1);
+        CHECK(tnp_empty(TN_DIMS(TNI_MOST), TN_U8, TN_META) && tn_ok());
+        CHECK(!tnp_empty(TN_DIMS(TNI_MOST / 2, 3), TN_U8, TN_META) && tn_error_take(&e));
+        CHECK(e.code == TN_INVALID);
+        CHECK(t->flags & TNI_CONTIGUOUS && tnp_neg(t)->flags & TNI_CONTIGUOUS);
+        CHECK(tnp_add(t, t, 1)->flags & TNI_CONTIGUOUS && !(turned->flags & TNI_CONTIGUOUS));
+        CHECK(tnp_contiguous(turned)->flags & TNI_CONTIGUOUS && !(t->flags & TNI_INFERENCE));
+        CHECK(tnp_transpose(tnp_zeros(TN_DIMS(1, 4), TN_F32, TN_CPU), 0, 1)->flags &
+              TNI_CONTIGUOUS);
+        CHECK(tnp_transpose(tnp_zeros(TN_DIMS(0, 4), TN_F32, TN_CPU), 0, 1)->flags &
+              TNI_CONTIGUOUS);
+        bool was = tn_set_inference_mode(true);
+        CHECK(tnp_neg(t)->flags & TNI_INFERENCE && tnp_neg(turned)->flags & TNI_INFERENCE);
+        CHECK(tnp_zeros(TN_DIMS(2), TN_F32, TN_CPU)->flags & TNI_INFERENCE);
+        CHECK(tnp_neg(t)->flags & TNI_CONTIGUOUS && !(tnp_select(t, 0, 0)->flags & TNI_INFERENCE));
+        tn_set_inference_mode(was);
+        CHECK(!(tnp_neg(t)->flags & TNI_INFERENCE));
+    }
+}
+
 static void dimensions_count_from_either_end(void) {
     for (int n = 0; n < 4; n++)
         for (int d = -6; d < 6; d++) {
@@ -580,6 +603,7 @@ static const check_test tests[] = {
     CHECK_TEST(dtypes_have_names),
     CHECK_TEST(dense_and_row_major_are_what_addresses_say),
     CHECK_TEST(counts_of_elements_do_not_wrap),
+    CHECK_TEST(headers_know_their_layout_and_their_limit),
     CHECK_TEST(dimensions_count_from_either_end),
     CHECK_TEST(shapes_broadcast_from_the_right),
     CHECK_TEST(scalars_read_as_in_python),
