@@ -222,6 +222,31 @@ static void what_a_caller_has_given_is_not_taken_for_a_gradient(void) {
         }
 }
 
+static void what_a_hook_returns_must_fit(void) {
+    tn_context *own = tn_context_new(NULL), *was = tn_context_use(own);
+    tn_tensor *foreign = tn_hold(vector(9));
+    tn_context_use(was);
+    for (int leaf = 0; leaf < 2; leaf++)
+        TN_SCOPE {
+            tn_tensor *a = tn_requires_grad(vector(1)), *b = tnp_mul_scalar(a, tn_float(2));
+            int64_t n = tn_hook_add(leaf ? a : b, answer, foreign, NULL);
+            CHECK(!tn_backward(b, .gradient = vector(1), .retain_graph = true) &&
+                  says(TN_INVALID, "a hook: a tensor belongs to another context"));
+            CHECK(tn_hook_remove(leaf ? a : b, n) && !tn_hook_remove(leaf ? a : b, n));
+            n = tn_hook_add(leaf ? a : b, answer, number(1), NULL);
+            CHECK(!tn_backward(b, .gradient = vector(1), .retain_graph = true) &&
+                  says(TN_AUTOGRAD, "a hook returned a gradient of another shape"));
+            CHECK(tn_hook_remove(leaf ? a : b, n) && !tn_grad_of(a));
+            n = tn_hook_add(leaf ? a : b, answer, vector(3), NULL);
+            CHECK(tn_backward(b, .gradient = vector(1)));
+            CHECK(first(tn_grad_of(a)) == (leaf ? 3 : 6));
+        }
+    tn_context_use(own);
+    tn_free(foreign);
+    tn_context_use(was);
+    tn_context_free(own);
+}
+
 static void a_gradient_with_a_history_is_replaced_not_written(void) {
     TN_SCOPE {
         tn_tensor *a = tn_requires_grad(vector(3)), *g;
@@ -482,6 +507,7 @@ static const check_test tests[] = {
     CHECK_TEST(backward_into_some_leaves_leaves_the_others),
     CHECK_TEST(leaves_do_not_share_their_gradients),
     CHECK_TEST(what_a_caller_has_given_is_not_taken_for_a_gradient),
+    CHECK_TEST(what_a_hook_returns_must_fit),
     CHECK_TEST(a_gradient_with_a_history_is_replaced_not_written),
     CHECK_TEST(results_of_grads_are_the_callers_own),
     CHECK_TEST(what_cannot_be_run_backward_is_refused),
