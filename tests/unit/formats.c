@@ -495,6 +495,25 @@ static void a_failed_load_keeps_nothing(void) {
     CHECK_EQ(tn_memory().live_tensors, live);
 }
 
+static int told;
+static void on_error(const tn_error_info *e, void *user) { told += e->line == 3 && user == &told; }
+static void no_words(const tn_path *at, char *to, size_t room) { (void)at, (void)room, *to = 0; }
+static void a_handler_hears_of_a_failed_load(void) {
+    tn_path above = {NULL, no_words, "above.c", 3};
+    told = 0;
+    remove(path);
+    tn_error_on(on_error, &told);
+    CHECK(!tn_load_bytes_at("f.c", 3, path) && told == 1 && tn_error_take(NULL));
+    CHECK(!tn_load_idx_at("f.c", 3, path) && told == 2 && tn_error_take(NULL));
+    CHECK(!tn_safetensors_open_at("f.c", 3, path) && told == 3 && tn_error_take(NULL));
+    tn_path_push(&above);
+    CHECK(!tn_load_bytes_at("f.c", 9, path) && told == 3);
+    CHECK(!tn_load_bytes_at("f.c", 9, path)); /* nothing while an error is pending */
+    tn_path_pop(&above);
+    CHECK(told == 4 && tn_error_take(NULL));
+    tn_error_on(NULL, NULL);
+}
+
 static const check_test tests[] = {
     CHECK_TEST(a_header_is_valid_or_refused_in_these_words),
     CHECK_TEST(lengths_that_cannot_be_are_refused),
@@ -508,6 +527,7 @@ static const check_test tests[] = {
     CHECK_TEST(idx_files_are_tensors_of_their_dtype),
     CHECK_TEST(idx_files_that_are_none_are_refused),
     CHECK_TEST(a_failed_load_keeps_nothing),
+    CHECK_TEST(a_handler_hears_of_a_failed_load),
 };
 
 int main(int argc, char **argv) {
