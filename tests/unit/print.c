@@ -1,10 +1,12 @@
 /* print.c - promises of tensor/print.c: a tensor's text is torch's, character by character
  * (tests/oracle/print.inc), for every dtype, layout, shape and set of options. */
+#define _XOPEN_SOURCE 700 /* mkstemp, pread */
 #include "../../src/api/ops.h"
 #include "../check.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef struct print_case {
     tn_dtype dtype;
@@ -85,6 +87,24 @@ static void options_beyond_their_range_are_taken_to_it(void) {
     }
 }
 
+static void printing_writes_the_text_and_a_line(void) {
+    char name[] = "/tmp/tn_print_XXXXXX", text[100] = "";
+    int to = mkstemp(name), was = dup(1);
+    bool printed = false;
+    fflush(stdout);
+    if (CHECK(to >= 0 && was >= 0) && dup2(to, 1) >= 0) {
+        TN_SCOPE {
+            printed = tn_print(tn_ones(TN_DIMS(2))) && tnp_print(tn_ones(TN_DIMS(1)));
+        }
+        fflush(stdout);
+        dup2(was, 1);
+        CHECK(printed && tn_ok() && pread(to, text, sizeof text - 1, 0) > 0);
+        CHECK_TEXT(text, "tensor([1., 1.])\ntensor([1.])\n");
+    }
+    close(was), close(to);
+    remove(name);
+}
+
 static void a_default_dtype_is_not_named(void) {
     tn_dtype before = tn_default_dtype();
     TN_SCOPE {
@@ -104,6 +124,7 @@ static const check_test tests[] = {
     CHECK_TEST(tensors_look_as_in_torch),
     CHECK_TEST(the_largest_integers_are_exact),
     CHECK_TEST(options_beyond_their_range_are_taken_to_it),
+    CHECK_TEST(printing_writes_the_text_and_a_line),
     CHECK_TEST(a_default_dtype_is_not_named),
 };
 
