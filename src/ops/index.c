@@ -280,7 +280,7 @@ static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int
                              int64_t count, int64_t *offset) {
     int64_t places = 1, *room, last;
     int at = 0;
-    room = offset + (p->most + 7) / 8 * 8;
+    room = offset ? offset + (p->most + 7) / 8 * 8 : NULL;
     if (p->broad && p->broad_size[p->broad - 1] == TN_UNKNOWN) p->broad_size[p->broad - 1] = count;
     for (int i = 0; i < p->broad; i++) places *= p->broad_size[i];
     last = p->broad ? p->broad_size[p->broad - 1] : 1;

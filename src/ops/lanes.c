@@ -521,7 +521,10 @@ TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const vo
 }
 
 TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
-    int64_t k = value == HUGE_VAL ? INT64_MAX : value == -HUGE_VAL ? INT64_MIN : (int64_t)value;
+    int64_t k = value == HUGE_VAL ? INT64_MAX
+                : value > -HUGE_VAL ? (int64_t)value
+                : value != value    ? 0 /* of floats alone */
+                                    : INT64_MIN;
     for (int64_t i = 0; i < n; i++)
         if (compute == TN_F32)
             ((float *)to)[i] = (float)value;

@@ -357,7 +357,8 @@ static void pool_avg_i64(const pool_job *j, int64_t plane) {
     for (int64_t p = 0; p < s->oh; p++)
         for (int64_t q = 0; q < s->ow; q++) {
             const pool_window y = pool_y(s, p), x = pool_x(s, q);
-            const int64_t by = (int64_t)pool_divisor(j, y, x);
+            const double d = pool_divisor(j, y, x);
+            const int64_t by = d >= 0x1p63 ? INT64_MAX : d < -0x1p63 ? INT64_MIN : (int64_t)d;
             uint64_t sum = 0;
             for (int64_t r = y.begin; r < y.end; r++)
                 for (int64_t c = x.begin; c < x.end; c++) sum += (uint64_t)from[r * s->w + c];

@@ -148,7 +148,7 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
     tn_tensor *self = f->in[0];
     int64_t n = sort_size(self, d), bytes = tni_dtype_size(self);
     uint64_t turn = descending ? ~UINT64_C(0) : 0;
-    sort_pair *p = (sort_pair *)f->scratch, *room = p + n;
+    sort_pair *p = (sort_pair *)f->scratch, *room = p ? p + n : NULL;
     sort_lanes l;
     if (f->out[0]->numel == 0) return;
     sort_lanes_of(&l, self, f->out[0], f->out[1], d);
