@@ -56,7 +56,8 @@ count_tuples() { # COMPILER
     cat "$to"/calls.[0-9]* | awk -v by="$1" '
         $1 == "tuples" { rows[$2]++; n[$2] += $4; taken[$2] += $6; if (!($2 in least) || $4 < least[$2]) least[$2] = $4
                          if ($8 == 0) never = never " " $3; if (!all++ || $4 < few) few = $4 }
-        END { printf "promise 1: %d operators x %d tuples or more", rows["operator"], least["operator"]
+        END { if (!all) exit
+              printf "promise 1: %d operators x %d tuples or more", rows["operator"], least["operator"]
               printf " (%d %% taken), %d modules x %d (%d %%)", 100 * taken["operator"] / n["operator"],
                      rows["module"], least["module"], 100 * taken["module"] / n["module"]
               printf ", %d optimizers x %d (%d %%), ASan + UBSan, %s\n", rows["optimizer"], least["optimizer"],
