@@ -40,8 +40,8 @@ check() {
         tail -3 "$out/$name.txt" | cut -c1-300
     fi
     reports=$((reports + $(grep -c "WARNING: MemorySanitizer" "$out/$name.txt")))
-    count=$(sed -n '$s/^\([0-9]*\) passed, .*/\1/p' "$out/$name.txt")
-    checked="$checked $name $count,"
+    of=$(sed -n '$s/^\([0-9]*\) passed, .*/\1/p' "$out/$name.txt")
+    checked="$checked $name $of,"
 }
 link() { # PROGRAM SOURCES
     to=$1 && shift
