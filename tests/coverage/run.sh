@@ -8,7 +8,7 @@ mkdir -p "$BUILD/coverage"
 out=$(cd "$BUILD/coverage" && pwd)
 top=$(pwd)
 jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
-lanes="unit random errors kinds threads" # of tests/, those that are there
+lanes="unit random errors kinds threads life fuzz disk" # of tests/, as in the quick run
 rooms="base tensor call autograd io" # held to
 at_least=95                          # percent of the branches of each
 also="data"                          # told
@@ -31,7 +31,8 @@ fi
 # The compiler that the lanes get: it counts, in all but the kernels, and leaves sanitizers out. A lane for the packed
 # header gets that header's public part and the same objects as the others.
 export BUILD="$out/tree" CC="$out/cc" CXX=none CFLAGS="-O1 -g"
-mkdir -p "$out/packed" "$BUILD/threads" "$BUILD/ops"
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES # what make was told on its command line would win over these
+mkdir -p "$out/packed"
 for name in tensor tensor_nn; do
     { [ $name = tensor ] || echo '#include "tensor.h"'; sed -n "s|^#include \"api/|#include \"$top/src/api/|p" src/$name.c; } \
         > "$out/packed/$name.h"
@@ -46,7 +47,7 @@ void __wrap__exit(int status) {
 }
 SOURCE
 clang-19 -c "$out/exit.c" -o "$out/exit.o" || exit 1
-cat > "$out/cc" << WRAPPER
+cat > "$out/cc.now" << WRAPPER
 #!/bin/sh
 count="$count -DTNI_COVERAGE" library=$BUILD/libtensor.a
 ends="$out/exit.o -Wl,--wrap=_exit -fprofile-instr-generate -lm"
@@ -62,7 +63,9 @@ for one; do
 done
 exec clang-19 -I$out/packed \$count "\$@" \$library \$ends
 WRAPPER
-chmod +x "$out/cc"
+cmp -s "$out/cc.now" "$out/cc" || rm -rf "$BUILD"
+mv "$out/cc.now" "$out/cc" && chmod +x "$out/cc"
+mkdir -p "$BUILD/threads" "$BUILD/ops"
 # What other lanes build again for their sanitizers is the same here.
 ln -sfn . "$BUILD/sanitized"
 ln -sfn .. "$BUILD/threads/objects"
@@ -79,7 +82,8 @@ ended() { # NAME: its log ends with a sum
         echo "FAILED $1 did not run to its end: see $out/$1.log"
     fi
 }
-[ -n "${TN_FULL:-}" ] || export TN_QUICK=1
+unset TN_FULL
+export TN_QUICK=1 # more of the same reaches no more branches
 for lane in $lanes; do
     [ -f "tests/$lane/run.sh" ] || continue
     sh "tests/$lane/run.sh" > "$out/$lane.log" 2>&1
@@ -90,9 +94,9 @@ done
     "$BUILD/ops/walk"; } > "$out/walk.log" 2>&1
 ended walk
 
-# All programs that ran, by what they wrote: those that hold the objects.
+# The counts of all runs, read with the programs that have these objects: those linked since the library was made.
 llvm-profdata-19 merge -sparse "$out"/raw/*.profraw -o "$out/profile" > "$out/merge.log" 2>&1
-programs=$(find "$BUILD" -type f -perm -u+x ! -name '*.*' ! -path '*/tools/*' | sort)
+programs=$(find "$BUILD" -type f -perm -u+x -newer "$BUILD/libtensor.a" ! -name '*.*' ! -path '*/tools/*' | sort)
 set --
 for program in $programs; do set -- "$@" -object "$program"; done
 shift
