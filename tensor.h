@@ -15906,8 +15906,8 @@ TNI_INLINE bool tni_view_is_stale(const tn_tensor *t) {
 TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
 
-/* Runs the row of f, prepared; false: it was asked to stop, which is polled where all that it writes
- * is its own. */
+/* Runs the row of f, prepared; false: it was asked to stop, which is polled where all that it
+ * writes is its own. */
 TN_PRIV void tni_run_drawing(tn_frame *f); /* a row that draws random numbers */
 TNI_INLINE bool tni_run(tn_frame *f) {
     tni_stop *outer = tni_this_thread.stop;
@@ -21220,7 +21220,10 @@ TN_PRIV void tni_reduce_rows(const tni_kernels *k, int op, int compute, const vo
 }
 
 TN_PRIV void tni_fill_lanes(void *to, int compute, double value, int64_t n) {
-    int64_t k = value == HUGE_VAL ? INT64_MAX : value == -HUGE_VAL ? INT64_MIN : (int64_t)value;
+    int64_t k = value == HUGE_VAL ? INT64_MAX
+                : value > -HUGE_VAL ? (int64_t)value
+                : value != value    ? 0 /* of floats alone */
+                                    : INT64_MIN;
     for (int64_t i = 0; i < n; i++)
         if (compute == TN_F32)
             ((float *)to)[i] = (float)value;
@@ -24075,7 +24078,7 @@ static int64_t index_offsets(const tn_tensor *self, tn_tensor *const *index, int
                              int64_t count, int64_t *offset) {
     int64_t places = 1, *room, last;
     int at = 0;
-    room = offset + (p->most + 7) / 8 * 8;
+    room = offset ? offset + (p->most + 7) / 8 * 8 : NULL;
     if (p->broad && p->broad_size[p->broad - 1] == TN_UNKNOWN) p->broad_size[p->broad - 1] = count;
     for (int i = 0; i < p->broad; i++) places *= p->broad_size[i];
     last = p->broad ? p->broad_size[p->broad - 1] : 1;
@@ -29376,7 +29379,8 @@ static void pool_avg_i64(const pool_job *j, int64_t plane) {
     for (int64_t p = 0; p < s->oh; p++)
         for (int64_t q = 0; q < s->ow; q++) {
             const pool_window y = pool_y(s, p), x = pool_x(s, q);
-            const int64_t by = (int64_t)pool_divisor(j, y, x);
+            const double d = pool_divisor(j, y, x);
+            const int64_t by = d >= 0x1p63 ? INT64_MAX : d < -0x1p63 ? INT64_MIN : (int64_t)d;
             uint64_t sum = 0;
             for (int64_t r = y.begin; r < y.end; r++)
                 for (int64_t c = x.begin; c < x.end; c++) sum += (uint64_t)from[r * s->w + c];
@@ -31987,7 +31991,7 @@ static void sort_run_lanes(tn_frame *f, int d, int64_t k, bool descending, bool 
     tn_tensor *self = f->in[0];
     int64_t n = sort_size(self, d), bytes = tni_dtype_size(self);
     uint64_t turn = descending ? ~UINT64_C(0) : 0;
-    sort_pair *p = (sort_pair *)f->scratch, *room = p + n;
+    sort_pair *p = (sort_pair *)f->scratch, *room = p ? p + n : NULL;
     sort_lanes l;
     if (f->out[0]->numel == 0) return;
     sort_lanes_of(&l, self, f->out[0], f->out[1], d);
@@ -44437,14 +44441,14 @@ TNI_SCALAR_INTEGER(i64, int64_t, uint64_t)
 #undef TNI_SCALAR_COMMON
 #undef TNI_SCALAR_INTEGER
 
-/* 2^n as two factors, so that a denormal result is rounded once */
+/* 2^n as two factors, so that a denormal result is rounded once; where n is NaN, so is v */
 TNI_INLINE float tni_sc_ldexp_f32(float v, float n) {
-    int32_t k = (int32_t)n, h = k >> 1;
+    int32_t k = n == n ? (int32_t)n : 0, h = k >> 1;
     return v * tni_sc_from_f32((uint32_t)(h + 127) << 23) *
            tni_sc_from_f32((uint32_t)(k - h + 127) << 23);
 }
 TNI_INLINE double tni_sc_ldexp_f64(double v, double n) {
-    int64_t k = (int64_t)n, h = k >> 1;
+    int64_t k = n == n ? (int64_t)n : 0, h = k >> 1;
     return v * tni_sc_from_f64((uint64_t)(h + 1023) << 52) *
            tni_sc_from_f64((uint64_t)(k - h + 1023) << 52);
 }

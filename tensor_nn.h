@@ -6812,9 +6812,9 @@ static void dict_add_option(dict_list *d, const tn_param *p, const char *options
         integer = word;
         t = tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64);
     } else if (tni_option_take(p, options, &value)) {
-        integer = (int64_t)value;
-        t = p->type == TN_T_INT || p->type == TN_T_BOOL
-                ? tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64)
+        const bool whole = p->type == TN_T_INT || p->type == TN_T_BOOL;
+        integer = whole ? (int64_t)value : 0;
+        t = whole ? tn_from_at(NULL, 0, &integer, tn_empty_dims(), TN_I64)
                 : tn_from_at(NULL, 0, &value, tn_empty_dims(), TN_F64);
     } else {
         return;

@@ -99,8 +99,8 @@ TNI_INLINE bool tni_view_is_stale(const tn_tensor *t) {
 TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
 
-/* Runs the row of f, prepared; false: it was asked to stop, which is polled where all that it writes
- * is its own. */
+/* Runs the row of f, prepared; false: it was asked to stop, which is polled where all that it
+ * writes is its own. */
 TN_PRIV void tni_run_drawing(tn_frame *f); /* a row that draws random numbers */
 TNI_INLINE bool tni_run(tn_frame *f) {
     tni_stop *outer = tni_this_thread.stop;

@@ -57,14 +57,14 @@ TNI_SCALAR_INTEGER(i64, int64_t, uint64_t)
 #undef TNI_SCALAR_COMMON
 #undef TNI_SCALAR_INTEGER
 
-/* 2^n as two factors, so that a denormal result is rounded once */
+/* 2^n as two factors, so that a denormal result is rounded once; where n is NaN, so is v */
 TNI_INLINE float tni_sc_ldexp_f32(float v, float n) {
-    int32_t k = (int32_t)n, h = k >> 1;
+    int32_t k = n == n ? (int32_t)n : 0, h = k >> 1;
     return v * tni_sc_from_f32((uint32_t)(h + 127) << 23) *
            tni_sc_from_f32((uint32_t)(k - h + 127) << 23);
 }
 TNI_INLINE double tni_sc_ldexp_f64(double v, double n) {
-    int64_t k = (int64_t)n, h = k >> 1;
+    int64_t k = n == n ? (int64_t)n : 0, h = k >> 1;
     return v * tni_sc_from_f64((uint64_t)(h + 1023) << 52) *
            tni_sc_from_f64((uint64_t)(k - h + 1023) << 52);
 }

@@ -68,8 +68,7 @@ static int64_t run(const tn_row *row, const double *x, int n, tn_dtype dtype, ui
     int count = 0;
     int64_t bytes = 0;
     for (int i = 0; i < n; i++)
-        tni_element_set((char *)tn_data(in) + i * tni_dtype_size(in), (int)dtype,
-                        tn_float(x[i]));
+        tni_element_set((char *)tn_data(in) + i * tni_dtype_size(in), (int)dtype, tn_float(x[i]));
     if (tn_call_row(__FILE__, __LINE__, row, TN_PLAIN, v, values_of(row, in, v), out, 1, &count)) {
         bytes = tni_dtype_size(out[0]);
         for (int i = 0; i < n; i++)
@@ -158,12 +157,13 @@ enum { FOLDED = 2 * 3 * 5 * 7 };
  * one element repeated along two dimensions, channels last. */
 static tn_tensor *laid(tn_dtype dtype, int layout) {
     static const int64_t last[] = {0, 3, 1, 2};
-    tn_tensor *t = layout == 1   ? tn_transpose(tn_empty(TN_DIMS(7, 3, 5, 2), .dtype = dtype), 0, 3)
-                   : layout == 2 ? tn_slice(tn_empty(TN_DIMS(2, 3, 5, 14), .dtype = dtype),
-                                            .dim = 3, .step = 2)
-                   : layout == 4 ? tn_permute(tn_empty(TN_DIMS(2, 5, 7, 3), .dtype = dtype),
-                                              tn_ints_of(last, 4))
-                                 : tn_empty(TN_DIMS(2, 3, 5, 7), .dtype = dtype);
+    tn_tensor *t =
+        layout == 1 ? tn_transpose(tn_empty(TN_DIMS(7, 3, 5, 2), .dtype = dtype), 0, 3)
+        : layout == 2
+            ? tn_slice(tn_empty(TN_DIMS(2, 3, 5, 14), .dtype = dtype), .dim = 3, .step = 2)
+        : layout == 4
+            ? tn_permute(tn_empty(TN_DIMS(2, 5, 7, 3), .dtype = dtype), tn_ints_of(last, 4))
+            : tn_empty(TN_DIMS(2, 3, 5, 7), .dtype = dtype);
     if (layout == 3) t = tn_empty(TN_DIMS(2, 1, 5, 1), .dtype = dtype);
     for (int64_t i = 0; i < tn_numel(t); i++) {
         int64_t at = 0, rest = i;
@@ -189,8 +189,7 @@ static int64_t layout_holds(const tn_row *row, tn_dtype dtype, int layout) {
     for (int64_t i = 0; i < FOLDED; i++) {
         double x;
         uint8_t alone[16], here[16];
-        x = tni_element((const char *)tn_data(flat) + i * tni_dtype_size(flat), (int)dtype)
-                .real;
+        x = tni_element((const char *)tn_data(flat) + i * tni_dtype_size(flat), (int)dtype).real;
         if (!run(row, &x, 1, dtype, alone)) return -1;
         element(out[0], (const char *)tn_data(out[0]) + i * tni_dtype_size(out[0]), here);
         right += memcmp(alone, here, (size_t)tni_dtype_size(out[0])) == 0;

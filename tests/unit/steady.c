@@ -120,8 +120,7 @@ static void a_step_with_adam_asks_for_nothing_after_the_third(void) {
 static void a_step_with_sgd_asks_for_nothing_after_the_third(void) {
     tn_context *c = begin();
     tn_module *model = network();
-    learns_without_malloc(model,
-                          tn_optim_sgd(tn_parameters(model), .lr = 0.05, .momentum = 0.9));
+    learns_without_malloc(model, tn_optim_sgd(tn_parameters(model), .lr = 0.05, .momentum = 0.9));
     end(c);
 }
 
