@@ -54,7 +54,7 @@ check_paths() {
 }
 
 link walk walk
-[ $# -gt 0 ] || set -- forms meta replay layout grad
+[ $# -gt 0 ] || set -- forms writes meta replay layout grad
 lanes=$#
 for lane in "$@"; do # each in a process of its own: a crash is one failure
     "$build/ops/walk" "$lane"

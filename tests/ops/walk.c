@@ -1,9 +1,10 @@
 /* walk.c - every row through everything its form promises, from its own samples: no row is named
  * here.
  *
- *     walk [lane ...] [row=NAME]      lanes: forms meta replay grad layout
+ *     walk [lane ...] [row=NAME]      lanes: forms writes meta replay grad layout
  *
  * forms   by name, in place, out=: the same bits as the plain call
+ * writes  a call changes what its schema says, counting up its version, and nothing else
  * meta    shapes, dtypes and strides without data
  * replay  recorded and run again: the same bits
  * layout  inputs in four other layouts: the same bits, where nothing is summed
@@ -177,6 +178,40 @@ static void lane_forms(const tn_row *row, int i, tn_dtype dtype) {
     if (n) lane_out(row, i, dtype, want, n);
     if (n) lane_inplace(row, i, dtype, want[0]);
     lane_named(row, i, dtype, want, n);
+}
+
+/* What changes, and whose version: of the plain call, or of the one in place. */
+static void check_writes(const tn_row *row, int i, tn_dtype dtype, unsigned how) {
+    sample s;
+    tn_tensor *out[OUTS], *was[SAMPLE_TENSORS];
+    int64_t version[SAMPLE_TENSORS];
+    const bool inplace = how == TN_IN_PLACE || only_inplace(row);
+    int n = 0;
+    if (!sample_make(&s, row, i, dtype, false)) return;
+    for (int t = 0; t < s.ntensors; t++) {
+        was[t] = tni_new(tni_here(), s.tensor[t]->dtype, s.tensor[t]->ndim, s.tensor[t]->size);
+        tni_copy_elements(tni_here(), was[t], s.tensor[t]);
+        version[t] = tn_version(s.tensor[t]);
+    }
+    if (!seeded_call(&s, how, out, &n)) {
+        no_error();
+        return;
+    }
+    for (int t = 0; t < s.ntensors; t++) {
+        const bool may =
+            sample_is_written(&s, t) || (inplace && s.tensor[t] == s.value[0].as.tensor);
+        const bool counted = tn_version(s.tensor[t]) != version[t];
+        const bool changed = !same_bits(was[t], s.tensor[t]);
+        report(may ? counted || !changed : !counted && !changed, &s, "writes",
+               !may      ? "a tensor that is only read was changed, or its version"
+               : counted ? ""
+                         : "a tensor was changed without its version");
+    }
+}
+
+static void lane_writes(const tn_row *row, int i, tn_dtype dtype) {
+    check_writes(row, i, dtype, TN_PLAIN);
+    if (row->forms & TN_INPLACE) check_writes(row, i, dtype, TN_IN_PLACE);
 }
 
 static void lane_meta(const tn_row *row, int i, tn_dtype dtype) {
@@ -515,6 +550,7 @@ static void walk_row(const lane *l, const tn_row *row) {
 
 static const lane lanes[] = {
     {"forms", lane_forms, {TN_F32, TN_F64, TN_I64, TN_BF16, TN_C64}},
+    {"writes", lane_writes, {TN_F32, TN_I64}},
     {"meta", lane_meta, {TN_F32, TN_I64}},
     {"replay", lane_replay, {TN_F32, TN_I64}},
     {"layout", lane_layout, {TN_F32, TN_I32}},
