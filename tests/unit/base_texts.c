@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <time.h>
 
 static char path[] = "/tmp/tn_texts_XXXXXX";
 
@@ -126,6 +127,20 @@ static void a_handler_hears_an_error_once(void) {
 static double now;
 static double clock_of(void *user) { return *(double *)user; }
 
+/* Between two readings of the system's, whatever lies between them. */
+static void the_clock_is_the_systems_monotonic_one(void) {
+    struct timespec before, after;
+    tn_context *c = begin(NULL);
+    for (int i = 0; i < 1000; i++) {
+        clock_gettime(CLOCK_MONOTONIC, &before);
+        double at = tni_now(c);
+        clock_gettime(CLOCK_MONOTONIC, &after);
+        CHECK((double)before.tv_sec + 1e-9 * (double)before.tv_nsec <= at);
+        CHECK((double)after.tv_sec + 1e-9 * (double)after.tv_nsec >= at);
+    }
+    end(c);
+}
+
 static int count(const char *text, const char *what) {
     int n = 0;
     for (const char *at = text; (at = strstr(at, what)) != NULL; at += strlen(what)) n++;
@@ -236,6 +251,7 @@ static const check_test tests[] = {
     CHECK_TEST(an_error_is_printed_with_its_place),
     CHECK_TEST(codes_have_names),
     CHECK_TEST(a_handler_hears_an_error_once),
+    CHECK_TEST(the_clock_is_the_systems_monotonic_one),
     CHECK_TEST(times_are_microseconds_from_the_begin),
     CHECK_TEST(long_texts_are_cut_each_at_its_length),
     CHECK_TEST(events_beyond_one_piece_of_memory_are_all_there),
