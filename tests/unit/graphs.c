@@ -6,6 +6,7 @@
 #include "../check.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 static uint64_t state = 11;
@@ -334,6 +335,21 @@ static void only_leaves_can_be_told_to_require_grad(void) {
     }
 }
 
+/* Memory of a thread that has ended serves the next. */
+static void *leaves_modes(void *user) {
+    bool plain = tn_grad_mode() && !tn_set_inference_mode(true) && tn_set_grad_mode(false);
+    *(int *)user += plain && !tn_grad_mode();
+    return NULL;
+}
+static void every_thread_begins_with_gradients_on(void) {
+    int plain = 0;
+    for (int i = 0; i < 4; i++) {
+        pthread_t t;
+        if (CHECK(pthread_create(&t, NULL, leaves_modes, &plain) == 0)) pthread_join(t, NULL);
+    }
+    CHECK(plain == 4 && tn_grad_mode());
+}
+
 /* --- functions of one's own ------------------------------------------------------------------- */
 
 typedef struct own {
@@ -512,6 +528,7 @@ static const check_test tests[] = {
     CHECK_TEST(results_of_grads_are_the_callers_own),
     CHECK_TEST(what_cannot_be_run_backward_is_refused),
     CHECK_TEST(only_leaves_can_be_told_to_require_grad),
+    CHECK_TEST(every_thread_begins_with_gradients_on),
     CHECK_TEST(a_function_keeps_what_it_saves_and_is_released_once),
     CHECK_TEST(a_function_that_fails_says_so_and_is_released),
     CHECK_TEST(a_checkpoint_draws_the_same_numbers_again),
