@@ -52,6 +52,11 @@ static void given_tensors_are_written_or_refused(void) {
         two.values = NULL, two.indices = whole;
         REFUSED(tn_max_dim(a, 1, .out = two).values, TN_INVALID,
                 "out: all 2 results must be given, or none");
+        two.values = counted(2, 1, TN_F32);
+        two.indices = tnp_select(counted(2, 2, TN_I64), 1, 0); /* every other number */
+        two.values = tnp_select(two.values, 1, 0);
+        CHECK(tn_max_dim(a, 1, .out = two).values == two.values);
+        CHECK(at(two.values, 1) == 12 && at(two.indices, 0) == 2 && at(two.indices, 1) == 2);
         tn_tensor *leaf = tn_requires_grad(counted(2, 3, TN_F32)), *out = counted(2, 3, TN_F32);
         REFUSED(tn_add(leaf, b, .out = out), TN_AUTOGRAD, "out= does not support gradients");
         REFUSED(tn_add(a, b, .out = leaf), TN_AUTOGRAD, "out= does not support gradients");
