@@ -358,7 +358,9 @@ static void pool_avg_i64(const pool_job *j, int64_t plane) {
         for (int64_t q = 0; q < s->ow; q++) {
             const pool_window y = pool_y(s, p), x = pool_x(s, q);
             const double d = pool_divisor(j, y, x);
-            const int64_t by = d >= 0x1p63 ? INT64_MAX : d < -0x1p63 ? INT64_MIN : (int64_t)d;
+            const int64_t by = d >= 9223372036854775808.0   ? INT64_MAX
+                               : d < -9223372036854775808.0 ? INT64_MIN
+                                                            : (int64_t)d;
             uint64_t sum = 0;
             for (int64_t r = y.begin; r < y.end; r++)
                 for (int64_t c = x.begin; c < x.end; c++) sum += (uint64_t)from[r * s->w + c];
