@@ -32,8 +32,10 @@ for c in g++ clang++; do
     if have $c; then cxx_compilers="$cxx_compilers $c"; else leave_out "$c is not installed"; fi
 done
 [ -n "$c_compilers" ] || c_compilers=${CC:-cc}
-c_modes="c99 c11 c17 gnu17" cxx_modes="c++11 c++14 c++17 c++20"
-[ -n "${TN_QUICK:-}" ] && c_modes="c99 gnu17" cxx_modes="c++11 c++20"
+# What is the same text for every compiler is tried with the first, and whole programs of C++ with the last.
+first=$(echo $c_compilers | cut -d' ' -f1) apart="clang g++"
+c_modes="c99 gnu17" cxx_modes="c++11 c++20"
+[ -z "${TN_FULL:-}" ] || c_modes="c99 c11 c17 gnu17" cxx_modes="c++11 c++14 c++17 c++20" first=$c_compilers apart=
 headers=tensor.h nn=""
 [ -f tensor_nn.h ] && headers="tensor.h tensor_nn.h" nn=-DWITH_NN
 
@@ -47,15 +49,16 @@ E
 $c -std=$mode $warnings -I$top $nn -fsyntax-only $here/implementation.c
 E
     done
-    add "implementation: $c -O2" << 'E'
-$c -std=c99 -O2 $warnings -I$top $nn -c $here/implementation.c -o tensor.o
-E
     for h in $headers; do
         add "$h alone, twice: $c" << 'E'
 printf '#include "%s"\n#include "%s"\nint main(void) { return 0; }\n' $h $h > t.c
 $c -std=c99 $warnings -I$top -fsyntax-only t.c
 E
     done
+    case " $first " in *" $c "*) ;; *) continue ;; esac
+    add "implementation: $c -O2" << 'E'
+$c -std=c99 -O2 $warnings -I$top $nn -c $here/implementation.c -o tensor.o
+E
 done
 for c in $cxx_compilers; do
     for mode in $cxx_modes; do
@@ -99,7 +102,7 @@ $c $lang -Iold -DUSE=first -c $here/use.c -o first.o || exit 0
 $c $lang -DFIRST=first -DSECOND=first -c $here/main.c -o main.o || exit 0
 $c main.o first.o $objects/$c.o -o main $libs
 E
-    [ -z "${TN_QUICK:-}" ] || case $c in clang*) continue ;; esac
+    case " $apart " in *" $c "*) continue ;; esac
     add "TENSOR_STATIC in two files of a program, no symbol outside: $c" << 'E'
 for f in first second; do
     $c $lang -Wall -Wextra -Werror -DTENSOR_STATIC -DUSE=$f -I$top -c $here/whole.c -o $f.o
@@ -141,7 +144,7 @@ E
 done
 
 # --- forms of the header ------------------------------------------------------------------------
-for c in $c_compilers; do
+for c in $first; do
     add "renamed, with TN_HEADER_NAME: $c" << 'E'
 cp $top/tensor.h other.h
 sed 's/tensor.h/other.h/' $here/use.c > use.c
@@ -192,6 +195,7 @@ E
     refuse "-ffast-math is refused with the reason: $c" "same bits everywhere" << 'E'
 $c -std=c99 -ffast-math -I$top -fsyntax-only $here/use.c
 E
+    case " $first " in *" $c "*) ;; *) continue ;; esac
     add "the program on the first screen of tensor.h: $c" << 'E'
 sed -n '/ \*\/$/q; s/^ \*     \(.*\)/\1/p' $top/tensor.h | sed '1,2d' > fit.c
 $c -std=c99 $warnings -I$top fit.c -o fit $libs
@@ -293,23 +297,23 @@ kernel=/usr/include/x86_64-linux-gnu
 if [ -z "${TN_QUICK:-}" ]; then
     target "32-bit x86 with SSE" gcc "" "-m32 -msse2 -mfpmath=sse $kernel $careful"
     target "tcc: scalar, one thread" tcc "" "-DTN_NO_THREADS"
-    target "mingw-w64" x86_64-w64-mingw32-gcc wine "$careful"
     target "aarch64" aarch64-linux-gnu-gcc qemu-aarch64 "-static $careful"
     # in its strict modes gcc for s390x computes float in double: other bits (FLT_EVAL_METHOD 1)
     target "s390x, big-endian" s390x-linux-gnu-gcc qemu-s390x "-static $careful -std=gnu99"
     echo "short 23: s390x keeps the same bits in gnu modes, not in gcc's strict -std=c99 there"
-    target "wasm32" emcc "node --no-experimental-fetch" \
-        "$careful -s NODERAWFS=1 -s ALLOW_MEMORY_GROWTH=1"
     target "one thread" $(echo $c_compilers | cut -d' ' -f1) "" "-DTN_NO_THREADS $careful"
 fi
 if [ -n "${TN_FULL:-}" ]; then
+    target "mingw-w64" x86_64-w64-mingw32-gcc wine "$careful"
+    target "wasm32" emcc "node --no-experimental-fetch" \
+        "$careful -s NODERAWFS=1 -s ALLOW_MEMORY_GROWTH=1"
     target "an x86-64 without FMA" gcc "qemu-x86_64 -cpu Nehalem" "-static -DTN_NO_FMA $careful"
     target "32-bit x86 with SSE, clang" clang "" "-m32 -msse2 -mfpmath=sse $kernel $careful"
 fi
 
 # what an include costs, to read, not to judge
-c=$(echo $c_compilers | cut -d' ' -f1)
-for flags in "-fsyntax-only $here/use.c" "-O2 -c $here/implementation.c -o t.o"; do
+[ -z "${TN_FULL:-}" ] || for flags in "-fsyntax-only $here/use.c" "-O2 -c $here/implementation.c -o t.o"; do
+    c=$(echo $c_compilers | cut -d' ' -f1)
     add "the price of an include: $flags" << 'E'
 sh -c "$c -std=c99 -I$top $nn $flags; times" > seconds
 echo "note: $(tail -1 seconds) user and system: $c $flags" | sed "s|$here/||g"

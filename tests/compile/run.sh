@@ -1,8 +1,8 @@
 #!/bin/sh
 # The headers in every language, compiler and use that they promise: no warning in right use, an error
 # in wrong use; and a real program, with the same files and results, by each compiler and on other
-# targets (emulated). A compiler that is not there is left out with a word. TN_QUICK=1: oldest and
-# newest language only. TN_FULL=1: the real program whole in each language, more targets.
+# targets (emulated). A compiler that is not there is left out with a word. The oldest and the newest
+# language; TN_FULL=1: all of them, every form by every compiler, the real program whole in each, more targets.
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-build}
 top=$(pwd)
@@ -11,10 +11,10 @@ here=$top/tests/compile
 rm -rf "$out" && mkdir -p "$out/cases" || exit 1
 
 # Compilers for other targets, where this may install them; what is missing then is left out below.
-wanted="tcc:tcc x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 qemu-aarch64:qemu-user
+wanted="tcc:tcc qemu-aarch64:qemu-user
     aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu,libc6-dev-arm64-cross
     s390x-linux-gnu-gcc:gcc-s390x-linux-gnu,libc6-dev-s390x-cross"
-[ -z "${TN_FULL:-}" ] || wanted="$wanted clang-19:clang-19 wine:wine,wine64 emcc:emscripten"
+[ -z "${TN_FULL:-}" ] || wanted="$wanted clang-19:clang-19 x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine,wine64 emcc:emscripten"
 if [ -z "${TN_QUICK:-}" ] && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
     for tool in $wanted; do
         command -v "${tool%%:*}" > /dev/null || DEBIAN_FRONTEND=noninteractive timeout 300 \
