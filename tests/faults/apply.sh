@@ -1,7 +1,7 @@
 #!/bin/sh
 # apply.sh [PATCH...] - what `make test-faults` runs: each seeded fault of this folder alone, in a scratch copy of the committed tree;
 # the tests stop at the first lane that fails. First `make test-quick`, then, for a fault that it misses, `make test`.
-# Writes tests/faults/table.md when all of them were run. TN_QUICK=1: no `make test` for those missed.
+# Asked for: 7 of 10 by the first, 9 of 10 by both. Writes tests/faults/table.md when all of them were run. TN_QUICK=1: no `make test` for those missed.
 cd "$(dirname "$0")/../.." || exit 1
 top=$(pwd)
 work=${BUILD:-build}/faults
@@ -9,7 +9,7 @@ mkdir -p "$work/logs" || exit 1
 case $work in /*) ;; *) work=$top/$work ;; esac
 all=1
 [ $# = 0 ] && set -- tests/faults/[0-9]*.patch || all=
-order="unit kinds ops"
+order="unit kinds values ops random errors"
 for lane in $(ls tests/*/run.sh | sed 's|tests/||; s|/run.sh||'); do
     case " $order budget " in *" $lane "*) ;; *) order="$order $lane" ;; esac
 done
@@ -71,4 +71,4 @@ if [ -n "$all" ] && [ -z "${TN_QUICK:-}" ]; then
       cat "$work/table"
       printf '\n%s\n' "$sum"; } > tests/faults/table.md
 fi
-[ "$bad" = 0 ] && [ "$quick" -ge 14 ] && [ "$full" -ge 18 ]
+[ "$bad" = 0 ] && [ $((quick * 10)) -ge $((count * 7)) ] && [ $((full * 10)) -ge $((count * 9)) ]
