@@ -81,9 +81,9 @@ TN_API void tn_ending_remove(tn_ending *e);
 
 /* --- schemas at run time ---------------------------------------------------------------------- */
 
-/* Tables of a schema text, "Block(int d, float p=0.1)" or "(Tensor input, Tensor? mask=None) ->
- * (Tensor out, Tensor weights)": the argument struct is laid out as the generator lays it out. NULL
- * and INVALID with the column when it does not parse. Freed with tn_schema_free. */
+/* Tables of a schema text, "Block(int d, float p=0.1) -> ()" or "f(Tensor input, Tensor? mask=None)
+ * -> (Tensor out, Tensor weights)": the argument struct is laid out as the generator lays it out.
+ * NULL and INVALID with the column when it does not parse. Freed with tn_schema_free. */
 TN_API tn_gen *tn_schema_new(const char *schema);
 TN_API void tn_schema_free(tn_gen *gen);
 
