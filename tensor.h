@@ -14967,7 +14967,8 @@ static bool access_may_read(tni_block *b, const tn_tensor *t, const void *to, in
 /* Row-major copy of every element, converted to dtype. */
 static void access_copy(const tn_tensor *t, char *to, int dtype) {
     int64_t index[TN_MAX_DIMS] = {0}, bytes = tni_dtype(dtype)->bytes, at = 0;
-    const char *from = (const char *)tn_data(t);
+    const char *from = tni_bytes_at(t);
+    if (!t->numel) return;
     if (t->dtype == dtype && t->flags & TNI_CONTIGUOUS) {
         memcpy(to, from, (size_t)(t->numel * bytes));
         return;
@@ -23337,7 +23338,7 @@ static void scatter_run_all(tn_frame *f, const tn_tensor *src, bool add, const v
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
             char *to = w.at[0] + i * w.row[0] + tni_index_at(w.at[1] + i * w.row[1], dtype) * step;
-            const char *from = src ? w.at[2] + i * w.row[2] : (const char *)unit;
+            const char *from = unit ? (const char *)unit : w.at[2] + i * w.row[2];
             if (add)
                 tni_add_row(to, bytes, from, bytes, 1, out->dtype);
             else

@@ -105,7 +105,7 @@ static void scatter_run_all(tn_frame *f, const tn_tensor *src, bool add, const v
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++) {
             char *to = w.at[0] + i * w.row[0] + tni_index_at(w.at[1] + i * w.row[1], dtype) * step;
-            const char *from = src ? w.at[2] + i * w.row[2] : (const char *)unit;
+            const char *from = unit ? (const char *)unit : w.at[2] + i * w.row[2];
             if (add)
                 tni_add_row(to, bytes, from, bytes, 1, out->dtype);
             else
