@@ -1,8 +1,14 @@
 #!/bin/sh
 # What the tests reach: branches and MC/DC of the rooms that every other one stands on. The lanes below run once more
 # over objects that count (clang >= 19), without sanitizers, and their counts are put together. A room below the bound
-# fails; what was not reached is listed in build/coverage/uncovered.txt.
+# fails; what was not reached is listed in build/coverage/uncovered.txt. It builds and runs what other lanes run, so it is
+# left out where neither TN_FULL=1 nor TN_COVERAGE=1 is set.
 cd "$(dirname "$0")/../.." || exit 1
+if [ -z "${TN_FULL:-}${TN_COVERAGE:-}" ]; then
+    echo "left out: branches are counted with TN_COVERAGE=1, and in make test-all"
+    echo "0 passed, 0 failed"
+    exit 0
+fi
 BUILD=${BUILD:-build}
 mkdir -p "$BUILD/coverage"
 out=$(cd "$BUILD/coverage" && pwd)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every format that takes a stranger's bytes: the corpus of each is replayed under ASan and UBSan, then libFuzzer looks for
-# more, where clang has it. Seconds a format: 15, TN_QUICK=1: the corpora alone, TN_FULL=1: 75.
+# more, where clang has it. Seconds a format: 5, TN_QUICK=1: the corpora alone, TN_FULL=1: 75.
 # FUZZ_KEEP=1 merges what was found into tests/fuzz/corpus, as little as keeps the coverage.
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -38,7 +38,7 @@ for format in $formats; do
 done
 
 # --- fuzz ---
-seconds=15
+seconds=5
 [ -z "${TN_FULL:-}" ] || seconds=75
 [ -z "${TN_QUICK:-}" ] || seconds=0
 printf '#include <stddef.h>\n#include <stdint.h>\n
