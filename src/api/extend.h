@@ -40,7 +40,8 @@ TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n);
 
 /* Around code of the user in the midst of a call, a hook say: in between tn_scope_end ends only
  * scopes opened since, and after it scopes, modes and the current context are as before it. The n
- * tensors that it has returned are moved out of scopes that it left open. */
+ * tensors that it has returned are moved out of scopes that it left open. The guard's members are
+ * private: only its size is for the caller. */
 typedef struct tn_guard {
     tni_block *block;
     uint32_t depth, floor;

@@ -43,9 +43,9 @@ TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
 /* A condition that cannot hold, kept for the day when its proof, which stands beside it, breaks;
  * where there is no proof there is a test instead. What counts branches leaves it out. */
 #ifdef TNI_COVERAGE
-#define TN_NEVER(condition) false
+#define TNI_NEVER(condition) false
 #else
-#define TN_NEVER(condition) (condition)
+#define TNI_NEVER(condition) (condition)
 #endif
 
 /* --- atomics: one spelling for gcc, clang, and one thread ------------------------------------- */

@@ -159,7 +159,7 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
         f->ngiven = 1;
         return door_may_write(f, f->in[0], "self");
     }
-    if (TN_NEVER(gen->nresults > 4)) return true; /* tni_schema_limits: out= takes 1 to 4 */
+    if (TNI_NEVER(gen->nresults > 4)) return true; /* tni_schema_limits: out= takes 1 to 4 */
     memcpy(f->given, (const char *)f->args + gen->out_offset, gen->nresults * sizeof(tn_tensor *));
     for (int k = 0; k < gen->nresults; k++) {
         tn_tensor *t = f->given[k];

@@ -4,7 +4,7 @@
  *
  * A branch is a condition with one outcome, at its place in the source; one in a macro counts at
  * each place where the macro is used. A function of a header is in many programs: what any of them
- * reached is reached. A condition that is constant (TN_NEVER) is no branch. For MC/DC each
+ * reached is reached. A condition that is constant (TNI_NEVER) is no branch. For MC/DC each
  * condition of a decision with at least two counts once: it has been seen to change the outcome
  * alone.
  *
