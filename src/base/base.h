@@ -107,7 +107,7 @@ struct tni_block {
         hooks; /* TNI_HOOK_*: recording, profiling; 0 on the fast path. The profiler sets it from
                   other threads: read it with tni_load_relaxed, write it with tni_hook_set */
     uint32_t depth;               /* of the innermost scope; 0: none */
-    uint32_t floor;               /* scopes that a callback may not end (autograd/) */
+    uint32_t floor;               /* scopes that a callback may not end (tn_guard) */
     tn_frame *frame;              /* innermost call in progress */
     uint64_t next_id;             /* numbers of tape nodes */
     tn_tensor *scope[TNI_SCOPES]; /* live tensors by the scope that holds them; [0]: held by

@@ -17,7 +17,7 @@ static bool state_may_swap(const char *name, const tn_tensor *t) {
                         name);
 }
 
-/* Takes fresh, of the current scope, into the plan; NULL fails. */
+/* Takes one more owner of fresh, new or from the list that is loaded, into the plan; NULL fails. */
 static bool state_add(tni_plan *plan, const char *name, tn_tensor *old, tn_tensor *fresh) {
     state_swap s = {old, fresh};
     if (!state_may_swap(name, old) || !fresh || !tni_buffer_add(&plan->swaps, &s, sizeof s))
