@@ -216,10 +216,10 @@ struct tni_pool {
     pool_mutex mutex;
     pool_condition work, done;
     int32_t sleeping; /* workers in a wait, under the mutex */
-    uint32_t stop;
+    uint32_t ending; /* the workers are to return */
     void (*task)(void *, int64_t);
     void *arg;
-    tni_stop *asked; /* of the call that the job is part of */
+    tni_stop *stop; /* of the call that the job is part of */
     int64_t count, grain;
     char apart[TNI_ALIGN];
     uint32_t next; /* the next `grain` tasks */
@@ -233,7 +233,7 @@ static void pool_take(struct tni_pool *p) {
         int64_t at = (int64_t)tni_fetch_add_relaxed(&p->next, 1u) * grain;
         if (at >= count) return;
         for (int64_t i = at; i < count && i < at + grain; i++) {
-            if (tni_stop_seen(p->asked)) return;
+            if (tni_stop_seen(p->stop)) return;
             p->task(p->arg, i);
         }
     }
@@ -244,20 +244,20 @@ static bool pool_has_job(uint32_t state, uint32_t seen) {
 }
 
 /* Spins for a moment, then sleeps, until there is a job that is not the one seen; false: the
- * pool stops. */
+ * pool ends. */
 static bool pool_await(struct tni_pool *p, uint32_t seen) {
     for (int spin = 0; spin < POOL_SPINS; spin++) {
-        if (tni_load(&p->stop)) return false;
+        if (tni_load(&p->ending)) return false;
         if (pool_has_job(tni_load(&p->state), seen)) return true;
         thread_pause();
     }
     pool_enter(&p->mutex);
     p->sleeping++;
-    while (!tni_load(&p->stop) && !pool_has_job(tni_load(&p->state), seen))
+    while (!tni_load(&p->ending) && !pool_has_job(tni_load(&p->state), seen))
         pool_wait(&p->work, &p->mutex);
     p->sleeping--;
     pool_exit(&p->mutex);
-    return !tni_load(&p->stop);
+    return !tni_load(&p->ending);
 }
 
 static void pool_serve(struct tni_pool *p) {
@@ -271,7 +271,7 @@ static void pool_serve(struct tni_pool *p) {
         while (pool_has_job(state, seen) && !tni_swap_if(&p->state, &state, state + 1)) {}
         if (!pool_has_job(state, seen)) continue; /* closed meanwhile */
         seen = state & POOL_NUMBER;
-        tni_this_thread.stop = p->asked;
+        tni_this_thread.stop = p->stop;
         pool_take(p);
         tni_this_thread.stop = NULL;
         state = tni_fetch_add(&p->state, (uint32_t)-1) - 1;
@@ -302,7 +302,7 @@ static int64_t pool_thread_bytes(const struct tni_pool *p) {
 static bool pool_init(struct tni_pool *p) {
     p->workers = 0;
     p->sleeping = 0;
-    p->stop = 0;
+    p->ending = 0;
     tni_store(&p->state, p->state & POOL_NUMBER);
     if (!pool_mutex_init(&p->mutex)) return false;
     if (pool_condition_init(&p->work)) {
@@ -313,16 +313,16 @@ static bool pool_init(struct tni_pool *p) {
     return false;
 }
 
-static void pool_stop(tn_context *c, struct tni_pool *p) {
+static void pool_end(tn_context *c, struct tni_pool *p) {
     pool_enter(&p->mutex);
-    tni_store(&p->stop, 1u);
+    tni_store(&p->ending, 1u);
     pool_wake_all(&p->work);
     pool_exit(&p->mutex);
     for (int i = 0; i < p->workers; i++) pool_join(p->thread[i]);
     tni_raw_put(c, p->thread, pool_thread_bytes(p));
     p->thread = NULL;
     p->workers = p->wanted = 0;
-    p->stop = 0;
+    p->ending = 0;
 }
 
 /* Makes the workers exist that the context wants now. What the system refuses is not asked for
@@ -335,7 +335,7 @@ static void pool_prepare(tn_context *c, struct tni_pool *p, int32_t wanted) {
         if (!pool_init(p)) return;
     }
     if (TNI_LIKELY(p->wanted == wanted)) return;
-    if (p->wanted) pool_stop(c, p);
+    if (p->wanted) pool_end(c, p);
     p->thread = (pool_thread *)tni_raw_get(c, wanted * (int64_t)sizeof(pool_thread));
     if (!p->thread) return;
     p->wanted = wanted;
@@ -362,7 +362,7 @@ static void pool_open(struct tni_pool *p, int64_t count, void (*task)(void *, in
     const int64_t most = (int64_t)1 << 30; /* `next` must not wrap */
     p->task = task;
     p->arg = arg;
-    p->asked = tni_this_thread.stop;
+    p->stop = tni_this_thread.stop;
     p->count = count;
     p->grain = (count - 1) / most + 1;
     tni_store_relaxed(&p->next, 0u);
@@ -410,7 +410,7 @@ TN_PRIV void tni_pool_free(tn_context *c) {
     struct tni_pool *p = c->pool;
     if (!p) return;
     if (p->process == tni_process()) {
-        if (p->wanted) pool_stop(c, p);
+        if (p->wanted) pool_end(c, p);
         pool_mutex_free(&p->mutex);
         pool_condition_free(&p->work);
         pool_condition_free(&p->done);
