@@ -216,7 +216,7 @@ struct tni_pool {
     pool_mutex mutex;
     pool_condition work, done;
     int32_t sleeping; /* workers in a wait, under the mutex */
-    uint32_t ending; /* the workers are to return */
+    uint32_t ending;  /* the workers are to return */
     void (*task)(void *, int64_t);
     void *arg;
     tni_stop *stop; /* of the call that the job is part of */
