@@ -141,8 +141,9 @@ static bool schema_type(schema_reader *r, tni_schema_param *p) {
         p->type = list;
         if (isdigit((unsigned char)*r->at)) p->count = 0;
         for (; isdigit((unsigned char)*r->at); r->at++) {
-            if (p->count > (INT16_MAX - 9) / 10) return schema_error(r, "a list of too many");
-            p->count = (int16_t)(10 * p->count + (*r->at - '0'));
+            int count = 10 * p->count + (*r->at - '0');
+            if (count > INT16_MAX) return schema_error(r, "a list of too many");
+            p->count = (int16_t)count;
         }
         if (!schema_take(r, "]")) return schema_error(r, "']' expected");
         question = schema_take(r, "?");
@@ -566,7 +567,7 @@ TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char
     int slot[TNI_PARAMS], nfixed, n = tni_schema_slots(s, slot, &nfixed);
     int nsaves = tni_words(saves, names, TNI_SCHEMA_RESULTS), target = -1;
     if (nsaves < 0 || s->nresults + nsaves > TNI_RESULTS) {
-        snprintf(error, room, "saves: more than 6 with the results");
+        snprintf(error, room, "saves: more than %d with the results", TNI_RESULTS);
         return false;
     }
     for (int i = 0; i < n; i++) masks[i] = 0;
