@@ -233,7 +233,7 @@ static void opt_adam_run(tn_frame *f, const opt_adam *a, bool decoupled) {
             NULL};
         o.decays = decay != 0;
         o.decoupled = decoupled;
-        o.decay = decoupled ? fma(-lr, decay, 1) : decay;
+        o.decay = decoupled ? 1 - fma(lr, decay, 0) : decay; /* the product rounded, as torch's */
         o.maximize = opt_number(a->maximize, i) != 0;
         o.one_beta1 = 1 - beta1;
         o.beta2 = beta2;

@@ -76,8 +76,9 @@ static double schedule_cosine_next(const tn_schedule *s, int group, double lr) {
     const double pi = 3.14159265358979323846;
     double t = (double)s->every, n = (double)s->count, range = s->initial[group] - s->eta_min;
     int64_t turn = (s->count - 1 - s->every) % (2 * s->every);
-    if (turn == 0) return fma(range, (1 - cos(pi / t)) / 2, lr);
-    return fma((1 + cos(pi * n / t)) / (1 + cos(pi * (n - 1) / t)), lr - s->eta_min, s->eta_min);
+    double by = (1 + cos(pi * n / t)) / (1 + cos(pi * (n - 1) / t));
+    if (turn == 0) return lr + fma(range, (1 - cos(pi / t)) / 2, 0); /* products, rounded */
+    return fma(by, lr - s->eta_min, 0) + s->eta_min;
 }
 TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o, int64_t t_max,
                                     double eta_min) {

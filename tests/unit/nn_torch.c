@@ -283,6 +283,49 @@ static void schedules_are_torchs(void) {
     }
 }
 
+/* torch computes what follows in Python, where each product is rounded. */
+static double product(double a, double b) {
+    volatile double rounded = a * b;
+    return rounded;
+}
+static double decayed(double lr, double decay) {
+    double one = 1;
+    tn_tensor *p = tn_requires_grad(tn_from(&one, TN_DIMS(1), TN_F64));
+    tn_optimizer *o = tn_optim_adamw(tn_tensors_of(&p, 1), .lr = lr, .weight_decay = decay);
+    tn_set_grad(p, tn_zeros(TN_DIMS(1), .dtype = TN_F64));
+    CHECK(tn_optimizer_step(o));
+    tn_optimizer_free(o);
+    return tn_item(p);
+}
+static void schedule_once_more(int t_max, double lr, double least) {
+    const double pi = 3.14159265358979323846;
+    tn_tensor *p = parameter(TN_DIMS(1), 0);
+    tn_optimizer *o = tn_optim_sgd(tn_tensors_of(&p, 1), .lr = lr);
+    tn_schedule *s = tn_cosine_lr(o, t_max, least);
+    double expected = lr;
+    for (int n = 1; n < 4 * t_max; n++) {
+        double by = (1 + cos(pi * n / t_max)) / (1 + cos(pi * (n - 1) / t_max));
+        if ((n - 1 - t_max) % (2 * t_max))
+            expected = product(by, expected - least) + least;
+        else
+            expected += product(lr - least, 1 - cos(pi / t_max)) / 2;
+        if (!CHECK(tn_schedule_step(s)) || !CHECK(tn_optimizer_get(o, 0, "lr") == expected))
+            printf("    t_max %d, lr %g, least %g: step %d\n", t_max, lr, least, n);
+    }
+    tn_schedule_free(s);
+    tn_optimizer_free(o);
+    tn_free(p);
+}
+static void rates_are_rounded_as_torchs(void) {
+    for (int i = 1; i < 40; i++) {
+        double lr = 0.003 * i, decay = 0.01 * (41 - i);
+        int64_t mark = tn_scope_begin();
+        CHECK(decayed(lr, decay) == 1 - product(lr, decay));
+        tn_scope_end(mark);
+        schedule_once_more(i / 4 + 3, lr, 0.0007 * (i % 4));
+    }
+}
+
 static void clipping_is_torchs(void) {
     tn_tensor *p[2];
     int64_t mark = tn_scope_begin();
@@ -365,9 +408,13 @@ static void three_epochs_are_loaded_in_torchs_order(void) {
 }
 
 static const check_test tests[] = {
-    CHECK_TEST(modules_are_torchs),    CHECK_TEST(initial_values_are_torchs),
-    CHECK_TEST(optimizers_are_torchs), CHECK_TEST(schedules_are_torchs),
-    CHECK_TEST(clipping_is_torchs),    CHECK_TEST(three_epochs_are_loaded_in_torchs_order),
+    CHECK_TEST(modules_are_torchs),
+    CHECK_TEST(initial_values_are_torchs),
+    CHECK_TEST(optimizers_are_torchs),
+    CHECK_TEST(schedules_are_torchs),
+    CHECK_TEST(rates_are_rounded_as_torchs),
+    CHECK_TEST(clipping_is_torchs),
+    CHECK_TEST(three_epochs_are_loaded_in_torchs_order),
 };
 int main(int argc, char **argv) {
     int failed = CHECK_MAIN(tests, argc, argv);
