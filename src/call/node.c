@@ -233,7 +233,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     tni_node *n;
     node_count_needs(f, &p);
     node_measure(f, &p);
-    at = node_words((int64_t)(offsetof(tni_node, slot) + (size_t)p.slots * sizeof(tni_slot)));
+    at = node_words((int64_t)offsetof(tni_node, slot) + p.slots * (int64_t)sizeof(tni_slot));
     if (at + p.words > UINT32_MAX / 8) {
         tn_fail(f, TN_UNSUPPORTED, "its arguments are too large to record");
         return NULL;

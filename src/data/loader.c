@@ -96,8 +96,8 @@ static bool loader_layout(loader_core *c, const tn_dataset *d, int64_t batch_siz
     int64_t at = (int64_t)(sizeof(loader_buffer) + LOADER_ALIGN - 1) / LOADER_ALIGN * LOADER_ALIGN;
     for (int i = 0; i < d->nfields; i++) {
         int64_t each = tni_field_bytes(&d->field[i]);
-        if (each > 0 && batch_size > (INT64_MAX / 4 - at) / each)
-            return tni_nn_error(TN_MEMORY, "a batch of more than 2^61 bytes");
+        if (each > 0 && batch_size > (PTRDIFF_MAX / 2 - at) / each)
+            return tni_nn_error(TN_MEMORY, "a batch of more bytes than memory counts");
         c->at[i] = at;
         at += (each * batch_size + LOADER_ALIGN - 1) / LOADER_ALIGN * LOADER_ALIGN;
     }

@@ -3,14 +3,19 @@
 
 #include <stdlib.h>
 
+TN_PRIV void *tni_alloc_each(int64_t n, size_t each) {
+    bool fits = n >= 0 && (uint64_t)n <= SIZE_MAX / each;
+    return tn_alloc(fits ? (size_t)n * each : SIZE_MAX);
+}
+
 /* --- buffers ---------------------------------------------------------------------------------- */
 
 static bool buffer_reserve(tni_buffer *b, int64_t bytes) {
     int64_t room = b->room ? b->room : 256;
     char *at;
     if (b->failed) return false;
-    if (bytes > INT64_MAX / 4 - b->n) {
-        tni_nn_error(TN_MEMORY, "a text of more than 2^61 bytes");
+    if (bytes > PTRDIFF_MAX / 2 - b->n) {
+        tni_nn_error(TN_MEMORY, "a text of more bytes than memory counts");
         return !(b->failed = true);
     }
     while (room < b->n + bytes) room *= 2;

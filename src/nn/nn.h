@@ -28,6 +28,9 @@ TN_PRIV const tn_mrow *const *tni_mrows(void);
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
+/* tn_alloc of n times `each` bytes, refused where no size_t counts them. */
+TN_PRIV void *tni_alloc_each(int64_t n, size_t each);
+
 /* Bytes that grow. All functions do nothing once `failed` (an error is set then). */
 typedef struct tni_buffer {
     char *at;

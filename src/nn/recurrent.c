@@ -140,12 +140,10 @@ static bool lstm_forward(tn_mframe *f) {
     tn_tensor *x = NULL, *h = NULL, *c = NULL, **room;
     lstm_run r = {s, s->o.bidirectional ? 2 : 1, 0, NULL, NULL, NULL};
     int64_t count = s->o.num_layers * r.dirs;
-    size_t bytes;
     bool batched;
     if (!lstm_prepare(s, a, &x, &h, &c, &batched)) return false;
     r.steps = tn_size(x, 0);
-    bytes = (size_t)(r.steps + 2 * count) * sizeof *room;
-    room = (tn_tensor **)tn_alloc(bytes);
+    room = (tn_tensor **)tni_alloc_each(r.steps + 2 * count, sizeof *room);
     if (!room) return false;
     r.y = room;
     r.h = room + r.steps;
@@ -156,7 +154,7 @@ static bool lstm_forward(tn_mframe *f) {
         f->out[1] = lstm_squeeze(tnp_stack(tn_tensors_of(r.h, count), 0), batched);
         f->out[2] = lstm_squeeze(tnp_stack(tn_tensors_of(r.c, count), 0), batched);
     }
-    tn_alloc_free(room, bytes);
+    tn_alloc_free(room, (size_t)(r.steps + 2 * count) * sizeof *room);
     return x && f->out[0] && f->out[1] && f->out[2];
 }
 /* Long short-term memory, num_layers deep.

@@ -92,7 +92,7 @@ static void state_names_free(state_names *t) {
 
 static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
     memset(t, 0, sizeof *t);
-    if (n < 0 || n > INT64_MAX / 64 || (n > 0 && !at))
+    if (n < 0 || n > PTRDIFF_MAX / 64 || (n > 0 && !at))
         return tni_nn_error(TN_INVALID, "no list of named tensors");
     for (t->room = 16; t->room < 2 * n; t->room *= 2) continue;
     t->n = n;

@@ -6,7 +6,7 @@
 /* The norm of all gradients: the norm of the norms, each in its own dtype. NULL with *n = 0: there
  * are none. */
 static tn_tensor *clip_norm(tn_tensors params, double order, int64_t *n) {
-    tn_tensor **norm = (tn_tensor **)tn_alloc((size_t)(params.n + 1) * sizeof *norm), *total = NULL;
+    tn_tensor **norm = (tn_tensor **)tni_alloc_each(params.n, sizeof *norm), *total = NULL;
     bool ok = norm != NULL;
     *n = 0;
     for (int64_t i = 0; ok && i < params.n; i++) {
@@ -18,7 +18,7 @@ static tn_tensor *clip_norm(tn_tensors params, double order, int64_t *n) {
     }
     if (ok && *n) total = tnp_stack(tn_tensors_of(norm, *n), 0);
     if (total) total = tnp_linalg_vector_norm(total, order, tn_no_dims(), false, TN_NO_DTYPE);
-    if (norm) tn_alloc_free(norm, (size_t)(params.n + 1) * sizeof *norm);
+    if (norm) tn_alloc_free(norm, (size_t)params.n * sizeof *norm);
     return total;
 }
 

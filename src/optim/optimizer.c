@@ -49,7 +49,7 @@ static bool optim_check_lists(const tn_gen *gen, const char *args) {
         tn_floats list;
         if (gen->param[i].type != TN_T_FLOATS) continue;
         memcpy(&list, args + gen->param[i].offset, sizeof list);
-        if (!list.at || list.n < 0 || list.n > INT32_MAX ||
+        if (!list.at || list.n < 0 || list.n > INT32_MAX / 64 ||
             (gen->param[i].count > 0 && list.n != gen->param[i].count))
             return tni_nn_error(TN_INVALID, "%s: a list of %d numbers is expected",
                                 gen->param[i].name, gen->param[i].count);
@@ -101,7 +101,7 @@ static bool optim_grow(tn_optimizer *o, int64_t n) {
     char *at;
     tn_tensor **param, **state;
     double *count;
-    if (n < 0 || n > INT64_MAX / 1024) return tni_nn_error(TN_MEMORY, "too many parameters");
+    if (n < 0 || n > PTRDIFF_MAX / 1024) return tni_nn_error(TN_MEMORY, "too many parameters");
     bytes = optim_bytes(n, o->nstates);
     at = (char *)tn_alloc((size_t)bytes);
     if (!at) return false;

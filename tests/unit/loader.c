@@ -114,12 +114,26 @@ static void sizes_that_overflow_are_refused(void) {
     like.field[0].dtype = TN_U8;
     like.get = no_get;
     CHECK(!tn_loader_new(tn_dataset_new(&like), .shuffle = true) && says(TN_MEMORY, "2^57"));
+    like.size = 8, like.field[0].ndim = 1, like.field[0].size[0] = 1 << 22;
+    for (int64_t n = PTRDIFF_MAX >> 23; n <= PTRDIFF_MAX >> 20; n *= 2) /* one of them 2^32 bytes */
+        CHECK(!tn_loader_new(tn_dataset_new(&like), .batch_size = n + 1) &&
+              says(TN_MEMORY, "a batch of more bytes"));
     memset(&adam, 0, sizeof adam);
     adam.params = tn_parameters(m);
     adam.betas.at = &one;
     adam.betas.n = INT64_MAX / 4 + 1;
     CHECK(!tn_optim_adam_at(__FILE__, __LINE__, &adam) && says(TN_INVALID, "betas"));
     tn_module_free(m);
+}
+
+/* A sequence without elements, so long that its steps' results cannot be listed. */
+static void sequences_that_overflow_are_refused(void) {
+    const int64_t steps = sizeof(void *) == 4 ? (1 << 30) - 2 : INT64_C(1) << 56;
+    int64_t mark = tn_scope_begin();
+    tn_module *m = tn_nn_lstm(1, 1);
+    CHECK(!tn_nn_lstm_forward(m, tn_zeros(TN_DIMS(steps, 0, 1))).output && says(TN_MEMORY, ""));
+    tn_module_free(m);
+    tn_scope_end(mark);
 }
 
 static int64_t fail_at, calls;
@@ -174,6 +188,7 @@ static const check_test tests[] = {
     CHECK_TEST(loaders_end_with_their_context),
     CHECK_TEST(endings_are_called_newest_first_once),
     CHECK_TEST(sizes_that_overflow_are_refused),
+    CHECK_TEST(sequences_that_overflow_are_refused),
     CHECK_TEST(batches_that_fail_are_empty),
 };
 
