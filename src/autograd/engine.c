@@ -14,10 +14,15 @@ typedef struct engine_entry {
     void *key; /* leaf, tensor that retains its gradient (counted), or node of a wanted tensor */
     uint32_t out;
     tn_tensor *grad; /* staged, counted */
-    int64_t wanted;  /* index of the input, -1: none */
     bool retained;   /* key is no leaf, but retains its gradient */
     bool sum;        /* grad takes the place of .grad, which is in it */
 } engine_entry;
+
+/* Where a wanted input stood at the beginning: a hook may give it another history. */
+typedef struct engine_place {
+    void *key;
+    uint32_t out;
+} engine_place;
 
 typedef struct engine {
     tni_block *b;
@@ -25,6 +30,7 @@ typedef struct engine {
     bool hooked, sweeping; /* hooked: nodes wait from here on; sweeping: did they before */
     uint64_t number;
     const tni_wanted *wanted;
+    engine_place *place; /* of each wanted input, NULL: none yet */
     tni_node **heap;
     int64_t nheap, heap_room;
     engine_entry *table; /* open addressing over a power of two */
@@ -115,7 +121,6 @@ static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) 
     e->table[i].key = key;
     e->table[i].out = out;
     e->table[i].grad = NULL;
-    e->table[i].wanted = -1;
     e->table[i].retained = e->table[i].sum = false;
     return &e->table[i];
 }
@@ -369,17 +374,21 @@ static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
 
 static bool engine_want(engine *e) {
     const tni_wanted *w = e->wanted;
+    int64_t bytes;
+    if (w->inputs.n <= 0) return true;
+    if (!tni_bytes(w->inputs.n, (int64_t)sizeof *e->place, &bytes) ||
+        !(e->place = (engine_place *)tni_need(e->b, bytes)))
+        return false;
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *t = w->inputs.at[i];
-        engine_entry *entry;
+        engine_place *place = &e->place[i];
         if (!t) return tni_error(e->b, TN_INVALID, "input %lld is NULL", (long long)i);
         if (!(t->flags & TNI_REQUIRES))
             return tni_error(e->b, TN_AUTOGRAD, "input %lld does not require grad", (long long)i);
         if (!tni_belongs(e->b, t, "backward")) return false;
-        if (!(entry = engine_find(e, t->node ? (void *)t->node : (void *)t,
-                                  t->node ? t->node_out : 0, true)))
-            return false;
-        entry->wanted = i;
+        place->key = t->node ? (void *)t->node : (void *)t;
+        place->out = t->node ? t->node_out : 0;
+        if (!engine_find(e, place->key, place->out, true)) return false;
     }
     return true;
 }
@@ -493,9 +502,7 @@ static tn_tensor *engine_fresh(engine *e, tn_tensor *grad) {
 
 /* The entry of wanted input i, made by engine_want. */
 static engine_entry *engine_wanted(engine *e, int64_t i) {
-    const tn_tensor *t = e->wanted->inputs.at[i];
-    return engine_find(e, t->node ? (void *)t->node : (void *)(uintptr_t)t,
-                       t->node ? t->node_out : 0, false);
+    return engine_find(e, e->place[i].key, e->place[i].out, false);
 }
 
 static bool engine_hand_out(engine *e) {
@@ -589,6 +596,8 @@ static void engine_drop(engine *e) {
         tni_release(e->b, e->table[i].grad);
         if (e->table[i].retained) tni_release(e->b, (tn_tensor *)e->table[i].key);
     }
+    if (e->place)
+        tni_put(e->b, e->b, e->place, e->wanted->inputs.n * (int64_t)sizeof *e->place);
     if (e->heap != e->heap_inline)
         tni_put(e->b, e->b, e->heap, e->heap_room * (int64_t)sizeof *e->heap);
     if (e->table != e->table_inline)
@@ -650,6 +659,7 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     e.leaf_hooks = e.hooked = false;
     e.number = tni_fetch_add_relaxed(&b->context->backwards, (uint64_t)1) + 1;
     e.wanted = wanted;
+    e.place = NULL;
     e.heap = e.heap_inline;
     e.nheap = 0;
     e.heap_room = ENGINE_HEAP;

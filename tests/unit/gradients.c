@@ -260,6 +260,29 @@ static void a_hook_behind_others_may_remove_itself_and_the_next(void) {
             CHECK(tn_backward(tn_sum(y)) && removal.calls == 1 && at(tn_grad_of(x), 0) == 4);
         }
 }
+/* An input of a backward in progress gets another history: written in place, or a view of what was.
+ */
+static tn_tensor *rewrites(tn_tensor *grad, void *user) {
+    tn_tensor **pair = (tn_tensor **)user;
+    tn_set_grad_mode(true);
+    CHECK(tn_mul_scalar_(pair[0], 2) && tn_sum(pair[1]));
+    return grad;
+}
+static void an_input_that_a_hook_writes_has_the_gradient_it_had(void) {
+    for (int k = 0; k < 4; k++)
+        TN_SCOPE {
+            tn_tensor *x = leaf(1), *base = tn_mul_scalar(x, 3), *view = tn_slice(base, .end = 1);
+            tn_tensor *pair[2], *g[3] = {NULL, NULL, NULL}, *z = k & 1 ? view : base, *y;
+            tn_grads_options o;
+            memset(&o, 0, sizeof o);
+            o.create_graph = k > 1;
+            pair[0] = base, pair[1] = z;
+            y = tn_mul_scalar(z, 5);
+            CHECK(tn_hook_add(y, rewrites, pair, NULL));
+            CHECK(tn_grads(TN_LIST(tn_sum(y)), TN_LIST(z, x, z), g, &o));
+            CHECK(at(g[0], 0) == 5 && at(g[2], 0) == 5 && g[0] != g[2] && at(g[1], 0) == 15);
+        }
+}
 static void a_retained_gradient_moves_past_other_watches(void) {
     TN_SCOPE {
         tn_tensor *x = leaf(1), *y = tn_mul_scalar(x, 2);
@@ -313,6 +336,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(data_given_away_are_not_read_for_second_derivatives),
         CHECK_TEST(hooks_that_are_wrong_leave_all_as_it_was),
         CHECK_TEST(a_hook_behind_others_may_remove_itself_and_the_next),
+        CHECK_TEST(an_input_that_a_hook_writes_has_the_gradient_it_had),
         CHECK_TEST(a_retained_gradient_moves_past_other_watches),
         CHECK_TEST(nan_in_a_gradient_is_found_where_it_arises),
         CHECK_TEST(writes_through_views_that_cannot_be_recorded_are_refused),
