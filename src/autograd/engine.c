@@ -413,9 +413,8 @@ static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
  * caller sees (a seed, what a hook returned), and it is dense. */
 static bool engine_takes(const engine *e, const tn_tensor *grad) {
     uint32_t mine = 1u + (grad->depth == e->b->depth ? 1u : 0u);
-    return e->create ||
-           (!grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine && grad->storage &&
-            tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad));
+    return !grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine && grad->storage &&
+           tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad);
 }
 
 /* Whether grad is added to .grad in place, which cannot fail then. (A record under way takes note

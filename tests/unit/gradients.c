@@ -129,6 +129,22 @@ static void seeds_and_gradients_of_all_kinds_are_added(void) {
         tn_free(z), tn_zero_grad(x); /* a cycle through the graph of .grad */
     }
 }
+static void gradients_with_a_graph_are_the_leaves_own(void) {
+    TN_SCOPE {
+        tn_tensor *a = leaf(1), *b = leaf(2), *seed = tn_ones(TN_DIMS(2), .dtype = TN_F64), *g[1];
+        CHECK(tn_backward(tn_sum(tn_add(a, b)), .create_graph = true)); /* one, expanded */
+        CHECK(tn_grad_of(a) != tn_grad_of(b) && tn_is_contiguous(tn_grad_of(a)));
+        CHECK(tn_mul_scalar_(tn_grad_of(a), 3) && at(tn_grad_of(a), 1) == 3);
+        CHECK(at(tn_grad_of(b), 0) == 1);
+        tn_zero_grad(a);
+        CHECK(tn_backward(a, .gradient = seed, .create_graph = true) && tn_grad_of(a) != seed);
+        CHECK(tn_mul_scalar_(tn_grad_of(a), 3) && at(seed, 0) == 1);
+        tn_zero_grad(a);
+        CHECK(tn_backward(a, .gradient = tn_mul(b, b), .create_graph = true));
+        CHECK(tn_grads(TN_LIST(tn_sum(tn_grad_of(a))), TN_LIST(b), g, NULL) && at(g[0], 0) == 4);
+        tn_zero_grad(a), tn_zero_grad(b);
+    }
+}
 static void a_gradient_that_is_a_stale_view_is_added_to(void) {
     TN_SCOPE {
         tn_tensor *x = leaf(1), *w = leaf(2), *base = tn_zeros(TN_DIMS(4), .dtype = TN_F64);
@@ -329,6 +345,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(another_contexts_tensors_are_refused_everywhere),
         CHECK_TEST(wrong_roots_and_inputs_are_named),
         CHECK_TEST(seeds_and_gradients_of_all_kinds_are_added),
+        CHECK_TEST(gradients_with_a_graph_are_the_leaves_own),
         CHECK_TEST(a_gradient_that_is_a_stale_view_is_added_to),
         CHECK_TEST(only_the_outputs_that_were_used_have_gradients),
         CHECK_TEST(meta_graphs_have_shapes_of_gradients),
