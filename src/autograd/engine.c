@@ -29,6 +29,7 @@ typedef struct engine {
     bool keep, create, leaf_hooks;
     bool hooked, sweeping; /* hooked: nodes wait from here on; sweeping: did they before */
     uint64_t number;
+    int64_t last_hook; /* at the beginning: those added since wait for the next backward */
     const tni_wanted *wanted;
     engine_place *place; /* of each wanted input, NULL: none yet */
     tni_node **heap;
@@ -214,11 +215,6 @@ static void engine_hold(engine *e) {
     e->b->sweeping = true;
 }
 
-/* Hooks with larger numbers are added by those that run, which would have no end. */
-static int64_t engine_last_hook(const engine *e) {
-    return (int64_t)tni_load_relaxed(&e->b->context->hooks);
-}
-
 static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
     engine_entry *entry;
     if (e->wanted && !e->wanted->into_grad) return true;
@@ -230,10 +226,9 @@ static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
 
 /* Hooks, then retained gradients and inputs of tn_grads that are outputs of this node. */
 static bool engine_watch(engine *e, tni_node *n) {
-    const int64_t last = engine_last_hook(e);
     for (tni_watch *w = n->watch; w;) {
         tn_tensor **pending = engine_pending(n, w->out);
-        if (w->retain || w->removed || w->number > last || !*pending) {
+        if (w->retain || w->removed || w->number > e->last_hook || !*pending) {
             w = w->next;
             continue;
         }
@@ -397,11 +392,10 @@ static bool engine_want(engine *e) {
 
 static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key;
-    const int64_t last = engine_last_hook(e);
     if (!leaf->extra || entry->retained) return true;
     for (tni_watch *w = leaf->extra->hooks; w;) {
         engine_hold(e);
-        if (w->removed || w->number > last)
+        if (w->removed || w->number > e->last_hook)
             w = w->next;
         else if (!tni_watch_call(e->b, leaf->owner, &leaf->extra->hooks, &w, &entry->grad))
             return false;
@@ -657,6 +651,7 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     e.create = create;
     e.leaf_hooks = e.hooked = false;
     e.number = tni_fetch_add_relaxed(&b->context->backwards, (uint64_t)1) + 1;
+    e.last_hook = (int64_t)tni_load_relaxed(&b->context->hooks);
     e.wanted = wanted;
     e.place = NULL;
     e.heap = e.heap_inline;

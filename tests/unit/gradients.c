@@ -264,6 +264,23 @@ static tn_tensor *removes_itself(tn_tensor *grad, void *user) {
     CHECK(tn_hook_remove(removal.t, removal.other));
     return NULL;
 }
+static int64_t added_calls;
+static tn_tensor *counts(tn_tensor *grad, void *user) { return (void)user, added_calls++, grad; }
+static tn_tensor *adds(tn_tensor *grad, void *user) {
+    for (int i = 0; i < 3; i++) CHECK(tn_hook_add(((tn_tensor **)user)[i], counts, NULL, NULL));
+    return grad;
+}
+static void hooks_that_a_hook_adds_wait_for_the_next_backward(void) {
+    for (int k = 0; k < 2; k++)
+        TN_SCOPE {
+            tn_tensor *x = leaf(1), *z = tn_mul(x, x), *y = tn_exp(z), *of[3];
+            int64_t n = 0;
+            of[0] = x, of[1] = z, of[2] = k ? x : y, added_calls = 0;
+            CHECK((n = tn_hook_add(of[2], adds, of, NULL)) > 0);
+            CHECK(tn_backward(tn_sum(y), .retain_graph = true) && added_calls == 0);
+            CHECK(tn_hook_remove(of[2], n) && tn_backward(tn_sum(y)) && added_calls == 3);
+        }
+}
 static void a_hook_behind_others_may_remove_itself_and_the_next(void) {
     for (int k = 0; k < 2; k++)
         TN_SCOPE {
@@ -352,6 +369,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(a_recording_goes_through_backward),
         CHECK_TEST(data_given_away_are_not_read_for_second_derivatives),
         CHECK_TEST(hooks_that_are_wrong_leave_all_as_it_was),
+        CHECK_TEST(hooks_that_a_hook_adds_wait_for_the_next_backward),
         CHECK_TEST(a_hook_behind_others_may_remove_itself_and_the_next),
         CHECK_TEST(an_input_that_a_hook_writes_has_the_gradient_it_had),
         CHECK_TEST(a_retained_gradient_moves_past_other_watches),
