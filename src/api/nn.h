@@ -116,6 +116,7 @@ struct tn_module {
     int64_t bytes;             /* of the struct's block */
     struct tni_expect *expect; /* compiled `takes` */
     struct tn_mhook *hooks;
+    int64_t last_hook; /* number given last: none comes again */
     tn_tensor **parameters; /* list that tn_parameters lends */
     int64_t nparameters;
     void *user;

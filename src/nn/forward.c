@@ -176,22 +176,21 @@ struct tn_mhook {
 static int64_t forward_hook_add(tn_module *m, int when, tn_module_hook_fn hook, void *user,
                                 void (*release)(void *user)) {
     struct tn_mhook *h, **at;
-    int64_t number = 1;
     if (!m || !hook || (when != TN_BEFORE_FORWARD && when != TN_AFTER_FORWARD))
         return tni_nn_error(
             TN_INVALID,
             "a hook wants a module, TN_BEFORE_FORWARD or TN_AFTER_FORWARD, and a function");
     h = (struct tn_mhook *)tn_alloc(sizeof *h);
     if (!h) return 0;
-    for (at = &m->hooks; *at; at = &(*at)->next) number = (*at)->number + 1;
+    for (at = &m->hooks; *at; at = &(*at)->next) continue;
     memset(h, 0, sizeof *h);
     h->call = hook;
     h->user = user;
     h->release = release;
-    h->number = number;
+    h->number = ++m->last_hook;
     h->when = when;
     *at = h;
-    return number;
+    return h->number;
 }
 TN_API int64_t tn_module_hook_at(const char *file, int line, tn_module *m, int when,
                                  tn_module_hook_fn hook, void *user, void (*release)(void *user)) {
@@ -258,15 +257,10 @@ static bool forward_hook_call(tn_mframe *f, struct tn_mhook *h) {
 }
 
 /* Numbers rise along the list, which hooks may change: the next one is that with the next number,
- * up to the last one at the beginning. */
-static bool forward_hooks(tn_mframe *f, int when) {
-    struct tn_mhook *h = f->m->hooks;
-    int64_t last = 0, at;
-    if (!h) return true;
-    while (h->next) h = h->next;
-    last = h->number;
-    for (h = f->m->hooks; h && h->number <= last;) {
-        at = h->number;
+ * up to `last`, of those that were there when forward began. */
+static bool forward_hooks(tn_mframe *f, int when, int64_t last) {
+    for (struct tn_mhook *h = f->m->hooks; h && h->number <= last;) {
+        const int64_t at = h->number;
         if (h->when == when && !forward_hook_call(f, h)) return false;
         for (h = f->m->hooks; h && h->number <= at;) h = h->next;
     }
@@ -293,14 +287,15 @@ static bool forward_own(tn_mframe *f, int k) {
 }
 
 static bool forward_run(tn_mframe *f) {
+    const int64_t last = f->m->last_hook;
     bool ok;
     if (!f->m->row->forward) return tni_nn_error(TN_UNSUPPORTED, "has no forward");
-    ok = forward_hooks(f, TN_BEFORE_FORWARD) && forward_check(f);
+    ok = forward_hooks(f, TN_BEFORE_FORWARD, last) && forward_check(f);
     if (!ok) return false;
     ok = f->m->row->forward(f);
     if (!ok && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward failed without an error");
     if (ok && !f->out[0] && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward gave no result");
-    ok = ok && forward_hooks(f, TN_AFTER_FORWARD) && tn_ok();
+    ok = ok && forward_hooks(f, TN_AFTER_FORWARD, last) && tn_ok();
     for (int k = 0; ok && k < f->nout; k++) ok = forward_own(f, k);
     return ok;
 }

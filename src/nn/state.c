@@ -306,6 +306,7 @@ static tn_module *state_copy_head(const tn_module *m) {
     memcpy(to, m, (size_t)m->bytes);
     to->count = 1;
     to->hooks = NULL;
+    to->last_hook = 0;
     to->parameters = NULL;
     to->part = NULL;
     to->nparts = to->room = 0;

@@ -487,6 +487,27 @@ static void hooks_run_before_and_after(void) {
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
+static int added_runs;
+static bool counting_hook(tn_mframe *f, void *user) { return (void)f, (void)user, ++added_runs; }
+static bool adding_hook(tn_mframe *f, void *user) {
+    int64_t *last = (int64_t *)user, before = *last;
+    CHECK(tn_module_hook_remove(f->m, before));
+    CHECK(tn_module_hook(f->m, TN_AFTER_FORWARD, counting_hook, NULL, NULL) > before);
+    return (*last = tn_module_hook(f->m, TN_BEFORE_FORWARD, counting_hook, NULL, NULL)) > before;
+}
+static void hooks_that_a_hook_adds_wait_for_the_next_forward(void) {
+    tn_module *m = tn_nn_relu();
+    int64_t first = tn_module_hook(m, TN_BEFORE_FORWARD, adding_hook, NULL, NULL), last;
+    CHECK(first && tn_module_hook_remove(m, first));
+    first = tn_module_hook(m, TN_BEFORE_FORWARD, adding_hook, &last, NULL);
+    last = tn_module_hook(m, TN_BEFORE_FORWARD, counting_hook, NULL, NULL);
+    TN_SCOPE {
+        CHECK(first > 1 && tn_forward(m, input(2, 4)) && added_runs == 0);
+        CHECK(tn_module_hook_remove(m, first) && tn_forward(m, input(2, 4)) && added_runs == 2);
+    }
+    tn_module_free(m);
+}
+
 /* --- several results -------------------------------------------------------------------------- */
 
 static void lstm_returns_its_states(void) {
@@ -565,6 +586,7 @@ static const check_test tests[] = {
     CHECK_TEST(copy_is_deep_and_keeps_sharing),
     CHECK_TEST(modules_print_as_torch_prints_them),
     CHECK_TEST(hooks_run_before_and_after),
+    CHECK_TEST(hooks_that_a_hook_adds_wait_for_the_next_forward),
     CHECK_TEST(lstm_returns_its_states),
     CHECK_TEST(attention_gives_weights_only_when_asked),
     CHECK_TEST(module_file_is_loaded_back),
