@@ -80,8 +80,10 @@ TN_API bool tn_hook_remove(tn_tensor *t, int64_t number);
 /* A function with a gradient of one's own. forward runs without recording and returns outputs (new
  * tensors) through out[0..nout-1]; backward gets the output gradients (NULL: zero) and returns
  * input gradients (new, or NULL for zero), written with operators, so that they can be
- * differentiated again. `save` keeps a tensor for backward; saved(i) reads it there. release(user)
- * is called once: when the graph goes, at the end of a call that is not recorded, or that fails. */
+ * differentiated again. One that fails returns false with an error set: what it left in out or
+ * grad_in is not looked at, and the caller's outputs are NULL. `save` keeps a tensor for backward;
+ * saved(i) reads it there. release(user) is called once: when the graph goes, at the end of a call
+ * that is not recorded, or that fails. */
 typedef struct tn_function tn_function; /* a call in progress or on the tape */
 typedef struct tn_function_row {
     const char *name;

@@ -109,7 +109,7 @@ TN_PRIV bool tni_function_backward(tn_gradient *g) {
     tn_function *f = g->node->function;
     tn_guard guard = tn_guard_begin();
     bool ok = f->row->backward(f, g->incoming, g->give);
-    tn_guard_end(&guard, g->give, g->nin);
+    tn_guard_end(&guard, g->give, ok ? g->nin : 0);
     if (!ok) {
         if (!g->block->failed)
             tni_error(g->block, TN_INVALID, "%s: backward failed without saying why", f->row->name);
@@ -209,8 +209,10 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     b->place_hold++;
     ok = row->forward(&k->f, in.at, (int)in.n, out);
     b->place_hold--;
-    tn_guard_end(&guard, out, row->nout);
-    return tni_leave(b, function_end(b, k, in, out, ok));
+    tn_guard_end(&guard, out, ok ? row->nout : 0);
+    ok = function_end(b, k, in, out, ok);
+    for (int j = 0; !ok && j < row->nout; j++) out[j] = NULL;
+    return tni_leave(b, ok);
 }
 
 /* --- checkpoint ------------------------------------------------------------------------------- */

@@ -208,7 +208,7 @@ TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tn
     tn_tensor *now;
     tni_fetch_add(&w->running, 1u);
     now = w->call(*grad, w->user);
-    tn_guard_end(&g, &now, 1);
+    tn_guard_end(&g, &now, b->failed ? 0 : 1);
     *at = w->next;
     if (tni_fetch_add(&w->running, (uint32_t)-1) == 1 && w->removed) {
         while (*list != w) list = &(*list)->next;

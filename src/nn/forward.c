@@ -250,7 +250,7 @@ static bool forward_hook_call(tn_mframe *f, struct tn_mhook *h) {
     f->hook = h;
     f->hook_removed = false;
     ok = h->call(f, h->user);
-    tn_guard_end(&guard, f->out, f->nout);
+    tn_guard_end(&guard, f->out, ok ? f->nout : 0);
     f->hook = NULL;
     if (f->hook_removed) forward_hook_free(h);
     return ok || !tn_ok() ? ok : tni_nn_error(TN_INTERNAL, "a hook failed without an error");

@@ -87,6 +87,34 @@ static void forwards_that_fail_say_so(void) {
         CHECK(!tn_function_call(&bare_row, TN_LIST(x), &p, out) && !out[0] && tn_error_take(NULL));
     }
 }
+/* What a part that fails has left is no tensor. */
+static tn_tensor *const nowhere = (tn_tensor *)(uintptr_t)64;
+static bool fails_late(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    (void)nin;
+    out[0] = tn_mul_scalar(in[0], 2), out[1] = tn_function_user(f) ? nowhere : out[0];
+    return out[1] == out[0] || tn_error_set(TN_INDEX, NULL, 0, "forward is late");
+}
+static bool fails_late_back(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    (void)f, (void)grad_out, grad_in[0] = nowhere;
+    return tn_error_set(TN_INDEX, NULL, 0, "backward is late");
+}
+static tn_tensor *fails_late_hook(tn_tensor *grad, void *user) {
+    (void)grad, (void)user, tn_error_set(TN_INDEX, NULL, 0, "a hook is late");
+    return nowhere;
+}
+static void what_a_part_that_fails_leaves_is_not_read(void) {
+    static const tn_function_row row = {"late", 2, fails_late, fails_late_back, NULL};
+    TN_SCOPE {
+        tn_tensor *x = leaf(1), *y = tn_mul_scalar(x, 2), *out[2];
+        int64_t n;
+        REFUSED(tn_function_call(&row, TN_LIST(x), x, out), TN_INDEX, "forward is late");
+        CHECK(!out[0] && !out[1] && tn_function_call(&row, TN_LIST(x), NULL, out));
+        REFUSED(tn_backward(tn_sum(out[0])), TN_INDEX, "backward is late");
+        CHECK((n = tn_hook_add(y, fails_late_hook, NULL, NULL)) > 0);
+        REFUSED(tn_backward(tn_sum(y), .retain_graph = true), TN_INDEX, "a hook is late");
+        CHECK(tn_hook_remove(y, n) && tn_backward(tn_sum(y)) && at(tn_grad_of(x), 0) == 2);
+    }
+}
 static void outputs_without_gradients_leave_the_tape(void) {
     TN_SCOPE {
         tn_tensor *x = leaf(1), *out[2];
@@ -244,6 +272,7 @@ static void gradient_checks_say_what_differs(void) {
 int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(forwards_that_fail_say_so),
+        CHECK_TEST(what_a_part_that_fails_leaves_is_not_read),
         CHECK_TEST(outputs_without_gradients_leave_the_tape),
         CHECK_TEST(backwards_that_fail_say_so),
         CHECK_TEST(checkpoints_run_twice_or_say_why_not),
