@@ -97,7 +97,7 @@ typedef struct tn_part {
     uint8_t kind;
 } tn_part;
 
-enum { TN_MODULE_DEPTH = 100 }; /* levels of modules, at most: forward is a recursion */
+enum { TN_MODULE_DEPTH = 100 }; /* levels of modules, at most: forward and walks are recursions */
 
 /* Head of every module's struct. Read what you like; change `user`, and `type` while it is being
  * made. */
@@ -110,8 +110,7 @@ struct tn_module {
     int32_t count; /* owners */
     bool training; /* true at first */
     bool broken;   /* a step of the making failed: finish frees it */
-    bool attached; /* has been a child */
-    uint8_t height; /* levels of modules below */
+    uint8_t level; /* levels of modules above, the most there have been; 0: was never a child */
     bool finished;
     int64_t bytes;             /* of the struct's block */
     struct tni_expect *expect; /* compiled `takes` */

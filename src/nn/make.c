@@ -527,12 +527,44 @@ static bool make_child_fits(const tn_module *m, const char *name, const tn_modul
     if (!child) return tni_nn_error(TN_INVALID, "child \"%s\" is NULL", name ? name : "");
     if (!child->finished)
         return tni_nn_error(TN_INVALID, "child \"%s\" was not finished", name ? name : "");
-    if (child == m || (m->attached && tni_tree_contains(child, m)))
+    if (child == m || (m->level && tni_tree_contains(child, m)))
         return tni_nn_error(TN_INVALID, "child \"%s\" would make a cycle", name ? name : "");
-    if (child->height + 1 >= TN_MODULE_DEPTH)
-        return tni_nn_error(TN_INVALID, "child \"%s\": modules are nested deeper than %d levels",
-                            name ? name : "", (int)TN_MODULE_DEPTH);
     return true;
+}
+
+/* A level that was changed, to be put back. */
+typedef struct make_level {
+    tn_module *m;
+    uint8_t before;
+} make_level;
+
+/* Puts m and all below it under `level` levels at least, which a module below another always is:
+ * one that lies as deep already is not entered. */
+static bool make_lower(tni_buffer *changed, tn_module *m, int level) {
+    make_level was = {m, m->level};
+    if (level <= m->level) return true;
+    if (level >= TN_MODULE_DEPTH)
+        return tni_nn_error(TN_INVALID, "modules are nested deeper than %d levels",
+                            (int)TN_MODULE_DEPTH);
+    if (!tni_buffer_add(changed, &was, sizeof was)) return false;
+    m->level = (uint8_t)level;
+    for (int i = 0; i < m->nparts; i++) {
+        tn_module *child = tn_part_child_of(m, i);
+        if (child && !make_lower(changed, child, level + 1)) return false;
+    }
+    return true;
+}
+
+static bool make_child(tn_module *m, const char *name, tn_module **field, tn_module *child) {
+    tni_buffer changed = {NULL, 0, 0, false};
+    bool ok = make_child_fits(m, name, child) && make_lower(&changed, child, m->level + 1) &&
+              tni_part_new(m, TN_CHILD, name, (void **)(void *)field);
+    make_level *was = (make_level *)(void *)changed.at;
+    for (int64_t i = changed.n / (int64_t)sizeof *was; !ok && i-- > 0;)
+        was[i].m->level = was[i].before;
+    tni_buffer_free(&changed);
+    if (ok) *tni_part_place(m, m->nparts - 1) = child;
+    return ok;
 }
 
 TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name,
@@ -541,15 +573,8 @@ TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const cha
     bool ok = m && !m->broken;
     if (ok && tn_ok()) {
         tni_step_begin(&step, file, line, m->type);
-        ok = make_child_fits(m, name, child) &&
-             tni_part_new(m, TN_CHILD, name, (void **)(void *)field);
-        if (ok) {
-            *tni_part_place(m, m->nparts - 1) = child;
-            child->attached = true;
-            if (m->height <= child->height) m->height = (uint8_t)(child->height + 1);
-        } else {
-            tn_module_free(child);
-        }
+        ok = make_child(m, name, field, child);
+        if (!ok) tn_module_free(child);
         tni_step_end(&step);
         return ok || make_broken(m);
     }

@@ -104,13 +104,12 @@ static bool make_text_args(tn_module *m, const char *what, tni_span items, const
     return true;
 }
 
-enum { MAKE_TEXT_DEPTH = 200 }; /* of children made by rows: a row may name itself */
-
+/* Whether the constructors in progress are as many as there may be levels: a row may name itself. */
 static bool make_text_deep(void) {
+    const tn_path *p = tn_path_current(), *last = p;
     int depth = 0;
-    for (const tn_path *p = tn_path_current(); p && depth <= MAKE_TEXT_DEPTH; p = p->caller)
-        depth++;
-    return depth > MAKE_TEXT_DEPTH;
+    for (; p && p->text == last->text && depth < TN_MODULE_DEPTH; p = p->caller) depth++;
+    return depth == TN_MODULE_DEPTH;
 }
 
 static tn_module *make_text_child(tn_module *m, const tni_part_text *t) {

@@ -259,6 +259,7 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
 
 typedef struct state_copy {
     tni_map seen; /* old module or tensor -> its copy */
+    uint8_t level; /* of the outermost module, whose copy has no level above it */
 } state_copy;
 static tn_module *state_copy_module(state_copy *c, const tn_module *m);
 
@@ -295,7 +296,7 @@ static void state_move_options(tn_module *to, const tn_module *from) {
     }
 }
 
-static tn_module *state_copy_head(const tn_module *m) {
+static tn_module *state_copy_head(const state_copy *c, const tn_module *m) {
     tn_module *to;
     if (m->row->destroy) {
         tni_nn_error(TN_UNSUPPORTED, "%s cannot be copied: its row has destroy", m->type);
@@ -310,7 +311,7 @@ static tn_module *state_copy_head(const tn_module *m) {
     to->parameters = NULL;
     to->part = NULL;
     to->nparts = to->room = 0;
-    to->attached = false;
+    to->level = (uint8_t)(m->level - c->level);
     if (tni_expect_copy(to, m)) {
         state_move_options(to, m);
         return to;
@@ -339,13 +340,9 @@ static tn_module *state_copy_module(state_copy *c, const tn_module *m) {
     tn_module *to;
     bool fresh, ok = true;
     if (found) return tn_module_hold((tn_module *)*found);
-    to = state_copy_head(m);
+    to = state_copy_head(c, m);
     if (!to) return NULL;
-    for (int i = 0; ok && i < m->nparts; i++) {
-        ok = state_copy_part(c, to, m, i);
-        if (ok && to->part[i].kind == TN_CHILD && tn_part_child_of(to, i))
-            tn_part_child_of(to, i)->attached = true;
-    }
+    for (int i = 0; ok && i < m->nparts; i++) ok = state_copy_part(c, to, m, i);
     found = ok ? tni_map_at(&c->seen, m, &fresh) : NULL;
     if (found) {
         *found = to;
@@ -357,7 +354,7 @@ static tn_module *state_copy_module(state_copy *c, const tn_module *m) {
 }
 
 TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module *m) {
-    state_copy c = {{NULL, NULL, 0, 0}};
+    state_copy c = {{NULL, NULL, 0, 0}, m ? m->level : (uint8_t)0};
     tn_module *copy = NULL;
     state_quiet q;
     if (!tn_ok()) return NULL;

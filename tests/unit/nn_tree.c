@@ -161,6 +161,61 @@ static void cycle_is_refused(void) {
     CHECK_EQ(tn_memory().live_tensors, 0);
 }
 
+/* So many levels, begun from the innermost or from the outermost; NULL: refused. */
+static tn_module *tower(int levels, bool downwards) {
+    tn_module *top = tn_nn_identity(), *at = top;
+    for (int i = 1; i < levels; i++) {
+        tn_module *next = tn_nn_identity(), *outer = downwards ? at : next;
+        if (!tn_module_append(outer, downwards ? next : top)) {
+            tn_module_free(downwards ? top : outer);
+            return NULL;
+        }
+        at = next;
+        if (!downwards) top = next;
+    }
+    return top;
+}
+static tn_module *innermost(tn_module *m) {
+    while (m && m->nparts) m = tn_part_child_of(m, 0);
+    return m;
+}
+static void levels_are_counted_however_they_arise(void) {
+    tn_module *high, *low, *copy, *outer;
+    for (int down = 0; down < 2; down++) {
+        CHECK((high = tower(TN_MODULE_DEPTH, down)) != NULL);
+        CHECK(!tower(TN_MODULE_DEPTH + 1, down) && says(TN_INVALID, 0, "deeper than 100 levels"));
+        copy = tn_module_copy(tn_part_child_of(high, 0)), outer = tn_nn_identity();
+        CHECK(tn_module_append(outer, copy)); /* a copy lies under nothing */
+        CHECK(!tn_sequential(outer) && says(TN_INVALID, 0, "deeper"));
+        tn_module_free(high);
+        high = tower(60, down), low = tower(41, !down);
+        CHECK(!tn_module_append(innermost(high), tn_module_hold(low)) && tn_error_take(NULL));
+        CHECK(tn_module_append(innermost(high), tower(40, down)));
+        CHECK(tn_module_append(high, low) && tn_module_append(innermost(low), tower(58, down)));
+        CHECK(!tn_module_append(innermost(low), tn_nn_relu()) && tn_error_take(NULL));
+        tn_module_free(high);
+    }
+}
+
+typedef struct {
+    tn_module base;
+    struct {
+        int64_t d;
+    } o;
+} endless;
+static void a_row_that_names_itself_is_refused(void) {
+    static const tn_mrow row = {.name = "Endless",
+                                .schema = "Endless(int d)",
+                                .size = sizeof(endless),
+                                .parts = "child inner = Endless(d)"};
+    tn_value v[1];
+    memset(v, 0, sizeof v);
+    v[0].type = TN_T_INT, v[0].as.integer = 3;
+    CHECK(tn_module_register(&row));
+    CHECK(!tn_module_named("Endless", v, 1) && says(TN_INVALID, 0, "nested too deeply"));
+    tn_module_forget(&row);
+}
+
 static void options_reach_the_parts(void) {
     tn_module *m = tn_nn_linear(3, 2, .bias = false, .dtype = TN_F64);
     tn_nn_linear_self *s = (tn_nn_linear_self *)(void *)m;
@@ -574,6 +629,8 @@ static const check_test tests[] = {
     CHECK_TEST(steps_on_a_broken_module_only_free),
     CHECK_TEST(bad_parts_are_refused),
     CHECK_TEST(cycle_is_refused),
+    CHECK_TEST(levels_are_counted_however_they_arise),
+    CHECK_TEST(a_row_that_names_itself_is_refused),
     CHECK_TEST(options_reach_the_parts),
     CHECK_TEST(modules_are_made_by_name),
     CHECK_TEST(registered_rows_end_with_their_context),
