@@ -1677,8 +1677,10 @@ TN_API bool tn_hook_remove(tn_tensor *t, int64_t number);
 /* A function with a gradient of one's own. forward runs without recording and returns outputs (new
  * tensors) through out[0..nout-1]; backward gets the output gradients (NULL: zero) and returns
  * input gradients (new, or NULL for zero), written with operators, so that they can be
- * differentiated again. `save` keeps a tensor for backward; saved(i) reads it there. release(user)
- * is called once: when the graph goes, at the end of a call that is not recorded, or that fails. */
+ * differentiated again. One that fails returns false with an error set: what it left in out or
+ * grad_in is not looked at, and the caller's outputs are NULL. `save` keeps a tensor for backward;
+ * saved(i) reads it there. release(user) is called once: when the graph goes, at the end of a call
+ * that is not recorded, or that fails. */
 typedef struct tn_function tn_function; /* a call in progress or on the tape */
 typedef struct tn_function_row {
     const char *name;
@@ -2067,7 +2069,8 @@ TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n);
 
 /* Around code of the user in the midst of a call, a hook say: in between tn_scope_end ends only
  * scopes opened since, and after it scopes, modes and the current context are as before it. The n
- * tensors that it has returned are moved out of scopes that it left open. */
+ * tensors that it has returned are moved out of scopes that it left open. The guard's members are
+ * private: only its size is for the caller. */
 typedef struct tn_guard {
     tni_block *block;
     uint32_t depth, floor;
@@ -10953,9 +10956,9 @@ TNI_INLINE bool tni_bytes(int64_t count, int64_t each, int64_t *to) {
 /* A condition that cannot hold, kept for the day when its proof, which stands beside it, breaks;
  * where there is no proof there is a test instead. What counts branches leaves it out. */
 #ifdef TNI_COVERAGE
-#define TN_NEVER(condition) false
+#define TNI_NEVER(condition) false
 #else
-#define TN_NEVER(condition) (condition)
+#define TNI_NEVER(condition) (condition)
 #endif
 
 /* --- atomics: one spelling for gcc, clang, and one thread ------------------------------------- */
@@ -11017,7 +11020,7 @@ struct tni_block {
         hooks; /* TNI_HOOK_*: recording, profiling; 0 on the fast path. The profiler sets it from
                   other threads: read it with tni_load_relaxed, write it with tni_hook_set */
     uint32_t depth;               /* of the innermost scope; 0: none */
-    uint32_t floor;               /* scopes that a callback may not end (autograd/) */
+    uint32_t floor;               /* scopes that a callback may not end (tn_guard) */
     tn_frame *frame;              /* innermost call in progress */
     uint64_t next_id;             /* numbers of tape nodes */
     tn_tensor *scope[TNI_SCOPES]; /* live tensors by the scope that holds them; [0]: held by
@@ -12546,10 +12549,10 @@ struct tni_pool {
     pool_mutex mutex;
     pool_condition work, done;
     int32_t sleeping; /* workers in a wait, under the mutex */
-    uint32_t stop;
+    uint32_t ending;  /* the workers are to return */
     void (*task)(void *, int64_t);
     void *arg;
-    tni_stop *asked; /* of the call that the job is part of */
+    tni_stop *stop; /* of the call that the job is part of */
     int64_t count, grain;
     char apart[TNI_ALIGN];
     uint32_t next; /* the next `grain` tasks */
@@ -12563,7 +12566,7 @@ static void pool_take(struct tni_pool *p) {
         int64_t at = (int64_t)tni_fetch_add_relaxed(&p->next, 1u) * grain;
         if (at >= count) return;
         for (int64_t i = at; i < count && i < at + grain; i++) {
-            if (tni_stop_seen(p->asked)) return;
+            if (tni_stop_seen(p->stop)) return;
             p->task(p->arg, i);
         }
     }
@@ -12574,20 +12577,20 @@ static bool pool_has_job(uint32_t state, uint32_t seen) {
 }
 
 /* Spins for a moment, then sleeps, until there is a job that is not the one seen; false: the
- * pool stops. */
+ * pool ends. */
 static bool pool_await(struct tni_pool *p, uint32_t seen) {
     for (int spin = 0; spin < POOL_SPINS; spin++) {
-        if (tni_load(&p->stop)) return false;
+        if (tni_load(&p->ending)) return false;
         if (pool_has_job(tni_load(&p->state), seen)) return true;
         thread_pause();
     }
     pool_enter(&p->mutex);
     p->sleeping++;
-    while (!tni_load(&p->stop) && !pool_has_job(tni_load(&p->state), seen))
+    while (!tni_load(&p->ending) && !pool_has_job(tni_load(&p->state), seen))
         pool_wait(&p->work, &p->mutex);
     p->sleeping--;
     pool_exit(&p->mutex);
-    return !tni_load(&p->stop);
+    return !tni_load(&p->ending);
 }
 
 static void pool_serve(struct tni_pool *p) {
@@ -12601,7 +12604,7 @@ static void pool_serve(struct tni_pool *p) {
         while (pool_has_job(state, seen) && !tni_swap_if(&p->state, &state, state + 1)) {}
         if (!pool_has_job(state, seen)) continue; /* closed meanwhile */
         seen = state & POOL_NUMBER;
-        tni_this_thread.stop = p->asked;
+        tni_this_thread.stop = p->stop;
         pool_take(p);
         tni_this_thread.stop = NULL;
         state = tni_fetch_add(&p->state, (uint32_t)-1) - 1;
@@ -12632,7 +12635,7 @@ static int64_t pool_thread_bytes(const struct tni_pool *p) {
 static bool pool_init(struct tni_pool *p) {
     p->workers = 0;
     p->sleeping = 0;
-    p->stop = 0;
+    p->ending = 0;
     tni_store(&p->state, p->state & POOL_NUMBER);
     if (!pool_mutex_init(&p->mutex)) return false;
     if (pool_condition_init(&p->work)) {
@@ -12643,16 +12646,16 @@ static bool pool_init(struct tni_pool *p) {
     return false;
 }
 
-static void pool_stop(tn_context *c, struct tni_pool *p) {
+static void pool_end(tn_context *c, struct tni_pool *p) {
     pool_enter(&p->mutex);
-    tni_store(&p->stop, 1u);
+    tni_store(&p->ending, 1u);
     pool_wake_all(&p->work);
     pool_exit(&p->mutex);
     for (int i = 0; i < p->workers; i++) pool_join(p->thread[i]);
     tni_raw_put(c, p->thread, pool_thread_bytes(p));
     p->thread = NULL;
     p->workers = p->wanted = 0;
-    p->stop = 0;
+    p->ending = 0;
 }
 
 /* Makes the workers exist that the context wants now. What the system refuses is not asked for
@@ -12665,7 +12668,7 @@ static void pool_prepare(tn_context *c, struct tni_pool *p, int32_t wanted) {
         if (!pool_init(p)) return;
     }
     if (TNI_LIKELY(p->wanted == wanted)) return;
-    if (p->wanted) pool_stop(c, p);
+    if (p->wanted) pool_end(c, p);
     p->thread = (pool_thread *)tni_raw_get(c, wanted * (int64_t)sizeof(pool_thread));
     if (!p->thread) return;
     p->wanted = wanted;
@@ -12692,7 +12695,7 @@ static void pool_open(struct tni_pool *p, int64_t count, void (*task)(void *, in
     const int64_t most = (int64_t)1 << 30; /* `next` must not wrap */
     p->task = task;
     p->arg = arg;
-    p->asked = tni_this_thread.stop;
+    p->stop = tni_this_thread.stop;
     p->count = count;
     p->grain = (count - 1) / most + 1;
     tni_store_relaxed(&p->next, 0u);
@@ -12740,7 +12743,7 @@ TN_PRIV void tni_pool_free(tn_context *c) {
     struct tni_pool *p = c->pool;
     if (!p) return;
     if (p->process == tni_process()) {
-        if (p->wanted) pool_stop(c, p);
+        if (p->wanted) pool_end(c, p);
         pool_mutex_free(&p->mutex);
         pool_condition_free(&p->work);
         pool_condition_free(&p->done);
@@ -17517,8 +17520,9 @@ static bool schema_type(schema_reader *r, tni_schema_param *p) {
         p->type = list;
         if (isdigit((unsigned char)*r->at)) p->count = 0;
         for (; isdigit((unsigned char)*r->at); r->at++) {
-            if (p->count > (INT16_MAX - 9) / 10) return schema_error(r, "a list of too many");
-            p->count = (int16_t)(10 * p->count + (*r->at - '0'));
+            int count = 10 * p->count + (*r->at - '0');
+            if (count > INT16_MAX) return schema_error(r, "a list of too many");
+            p->count = (int16_t)count;
         }
         if (!schema_take(r, "]")) return schema_error(r, "']' expected");
         question = schema_take(r, "?");
@@ -17942,7 +17946,7 @@ TN_PRIV bool tni_schema_needs(const tni_schema *s, const char *saves, const char
     int slot[TNI_PARAMS], nfixed, n = tni_schema_slots(s, slot, &nfixed);
     int nsaves = tni_words(saves, names, TNI_SCHEMA_RESULTS), target = -1;
     if (nsaves < 0 || s->nresults + nsaves > TNI_RESULTS) {
-        snprintf(error, room, "saves: more than 6 with the results");
+        snprintf(error, room, "saves: more than %d with the results", TNI_RESULTS);
         return false;
     }
     for (int i = 0; i < n; i++) masks[i] = 0;
@@ -18725,7 +18729,7 @@ TN_PRIV tni_node *tni_node_new(tn_frame *f) {
     tni_node *n;
     node_count_needs(f, &p);
     node_measure(f, &p);
-    at = node_words((int64_t)(offsetof(tni_node, slot) + (size_t)p.slots * sizeof(tni_slot)));
+    at = node_words((int64_t)offsetof(tni_node, slot) + p.slots * (int64_t)sizeof(tni_slot));
     if (at + p.words > UINT32_MAX / 8) {
         tn_fail(f, TN_UNSUPPORTED, "its arguments are too large to record");
         return NULL;
@@ -18979,7 +18983,7 @@ static TNI_NOINLINE bool door_given(tni_call *c, unsigned any) {
         f->ngiven = 1;
         return door_may_write(f, f->in[0], "self");
     }
-    if (TN_NEVER(gen->nresults > 4)) return true; /* tni_schema_limits: out= takes 1 to 4 */
+    if (TNI_NEVER(gen->nresults > 4)) return true; /* tni_schema_limits: out= takes 1 to 4 */
     memcpy(f->given, (const char *)f->args + gen->out_offset, gen->nresults * sizeof(tn_tensor *));
     for (int k = 0; k < gen->nresults; k++) {
         tn_tensor *t = f->given[k];
@@ -28940,7 +28944,7 @@ static void opt_adam_run(tn_frame *f, const opt_adam *a, bool decoupled) {
             NULL};
         o.decays = decay != 0;
         o.decoupled = decoupled;
-        o.decay = decoupled ? fma(-lr, decay, 1) : decay;
+        o.decay = decoupled ? 1 - fma(lr, decay, 0) : decay; /* the product rounded, as torch's */
         o.maximize = opt_number(a->maximize, i) != 0;
         o.one_beta1 = 1 - beta1;
         o.beta2 = beta2;
@@ -41845,17 +41849,24 @@ typedef struct engine_entry {
     void *key; /* leaf, tensor that retains its gradient (counted), or node of a wanted tensor */
     uint32_t out;
     tn_tensor *grad; /* staged, counted */
-    int64_t wanted;  /* index of the input, -1: none */
     bool retained;   /* key is no leaf, but retains its gradient */
     bool sum;        /* grad takes the place of .grad, which is in it */
 } engine_entry;
+
+/* Where a wanted input stood at the beginning: a hook may give it another history. */
+typedef struct engine_place {
+    void *key;
+    uint32_t out;
+} engine_place;
 
 typedef struct engine {
     tni_block *b;
     bool keep, create, leaf_hooks;
     bool hooked, sweeping; /* hooked: nodes wait from here on; sweeping: did they before */
     uint64_t number;
+    int64_t last_hook; /* at the beginning: those added since wait for the next backward */
     const tni_wanted *wanted;
+    engine_place *place; /* of each wanted input, NULL: none yet */
     tni_node **heap;
     int64_t nheap, heap_room;
     engine_entry *table; /* open addressing over a power of two */
@@ -41946,7 +41957,6 @@ static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) 
     e->table[i].key = key;
     e->table[i].out = out;
     e->table[i].grad = NULL;
-    e->table[i].wanted = -1;
     e->table[i].retained = e->table[i].sum = false;
     return &e->table[i];
 }
@@ -42040,11 +42050,6 @@ static void engine_hold(engine *e) {
     e->b->sweeping = true;
 }
 
-/* Hooks with larger numbers are added by those that run, which would have no end. */
-static int64_t engine_last_hook(const engine *e) {
-    return (int64_t)tni_load_relaxed(&e->b->context->hooks);
-}
-
 static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
     engine_entry *entry;
     if (e->wanted && !e->wanted->into_grad) return true;
@@ -42056,10 +42061,9 @@ static bool engine_retain(engine *e, tn_tensor *t, tn_tensor *grad) {
 
 /* Hooks, then retained gradients and inputs of tn_grads that are outputs of this node. */
 static bool engine_watch(engine *e, tni_node *n) {
-    const int64_t last = engine_last_hook(e);
     for (tni_watch *w = n->watch; w;) {
         tn_tensor **pending = engine_pending(n, w->out);
-        if (w->retain || w->removed || w->number > last || !*pending) {
+        if (w->retain || w->removed || w->number > e->last_hook || !*pending) {
             w = w->next;
             continue;
         }
@@ -42200,17 +42204,21 @@ static bool engine_mark(engine *e, tn_tensors roots, engine_nodes *l) {
 
 static bool engine_want(engine *e) {
     const tni_wanted *w = e->wanted;
+    int64_t bytes;
+    if (w->inputs.n <= 0) return true;
+    if (!tni_bytes(w->inputs.n, (int64_t)sizeof *e->place, &bytes) ||
+        !(e->place = (engine_place *)tni_need(e->b, bytes)))
+        return false;
     for (int64_t i = 0; i < w->inputs.n; i++) {
         tn_tensor *t = w->inputs.at[i];
-        engine_entry *entry;
+        engine_place *place = &e->place[i];
         if (!t) return tni_error(e->b, TN_INVALID, "input %lld is NULL", (long long)i);
         if (!(t->flags & TNI_REQUIRES))
             return tni_error(e->b, TN_AUTOGRAD, "input %lld does not require grad", (long long)i);
         if (!tni_belongs(e->b, t, "backward")) return false;
-        if (!(entry = engine_find(e, t->node ? (void *)t->node : (void *)t,
-                                  t->node ? t->node_out : 0, true)))
-            return false;
-        entry->wanted = i;
+        place->key = t->node ? (void *)t->node : (void *)t;
+        place->out = t->node ? t->node_out : 0;
+        if (!engine_find(e, place->key, place->out, true)) return false;
     }
     return true;
 }
@@ -42219,11 +42227,10 @@ static bool engine_want(engine *e) {
 
 static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key;
-    const int64_t last = engine_last_hook(e);
     if (!leaf->extra || entry->retained) return true;
     for (tni_watch *w = leaf->extra->hooks; w;) {
         engine_hold(e);
-        if (w->removed || w->number > last)
+        if (w->removed || w->number > e->last_hook)
             w = w->next;
         else if (!tni_watch_call(e->b, leaf->owner, &leaf->extra->hooks, &w, &entry->grad))
             return false;
@@ -42235,9 +42242,8 @@ static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
  * caller sees (a seed, what a hook returned), and it is dense. */
 static bool engine_takes(const engine *e, const tn_tensor *grad) {
     uint32_t mine = 1u + (grad->depth == e->b->depth ? 1u : 0u);
-    return e->create ||
-           (!grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine && grad->storage &&
-            tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad));
+    return !grad->base && grad->owner == e->b && tni_load(&grad->refs) <= mine && grad->storage &&
+           tni_load(&grad->storage->refs) == 1 && tni_is_dense(grad);
 }
 
 /* Whether grad is added to .grad in place, which cannot fail then. (A record under way takes note
@@ -42324,9 +42330,7 @@ static tn_tensor *engine_fresh(engine *e, tn_tensor *grad) {
 
 /* The entry of wanted input i, made by engine_want. */
 static engine_entry *engine_wanted(engine *e, int64_t i) {
-    const tn_tensor *t = e->wanted->inputs.at[i];
-    return engine_find(e, t->node ? (void *)t->node : (void *)(uintptr_t)t,
-                       t->node ? t->node_out : 0, false);
+    return engine_find(e, e->place[i].key, e->place[i].out, false);
 }
 
 static bool engine_hand_out(engine *e) {
@@ -42420,6 +42424,8 @@ static void engine_drop(engine *e) {
         tni_release(e->b, e->table[i].grad);
         if (e->table[i].retained) tni_release(e->b, (tn_tensor *)e->table[i].key);
     }
+    if (e->place)
+        tni_put(e->b, e->b, e->place, e->wanted->inputs.n * (int64_t)sizeof *e->place);
     if (e->heap != e->heap_inline)
         tni_put(e->b, e->b, e->heap, e->heap_room * (int64_t)sizeof *e->heap);
     if (e->table != e->table_inline)
@@ -42480,7 +42486,9 @@ TN_PRIV bool tni_engine_run(tni_block *b, tn_tensors roots, tn_tensor *const *se
     e.create = create;
     e.leaf_hooks = e.hooked = false;
     e.number = tni_fetch_add_relaxed(&b->context->backwards, (uint64_t)1) + 1;
+    e.last_hook = (int64_t)tni_load_relaxed(&b->context->hooks);
     e.wanted = wanted;
+    e.place = NULL;
     e.heap = e.heap_inline;
     e.nheap = 0;
     e.heap_room = ENGINE_HEAP;
@@ -42617,7 +42625,7 @@ TN_PRIV bool tni_function_backward(tn_gradient *g) {
     tn_function *f = g->node->function;
     tn_guard guard = tn_guard_begin();
     bool ok = f->row->backward(f, g->incoming, g->give);
-    tn_guard_end(&guard, g->give, g->nin);
+    tn_guard_end(&guard, g->give, ok ? g->nin : 0);
     if (!ok) {
         if (!g->block->failed)
             tni_error(g->block, TN_INVALID, "%s: backward failed without saying why", f->row->name);
@@ -42717,8 +42725,10 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     b->place_hold++;
     ok = row->forward(&k->f, in.at, (int)in.n, out);
     b->place_hold--;
-    tn_guard_end(&guard, out, row->nout);
-    return tni_leave(b, function_end(b, k, in, out, ok));
+    tn_guard_end(&guard, out, ok ? row->nout : 0);
+    ok = function_end(b, k, in, out, ok);
+    for (int j = 0; !ok && j < row->nout; j++) out[j] = NULL;
+    return tni_leave(b, ok);
 }
 
 /* --- checkpoint ------------------------------------------------------------------------------- */
@@ -43234,7 +43244,7 @@ TN_PRIV bool tni_watch_call(tni_block *b, tni_block *owner, tni_watch **list, tn
     tn_tensor *now;
     tni_fetch_add(&w->running, 1u);
     now = w->call(*grad, w->user);
-    tn_guard_end(&g, &now, 1);
+    tn_guard_end(&g, &now, b->failed ? 0 : 1);
     *at = w->next;
     if (tni_fetch_add(&w->running, (uint32_t)-1) == 1 && w->removed) {
         while (*list != w) list = &(*list)->next;

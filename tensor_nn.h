@@ -14,7 +14,7 @@
 #endif
 #include TN_HEADER_NAME
 
-/* TN_PREFIX renames every symbol. 60c9f2f2795c is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 19ad2e567dcb is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
@@ -189,7 +189,7 @@
 #define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
 #define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
-#define tn_nn_layout_60c9f2f2795c TNI_JOIN(TN_PREFIX, tn_nn_layout_60c9f2f2795c)
+#define tn_nn_layout_19ad2e567dcb TNI_JOIN(TN_PREFIX, tn_nn_layout_19ad2e567dcb)
 #endif
 
 /* src/api/nn.h */
@@ -287,7 +287,7 @@ typedef struct tn_part {
     uint8_t kind;
 } tn_part;
 
-enum { TN_MODULE_DEPTH = 100 }; /* levels of modules, at most: forward is a recursion */
+enum { TN_MODULE_DEPTH = 100 }; /* levels of modules, at most: forward and walks are recursions */
 
 /* Head of every module's struct. Read what you like; change `user`, and `type` while it is being
  * made. */
@@ -300,12 +300,12 @@ struct tn_module {
     int32_t count; /* owners */
     bool training; /* true at first */
     bool broken;   /* a step of the making failed: finish frees it */
-    bool attached; /* has been a child */
-    uint8_t height; /* levels of modules below */
+    uint8_t level; /* levels of modules above, the most there have been; 0: was never a child */
     bool finished;
     int64_t bytes;             /* of the struct's block */
     struct tni_expect *expect; /* compiled `takes` */
     struct tn_mhook *hooks;
+    int64_t last_hook; /* number given last: none comes again */
     tn_tensor **parameters; /* list that tn_parameters lends */
     int64_t nparameters;
     void *user;
@@ -2535,9 +2535,9 @@ TNI_EXTERN_C_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_60c9f2f2795c;
+TN_API const char tn_nn_layout_19ad2e567dcb;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_60c9f2f2795c;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_19ad2e567dcb;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -2547,7 +2547,7 @@ TNI_EXTERN_C_END
 #if defined(TENSOR_NN_IMPLEMENTATION) && !defined(TNI_NN_IMPLEMENTED)
 #define TNI_NN_IMPLEMENTED
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_nn_layout_60c9f2f2795c = 1;
+const char tn_nn_layout_19ad2e567dcb = 1;
 #endif
 
 /* src/tensor_nn.c */
@@ -2647,6 +2647,9 @@ TN_PRIV bool tni_figure_true(tni_figure v);
 TN_PRIV const tn_mrow *const *tni_mrows(void);
 
 /* --- memory ----------------------------------------------------------------------------------- */
+
+/* tn_alloc of n times `each` bytes, refused where no size_t counts them. */
+TN_PRIV void *tni_alloc_each(int64_t n, size_t each);
 
 /* Bytes that grow. All functions do nothing once `failed` (an error is set then). */
 typedef struct tni_buffer {
@@ -2760,14 +2763,19 @@ TN_PRIV void tni_float_text(char *text, size_t room, double v);
 
 #include <stdlib.h>
 
+TN_PRIV void *tni_alloc_each(int64_t n, size_t each) {
+    bool fits = n >= 0 && (uint64_t)n <= SIZE_MAX / each;
+    return tn_alloc(fits ? (size_t)n * each : SIZE_MAX);
+}
+
 /* --- buffers ---------------------------------------------------------------------------------- */
 
 static bool buffer_reserve(tni_buffer *b, int64_t bytes) {
     int64_t room = b->room ? b->room : 256;
     char *at;
     if (b->failed) return false;
-    if (bytes > INT64_MAX / 4 - b->n) {
-        tni_nn_error(TN_MEMORY, "a text of more than 2^61 bytes");
+    if (bytes > PTRDIFF_MAX / 2 - b->n) {
+        tni_nn_error(TN_MEMORY, "a text of more bytes than memory counts");
         return !(b->failed = true);
     }
     while (room < b->n + bytes) room *= 2;
@@ -4383,12 +4391,44 @@ static bool make_child_fits(const tn_module *m, const char *name, const tn_modul
     if (!child) return tni_nn_error(TN_INVALID, "child \"%s\" is NULL", name ? name : "");
     if (!child->finished)
         return tni_nn_error(TN_INVALID, "child \"%s\" was not finished", name ? name : "");
-    if (child == m || (m->attached && tni_tree_contains(child, m)))
+    if (child == m || (m->level && tni_tree_contains(child, m)))
         return tni_nn_error(TN_INVALID, "child \"%s\" would make a cycle", name ? name : "");
-    if (child->height + 1 >= TN_MODULE_DEPTH)
-        return tni_nn_error(TN_INVALID, "child \"%s\": modules are nested deeper than %d levels",
-                            name ? name : "", (int)TN_MODULE_DEPTH);
     return true;
+}
+
+/* A level that was changed, to be put back. */
+typedef struct make_level {
+    tn_module *m;
+    uint8_t before;
+} make_level;
+
+/* Puts m and all below it under `level` levels at least, which a module below another always is:
+ * one that lies as deep already is not entered. */
+static bool make_lower(tni_buffer *changed, tn_module *m, int level) {
+    make_level was = {m, m->level};
+    if (level <= m->level) return true;
+    if (level >= TN_MODULE_DEPTH)
+        return tni_nn_error(TN_INVALID, "modules are nested deeper than %d levels",
+                            (int)TN_MODULE_DEPTH);
+    if (!tni_buffer_add(changed, &was, sizeof was)) return false;
+    m->level = (uint8_t)level;
+    for (int i = 0; i < m->nparts; i++) {
+        tn_module *child = tn_part_child_of(m, i);
+        if (child && !make_lower(changed, child, level + 1)) return false;
+    }
+    return true;
+}
+
+static bool make_child(tn_module *m, const char *name, tn_module **field, tn_module *child) {
+    tni_buffer changed = {NULL, 0, 0, false};
+    bool ok = make_child_fits(m, name, child) && make_lower(&changed, child, m->level + 1) &&
+              tni_part_new(m, TN_CHILD, name, (void **)(void *)field);
+    make_level *was = (make_level *)(void *)changed.at;
+    for (int64_t i = changed.n / (int64_t)sizeof *was; !ok && i-- > 0;)
+        was[i].m->level = was[i].before;
+    tni_buffer_free(&changed);
+    if (ok) *tni_part_place(m, m->nparts - 1) = child;
+    return ok;
 }
 
 TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const char *name,
@@ -4397,15 +4437,8 @@ TN_API bool tn_part_child_at(const char *file, int line, tn_module *m, const cha
     bool ok = m && !m->broken;
     if (ok && tn_ok()) {
         tni_step_begin(&step, file, line, m->type);
-        ok = make_child_fits(m, name, child) &&
-             tni_part_new(m, TN_CHILD, name, (void **)(void *)field);
-        if (ok) {
-            *tni_part_place(m, m->nparts - 1) = child;
-            child->attached = true;
-            if (m->height <= child->height) m->height = (uint8_t)(child->height + 1);
-        } else {
-            tn_module_free(child);
-        }
+        ok = make_child(m, name, field, child);
+        if (!ok) tn_module_free(child);
         tni_step_end(&step);
         return ok || make_broken(m);
     }
@@ -4525,13 +4558,12 @@ static bool make_text_args(tn_module *m, const char *what, tni_span items, const
     return true;
 }
 
-enum { MAKE_TEXT_DEPTH = 200 }; /* of children made by rows: a row may name itself */
-
+/* Whether as many constructors are in progress as levels are allowed: a row may name itself. */
 static bool make_text_deep(void) {
+    const tn_path *p = tn_path_current(), *last = p;
     int depth = 0;
-    for (const tn_path *p = tn_path_current(); p && depth <= MAKE_TEXT_DEPTH; p = p->caller)
-        depth++;
-    return depth > MAKE_TEXT_DEPTH;
+    for (; p && p->text == last->text && depth < TN_MODULE_DEPTH; p = p->caller) depth++;
+    return depth == TN_MODULE_DEPTH;
 }
 
 static tn_module *make_text_child(tn_module *m, const tni_part_text *t) {
@@ -4928,22 +4960,21 @@ struct tn_mhook {
 static int64_t forward_hook_add(tn_module *m, int when, tn_module_hook_fn hook, void *user,
                                 void (*release)(void *user)) {
     struct tn_mhook *h, **at;
-    int64_t number = 1;
     if (!m || !hook || (when != TN_BEFORE_FORWARD && when != TN_AFTER_FORWARD))
         return tni_nn_error(
             TN_INVALID,
             "a hook wants a module, TN_BEFORE_FORWARD or TN_AFTER_FORWARD, and a function");
     h = (struct tn_mhook *)tn_alloc(sizeof *h);
     if (!h) return 0;
-    for (at = &m->hooks; *at; at = &(*at)->next) number = (*at)->number + 1;
+    for (at = &m->hooks; *at; at = &(*at)->next) continue;
     memset(h, 0, sizeof *h);
     h->call = hook;
     h->user = user;
     h->release = release;
-    h->number = number;
+    h->number = ++m->last_hook;
     h->when = when;
     *at = h;
-    return number;
+    return h->number;
 }
 TN_API int64_t tn_module_hook_at(const char *file, int line, tn_module *m, int when,
                                  tn_module_hook_fn hook, void *user, void (*release)(void *user)) {
@@ -5003,22 +5034,17 @@ static bool forward_hook_call(tn_mframe *f, struct tn_mhook *h) {
     f->hook = h;
     f->hook_removed = false;
     ok = h->call(f, h->user);
-    tn_guard_end(&guard, f->out, f->nout);
+    tn_guard_end(&guard, f->out, ok ? f->nout : 0);
     f->hook = NULL;
     if (f->hook_removed) forward_hook_free(h);
     return ok || !tn_ok() ? ok : tni_nn_error(TN_INTERNAL, "a hook failed without an error");
 }
 
 /* Numbers rise along the list, which hooks may change: the next one is that with the next number,
- * up to the last one at the beginning. */
-static bool forward_hooks(tn_mframe *f, int when) {
-    struct tn_mhook *h = f->m->hooks;
-    int64_t last = 0, at;
-    if (!h) return true;
-    while (h->next) h = h->next;
-    last = h->number;
-    for (h = f->m->hooks; h && h->number <= last;) {
-        at = h->number;
+ * up to `last`, of those that were there when forward began. */
+static bool forward_hooks(tn_mframe *f, int when, int64_t last) {
+    for (struct tn_mhook *h = f->m->hooks; h && h->number <= last;) {
+        const int64_t at = h->number;
         if (h->when == when && !forward_hook_call(f, h)) return false;
         for (h = f->m->hooks; h && h->number <= at;) h = h->next;
     }
@@ -5045,14 +5071,15 @@ static bool forward_own(tn_mframe *f, int k) {
 }
 
 static bool forward_run(tn_mframe *f) {
+    const int64_t last = f->m->last_hook;
     bool ok;
     if (!f->m->row->forward) return tni_nn_error(TN_UNSUPPORTED, "has no forward");
-    ok = forward_hooks(f, TN_BEFORE_FORWARD) && forward_check(f);
+    ok = forward_hooks(f, TN_BEFORE_FORWARD, last) && forward_check(f);
     if (!ok) return false;
     ok = f->m->row->forward(f);
     if (!ok && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward failed without an error");
     if (ok && !f->out[0] && tn_ok()) return tni_nn_error(TN_INTERNAL, "forward gave no result");
-    ok = ok && forward_hooks(f, TN_AFTER_FORWARD) && tn_ok();
+    ok = ok && forward_hooks(f, TN_AFTER_FORWARD, last) && tn_ok();
     for (int k = 0; ok && k < f->nout; k++) ok = forward_own(f, k);
     return ok;
 }
@@ -5157,7 +5184,7 @@ static bool state_may_swap(const char *name, const tn_tensor *t) {
                         name);
 }
 
-/* Takes fresh, of the current scope, into the plan; NULL fails. */
+/* Takes one more owner of fresh, new or from the list that is loaded, into the plan; NULL fails. */
 static bool state_add(tni_plan *plan, const char *name, tn_tensor *old, tn_tensor *fresh) {
     state_swap s = {old, fresh};
     if (!state_may_swap(name, old) || !fresh || !tni_buffer_add(&plan->swaps, &s, sizeof s))
@@ -5232,7 +5259,7 @@ static void state_names_free(state_names *t) {
 
 static bool state_names_make(state_names *t, const tn_named *at, int64_t n) {
     memset(t, 0, sizeof *t);
-    if (n < 0 || n > INT64_MAX / 64 || (n > 0 && !at))
+    if (n < 0 || n > PTRDIFF_MAX / 64 || (n > 0 && !at))
         return tni_nn_error(TN_INVALID, "no list of named tensors");
     for (t->room = 16; t->room < 2 * n; t->room *= 2) continue;
     t->n = n;
@@ -5399,6 +5426,7 @@ TN_API bool tn_module_to_at(const char *file, int line, tn_module *m, tn_dtype d
 
 typedef struct state_copy {
     tni_map seen; /* old module or tensor -> its copy */
+    uint8_t level; /* of the outermost module, whose copy has no level above it */
 } state_copy;
 static tn_module *state_copy_module(state_copy *c, const tn_module *m);
 
@@ -5435,7 +5463,7 @@ static void state_move_options(tn_module *to, const tn_module *from) {
     }
 }
 
-static tn_module *state_copy_head(const tn_module *m) {
+static tn_module *state_copy_head(const state_copy *c, const tn_module *m) {
     tn_module *to;
     if (m->row->destroy) {
         tni_nn_error(TN_UNSUPPORTED, "%s cannot be copied: its row has destroy", m->type);
@@ -5446,10 +5474,11 @@ static tn_module *state_copy_head(const tn_module *m) {
     memcpy(to, m, (size_t)m->bytes);
     to->count = 1;
     to->hooks = NULL;
+    to->last_hook = 0;
     to->parameters = NULL;
     to->part = NULL;
     to->nparts = to->room = 0;
-    to->attached = false;
+    to->level = (uint8_t)(m->level - c->level);
     if (tni_expect_copy(to, m)) {
         state_move_options(to, m);
         return to;
@@ -5478,13 +5507,9 @@ static tn_module *state_copy_module(state_copy *c, const tn_module *m) {
     tn_module *to;
     bool fresh, ok = true;
     if (found) return tn_module_hold((tn_module *)*found);
-    to = state_copy_head(m);
+    to = state_copy_head(c, m);
     if (!to) return NULL;
-    for (int i = 0; ok && i < m->nparts; i++) {
-        ok = state_copy_part(c, to, m, i);
-        if (ok && to->part[i].kind == TN_CHILD && tn_part_child_of(to, i))
-            tn_part_child_of(to, i)->attached = true;
-    }
+    for (int i = 0; ok && i < m->nparts; i++) ok = state_copy_part(c, to, m, i);
     found = ok ? tni_map_at(&c->seen, m, &fresh) : NULL;
     if (found) {
         *found = to;
@@ -5496,7 +5521,7 @@ static tn_module *state_copy_module(state_copy *c, const tn_module *m) {
 }
 
 TN_API tn_module *tn_module_copy_at(const char *file, int line, const tn_module *m) {
-    state_copy c = {{NULL, NULL, 0, 0}};
+    state_copy c = {{NULL, NULL, 0, 0}, m ? m->level : (uint8_t)0};
     tn_module *copy = NULL;
     state_quiet q;
     if (!tn_ok()) return NULL;
@@ -6462,12 +6487,10 @@ static bool lstm_forward(tn_mframe *f) {
     tn_tensor *x = NULL, *h = NULL, *c = NULL, **room;
     lstm_run r = {s, s->o.bidirectional ? 2 : 1, 0, NULL, NULL, NULL};
     int64_t count = s->o.num_layers * r.dirs;
-    size_t bytes;
     bool batched;
     if (!lstm_prepare(s, a, &x, &h, &c, &batched)) return false;
     r.steps = tn_size(x, 0);
-    bytes = (size_t)(r.steps + 2 * count) * sizeof *room;
-    room = (tn_tensor **)tn_alloc(bytes);
+    room = (tn_tensor **)tni_alloc_each(r.steps + 2 * count, sizeof *room);
     if (!room) return false;
     r.y = room;
     r.h = room + r.steps;
@@ -6478,7 +6501,7 @@ static bool lstm_forward(tn_mframe *f) {
         f->out[1] = lstm_squeeze(tnp_stack(tn_tensors_of(r.h, count), 0), batched);
         f->out[2] = lstm_squeeze(tnp_stack(tn_tensors_of(r.c, count), 0), batched);
     }
-    tn_alloc_free(room, bytes);
+    tn_alloc_free(room, (size_t)(r.steps + 2 * count) * sizeof *room);
     return x && f->out[0] && f->out[1] && f->out[2];
 }
 /* Long short-term memory, num_layers deep.
@@ -6670,7 +6693,7 @@ TN_OPTIMIZER(adamw,
 /* The norm of all gradients: the norm of the norms, each in its own dtype. NULL with *n = 0: there
  * are none. */
 static tn_tensor *clip_norm(tn_tensors params, double order, int64_t *n) {
-    tn_tensor **norm = (tn_tensor **)tn_alloc((size_t)(params.n + 1) * sizeof *norm), *total = NULL;
+    tn_tensor **norm = (tn_tensor **)tni_alloc_each(params.n, sizeof *norm), *total = NULL;
     bool ok = norm != NULL;
     *n = 0;
     for (int64_t i = 0; ok && i < params.n; i++) {
@@ -6682,7 +6705,7 @@ static tn_tensor *clip_norm(tn_tensors params, double order, int64_t *n) {
     }
     if (ok && *n) total = tnp_stack(tn_tensors_of(norm, *n), 0);
     if (total) total = tnp_linalg_vector_norm(total, order, tn_no_dims(), false, TN_NO_DTYPE);
-    if (norm) tn_alloc_free(norm, (size_t)(params.n + 1) * sizeof *norm);
+    if (norm) tn_alloc_free(norm, (size_t)params.n * sizeof *norm);
     return total;
 }
 
@@ -7092,7 +7115,7 @@ static bool optim_check_lists(const tn_gen *gen, const char *args) {
         tn_floats list;
         if (gen->param[i].type != TN_T_FLOATS) continue;
         memcpy(&list, args + gen->param[i].offset, sizeof list);
-        if (!list.at || list.n < 0 || list.n > INT32_MAX ||
+        if (!list.at || list.n < 0 || list.n > INT32_MAX / 64 ||
             (gen->param[i].count > 0 && list.n != gen->param[i].count))
             return tni_nn_error(TN_INVALID, "%s: a list of %d numbers is expected",
                                 gen->param[i].name, gen->param[i].count);
@@ -7144,7 +7167,7 @@ static bool optim_grow(tn_optimizer *o, int64_t n) {
     char *at;
     tn_tensor **param, **state;
     double *count;
-    if (n < 0 || n > INT64_MAX / 1024) return tni_nn_error(TN_MEMORY, "too many parameters");
+    if (n < 0 || n > PTRDIFF_MAX / 1024) return tni_nn_error(TN_MEMORY, "too many parameters");
     bytes = optim_bytes(n, o->nstates);
     at = (char *)tn_alloc((size_t)bytes);
     if (!at) return false;
@@ -7565,8 +7588,9 @@ static double schedule_cosine_next(const tn_schedule *s, int group, double lr) {
     const double pi = 3.14159265358979323846;
     double t = (double)s->every, n = (double)s->count, range = s->initial[group] - s->eta_min;
     int64_t turn = (s->count - 1 - s->every) % (2 * s->every);
-    if (turn == 0) return fma(range, (1 - cos(pi / t)) / 2, lr);
-    return fma((1 + cos(pi * n / t)) / (1 + cos(pi * (n - 1) / t)), lr - s->eta_min, s->eta_min);
+    double by = (1 + cos(pi * n / t)) / (1 + cos(pi * (n - 1) / t));
+    if (turn == 0) return lr + fma(range, (1 - cos(pi / t)) / 2, 0); /* products, rounded */
+    return fma(by, lr - s->eta_min, 0) + s->eta_min;
 }
 TN_API tn_schedule *tn_cosine_lr_at(const char *file, int line, tn_optimizer *o, int64_t t_max,
                                     double eta_min) {
@@ -8072,8 +8096,8 @@ static bool loader_layout(loader_core *c, const tn_dataset *d, int64_t batch_siz
     int64_t at = (int64_t)(sizeof(loader_buffer) + LOADER_ALIGN - 1) / LOADER_ALIGN * LOADER_ALIGN;
     for (int i = 0; i < d->nfields; i++) {
         int64_t each = tni_field_bytes(&d->field[i]);
-        if (each > 0 && batch_size > (INT64_MAX / 4 - at) / each)
-            return tni_nn_error(TN_MEMORY, "a batch of more than 2^61 bytes");
+        if (each > 0 && batch_size > (PTRDIFF_MAX / 2 - at) / each)
+            return tni_nn_error(TN_MEMORY, "a batch of more bytes than memory counts");
         c->at[i] = at;
         at += (each * batch_size + LOADER_ALIGN - 1) / LOADER_ALIGN * LOADER_ALIGN;
     }

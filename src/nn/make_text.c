@@ -104,7 +104,7 @@ static bool make_text_args(tn_module *m, const char *what, tni_span items, const
     return true;
 }
 
-/* Whether the constructors in progress are as many as there may be levels: a row may name itself. */
+/* Whether as many constructors are in progress as levels are allowed: a row may name itself. */
 static bool make_text_deep(void) {
     const tn_path *p = tn_path_current(), *last = p;
     int depth = 0;
