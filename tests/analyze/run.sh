@@ -110,13 +110,13 @@ check() {
         tail -2 "$out/$name.txt" | cut -c1-250
     fi
 }
-calls="calls tests/random/calls.c tests/random/tuples.c tests/ops/sample.c tests/ops/msample.c"
-sed -n 's/^TN_OPTIMIZER(\([a-z0-9_]*\),.*/OPTIMIZER(\1)/p' src/optim/*.c > "$out/optimizers.inc"
-programs() { # PREFIX COUNT COMPILER FLAGS: torch's values, the forms, random calls and programs
+. tests/random/sources.sh
+list_optimizers "$out"
+try_programs() { # PREFIX COUNT COMPILER FLAGS: torch's values, the forms, random calls and programs
     kind=$1 count=$2
     shift 2
     for program in "oracle tests/ops/oracle.c tests/ops/sample.c" "walk tests/ops/walk.c tests/ops/sample.c" \
-        "$calls" "programs tests/random/programs.c tests/random/model.c"; do
+        "calls $calls" "programs $programs"; do
         "$@" -std=gnu99 -DTNI_OBJECTS -w -I"$out" ${program#* } "$out/$kind/libtensor.a" \
             -o "$out/$kind/${program%% *}" -lm -pthread || failed=$((failed + 1))
     done
@@ -151,7 +151,7 @@ if $narrow "$out/probe.c" -o "$out/probe" 2> "$out/probe.err"; then
     count=500
     [ -z "${TN_FULL:-}" ] || count=20000
     objects bits32 $narrow
-    programs bits32 $count $narrow -O1
+    try_programs bits32 $count $narrow -O1
     [ -z "${TN_FULL:-}" ] || units bits32 $narrow -O1
     bits="$((count / 50)) tuples a row, $count programs, torch's values and the forms of all rows"
 else
@@ -167,7 +167,7 @@ if [ -n "${TN_FULL:-}" ] && have clang; then
     wrapping="clang -fsanitize=signed-integer-overflow,unsigned-integer-overflow,implicit-conversion"
     wrapping="$wrapping -fsanitize-ignorelist=$(pwd)/$out/ignore"
     objects wrap $wrapping
-    for program in "oracle tests/ops/oracle.c tests/ops/sample.c" "$calls"; do
+    for program in "oracle tests/ops/oracle.c tests/ops/sample.c" "calls $calls"; do
         name=${program%% *}
         $wrapping -O1 -std=gnu99 -DTNI_OBJECTS -w -I"$out" ${program#* } "$out/wrap/libtensor.a" \
             -o "$out/wrap/$name" -lm -pthread || failed=$((failed + 1))

@@ -56,10 +56,11 @@ if [ -n "$cc" ]; then
     [ -z "${TN_FULL:-}" ] || count=50000
     link oracle tests/ops/oracle.c tests/ops/sample.c && check oracle "$out/oracle" tests/oracle/data
     link walk tests/ops/walk.c tests/ops/sample.c && check forms "$out/walk" forms
-    sed -n 's/^TN_OPTIMIZER(\([a-z0-9_]*\),.*/OPTIMIZER(\1)/p' src/optim/*.c > "$out/optimizers.inc"
-    link calls -I"$out" tests/random/calls.c tests/random/tuples.c tests/ops/sample.c tests/ops/msample.c &&
+    . tests/random/sources.sh
+    list_optimizers "$out"
+    link calls -I"$out" $calls &&
         check calls "$out/calls" 1 $((count / 200))
-    link programs tests/random/programs.c tests/random/model.c &&
+    link programs $programs &&
         check programs "$out/programs" 1 $count
     if [ -n "${TN_FULL:-}" ]; then
         check layout "$out/walk" layout

@@ -60,7 +60,8 @@ for lane in "$@"; do # each in a process of its own: a crash is one failure
     "$build/ops/walk" "$lane"
     [ $? -le 1 ] || { echo "FAILED the lane $lane crashed"; echo "0 passed, 1 failed"; }
 done > "$build/ops/walk.log" 2>&1
-sed -n 's/^TN_OPTIMIZER(\([a-z0-9_]*\),.*/OPTIMIZER(\1)/p' src/optim/*.c > "$build/ops/optimizers.inc"
+. tests/random/sources.sh
+list_optimizers "$build/ops"
 link memory memory tests/ops/msample.c
 "$build/ops/memory" ${TN_QUICK:+samples=1} > "$build/ops/memory.log" 2>&1
 link fused fused tests/ops/compositions.c

@@ -19,7 +19,8 @@ if [ -n "${TN_FULL:-}" ]; then
     if command -v clang > /dev/null; then compilers="${CC:-cc} clang"; else echo "left out: clang, which is not here"; fi
 fi
 printf 'int main(void) { return 0; }\n' > "$out/probe.c"
-sed -n 's/^TN_OPTIMIZER(\([a-z0-9_]*\),.*/OPTIMIZER(\1)/p' src/optim/*.c > "$out/optimizers.inc"
+. tests/random/sources.sh
+list_optimizers "$out"
 
 # The library and the programs by one compiler, into $to; sanitizers where it has them.
 prepare() { # COMPILER OBJECTS PROGRAM...
@@ -33,8 +34,8 @@ prepare() { # COMPILER OBJECTS PROGRAM...
         > "$out/make.log" 2>&1 || cat "$out/make.log"
     for name in "$@"; do
         sources="tests/random/$name.c"
-        [ $name != programs ] || sources="$sources tests/random/model.c"
-        [ $name != calls ] || sources="$sources tests/random/tuples.c tests/ops/sample.c tests/ops/msample.c"
+        [ $name != programs ] || sources=$programs
+        [ $name != calls ] || sources=$calls
         rm -f "$to/$name"
         $compiler -std=gnu99 -O1 -g $flags -DTNI_OBJECTS -Wall -Wextra -pedantic -Wshadow -Wconversion -I"$out" \
             $sources "$objects/libtensor.a" -o "$to/$name" -lm -pthread || failed=$((failed + 1))
@@ -66,10 +67,10 @@ count_tuples() { # COMPILER
 }
 
 for compiler in $compilers; do
-    to=$out objects=${BUILD:-build}/sanitized programs="calls programs files"
-    [ "$compiler" = "${CC:-cc}" ] || to=$out/$compiler objects=${BUILD:-build}/sanitized-$compiler programs=calls
+    to=$out objects=${BUILD:-build}/sanitized chosen="calls programs files"
+    [ "$compiler" = "${CC:-cc}" ] || to=$out/$compiler objects=${BUILD:-build}/sanitized-$compiler chosen=calls
     mkdir -p "$to"
-    prepare "$compiler" "$objects" $programs
+    prepare "$compiler" "$objects" $chosen
     part=0 pids=
     while [ -x "$to/calls" ] && [ "$part" -lt "$jobs" ]; do
         "$to/calls" 1 $tuples part=$part/"$jobs" > "$to/calls.$part" 2>&1 &
