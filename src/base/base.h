@@ -155,7 +155,7 @@ struct tn_context {
     const struct tni_kernels *kernels; /* of the chosen instruction set; set by tni_context_ready */
     int isa;                           /* TNI_ISA_*, chosen when the context is made */
     tni_block *blocks;
-    uint32_t lock;      /* tni_lock: what is called at the end, the list of wrapped memory */
+    uint32_t lock;      /* tni_lock: what is called at the end */
     uint32_t grad_lock; /* publication of .grad */
     uint32_t rows_lock; /* additions to rows */
     uint32_t cancel;    /* 1: calls are asked to stop (tni_stopped) */
@@ -169,6 +169,7 @@ struct tn_context {
     struct tni_device *devices;  /* device table (call/) */
     struct tni_rows *rows;       /* operators registered at run time (call/table.c) */
     struct tni_wrapped *wrapped; /* the user's memory under tensors, to be released (tensor/) */
+    uint32_t wrapped_lock; /* its own: who takes it over from a dead thread repairs the list */
     tn_error_handler handler;
     void *handler_user;
     bool anomaly;

@@ -341,7 +341,10 @@ TN_PRIV void tni_context_at_end(tn_context *c, void (*leave)(tn_context *)) {
     tni_lock(&c->lock);
     bool known = false;
     for (int i = 0; i < c->nleave; i++) known = known || c->leave[i] == leave;
-    if (!known && c->nleave < room) c->leave[c->nleave++] = leave;
+    if (!known && c->nleave < room) {
+        c->leave[c->nleave] = leave;
+        tni_store(&c->nleave, c->nleave + 1); /* a child of fork may see us half way */
+    }
     tni_unlock(&c->lock);
 }
 

@@ -211,7 +211,7 @@ typedef struct tni_wrapped {
 /* A child of fork may take the lock over from a thread half way through a change: going forward the
  * list is right at any moment. */
 static void storage_lock(tn_context *c) {
-    if (TNI_LIKELY(!tni_lock_repair(&c->lock))) return;
+    if (TNI_LIKELY(!tni_lock_repair(&c->wrapped_lock))) return;
     tni_wrapped *before = NULL;
     for (tni_wrapped *w = c->wrapped; w; before = w, w = w->next) w->prev = before;
 }
@@ -236,7 +236,7 @@ TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
     w->next = c->wrapped;
     if (w->next) w->next->prev = w;
     tni_store(&c->wrapped, w);
-    tni_unlock(&c->lock);
+    tni_unlock(&c->wrapped_lock);
     return &w->storage;
 }
 
@@ -247,7 +247,7 @@ static TNI_NOINLINE void storage_unwrap(tni_storage *s) {
     storage_lock(c);
     tni_store(w->prev ? &w->prev->next : &c->wrapped, w->next);
     if (w->next) w->next->prev = w->prev;
-    tni_unlock(&c->lock);
+    tni_unlock(&c->wrapped_lock);
     s->release(s->data, s->user);
 }
 
