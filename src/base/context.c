@@ -114,9 +114,16 @@ static void context_unlink(tn_ending *e) {
     e->context = NULL;
 }
 
+/* A child of fork may take the lock over half way through a change: see storage_lock. */
+static void context_lock_endings(tn_context *c) {
+    if (TNI_LIKELY(!tni_lock_repair(&c->ending_lock))) return;
+    tn_ending *before = NULL;
+    for (tn_ending *e = c->ending; e; before = e, e = e->older) e->newer = before;
+}
+
 static void context_call_endings(tn_context *c) {
     for (;;) {
-        tni_lock(&c->ending_lock);
+        context_lock_endings(c);
         tn_ending *e = c->ending;
         if (e) context_unlink(e);
         tni_unlock(&c->ending_lock);
@@ -353,10 +360,10 @@ TN_API bool tn_ending_add(tn_ending *e) {
     if (!b) return false;
     tn_context *c = e->context = b->context;
     e->newer = NULL;
-    tni_lock(&c->ending_lock);
+    context_lock_endings(c);
     e->older = c->ending;
     if (e->older) e->older->newer = e;
-    c->ending = e;
+    tni_store(&c->ending, e);
     tni_unlock(&c->ending_lock);
     return true;
 }
@@ -364,7 +371,7 @@ TN_API bool tn_ending_add(tn_ending *e) {
 TN_API void tn_ending_remove(tn_ending *e) {
     tn_context *c = e->context;
     if (!c) return;
-    tni_lock(&c->ending_lock);
+    context_lock_endings(c);
     context_unlink(e);
     tni_unlock(&c->ending_lock);
 }

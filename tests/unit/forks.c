@@ -87,6 +87,36 @@ static void wrapped_memory_is_repaired(void) {
     CHECK(!c->wrapped);
 }
 
+/* --- endings: as wrapped memory ---------------------------------------------------------------- */
+
+static void no_end(tn_ending *e) { (void)e; }
+static bool child_repairs_endings(void *arg) {
+    tn_context *c = (tn_context *)arg;
+    tn_ending *first = c->ending, *second = first->older;
+    tn_ending_remove(first);
+    return c->ending == second && !second->newer;
+}
+static void endings_are_repaired(void) {
+    tn_context *c = tn_context_current();
+    tn_ending e[2], stray;
+    holder h = {&c->ending_lock, 0};
+    pthread_t t;
+    memset(&stray, 0, sizeof stray);
+    for (int i = 0; i < 2; i++) {
+        e[i].end = no_end;
+        CHECK(tn_ending_add(&e[i]));
+    }
+    pthread_create(&t, NULL, holder_run, &h);
+    while (__atomic_load_n(&h.turn, __ATOMIC_ACQUIRE) != 1) sched_yield();
+    e[1].newer = &stray;
+    CHECK_EQ(in_child(child_repairs_endings, c), 0);
+    e[1].newer = NULL;
+    __atomic_store_n(&h.turn, 2, __ATOMIC_RELEASE);
+    pthread_join(t, NULL);
+    for (int i = 0; i < 2; i++) tn_ending_remove(&e[i]);
+    CHECK(!c->ending);
+}
+
 /* --- loaders ---------------------------------------------------------------------------------- */
 
 enum { BATCHES = 240, FREERS = 4 };
@@ -146,6 +176,7 @@ static void batches_are_given_back_by_threads_of_a_child(void) {
 
 static const check_test tests[] = {
     CHECK_TEST(wrapped_memory_is_repaired),
+    CHECK_TEST(endings_are_repaired),
     CHECK_TEST(batches_are_given_back_by_threads_of_a_child),
 };
 int main(int argc, char **argv) {
