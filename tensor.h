@@ -11068,7 +11068,7 @@ struct tn_context {
     const struct tni_kernels *kernels; /* of the chosen instruction set; set by tni_context_ready */
     int isa;                           /* TNI_ISA_*, chosen when the context is made */
     tni_block *blocks;
-    uint32_t lock;      /* tni_lock: what is called at the end, the list of wrapped memory */
+    uint32_t lock;      /* tni_lock: what is called at the end */
     uint32_t grad_lock; /* publication of .grad */
     uint32_t rows_lock; /* additions to rows */
     uint32_t cancel;    /* 1: calls are asked to stop (tni_stopped) */
@@ -11082,6 +11082,7 @@ struct tn_context {
     struct tni_device *devices;  /* device table (call/) */
     struct tni_rows *rows;       /* operators registered at run time (call/table.c) */
     struct tni_wrapped *wrapped; /* the user's memory under tensors, to be released (tensor/) */
+    uint32_t wrapped_lock; /* its own: who takes it over from a dead thread repairs the list */
     tn_error_handler handler;
     void *handler_user;
     bool anomaly;
@@ -12033,9 +12034,16 @@ static void context_unlink(tn_ending *e) {
     e->context = NULL;
 }
 
+/* A child of fork may take the lock over half way through a change: see storage_lock. */
+static void context_lock_endings(tn_context *c) {
+    if (TNI_LIKELY(!tni_lock_repair(&c->ending_lock))) return;
+    tn_ending *before = NULL;
+    for (tn_ending *e = c->ending; e; before = e, e = e->older) e->newer = before;
+}
+
 static void context_call_endings(tn_context *c) {
     for (;;) {
-        tni_lock(&c->ending_lock);
+        context_lock_endings(c);
         tn_ending *e = c->ending;
         if (e) context_unlink(e);
         tni_unlock(&c->ending_lock);
@@ -12260,7 +12268,10 @@ TN_PRIV void tni_context_at_end(tn_context *c, void (*leave)(tn_context *)) {
     tni_lock(&c->lock);
     bool known = false;
     for (int i = 0; i < c->nleave; i++) known = known || c->leave[i] == leave;
-    if (!known && c->nleave < room) c->leave[c->nleave++] = leave;
+    if (!known && c->nleave < room) {
+        c->leave[c->nleave] = leave;
+        tni_store(&c->nleave, c->nleave + 1); /* a child of fork may see us half way */
+    }
     tni_unlock(&c->lock);
 }
 
@@ -12269,10 +12280,10 @@ TN_API bool tn_ending_add(tn_ending *e) {
     if (!b) return false;
     tn_context *c = e->context = b->context;
     e->newer = NULL;
-    tni_lock(&c->ending_lock);
+    context_lock_endings(c);
     e->older = c->ending;
     if (e->older) e->older->newer = e;
-    c->ending = e;
+    tni_store(&c->ending, e);
     tni_unlock(&c->ending_lock);
     return true;
 }
@@ -12280,7 +12291,7 @@ TN_API bool tn_ending_add(tn_ending *e) {
 TN_API void tn_ending_remove(tn_ending *e) {
     tn_context *c = e->context;
     if (!c) return;
-    tni_lock(&c->ending_lock);
+    context_lock_endings(c);
     context_unlink(e);
     tni_unlock(&c->ending_lock);
 }
@@ -14661,7 +14672,7 @@ typedef struct tni_wrapped {
 /* A child of fork may take the lock over from a thread half way through a change: going forward the
  * list is right at any moment. */
 static void storage_lock(tn_context *c) {
-    if (TNI_LIKELY(!tni_lock_repair(&c->lock))) return;
+    if (TNI_LIKELY(!tni_lock_repair(&c->wrapped_lock))) return;
     tni_wrapped *before = NULL;
     for (tni_wrapped *w = c->wrapped; w; before = w, w = w->next) w->prev = before;
 }
@@ -14686,7 +14697,7 @@ TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
     w->next = c->wrapped;
     if (w->next) w->next->prev = w;
     tni_store(&c->wrapped, w);
-    tni_unlock(&c->lock);
+    tni_unlock(&c->wrapped_lock);
     return &w->storage;
 }
 
@@ -14697,7 +14708,7 @@ static TNI_NOINLINE void storage_unwrap(tni_storage *s) {
     storage_lock(c);
     tni_store(w->prev ? &w->prev->next : &c->wrapped, w->next);
     if (w->next) w->next->prev = w->prev;
-    tni_unlock(&c->lock);
+    tni_unlock(&c->wrapped_lock);
     s->release(s->data, s->user);
 }
 

@@ -8004,14 +8004,13 @@ TN_API tn_dataset *tn_dataset_slice_at(const char *file, int line, tn_dataset *d
  * The thread that calls tn_loader_next draws the order, owns all memory, and makes the tensors;
  * workers only fill buffers, so what comes out does not depend on their number. A batch's buffer
  * returns to the loader when its tensors are gone: in a steady loop nothing is allocated. A child
- * of fork has none of the workers, so its thread fills the buffers itself, and makes the locks
- * anew. */
+ * of fork has none of the workers, so its thread fills the buffers itself; the locks are made anew
+ * before any thread of it runs. */
 
 #include <stdlib.h>
 
 #if !defined(TN_NO_THREADS) && !defined(_WIN32) && !defined(__TINYC__)
 #include <pthread.h>
-#include <unistd.h>
 #define LOADER_THREADS 1
 #else
 #define LOADER_THREADS 0
@@ -8031,7 +8030,7 @@ typedef struct loader_buffer {
 typedef struct loader_core {
 #if LOADER_THREADS
     pthread_mutex_t lock;
-    pid_t process; /* that the lock belongs to */
+    struct loader_core *next; /* in loader_cores */
 #endif
     loader_buffer *free;
     int64_t buffer_bytes, at[TN_MAX_FIELDS]; /* at: of field i in a buffer */
@@ -8067,16 +8066,53 @@ struct tn_loader {
 #if LOADER_THREADS
     pthread_cond_t work, ready;
     pthread_t *thread;
-    pid_t process; /* that the workers belong to */
+    uint32_t forks; /* loader_forks of the process that the workers belong to */
 #endif
 };
 
+#if LOADER_THREADS
+static pthread_mutex_t loader_registry = PTHREAD_MUTEX_INITIALIZER;
+static loader_core *loader_cores; /* all, newest first; going forward it is right at any moment */
+static uint32_t loader_forks;     /* between the first process and this one */
+
+#ifdef __EMSCRIPTEN__
+static bool loader_handler(void) { return true; } /* there is no fork */
+#else
+static bool loader_has_handler;
+
+/* In a child of fork that has one thread: locks may be held by threads that are not here. */
+static void loader_child(void) {
+    loader_forks++;
+    pthread_mutex_init(&loader_registry, NULL);
+    for (loader_core *c = loader_cores; c; c = c->next) pthread_mutex_init(&c->lock, NULL);
+}
+static bool loader_handler(void) { /* under the registry's lock; libc drops it at an unload */
+    if (!loader_has_handler) loader_has_handler = pthread_atfork(NULL, NULL, loader_child) == 0;
+    return loader_has_handler;
+}
+#endif
+static bool loader_register(loader_core *c) {
+    bool ok;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_mutex_lock(&loader_registry);
+    ok = loader_handler();
+    c->next = loader_cores;
+    __atomic_store_n(&loader_cores, c, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&loader_registry);
+    return ok;
+}
+static void loader_unregister(loader_core *c) {
+    loader_core **at = &loader_cores;
+    pthread_mutex_lock(&loader_registry);
+    while (*at != c) at = &(*at)->next;
+    __atomic_store_n(at, c->next, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&loader_registry);
+    pthread_mutex_destroy(&c->lock);
+}
+#endif
+
 static void loader_lock(loader_core *c) {
 #if LOADER_THREADS
-    if (c->process != getpid()) { /* it may be locked by a thread that is not here */
-        pthread_mutex_init(&c->lock, NULL);
-        c->process = getpid();
-    }
     pthread_mutex_lock(&c->lock);
 #else
     (void)c;
@@ -8107,7 +8143,7 @@ static bool loader_layout(loader_core *c, const tn_dataset *d, int64_t batch_siz
 
 static void loader_core_free(loader_core *c) {
 #if LOADER_THREADS
-    pthread_mutex_destroy(&c->lock);
+    loader_unregister(c);
 #endif
     while (c->free) {
         loader_buffer *b = c->free;
@@ -8274,8 +8310,8 @@ static bool loader_draw(tn_loader *l) {
 /* In a child of fork, before anything else: there are no workers. */
 static void loader_forked(tn_loader *l) {
 #if LOADER_THREADS
-    if (l->process == getpid()) return;
-    l->process = getpid();
+    if (l->forks == loader_forks) return;
+    l->forks = loader_forks;
     l->nworkers = 0;
     l->filling = 0;
     pthread_cond_init(&l->work, NULL);
@@ -8483,8 +8519,8 @@ static tn_loader *loader_new(const tn_loader_args *a) {
     memset(l, 0, sizeof *l);
     memset(c, 0, sizeof *c);
 #if LOADER_THREADS
-    pthread_mutex_init(&c->lock, NULL);
-    c->process = l->process = getpid();
+    if (!loader_register(c)) tni_nn_error(TN_MEMORY, "no handler of fork can be set");
+    l->forks = loader_forks;
     pthread_cond_init(&l->work, NULL);
     pthread_cond_init(&l->ready, NULL);
 #endif
@@ -8527,7 +8563,7 @@ TN_API tn_loader *tn_loader_at(const char *file, int line, const tn_loader_args 
     if (tn_ok() && loader_check(args)) l = loader_new(args);
     if (!l)
         tn_dataset_free(args ? args->dataset : NULL);
-    else if (!loader_fit_out(l, args))
+    else if (!tn_ok() || !loader_fit_out(l, args))
         tn_loader_free(l), l = NULL;
     tni_step_end(&step);
     return l;

@@ -87,7 +87,7 @@ static void wrapped_memory_is_repaired(void) {
     CHECK(!c->wrapped);
 }
 
-/* --- endings: as wrapped memory ---------------------------------------------------------------- */
+/* --- endings: as wrapped memory --------------------------------------------------------------- */
 
 static void no_end(tn_ending *e) { (void)e; }
 static bool child_repairs_endings(void *arg) {
