@@ -5,7 +5,8 @@
 
 TN_PRIV void *tni_alloc_each(int64_t n, size_t each) {
     bool fits = n >= 0 && (uint64_t)n <= SIZE_MAX / each;
-    return tn_alloc(fits ? (size_t)n * each : SIZE_MAX);
+    size_t bytes = fits ? (size_t)n * each : SIZE_MAX;
+    return tn_alloc(bytes);
 }
 
 /* --- buffers ---------------------------------------------------------------------------------- */
