@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. b7b87801dc0e is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 859599fc7972 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_b7b87801dc0e)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_859599fc7972)
 #else
-#define TNI_NAMESPACE tn_b7b87801dc0e
+#define TNI_NAMESPACE tn_859599fc7972
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -918,7 +918,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_b7b87801dc0e TNI_JOIN(TN_PREFIX, tn_layout_b7b87801dc0e)
+#define tn_layout_859599fc7972 TNI_JOIN(TN_PREFIX, tn_layout_859599fc7972)
 #endif
 
 /* src/api/config.h */
@@ -1877,20 +1877,23 @@ struct tn_frame {
     bool inplace;         /* results go into self */
     uint8_t type;         /* free for check to tell run: the compute dtype, say */
     tn_device_id device;
+    /* cleared as one, down to node */
     uint64_t unneeded;    /* check may set: bit i input i is not read by the gradient this time */
     uint32_t unwritten;   /* check may set: bit i input i, though (a!), is not written this time */
+    uint8_t ngiven;       /* private to the door */
     int64_t count;        /* look's result */
-    int64_t note[4];      /* free for check to tell look and run */
     size_t scratch_bytes; /* asked by check */
     void *scratch;        /* 64-byte aligned, uninitialised */
     tn_generator *generator;
-    const char *file;
-    int line;
     /* private to the door */
     tni_stop stop;
-    uint8_t ngiven;
-    tn_frame *caller;
     tni_node *node;
+    tn_frame *caller;
+    /* of all */
+    const char *file;
+    int line;
+    int64_t note[4]; /* free for check to tell look and run */
+    /* private to the door */
     tn_tensor *given[4];
     tn_tensor *in_[TNI_IN], *out_[TNI_RESULTS];
 };
@@ -10876,9 +10879,9 @@ TNI_NAMESPACE_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_b7b87801dc0e;
+TN_API const char tn_layout_859599fc7972;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_b7b87801dc0e;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_859599fc7972;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10896,7 +10899,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_b7b87801dc0e = 1;
+const char tn_layout_859599fc7972 = 1;
 #endif
 
 /* src/tensor.c */
@@ -11107,7 +11110,7 @@ typedef struct tni_tls {
     tn_context *context; /* chosen by tn_context_use; NULL: the default one */
     uint64_t context_id; /* of context: another one may come to lie at its address */
     int32_t inside;      /* a task of tni_parallel runs: further calls run serially */
-    tni_stop *stop;      /* of the call that this thread works at; NULL: none that can be stopped */
+    tni_stop *stop;      /* in a task of another thread's call: that call's; else NULL */
 } tni_tls;
 #if defined(TN_NO_THREADS) || defined(__TINYC__)
 #define TNI_THREAD_LOCAL
@@ -11243,9 +11246,15 @@ TNI_INLINE bool tni_stop_seen(tni_stop *s) {
     tni_store_relaxed(&s->seen, 1u);
     return true;
 }
+/* Of the call that this thread works at: another thread's, or its own innermost one. NULL: none. */
+TNI_INLINE tni_stop *tni_stop_here(void) {
+    const tni_block *b = tni_this_thread.block;
+    if (tni_this_thread.stop) return tni_this_thread.stop;
+    return b && b->frame ? &b->frame->stop : NULL;
+}
 /* Polled between blocks of work, in any thread that works at a call: what is left need not be done.
  */
-TNI_INLINE bool tni_stopped(void) { return tni_stop_seen(tni_this_thread.stop); }
+TNI_INLINE bool tni_stopped(void) { return tni_stop_seen(tni_stop_here()); }
 
 /* --- CPU, files, time ------------------------------------------------------------------------- */
 
@@ -12496,9 +12505,9 @@ typedef struct thread_host_job {
 } thread_host_job;
 static void thread_host_task(void *arg, int64_t i) {
     const thread_host_job *job = (const thread_host_job *)arg;
-    tni_stop *outer = tni_this_thread.stop;
+    tni_stop *outer = tni_this_thread.stop, none = {NULL, 0};
     if (tni_stop_seen(job->stop)) return;
-    tni_this_thread.stop = job->stop;
+    tni_this_thread.stop = job->stop ? job->stop : &none; /* not what the host's thread is at */
     tni_this_thread.inside++;
     job->task(job->arg, i);
     tni_this_thread.inside--;
@@ -12706,7 +12715,11 @@ static void pool_open(struct tni_pool *p, int64_t count, void (*task)(void *, in
     const int64_t most = (int64_t)1 << 30; /* `next` must not wrap */
     p->task = task;
     p->arg = arg;
+<<<<<<< HEAD
     p->stop = tni_this_thread.stop;
+=======
+    p->asked = tni_stop_here();
+>>>>>>> 5c6fd7c (A call that nothing rare concerns runs without a word about stopping; the door's stack is halved)
     p->count = count;
     p->grain = (count - 1) / most + 1;
     tni_store_relaxed(&p->next, 0u);
@@ -12779,7 +12792,7 @@ TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, 
     if (count > 1 && threads > 1 && !tni_this_thread.inside) {
         const tn_jobs *jobs = &c->options.jobs;
         if (jobs->run) {
-            thread_host_job job = {task, arg, tni_this_thread.stop};
+            thread_host_job job = {task, arg, tni_stop_here()};
             jobs->run(thread_host_task, &job, count, jobs->user);
             return;
         }
@@ -15897,8 +15910,8 @@ TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar value)
 typedef struct tni_call {
     tn_frame f;
     tn_tensor **in_more; /* in[] when lists need more room than the frame has */
-    int64_t in_bytes, out_bytes;
     tn_tensor *holder;   /* of the array of a list result */
+    int64_t in_bytes;
     uint32_t redirected; /* bit k: out[k] is a temporary that is copied into given[k] */
     int32_t unknown_out, unknown_dim;
     tni_node *rebase; /* node for the base of a written view */
@@ -15922,21 +15935,15 @@ TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
 
 /* Runs the row of f, prepared; false: it was asked to stop, which is polled where all that it
- * writes is its own. */
-TN_PRIV void tni_run_drawing(tn_frame *f); /* a row that draws random numbers */
-TNI_INLINE bool tni_run(tn_frame *f) {
-    tni_stop *outer = tni_this_thread.stop;
-    tn_context *c = f->block->context;
-    const bool whole = f->ngiven || f->row->gen->props & TN_PROP_MUTATED || f->block->unstopped;
-    if (TNI_UNLIKELY(tni_stop_asked(c)) && !f->block->unstopped) return false;
-    f->stop.request = whole ? NULL : &c->cancel;
-    f->stop.seen = 0;
-    tni_this_thread.stop = &f->stop;
-    if (TNI_UNLIKELY(f->generator != NULL))
-        tni_run_drawing(f);
-    else
-        f->row->run(f);
-    tni_this_thread.stop = outer;
+ * writes is its own. Rare: where more is to be thought of. */
+TN_PRIV bool tni_run_rare(tn_frame *f);
+TNI_INLINE bool tni_run(tn_frame *f, const tn_row *row, tni_block *b) {
+    uint32_t *cancel = &b->context->cancel;
+    if (TNI_UNLIKELY((row->gen->props & (TN_PROP_MUTATED | TN_PROP_GENERATOR)) | f->ngiven |
+                     b->unstopped | tni_load_relaxed(cancel)))
+        return tni_run_rare(f);
+    f->stop.request = cancel;
+    row->run(f);
     return TNI_LIKELY(!tni_load_relaxed(&f->stop.seen));
 }
 
@@ -19093,10 +19100,9 @@ static TNI_NOINLINE bool door_plain(tn_frame *f) {
     return true;
 }
 
-static bool door_enter(tni_call *c) {
+static bool door_enter(tni_call *c, const tn_row *row, tni_block *b) {
     tn_frame *f = &c->f;
-    const tn_gen *gen = f->row->gen;
-    tni_block *b = f->block;
+    const tn_gen *gen = row->gen;
     unsigned any = 0;
     int numbers = 0;
     if (TNI_UNLIKELY(b->failed)) return false;
@@ -19120,8 +19126,8 @@ static bool door_enter(tni_call *c) {
         for (int i = 0; i < f->nin; i++) /* a refreshed view may require grad now */
             if (f->in[i]) any |= f->in[i]->flags;
     }
-    f->recording = (any & TNI_REQUIRES) != 0 && !b->no_grad && f->row->grad != tn_grad_zero &&
-                   !f->row->compose;
+    f->recording = (any & TNI_REQUIRES) != 0 && !b->no_grad && row->grad != tn_grad_zero &&
+                   !row->compose;
     if (f->inplace || TNI_UNLIKELY(door_out_given(gen, f->args)))
         if (!door_given(c, any)) return false;
     if (TNI_UNLIKELY(gen->props & TN_PROP_MUTATED) && !door_mutated(f)) return false;
@@ -19346,11 +19352,10 @@ static TNI_NOINLINE bool door_counted(tni_call *c) {
 }
 
 /* A gradient that reads an input which this call overwrites reads a copy of it. */
-static bool door_prepare(tni_call *c) {
+static bool door_prepare(tni_call *c, const tn_row *row, tni_block *b) {
     tn_frame *f = &c->f;
-    tni_block *b = f->block;
     if (TNI_UNLIKELY(f->ngiven) && !door_overlap(f)) return false;
-    if (f->row->look && !f->meta && !f->row->look(f)) return false;
+    if (row->look && !f->meta && !row->look(f)) return false;
     if (TNI_UNLIKELY(c->unknown_out >= 0) && !door_counted(c)) return false;
     for (int k = 0; k < f->nout; k++) {
         tn_tensor *t = f->out[k];
@@ -19418,10 +19423,9 @@ static TNI_NOINLINE void door_written(tni_call *c) {
     tni_bump_written(f);
 }
 
-static void door_publish(tni_call *c) {
+static void door_publish(tni_call *c, const tn_row *row, tni_block *b) {
     tn_frame *f = &c->f;
-    tni_block *b = f->block;
-    const tn_gen *gen = f->row->gen;
+    const tn_gen *gen = row->gen;
     if (f->ngiven || gen->props & TN_PROP_MUTATED) door_written(c);
     if (f->recording) {
         int results = gen->props & TN_PROP_RETURNS_LIST ? f->nout : gen->nresults;
@@ -19449,7 +19453,7 @@ static TNI_NOINLINE void door_undo(tni_call *c) {
 }
 
 /* A stream of random numbers advances only where they are published. */
-TN_PRIV void tni_run_drawing(tn_frame *f) {
+static void door_run_drawing(tn_frame *f) {
     tn_generator before;
     if (f->nout && f->out[0] && f->out[0]->numel <= DOOR_FEW) f->stop.request = NULL;
     if (!f->stop.request) {
@@ -19461,19 +19465,33 @@ TN_PRIV void tni_run_drawing(tn_frame *f) {
     if (tni_load_relaxed(&f->stop.seen)) *f->generator = before;
 }
 
-static bool door_primitive(tni_call *c) {
+/* A call that writes what was there before it, or is a part of what must happen as a whole, goes on
+ * to its end. */
+TN_PRIV TNI_NOINLINE bool tni_run_rare(tn_frame *f) {
+    uint32_t *cancel = &f->block->context->cancel;
+    const bool whole = f->ngiven || f->row->gen->props & TN_PROP_MUTATED;
+    if (!f->block->unstopped && tni_load_relaxed(cancel)) return false;
+    f->stop.request = whole || f->block->unstopped ? NULL : cancel;
+    if (f->generator)
+        door_run_drawing(f);
+    else
+        f->row->run(f);
+    return !tni_load_relaxed(&f->stop.seen);
+}
+
+static bool door_primitive(tni_call *c, const tn_row *row, tni_block *b) {
     tn_frame *f = &c->f;
     f->out = f->out_;
     f->nout = 0;
-    if (!f->row->check(f) || (f->recording && !door_may_record(f)) || !door_prepare(c)) {
+    if (!row->check(f) || (f->recording && !door_may_record(f)) || !door_prepare(c, row, b)) {
         door_undo(c);
         return false;
     }
-    if (!f->meta && TNI_UNLIKELY(!tni_run(f))) {
+    if (!f->meta && TNI_UNLIKELY(!tni_run(f, row, b))) {
         door_undo(c);
         return tn_fail(f, TN_CANCELLED, "the call was asked to stop");
     }
-    door_publish(c);
+    door_publish(c, row, b);
     return true;
 }
 
@@ -19575,17 +19593,9 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     f->inplace = how & TN_IN_PLACE;
     f->type = 0;
     f->device = TN_CPU;
-    f->unneeded = 0;
-    f->unwritten = 0;
-    f->count = 0;
-    f->scratch_bytes = 0;
-    f->scratch = NULL;
-    f->generator = NULL;
-    f->stop.request = NULL;
+    memset(&f->unneeded, 0, offsetof(tn_frame, caller) - offsetof(tn_frame, unneeded));
     f->file = file;
     f->line = line;
-    f->ngiven = 0;
-    f->node = NULL;
     f->caller = b->frame;
     c.in_more = NULL;
     c.holder = NULL;
@@ -19596,9 +19606,9 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     b->frame = f;
     pending = b->failed != 0; /* an error that is not this call's */
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) begin = tni_now(b->context);
-    ok = door_enter(&c);
+    ok = door_enter(&c, row, b);
     if (ok)
-        ok = row->compose ? door_compose(&c) : door_primitive(&c);
+        ok = row->compose ? door_compose(&c) : door_primitive(&c, row, b);
     else
         f->nout = 0;
     if (TNI_UNLIKELY(f->scratch != NULL)) tni_put(b, b, f->scratch, (int64_t)f->scratch_bytes);
@@ -20101,7 +20111,7 @@ static bool record_replay_call(tni_block *b, record_call *r) {
     b->frame = f;
     ok = record_look(r);
     if (ok) {
-        ok = tni_run(f) || tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
+        ok = tni_run(f, f->row, b) || tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
         record_bump(f);
     }
     if (!ok) tni_call_error(f);
@@ -43372,7 +43382,7 @@ static bool view_may_rebase(tn_frame *f, const tn_tensor *view) {
                    what);
 }
 
-TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
+TN_PRIV TNI_NOINLINE tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     tn_as_strided_scatter_args a;
     tni_call c;
     tni_node *n;

@@ -2765,7 +2765,8 @@ TN_PRIV void tni_float_text(char *text, size_t room, double v);
 
 TN_PRIV void *tni_alloc_each(int64_t n, size_t each) {
     bool fits = n >= 0 && (uint64_t)n <= SIZE_MAX / each;
-    return tn_alloc(fits ? (size_t)n * each : SIZE_MAX);
+    size_t bytes = fits ? (size_t)n * each : SIZE_MAX;
+    return tn_alloc(bytes);
 }
 
 /* --- buffers ---------------------------------------------------------------------------------- */

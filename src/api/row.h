@@ -149,20 +149,23 @@ struct tn_frame {
     bool inplace;         /* results go into self */
     uint8_t type;         /* free for check to tell run: the compute dtype, say */
     tn_device_id device;
+    /* cleared as one, down to node */
     uint64_t unneeded;    /* check may set: bit i input i is not read by the gradient this time */
     uint32_t unwritten;   /* check may set: bit i input i, though (a!), is not written this time */
+    uint8_t ngiven;       /* private to the door */
     int64_t count;        /* look's result */
-    int64_t note[4];      /* free for check to tell look and run */
     size_t scratch_bytes; /* asked by check */
     void *scratch;        /* 64-byte aligned, uninitialised */
     tn_generator *generator;
-    const char *file;
-    int line;
     /* private to the door */
     tni_stop stop;
-    uint8_t ngiven;
-    tn_frame *caller;
     tni_node *node;
+    tn_frame *caller;
+    /* of all */
+    const char *file;
+    int line;
+    int64_t note[4]; /* free for check to tell look and run */
+    /* private to the door */
     tn_tensor *given[4];
     tn_tensor *in_[TNI_IN], *out_[TNI_RESULTS];
 };

@@ -56,7 +56,7 @@ static bool view_may_rebase(tn_frame *f, const tn_tensor *view) {
                    what);
 }
 
-TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
+TN_PRIV TNI_NOINLINE tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     tn_as_strided_scatter_args a;
     tni_call c;
     tni_node *n;

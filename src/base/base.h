@@ -194,7 +194,7 @@ typedef struct tni_tls {
     tn_context *context; /* chosen by tn_context_use; NULL: the default one */
     uint64_t context_id; /* of context: another one may come to lie at its address */
     int32_t inside;      /* a task of tni_parallel runs: further calls run serially */
-    tni_stop *stop;      /* of the call that this thread works at; NULL: none that can be stopped */
+    tni_stop *stop;      /* in a task of another thread's call: that call's; else NULL */
 } tni_tls;
 #if defined(TN_NO_THREADS) || defined(__TINYC__)
 #define TNI_THREAD_LOCAL
@@ -330,9 +330,15 @@ TNI_INLINE bool tni_stop_seen(tni_stop *s) {
     tni_store_relaxed(&s->seen, 1u);
     return true;
 }
+/* Of the call that this thread works at: another thread's, or its own innermost one. NULL: none. */
+TNI_INLINE tni_stop *tni_stop_here(void) {
+    const tni_block *b = tni_this_thread.block;
+    if (tni_this_thread.stop) return tni_this_thread.stop;
+    return b && b->frame ? &b->frame->stop : NULL;
+}
 /* Polled between blocks of work, in any thread that works at a call: what is left need not be done.
  */
-TNI_INLINE bool tni_stopped(void) { return tni_stop_seen(tni_this_thread.stop); }
+TNI_INLINE bool tni_stopped(void) { return tni_stop_seen(tni_stop_here()); }
 
 /* --- CPU, files, time ------------------------------------------------------------------------- */
 

@@ -152,9 +152,9 @@ typedef struct thread_host_job {
 } thread_host_job;
 static void thread_host_task(void *arg, int64_t i) {
     const thread_host_job *job = (const thread_host_job *)arg;
-    tni_stop *outer = tni_this_thread.stop;
+    tni_stop *outer = tni_this_thread.stop, none = {NULL, 0};
     if (tni_stop_seen(job->stop)) return;
-    tni_this_thread.stop = job->stop;
+    tni_this_thread.stop = job->stop ? job->stop : &none; /* not what the host's thread is at */
     tni_this_thread.inside++;
     job->task(job->arg, i);
     tni_this_thread.inside--;
@@ -362,7 +362,7 @@ static void pool_open(struct tni_pool *p, int64_t count, void (*task)(void *, in
     const int64_t most = (int64_t)1 << 30; /* `next` must not wrap */
     p->task = task;
     p->arg = arg;
-    p->stop = tni_this_thread.stop;
+    p->stop = tni_stop_here();
     p->count = count;
     p->grain = (count - 1) / most + 1;
     tni_store_relaxed(&p->next, 0u);
@@ -435,7 +435,7 @@ TN_PRIV void tni_parallel(tn_context *c, int64_t count, void (*task)(void *arg, 
     if (count > 1 && threads > 1 && !tni_this_thread.inside) {
         const tn_jobs *jobs = &c->options.jobs;
         if (jobs->run) {
-            thread_host_job job = {task, arg, tni_this_thread.stop};
+            thread_host_job job = {task, arg, tni_stop_here()};
             jobs->run(thread_host_task, &job, count, jobs->user);
             return;
         }

@@ -75,8 +75,8 @@ TN_PRIV tn_tensor *tni_number_wrap(tni_block *b, tni_number *n, tn_scalar value)
 typedef struct tni_call {
     tn_frame f;
     tn_tensor **in_more; /* in[] when lists need more room than the frame has */
-    int64_t in_bytes, out_bytes;
     tn_tensor *holder;   /* of the array of a list result */
+    int64_t in_bytes;
     uint32_t redirected; /* bit k: out[k] is a temporary that is copied into given[k] */
     int32_t unknown_out, unknown_dim;
     tni_node *rebase; /* node for the base of a written view */
@@ -100,21 +100,15 @@ TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view);
 TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
 
 /* Runs the row of f, prepared; false: it was asked to stop, which is polled where all that it
- * writes is its own. */
-TN_PRIV void tni_run_drawing(tn_frame *f); /* a row that draws random numbers */
-TNI_INLINE bool tni_run(tn_frame *f) {
-    tni_stop *outer = tni_this_thread.stop;
-    tn_context *c = f->block->context;
-    const bool whole = f->ngiven || f->row->gen->props & TN_PROP_MUTATED || f->block->unstopped;
-    if (TNI_UNLIKELY(tni_stop_asked(c)) && !f->block->unstopped) return false;
-    f->stop.request = whole ? NULL : &c->cancel;
-    f->stop.seen = 0;
-    tni_this_thread.stop = &f->stop;
-    if (TNI_UNLIKELY(f->generator != NULL))
-        tni_run_drawing(f);
-    else
-        f->row->run(f);
-    tni_this_thread.stop = outer;
+ * writes is its own. Rare: where more is to be thought of. */
+TN_PRIV bool tni_run_rare(tn_frame *f);
+TNI_INLINE bool tni_run(tn_frame *f, const tn_row *row, tni_block *b) {
+    uint32_t *cancel = &b->context->cancel;
+    if (TNI_UNLIKELY((row->gen->props & (TN_PROP_MUTATED | TN_PROP_GENERATOR)) | f->ngiven |
+                     b->unstopped | tni_load_relaxed(cancel)))
+        return tni_run_rare(f);
+    f->stop.request = cancel;
+    row->run(f);
     return TNI_LIKELY(!tni_load_relaxed(&f->stop.seen));
 }
 

@@ -258,10 +258,9 @@ static TNI_NOINLINE bool door_plain(tn_frame *f) {
     return true;
 }
 
-static bool door_enter(tni_call *c) {
+static bool door_enter(tni_call *c, const tn_row *row, tni_block *b) {
     tn_frame *f = &c->f;
-    const tn_gen *gen = f->row->gen;
-    tni_block *b = f->block;
+    const tn_gen *gen = row->gen;
     unsigned any = 0;
     int numbers = 0;
     if (TNI_UNLIKELY(b->failed)) return false;
@@ -285,8 +284,8 @@ static bool door_enter(tni_call *c) {
         for (int i = 0; i < f->nin; i++) /* a refreshed view may require grad now */
             if (f->in[i]) any |= f->in[i]->flags;
     }
-    f->recording = (any & TNI_REQUIRES) != 0 && !b->no_grad && f->row->grad != tn_grad_zero &&
-                   !f->row->compose;
+    f->recording = (any & TNI_REQUIRES) != 0 && !b->no_grad && row->grad != tn_grad_zero &&
+                   !row->compose;
     if (f->inplace || TNI_UNLIKELY(door_out_given(gen, f->args)))
         if (!door_given(c, any)) return false;
     if (TNI_UNLIKELY(gen->props & TN_PROP_MUTATED) && !door_mutated(f)) return false;
@@ -511,11 +510,10 @@ static TNI_NOINLINE bool door_counted(tni_call *c) {
 }
 
 /* A gradient that reads an input which this call overwrites reads a copy of it. */
-static bool door_prepare(tni_call *c) {
+static bool door_prepare(tni_call *c, const tn_row *row, tni_block *b) {
     tn_frame *f = &c->f;
-    tni_block *b = f->block;
     if (TNI_UNLIKELY(f->ngiven) && !door_overlap(f)) return false;
-    if (f->row->look && !f->meta && !f->row->look(f)) return false;
+    if (row->look && !f->meta && !row->look(f)) return false;
     if (TNI_UNLIKELY(c->unknown_out >= 0) && !door_counted(c)) return false;
     for (int k = 0; k < f->nout; k++) {
         tn_tensor *t = f->out[k];
@@ -583,10 +581,9 @@ static TNI_NOINLINE void door_written(tni_call *c) {
     tni_bump_written(f);
 }
 
-static void door_publish(tni_call *c) {
+static void door_publish(tni_call *c, const tn_row *row, tni_block *b) {
     tn_frame *f = &c->f;
-    tni_block *b = f->block;
-    const tn_gen *gen = f->row->gen;
+    const tn_gen *gen = row->gen;
     if (f->ngiven || gen->props & TN_PROP_MUTATED) door_written(c);
     if (f->recording) {
         int results = gen->props & TN_PROP_RETURNS_LIST ? f->nout : gen->nresults;
@@ -614,7 +611,7 @@ static TNI_NOINLINE void door_undo(tni_call *c) {
 }
 
 /* A stream of random numbers advances only where they are published. */
-TN_PRIV void tni_run_drawing(tn_frame *f) {
+static void door_run_drawing(tn_frame *f) {
     tn_generator before;
     if (f->nout && f->out[0] && f->out[0]->numel <= DOOR_FEW) f->stop.request = NULL;
     if (!f->stop.request) {
@@ -626,19 +623,33 @@ TN_PRIV void tni_run_drawing(tn_frame *f) {
     if (tni_load_relaxed(&f->stop.seen)) *f->generator = before;
 }
 
-static bool door_primitive(tni_call *c) {
+/* A call that writes what was there before it, or is a part of what must happen as a whole, goes on
+ * to its end. */
+TN_PRIV TNI_NOINLINE bool tni_run_rare(tn_frame *f) {
+    uint32_t *cancel = &f->block->context->cancel;
+    const bool whole = f->ngiven || f->row->gen->props & TN_PROP_MUTATED;
+    if (!f->block->unstopped && tni_load_relaxed(cancel)) return false;
+    f->stop.request = whole || f->block->unstopped ? NULL : cancel;
+    if (f->generator)
+        door_run_drawing(f);
+    else
+        f->row->run(f);
+    return !tni_load_relaxed(&f->stop.seen);
+}
+
+static bool door_primitive(tni_call *c, const tn_row *row, tni_block *b) {
     tn_frame *f = &c->f;
     f->out = f->out_;
     f->nout = 0;
-    if (!f->row->check(f) || (f->recording && !door_may_record(f)) || !door_prepare(c)) {
+    if (!row->check(f) || (f->recording && !door_may_record(f)) || !door_prepare(c, row, b)) {
         door_undo(c);
         return false;
     }
-    if (!f->meta && TNI_UNLIKELY(!tni_run(f))) {
+    if (!f->meta && TNI_UNLIKELY(!tni_run(f, row, b))) {
         door_undo(c);
         return tn_fail(f, TN_CANCELLED, "the call was asked to stop");
     }
-    door_publish(c);
+    door_publish(c, row, b);
     return true;
 }
 
@@ -740,17 +751,9 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     f->inplace = how & TN_IN_PLACE;
     f->type = 0;
     f->device = TN_CPU;
-    f->unneeded = 0;
-    f->unwritten = 0;
-    f->count = 0;
-    f->scratch_bytes = 0;
-    f->scratch = NULL;
-    f->generator = NULL;
-    f->stop.request = NULL;
+    memset(&f->unneeded, 0, offsetof(tn_frame, caller) - offsetof(tn_frame, unneeded));
     f->file = file;
     f->line = line;
-    f->ngiven = 0;
-    f->node = NULL;
     f->caller = b->frame;
     c.in_more = NULL;
     c.holder = NULL;
@@ -761,9 +764,9 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     b->frame = f;
     pending = b->failed != 0; /* an error that is not this call's */
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) begin = tni_now(b->context);
-    ok = door_enter(&c);
+    ok = door_enter(&c, row, b);
     if (ok)
-        ok = row->compose ? door_compose(&c) : door_primitive(&c);
+        ok = row->compose ? door_compose(&c) : door_primitive(&c, row, b);
     else
         f->nout = 0;
     if (TNI_UNLIKELY(f->scratch != NULL)) tni_put(b, b, f->scratch, (int64_t)f->scratch_bytes);

@@ -131,7 +131,7 @@ static bool record_replay_call(tni_block *b, record_call *r) {
     b->frame = f;
     ok = record_look(r);
     if (ok) {
-        ok = tni_run(f) || tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
+        ok = tni_run(f, f->row, b) || tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
         record_bump(f);
     }
     if (!ok) tni_call_error(f);
