@@ -509,11 +509,22 @@ static TNI_NOINLINE bool door_counted(tni_call *c) {
     return true;
 }
 
+/* It reads only, so it is stopped even where run is not. */
+TN_PRIV bool tni_look(tn_frame *f) {
+    bool ok;
+    f->stop.seen = 0;
+    f->stop.request = f->block->unstopped ? NULL : &f->block->context->cancel;
+    ok = f->row->look(f);
+    f->stop.request = NULL;
+    if (TNI_LIKELY(!f->stop.seen)) return ok;
+    return tn_fail(f, TN_CANCELLED, "the call was asked to stop");
+}
+
 /* A gradient that reads an input which this call overwrites reads a copy of it. */
 static bool door_prepare(tni_call *c, const tn_row *row, tni_block *b) {
     tn_frame *f = &c->f;
     if (TNI_UNLIKELY(f->ngiven) && !door_overlap(f)) return false;
-    if (row->look && !f->meta && !row->look(f)) return false;
+    if (row->look && !f->meta && !tni_look(f)) return false;
     if (TNI_UNLIKELY(c->unknown_out >= 0) && !door_counted(c)) return false;
     for (int k = 0; k < f->nout; k++) {
         tn_tensor *t = f->out[k];
@@ -613,7 +624,10 @@ static TNI_NOINLINE void door_undo(tni_call *c) {
 /* A stream of random numbers advances only where they are published. */
 static void door_run_drawing(tn_frame *f) {
     tn_generator before;
-    if (f->nout && f->out[0] && f->out[0]->numel <= DOOR_FEW) f->stop.request = NULL;
+    int64_t most = 0;
+    for (int k = 0; k < f->nout; k++)
+        if (f->out[k] && f->out[k]->numel > most) most = f->out[k]->numel;
+    if (most <= DOOR_FEW) f->stop.request = NULL;
     if (!f->stop.request) {
         f->row->run(f);
         return;
@@ -698,7 +712,11 @@ static TNI_NOINLINE bool door_compose(tni_call *c) {
     f->out = f->out_;
     f->nout = (int)room;
     for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
-    ok = ok && f->row->compose(f) && !b->failed && door_made(f, room);
+    if (!b->unstopped) f->stop.request = &b->context->cancel;
+    ok = ok && f->row->compose(f) && !b->failed;
+    f->stop.request = NULL;
+    if (TNI_UNLIKELY(f->stop.seen)) ok = tn_fail(f, TN_CANCELLED, "the call was asked to stop");
+    ok = ok && door_made(f, room);
     for (int k = 0; ok && k < f->ngiven; k++) ok = door_fits_given(f, k);
     if (ok && f->ngiven) ok = door_write_given(f);
     if (ok) {

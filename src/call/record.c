@@ -116,7 +116,7 @@ static bool record_look(record_call *r) {
     tn_frame *f = &r->f;
     int64_t count = f->count, now;
     f->count = 0;
-    if (f->row->look && !f->row->look(f)) return f->count = count, false;
+    if (f->row->look && !tni_look(f)) return f->count = count, false;
     now = f->count;
     f->count = count;
     return !f->row->look || now == count ||
@@ -129,9 +129,13 @@ static bool record_replay_call(tni_block *b, record_call *r) {
     bool ok;
     f->caller = b->frame;
     b->frame = f;
-    ok = record_look(r);
+    ok = !tni_stop_asked(b->context) || b->unstopped ||
+         tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
+    ok = ok && record_look(r);
     if (ok) {
-        ok = tni_run(f, f->row, b) || tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
+        b->unstopped++; /* it writes tensors that were there before */
+        tni_run(f, f->row, b);
+        b->unstopped--;
         record_bump(f);
     }
     if (!ok) tni_call_error(f);

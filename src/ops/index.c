@@ -234,6 +234,7 @@ static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
         if (t && index_is_mask(t)) {
             int64_t found = tni_count_true(t, t->ndim, t->size),
                     want = known == TN_UNKNOWN ? *count : known;
+            if (tn_cancelled(f)) return false; /* not all were counted */
             if (found != 1 && found != want && !(known == TN_UNKNOWN && want == 1))
                 return tn_fail(
                     f, TN_INDEX,
