@@ -466,7 +466,7 @@ TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements,
     lanes_group g = {task, arg, 1, count};
     int64_t groups = elements / LANES_GRAIN;
     if (groups < 2 || count < 2) {
-        for (int64_t i = 0; i < count; i++) task(arg, i);
+        for (int64_t i = 0; i < count && !tni_stopped(); i++) task(arg, i);
         return;
     }
     if (groups > 256) groups = 256;

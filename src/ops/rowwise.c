@@ -148,7 +148,7 @@ static void soft_sum(const soft_job *j, soft_kernel kernel, const soft_line *l, 
                      const char *dy, char *y, tni_sweep *r, void *to) {
     tni_tree tree;
     tni_tree_begin(&tree, j->context->kernels, j->compute, l->m);
-    for (int64_t b = 0; b < l->blocks; b++) {
+    for (int64_t b = 0; b < l->blocks && !tni_stopped(); b++) {
         soft_block k = soft_block_of(j, l, b);
         r->one = tni_tree_next(&tree);
         soft_each(j, kernel, x, dy, y, &k, r, 0);
@@ -168,7 +168,7 @@ static void soft_task(void *arg, int64_t i) {
     memset(&r, 0, sizeof r);
     tni_fill_lanes(&most, j->compute, -HUGE_VAL, l.m);
     r.one = &most;
-    for (int64_t b = 0; b < l.blocks; b++) {
+    for (int64_t b = 0; b < l.blocks && !tni_stopped(); b++) {
         soft_block at = soft_block_of(j, &l, b);
         soft_each(j, soft_max, j->x, NULL, NULL, &at, &r, 0);
     }
@@ -184,7 +184,7 @@ static void soft_task(void *arg, int64_t i) {
             else
                 sum.d[c] = 1 / sum.d[c];
     r.scale = &sum;
-    for (int64_t b = 0; b < l.blocks; b++) {
+    for (int64_t b = 0; b < l.blocks && !tni_stopped(); b++) {
         soft_block at = soft_block_of(j, &l, b);
         soft_each(j, soft_map, keep ? j->y : j->x, NULL, j->y, &at, &r,
                   keep     ? TNI_SOFT_SCALE
@@ -202,7 +202,7 @@ static void soft_back_task(void *arg, int64_t i) {
     memset(&r, 0, sizeof r);
     soft_sum(j, soft_dot, &l, j->x, j->dy, NULL, &r, &sum);
     r.scale = &sum;
-    for (int64_t b = 0; b < l.blocks; b++) {
+    for (int64_t b = 0; b < l.blocks && !tni_stopped(); b++) {
         soft_block at = soft_block_of(j, &l, b);
         soft_each(j, soft_back, j->x, j->dy, j->y, &at, &r, 0);
     }

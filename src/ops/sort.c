@@ -40,8 +40,9 @@ static bool sort_before(sort_pair a, sort_pair b) {
 }
 
 static void sort_runs(sort_pair *p, int64_t n) { /* insertion into runs of SORT_RUN */
-    for (int64_t run = 0; run < n && !tni_stopped(); run += SORT_RUN) {
+    for (int64_t run = 0, since = 0; run < n; run += SORT_RUN, since += SORT_RUN) {
         int64_t end = run + SORT_RUN < n ? run + SORT_RUN : n;
+        if ((run == 0 || since > SORT_POLL) && (since = 0, tni_stopped())) return;
         for (int64_t i = run + 1; i < end; i++) {
             sort_pair x = p[i];
             int64_t k = i;
