@@ -22,6 +22,7 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
     double width = a->query->ndim ? (double)a->query->size[a->query->ndim - 1] : 1;
     double scale = a->scale.given == TN_GIVEN ? a->scale.value : width > 0 ? 1 / sqrt(width) : 1;
     tn_tensor *scores, *weights;
+    tn_generator before, *generator = NULL;
     if (a->query->ndim < 2 || a->key->ndim < 2 || a->value->ndim < 2)
         return tn_fail(f, TN_INVALID, "query, key and value have at least 2 dimensions");
     if (a->is_causal && a->attn_mask)
@@ -31,8 +32,13 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
     scores = tnp_matmul(tnp_mul_scalar(a->query, tn_float(scale)), tnp_transpose(a->key, -2, -1));
     if (!scores) return false;
     weights = tnp_softmax(attention_mask(f, a, scores), -1, TN_NO_DTYPE);
-    if (a->dropout_p > 0) weights = tnp_dropout(weights, a->dropout_p, true);
+    if (a->dropout_p > 0) {
+        if (!(generator = tni_generator_default(f->block))) return false;
+        before = *generator;
+        weights = tnp_dropout(weights, a->dropout_p, true);
+    }
     f->out[0] = tnp_matmul(weights, a->value);
+    if (!f->out[0] && generator) *generator = before; /* the numbers drawn are not published */
     return f->out[0] != NULL;
 }
 /* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true
