@@ -67,6 +67,11 @@ TN_API bool tn_swap_data_at(const char *file, int line, tn_tensor *a, tn_tensor 
 #define tn_swap_data(a, b) tn_swap_data_at(__FILE__, __LINE__, a, b)
 TN_API bool tnp_swap_data(tn_tensor *a, tn_tensor *b);
 
+/* Calls in between are made though the context is asked to stop: what must happen as a whole. false
+ * with CANCELLED when the request stands at the begin; then nothing is begun. They nest. */
+TN_API bool tn_whole_begin(void);
+TN_API void tn_whole_end(void);
+
 /* --- what ends with a context ----------------------------------------------------------------- */
 
 /* Threads or handles of code beside the library that work in a context. tn_context_free calls `end`

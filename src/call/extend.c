@@ -60,6 +60,19 @@ TN_API void tn_guard_end(const tn_guard *g, tn_tensor *const *returned, int64_t 
     b->no_grad = g->no_grad;
 }
 
+TN_API bool tn_whole_begin(void) {
+    tni_block *b = tni_here();
+    if (!b || b->failed) return false;
+    if (!b->unstopped && tni_stop_asked(b->context))
+        return tni_error(b, TN_CANCELLED, "the call was asked to stop");
+    b->unstopped++;
+    return true;
+}
+TN_API void tn_whole_end(void) {
+    tni_block *b = tni_here();
+    if (b && b->unstopped) b->unstopped--;
+}
+
 TN_API tn_tensor *tn_retain(tn_tensor *t) {
     tni_retain(t);
     return t;

@@ -36,8 +36,10 @@ static tn_tensor *norm_batch_forward(const norm_batch *n, tn_tensor *x) {
     tn_tensor *y;
     if (moves && n->momentum.given != TN_GIVEN)
         k = 1 / ((double)tn_item_int(n->num_batches_tracked) + 1);
+    if (moves && !tn_whole_begin()) return NULL;
     y = tnp_batch_norm(x, n->running_mean, n->running_var, n->weight, n->bias, batch, k, n->eps);
-    if (y && moves && !tnp_add_scalar_(n->num_batches_tracked, tn_int(1), 1)) return NULL;
+    if (y && moves && !tnp_add_scalar_(n->num_batches_tracked, tn_int(1), 1)) y = NULL;
+    if (moves) tn_whole_end();
     return y;
 }
 

@@ -45,11 +45,13 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
     total = clip_norm(params, order, &n);
     if (!total) return n == 0 && tn_ok() ? 0 : (double)NAN;
     factor = clip_factor(total, max_norm);
-    for (int64_t i = 0; i < params.n; i++) {
+    if (!tn_whole_begin()) return (double)NAN; /* all gradients or none */
+    for (int64_t i = 0; i < params.n && tn_ok(); i++) {
         tn_tensor *grad = tn_grad_of(params.at[i]);
-        if (grad && !tnp_mul_scalar_(grad, tn_float(factor))) return (double)NAN;
+        if (grad) tnp_mul_scalar_(grad, tn_float(factor));
     }
-    return tn_item(total);
+    tn_whole_end();
+    return tn_ok() ? tn_item(total) : (double)NAN;
 }
 
 TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm,
