@@ -516,8 +516,7 @@ TN_PRIV bool tni_look(tn_frame *f) {
     f->stop.request = f->block->unstopped ? NULL : &f->block->context->cancel;
     ok = f->row->look(f);
     f->stop.request = NULL;
-    if (TNI_LIKELY(!f->stop.seen)) return ok;
-    return tn_fail(f, TN_CANCELLED, "the call was asked to stop");
+    return f->stop.seen ? tn_fail(f, TN_CANCELLED, "the call was asked to stop") : ok;
 }
 
 /* A gradient that reads an input which this call overwrites reads a copy of it. */
