@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. 859599fc7972 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. e93ce62bd330 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_859599fc7972)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_e93ce62bd330)
 #else
-#define TNI_NAMESPACE tn_859599fc7972
+#define TNI_NAMESPACE tn_e93ce62bd330
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -181,6 +181,8 @@
 #define tn_release TNI_JOIN(TN_PREFIX, tn_release)
 #define tn_swap_data_at TNI_JOIN(TN_PREFIX, tn_swap_data_at)
 #define tnp_swap_data TNI_JOIN(TN_PREFIX, tnp_swap_data)
+#define tn_whole_begin TNI_JOIN(TN_PREFIX, tn_whole_begin)
+#define tn_whole_end TNI_JOIN(TN_PREFIX, tn_whole_end)
 #define tn_ending_add TNI_JOIN(TN_PREFIX, tn_ending_add)
 #define tn_ending_remove TNI_JOIN(TN_PREFIX, tn_ending_remove)
 #define tn_schema_new TNI_JOIN(TN_PREFIX, tn_schema_new)
@@ -918,7 +920,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_859599fc7972 TNI_JOIN(TN_PREFIX, tn_layout_859599fc7972)
+#define tn_layout_e93ce62bd330 TNI_JOIN(TN_PREFIX, tn_layout_e93ce62bd330)
 #endif
 
 /* src/api/config.h */
@@ -2098,6 +2100,11 @@ TN_API void tn_release(tn_tensor *t);      /* NULL is fine */
 TN_API bool tn_swap_data_at(const char *file, int line, tn_tensor *a, tn_tensor *b);
 #define tn_swap_data(a, b) tn_swap_data_at(__FILE__, __LINE__, a, b)
 TN_API bool tnp_swap_data(tn_tensor *a, tn_tensor *b);
+
+/* Calls in between are made though the context is asked to stop: what must happen as a whole. false
+ * with CANCELLED when the request stands at the begin; then nothing is begun. They nest. */
+TN_API bool tn_whole_begin(void);
+TN_API void tn_whole_end(void);
 
 /* --- what ends with a context ----------------------------------------------------------------- */
 
@@ -10879,9 +10886,9 @@ TNI_NAMESPACE_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_859599fc7972;
+TN_API const char tn_layout_e93ce62bd330;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_859599fc7972;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_e93ce62bd330;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10899,7 +10906,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_859599fc7972 = 1;
+const char tn_layout_e93ce62bd330 = 1;
 #endif
 
 /* src/tensor.c */
@@ -12715,11 +12722,7 @@ static void pool_open(struct tni_pool *p, int64_t count, void (*task)(void *, in
     const int64_t most = (int64_t)1 << 30; /* `next` must not wrap */
     p->task = task;
     p->arg = arg;
-<<<<<<< HEAD
-    p->stop = tni_this_thread.stop;
-=======
-    p->asked = tni_stop_here();
->>>>>>> 5c6fd7c (A call that nothing rare concerns runs without a word about stopping; the door's stack is halved)
+    p->stop = tni_stop_here();
     p->count = count;
     p->grain = (count - 1) / most + 1;
     tni_store_relaxed(&p->next, 0u);
@@ -15946,6 +15949,8 @@ TNI_INLINE bool tni_run(tn_frame *f, const tn_row *row, tni_block *b) {
     row->run(f);
     return TNI_LIKELY(!tni_load_relaxed(&f->stop.seen));
 }
+
+TN_PRIV bool tni_look(tn_frame *f); /* the row's look, which there is */
 
 /* The versions of the tensors that the call in f was given to write. */
 TN_PRIV void tni_bump_written(tn_frame *f);
@@ -19351,11 +19356,21 @@ static TNI_NOINLINE bool door_counted(tni_call *c) {
     return true;
 }
 
+/* It reads only, so it is stopped even where run is not. */
+TN_PRIV bool tni_look(tn_frame *f) {
+    bool ok;
+    f->stop.seen = 0;
+    f->stop.request = f->block->unstopped ? NULL : &f->block->context->cancel;
+    ok = f->row->look(f);
+    f->stop.request = NULL;
+    return f->stop.seen ? tn_fail(f, TN_CANCELLED, "the call was asked to stop") : ok;
+}
+
 /* A gradient that reads an input which this call overwrites reads a copy of it. */
 static bool door_prepare(tni_call *c, const tn_row *row, tni_block *b) {
     tn_frame *f = &c->f;
     if (TNI_UNLIKELY(f->ngiven) && !door_overlap(f)) return false;
-    if (row->look && !f->meta && !row->look(f)) return false;
+    if (row->look && !f->meta && !tni_look(f)) return false;
     if (TNI_UNLIKELY(c->unknown_out >= 0) && !door_counted(c)) return false;
     for (int k = 0; k < f->nout; k++) {
         tn_tensor *t = f->out[k];
@@ -19455,7 +19470,10 @@ static TNI_NOINLINE void door_undo(tni_call *c) {
 /* A stream of random numbers advances only where they are published. */
 static void door_run_drawing(tn_frame *f) {
     tn_generator before;
-    if (f->nout && f->out[0] && f->out[0]->numel <= DOOR_FEW) f->stop.request = NULL;
+    int64_t most = 0;
+    for (int k = 0; k < f->nout; k++)
+        if (f->out[k] && f->out[k]->numel > most) most = f->out[k]->numel;
+    if (most <= DOOR_FEW) f->stop.request = NULL;
     if (!f->stop.request) {
         f->row->run(f);
         return;
@@ -19540,7 +19558,11 @@ static TNI_NOINLINE bool door_compose(tni_call *c) {
     f->out = f->out_;
     f->nout = (int)room;
     for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
-    ok = ok && f->row->compose(f) && !b->failed && door_made(f, room);
+    if (!b->unstopped) f->stop.request = &b->context->cancel;
+    ok = ok && f->row->compose(f) && !b->failed;
+    f->stop.request = NULL;
+    if (TNI_UNLIKELY(f->stop.seen)) ok = tn_fail(f, TN_CANCELLED, "the call was asked to stop");
+    ok = ok && door_made(f, room);
     for (int k = 0; ok && k < f->ngiven; k++) ok = door_fits_given(f, k);
     if (ok && f->ngiven) ok = door_write_given(f);
     if (ok) {
@@ -20096,7 +20118,7 @@ static bool record_look(record_call *r) {
     tn_frame *f = &r->f;
     int64_t count = f->count, now;
     f->count = 0;
-    if (f->row->look && !f->row->look(f)) return f->count = count, false;
+    if (f->row->look && !tni_look(f)) return f->count = count, false;
     now = f->count;
     f->count = count;
     return !f->row->look || now == count ||
@@ -20109,9 +20131,13 @@ static bool record_replay_call(tni_block *b, record_call *r) {
     bool ok;
     f->caller = b->frame;
     b->frame = f;
-    ok = record_look(r);
+    ok = !tni_stop_asked(b->context) || b->unstopped ||
+         tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
+    ok = ok && record_look(r);
     if (ok) {
-        ok = tni_run(f, f->row, b) || tn_fail(f, TN_CANCELLED, "the replay was asked to stop");
+        b->unstopped++; /* it writes tensors that were there before */
+        tni_run(f, f->row, b);
+        b->unstopped--;
         record_bump(f);
     }
     if (!ok) tni_call_error(f);
@@ -20230,6 +20256,19 @@ TN_API void tn_guard_end(const tn_guard *g, tn_tensor *const *returned, int64_t 
     b->floor = g->floor;
     b->inference = g->inference;
     b->no_grad = g->no_grad;
+}
+
+TN_API bool tn_whole_begin(void) {
+    tni_block *b = tni_here();
+    if (!b || b->failed) return false;
+    if (!b->unstopped && tni_stop_asked(b->context))
+        return tni_error(b, TN_CANCELLED, "the call was asked to stop");
+    b->unstopped++;
+    return true;
+}
+TN_API void tn_whole_end(void) {
+    tni_block *b = tni_here();
+    if (b && b->unstopped) b->unstopped--;
 }
 
 TN_API tn_tensor *tn_retain(tn_tensor *t) {
@@ -21191,7 +21230,7 @@ TN_PRIV void tni_lanes_spread(tn_context *c, int64_t count, int64_t elements,
     lanes_group g = {task, arg, 1, count};
     int64_t groups = elements / LANES_GRAIN;
     if (groups < 2 || count < 2) {
-        for (int64_t i = 0; i < count; i++) task(arg, i);
+        for (int64_t i = 0; i < count && !tni_stopped(); i++) task(arg, i);
         return;
     }
     if (groups > 256) groups = 256;
@@ -21389,6 +21428,7 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
     double width = a->query->ndim ? (double)a->query->size[a->query->ndim - 1] : 1;
     double scale = a->scale.given == TN_GIVEN ? a->scale.value : width > 0 ? 1 / sqrt(width) : 1;
     tn_tensor *scores, *weights;
+    tn_generator before, *generator = NULL;
     if (a->query->ndim < 2 || a->key->ndim < 2 || a->value->ndim < 2)
         return tn_fail(f, TN_INVALID, "query, key and value have at least 2 dimensions");
     if (a->is_causal && a->attn_mask)
@@ -21398,8 +21438,13 @@ static bool scaled_dot_product_attention_compose(tn_frame *f) {
     scores = tnp_matmul(tnp_mul_scalar(a->query, tn_float(scale)), tnp_transpose(a->key, -2, -1));
     if (!scores) return false;
     weights = tnp_softmax(attention_mask(f, a, scores), -1, TN_NO_DTYPE);
-    if (a->dropout_p > 0) weights = tnp_dropout(weights, a->dropout_p, true);
+    if (a->dropout_p > 0) {
+        if (!(generator = tni_generator_default(f->block))) return false;
+        before = *generator;
+        weights = tnp_dropout(weights, a->dropout_p, true);
+    }
     f->out[0] = tnp_matmul(weights, a->value);
+    if (!f->out[0] && generator) *generator = before; /* the numbers drawn are not published */
     return f->out[0] != NULL;
 }
 /* softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true
@@ -24058,6 +24103,7 @@ static bool index_look(tn_frame *f, const tn_tensor *self, tn_tensor *const *ind
         if (t && index_is_mask(t)) {
             int64_t found = tni_count_true(t, t->ndim, t->size),
                     want = known == TN_UNKNOWN ? *count : known;
+            if (tn_cancelled(f)) return false; /* not all were counted */
             if (found != 1 && found != want && !(known == TN_UNKNOWN && want == 1))
                 return tn_fail(
                     f, TN_INDEX,
@@ -31538,7 +31584,7 @@ static void soft_sum(const soft_job *j, soft_kernel kernel, const soft_line *l, 
                      const char *dy, char *y, tni_sweep *r, void *to) {
     tni_tree tree;
     tni_tree_begin(&tree, j->context->kernels, j->compute, l->m);
-    for (int64_t b = 0; b < l->blocks; b++) {
+    for (int64_t b = 0; b < l->blocks && !tni_stopped(); b++) {
         soft_block k = soft_block_of(j, l, b);
         r->one = tni_tree_next(&tree);
         soft_each(j, kernel, x, dy, y, &k, r, 0);
@@ -31558,7 +31604,7 @@ static void soft_task(void *arg, int64_t i) {
     memset(&r, 0, sizeof r);
     tni_fill_lanes(&most, j->compute, -HUGE_VAL, l.m);
     r.one = &most;
-    for (int64_t b = 0; b < l.blocks; b++) {
+    for (int64_t b = 0; b < l.blocks && !tni_stopped(); b++) {
         soft_block at = soft_block_of(j, &l, b);
         soft_each(j, soft_max, j->x, NULL, NULL, &at, &r, 0);
     }
@@ -31574,7 +31620,7 @@ static void soft_task(void *arg, int64_t i) {
             else
                 sum.d[c] = 1 / sum.d[c];
     r.scale = &sum;
-    for (int64_t b = 0; b < l.blocks; b++) {
+    for (int64_t b = 0; b < l.blocks && !tni_stopped(); b++) {
         soft_block at = soft_block_of(j, &l, b);
         soft_each(j, soft_map, keep ? j->y : j->x, NULL, j->y, &at, &r,
                   keep     ? TNI_SOFT_SCALE
@@ -31592,7 +31638,7 @@ static void soft_back_task(void *arg, int64_t i) {
     memset(&r, 0, sizeof r);
     soft_sum(j, soft_dot, &l, j->x, j->dy, NULL, &r, &sum);
     r.scale = &sum;
-    for (int64_t b = 0; b < l.blocks; b++) {
+    for (int64_t b = 0; b < l.blocks && !tni_stopped(); b++) {
         soft_block at = soft_block_of(j, &l, b);
         soft_each(j, soft_back, j->x, j->dy, j->y, &at, &r, 0);
     }
@@ -31911,8 +31957,9 @@ static bool sort_before(sort_pair a, sort_pair b) {
 }
 
 static void sort_runs(sort_pair *p, int64_t n) { /* insertion into runs of SORT_RUN */
-    for (int64_t run = 0; run < n && !tni_stopped(); run += SORT_RUN) {
+    for (int64_t run = 0, since = 0; run < n; run += SORT_RUN, since += SORT_RUN) {
         int64_t end = run + SORT_RUN < n ? run + SORT_RUN : n;
+        if ((run == 0 || since > SORT_POLL) && (since = 0, tni_stopped())) return;
         for (int64_t i = run + 1; i < end; i++) {
             sort_pair x = p[i];
             int64_t k = i;

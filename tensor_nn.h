@@ -6273,8 +6273,10 @@ static tn_tensor *norm_batch_forward(const norm_batch *n, tn_tensor *x) {
     tn_tensor *y;
     if (moves && n->momentum.given != TN_GIVEN)
         k = 1 / ((double)tn_item_int(n->num_batches_tracked) + 1);
+    if (moves && !tn_whole_begin()) return NULL;
     y = tnp_batch_norm(x, n->running_mean, n->running_var, n->weight, n->bias, batch, k, n->eps);
-    if (y && moves && !tnp_add_scalar_(n->num_batches_tracked, tn_int(1), 1)) return NULL;
+    if (y && moves && !tnp_add_scalar_(n->num_batches_tracked, tn_int(1), 1)) y = NULL;
+    if (moves) tn_whole_end();
     return y;
 }
 
@@ -6733,11 +6735,13 @@ static double clip_run(tn_tensors params, double max_norm, double order) {
     total = clip_norm(params, order, &n);
     if (!total) return n == 0 && tn_ok() ? 0 : (double)NAN;
     factor = clip_factor(total, max_norm);
-    for (int64_t i = 0; i < params.n; i++) {
+    if (!tn_whole_begin()) return (double)NAN; /* all gradients or none */
+    for (int64_t i = 0; i < params.n && tn_ok(); i++) {
         tn_tensor *grad = tn_grad_of(params.at[i]);
-        if (grad && !tnp_mul_scalar_(grad, tn_float(factor))) return (double)NAN;
+        if (grad) tnp_mul_scalar_(grad, tn_float(factor));
     }
-    return tn_item(total);
+    tn_whole_end();
+    return tn_ok() ? tn_item(total) : (double)NAN;
 }
 
 TN_API double tn_clip_grad_norm_at(const char *file, int line, tn_tensors params, double max_norm,
