@@ -15942,7 +15942,7 @@ TN_PRIV tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view);
 TN_PRIV bool tni_run_rare(tn_frame *f);
 TNI_INLINE bool tni_run(tn_frame *f, const tn_row *row, tni_block *b) {
     uint32_t *cancel = &b->context->cancel;
-    if (TNI_UNLIKELY((row->gen->props & (TN_PROP_MUTATED | TN_PROP_GENERATOR)) | f->ngiven |
+    if (TNI_UNLIKELY((row->gen->props & TN_PROP_MUTATED) | (f->generator != NULL) | f->ngiven |
                      b->unstopped | tni_load_relaxed(cancel)))
         return tni_run_rare(f);
     f->stop.request = cancel;
