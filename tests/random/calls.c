@@ -106,13 +106,13 @@ static void give_out(sample *s, tuple *t, const shapes *k) {
     const int n = s->row->gen->nresults;
     if (n > SHAPES || s->nvalues >= SAMPLE_VALUES) return;
     for (int i = 0; i < n; i++) {
-        bool meta = false;
+        bool meta = false, other = s->ntensors && tuple_below(4) == 0;
         given[i] = NULL;
-        if (i < k->n && tuple_below(4))
-            given[i] = tnp_empty(tn_ints_of(k->size[i], k->ndim[i]), (tn_dtype)k->dtype[i],
-                                 TN_NO_DEVICE);
+        if (i < k->n && tuple_below(4)) /* unwritten, unless something is made of it before */
+            given[i] = (other ? tnp_zeros : tnp_empty)(tn_ints_of(k->size[i], k->ndim[i]),
+                                                       (tn_dtype)k->dtype[i], TN_NO_DEVICE);
         if (!given[i]) tn_error_take(NULL), given[i] = tuple_tensor(s, NULL, &meta);
-        if (s->ntensors && tuple_below(4) == 0) given[i] = tuple_tensor(s, given[i], &meta);
+        if (other) given[i] = tuple_tensor(s, given[i], &meta);
     }
     memset(v, 0, sizeof *v);
     v->name = "out";
