@@ -21,9 +21,10 @@ SHARED := src/call/schema.c src/nn/parts.c # parsers that the generator shares w
 OPTABLE := $(BUILD)/tools/optable
 AMALGAMATE := $(BUILD)/tools/amalgamate
 CHECK := $(BUILD)/tools/check
+JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TEST = CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD="$(BUILD)" sh tests/run.sh
 
-.PHONY: help headers check-headers objects unit test test-quick test-all test-faults run bench data install dist clean \
+.PHONY: help headers check-headers objects built unit test test-quick test-all test-faults run bench data install dist clean \
         $(LANES:%=test-%)
 .DELETE_ON_ERROR:
 
@@ -68,7 +69,7 @@ check-headers: $(OPTABLE) $(AMALGAMATE) $(CHECK)
 	@$(AMALGAMATE) --check src/tensor.c tensor.h
 	@$(AMALGAMATE) --check --on src/tensor.c src/tensor_nn.c tensor_nn.h
 	@$(CHECK) files $(TEXTS)
-	@$(MAKE) -s -j2 objects
+	@$(MAKE) -s -j$(JOBS) objects
 	@for r in src/*/; do ls $$r*.c >/dev/null 2>&1 && $(NM) -A $(BUILD)/$$(basename $$r)/*.o; done \
 	    > $(BUILD)/symbols; $(CHECK) symbols $(BUILD)/symbols
 	@echo "headers are current, the rules hold"
@@ -77,6 +78,8 @@ check-headers: $(OPTABLE) $(AMALGAMATE) $(CHECK)
 OBJECT_FLAGS = -std=c99 $(CFLAGS) -DTNI_OBJECTS $(WARNINGS)
 
 objects: $(BUILD)/libtensor.a
+built: headers
+	@$(MAKE) -s -j$(JOBS) objects
 
 $(BUILD)/libtensor.a: $(OBJECTS)
 	@rm -f $@
@@ -92,17 +95,20 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libtensor.a | $(BUILD)/unit
 
 -include $(OBJECTS:.o=.d) $(UNIT:=.d)
 
+$(BUILD)/packed.o: tests/packed.c tensor.h tensor_nn.h
+	$(CC) -std=c99 $(CFLAGS) -I. -c $< -o $@
+
 # --- tests: a lane is tests/<lane>/run.sh, whose last line is "N passed, N failed" ------------------
-test: headers objects
+test: built
 	@$(TEST) $(LANES)
-test-quick: headers objects
+test-quick: built
 	@TN_QUICK=1 $(TEST) $(LANES)
-test-all: headers objects
+test-all: built
 	@TN_FULL=1 $(TEST) $(LANES); failed=$$?; \
 	sh tests/promises.sh $(BUILD)/logs > docs/promises.md && exit $$failed
 test-faults:
 	@CC="$(CC)" BUILD="$(BUILD)" sh tests/faults/apply.sh $(FAULTS)
-$(LANES:%=test-%): test-%: headers objects
+$(LANES:%=test-%): test-%: built
 	@$(TEST) $*
 
 # --- use ----------------------------------------------------------------------------------------

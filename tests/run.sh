@@ -1,29 +1,68 @@
 #!/bin/sh
-# run.sh LANE... - runs tests/LANE/run.sh for each and ends with the sum, "N passed, N failed", alone on a line.
+# run.sh LANE... - runs tests/LANE/run.sh for each, as many at a time as there are cores (4 at most; TN_JOBS=n), and ends with
+# the sum, "N passed, N failed", alone on a line. What a lane prints is shown when it has ended.
 # TN_QUICK=1: lanes leave out what takes long; a lane with a file `slow` is left out as a whole. TN_FULL=1: the full figures.
-# TN_STOP=1: nothing more after the first lane that fails.
+# TN_STOP=1: no further lane is begun after one has failed.
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
-passed=0 failed=0
+jobs=${TN_JOBS:-$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)}
+[ "$jobs" -le 4 ] || jobs=4
+passed=0 failed=0 running= count=0 bad=
 mkdir -p "$BUILD/logs"
+rm -rf "$BUILD"/*.lock
+trap 'trap - INT TERM; kill 0; exit 130' INT TERM
+
+begin() { # LANE
+    log=$BUILD/logs/$1
+    rm -f "$log.rc"
+    if [ $# = 2 ]; then # alone: what it prints is seen at once
+        echo "== $1"
+        { sh "tests/$1/run.sh" 2>&1; echo $? > "$log.rc"; } | tee "$log"
+    else
+        { sh "tests/$1/run.sh" > "$log" 2>&1; echo $? > "$log.new"; mv "$log.new" "$log.rc"; } &
+    fi
+    running="$running $1" count=$((count + 1))
+}
+report() { # LANE, which has ended
+    log=$BUILD/logs/$1
+    [ "$alone" ] || { echo "== $1"; cat "$log"; }
+    sum=$(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$log")
+    if [ -z "$sum" ]; then
+        echo "tests/$1/run.sh ended without 'N passed, N failed' (status $(cat "$log.rc"))"
+        sum="0 1"
+    elif [ "${sum#* }" = 0 ] && [ "$(cat "$log.rc")" != 0 ]; then
+        echo "tests/$1/run.sh: status $(cat "$log.rc") though nothing failed"
+        sum="${sum% *} 1"
+    fi
+    [ "${sum#* }" = 0 ] || bad="$bad $1"
+    passed=$((passed + ${sum% *})) failed=$((failed + ${sum#* }))
+}
+reap() { # reports what has ended, or waits a moment
+    still= ended=
+    for at in $running; do
+        if [ -f "$BUILD/logs/$at.rc" ]; then
+            report "$at"
+            ended=1 count=$((count - 1))
+        else
+            still="$still $at"
+        fi
+    done
+    running=$still
+    [ "$ended" ] || sleep 0.2
+}
+
+alone=
+[ $# != 1 ] || alone=1
 for lane in "$@"; do
     if [ -n "${TN_QUICK:-}" ] && [ -f "tests/$lane/slow" ]; then
         echo "== $lane: left out of the quick run"
         continue
     fi
-    echo "== $lane"
-    log=$BUILD/logs/$lane
-    { sh "tests/$lane/run.sh" 2>&1; echo $? > "$log.rc"; } | tee "$log"
-    sum=$(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$log")
-    if [ -z "$sum" ]; then
-        echo "tests/$lane/run.sh ended without 'N passed, N failed' (status $(cat "$log.rc"))"
-        sum="0 1"
-    elif [ "${sum#* }" = 0 ] && [ "$(cat "$log.rc")" != 0 ]; then
-        echo "tests/$lane/run.sh: status $(cat "$log.rc") though nothing failed"
-        sum="${sum% *} 1"
-    fi
-    passed=$((passed + ${sum% *})) failed=$((failed + ${sum#* }))
+    while [ $count -ge "$jobs" ]; do reap; done
     [ -z "${TN_STOP:-}" ] || [ "$failed" = 0 ] || break
+    begin "$lane" ${alone:+1}
 done
+while [ $count -gt 0 ]; do reap; done
+[ -z "$bad" ] || echo "lanes that failed:$bad"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

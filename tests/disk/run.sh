@@ -6,17 +6,10 @@ cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 out=$build/disk
 rm -rf "$out" && mkdir -p "$out" || exit 1
-jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+. tests/shared.sh
 flags="-std=gnu99 -O1 -g -DTNI_OBJECTS -Wall -Wextra -pedantic -Wshadow -Wconversion"
-sanitize="-fsanitize=address,undefined -fno-sanitize-recover=all"
 passed=0 failed=0
-printf 'int main(void) { return 0; }\n' > "$out/probe.c"
-if ! { ${CC:-cc} $sanitize "$out/probe.c" -o "$out/probe" && "$out/probe"; } 2> /dev/null; then
-    echo "note: ${CC:-cc} has no sanitizers here: files without them"
-    sanitize=
-fi
-make -s -j"$jobs" objects BUILD="$build/sanitized" CFLAGS="-O1 -g -fno-omit-frame-pointer $sanitize" > "$out/make.log" 2>&1 ||
-    cat "$out/make.log"
+sanitized
 export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 count=200
 [ -z "${TN_QUICK:-}" ] || count=20

@@ -6,7 +6,7 @@ out=${BUILD:-build}/errors
 warnings="-Wall -Wextra -pedantic -Wshadow -Wconversion"
 mkdir -p "$out"
 passed=0 failed=0
-jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+. tests/shared.sh
 
 add() { # log, status: its last line is a sum
     sum=$(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$1" 2> /dev/null)
@@ -18,14 +18,14 @@ add() { # log, status: its last line is a sum
 
 # Messages, over the packed headers.
 flags=${CFLAGS:--O1 -g}
-printf '#define TENSOR_IMPLEMENTATION\n#define TENSOR_NN_IMPLEMENTATION\n#include "tensor.h"\n#include "tensor_nn.h"\n' > "$out/library.c"
-if ${CC:-cc} -std=c99 $flags -I. -c "$out/library.c" -o "$out/library.o"; then
+library=${BUILD:-build}/packed.o
+if packed; then
     rm -f "$out/c" "$out/cxx"
-    ${CC:-cc} -std=gnu99 $flags $warnings -I. tests/errors/misuse.c "$out/library.o" -o "$out/c" -lm -pthread
+    ${CC:-cc} -std=gnu99 $flags $warnings -I. tests/errors/misuse.c "$library" -o "$out/c" -lm -pthread
     "$out/c" > "$out/c.log" 2>&1
     add "$out/c.log" $?
     if command -v "${CXX:-c++}" > /dev/null; then
-        "${CXX:-c++}" -std=c++11 $flags $warnings -I. -x c++ tests/errors/misuse.c -x none "$out/library.o" -o "$out/cxx" -lm -pthread
+        "${CXX:-c++}" -std=c++11 $flags $warnings -I. -x c++ tests/errors/misuse.c -x none "$library" -o "$out/cxx" -lm -pthread
         "$out/cxx" > "$out/cxx.log" 2>&1
         add "$out/cxx.log" $?
     else
@@ -37,13 +37,7 @@ fi
 echo "messages: $passed passed, $failed failed"
 
 # Spoilt arguments, over the objects.
-sanitize="-fsanitize=address,undefined -fno-sanitize-recover=all"
-printf 'int main(void) { return 0; }\n' > "$out/probe.c"
-if ! { ${CC:-cc} $sanitize "$out/probe.c" -o "$out/probe" && "$out/probe"; } 2> /dev/null; then
-    echo "note: ${CC:-cc} has no sanitizers here: spoilt arguments without them"
-    sanitize=
-fi
-make -s -j"$jobs" objects BUILD="${BUILD:-build}/sanitized" CFLAGS="-O1 -g -fno-omit-frame-pointer $sanitize" > "$out/make.log" 2>&1 || cat "$out/make.log"
+sanitized
 samples=2
 [ -z "${TN_QUICK:-}" ] || samples=1
 [ -z "${TN_FULL:-}" ] || samples=0

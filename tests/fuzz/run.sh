@@ -6,25 +6,17 @@ cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 out=$build/fuzz
 formats="safetensors checkpoint idx schema module call"
-jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+. tests/shared.sh
 flags="-std=gnu99 -O1 -g -DTNI_OBJECTS -Wall -Wextra -pedantic -Wshadow -Wconversion"
-sanitize="-fsanitize=address,undefined -fno-sanitize-recover=all"
 passed=0 failed=0 files=0 inputs=0
 mkdir -p "$out"
 export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
 # --- replay ---
-probe=$sanitize
-printf 'int main(void) { return 0; }\n' > "$out/probe.c"
-if ! { ${CC:-cc} $probe "$out/probe.c" -o "$out/probe" && "$out/probe"; } 2> /dev/null; then
-    echo "note: ${CC:-cc} has no sanitizers here: the corpora without them"
-    probe=
-fi
-make -s -j"$jobs" objects BUILD="$build/sanitized" CFLAGS="-O1 -g -fno-omit-frame-pointer $probe" > "$out/make.log" 2>&1 ||
-    cat "$out/make.log"
+sanitized
 for format in $formats; do
     rm -f "$out/replay-$format"
-    ${CC:-cc} $flags $probe -DFUZZ_REPLAY tests/fuzz/$format.c tests/fuzz/fuzz.c "$build/sanitized/libtensor.a" \
+    ${CC:-cc} $flags $sanitize -DFUZZ_REPLAY tests/fuzz/$format.c tests/fuzz/fuzz.c "$build/sanitized/libtensor.a" \
         -o "$out/replay-$format" -lm -pthread
     if "$out/replay-$format" tests/fuzz/corpus/$format/* > "$out/$format.txt" 2> "$out/$format.err"; then
         sum=$(sed -n '$s/ passed, 0 failed$//p' "$out/$format.txt")
@@ -61,7 +53,7 @@ fuzzer() { # instrumented: the rooms that read; what calculates is the library's
         esac
     done
     make -s -j"$jobs" BUILD="$out/clang" CC="$clang" \
-        CFLAGS="-O1 -g -fno-omit-frame-pointer $sanitize -fsanitize=fuzzer-no-link" $objects > "$out/make.log" 2>&1 ||
+        CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" $objects > "$out/make.log" 2>&1 ||
         { cat "$out/make.log"; return 1; }
     printf '%s\n' $formats | xargs -P "$jobs" -I @ $clang $flags -fsanitize=fuzzer,address,undefined \
         -fno-sanitize-recover=all tests/fuzz/@.c tests/fuzz/fuzz.c $objects $others -o "$out/fuzz-@" -lm -pthread

@@ -18,13 +18,14 @@ one() { # name, command
     passed=$((passed + ${sum% *})) failed=$((failed + ${sum#* }))
 }
 
-printf '#define TENSOR_IMPLEMENTATION\n#include "tensor.h"\n' > "$out/library.c"
-rm -f "$out"/*.log "$out/library.o" "$out/c" "$out/cxx"
+. tests/shared.sh
+rm -f "$out"/*.log "$out/c" "$out/cxx"
 flags=${CFLAGS:--O1 -g}
-${CC:-cc} -std=c99 $flags -I. -c "$out/library.c" -o "$out/library.o" || { echo "0 passed, 1 failed"; exit 1; }
-one c ${CC:-cc} -std=gnu99 $flags $warnings -I. tests/kinds/kinds.c "$out/library.o" -o "$out/c" -lm -pthread
+library=${BUILD:-build}/packed.o
+packed || { echo "0 passed, 1 failed"; exit 1; }
+one c ${CC:-cc} -std=gnu99 $flags $warnings -I. tests/kinds/kinds.c "$library" -o "$out/c" -lm -pthread
 if command -v "${CXX:-c++}" > /dev/null; then
-    one cxx "${CXX:-c++}" -std=c++11 $flags $warnings -I. -x c++ tests/kinds/kinds.c -x none "$out/library.o" -o "$out/cxx" -lm -pthread
+    one cxx "${CXX:-c++}" -std=c++11 $flags $warnings -I. -x c++ tests/kinds/kinds.c -x none "$library" -o "$out/cxx" -lm -pthread
 else
     echo "no C++ compiler: left out"
 fi

@@ -17,7 +17,7 @@ if [ -z "$count" ]; then
     echo "0 passed, 0 failed"
     exit 0
 fi
-sanitize="-fsanitize=address,undefined -fno-sanitize-recover=all"
+. tests/shared.sh
 rm -rf "$out"
 mkdir -p "$out/plain" "$out/checked"
 die() {
@@ -31,12 +31,10 @@ die() {
 $cc -std=c99 -O1 -Wall -Wextra tools/mutate.c -o "$out/mutate" && $cc -std=gnu99 -O1 -Wall tests/mutants/guard.c -o "$out/guard" ||
     die "the tools do not compile"
 printf 'int main(void) { return 0; }\n' > "$out/probe.c"
-{ $cc $sanitize "$out/probe.c" -o "$out/probe" && "$out/probe"; } 2> /dev/null ||
-    { echo "note: $cc has no sanitizers here: programs without them"; sanitize=; }
 linker=-fuse-ld=lld
 $cc $linker "$out/probe.c" -o "$out/probe" 2> /dev/null || linker=
-make -s -j2 objects BUILD="$BUILD/sanitized" CFLAGS="-O1 -g -fno-omit-frame-pointer $sanitize" > "$out/make.log" 2>&1 ||
-    die "the sanitized objects do not build"
+sanitized
+[ -f "$BUILD/sanitized/libtensor.a" ] || die "the sanitized objects do not build"
 
 # Most tests are one program, `all NAME ARGUMENTS`: a mutant is linked once. Those of base have a stand-in for the room
 # above and are programs of their own; nn_memory, special and walk's gradients take too long; steady replaces

@@ -5,9 +5,8 @@
 cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/random
 mkdir -p "$out"
-jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+. tests/shared.sh
 passed=0 failed=0
-sanitize="-fsanitize=address,undefined -fno-sanitize-recover=all"
 export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 count=20000 tuples=40 compilers=${CC:-cc}
 [ -z "${TN_QUICK:-}" ] || count=3000 tuples=5
@@ -18,26 +17,20 @@ if [ -n "${TN_FULL:-}" ]; then
     fi
     if command -v clang > /dev/null; then compilers="${CC:-cc} clang"; else echo "left out: clang, which is not here"; fi
 fi
-printf 'int main(void) { return 0; }\n' > "$out/probe.c"
 . tests/random/sources.sh
 list_optimizers "$out"
 
 # The library and the programs by one compiler, into $to; sanitizers where it has them.
 prepare() { # COMPILER OBJECTS PROGRAM...
-    compiler=$1 objects=$2 flags=$sanitize
+    compiler=$1
+    sanitized "$1" "$2"
     shift 2
-    if ! { $compiler $sanitize "$out/probe.c" -o "$out/probe" && "$out/probe"; } 2> /dev/null; then
-        echo "note: $compiler has no sanitizers here: programs without them"
-        flags=
-    fi
-    make -s -j"$jobs" objects CC="$compiler" BUILD="$objects" CFLAGS="-O1 -g -fno-omit-frame-pointer $flags" \
-        > "$out/make.log" 2>&1 || cat "$out/make.log"
     for name in "$@"; do
         sources="tests/random/$name.c"
         [ $name != programs ] || sources=$programs
         [ $name != calls ] || sources=$calls
         rm -f "$to/$name"
-        $compiler -std=gnu99 -O1 -g $flags -DTNI_OBJECTS -Wall -Wextra -pedantic -Wshadow -Wconversion -I"$out" \
+        $compiler -std=gnu99 -O1 -g $sanitize -DTNI_OBJECTS -Wall -Wextra -pedantic -Wshadow -Wconversion -I"$out" \
             $sources "$objects/libtensor.a" -o "$to/$name" -lm -pthread || failed=$((failed + 1))
     done
 }
