@@ -123,7 +123,7 @@ TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, i
     tni_unlock(&p->lock);
     size_t n = profile_event(room, b, name, file, line, text, begin - from, end - begin);
     tni_lock(&p->lock);
-    if (tni_load_relaxed(&p->on) && p->begin <= from && p->begin >= from) { /* the same profile */
+    if (tni_load_relaxed(&p->on) && p->begin == from) { /* the same profile */
         bool fits = (p->last && p->last->bytes + (int64_t)n <= (int64_t)sizeof p->last->text) ||
                     profile_chunk_add(b->context, p);
         if (fits) {

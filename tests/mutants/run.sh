@@ -42,7 +42,8 @@ sanitized
 alone=$(cd tests/unit && echo base*.c | sed 's/\.c//g')
 units=$(cd tests/unit && ls *.c | sed 's/\.c$//' | grep -v -e '^base' -e '^nn_memory$' -e '^special$' -e '^steady$')
 others="ops/walk ops/far ops/memory ops/oracle random/programs random/calls random/files errors/spoilt errors/misuse kinds/kinds threads/races"
-texts="ops/sample ops/msample random/model random/tuples"
+others="$others ops/fused life/hooks life/cancel life/depth disk/kill"
+texts="ops/sample ops/msample ops/compositions random/model random/tuples disk/disk"
 . tests/random/sources.sh
 list_optimizers "$out"
 
@@ -95,7 +96,12 @@ all kinds"
     echo "all oracle tests/oracle/data
 all far
 all memory samples=1
-all spoilt samples=1"
+all spoilt samples=1
+all fused
+all hooks
+all cancel
+all depth
+all kill . 3"
 }
 . tests/mutants/worker.sh
 

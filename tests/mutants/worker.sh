@@ -21,7 +21,7 @@ link_mutant() { # flavour, program, object: which stands for its namesake in the
 in_limits() { # flavour, seconds of wall clock, seconds of processor, "program arguments"
     megabytes=6000
     [ "$1" = plain ] || [ -z "$sanitize" ] || megabytes=0
-    ASAN_OPTIONS=allocator_may_return_null=1:hard_rss_limit_mb=3000 \
+    TN_QUICK=1 LIFE_FOLDER=. ASAN_OPTIONS=allocator_may_return_null=1:hard_rss_limit_mb=3000 \
         "$out/guard" "$2" "$3" $megabytes "./$1."$4 > log 2>&1
 }
 
