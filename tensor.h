@@ -12274,6 +12274,7 @@ TN_API tn_context *tn_context_use(tn_context *context) {
     tni_this_thread.context_id = live ? context->id : 0;
     tni_unlock(&context_lock);
     tni_this_thread.epoch = 0; /* the next call looks for the block */
+    tni_this_thread.block = NULL;
     return before;
 }
 
@@ -21798,20 +21799,27 @@ static double range_at(const create_range *r, int64_t i, int64_t n) {
 static int64_t range_whole_at(const create_range *r, int64_t i) {
     return (int64_t)((uint64_t)r->first + (uint64_t)i * (uint64_t)r->by);
 }
-static void range_write(tn_tensor *out, create_range *r) {
-    int64_t n = out->numel, bytes = tni_dtype_size(out), step = out->stride[0] * bytes;
+/* Elements [from, to). */
+static void range_part(tn_tensor *out, const create_range *r, int64_t from, int64_t to) {
+    const int64_t n = out->numel, bytes = tni_dtype_size(out), step = out->stride[0] * bytes;
     char *at = tni_bytes_at(out);
+    if (out->dtype == TN_F32 && step == bytes)
+        for (int64_t i = from; i < to; i++) ((float *)(void *)at)[i] = (float)range_at(r, i, n);
+    else if (out->dtype == TN_I64 && r->whole && step == bytes)
+        for (int64_t i = from; i < to; i++) ((int64_t *)(void *)at)[i] = range_whole_at(r, i);
+    else
+        for (int64_t i = from; i < to; i++)
+            tni_element_set(at + i * step, out->dtype,
+                            r->whole ? tn_int(range_whole_at(r, i)) : tn_float(range_at(r, i, n)));
+}
+static void range_write(tn_tensor *out, create_range *r) {
+    enum { RANGE_BLOCK = 1 << 14 }; /* elements between two polls */
+    const int64_t n = out->numel;
     double end = fabs(r->start) + fabs(r->step) * (double)n;
     r->exact =
         !r->both_ends && floor(r->start) == r->start && floor(r->step) == r->step && end < 9e15;
-    if (out->dtype == TN_F32 && step == bytes)
-        for (int64_t i = 0; i < n; i++) ((float *)(void *)at)[i] = (float)range_at(r, i, n);
-    else if (out->dtype == TN_I64 && r->whole && step == bytes)
-        for (int64_t i = 0; i < n; i++) ((int64_t *)(void *)at)[i] = range_whole_at(r, i);
-    else
-        for (int64_t i = 0; i < n; i++, at += step)
-            tni_element_set(at, out->dtype,
-                            r->whole ? tn_int(range_whole_at(r, i)) : tn_float(range_at(r, i, n)));
+    for (int64_t i = 0; i < n && !tni_stopped(); i += RANGE_BLOCK)
+        range_part(out, r, i, n - i < RANGE_BLOCK ? n : i + RANGE_BLOCK);
 }
 
 static double range_real(tn_scalar s) { return tni_exact(s).real; }
@@ -22013,7 +22021,7 @@ static void one_hot_run(tn_frame *f) {
     int64_t classes = out->size[out->ndim - 1], *to = (int64_t *)(void *)tni_bytes_at(out);
     tni_walk w;
     if (out->numel == 0) return;
-    memset(to, 0, (size_t)out->numel * sizeof *to);
+    tni_fill(out, tn_int(0));
     tni_walk_start(&w, self->ndim, self->size, &self, 1);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++, to += classes)
@@ -24610,6 +24618,7 @@ static void nonzero_run(tn_frame *f) {
         const char *x = tni_bytes_at(self) + at * bytes;
         int64_t step = self->stride[last] * bytes;
         for (int64_t i = 0; i < self->size[last]; i++) {
+            if (!(i & 0xffff) && tni_stopped()) return;
             if (self->dtype == TN_BOOL ? !x[i * step] : !tni_true_at(x + i * step, self->dtype))
                 continue;
             for (int d = 0; d < last; d++) to[d * n] = index[d];
@@ -28070,7 +28079,7 @@ static const void *layer_load(const layer_job *j, const char *row, int64_t at, i
 static void layer_statistics(const layer_job *j, const char *row, double *mean, double *rstd) {
     double tile[TNI_BLOCK], m2 = 0, count = 0;
     *mean = 0;
-    for (int64_t at = 0; at < j->n; at += TNI_BLOCK) {
+    for (int64_t at = 0; at < j->n && !tni_stopped(); at += TNI_BLOCK) {
         int64_t n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
         double mean_b, m2_b;
         tni_var_block(j->kernels, j->compute, layer_load(j, row, at, n, tile), n, &mean_b, &m2_b);
@@ -28092,7 +28101,7 @@ static void layer_task(void *arg, int64_t i) {
     tni_norm_row r;
     memset(&r, 0, sizeof r);
     layer_statistics(j, row, &r.mean, &r.scale);
-    for (int64_t at = 0; at < j->n; at += TNI_BLOCK) {
+    for (int64_t at = 0; at < j->n && !tni_stopped(); at += TNI_BLOCK) {
         r.n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
         r.x = layer_load(j, row, at, r.n, in);
         r.y = direct ? (void *)(y + at * j->bytes) : (void *)out;
@@ -28248,6 +28257,7 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t at = 0; at < j->n; at += TNI_BLOCK) {
             tni_room one, two;
+            if (tni_stopped()) return;
             r.n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
             r.x = layer_load(j, row, at, r.n, x);
             r.dy = layer_load(j, dy, at, r.n, d);
@@ -30457,16 +30467,16 @@ static uint64_t random_threshold(double p) { return (uint64_t)ceil(p * 900719925
 static bool bernoulli_check(tn_frame *f) { return random_self(f, f->in[0]->numel != 0); }
 static bool bernoulli_look(tn_frame *f) {
     const tn_tensor *p = f->in[0];
-    for (int64_t i = 0; i < p->numel; i++) {
-        int64_t at = p->offset, rest = i;
-        double v;
-        for (int d = p->ndim - 1; d >= 0; d--)
-            at += rest % p->size[d] * p->stride[d], rest /= p->size[d];
-        tni_lanes_load(&v, TN_F64, (const char *)p->storage->data + at * tni_dtype_size(p),
-                       tni_dtype_size(p), p->dtype, 1);
-        if (!(v >= 0 && v <= 1))
-            return tn_fail(f, TN_INVALID, "a probability is %g, not in [0, 1]", v);
-    }
+    const int64_t bytes = tni_dtype_size(p);
+    tni_walk w;
+    tni_walk_start(&w, p->ndim, p->size, &p, 1);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++) {
+            double v;
+            tni_lanes_load(&v, TN_F64, w.at[0] + i * w.row[0], bytes, p->dtype, 1);
+            if (!(v >= 0 && v <= 1))
+                return tn_fail(f, TN_INVALID, "a probability is %g, not in [0, 1]", v);
+        }
     return true;
 }
 static void bernoulli_run(tn_frame *f) {

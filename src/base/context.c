@@ -338,6 +338,7 @@ TN_API tn_context *tn_context_use(tn_context *context) {
     tni_this_thread.context_id = live ? context->id : 0;
     tni_unlock(&context_lock);
     tni_this_thread.epoch = 0; /* the next call looks for the block */
+    tni_this_thread.block = NULL;
     return before;
 }
 

@@ -200,20 +200,27 @@ static double range_at(const create_range *r, int64_t i, int64_t n) {
 static int64_t range_whole_at(const create_range *r, int64_t i) {
     return (int64_t)((uint64_t)r->first + (uint64_t)i * (uint64_t)r->by);
 }
-static void range_write(tn_tensor *out, create_range *r) {
-    int64_t n = out->numel, bytes = tni_dtype_size(out), step = out->stride[0] * bytes;
+/* Elements [from, to). */
+static void range_part(tn_tensor *out, const create_range *r, int64_t from, int64_t to) {
+    const int64_t n = out->numel, bytes = tni_dtype_size(out), step = out->stride[0] * bytes;
     char *at = tni_bytes_at(out);
+    if (out->dtype == TN_F32 && step == bytes)
+        for (int64_t i = from; i < to; i++) ((float *)(void *)at)[i] = (float)range_at(r, i, n);
+    else if (out->dtype == TN_I64 && r->whole && step == bytes)
+        for (int64_t i = from; i < to; i++) ((int64_t *)(void *)at)[i] = range_whole_at(r, i);
+    else
+        for (int64_t i = from; i < to; i++)
+            tni_element_set(at + i * step, out->dtype,
+                            r->whole ? tn_int(range_whole_at(r, i)) : tn_float(range_at(r, i, n)));
+}
+static void range_write(tn_tensor *out, create_range *r) {
+    enum { RANGE_BLOCK = 1 << 14 }; /* elements between two polls */
+    const int64_t n = out->numel;
     double end = fabs(r->start) + fabs(r->step) * (double)n;
     r->exact =
         !r->both_ends && floor(r->start) == r->start && floor(r->step) == r->step && end < 9e15;
-    if (out->dtype == TN_F32 && step == bytes)
-        for (int64_t i = 0; i < n; i++) ((float *)(void *)at)[i] = (float)range_at(r, i, n);
-    else if (out->dtype == TN_I64 && r->whole && step == bytes)
-        for (int64_t i = 0; i < n; i++) ((int64_t *)(void *)at)[i] = range_whole_at(r, i);
-    else
-        for (int64_t i = 0; i < n; i++, at += step)
-            tni_element_set(at, out->dtype,
-                            r->whole ? tn_int(range_whole_at(r, i)) : tn_float(range_at(r, i, n)));
+    for (int64_t i = 0; i < n && !tni_stopped(); i += RANGE_BLOCK)
+        range_part(out, r, i, n - i < RANGE_BLOCK ? n : i + RANGE_BLOCK);
 }
 
 static double range_real(tn_scalar s) { return tni_exact(s).real; }
@@ -415,7 +422,7 @@ static void one_hot_run(tn_frame *f) {
     int64_t classes = out->size[out->ndim - 1], *to = (int64_t *)(void *)tni_bytes_at(out);
     tni_walk w;
     if (out->numel == 0) return;
-    memset(to, 0, (size_t)out->numel * sizeof *to);
+    tni_fill(out, tn_int(0));
     tni_walk_start(&w, self->ndim, self->size, &self, 1);
     for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
         for (int64_t i = 0; i < w.n; i++, to += classes)

@@ -741,6 +741,7 @@ static void nonzero_run(tn_frame *f) {
         const char *x = tni_bytes_at(self) + at * bytes;
         int64_t step = self->stride[last] * bytes;
         for (int64_t i = 0; i < self->size[last]; i++) {
+            if (!(i & 0xffff) && tni_stopped()) return;
             if (self->dtype == TN_BOOL ? !x[i * step] : !tni_true_at(x + i * step, self->dtype))
                 continue;
             for (int d = 0; d < last; d++) to[d * n] = index[d];

@@ -49,7 +49,7 @@ static const void *layer_load(const layer_job *j, const char *row, int64_t at, i
 static void layer_statistics(const layer_job *j, const char *row, double *mean, double *rstd) {
     double tile[TNI_BLOCK], m2 = 0, count = 0;
     *mean = 0;
-    for (int64_t at = 0; at < j->n; at += TNI_BLOCK) {
+    for (int64_t at = 0; at < j->n && !tni_stopped(); at += TNI_BLOCK) {
         int64_t n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
         double mean_b, m2_b;
         tni_var_block(j->kernels, j->compute, layer_load(j, row, at, n, tile), n, &mean_b, &m2_b);
@@ -71,7 +71,7 @@ static void layer_task(void *arg, int64_t i) {
     tni_norm_row r;
     memset(&r, 0, sizeof r);
     layer_statistics(j, row, &r.mean, &r.scale);
-    for (int64_t at = 0; at < j->n; at += TNI_BLOCK) {
+    for (int64_t at = 0; at < j->n && !tni_stopped(); at += TNI_BLOCK) {
         r.n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
         r.x = layer_load(j, row, at, r.n, in);
         r.y = direct ? (void *)(y + at * j->bytes) : (void *)out;
@@ -227,6 +227,7 @@ static void layer_back_row(const layer_job *j, int64_t i, float *dw, float *db) 
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t at = 0; at < j->n; at += TNI_BLOCK) {
             tni_room one, two;
+            if (tni_stopped()) return;
             r.n = j->n - at < TNI_BLOCK ? j->n - at : (int64_t)TNI_BLOCK;
             r.x = layer_load(j, row, at, r.n, x);
             r.dy = layer_load(j, dy, at, r.n, d);

@@ -419,16 +419,16 @@ static uint64_t random_threshold(double p) { return (uint64_t)ceil(p * 900719925
 static bool bernoulli_check(tn_frame *f) { return random_self(f, f->in[0]->numel != 0); }
 static bool bernoulli_look(tn_frame *f) {
     const tn_tensor *p = f->in[0];
-    for (int64_t i = 0; i < p->numel; i++) {
-        int64_t at = p->offset, rest = i;
-        double v;
-        for (int d = p->ndim - 1; d >= 0; d--)
-            at += rest % p->size[d] * p->stride[d], rest /= p->size[d];
-        tni_lanes_load(&v, TN_F64, (const char *)p->storage->data + at * tni_dtype_size(p),
-                       tni_dtype_size(p), p->dtype, 1);
-        if (!(v >= 0 && v <= 1))
-            return tn_fail(f, TN_INVALID, "a probability is %g, not in [0, 1]", v);
-    }
+    const int64_t bytes = tni_dtype_size(p);
+    tni_walk w;
+    tni_walk_start(&w, p->ndim, p->size, &p, 1);
+    for (int64_t r = 0; r < w.rows; r++, tni_walk_next(&w))
+        for (int64_t i = 0; i < w.n; i++) {
+            double v;
+            tni_lanes_load(&v, TN_F64, w.at[0] + i * w.row[0], bytes, p->dtype, 1);
+            if (!(v >= 0 && v <= 1))
+                return tn_fail(f, TN_INVALID, "a probability is %g, not in [0, 1]", v);
+        }
     return true;
 }
 static void bernoulli_run(tn_frame *f) {
