@@ -68,47 +68,47 @@ static void inputs_free(void) {
 }
 
 /* The operators, each X(name, call). */
-#define OPERATORS(X) \
-    X(matmul, tn_matmul(square, square)) \
-    X(matmul_batched, tn_matmul(batch, batch)) \
-    X(matmul_integers, tn_matmul(whole, whole)) \
-    X(matmul_half, tn_matmul(half, half)) \
-    X(conv2d, tn_conv2d(image, kernel, .padding = TN_DIMS(1))) \
-    X(max_pool2d, tn_max_pool2d(image, TN_DIMS(2))) \
-    X(sum, tn_sum(flat)) \
-    X(sum_columns, tn_sum(wide, .dim = TN_DIMS(0))) \
-    X(prod, tn_prod(flat)) \
-    X(var, tn_var(wide, .dim = TN_DIMS(1))) \
-    X(softmax, tn_softmax(wide, 1)) \
-    X(softmax_columns, tn_softmax(wide, 0)) \
-    X(cumsum, tn_cumsum(wide, 0)) \
-    X(layer_norm, tn_layer_norm(wide, TN_DIMS(512))) \
-    X(sort, tn_sort(flat).indices) \
-    X(sort_rows, tn_sort(wide).values) \
-    X(topk, tn_topk(wide, 20).values) \
-    X(rand, tn_rand(TN_DIMS(1 << 18))) \
-    X(rand_double, tn_rand(TN_DIMS(1 << 18), .dtype = TN_F64)) \
-    X(rand_half, tn_rand(TN_DIMS(1 << 18), .dtype = TN_F16)) \
-    X(randn, tn_randn(TN_DIMS((1 << 18) + 3))) \
-    X(randn_double, tn_randn(TN_DIMS((1 << 18) + 3), .dtype = TN_F64)) \
-    X(randint, tn_randint(1000, TN_DIMS(1 << 18))) \
-    X(randperm, tn_randperm(1 << 18)) \
-    X(dropout, tn_dropout(flat, 0.5, true)) \
-    X(exp, tn_exp(flat)) \
-    X(add_strided, tn_add(wide, tn_transpose(wide, 0, 1))) \
-    X(copy_strided, tn_contiguous(tn_transpose(wide, 0, 1))) \
-    X(convert, tnp_to(flat, TN_NO_DEVICE, TN_F16, false, false)) \
-    X(gather, tn_gather(wide, 1, which)) \
-    X(index_select, tn_index_select(wide, 1, tn_select(which, 0, 0))) \
-    X(embedding, tn_embedding(table, which)) \
-    X(masked_select, tn_masked_select(wide, mask)) \
-    X(flip, tn_flip(wide, TN_DIMS(1))) \
-    X(layer_norm_row, tn_layer_norm(flat, TN_DIMS(1 << 18))) \
-    X(arange, tn_arange(1 << 18)) \
-    X(arange_strided, tn_arange_start_step(0, 1 << 19, 2, .dtype = TN_F64)) \
-    X(eye, tn_eye(512)) \
+#define OPERATORS(X)                                                         \
+    X(matmul, tn_matmul(square, square))                                     \
+    X(matmul_batched, tn_matmul(batch, batch))                               \
+    X(matmul_integers, tn_matmul(whole, whole))                              \
+    X(matmul_half, tn_matmul(half, half))                                    \
+    X(conv2d, tn_conv2d(image, kernel, .padding = TN_DIMS(1)))               \
+    X(max_pool2d, tn_max_pool2d(image, TN_DIMS(2)))                          \
+    X(sum, tn_sum(flat))                                                     \
+    X(sum_columns, tn_sum(wide, .dim = TN_DIMS(0)))                          \
+    X(prod, tn_prod(flat))                                                   \
+    X(var, tn_var(wide, .dim = TN_DIMS(1)))                                  \
+    X(softmax, tn_softmax(wide, 1))                                          \
+    X(softmax_columns, tn_softmax(wide, 0))                                  \
+    X(cumsum, tn_cumsum(wide, 0))                                            \
+    X(layer_norm, tn_layer_norm(wide, TN_DIMS(512)))                         \
+    X(sort, tn_sort(flat).indices)                                           \
+    X(sort_rows, tn_sort(wide).values)                                       \
+    X(topk, tn_topk(wide, 20).values)                                        \
+    X(rand, tn_rand(TN_DIMS(1 << 18)))                                       \
+    X(rand_double, tn_rand(TN_DIMS(1 << 18), .dtype = TN_F64))               \
+    X(rand_half, tn_rand(TN_DIMS(1 << 18), .dtype = TN_F16))                 \
+    X(randn, tn_randn(TN_DIMS((1 << 18) + 3)))                               \
+    X(randn_double, tn_randn(TN_DIMS((1 << 18) + 3), .dtype = TN_F64))       \
+    X(randint, tn_randint(1000, TN_DIMS(1 << 18)))                           \
+    X(randperm, tn_randperm(1 << 18))                                        \
+    X(dropout, tn_dropout(flat, 0.5, true))                                  \
+    X(exp, tn_exp(flat))                                                     \
+    X(add_strided, tn_add(wide, tn_transpose(wide, 0, 1)))                   \
+    X(copy_strided, tn_contiguous(tn_transpose(wide, 0, 1)))                 \
+    X(convert, tnp_to(flat, TN_NO_DEVICE, TN_F16, false, false))             \
+    X(gather, tn_gather(wide, 1, which))                                     \
+    X(index_select, tn_index_select(wide, 1, tn_select(which, 0, 0)))        \
+    X(embedding, tn_embedding(table, which))                                 \
+    X(masked_select, tn_masked_select(wide, mask))                           \
+    X(flip, tn_flip(wide, TN_DIMS(1)))                                       \
+    X(layer_norm_row, tn_layer_norm(flat, TN_DIMS(1 << 18)))                 \
+    X(arange, tn_arange(1 << 18))                                            \
+    X(arange_strided, tn_arange_start_step(0, 1 << 19, 2, .dtype = TN_F64))  \
+    X(eye, tn_eye(512))                                                      \
     X(one_hot, tn_one_hot(tnp_slice(which, 0, 0, 2, 1), .num_classes = 512)) \
-    X(nonzero, tn_contiguous(tn_nonzero(mask))) \
+    X(nonzero, tn_contiguous(tn_nonzero(mask)))                              \
     X(bernoulli, tn_bernoulli(tn_sigmoid(flat)))
 
 #define OP(name, call) \

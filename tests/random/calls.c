@@ -125,8 +125,8 @@ static void give_out(sample *s, tuple *t, const shapes *k) {
 }
 
 static tn_dtype some_dtype(void) {
-    static const tn_dtype of[] = {TN_F32, TN_F32, TN_F32, TN_F64, TN_F64, TN_I64,
-                                  TN_I32, TN_F16, TN_C64, TN_BOOL};
+    static const tn_dtype of[] = {TN_F32, TN_F32, TN_F32, TN_F64, TN_F64,
+                                  TN_I64, TN_I32, TN_F16, TN_C64, TN_BOOL};
     return of[tuple_below(10)];
 }
 
@@ -218,8 +218,7 @@ static bool one_tuple(const tn_row *row, uint64_t seed, tally *sum) {
             if (ok && form == FORM_PLAIN) keep_shapes(&kept, result, n);
             if (!ok && refusal(form_names[form]) == TN_MEMORY) no_room = true;
             alarm(0);
-            if (form == FORM_PLAIN)
-                sum->accepted += ok, sum->spoilt_accepted += ok && t.spoilt > 0;
+            if (form == FORM_PLAIN) sum->accepted += ok, sum->spoilt_accepted += ok && t.spoilt > 0;
             tn_set_grad_mode(was);
             forget(&s);
         }
@@ -414,8 +413,10 @@ static void one_job(job j, int64_t number, uint64_t seed, int64_t count) {
             optimizer_tuple(j.optimizer, from + (uint64_t)k, &sum);
     }
     printf("tuples %s %s %lld accepted %lld drawn %lld\n",
-           j.row ? "operator" : j.module ? "module" : "optimizer", at_row, (long long)sum.tuples,
-           (long long)sum.accepted, (long long)sum.spoilt_accepted);
+           j.row      ? "operator"
+           : j.module ? "module"
+                      : "optimizer",
+           at_row, (long long)sum.tuples, (long long)sum.accepted, (long long)sum.spoilt_accepted);
 }
 
 int main(int argc, char **argv) {
