@@ -21,7 +21,7 @@ copy() { # the committed tree, with what was built of it before, so that little 
     [ ! -d "$work/built" ] || cp -a "$work/built" "$work/tree/build"
 }
 caught_by() { # TARGET: the lane that failed, "none", or how it ended else
-    (cd "$work/tree" && TN_STOP=1 timeout -k 10 1500 make "$1" LANES="$order" BUILD=build) > "$work/logs/$name.$1" 2>&1
+    (cd "$work/tree" && TN_STOP=1 timeout -k 10 5400 make "$1" LANES="$order" BUILD=build) > "$work/logs/$name.$1" 2>&1
     status=$?
     lane=$(sed -n 's/^lanes that failed: //p' "$work/logs/$name.$1")
     case $status in
