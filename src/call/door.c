@@ -284,8 +284,8 @@ static bool door_enter(tni_call *c, const tn_row *row, tni_block *b) {
         for (int i = 0; i < f->nin; i++) /* a refreshed view may require grad now */
             if (f->in[i]) any |= f->in[i]->flags;
     }
-    f->recording = (any & TNI_REQUIRES) != 0 && !b->no_grad && row->grad != tn_grad_zero &&
-                   !row->compose;
+    f->recording =
+        (any & TNI_REQUIRES) != 0 && !b->no_grad && row->grad != tn_grad_zero && !row->compose;
     if (f->inplace || TNI_UNLIKELY(door_out_given(gen, f->args)))
         if (!door_given(c, any)) return false;
     if (TNI_UNLIKELY(gen->props & TN_PROP_MUTATED) && !door_mutated(f)) return false;
@@ -701,6 +701,20 @@ static bool door_write_given(tn_frame *f) {
     return ok;
 }
 
+/* What it calls; all of it, where it writes arguments. */
+static bool door_compose_run(tn_frame *f) {
+    tni_block *b = f->block;
+    const bool whole = (f->row->gen->props & TN_PROP_MUTATED) != 0;
+    if (!b->unstopped) f->stop.request = &b->context->cancel;
+    bool ok = !whole || !tni_stop_seen(&f->stop);
+    if (whole) f->stop.request = NULL;
+    b->unstopped += whole;
+    ok = ok && f->row->compose(f) && !b->failed;
+    b->unstopped -= whole;
+    f->stop.request = NULL;
+    return TNI_UNLIKELY(f->stop.seen) ? tn_fail(f, TN_CANCELLED, "the call was asked to stop") : ok;
+}
+
 /* A composed row calls operators in a scope of its own and hands its results out. */
 static TNI_NOINLINE bool door_compose(tni_call *c) {
     tn_frame *f = &c->f;
@@ -711,11 +725,7 @@ static TNI_NOINLINE bool door_compose(tni_call *c) {
     f->out = f->out_;
     f->nout = (int)room;
     for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
-    if (!b->unstopped) f->stop.request = &b->context->cancel;
-    ok = ok && f->row->compose(f) && !b->failed;
-    f->stop.request = NULL;
-    if (TNI_UNLIKELY(f->stop.seen)) ok = tn_fail(f, TN_CANCELLED, "the call was asked to stop");
-    ok = ok && door_made(f, room);
+    ok = ok && door_compose_run(f) && door_made(f, room);
     for (int k = 0; ok && k < f->ngiven; k++) ok = door_fits_given(f, k);
     if (ok && f->ngiven) ok = door_write_given(f);
     if (ok) {

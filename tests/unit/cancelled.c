@@ -139,11 +139,40 @@ static void a_composed_row_is_told(void) {
     end();
 }
 
+static bool both_compose(tn_frame *f) {
+    return tn_exp_(f->in[0]) && tn_exp_(f->in[1]) && (f->out[0] = tn_sum(f->in[0])) != NULL;
+}
+static void a_composed_row_that_writes_is_whole(void) {
+    static tn_row row;
+    tn_value v[2];
+    tn_tensor *result[1];
+    int count;
+    begin();
+    memset(v, 0, sizeof v);
+    row.name = "both", row.schema = "both(Tensor(a!) x, Tensor(b!) y) -> Tensor";
+    row.compose = both_compose;
+    CHECK(tn_register(&row));
+    TN_SCOPE {
+        for (int i = 0; i < 2; i++)
+            v[i].type = TN_T_TENSOR, v[i].as.tensor = tn_zeros(TN_DIMS(1000, 1000));
+        arm(1);
+        CHECK(tn_call_row(__FILE__, __LINE__, &row, TN_PLAIN, v, 2, result, 1, &count) && jobs > 2);
+        CHECK(!tn_call_row(__FILE__, __LINE__, &row, TN_PLAIN, v, 2, result, 1, &count));
+        CHECK(was_cancelled());
+        for (int i = 0; i < 2; i++) {
+            const float *at = (const float *)tn_data(v[i].as.tensor);
+            CHECK(at[0] == 1 && at[999999] == 1); /* written once, both */
+        }
+    }
+    end();
+}
+
 static const check_test tests[] = {
     CHECK_TEST(attention_that_is_stopped_leaves_the_generator),
     CHECK_TEST(gradients_are_clipped_all_or_none),
     CHECK_TEST(running_statistics_and_their_count_move_together),
     CHECK_TEST(a_replayed_call_is_made_whole),
     CHECK_TEST(a_composed_row_is_told),
+    CHECK_TEST(a_composed_row_that_writes_is_whole),
 };
 int main(int argc, char **argv) { return CHECK_MAIN(tests, argc, argv); }
