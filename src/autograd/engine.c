@@ -381,6 +381,7 @@ static bool engine_want(engine *e) {
         if (!(t->flags & TNI_REQUIRES))
             return tni_error(e->b, TN_AUTOGRAD, "input %lld does not require grad", (long long)i);
         if (!tni_belongs(e->b, t, "backward")) return false;
+        if (tni_view_is_stale(t) && !tni_view_refresh(e->b, t)) return false;
         place->key = t->node ? (void *)t->node : (void *)t;
         place->out = t->node ? t->node_out : 0;
         if (!engine_find(e, place->key, place->out, true)) return false;

@@ -230,6 +230,15 @@ static void a_graph_that_another_thread_began_goes_on_here(void) {
         tn_free(begun);
     }
 }
+static void a_stale_view_is_an_input(void) { /* as it is now: what was made of it before is not */
+    TN_SCOPE {
+        tn_tensor *b = tn_mul_scalar(tn_requires_grad(of(2, 3)), 1), *v = tn_slice(b, .end = 1);
+        tn_tensor *before = tn_sum(v), *grads[1];
+        CHECK(tn_mul_scalar_(b, 2));
+        REFUSED(tn_grads(TN_LIST(before), TN_LIST(v), grads, NULL), TN_AUTOGRAD, "was not used");
+        CHECK(tn_grads(TN_LIST(tn_sum(v)), TN_LIST(v), grads, NULL) && at(grads[0], 0) == 1);
+    }
+}
 static void a_stale_view_is_a_root(void) {
     TN_SCOPE {
         tn_tensor *x = tn_requires_grad(of(2, 3)), *y = tn_mul_scalar(x, 2),
@@ -252,6 +261,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(lists_of_tensors_have_limits),
         CHECK_TEST(a_graph_that_another_thread_began_goes_on_here),
         CHECK_TEST(a_stale_view_is_a_root),
+        CHECK_TEST(a_stale_view_is_an_input),
     };
     int failed = CHECK_MAIN(tests, argc, argv);
     CHECK_EQ(tn_memory().live_tensors, 0);
