@@ -15951,6 +15951,8 @@ TNI_INLINE bool tni_run(tn_frame *f, const tn_row *row, tni_block *b) {
     return TNI_LIKELY(!tni_load_relaxed(&f->stop.seen));
 }
 
+TN_PRIV bool
+tni_compose(tni_call *c);           /* of a composed row: results to f.out, in the caller's scope */
 TN_PRIV bool tni_look(tn_frame *f); /* the row's look, which there is */
 
 /* The versions of the tensors that the call in f was given to write. */
@@ -19514,78 +19516,6 @@ static bool door_primitive(tni_call *c, const tn_row *row, tni_block *b) {
     return true;
 }
 
-/* Whether the composed result k may be copied into the given tensor. */
-static bool door_fits_given(tn_frame *f, int k) {
-    char has[128], wants[128];
-    const tn_tensor *t = f->given[k], *made = f->out[k];
-    if (tni_overlaps_itself(t))
-        return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first",
-                       f->inplace ? "self" : "out");
-    if (!tni_can_cast(made->dtype, t->dtype))
-        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
-                       tni_dtype(made->dtype)->text, tni_dtype(t->dtype)->text);
-    if (tni_same_shape(t, made)) return true;
-    return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", f->inplace ? "self" : "out",
-                   tni_shape_text(has, sizeof has, t->ndim, t->size),
-                   tni_shape_text(wants, sizeof wants, made->ndim, made->size));
-}
-
-/* Whether compose has made all results. */
-static bool door_made(tn_frame *f, int64_t n) {
-    for (int k = 0; k < n; k++)
-        if (!f->out[k]) return tn_fail(f, TN_INTERNAL, "result %d was not made", k);
-    return true;
-}
-
-/* All of the composed results, though the context be asked to stop after the first. */
-static bool door_write_given(tn_frame *f) {
-    bool ok = true;
-    f->block->unstopped++;
-    for (int k = 0; ok && k < f->ngiven; k++) {
-        ok = tnp_copy_(f->given[k], f->out[k]) != NULL;
-        if (ok) f->out[k] = f->given[k];
-    }
-    f->block->unstopped--;
-    return ok;
-}
-
-/* What it calls; all of it, where it writes arguments. */
-static bool door_compose_run(tn_frame *f) {
-    tni_block *b = f->block;
-    const bool whole = (f->row->gen->props & TN_PROP_MUTATED) != 0;
-    if (!b->unstopped) f->stop.request = &b->context->cancel;
-    bool ok = !whole || !tni_stop_seen(&f->stop);
-    if (whole) f->stop.request = NULL;
-    b->unstopped += whole;
-    ok = ok && f->row->compose(f) && !b->failed;
-    b->unstopped -= whole;
-    f->stop.request = NULL;
-    return TNI_UNLIKELY(f->stop.seen) ? tn_fail(f, TN_CANCELLED, "the call was asked to stop") : ok;
-}
-
-/* A composed row calls operators in a scope of its own and hands its results out. */
-static TNI_NOINLINE bool door_compose(tni_call *c) {
-    tn_frame *f = &c->f;
-    tni_block *b = f->block;
-    int64_t mark = tni_begin(b),
-            room = f->row->gen->props & TN_PROP_RETURNS_LIST ? 0 : f->row->gen->nresults;
-    bool ok = mark >= 0;
-    f->out = f->out_;
-    f->nout = (int)room;
-    for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
-    ok = ok && door_compose_run(f) && door_made(f, room);
-    for (int k = 0; ok && k < f->ngiven; k++) ok = door_fits_given(f, k);
-    if (ok && f->ngiven) ok = door_write_given(f);
-    if (ok) {
-        for (int k = 0; k < f->nout; k++)
-            if (f->out[k] && f->out[k]->owner == b && f->out[k]->depth > mark)
-                tni_move(b, f->out[k], mark);
-        if (c->holder) tni_move(b, c->holder, mark);
-    }
-    tni_end(b, mark);
-    return ok;
-}
-
 static TNI_NOINLINE void door_profile(tni_call *c, double begin) {
     char text[256];
     tn_frame *f = &c->f;
@@ -19641,7 +19571,7 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     if (TNI_UNLIKELY(tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE)) begin = tni_now(b->context);
     ok = door_enter(&c, row, b);
     if (ok)
-        ok = row->compose ? door_compose(&c) : door_primitive(&c, row, b);
+        ok = row->compose ? tni_compose(&c) : door_primitive(&c, row, b);
     else
         f->nout = 0;
     if (TNI_UNLIKELY(f->scratch != NULL)) tni_put(b, b, f->scratch, (int64_t)f->scratch_bytes);
@@ -19654,6 +19584,81 @@ TN_API bool tn_call(const tn_row *row, unsigned how, const char *file, int line,
     else
         door_results(&c, results, ok);
     if (TNI_UNLIKELY(!ok) && !b->frame && !b->place_hold) tni_error_tell(b);
+    return ok;
+}
+
+/* src/call/compose.c */
+/* compose.c - rows that are made of calls of others. */
+
+/* Whether the composed result k may be copied into the given tensor. */
+static bool compose_fits_given(tn_frame *f, int k) {
+    char has[128], wants[128];
+    const tn_tensor *t = f->given[k], *made = f->out[k];
+    if (tni_overlaps_itself(t))
+        return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first",
+                       f->inplace ? "self" : "out");
+    if (!tni_can_cast(made->dtype, t->dtype))
+        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
+                       tni_dtype(made->dtype)->text, tni_dtype(t->dtype)->text);
+    if (tni_same_shape(t, made)) return true;
+    return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", f->inplace ? "self" : "out",
+                   tni_shape_text(has, sizeof has, t->ndim, t->size),
+                   tni_shape_text(wants, sizeof wants, made->ndim, made->size));
+}
+
+/* Whether compose has made all results. */
+static bool compose_made(tn_frame *f, int64_t n) {
+    for (int k = 0; k < n; k++)
+        if (!f->out[k]) return tn_fail(f, TN_INTERNAL, "result %d was not made", k);
+    return true;
+}
+
+/* All of the composed results, though the context be asked to stop after the first. */
+static bool compose_write_given(tn_frame *f) {
+    bool ok = true;
+    f->block->unstopped++;
+    for (int k = 0; ok && k < f->ngiven; k++) {
+        ok = tnp_copy_(f->given[k], f->out[k]) != NULL;
+        if (ok) f->out[k] = f->given[k];
+    }
+    f->block->unstopped--;
+    return ok;
+}
+
+/* What it calls; all of it, where it writes arguments. */
+static bool compose_run(tn_frame *f) {
+    tni_block *b = f->block;
+    const bool whole = (f->row->gen->props & TN_PROP_MUTATED) != 0;
+    if (!b->unstopped) f->stop.request = &b->context->cancel;
+    bool ok = !whole || !tni_stop_seen(&f->stop);
+    if (whole) f->stop.request = NULL;
+    b->unstopped += whole;
+    ok = ok && f->row->compose(f) && !b->failed;
+    b->unstopped -= whole;
+    f->stop.request = NULL;
+    return TNI_UNLIKELY(f->stop.seen) ? tn_fail(f, TN_CANCELLED, "the call was asked to stop") : ok;
+}
+
+/* A composed row calls operators in a scope of its own and hands its results out. */
+TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
+    tn_frame *f = &c->f;
+    tni_block *b = f->block;
+    int64_t mark = tni_begin(b),
+            room = f->row->gen->props & TN_PROP_RETURNS_LIST ? 0 : f->row->gen->nresults;
+    bool ok = mark >= 0;
+    f->out = f->out_;
+    f->nout = (int)room;
+    for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
+    ok = ok && compose_run(f) && compose_made(f, room);
+    for (int k = 0; ok && k < f->ngiven; k++) ok = compose_fits_given(f, k);
+    if (ok && f->ngiven) ok = compose_write_given(f);
+    if (ok) {
+        for (int k = 0; k < f->nout; k++)
+            if (f->out[k] && f->out[k]->owner == b && f->out[k]->depth > mark)
+                tni_move(b, f->out[k], mark);
+        if (c->holder) tni_move(b, c->holder, mark);
+    }
+    tni_end(b, mark);
     return ok;
 }
 

@@ -1,0 +1,75 @@
+/* compose.c - rows that are made of calls of others. */
+#include "../api/ops.h"
+#include "call.h"
+
+/* Whether the composed result k may be copied into the given tensor. */
+static bool compose_fits_given(tn_frame *f, int k) {
+    char has[128], wants[128];
+    const tn_tensor *t = f->given[k], *made = f->out[k];
+    if (tni_overlaps_itself(t))
+        return tn_fail(f, TN_INVALID, "%s overlaps itself; clone it first",
+                       f->inplace ? "self" : "out");
+    if (!tni_can_cast(made->dtype, t->dtype))
+        return tn_fail(f, TN_TYPE, "a result of dtype %s cannot be written into %s",
+                       tni_dtype(made->dtype)->text, tni_dtype(t->dtype)->text);
+    if (tni_same_shape(t, made)) return true;
+    return tn_fail(f, TN_INVALID, "%s has shape %s, the result has %s", f->inplace ? "self" : "out",
+                   tni_shape_text(has, sizeof has, t->ndim, t->size),
+                   tni_shape_text(wants, sizeof wants, made->ndim, made->size));
+}
+
+/* Whether compose has made all results. */
+static bool compose_made(tn_frame *f, int64_t n) {
+    for (int k = 0; k < n; k++)
+        if (!f->out[k]) return tn_fail(f, TN_INTERNAL, "result %d was not made", k);
+    return true;
+}
+
+/* All of the composed results, though the context be asked to stop after the first. */
+static bool compose_write_given(tn_frame *f) {
+    bool ok = true;
+    f->block->unstopped++;
+    for (int k = 0; ok && k < f->ngiven; k++) {
+        ok = tnp_copy_(f->given[k], f->out[k]) != NULL;
+        if (ok) f->out[k] = f->given[k];
+    }
+    f->block->unstopped--;
+    return ok;
+}
+
+/* What it calls; all of it, where it writes arguments. */
+static bool compose_run(tn_frame *f) {
+    tni_block *b = f->block;
+    const bool whole = (f->row->gen->props & TN_PROP_MUTATED) != 0;
+    if (!b->unstopped) f->stop.request = &b->context->cancel;
+    bool ok = !whole || !tni_stop_seen(&f->stop);
+    if (whole) f->stop.request = NULL;
+    b->unstopped += whole;
+    ok = ok && f->row->compose(f) && !b->failed;
+    b->unstopped -= whole;
+    f->stop.request = NULL;
+    return TNI_UNLIKELY(f->stop.seen) ? tn_fail(f, TN_CANCELLED, "the call was asked to stop") : ok;
+}
+
+/* A composed row calls operators in a scope of its own and hands its results out. */
+TN_PRIV TNI_NOINLINE bool tni_compose(tni_call *c) {
+    tn_frame *f = &c->f;
+    tni_block *b = f->block;
+    int64_t mark = tni_begin(b),
+            room = f->row->gen->props & TN_PROP_RETURNS_LIST ? 0 : f->row->gen->nresults;
+    bool ok = mark >= 0;
+    f->out = f->out_;
+    f->nout = (int)room;
+    for (int64_t k = 0; k < room; k++) f->out_[k] = NULL;
+    ok = ok && compose_run(f) && compose_made(f, room);
+    for (int k = 0; ok && k < f->ngiven; k++) ok = compose_fits_given(f, k);
+    if (ok && f->ngiven) ok = compose_write_given(f);
+    if (ok) {
+        for (int k = 0; k < f->nout; k++)
+            if (f->out[k] && f->out[k]->owner == b && f->out[k]->depth > mark)
+                tni_move(b, f->out[k], mark);
+        if (c->holder) tni_move(b, c->holder, mark);
+    }
+    tni_end(b, mark);
+    return ok;
+}
