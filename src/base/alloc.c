@@ -40,9 +40,10 @@
 
 enum {
     ALLOC_SLAB = 65536,
-    ALLOC_STEPS = 8,             /* classes between two powers of two */
-    ALLOC_CLASSES = 17 + 8 * 52, /* [1..16] 64..1024, then 1152, 1280, ... to beyond 2^61 */
-    ALLOC_KEEP = 64 << 20        /* the cache may always hold this much */
+    ALLOC_STEPS = 8, /* classes between two powers of two */
+    /* [1..16] 64..1024, then 1152, 1280, ... to beyond 2^61 */
+    ALLOC_CLASSES = TNI_BINS + ALLOC_STEPS * 52,
+    ALLOC_KEEP = 64 << 20 /* the cache may always hold this much */
 };
 
 typedef struct alloc_header {         /* 64 bytes or fewer, right before the data */

@@ -72,7 +72,7 @@ static void thread_yield(bool sleep) {
 static bool thread_lock_once(uint32_t *word, uint32_t process, bool *repair) {
     uint32_t seen = 0;
     if (TNI_LIKELY(tni_swap_if(word, &seen, process))) return true;
-    return seen != 0 && seen != process && tni_swap_if(word, &seen, process) && (*repair = true);
+    return seen != process && tni_swap_if(word, &seen, process) && (*repair = true);
 }
 
 TN_PRIV bool tni_lock_repair(uint32_t *word) {
@@ -105,7 +105,7 @@ TN_PRIV void tni_unlock(uint32_t *word) { *word = 0; }
 #if TNI_THREADS == 1 && defined(__linux__)
 /* Those that the process may run on, which taskset and containers make fewer. */
 static int thread_affinity(void) {
-    static const char title[] = "Cpus_allowed:"; /* then a mask in hexadecimal, with commas */
+    static const char title[] = "Cpus_allowed:\t"; /* then a mask in hexadecimal, with commas */
     char line[2048];
     int cores = 0;
     FILE *status = fopen("/proc/self/status", "r");
@@ -247,7 +247,6 @@ static bool pool_has_job(uint32_t state, uint32_t seen) {
  * pool ends. */
 static bool pool_await(struct tni_pool *p, uint32_t seen) {
     for (int spin = 0; spin < POOL_SPINS; spin++) {
-        if (tni_load(&p->ending)) return false;
         if (pool_has_job(tni_load(&p->state), seen)) return true;
         thread_pause();
     }
@@ -273,7 +272,6 @@ static void pool_serve(struct tni_pool *p) {
         seen = state & POOL_NUMBER;
         tni_this_thread.stop = p->stop;
         pool_take(p);
-        tni_this_thread.stop = NULL;
         state = tni_fetch_add(&p->state, (uint32_t)-1) - 1;
         if (state & (POOL_OPEN | POOL_COUNT)) continue;
         pool_enter(&p->mutex); /* the last one, and the caller waits */
@@ -417,7 +415,6 @@ TN_PRIV void tni_pool_free(tn_context *c) {
     }
     tni_raw_put(c, p->thread, pool_thread_bytes(p));
     tni_raw_put(c, p, (int64_t)sizeof *p);
-    c->pool = NULL;
 }
 
 #undef POOL_NUMBER

@@ -8,7 +8,7 @@
 
 enum {
     SAFE_HEADER_MAX = 100000000, /* the format's own limit */
-    SAFE_FREE_TENSORS = 40000,   /* a file may have so many without data */
+    SAFE_FREE_TENSORS = 65536,   /* a file may have so many whatever data it has */
     SAFE_CHUNK = 4096
 };
 
@@ -226,12 +226,11 @@ static void safe_entry(const tn_safetensors *f, int64_t i, safe_info *info) {
 }
 
 static bool safe_add_entry(tn_safetensors *f, int64_t offset) {
+    if (f->n >= SAFE_FREE_TENSORS && f->n >= f->data_bytes / 8)
+        return safe_bad(f, "more tensors than data");
     if (f->n == f->room) {
         int64_t room = f->room ? 2 * f->room : 32;
-        int64_t *entry;
-        if (room / 2 > SAFE_FREE_TENSORS && room / 2 > f->data_bytes / 8)
-            return safe_bad(f, "more tensors than data");
-        entry = (int64_t *)tni_need(f->owner, room * (int64_t)sizeof *entry);
+        int64_t *entry = (int64_t *)tni_need(f->owner, room * (int64_t)sizeof *entry);
         if (!entry) return false;
         if (f->n) memcpy(entry, f->entry, (size_t)f->n * sizeof *entry);
         if (f->entry) tni_put(f->owner, f->owner, f->entry, f->room * (int64_t)sizeof *entry);
@@ -295,7 +294,7 @@ static void safe_sift(const tn_safetensors *f, int64_t *v, int64_t i, int64_t n,
     }
 }
 static void safe_sort(const tn_safetensors *f, int64_t *v, int64_t n, safe_less less) {
-    for (int64_t i = n / 2; i-- > 0;) safe_sift(f, v, i, n, less);
+    for (int64_t i = n; i-- > 0;) safe_sift(f, v, i, n, less);
     for (int64_t k = n; k-- > 1;) {
         int64_t t = v[0];
         v[0] = v[k];

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 static TNI_UNUSED int ready_calls, ready_fails, leave_calls;
+static TNI_UNUSED void (*ready_hook)(tn_context *c); /* called while a context is made */
 static char leave_order[8];
 static TNI_UNUSED void leave_say(char name) {
     int at = __atomic_fetch_add(&leave_calls, 1, __ATOMIC_RELAXED);
@@ -29,6 +30,7 @@ TN_PRIV bool tni_context_ready(tn_context *c) {
     tni_context_at_end(c, leave_a);
     tni_context_at_end(c, leave_b);
     tni_context_at_end(c, leave_b);
+    if (ready_hook) ready_hook(c);
     return !ready_fails;
 }
 
@@ -44,6 +46,7 @@ static TNI_UNUSED void *counted_alloc(size_t bytes, void *user) {
     if (a->fail_at && (call == a->fail_at || (a->for_ever && call > a->fail_at))) return NULL;
     int64_t *at = (int64_t *)malloc(bytes + 16);
     if (!at) return NULL;
+    memset(at, 0xa5, bytes < 65536 ? bytes + 16 : 65536); /* as memory is that was used before */
     at[0] = (int64_t)bytes;
     int64_t now = __atomic_add_fetch(&a->bytes, (int64_t)bytes, __ATOMIC_RELAXED);
     int64_t most = __atomic_load_n(&a->most, __ATOMIC_RELAXED);
@@ -96,7 +99,9 @@ static TNI_UNUSED void in_child(bool (*run)(void *), void *arg) {
     pid_t pid = fork();
     if (pid == 0) {
         alarm(20);
-        _exit(run(arg) ? 0 : 1);
+        bool fine = run(arg);
+        fflush(stdout); /* what it checked */
+        _exit(fine ? 0 : 1);
     }
     int status = -1;
     waitpid(pid, &status, 0);

@@ -122,6 +122,20 @@ static void cores_are_counted_by_what_there_is(void) {
     CHECK_EQ(tni_cores(), 3);
     fail.status = "Name:\tx\nCpus_allowed:\t7f,0000000a\nMems:\t1\n";
     CHECK_EQ(tni_cores(), 9);
+    fail.status = "Cpus_allowed:\t0123456789abcdef,/:`gA\nCpus_allowed:\tf\n";
+    CHECK_EQ(tni_cores(), 32); /* the first such line */
+    fail.status = "Cpus_allowed:\t10\n";
+    CHECK_EQ(tni_cores(), 1);
+    fail.status = "Cpus_allowed:\t0\n";
+    CHECK_EQ(tni_cores(), 3);
+    for (long n = 1023; n < 1026; n++) {
+        fail.cores = n;
+        CHECK_EQ(tni_cores(), n < 1024 ? n : 1024);
+    }
+    for (long n = 1; n < 3; n++) {
+        fail.cores = n;
+        CHECK_EQ(tni_cores(), n);
+    }
     fail.status = NULL, fail.cores = 0;
 }
 static void serial_jobs(void (*task)(void *, int64_t), void *arg, int64_t count, void *user) {
@@ -149,11 +163,11 @@ static void the_lock_of_a_thread_that_is_not_here_is_taken_over(void) {
     counted a;
     tn_context_options o = counted_options(&a);
     void *large;
-    CHECK(tni_lock_repair(&word));
+    CHECK(tni_lock_repair(&word) && word == tni_process());
     tni_unlock(&word);
     CHECK(!tni_lock_repair(&word) && !tni_lock_try(&word));
     word = tni_process() + 1;
-    CHECK(tni_lock_try(&word));
+    CHECK(tni_lock_try(&word) && word == tni_process());
     c = begin(&o);
     large = tni_need(tni_here(), 100000);
     tni_put(tni_here(), tni_here(), tni_need(tni_here(), 50000), 50000); /* is kept for reuse */
