@@ -140,13 +140,12 @@ static int files_sync(tni_block *b, int fd) {
 }
 
 /* An interrupted close has closed. */
-static int files_close(tni_file *f) {
+static bool files_close(tni_file *f) {
     const tn_files *t = files_of(f->b);
     int fd = f->fd;
     f->fd = -1;
-    if (fd < 0) return 0;
     errno = 0;
-    return t->close(fd, t->user) != 0 && errno != EINTR ? -1 : 0;
+    return fd < 0 || t->close(fd, t->user) == 0 || errno == EINTR;
 }
 
 static bool files_stopped(tni_file *f, const char *what) {
@@ -315,9 +314,9 @@ static void files_forget(tni_file *f) {
 TN_PRIV bool tni_file_commit(tni_file *f) {
     const tn_files *t = files_of(f->b);
     if (f->fd < 0) return tni_error(f->b, TN_INTERNAL, "'%s' is not open", f->path);
-    if (!f->temporary) return files_close(f) == 0 ? true : files_fail(f, "close", errno);
+    if (!f->temporary) return files_close(f) || files_fail(f, "close", errno);
     if (files_sync(f->b, f->fd) != 0) return files_fail(f, "sync", errno);
-    if (files_close(f) != 0) return files_fail(f, "close", errno);
+    if (!files_close(f)) return files_fail(f, "close", errno);
     errno = 0;
     if (t->rename(f->temporary, f->path, t->user) != 0) return files_fail(f, "replace", errno);
     files_forget(f); /* it has the final name */

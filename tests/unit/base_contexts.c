@@ -125,6 +125,7 @@ static void a_default_context_that_is_made_twice_is_one(void) {
 /* --- which context ---------------------------------------------------------------------------- */
 
 static void use_returns_what_was_chosen(void) {
+    tni_epoch = 1; /* the first, or one that comes after 2^32 - 1 */
     tn_context *d = tn_context_current(), *a = tn_context_new(NULL), *b = tn_context_new(NULL);
     CHECK(d && tn_context_use(NULL) == NULL);
     CHECK(tn_context_use(a) == NULL && tn_context_current() == a);
@@ -190,6 +191,11 @@ static void isas_and_cancels_are_the_current_ones(void) {
     CHECK(!tni_stop_asked(c) && !tni_stop_asked(d));
     tn_context_use(c);
     CHECK(tni_here() != NULL);
+    tn_context_free(tn_context_new(NULL)); /* another one's end: until its next call it has none */
+    tn_cancel(NULL);
+    CHECK(!tni_stop_asked(c) && tni_stop_asked(d));
+    tn_cancel_clear(NULL);
+    CHECK(!tni_stop_asked(d) && tni_here()->context == c);
     tn_context_free(c); /* what the thread remembers of it is void */
     tn_cancel(NULL);
     CHECK(tni_stop_asked(d));
@@ -289,6 +295,7 @@ static void a_thread_that_calls_while_it_ends_attaches_anew(void) {
     pthread_t t;
     void *block = NULL;
     CHECK(pthread_key_create(&late, calls_late) == 0);
+    tni_epoch = 1; /* the first, or one that comes after 2^32 - 1 */
     CHECK(pthread_create(&t, NULL, sets_a_key, c) == 0 && pthread_join(t, &block) == 0);
     CHECK(late_attached && block && block_of_a_thread(c) == block); /* and it ended again */
     CHECK(((tni_block *)block)->token == 0);
@@ -355,10 +362,15 @@ static void a_block_too_much_is_given_back(void) {
 static int32_t hooks_seen;
 static void *waits_for_hooks(void *arg) {
     tni_block *b = (tni_block *)attaches(arg);
-    __atomic_fetch_add(&hooks_seen, 1, __ATOMIC_ACQ_REL);
-    for (int on = 1; on >= 0; on--)
+    for (int on = 1; on >= 0; on--) {
+        __atomic_fetch_add(&hooks_seen, 1, __ATOMIC_ACQ_REL);
         while ((tni_load_relaxed(&b->hooks) & TNI_HOOK_PROFILE) != (on ? TNI_HOOK_PROFILE : 0))
             sched_yield();
+    }
+    return NULL;
+}
+static void *has_only_this_hook(void *arg) {
+    CHECK_EQ(((tni_block *)attaches(arg))->hooks, TNI_HOOK_PROFILE);
     return NULL;
 }
 static void hooks_reach_every_thread(void) {
@@ -370,7 +382,8 @@ static void hooks_reach_every_thread(void) {
     while (__atomic_load_n(&hooks_seen, __ATOMIC_ACQUIRE) < 3) sched_yield();
     CHECK(tn_profile_begin() && tni_here()->hooks == (TNI_HOOK_RECORD | TNI_HOOK_PROFILE));
     for (tni_block *b = c->blocks; b; b = b->next) CHECK(b->hooks & TNI_HOOK_PROFILE);
-    usleep(2000);
+    while (__atomic_load_n(&hooks_seen, __ATOMIC_ACQUIRE) < 6) sched_yield(); /* each has it */
+    in_thread(has_only_this_hook, c); /* also who comes later */
     tni_context_hook(c, TNI_HOOK_PROFILE, false);
     for (int i = 0; i < 3; i++) pthread_join(t[i], NULL);
     CHECK_EQ(tni_here()->hooks, TNI_HOOK_RECORD);

@@ -288,6 +288,34 @@ static void blocks_end_in_any_order(void) {
     CHECK_EQ(tn_memory().allocations, l.calls);
     end_lent(c, &l);
 }
+/* What the allocator gave is linked under the lock, which another thread has meanwhile. */
+static uint32_t *other_has;
+static int32_t other_is_done;
+static void *lets_go(void *arg) {
+    usleep(5000);
+    __atomic_store_n(&other_is_done, 1, __ATOMIC_RELEASE);
+    tni_unlock(other_has);
+    return arg;
+}
+static pthread_t other;
+static void *lend_locked(size_t bytes, void *user) {
+    if (other_has && tni_lock_try(other_has)) pthread_create(&other, NULL, lets_go, NULL);
+    return lend(bytes, user);
+}
+static void what_the_allocator_gave_is_linked_under_the_lock(void) {
+    lender l;
+    tn_context_options o = lent_options(&l);
+    o.allocator.alloc = lend_locked;
+    tn_context *c = begin(&o);
+    CHECK(tni_here() != NULL);
+    other_has = (uint32_t *)(void *)c->large, other_is_done = 0;
+    void *at = tn_alloc(70000);
+    CHECK(at && __atomic_load_n(&other_is_done, __ATOMIC_ACQUIRE) == 1);
+    pthread_join(other, NULL);
+    other_has = NULL;
+    tn_alloc_free(at, 70000);
+    end_lent(c, &l);
+}
 static void peaks_are_the_most_that_was_in_use(void) {
     lender l;
     tn_context *c = begin_lent(&l);
@@ -437,6 +465,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(the_cache_keeps_twice_the_peak_and_64_megabytes),
         CHECK_TEST(without_a_cache_all_comes_from_the_allocator),
         CHECK_TEST(blocks_end_in_any_order),
+        CHECK_TEST(what_the_allocator_gave_is_linked_under_the_lock),
         CHECK_TEST(peaks_are_the_most_that_was_in_use),
         CHECK_TEST(a_list_half_way_through_a_change_is_put_right),
         CHECK_TEST(a_cap_is_a_number_of_bytes),

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <time.h>
+#include <wchar.h>
 
 static char path[] = "/tmp/tn_texts_XXXXXX";
 
@@ -60,6 +61,97 @@ static void a_message_is_cut_where_its_room_ends(void) {
     end(c);
 }
 
+static int told, told_code;
+static void on_error(const tn_error_info *e, void *user) {
+    told += user == &told;
+    told_code = (int)e->code;
+}
+/* A message begins with what the innermost link writes, in half of the room. */
+static const char *words;
+static size_t words_room;
+static void write_words(const tn_path *at, char *to, size_t room) {
+    CHECK(at->line == 9);
+    words_room = room;
+    snprintf(to, room, "%s", words);
+}
+static void a_message_begins_with_its_path(void) {
+    static char longer[2 * TNI_ERROR_TEXT], want[2 * TNI_ERROR_TEXT];
+    static const char *const texts[][2] = {
+        {"", "no 5"}, {"net.0", "net.0: no 5"}, {"x", "x: no 5"}};
+    tn_context *c = begin(NULL);
+    tni_block *b = tni_here();
+    tn_path outer = {NULL, write_words, "outer.c", 8}, inner = {&outer, write_words, "f.c", 9};
+    tn_error_info e;
+    b->path = &inner;
+    for (int i = 0; i < 3; i++) {
+        words = texts[i][0];
+        CHECK(!tni_error(b, TN_TYPE, "no %d", 5) && tn_error_take(&e) && e.code == TN_TYPE);
+        CHECK_TEXT(e.message, texts[i][1]);
+        CHECK_EQ(words_room, TNI_ERROR_TEXT / 2);
+    }
+    memset(longer, 'l', sizeof longer - 1);
+    words = longer;
+    CHECK(!tni_error(b, TN_TYPE, "%s", longer) && tn_error_take(&e));
+    memset(want, 'l', TNI_ERROR_TEXT - 1);
+    memcpy(want + TNI_ERROR_TEXT / 2 - 1, ": ", 2);
+    CHECK_TEXT(e.message, want);
+    words = "w"; /* what cannot be written leaves the path */
+    static const wchar_t odd[] = {'a', 0x20ac, 0};
+    CHECK(!tni_error(b, TN_INDEX, "%ls", odd) && tn_error_peek(&e) && e.code == TN_INDEX);
+    CHECK_TEXT(e.message, "w: ");
+    tni_error_more(b, "%s", "kept");
+    tni_error_more(b, "lost %ls", odd);
+    CHECK(tn_error_take(&e));
+    CHECK_TEXT(e.message, "w: kept");
+    b->path = NULL;
+    end(c);
+}
+/* Each says that it has failed, also when it does nothing. */
+static void setting_an_error_is_false(void) {
+    tn_context *c = begin(NULL);
+    tni_block *b = tni_here();
+    static tn_frame frame;
+    tn_error_info e;
+    CHECK(!tni_error_apart(NULL, TN_TYPE, "x") && !tni_error(NULL, TN_TYPE, "x"));
+    CHECK(tn_ok());
+    for (int pending = 0; pending < 2; pending++) {
+        CHECK(!tni_error(b, TN_TYPE, "first") && !tni_error_apart(b, TN_TYPE, "x"));
+        CHECK(!tn_error_set(TN_TYPE, "f.c", 1, "x"));
+        CHECK(tn_error_take(&e) && !strcmp(e.message, "first"));
+        CHECK(!tni_error_apart(b, TN_INDEX, "apart %d", 1) && tn_error_take(&e));
+        CHECK(e.code == TN_INDEX && !strcmp(e.message, "apart 1") && !e.file && !e.line);
+    }
+    told = 0;
+    tn_error_on(on_error, &told);
+    for (int hold = 0; hold < 2; hold++) { /* in a call in progress, which will tell */
+        if (hold)
+            b->place_hold = 1, b->place_file = "module.c", b->place_line = 4;
+        else
+            frame.file = "call.c", frame.line = 3, b->frame = &frame;
+        CHECK(!tn_error_set(TN_INDEX, "inside.c", 9, "x") && told == 0);
+        CHECK(!tni_error_apart(b, TN_INDEX, "y") && !tni_leave(b, false) && told == 0);
+        CHECK(tn_error_peek(&e) && e.line == 3 + hold);
+        CHECK_TEXT(e.file, hold ? "module.c" : "call.c");
+        CHECK_TEXT(e.message, "x");
+        b->frame = NULL, b->place_hold = 0, b->place_file = NULL;
+        CHECK(tn_error_take(NULL) && tni_leave(b, true) && told == 0);
+    }
+    CHECK(!tni_error_apart(b, TN_FORMAT, "z") && told == 1 && told_code == TN_FORMAT);
+    tni_error_tell(b), tni_error_leave(b);
+    CHECK(told == 1 && tn_ok());
+    tni_error(b, TN_FORMAT, "z");
+    b->quiet = 1, tni_error_tell(b), b->quiet = 0;
+    CHECK_EQ(told, 1);
+    tni_error_leave(b);
+    CHECK(told == 2 && tn_ok());
+    tni_error_leave(b), tni_error_tell(b), tni_error_tell(NULL);
+    CHECK_EQ(told, 2);
+    tn_error_on(NULL, NULL);
+    tni_error(b, TN_FORMAT, "z"), tni_error_tell(b), tni_error_leave(b);
+    CHECK(told == 2 && tn_ok());
+    end(c);
+}
+
 static void an_error_is_printed_with_its_place(void) {
     static const char *const want[2] = {"f.c:7: malformed file: no\n", "cancelled: stop\n"};
     char text[200];
@@ -101,11 +193,6 @@ static void codes_have_names(void) {
     CHECK_TEXT(tn_code_name((tn_code)-1), "unknown error");
 }
 
-static int told, told_code;
-static void on_error(const tn_error_info *e, void *user) {
-    told += user == &told;
-    told_code = (int)e->code;
-}
 static void a_handler_hears_an_error_once(void) {
     tn_context *c = begin(NULL);
     told = 0;
@@ -248,6 +335,8 @@ static void cores_are_those_the_process_may_run_on(void) {
 static const check_test tests[] = {
     CHECK_TEST(the_first_error_stays_until_it_is_taken),
     CHECK_TEST(a_message_is_cut_where_its_room_ends),
+    CHECK_TEST(a_message_begins_with_its_path),
+    CHECK_TEST(setting_an_error_is_false),
     CHECK_TEST(an_error_is_printed_with_its_place),
     CHECK_TEST(codes_have_names),
     CHECK_TEST(a_handler_hears_an_error_once),

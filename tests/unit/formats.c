@@ -174,6 +174,12 @@ static const struct {
     {"\\ud800", NULL},
     {"\\ud800x12345", NULL},
     {"\\ud800\\n12345", NULL},
+    {"\\ud800\\ndc00", NULL},
+    {"\\ud800xudc00", NULL},
+    {"\\ud800/xdc00", NULL},
+    {"\\ud800\\udbff", NULL},
+    {"\\ud800\\udc0g", NULL},
+    {"\\udbff\\ue000", NULL},
     {"\\ud800\\ud800", NULL},
     {"\\ud800\\ue000", NULL},
     {"\\udc00", NULL},
@@ -254,6 +260,25 @@ static void entries_come_in_the_order_of_the_data(void) {
         used = tn_memory().bytes_used;
     }
     CHECK(tn_ok());
+}
+
+/* Two of up to 9 names are the same, wherever they stand; or none is. */
+static void names_that_stand_twice_are_found(void) {
+    static const char *const all[] = {"m", "c", "x", "a", "mm", "zz", "b", "", "k"};
+    for (int n = 2; n <= 9; n++)
+        for (int i = 0; i < n; i++)
+            for (int k = i; k < n; k++) { /* k == i: none */
+                char header[1000] = "";
+                size_t at = 0;
+                for (int e = 0; e < n; e++)
+                    at += (size_t)snprintf(
+                        header + at, sizeof header - at,
+                        "%s\"%s\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[%d,%d]}",
+                        e ? "," : "{", all[e == k ? i : e], e, e + 1);
+                strcpy(header + at, "}");
+                if (!CHECK_TEXT(opened(header, (size_t)n), k == i ? "" : "a name stands twice"))
+                    printf("    %s\n", header);
+            }
 }
 
 /* --- saving ----------------------------------------------------------------------------------- */
@@ -519,6 +544,7 @@ static const check_test tests[] = {
     CHECK_TEST(lengths_that_cannot_be_are_refused),
     CHECK_TEST(names_are_json_strings),
     CHECK_TEST(entries_come_in_the_order_of_the_data),
+    CHECK_TEST(names_that_stand_twice_are_found),
     CHECK_TEST(a_saved_file_has_these_bytes),
     CHECK_TEST(every_dtype_comes_back_also_from_other_strides),
     CHECK_TEST(saves_that_cannot_be_are_refused_in_these_words),

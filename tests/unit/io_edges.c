@@ -115,6 +115,71 @@ static void a_million_tensors_need_data(void) {
     REFUSED(opened(header, 0), TN_FORMAT, "more tensors than data");
     free(header);
 }
+/* 65536 tensors whatever data there are, more with 8 bytes for each. */
+static void a_tensor_beyond_the_65536th_needs_data(void) {
+    size_t room = 65540 * 90, at;
+    char *header = (char *)malloc(room);
+    for (int k = 0; k < 4; k++) {
+        int n = 65536 + (k > 0), data = k == 2 ? 65537 * 8 : k == 3 ? 65537 * 8 - 1 : 0;
+        at = (size_t)snprintf(header, room,
+                              "{\"t\":{\"dtype\":\"U8\",\"shape\":[%d],\"data_offsets\":[0,%d]}",
+                              data, data);
+        for (int i = 1; i < n; i++)
+            at += (size_t)snprintf(
+                header + at, room - at,
+                ",\"t%05d\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[%d,%d]}", i, data,
+                data);
+        snprintf(header + at, room - at, "}");
+        tn_safetensors *f = opened(header, (size_t)data);
+        CHECK_EQ(tn_safetensors_count(f), k % 2 ? 0 : n);
+        if (k % 2) says(TN_FORMAT, "more tensors than data", __LINE__);
+        tn_safetensors_close(f);
+    }
+    free(header);
+}
+static int64_t taken; /* bytes */
+static int null_open(const char *name, int flags, int mode, void *user) {
+    (void)name, (void)flags, (void)mode, (void)user;
+    return 5;
+}
+static int64_t null_write(int fd, const void *from, size_t n, void *user) {
+    (void)fd, (void)from, (void)user;
+    return taken += (int64_t)n, (int64_t)n;
+}
+static int null_done(int fd, void *user) { return (void)fd, (void)user, 0; }
+static int null_rename(const char *from, const char *to, void *user) {
+    return (void)from, (void)to, (void)user, 0;
+}
+static void a_header_has_at_most_100_megabytes(void) {
+    const int64_t most = 100000000;
+    for (int64_t n = most - 1; n < most + 2; n++) { /* its second byte is none of a header */
+        unsigned char head[10] = {0, 0, 0, 0, 0, 0, 0, 0, '{', 0};
+        for (int i = 0; i < 8; i++) head[i] = (unsigned char)(n >> 8 * i);
+        write_bytes(head, sizeof head);
+        CHECK(truncate(path, 8 + n) == 0);
+        REFUSED(tn_safetensors_open(path), TN_FORMAT,
+                n > most ? "the header's length is beyond the file, or above 100 MB"
+                         : "a NUL in the header");
+    }
+    tn_context_options o;
+    memset(&o, 0, sizeof o);
+    o.files.open = null_open, o.files.write = null_write, o.files.sync = null_done;
+    o.files.close = null_done, o.files.rename = null_rename;
+    tn_context *c = tn_context_new(&o);
+    tn_context_use(c);
+    int64_t n = most - (int64_t)strlen("{\"__metadata__\":{\"k\":\"\"}}");
+    char *value = (char *)malloc((size_t)n + 2);
+    tn_note note = {"k", value};
+    memset(value, 'v', (size_t)n + 1);
+    value[n] = 0, taken = 0;
+    CHECK(save(NULL, 0, &note, 1) && taken == 8 + most);
+    value[n] = 'v', value[n + 1] = 0;
+    REFUSED(save(NULL, 0, &note, 1), TN_INVALID, "names for a header of more than 100 MB");
+    CHECK_EQ(taken, 8 + most);
+    free(value);
+    tn_context_use(NULL);
+    tn_context_free(c);
+}
 static void what_is_asked_of_nothing_is_nothing(void) {
     tn_named_list none = {NULL, 0, 0, true};
     tn_safetensors *f = opened("{\"__metadata__\":{}}", 0);
@@ -325,6 +390,8 @@ int main(int argc, char **argv) {
         CHECK_TEST(names_are_json_strings),
         CHECK_TEST(headers_that_end_early_are_refused),
         CHECK_TEST(a_million_tensors_need_data),
+        CHECK_TEST(a_tensor_beyond_the_65536th_needs_data),
+        CHECK_TEST(a_header_has_at_most_100_megabytes),
         CHECK_TEST(what_is_asked_of_nothing_is_nothing),
         CHECK_TEST(a_file_that_has_changed_is_noticed),
         CHECK_TEST(every_failing_operation_is_an_error),
