@@ -306,7 +306,7 @@ static bool context_attach(tn_context *c, tni_block *fresh,
 TN_PRIV tni_block *tni_here_slow(void) {
     tni_this_thread.block = NULL;
     tni_block *fresh = NULL;
-    for (int tries = 0; tries < 2; tries++) { /* the second time with a block of its own */
+    for (;;) { /* the second time with a block of its own */
         bool done = false, adopted = false;
         tni_lock(&context_lock);
         tn_context *c = context_chosen();
@@ -320,9 +320,8 @@ TN_PRIV tni_block *tni_here_slow(void) {
             return tni_this_thread.block;
         }
         if (!c) c = context_of_default();
-        if (!c || fresh || !(fresh = context_new_block(c))) break;
+        if (!c || fresh || !(fresh = context_new_block(c))) return NULL;
     }
-    return NULL;
 }
 
 TN_API tn_context *tn_context_current(void) {

@@ -25,7 +25,8 @@ static const struct safe_dtype {
 /* --- reading JSON ----------------------------------------------------------------------------- */
 
 /* A place in the header. Strings are decoded where they stand: their text, then NULs up to where
- * the closing quote was, so that the header can be walked again. */
+ * the closing quote was, so that the header can be walked again. Behind the end lies a NUL, too,
+ * which no string and no number holds: reading one stops there. */
 typedef struct safe_cursor {
     char *at, *end;
 } safe_cursor;
@@ -39,19 +40,18 @@ static bool safe_sign(safe_cursor *c, char sign) {
     return true;
 }
 
-static int safe_hex(const char *at, const char *end, uint32_t *to) {
+static bool safe_hex(const char *at, uint32_t *to) {
     *to = 0;
-    if (end - at < 4) return 0;
     for (int i = 0; i < 4; i++) {
         char h = at[i];
         int v = h >= '0' && h <= '9'   ? h - '0'
                 : h >= 'a' && h <= 'f' ? h - 'a' + 10
                 : h >= 'A' && h <= 'F' ? h - 'A' + 10
                                        : -1;
-        if (v < 0) return 0;
+        if (v < 0) return false;
         *to = *to << 4 | (uint32_t)v;
     }
-    return 4;
+    return true;
 }
 
 static char *safe_put_utf8(char *to, uint32_t u) {
@@ -71,15 +71,13 @@ static char *safe_put_utf8(char *to, uint32_t u) {
  * hold. */
 static uint32_t safe_escape(safe_cursor *c) {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    const char *known = c->at < c->end && *c->at ? strchr(from, *c->at) : NULL;
+    const char *known = *c->at ? strchr(from, *c->at) : NULL;
     uint32_t u, low;
     if (known) return c->at++, (uint32_t)(unsigned char)to[known - from];
-    if (c->at >= c->end || *c->at++ != 'u' || !safe_hex(c->at, c->end, &u)) return 0;
-    c->at += 4;
+    if (*c->at != 'u' || !safe_hex(c->at + 1, &u)) return 0;
+    c->at += 5;
     if (u < 0xd800 || u > 0xdfff) return u;
-    if (u > 0xdbff || c->end - c->at < 6 || c->at[0] != '\\' || c->at[1] != 'u' ||
-        !safe_hex(c->at + 2, c->end, &low))
-        return 0;
+    if (u > 0xdbff || c->at[0] != '\\' || c->at[1] != 'u' || !safe_hex(c->at + 2, &low)) return 0;
     if (low < 0xdc00 || low > 0xdfff) return 0;
     c->at += 6;
     return 0x10000 + ((u - 0xd800) << 10) + (low - 0xdc00);
@@ -90,7 +88,7 @@ static bool safe_string(safe_cursor *c, char **text) {
     char *to;
     if (!safe_sign(c, '"')) return false;
     *text = to = c->at;
-    while (c->at < c->end && *c->at != '"') {
+    while (*c->at != '"') {
         int n = 1;
         if (*c->at == '\\') {
             uint32_t u = (c->at++, safe_escape(c));
@@ -101,7 +99,6 @@ static bool safe_string(safe_cursor *c, char **text) {
         if ((unsigned char)*c->at < 0x20 || (n = tni_utf8(c->at)) == 0) return false;
         while (n--) *to++ = *c->at++;
     }
-    if (c->at >= c->end) return false;
     c->at++;
     while (to < c->at) *to++ = 0;
     return true;
@@ -121,7 +118,7 @@ static bool safe_natural(safe_cursor *c, int64_t *to) {
     safe_sign(c, ' ');
     start = c->at;
     *to = 0;
-    for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
+    for (; *c->at >= '0' && *c->at <= '9'; c->at++)
         if (!tni_mul(*to, 10, to) || !tni_add(*to, *c->at - '0', to)) return false;
     return c->at > start && (*start != '0' || c->at == start + 1);
 }

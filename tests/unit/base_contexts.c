@@ -3,7 +3,24 @@
  * none can be made. */
 #include "base_stand_ins.h"
 
+#include <dlfcn.h>
 #include <stdint.h>
+
+/* The system's, called under the lock of what is process-wide: a thread may be told to keep it. */
+static __thread bool keeps_lock;
+static int32_t lock_is; /* 1: kept, 2: to be given back */
+static int32_t of(const int32_t *at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
+static void set(int32_t *at, int32_t to) { __atomic_store_n(at, to, __ATOMIC_RELEASE); }
+int pthread_setspecific(pthread_key_t key, const void *value) {
+    __typeof__(pthread_setspecific) *real;
+    *(void **)(void *)&real = dlsym(RTLD_NEXT, "pthread_setspecific");
+    if (keeps_lock) {
+        keeps_lock = false;
+        set(&lock_is, 1);
+        while (of(&lock_is) != 2) sched_yield();
+    }
+    return real(key, value);
+}
 
 /* --- options ---------------------------------------------------------------------------------- */
 
@@ -391,6 +408,121 @@ static void hooks_reach_every_thread(void) {
     end(c);
 }
 
+/* --- locks ------------------------------------------------------------------------------------ */
+
+static struct {
+    void (*prepare)(void), (*call)(void);
+    tn_context *context, *victim;
+    int32_t prepared, go, done;
+    uint32_t *word; /* another lock than that of what is process-wide */
+    tn_ending ending;
+    pthread_t ends;
+    int32_t attached, may_end;
+} locked;
+static void *keeps(void *arg) {
+    tn_context_use(locked.context);
+    if (locked.word)
+        tni_lock(locked.word), set(&lock_is, 1);
+    else
+        keeps_lock = true, tni_here();
+    while (of(&lock_is) != 2) sched_yield();
+    if (locked.word) tni_unlock(locked.word);
+    return arg;
+}
+static void waits_to_go(void) {
+    set(&locked.prepared, 1);
+    while (!of(&locked.go)) sched_yield();
+}
+static void *calls(void *arg) {
+    if (locked.prepare) locked.prepare();
+    if (!ready_hook) waits_to_go();
+    locked.call();
+    set(&locked.done, 1);
+    return arg;
+}
+/* The call has to wait until the thread that has the lock gives it back. */
+static void waits_for_lock(uint32_t *word, void (*prepare)(void), void (*call)(void), int line) {
+    pthread_t keeper, caller;
+    locked.prepare = prepare, locked.call = call, locked.word = word;
+    locked.prepared = locked.go = locked.done = lock_is = 0;
+    if (!CHECK(!pthread_create(&caller, NULL, calls, NULL))) return;
+    while (!of(&locked.prepared)) sched_yield();
+    if (!CHECK(!pthread_create(&keeper, NULL, keeps, NULL))) return;
+    while (of(&lock_is) != 1) sched_yield();
+    set(&locked.go, 1);
+    usleep(3000);
+    if (!CHECK(!of(&locked.done))) printf("    line %d\n", line);
+    set(&lock_is, 2);
+    pthread_join(keeper, NULL), pthread_join(caller, NULL);
+    CHECK(of(&locked.done) && tn_ok());
+}
+#define WAITS(word, prepare, call) waits_for_lock(word, prepare, call, __LINE__)
+
+static void chooses(void) { tn_context_use(locked.context); }
+static void chooses_and_attaches(void) { chooses(), tni_here(); }
+static void makes_one(void) { locked.victim = tn_context_new(NULL); }
+static void frees_one(void) { tn_context_free(locked.victim); }
+static void uses(void) { tn_context_use(NULL); }
+static void asks(void) { CHECK(tni_here() && tni_here()->context == locked.context); }
+static void asks_for_default(void) { CHECK(tn_context_current() != locked.context); }
+static void waits_while_made(tn_context *c) { (void)c, ready_hook = NULL, waits_to_go(); }
+static void hooks(void) { tni_context_hook(locked.context, TNI_HOOK_PROFILE, false); }
+static void *ends_when_told(void *arg) {
+    chooses_and_attaches();
+    set(&locked.attached, 1);
+    while (!of(&locked.may_end)) sched_yield();
+    return arg;
+}
+static void starts_a_thread(void) {
+    locked.attached = locked.may_end = 0;
+    CHECK(!pthread_create(&locked.ends, NULL, ends_when_told, NULL));
+    while (!of(&locked.attached)) sched_yield();
+}
+static void ends_the_thread(void) { set(&locked.may_end, 1), pthread_join(locked.ends, NULL); }
+static void adds_ending(void) { CHECK(tn_ending_add(&locked.ending)); }
+static void removes_ending(void) { tn_ending_remove(&locked.ending); }
+static void no_end(tn_ending *e) { (void)e; }
+static void at_end_more(tn_context *c) { (void)c; }
+static void adds_at_end(void) { tni_context_at_end(locked.context, at_end_more); }
+static void adds_event(void) { tni_profile_add(tni_here(), "n", "f", 1, "t", 0, 0); }
+static void begins_profile(void) { CHECK(!tn_profile_begin() && tn_error_take(NULL)); }
+static void ends_profile(void) {
+    CHECK(!tn_profile_end("/no/such/folder/x") && tn_error_take(NULL));
+}
+static void trims(void) { tn_memory_trim(); }
+static void asks_memory(void) { CHECK(tn_memory().allocations > 0); }
+static void resets_peak(void) { tn_memory_reset_peak(); }
+static void gets_and_puts(void) { tn_alloc_free(tn_alloc(5000), 5000); }
+static void calls_wait_for_the_locks_that_they_take(void) {
+    tn_context_free(NULL);
+    tn_context *c = locked.context = begin(NULL);
+    CHECK(tni_here() && tn_profile_begin());
+    uint32_t *memory = (uint32_t *)(void *)c->large, *profile = (uint32_t *)(void *)c->profile;
+    locked.ending.end = no_end;
+    WAITS(NULL, NULL, makes_one);
+    WAITS(NULL, NULL, frees_one);
+    WAITS(NULL, chooses, uses);
+    WAITS(NULL, chooses, asks);
+    WAITS(NULL, chooses_and_attaches, hooks);
+    WAITS(NULL, starts_a_thread, ends_the_thread);
+    WAITS(&c->ending_lock, chooses_and_attaches, adds_ending);
+    WAITS(&c->ending_lock, chooses_and_attaches, removes_ending);
+    WAITS(&c->lock, chooses_and_attaches, adds_at_end);
+    WAITS(profile, chooses_and_attaches, adds_event);
+    WAITS(profile, chooses_and_attaches, begins_profile);
+    WAITS(profile, chooses_and_attaches, ends_profile);
+    WAITS(memory, chooses_and_attaches, trims);
+    WAITS(memory, chooses_and_attaches, asks_memory);
+    WAITS(memory, chooses_and_attaches, resets_peak);
+    WAITS(memory, chooses_and_attaches, gets_and_puts);
+    ready_hook = waits_while_made; /* the default one, while this one's lock is kept */
+    WAITS(NULL, NULL, asks_for_default);
+    locked.victim = tn_context_new(NULL);
+    WAITS(&locked.victim->ending_lock, NULL, frees_one);
+    end(c);
+    tn_context_free(NULL);
+}
+
 /* --- the end ---------------------------------------------------------------------------------- */
 
 static tn_ending endings[5];
@@ -481,6 +613,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(keys_are_made_as_often_as_contexts_are_first),
         CHECK_TEST(a_block_too_much_is_given_back),
         CHECK_TEST(hooks_reach_every_thread),
+        CHECK_TEST(calls_wait_for_the_locks_that_they_take),
         CHECK_TEST(endings_are_called_newest_first),
         CHECK_TEST(the_end_is_called_in_its_context),
         CHECK_TEST(errors_that_nobody_took_are_told_at_the_end),

@@ -316,6 +316,67 @@ static void what_finds_no_memory_is_counted(void) {
     counted_check(&a);
 }
 
+/* Events lie in pieces of less than 256 KiB, filled to the last byte. */
+static size_t piece;
+static int pieces;
+static void *piece_alloc(size_t bytes, void *user) {
+    if (bytes > 200000) piece = bytes, pieces++;
+    return counted_alloc(bytes, user);
+}
+static void pieces_of_memory_are_filled(void) {
+    static char text[4000], longer[901];
+    counted a;
+    tn_context_options o = counted_options(&a);
+    o.allocator.alloc = piece_alloc;
+    tn_context *c = begin(&o);
+    pieces = 0;
+    CHECK(tn_profile_begin());
+    tni_profile_add(tni_here(), "n", "f", 1, "", 0, 0);
+    CHECK(tn_profile_end(path) && pieces == 1);
+    CHECK_EQ(piece, (1 << 18) - 64 + sizeof(void *) + sizeof(int64_t));
+    CHECK(contents(text, sizeof text));
+    size_t one = strlen(strstr(text, "[\n{") + 1) - 4 + 1; /* with its comma */
+    memset(longer, 'y', 900);
+    longer[520 - one] = 0; /* 504 of them are a whole piece */
+    CHECK(tn_profile_begin());
+    for (int i = 0; i < 505; i++) {
+        tni_profile_add(tni_here(), "n", "f", 1, longer, 0, 0);
+        CHECK_EQ(pieces, i < 504 ? 2 : 3);
+    }
+    CHECK(tn_profile_end(path) && a.blocks > 0);
+    end(c);
+    counted_check(&a);
+}
+static void a_handler_hears_of_a_profile_that_fails(void) {
+    counted a;
+    tn_context_options o = counted_options(&a);
+    tn_context *c = begin(&o);
+    tn_error_info e;
+    told = 0;
+    tn_error_on(on_error, &told);
+    a.fail_at = a.calls + 1, a.for_ever = true;
+    CHECK(!tn_profile_begin_at("p.c", 6) && told == 1 && tn_error_take(&e));
+    CHECK(e.code == TN_MEMORY && strncmp(e.message, "out of memory: ", 15) == 0);
+    CHECK(!strcmp(e.file, "p.c") && e.line == 6 && !tni_profile_on(c));
+    a.fail_at = 0;
+    CHECK(!tn_profile_end_at("p.c", 7, path) && told == 2 && tn_error_take(&e) && e.line == 7);
+    CHECK(e.code == TN_INVALID);
+    CHECK_TEXT(e.message, "tn_profile_end: no profile is being recorded");
+    CHECK(tn_profile_begin_at("p.c", 8) && told == 2 && tni_profile_on(c));
+    CHECK(!tn_profile_begin_at("p.c", 9) && told == 3 && tn_error_take(&e) && e.line == 9);
+    CHECK(e.code == TN_INVALID);
+    CHECK_TEXT(e.message, "tn_profile_begin: a profile is being recorded already");
+    CHECK(!tn_profile_end_at("p.c", 10, NULL) && told == 4 && tn_error_take(&e) && e.line == 10);
+    CHECK(e.code == TN_INVALID && tni_profile_on(c));
+    CHECK_TEXT(e.message, "tn_profile_end: argument 'path' is NULL");
+    CHECK(!tn_profile_end("/no/such/folder/x") && told == 5 && tn_error_take(&e));
+    CHECK(e.code == TN_FILE && !tni_profile_on(c));
+    CHECK(tn_profile_begin() && tn_profile_end(path) && told == 5 && tn_ok());
+    CHECK(!tn_profile_end(path) && told == 6 && tn_error_take(NULL));
+    end(c);
+    counted_check(&a);
+}
+
 /* --- cores ------------------------------------------------------------------------------------ */
 
 static bool cores_agree(void *one) {
@@ -345,6 +406,8 @@ static const check_test tests[] = {
     CHECK_TEST(long_texts_are_cut_each_at_its_length),
     CHECK_TEST(events_beyond_one_piece_of_memory_are_all_there),
     CHECK_TEST(what_finds_no_memory_is_counted),
+    CHECK_TEST(pieces_of_memory_are_filled),
+    CHECK_TEST(a_handler_hears_of_a_profile_that_fails),
     CHECK_TEST(cores_are_those_the_process_may_run_on),
 };
 

@@ -487,6 +487,7 @@ static void idx_files_that_are_none_are_refused(void) {
              {{0, 0, 10, 0, 7}, 5, "is no IDX file"},
              {{0, 0, 15, 0, 7}, 5, "is no IDX file"},
              {{0, 0, 8, 255, 7}, 5, "is no IDX file"},
+             {{0, 0, 8, TN_MAX_DIMS + 1, 7}, 5, "is no IDX file"},
              {{0x1f, 0x8b, 8, 0, 7}, 5, "is compressed: unpack it with gunzip first"},
              {{0x1f, 0, 8, 0, 7}, 5, "is no IDX file"},
              {{0, 0x8b, 8, 0, 7}, 5, "is no IDX file"}};
@@ -499,6 +500,31 @@ static void idx_files_that_are_none_are_refused(void) {
             if (!t && !CHECK(tn_error_take(&e) && strstr(e.message, c[i].said)))
                 printf("    %d %s\n", (int)i, e.message);
         }
+}
+
+static void idx_files_have_up_to_the_most_dimensions(void) {
+    unsigned char file[4 + 4 * TN_MAX_DIMS + 3] = {0, 0, 8, TN_MAX_DIMS};
+    for (int i = 0; i < TN_MAX_DIMS; i++) file[7 + 4 * i] = i == 5 ? 3 : 1;
+    file[sizeof file - 1] = 9;
+    write_bytes(file, sizeof file);
+    TN_SCOPE {
+        tn_tensor *t = tn_load_idx(path);
+        CHECK(t && tn_ndim(t) == TN_MAX_DIMS && tn_numel(t) == 3 && tn_size(t, 5) == 3);
+        if (t) CHECK_EQ(((uint8_t *)tn_data(t))[2], 9);
+    }
+}
+
+static void idx_sizes_are_big_endian(void) {
+    static const unsigned char none[] = {0, 0, 8, 2, 1, 2, 3, 4, 0, 0, 0, 0};
+    unsigned char file[8 + 0x01ff] = {0, 0, 8, 1, 0, 0, 1, 0xff};
+    TN_SCOPE {
+        write_bytes(none, sizeof none); /* of no elements: any sizes do */
+        tn_tensor *t = tn_load_idx(path);
+        CHECK(t && tn_size(t, 0) == 0x01020304 && tn_size(t, 1) == 0);
+        write_bytes(file, sizeof file);
+        t = tn_load_idx(path);
+        CHECK(t && tn_size(t, 0) == 0x01ff);
+    }
 }
 
 static void a_failed_load_keeps_nothing(void) {
@@ -552,6 +578,8 @@ static const check_test tests[] = {
     CHECK_TEST(a_bool_is_0_or_1),
     CHECK_TEST(idx_files_are_tensors_of_their_dtype),
     CHECK_TEST(idx_files_that_are_none_are_refused),
+    CHECK_TEST(idx_files_have_up_to_the_most_dimensions),
+    CHECK_TEST(idx_sizes_are_big_endian),
     CHECK_TEST(a_failed_load_keeps_nothing),
     CHECK_TEST(a_handler_hears_of_a_failed_load),
 };

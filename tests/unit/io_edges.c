@@ -287,6 +287,51 @@ static void sweep(bool (*run)(void)) {
     CHECK(ok && fail_at > 4);
     fail_at = 0;
 }
+/* A load that fails leaves no tensor, also where no scope would end it. */
+static void a_load_that_fails_leaves_no_tensor(void) {
+    static const uint8_t idx[] = {0, 0, 8, 1, 0, 0, 0, 2, 7, 9};
+    tn_context_options o;
+    memset(&o, 0, sizeof o);
+    o.files.open = f_open, o.files.read = f_read, o.files.write = f_write, o.files.size = f_size;
+    tn_context *c = tn_context_new(&o);
+    tn_context_use(c);
+    for (int kind = 0; kind < 4; kind++) {
+        int failed = 0;
+        bool ok = false;
+        fail_at = 0;
+        if (kind < 2)
+            write_bytes(idx, sizeof idx);
+        else
+            TN_SCOPE {
+                tn_named list[2];
+                for (int i = 0; i < 2; i++) list[i] = named(i ? "b" : "a", tn_zeros(TN_DIMS(9)));
+                CHECK(save(list, 2, NULL, 0));
+            }
+        for (int k = 1; !ok && k < 40; k++) {
+            tn_named_list got = {NULL, -1, 0, true};
+            tn_safetensors *f = NULL;
+            tn_tensor *t = NULL;
+            int64_t live = tn_memory().live_tensors;
+            op = 0, fail_at = k;
+            if (kind == 0) t = tn_load_bytes(path);
+            if (kind == 1) t = tn_load_idx(path);
+            if (kind == 2) got = tn_safetensors_load(path);
+            if (kind == 3 && (f = tn_safetensors_open(path)) != NULL)
+                t = tn_safetensors_get(f, "b");
+            ok = t || got.n == 2;
+            failed += !ok;
+            CHECK(ok ? tn_ok() : tn_error_take(NULL));
+            CHECK(tn_memory().live_tensors == (ok ? live + (t ? 1 : 2) : live));
+            CHECK(ok || (got.n == -1 && !got.at));
+            tn_free(t), tn_named_free(got), tn_safetensors_close(f);
+            CHECK_EQ(tn_memory().live_tensors, live);
+        }
+        CHECK(ok && failed >= 3);
+    }
+    fail_at = 0;
+    tn_context_use(NULL);
+    tn_context_free(c);
+}
 static void every_failing_operation_is_an_error(void) {
     static const uint8_t idx[] = {0, 0, 8, 1, 0, 0, 0, 2, 7, 9};
     tn_context_options o;
@@ -394,6 +439,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(a_header_has_at_most_100_megabytes),
         CHECK_TEST(what_is_asked_of_nothing_is_nothing),
         CHECK_TEST(a_file_that_has_changed_is_noticed),
+        CHECK_TEST(a_load_that_fails_leaves_no_tensor),
         CHECK_TEST(every_failing_operation_is_an_error),
         CHECK_TEST(lists_that_make_no_sense_are_refused),
         CHECK_TEST(every_idx_type_is_read),
