@@ -348,6 +348,10 @@ enum { TNI_ISA_SCALAR = 0, TNI_ISA_AVX2, TNI_ISA_AVX512, TNI_ISA_NEON, TNI_ISA_C
 TN_PRIV int tni_isa_pick(const char *name);
 TN_PRIV const char *tni_isa_name(int isa);
 TN_PRIV bool tni_cpu_has_fma(void);
+/* What an x86 CPU can run that says ecx in leaf 1 and ebx in leaf 7, under a system that saves the
+ * registers of xcr0. */
+enum { TNI_CPU_FMA = 1, TNI_CPU_AVX2 = 2, TNI_CPU_AVX512 = 4 };
+TN_PRIV unsigned tni_cpu_has(uint32_t ecx, uint32_t ebx, uint32_t xcr0);
 
 /* Whole-file reading and atomic writing through the context's table; errors are set with path and
  * reason. A function that fails has closed the file; tni_file_close may be called once more. A path

@@ -39,52 +39,37 @@ static bool cpu_id(uint32_t leaf, uint32_t sub, uint32_t r[4]) {
 static uint32_t cpu_xcr0(void) { return 0; }
 #endif
 
-typedef struct cpu_features {
-    bool fma, avx2, avx512;
-} cpu_features;
+TN_PRIV unsigned tni_cpu_has(uint32_t ecx, uint32_t ebx, uint32_t xcr0) {
+    const uint32_t avx = 1u << 27 | 1u << 28, fma = 1u << 12, f16c = 1u << 29;         /* 1: ecx */
+    const uint32_t avx2 = 1u << 5, avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31; /* 7: ebx */
+    const uint32_t ymm = 6, zmm = 0xe6;                                                /* XCR0 */
+    if ((ecx & (avx | fma)) != (avx | fma) || (xcr0 & ymm) != ymm) return 0;
+    if (!(ecx & f16c) || !(ebx & avx2)) return TNI_CPU_FMA;
+    if ((ebx & avx512) != avx512 || (xcr0 & zmm) != zmm) return TNI_CPU_FMA | TNI_CPU_AVX2;
+    return TNI_CPU_FMA | TNI_CPU_AVX2 | TNI_CPU_AVX512;
+}
 
-static cpu_features cpu_detect(void) {
-    enum {
-        OSXSAVE = 1u << 27,
-        AVX = 1u << 28,
-        F16C = 1u << 29,
-        FMA = 1u << 12,
-        AVX2 = 1u << 5
-    };                                                                     /* 1: ecx; 7: ebx */
-    enum { AVX512 = 1u << 16 | 1u << 17 | 1u << 30, YMM = 6, ZMM = 0xe6 }; /* 7: ebx; XCR0 */
-    const uint32_t avx512vl = 1u << 31;
-    cpu_features has = {false, false, false};
+static unsigned cpu_has(void) {
+    const uint32_t osxsave = 1u << 27; /* XCR0 can be read */
     uint32_t one[4], seven[4];
-    if (!cpu_id(1, 0, one) || (one[2] & (OSXSAVE | AVX)) != (OSXSAVE | AVX)) return has;
-    uint32_t saved = cpu_xcr0();
-    if ((saved & YMM) != YMM) return has;
-    has.fma = (one[2] & FMA) != 0;
-    if (!cpu_id(7, 0, seven)) return has;
-    has.avx2 = has.fma && (one[2] & F16C) && (seven[1] & AVX2);
-    has.avx512 =
-        has.avx2 && (seven[1] & (AVX512 | avx512vl)) == (AVX512 | avx512vl) && (saved & ZMM) == ZMM;
-    return has;
+    if (!cpu_id(1, 0, one) || !(one[2] & osxsave)) return 0;
+    return tni_cpu_has(one[2], cpu_id(7, 0, seven) ? seven[1] : 0, cpu_xcr0());
 }
 
 TN_PRIV bool tni_cpu_has_fma(void) {
 #if defined(__aarch64__) || defined(_M_ARM64) || defined(__FP_FAST_FMA)
     return true;
 #else
-    return cpu_detect().fma;
+    return (cpu_has() & TNI_CPU_FMA) != 0;
 #endif
 }
 
 static bool cpu_runs(int isa) {
-    cpu_features has = cpu_detect();
-    switch (isa) {
-    case TNI_ISA_SCALAR: return true;
-    case TNI_ISA_AVX2: return has.avx2;
-    case TNI_ISA_AVX512: return has.avx512;
+    static const unsigned needs[] = {0, TNI_CPU_AVX2, TNI_CPU_AVX512};
 #if defined(__aarch64__) || defined(_M_ARM64)
-    case TNI_ISA_NEON: return true;
+    if (isa == TNI_ISA_NEON) return true;
 #endif
-    default: return false;
-    }
+    return isa < TNI_ISA_NEON && (cpu_has() & needs[isa]) == needs[isa];
 }
 
 TN_PRIV const char *tni_isa_name(int isa) {

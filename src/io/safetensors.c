@@ -259,7 +259,6 @@ static bool safe_read_header(tn_safetensors *f) {
     c.at++;
     if (!safe_sign(&c, '}')) {
         do {
-            memset(&info, 0, sizeof info);
             if (!safe_string(&c, &name) || !safe_sign(&c, ':'))
                 return safe_bad(f, "a name is expected");
             if (strcmp(name, "__metadata__") == 0) {
@@ -455,7 +454,6 @@ static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
     tn_tensor *t;
     int64_t bytes, each;
     bool ok;
-    memset(&info, 0, sizeof info);
     safe_entry(f, i, &info);
     bytes = info.offset[1] - info.offset[0];
     t = tni_new(b, info.dtype, info.ndim, info.size);

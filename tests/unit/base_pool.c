@@ -14,8 +14,9 @@ static struct {
     int32_t woken, all, called; /* by the first thread: one, all; by a worker: the first thread */
     int32_t locks, mutexes, conditions;
 } seen;
-static pthread_mutex_t *unmade;    /* one that could not be made */
-static int fail_mutex;             /* the k-th cannot be made */
+static pthread_mutex_t *unmade; /* one that could not be made */
+static int fail_mutex;          /* the k-th cannot be made */
+static int fail_condition;
 static void (*at_condition)(void); /* called once, when one is made */
 static void (*at_join)(void);      /* called once, when a thread is waited for */
 static __thread bool counting;     /* how this thread waits for a lock */
@@ -53,6 +54,7 @@ int pthread_mutex_lock(pthread_mutex_t *m) {
 int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *a) {
     SYSTEM(pthread_cond_init);
     once(&at_condition);
+    if (fail_condition > 0 && --fail_condition == 0) return ENOMEM;
     add(&seen.conditions, 1);
     return real(c, a);
 }
@@ -369,6 +371,26 @@ static void a_pool_has_at_most_1023_workers(void) {
         end_pool(c);
     }
 }
+static void a_pool_is_made_whole_or_not_at_all(void) {
+    for (int k = 0; k < 3; k++) {
+        counted a;
+        tn_context_options o = counted_options(&a);
+        o.threads = 2;
+        tn_context *c = begin(&o);
+        CHECK(tni_here() != NULL);
+        int64_t sum = 0, bytes = a.bytes;
+        fail_mutex = k == 0, fail_condition = k, seen.locks = 0;
+        tni_parallel(c, 100, add_index, &sum);
+        CHECK(sum == 5050 && !fail_mutex && !fail_condition && !c->pool && a.bytes == bytes);
+        CHECK(seen.mutexes == 0 && seen.conditions == 0 && seen.locks == 0);
+        unmade = NULL;
+        meeting x = {3, 0, 0, {0, 0}, false, 0, 0};
+        tni_parallel(c, 3, meet, &x); /* it is tried again */
+        CHECK(x.runs == 3 && c->pool && seen.mutexes == 1 && seen.conditions == 2);
+        end_pool(c);
+        counted_check(&a);
+    }
+}
 static tn_context *twice;
 static void makes_it_first(void) {
     int64_t sum = 0;
@@ -525,6 +547,7 @@ static const check_test tests[] = {
     CHECK_TEST(a_hosts_thread_goes_on_with_what_it_was_at),
     CHECK_TEST(one_thread_needs_no_pool),
     CHECK_TEST(a_pool_has_at_most_1023_workers),
+    CHECK_TEST(a_pool_is_made_whole_or_not_at_all),
     CHECK_TEST(a_pool_that_is_made_twice_is_one),
 #ifndef CHILD_IS_ALONE
     CHECK_TEST(a_child_makes_its_own_pool_whatever_the_parents_was_at),

@@ -298,6 +298,34 @@ static void forks_under_load_do_not_hang(void) {
 
 /* --- instruction sets ------------------------------------------------------------------------- */
 
+/* Each bit of what a CPU says of itself, alone missing: what is left of all that it could run. */
+static void instruction_sets_need_these_bits(void) {
+    enum { FMA = TNI_CPU_FMA, AVX2 = FMA | TNI_CPU_AVX2, ALL = AVX2 | TNI_CPU_AVX512 };
+    static const struct {
+        int word, bit; /* leaf 1 ecx, leaf 7 ebx, XCR0 */
+        unsigned left;
+    } needs[] = {{0, 12, 0},    {0, 27, 0},    {0, 28, 0},    {0, 29, FMA},  {1, 5, FMA},
+                 {1, 16, AVX2}, {1, 17, AVX2}, {1, 30, AVX2}, {1, 31, AVX2}, {2, 1, 0},
+                 {2, 2, 0},     {2, 5, AVX2},  {2, 6, AVX2},  {2, 7, AVX2}};
+    uint32_t least[3] = {0, 0, 0};
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        least[needs[i].word] |= 1u << needs[i].bit;
+    CHECK_EQ(tni_cpu_has(least[0], least[1], least[2]), ALL);
+    CHECK_EQ(tni_cpu_has(UINT32_MAX, UINT32_MAX, UINT32_MAX), ALL);
+    CHECK_EQ(tni_cpu_has(least[0], 0, least[2]), FMA);
+    CHECK_EQ(tni_cpu_has(0, 0, 0), 0);
+    for (int word = 0; word < 3; word++)
+        for (int bit = 0; bit < 32; bit++)
+            for (int others = 0; others < 2; others++) { /* the bits that nothing needs */
+                uint32_t w[3];
+                unsigned left = ALL;
+                for (int k = 0; k < 3; k++) w[k] = others ? UINT32_MAX : least[k];
+                w[word] &= ~(1u << bit);
+                for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+                    if (needs[i].word == word && needs[i].bit == bit) left = needs[i].left;
+                if (!CHECK_EQ(tni_cpu_has(w[0], w[1], w[2]), left)) printf("%d %d\n", word, bit);
+            }
+}
 static bool child_with_bad_isa(void *arg) {
     (void)arg;
     setenv("TN_ISA", "abacus", 1);
@@ -353,6 +381,7 @@ static const check_test tests[] = {
     CHECK_TEST(locks_exclude),
     CHECK_TEST(child_of_fork_takes_over_locks),
     CHECK_TEST(forks_under_load_do_not_hang),
+    CHECK_TEST(instruction_sets_need_these_bits),
     CHECK_TEST(instruction_sets_are_named_or_refused),
 };
 
