@@ -310,6 +310,24 @@ static void files_are_opened_like_this(void) {
     end(c);
 }
 
+/* What a host opens has no mode of the system's. */
+static void a_hosts_file_is_given_no_mode(void) {
+    char name[] = "/tmp/tn_disk_XXXXXX";
+    int there = mkstemp(name), same = dup(there);
+    struct stat s;
+    script hosts = {"", 1, 0, 1, 99, 0, ""};
+    tn_context *c = begin_script(&hosts);
+    CHECK(there >= 0 && fchmod(there, 0604) == 0);
+    close(same); /* the handle is none of the system's */
+    handle = same;
+    CHECK(save(name) && tn_ok());
+    CHECK(stat(name, &s) == 0 && (s.st_mode & 07777) == 0604 && s.st_size == 0);
+    handle = 5;
+    close(there);
+    remove(name);
+    end(c);
+}
+
 /* A request to stop is seen between two pieces. */
 static int64_t stops_after;
 static int64_t stopping_read(int fd, void *to, size_t bytes, void *user) {
@@ -446,6 +464,7 @@ static const check_test tests[] = {
     CHECK_TEST(the_folder_of_a_name_is_synced),
     CHECK_TEST(names_that_are_taken_are_tried_on_up_to_a_number),
     CHECK_TEST(files_are_opened_like_this),
+    CHECK_TEST(a_hosts_file_is_given_no_mode),
     CHECK_TEST(a_request_to_stop_is_seen_between_two_pieces),
     CHECK_TEST(long_files_go_in_pieces_of_16_megabytes),
     CHECK_TEST(a_table_may_be_the_hosts_in_part),

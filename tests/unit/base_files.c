@@ -76,6 +76,25 @@ static void files_are_written_and_read_back(void) {
     counted_check(&a);
 }
 
+static void the_mode_of_what_is_replaced_stays(void) {
+    static const mode_t modes[] = {0777, 0601, 0446, 0200, 0};
+    tn_context *c = begin(NULL);
+    struct stat s;
+    folder_begin();
+    const char *path = in_folder("a");
+    mode_t mask = umask(0026);
+    CHECK(save(path, "new") && stat(path, &s) == 0);
+    CHECK_EQ(s.st_mode & 07777, 0640);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        CHECK(chmod(path, modes[i]) == 0 && save(path, "again") && stat(path, &s) == 0);
+        CHECK_EQ(s.st_mode & 07777, modes[i]);
+    }
+    umask(mask);
+    remove(path);
+    folder_end();
+    end(c);
+}
+
 static void an_abandoned_file_leaves_nothing(void) {
     tn_context *c = begin(NULL);
     folder_begin();
@@ -342,13 +361,10 @@ static void profile_collects_from_all_threads(void) {
 }
 
 static const check_test tests[] = {
-    CHECK_TEST(files_are_written_and_read_back),
-    CHECK_TEST(an_abandoned_file_leaves_nothing),
-    CHECK_TEST(file_errors_name_path_and_reason),
-    CHECK_TEST(a_pipe_is_written_not_replaced),
-    CHECK_TEST(a_file_is_the_old_one_or_the_new_one),
-    CHECK_TEST(clock_is_the_systems_or_the_hosts),
-    CHECK_TEST(profile_is_a_chrome_trace),
+    CHECK_TEST(files_are_written_and_read_back),   CHECK_TEST(the_mode_of_what_is_replaced_stays),
+    CHECK_TEST(an_abandoned_file_leaves_nothing),  CHECK_TEST(file_errors_name_path_and_reason),
+    CHECK_TEST(a_pipe_is_written_not_replaced),    CHECK_TEST(a_file_is_the_old_one_or_the_new_one),
+    CHECK_TEST(clock_is_the_systems_or_the_hosts), CHECK_TEST(profile_is_a_chrome_trace),
     CHECK_TEST(profile_collects_from_all_threads),
 };
 

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/time.h>
 #include <time.h>
 #include <wchar.h>
 
@@ -380,6 +381,35 @@ static void utf8_is_rfc_3629s(void) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK_EQ(tni_utf8(cases[i].text), cases[i].n);
 }
+/* Of any four bytes, by the number that they decode to. */
+static int utf8_of(const unsigned char *s) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    int n = s[0] < 0x80           ? 1
+            : (s[0] >> 5) == 6    ? 2
+            : (s[0] >> 4) == 0xe  ? 3
+            : (s[0] >> 3) == 0x1e ? 4
+                                  : 0;
+    uint32_t u = n < 2 ? s[0] : s[0] & (0x7fu >> n);
+    for (int i = 1; i < n; i++) {
+        if (s[i] >> 6 != 2) return 0;
+        u = u << 6 | (s[i] & 63u);
+    }
+    return u < least[n] || u > 0x10ffff || (u >= 0xd800 && u < 0xe000) ? 0 : n;
+}
+static void utf8_is_what_decodes(void) {
+    static const unsigned char some[] = {0,    0x41, 0x7f, 0x80, 0x8f, 0x90,
+                                         0x9f, 0xa0, 0xbf, 0xc0, 0xff};
+    enum { SOME = sizeof some };
+    unsigned char s[5] = {0, 0, 0, 0, 0};
+    int wrong = 0;
+    for (int k = 0; k < 65536; k++)
+        for (int l = 0; l < SOME * SOME; l++) {
+            s[0] = (unsigned char)(k >> 8), s[1] = (unsigned char)k;
+            s[2] = some[l / SOME], s[3] = some[l % SOME];
+            wrong += tni_utf8((const char *)s) != utf8_of(s);
+        }
+    CHECK_EQ(wrong, 0);
+}
 static void there_is_a_second_clock(void) {
     tn_context *c = begin(NULL);
     double a = tni_now(c), b;
@@ -387,6 +417,16 @@ static void there_is_a_second_clock(void) {
     b = tni_now(c);
     fail.clock = false;
     CHECK(a >= 0 && b > 1e9); /* since 1970 */
+    for (int i = 0; i < 100; i++) {
+        struct timeval before, after;
+        gettimeofday(&before, NULL);
+        fail.clock = true;
+        b = tni_now(c);
+        fail.clock = false;
+        gettimeofday(&after, NULL);
+        CHECK((double)before.tv_sec + 1e-6 * (double)before.tv_usec <= b);
+        CHECK((double)after.tv_sec + 1e-6 * (double)after.tv_usec >= b);
+    }
     end(c);
 }
 
@@ -579,6 +619,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(errors_need_no_block_and_no_text),
         CHECK_TEST(errors_are_printed_with_their_place),
         CHECK_TEST(utf8_is_rfc_3629s),
+        CHECK_TEST(utf8_is_what_decodes),
         CHECK_TEST(there_is_a_second_clock),
         CHECK_TEST(odd_events_are_written_as_json),
         CHECK_TEST(files_that_fail_name_the_step),
