@@ -99,7 +99,7 @@ int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t) {
 }
 
 static bool comes_to(const int32_t *at, int32_t n) {
-    for (int k = 0; k < 20000 && of(at) != n; k++) usleep(100);
+    for (int k = 0; k < 40000 && of(at) != n; k++) usleep(100);
     return of(at) == n;
 }
 static tn_context *begin_threads(int workers) {
@@ -130,7 +130,7 @@ static void meet(void *arg, int64_t i) {
     meeting *x = (meeting *)arg;
     int32_t me = __atomic_fetch_add(&x->here, 1, __ATOMIC_ACQ_REL);
     if (me < 2) x->index[me] = i;
-    for (int k = 0; k < 30000 && of(&x->here) < x->all; k++) usleep(20);
+    for (int k = 0; k < 60000 && of(&x->here) < x->all; k++) usleep(20);
     CHECK(of(&x->here) >= x->all);
     __atomic_fetch_add(&x->runs, 1, __ATOMIC_ACQ_REL);
     __atomic_store_n(&x->asked, 1u, __ATOMIC_RELEASE);
