@@ -17,7 +17,7 @@ struct tni_profile {
     uint32_t lock, on;
     double begin;
     profile_chunk *first, *last;
-    int64_t events, dropped;
+    int64_t dropped; /* events */
 };
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -129,7 +129,6 @@ TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, i
         if (fits) {
             memcpy(p->last->text + p->last->bytes, room, n);
             p->last->bytes += (int64_t)n;
-            p->events++;
         } else
             p->dropped++;
     }
@@ -149,7 +148,7 @@ static void profile_clear(tn_context *c, struct tni_profile *p) {
         chunk = next;
     }
     p->first = p->last = NULL;
-    p->events = p->dropped = 0;
+    p->dropped = 0;
 }
 
 TN_PRIV void tni_profile_free(tn_context *c) {
