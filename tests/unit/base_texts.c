@@ -312,6 +312,8 @@ static void what_finds_no_memory_is_counted(void) {
     tni_profile_add(tni_here(), "kept", "f", 1, "t", 0, 0);
     CHECK(tn_ok() && tn_profile_end(path) && contents(text, sizeof text));
     CHECK(strstr(text, "\"dropped\":\"3\"") && count(text, "\"ph\"") == 1);
+    CHECK(tn_profile_begin() && tn_profile_end(path) && contents(text, sizeof text));
+    CHECK(strstr(text, "\"dropped\":\"0\"") && count(text, "\"ph\"") == 0);
     end(c);
     counted_check(&a);
 }
