@@ -221,6 +221,40 @@ static void a_hook_may_free_a_tensor_that_retains_its_gradient(void) {
     end(c);
 }
 
+static tn_tensor *frees_all(tn_tensor *grad, void *user) {
+    tn_tensor **t = (tn_tensor **)user;
+    (void)grad;
+    for (int i = 0; i < 3; i++) tn_free(t[i]), t[i] = NULL;
+    return NULL;
+}
+/* Roots and inputs are counted to the end, leaves that are roots themselves too. */
+static void a_hook_may_free_the_roots_and_the_inputs(void) {
+    for (int k = 0; k < 4; k++) {
+        tn_context *c = begin();
+        TN_SCOPE {
+            tn_tensor *x = ones(1), *t[3] = {NULL, NULL, NULL}, *g[3], *y, *z;
+            tn_grads_options o = {NULL, true, k == 3, true};
+            if (k == 0) { /* one leaf, root and input */
+                t[0] = x;
+                CHECK(tn_hook_add(x, frees_all, t, NULL) > 0);
+                CHECK(tn_backward(x, .inputs = TN_LIST(x)));
+            } else if (k == 1) {
+                t[0] = x;
+                CHECK(tn_hook_add(x, frees_all, t, NULL) > 0 && tn_backward(x));
+            } else {
+                y = tn_mul_scalar(x, 2), z = tn_mul(y, y);
+                t[0] = x, t[1] = y, t[2] = z;
+                CHECK(tn_hook_add(y, frees_all, t, NULL) > 0);
+                CHECK(tn_grads(TN_LIST(z, x, y), TN_LIST(x, y, z), g, &o));
+                CHECK(at(g[0], 0) == 11 && at(g[1], 0) == 5 && at(g[2], 0) == 1);
+            }
+            CHECK(!t[0] && !t[1] && !t[2]);
+        }
+        CHECK_EQ(tn_memory().live_tensors, 0);
+        end(c);
+    }
+}
+
 /* --- exchanged data --------------------------------------------------------------------------- */
 
 static void a_view_outlives_an_exchange_of_data(void) {
@@ -316,6 +350,35 @@ static void a_recording_goes_back_to_its_context(void) {
     end(b);
 }
 
+/* The memory of a hook goes back to the context of its tensor, whichever is current. */
+static void a_hook_is_removed_while_another_context_is_current(void) {
+    for (int k = 0; k < 2; k++) {
+        tn_context_options o;
+        tn_context *a, *b;
+        tn_tensor *x, *t;
+        remover r = {NULL, {0, 0, 0}, 0, 0, 0};
+        int calls = 0;
+        memset(&o, 0, sizeof o);
+        o.allocator.alloc = keep_alloc;
+        o.allocator.free = keep_free;
+        a = tn_context_new(&o), b = tn_context_new(&o);
+        tn_context_use(a);
+        x = ones(3), t = k ? x : tn_mul_scalar(x, 2);
+        r.number[0] = tn_hook_add(t, counts, &r, note_release);
+        tn_context_use(b);
+        tn_free(tn_ones(TN_DIMS(3)));
+        CHECK(tn_hook_remove(t, r.number[0]) && r.released == 1);
+        CHECK(!tn_hook_remove(t, r.number[0]));
+        tn_context_use(a);
+        tn_context_free(a);
+        tn_context_use(b);
+        x = ones(3);
+        for (int i = 0; i < 20; i++) CHECK(tn_hook_add(x, counts, &calls, NULL) > 0);
+        CHECK(tn_backward(tn_sum(x)) && calls == 20);
+        end(b);
+    }
+}
+
 static void note(void *data, void *user) {
     (void)data;
     ++*(int *)user;
@@ -405,6 +468,75 @@ static void a_thread_that_ends_takes_its_recording_along(void) {
     end(c);
 }
 
+/* What another thread takes away goes back to the thread that made it: that one finds it again. */
+enum { WATCHES = 2000, WAYS = 5 };
+enum { BY_NUMBER, BY_ITSELF, WITH_THE_LEAF, WITH_THE_NODE, WITH_ITS_TENSOR };
+typedef struct watched {
+    tn_tensor *t[WATCHES], *loss;
+    remover hook[WATCHES];
+    int way;
+} watched;
+static watched all;
+
+static tn_tensor *goes(tn_tensor *grad, void *user) {
+    remover *r = (remover *)user;
+    (void)grad;
+    CHECK(tn_hook_remove(r->t, r->number[0]));
+    return NULL;
+}
+static void watch_all(void) {
+    for (int i = 0; i < WATCHES; i++) {
+        bool own = i == 0 || all.way == WITH_ITS_TENSOR;
+        tn_tensor *x = own ? ones(1) : NULL;
+        remover *r = &all.hook[i];
+        if (own && all.way >= WITH_THE_NODE) {
+            all.t[i] = tn_mul_scalar(x, 2);
+            tn_free(x);
+        } else
+            all.t[i] = own ? x : all.t[0];
+        memset(r, 0, sizeof *r);
+        r->t = all.t[i];
+        if (all.way == WITH_ITS_TENSOR)
+            CHECK(tn_retain_grad(all.t[i]));
+        else
+            CHECK((r->number[0] = tn_hook_add(r->t, goes, r, note_release)) > 0);
+    }
+    all.loss = all.way == BY_ITSELF ? tn_sum(all.t[0]) : NULL;
+}
+static void *takes_away(void *user) {
+    job *j = (job *)user;
+    tn_context_use(j->c);
+    j->ok = true;
+    if (all.way == BY_ITSELF) j->ok = tn_backward(all.loss);
+    for (int i = 0; i < WATCHES && all.way == BY_NUMBER; i++)
+        j->ok = tn_hook_remove(all.t[0], all.hook[i].number[0]) && j->ok;
+    tn_free(all.loss);
+    for (int i = 0; i < (all.way == WITH_ITS_TENSOR ? WATCHES : 1); i++) tn_free(all.t[i]);
+    return NULL;
+}
+static void hooks_go_back_to_the_thread_that_made_them(void) {
+    for (all.way = 0; all.way < WAYS; all.way++) {
+        tn_context_options o;
+        job j = {NULL, NULL, false, ""};
+        int64_t used[4];
+        memset(&o, 0, sizeof o);
+        o.allocator.alloc = keep_alloc;
+        o.allocator.free = keep_free;
+        o.threads = -1;
+        tn_context_use(j.c = tn_context_new(&o));
+        for (int k = 0; k < 4; k++) {
+            watch_all();
+            used[k] = tn_memory().bytes_used;
+            CHECK(in_a_thread(takes_away, &j));
+            for (int i = 0; i < WATCHES && all.way != WITH_ITS_TENSOR; i++)
+                CHECK(all.hook[i].released == 1);
+        }
+        CHECK_EQ(used[2], used[1]);
+        if (!CHECK_EQ(used[3], used[1])) printf("    way %d\n", all.way);
+        end(j.c);
+    }
+}
+
 int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(a_hook_of_a_leaf_removes_itself_and_others),
@@ -414,13 +546,16 @@ int main(int argc, char **argv) {
         CHECK_TEST(a_retained_gradient_is_of_the_value_after_a_write),
         CHECK_TEST(a_view_retains_its_gradient_when_the_base_is_written),
         CHECK_TEST(a_hook_may_free_a_tensor_that_retains_its_gradient),
+        CHECK_TEST(a_hook_may_free_the_roots_and_the_inputs),
         CHECK_TEST(a_view_outlives_an_exchange_of_data),
         CHECK_TEST(a_view_left_behind_is_no_view_to_the_tape),
         CHECK_TEST(another_context_is_refused),
         CHECK_TEST(a_recording_goes_back_to_its_context),
+        CHECK_TEST(a_hook_is_removed_while_another_context_is_current),
         CHECK_TEST(wrapped_memory_is_released_once_at_the_end),
         CHECK_TEST(a_checkpoint_is_run_backward_in_another_thread),
         CHECK_TEST(a_thread_that_ends_takes_its_recording_along),
+        CHECK_TEST(hooks_go_back_to_the_thread_that_made_them),
     };
     return CHECK_MAIN(tests, argc, argv);
 }

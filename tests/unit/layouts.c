@@ -1,0 +1,257 @@
+/* layouts.c - where elements lie: strides of results of channels-last operands, operands walked
+ * together by the iterator, and the memory that headers and storages take. */
+#include "../../src/api/extend.h"
+#include "../../src/api/ops.h"
+#include "../../src/tensor/tensor.h"
+#include "../check.h"
+
+#include <stdlib.h>
+
+/* --- channels last ---------------------------------------------------------------------------- */
+
+static bool is_rows(const int64_t *size, const int64_t *stride) {
+    int64_t step = 1;
+    for (int d = 3; d >= 0; step *= size[d--])
+        if (size[d] != 1 && stride[d] != step) return false;
+    return true;
+}
+
+/* A float32 tensor of channels last whose strides along dimensions of one element are odd in the
+ * way that `kind` says. */
+static tn_tensor *last(const int64_t *size, int kind, int64_t *stride) {
+    static float memory[81];
+    tn_wrap_options o;
+    memset(&o, 0, sizeof o);
+    stride[1] = 1, stride[3] = size[1], stride[2] = size[1] * size[3];
+    stride[0] = stride[2] * size[2];
+    for (int d = 0; d < 4; d++)
+        if (size[d] == 1 && kind) stride[d] = kind == 1 ? 7 : kind == 2 ? 1 : 5 * d + 3;
+    o.strides = tn_ints_of(stride, 4);
+    return tn_wrap(memory, tn_ints_of(size, 4), TN_F32, &o);
+}
+
+/* As torch: rows where all are rows, else NHWC, dimensions of one element included. */
+static void results_of_channels_last_operands_lie_so_too(void) {
+    for (int k = 0; k < 81 * 16; k++)
+        TN_SCOPE {
+            int64_t size[4] = {1 + k % 3, 1 + k / 3 % 3, 1 + k / 9 % 3, 1 + k / 27 % 3}, a[4], b[4];
+            tn_tensor *x = last(size, k / 81 % 4, a), *y = last(size, k / 324, b), *sum;
+            bool rows = is_rows(size, a) && is_rows(size, b);
+            int64_t h = size[2], w = size[3], c = size[1];
+            int64_t want[2][4] = {{h * w * c, 1, w * c, c}, {c * h * w, h * w, w, 1}};
+            sum = tnp_add(x, y, 1);
+            if (CHECK(sum != NULL))
+                for (int d = 0; d < 4; d++)
+                    if (!CHECK_EQ(sum->stride[d], want[rows][d])) printf("    case %d\n", k);
+        }
+}
+
+/* --- the iterator ----------------------------------------------------------------------------- */
+
+static uint64_t state = 11;
+static int below(int n) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (int)((state >> 33) % (uint64_t)n);
+}
+
+enum { OPERANDS = TNI_OPERANDS, ELEMENTS = 256, ROOM = 5000 };
+typedef struct operand {
+    tn_tensor t;
+    tni_storage storage;
+    int64_t dims[8];
+    char memory[ROOM];
+} operand;
+static operand operands[OPERANDS];
+
+/* Sizes of the last ndim of `size`, 1 here and there; strides in some order, with gaps. */
+static tn_tensor *draw(operand *o, int ndim, const int64_t *size, bool whole) {
+    int order[4], n = whole ? ndim : below(ndim + 1);
+    int64_t step = 1;
+    memset(&o->t, 0, sizeof o->t);
+    memset(&o->storage, 0, sizeof o->storage);
+    o->t.size = o->dims, o->t.stride = o->dims + 4, o->t.ndim = (uint8_t)n;
+    o->t.dtype = (uint8_t)(whole ? TN_I32 : below(2) ? TN_U8 : TN_I16);
+    o->t.storage = &o->storage, o->storage.data = o->memory, o->storage.kind = TNI_DATA_WRAPPED;
+    o->t.offset = below(3), o->t.numel = 1;
+    for (int d = 0; d < n; d++) {
+        int other = below(d + 1);
+        o->t.size[d] = !whole && !below(3) ? 1 : size[ndim - n + d];
+        o->t.numel *= o->t.size[d];
+        order[d] = order[other], order[other] = d;
+    }
+    for (int k = 0; k < n; k++) {
+        o->t.stride[order[k]] = !whole && !below(8) ? 0 : step;
+        step *= o->t.size[order[k]] * (below(4) ? 1 : 2);
+    }
+    return &o->t;
+}
+
+/* Where element i (of row-major numbers) of the shape lies in t. */
+static const char *address(const tn_tensor *t, int ndim, const int64_t *size, int64_t i) {
+    int64_t at = t->offset;
+    for (int d = ndim - 1; d >= 0; i /= size[d--]) {
+        int own = d - (ndim - t->ndim);
+        if (own >= 0 && t->size[own] != 1) at += i % size[d] * t->stride[own];
+    }
+    return (const char *)t->storage->data + at * tni_dtype_size(t);
+}
+
+/* Every element of the first operand is met once, and with it those of the others. */
+static void check_walk(const tni_iterate *it, int ndim, const int64_t *size) {
+    int64_t n = 1, total = 1;
+    bool met[ELEMENTS] = {false};
+    for (int d = 0; d < it->ndim; d++) n *= it->size[d];
+    for (int d = 0; d < ndim; d++) total *= size[d];
+    if (!CHECK(it->numel == total && n == total)) return;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t rest = i, number = 0;
+        const char *at[OPERANDS];
+        for (int k = 0; k < it->n; k++) at[k] = it->at[k];
+        for (int d = 0; d < it->ndim; rest /= it->size[d++])
+            for (int k = 0; k < it->n; k++) at[k] += rest % it->size[d] * it->stride[k][d];
+        while (number < n && address(&operands[0].t, ndim, size, number) != at[0]) number++;
+        if (!CHECK(number < n && !met[number])) return;
+        met[number] = true;
+        for (int k = 1; k < it->n; k++)
+            CHECK(address(&operands[k].t, ndim, size, number) == at[k]);
+    }
+}
+
+/* Dimensions rise by the strides of the first operand, which has all; two that follow each other in
+ * every operand are one. */
+static void check_form(const tni_iterate *it) {
+    CHECK(it->ndim >= 1);
+    for (int k = 0; k < it->n; k++) CHECK_EQ(it->bytes[k], tni_dtype_size(&operands[k].t));
+    if (it->numel == 1) {
+        CHECK(it->ndim == 1 && it->size[0] == 1);
+        for (int k = 0; k < it->n; k++) CHECK_EQ(it->stride[k][0], it->bytes[k]);
+        return;
+    }
+    for (int d = 0; d < it->ndim; d++) CHECK(it->size[d] != 1);
+    for (int d = 1; d < it->ndim; d++) {
+        bool joined = true;
+        for (int k = 0; k < it->n; k++)
+            joined = joined && it->stride[k][d] == it->stride[k][d - 1] * it->size[d - 1];
+        CHECK(!joined && it->stride[0][d] > it->stride[0][d - 1]);
+    }
+}
+
+static void operands_are_walked_together(void) {
+    int merged = 0;
+    for (int k = 0; k < 4000; k++) {
+        int64_t size[4];
+        int ndim = below(5), n = 1 + below(OPERANDS);
+        tn_tensor *list[OPERANDS];
+        tni_iterate it;
+        for (int d = 0; d < ndim; d++) size[d] = 1 + below(4);
+        for (int i = 0; i < n; i++) list[i] = draw(&operands[i], ndim, size, i == 0);
+        tni_iterate_init(&it, ndim, size, list, n);
+        check_walk(&it, ndim, size);
+        check_form(&it);
+        merged += it.ndim < ndim;
+    }
+    CHECK(merged > 1000);
+}
+
+/* Where the first operand stands still the next one decides; where none does all stays. */
+static void the_first_that_moves_along_both_orders_them(void) {
+    int64_t size[3] = {4, 3, 2}, strides[3][3] = {{0, 0, 1}, {1, 4, 12}, {6, 2, 1}};
+    tn_tensor *list[3], *all[OPERANDS];
+    tni_iterate it;
+    for (int i = 0; i < 3; i++) {
+        list[i] = draw(&operands[i], 3, size, true);
+        memcpy(list[i]->stride, strides[i], sizeof strides[i]);
+    }
+    tni_iterate_init(&it, 3, size, list, 3);
+    if (CHECK_EQ(it.ndim, 3)) { /* 0 before 1 before 2 by the second operand */
+        CHECK(it.size[0] == 4 && it.size[1] == 3 && it.size[2] == 2);
+        CHECK(it.stride[0][2] == 4 && it.stride[1][1] == 16 && it.stride[2][0] == 24);
+    }
+    tni_iterate_init(&it, 3, size, list + 2, 1);
+    CHECK(it.ndim == 1 && it.size[0] == 24 && it.stride[0][0] == 4);
+    tni_iterate_init(&it, 3, size, list, 1);
+    CHECK(it.ndim == 2 && it.size[0] == 2 && it.stride[0][0] == 4 && it.stride[0][1] == 0);
+    for (int i = 0; i < OPERANDS; i++) {
+        all[OPERANDS - 1 - i] = draw(&operands[i], 3, size, true);
+        memcpy(operands[i].t.stride, strides[0], sizeof strides[0]);
+    }
+    tni_iterate_init(&it, 3, size, all, OPERANDS);
+    CHECK(it.ndim == 2 && it.size[0] == 2 && it.stride[7][0] == 4 && it.stride[7][1] == 0);
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static int64_t whole(int64_t bytes) { return (bytes + TNI_ALIGN - 1) / TNI_ALIGN * TNI_ALIGN; }
+static tn_context *begin(void) {
+    tn_context_options o;
+    memset(&o, 0, sizeof o);
+    o.threads = -1;
+    o.no_cache = true;
+    tn_context *c = tn_context_new(&o);
+    tn_context_use(c);
+    return c;
+}
+
+/* Room for 4, 8 or all dimensions. */
+static void a_header_takes_the_room_of_its_dimensions(void) {
+    tn_context *c = begin();
+    int64_t ones[TN_MAX_DIMS], all = 0, before, bytes;
+    for (int i = 0; i < TN_MAX_DIMS; i++) ones[i] = 1;
+    for (int n = 0; n <= TN_MAX_DIMS; n++)
+        TN_SCOPE {
+            tn_tensor *t = tn_zeros(tn_ints_of(ones, n)), *v;
+            int64_t room = n <= 4 ? 4 : n <= 8 ? 8 : TN_MAX_DIMS;
+            before = tn_memory().bytes_used;
+            v = tnp_detach(t);
+            bytes = tn_memory().bytes_used - before;
+            if (!CHECK_EQ(bytes, whole((int64_t)offsetof(tn_tensor, dims) + 16 * room)))
+                printf("    of %d dimensions\n", n);
+            CHECK_EQ(tn_memory().live_tensors, 2);
+            CHECK(v->capacity == room && v->stride == v->size + room);
+            tn_free(v);
+            CHECK_EQ(tn_memory().bytes_used, before);
+            all += bytes;
+        }
+    CHECK(all > 0 && tn_memory().live_tensors == 0);
+    tn_context_use(NULL);
+    tn_context_free(c);
+}
+
+/* Up to 512 bytes lie behind their storage, and the rest of their last 64 bytes is zero; larger
+ * ones have memory of their own. */
+static void data_lie_behind_their_storage_or_apart(void) {
+    tn_context *c = begin();
+    int64_t head = whole((int64_t)sizeof(tni_storage));
+    int64_t header = whole((int64_t)offsetof(tn_tensor, dims) + 16 * 4);
+    tn_free(tn_zeros(TN_DIMS(1)));
+    for (int64_t n = 0; n < 700; n += n < 2 || (n > 510 && n < 514) ? 1 : 17) {
+        int64_t before = tn_memory().bytes_used, calls = tn_memory().allocations;
+        tn_tensor *t = tn_empty(TN_DIMS(n), .dtype = TN_U8);
+        int64_t bytes = tn_memory().bytes_used - before;
+        CHECK_EQ(bytes, header + head + (n <= 512 ? whole(n) : n));
+        CHECK_EQ(tn_memory().allocations - calls, n <= 512 ? 2 : 3);
+        CHECK(t->storage->kind == (n <= 512 ? TNI_DATA_INSIDE : TNI_DATA_OWN));
+        CHECK(t->storage->bytes == n && (uintptr_t)t->storage->data % TNI_ALIGN == 0);
+        for (int64_t i = n; n <= 512 && i < whole(n); i++)
+            CHECK_EQ(((const char *)t->storage->data)[i], 0);
+        tn_free(t);
+        CHECK_EQ(tn_memory().bytes_used, before);
+        t = tn_empty(TN_DIMS(n), .dtype = TN_U8, .device = TN_META);
+        CHECK_EQ(tn_memory().bytes_used - before, header + head);
+        CHECK(!t->storage->data && t->storage->bytes == n && !tn_data(t));
+        tn_free(t);
+    }
+    tn_context_use(NULL);
+    tn_context_free(c);
+}
+
+int main(int argc, char **argv) {
+    static const check_test tests[] = {
+        CHECK_TEST(results_of_channels_last_operands_lie_so_too),
+        CHECK_TEST(operands_are_walked_together),
+        CHECK_TEST(the_first_that_moves_along_both_orders_them),
+        CHECK_TEST(a_header_takes_the_room_of_its_dimensions),
+        CHECK_TEST(data_lie_behind_their_storage_or_apart),
+    };
+    return CHECK_MAIN(tests, argc, argv);
+}
