@@ -321,7 +321,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(more_lists_than_there_is_room_for_are_refused),
     };
     int failed = CHECK_MAIN(tests, argc, argv);
-    CHECK_EQ(tn_memory().live_tensors, 0);
+    failed |= !CHECK_EQ(tn_memory().live_tensors, 0);
     tn_context_free(NULL);
     return failed;
 }

@@ -159,6 +159,20 @@ static void an_element_keeps_its_kind_and_its_neighbours(void) {
     CHECK(tni_element(cut, TN_NO_DTYPE).kind == TN_KIND_NONE);
 }
 
+/* TN_INT(3) and the like, written as constants, fill the integer alone. */
+static void a_constant_scalar_is_its_integer(void) {
+    const tn_scalar yes = {TN_KIND_BOOL, 1, 0, 0};
+    const tn_scalar constants[] = {TN_INT(3), TN_INT(-3), TN_INT(0), yes};
+    for (int d = 1; d < TN_DTYPE_COUNT; d++)
+        for (int k = 0; k < 4; k++) {
+            uint64_t a[2] = {0, 0}, b[2] = {0, 0};
+            tni_element_set(a, d, constants[k]);
+            tni_element_set(b, d, tn_int(constants[k].integer));
+            if (!CHECK(!memcmp(a, b, sizeof a))) printf("    %s\n", tni_dtype(d)->text);
+            CHECK(d != TN_BOOL || tni_element(a, d).integer == (k != 2));
+        }
+}
+
 static void an_integer_is_rounded_once(void) {
     uint64_t u = UINT64_MAX - 1024, at = 0;
     tn_scalar s = tni_element(&u, TN_U64);
@@ -597,6 +611,7 @@ static const check_test tests[] = {
     CHECK_TEST(between_two_codes_the_nearer_is_taken_and_the_even),
     CHECK_TEST(a_float_is_cut_to_an_integer),
     CHECK_TEST(an_element_keeps_its_kind_and_its_neighbours),
+    CHECK_TEST(a_constant_scalar_is_its_integer),
     CHECK_TEST(an_integer_is_rounded_once),
     CHECK_TEST(a_sum_has_the_strides_that_torch_gives_it),
     CHECK_TEST(dtypes_are_promoted_and_cast_as_in_torch),

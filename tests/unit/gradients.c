@@ -377,7 +377,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(writes_through_views_that_cannot_be_recorded_are_refused),
     };
     int failed = CHECK_MAIN(tests, argc, argv);
-    CHECK_EQ(tn_memory().live_tensors, 0);
+    failed |= !CHECK_EQ(tn_memory().live_tensors, 0);
     tn_context_free(NULL);
     return failed;
 }

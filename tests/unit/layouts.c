@@ -112,8 +112,7 @@ static void check_walk(const tni_iterate *it, int ndim, const int64_t *size) {
         while (number < n && address(&operands[0].t, ndim, size, number) != at[0]) number++;
         if (!CHECK(number < n && !met[number])) return;
         met[number] = true;
-        for (int k = 1; k < it->n; k++)
-            CHECK(address(&operands[k].t, ndim, size, number) == at[k]);
+        for (int k = 1; k < it->n; k++) CHECK(address(&operands[k].t, ndim, size, number) == at[k]);
     }
 }
 

@@ -291,7 +291,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(a_number_has_no_view),
     };
     int failed = CHECK_MAIN(tests, argc, argv);
-    CHECK_EQ(tn_memory().live_tensors, 0);
+    failed |= !CHECK_EQ(tn_memory().live_tensors, 0);
     tn_context_free(NULL);
     return failed;
 }

@@ -1,0 +1,238 @@
+/* engine.c - promises of autograd/engine.c: the order of nodes in graphs of hundreds, what becomes
+ * of a .grad that is there already, and whose memory a new one is. */
+#include "../../src/api/extend.h"
+#include "../../src/api/ops.h"
+#include "../check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static tn_tensor *leaf(double v) {
+    return tn_requires_grad(tn_full(TN_DIMS(2), v, .dtype = TN_F64));
+}
+static double at(const tn_tensor *t, int i) {
+    double v[64];
+    if (!t || tn_numel(t) > 64 || !tn_read_f64(t, v, tn_numel(t))) return -12345;
+    return v[i];
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+enum { NODES = 700, LEAVES = 40 };
+static uint64_t state;
+static int below(int n) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (int)((state >> 33) % (uint64_t)n);
+}
+typedef struct web {
+    tn_tensor *t[NODES], *loss;
+    int from[NODES][2];
+    double slope[NODES]; /* of the loss */
+    bool in_loss[NODES];
+} web;
+
+/* Each node beyond the leaves is a sum of two earlier ones, near or far, times 1 and a half; the
+ * loss is a sum of nodes here and there. Fan is wide, and paths are of any length. */
+static void spin(web *w, int nodes) {
+    w->loss = NULL;
+    for (int i = 0; i < nodes; i++) {
+        w->slope[i] = 0;
+        w->in_loss[i] = i == nodes - 1 || !below(nodes / 8);
+        if (i < LEAVES) {
+            w->t[i] = leaf(i);
+            continue;
+        }
+        for (int k = 0; k < 2; k++) w->from[i][k] = below(3) ? below(i) : i - 1 - below(LEAVES);
+        w->t[i] = tnp_add(w->t[w->from[i][0]], w->t[w->from[i][1]], .5);
+    }
+    for (int i = 0; i < nodes; i++)
+        if (w->in_loss[i]) w->loss = w->loss ? tnp_add(w->t[i], w->loss, 1) : w->t[i];
+    w->loss = tn_sum(w->loss);
+    for (int i = nodes - 1; i >= 0; i--) {
+        w->slope[i] += w->in_loss[i];
+        for (int k = 0; i >= LEAVES && k < 2; k++)
+            w->slope[w->from[i][k]] += w->slope[i] * (k ? .5 : 1);
+    }
+}
+static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * (fabs(b) + 1e-9); }
+
+static void every_node_waits_for_all_that_it_is_sent(void) {
+    static web w;
+    for (int k = 0; k < 12; k++)
+        TN_SCOPE {
+            int nodes = k < 8 ? 60 + 20 * k : NODES, wrong = 0;
+            state = (uint64_t)k;
+            spin(&w, nodes);
+            for (int i = LEAVES; i < nodes; i += 9) tn_retain_grad(w.t[i]);
+            CHECK(tn_backward(w.loss));
+            for (int i = 0; i < nodes; i++) {
+                tn_tensor *g = tn_grad_of(w.t[i]);
+                bool told = i < LEAVES || (i - LEAVES) % 9 == 0;
+                wrong += (g != NULL) != (told && w.slope[i] != 0);
+                wrong += g && (!near(at(g, 0), w.slope[i]) || !near(at(g, 1), w.slope[i]));
+            }
+            CHECK_EQ(wrong, 0);
+        }
+}
+
+/* The same of any nodes at once, several times each, and of those alone that lie above them. */
+static void gradients_of_any_nodes_are_given_together(void) {
+    static web w;
+    static tn_tensor *wanted[NODES + 1], *grads[NODES + 1];
+    for (int k = 0; k < 12; k++)
+        TN_SCOPE {
+            int nodes = k < 8 ? 60 + 20 * k : NODES, n = 0, which[NODES + 1] = {0}, wrong = 0;
+            tn_grads_options o = {NULL, k % 2 == 0, false, true};
+            state = 100 + (uint64_t)k;
+            spin(&w, nodes);
+            for (int i = k % 3; i < nodes; i += 1 + below(40)) which[n++] = i;
+            which[n] = which[0], n++;
+            for (int i = 0; i < n; i++) wanted[i] = w.t[which[i]];
+            CHECK(tn_grads(TN_LIST(w.loss), tn_tensors_of(wanted, n), grads, &o));
+            for (int i = 0; i < n; i++) {
+                double slope = w.slope[which[i]];
+                wrong += grads[i] ? !near(at(grads[i], 1), slope) : slope != 0;
+            }
+            CHECK_EQ(wrong, 0);
+            for (int i = 0; i < LEAVES; i++) CHECK(!tn_grad_of(w.t[i]));
+            CHECK(grads[0] != grads[n - 1] || !grads[0]);
+        }
+}
+
+/* --- a gradient that is there ----------------------------------------------------------------- */
+
+static double fixed[4] = {5, 5, 5, 5};
+enum { PLAIN, VIEW, STRIDED, EXPANDED, READ_ONLY, OF_A_GRAPH, INFERENCE, KINDS };
+
+static tn_tensor *five(int kind) {
+    tn_wrap_options o;
+    tn_tensor *t;
+    memset(&o, 0, sizeof o);
+    o.read_only = true;
+    switch (kind) {
+    case VIEW: return tn_slice(tn_full(TN_DIMS(4), 5.0, .dtype = TN_F64), .end = 2);
+    case STRIDED: return tn_slice(tn_full(TN_DIMS(4), 5.0, .dtype = TN_F64), .step = 2);
+    case EXPANDED: return tn_expand(tn_full(TN_DIMS(1), 5.0, .dtype = TN_F64), TN_DIMS(2));
+    case READ_ONLY: return tn_wrap(fixed, TN_DIMS(2), TN_F64, &o);
+    case OF_A_GRAPH: return leaf(5);
+    case INFERENCE:
+        tn_set_inference_mode(true);
+        t = tn_full(TN_DIMS(2), 5.0, .dtype = TN_F64);
+        tn_set_inference_mode(false);
+        return t;
+    default: return tn_full(TN_DIMS(2), 5.0, .dtype = TN_F64);
+    }
+}
+
+/* Added in place where that can be seen by nobody but who holds .grad; else .grad is a new one and
+ * the one before keeps its value. Also where a graph of the gradient is made: never in place. */
+static void a_gradient_is_added_in_place_where_it_may(void) {
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int create = 0; create < 2; create++)
+            TN_SCOPE {
+                bool place = kind <= STRIDED && !create;
+                tn_tensor *x = leaf(1), *old = five(kind);
+                CHECK(tn_set_grad(x, old));
+                int64_t version = tn_version(old);
+                CHECK(tn_backward(tn_sum(tn_mul_scalar(x, 3)), .create_graph = create != 0));
+                CHECK(at(tn_grad_of(x), 0) == 8 && at(tn_grad_of(x), 1) == 8);
+                if (!CHECK((tn_grad_of(x) == old) == place)) printf("    kind %d\n", kind);
+                CHECK(at(old, 0) == (place ? 8 : 5) && at(old, 1) == (place ? 8 : 5));
+                CHECK_EQ(tn_version(old) - version, place);
+                CHECK(tn_grad_mode() && fixed[0] == 5 && fixed[1] == 5);
+                tn_zero_grad(x);
+            }
+}
+
+static tn_tensor *gives(tn_tensor *grad, void *user) {
+    (void)grad;
+    return (tn_tensor *)user;
+}
+
+/* Hooks of leaves may give other dtypes; a gradient without data fits none that has: all or none. */
+static void what_hooks_give_is_added_or_nothing_is(void) {
+    TN_SCOPE {
+        tn_tensor *x = leaf(1), *narrow = tn_full(TN_DIMS(2), 2.0, .dtype = TN_F32), *old;
+        CHECK(tn_hook_add(x, gives, narrow, NULL));
+        CHECK(tn_set_grad(x, old = five(PLAIN)) && tn_backward(tn_sum(x)));
+        CHECK(tn_grad_of(x) != old && at(old, 0) == 5 && at(tn_grad_of(x), 1) == 7);
+        CHECK(tn_dtype_of(tn_grad_of(x)) == TN_F64 && at(narrow, 0) == 2);
+    }
+    for (int k = 0; k < 6; k++)
+        TN_SCOPE {
+            tn_tensor *x[6], *old[6], *sum = NULL;
+            tn_tensor *meta = tn_empty(TN_DIMS(2), .dtype = TN_F64, .device = TN_META);
+            for (int i = 0; i < 6; i++) {
+                x[i] = leaf(1);
+                CHECK(tn_set_grad(x[i], old[i] = five(i == k ? PLAIN : i)));
+                sum = sum ? tn_add(sum, x[i]) : x[i];
+            }
+            int64_t number = tn_hook_add(x[k], gives, meta, NULL);
+            CHECK(!tn_backward(tn_sum(sum), .retain_graph = true) && tn_error_take(NULL));
+            for (int i = 0; i < 6; i++) CHECK(tn_grad_of(x[i]) == old[i] && at(old[i], 1) == 5);
+            CHECK(tn_hook_remove(x[k], number));
+            CHECK(tn_backward(tn_sum(sum)) && at(tn_grad_of(x[k]), 1) == 6);
+        }
+}
+
+/* --- whose memory ----------------------------------------------------------------------------- */
+
+/* .grad is the caller's own: no two leaves share it, nor a seed, a hook's tensor, or a node. */
+static void a_new_gradient_is_nobody_elses(void) {
+    for (int k = 0; k < 5; k++)
+        TN_SCOPE {
+            tn_tensor *x = leaf(1), *y = leaf(2), *other = five(k == 3 ? EXPANDED : PLAIN), *z;
+            z = tn_add(x, y);
+            if (k == 0) CHECK(tn_hook_add(x, gives, other, NULL));
+            if (k == 1) CHECK(tn_hook_add(z, gives, other, NULL));
+            CHECK(k < 2   ? tn_backward(tn_sum(z))
+                  : k < 4 ? tn_backward(z, .gradient = other)
+                          : tn_backward(x, .gradient = other));
+            if (k == 4) CHECK(tn_backward(y, .gradient = other));
+            CHECK(!tn_same_storage(tn_grad_of(x), tn_grad_of(y)));
+            CHECK(!tn_same_storage(tn_grad_of(x), other) && !tn_same_storage(tn_grad_of(y), other));
+            CHECK(tn_is_contiguous(tn_grad_of(x)) && tn_is_contiguous(tn_grad_of(y)));
+            CHECK(at(tn_grad_of(x), 1) == 5 && at(tn_grad_of(y), 1) == (k == 0 ? 1 : 5));
+            CHECK(tn_mul_scalar_(tn_grad_of(x), 2) && at(tn_grad_of(y), 1) == (k == 0 ? 1 : 5));
+            CHECK(at(other, 0) == 5);
+        }
+}
+static tn_tensor *keeps(tn_tensor *grad, void *user) {
+    *(tn_tensor **)user = tn_hold(grad);
+    return NULL;
+}
+/* A gradient that a hook has seen and keeps is not the one that later ones are added to. */
+static void what_a_hook_keeps_is_not_written(void) {
+    TN_SCOPE {
+        tn_tensor *x = leaf(1), *a = tn_mul_scalar(x, 2), *b = tn_mul_scalar(x, 3), *kept[2];
+        CHECK(tn_hook_add(a, keeps, &kept[0], NULL) && tn_hook_add(b, keeps, &kept[1], NULL));
+        CHECK(tn_backward(tn_sum(tn_add(tn_mul_scalar(a, 5), tn_mul_scalar(b, 7)))));
+        CHECK(at(kept[0], 0) == 5 && at(kept[1], 0) == 7 && at(tn_grad_of(x), 0) == 31);
+        CHECK(tn_fill_(kept[0], 0.0) && tn_fill_(kept[1], 0.0) && at(tn_grad_of(x), 1) == 31);
+        tn_free(kept[0]), tn_free(kept[1]);
+    }
+    TN_SCOPE {
+        tn_tensor *x = leaf(1), *kept, *g;
+        CHECK(tn_hook_add(x, keeps, &kept, NULL) && tn_backward(tn_sum(tn_mul_scalar(x, 2))));
+        g = tn_grad_of(x);
+        CHECK(!tn_same_storage(g, kept) && at(kept, 0) == 2);
+        tn_free(kept);
+        CHECK(tn_backward(tn_sum(x)) && at(g, 0) == 3 && tn_grad_of(x) == g);
+        tn_free(kept);
+    }
+}
+
+int main(int argc, char **argv) {
+    static const check_test tests[] = {
+        CHECK_TEST(every_node_waits_for_all_that_it_is_sent),
+        CHECK_TEST(gradients_of_any_nodes_are_given_together),
+        CHECK_TEST(a_gradient_is_added_in_place_where_it_may),
+        CHECK_TEST(what_hooks_give_is_added_or_nothing_is),
+        CHECK_TEST(a_new_gradient_is_nobody_elses),
+        CHECK_TEST(what_a_hook_keeps_is_not_written),
+    };
+    int failed = CHECK_MAIN(tests, argc, argv);
+    failed |= !CHECK_EQ(tn_memory().live_tensors, 0);
+    tn_context_free(NULL);
+    return failed;
+}
