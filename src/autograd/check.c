@@ -170,14 +170,10 @@ static bool check_run(check_state *s, tn_tensors in) {
 }
 
 static check_state check_state_of(tn_check_fn fn, void *user, const tn_gradcheck_options *o) {
-    check_state s;
-    s.b = tni_here();
-    s.fn = fn;
-    s.user = user;
-    s.step = o && o->step > 0 ? o->step : 1e-3;
-    s.rtol = o && o->rtol > 0 ? o->rtol : 1e-6;
-    s.atol = o && o->atol > 0 ? o->atol : 1e-8;
-    s.second = s.constant = false;
+    check_state s = {tni_here(), fn, user, 1e-3, 1e-6, 1e-8, false, false};
+    if (o && o->step > 0) s.step = o->step;
+    if (o && o->rtol > 0) s.rtol = o->rtol;
+    if (o && o->atol > 0) s.atol = o->atol;
     return s;
 }
 

@@ -319,7 +319,7 @@ static bool engine_reach(engine *e, engine_nodes *l, tni_node *n) {
         tni_node **more = (tni_node **)tni_need(e->b, room * (int64_t)sizeof *more);
         if (!more) return false;
         if (l->n) memcpy(more, l->at, (size_t)l->n * sizeof *more);
-        if (l->room) tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *more);
+        tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *more);
         l->at = more;
         l->room = room;
     }
@@ -604,7 +604,7 @@ static void engine_unmark(engine *e, engine_nodes *l) {
         if (tni_load(&l->at[i]->busy) == e->number) tni_store(&l->at[i]->busy, (uint64_t)0);
         tni_node_drop(e->b, l->at[i]);
     }
-    if (l->room) tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *l->at);
+    tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *l->at);
 }
 
 static bool engine_go(engine *e, tn_tensors roots, tn_tensor *const *seeds) {

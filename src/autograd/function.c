@@ -42,7 +42,7 @@ static bool function_grow(tni_block *b, tn_function *f) {
         return tni_error(b, TN_MEMORY, "%s: too many saved tensors", f->row->name);
     if (!(more = (function_saved *)tni_need(b, bytes))) return false;
     if (f->nsaved) memcpy(more, f->saved, (size_t)(f->nsaved * each));
-    if (f->room) tni_put(b, f->b, f->saved, f->room * each);
+    tni_put(b, f->b, f->saved, f->room * each);
     f->saved = more;
     f->room = (int)room;
     return true;
@@ -100,7 +100,7 @@ TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
         tni_release(b, f->saved[i].t);
         tni_storage_release(b, f->saved[i].storage);
     }
-    if (f->room) tni_put(b, f->b, f->saved, f->room * (int64_t)sizeof(function_saved));
+    tni_put(b, f->b, f->saved, f->room * (int64_t)sizeof(function_saved));
     if (f->row->release) f->row->release(f->user);
     tni_put(b, f->b, f, (int64_t)sizeof(function_block));
 }
@@ -118,7 +118,7 @@ TN_PRIV bool tni_function_backward(tn_gradient *g) {
     for (int i = 0; i < g->nin; i++) {
         tn_tensor *t = g->give[i];
         g->give[i] = NULL;
-        if (t && g->want[i]) tn_give(g, i, t);
+        tn_give(g, i, t);
     }
     return !g->block->failed;
 }

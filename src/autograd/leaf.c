@@ -100,12 +100,9 @@ TN_API bool tn_set_anomaly_mode(bool enabled) {
 
 TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a) {
     tni_block *b = tni_here();
-    tni_wanted w;
+    tni_wanted w = {a->inputs, NULL, true, true};
     bool ok = true;
     if (!tni_enter(b, file, line)) return false;
-    w.inputs = a->inputs;
-    w.grads = NULL;
-    w.allow_unused = w.into_grad = true;
     for (int64_t i = 0; ok && i < a->inputs.n; i++)
         if (!a->inputs.at[i] || a->inputs.at[i]->node)
             ok = tni_error(b, TN_AUTOGRAD, "backward: input %lld is not a leaf", (long long)i);
@@ -123,14 +120,10 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
     static const tn_grads_options plain = {NULL, false, false, false};
     const tn_grads_options *o = options ? options : &plain;
     tni_block *b = tni_here();
-    tni_wanted w;
+    tni_wanted w = {inputs, grads, o->allow_unused, false};
     bool ok;
     if (!tni_enter(b, file, line)) return false;
     for (int64_t i = 0; i < inputs.n; i++) grads[i] = NULL;
-    w.inputs = inputs;
-    w.grads = grads;
-    w.allow_unused = o->allow_unused;
-    w.into_grad = false;
     ok = tni_engine_run(b, outputs, o->seeds, o->retain_graph, o->create_graph, &w);
     return tni_leave(b, ok);
 }

@@ -51,7 +51,6 @@ static void mt_seed(tn_generator *g, uint64_t seed) {
     g->at = MT_FRESH;
     g->seeded = true;
     g->has_normal = false;
-    g->normal = 0;
 }
 
 TN_PRIV uint32_t tni_random32(tn_generator *g) {
@@ -225,6 +224,5 @@ TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GEN
     generator->has_normal = state_take(state + STATE_HAS_NORMAL, 4) != 0;
     bits = state_take(state + STATE_NORMAL, 8);
     memcpy(&generator->normal, &bits, 8);
-    if (!generator->has_normal) generator->normal = 0;
     return true;
 }

@@ -157,7 +157,6 @@ static void print_vector(print_job *p, int indent, const char *at) {
         if (cuts && i == p->options.edgeitems) {
             print_string(p, " ...");
             i = size - p->options.edgeitems - 1;
-            cuts = false;
             continue;
         }
         print_element(p, at + i * step);
@@ -189,7 +188,6 @@ static void print_rows(print_job *p, int d, int indent, const char *at) {
         if (dots) {
             print_string(p, "...");
             i = size - p->options.edgeitems - 1;
-            cuts = false;
         } else
             print_rows(p, d + 1, indent + 1, at + i * step);
     }

@@ -190,7 +190,6 @@ static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
     s->bytes = bytes;
     s->room = (uint32_t)room;
     s->kind = TNI_DATA_INSIDE;
-    s->device = TN_CPU;
     s->data = inside ? (char *)s + STORAGE_HEAD : NULL;
     if (inside && bytes) /* whole vectors may be read and written up to the end of the block */
         memset((char *)s + room - TNI_ALIGN, 0, TNI_ALIGN);
@@ -228,7 +227,6 @@ TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
     w->storage.bytes = bytes;
     w->storage.room = (uint32_t)sizeof *w;
     w->storage.kind = TNI_DATA_WRAPPED;
-    w->storage.device = TN_CPU;
     w->storage.release = release;
     w->storage.user = user;
     if (!release) return &w->storage;

@@ -31,7 +31,6 @@ typedef struct tni_storage {
     int64_t bytes;
     uint32_t room; /* bytes of the storage's own block */
     uint8_t kind;  /* TNI_DATA_* */
-    tn_device_id device;
     void (*release)(void *data, void *user);
     void *user;
 } tni_storage; /* 64 bytes or fewer; TNI_DATA_INSIDE: the data follow, aligned */
