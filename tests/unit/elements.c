@@ -496,6 +496,54 @@ static void streams_are_those_published(void) {
     tn_generator_free(twin);
 }
 
+/* mt19937ar as its authors wrote it down: one word after the other, indices modulo 624. */
+static void every_word_is_that_of_the_definition(void) {
+    static const uint64_t seeds[] = {0, 1, 5489, 0xffffffffu, 0x123456789abcdefu};
+    static uint32_t m[624], to[3200];
+    for (int k = 0; k < 5; k++) {
+        tn_generator *g = tn_generator_new(seeds[k]);
+        int wrong = 0;
+        m[0] = (uint32_t)seeds[k];
+        for (uint32_t i = 1; i < 624; i++) m[i] = 1812433253u * (m[i - 1] ^ (m[i - 1] >> 30)) + i;
+        tni_random_fill(g, to, 3200);
+        for (int n = 0; n < 3200; n++) {
+            int i = n % 624;
+            uint32_t y = (m[i] & 0x80000000u) | (m[(i + 1) % 624] & 0x7fffffffu);
+            m[i] = y = m[(i + 397) % 624] ^ (y >> 1) ^ (y & 1 ? 0x9908b0dfu : 0);
+            y ^= y >> 11, y ^= (y << 7) & 0x9d2c5680u, y ^= (y << 15) & 0xefc60000u;
+            wrong += to[n] != (y ^ (y >> 18));
+        }
+        CHECK_EQ(wrong, 0);
+        tn_generator_free(g);
+    }
+}
+
+/* The second of two normals waits for the next call, but not for another seed or state. */
+static void a_seed_forgets_the_normal_that_waits(void) {
+    static uint8_t fresh[TN_GENERATOR_BYTES];
+    TN_SCOPE {
+        tn_generator *g = tn_generator_new(7);
+        tn_generator_get(g, fresh);
+        double first = tn_item(tn_randn(TN_DIMS(1), .generator = g));
+        double second = tn_item(tn_randn(TN_DIMS(1), .generator = g));
+        CHECK(first != second);
+        for (int k = 0; k < 3; k++) {
+            tn_generator_set(g, fresh);
+            CHECK(tn_item(tn_randn(TN_DIMS(1), .generator = g)) == first);
+            CHECK(k != 0 || tn_item(tn_randn(TN_DIMS(1), .generator = g)) == second);
+            if (k < 2) tn_generator_seed(g, 7);
+            CHECK(k == 2 || tn_item(tn_randn(TN_DIMS(1), .generator = g)) == first);
+        }
+        tn_generator_free(g);
+        tn_manual_seed(7);
+        CHECK(tn_item(tn_randn(TN_DIMS(1))) == first);
+        tn_manual_seed(7);
+        CHECK(tn_item(tn_randn(TN_DIMS(1))) == first);
+        tn_generator_free(tn_default_generator()); /* stays */
+        CHECK(tn_item(tn_randn(TN_DIMS(1))) == second);
+    }
+}
+
 static void words_are_the_same_in_any_portions(void) {
     tn_generator *a = tn_generator_new(3), *b = tn_generator_new(3);
     static uint32_t to[3000];
@@ -624,6 +672,8 @@ static const check_test tests[] = {
     CHECK_TEST(scalars_read_as_in_python),
     CHECK_TEST(utf8_is_told_from_what_is_none),
     CHECK_TEST(streams_are_those_published),
+    CHECK_TEST(every_word_is_that_of_the_definition),
+    CHECK_TEST(a_seed_forgets_the_normal_that_waits),
     CHECK_TEST(words_are_the_same_in_any_portions),
     CHECK_TEST(a_state_goes_on_where_it_was_taken),
     CHECK_TEST(what_is_no_state_is_refused),

@@ -222,6 +222,93 @@ static void what_a_hook_keeps_is_not_written(void) {
     }
 }
 
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static bool saves(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    for (int i = 0; i < 4 + 30 * nin; i++)
+        if (!tn_function_save(f, in[i % nin])) return false;
+    return (out[0] = tn_mul_scalar(in[0], 2)) != NULL;
+}
+static bool reads(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    grad_in[0] = tn_mul(tn_mul_scalar(grad_out[0], 2), tn_function_saved(f, 30));
+    return grad_in[0] != NULL;
+}
+static tn_tensor *squares(tn_tensor *const *in, int nin, void *user) {
+    return (void)user, tn_mul(in[0], in[nin - 1]);
+}
+static bool checked(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, void *user) {
+    (void)nin, (void)user;
+    *nout = 1;
+    return (out[0] = tn_mul(tn_mul(in[0], in[0]), in[0])) != NULL;
+}
+static void run_web(int k) {
+    static web w;
+    static tn_tensor *grads[NODES];
+    tn_grads_options o = {NULL, false, false, true};
+    state = (uint64_t)k;
+    spin(&w, k < 2 ? 100 : NODES);
+    if (k % 2)
+        CHECK(tn_grads(TN_LIST(w.loss), tn_tensors_of(w.t, LEAVES), grads, &o));
+    else
+        CHECK(tn_backward(w.loss));
+}
+static void run(int k) {
+    static const tn_function_row row = {"saves", 1, saves, reads, NULL};
+    int64_t shape[TN_MAX_DIMS];
+    tn_tensor *x = leaf(1), *out = NULL;
+    char *text;
+    for (int i = 0; i < TN_MAX_DIMS; i++) shape[i] = 1;
+    switch (k) {
+    case 4:
+        CHECK(tn_function_call(&row, TN_LIST(x), NULL, &out) && tn_backward(tn_sum(out)));
+        CHECK(at(tn_grad_of(x), 1) == 2);
+        break;
+    case 5:
+        out = tn_checkpoint(squares, TN_LIST(x, x), NULL);
+        CHECK(out && tn_backward(tn_sum(out)) && at(tn_grad_of(x), 1) == 2);
+        break;
+    case 6:
+        CHECK(tn_gradcheck(checked, TN_LIST(x), NULL, NULL));
+        CHECK(tn_gradgradcheck(checked, TN_LIST(x), NULL, NULL));
+        break;
+    case 7:
+        for (int i = 0; i < 50; i++)
+            out = tn_add(out ? out : x, tn_ones(tn_ints_of(shape, i % (TN_MAX_DIMS + 1))));
+        CHECK(tn_hook_add(out, gives, NULL, NULL) && tn_retain_grad(out));
+        CHECK(tn_backward(tn_sum(out), .create_graph = true));
+        tn_zero_grad(x), tn_zero_grad(out);
+        break;
+    case 8:
+        text = tn_to_text(x, NULL);
+        if (CHECK(text != NULL)) tn_alloc_free(text, strlen(text) + 1);
+        tn_generator_free(tn_generator_new(3));
+        break;
+    default: run_web(k);
+    }
+}
+
+/* Whatever is done, once its tensors are gone its memory is: without a cache to the byte. */
+static void nothing_is_left_behind(void) {
+    tn_context_options o;
+    memset(&o, 0, sizeof o);
+    o.no_cache = true;
+    o.threads = -1;
+    tn_context *c = tn_context_new(&o);
+    tn_context_use(c);
+    for (int k = 0; k < 9; k++) {
+        int64_t before = 0;
+        for (int again = 0; again < 2; again++) {
+            TN_SCOPE
+                run(k);
+            if (again && !CHECK_EQ(tn_memory().bytes_used, before)) printf("    case %d\n", k);
+            before = tn_memory().bytes_used;
+            CHECK_EQ(tn_memory().live_tensors, 0);
+        }
+    }
+    tn_context_use(NULL);
+    tn_context_free(c);
+}
+
 int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(every_node_waits_for_all_that_it_is_sent),
@@ -230,6 +317,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(what_hooks_give_is_added_or_nothing_is),
         CHECK_TEST(a_new_gradient_is_nobody_elses),
         CHECK_TEST(what_a_hook_keeps_is_not_written),
+        CHECK_TEST(nothing_is_left_behind),
     };
     int failed = CHECK_MAIN(tests, argc, argv);
     failed |= !CHECK_EQ(tn_memory().live_tensors, 0);
