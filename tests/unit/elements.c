@@ -423,7 +423,16 @@ static void scalars_read_as_in_python(void) {
     CHECK_TEXT(tni_scalar_text(text, sizeof text, tn_complex(1, -2)), "(1.0-2.0j)");
     CHECK_TEXT(tni_scalar_text(text, sizeof text, tn_complex(0, 0.5)), "(0.0+0.5j)");
     CHECK_TEXT(tni_scalar_text(text, sizeof text, tn_complex(0, NAN)), "(0.0+nanj)");
+    CHECK_TEXT(tni_scalar_text(text, sizeof text, tn_complex(1, 0)), "(1.0+0.0j)");
     CHECK_TEXT(tni_scalar_text(text, sizeof text, tn_none()), "None");
+    for (int k = 0; k < 4; k++) { /* integers may stand in one of two fields, see types.h */
+        tn_scalar s = k < 2 ? tn_int(-7) : tn_bool(true);
+        if (k % 2)
+            s.integer = 0;
+        else
+            s.real = 0;
+        CHECK_TEXT(tni_scalar_text(text, sizeof text, s), k < 2 ? "-7" : "True");
+    }
     CHECK_TEXT(tni_scalar_text(text, 5, tn_complex(1, -2)), "(1.0");
     CHECK_TEXT(tni_tensor_text(text, sizeof text, NULL), "NULL");
     TN_SCOPE {

@@ -222,6 +222,106 @@ static void what_a_hook_keeps_is_not_written(void) {
     }
 }
 
+/* from, from + 1, .. */
+static tn_tensor *numbers(double from, int n) {
+    tn_tensor *t = tn_zeros(TN_DIMS(n), .dtype = TN_F64);
+    for (int i = 0; i < n; i++) ((double *)tn_data(t))[i] = from + i;
+    return t;
+}
+
+/* --- what is given to inputs ------------------------------------------------------------------ */
+
+/* Sums over whatever was broadcast: y = sum(w * (a * b)), every shape of up to three dimensions of
+ * 1 or 3 against one of 2 or 3. */
+static void gradients_are_summed_over_what_was_broadcast(void) {
+    static const int64_t from[][3] = {{1, 1, 1}, {3, 1, 1}, {1, 3, 1}, {1, 1, 2},
+                                      {3, 3, 1}, {3, 1, 2}, {1, 3, 2}, {3, 3, 2}};
+    static const int64_t full[3] = {3, 3, 2};
+    for (int k = 0; k < 8 * 4; k++)
+        TN_SCOPE {
+            const int64_t *size = from[k / 4] + (3 - k % 4);
+            int n = k % 4, wrong = 0;
+            tn_tensor *a = tn_requires_grad(tn_ones(tn_ints_of(size, n), .dtype = TN_F64));
+            tn_tensor *b = tn_reshape(numbers(1, 18), tn_ints_of(full, 3));
+            double want[18] = {0};
+            for (int i = 0; i < 18; i++) {
+                int64_t index[3] = {i / 6, i / 2 % 3, i % 2}, at_a = 0;
+                for (int d = 0; d < n; d++)
+                    at_a = at_a * size[d] + (size[d] == 1 ? 0 : index[3 - n + d]);
+                want[at_a] += 1 + i;
+            }
+            CHECK(tn_backward(tn_sum(tn_mul(a, b))));
+            CHECK(tn_ndim(tn_grad_of(a)) == n && tn_numel(tn_grad_of(a)) == tn_numel(a));
+            for (int i = 0; i < tn_numel(a); i++) wrong += at(tn_grad_of(a), i) != want[i];
+            CHECK_EQ(wrong, 0);
+        }
+}
+
+static bool passes(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    return (void)f, (void)nin, (out[0] = tn_mul_scalar(in[0], 1)) != NULL;
+}
+static bool returns(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    return (void)grad_out, grad_in[0] = tn_clone((tn_tensor *)tn_function_user(f)), true;
+}
+/* Of another dtype, complex for real, of more or fewer dimensions; of no shape that fits: refused. */
+static void gradients_take_the_dtype_and_the_shape_of_their_input(void) {
+    static const tn_function_row row = {"gives", 1, passes, returns, NULL};
+    static const int64_t three[] = {3}, one[] = {1}, rows[] = {3, 2}, column[] = {2, 1};
+    for (int k = 0; k < 7; k++)
+        TN_SCOPE {
+            tn_tensor *x = leaf(1), *y = NULL, *given = NULL;
+            double want = k == 3 ? 12 : 4;
+            tn_error_info e;
+            given = k == 0   ? tn_full(TN_DIMS(2), 4.0, .dtype = TN_F32)
+                    : k == 1 ? tn_full(TN_DIMS(2), 4.0, .dtype = TN_C128)
+                    : k == 2 ? tn_full(tn_empty_dims(), 4.0, .dtype = TN_F64)
+                    : k == 3 ? tn_full(tn_ints_of(rows, 2), 4.0, .dtype = TN_C64)
+                    : k == 4 ? tn_full(tn_ints_of(one, 1), 4.0, .dtype = TN_F64)
+                    : k == 5 ? tn_full(tn_ints_of(three, 1), 4.0, .dtype = TN_F64)
+                             : tn_full(tn_ints_of(column, 2), 4.0, .dtype = TN_F64);
+            CHECK(tn_function_call(&row, TN_LIST(x), given, &y));
+            if (k < 4) {
+                CHECK(tn_backward(tn_sum(y)) && tn_dtype_of(tn_grad_of(x)) == TN_F64);
+                CHECK(tn_ndim(tn_grad_of(x)) == 1 && tn_size(tn_grad_of(x), 0) == 2);
+                CHECK(at(tn_grad_of(x), 0) == want && at(tn_grad_of(x), 1) == want);
+                continue;
+            }
+            CHECK(!tn_backward(tn_sum(y)) && tn_error_take(&e) && !tn_grad_of(x));
+            CHECK(strstr(e.message, "in the gradient of gives") != NULL);
+            CHECK(strstr(e.message, k == 4   ? "has shape (1) for input 0 of shape (2)"
+                                    : k == 5 ? "has shape (3) for input 0 of shape (2)"
+                                             : "shape '(2)' is invalid") != NULL);
+        }
+}
+
+/* Members of a list, more than there is inline room for, each with or without a gradient. */
+static void members_of_long_lists_have_their_gradients(void) {
+    for (int n = 1; n < 60; n += n < 12 ? 1 : 7)
+        TN_SCOPE {
+            tn_tensor *list[60], *joined;
+            for (int i = 0; i < n; i++)
+                list[i] = i % 3 == 1 ? tn_ones(TN_DIMS(2), .dtype = TN_F64) : leaf(i);
+            joined = tn_cat(tn_tensors_of(list, n));
+            CHECK(tn_backward(tn_sum(tn_mul(joined, numbers(0, 2 * n)))));
+            for (int i = 0; i < n; i++) {
+                tn_tensor *g = tn_grad_of(list[i]);
+                CHECK(i % 3 == 1 ? !g : at(g, 0) == 2 * i && at(g, 1) == 2 * i + 1);
+            }
+        }
+}
+
+/* The second result of a call, written: it is the first and only one of the write. */
+static void a_second_result_that_is_written_retains_its_gradient(void) {
+    TN_SCOPE {
+        tn_tensor *x = tn_requires_grad(numbers(0, 4));
+        tn_var_mean_results m = tn_var_mean(x, .dim = TN_DIMS(0));
+        CHECK(tn_retain_grad(m.mean) && tn_mul_scalar_(m.mean, 3));
+        CHECK(tn_backward(tn_mul_scalar(m.mean, 5)));
+        CHECK(at(tn_grad_of(m.mean), 0) == 5 && at(tn_grad_of(x), 0) == 15.0 / 4);
+        CHECK(tnp_retain_grad(m.var) && tnp_retain_grad(m.mean) && tnp_retain_grad(x));
+    }
+}
+
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static bool saves(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
@@ -317,6 +417,10 @@ int main(int argc, char **argv) {
         CHECK_TEST(what_hooks_give_is_added_or_nothing_is),
         CHECK_TEST(a_new_gradient_is_nobody_elses),
         CHECK_TEST(what_a_hook_keeps_is_not_written),
+        CHECK_TEST(gradients_are_summed_over_what_was_broadcast),
+        CHECK_TEST(gradients_take_the_dtype_and_the_shape_of_their_input),
+        CHECK_TEST(members_of_long_lists_have_their_gradients),
+        CHECK_TEST(a_second_result_that_is_written_retains_its_gradient),
         CHECK_TEST(nothing_is_left_behind),
     };
     int failed = CHECK_MAIN(tests, argc, argv);

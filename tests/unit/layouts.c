@@ -244,6 +244,46 @@ static void data_lie_behind_their_storage_or_apart(void) {
     tn_context_free(c);
 }
 
+/* With gaps between rows the memory reaches from the first element to the last. */
+static void strided_memory_is_as_long_as_it_reaches(void) {
+    int64_t size[3] = {3, 4, 2}, stride[3] = {100, 2, 50};
+    tni_block *b = tni_here();
+    TN_SCOPE {
+        for (int k = 0; k < 4; k++) {
+            tn_tensor *t = tni_header(b, TN_F64, k, size, stride);
+            CHECK(t && tni_set_storage(b, t));
+            CHECK_EQ(t->storage->bytes, 8 * (k == 0 ? 1 : k == 1 ? 201 : k == 2 ? 207 : 257));
+            CHECK(!(t->flags & TNI_CONTIGUOUS) == (k > 0));
+        }
+    }
+}
+
+/* A tensor whose memory is refused is gone as a whole. */
+static void what_has_no_memory_leaves_nothing(void) {
+    tn_context_options o;
+    memset(&o, 0, sizeof o);
+    o.threads = -1;
+    o.no_cache = true;
+    o.memory_cap = 1 << 20;
+    tn_context *c = tn_context_new(&o);
+    tn_context_use(c);
+    TN_SCOPE {
+        int64_t before = tn_memory().bytes_used;
+        tn_error_info e;
+        CHECK(!tn_empty(TN_DIMS(1 << 20), .dtype = TN_F64));
+        CHECK(tn_error_take(&e) && e.code == TN_MEMORY);
+        CHECK_EQ(tn_memory().live_tensors, 0);
+        CHECK_EQ(tn_memory().bytes_used, before);
+        CHECK(!tn_from(NULL, TN_DIMS(3), TN_F32) && tn_error_take(&e) && e.code == TN_INVALID);
+        CHECK(!tn_wrap(NULL, TN_DIMS(3), TN_F32, NULL) && tn_error_take(&e));
+        CHECK(!tn_wrap(NULL, TN_DIMS(-1), TN_F32, NULL) && tn_error_take(&e));
+        CHECK_EQ(tn_memory().live_tensors, 0);
+        CHECK_EQ(tn_memory().bytes_used, before);
+    }
+    tn_context_use(NULL);
+    tn_context_free(c);
+}
+
 int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(results_of_channels_last_operands_lie_so_too),
@@ -251,6 +291,8 @@ int main(int argc, char **argv) {
         CHECK_TEST(the_first_that_moves_along_both_orders_them),
         CHECK_TEST(a_header_takes_the_room_of_its_dimensions),
         CHECK_TEST(data_lie_behind_their_storage_or_apart),
+        CHECK_TEST(strided_memory_is_as_long_as_it_reaches),
+        CHECK_TEST(what_has_no_memory_leaves_nothing),
     };
     return CHECK_MAIN(tests, argc, argv);
 }
