@@ -252,6 +252,16 @@ static void dtypes_have_names(void) {
     for (int i = 0; i < 8; i++) CHECK_EQ(tn_dtype_named(more[i]), are[i]);
     CHECK(!tn_dtype_named("floa") && !tn_dtype_named("") && !tn_dtype_named(NULL));
     CHECK(tn_dtype_bytes(TN_DTYPE_COUNT) == 0 && tn_dtype_bytes((tn_dtype)-1) == 0);
+    for (int d = -1; d <= TN_DTYPE_COUNT; d++) { /* what is none has nothing */
+        const tni_dtype_info *i = tni_dtype(d);
+        bool none = d <= 0 || d == TN_DTYPE_COUNT;
+        if (none) CHECK(!i->bytes && !i->category && !i->is_signed && !i->computes);
+        CHECK(none || tn_dtype_bytes((tn_dtype)d) == i->bytes);
+        CHECK(none || i->computes == (d <= TN_C128));
+    }
+    CHECK(tn_dtype_bytes(TN_BOOL) == 1 && tn_dtype_bytes(TN_I16) == 2 &&
+          tn_dtype_bytes(TN_F32) == 4);
+    CHECK(tn_dtype_bytes(TN_C64) == 8 && tn_dtype_bytes(TN_C128) == 16);
     for (int d = 0; d <= TN_DTYPE_COUNT; d++) {
         bool may = d == TN_F16 || d == TN_BF16 || d == TN_F32 || d == TN_F64;
         CHECK(tn_set_default_dtype((tn_dtype)d) == may);

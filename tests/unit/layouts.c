@@ -46,6 +46,42 @@ static void results_of_channels_last_operands_lie_so_too(void) {
         }
 }
 
+/* As torch 2.15 lays out the sum of two dense operands: strides along one element, which no address
+ * depends on, are told too. */
+static void results_of_dense_operands_have_torchs_strides(void) {
+    static float memory[64];
+    static const struct {
+        int ndim;
+        int64_t size[4], a[4], b[4], sum[4];
+    } c[] = {{3, {3, 3, 1}, {1, 3, 1}, {3, 1, 9}, {1, 3, 3}},
+             {4, {2, 3, 1, 1}, {1, 2, 2, 2}, {3, 1, 1, 99}, {1, 2, 2, 6}},
+             {3, {2, 1, 2}, {1, 4, 2}, {1, 4, 2}, {1, 4, 2}},
+             {4, {1, 2, 1, 1}, {77, 1, 1, 1}, {99, 1, 99, 50}, {2, 1, 1, 1}},
+             {3, {2, 3, 1}, {3, 1, 1}, {3, 1, 6}, {3, 1, 1}},
+             {3, {3, 1, 2}, {2, 77, 1}, {2, 2, 1}, {2, 2, 1}},
+             {4, {1, 1, 2, 2}, {1, 99, 1, 2}, {1, 1, 2, 1}, {1, 4, 1, 2}},
+             {3, {3, 3, 1}, {3, 1, 50}, {3, 1, 3}, {3, 1, 1}},
+             {4, {2, 2, 1, 2}, {1, 2, 99, 4}, {4, 2, 2, 1}, {1, 2, 8, 4}},
+             {4, {2, 2, 1, 2}, {4, 2, 99, 1}, {2, 4, 50, 1}, {4, 2, 8, 1}},
+             {4, {3, 2, 1, 3}, {6, 1, 6, 2}, {1, 3, 99, 6}, {6, 1, 18, 2}},
+             {4, {1, 2, 1, 2}, {77, 1, 1, 2}, {50, 2, 2, 1}, {4, 1, 1, 2}},
+             {4, {3, 3, 1, 1}, {1, 3, 2, 2}, {1, 3, 1, 2}, {1, 3, 3, 3}},
+             {4, {3, 1, 2, 2}, {4, 77, 2, 1}, {1, 77, 6, 3}, {4, 12, 2, 1}}};
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++)
+        TN_SCOPE {
+            tn_wrap_options o;
+            memset(&o, 0, sizeof o);
+            o.strides = tn_ints_of(c[i].a, c[i].ndim);
+            tn_tensor *a = tn_wrap(memory, tn_ints_of(c[i].size, c[i].ndim), TN_F32, &o), *b, *sum;
+            o.strides = tn_ints_of(c[i].b, c[i].ndim);
+            b = tn_wrap(memory, tn_ints_of(c[i].size, c[i].ndim), TN_F32, &o);
+            sum = tnp_add(a, b, 1);
+            for (int d = 0; sum && d < c[i].ndim; d++)
+                if (!CHECK_EQ(sum->stride[d], c[i].sum[d])) printf("    case %d\n", (int)i);
+            CHECK(sum != NULL);
+        }
+}
+
 /* --- the iterator ----------------------------------------------------------------------------- */
 
 static uint64_t state = 11;
@@ -258,6 +294,48 @@ static void strided_memory_is_as_long_as_it_reaches(void) {
     }
 }
 
+/* What a view may do follows from its base; a tensor that is held is its caller's alone. */
+static void views_are_read_only_and_held_tensors_counted(void) {
+    static float fixed[4] = {1, 2, 3, 4};
+    tn_wrap_options o;
+    tn_error_info e;
+    tn_tensor *kept = NULL, *meta;
+    memset(&o, 0, sizeof o);
+    o.read_only = true;
+    int64_t before = tn_memory().live_tensors;
+    TN_SCOPE {
+        tn_tensor *t = tn_wrap(fixed, TN_DIMS(4), TN_F32, &o), *v = tn_slice(t, .end = 2);
+        CHECK(!tn_fill_(v, 5.0) && tn_error_take(&e) && strstr(e.message, "read-only memory"));
+        CHECK(!tn_fill_(tn_slice(v, .end = 1), 5.0) && tn_error_take(&e));
+        CHECK(!tn_fill_(tn_detach(t), 5.0) && tn_error_take(&e) && fixed[0] == 1);
+        meta = tn_slice(tn_empty(TN_DIMS(4), .device = TN_META), .end = 2);
+        CHECK(tn_device_of(meta) == TN_META && !tn_data(meta) && !tn_is_view(kept));
+        kept = tn_hold(tn_hold(tn_ones(TN_DIMS(2))));
+    }
+    CHECK_EQ(tn_memory().live_tensors, before + 1);
+    tn_free(kept);
+    CHECK_EQ(tn_memory().live_tensors, before + 1);
+    tn_free(kept);
+    CHECK_EQ(tn_memory().live_tensors, before);
+}
+
+/* All the terms that two tensors can have. */
+static void tensors_of_the_most_dimensions_are_compared(void) {
+    static char memory[8];
+    tn_tensor *t[2];
+    TN_SCOPE {
+        for (int k = 0; k < 2; k++) {
+            int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS], step = 1;
+            for (int d = 0; d < TN_MAX_DIMS; d++) size[d] = 2, stride[d] = step, step *= 3 + 2 * k;
+            if (k) stride[0] = 2;
+            t[k] = tni_header(tni_here(), TN_F64, TN_MAX_DIMS, size, stride);
+            t[k]->storage = tni_storage_wrap(tni_here(), memory, 8, NULL, NULL);
+        }
+        CHECK(tni_overlap(t[0], t[1]) && tni_overlap(t[1], t[0]));
+        CHECK(!tni_overlaps_itself(t[0]));
+    }
+}
+
 /* A tensor whose memory is refused is gone as a whole. */
 static void what_has_no_memory_leaves_nothing(void) {
     tn_context_options o;
@@ -287,11 +365,14 @@ static void what_has_no_memory_leaves_nothing(void) {
 int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(results_of_channels_last_operands_lie_so_too),
+        CHECK_TEST(results_of_dense_operands_have_torchs_strides),
         CHECK_TEST(operands_are_walked_together),
         CHECK_TEST(the_first_that_moves_along_both_orders_them),
         CHECK_TEST(a_header_takes_the_room_of_its_dimensions),
         CHECK_TEST(data_lie_behind_their_storage_or_apart),
         CHECK_TEST(strided_memory_is_as_long_as_it_reaches),
+        CHECK_TEST(views_are_read_only_and_held_tensors_counted),
+        CHECK_TEST(tensors_of_the_most_dimensions_are_compared),
         CHECK_TEST(what_has_no_memory_leaves_nothing),
     };
     return CHECK_MAIN(tests, argc, argv);
