@@ -76,8 +76,7 @@ static bool check_analytic(check_state *s, tn_tensors in, tn_tensors wanted, tn_
     tn_tensor *out[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS];
     int nout = CHECK_TENSORS, nroot = 0;
     uint64_t from = 0;
-    tn_grads_options o;
-    memset(&o, 0, sizeof o);
+    tn_grads_options o = {seed, false, false, true};
     if (!s->fn(in.at, (int)in.n, out, &nout, s->user) || b->failed) return false;
     for (int k = 0; k < nout; k++) {
         if (!check_differentiable(out[k])) continue;
@@ -89,8 +88,6 @@ static bool check_analytic(check_state *s, tn_tensors in, tn_tensors wanted, tn_
     }
     if (!nroot && s->second) return s->constant = true;
     if (!nroot) return tni_error(b, TN_AUTOGRAD, "gradcheck: no output requires grad");
-    o.seeds = seed;
-    o.allow_unused = true;
     return tn_grads_at(b->place_file, b->place_line, tn_tensors_of(root, nroot), wanted, grads, &o);
 }
 
@@ -214,12 +211,8 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
         *from[CHECK_TENSORS], *grads[CHECK_TENSORS];
     int n = CHECK_TENSORS, nroot = 0, nfrom = 0, given = c->nin, room = *nout;
     uint8_t no_grad = b->no_grad;
-    tn_grads_options o;
+    tn_grads_options o = {seed, false, !no_grad, true};
     bool ok;
-    memset(&o, 0, sizeof o);
-    o.seeds = seed;
-    o.allow_unused = true;
-    o.create_graph = !no_grad;
     *nout = 0;
     b->no_grad = 0;
     ok = c->fn(in, c->nin, first, &n, c->user) && !b->failed;
@@ -249,9 +242,12 @@ static bool check_second_run(check_state *s, check_second *c, tn_tensors in) {
     ok = mark >= 0 && c->fn(in.at, n, out, &nout, c->user) && !s->b->failed;
     for (int i = 0; i < n; i++) all[i] = in.at[i];
     for (int k = 0; ok && k < nout; k++)
-        if (check_differentiable(out[k]) && out[k]->flags & TNI_REQUIRES && n < CHECK_TENSORS) {
+        if (check_differentiable(out[k]) && out[k]->flags & TNI_REQUIRES) {
             tn_tensor *seed = check_weights(s->b, out[k], 1000003u * (uint64_t)(k + 1));
-            if (!(ok = seed != NULL)) break;
+            if (seed && n == CHECK_TENSORS)
+                ok = tni_error(s->b, TN_INVALID, "gradgradcheck: at most %d inputs and outputs",
+                               CHECK_TENSORS);
+            if (!seed || !ok) return tni_end(s->b, mark), false;
             seed->flags |= TNI_REQUIRES | TNI_LEAF;
             all[n++] = seed;
         }

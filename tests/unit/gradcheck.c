@@ -228,6 +228,63 @@ static void what_cannot_be_checked_is_refused(void) {
     }
 }
 
+/* The weight that element `number` of all outputs has: splitmix64, in [0.5, 1.5), of either sign. */
+static double weight(uint64_t number) {
+    uint64_t z = (number + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return ((double)(z >> 11) * 0x1p-53 + 0.5) * (z & 1 ? 1 : -1);
+}
+/* x, or i x, whose gradient is twice the right one; n elements stand before it. */
+typedef struct place {
+    int64_t n;
+    bool imaginary;
+} place;
+static bool doubled(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, void *user) {
+    const place *p = (const place *)user;
+    tn_tensor *x = tnp_add(in[0], tnp_sub(in[0], tnp_detach(in[0]), 1), 1);
+    tn_tensor *i = tnp_zeros(TN_DIMS(1), TN_C128, TN_CPU);
+    (void)nin;
+    ((double *)tn_data(i))[1] = 1;
+    *nout = 2;
+    out[0] = tnp_zeros(TN_DIMS(p->n), TN_F64, TN_CPU);
+    out[1] = p->imaginary ? tnp_mul(x, i) : x;
+    return out[0] && out[1];
+}
+static void outputs_have_the_weights_of_their_numbers(void) {
+    for (int k = 0; k < 80; k++)
+        TN_SCOPE {
+            place p = {k / 2, k % 2 == 1};
+            tn_tensor *x = tn_requires_grad(tn_full(TN_DIMS(1), 0.5, .dtype = TN_F64));
+            double want = weight((uint64_t)k), has = 0, slope = 0;
+            CHECK(!tn_gradcheck(doubled, tn_tensors_of(&x, 1), &p, NULL) && tn_error_take(&e));
+            const char *at = strstr(e.message, "the gradient is ");
+            CHECK(at && sscanf(at, "the gradient is %lf, differences give %lf", &has, &slope) == 2);
+            if (!CHECK(fabs(has - 2 * want) < 1e-10 && fabs(slope - want) < 1e-7))
+                printf("    %d: %s\n", k, e.message);
+        }
+}
+
+/* A function that fails half way finds its inputs as they were given. */
+static int calls_left;
+static bool fails_later(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, void *user) {
+    (void)nin, (void)user;
+    if (!calls_left--) return tn_error_set(TN_INVALID, "f.c", 1, "no more");
+    *nout = 1;
+    return (out[0] = tnp_mul(in[0], in[0])) != NULL;
+}
+static void inputs_are_put_back_when_the_function_fails(void) {
+    for (int k = 0; k < 10; k++)
+        TN_SCOPE {
+            tn_tensor *x = leaf(k % 2 ? TN_C128 : TN_F64, 1), *was = tn_clone(tnp_detach(x));
+            calls_left = k;
+            CHECK(!tnp_gradcheck(fails_later, tn_tensors_of(&x, 1), NULL, NULL));
+            CHECK(tn_error_take(&e) && strstr(e.message, "no more") && tn_grad_mode());
+            CHECK(!memcmp(tn_data(x), tn_data(was), k % 2 ? 96 : 48));
+        }
+}
+
 /* --- second derivatives ----------------------------------------------------------------------- */
 
 /* x^3 as a product whose second factor has lost its history: the value is right, and the first
@@ -266,6 +323,39 @@ static void second_derivatives_are_checked(void) {
     }
 }
 
+/* x * x, whose gradient is right and differentiable in x, but has lost the incoming one. */
+static bool square(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    (void)nin;
+    return (out[0] = tnp_mul(in[0], in[0])) != NULL && tn_function_save(f, in[0]);
+}
+static bool square_back(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    tn_tensor *g = tn_function_user(f) ? tnp_detach(grad_out[0]) : grad_out[0];
+    grad_in[0] = tnp_mul(tnp_mul_scalar(tn_function_saved(f, 0), tn_float(2)), g);
+    return grad_in[0] != NULL;
+}
+static bool squared(tn_tensor *const *in, int nin, tn_tensor **out, int *nout, void *user) {
+    static const tn_function_row row = {"square", 1, square, square_back, NULL};
+    *nout = 1;
+    return tn_function_call(&row, tn_tensors_of((tn_tensor **)(uintptr_t)in, nin), user, out);
+}
+static void the_incoming_gradient_is_an_input_of_the_second(void) {
+    static int lost;
+    TN_SCOPE {
+        tn_tensor *x = leaf(TN_F64, 1), *many[32];
+        wrongness w = {-1, 0, 0, 0, ONE};
+        CHECK(tnp_gradcheck(squared, tn_tensors_of(&x, 1), NULL, NULL));
+        CHECK(tnp_gradcheck(squared, tn_tensors_of(&x, 1), &lost, NULL));
+        CHECK(tnp_gradgradcheck(squared, tn_tensors_of(&x, 1), NULL, NULL));
+        CHECK(!tnp_gradgradcheck(squared, tn_tensors_of(&x, 1), &lost, NULL) && tn_error_take(&e));
+        if (!CHECK(strstr(e.message, "input 1, element 0: the gradient is 0, ") != NULL))
+            printf("    %s\n", e.message);
+        for (int i = 0; i < 32; i++) many[i] = x;
+        CHECK(tn_gradgradcheck(product, tn_tensors_of(many, 31), &w, NULL));
+        CHECK(!tn_gradgradcheck(product, tn_tensors_of(many, 32), &w, NULL) && tn_error_take(&e));
+        CHECK(strstr(e.message, "gradgradcheck: at most 32 inputs and outputs") != NULL);
+    }
+}
+
 static const check_test tests[] = {
     CHECK_TEST(right_gradients_pass),
     CHECK_TEST(one_wrong_element_is_found_wherever_it_stands),
@@ -275,7 +365,10 @@ static const check_test tests[] = {
     CHECK_TEST(tolerances_are_those_given),
     CHECK_TEST(differences_are_taken_at_these_points),
     CHECK_TEST(what_cannot_be_checked_is_refused),
+    CHECK_TEST(outputs_have_the_weights_of_their_numbers),
+    CHECK_TEST(inputs_are_put_back_when_the_function_fails),
     CHECK_TEST(second_derivatives_are_checked),
+    CHECK_TEST(the_incoming_gradient_is_an_input_of_the_second),
 };
 
 int main(int argc, char **argv) { return CHECK_MAIN(tests, argc, argv); }
