@@ -176,8 +176,7 @@ static tn_tensor *give_sum(tn_tensor *t, const tn_tensor *to) {
     for (int i = 0; i < t->ndim; i++)
         if (i < lead || (to->size[i - lead] == 1 && t->size[i] != 1)) dims[n++] = i;
     if (n) t = tnp_sum(t, tni_ints(dims, n), true, TN_NO_DTYPE);
-    if (t && lead) t = tnp_reshape(t, tni_sizes(to));
-    return t;
+    return lead ? tnp_reshape(t, tni_sizes(to)) : t;
 }
 
 TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {

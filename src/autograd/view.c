@@ -27,7 +27,6 @@ TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view) {
         return true;
     }
     memset(&a, 0, sizeof a);
-    a.self = view->base;
     a.size = tni_sizes(view);
     a.stride = tni_ints(view->stride, view->ndim);
     a.storage_offset = view->offset;
@@ -62,8 +61,6 @@ TN_PRIV TNI_NOINLINE tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     tni_node *n;
     if (!view_may_rebase(f, view)) return NULL;
     memset(&a, 0, sizeof a);
-    a.self = view->base;
-    a.src = view;
     a.size = tni_sizes(view);
     a.stride = tni_ints(view->stride, view->ndim);
     a.storage_offset = view->offset;
