@@ -319,6 +319,26 @@ static void views_are_read_only_and_held_tensors_counted(void) {
     CHECK_EQ(tn_memory().live_tensors, before);
 }
 
+/* Other headers on the same data know as well that these lie one after another. */
+static void views_and_shares_know_their_layout(void) {
+    TN_SCOPE {
+        tn_tensor *x = tn_requires_grad(tn_ones(TN_DIMS(4, 3))), *y = tn_mul_scalar(x, 2), *g[2];
+        tn_tensor *same[4], *rows = tn_slice(y, .start = 1), *columns = tn_transpose(y, 0, 1);
+        same[0] = tn_view(y, TN_DIMS(2, 6)), same[1] = tn_detach(y), same[2] = rows;
+        same[3] = tn_transpose(columns, 0, 1);
+        for (int k = 0; k < 4; k++) {
+            CHECK(same[k]->flags & TNI_CONTIGUOUS && !(same[k]->flags & TNI_INFERENCE));
+            CHECK(tn_same_storage(same[k], y));
+        }
+        CHECK(!(columns->flags & TNI_CONTIGUOUS) && tn_same_storage(columns, y));
+        CHECK(tn_grads(TN_LIST(tn_sum(tn_exp(y))), TN_LIST(x, y), g, NULL));
+        CHECK(g[0]->flags & TNI_CONTIGUOUS && g[1]->flags & TNI_CONTIGUOUS);
+        tn_set_inference_mode(true);
+        CHECK(tn_ones(TN_DIMS(2))->flags & TNI_INFERENCE && !(tn_detach(x)->flags & TNI_INFERENCE));
+        tn_set_inference_mode(false);
+    }
+}
+
 /* All the terms that two tensors can have. */
 static void tensors_of_the_most_dimensions_are_compared(void) {
     static char memory[8];
@@ -372,6 +392,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(data_lie_behind_their_storage_or_apart),
         CHECK_TEST(strided_memory_is_as_long_as_it_reaches),
         CHECK_TEST(views_are_read_only_and_held_tensors_counted),
+        CHECK_TEST(views_and_shares_know_their_layout),
         CHECK_TEST(tensors_of_the_most_dimensions_are_compared),
         CHECK_TEST(what_has_no_memory_leaves_nothing),
     };
