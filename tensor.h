@@ -13586,7 +13586,6 @@ typedef struct tni_storage {
     int64_t bytes;
     uint32_t room; /* bytes of the storage's own block */
     uint8_t kind;  /* TNI_DATA_* */
-    tn_device_id device;
     void (*release)(void *data, void *user);
     void *user;
 } tni_storage; /* 64 bytes or fewer; TNI_DATA_INSIDE: the data follow, aligned */
@@ -14668,7 +14667,6 @@ static tni_storage *storage_new(tni_block *b, int64_t bytes, bool meta) {
     s->bytes = bytes;
     s->room = (uint32_t)room;
     s->kind = TNI_DATA_INSIDE;
-    s->device = TN_CPU;
     s->data = inside ? (char *)s + STORAGE_HEAD : NULL;
     if (inside && bytes) /* whole vectors may be read and written up to the end of the block */
         memset((char *)s + room - TNI_ALIGN, 0, TNI_ALIGN);
@@ -14706,7 +14704,6 @@ TN_PRIV tni_storage *tni_storage_wrap(tni_block *b, void *data, int64_t bytes,
     w->storage.bytes = bytes;
     w->storage.room = (uint32_t)sizeof *w;
     w->storage.kind = TNI_DATA_WRAPPED;
-    w->storage.device = TN_CPU;
     w->storage.release = release;
     w->storage.user = user;
     if (!release) return &w->storage;
@@ -15232,7 +15229,6 @@ static void mt_seed(tn_generator *g, uint64_t seed) {
     g->at = MT_FRESH;
     g->seeded = true;
     g->has_normal = false;
-    g->normal = 0;
 }
 
 TN_PRIV uint32_t tni_random32(tn_generator *g) {
@@ -15406,7 +15402,6 @@ TN_API bool tn_generator_set(tn_generator *generator, const uint8_t state[TN_GEN
     generator->has_normal = state_take(state + STATE_HAS_NORMAL, 4) != 0;
     bits = state_take(state + STATE_NORMAL, 8);
     memcpy(&generator->normal, &bits, 8);
-    if (!generator->has_normal) generator->normal = 0;
     return true;
 }
 
@@ -15513,8 +15508,7 @@ typedef struct print_job {
 
 static void print_text(print_job *p, const char *text, size_t n) {
     if (p->to) memcpy(p->to + p->n, text, n);
-    for (size_t i = 0; i < n; i++)
-        if (text[i] == '\n') p->line = p->n + i + 1;
+    if (*text == '\n') p->line = p->n + 1; /* print_suffix counts its own */
     p->n += n;
 }
 static void print_string(print_job *p, const char *text) { print_text(p, text, strlen(text)); }
@@ -15646,7 +15640,6 @@ static void print_vector(print_job *p, int indent, const char *at) {
         if (cuts && i == p->options.edgeitems) {
             print_string(p, " ...");
             i = size - p->options.edgeitems - 1;
-            cuts = false;
             continue;
         }
         print_element(p, at + i * step);
@@ -15678,7 +15671,6 @@ static void print_rows(print_job *p, int d, int indent, const char *at) {
         if (dots) {
             print_string(p, "...");
             i = size - p->options.edgeitems - 1;
-            cuts = false;
         } else
             print_rows(p, d + 1, indent + 1, at + i * step);
     }
@@ -41723,8 +41715,7 @@ static bool check_analytic(check_state *s, tn_tensors in, tn_tensors wanted, tn_
     tn_tensor *out[CHECK_TENSORS], *root[CHECK_TENSORS], *seed[CHECK_TENSORS];
     int nout = CHECK_TENSORS, nroot = 0;
     uint64_t from = 0;
-    tn_grads_options o;
-    memset(&o, 0, sizeof o);
+    tn_grads_options o = {seed, false, false, true};
     if (!s->fn(in.at, (int)in.n, out, &nout, s->user) || b->failed) return false;
     for (int k = 0; k < nout; k++) {
         if (!check_differentiable(out[k])) continue;
@@ -41736,8 +41727,6 @@ static bool check_analytic(check_state *s, tn_tensors in, tn_tensors wanted, tn_
     }
     if (!nroot && s->second) return s->constant = true;
     if (!nroot) return tni_error(b, TN_AUTOGRAD, "gradcheck: no output requires grad");
-    o.seeds = seed;
-    o.allow_unused = true;
     return tn_grads_at(b->place_file, b->place_line, tn_tensors_of(root, nroot), wanted, grads, &o);
 }
 
@@ -41817,14 +41806,10 @@ static bool check_run(check_state *s, tn_tensors in) {
 }
 
 static check_state check_state_of(tn_check_fn fn, void *user, const tn_gradcheck_options *o) {
-    check_state s;
-    s.b = tni_here();
-    s.fn = fn;
-    s.user = user;
-    s.step = o && o->step > 0 ? o->step : 1e-3;
-    s.rtol = o && o->rtol > 0 ? o->rtol : 1e-6;
-    s.atol = o && o->atol > 0 ? o->atol : 1e-8;
-    s.second = s.constant = false;
+    check_state s = {tni_here(), fn, user, 1e-3, 1e-6, 1e-8, false, false};
+    if (o && o->step > 0) s.step = o->step;
+    if (o && o->rtol > 0) s.rtol = o->rtol;
+    if (o && o->atol > 0) s.atol = o->atol;
     return s;
 }
 
@@ -41865,12 +41850,8 @@ static bool check_second_fn(tn_tensor *const *in, int nin, tn_tensor **out, int 
         *from[CHECK_TENSORS], *grads[CHECK_TENSORS];
     int n = CHECK_TENSORS, nroot = 0, nfrom = 0, given = c->nin, room = *nout;
     uint8_t no_grad = b->no_grad;
-    tn_grads_options o;
+    tn_grads_options o = {seed, false, !no_grad, true};
     bool ok;
-    memset(&o, 0, sizeof o);
-    o.seeds = seed;
-    o.allow_unused = true;
-    o.create_graph = !no_grad;
     *nout = 0;
     b->no_grad = 0;
     ok = c->fn(in, c->nin, first, &n, c->user) && !b->failed;
@@ -41900,9 +41881,12 @@ static bool check_second_run(check_state *s, check_second *c, tn_tensors in) {
     ok = mark >= 0 && c->fn(in.at, n, out, &nout, c->user) && !s->b->failed;
     for (int i = 0; i < n; i++) all[i] = in.at[i];
     for (int k = 0; ok && k < nout; k++)
-        if (check_differentiable(out[k]) && out[k]->flags & TNI_REQUIRES && n < CHECK_TENSORS) {
+        if (check_differentiable(out[k]) && out[k]->flags & TNI_REQUIRES) {
             tn_tensor *seed = check_weights(s->b, out[k], 1000003u * (uint64_t)(k + 1));
-            if (!(ok = seed != NULL)) break;
+            if (seed && n == CHECK_TENSORS)
+                ok = tni_error(s->b, TN_INVALID, "gradgradcheck: at most %d inputs and outputs",
+                               CHECK_TENSORS);
+            if (!seed || !ok) return tni_end(s->b, mark), false;
             seed->flags |= TNI_REQUIRES | TNI_LEAF;
             all[n++] = seed;
         }
@@ -42247,7 +42231,7 @@ static bool engine_reach(engine *e, engine_nodes *l, tni_node *n) {
         tni_node **more = (tni_node **)tni_need(e->b, room * (int64_t)sizeof *more);
         if (!more) return false;
         if (l->n) memcpy(more, l->at, (size_t)l->n * sizeof *more);
-        if (l->room) tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *more);
+        tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *more);
         l->at = more;
         l->room = room;
     }
@@ -42532,7 +42516,7 @@ static void engine_unmark(engine *e, engine_nodes *l) {
         if (tni_load(&l->at[i]->busy) == e->number) tni_store(&l->at[i]->busy, (uint64_t)0);
         tni_node_drop(e->b, l->at[i]);
     }
-    if (l->room) tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *l->at);
+    tni_put(e->b, e->b, l->at, l->room * (int64_t)sizeof *l->at);
 }
 
 static bool engine_go(engine *e, tn_tensors roots, tn_tensor *const *seeds) {
@@ -42652,7 +42636,7 @@ static bool function_grow(tni_block *b, tn_function *f) {
         return tni_error(b, TN_MEMORY, "%s: too many saved tensors", f->row->name);
     if (!(more = (function_saved *)tni_need(b, bytes))) return false;
     if (f->nsaved) memcpy(more, f->saved, (size_t)(f->nsaved * each));
-    if (f->room) tni_put(b, f->b, f->saved, f->room * each);
+    tni_put(b, f->b, f->saved, f->room * each);
     f->saved = more;
     f->room = (int)room;
     return true;
@@ -42710,7 +42694,7 @@ TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
         tni_release(b, f->saved[i].t);
         tni_storage_release(b, f->saved[i].storage);
     }
-    if (f->room) tni_put(b, f->b, f->saved, f->room * (int64_t)sizeof(function_saved));
+    tni_put(b, f->b, f->saved, f->room * (int64_t)sizeof(function_saved));
     if (f->row->release) f->row->release(f->user);
     tni_put(b, f->b, f, (int64_t)sizeof(function_block));
 }
@@ -42728,7 +42712,7 @@ TN_PRIV bool tni_function_backward(tn_gradient *g) {
     for (int i = 0; i < g->nin; i++) {
         tn_tensor *t = g->give[i];
         g->give[i] = NULL;
-        if (t && g->want[i]) tn_give(g, i, t);
+        tn_give(g, i, t);
     }
     return !g->block->failed;
 }
@@ -43090,8 +43074,7 @@ static tn_tensor *give_sum(tn_tensor *t, const tn_tensor *to) {
     for (int i = 0; i < t->ndim; i++)
         if (i < lead || (to->size[i - lead] == 1 && t->size[i] != 1)) dims[n++] = i;
     if (n) t = tnp_sum(t, tni_ints(dims, n), true, TN_NO_DTYPE);
-    if (t && lead) t = tnp_reshape(t, tni_sizes(to));
-    return t;
+    return lead ? tnp_reshape(t, tni_sizes(to)) : t;
 }
 
 TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t) {
@@ -43230,12 +43213,9 @@ TN_API bool tn_set_anomaly_mode(bool enabled) {
 
 TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a) {
     tni_block *b = tni_here();
-    tni_wanted w;
+    tni_wanted w = {a->inputs, NULL, true, true};
     bool ok = true;
     if (!tni_enter(b, file, line)) return false;
-    w.inputs = a->inputs;
-    w.grads = NULL;
-    w.allow_unused = w.into_grad = true;
     for (int64_t i = 0; ok && i < a->inputs.n; i++)
         if (!a->inputs.at[i] || a->inputs.at[i]->node)
             ok = tni_error(b, TN_AUTOGRAD, "backward: input %lld is not a leaf", (long long)i);
@@ -43253,14 +43233,10 @@ TN_API bool tn_grads_at(const char *file, int line, tn_tensors outputs, tn_tenso
     static const tn_grads_options plain = {NULL, false, false, false};
     const tn_grads_options *o = options ? options : &plain;
     tni_block *b = tni_here();
-    tni_wanted w;
+    tni_wanted w = {inputs, grads, o->allow_unused, false};
     bool ok;
     if (!tni_enter(b, file, line)) return false;
     for (int64_t i = 0; i < inputs.n; i++) grads[i] = NULL;
-    w.inputs = inputs;
-    w.grads = grads;
-    w.allow_unused = o->allow_unused;
-    w.into_grad = false;
     ok = tni_engine_run(b, outputs, o->seeds, o->retain_graph, o->create_graph, &w);
     return tni_leave(b, ok);
 }
@@ -43426,7 +43402,6 @@ TN_PRIV bool tni_view_refresh(tni_block *b, tn_tensor *view) {
         return true;
     }
     memset(&a, 0, sizeof a);
-    a.self = view->base;
     a.size = tni_sizes(view);
     a.stride = tni_ints(view->stride, view->ndim);
     a.storage_offset = view->offset;
@@ -43461,8 +43436,6 @@ TN_PRIV TNI_NOINLINE tni_node *tni_view_rebase(tn_frame *f, tn_tensor *view) {
     tni_node *n;
     if (!view_may_rebase(f, view)) return NULL;
     memset(&a, 0, sizeof a);
-    a.self = view->base;
-    a.src = view;
     a.size = tni_sizes(view);
     a.stride = tni_ints(view->stride, view->ndim);
     a.storage_offset = view->offset;

@@ -149,7 +149,8 @@ static tn_tensor *gives(tn_tensor *grad, void *user) {
     return (tn_tensor *)user;
 }
 
-/* Hooks of leaves may give other dtypes; a gradient without data fits none that has: all or none. */
+/* Hooks of leaves may give other dtypes; a gradient without data fits none that has: no .grad is
+ * changed then. */
 static void what_hooks_give_is_added_or_nothing_is(void) {
     TN_SCOPE {
         tn_tensor *x = leaf(1), *narrow = tn_full(TN_DIMS(2), 2.0, .dtype = TN_F32), *old;
@@ -263,7 +264,7 @@ static bool passes(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **ou
 static bool returns(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
     return (void)grad_out, grad_in[0] = tn_clone((tn_tensor *)tn_function_user(f)), true;
 }
-/* Of another dtype, complex for real, of more or fewer dimensions; of no shape that fits: refused. */
+/* Of another dtype, complex for real, of more or fewer dimensions; what does not fit is refused. */
 static void gradients_take_the_dtype_and_the_shape_of_their_input(void) {
     static const tn_function_row row = {"gives", 1, passes, returns, NULL};
     static const int64_t three[] = {3}, one[] = {1}, rows[] = {3, 2}, column[] = {2, 1};

@@ -228,7 +228,7 @@ static void what_cannot_be_checked_is_refused(void) {
     }
 }
 
-/* The weight that element `number` of all outputs has: splitmix64, in [0.5, 1.5), of either sign. */
+/* The weight of element `number` of all outputs: splitmix64, in [0.5, 1.5), of either sign. */
 static double weight(uint64_t number) {
     uint64_t z = (number + 1) * 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
