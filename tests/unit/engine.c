@@ -410,6 +410,28 @@ static void nothing_is_left_behind(void) {
     tn_context_free(c);
 }
 
+/* A gradient that nobody else holds becomes .grad without a copy, and what a step of backward has
+ * made goes at its end. */
+static void backward_holds_no_more_than_it_needs(void) {
+    enum { N = 1 << 18 };
+    int64_t bytes = N * 4;
+    TN_SCOPE {
+        tn_tensor *w = tn_ones(TN_DIMS(N)), *x = tn_requires_grad(tn_ones(TN_DIMS(N))), *y;
+        y = tn_sum(tn_mul(x, w));
+        int64_t before = tn_memory().bytes_used;
+        tn_memory_reset_peak();
+        CHECK(tn_backward(y));
+        CHECK(tn_memory().bytes_peak - before < bytes * 3 / 2);
+        tn_zero_grad(x);
+        for (int i = 0; i < 20; i++) x = tn_mul_scalar(x, 2);
+        y = tn_sum(tn_mul(x, w));
+        before = tn_memory().bytes_used;
+        tn_memory_reset_peak();
+        CHECK(tn_backward(y));
+        CHECK(tn_memory().bytes_peak - before < bytes * 7 / 2);
+    }
+}
+
 int main(int argc, char **argv) {
     static const check_test tests[] = {
         CHECK_TEST(every_node_waits_for_all_that_it_is_sent),
@@ -423,6 +445,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(members_of_long_lists_have_their_gradients),
         CHECK_TEST(a_second_result_that_is_written_retains_its_gradient),
         CHECK_TEST(nothing_is_left_behind),
+        CHECK_TEST(backward_holds_no_more_than_it_needs),
     };
     int failed = CHECK_MAIN(tests, argc, argv);
     failed |= !CHECK_EQ(tn_memory().live_tensors, 0);
