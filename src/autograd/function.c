@@ -18,8 +18,6 @@ struct tn_function {
     tni_node *node; /* once it is on the tape; not counted */
     function_saved *saved;
     int nsaved, room;
-    tn_tensor *const *in;
-    int nin;
 };
 
 static bool function_no_check(tn_frame *f) {
@@ -123,16 +121,13 @@ TN_PRIV bool tni_function_backward(tn_gradient *g) {
     return !g->block->failed;
 }
 
-static function_block *function_new(tni_block *b, const tn_function_row *row, tn_tensors in,
-                                    void *user) {
+static function_block *function_new(tni_block *b, const tn_function_row *row, void *user) {
     function_block *k = (function_block *)tni_need(b, (int64_t)sizeof *k);
     if (!k) return NULL;
     memset(k, 0, sizeof *k);
     k->f.row = row;
     k->f.user = user;
     k->f.b = b;
-    k->f.in = in.at;
-    k->f.nin = (int)in.n;
     k->row.name = row->name;
     k->row.schema = row->name;
     k->row.gen = &function_gen;
@@ -182,7 +177,6 @@ static bool function_end(tni_block *b, function_block *k, tn_tensors in, tn_tens
         record = record || (in.at[i] && in.at[i]->flags & TNI_REQUIRES && !b->no_grad);
     if (!ok && !b->failed)
         tni_error(b, TN_INVALID, "%s: forward failed without saying why", k->row.name);
-    k->f.in = NULL;
     ok = ok && !b->failed;
     if (ok && record) {
         if (function_record(b, k, in, out)) return true;
@@ -200,7 +194,7 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     bool entered = tni_enter(b, file, line), ok = entered;
     for (int j = 0; j < row->nout; j++) out[j] = NULL;
     for (int64_t i = 0; ok && i < in.n; i++) ok = !in.at[i] || tni_belongs(b, in.at[i], row->name);
-    if (!ok || !(k = function_new(b, row, in, user))) {
+    if (!ok || !(k = function_new(b, row, user))) {
         if (row->release) row->release(user);
         return entered ? tni_leave(b, false) : false;
     }
