@@ -40,7 +40,7 @@ static bool node_reads_in(const tn_frame *f, const node_plan *p, int i) {
     return (p->needs >> node_bit(f, i) & 1) != 0;
 }
 static bool node_reads_out(const node_plan *p, int k) {
-    return k < 31 && (p->needs >> (32 + k) & 1) != 0;
+    return k < TNI_RESULTS && (p->needs >> (32 + k) & 1) != 0;
 }
 
 /* Whether parameter p points at something, and then the bytes at *from; 0: at nothing. */
@@ -292,7 +292,6 @@ static void node_free(tni_block *b, tni_node *n) {
     if (n->function) tni_function_free(b, n->function);
     for (int i = 0; i < n->nin + n->nout; i++) {
         void *edge = n->slot[i].edge;
-        n->slot[i].edge = NULL;
         if (!edge) continue;
         if (i >= n->nin)
             tni_release(b, (tn_tensor *)edge);

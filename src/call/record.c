@@ -35,7 +35,7 @@ static tn_tensor *record_number(tni_block *b, const tn_tensor *n) {
 }
 
 static bool record_inputs(tni_block *b, record_call *r, const tn_frame *f) {
-    for (int i = 0; i < f->nin; i++) r->f.in[i] = NULL;
+    memset((void *)r->f.in, 0, (size_t)f->nin * sizeof *r->f.in); /* what a failure releases */
     for (int k = 0; k < f->nout; k++) {
         r->f.out[k] = f->out[k];
         tni_retain(f->out[k]);
@@ -64,28 +64,28 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     tn_frame *f = &c->f;
     tni_block *b = f->block;
     tn_recording *to = b->recording;
-    int64_t slots = (f->nin + f->nout + 1) * (int64_t)sizeof(tn_tensor *), args, bytes;
+    const tn_gen *gen = f->row->gen;
+    int64_t lists = (int64_t)sizeof(record_call) + (f->nin + f->nout) * (int64_t)sizeof(int64_t);
+    int64_t args = lists + tni_args_words(gen, f->args) * (int64_t)sizeof(int64_t);
     record_call *r;
     if (c->redirected)
         return tn_fail(f, TN_UNSUPPORTED,
                        "cannot be recorded with an out of another dtype or layout");
-    args = (int64_t)((sizeof *r + 15) & ~(size_t)15) + ((slots + 15) & ~(int64_t)15);
-    bytes = args + ((f->row->gen->args_size + 15) & ~15) + tni_args_words(f->row->gen, f->args) * 8;
-    r = (record_call *)tni_need(b, bytes);
+    r = (record_call *)tni_need(b, args + gen->args_size);
     if (!r) return false;
     r->next = NULL;
     r->f = *f;
-    r->bytes = bytes;
+    r->bytes = args + gen->args_size;
     r->args_at = args;
-    r->lists_at = args + ((f->row->gen->args_size + 15) & ~15);
-    r->f.in = (tn_tensor **)(void *)((char *)r + ((sizeof *r + 15) & ~(size_t)15));
+    r->lists_at = lists;
+    r->f.in = (tn_tensor **)(void *)(r + 1);
     r->f.out = r->f.in + f->nin;
     r->f.args = (char *)r + args;
     r->f.recording = false;
     r->f.node = NULL;
     r->f.caller = NULL;
     r->f.scratch = NULL;
-    memcpy((char *)r + args, f->args, f->row->gen->args_size);
+    memcpy((char *)r + args, f->args, gen->args_size);
     if (!record_inputs(b, r, f) ||
         (f->scratch_bytes && !(r->f.scratch = tni_need(b, (int64_t)f->scratch_bytes)))) {
         record_free_call(b, b, r);

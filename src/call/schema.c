@@ -95,16 +95,15 @@ static const struct schema_type_name {
                     {"Device", TN_T_DEVICE, 0},
                     {"Generator", TN_T_GENERATOR, 0},
                     {"str", TN_T_STRING, 0},
-                    {"Module", TN_T_MODULE, TN_T_MODULES},
-                    {NULL, 0, 0}};
+                    {"Module", TN_T_MODULE, TN_T_MODULES}};
 
 static bool schema_type_named(schema_reader *r, tni_schema_param *p, uint8_t *list) {
     const char *start = r->at;
     tni_word w = schema_name(r, "");
-    for (const struct schema_type_name *t = schema_types; t->name; t++)
-        if (tni_word_is(w, t->name)) {
-            p->type = t->type;
-            *list = t->list;
+    for (size_t i = 0; i < sizeof schema_types / sizeof *schema_types; i++)
+        if (tni_word_is(w, schema_types[i].name)) {
+            p->type = schema_types[i].type;
+            *list = schema_types[i].list;
             return true;
         }
     for (const tni_enum *e = schema_enums; e->name; e++)
@@ -177,13 +176,12 @@ static int64_t schema_dtype(tni_word w) {
 
 static bool schema_number(tni_word w, bool whole, int64_t *integer, double *real) {
     char text[64], *end = NULL;
-    bool negative = w.n > 0 && w.at[0] == '-';
     if (w.n <= 0 || w.n >= (int)sizeof text) return false;
     memcpy(text, w.at, (size_t)w.n);
     text[w.n] = 0;
     if (tni_word_is(w, "inf") || tni_word_is(w, "-inf")) {
         if (whole) return false;
-        *real = negative ? -strtod("inf", NULL) : strtod("inf", NULL);
+        *real = strtod(text, NULL);
         return true;
     }
     errno = 0;

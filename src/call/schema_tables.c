@@ -27,7 +27,7 @@ static const char *schema_copy(schema_block *b, tni_word w) {
 /* Writes p's default at its place in the default struct. */
 static void schema_store(schema_block *b, const tni_schema_param *p, char *args) {
     const tni_default *v = &p->value;
-    size_t items = v->n > 0 ? (size_t)v->n : 1;
+    size_t items = (size_t)v->n; /* of a list */
     tn_scalar none = tn_none();
     tn_maybe maybe;
     tn_ints ints = {NULL, -1};
@@ -41,7 +41,7 @@ static void schema_store(schema_block *b, const tni_schema_param *p, char *args)
     do {                                             \
         if (at) memcpy(at, &(value), sizeof(value)); \
     } while (0)
-    switch (p->type) {
+    switch (p->type) { /* of the others NULL and 0 */
     case TN_T_INT: SCHEMA_PUT(integer); break;
     case TN_T_FLOAT:
         maybe = v->none ? tn_no_float() : tn_some(v->real);
@@ -75,9 +75,6 @@ static void schema_store(schema_block *b, const tni_schema_param *p, char *args)
         }
         SCHEMA_PUT(floats);
         break;
-    case TN_T_TENSORS:
-        SCHEMA_PUT(ints); /* the same shape: pointer and count -1 */
-        break;
     case TN_T_DTYPE:
     case TN_T_ENUM:
         if (!v->none) SCHEMA_PUT(small);
@@ -86,7 +83,7 @@ static void schema_store(schema_block *b, const tni_schema_param *p, char *args)
         string = v->none ? NULL : schema_copy(b, v->string);
         SCHEMA_PUT(string);
         break;
-    default: break; /* NULL and 0 */
+    case TN_T_TENSORS: SCHEMA_PUT(ints); /* the same shape: pointer and count -1 */
     }
 #undef SCHEMA_PUT
 }
