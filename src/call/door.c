@@ -44,7 +44,7 @@ static TNI_NOINLINE bool door_missing(tni_call *c, const tn_param *p, int i, int
     if (p->flags & TN_P_NUMBER) {
         tn_scalar s;
         memcpy(&s, (const char *)f->args + p->number_offset, sizeof s);
-        if (s.kind > TN_KIND_NONE && s.kind <= TN_KIND_COMPLEX && *numbers < TNI_NUMBERS) {
+        if (s.kind > TN_KIND_NONE && s.kind <= TN_KIND_COMPLEX) { /* 3: tni_schema_limits */
             f->in_[i] = tni_number_wrap(f->block, &c->number[(*numbers)++], s);
             return true;
         }

@@ -16,7 +16,6 @@ static void text_put(text_out *o, const char *format, ...) {
     n = vsnprintf(o->at + o->n, o->room - o->n, format, list);
     va_end(list);
     if (n > 0) o->n += (size_t)n;
-    if (o->n >= o->room) o->n = o->room - 1;
 }
 
 static void text_tensor(text_out *o, const tn_tensor *t) {

@@ -191,6 +191,49 @@ static void words_are_said_as_words(void) {
     CHECK_TEXT(BOUND1("f(Device? a=None) -> ()", named("a", 0)), "f()");
 }
 
+/* What has its default is left out, whatever stands beside it. */
+static void defaults_are_left_out_one_by_one(void) {
+    static const int64_t same[3] = {1, 2, 3}, others[2] = {3, 4};
+    static const double reals[2] = {0.5, 1}, more[2] = {0.5, 2};
+    const char *lists = "f(int[] a=[1,2], float[] b=[0.5,1]) -> ()",
+               *mixed =
+                   "f(float a=2.5, int b=3, float? c=1, Scalar? d=None, bool e=True, str g=\"h\", "
+                   "Reduction r=mean) -> ()";
+    tn_gen *g = tn_schema_new("f(int[] a=[1,2]) -> ()");
+    tn_value v[2] = {ints("a", same, 2), named("b", TN_T_FLOATS)};
+    tn_ints l;
+    tn_row row;
+    char text[80];
+    v[1].as.floats.at = reals, v[1].as.floats.n = 2;
+    CHECK_TEXT(bound(lists, NULL, 0), "f()");
+    CHECK_TEXT(bound(lists, v, 2), "f(a=[1, 2], b=[0.5, 1])"); /* others' lists, though equal */
+    v[0].as.ints = tn_ints_of(others, 2), v[1].as.floats.at = more;
+    CHECK_TEXT(bound(lists, v, 2), "f(a=[3, 4], b=[0.5, 2])");
+    CHECK_TEXT(BOUND1(mixed, integer("b", 7)), "f(b=7)");
+    CHECK_TEXT(BOUND1(mixed, real("a", 7)), "f(a=7)");
+    CHECK_TEXT(BOUND1(mixed, real("c", 1)), "f()");
+    CHECK_TEXT(BOUND1(mixed, real("c", 7)), "f(c=7)");
+    CHECK_TEXT(BOUND1(mixed, named("c", 0)), "f(c=None)");
+    CHECK_TEXT(BOUND1(mixed, scalar("d", tn_complex(0, 1))), "f(d=(0.0+1.0j))");
+    CHECK_TEXT(BOUND1(mixed, scalar("d", tn_bool(false))), "f(d=False)");
+    CHECK_TEXT(BOUND1(mixed, scalar("d", tn_float(0))), "f(d=0.0)");
+    CHECK_TEXT(BOUND1(mixed, truth("e", false)), "f(e=False)");
+    CHECK_TEXT(BOUND1(mixed, string("g", "%d %s %%")), "f(g=%d %s %%)");
+    CHECK_TEXT(BOUND1(mixed, string("r", "sum")), "f(r=sum)");
+    memset(&row, 0, sizeof row);
+    row.name = "f", row.gen = g;
+    memcpy(&l, g->defaults, sizeof l);
+    l.n = 1; /* the default's memory, less of it */
+    CHECK_TEXT(tni_call_text(text, sizeof text, &row, &l), "f(a=[1])");
+    l.n = -1;
+    CHECK_TEXT(tni_call_text(text, sizeof text, &row, &l), "f(a=None)");
+    l.at = NULL, l.n = 0;
+    CHECK_TEXT(tni_call_text(text, sizeof text, &row, &l), "f(a=None)");
+    l.n = 2;
+    CHECK_TEXT(tni_call_text(text, sizeof text, &row, &l), "f(a=None)");
+    tn_schema_free(g);
+}
+
 static void the_other_kinds_are_themselves(void) {
     tn_value v = named("a", TN_T_GENERATOR);
     tn_generator *g = tn_generator_new(1);
@@ -348,6 +391,7 @@ static const check_test tests[] = {
     CHECK_TEST(a_tensor_is_a_tensor_or_where_it_may_a_number),
     CHECK_TEST(lists_are_shown_up_to_a_length),
     CHECK_TEST(words_are_said_as_words),
+    CHECK_TEST(defaults_are_left_out_one_by_one),
     CHECK_TEST(the_other_kinds_are_themselves),
     CHECK_TEST(values_are_bound_once_and_by_name_or_place),
     CHECK_TEST(without_defaults_the_rest_is_kept),

@@ -109,6 +109,7 @@ static void take_back(void) {
 /* --- what refuses in both cases --------------------------------------------------------------- */
 
 static void tensors_and_rows_are_refused(void) {
+    static const double nothing[TNI_ARGS_BYTES / sizeof(double)];
     int64_t whole[1] = {7}, n = 1;
     double wide[1] = {7};
     float room[1] = {7};
@@ -129,6 +130,8 @@ static void tensors_and_rows_are_refused(void) {
     count = 7;
     CHECK(!tn_call_row(NULL, 0, tn_row_named("relu"), TN_PLAIN, &v, 1, to, 1, &count));
     CHECK_EQ(count, 0);
+    to[0] = given.x;
+    CHECK(!tn_call(tn_row_named("relu"), TN_PLAIN, NULL, 0, nothing, to) && !to[0]);
     CHECK(!tn_schema_new("f(int n) -> Tensor"));
     CHECK(!tn_bind(NULL, 0, "f", given.gen, NULL, 0, true, whole));
     CHECK(!tn_record_begin() && !tn_replay(given.recording));

@@ -216,6 +216,26 @@ static void lists_hold_their_numbers(void) {
     CHECK(s.param[2].value.n == 1 && s.param[2].value.floats[0] == 7);
 }
 
+/* A pair of quotes around a text is not of it; other letters that are alike are. */
+static void texts_lose_their_quotes(void) {
+    static const char *const texts[][2] = {
+        {"aba", "aba"},           {"\"\"", ""},      {"''", ""},       {"'a'", "a"},
+        {"\"a,b) [\"", "a,b) ["}, {"a'b'", "a'b'"},  {"'a'b", "'a'b"}, {"'a\"b'", "a\"b"},
+        {"aa  ", "aa"},           {"[a,b]", "[a,b]"}};
+    static tni_schema s;
+    char error[200] = "", text[80];
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        snprintf(text, sizeof text, "f(str a=%s, int b)", texts[i][0]);
+        if (!CHECK(tni_schema_parse(&s, text, error, sizeof error)) || !CHECK_EQ(s.nparam, 2) ||
+            !CHECK(tni_word_is(s.param[0].value.string, texts[i][1])))
+            printf("    %s: %s\n", text, error);
+    }
+    CHECK_TEXT(parsed("f(str a='b, int c)"), "column 19: ',' or ')' expected");
+    CHECK_TEXT(parsed("f(str a=')"), "column 11: ',' or ')' expected");
+    CHECK_TEXT(parsed("f(Reduction a='mean)"),
+               "column 15: this default does not fit the parameter's type: ''mean)'");
+}
+
 static void tuples_name_their_members(void) {
     static tni_schema s;
     char error[200];
@@ -352,7 +372,9 @@ static void needs_are_bits_of_inputs_results_and_saves(void) {
     const uint64_t out = (uint64_t)1 << 32;
     CHECK(tni_schema_parse(&s, "f(Tensor a, int n, Tensor[] l, Tensor b) -> (Tensor y, Tensor z)",
                            error, sizeof error));
+    m[3] = 77;
     CHECK(tni_schema_needs(&s, "s t", "a:b,y b:z l:t a", m, error, sizeof error));
+    CHECK_EQ(m[3], 77); /* three tensors, three masks */
     CHECK_EQ(m[0], 2 | out | 1);
     CHECK_EQ(m[1], out << 1 | 1);
     CHECK_EQ(m[2], out << 3 | 1);
@@ -410,6 +432,7 @@ static void a_text_gives_a_struct_with_its_defaults(void) {
     for (int i = 0; i < g->nparam; i++) /* 16-byte pieces in one block of that size */
         CHECK((const char *)g->param[i].name > (char *)block &&
               (const char *)g->param[i].name < (char *)block + bytes);
+    CHECK(g->loop_index == 0 && g->nfixed == 1 && g->nsaves == 0 && !g->result_names[0]);
     CHECK(g->nparam == 18 && g->out_offset == UINT16_MAX && g->nresults == 0);
     free(block);
 }
@@ -431,6 +454,7 @@ static const check_test tests[] = {
     CHECK_TEST(as_many_as_fit_are_taken),
     CHECK_TEST(parameters_are_what_they_say),
     CHECK_TEST(lists_hold_their_numbers),
+    CHECK_TEST(texts_lose_their_quotes),
     CHECK_TEST(tuples_name_their_members),
     CHECK_TEST(structs_are_laid_out_as_c_lays_them_out),
     CHECK_TEST(what_a_frame_cannot_hold_is_refused),

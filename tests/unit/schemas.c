@@ -57,7 +57,8 @@ static bool same_tables(const tn_gen *a, const tn_gen *b, int nslots) {
     for (int i = 0; same && i < nslots; i++) same = a->needs[i] == b->needs[i];
     for (int k = 0; same && k < a->nresults + a->nsaves; k++)
         same = same_text(a->result_names[k], b->result_names[k]);
-    return same;
+    return same && !a->result_names[a->nresults + a->nsaves] &&
+           !b->result_names[b->nresults + b->nsaves];
 }
 /* "indices" stands for all needs in the generator alone. */
 static void tables_made_at_run_time_are_the_generators(void) {
