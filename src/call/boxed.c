@@ -277,7 +277,6 @@ static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *fil
                       tn_tensor **results, int room, int *count) {
     const tn_gen *gen = c->gen;
     size_t base = strcspn(c->row->schema, ".(");
-    *count = 0;
     if (base && c->row->schema[base - 1] == '_' && c->row->forms & TN_INPLACE)
         how = TN_IN_PLACE; /* `fill_` has no other form */
     if (gen->props & TN_PROP_RETURNS_LIST) {

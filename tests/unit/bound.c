@@ -113,7 +113,9 @@ static void tensors_and_lists_fit_or_are_refused(void) {
     TN_SCOPE {
         tn_tensor *t = tn_ones(TN_DIMS(2));
         CHECK(bind(of_tensor("t", t)) && AT(tn_tensor *, "t") == t);
-        CHECK(bind(none("u")) && AT(tn_tensor *, "u") == NULL);
+        CHECK(bind(of_tensor("u", t)) && AT(tn_tensor *, "u") == t);
+        CHECK(bind(none("u")) && AT(tn_tensor *, "u") == NULL); /* whatever was there */
+        CHECK(bind(of_tensor("o", t)) && AT(tn_tensor *, "o") == t);
         CHECK(bind(of_tensors("l", tn_tensors_of(&t, 1))) && AT(tn_tensors, "l").at[0] == t);
         CHECK(bind(of_real("o", 3)) && AT(tn_tensor *, "o") == NULL);
         REFUSED(of_int("t", 1), "'t' wants a tensor");
@@ -261,6 +263,53 @@ static void wrong_names_and_outs_are_refused(void) {
     }
 }
 
+static void every_in_place_form_has_a_name(void) {
+    tn_error_info e;
+    for (int64_t i = 0; i < tn_row_count(); i++) {
+        const tn_row *row = tn_row_at(i);
+        char name[80];
+        size_t base = strcspn(row->schema, ".(");
+        bool written = base && row->schema[base - 1] == '_';
+        snprintf(name, sizeof name, "%.*s%s", (int)base, row->schema, written ? "" : "_");
+        if (!(row->forms & TN_INPLACE)) continue;
+        CHECK(!call(name, NULL, 0, 1) && tn_error_take(&e) && e.code == TN_TYPE);
+        if (!CHECK(strstr(e.message, "' is missing") != NULL))
+            printf("    %s: %s\n", name, e.message);
+        snprintf(name, sizeof name, "%.60s_", row->name);
+        if (written) continue;
+        CHECK(!call(name, NULL, 0, 1) && tn_error_take(&e) && e.code == TN_TYPE);
+        if (!CHECK(strstr(e.message, "' is missing") != NULL))
+            printf("    %s: %s\n", name, e.message);
+    }
+}
+
+static int told;
+static void quiet(const tn_path *path, char *to, size_t room) {
+    (void)path;
+    if (room) *to = 0;
+}
+static void handler(const tn_error_info *e, void *user) { told += e->line == *(int *)user; }
+static void what_a_call_by_name_gets_wrong_is_told_once(void) {
+    int line = 3;
+    tn_value v = of_int("x", 1);
+    tn_error_on(handler, &line);
+    told = 0;
+    CHECK(!call("no_such", NULL, 0, 1) && told == 1 && tn_error_take(NULL));
+    CHECK(!call("relu", &v, 1, 1) && told == 2 && tn_error_take(NULL));
+    CHECK(!call("relu", NULL, 0, 1) && told == 3 && tn_error_take(NULL));
+    TN_SCOPE {
+        tn_path path = {NULL, quiet, "path.c", 4};
+        v = of_tensor(NULL, tn_ones(TN_DIMS(2, 2)));
+        CHECK(!call("unbind", &v, 1, 1) && told == 4 && tn_error_take(NULL) && count == 2);
+        tn_path_push(&path);
+        CHECK(!call("no_such", NULL, 0, 1) && told == 4);
+        line = 4;
+        tn_path_pop(&path);
+        CHECK(told == 5 && tn_error_take(NULL));
+    }
+    tn_error_on(NULL, NULL);
+}
+
 /* --- rows of one's own ------------------------------------------------------------------------ */
 
 static bool never(tn_frame *f) { return tn_fail(f, TN_INTERNAL, "never called"); }
@@ -281,6 +330,23 @@ static void a_wrong_call_in_a_hook_names_the_backward(void) {
         CHECK(!tn_backward(tn_sum(x)));
         CHECK(tn_error_take(&e) && e.line == line && strstr(e.file, "bound.c"));
         CHECK(strstr(e.message, "there is no operator 'no_such'") && !tn_grad_of(x));
+    }
+}
+static bool short_check(tn_frame *f) {
+    return tn_announce_like(f, 0, f->in[0], tn_dtype_of(f->in[0]));
+}
+static void a_name_of_one_letter_has_an_in_place_form(void) {
+    static tn_row row;
+    memset(&row, 0, sizeof row);
+    row.name = "q", row.schema = "q(Tensor self) -> Tensor", row.forms = TN_INPLACE;
+    row.check = short_check, row.run = never_run;
+    CHECK(tn_register(&row));
+    TN_SCOPE {
+        tn_value v = of_tensor(NULL, tn_ones(TN_DIMS(2)));
+        CHECK(call("q_", &v, 1, 1) && count == 1 && result[0] == v.as.tensor);
+        CHECK(call("q", &v, 1, 1) && count == 1 && result[0] != v.as.tensor);
+        CHECK(!call("q__", &v, 1, 1) && count == 0);
+        says(TN_INVALID, "there is no operator 'q__'", __LINE__);
     }
 }
 static void more_lists_than_there_is_room_for_are_refused(void) {
@@ -316,6 +382,9 @@ int main(int argc, char **argv) {
         CHECK_TEST(words_and_the_rest_fit_or_are_refused),
         CHECK_TEST(names_and_places_are_checked),
         CHECK_TEST(names_find_overloads_and_in_place_forms),
+        CHECK_TEST(every_in_place_form_has_a_name),
+        CHECK_TEST(what_a_call_by_name_gets_wrong_is_told_once),
+        CHECK_TEST(a_name_of_one_letter_has_an_in_place_form),
         CHECK_TEST(wrong_names_and_outs_are_refused),
         CHECK_TEST(a_wrong_call_in_a_hook_names_the_backward),
         CHECK_TEST(more_lists_than_there_is_room_for_are_refused),

@@ -37,7 +37,7 @@ static void exact_free(void *at, size_t bytes, void *user) {
     free((char *)at - EXACT_APART);
 }
 
-static tn_context *begin(void) {
+TNI_INLINE tn_context *begin(void) {
     tn_context_options o;
     tn_context *c;
     memset(&o, 0, sizeof o);
@@ -49,7 +49,7 @@ static tn_context *begin(void) {
     tn_context_use(c);
     return c;
 }
-static void end(tn_context *c) {
+TNI_INLINE void end(tn_context *c) {
     CHECK(!tn_error_print());
     CHECK_EQ(tn_memory().live_tensors, 0);
     tn_context_use(NULL);
@@ -58,32 +58,32 @@ static void end(tn_context *c) {
     CHECK_EQ(wrong, 0);
 }
 
-static tn_value named(const char *name, int type) {
+TNI_INLINE tn_value named(const char *name, int type) {
     tn_value v;
     memset(&v, 0, sizeof v);
     v.name = name, v.type = type;
     return v;
 }
-static tn_value tensor(const char *name, tn_tensor *t) {
+TNI_INLINE tn_value tensor(const char *name, tn_tensor *t) {
     tn_value v = named(name, t ? TN_T_TENSOR : 0);
     v.as.tensor = t;
     return v;
 }
-static tn_value of_list(tn_tensor **at, int64_t n) {
+TNI_INLINE tn_value of_list(tn_tensor **at, int64_t n) {
     tn_value v = named(NULL, TN_T_TENSORS);
     v.as.tensors = tn_tensors_of(at, n);
     return v;
 }
-static tn_tensor *of(int64_t rows, int64_t n, double v) {
+TNI_INLINE tn_tensor *of(int64_t rows, int64_t n, double v) {
     return tn_full(TN_DIMS(rows, n), v, .dtype = TN_F64);
 }
 static tn_tensor *result[6];
-static tn_tensor *call(const tn_row *row, const tn_value *v, int n) {
+TNI_INLINE tn_tensor *call(const tn_row *row, const tn_value *v, int n) {
     int count = 0;
     return tn_call_row("exact", 42, row, TN_PLAIN, v, n, result, 6, &count) ? result[0] : NULL;
 }
 /* Writes zeros into all outputs. */
-static void fill_run(tn_frame *f) {
+TNI_INLINE void fill_run(tn_frame *f) {
     for (int k = 0; k < f->nout; k++)
         if (f->out[k])
             memset(tn_data(f->out[k]), 0, (size_t)(f->out[k]->numel * tni_dtype_size(f->out[k])));
