@@ -83,7 +83,6 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     r->f.args = (char *)r + args;
     r->f.recording = false;
     r->f.node = NULL;
-    r->f.caller = NULL;
     r->f.scratch = NULL;
     memcpy((char *)r + args, f->args, gen->args_size);
     if (!record_inputs(b, r, f) ||

@@ -277,6 +277,8 @@ static void what_cannot_be_exchanged_is_said(void) {
                      __LINE__);
                 CHECK_EQ(x->storage->version, version);
             }
+        tn_error_info e;
+        CHECK(!tnp_swap_data(x, NULL) && tn_error_take(&e) && !e.file && !e.line);
         REFUSED(tn_swap_data(x, of(3, 1, 1)), TN_INVALID, "tn_swap_data: the shapes differ");
         good[0] = of(1, 3, 2);
         CHECK(!tn_error_set(TN_INDEX, NULL, 0, "pending") && tn_swap_data(x, good[0]));

@@ -207,6 +207,10 @@ static void rooms_above_have_nothing(void) {
     CHECK(!tn_grad_mode() && !tn_set_grad_mode(true) && !tn_set_inference_mode(true));
     CHECK(!tn_set_anomaly_mode(true) && !tn_hook_remove(given.x, given.hook));
     CHECK(!tn_swap_data_at(NULL, 0, given.x, given.x));
+    tn_guard guard = tn_guard_begin();
+    CHECK(!guard.block && !tn_whole_begin() && tn_retain(NULL) == NULL);
+    tn_whole_end();
+    tn_guard_end(&guard, &given.x, 1);
 }
 static void *without_memory(void *unused) {
     tn_context_use(given.c);

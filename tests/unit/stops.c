@@ -54,6 +54,12 @@ static bool made_compose(tn_frame *f) {
     return (f->out[0] = tn_matmul(f->in[0], f->in[0])) != NULL;
 }
 
+static bool split_compose(tn_frame *f) {
+    if (!tn_announce_count(f, 3)) return false;
+    for (int k = 0; k < 3; k++) f->out[k] = k == 1 ? f->in[0] : tn_mul_scalar(f->in[0], k);
+    return tn_ok();
+}
+static tn_row split;
 static tn_row plain, drawn, left, looking, composing, six, made, writing;
 static void add_row(tn_row *r, const char *name, const char *schema, uint32_t forms,
                     bool (*check)(tn_frame *), void (*run)(tn_frame *),
@@ -79,6 +85,7 @@ static void rows(void) {
             NULL, NULL, six_compose);
     add_row(&made, "made", "made(Tensor self) -> Tensor", TN_OUT | TN_INPLACE, NULL, NULL,
             made_compose);
+    add_row(&split, "split_up", "split_up(Tensor self) -> Tensor[]", 0, NULL, NULL, split_compose);
     add_row(&writing, "writing", "writing(Tensor(a!) self) -> Tensor", 0, sized_check, cancel_run,
             NULL);
 }
@@ -163,6 +170,10 @@ static void compositions_give_all_that_they_made(void) {
     TN_SCOPE {
         tn_tensor *x = of(2, 2, 1), *out = of(2, 2, 5);
         tn_value v[2];
+        tn_list l;
+        CHECK(tn_call(&split, TN_PLAIN, "exact", 42, &x, &l) && l.n == 3 && l.at[1] == x);
+        CHECK(at(l.at[0], 3) == 0 && at(l.at[2], 3) == 2 && l.holder->depth == x->depth);
+        CHECK(l.at[2]->depth == x->depth && tn_memory().live_tensors == 5);
         int64_t tensors = tn_memory().live_tensors;
         v[0] = tensor(NULL, x), v[1] = tensor("out", out);
         CHECK(call(&six, v, 1));
@@ -181,6 +192,10 @@ static void compositions_give_all_that_they_made(void) {
         says(TN_INVALID, ", called by made_", __LINE__);
         CHECK_EQ(tn_memory().live_tensors, tensors + 8);
     }
+    tn_tensor *x = of(2, 2, 1); /* outside of all scopes */
+    tn_value v = tensor(NULL, x);
+    CHECK(call(&made, &v, 1) && at(result[0], 0) == 2 && !result[0]->depth);
+    tn_free(result[0]), tn_free(x);
     end(context);
 }
 
