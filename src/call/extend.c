@@ -42,9 +42,8 @@ TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n) {
 TN_API tn_guard tn_guard_begin(void) {
     tni_block *b = tni_here();
     tn_guard g;
-    memset(&g, 0, sizeof g);
     g.block = b;
-    if (!b) return g;
+    if (!b) return g; /* without it nothing else is read */
     g.depth = b->depth;
     g.floor = b->floor;
     g.inference = b->inference;
