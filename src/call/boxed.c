@@ -209,7 +209,6 @@ static bool boxed_values(boxed_call *c, unsigned how, const tn_value *values, in
     int at = 0;
     c->bound = 0;
     c->nones = 0;
-    c->reason[0] = 0;
     for (int i = 0; i < n; i++) {
         int p = at;
         if (c->row && values[i].name && strcmp(values[i].name, "out") == 0) {

@@ -219,6 +219,9 @@ static void names_find_overloads_and_in_place_forms(void) {
         CHECK(call("chunk", v, 2, 4) && count == 2 && value(result[1], 0) == 7);
         CHECK(!call("chunk", v, 2, 1));
         says(TN_INVALID, "2 results, room for 1", __LINE__);
+        v[1] = of_int("dim", 7), count = 9;
+        CHECK(!call("unbind", v, 2, 4) && count == 0 && tn_error_take(NULL));
+        CHECK(!call("sum", v, 2, 4) && count == 0 && tn_error_take(NULL));
         v[1] = of_string("dim", "rows");
         CHECK(!call("max", v, 2, 2));
         says(TN_TYPE, "max: no overload fits; the last: 'dim' wants an int", __LINE__);

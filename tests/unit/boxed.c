@@ -269,6 +269,8 @@ static void values_are_bound_once_and_by_name_or_place(void) {
     CHECK_TEXT(bound(schema, v, 4), "f: 'a' is given twice");
     v[3].name = "e";
     CHECK_TEXT(bound(schema, v, 4), "f: there is no argument 'e'");
+    v[3].name = "%d %s";
+    CHECK_TEXT(bound(schema, v, 4), "f: there is no argument '%d %s'");
     v[0].name = "out";
     CHECK_TEXT(bound(schema, v, 1), "f: there is no argument 'out'");
     v[1].name = NULL;

@@ -68,6 +68,13 @@ static void rows(void) {
     unneeded = 0, unwritten = 0;
 }
 
+static uint8_t counts_dtype[2];
+static bool counts_check(tn_frame *f) {
+    static const int64_t three[1] = {3};
+    return tn_announce(f, 0, (tn_dtype)counts_dtype[0], 1, three) &&
+           tn_announce(f, 1, (tn_dtype)counts_dtype[1], 1, three);
+}
+
 /* --- one node --------------------------------------------------------------------------------- */
 
 static int64_t words(int64_t bytes) { return (bytes + 7) / 8; }
@@ -236,6 +243,38 @@ static void nodes_are_numbered_in_order(void) {
     end(c);
 }
 
+/* A row without a gradient leaves no node where all results are whole numbers. */
+static void whole_numbers_leave_no_node(void) {
+    static tn_row row;
+    tn_context *c = begin();
+    memset(&row, 0, sizeof row);
+    row.name = "counts", row.schema = "counts(Tensor self) -> (Tensor a, Tensor b)";
+    row.check = counts_check, row.run = fill_run;
+    CHECK(tn_register(&row));
+    TN_SCOPE {
+        static const uint8_t dtypes[] = {TN_BOOL, TN_I64, TN_U8, TN_F16, TN_F64, TN_C64};
+        tn_value v = tensor(NULL, tn_requires_grad(of(1, 1, 1)));
+        for (int i = 0; i < 6; i++)
+            for (int k = 0; k < 2; k++) {
+                uint64_t next = tni_here()->next_id;
+                tn_error_info e;
+                counts_dtype[k] = dtypes[i], counts_dtype[!k] = TN_I32;
+                CHECK_EQ(call(&row, &v, 1) != NULL, i < 3);
+                if (i < 3)
+                    CHECK(!tn_needs_grad(result[0]) && !tn_needs_grad(result[1]));
+                else
+                    CHECK(tn_error_take(&e) && e.code == TN_AUTOGRAD &&
+                          !strncmp(e.message, "has no gradient, but an argument", 32));
+                CHECK(tni_here()->next_id == next && v.as.tensor->refs == 1);
+                if (i < 3) continue;
+                v = tensor(NULL, of(1, 1, 1));
+                CHECK(call(&row, &v, 1) && !tn_needs_grad(result[k]));
+                v = tensor(NULL, tn_requires_grad(of(1, 1, 1)));
+            }
+    }
+    end(c);
+}
+
 static void what_no_node_can_hold_is_refused(void) {
     tn_context *c = begin();
     rows();
@@ -385,6 +424,7 @@ static const check_test tests[] = {
     CHECK_TEST(a_node_holds_what_gradients_read),
     CHECK_TEST(a_node_holds_nothing_else),
     CHECK_TEST(nodes_are_numbered_in_order),
+    CHECK_TEST(whole_numbers_leave_no_node),
     CHECK_TEST(what_no_node_can_hold_is_refused),
     CHECK_TEST(shapes_of_long_lists_are_kept),
     CHECK_TEST(what_a_call_overwrites_is_kept_as_a_copy),
