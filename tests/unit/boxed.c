@@ -279,6 +279,24 @@ static void values_are_bound_once_and_by_name_or_place(void) {
     CHECK_TEXT(bound("f(Generator g) -> ()", NULL, 0), "f(g=generator)");
 }
 
+static void each_argument_is_given_once(void) {
+    static const char *const names[5] = {"a", "b", "c", "d", "e"};
+    const char *schema = "f(int a, int b, int c, int d, int e) -> ()";
+    for (int i = 0; i < 5; i++) {
+        tn_value v[6];
+        char text[40];
+        for (int k = 0; k < 5; k++) v[k] = integer(k < 3 ? NULL : names[k], k);
+        CHECK_TEXT(bound(schema, v, 5), "f(a=0, b=1, c=2, d=3, e=4)");
+        v[5] = integer(names[i], 9);
+        snprintf(text, sizeof text, "f: '%s' is given twice", names[i]);
+        CHECK_TEXT(bound(schema, v, 6), text);
+        for (int k = 0; k < 5; k++) v[k] = integer(names[k], k);
+        v[i] = v[4];
+        snprintf(text, sizeof text, "f: argument '%s' is missing", names[i]);
+        CHECK_TEXT(bound(schema, v, 4), i < 4 ? text : "f: argument 'e' is missing");
+    }
+}
+
 static void without_defaults_the_rest_is_kept(void) {
     tn_gen *gen = tn_schema_new("f(int a, int b=2) -> ()");
     int64_t args[3] = {11, 22, 33}; /* b, a, whatever follows */
@@ -396,6 +414,7 @@ static const check_test tests[] = {
     CHECK_TEST(defaults_are_left_out_one_by_one),
     CHECK_TEST(the_other_kinds_are_themselves),
     CHECK_TEST(values_are_bound_once_and_by_name_or_place),
+    CHECK_TEST(each_argument_is_given_once),
     CHECK_TEST(without_defaults_the_rest_is_kept),
     CHECK_TEST(a_text_that_does_not_fit_is_cut_and_ended),
     CHECK_TEST(a_call_by_name_finds_the_overload_that_fits),

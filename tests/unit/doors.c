@@ -49,6 +49,9 @@ static tn_scalar numbers[3];
 static bool numbers_check(tn_frame *f) {
     static const int dtypes[] = {0, 0, TN_BOOL, TN_I64, TN_F64, TN_C128};
     CHECK(f->nin == 3 && f->file && !strcmp(f->file, "exact") && f->line == 42 && !f->caller);
+    CHECK(!f->type && !f->unneeded && !f->unwritten && !f->count && !f->scratch_bytes);
+    CHECK(!f->scratch && !f->generator && !f->node && f->out == f->out_ && !f->nout);
+    CHECK(f->block == tni_here() && f->block->frame == f && f->row == &probe && f->args);
     CHECK(!f->recording && !f->meta && !f->inplace && f->device == TN_CPU && !f->ngiven);
     for (int i = 0; i < 3; i++) {
         const tn_tensor *t = f->in[i];
