@@ -176,7 +176,7 @@ static int64_t schema_dtype(tni_word w) {
 
 static bool schema_number(tni_word w, bool whole, int64_t *integer, double *real) {
     char text[64], *end = NULL;
-    if (w.n <= 0 || w.n >= (int)sizeof text) return false;
+    if (w.n >= (int)sizeof text) return false;
     memcpy(text, w.at, (size_t)w.n);
     text[w.n] = 0;
     if (tni_word_is(w, "inf") || tni_word_is(w, "-inf")) {

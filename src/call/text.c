@@ -92,7 +92,6 @@ static void text_value(text_out *o, const tn_param *p, const char *args) {
         if (!t && p->flags & TN_P_NUMBER) {
             tn_param number = *p;
             number.type = TN_T_SCALAR;
-            number.flags = 0;
             memcpy(&small, args + p->number_offset, sizeof small);
             if (small > TN_KIND_NONE) {
                 text_number(o, &number, args + p->number_offset);

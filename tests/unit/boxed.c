@@ -124,6 +124,7 @@ static void a_tensor_is_a_tensor_or_where_it_may_a_number(void) {
     CHECK_TEXT(BOUND1("f(Tensor a) -> ()", integer(NULL, 1)), "f: 'a' wants a tensor");
     CHECK_TEXT(BOUND1("f(Tensor a) -> ()", named(NULL, 0)), "f: 'a' wants a tensor");
     CHECK_TEXT(BOUND1("f(Tensor? a) -> ()", named(NULL, 0)), "f(a=None)");
+    CHECK_TEXT(BOUND1("f(Tensor? a, int n=4) -> ()", named(NULL, 0)), "f(a=None)");
     CHECK_TEXT(BOUND1("f(Tensor? a=None) -> ()", tensor("a", t)), "f(a=float32 (2, 3))");
     CHECK_TEXT(BOUND1("f(Tensor|Scalar a) -> ()", integer(NULL, 6)), "f(a=6)");
     CHECK_TEXT(BOUND1("f(Tensor|Scalar a) -> ()", truth(NULL, true)), "f(a=True)");
