@@ -514,7 +514,6 @@ TN_PRIV bool tni_look(tn_frame *f) {
     f->stop.seen = 0;
     f->stop.request = f->block->unstopped ? NULL : &f->block->context->cancel;
     ok = f->row->look(f);
-    f->stop.request = NULL;
     return f->stop.seen ? tn_fail(f, TN_CANCELLED, "the call was asked to stop") : ok;
 }
 

@@ -413,7 +413,7 @@ TN_PRIV bool tni_schema_has_required(const tni_schema *s) {
     return false;
 }
 
-TN_PRIV int tni_schema_order(const tni_schema *s, int order[2 * TNI_PARAMS]) {
+TN_PRIV int tni_schema_order(const tni_schema *s, int *order) {
     int n = 0;
     for (int i = 0; i < s->nparam; i++)
         if (s->param[i].flags & TN_P_DEFAULT) order[n++] = i;

@@ -69,9 +69,9 @@ typedef struct tni_schema {
 TN_PRIV bool tni_schema_parse(tni_schema *s, const char *text, char *error, size_t room);
 /* Sets offsets and args_size. */
 TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms);
-/* The members of the argument struct behind `out`: parameter index, or TNI_PARAMS + index for its
- * number. */
-TN_PRIV int tni_schema_order(const tni_schema *s, int order[2 * TNI_PARAMS]);
+/* The members of the argument struct behind `out`, 2 * TNI_PARAMS at most: parameter index, or
+ * TNI_PARAMS + index for its number. */
+TN_PRIV int tni_schema_order(const tni_schema *s, int *order);
 TN_PRIV bool tni_schema_has_required(const tni_schema *s);
 TN_PRIV uint32_t tni_schema_props(const tni_schema *s);
 /* Gradient slots: the single tensors in schema order (*nfixed of them), then one for the members of

@@ -272,6 +272,41 @@ static void numbers_are_given_or_absent(void) {
 
 /* --- results that are given ------------------------------------------------------------------- */
 
+static int announced; /* bit k: result k is there */
+static bool some_check(tn_frame *f) {
+    for (int k = 0; k < 4; k++)
+        if (announced >> k & 1 && !tn_announce(f, k, TN_F64, f->in[0]->ndim, f->in[0]->size))
+            return false;
+    return true;
+}
+static void results_may_be_left_out(void) {
+    tn_context *c = begin();
+    rows();
+    for (int recorded = 0; recorded < 2; recorded++)
+        for (announced = 15; announced >= 0; announced--) {
+            int64_t before = live;
+            TN_SCOPE {
+                tn_tensor *x = of(1, 3, 1);
+                tn_value v = tensor(NULL, recorded ? tn_requires_grad(x) : x);
+                uint32_t count = 0;
+                look_in = some_check;
+                CHECK(!call(&four, &v, 1) == !(announced & 1) && tn_ok());
+                for (int k = 0; k < 4; k++) {
+                    CHECK_EQ(result[k] != NULL, announced >> k & 1);
+                    if (!result[k]) continue;
+                    CHECK(at(result[k], 2) == 0 && tn_needs_grad(result[k]) == recorded);
+                    CHECK(result[k]->node_out == (recorded ? (uint32_t)k : 0));
+                    count++;
+                }
+                for (int k = 0; k < 4; k++)
+                    if (result[k] && recorded) CHECK_EQ(result[k]->node->refs, count);
+                CHECK_EQ(x->refs, 1 + (count && recorded)); /* no result, no node */
+            }
+            CHECK_EQ(live, before);
+        }
+    end(c);
+}
+
 static bool pair_check(tn_frame *f) {
     return tn_announce(f, 0, TN_F64, f->in[0]->ndim, f->in[0]->size) &&
            tn_announce(f, 1, TN_F64, f->in[0]->ndim, f->in[0]->size);
@@ -635,6 +670,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(lists_of_numbers_are_given_or_absent),
         CHECK_TEST(words_are_those_that_there_are),
         CHECK_TEST(numbers_are_given_or_absent),
+        CHECK_TEST(results_may_be_left_out),
         CHECK_TEST(four_results_are_given_apart),
         CHECK_TEST(results_are_written_straight_where_they_can_be),
         CHECK_TEST(what_a_direct_call_gets_wrong_is_said),

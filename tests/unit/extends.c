@@ -1,6 +1,7 @@
 /* extends.c - promises of src/call/extend.c: the chain of calls places errors, scopes and modes are
  * after a callback as before it, what must happen as a whole does, data change hands to the last
  * byte. */
+#include "../../src/kernels/kernels.h"
 #include "exact.h"
 
 static void says(tn_code code, const char *text, int line) {
@@ -312,6 +313,27 @@ static void time_and_chance_go_on(void) {
     tn_context_free(c);
 }
 
+/* The best instruction set that the machine and this build have, or the one that is named. */
+static void a_context_has_the_kernels_of_its_instruction_set(void) {
+    tn_context_options o;
+    memset(&o, 0, sizeof o);
+    for (int i = 0; i < 2; i++) {
+        int best;
+        o.isa = i ? "scalar" : NULL;
+        tn_context *c = tn_context_new(&o);
+        best = tni_isa_pick(o.isa);
+        if (!CHECK(c != NULL)) continue;
+        while (!tni_kernels_of(best)) best--;
+        CHECK_EQ(c->isa, best);
+        CHECK(c->kernels == tni_kernels_of(best));
+        tn_context_use(c);
+        CHECK_TEXT(tn_isa(), tni_isa_name(best));
+        CHECK(tn_default_dtype() == TN_F32 && tn_item(of(1, 1, 2)) == 2);
+        tn_context_use(NULL);
+        tn_context_free(c);
+    }
+}
+
 static const check_test tests[] = {
     CHECK_TEST(a_link_inside_of_an_operator_does_not_move_the_place),
     CHECK_TEST(the_outermost_link_tells_what_is_pending),
@@ -322,6 +344,7 @@ static const check_test tests[] = {
     CHECK_TEST(every_byte_changes_hands),
     CHECK_TEST(headers_change_hands_where_bytes_cannot),
     CHECK_TEST(what_cannot_be_exchanged_is_said),
+    CHECK_TEST(a_context_has_the_kernels_of_its_instruction_set),
     CHECK_TEST(time_and_chance_go_on),
 };
 int main(int argc, char **argv) { return CHECK_MAIN(tests, argc, argv); }

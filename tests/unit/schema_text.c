@@ -46,6 +46,8 @@ static const char *const wrong[][2] = {
     {"f(int a", "column 8: ',' or ')' expected"},
     {"f(int a int b)", "column 9: ',' or ')' expected"},
     {"f(int a, int a)", "column 15: two parameters are called 'a'"},
+    {"f(int a, int b, int b)", "column 22: two parameters are called 'b'"},
+    {"f() -> (Tensor a, Tensor b, Tensor b)", "column 38: two results are called 'b'"},
     {"f(*, int a, *, int b)", "column 14: a second '*'"},
     {"f(bool[] a)", "column 8: there is no list of this type"},
     {"f(Scalar[] a)", "column 10: there is no list of this type"},
