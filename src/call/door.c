@@ -368,7 +368,7 @@ TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int6
 TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like) {
     if (TNI_UNLIKELY(f->ngiven || f->meta)) {
         tn_tensor *given = f->ngiven ? f->given[0] : NULL;
-        if (!given || given->dtype != dtype || !tni_is_flat(given) || !tni_same_shape(given, like))
+        if (!given || given->dtype != dtype || !tni_same_shape(given, like))
             return tn_announce(f, 0, dtype, like->ndim, like->size);
         f->nout = 1;
         f->out[0] = given;

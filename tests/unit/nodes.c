@@ -232,6 +232,7 @@ static void nodes_are_numbered_in_order(void) {
         uint64_t first = b->next_id;
         y = tn_mul_scalar(x, 2), z = tn_mul_scalar(x, 3);
         CHECK(y->node->id == first && z->node->id == first + 1 && b->next_id == first + 2);
+        CHECK(y->node->nout == 1 && !y->node->slot[0].at); /* the shape of the result */
         b->next_id = 1;
         y = tn_mul(x, z);
         CHECK(y->node->id == first + 2 && b->next_id == first + 3);
