@@ -431,6 +431,7 @@ static void a_text_gives_a_struct_with_its_defaults(void) {
     CHECK((AT(15, small), small == TN_F64) && (AT(16, small), small == 3));
     CHECK((AT(17, list), list.n == -1 && !list.at));
 #undef AT
+    CHECK_EQ(bytes % 16, 0);
     for (int i = 0; i < g->nparam; i++) /* 16-byte pieces in one block of that size */
         CHECK((const char *)g->param[i].name > (char *)block &&
               (const char *)g->param[i].name < (char *)block + bytes);
