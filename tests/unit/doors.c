@@ -453,6 +453,28 @@ static void what_a_direct_call_gets_wrong_is_said(void) {
     end(c);
 }
 
+static bool maybe_check(tn_frame *f) {
+    CHECK(f->nin == 2 && (f->in[1] == NULL || f->in[1]->ndim == 2));
+    return tn_announce(f, 0, TN_F64, f->in[0]->ndim, f->in[0]->size);
+}
+static void an_absent_tensor_overlaps_nothing(void) {
+    static tn_row maybe;
+    tn_context *c = begin();
+    add_row(&maybe, "maybe", "maybe(Tensor self, Tensor? other=None) -> Tensor", TN_OUT);
+    look_in = maybe_check;
+    TN_SCOPE {
+        tn_tensor *x = of(2, 3, 1), *out = of(2, 3, 2);
+        tn_value v[3];
+        v[0] = tensor(NULL, x), v[1] = named(NULL, 0), v[2] = tensor("out", out);
+        CHECK(call(&maybe, v, 3) == out && at(out, 5) == 0 && at(x, 5) == 1);
+        v[1] = tensor(NULL, of(2, 3, 3));
+        CHECK(call(&maybe, v, 3) == out);
+        v[1] = tensor(NULL, out);
+        REFUSED(call(&maybe, v, 3), TN_INVALID, "out is also input 1");
+    }
+    end(c);
+}
+
 /* --- announcements ---------------------------------------------------------------------------- */
 
 static int64_t many;
@@ -591,6 +613,7 @@ static bool scratched(void) {
     scratch_parts[0] = 100, scratch_parts[1] = scratch_parts[2] = 1, look_in = scratch_check;
     return call(&probe, v, 3) != NULL;
 }
+static bool detached(void) { return tn_detach(scene_z) != NULL; }
 static bool linear(void) { return tn_linear(scene_x, scene_x) != NULL; }
 static bool recorded(void) {
     tn_recording *r;
@@ -629,7 +652,7 @@ static void set_scene(int kind) {
 }
 static void whichever_allocation_fails_nothing_has_changed(void) {
     static bool (*const scene[])(void) = {multiplied, multiplied_view, joined,       bound_apart,
-                                          linear,     joined,          summed_along, scratched,
+                                          linear,     detached,        summed_along, scratched,
                                           recorded,   recorded_number, schema_made,  registered};
     tn_context *c = begin();
     rows();
@@ -647,7 +670,7 @@ static void whichever_allocation_fails_nothing_has_changed(void) {
                 ok = scene[i]();
                 allowed = 0;
                 CHECK_EQ(ok, tn_ok());
-                if (!ok) says(TN_MEMORY, "", __LINE__), failures++;
+                if (!ok) says(TN_MEMORY, i < 8 ? "\n  in " : "", __LINE__), failures++;
                 CHECK_EQ(scene_y->storage->version - version, ok && (i < 2 || i == 6));
                 CHECK_EQ(at(scene_y, 5), !ok || (i > 1 && i != 6) ? 4 : i == 6 ? 6 : 8);
                 if (!ok && (i < 1 || i == 2 || (i > 4 && i < 8))) /* one call, that undoes itself */
@@ -673,6 +696,7 @@ int main(int argc, char **argv) {
         CHECK_TEST(results_may_be_left_out),
         CHECK_TEST(four_results_are_given_apart),
         CHECK_TEST(results_are_written_straight_where_they_can_be),
+        CHECK_TEST(an_absent_tensor_overlaps_nothing),
         CHECK_TEST(what_a_direct_call_gets_wrong_is_said),
         CHECK_TEST(a_list_of_results_has_holes_and_limits),
         CHECK_TEST(scratch_memory_is_rounded_and_goes_back),
