@@ -162,6 +162,32 @@ static void numbers_that_were_not_published_are_drawn_again(void) {
     end(context);
 }
 
+static tn_generator *used;
+static void use_run(tn_frame *f) { used = f->generator, fill_run(f); }
+static void a_generator_may_stand_anywhere(void) {
+    static tn_row first, last;
+    static const tn_row *const both[2] = {&first, &last};
+    context = begin();
+    add_row(&first, "first", "first(Generator? g, Tensor self) -> Tensor", 0, sized_check, use_run,
+            NULL);
+    add_row(&last, "last", "last(Tensor self, int n, Generator? g) -> Tensor", 0, sized_check,
+            use_run, NULL);
+    size = 3;
+    TN_SCOPE {
+        tn_generator *g = tn_generator_new(7);
+        for (int i = 0; i < 4; i++) {
+            tn_value v[3];
+            v[0] = named("g", i & 2 ? TN_T_GENERATOR : 0), v[0].as.generator = g;
+            v[1] = tensor("self", of(1, 1, 1));
+            v[2] = named("n", TN_T_INT), v[2].as.integer = 1, used = NULL;
+            CHECK(call(both[i & 1], v, i & 1 ? 3 : 2));
+            CHECK(used == (i & 2 ? g : tn_default_generator()));
+        }
+        tn_generator_free(g);
+    }
+    end(context);
+}
+
 /* --- compositions ----------------------------------------------------------------------------- */
 
 static void compositions_give_all_that_they_made(void) {
@@ -370,6 +396,7 @@ static void what_a_thread_leaves_open_the_next_one_closes(void) {
 static const check_test tests[] = {
     CHECK_TEST(a_request_is_seen_where_nothing_else_is_written),
     CHECK_TEST(numbers_that_were_not_published_are_drawn_again),
+    CHECK_TEST(a_generator_may_stand_anywhere),
     CHECK_TEST(compositions_give_all_that_they_made),
     CHECK_TEST(a_view_gets_its_history_with_the_call),
     CHECK_TEST(a_profile_has_each_call_with_its_time),
