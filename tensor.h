@@ -11271,6 +11271,10 @@ enum { TNI_ISA_SCALAR = 0, TNI_ISA_AVX2, TNI_ISA_AVX512, TNI_ISA_NEON, TNI_ISA_C
 TN_PRIV int tni_isa_pick(const char *name);
 TN_PRIV const char *tni_isa_name(int isa);
 TN_PRIV bool tni_cpu_has_fma(void);
+/* What an x86 CPU can run that says ecx in leaf 1 and ebx in leaf 7, under a system that saves the
+ * registers of xcr0. */
+enum { TNI_CPU_FMA = 1, TNI_CPU_AVX2 = 2, TNI_CPU_AVX512 = 4 };
+TN_PRIV unsigned tni_cpu_has(uint32_t ecx, uint32_t ebx, uint32_t xcr0);
 
 /* Whole-file reading and atomic writing through the context's table; errors are set with path and
  * reason. A function that fails has closed the file; tni_file_close may be called once more. A path
@@ -11502,9 +11506,10 @@ TN_API const char *tn_code_name(tn_code code) {
 
 enum {
     ALLOC_SLAB = 65536,
-    ALLOC_STEPS = 8,             /* classes between two powers of two */
-    ALLOC_CLASSES = 17 + 8 * 52, /* [1..16] 64..1024, then 1152, 1280, ... to beyond 2^61 */
-    ALLOC_KEEP = 64 << 20        /* the cache may always hold this much */
+    ALLOC_STEPS = 8, /* classes between two powers of two */
+    /* [1..16] 64..1024, then 1152, 1280, ... to beyond 2^61 */
+    ALLOC_CLASSES = TNI_BINS + ALLOC_STEPS * 52,
+    ALLOC_KEEP = 64 << 20 /* the cache may always hold this much */
 };
 
 typedef struct alloc_header {         /* 64 bytes or fewer, right before the data */
@@ -12242,7 +12247,7 @@ static bool context_attach(tn_context *c, tni_block *fresh,
 TN_PRIV tni_block *tni_here_slow(void) {
     tni_this_thread.block = NULL;
     tni_block *fresh = NULL;
-    for (int tries = 0; tries < 2; tries++) { /* the second time with a block of its own */
+    for (;;) { /* the second time with a block of its own */
         bool done = false, adopted = false;
         tni_lock(&context_lock);
         tn_context *c = context_chosen();
@@ -12256,9 +12261,8 @@ TN_PRIV tni_block *tni_here_slow(void) {
             return tni_this_thread.block;
         }
         if (!c) c = context_of_default();
-        if (!c || fresh || !(fresh = context_new_block(c))) break;
+        if (!c || fresh || !(fresh = context_new_block(c))) return NULL;
     }
-    return NULL;
 }
 
 TN_API tn_context *tn_context_current(void) {
@@ -12433,7 +12437,7 @@ static void thread_yield(bool sleep) {
 static bool thread_lock_once(uint32_t *word, uint32_t process, bool *repair) {
     uint32_t seen = 0;
     if (TNI_LIKELY(tni_swap_if(word, &seen, process))) return true;
-    return seen != 0 && seen != process && tni_swap_if(word, &seen, process) && (*repair = true);
+    return seen != process && tni_swap_if(word, &seen, process) && (*repair = true);
 }
 
 TN_PRIV bool tni_lock_repair(uint32_t *word) {
@@ -12466,7 +12470,7 @@ TN_PRIV void tni_unlock(uint32_t *word) { *word = 0; }
 #if TNI_THREADS == 1 && defined(__linux__)
 /* Those that the process may run on, which taskset and containers make fewer. */
 static int thread_affinity(void) {
-    static const char title[] = "Cpus_allowed:"; /* then a mask in hexadecimal, with commas */
+    static const char title[] = "Cpus_allowed:\t"; /* then a mask in hexadecimal, with commas */
     char line[2048];
     int cores = 0;
     FILE *status = fopen("/proc/self/status", "r");
@@ -12608,7 +12612,6 @@ static bool pool_has_job(uint32_t state, uint32_t seen) {
  * pool ends. */
 static bool pool_await(struct tni_pool *p, uint32_t seen) {
     for (int spin = 0; spin < POOL_SPINS; spin++) {
-        if (tni_load(&p->ending)) return false;
         if (pool_has_job(tni_load(&p->state), seen)) return true;
         thread_pause();
     }
@@ -12634,7 +12637,6 @@ static void pool_serve(struct tni_pool *p) {
         seen = state & POOL_NUMBER;
         tni_this_thread.stop = p->stop;
         pool_take(p);
-        tni_this_thread.stop = NULL;
         state = tni_fetch_add(&p->state, (uint32_t)-1) - 1;
         if (state & (POOL_OPEN | POOL_COUNT)) continue;
         pool_enter(&p->mutex); /* the last one, and the caller waits */
@@ -12778,7 +12780,6 @@ TN_PRIV void tni_pool_free(tn_context *c) {
     }
     tni_raw_put(c, p->thread, pool_thread_bytes(p));
     tni_raw_put(c, p, (int64_t)sizeof *p);
-    c->pool = NULL;
 }
 
 #undef POOL_NUMBER
@@ -12867,52 +12868,37 @@ static bool cpu_id(uint32_t leaf, uint32_t sub, uint32_t r[4]) {
 static uint32_t cpu_xcr0(void) { return 0; }
 #endif
 
-typedef struct cpu_features {
-    bool fma, avx2, avx512;
-} cpu_features;
+TN_PRIV unsigned tni_cpu_has(uint32_t ecx, uint32_t ebx, uint32_t xcr0) {
+    const uint32_t avx = 1u << 27 | 1u << 28, fma = 1u << 12, f16c = 1u << 29;         /* 1: ecx */
+    const uint32_t avx2 = 1u << 5, avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31; /* 7: ebx */
+    const uint32_t ymm = 6, zmm = 0xe6;                                                /* XCR0 */
+    if ((ecx & (avx | fma)) != (avx | fma) || (xcr0 & ymm) != ymm) return 0;
+    if (!(ecx & f16c) || !(ebx & avx2)) return TNI_CPU_FMA;
+    if ((ebx & avx512) != avx512 || (xcr0 & zmm) != zmm) return TNI_CPU_FMA | TNI_CPU_AVX2;
+    return TNI_CPU_FMA | TNI_CPU_AVX2 | TNI_CPU_AVX512;
+}
 
-static cpu_features cpu_detect(void) {
-    enum {
-        OSXSAVE = 1u << 27,
-        AVX = 1u << 28,
-        F16C = 1u << 29,
-        FMA = 1u << 12,
-        AVX2 = 1u << 5
-    };                                                                     /* 1: ecx; 7: ebx */
-    enum { AVX512 = 1u << 16 | 1u << 17 | 1u << 30, YMM = 6, ZMM = 0xe6 }; /* 7: ebx; XCR0 */
-    const uint32_t avx512vl = 1u << 31;
-    cpu_features has = {false, false, false};
+static unsigned cpu_has(void) {
+    const uint32_t osxsave = 1u << 27; /* XCR0 can be read */
     uint32_t one[4], seven[4];
-    if (!cpu_id(1, 0, one) || (one[2] & (OSXSAVE | AVX)) != (OSXSAVE | AVX)) return has;
-    uint32_t saved = cpu_xcr0();
-    if ((saved & YMM) != YMM) return has;
-    has.fma = (one[2] & FMA) != 0;
-    if (!cpu_id(7, 0, seven)) return has;
-    has.avx2 = has.fma && (one[2] & F16C) && (seven[1] & AVX2);
-    has.avx512 =
-        has.avx2 && (seven[1] & (AVX512 | avx512vl)) == (AVX512 | avx512vl) && (saved & ZMM) == ZMM;
-    return has;
+    if (!cpu_id(1, 0, one) || !(one[2] & osxsave)) return 0;
+    return tni_cpu_has(one[2], cpu_id(7, 0, seven) ? seven[1] : 0, cpu_xcr0());
 }
 
 TN_PRIV bool tni_cpu_has_fma(void) {
 #if defined(__aarch64__) || defined(_M_ARM64) || defined(__FP_FAST_FMA)
     return true;
 #else
-    return cpu_detect().fma;
+    return (cpu_has() & TNI_CPU_FMA) != 0;
 #endif
 }
 
 static bool cpu_runs(int isa) {
-    cpu_features has = cpu_detect();
-    switch (isa) {
-    case TNI_ISA_SCALAR: return true;
-    case TNI_ISA_AVX2: return has.avx2;
-    case TNI_ISA_AVX512: return has.avx512;
+    static const unsigned needs[] = {0, TNI_CPU_AVX2, TNI_CPU_AVX512};
 #if defined(__aarch64__) || defined(_M_ARM64)
-    case TNI_ISA_NEON: return true;
+    if (isa == TNI_ISA_NEON) return true;
 #endif
-    default: return false;
-    }
+    return isa < TNI_ISA_NEON && (cpu_has() & needs[isa]) == needs[isa];
 }
 
 TN_PRIV const char *tni_isa_name(int isa) {
@@ -13071,13 +13057,12 @@ static int files_sync(tni_block *b, int fd) {
 }
 
 /* An interrupted close has closed. */
-static int files_close(tni_file *f) {
+static bool files_close(tni_file *f) {
     const tn_files *t = files_of(f->b);
     int fd = f->fd;
     f->fd = -1;
-    if (fd < 0) return 0;
     errno = 0;
-    return t->close(fd, t->user) != 0 && errno != EINTR ? -1 : 0;
+    return fd < 0 || t->close(fd, t->user) == 0 || errno == EINTR;
 }
 
 static bool files_stopped(tni_file *f, const char *what) {
@@ -13246,9 +13231,9 @@ static void files_forget(tni_file *f) {
 TN_PRIV bool tni_file_commit(tni_file *f) {
     const tn_files *t = files_of(f->b);
     if (f->fd < 0) return tni_error(f->b, TN_INTERNAL, "'%s' is not open", f->path);
-    if (!f->temporary) return files_close(f) == 0 ? true : files_fail(f, "close", errno);
+    if (!f->temporary) return files_close(f) || files_fail(f, "close", errno);
     if (files_sync(f->b, f->fd) != 0) return files_fail(f, "sync", errno);
-    if (files_close(f) != 0) return files_fail(f, "close", errno);
+    if (!files_close(f)) return files_fail(f, "close", errno);
     errno = 0;
     if (t->rename(f->temporary, f->path, t->user) != 0) return files_fail(f, "replace", errno);
     files_forget(f); /* it has the final name */
@@ -13327,7 +13312,7 @@ struct tni_profile {
     uint32_t lock, on;
     double begin;
     profile_chunk *first, *last;
-    int64_t events, dropped;
+    int64_t dropped; /* events */
 };
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -13439,7 +13424,6 @@ TN_PRIV void tni_profile_add(tni_block *b, const char *name, const char *file, i
         if (fits) {
             memcpy(p->last->text + p->last->bytes, room, n);
             p->last->bytes += (int64_t)n;
-            p->events++;
         } else
             p->dropped++;
     }
@@ -13459,7 +13443,7 @@ static void profile_clear(tn_context *c, struct tni_profile *p) {
         chunk = next;
     }
     p->first = p->last = NULL;
-    p->events = p->dropped = 0;
+    p->dropped = 0;
 }
 
 TN_PRIV void tni_profile_free(tn_context *c) {
@@ -14539,8 +14523,7 @@ TN_PRIV void tni_drop(tni_block *b, tn_tensor *t) {
 }
 
 TN_PRIV void tni_end(tni_block *b, int64_t mark) {
-    if (mark < 0) return;
-    while (b->depth > (uint64_t)mark) {
+    while (b->depth > (uint64_t)mark) { /* of no scope, -1, not once */
         tn_tensor **head = scope_head(b, b->depth), *t;
         while ((t = *head) != NULL) tni_drop(b, t);
         b->depth--;
@@ -15943,8 +15926,8 @@ TNI_INLINE bool tni_run(tn_frame *f, const tn_row *row, tni_block *b) {
     return TNI_LIKELY(!tni_load_relaxed(&f->stop.seen));
 }
 
-TN_PRIV bool
-tni_compose(tni_call *c);           /* of a composed row: results to f.out, in the caller's scope */
+/* Of a composed row: results to f.out, in the caller's scope. */
+TN_PRIV bool tni_compose(tni_call *c);
 TN_PRIV bool tni_look(tn_frame *f); /* the row's look, which there is */
 
 /* The versions of the tensors that the call in f was given to write. */
@@ -17376,9 +17359,9 @@ typedef struct tni_schema {
 TN_PRIV bool tni_schema_parse(tni_schema *s, const char *text, char *error, size_t room);
 /* Sets offsets and args_size. */
 TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms);
-/* The members of the argument struct behind `out`: parameter index, or TNI_PARAMS + index for its
- * number. */
-TN_PRIV int tni_schema_order(const tni_schema *s, int order[2 * TNI_PARAMS]);
+/* The members of the argument struct behind `out`, 2 * TNI_PARAMS at most: parameter index, or
+ * TNI_PARAMS + index for its number. */
+TN_PRIV int tni_schema_order(const tni_schema *s, int *order);
 TN_PRIV bool tni_schema_has_required(const tni_schema *s);
 TN_PRIV uint32_t tni_schema_props(const tni_schema *s);
 /* Gradient slots: the single tensors in schema order (*nfixed of them), then one for the members of
@@ -17492,16 +17475,15 @@ static const struct schema_type_name {
                     {"Device", TN_T_DEVICE, 0},
                     {"Generator", TN_T_GENERATOR, 0},
                     {"str", TN_T_STRING, 0},
-                    {"Module", TN_T_MODULE, TN_T_MODULES},
-                    {NULL, 0, 0}};
+                    {"Module", TN_T_MODULE, TN_T_MODULES}};
 
 static bool schema_type_named(schema_reader *r, tni_schema_param *p, uint8_t *list) {
     const char *start = r->at;
     tni_word w = schema_name(r, "");
-    for (const struct schema_type_name *t = schema_types; t->name; t++)
-        if (tni_word_is(w, t->name)) {
-            p->type = t->type;
-            *list = t->list;
+    for (size_t i = 0; i < sizeof schema_types / sizeof *schema_types; i++)
+        if (tni_word_is(w, schema_types[i].name)) {
+            p->type = schema_types[i].type;
+            *list = schema_types[i].list;
             return true;
         }
     for (const tni_enum *e = schema_enums; e->name; e++)
@@ -17574,13 +17556,12 @@ static int64_t schema_dtype(tni_word w) {
 
 static bool schema_number(tni_word w, bool whole, int64_t *integer, double *real) {
     char text[64], *end = NULL;
-    bool negative = w.n > 0 && w.at[0] == '-';
-    if (w.n <= 0 || w.n >= (int)sizeof text) return false;
+    if (w.n >= (int)sizeof text) return false;
     memcpy(text, w.at, (size_t)w.n);
     text[w.n] = 0;
     if (tni_word_is(w, "inf") || tni_word_is(w, "-inf")) {
         if (whole) return false;
-        *real = negative ? -strtod("inf", NULL) : strtod("inf", NULL);
+        *real = strtod(text, NULL);
         return true;
     }
     errno = 0;
@@ -17812,7 +17793,7 @@ TN_PRIV bool tni_schema_has_required(const tni_schema *s) {
     return false;
 }
 
-TN_PRIV int tni_schema_order(const tni_schema *s, int order[2 * TNI_PARAMS]) {
+TN_PRIV int tni_schema_order(const tni_schema *s, int *order) {
     int n = 0;
     for (int i = 0; i < s->nparam; i++)
         if (s->param[i].flags & TN_P_DEFAULT) order[n++] = i;
@@ -18036,7 +18017,7 @@ static const char *schema_copy(schema_block *b, tni_word w) {
 /* Writes p's default at its place in the default struct. */
 static void schema_store(schema_block *b, const tni_schema_param *p, char *args) {
     const tni_default *v = &p->value;
-    size_t items = v->n > 0 ? (size_t)v->n : 1;
+    size_t items = (size_t)v->n; /* of a list */
     tn_scalar none = tn_none();
     tn_maybe maybe;
     tn_ints ints = {NULL, -1};
@@ -18050,7 +18031,7 @@ static void schema_store(schema_block *b, const tni_schema_param *p, char *args)
     do {                                             \
         if (at) memcpy(at, &(value), sizeof(value)); \
     } while (0)
-    switch (p->type) {
+    switch (p->type) { /* of the others NULL and 0 */
     case TN_T_INT: SCHEMA_PUT(integer); break;
     case TN_T_FLOAT:
         maybe = v->none ? tn_no_float() : tn_some(v->real);
@@ -18084,9 +18065,6 @@ static void schema_store(schema_block *b, const tni_schema_param *p, char *args)
         }
         SCHEMA_PUT(floats);
         break;
-    case TN_T_TENSORS:
-        SCHEMA_PUT(ints); /* the same shape: pointer and count -1 */
-        break;
     case TN_T_DTYPE:
     case TN_T_ENUM:
         if (!v->none) SCHEMA_PUT(small);
@@ -18095,7 +18073,7 @@ static void schema_store(schema_block *b, const tni_schema_param *p, char *args)
         string = v->none ? NULL : schema_copy(b, v->string);
         SCHEMA_PUT(string);
         break;
-    default: break; /* NULL and 0 */
+    case TN_T_TENSORS: SCHEMA_PUT(ints); /* the same shape: pointer and count -1 */
     }
 #undef SCHEMA_PUT
 }
@@ -18328,7 +18306,6 @@ static void text_put(text_out *o, const char *format, ...) {
     n = vsnprintf(o->at + o->n, o->room - o->n, format, list);
     va_end(list);
     if (n > 0) o->n += (size_t)n;
-    if (o->n >= o->room) o->n = o->room - 1;
 }
 
 static void text_tensor(text_out *o, const tn_tensor *t) {
@@ -18405,7 +18382,6 @@ static void text_value(text_out *o, const tn_param *p, const char *args) {
         if (!t && p->flags & TN_P_NUMBER) {
             tn_param number = *p;
             number.type = TN_T_SCALAR;
-            number.flags = 0;
             memcpy(&small, args + p->number_offset, sizeof small);
             if (small > TN_KIND_NONE) {
                 text_number(o, &number, args + p->number_offset);
@@ -18554,7 +18530,7 @@ static bool node_reads_in(const tn_frame *f, const node_plan *p, int i) {
     return (p->needs >> node_bit(f, i) & 1) != 0;
 }
 static bool node_reads_out(const node_plan *p, int k) {
-    return k < 31 && (p->needs >> (32 + k) & 1) != 0;
+    return k < TNI_RESULTS && (p->needs >> (32 + k) & 1) != 0;
 }
 
 /* Whether parameter p points at something, and then the bytes at *from; 0: at nothing. */
@@ -18806,7 +18782,6 @@ static void node_free(tni_block *b, tni_node *n) {
     if (n->function) tni_function_free(b, n->function);
     for (int i = 0; i < n->nin + n->nout; i++) {
         void *edge = n->slot[i].edge;
-        n->slot[i].edge = NULL;
         if (!edge) continue;
         if (i >= n->nin)
             tni_release(b, (tn_tensor *)edge);
@@ -18887,7 +18862,7 @@ static TNI_NOINLINE bool door_missing(tni_call *c, const tn_param *p, int i, int
     if (p->flags & TN_P_NUMBER) {
         tn_scalar s;
         memcpy(&s, (const char *)f->args + p->number_offset, sizeof s);
-        if (s.kind > TN_KIND_NONE && s.kind <= TN_KIND_COMPLEX && *numbers < TNI_NUMBERS) {
+        if (s.kind > TN_KIND_NONE && s.kind <= TN_KIND_COMPLEX) { /* 3: tni_schema_limits */
             f->in_[i] = tni_number_wrap(f->block, &c->number[(*numbers)++], s);
             return true;
         }
@@ -19211,7 +19186,7 @@ TN_API bool tn_announce(tn_frame *f, int k, tn_dtype dtype, int ndim, const int6
 TN_PRIV bool tni_announce_flat(tn_frame *f, tn_dtype dtype, const tn_tensor *like) {
     if (TNI_UNLIKELY(f->ngiven || f->meta)) {
         tn_tensor *given = f->ngiven ? f->given[0] : NULL;
-        if (!given || given->dtype != dtype || !tni_is_flat(given) || !tni_same_shape(given, like))
+        if (!given || given->dtype != dtype || !tni_same_shape(given, like))
             return tn_announce(f, 0, dtype, like->ndim, like->size);
         f->nout = 1;
         f->out[0] = given;
@@ -19357,7 +19332,6 @@ TN_PRIV bool tni_look(tn_frame *f) {
     f->stop.seen = 0;
     f->stop.request = f->block->unstopped ? NULL : &f->block->context->cancel;
     ok = f->row->look(f);
-    f->stop.request = NULL;
     return f->stop.seen ? tn_fail(f, TN_CANCELLED, "the call was asked to stop") : ok;
 }
 
@@ -19864,7 +19838,6 @@ static bool boxed_values(boxed_call *c, unsigned how, const tn_value *values, in
     int at = 0;
     c->bound = 0;
     c->nones = 0;
-    c->reason[0] = 0;
     for (int i = 0; i < n; i++) {
         int p = at;
         if (c->row && values[i].name && strcmp(values[i].name, "out") == 0) {
@@ -19932,7 +19905,6 @@ static bool boxed_run(tni_block *b, boxed_call *c, unsigned how, const char *fil
                       tn_tensor **results, int room, int *count) {
     const tn_gen *gen = c->gen;
     size_t base = strcspn(c->row->schema, ".(");
-    *count = 0;
     if (base && c->row->schema[base - 1] == '_' && c->row->forms & TN_INPLACE)
         how = TN_IN_PLACE; /* `fill_` has no other form */
     if (gen->props & TN_PROP_RETURNS_LIST) {
@@ -20045,7 +20017,7 @@ static tn_tensor *record_number(tni_block *b, const tn_tensor *n) {
 }
 
 static bool record_inputs(tni_block *b, record_call *r, const tn_frame *f) {
-    for (int i = 0; i < f->nin; i++) r->f.in[i] = NULL;
+    memset((void *)r->f.in, 0, (size_t)f->nin * sizeof *r->f.in); /* what a failure releases */
     for (int k = 0; k < f->nout; k++) {
         r->f.out[k] = f->out[k];
         tni_retain(f->out[k]);
@@ -20074,28 +20046,27 @@ TN_PRIV bool tni_record_call(tni_call *c) {
     tn_frame *f = &c->f;
     tni_block *b = f->block;
     tn_recording *to = b->recording;
-    int64_t slots = (f->nin + f->nout + 1) * (int64_t)sizeof(tn_tensor *), args, bytes;
+    const tn_gen *gen = f->row->gen;
+    int64_t lists = (int64_t)sizeof(record_call) + (f->nin + f->nout) * (int64_t)sizeof(int64_t);
+    int64_t args = lists + tni_args_words(gen, f->args) * (int64_t)sizeof(int64_t);
     record_call *r;
     if (c->redirected)
         return tn_fail(f, TN_UNSUPPORTED,
                        "cannot be recorded with an out of another dtype or layout");
-    args = (int64_t)((sizeof *r + 15) & ~(size_t)15) + ((slots + 15) & ~(int64_t)15);
-    bytes = args + ((f->row->gen->args_size + 15) & ~15) + tni_args_words(f->row->gen, f->args) * 8;
-    r = (record_call *)tni_need(b, bytes);
+    r = (record_call *)tni_need(b, args + gen->args_size);
     if (!r) return false;
     r->next = NULL;
     r->f = *f;
-    r->bytes = bytes;
+    r->bytes = args + gen->args_size;
     r->args_at = args;
-    r->lists_at = args + ((f->row->gen->args_size + 15) & ~15);
-    r->f.in = (tn_tensor **)(void *)((char *)r + ((sizeof *r + 15) & ~(size_t)15));
+    r->lists_at = lists;
+    r->f.in = (tn_tensor **)(void *)(r + 1);
     r->f.out = r->f.in + f->nin;
     r->f.args = (char *)r + args;
     r->f.recording = false;
     r->f.node = NULL;
-    r->f.caller = NULL;
     r->f.scratch = NULL;
-    memcpy((char *)r + args, f->args, f->row->gen->args_size);
+    memcpy((char *)r + args, f->args, gen->args_size);
     if (!record_inputs(b, r, f) ||
         (f->scratch_bytes && !(r->f.scratch = tni_need(b, (int64_t)f->scratch_bytes)))) {
         record_free_call(b, b, r);
@@ -20247,8 +20218,9 @@ TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n) {
 
 TN_API tn_guard tn_guard_begin(void) {
     tni_block *b = tni_here();
-    tn_guard g = {b, 0, 0, 0, 0};
-    if (!b) return g;
+    tn_guard g;
+    g.block = b;
+    if (!b) return g; /* without it nothing else is read */
     g.depth = b->depth;
     g.floor = b->floor;
     g.inference = b->inference;
@@ -42612,8 +42584,6 @@ struct tn_function {
     tni_node *node; /* once it is on the tape; not counted */
     function_saved *saved;
     int nsaved, room;
-    tn_tensor *const *in;
-    int nin;
 };
 
 static bool function_no_check(tn_frame *f) {
@@ -42717,16 +42687,13 @@ TN_PRIV bool tni_function_backward(tn_gradient *g) {
     return !g->block->failed;
 }
 
-static function_block *function_new(tni_block *b, const tn_function_row *row, tn_tensors in,
-                                    void *user) {
+static function_block *function_new(tni_block *b, const tn_function_row *row, void *user) {
     function_block *k = (function_block *)tni_need(b, (int64_t)sizeof *k);
     if (!k) return NULL;
     memset(k, 0, sizeof *k);
     k->f.row = row;
     k->f.user = user;
     k->f.b = b;
-    k->f.in = in.at;
-    k->f.nin = (int)in.n;
     k->row.name = row->name;
     k->row.schema = row->name;
     k->row.gen = &function_gen;
@@ -42776,7 +42743,6 @@ static bool function_end(tni_block *b, function_block *k, tn_tensors in, tn_tens
         record = record || (in.at[i] && in.at[i]->flags & TNI_REQUIRES && !b->no_grad);
     if (!ok && !b->failed)
         tni_error(b, TN_INVALID, "%s: forward failed without saying why", k->row.name);
-    k->f.in = NULL;
     ok = ok && !b->failed;
     if (ok && record) {
         if (function_record(b, k, in, out)) return true;
@@ -42794,7 +42760,7 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
     bool entered = tni_enter(b, file, line), ok = entered;
     for (int j = 0; j < row->nout; j++) out[j] = NULL;
     for (int64_t i = 0; ok && i < in.n; i++) ok = !in.at[i] || tni_belongs(b, in.at[i], row->name);
-    if (!ok || !(k = function_new(b, row, in, user))) {
+    if (!ok || !(k = function_new(b, row, user))) {
         if (row->release) row->release(user);
         return entered ? tni_leave(b, false) : false;
     }
@@ -43641,7 +43607,7 @@ TN_API tn_tensor *tn_load_idx_at(const char *file, int line, const char *path) {
 
 enum {
     SAFE_HEADER_MAX = 100000000, /* the format's own limit */
-    SAFE_FREE_TENSORS = 40000,   /* a file may have so many without data */
+    SAFE_FREE_TENSORS = 65536,   /* a file may have so many whatever data it has */
     SAFE_CHUNK = 4096
 };
 
@@ -43658,7 +43624,8 @@ static const struct safe_dtype {
 /* --- reading JSON ----------------------------------------------------------------------------- */
 
 /* A place in the header. Strings are decoded where they stand: their text, then NULs up to where
- * the closing quote was, so that the header can be walked again. */
+ * the closing quote was, so that the header can be walked again. Behind the end lies a NUL, too,
+ * which no string and no number holds: reading one stops there. */
 typedef struct safe_cursor {
     char *at, *end;
 } safe_cursor;
@@ -43672,19 +43639,18 @@ static bool safe_sign(safe_cursor *c, char sign) {
     return true;
 }
 
-static int safe_hex(const char *at, const char *end, uint32_t *to) {
+static bool safe_hex(const char *at, uint32_t *to) {
     *to = 0;
-    if (end - at < 4) return 0;
     for (int i = 0; i < 4; i++) {
         char h = at[i];
         int v = h >= '0' && h <= '9'   ? h - '0'
                 : h >= 'a' && h <= 'f' ? h - 'a' + 10
                 : h >= 'A' && h <= 'F' ? h - 'A' + 10
                                        : -1;
-        if (v < 0) return 0;
+        if (v < 0) return false;
         *to = *to << 4 | (uint32_t)v;
     }
-    return 4;
+    return true;
 }
 
 static char *safe_put_utf8(char *to, uint32_t u) {
@@ -43704,15 +43670,13 @@ static char *safe_put_utf8(char *to, uint32_t u) {
  * hold. */
 static uint32_t safe_escape(safe_cursor *c) {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    const char *known = c->at < c->end && *c->at ? strchr(from, *c->at) : NULL;
+    const char *known = *c->at ? strchr(from, *c->at) : NULL;
     uint32_t u, low;
     if (known) return c->at++, (uint32_t)(unsigned char)to[known - from];
-    if (c->at >= c->end || *c->at++ != 'u' || !safe_hex(c->at, c->end, &u)) return 0;
-    c->at += 4;
+    if (*c->at != 'u' || !safe_hex(c->at + 1, &u)) return 0;
+    c->at += 5;
     if (u < 0xd800 || u > 0xdfff) return u;
-    if (u > 0xdbff || c->end - c->at < 6 || c->at[0] != '\\' || c->at[1] != 'u' ||
-        !safe_hex(c->at + 2, c->end, &low))
-        return 0;
+    if (u > 0xdbff || c->at[0] != '\\' || c->at[1] != 'u' || !safe_hex(c->at + 2, &low)) return 0;
     if (low < 0xdc00 || low > 0xdfff) return 0;
     c->at += 6;
     return 0x10000 + ((u - 0xd800) << 10) + (low - 0xdc00);
@@ -43723,7 +43687,7 @@ static bool safe_string(safe_cursor *c, char **text) {
     char *to;
     if (!safe_sign(c, '"')) return false;
     *text = to = c->at;
-    while (c->at < c->end && *c->at != '"') {
+    while (*c->at != '"') {
         int n = 1;
         if (*c->at == '\\') {
             uint32_t u = (c->at++, safe_escape(c));
@@ -43734,7 +43698,6 @@ static bool safe_string(safe_cursor *c, char **text) {
         if ((unsigned char)*c->at < 0x20 || (n = tni_utf8(c->at)) == 0) return false;
         while (n--) *to++ = *c->at++;
     }
-    if (c->at >= c->end) return false;
     c->at++;
     while (to < c->at) *to++ = 0;
     return true;
@@ -43754,7 +43717,7 @@ static bool safe_natural(safe_cursor *c, int64_t *to) {
     safe_sign(c, ' ');
     start = c->at;
     *to = 0;
-    for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
+    for (; *c->at >= '0' && *c->at <= '9'; c->at++)
         if (!tni_mul(*to, 10, to) || !tni_add(*to, *c->at - '0', to)) return false;
     return c->at > start && (*start != '0' || c->at == start + 1);
 }
@@ -43859,12 +43822,11 @@ static void safe_entry(const tn_safetensors *f, int64_t i, safe_info *info) {
 }
 
 static bool safe_add_entry(tn_safetensors *f, int64_t offset) {
+    if (f->n >= SAFE_FREE_TENSORS && f->n >= f->data_bytes / 8)
+        return safe_bad(f, "more tensors than data");
     if (f->n == f->room) {
         int64_t room = f->room ? 2 * f->room : 32;
-        int64_t *entry;
-        if (room / 2 > SAFE_FREE_TENSORS && room / 2 > f->data_bytes / 8)
-            return safe_bad(f, "more tensors than data");
-        entry = (int64_t *)tni_need(f->owner, room * (int64_t)sizeof *entry);
+        int64_t *entry = (int64_t *)tni_need(f->owner, room * (int64_t)sizeof *entry);
         if (!entry) return false;
         if (f->n) memcpy(entry, f->entry, (size_t)f->n * sizeof *entry);
         if (f->entry) tni_put(f->owner, f->owner, f->entry, f->room * (int64_t)sizeof *entry);
@@ -43896,7 +43858,6 @@ static bool safe_read_header(tn_safetensors *f) {
     c.at++;
     if (!safe_sign(&c, '}')) {
         do {
-            memset(&info, 0, sizeof info);
             if (!safe_string(&c, &name) || !safe_sign(&c, ':'))
                 return safe_bad(f, "a name is expected");
             if (strcmp(name, "__metadata__") == 0) {
@@ -43928,7 +43889,7 @@ static void safe_sift(const tn_safetensors *f, int64_t *v, int64_t i, int64_t n,
     }
 }
 static void safe_sort(const tn_safetensors *f, int64_t *v, int64_t n, safe_less less) {
-    for (int64_t i = n / 2; i-- > 0;) safe_sift(f, v, i, n, less);
+    for (int64_t i = n; i-- > 0;) safe_sift(f, v, i, n, less);
     for (int64_t k = n; k-- > 1;) {
         int64_t t = v[0];
         v[0] = v[k];
@@ -44092,7 +44053,6 @@ static tn_tensor *safe_read(tn_safetensors *f, int64_t i) {
     tn_tensor *t;
     int64_t bytes, each;
     bool ok;
-    memset(&info, 0, sizeof info);
     safe_entry(f, i, &info);
     bytes = info.offset[1] - info.offset[0];
     t = tni_new(b, info.dtype, info.ndim, info.size);

@@ -112,8 +112,8 @@ TNI_INLINE bool tni_run(tn_frame *f, const tn_row *row, tni_block *b) {
     return TNI_LIKELY(!tni_load_relaxed(&f->stop.seen));
 }
 
-TN_PRIV bool
-tni_compose(tni_call *c);           /* of a composed row: results to f.out, in the caller's scope */
+/* Of a composed row: results to f.out, in the caller's scope. */
+TN_PRIV bool tni_compose(tni_call *c);
 TN_PRIV bool tni_look(tn_frame *f); /* the row's look, which there is */
 
 /* The versions of the tensors that the call in f was given to write. */
