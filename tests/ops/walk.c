@@ -113,11 +113,13 @@ static bool has_mutated(const tn_row *row) { return (row->gen->props & TN_PROP_M
 static void lane_out(const tn_row *row, int i, tn_dtype dtype, tn_tensor **want, int n) {
     sample s;
     tn_tensor *given[8], *out[OUTS];
+    int64_t version[8];
     int got;
     bool ok;
     if (!(row->forms & TN_OUT) || n > 8 || !sample_make(&s, row, i, dtype, false)) return;
     for (int k = 0; k < n; k++)
-        given[k] = tni_new(tni_here(), want[k]->dtype, want[k]->ndim, want[k]->size);
+        given[k] = tni_new(tni_here(), want[k]->dtype, want[k]->ndim, want[k]->size),
+        version[k] = tn_version(given[k]);
     if (s.nvalues == SAMPLE_VALUES) return;
     memset(&s.value[s.nvalues], 0, sizeof s.value[0]);
     s.value[s.nvalues].name = "out";
@@ -129,6 +131,10 @@ static void lane_out(const tn_row *row, int i, tn_dtype dtype, tn_tensor **want,
     if (!ok && strstr(no_error(), "depends on data")) return;
     for (int k = 0; ok && k < n; k++) ok = out[k] == given[k] && same_bits(want[k], given[k]);
     report(ok, &s, "out=", "differs from the plain call");
+    for (int k = 0; ok && k < n; k++) ok = tn_version(given[k]) != version[k];
+    for (int t = 0; ok && t < s.ntensors; t++)
+        ok = sample_is_written(&s, t) || tn_version(s.tensor[t]) == 0;
+    report(ok, &s, "out=", "a version is not counted, or one of a tensor that is only read");
 }
 
 static void lane_inplace(const tn_row *row, int i, tn_dtype dtype, tn_tensor *want) {
