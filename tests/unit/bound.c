@@ -2,7 +2,7 @@
  * with its name; overloads, in-place names, out=, lists of results. */
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
-#include "../check.h"
+#include "../refused.h"
 
 #include <stdlib.h>
 
@@ -34,14 +34,6 @@ MAKE(of_string, TN_T_STRING, string, const char *)
 MAKE(of_word, TN_T_ENUM, integer, int64_t)
 
 /* The pending error is of that code and says it; it is taken. */
-static void says(tn_code code, const char *text, int line) {
-    tn_error_info e;
-    if (!tn_error_take(&e)) e.code = TN_OK, e.message = "no error";
-    if (e.code != code || !strstr(e.message, text)) {
-        printf("line %d: %s: %s\n", line, tn_code_name(e.code), e.message);
-        CHECK(e.code == code && strstr(e.message, text));
-    }
-}
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
@@ -55,14 +47,14 @@ static tn_gen *gen;
 static char *args;
 
 static bool bind(tn_value v) { return tn_bind("here.c", 7, "Block", gen, &v, 1, false, args); }
-static const char *at(const char *name) {
+static const char *member(const char *name) {
     for (int i = 0; i < gen->nparam; i++)
         if (!strcmp(gen->param[i].name, name)) return args + gen->param[i].offset;
     CHECK(gen == NULL); /* no such parameter */
     return args;
 }
-#define AT(type, name) (*(const type *)(const void *)at(name))
-#define REFUSED(value, text) (CHECK(!bind(value)), says(TN_TYPE, text, __LINE__))
+#define AT(type, name) (*(const type *)(const void *)member(name))
+#define NOT_BOUND(value, text) (CHECK(!bind(value)), says(TN_TYPE, text, __LINE__))
 
 static void begin(void) {
     gen = tn_schema_new(schema);
@@ -86,22 +78,22 @@ static void numbers_fit_or_are_refused(void) {
     CHECK(bind(none("y")) && AT(tn_maybe, "y").given == TN_ABSENT);
     CHECK(bind(of_scalar("s", tn_complex(1, 2))) && AT(tn_scalar, "s").imaginary == 2);
     CHECK(bind(of_int("s", 5)) && AT(tn_scalar, "s").kind == TN_KIND_INT);
-    REFUSED(of_scalar("x", tn_complex(1, 2)), "Block: 'x' wants a real number");
-    REFUSED(of_string("x", "3"), "'x' wants a number");
-    REFUSED(none("x"), "'x' wants a number, not None");
-    REFUSED(of_ints("s", tn_empty_dims()), "'s' wants a number");
+    NOT_BOUND(of_scalar("x", tn_complex(1, 2)), "Block: 'x' wants a real number");
+    NOT_BOUND(of_string("x", "3"), "'x' wants a number");
+    NOT_BOUND(none("x"), "'x' wants a number, not None");
+    NOT_BOUND(of_ints("s", tn_empty_dims()), "'s' wants a number");
     CHECK(bind(of_int("i", -4)) && AT(int64_t, "i") == -4);
     CHECK(bind(of_bool("i", true)) && AT(int64_t, "i") == 1);
     CHECK(bind(of_scalar("i", tn_int(6))) && AT(int64_t, "i") == 6);
     CHECK(bind(of_scalar("i", tn_bool(false))) && AT(int64_t, "i") == 0);
     CHECK(bind(of_scalar("j", tn_none())) && AT(int64_t, "j") == TN_NONE);
     CHECK(bind(none("j")) && AT(int64_t, "j") == TN_NONE);
-    REFUSED(of_scalar("i", tn_none()), "'i' wants an int");
-    REFUSED(of_scalar("j", tn_float(1)), "'j' wants an int");
-    REFUSED(of_real("i", 1), "'i' wants an int");
-    REFUSED(none("i"), "'i' wants an int");
+    NOT_BOUND(of_scalar("i", tn_none()), "'i' wants an int");
+    NOT_BOUND(of_scalar("j", tn_float(1)), "'j' wants an int");
+    NOT_BOUND(of_real("i", 1), "'i' wants an int");
+    NOT_BOUND(none("i"), "'i' wants an int");
     CHECK(bind(of_bool("b", true)) && AT(bool, "b"));
-    REFUSED(of_int("b", 1), "'b' wants a bool");
+    NOT_BOUND(of_int("b", 1), "'b' wants a bool");
     end();
 }
 
@@ -118,21 +110,21 @@ static void tensors_and_lists_fit_or_are_refused(void) {
         CHECK(bind(of_tensor("o", t)) && AT(tn_tensor *, "o") == t);
         CHECK(bind(of_tensors("l", tn_tensors_of(&t, 1))) && AT(tn_tensors, "l").at[0] == t);
         CHECK(bind(of_real("o", 3)) && AT(tn_tensor *, "o") == NULL);
-        REFUSED(of_int("t", 1), "'t' wants a tensor");
-        REFUSED(of_tensor("t", NULL), "'t' wants a tensor");
-        REFUSED(none("t"), "'t' wants a tensor");
-        REFUSED(of_int("u", 1), "'u' wants a tensor");
-        REFUSED(of_string("o", "x"), "'o' wants a tensor");
-        REFUSED(of_tensor("l", t), "'l' wants a list of tensors");
+        NOT_BOUND(of_int("t", 1), "'t' wants a tensor");
+        NOT_BOUND(of_tensor("t", NULL), "'t' wants a tensor");
+        NOT_BOUND(none("t"), "'t' wants a tensor");
+        NOT_BOUND(of_int("u", 1), "'u' wants a tensor");
+        NOT_BOUND(of_string("o", "x"), "'o' wants a tensor");
+        NOT_BOUND(of_tensor("l", t), "'l' wants a list of tensors");
     }
     CHECK(bind(of_ints("il", tn_ints_of(two, 2))) && AT(tn_ints, "il").at[1] == 5);
     CHECK(bind(none("jl")) && AT(tn_ints, "jl").n == -1);
     CHECK(bind(of_floats("fl", f)) && AT(tn_floats, "fl").at[0] == 0.5);
-    REFUSED(of_int("il", 3), "'il' wants a list of numbers"); /* there is no room to make one */
-    REFUSED(of_floats("il", f), "'il' wants a list of numbers");
-    REFUSED(of_int("fl", 3), "'fl' wants a list of numbers");
-    REFUSED(none("il"), "'il' wants a list of numbers");
-    REFUSED(of_real("jl", 1), "'jl' wants a list of numbers");
+    NOT_BOUND(of_int("il", 3), "'il' wants a list of numbers"); /* there is no room to make one */
+    NOT_BOUND(of_floats("il", f), "'il' wants a list of numbers");
+    NOT_BOUND(of_int("fl", 3), "'fl' wants a list of numbers");
+    NOT_BOUND(none("il"), "'il' wants a list of numbers");
+    NOT_BOUND(of_real("jl", 1), "'jl' wants a list of numbers");
     end();
 }
 
@@ -142,23 +134,23 @@ static void words_and_the_rest_fit_or_are_refused(void) {
     CHECK(bind(of_string("r", "sum")) && AT(int32_t, "r") == 3);
     CHECK(bind(of_word("r", 1)) && AT(int32_t, "r") == 1 && bind(of_int("r", 2)));
     CHECK(bind(none("q")) && AT(int32_t, "q") == 0);
-    REFUSED(of_string("r", "least"), "'r' has no choice 'least'");
-    REFUSED(of_string("r", NULL), "'r' wants a word");
-    REFUSED(of_word("r", -1), "'r' has no choice of number -1");
-    REFUSED(of_int("r", (int64_t)1 << 40), "'r' has no choice of number");
-    REFUSED(of_real("r", 1), "'r' wants a word");
-    REFUSED(none("r"), "'r' wants a word");
+    NOT_BOUND(of_string("r", "least"), "'r' has no choice 'least'");
+    NOT_BOUND(of_string("r", NULL), "'r' wants a word");
+    NOT_BOUND(of_word("r", -1), "'r' has no choice of number -1");
+    NOT_BOUND(of_int("r", (int64_t)1 << 40), "'r' has no choice of number");
+    NOT_BOUND(of_real("r", 1), "'r' wants a word");
+    NOT_BOUND(none("r"), "'r' wants a word");
     CHECK(bind(of_dtype("d", TN_F64)) && AT(int32_t, "d") == TN_F64);
     CHECK(bind(none("d")) && AT(int32_t, "d") == 0);
-    REFUSED(of_int("d", 1), "'d' wants a dtype");
+    NOT_BOUND(of_int("d", 1), "'d' wants a dtype");
     CHECK(bind(of_device("dev", TN_CPU)) && AT(int32_t, "dev") == TN_CPU && bind(none("dev")));
-    REFUSED(of_int("dev", 1), "'dev' wants a device");
+    NOT_BOUND(of_int("dev", 1), "'dev' wants a device");
     CHECK(bind(of_generator("g", g)) && AT(tn_generator *, "g") == g && bind(none("g")));
-    REFUSED(of_int("g", 1), "'g' wants a generator");
+    NOT_BOUND(of_int("g", 1), "'g' wants a generator");
     CHECK(bind(of_string("a", "text")) && bind(none("c")) && bind(none("a")));
     CHECK_TEXT(AT(char *, "a"), "text"); /* None leaves what was there */
-    REFUSED(of_int("a", 1), "'a' wants a string");
-    REFUSED(of_int("m", 1), "'m' cannot be given here");
+    NOT_BOUND(of_int("a", 1), "'a' wants a string");
+    NOT_BOUND(of_int("m", 1), "'m' cannot be given here");
     end();
     tn_generator_free(g);
 }

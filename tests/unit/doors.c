@@ -1,5 +1,6 @@
 /* doors.c - promises of src/call: what a call sees of its arguments, what it may be given, what it
  * leaves when it fails, at every allocation, and what a recording keeps. */
+#include "../refused.h"
 #include "exact.h"
 
 /* --- a row that does as the test says --------------------------------------------------------- */
@@ -28,19 +29,6 @@ static void rows(void) {
     add_row(&four, "four", "four(Tensor self) -> (Tensor p, Tensor q, Tensor r, Tensor s)", TN_OUT);
     add_row(&listing, "listing", "listing(Tensor self, int n) -> Tensor[]", 0);
     look_in = one_check;
-}
-static void says(tn_code code, const char *text, int line) {
-    tn_error_info e;
-    if (!tn_error_take(&e)) e.code = TN_OK, e.message = "no error";
-    if (e.code != code || !strstr(e.message, text)) {
-        printf("line %d: %s: %s\n", line, tn_code_name(e.code), e.message);
-        CHECK(e.code == code && strstr(e.message, text));
-    }
-}
-#define REFUSED(call, code, text) (CHECK(!(call)), says(code, text, __LINE__))
-static double at(const tn_tensor *t, int64_t i) {
-    double v[64];
-    return t && t->numel <= 64 && tn_read_f64(t, v, t->numel) ? v[i] : -12345;
 }
 
 /* --- numbers in the place of tensors ---------------------------------------------------------- */

@@ -2,17 +2,8 @@
  * after a callback as before it, what must happen as a whole does, data change hands to the last
  * byte. */
 #include "../../src/kernels/kernels.h"
+#include "../refused.h"
 #include "exact.h"
-
-static void says(tn_code code, const char *text, int line) {
-    tn_error_info e;
-    if (!tn_error_take(&e)) e.code = TN_OK, e.message = "no error";
-    if (e.code != code || !strstr(e.message, text)) {
-        printf("line %d: %s: %s\n", line, tn_code_name(e.code), e.message);
-        CHECK(e.code == code && strstr(e.message, text));
-    }
-}
-#define REFUSED(call, code, text) (CHECK(!(call)), says(code, text, __LINE__))
 
 /* --- the chain of calls ----------------------------------------------------------------------- */
 

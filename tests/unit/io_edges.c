@@ -3,7 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include "../../src/api/io.h"
 #include "../../src/api/ops.h"
-#include "../check.h"
+#include "../refused.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,16 +11,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static void says(tn_code code, const char *text, int line) {
-    tn_error_info e;
-    if (!tn_error_take(&e)) e.code = TN_OK, e.message = "no error";
-    if (e.code != code || !strstr(e.message, text)) {
-        printf("line %d: %s: %s\n", line, tn_code_name(e.code), e.message);
-        CHECK(e.code == code && strstr(e.message, text));
-    }
-}
-#define REFUSED(call, code, text) (CHECK(!(call)), says(code, text, __LINE__))
 
 static char path[64];
 static void write_bytes(const void *data, size_t n) {

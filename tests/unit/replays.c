@@ -2,26 +2,11 @@
  * written tensors that overlap, the deepest scope, graphs that another thread began. */
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
-#include "../check.h"
+#include "../refused.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-static void says(tn_code code, const char *text, int line) {
-    tn_error_info e;
-    if (!tn_error_take(&e)) e.code = TN_OK, e.message = "no error";
-    if (e.code != code || !strstr(e.message, text)) {
-        printf("line %d: %s: %s\n", line, tn_code_name(e.code), e.message);
-        CHECK(e.code == code && strstr(e.message, text));
-    }
-}
-#define REFUSED(call, code, text) (CHECK(!(call)), says(code, text, __LINE__))
-
-static double at(const tn_tensor *t, int i) {
-    double v[64];
-    if (!t || tn_numel(t) > 64 || !tn_read_f64(t, v, tn_numel(t))) return -12345;
-    return v[i];
-}
 static tn_tensor *of(int64_t n, double v) { return tn_full(TN_DIMS(n), v, .dtype = TN_F64); }
 static void in_thread(void *(*run)(void *), void *arg) {
     pthread_t t;

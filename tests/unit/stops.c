@@ -1,23 +1,11 @@
 /* stops.c - promises of src/call: how far a request to stop reaches into a call, what composed rows
  * hand out, what a recording holds and runs again, which refused rows leave nothing. */
+#include "../refused.h"
 #include "exact.h"
 
 #include <pthread.h>
 
 static tn_context *context;
-static void says(tn_code code, const char *text, int line) {
-    tn_error_info e;
-    if (!tn_error_take(&e)) e.code = TN_OK, e.message = "no error";
-    if (e.code != code || !strstr(e.message, text)) {
-        printf("line %d: %s: %s\n", line, tn_code_name(e.code), e.message);
-        CHECK(e.code == code && strstr(e.message, text));
-    }
-}
-#define REFUSED(call, code, text) (CHECK(!(call)), says(code, text, __LINE__))
-static double at(const tn_tensor *t, int64_t i) {
-    double v[64];
-    return t && t->numel <= 64 && tn_read_f64(t, v, t->numel) ? v[i] : -12345;
-}
 static void no_grad(tn_gradient *g) { (void)g; }
 
 /* --- rows that stop themselves ---------------------------------------------------------------- */

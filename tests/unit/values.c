@@ -3,20 +3,10 @@
 #include "../../src/api/extend.h"
 #include "../../src/api/ops.h"
 #include "../../src/tensor/tensor.h"
-#include "../check.h"
+#include "../refused.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static void says(tn_code code, const char *text, int line) {
-    tn_error_info e;
-    if (!tn_error_take(&e)) e.code = TN_OK, e.message = "no error";
-    if (e.code != code || !strstr(e.message, text)) {
-        printf("line %d: %s: %s\n", line, tn_code_name(e.code), e.message);
-        CHECK(e.code == code && strstr(e.message, text));
-    }
-}
-#define REFUSED(call, code, text) (CHECK(!(call)), says(code, text, __LINE__))
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
