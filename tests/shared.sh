@@ -11,7 +11,7 @@ locked() { # NAME COMMAND...: the command, while no other lane is in one of this
     return "$1"
 }
 
-# sanitized [COMPILER FOLDER]: FOLDER/libtensor.a with ASan and UBSan; sets sanitize to their flags, to nothing where the
+# sanitized [COMPILER FOLDER]: FOLDER/libtensor.a with ASan and UBSan, where polls can be counted; sets sanitize to their flags, to nothing where the
 # compiler has none. FOLDER: build/sanitized, which the lanes share.
 sanitized() {
     objects=${2:-${BUILD:-build}/sanitized}
@@ -24,7 +24,7 @@ sanitized() {
     fi
     rm -f "$objects/probe.$$" "$objects/probe.$$.c"
     locked "$(basename "$objects")" make -s -j"$jobs" objects CC="${1:-${CC:-cc}}" BUILD="$objects" \
-        CFLAGS="-O1 -g -fno-omit-frame-pointer $sanitize" > "$objects/make.$$.log" 2>&1 || cat "$objects/make.$$.log"
+        CFLAGS="-O1 -g -fno-omit-frame-pointer -DTNI_COUNT_POLLS $sanitize" > "$objects/make.$$.log" 2>&1 || cat "$objects/make.$$.log"
     rm -f "$objects/make.$$.log"
 }
 

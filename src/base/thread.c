@@ -6,6 +6,10 @@
  * does what: tasks are independent and fixed by the caller. */
 #include "base.h"
 
+#ifdef TNI_COUNT_POLLS
+void (*tni_poll_ran)(const tni_stop *s);
+#endif
+
 #include <fenv.h>
 
 #if TNI_THREADS == 1

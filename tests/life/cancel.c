@@ -22,8 +22,8 @@ static int64_t poll_count, poll_at, poll_after; /* after: polls that followed th
 static int32_t poll_asked;
 
 #ifdef TNI_COUNT_POLLS
-void tni_poll_ran(const tni_stop *s);
-void tni_poll_ran(const tni_stop *s) {
+extern void (*tni_poll_ran)(const tni_stop *s);
+static void poll_ran(const tni_stop *s) {
     int64_t n = __atomic_add_fetch(&poll_count, 1, __ATOMIC_RELAXED);
     (void)s;
     if (__atomic_load_n(&poll_asked, __ATOMIC_ACQUIRE))
@@ -38,6 +38,9 @@ void tni_poll_ran(const tni_stop *s) {
 
 /* From here on polls are counted; the k-th one (0: none) finds the request. */
 static void poll_arm(int64_t k) {
+#if POLLS
+    tni_poll_ran = poll_ran;
+#endif
     poll_count = poll_after = 0;
     poll_asked = 0;
     poll_at = k;

@@ -6,11 +6,6 @@
 
 #include <unistd.h>
 
-#ifdef TNI_COUNT_POLLS /* of cancel.c; here they count for nothing */
-void tni_poll_ran(const tni_stop *s);
-void tni_poll_ran(const tni_stop *s) { (void)s; }
-#endif
-
 /* --- the program around the hook -------------------------------------------------------------- */
 
 /* x -> h = w x -> f = function(h) -> loss; a module m has made h. */

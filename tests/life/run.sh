@@ -1,14 +1,13 @@
 #!/bin/sh
 # Depth, fork, hooks, requests to stop, unloading: what a long-lived process needs. Hooks and requests
-# run with AddressSanitizer and UBSan on a build that counts polls. TN_QUICK=1: on the usual objects,
-# without that build and without the library that is loaded and unloaded.
+# run with AddressSanitizer and UBSan on a build that counts polls. TN_QUICK=1: without the library that is
+# loaded and unloaded.
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-build}
 out=$BUILD/life
 mkdir -p "$out"
-jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+. tests/shared.sh
 flags="-std=gnu99 -g -O1 -Wall -Wextra -pedantic -Wshadow -Wconversion"
-sanitize="-fsanitize=address,undefined -fno-sanitize-recover=all"
 passed=0 failed=0
 LIFE_FOLDER=$out
 export LIFE_FOLDER
@@ -37,17 +36,9 @@ program() { # NAME FLAGS LIBRARY: builds it
     return 1
 }
 
-make -s -j"$jobs" objects BUILD="$BUILD" || { failed=1; finish; }
-plain=$BUILD/libtensor.a checked=$BUILD/libtensor.a extra=
-printf 'int main(void) { return 0; }\n' > "$out/probe.c"
-if [ -n "${TN_QUICK:-}" ]; then
-    :
-elif { ${CC:-cc} $sanitize "$out/probe.c" -o "$out/probe" && "$out/probe"; } 2> /dev/null; then
-    checked=$out/checked/libtensor.a extra="$sanitize -DTNI_COUNT_POLLS"
-    make -s -j"$jobs" objects BUILD="$out/checked" CFLAGS="-O1 -g $extra" > "$out/make.log" 2>&1 || cat "$out/make.log"
-else
-    echo "left out: ${CC:-cc} has no AddressSanitizer here"
-fi
+plain=$BUILD/libtensor.a checked=$BUILD/sanitized/libtensor.a
+sanitized
+extra="$sanitize -DTNI_COUNT_POLLS"
 program depth "" "$plain" && run depth "$out/depth"
 program forks "" "$plain" && run forks "$out/forks"
 program hooks "$extra" "$checked" && run hooks "$out/hooks"

@@ -58,7 +58,7 @@ judge() { # the mutant in x.c
     ! cmp -s x.o "$original.o" || { printf "%s\n" "same	$name"; return; }
     meets plain x.o || { printf "%s\n" "killed	$killer	$name"; return; }
     if [ -n "$sanitize" ]; then
-        compile_mutant "-O1 -g0 $sanitize" x.o x.c
+        compile_mutant "-O1 -g0 -DTNI_COUNT_POLLS $sanitize" x.o x.c
         meets checked x.o || { printf "%s\n" "killed	$killer	$name"; return; }
     fi
     printf "%s\n" "survived	$name"

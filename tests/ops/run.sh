@@ -1,8 +1,9 @@
 #!/bin/sh
 # The operator table walked: forms, meta, replay, layouts, gradients; failing allocations of every row of operators,
 # modules and optimizers (of every sample, TN_QUICK=1: the first); fused rows against formulas in primitive ones; fresh
-# memory of two fills; gradients far out; lists of indices beside a model; other sizes on other instruction sets and threads; then torch's values, and
-# whether every path that kernels choose among has run for one of them, on each instruction set of this machine.
+# memory of two fills; gradients far out; lists of indices and chains of views beside models; other sizes on other
+# instruction sets and threads; then torch's values, and whether every path that kernels choose among has run for one of
+# them, on each instruction set of this machine.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -54,7 +55,7 @@ check_paths() {
 }
 
 link walk walk
-[ $# -gt 0 ] || set -- forms writes meta replay layout grad
+[ $# -gt 0 ] || set -- forms writes missing meta replay layout grad
 lanes=$#
 for lane in "$@"; do # each in a process of its own: a crash is one failure
     "$build/ops/walk" "$lane"
@@ -70,6 +71,8 @@ link far far
 "$build/ops/far" > "$build/ops/far.log" 2>&1
 link indexing indexing
 "$build/ops/indexing" ${TN_FULL:+count=2000000} > "$build/ops/indexing.log" 2>&1
+link views views
+"$build/ops/views" ${TN_FULL:+count=2000000} > "$build/ops/views.log" 2>&1
 link twin twin tests/ops/record.c
 "$build/ops/twin" > "$build/ops/twin.log" 2>&1
 depth=1
@@ -83,9 +86,9 @@ count_paths
 link oracle_paths oracle -DTNI_COUNT_PATHS "$build"/ops/paths/*.o
 check_paths > "$build/ops/paths.log" 2>&1
 cd "$build/ops" || exit 1
-set -- walk.log memory.log fused.log far.log indexing.log twin.log sizes.log oracle.log paths.log
+set -- walk.log memory.log fused.log far.log indexing.log views.log twin.log sizes.log oracle.log paths.log
 grep -h FAILED "$@" | head -60
 grep -hE '^(left out|paths|promise|short)' "$@"
-cat "$@" | awk -v due=$((lanes + 8)) '
+cat "$@" | awk -v due=$((lanes + 9)) '
     /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; seen++ }
     END { if (seen < due) f++; printf "%d passed, %d failed\n", p, f }'

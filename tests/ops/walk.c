@@ -1,9 +1,10 @@
 /* walk.c - every row through everything its form promises, from its own samples: no row is named
  * here.
  *
- *     walk [lane ...] [row=NAME]      lanes: forms writes meta replay grad layout
+ *     walk [lane ...] [row=NAME]      lanes: forms writes missing meta replay grad layout
  *
  * forms   by name, in place, out=: the same bits as the plain call
+ * missing a tensor that is NULL is refused with its name, in a list with its position
  * writes  a call changes what its schema says, counting up its version, and nothing else
  * meta    shapes, dtypes and strides without data
  * replay  recorded and run again: the same bits
@@ -218,6 +219,48 @@ static void check_writes(const tn_row *row, int i, tn_dtype dtype, unsigned how)
 static void lane_writes(const tn_row *row, int i, tn_dtype dtype) {
     check_writes(row, i, dtype, TN_PLAIN);
     if (row->forms & TN_INPLACE) check_writes(row, i, dtype, TN_IN_PLACE);
+}
+
+/* --- missing tensors: each in turn is NULL ---------------------------------------------------- */
+
+/* The parameter that value k is given for. */
+static const tn_param *param_of(const sample *s, int k) {
+    const tn_gen *gen = s->row->gen;
+    const char *name = s->value[k].name;
+    for (int p = 0; name && p < gen->nparam; p++)
+        if (!strcmp(gen->param[p].name, name)) return &gen->param[p];
+    return name ? NULL : &gen->param[k];
+}
+static void missing_is_named(sample *s, const char *words) {
+    tn_tensor *out[OUTS];
+    int n;
+    const bool done = seeded_call(s, TN_PLAIN, out, &n);
+    report(!done && strstr(no_error(), words), s, "a missing tensor", words);
+}
+static void lane_missing(const tn_row *row, int i, tn_dtype dtype) {
+    sample s;
+    if (!sample_make(&s, row, i, dtype, false)) return;
+    for (int k = 0; k < s.nvalues; k++) {
+        const tn_param *p = param_of(&s, k);
+        tn_value *v = &s.value[k], held = *v;
+        char words[120];
+        if (!p || (p->type != TN_T_TENSOR && p->type != TN_T_TENSORS)) continue;
+        if (v->type == TN_T_TENSOR && !(p->flags & TN_P_OPTIONAL)) {
+            v->as.tensor = NULL;
+            snprintf(words, sizeof words, "'%s'", p->name);
+            missing_is_named(&s, words);
+        }
+        for (int64_t m = 0;
+             v->type == TN_T_TENSORS && !(p->flags & TN_P_HOLES) && m < v->as.tensors.n; m++) {
+            tn_tensor *list[SAMPLE_TENSORS];
+            memcpy(list, held.as.tensors.at, (size_t)held.as.tensors.n * sizeof *list);
+            list[m] = NULL;
+            v->as.tensors = tn_tensors_of(list, held.as.tensors.n);
+            snprintf(words, sizeof words, "'%s' has NULL at position %lld", p->name, (long long)m);
+            missing_is_named(&s, words);
+        }
+        *v = held;
+    }
 }
 
 static void lane_meta(const tn_row *row, int i, tn_dtype dtype) {
@@ -557,6 +600,7 @@ static void walk_row(const lane *l, const tn_row *row) {
 static const lane lanes[] = {
     {"forms", lane_forms, {TN_F32, TN_F64, TN_I64, TN_BF16, TN_C64}},
     {"writes", lane_writes, {TN_F32, TN_I64}},
+    {"missing", lane_missing, {TN_F32}},
     {"meta", lane_meta, {TN_F32, TN_I64}},
     {"replay", lane_replay, {TN_F32, TN_I64}},
     {"layout", lane_layout, {TN_F32, TN_I32}},
