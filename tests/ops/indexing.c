@@ -1,7 +1,7 @@
-/* indexing.c - x[a, :, mask, b] and assignments to it, against a model that goes element by element:
- * random lists of tensors of places, masks and holes over random shapes and layouts, right and wrong.
- * What the model refuses is refused, what it takes has its sizes and elements. The rules are NumPy's
- * (advanced indexing), which are torch's.
+/* indexing.c - x[a, :, mask, b] and assignments to it, against a model that goes element by
+ * element: random lists of tensors of places, masks and holes over random shapes and layouts,
+ * right and wrong. What the model refuses is refused, what it takes has its sizes and elements.
+ * The rules are NumPy's (advanced indexing), which are torch's.
  *
  *     indexing [count=N] */
 #include "../../src/api/ops.h"

@@ -1,7 +1,7 @@
 /* views.c - chains of views against a model that moves the elements themselves: slices with any
- * bounds and steps, selections, orders of dimensions, expansions, diagonals, strides over the memory
- * with and without an offset, negative dimensions. Element i of the base is i, so what a view shows
- * says where it looks, and its gradient, weighed, is what the model adds up.
+ * bounds and steps, selections, orders of dimensions, expansions, diagonals, strides over the
+ * memory with and without an offset, negative dimensions. Element i of the base is i, so what a
+ * view shows says where it looks, and its gradient, weighed, is what the model adds up.
  *
  *     views [count=N] */
 #include "../../src/api/ops.h"
@@ -45,7 +45,7 @@ static double was_at(void) {
     return was.at[at];
 }
 
-/* --- the views: each draws its arguments, moves the model and gives the library's -------------- */
+/* --- the views: each draws its arguments, moves the model, gives what the library makes -------- */
 
 static tn_tensor *take_slice(tn_tensor *t, model *m) {
     const int d = any_dim(m);

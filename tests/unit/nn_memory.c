@@ -155,7 +155,8 @@ static bool load_data(void) {
     tn_loader_free(l);
     return batches == 4 && tn_ok();
 }
-/* Without a scope, which would take away what a failure leaves: the caller frees what it was given. */
+/* Without a scope, which would take away what a failure leaves: the caller frees what it was
+ * given. */
 static bool load_freely(void) {
     tn_loader *l = three_fields();
     tn_batch b;
