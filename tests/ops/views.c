@@ -45,7 +45,7 @@ static double was_at(void) {
     return was.at[at];
 }
 
-/* --- views: each draws its arguments, moves the model and gives what the library makes ----------- */
+/* --- views: each draws its arguments, moves the model and gives what the library makes ------ */
 
 static tn_tensor *take_slice(tn_tensor *t, model *m) {
     const int d = any_dim(m);
