@@ -64,11 +64,20 @@ for patch in "$@"; do
     esac >> "$work/table"
 done
 sum="promise 22: $quick of $count seeded faults caught by \`make test-quick\`, $full by \`make test\`"
+grep -v '^#' tests/faults/sets.txt | while read -r first last when; do
+    awk -F'|' -v first="$first" -v last="$last" -v when="$when" '
+        $2 + 0 >= first && $2 + 0 <= last { n++; quick += $4 !~ /^ *$/; any += $0 !~ /missed/ }
+        END { if (n) printf "%d to %d, written %s: %d of %d by `make test-quick`, %d by both depths.\n", first, last, when, quick, n, any }' \
+        "$work/table"
+done > "$work/sets"
+cat "$work/sets"
 echo "$sum"
 if [ -n "$all" ] && [ -z "${TN_QUICK:-}" ]; then
     { printf '# Seeded faults and what catches them\n\nWritten by `make test-faults`: each fault alone, tests stop at the first lane that fails.\n\n'
       printf '| fault | kind | caught by `make test-quick` | caught by `make test` |\n| --- | --- | --- | --- |\n'
       cat "$work/table"
-      printf '\n%s\n' "$sum"; } > tests/faults/table.md
+      printf '\n'
+      sed 's/$/\n/' "$work/sets"
+      printf '%s\n' "$sum"; } > tests/faults/table.md
 fi
 [ "$bad" = 0 ] && [ $((quick * 10)) -ge $((count * 7)) ] && [ $((full * 10)) -ge $((count * 9)) ]
