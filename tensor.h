@@ -15495,7 +15495,8 @@ typedef struct print_job {
 
 static void print_text(print_job *p, const char *text, size_t n) {
     if (p->to) memcpy(p->to + p->n, text, n);
-    if (*text == '\n') p->line = p->n + 1; /* print_suffix counts its own */
+    for (size_t i = 0; i < n; i++)
+        if (text[i] == '\n') p->line = p->n + i + 1;
     p->n += n;
 }
 static void print_string(print_job *p, const char *text) { print_text(p, text, strlen(text)); }
@@ -20222,9 +20223,8 @@ TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n) {
 
 TN_API tn_guard tn_guard_begin(void) {
     tni_block *b = tni_here();
-    tn_guard g;
-    g.block = b;
-    if (!b) return g; /* without it nothing else is read */
+    tn_guard g = {b, 0, 0, 0, 0};
+    if (!b) return g;
     g.depth = b->depth;
     g.floor = b->floor;
     g.inference = b->inference;

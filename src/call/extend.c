@@ -41,9 +41,8 @@ TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n) {
 
 TN_API tn_guard tn_guard_begin(void) {
     tni_block *b = tni_here();
-    tn_guard g;
-    g.block = b;
-    if (!b) return g; /* without it nothing else is read */
+    tn_guard g = {b, 0, 0, 0, 0};
+    if (!b) return g;
     g.depth = b->depth;
     g.floor = b->floor;
     g.inference = b->inference;

@@ -24,7 +24,8 @@ typedef struct print_job {
 
 static void print_text(print_job *p, const char *text, size_t n) {
     if (p->to) memcpy(p->to + p->n, text, n);
-    if (*text == '\n') p->line = p->n + 1; /* print_suffix counts its own */
+    for (size_t i = 0; i < n; i++)
+        if (text[i] == '\n') p->line = p->n + i + 1;
     p->n += n;
 }
 static void print_string(print_job *p, const char *text) { print_text(p, text, strlen(text)); }
