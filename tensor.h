@@ -12641,6 +12641,7 @@ static void pool_serve(struct tni_pool *p) {
         seen = state & POOL_NUMBER;
         tni_this_thread.stop = p->stop;
         pool_take(p);
+        tni_this_thread.stop = NULL; /* its frame may be gone from here on */
         state = tni_fetch_add(&p->state, (uint32_t)-1) - 1;
         if (state & (POOL_OPEN | POOL_COUNT)) continue;
         pool_enter(&p->mutex); /* the last one, and the caller waits */
@@ -14527,7 +14528,8 @@ TN_PRIV void tni_drop(tni_block *b, tn_tensor *t) {
 }
 
 TN_PRIV void tni_end(tni_block *b, int64_t mark) {
-    while (b->depth > (uint64_t)mark) { /* of no scope, -1, not once */
+    if (mark < 0) return; /* no scope was opened */
+    while (b->depth > (uint64_t)mark) {
         tn_tensor **head = scope_head(b, b->depth), *t;
         while ((t = *head) != NULL) tni_drop(b, t);
         b->depth--;

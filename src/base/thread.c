@@ -276,6 +276,7 @@ static void pool_serve(struct tni_pool *p) {
         seen = state & POOL_NUMBER;
         tni_this_thread.stop = p->stop;
         pool_take(p);
+        tni_this_thread.stop = NULL; /* its frame may be gone from here on */
         state = tni_fetch_add(&p->state, (uint32_t)-1) - 1;
         if (state & (POOL_OPEN | POOL_COUNT)) continue;
         pool_enter(&p->mutex); /* the last one, and the caller waits */

@@ -62,7 +62,8 @@ TN_PRIV void tni_drop(tni_block *b, tn_tensor *t) {
 }
 
 TN_PRIV void tni_end(tni_block *b, int64_t mark) {
-    while (b->depth > (uint64_t)mark) { /* of no scope, -1, not once */
+    if (mark < 0) return; /* no scope was opened */
+    while (b->depth > (uint64_t)mark) {
         tn_tensor **head = scope_head(b, b->depth), *t;
         while ((t = *head) != NULL) tni_drop(b, t);
         b->depth--;
