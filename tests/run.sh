@@ -2,7 +2,8 @@
 # run.sh LANE... - runs tests/LANE/run.sh for each, as many at a time as there are cores (4 at most; TN_JOBS=n), and ends with
 # the sum, "N passed, N failed", alone on a line. What a lane prints is shown when it has ended.
 # TN_QUICK=1: lanes leave out what takes long; a lane with a file `slow` is left out as a whole. TN_FULL=1: the full figures.
-# TN_STOP=1: no further lane is begun after one has failed.
+# TN_STOP=1: no further lane is begun after one has failed. A full lane that passed on the same committed tree is not run again: what
+# it printed then is shown (BUILD/logs/LANE.full has the tree), so that hours of them may be run in pieces.
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
 jobs=${TN_JOBS:-$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)}
@@ -10,11 +11,18 @@ jobs=${TN_JOBS:-$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)}
 passed=0 failed=0 running= count=0 bad=
 mkdir -p "$BUILD/logs"
 rm -rf "$BUILD"/*.lock
+tree=
+[ -z "${TN_FULL:-}" ] || [ -n "$(git status --porcelain src tests tools 2>&1)" ] ||
+    tree=$(git rev-parse HEAD:src HEAD:tests HEAD:tools | git hash-object --stdin)
 trap 'trap - INT TERM; kill 0; exit 130' INT TERM
 
 begin() { # LANE
     log=$BUILD/logs/$1
-    rm -f "$log.rc"
+    if [ -n "$tree" ] && [ "$(cat "$log.full" 2> /dev/null)" = "$tree" ]; then # passed before
+        running="$running $1" count=$((count + 1))
+        return
+    fi
+    rm -f "$log.rc" "$log.full"
     if [ $# = 2 ]; then # alone: what it prints is seen at once
         echo "== $1"
         { sh "tests/$1/run.sh" 2>&1; echo $? > "$log.rc"; } | tee "$log"
@@ -34,7 +42,7 @@ report() { # LANE, which has ended
         echo "tests/$1/run.sh: status $(cat "$log.rc") though nothing failed"
         sum="${sum% *} 1"
     fi
-    [ "${sum#* }" = 0 ] || bad="$bad $1"
+    if [ "${sum#* }" = 0 ]; then echo "$tree" > "$log.full"; else bad="$bad $1"; fi
     passed=$((passed + ${sum% *})) failed=$((failed + ${sum#* }))
 }
 reap() { # reports what has ended, or waits a moment

@@ -2,6 +2,7 @@
 # apply.sh [PATCH...] - what `make test-faults` runs: each seeded fault of this folder alone, in a scratch copy of the committed tree;
 # the tests stop at the first lane that fails. First `make test-quick`, then, for a fault that it misses, `make test`.
 # Asked for: 7 of 10 by the first, 9 of 10 by both. Writes tests/faults/table.md when all of them were run. TN_QUICK=1: no `make test` for those missed.
+# What a fault was caught by is kept below build/faults for the committed tree, so that the run of all may be broken off and gone on with.
 cd "$(dirname "$0")/../.." || exit 1
 top=$(pwd)
 work=${BUILD:-build}/faults
@@ -20,7 +21,13 @@ copy() { # the committed tree, with what was built of it before, so that little 
     git ls-files -z | xargs -0 cp -p --parents -t "$work/tree"
     [ ! -d "$work/built" ] || cp -a "$work/built" "$work/tree/build"
 }
-caught_by() { # TARGET: the lane that failed, "none", or how it ended else
+tree=$(git rev-parse HEAD:src HEAD:tests HEAD:tools HEAD:Makefile | git hash-object --stdin)
+caught_by() { # TARGET: the lane that failed, "none", or how it ended else; from the run before, if that ended
+    said=$work/logs/$name.$1.$tree
+    [ -f "$said" ] || { catch "$1" > "$said.new" && mv "$said.new" "$said"; }
+    cat "$said"
+}
+catch() { # TARGET
     (cd "$work/tree" && TN_STOP=1 timeout -k 10 5400 make "$1" LANES="$order" BUILD=build) > "$work/logs/$name.$1" 2>&1
     status=$?
     lane=$(sed -n 's/^lanes that failed: //p' "$work/logs/$name.$1")
