@@ -12,7 +12,7 @@ WARNINGS = -Wall -Wextra -pedantic -Wshadow -Wconversion
 LIBS = -lm -pthread
 VERSION := $(shell sed -n 's/^\#define TN_VERSION "\(.*\)"/\1/p' src/api/config.h)
 
-SOURCES := $(wildcard src/*/*.c)
+SOURCES := $(filter-out src/py/%,$(wildcard src/*/*.c)) # src/py needs Python: make python
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o)
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 LANES := $(patsubst tests/%/run.sh,%,$(wildcard tests/*/run.sh))
@@ -24,7 +24,7 @@ CHECK := $(BUILD)/tools/check
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TEST = CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD="$(BUILD)" sh tests/run.sh
 
-.PHONY: help headers check-headers objects built unit test test-quick test-all test-faults run bench data install dist clean \
+.PHONY: help headers check-headers objects built unit test test-quick test-all test-faults run bench data install dist clean python python-extension \
         $(LANES:%=test-%)
 .DELETE_ON_ERROR:
 
@@ -37,6 +37,7 @@ help:
 	@echo "make objects        src/ as separate objects into $(BUILD)/libtensor.a: how one develops"
 	@echo "make headers        tensor.h and tensor_nn.h from src/"
 	@echo "make check-headers  are they current; do includes, symbols, sizes follow the rules"
+	@echo "make python         the Python package in place, tensorh/ (PYTHON=)"
 	@echo "make bench          beside torch: TORCH=python that has it; BENCH='calls fashion kernels'"
 	@echo "make data           fetch the Fashion-MNIST pictures, where the system has them"
 	@echo "make install        headers and pkg-config file below $(PREFIX) (PREFIX=, DESTDIR=)"
@@ -63,14 +64,16 @@ $(BUILD)/generated: $(OPTABLE) $(wildcard src/ops/*.c src/nn/*.c src/optim/*.c)
 headers: $(BUILD)/generated $(AMALGAMATE)
 	$(AMALGAMATE) src/tensor.c tensor.h
 	$(AMALGAMATE) --on src/tensor.c src/tensor_nn.c tensor_nn.h
+	$(AMALGAMATE) --on src/tensor_nn.c src/tensor_py.c tensor_py.c
 
 check-headers: $(OPTABLE) $(AMALGAMATE) $(CHECK)
 	@$(OPTABLE) --check || { echo "run 'make headers' and commit what it writes"; exit 1; }
 	@$(AMALGAMATE) --check src/tensor.c tensor.h
 	@$(AMALGAMATE) --check --on src/tensor.c src/tensor_nn.c tensor_nn.h
+	@$(AMALGAMATE) --check --on src/tensor_nn.c src/tensor_py.c tensor_py.c
 	@$(CHECK) files $(TEXTS)
 	@$(MAKE) -s -j$(JOBS) objects
-	@for r in src/*/; do ls $$r*.c >/dev/null 2>&1 && $(NM) -A $(BUILD)/$$(basename $$r)/*.o; done \
+	@for r in $(filter-out src/py/,$(wildcard src/*/)); do ls $$r*.c >/dev/null 2>&1 && $(NM) -A $(BUILD)/$$(basename $$r)/*.o; done \
 	    > $(BUILD)/symbols; $(CHECK) symbols $(BUILD)/symbols
 	@echo "headers are current, the rules hold"
 
@@ -92,6 +95,21 @@ $(BUILD)/kernels/kernels.o: OBJECT_FLAGS += -O2
 unit: $(UNIT)
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libtensor.a | $(BUILD)/unit
 	$(CC) $(OBJECT_FLAGS) -Isrc -Itests -MMD -MP $< $(BUILD)/libtensor.a -o $@ $(LIBS)
+
+# The Python package in place, for development: PYTHONPATH=. python3 -c 'import tensorh'
+PYTHON ?= python3
+PIC = $(MAKE) -s -j$(JOBS) CFLAGS="$(CFLAGS) -fPIC -fvisibility=hidden" BUILD=$(BUILD)/pic
+python:
+	@$(PIC) objects
+	@$(PIC) PYTHON="$(PYTHON)" PY_OUT="$(PY_OUT)" python-extension
+PY_OUT ?= tensorh/_C.abi3.so
+PY_INCLUDE = $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
+python-extension: $(patsubst src/py/%.c,$(BUILD)/py/%.o,$(wildcard src/py/*.c)) $(BUILD)/libtensor.a
+	$(CC) -shared -o $(PY_OUT) $^ $(LIBS)
+$(BUILD)/py/%.o: src/py/%.c | $(BUILD)/generated
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -pedantic,$(OBJECT_FLAGS)) -I$(PY_INCLUDE) -MMD -MP -c $< -o $@
+-include $(wildcard $(BUILD)/py/*.d)
 
 -include $(OBJECTS:.o=.d) $(UNIT:=.d)
 

@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. e93ce62bd330 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 6f2a6bc86c90 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_e93ce62bd330)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_6f2a6bc86c90)
 #else
-#define TNI_NAMESPACE tn_e93ce62bd330
+#define TNI_NAMESPACE tn_6f2a6bc86c90
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -174,11 +174,16 @@
 #define tn_path_push TNI_JOIN(TN_PREFIX, tn_path_push)
 #define tn_path_pop TNI_JOIN(TN_PREFIX, tn_path_pop)
 #define tn_path_current TNI_JOIN(TN_PREFIX, tn_path_current)
+#define tn_lines_on TNI_JOIN(TN_PREFIX, tn_lines_on)
 #define tn_scope_leave TNI_JOIN(TN_PREFIX, tn_scope_leave)
 #define tn_guard_begin TNI_JOIN(TN_PREFIX, tn_guard_begin)
 #define tn_guard_end TNI_JOIN(TN_PREFIX, tn_guard_end)
 #define tn_retain TNI_JOIN(TN_PREFIX, tn_retain)
 #define tn_release TNI_JOIN(TN_PREFIX, tn_release)
+#define tn_owners TNI_JOIN(TN_PREFIX, tn_owners)
+#define tn_own TNI_JOIN(TN_PREFIX, tn_own)
+#define tn_binding TNI_JOIN(TN_PREFIX, tn_binding)
+#define tn_set_binding TNI_JOIN(TN_PREFIX, tn_set_binding)
 #define tn_swap_data_at TNI_JOIN(TN_PREFIX, tn_swap_data_at)
 #define tnp_swap_data TNI_JOIN(TN_PREFIX, tnp_swap_data)
 #define tn_whole_begin TNI_JOIN(TN_PREFIX, tn_whole_begin)
@@ -188,6 +193,7 @@
 #define tn_schema_new TNI_JOIN(TN_PREFIX, tn_schema_new)
 #define tn_schema_free TNI_JOIN(TN_PREFIX, tn_schema_free)
 #define tn_bind TNI_JOIN(TN_PREFIX, tn_bind)
+#define tn_element TNI_JOIN(TN_PREFIX, tn_element)
 #define tn_random64 TNI_JOIN(TN_PREFIX, tn_random64)
 #define tn_now TNI_JOIN(TN_PREFIX, tn_now)
 #define tn_named_free TNI_JOIN(TN_PREFIX, tn_named_free)
@@ -920,7 +926,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_e93ce62bd330 TNI_JOIN(TN_PREFIX, tn_layout_e93ce62bd330)
+#define tn_layout_6f2a6bc86c90 TNI_JOIN(TN_PREFIX, tn_layout_6f2a6bc86c90)
 #endif
 
 /* src/api/config.h */
@@ -1840,6 +1846,7 @@ enum tn_props {                    /* what lets a call skip work */
                 TN_PROP_RETURNS_LIST = 16,
                 TN_PROP_WORDS = 32, /* holds dtypes, devices, words or numbers, which have values
                                        that are none */
+                TN_PROP_TRUTH = 128, /* "-> bool": a 0-dim bool tensor in C */
                 TN_PROP_DOUBLE = 64 /* tensors, and one number behind them that is kept as double */
 };
 
@@ -2065,6 +2072,10 @@ TN_API void tn_path_push(tn_path *path); /* text, file, line are set by the call
 TN_API void tn_path_pop(tn_path *path);  /* the innermost link */
 TN_API tn_path *tn_path_current(void);   /* NULL outside of all links */
 
+/* Lines of another language: a call whose `line` is negative has its line told by `decode`, only
+ * where a text is made of it. For the current context; NULL: none. */
+TN_API void tn_lines_on(int (*decode)(const char *file, int line));
+
 /* --- ownership -------------------------------------------------------------------------------- */
 
 /* Ends the scopes above the mark as tn_scope_end, but hands those of the n tensors that belong to
@@ -2090,6 +2101,17 @@ TN_API void tn_guard_end(const tn_guard *guard, tn_tensor *const *returned, int6
  * too: those are its owner's calls.) */
 TN_API tn_tensor *tn_retain(tn_tensor *t); /* returns t; NULL for NULL */
 TN_API void tn_release(tn_tensor *t);      /* NULL is fine */
+TN_API int64_t tn_owners(const tn_tensor *t); /* scopes, tapes, holders; 0 for NULL */
+
+/* Takes a new tensor out of the scope that holds it, if one does: the caller owns it. Returns t. */
+TN_API tn_tensor *tn_own(tn_tensor *t);
+
+/* The object by which another language knows t; NULL: none. The tensor does not own it (who frees
+ * it says tn_set_binding(t, NULL, NULL) before), unless release is given: then it is called when
+ * the tensor goes. The object's address is even. false with MEMORY set, only where release or a
+ * hook is there. */
+TN_API void *tn_binding(const tn_tensor *t);
+TN_API bool tn_set_binding(tn_tensor *t, void *object, void (*release)(void *object));
 
 /* Exchanges what two tensors of the same shape hold: storage, offset, strides, dtype, device.
  * Headers, owners, requires_grad and .grad stay, so whoever has a pointer sees the other's data.
@@ -2133,6 +2155,9 @@ TN_API void tn_schema_free(tn_gen *gen);
  * required value. */
 TN_API bool tn_bind(const char *file, int line, const char *what, const tn_gen *gen,
                     const tn_value *values, int nvalues, bool with_defaults, void *args);
+
+/* One element of that dtype at `at`. */
+TN_API tn_scalar tn_element(const void *at, tn_dtype dtype);
 
 /* --- small things ----------------------------------------------------------------------------- */
 
@@ -10886,9 +10911,9 @@ TNI_NAMESPACE_END
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_e93ce62bd330;
+TN_API const char tn_layout_6f2a6bc86c90;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_e93ce62bd330;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_6f2a6bc86c90;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -10906,7 +10931,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_e93ce62bd330 = 1;
+const char tn_layout_6f2a6bc86c90 = 1;
 #endif
 
 /* src/tensor.c */
@@ -11046,10 +11071,10 @@ struct tni_block {
     const char *place_file; /* of the module call or backward in progress, outermost user line */
     int32_t place_line;
     uint32_t
-        place_hold; /* > 0: a module call or a backward holds the place; inner calls leave it */
+        place_hold;     /* > 0: a module call or a backward holds the place; inner calls leave it */
     uint32_t unstopped; /* > 0: calls are made though the context is asked to stop: the rest of
                            what must happen as a whole */
-    tn_path *path;  /* chain of module calls above the operators (api/extend.h) */
+    tn_path *path;      /* chain of module calls above the operators (api/extend.h) */
     /* memory */
     void *bin[TNI_BINS];
     char *slab, *slab_end;
@@ -11093,6 +11118,7 @@ struct tn_context {
     struct tni_rows *rows;       /* operators registered at run time (call/table.c) */
     struct tni_wrapped *wrapped; /* the user's memory under tensors, to be released (tensor/) */
     uint32_t wrapped_lock; /* its own: who takes it over from a dead thread repairs the list */
+    int (*decode)(const char *file, int line); /* lines of another language; NULL: none */
     tn_error_handler handler;
     void *handler_user;
     bool anomaly;
@@ -11101,7 +11127,7 @@ struct tn_context {
     void (*adopt)(tni_block *); /* the call room: closes the scopes and drops the recording that
                                    the block's former thread left open */
     uint64_t backwards, hooks;  /* numbers given out */
-    struct tn_ending *ending; /* newest first; under ending_lock */
+    struct tn_ending *ending;   /* newest first; under ending_lock */
     uint32_t ending_lock;
     uint64_t id;
     tn_context *next; /* registry of live contexts */
@@ -11186,6 +11212,10 @@ TN_PRIV bool tni_error(tni_block *b, tn_code code, const char *format, ...) TNI_
 TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_list list);
 /* Appends to the pending error's message. */
 TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) TNI_PRINTF(2, 3);
+/* The line as a user knows it. */
+TNI_INLINE int tni_line(const tni_block *b, const char *file, int line) {
+    return line < 0 && b->context->decode && file ? b->context->decode(file, line) : line;
+}
 /* Tells the handler; called by the outermost public call when it has failed. */
 TN_PRIV void tni_error_tell(tni_block *b);
 /* At the start of a public function outside of the door: its caller's line, unless it is called
@@ -11372,7 +11402,7 @@ static tn_error_info error_info(const tni_block *b) {
     info.code = b->error_code;
     info.message = b->error_text;
     info.file = b->error_file;
-    info.line = b->error_file ? b->error_line : 0;
+    info.line = b->error_file ? tni_line(b, b->error_file, b->error_line) : 0;
     return info;
 }
 
@@ -13394,6 +13424,7 @@ static size_t profile_event(char *room, const tni_block *b, const char *name, co
     if (file) {
         profile_string(&t, file, 500);
         profile_say(&t, ":");
+        line = tni_line(b, file, line);
         profile_number(&t, line > 0 ? (unsigned long long)line : 0);
     }
     profile_say(&t, "\"}}");
@@ -13597,9 +13628,9 @@ struct tn_tensor {
     tn_tensor *base;  /* of a view; counted */
     tn_tensor *grad;  /* gathered; counted */
     const char *file;
-    tn_tensor *prev, *next;  /* live list of the owner's block, newest first */
-    struct tni_extra *extra; /* hooks, binding; NULL mostly */
-    int64_t dims[2 * 4];     /* in fact 2 * capacity: sizes, then strides */
+    tn_tensor *prev, *next; /* live list of the owner's block, newest first */
+    void *extra;            /* a binding's object with 1 added, or a tni_extra; NULL mostly */
+    int64_t dims[2 * 4];    /* in fact 2 * capacity: sizes, then strides */
 };
 
 typedef enum tni_category {
@@ -13800,6 +13831,10 @@ typedef struct tni_extra {
     void *binding;    /* a language binding's own object */
     void (*binding_release)(void *);
 } tni_extra;
+/* NULL where there are none, or nothing but a binding's object that the tensor does not own. */
+TNI_INLINE tni_extra *tni_extra_there(const tn_tensor *t) {
+    return (uintptr_t)t->extra & 1 ? NULL : (tni_extra *)t->extra;
+}
 TN_PRIV tni_extra *tni_extra_of(tni_block *b,
                                 tn_tensor *t); /* made at first need; NULL with MEMORY set */
 TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t);
@@ -14783,7 +14818,7 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
         if (tni_load(&t->refs) != 1 && tni_fetch_add(&t->refs, (uint32_t)-1) != 1) return;
         grad = t->grad;
         base = t->base;
-        if (t->extra) tni_extra_free(b, t);
+        if (t->extra && tni_extra_there(t)) tni_extra_free(b, t);
         if (t->node) tni_node_drop(b, t->node);
         if (t->storage) tni_storage_release(b, t->storage);
         header_free(b, t);
@@ -14800,14 +14835,18 @@ TN_PRIV bool tni_belongs(tni_block *b, const tn_tensor *t, const char *what) {
 /* --- extras ----------------------------------------------------------------------------------- */
 
 TN_PRIV tni_extra *tni_extra_of(tni_block *b, tn_tensor *t) {
-    if (t->extra) return t->extra;
-    t->extra = (tni_extra *)tni_need(b, (int64_t)sizeof *t->extra);
-    if (t->extra) memset(t->extra, 0, sizeof *t->extra);
-    return t->extra;
+    tni_extra *e = tni_extra_there(t);
+    if (e) return e;
+    e = (tni_extra *)tni_need(b, (int64_t)sizeof *e);
+    if (!e) return NULL;
+    memset(e, 0, sizeof *e);
+    e->binding = tn_binding(t);
+    t->extra = e;
+    return e;
 }
 
 TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t) {
-    tni_extra *e = t->extra;
+    tni_extra *e = tni_extra_there(t);
     tni_watch_forget(b, t);
     t->extra = NULL;
     if (e->binding_release) e->binding_release(e->binding);
@@ -14817,6 +14856,25 @@ TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t) {
 /* --- public ----------------------------------------------------------------------------------- */
 
 TNI_EXTERN_C_BEGIN
+
+TN_API int64_t tn_owners(const tn_tensor *t) { return t ? (int64_t)tni_load(&t->refs) : 0; }
+
+TN_API void *tn_binding(const tn_tensor *t) {
+    tni_extra *e = tni_extra_there(t);
+    return e ? e->binding : t->extra ? (char *)t->extra - 1 : NULL;
+}
+
+TN_API bool tn_set_binding(tn_tensor *t, void *object, void (*release)(void *object)) {
+    tni_extra *e = release ? tni_extra_of(tni_here(), t) : tni_extra_there(t);
+    if (release && !e) return false;
+    if (e) {
+        e->binding = object;
+        e->binding_release = release;
+    } else {
+        t->extra = object ? (char *)object + 1 : NULL;
+    }
+    return true;
+}
 
 TN_API int64_t tn_scope_begin(void) {
     tni_block *b = tni_here();
@@ -14848,6 +14906,11 @@ TN_API tn_tensor *tn_hold(tn_tensor *t) {
     return t;
 }
 
+TN_API tn_tensor *tn_own(tn_tensor *t) {
+    if (t && t->depth && t->owner == tni_here()) tni_move(t->owner, t, 0);
+    return t;
+}
+
 TN_API void tn_free(tn_tensor *t) {
     tni_block *b = t ? tni_here() : NULL;
     if (b) tni_drop(b, t);
@@ -14867,6 +14930,7 @@ TNI_EXTERN_C_END
 
 TNI_EXTERN_C_BEGIN
 
+TN_API tn_scalar tn_element(const void *at, tn_dtype dtype) { return tni_element(at, dtype); }
 TN_API int tn_ndim(const tn_tensor *t) { return t ? t->ndim : 0; }
 
 static int64_t access_dim(const tn_tensor *t, int dim, const int64_t *of, const char *name) {
@@ -17355,7 +17419,7 @@ typedef struct tni_schema {
     tni_word name; /* "max.dim" */
     int base;      /* length of "max" */
     int nparam, nresults;
-    bool returns_list, has_results; /* has_results: there is an arrow */
+    bool returns_list, returns_truth, has_results; /* has_results: there is an arrow */
     tni_schema_param param[TNI_PARAMS];
     tni_word result[TNI_SCHEMA_RESULTS], result_group[TNI_SCHEMA_RESULTS];
     size_t out_offset, args_size; /* out_offset: SIZE_MAX without TN_OUT */
@@ -17730,8 +17794,10 @@ static bool schema_result(schema_reader *r, tni_word group) {
     if (!schema_type(r, &p)) return false;
     if (p.type == TN_T_TENSORS)
         s->returns_list = true;
+    else if (p.type == TN_T_BOOL)
+        s->returns_truth = true;
     else if (p.type != TN_T_TENSOR)
-        return schema_error(r, "a result is a Tensor or a Tensor[]");
+        return schema_error(r, "a result is a Tensor, a Tensor[] or a bool");
     if (s->nresults == TNI_SCHEMA_RESULTS) return schema_error(r, "too many results");
     s->result_group[s->nresults] = group;
     s->result[s->nresults++] = schema_name(r, "");
@@ -17766,8 +17832,8 @@ static bool schema_results(schema_reader *r) {
             if (schema_same(s->result[i], s->result[k]))
                 return schema_fail(r, "two results are called", s->result[i]);
     }
-    if (s->returns_list && s->nresults != 1)
-        return schema_error(r, "a list must be the only result");
+    if ((s->returns_list || s->returns_truth) && s->nresults != 1)
+        return schema_error(r, "a list or a bool must be the only result");
     return true;
 }
 
@@ -17879,7 +17945,8 @@ TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms) {
 /* --- slots, needs ----------------------------------------------------------------------------- */
 
 TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
-    uint32_t props = s->returns_list ? TN_PROP_RETURNS_LIST : 0;
+    uint32_t props = (s->returns_list ? TN_PROP_RETURNS_LIST : 0u) |
+                     (s->returns_truth ? TN_PROP_TRUTH : 0u);
     int others = 0;
     for (int i = 0; i < s->nparam; i++) {
         const tni_schema_param *p = &s->param[i];
@@ -20211,6 +20278,11 @@ TN_API tn_path *tn_path_current(void) {
     return b ? b->path : NULL;
 }
 
+TN_API void tn_lines_on(int (*decode)(const char *file, int line)) {
+    tni_block *b = tni_here();
+    if (b) b->context->decode = decode;
+}
+
 /* --- ownership -------------------------------------------------------------------------------- */
 
 TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n) {
@@ -22049,7 +22121,7 @@ static void equal_run(tn_frame *f) {
 }
 /* Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.
  * tn_item(tn_equal(x, y)) */
-TN_OPERATOR(equal, "equal(Tensor self, Tensor other) -> Tensor", .check = equal_check,
+TN_OPERATOR(equal, "equal(Tensor self, Tensor other) -> bool", .check = equal_check,
             .run = equal_run, .grad = tn_grad_zero,
             .sample = "(2,3) (2,3) | (2) (3) | (0) (0) | ():i64<1 ():i64<1 | (2):bool (2):bool")
 
@@ -22141,7 +22213,7 @@ static void allclose_run(tn_frame *f) {
 TN_OPERATOR(
     allclose,
     "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) "
-    "-> Tensor",
+    "-> bool",
     .check = allclose_check, .run = allclose_run, .grad = tn_grad_zero,
     .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=9 | () () | (0) (1) | (4):i64<1 (4):i64<1")
 
@@ -34077,8 +34149,8 @@ static const char *const tni_names_allclose[] = {"result", NULL};
 static const uint64_t tni_needs_allclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_allclose) = {tni_params_allclose, &tni_defaults_allclose,
-    tni_names_allclose, tni_needs_allclose, 5, 2, 1, 0, sizeof(tn_allclose_args), UINT16_MAX, 0, 0,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_names_allclose, tni_needs_allclose, 5, 2, 1, 0, sizeof(tn_allclose_args), UINT16_MAX,
+    TN_PROP_TRUTH, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_amax[] = {
@@ -35097,7 +35169,8 @@ static const char *const tni_names_equal[] = {"result", NULL};
 static const uint64_t tni_needs_equal[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_equal) = {tni_params_equal, &tni_defaults_equal, tni_names_equal,
-    tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, TN_PROP_TRUTH, 0, {0, 1, 0, 0,
+    0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erf[] = {
@@ -42081,13 +42154,12 @@ static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
     if (tni_edge_is_leaf(edge)) {
         engine_entry *entry = engine_find(e, tni_edge_leaf(edge), 0, !e->wanted);
         if (!entry) return e->wanted != NULL;
-        if (((tn_tensor *)entry->key)->extra) e->leaf_hooks = true;
+        if (tni_extra_there((tn_tensor *)entry->key)) e->leaf_hooks = true;
         return engine_accumulate(e, &entry->grad, grad);
     }
     if (e->wanted && !n->useful) return true;
     if (!engine_claim(e, n)) return false;
-    if (engine_accumulate(e, engine_pending(n, out), grad) &&
-        (n->queued || engine_push(e, n)))
+    if (engine_accumulate(e, engine_pending(n, out), grad) && (n->queued || engine_push(e, n)))
         return true;
     if (n->queued) return false; /* its turn to be cleared comes with the heap */
     engine_clear(e, n);
@@ -42283,12 +42355,13 @@ static bool engine_want(engine *e) {
 
 static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key;
-    if (!leaf->extra || entry->retained) return true;
-    for (tni_watch *w = leaf->extra->hooks; w;) {
+    tni_extra *extra = tni_extra_there(leaf);
+    if (!extra || entry->retained) return true;
+    for (tni_watch *w = extra->hooks; w;) {
         engine_hold(e);
         if (w->removed || w->number > e->last_hook)
             w = w->next;
-        else if (!tni_watch_call(e->b, leaf->owner, &leaf->extra->hooks, &w, &entry->grad))
+        else if (!tni_watch_call(e->b, leaf->owner, &extra->hooks, &w, &entry->grad))
             return false;
     }
     return true;
@@ -42480,8 +42553,7 @@ static void engine_drop(engine *e) {
         tni_release(e->b, e->table[i].grad);
         if (e->table[i].retained) tni_release(e->b, (tn_tensor *)e->table[i].key);
     }
-    if (e->place)
-        tni_put(e->b, e->b, e->place, e->wanted->inputs.n * (int64_t)sizeof *e->place);
+    if (e->place) tni_put(e->b, e->b, e->place, e->wanted->inputs.n * (int64_t)sizeof *e->place);
     if (e->heap != e->heap_inline)
         tni_put(e->b, e->b, e->heap, e->heap_room * (int64_t)sizeof *e->heap);
     if (e->table != e->table_inline)
@@ -43030,7 +43102,8 @@ TN_PRIV void tni_gradient_close(tni_block *b, tni_gradient_room *room) {
 
 TN_PRIV void tni_node_error(tni_block *b, const tni_node *n) {
     if (n->file)
-        tni_error_more(b, "\n  forward call: %s at %s:%d", n->row->name, n->file, (int)n->line);
+        tni_error_more(b, "\n  forward call: %s at %s:%d", n->row->name, n->file,
+                       tni_line(b, n->file, n->line));
     else
         tni_error_more(b, "\n  forward call: %s", n->row->name);
 }
@@ -43274,8 +43347,8 @@ static bool leaf_hook_remove(tni_block *b, tni_block *owner, tni_watch **at, int
 
 TN_API bool tn_hook_remove(tn_tensor *t, int64_t number) {
     tni_block *b = tni_here();
-    if (!b || !t || !t->extra) return false;
-    return leaf_hook_remove(b, t->owner, &t->extra->hooks, number) ||
+    if (!b || !t || !tni_extra_there(t)) return false;
+    return leaf_hook_remove(b, t->owner, &tni_extra_there(t)->hooks, number) ||
            (t->node && leaf_hook_remove(b, t->node->owner, &t->node->watch, number));
 }
 
@@ -43338,7 +43411,8 @@ TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t) {
 }
 
 TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t) {
-    while (t->extra->hooks) leaf_unwatch(b, t->owner, &t->extra->hooks);
+    tni_watch **hooks = &tni_extra_there(t)->hooks;
+    while (*hooks) leaf_unwatch(b, t->owner, hooks);
     if (t->flags & TNI_RETAIN) leaf_unwatch(b, t->node->owner, leaf_retainer(t->node, t));
 }
 

@@ -7,6 +7,8 @@
  *   --lines   #line directives: compilers and debuggers point into src/
  *   --check   writes nothing; fails when the files are not what would be written
  *   --on      OUT.h includes the header of BASE.c instead of repeating it (tensor_nn on tensor)
+ *   OUT.c     is the root with its files in their places, no header: it includes that of BASE.c
+ * itself
  *
  * Headers of src/api/ become the public part, the rest stands under #ifdef <ROOT>_IMPLEMENTATION.
  * A header with an include guard appears once. Text without one is repeated at each include, but
@@ -481,13 +483,20 @@ int main(int argc, char **argv) {
         else if (root_path) out_path = argv[i];
         else root_path = argv[i];
     }
-    if (!out_path || !ends_with(out_path, ".h")) fail("give [options] ROOT.c OUT.h");
+    bool plain = out_path && ends_with(out_path, ".c");
+    if (!plain && (!out_path || !ends_with(out_path, ".h"))) fail("give [options] ROOT.c OUT.h");
     char stem[NAME], first_path[PATH];
     if (base) take_base(base);
     file *root = open_file(root_path, NULL);
     stem_of(root_path, stem);
     if (strncmp(stem, "tensor", 6) != 0) fail("a root is named tensor*.c, not %s", root_path);
     for (size_t i = 6; stem[i]; i++) packer.suffix[i - 6] = (char)toupper((unsigned char)stem[i]);
+    if (plain) {
+        visit(root);
+        pack(root, &packer.code);
+        write_out(out_path, &packer.code);
+        return 0;
+    }
     bool nn = stem[6] != 0;
     snprintf(first_path, sizeof first_path, "api/%s%sfirst.h", nn ? stem + 7 : "", nn ? "_" : "");
     file *first = open_file(first_path, root);

@@ -31,6 +31,10 @@ TN_API void tn_path_push(tn_path *path); /* text, file, line are set by the call
 TN_API void tn_path_pop(tn_path *path);  /* the innermost link */
 TN_API tn_path *tn_path_current(void);   /* NULL outside of all links */
 
+/* Lines of another language: a call whose `line` is negative has its line told by `decode`, only
+ * where a text is made of it. For the current context; NULL: none. */
+TN_API void tn_lines_on(int (*decode)(const char *file, int line));
+
 /* --- ownership -------------------------------------------------------------------------------- */
 
 /* Ends the scopes above the mark as tn_scope_end, but hands those of the n tensors that belong to
@@ -56,6 +60,17 @@ TN_API void tn_guard_end(const tn_guard *guard, tn_tensor *const *returned, int6
  * too: those are its owner's calls.) */
 TN_API tn_tensor *tn_retain(tn_tensor *t); /* returns t; NULL for NULL */
 TN_API void tn_release(tn_tensor *t);      /* NULL is fine */
+TN_API int64_t tn_owners(const tn_tensor *t); /* scopes, tapes, holders; 0 for NULL */
+
+/* Takes a new tensor out of the scope that holds it, if one does: the caller owns it. Returns t. */
+TN_API tn_tensor *tn_own(tn_tensor *t);
+
+/* The object by which another language knows t; NULL: none. The tensor does not own it (who frees
+ * it says tn_set_binding(t, NULL, NULL) before), unless release is given: then it is called when
+ * the tensor goes. The object's address is even. false with MEMORY set, only where release or a
+ * hook is there. */
+TN_API void *tn_binding(const tn_tensor *t);
+TN_API bool tn_set_binding(tn_tensor *t, void *object, void (*release)(void *object));
 
 /* Exchanges what two tensors of the same shape hold: storage, offset, strides, dtype, device.
  * Headers, owners, requires_grad and .grad stay, so whoever has a pointer sees the other's data.
@@ -99,6 +114,9 @@ TN_API void tn_schema_free(tn_gen *gen);
  * required value. */
 TN_API bool tn_bind(const char *file, int line, const char *what, const tn_gen *gen,
                     const tn_value *values, int nvalues, bool with_defaults, void *args);
+
+/* One element of that dtype at `at`. */
+TN_API tn_scalar tn_element(const void *at, tn_dtype dtype);
 
 /* --- small things ----------------------------------------------------------------------------- */
 

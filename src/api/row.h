@@ -110,6 +110,7 @@ enum tn_props {                    /* what lets a call skip work */
                 TN_PROP_RETURNS_LIST = 16,
                 TN_PROP_WORDS = 32, /* holds dtypes, devices, words or numbers, which have values
                                        that are none */
+                TN_PROP_TRUTH = 128, /* "-> bool": a 0-dim bool tensor in C */
                 TN_PROP_DOUBLE = 64 /* tensors, and one number behind them that is kept as double */
 };
 

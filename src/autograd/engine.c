@@ -191,13 +191,12 @@ static bool engine_send(engine *e, void *edge, uint32_t out, tn_tensor *grad) {
     if (tni_edge_is_leaf(edge)) {
         engine_entry *entry = engine_find(e, tni_edge_leaf(edge), 0, !e->wanted);
         if (!entry) return e->wanted != NULL;
-        if (((tn_tensor *)entry->key)->extra) e->leaf_hooks = true;
+        if (tni_extra_there((tn_tensor *)entry->key)) e->leaf_hooks = true;
         return engine_accumulate(e, &entry->grad, grad);
     }
     if (e->wanted && !n->useful) return true;
     if (!engine_claim(e, n)) return false;
-    if (engine_accumulate(e, engine_pending(n, out), grad) &&
-        (n->queued || engine_push(e, n)))
+    if (engine_accumulate(e, engine_pending(n, out), grad) && (n->queued || engine_push(e, n)))
         return true;
     if (n->queued) return false; /* its turn to be cleared comes with the heap */
     engine_clear(e, n);
@@ -393,12 +392,13 @@ static bool engine_want(engine *e) {
 
 static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key;
-    if (!leaf->extra || entry->retained) return true;
-    for (tni_watch *w = leaf->extra->hooks; w;) {
+    tni_extra *extra = tni_extra_there(leaf);
+    if (!extra || entry->retained) return true;
+    for (tni_watch *w = extra->hooks; w;) {
         engine_hold(e);
         if (w->removed || w->number > e->last_hook)
             w = w->next;
-        else if (!tni_watch_call(e->b, leaf->owner, &leaf->extra->hooks, &w, &entry->grad))
+        else if (!tni_watch_call(e->b, leaf->owner, &extra->hooks, &w, &entry->grad))
             return false;
     }
     return true;
@@ -590,8 +590,7 @@ static void engine_drop(engine *e) {
         tni_release(e->b, e->table[i].grad);
         if (e->table[i].retained) tni_release(e->b, (tn_tensor *)e->table[i].key);
     }
-    if (e->place)
-        tni_put(e->b, e->b, e->place, e->wanted->inputs.n * (int64_t)sizeof *e->place);
+    if (e->place) tni_put(e->b, e->b, e->place, e->wanted->inputs.n * (int64_t)sizeof *e->place);
     if (e->heap != e->heap_inline)
         tni_put(e->b, e->b, e->heap, e->heap_room * (int64_t)sizeof *e->heap);
     if (e->table != e->table_inline)

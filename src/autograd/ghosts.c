@@ -160,7 +160,8 @@ TN_PRIV void tni_gradient_close(tni_block *b, tni_gradient_room *room) {
 
 TN_PRIV void tni_node_error(tni_block *b, const tni_node *n) {
     if (n->file)
-        tni_error_more(b, "\n  forward call: %s at %s:%d", n->row->name, n->file, (int)n->line);
+        tni_error_more(b, "\n  forward call: %s at %s:%d", n->row->name, n->file,
+                       tni_line(b, n->file, n->line));
     else
         tni_error_more(b, "\n  forward call: %s", n->row->name);
 }

@@ -189,8 +189,8 @@ static bool leaf_hook_remove(tni_block *b, tni_block *owner, tni_watch **at, int
 
 TN_API bool tn_hook_remove(tn_tensor *t, int64_t number) {
     tni_block *b = tni_here();
-    if (!b || !t || !t->extra) return false;
-    return leaf_hook_remove(b, t->owner, &t->extra->hooks, number) ||
+    if (!b || !t || !tni_extra_there(t)) return false;
+    return leaf_hook_remove(b, t->owner, &tni_extra_there(t)->hooks, number) ||
            (t->node && leaf_hook_remove(b, t->node->owner, &t->node->watch, number));
 }
 
@@ -253,7 +253,8 @@ TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t) {
 }
 
 TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t) {
-    while (t->extra->hooks) leaf_unwatch(b, t->owner, &t->extra->hooks);
+    tni_watch **hooks = &tni_extra_there(t)->hooks;
+    while (*hooks) leaf_unwatch(b, t->owner, hooks);
     if (t->flags & TNI_RETAIN) leaf_unwatch(b, t->node->owner, leaf_retainer(t->node, t));
 }
 

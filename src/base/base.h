@@ -123,10 +123,10 @@ struct tni_block {
     const char *place_file; /* of the module call or backward in progress, outermost user line */
     int32_t place_line;
     uint32_t
-        place_hold; /* > 0: a module call or a backward holds the place; inner calls leave it */
+        place_hold;     /* > 0: a module call or a backward holds the place; inner calls leave it */
     uint32_t unstopped; /* > 0: calls are made though the context is asked to stop: the rest of
                            what must happen as a whole */
-    tn_path *path;  /* chain of module calls above the operators (api/extend.h) */
+    tn_path *path;      /* chain of module calls above the operators (api/extend.h) */
     /* memory */
     void *bin[TNI_BINS];
     char *slab, *slab_end;
@@ -170,6 +170,7 @@ struct tn_context {
     struct tni_rows *rows;       /* operators registered at run time (call/table.c) */
     struct tni_wrapped *wrapped; /* the user's memory under tensors, to be released (tensor/) */
     uint32_t wrapped_lock; /* its own: who takes it over from a dead thread repairs the list */
+    int (*decode)(const char *file, int line); /* lines of another language; NULL: none */
     tn_error_handler handler;
     void *handler_user;
     bool anomaly;
@@ -178,7 +179,7 @@ struct tn_context {
     void (*adopt)(tni_block *); /* the call room: closes the scopes and drops the recording that
                                    the block's former thread left open */
     uint64_t backwards, hooks;  /* numbers given out */
-    struct tn_ending *ending; /* newest first; under ending_lock */
+    struct tn_ending *ending;   /* newest first; under ending_lock */
     uint32_t ending_lock;
     uint64_t id;
     tn_context *next; /* registry of live contexts */
@@ -263,6 +264,10 @@ TN_PRIV bool tni_error(tni_block *b, tn_code code, const char *format, ...) TNI_
 TN_PRIV bool tni_error_list(tni_block *b, tn_code code, const char *format, va_list list);
 /* Appends to the pending error's message. */
 TN_PRIV void tni_error_more(tni_block *b, const char *format, ...) TNI_PRINTF(2, 3);
+/* The line as a user knows it. */
+TNI_INLINE int tni_line(const tni_block *b, const char *file, int line) {
+    return line < 0 && b->context->decode && file ? b->context->decode(file, line) : line;
+}
 /* Tells the handler; called by the outermost public call when it has failed. */
 TN_PRIV void tni_error_tell(tni_block *b);
 /* At the start of a public function outside of the door: its caller's line, unless it is called

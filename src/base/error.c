@@ -65,7 +65,7 @@ static tn_error_info error_info(const tni_block *b) {
     info.code = b->error_code;
     info.message = b->error_text;
     info.file = b->error_file;
-    info.line = b->error_file ? b->error_line : 0;
+    info.line = b->error_file ? tni_line(b, b->error_file, b->error_line) : 0;
     return info;
 }
 

@@ -94,6 +94,7 @@ static size_t profile_event(char *room, const tni_block *b, const char *name, co
     if (file) {
         profile_string(&t, file, 500);
         profile_say(&t, ":");
+        line = tni_line(b, file, line);
         profile_number(&t, line > 0 ? (unsigned long long)line : 0);
     }
     profile_say(&t, "\"}}");

@@ -27,6 +27,11 @@ TN_API tn_path *tn_path_current(void) {
     return b ? b->path : NULL;
 }
 
+TN_API void tn_lines_on(int (*decode)(const char *file, int line)) {
+    tni_block *b = tni_here();
+    if (b) b->context->decode = decode;
+}
+
 /* --- ownership -------------------------------------------------------------------------------- */
 
 TN_API void tn_scope_leave(int64_t mark, tn_tensor *const *tensors, int64_t n) {

@@ -343,8 +343,10 @@ static bool schema_result(schema_reader *r, tni_word group) {
     if (!schema_type(r, &p)) return false;
     if (p.type == TN_T_TENSORS)
         s->returns_list = true;
+    else if (p.type == TN_T_BOOL)
+        s->returns_truth = true;
     else if (p.type != TN_T_TENSOR)
-        return schema_error(r, "a result is a Tensor or a Tensor[]");
+        return schema_error(r, "a result is a Tensor, a Tensor[] or a bool");
     if (s->nresults == TNI_SCHEMA_RESULTS) return schema_error(r, "too many results");
     s->result_group[s->nresults] = group;
     s->result[s->nresults++] = schema_name(r, "");
@@ -379,8 +381,8 @@ static bool schema_results(schema_reader *r) {
             if (schema_same(s->result[i], s->result[k]))
                 return schema_fail(r, "two results are called", s->result[i]);
     }
-    if (s->returns_list && s->nresults != 1)
-        return schema_error(r, "a list must be the only result");
+    if ((s->returns_list || s->returns_truth) && s->nresults != 1)
+        return schema_error(r, "a list or a bool must be the only result");
     return true;
 }
 
@@ -492,7 +494,8 @@ TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms) {
 /* --- slots, needs ----------------------------------------------------------------------------- */
 
 TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
-    uint32_t props = s->returns_list ? TN_PROP_RETURNS_LIST : 0;
+    uint32_t props = (s->returns_list ? TN_PROP_RETURNS_LIST : 0u) |
+                     (s->returns_truth ? TN_PROP_TRUTH : 0u);
     int others = 0;
     for (int i = 0; i < s->nparam; i++) {
         const tni_schema_param *p = &s->param[i];

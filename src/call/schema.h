@@ -58,7 +58,7 @@ typedef struct tni_schema {
     tni_word name; /* "max.dim" */
     int base;      /* length of "max" */
     int nparam, nresults;
-    bool returns_list, has_results; /* has_results: there is an arrow */
+    bool returns_list, returns_truth, has_results; /* has_results: there is an arrow */
     tni_schema_param param[TNI_PARAMS];
     tni_word result[TNI_SCHEMA_RESULTS], result_group[TNI_SCHEMA_RESULTS];
     size_t out_offset, args_size; /* out_offset: SIZE_MAX without TN_OUT */

@@ -172,8 +172,8 @@ static const char *const tni_names_allclose[] = {"result", NULL};
 static const uint64_t tni_needs_allclose[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_allclose) = {tni_params_allclose, &tni_defaults_allclose,
-    tni_names_allclose, tni_needs_allclose, 5, 2, 1, 0, sizeof(tn_allclose_args), UINT16_MAX, 0, 0,
-    {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_names_allclose, tni_needs_allclose, 5, 2, 1, 0, sizeof(tn_allclose_args), UINT16_MAX,
+    TN_PROP_TRUTH, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_amax[] = {
@@ -1192,7 +1192,8 @@ static const char *const tni_names_equal[] = {"result", NULL};
 static const uint64_t tni_needs_equal[] = {0, 0};
 TNI_PRIVATE_BEGIN
 TN_PRIV_DEFINE(tn_gen, tni_gen_equal) = {tni_params_equal, &tni_defaults_equal, tni_names_equal,
-    tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, 0, 0, {0, 1, 0, 0, 0, 0, 0, 0}};
+    tni_needs_equal, 2, 2, 1, 0, sizeof(tn_equal_args), UINT16_MAX, TN_PROP_TRUTH, 0, {0, 1, 0, 0,
+    0, 0, 0, 0}};
 TNI_PRIVATE_END
 
 static const tn_param tni_params_erf[] = {

@@ -465,7 +465,7 @@ static void equal_run(tn_frame *f) {
 }
 /* Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.
  * tn_item(tn_equal(x, y)) */
-TN_OPERATOR(equal, "equal(Tensor self, Tensor other) -> Tensor", .check = equal_check,
+TN_OPERATOR(equal, "equal(Tensor self, Tensor other) -> bool", .check = equal_check,
             .run = equal_run, .grad = tn_grad_zero,
             .sample = "(2,3) (2,3) | (2) (3) | (0) (0) | ():i64<1 ():i64<1 | (2):bool (2):bool")
 
@@ -557,7 +557,7 @@ static void allclose_run(tn_frame *f) {
 TN_OPERATOR(
     allclose,
     "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) "
-    "-> Tensor",
+    "-> bool",
     .check = allclose_check, .run = allclose_run, .grad = tn_grad_zero,
     .sample = "(2,3) (2,3) | (2,3) (3) rtol=0.5 atol=9 | () () | (0) (1) | (4):i64<1 (4):i64<1")
 

@@ -317,7 +317,7 @@ TN_PRIV void tni_release(tni_block *b, tn_tensor *t) {
         if (tni_load(&t->refs) != 1 && tni_fetch_add(&t->refs, (uint32_t)-1) != 1) return;
         grad = t->grad;
         base = t->base;
-        if (t->extra) tni_extra_free(b, t);
+        if (t->extra && tni_extra_there(t)) tni_extra_free(b, t);
         if (t->node) tni_node_drop(b, t->node);
         if (t->storage) tni_storage_release(b, t->storage);
         header_free(b, t);
@@ -334,14 +334,18 @@ TN_PRIV bool tni_belongs(tni_block *b, const tn_tensor *t, const char *what) {
 /* --- extras ----------------------------------------------------------------------------------- */
 
 TN_PRIV tni_extra *tni_extra_of(tni_block *b, tn_tensor *t) {
-    if (t->extra) return t->extra;
-    t->extra = (tni_extra *)tni_need(b, (int64_t)sizeof *t->extra);
-    if (t->extra) memset(t->extra, 0, sizeof *t->extra);
-    return t->extra;
+    tni_extra *e = tni_extra_there(t);
+    if (e) return e;
+    e = (tni_extra *)tni_need(b, (int64_t)sizeof *e);
+    if (!e) return NULL;
+    memset(e, 0, sizeof *e);
+    e->binding = tn_binding(t);
+    t->extra = e;
+    return e;
 }
 
 TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t) {
-    tni_extra *e = t->extra;
+    tni_extra *e = tni_extra_there(t);
     tni_watch_forget(b, t);
     t->extra = NULL;
     if (e->binding_release) e->binding_release(e->binding);
@@ -351,6 +355,25 @@ TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t) {
 /* --- public ----------------------------------------------------------------------------------- */
 
 TNI_EXTERN_C_BEGIN
+
+TN_API int64_t tn_owners(const tn_tensor *t) { return t ? (int64_t)tni_load(&t->refs) : 0; }
+
+TN_API void *tn_binding(const tn_tensor *t) {
+    tni_extra *e = tni_extra_there(t);
+    return e ? e->binding : t->extra ? (char *)t->extra - 1 : NULL;
+}
+
+TN_API bool tn_set_binding(tn_tensor *t, void *object, void (*release)(void *object)) {
+    tni_extra *e = release ? tni_extra_of(tni_here(), t) : tni_extra_there(t);
+    if (release && !e) return false;
+    if (e) {
+        e->binding = object;
+        e->binding_release = release;
+    } else {
+        t->extra = object ? (char *)object + 1 : NULL;
+    }
+    return true;
+}
 
 TN_API int64_t tn_scope_begin(void) {
     tni_block *b = tni_here();
@@ -379,6 +402,11 @@ TN_API tn_tensor *tn_hold(tn_tensor *t) {
     if (!t || !b) return t;
     if (t->owner == b && t->depth) return tni_move(b, t, 0);
     tni_retain(t);
+    return t;
+}
+
+TN_API tn_tensor *tn_own(tn_tensor *t) {
+    if (t && t->depth && t->owner == tni_here()) tni_move(t->owner, t, 0);
     return t;
 }
 

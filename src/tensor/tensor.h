@@ -53,9 +53,9 @@ struct tn_tensor {
     tn_tensor *base;  /* of a view; counted */
     tn_tensor *grad;  /* gathered; counted */
     const char *file;
-    tn_tensor *prev, *next;  /* live list of the owner's block, newest first */
-    struct tni_extra *extra; /* hooks, binding; NULL mostly */
-    int64_t dims[2 * 4];     /* in fact 2 * capacity: sizes, then strides */
+    tn_tensor *prev, *next; /* live list of the owner's block, newest first */
+    void *extra;            /* a binding's object with 1 added, or a tni_extra; NULL mostly */
+    int64_t dims[2 * 4];    /* in fact 2 * capacity: sizes, then strides */
 };
 
 typedef enum tni_category {
@@ -256,6 +256,10 @@ typedef struct tni_extra {
     void *binding;    /* a language binding's own object */
     void (*binding_release)(void *);
 } tni_extra;
+/* NULL where there are none, or nothing but a binding's object that the tensor does not own. */
+TNI_INLINE tni_extra *tni_extra_there(const tn_tensor *t) {
+    return (uintptr_t)t->extra & 1 ? NULL : (tni_extra *)t->extra;
+}
 TN_PRIV tni_extra *tni_extra_of(tni_block *b,
                                 tn_tensor *t); /* made at first need; NULL with MEMORY set */
 TN_PRIV void tni_extra_free(tni_block *b, tn_tensor *t);

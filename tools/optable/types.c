@@ -219,6 +219,7 @@ const char *props_text(const tni_schema *s) {
                                         "TN_PROP_RETURNS_LIST",
                                         "TN_PROP_WORDS",
                                         "TN_PROP_DOUBLE",
+                                        "TN_PROP_TRUTH",
                                         NULL};
     return bits_text(tni_schema_props(s), names);
 }

@@ -1,0 +1,478 @@
+/* create.c - tensors from Python's data: nested sequences, numbers, buffers (NumPy); and back:
+ * lists, the buffer protocol.
+ *
+ * A buffer is shared, not copied, where the function says so: the tensor holds it until the last
+ * tensor over it goes. */
+#include "py.h"
+
+/* --- nested sequences ------------------------------------------------------------------------- */
+
+/* A list of lists of numbers being read: its shape, and the widest kind of number in it. */
+typedef struct py_nested {
+    int ndim;
+    int64_t size[TN_MAX_DIMS], numel;
+    int kind;       /* TN_KIND_* of the widest */
+    tn_dtype dtype; /* of members that are tensors or arrays; TN_NO_DTYPE: none */
+    int64_t written;
+    char *to; /* elements of the staging dtype */
+} py_nested;
+
+static bool py_nested_is_list(PyObject *o) {
+    return (PyList_Check(o) || PyTuple_Check(o) ||
+            (PySequence_Check(o) && !PyUnicode_Check(o) && !PyBytes_Check(o))) &&
+           !py_is_tensor(o) && !PyObject_CheckBuffer(o);
+}
+
+/* A member that is a tensor or an array, as a tensor; NULL: neither (or an exception). */
+static PyObject *py_nested_array(PyObject *o) {
+    if (py_is_tensor(o)) return Py_NewRef(o);
+    if (PyFloat_Check(o) || PyLong_Check(o) || PyBytes_Check(o) || !PyObject_CheckBuffer(o))
+        return NULL;
+    return py_from_buffer(o, true);
+}
+
+static bool py_nested_shape(py_nested *n, PyObject *o) {
+    Py_INCREF(o);
+    while (py_nested_is_list(o)) {
+        Py_ssize_t size = PySequence_Size(o);
+        if (size < 0 || n->ndim == TN_MAX_DIMS) {
+            Py_DECREF(o);
+            if (size >= 0) PyErr_Format(PyExc_ValueError, "too many dimensions");
+            return false;
+        }
+        n->size[n->ndim++] = size;
+        PyObject *first = size ? PySequence_GetItem(o, 0) : NULL;
+        Py_DECREF(o);
+        if (!size) return true;
+        if (!(o = first)) return false;
+    }
+    PyObject *array = py_nested_array(o);
+    for (int i = 0; array && i < tn_ndim(py_of(array)); i++) {
+        if (n->ndim == TN_MAX_DIMS) {
+            Py_DECREF(array), Py_DECREF(o);
+            return PyErr_Format(PyExc_ValueError, "too many dimensions"), false;
+        }
+        n->size[n->ndim++] = tn_size(py_of(array), i);
+    }
+    if (!array && PyUnicode_Check(o))
+        PyErr_Format(PyExc_TypeError, "new(): invalid data type 'str'");
+    Py_XDECREF(array);
+    Py_DECREF(o);
+    return !PyErr_Occurred();
+}
+
+static bool py_nested_misfit(const py_nested *n, int dim, Py_ssize_t size) {
+    if (size < 0)
+        PyErr_Format(PyExc_TypeError, "not a sequence at dim %d", dim);
+    else
+        PyErr_Format(PyExc_ValueError, "expected sequence of length %lld at dim %d (got %zd)",
+                     (long long)n->size[dim], dim, size);
+    return false;
+}
+
+static void py_nested_put(py_nested *n, tn_scalar s) {
+    double d[2] = {s.kind >= TN_KIND_FLOAT ? s.real : (double)s.integer,
+                   s.kind == TN_KIND_COMPLEX ? s.imaginary : 0};
+    switch (n->kind) {
+    case TN_KIND_BOOL: n->to[n->written] = s.integer != 0; break;
+    case TN_KIND_INT: memcpy(n->to + 8 * n->written, &s.integer, 8); break;
+    case TN_KIND_FLOAT: memcpy(n->to + 8 * n->written, d, 8); break;
+    default: memcpy(n->to + 16 * n->written, d, 16); break;
+    }
+    n->written++;
+}
+
+static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim) {
+    tn_tensor *t = py_of(array), *flat;
+    bool fits = tn_ndim(t) == n->ndim - dim;
+    for (int i = dim; fits && i < n->ndim; i++) fits = tn_size(t, i - dim) == n->size[i];
+    if (!fits) return py_nested_misfit(n, dim, tn_ndim(t) ? (Py_ssize_t)tn_size(t, 0) : -1);
+    if (!n->to) {
+        tn_dtype d = tn_dtype_of(t);
+        tn_scalar kind = tn_numel(t) ? tn_none() : tn_float(0);
+        n->dtype = n->dtype ? tn_promote(n->dtype, d) : d;
+        kind.kind = d == TN_BOOL                  ? TN_KIND_BOOL
+                    : d == TN_C64 || d == TN_C128 ? TN_KIND_COMPLEX
+                    : d >= TN_F16 && d <= TN_F64  ? TN_KIND_FLOAT
+                                                  : TN_KIND_INT;
+        if (kind.kind > n->kind) n->kind = kind.kind;
+        return true;
+    }
+    flat = tnp_reshape(t, TN_DIMS(-1));
+    for (int64_t i = 0; flat && i < tn_numel(t); i++) {
+        tn_tensor *one = tnp_select(flat, 0, i);
+        py_nested_put(n, tnp_item_scalar(one));
+        tn_free(one);
+    }
+    tn_free(flat);
+    return tn_ok() || (py_raise(), false);
+}
+
+/* Twice over all members: to learn the kind (to is NULL), and to write. */
+static bool py_nested_walk(py_nested *n, PyObject *o, int dim) {
+    tn_scalar s;
+    if (py_nested_is_list(o)) {
+        Py_ssize_t size = PySequence_Size(o);
+        if (size < 0) return false;
+        if (dim >= n->ndim || size != n->size[dim])
+            return dim >= n->ndim ? (PyErr_Format(PyExc_ValueError,
+                                                  "only one element tensors can be converted to "
+                                                  "Python scalars"),
+                                     false)
+                                  : py_nested_misfit(n, dim, size);
+        for (Py_ssize_t i = 0; i < size; i++) {
+            PyObject *member = PySequence_GetItem(o, i);
+            bool ok = member && py_nested_walk(n, member, dim + 1);
+            Py_XDECREF(member);
+            if (!ok) return false;
+        }
+        return true;
+    }
+    PyObject *array = py_nested_array(o);
+    if (array) {
+        bool ok = py_nested_array_walk(n, array, dim);
+        Py_DECREF(array);
+        return ok;
+    }
+    if (PyErr_Occurred()) return false;
+    if (dim != n->ndim) return py_nested_misfit(n, dim, -1);
+    if (!py_to_scalar(o, &s)) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %R", Py_TYPE(o));
+        return false;
+    }
+    if (!n->to && s.kind > n->kind) n->kind = s.kind;
+    if (n->to) py_nested_put(n, s);
+    return true;
+}
+
+static tn_dtype py_nested_dtype(const py_nested *n) {
+    bool wide = tn_default_dtype() == TN_F64;
+    tn_dtype own = n->kind == TN_KIND_BOOL      ? TN_BOOL
+                   : n->kind == TN_KIND_INT     ? TN_I64
+                   : n->kind == TN_KIND_COMPLEX ? (wide ? TN_C128 : TN_C64)
+                                                : tn_default_dtype();
+    return n->dtype ? n->dtype : own;
+}
+
+/* A new tensor of Python's numbers; dtype TN_NO_DTYPE: theirs. */
+static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
+    static const tn_dtype staging[] = {TN_F64, TN_F64, TN_BOOL, TN_I64, TN_F64, TN_C128};
+    py_nested n;
+    memset(&n, 0, sizeof n);
+    n.numel = 1;
+    if (!py_nested_shape(&n, o) || !py_nested_walk(&n, o, 0)) return NULL;
+    if (n.dtype && n.dtype >= TN_C64 && n.dtype <= TN_C128) n.kind = TN_KIND_COMPLEX;
+    tn_tensor *t = tnp_empty(tn_ints_of(n.size, n.ndim), staging[n.kind], TN_NO_DEVICE), *as;
+    if (!t) return NULL;
+    static char none[16];
+    n.to = tn_numel(t) ? (char *)tn_data(t) : none;
+    if (!py_nested_walk(&n, o, 0) || n.written != tn_numel(t)) {
+        tn_free(t);
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_RuntimeError, "the sequence changed while it was read");
+        return NULL;
+    }
+    tn_touch(t);
+    as = tnp_to_dtype(t, dtype ? dtype : py_nested_dtype(&n), false, false);
+    tn_free(t);
+    return as;
+}
+
+/* --- buffers ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *format;
+    tn_dtype dtype;
+} py_buffer_formats[] = {
+    {"?", TN_BOOL}, {"B", TN_U8},  {"b", TN_I8},  {"h", TN_I16}, {"i", TN_I32},  {"q", TN_I64},
+    {"l", TN_I64},  {"e", TN_F16}, {"f", TN_F32}, {"d", TN_F64}, {"Zf", TN_C64}, {"Zd", TN_C128},
+    {"H", TN_U16},  {"I", TN_U32}, {"Q", TN_U64}, {"L", TN_U64}, {"c", TN_U8}};
+enum { BUFFER_FORMATS = sizeof py_buffer_formats / sizeof py_buffer_formats[0] };
+
+static tn_dtype py_buffer_dtype(const Py_buffer *v) {
+    const char *f = v->format ? v->format : "B";
+    if (*f == '@' || *f == '=' || (*f == '<' && PY_LITTLE_ENDIAN)) f++;
+    for (int i = 0; i < BUFFER_FORMATS; i++) {
+        tn_dtype d = py_buffer_formats[i].dtype;
+        bool sized = tn_dtype_bytes(d) == v->itemsize;
+        if (strcmp(f, py_buffer_formats[i].format) == 0)
+            return sized ? d : v->itemsize == 4 ? (*f == 'l' ? TN_I32 : TN_U32) : TN_NO_DTYPE;
+    }
+    return TN_NO_DTYPE;
+}
+
+static void py_buffer_release(void *data, void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    (void)data;
+    PyBuffer_Release((Py_buffer *)user);
+    free(user);
+    PyGILState_Release(state);
+}
+
+/* Its shape and strides in elements; false with an exception. */
+static bool py_buffer_layout(const Py_buffer *v, int64_t *size, int64_t *stride) {
+    if (v->ndim > TN_MAX_DIMS) return PyErr_Format(PyExc_ValueError, "too many dimensions"), false;
+    for (int i = 0; i < v->ndim; i++) {
+        size[i] = v->shape[i];
+        stride[i] = v->strides[i] / v->itemsize;
+        if (v->strides[i] % v->itemsize) {
+            PyErr_Format(PyExc_ValueError, "given numpy array strides not a multiple of the "
+                                           "element byte size. Copy array first");
+            return false;
+        }
+        if (v->strides[i] < 0) {
+            PyErr_Format(PyExc_ValueError,
+                         "At least one stride in the given numpy array is negative, and tensors "
+                         "with negative strides are not supported. (You can probably work around "
+                         "this by making a copy of your array with array.copy().)");
+            return false;
+        }
+    }
+    return true;
+}
+
+static tn_tensor *py_buffer_tensor(Py_buffer *v) {
+    int64_t size[TN_MAX_DIMS], stride[TN_MAX_DIMS];
+    tn_wrap_options o;
+    tn_dtype dtype = py_buffer_dtype(v);
+    memset(&o, 0, sizeof o);
+    if (dtype == TN_NO_DTYPE) {
+        PyErr_Format(PyExc_TypeError, "can't convert a buffer of format '%s' to a tensor",
+                     v->format ? v->format : "");
+        return NULL;
+    }
+    if (!py_buffer_layout(v, size, stride)) return NULL;
+    o.strides = tn_ints_of(stride, v->ndim);
+    o.release = py_buffer_release;
+    o.user = v;
+    o.read_only = v->readonly != 0;
+    tn_tensor *t = tn_wrap_at(NULL, 0, v->buf, tn_ints_of(size, v->ndim), dtype, &o);
+    if (!t) py_raise();
+    return t;
+}
+
+PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
+    Py_buffer *v = (Py_buffer *)malloc(sizeof *v);
+    if (!v) return PyErr_NoMemory();
+    if (PyObject_GetBuffer(o, v, PyBUF_FULL_RO)) {
+        free(v);
+        return NULL;
+    }
+    bool backwards = false;
+    for (int i = 0; i < v->ndim; i++) backwards = backwards || v->strides[i] < 0;
+    if (backwards && may_copy) { /* NumPy makes it positive */
+        PyBuffer_Release(v);
+        free(v);
+        PyObject *copy = PyObject_CallMethod(o, "copy", NULL);
+        PyObject *r = copy ? py_from_buffer(copy, false) : NULL;
+        Py_XDECREF(copy);
+        return r;
+    }
+    tn_tensor *t = py_buffer_tensor(v);
+    if (t) return py_wrap(tn_own(t));
+    PyBuffer_Release(v);
+    free(v);
+    return NULL;
+}
+
+/* --- a tensor as a buffer --------------------------------------------------------------------- */
+
+static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
+    tn_tensor *t = py_of(self);
+    int n = tn_ndim(t), k = 0;
+    tn_dtype dtype = tn_dtype_of(t);
+    while (k < BUFFER_FORMATS && py_buffer_formats[k].dtype != dtype) k++;
+    view->obj = NULL;
+    if (k == BUFFER_FORMATS || tn_device_of(t) != TN_CPU) {
+        PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", tn_dtype_name(dtype));
+        return -1;
+    }
+    if (!(flags & PyBUF_STRIDES) && !tn_is_contiguous(t)) {
+        PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
+        return -1;
+    }
+    Py_ssize_t *room = (Py_ssize_t *)PyMem_Malloc((size_t)(2 * n + 1) * sizeof *room);
+    if (!room) return PyErr_NoMemory(), -1;
+    view->itemsize = tn_dtype_bytes(dtype);
+    for (int i = 0; i < n; i++) {
+        room[i] = (Py_ssize_t)tn_size(t, i);
+        room[n + i] = (Py_ssize_t)tn_stride(t, i) * view->itemsize;
+    }
+    static char none[16];
+    view->buf = tn_numel(t) ? tn_data(t) : none;
+    view->len = (Py_ssize_t)tn_numel(t) * view->itemsize;
+    view->readonly = 0;
+    view->format = flags & PyBUF_FORMAT ? (char *)(uintptr_t)py_buffer_formats[k].format : NULL;
+    view->ndim = flags & PyBUF_ND ? n : 1;
+    view->shape = flags & PyBUF_ND ? room : NULL;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? room + n : NULL;
+    view->suboffsets = NULL;
+    view->internal = room;
+    view->obj = Py_NewRef(self);
+    return 0;
+}
+
+static void py_create_releasebuffer(PyObject *self, Py_buffer *view) {
+    (void)self;
+    PyMem_Free(view->internal);
+}
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+/* Keywords of tensor() and as_tensor(). */
+typedef struct py_making {
+    PyObject *data;
+    tn_dtype dtype;
+    tn_device_id device;
+    int requires_grad;
+} py_making;
+
+static bool py_making_parse(py_making *m, PyObject *args, PyObject *kwargs, const char *format) {
+    static const char *names[] = {"data", "dtype", "device", "requires_grad", "pin_memory", NULL};
+    PyObject *dtype = Py_None, *device = Py_None;
+    int pinned = 0;
+    m->dtype = TN_NO_DTYPE;
+    m->device = TN_NO_DEVICE;
+    m->requires_grad = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)(uintptr_t)names, &m->data,
+                                     &dtype, &device, &m->requires_grad, &pinned))
+        return false;
+    if (dtype != Py_None && !py_to_dtype(dtype, &m->dtype)) {
+        PyErr_Format(PyExc_TypeError, "tensor(): argument 'dtype' must be torch.dtype, not %R",
+                     Py_TYPE(dtype));
+        return false;
+    }
+    if (device != Py_None && !py_to_device(device, &m->device)) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "tensor(): argument 'device' must be torch.device");
+        return false;
+    }
+    return true;
+}
+
+/* As asked for in m: a new reference to the tensor itself where nothing changes, or a
+ * conversion. */
+static PyObject *py_making_finish(const py_making *m, PyObject *o, bool copy) {
+    tn_tensor *t = py_of(o);
+    tn_dtype dtype = m->dtype ? m->dtype : tn_dtype_of(t);
+    if (!copy && dtype == tn_dtype_of(t) && (!m->device || m->device == tn_device_of(t))) return o;
+    tn_tensor *detached = copy ? tnp_detach(t) : NULL;
+    tn_tensor *r = m->device ? tnp_to(copy ? detached : t, m->device, dtype, false, copy)
+                             : tnp_to_dtype(copy ? detached : t, dtype, false, copy);
+    if (detached) tn_free(detached);
+    Py_DECREF(o);
+    PyObject *made = r ? py_wrap(tn_own(r)) : py_raise();
+    if (made && m->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(made), true)) {
+        Py_DECREF(made);
+        return py_raise();
+    }
+    return made;
+}
+
+static PyObject *py_making_of_numbers(const py_making *m) {
+    tn_tensor *t = py_create_nested(m->data, m->dtype);
+    if (!t) return py_raise();
+    PyObject *o = py_wrap(tn_own(t));
+    if (o && m->device) {
+        py_making plain = *m;
+        plain.dtype = TN_NO_DTYPE;
+        o = py_making_finish(&plain, o, false);
+    }
+    if (o && m->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(o), true)) {
+        Py_DECREF(o);
+        return py_raise();
+    }
+    return o;
+}
+
+static PyObject *py_create_tensor(PyObject *self, PyObject *args, PyObject *kwargs) {
+    py_making m;
+    (void)self;
+    if (!py_making_parse(&m, args, kwargs, "O|$OOpp:tensor")) return NULL;
+    PyObject *array = py_nested_array(m.data);
+    if (array) return py_making_finish(&m, array, true);
+    return PyErr_Occurred() ? NULL : py_making_of_numbers(&m);
+}
+
+static PyObject *py_create_as_tensor(PyObject *self, PyObject *args, PyObject *kwargs) {
+    py_making m;
+    (void)self;
+    if (!py_making_parse(&m, args, kwargs, "O|OOpp:as_tensor")) return NULL;
+    PyObject *array = py_nested_array(m.data);
+    if (array) return py_making_finish(&m, array, false);
+    return PyErr_Occurred() ? NULL : py_making_of_numbers(&m);
+}
+
+static PyObject *py_create_from_numpy(PyObject *self, PyObject *o) {
+    (void)self;
+    if (!PyObject_CheckBuffer(o) || PyBytes_Check(o))
+        return PyErr_Format(PyExc_TypeError, "expected np.ndarray (got %R)", Py_TYPE(o));
+    return py_from_buffer(o, false);
+}
+
+PY_PRIV PyObject *py_index_tensor(PyObject *o) {
+    py_making m = {o, TN_NO_DTYPE, TN_NO_DEVICE, 0};
+    PyObject *array = py_nested_array(o);
+    if (array) return array;
+    if (PyErr_Occurred()) return NULL;
+    if (!py_nested_is_list(o))
+        return PyErr_Format(PyExc_IndexError,
+                            "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+                            "Variables are valid indices (got %R)",
+                            Py_TYPE(o));
+    if (!PySequence_Size(o)) m.dtype = TN_I64;
+    return py_making_of_numbers(&m);
+}
+
+PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype) {
+    py_making m = {o, dtype, TN_NO_DEVICE, 0};
+    PyObject *array = py_nested_array(o);
+    if (array) return py_making_finish(&m, array, false);
+    return PyErr_Occurred() ? NULL : py_making_of_numbers(&m);
+}
+
+/* --- to lists --------------------------------------------------------------------------------- */
+
+static PyObject *py_list_of(const char *at, const tn_tensor *t, int dim) {
+    if (dim == tn_ndim(t)) return py_from_scalar(tn_element(at, tn_dtype_of(t)));
+    int64_t n = tn_size(t, dim), step = tn_stride(t, dim) * tn_dtype_bytes(tn_dtype_of(t));
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (int64_t i = 0; list && i < n; i++) {
+        PyObject *one = py_list_of(at + i * step, t, dim + 1);
+        if (!one || PyList_SetItem(list, (Py_ssize_t)i, one)) Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *py_create_tolist(PyObject *self, PyObject *unused) {
+    (void)unused;
+    if (tn_device_of(py_of(self)) == TN_META)
+        return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
+    return py_list_of((const char *)tn_data(py_of(self)), py_of(self), 0);
+}
+
+static PyMethodDef py_create_functions[] = {
+    {"tensor", (PyCFunction)(void *)py_create_tensor, METH_VARARGS | METH_KEYWORDS,
+     "tensor(data, *, dtype=None, device=None, requires_grad=False): a new tensor, a copy of data"},
+    {"as_tensor", (PyCFunction)(void *)py_create_as_tensor, METH_VARARGS | METH_KEYWORDS,
+     "as_tensor(data, dtype=None, device=None): shares the data where that is possible"},
+    {"from_numpy", py_create_from_numpy, METH_O, "a tensor over the memory of an array"},
+    {NULL, NULL, 0, NULL}};
+static PyMethodDef py_create_method = {"tolist", py_create_tolist, METH_NOARGS,
+                                       "the elements as nested lists of Python numbers"};
+
+PY_PRIV int py_create_begin(PyObject *module) {
+    PyObject *m = PyDescr_NewMethod(py.tensor, &py_create_method);
+    int bad = !m || PyObject_SetAttrString((PyObject *)py.tensor, "tolist", m) ||
+              PyModule_AddFunctions(module, py_create_functions);
+    Py_XDECREF(m);
+    return bad ? -1 : 0;
+}
+
+PY_PRIV int py_create_slots(PyType_Slot *to) {
+    const PyType_Slot slots[] = {{Py_bf_getbuffer, (void *)py_create_getbuffer},
+                                 {Py_bf_releasebuffer, (void *)py_create_releasebuffer}};
+    memcpy(to, slots, sizeof slots);
+    return 2;
+}

@@ -1,0 +1,217 @@
+/* error.c - the library's errors as Python's exceptions, lines of Python code as places, Ctrl-C.
+ *
+ * The tape keeps for each call a place that costs no search: the code object and the offset of the
+ * instruction. It becomes a line only where a text is made of it. */
+#include "py.h"
+
+#if !defined(_WIN32)
+#include <signal.h>
+#endif
+
+/* --- exceptions ------------------------------------------------------------------------------- */
+
+PY_PRIV PyObject *py_raise(void) {
+    tn_error_info info;
+    PyObject *type = PyExc_RuntimeError;
+    if (!tn_error_take(&info)) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "failed without an error");
+        return NULL;
+    }
+    if (PyErr_Occurred()) return NULL; /* from a hook, say: the library's error came of it */
+    if (info.code == TN_INDEX) type = PyExc_IndexError;
+    if (info.code == TN_MEMORY) type = PyExc_MemoryError;
+    if (info.code == TN_UNSUPPORTED) type = PyExc_NotImplementedError;
+    if (info.code == TN_FILE) type = PyExc_OSError;
+    if (info.code == TN_CANCELLED) type = PyExc_KeyboardInterrupt;
+    PyErr_SetString(type, info.message);
+    return NULL;
+}
+
+/* --- places ----------------------------------------------------------------------------------- */
+
+/* A code object that was recorded. It stays for the rest of the process, as tape nodes hold `file`.
+ */
+typedef struct py_site {
+    PyObject *code; /* counted */
+    bool ours;      /* code of the package, which no user wants to see */
+    char file[1];   /* the place's file, NUL-terminated */
+} py_site;
+
+static struct {
+    py_site **at; /* by hash of the code's address; a power of two */
+    size_t room, used;
+    py_site *last;
+    char package[1024]; /* directory of the package, with a slash at its end */
+} py_lines;
+
+static size_t py_lines_slot(const PyObject *code) {
+    size_t i = (size_t)((uintptr_t)code >> 4) * 11400714819323198485u;
+    i ^= i >> 32;
+    for (i &= py_lines.room - 1; py_lines.at[i] && py_lines.at[i]->code != code;)
+        i = (i + 1) & (py_lines.room - 1);
+    return i;
+}
+
+static bool py_lines_grow(void) {
+    size_t old = py_lines.room, room = old ? 2 * old : 256;
+    py_site **before = py_lines.at, **at = (py_site **)calloc(room, sizeof *at);
+    if (!at) return false;
+    py_lines.at = at;
+    py_lines.room = room;
+    for (size_t i = 0; i < old; i++)
+        if (before[i]) py_lines.at[py_lines_slot(before[i]->code)] = before[i];
+    free(before);
+    return true;
+}
+
+static py_site *py_lines_add(PyObject *code) {
+    PyObject *name = PyObject_GetAttrString(code, "co_filename");
+    Py_ssize_t n = 0;
+    const char *file = name ? PyUnicode_AsUTF8AndSize(name, &n) : NULL;
+    py_site *s = NULL;
+    if (file && (2 * py_lines.used < py_lines.room || py_lines_grow()))
+        s = (py_site *)malloc(sizeof *s + (size_t)n);
+    if (s) {
+        s->code = Py_NewRef(code);
+        memcpy(s->file, file, (size_t)n + 1);
+        s->ours = py_lines.package[0] && !strncmp(file, py_lines.package, strlen(py_lines.package));
+        py_lines.at[py_lines_slot(code)] = s;
+        py_lines.used++;
+    }
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return s;
+}
+
+static py_site *py_lines_site(PyObject *code) {
+    if (py_lines.last && py_lines.last->code == code) return py_lines.last;
+    py_site *s = py_lines.room ? py_lines.at[py_lines_slot(code)] : NULL;
+    if (!s) s = py_lines_add(code);
+    if (s) py_lines.last = s;
+    return s;
+}
+
+PY_PRIV void py_here(const char **file, int *line) {
+    PyObject *frame = (PyObject *)PyEval_GetFrame();
+    *file = NULL;
+    *line = 0;
+    Py_XINCREF(frame);
+    while (frame && frame != Py_None) {
+        PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame), *next;
+        py_site *s = code ? py_lines_site(code) : NULL; /* which keeps code */
+        Py_XDECREF(code);
+        if (s && !s->ours) {
+            PyObject *at = PyObject_GetAttr(frame, py.f_lasti);
+            long last = at ? PyLong_AsLong(at) : 0;
+            Py_XDECREF(at);
+            *file = s->file;
+            *line = -2 - (int)(last / 2);
+            break;
+        }
+        next = PyObject_GetAttr(frame, py.f_back);
+        Py_DECREF(frame);
+        frame = next;
+    }
+    Py_XDECREF(frame);
+    PyErr_Clear();
+}
+
+/* The line of an instruction: code.co_lines() gives (first, end, line) by offset. */
+static int py_lines_of_code(PyObject *code, long offset) {
+    PyObject *all = PyObject_CallMethod(code, "co_lines", NULL), *one;
+    int line = 0;
+    while (all && !line && (one = PyIter_Next(all)) != NULL) {
+        long part[3] = {0, 0, 0};
+        for (Py_ssize_t i = 0; i < 3; i++) {
+            PyObject *o = PyTuple_GetItem(one, i);
+            if (o && o != Py_None) part[i] = PyLong_AsLong(o);
+        }
+        if (offset >= part[0] && offset < part[1]) line = (int)part[2];
+        Py_DECREF(one);
+    }
+    Py_XDECREF(all);
+    return line;
+}
+
+static int py_decode(const char *file, int line) {
+    const py_site *s = (const py_site *)(const void *)(file - offsetof(py_site, file));
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    line = py_lines_of_code(s->code, (-2 - (long)line) * 2);
+    PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    PyGILState_Release(state);
+    return line;
+}
+
+PY_PRIV bool py_lines_begin(const char *package) {
+    tn_lines_on(py_decode);
+    snprintf(py_lines.package, sizeof py_lines.package, "%s", package);
+    return true;
+}
+
+/* --- calls that last -------------------------------------------------------------------------- */
+
+/* While some call lasts, SIGINT does what it did before, and asks the context to stop. Who is
+ * stopped asks Python whether that was meant for it; where not, the call is made again. */
+#if !defined(_WIN32)
+static struct {
+    int calls; /* that last; under the GIL */
+    struct sigaction before;
+    tn_context *context;
+    volatile sig_atomic_t asked;
+} py_interrupt;
+
+static void py_interrupt_seen(int number) {
+    py_interrupt.asked = 1;
+    tn_cancel(py_interrupt.context);
+    if (py_interrupt.before.sa_handler != SIG_DFL && py_interrupt.before.sa_handler != SIG_IGN)
+        py_interrupt.before.sa_handler(number);
+}
+
+static void py_interrupt_begin(void) {
+    struct sigaction now;
+    if (py_interrupt.calls++) return;
+    py_interrupt.context = tn_context_current();
+    memset(&now, 0, sizeof now);
+    now.sa_handler = py_interrupt_seen;
+    sigemptyset(&now.sa_mask);
+    sigaction(SIGINT, NULL, &py_interrupt.before);
+    if (py_interrupt.before.sa_handler == SIG_DFL || py_interrupt.before.sa_handler == SIG_IGN ||
+        py_interrupt.before.sa_flags & SA_SIGINFO)
+        py_interrupt.context = NULL; /* Python does not watch: leave it as it is */
+    else
+        sigaction(SIGINT, &now, NULL);
+}
+
+static void py_interrupt_end(void) {
+    if (--py_interrupt.calls) return;
+    if (py_interrupt.context) sigaction(SIGINT, &py_interrupt.before, NULL);
+    if (py_interrupt.asked) tn_cancel_clear(py_interrupt.context);
+    py_interrupt.asked = 0;
+}
+#else
+static void py_interrupt_begin(void) {}
+static void py_interrupt_end(void) {}
+#endif
+
+PY_PRIV py_long py_long_begin(void) {
+    py_long l;
+    py_interrupt_begin();
+    l.state = PyEval_SaveThread();
+    return l;
+}
+
+PY_PRIV void py_long_end(py_long l) {
+    PyEval_RestoreThread(l.state);
+    py_interrupt_end();
+}
+
+PY_PRIV bool py_stopped(void) {
+    tn_error_info info;
+    if (!tn_error_peek(&info) || info.code != TN_CANCELLED || PyErr_Occurred()) return false;
+    if (PyErr_CheckSignals()) return false;
+    tn_error_take(NULL);
+    return true;
+}

@@ -1,0 +1,301 @@
+/* index.c - x[...] and x[...] = v: ints, slices, ellipsis, None, masks, integer tensors, mixed, as
+ * NumPy and torch have them.
+ *
+ * Basic members make views one after another; a tensor among them takes its place in a list for
+ * the row `index`, which reads, or `index_put_`, which writes through the view. */
+#include "py.h"
+
+enum { INDEX_MOST = 2 * TN_MAX_DIMS };
+
+/* An index being applied: `at` is the view so far, owned; `dim` the dimension that comes next. */
+typedef struct py_indexing {
+    tn_tensor *at;
+    int dim;
+    bool new_view; /* at is ours, not the caller's tensor */
+    const char *file;
+    int line;
+    int nlists, covered; /* members of list, and the dimensions that they take */
+    tn_tensor *list[TN_MAX_DIMS];
+    PyObject *held[INDEX_MOST]; /* tensors made of lists and arrays */
+    int nheld;
+} py_indexing;
+
+static bool py_index_step(py_indexing *x, tn_tensor *view) {
+    if (!view) return py_raise(), false;
+    if (x->new_view) tn_free(x->at);
+    x->at = tn_own(view);
+    x->new_view = true;
+    return true;
+}
+
+static bool py_index_int(py_indexing *x, int64_t i) {
+    const tn_select_args a = {x->at, x->dim, i};
+    int64_t size = x->dim < tn_ndim(x->at) ? tn_size(x->at, x->dim) : 0;
+    if (x->dim < tn_ndim(x->at) && (i >= size || i < -size)) {
+        PyErr_Format(PyExc_IndexError,
+                     "index %lld is out of bounds for dimension %d with size %lld", (long long)i,
+                     x->dim, (long long)size);
+        return false;
+    }
+    return py_index_step(x, tn_select_at(x->file, x->line, &a));
+}
+
+/* A part of a slice: absent is TN_NONE. */
+static bool py_index_bound(PyObject *slice, const char *name, int64_t *to) {
+    PyObject *o = PyObject_GetAttrString(slice, name);
+    bool ok = o && (o == Py_None || py_to_index(o, to));
+    if (o && !ok && PyErr_ExceptionMatches(PyExc_OverflowError)) { /* as far as there is anything */
+        PyObject *zero = PyLong_FromLong(0);
+        PyErr_Clear();
+        *to = zero && PyObject_RichCompareBool(o, zero, Py_LT) == 1 ? -INT64_MAX : INT64_MAX;
+        Py_XDECREF(zero);
+        ok = true;
+    }
+    if (o && !ok && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError,
+                        "slice indices must be integers or None or have an __index__ method");
+    Py_XDECREF(o);
+    return ok;
+}
+
+static bool py_index_slice(py_indexing *x, PyObject *slice) {
+    tn_slice_args a = {x->dim, TN_NONE, TN_NONE, TN_NONE, x->at};
+    if (!py_index_bound(slice, "start", &a.start) || !py_index_bound(slice, "stop", &a.end) ||
+        !py_index_bound(slice, "step", &a.step))
+        return false;
+    if (a.step == TN_NONE) a.step = 1;
+    if (a.step <= 0) {
+        PyErr_SetString(PyExc_ValueError, "step must be greater than zero");
+        return false;
+    }
+    if (a.start != TN_NONE || a.end != TN_NONE || a.step != 1)
+        if (!py_index_step(x, tn_slice_at(x->file, x->line, &a))) return false;
+    x->dim++;
+    return true;
+}
+
+static bool py_index_none(py_indexing *x) {
+    const tn_unsqueeze_args a = {x->at, x->dim};
+    if (!py_index_step(x, tn_unsqueeze_at(x->file, x->line, &a))) return false;
+    x->dim++;
+    return true;
+}
+
+/* A tensor member: it indexes one dimension, a mask as many as it has. */
+static bool py_index_by(py_indexing *x, tn_tensor *t) {
+    tn_dtype d = tn_dtype_of(t);
+    int takes = d == TN_BOOL || d == TN_U8 ? tn_ndim(t) : 1;
+    if (x->dim + takes > tn_ndim(x->at) || x->dim >= TN_MAX_DIMS) {
+        PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d",
+                     tn_ndim(x->at));
+        return false;
+    }
+    for (; x->covered < x->dim; x->covered++) x->list[x->nlists++] = NULL;
+    x->list[x->nlists++] = t;
+    x->dim = x->covered += takes;
+    return true;
+}
+
+/* True and False add a dimension of one or none. */
+static bool py_index_truth(py_indexing *x, bool truth) {
+    tn_tensor *mask;
+    if (!py_index_none(x)) return false;
+    x->dim--;
+    mask = tnp_full(TN_DIMS(1), tn_bool(truth), TN_BOOL, TN_NO_DEVICE);
+    PyObject *o = mask ? py_wrap(tn_own(mask)) : py_raise();
+    if (!o) return false;
+    x->held[x->nheld++] = o;
+    return py_index_by(x, py_of(o));
+}
+
+/* How many dimensions of the tensor a member takes; -1: an ellipsis. */
+static int py_index_takes(PyObject *o) {
+    if (o == Py_Ellipsis) return -1;
+    if (o == Py_None || PyBool_Check(o)) return 0;
+    if (py_is_tensor(o)) {
+        tn_dtype d = tn_dtype_of(py_of(o));
+        return d == TN_BOOL || d == TN_U8 ? tn_ndim(py_of(o)) : 1;
+    }
+    return 1;
+}
+
+static bool py_index_member(py_indexing *x, PyObject *o) {
+    int64_t i;
+    if (PyLong_CheckExact(o) ||
+        (PyIndex_Check(o) && !PyBool_Check(o) && !py_is_tensor(o) && !PyObject_CheckBuffer(o)))
+        return py_to_int(o, &i) ? py_index_int(x, i)
+                                : (PyErr_Format(PyExc_IndexError, "index out of range"), false);
+    if (PySlice_Check(o)) return py_index_slice(x, o);
+    if (o == Py_None) return py_index_none(x);
+    if (PyBool_Check(o)) return py_index_truth(x, o == Py_True);
+    if (!py_is_tensor(o)) { /* a list, an array */
+        if (x->nheld == INDEX_MOST || !(o = py_index_tensor(o))) return false;
+        x->held[x->nheld++] = o;
+    }
+    tn_dtype d = tn_dtype_of(py_of(o));
+    if (!tn_ndim(py_of(o)) && d == TN_BOOL) return py_index_truth(x, tnp_item_int(py_of(o)) != 0);
+    if (!tn_ndim(py_of(o)) && d != TN_F32 && py_to_index(o, &i)) return py_index_int(x, i);
+    return py_index_by(x, py_of(o));
+}
+
+static bool py_index_apply(py_indexing *x, PyObject *key) {
+    bool tuple = PyTuple_Check(key);
+    Py_ssize_t n = tuple ? PyTuple_Size(key) : 1;
+    int takes = 0, dots = 0;
+    if (n > INDEX_MOST) {
+        PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d",
+                     tn_ndim(x->at));
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        int k = py_index_takes(tuple ? PyTuple_GetItem(key, i) : key);
+        if (k < 0) dots++;
+        takes += k < 0 ? 0 : k;
+    }
+    int rest = tn_ndim(x->at) - takes;
+    if (rest < 0 || dots > 1) {
+        PyErr_Format(PyExc_IndexError,
+                     dots > 1              ? "an index can only have a single ellipsis ('...')"
+                     : tn_ndim(x->at) == 0 ? "invalid index of a 0-dim tensor. Use `tensor.item()` "
+                                             "in Python to convert a 0-dim tensor to a number"
+                                           : "too many indices for tensor of dimension %d",
+                     tn_ndim(x->at));
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = tuple ? PyTuple_GetItem(key, i) : key;
+        if (o == Py_Ellipsis)
+            x->dim += rest;
+        else if (!py_index_member(x, o))
+            return false;
+    }
+    return true;
+}
+
+static void py_index_begin(py_indexing *x, tn_tensor *t) {
+    x->at = t;
+    x->dim = x->nlists = x->covered = x->nheld = 0;
+    x->new_view = false;
+    x->file = NULL;
+    x->line = 0;
+    if (tn_needs_grad(t) && tn_grad_mode()) py_here(&x->file, &x->line);
+}
+
+static void py_index_end(py_indexing *x) {
+    for (int i = 0; i < x->nheld; i++) Py_DECREF(x->held[i]);
+    if (x->new_view) tn_free(x->at);
+}
+
+PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
+    py_indexing x;
+    tn_tensor *r;
+    py_index_begin(&x, py_of(self));
+    if (!py_index_apply(&x, key)) return py_index_end(&x), NULL;
+    if (x.nlists) {
+        tn_index_args a;
+        memset(&a, 0, sizeof a);
+        a.self = x.at;
+        a.indices = tn_tensors_of(x.list, x.nlists);
+        r = tn_index_at(x.file, x.line, &a);
+    } else if (x.new_view) {
+        r = x.at;
+        x.new_view = false;
+    } else {
+        const tn_slice_args a = {0, TN_NONE, TN_NONE, 1, x.at};
+        r = tn_ndim(x.at) ? tn_slice_at(x.file, x.line, &a)
+                          : tnp_view(x.at, tn_empty_dims()); /* x[...]: an alias */
+    }
+    py_index_end(&x);
+    return r ? py_wrap(tn_own(r)) : py_raise();
+}
+
+/* --- assignment ------------------------------------------------------------------------------- */
+
+/* Writes value, a number or a tensor that broadcasts, into the view or through the lists. */
+static bool py_index_write(py_indexing *x, PyObject *value) {
+    tn_scalar s;
+    tn_tensor *v = NULL, *made = NULL;
+    bool ok;
+    if (py_is_tensor(value)) {
+        v = py_of(value);
+    } else if (!x->nlists && py_to_scalar(value, &s)) {
+        const tn_fill_args a = {x->at, s};
+        return tn_fill_inplace_at(x->file, x->line, &a) || (py_raise(), false);
+    } else {
+        PyErr_Clear();
+        PyObject *o = py_value_tensor(value, tn_dtype_of(x->at));
+        if (!o) return false;
+        x->held[x->nheld++] = o;
+        v = py_of(o);
+    }
+    while (tn_ndim(v) > tn_ndim(x->at) && tn_size(v, 0) == 1) { /* torch drops leading ones */
+        tn_tensor *less = tnp_select(v, 0, 0);
+        if (made) tn_free(made);
+        if (!less) return py_raise(), false;
+        v = made = tn_own(less);
+    }
+    if (x->nlists) {
+        tn_index_put_args a;
+        memset(&a, 0, sizeof a);
+        a.self = x->at;
+        a.indices = tn_tensors_of(x->list, x->nlists);
+        a.values = v;
+        if (tn_dtype_of(v) != tn_dtype_of(x->at) && !tn_ndim(v)) {
+            tn_tensor *as = tnp_to_dtype(v, tn_dtype_of(x->at), false, false);
+            if (made) tn_free(made);
+            a.values = made = as ? tn_own(as) : NULL;
+        }
+        ok = a.values && tn_index_put_inplace_at(x->file, x->line, &a);
+    } else {
+        const tn_copy_args a = {x->at, v};
+        ok = tn_copy_inplace_at(x->file, x->line, &a) != NULL;
+    }
+    if (made) tn_free(made);
+    return ok || (py_raise(), false);
+}
+
+static int py_index_set(PyObject *self, PyObject *key, PyObject *value) {
+    py_indexing x;
+    if (!value) {
+        PyErr_SetString(PyExc_TypeError, "Tensor does not support deleting items");
+        return -1;
+    }
+    py_index_begin(&x, py_of(self));
+    if (!x.file && py_is_tensor(value) && tn_needs_grad(py_of(value)) && tn_grad_mode())
+        py_here(&x.file, &x.line);
+    bool ok = py_index_apply(&x, key) && py_index_write(&x, value);
+    py_index_end(&x);
+    return ok ? 0 : -1;
+}
+
+/* --- a sequence ------------------------------------------------------------------------------- */
+
+static Py_ssize_t py_index_length(PyObject *self) {
+    tn_tensor *t = py_of(self);
+    if (tn_ndim(t)) return (Py_ssize_t)tn_size(t, 0);
+    PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor");
+    return -1;
+}
+
+static PyObject *py_index_iterate(PyObject *self) {
+    tn_tensor *t = py_of(self);
+    const char *file = NULL;
+    int line = 0;
+    if (!tn_ndim(t)) return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
+    if (tn_needs_grad(t)) py_here(&file, &line);
+    const tn_unbind_args a = {0, t};
+    tn_list l = tn_unbind_at(file, line, &a);
+    if (!l.at && !tn_ok()) return py_raise();
+    PyObject *all = py_results_list(l), *it = all ? PyObject_GetIter(all) : NULL;
+    Py_XDECREF(all);
+    return it;
+}
+
+PY_PRIV int py_index_slots(PyType_Slot *to) {
+    const PyType_Slot slots[] = {{Py_mp_subscript, (void *)py_index_get},
+                                 {Py_mp_ass_subscript, (void *)py_index_set},
+                                 {Py_mp_length, (void *)py_index_length},
+                                 {Py_tp_iter, (void *)py_index_iterate}};
+    memcpy(to, slots, sizeof slots);
+    return (int)(sizeof slots / sizeof slots[0]);
+}

@@ -1,0 +1,90 @@
+/* main.c - the module `tensorh._C`: interned words, classes, functions of all rows. */
+#include "py.h"
+
+#ifdef TNI_OBJECTS
+py_state py;
+#endif
+tn_print_options py_printing;
+
+PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
+                                Py_ssize_t nargs, PyObject *kwnames) {
+    (void)method, (void)args, (void)nargs, (void)kwnames;
+    return PyErr_Format(PyExc_NotImplementedError, "%s", g->name);
+}
+
+static bool py_main_words(void) {
+    struct {
+        PyObject **at;
+        const char *text;
+    } words[] = {{&py.out, "out"},
+                 {&py.requires_grad, "requires_grad"},
+                 {&py.layout, "layout"},
+                 {&py.pin_memory, "pin_memory"},
+                 {&py.self, "self"},
+                 {&py.input, "input"},
+                 {&py.x, "x"},
+                 {&py.a, "a"},
+                 {&py.dim, "dim"},
+                 {&py.axis, "axis"},
+                 {&py.keepdim, "keepdim"},
+                 {&py.keepdims, "keepdims"},
+                 {&py.f_lasti, "f_lasti"},
+                 {&py.f_back, "f_back"},
+                 {&py.forward, "forward"},
+                 {&py.torch_function, "__torch_function__"}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!(*words[i].at = PyUnicode_InternFromString(words[i].text))) return false;
+    return true;
+}
+
+static PyObject *py_main_manual_seed(PyObject *self, PyObject *o) {
+    PyObject *g = PyObject_GetAttrString(self, "default_generator");
+    PyObject *r = g ? PyObject_CallMethod(g, "manual_seed", "O", o) : NULL;
+    Py_XDECREF(g);
+    return r;
+}
+static PyObject *py_main_set_num_threads(PyObject *self, PyObject *o) {
+    int64_t n;
+    (void)self;
+    if (!py_to_int(o, &n) || n < 1 || n > INT32_MAX)
+        return PyErr_Format(PyExc_RuntimeError, "set_num_threads expects a positive integer");
+    if (!tn_set_threads((int32_t)n)) return py_raise();
+    Py_RETURN_NONE;
+}
+static PyObject *py_main_get_num_threads(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return PyLong_FromLong(tn_threads());
+}
+/* The package's directory, whose code no error shows as its place. */
+static PyObject *py_main_package(PyObject *self, PyObject *o) {
+    const char *text = PyUnicode_AsUTF8AndSize(o, NULL);
+    (void)self;
+    if (!text) return NULL;
+    py_lines_begin(text);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef py_main_functions[] = {
+    {"manual_seed", py_main_manual_seed, METH_O, "seeds the default generator; returns it"},
+    {"set_num_threads", py_main_set_num_threads, METH_O, "threads that work at one operator"},
+    {"get_num_threads", py_main_get_num_threads, METH_NOARGS, "threads that work at one operator"},
+    {"_package", py_main_package, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
+
+static int py_main_exec(PyObject *module) {
+    if (!tn_context_current()) return PyErr_NoMemory(), -1;
+    if (PyModule_AddStringConstant(module, "__version__", TN_VERSION)) return -1;
+    if (!py_main_words() || py_types_begin(module) || py_tensor_begin(module) ||
+        py_groups_begin(module) || !py_number_begin() || py_create_begin(module))
+        return PyErr_Occurred() ? -1 : (PyErr_SetString(PyExc_SystemError, "tensorh: rows"), -1);
+    return 0;
+}
+
+static struct PyModuleDef py_main_module = {
+    PyModuleDef_HEAD_INIT, "tensorh._C", NULL, -1, py_main_functions, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__C(void) {
+    PyObject *module = PyModule_Create(&py_main_module);
+    if (module && py_main_exec(module)) Py_CLEAR(module);
+    return module;
+}

@@ -1,0 +1,239 @@
+/* number.c - Tensor as a number: operators, their reflected and in-place forms, comparisons,
+ * conversions to Python's numbers. Each operator is the row of that name. */
+#include "py.h"
+
+/* Groups of the operators, found at import. */
+static struct {
+    const py_group *add, *sub, *mul, *div, *floor_divide, *remainder, *pow, *matmul, *rsub;
+    const py_group *bitwise_and, *bitwise_or, *bitwise_xor, *bitwise_left_shift,
+        *bitwise_right_shift, *bitwise_not, *neg, *abs, *reciprocal, *lt, *le, *eq, *ne, *gt, *ge;
+    const py_group *add_, *sub_, *mul_, *div_, *floor_divide_, *remainder_, *pow_, *bitwise_and_,
+        *bitwise_or_, *bitwise_xor_, *bitwise_left_shift_, *bitwise_right_shift_;
+} py_number;
+
+/* Whether o can stand beside a tensor; what else there is may know better (NotImplemented). */
+static bool py_number_fits(PyObject *o) {
+    tn_scalar s;
+    if (py_is_tensor(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o)) return true;
+    if (PyObject_HasAttr(o, py.torch_function)) return true;
+    if (py_to_scalar(o, &s)) return true;
+    PyErr_Clear();
+    return false;
+}
+
+static PyObject *py_number_call(const py_group *g, PyObject *a, PyObject *b) {
+    PyObject *args[2] = {a, b};
+    if (TNI_UNLIKELY(!py_number_fits(b))) Py_RETURN_NOTIMPLEMENTED;
+    return py_call(g, true, args, 2, NULL);
+}
+
+/* a op b, where either may be the tensor; the group takes a number as its first argument, too. */
+static PyObject *py_number_both(const py_group *g, PyObject *a, PyObject *b) {
+    PyObject *args[2] = {a, b};
+    if (!py_number_fits(a) || !py_number_fits(b)) Py_RETURN_NOTIMPLEMENTED;
+    return py_call(g, false, args, 2, NULL);
+}
+
+/* A number as a 0-dim tensor, for rows that want one in the first place. */
+static PyObject *py_number_tensor(PyObject *o) {
+    tn_scalar s;
+    if (!py_to_scalar(o, &s)) {
+        if (PyErr_Occurred()) return NULL;
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    tn_tensor *t = tnp_full(tn_empty_dims(), s, TN_NO_DTYPE, TN_NO_DEVICE);
+    return t ? py_wrap(tn_own(t)) : py_raise();
+}
+
+static PyObject *py_number_reflected(const py_group *g, PyObject *a, PyObject *b) {
+    PyObject *t = py_number_tensor(a);
+    if (!t || t == Py_NotImplemented) return t;
+    PyObject *r = py_number_call(g, t, b);
+    Py_DECREF(t);
+    return r;
+}
+
+#define NUMBER_COMMUTES(name)                                          \
+    static PyObject *py_number_##name(PyObject *a, PyObject *b) {      \
+        return py_is_tensor(a) ? py_number_call(py_number.name, a, b)  \
+                               : py_number_call(py_number.name, b, a); \
+    }
+#define NUMBER_ORDERED(name)                                                \
+    static PyObject *py_number_##name(PyObject *a, PyObject *b) {           \
+        return py_is_tensor(a) ? py_number_call(py_number.name, a, b)       \
+                               : py_number_reflected(py_number.name, a, b); \
+    }
+#define NUMBER_INPLACE(name)                                      \
+    static PyObject *py_number_##name(PyObject *a, PyObject *b) { \
+        return py_number_call(py_number.name, a, b);              \
+    }
+#define NUMBER_UNARY(name)                                 \
+    static PyObject *py_number_##name(PyObject *a) {       \
+        return py_call(py_number.name, true, &a, 1, NULL); \
+    }
+NUMBER_COMMUTES(add)
+NUMBER_COMMUTES(mul)
+NUMBER_COMMUTES(bitwise_and)
+NUMBER_COMMUTES(bitwise_or)
+NUMBER_COMMUTES(bitwise_xor)
+NUMBER_ORDERED(floor_divide)
+NUMBER_ORDERED(remainder)
+NUMBER_ORDERED(bitwise_left_shift)
+NUMBER_ORDERED(bitwise_right_shift)
+NUMBER_INPLACE(add_)
+NUMBER_INPLACE(sub_)
+NUMBER_INPLACE(mul_)
+NUMBER_INPLACE(div_)
+NUMBER_INPLACE(floor_divide_)
+NUMBER_INPLACE(remainder_)
+NUMBER_INPLACE(bitwise_and_)
+NUMBER_INPLACE(bitwise_or_)
+NUMBER_INPLACE(bitwise_xor_)
+NUMBER_INPLACE(bitwise_left_shift_)
+NUMBER_INPLACE(bitwise_right_shift_)
+NUMBER_UNARY(neg)
+NUMBER_UNARY(abs)
+NUMBER_UNARY(bitwise_not)
+
+static PyObject *py_number_sub(PyObject *a, PyObject *b) {
+    return py_is_tensor(a) ? py_number_call(py_number.sub, a, b)
+                           : py_number_call(py_number.rsub, b, a);
+}
+static PyObject *py_number_matmul(PyObject *a, PyObject *b) {
+    if (!py_is_tensor(a) || !py_is_tensor(b)) Py_RETURN_NOTIMPLEMENTED;
+    return py_number_call(py_number.matmul, a, b);
+}
+static PyObject *py_number_div(PyObject *a, PyObject *b) {
+    if (py_is_tensor(a)) return py_number_call(py_number.div, a, b);
+    PyObject *one = py_number_fits(a) ? py_call(py_number.reciprocal, true, &b, 1, NULL) : NULL;
+    if (!one && !PyErr_Occurred()) Py_RETURN_NOTIMPLEMENTED;
+    PyObject *r = one ? py_number_call(py_number.mul, one, a) : NULL;
+    Py_XDECREF(one);
+    return r;
+}
+static PyObject *py_number_pow(PyObject *a, PyObject *b, PyObject *modulus) {
+    if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+    return py_number_both(py_number.pow, a, b);
+}
+static PyObject *py_number_pow_(PyObject *a, PyObject *b, PyObject *modulus) {
+    if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+    return py_number_call(py_number.pow_, a, b);
+}
+static PyObject *py_number_positive(PyObject *a) { return Py_NewRef(a); }
+
+/* --- comparisons ------------------------------------------------------------------------------ */
+
+static PyObject *py_number_compare(PyObject *a, PyObject *b, int how) {
+    const py_group *const group[] = {py_number.lt, py_number.le, py_number.eq,
+                                     py_number.ne, py_number.gt, py_number.ge}; /* Py_LT .. Py_GE */
+    return py_number_call(group[how], a, b);
+}
+
+/* --- conversions ------------------------------------------------------------------------------ */
+
+static bool py_number_scalar(PyObject *self, tn_scalar *s, const char *what) {
+    tn_tensor *t = py_of(self);
+    if (tn_numel(t) != 1) {
+        PyErr_Format(PyExc_RuntimeError, "%s", what);
+        return false;
+    }
+    *s = tnp_item_scalar(t);
+    return tn_ok() || (py_raise(), false);
+}
+
+static int py_number_bool(PyObject *self) {
+    tn_scalar s;
+    tn_tensor *t = py_of(self);
+    if (!py_number_scalar(self, &s,
+                          tn_numel(t)
+                              ? "Boolean value of Tensor with more than one value is ambiguous"
+                              : "Boolean value of Tensor with no values is ambiguous"))
+        return -1;
+    return s.kind == TN_KIND_BOOL || s.kind == TN_KIND_INT ? s.integer != 0
+                                                           : s.real != 0 || s.imaginary != 0;
+}
+
+static PyObject *py_number_float(PyObject *self) {
+    tn_scalar s;
+    if (!py_number_scalar(self, &s, "only one element tensors can be converted to Python scalars"))
+        return NULL;
+    if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
+        return PyErr_Format(PyExc_RuntimeError, "a complex element has no float");
+    return PyFloat_FromDouble(s.kind >= TN_KIND_FLOAT ? s.real : (double)s.integer);
+}
+
+static PyObject *py_number_int(PyObject *self) {
+    tn_scalar s;
+    if (!py_number_scalar(self, &s, "only one element tensors can be converted to Python scalars"))
+        return NULL;
+    return s.kind >= TN_KIND_FLOAT ? PyLong_FromDouble(s.real) : PyLong_FromLongLong(s.integer);
+}
+
+static PyObject *py_number_index(PyObject *self) {
+    tn_scalar s;
+    if (!py_number_scalar(self, &s,
+                          "only integer tensors of a single element can be converted to an index"))
+        return NULL;
+    if (s.kind >= TN_KIND_FLOAT)
+        return PyErr_Format(
+            PyExc_TypeError,
+            "only integer tensors of a single element can be converted to an index");
+    return PyLong_FromLongLong(s.integer);
+}
+
+PY_PRIV int py_number_slots(PyType_Slot *to) {
+    const PyType_Slot slots[] = {{Py_nb_add, (void *)py_number_add},
+                                 {Py_nb_subtract, (void *)py_number_sub},
+                                 {Py_nb_multiply, (void *)py_number_mul},
+                                 {Py_nb_true_divide, (void *)py_number_div},
+                                 {Py_nb_floor_divide, (void *)py_number_floor_divide},
+                                 {Py_nb_remainder, (void *)py_number_remainder},
+                                 {Py_nb_power, (void *)py_number_pow},
+                                 {Py_nb_matrix_multiply, (void *)py_number_matmul},
+                                 {Py_nb_and, (void *)py_number_bitwise_and},
+                                 {Py_nb_or, (void *)py_number_bitwise_or},
+                                 {Py_nb_xor, (void *)py_number_bitwise_xor},
+                                 {Py_nb_lshift, (void *)py_number_bitwise_left_shift},
+                                 {Py_nb_rshift, (void *)py_number_bitwise_right_shift},
+                                 {Py_nb_inplace_add, (void *)py_number_add_},
+                                 {Py_nb_inplace_subtract, (void *)py_number_sub_},
+                                 {Py_nb_inplace_multiply, (void *)py_number_mul_},
+                                 {Py_nb_inplace_true_divide, (void *)py_number_div_},
+                                 {Py_nb_inplace_floor_divide, (void *)py_number_floor_divide_},
+                                 {Py_nb_inplace_remainder, (void *)py_number_remainder_},
+                                 {Py_nb_inplace_power, (void *)py_number_pow_},
+                                 {Py_nb_inplace_and, (void *)py_number_bitwise_and_},
+                                 {Py_nb_inplace_or, (void *)py_number_bitwise_or_},
+                                 {Py_nb_inplace_xor, (void *)py_number_bitwise_xor_},
+                                 {Py_nb_inplace_lshift, (void *)py_number_bitwise_left_shift_},
+                                 {Py_nb_inplace_rshift, (void *)py_number_bitwise_right_shift_},
+                                 {Py_nb_negative, (void *)py_number_neg},
+                                 {Py_nb_positive, (void *)py_number_positive},
+                                 {Py_nb_absolute, (void *)py_number_abs},
+                                 {Py_nb_invert, (void *)py_number_bitwise_not},
+                                 {Py_nb_bool, (void *)py_number_bool},
+                                 {Py_nb_float, (void *)py_number_float},
+                                 {Py_nb_int, (void *)py_number_int},
+                                 {Py_nb_index, (void *)py_number_index},
+                                 {Py_tp_richcompare, (void *)py_number_compare}};
+    memcpy(to, slots, sizeof slots);
+    return (int)(sizeof slots / sizeof slots[0]);
+}
+
+#define NUMBER_FIND(name) \
+    if (!(py_number.name = py_group_of(#name))) return false;
+PY_PRIV bool py_number_begin(void) {
+    NUMBER_FIND(add)
+    NUMBER_FIND(sub)
+    NUMBER_FIND(mul) NUMBER_FIND(div) NUMBER_FIND(floor_divide) NUMBER_FIND(remainder)
+        NUMBER_FIND(pow) NUMBER_FIND(matmul) NUMBER_FIND(rsub) NUMBER_FIND(bitwise_and)
+            NUMBER_FIND(bitwise_or) NUMBER_FIND(bitwise_xor) NUMBER_FIND(bitwise_left_shift)
+                NUMBER_FIND(bitwise_right_shift) NUMBER_FIND(bitwise_not) NUMBER_FIND(neg)
+                    NUMBER_FIND(abs) NUMBER_FIND(reciprocal) NUMBER_FIND(lt) NUMBER_FIND(le)
+                        NUMBER_FIND(eq) NUMBER_FIND(ne) NUMBER_FIND(gt) NUMBER_FIND(ge)
+                            NUMBER_FIND(add_) NUMBER_FIND(sub_) NUMBER_FIND(mul_) NUMBER_FIND(div_)
+                                NUMBER_FIND(floor_divide_) NUMBER_FIND(remainder_) NUMBER_FIND(pow_)
+                                    NUMBER_FIND(bitwise_and_) NUMBER_FIND(bitwise_or_)
+                                        NUMBER_FIND(bitwise_xor_) NUMBER_FIND(bitwise_left_shift_)
+                                            NUMBER_FIND(bitwise_right_shift_) return true;
+}

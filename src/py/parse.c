@@ -1,0 +1,560 @@
+/* parse.c - Python's arguments into a row's argument struct: one walk over the row's parameters
+ * serves every row, every overload, every method.
+ *
+ * On the way of a call that fits nothing is allocated: the struct and short lists lie on the stack.
+ * Texts are made only where nothing fits. */
+#include "py.h"
+
+enum { BIND_BYTES = 512, BIND_INTS = 64, BIND_TENSORS = 32, BIND_MORE = 16 };
+
+/* What a conversion did not like; the texts are made at the end. */
+typedef enum py_bind_fault {
+    FAULT_NONE,
+    FAULT_KIND,    /* of argument `at` */
+    FAULT_MANY,    /* positional arguments */
+    FAULT_UNKNOWN, /* keyword `at` */
+    FAULT_TWICE,
+    FAULT_MISSING, /* parameter `at` */
+    FAULT_RAISED   /* an exception is set */
+} py_bind_fault;
+
+typedef struct py_bind {
+    const tn_row *row;
+    const tn_gen *gen;
+    union {
+        double align;
+        void *pointer;
+        char bytes[BIND_BYTES];
+    } args;
+    uint64_t bound;    /* bit a parameter */
+    int64_t elements;  /* of the tensors given */
+    PyObject *foreign; /* borrowed: an argument with a __torch_function__ of its own */
+    PyObject *given;   /* borrowed: the argument at fault */
+    py_bind_fault fault;
+    int at;
+    bool lenient;       /* 0-dim tensors are numbers */
+    bool requires_grad; /* of a row that makes a tensor of nothing */
+    int64_t ints[BIND_INTS];
+    double floats[BIND_TENSORS];
+    tn_tensor *tensors[BIND_TENSORS];
+    int nints, nfloats, ntensors, nmore, nheld;
+    void *more[BIND_MORE];     /* long lists */
+    PyObject *held[BIND_MORE]; /* members of lists, which other threads may change */
+} py_bind;
+
+static bool py_bind_no(py_bind *b, py_bind_fault fault, int at) {
+    b->fault = PyErr_Occurred() ? FAULT_RAISED : fault;
+    b->at = at;
+    return false;
+}
+
+TNI_INLINE void py_bind_put(py_bind *b, size_t offset, const void *value, size_t bytes) {
+    memcpy(b->args.bytes + offset, value, bytes);
+}
+
+/* Room for n members of a list: `here` has some left, else it is got and freed at the end. */
+static void *py_bind_room(py_bind *b, Py_ssize_t n, size_t each, void *here, int *used, int room) {
+    if (n <= room - *used) {
+        void *at = (char *)here + (size_t)*used * each;
+        *used += (int)n;
+        return at;
+    }
+    if (b->nmore == BIND_MORE || (size_t)n > PY_SSIZE_T_MAX / each) return PyErr_NoMemory(), NULL;
+    void *at = PyMem_Malloc((size_t)n * each);
+    if (!at) return PyErr_NoMemory(), NULL;
+    return b->more[b->nmore++] = at;
+}
+
+/* --- one value -------------------------------------------------------------------------------- */
+
+static bool py_bind_tensor_of(py_bind *b, PyObject *o, tn_tensor **to) {
+    if (Py_TYPE(o) != py.tensor && Py_TYPE(o) != py.parameter) {
+        if (!PyType_IsSubtype(Py_TYPE(o), py.tensor)) {
+            if (!b->foreign && !PyType_Check(o) && Py_TYPE(o) != &PyLong_Type &&
+                Py_TYPE(o) != &PyFloat_Type && PyObject_HasAttr(o, py.torch_function))
+                b->foreign = o;
+            return false;
+        }
+        if (!b->foreign) b->foreign = o;
+    }
+    *to = py_of(o);
+    b->elements += tn_numel(*to);
+    return true;
+}
+
+static bool py_bind_scalar(const py_bind *b, PyObject *o, tn_scalar *s) {
+    return (b->lenient || !py_is_tensor(o)) && py_to_scalar(o, s);
+}
+
+static bool py_bind_tensor(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_tensor *t = NULL;
+    tn_scalar s;
+    if (o == Py_None) {
+        if (!(p->flags & TN_P_OPTIONAL)) return false;
+    } else if (!py_bind_tensor_of(b, o, &t)) {
+        if (!(p->flags & TN_P_NUMBER) || !py_bind_scalar(b, o, &s)) return false;
+        py_bind_put(b, p->number_offset, &s, sizeof s);
+    }
+    py_bind_put(b, p->offset, &t, sizeof t);
+    return true;
+}
+
+static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
+    if (PyList_Check(o)) {
+        if (b->nheld == BIND_MORE || !(o = PyList_AsTuple(o))) return false;
+        b->held[b->nheld++] = o;
+    }
+    if (!PyTuple_Check(o)) return false;
+    Py_ssize_t n = PyTuple_Size(o);
+    tn_tensor **at = (tn_tensor **)py_bind_room(b, n ? n : 1, sizeof *at, b->tensors, &b->ntensors,
+                                                BIND_TENSORS);
+    if (!at) return false;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *one = PyTuple_GetItem(o, i);
+        at[i] = NULL;
+        if (!(one == Py_None && p->flags & TN_P_HOLES) && !py_bind_tensor_of(b, one, &at[i]))
+            return false;
+    }
+    tn_tensors l = tn_tensors_of(at, n);
+    py_bind_put(b, p->offset, &l, sizeof l);
+    return true;
+}
+
+static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_ints l = tn_no_dims();
+    int64_t one;
+    if (o == Py_None) {
+        if (!(p->flags & TN_P_OPTIONAL)) return false;
+    } else if (PyTuple_Check(o) || PyList_Check(o)) {
+        bool tuple = PyTuple_Check(o);
+        l.n = tuple ? PyTuple_Size(o) : PyList_Size(o);
+        int64_t *at =
+            (int64_t *)py_bind_room(b, l.n ? l.n : 1, sizeof *at, b->ints, &b->nints, BIND_INTS);
+        if (!at) return false;
+        for (Py_ssize_t i = 0; i < l.n; i++) {
+            PyObject *member = tuple ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
+            if (!member || !py_to_index(member, &at[i])) return false;
+        }
+        l.at = at;
+    } else {
+        if (!py_to_index(o, &one)) return false;
+        int64_t *at = (int64_t *)py_bind_room(b, 1, sizeof *at, b->ints, &b->nints, BIND_INTS);
+        if (!at) return false;
+        *at = one;
+        l = tn_ints_of(at, 1);
+    }
+    py_bind_put(b, p->offset, &l, sizeof l);
+    return true;
+}
+
+static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_floats l = {NULL, -1};
+    bool tuple = PyTuple_Check(o);
+    if (o == Py_None) {
+        if (!(p->flags & TN_P_OPTIONAL)) return false;
+    } else {
+        if (!tuple && !PyList_Check(o)) return false;
+        l.n = tuple ? PyTuple_Size(o) : PyList_Size(o);
+        double *at = (double *)py_bind_room(b, l.n ? l.n : 1, sizeof *at, b->floats, &b->nfloats,
+                                            BIND_TENSORS);
+        if (!at) return false;
+        for (Py_ssize_t i = 0; i < l.n; i++) {
+            PyObject *member = tuple ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
+            if (!member || !py_to_float(member, &at[i])) return false;
+        }
+        l.at = at;
+    }
+    py_bind_put(b, p->offset, &l, sizeof l);
+    return true;
+}
+
+static bool py_bind_number(py_bind *b, const tn_param *p, PyObject *o) {
+    tn_scalar s = tn_none();
+    double d;
+    bool none = o == Py_None;
+    if (none ? !(p->flags & TN_P_OPTIONAL) : !py_bind_scalar(b, o, &s)) return false;
+    if (p->type == TN_T_SCALAR && !(p->flags & (TN_P_DOUBLE | TN_P_MAYBE))) {
+        py_bind_put(b, p->offset, &s, sizeof s);
+        return true;
+    }
+    if (s.kind == TN_KIND_COMPLEX) return false;
+    d = s.kind == TN_KIND_FLOAT ? s.real : (double)s.integer;
+    if (p->flags & TN_P_MAYBE) {
+        tn_maybe m = none ? tn_no_float() : tn_some(d);
+        py_bind_put(b, p->offset, &m, sizeof m);
+    } else {
+        py_bind_put(b, p->offset, &d, sizeof d);
+    }
+    return true;
+}
+
+static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
+    const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
+    int32_t word = 0;
+    if (!text && !(o == Py_None && p->flags & TN_P_OPTIONAL)) return false;
+    for (int k = 0; text && p->words[k]; k++)
+        if (strcmp(p->words[k], text) == 0) word = k + 1;
+    if (text && !word) {
+        PyErr_Format(PyExc_ValueError, "%s is not a valid value for %s", text, p->name);
+        return false;
+    }
+    py_bind_put(b, p->offset, &word, sizeof word);
+    return true;
+}
+
+static bool py_bind_value(py_bind *b, const tn_param *p, PyObject *o) {
+    bool optional = o == Py_None && p->flags & TN_P_OPTIONAL, truth;
+    int64_t integer = TN_NONE;
+    tn_dtype dtype = TN_NO_DTYPE;
+    tn_device_id device = TN_NO_DEVICE;
+    tn_generator *generator = NULL;
+    const char *text = NULL;
+    switch (p->type) {
+    case TN_T_TENSOR: return py_bind_tensor(b, p, o);
+    case TN_T_TENSORS: return py_bind_tensors(b, p, o);
+    case TN_T_INTS: return py_bind_ints(b, p, o);
+    case TN_T_FLOATS: return py_bind_floats(b, p, o);
+    case TN_T_FLOAT:
+    case TN_T_SCALAR: return py_bind_number(b, p, o);
+    case TN_T_ENUM: return py_bind_word(b, p, o);
+    case TN_T_INT:
+        if (!optional && !py_to_index(o, &integer)) return false;
+        py_bind_put(b, p->offset, &integer, sizeof integer);
+        return true;
+    case TN_T_BOOL:
+        truth = o == Py_True;
+        if (!truth && o != Py_False) return false;
+        py_bind_put(b, p->offset, &truth, sizeof truth);
+        return true;
+    case TN_T_DTYPE:
+        if (o != Py_None && !py_to_dtype(o, &dtype)) return false;
+        py_bind_put(b, p->offset, &dtype, sizeof dtype);
+        return true;
+    case TN_T_DEVICE:
+        if (o != Py_None && !py_to_device(o, &device)) return false;
+        py_bind_put(b, p->offset, &device, sizeof device);
+        return true;
+    case TN_T_GENERATOR:
+        if (o != Py_None && Py_TYPE(o) != py.generator) return false;
+        if (o != Py_None) generator = ((py_generator *)o)->generator;
+        py_bind_put(b, p->offset, &generator, sizeof generator);
+        return true;
+    case TN_T_STRING:
+        if (!optional && !(PyUnicode_Check(o) && (text = PyUnicode_AsUTF8AndSize(o, NULL)) != NULL))
+            return false;
+        py_bind_put(b, p->offset, &text, sizeof text);
+        return true;
+    default: return false;
+    }
+}
+
+static bool py_bind_one(py_bind *b, int i, PyObject *o) {
+    if (b->bound >> i & 1) return py_bind_no(b, FAULT_TWICE, i);
+    b->bound |= (uint64_t)1 << i;
+    if (TNI_LIKELY(py_bind_value(b, &b->gen->param[i], o))) return true;
+    b->given = o;
+    return py_bind_no(b, FAULT_KIND, i);
+}
+
+/* --- keywords --------------------------------------------------------------------------------- */
+
+/* Names of a row's parameters as interned Python strings, made at its first call by keyword. */
+static struct {
+    PyObject ***of; /* by row index */
+    uint32_t room;
+} py_names;
+
+static PyObject **py_names_of(const tn_row *row) {
+    if (row->index >= py_names.room) {
+        uint32_t room = row->index + 64;
+        PyObject ***of = (PyObject ***)PyMem_Calloc(room, sizeof *of);
+        if (!of) return NULL;
+        if (py_names.room) memcpy(of, py_names.of, py_names.room * sizeof *of);
+        PyMem_Free(py_names.of);
+        py_names.of = of;
+        py_names.room = room;
+    }
+    if (!py_names.of[row->index]) {
+        int n = row->gen->nparam;
+        PyObject **at = (PyObject **)PyMem_Calloc((size_t)n + 1, sizeof *at);
+        for (int i = 0; at && i < n; i++)
+            if (!(at[i] = PyUnicode_InternFromString(row->gen->param[i].name))) {
+                PyMem_Free(at);
+                return NULL;
+            }
+        py_names.of[row->index] = at;
+    }
+    return py_names.of[row->index];
+}
+
+/* torch's and NumPy's other names of a parameter. */
+static PyObject *py_names_other(PyObject *name) {
+    if (name == py.input || name == py.x || name == py.a) return py.self;
+    if (name == py.self) return py.input;
+    if (name == py.axis) return py.dim;
+    if (name == py.keepdims) return py.keepdim;
+    return NULL;
+}
+
+static int py_names_find(PyObject **at, int n, PyObject *name) {
+    for (int i = 0; i < n; i++)
+        if (at[i] == name) return i;
+    for (int i = 0; i < n; i++)
+        if (PyUnicode_Compare(at[i], name) == 0) return i;
+    return -1;
+}
+
+static bool py_bind_out(py_bind *b, PyObject *o) {
+    const tn_gen *gen = b->gen;
+    tn_tensor *given[4];
+    if (o == Py_None) return true;
+    if (gen->nresults == 1) {
+        if (!py_bind_tensor_of(b, o, &given[0])) return false;
+    } else {
+        if (!PyTuple_Check(o) || PyTuple_Size(o) != gen->nresults || gen->nresults > 4)
+            return false;
+        for (int k = 0; k < gen->nresults; k++)
+            if (!py_bind_tensor_of(b, PyTuple_GetItem(o, k), &given[k])) return false;
+    }
+    py_bind_put(b, gen->out_offset, given, (size_t)gen->nresults * sizeof given[0]);
+    return true;
+}
+
+/* Whether the row makes a tensor of nothing but numbers, with options dtype and device. */
+static bool py_bind_creates(const tn_gen *gen) {
+    return gen->nparam > 1 && !gen->nfixed && gen->param[gen->nparam - 1].type == TN_T_DEVICE;
+}
+
+/* Keywords that no schema has: of all rows with out=, of all that make tensors. */
+static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o, bool *fits) {
+    *fits = true;
+    if (name == py.out && b->gen->out_offset != UINT16_MAX && !(how & TN_IN_PLACE)) {
+        *fits = py_bind_out(b, o);
+        return true;
+    }
+    if (!py_bind_creates(b->gen) && !(b->gen->nfixed == 1 && name == py.requires_grad &&
+                                      b->gen->param[b->gen->nparam - 1].type == TN_T_DEVICE))
+        return false;
+    if (name == py.requires_grad) {
+        *fits = PyBool_Check(o);
+        b->requires_grad = o == Py_True;
+        return true;
+    }
+    return name == py.layout || name == py.pin_memory;
+}
+
+static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *o, int k) {
+    PyObject **at = py_names_of(b->row), *other;
+    bool fits;
+    if (!at) return PyErr_NoMemory(), py_bind_no(b, FAULT_RAISED, k);
+    int i = py_names_find(at, b->gen->nparam, name);
+    if (i < 0 && py_bind_common(b, how, name, o, &fits)) {
+        b->given = o;
+        return fits || py_bind_no(b, FAULT_UNKNOWN, k);
+    }
+    if (i < 0 && (other = py_names_other(name)) != NULL)
+        i = py_names_find(at, b->gen->nparam, other);
+    return i < 0 ? py_bind_no(b, FAULT_UNKNOWN, k) : py_bind_one(b, i, o);
+}
+
+/* --- a row ------------------------------------------------------------------------------------ */
+
+/* x.view(2, 3): the only positional parameter is a list, and all arguments are its members. */
+static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssize_t nargs) {
+    const tn_param *p = &b->gen->param[first];
+    int64_t v;
+    if (first >= b->gen->nparam || p->type != TN_T_INTS || p->flags & TN_P_KEYWORD) return 0;
+    if (nargs == 1 && (PyTuple_Check(args[0]) || PyList_Check(args[0]))) return 0;
+    for (int i = first + 1; i < b->gen->nparam; i++)
+        if (!(b->gen->param[i].flags & TN_P_KEYWORD) && nargs > 1 &&
+            !(b->gen->param[i].flags & TN_P_DEFAULT && b->gen->param[i].type == TN_T_INTS))
+            return 0;
+    for (Py_ssize_t i = 0; i < nargs; i++)
+        if (!py_to_index(args[i], &v)) return PyErr_Clear(), 0;
+    int64_t *at = (int64_t *)py_bind_room(b, nargs, sizeof *at, b->ints, &b->nints, BIND_INTS);
+    if (!at) return -1;
+    for (Py_ssize_t i = 0; i < nargs; i++) py_to_index(args[i], &at[i]);
+    tn_ints l = tn_ints_of(at, nargs);
+    py_bind_put(b, p->offset, &l, sizeof l);
+    b->bound |= (uint64_t)1 << first;
+    return 1;
+}
+
+static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssize_t nargs,
+                         PyObject *kwnames, bool method) {
+    const tn_gen *gen = b->gen;
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0, at = 0;
+    memcpy(b->args.bytes, gen->defaults, gen->args_size);
+    if (method && !py_bind_one(b, 0, args[at++])) return false;
+    if (nargs > at) {
+        int list = py_bind_varargs(b, (int)at, args + at, nargs - at);
+        if (list < 0) return py_bind_no(b, FAULT_RAISED, 0);
+        if (list) at = nargs;
+    }
+    for (; at < nargs; at++) {
+        if (at >= gen->nparam || gen->param[at].flags & TN_P_KEYWORD)
+            return py_bind_no(b, FAULT_MANY, (int)at);
+        if (!py_bind_one(b, (int)at, args[at])) return false;
+    }
+    for (Py_ssize_t k = 0; k < nkw; k++)
+        if (!py_bind_keyword(b, how, PyTuple_GetItem(kwnames, k), args[nargs + k], (int)k))
+            return false;
+    for (int i = 0; i < gen->nparam; i++)
+        if (!(b->bound >> i & 1) && !(gen->param[i].flags & TN_P_DEFAULT) &&
+            gen->param[i].type != TN_T_GENERATOR)
+            return py_bind_no(b, FAULT_MISSING, i);
+    return true;
+}
+
+static void py_bind_begin(py_bind *b, const tn_row *row, bool lenient) {
+    b->row = row;
+    b->gen = row->gen;
+    b->bound = 0;
+    b->elements = 0;
+    b->fault = FAULT_NONE;
+    b->given = NULL;
+    b->requires_grad = false;
+    b->lenient = lenient;
+    b->nints = b->nfloats = b->ntensors = b->nmore = b->nheld = 0;
+}
+
+static void py_bind_end(py_bind *b) {
+    for (int i = 0; i < b->nmore; i++) PyMem_Free(b->more[i]);
+    for (int i = 0; i < b->nheld; i++) Py_DECREF(b->held[i]);
+    b->nmore = b->nheld = 0;
+}
+
+/* --- what did not fit ------------------------------------------------------------------------- */
+
+static const char *py_fault_kind(const tn_param *p) {
+    static const char *const kinds[] = {"",
+                                        "Tensor",
+                                        "tuple of Tensors",
+                                        "int",
+                                        "float",
+                                        "bool",
+                                        "Number",
+                                        "tuple of ints",
+                                        "tuple of floats",
+                                        "torch.dtype",
+                                        "torch.device",
+                                        "torch.Generator",
+                                        "str",
+                                        "str",
+                                        "Module",
+                                        "Modules"};
+    return p->flags & TN_P_NUMBER ? "Tensor or Number" : kinds[p->type];
+}
+
+static const char *py_fault_type(PyObject *o, char *text, size_t room) {
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
+    const char *s = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    snprintf(text, room, "%s", s ? s : "?");
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return text;
+}
+
+static PyObject *py_fault_raise(const py_bind *b, const char *name, bool method, Py_ssize_t nargs,
+                                PyObject *kwnames) {
+    char type[80];
+    const tn_param *p = &b->gen->param[b->at < b->gen->nparam ? b->at : 0];
+    PyObject *word;
+    switch (b->fault) {
+    case FAULT_RAISED: return NULL;
+    case FAULT_KIND:
+        return PyErr_Format(PyExc_TypeError, "%s(): argument '%s' (position %d) must be %s, not %s",
+                            name, p->name, b->at + (method ? 0 : 1), py_fault_kind(p),
+                            py_fault_type(b->given, type, sizeof type));
+    case FAULT_MANY:
+        return PyErr_Format(PyExc_TypeError, "%s() takes %d positional arguments but %d were given",
+                            name, b->at - (method ? 1 : 0), (int)nargs - (method ? 1 : 0));
+    case FAULT_TWICE:
+        return PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%s'", name,
+                            p->name);
+    case FAULT_MISSING:
+        return PyErr_Format(PyExc_TypeError, "%s() missing required argument: '%s' (pos %d)", name,
+                            p->name, b->at + (method ? 0 : 1));
+    default:
+        word = kwnames ? PyTuple_GetItem(kwnames, b->at) : NULL;
+        return PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name,
+                            word);
+    }
+}
+
+/* "(Tensor, int, dim=str)" */
+static PyObject *py_fault_given(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames,
+                                Py_ssize_t from) {
+    PyObject *text = PyUnicode_FromString("(");
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    for (Py_ssize_t i = from; text && i < nargs + nkw; i++) {
+        char type[80];
+        const char *comma = i > from ? ", " : "";
+        py_fault_type(args[i], type, sizeof type);
+        PyObject *more = i < nargs
+                             ? PyUnicode_FromFormat("%U%s%s", text, comma, type)
+                             : PyUnicode_FromFormat("%U%s%U=%s", text, comma,
+                                                    PyTuple_GetItem(kwnames, i - nargs), type);
+        Py_DECREF(text);
+        text = more;
+    }
+    return text;
+}
+
+static PyObject *py_fault_overloads(const py_group *g, bool method, PyObject *const *args,
+                                    Py_ssize_t nargs, PyObject *kwnames) {
+    PyObject *given = py_fault_given(args, nargs, kwnames, method ? 1 : 0);
+    PyObject *text = given ? PyUnicode_FromFormat("%s() received an invalid combination of "
+                                                  "arguments - got %U), but expected one of:",
+                                                  g->name, given)
+                           : NULL;
+    for (int i = 0; text && i < g->nrows; i++) {
+        const char *schema = strchr(g->row[i]->schema, '(');
+        PyObject *more = PyUnicode_FromFormat("%U\n * %s", text, schema ? schema : "");
+        Py_DECREF(text);
+        text = more;
+    }
+    if (text) PyErr_SetObject(PyExc_TypeError, text);
+    Py_XDECREF(given);
+    Py_XDECREF(text);
+    return NULL;
+}
+
+/* --- the call --------------------------------------------------------------------------------- */
+
+static PyObject *py_bound_call(py_bind *b, unsigned how) {
+    bool lasts = b->elements >= PY_LONG;
+    if (!b->gen->nfixed && b->nints) { /* makes a tensor of that size, perhaps */
+        double numel = 1;
+        for (int i = 0; i < b->nints; i++) numel *= (double)b->ints[i];
+        lasts = lasts || numel >= PY_LONG;
+    }
+    PyObject *r = py_run(b->row, how, b->args.bytes, lasts);
+    if (r && b->requires_grad && !tn_requires_grad_at(NULL, 0, py_of(r), true)) {
+        Py_DECREF(r);
+        return py_raise();
+    }
+    return r;
+}
+
+PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
+                          PyObject *kwnames) {
+    py_bind b;
+    b.foreign = NULL;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < g->nrows; i++) {
+            py_bind_begin(&b, g->row[i], pass == 1);
+            bool fits = py_bind_fill(&b, g->how, args, nargs, kwnames, method);
+            if (TNI_UNLIKELY(b.foreign != NULL)) {
+                py_bind_end(&b);
+                return py_overridden(g, method, args, nargs, kwnames);
+            }
+            PyObject *r = fits ? py_bound_call(&b, g->how) : NULL;
+            py_bind_end(&b);
+            if (fits) return r;
+            if (b.fault == FAULT_RAISED) return NULL;
+        }
+    }
+    if (g->nrows > 1) return py_fault_overloads(g, method, args, nargs, kwnames);
+    return py_fault_raise(&b, g->name, method, nargs, kwnames);
+}

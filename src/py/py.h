@@ -1,0 +1,148 @@
+/* py.h - the CPython module `tensorh._C`: the rows of the library as Python functions, methods and
+ * classes.
+ *
+ * It sees api/ alone, as any program, and Python's limited API of 3.11, so that one build serves
+ * every later version. Functions that return PyObject * return a new reference or NULL with a
+ * Python exception; those that return int return -1 with one. Everything here holds the GIL but
+ * what stands between py_long_begin and py_long_end.
+ *
+ * What follows from a row (names, arguments, defaults, errors) is never written here: parse.c reads
+ * the row's table at run time, so that a new row needs no edit. */
+#ifndef TNI_PY_PY_H
+#define TNI_PY_PY_H
+
+#include "python.h"
+
+#include "../api/train.h"
+
+#ifdef TNI_OBJECTS
+#define PY_PRIV TNI_HIDDEN
+#else
+#define PY_PRIV static TNI_UNUSED
+#endif
+
+/* --- objects ---------------------------------------------------------------------------------- */
+
+/* A tensor's wrapper. It owns one count of t, and t knows it (tn_binding), so that a tensor has one
+ * Python object at a time. */
+typedef struct py_tensor {
+    PyObject_HEAD tn_tensor *t;
+    PyObject *dict, *weak; /* attributes and weak references; NULL until there are some */
+    bool kept;             /* t owns the wrapper, not the wrapper t */
+} py_tensor;
+
+typedef struct py_dtype {
+    PyObject_HEAD tn_dtype dtype;
+} py_dtype;
+
+typedef struct py_generator {
+    PyObject_HEAD tn_generator *generator;
+    bool owned;
+} py_generator;
+
+/* Classes and interned words, made once at import. The module lives as long as the process. */
+typedef struct py_state {
+    PyTypeObject *tensor, *parameter, *dtype, *device, *size, *generator, *module;
+    PyObject *dtypes[TN_DTYPE_COUNT]; /* torch.float32, .. by number */
+    PyObject *out, *requires_grad, *layout, *pin_memory, *size_word; /* keywords of many rows */
+    PyObject *self, *input, *x, *a, *dim, *axis, *keepdim,
+        *keepdims; /* a parameter's other names */
+    PyObject *f_lasti, *f_back, *forward, *torch_function;
+    PyObject *no_kwargs; /* an empty dict */
+} py_state;
+#ifdef TNI_OBJECTS
+extern TNI_HIDDEN py_state py;
+#else
+static py_state py;
+#endif
+
+TNI_INLINE bool py_is_tensor(PyObject *o) {
+    return Py_TYPE(o) == py.tensor || Py_TYPE(o) == py.parameter ||
+           PyType_IsSubtype(Py_TYPE(o), py.tensor);
+}
+TNI_INLINE tn_tensor *py_of(PyObject *o) { return ((py_tensor *)o)->t; }
+
+/* --- tensor.c --------------------------------------------------------------------------------- */
+
+/* The wrapper of t, whose one count it takes over (released when it fails). NULL: an error of the
+ * library is pending. */
+PY_PRIV PyObject *py_wrap(tn_tensor *t);
+PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t); /* py.tensor or a subclass */
+PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known); /* known: tn_binding(t) */
+/* The same of a tensor that somebody else owns; None for NULL. */
+PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t);
+PY_PRIV PyObject *py_size_of(tn_ints sizes); /* torch.Size */
+
+/* --- error.c ---------------------------------------------------------------------------------- */
+
+/* The pending error of the library as an exception, where none is set that came from Python code in
+ * between. Returns NULL. */
+PY_PRIV PyObject *py_raise(void);
+/* The line of Python code that is being run, as a place for the tape: cheap, decoded only where it
+ * is shown. NULL and 0 outside of Python code. */
+PY_PRIV void py_here(const char **file, int *line);
+PY_PRIV bool py_lines_begin(const char *package);
+
+/* Around calls that may last: the GIL is released, and Ctrl-C asks the call to stop. */
+typedef struct py_long {
+    PyThreadState *state;
+} py_long;
+PY_PRIV py_long py_long_begin(void);
+PY_PRIV void py_long_end(py_long l);
+/* After a call that failed: true when it was stopped for a signal that is nobody's here, so that it
+ * is to be made again. */
+PY_PRIV bool py_stopped(void);
+enum { PY_LONG = 1 << 16 }; /* elements from which on a call is thought to last */
+
+/* --- value.c: Python's objects as arguments --------------------------------------------------- */
+
+/* false: not of that kind, without an exception; an exception only where Python code failed. */
+PY_PRIV bool py_to_int(PyObject *o, int64_t *to);      /* int and what has __index__, not bool */
+PY_PRIV bool py_to_index(PyObject *o, int64_t *to);    /* the same, and 0-dim integer tensors */
+PY_PRIV bool py_to_float(PyObject *o, double *to);     /* int, float, 0-dim tensors */
+PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to); /* and bool, complex */
+PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to);   /* torch.float32, float, int, bool */
+PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to);
+PY_PRIV PyObject *py_from_scalar(tn_scalar s);
+
+/* --- parse.c, run.c --------------------------------------------------------------------------- */
+
+/* The rows that share a name, in the order in which they are tried. */
+typedef struct py_group {
+    const char *name; /* "max", "add_" */
+    unsigned how;     /* TN_PLAIN, TN_IN_PLACE */
+    int nrows;
+    bool method; /* its first parameter is `self` */
+    const tn_row *row[8];
+} py_group;
+/* A call of the first row that the arguments fit. args[0..nargs-1], then the values of kwnames. */
+PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
+                          PyObject *kwnames);
+/* A row with its arguments bound: runs it and makes Python's results. */
+PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts);
+/* The same through __torch_function__ of an argument. */
+PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
+                                Py_ssize_t nargs, PyObject *kwnames);
+PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
+PY_PRIV int py_groups_begin(PyObject *module);         /* functions and methods of all rows */
+PY_PRIV PyObject *py_registered(const char *name);     /* a function of a row registered since */
+
+/* --- the classes ------------------------------------------------------------------------------ */
+
+/* number.c, index.c, create.c: slots of the class Tensor; how many. */
+PY_PRIV int py_number_slots(PyType_Slot *to);
+PY_PRIV int py_index_slots(PyType_Slot *to);
+PY_PRIV int py_create_slots(PyType_Slot *to);
+PY_PRIV int py_tensor_begin(PyObject *module);
+PY_PRIV bool py_number_begin(void);
+PY_PRIV int py_types_begin(PyObject *module);
+PY_PRIV int py_create_begin(PyObject *module);
+PY_PRIV PyObject *py_device_of(tn_device_id device);
+extern TNI_HIDDEN tn_print_options py_printing;
+PY_PRIV PyObject *py_results_list(tn_list l); /* a tuple; takes the list */
+/* create.c: a list, array or number as an index, and as a value beside a tensor of dtype. */
+PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy); /* shares it */
+PY_PRIV PyObject *py_index_tensor(PyObject *o);
+PY_PRIV PyObject *py_value_tensor(PyObject *o, tn_dtype dtype);
+
+#endif

@@ -1,0 +1,247 @@
+/* run.c - a bound row is run, its results become Python's; every row as a function and a method. */
+#include "py.h"
+
+/* --- results ---------------------------------------------------------------------------------- */
+
+/* The named tuple of a row with several results, made at its first call. */
+static PyObject *py_results_type(const tn_row *row) {
+    static PyObject *types; /* by name */
+    PyStructSequence_Field fields[9];
+    char name[96];
+    if (!types && !(types = PyDict_New())) return NULL;
+    PyObject *type = PyDict_GetItemString(types, row->name);
+    if (type) return type;
+    memset(fields, 0, sizeof fields);
+    for (int k = 0; k < row->gen->nresults; k++) fields[k].name = row->gen->result_names[k];
+    snprintf(name, sizeof name, "torch.return_types.%.*s", (int)strcspn(row->schema, ".("),
+             row->schema);
+    PyStructSequence_Desc desc = {name, NULL, fields, row->gen->nresults};
+    type = (PyObject *)PyStructSequence_NewType(&desc);
+    if (!type || PyDict_SetItemString(types, row->name, type)) return NULL;
+    Py_DECREF(type); /* the dictionary has it */
+    return type;
+}
+
+/* One result: a new tensor, or one that was given, which has a wrapper. */
+TNI_INLINE PyObject *py_result_of(tn_tensor *t) {
+    PyObject *known = (PyObject *)tn_binding(t);
+    return known ? py_wrap_known(t, known) : py_wrap(tn_own(t));
+}
+
+static PyObject *py_results_several(const tn_row *row, tn_tensor **r) {
+    int n = row->gen->nresults;
+    PyObject *type = n ? py_results_type(row) : NULL;
+    PyObject *all =
+        n ? type ? PyStructSequence_New((PyTypeObject *)type) : NULL : Py_NewRef(Py_None);
+    for (int k = 0; k < n; k++) {
+        PyObject *one = r[k] ? py_result_of(r[k]) : Py_NewRef(Py_None);
+        if (all && one) {
+            PyStructSequence_SetItem(all, k, one);
+        } else {
+            Py_XDECREF(one);
+            Py_CLEAR(all);
+        }
+    }
+    return all;
+}
+
+PY_PRIV PyObject *py_results_list(tn_list l) {
+    PyObject *all = PyTuple_New((Py_ssize_t)l.n);
+    for (int64_t i = 0; i < l.n; i++) {
+        PyObject *one = l.at[i] ? py_wrap(tn_own(l.at[i])) : Py_NewRef(Py_None);
+        if (all && one) {
+            PyTuple_SetItem(all, (Py_ssize_t)i, one);
+        } else {
+            Py_XDECREF(one);
+            Py_CLEAR(all);
+        }
+    }
+    tn_free(tn_own(l.holder));
+    return all;
+}
+
+/* "-> bool": the row's result is a 0-dim tensor in C. */
+static PyObject *py_result_truth(tn_tensor *t) {
+    bool truth = tnp_item_int(t) != 0;
+    tn_free(tn_own(t));
+    return PyBool_FromLong(truth);
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+/* Whether the call will be on the tape, so that its place has to be known. */
+TNI_INLINE bool py_run_records(const tn_gen *gen, const void *args) {
+    for (int i = 0; i < gen->nfixed; i++) {
+        const tn_tensor *t;
+        memcpy(&t, (const char *)args + gen->param[gen->fixed[i]].offset, sizeof t);
+        if (t && tn_needs_grad(t)) return true;
+    }
+    return (gen->props & TN_PROP_LISTS) != 0;
+}
+
+static bool py_run_call(const tn_row *row, unsigned how, const char *file, int line,
+                        const void *args, void *results, bool lasts) {
+    bool ok;
+    do {
+        if (lasts) {
+            py_long l = py_long_begin();
+            ok = tn_call(row, how, file, line, args, results);
+            py_long_end(l);
+        } else {
+            ok = tn_call(row, how, file, line, args, results);
+        }
+    } while (TNI_UNLIKELY(!ok) && py_stopped());
+    return ok;
+}
+
+PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts) {
+    const tn_gen *gen = row->gen;
+    const char *file = NULL;
+    int line = 0;
+    union {
+        tn_tensor *one[8];
+        tn_list list;
+    } r;
+    if (py_run_records(gen, args) && tn_grad_mode()) py_here(&file, &line);
+    if (TNI_UNLIKELY(!py_run_call(row, how, file, line, args, &r, lasts))) return py_raise();
+    if (gen->props & TN_PROP_RETURNS_LIST) return py_results_list(r.list);
+    if (gen->nresults != 1) return py_results_several(row, r.one);
+    if (TNI_UNLIKELY(gen->props & TN_PROP_TRUTH)) return py_result_truth(r.one[0]);
+    return py_result_of(r.one[0]);
+}
+
+/* --- functions and methods -------------------------------------------------------------------- */
+
+enum { GROUPS_MOST = 1024 }; /* as many names as there are trampolines below */
+
+static struct {
+    py_group at[GROUPS_MOST];
+    int n;
+} py_groups;
+
+/* A method of a class knows nothing but self, so each name has a function of its own; they differ
+ * in a number alone. A function of a module knows its group. */
+static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                  PyObject *kwnames) {
+    PyObject *few[12], **all = few;
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    if (n + nkw + 1 > 12 && !(all = (PyObject **)PyMem_Malloc((size_t)(n + nkw + 1) * sizeof *all)))
+        return PyErr_NoMemory();
+    all[0] = self;
+    for (Py_ssize_t i = 0; i < n + nkw; i++) all[i + 1] = args[i];
+    PyObject *r = py_call(&py_groups.at[k], true, all, n + 1, kwnames);
+    if (all != few) PyMem_Free(all);
+    return r;
+}
+
+#define GROUP_METHOD(k)                                                                       \
+    static PyObject *py_group_method_##k(PyObject *self, PyObject *const *args, Py_ssize_t n, \
+                                         PyObject *kwnames) {                                 \
+        return py_groups_method(0x0##k, self, args, n, kwnames);                              \
+    }
+#define GROUP_ENTRY(k) py_group_method_##k,
+#define GROUPS_16(X, k)                                                                     \
+    X(k##0)                                                                                 \
+    X(k##1)                                                                                 \
+    X(k##2) X(k##3) X(k##4) X(k##5) X(k##6) X(k##7) X(k##8) X(k##9) X(k##a) X(k##b) X(k##c) \
+        X(k##d) X(k##e) X(k##f)
+#define GROUPS_256(X, k)                                                                           \
+    GROUPS_16(X, k##0)                                                                             \
+    GROUPS_16(X, k##1)                                                                             \
+    GROUPS_16(X, k##2) GROUPS_16(X, k##3) GROUPS_16(X, k##4) GROUPS_16(X, k##5) GROUPS_16(X, k##6) \
+        GROUPS_16(X, k##7) GROUPS_16(X, k##8) GROUPS_16(X, k##9) GROUPS_16(X, k##a)                \
+            GROUPS_16(X, k##b) GROUPS_16(X, k##c) GROUPS_16(X, k##d) GROUPS_16(X, k##e)            \
+                GROUPS_16(X, k##f)
+#define GROUPS_ALL(X) GROUPS_256(X, 0) GROUPS_256(X, 1) GROUPS_256(X, 2) GROUPS_256(X, 3)
+GROUPS_ALL(GROUP_METHOD)
+
+typedef PyObject *(*py_groups_fast)(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
+static const py_groups_fast py_groups_entry[GROUPS_MOST] = {GROUPS_ALL(GROUP_ENTRY)};
+
+static PyObject *py_groups_function(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                    PyObject *kwnames) {
+    const py_group *g = (const py_group *)PyCapsule_GetPointer(self, "tensorh.group");
+    return g ? py_call(g, false, args, n, kwnames) : NULL;
+}
+
+PY_PRIV const py_group *py_group_of(const char *name) {
+    for (int i = 0; i < py_groups.n; i++)
+        if (strcmp(py_groups.at[i].name, name) == 0) return &py_groups.at[i];
+    return NULL;
+}
+
+/* Room for a name that lives as long as the process. */
+static char *py_groups_name(const char *base, size_t n, const char *more) {
+    char *name = (char *)malloc(n + strlen(more) + 1);
+    if (!name) return NULL;
+    memcpy(name, base, n);
+    strcpy(name + n, more);
+    return name;
+}
+
+static bool py_groups_add(const tn_row *row, unsigned how, const char *more) {
+    size_t n = strcspn(row->schema, ".(");
+    for (int i = 0; i < py_groups.n; i++) {
+        py_group *g = &py_groups.at[i];
+        if (strncmp(g->name, row->schema, n) || strcmp(g->name + n, more)) continue;
+        if (g->nrows < (int)(sizeof g->row / sizeof g->row[0])) g->row[g->nrows++] = row;
+        return true;
+    }
+    if (py_groups.n == GROUPS_MOST) return true; /* calls by name remain */
+    py_group *g = &py_groups.at[py_groups.n];
+    g->name = py_groups_name(row->schema, n, more);
+    g->how = how;
+    g->nrows = 1;
+    g->row[0] = row;
+    g->method = row->gen->nparam && !strcmp(row->gen->param[0].name, "self") &&
+                row->gen->param[0].type == TN_T_TENSOR;
+    if (g->name) py_groups.n++;
+    return g->name != NULL;
+}
+
+static bool py_groups_add_forms(const tn_row *row) {
+    size_t n = strcspn(row->schema, ".(");
+    if (n && row->schema[n - 1] == '_')
+        return py_groups_add(row, row->forms & TN_INPLACE ? TN_IN_PLACE : TN_PLAIN, "");
+    return py_groups_add(row, TN_PLAIN, "") &&
+           (!(row->forms & TN_INPLACE) || py_groups_add(row, TN_IN_PLACE, "_"));
+}
+
+/* A definition that Python keeps a pointer to. */
+static PyMethodDef *py_groups_def(const py_group *g, void *function) {
+    PyMethodDef *def = (PyMethodDef *)calloc(1, sizeof *def);
+    if (!def) return NULL;
+    def->ml_name = g->name;
+    def->ml_meth = (PyCFunction)function;
+    def->ml_flags = METH_FASTCALL | METH_KEYWORDS;
+    def->ml_doc = g->row[0]->schema;
+    return def;
+}
+
+static PyObject *py_groups_as_function(const py_group *g) {
+    PyMethodDef *def = py_groups_def(g, (void *)py_groups_function);
+    PyObject *self = def ? PyCapsule_New((void *)(uintptr_t)g, "tensorh.group", NULL) : NULL;
+    PyObject *f = self ? PyCFunction_New(def, self) : NULL;
+    Py_XDECREF(self);
+    return f;
+}
+
+static int py_groups_publish(const py_group *g, PyObject *module) {
+    PyObject *f = py_groups_as_function(g), *m;
+    int bad = !f || PyModule_AddObjectRef(module, g->name, f);
+    Py_XDECREF(f);
+    if (bad || !g->method) return bad ? -1 : 0;
+    PyMethodDef *def = py_groups_def(g, (void *)py_groups_entry[g - py_groups.at]);
+    m = def ? PyDescr_NewMethod(py.tensor, def) : NULL;
+    bad = !m || PyObject_SetAttrString((PyObject *)py.tensor, g->name, m);
+    Py_XDECREF(m);
+    return bad ? -1 : 0;
+}
+
+PY_PRIV int py_groups_begin(PyObject *module) {
+    for (int64_t i = 0; i < tn_row_count(); i++)
+        if (!py_groups_add_forms(tn_row_at(i))) return PyErr_NoMemory(), -1;
+    for (int i = 0; i < py_groups.n; i++)
+        if (py_groups_publish(&py_groups.at[i], module)) return -1;
+    return 0;
+}

@@ -1,0 +1,368 @@
+/* tensor.c - the class Tensor: its life and its attributes.
+ *
+ * A wrapper without attributes is not tracked by the collector: it can be part of no cycle. One
+ * with attributes, or of a subclass, that C code outlives (a gradient, a module's part) goes over
+ * to the tensor when Python drops it, and comes back with the next py_wrap. */
+#include "py.h"
+
+/* --- wrappers --------------------------------------------------------------------------------- */
+
+enum { FREE_MOST = 256 };
+static struct {
+    py_tensor *at[FREE_MOST];
+    int n;
+} py_free_wrappers;
+
+PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
+    py_tensor *p;
+    if (!t) return py_raise();
+    if (type == py.tensor && py_free_wrappers.n) {
+        p = py_free_wrappers.at[--py_free_wrappers.n];
+        PyObject_Init((PyObject *)p, type);
+    } else if (type == py.tensor) {
+        p = PyObject_GC_New(py_tensor, type);
+    } else {
+        p = (py_tensor *)PyType_GenericAlloc(type, 0); /* tracked: it may have anything */
+    }
+    if (!p) return tn_release(t), NULL;
+    p->t = t;
+    p->dict = p->weak = NULL;
+    tn_set_binding(t, p, NULL);
+    return (PyObject *)p;
+}
+
+PY_PRIV PyObject *py_wrap(tn_tensor *t) { return py_wrap_as(py.tensor, t); }
+
+PY_PRIV PyObject *py_wrap_borrowed(tn_tensor *t) {
+    PyObject *known = t ? (PyObject *)tn_binding(t) : NULL;
+    if (known) return py_wrap_known(t, known);
+    return t ? py_wrap(tn_retain(t)) : Py_NewRef(Py_None);
+}
+
+/* --- wrappers that C outlives ----------------------------------------------------------------- */
+
+/* The tensor owns the wrapper: p->t is borrowed then, and p->kept says so. */
+static void py_tensor_binding_release(void *object) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    py_tensor *p = (py_tensor *)object;
+    p->t = NULL;
+    Py_DECREF((PyObject *)p);
+    PyGILState_Release(state);
+}
+
+PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known) {
+    py_tensor *p = (py_tensor *)known;
+    if (!p->kept) return Py_NewRef(known);
+    tn_set_binding(t, p, NULL); /* Python owns the wrapper again, with the count it had */
+    tn_retain(t);
+    p->kept = false;
+    return known;
+}
+
+/* Gives the wrapper, of which Python has nothing left, to the tensor, if it is worth keeping and
+ * somebody else has the tensor. */
+static bool py_tensor_keep(py_tensor *p) {
+    bool plain = Py_TYPE((PyObject *)p) == py.tensor && (!p->dict || !PyDict_Size(p->dict));
+    if (plain || !p->t || tn_owners(p->t) < 2) return false;
+    if (!tn_set_binding(p->t, p, py_tensor_binding_release)) return tn_error_take(NULL), false;
+    Py_INCREF((PyObject *)p);
+    p->kept = true;
+    if (!PyObject_GC_IsTracked((PyObject *)p)) PyObject_GC_Track((PyObject *)p);
+    tn_release(p->t);
+    return true;
+}
+
+static void py_tensor_dealloc(PyObject *self) {
+    py_tensor *p = (py_tensor *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    if (TNI_UNLIKELY(p->dict || type != py.tensor) && py_tensor_keep(p)) return;
+    PyObject_GC_UnTrack(self);
+    if (p->weak) PyObject_ClearWeakRefs(self);
+    Py_CLEAR(p->dict);
+    if (p->t) {
+        tn_tensor *t = p->t;
+        p->t = NULL;
+        tn_set_binding(t, NULL, NULL);
+        tn_release(t);
+    }
+    if (type == py.tensor && py_free_wrappers.n < FREE_MOST)
+        py_free_wrappers.at[py_free_wrappers.n++] = p;
+    else
+        ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
+
+static int py_tensor_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((py_tensor *)self)->dict);
+    return 0;
+}
+
+static int py_tensor_clear(PyObject *self) {
+    Py_CLEAR(((py_tensor *)self)->dict);
+    return 0;
+}
+
+/* The first attribute makes the wrapper a possible part of a cycle. */
+static int py_tensor_setattr(PyObject *self, PyObject *name, PyObject *value) {
+    int bad = PyObject_GenericSetAttr(self, name, value);
+    if (((py_tensor *)self)->dict && !PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+    return bad;
+}
+
+static PyObject *py_tensor_dict(PyObject *self, void *unused) {
+    PyObject *dict = PyObject_GenericGetDict(self, unused);
+    if (dict && !PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+    return dict;
+}
+
+/* --- attributes ------------------------------------------------------------------------------- */
+
+PY_PRIV PyObject *py_size_of(tn_ints sizes) {
+    PyObject *all = PyType_GenericAlloc(py.size, (Py_ssize_t)sizes.n);
+    for (int64_t i = 0; all && i < sizes.n; i++) {
+        PyObject *n = PyLong_FromLongLong(sizes.at[i]);
+        if (!n || PyTuple_SetItem(all, (Py_ssize_t)i, n)) Py_CLEAR(all);
+    }
+    return all;
+}
+
+static PyObject *py_tensor_shape(PyObject *self, void *unused) {
+    (void)unused;
+    return py_size_of(tn_shape(py_of(self)));
+}
+static PyObject *py_tensor_dtype(PyObject *self, void *unused) {
+    (void)unused;
+    return Py_NewRef(py.dtypes[tn_dtype_of(py_of(self))]);
+}
+static PyObject *py_tensor_device(PyObject *self, void *unused) {
+    (void)unused;
+    return py_device_of(tn_device_of(py_of(self)));
+}
+static PyObject *py_tensor_ndim(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLong(tn_ndim(py_of(self)));
+}
+static PyObject *py_tensor_itemsize(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLong(tn_dtype_bytes(tn_dtype_of(py_of(self))));
+}
+static PyObject *py_tensor_nbytes(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLongLong(tn_numel(py_of(self)) * tn_dtype_bytes(tn_dtype_of(py_of(self))));
+}
+static PyObject *py_tensor_version(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLongLong(tn_version(py_of(self)));
+}
+static PyObject *py_tensor_is_leaf(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(tn_is_leaf(py_of(self)));
+}
+static PyObject *py_tensor_requires_grad(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(tn_needs_grad(py_of(self)));
+}
+static PyObject *py_tensor_never(PyObject *self, void *unused) {
+    (void)self, (void)unused;
+    Py_RETURN_FALSE;
+}
+
+static int py_tensor_set_requires_grad(PyObject *self, PyObject *value, void *unused) {
+    (void)unused;
+    if (!value || !PyBool_Check(value)) {
+        PyErr_SetString(PyExc_RuntimeError, "requires_grad must be a bool");
+        return -1;
+    }
+    if (tn_requires_grad_at(NULL, 0, py_of(self), value == Py_True)) return 0;
+    py_raise();
+    return -1;
+}
+
+static PyObject *py_tensor_grad(PyObject *self, void *unused) {
+    (void)unused;
+    return py_wrap_borrowed(tn_grad_of(py_of(self)));
+}
+static int py_tensor_set_grad(PyObject *self, PyObject *value, void *unused) {
+    (void)unused;
+    if (value && value != Py_None && !py_is_tensor(value)) {
+        PyErr_Format(PyExc_TypeError, "assigned grad has to be a Tensor or None");
+        return -1;
+    }
+    if (tnp_set_grad(py_of(self), value && value != Py_None ? py_of(value) : NULL)) return 0;
+    py_raise();
+    return -1;
+}
+
+/* A row of one tensor as an attribute: x.T, x.real. */
+static PyObject *py_tensor_by_row(PyObject *self, void *name) {
+    const py_group *g = py_group_of((const char *)name);
+    return g ? py_call(g, true, &self, 1, NULL) : NULL;
+}
+
+static PyObject *py_tensor_reversed(PyObject *self, void *unused) {
+    int64_t dims[TN_MAX_DIMS];
+    tn_tensor *t = py_of(self);
+    const char *file;
+    int n = tn_ndim(t), line;
+    (void)unused;
+    for (int i = 0; i < n; i++) dims[i] = n - 1 - i;
+    py_here(&file, &line);
+    const tn_permute_args a = {t, tn_ints_of(dims, n)};
+    return py_wrap(tn_own(tn_permute_at(file, line, &a)));
+}
+
+static PyObject *py_tensor_matrices(PyObject *self, void *unused) {
+    const char *file;
+    int line;
+    (void)unused;
+    py_here(&file, &line);
+    const tn_transpose_args a = {py_of(self), -2, -1};
+    return py_wrap(tn_own(tn_transpose_at(file, line, &a)));
+}
+
+static PyGetSetDef py_tensor_attributes[] = {
+    {"shape", py_tensor_shape, NULL, "sizes, as torch.Size", NULL},
+    {"dtype", py_tensor_dtype, NULL, "type of the elements", NULL},
+    {"device", py_tensor_device, NULL, "where the elements are", NULL},
+    {"ndim", py_tensor_ndim, NULL, "number of dimensions", NULL},
+    {"itemsize", py_tensor_itemsize, NULL, "bytes of an element", NULL},
+    {"nbytes", py_tensor_nbytes, NULL, "bytes of all elements", NULL},
+    {"_version", py_tensor_version, NULL, "how often the storage was written", NULL},
+    {"is_leaf", py_tensor_is_leaf, NULL, "whether no recorded call made it", NULL},
+    {"requires_grad", py_tensor_requires_grad, py_tensor_set_requires_grad,
+     "whether calls with it are recorded", NULL},
+    {"grad", py_tensor_grad, py_tensor_set_grad, "the gathered gradient, or None", NULL},
+    {"real", py_tensor_by_row, NULL, "the real parts, a view", (void *)"real"},
+    {"imag", py_tensor_by_row, NULL, "the imaginary parts, a view", (void *)"imag"},
+    {"T", py_tensor_reversed, NULL, "the dimensions in reverse order", NULL},
+    {"mT", py_tensor_matrices, NULL, "the last two dimensions exchanged", NULL},
+    {"is_cuda", py_tensor_never, NULL, NULL, NULL},
+    {"is_sparse", py_tensor_never, NULL, NULL, NULL},
+    {"is_quantized", py_tensor_never, NULL, NULL, NULL},
+    {"__dict__", py_tensor_dict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyMemberDef py_tensor_members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(py_tensor, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(py_tensor, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+
+/* --- methods that are no rows ----------------------------------------------------------------- */
+
+static PyObject *py_tensor_repr(PyObject *self) {
+    char *text = tnp_to_text(py_of(self), &py_printing);
+    if (!text) return py_raise();
+    PyObject *r = PyUnicode_FromString(text);
+    tn_alloc_free(text, strlen(text) + 1);
+    return r;
+}
+
+static PyObject *py_tensor_item(PyObject *self, PyObject *unused) {
+    (void)unused;
+    tn_scalar s = tnp_item_scalar(py_of(self));
+    return tn_ok() ? py_from_scalar(s) : py_raise();
+}
+
+static PyObject *py_tensor_size(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    int64_t dim;
+    if (n == 0 || args[0] == Py_None) return py_tensor_shape(self, NULL);
+    if (n > 1 || !py_to_int(args[0], &dim)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "size(): argument 'dim' must be int");
+        return NULL;
+    }
+    if (dim < INT32_MIN || dim > INT32_MAX) dim = INT32_MAX;
+    int64_t size = tn_size(py_of(self), (int)dim);
+    return tn_ok() ? PyLong_FromLongLong(size) : py_raise();
+}
+
+static PyObject *py_tensor_stride(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    int64_t dim;
+    tn_ints all = tn_strides(py_of(self));
+    if (n == 0 || args[0] == Py_None) {
+        PyObject *tuple = PyTuple_New((Py_ssize_t)all.n);
+        for (int64_t i = 0; tuple && i < all.n; i++)
+            PyTuple_SetItem(tuple, (Py_ssize_t)i, PyLong_FromLongLong(all.at[i]));
+        return tuple;
+    }
+    if (n > 1 || !py_to_int(args[0], &dim)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "stride(): argument 'dim' must be int");
+        return NULL;
+    }
+    if (dim < INT32_MIN || dim > INT32_MAX) dim = INT32_MAX;
+    int64_t stride = tn_stride(py_of(self), (int)dim);
+    return tn_ok() ? PyLong_FromLongLong(stride) : py_raise();
+}
+
+static PyObject *py_tensor_dim(PyObject *self, PyObject *unused) {
+    return py_tensor_ndim(self, unused);
+}
+static PyObject *py_tensor_numel(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyLong_FromLongLong(tn_numel(py_of(self)));
+}
+static PyObject *py_tensor_storage_offset(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyLong_FromLongLong(tn_storage_offset(py_of(self)));
+}
+static PyObject *py_tensor_data_ptr(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyLong_FromVoidPtr(tn_data(py_of(self)));
+}
+static PyObject *py_tensor_is_contiguous(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyBool_FromLong(tn_is_contiguous(py_of(self)));
+}
+static PyObject *py_tensor_element_size(PyObject *self, PyObject *unused) {
+    return py_tensor_itemsize(self, unused);
+}
+static PyObject *py_tensor_retain_grad(PyObject *self, PyObject *unused) {
+    (void)unused;
+    if (!tn_is_leaf(py_of(self)) && !tnp_retain_grad(py_of(self))) return py_raise();
+    Py_RETURN_NONE;
+}
+
+static PyObject *py_tensor_requires_grad_(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                          PyObject *kwnames) {
+    PyObject *value = n + (kwnames ? PyTuple_Size(kwnames) : 0) ? args[0] : Py_True;
+    return py_tensor_set_requires_grad(self, value, NULL) ? NULL : Py_NewRef(self);
+}
+
+#define TENSOR_FAST(name) (PyCFunction)(void *) name
+static PyMethodDef py_tensor_methods[] = {
+    {"item", py_tensor_item, METH_NOARGS, "the only element as a Python number"},
+    {"size", TENSOR_FAST(py_tensor_size), METH_FASTCALL, "sizes, or that of one dimension"},
+    {"stride", TENSOR_FAST(py_tensor_stride), METH_FASTCALL, "strides in elements, or one of them"},
+    {"dim", py_tensor_dim, METH_NOARGS, "number of dimensions"},
+    {"ndimension", py_tensor_dim, METH_NOARGS, "number of dimensions"},
+    {"numel", py_tensor_numel, METH_NOARGS, "number of elements"},
+    {"nelement", py_tensor_numel, METH_NOARGS, "number of elements"},
+    {"storage_offset", py_tensor_storage_offset, METH_NOARGS, "of the first element, in elements"},
+    {"data_ptr", py_tensor_data_ptr, METH_NOARGS, "address of the first element"},
+    {"is_contiguous", py_tensor_is_contiguous, METH_NOARGS, "whether it is row-major and dense"},
+    {"element_size", py_tensor_element_size, METH_NOARGS, "bytes of an element"},
+    {"retain_grad", py_tensor_retain_grad, METH_NOARGS, "keeps .grad of a tensor that is no leaf"},
+    {"requires_grad_", TENSOR_FAST(py_tensor_requires_grad_), METH_FASTCALL | METH_KEYWORDS,
+     "makes a leaf that gathers .grad"},
+    {NULL, NULL, 0, NULL}};
+
+static Py_hash_t py_tensor_hash(PyObject *self) { return (Py_hash_t)((uintptr_t)self >> 4); }
+
+PY_PRIV int py_tensor_begin(PyObject *module) {
+    PyType_Slot slots[64] = {
+        {Py_tp_dealloc, (void *)py_tensor_dealloc}, {Py_tp_traverse, (void *)py_tensor_traverse},
+        {Py_tp_clear, (void *)py_tensor_clear},     {Py_tp_setattro, (void *)py_tensor_setattr},
+        {Py_tp_repr, (void *)py_tensor_repr},       {Py_tp_hash, (void *)py_tensor_hash},
+        {Py_tp_methods, py_tensor_methods},         {Py_tp_members, py_tensor_members},
+        {Py_tp_getset, py_tensor_attributes}};
+    PyType_Spec spec = {"torch.Tensor", sizeof(py_tensor), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+    int n = 9;
+    n += py_number_slots(slots + n);
+    n += py_index_slots(slots + n);
+    n += py_create_slots(slots + n);
+    py.tensor = (PyTypeObject *)PyType_FromSpec(&spec);
+    return py.tensor ? PyModule_AddObjectRef(module, "Tensor", (PyObject *)py.tensor) : -1;
+}

@@ -1,0 +1,273 @@
+/* types.c - dtype, device, Size, Generator: small classes beside Tensor. */
+#include "py.h"
+
+/* --- dtype ------------------------------------------------------------------------------------ */
+
+static PyObject *py_dtype_repr(PyObject *self) {
+    return PyUnicode_FromFormat("torch.%s", tn_dtype_name(((py_dtype *)self)->dtype));
+}
+static PyObject *py_dtype_itemsize(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLong(tn_dtype_bytes(((py_dtype *)self)->dtype));
+}
+static bool py_dtype_is_complex(tn_dtype d) { return d == TN_C64 || d == TN_C128; }
+static bool py_dtype_is_float(tn_dtype d) {
+    return (d >= TN_F16 && d <= TN_F64) || d == TN_F8E4M3 || d == TN_F8E5M2;
+}
+static PyObject *py_dtype_floating(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(py_dtype_is_float(((py_dtype *)self)->dtype));
+}
+static PyObject *py_dtype_complex(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(py_dtype_is_complex(((py_dtype *)self)->dtype));
+}
+static PyObject *py_dtype_signed(PyObject *self, void *unused) {
+    tn_dtype d = ((py_dtype *)self)->dtype;
+    (void)unused;
+    return PyBool_FromLong(d != TN_BOOL && d != TN_U8 && d != TN_U16 && d != TN_U32 && d != TN_U64);
+}
+static PyObject *py_dtype_reduce(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyUnicode_FromString(tn_dtype_name(((py_dtype *)self)->dtype)); /* a global of _C */
+}
+static PyGetSetDef py_dtype_attributes[] = {
+    {"itemsize", py_dtype_itemsize, NULL, "bytes of an element", NULL},
+    {"is_floating_point", py_dtype_floating, NULL, NULL, NULL},
+    {"is_complex", py_dtype_complex, NULL, NULL, NULL},
+    {"is_signed", py_dtype_signed, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyMethodDef py_dtype_methods[] = {{"__reduce__", py_dtype_reduce, METH_NOARGS, NULL},
+                                         {NULL, NULL, 0, NULL}};
+static PyType_Slot py_dtype_slots[] = {{Py_tp_repr, (void *)py_dtype_repr},
+                                       {Py_tp_getset, py_dtype_attributes},
+                                       {Py_tp_methods, py_dtype_methods},
+                                       {0, NULL}};
+static PyType_Spec py_dtype_spec = {"torch.dtype", sizeof(py_dtype), 0,
+                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                    py_dtype_slots};
+
+static int py_dtype_begin(PyObject *module) {
+    static const char *const other[][2] = {
+        {"float32", "float"}, {"float64", "double"},   {"float16", "half"},
+        {"uint8", NULL},      {"int16", "short"},      {"int32", "int"},
+        {"int64", "long"},    {"complex64", "cfloat"}, {"complex128", "cdouble"}};
+    py.dtype = (PyTypeObject *)PyType_FromSpec(&py_dtype_spec);
+    if (!py.dtype || PyModule_AddObjectRef(module, "dtype", (PyObject *)py.dtype)) return -1;
+    for (int d = 1; d < TN_DTYPE_COUNT; d++) {
+        const char *name = tn_dtype_name((tn_dtype)d);
+        PyObject *o = PyType_GenericAlloc(py.dtype, 0);
+        if (!o) return -1;
+        ((py_dtype *)o)->dtype = (tn_dtype)d;
+        py.dtypes[d] = o;
+        if (PyModule_AddObjectRef(module, name, o)) return -1;
+        for (size_t k = 0; k < sizeof other / sizeof other[0]; k++)
+            if (!strcmp(other[k][0], name) && other[k][1] &&
+                PyModule_AddObjectRef(module, other[k][1], o))
+                return -1;
+    }
+    return 0;
+}
+
+/* --- device ----------------------------------------------------------------------------------- */
+
+typedef struct py_device {
+    PyObject_HEAD tn_device_id id;
+} py_device;
+
+PY_PRIV PyObject *py_device_of(tn_device_id id) {
+    PyObject *o = PyType_GenericAlloc(py.device, 0);
+    if (o) ((py_device *)o)->id = id;
+    return o;
+}
+
+static PyObject *py_device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"type", "index", NULL};
+    PyObject *what, *index = Py_None;
+    tn_device_id id;
+    (void)type;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", (char **)(uintptr_t)names, &what, &index))
+        return NULL;
+    if (!py_to_device(what, &id)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "device(): argument 'type' must be str or device");
+        return NULL;
+    }
+    return py_device_of(id);
+}
+static const char *py_device_name(PyObject *self) {
+    return tn_device_name(((py_device *)self)->id);
+}
+static PyObject *py_device_str(PyObject *self) {
+    return PyUnicode_FromString(py_device_name(self));
+}
+static PyObject *py_device_repr(PyObject *self) {
+    const char *name = py_device_name(self), *colon = strchr(name, ':');
+    PyObject *type = PyUnicode_FromStringAndSize(name, colon ? (Py_ssize_t)(colon - name)
+                                                             : (Py_ssize_t)strlen(name));
+    PyObject *r = !type   ? NULL
+                  : colon ? PyUnicode_FromFormat("device(type='%U', index=%s)", type, colon + 1)
+                          : PyUnicode_FromFormat("device(type='%U')", type);
+    Py_XDECREF(type);
+    return r;
+}
+static PyObject *py_device_type(PyObject *self, void *unused) {
+    const char *name = py_device_name(self);
+    (void)unused;
+    return PyUnicode_FromStringAndSize(name, (Py_ssize_t)strcspn(name, ":"));
+}
+static PyObject *py_device_index(PyObject *self, void *unused) {
+    const char *colon = strchr(py_device_name(self), ':');
+    (void)unused;
+    if (!colon) Py_RETURN_NONE;
+    return PyLong_FromLong(strtol(colon + 1, NULL, 10));
+}
+static PyObject *py_device_compare(PyObject *a, PyObject *b, int how) {
+    if (Py_TYPE(b) != py.device || (how != Py_EQ && how != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
+    bool same = ((py_device *)a)->id == ((py_device *)b)->id;
+    return PyBool_FromLong(same == (how == Py_EQ));
+}
+static Py_hash_t py_device_hash(PyObject *self) { return ((py_device *)self)->id; }
+static PyObject *py_device_reduce(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return Py_BuildValue("O(s)", (PyObject *)py.device, py_device_name(self));
+}
+static PyGetSetDef py_device_attributes[] = {{"type", py_device_type, NULL, NULL, NULL},
+                                             {"index", py_device_index, NULL, NULL, NULL},
+                                             {NULL, NULL, NULL, NULL, NULL}};
+static PyMethodDef py_device_methods[] = {{"__reduce__", py_device_reduce, METH_NOARGS, NULL},
+                                          {NULL, NULL, 0, NULL}};
+static PyType_Slot py_device_slots[] = {{Py_tp_new, (void *)py_device_new},
+                                        {Py_tp_repr, (void *)py_device_repr},
+                                        {Py_tp_str, (void *)py_device_str},
+                                        {Py_tp_hash, (void *)py_device_hash},
+                                        {Py_tp_richcompare, (void *)py_device_compare},
+                                        {Py_tp_getset, py_device_attributes},
+                                        {Py_tp_methods, py_device_methods},
+                                        {0, NULL}};
+static PyType_Spec py_device_spec = {"torch.device", sizeof(py_device), 0, Py_TPFLAGS_DEFAULT,
+                                     py_device_slots};
+
+/* --- Size ------------------------------------------------------------------------------------- */
+
+static PyObject *py_size_repr(PyObject *self) {
+    PyObject *list = PySequence_List(self);
+    PyObject *r = list ? PyUnicode_FromFormat("torch.Size(%R)", list) : NULL;
+    Py_XDECREF(list);
+    return r;
+}
+static PyObject *py_size_numel(PyObject *self, PyObject *unused) {
+    int64_t numel = 1, v;
+    (void)unused;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(self); i++)
+        if (py_to_int(PyTuple_GetItem(self, i), &v)) numel *= v;
+    return PyLong_FromLongLong(numel);
+}
+static PyMethodDef py_size_methods[] = {
+    {"numel", py_size_numel, METH_NOARGS, "number of elements of a tensor of this size"},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot py_size_slots[] = {
+    {Py_tp_repr, (void *)py_size_repr}, {Py_tp_methods, py_size_methods}, {0, NULL}};
+static PyType_Spec py_size_spec = {"torch.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                                   py_size_slots};
+
+/* --- Generator -------------------------------------------------------------------------------- */
+
+static PyObject *py_generator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"device", NULL};
+    PyObject *device = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", (char **)(uintptr_t)names, &device))
+        return NULL;
+    py_generator *g = (py_generator *)PyType_GenericAlloc(type, 0);
+    if (!g) return NULL;
+    g->generator = tn_generator_new(67280421310721u); /* torch's default seed */
+    g->owned = true;
+    if (g->generator) return (PyObject *)g;
+    Py_DECREF((PyObject *)g);
+    return py_raise();
+}
+static void py_generator_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    py_generator *g = (py_generator *)self;
+    if (g->owned) tn_generator_free(g->generator);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
+static bool py_generator_seed_of(PyObject *o, uint64_t *seed) {
+    PyObject *i = PyNumber_Index(o);
+    int overflow;
+    if (!i) return false;
+    long long v = PyLong_AsLongLongAndOverflow(i, &overflow);
+    *seed = overflow > 0 ? PyLong_AsUnsignedLongLong(i) : (uint64_t)v;
+    Py_DECREF(i);
+    if (overflow < 0 || PyErr_Occurred()) {
+        PyErr_Clear();
+        PyErr_SetString(PyExc_RuntimeError, "Overflow when unpacking long: a seed has 64 bits");
+        return false;
+    }
+    return true;
+}
+static PyObject *py_generator_manual_seed(PyObject *self, PyObject *o) {
+    uint64_t seed;
+    if (!py_generator_seed_of(o, &seed)) return NULL;
+    tn_generator_seed(((py_generator *)self)->generator, seed);
+    return Py_NewRef(self);
+}
+static PyObject *py_generator_get_state(PyObject *self, PyObject *unused) {
+    uint8_t state[TN_GENERATOR_BYTES];
+    const int64_t size[1] = {TN_GENERATOR_BYTES};
+    (void)unused;
+    tn_generator_get(((py_generator *)self)->generator, state);
+    tn_tensor *t = tn_from_at(NULL, 0, state, tn_ints_of(size, 1), TN_U8);
+    return t ? py_wrap(tn_own(t)) : py_raise();
+}
+static PyObject *py_generator_set_state(PyObject *self, PyObject *o) {
+    if (!py_is_tensor(o) || tn_dtype_of(py_of(o)) != TN_U8 || !tn_is_contiguous(py_of(o)) ||
+        tn_numel(py_of(o)) != TN_GENERATOR_BYTES)
+        return PyErr_Format(PyExc_TypeError, "expected a torch.ByteTensor of %d elements",
+                            (int)TN_GENERATOR_BYTES);
+    if (!tn_generator_set(((py_generator *)self)->generator, (const uint8_t *)tn_data(py_of(o))))
+        return py_raise();
+    return Py_NewRef(self);
+}
+static PyObject *py_generator_device(PyObject *self, void *unused) {
+    (void)self, (void)unused;
+    return py_device_of(TN_CPU);
+}
+static PyGetSetDef py_generator_attributes[] = {{"device", py_generator_device, NULL, NULL, NULL},
+                                                {NULL, NULL, NULL, NULL, NULL}};
+static PyMethodDef py_generator_methods[] = {
+    {"manual_seed", py_generator_manual_seed, METH_O, "seeds the stream; returns it"},
+    {"get_state", py_generator_get_state, METH_NOARGS, "torch's state, a uint8 tensor"},
+    {"set_state", py_generator_set_state, METH_O, "continues from a state"},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot py_generator_slots[] = {{Py_tp_new, (void *)py_generator_new},
+                                           {Py_tp_dealloc, (void *)py_generator_dealloc},
+                                           {Py_tp_getset, py_generator_attributes},
+                                           {Py_tp_methods, py_generator_methods},
+                                           {0, NULL}};
+static PyType_Spec py_generator_spec = {"torch.Generator", sizeof(py_generator), 0,
+                                        Py_TPFLAGS_DEFAULT, py_generator_slots};
+
+static int py_generator_begin(PyObject *module) {
+    py.generator = (PyTypeObject *)PyType_FromSpec(&py_generator_spec);
+    if (!py.generator || PyModule_AddObjectRef(module, "Generator", (PyObject *)py.generator))
+        return -1;
+    py_generator *g = (py_generator *)PyType_GenericAlloc(py.generator, 0);
+    if (!g) return -1;
+    g->generator = tn_default_generator();
+    int bad = PyModule_AddObjectRef(module, "default_generator", (PyObject *)g);
+    Py_DECREF((PyObject *)g);
+    return bad;
+}
+
+PY_PRIV int py_types_begin(PyObject *module) {
+    if (py_dtype_begin(module)) return -1;
+    py.device = (PyTypeObject *)PyType_FromSpec(&py_device_spec);
+    if (!py.device || PyModule_AddObjectRef(module, "device", (PyObject *)py.device)) return -1;
+    PyObject *bases = PyTuple_Pack(1, (PyObject *)&PyTuple_Type);
+    py.size = bases ? (PyTypeObject *)PyType_FromSpecWithBases(&py_size_spec, bases) : NULL;
+    Py_XDECREF(bases);
+    if (!py.size || PyModule_AddObjectRef(module, "Size", (PyObject *)py.size)) return -1;
+    return py_generator_begin(module);
+}

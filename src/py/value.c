@@ -1,0 +1,118 @@
+/* value.c - Python's numbers, words and types as arguments of a call. */
+#include "py.h"
+
+/* An exception that a conversion has left says no more than "not of that kind". */
+static bool py_value_no(void) {
+    PyErr_Clear();
+    return false;
+}
+
+static bool py_value_long(PyObject *o, int64_t *to) {
+    int overflow;
+    long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (overflow) {
+        PyErr_SetString(PyExc_OverflowError, "int too large for 64 bits");
+        return false;
+    }
+    *to = v;
+    return true;
+}
+
+PY_PRIV bool py_to_int(PyObject *o, int64_t *to) {
+    if (PyLong_CheckExact(o)) return py_value_long(o, to);
+    if (PyBool_Check(o) || py_is_tensor(o) || PyFloat_Check(o)) return false;
+    if (!PyIndex_Check(o)) return false;
+    PyObject *i = PyNumber_Index(o);
+    bool ok = i && py_value_long(i, to);
+    Py_XDECREF(i);
+    return ok || (PyErr_ExceptionMatches(PyExc_OverflowError) ? false : py_value_no());
+}
+
+/* A tensor of no dimensions and without a graph stands for its number. */
+static bool py_value_item(PyObject *o, tn_scalar *to) {
+    if (!py_is_tensor(o)) return false;
+    const tn_tensor *t = py_of(o);
+    if (tn_ndim(t) || tn_needs_grad(t) || tn_device_of(t) != TN_CPU) return false;
+    *to = tnp_item_scalar(t);
+    return true;
+}
+
+PY_PRIV bool py_to_index(PyObject *o, int64_t *to) {
+    tn_scalar s;
+    if (PyLong_CheckExact(o)) return py_value_long(o, to);
+    if (py_value_item(o, &s) && s.kind == TN_KIND_INT) return *to = s.integer, true;
+    return py_to_int(o, to);
+}
+
+/* NumPy's bool, which is no bool of Python's. */
+static bool py_value_is_truth(PyObject *o) {
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
+    const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    bool is = text && strncmp(text, "bool", 4) == 0;
+    Py_XDECREF(name);
+    return is;
+}
+
+PY_PRIV bool py_to_scalar(PyObject *o, tn_scalar *to) {
+    if (PyFloat_CheckExact(o)) return *to = tn_float(PyFloat_AsDouble(o)), true;
+    if (o == Py_True || o == Py_False) return *to = tn_bool(o == Py_True), true;
+    if (PyLong_CheckExact(o)) {
+        to->kind = TN_KIND_INT;
+        to->imaginary = 0;
+        if (!py_value_long(o, &to->integer)) return false;
+        to->real = (double)to->integer;
+        return true;
+    }
+    if (py_value_item(o, to)) return true;
+    if (py_is_tensor(o)) return false;
+    if (PyComplex_Check(o))
+        return *to = tn_complex(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)), true;
+    if (PyFloat_Check(o)) return *to = tn_float(PyFloat_AsDouble(o)), true;
+    int64_t i;
+    if (PyIndex_Check(o)) return py_to_int(o, &i) ? (*to = tn_int(i), true) : false;
+    if (PyUnicode_Check(o) || PySequence_Check(o) || !PyNumber_Check(o)) return false;
+    PyObject *f = PyNumber_Float(o); /* NumPy's float32, bool_ */
+    if (!f) return py_value_no();
+    *to = py_value_is_truth(o) ? tn_bool(PyFloat_AsDouble(f) != 0) : tn_float(PyFloat_AsDouble(f));
+    Py_DECREF(f);
+    return true;
+}
+
+PY_PRIV bool py_to_float(PyObject *o, double *to) {
+    tn_scalar s;
+    if (PyFloat_CheckExact(o)) return *to = PyFloat_AsDouble(o), true;
+    if (!py_to_scalar(o, &s) || s.kind == TN_KIND_COMPLEX) return false;
+    *to = s.kind == TN_KIND_FLOAT ? s.real : (double)s.integer;
+    return true;
+}
+
+PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to) {
+    if (Py_TYPE(o) == py.dtype) return *to = ((py_dtype *)o)->dtype, true;
+    if (o == (PyObject *)&PyFloat_Type) return *to = tn_default_dtype(), true;
+    if (o == (PyObject *)&PyLong_Type) return *to = TN_I64, true;
+    if (o == (PyObject *)&PyBool_Type) return *to = TN_BOOL, true;
+    if (o == (PyObject *)&PyComplex_Type)
+        return *to = tn_default_dtype() == TN_F64 ? TN_C128 : TN_C64, true;
+    return false;
+}
+
+PY_PRIV bool py_to_device(PyObject *o, tn_device_id *to) {
+    PyObject *text = PyUnicode_Check(o)        ? Py_NewRef(o)
+                     : Py_TYPE(o) == py.device ? PyObject_Str(o)
+                                               : NULL;
+    const char *name = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    bool found = name != NULL;
+    if (name) *to = !strcmp(name, "cpu:0") ? TN_CPU : tnp_device(name);
+    if (name && *to == TN_NO_DEVICE) py_raise(), found = false;
+    Py_XDECREF(text);
+    return found;
+}
+
+PY_PRIV PyObject *py_from_scalar(tn_scalar s) {
+    switch (s.kind) {
+    case TN_KIND_BOOL: return PyBool_FromLong(s.integer != 0);
+    case TN_KIND_INT: return PyLong_FromLongLong(s.integer);
+    case TN_KIND_COMPLEX: return PyComplex_FromDoubles(s.real, s.imaginary);
+    default: return PyFloat_FromDouble(s.real);
+    }
+}

@@ -1,0 +1,26 @@
+/* tensor_py.c - the CPython module tensorh._C, in one file on tensor.h and tensor_nn.h, which it
+ * compiles in. src/tensor_py.c is its root: a new file gets its line here. */
+#include "py/python.h"
+
+#ifndef TNI_OBJECTS
+#define TENSOR_STATIC
+#define TENSOR_IMPLEMENTATION
+#define TENSOR_NN_IMPLEMENTATION
+#ifndef TN_NN_HEADER_NAME
+#define TN_NN_HEADER_NAME "tensor_nn.h"
+#endif
+#include TN_NN_HEADER_NAME
+#endif
+
+#include "py/py.h"
+
+#include "py/error.c"
+#include "py/value.c"
+#include "py/parse.c"
+#include "py/run.c"
+#include "py/types.c"
+#include "py/number.c"
+#include "py/index.c"
+#include "py/create.c"
+#include "py/tensor.c"
+#include "py/main.c"

@@ -1,0 +1,24 @@
+"""tensorh - tensor.h as a Python package, spelled like torch: `import tensorh as torch`.
+
+Functions, methods, their arguments and defaults follow from the library's operator rows; this file
+only gathers them. Subpackages (nn, optim, utils, autograd, ..) are loaded when first used.
+"""
+import os as _os
+
+from . import _C
+from ._C import *  # noqa: F403
+
+_C._package(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
+__version__ = _C.__version__
+
+_LAZY = ("autograd", "func", "linalg", "nn", "optim", "random", "serialization", "testing", "utils")
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        import importlib
+
+        return importlib.import_module("." + name, __name__)
+    from ._missing import error
+
+    raise error("torch", name)

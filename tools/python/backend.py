@@ -1,0 +1,125 @@
+"""A PEP 517 build backend that needs Python and a C compiler, and nothing from the network.
+
+`pip install .` calls build_wheel: the C compiler of Python's own configuration (or $CC) makes
+tensorh/_C.abi3.so of tensor_py.c, and the files are put into a wheel for CPython 3.11 and later.
+"""
+import base64
+import hashlib
+import io
+import os
+import shlex
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tomllib
+import zipfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HEADERS = ("tensor.h", "tensor_nn.h", "tensor_py.c")
+
+
+def project():
+    with open(os.path.join(ROOT, "pyproject.toml"), "rb") as f:
+        return tomllib.load(f)["project"]
+
+
+def metadata_text():
+    p = project()
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+        readme = f.read()
+    return (
+        f"Metadata-Version: 2.1\nName: {p['name']}\nVersion: {p['version']}\n"
+        f"Summary: {p['description']}\nLicense: {p['license']}\n"
+        f"Requires-Python: {p['requires-python']}\n"
+        f"Description-Content-Type: text/markdown\n\n{readme}"
+    )
+
+
+def tag():
+    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    return f"cp311-abi3-{platform}"
+
+
+def compile_extension(target, flags=()):
+    """Compiles tensor_py.c into the file `target`."""
+    cc = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    include = sysconfig.get_paths()["include"]
+    if not os.path.exists(os.path.join(include, "Python.h")):
+        raise SystemExit(f"Python.h is not in {include}: install Python's development files")
+    command = [*cc, "-std=c99", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-I", include]
+    if sys.platform == "darwin":
+        command += ["-undefined", "dynamic_lookup"]
+    command += [*flags, *shlex.split(os.environ.get("CFLAGS", "")), "-I", ROOT]
+    command += [os.path.join(ROOT, "tensor_py.c"), "-o", target, "-lm", "-pthread"]
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    subprocess.run(command, check=True)
+
+
+def package_files():
+    top = os.path.join(ROOT, "tensorh")
+    for folder, folders, files in os.walk(top):
+        folders[:] = sorted(d for d in folders if d != "__pycache__")
+        for name in sorted(files):
+            if name.endswith((".py", ".pyi", ".typed")):
+                path = os.path.join(folder, name)
+                yield os.path.relpath(path, ROOT).replace(os.sep, "/"), path
+
+
+def write_wheel(directory, files):
+    """files: (name in the wheel, bytes); RECORD is added."""
+    p = project()
+    info = f"{p['name']}-{p['version']}.dist-info"
+    wheel = f"Wheel-Version: 1.0\nGenerator: tensorh\nRoot-Is-Purelib: false\nTag: {tag()}\n"
+    files = [*files, (f"{info}/METADATA", metadata_text().encode()),
+             (f"{info}/WHEEL", wheel.encode())]
+    record = io.StringIO()
+    name = f"{p['name']}-{p['version']}-{tag()}.whl"
+    with zipfile.ZipFile(os.path.join(directory, name), "w", zipfile.ZIP_DEFLATED) as z:
+        for path, data in files:
+            entry = zipfile.ZipInfo(path, (2020, 1, 1, 0, 0, 0))
+            entry.external_attr = (0o755 if path.endswith(".so") else 0o644) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            z.writestr(entry, data)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            record.write(f"{path},sha256={digest},{len(data)}\n")
+        record.write(f"{info}/RECORD,,\n")
+        z.writestr(f"{info}/RECORD", record.getvalue())
+    return name
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    library = os.path.join(ROOT, "build", "wheel", "_C.abi3.so")
+    compile_extension(library, ["-Wl,-s"] if sys.platform.startswith("linux") else [])
+    files = [(name, read(path)) for name, path in package_files()]
+    files.append(("tensorh/_C.abi3.so", read(library)))
+    files += [(f"tensorh/include/{name}", read(os.path.join(ROOT, name))) for name in HEADERS[:2]]
+    return write_wheel(wheel_directory, files)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    compile_extension(os.path.join(ROOT, "tensorh", "_C.abi3.so"))
+    return write_wheel(wheel_directory, [("tensorh.pth", (ROOT + "\n").encode())])
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    p = project()
+    top = f"{p['name']}-{p['version']}"
+    own = ["LICENSE", "README.md", "pyproject.toml", "tools/python/backend.py", *HEADERS]
+    with tarfile.open(os.path.join(sdist_directory, top + ".tar.gz"), "w:gz") as t:
+        for name in [*own, *(name for name, _ in package_files())]:
+            t.add(os.path.join(ROOT, name), f"{top}/{name}")
+        data = metadata_text().encode()
+        info = tarfile.TarInfo(f"{top}/PKG-INFO")
+        info.size = len(data)
+        t.addfile(info, io.BytesIO(data))
+    return top + ".tar.gz"
+
+
+if __name__ == "__main__":  # python backend.py FILE [FLAG...]: the extension alone
+    compile_extension(os.path.abspath(sys.argv[1]), sys.argv[2:])
