@@ -191,6 +191,179 @@
 #define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
 #define tn_nn_layout_19ad2e567dcb TNI_JOIN(TN_PREFIX, tn_nn_layout_19ad2e567dcb)
 #endif
+#ifdef TN_IMPORT
+#define tn_module_new_at (*tni_at_tn_module_new_at)
+#define tn_module_finish_at (*tni_at_tn_module_finish_at)
+#define tn_part_tensor_at (*tni_at_tn_part_tensor_at)
+#define tn_part_give_at (*tni_at_tn_part_give_at)
+#define tn_part_child_at (*tni_at_tn_part_child_at)
+#define tn_module_append_at (*tni_at_tn_module_append_at)
+#define tn_module_hold (*tni_at_tn_module_hold)
+#define tn_module_free (*tni_at_tn_module_free)
+#define tn_module_make (*tni_at_tn_module_make)
+#define tn_module_named_at (*tni_at_tn_module_named_at)
+#define tn_module_register_at (*tni_at_tn_module_register_at)
+#define tn_module_forget (*tni_at_tn_module_forget)
+#define tn_mrow_named (*tni_at_tn_mrow_named)
+#define tn_input (*tni_at_tn_input)
+#define tn_forward_at (*tni_at_tn_forward_at)
+#define tn_module_call (*tni_at_tn_module_call)
+#define tn_module_call_values (*tni_at_tn_module_call_values)
+#define tn_module_hook_at (*tni_at_tn_module_hook_at)
+#define tn_module_hook_remove_at (*tni_at_tn_module_hook_remove_at)
+#define tn_part_tensor_of (*tni_at_tn_part_tensor_of)
+#define tn_part_child_of (*tni_at_tn_part_child_of)
+#define tn_module_tensor_at (*tni_at_tn_module_tensor_at)
+#define tn_module_child_at (*tni_at_tn_module_child_at)
+#define tn_module_set_at (*tni_at_tn_module_set_at)
+#define tn_module_walk_at (*tni_at_tn_module_walk_at)
+#define tn_module_parameters_at (*tni_at_tn_module_parameters_at)
+#define tn_module_buffers_at (*tni_at_tn_module_buffers_at)
+#define tn_module_state_dict_at (*tni_at_tn_module_state_dict_at)
+#define tn_module_train (*tni_at_tn_module_train)
+#define tn_module_requires_grad_at (*tni_at_tn_module_requires_grad_at)
+#define tn_module_zero_grad (*tni_at_tn_module_zero_grad)
+#define tn_module_load_at (*tni_at_tn_module_load_at)
+#define tn_module_to_at (*tni_at_tn_module_to_at)
+#define tn_module_copy_at (*tni_at_tn_module_copy_at)
+#define tn_module_reset_at (*tni_at_tn_module_reset_at)
+#define tn_module_save_file_at (*tni_at_tn_module_save_file_at)
+#define tn_module_load_file_at (*tni_at_tn_module_load_file_at)
+#define tn_module_text_at (*tni_at_tn_module_text_at)
+#define tn_module_print_at (*tni_at_tn_module_print_at)
+#define tn_init_gain_at (*tni_at_tn_init_gain_at)
+#define tn_init_constant_at (*tni_at_tn_init_constant_at)
+#define tn_init_uniform_at (*tni_at_tn_init_uniform_at)
+#define tn_init_normal_at (*tni_at_tn_init_normal_at)
+#define tn_init_xavier_uniform_at (*tni_at_tn_init_xavier_uniform_at)
+#define tn_init_xavier_normal_at (*tni_at_tn_init_xavier_normal_at)
+#define tn_init_kaiming_uniform_at (*tni_at_tn_init_kaiming_uniform_at)
+#define tn_init_kaiming_normal_at (*tni_at_tn_init_kaiming_normal_at)
+#define tn_parameters_at (*tni_at_tn_parameters_at)
+#define tn_optimizer_make (*tni_at_tn_optimizer_make)
+#define tn_optimizer_free (*tni_at_tn_optimizer_free)
+#define tn_optimizer_group_at (*tni_at_tn_optimizer_group_at)
+#define tn_optimizer_groups (*tni_at_tn_optimizer_groups)
+#define tn_optimizer_set_at (*tni_at_tn_optimizer_set_at)
+#define tn_optimizer_get_at (*tni_at_tn_optimizer_get_at)
+#define tn_optimizer_step_at (*tni_at_tn_optimizer_step_at)
+#define tn_optimizer_zero_grad (*tni_at_tn_optimizer_zero_grad)
+#define tn_optimizer_state_dict_at (*tni_at_tn_optimizer_state_dict_at)
+#define tn_optimizer_load_at (*tni_at_tn_optimizer_load_at)
+#define tn_clip_grad_norm_at (*tni_at_tn_clip_grad_norm_at)
+#define tn_step_lr_at (*tni_at_tn_step_lr_at)
+#define tn_cosine_lr_at (*tni_at_tn_cosine_lr_at)
+#define tn_lambda_lr_at (*tni_at_tn_lambda_lr_at)
+#define tn_schedule_step_at (*tni_at_tn_schedule_step_at)
+#define tn_schedule_free (*tni_at_tn_schedule_free)
+#define tn_schedule_count (*tni_at_tn_schedule_count)
+#define tn_schedule_resume_at (*tni_at_tn_schedule_resume_at)
+#define tn_schedule_initial (*tni_at_tn_schedule_initial)
+#define tn_nn_relu_at (*tni_at_tn_nn_relu_at)
+#define tnp_nn_relu (*tni_at_tnp_nn_relu)
+#define tn_nn_leaky_relu_at (*tni_at_tn_nn_leaky_relu_at)
+#define tnp_nn_leaky_relu (*tni_at_tnp_nn_leaky_relu)
+#define tn_nn_gelu_at (*tni_at_tn_nn_gelu_at)
+#define tnp_nn_gelu (*tni_at_tnp_nn_gelu)
+#define tn_nn_silu_at (*tni_at_tn_nn_silu_at)
+#define tnp_nn_silu (*tni_at_tnp_nn_silu)
+#define tn_nn_sigmoid_at (*tni_at_tn_nn_sigmoid_at)
+#define tnp_nn_sigmoid (*tni_at_tnp_nn_sigmoid)
+#define tn_nn_tanh_at (*tni_at_tn_nn_tanh_at)
+#define tnp_nn_tanh (*tni_at_tnp_nn_tanh)
+#define tn_nn_softplus_at (*tni_at_tn_nn_softplus_at)
+#define tnp_nn_softplus (*tni_at_tnp_nn_softplus)
+#define tn_nn_softsign_at (*tni_at_tn_nn_softsign_at)
+#define tnp_nn_softsign (*tni_at_tnp_nn_softsign)
+#define tn_nn_softmax_at (*tni_at_tn_nn_softmax_at)
+#define tnp_nn_softmax (*tni_at_tnp_nn_softmax)
+#define tn_nn_log_softmax_at (*tni_at_tn_nn_log_softmax_at)
+#define tnp_nn_log_softmax (*tni_at_tnp_nn_log_softmax)
+#define tn_nn_multihead_attention_at (*tni_at_tn_nn_multihead_attention_at)
+#define tnp_nn_multihead_attention (*tni_at_tnp_nn_multihead_attention)
+#define tn_nn_multihead_attention_forward_at (*tni_at_tn_nn_multihead_attention_forward_at)
+#define tnp_nn_multihead_attention_forward (*tni_at_tnp_nn_multihead_attention_forward)
+#define tn_nn_sequential_at (*tni_at_tn_nn_sequential_at)
+#define tnp_nn_sequential (*tni_at_tnp_nn_sequential)
+#define tn_nn_module_list_at (*tni_at_tn_nn_module_list_at)
+#define tnp_nn_module_list (*tni_at_tnp_nn_module_list)
+#define tn_nn_conv2d_at (*tni_at_tn_nn_conv2d_at)
+#define tnp_nn_conv2d (*tni_at_tnp_nn_conv2d)
+#define tn_nn_max_pool2d_at (*tni_at_tn_nn_max_pool2d_at)
+#define tnp_nn_max_pool2d (*tni_at_tnp_nn_max_pool2d)
+#define tn_nn_avg_pool2d_at (*tni_at_tn_nn_avg_pool2d_at)
+#define tnp_nn_avg_pool2d (*tni_at_tnp_nn_avg_pool2d)
+#define tn_nn_adaptive_avg_pool2d_at (*tni_at_tn_nn_adaptive_avg_pool2d_at)
+#define tnp_nn_adaptive_avg_pool2d (*tni_at_tnp_nn_adaptive_avg_pool2d)
+#define tn_nn_linear_at (*tni_at_tn_nn_linear_at)
+#define tnp_nn_linear (*tni_at_tnp_nn_linear)
+#define tn_nn_embedding_at (*tni_at_tn_nn_embedding_at)
+#define tnp_nn_embedding (*tni_at_tnp_nn_embedding)
+#define tn_nn_dropout_at (*tni_at_tn_nn_dropout_at)
+#define tnp_nn_dropout (*tni_at_tnp_nn_dropout)
+#define tn_nn_identity_at (*tni_at_tn_nn_identity_at)
+#define tnp_nn_identity (*tni_at_tnp_nn_identity)
+#define tn_nn_flatten_at (*tni_at_tn_nn_flatten_at)
+#define tnp_nn_flatten (*tni_at_tnp_nn_flatten)
+#define tn_nn_cross_entropy_loss_at (*tni_at_tn_nn_cross_entropy_loss_at)
+#define tnp_nn_cross_entropy_loss (*tni_at_tnp_nn_cross_entropy_loss)
+#define tn_nn_cross_entropy_loss_forward_at (*tni_at_tn_nn_cross_entropy_loss_forward_at)
+#define tnp_nn_cross_entropy_loss_forward (*tni_at_tnp_nn_cross_entropy_loss_forward)
+#define tn_nn_nll_loss_at (*tni_at_tn_nn_nll_loss_at)
+#define tnp_nn_nll_loss (*tni_at_tnp_nn_nll_loss)
+#define tn_nn_nll_loss_forward_at (*tni_at_tn_nn_nll_loss_forward_at)
+#define tnp_nn_nll_loss_forward (*tni_at_tnp_nn_nll_loss_forward)
+#define tn_nn_mse_loss_at (*tni_at_tn_nn_mse_loss_at)
+#define tnp_nn_mse_loss (*tni_at_tnp_nn_mse_loss)
+#define tn_nn_mse_loss_forward_at (*tni_at_tn_nn_mse_loss_forward_at)
+#define tnp_nn_mse_loss_forward (*tni_at_tnp_nn_mse_loss_forward)
+#define tn_nn_l1_loss_at (*tni_at_tn_nn_l1_loss_at)
+#define tnp_nn_l1_loss (*tni_at_tnp_nn_l1_loss)
+#define tn_nn_l1_loss_forward_at (*tni_at_tn_nn_l1_loss_forward_at)
+#define tnp_nn_l1_loss_forward (*tni_at_tnp_nn_l1_loss_forward)
+#define tn_nn_bce_loss_at (*tni_at_tn_nn_bce_loss_at)
+#define tnp_nn_bce_loss (*tni_at_tnp_nn_bce_loss)
+#define tn_nn_bce_loss_forward_at (*tni_at_tn_nn_bce_loss_forward_at)
+#define tnp_nn_bce_loss_forward (*tni_at_tnp_nn_bce_loss_forward)
+#define tn_nn_bce_with_logits_loss_at (*tni_at_tn_nn_bce_with_logits_loss_at)
+#define tnp_nn_bce_with_logits_loss (*tni_at_tnp_nn_bce_with_logits_loss)
+#define tn_nn_bce_with_logits_loss_forward_at (*tni_at_tn_nn_bce_with_logits_loss_forward_at)
+#define tnp_nn_bce_with_logits_loss_forward (*tni_at_tnp_nn_bce_with_logits_loss_forward)
+#define tn_nn_batch_norm1d_at (*tni_at_tn_nn_batch_norm1d_at)
+#define tnp_nn_batch_norm1d (*tni_at_tnp_nn_batch_norm1d)
+#define tn_nn_batch_norm2d_at (*tni_at_tn_nn_batch_norm2d_at)
+#define tnp_nn_batch_norm2d (*tni_at_tnp_nn_batch_norm2d)
+#define tn_nn_layer_norm_at (*tni_at_tn_nn_layer_norm_at)
+#define tnp_nn_layer_norm (*tni_at_tnp_nn_layer_norm)
+#define tn_nn_lstm_at (*tni_at_tn_nn_lstm_at)
+#define tnp_nn_lstm (*tni_at_tnp_nn_lstm)
+#define tn_nn_lstm_forward_at (*tni_at_tn_nn_lstm_forward_at)
+#define tnp_nn_lstm_forward (*tni_at_tnp_nn_lstm_forward)
+#define tn_optim_adam_at (*tni_at_tn_optim_adam_at)
+#define tnp_optim_adam (*tni_at_tnp_optim_adam)
+#define tn_optim_adamw_at (*tni_at_tn_optim_adamw_at)
+#define tnp_optim_adamw (*tni_at_tnp_optim_adamw)
+#define tn_optim_sgd_at (*tni_at_tn_optim_sgd_at)
+#define tnp_optim_sgd (*tni_at_tnp_optim_sgd)
+#define tn_dataset_new_at (*tni_at_tn_dataset_new_at)
+#define tn_dataset_hold (*tni_at_tn_dataset_hold)
+#define tn_dataset_free (*tni_at_tn_dataset_free)
+#define tn_dataset_tensors_at (*tni_at_tn_dataset_tensors_at)
+#define tn_dataset_images_at (*tni_at_tn_dataset_images_at)
+#define tn_dataset_idx_at (*tni_at_tn_dataset_idx_at)
+#define tn_dataset_slice_at (*tni_at_tn_dataset_slice_at)
+#define tn_loader_at (*tni_at_tn_loader_at)
+#define tn_loader_free (*tni_at_tn_loader_free)
+#define tn_loader_batches (*tni_at_tn_loader_batches)
+#define tn_loader_dataset (*tni_at_tn_loader_dataset)
+#define tn_loader_generator (*tni_at_tn_loader_generator)
+#define tn_loader_next_at (*tni_at_tn_loader_next_at)
+#define tn_loader_stop (*tni_at_tn_loader_stop)
+#define tn_checkpoint_save_at (*tni_at_tn_checkpoint_save_at)
+#define tn_checkpoint_load_at (*tni_at_tn_checkpoint_load_at)
+#define tn_train_at (*tni_at_tn_train_at)
+#define tn_evaluate_at (*tni_at_tn_evaluate_at)
+#endif
 
 /* src/api/nn.h */
 /* nn.h - modules: a tree of parameters, buffers and children with a forward function.
@@ -2533,7 +2706,201 @@ TN_API bool tn_evaluate_at(const char *file, int line, tn_module *model, tn_modu
 
 TNI_EXTERN_C_END
 
-#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
+#if defined(TN_EXPORT) || defined(TN_IMPORT)
+#define TNI_SYMBOLS_NN(X) \
+    X(tn_module_new_at) \
+    X(tn_module_finish_at) \
+    X(tn_part_tensor_at) \
+    X(tn_part_give_at) \
+    X(tn_part_child_at) \
+    X(tn_module_append_at) \
+    X(tn_module_hold) \
+    X(tn_module_free) \
+    X(tn_module_make) \
+    X(tn_module_named_at) \
+    X(tn_module_register_at) \
+    X(tn_module_forget) \
+    X(tn_mrow_named) \
+    X(tn_input) \
+    X(tn_forward_at) \
+    X(tn_module_call) \
+    X(tn_module_call_values) \
+    X(tn_module_hook_at) \
+    X(tn_module_hook_remove_at) \
+    X(tn_part_tensor_of) \
+    X(tn_part_child_of) \
+    X(tn_module_tensor_at) \
+    X(tn_module_child_at) \
+    X(tn_module_set_at) \
+    X(tn_module_walk_at) \
+    X(tn_module_parameters_at) \
+    X(tn_module_buffers_at) \
+    X(tn_module_state_dict_at) \
+    X(tn_module_train) \
+    X(tn_module_requires_grad_at) \
+    X(tn_module_zero_grad) \
+    X(tn_module_load_at) \
+    X(tn_module_to_at) \
+    X(tn_module_copy_at) \
+    X(tn_module_reset_at) \
+    X(tn_module_save_file_at) \
+    X(tn_module_load_file_at) \
+    X(tn_module_text_at) \
+    X(tn_module_print_at) \
+    X(tn_init_gain_at) \
+    X(tn_init_constant_at) \
+    X(tn_init_uniform_at) \
+    X(tn_init_normal_at) \
+    X(tn_init_xavier_uniform_at) \
+    X(tn_init_xavier_normal_at) \
+    X(tn_init_kaiming_uniform_at) \
+    X(tn_init_kaiming_normal_at) \
+    X(tn_parameters_at) \
+    X(tn_optimizer_make) \
+    X(tn_optimizer_free) \
+    X(tn_optimizer_group_at) \
+    X(tn_optimizer_groups) \
+    X(tn_optimizer_set_at) \
+    X(tn_optimizer_get_at) \
+    X(tn_optimizer_step_at) \
+    X(tn_optimizer_zero_grad) \
+    X(tn_optimizer_state_dict_at) \
+    X(tn_optimizer_load_at) \
+    X(tn_clip_grad_norm_at) \
+    X(tn_step_lr_at) \
+    X(tn_cosine_lr_at) \
+    X(tn_lambda_lr_at) \
+    X(tn_schedule_step_at) \
+    X(tn_schedule_free) \
+    X(tn_schedule_count) \
+    X(tn_schedule_resume_at) \
+    X(tn_schedule_initial) \
+    X(tn_nn_relu_at) \
+    X(tnp_nn_relu) \
+    X(tn_nn_leaky_relu_at) \
+    X(tnp_nn_leaky_relu) \
+    X(tn_nn_gelu_at) \
+    X(tnp_nn_gelu) \
+    X(tn_nn_silu_at) \
+    X(tnp_nn_silu) \
+    X(tn_nn_sigmoid_at) \
+    X(tnp_nn_sigmoid) \
+    X(tn_nn_tanh_at) \
+    X(tnp_nn_tanh) \
+    X(tn_nn_softplus_at) \
+    X(tnp_nn_softplus) \
+    X(tn_nn_softsign_at) \
+    X(tnp_nn_softsign) \
+    X(tn_nn_softmax_at) \
+    X(tnp_nn_softmax) \
+    X(tn_nn_log_softmax_at) \
+    X(tnp_nn_log_softmax) \
+    X(tn_nn_multihead_attention_at) \
+    X(tnp_nn_multihead_attention) \
+    X(tn_nn_multihead_attention_forward_at) \
+    X(tnp_nn_multihead_attention_forward) \
+    X(tn_nn_sequential_at) \
+    X(tnp_nn_sequential) \
+    X(tn_nn_module_list_at) \
+    X(tnp_nn_module_list) \
+    X(tn_nn_conv2d_at) \
+    X(tnp_nn_conv2d) \
+    X(tn_nn_max_pool2d_at) \
+    X(tnp_nn_max_pool2d) \
+    X(tn_nn_avg_pool2d_at) \
+    X(tnp_nn_avg_pool2d) \
+    X(tn_nn_adaptive_avg_pool2d_at) \
+    X(tnp_nn_adaptive_avg_pool2d) \
+    X(tn_nn_linear_at) \
+    X(tnp_nn_linear) \
+    X(tn_nn_embedding_at) \
+    X(tnp_nn_embedding) \
+    X(tn_nn_dropout_at) \
+    X(tnp_nn_dropout) \
+    X(tn_nn_identity_at) \
+    X(tnp_nn_identity) \
+    X(tn_nn_flatten_at) \
+    X(tnp_nn_flatten) \
+    X(tn_nn_cross_entropy_loss_at) \
+    X(tnp_nn_cross_entropy_loss) \
+    X(tn_nn_cross_entropy_loss_forward_at) \
+    X(tnp_nn_cross_entropy_loss_forward) \
+    X(tn_nn_nll_loss_at) \
+    X(tnp_nn_nll_loss) \
+    X(tn_nn_nll_loss_forward_at) \
+    X(tnp_nn_nll_loss_forward) \
+    X(tn_nn_mse_loss_at) \
+    X(tnp_nn_mse_loss) \
+    X(tn_nn_mse_loss_forward_at) \
+    X(tnp_nn_mse_loss_forward) \
+    X(tn_nn_l1_loss_at) \
+    X(tnp_nn_l1_loss) \
+    X(tn_nn_l1_loss_forward_at) \
+    X(tnp_nn_l1_loss_forward) \
+    X(tn_nn_bce_loss_at) \
+    X(tnp_nn_bce_loss) \
+    X(tn_nn_bce_loss_forward_at) \
+    X(tnp_nn_bce_loss_forward) \
+    X(tn_nn_bce_with_logits_loss_at) \
+    X(tnp_nn_bce_with_logits_loss) \
+    X(tn_nn_bce_with_logits_loss_forward_at) \
+    X(tnp_nn_bce_with_logits_loss_forward) \
+    X(tn_nn_batch_norm1d_at) \
+    X(tnp_nn_batch_norm1d) \
+    X(tn_nn_batch_norm2d_at) \
+    X(tnp_nn_batch_norm2d) \
+    X(tn_nn_layer_norm_at) \
+    X(tnp_nn_layer_norm) \
+    X(tn_nn_lstm_at) \
+    X(tnp_nn_lstm) \
+    X(tn_nn_lstm_forward_at) \
+    X(tnp_nn_lstm_forward) \
+    X(tn_optim_adam_at) \
+    X(tnp_optim_adam) \
+    X(tn_optim_adamw_at) \
+    X(tnp_optim_adamw) \
+    X(tn_optim_sgd_at) \
+    X(tnp_optim_sgd) \
+    X(tn_dataset_new_at) \
+    X(tn_dataset_hold) \
+    X(tn_dataset_free) \
+    X(tn_dataset_tensors_at) \
+    X(tn_dataset_images_at) \
+    X(tn_dataset_idx_at) \
+    X(tn_dataset_slice_at) \
+    X(tn_loader_at) \
+    X(tn_loader_free) \
+    X(tn_loader_batches) \
+    X(tn_loader_dataset) \
+    X(tn_loader_generator) \
+    X(tn_loader_next_at) \
+    X(tn_loader_stop) \
+    X(tn_checkpoint_save_at) \
+    X(tn_checkpoint_load_at) \
+    X(tn_train_at) \
+    X(tn_evaluate_at)
+#endif
+#ifdef TN_EXPORT
+#define TNI_SYMBOL(name) (void (*)(void))name,
+static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
+    static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
+    static const tn_exports all = {"19ad2e567dcb", at, 171};
+    return &all;
+}
+#undef TNI_SYMBOL
+#elif defined(TN_IMPORT)
+#define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
+/* Takes the functions of the module that has the library; false: another version. */
+static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
+    if (!e || e->n != 171 || strcmp(e->layout, "19ad2e567dcb") != 0) return false;
+    void (*const *at)(void) = e->at;
+    TNI_SYMBOLS_NN(TNI_SYMBOL)
+    return true;
+}
+#undef TNI_SYMBOL
+#endif
+
+#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
 TN_API const char tn_nn_layout_19ad2e567dcb;
 #if defined(__GNUC__)

@@ -373,9 +373,44 @@ static void write_prefix(text *out, const char *layout) {
     print(out, "#endif\n");
 }
 
+/* Functions as pointers that another module fills: behind this, a declaration declares a pointer, and
+ * a call goes through it. */
+static void write_import(text *out) {
+    print(out, "#ifdef TN_IMPORT\n");
+    for (int i = 0; i < nnames; i++) print(out, "#define %s (*tni_at_%s)\n", names[i], names[i]);
+    print(out, "#endif\n");
+}
+
+/* The table of all functions that a module hands to others, and how they take it. */
+static void write_table(text *out, const char *layout) {
+    const char *nn = packer.suffix[0] ? "_nn" : "";
+    if (!*nn)
+        print(out,
+              "\n#if defined(TN_EXPORT) || defined(TN_IMPORT)\n#include <string.h>\n"
+              "typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */\n"
+              "    const char *layout;\n    void (*const *at)(void);\n    int64_t n;\n} tn_exports;\n"
+              "#endif\n");
+    print(out, "\n#if defined(TN_EXPORT) || defined(TN_IMPORT)\n#define TNI_SYMBOLS%s(X)",
+          packer.suffix);
+    for (int i = 0; i < nnames; i++) print(out, " \\\n    X(%s)", names[i]);
+    print(out, "\n#endif\n#ifdef TN_EXPORT\n#define TNI_SYMBOL(name) (void (*)(void))name,\n"
+               "static TNI_UNUSED const tn_exports *tn%s_exported(void) {\n"
+               "    static void (*const at[])(void) = {TNI_SYMBOLS%s(TNI_SYMBOL)};\n"
+               "    static const tn_exports all = {\"%s\", at, %d};\n    return &all;\n}\n"
+               "#undef TNI_SYMBOL\n", nn, packer.suffix, layout, nnames);
+    print(out, "#elif defined(TN_IMPORT)\n"
+               "#define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);\n"
+               "/* Takes the functions of the module that has the library; false: another version. */\n"
+               "static TNI_UNUSED bool tn%s_import(const tn_exports *e) {\n"
+               "    if (!e || e->n != %d || strcmp(e->layout, \"%s\") != 0) return false;\n"
+               "    void (*const *at)(void) = e->at;\n    TNI_SYMBOLS%s(TNI_SYMBOL)\n"
+               "    return true;\n}\n#undef TNI_SYMBOL\n#endif\n", nn, nnames, layout, packer.suffix);
+}
+
 static void write_reference(text *out, const char *symbol) {
     print(out,
-          "\n#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)\nTNI_EXTERN_C_BEGIN\n"
+          "\n#if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)\n"
+          "TNI_EXTERN_C_BEGIN\n"
           "TN_API const char %s;\n#if defined(__GNUC__)\n"
           "static const char *const tni%s_layout __attribute__((used)) = &%s;\n"
           "#endif\nTNI_EXTERN_C_END\n#endif\n", symbol, packer.suffix[0] ? "_nn" : "", symbol);
@@ -419,6 +454,7 @@ static void write_out(const char *path, const text *t) {
 }
 
 static void write_api(text *out, const file *first, const char *symbol, const char *layout) {
+    int symbols = nnames; /* without that of the layout, which is no function */
     add(out, first->body.at, first->body.n);
     if (packer.nsections && !packer.split) print(out, "#ifndef TNI%s_SECTION\n", packer.suffix);
     print(out, "#ifndef TN_TENSOR%s_H\n#define TN_TENSOR%s_H\n\n", packer.suffix, packer.suffix);
@@ -426,7 +462,11 @@ static void write_api(text *out, const file *first, const char *symbol, const ch
         print(out, "#ifndef TN_HEADER_NAME\n#define TN_HEADER_NAME \"tensor.h\"\n#endif\n"
                    "#include TN_HEADER_NAME\n\n");
     write_prefix(out, layout);
+    nnames--;
+    write_import(out);
     add(out, packer.api.at, packer.api.n);
+    write_table(out, layout);
+    nnames = symbols;
     write_reference(out, symbol);
     print(out, "\n#endif /* TN_TENSOR%s_H */\n", packer.suffix);
 }

@@ -4,6 +4,9 @@
  *   TENSOR_IMPLEMENTATION   in one C or C++ file before the include: compiles the library there
  *   TENSOR_STATIC           everything static: private to each file that includes the
  *                           implementation
+ *   TN_IMPORT               no library here: calls go through the table that another module of the
+ *                           process hands over (tn_import); for files that are a whole module
+ *   TN_EXPORT               defines tn_exported(), that table
  *   TN_PREFIX               a token put before every public symbol, so that two versions live in
  *                           one program
  *   TN_API                  linkage of public functions, where `extern` is not enough (a DLL, say)
@@ -65,7 +68,7 @@
 #ifndef TNI_NAMESPACE
 #define TNI_NAMESPACE tn_objects
 #endif
-#ifdef TENSOR_STATIC
+#if defined(TENSOR_STATIC) || defined(TN_IMPORT)
 #define TNI_NAMESPACE_BEGIN namespace {
 #else
 #define TNI_NAMESPACE_BEGIN inline namespace TNI_NAMESPACE {
@@ -73,7 +76,7 @@
 #define TNI_NAMESPACE_END }
 
 #ifndef TN_API
-#ifdef TENSOR_STATIC
+#if defined(TENSOR_STATIC) || defined(TN_IMPORT)
 #define TN_API static TNI_UNUSED
 #else
 #define TN_API extern

@@ -216,6 +216,10 @@ TN_API void tn_give(tn_gradient *g, int slot, tn_tensor *t);
 TN_API tn_tensor *tn_incoming(tn_gradient *g, int k);
 /* The gradient that is zero by definition (argmax has none to give; round, sign). */
 TN_API void tn_grad_zero(tn_gradient *g);
+#ifdef TN_IMPORT /* rows are initialised with it: a function, not a pointer */
+#undef tn_grad_zero
+static TNI_UNUSED void tn_grad_zero(tn_gradient *g) { tni_at_tn_grad_zero(g); }
+#endif
 
 /* --- calling rows ----------------------------------------------------------------------------- */
 
