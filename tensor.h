@@ -12706,7 +12706,7 @@ static TNI_UNUSED const tn_exports *tn_exported(void) {
 #undef TNI_SYMBOL
 #elif defined(TN_IMPORT)
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
-/* Takes the functions of the module that has the library; false: another version. */
+/* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
     if (!e || e->n != 883 || strcmp(e->layout, "f12bc2c5b450") != 0) return false;
     void (*const *at)(void) = e->at;

@@ -14,11 +14,19 @@ __version__ = _C.__version__
 _LAZY = ("autograd", "func", "linalg", "nn", "optim", "random", "serialization", "testing", "utils")
 
 
+def get_include():
+    """The folder of tensorh.h, for operators of one's own in C."""
+    return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "include")
+
+
 def __getattr__(name):
     if name in _LAZY:
         import importlib
 
         return importlib.import_module("." + name, __name__)
-    from ._missing import error
+    try:
+        return _C._registered(name)  # an operator that was registered since
+    except AttributeError:
+        from ._missing import error
 
     raise error("torch", name)

@@ -373,8 +373,8 @@ static void write_prefix(text *out, const char *layout) {
     print(out, "#endif\n");
 }
 
-/* Functions as pointers that another module fills: behind this, a declaration declares a pointer, and
- * a call goes through it. */
+/* Functions as pointers that another module fills: behind this, a declaration declares a pointer,
+ * and a call goes through it. */
 static void write_import(text *out) {
     print(out, "#ifdef TN_IMPORT\n");
     for (int i = 0; i < nnames; i++) print(out, "#define %s (*tni_at_%s)\n", names[i], names[i]);
@@ -388,7 +388,8 @@ static void write_table(text *out, const char *layout) {
         print(out,
               "\n#if defined(TN_EXPORT) || defined(TN_IMPORT)\n#include <string.h>\n"
               "typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */\n"
-              "    const char *layout;\n    void (*const *at)(void);\n    int64_t n;\n} tn_exports;\n"
+              "    const char *layout;\n    void (*const *at)(void);\n    int64_t n;\n"
+              "} tn_exports;\n"
               "#endif\n");
     print(out, "\n#if defined(TN_EXPORT) || defined(TN_IMPORT)\n#define TNI_SYMBOLS%s(X)",
           packer.suffix);
@@ -400,11 +401,12 @@ static void write_table(text *out, const char *layout) {
                "#undef TNI_SYMBOL\n", nn, packer.suffix, layout, nnames);
     print(out, "#elif defined(TN_IMPORT)\n"
                "#define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);\n"
-               "/* Takes the functions of the module that has the library; false: another version. */\n"
+               "/* Takes the functions of the module that has the library; false: another one. */\n"
                "static TNI_UNUSED bool tn%s_import(const tn_exports *e) {\n"
                "    if (!e || e->n != %d || strcmp(e->layout, \"%s\") != 0) return false;\n"
                "    void (*const *at)(void) = e->at;\n    TNI_SYMBOLS%s(TNI_SYMBOL)\n"
-               "    return true;\n}\n#undef TNI_SYMBOL\n#endif\n", nn, nnames, layout, packer.suffix);
+               "    return true;\n}\n#undef TNI_SYMBOL\n#endif\n",
+          nn, nnames, layout, packer.suffix);
 }
 
 static void write_reference(text *out, const char *symbol) {

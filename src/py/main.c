@@ -64,7 +64,16 @@ static PyObject *py_main_package(PyObject *self, PyObject *o) {
     Py_RETURN_NONE;
 }
 
+static PyObject *py_main_registered(PyObject *self, PyObject *o) {
+    const char *name = PyUnicode_AsUTF8AndSize(o, NULL);
+    PyObject *f = name ? py_registered(name) : NULL;
+    (void)self;
+    if (name && !f && !PyErr_Occurred()) PyErr_Format(PyExc_AttributeError, "no operator %R", o);
+    return f;
+}
+
 static PyMethodDef py_main_functions[] = {
+    {"_registered", py_main_registered, METH_O, "the function of an operator of that name"},
     {"manual_seed", py_main_manual_seed, METH_O, "seeds the default generator; returns it"},
     {"set_num_threads", py_main_set_num_threads, METH_O, "threads that work at one operator"},
     {"get_num_threads", py_main_get_num_threads, METH_NOARGS, "threads that work at one operator"},
@@ -73,6 +82,11 @@ static PyMethodDef py_main_functions[] = {
 
 static int py_main_exec(PyObject *module) {
     if (!tn_context_current()) return PyErr_NoMemory(), -1;
+#ifndef TNI_OBJECTS
+    PyObject *api = PyCapsule_New((void *)(uintptr_t)tn_exported(), "tensorh._C._api", NULL);
+    if (!api || PyModule_AddObjectRef(module, "_api", api)) return -1;
+    Py_DECREF(api);
+#endif
     if (PyModule_AddStringConstant(module, "__version__", TN_VERSION)) return -1;
     if (!py_main_words() || py_types_begin(module) || py_tensor_begin(module) ||
         py_groups_begin(module) || !py_number_begin() || py_create_begin(module))

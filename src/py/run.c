@@ -143,15 +143,16 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
 #define GROUPS_16(X, k)                                                                     \
     X(k##0)                                                                                 \
     X(k##1)                                                                                 \
-    X(k##2) X(k##3) X(k##4) X(k##5) X(k##6) X(k##7) X(k##8) X(k##9) X(k##a) X(k##b) X(k##c) \
-        X(k##d) X(k##e) X(k##f)
+    X(k##2)                                                                                 \
+    X(k##3) X(k##4) X(k##5) X(k##6) X(k##7) X(k##8) X(k##9) X(k##a) X(k##b) X(k##c) X(k##d) \
+        X(k##e) X(k##f)
 #define GROUPS_256(X, k)                                                                           \
     GROUPS_16(X, k##0)                                                                             \
     GROUPS_16(X, k##1)                                                                             \
-    GROUPS_16(X, k##2) GROUPS_16(X, k##3) GROUPS_16(X, k##4) GROUPS_16(X, k##5) GROUPS_16(X, k##6) \
-        GROUPS_16(X, k##7) GROUPS_16(X, k##8) GROUPS_16(X, k##9) GROUPS_16(X, k##a)                \
-            GROUPS_16(X, k##b) GROUPS_16(X, k##c) GROUPS_16(X, k##d) GROUPS_16(X, k##e)            \
-                GROUPS_16(X, k##f)
+    GROUPS_16(X, k##2)                                                                             \
+    GROUPS_16(X, k##3) GROUPS_16(X, k##4) GROUPS_16(X, k##5) GROUPS_16(X, k##6) GROUPS_16(X, k##7) \
+        GROUPS_16(X, k##8) GROUPS_16(X, k##9) GROUPS_16(X, k##a) GROUPS_16(X, k##b)                \
+            GROUPS_16(X, k##c) GROUPS_16(X, k##d) GROUPS_16(X, k##e) GROUPS_16(X, k##f)
 #define GROUPS_ALL(X) GROUPS_256(X, 0) GROUPS_256(X, 1) GROUPS_256(X, 2) GROUPS_256(X, 3)
 GROUPS_ALL(GROUP_METHOD)
 
@@ -179,6 +180,16 @@ static char *py_groups_name(const char *base, size_t n, const char *more) {
     return name;
 }
 
+static void py_group_fill(py_group *g, const tn_row *row, unsigned how, const char *more) {
+    const tn_gen *gen = row->gen;
+    g->name = py_groups_name(row->schema, strcspn(row->schema, ".("), more);
+    g->how = how;
+    g->nrows = 1;
+    g->row[0] = row;
+    g->method =
+        gen->nparam && !strcmp(gen->param[0].name, "self") && gen->param[0].type == TN_T_TENSOR;
+}
+
 static bool py_groups_add(const tn_row *row, unsigned how, const char *more) {
     size_t n = strcspn(row->schema, ".(");
     for (int i = 0; i < py_groups.n; i++) {
@@ -188,15 +199,9 @@ static bool py_groups_add(const tn_row *row, unsigned how, const char *more) {
         return true;
     }
     if (py_groups.n == GROUPS_MOST) return true; /* calls by name remain */
-    py_group *g = &py_groups.at[py_groups.n];
-    g->name = py_groups_name(row->schema, n, more);
-    g->how = how;
-    g->nrows = 1;
-    g->row[0] = row;
-    g->method = row->gen->nparam && !strcmp(row->gen->param[0].name, "self") &&
-                row->gen->param[0].type == TN_T_TENSOR;
-    if (g->name) py_groups.n++;
-    return g->name != NULL;
+    py_group_fill(&py_groups.at[py_groups.n], row, how, more);
+    if (py_groups.at[py_groups.n].name) py_groups.n++;
+    return py_groups.at[py_groups.n - 1].name != NULL;
 }
 
 static bool py_groups_add_forms(const tn_row *row) {
@@ -236,6 +241,18 @@ static int py_groups_publish(const py_group *g, PyObject *module) {
     bad = !m || PyObject_SetAttrString((PyObject *)py.tensor, g->name, m);
     Py_XDECREF(m);
     return bad ? -1 : 0;
+}
+
+/* A row that was registered since the import, by its name or torch's; a group of its own. */
+PY_PRIV PyObject *py_registered(const char *name) {
+    const tn_row *row = tn_row_named(name);
+    const py_group *known = py_group_of(name);
+    if (!row && !known) return NULL;
+    if (known) return py_groups_as_function(known);
+    py_group *g = (py_group *)calloc(1, sizeof *g); /* stays, as the row does */
+    if (!g) return PyErr_NoMemory();
+    py_group_fill(g, row, TN_PLAIN, "");
+    return g->name ? py_groups_as_function(g) : PyErr_NoMemory();
 }
 
 PY_PRIV int py_groups_begin(PyObject *module) {

@@ -61,7 +61,7 @@ def package_files():
     for folder, folders, files in os.walk(top):
         folders[:] = sorted(d for d in folders if d != "__pycache__")
         for name in sorted(files):
-            if name.endswith((".py", ".pyi", ".typed")):
+            if name.endswith((".py", ".pyi", ".typed", ".h")) and name not in HEADERS:
                 path = os.path.join(folder, name)
                 yield os.path.relpath(path, ROOT).replace(os.sep, "/"), path
 

@@ -1,0 +1,94 @@
+"""Beside NumPy, SciPy, scikit-learn and Matplotlib: shared memory, a gradient for an optimizer, a
+classifier's data, a chart. What is not installed is left out with a word."""
+import importlib.util
+
+import numpy as np
+
+import tensorh as torch
+
+
+def there(name):
+    if importlib.util.find_spec(name):
+        return True
+    print(f"{name} is not installed: left out")
+    return False
+
+
+def with_numpy():
+    """An array and a tensor over the same memory."""
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    t = torch.from_numpy(a)
+    t.mul_(2)
+    assert a[1, 2] == 10 and np.shares_memory(a, t.numpy())
+    assert np.array_equal(np.asarray(t) + 1, (t + 1).numpy())
+    return float(t.sum())
+
+
+def with_scipy():
+    """L-BFGS of SciPy on Rosenbrock's function, its gradient from autograd."""
+    from scipy.optimize import minimize
+
+    def value_and_gradient(at):
+        x = torch.tensor(at, requires_grad=True)
+        value = (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+        value.backward()
+        return value.item(), x.grad.numpy()
+
+    found = minimize(value_and_gradient, np.zeros(5), jac=True, method="L-BFGS-B")
+    assert np.allclose(found.x, 1, atol=1e-3)
+    return float(found.fun)
+
+
+def with_sklearn():
+    """A logistic regression in tensors on scikit-learn's data, judged by its metrics."""
+    from sklearn.datasets import load_iris
+    from sklearn.metrics import accuracy_score
+    from sklearn.preprocessing import StandardScaler
+
+    data = load_iris()
+    x = torch.from_numpy(StandardScaler().fit_transform(data.data).astype(np.float32))
+    y = torch.from_numpy(data.target.astype(np.int64))
+    torch.manual_seed(9)
+    model = torch.nn.Linear(4, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    for _ in range(100):
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    right = accuracy_score(data.target, model(x).argmax(1).numpy())
+    assert right > 0.95
+    return float(right)
+
+
+def with_matplotlib(path=None):
+    """A chart of tensors, drawn as arrays are."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    x = torch.linspace(0, 6.28, 100)
+    figure, axes = plt.subplots()
+    (line,) = axes.plot(x, x.sin(), label="sin")
+    axes.legend()
+    if path:
+        figure.savefig(path)
+    plt.close(figure)
+    return float(np.asarray(line.get_ydata()).max())
+
+
+def main():
+    results = [with_numpy()]
+    if there("scipy"):
+        results.append(with_scipy())
+    if there("sklearn"):
+        results.append(with_sklearn())
+    if there("matplotlib"):
+        results.append(with_matplotlib())
+    print(results)
+    return results
+
+
+if __name__ == "__main__":
+    main()
