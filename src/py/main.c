@@ -78,10 +78,13 @@ static PyMethodDef py_main_functions[] = {
     {"set_num_threads", py_main_set_num_threads, METH_O, "threads that work at one operator"},
     {"get_num_threads", py_main_get_num_threads, METH_NOARGS, "threads that work at one operator"},
     {"_package", py_main_package, METH_O, NULL},
+    {"_rows", py_inspect_rows, METH_NOARGS, "all operator rows, for tests and stubs"},
+    {"_memory", py_inspect_memory, METH_NOARGS, "bytes in use, tensors, allocations so far"},
+    {"_fail_after", py_inspect_fail_after, METH_O, "after n more, allocations fail; -1: none does"},
     {NULL, NULL, 0, NULL}};
 
 static int py_main_exec(PyObject *module) {
-    if (!tn_context_current()) return PyErr_NoMemory(), -1;
+    if (!py_failing_begin() || !tn_context_current()) return PyErr_NoMemory(), -1;
 #ifndef TNI_OBJECTS
     PyObject *api = PyCapsule_New((void *)(uintptr_t)tn_exported(), "tensorh._C._api", NULL);
     if (!api || PyModule_AddObjectRef(module, "_api", api)) return -1;

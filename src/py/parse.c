@@ -320,9 +320,8 @@ static bool py_bind_out(py_bind *b, PyObject *o) {
     return true;
 }
 
-/* Whether the row makes a tensor of nothing but numbers, with options dtype and device. */
-static bool py_bind_creates(const tn_gen *gen) {
-    return gen->nparam > 1 && !gen->nfixed && gen->param[gen->nparam - 1].type == TN_T_DEVICE;
+PY_PRIV bool py_row_creates(const tn_gen *gen) {
+    return gen->nparam > 1 && gen->nfixed <= 1 && gen->param[gen->nparam - 1].type == TN_T_DEVICE;
 }
 
 /* Keywords that no schema has: of all rows with out=, of all that make tensors. */
@@ -332,9 +331,7 @@ static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o
         *fits = py_bind_out(b, o);
         return true;
     }
-    if (!py_bind_creates(b->gen) && !(b->gen->nfixed == 1 && name == py.requires_grad &&
-                                      b->gen->param[b->gen->nparam - 1].type == TN_T_DEVICE))
-        return false;
+    if (!py_row_creates(b->gen)) return false;
     if (name == py.requires_grad) {
         *fits = PyBool_Check(o);
         b->requires_grad = o == Py_True;

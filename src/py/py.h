@@ -126,6 +126,24 @@ PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const 
 PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
 PY_PRIV int py_groups_begin(PyObject *module);         /* functions and methods of all rows */
 PY_PRIV PyObject *py_registered(const char *name);     /* a function of a row registered since */
+/* Whether the row takes requires_grad, layout and pin_memory, which no schema has: it makes a tensor
+ * of numbers, or like another. */
+PY_PRIV bool py_row_creates(const tn_gen *gen);
+
+/* --- docs.c, inspect.c ------------------------------------------------------------------------ */
+
+/* Of parameter i what the schema says: its type and its default (value NULL: none). */
+typedef struct py_param_text {
+    const char *type, *value;
+    size_t ntype, nvalue;
+} py_param_text;
+PY_PRIV bool py_row_param(const tn_row *row, int i, py_param_text *to);
+/* A docstring with a signature, which the caller frees; NULL without memory. */
+PY_PRIV char *py_docs_of(const py_group *g, bool method);
+PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused);
+PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused);
+PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *o);
+PY_PRIV bool py_failing_begin(void); /* before the first use of a context */
 
 /* --- the classes ------------------------------------------------------------------------------ */
 

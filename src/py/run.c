@@ -213,18 +213,19 @@ static bool py_groups_add_forms(const tn_row *row) {
 }
 
 /* A definition that Python keeps a pointer to. */
-static PyMethodDef *py_groups_def(const py_group *g, void *function) {
+static PyMethodDef *py_groups_def(const py_group *g, bool method, void *function) {
     PyMethodDef *def = (PyMethodDef *)calloc(1, sizeof *def);
     if (!def) return NULL;
     def->ml_name = g->name;
     def->ml_meth = (PyCFunction)function;
     def->ml_flags = METH_FASTCALL | METH_KEYWORDS;
-    def->ml_doc = g->row[0]->schema;
+    def->ml_doc = py_docs_of(g, method);
+    if (!def->ml_doc) return free(def), NULL;
     return def;
 }
 
 static PyObject *py_groups_as_function(const py_group *g) {
-    PyMethodDef *def = py_groups_def(g, (void *)py_groups_function);
+    PyMethodDef *def = py_groups_def(g, false, (void *)py_groups_function);
     PyObject *self = def ? PyCapsule_New((void *)(uintptr_t)g, "tensorh.group", NULL) : NULL;
     PyObject *f = self ? PyCFunction_New(def, self) : NULL;
     Py_XDECREF(self);
@@ -236,7 +237,7 @@ static int py_groups_publish(const py_group *g, PyObject *module) {
     int bad = !f || PyModule_AddObjectRef(module, g->name, f);
     Py_XDECREF(f);
     if (bad || !g->method) return bad ? -1 : 0;
-    PyMethodDef *def = py_groups_def(g, (void *)py_groups_entry[g - py_groups.at]);
+    PyMethodDef *def = py_groups_def(g, true, (void *)py_groups_entry[g - py_groups.at]);
     m = def ? PyDescr_NewMethod(py.tensor, def) : NULL;
     bad = !m || PyObject_SetAttrString((PyObject *)py.tensor, g->name, m);
     Py_XDECREF(m);

@@ -75,8 +75,7 @@ static void put_schema(text *t, const tni_schema *s) {
     put(t, "], \"returns_list\": %s", s->returns_list ? "true" : "false");
 }
 
-/* The comment without its marks. */
-static char *plain_comment(const row *r) {
+char *plain_comment(const row *r) {
     text t = {NULL, 0, 0};
     put(&t, "%s", "");
     if (!r->comment) return t.at;

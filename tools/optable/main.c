@@ -5,7 +5,7 @@
  *     ./optable [--check] [--no-sample-check] [--keep-going] [ROOT]
  *
  * Writes under ROOT (default .): src/api/ops.h, src/gen/rows.h, tables.c, calls.c, loops.inl,
- * table.json; with modules src/api/modules.h, src/gen/modules.c; docs/reference.md. A file is
+ * docs.inl, table.json; with modules src/api/modules.h, src/gen/modules.c; docs/reference.md. A file is
  * touched only when its content changes.
  * --check writes nothing and fails when something would change. Errors are file:line: messages; any
  * error: the exit code is 1 and nothing is written (--keep-going: wrong rows are left out). It
@@ -48,6 +48,7 @@ int main(int argc, char **argv) {
         write_rows(&operators);
         write_loops(&operators);
         write_json(&operators, &modules);
+        write_docs(&operators);
         write_reference(&scanned, &modules);
         write_modules(&operators);
     }

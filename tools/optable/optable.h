@@ -153,6 +153,8 @@ void put_tables(text *to, const row *r, const tni_schema *s, const char *gen, co
 void put_words(text *to, const char *room);
 void write_loops(const table *t); /* loops.c: src/gen/loops.inl */
 void write_json(const table *operators, const table *modules);
+char *plain_comment(const row *r); /* json.c: without its marks; "" when there is none */
+void write_docs(const table *t);   /* docs.c: src/gen/docs.inl */
 void write_reference(const table *operators, const table *modules);
 void read_modules(table *t);                /* modules.c */
 void write_modules(const table *operators); /* src/api/modules.h, src/gen/modules.c */

@@ -1,0 +1,104 @@
+/* inspect.c - what the package's tests and stubs ask: all rows, memory in use, allocations that
+ * fail on purpose. None of it is a user's. */
+#include "py.h"
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* ((name, type, default as in the schema or None, optional, keyword, words or None), ..) */
+static PyObject *py_inspect_params(const tn_row *row) {
+    PyObject *all = PyTuple_New(row->gen->nparam);
+    for (int i = 0; all && i < row->gen->nparam; i++) {
+        const tn_param *p = &row->gen->param[i];
+        py_param_text text;
+        py_row_param(row, i, &text);
+        PyObject *words = p->words ? PyList_New(0) : Py_NewRef(Py_None);
+        for (int k = 0; words && p->words && p->words[k]; k++) {
+            PyObject *word = PyUnicode_FromString(p->words[k]);
+            if (!word || PyList_Append(words, word)) Py_CLEAR(words);
+            Py_XDECREF(word);
+        }
+        PyObject *one =
+            words
+                ? Py_BuildValue("ss#z#NNN", p->name, text.type, (Py_ssize_t)text.ntype, text.value,
+                                (Py_ssize_t)text.nvalue, PyBool_FromLong(p->flags & TN_P_OPTIONAL),
+                                PyBool_FromLong(p->flags & TN_P_KEYWORD), words)
+                : NULL;
+        if (!one || PyTuple_SetItem(all, i, one)) Py_CLEAR(all);
+    }
+    return all;
+}
+
+PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused) {
+    PyObject *all = PyList_New(0);
+    (void)self, (void)unused;
+    for (int64_t i = 0; all && i < tn_row_count(); i++) {
+        const tn_row *row = tn_row_at(i);
+        const tn_gen *gen = row->gen;
+        PyObject *params = py_inspect_params(row);
+        PyObject *one =
+            params ? Py_BuildValue("{ss#,ss,ss,sz,sN,sN,si,sN}", "torch", row->schema,
+                                   (Py_ssize_t)strcspn(row->schema, ".("), "name", row->name,
+                                   "schema", row->schema, "sample", row->sample, "out",
+                                   PyBool_FromLong(gen->out_offset != UINT16_MAX), "inplace",
+                                   PyBool_FromLong(row->forms & TN_INPLACE), "results",
+                                   gen->props & TN_PROP_RETURNS_LIST ? -1 : gen->nresults, "params",
+                                   params)
+                   : NULL;
+        if (!one || PyList_Append(all, one)) Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all;
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* (bytes in use, living tensors, calls of the allocator so far) */
+PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused) {
+    tn_memory_stats m = tn_memory();
+    (void)self, (void)unused;
+    return Py_BuildValue("LLL", (long long)m.bytes_used, (long long)m.live_tensors,
+                         (long long)m.allocations);
+}
+
+/* With TENSORH_TEST_ALLOCATOR set at import the library's memory comes from here, and the
+ * left-th allocation from now fails, with all after it until the next _fail_after. */
+static struct {
+    bool on;
+    long long left; /* -1: none fails */
+} py_failing = {false, -1};
+
+static void *py_failing_alloc(size_t bytes, void *user) {
+    (void)user;
+    if (py_failing.left == 0) return NULL;
+    if (py_failing.left > 0) py_failing.left--;
+    return malloc(bytes);
+}
+static void py_failing_free(void *at, size_t bytes, void *user) {
+    (void)bytes, (void)user;
+    free(at);
+}
+
+PY_PRIV bool py_failing_begin(void) {
+    const char *asked = getenv("TENSORH_TEST_ALLOCATOR");
+    tn_context_options options;
+    if (!asked || !*asked) return true;
+    memset(&options, 0, sizeof options);
+    options.allocator.alloc = py_failing_alloc;
+    options.allocator.free = py_failing_free;
+    options.no_cache = true;
+    options.threads = -1;
+    tn_context *context = tn_context_new(&options);
+    if (context) tn_context_use(context);
+    py_failing.on = context != NULL;
+    return context != NULL;
+}
+
+PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *o) {
+    long long left = PyLong_AsLongLong(o);
+    (void)self;
+    if (left == -1 && PyErr_Occurred()) return NULL;
+    if (!py_failing.on)
+        return PyErr_Format(PyExc_RuntimeError, "import with TENSORH_TEST_ALLOCATOR=1");
+    py_failing.left = left < 0 ? -1 : left;
+    Py_RETURN_NONE;
+}
