@@ -27,6 +27,7 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     if (!p) return tn_release(t), NULL;
     p->t = t;
     p->dict = p->weak = NULL;
+    p->kept = false;
     tn_set_binding(t, p, NULL);
     return (PyObject *)p;
 }
