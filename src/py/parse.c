@@ -11,6 +11,7 @@ enum { BIND_BYTES = 512, BIND_INTS = 64, BIND_TENSORS = 32, BIND_MORE = 16 };
 typedef enum py_bind_fault {
     FAULT_NONE,
     FAULT_KIND,    /* of argument `at` */
+    FAULT_OUT,     /* of out=, or of requires_grad= */
     FAULT_MANY,    /* positional arguments */
     FAULT_UNKNOWN, /* keyword `at` */
     FAULT_TWICE,
@@ -32,6 +33,8 @@ typedef struct py_bind {
     PyObject *given;   /* borrowed: the argument at fault */
     py_bind_fault fault;
     int at;
+    int place;          /* the member of `given` at fault; -1: given itself */
+    bool method, named; /* named: given came by keyword */
     bool lenient;       /* 0-dim tensors are numbers */
     bool requires_grad; /* of a row that makes a tensor of nothing */
     int64_t ints[BIND_INTS];
@@ -113,7 +116,7 @@ static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
         PyObject *one = PyTuple_GetItem(o, i);
         at[i] = NULL;
         if (!(one == Py_None && p->flags & TN_P_HOLES) && !py_bind_tensor_of(b, one, &at[i]))
-            return false;
+            return b->place = (int)i, false;
     }
     tn_tensors l = tn_tensors_of(at, n);
     py_bind_put(b, p->offset, &l, sizeof l);
@@ -133,7 +136,7 @@ static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
         if (!at) return false;
         for (Py_ssize_t i = 0; i < l.n; i++) {
             PyObject *member = tuple ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
-            if (!member || !py_to_index(member, &at[i])) return false;
+            if (!member || !py_to_index(member, &at[i])) return b->place = (int)i, false;
         }
         l.at = at;
     } else {
@@ -160,7 +163,7 @@ static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
         if (!at) return false;
         for (Py_ssize_t i = 0; i < l.n; i++) {
             PyObject *member = tuple ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
-            if (!member || !py_to_float(member, &at[i])) return false;
+            if (!member || !py_to_float(member, &at[i])) return b->place = (int)i, false;
         }
         l.at = at;
     }
@@ -327,14 +330,14 @@ PY_PRIV bool py_row_creates(const tn_gen *gen) {
 /* Keywords that no schema has: of all rows with out=, of all that make tensors. */
 static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o, bool *fits) {
     *fits = true;
-    if (name == py.out && b->gen->out_offset != UINT16_MAX && !(how & TN_IN_PLACE)) {
+    if (name == py.out && b->gen->out_offset != UINT16_MAX && !b->method && !(how & TN_IN_PLACE)) {
         *fits = py_bind_out(b, o);
         return true;
     }
     if (!py_row_creates(b->gen)) return false;
     if (name == py.requires_grad) {
         *fits = PyBool_Check(o);
-        b->requires_grad = o == Py_True;
+        b->requires_grad = o != Py_False;
         return true;
     }
     return name == py.layout || name == py.pin_memory;
@@ -347,16 +350,18 @@ static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *
     int i = py_names_find(at, b->gen->nparam, name);
     if (i < 0 && py_bind_common(b, how, name, o, &fits)) {
         b->given = o;
-        return fits || py_bind_no(b, FAULT_UNKNOWN, k);
+        return fits || py_bind_no(b, FAULT_OUT, k);
     }
     if (i < 0 && (other = py_names_other(name)) != NULL)
         i = py_names_find(at, b->gen->nparam, other);
+    b->named = true;
     return i < 0 ? py_bind_no(b, FAULT_UNKNOWN, k) : py_bind_one(b, i, o);
 }
 
 /* --- a row ------------------------------------------------------------------------------------ */
 
-/* x.view(2, 3): the only positional parameter is a list, and all arguments are its members. */
+/* x.view(2, 3): the only positional parameter is a list, and all arguments are its members. 0: they
+ * are not; -1: a fault. */
 static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssize_t nargs) {
     const tn_param *p = &b->gen->param[first];
     int64_t v;
@@ -366,10 +371,15 @@ static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssiz
         if (!(b->gen->param[i].flags & TN_P_KEYWORD) && nargs > 1 &&
             !(b->gen->param[i].flags & TN_P_DEFAULT && b->gen->param[i].type == TN_T_INTS))
             return 0;
-    for (Py_ssize_t i = 0; i < nargs; i++)
-        if (!py_to_index(args[i], &v)) return PyErr_Clear(), 0;
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        if (py_to_index(args[i], &v)) continue;
+        b->given = args[i];
+        bool list = PyTuple_Check(args[i]) || PyList_Check(args[i]);
+        if (PyErr_Occurred() || (nargs > 1 && !list)) return py_bind_no(b, FAULT_KIND, first), -1;
+        return 0;
+    }
     int64_t *at = (int64_t *)py_bind_room(b, nargs, sizeof *at, b->ints, &b->nints, BIND_INTS);
-    if (!at) return -1;
+    if (!at) return py_bind_no(b, FAULT_RAISED, first), -1;
     for (Py_ssize_t i = 0; i < nargs; i++) py_to_index(args[i], &at[i]);
     tn_ints l = tn_ints_of(at, nargs);
     py_bind_put(b, p->offset, &l, sizeof l);
@@ -378,14 +388,14 @@ static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssiz
 }
 
 static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssize_t nargs,
-                         PyObject *kwnames, bool method) {
+                         PyObject *kwnames) {
     const tn_gen *gen = b->gen;
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0, at = 0;
     memcpy(b->args.bytes, gen->defaults, gen->args_size);
-    if (method && !py_bind_one(b, 0, args[at++])) return false;
+    if (b->method && !py_bind_one(b, 0, args[at++])) return false;
     if (nargs > at) {
         int list = py_bind_varargs(b, (int)at, args + at, nargs - at);
-        if (list < 0) return py_bind_no(b, FAULT_RAISED, 0);
+        if (list < 0) return false;
         if (list) at = nargs;
     }
     for (; at < nargs; at++) {
@@ -403,7 +413,7 @@ static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssi
     return true;
 }
 
-static void py_bind_begin(py_bind *b, const tn_row *row, bool lenient) {
+static void py_bind_begin(py_bind *b, const tn_row *row, bool method, bool lenient) {
     b->row = row;
     b->gen = row->gen;
     b->bound = 0;
@@ -411,6 +421,9 @@ static void py_bind_begin(py_bind *b, const tn_row *row, bool lenient) {
     b->fault = FAULT_NONE;
     b->given = NULL;
     b->requires_grad = false;
+    b->place = -1;
+    b->method = method;
+    b->named = false;
     b->lenient = lenient;
     b->nints = b->nfloats = b->ntensors = b->nmore = b->nheld = 0;
 }
@@ -452,30 +465,104 @@ static const char *py_fault_type(PyObject *o, char *text, size_t room) {
     return text;
 }
 
-static PyObject *py_fault_raise(const py_bind *b, const char *name, bool method, Py_ssize_t nargs,
+/* A parameter's name as torch says it. */
+static const char *py_fault_param(const py_bind *b, int i) {
+    const char *name = b->gen->param[i].name;
+    return i == 0 && !b->method && !strcmp(name, "self") ? "input" : name;
+}
+
+/* "argument 'dim' (position 1)"; by its name alone where that was given. */
+static const char *py_fault_argument(const py_bind *b, char *text, size_t room) {
+    const char *name = b->fault != FAULT_OUT ? py_fault_param(b, b->at)
+                       : b->requires_grad    ? "requires_grad"
+                                             : "out";
+    if (b->named || b->fault == FAULT_OUT)
+        snprintf(text, room, "argument '%s'", name);
+    else
+        snprintf(text, room, "argument '%s' (position %d)", name, b->at + (b->method ? 0 : 1));
+    return text;
+}
+
+/* An int of more than 64 bits, said with its place; other exceptions stay as they are. */
+static PyObject *py_fault_overflow(const py_bind *b, const char *name) {
+    char argument[96];
+    if (!b->given || !PyErr_ExceptionMatches(PyExc_OverflowError)) return NULL;
+    uint8_t type = b->gen->param[b->at].type;
+    PyErr_Clear();
+    return PyErr_Format(type == TN_T_INT || type == TN_T_INTS ? PyExc_ValueError
+                                                              : PyExc_OverflowError,
+                        "%s(): %s: Overflow when unpacking long long", name,
+                        py_fault_argument(b, argument, sizeof argument));
+}
+
+static PyObject *py_fault_of_kind(const py_bind *b, const char *name) {
+    char argument[96], type[80];
+    const char *kind = b->fault == FAULT_KIND  ? py_fault_kind(&b->gen->param[b->at])
+                       : b->requires_grad      ? "bool"
+                       : b->gen->nresults == 1 ? "Tensor"
+                                               : "tuple of Tensors";
+    py_fault_argument(b, argument, sizeof argument);
+    if (b->place < 0)
+        return PyErr_Format(PyExc_TypeError, "%s(): %s must be %s, not %s", name, argument, kind,
+                            py_fault_type(b->given, type, sizeof type));
+    PyObject *member = PySequence_GetItem(b->given, b->place);
+    if (!member) return NULL;
+    py_fault_type(member, type, sizeof type);
+    Py_DECREF(member);
+    return PyErr_Format(PyExc_TypeError,
+                        "%s(): %s must be %s, but found element of type %s at pos %d", name,
+                        argument, kind, type, b->place);
+}
+
+/* What has no default and was not given, all of it. */
+static PyObject *py_fault_missing(const py_bind *b, const char *name) {
+    PyObject *text = PyUnicode_FromString("");
+    int n = 0;
+    for (int i = 0; text && i < b->gen->nparam; i++) {
+        const tn_param *p = &b->gen->param[i];
+        if (b->bound >> i & 1 || p->flags & TN_P_DEFAULT || p->type == TN_T_GENERATOR) continue;
+        PyObject *more =
+            PyUnicode_FromFormat("%U%s\"%s\"", text, n++ ? ", " : "", py_fault_param(b, i));
+        Py_DECREF(text);
+        text = more;
+    }
+    if (text)
+        PyErr_Format(PyExc_TypeError, "%s() missing %d required positional argument%s: %U", name, n,
+                     n == 1 ? "s" : "", text); /* which is torch's plural */
+    Py_XDECREF(text);
+    return NULL;
+}
+
+static PyObject *py_fault_many(const py_bind *b, const char *name, Py_ssize_t nargs) {
+    int self = b->method, least = 0, most = 0;
+    for (int i = self; i < b->gen->nparam && !(b->gen->param[i].flags & TN_P_KEYWORD); i++) {
+        most++;
+        least += !(b->gen->param[i].flags & TN_P_DEFAULT);
+    }
+    int given = (int)nargs - self;
+    const char *s = most == 1 ? "" : "s", *were = given == 1 ? "was" : "were";
+    if (least < most)
+        return PyErr_Format(PyExc_TypeError,
+                            "%s() takes from %d to %d positional argument%s but %d %s given", name,
+                            least, most, s, given, were);
+    return PyErr_Format(PyExc_TypeError, "%s() takes %d positional argument%s but %d %s given",
+                        name, most, s, given, were);
+}
+
+static PyObject *py_fault_raise(const py_bind *b, const char *name, Py_ssize_t nargs,
                                 PyObject *kwnames) {
-    char type[80];
-    const tn_param *p = &b->gen->param[b->at < b->gen->nparam ? b->at : 0];
-    PyObject *word;
     switch (b->fault) {
     case FAULT_RAISED: return NULL;
     case FAULT_KIND:
-        return PyErr_Format(PyExc_TypeError, "%s(): argument '%s' (position %d) must be %s, not %s",
-                            name, p->name, b->at + (method ? 0 : 1), py_fault_kind(p),
-                            py_fault_type(b->given, type, sizeof type));
-    case FAULT_MANY:
-        return PyErr_Format(PyExc_TypeError, "%s() takes %d positional arguments but %d were given",
-                            name, b->at - (method ? 1 : 0), (int)nargs - (method ? 1 : 0));
+    case FAULT_OUT: return py_fault_of_kind(b, name);
+    case FAULT_MANY: return py_fault_many(b, name, nargs);
+    case FAULT_MISSING: return py_fault_missing(b, name);
     case FAULT_TWICE:
         return PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%s'", name,
-                            p->name);
-    case FAULT_MISSING:
-        return PyErr_Format(PyExc_TypeError, "%s() missing required argument: '%s' (pos %d)", name,
-                            p->name, b->at + (method ? 0 : 1));
+                            py_fault_param(b, b->at));
     default:
-        word = kwnames ? PyTuple_GetItem(kwnames, b->at) : NULL;
         return PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name,
-                            word);
+                            kwnames ? PyTuple_GetItem(kwnames, b->at) : NULL);
     }
 }
 
@@ -540,8 +627,8 @@ PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args,
     b.foreign = NULL;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < g->nrows; i++) {
-            py_bind_begin(&b, g->row[i], pass == 1);
-            bool fits = py_bind_fill(&b, g->how, args, nargs, kwnames, method);
+            py_bind_begin(&b, g->row[i], method, pass == 1);
+            bool fits = py_bind_fill(&b, g->how, args, nargs, kwnames);
             if (TNI_UNLIKELY(b.foreign != NULL)) {
                 py_bind_end(&b);
                 return py_overridden(g, method, args, nargs, kwnames);
@@ -549,9 +636,9 @@ PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args,
             PyObject *r = fits ? py_bound_call(&b, g->how) : NULL;
             py_bind_end(&b);
             if (fits) return r;
-            if (b.fault == FAULT_RAISED) return NULL;
+            if (b.fault == FAULT_RAISED) return py_fault_overflow(&b, g->name);
         }
     }
     if (g->nrows > 1) return py_fault_overloads(g, method, args, nargs, kwnames);
-    return py_fault_raise(&b, g->name, method, nargs, kwnames);
+    return py_fault_raise(&b, g->name, nargs, kwnames);
 }

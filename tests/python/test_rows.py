@@ -1,0 +1,182 @@
+"""Every row is callable from Python: by place, by keyword, as a method, in place, with out=; all
+ways give the same bits. What the rows say is not repeated here: it comes from tensorh._C._rows."""
+
+import inspect
+
+import pytest
+import rows
+
+import tensorh as th
+
+ROWS = rows.rows()
+CASES = [(row, sample) for row in ROWS for sample in row.samples]
+each_row = pytest.mark.parametrize("row", ROWS, ids=lambda r: r.name)
+each_case = pytest.mark.parametrize(
+    "row, sample", CASES, ids=[f"{r.name}-{s.replace(' ', '_')}" for r, s in CASES]
+)
+
+
+def run(row, sample, how):
+    """how(arguments by name) with fresh arguments: what it gave and the arguments after it."""
+    th.manual_seed(7)
+    given = rows.arguments(row, sample)
+    result = how(given)
+    return result, rows.bits(result) if row.defined else None, rows.bits(given)
+
+
+def by_place(row):
+    def how(given):
+        place, named = rows.split(row, given)
+        return row.function(*place, **named)
+
+    return how
+
+
+def by_keyword(row):
+    return lambda given: row.function(**given)
+
+
+def with_defaults(row):
+    def how(given):
+        defaults = {p.name: p.default_value for p in row.params if p.default is not None}
+        return row.function(**{**defaults, **given})
+
+    return how
+
+
+def as_method(row, name=None):
+    def how(given):
+        place, named = rows.split(row, given)
+        return getattr(place[0], name or row.torch)(*place[1:], **named)
+
+    return how
+
+
+def inplace(row, name):
+    if row.method:
+        return as_method(row, name)
+
+    def how(given):
+        place, named = rows.split(row, given)
+        return getattr(th, name)(*place, **named)
+
+    return how
+
+
+def test_there_are_rows_and_samples():
+    assert len(ROWS) >= 250
+    assert [row.name for row in ROWS if not row.samples] == []
+
+
+@each_case
+def test_place_keyword_and_method_give_the_same_bits(row, sample):
+    _, result, after = run(row, sample, by_place(row))
+    ways = [by_keyword, with_defaults]
+    if row.method and isinstance(rows.arguments(row, sample)["self"], th.Tensor):  # not 2 ** x
+        ways.append(as_method)
+    for how in ways:
+        assert run(row, sample, how(row))[1:] == (result, after), how.__name__
+
+
+@each_row
+def test_torchs_other_names_of_arguments(row):
+    """input for self, axis for dim, keepdims for keepdim."""
+    other = {"self": "input", "dim": "axis", "keepdim": "keepdims"}
+    for sample in row.samples:
+        plain = run(row, sample, by_place(row))
+        if not other.keys() & rows.arguments(row, sample).keys():
+            continue
+
+        def how(given):
+            return row.function(**{other.get(n, n): v for n, v in given.items()})
+
+        assert run(row, sample, how)[1:] == plain[1:]
+
+
+@each_row
+def test_results_are_tensors_named_as_the_schema_says(row):
+    result = run(row, row.samples[0], by_place(row))[0]
+    if row.results == -1:
+        assert isinstance(result, tuple) and all(isinstance(t, th.Tensor) for t in result)
+    elif row.results > 1:
+        names = [part.split()[-1] for part in row.schema.split("-> (")[1].rstrip(")").split(", ")]
+        assert len(result) == row.results
+        for i, name in enumerate(names):
+            assert getattr(result, name) is result[i]
+    elif row.results == 0:
+        assert result is None
+    elif row.schema.endswith("-> bool"):
+        assert isinstance(result, bool)
+    else:
+        assert isinstance(result, th.Tensor)
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.inplace], ids=lambda r: r.name)
+def test_in_place_writes_into_self_and_returns_it(row):
+    written = 0
+    name = row.torch if row.torch.endswith("_") else row.torch + "_"
+    for sample in row.samples:
+        if name == row.torch:
+            result, _, after = run(row, sample, as_method(row))
+        else:
+            plain, expected, _ = run(row, sample, by_place(row))
+            to = next(iter(rows.arguments(row, sample).values()))
+            if not isinstance(to, th.Tensor):
+                continue
+            same = (plain.dtype, plain.shape) == (to.dtype, to.shape)
+            try:
+                result, got, after = run(row, sample, inplace(row, name))
+            except RuntimeError:
+                assert not same or to.dtype.is_complex
+                continue
+            assert got == expected or not same
+        written += 1
+        assert rows.bits(result) == next(iter(after.values()))
+    assert written or row.torch in ("copy",)
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.out], ids=lambda r: r.name)
+def test_out_is_written_and_returned(row):
+    for sample in row.samples:
+        plain, expected, _ = run(row, sample, by_place(row))
+        several = row.results != 1
+        fresh = [th.empty_like(t) for t in (plain if several else [plain])]
+        out = tuple(fresh) if several else fresh[0]
+
+        def how(given, out=out):
+            place, named = rows.split(row, given)
+            return row.function(*place, **named, out=out)
+
+        result, got, _ = run(row, sample, how)
+        assert got == expected
+        assert all(a is b for a, b in zip(result, fresh, strict=True)) if several else result is out
+
+
+@each_row
+def test_function_has_a_signature_and_a_docstring(row):
+    function = getattr(th._C, row.torch)
+    names = list(inspect.signature(function).parameters)
+    assert row.schema in function.__doc__
+    if names[-1] != "kwargs":
+        assert set(names) >= {p.name for p in row.params} - {"self", "from", "lambda"}
+        assert not row.out or "out" in names
+    for p in inspect.signature(function).parameters.values():
+        if p.name in [q.name for q in row.params if q.name not in ("self", "input")]:
+            q = row.param(p.name)
+            assert q.required or names[-1] == "kwargs" or p.default == q.default_value
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.method], ids=lambda r: r.name)
+def test_method_has_a_signature_and_a_docstring(row):
+    forms = [row.torch] + [row.torch + "_"] * (row.inplace and not row.torch.endswith("_"))
+    for name in forms:
+        method = th.Tensor.__dict__[name]
+        assert list(inspect.signature(method).parameters)[0] == "self"
+        assert method.__doc__
+
+
+def test_what_is_no_row_has_a_docstring_too():
+    for owner in (th._C, th.Tensor):
+        for name, thing in vars(owner).items():
+            if callable(thing) and not isinstance(thing, type) and not name.startswith("_"):
+                assert thing.__doc__, name
