@@ -84,7 +84,7 @@ static void py_docs_put_params(py_docs_text *t, const tn_row *row, bool method, 
         if (!first) py_docs_put(t, ", ");
         if (p->flags & TN_P_KEYWORD && !star) py_docs_put(t, "*, ");
         star = star || p->flags & TN_P_KEYWORD;
-        if (i == 0 && !strcmp(p->name, "self"))
+        if (!strcmp(p->name, "self"))
             py_docs_put(t, method ? "$self" : "input");
         else
             py_docs_put(t, reserved ? reserved : p->name);

@@ -468,7 +468,7 @@ static const char *py_fault_type(PyObject *o, char *text, size_t room) {
 /* A parameter's name as torch says it. */
 static const char *py_fault_param(const py_bind *b, int i) {
     const char *name = b->gen->param[i].name;
-    return i == 0 && !b->method && !strcmp(name, "self") ? "input" : name;
+    return !b->method && !strcmp(name, "self") ? "input" : name;
 }
 
 /* "argument 'dim' (position 1)"; by its name alone where that was given. */

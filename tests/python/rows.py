@@ -136,7 +136,9 @@ def value(text, param, which, domain):
         return tensor(text, which, *domain)
     if text.startswith("{"):
         members = re.findall(r"\([^)]*\)(?::\w+)?(?:<\d+)?|None", text)
-        return [None if m == "None" else tensor(m, which + i, *domain) for i, m in enumerate(members)]
+        return [
+            None if m == "None" else tensor(m, which + i, *domain) for i, m in enumerate(members)
+        ]
     if "ScalarType" in param.type and text != "None":
         return getattr(th, SHORT.get(text, text))
     if "Device" in param.type and text != "None":

@@ -1,0 +1,238 @@
+"""What does not fit is refused with torch's kinds of errors, which name the function, the argument
+and the user's line; nothing crashes."""
+
+import math
+import re
+import traceback
+
+import numpy as np
+import pytest
+import rows
+
+import tensorh as th
+
+ROWS = rows.rows()
+ALONE = {r.torch for r in ROWS if sum(r.torch == s.torch for s in ROWS) == 1}
+OVERFLOW = 2**70
+# OverflowError: a number of more than 64 bits, as torch
+REFUSALS = (TypeError, ValueError, IndexError, RuntimeError, OverflowError, MemoryError)
+each_row = pytest.mark.parametrize("row", ROWS, ids=lambda r: r.name)
+
+
+class Stranger:
+    """Nothing that any argument can be."""
+
+
+class Evil:
+    """Its conversions raise what no conversion should."""
+
+    def __index__(self):
+        raise KeyError("index")
+
+    def __float__(self):
+        raise KeyError("float")
+
+    def __len__(self):
+        raise KeyError("len")
+
+
+def menagerie():
+    """Objects of many kinds; none is large when taken for a size."""
+    x = th.tensor([[1.0, 2.0], [3.0, 4.0]])
+    return [
+        None, True, 0, 1, -1, 3, 99, -99, OVERFLOW, -OVERFLOW, 1.5, math.nan, math.inf, 1j,
+        "text", "", "mean", "cpu", "meta", b"bytes", [], (), {}, [1], [1, 2], [[1], [2]], ["a"],
+        [None], [x], (x, None), [x, 1], x, x[0], x[0, 0], th.tensor(1), th.tensor([True, False]),
+        th.tensor([0, 1]), th.tensor(1j), th.zeros(0), th.zeros(2, device="meta"), th.float16,
+        th.int64, th.bool, float, int, th.device("cpu"), th.Generator(), np.float32(2),
+        np.int64(1), np.bool_(True), np.ones((2, 2)), np.array(["a"]), slice(0, 1), range(3),
+        object, Stranger(), Evil(), [Evil()], lambda: 1, iter([1]), {1, 2}, NotImplemented, ...,
+    ]  # fmt: skip
+
+
+def refused(call, *args, **kwargs):
+    """The exception of a call that has to fail; its last frame is here."""
+    with pytest.raises(REFUSALS) as caught:
+        call(*args, **kwargs)
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert frames[-1].filename == __file__
+    assert "call(*args, **kwargs)" in frames[-1].line
+    return caught.value
+
+
+def names(row):
+    """Arguments of the first sample, all that have a name, and how torch says each name."""
+    given = rows.arguments(row, row.samples[0])
+    return given, {p.name: "input" if p.name == "self" else p.name for p in row.params}
+
+
+@each_row
+def test_a_stranger_is_a_type_error_that_names_function_and_argument(row):
+    given, say = names(row)
+    for p in row.params:
+        error = refused(row.function, **{**given, p.name: Stranger()})
+        assert type(error) is TypeError
+        assert str(error).startswith(row.torch + "()")
+        assert "Stranger" in str(error)
+        if row.torch in ALONE:
+            assert f"argument '{say[p.name]}' must be" in str(error)
+        else:
+            assert f"{p.name}=Stranger" in str(error)
+
+
+@each_row
+def test_a_stranger_by_place_is_told_with_its_place(row):
+    given, say = names(row)
+    place, named = rows.split(row, given)
+    for i, p in enumerate(row.params[: len(place)]):
+        error = refused(row.function, *place[:i], Stranger(), *place[i + 1 :], **named)
+        assert type(error) is TypeError
+        if row.torch in ALONE:
+            what = f"{row.torch}(): argument '{say[p.name]}' (position {i + 1}) must be"
+            assert what in str(error)
+
+
+@each_row
+def test_missing_argument(row):
+    given, say = names(row)
+    for p in row.params:
+        if not p.required:
+            continue
+        less = {n: v for n, v in given.items() if n != p.name}
+        if row.torch in ALONE:
+            error = refused(row.function, **less)
+            assert type(error) is TypeError
+            assert re.match(rf"{row.torch}\(\) missing \d required positional.*", str(error))
+            assert f'"{say[p.name]}"' in str(error)
+    if row.torch in ALONE and any(p.required for p in row.params):
+        assert type(refused(row.function)) is TypeError
+
+
+@each_row
+def test_argument_given_twice(row):
+    given, say = names(row)
+    place, named = rows.split(row, given)
+    if row.torch not in ALONE:  # arange(5, end=6) is another row
+        return
+    for p, value in zip(row.params, place, strict=False):
+        error = refused(row.function, *place, **named, **{p.name: value})
+        assert type(error) is TypeError
+        what = f"{row.torch}() got multiple values for argument '{say[p.name]}'"
+        assert str(error) == what
+
+
+@each_row
+def test_unknown_keyword(row):
+    given, _ = names(row)
+    error = refused(row.function, **given, no_such=1)
+    assert type(error) is TypeError
+    if row.torch in ALONE:
+        assert str(error) == f"{row.torch}() got an unexpected keyword argument 'no_such'"
+
+
+@each_row
+def test_too_many_arguments(row):
+    given, _ = names(row)
+    place, named = rows.split(row, given)
+    most = sum(not p.keyword for p in row.params)
+    if row.torch not in ALONE or len(place) < most:
+        return
+    if "int[" in row.params[most - 1].type and most <= 2:
+        return  # further ints are members of the list
+    error = refused(row.function, *place, 1, **named)
+    assert re.match(rf"{row.torch}\(\) takes .*positional argument.* {most + 1} w", str(error))
+
+
+@each_row
+def test_dimension_out_of_range_is_an_index_error(row):
+    for sample in row.samples:
+        given = rows.arguments(row, sample)
+        for name, value in given.items():
+            if not re.fullmatch("(start_|end_)?dim[01]?|axis", name):
+                continue
+            for dim in (77, -78):
+                bad = {**given, name: [dim] if isinstance(value, list) else dim}
+                error = refused(row.function, **bad)
+                assert isinstance(error, IndexError), (sample, name)
+                assert row.torch.rstrip("_") in str(error) or row.name in str(error)
+
+
+@each_row
+def test_no_argument_crashes(row):
+    for sample in row.samples[:2]:
+        for p in row.params:
+            for thing in menagerie():
+                th.manual_seed(0)
+                given = rows.arguments(row, sample)
+                try:
+                    row.function(**{**given, p.name: thing})
+                except REFUSALS as error:
+                    assert str(error)
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.method], ids=lambda r: r.name)
+def test_no_method_takes_self_of_another_kind(row):
+    for thing in menagerie():
+        if not isinstance(thing, th.Tensor):
+            with pytest.raises(TypeError):
+                getattr(th.Tensor, row.torch)(thing)
+
+
+# What would write files, begin threads or wait; or is no function of arguments.
+LEFT_OUT = {"save", "load", "set_num_threads", "set_num_interop_threads", "set_printoptions"}
+
+
+def functions():
+    for owner, label in ((th, "torch"), (th.Tensor, "Tensor")):
+        for name in dir(owner):
+            thing = getattr(owner, name, None)
+            if callable(thing) and not name.startswith("_") and name not in LEFT_OUT:
+                yield pytest.param(thing, id=f"{label}.{name}")
+
+
+@pytest.mark.parametrize("function", list(functions()))
+def test_no_function_or_method_crashes(function, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = th.get_default_dtype() if hasattr(th, "get_default_dtype") else None
+    for args in [()] + [(x,) for x in menagerie()] + [(th.ones(2, 2), x) for x in menagerie()]:
+        try:
+            function(*args)
+        except (*REFUSALS, AttributeError, KeyError, StopIteration, AssertionError):
+            pass
+    if before is not None:
+        th.set_default_dtype(before)
+
+
+def test_slots_do_not_crash():
+    x = th.ones(2, 2)
+    for thing in menagerie():
+        for how in (
+            lambda t: x[t], lambda t: x + t, lambda t: t + x, lambda t: x @ t, lambda t: x**t,
+            lambda t: x == t, lambda t: x < t, lambda t: x // t, lambda t: x % t,
+            lambda t: x & t, lambda t: x << t, lambda t: x.__setitem__(0, t),
+            lambda t: x.__setitem__(t, 1), lambda t: x.__delitem__(t), lambda t: x.__iadd__(t),
+            lambda t: setattr(x, "grad", t), lambda t: setattr(x, "requires_grad", t),
+            lambda t: t in x, lambda t: format(x, t), lambda t: divmod(x, t), lambda t: th.tensor(t),
+            lambda t: th.tensor([t, t]), lambda t: th.tensor(1, dtype=t), lambda t: th.Size(t),
+            lambda t: th.device(t), lambda t: th.Generator(t), lambda t: th.Generator().set_state(t),
+            lambda t: th.Generator().manual_seed(t), lambda t: th.Tensor(t), lambda t: x.__array__(t),
+            lambda t: x.size(t), lambda t: x.stride(t), lambda t: delattr(x, "grad"),
+        ):  # fmt: skip
+            try:
+                how(thing)
+            except (*REFUSALS, AttributeError, KeyError):
+                pass
+
+
+def test_an_error_of_the_library_names_the_operator_and_its_arguments():
+    error = refused(th.mm, th.ones(2, 3), th.ones(2, 3))
+    assert isinstance(error, RuntimeError)
+    assert "matmul(self=float32 (2, 3), other=float32 (2, 3)), called by mm" in str(error)
+
+
+def test_an_exception_of_a_users_function_comes_out_as_it_is():
+    class Half:
+        def __float__(self):
+            raise ZeroDivisionError
+
+    assert isinstance(refused(th.full, (2,), Half()), TypeError)  # not of that kind, as torch
