@@ -212,10 +212,13 @@ def test_slots_do_not_crash():
             lambda t: x & t, lambda t: x << t, lambda t: x.__setitem__(0, t),
             lambda t: x.__setitem__(t, 1), lambda t: x.__delitem__(t), lambda t: x.__iadd__(t),
             lambda t: setattr(x, "grad", t), lambda t: setattr(x, "requires_grad", t),
-            lambda t: t in x, lambda t: format(x, t), lambda t: divmod(x, t), lambda t: th.tensor(t),
+            lambda t: t in x, lambda t: format(x, t), lambda t: divmod(x, t),
+            lambda t: th.tensor(t),
             lambda t: th.tensor([t, t]), lambda t: th.tensor(1, dtype=t), lambda t: th.Size(t),
-            lambda t: th.device(t), lambda t: th.Generator(t), lambda t: th.Generator().set_state(t),
-            lambda t: th.Generator().manual_seed(t), lambda t: th.Tensor(t), lambda t: x.__array__(t),
+            lambda t: th.device(t), lambda t: th.Generator(t),
+            lambda t: th.Generator().set_state(t),
+            lambda t: th.Generator().manual_seed(t), lambda t: th.Tensor(t),
+            lambda t: x.__array__(t),
             lambda t: x.size(t), lambda t: x.stride(t), lambda t: delattr(x, "grad"),
         ):  # fmt: skip
             try:
