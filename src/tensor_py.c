@@ -26,4 +26,7 @@
 #include "py/index.c"
 #include "py/create.c"
 #include "py/tensor.c"
+#include "py/optim.c"
+#include "py/loader.c"
+#include "py/files.c"
 #include "py/main.c"

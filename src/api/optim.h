@@ -42,10 +42,14 @@ struct tn_orow {
     bool counts; /* keeps a number of steps (`step`, a 0-dim f32 tensor, as torch's) */
 };
 
+/* The rows of the library, by number, in the order of their names. */
+TN_API int64_t tn_orow_count(void);
+TN_API const tn_orow *tn_orow_at(int64_t i); /* NULL out of range */
+
 /* What a row's step sees: n parameters that have a gradient. options[i] is the argument struct of
  * i's group. */
 struct tn_ostep {
-    tn_optimizer *optimizer;
+    tn_optimizer *optimizer; /* NULL: somebody else keeps groups and states */
     int64_t n;
     tn_tensor **param, **grad;
     tn_tensor **state[TN_OPTIM_STATES]; /* zero before the first step; NULL members: not used by

@@ -14,6 +14,8 @@
         .name = #name_, .schema = schema_, .gen = &tni_ogen_##name_, __VA_ARGS__}; \
     TNI_PRIVATE_END TNI_ROW_END
 
+TN_PRIV const tn_orow *const *tni_orows(void); /* NULL-terminated, by name; generated */
+
 TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
     tn_floats l = {at, n};
     return l;

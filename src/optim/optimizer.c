@@ -26,6 +26,17 @@ TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m) {
     return none;
 }
 
+/* --- rows ------------------------------------------------------------------------------------- */
+
+TN_API int64_t tn_orow_count(void) {
+    int64_t n = 0;
+    while (tni_orows()[n]) n++;
+    return n;
+}
+TN_API const tn_orow *tn_orow_at(int64_t i) {
+    return i >= 0 && i < tn_orow_count() ? tni_orows()[i] : NULL;
+}
+
 /* --- options ---------------------------------------------------------------------------------- */
 
 TN_PRIV bool tni_group_check(const tn_optimizer *o, const void *options) {

@@ -92,7 +92,8 @@ static int py_main_exec(PyObject *module) {
 #endif
     if (PyModule_AddStringConstant(module, "__version__", TN_VERSION)) return -1;
     if (!py_main_words() || py_types_begin(module) || py_tensor_begin(module) ||
-        py_groups_begin(module) || !py_number_begin() || py_create_begin(module))
+        py_groups_begin(module) || !py_number_begin() || py_create_begin(module) ||
+        py_optim_begin(module) || py_loader_begin(module) || py_files_begin(module))
         return PyErr_Occurred() ? -1 : (PyErr_SetString(PyExc_SystemError, "tensorh: rows"), -1);
     return 0;
 }

@@ -158,6 +158,11 @@ PY_PRIV int py_create_begin(PyObject *module);
 PY_PRIV PyObject *py_device_of(tn_device_id device);
 extern TNI_HIDDEN tn_print_options py_printing;
 PY_PRIV PyObject *py_results_list(tn_list l); /* a tuple; takes the list */
+/* optim.c, loader.c, files.c: functions behind tensorh.optim, tensorh.utils and
+ * tensorh.serialization. */
+PY_PRIV int py_optim_begin(PyObject *module);
+PY_PRIV int py_loader_begin(PyObject *module);
+PY_PRIV int py_files_begin(PyObject *module);
 /* create.c: a list, array or number as an index, and as a value beside a tensor of dtype. */
 PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy); /* shares it */
 PY_PRIV PyObject *py_index_tensor(PyObject *o);

@@ -1,0 +1,535 @@
+/* optim.c - a step of an optimizer's row over torch's param_groups and state.
+ *
+ * The groups and the state stay Python's lists and dictionaries, which users read and edit; a step
+ * looks its parameters, options and states up there and makes one call of the row. It knows no kind
+ * of optimizer: names and kinds of options and states are the row's. All parameters change, or none
+ * and the state is as it was. */
+#include "py.h"
+
+enum { OPTIM_ARGS = 256, OPTIM_LISTS = 16, OPTIM_PARAMS = 32, OPTIM_ROWS = 64 };
+
+/* A row and its words, made at its first step. */
+typedef struct py_optim_row {
+    const tn_orow *row;
+    PyObject *option[OPTIM_PARAMS]; /* by parameter of the row; NULL for the list of tensors */
+    PyObject *state[TN_OPTIM_STATES], *step, *params;
+    int nstates;
+} py_optim_row;
+
+static py_optim_row *py_optim_rows[OPTIM_ROWS];
+
+/* The options of a group as the row reads them. */
+typedef struct py_optim_group {
+    union {
+        double align;
+        void *pointer;
+        char bytes[OPTIM_ARGS];
+    } args;
+    double lists[OPTIM_LISTS];
+} py_optim_group;
+
+/* One step; its arrays have room for n parameters of which s.n have a gradient. */
+typedef struct py_optim_step {
+    const py_optim_row *r;
+    PyObject *groups, *state;
+    Py_ssize_t ngroups, n;
+    int64_t elements;
+    py_optim_group *group;
+    tn_ostep s;
+    PyObject **of;    /* state dictionaries, counted */
+    PyObject **param; /* wrappers, counted: keys of new state dictionaries */
+    PyObject **step;  /* tensors that count, counted */
+    double *count;
+    uint8_t *made; /* bit k: state k was put there for this step; MADE_STEP, MADE_DICT */
+    bool *first;
+} py_optim_step;
+enum { MADE_STEP = 64, MADE_DICT = 128 };
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* The words of "exp_avg, exp_avg_sq". */
+static bool py_optim_words(py_optim_row *r) {
+    const char *at = r->row->state ? r->row->state : "";
+    while (*at && r->nstates < TN_OPTIM_STATES) {
+        size_t n = strcspn(at, ", ");
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", (int)n, at);
+        if (!(r->state[r->nstates++] = PyUnicode_InternFromString(word))) return false;
+        at += n;
+        at += strspn(at, ", ");
+    }
+    return true;
+}
+
+static const py_optim_row *py_optim_row_at(long i) {
+    const tn_orow *row = i >= 0 && i < OPTIM_ROWS ? tn_orow_at(i) : NULL;
+    if (!row || row->gen->nparam > OPTIM_PARAMS || row->gen->args_size > OPTIM_ARGS)
+        return PyErr_Format(PyExc_SystemError, "no optimizer row %ld", i), NULL;
+    if (py_optim_rows[i]) return py_optim_rows[i];
+    py_optim_row *r = (py_optim_row *)calloc(1, sizeof *r);
+    if (!r) return PyErr_NoMemory(), NULL;
+    r->row = row;
+    bool ok = (r->step = PyUnicode_InternFromString("step")) != NULL &&
+              (r->params = PyUnicode_InternFromString("params")) != NULL && py_optim_words(r);
+    for (int k = 0; ok && k < row->gen->nparam; k++)
+        if (row->gen->param[k].type != TN_T_TENSORS)
+            ok = (r->option[k] = PyUnicode_InternFromString(row->gen->param[k].name)) != NULL;
+    if (ok) return py_optim_rows[i] = r;
+    free(r); /* the words are interned */
+    return NULL;
+}
+
+/* A parameter's default as Python writes it: 0 for a float of zero, as torch's own. */
+static PyObject *py_optim_default(const tn_gen *gen, const tn_param *p) {
+    const char *at = (const char *)gen->defaults + p->offset;
+    tn_floats l;
+    tn_maybe m;
+    int64_t i;
+    int32_t word;
+    double d;
+    if (p->type == TN_T_BOOL) return PyBool_FromLong(*(const bool *)at);
+    if (p->type == TN_T_INT) return memcpy(&i, at, sizeof i), PyLong_FromLongLong(i);
+    if (p->type == TN_T_ENUM) {
+        memcpy(&word, at, sizeof word);
+        return word ? PyUnicode_FromString(p->words[word - 1]) : Py_NewRef(Py_None);
+    }
+    if (p->type == TN_T_FLOATS) {
+        memcpy(&l, at, sizeof l);
+        PyObject *all = PyTuple_New((Py_ssize_t)l.n);
+        for (int64_t k = 0; all && k < l.n; k++)
+            PyTuple_SetItem(all, (Py_ssize_t)k, PyFloat_FromDouble(l.at[k]));
+        return all;
+    }
+    if (p->flags & TN_P_MAYBE) {
+        memcpy(&m, at, sizeof m);
+        return m.given == TN_GIVEN ? PyFloat_FromDouble(m.value) : Py_NewRef(Py_None);
+    }
+    memcpy(&d, at, sizeof d);
+    return d == 0 ? PyLong_FromLong(0) : PyFloat_FromDouble(d);
+}
+
+/* (("lr", 0.001, False), ..): name, default, whether by keyword alone. */
+static PyObject *py_optim_options(const tn_gen *gen) {
+    PyObject *all = PyList_New(0);
+    for (int k = 0; all && k < gen->nparam; k++) {
+        const tn_param *p = &gen->param[k];
+        if (p->type == TN_T_TENSORS) continue;
+        PyObject *value = py_optim_default(gen, p);
+        PyObject *one = value ? Py_BuildValue("sNO", p->name, value,
+                                              p->flags & TN_P_KEYWORD ? Py_True : Py_False)
+                              : NULL;
+        if (!one || PyList_Append(all, one)) Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all;
+}
+
+/* [(number, "Adam", schema, options, states, counts), ..] of all rows. */
+static PyObject *py_optim_list(PyObject *self, PyObject *unused) {
+    PyObject *all = PyList_New(0);
+    (void)self, (void)unused;
+    for (int64_t i = 0; all && i < tn_orow_count(); i++) {
+        const tn_orow *row = tn_orow_at(i);
+        PyObject *options = py_optim_options(row->gen);
+        PyObject *one =
+            options ? Py_BuildValue("Ls#sNsO", (long long)i, row->schema,
+                                    (Py_ssize_t)strcspn(row->schema, ".("), row->schema, options,
+                                    row->state ? row->state : "", row->counts ? Py_True : Py_False)
+                    : NULL;
+        if (!one || PyList_Append(all, one)) Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all;
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+static bool py_optim_misfit(const tn_param *p, PyObject *o) {
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "option '%s' of a parameter group: %R does not fit", p->name,
+                     o);
+    return false;
+}
+
+static bool py_optim_floats(const tn_param *p, PyObject *o, tn_floats *l, double *room, int *used) {
+    bool tuple = PyTuple_Check(o);
+    if (!tuple && !PyList_Check(o)) return py_optim_misfit(p, o);
+    l->n = tuple ? PyTuple_Size(o) : PyList_Size(o);
+    l->at = room + *used;
+    if ((p->count >= 0 && l->n != p->count) || l->n > OPTIM_LISTS - *used)
+        return py_optim_misfit(p, o);
+    for (int64_t i = 0; i < l->n; i++) {
+        PyObject *one =
+            tuple ? PyTuple_GetItem(o, (Py_ssize_t)i) : PyList_GetItem(o, (Py_ssize_t)i);
+        if (!one || !py_to_float(one, room + *used + i)) return py_optim_misfit(p, o);
+    }
+    *used += (int)l->n;
+    return true;
+}
+
+static bool py_optim_word(const tn_param *p, PyObject *o, int32_t *word) {
+    const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
+    *word = 0;
+    for (int32_t k = 0; text && p->words[k]; k++)
+        if (strcmp(p->words[k], text) == 0) *word = k + 1;
+    return *word || (o == Py_None && p->flags & TN_P_OPTIONAL) || py_optim_misfit(p, o);
+}
+
+static bool py_optim_option(const tn_param *p, PyObject *o, py_optim_group *g, int *used) {
+    char *at = g->args.bytes + p->offset;
+    bool none = o == Py_None && p->flags & TN_P_OPTIONAL, truth;
+    tn_floats l;
+    tn_maybe m = tn_no_float();
+    int64_t i = TN_NONE;
+    int32_t word;
+    int truth_of;
+    double d = 0;
+    switch (p->type) {
+    case TN_T_FLOAT:
+    case TN_T_SCALAR:
+        if (!none && !py_to_float(o, &d)) return py_optim_misfit(p, o);
+        if (!none) m = tn_some(d);
+        if (p->flags & TN_P_MAYBE)
+            memcpy(at, &m, sizeof m);
+        else
+            memcpy(at, &d, sizeof d);
+        return true;
+    case TN_T_BOOL:
+        if ((truth_of = PyObject_IsTrue(o)) < 0) return false;
+        truth = truth_of != 0;
+        memcpy(at, &truth, sizeof truth);
+        return true;
+    case TN_T_INT:
+        if (!none && !py_to_index(o, &i)) return py_optim_misfit(p, o);
+        memcpy(at, &i, sizeof i);
+        return true;
+    case TN_T_FLOATS:
+        if (!py_optim_floats(p, o, &l, g->lists, used)) return false;
+        memcpy(at, &l, sizeof l);
+        return true;
+    case TN_T_ENUM:
+        if (!py_optim_word(p, o, &word)) return false;
+        memcpy(at, &word, sizeof word);
+        return true;
+    default: return py_optim_misfit(p, o);
+    }
+}
+
+/* The options of a group, checked by the row; what the group lacks has its default. */
+static bool py_optim_group_read(const py_optim_row *r, PyObject *group, py_optim_group *g) {
+    const tn_gen *gen = r->row->gen;
+    int used = 0;
+    memcpy(g->args.bytes, gen->defaults, gen->args_size);
+    for (int k = 0; k < gen->nparam; k++) {
+        PyObject *o = r->option[k] ? PyDict_GetItemWithError(group, r->option[k]) : NULL;
+        if (!o && PyErr_Occurred()) return false;
+        if (!o) continue;
+        Py_INCREF(o);
+        bool ok = py_optim_option(&gen->param[k], o, g, &used);
+        Py_DECREF(o);
+        if (!ok) return false;
+    }
+    if (!r->row->check || r->row->check(g->args.bytes)) return true;
+    tn_error_info info;
+    if (tn_error_peek(&info) && info.code == TN_INVALID) {
+        PyErr_SetString(PyExc_ValueError, info.message);
+        tn_error_take(NULL);
+    } else {
+        py_raise();
+    }
+    return false;
+}
+
+/* _optim_check(number, group): the options of a group, as a step would read them. */
+static PyObject *py_optim_check(PyObject *self, PyObject *args) {
+    py_optim_group g;
+    PyObject *group;
+    long i;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "lO!", &i, &PyDict_Type, &group)) return NULL;
+    const py_optim_row *r = py_optim_row_at(i);
+    if (!r || !py_optim_group_read(r, group, &g)) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* --- what a step works on --------------------------------------------------------------------- */
+
+static PyObject *py_optim_params(const py_optim_row *r, PyObject *group) {
+    PyObject *list = PyDict_Check(group) ? PyDict_GetItemWithError(group, r->params) : NULL;
+    if (list && PyList_Check(list)) return list;
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "a parameter group is a dict with a list 'params'");
+    return NULL;
+}
+
+static bool py_optim_lay(py_optim_step *w) {
+    int states = w->r->nstates;
+    for (Py_ssize_t g = 0; g < w->ngroups; g++) {
+        PyObject *list = py_optim_params(w->r, PyList_GetItem(w->groups, g));
+        if (!list) return false;
+        w->n += PyList_Size(list);
+    }
+    size_t n = (size_t)w->n + 1, pointers = (size_t)(6 + states);
+    size_t bytes = (size_t)w->ngroups * sizeof *w->group +
+                   n * (pointers * sizeof(void *) + (TN_OPTIM_NUMBERS + 1) * sizeof(double) + 2);
+    char *at = n < PY_SSIZE_T_MAX / 1024 ? (char *)calloc(1, bytes) : NULL;
+    if (!at) return PyErr_NoMemory(), false;
+    w->group = (py_optim_group *)(void *)at;
+    w->s.number = (double *)(void *)(w->group + w->ngroups);
+    w->count = w->s.number + TN_OPTIM_NUMBERS * n;
+    w->s.param = (tn_tensor **)(void *)(w->count + n);
+    w->s.grad = w->s.param + n;
+    for (int k = 0; k < states; k++) w->s.state[k] = w->s.grad + (size_t)(k + 1) * n;
+    w->of = (PyObject **)(void *)(w->s.grad + (size_t)(states + 1) * n);
+    w->param = w->of + n;
+    w->step = w->param + n;
+    const void **options = (const void **)(void *)(w->step + n);
+    w->s.options = options;
+    w->made = (uint8_t *)(options + n);
+    w->first = (bool *)(w->made + n);
+    w->s.first = w->first;
+    w->s.count = w->r->row->counts ? w->count : NULL;
+    return true;
+}
+
+/* The state dictionary of a parameter, new where there is none. */
+static PyObject *py_optim_state_of(py_optim_step *w, PyObject *param, uint8_t *made) {
+    PyObject *d = PyDict_GetItemWithError(w->state, param);
+    if (d && !PyDict_Check(d))
+        return PyErr_Format(PyExc_TypeError, "the state of a parameter is a dict, not %R", d);
+    if (d || PyErr_Occurred()) return Py_XNewRef(d);
+    d = PyDict_New();
+    if (!d || PyDict_SetItem(w->state, param, d)) Py_CLEAR(d);
+    if (d) *made |= MADE_DICT;
+    return d;
+}
+
+/* Puts a new tensor into the state; a new reference to its wrapper. */
+static PyObject *py_optim_put(PyObject *d, PyObject *name, tn_tensor *t) {
+    PyObject *o = t ? py_wrap(tn_own(t)) : py_raise();
+    if (o && PyDict_SetItem(d, name, o)) Py_CLEAR(o);
+    return o;
+}
+
+/* Counted: the tensor that counts the steps of parameter i, a 0-dim float32 as torch's. */
+static bool py_optim_count(py_optim_step *w, int64_t i) {
+    PyObject *o = PyDict_GetItemWithError(w->of[i], w->r->step);
+    double count = 0;
+    float now;
+    bool fits = o && py_is_tensor(o) && tn_ndim(py_of(o)) == 0 && tn_dtype_of(py_of(o)) == TN_F32 &&
+                tn_device_of(py_of(o)) == TN_CPU && !tn_needs_grad(py_of(o));
+    if (!o && PyErr_Occurred()) return false;
+    if (o && !py_to_float(o, &count)) {
+        if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "state 'step' is no number: %R", o);
+        return false;
+    }
+    now = (float)count;
+    if (!o) w->made[i] |= MADE_STEP;
+    w->step[i] = fits ? Py_NewRef(o)
+                      : py_optim_put(w->of[i], w->r->step,
+                                     tn_from_at(NULL, 0, &now, tn_empty_dims(), TN_F32));
+    w->count[i] = count + 1;
+    return w->step[i] != NULL;
+}
+
+/* State k of parameter i, held; made of zeros where there is none. */
+static bool py_optim_one_state(py_optim_step *w, int64_t i, int k) {
+    PyObject *o = PyDict_GetItemWithError(w->of[i], w->r->state[k]), *put = NULL;
+    const tn_tensor *p = w->s.param[i];
+    if (!o && PyErr_Occurred()) return false;
+    if (!o || o == Py_None) {
+        o = put = py_optim_put(w->of[i], w->r->state[k],
+                               tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p)));
+        if (!o) return false;
+        w->made[i] = (uint8_t)(w->made[i] | 1u << k);
+        w->first[i] = true;
+    }
+    bool ok = py_is_tensor(o);
+    if (ok) w->s.state[k][i] = tn_retain(py_of(o));
+    if (!ok) PyErr_Format(PyExc_TypeError, "state %R is no tensor", w->r->state[k]);
+    Py_XDECREF(put);
+    return ok;
+}
+
+static bool py_optim_add(py_optim_step *w, PyObject *param, const py_optim_group *g) {
+    const tn_orow *row = w->r->row;
+    int64_t i = w->s.n;
+    if (!py_is_tensor(param))
+        return PyErr_Format(PyExc_TypeError, "optimizer can only optimize Tensors, not %R", param),
+               false;
+    tn_tensor *grad = tn_grad_of(py_of(param));
+    if (!grad || i >= w->n) return true;
+    w->s.n++;
+    w->s.param[i] = tn_retain(py_of(param));
+    w->s.grad[i] = tn_retain(grad);
+    w->param[i] = Py_NewRef(param);
+    ((const void **)(uintptr_t)w->s.options)[i] = g->args.bytes;
+    w->elements += tn_numel(w->s.param[i]);
+    uint32_t uses = row->uses ? row->uses(g->args.bytes) : UINT32_MAX;
+    if (!row->counts && !(uses & ((1u << w->r->nstates) - 1))) return true;
+    if (!(w->of[i] = py_optim_state_of(w, param, &w->made[i]))) return false;
+    if (row->counts && !py_optim_count(w, i)) return false;
+    for (int k = 0; k < w->r->nstates; k++)
+        if (uses >> k & 1 && !py_optim_one_state(w, i, k)) return false;
+    return true;
+}
+
+static bool py_optim_collect(py_optim_step *w) {
+    for (Py_ssize_t g = 0; g < w->ngroups && g < PyList_Size(w->groups); g++) {
+        PyObject *group = Py_XNewRef(PyList_GetItem(w->groups, g));
+        PyObject *list = group ? Py_XNewRef(py_optim_params(w->r, group)) : NULL;
+        bool ok = list && py_optim_group_read(w->r, group, &w->group[g]);
+        for (Py_ssize_t i = 0; ok && i < PyList_Size(list); i++) {
+            PyObject *param = Py_NewRef(PyList_GetItem(list, i));
+            ok = py_optim_add(w, param, &w->group[g]);
+            Py_DECREF(param);
+        }
+        Py_XDECREF(list);
+        Py_XDECREF(group);
+        if (!ok) return false;
+    }
+    return true;
+}
+
+/* What was put into the state for a step that failed goes again; an exception stays. */
+static void py_optim_undo(py_optim_step *w) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    for (int64_t i = 0; i < w->s.n; i++) {
+        for (int k = 0; k < w->r->nstates; k++)
+            if (w->made[i] >> k & 1) PyDict_DelItem(w->of[i], w->r->state[k]);
+        if (w->made[i] & MADE_STEP) PyDict_DelItem(w->of[i], w->r->step);
+        if (w->made[i] & MADE_DICT) PyDict_DelItem(w->state, w->param[i]);
+        PyErr_Clear(); /* somebody else took it out */
+    }
+    PyErr_Restore(type, value, trace);
+}
+
+static void py_optim_end(py_optim_step *w) {
+    for (int64_t i = 0; i < w->s.n; i++) {
+        tn_release(w->s.param[i]);
+        tn_release(w->s.grad[i]);
+        for (int k = 0; k < w->r->nstates; k++) tn_release(w->s.state[k][i]);
+        Py_XDECREF(w->of[i]);
+        Py_XDECREF(w->param[i]);
+        Py_XDECREF(w->step[i]);
+    }
+    free(w->group);
+}
+
+/* --- the step --------------------------------------------------------------------------------- */
+
+static void py_optim_text(const tn_path *path, char *to, size_t room) {
+    const py_optim_step *const *w = (const py_optim_step *const *)(const void *)(path + 1);
+    snprintf(to, room, "%s", (*w)->r->row->name);
+}
+
+static bool py_optim_run(py_optim_step *w) {
+    struct {
+        tn_path path;
+        const py_optim_step *of;
+    } link;
+    bool ok, lasts = w->elements >= PY_LONG;
+    py_long l = {NULL};
+    memset(&link, 0, sizeof link);
+    link.path.text = py_optim_text;
+    link.of = w;
+    py_here(&link.path.file, &link.path.line);
+    if (lasts) l = py_long_begin();
+    tn_path_push(&link.path);
+    int64_t mark = tn_scope_begin();
+    bool mode = tn_set_grad_mode(false);
+    ok = w->r->row->step(&w->s);
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    tn_path_pop(&link.path);
+    if (lasts) py_long_end(l);
+    return ok;
+}
+
+static bool py_optim_go(py_optim_step *w) {
+    if (!w->s.n) return true;
+    while (!py_optim_run(w))
+        if (!py_stopped()) return py_raise(), false;
+    for (int64_t i = 0; i < w->s.n; i++) {
+        if (!w->step[i]) continue;
+        tn_tensor *t = py_of(w->step[i]);
+        *(float *)tn_data(t) = (float)w->count[i];
+        tn_touch(t);
+    }
+    return true;
+}
+
+/* _optim_step(number, param_groups, state) */
+static PyObject *py_optim_do(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    py_optim_step w;
+    (void)self;
+    if (n != 3 || !PyLong_Check(args[0]) || !PyList_Check(args[1]) || !PyDict_Check(args[2]))
+        return PyErr_Format(PyExc_TypeError,
+                            "param_groups is a list of dicts and state is a dict of dicts");
+    memset(&w, 0, sizeof w);
+    w.r = py_optim_row_at(PyLong_AsLong(args[0]));
+    if (!w.r) return NULL;
+    w.groups = args[1];
+    w.state = args[2];
+    w.ngroups = PyList_Size(w.groups);
+    if (!py_optim_lay(&w)) return NULL;
+    bool ok = py_optim_collect(&w) && py_optim_go(&w);
+    if (!ok) py_optim_undo(&w);
+    py_optim_end(&w);
+    return ok ? Py_NewRef(Py_None) : NULL;
+}
+
+/* --- gradients -------------------------------------------------------------------------------- */
+
+/* A gradient of zeros instead, cut off from its graph; in place where it has none. */
+static bool py_optim_zero(tn_tensor *t) {
+    tn_tensor *grad = tn_grad_of(t);
+    if (!tn_needs_grad(grad)) return tnp_zero_(grad) != NULL;
+    tn_tensor *cut = tnp_detach(grad);
+    bool ok = cut && tnp_zero_(cut) && tnp_set_grad(t, cut);
+    tn_free(cut);
+    return ok;
+}
+
+/* _optim_zero_grad(params, set_to_none) */
+static PyObject *py_optim_zero_grad(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    (void)self;
+    if (n != 2 || !PyList_Check(args[0]))
+        return PyErr_Format(PyExc_TypeError, "'params' of a parameter group is a list");
+    bool none = PyObject_IsTrue(args[1]) == 1, mode = tn_set_grad_mode(false), ok = true;
+    for (Py_ssize_t i = 0; ok && i < PyList_Size(args[0]); i++) {
+        PyObject *o = PyList_GetItem(args[0], i);
+        if (!py_is_tensor(o)) {
+            PyErr_Format(PyExc_TypeError, "optimizer can only optimize Tensors, not %R", o);
+            ok = false;
+        } else if (tn_grad_of(py_of(o))) {
+            ok = none ? tnp_set_grad(py_of(o), NULL) : py_optim_zero(py_of(o));
+            if (!ok) py_raise();
+        }
+    }
+    tn_set_grad_mode(mode);
+    return ok ? Py_NewRef(Py_None) : NULL;
+}
+
+/* _optim_closure(closure): its value, called while calls are recorded. */
+static PyObject *py_optim_closure(PyObject *self, PyObject *closure) {
+    (void)self;
+    bool mode = tn_set_grad_mode(true);
+    PyObject *loss = PyObject_CallNoArgs(closure);
+    tn_set_grad_mode(mode);
+    return loss;
+}
+
+#define OPTIM_FAST(name) (PyCFunction)(void *) name
+static PyMethodDef py_optim_functions[] = {
+    {"_optimizers", py_optim_list, METH_NOARGS, NULL},
+    {"_optim_check", py_optim_check, METH_VARARGS, NULL},
+    {"_optim_step", OPTIM_FAST(py_optim_do), METH_FASTCALL, NULL},
+    {"_optim_zero_grad", OPTIM_FAST(py_optim_zero_grad), METH_FASTCALL, NULL},
+    {"_optim_closure", py_optim_closure, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_optim_begin(PyObject *module) {
+    return PyModule_AddFunctions(module, py_optim_functions);
+}
