@@ -1,0 +1,128 @@
+"""torch.optim - the optimizers of tensor.h.
+
+Each class follows from an optimizer row of the library: its name, options, defaults and the names
+of its state. Groups and state are Python's, as torch's; a step is one call for all parameters.
+"""
+
+from .. import _C
+from .optimizer import Optimizer
+
+_NONE, _FALSE = (None, False, True), (False,)
+# torch's options that no row has: default, and what is accepted. foreach and fused choose among
+# implementations with the same results: a step is fused in any case.
+_TORCH = {
+    "foreach": (None, _NONE),
+    "capturable": (False, _FALSE),
+    "differentiable": (False, _FALSE),
+    "fused": (None, _NONE),
+    "decoupled_weight_decay": (False, _FALSE),
+}
+_TORCH_OF = {
+    "SGD": ("foreach", "differentiable", "fused"),
+    "Adam": ("foreach", "capturable", "differentiable", "fused", "decoupled_weight_decay"),
+    "AdamW": ("foreach", "capturable", "differentiable", "fused"),
+}
+# Options that torch keeps in the groups, though its constructor has them not.
+_FIXED = {"AdamW": {"decoupled_weight_decay": True}}
+
+
+class _RowOptimizer(Optimizer):
+    """An optimizer of the library: _row is the number of its row."""
+
+    _row = -1
+    _fixed = {}
+    _torch = ()
+
+    def _begin(self, params, defaults):
+        defaults.update(self._fixed)
+        super().__init__(params, defaults)
+
+    def add_param_group(self, param_group):
+        """Another group: a dict with "params" and options that differ from the defaults."""
+        super().add_param_group(param_group)
+        try:
+            for name in self._torch:
+                if param_group[name] not in _TORCH[name][1]:
+                    raise ValueError(
+                        f"{type(self).__name__}: {name}={param_group[name]!r} is not supported"
+                    )
+            _C._optim_check(self._row, param_group)
+        except BaseException:
+            self.param_groups.pop()
+            raise
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name, value in self._options.items():
+                group.setdefault(name, value)
+
+    def step(self, closure=None):
+        """One step of all parameters that have a gradient: all change, or none.
+
+        closure, where given, computes the loss again; its value is returned.
+        """
+        loss = None if closure is None else _C._optim_closure(closure)
+        _C._optim_step(self._row, self.param_groups, self.state)
+        return loss
+
+
+_DOC = """{name} of the library.
+
+{schema}
+
+params: tensors, (name, tensor) pairs, or dicts with "params" and options of that group.
+State of a parameter: {states}.
+"""
+
+
+def _make(number, name, schema, options, states, counts):
+    """The class of a row; its constructor is written from the row, so that it has a signature."""
+    torch = _TORCH_OF.get(name, ("foreach", "capturable", "differentiable"))
+    positional = "".join(f", {o}={v!r}" for o, v, keyword in options if not keyword)
+    keywords = [(o, v) for o, v, keyword in options if keyword]
+    keywords += [(o, _TORCH[o][0]) for o in torch]
+    names = [o for o, _, _ in options] + list(torch)
+    named = "".join(f", {o}={v!r}" for o, v in keywords)
+    source = (
+        f"def __init__(self, params{positional}, *{named}):\n"
+        f"    self._begin(params, dict({', '.join(f'{o}={o}' for o in names)}))\n"
+    )
+    space = {}
+    exec(source, {"__builtins__": {"dict": dict}}, space)  # names and numbers of the row alone
+    fixed = _FIXED.get(name, {})
+    defaults = {o: v for o, v, _ in options} | {o: _TORCH[o][0] for o in torch} | fixed
+    init = space["__init__"]
+    init.__qualname__ = f"{name}.__init__"
+    init.__module__ = __name__
+    kept = ", ".join(filter(None, ["step" if counts else "", states])) or "none"
+    body = {
+        "__init__": init,
+        "__doc__": _DOC.format(name=name, schema=schema, states=kept),
+        "__module__": __name__,
+        "_row": number,
+        "_torch": torch,
+        "_fixed": fixed,
+        "_options": defaults,
+    }
+    return type(name, (_RowOptimizer,), body)
+
+
+for _one in _C._optimizers():
+    globals()[_one[1]] = _make(*_one)
+__all__ = ["Optimizer", "lr_scheduler", *(_one[1] for _one in _C._optimizers())]
+del _one
+
+_PLANNED = (
+    "Adadelta Adafactor Adagrad Adamax ASGD LBFGS Muon NAdam RAdam RMSprop Rprop SparseAdam "
+    "swa_utils"
+).split()
+
+
+def __getattr__(name):
+    if name in ("lr_scheduler", "optimizer"):
+        import importlib
+
+        return importlib.import_module("." + name, __name__)
+    text = f"module 'torch.optim' has no attribute '{name}'"
+    raise AttributeError(text + (" (planned)" if name in _PLANNED else ""))

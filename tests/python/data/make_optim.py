@@ -1,0 +1,159 @@
+"""Writes optim.json: what torch's optimizers and schedules give. Run: python make_optim.py
+
+run(torch) makes the same with any module that is spelled like torch; test_optim.py compares.
+"""
+
+import itertools
+import json
+import math
+import pathlib
+import warnings
+
+SHAPES = ((2, 3), (2,), ())
+STEPS = 50
+
+
+def optimizer_cases():
+    """(class, options) over all combinations of what can be switched."""
+    bools = (False, True)
+    for momentum, damp, decay, nesterov, most in itertools.product(
+        (0, 0.9), (0, 0.1), (0, 0.01), bools, bools
+    ):
+        if not (nesterov and (momentum == 0 or damp)):
+            options = {"momentum": momentum, "dampening": damp, "weight_decay": decay}
+            yield "SGD", {"lr": 0.02, **options, "nesterov": nesterov, "maximize": most}
+    for name, decay, amsgrad, most in itertools.product(("Adam", "AdamW"), (0, 0.05), bools, bools):
+        options = {"weight_decay": decay, "amsgrad": amsgrad, "maximize": most}
+        yield name, {"lr": 0.02, "betas": (0.8, 0.99), "eps": 1e-6, **options}
+
+
+def parameters(torch):
+    """Leaves with values that need no generator."""
+    at, out = 0, []
+    for shape in SHAPES:
+        n = math.prod(shape)
+        values = [math.sin(1.7 * (at + i)) for i in range(n)]
+        out.append(torch.tensor(values).reshape(shape).requires_grad_(True))
+        at += n
+    return out
+
+
+def set_gradients(torch, params, step):
+    """Gradients of a bowl that moves with the step; the last parameter has none at first."""
+    for k, p in enumerate(params):
+        if k == 2 and step < 3:
+            continue
+        p.grad = (p.detach() * 0.3 + math.cos(step * 0.9 + k) * 0.2).reshape(SHAPES[k])
+
+
+def numbers(t):
+    """Elements with as many digits as float32 has."""
+    return [float(f"{v:.8g}") for v in t.detach().reshape(-1).tolist()]
+
+
+def optimize(torch, name, options):
+    """A run with two groups and an edited rate: values of the parameters and of all states."""
+    params = parameters(torch)
+    groups = [{"params": params[:1]}, {"params": params[1:], "lr": 0.01}]
+    o = getattr(torch.optim, name)(groups, **options)
+    for step in range(STEPS):
+        if step == 20:
+            o.param_groups[0]["lr"] = 0.005
+        o.zero_grad()
+        set_gradients(torch, params, step)
+        o.step()
+    state = o.state_dict()["state"]
+    return {
+        "params": [numbers(p) for p in params],
+        "state": {str(i): {k: numbers(v) for k, v in s.items()} for i, s in state.items()},
+        "repr": repr(o),
+    }
+
+
+SCHEDULES = {
+    "StepLR": ("StepLR", {"step_size": 7, "gamma": 0.5}),
+    "MultiStepLR": ("MultiStepLR", {"milestones": [3, 3, 10, 30]}),
+    "ConstantLR": ("ConstantLR", {"factor": 0.3, "total_iters": 9}),
+    "LinearLR": ("LinearLR", {"start_factor": 0.2, "total_iters": 11}),
+    "ExponentialLR": ("ExponentialLR", {"gamma": 0.93}),
+    "CosineAnnealingLR": ("CosineAnnealingLR", {"T_max": 13, "eta_min": 0.001}),
+    "Restarts": ("CosineAnnealingWarmRestarts", {"T_0": 5, "T_mult": 2, "eta_min": 0.01}),
+    "Restarts, equal": ("CosineAnnealingWarmRestarts", {"T_0": 7}),
+    "LambdaLR": ("LambdaLR", {"lr_lambda": lambda e: 0.95**e}),
+    "MultiplicativeLR": ("MultiplicativeLR", {"lr_lambda": lambda e: 0.9 + 0.01 * (e % 5)}),
+    "PolynomialLR": ("PolynomialLR", {"total_iters": 40, "power": 1.7}),
+    "CyclicLR": (
+        "CyclicLR",
+        {"base_lr": 0.01, "max_lr": 0.1, "step_size_up": 5, "step_size_down": 8}
+        | {"mode": "triangular2"},
+    ),
+    "CyclicLR, exponential": (
+        "CyclicLR",
+        {"base_lr": 0.01, "max_lr": [0.1, 0.2], "step_size_up": 5, "mode": "exp_range"}
+        | {"gamma": 0.98},
+    ),
+    "CyclicLR, own": (
+        "CyclicLR",
+        {"base_lr": 0.01, "max_lr": 0.1, "step_size_up": 5, "cycle_momentum": False}
+        | {"scale_fn": lambda x: 1 / x},
+    ),
+    "OneCycleLR": ("OneCycleLR", {"max_lr": 0.5, "total_steps": 61}),
+    "OneCycleLR, three": (
+        "OneCycleLR",
+        {"max_lr": 0.5, "epochs": 10, "steps_per_epoch": 7, "three_phase": True}
+        | {"anneal_strategy": "linear"},
+    ),
+    "plateau": ("ReduceLROnPlateau", {"patience": 2, "cooldown": 1, "min_lr": [1e-4, 1e-3]}),
+    "plateau, max": (
+        "ReduceLROnPlateau",
+        {"patience": 2, "mode": "max", "threshold_mode": "abs", "threshold": 1e-3},
+    ),
+    "sequence": ("sequence", {}),
+    "chain": ("chain", {}),
+}
+
+
+def make_schedule(torch, o, key):
+    """The schedule of that name over optimizer o."""
+    all_of = torch.optim.lr_scheduler
+    name, options = SCHEDULES[key]
+    if name == "sequence":
+        parts = [all_of.LinearLR(o, 0.1, total_iters=10), all_of.CosineAnnealingLR(o, 20)]
+        return all_of.SequentialLR(o, [*parts, all_of.ExponentialLR(o, 0.9)], [10, 35])
+    if name == "chain":
+        return all_of.ChainedScheduler([all_of.ConstantLR(o, 0.1, 4), all_of.ExponentialLR(o, 0.9)])
+    return getattr(all_of, name)(o, **options)
+
+
+def schedule(torch, key, optimizer="SGD"):
+    """Rates (and momentum) of two groups over 60 steps; somebody edits a rate in between."""
+    params = [torch.tensor([1.0]), torch.tensor([2.0])]
+    groups = [{"params": params[:1]}, {"params": params[1:], "lr": 0.03}]
+    o = getattr(torch.optim, optimizer)(groups, lr=0.1)
+    s, rows = make_schedule(torch, o, key), []
+    for step in range(60):
+        o.step()
+        s.step(*([abs(math.sin(step * 0.7)) * 0.97**step] if "plateau" in key else []))
+        row = [g["lr"] for g in o.param_groups] + s.get_last_lr()
+        rows.append(row + [o.param_groups[0].get("momentum"), o.param_groups[0].get("betas")])
+        if step == 20:
+            o.param_groups[0]["lr"] = 0.07
+    return rows
+
+
+def run(torch):
+    """Everything, as in optim.json."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {
+            "optimizers": [optimize(torch, n, o) for n, o in optimizer_cases()],
+            "schedules": {key: schedule(torch, key) for key in SCHEDULES},
+        }
+
+
+if __name__ == "__main__":
+    import torch
+
+    result = {"torch": torch.__version__} | run(torch)
+    path = pathlib.Path(__file__).with_name("optim.json")
+    path.write_text(json.dumps(result, separators=(",", ":")) + "\n")
