@@ -11,8 +11,8 @@ locked() { # NAME COMMAND...: the command, while no other lane is in one of this
     return "$1"
 }
 
-# sanitized [COMPILER FOLDER]: FOLDER/libtensor.a with ASan and UBSan, where polls can be counted; sets sanitize to their flags, to nothing where the
-# compiler has none. FOLDER: build/sanitized, which the lanes share.
+# sanitized [COMPILER FOLDER]: FOLDER/libtensor.a with ASan and UBSan, where polls can be counted and failed calls are watched (tests/watch.c); sets
+# sanitize to their flags, to nothing where the compiler has none. FOLDER: build/sanitized, which the lanes share.
 sanitized() {
     objects=${2:-${BUILD:-build}/sanitized}
     sanitize="-fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -22,10 +22,31 @@ sanitized() {
         echo "note: ${1:-${CC:-cc}} has no sanitizers here: programs without them"
         sanitize=
     fi
+    watch=
+    for one in -finstrument-functions-after-inlining "-finstrument-functions -finstrument-functions-exclude-function-list=tni_ \
+        -finstrument-functions-exclude-file-list=src/kernels,src/simd"; do
+        ! ${1:-${CC:-cc}} -Werror $one -c "$objects/probe.$$.c" -o "$objects/probe.$$" 2> /dev/null || watch=$(echo $one)
+    done
     rm -f "$objects/probe.$$" "$objects/probe.$$.c"
-    locked "$(basename "$objects")" make -s -j"$jobs" objects CC="${1:-${CC:-cc}}" BUILD="$objects" \
-        CFLAGS="-O1 -g -fno-omit-frame-pointer -DTNI_COUNT_POLLS $sanitize" > "$objects/make.$$.log" 2>&1 || cat "$objects/make.$$.log"
+    locked "$(basename "$objects")" sanitized_build "${1:-${CC:-cc}}" > "$objects/make.$$.log" 2>&1 || cat "$objects/make.$$.log"
     rm -f "$objects/make.$$.log"
+}
+sanitized_build() { # COMPILER
+    built="-O1 -g -fno-omit-frame-pointer -DTNI_COUNT_POLLS $sanitize"
+    if [ -L "$objects" ]; then # another lane's objects under this name, as coverage has it
+        make -s -j"$jobs" objects CC="$1" BUILD="$objects" CFLAGS="$built"
+        return
+    fi
+    if [ "$(cat "$objects/flags" 2> /dev/null)" != "$1 $built $watch" ]; then
+        rm -f "$objects"/*/*.o "$objects/libtensor.a"
+        echo "$1 $built $watch" > "$objects/flags"
+    fi
+    make -s -j"$jobs" objects CC="$1" BUILD="$objects" CFLAGS="$built $watch" || return
+    if [ -n "$watch" ] && [ -n "$(find "$objects/libtensor.a" tests/watch.c -newer "$objects/watch.o" 2>&1)" ]; then
+        nm "$objects/libtensor.a" 2> /dev/null | sed -n 's/.* T \(tnp*_[a-z0-9_]*\)$/WATCHED(\1)/p' > "$objects/watched.inc"
+        $1 -std=gnu99 -O2 -g -fno-omit-frame-pointer -DTNI_OBJECTS -Wall -Wextra -I"$objects" -c tests/watch.c -o "$objects/watch.o" &&
+            ar rs "$objects/libtensor.a" "$objects/watch.o" && touch "$objects/watch.o"
+    fi
 }
 
 packed() { # build/packed.o: both packed headers, as a user compiles them

@@ -1,6 +1,7 @@
 #!/bin/sh
-# What happens when a call is wrong: messages and places from C and C++, then every row with spoilt arguments under
-# ASan and UBSan. Samples a row: 2, TN_QUICK=1: 1, TN_FULL=1: all.
+# What happens when a call is wrong: messages and places from C and C++, every row with spoilt arguments under ASan and
+# UBSan (samples a row: 2, TN_QUICK=1: 1, TN_FULL=1: all), and the unit tests once more in one program over that library
+# (TN_QUICK=1: those whose business is refused calls). It watches: a call that has failed leaves the thread as it was.
 cd "$(dirname "$0")/../.." || exit 1
 out=${BUILD:-build}/errors
 warnings="-Wall -Wextra -pedantic -Wshadow -Wconversion"
@@ -60,5 +61,34 @@ if ${CC:-cc} -std=gnu99 -O1 -g $sanitize -DTNI_OBJECTS -Wall -Wextra tests/error
 else
     failed=$((failed + 1))
 fi
+
+# Unit tests in one program; those of base stand in for the room above, steady for pthread_create, two count what the whole process
+# has, two take too long.
+units=$(grep -l '"\(\.\./\)*refused\.h"' tests/unit/*.c | grep -v /io_edges)
+[ -n "${TN_QUICK:-}" ] || units=$(ls tests/unit/*.c | grep -v -e /base -e /engine -e /nn_train -e /nn_memory -e /special -e /steady)
+mkdir -p "$out/unit"
+say() { printf '%s\n' "$@"; }
+{
+    say '#include "../../../tests/check.h"'
+    for unit in $units; do unit=$(basename "$unit" .c) && say "int run_$unit(int, char **);"; done
+    say 'int main(void) {' '    int failed = 0, last;' '    char name[] = "units", *argv[] = {name, NULL};'
+    say '    (void)check_run, (void)check_equal, (void)check_text;'
+    for unit in $units; do
+        unit=$(basename "$unit" .c)
+        say "    puts(\"$unit\"), last = run_$unit(1, argv), failed += last != 0;" "    if (last) puts(\"FAILED $unit\");"
+    done
+    say "    printf(\"%d passed, %d failed\\n\", $(say $units | grep -c .) - failed, failed);" '    return failed != 0;' '}'
+} > "$out/unit/main.c"
+rm -f "$out/units" "$out"/unit/*.o "$out/unit/watched"
+for unit in $units; do echo "-Dmain=run_$(basename "$unit" .c) $unit -o $out/unit/$(basename "$unit" .c).o"; done |
+    xargs -P "$jobs" -L 1 ${CC:-cc} -std=gnu99 -O0 -g1 -w -DTNI_OBJECTS -DTNI_COUNT_POLLS -Isrc -Itests -c &&
+    ${CC:-cc} -std=gnu99 $sanitize -w "$out/unit/main.c" "$out"/unit/*.o "${BUILD:-build}/sanitized/libtensor.a" -o "$out/units" -lm -pthread
+TN_WATCH=$out/unit/watched "$out/units" > "$out/units.txt" 2>&1
+add "$out/units.txt" $?
+if [ -n "$watch" ] && [ "$(cat "$out/unit/watched")" -lt 200 ] 2> /dev/null; then
+    echo "FAILED the library has watched less than 200 failed calls"
+    failed=$((failed + 1))
+fi
+echo "unit tests: $(say $units | grep -c .), calls that failed and were watched: $(cat "$out/unit/watched")"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -1,9 +1,10 @@
 #!/bin/sh
 # The operator table walked: forms, meta, replay, layouts, gradients; failing allocations of every row of operators,
-# modules and optimizers (of every sample, TN_QUICK=1: the first); groups of every optimizer; fused rows against formulas
-# in primitive ones; fresh memory of two fills; gradients far out; lists of indices and chains of views beside models;
-# other sizes on other instruction sets and threads; then torch's values, and whether every path that kernels choose
-# among has run for one of them, on each instruction set of this machine.
+# modules and optimizers (of every sample, TN_QUICK=1: the first; of that once more over the library that watches failed
+# calls); groups of every optimizer; fused rows against formulas in primitive ones; fresh memory of two fills; gradients
+# far out; lists of indices and chains of views beside models; other sizes on other instruction sets and threads; then
+# torch's values, and whether every path that kernels choose among has run for one of them, on each instruction set of
+# this machine.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -65,6 +66,13 @@ done > "$build/ops/walk.log" 2>&1
 list_optimizers "$build/ops"
 link memory memory tests/ops/msample.c
 "$build/ops/memory" ${TN_QUICK:+samples=1} > "$build/ops/memory.log" 2>&1
+. tests/shared.sh
+sanitized
+checked="tests/ops/msample.c $build/sanitized/libtensor.a $sanitize"
+all=1
+[ -z "${TN_FULL:-}" ] || all=0
+link watched memory $checked
+ASAN_OPTIONS=allocator_may_return_null=1 "$build/ops/watched" once samples=$all > "$build/ops/watched.log" 2>&1
 link groups groups
 "$build/ops/groups" > "$build/ops/groups.log" 2>&1
 link fused fused tests/ops/compositions.c
@@ -88,9 +96,9 @@ count_paths
 link oracle_paths oracle -DTNI_COUNT_PATHS "$build"/ops/paths/*.o
 check_paths > "$build/ops/paths.log" 2>&1
 cd "$build/ops" || exit 1
-set -- walk.log memory.log groups.log fused.log far.log indexing.log views.log twin.log sizes.log oracle.log paths.log
+set -- walk.log memory.log watched.log groups.log fused.log far.log indexing.log views.log twin.log sizes.log oracle.log paths.log
 grep -h FAILED "$@" | head -60
 grep -hE '^(left out|paths|promise|short)' "$@"
-cat "$@" | awk -v due=$((lanes + 10)) '
+cat "$@" | awk -v due=$((lanes + 11)) '
     /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; seen++ }
     END { if (seen < due) f++; printf "%d passed, %d failed\n", p, f }'

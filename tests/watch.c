@@ -1,0 +1,140 @@
+/* watch.c - after a public call that has failed the thread is as before it: scopes, modes, what may
+ * be stopped, who holds the place of errors, the chain of modules, the call in progress, recording.
+ *
+ * No program calls this. The library of the sanitizers is compiled with -finstrument-functions
+ * (tests/shared.sh), so that every function of it tells here that it begins and ends, and each of
+ * its public ones (watched.inc, from its symbols) is compared; a difference ends the program.
+ * TN_WATCH=FILE: the number of failed calls that were compared is added to FILE. */
+#include "../src/base/base.h"
+
+#ifndef TNI_OBJECTS
+#error "for the library as objects"
+#endif
+#pragma GCC diagnostic ignored "-Wframe-address" /* the caller has one: shared.sh sees to that */
+#define WATCH_OFF __attribute__((no_instrument_function))
+void __cyg_profile_func_enter(void *function, void *from) WATCH_OFF;
+void __cyg_profile_func_exit(void *function, void *from) WATCH_OFF;
+
+/* --- public functions by address -------------------------------------------------------------- */
+
+/* Weak: what a program does not use is not pulled from the library. */
+#define WATCHED(name) extern char watch_of_##name[] __asm__(#name) __attribute__((weak));
+#include "watched.inc"
+#undef WATCHED
+static const struct watch_public {
+    const char *at, *name;
+} watch_publics[] = {
+#define WATCHED(name) {watch_of_##name, #name},
+#include "watched.inc"
+#undef WATCHED
+    {NULL, NULL}};
+enum { WATCH_SLOTS = 1 << 14, WATCH_DEEP = 64 };
+static struct {
+    const void *at;
+    const char *name;
+} watch_table[WATCH_SLOTS];
+static long watch_failures;
+
+static size_t WATCH_OFF watch_slot(const void *at) {
+    size_t i = (size_t)((uintptr_t)at * 0x9e3779b97f4a7c15u >> 50);
+    while (watch_table[i].at && watch_table[i].at != at) i = (i + 1) % WATCH_SLOTS;
+    return i;
+}
+static void WATCH_OFF __attribute__((constructor)) watch_begin(void) {
+    for (size_t k = 0; k < sizeof watch_publics / sizeof *watch_publics; k++) {
+        const void *at = watch_publics[k].at;
+        const size_t i = watch_slot(at);
+        if (!at) continue;
+        watch_table[i].at = at;
+        watch_table[i].name = watch_publics[k].name;
+    }
+}
+static void WATCH_OFF __attribute__((destructor)) watch_end(void) {
+    const char *path = getenv("TN_WATCH");
+    FILE *f = path ? fopen(path, "a") : NULL;
+    if (!f) return;
+    fprintf(f, "%ld\n", watch_failures);
+    fclose(f);
+}
+
+/* --- what is compared ------------------------------------------------------------------------- */
+
+enum { WATCH_MEMBERS = 12 };
+static const char *const watch_members[WATCH_MEMBERS] = {
+    "depth",     "floor",      "no_grad", "inference", "quiet", "frame",
+    "recording", "place_hold", "path",    "unstopped", "stop",  "inside"};
+typedef struct watch_state {
+    uintptr_t member[WATCH_MEMBERS];
+} watch_state;
+
+static watch_state WATCH_OFF watch_take(const tni_block *b) {
+    watch_state s = {{b->depth, b->floor, b->no_grad, b->inference, b->quiet, (uintptr_t)b->frame,
+                      (uintptr_t)b->recording, b->place_hold, (uintptr_t)b->path, b->unstopped,
+                      (uintptr_t)tni_this_thread.stop, (uintptr_t)tni_this_thread.inside}};
+    return s;
+}
+static void WATCH_OFF watch_compare(const char *name, const watch_state *was, const tni_block *b) {
+    const watch_state is = watch_take(b);
+    bool same = true;
+    __atomic_fetch_add(&watch_failures, 1, __ATOMIC_RELAXED);
+    for (int k = 0; k < WATCH_MEMBERS; k++)
+        if (is.member[k] != was->member[k]) {
+            fprintf(stderr, "FAILED %s has failed and left %s %#llx, which was %#llx before it\n",
+                    name, watch_members[k], (unsigned long long)is.member[k],
+                    (unsigned long long)was->member[k]);
+            same = false;
+        }
+    if (same) return;
+    fprintf(stderr, "  its error: %s\n", b->error_text);
+    abort();
+}
+
+/* --- calls in progress ------------------------------------------------------------------------ */
+
+/* By frame: a handler that leaves with longjmp never tells of the end. Public calls that are deeper
+ * than WATCH_DEEP in each other are not compared. */
+static TNI_THREAD_LOCAL struct {
+    int n;
+    struct watch_call {
+        void *function;
+        uintptr_t frame;
+        tni_block *block; /* NULL: not to be compared */
+        watch_state was;
+    } call[WATCH_DEEP];
+} watch;
+
+static tni_block *WATCH_OFF watch_block(void) {
+    return tni_this_thread.epoch == tni_load_relaxed(&tni_epoch) ? tni_this_thread.block : NULL;
+}
+
+void __cyg_profile_func_enter(void *function, void *from) {
+    const uintptr_t frame = (uintptr_t)__builtin_frame_address(1);
+    struct watch_call *c;
+    (void)from;
+    if (!watch_table[watch_slot(function)].at) return;
+    while (watch.n && (watch.call[watch.n - 1].frame < frame ||
+                       (watch.call[watch.n - 1].frame == frame &&
+                        watch.call[watch.n - 1].function == function)))
+        watch.n--;
+    if (watch.n == WATCH_DEEP) return;
+    c = &watch.call[watch.n++];
+    c->function = function;
+    c->frame = frame;
+    c->block = watch_block();
+    if (c->block && c->block->failed) c->block = NULL;
+    if (c->block) c->was = watch_take(c->block);
+}
+
+void __cyg_profile_func_exit(void *function, void *from) {
+    const uintptr_t frame = (uintptr_t)__builtin_frame_address(1);
+    const size_t slot = watch_slot(function);
+    int k = watch.n;
+    (void)from;
+    if (!watch_table[slot].at) return;
+    while (k && (watch.call[k - 1].function != function || watch.call[k - 1].frame > frame)) k--;
+    if (!k) return;
+    watch.n = k - 1;
+    tni_block *b = watch.call[k - 1].block;
+    if (b && b == watch_block() && b->failed)
+        watch_compare(watch_table[slot].name, &watch.call[k - 1].was, b);
+}
