@@ -29,4 +29,8 @@
 #include "py/optim.c"
 #include "py/loader.c"
 #include "py/files.c"
+#include "py/autograd.c"
+#include "py/mode.c"
+#include "py/hook.c"
+#include "py/function.c"
 #include "py/main.c"

@@ -17,6 +17,10 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t, 
 TN_API bool tn_needs_grad(const tn_tensor *t); /* torch's x.requires_grad */
 TN_API bool tn_is_leaf(const tn_tensor *t);
 TN_API const char *tn_grad_fn(const tn_tensor *t); /* name of the operator that made it, or NULL */
+TN_API bool tn_is_inference(const tn_tensor *t);   /* made in inference mode, or a view of such */
+/* t loses its history and becomes a leaf that does not require grad; an error for a view. */
+TN_API bool tn_forget_at(const char *file, int line, tn_tensor *t);
+#define tn_forget(t) tn_forget_at(__FILE__, __LINE__, t)
 /* The gathered gradient: borrowed, NULL when there is none. */
 TN_API tn_tensor *tn_grad_of(const tn_tensor *t);
 /* Holds grad; NULL clears. */
@@ -51,6 +55,12 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
 #ifndef __cplusplus
 #define tn_backward(...) TNI_CALL(tn_backward, .t = __VA_ARGS__)
 #endif
+/* The same from several outputs. seeds: NULL, or one an output (NULL members as above); of the
+ * options t and gradient are not read. */
+TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
+                               tn_tensor *const *seeds, const tn_backward_args *options);
+#define tn_backward_all(outputs, seeds, options) \
+    tn_backward_all_at(__FILE__, __LINE__, outputs, seeds, options)
 /* Gradients of outputs with respect to inputs, .grad untouched; grads[i] is new, or NULL for an
  * input that was not used (allow_unused, else an error). seeds: NULL, or one a output (NULL members
  * as in backward). */
@@ -76,6 +86,11 @@ TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook 
 #define tn_hook_add(t, ...) tn_hook_add_at(__FILE__, __LINE__, t, __VA_ARGS__)
 TN_API int64_t tnp_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user));
 TN_API bool tn_hook_remove(tn_tensor *t, int64_t number);
+/* A hook that sees the leaf t itself when a backward has changed its .grad: after all leaves have
+ * theirs. What it returns is not read; an error stops the hooks that follow, not the gradients. */
+TN_API int64_t tn_hook_after_at(const char *file, int line, tn_tensor *t, tn_hook hook, void *user,
+                                void (*release)(void *user));
+#define tn_hook_after(t, ...) tn_hook_after_at(__FILE__, __LINE__, t, __VA_ARGS__)
 
 /* A function with a gradient of one's own. forward runs without recording and returns outputs (new
  * tensors) through out[0..nout-1]; backward gets the output gradients (NULL: zero) and returns
@@ -99,6 +114,9 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
 TN_API bool tn_function_save(tn_function *f, tn_tensor *t);
 TN_API tn_tensor *tn_function_saved(tn_function *f, int i);
 TN_API void *tn_function_user(tn_function *f);
+/* forward has written input i in place: when that is an output, too, the tensor itself gets this
+ * call as its history (and its base, where it is a view and output 0). */
+TN_API bool tn_function_written(tn_function *f, int i);
 
 /* Runs `forward` without keeping its graph and again in backward (torch.utils.checkpoint); the
  * random state is restored for the second run. */
@@ -106,6 +124,25 @@ typedef tn_tensor *(*tn_checkpoint_fn)(tn_tensor *const *in, int nin, void *user
 TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward,
                                    tn_tensors in, void *user);
 #define tn_checkpoint(forward, in, user) tn_checkpoint_at(__FILE__, __LINE__, forward, in, user)
+
+/* A recorded call as something to look at, torch's grad_fn: borrowed from the tensor that it made,
+ * or from a later call; who keeps it holds it. */
+typedef struct tni_node tn_history;
+TN_API tn_history *tn_history_of(tn_tensor *t);        /* NULL: a leaf */
+TN_API tn_history *tn_history_hold(tn_history *h);     /* one more owner; returns h */
+TN_API void tn_history_drop(tn_history *h);            /* NULL is fine */
+/* Whether h made t and has no other owner. */
+TN_API bool tn_history_only(const tn_history *h, const tn_tensor *t);
+TN_API const char *tn_history_name(const tn_history *h);
+TN_API int tn_history_output(const tn_tensor *t); /* which result of its call t is; 0 for a leaf */
+/* Where input i came from: a call and which result of it, or a leaf; both NULL where no gradient
+ * goes. false: there is no such input. */
+TN_API bool tn_history_input(const tn_history *h, int i, tn_history **call, int *result,
+                             tn_tensor **leaf);
+/* The user pointer of a function's call whose row has that release; NULL for all else. */
+TN_API void *tn_history_user(const tn_history *h, void (*release)(void *user));
+/* Whether a backward from t may last: a call with so many elements leads to it, or dozens do. */
+TN_API bool tn_history_lasts(const tn_tensor *t, int64_t elements);
 
 /* Anomaly mode: backward stops at the first gradient with a NaN and names operator, line and shape.
  */

@@ -58,12 +58,18 @@ TN_API void tn_guard_end(const tn_guard *guard, tn_tensor *const *returned, int6
 /* One more owner of t, whatever scope or caller has it, for code that keeps a tensor that it was
  * given; dropped by tn_release. (tn_hold takes a tensor out of its scope, tn_free takes it out,
  * too: those are its owner's calls.) */
-TN_API tn_tensor *tn_retain(tn_tensor *t); /* returns t; NULL for NULL */
-TN_API void tn_release(tn_tensor *t);      /* NULL is fine */
+TN_API tn_tensor *tn_retain(tn_tensor *t);    /* returns t; NULL for NULL */
+TN_API void tn_release(tn_tensor *t);         /* NULL is fine */
 TN_API int64_t tn_owners(const tn_tensor *t); /* scopes, tapes, holders; 0 for NULL */
 
 /* Takes a new tensor out of the scope that holds it, if one does: the caller owns it. Returns t. */
 TN_API tn_tensor *tn_own(tn_tensor *t);
+
+/* Gives one count of the caller's to the innermost scope (to nobody, where none is open): what a
+ * hook or a function returns that another owner has, too. Returns a tensor to go on with, t but for
+ * one of another thread; NULL with MEMORY set. */
+TN_API tn_tensor *tn_lend(tn_tensor *t);
+TN_API tn_tensor *tn_base_of(const tn_tensor *t); /* of a view, borrowed; NULL: no view */
 
 /* The object by which another language knows t; NULL: none. The tensor does not own it (who frees
  * it says tn_set_binding(t, NULL, NULL) before), unless release is given: then it is called when
@@ -81,6 +87,11 @@ TN_API bool tn_set_binding(tn_tensor *t, void *object, void (*release)(void *obj
 TN_API bool tn_swap_data_at(const char *file, int line, tn_tensor *a, tn_tensor *b);
 #define tn_swap_data(a, b) tn_swap_data_at(__FILE__, __LINE__, a, b)
 TN_API bool tnp_swap_data(tn_tensor *a, tn_tensor *b);
+/* t holds from now on what `from` holds, shared: storage, shape, strides, dtype, device. Its
+ * history, requires_grad and .grad stay, and its views stay with the data that they had. An error
+ * for a view, and for integers where t requires grad. */
+TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_tensor *from);
+#define tn_set_data(t, from) tn_set_data_at(__FILE__, __LINE__, t, from)
 
 /* Calls in between are made though the context is asked to stop: what must happen as a whole. false
  * with CANCELLED when the request stands at the begin; then nothing is begun. They nest. */

@@ -16,6 +16,7 @@ typedef struct engine_entry {
     tn_tensor *grad; /* staged, counted */
     bool retained;   /* key is no leaf, but retains its gradient */
     bool sum;        /* grad takes the place of .grad, which is in it */
+    bool put;        /* .grad has it */
 } engine_entry;
 
 /* Where a wanted input stood at the beginning: a hook may give it another history. */
@@ -122,7 +123,7 @@ static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) 
     e->table[i].key = key;
     e->table[i].out = out;
     e->table[i].grad = NULL;
-    e->table[i].retained = e->table[i].sum = false;
+    e->table[i].retained = e->table[i].sum = e->table[i].put = false;
     return &e->table[i];
 }
 
@@ -396,7 +397,7 @@ static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
     if (!extra || entry->retained) return true;
     for (tni_watch *w = extra->hooks; w;) {
         engine_hold(e);
-        if (w->removed || w->number > e->last_hook)
+        if (w->removed || w->after || w->number > e->last_hook)
             w = w->next;
         else if (!tni_watch_call(e->b, leaf->owner, &extra->hooks, &w, &entry->grad))
             return false;
@@ -437,6 +438,7 @@ static bool engine_ready(engine *e, engine_entry *entry) {
 
 static void engine_put(engine *e, engine_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key, *old = leaf->grad;
+    entry->put = true;
     if (old && !entry->sum) {
         tnp_add_(old, entry->grad, 1); /* the staged gradient is released with the table */
         return;
@@ -465,6 +467,23 @@ TNI_INLINE engine_entry *engine_next(engine_walk *w) {
     return NULL;
 }
 
+/* Hooks that see a leaf whose .grad has changed. */
+static bool engine_after(engine *e) {
+    for (int64_t i = 0; i < e->table_room; i++) {
+        tn_tensor *leaf = (tn_tensor *)e->table[i].key;
+        tni_extra *extra = leaf && e->table[i].put ? tni_extra_there(leaf) : NULL;
+        for (tni_watch *w = extra ? extra->hooks : NULL; w;) {
+            tn_tensor *seen = leaf;
+            engine_hold(e);
+            if (w->removed || !w->after || w->number > e->last_hook)
+                w = w->next;
+            else if (!tni_watch_call(e->b, leaf->owner, &extra->hooks, &w, &seen))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool engine_publish(engine *e) {
     uint32_t *lock = &e->b->context->grad_lock;
     engine_walk w = engine_walk_begin(e);
@@ -481,7 +500,7 @@ static bool engine_publish(engine *e) {
     while (ok && (entry = engine_next(&w)) != NULL) engine_put(e, entry);
     e->b->unstopped--;
     tni_unlock(lock);
-    return ok && !e->b->failed;
+    return ok && !e->b->failed && (!e->leaf_hooks || engine_after(e));
 }
 
 /* A header of its own for the caller: grad may be a user's seed, or stand for two inputs. */

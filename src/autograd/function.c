@@ -18,6 +18,7 @@ struct tn_function {
     tni_node *node; /* once it is on the tape; not counted */
     function_saved *saved;
     int nsaved, room;
+    uint64_t written; /* bit i: input i < 64 was written in place */
 };
 
 static bool function_no_check(tn_frame *f) {
@@ -91,16 +92,35 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
     return t;
 }
 
+TN_API bool tn_function_written(tn_function *f, int i) {
+    if (!f || i < 0 || i >= 64)
+        return tni_error(tni_here(), TN_INDEX, "tn_function_written: input %d", i);
+    f->written |= (uint64_t)1 << i;
+    return true;
+}
+
 TN_API void *tn_function_user(tn_function *f) { return f ? f->user : NULL; }
 
-TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
-    for (int i = 0; i < f->nsaved; i++) {
+TN_PRIV bool tni_function_spend(tni_block *b, struct tn_function *f) {
+    int n = f->nsaved;
+    f->nsaved = 0;
+    for (int i = 0; i < n; i++) {
         tni_release(b, f->saved[i].t);
         tni_storage_release(b, f->saved[i].storage);
     }
+    return n > 0;
+}
+
+TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
+    tni_function_spend(b, f);
     tni_put(b, f->b, f->saved, f->room * (int64_t)sizeof(function_saved));
     if (f->row->release) f->row->release(f->user);
     tni_put(b, f->b, f, (int64_t)sizeof(function_block));
+}
+
+TN_API void *tn_history_user(const tn_history *h, void (*release)(void *user)) {
+    const tn_function *f = h ? h->function : NULL;
+    return f && f->row->release == release ? f->user : NULL;
 }
 
 TN_PRIV bool tni_function_backward(tn_gradient *g) {
@@ -136,10 +156,17 @@ static function_block *function_new(tni_block *b, const tn_function_row *row, vo
     return k;
 }
 
+/* Whether out is a view that the forward has written, so that its base gets a history. */
+static bool function_rebases(const function_block *k, tn_tensors in, const tn_tensor *out) {
+    for (int64_t i = 0; i < in.n && i < 64; i++)
+        if (in.at[i] == out && k->f.written >> i & 1) return (out->flags & TNI_VIEW) != 0;
+    return false;
+}
+
 /* Hangs one node on the outputs; an output that is an input becomes another header on its data. */
 static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_tensor **out) {
     tn_frame f;
-    tni_node *n;
+    tni_node *n, *rebase = NULL;
     memset(&f, 0, sizeof f);
     f.block = b;
     f.row = &k->row;
@@ -152,10 +179,15 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
         if (!out[j])
             return tni_error(b, TN_INVALID, "%s: forward gave no output %d", k->row.name, j);
         for (int64_t i = 0; i < in.n; i++)
-            if (out[j] == in.at[i] && !(out[j] = tni_share(b, in.at[i]->storage, in.at[i])))
+            if (out[j] == in.at[i] && !(i < 64 && k->f.written >> i & 1) &&
+                !(out[j] = tni_share(b, in.at[i]->storage, in.at[i])))
                 return false;
     }
-    if (!(n = tni_node_new(&f))) return false;
+    if (!(n = f.node = tni_node_new(&f))) return false;
+    if (f.nout && function_rebases(k, in, out[0])) {
+        f.inplace = true;
+        if (!(rebase = tni_view_rebase(&f, out[0]))) return tni_node_abandon(b, n), false;
+    }
     n->function = &k->f;
     k->f.node = n;
     for (int i = 0; i < k->f.nsaved; i++) {
@@ -166,6 +198,7 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     }
     for (int j = 0; j < f.nout; j++)
         if (tni_dtype(out[j]->dtype)->category >= TNI_CAT_FLOAT) tni_node_hang(b, n, out[j], j);
+    if (rebase) tni_node_hang(b, rebase, out[0]->base, 0);
     if (n->refs == 0) tni_node_abandon(b, n);
     return true;
 }

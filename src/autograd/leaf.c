@@ -38,6 +38,7 @@ TN_API bool tn_is_leaf(const tn_tensor *t) {
 TN_API const char *tn_grad_fn(const tn_tensor *t) {
     return t && t->node ? t->node->row->name : NULL;
 }
+TN_API bool tn_is_inference(const tn_tensor *t) { return t && t->flags & TNI_INFERENCE; }
 TN_API tn_tensor *tn_grad_of(const tn_tensor *t) { return t ? t->grad : NULL; }
 
 static bool leaf_set_grad(tni_block *b, tn_tensor *t, tn_tensor *grad) {
@@ -99,6 +100,11 @@ TN_API bool tn_set_anomaly_mode(bool enabled) {
 /* --- backward --------------------------------------------------------------------------------- */
 
 TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a) {
+    return tn_backward_all_at(file, line, tn_tensors_of(&a->t, 1), &a->gradient, a);
+}
+
+TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
+                               tn_tensor *const *seeds, const tn_backward_args *a) {
     tni_block *b = tni_here();
     tni_wanted w = {a->inputs, NULL, true, true};
     bool ok = true;
@@ -106,8 +112,8 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
     for (int64_t i = 0; ok && i < a->inputs.n; i++)
         if (!a->inputs.at[i] || a->inputs.at[i]->node)
             ok = tni_error(b, TN_AUTOGRAD, "backward: input %lld is not a leaf", (long long)i);
-    ok = ok && tni_engine_run(b, tn_tensors_of(&a->t, 1), &a->gradient, a->retain_graph,
-                              a->create_graph, a->inputs.n > 0 ? &w : NULL);
+    ok = ok && tni_engine_run(b, outputs, seeds, a->retain_graph, a->create_graph,
+                              a->inputs.n > 0 ? &w : NULL);
     if (!ok && !b->error_told) {
         b->error_told = true;
         tni_error_more(b, "\n  in backward");
@@ -167,6 +173,22 @@ TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook 
     tni_watch *w;
     if (!tni_enter(b, file, line)) return 0;
     if (!(w = leaf_hook_add(b, t, hook))) return tni_leave(b, false), 0;
+    w->call = hook;
+    w->user = user;
+    w->release = release;
+    return w->number = (int64_t)tni_fetch_add_relaxed(&b->context->hooks, (uint64_t)1) + 1;
+}
+TN_API int64_t tn_hook_after_at(const char *file, int line, tn_tensor *t, tn_hook hook, void *user,
+                                void (*release)(void *user)) {
+    tni_block *b = tni_here();
+    tni_watch *w = NULL;
+    if (!tni_enter(b, file, line)) return 0;
+    if (t && t->node)
+        tni_error(b, TN_AUTOGRAD, "tn_hook_after: the tensor is no leaf");
+    else
+        w = leaf_hook_add(b, t, hook);
+    if (!w) return tni_leave(b, false), 0;
+    w->after = true;
     w->call = hook;
     w->user = user;
     w->release = release;
@@ -260,4 +282,91 @@ TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t) {
 
 TN_PRIV void tni_watch_free(tni_block *b, tni_node *n) {
     while (n->watch) leaf_unwatch(b, n->owner, &n->watch);
+}
+
+/* --- recorded calls from outside -------------------------------------------------------------- */
+
+TN_API tn_history *tn_history_of(tn_tensor *t) {
+    tni_block *b = t ? tni_here() : NULL;
+    if (b && !b->failed && tni_view_is_stale(t) && !tni_view_refresh(b, t)) tni_leave(b, false);
+    return t ? t->node : NULL;
+}
+TN_API tn_history *tn_history_hold(tn_history *h) {
+    if (h) tni_fetch_add_relaxed(&h->refs, 1u);
+    return h;
+}
+TN_API void tn_history_drop(tn_history *h) {
+    tni_block *b = h ? tni_here() : NULL;
+    if (b) tni_node_drop(b, h);
+}
+TN_API bool tn_history_only(const tn_history *h, const tn_tensor *t) {
+    return h && t->node == h && tni_load(&h->refs) == 1;
+}
+TN_API const char *tn_history_name(const tn_history *h) { return h ? h->row->name : NULL; }
+TN_API int tn_history_output(const tn_tensor *t) { return t && t->node ? (int)t->node_out : 0; }
+
+TN_API bool tn_history_input(const tn_history *h, int i, tn_history **call, int *result,
+                             tn_tensor **leaf) {
+    void *edge;
+    *call = NULL;
+    *leaf = NULL;
+    *result = 0;
+    if (!h || i < 0 || i >= h->nin) return false;
+    edge = h->slot[i].edge;
+    if (edge && tni_edge_is_leaf(edge)) *leaf = tni_edge_leaf(edge);
+    if (edge && !*leaf) *call = (tn_history *)edge, *result = (int)h->slot[i].edge_out;
+    return true;
+}
+
+static bool history_is_large(const tni_node *n, int64_t elements) {
+    const int64_t *words = (const int64_t *)(const void *)n;
+    for (int i = 0; i < n->nin + n->nout; i++) {
+        const tni_slot *s = &n->slot[i];
+        int64_t numel = 1;
+        if (s->kind == TNI_SLOT_ABSENT || s->kind == TNI_SLOT_NUMBER || !s->at) continue;
+        for (int d = 0; d < s->ndim; d++) {
+            int64_t size = words[s->at + (uint32_t)d];
+            if (size && numel > elements / size) return true;
+            numel *= size;
+        }
+    }
+    return false;
+}
+
+TN_API bool tn_history_lasts(const tn_tensor *t, int64_t elements) {
+    const tni_node *waiting[64];
+    int n = 0, seen = 0;
+    if (t && t->node) waiting[n++] = t->node;
+    while (n) {
+        const tni_node *h = waiting[--n];
+        if (history_is_large(h, elements)) return true;
+        for (int i = 0; i < h->nin; i++) {
+            const void *edge = h->slot[i].edge;
+            if (!edge || tni_edge_is_leaf(edge)) continue;
+            if (++seen == 64) return true;
+            waiting[n++] = (const tni_node *)edge;
+        }
+    }
+    return false;
+}
+
+/* --- history that goes ------------------------------------------------------------------------ */
+
+TN_API bool tn_forget_at(const char *file, int line, tn_tensor *t) {
+    tni_block *b = tni_here();
+    tni_node *old;
+    if (!tni_enter(b, file, line)) return false;
+    if (!t) return tni_leave(b, tni_error(b, TN_INVALID, "tn_forget: the tensor is NULL"));
+    if (!tni_belongs(b, t, "tn_forget")) return tni_leave(b, false);
+    if (t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES) {
+        tni_error(b, TN_AUTOGRAD, "Can't detach views in-place. Use detach() instead.");
+        return tni_leave(b, false);
+    }
+    old = t->node;
+    if (old && t->flags & TNI_RETAIN) leaf_unwatch(b, old->owner, leaf_retainer(old, t));
+    t->node = NULL;
+    t->node_out = 0;
+    t->flags &= (uint16_t) ~(TNI_REQUIRES | TNI_LEAF);
+    if (old) tni_node_drop(b, old);
+    return tni_leave(b, true);
 }

@@ -62,6 +62,8 @@ TN_PRIV void tni_watch_free(tni_block *b, tni_node *n); /* autograd/ */
 /* autograd/: the wish of t, which n has now, to retain its gradient leaves its old node */
 TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t);
 TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f); /* autograd/ */
+/* What it has saved goes; whether there was something. */
+TN_PRIV bool tni_function_spend(tni_block *b, struct tn_function *f);
 
 /* The number a call was given where a tensor could stand, as a 0-dim tensor on the stack. */
 typedef struct tni_number {

@@ -88,6 +88,20 @@ TN_API void tn_release(tn_tensor *t) {
     if (b) tni_release(b, t);
 }
 
+TN_API tn_tensor *tn_lend(tn_tensor *t) {
+    tni_block *b = t ? tni_here() : NULL;
+    tn_tensor *header;
+    if (!b || !b->depth) return t;
+    if (t->owner == b && !t->depth) return tni_move(b, t, b->depth);
+    header = t;
+    if (t->owner != b && (header = tni_share(b, t->storage, t)) != NULL && t->node)
+        tni_node_hang(b, t->node, header, (int)t->node_out);
+    tni_release(b, t);
+    return header;
+}
+
+TN_API tn_tensor *tn_base_of(const tn_tensor *t) { return t ? t->base : NULL; }
+
 /* Whether others see the data of a or b, and all can see the exchange: the bytes lie alike. */
 static bool extend_exchanges_bytes(const tn_tensor *a, const tn_tensor *b) {
     if (tni_load(&a->storage->refs) == 1 && tni_load(&b->storage->refs) == 1) return false;
@@ -148,6 +162,42 @@ TN_API bool tn_swap_data_at(const char *file, int line, tn_tensor *a, tn_tensor 
     return mine ? tni_leave(here, ok) : ok;
 }
 TN_API bool tnp_swap_data(tn_tensor *a, tn_tensor *b) { return tn_swap_data_at(NULL, 0, a, b); }
+
+static bool extend_may_set(tni_block *here, const tn_tensor *t, const tn_tensor *from) {
+    if (!t || !from) return tni_error(here, TN_INVALID, "tn_set_data: NULL");
+    if (t->base) return tni_error(here, TN_AUTOGRAD, "tn_set_data: the tensor is a view");
+    if (t->flags & TNI_REQUIRES && tni_dtype(from->dtype)->category < TNI_CAT_FLOAT)
+        return tni_error(here, TN_TYPE,
+                         "data set to a tensor that requires gradients must be floating point or "
+                         "complex dtype");
+    if ((t->flags ^ from->flags) & TNI_INFERENCE)
+        return tni_error(here, TN_AUTOGRAD,
+                         "tn_set_data: one of the tensors was made in inference mode");
+    if (from->ndim > t->capacity)
+        return tni_error(here, TN_UNSUPPORTED, "tn_set_data: %d dimensions in place of %d",
+                         from->ndim, t->ndim);
+    return tni_belongs(here, t, "tn_set_data") && tni_belongs(here, from, "tn_set_data");
+}
+
+TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_tensor *from) {
+    const uint16_t layout = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY;
+    tni_block *here = tni_here();
+    tni_storage *old;
+    if (!tni_enter(here, file, line)) return false;
+    if (!extend_may_set(here, t, from)) return tni_leave(here, false);
+    old = t->storage;
+    t->storage = from->storage;
+    tni_fetch_add_relaxed(&t->storage->refs, 1u);
+    t->offset = from->offset;
+    t->numel = from->numel;
+    t->ndim = from->ndim;
+    t->dtype = from->dtype;
+    t->device = from->device;
+    for (int i = 0; i < from->ndim; i++) t->size[i] = from->size[i], t->stride[i] = from->stride[i];
+    t->flags = (uint16_t)((t->flags & ~layout) | (from->flags & layout));
+    tni_storage_release(here, old);
+    return tni_leave(here, true);
+}
 
 /* --- schemas at run time ---------------------------------------------------------------------- */
 

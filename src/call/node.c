@@ -277,13 +277,15 @@ TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k) {
 }
 
 TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
-    n->released = 1;
     for (int i = 0; i < n->nin + n->nout; i++) {
         tni_slot *s = &n->slot[i];
         void *saved = s->saved;
+        if (!saved) continue;
+        n->released = 1;
         s->saved = NULL;
-        if (saved) tni_storage_release(b, (tni_storage *)saved);
+        tni_storage_release(b, (tni_storage *)saved);
     }
+    if (n->function && tni_function_spend(b, n->function)) n->released = 1;
 }
 
 static void node_free(tni_block *b, tni_node *n) {

@@ -208,10 +208,19 @@ PY_PRIV void py_long_end(py_long l) {
     py_interrupt_end();
 }
 
+PY_PRIV bool py_long_under_way(void) {
+#if !defined(_WIN32)
+    return py_interrupt.calls != 0;
+#else
+    return false;
+#endif
+}
+
 PY_PRIV bool py_stopped(void) {
     tn_error_info info;
     if (!tn_error_peek(&info) || info.code != TN_CANCELLED || PyErr_Occurred()) return false;
     if (PyErr_CheckSignals()) return false;
     tn_error_take(NULL);
+    PyEval_RestoreThread(PyEval_SaveThread()); /* whose call was meant may need the GIL to end */
     return true;
 }

@@ -1,2 +1,5 @@
 #include "py.h"
-PY_PRIV int py_loader_begin(PyObject *module) { (void)module; return 0; }
+PY_PRIV int py_loader_begin(PyObject *module) {
+    (void)module;
+    return 0;
+}

@@ -31,6 +31,11 @@ static bool py_main_words(void) {
                  {&py.f_lasti, "f_lasti"},
                  {&py.f_back, "f_back"},
                  {&py.forward, "forward"},
+                 {&py.backward, "backward"},
+                 {&py.setup_context, "setup_context"},
+                 {&py.name_word, "__name__"},
+                 {&py.backward_class, "_backward_cls"},
+                 {&py.separate, "_separate"},
                  {&py.torch_function, "__torch_function__"}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!(*words[i].at = PyUnicode_InternFromString(words[i].text))) return false;
@@ -83,6 +88,13 @@ static PyMethodDef py_main_functions[] = {
     {"_fail_after", py_inspect_fail_after, METH_O, "after n more, allocations fail; -1: none does"},
     {NULL, NULL, 0, NULL}};
 
+/* What each part adds to the module, in the order in which they need each other. */
+static int (*const py_begins[])(PyObject *module) = {
+    py_types_begin,    py_tensor_begin, py_groups_begin, py_number_begin,
+    py_create_begin,   py_optim_begin,  py_loader_begin, py_files_begin,
+    py_autograd_begin, py_modes_begin,  py_hooks_begin,  py_functions_begin,
+};
+
 static int py_main_exec(PyObject *module) {
     if (!py_failing_begin() || !tn_context_current()) return PyErr_NoMemory(), -1;
 #ifndef TNI_OBJECTS
@@ -91,10 +103,12 @@ static int py_main_exec(PyObject *module) {
     Py_DECREF(api);
 #endif
     if (PyModule_AddStringConstant(module, "__version__", TN_VERSION)) return -1;
-    if (!py_main_words() || py_types_begin(module) || py_tensor_begin(module) ||
-        py_groups_begin(module) || !py_number_begin() || py_create_begin(module) ||
-        py_optim_begin(module) || py_loader_begin(module) || py_files_begin(module))
-        return PyErr_Occurred() ? -1 : (PyErr_SetString(PyExc_SystemError, "tensorh: rows"), -1);
+    if (!py_main_words()) return -1;
+    for (size_t i = 0; i < sizeof py_begins / sizeof py_begins[0]; i++)
+        if (py_begins[i](module)) {
+            if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "tensorh: a part is missing");
+            return -1;
+        }
     return 0;
 }
 

@@ -221,19 +221,22 @@ PY_PRIV int py_number_slots(PyType_Slot *to) {
 }
 
 #define NUMBER_FIND(name) \
-    if (!(py_number.name = py_group_of(#name))) return false;
-PY_PRIV bool py_number_begin(void) {
+    if (!(py_number.name = py_group_of(#name))) return -1;
+PY_PRIV int py_number_begin(PyObject *module) {
+    (void)module;
     NUMBER_FIND(add)
     NUMBER_FIND(sub)
-    NUMBER_FIND(mul) NUMBER_FIND(div) NUMBER_FIND(floor_divide) NUMBER_FIND(remainder)
-        NUMBER_FIND(pow) NUMBER_FIND(matmul) NUMBER_FIND(rsub) NUMBER_FIND(bitwise_and)
-            NUMBER_FIND(bitwise_or) NUMBER_FIND(bitwise_xor) NUMBER_FIND(bitwise_left_shift)
-                NUMBER_FIND(bitwise_right_shift) NUMBER_FIND(bitwise_not) NUMBER_FIND(neg)
-                    NUMBER_FIND(abs) NUMBER_FIND(reciprocal) NUMBER_FIND(lt) NUMBER_FIND(le)
-                        NUMBER_FIND(eq) NUMBER_FIND(ne) NUMBER_FIND(gt) NUMBER_FIND(ge)
-                            NUMBER_FIND(add_) NUMBER_FIND(sub_) NUMBER_FIND(mul_) NUMBER_FIND(div_)
-                                NUMBER_FIND(floor_divide_) NUMBER_FIND(remainder_) NUMBER_FIND(pow_)
-                                    NUMBER_FIND(bitwise_and_) NUMBER_FIND(bitwise_or_)
-                                        NUMBER_FIND(bitwise_xor_) NUMBER_FIND(bitwise_left_shift_)
-                                            NUMBER_FIND(bitwise_right_shift_) return true;
+    NUMBER_FIND(mul)
+    NUMBER_FIND(div)
+    NUMBER_FIND(floor_divide)
+    NUMBER_FIND(remainder) NUMBER_FIND(pow) NUMBER_FIND(matmul) NUMBER_FIND(rsub)
+        NUMBER_FIND(bitwise_and) NUMBER_FIND(bitwise_or) NUMBER_FIND(bitwise_xor)
+            NUMBER_FIND(bitwise_left_shift) NUMBER_FIND(bitwise_right_shift)
+                NUMBER_FIND(bitwise_not) NUMBER_FIND(neg) NUMBER_FIND(abs) NUMBER_FIND(reciprocal)
+                    NUMBER_FIND(lt) NUMBER_FIND(le) NUMBER_FIND(eq) NUMBER_FIND(ne) NUMBER_FIND(gt)
+                        NUMBER_FIND(ge) NUMBER_FIND(add_) NUMBER_FIND(sub_) NUMBER_FIND(mul_)
+                            NUMBER_FIND(div_) NUMBER_FIND(floor_divide_) NUMBER_FIND(remainder_)
+                                NUMBER_FIND(pow_) NUMBER_FIND(bitwise_and_) NUMBER_FIND(bitwise_or_)
+                                    NUMBER_FIND(bitwise_xor_) NUMBER_FIND(bitwise_left_shift_)
+                                        NUMBER_FIND(bitwise_right_shift_) return true;
 }

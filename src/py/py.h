@@ -28,6 +28,7 @@
 typedef struct py_tensor {
     PyObject_HEAD tn_tensor *t;
     PyObject *dict, *weak; /* attributes and weak references; NULL until there are some */
+    struct py_hook *hooks; /* those registered through it that still may run; see hook.c */
     bool kept;             /* t owns the wrapper, not the wrapper t */
 } py_tensor;
 
@@ -43,11 +44,13 @@ typedef struct py_generator {
 /* Classes and interned words, made once at import. The module lives as long as the process. */
 typedef struct py_state {
     PyTypeObject *tensor, *parameter, *dtype, *device, *size, *generator, *module;
-    PyObject *dtypes[TN_DTYPE_COUNT]; /* torch.float32, .. by number */
+    PyTypeObject *handle, *node, *context; /* of a hook, a grad_fn, ctx of a Function */
+    PyObject *dtypes[TN_DTYPE_COUNT];      /* torch.float32, .. by number */
     PyObject *out, *requires_grad, *layout, *pin_memory, *size_word; /* keywords of many rows */
     PyObject *self, *input, *x, *a, *dim, *axis, *keepdim,
         *keepdims; /* a parameter's other names */
     PyObject *f_lasti, *f_back, *forward, *torch_function;
+    PyObject *backward, *setup_context, *name_word, *backward_class, *separate;
     PyObject *no_kwargs; /* an empty dict */
 } py_state;
 #ifdef TNI_OBJECTS
@@ -92,7 +95,8 @@ PY_PRIV void py_long_end(py_long l);
 /* After a call that failed: true when it was stopped for a signal that is nobody's here, so that it
  * is to be made again. */
 PY_PRIV bool py_stopped(void);
-enum { PY_LONG = 1 << 16 }; /* elements from which on a call is thought to last */
+PY_PRIV bool py_long_under_way(void); /* in some thread */
+enum { PY_LONG = 1 << 16 };           /* elements from which on a call is thought to last */
 
 /* --- value.c: Python's objects as arguments --------------------------------------------------- */
 
@@ -145,6 +149,25 @@ PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *o);
 PY_PRIV bool py_failing_begin(void); /* before the first use of a context */
 
+/* --- autograd.c, hook.c, function.c ----------------------------------------------------------- */
+
+PY_PRIV int py_autograd_begin(PyObject *module);
+PY_PRIV int py_modes_begin(PyObject *module);
+PY_PRIV int py_hooks_begin(PyObject *module);
+PY_PRIV int py_functions_begin(PyObject *module);
+/* Arguments by position or name: to[i] is borrowed, NULL where none was given. */
+PY_PRIV bool py_take(const char *what, const char *const *names, int n, PyObject *const *args,
+                     Py_ssize_t nargs, PyObject *kwnames, PyObject **to);
+/* A method or an attribute more for a class that stands. */
+PY_PRIV int py_add_methods(PyTypeObject *type, PyMethodDef *methods);
+PY_PRIV int py_add_attributes(PyTypeObject *type, PyGetSetDef *attributes);
+/* The traverse of what a wrapper's tensor alone keeps; hooks forget a wrapper that goes. */
+PY_PRIV int py_hooks_visit(const py_tensor *p, visitproc visit, void *arg);
+PY_PRIV void py_hooks_part(py_tensor *p);
+PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf); /* grad_fn; None for neither */
+PY_PRIV PyObject *py_node_inputs(const tn_history *h);        /* next_functions */
+PY_PRIV PyObject *py_context_of(const tn_history *h);         /* of a Function's call; NULL: none */
+
 /* --- the classes ------------------------------------------------------------------------------ */
 
 /* number.c, index.c, create.c: slots of the class Tensor; how many. */
@@ -152,7 +175,7 @@ PY_PRIV int py_number_slots(PyType_Slot *to);
 PY_PRIV int py_index_slots(PyType_Slot *to);
 PY_PRIV int py_create_slots(PyType_Slot *to);
 PY_PRIV int py_tensor_begin(PyObject *module);
-PY_PRIV bool py_number_begin(void);
+PY_PRIV int py_number_begin(PyObject *module);
 PY_PRIV int py_types_begin(PyObject *module);
 PY_PRIV int py_create_begin(PyObject *module);
 PY_PRIV PyObject *py_device_of(tn_device_id device);

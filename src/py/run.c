@@ -140,19 +140,16 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
         return py_groups_method(0x0##k, self, args, n, kwnames);                              \
     }
 #define GROUP_ENTRY(k) py_group_method_##k,
-#define GROUPS_16(X, k)                                                                     \
-    X(k##0)                                                                                 \
-    X(k##1)                                                                                 \
-    X(k##2)                                                                                 \
-    X(k##3) X(k##4) X(k##5) X(k##6) X(k##7) X(k##8) X(k##9) X(k##a) X(k##b) X(k##c) X(k##d) \
-        X(k##e) X(k##f)
-#define GROUPS_256(X, k)                                                                           \
-    GROUPS_16(X, k##0)                                                                             \
-    GROUPS_16(X, k##1)                                                                             \
-    GROUPS_16(X, k##2)                                                                             \
-    GROUPS_16(X, k##3) GROUPS_16(X, k##4) GROUPS_16(X, k##5) GROUPS_16(X, k##6) GROUPS_16(X, k##7) \
-        GROUPS_16(X, k##8) GROUPS_16(X, k##9) GROUPS_16(X, k##a) GROUPS_16(X, k##b)                \
-            GROUPS_16(X, k##c) GROUPS_16(X, k##d) GROUPS_16(X, k##e) GROUPS_16(X, k##f)
+/* clang-format off */
+#define GROUPS_16(X, k)                                                                      \
+    X(k##0) X(k##1) X(k##2) X(k##3) X(k##4) X(k##5) X(k##6) X(k##7)                          \
+    X(k##8) X(k##9) X(k##a) X(k##b) X(k##c) X(k##d) X(k##e) X(k##f)
+#define GROUPS_256(X, k)                                                                     \
+    GROUPS_16(X, k##0) GROUPS_16(X, k##1) GROUPS_16(X, k##2) GROUPS_16(X, k##3)              \
+    GROUPS_16(X, k##4) GROUPS_16(X, k##5) GROUPS_16(X, k##6) GROUPS_16(X, k##7)              \
+    GROUPS_16(X, k##8) GROUPS_16(X, k##9) GROUPS_16(X, k##a) GROUPS_16(X, k##b)              \
+    GROUPS_16(X, k##c) GROUPS_16(X, k##d) GROUPS_16(X, k##e) GROUPS_16(X, k##f)
+/* clang-format on */
 #define GROUPS_ALL(X) GROUPS_256(X, 0) GROUPS_256(X, 1) GROUPS_256(X, 2) GROUPS_256(X, 3)
 GROUPS_ALL(GROUP_METHOD)
 

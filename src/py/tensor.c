@@ -27,6 +27,7 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     if (!p) return tn_release(t), NULL;
     p->t = t;
     p->dict = p->weak = NULL;
+    p->hooks = NULL;
     p->kept = false;
     tn_set_binding(t, p, NULL);
     return (PyObject *)p;
@@ -63,7 +64,8 @@ PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known) {
 /* Gives the wrapper, of which Python has nothing left, to the tensor, if it is worth keeping and
  * somebody else has the tensor. */
 static bool py_tensor_keep(py_tensor *p) {
-    bool plain = Py_TYPE((PyObject *)p) == py.tensor && (!p->dict || !PyDict_Size(p->dict));
+    bool plain =
+        Py_TYPE((PyObject *)p) == py.tensor && (!p->dict || !PyDict_Size(p->dict)) && !p->hooks;
     if (plain || !p->t || tn_owners(p->t) < 2) return false;
     if (!tn_set_binding(p->t, p, py_tensor_binding_release)) return tn_error_take(NULL), false;
     Py_INCREF((PyObject *)p);
@@ -76,8 +78,9 @@ static bool py_tensor_keep(py_tensor *p) {
 static void py_tensor_dealloc(PyObject *self) {
     py_tensor *p = (py_tensor *)self;
     PyTypeObject *type = Py_TYPE(self);
-    if (TNI_UNLIKELY(p->dict || type != py.tensor) && py_tensor_keep(p)) return;
+    if (TNI_UNLIKELY(p->dict || p->hooks || type != py.tensor) && py_tensor_keep(p)) return;
     PyObject_GC_UnTrack(self);
+    if (p->hooks) py_hooks_part(p);
     if (p->weak) PyObject_ClearWeakRefs(self);
     Py_CLEAR(p->dict);
     if (p->t) {
@@ -96,7 +99,7 @@ static void py_tensor_dealloc(PyObject *self) {
 static int py_tensor_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(((py_tensor *)self)->dict);
-    return 0;
+    return ((py_tensor *)self)->hooks ? py_hooks_visit((py_tensor *)self, visit, arg) : 0;
 }
 
 static int py_tensor_clear(PyObject *self) {
@@ -175,6 +178,7 @@ static int py_tensor_set_requires_grad(PyObject *self, PyObject *value, void *un
         PyErr_SetString(PyExc_RuntimeError, "requires_grad must be a bool");
         return -1;
     }
+    if (value == Py_True && tn_needs_grad(py_of(self))) return 0;
     if (tn_requires_grad_at(NULL, 0, py_of(self), value == Py_True)) return 0;
     py_raise();
     return -1;
@@ -325,12 +329,6 @@ static PyObject *py_tensor_retain_grad(PyObject *self, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-static PyObject *py_tensor_requires_grad_(PyObject *self, PyObject *const *args, Py_ssize_t n,
-                                          PyObject *kwnames) {
-    PyObject *value = n + (kwnames ? PyTuple_Size(kwnames) : 0) ? args[0] : Py_True;
-    return py_tensor_set_requires_grad(self, value, NULL) ? NULL : Py_NewRef(self);
-}
-
 #define TENSOR_FAST(name) (PyCFunction)(void *) name
 static PyMethodDef py_tensor_methods[] = {
     {"item", py_tensor_item, METH_NOARGS, "the only element as a Python number"},
@@ -345,8 +343,6 @@ static PyMethodDef py_tensor_methods[] = {
     {"is_contiguous", py_tensor_is_contiguous, METH_NOARGS, "whether it is row-major and dense"},
     {"element_size", py_tensor_element_size, METH_NOARGS, "bytes of an element"},
     {"retain_grad", py_tensor_retain_grad, METH_NOARGS, "keeps .grad of a tensor that is no leaf"},
-    {"requires_grad_", TENSOR_FAST(py_tensor_requires_grad_), METH_FASTCALL | METH_KEYWORDS,
-     "makes a leaf that gathers .grad"},
     {NULL, NULL, 0, NULL}};
 
 static Py_hash_t py_tensor_hash(PyObject *self) { return (Py_hash_t)((uintptr_t)self >> 4); }

@@ -250,6 +250,7 @@ typedef struct tni_watch {
     uint32_t out;     /* of the node */
     uint32_t running; /* calls in progress; what is removed meanwhile goes when they are over */
     bool removed;
+    bool after; /* sees the leaf when its .grad is there */
 } tni_watch;
 typedef struct tni_extra {
     tni_watch *hooks; /* of a leaf */

@@ -1,0 +1,443 @@
+/* autograd.c - backward, autograd.grad, grad modes as classes, what a tensor tells of its history.
+ *
+ * A backward that may last releases the GIL. It is asked to stop only where Ctrl-C would raise: a
+ * pass that was stopped has freed a part of its graph and cannot be made again. */
+#include "py.h"
+
+/* --- small things ----------------------------------------------------------------------------- */
+
+PY_PRIV bool py_take(const char *what, const char *const *names, int n, PyObject *const *args,
+                     Py_ssize_t nargs, PyObject *kwnames, PyObject **to) {
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    if (nargs > n) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %d arguments (%zd given)", what, n,
+                     nargs);
+        return false;
+    }
+    for (int i = 0; i < n; i++) to[i] = i < nargs ? args[i] : NULL;
+    for (Py_ssize_t k = 0; k < nkw; k++) {
+        PyObject *name = PyTuple_GetItem(kwnames, k);
+        int i = 0;
+        while (i < n && PyUnicode_CompareWithASCIIString(name, names[i]) != 0) i++;
+        if (i == n || to[i]) {
+            PyErr_Format(PyExc_TypeError,
+                         i == n ? "%s() got an unexpected keyword argument '%U'"
+                                : "%s() got multiple values for argument '%U'",
+                         what, name);
+            return false;
+        }
+        to[i] = args[nargs + k];
+    }
+    return true;
+}
+
+PY_PRIV int py_add_methods(PyTypeObject *type, PyMethodDef *methods) {
+    for (PyMethodDef *m = methods; m->ml_name; m++) {
+        PyObject *o = PyDescr_NewMethod(type, m);
+        int bad = !o || PyObject_SetAttrString((PyObject *)type, m->ml_name, o);
+        Py_XDECREF(o);
+        if (bad) return -1;
+    }
+    return 0;
+}
+
+PY_PRIV int py_add_attributes(PyTypeObject *type, PyGetSetDef *attributes) {
+    for (PyGetSetDef *a = attributes; a->name; a++) {
+        PyObject *o = PyDescr_NewGetSet(type, a);
+        int bad = !o || PyObject_SetAttrString((PyObject *)type, a->name, o);
+        Py_XDECREF(o);
+        if (bad) return -1;
+    }
+    return 0;
+}
+
+/* Whether o is given and true; -1 with an exception. */
+static int py_truth_or(PyObject *o, int otherwise) {
+    return o && o != Py_None ? PyObject_IsTrue(o) : otherwise;
+}
+
+/* --- lists of tensors ------------------------------------------------------------------------- */
+
+typedef struct py_tensors {
+    PyObject *all; /* a tuple, which keeps the members */
+    tn_tensor **at;
+    Py_ssize_t n;
+    tn_tensor *few[8];
+} py_tensors;
+
+static void py_tensors_end(py_tensors *l) {
+    Py_XDECREF(l->all);
+    if (l->at != l->few) free(l->at);
+}
+
+/* A tensor, or a sequence of tensors (and None, with holes). To be ended in either case. */
+static bool py_tensors_of(py_tensors *l, const char *what, PyObject *o, bool holes) {
+    l->at = l->few;
+    l->all = py_is_tensor(o) || (holes && o == Py_None) ? PyTuple_Pack(1, o) : PySequence_Tuple(o);
+    if (!l->all) return false;
+    l->n = PyTuple_Size(l->all);
+    if (l->n > 8 && !(l->at = (tn_tensor **)malloc((size_t)l->n * sizeof *l->at))) {
+        l->at = l->few;
+        return PyErr_NoMemory(), false;
+    }
+    for (Py_ssize_t i = 0; i < l->n; i++) {
+        PyObject *one = PyTuple_GetItem(l->all, i);
+        l->at[i] = NULL;
+        if (holes && one == Py_None) continue;
+        if (!py_is_tensor(one)) {
+            PyErr_Format(PyExc_TypeError, "element %zd of %s tuple is not a Tensor", i, what);
+            return false;
+        }
+        l->at[i] = py_of(one);
+    }
+    return true;
+}
+
+/* --- a pass ----------------------------------------------------------------------------------- */
+
+typedef struct py_pass {
+    tn_tensors outputs, inputs;
+    tn_tensor *const *seeds; /* NULL, or one an output */
+    bool retain, create, allow_unused;
+    tn_tensor **grads; /* of the inputs; NULL: they are added to .grad */
+} py_pass;
+
+static PyObject *py_called(const char *module, const char *name) {
+    PyObject *m = PyImport_ImportModule(module);
+    PyObject *r = m ? PyObject_CallMethod(m, name, NULL) : NULL;
+    Py_XDECREF(m);
+    return r;
+}
+
+/* Whether Ctrl-C raises KeyboardInterrupt in this thread. */
+static bool py_pass_stops(void) {
+    PyObject *signal = NULL, *now = NULL, *usual = NULL, *here = NULL, *main = NULL;
+    bool stops = true;
+    if (PyDict_GetItemString(PyImport_GetModuleDict(), "threading")) {
+        here = py_called("threading", "current_thread");
+        main = py_called("threading", "main_thread");
+        stops = here && here == main;
+    }
+    if (stops && (signal = PyImport_ImportModule("signal")) != NULL) {
+        now = PyObject_CallMethod(signal, "getsignal", "i", 2); /* SIGINT, everywhere */
+        usual = PyObject_GetAttrString(signal, "default_int_handler");
+    }
+    stops = stops && now && now == usual;
+    Py_XDECREF(signal);
+    Py_XDECREF(now);
+    Py_XDECREF(usual);
+    Py_XDECREF(here);
+    Py_XDECREF(main);
+    PyErr_Clear();
+    return stops;
+}
+
+static bool py_pass_call(const py_pass *p, const char *file, int line) {
+    if (p->grads) {
+        const tn_grads_options o = {p->seeds, p->retain, p->create, p->allow_unused};
+        return tn_grads_at(file, line, p->outputs, p->inputs, p->grads, &o);
+    }
+    const tn_backward_args a = {NULL, p->inputs, p->retain, p->create, NULL};
+    return tn_backward_all_at(file, line, p->outputs, p->seeds, &a);
+}
+
+static bool py_pass_run(const py_pass *p) {
+    const char *file;
+    int line;
+    bool lasts = false, stops, ok;
+    for (int64_t i = 0; i < p->outputs.n && !lasts; i++)
+        lasts = tn_history_lasts(p->outputs.at[i], PY_LONG);
+    py_here(&file, &line);
+    stops = lasts && py_pass_stops();
+    while (!stops && !tn_whole_begin())
+        if (!py_stopped()) return false;
+    if (lasts) {
+        py_long l = py_long_begin();
+        ok = py_pass_call(p, file, line);
+        py_long_end(l);
+    } else {
+        ok = py_pass_call(p, file, line);
+    }
+    if (!stops) tn_whole_end();
+    if (!ok && stops) py_stopped(); /* KeyboardInterrupt, where it came to that */
+    return ok;
+}
+
+/* --- backward --------------------------------------------------------------------------------- */
+
+static bool py_backward_leaves(const tn_tensors inputs) {
+    for (int64_t i = 0; i < inputs.n; i++)
+        if (!tn_is_leaf(inputs.at[i])) return false;
+    return true;
+}
+
+/* Adds grad to .grad of t. */
+static bool py_backward_gather(tn_tensor *t, tn_tensor *grad) {
+    tn_tensor *old = tn_grad_of(t), *sum = old ? tn_own(tnp_add(old, grad, 1)) : NULL;
+    bool ok = (!old || sum) && tnp_set_grad(t, old ? sum : grad);
+    if (sum) tn_release(sum);
+    return ok;
+}
+
+/* backward with inputs that are no leaves: their gradients, then added to .grad. */
+static bool py_backward_inner(py_pass *p) {
+    tn_tensor **grads = (tn_tensor **)calloc((size_t)p->inputs.n, sizeof *grads);
+    bool ok, mode;
+    if (!grads) return PyErr_NoMemory(), false;
+    p->grads = grads;
+    p->allow_unused = true;
+    ok = py_pass_run(p);
+    mode = tn_set_grad_mode(p->create);
+    for (int64_t i = 0; i < p->inputs.n; i++) {
+        if (ok && grads[i]) ok = py_backward_gather(p->inputs.at[i], grads[i]);
+        tn_release(tn_own(grads[i]));
+    }
+    tn_set_grad_mode(mode);
+    free(grads);
+    return ok;
+}
+
+/* The rest of a backward: flags and inputs. Takes what is set in p. */
+static PyObject *py_backward_with(py_pass *p, PyObject *retain, PyObject *create, PyObject *in) {
+    py_tensors inputs = {NULL, inputs.few, 0, {NULL}};
+    int creates = py_truth_or(create, 0), retains = py_truth_or(retain, creates);
+    bool ok = creates >= 0 && retains >= 0;
+    p->create = creates > 0;
+    p->retain = retains > 0;
+    if (ok && in && in != Py_None) {
+        ok = py_tensors_of(&inputs, "inputs", in, false);
+        if (ok && !inputs.n) {
+            PyErr_SetString(PyExc_RuntimeError,
+                            "`inputs` argument to `backward()` cannot be empty.");
+            ok = false;
+        }
+        if (ok) p->inputs = tn_tensors_of(inputs.at, inputs.n);
+    }
+    if (ok && !(py_backward_leaves(p->inputs) ? py_pass_run(p) : py_backward_inner(p)))
+        py_raise(), ok = false;
+    py_tensors_end(&inputs);
+    if (!ok) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *py_tensor_backward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                    PyObject *kwnames) {
+    static const char *const names[] = {"gradient", "retain_graph", "create_graph", "inputs"};
+    PyObject *a[4];
+    tn_tensor *t = py_of(self), *seed = NULL;
+    py_pass p;
+    memset(&p, 0, sizeof p);
+    if (!py_take("backward", names, 4, args, nargs, kwnames, a)) return NULL;
+    if (a[0] && a[0] != Py_None) {
+        if (!py_is_tensor(a[0]))
+            return PyErr_Format(PyExc_TypeError, "gradient can be either of Tensor or None, not %R",
+                                Py_TYPE(a[0]));
+        seed = py_of(a[0]);
+    }
+    p.outputs = tn_tensors_of(&t, 1);
+    p.seeds = &seed;
+    return py_backward_with(&p, a[1], a[2], a[3]);
+}
+
+/* The seeds of outputs; o may be NULL. */
+static bool py_seeds_of(py_tensors *seeds, PyObject *o, const py_tensors *outputs, py_pass *p) {
+    if (!o || o == Py_None) return true;
+    if (!py_tensors_of(seeds, "gradients", o, true)) return false;
+    p->seeds = seeds->at;
+    if (seeds->n == outputs->n) return true;
+    PyErr_Format(PyExc_RuntimeError, "got %zd tensors and %zd gradients", outputs->n, seeds->n);
+    return false;
+}
+
+static PyObject *py_autograd_backward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                      PyObject *kwnames) {
+    static const char *const names[] = {"tensors",      "grad_tensors",   "retain_graph",
+                                        "create_graph", "grad_variables", "inputs"};
+    PyObject *a[6], *r = NULL;
+    py_tensors outputs = {NULL, outputs.few, 0, {NULL}}, seeds = {NULL, seeds.few, 0, {NULL}};
+    py_pass p;
+    (void)self;
+    memset(&p, 0, sizeof p);
+    if (!py_take("backward", names, 6, args, nargs, kwnames, a)) return NULL;
+    if (!a[0])
+        return PyErr_Format(PyExc_TypeError,
+                            "backward() missing 1 required positional argument: 'tensors'");
+    if (py_tensors_of(&outputs, "tensors", a[0], false) &&
+        py_seeds_of(&seeds, a[1] ? a[1] : a[4], &outputs, &p)) {
+        p.outputs = tn_tensors_of(outputs.at, outputs.n);
+        r = py_backward_with(&p, a[2], a[3], a[5]);
+    }
+    py_tensors_end(&outputs);
+    py_tensors_end(&seeds);
+    return r;
+}
+
+/* --- autograd.grad ---------------------------------------------------------------------------- */
+
+/* A tuple of the gradients, which it takes; None or zeros for those that are not there. */
+static PyObject *py_grad_results(const py_pass *p, bool materialize) {
+    PyObject *all = PyTuple_New((Py_ssize_t)p->inputs.n);
+    for (int64_t i = 0; i < p->inputs.n; i++) {
+        tn_tensor *t = p->grads[i], *of = p->inputs.at[i];
+        if (!t && materialize) t = tnp_zeros(tn_shape(of), tn_dtype_of(of), tn_device_of(of));
+        PyObject *one = t ? py_wrap(tn_own(t)) : materialize ? py_raise() : Py_NewRef(Py_None);
+        if (all && one) {
+            PyTuple_SetItem(all, (Py_ssize_t)i, one);
+        } else {
+            Py_XDECREF(one);
+            Py_CLEAR(all);
+        }
+    }
+    return all;
+}
+
+static PyObject *py_grad_of(py_pass *p, bool materialize) {
+    tn_tensor *few[8];
+    PyObject *r;
+    p->grads = few;
+    if (p->inputs.n > 8 && !(p->grads = (tn_tensor **)calloc((size_t)p->inputs.n, sizeof *few)))
+        return PyErr_NoMemory();
+    r = py_pass_run(p) ? py_grad_results(p, materialize) : py_raise();
+    if (p->grads != few) free(p->grads);
+    return r;
+}
+
+/* allow_unused and materialize_grads, of which one follows from the other. */
+static bool py_grad_unused(py_pass *p, PyObject *allow, int materialize) {
+    int allows = py_truth_or(allow, materialize);
+    p->allow_unused = allows > 0;
+    if (allows < 0 || materialize < 0) return false;
+    if (!materialize || allows) return true;
+    PyErr_SetString(PyExc_ValueError, "Expected allow_unused to be True or not passed when "
+                                      "materialize_grads=True, but got: allow_unused=False.");
+    return false;
+}
+
+static PyObject *py_autograd_grad(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames) {
+    static const char *const names[] = {"outputs",      "inputs",           "grad_outputs",
+                                        "retain_graph", "create_graph",     "only_inputs",
+                                        "allow_unused", "is_grads_batched", "materialize_grads"};
+    PyObject *a[9], *r = NULL;
+    py_tensors outputs = {NULL, outputs.few, 0, {NULL}}, seeds = {NULL, seeds.few, 0, {NULL}},
+               inputs = {NULL, inputs.few, 0, {NULL}};
+    py_pass p;
+    (void)self;
+    memset(&p, 0, sizeof p);
+    if (!py_take("grad", names, 9, args, nargs, kwnames, a)) return NULL;
+    if (!a[0] || !a[1])
+        return PyErr_Format(PyExc_TypeError, "grad() missing required argument: '%s'",
+                            a[0] ? "inputs" : "outputs");
+    int create = py_truth_or(a[4], 0), retain = py_truth_or(a[3], create),
+        batched = py_truth_or(a[7], 0), materialize = py_truth_or(a[8], 0);
+    if (create < 0 || retain < 0 || batched < 0 || !py_grad_unused(&p, a[6], materialize))
+        return NULL;
+    if (batched)
+        return PyErr_Format(PyExc_NotImplementedError,
+                            "grad(): is_grads_batched needs vmap, which is not there: call grad "
+                            "for each of the gradients");
+    p.create = create > 0;
+    p.retain = retain > 0;
+    if (py_tensors_of(&outputs, "outputs", a[0], false) &&
+        py_tensors_of(&inputs, "inputs", a[1], false) && py_seeds_of(&seeds, a[2], &outputs, &p)) {
+        p.outputs = tn_tensors_of(outputs.at, outputs.n);
+        p.inputs = tn_tensors_of(inputs.at, inputs.n);
+        r = inputs.n ? py_grad_of(&p, materialize > 0)
+                     : PyErr_Format(PyExc_RuntimeError,
+                                    "`inputs` argument to `grad()` cannot be empty.");
+    }
+    py_tensors_end(&outputs);
+    py_tensors_end(&seeds);
+    py_tensors_end(&inputs);
+    return r;
+}
+
+/* --- what a tensor tells ---------------------------------------------------------------------- */
+
+static PyObject *py_tensor_requires_grad_(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                          PyObject *kwnames) {
+    static const char *const names[] = {"requires_grad"};
+    PyObject *value;
+    if (!py_take("requires_grad_", names, 1, args, n, kwnames, &value)) return NULL;
+    if (value && !PyBool_Check(value))
+        return PyErr_Format(PyExc_TypeError,
+                            "requires_grad_(): argument 'requires_grad' must be bool, not %R",
+                            Py_TYPE(value));
+    if (PyObject_SetAttr(self, py.requires_grad, value ? value : Py_True)) return NULL;
+    return Py_NewRef(self);
+}
+
+static PyObject *py_tensor_detach_(PyObject *self, PyObject *unused) {
+    const char *file;
+    int line;
+    (void)unused;
+    py_here(&file, &line);
+    return tn_forget_at(file, line, py_of(self)) ? Py_NewRef(self) : py_raise();
+}
+
+static PyObject *py_tensor_is_inference(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyBool_FromLong(tn_is_inference(py_of(self)));
+}
+
+static PyObject *py_tensor_data(PyObject *self, void *unused) {
+    const tn_detach_args a = {py_of(self)};
+    (void)unused;
+    tn_tensor *t = tn_detach_at(NULL, 0, &a);
+    return t ? py_wrap(tn_own(t)) : py_raise();
+}
+
+static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {
+    (void)unused;
+    if (!value || !py_is_tensor(value)) {
+        PyErr_Format(PyExc_TypeError, "Variable data has to be a tensor, but got %R",
+                     value ? (PyObject *)Py_TYPE(value) : Py_None);
+        return -1;
+    }
+    if (tn_set_data_at(NULL, 0, py_of(self), py_of(value))) return 0;
+    py_raise();
+    return -1;
+}
+
+static PyObject *py_tensor_base(PyObject *self, void *unused) {
+    (void)unused;
+    return py_wrap_borrowed(tn_base_of(py_of(self)));
+}
+
+static PyObject *py_tensor_output_nr(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLong(tn_history_output(py_of(self)));
+}
+
+static PyObject *py_tensor_grad_fn(PyObject *self, void *unused) {
+    (void)unused;
+    return py_node_of(tn_history_of(py_of(self)), NULL);
+}
+
+#define AUTOGRAD_FAST(name) (PyCFunction)(void *) name
+static PyMethodDef py_tensor_history_methods[] = {
+    {"backward", AUTOGRAD_FAST(py_tensor_backward), METH_FASTCALL | METH_KEYWORDS,
+     "backward(gradient=None, retain_graph=None, create_graph=False, inputs=None)\n\n"
+     "adds the gradients of this tensor to .grad of the leaves (of inputs)"},
+    {"requires_grad_", AUTOGRAD_FAST(py_tensor_requires_grad_), METH_FASTCALL | METH_KEYWORDS,
+     "requires_grad_(requires_grad=True)\n\nmakes a leaf that gathers .grad"},
+    {"detach_", py_tensor_detach_, METH_NOARGS, "makes it a leaf that does not require grad"},
+    {"is_inference", py_tensor_is_inference, METH_NOARGS, "whether inference mode made it"},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef py_tensor_history[] = {
+    {"data", py_tensor_data, py_tensor_set_data, "the same memory without history", NULL},
+    {"_base", py_tensor_base, NULL, "the tensor whose view this is, or None", NULL},
+    {"output_nr", py_tensor_output_nr, NULL, "which result of grad_fn it is", NULL},
+    {"grad_fn", py_tensor_grad_fn, NULL, "the recorded call that made it, or None", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyMethodDef py_autograd_functions[] = {
+    {"_backward", AUTOGRAD_FAST(py_autograd_backward), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"_grad", AUTOGRAD_FAST(py_autograd_grad), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_autograd_begin(PyObject *module) {
+    if (py_add_methods(py.tensor, py_tensor_history_methods)) return -1;
+    if (py_add_attributes(py.tensor, py_tensor_history)) return -1;
+    return PyModule_AddFunctions(module, py_autograd_functions);
+}

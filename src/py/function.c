@@ -1,0 +1,638 @@
+/* function.c - torch.autograd.Function: apply, ctx, and what lies between them and the tape.
+ *
+ * ctx belongs to the tape while the call is recorded. Outputs that are tensors and not marked are
+ * those that the tape knows; all others pass by it. */
+#include "py.h"
+
+enum { FUNCTION_OUTS = 128 }; /* differentiable outputs of a call */
+
+/* Shape of an input or output, and who it is for the tape. */
+typedef struct py_fact {
+    int64_t size[TN_MAX_DIMS];
+    int32_t ndim,
+        number;     /* number: argument of an input; of an output its number on the tape, -1 */
+    tn_dtype dtype; /* TN_NO_DTYPE: no tensor */
+    tn_device_id device;
+} py_fact;
+
+typedef struct py_context {
+    PyObject_HEAD PyObject *dict, *weak;
+    struct py_apply *apply;          /* in progress */
+    PyObject *cls, *name, *needs;    /* the Function, "MyFnBackward", needs_input_grad */
+    PyObject *saved, *dirty, *fixed; /* as given by save_for_backward, mark_..: tuples or NULL */
+    tn_function_row row;
+    tn_function *f;        /* while it is in progress or on the tape */
+    tn_history *history;   /* not counted: it outlives f; NULL before the call has ended */
+    py_fact *fact;         /* inputs, then outputs */
+    uint64_t saves_output; /* bit i: saved tensor i < 64 is an output */
+    int32_t nargs, nin, nout;
+    bool materialize;
+} py_context;
+
+/* One apply, on the stack. */
+typedef struct py_apply {
+    py_context *ctx;
+    PyObject *const *args;
+    PyObject *result; /* of forward */
+    tn_tensor *out[FUNCTION_OUTS];
+} py_apply;
+
+/* --- forward ---------------------------------------------------------------------------------- */
+
+static PyObject *py_function_tuple(PyObject *first, PyObject *const *args, Py_ssize_t n) {
+    Py_ssize_t k = first ? 1 : 0;
+    PyObject *all = PyTuple_New(n + k);
+    if (all && first) PyTuple_SetItem(all, 0, Py_NewRef(first));
+    for (Py_ssize_t i = 0; all && i < n; i++) PyTuple_SetItem(all, i + k, Py_NewRef(args[i]));
+    return all;
+}
+
+static PyObject *py_function_method(PyObject *cls, PyObject *name, PyObject *args) {
+    PyObject *f = args ? PyObject_GetAttr(cls, name) : NULL;
+    PyObject *r = f ? PyObject_Call(f, args, NULL) : NULL;
+    Py_XDECREF(f);
+    return r;
+}
+
+/* forward(ctx, ..), or forward(..) and then setup_context(ctx, (..), output). */
+static PyObject *py_function_forward(py_context *ctx, PyObject *const *args) {
+    PyObject *separate = PyObject_GetAttr(ctx->cls, py.separate);
+    bool split = separate == Py_True;
+    if (!separate) return NULL;
+    Py_DECREF(separate);
+    PyObject *all = py_function_tuple(split ? NULL : (PyObject *)ctx, args, ctx->nargs);
+    PyObject *r = py_function_method(ctx->cls, py.forward, all), *more, *done;
+    if (r && split) {
+        more = PyTuple_Pack(3, (PyObject *)ctx, all, r);
+        done = py_function_method(ctx->cls, py.setup_context, more);
+        Py_XDECREF(more);
+        if (!done) Py_CLEAR(r);
+        Py_XDECREF(done);
+    }
+    Py_XDECREF(all);
+    return r;
+}
+
+static Py_ssize_t py_function_count(PyObject *r) { return PyTuple_Check(r) ? PyTuple_Size(r) : 1; }
+static PyObject *py_function_at(PyObject *r, Py_ssize_t i) {
+    return PyTuple_Check(r) ? PyTuple_GetItem(r, i) : r;
+}
+static bool py_function_holds(PyObject *tuple, PyObject *o) {
+    for (Py_ssize_t i = tuple ? PyTuple_Size(tuple) : 0; i--;)
+        if (PyTuple_GetItem(tuple, i) == o) return true;
+    return false;
+}
+
+static void py_function_fact(py_fact *to, const tn_tensor *t, int number) {
+    tn_ints shape = tn_shape(t);
+    to->number = number;
+    to->dtype = tn_dtype_of(t);
+    to->device = tn_device_of(t);
+    to->ndim = (int32_t)shape.n;
+    memcpy(to->size, shape.at, (size_t)shape.n * sizeof *to->size);
+}
+
+static bool py_function_takes(const py_apply *a, PyObject *o) {
+    for (int i = 0; i < a->ctx->nargs; i++)
+        if (a->args[i] == o) return true;
+    return false;
+}
+
+/* The outputs for the tape, borrowed from a->result. A tensor with a history or a wish of its own
+ * that is no input, a parameter say, goes by another header. */
+static bool py_function_outputs(py_apply *a, tn_tensor **out) {
+    py_context *ctx = a->ctx;
+    Py_ssize_t n = py_function_count(a->result);
+    py_fact *fact = (py_fact *)realloc(ctx->fact, (size_t)(ctx->nin + n + 1) * sizeof *fact);
+    if (!fact) return PyErr_NoMemory(), false;
+    ctx->fact = fact;
+    ctx->nout = (int32_t)n;
+    ctx->row.nout = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = py_function_at(a->result, i);
+        py_fact *to = &fact[ctx->nin + i];
+        to->dtype = TN_NO_DTYPE;
+        to->number = -1;
+        if (!py_is_tensor(o)) continue;
+        py_function_fact(to, py_of(o), -1);
+        if (py_function_holds(ctx->fixed, o)) continue;
+        if (ctx->row.nout == FUNCTION_OUTS) {
+            PyErr_Format(PyExc_RuntimeError, "%U returned more than %d tensors", ctx->name,
+                         FUNCTION_OUTS);
+            return false;
+        }
+        const tn_detach_args detach = {py_of(o)};
+        to->number = ctx->row.nout++;
+        out[to->number] = tn_needs_grad(py_of(o)) && !py_function_takes(a, o)
+                              ? tn_detach_at(NULL, 0, &detach)
+                              : py_of(o);
+        if (!out[to->number]) return false;
+    }
+    return true;
+}
+
+/* Input number i on the tape of argument o; -1: it is none. */
+static int py_function_input(const py_apply *a, PyObject *o) {
+    for (int i = 0; i < a->ctx->nin; i++)
+        if (a->args[a->ctx->fact[i].number] == o) return i;
+    return -1;
+}
+
+static bool py_function_dirty_one(const py_apply *a, PyObject *o, Py_ssize_t i) {
+    const char *text = NULL;
+    if (!py_is_tensor(o)) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "mark_dirty can only accept variables, but argument %zd is of type %R", i,
+                     Py_TYPE(o));
+        return false;
+    }
+    tn_tensor *t = py_of(o), *base = tn_base_of(t);
+    bool returned = false;
+    for (Py_ssize_t k = py_function_count(a->result); k--;)
+        returned = returned || py_function_at(a->result, k) == o;
+    if (tn_is_leaf(t) && tn_needs_grad(t))
+        text = "a leaf Variable that requires grad has been used in an in-place operation.";
+    else if (base && tn_is_leaf(base) && tn_needs_grad(base))
+        text = "a view of a leaf Variable that requires grad is being used in an in-place "
+               "operation.";
+    else if (!returned)
+        text = "Some elements marked as dirty during the forward method were not returned as "
+               "output. The inputs that are modified inplace must all be outputs of the Function.";
+    else if (base && py_function_at(a->result, 0) != o)
+        text = "a view that was marked as dirty has to be the first output";
+    if (text) PyErr_SetString(PyExc_RuntimeError, text);
+    return !text;
+}
+
+static bool py_function_mark_dirty(const py_apply *a) {
+    py_context *ctx = a->ctx;
+    for (Py_ssize_t i = 0; ctx->dirty && i < PyTuple_Size(ctx->dirty); i++) {
+        PyObject *o = PyTuple_GetItem(ctx->dirty, i);
+        int input;
+        if (!py_function_dirty_one(a, o, i)) return false;
+        input = py_function_input(a, o);
+        if (input >= 0 && !tn_function_written(ctx->f, input)) return false;
+    }
+    return true;
+}
+
+static bool py_function_save(const py_apply *a, tn_tensor *const *out) {
+    py_context *ctx = a->ctx;
+    for (Py_ssize_t i = 0, k = 0; ctx->saved && i < PyTuple_Size(ctx->saved); i++) {
+        PyObject *o = PyTuple_GetItem(ctx->saved, i);
+        if (o == Py_None) continue;
+        if (!tn_function_save(ctx->f, py_of(o))) return false;
+        bool is_output = py_function_holds(ctx->dirty, o) || py_function_input(a, o) < 0;
+        for (int j = 0; is_output && k < 64 && j < ctx->row.nout; j++)
+            if (out[j] == py_of(o)) ctx->saves_output |= (uint64_t)1 << k;
+        k++;
+    }
+    return true;
+}
+
+/* Releases what lasted for the call alone, and keeps which saved places are None. */
+static void py_function_settle(py_context *ctx) {
+    Py_CLEAR(ctx->dirty);
+    Py_CLEAR(ctx->fixed);
+    if (!ctx->saved) return;
+    Py_ssize_t n = PyTuple_Size(ctx->saved);
+    PyObject *places = PyTuple_New(n);
+    for (Py_ssize_t i = 0; places && i < n; i++)
+        PyTuple_SetItem(places, i, PyBool_FromLong(PyTuple_GetItem(ctx->saved, i) != Py_None));
+    Py_DECREF(ctx->saved);
+    ctx->saved = places;
+    PyErr_Clear();
+}
+
+static bool py_function_run(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    py_apply *a = ((py_context *)tn_function_user(f))->apply;
+    bool ok;
+    (void)in, (void)nin;
+    a->ctx->f = f;
+    a->result = py_function_forward(a->ctx, a->args);
+    ok = a->result && py_function_outputs(a, out) && py_function_mark_dirty(a) &&
+         py_function_save(a, out);
+    if (!ok) tn_error_set(TN_INVALID, NULL, 0, "the forward of a Function has failed");
+    return ok;
+}
+
+/* --- backward --------------------------------------------------------------------------------- */
+
+static PyObject *py_function_incoming(const py_context *ctx, const py_fact *fact,
+                                      tn_tensor *const *grad_out) {
+    tn_tensor *t = fact->number >= 0 ? grad_out[fact->number] : NULL;
+    if (t) return py_wrap_borrowed(t);
+    if (fact->dtype == TN_NO_DTYPE || !ctx->materialize) return Py_NewRef(Py_None);
+    t = tnp_zeros(tn_ints_of(fact->size, fact->ndim), fact->dtype, fact->device);
+    return t ? py_wrap(tn_own(t)) : py_raise();
+}
+
+/* The user's backward(ctx, *grads), as a tuple. */
+static PyObject *py_function_call_back(py_context *ctx, tn_tensor *const *grad_out) {
+    PyObject *args = PyTuple_New(ctx->nout + 1), *r = NULL, *all = NULL;
+    if (args) PyTuple_SetItem(args, 0, Py_NewRef((PyObject *)ctx));
+    for (int i = 0; args && i < ctx->nout; i++) {
+        PyObject *one = py_function_incoming(ctx, &ctx->fact[ctx->nin + i], grad_out);
+        if (one)
+            PyTuple_SetItem(args, i + 1, one);
+        else
+            Py_CLEAR(args);
+    }
+    if (args) r = py_function_method(ctx->cls, py.backward, args);
+    Py_XDECREF(args);
+    if (!r || PyTuple_Check(r)) return r;
+    all = PyTuple_Pack(1, r);
+    Py_DECREF(r);
+    return all;
+}
+
+/* As many gradients as arguments; more only where they are None. */
+static bool py_function_right_count(const py_context *ctx, PyObject *grads) {
+    Py_ssize_t n = PyTuple_Size(grads), most = n;
+    while (most > ctx->nargs && PyTuple_GetItem(grads, most - 1) == Py_None) most--;
+    if (most == ctx->nargs) return true;
+    PyErr_Format(PyExc_RuntimeError,
+                 "function %U returned an incorrect number of gradients (expected %d, got %zd)",
+                 ctx->name, (int)ctx->nargs, n);
+    return false;
+}
+
+static PyObject *py_function_sizes(const int64_t *size, int64_t n) {
+    PyObject *list = PyList_New(0);
+    for (int64_t i = 0; list && i < n; i++) {
+        PyObject *one = PyLong_FromLongLong(size[i]);
+        if (!one || PyList_Append(list, one)) Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+/* Whether grad is of the input's shape or can be summed to it. */
+static bool py_function_fits(const py_context *ctx, const py_fact *fact, const tn_tensor *grad) {
+    tn_ints s = tn_shape(grad);
+    bool fits = s.n >= fact->ndim;
+    PyObject *got, *want;
+    for (int d = 1; fits && d <= fact->ndim; d++)
+        fits = fact->size[fact->ndim - d] == 1 || fact->size[fact->ndim - d] == s.at[s.n - d];
+    if (fits) return true;
+    got = py_function_sizes(s.at, s.n);
+    want = py_function_sizes(fact->size, fact->ndim);
+    if (got && want)
+        PyErr_Format(PyExc_RuntimeError,
+                     "Function %U returned an invalid gradient at index %d - got %R but expected "
+                     "shape compatible with %R",
+                     ctx->name, (int)fact->number, got, want);
+    Py_XDECREF(got);
+    Py_XDECREF(want);
+    return false;
+}
+
+static bool py_function_give(const py_context *ctx, PyObject *grads, tn_tensor **grad_in) {
+    for (int i = 0, k = 0; i < ctx->nargs; i++) {
+        PyObject *g = PyTuple_GetItem(grads, i), *type;
+        bool input = k < ctx->nin && ctx->fact[k].number == i;
+        if (input) k++;
+        if (g == Py_None) continue;
+        if (!input) {
+            PyErr_Format(PyExc_RuntimeError,
+                         "function %U returned a gradient different than None at position %d, but "
+                         "the corresponding forward input was not a Variable",
+                         ctx->name, i + 1);
+            return false;
+        }
+        if (!py_is_tensor(g)) {
+            type = PyObject_GetAttr((PyObject *)Py_TYPE(g), py.name_word);
+            if (type) PyErr_Format(PyExc_RuntimeError, "expected Variable or None (got %U)", type);
+            Py_XDECREF(type);
+            return false;
+        }
+        if (!py_function_fits(ctx, &ctx->fact[k - 1], py_of(g))) return false;
+        if (!(grad_in[k - 1] = tn_lend(tn_retain(py_of(g))))) return false;
+    }
+    return true;
+}
+
+static bool py_function_back(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    py_context *ctx = (py_context *)tn_function_user(f);
+    PyObject *grads = py_function_call_back(ctx, grad_out);
+    bool ok = grads && py_function_right_count(ctx, grads) && py_function_give(ctx, grads, grad_in);
+    Py_XDECREF(grads);
+    if (!ok) tn_error_set(TN_INVALID, NULL, 0, "the backward of a Function has failed");
+    PyGILState_Release(state);
+    return ok;
+}
+
+static void py_function_release(void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    py_context *ctx = (py_context *)user;
+    ctx->f = NULL;
+    ctx->history = NULL;
+    Py_DECREF((PyObject *)ctx);
+    PyGILState_Release(state);
+}
+
+PY_PRIV PyObject *py_context_of(const tn_history *h) {
+    return (PyObject *)tn_history_user(h, py_function_release);
+}
+
+/* --- apply ------------------------------------------------------------------------------------ */
+
+/* Output i of the call as the caller sees it. */
+static PyObject *py_function_output(const py_apply *a, PyObject *o, const py_fact *fact) {
+    tn_tensor *t = fact->number >= 0 ? a->out[fact->number] : NULL;
+    if (!t || t == py_of(o)) return Py_NewRef(o);
+    return py_wrap(tn_own(t)); /* another header: o is an input, or has a history of its own */
+}
+
+static PyObject *py_function_results(const py_apply *a) {
+    const py_context *ctx = a->ctx;
+    PyObject *all;
+    if (!PyTuple_Check(a->result)) return py_function_output(a, a->result, &ctx->fact[ctx->nin]);
+    all = PyTuple_New(ctx->nout);
+    for (int i = 0; i < ctx->nout; i++) {
+        PyObject *one =
+            py_function_output(a, PyTuple_GetItem(a->result, i), &ctx->fact[ctx->nin + i]);
+        if (all && one) {
+            PyTuple_SetItem(all, i, one);
+        } else {
+            Py_XDECREF(one);
+            Py_CLEAR(all);
+        }
+    }
+    return all;
+}
+
+static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_tensor **in) {
+    py_apply a;
+    const char *file;
+    int line;
+    PyObject *r;
+    a.ctx = ctx;
+    a.args = args;
+    a.result = NULL;
+    ctx->apply = &a;
+    py_here(&file, &line);
+    Py_INCREF((PyObject *)ctx); /* for the tape, which releases it in any case */
+    bool ok = tn_function_call_at(file, line, &ctx->row, tn_tensors_of(in, ctx->nin), ctx, a.out);
+    for (int j = 0; ok && j < ctx->row.nout && !ctx->history; j++)
+        ctx->history = tn_history_of(a.out[j]);
+    if (ctx->history && py_context_of(ctx->history) != (PyObject *)ctx) ctx->history = NULL;
+    py_function_settle(ctx);
+    ctx->apply = NULL;
+    r = ok ? py_function_results(&a) : py_raise();
+    Py_XDECREF(a.result);
+    return r;
+}
+
+/* Nothing requires a gradient: forward alone. An input that it returns comes as another tensor. */
+static PyObject *py_apply_plain(py_context *ctx, PyObject *const *args) {
+    bool mode = tn_set_grad_mode(false);
+    PyObject *r = py_function_forward(ctx, args);
+    tn_set_grad_mode(mode);
+    for (int i = 0; r && i < ctx->nargs; i++)
+        if (r == args[i] && py_is_tensor(r) && !py_function_holds(ctx->dirty, r)) {
+            const tn_detach_args a = {py_of(r)};
+            Py_DECREF(r);
+            r = py_wrap(tn_own(tn_detach_at(NULL, 0, &a)));
+            break;
+        }
+    return r;
+}
+
+/* The tensors among args, and which of them require a gradient. */
+static bool py_apply_inputs(py_context *ctx, PyObject *const *args, tn_tensor **in, bool *wants) {
+    *wants = false;
+    if (!(ctx->needs = PyTuple_New(ctx->nargs))) return false;
+    ctx->fact = (py_fact *)malloc((size_t)(ctx->nargs + 2) * sizeof *ctx->fact);
+    if (!ctx->fact) return PyErr_NoMemory(), false;
+    for (int i = 0; i < ctx->nargs; i++) {
+        bool tensor = py_is_tensor(args[i]), want = tensor && tn_needs_grad(py_of(args[i]));
+        PyTuple_SetItem(ctx->needs, i, PyBool_FromLong(want));
+        *wants = *wants || want;
+        if (!tensor) continue;
+        in[ctx->nin] = py_of(args[i]);
+        py_function_fact(&ctx->fact[ctx->nin], in[ctx->nin], i);
+        ctx->nin++;
+    }
+    *wants = *wants && tn_grad_mode();
+    return true;
+}
+
+static py_context *py_context_new(PyObject *cls) {
+    PyObject *type = PyObject_GetAttr(cls, py.backward_class);
+    py_context *ctx = NULL;
+    if (type && (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, py.context)))
+        PyErr_Format(PyExc_TypeError, "apply() is called on a subclass of Function");
+    else if (type)
+        ctx = (py_context *)PyType_GenericAlloc((PyTypeObject *)type, 0);
+    if (ctx) {
+        ctx->cls = Py_NewRef(cls);
+        ctx->materialize = true;
+        ctx->row.forward = py_function_run;
+        ctx->row.backward = py_function_back;
+        ctx->row.release = py_function_release;
+        ctx->name = PyObject_GetAttr(type, py.name_word);
+        ctx->row.name = ctx->name ? PyUnicode_AsUTF8AndSize(ctx->name, NULL) : NULL;
+        if (!ctx->row.name) Py_CLEAR(ctx);
+    }
+    Py_XDECREF(type);
+    return ctx;
+}
+
+static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssize_t n) {
+    tn_tensor *few[16], **in = few;
+    bool wants;
+    PyObject *r = NULL;
+    py_context *ctx = py_context_new(cls);
+    if (!ctx) return NULL;
+    ctx->nargs = (int32_t)n;
+    if (n > 16 && !(in = (tn_tensor **)malloc((size_t)n * sizeof *in)))
+        PyErr_NoMemory();
+    else if (py_apply_inputs(ctx, args, in, &wants))
+        r = wants ? py_apply_recorded(ctx, args, in) : py_apply_plain(ctx, args);
+    if (in != few) free(in);
+    Py_DECREF((PyObject *)ctx);
+    return r;
+}
+
+/* --- ctx -------------------------------------------------------------------------------------- */
+
+static PyObject *py_context_keep(PyObject **to, PyObject *const *args, Py_ssize_t n) {
+    PyObject *all = py_function_tuple(NULL, args, n), *before = *to;
+    if (!all) return NULL;
+    *to = all;
+    Py_XDECREF(before);
+    Py_RETURN_NONE;
+}
+static PyObject *py_context_save(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (args[i] != Py_None && !py_is_tensor(args[i])) {
+            PyObject *type = PyObject_GetAttr((PyObject *)Py_TYPE(args[i]), py.name_word);
+            if (type)
+                PyErr_Format(PyExc_TypeError,
+                             "save_for_backward can only save variables, but argument %zd is of "
+                             "type %U",
+                             i, type);
+            Py_XDECREF(type);
+            return NULL;
+        }
+    return py_context_keep(&((py_context *)self)->saved, args, n);
+}
+static PyObject *py_context_dirty(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    return py_context_keep(&((py_context *)self)->dirty, args, n);
+}
+static PyObject *py_context_fixed(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    return py_context_keep(&((py_context *)self)->fixed, args, n);
+}
+static PyObject *py_context_materialize(PyObject *self, PyObject *value) {
+    int truth = PyObject_IsTrue(value);
+    if (truth < 0) return NULL;
+    ((py_context *)self)->materialize = truth > 0;
+    Py_RETURN_NONE;
+}
+static PyObject *py_context_name(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return Py_NewRef(((py_context *)self)->name);
+}
+static PyObject *py_context_repr(PyObject *self) {
+    return PyUnicode_FromFormat("<torch.autograd.function.%U object at %p>",
+                                ((py_context *)self)->name, (void *)self);
+}
+
+/* Saved tensor k of the tape; one that is an output comes with its history where calls are
+ * recorded, as a new tensor. */
+static PyObject *py_context_saved_one(const py_context *ctx, int k) {
+    tn_error_info info;
+    tn_tensor *t = tn_function_saved(ctx->f, k);
+    if (t && k < 64 && ctx->saves_output >> k & 1 && tn_grad_mode() && ctx->history)
+        return py_wrap(tn_own(t));
+    if (t) return py_wrap_borrowed(t);
+    if (!tn_error_peek(&info) || info.code != TN_INDEX) return py_raise();
+    tn_error_take(NULL);
+    return PyErr_Format(PyExc_RuntimeError,
+                        "Trying to backward through the graph a second time (or directly access "
+                        "saved tensors after they have already been freed). Saved intermediate "
+                        "values of the graph are freed when you call .backward() or "
+                        "autograd.grad(). Specify retain_graph=True if you need to backward "
+                        "through the graph a second time or if you need to access saved tensors "
+                        "after calling backward.");
+}
+
+static PyObject *py_context_saved(PyObject *self, void *unused) {
+    py_context *ctx = (py_context *)self;
+    Py_ssize_t n = ctx->saved ? PyTuple_Size(ctx->saved) : 0;
+    PyObject *all;
+    (void)unused;
+    if (ctx->saved && ctx->apply) return Py_NewRef(ctx->saved); /* in forward */
+    all = PyTuple_New(n);
+    for (Py_ssize_t i = 0, k = 0; all && i < n; i++) {
+        bool there = PyTuple_GetItem(ctx->saved, i) == Py_True;
+        PyObject *one = there ? py_context_saved_one(ctx, (int)k++) : Py_NewRef(Py_None);
+        if (one)
+            PyTuple_SetItem(all, i, one);
+        else
+            Py_CLEAR(all);
+    }
+    return all;
+}
+static PyObject *py_context_needs(PyObject *self, void *unused) {
+    PyObject *needs = ((py_context *)self)->needs;
+    (void)unused;
+    return needs ? Py_NewRef(needs) : PyTuple_New(0);
+}
+static PyObject *py_context_next(PyObject *self, void *unused) {
+    (void)unused;
+    return py_node_inputs(((py_context *)self)->history);
+}
+static PyObject *py_context_materializes(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(((py_context *)self)->materialize);
+}
+
+static int py_context_traverse(PyObject *self, visitproc visit, void *arg) {
+    py_context *ctx = (py_context *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(ctx->dict);
+    Py_VISIT(ctx->cls);
+    Py_VISIT(ctx->saved);
+    Py_VISIT(ctx->dirty);
+    Py_VISIT(ctx->fixed);
+    return 0;
+}
+static int py_context_clear(PyObject *self) {
+    py_context *ctx = (py_context *)self;
+    Py_CLEAR(ctx->dict);
+    Py_CLEAR(ctx->saved);
+    Py_CLEAR(ctx->dirty);
+    Py_CLEAR(ctx->fixed);
+    return 0;
+}
+static void py_context_dealloc(PyObject *self) {
+    py_context *ctx = (py_context *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (ctx->weak) PyObject_ClearWeakRefs(self);
+    py_context_clear(self);
+    Py_CLEAR(ctx->cls);
+    Py_CLEAR(ctx->name);
+    Py_CLEAR(ctx->needs);
+    free(ctx->fact);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
+
+/* --- the classes ------------------------------------------------------------------------------ */
+
+#define FUNCTION_FAST(name) (PyCFunction)(void *) name
+static PyMethodDef py_context_methods[] = {
+    {"save_for_backward", FUNCTION_FAST(py_context_save), METH_FASTCALL,
+     "keeps tensors for backward, where saved_tensors has them"},
+    {"mark_dirty", FUNCTION_FAST(py_context_dirty), METH_FASTCALL,
+     "names inputs that forward has written in place, and returns"},
+    {"mark_non_differentiable", FUNCTION_FAST(py_context_fixed), METH_FASTCALL,
+     "names outputs that no gradient is asked of"},
+    {"set_materialize_grads", py_context_materialize, METH_O,
+     "whether backward gets zeros, not None, for an output without gradient (True)"},
+    {"name", py_context_name, METH_NOARGS, "the Function's name and Backward"},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef py_context_attributes[] = {
+    {"saved_tensors", py_context_saved, NULL, "what save_for_backward was given", NULL},
+    {"needs_input_grad", py_context_needs, NULL, "for each argument: whether it needs one", NULL},
+    {"next_functions", py_context_next, NULL, "where the inputs came from", NULL},
+    {"materialize_grads", py_context_materializes, NULL, NULL, NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyMemberDef py_context_members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(py_context, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(py_context, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+static PyMethodDef py_function_methods[] = {
+    {"apply", FUNCTION_FAST(py_function_apply), METH_FASTCALL | METH_CLASS,
+     "apply(*args)\n\nruns forward, and records the call where an argument requires grad"},
+    {NULL, NULL, 0, NULL}};
+
+static PyObject *py_function_type(PyObject *module, const char *name, PyType_Spec *spec) {
+    PyObject *type = PyType_FromSpec(spec);
+    if (type && PyModule_AddObjectRef(module, name, type)) Py_CLEAR(type);
+    return type;
+}
+
+PY_PRIV int py_functions_begin(PyObject *module) {
+    PyType_Slot context[] = {
+        {Py_tp_dealloc, (void *)py_context_dealloc}, {Py_tp_traverse, (void *)py_context_traverse},
+        {Py_tp_clear, (void *)py_context_clear},     {Py_tp_repr, (void *)py_context_repr},
+        {Py_tp_methods, py_context_methods},         {Py_tp_members, py_context_members},
+        {Py_tp_getset, py_context_attributes},       {0, NULL}};
+    PyType_Slot function[] = {{Py_tp_methods, py_function_methods}, {0, NULL}};
+    PyType_Spec context_spec = {"torch.autograd.function.FunctionCtx", sizeof(py_context), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+                                    Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                context};
+    PyType_Spec function_spec = {"torch._C._FunctionBase", sizeof(PyObject), 0,
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, function};
+    PyObject *base = py_function_type(module, "_FunctionBase", &function_spec);
+    py.context = (PyTypeObject *)py_function_type(module, "_FunctionCtx", &context_spec);
+    Py_XDECREF(base);
+    return base && py.context ? 0 : -1;
+}

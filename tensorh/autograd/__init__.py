@@ -1,0 +1,72 @@
+"""torch.autograd: gradients, their modes, and functions with a gradient of one's own."""
+
+from .. import _C
+from .._C import enable_grad, inference_mode, no_grad, set_grad_enabled
+from . import function, functional, grad_mode
+from .function import Function
+from .gradcheck import gradcheck, gradgradcheck
+
+__all__ = [
+    "Function",
+    "Variable",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "function",
+    "functional",
+    "grad",
+    "grad_mode",
+    "gradcheck",
+    "gradgradcheck",
+    "inference_mode",
+    "no_grad",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+]
+
+backward = _C._backward
+grad = _C._grad
+Variable = _C.Tensor
+
+
+class set_detect_anomaly:
+    """Backward stops at the first NaN, from now on or until the end of the block.
+
+    The error names the operator and the line of its forward call. `check_nan=False` leaves nothing
+    to do: the lines of forward calls are always known.
+    """
+
+    def __init__(self, mode, check_nan=True):
+        self.prev = _C._set_anomaly(bool(mode and check_nan))
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *args):
+        _C._set_anomaly(self.prev)
+
+
+class detect_anomaly:
+    """Backward stops at the first NaN inside of the block."""
+
+    def __init__(self, check_nan=True):
+        self.check_nan = check_nan
+
+    def __enter__(self):
+        self.prev = _C._set_anomaly(bool(self.check_nan))
+
+    def __exit__(self, *args):
+        _C._set_anomaly(self.prev)
+
+
+def is_anomaly_enabled():
+    """Whether backward looks for NaN."""
+    now = _C._set_anomaly(True)
+    _C._set_anomaly(now)
+    return now
+
+
+def __getattr__(name):
+    from .._missing import error
+
+    raise error("torch.autograd", name)

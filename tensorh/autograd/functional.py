@@ -1,0 +1,211 @@
+"""torch.autograd.functional: Jacobians, Hessians and their products with vectors."""
+
+from .. import _C
+
+_grad = _C._grad
+
+
+def _tuple_of(value, what):
+    """(value as a tuple of tensors, whether it was one)."""
+    many = isinstance(value, tuple)
+    values = value if many else (value,)
+    for i, v in enumerate(values):
+        if not isinstance(v, _C.Tensor):
+            raise TypeError(
+                f"The {what} must be either a Tensor or a tuple of Tensors but "
+                + (f"the value at index {i}" if many else f"the given {what}")
+                + f" has type {type(v)}."
+            )
+    return values, many
+
+
+def _entry(inputs, create_graph):
+    """Inputs of the user's function: with a history to the caller's, or leaves of our own."""
+    if create_graph:
+        return tuple(i.view(i.shape) if i.requires_grad else i.detach().requires_grad_()
+                     for i in inputs)
+    return tuple(i.detach().requires_grad_() for i in inputs)
+
+
+def _shape_back(values, many, create_graph):
+    values = tuple(values if create_graph else (v.detach() for v in values))
+    return values if many else values[0]
+
+
+def _strictly(values, create_graph, what):
+    for i, v in enumerate(values):
+        if not v.requires_grad:
+            raise RuntimeError(
+                f"{what} {i} of the user-provided function does not require gradients. The outputs "
+                "must be computed in a differentiable manner from the input when running in "
+                "strict mode."
+            )
+
+
+def _grads(outputs, inputs, seeds=None, create_graph=False, retain=True, strict=None):
+    """Gradients with zeros for what is independent; strict: the text of an error instead."""
+    outputs, seeds = _differentiable(outputs, seeds)
+    grads = (None,) * len(inputs)
+    if outputs:
+        grads = _grad(outputs, inputs, seeds, retain_graph=retain, create_graph=create_graph,
+                      allow_unused=True)
+    if strict:
+        for i, g in enumerate(grads):
+            if g is None:
+                raise RuntimeError(strict.format(i))
+    return tuple(_C.zeros_like(i) if g is None else g for g, i in zip(grads, inputs))
+
+
+def _differentiable(outputs, seeds):
+    kept = [i for i, o in enumerate(outputs) if o.requires_grad]
+    return [outputs[i] for i in kept], None if seeds is None else [seeds[i] for i in kept]
+
+
+def _vector(v, like, what):
+    """v beside the tensors it belongs to; None stands for 1 where they are one element."""
+    if v is None:
+        if len(like) != 1 or like[0].nelement() != 1:
+            raise RuntimeError(
+                f"The vector v can only be None if the {what} returns a single Tensor with a "
+                "single element."
+                if what != "input"
+                else "The vector v can only be None if the input to the user-provided function is "
+                "a single Tensor with a single element."
+            )
+        return tuple(_C.ones_like(o) for o in like)
+    v, _ = _tuple_of(v, "v")
+    if len(v) != len(like):
+        raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got "
+                           f"{len(v)}.")
+    for i, (a, b) in enumerate(zip(v, like)):
+        if a.shape != b.shape:
+            raise RuntimeError(f"Entry {i} in v has invalid size: should be {b.shape} but got "
+                               f"{a.shape}.")
+    return v
+
+
+def vjp(func, inputs, v=None, create_graph=False, strict=False):
+    """(func(inputs), the product of v with the Jacobian)."""
+    with _C.enable_grad():
+        inputs, many = _tuple_of(inputs, "inputs given to vjp")
+        inputs = _entry(inputs, create_graph)
+        outputs, outputs_many = _tuple_of(func(*inputs), "outputs of the user-provided function")
+        if strict:
+            _strictly(outputs, create_graph, "Output")
+        v = _vector(v, outputs, "user-provided function")
+        text = "The output of the user-provided function is independent of input {}." if strict \
+            else None
+        grads = _grads(outputs, inputs, v, create_graph, strict=text)
+    return (_shape_back(outputs, outputs_many, create_graph),
+            _shape_back(grads, many, create_graph))
+
+
+def jvp(func, inputs, v=None, create_graph=False, strict=False):
+    """(func(inputs), the product of the Jacobian with v), by two backward passes."""
+    with _C.enable_grad():
+        inputs, _ = _tuple_of(inputs, "inputs given to jvp")
+        v = tuple(o.detach() if not create_graph else o for o in _vector(v, inputs, "input"))
+        inputs = _entry(inputs, create_graph)
+        outputs, many = _tuple_of(func(*inputs), "outputs of the user-provided function")
+        if strict:
+            _strictly(outputs, create_graph, "Output")
+        seeds = tuple(_C.zeros_like(o).requires_grad_() for o in outputs)
+        grads = _grads(outputs, inputs, seeds, True)
+        products = _grads(grads, seeds, v, create_graph)
+    return _shape_back(outputs, many, create_graph), _shape_back(products, many, create_graph)
+
+
+def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False,
+             strategy="reverse-mode"):
+    """The Jacobian: of sizes (*output, *input), nested in tuples where either is a tuple.
+
+    `vectorize` has no effect; `strategy` is reverse-mode.
+    """
+    if strategy not in ("reverse-mode", "forward-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+    with _C.enable_grad():
+        inputs, inputs_many = _tuple_of(inputs, "inputs given to jacobian")
+        inputs = _entry(inputs, create_graph)
+        outputs, outputs_many = _tuple_of(func(*inputs), "outputs of the user-provided function")
+        if strict:
+            _strictly(outputs, create_graph, "Output")
+        rows = []
+        for i, out in enumerate(outputs):
+            text = f"Output {i} of the user-provided function is independent of input {{}}. This " \
+                "is not allowed in strict mode." if strict else None
+            rows.append(tuple(_jacobian_of(out, inputs, create_graph, text)))
+    rows = [_shape_back(r, inputs_many, create_graph) for r in rows]
+    return tuple(rows) if outputs_many else rows[0]
+
+
+def _jacobian_of(out, inputs, create_graph, strict):
+    """For each input the Jacobian of one output."""
+    flat = out.reshape(-1)
+    lines = [_grads([flat[j]], inputs, None, create_graph, strict=strict)
+             for j in range(flat.nelement())]
+    for k, i in enumerate(inputs):
+        if lines:
+            jac = _C.stack([line[k] for line in lines])
+        else:
+            jac = _C.zeros((0,) + tuple(i.shape), dtype=i.dtype)
+        yield jac.reshape(tuple(out.shape) + tuple(i.shape))
+
+
+def _scalar(out):
+    if not isinstance(out, _C.Tensor):
+        raise RuntimeError("The function given to hessian should return a single Tensor")
+    if out.nelement() != 1:
+        raise RuntimeError("The Tensor returned by the function given to hessian should contain a "
+                           "single element")
+    return out.reshape(())
+
+
+def hessian(func, inputs, create_graph=False, strict=False, vectorize=False,
+            outer_jacobian_strategy="reverse-mode"):
+    """The Hessian of a function with one output element. `vectorize` has no effect."""
+    inputs, many = _tuple_of(inputs, "inputs given to hessian")
+
+    def gradient(*args):
+        return jacobian(lambda *a: _scalar(func(*a)), args, create_graph=True, strict=strict)
+
+    rows = jacobian(gradient, inputs, create_graph, strict)
+    return rows if many else rows[0][0]
+
+
+def _first(func, inputs, create_graph, strict, name):
+    """(inputs, output, gradient with a history) of a function with one output element."""
+    inputs = _entry(inputs, create_graph)
+    out, many = _tuple_of(func(*inputs), "outputs of the user-provided function")
+    if many or out[0].nelement() != 1:
+        raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a "
+                           "single element")
+    if strict:
+        _strictly(out, create_graph, "Output")
+    return inputs, out, _grads(out, inputs, None, True)
+
+
+def vhp(func, inputs, v=None, create_graph=False, strict=False):
+    """(func(inputs), the product of v with the Hessian)."""
+    with _C.enable_grad():
+        inputs, many = _tuple_of(inputs, "inputs given to vhp")
+        v = _vector(v, inputs, "input")
+        inputs, out, first = _first(func, inputs, create_graph, strict, "vhp")
+        if strict:
+            _strictly(first, create_graph, "Gradient")
+        product = _grads(first, inputs, v, create_graph)
+    return _shape_back(out, False, create_graph), _shape_back(product, many, create_graph)
+
+
+def hvp(func, inputs, v=None, create_graph=False, strict=False):
+    """(func(inputs), the product of the Hessian with v): vhp's, as the Hessian is symmetric, by
+    a third backward pass."""
+    with _C.enable_grad():
+        inputs, many = _tuple_of(inputs, "inputs given to hvp")
+        v = _vector(v, inputs, "input")
+        inputs, out, first = _first(func, inputs, create_graph, strict, "hvp")
+        if strict:
+            _strictly(first, create_graph, "Gradient")
+        seeds = tuple(_C.zeros_like(i).requires_grad_() for i in inputs)
+        second = _grads(first, inputs, seeds, True)
+        product = _grads(second, seeds, v, create_graph)
+    return _shape_back(out, False, create_graph), _shape_back(product, many, create_graph)

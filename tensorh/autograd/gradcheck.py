@@ -1,0 +1,226 @@
+"""gradcheck and gradgradcheck: gradients beside central differences, in double precision."""
+
+import warnings
+
+from .. import _C
+
+__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+
+
+class GradcheckError(RuntimeError):
+    """A gradient and the differences disagree."""
+
+
+def _tuple_of(value):
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def _asked(tensors):
+    return [t for t in tensors if isinstance(t, _C.Tensor) and t.requires_grad]
+
+
+def _parts(outputs):
+    """Real outputs: of a complex one its two parts, each with a name for messages."""
+    for i, o in enumerate(outputs):
+        if not isinstance(o, _C.Tensor) or not (o.dtype.is_floating_point or o.dtype.is_complex):
+            continue
+        if o.dtype.is_complex:
+            yield f"{i}", "Real", o.real
+            yield f"{i}", "Imaginary", o.imag
+        else:
+            yield f"{i}", "", o
+
+
+def _check_inputs(inputs, eps):
+    asked = _asked(inputs)
+    if not asked:
+        raise ValueError("gradcheck expects at least one input tensor to require gradient, but "
+                         "none of the them have requires_grad=True.")
+    for i, t in enumerate(inputs):
+        if not isinstance(t, _C.Tensor) or not t.requires_grad:
+            continue
+        if t.dtype not in (_C.float64, _C.complex128):
+            warnings.warn(f"Input #{i} requires gradient and is not a double precision floating "
+                          "point or complex. This check will likely fail if all the inputs are "
+                          "not of double precision floating point or complex.", stacklevel=4)
+        if any(n > 1 and s == 0 for n, s in zip(t.shape, t.stride())):
+            raise RuntimeError(f"The {i}th input has a dimension with stride 0. gradcheck only "
+                               "supports inputs that are non-overlapping to be able to compute "
+                               "the numerical gradients correctly. You should call .contiguous "
+                               "on the input before passing it to gradcheck.")
+
+
+def _numerical(func, inputs, t, eps):
+    """For each real part of the outputs the Jacobian (elements of t, elements of the output)."""
+    steps = (eps, 1j * eps) if t.dtype.is_complex else (eps,)
+    rows = []
+    with _C.no_grad():
+        data = t.data
+        for index in _indices(t.shape):
+            kept, row = data[index].item(), None
+            for step in steps:
+                data[index] = kept + step
+                up = [p.clone() for _, _, p in _parts(_tuple_of(func(*inputs)))]
+                data[index] = kept - step
+                down = [p.clone() for _, _, p in _parts(_tuple_of(func(*inputs)))]
+                data[index] = kept
+                slope = [((a - b) / (2 * eps)).reshape(-1) for a, b in zip(up, down)]
+                if row is None:
+                    row = slope
+                else:
+                    row = [a + 1j * b for a, b in zip(row, slope)]
+            rows.append(row)
+    if not rows:
+        return None
+    return [_C.stack([r[k] for r in rows]) for k in range(len(rows[0]))]
+
+
+def _indices(shape):
+    import itertools
+
+    return itertools.product(*(range(n) for n in shape))
+
+
+def _analytical(part, inputs, kept=True):
+    """For each input the Jacobian of one real output, in the layout of _numerical."""
+    flat = part.reshape(-1)
+    columns = [[] for _ in inputs]
+    for j in range(flat.nelement()):
+        grads = (None,) * len(inputs)
+        if flat.requires_grad:
+            grads = _C._grad(flat[j], inputs, retain_graph=True, allow_unused=True)
+        for k, (g, i) in enumerate(zip(grads, inputs)):
+            g = _C.zeros_like(i) if g is None else g
+            if g.dtype != i.dtype or g.shape != i.shape:
+                raise GradcheckError(f"grad is {g.dtype} {tuple(g.shape)} of an input {i.dtype} "
+                                     f"{tuple(i.shape)}")
+            columns[k].append(g.reshape(-1))
+    return [_C.stack(c, 1) if c else _C.zeros((i.nelement(), 0), dtype=i.dtype)
+            for c, i in zip(columns, inputs)]
+
+
+def _compare(name, which, k, analytical, numerical, atol, rtol):
+    if numerical is None or not numerical.nelement():
+        return
+    analytical = analytical.to(numerical.dtype)
+    if not bool(_C.all(_C.abs(analytical - numerical) <= atol + rtol * _C.abs(numerical))):
+        of = f"{which.lower()} part of " if which else ""
+        raise GradcheckError(f"Jacobian mismatch for {of}output {name} with respect to input {k},\n"
+                             f"numerical:{numerical}\nanalytical:{analytical}\n")
+
+
+def _check_repeats(func, inputs, asked, tol):
+    """Backward gives the same twice."""
+    for name, _, part in _parts(_tuple_of(func(*inputs))):
+        if not part.requires_grad:
+            continue
+        seed = _C.ones_like(part)
+        one, two = (_C._grad(part, asked, seed, retain_graph=True, allow_unused=True)
+                    for _ in range(2))
+        for a, b in zip(one, two):
+            if a is not None and a.nelement() and bool((_C.abs(a - b) > tol).any()):
+                raise GradcheckError("Backward is not reentrant, i.e., running backward with same "
+                                     "input and grad_output multiple times gives different "
+                                     f"values, although analytical gradient matches numerical "
+                                     f"gradient for output {name}. The tolerance for "
+                                     f"nondeterminism was {tol}.")
+
+
+def _check_undefined(func, inputs, asked):
+    """A backward that is given no gradient for one of several outputs goes through."""
+    outputs = [o for o in _tuple_of(func(*inputs))
+               if isinstance(o, _C.Tensor) and o.requires_grad]
+    for k in range(len(outputs) if len(outputs) > 1 else 0):
+        try:
+            _C._grad(outputs[:k] + outputs[k + 1:],
+                     asked, [_C.ones_like(o) for i, o in enumerate(outputs) if i != k],
+                     retain_graph=True, allow_unused=True)
+        except RuntimeError as error:
+            raise GradcheckError(
+                "Expected backward function to handle undefined output grads. Please look at "
+                '"Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
+            ) from error
+
+
+def _check(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad):
+    _check_inputs(inputs, eps)
+    asked = _asked(inputs)
+    with _C.enable_grad():
+        outputs = _tuple_of(func(*inputs))
+        parts = list(_parts(outputs))
+        if not any(p.requires_grad for _, _, p in parts):
+            if any(bool(_C.any(n != 0)) for t in asked
+                   for n in _numerical(func, inputs, t, eps) or ()):
+                raise GradcheckError("Numerical gradient for function expected to be zero")
+            return True
+        analytical = [_analytical(p, asked) for _, _, p in parts]
+        for k, t in enumerate(asked):
+            numerical = _numerical(func, inputs, t, eps)
+            for j, (name, which, _) in enumerate(parts):
+                _compare(name, which, k, analytical[j][k], numerical and numerical[j], atol, rtol)
+        _check_repeats(func, inputs, asked, nondet_tol)
+        if check_undefined_grad:
+            _check_undefined(func, inputs, asked)
+    return True
+
+
+def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True,
+              nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False,
+              check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False,
+              check_backward_ad=True, fast_mode=False, masked=None):
+    """True where the gradients of func at inputs agree with central differences of step eps
+    within atol + rtol * |difference|, for inputs that require grad.
+
+    There is no forward mode and no vmap: check_forward_ad, check_batched_grad and
+    check_batched_forward_grad are refused. fast_mode and masked have no effect.
+    """
+    if check_forward_ad or check_batched_grad or check_batched_forward_grad:
+        raise NotImplementedError("gradcheck: there is neither forward mode nor vmap")
+    if not check_backward_ad:
+        return True
+    try:
+        return _check(func, _tuple_of(inputs), eps, atol, rtol, nondet_tol, check_undefined_grad)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+
+
+def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3,
+                  gen_non_contig_grad_outputs=False, raise_exception=True, nondet_tol=0.0,
+                  check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False,
+                  check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False,
+                  masked=False):
+    """gradcheck of the gradients themselves, as a function of inputs and grad_outputs (random
+    where they are not given)."""
+    if check_fwd_over_rev or check_batched_grad:
+        raise NotImplementedError("gradgradcheck: there is neither forward mode nor vmap")
+    inputs = _tuple_of(inputs)
+    if grad_outputs is None:
+        outputs = [o for o in _tuple_of(func(*inputs))
+                   if isinstance(o, _C.Tensor) and (o.dtype.is_floating_point or o.dtype.is_complex)]
+        grad_outputs = tuple(_C.randn_like(o).requires_grad_() for o in outputs)
+    else:
+        grad_outputs = _tuple_of(grad_outputs)
+    asked = [i for i, t in enumerate(inputs) if isinstance(t, _C.Tensor) and t.requires_grad]
+    n = len(inputs)
+
+    def gradient(*args):
+        given = tuple(a.view(a.shape) if i in asked else a for i, a in enumerate(args[:n]))
+        outputs = [o for o in _tuple_of(func(*given))
+                   if isinstance(o, _C.Tensor) and o.requires_grad]
+        wanted = [given[i] for i in asked]
+        grads = _C._grad(outputs, wanted, args[n:n + len(outputs)], create_graph=True,
+                         allow_unused=True)
+        return tuple(g for g in grads if g is not None)
+
+    def recorded(*args):
+        with _C.enable_grad():
+            args = tuple(a if not isinstance(a, _C.Tensor) or a.requires_grad or i not in asked
+                         else a.requires_grad_() for i, a in enumerate(args))
+            return gradient(*args)
+
+    return gradcheck(recorded, inputs + grad_outputs, eps=eps, atol=atol, rtol=rtol,
+                     raise_exception=raise_exception, nondet_tol=nondet_tol,
+                     check_undefined_grad=check_undefined_grad,
+                     check_grad_dtypes=check_grad_dtypes)
