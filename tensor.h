@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. f12bc2c5b450 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 7029b7838f19 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_f12bc2c5b450)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_7029b7838f19)
 #else
-#define TNI_NAMESPACE tn_f12bc2c5b450
+#define TNI_NAMESPACE tn_7029b7838f19
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -125,6 +125,8 @@
 #define tn_needs_grad TNI_JOIN(TN_PREFIX, tn_needs_grad)
 #define tn_is_leaf TNI_JOIN(TN_PREFIX, tn_is_leaf)
 #define tn_grad_fn TNI_JOIN(TN_PREFIX, tn_grad_fn)
+#define tn_is_inference TNI_JOIN(TN_PREFIX, tn_is_inference)
+#define tn_forget_at TNI_JOIN(TN_PREFIX, tn_forget_at)
 #define tn_grad_of TNI_JOIN(TN_PREFIX, tn_grad_of)
 #define tn_set_grad_at TNI_JOIN(TN_PREFIX, tn_set_grad_at)
 #define tnp_set_grad TNI_JOIN(TN_PREFIX, tnp_set_grad)
@@ -135,15 +137,27 @@
 #define tn_grad_mode TNI_JOIN(TN_PREFIX, tn_grad_mode)
 #define tn_set_inference_mode TNI_JOIN(TN_PREFIX, tn_set_inference_mode)
 #define tn_backward_at TNI_JOIN(TN_PREFIX, tn_backward_at)
+#define tn_backward_all_at TNI_JOIN(TN_PREFIX, tn_backward_all_at)
 #define tn_grads_at TNI_JOIN(TN_PREFIX, tn_grads_at)
 #define tn_hook_add_at TNI_JOIN(TN_PREFIX, tn_hook_add_at)
 #define tnp_hook_add TNI_JOIN(TN_PREFIX, tnp_hook_add)
 #define tn_hook_remove TNI_JOIN(TN_PREFIX, tn_hook_remove)
+#define tn_hook_after_at TNI_JOIN(TN_PREFIX, tn_hook_after_at)
 #define tn_function_call_at TNI_JOIN(TN_PREFIX, tn_function_call_at)
 #define tn_function_save TNI_JOIN(TN_PREFIX, tn_function_save)
 #define tn_function_saved TNI_JOIN(TN_PREFIX, tn_function_saved)
 #define tn_function_user TNI_JOIN(TN_PREFIX, tn_function_user)
+#define tn_function_written TNI_JOIN(TN_PREFIX, tn_function_written)
 #define tn_checkpoint_at TNI_JOIN(TN_PREFIX, tn_checkpoint_at)
+#define tn_history_of TNI_JOIN(TN_PREFIX, tn_history_of)
+#define tn_history_hold TNI_JOIN(TN_PREFIX, tn_history_hold)
+#define tn_history_drop TNI_JOIN(TN_PREFIX, tn_history_drop)
+#define tn_history_only TNI_JOIN(TN_PREFIX, tn_history_only)
+#define tn_history_name TNI_JOIN(TN_PREFIX, tn_history_name)
+#define tn_history_output TNI_JOIN(TN_PREFIX, tn_history_output)
+#define tn_history_input TNI_JOIN(TN_PREFIX, tn_history_input)
+#define tn_history_user TNI_JOIN(TN_PREFIX, tn_history_user)
+#define tn_history_lasts TNI_JOIN(TN_PREFIX, tn_history_lasts)
 #define tn_set_anomaly_mode TNI_JOIN(TN_PREFIX, tn_set_anomaly_mode)
 #define tn_gradcheck_at TNI_JOIN(TN_PREFIX, tn_gradcheck_at)
 #define tn_gradgradcheck_at TNI_JOIN(TN_PREFIX, tn_gradgradcheck_at)
@@ -182,10 +196,13 @@
 #define tn_release TNI_JOIN(TN_PREFIX, tn_release)
 #define tn_owners TNI_JOIN(TN_PREFIX, tn_owners)
 #define tn_own TNI_JOIN(TN_PREFIX, tn_own)
+#define tn_lend TNI_JOIN(TN_PREFIX, tn_lend)
+#define tn_base_of TNI_JOIN(TN_PREFIX, tn_base_of)
 #define tn_binding TNI_JOIN(TN_PREFIX, tn_binding)
 #define tn_set_binding TNI_JOIN(TN_PREFIX, tn_set_binding)
 #define tn_swap_data_at TNI_JOIN(TN_PREFIX, tn_swap_data_at)
 #define tnp_swap_data TNI_JOIN(TN_PREFIX, tnp_swap_data)
+#define tn_set_data_at TNI_JOIN(TN_PREFIX, tn_set_data_at)
 #define tn_whole_begin TNI_JOIN(TN_PREFIX, tn_whole_begin)
 #define tn_whole_end TNI_JOIN(TN_PREFIX, tn_whole_end)
 #define tn_ending_add TNI_JOIN(TN_PREFIX, tn_ending_add)
@@ -926,7 +943,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_f12bc2c5b450 TNI_JOIN(TN_PREFIX, tn_layout_f12bc2c5b450)
+#define tn_layout_7029b7838f19 TNI_JOIN(TN_PREFIX, tn_layout_7029b7838f19)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -1011,6 +1028,8 @@
 #define tn_needs_grad (*tni_at_tn_needs_grad)
 #define tn_is_leaf (*tni_at_tn_is_leaf)
 #define tn_grad_fn (*tni_at_tn_grad_fn)
+#define tn_is_inference (*tni_at_tn_is_inference)
+#define tn_forget_at (*tni_at_tn_forget_at)
 #define tn_grad_of (*tni_at_tn_grad_of)
 #define tn_set_grad_at (*tni_at_tn_set_grad_at)
 #define tnp_set_grad (*tni_at_tnp_set_grad)
@@ -1021,15 +1040,27 @@
 #define tn_grad_mode (*tni_at_tn_grad_mode)
 #define tn_set_inference_mode (*tni_at_tn_set_inference_mode)
 #define tn_backward_at (*tni_at_tn_backward_at)
+#define tn_backward_all_at (*tni_at_tn_backward_all_at)
 #define tn_grads_at (*tni_at_tn_grads_at)
 #define tn_hook_add_at (*tni_at_tn_hook_add_at)
 #define tnp_hook_add (*tni_at_tnp_hook_add)
 #define tn_hook_remove (*tni_at_tn_hook_remove)
+#define tn_hook_after_at (*tni_at_tn_hook_after_at)
 #define tn_function_call_at (*tni_at_tn_function_call_at)
 #define tn_function_save (*tni_at_tn_function_save)
 #define tn_function_saved (*tni_at_tn_function_saved)
 #define tn_function_user (*tni_at_tn_function_user)
+#define tn_function_written (*tni_at_tn_function_written)
 #define tn_checkpoint_at (*tni_at_tn_checkpoint_at)
+#define tn_history_of (*tni_at_tn_history_of)
+#define tn_history_hold (*tni_at_tn_history_hold)
+#define tn_history_drop (*tni_at_tn_history_drop)
+#define tn_history_only (*tni_at_tn_history_only)
+#define tn_history_name (*tni_at_tn_history_name)
+#define tn_history_output (*tni_at_tn_history_output)
+#define tn_history_input (*tni_at_tn_history_input)
+#define tn_history_user (*tni_at_tn_history_user)
+#define tn_history_lasts (*tni_at_tn_history_lasts)
 #define tn_set_anomaly_mode (*tni_at_tn_set_anomaly_mode)
 #define tn_gradcheck_at (*tni_at_tn_gradcheck_at)
 #define tn_gradgradcheck_at (*tni_at_tn_gradgradcheck_at)
@@ -1068,10 +1099,13 @@
 #define tn_release (*tni_at_tn_release)
 #define tn_owners (*tni_at_tn_owners)
 #define tn_own (*tni_at_tn_own)
+#define tn_lend (*tni_at_tn_lend)
+#define tn_base_of (*tni_at_tn_base_of)
 #define tn_binding (*tni_at_tn_binding)
 #define tn_set_binding (*tni_at_tn_set_binding)
 #define tn_swap_data_at (*tni_at_tn_swap_data_at)
 #define tnp_swap_data (*tni_at_tnp_swap_data)
+#define tn_set_data_at (*tni_at_tn_set_data_at)
 #define tn_whole_begin (*tni_at_tn_whole_begin)
 #define tn_whole_end (*tni_at_tn_whole_end)
 #define tn_ending_add (*tni_at_tn_ending_add)
@@ -2510,6 +2544,10 @@ TN_API tn_tensor *tn_requires_grad_at(const char *file, int line, tn_tensor *t, 
 TN_API bool tn_needs_grad(const tn_tensor *t); /* torch's x.requires_grad */
 TN_API bool tn_is_leaf(const tn_tensor *t);
 TN_API const char *tn_grad_fn(const tn_tensor *t); /* name of the operator that made it, or NULL */
+TN_API bool tn_is_inference(const tn_tensor *t);   /* made in inference mode, or a view of such */
+/* t loses its history and becomes a leaf that does not require grad; an error for a view. */
+TN_API bool tn_forget_at(const char *file, int line, tn_tensor *t);
+#define tn_forget(t) tn_forget_at(__FILE__, __LINE__, t)
 /* The gathered gradient: borrowed, NULL when there is none. */
 TN_API tn_tensor *tn_grad_of(const tn_tensor *t);
 /* Holds grad; NULL clears. */
@@ -2544,6 +2582,12 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
 #ifndef __cplusplus
 #define tn_backward(...) TNI_CALL(tn_backward, .t = __VA_ARGS__)
 #endif
+/* The same from several outputs. seeds: NULL, or one an output (NULL members as above); of the
+ * options t and gradient are not read. */
+TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
+                               tn_tensor *const *seeds, const tn_backward_args *options);
+#define tn_backward_all(outputs, seeds, options) \
+    tn_backward_all_at(__FILE__, __LINE__, outputs, seeds, options)
 /* Gradients of outputs with respect to inputs, .grad untouched; grads[i] is new, or NULL for an
  * input that was not used (allow_unused, else an error). seeds: NULL, or one a output (NULL members
  * as in backward). */
@@ -2569,6 +2613,11 @@ TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook 
 #define tn_hook_add(t, ...) tn_hook_add_at(__FILE__, __LINE__, t, __VA_ARGS__)
 TN_API int64_t tnp_hook_add(tn_tensor *t, tn_hook hook, void *user, void (*release)(void *user));
 TN_API bool tn_hook_remove(tn_tensor *t, int64_t number);
+/* A hook that sees the leaf t itself when a backward has changed its .grad: after all leaves have
+ * theirs. What it returns is not read; an error stops the hooks that follow, not the gradients. */
+TN_API int64_t tn_hook_after_at(const char *file, int line, tn_tensor *t, tn_hook hook, void *user,
+                                void (*release)(void *user));
+#define tn_hook_after(t, ...) tn_hook_after_at(__FILE__, __LINE__, t, __VA_ARGS__)
 
 /* A function with a gradient of one's own. forward runs without recording and returns outputs (new
  * tensors) through out[0..nout-1]; backward gets the output gradients (NULL: zero) and returns
@@ -2592,6 +2641,9 @@ TN_API bool tn_function_call_at(const char *file, int line, const tn_function_ro
 TN_API bool tn_function_save(tn_function *f, tn_tensor *t);
 TN_API tn_tensor *tn_function_saved(tn_function *f, int i);
 TN_API void *tn_function_user(tn_function *f);
+/* forward has written input i in place: when that is an output, too, the tensor itself gets this
+ * call as its history (and its base, where it is a view and output 0). */
+TN_API bool tn_function_written(tn_function *f, int i);
 
 /* Runs `forward` without keeping its graph and again in backward (torch.utils.checkpoint); the
  * random state is restored for the second run. */
@@ -2599,6 +2651,25 @@ typedef tn_tensor *(*tn_checkpoint_fn)(tn_tensor *const *in, int nin, void *user
 TN_API tn_tensor *tn_checkpoint_at(const char *file, int line, tn_checkpoint_fn forward,
                                    tn_tensors in, void *user);
 #define tn_checkpoint(forward, in, user) tn_checkpoint_at(__FILE__, __LINE__, forward, in, user)
+
+/* A recorded call as something to look at, torch's grad_fn: borrowed from the tensor that it made,
+ * or from a later call; who keeps it holds it. */
+typedef struct tni_node tn_history;
+TN_API tn_history *tn_history_of(tn_tensor *t);        /* NULL: a leaf */
+TN_API tn_history *tn_history_hold(tn_history *h);     /* one more owner; returns h */
+TN_API void tn_history_drop(tn_history *h);            /* NULL is fine */
+/* Whether h made t and has no other owner. */
+TN_API bool tn_history_only(const tn_history *h, const tn_tensor *t);
+TN_API const char *tn_history_name(const tn_history *h);
+TN_API int tn_history_output(const tn_tensor *t); /* which result of its call t is; 0 for a leaf */
+/* Where input i came from: a call and which result of it, or a leaf; both NULL where no gradient
+ * goes. false: there is no such input. */
+TN_API bool tn_history_input(const tn_history *h, int i, tn_history **call, int *result,
+                             tn_tensor **leaf);
+/* The user pointer of a function's call whose row has that release; NULL for all else. */
+TN_API void *tn_history_user(const tn_history *h, void (*release)(void *user));
+/* Whether a backward from t may last: a call with so many elements leads to it, or dozens do. */
+TN_API bool tn_history_lasts(const tn_tensor *t, int64_t elements);
 
 /* Anomaly mode: backward stops at the first gradient with a NaN and names operator, line and shape.
  */
@@ -2991,12 +3062,18 @@ TN_API void tn_guard_end(const tn_guard *guard, tn_tensor *const *returned, int6
 /* One more owner of t, whatever scope or caller has it, for code that keeps a tensor that it was
  * given; dropped by tn_release. (tn_hold takes a tensor out of its scope, tn_free takes it out,
  * too: those are its owner's calls.) */
-TN_API tn_tensor *tn_retain(tn_tensor *t); /* returns t; NULL for NULL */
-TN_API void tn_release(tn_tensor *t);      /* NULL is fine */
+TN_API tn_tensor *tn_retain(tn_tensor *t);    /* returns t; NULL for NULL */
+TN_API void tn_release(tn_tensor *t);         /* NULL is fine */
 TN_API int64_t tn_owners(const tn_tensor *t); /* scopes, tapes, holders; 0 for NULL */
 
 /* Takes a new tensor out of the scope that holds it, if one does: the caller owns it. Returns t. */
 TN_API tn_tensor *tn_own(tn_tensor *t);
+
+/* Gives one count of the caller's to the innermost scope (to nobody, where none is open): what a
+ * hook or a function returns that another owner has, too. Returns a tensor to go on with, t but for
+ * one of another thread; NULL with MEMORY set. */
+TN_API tn_tensor *tn_lend(tn_tensor *t);
+TN_API tn_tensor *tn_base_of(const tn_tensor *t); /* of a view, borrowed; NULL: no view */
 
 /* The object by which another language knows t; NULL: none. The tensor does not own it (who frees
  * it says tn_set_binding(t, NULL, NULL) before), unless release is given: then it is called when
@@ -3014,6 +3091,11 @@ TN_API bool tn_set_binding(tn_tensor *t, void *object, void (*release)(void *obj
 TN_API bool tn_swap_data_at(const char *file, int line, tn_tensor *a, tn_tensor *b);
 #define tn_swap_data(a, b) tn_swap_data_at(__FILE__, __LINE__, a, b)
 TN_API bool tnp_swap_data(tn_tensor *a, tn_tensor *b);
+/* t holds from now on what `from` holds, shared: storage, shape, strides, dtype, device. Its
+ * history, requires_grad and .grad stay, and its views stay with the data that they had. An error
+ * for a view, and for integers where t requires grad. */
+TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_tensor *from);
+#define tn_set_data(t, from) tn_set_data_at(__FILE__, __LINE__, t, from)
 
 /* Calls in between are made though the context is asked to stop: what must happen as a whole. false
  * with CANCELLED when the request stands at the begin; then nothing is begun. They nest. */
@@ -11894,6 +11976,8 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tn_needs_grad) \
     X(tn_is_leaf) \
     X(tn_grad_fn) \
+    X(tn_is_inference) \
+    X(tn_forget_at) \
     X(tn_grad_of) \
     X(tn_set_grad_at) \
     X(tnp_set_grad) \
@@ -11904,15 +11988,27 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tn_grad_mode) \
     X(tn_set_inference_mode) \
     X(tn_backward_at) \
+    X(tn_backward_all_at) \
     X(tn_grads_at) \
     X(tn_hook_add_at) \
     X(tnp_hook_add) \
     X(tn_hook_remove) \
+    X(tn_hook_after_at) \
     X(tn_function_call_at) \
     X(tn_function_save) \
     X(tn_function_saved) \
     X(tn_function_user) \
+    X(tn_function_written) \
     X(tn_checkpoint_at) \
+    X(tn_history_of) \
+    X(tn_history_hold) \
+    X(tn_history_drop) \
+    X(tn_history_only) \
+    X(tn_history_name) \
+    X(tn_history_output) \
+    X(tn_history_input) \
+    X(tn_history_user) \
+    X(tn_history_lasts) \
     X(tn_set_anomaly_mode) \
     X(tn_gradcheck_at) \
     X(tn_gradgradcheck_at) \
@@ -11951,10 +12047,13 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tn_release) \
     X(tn_owners) \
     X(tn_own) \
+    X(tn_lend) \
+    X(tn_base_of) \
     X(tn_binding) \
     X(tn_set_binding) \
     X(tn_swap_data_at) \
     X(tnp_swap_data) \
+    X(tn_set_data_at) \
     X(tn_whole_begin) \
     X(tn_whole_end) \
     X(tn_ending_add) \
@@ -12700,7 +12799,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"f12bc2c5b450", at, 883};
+    static const tn_exports all = {"7029b7838f19", at, 900};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -12708,7 +12807,7 @@ static TNI_UNUSED const tn_exports *tn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 883 || strcmp(e->layout, "f12bc2c5b450") != 0) return false;
+    if (!e || e->n != 900 || strcmp(e->layout, "7029b7838f19") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;
@@ -12718,9 +12817,9 @@ static TNI_UNUSED bool tn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_f12bc2c5b450;
+TN_API const char tn_layout_7029b7838f19;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_f12bc2c5b450;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_7029b7838f19;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12738,7 +12837,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_f12bc2c5b450 = 1;
+const char tn_layout_7029b7838f19 = 1;
 #endif
 
 /* src/tensor.c */
@@ -15632,6 +15731,7 @@ typedef struct tni_watch {
     uint32_t out;     /* of the node */
     uint32_t running; /* calls in progress; what is removed meanwhile goes when they are over */
     bool removed;
+    bool after; /* sees the leaf when its .grad is there */
 } tni_watch;
 typedef struct tni_extra {
     tni_watch *hooks; /* of a leaf */
@@ -17754,6 +17854,8 @@ TN_PRIV void tni_watch_free(tni_block *b, tni_node *n); /* autograd/ */
 /* autograd/: the wish of t, which n has now, to retain its gradient leaves its old node */
 TN_PRIV void tni_watch_move(tni_node *old, tn_tensor *t);
 TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f); /* autograd/ */
+/* What it has saved goes; whether there was something. */
+TN_PRIV bool tni_function_spend(tni_block *b, struct tn_function *f);
 
 /* The number a call was given where a tensor could stand, as a 0-dim tensor on the stack. */
 typedef struct tni_number {
@@ -19752,8 +19854,8 @@ TN_PRIV void tni_schema_layout(tni_schema *s, uint32_t forms) {
 /* --- slots, needs ----------------------------------------------------------------------------- */
 
 TN_PRIV uint32_t tni_schema_props(const tni_schema *s) {
-    uint32_t props = (s->returns_list ? TN_PROP_RETURNS_LIST : 0u) |
-                     (s->returns_truth ? TN_PROP_TRUTH : 0u);
+    uint32_t props =
+        (s->returns_list ? TN_PROP_RETURNS_LIST : 0u) | (s->returns_truth ? TN_PROP_TRUTH : 0u);
     int others = 0;
     for (int i = 0; i < s->nparam; i++) {
         const tni_schema_param *p = &s->param[i];
@@ -20648,13 +20750,15 @@ TN_PRIV void tni_node_hang(tni_block *b, tni_node *n, tn_tensor *t, int k) {
 }
 
 TN_PRIV void tni_node_release_saved(tni_block *b, tni_node *n) {
-    n->released = 1;
     for (int i = 0; i < n->nin + n->nout; i++) {
         tni_slot *s = &n->slot[i];
         void *saved = s->saved;
+        if (!saved) continue;
+        n->released = 1;
         s->saved = NULL;
-        if (saved) tni_storage_release(b, (tni_storage *)saved);
+        tni_storage_release(b, (tni_storage *)saved);
     }
+    if (n->function && tni_function_spend(b, n->function)) n->released = 1;
 }
 
 static void node_free(tni_block *b, tni_node *n) {
@@ -22146,6 +22250,20 @@ TN_API void tn_release(tn_tensor *t) {
     if (b) tni_release(b, t);
 }
 
+TN_API tn_tensor *tn_lend(tn_tensor *t) {
+    tni_block *b = t ? tni_here() : NULL;
+    tn_tensor *header;
+    if (!b || !b->depth) return t;
+    if (t->owner == b && !t->depth) return tni_move(b, t, b->depth);
+    header = t;
+    if (t->owner != b && (header = tni_share(b, t->storage, t)) != NULL && t->node)
+        tni_node_hang(b, t->node, header, (int)t->node_out);
+    tni_release(b, t);
+    return header;
+}
+
+TN_API tn_tensor *tn_base_of(const tn_tensor *t) { return t ? t->base : NULL; }
+
 /* Whether others see the data of a or b, and all can see the exchange: the bytes lie alike. */
 static bool extend_exchanges_bytes(const tn_tensor *a, const tn_tensor *b) {
     if (tni_load(&a->storage->refs) == 1 && tni_load(&b->storage->refs) == 1) return false;
@@ -22206,6 +22324,42 @@ TN_API bool tn_swap_data_at(const char *file, int line, tn_tensor *a, tn_tensor 
     return mine ? tni_leave(here, ok) : ok;
 }
 TN_API bool tnp_swap_data(tn_tensor *a, tn_tensor *b) { return tn_swap_data_at(NULL, 0, a, b); }
+
+static bool extend_may_set(tni_block *here, const tn_tensor *t, const tn_tensor *from) {
+    if (!t || !from) return tni_error(here, TN_INVALID, "tn_set_data: NULL");
+    if (t->base) return tni_error(here, TN_AUTOGRAD, "tn_set_data: the tensor is a view");
+    if (t->flags & TNI_REQUIRES && tni_dtype(from->dtype)->category < TNI_CAT_FLOAT)
+        return tni_error(here, TN_TYPE,
+                         "data set to a tensor that requires gradients must be floating point or "
+                         "complex dtype");
+    if ((t->flags ^ from->flags) & TNI_INFERENCE)
+        return tni_error(here, TN_AUTOGRAD,
+                         "tn_set_data: one of the tensors was made in inference mode");
+    if (from->ndim > t->capacity)
+        return tni_error(here, TN_UNSUPPORTED, "tn_set_data: %d dimensions in place of %d",
+                         from->ndim, t->ndim);
+    return tni_belongs(here, t, "tn_set_data") && tni_belongs(here, from, "tn_set_data");
+}
+
+TN_API bool tn_set_data_at(const char *file, int line, tn_tensor *t, const tn_tensor *from) {
+    const uint16_t layout = TNI_CONTIGUOUS | TNI_META | TNI_READ_ONLY;
+    tni_block *here = tni_here();
+    tni_storage *old;
+    if (!tni_enter(here, file, line)) return false;
+    if (!extend_may_set(here, t, from)) return tni_leave(here, false);
+    old = t->storage;
+    t->storage = from->storage;
+    tni_fetch_add_relaxed(&t->storage->refs, 1u);
+    t->offset = from->offset;
+    t->numel = from->numel;
+    t->ndim = from->ndim;
+    t->dtype = from->dtype;
+    t->device = from->device;
+    for (int i = 0; i < from->ndim; i++) t->size[i] = from->size[i], t->stride[i] = from->stride[i];
+    t->flags = (uint16_t)((t->flags & ~layout) | (from->flags & layout));
+    tni_storage_release(here, old);
+    return tni_leave(here, true);
+}
 
 /* --- schemas at run time ---------------------------------------------------------------------- */
 
@@ -43786,6 +43940,7 @@ typedef struct engine_entry {
     tn_tensor *grad; /* staged, counted */
     bool retained;   /* key is no leaf, but retains its gradient */
     bool sum;        /* grad takes the place of .grad, which is in it */
+    bool put;        /* .grad has it */
 } engine_entry;
 
 /* Where a wanted input stood at the beginning: a hook may give it another history. */
@@ -43892,7 +44047,7 @@ static engine_entry *engine_find(engine *e, void *key, uint32_t out, bool make) 
     e->table[i].key = key;
     e->table[i].out = out;
     e->table[i].grad = NULL;
-    e->table[i].retained = e->table[i].sum = false;
+    e->table[i].retained = e->table[i].sum = e->table[i].put = false;
     return &e->table[i];
 }
 
@@ -44166,7 +44321,7 @@ static bool engine_leaf_hooks(engine *e, engine_entry *entry) {
     if (!extra || entry->retained) return true;
     for (tni_watch *w = extra->hooks; w;) {
         engine_hold(e);
-        if (w->removed || w->number > e->last_hook)
+        if (w->removed || w->after || w->number > e->last_hook)
             w = w->next;
         else if (!tni_watch_call(e->b, leaf->owner, &extra->hooks, &w, &entry->grad))
             return false;
@@ -44207,6 +44362,7 @@ static bool engine_ready(engine *e, engine_entry *entry) {
 
 static void engine_put(engine *e, engine_entry *entry) {
     tn_tensor *leaf = (tn_tensor *)entry->key, *old = leaf->grad;
+    entry->put = true;
     if (old && !entry->sum) {
         tnp_add_(old, entry->grad, 1); /* the staged gradient is released with the table */
         return;
@@ -44235,6 +44391,23 @@ TNI_INLINE engine_entry *engine_next(engine_walk *w) {
     return NULL;
 }
 
+/* Hooks that see a leaf whose .grad has changed. */
+static bool engine_after(engine *e) {
+    for (int64_t i = 0; i < e->table_room; i++) {
+        tn_tensor *leaf = (tn_tensor *)e->table[i].key;
+        tni_extra *extra = leaf && e->table[i].put ? tni_extra_there(leaf) : NULL;
+        for (tni_watch *w = extra ? extra->hooks : NULL; w;) {
+            tn_tensor *seen = leaf;
+            engine_hold(e);
+            if (w->removed || !w->after || w->number > e->last_hook)
+                w = w->next;
+            else if (!tni_watch_call(e->b, leaf->owner, &extra->hooks, &w, &seen))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool engine_publish(engine *e) {
     uint32_t *lock = &e->b->context->grad_lock;
     engine_walk w = engine_walk_begin(e);
@@ -44251,7 +44424,7 @@ static bool engine_publish(engine *e) {
     while (ok && (entry = engine_next(&w)) != NULL) engine_put(e, entry);
     e->b->unstopped--;
     tni_unlock(lock);
-    return ok && !e->b->failed;
+    return ok && !e->b->failed && (!e->leaf_hooks || engine_after(e));
 }
 
 /* A header of its own for the caller: grad may be a user's seed, or stand for two inputs. */
@@ -44469,6 +44642,7 @@ struct tn_function {
     tni_node *node; /* once it is on the tape; not counted */
     function_saved *saved;
     int nsaved, room;
+    uint64_t written; /* bit i: input i < 64 was written in place */
 };
 
 static bool function_no_check(tn_frame *f) {
@@ -44542,16 +44716,35 @@ TN_API tn_tensor *tn_function_saved(tn_function *f, int i) {
     return t;
 }
 
+TN_API bool tn_function_written(tn_function *f, int i) {
+    if (!f || i < 0 || i >= 64)
+        return tni_error(tni_here(), TN_INDEX, "tn_function_written: input %d", i);
+    f->written |= (uint64_t)1 << i;
+    return true;
+}
+
 TN_API void *tn_function_user(tn_function *f) { return f ? f->user : NULL; }
 
-TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
-    for (int i = 0; i < f->nsaved; i++) {
+TN_PRIV bool tni_function_spend(tni_block *b, struct tn_function *f) {
+    int n = f->nsaved;
+    f->nsaved = 0;
+    for (int i = 0; i < n; i++) {
         tni_release(b, f->saved[i].t);
         tni_storage_release(b, f->saved[i].storage);
     }
+    return n > 0;
+}
+
+TN_PRIV void tni_function_free(tni_block *b, struct tn_function *f) {
+    tni_function_spend(b, f);
     tni_put(b, f->b, f->saved, f->room * (int64_t)sizeof(function_saved));
     if (f->row->release) f->row->release(f->user);
     tni_put(b, f->b, f, (int64_t)sizeof(function_block));
+}
+
+TN_API void *tn_history_user(const tn_history *h, void (*release)(void *user)) {
+    const tn_function *f = h ? h->function : NULL;
+    return f && f->row->release == release ? f->user : NULL;
 }
 
 TN_PRIV bool tni_function_backward(tn_gradient *g) {
@@ -44587,10 +44780,17 @@ static function_block *function_new(tni_block *b, const tn_function_row *row, vo
     return k;
 }
 
+/* Whether out is a view that the forward has written, so that its base gets a history. */
+static bool function_rebases(const function_block *k, tn_tensors in, const tn_tensor *out) {
+    for (int64_t i = 0; i < in.n && i < 64; i++)
+        if (in.at[i] == out && k->f.written >> i & 1) return (out->flags & TNI_VIEW) != 0;
+    return false;
+}
+
 /* Hangs one node on the outputs; an output that is an input becomes another header on its data. */
 static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_tensor **out) {
     tn_frame f;
-    tni_node *n;
+    tni_node *n, *rebase = NULL;
     memset(&f, 0, sizeof f);
     f.block = b;
     f.row = &k->row;
@@ -44603,10 +44803,15 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
         if (!out[j])
             return tni_error(b, TN_INVALID, "%s: forward gave no output %d", k->row.name, j);
         for (int64_t i = 0; i < in.n; i++)
-            if (out[j] == in.at[i] && !(out[j] = tni_share(b, in.at[i]->storage, in.at[i])))
+            if (out[j] == in.at[i] && !(i < 64 && k->f.written >> i & 1) &&
+                !(out[j] = tni_share(b, in.at[i]->storage, in.at[i])))
                 return false;
     }
-    if (!(n = tni_node_new(&f))) return false;
+    if (!(n = f.node = tni_node_new(&f))) return false;
+    if (f.nout && function_rebases(k, in, out[0])) {
+        f.inplace = true;
+        if (!(rebase = tni_view_rebase(&f, out[0]))) return tni_node_abandon(b, n), false;
+    }
     n->function = &k->f;
     k->f.node = n;
     for (int i = 0; i < k->f.nsaved; i++) {
@@ -44617,6 +44822,7 @@ static bool function_record(tni_block *b, function_block *k, tn_tensors in, tn_t
     }
     for (int j = 0; j < f.nout; j++)
         if (tni_dtype(out[j]->dtype)->category >= TNI_CAT_FLOAT) tni_node_hang(b, n, out[j], j);
+    if (rebase) tni_node_hang(b, rebase, out[0]->base, 0);
     if (n->refs == 0) tni_node_abandon(b, n);
     return true;
 }
@@ -45003,6 +45209,7 @@ TN_API bool tn_is_leaf(const tn_tensor *t) {
 TN_API const char *tn_grad_fn(const tn_tensor *t) {
     return t && t->node ? t->node->row->name : NULL;
 }
+TN_API bool tn_is_inference(const tn_tensor *t) { return t && t->flags & TNI_INFERENCE; }
 TN_API tn_tensor *tn_grad_of(const tn_tensor *t) { return t ? t->grad : NULL; }
 
 static bool leaf_set_grad(tni_block *b, tn_tensor *t, tn_tensor *grad) {
@@ -45064,6 +45271,11 @@ TN_API bool tn_set_anomaly_mode(bool enabled) {
 /* --- backward --------------------------------------------------------------------------------- */
 
 TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a) {
+    return tn_backward_all_at(file, line, tn_tensors_of(&a->t, 1), &a->gradient, a);
+}
+
+TN_API bool tn_backward_all_at(const char *file, int line, tn_tensors outputs,
+                               tn_tensor *const *seeds, const tn_backward_args *a) {
     tni_block *b = tni_here();
     tni_wanted w = {a->inputs, NULL, true, true};
     bool ok = true;
@@ -45071,8 +45283,8 @@ TN_API bool tn_backward_at(const char *file, int line, const tn_backward_args *a
     for (int64_t i = 0; ok && i < a->inputs.n; i++)
         if (!a->inputs.at[i] || a->inputs.at[i]->node)
             ok = tni_error(b, TN_AUTOGRAD, "backward: input %lld is not a leaf", (long long)i);
-    ok = ok && tni_engine_run(b, tn_tensors_of(&a->t, 1), &a->gradient, a->retain_graph,
-                              a->create_graph, a->inputs.n > 0 ? &w : NULL);
+    ok = ok && tni_engine_run(b, outputs, seeds, a->retain_graph, a->create_graph,
+                              a->inputs.n > 0 ? &w : NULL);
     if (!ok && !b->error_told) {
         b->error_told = true;
         tni_error_more(b, "\n  in backward");
@@ -45132,6 +45344,22 @@ TN_API int64_t tn_hook_add_at(const char *file, int line, tn_tensor *t, tn_hook 
     tni_watch *w;
     if (!tni_enter(b, file, line)) return 0;
     if (!(w = leaf_hook_add(b, t, hook))) return tni_leave(b, false), 0;
+    w->call = hook;
+    w->user = user;
+    w->release = release;
+    return w->number = (int64_t)tni_fetch_add_relaxed(&b->context->hooks, (uint64_t)1) + 1;
+}
+TN_API int64_t tn_hook_after_at(const char *file, int line, tn_tensor *t, tn_hook hook, void *user,
+                                void (*release)(void *user)) {
+    tni_block *b = tni_here();
+    tni_watch *w = NULL;
+    if (!tni_enter(b, file, line)) return 0;
+    if (t && t->node)
+        tni_error(b, TN_AUTOGRAD, "tn_hook_after: the tensor is no leaf");
+    else
+        w = leaf_hook_add(b, t, hook);
+    if (!w) return tni_leave(b, false), 0;
+    w->after = true;
     w->call = hook;
     w->user = user;
     w->release = release;
@@ -45225,6 +45453,93 @@ TN_PRIV void tni_watch_forget(tni_block *b, tn_tensor *t) {
 
 TN_PRIV void tni_watch_free(tni_block *b, tni_node *n) {
     while (n->watch) leaf_unwatch(b, n->owner, &n->watch);
+}
+
+/* --- recorded calls from outside -------------------------------------------------------------- */
+
+TN_API tn_history *tn_history_of(tn_tensor *t) {
+    tni_block *b = t ? tni_here() : NULL;
+    if (b && !b->failed && tni_view_is_stale(t) && !tni_view_refresh(b, t)) tni_leave(b, false);
+    return t ? t->node : NULL;
+}
+TN_API tn_history *tn_history_hold(tn_history *h) {
+    if (h) tni_fetch_add_relaxed(&h->refs, 1u);
+    return h;
+}
+TN_API void tn_history_drop(tn_history *h) {
+    tni_block *b = h ? tni_here() : NULL;
+    if (b) tni_node_drop(b, h);
+}
+TN_API bool tn_history_only(const tn_history *h, const tn_tensor *t) {
+    return h && t->node == h && tni_load(&h->refs) == 1;
+}
+TN_API const char *tn_history_name(const tn_history *h) { return h ? h->row->name : NULL; }
+TN_API int tn_history_output(const tn_tensor *t) { return t && t->node ? (int)t->node_out : 0; }
+
+TN_API bool tn_history_input(const tn_history *h, int i, tn_history **call, int *result,
+                             tn_tensor **leaf) {
+    void *edge;
+    *call = NULL;
+    *leaf = NULL;
+    *result = 0;
+    if (!h || i < 0 || i >= h->nin) return false;
+    edge = h->slot[i].edge;
+    if (edge && tni_edge_is_leaf(edge)) *leaf = tni_edge_leaf(edge);
+    if (edge && !*leaf) *call = (tn_history *)edge, *result = (int)h->slot[i].edge_out;
+    return true;
+}
+
+static bool history_is_large(const tni_node *n, int64_t elements) {
+    const int64_t *words = (const int64_t *)(const void *)n;
+    for (int i = 0; i < n->nin + n->nout; i++) {
+        const tni_slot *s = &n->slot[i];
+        int64_t numel = 1;
+        if (s->kind == TNI_SLOT_ABSENT || s->kind == TNI_SLOT_NUMBER || !s->at) continue;
+        for (int d = 0; d < s->ndim; d++) {
+            int64_t size = words[s->at + (uint32_t)d];
+            if (size && numel > elements / size) return true;
+            numel *= size;
+        }
+    }
+    return false;
+}
+
+TN_API bool tn_history_lasts(const tn_tensor *t, int64_t elements) {
+    const tni_node *waiting[64];
+    int n = 0, seen = 0;
+    if (t && t->node) waiting[n++] = t->node;
+    while (n) {
+        const tni_node *h = waiting[--n];
+        if (history_is_large(h, elements)) return true;
+        for (int i = 0; i < h->nin; i++) {
+            const void *edge = h->slot[i].edge;
+            if (!edge || tni_edge_is_leaf(edge)) continue;
+            if (++seen == 64) return true;
+            waiting[n++] = (const tni_node *)edge;
+        }
+    }
+    return false;
+}
+
+/* --- history that goes ------------------------------------------------------------------------ */
+
+TN_API bool tn_forget_at(const char *file, int line, tn_tensor *t) {
+    tni_block *b = tni_here();
+    tni_node *old;
+    if (!tni_enter(b, file, line)) return false;
+    if (!t) return tni_leave(b, tni_error(b, TN_INVALID, "tn_forget: the tensor is NULL"));
+    if (!tni_belongs(b, t, "tn_forget")) return tni_leave(b, false);
+    if (t->flags & TNI_VIEW && t->base->flags & TNI_REQUIRES) {
+        tni_error(b, TN_AUTOGRAD, "Can't detach views in-place. Use detach() instead.");
+        return tni_leave(b, false);
+    }
+    old = t->node;
+    if (old && t->flags & TNI_RETAIN) leaf_unwatch(b, old->owner, leaf_retainer(old, t));
+    t->node = NULL;
+    t->node_out = 0;
+    t->flags &= (uint16_t) ~(TNI_REQUIRES | TNI_LEAF);
+    if (old) tni_node_drop(b, old);
+    return tni_leave(b, true);
 }
 
 /* src/autograd/view.c */

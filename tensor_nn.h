@@ -14,7 +14,7 @@
 #endif
 #include TN_HEADER_NAME
 
-/* TN_PREFIX renames every symbol. 19ad2e567dcb is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. b88d3d7429d1 is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
@@ -66,6 +66,8 @@
 #define tn_init_kaiming_uniform_at TNI_JOIN(TN_PREFIX, tn_init_kaiming_uniform_at)
 #define tn_init_kaiming_normal_at TNI_JOIN(TN_PREFIX, tn_init_kaiming_normal_at)
 #define tn_parameters_at TNI_JOIN(TN_PREFIX, tn_parameters_at)
+#define tn_orow_count TNI_JOIN(TN_PREFIX, tn_orow_count)
+#define tn_orow_at TNI_JOIN(TN_PREFIX, tn_orow_at)
 #define tn_optimizer_make TNI_JOIN(TN_PREFIX, tn_optimizer_make)
 #define tn_optimizer_free TNI_JOIN(TN_PREFIX, tn_optimizer_free)
 #define tn_optimizer_group_at TNI_JOIN(TN_PREFIX, tn_optimizer_group_at)
@@ -189,7 +191,7 @@
 #define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
 #define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
-#define tn_nn_layout_19ad2e567dcb TNI_JOIN(TN_PREFIX, tn_nn_layout_19ad2e567dcb)
+#define tn_nn_layout_b88d3d7429d1 TNI_JOIN(TN_PREFIX, tn_nn_layout_b88d3d7429d1)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -240,6 +242,8 @@
 #define tn_init_kaiming_uniform_at (*tni_at_tn_init_kaiming_uniform_at)
 #define tn_init_kaiming_normal_at (*tni_at_tn_init_kaiming_normal_at)
 #define tn_parameters_at (*tni_at_tn_parameters_at)
+#define tn_orow_count (*tni_at_tn_orow_count)
+#define tn_orow_at (*tni_at_tn_orow_at)
 #define tn_optimizer_make (*tni_at_tn_optimizer_make)
 #define tn_optimizer_free (*tni_at_tn_optimizer_free)
 #define tn_optimizer_group_at (*tni_at_tn_optimizer_group_at)
@@ -768,10 +772,14 @@ struct tn_orow {
     bool counts; /* keeps a number of steps (`step`, a 0-dim f32 tensor, as torch's) */
 };
 
+/* The rows of the library, by number, in the order of their names. */
+TN_API int64_t tn_orow_count(void);
+TN_API const tn_orow *tn_orow_at(int64_t i); /* NULL out of range */
+
 /* What a row's step sees: n parameters that have a gradient. options[i] is the argument struct of
  * i's group. */
 struct tn_ostep {
-    tn_optimizer *optimizer;
+    tn_optimizer *optimizer; /* NULL: somebody else keeps groups and states */
     int64_t n;
     tn_tensor **param, **grad;
     tn_tensor **state[TN_OPTIM_STATES]; /* zero before the first step; NULL members: not used by
@@ -2756,6 +2764,8 @@ TNI_EXTERN_C_END
     X(tn_init_kaiming_uniform_at) \
     X(tn_init_kaiming_normal_at) \
     X(tn_parameters_at) \
+    X(tn_orow_count) \
+    X(tn_orow_at) \
     X(tn_optimizer_make) \
     X(tn_optimizer_free) \
     X(tn_optimizer_group_at) \
@@ -2884,7 +2894,7 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"19ad2e567dcb", at, 171};
+    static const tn_exports all = {"b88d3d7429d1", at, 173};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -2892,7 +2902,7 @@ static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 171 || strcmp(e->layout, "19ad2e567dcb") != 0) return false;
+    if (!e || e->n != 173 || strcmp(e->layout, "b88d3d7429d1") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;
@@ -2902,9 +2912,9 @@ static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_19ad2e567dcb;
+TN_API const char tn_nn_layout_b88d3d7429d1;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_19ad2e567dcb;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_b88d3d7429d1;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -2914,7 +2924,7 @@ TNI_EXTERN_C_END
 #if defined(TENSOR_NN_IMPLEMENTATION) && !defined(TNI_NN_IMPLEMENTED)
 #define TNI_NN_IMPLEMENTED
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_nn_layout_19ad2e567dcb = 1;
+const char tn_nn_layout_b88d3d7429d1 = 1;
 #endif
 
 /* src/tensor_nn.c */
@@ -6910,6 +6920,8 @@ TN_MODULE(
         .name = #name_, .schema = schema_, .gen = &tni_ogen_##name_, __VA_ARGS__}; \
     TNI_PRIVATE_END TNI_ROW_END
 
+TN_PRIV const tn_orow *const *tni_orows(void); /* NULL-terminated, by name; generated */
+
 TNI_INLINE tn_floats tni_numbers(const double *at, int64_t n) {
     tn_floats l = {at, n};
     return l;
@@ -7462,6 +7474,17 @@ TN_API tn_tensors tn_parameters_at(const char *file, int line, tn_module *m) {
     }
     tn_named_free(list);
     return none;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+TN_API int64_t tn_orow_count(void) {
+    int64_t n = 0;
+    while (tni_orows()[n]) n++;
+    return n;
+}
+TN_API const tn_orow *tn_orow_at(int64_t i) {
+    return i >= 0 && i < tn_orow_count() ? tni_orows()[i] : NULL;
 }
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -10599,6 +10622,15 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
         &tni_module_batch_norm2d,
         &tni_module_layer_norm,
         &tni_module_lstm,
+        NULL};
+    return rows;
+}
+
+TN_PRIV const tn_orow *const *tni_orows(void) {
+    static const tn_orow *const rows[] = {
+        &tni_optimizer_adam,
+        &tni_optimizer_adamw,
+        &tni_optimizer_sgd,
         NULL};
     return rows;
 }

@@ -54,6 +54,7 @@
 typedef struct py_tensor {
     PyObject_HEAD tn_tensor *t;
     PyObject *dict, *weak; /* attributes and weak references; NULL until there are some */
+    struct py_hook *hooks; /* those registered through it that still may run; see hook.c */
     bool kept;             /* t owns the wrapper, not the wrapper t */
 } py_tensor;
 
@@ -69,11 +70,13 @@ typedef struct py_generator {
 /* Classes and interned words, made once at import. The module lives as long as the process. */
 typedef struct py_state {
     PyTypeObject *tensor, *parameter, *dtype, *device, *size, *generator, *module;
-    PyObject *dtypes[TN_DTYPE_COUNT]; /* torch.float32, .. by number */
+    PyTypeObject *handle, *node, *context; /* of a hook, a grad_fn, ctx of a Function */
+    PyObject *dtypes[TN_DTYPE_COUNT];      /* torch.float32, .. by number */
     PyObject *out, *requires_grad, *layout, *pin_memory, *size_word; /* keywords of many rows */
     PyObject *self, *input, *x, *a, *dim, *axis, *keepdim,
         *keepdims; /* a parameter's other names */
     PyObject *f_lasti, *f_back, *forward, *torch_function;
+    PyObject *backward, *setup_context, *name_word, *backward_class, *separate;
     PyObject *no_kwargs; /* an empty dict */
 } py_state;
 #ifdef TNI_OBJECTS
@@ -118,7 +121,8 @@ PY_PRIV void py_long_end(py_long l);
 /* After a call that failed: true when it was stopped for a signal that is nobody's here, so that it
  * is to be made again. */
 PY_PRIV bool py_stopped(void);
-enum { PY_LONG = 1 << 16 }; /* elements from which on a call is thought to last */
+PY_PRIV bool py_long_under_way(void); /* in some thread */
+enum { PY_LONG = 1 << 16 };           /* elements from which on a call is thought to last */
 
 /* --- value.c: Python's objects as arguments --------------------------------------------------- */
 
@@ -152,6 +156,43 @@ PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const 
 PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
 PY_PRIV int py_groups_begin(PyObject *module);         /* functions and methods of all rows */
 PY_PRIV PyObject *py_registered(const char *name);     /* a function of a row registered since */
+/* Whether the row takes requires_grad, layout and pin_memory, which no schema has: it makes a tensor
+ * of numbers, or like another. */
+PY_PRIV bool py_row_creates(const tn_gen *gen);
+
+/* --- docs.c, inspect.c ------------------------------------------------------------------------ */
+
+/* Of parameter i what the schema says: its type and its default (value NULL: none). */
+typedef struct py_param_text {
+    const char *type, *value;
+    size_t ntype, nvalue;
+} py_param_text;
+PY_PRIV bool py_row_param(const tn_row *row, int i, py_param_text *to);
+/* A docstring with a signature, which the caller frees; NULL without memory. */
+PY_PRIV char *py_docs_of(const py_group *g, bool method);
+PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused);
+PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused);
+PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *o);
+PY_PRIV bool py_failing_begin(void); /* before the first use of a context */
+
+/* --- autograd.c, hook.c, function.c ----------------------------------------------------------- */
+
+PY_PRIV int py_autograd_begin(PyObject *module);
+PY_PRIV int py_modes_begin(PyObject *module);
+PY_PRIV int py_hooks_begin(PyObject *module);
+PY_PRIV int py_functions_begin(PyObject *module);
+/* Arguments by position or name: to[i] is borrowed, NULL where none was given. */
+PY_PRIV bool py_take(const char *what, const char *const *names, int n, PyObject *const *args,
+                     Py_ssize_t nargs, PyObject *kwnames, PyObject **to);
+/* A method or an attribute more for a class that stands. */
+PY_PRIV int py_add_methods(PyTypeObject *type, PyMethodDef *methods);
+PY_PRIV int py_add_attributes(PyTypeObject *type, PyGetSetDef *attributes);
+/* The traverse of what a wrapper's tensor alone keeps; hooks forget a wrapper that goes. */
+PY_PRIV int py_hooks_visit(const py_tensor *p, visitproc visit, void *arg);
+PY_PRIV void py_hooks_part(py_tensor *p);
+PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf); /* grad_fn; None for neither */
+PY_PRIV PyObject *py_node_inputs(const tn_history *h);        /* next_functions */
+PY_PRIV PyObject *py_context_of(const tn_history *h);         /* of a Function's call; NULL: none */
 
 /* --- the classes ------------------------------------------------------------------------------ */
 
@@ -160,12 +201,17 @@ PY_PRIV int py_number_slots(PyType_Slot *to);
 PY_PRIV int py_index_slots(PyType_Slot *to);
 PY_PRIV int py_create_slots(PyType_Slot *to);
 PY_PRIV int py_tensor_begin(PyObject *module);
-PY_PRIV bool py_number_begin(void);
+PY_PRIV int py_number_begin(PyObject *module);
 PY_PRIV int py_types_begin(PyObject *module);
 PY_PRIV int py_create_begin(PyObject *module);
 PY_PRIV PyObject *py_device_of(tn_device_id device);
 extern TNI_HIDDEN tn_print_options py_printing;
 PY_PRIV PyObject *py_results_list(tn_list l); /* a tuple; takes the list */
+/* optim.c, loader.c, files.c: functions behind tensorh.optim, tensorh.utils and
+ * tensorh.serialization. */
+PY_PRIV int py_optim_begin(PyObject *module);
+PY_PRIV int py_loader_begin(PyObject *module);
+PY_PRIV int py_files_begin(PyObject *module);
 /* create.c: a list, array or number as an index, and as a value beside a tensor of dtype. */
 PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy); /* shares it */
 PY_PRIV PyObject *py_index_tensor(PyObject *o);
@@ -382,11 +428,20 @@ PY_PRIV void py_long_end(py_long l) {
     py_interrupt_end();
 }
 
+PY_PRIV bool py_long_under_way(void) {
+#if !defined(_WIN32)
+    return py_interrupt.calls != 0;
+#else
+    return false;
+#endif
+}
+
 PY_PRIV bool py_stopped(void) {
     tn_error_info info;
     if (!tn_error_peek(&info) || info.code != TN_CANCELLED || PyErr_Occurred()) return false;
     if (PyErr_CheckSignals()) return false;
     tn_error_take(NULL);
+    PyEval_RestoreThread(PyEval_SaveThread()); /* whose call was meant may need the GIL to end */
     return true;
 }
 
@@ -522,6 +577,7 @@ enum { BIND_BYTES = 512, BIND_INTS = 64, BIND_TENSORS = 32, BIND_MORE = 16 };
 typedef enum py_bind_fault {
     FAULT_NONE,
     FAULT_KIND,    /* of argument `at` */
+    FAULT_OUT,     /* of out=, or of requires_grad= */
     FAULT_MANY,    /* positional arguments */
     FAULT_UNKNOWN, /* keyword `at` */
     FAULT_TWICE,
@@ -543,6 +599,8 @@ typedef struct py_bind {
     PyObject *given;   /* borrowed: the argument at fault */
     py_bind_fault fault;
     int at;
+    int place;          /* the member of `given` at fault; -1: given itself */
+    bool method, named; /* named: given came by keyword */
     bool lenient;       /* 0-dim tensors are numbers */
     bool requires_grad; /* of a row that makes a tensor of nothing */
     int64_t ints[BIND_INTS];
@@ -624,7 +682,7 @@ static bool py_bind_tensors(py_bind *b, const tn_param *p, PyObject *o) {
         PyObject *one = PyTuple_GetItem(o, i);
         at[i] = NULL;
         if (!(one == Py_None && p->flags & TN_P_HOLES) && !py_bind_tensor_of(b, one, &at[i]))
-            return false;
+            return b->place = (int)i, false;
     }
     tn_tensors l = tn_tensors_of(at, n);
     py_bind_put(b, p->offset, &l, sizeof l);
@@ -644,7 +702,7 @@ static bool py_bind_ints(py_bind *b, const tn_param *p, PyObject *o) {
         if (!at) return false;
         for (Py_ssize_t i = 0; i < l.n; i++) {
             PyObject *member = tuple ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
-            if (!member || !py_to_index(member, &at[i])) return false;
+            if (!member || !py_to_index(member, &at[i])) return b->place = (int)i, false;
         }
         l.at = at;
     } else {
@@ -671,7 +729,7 @@ static bool py_bind_floats(py_bind *b, const tn_param *p, PyObject *o) {
         if (!at) return false;
         for (Py_ssize_t i = 0; i < l.n; i++) {
             PyObject *member = tuple ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
-            if (!member || !py_to_float(member, &at[i])) return false;
+            if (!member || !py_to_float(member, &at[i])) return b->place = (int)i, false;
         }
         l.at = at;
     }
@@ -831,24 +889,21 @@ static bool py_bind_out(py_bind *b, PyObject *o) {
     return true;
 }
 
-/* Whether the row makes a tensor of nothing but numbers, with options dtype and device. */
-static bool py_bind_creates(const tn_gen *gen) {
-    return gen->nparam > 1 && !gen->nfixed && gen->param[gen->nparam - 1].type == TN_T_DEVICE;
+PY_PRIV bool py_row_creates(const tn_gen *gen) {
+    return gen->nparam > 1 && gen->nfixed <= 1 && gen->param[gen->nparam - 1].type == TN_T_DEVICE;
 }
 
 /* Keywords that no schema has: of all rows with out=, of all that make tensors. */
 static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o, bool *fits) {
     *fits = true;
-    if (name == py.out && b->gen->out_offset != UINT16_MAX && !(how & TN_IN_PLACE)) {
+    if (name == py.out && b->gen->out_offset != UINT16_MAX && !b->method && !(how & TN_IN_PLACE)) {
         *fits = py_bind_out(b, o);
         return true;
     }
-    if (!py_bind_creates(b->gen) && !(b->gen->nfixed == 1 && name == py.requires_grad &&
-                                      b->gen->param[b->gen->nparam - 1].type == TN_T_DEVICE))
-        return false;
+    if (!py_row_creates(b->gen)) return false;
     if (name == py.requires_grad) {
         *fits = PyBool_Check(o);
-        b->requires_grad = o == Py_True;
+        b->requires_grad = o != Py_False;
         return true;
     }
     return name == py.layout || name == py.pin_memory;
@@ -861,16 +916,18 @@ static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *
     int i = py_names_find(at, b->gen->nparam, name);
     if (i < 0 && py_bind_common(b, how, name, o, &fits)) {
         b->given = o;
-        return fits || py_bind_no(b, FAULT_UNKNOWN, k);
+        return fits || py_bind_no(b, FAULT_OUT, k);
     }
     if (i < 0 && (other = py_names_other(name)) != NULL)
         i = py_names_find(at, b->gen->nparam, other);
+    b->named = true;
     return i < 0 ? py_bind_no(b, FAULT_UNKNOWN, k) : py_bind_one(b, i, o);
 }
 
 /* --- a row ------------------------------------------------------------------------------------ */
 
-/* x.view(2, 3): the only positional parameter is a list, and all arguments are its members. */
+/* x.view(2, 3): the only positional parameter is a list, and all arguments are its members. 0: they
+ * are not; -1: a fault. */
 static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssize_t nargs) {
     const tn_param *p = &b->gen->param[first];
     int64_t v;
@@ -880,10 +937,15 @@ static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssiz
         if (!(b->gen->param[i].flags & TN_P_KEYWORD) && nargs > 1 &&
             !(b->gen->param[i].flags & TN_P_DEFAULT && b->gen->param[i].type == TN_T_INTS))
             return 0;
-    for (Py_ssize_t i = 0; i < nargs; i++)
-        if (!py_to_index(args[i], &v)) return PyErr_Clear(), 0;
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        if (py_to_index(args[i], &v)) continue;
+        b->given = args[i];
+        bool list = PyTuple_Check(args[i]) || PyList_Check(args[i]);
+        if (PyErr_Occurred() || (nargs > 1 && !list)) return py_bind_no(b, FAULT_KIND, first), -1;
+        return 0;
+    }
     int64_t *at = (int64_t *)py_bind_room(b, nargs, sizeof *at, b->ints, &b->nints, BIND_INTS);
-    if (!at) return -1;
+    if (!at) return py_bind_no(b, FAULT_RAISED, first), -1;
     for (Py_ssize_t i = 0; i < nargs; i++) py_to_index(args[i], &at[i]);
     tn_ints l = tn_ints_of(at, nargs);
     py_bind_put(b, p->offset, &l, sizeof l);
@@ -892,14 +954,14 @@ static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssiz
 }
 
 static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssize_t nargs,
-                         PyObject *kwnames, bool method) {
+                         PyObject *kwnames) {
     const tn_gen *gen = b->gen;
     Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0, at = 0;
     memcpy(b->args.bytes, gen->defaults, gen->args_size);
-    if (method && !py_bind_one(b, 0, args[at++])) return false;
+    if (b->method && !py_bind_one(b, 0, args[at++])) return false;
     if (nargs > at) {
         int list = py_bind_varargs(b, (int)at, args + at, nargs - at);
-        if (list < 0) return py_bind_no(b, FAULT_RAISED, 0);
+        if (list < 0) return false;
         if (list) at = nargs;
     }
     for (; at < nargs; at++) {
@@ -917,7 +979,7 @@ static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssi
     return true;
 }
 
-static void py_bind_begin(py_bind *b, const tn_row *row, bool lenient) {
+static void py_bind_begin(py_bind *b, const tn_row *row, bool method, bool lenient) {
     b->row = row;
     b->gen = row->gen;
     b->bound = 0;
@@ -925,6 +987,9 @@ static void py_bind_begin(py_bind *b, const tn_row *row, bool lenient) {
     b->fault = FAULT_NONE;
     b->given = NULL;
     b->requires_grad = false;
+    b->place = -1;
+    b->method = method;
+    b->named = false;
     b->lenient = lenient;
     b->nints = b->nfloats = b->ntensors = b->nmore = b->nheld = 0;
 }
@@ -966,30 +1031,104 @@ static const char *py_fault_type(PyObject *o, char *text, size_t room) {
     return text;
 }
 
-static PyObject *py_fault_raise(const py_bind *b, const char *name, bool method, Py_ssize_t nargs,
+/* A parameter's name as torch says it. */
+static const char *py_fault_param(const py_bind *b, int i) {
+    const char *name = b->gen->param[i].name;
+    return !b->method && !strcmp(name, "self") ? "input" : name;
+}
+
+/* "argument 'dim' (position 1)"; by its name alone where that was given. */
+static const char *py_fault_argument(const py_bind *b, char *text, size_t room) {
+    const char *name = b->fault != FAULT_OUT ? py_fault_param(b, b->at)
+                       : b->requires_grad    ? "requires_grad"
+                                             : "out";
+    if (b->named || b->fault == FAULT_OUT)
+        snprintf(text, room, "argument '%s'", name);
+    else
+        snprintf(text, room, "argument '%s' (position %d)", name, b->at + (b->method ? 0 : 1));
+    return text;
+}
+
+/* An int of more than 64 bits, said with its place; other exceptions stay as they are. */
+static PyObject *py_fault_overflow(const py_bind *b, const char *name) {
+    char argument[96];
+    if (!b->given || !PyErr_ExceptionMatches(PyExc_OverflowError)) return NULL;
+    uint8_t type = b->gen->param[b->at].type;
+    PyErr_Clear();
+    return PyErr_Format(type == TN_T_INT || type == TN_T_INTS ? PyExc_ValueError
+                                                              : PyExc_OverflowError,
+                        "%s(): %s: Overflow when unpacking long long", name,
+                        py_fault_argument(b, argument, sizeof argument));
+}
+
+static PyObject *py_fault_of_kind(const py_bind *b, const char *name) {
+    char argument[96], type[80];
+    const char *kind = b->fault == FAULT_KIND  ? py_fault_kind(&b->gen->param[b->at])
+                       : b->requires_grad      ? "bool"
+                       : b->gen->nresults == 1 ? "Tensor"
+                                               : "tuple of Tensors";
+    py_fault_argument(b, argument, sizeof argument);
+    if (b->place < 0)
+        return PyErr_Format(PyExc_TypeError, "%s(): %s must be %s, not %s", name, argument, kind,
+                            py_fault_type(b->given, type, sizeof type));
+    PyObject *member = PySequence_GetItem(b->given, b->place);
+    if (!member) return NULL;
+    py_fault_type(member, type, sizeof type);
+    Py_DECREF(member);
+    return PyErr_Format(PyExc_TypeError,
+                        "%s(): %s must be %s, but found element of type %s at pos %d", name,
+                        argument, kind, type, b->place);
+}
+
+/* What has no default and was not given, all of it. */
+static PyObject *py_fault_missing(const py_bind *b, const char *name) {
+    PyObject *text = PyUnicode_FromString("");
+    int n = 0;
+    for (int i = 0; text && i < b->gen->nparam; i++) {
+        const tn_param *p = &b->gen->param[i];
+        if (b->bound >> i & 1 || p->flags & TN_P_DEFAULT || p->type == TN_T_GENERATOR) continue;
+        PyObject *more =
+            PyUnicode_FromFormat("%U%s\"%s\"", text, n++ ? ", " : "", py_fault_param(b, i));
+        Py_DECREF(text);
+        text = more;
+    }
+    if (text)
+        PyErr_Format(PyExc_TypeError, "%s() missing %d required positional argument%s: %U", name, n,
+                     n == 1 ? "s" : "", text); /* which is torch's plural */
+    Py_XDECREF(text);
+    return NULL;
+}
+
+static PyObject *py_fault_many(const py_bind *b, const char *name, Py_ssize_t nargs) {
+    int self = b->method, least = 0, most = 0;
+    for (int i = self; i < b->gen->nparam && !(b->gen->param[i].flags & TN_P_KEYWORD); i++) {
+        most++;
+        least += !(b->gen->param[i].flags & TN_P_DEFAULT);
+    }
+    int given = (int)nargs - self;
+    const char *s = most == 1 ? "" : "s", *were = given == 1 ? "was" : "were";
+    if (least < most)
+        return PyErr_Format(PyExc_TypeError,
+                            "%s() takes from %d to %d positional argument%s but %d %s given", name,
+                            least, most, s, given, were);
+    return PyErr_Format(PyExc_TypeError, "%s() takes %d positional argument%s but %d %s given",
+                        name, most, s, given, were);
+}
+
+static PyObject *py_fault_raise(const py_bind *b, const char *name, Py_ssize_t nargs,
                                 PyObject *kwnames) {
-    char type[80];
-    const tn_param *p = &b->gen->param[b->at < b->gen->nparam ? b->at : 0];
-    PyObject *word;
     switch (b->fault) {
     case FAULT_RAISED: return NULL;
     case FAULT_KIND:
-        return PyErr_Format(PyExc_TypeError, "%s(): argument '%s' (position %d) must be %s, not %s",
-                            name, p->name, b->at + (method ? 0 : 1), py_fault_kind(p),
-                            py_fault_type(b->given, type, sizeof type));
-    case FAULT_MANY:
-        return PyErr_Format(PyExc_TypeError, "%s() takes %d positional arguments but %d were given",
-                            name, b->at - (method ? 1 : 0), (int)nargs - (method ? 1 : 0));
+    case FAULT_OUT: return py_fault_of_kind(b, name);
+    case FAULT_MANY: return py_fault_many(b, name, nargs);
+    case FAULT_MISSING: return py_fault_missing(b, name);
     case FAULT_TWICE:
         return PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%s'", name,
-                            p->name);
-    case FAULT_MISSING:
-        return PyErr_Format(PyExc_TypeError, "%s() missing required argument: '%s' (pos %d)", name,
-                            p->name, b->at + (method ? 0 : 1));
+                            py_fault_param(b, b->at));
     default:
-        word = kwnames ? PyTuple_GetItem(kwnames, b->at) : NULL;
         return PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name,
-                            word);
+                            kwnames ? PyTuple_GetItem(kwnames, b->at) : NULL);
     }
 }
 
@@ -1054,8 +1193,8 @@ PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args,
     b.foreign = NULL;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < g->nrows; i++) {
-            py_bind_begin(&b, g->row[i], pass == 1);
-            bool fits = py_bind_fill(&b, g->how, args, nargs, kwnames, method);
+            py_bind_begin(&b, g->row[i], method, pass == 1);
+            bool fits = py_bind_fill(&b, g->how, args, nargs, kwnames);
             if (TNI_UNLIKELY(b.foreign != NULL)) {
                 py_bind_end(&b);
                 return py_overridden(g, method, args, nargs, kwnames);
@@ -1063,11 +1202,779 @@ PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args,
             PyObject *r = fits ? py_bound_call(&b, g->how) : NULL;
             py_bind_end(&b);
             if (fits) return r;
-            if (b.fault == FAULT_RAISED) return NULL;
+            if (b.fault == FAULT_RAISED) return py_fault_overflow(&b, g->name);
         }
     }
     if (g->nrows > 1) return py_fault_overloads(g, method, args, nargs, kwnames);
-    return py_fault_raise(&b, g->name, method, nargs, kwnames);
+    return py_fault_raise(&b, g->name, nargs, kwnames);
+}
+
+/* src/py/docs.c */
+/* docs.c - docstrings of rows: a signature that `inspect` reads, the row's comment, its schema.
+ *
+ * Everything comes from the row: names and flags from its table, defaults from its schema, the text
+ * from gen/docs.inl. A row registered at run time has no comment. */
+
+#include <stdarg.h>
+
+
+/* src/gen/docs.inl */
+/* docs.inl - what the comments of the rows say, by row index: docstrings (py/docs.c).
+ * Generated by tools/optable from src/ops; `make headers` writes it again. */
+static const char *const py_docs_comment[] = {
+    /* abs */
+    "|self|, real; the smallest integer stays itself. Gradient 0 at 0. Not in place of complex\n"
+    "numbers. (*) -> (*)",
+    /* acos */
+    "The angle in [0, pi] whose cosine is self; real ones NaN beyond [-1, 1].   (*) -> (*), floating",
+    /* adaptive_avg_pool2d */
+    "Means of output_size windows that cover the input: from floor(p H / H') to ceil((p + 1) H / H').\n"
+    "self (N, C, H, W) or (C, H, W), output_size (H', W') -> (N, C, H', W') or (C, H', W')",
+    /* adaptive_avg_pool2d_input_grad */
+    "The gradient of adaptive_avg_pool2d's input.   grad (N, C, H', W'), input_size (N, C, H, W) ->\n"
+    "input_size",
+    /* add */
+    "self + alpha * other, rounded once. Of bools: or.   (*), (*) -> broadcast",
+    /* addcdiv */
+    "self + value * tensor1 / tensor2.   (*), (*), (*) -> broadcast",
+    /* addcmul */
+    "self + value * tensor1 * tensor2.   (*), (*), (*) -> broadcast",
+    /* addmm */
+    "beta * self + alpha * mat1 mat2, self broadcast; beta 0 ignores self, even NaN.\n"
+    "self (m, n) or broadcast to it, mat1 (m, k), mat2 (k, n) -> (m, n)",
+    /* all */
+    "Whether no element is zero.   self (*) -> bool ()",
+    /* all_dims */
+    "Whether no element over dim is zero; all dimensions when absent. Of uint8 the result is uint8.\n"
+    "self (*) -> bool, self's shape without dim, 1 there when keepdim",
+    /* allclose */
+    "Whether all pairs are close as in isclose, as a 0-dim bool.",
+    /* amax */
+    "Largest element over dim, all when empty; a NaN wins. Equal ones share the gradient.\n"
+    "self (*) -> self's shape without dim, 1 there when keepdim",
+    /* amin */
+    "Smallest element over dim, all when empty; a NaN wins. Equal ones share the gradient.\n"
+    "self (*) -> self's shape without dim, 1 there when keepdim",
+    /* aminmax */
+    "Smallest and largest element along dim, of all when absent.\n"
+    "self (*) -> min, max: self's shape without dim, 1 there when keepdim",
+    /* any */
+    "Whether some element is not zero.   self (*) -> bool ()",
+    /* any_dims */
+    "Whether some element over dim is not zero (a NaN is not); all dimensions when absent. Of uint8\n"
+    "the result is uint8. self (*) -> bool, self's shape without dim, 1 there when keepdim",
+    /* arange */
+    "0, 1, .. below end: int64 for an int, else the default dtype.",
+    /* arange_start */
+    "start, start + 1, .. below end.",
+    /* arange_start_step */
+    "start, start + step, .. before end.",
+    /* argmax */
+    "Index of the largest element along dim, the first among equals; of the row-major order of all\n"
+    "when absent. self (*) -> int64, self's shape without dim, 1 there when keepdim",
+    /* argmin */
+    "Index of the smallest element along dim, the first among equals; of the row-major order of all\n"
+    "when absent. self (*) -> int64, self's shape without dim, 1 there when keepdim",
+    /* argsort */
+    "The indices that sort self along dim, stably.   self (*) -> (*) int64",
+    /* as_strided */
+    "The element at storage_offset + sum(stride[i] * index[i]) of self's memory, whatever self's own\n"
+    "shape. A view.\n"
+    "self_stride and self_offset tell the gradient how self lies there (default: row-major from 0).\n"
+    "self (*) -> size",
+    /* as_strided_scatter */
+    "A copy of self with src written at the strided places of as_strided.\n"
+    "self (*), src size -> self's",
+    /* asin */
+    "The angle in [-pi/2, pi/2] whose sine is self; real ones NaN beyond [-1, 1].   (*) -> (*),\n"
+    "floating",
+    /* atan */
+    "The angle in (-pi/2, pi/2) whose tangent is self.   (*) -> (*), floating",
+    /* avg_pool2d */
+    "Mean of each window. count_include_pad divides by the whole window, zeros of the padding\n"
+    "included; divisor_override divides by that number. Floating dtypes, whose sums are made in\n"
+    "double, and int64, where the fraction is cut off. self (N, C, H, W) or (C, H, W) -> (N, C, H',\n"
+    "W') or (C, H', W')",
+    /* avg_pool2d_input_grad */
+    "The gradient of avg_pool2d's input: each grad, divided, is added to its window.\n"
+    "grad (N, C, H', W'), input_size (N, C, H, W) -> input_size",
+    /* batch_norm */
+    "(x - mean) / sqrt(var + eps) * weight + bias for each channel; training: of the batch, whose\n"
+    "statistics then move running_mean and running_var by `momentum` (the variance corrected); else of\n"
+    "the running statistics. input (N, C, *), the others (C) -> as input",
+    /* batch_norm_backward */
+    "The three gradients of batch_norm in training, from the statistics that it saved. Not f64, not\n"
+    "differentiable. grad_out, input (N, C, *), weight, mean, rstd (C) -> grad_input, grad_weight,\n"
+    "grad_bias",
+    /* bce */
+    "-(target log input + (1 - target) log(1 - input)), logarithms not below -100: the terms of\n"
+    "binary_cross_entropy. input in [0, 1], target (*) -> (*), floating",
+    /* bernoulli */
+    "1 with probability self_i, else 0; self in [0, 1].",
+    /* bernoulli_float */
+    "Fills self with 1 with probability p, else 0.",
+    /* binary_cross_entropy */
+    "-weight (target log input + (1 - target) log(1 - input)) of probabilities in [0, 1].\n"
+    "input, target (*), weight broadcast to it -> () or (*)",
+    /* binary_cross_entropy_with_logits */
+    "binary_cross_entropy of sigmoid(input), without overflow: (1 - t) x + (1 + (pos_weight - 1) t)\n"
+    "log(1 + e^-x). input, target (*), weight, pos_weight broadcast to it -> () or (*)",
+    /* bitwise_and */
+    "self & other.   (*), (*) -> broadcast",
+    /* bitwise_left_shift */
+    "self * 2^other, wrapping; counts outside the width of 32 or 64 bits give 0.   (*), (*) ->\n"
+    "broadcast",
+    /* bitwise_not */
+    "~self; of bools: not.   (*) -> (*)",
+    /* bitwise_or */
+    "self | other.   (*), (*) -> broadcast",
+    /* bitwise_right_shift */
+    "floor(self / 2^other).   (*), (*) -> broadcast",
+    /* bitwise_xor */
+    "self ^ other.   (*), (*) -> broadcast",
+    /* bmm */
+    "Products of equally many matrices.\n"
+    "self (b, m, k), mat2 (b, k, n) -> (b, m, n)",
+    /* broadcast_to */
+    "self expanded to size. A view.",
+    /* cat */
+    "Tensors behind each other along dim; other sizes must agree; dtypes are promoted.\n"
+    "tensors (n1, m), (n2, m) -> (n1 + n2, m)",
+    /* ceil */
+    "The smallest integer not below self.   (*) -> (*)",
+    /* chunk */
+    "At most `chunks` pieces of equal size along dim, the last one perhaps smaller. Views.",
+    /* clamp */
+    "self, but at least min and then at most max; None is no bound. The gradient passes at the bounds.\n"
+    "(*) -> (*)",
+    /* clamp_max */
+    "The smaller of self and max.   (*), (*) -> broadcast",
+    /* clamp_min */
+    "The larger of self and min.   (*), (*) -> broadcast",
+    /* clamp_tensor */
+    "The same with a tensor of bounds.   (*), (*), (*) -> broadcast",
+    /* clone */
+    "A copy with memory of its own, in self's order of dimensions (or the format given).\n"
+    "self (*) -> (*)",
+    /* conj */
+    "With the imaginary part negated; a real tensor as it is, as a view. Complex results are new.\n"
+    "self (*) -> (*)",
+    /* contiguous */
+    "Row-major: a view of self when it is so, else a copy.",
+    /* conv2d */
+    "y(n, o, p, q) = bias(o) + sum over c, i, j of weight(o, c, i, j) input(n, c, p stride + i\n"
+    "dilation - padding, ...), zero outside the input; output channels of group g read its input\n"
+    "channels only. Every dtype but bool; fast ones are floating. input (N, C, H, W) or (C, H, W),\n"
+    "weight (O, C / groups, kH, kW), bias (O) -> (N, O, H', W') or (O, H', W')",
+    /* conv2d_input_grad */
+    "The gradient of conv2d's input, given that of its output: sum over o, i, j of weight(o, c, i,\n"
+    "j) grad(n, o, p, q) where p stride + i dilation - padding is the row, and likewise the column; a\n"
+    "complex weight is conjugate.\n"
+    "torch.nn.grad.conv2d_input grad (N, O, H', W'), weight (O, C / groups, kH, kW), input_size (N,\n"
+    "C, H, W) -> input_size",
+    /* conv2d_weight_grad */
+    "The gradient of conv2d's weight, given that of its output: sum over n, p, q of grad(n, o, p, q)\n"
+    "input(n, c, p stride + i dilation - padding, ...), complex input conjugate.\n"
+    "torch.nn.grad.conv2d_weight\n"
+    "grad (N, O, H', W'), input (N, C, H, W), weight_size (O, C / groups, kH, kW) -> weight_size",
+    /* copy */
+    "Overwrites self with src, broadcast and converted to self's dtype.\n"
+    "self (*), src broadcast to it",
+    /* cos */
+    "The cosine of self in radians, of any size.   (*) -> (*), floating",
+    /* cosh */
+    "(e^x + e^-x) / 2; 2 ULP.   (*) -> (*), floating",
+    /* cross_entropy */
+    "Of log_softmax(input): nll_loss with class numbers as target, -sum target log_softmax with\n"
+    "probabilities. label_smoothing mixes the target with the even distribution. input (N, C, *),\n"
+    "target (N, *) int64 or (N, C, *) floating, weight (C) -> () or (N, *)",
+    /* cumsum */
+    "y_i = x_0 + ... + x_i along dim. Integers and bool are summed in int64.   self (*) -> (*)",
+    /* detach */
+    "The same memory without history: nothing that is computed from it reaches self's gradient.",
+    /* diagonal */
+    "The diagonal of dim1 and dim2, `offset` places to the right, as last dimension. A view.\n"
+    "self (n, m) -> (min(n, m - offset))",
+    /* div */
+    "self / other; integers become floats.   (*), (*) -> broadcast",
+    /* div_mode */
+    "self / other, then rounded: `trunc`, `floor`, or not at all (None).   (*), (*) -> broadcast",
+    /* div_trunc */
+    "self / other without its fraction: towards 0.   (*), (*) -> broadcast",
+    /* dot */
+    "Sum of the products of two vectors, neither conjugated.   self (n), tensor (n) -> ()",
+    /* dropout */
+    "Zeroes each element with probability p and scales the others by 1 / (1 - p), where train; else\n"
+    "the input itself. input (*) -> (*), floating or complex",
+    /* elu */
+    "scale * self above 0, else scale * alpha * (e^(self * input_scale) - 1).   (*) -> (*), floating",
+    /* embedding */
+    "Rows of a table. The row padding_idx (-1: none) gets no gradient; scale_grad_by_freq divides a\n"
+    "row's gradient by how often\n"
+    "it was taken.   weight (n, d), indices (*) -> (*, d)",
+    /* embedding_dense_backward */
+    "Sums the rows of grad_output at their indices, in order: the gradient of embedding's table.\n"
+    "grad_output (*, d), indices (*) -> (num_weights, d)",
+    /* empty */
+    "Uninitialised.",
+    /* empty_like */
+    "Uninitialised, of self's sizes, dtype and order of dimensions.",
+    /* eq */
+    "self = other; false on NaN.   (*), (*) -> broadcast, bool",
+    /* equal */
+    "Whether sizes and all elements are the same, as a 0-dim bool; NaN differs from itself.",
+    /* erf */
+    "2 / sqrt(pi) times the integral of e^(-t^2) from 0 to self.   (*) -> (*), floating",
+    /* exp */
+    "e^self.   (*) -> (*), floating",
+    /* expand */
+    "Sizes of 1 repeated to size, without a copy; -1 keeps a size; new dimensions come in front. A\n"
+    "view.\n"
+    "self (3, 1) -> (2, 3, 4)",
+    /* expand_as */
+    "self expanded to the sizes of other. A view.",
+    /* expm1 */
+    "e^self - 1, accurate near 0.   (*) -> (*), floating",
+    /* exponential */
+    "Fills self with exponentially distributed numbers of rate lambd.",
+    /* eye */
+    "Ones on the diagonal.   (n, n)",
+    /* eye_m */
+    "Ones on the diagonal.   (n, m)",
+    /* fill */
+    "Every element of self becomes value.",
+    /* flatten */
+    "The dimensions from start_dim to end_dim as one. A view where it can be.\n"
+    "self (2, 3, 4) -> (2, 12)",
+    /* flip */
+    "Reversed along the given dimensions, a copy.",
+    /* floor */
+    "The largest integer not above self; integers as they are.   (*) -> (*)",
+    /* floor_divide */
+    "The floor of self / other, computed as (self - remainder) / other.   (*), (*) -> broadcast",
+    /* fmod */
+    "self - other * trunc(self / other): has the sign of self; exact.   (*), (*) -> broadcast",
+    /* frac */
+    "self - trunc(self).   (*) -> (*), floating",
+    /* full */
+    "fill_value everywhere; an int gives int64, a float the default dtype.",
+    /* full_like */
+    "fill_value in self's sizes, dtype and order of dimensions.",
+    /* fused_adam */
+    "For each parameter p with gradient g, t = step (from 1): g += weight_decay p; m += (1 - beta1)(g\n"
+    "- m); v = beta2 v + (1 - beta2) g^2; w = v, or its running maximum with amsgrad; p -= lr / (1 -\n"
+    "beta1^t) m / (sqrt(w) / sqrt(1 - beta2^t) + eps). Numbers: a list with one member a parameter, or\n"
+    "one for all.",
+    /* fused_adamw */
+    "fused_adam with decoupled decay: first p *= 1 - lr weight_decay, and g stays as it is.",
+    /* fused_sgd */
+    "For each parameter p with gradient g: g += weight_decay p; with momentum b = momentum b + (1 -\n"
+    "dampening) g, b = g at its first step, and g = b or, nesterov, g + momentum b; p -= lr g.\n"
+    "Numbers: a list with one member a parameter, or one for all.\n"
+    "  tnp_fused_sgd(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov,\n"
+    "      maximize, first)",
+    /* gather */
+    "out[i][j] = self[index[i][j]][j] for dim 0, and so on.   self (*), index (*) -> index's shape",
+    /* ge */
+    "self >= other; false on NaN.   (*), (*) -> broadcast, bool",
+    /* gelu */
+    "self * Phi(self), Phi the normal distribution, or its approximation by tanh.   (*) -> (*),\n"
+    "floating",
+    /* gelu_erf */
+    "self * Phi(self), Phi the normal distribution: gelu without approximation.   (*) -> (*), floating",
+    /* gelu_erf_backward */
+    "grad_output * (Phi(self) + self * phi(self)).   (*), (*) -> (*)",
+    /* gelu_tanh */
+    "self * (1 + tanh(sqrt(2 / pi) (self + 0.044715 self^3))) / 2: gelu by tanh.   (*) -> (*),\n"
+    "floating",
+    /* gt */
+    "self > other; false on NaN.   (*), (*) -> broadcast, bool",
+    /* huber_loss */
+    "d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2); d = input - target.",
+    /* imag */
+    "Imaginary part of a complex tensor, as a view.   self (*) complex -> (*) real",
+    /* index */
+    "self[indices[0], indices[1], ..]: int64 or int32 indices (negative ones count from the end),\n"
+    "bool masks, or NULL for a\n"
+    "whole dimension. The indices broadcast; their shape stands where the first of them was if they\n"
+    "are neighbours, else\n"
+    "in front.   self (5, 3), {(2)} -> (2, 3); {NULL, (4)} -> (5, 4); {(5, 3) bool} -> (true ones)",
+    /* index_add */
+    "self with alpha * source[i] added at place index[i] of dim, in the order of the index.\n"
+    "self (5, 3), index (n), source (n, 3) -> (5, 3)",
+    /* index_put */
+    "self with self[indices] = values, or += values in the order of the indices. values broadcast to\n"
+    "what index gives.",
+    /* index_select */
+    "The parts of self at the places index[i] of dim, a copy.   self (5, 3), index (n) -> (n, 3)",
+    /* isclose */
+    "|self - other| <= atol + rtol * |other|, or equal, for each pair.\n"
+    "self, other (*) broadcast -> (*) bool",
+    /* isfinite */
+    "Whether an element is neither infinite nor NaN.   (*) -> (*), bool",
+    /* isinf */
+    "Whether an element is infinite; a complex one when either part is.   (*) -> (*), bool",
+    /* isnan */
+    "Whether an element is NaN; a complex one when either part is.   (*) -> (*), bool",
+    /* kl_div */
+    "target (log target - input), or e^target (target - input) with log_target; input is logarithms.\n"
+    "input, target (*) -> () or (*)",
+    /* l1_loss */
+    "|input - target|.   input, target (*) -> () or (*)",
+    /* layer_norm */
+    "(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which are\n"
+    "normalized_shape; var without correction. input (*, normalized_shape), weight, bias\n"
+    "(normalized_shape) -> as input",
+    /* layer_norm_backward */
+    "The three gradients of layer_norm in one pass. Not f64, not differentiable.\n"
+    "grad_out, input (*, normalized_shape) -> grad_input, grad_weight, grad_bias",
+    /* le */
+    "self <= other; false on NaN.   (*), (*) -> broadcast, bool",
+    /* leaky_relu */
+    "self above 0, else negative_slope * self.   (*) -> (*), floating",
+    /* leaky_relu_backward */
+    "grad_output where self is above 0, else negative_slope * grad_output.   (*), (*) -> (*)",
+    /* lerp */
+    "self + weight * (end - self), from the end for weights of 1/2 and more.   (*), (*), (*) ->\n"
+    "broadcast",
+    /* linalg_vector_norm */
+    "(sum |x|^ord)^(1 / ord) over dim, all when absent; ord inf: the largest |x|, -inf: the\n"
+    "smallest, 0: how many are not 0. self (*) floating or complex -> real, self's shape without\n"
+    "dim, 1 there when keepdim",
+    /* linear */
+    "input weight^T + bias.   input (*, in), weight (out, in), bias (out) -> (*, out)",
+    /* linear_rows */
+    "linear of one batch of rows; the gradient of weight comes in its own layout.\n"
+    "input (m, k), weight (n, k), bias (n) -> (m, n)",
+    /* linspace */
+    "`steps` values from start to end, both included, evenly spaced.",
+    /* log */
+    "The natural logarithm.   (*) -> (*), floating",
+    /* log10 */
+    "The logarithm to base 10.   (*) -> (*), floating",
+    /* log1p */
+    "log(1 + self), accurate near 0.   (*) -> (*), floating",
+    /* log2 */
+    "The logarithm to base 2, exact for powers of 2.   (*) -> (*), floating",
+    /* log_softmax */
+    "log_softmax(x)_i = x_i - max x - log sum_j exp(x_j - max x) along dim, in dtype where given.\n"
+    "self (*) -> (*), floating",
+    /* log_softmax_backward */
+    "The gradient of log_softmax from its output, in one pass: dy - exp(y) sum dy. Not f64, not\n"
+    "differentiable. grad_output (*), output (*) -> (*)",
+    /* logical_and */
+    "Both are true.   (*), (*) -> broadcast, bool",
+    /* logical_not */
+    "It is not true.   (*) -> (*), bool",
+    /* logical_or */
+    "One is true.   (*), (*) -> broadcast, bool",
+    /* logical_xor */
+    "Just one is true.   (*), (*) -> broadcast, bool",
+    /* logsumexp */
+    "log sum exp(x) over dim, all when empty, without overflow.\n"
+    "self (*) -> floating, self's shape without dim, 1 there when keepdim",
+    /* lt */
+    "self < other; false on NaN.   (*), (*) -> broadcast, bool",
+    /* masked_fill */
+    "self with value where the mask is true.   self (*), mask (*) broadcast, value number or 0-dim ->\n"
+    "(*)",
+    /* masked_scatter */
+    "self with the elements of source, in order, where the mask is true.",
+    /* masked_select */
+    "The elements where the mask is true, in row-major order.   self (*), mask (*) broadcast -> (true\n"
+    "ones)",
+    /* matmul */
+    "Matrix product with torch's rules: 1-D operands are a row on the left and a column on the\n"
+    "right, the leading dimensions are batches and broadcast; equal dtypes, not bool.\n"
+    "self (*, m, k), other (*, k, n) -> (*, m, n)",
+    /* max */
+    "Largest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()",
+    /* max_dim */
+    "Largest element along dim and its index, the first among equals; a NaN wins.\n"
+    "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
+    /* max_pool2d */
+    "Largest element of each window; the first of equals gets the gradient, NaN wins. Padding never\n"
+    "wins. stride None is kernel_size; ceil_mode keeps a last window that is cut off. Real dtypes,\n"
+    "not bool. self (N, C, H, W) or (C, H, W) -> (N, C, H', W') or (C, H', W')",
+    /* max_pool2d_input_grad */
+    "The gradient of max_pool2d's input: each grad is added to the element its window chose. indices\n"
+    "are places in the window, row by row: uint8, or int32 where a window has more than 256; one\n"
+    "that points outside adds nothing. grad (N, C, H', W'), indices like grad, input_size (N, C, H,\n"
+    "W) -> input_size",
+    /* max_pool2d_pick */
+    "The element of each window that indices chose (max_pool2d_input_grad backwards); 0 for a place\n"
+    "outside. self (N, C, H, W), indices (N, C, H', W') -> (N, C, H', W')",
+    /* maximum */
+    "The larger of the two; NaN where either is. Equal elements share the gradient.   (*), (*) ->\n"
+    "broadcast",
+    /* mean */
+    "Sum over dim, divided by the number of elements; floating or complex. No elements: NaN.\n"
+    "self (*) -> self's shape without dim, 1 there when keepdim",
+    /* meshgrid */
+    "Coordinates of a grid: result i repeats tensor i along all other dimensions. Views.\n"
+    "tensors (n), (m) -> (n, m), (n, m); \"xy\": (m, n)",
+    /* min */
+    "Smallest of all elements; a NaN wins. Equal ones share the gradient.   self (*) -> ()",
+    /* min_dim */
+    "Smallest element along dim and its index, the first among equals; a NaN wins.\n"
+    "self (*) -> values, indices: self's shape without dim, 1 there when keepdim",
+    /* minimum */
+    "The smaller of the two; NaN where either is. Equal elements share the gradient.   (*), (*) ->\n"
+    "broadcast",
+    /* mm */
+    "Product of two matrices, without broadcasting.   self (m, k), mat2 (k, n) -> (m, n)",
+    /* movedim */
+    "Dimension source[i] goes to place destination[i]; the others keep their order. A view.\n"
+    "self (a, b, c) -> (b, c, a)",
+    /* mse_loss */
+    "(input - target)^2.   input, target (*) -> () or (*)",
+    /* mul */
+    "self * other. Of bools: and.   (*), (*) -> broadcast",
+    /* mv */
+    "Matrix times vector.   self (m, k), vec (k) -> (m)",
+    /* narrow */
+    "`length` places along dim, from start on. A view.   self (.., n, ..) -> (.., length, ..)",
+    /* ne */
+    "self <> other; true on NaN.   (*), (*) -> broadcast, bool",
+    /* neg */
+    "-self.   (*) -> (*)",
+    /* new_empty */
+    "Uninitialised, of self's dtype and device.",
+    /* new_full */
+    "fill_value, of self's dtype and device.",
+    /* new_ones */
+    "Ones of self's dtype and device.",
+    /* new_zeros */
+    "Zeros of self's dtype and device.",
+    /* nll_loss */
+    "-weight[target] input[target] of each sample (1 where weight is absent, 0 where target is\n"
+    "ignore_index); mean: their sum divided by the sum of weights. input (N, C, *) log-probabilities,\n"
+    "target (N, *) int64, weight (C) -> () or (N, *)",
+    /* nll_loss_input_grad */
+    "The gradient of nll_loss: -weight[target] grad (/ total_weight) at each sample's class, else 0.\n"
+    "grad () or (N, *), target (N, *), weight (C), total_weight () -> input_size (N, C, *)",
+    /* nll_loss_plain */
+    "nll_loss where weight is a constant.\n"
+    "input (N, C, *) log-probabilities, target (N, *) int64, weight (C) -> () or (N, *)",
+    /* nonzero */
+    "Places of the elements that are not zero, in row-major order.\n"
+    "self (n dimensions) -> (found, n) int64",
+    /* norm */
+    "torch.norm of a vector of any shape: linalg_vector_norm with p (2 when absent). self (*)\n"
+    "floating or complex -> real, self's shape without dim, 1 there when keepdim",
+    /* normal */
+    "Fills self with normal numbers of the given mean and standard deviation.",
+    /* one_hot */
+    "1 at the place of each class, else 0; -1 classes: the largest plus one.\n"
+    "self (*) int64 -> (*, classes) int64",
+    /* ones */
+    "Ones, of the default dtype where none is given.",
+    /* ones_like */
+    "Ones of self's sizes, dtype and order of dimensions.",
+    /* permute */
+    "Dimension dims[i] of self becomes dimension i. A view.",
+    /* pow */
+    "self ^ exponent as C's pow; exponents 2 and 3 are products. Integers wrap; a negative\n"
+    "number is no power of theirs, and by a tensor of them gives 0 but for 1 and -1.\n"
+    "(*), (*) -> broadcast",
+    /* prod */
+    "Product over dim, of all elements when absent. Integers and bool are multiplied in int64.\n"
+    "self (*) -> self's shape without dim, 1 there when keepdim",
+    /* rand */
+    "Uniform in [0, 1).",
+    /* rand_like */
+    "rand of self's sizes and dtype.",
+    /* randint */
+    "Integers in [0, high), int64 where no dtype is given.",
+    /* randint_low */
+    "Integers in [low, high), int64 where no dtype is given.",
+    /* randn */
+    "Normal numbers of mean 0 and deviation 1.",
+    /* randn_like */
+    "randn of self's sizes and dtype.",
+    /* randperm */
+    "The numbers 0 .. n - 1 in random order, int64 where no dtype is given.",
+    /* real */
+    "Real part, as a view; a real tensor as it is.   self (*) complex -> (*) real",
+    /* reciprocal */
+    "1 / self.   (*) -> (*), floating",
+    /* relu */
+    "self where it is above 0, else 0; NaN stays. Gradient 0 at 0.   (*) -> (*)",
+    /* remainder */
+    "self - other * floor(self / other): has the sign of other.   (*), (*) -> broadcast",
+    /* repeat */
+    "self repeats[i] times along dimension i, new dimensions in front.   self (2, 3) -> (4, 3)",
+    /* reshape */
+    "The same elements in their order with other sizes; one may be -1, it follows. A view where\n"
+    "strides can show it, else\n"
+    "a copy.   self (2, 6) -> (3, 4)",
+    /* roll */
+    "Elements moved by shifts[i] places along dims[i], those that leave come in at the other end;\n"
+    "without dims, of the\n"
+    "flattened tensor.",
+    /* round */
+    "The nearest integer, halves to the even one.   (*) -> (*)",
+    /* rsqrt */
+    "1 / sqrt(self).   (*) -> (*), floating",
+    /* rsub */
+    "other - alpha * self, for a number on the left: 1 - x.   (*), (*) -> broadcast",
+    /* scaled_dot_product_attention */
+    "softmax(query key^T * scale + mask) value; scale is 1 / sqrt(E) when None. attn_mask: bool, true\n"
+    "where a position may be seen, or floating, added to the scores. A row that sees nothing gives\n"
+    "NaN, as torch. query (*, L, E), key (*, S, E), value (*, S, Ev), attn_mask (*, L, S) -> (*, L,\n"
+    "Ev)",
+    /* scatter */
+    "self with out[index[i][j]][j] = src[i][j] for dim 0, and so on.",
+    /* scatter_add */
+    "self with out[index[i][j]][j] += src[i][j] for dim 0, and so on, in row-major order.",
+    /* scatter_value */
+    "self with out[index[i][j]][j] = value for dim 0, and so on.",
+    /* select */
+    "The part at one place of dim, without that dimension. A view.   self (n, m) -> (m)",
+    /* sgn */
+    "self / |self|, 0 of 0: the sign of real numbers, the direction of complex ones.   (*) -> (*)",
+    /* sigmoid */
+    "1 / (1 + e^-self).   (*) -> (*), floating",
+    /* sigmoid_backward */
+    "grad_output * (output * (1 - output)), conjugate in the bracket.   (*), (*) -> (*)",
+    /* sign */
+    "-1, 0 or 1; 0 of NaN.   (*) -> (*)",
+    /* silu */
+    "self * sigmoid(self).   (*) -> (*), floating",
+    /* silu_backward */
+    "grad_output * s * (1 + self * (1 - s)), s = sigmoid(self).   (*), (*) -> (*)",
+    /* sin */
+    "The sine of self in radians, of any size.   (*) -> (*), floating",
+    /* sinh */
+    "(e^x - e^-x) / 2; 2 ULP.   (*) -> (*), floating",
+    /* slice */
+    "self[start:end:step] along dim; negative places count from the end, what is too large is cut. A\n"
+    "view.\n"
+    "self (.., n, ..) -> (.., ceil((end - start) / step), ..)",
+    /* smooth_l1_loss */
+    "d^2 / (2 beta) where |d| < beta, else |d| - beta / 2; d = input - target.",
+    /* softmax */
+    "softmax(x)_i = exp(x_i - max x) / sum_j exp(x_j - max x) along dim, in dtype where given. A row\n"
+    "of -inf gives NaN. self (*) -> (*), floating",
+    /* softmax_backward */
+    "The gradient of softmax from its output, in one pass: y (dy - sum y dy). Not f64, not\n"
+    "differentiable. grad_output (*), output (*) -> (*)",
+    /* softplus */
+    "log(1 + e^(beta * self)) / beta; self where beta * self exceeds threshold.   (*) -> (*), floating",
+    /* softsign */
+    "self / (1 + |self|).   (*) -> (*), floating",
+    /* sort */
+    "Elements in order along dim and where they were; equal ones keep their order, NaN is the largest.\n"
+    "self (*) -> values, indices (*)",
+    /* split */
+    "Pieces of split_size along dim, the last one perhaps smaller. Views.\n"
+    "self (5, 3) -> (2, 3), (2, 3), (1, 3)",
+    /* split_with_sizes */
+    "Pieces of the given sizes along dim. Views.   self (5, 3) -> (1, 3), (4, 3)",
+    /* sqrt */
+    "The square root, correctly rounded.   (*) -> (*), floating",
+    /* square */
+    "self * self.   (*) -> (*)",
+    /* squeeze */
+    "Without its dimensions of size 1. A view.   self (1, 3, 1) -> (3)",
+    /* squeeze_dim */
+    "Without dimension dim if its size is 1. A view.   self (2, 1) -> (2)",
+    /* squeeze_dims */
+    "Without those of the given dimensions whose size is 1. A view.",
+    /* stack */
+    "Tensors of one shape behind each other along a new dimension.   tensors (3), (3) -> (2, 3)",
+    /* std */
+    "Square root of var.   self (*) floating or complex -> self's shape without dim, 1 there when\n"
+    "keepdim",
+    /* sub */
+    "self - alpha * other, rounded once. Not of bools.   (*), (*) -> broadcast",
+    /* sum */
+    "Sum over the dimensions dim, all when absent. Integers and bool are summed in int64, f16 and bf16\n"
+    "in float. self (*) -> self's shape without dim, 1 there when keepdim",
+    /* t */
+    "Transpose of a matrix; a vector or a number stays. A view.   self (n, m) -> (m, n)",
+    /* take_along_dim */
+    "gather whose other dimensions broadcast; without dim over the flattened tensors: what undoes\n"
+    "argsort.\n"
+    "self (5, 3), indices (2, 3) -> (2, 3)",
+    /* tan */
+    "The tangent of self in radians.   (*) -> (*), floating",
+    /* tanh */
+    "The hyperbolic tangent.   (*) -> (*), floating",
+    /* tanh_backward */
+    "grad_output * (1 - output^2), conjugate in the bracket.   (*), (*) -> (*)",
+    /* threshold */
+    "self where it is above threshold, else value; integers without the fraction of these numbers.\n"
+    "(*) -> (*)",
+    /* threshold_backward */
+    "grad_output where self is above threshold, else 0.   (*), (*) -> (*)",
+    /* to */
+    "On another device, and converted to dtype if one is given. A view when nothing changes.",
+    /* to_dtype */
+    "Converted to dtype: integers wrap, floats are truncated to integers, rounded to nearest even to\n"
+    "floats, a complex\n"
+    "number loses its imaginary part to a real one. A view when nothing changes, but not with copy.",
+    /* topk */
+    "The k largest (or smallest) elements along dim, in order if sorted, and where they are; among\n"
+    "equals the first ones.\n"
+    "self (.., n, ..) -> values, indices (.., k, ..)",
+    /* transpose */
+    "The same elements with two dimensions exchanged. A view.\n"
+    "self (.., n, .., m, ..) -> (.., m, .., n, ..)",
+    /* tril */
+    "Zero above the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)",
+    /* triu */
+    "Zero below the diagonal (moved up by `diagonal`) of each matrix.   self (*, n, m) -> (*, n, m)",
+    /* trunc */
+    "self without its fraction.   (*) -> (*)",
+    /* unbind */
+    "The parts at each place of dim, without that dimension. Views.   self (2, 3) -> (3), (3)",
+    /* unflatten */
+    "Dimension dim as several; one size may be -1. A view.   self (2, 12) -> (2, 3, 4)",
+    /* uniform */
+    "Fills self with uniform numbers in [from, to).",
+    /* unsqueeze */
+    "A dimension of size 1 before dimension dim (behind the last for -1). A view.\n"
+    "self (3) -> (3, 1)",
+    /* var */
+    "Sum of squared deviations from the mean over dim, divided by n - correction (1 when absent);\n"
+    "of complex numbers real. self (*) floating or complex -> self's shape without dim, 1 there\n"
+    "when keepdim",
+    /* var_mean */
+    "Variance and mean over dim in one pass. self (*) floating or complex -> var, mean: self's\n"
+    "shape without dim",
+    /* view */
+    "The same elements in their order with other sizes; one may be -1, it follows. A view: an error\n"
+    "where strides cannot\n"
+    "show it.   self (2, 6) -> (3, 4)",
+    /* view_as_complex */
+    "Pairs in the last dimension as complex numbers. A view.   self (*, 2) float32 or float64 -> (*)",
+    /* view_as_real */
+    "Real and imaginary part as last dimension. A view.   self (*) complex -> (*, 2) real",
+    /* where */
+    "self where condition is true, else other.   (*) bool, (*), (*) -> broadcast",
+    /* zero */
+    "Every element of self becomes 0.",
+    /* zeros */
+    "Zeros, of the default dtype where none is given.",
+    /* zeros_like */
+    "Zeros of self's sizes, dtype and order of dimensions."};
+
+/* Text that grows; at is NULL once memory was missing. */
+typedef struct py_docs_text {
+    char *at;
+    size_t n, room;
+} py_docs_text;
+
+static void py_docs_put_bytes(py_docs_text *t, const char *from, size_t n) {
+    if (!t->at) return;
+    if (t->n + n >= t->room) {
+        size_t room = 2 * (t->n + n) + 64;
+        char *at = (char *)realloc(t->at, room);
+        if (!at) free(t->at);
+        t->at = at;
+        t->room = room;
+        if (!at) return;
+    }
+    memcpy(t->at + t->n, from, n);
+    t->n += n;
+    t->at[t->n] = '\0';
+}
+static void py_docs_put(py_docs_text *t, const char *text) {
+    py_docs_put_bytes(t, text, strlen(text));
+}
+
+PY_PRIV bool py_row_param(const tn_row *row, int i, py_param_text *to) {
+    const char *at = strchr(row->schema, '(');
+    memset(to, 0, sizeof *to);
+    for (int k = -1; at && *at != ')';) {
+        int depth = 0;
+        size_t n = 0;
+        for (at += strspn(at, "(, "); at[n] && (depth || (at[n] != ',' && at[n] != ')')); n++)
+            depth += (at[n] == '(' || at[n] == '[') - (at[n] == ')' || at[n] == ']');
+        if (*at != '*' && ++k == i) {
+            size_t value = 0, name;
+            while (value < n && at[value] != '=') value++;
+            for (name = value; name && at[name - 1] != ' ';) name--;
+            to->type = at;
+            to->ntype = name ? name - 1 : 0;
+            to->value = value < n ? at + value + 1 : NULL;
+            to->nvalue = value < n ? n - value - 1 : 0;
+            return true;
+        }
+        at += n;
+    }
+    return false;
+}
+
+static void py_docs_put_default(py_docs_text *t, const tn_row *row, int i) {
+    const tn_param *p = &row->gen->param[i];
+    py_param_text text;
+    if (!(p->flags & TN_P_DEFAULT) && p->type != TN_T_GENERATOR) return;
+    bool has = py_row_param(row, i, &text) && text.value;
+    bool word = has && (p->type == TN_T_ENUM || p->type == TN_T_STRING) &&
+                strncmp(text.value, "None", 4) != 0;
+    py_docs_put(t, word ? "='" : "=");
+    if (has)
+        py_docs_put_bytes(t, text.value, text.nvalue);
+    else
+        py_docs_put(t, "None");
+    if (word) py_docs_put(t, "'");
+}
+
+/* What a keyword of Python is called here; it can be given by place alone. */
+static const char *py_docs_reserved(const char *name) {
+    return !strcmp(name, "from") ? "from_" : !strcmp(name, "lambda") ? "lambda_" : NULL;
+}
+
+static void py_docs_put_params(py_docs_text *t, const tn_row *row, bool method, unsigned how) {
+    const tn_gen *gen = row->gen;
+    bool star = false, first = true;
+    for (int i = 0; i < gen->nparam; i++, first = false) {
+        const tn_param *p = &gen->param[i];
+        const char *reserved = py_docs_reserved(p->name);
+        if (!first) py_docs_put(t, ", ");
+        if (p->flags & TN_P_KEYWORD && !star) py_docs_put(t, "*, ");
+        star = star || p->flags & TN_P_KEYWORD;
+        if (!strcmp(p->name, "self"))
+            py_docs_put(t, method ? "$self" : "input");
+        else
+            py_docs_put(t, reserved ? reserved : p->name);
+        py_docs_put_default(t, row, i);
+        if (reserved) py_docs_put(t, ", /");
+    }
+    bool out = gen->out_offset != UINT16_MAX && how == TN_PLAIN && !method;
+    if (!out && !py_row_creates(gen)) return;
+    py_docs_put(t, star ? "" : first ? "*" : ", *");
+    if (out) py_docs_put(t, ", out=None");
+    if (py_row_creates(gen)) py_docs_put(t, ", requires_grad=False");
+}
+
+static void py_docs_put_row(py_docs_text *t, const tn_row *row) {
+    size_t known = sizeof py_docs_comment / sizeof py_docs_comment[0];
+    if (row->index < known && *py_docs_comment[row->index]) {
+        py_docs_put(t, py_docs_comment[row->index]);
+        py_docs_put(t, "\n\n");
+    }
+    py_docs_put(t, row->schema);
+}
+
+PY_PRIV char *py_docs_of(const py_group *g, bool method) {
+    py_docs_text t = {(char *)malloc(256), 0, 256};
+    py_docs_put(&t, g->name);
+    py_docs_put(&t, "(");
+    if (g->nrows == 1)
+        py_docs_put_params(&t, g->row[0], method, g->how);
+    else
+        py_docs_put(&t, method      ? "$self, *args, **kwargs"
+                        : g->method ? "input, *args, **kwargs"
+                                    : "*args, **kwargs");
+    py_docs_put(&t, ")\n--\n\n");
+    for (int i = 0; i < g->nrows; i++) {
+        if (i) py_docs_put(&t, "\n\n");
+        py_docs_put_row(&t, g->row[i]);
+    }
+    return t.at;
 }
 
 /* src/py/run.c */
@@ -1212,19 +2119,16 @@ static PyObject *py_groups_method(int k, PyObject *self, PyObject *const *args, 
         return py_groups_method(0x0##k, self, args, n, kwnames);                              \
     }
 #define GROUP_ENTRY(k) py_group_method_##k,
-#define GROUPS_16(X, k)                                                                     \
-    X(k##0)                                                                                 \
-    X(k##1)                                                                                 \
-    X(k##2)                                                                                 \
-    X(k##3) X(k##4) X(k##5) X(k##6) X(k##7) X(k##8) X(k##9) X(k##a) X(k##b) X(k##c) X(k##d) \
-        X(k##e) X(k##f)
-#define GROUPS_256(X, k)                                                                           \
-    GROUPS_16(X, k##0)                                                                             \
-    GROUPS_16(X, k##1)                                                                             \
-    GROUPS_16(X, k##2)                                                                             \
-    GROUPS_16(X, k##3) GROUPS_16(X, k##4) GROUPS_16(X, k##5) GROUPS_16(X, k##6) GROUPS_16(X, k##7) \
-        GROUPS_16(X, k##8) GROUPS_16(X, k##9) GROUPS_16(X, k##a) GROUPS_16(X, k##b)                \
-            GROUPS_16(X, k##c) GROUPS_16(X, k##d) GROUPS_16(X, k##e) GROUPS_16(X, k##f)
+/* clang-format off */
+#define GROUPS_16(X, k)                                                                      \
+    X(k##0) X(k##1) X(k##2) X(k##3) X(k##4) X(k##5) X(k##6) X(k##7)                          \
+    X(k##8) X(k##9) X(k##a) X(k##b) X(k##c) X(k##d) X(k##e) X(k##f)
+#define GROUPS_256(X, k)                                                                     \
+    GROUPS_16(X, k##0) GROUPS_16(X, k##1) GROUPS_16(X, k##2) GROUPS_16(X, k##3)              \
+    GROUPS_16(X, k##4) GROUPS_16(X, k##5) GROUPS_16(X, k##6) GROUPS_16(X, k##7)              \
+    GROUPS_16(X, k##8) GROUPS_16(X, k##9) GROUPS_16(X, k##a) GROUPS_16(X, k##b)              \
+    GROUPS_16(X, k##c) GROUPS_16(X, k##d) GROUPS_16(X, k##e) GROUPS_16(X, k##f)
+/* clang-format on */
 #define GROUPS_ALL(X) GROUPS_256(X, 0) GROUPS_256(X, 1) GROUPS_256(X, 2) GROUPS_256(X, 3)
 GROUPS_ALL(GROUP_METHOD)
 
@@ -1285,18 +2189,19 @@ static bool py_groups_add_forms(const tn_row *row) {
 }
 
 /* A definition that Python keeps a pointer to. */
-static PyMethodDef *py_groups_def(const py_group *g, void *function) {
+static PyMethodDef *py_groups_def(const py_group *g, bool method, void *function) {
     PyMethodDef *def = (PyMethodDef *)calloc(1, sizeof *def);
     if (!def) return NULL;
     def->ml_name = g->name;
     def->ml_meth = (PyCFunction)function;
     def->ml_flags = METH_FASTCALL | METH_KEYWORDS;
-    def->ml_doc = g->row[0]->schema;
+    def->ml_doc = py_docs_of(g, method);
+    if (!def->ml_doc) return free(def), NULL;
     return def;
 }
 
 static PyObject *py_groups_as_function(const py_group *g) {
-    PyMethodDef *def = py_groups_def(g, (void *)py_groups_function);
+    PyMethodDef *def = py_groups_def(g, false, (void *)py_groups_function);
     PyObject *self = def ? PyCapsule_New((void *)(uintptr_t)g, "tensorh.group", NULL) : NULL;
     PyObject *f = self ? PyCFunction_New(def, self) : NULL;
     Py_XDECREF(self);
@@ -1308,7 +2213,7 @@ static int py_groups_publish(const py_group *g, PyObject *module) {
     int bad = !f || PyModule_AddObjectRef(module, g->name, f);
     Py_XDECREF(f);
     if (bad || !g->method) return bad ? -1 : 0;
-    PyMethodDef *def = py_groups_def(g, (void *)py_groups_entry[g - py_groups.at]);
+    PyMethodDef *def = py_groups_def(g, true, (void *)py_groups_entry[g - py_groups.at]);
     m = def ? PyDescr_NewMethod(py.tensor, def) : NULL;
     bad = !m || PyObject_SetAttrString((PyObject *)py.tensor, g->name, m);
     Py_XDECREF(m);
@@ -1333,6 +2238,112 @@ PY_PRIV int py_groups_begin(PyObject *module) {
     for (int i = 0; i < py_groups.n; i++)
         if (py_groups_publish(&py_groups.at[i], module)) return -1;
     return 0;
+}
+
+/* src/py/inspect.c */
+/* inspect.c - what the package's tests and stubs ask: all rows, memory in use, allocations that
+ * fail on purpose. None of it is a user's. */
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* ((name, type, default as in the schema or None, optional, keyword, words or None), ..) */
+static PyObject *py_inspect_params(const tn_row *row) {
+    PyObject *all = PyTuple_New(row->gen->nparam);
+    for (int i = 0; all && i < row->gen->nparam; i++) {
+        const tn_param *p = &row->gen->param[i];
+        py_param_text text;
+        py_row_param(row, i, &text);
+        PyObject *words = p->words ? PyList_New(0) : Py_NewRef(Py_None);
+        for (int k = 0; words && p->words && p->words[k]; k++) {
+            PyObject *word = PyUnicode_FromString(p->words[k]);
+            if (!word || PyList_Append(words, word)) Py_CLEAR(words);
+            Py_XDECREF(word);
+        }
+        PyObject *one =
+            words
+                ? Py_BuildValue("ss#z#NNN", p->name, text.type, (Py_ssize_t)text.ntype, text.value,
+                                (Py_ssize_t)text.nvalue, PyBool_FromLong(p->flags & TN_P_OPTIONAL),
+                                PyBool_FromLong(p->flags & TN_P_KEYWORD), words)
+                : NULL;
+        if (!one || PyTuple_SetItem(all, i, one)) Py_CLEAR(all);
+    }
+    return all;
+}
+
+PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused) {
+    PyObject *all = PyList_New(0);
+    (void)self, (void)unused;
+    for (int64_t i = 0; all && i < tn_row_count(); i++) {
+        const tn_row *row = tn_row_at(i);
+        const tn_gen *gen = row->gen;
+        PyObject *params = py_inspect_params(row);
+        PyObject *one =
+            params
+                ? Py_BuildValue("{ss#,ss,ss,sz,sz,sN,sN,si,sN}", "torch", row->schema,
+                                (Py_ssize_t)strcspn(row->schema, ".("), "name", row->name, "schema",
+                                row->schema, "sample", row->sample, "domain", row->domain, "out",
+                                PyBool_FromLong(gen->out_offset != UINT16_MAX), "inplace",
+                                PyBool_FromLong(row->forms & TN_INPLACE), "results",
+                                gen->props & TN_PROP_RETURNS_LIST ? -1 : gen->nresults, "params",
+                                params)
+                : NULL;
+        if (!one || PyList_Append(all, one)) Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all;
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* (bytes in use, living tensors, calls of the allocator so far) */
+PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused) {
+    tn_memory_stats m = tn_memory();
+    (void)self, (void)unused;
+    return Py_BuildValue("LLL", (long long)m.bytes_used, (long long)m.live_tensors,
+                         (long long)m.allocations);
+}
+
+/* With TENSORH_TEST_ALLOCATOR set at import the library's memory comes from here, and the
+ * left-th allocation from now fails, with all after it until the next _fail_after. */
+static struct {
+    bool on;
+    long long left; /* -1: none fails */
+} py_failing = {false, -1};
+
+static void *py_failing_alloc(size_t bytes, void *user) {
+    (void)user;
+    if (py_failing.left == 0) return NULL;
+    if (py_failing.left > 0) py_failing.left--;
+    return malloc(bytes);
+}
+static void py_failing_free(void *at, size_t bytes, void *user) {
+    (void)bytes, (void)user;
+    free(at);
+}
+
+PY_PRIV bool py_failing_begin(void) {
+    const char *asked = getenv("TENSORH_TEST_ALLOCATOR");
+    tn_context_options options;
+    if (!asked || !*asked) return true;
+    memset(&options, 0, sizeof options);
+    options.allocator.alloc = py_failing_alloc;
+    options.allocator.free = py_failing_free;
+    options.no_cache = true;
+    options.threads = -1;
+    tn_context *context = tn_context_new(&options);
+    if (context) tn_context_use(context);
+    py_failing.on = context != NULL;
+    return context != NULL;
+}
+
+PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *o) {
+    long long left = PyLong_AsLongLong(o);
+    (void)self;
+    if (left == -1 && PyErr_Occurred()) return NULL;
+    if (!py_failing.on)
+        return PyErr_Format(PyExc_RuntimeError, "import with TENSORH_TEST_ALLOCATOR=1");
+    py_failing.left = left < 0 ? -1 : left;
+    Py_RETURN_NONE;
 }
 
 /* src/py/types.c */
@@ -1614,12 +2625,17 @@ PY_PRIV int py_types_begin(PyObject *module) {
  * conversions to Python's numbers. Each operator is the row of that name. */
 
 /* Groups of the operators, found at import. */
+/* clang-format off */
+#define NUMBER_GROUPS(X) \
+    X(add) X(sub) X(mul) X(div) X(floor_divide) X(remainder) X(pow) X(matmul) X(rsub) \
+    X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(bitwise_left_shift) X(bitwise_right_shift) \
+    X(bitwise_not) X(neg) X(abs) X(reciprocal) X(lt) X(le) X(eq) X(ne) X(gt) X(ge) X(add_) \
+    X(sub_) X(mul_) X(div_) X(floor_divide_) X(remainder_) X(pow_) X(bitwise_and_) \
+    X(bitwise_or_) X(bitwise_xor_) X(bitwise_left_shift_) X(bitwise_right_shift_)
+/* clang-format on */
 static struct {
-    const py_group *add, *sub, *mul, *div, *floor_divide, *remainder, *pow, *matmul, *rsub;
-    const py_group *bitwise_and, *bitwise_or, *bitwise_xor, *bitwise_left_shift,
-        *bitwise_right_shift, *bitwise_not, *neg, *abs, *reciprocal, *lt, *le, *eq, *ne, *gt, *ge;
-    const py_group *add_, *sub_, *mul_, *div_, *floor_divide_, *remainder_, *pow_, *bitwise_and_,
-        *bitwise_or_, *bitwise_xor_, *bitwise_left_shift_, *bitwise_right_shift_;
+#define NUMBER_MEMBER(name) const py_group *name;
+    NUMBER_GROUPS(NUMBER_MEMBER)
 } py_number;
 
 /* Whether o can stand beside a tensor; what else there is may know better (NotImplemented). */
@@ -1831,22 +2847,12 @@ PY_PRIV int py_number_slots(PyType_Slot *to) {
     return (int)(sizeof slots / sizeof slots[0]);
 }
 
-#define NUMBER_FIND(name) \
-    if (!(py_number.name = py_group_of(#name))) return false;
-PY_PRIV bool py_number_begin(void) {
-    NUMBER_FIND(add)
-    NUMBER_FIND(sub)
-    NUMBER_FIND(mul) NUMBER_FIND(div) NUMBER_FIND(floor_divide) NUMBER_FIND(remainder)
-        NUMBER_FIND(pow) NUMBER_FIND(matmul) NUMBER_FIND(rsub) NUMBER_FIND(bitwise_and)
-            NUMBER_FIND(bitwise_or) NUMBER_FIND(bitwise_xor) NUMBER_FIND(bitwise_left_shift)
-                NUMBER_FIND(bitwise_right_shift) NUMBER_FIND(bitwise_not) NUMBER_FIND(neg)
-                    NUMBER_FIND(abs) NUMBER_FIND(reciprocal) NUMBER_FIND(lt) NUMBER_FIND(le)
-                        NUMBER_FIND(eq) NUMBER_FIND(ne) NUMBER_FIND(gt) NUMBER_FIND(ge)
-                            NUMBER_FIND(add_) NUMBER_FIND(sub_) NUMBER_FIND(mul_) NUMBER_FIND(div_)
-                                NUMBER_FIND(floor_divide_) NUMBER_FIND(remainder_) NUMBER_FIND(pow_)
-                                    NUMBER_FIND(bitwise_and_) NUMBER_FIND(bitwise_or_)
-                                        NUMBER_FIND(bitwise_xor_) NUMBER_FIND(bitwise_left_shift_)
-                                            NUMBER_FIND(bitwise_right_shift_) return true;
+PY_PRIV int py_number_begin(PyObject *module) {
+    bool found = true;
+    (void)module;
+#define NUMBER_FIND(name) found = (py_number.name = py_group_of(#name)) != NULL && found;
+    NUMBER_GROUPS(NUMBER_FIND)
+    return found ? 0 : -1;
 }
 
 /* src/py/index.c */
@@ -2659,6 +3665,8 @@ PY_PRIV PyObject *py_wrap_as(PyTypeObject *type, tn_tensor *t) {
     if (!p) return tn_release(t), NULL;
     p->t = t;
     p->dict = p->weak = NULL;
+    p->hooks = NULL;
+    p->kept = false;
     tn_set_binding(t, p, NULL);
     return (PyObject *)p;
 }
@@ -2694,7 +3702,8 @@ PY_PRIV PyObject *py_wrap_known(tn_tensor *t, PyObject *known) {
 /* Gives the wrapper, of which Python has nothing left, to the tensor, if it is worth keeping and
  * somebody else has the tensor. */
 static bool py_tensor_keep(py_tensor *p) {
-    bool plain = Py_TYPE((PyObject *)p) == py.tensor && (!p->dict || !PyDict_Size(p->dict));
+    bool plain =
+        Py_TYPE((PyObject *)p) == py.tensor && (!p->dict || !PyDict_Size(p->dict)) && !p->hooks;
     if (plain || !p->t || tn_owners(p->t) < 2) return false;
     if (!tn_set_binding(p->t, p, py_tensor_binding_release)) return tn_error_take(NULL), false;
     Py_INCREF((PyObject *)p);
@@ -2707,8 +3716,9 @@ static bool py_tensor_keep(py_tensor *p) {
 static void py_tensor_dealloc(PyObject *self) {
     py_tensor *p = (py_tensor *)self;
     PyTypeObject *type = Py_TYPE(self);
-    if (TNI_UNLIKELY(p->dict || type != py.tensor) && py_tensor_keep(p)) return;
+    if (TNI_UNLIKELY(p->dict || p->hooks || type != py.tensor) && py_tensor_keep(p)) return;
     PyObject_GC_UnTrack(self);
+    if (p->hooks) py_hooks_part(p);
     if (p->weak) PyObject_ClearWeakRefs(self);
     Py_CLEAR(p->dict);
     if (p->t) {
@@ -2727,7 +3737,7 @@ static void py_tensor_dealloc(PyObject *self) {
 static int py_tensor_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(((py_tensor *)self)->dict);
-    return 0;
+    return ((py_tensor *)self)->hooks ? py_hooks_visit((py_tensor *)self, visit, arg) : 0;
 }
 
 static int py_tensor_clear(PyObject *self) {
@@ -2806,6 +3816,7 @@ static int py_tensor_set_requires_grad(PyObject *self, PyObject *value, void *un
         PyErr_SetString(PyExc_RuntimeError, "requires_grad must be a bool");
         return -1;
     }
+    if (value == Py_True && tn_needs_grad(py_of(self))) return 0;
     if (tn_requires_grad_at(NULL, 0, py_of(self), value == Py_True)) return 0;
     py_raise();
     return -1;
@@ -2956,12 +3967,6 @@ static PyObject *py_tensor_retain_grad(PyObject *self, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-static PyObject *py_tensor_requires_grad_(PyObject *self, PyObject *const *args, Py_ssize_t n,
-                                          PyObject *kwnames) {
-    PyObject *value = n + (kwnames ? PyTuple_Size(kwnames) : 0) ? args[0] : Py_True;
-    return py_tensor_set_requires_grad(self, value, NULL) ? NULL : Py_NewRef(self);
-}
-
 #define TENSOR_FAST(name) (PyCFunction)(void *) name
 static PyMethodDef py_tensor_methods[] = {
     {"item", py_tensor_item, METH_NOARGS, "the only element as a Python number"},
@@ -2976,8 +3981,6 @@ static PyMethodDef py_tensor_methods[] = {
     {"is_contiguous", py_tensor_is_contiguous, METH_NOARGS, "whether it is row-major and dense"},
     {"element_size", py_tensor_element_size, METH_NOARGS, "bytes of an element"},
     {"retain_grad", py_tensor_retain_grad, METH_NOARGS, "keeps .grad of a tensor that is no leaf"},
-    {"requires_grad_", TENSOR_FAST(py_tensor_requires_grad_), METH_FASTCALL | METH_KEYWORDS,
-     "makes a leaf that gathers .grad"},
     {NULL, NULL, 0, NULL}};
 
 static Py_hash_t py_tensor_hash(PyObject *self) { return (Py_hash_t)((uintptr_t)self >> 4); }
@@ -2997,6 +4000,2144 @@ PY_PRIV int py_tensor_begin(PyObject *module) {
     n += py_create_slots(slots + n);
     py.tensor = (PyTypeObject *)PyType_FromSpec(&spec);
     return py.tensor ? PyModule_AddObjectRef(module, "Tensor", (PyObject *)py.tensor) : -1;
+}
+
+/* src/py/optim.c */
+/* optim.c - a step of an optimizer's row over torch's param_groups and state.
+ *
+ * The groups and the state stay Python's lists and dictionaries, which users read and edit; a step
+ * looks its parameters, options and states up there and makes one call of the row. It knows no kind
+ * of optimizer: names and kinds of options and states are the row's. All parameters change, or none
+ * and the state is as it was. */
+
+enum { OPTIM_ARGS = 256, OPTIM_LISTS = 16, OPTIM_PARAMS = 32, OPTIM_ROWS = 64 };
+
+/* A row and its words, made at its first step. */
+typedef struct py_optim_row {
+    const tn_orow *row;
+    PyObject *option[OPTIM_PARAMS]; /* by parameter of the row; NULL for the list of tensors */
+    PyObject *state[TN_OPTIM_STATES], *step, *params;
+    int nstates;
+} py_optim_row;
+
+static py_optim_row *py_optim_rows[OPTIM_ROWS];
+
+/* The options of a group as the row reads them. */
+typedef struct py_optim_group {
+    union {
+        double align;
+        void *pointer;
+        char bytes[OPTIM_ARGS];
+    } args;
+    double lists[OPTIM_LISTS];
+} py_optim_group;
+
+/* One step; its arrays have room for n parameters of which s.n have a gradient. */
+typedef struct py_optim_step {
+    const py_optim_row *r;
+    PyObject *groups, *state;
+    Py_ssize_t ngroups, n;
+    int64_t elements;
+    py_optim_group *group;
+    tn_ostep s;
+    PyObject **of;    /* state dictionaries, counted */
+    PyObject **param; /* wrappers, counted: keys of new state dictionaries */
+    PyObject **step;  /* tensors that count, counted */
+    double *count;
+    uint8_t *made; /* bit k: state k was put there for this step; MADE_STEP, MADE_DICT */
+    bool *first;
+} py_optim_step;
+enum { MADE_STEP = 64, MADE_DICT = 128 };
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* The words of "exp_avg, exp_avg_sq". */
+static bool py_optim_words(py_optim_row *r) {
+    const char *at = r->row->state ? r->row->state : "";
+    while (*at && r->nstates < TN_OPTIM_STATES) {
+        size_t n = strcspn(at, ", ");
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", (int)n, at);
+        if (!(r->state[r->nstates++] = PyUnicode_InternFromString(word))) return false;
+        at += n;
+        at += strspn(at, ", ");
+    }
+    return true;
+}
+
+static const py_optim_row *py_optim_row_at(long i) {
+    const tn_orow *row = i >= 0 && i < OPTIM_ROWS ? tn_orow_at(i) : NULL;
+    if (!row || row->gen->nparam > OPTIM_PARAMS || row->gen->args_size > OPTIM_ARGS)
+        return PyErr_Format(PyExc_SystemError, "no optimizer row %ld", i), NULL;
+    if (py_optim_rows[i]) return py_optim_rows[i];
+    py_optim_row *r = (py_optim_row *)calloc(1, sizeof *r);
+    if (!r) return PyErr_NoMemory(), NULL;
+    r->row = row;
+    bool ok = (r->step = PyUnicode_InternFromString("step")) != NULL &&
+              (r->params = PyUnicode_InternFromString("params")) != NULL && py_optim_words(r);
+    for (int k = 0; ok && k < row->gen->nparam; k++)
+        if (row->gen->param[k].type != TN_T_TENSORS)
+            ok = (r->option[k] = PyUnicode_InternFromString(row->gen->param[k].name)) != NULL;
+    if (ok) return py_optim_rows[i] = r;
+    free(r); /* the words are interned */
+    return NULL;
+}
+
+/* A parameter's default as Python writes it: 0 for a float of zero, as torch's own. */
+static PyObject *py_optim_default(const tn_gen *gen, const tn_param *p) {
+    const char *at = (const char *)gen->defaults + p->offset;
+    tn_floats l;
+    tn_maybe m;
+    int64_t i;
+    int32_t word;
+    double d;
+    if (p->type == TN_T_BOOL) return PyBool_FromLong(*(const bool *)at);
+    if (p->type == TN_T_INT) return memcpy(&i, at, sizeof i), PyLong_FromLongLong(i);
+    if (p->type == TN_T_ENUM) {
+        memcpy(&word, at, sizeof word);
+        return word ? PyUnicode_FromString(p->words[word - 1]) : Py_NewRef(Py_None);
+    }
+    if (p->type == TN_T_FLOATS) {
+        memcpy(&l, at, sizeof l);
+        PyObject *all = PyTuple_New((Py_ssize_t)l.n);
+        for (int64_t k = 0; all && k < l.n; k++)
+            PyTuple_SetItem(all, (Py_ssize_t)k, PyFloat_FromDouble(l.at[k]));
+        return all;
+    }
+    if (p->flags & TN_P_MAYBE) {
+        memcpy(&m, at, sizeof m);
+        return m.given == TN_GIVEN ? PyFloat_FromDouble(m.value) : Py_NewRef(Py_None);
+    }
+    memcpy(&d, at, sizeof d);
+    return d == 0 ? PyLong_FromLong(0) : PyFloat_FromDouble(d);
+}
+
+/* (("lr", 0.001, False), ..): name, default, whether by keyword alone. */
+static PyObject *py_optim_options(const tn_gen *gen) {
+    PyObject *all = PyList_New(0);
+    for (int k = 0; all && k < gen->nparam; k++) {
+        const tn_param *p = &gen->param[k];
+        if (p->type == TN_T_TENSORS) continue;
+        PyObject *value = py_optim_default(gen, p);
+        PyObject *one = value ? Py_BuildValue("sNO", p->name, value,
+                                              p->flags & TN_P_KEYWORD ? Py_True : Py_False)
+                              : NULL;
+        if (!one || PyList_Append(all, one)) Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all;
+}
+
+/* [(number, "Adam", schema, options, states, counts), ..] of all rows. */
+static PyObject *py_optim_list(PyObject *self, PyObject *unused) {
+    PyObject *all = PyList_New(0);
+    (void)self, (void)unused;
+    for (int64_t i = 0; all && i < tn_orow_count(); i++) {
+        const tn_orow *row = tn_orow_at(i);
+        PyObject *options = py_optim_options(row->gen);
+        PyObject *one =
+            options ? Py_BuildValue("Ls#sNsO", (long long)i, row->schema,
+                                    (Py_ssize_t)strcspn(row->schema, ".("), row->schema, options,
+                                    row->state ? row->state : "", row->counts ? Py_True : Py_False)
+                    : NULL;
+        if (!one || PyList_Append(all, one)) Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all;
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+static bool py_optim_misfit(const tn_param *p, PyObject *o) {
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "option '%s' of a parameter group: %R does not fit", p->name,
+                     o);
+    return false;
+}
+
+static bool py_optim_floats(const tn_param *p, PyObject *o, tn_floats *l, double *room, int *used) {
+    bool tuple = PyTuple_Check(o);
+    if (!tuple && !PyList_Check(o)) return py_optim_misfit(p, o);
+    l->n = tuple ? PyTuple_Size(o) : PyList_Size(o);
+    l->at = room + *used;
+    if ((p->count >= 0 && l->n != p->count) || l->n > OPTIM_LISTS - *used)
+        return py_optim_misfit(p, o);
+    for (int64_t i = 0; i < l->n; i++) {
+        PyObject *one =
+            tuple ? PyTuple_GetItem(o, (Py_ssize_t)i) : PyList_GetItem(o, (Py_ssize_t)i);
+        if (!one || !py_to_float(one, room + *used + i)) return py_optim_misfit(p, o);
+    }
+    *used += (int)l->n;
+    return true;
+}
+
+static bool py_optim_word(const tn_param *p, PyObject *o, int32_t *word) {
+    const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
+    *word = 0;
+    for (int32_t k = 0; text && p->words[k]; k++)
+        if (strcmp(p->words[k], text) == 0) *word = k + 1;
+    return *word || (o == Py_None && p->flags & TN_P_OPTIONAL) || py_optim_misfit(p, o);
+}
+
+static bool py_optim_option(const tn_param *p, PyObject *o, py_optim_group *g, int *used) {
+    char *at = g->args.bytes + p->offset;
+    bool none = o == Py_None && p->flags & TN_P_OPTIONAL, truth;
+    tn_floats l;
+    tn_maybe m = tn_no_float();
+    int64_t i = TN_NONE;
+    int32_t word;
+    int truth_of;
+    double d = 0;
+    switch (p->type) {
+    case TN_T_FLOAT:
+    case TN_T_SCALAR:
+        if (!none && !py_to_float(o, &d)) return py_optim_misfit(p, o);
+        if (!none) m = tn_some(d);
+        if (p->flags & TN_P_MAYBE)
+            memcpy(at, &m, sizeof m);
+        else
+            memcpy(at, &d, sizeof d);
+        return true;
+    case TN_T_BOOL:
+        if ((truth_of = PyObject_IsTrue(o)) < 0) return false;
+        truth = truth_of != 0;
+        memcpy(at, &truth, sizeof truth);
+        return true;
+    case TN_T_INT:
+        if (!none && !py_to_index(o, &i)) return py_optim_misfit(p, o);
+        memcpy(at, &i, sizeof i);
+        return true;
+    case TN_T_FLOATS:
+        if (!py_optim_floats(p, o, &l, g->lists, used)) return false;
+        memcpy(at, &l, sizeof l);
+        return true;
+    case TN_T_ENUM:
+        if (!py_optim_word(p, o, &word)) return false;
+        memcpy(at, &word, sizeof word);
+        return true;
+    default: return py_optim_misfit(p, o);
+    }
+}
+
+/* The options of a group, checked by the row; what the group lacks has its default. */
+static bool py_optim_group_read(const py_optim_row *r, PyObject *group, py_optim_group *g) {
+    const tn_gen *gen = r->row->gen;
+    int used = 0;
+    memcpy(g->args.bytes, gen->defaults, gen->args_size);
+    for (int k = 0; k < gen->nparam; k++) {
+        PyObject *o = r->option[k] ? PyDict_GetItemWithError(group, r->option[k]) : NULL;
+        if (!o && PyErr_Occurred()) return false;
+        if (!o) continue;
+        Py_INCREF(o);
+        bool ok = py_optim_option(&gen->param[k], o, g, &used);
+        Py_DECREF(o);
+        if (!ok) return false;
+    }
+    if (!r->row->check || r->row->check(g->args.bytes)) return true;
+    tn_error_info info;
+    if (tn_error_peek(&info) && info.code == TN_INVALID) {
+        PyErr_SetString(PyExc_ValueError, info.message);
+        tn_error_take(NULL);
+    } else {
+        py_raise();
+    }
+    return false;
+}
+
+/* _optim_check(number, group): the options of a group, as a step would read them. */
+static PyObject *py_optim_check(PyObject *self, PyObject *args) {
+    py_optim_group g;
+    PyObject *group;
+    long i;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "lO!", &i, &PyDict_Type, &group)) return NULL;
+    const py_optim_row *r = py_optim_row_at(i);
+    if (!r || !py_optim_group_read(r, group, &g)) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* --- what a step works on --------------------------------------------------------------------- */
+
+static PyObject *py_optim_params(const py_optim_row *r, PyObject *group) {
+    PyObject *list = PyDict_Check(group) ? PyDict_GetItemWithError(group, r->params) : NULL;
+    if (list && PyList_Check(list)) return list;
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "a parameter group is a dict with a list 'params'");
+    return NULL;
+}
+
+static bool py_optim_lay(py_optim_step *w) {
+    int states = w->r->nstates;
+    for (Py_ssize_t g = 0; g < w->ngroups; g++) {
+        PyObject *list = py_optim_params(w->r, PyList_GetItem(w->groups, g));
+        if (!list) return false;
+        w->n += PyList_Size(list);
+    }
+    size_t n = (size_t)w->n + 1, pointers = (size_t)(6 + states);
+    size_t bytes = (size_t)w->ngroups * sizeof *w->group +
+                   n * (pointers * sizeof(void *) + (TN_OPTIM_NUMBERS + 1) * sizeof(double) + 2);
+    char *at = n < PY_SSIZE_T_MAX / 1024 ? (char *)calloc(1, bytes) : NULL;
+    if (!at) return PyErr_NoMemory(), false;
+    w->group = (py_optim_group *)(void *)at;
+    w->s.number = (double *)(void *)(w->group + w->ngroups);
+    w->count = w->s.number + TN_OPTIM_NUMBERS * n;
+    w->s.param = (tn_tensor **)(void *)(w->count + n);
+    w->s.grad = w->s.param + n;
+    for (int k = 0; k < states; k++) w->s.state[k] = w->s.grad + (size_t)(k + 1) * n;
+    w->of = (PyObject **)(void *)(w->s.grad + (size_t)(states + 1) * n);
+    w->param = w->of + n;
+    w->step = w->param + n;
+    const void **options = (const void **)(void *)(w->step + n);
+    w->s.options = options;
+    w->made = (uint8_t *)(options + n);
+    w->first = (bool *)(w->made + n);
+    w->s.first = w->first;
+    w->s.count = w->r->row->counts ? w->count : NULL;
+    return true;
+}
+
+/* The state dictionary of a parameter, new where there is none. */
+static PyObject *py_optim_state_of(py_optim_step *w, PyObject *param, uint8_t *made) {
+    PyObject *d = PyDict_GetItemWithError(w->state, param);
+    if (d && !PyDict_Check(d))
+        return PyErr_Format(PyExc_TypeError, "the state of a parameter is a dict, not %R", d);
+    if (d || PyErr_Occurred()) return Py_XNewRef(d);
+    d = PyDict_New();
+    if (!d || PyDict_SetItem(w->state, param, d)) Py_CLEAR(d);
+    if (d) *made |= MADE_DICT;
+    return d;
+}
+
+/* Puts a new tensor into the state; a new reference to its wrapper. */
+static PyObject *py_optim_put(PyObject *d, PyObject *name, tn_tensor *t) {
+    PyObject *o = t ? py_wrap(tn_own(t)) : py_raise();
+    if (o && PyDict_SetItem(d, name, o)) Py_CLEAR(o);
+    return o;
+}
+
+/* Counted: the tensor that counts the steps of parameter i, a 0-dim float32 as torch's. */
+static bool py_optim_count(py_optim_step *w, int64_t i) {
+    PyObject *o = PyDict_GetItemWithError(w->of[i], w->r->step);
+    double count = 0;
+    float now;
+    bool fits = o && py_is_tensor(o) && tn_ndim(py_of(o)) == 0 && tn_dtype_of(py_of(o)) == TN_F32 &&
+                tn_device_of(py_of(o)) == TN_CPU && !tn_needs_grad(py_of(o));
+    if (!o && PyErr_Occurred()) return false;
+    if (o && !py_to_float(o, &count)) {
+        if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "state 'step' is no number: %R", o);
+        return false;
+    }
+    now = (float)count;
+    if (!o) w->made[i] |= MADE_STEP;
+    w->step[i] = fits ? Py_NewRef(o)
+                      : py_optim_put(w->of[i], w->r->step,
+                                     tn_from_at(NULL, 0, &now, tn_empty_dims(), TN_F32));
+    w->count[i] = count + 1;
+    return w->step[i] != NULL;
+}
+
+/* State k of parameter i, held; made of zeros where there is none. */
+static bool py_optim_one_state(py_optim_step *w, int64_t i, int k) {
+    PyObject *o = PyDict_GetItemWithError(w->of[i], w->r->state[k]), *put = NULL;
+    const tn_tensor *p = w->s.param[i];
+    if (!o && PyErr_Occurred()) return false;
+    if (!o || o == Py_None) {
+        o = put = py_optim_put(w->of[i], w->r->state[k],
+                               tnp_zeros(tn_shape(p), tn_dtype_of(p), tn_device_of(p)));
+        if (!o) return false;
+        w->made[i] = (uint8_t)(w->made[i] | 1u << k);
+        w->first[i] = true;
+    }
+    bool ok = py_is_tensor(o);
+    if (ok) w->s.state[k][i] = tn_retain(py_of(o));
+    if (!ok) PyErr_Format(PyExc_TypeError, "state %R is no tensor", w->r->state[k]);
+    Py_XDECREF(put);
+    return ok;
+}
+
+static bool py_optim_add(py_optim_step *w, PyObject *param, const py_optim_group *g) {
+    const tn_orow *row = w->r->row;
+    int64_t i = w->s.n;
+    if (!py_is_tensor(param))
+        return PyErr_Format(PyExc_TypeError, "optimizer can only optimize Tensors, not %R", param),
+               false;
+    tn_tensor *grad = tn_grad_of(py_of(param));
+    if (!grad || i >= w->n) return true;
+    w->s.n++;
+    w->s.param[i] = tn_retain(py_of(param));
+    w->s.grad[i] = tn_retain(grad);
+    w->param[i] = Py_NewRef(param);
+    ((const void **)(uintptr_t)w->s.options)[i] = g->args.bytes;
+    w->elements += tn_numel(w->s.param[i]);
+    uint32_t uses = row->uses ? row->uses(g->args.bytes) : UINT32_MAX;
+    if (!row->counts && !(uses & ((1u << w->r->nstates) - 1))) return true;
+    if (!(w->of[i] = py_optim_state_of(w, param, &w->made[i]))) return false;
+    if (row->counts && !py_optim_count(w, i)) return false;
+    for (int k = 0; k < w->r->nstates; k++)
+        if (uses >> k & 1 && !py_optim_one_state(w, i, k)) return false;
+    return true;
+}
+
+static bool py_optim_collect(py_optim_step *w) {
+    for (Py_ssize_t g = 0; g < w->ngroups && g < PyList_Size(w->groups); g++) {
+        PyObject *group = Py_XNewRef(PyList_GetItem(w->groups, g));
+        PyObject *list = group ? Py_XNewRef(py_optim_params(w->r, group)) : NULL;
+        bool ok = list && py_optim_group_read(w->r, group, &w->group[g]);
+        for (Py_ssize_t i = 0; ok && i < PyList_Size(list); i++) {
+            PyObject *param = Py_NewRef(PyList_GetItem(list, i));
+            ok = py_optim_add(w, param, &w->group[g]);
+            Py_DECREF(param);
+        }
+        Py_XDECREF(list);
+        Py_XDECREF(group);
+        if (!ok) return false;
+    }
+    return true;
+}
+
+/* What was put into the state for a step that failed goes again; an exception stays. */
+static void py_optim_undo(py_optim_step *w) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    for (int64_t i = 0; i < w->s.n; i++) {
+        for (int k = 0; k < w->r->nstates; k++)
+            if (w->made[i] >> k & 1) PyDict_DelItem(w->of[i], w->r->state[k]);
+        if (w->made[i] & MADE_STEP) PyDict_DelItem(w->of[i], w->r->step);
+        if (w->made[i] & MADE_DICT) PyDict_DelItem(w->state, w->param[i]);
+        PyErr_Clear(); /* somebody else took it out */
+    }
+    PyErr_Restore(type, value, trace);
+}
+
+static void py_optim_end(py_optim_step *w) {
+    for (int64_t i = 0; i < w->s.n; i++) {
+        tn_release(w->s.param[i]);
+        tn_release(w->s.grad[i]);
+        for (int k = 0; k < w->r->nstates; k++) tn_release(w->s.state[k][i]);
+        Py_XDECREF(w->of[i]);
+        Py_XDECREF(w->param[i]);
+        Py_XDECREF(w->step[i]);
+    }
+    free(w->group);
+}
+
+/* --- the step --------------------------------------------------------------------------------- */
+
+static void py_optim_text(const tn_path *path, char *to, size_t room) {
+    const py_optim_step *const *w = (const py_optim_step *const *)(const void *)(path + 1);
+    snprintf(to, room, "%s", (*w)->r->row->name);
+}
+
+static bool py_optim_run(py_optim_step *w) {
+    struct {
+        tn_path path;
+        const py_optim_step *of;
+    } link;
+    bool ok, lasts = w->elements >= PY_LONG;
+    py_long l = {NULL};
+    memset(&link, 0, sizeof link);
+    link.path.text = py_optim_text;
+    link.of = w;
+    py_here(&link.path.file, &link.path.line);
+    if (lasts) l = py_long_begin();
+    tn_path_push(&link.path);
+    int64_t mark = tn_scope_begin();
+    bool mode = tn_set_grad_mode(false);
+    ok = w->r->row->step(&w->s);
+    tn_set_grad_mode(mode);
+    tn_scope_end(mark);
+    tn_path_pop(&link.path);
+    if (lasts) py_long_end(l);
+    return ok;
+}
+
+static bool py_optim_go(py_optim_step *w) {
+    if (!w->s.n) return true;
+    while (!py_optim_run(w))
+        if (!py_stopped()) return py_raise(), false;
+    for (int64_t i = 0; i < w->s.n; i++) {
+        if (!w->step[i]) continue;
+        tn_tensor *t = py_of(w->step[i]);
+        *(float *)tn_data(t) = (float)w->count[i];
+        tn_touch(t);
+    }
+    return true;
+}
+
+/* _optim_step(number, param_groups, state) */
+static PyObject *py_optim_do(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    py_optim_step w;
+    (void)self;
+    if (n != 3 || !PyLong_Check(args[0]) || !PyList_Check(args[1]) || !PyDict_Check(args[2]))
+        return PyErr_Format(PyExc_TypeError,
+                            "param_groups is a list of dicts and state is a dict of dicts");
+    memset(&w, 0, sizeof w);
+    w.r = py_optim_row_at(PyLong_AsLong(args[0]));
+    if (!w.r) return NULL;
+    w.groups = args[1];
+    w.state = args[2];
+    w.ngroups = PyList_Size(w.groups);
+    if (!py_optim_lay(&w)) return NULL;
+    bool ok = py_optim_collect(&w) && py_optim_go(&w);
+    if (!ok) py_optim_undo(&w);
+    py_optim_end(&w);
+    return ok ? Py_NewRef(Py_None) : NULL;
+}
+
+/* --- gradients -------------------------------------------------------------------------------- */
+
+/* A gradient of zeros instead, cut off from its graph; in place where it has none. */
+static bool py_optim_zero(tn_tensor *t) {
+    tn_tensor *grad = tn_grad_of(t);
+    if (!tn_needs_grad(grad)) return tnp_zero_(grad) != NULL;
+    tn_tensor *cut = tnp_detach(grad);
+    bool ok = cut && tnp_zero_(cut) && tnp_set_grad(t, cut);
+    tn_free(cut);
+    return ok;
+}
+
+/* _optim_zero_grad(params, set_to_none) */
+static PyObject *py_optim_zero_grad(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    (void)self;
+    if (n != 2 || !PyList_Check(args[0]))
+        return PyErr_Format(PyExc_TypeError, "'params' of a parameter group is a list");
+    bool none = PyObject_IsTrue(args[1]) == 1, mode = tn_set_grad_mode(false), ok = true;
+    for (Py_ssize_t i = 0; ok && i < PyList_Size(args[0]); i++) {
+        PyObject *o = PyList_GetItem(args[0], i);
+        if (!py_is_tensor(o)) {
+            PyErr_Format(PyExc_TypeError, "optimizer can only optimize Tensors, not %R", o);
+            ok = false;
+        } else if (tn_grad_of(py_of(o))) {
+            ok = none ? tnp_set_grad(py_of(o), NULL) : py_optim_zero(py_of(o));
+            if (!ok) py_raise();
+        }
+    }
+    tn_set_grad_mode(mode);
+    return ok ? Py_NewRef(Py_None) : NULL;
+}
+
+/* _optim_closure(closure): its value, called while calls are recorded. */
+static PyObject *py_optim_closure(PyObject *self, PyObject *closure) {
+    (void)self;
+    bool mode = tn_set_grad_mode(true);
+    PyObject *loss = PyObject_CallNoArgs(closure);
+    tn_set_grad_mode(mode);
+    return loss;
+}
+
+#define OPTIM_FAST(name) (PyCFunction)(void *) name
+static PyMethodDef py_optim_functions[] = {
+    {"_optimizers", py_optim_list, METH_NOARGS, NULL},
+    {"_optim_check", py_optim_check, METH_VARARGS, NULL},
+    {"_optim_step", OPTIM_FAST(py_optim_do), METH_FASTCALL, NULL},
+    {"_optim_zero_grad", OPTIM_FAST(py_optim_zero_grad), METH_FASTCALL, NULL},
+    {"_optim_closure", py_optim_closure, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_optim_begin(PyObject *module) {
+    return PyModule_AddFunctions(module, py_optim_functions);
+}
+
+/* src/py/loader.c */
+PY_PRIV int py_loader_begin(PyObject *module) {
+    (void)module;
+    return 0;
+}
+
+/* src/py/files.c */
+PY_PRIV int py_files_begin(PyObject *module) {
+    (void)module;
+    return 0;
+}
+
+/* src/py/autograd.c */
+/* autograd.c - backward, autograd.grad, grad modes as classes, what a tensor tells of its history.
+ *
+ * A backward that may last releases the GIL. It is asked to stop only where Ctrl-C would raise: a
+ * pass that was stopped has freed a part of its graph and cannot be made again. */
+
+/* --- small things ----------------------------------------------------------------------------- */
+
+PY_PRIV bool py_take(const char *what, const char *const *names, int n, PyObject *const *args,
+                     Py_ssize_t nargs, PyObject *kwnames, PyObject **to) {
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    if (nargs > n) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %d arguments (%zd given)", what, n,
+                     nargs);
+        return false;
+    }
+    for (int i = 0; i < n; i++) to[i] = i < nargs ? args[i] : NULL;
+    for (Py_ssize_t k = 0; k < nkw; k++) {
+        PyObject *name = PyTuple_GetItem(kwnames, k);
+        int i = 0;
+        while (i < n && PyUnicode_CompareWithASCIIString(name, names[i]) != 0) i++;
+        if (i == n || to[i]) {
+            PyErr_Format(PyExc_TypeError,
+                         i == n ? "%s() got an unexpected keyword argument '%U'"
+                                : "%s() got multiple values for argument '%U'",
+                         what, name);
+            return false;
+        }
+        to[i] = args[nargs + k];
+    }
+    return true;
+}
+
+PY_PRIV int py_add_methods(PyTypeObject *type, PyMethodDef *methods) {
+    for (PyMethodDef *m = methods; m->ml_name; m++) {
+        PyObject *o = PyDescr_NewMethod(type, m);
+        int bad = !o || PyObject_SetAttrString((PyObject *)type, m->ml_name, o);
+        Py_XDECREF(o);
+        if (bad) return -1;
+    }
+    return 0;
+}
+
+PY_PRIV int py_add_attributes(PyTypeObject *type, PyGetSetDef *attributes) {
+    for (PyGetSetDef *a = attributes; a->name; a++) {
+        PyObject *o = PyDescr_NewGetSet(type, a);
+        int bad = !o || PyObject_SetAttrString((PyObject *)type, a->name, o);
+        Py_XDECREF(o);
+        if (bad) return -1;
+    }
+    return 0;
+}
+
+/* Whether o is given and true; -1 with an exception. */
+static int py_truth_or(PyObject *o, int otherwise) {
+    return o && o != Py_None ? PyObject_IsTrue(o) : otherwise;
+}
+
+/* --- lists of tensors ------------------------------------------------------------------------- */
+
+typedef struct py_tensors {
+    PyObject *all; /* a tuple, which keeps the members */
+    tn_tensor **at;
+    Py_ssize_t n;
+    tn_tensor *few[8];
+} py_tensors;
+
+static void py_tensors_end(py_tensors *l) {
+    Py_XDECREF(l->all);
+    if (l->at != l->few) free(l->at);
+}
+
+/* A tensor, or a sequence of tensors (and None, with holes). To be ended in either case. */
+static bool py_tensors_of(py_tensors *l, const char *what, PyObject *o, bool holes) {
+    l->at = l->few;
+    l->all = py_is_tensor(o) || (holes && o == Py_None) ? PyTuple_Pack(1, o) : PySequence_Tuple(o);
+    if (!l->all) return false;
+    l->n = PyTuple_Size(l->all);
+    if (l->n > 8 && !(l->at = (tn_tensor **)malloc((size_t)l->n * sizeof *l->at))) {
+        l->at = l->few;
+        return PyErr_NoMemory(), false;
+    }
+    for (Py_ssize_t i = 0; i < l->n; i++) {
+        PyObject *one = PyTuple_GetItem(l->all, i);
+        l->at[i] = NULL;
+        if (holes && one == Py_None) continue;
+        if (!py_is_tensor(one)) {
+            PyErr_Format(PyExc_TypeError, "element %zd of %s tuple is not a Tensor", i, what);
+            return false;
+        }
+        l->at[i] = py_of(one);
+    }
+    return true;
+}
+
+/* --- a pass ----------------------------------------------------------------------------------- */
+
+typedef struct py_pass {
+    tn_tensors outputs, inputs;
+    tn_tensor *const *seeds; /* NULL, or one an output */
+    bool retain, create, allow_unused;
+    tn_tensor **grads; /* of the inputs; NULL: they are added to .grad */
+} py_pass;
+
+static PyObject *py_called(const char *module, const char *name) {
+    PyObject *m = PyImport_ImportModule(module);
+    PyObject *r = m ? PyObject_CallMethod(m, name, NULL) : NULL;
+    Py_XDECREF(m);
+    return r;
+}
+
+/* Whether Ctrl-C raises KeyboardInterrupt in this thread. */
+static bool py_pass_stops(void) {
+    PyObject *signal = NULL, *now = NULL, *usual = NULL, *here = NULL, *main = NULL;
+    bool stops = true;
+    if (PyDict_GetItemString(PyImport_GetModuleDict(), "threading")) {
+        here = py_called("threading", "current_thread");
+        main = py_called("threading", "main_thread");
+        stops = here && here == main;
+    }
+    if (stops && (signal = PyImport_ImportModule("signal")) != NULL) {
+        now = PyObject_CallMethod(signal, "getsignal", "i", 2); /* SIGINT, everywhere */
+        usual = PyObject_GetAttrString(signal, "default_int_handler");
+    }
+    stops = stops && now && now == usual;
+    Py_XDECREF(signal);
+    Py_XDECREF(now);
+    Py_XDECREF(usual);
+    Py_XDECREF(here);
+    Py_XDECREF(main);
+    PyErr_Clear();
+    return stops;
+}
+
+static bool py_pass_call(const py_pass *p, const char *file, int line) {
+    if (p->grads) {
+        const tn_grads_options o = {p->seeds, p->retain, p->create, p->allow_unused};
+        return tn_grads_at(file, line, p->outputs, p->inputs, p->grads, &o);
+    }
+    const tn_backward_args a = {NULL, p->inputs, p->retain, p->create, NULL};
+    return tn_backward_all_at(file, line, p->outputs, p->seeds, &a);
+}
+
+static bool py_pass_run(const py_pass *p) {
+    const char *file;
+    int line;
+    bool lasts = false, stops, ok;
+    for (int64_t i = 0; i < p->outputs.n && !lasts; i++)
+        lasts = tn_history_lasts(p->outputs.at[i], PY_LONG);
+    py_here(&file, &line);
+    stops = lasts && py_pass_stops();
+    while (!stops && !tn_whole_begin())
+        if (!py_stopped()) return false;
+    if (lasts) {
+        py_long l = py_long_begin();
+        ok = py_pass_call(p, file, line);
+        py_long_end(l);
+    } else {
+        ok = py_pass_call(p, file, line);
+    }
+    if (!stops) tn_whole_end();
+    if (!ok && stops) py_stopped(); /* KeyboardInterrupt, where it came to that */
+    return ok;
+}
+
+/* --- backward --------------------------------------------------------------------------------- */
+
+static bool py_backward_leaves(const tn_tensors inputs) {
+    for (int64_t i = 0; i < inputs.n; i++)
+        if (!tn_is_leaf(inputs.at[i])) return false;
+    return true;
+}
+
+/* Adds grad to .grad of t. */
+static bool py_backward_gather(tn_tensor *t, tn_tensor *grad) {
+    tn_tensor *old = tn_grad_of(t), *sum = old ? tn_own(tnp_add(old, grad, 1)) : NULL;
+    bool ok = (!old || sum) && tnp_set_grad(t, old ? sum : grad);
+    if (sum) tn_release(sum);
+    return ok;
+}
+
+/* backward with inputs that are no leaves: their gradients, then added to .grad. */
+static bool py_backward_inner(py_pass *p) {
+    tn_tensor **grads = (tn_tensor **)calloc((size_t)p->inputs.n, sizeof *grads);
+    bool ok, mode;
+    if (!grads) return PyErr_NoMemory(), false;
+    p->grads = grads;
+    p->allow_unused = true;
+    ok = py_pass_run(p);
+    mode = tn_set_grad_mode(p->create);
+    for (int64_t i = 0; i < p->inputs.n; i++) {
+        if (ok && grads[i]) ok = py_backward_gather(p->inputs.at[i], grads[i]);
+        tn_release(tn_own(grads[i]));
+    }
+    tn_set_grad_mode(mode);
+    free(grads);
+    return ok;
+}
+
+/* The rest of a backward: flags and inputs. Takes what is set in p. */
+static PyObject *py_backward_with(py_pass *p, PyObject *retain, PyObject *create, PyObject *in) {
+    py_tensors inputs = {NULL, inputs.few, 0, {NULL}};
+    int creates = py_truth_or(create, 0), retains = py_truth_or(retain, creates);
+    bool ok = creates >= 0 && retains >= 0;
+    p->create = creates > 0;
+    p->retain = retains > 0;
+    if (ok && in && in != Py_None) {
+        ok = py_tensors_of(&inputs, "inputs", in, false);
+        if (ok && !inputs.n) {
+            PyErr_SetString(PyExc_RuntimeError,
+                            "`inputs` argument to `backward()` cannot be empty.");
+            ok = false;
+        }
+        if (ok) p->inputs = tn_tensors_of(inputs.at, inputs.n);
+    }
+    if (ok && !(py_backward_leaves(p->inputs) ? py_pass_run(p) : py_backward_inner(p)))
+        py_raise(), ok = false;
+    py_tensors_end(&inputs);
+    if (!ok) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *py_tensor_backward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                    PyObject *kwnames) {
+    static const char *const names[] = {"gradient", "retain_graph", "create_graph", "inputs"};
+    PyObject *a[4];
+    tn_tensor *t = py_of(self), *seed = NULL;
+    py_pass p;
+    memset(&p, 0, sizeof p);
+    if (!py_take("backward", names, 4, args, nargs, kwnames, a)) return NULL;
+    if (a[0] && a[0] != Py_None) {
+        if (!py_is_tensor(a[0]))
+            return PyErr_Format(PyExc_TypeError, "gradient can be either of Tensor or None, not %R",
+                                Py_TYPE(a[0]));
+        seed = py_of(a[0]);
+    }
+    p.outputs = tn_tensors_of(&t, 1);
+    p.seeds = &seed;
+    return py_backward_with(&p, a[1], a[2], a[3]);
+}
+
+/* The seeds of outputs; o may be NULL. */
+static bool py_seeds_of(py_tensors *seeds, PyObject *o, const py_tensors *outputs, py_pass *p) {
+    if (!o || o == Py_None) return true;
+    if (!py_tensors_of(seeds, "gradients", o, true)) return false;
+    p->seeds = seeds->at;
+    if (seeds->n == outputs->n) return true;
+    PyErr_Format(PyExc_RuntimeError, "got %zd tensors and %zd gradients", outputs->n, seeds->n);
+    return false;
+}
+
+static PyObject *py_autograd_backward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                      PyObject *kwnames) {
+    static const char *const names[] = {"tensors",      "grad_tensors",   "retain_graph",
+                                        "create_graph", "grad_variables", "inputs"};
+    PyObject *a[6], *r = NULL;
+    py_tensors outputs = {NULL, outputs.few, 0, {NULL}}, seeds = {NULL, seeds.few, 0, {NULL}};
+    py_pass p;
+    (void)self;
+    memset(&p, 0, sizeof p);
+    if (!py_take("backward", names, 6, args, nargs, kwnames, a)) return NULL;
+    if (!a[0])
+        return PyErr_Format(PyExc_TypeError,
+                            "backward() missing 1 required positional argument: 'tensors'");
+    if (py_tensors_of(&outputs, "tensors", a[0], false) &&
+        py_seeds_of(&seeds, a[1] ? a[1] : a[4], &outputs, &p)) {
+        p.outputs = tn_tensors_of(outputs.at, outputs.n);
+        r = py_backward_with(&p, a[2], a[3], a[5]);
+    }
+    py_tensors_end(&outputs);
+    py_tensors_end(&seeds);
+    return r;
+}
+
+/* --- autograd.grad ---------------------------------------------------------------------------- */
+
+/* A tuple of the gradients, which it takes; None or zeros for those that are not there. */
+static PyObject *py_grad_results(const py_pass *p, bool materialize) {
+    PyObject *all = PyTuple_New((Py_ssize_t)p->inputs.n);
+    for (int64_t i = 0; i < p->inputs.n; i++) {
+        tn_tensor *t = p->grads[i], *of = p->inputs.at[i];
+        if (!t && materialize) t = tnp_zeros(tn_shape(of), tn_dtype_of(of), tn_device_of(of));
+        PyObject *one = t ? py_wrap(tn_own(t)) : materialize ? py_raise() : Py_NewRef(Py_None);
+        if (all && one) {
+            PyTuple_SetItem(all, (Py_ssize_t)i, one);
+        } else {
+            Py_XDECREF(one);
+            Py_CLEAR(all);
+        }
+    }
+    return all;
+}
+
+static PyObject *py_grad_of(py_pass *p, bool materialize) {
+    tn_tensor *few[8];
+    PyObject *r;
+    p->grads = few;
+    if (p->inputs.n > 8 && !(p->grads = (tn_tensor **)calloc((size_t)p->inputs.n, sizeof *few)))
+        return PyErr_NoMemory();
+    r = py_pass_run(p) ? py_grad_results(p, materialize) : py_raise();
+    if (p->grads != few) free(p->grads);
+    return r;
+}
+
+/* allow_unused and materialize_grads, of which one follows from the other. */
+static bool py_grad_unused(py_pass *p, PyObject *allow, int materialize) {
+    int allows = py_truth_or(allow, materialize);
+    p->allow_unused = allows > 0;
+    if (allows < 0 || materialize < 0) return false;
+    if (!materialize || allows) return true;
+    PyErr_SetString(PyExc_ValueError, "Expected allow_unused to be True or not passed when "
+                                      "materialize_grads=True, but got: allow_unused=False.");
+    return false;
+}
+
+static PyObject *py_autograd_grad(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames) {
+    static const char *const names[] = {"outputs",      "inputs",           "grad_outputs",
+                                        "retain_graph", "create_graph",     "only_inputs",
+                                        "allow_unused", "is_grads_batched", "materialize_grads"};
+    PyObject *a[9], *r = NULL;
+    py_tensors outputs = {NULL, outputs.few, 0, {NULL}}, seeds = {NULL, seeds.few, 0, {NULL}},
+               inputs = {NULL, inputs.few, 0, {NULL}};
+    py_pass p;
+    (void)self;
+    memset(&p, 0, sizeof p);
+    if (!py_take("grad", names, 9, args, nargs, kwnames, a)) return NULL;
+    if (!a[0] || !a[1])
+        return PyErr_Format(PyExc_TypeError, "grad() missing required argument: '%s'",
+                            a[0] ? "inputs" : "outputs");
+    int create = py_truth_or(a[4], 0), retain = py_truth_or(a[3], create),
+        batched = py_truth_or(a[7], 0), materialize = py_truth_or(a[8], 0);
+    if (create < 0 || retain < 0 || batched < 0 || !py_grad_unused(&p, a[6], materialize))
+        return NULL;
+    if (batched)
+        return PyErr_Format(PyExc_NotImplementedError,
+                            "grad(): is_grads_batched needs vmap, which is not there: call grad "
+                            "for each of the gradients");
+    p.create = create > 0;
+    p.retain = retain > 0;
+    if (py_tensors_of(&outputs, "outputs", a[0], false) &&
+        py_tensors_of(&inputs, "inputs", a[1], false) && py_seeds_of(&seeds, a[2], &outputs, &p)) {
+        p.outputs = tn_tensors_of(outputs.at, outputs.n);
+        p.inputs = tn_tensors_of(inputs.at, inputs.n);
+        r = inputs.n ? py_grad_of(&p, materialize > 0)
+                     : PyErr_Format(PyExc_RuntimeError,
+                                    "`inputs` argument to `grad()` cannot be empty.");
+    }
+    py_tensors_end(&outputs);
+    py_tensors_end(&seeds);
+    py_tensors_end(&inputs);
+    return r;
+}
+
+/* --- what a tensor tells ---------------------------------------------------------------------- */
+
+static PyObject *py_tensor_requires_grad_(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                          PyObject *kwnames) {
+    static const char *const names[] = {"requires_grad"};
+    PyObject *value;
+    if (!py_take("requires_grad_", names, 1, args, n, kwnames, &value)) return NULL;
+    if (value && !PyBool_Check(value))
+        return PyErr_Format(PyExc_TypeError,
+                            "requires_grad_(): argument 'requires_grad' must be bool, not %R",
+                            Py_TYPE(value));
+    if (PyObject_SetAttr(self, py.requires_grad, value ? value : Py_True)) return NULL;
+    return Py_NewRef(self);
+}
+
+static PyObject *py_tensor_detach_(PyObject *self, PyObject *unused) {
+    const char *file;
+    int line;
+    (void)unused;
+    py_here(&file, &line);
+    return tn_forget_at(file, line, py_of(self)) ? Py_NewRef(self) : py_raise();
+}
+
+static PyObject *py_tensor_is_inference(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyBool_FromLong(tn_is_inference(py_of(self)));
+}
+
+static PyObject *py_tensor_data(PyObject *self, void *unused) {
+    const tn_detach_args a = {py_of(self)};
+    (void)unused;
+    tn_tensor *t = tn_detach_at(NULL, 0, &a);
+    return t ? py_wrap(tn_own(t)) : py_raise();
+}
+
+static int py_tensor_set_data(PyObject *self, PyObject *value, void *unused) {
+    (void)unused;
+    if (!value || !py_is_tensor(value)) {
+        PyErr_Format(PyExc_TypeError, "Variable data has to be a tensor, but got %R",
+                     value ? (PyObject *)Py_TYPE(value) : Py_None);
+        return -1;
+    }
+    if (tn_set_data_at(NULL, 0, py_of(self), py_of(value))) return 0;
+    py_raise();
+    return -1;
+}
+
+static PyObject *py_tensor_base(PyObject *self, void *unused) {
+    (void)unused;
+    return py_wrap_borrowed(tn_base_of(py_of(self)));
+}
+
+static PyObject *py_tensor_output_nr(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLong(tn_history_output(py_of(self)));
+}
+
+static PyObject *py_tensor_grad_fn(PyObject *self, void *unused) {
+    (void)unused;
+    return py_node_of(tn_history_of(py_of(self)), NULL);
+}
+
+#define AUTOGRAD_FAST(name) (PyCFunction)(void *) name
+static PyMethodDef py_tensor_history_methods[] = {
+    {"backward", AUTOGRAD_FAST(py_tensor_backward), METH_FASTCALL | METH_KEYWORDS,
+     "backward(gradient=None, retain_graph=None, create_graph=False, inputs=None)\n\n"
+     "adds the gradients of this tensor to .grad of the leaves (of inputs)"},
+    {"requires_grad_", AUTOGRAD_FAST(py_tensor_requires_grad_), METH_FASTCALL | METH_KEYWORDS,
+     "requires_grad_(requires_grad=True)\n\nmakes a leaf that gathers .grad"},
+    {"detach_", py_tensor_detach_, METH_NOARGS, "makes it a leaf that does not require grad"},
+    {"is_inference", py_tensor_is_inference, METH_NOARGS, "whether inference mode made it"},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef py_tensor_history[] = {
+    {"data", py_tensor_data, py_tensor_set_data, "the same memory without history", NULL},
+    {"_base", py_tensor_base, NULL, "the tensor whose view this is, or None", NULL},
+    {"output_nr", py_tensor_output_nr, NULL, "which result of grad_fn it is", NULL},
+    {"grad_fn", py_tensor_grad_fn, NULL, "the recorded call that made it, or None", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyMethodDef py_autograd_functions[] = {
+    {"_backward", AUTOGRAD_FAST(py_autograd_backward), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"_grad", AUTOGRAD_FAST(py_autograd_grad), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_autograd_begin(PyObject *module) {
+    if (py_add_methods(py.tensor, py_tensor_history_methods)) return -1;
+    if (py_add_attributes(py.tensor, py_tensor_history)) return -1;
+    return PyModule_AddFunctions(module, py_autograd_functions);
+}
+
+/* src/py/mode.c */
+/* mode.c - grad modes: no_grad, enable_grad, set_grad_enabled, inference_mode as context managers
+ * and decorators; anomaly mode. Modes belong to the calling thread. */
+
+typedef enum py_mode_kind { MODE_NO_GRAD, MODE_ENABLE, MODE_SET, MODE_INFERENCE } py_mode_kind;
+
+/* Nested uses of one object keep the modes before them as bits, the innermost in bit 0. */
+typedef struct py_mode {
+    PyObject_HEAD py_mode_kind kind;
+    bool mode, first; /* first: of set_grad_enabled, the mode when it was made */
+    uint64_t grad, inference;
+} py_mode;
+
+static bool py_mode_inference(void) {
+    bool now = tn_set_inference_mode(true);
+    if (!now) tn_set_inference_mode(false);
+    return now;
+}
+
+static PyObject *py_mode_enter(PyObject *self, PyObject *unused) {
+    py_mode *m = (py_mode *)self;
+    (void)unused;
+    if (m->kind == MODE_INFERENCE) {
+        m->inference = m->inference << 1 | tn_set_inference_mode(m->mode);
+        m->grad = m->grad << 1 | tn_set_grad_mode(!m->mode);
+    } else {
+        m->grad = m->grad << 1 | tn_set_grad_mode(m->mode);
+    }
+    return Py_NewRef(self);
+}
+
+static PyObject *py_mode_exit(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    py_mode *m = (py_mode *)self;
+    (void)args, (void)n;
+    tn_set_grad_mode(m->kind == MODE_SET ? m->first : (m->grad & 1) != 0);
+    m->grad >>= 1;
+    if (m->kind == MODE_INFERENCE) {
+        tn_set_inference_mode((m->inference & 1) != 0);
+        m->inference >>= 1;
+    }
+    Py_RETURN_NONE;
+}
+
+/* A new one of the same kind, for one call of a decorated function. */
+static PyObject *py_mode_clone(PyObject *self, PyObject *unused) {
+    py_mode *m = (py_mode *)self, *one = (py_mode *)PyType_GenericAlloc(Py_TYPE(self), 0);
+    (void)unused;
+    if (!one) return NULL;
+    one->kind = m->kind == MODE_SET ? MODE_ENABLE : m->kind; /* it acts when entered */
+    one->mode = m->mode;
+    return (PyObject *)one;
+}
+
+static PyObject *py_mode_decorate(PyObject *self, PyObject *function) {
+    PyObject *module = PyImport_ImportModule("tensorh.autograd.grad_mode");
+    PyObject *r = module ? PyObject_CallMethod(module, "_decorate", "OO", self, function) : NULL;
+    Py_XDECREF(module);
+    return r;
+}
+
+static PyObject *py_mode_call(PyObject *self, PyObject *args, PyObject *kwargs) {
+    py_mode *m = (py_mode *)self;
+    if (PyTuple_Size(args) != 1 || (kwargs && PyDict_Size(kwargs)))
+        return PyErr_Format(PyExc_TypeError, "a grad mode decorates one function");
+    if (m->kind == MODE_SET) tn_set_grad_mode(m->first); /* what it did when made is undone */
+    return py_mode_decorate(self, PyTuple_GetItem(args, 0));
+}
+
+/* The one argument `name`, borrowed; false with an exception. */
+static bool py_mode_argument(const char *what, const char *name, PyObject *args, PyObject *kwargs,
+                             PyObject **to) {
+    Py_ssize_t n = PyTuple_Size(args), nkw = kwargs ? PyDict_Size(kwargs) : 0;
+    *to = n ? PyTuple_GetItem(args, 0) : nkw ? PyDict_GetItemString(kwargs, name) : NULL;
+    if (n + nkw <= 1 && (*to || n + nkw == 0)) return true;
+    PyErr_Format(PyExc_TypeError, "%s() takes at most one argument, '%s'", what, name);
+    return false;
+}
+
+static PyObject *py_mode_make(PyTypeObject *type, py_mode_kind kind, bool mode, PyObject *over) {
+    py_mode *m = (py_mode *)PyType_GenericAlloc(type, 0);
+    PyObject *r;
+    if (!m) return NULL;
+    m->kind = kind;
+    m->mode = mode;
+    if (!over) return (PyObject *)m;
+    r = py_mode_decorate((PyObject *)m, over);
+    Py_DECREF((PyObject *)m);
+    return r;
+}
+
+static PyObject *py_mode_new_no_grad(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *over;
+    if (!py_mode_argument("no_grad", "orig_func", args, kwargs, &over)) return NULL;
+    return py_mode_make(type, MODE_NO_GRAD, false, over == Py_None ? NULL : over);
+}
+static PyObject *py_mode_new_enable(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *over;
+    if (!py_mode_argument("enable_grad", "orig_func", args, kwargs, &over)) return NULL;
+    return py_mode_make(type, MODE_ENABLE, true, over == Py_None ? NULL : over);
+}
+static PyObject *py_mode_new_set(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *mode;
+    if (!py_mode_argument("set_grad_enabled", "mode", args, kwargs, &mode)) return NULL;
+    if (!mode || !PyBool_Check(mode))
+        return PyErr_Format(PyExc_TypeError, "set_grad_enabled(): argument 'enabled' (position 1) "
+                                             "must be bool");
+    PyObject *m = py_mode_make(type, MODE_SET, mode == Py_True, NULL);
+    if (m) ((py_mode *)m)->first = tn_set_grad_mode(mode == Py_True);
+    return m;
+}
+static PyObject *py_mode_new_inference(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *mode;
+    if (!py_mode_argument("inference_mode", "mode", args, kwargs, &mode)) return NULL;
+    if (mode && !PyBool_Check(mode)) {
+        if (PyCallable_Check(mode)) return py_mode_make(type, MODE_INFERENCE, true, mode);
+        return PyErr_Format(PyExc_TypeError, "inference_mode(): mode must be bool");
+    }
+    return py_mode_make(type, MODE_INFERENCE, !mode || mode == Py_True, NULL);
+}
+
+static PyObject *py_mode_is_grad_enabled(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return PyBool_FromLong(tn_grad_mode());
+}
+static PyObject *py_mode_is_inference(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return PyBool_FromLong(py_mode_inference());
+}
+/* Sets anomaly mode of the process; returns the one before. */
+static PyObject *py_mode_set_anomaly(PyObject *self, PyObject *mode) {
+    int truth = PyObject_IsTrue(mode);
+    (void)self;
+    return truth < 0 ? NULL : PyBool_FromLong(tn_set_anomaly_mode(truth > 0));
+}
+
+#define MODE_FAST(name) (PyCFunction)(void *) name
+static PyMethodDef py_mode_methods[] = {
+    {"__enter__", py_mode_enter, METH_NOARGS, NULL},
+    {"__exit__", MODE_FAST(py_mode_exit), METH_FASTCALL, NULL},
+    {"clone", py_mode_clone, METH_NOARGS, "another one of the same kind"},
+    {NULL, NULL, 0, NULL}};
+static PyMethodDef py_mode_functions[] = {
+    {"is_grad_enabled", py_mode_is_grad_enabled, METH_NOARGS, "whether calls are recorded"},
+    {"is_inference_mode_enabled", py_mode_is_inference, METH_NOARGS, "inference mode"},
+    {"_set_anomaly", py_mode_set_anomaly, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
+
+static int py_mode_publish(PyObject *module, const char *name, newfunc make, const char *doc) {
+    char full[64];
+    PyType_Slot slots[] = {{Py_tp_new, (void *)make},
+                           {Py_tp_call, (void *)py_mode_call},
+                           {Py_tp_methods, py_mode_methods},
+                           {Py_tp_doc, (void *)(uintptr_t)doc},
+                           {0, NULL}};
+    snprintf(full, sizeof full, "torch.autograd.grad_mode.%s", name);
+    PyType_Spec spec = {full, sizeof(py_mode), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    PyObject *type = PyType_FromSpec(&spec);
+    int bad = !type || PyModule_AddObjectRef(module, name, type);
+    Py_XDECREF(type);
+    return bad ? -1 : 0;
+}
+
+PY_PRIV int py_modes_begin(PyObject *module) {
+    if (py_mode_publish(module, "no_grad", py_mode_new_no_grad,
+                        "no_grad()\n\nNothing is recorded inside.") ||
+        py_mode_publish(module, "enable_grad", py_mode_new_enable,
+                        "enable_grad()\n\nCalls are recorded inside.") ||
+        py_mode_publish(module, "set_grad_enabled", py_mode_new_set,
+                        "set_grad_enabled(mode)\n\nFrom this call on; until the end of the block, "
+                        "as a context manager.") ||
+        py_mode_publish(module, "inference_mode", py_mode_new_inference,
+                        "inference_mode(mode=True)\n\nNothing is recorded inside, and what is made "
+                        "stays out of graphs."))
+        return -1;
+    return PyModule_AddFunctions(module, py_mode_functions);
+}
+
+/* src/py/hook.c */
+/* hook.c - hooks of tensors and their handles; recorded calls as objects (grad_fn).
+ *
+ * The tape owns a hook: it runs though every wrapper is gone. A hook whose function reaches its own
+ * tensor is a cycle that leads through the tape, which the collector cannot see; so the wrapper
+ * visits the hooks in place of the tape where nobody else leads to them: when it has the only count
+ * of its tensor, and that the only one of the call that made it. */
+
+typedef struct py_hook {
+    PyObject_HEAD PyObject *function; /* NULL: removed */
+    py_tensor *on;                    /* in whose list it stands; not counted, NULL: none */
+    struct py_hook *next;
+    const tn_history *history; /* the call on which it hangs, to compare with; NULL: the tensor */
+    int64_t number;
+    PyObject *weak;
+} py_hook;
+
+/* --- hooks and their wrapper ------------------------------------------------------------------ */
+
+PY_PRIV int py_hooks_visit(const py_tensor *p, visitproc visit, void *arg) {
+    if (p->kept || !p->t || tn_owners(p->t) != 1 || py_long_under_way()) return 0;
+    for (py_hook *h = p->hooks; h; h = h->next)
+        if (!h->history || tn_history_only(h->history, p->t)) Py_VISIT((PyObject *)h);
+    return 0;
+}
+
+PY_PRIV void py_hooks_part(py_tensor *p) {
+    while (p->hooks) {
+        py_hook *h = p->hooks;
+        p->hooks = h->next;
+        h->on = NULL;
+        h->next = NULL;
+    }
+}
+
+static void py_hook_unlink(py_hook *h) {
+    if (!h->on) return;
+    struct py_hook **at = &h->on->hooks;
+    while (*at != h) at = &(*at)->next;
+    *at = h->next;
+    h->on = NULL;
+    h->next = NULL;
+}
+
+/* --- a hook that runs ------------------------------------------------------------------------- */
+
+/* What the hook of name `function` returned in place of grad: a tensor for the tape; NULL with an
+ * exception. */
+static tn_tensor *py_hook_result(PyObject *r, tn_tensor *grad) {
+    PyObject *type;
+    if (r == Py_None) return grad;
+    if (py_is_tensor(r)) return py_of(r) == grad ? grad : tn_lend(tn_retain(py_of(r)));
+    type = PyObject_GetAttr((PyObject *)Py_TYPE(r), py.name_word);
+    if (type) PyErr_Format(PyExc_TypeError, "expected Variable, but hook returned '%U'", type);
+    Py_XDECREF(type);
+    return NULL;
+}
+
+static tn_tensor *py_hook_run(py_hook *h, tn_tensor *t, bool replaces) {
+    PyObject *function = Py_NewRef(h->function), *seen = py_wrap_borrowed(t);
+    PyObject *r = seen ? PyObject_CallFunctionObjArgs(function, seen, NULL) : NULL;
+    tn_tensor *now = !r ? NULL : replaces ? py_hook_result(r, t) : t;
+    if (!now) tn_error_set(TN_INVALID, NULL, 0, "a hook has failed");
+    Py_XDECREF(r);
+    Py_XDECREF(seen);
+    Py_DECREF(function);
+    return now;
+}
+
+static tn_tensor *py_hook_call(tn_tensor *grad, void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    py_hook *h = (py_hook *)user;
+    tn_tensor *now = h->function ? py_hook_run(h, grad, true) : grad;
+    PyGILState_Release(state);
+    return now;
+}
+
+static tn_tensor *py_hook_after(tn_tensor *leaf, void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    py_hook *h = (py_hook *)user;
+    if (h->function) py_hook_run(h, leaf, false);
+    PyGILState_Release(state);
+    return NULL;
+}
+
+static void py_hook_release(void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    py_hook_unlink((py_hook *)user);
+    Py_DECREF((PyObject *)user);
+    PyGILState_Release(state);
+}
+
+/* --- handles ---------------------------------------------------------------------------------- */
+
+static PyObject *py_hook_add(PyObject *self, PyObject *function, bool after) {
+    py_tensor *p = (py_tensor *)self;
+    py_hook *h;
+    if (!PyCallable_Check(function))
+        return PyErr_Format(PyExc_TypeError, "a hook has to be callable, not %R",
+                            Py_TYPE(function));
+    if (!tn_needs_grad(p->t))
+        return PyErr_Format(PyExc_RuntimeError,
+                            "cannot register a hook on a tensor that doesn't require gradient");
+    if (after && !tn_is_leaf(p->t))
+        return PyErr_Format(PyExc_RuntimeError, "post accumulate grad hooks cannot be registered "
+                                                "on non-leaf tensors");
+    if (!(h = (py_hook *)PyType_GenericAlloc(py.handle, 0))) return NULL;
+    h->function = Py_NewRef(function);
+    Py_INCREF((PyObject *)h);
+    h->number = after ? tn_hook_after_at(NULL, 0, p->t, py_hook_after, h, py_hook_release)
+                      : tn_hook_add_at(NULL, 0, p->t, py_hook_call, h, py_hook_release);
+    if (!h->number) {
+        Py_DECREF((PyObject *)h);
+        Py_DECREF((PyObject *)h);
+        return py_raise();
+    }
+    h->history = tn_history_of(p->t);
+    h->on = p;
+    h->next = p->hooks;
+    p->hooks = h;
+    if (!PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+    return (PyObject *)h;
+}
+
+static PyObject *py_hook_remove(PyObject *self, PyObject *unused) {
+    py_hook *h = (py_hook *)self;
+    PyObject *function = h->function;
+    (void)unused;
+    h->function = NULL;
+    if (h->on && h->on->t) tn_hook_remove(h->on->t, h->number);
+    Py_XDECREF(function);
+    Py_RETURN_NONE;
+}
+
+static PyObject *py_hook_enter(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return Py_NewRef(self);
+}
+static PyObject *py_hook_exit(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    (void)args, (void)n;
+    return py_hook_remove(self, NULL);
+}
+static PyObject *py_hook_id(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLongLong(((py_hook *)self)->number);
+}
+
+static int py_hook_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((py_hook *)self)->function);
+    return 0;
+}
+static int py_hook_clear(PyObject *self) {
+    Py_CLEAR(((py_hook *)self)->function);
+    return 0;
+}
+static void py_hook_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (((py_hook *)self)->weak) PyObject_ClearWeakRefs(self);
+    py_hook_clear(self);
+    PyObject_GC_Del(self);
+    Py_DECREF((PyObject *)type);
+}
+
+/* --- grad_fn ---------------------------------------------------------------------------------- */
+
+/* A recorded call, or a leaf that gathers (torch's AccumulateGrad). One object at a time for each:
+ * they stand in a table by address. */
+typedef struct py_node {
+    PyObject_HEAD tn_history *history; /* counted */
+    tn_tensor *leaf;                   /* counted */
+    struct py_node *next;
+} py_node;
+enum { NODE_SLOTS = 256 };
+static py_node *py_nodes[NODE_SLOTS];
+
+static py_node **py_node_slot(const void *key) {
+    uint64_t hash = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
+    return &py_nodes[hash >> 56];
+}
+
+PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf) {
+    const void *key = h ? (const void *)h : (const void *)leaf;
+    PyObject *context = h ? py_context_of(h) : NULL;
+    py_node **slot = py_node_slot(key), *n;
+    if (!tn_ok()) return py_raise();
+    if (!key) Py_RETURN_NONE;
+    if (context) return Py_NewRef(context);
+    for (n = *slot; n; n = n->next)
+        if (n->history == h && n->leaf == leaf) return Py_NewRef((PyObject *)n);
+    if (!(n = (py_node *)PyType_GenericAlloc(py.node, 0))) return NULL;
+    n->history = tn_history_hold(h);
+    n->leaf = tn_retain(leaf);
+    n->next = *slot;
+    *slot = n;
+    return (PyObject *)n;
+}
+
+static void py_node_dealloc(PyObject *self) {
+    py_node *n = (py_node *)self,
+            **at = py_node_slot(n->history ? (void *)n->history : (void *)n->leaf);
+    PyTypeObject *type = Py_TYPE(self);
+    for (; *at; at = &(*at)->next)
+        if (*at == n) {
+            *at = n->next;
+            break;
+        }
+    tn_history_drop(n->history);
+    tn_release(n->leaf);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
+
+/* "AddBackward0" of the row add; a leaf gathers. */
+static void py_node_text(const py_node *n, char *to, size_t room) {
+    const char *name = tn_history_name(n->history);
+    const tn_row *row = name ? tn_row_named(name) : NULL;
+    size_t at = 0;
+    bool upper = true;
+    snprintf(to, room, "%s", name ? name : "AccumulateGrad");
+    if (!row) return;
+    for (const char *c = row->schema; *c && *c != '.' && *c != '(' && at + 12 < room; c++) {
+        if (*c != '_') to[at++] = (char)(upper && *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+        upper = *c == '_';
+    }
+    snprintf(to + at, room - at, "Backward0");
+}
+
+static PyObject *py_node_repr(PyObject *self) {
+    char text[160];
+    py_node_text((py_node *)self, text, sizeof text);
+    return PyUnicode_FromFormat("<%s object at %p>", text, (void *)self);
+}
+static PyObject *py_node_name(PyObject *self, PyObject *unused) {
+    char text[160];
+    (void)unused;
+    py_node_text((py_node *)self, text, sizeof text);
+    return PyUnicode_FromFormat("%s%s", ((py_node *)self)->leaf ? "torch::autograd::" : "", text);
+}
+
+PY_PRIV PyObject *py_node_inputs(const tn_history *h) {
+    PyObject *list = PyList_New(0), *tuple;
+    tn_history *call;
+    tn_tensor *leaf;
+    int result;
+    for (int i = 0; list && tn_history_input(h, i, &call, &result, &leaf); i++) {
+        PyObject *node = py_node_of(call, leaf);
+        PyObject *one = node ? Py_BuildValue("(Ni)", node, result) : NULL;
+        if (!one || PyList_Append(list, one)) Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    tuple = list ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return tuple;
+}
+static PyObject *py_node_next(PyObject *self, void *unused) {
+    (void)unused;
+    return py_node_inputs(((py_node *)self)->history);
+}
+static PyObject *py_node_variable(PyObject *self, void *unused) {
+    tn_tensor *leaf = ((py_node *)self)->leaf;
+    (void)unused;
+    if (leaf) return py_wrap_borrowed(leaf);
+    return PyErr_Format(PyExc_AttributeError, "%R has no attribute 'variable'", self);
+}
+
+/* --- the classes ------------------------------------------------------------------------------ */
+
+static PyObject *py_tensor_register_hook(PyObject *self, PyObject *function) {
+    return py_hook_add(self, function, false);
+}
+static PyObject *py_tensor_register_after(PyObject *self, PyObject *function) {
+    return py_hook_add(self, function, true);
+}
+
+static PyMethodDef py_tensor_hook_methods[] = {
+    {"register_hook", py_tensor_register_hook, METH_O,
+     "register_hook(hook)\n\nhook(grad) sees the gradient of this tensor in each backward and may "
+     "return another; the handle's remove() ends it"},
+    {"register_post_accumulate_grad_hook", py_tensor_register_after, METH_O,
+     "register_post_accumulate_grad_hook(hook)\n\nhook(tensor) is called when a backward has "
+     "changed .grad of this leaf, after all leaves have theirs"},
+    {NULL, NULL, 0, NULL}};
+static PyMethodDef py_hook_methods[] = {
+    {"remove", py_hook_remove, METH_NOARGS, "the hook runs no more"},
+    {"__enter__", py_hook_enter, METH_NOARGS, NULL},
+    {"__exit__", (PyCFunction)(void *)py_hook_exit, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef py_hook_attributes[] = {{"id", py_hook_id, NULL, NULL, NULL},
+                                           {NULL, NULL, NULL, NULL, NULL}};
+static PyMemberDef py_hook_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(py_hook, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+static PyMethodDef py_node_methods[] = {
+    {"name", py_node_name, METH_NOARGS, "as torch names the call"}, {NULL, NULL, 0, NULL}};
+static PyGetSetDef py_node_attributes[] = {
+    {"next_functions", py_node_next, NULL, "where its inputs came from: (grad_fn, result)", NULL},
+    {"variable", py_node_variable, NULL, "the leaf, of an AccumulateGrad", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyTypeObject *py_hooks_type(PyObject *module, const char *name, const char *full,
+                                   size_t bytes, unsigned flags, PyType_Slot *slots) {
+    PyType_Spec spec = {full, (int)bytes, 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | flags, slots};
+    PyObject *type = PyType_FromSpec(&spec);
+    if (type && PyModule_AddObjectRef(module, name, type)) Py_CLEAR(type);
+    return (PyTypeObject *)type;
+}
+
+PY_PRIV int py_hooks_begin(PyObject *module) {
+    PyType_Slot hook[] = {{Py_tp_dealloc, (void *)py_hook_dealloc},
+                          {Py_tp_traverse, (void *)py_hook_traverse},
+                          {Py_tp_clear, (void *)py_hook_clear},
+                          {Py_tp_methods, py_hook_methods},
+                          {Py_tp_members, py_hook_members},
+                          {Py_tp_getset, py_hook_attributes},
+                          {0, NULL}};
+    PyType_Slot node[] = {{Py_tp_dealloc, (void *)py_node_dealloc},
+                          {Py_tp_repr, (void *)py_node_repr},
+                          {Py_tp_methods, py_node_methods},
+                          {Py_tp_getset, py_node_attributes},
+                          {0, NULL}};
+    py.handle = py_hooks_type(module, "_RemovableHandle", "torch.utils.hooks.RemovableHandle",
+                              sizeof(py_hook), Py_TPFLAGS_HAVE_GC, hook);
+    py.node = py_hooks_type(module, "_Node", "torch.autograd.graph.Node", sizeof(py_node), 0, node);
+    if (!py.handle || !py.node) return -1;
+    return py_add_methods(py.tensor, py_tensor_hook_methods);
+}
+
+/* src/py/function.c */
+/* function.c - torch.autograd.Function: apply, ctx, and what lies between them and the tape.
+ *
+ * ctx belongs to the tape while the call is recorded. Outputs that are tensors and not marked are
+ * those that the tape knows; all others pass by it. */
+
+enum { FUNCTION_OUTS = 128 }; /* differentiable outputs of a call */
+
+/* Shape of an input or output, and who it is for the tape. */
+typedef struct py_fact {
+    int64_t size[TN_MAX_DIMS];
+    int32_t ndim,
+        number;     /* number: argument of an input; of an output its number on the tape, -1 */
+    tn_dtype dtype; /* TN_NO_DTYPE: no tensor */
+    tn_device_id device;
+} py_fact;
+
+typedef struct py_context {
+    PyObject_HEAD PyObject *dict, *weak;
+    struct py_apply *apply;          /* in progress */
+    PyObject *cls, *name, *needs;    /* the Function, "MyFnBackward", needs_input_grad */
+    PyObject *saved, *dirty, *fixed; /* as given by save_for_backward, mark_..: tuples or NULL */
+    tn_function_row row;
+    tn_function *f;        /* while it is in progress or on the tape */
+    tn_history *history;   /* not counted: it outlives f; NULL before the call has ended */
+    py_fact *fact;         /* inputs, then outputs */
+    uint64_t saves_output; /* bit i: saved tensor i < 64 is an output */
+    int32_t nargs, nin, nout;
+    bool materialize;
+} py_context;
+
+/* One apply, on the stack. */
+typedef struct py_apply {
+    py_context *ctx;
+    PyObject *const *args;
+    PyObject *result; /* of forward */
+    tn_tensor *out[FUNCTION_OUTS];
+} py_apply;
+
+/* --- forward ---------------------------------------------------------------------------------- */
+
+static PyObject *py_function_tuple(PyObject *first, PyObject *const *args, Py_ssize_t n) {
+    Py_ssize_t k = first ? 1 : 0;
+    PyObject *all = PyTuple_New(n + k);
+    if (all && first) PyTuple_SetItem(all, 0, Py_NewRef(first));
+    for (Py_ssize_t i = 0; all && i < n; i++) PyTuple_SetItem(all, i + k, Py_NewRef(args[i]));
+    return all;
+}
+
+static PyObject *py_function_method(PyObject *cls, PyObject *name, PyObject *args) {
+    PyObject *f = args ? PyObject_GetAttr(cls, name) : NULL;
+    PyObject *r = f ? PyObject_Call(f, args, NULL) : NULL;
+    Py_XDECREF(f);
+    return r;
+}
+
+/* forward(ctx, ..), or forward(..) and then setup_context(ctx, (..), output). */
+static PyObject *py_function_forward(py_context *ctx, PyObject *const *args) {
+    PyObject *separate = PyObject_GetAttr(ctx->cls, py.separate);
+    bool split = separate == Py_True;
+    if (!separate) return NULL;
+    Py_DECREF(separate);
+    PyObject *all = py_function_tuple(split ? NULL : (PyObject *)ctx, args, ctx->nargs);
+    PyObject *r = py_function_method(ctx->cls, py.forward, all), *more, *done;
+    if (r && split) {
+        more = PyTuple_Pack(3, (PyObject *)ctx, all, r);
+        done = py_function_method(ctx->cls, py.setup_context, more);
+        Py_XDECREF(more);
+        if (!done) Py_CLEAR(r);
+        Py_XDECREF(done);
+    }
+    Py_XDECREF(all);
+    return r;
+}
+
+static Py_ssize_t py_function_count(PyObject *r) { return PyTuple_Check(r) ? PyTuple_Size(r) : 1; }
+static PyObject *py_function_at(PyObject *r, Py_ssize_t i) {
+    return PyTuple_Check(r) ? PyTuple_GetItem(r, i) : r;
+}
+static bool py_function_holds(PyObject *tuple, PyObject *o) {
+    for (Py_ssize_t i = tuple ? PyTuple_Size(tuple) : 0; i--;)
+        if (PyTuple_GetItem(tuple, i) == o) return true;
+    return false;
+}
+
+static void py_function_fact(py_fact *to, const tn_tensor *t, int number) {
+    tn_ints shape = tn_shape(t);
+    to->number = number;
+    to->dtype = tn_dtype_of(t);
+    to->device = tn_device_of(t);
+    to->ndim = (int32_t)shape.n;
+    memcpy(to->size, shape.at, (size_t)shape.n * sizeof *to->size);
+}
+
+static bool py_function_takes(const py_apply *a, PyObject *o) {
+    for (int i = 0; i < a->ctx->nargs; i++)
+        if (a->args[i] == o) return true;
+    return false;
+}
+
+/* The outputs for the tape, borrowed from a->result. A tensor with a history or a wish of its own
+ * that is no input, a parameter say, goes by another header. */
+static bool py_function_outputs(py_apply *a, tn_tensor **out) {
+    py_context *ctx = a->ctx;
+    Py_ssize_t n = py_function_count(a->result);
+    py_fact *fact = (py_fact *)realloc(ctx->fact, (size_t)(ctx->nin + n + 1) * sizeof *fact);
+    if (!fact) return PyErr_NoMemory(), false;
+    ctx->fact = fact;
+    ctx->nout = (int32_t)n;
+    ctx->row.nout = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = py_function_at(a->result, i);
+        py_fact *to = &fact[ctx->nin + i];
+        to->dtype = TN_NO_DTYPE;
+        to->number = -1;
+        if (!py_is_tensor(o)) continue;
+        py_function_fact(to, py_of(o), -1);
+        if (py_function_holds(ctx->fixed, o)) continue;
+        if (ctx->row.nout == FUNCTION_OUTS) {
+            PyErr_Format(PyExc_RuntimeError, "%U returned more than %d tensors", ctx->name,
+                         FUNCTION_OUTS);
+            return false;
+        }
+        const tn_detach_args detach = {py_of(o)};
+        to->number = ctx->row.nout++;
+        out[to->number] = tn_needs_grad(py_of(o)) && !py_function_takes(a, o)
+                              ? tn_detach_at(NULL, 0, &detach)
+                              : py_of(o);
+        if (!out[to->number]) return false;
+    }
+    return true;
+}
+
+/* Input number i on the tape of argument o; -1: it is none. */
+static int py_function_input(const py_apply *a, PyObject *o) {
+    for (int i = 0; i < a->ctx->nin; i++)
+        if (a->args[a->ctx->fact[i].number] == o) return i;
+    return -1;
+}
+
+static bool py_function_dirty_one(const py_apply *a, PyObject *o, Py_ssize_t i) {
+    const char *text = NULL;
+    if (!py_is_tensor(o)) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "mark_dirty can only accept variables, but argument %zd is of type %R", i,
+                     Py_TYPE(o));
+        return false;
+    }
+    tn_tensor *t = py_of(o), *base = tn_base_of(t);
+    bool returned = false;
+    for (Py_ssize_t k = py_function_count(a->result); k--;)
+        returned = returned || py_function_at(a->result, k) == o;
+    if (tn_is_leaf(t) && tn_needs_grad(t))
+        text = "a leaf Variable that requires grad has been used in an in-place operation.";
+    else if (base && tn_is_leaf(base) && tn_needs_grad(base))
+        text = "a view of a leaf Variable that requires grad is being used in an in-place "
+               "operation.";
+    else if (!returned)
+        text = "Some elements marked as dirty during the forward method were not returned as "
+               "output. The inputs that are modified inplace must all be outputs of the Function.";
+    else if (base && py_function_at(a->result, 0) != o)
+        text = "a view that was marked as dirty has to be the first output";
+    if (text) PyErr_SetString(PyExc_RuntimeError, text);
+    return !text;
+}
+
+static bool py_function_mark_dirty(const py_apply *a) {
+    py_context *ctx = a->ctx;
+    for (Py_ssize_t i = 0; ctx->dirty && i < PyTuple_Size(ctx->dirty); i++) {
+        PyObject *o = PyTuple_GetItem(ctx->dirty, i);
+        int input;
+        if (!py_function_dirty_one(a, o, i)) return false;
+        input = py_function_input(a, o);
+        if (input >= 0 && !tn_function_written(ctx->f, input)) return false;
+    }
+    return true;
+}
+
+static bool py_function_save(const py_apply *a, tn_tensor *const *out) {
+    py_context *ctx = a->ctx;
+    for (Py_ssize_t i = 0, k = 0; ctx->saved && i < PyTuple_Size(ctx->saved); i++) {
+        PyObject *o = PyTuple_GetItem(ctx->saved, i);
+        if (o == Py_None) continue;
+        if (!tn_function_save(ctx->f, py_of(o))) return false;
+        bool is_output = py_function_holds(ctx->dirty, o) || py_function_input(a, o) < 0;
+        for (int j = 0; is_output && k < 64 && j < ctx->row.nout; j++)
+            if (out[j] == py_of(o)) ctx->saves_output |= (uint64_t)1 << k;
+        k++;
+    }
+    return true;
+}
+
+/* Releases what lasted for the call alone, and keeps which saved places are None. */
+static void py_function_settle(py_context *ctx) {
+    Py_CLEAR(ctx->dirty);
+    Py_CLEAR(ctx->fixed);
+    if (!ctx->saved) return;
+    Py_ssize_t n = PyTuple_Size(ctx->saved);
+    PyObject *places = PyTuple_New(n);
+    for (Py_ssize_t i = 0; places && i < n; i++)
+        PyTuple_SetItem(places, i, PyBool_FromLong(PyTuple_GetItem(ctx->saved, i) != Py_None));
+    Py_DECREF(ctx->saved);
+    ctx->saved = places;
+    PyErr_Clear();
+}
+
+static bool py_function_run(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    py_apply *a = ((py_context *)tn_function_user(f))->apply;
+    bool ok;
+    (void)in, (void)nin;
+    a->ctx->f = f;
+    a->result = py_function_forward(a->ctx, a->args);
+    ok = a->result && py_function_outputs(a, out) && py_function_mark_dirty(a) &&
+         py_function_save(a, out);
+    if (!ok) tn_error_set(TN_INVALID, NULL, 0, "the forward of a Function has failed");
+    return ok;
+}
+
+/* --- backward --------------------------------------------------------------------------------- */
+
+static PyObject *py_function_incoming(const py_context *ctx, const py_fact *fact,
+                                      tn_tensor *const *grad_out) {
+    tn_tensor *t = fact->number >= 0 ? grad_out[fact->number] : NULL;
+    if (t) return py_wrap_borrowed(t);
+    if (fact->dtype == TN_NO_DTYPE || !ctx->materialize) return Py_NewRef(Py_None);
+    t = tnp_zeros(tn_ints_of(fact->size, fact->ndim), fact->dtype, fact->device);
+    return t ? py_wrap(tn_own(t)) : py_raise();
+}
+
+/* The user's backward(ctx, *grads), as a tuple. */
+static PyObject *py_function_call_back(py_context *ctx, tn_tensor *const *grad_out) {
+    PyObject *args = PyTuple_New(ctx->nout + 1), *r = NULL, *all = NULL;
+    if (args) PyTuple_SetItem(args, 0, Py_NewRef((PyObject *)ctx));
+    for (int i = 0; args && i < ctx->nout; i++) {
+        PyObject *one = py_function_incoming(ctx, &ctx->fact[ctx->nin + i], grad_out);
+        if (one)
+            PyTuple_SetItem(args, i + 1, one);
+        else
+            Py_CLEAR(args);
+    }
+    if (args) r = py_function_method(ctx->cls, py.backward, args);
+    Py_XDECREF(args);
+    if (!r || PyTuple_Check(r)) return r;
+    all = PyTuple_Pack(1, r);
+    Py_DECREF(r);
+    return all;
+}
+
+/* As many gradients as arguments; more only where they are None. */
+static bool py_function_right_count(const py_context *ctx, PyObject *grads) {
+    Py_ssize_t n = PyTuple_Size(grads), most = n;
+    while (most > ctx->nargs && PyTuple_GetItem(grads, most - 1) == Py_None) most--;
+    if (most == ctx->nargs) return true;
+    PyErr_Format(PyExc_RuntimeError,
+                 "function %U returned an incorrect number of gradients (expected %d, got %zd)",
+                 ctx->name, (int)ctx->nargs, n);
+    return false;
+}
+
+static PyObject *py_function_sizes(const int64_t *size, int64_t n) {
+    PyObject *list = PyList_New(0);
+    for (int64_t i = 0; list && i < n; i++) {
+        PyObject *one = PyLong_FromLongLong(size[i]);
+        if (!one || PyList_Append(list, one)) Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+/* Whether grad is of the input's shape or can be summed to it. */
+static bool py_function_fits(const py_context *ctx, const py_fact *fact, const tn_tensor *grad) {
+    tn_ints s = tn_shape(grad);
+    bool fits = s.n >= fact->ndim;
+    PyObject *got, *want;
+    for (int d = 1; fits && d <= fact->ndim; d++)
+        fits = fact->size[fact->ndim - d] == 1 || fact->size[fact->ndim - d] == s.at[s.n - d];
+    if (fits) return true;
+    got = py_function_sizes(s.at, s.n);
+    want = py_function_sizes(fact->size, fact->ndim);
+    if (got && want)
+        PyErr_Format(PyExc_RuntimeError,
+                     "Function %U returned an invalid gradient at index %d - got %R but expected "
+                     "shape compatible with %R",
+                     ctx->name, (int)fact->number, got, want);
+    Py_XDECREF(got);
+    Py_XDECREF(want);
+    return false;
+}
+
+static bool py_function_give(const py_context *ctx, PyObject *grads, tn_tensor **grad_in) {
+    for (int i = 0, k = 0; i < ctx->nargs; i++) {
+        PyObject *g = PyTuple_GetItem(grads, i), *type;
+        bool input = k < ctx->nin && ctx->fact[k].number == i;
+        if (input) k++;
+        if (g == Py_None) continue;
+        if (!input) {
+            PyErr_Format(PyExc_RuntimeError,
+                         "function %U returned a gradient different than None at position %d, but "
+                         "the corresponding forward input was not a Variable",
+                         ctx->name, i + 1);
+            return false;
+        }
+        if (!py_is_tensor(g)) {
+            type = PyObject_GetAttr((PyObject *)Py_TYPE(g), py.name_word);
+            if (type) PyErr_Format(PyExc_RuntimeError, "expected Variable or None (got %U)", type);
+            Py_XDECREF(type);
+            return false;
+        }
+        if (!py_function_fits(ctx, &ctx->fact[k - 1], py_of(g))) return false;
+        if (!(grad_in[k - 1] = tn_lend(tn_retain(py_of(g))))) return false;
+    }
+    return true;
+}
+
+static bool py_function_back(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    py_context *ctx = (py_context *)tn_function_user(f);
+    PyObject *grads = py_function_call_back(ctx, grad_out);
+    bool ok = grads && py_function_right_count(ctx, grads) && py_function_give(ctx, grads, grad_in);
+    Py_XDECREF(grads);
+    if (!ok) tn_error_set(TN_INVALID, NULL, 0, "the backward of a Function has failed");
+    PyGILState_Release(state);
+    return ok;
+}
+
+static void py_function_release(void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    py_context *ctx = (py_context *)user;
+    ctx->f = NULL;
+    ctx->history = NULL;
+    Py_DECREF((PyObject *)ctx);
+    PyGILState_Release(state);
+}
+
+PY_PRIV PyObject *py_context_of(const tn_history *h) {
+    return (PyObject *)tn_history_user(h, py_function_release);
+}
+
+/* --- apply ------------------------------------------------------------------------------------ */
+
+/* Output i of the call as the caller sees it. */
+static PyObject *py_function_output(const py_apply *a, PyObject *o, const py_fact *fact) {
+    tn_tensor *t = fact->number >= 0 ? a->out[fact->number] : NULL;
+    if (!t || t == py_of(o)) return Py_NewRef(o);
+    return py_wrap(tn_own(t)); /* another header: o is an input, or has a history of its own */
+}
+
+static PyObject *py_function_results(const py_apply *a) {
+    const py_context *ctx = a->ctx;
+    PyObject *all;
+    if (!PyTuple_Check(a->result)) return py_function_output(a, a->result, &ctx->fact[ctx->nin]);
+    all = PyTuple_New(ctx->nout);
+    for (int i = 0; i < ctx->nout; i++) {
+        PyObject *one =
+            py_function_output(a, PyTuple_GetItem(a->result, i), &ctx->fact[ctx->nin + i]);
+        if (all && one) {
+            PyTuple_SetItem(all, i, one);
+        } else {
+            Py_XDECREF(one);
+            Py_CLEAR(all);
+        }
+    }
+    return all;
+}
+
+static PyObject *py_apply_recorded(py_context *ctx, PyObject *const *args, tn_tensor **in) {
+    py_apply a;
+    const char *file;
+    int line;
+    PyObject *r;
+    a.ctx = ctx;
+    a.args = args;
+    a.result = NULL;
+    ctx->apply = &a;
+    py_here(&file, &line);
+    Py_INCREF((PyObject *)ctx); /* for the tape, which releases it in any case */
+    bool ok = tn_function_call_at(file, line, &ctx->row, tn_tensors_of(in, ctx->nin), ctx, a.out);
+    for (int j = 0; ok && j < ctx->row.nout && !ctx->history; j++)
+        ctx->history = tn_history_of(a.out[j]);
+    if (ctx->history && py_context_of(ctx->history) != (PyObject *)ctx) ctx->history = NULL;
+    py_function_settle(ctx);
+    ctx->apply = NULL;
+    r = ok ? py_function_results(&a) : py_raise();
+    Py_XDECREF(a.result);
+    return r;
+}
+
+/* Nothing requires a gradient: forward alone. An input that it returns comes as another tensor. */
+static PyObject *py_apply_plain(py_context *ctx, PyObject *const *args) {
+    bool mode = tn_set_grad_mode(false);
+    PyObject *r = py_function_forward(ctx, args);
+    tn_set_grad_mode(mode);
+    for (int i = 0; r && i < ctx->nargs; i++)
+        if (r == args[i] && py_is_tensor(r) && !py_function_holds(ctx->dirty, r)) {
+            const tn_detach_args a = {py_of(r)};
+            Py_DECREF(r);
+            r = py_wrap(tn_own(tn_detach_at(NULL, 0, &a)));
+            break;
+        }
+    return r;
+}
+
+/* The tensors among args, and which of them require a gradient. */
+static bool py_apply_inputs(py_context *ctx, PyObject *const *args, tn_tensor **in, bool *wants) {
+    *wants = false;
+    if (!(ctx->needs = PyTuple_New(ctx->nargs))) return false;
+    ctx->fact = (py_fact *)malloc((size_t)(ctx->nargs + 2) * sizeof *ctx->fact);
+    if (!ctx->fact) return PyErr_NoMemory(), false;
+    for (int i = 0; i < ctx->nargs; i++) {
+        bool tensor = py_is_tensor(args[i]), want = tensor && tn_needs_grad(py_of(args[i]));
+        PyTuple_SetItem(ctx->needs, i, PyBool_FromLong(want));
+        *wants = *wants || want;
+        if (!tensor) continue;
+        in[ctx->nin] = py_of(args[i]);
+        py_function_fact(&ctx->fact[ctx->nin], in[ctx->nin], i);
+        ctx->nin++;
+    }
+    *wants = *wants && tn_grad_mode();
+    return true;
+}
+
+static py_context *py_context_new(PyObject *cls) {
+    PyObject *type = PyObject_GetAttr(cls, py.backward_class);
+    py_context *ctx = NULL;
+    if (type && (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, py.context)))
+        PyErr_Format(PyExc_TypeError, "apply() is called on a subclass of Function");
+    else if (type)
+        ctx = (py_context *)PyType_GenericAlloc((PyTypeObject *)type, 0);
+    if (ctx) {
+        ctx->cls = Py_NewRef(cls);
+        ctx->materialize = true;
+        ctx->row.forward = py_function_run;
+        ctx->row.backward = py_function_back;
+        ctx->row.release = py_function_release;
+        ctx->name = PyObject_GetAttr(type, py.name_word);
+        ctx->row.name = ctx->name ? PyUnicode_AsUTF8AndSize(ctx->name, NULL) : NULL;
+        if (!ctx->row.name) Py_CLEAR(ctx);
+    }
+    Py_XDECREF(type);
+    return ctx;
+}
+
+static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssize_t n) {
+    tn_tensor *few[16], **in = few;
+    bool wants;
+    PyObject *r = NULL;
+    py_context *ctx = py_context_new(cls);
+    if (!ctx) return NULL;
+    ctx->nargs = (int32_t)n;
+    if (n > 16 && !(in = (tn_tensor **)malloc((size_t)n * sizeof *in)))
+        PyErr_NoMemory();
+    else if (py_apply_inputs(ctx, args, in, &wants))
+        r = wants ? py_apply_recorded(ctx, args, in) : py_apply_plain(ctx, args);
+    if (in != few) free(in);
+    Py_DECREF((PyObject *)ctx);
+    return r;
+}
+
+/* --- ctx -------------------------------------------------------------------------------------- */
+
+static PyObject *py_context_keep(PyObject **to, PyObject *const *args, Py_ssize_t n) {
+    PyObject *all = py_function_tuple(NULL, args, n), *before = *to;
+    if (!all) return NULL;
+    *to = all;
+    Py_XDECREF(before);
+    Py_RETURN_NONE;
+}
+static PyObject *py_context_save(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (args[i] != Py_None && !py_is_tensor(args[i])) {
+            PyObject *type = PyObject_GetAttr((PyObject *)Py_TYPE(args[i]), py.name_word);
+            if (type)
+                PyErr_Format(PyExc_TypeError,
+                             "save_for_backward can only save variables, but argument %zd is of "
+                             "type %U",
+                             i, type);
+            Py_XDECREF(type);
+            return NULL;
+        }
+    return py_context_keep(&((py_context *)self)->saved, args, n);
+}
+static PyObject *py_context_dirty(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    return py_context_keep(&((py_context *)self)->dirty, args, n);
+}
+static PyObject *py_context_fixed(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    return py_context_keep(&((py_context *)self)->fixed, args, n);
+}
+static PyObject *py_context_materialize(PyObject *self, PyObject *value) {
+    int truth = PyObject_IsTrue(value);
+    if (truth < 0) return NULL;
+    ((py_context *)self)->materialize = truth > 0;
+    Py_RETURN_NONE;
+}
+static PyObject *py_context_name(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return Py_NewRef(((py_context *)self)->name);
+}
+static PyObject *py_context_repr(PyObject *self) {
+    return PyUnicode_FromFormat("<torch.autograd.function.%U object at %p>",
+                                ((py_context *)self)->name, (void *)self);
+}
+
+/* Saved tensor k of the tape; one that is an output comes with its history where calls are
+ * recorded, as a new tensor. */
+static PyObject *py_context_saved_one(const py_context *ctx, int k) {
+    tn_error_info info;
+    tn_tensor *t = tn_function_saved(ctx->f, k);
+    if (t && k < 64 && ctx->saves_output >> k & 1 && tn_grad_mode() && ctx->history)
+        return py_wrap(tn_own(t));
+    if (t) return py_wrap_borrowed(t);
+    if (!tn_error_peek(&info) || info.code != TN_INDEX) return py_raise();
+    tn_error_take(NULL);
+    return PyErr_Format(PyExc_RuntimeError,
+                        "Trying to backward through the graph a second time (or directly access "
+                        "saved tensors after they have already been freed). Saved intermediate "
+                        "values of the graph are freed when you call .backward() or "
+                        "autograd.grad(). Specify retain_graph=True if you need to backward "
+                        "through the graph a second time or if you need to access saved tensors "
+                        "after calling backward.");
+}
+
+static PyObject *py_context_saved(PyObject *self, void *unused) {
+    py_context *ctx = (py_context *)self;
+    Py_ssize_t n = ctx->saved ? PyTuple_Size(ctx->saved) : 0;
+    PyObject *all;
+    (void)unused;
+    if (ctx->saved && ctx->apply) return Py_NewRef(ctx->saved); /* in forward */
+    all = PyTuple_New(n);
+    for (Py_ssize_t i = 0, k = 0; all && i < n; i++) {
+        bool there = PyTuple_GetItem(ctx->saved, i) == Py_True;
+        PyObject *one = there ? py_context_saved_one(ctx, (int)k++) : Py_NewRef(Py_None);
+        if (one)
+            PyTuple_SetItem(all, i, one);
+        else
+            Py_CLEAR(all);
+    }
+    return all;
+}
+static PyObject *py_context_needs(PyObject *self, void *unused) {
+    PyObject *needs = ((py_context *)self)->needs;
+    (void)unused;
+    return needs ? Py_NewRef(needs) : PyTuple_New(0);
+}
+static PyObject *py_context_next(PyObject *self, void *unused) {
+    (void)unused;
+    return py_node_inputs(((py_context *)self)->history);
+}
+static PyObject *py_context_materializes(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(((py_context *)self)->materialize);
+}
+
+static int py_context_traverse(PyObject *self, visitproc visit, void *arg) {
+    py_context *ctx = (py_context *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(ctx->dict);
+    Py_VISIT(ctx->cls);
+    Py_VISIT(ctx->saved);
+    Py_VISIT(ctx->dirty);
+    Py_VISIT(ctx->fixed);
+    return 0;
+}
+static int py_context_clear(PyObject *self) {
+    py_context *ctx = (py_context *)self;
+    Py_CLEAR(ctx->dict);
+    Py_CLEAR(ctx->saved);
+    Py_CLEAR(ctx->dirty);
+    Py_CLEAR(ctx->fixed);
+    return 0;
+}
+static void py_context_dealloc(PyObject *self) {
+    py_context *ctx = (py_context *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (ctx->weak) PyObject_ClearWeakRefs(self);
+    py_context_clear(self);
+    Py_CLEAR(ctx->cls);
+    Py_CLEAR(ctx->name);
+    Py_CLEAR(ctx->needs);
+    free(ctx->fact);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
+
+/* --- the classes ------------------------------------------------------------------------------ */
+
+#define FUNCTION_FAST(name) (PyCFunction)(void *) name
+static PyMethodDef py_context_methods[] = {
+    {"save_for_backward", FUNCTION_FAST(py_context_save), METH_FASTCALL,
+     "keeps tensors for backward, where saved_tensors has them"},
+    {"mark_dirty", FUNCTION_FAST(py_context_dirty), METH_FASTCALL,
+     "names inputs that forward has written in place, and returns"},
+    {"mark_non_differentiable", FUNCTION_FAST(py_context_fixed), METH_FASTCALL,
+     "names outputs that no gradient is asked of"},
+    {"set_materialize_grads", py_context_materialize, METH_O,
+     "whether backward gets zeros, not None, for an output without gradient (True)"},
+    {"name", py_context_name, METH_NOARGS, "the Function's name and Backward"},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef py_context_attributes[] = {
+    {"saved_tensors", py_context_saved, NULL, "what save_for_backward was given", NULL},
+    {"needs_input_grad", py_context_needs, NULL, "for each argument: whether it needs one", NULL},
+    {"next_functions", py_context_next, NULL, "where the inputs came from", NULL},
+    {"materialize_grads", py_context_materializes, NULL, NULL, NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyMemberDef py_context_members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(py_context, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(py_context, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+static PyMethodDef py_function_methods[] = {
+    {"apply", FUNCTION_FAST(py_function_apply), METH_FASTCALL | METH_CLASS,
+     "apply(*args)\n\nruns forward, and records the call where an argument requires grad"},
+    {NULL, NULL, 0, NULL}};
+
+static PyObject *py_function_type(PyObject *module, const char *name, PyType_Spec *spec) {
+    PyObject *type = PyType_FromSpec(spec);
+    if (type && PyModule_AddObjectRef(module, name, type)) Py_CLEAR(type);
+    return type;
+}
+
+PY_PRIV int py_functions_begin(PyObject *module) {
+    PyType_Slot context[] = {
+        {Py_tp_dealloc, (void *)py_context_dealloc}, {Py_tp_traverse, (void *)py_context_traverse},
+        {Py_tp_clear, (void *)py_context_clear},     {Py_tp_repr, (void *)py_context_repr},
+        {Py_tp_methods, py_context_methods},         {Py_tp_members, py_context_members},
+        {Py_tp_getset, py_context_attributes},       {0, NULL}};
+    PyType_Slot function[] = {{Py_tp_methods, py_function_methods}, {0, NULL}};
+    PyType_Spec context_spec = {"torch.autograd.function.FunctionCtx", sizeof(py_context), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+                                    Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                context};
+    PyType_Spec function_spec = {"torch._C._FunctionBase", sizeof(PyObject), 0,
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, function};
+    PyObject *base = py_function_type(module, "_FunctionBase", &function_spec);
+    py.context = (PyTypeObject *)py_function_type(module, "_FunctionCtx", &context_spec);
+    Py_XDECREF(base);
+    return base && py.context ? 0 : -1;
 }
 
 /* src/py/main.c */
@@ -3032,6 +6173,11 @@ static bool py_main_words(void) {
                  {&py.f_lasti, "f_lasti"},
                  {&py.f_back, "f_back"},
                  {&py.forward, "forward"},
+                 {&py.backward, "backward"},
+                 {&py.setup_context, "setup_context"},
+                 {&py.name_word, "__name__"},
+                 {&py.backward_class, "_backward_cls"},
+                 {&py.separate, "_separate"},
                  {&py.torch_function, "__torch_function__"}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!(*words[i].at = PyUnicode_InternFromString(words[i].text))) return false;
@@ -3079,19 +6225,32 @@ static PyMethodDef py_main_functions[] = {
     {"set_num_threads", py_main_set_num_threads, METH_O, "threads that work at one operator"},
     {"get_num_threads", py_main_get_num_threads, METH_NOARGS, "threads that work at one operator"},
     {"_package", py_main_package, METH_O, NULL},
+    {"_rows", py_inspect_rows, METH_NOARGS, "all operator rows, for tests and stubs"},
+    {"_memory", py_inspect_memory, METH_NOARGS, "bytes in use, tensors, allocations so far"},
+    {"_fail_after", py_inspect_fail_after, METH_O, "after n more, allocations fail; -1: none does"},
     {NULL, NULL, 0, NULL}};
 
+/* What each part adds to the module, in the order in which they need each other. */
+static int (*const py_begins[])(PyObject *module) = {
+    py_types_begin,    py_tensor_begin, py_groups_begin, py_number_begin,
+    py_create_begin,   py_optim_begin,  py_loader_begin, py_files_begin,
+    py_autograd_begin, py_modes_begin,  py_hooks_begin,  py_functions_begin,
+};
+
 static int py_main_exec(PyObject *module) {
-    if (!tn_context_current()) return PyErr_NoMemory(), -1;
+    if (!py_failing_begin() || !tn_context_current()) return PyErr_NoMemory(), -1;
 #ifndef TNI_OBJECTS
     PyObject *api = PyCapsule_New((void *)(uintptr_t)tn_exported(), "tensorh._C._api", NULL);
     if (!api || PyModule_AddObjectRef(module, "_api", api)) return -1;
     Py_DECREF(api);
 #endif
     if (PyModule_AddStringConstant(module, "__version__", TN_VERSION)) return -1;
-    if (!py_main_words() || py_types_begin(module) || py_tensor_begin(module) ||
-        py_groups_begin(module) || !py_number_begin() || py_create_begin(module))
-        return PyErr_Occurred() ? -1 : (PyErr_SetString(PyExc_SystemError, "tensorh: rows"), -1);
+    if (!py_main_words()) return -1;
+    for (size_t i = 0; i < sizeof py_begins / sizeof py_begins[0]; i++)
+        if (py_begins[i](module)) {
+            if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "tensorh: a part is missing");
+            return -1;
+        }
     return 0;
 }
 

@@ -1069,6 +1069,15 @@ TN_PRIV const tn_mrow *const *tni_mrows(void) {
     return rows;
 }
 
+TN_PRIV const tn_orow *const *tni_orows(void) {
+    static const tn_orow *const rows[] = {
+        &tni_optimizer_adam,
+        &tni_optimizer_adamw,
+        &tni_optimizer_sgd,
+        NULL};
+    return rows;
+}
+
 TNI_EXTERN_C_BEGIN
 TN_API tn_module *tn_nn_relu_at(const char *file, int line, const tn_nn_relu_args *args) {
     return tn_module_make(file, line, &tni_module_relu, args);

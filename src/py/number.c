@@ -3,12 +3,17 @@
 #include "py.h"
 
 /* Groups of the operators, found at import. */
+/* clang-format off */
+#define NUMBER_GROUPS(X) \
+    X(add) X(sub) X(mul) X(div) X(floor_divide) X(remainder) X(pow) X(matmul) X(rsub) \
+    X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(bitwise_left_shift) X(bitwise_right_shift) \
+    X(bitwise_not) X(neg) X(abs) X(reciprocal) X(lt) X(le) X(eq) X(ne) X(gt) X(ge) X(add_) \
+    X(sub_) X(mul_) X(div_) X(floor_divide_) X(remainder_) X(pow_) X(bitwise_and_) \
+    X(bitwise_or_) X(bitwise_xor_) X(bitwise_left_shift_) X(bitwise_right_shift_)
+/* clang-format on */
 static struct {
-    const py_group *add, *sub, *mul, *div, *floor_divide, *remainder, *pow, *matmul, *rsub;
-    const py_group *bitwise_and, *bitwise_or, *bitwise_xor, *bitwise_left_shift,
-        *bitwise_right_shift, *bitwise_not, *neg, *abs, *reciprocal, *lt, *le, *eq, *ne, *gt, *ge;
-    const py_group *add_, *sub_, *mul_, *div_, *floor_divide_, *remainder_, *pow_, *bitwise_and_,
-        *bitwise_or_, *bitwise_xor_, *bitwise_left_shift_, *bitwise_right_shift_;
+#define NUMBER_MEMBER(name) const py_group *name;
+    NUMBER_GROUPS(NUMBER_MEMBER)
 } py_number;
 
 /* Whether o can stand beside a tensor; what else there is may know better (NotImplemented). */
@@ -220,23 +225,10 @@ PY_PRIV int py_number_slots(PyType_Slot *to) {
     return (int)(sizeof slots / sizeof slots[0]);
 }
 
-#define NUMBER_FIND(name) \
-    if (!(py_number.name = py_group_of(#name))) return -1;
 PY_PRIV int py_number_begin(PyObject *module) {
+    bool found = true;
     (void)module;
-    NUMBER_FIND(add)
-    NUMBER_FIND(sub)
-    NUMBER_FIND(mul)
-    NUMBER_FIND(div)
-    NUMBER_FIND(floor_divide)
-    NUMBER_FIND(remainder) NUMBER_FIND(pow) NUMBER_FIND(matmul) NUMBER_FIND(rsub)
-        NUMBER_FIND(bitwise_and) NUMBER_FIND(bitwise_or) NUMBER_FIND(bitwise_xor)
-            NUMBER_FIND(bitwise_left_shift) NUMBER_FIND(bitwise_right_shift)
-                NUMBER_FIND(bitwise_not) NUMBER_FIND(neg) NUMBER_FIND(abs) NUMBER_FIND(reciprocal)
-                    NUMBER_FIND(lt) NUMBER_FIND(le) NUMBER_FIND(eq) NUMBER_FIND(ne) NUMBER_FIND(gt)
-                        NUMBER_FIND(ge) NUMBER_FIND(add_) NUMBER_FIND(sub_) NUMBER_FIND(mul_)
-                            NUMBER_FIND(div_) NUMBER_FIND(floor_divide_) NUMBER_FIND(remainder_)
-                                NUMBER_FIND(pow_) NUMBER_FIND(bitwise_and_) NUMBER_FIND(bitwise_or_)
-                                    NUMBER_FIND(bitwise_xor_) NUMBER_FIND(bitwise_left_shift_)
-                                        NUMBER_FIND(bitwise_right_shift_) return true;
+#define NUMBER_FIND(name) found = (py_number.name = py_group_of(#name)) != NULL && found;
+    NUMBER_GROUPS(NUMBER_FIND)
+    return found ? 0 : -1;
 }
