@@ -264,8 +264,8 @@ static tn_tensor *roll_one(tn_tensor *t, int64_t shift, int64_t dim) {
     tn_tensor *part[2];
     int64_t n, at;
     if (!t) return NULL;
-    n = t->ndim ? t->size[tni_dim(t->ndim, dim)] : 0;
-    if (n == 0) return tnp_clone(t, (tn_memory_format)0);
+    if (t->ndim == 0 || t->numel == 0) return tnp_clone(t, (tn_memory_format)0);
+    n = t->size[tni_dim(t->ndim, dim)];
     at = (n - shift % n) % n;
     part[0] = tnp_slice(t, dim, at, TN_NONE, 1);
     part[1] = tnp_slice(t, dim, 0, at, 1);
