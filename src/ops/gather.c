@@ -16,8 +16,8 @@ static bool gather_fits(tn_frame *f, const tn_tensor *index, const tn_tensor *t,
     if (n != m)
         return tn_fail(f, TN_INVALID,
                        "Index tensor must have the same number of dimensions as %s tensor", what);
-    for (int i = 0; i < index->ndim && i < t->ndim; i++)
-        if (i != d && index->size[i] > t->size[i])
+    for (int i = 0; i < n; i++)
+        if (i != d && (index->ndim ? index->size[i] : 1) > (t->ndim ? t->size[i] : 1))
             return tn_fail(f, TN_INVALID,
                            "Size does not match at dimension %d expected index %s to be no larger "
                            "than %s %s%s",

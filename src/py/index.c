@@ -133,7 +133,10 @@ static bool py_index_member(py_indexing *x, PyObject *o) {
         x->held[x->nheld++] = o;
     }
     tn_dtype d = tn_dtype_of(py_of(o));
-    if (!tn_ndim(py_of(o)) && d == TN_BOOL) return py_index_truth(x, tnp_item_int(py_of(o)) != 0);
+    if (!tn_ndim(py_of(o)) && d == TN_BOOL) {
+        bool truth = tnp_item_int(py_of(o)) != 0;
+        return tn_ok() ? py_index_truth(x, truth) : (py_raise(), false);
+    }
     if (!tn_ndim(py_of(o)) && d != TN_F32 && py_to_index(o, &i)) return py_index_int(x, i);
     return py_index_by(x, py_of(o));
 }

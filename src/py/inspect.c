@@ -61,6 +61,14 @@ PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused) {
                          (long long)m.allocations);
 }
 
+/* The library's error that a call has left behind, which is a fault of src/py; or None. */
+PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused) {
+    tn_error_info info;
+    (void)self, (void)unused;
+    if (!tn_error_take(&info)) Py_RETURN_NONE;
+    return PyUnicode_FromString(info.message);
+}
+
 /* With TENSORH_TEST_ALLOCATOR set at import the library's memory comes from here, and the
  * left-th allocation from now fails, with all after it until the next _fail_after. */
 static struct {

@@ -64,7 +64,7 @@ PY_PRIV PyObject *py_results_list(tn_list l) {
 static PyObject *py_result_truth(tn_tensor *t) {
     bool truth = tnp_item_int(t) != 0;
     tn_free(tn_own(t));
-    return PyBool_FromLong(truth);
+    return tn_ok() ? PyBool_FromLong(truth) : py_raise();
 }
 
 /* --- running ---------------------------------------------------------------------------------- */

@@ -208,7 +208,12 @@ class Fuzzer:
         if trace:
             print(function, brief(place), brief(named), file=sys.stderr, flush=True)
         try:
-            result = function(*place, **named)
+            try:
+                result = function(*place, **named)
+            finally:
+                pending = th._C._pending()
+                if pending is not None:
+                    raise SystemError(f"{function} has left an error: {pending}")
         except OTHERS as error:
             if strict and not isinstance(error, REFUSALS) or "internal error" in str(error):
                 raise
