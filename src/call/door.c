@@ -127,7 +127,8 @@ static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
     if (t->flags & TNI_LEAF)
         return tn_fail(f, TN_AUTOGRAD, "%s is a leaf that requires grad and is written in place",
                        what);
-    if (t->flags & TNI_VIEW && t->base->flags & TNI_LEAF && t->base->flags & TNI_REQUIRES)
+    if (t->flags & TNI_VIEW && /* a base without history: a view in between is the leaf */
+        (t->base->flags & TNI_LEAF || !(t->base->flags & TNI_REQUIRES)))
         return tn_fail(f, TN_AUTOGRAD,
                        "%s is a view of a leaf that requires grad and is written in place", what);
     return true;
