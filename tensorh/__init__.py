@@ -3,6 +3,7 @@
 Functions, methods, their arguments and defaults follow from the library's operator rows; this file
 only gathers them. Subpackages (nn, optim, utils, autograd, ..) are loaded when first used.
 """
+
 import os as _os
 
 from . import _C
@@ -11,7 +12,19 @@ from ._C import *  # noqa: F403
 _C._package(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 __version__ = _C.__version__
 
-_LAZY = ("autograd", "func", "linalg", "nn", "optim", "random", "serialization", "testing", "utils")
+_LAZY = (
+    "autograd",
+    "func",
+    "linalg",
+    "nn",
+    "optim",
+    "random",
+    "safetensors",
+    "serialization",
+    "testing",
+    "utils",
+)
+_LAZY_NAMES = {"load": "serialization", "save": "serialization"}
 
 
 def get_include():
@@ -24,6 +37,12 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module("." + name, __name__)
+    if name in _LAZY_NAMES:
+        import importlib
+
+        value = getattr(importlib.import_module("." + _LAZY_NAMES[name], __name__), name)
+        globals()[name] = value
+        return value
     try:
         return _C._registered(name)  # an operator that was registered since
     except AttributeError:

@@ -1,5 +1,247 @@
+/* files.c - memory of tensors as bytes for readers and writers in Python; safetensors.
+ *
+ * A file's tensors are read straight into the memory of new tensors, and written straight from it:
+ * no copy lies in between. */
 #include "py.h"
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static void py_files_release(void *data, void *user) {
+    (void)data;
+    tn_release((tn_tensor *)user);
+}
+
+/* _storage_bytes(t): uint8 over the storage of t from its begin to t's last element; it keeps t. */
+static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
+    (void)self;
+    if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "a Tensor is expected");
+    tn_tensor *t = py_of(o), *bytes;
+    int64_t end = tn_numel(t) ? tn_storage_offset(t) + 1 : 0, each = tn_dtype_bytes(tn_dtype_of(t));
+    static char none[64];
+    tn_wrap_options options;
+    if (tn_device_of(t) != TN_CPU)
+        return PyErr_Format(PyExc_RuntimeError, "only memory of the CPU is bytes");
+    for (int i = 0; end && i < tn_ndim(t); i++) end += (tn_size(t, i) - 1) * tn_stride(t, i);
+    memset(&options, 0, sizeof options);
+    options.release = py_files_release;
+    options.user = tn_retain(t);
+    char *at = end ? (char *)tn_data(t) - tn_storage_offset(t) * each : none;
+    end *= each;
+    bytes = tn_wrap_at(NULL, 0, at, tn_ints_of(&end, 1), TN_U8, &options);
+    if (bytes) return py_wrap(tn_own(bytes));
+    tn_release(t);
+    return py_raise();
+}
+
+static void py_files_buffer_release(void *data, void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    (void)data;
+    PyBuffer_Release((Py_buffer *)user);
+    free(user);
+    PyGILState_Release(state);
+}
+
+/* _from_memory(buffer, dtype, from, numel): a tensor over a part of a buffer, which it keeps. None
+ * where the part is not aligned for the dtype. */
+static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
+    PyObject *o, *dtype_of;
+    long long from, numel;
+    tn_dtype dtype;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOLL", &o, &dtype_of, &from, &numel)) return NULL;
+    if (!py_to_dtype(dtype_of, &dtype)) return PyErr_Format(PyExc_TypeError, "no dtype");
+    Py_buffer *v = (Py_buffer *)calloc(1, sizeof *v);
+    if (!v) return PyErr_NoMemory();
+    if (PyObject_GetBuffer(o, v, PyBUF_SIMPLE)) return free(v), NULL;
+    int64_t each = tn_dtype_bytes(dtype), size = numel;
+    tn_wrap_options options;
+    PyObject *r = NULL;
+    memset(&options, 0, sizeof options);
+    options.release = py_files_buffer_release;
+    options.user = v;
+    options.read_only = v->readonly != 0;
+    if (from < 0 || numel < 0 || from > v->len || numel > (v->len - from) / each) {
+        PyErr_Format(PyExc_ValueError, "the buffer has no such part");
+    } else if (((uintptr_t)v->buf + (uintptr_t)from) % (uintptr_t)each) {
+        r = Py_NewRef(Py_None);
+    } else {
+        tn_tensor *t =
+            tn_wrap_at(NULL, 0, (char *)v->buf + from, tn_ints_of(&size, 1), dtype, &options);
+        if (t) return py_wrap(tn_own(t));
+        py_raise();
+    }
+    PyBuffer_Release(v);
+    free(v);
+    return r;
+}
+
+/* --- safetensors ------------------------------------------------------------------------------ */
+
+/* What is written: names and notes are Python's texts, kept with their list. */
+typedef struct py_files_save {
+    tn_named *at;
+    tn_note *note;
+    Py_ssize_t n, nnotes;
+    PyObject *kept;
+} py_files_save;
+
+/* The UTF-8 of a text, which `kept` keeps. */
+static const char *py_files_text(PyObject *kept, PyObject *o, const char *what) {
+    Py_ssize_t n = 0;
+    const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, &n) : NULL;
+    if (!text && !PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s: str is expected", what);
+    if (text && strlen(text) != (size_t)n) {
+        PyErr_Format(PyExc_ValueError, "%s: embedded null character", what);
+        return NULL;
+    }
+    return text && !PyList_Append(kept, o) ? text : NULL;
+}
+
+static bool py_files_save_fill(py_files_save *s, PyObject *tensors, PyObject *notes) {
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (s->n < PyDict_Size(tensors) && PyDict_Next(tensors, &at, &key, &value)) {
+        if (!py_is_tensor(value))
+            return PyErr_Format(PyExc_ValueError,
+                                "Key `%S` is invalid, expected torch.Tensor but "
+                                "received %R",
+                                key, Py_TYPE(value)),
+                   false;
+        if (!(s->at[s->n].name = py_files_text(s->kept, key, "a tensor's name"))) return false;
+        s->at[s->n++].tensor = tn_retain(py_of(value));
+    }
+    for (at = 0; notes && PyDict_Next(notes, &at, &key, &value); s->nnotes++) {
+        s->note[s->nnotes].key = py_files_text(s->kept, key, "metadata");
+        if (!s->note[s->nnotes].key) return false;
+        s->note[s->nnotes].value = py_files_text(s->kept, value, "metadata");
+        if (!s->note[s->nnotes].value) return false;
+    }
+    return true;
+}
+
+/* _safetensors_save(path, tensors, notes) */
+static PyObject *py_files_safe_save(PyObject *self, PyObject *args) {
+    const char *path;
+    PyObject *tensors, *notes, *path_of;
+    py_files_save s;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O&O!O", PyUnicode_FSConverter, &path_of, &PyDict_Type, &tensors,
+                          &notes))
+        return NULL;
+    memset(&s, 0, sizeof s);
+    path = PyBytes_AsString(path_of);
+    if (notes != Py_None && !PyDict_Check(notes)) {
+        Py_DECREF(path_of);
+        return PyErr_Format(PyExc_TypeError, "metadata: a dict of str is expected");
+    }
+    s.at = (tn_named *)calloc((size_t)PyDict_Size(tensors) + 1, sizeof *s.at);
+    s.note =
+        (tn_note *)calloc(notes == Py_None ? 1 : (size_t)PyDict_Size(notes) + 1, sizeof *s.note);
+    s.kept = PyList_New(0);
+    bool ok = false;
+    if (!s.at || !s.note || !s.kept) {
+        PyErr_NoMemory();
+    } else if (py_files_save_fill(&s, tensors, notes == Py_None ? NULL : notes)) {
+        do {
+            py_long l = py_long_begin();
+            ok = tn_safetensors_save_at(NULL, 0, path, s.at, s.n, s.note, s.nnotes);
+            py_long_end(l);
+        } while (!ok && py_stopped());
+        if (!ok) py_raise();
+    }
+    for (Py_ssize_t i = 0; i < s.n; i++) tn_release(s.at[i].tensor);
+    free(s.at);
+    free(s.note);
+    Py_XDECREF(s.kept);
+    Py_DECREF(path_of);
+    return ok ? Py_NewRef(Py_None) : NULL;
+}
+
+/* _safetensors_load(path): {name: tensor} in the file's order. */
+static PyObject *py_files_safe_load(PyObject *self, PyObject *o) {
+    PyObject *path, *all = PyDict_New();
+    tn_named_list list;
+    (void)self;
+    if (!all || !PyUnicode_FSConverter(o, &path)) {
+        Py_XDECREF(all);
+        return NULL;
+    }
+    do {
+        py_long l = py_long_begin();
+        list = tn_safetensors_load_at(NULL, 0, PyBytes_AsString(path));
+        py_long_end(l);
+    } while (list.n < 0 && py_stopped());
+    if (list.n < 0) {
+        py_raise();
+        Py_CLEAR(all);
+    }
+    for (int64_t i = 0; all && i < list.n; i++) {
+        PyObject *one = py_wrap_borrowed(list.at[i].tensor);
+        if (!one || PyDict_SetItemString(all, list.at[i].name, one)) Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    tn_named_free(list);
+    Py_DECREF(path);
+    return all;
+}
+
+/* --- an open file ----------------------------------------------------------------------------- */
+
+static void py_files_close(PyObject *capsule) {
+    tn_safetensors_close((tn_safetensors *)PyCapsule_GetPointer(capsule, "tensorh.safetensors"));
+}
+
+/* _safetensors_open(path): a capsule, which closes the file when it goes. */
+static PyObject *py_files_safe_open(PyObject *self, PyObject *o) {
+    PyObject *path, *capsule;
+    (void)self;
+    if (!PyUnicode_FSConverter(o, &path)) return NULL;
+    tn_safetensors *f = tn_safetensors_open_at(NULL, 0, PyBytes_AsString(path));
+    Py_DECREF(path);
+    if (!f) return py_raise();
+    capsule = PyCapsule_New(f, "tensorh.safetensors", py_files_close);
+    if (!capsule) tn_safetensors_close(f);
+    return capsule;
+}
+
+/* _safetensors_names(file) */
+static PyObject *py_files_safe_names(PyObject *self, PyObject *o) {
+    const tn_safetensors *f =
+        (const tn_safetensors *)PyCapsule_GetPointer(o, "tensorh.safetensors");
+    PyObject *all = f ? PyList_New(0) : NULL;
+    (void)self;
+    for (int64_t i = 0; all && i < tn_safetensors_count(f); i++) {
+        PyObject *name = PyUnicode_FromString(tn_safetensors_name(f, i));
+        if (!name || PyList_Append(all, name)) Py_CLEAR(all);
+        Py_XDECREF(name);
+    }
+    return all;
+}
+
+/* _safetensors_get(file, name): a new tensor. */
+static PyObject *py_files_safe_get(PyObject *self, PyObject *args) {
+    PyObject *capsule;
+    const char *name;
+    tn_tensor *t;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Os", &capsule, &name)) return NULL;
+    tn_safetensors *f = (tn_safetensors *)PyCapsule_GetPointer(capsule, "tensorh.safetensors");
+    if (!f) return NULL;
+    do t = tn_safetensors_get_at(NULL, 0, f, name);
+    while (!t && py_stopped());
+    return t ? py_wrap(tn_own(t)) : py_raise();
+}
+
+static PyMethodDef py_files_functions[] = {
+    {"_storage_bytes", py_files_bytes, METH_O, NULL},
+    {"_from_memory", py_files_from_memory, METH_VARARGS, NULL},
+    {"_safetensors_save", py_files_safe_save, METH_VARARGS, NULL},
+    {"_safetensors_load", py_files_safe_load, METH_O, NULL},
+    {"_safetensors_open", py_files_safe_open, METH_O, NULL},
+    {"_safetensors_names", py_files_safe_names, METH_O, NULL},
+    {"_safetensors_get", py_files_safe_get, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+
 PY_PRIV int py_files_begin(PyObject *module) {
-    (void)module;
-    return 0;
+    return PyModule_AddFunctions(module, py_files_functions);
 }

@@ -1,0 +1,416 @@
+"""Reads the pickle of a torch file as data.
+
+A machine of its own interprets the opcodes: nothing is imported and nothing is called but the few
+constructors of this file. Every other global is an error that names it.
+"""
+
+import struct
+from collections import Counter, OrderedDict
+from pickle import UnpicklingError
+
+_KEY_NODES = 1000  # members of a key that is a tuple, all levels
+
+
+class Maker:
+    """A global that a pickle may name: what is made of it is the machine's affair."""
+
+    __slots__ = ("name", "make", "state")
+
+    def __init__(self, name, make=None, state=None):
+        self.name = name
+        self.make = make  # make(machine, args), for REDUCE and NEWOBJ
+        self.state = state
+
+    def __repr__(self):
+        return f"<global {self.name}>"
+
+
+def _refuse(why):
+    raise UnpicklingError(why)
+
+
+# --- constructors ---------------------------------------------------------------------------------
+
+
+def _args(args, *kinds):
+    if len(args) != len(kinds):
+        _refuse("wrong number of arguments")
+    for a, kind in zip(args, kinds, strict=True):
+        if type(a) is not kind:
+            _refuse(f"{kind.__name__} is expected, not {type(a).__name__}")
+    return args
+
+
+def _make_ordered(machine, args):
+    if not args:
+        return OrderedDict()
+    (pairs,) = _args(args, list)
+    machine.spend(len(pairs))
+    result = OrderedDict()
+    for pair in pairs:
+        if type(pair) not in (list, tuple) or len(pair) != 2:
+            _refuse("OrderedDict: pairs are expected")
+        machine.key(pair[0])
+        result[pair[0]] = pair[1]
+    return result
+
+
+def _make_counter(machine, args):
+    if not args:
+        return Counter()
+    (counts,) = _args(args, dict)
+    machine.spend(len(counts))
+    result = Counter()
+    dict.update(result, counts)
+    return result
+
+
+def _make_set(kind):
+    def make(machine, args):
+        if not args:
+            return kind()
+        (members,) = _args(args, list)
+        machine.spend(len(members))
+        for m in members:
+            machine.key(m)
+        return kind(members)
+
+    return make
+
+
+def _make_bytes(machine, args):
+    text, coding = _args(args, str, str)
+    machine.spend(len(text))
+    if coding != "latin1":
+        _refuse(f"coding {coding!r} is not supported")
+    return text.encode("latin1")
+
+
+def _make_no_bytes(machine, args):
+    _args(args)
+    return b""
+
+
+def _make_bytearray(machine, args):
+    if not args:
+        return bytearray()
+    (data,) = _args(args, bytes)
+    machine.spend(len(data))
+    return bytearray(data)
+
+
+def _make_complex(machine, args):
+    return complex(*_args(args, float, float))
+
+
+_MAKERS = {
+    "collections.OrderedDict": _make_ordered,
+    "collections.Counter": _make_counter,
+    "builtins.set": _make_set(set),
+    "builtins.frozenset": _make_set(frozenset),
+    "builtins.bytearray": _make_bytearray,
+    "builtins.bytes": _make_no_bytes,
+    "builtins.complex": _make_complex,
+    "_codecs.encode": _make_bytes,
+}
+_RENAMED = {"__builtin__": "builtins", "copy_reg": "copyreg"}
+
+
+# --- the machine ----------------------------------------------------------------------------------
+
+
+class Machine:
+    """One pickle. find(name) gives a value or a Maker for a global, None where there is none.
+
+    persistent(id) gives what a persistent id stands for.
+    """
+
+    def __init__(self, data, find, persistent):
+        self._data = memoryview(data)
+        self._at = 0
+        self._find = find
+        self._persistent = persistent
+        self._stack = []
+        self._marks = []
+        self._memo = {}
+        self._room = len(data) + 1024  # what copies of parts may be as large as, together
+
+    def load(self):
+        """The object; UnpicklingError for anything that is not one."""
+        try:
+            while True:
+                op = self._byte()
+                if op == 0x2E:  # STOP
+                    return self._pop()
+                run = _OPERATIONS.get(op)
+                if run is None:
+                    _refuse(f"Unsupported operand {op}")
+                run(self)
+        except (IndexError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as e:
+            raise UnpicklingError(f"the pickle is damaged: {e}") from e
+        except struct.error as e:
+            raise UnpicklingError("the pickle is damaged: it ends too early") from e
+
+    def spend(self, n):
+        """Counts n members that are copied: no pickle makes more of them than it is long."""
+        self._room -= n
+        if self._room < 0:
+            _refuse("the pickle copies more than it holds")
+
+    def key(self, o):
+        """Refuses what cannot be a key of a dictionary, or would take long to become one."""
+        todo, seen = [o], 0
+        while todo:
+            one = todo.pop()
+            seen += 1
+            if seen > _KEY_NODES:
+                _refuse("a key with too many members")
+            if isinstance(one, tuple):
+                todo.extend(one[: _KEY_NODES + 1])
+            elif type(one) in (list, dict, set, bytearray, OrderedDict, Counter, frozenset, Maker):
+                _refuse(f"{type(one).__name__} cannot be a key")
+
+    def _take(self, n):
+        at = self._at
+        if n > len(self._data) - at:
+            _refuse("pickle data was truncated")
+        self._at = at + n
+        return self._data[at : at + n]
+
+    def _byte(self):
+        if self._at >= len(self._data):
+            raise EOFError("Ran out of input")
+        self._at += 1
+        return self._data[self._at - 1]
+
+    def _line(self):
+        end = bytes(self._data[self._at : self._at + 4096]).find(b"\n")
+        if end < 0:
+            _refuse("pickle data was truncated")
+        line = str(self._take(end), "utf-8")
+        self._at += 1
+        return line
+
+    def _number(self, form):
+        return struct.unpack(form, self._take(struct.calcsize(form)))[0]
+
+    # A mark keeps the stack below it out of reach.
+    def _pop(self):
+        return self._stack.pop()
+
+    def _push(self, o):
+        self._stack.append(o)
+
+    def _mark(self):
+        self._marks.append(self._stack)
+        self._stack = []
+
+    def _since_mark(self):
+        items, self._stack = self._stack, self._marks.pop()
+        return items
+
+    def _top(self, *kinds):
+        top = self._stack[-1]
+        if type(top) not in kinds:
+            _refuse(f"a {type(top).__name__} takes no members this way")
+        return top
+
+    # --- operations -------------------------------------------------------------------------------
+
+    def _proto(self):
+        if self._byte() > 5:
+            _refuse("unsupported pickle protocol")
+
+    def _frame(self):
+        self._take(8)
+
+    def _tuple(self):
+        self._push(tuple(self._since_mark()))
+
+    def _last(self, n):
+        if len(self._stack) < n:
+            _refuse("the stack is empty")
+        self._stack[-n:] = [tuple(self._stack[-n:])]
+
+    def _list(self):
+        self._push(list(self._since_mark()))
+
+    def _dict(self):
+        items = self._since_mark()
+        self._push({})
+        self._set_items(items)
+
+    def _append(self):
+        item = self._pop()
+        self._top(list).append(item)
+
+    def _appends(self):
+        items = self._since_mark()
+        self._top(list).extend(items)
+
+    def _add_items(self):
+        items = self._since_mark()
+        for i in items:
+            self.key(i)
+        self._top(set).update(items)
+
+    def _set_items(self, items):
+        if len(items) % 2:
+            _refuse("a key without a value")
+        to = self._top(dict, OrderedDict, Counter)
+        for i in range(0, len(items), 2):
+            self.key(items[i])
+            dict.__setitem__(to, items[i], items[i + 1]) if type(to) is Counter else to.__setitem__(
+                items[i], items[i + 1]
+            )
+
+    def _set_item(self):
+        value, key = self._pop(), self._pop()
+        self._set_items([key, value])
+
+    def _put(self, i):
+        self._memo[i] = self._stack[-1]
+
+    def _get(self, i):
+        self._push(self._memo[i])
+
+    def _int(self):
+        text = self._line()
+        self._push({"00": False, "01": True}[text] if text in ("00", "01") else int(text))
+
+    def _long(self):
+        self._push(int(self._line().removesuffix("L")))
+
+    def _long_of(self, n):
+        if n < 0:
+            _refuse("negative length")
+        self._push(int.from_bytes(self._take(n), "little", signed=True))
+
+    def _text(self, n):
+        self._push(str(self._take(n), "utf-8", "surrogatepass"))
+
+    def _bytes(self, n):
+        self._push(bytes(self._take(n)))
+
+    def _global_of(self, module, name):
+        module = _RENAMED.get(module, module)
+        full = f"{module}.{name}"
+        make = _MAKERS.get(full)
+        found = Maker(full, make) if make else self._find(full)
+        if found is None:
+            _refuse(
+                f"Unsupported global: GLOBAL {full} was not an allowed global. Files are read as "
+                "data: tensors, parameters, numbers, texts and containers of them; nothing in a "
+                "file is imported or run."
+            )
+        self._push(found)
+
+    def _global(self):
+        module = self._line()
+        self._global_of(module, self._line())
+
+    def _stack_global(self):
+        name, module = self._pop(), self._pop()
+        if type(name) is not str or type(module) is not str:
+            _refuse("STACK_GLOBAL requires str")
+        self._global_of(module, name)
+
+    def _reduce(self):
+        args, what = self._pop(), self._pop()
+        if type(what) is not Maker or what.make is None or type(args) is not tuple:
+            _refuse(f"Trying to call {what!r}, which makes nothing")
+        self._push(what.make(self, args))
+
+    def _build(self):
+        state = self._pop()
+        inst = self._top(OrderedDict)
+        if type(state) is not dict:
+            _refuse("the attributes of an OrderedDict are a dict")
+        set_attributes(inst, state)
+
+    def _persistent_id(self):
+        self._push(self._persistent(self._pop()))
+
+
+def set_attributes(o, state):
+    """Attributes from a dictionary: data of its own, never what its class has a meaning for."""
+    for name, value in state.items():
+        if type(name) is not str or hasattr(type(o), name) or name.startswith("__"):
+            _refuse(f"attribute {name!r} of a {type(o).__name__} is not data")
+        setattr(o, name, value)
+
+
+def _operations():
+    m = Machine
+    sized = {"B": 1, "<H": 2, "<I": 4, "<Q": 8}
+
+    def constant(value):
+        return lambda s: s._push(value)
+
+    def made(kind):
+        return lambda s: s._push(kind())
+
+    def of_number(form, run):
+        assert form in sized or form == "<i"
+        return lambda s: run(s, s._number(form))
+
+    def pushed(form):
+        return lambda s: s._push(s._number(form))
+
+    return {
+        b"\x80": m._proto,
+        b"\x95": m._frame,
+        b"(": m._mark,
+        b"0": m._pop,
+        b"1": m._since_mark,
+        b"2": lambda s: s._push(s._stack[-1]),
+        b"N": constant(None),
+        b"\x88": constant(True),
+        b"\x89": constant(False),
+        b")": constant(()),
+        b"]": made(list),
+        b"}": made(dict),
+        b"\x8f": made(set),
+        b"I": m._int,
+        b"L": m._long,
+        b"J": pushed("<i"),
+        b"K": pushed("B"),
+        b"M": pushed("<H"),
+        b"G": pushed(">d"),
+        b"F": lambda s: s._push(float(s._line())),
+        b"\x8a": of_number("B", m._long_of),
+        b"\x8b": of_number("<i", m._long_of),
+        b"X": of_number("<I", m._text),
+        b"\x8c": of_number("B", m._text),
+        b"\x8d": of_number("<Q", m._text),
+        b"B": of_number("<I", m._bytes),
+        b"C": of_number("B", m._bytes),
+        b"\x8e": of_number("<Q", m._bytes),
+        b"U": of_number("B", m._text),
+        b"T": of_number("<I", m._text),
+        b"t": m._tuple,
+        b"\x85": lambda s: s._last(1),
+        b"\x86": lambda s: s._last(2),
+        b"\x87": lambda s: s._last(3),
+        b"l": m._list,
+        b"d": m._dict,
+        b"a": m._append,
+        b"e": m._appends,
+        b"s": m._set_item,
+        b"u": lambda s: s._set_items(s._since_mark()),
+        b"\x90": m._add_items,
+        b"q": of_number("B", m._put),
+        b"r": of_number("<I", m._put),
+        b"\x94": lambda s: s._put(len(s._memo)),
+        b"h": of_number("B", m._get),
+        b"j": of_number("<I", m._get),
+        b"c": m._global,
+        b"\x93": m._stack_global,
+        b"R": m._reduce,
+        b"\x81": m._reduce,
+        b"b": m._build,
+        b"Q": m._persistent_id,
+    }
+
+
+_OPERATIONS = {op[0]: run for op, run in _operations().items()}

@@ -1,0 +1,410 @@
+"""torch.serialization - files of torch (.pt, .pth): written, and read as data.
+
+A file is a zip archive of a pickle and of the storages as they lie in memory. It is untrusted: any
+bytes are a file or an error, nothing in them is imported or run, and sizes are checked before
+memory is made. What can be saved is what can be read: tensors, parameters, numbers, texts, bytes,
+dtypes, devices, sizes and containers of them; save state_dict() of modules and optimizers.
+"""
+
+import os
+import pickle
+import tempfile
+
+from . import _C
+from ._pickle import STORAGES, Writer
+from ._unpickle import Machine, Maker, set_attributes
+from ._zip import DamagedError
+from ._zip import Reader as _ZipReader
+from ._zip import Writer as _ZipWriter
+
+__all__ = ["load", "save"]
+
+_DTYPES = {name: getattr(_C, name) for name in dir(_C) if isinstance(getattr(_C, name), _C.dtype)}
+_DTYPE_OF_STORAGE = {storage: _DTYPES[name] for name, storage in STORAGES.items()}
+
+
+def _is_path(f):
+    return isinstance(f, (str, bytes, os.PathLike))
+
+
+# --- saving ---------------------------------------------------------------------------------------
+
+
+def save(
+    obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_serialization=True, **unknown
+):
+    """Saves an object to a path or a file that is open for writing.
+
+    A path holds the old file or the new one, also where the program ends in between. Tensors that
+    share memory share it in the file; of a storage everything up to its last element that is used
+    is written. The pickle is of protocol 2, which torch.load reads with weights_only=True.
+    """
+    if unknown or not _use_new_zipfile_serialization:
+        raise TypeError("save(): only torch's zip format is written")
+    if pickle_module not in (None, pickle):
+        raise ValueError("save(): the pickle is written by tensorh; pickle_module is not supported")
+    writer = Writer()
+    data = writer.dump(obj)
+    if _is_path(f):
+        _save_to_path(os.path.realpath(f), data, writer)
+    elif hasattr(f, "write"):
+        _write(f, data, writer)
+    else:
+        raise AttributeError("expected 'f' to be string, path, or a file-like object with write()")
+
+
+def _save_to_path(path, data, writer):
+    if os.path.exists(path) and not os.path.isfile(path):  # a device, a pipe
+        with open(path, "wb") as f:
+            _write(f, data, writer)
+        return
+    name = os.path.join(os.path.dirname(path), b".tmp" if isinstance(path, bytes) else ".tmp")
+    fd, temporary = tempfile.mkstemp(prefix=os.path.basename(name), dir=os.path.dirname(path))
+    try:
+        with os.fdopen(fd, "wb") as f:
+            _write(f, data, writer)
+            f.flush()
+            os.fsync(f.fileno())
+        os.chmod(temporary, _mode(path))
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _mode(path):
+    """The rights of a file that is there, or those that a new one would have."""
+    try:
+        return os.stat(path).st_mode & 0o777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _write(f, data, writer):
+    archive = _ZipWriter(f)
+    archive.add("archive/data.pkl", data)
+    archive.add("archive/byteorder", b"little")
+    for s in writer.storages.values():
+        t = s.tensor if s.tensor.device.type == "cpu" else s.tensor.to("cpu")
+        archive.add(f"archive/data/{s.key}", memoryview(_C._storage_bytes(t.detach())))
+    archive.add("archive/version", b"3\n")
+    archive.finish()
+
+
+# --- loading --------------------------------------------------------------------------------------
+
+
+class _Storage:
+    """A storage of a file; its memory is made when a tensor asks for it."""
+
+    def __init__(self, key, dtype, numel, location):
+        self.key = key
+        self.dtype = dtype  # None: bytes, whose dtype the tensor says
+        self.numel = numel
+        self.location = location
+        self.tensor = None
+
+    @property
+    def device(self):
+        return _C.device(self.location)
+
+    def cpu(self):
+        return self
+
+    def size(self):
+        return self.numel
+
+
+def _refuse(why):
+    raise pickle.UnpicklingError(why)
+
+
+def _count(*values):
+    for v in values:
+        if type(v) is not int or v < 0 or v >= 1 << 62:
+            _refuse(f"a size is expected, not {v!r}")
+
+
+def _device_finder(map_location):
+    """A function (storage, location) -> device that map_location asks for."""
+    if map_location is None:
+        return lambda storage, location: _restore(location)
+    if isinstance(map_location, (str, _C.device)):
+        device = _C.device(map_location)
+        return lambda storage, location: device
+    if isinstance(map_location, dict):
+        return lambda storage, location: _restore(map_location.get(location, location))
+    if callable(map_location):
+
+        def call(storage, location):
+            given = map_location(storage, location)
+            return _restore(location) if given is None else _C.device("cpu")
+
+        return call
+    raise TypeError(f"map_location: {map_location!r} is not supported")
+
+
+def _restore(location):
+    try:
+        return _C.device(location)
+    except RuntimeError as e:
+        raise RuntimeError(
+            f"Attempting to deserialize object on device {location!r}, which is not there. If you "
+            "are running on a CPU-only machine, please use torch.load with "
+            "map_location=torch.device('cpu') to map your storages to the CPU."
+        ) from e
+
+
+class _Loader:
+    """One file being read."""
+
+    def __init__(self, archive, prefix, map_location, mapped):
+        self._archive = archive
+        self._prefix = prefix
+        self._device_of = _device_finder(map_location)
+        self._mapped = mapped  # the file as memory, or None
+        self._storages = {}
+        self._makers = {
+            "torch._utils._rebuild_tensor": self._tensor_plain,
+            "torch._utils._rebuild_tensor_v2": self._tensor,
+            "torch._utils._rebuild_tensor_v3": self._tensor_of_bytes,
+            "torch._utils._rebuild_parameter": self._parameter,
+            "torch._utils._rebuild_parameter_with_state": self._parameter,
+            "torch._tensor._rebuild_from_type_v2": self._typed,
+            "torch.Size": self._size,
+            "torch.device": self._device,
+        }
+
+    def load(self):
+        data = self._archive.read(f"{self._prefix}/data.pkl")
+        return Machine(data, self._find, self._persistent).load()
+
+    # --- globals ----------------------------------------------------------------------------------
+
+    def _find(self, full):
+        module, _, name = full.rpartition(".")
+        if full in self._makers:
+            return Maker(full, self._makers[full])
+        if module == "torch" and name in _DTYPES:
+            return _DTYPES[name]
+        if module == "torch" and name in _DTYPE_OF_STORAGE:
+            return Maker(full, None, _DTYPE_OF_STORAGE[name])
+        if full in ("torch.storage.UntypedStorage", "torch.UntypedStorage", "torch.Tensor"):
+            return Maker(full)
+        return Maker(full) if full == "torch.nn.parameter.Parameter" else None
+
+    def _persistent(self, pid):
+        if type(pid) is not tuple or len(pid) != 5 or pid[0] != "storage":
+            _refuse("persistent id: only storages are expected")
+        kind, key, location, numel = pid[1:]
+        if type(kind) is not Maker or "Storage" not in kind.name:
+            _refuse("persistent id: a storage type is expected")
+        if type(key) is not str or type(location) is not str:
+            _refuse("persistent id: key and location are texts")
+        _count(numel)
+        each = kind.state.itemsize if kind.state else 1
+        if numel * each != self._archive.size(f"{self._prefix}/data/{key}"):
+            _refuse(f"storage {key} is of another size than its data")
+        s = self._storages.get(key)
+        if s is None:
+            s = self._storages[key] = _Storage(key, kind.state, numel, location)
+        elif s.dtype is not kind.state:
+            if numel == 0:
+                return _Storage(key, kind.state, 0, location)
+            _refuse(f"storage {key} is of two types")
+        return s
+
+    # --- tensors ----------------------------------------------------------------------------------
+
+    def _memory(self, s, dtype, size):
+        """Makes the memory of a storage, shaped like a tensor that is all of it."""
+        name = f"{self._prefix}/data/{s.key}"
+        numel = s.numel if s.dtype else s.numel // dtype.itemsize
+        t = None
+        if self._mapped is not None:
+            self._archive.take(name)
+            t = _C._from_memory(self._mapped, dtype, self._archive.offset(name), numel)
+            t = t if t is None else t.reshape(size)
+        if t is None:
+            if self._mapped is None:
+                self._archive.take(name)
+            t = _C.empty(size, dtype=dtype)
+            with memoryview(_C._storage_bytes(t)) as to:
+                self._archive.read_into(name, to)
+        device = self._device_of(s, s.location)
+        return t if device == t.device else t.to(device)
+
+    def _view(self, s, offset, size, stride, dtype):
+        if type(s) is not _Storage or type(size) not in (tuple, _C.Size, list):
+            _refuse("a tensor: storage, offset, size and stride are expected")
+        if type(stride) not in (tuple, list) or len(stride) != len(size):
+            _refuse("a tensor: as many strides as sizes are expected")
+        _count(offset, *size, *stride)
+        if s.dtype not in (None, dtype) or (s.dtype is None and s.numel % dtype.itemsize):
+            _refuse("a tensor: its dtype is not the storage's")
+        held = s.numel if s.dtype else s.numel // dtype.itemsize
+        numel, end, dense = 1, 1, 1
+        contiguous = True
+        for n, step in zip(reversed(size), reversed(stride), strict=True):
+            numel *= n
+            end += (n - 1) * step
+            contiguous = contiguous and (n == 1 or step == dense)
+            dense *= n
+        if numel and offset + end > held:
+            _refuse(f"a tensor reaches beyond its storage: {offset + end} of {held} elements")
+        if not numel:
+            return self._empty(s, size, dtype)
+        whole = contiguous and offset == 0 and numel == held
+        if s.tensor is None:
+            s.tensor = self._memory(s, dtype, tuple(size) if whole else (held,))
+            if whole:
+                return s.tensor
+        if s.tensor.dtype is not dtype:
+            _refuse("two tensors of different dtypes share a storage")
+        return s.tensor.as_strided(tuple(size), tuple(stride), offset)
+
+    def _empty(self, s, size, dtype):
+        return _C.empty(tuple(size), dtype=dtype).to(self._device_of(s, s.location))
+
+    def _finish(self, t, requires_grad):
+        if type(requires_grad) is not bool:
+            _refuse("requires_grad must be a bool")
+        return t.requires_grad_(True) if requires_grad else t
+
+    def _tensor_plain(self, machine, args):
+        if len(args) != 4 or type(args[0]) is not _Storage:
+            _refuse("_rebuild_tensor: wrong arguments")
+        return self._view(*args, args[0].dtype)
+
+    def _tensor(self, machine, args):
+        if len(args) not in (5, 6, 7) or type(args[0]) is not _Storage or not args[0].dtype:
+            _refuse("_rebuild_tensor_v2: wrong arguments")
+        self._no_metadata(args[6:])
+        return self._finish(self._view(*args[:4], args[0].dtype), args[4])
+
+    def _tensor_of_bytes(self, machine, args):
+        if len(args) not in (7, 8) or type(args[6]) is not _C.dtype:
+            _refuse("_rebuild_tensor_v3: wrong arguments")
+        self._no_metadata(args[7:])
+        return self._finish(self._view(*args[:4], args[6]), args[4])
+
+    @staticmethod
+    def _no_metadata(more):
+        if more and more[0]:
+            _refuse("tensors with a conjugate or negative bit are not supported")
+
+    def _parameter(self, machine, args):
+        if len(args) not in (2, 3, 4) or not isinstance(args[0], _C.Tensor):
+            _refuse("_rebuild_parameter: wrong arguments")
+        if type(args[1]) is not bool:
+            _refuse("requires_grad must be a bool")
+        from .nn import Parameter
+
+        p = Parameter(args[0], requires_grad=args[1])
+        if len(args) == 4:
+            self._attributes(p, args[3])
+        return p
+
+    @staticmethod
+    def _attributes(t, state):
+        if type(state) is not dict:
+            _refuse("the attributes of a tensor are a dict")
+        set_attributes(t, state)
+
+    def _typed(self, machine, args):
+        """A tensor with attributes: (function, class, arguments, attributes)."""
+        if len(args) != 4 or type(args[0]) is not Maker or type(args[1]) is not Maker:
+            _refuse("_rebuild_from_type_v2: wrong arguments")
+        known = ("torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_tensor_v3")
+        parameter = args[1].name == "torch.nn.parameter.Parameter"
+        if args[0].name not in known or type(args[2]) is not tuple:
+            _refuse("_rebuild_from_type_v2: wrong arguments")
+        if args[1].name != "torch.Tensor" and not parameter:
+            _refuse(f"{args[1].name} is no class of tensors")
+        t = args[0].make(machine, args[2])
+        if parameter:
+            t = self._parameter(machine, (t, t.requires_grad))
+        self._attributes(t, args[3])
+        return t
+
+    # --- small things -----------------------------------------------------------------------------
+
+    def _size(self, machine, args):
+        if len(args) != 1 or type(args[0]) not in (tuple, list, _C.Size):
+            _refuse("torch.Size: a tuple is expected")
+        machine.spend(len(args[0]))
+        if any(type(n) is not int for n in args[0]):
+            _refuse("torch.Size: integers are expected")
+        return _C.Size(args[0])
+
+    def _device(self, machine, args):
+        if len(args) not in (1, 2) or type(args[0]) is not str:
+            _refuse("torch.device: wrong arguments")
+        if len(args) == 2:
+            _count(args[1])
+            return _C.device(f"{args[0]}:{args[1]}")
+        return _C.device(args[0])
+
+
+def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **unknown):
+    """Loads what save() or torch.save has written, from a path or a file that can seek.
+
+    map_location: None, a device, {location: location}, or a function (storage, location).
+    weights_only: files are read as data in any case. mmap=True (paths): tensors lie over the file,
+    read when used, and what is written to them stays out of it.
+    """
+    if pickle_module not in (None, pickle):
+        raise ValueError("load(): files are read as data; pickle_module is not supported")
+    if unknown.keys() - {"encoding"}:
+        raise TypeError(f"load(): unknown arguments {sorted(unknown)}")
+    if _is_path(f):
+        with open(f, "rb") as file:
+            return _load(file, map_location, mmap)
+    if mmap:
+        raise ValueError("f must be a file path in order to use the mmap argument")
+    if not all(hasattr(f, name) for name in ("read", "seek", "tell")):
+        raise AttributeError(
+            "You can only torch.load from a file that is seekable. Please pre-load the data into a "
+            "buffer like io.BytesIO and try to load from it instead."
+        )
+    return _load(f, map_location, mmap)
+
+
+def _load(file, map_location, mmap):
+    file.seek(0)
+    head = file.read(4)
+    if not head:
+        raise EOFError("Ran out of input")
+    if head[:2] == b"\x80\x02" and head[:3] in (b"\x80\x02\x8a", b"\x80\x02("):
+        raise pickle.UnpicklingError(
+            "files of torch before 1.6 (not zip) are not read: save the object again with a newer "
+            "torch"
+        )
+    if head[:2] != b"PK":
+        raise pickle.UnpicklingError("invalid load key: this is no file of torch.save")
+    archive = _ZipReader(file)
+    prefix = _prefix(archive)
+    if f"{prefix}/constants.pkl" in archive.members:
+        raise RuntimeError("this is a TorchScript archive: programs are not read")
+    order = f"{prefix}/byteorder"
+    if order in archive.members and archive.size(order) <= 16:
+        if archive.read(order) != b"little":
+            raise ValueError("the file has another byte order")
+    mapped = _map(file) if mmap else None
+    return _Loader(archive, prefix, map_location, mapped).load()
+
+
+def _prefix(archive):
+    for name in archive.members:
+        top, _, rest = name.partition("/")
+        if rest == "data.pkl":
+            return top
+    raise DamagedError("failed reading zip archive: no data.pkl")
+
+
+def _map(file):
+    import mmap
+
+    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
