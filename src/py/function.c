@@ -440,12 +440,31 @@ static py_context *py_context_new(PyObject *cls) {
     return ctx;
 }
 
-static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssize_t n) {
+/* By keyword: Python brings the arguments in order. */
+static PyObject *py_apply_named(PyObject *cls, PyObject *const *args, Py_ssize_t n,
+                                PyObject *kwnames) {
+    PyObject *module = PyImport_ImportModule("tensorh.autograd.function"), *r = NULL;
+    PyObject *f = module ? PyObject_GetAttrString(module, "_apply_with_names") : NULL;
+    PyObject *all = f ? py_function_tuple(cls, args, n) : NULL, *named = all ? PyDict_New() : NULL;
+    bool ok = named != NULL;
+    for (Py_ssize_t i = 0; ok && i < PyTuple_Size(kwnames); i++)
+        ok = PyDict_SetItem(named, PyTuple_GetItem(kwnames, i), args[n + i]) == 0;
+    if (ok) r = PyObject_Call(f, all, named);
+    Py_XDECREF(module);
+    Py_XDECREF(f);
+    Py_XDECREF(all);
+    Py_XDECREF(named);
+    return r;
+}
+
+static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssize_t n,
+                                   PyObject *kwnames) {
     tn_tensor *few[16], **in = few;
     bool wants;
     PyObject *r = NULL;
-    py_context *ctx = py_context_new(cls);
-    if (!ctx) return NULL;
+    py_context *ctx;
+    if (kwnames && PyTuple_Size(kwnames)) return py_apply_named(cls, args, n, kwnames);
+    if (!(ctx = py_context_new(cls))) return NULL;
     ctx->nargs = (int32_t)n;
     if (n > 16 && !(in = (tn_tensor **)malloc((size_t)n * sizeof *in)))
         PyErr_NoMemory();
@@ -608,7 +627,7 @@ static PyMemberDef py_context_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(py_context, weak), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
 static PyMethodDef py_function_methods[] = {
-    {"apply", FUNCTION_FAST(py_function_apply), METH_FASTCALL | METH_CLASS,
+    {"apply", FUNCTION_FAST(py_function_apply), METH_FASTCALL | METH_KEYWORDS | METH_CLASS,
      "apply(*args)\n\nruns forward, and records the call where an argument requires grad"},
     {NULL, NULL, 0, NULL}};
 

@@ -29,7 +29,8 @@ class Function(_C._FunctionBase):
         super().__init_subclass__(**kwargs)
         cls._separate = cls.setup_context is not Function.setup_context
         cls._backward_cls = type(cls.__name__ + "Backward", (FunctionCtx,), {"_forward_cls": cls})
-        if cls._separate:
+        defaults = getattr(cls.forward, "__defaults__", None)
+        if cls._separate and (defaults or getattr(cls.forward, "__kwdefaults__", None)):
             cls.apply = classmethod(_apply_with_names)
 
     __call__ = _not_static
@@ -64,14 +65,14 @@ class Function(_C._FunctionBase):
 
 
 def _apply_with_names(cls, *args, **kwargs):
-    """apply of a Function with setup_context, whose forward may be called by keyword."""
+    """apply by keyword, or with defaults, which setup_context sees in place of what is missing."""
     import inspect
 
-    if kwargs or len(args) != cls.forward.__code__.co_argcount:
-        bound = inspect.signature(cls.forward).bind(*args, **kwargs)
-        bound.apply_defaults()
-        args = bound.args
-    return super(Function, cls).apply(*args)
+    if not cls._separate:
+        raise TypeError("apply() takes keyword arguments only where setup_context is overridden")
+    bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return super(Function, cls).apply(*bound.args)
 
 
 class _Undifferentiable(Function):

@@ -5,14 +5,14 @@ from .. import _C
 _grad = _C._grad
 
 
-def _tuple_of(value, what):
+def _tuple_of(value, what, where=""):
     """(value as a tuple of tensors, whether it was one)."""
     many = isinstance(value, tuple)
     values = value if many else (value,)
     for i, v in enumerate(values):
         if not isinstance(v, _C.Tensor):
             raise TypeError(
-                f"The {what} must be either a Tensor or a tuple of Tensors but "
+                f"The {what}{where} must be either a Tensor or a tuple of Tensors but "
                 + (f"the value at index {i}" if many else f"the given {what}")
                 + f" has type {type(v)}."
             )
@@ -126,7 +126,8 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False,
     with _C.enable_grad():
         inputs, inputs_many = _tuple_of(inputs, "inputs given to jacobian")
         inputs = _entry(inputs, create_graph)
-        outputs, outputs_many = _tuple_of(func(*inputs), "outputs of the user-provided function")
+        outputs, outputs_many = _tuple_of(
+            func(*inputs), "outputs of the user-provided function", " given to jacobian")
         if strict:
             _strictly(outputs, create_graph, "Output")
         rows = []

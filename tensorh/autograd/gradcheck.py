@@ -25,8 +25,8 @@ def _parts(outputs):
         if not isinstance(o, _C.Tensor) or not (o.dtype.is_floating_point or o.dtype.is_complex):
             continue
         if o.dtype.is_complex:
-            yield f"{i}", "Real", o.real
-            yield f"{i}", "Imaginary", o.imag
+            yield f"{i}", "Real", _C.real(o)
+            yield f"{i}", "Imaginary", _C.imag(o)
         else:
             yield f"{i}", "", o
 
@@ -35,7 +35,7 @@ def _check_inputs(inputs, eps):
     asked = _asked(inputs)
     if not asked:
         raise ValueError("gradcheck expects at least one input tensor to require gradient, but "
-                         "none of the them have requires_grad=True.")
+                         "none of them have requires_grad=True.")
     for i, t in enumerate(inputs):
         if not isinstance(t, _C.Tensor) or not t.requires_grad:
             continue
@@ -186,6 +186,13 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
         return False
 
 
+def _random(like):
+    if not like.dtype.is_complex:
+        return _C.randn(like.shape, dtype=like.dtype)
+    parts = _C.randn((2, *like.shape), dtype=_C.real(like).dtype)
+    return parts[0] + 1j * parts[1]
+
+
 def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3,
                   gen_non_contig_grad_outputs=False, raise_exception=True, nondet_tol=0.0,
                   check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False,
@@ -199,7 +206,7 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     if grad_outputs is None:
         outputs = [o for o in _tuple_of(func(*inputs))
                    if isinstance(o, _C.Tensor) and (o.dtype.is_floating_point or o.dtype.is_complex)]
-        grad_outputs = tuple(_C.randn_like(o).requires_grad_() for o in outputs)
+        grad_outputs = tuple(_random(o).requires_grad_() for o in outputs)
     else:
         grad_outputs = _tuple_of(grad_outputs)
     asked = [i for i, t in enumerate(inputs) if isinstance(t, _C.Tensor) and t.requires_grad]
