@@ -33,4 +33,6 @@
 #include "py/mode.c"
 #include "py/hook.c"
 #include "py/function.c"
+#include "py/module.c"
+#include "py/mrow.c"
 #include "py/main.c"

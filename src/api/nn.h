@@ -188,6 +188,8 @@ TN_API bool tn_module_register_at(const char *file, int line, const tn_mrow *row
 TN_API void tn_module_forget(const tn_mrow *row);
 TN_API const tn_mrow *
 tn_mrow_named(const char *type); /* NULL, without an error, when there is none */
+TN_API int64_t tn_mrow_count(void); /* built-in rows */
+TN_API const tn_mrow *tn_mrow_at(int64_t i);
 
 /* --- calling ---------------------------------------------------------------------------------- */
 

@@ -217,6 +217,15 @@ TN_PRIV const tn_mgen *tni_mgen_of(const tn_mrow *row) {
     return NULL;
 }
 
+TN_API int64_t tn_mrow_count(void) {
+    int64_t n = 0;
+    while (tni_mrows()[n]) n++;
+    return n;
+}
+TN_API const tn_mrow *tn_mrow_at(int64_t i) {
+    return i >= 0 && i < tn_mrow_count() ? tni_mrows()[i] : NULL;
+}
+
 TN_API const tn_mrow *tn_mrow_named(const char *type) {
     if (!type) return NULL;
     for (const tn_mrow *const *r = tni_mrows(); *r; r++)

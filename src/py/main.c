@@ -36,6 +36,14 @@ static bool py_main_words(void) {
                  {&py.name_word, "__name__"},
                  {&py.backward_class, "_backward_cls"},
                  {&py.separate, "_separate"},
+                 {&py.parameters_, "_parameters"},
+                 {&py.buffers_, "_buffers"},
+                 {&py.modules_, "_modules"},
+                 {&py.transient_, "_non_persistent_buffers_set"},
+                 {&py.training, "training"},
+                 {&py.hooked, "_hooked"},
+                 {&py.row, "_row"},
+                 {&py.is_buffer, "_is_buffer"},
                  {&py.torch_function, "__torch_function__"}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!(*words[i].at = PyUnicode_InternFromString(words[i].text))) return false;
@@ -91,9 +99,9 @@ static PyMethodDef py_main_functions[] = {
 
 /* What each part adds to the module, in the order in which they need each other. */
 static int (*const py_begins[])(PyObject *module) = {
-    py_types_begin,    py_tensor_begin, py_groups_begin, py_number_begin,
-    py_create_begin,   py_optim_begin,  py_loader_begin, py_files_begin,
-    py_autograd_begin, py_modes_begin,  py_hooks_begin,  py_functions_begin,
+    py_types_begin, py_tensor_begin,    py_groups_begin,  py_number_begin,   py_create_begin,
+    py_optim_begin, py_loader_begin,    py_files_begin,   py_autograd_begin, py_modes_begin,
+    py_hooks_begin, py_functions_begin, py_modules_begin,
 };
 
 static int py_main_exec(PyObject *module) {

@@ -22,6 +22,7 @@ typedef enum py_bind_fault {
 typedef struct py_bind {
     const tn_row *row;
     const tn_gen *gen;
+    PyObject **names; /* NULL: the row's */
     union {
         double align;
         void *pointer;
@@ -344,7 +345,7 @@ static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o
 }
 
 static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *o, int k) {
-    PyObject **at = py_names_of(b->row), *other;
+    PyObject **at = b->names ? b->names : py_names_of(b->row), *other;
     bool fits;
     if (!at) return PyErr_NoMemory(), py_bind_no(b, FAULT_RAISED, k);
     int i = py_names_find(at, b->gen->nparam, name);
@@ -415,7 +416,8 @@ static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssi
 
 static void py_bind_begin(py_bind *b, const tn_row *row, bool method, bool lenient) {
     b->row = row;
-    b->gen = row->gen;
+    b->gen = row ? row->gen : NULL;
+    b->names = NULL;
     b->bound = 0;
     b->elements = 0;
     b->fault = FAULT_NONE;
@@ -641,4 +643,18 @@ PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args,
     }
     if (g->nrows > 1) return py_fault_overloads(g, method, args, nargs, kwnames);
     return py_fault_raise(&b, g->name, nargs, kwnames);
+}
+
+PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *kwnames, py_bound_run run, void *user) {
+    py_bind b;
+    b.foreign = NULL;
+    py_bind_begin(&b, NULL, true);
+    b.gen = s->gen;
+    b.names = s->names;
+    bool fits = py_bind_fill(&b, TN_PLAIN, args, nargs, kwnames, false);
+    PyObject *r = fits ? run(user, b.args.bytes, b.elements)
+                       : py_fault_raise(&b, s->name, false, nargs, kwnames);
+    py_bind_end(&b);
+    return r;
 }

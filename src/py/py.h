@@ -51,6 +51,7 @@ typedef struct py_state {
         *keepdims; /* a parameter's other names */
     PyObject *f_lasti, *f_back, *forward, *torch_function;
     PyObject *backward, *setup_context, *name_word, *backward_class, *separate;
+    PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
     PyObject *no_kwargs; /* an empty dict */
 } py_state;
 #ifdef TNI_OBJECTS
@@ -122,6 +123,17 @@ typedef struct py_group {
 /* A call of the first row that the arguments fit. args[0..nargs-1], then the values of kwnames. */
 PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
                           PyObject *kwnames);
+/* Arguments of what is no operator's row, by the same rules: a module's options, its forward. names:
+ * the parameters' names, interned. What is bound lies in `args` until run returns; elements: of the
+ * tensors given. */
+typedef struct py_signature {
+    const char *name;
+    const tn_gen *gen;
+    PyObject **names;
+} py_signature;
+typedef PyObject *(*py_bound_run)(void *user, const void *args, int64_t elements);
+PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *kwnames, py_bound_run run, void *user);
 /* A row with its arguments bound: runs it and makes Python's results. */
 PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts);
 /* The same through __torch_function__ of an argument. */
@@ -168,6 +180,42 @@ PY_PRIV void py_hooks_part(py_tensor *p);
 PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf); /* grad_fn; None for neither */
 PY_PRIV PyObject *py_node_inputs(const tn_history *h);        /* next_functions */
 PY_PRIV PyObject *py_context_of(const tn_history *h);         /* of a Function's call; NULL: none */
+
+/* --- module.c, mrow.c ---------------------------------------------------------------------- */
+
+/* A kind of built-in module as Python sees it; made once for each row, for the process. */
+typedef struct py_kind py_kind;
+
+/* What is known of a module stands in `dict`, as in torch: _parameters, _buffers, _modules and, of a
+ * built-in one, its options. `made` is made of that where it is needed, and dropped when an option
+ * changes. */
+typedef struct py_module {
+    PyObject_HEAD PyObject *dict, *weak;
+    const py_kind *kind; /* NULL: a user's class */
+    tn_module *made;
+    PyObject **names; /* of the parts of made */
+    bool reshaped;    /* some part has another shape than the options say */
+} py_module;
+
+TNI_INLINE bool py_is_module(PyObject *o) {
+    return Py_TYPE(o) == py.module || PyType_IsSubtype(Py_TYPE(o), py.module);
+}
+/* Borrowed: a dictionary in a module's __dict__; NULL, without an exception, when there is none. */
+PY_PRIV PyObject *py_module_dict(PyObject *self, PyObject *word);
+/* Sets what nn.Module.__init__ sets. */
+PY_PRIV int py_module_begin_one(PyObject *self);
+PY_PRIV int py_modules_begin(PyObject *module); /* Parameter, _Module, functions */
+/* The kind of a class; NULL, without an exception, when it is a user's. */
+PY_PRIV const py_kind *py_kind_of(PyTypeObject *type);
+PY_PRIV bool py_kind_has_option(const py_kind *k, PyObject *name);
+PY_PRIV void py_mrow_drop(py_module *m); /* made */
+/* Methods of _Module that a class of a row has as __init__, forward and reset_parameters. */
+PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs);
+PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames);
+PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused);
+PY_PRIV PyObject *py_mrow_kinds(PyObject *self, PyObject *unused); /* class names */
+PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name);    /* what a class is made of */
 
 /* --- the classes ------------------------------------------------------------------------------ */
 

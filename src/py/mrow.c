@@ -1,0 +1,643 @@
+/* mrow.c - built-in modules: a row of the library as a Python class.
+ *
+ * The object's dictionaries say what the module is: options under torch's names in __dict__, parts
+ * in _parameters, _buffers and _modules. `made`, the library's module, follows them: before each
+ * forward it gets the tensors that stand there and the mode. When an option changes, or after
+ * copying and unpickling, it is made anew, of shapes alone. */
+#include "py.h"
+
+enum { MROW_ARGS = 32, MROW_RESULTS = 8 };
+
+struct py_kind {
+    const tn_mrow *row;
+    const char *type;
+    tn_gen make; /* the row's, with device before dtype as in torch */
+    py_signature making, calling;
+    int inplace;    /* offset of the option inplace among the options; -1: none */
+    uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
+    uint8_t spread[MROW_ARGS];
+};
+
+/* forward of a row that has no call of its own: (Tensor input) -> Tensor. */
+static const tn_param py_mrow_input[] = {{"input", TN_T_TENSOR, 0, 0, 0, -1, NULL}};
+static tn_tensor *const py_mrow_no_input[1] = {NULL};
+static const tn_gen py_mrow_plain = {py_mrow_input,       py_mrow_no_input, NULL, NULL, 1,  1, 1, 0,
+                                     sizeof(tn_tensor *), UINT16_MAX,       0,    0,    {0}};
+
+/* --- kinds ------------------------------------------------------------------------------------ */
+
+static PyObject **py_mrow_names(const tn_gen *gen) {
+    PyObject **at = (PyObject **)calloc((size_t)gen->nparam + 1, sizeof *at);
+    for (int i = 0; at && i < gen->nparam; i++)
+        if (!(at[i] = PyUnicode_InternFromString(gen->param[i].name))) return NULL;
+    return at;
+}
+
+/* How the row prints an option: "name[2]=" is a tuple of two, "name[]" one of its own length. */
+static void py_mrow_shown(py_kind *k, int i) {
+    const char *name = k->make.param[i].name, *at = k->row->repr;
+    size_t n = strlen(name);
+    while (at && (at = strstr(at, name)) != NULL) {
+        bool begins = at == k->row->repr || strchr(" ,?", at[-1]);
+        at += n;
+        if (!begins || *at != '[') continue;
+        k->tuple |= 1u << i;
+        k->spread[i] = (uint8_t)(at[1] >= '0' && at[1] <= '9' ? at[1] - '0' : 0);
+        return;
+    }
+}
+
+/* torch's order of the two options that every row has. */
+static bool py_mrow_reorder(py_kind *k) {
+    int n = k->make.nparam;
+    tn_param *param = (tn_param *)calloc((size_t)n + 1, sizeof *param);
+    if (!param) return false;
+    for (int i = 0; i < n; i++) param[i] = k->make.param[i];
+    if (n > 1 && param[n - 1].type == TN_T_DEVICE && param[n - 2].type == TN_T_DTYPE) {
+        tn_param device = param[n - 1];
+        param[n - 1] = param[n - 2];
+        param[n - 2] = device;
+    }
+    k->make.param = param;
+    return true;
+}
+
+static py_kind *py_mrow_kind_new(const tn_mrow *row) {
+    const tn_gen *call = row->gen->call ? row->gen->call : &py_mrow_plain;
+    py_kind *k = (py_kind *)calloc(1, sizeof *k);
+    if (!k || row->gen->make->nparam > MROW_ARGS) return free(k), NULL;
+    k->row = row;
+    k->type = row->gen->type;
+    k->make = *row->gen->make;
+    k->inplace = -1;
+    if (!py_mrow_reorder(k)) return NULL;
+    k->making.name = k->calling.name = k->type;
+    k->making.gen = &k->make;
+    k->making.names = py_mrow_names(&k->make);
+    k->calling.gen = call;
+    k->calling.names = py_mrow_names(call);
+    if (!k->making.names || !k->calling.names) return NULL;
+    for (int i = 0; i < k->make.nparam; i++) {
+        py_mrow_shown(k, i);
+        if (!strcmp(k->make.param[i].name, "inplace")) k->inplace = k->make.param[i].offset;
+    }
+    return k;
+}
+
+PY_PRIV const py_kind *py_kind_of(PyTypeObject *type) {
+    PyObject *row = PyObject_GetAttr((PyObject *)type, py.row);
+    const py_kind *k = NULL;
+    if (row && row != Py_None) k = (const py_kind *)PyCapsule_GetPointer(row, "tensorh.kind");
+    Py_XDECREF(row);
+    return k;
+}
+
+PY_PRIV bool py_kind_has_option(const py_kind *k, PyObject *name) {
+    for (int i = 0; k && i < k->make.nparam; i++)
+        if (k->making.names[i] == name || PyUnicode_Compare(k->making.names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* --- options as Python's objects -------------------------------------------------------------- */
+
+static PyObject *py_option_ints(const py_kind *k, int i, const void *at) {
+    tn_ints list;
+    memcpy(&list, at, sizeof list);
+    bool tuple = k->tuple >> i & 1;
+    if (list.n < 0) Py_RETURN_NONE;
+    if (list.n == 1 && !tuple) return PyLong_FromLongLong(list.at[0]);
+    Py_ssize_t n = tuple && k->spread[i] ? k->spread[i] : (Py_ssize_t)list.n;
+    PyObject *all = PyTuple_New(n);
+    for (Py_ssize_t j = 0; all && j < n; j++)
+        PyTuple_SetItem(all, j, PyLong_FromLongLong(list.at[list.n == 1 ? 0 : j]));
+    return all;
+}
+
+static PyObject *py_option_float(const tn_param *p, const void *at) {
+    tn_maybe v = {0, TN_GIVEN};
+    if (p->flags & TN_P_MAYBE)
+        memcpy(&v, at, sizeof v);
+    else
+        memcpy(&v.value, at, sizeof v.value);
+    if (v.given != TN_GIVEN) Py_RETURN_NONE;
+    return PyFloat_FromDouble(v.value);
+}
+
+/* NULL without an exception: an option that no attribute shows. */
+static PyObject *py_option(const py_kind *k, int i, const void *options) {
+    const tn_param *p = &k->make.param[i];
+    const char *at = (const char *)options + p->offset;
+    int64_t integer;
+    int32_t small;
+    const char *text;
+    switch (p->type) {
+    case TN_T_INT:
+        memcpy(&integer, at, sizeof integer);
+        return integer == TN_NONE ? Py_NewRef(Py_None) : PyLong_FromLongLong(integer);
+    case TN_T_BOOL: return PyBool_FromLong(*(const bool *)at);
+    case TN_T_INTS: return py_option_ints(k, i, at);
+    case TN_T_FLOAT: return py_option_float(p, at);
+    case TN_T_ENUM:
+        memcpy(&small, at, sizeof small);
+        return small ? PyUnicode_FromString(p->words[small - 1]) : Py_NewRef(Py_None);
+    case TN_T_STRING:
+        memcpy(&text, at, sizeof text);
+        return text ? PyUnicode_FromString(text) : Py_NewRef(Py_None);
+    default: return NULL;
+    }
+}
+
+static const void *py_options(const tn_module *made) {
+    return (const char *)made + made->gen->options;
+}
+
+static int py_mrow_part_named(const tn_module *made, const char *name) {
+    for (int i = 0; i < made->nparts; i++)
+        if (strcmp(made->part[i].name, name) == 0) return i;
+    return -1;
+}
+
+/* --- what is known of a row ------------------------------------------------------------------- */
+
+PY_PRIV PyObject *py_mrow_kinds(PyObject *self, PyObject *unused) {
+    PyObject *all = PyTuple_New((Py_ssize_t)tn_mrow_count());
+    (void)self, (void)unused;
+    for (Py_ssize_t i = 0; all && i < PyTuple_Size(all); i++)
+        PyTuple_SetItem(all, i, PyUnicode_FromString(tn_mrow_at(i)->gen->type));
+    return all;
+}
+
+static PyObject *py_mrow_defaults(const py_kind *k) {
+    PyObject *all = PyDict_New();
+    for (int i = 0; all && i < k->make.nparam; i++) {
+        PyObject *o =
+            k->make.param[i].flags & TN_P_DEFAULT ? py_option(k, i, k->make.defaults) : NULL;
+        if (!o && !PyErr_Occurred() && k->make.param[i].flags & TN_P_DEFAULT)
+            o = Py_NewRef(Py_None);
+        if (o && PyDict_SetItem(all, k->making.names[i], o)) Py_CLEAR(all);
+        Py_XDECREF(o);
+    }
+    return all;
+}
+
+static PyObject *py_mrow_option_names(const py_kind *k) {
+    PyObject *all = PyTuple_New(k->make.nparam);
+    for (int i = 0; all && i < k->make.nparam; i++)
+        PyTuple_SetItem(all, i, Py_NewRef(k->making.names[i]));
+    return all;
+}
+
+/* (capsule, schema, parts, call, takes, repr, options, defaults, draws) of a class; None when there
+ * is no such row. */
+PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name) {
+    const char *type = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    const tn_mrow *row = NULL;
+    (void)self;
+    for (int64_t i = 0; type && i < tn_mrow_count() && !row; i++)
+        if (strcmp(tn_mrow_at(i)->gen->type, type) == 0) row = tn_mrow_at(i);
+    if (!row) return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    py_kind *k = py_mrow_kind_new(row);
+    if (!k) return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    PyObject *capsule = PyCapsule_New(k, "tensorh.kind", NULL);
+    PyObject *options = capsule ? py_mrow_option_names(k) : NULL;
+    PyObject *defaults = options ? py_mrow_defaults(k) : NULL;
+    if (!defaults) {
+        Py_XDECREF(options);
+        Py_XDECREF(capsule);
+        return NULL;
+    }
+    return Py_BuildValue("NsszzzNNO", capsule, row->schema, row->parts ? row->parts : "", row->call,
+                         row->takes, row->repr, options, defaults, row->reset ? Py_True : Py_False);
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+PY_PRIV void py_mrow_drop(py_module *m) {
+    for (int i = 0; m->names && m->made && i < m->made->nparts; i++) Py_XDECREF(m->names[i]);
+    free(m->names);
+    m->names = NULL;
+    tn_module *made = m->made;
+    m->made = NULL;
+    m->reshaped = false;
+    tn_module_free(made);
+}
+
+/* Takes made. */
+static bool py_mrow_take(py_module *m, tn_module *made) {
+    py_mrow_drop(m);
+    m->names = (PyObject **)calloc((size_t)made->nparts + 1, sizeof *m->names);
+    m->made = made;
+    for (int i = 0; m->names && i < made->nparts; i++)
+        if (!(m->names[i] = PyUnicode_InternFromString(made->part[i].name))) return false;
+    return m->names || PyErr_NoMemory();
+}
+
+static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
+    py_module *m = (py_module *)user;
+    (void)elements;
+    tn_module *made = tn_module_make(NULL, 0, m->kind->row, args);
+    if (!made) return py_raise();
+    if (!py_mrow_take(m, made)) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *py_mrow_object(tn_module *child);
+
+static PyObject *py_mrow_part_object(tn_module *made, int i) {
+    if (made->part[i].kind == TN_CHILD) return py_mrow_object(tn_part_child_of(made, i));
+    tn_tensor *t = tn_part_tensor_of(made, i);
+    if (!t || made->part[i].kind != TN_PARAM || tn_binding(t)) return py_wrap_borrowed(t);
+    return py_wrap_as(py.parameter, tn_retain(t));
+}
+
+static bool py_mrow_publish_part(PyObject *self, int i) {
+    py_module *m = (py_module *)self;
+    uint8_t kind = m->made->part[i].kind;
+    PyObject *word = kind == TN_PARAM   ? py.parameters_
+                     : kind == TN_CHILD ? py.modules_
+                                        : py.buffers_;
+    PyObject *dict = py_module_dict(self, word), *o, *set;
+    if (!dict || !(o = py_mrow_part_object(m->made, i))) return false;
+    bool ok = !PyDict_SetItem(dict, m->names[i], o);
+    Py_DECREF(o);
+    if (!ok || kind != TN_TRANSIENT) return ok;
+    set = PyDict_GetItemWithError(m->dict, py.transient_);
+    return set && !PySet_Add(set, m->names[i]);
+}
+
+/* Options and parts of `made` into the object's dictionaries. */
+static bool py_mrow_publish(PyObject *self) {
+    py_module *m = (py_module *)self;
+    const py_kind *k = m->kind;
+    for (int i = 0; i < k->make.nparam; i++) {
+        if (py_mrow_part_named(m->made, k->make.param[i].name) >= 0) continue;
+        PyObject *o = py_option(k, i, py_options(m->made));
+        bool bad =
+            o ? PyDict_SetItem(m->dict, k->making.names[i], o) != 0 : PyErr_Occurred() != NULL;
+        Py_XDECREF(o);
+        if (bad) return false;
+    }
+    for (int i = 0; i < m->made->nparts; i++)
+        if (!py_mrow_publish_part(self, i)) return false;
+    return true;
+}
+
+/* The object of a module that is part of another one. */
+static PyObject *py_mrow_object(tn_module *child) {
+    PyObject *modules = PyImport_ImportModule("tensorh.nn.modules");
+    PyObject *type =
+        modules ? PyObject_CallMethod(modules, "_class_of", "ss", child->gen->type, child->type)
+                : NULL;
+    PyObject *o = type ? PyObject_CallMethod(type, "__new__", "O", type) : NULL;
+    Py_XDECREF(type);
+    Py_XDECREF(modules);
+    if (!o) return NULL;
+    bool ok = py_is_module(o) && !py_module_begin_one(o) &&
+              py_mrow_take((py_module *)o, tn_module_hold(child)) && py_mrow_publish(o);
+    if (!ok) Py_CLEAR(o);
+    return o;
+}
+
+/* A call's tuple and dictionary as an array and names; *kwnames is new or NULL. */
+static Py_ssize_t py_mrow_array(PyObject *args, PyObject *kwargs, PyObject **at,
+                                PyObject **kwnames) {
+    Py_ssize_t n = PyTuple_Size(args), nkw = kwargs ? PyDict_Size(kwargs) : 0, pos = 0, i = 0;
+    PyObject *name, *value;
+    *kwnames = NULL;
+    if (n + nkw > MROW_ARGS) return PyErr_SetString(PyExc_TypeError, "too many arguments"), -1;
+    for (; i < n; i++) at[i] = PyTuple_GetItem(args, i);
+    if (!nkw) return n;
+    if (!(*kwnames = PyTuple_New(nkw))) return -1;
+    for (i = 0; kwargs && PyDict_Next(kwargs, &pos, &name, &value); i++) {
+        at[n + i] = value;
+        PyTuple_SetItem(*kwnames, i, Py_NewRef(name));
+    }
+    return n;
+}
+
+static bool py_mrow_bind_make(py_module *m, PyObject *args, PyObject *kwargs) {
+    PyObject *at[MROW_ARGS], *kwnames, *r;
+    Py_ssize_t n = py_mrow_array(args, kwargs, at, &kwnames);
+    r = n < 0 ? NULL : py_call_bound(&m->kind->making, at, n, kwnames, py_mrow_make, m);
+    Py_XDECREF(kwnames);
+    Py_XDECREF(r);
+    return r != NULL;
+}
+
+PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs) {
+    py_module *m = (py_module *)self;
+    if (!m->kind) return PyErr_Format(PyExc_TypeError, "not a built-in module");
+    if (py_module_begin_one(self) || !py_mrow_bind_make(m, args, kwargs) || !py_mrow_publish(self))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* --- making anew ------------------------------------------------------------------------------ */
+
+/* The tensor or module that stands under a part's name: new; NULL with an exception. */
+static PyObject *py_mrow_look(PyObject *self, PyObject *name, uint8_t kind) {
+    PyObject *dict = py_module_dict(self, kind == TN_PARAM   ? py.parameters_
+                                          : kind == TN_CHILD ? py.modules_
+                                                             : py.buffers_);
+    PyObject *o = dict ? PyDict_GetItemWithError(dict, name) : NULL;
+    return o ? Py_NewRef(o) : PyObject_GetAttr(self, name);
+}
+
+/* Adds option i as the object has it. A bool that is also a part says whether the part is there. */
+static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs, bool *tensors) {
+    py_module *m = (py_module *)self;
+    const tn_param *p = &m->kind->make.param[i];
+    PyObject *name = m->kind->making.names[i], *o;
+    if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE) return true;
+    if (!(o = PyObject_GetAttr(self, name))) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
+        PyErr_Clear();
+        return true;
+    }
+    if (p->type == TN_T_TENSOR && o != Py_None) *tensors = true;
+    if (p->type == TN_T_BOOL && !PyBool_Check(o)) {
+        Py_DECREF(o);
+        o = Py_NewRef(o == Py_None ? Py_False : Py_True);
+    }
+    bool ok = !PyDict_SetItem(kwargs, name, o);
+    Py_DECREF(o);
+    return ok;
+}
+
+/* Makes the library's module of the options as they are now, without data and without a draw. */
+static bool py_mrow_remake(PyObject *self) {
+    py_module *m = (py_module *)self;
+    uint8_t state[TN_GENERATOR_BYTES];
+    PyObject *args = PyTuple_New(0), *kwargs = PyDict_New();
+    bool ok = args && kwargs && m->dict, tensors = false;
+    for (int i = 0; ok && i < m->kind->make.nparam; i++)
+        ok = py_mrow_option_now(self, i, kwargs, &tensors);
+    if (ok && !tensors) {
+        PyObject *meta = PyUnicode_FromString("meta");
+        ok = meta && !PyDict_SetItemString(kwargs, "device", meta);
+        Py_XDECREF(meta);
+    }
+    tn_generator_get(tn_default_generator(), state);
+    ok = ok && py_mrow_bind_make(m, args, kwargs);
+    tn_generator_set(tn_default_generator(), state);
+    Py_XDECREF(args);
+    Py_XDECREF(kwargs);
+    return ok;
+}
+
+/* --- the library's module follows ------------------------------------------------------------- */
+
+static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject **names, bool *reshaped);
+
+static bool py_mrow_same_shape(const tn_tensor *a, const tn_tensor *b) {
+    tn_ints x = tn_shape(a), y = tn_shape(b);
+    return x.n == y.n && (x.n == 0 || !memcmp(x.at, y.at, (size_t)x.n * sizeof *x.at));
+}
+
+static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *reshaped) {
+    tn_tensor *now = tn_part_tensor_of(made, i), *t = o == Py_None ? NULL : py_of(o);
+    if (t == now) return true;
+    if (t && now && !py_mrow_same_shape(t, now)) *reshaped = true;
+    return tn_module_set_at(NULL, 0, made, made->part[i].name, t) || py_raise();
+}
+
+static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject *name,
+                                bool *reshaped) {
+    uint8_t kind = made->part[i].kind;
+    PyObject *o = py_mrow_look(self, name, kind);
+    bool ok = false;
+    if (!o) return false;
+    if (kind == TN_CHILD ? !py_is_module(o) : o != Py_None && !py_is_tensor(o))
+        PyErr_Format(PyExc_TypeError, "'%U' must be a %s", name,
+                     kind == TN_CHILD ? "Module" : "Tensor or None");
+    else if (kind == TN_CHILD)
+        ok = py_mrow_follow(o, tn_part_child_of(made, i), NULL, reshaped);
+    else
+        ok = py_mrow_follow_tensor(made, i, o, reshaped);
+    Py_DECREF(o);
+    return ok;
+}
+
+/* Gives made the tensors and the mode that self has. names: of the parts; NULL: to be made. */
+static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject **names, bool *reshaped) {
+    PyObject *dict = ((py_module *)self)->dict;
+    PyObject *training = dict ? PyDict_GetItemWithError(dict, py.training) : NULL;
+    bool ok = true;
+    made->training =
+        training == Py_True || (training && training != Py_False && PyObject_IsTrue(training) > 0);
+    for (int i = 0; ok && i < made->nparts; i++) {
+        PyObject *name =
+            names ? Py_NewRef(names[i]) : PyUnicode_InternFromString(made->part[i].name);
+        ok = name && py_mrow_follow_part(self, made, i, name, reshaped);
+        Py_XDECREF(name);
+    }
+    return ok;
+}
+
+static bool py_mrow_ready(PyObject *self) {
+    py_module *m = (py_module *)self;
+    if (!m->kind || !py_module_dict(self, py.parameters_)) {
+        PyErr_SetString(PyExc_AttributeError,
+                        "cannot call a built-in module before its __init__()");
+        return false;
+    }
+    return (m->made || py_mrow_remake(self)) &&
+           py_mrow_follow(self, m->made, m->names, &m->reshaped);
+}
+
+PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused) {
+    (void)unused;
+    if (!py_mrow_ready(self)) return NULL;
+    if (!tn_module_reset_at(NULL, 0, ((py_module *)self)->made)) return py_raise();
+    Py_RETURN_NONE;
+}
+
+/* --- forward ---------------------------------------------------------------------------------- */
+
+static bool py_mrow_records(const py_module *m, const void *args) {
+    const tn_gen *gen = m->kind->calling.gen;
+    for (int i = 0; i < gen->nfixed; i++) {
+        const tn_tensor *t;
+        memcpy(&t, (const char *)args + gen->param[gen->fixed[i]].offset, sizeof t);
+        if (t && tn_needs_grad(t)) return true;
+    }
+    for (int i = 0; i < m->made->nparts; i++) {
+        const tn_tensor *t = tn_part_tensor_of(m->made, i);
+        if (m->made->part[i].kind == TN_CHILD || (t && tn_needs_grad(t))) return true;
+    }
+    return false;
+}
+
+static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_tensor **out) {
+    int nout = m->kind->calling.gen->nresults;
+    struct tni_expect *expect = m->made->expect;
+    tn_module *made = tn_module_hold(m->made); /* whatever Python code does meanwhile */
+    const char *file = NULL;
+    int line = 0;
+    bool ok;
+    if (tn_grad_mode() && py_mrow_records(m, args)) py_here(&file, &line);
+    if (m->reshaped) made->expect = NULL;
+    do {
+        if (elements >= PY_LONG) {
+            py_long l = py_long_begin();
+            ok = tn_module_call(file, line, made, m->kind->row, args, out, nout);
+            py_long_end(l);
+        } else {
+            ok = tn_module_call(file, line, made, m->kind->row, args, out, nout);
+        }
+    } while (TNI_UNLIKELY(!ok) && py_stopped());
+    made->expect = expect;
+    tn_module_free(made);
+    return ok;
+}
+
+/* A failed forward: the exception knows its module, for the path (py_module_place). */
+static PyObject *py_mrow_failed(PyObject *self) {
+    PyObject *type, *value, *trace;
+    py_raise();
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (value && PyObject_SetAttrString(value, "_module", self)) PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    return NULL;
+}
+
+static PyObject *py_mrow_tuple(tn_tensor **out, int from, int n) {
+    PyObject *all = PyTuple_New(n);
+    for (int i = 0; i < n; i++) {
+        PyObject *o = out[from + i] ? py_wrap(tn_own(out[from + i])) : Py_NewRef(Py_None);
+        if (all && o)
+            PyTuple_SetItem(all, i, o);
+        else
+            Py_XDECREF(o);
+        if (!o) Py_CLEAR(all);
+    }
+    return all;
+}
+
+/* (a, (b, c)): groups behind the parameters are nested. */
+static PyObject *py_mrow_results(const py_kind *k, tn_tensor **out) {
+    const tn_gen *gen = k->calling.gen;
+    PyObject *list = PyList_New(0), *all = NULL;
+    for (int i = 0; list && i < gen->nresults;) {
+        const tn_mgroup *group = NULL;
+        for (uint32_t g = 0; g < k->row->gen->ngroups; g++)
+            if (k->row->gen->groups[g].first == gen->nparam + i) group = &k->row->gen->groups[g];
+        PyObject *one = py_mrow_tuple(out, i, group ? group->count : 1);
+        PyObject *o = one && !group ? Py_NewRef(PyTuple_GetItem(one, 0)) : Py_XNewRef(one);
+        if (!o || PyList_Append(list, o)) Py_CLEAR(list);
+        Py_XDECREF(one);
+        Py_XDECREF(o);
+        i += group ? group->count : 1;
+    }
+    if (list) all = PyList_AsTuple(list);
+    Py_XDECREF(list);
+    return all;
+}
+
+/* An option `inplace` that is set: the result is the input itself. */
+static bool py_mrow_in_place(const py_module *m) {
+    return m->kind->inplace >= 0 &&
+           *(const bool *)((const char *)py_options(m->made) + m->kind->inplace);
+}
+
+static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
+    py_module *m = (py_module *)user;
+    tn_tensor *out[MROW_RESULTS], *input;
+    if (!py_mrow_call(m, args, elements, out)) return py_mrow_failed((PyObject *)m);
+    if (m->kind->calling.gen->nresults > 1) return py_mrow_results(m->kind, out);
+    if (TNI_LIKELY(!py_mrow_in_place(m))) return py_wrap(tn_own(out[0]));
+    tn_release(tn_own(out[0]));
+    memcpy(&input, args, sizeof input);
+    return py_wrap_borrowed(input);
+}
+
+/* Spreads a tuple `hx` over the parameters h and c that stand for it; None: none of them. */
+static bool py_mrow_spread(PyObject *o, const tn_mgroup *g, PyObject **to) {
+    if (o != Py_None && (!PySequence_Check(o) || PySequence_Size(o) != g->count)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "'%s' must be a tuple of %d Tensors", g->name, g->count);
+        return false;
+    }
+    for (int i = 0; i < g->count; i++) {
+        to[i] = o == Py_None ? Py_NewRef(o) : PySequence_GetItem(o, i);
+        if (!to[i]) {
+            while (i--) Py_DECREF(to[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+typedef struct py_mrow_flat {
+    PyObject *at[MROW_ARGS], *names[MROW_ARGS]; /* counted; names of keywords behind nargs */
+    Py_ssize_t nargs, n;
+} py_mrow_flat;
+
+static bool py_mrow_flat_add(py_mrow_flat *f, const py_kind *k, const tn_mgroup *g, PyObject *o,
+                             PyObject *name) {
+    PyObject *few[MROW_ARGS];
+    int n = g ? g->count : 1;
+    if (f->n + n > MROW_ARGS) return PyErr_SetString(PyExc_TypeError, "too many arguments"), false;
+    if (g && !py_mrow_spread(o, g, few)) return false;
+    if (!g) few[0] = Py_NewRef(o);
+    for (int i = 0; i < n; i++) {
+        f->names[f->n] = !name ? NULL : g ? k->calling.names[g->first + i] : name;
+        f->at[f->n++] = few[i];
+    }
+    if (!name) f->nargs = f->n;
+    return true;
+}
+
+static const tn_mgroup *py_mrow_group(const py_kind *k, int first, PyObject *name) {
+    const tn_mgen *gen = k->row->gen;
+    for (uint32_t g = 0; g < gen->ngroups; g++)
+        if (gen->groups[g].first < k->calling.gen->nparam &&
+            (name ? PyUnicode_CompareWithASCIIString(name, gen->groups[g].name) == 0
+                  : gen->groups[g].first == first))
+            return &gen->groups[g];
+    return NULL;
+}
+
+static PyObject *py_mrow_flat_call(py_module *m, py_mrow_flat *f) {
+    Py_ssize_t nkw = f->n - f->nargs;
+    PyObject *kwnames = nkw ? PyTuple_New(nkw) : NULL;
+    if (nkw && !kwnames) return NULL;
+    for (Py_ssize_t i = 0; i < nkw; i++)
+        PyTuple_SetItem(kwnames, i, Py_NewRef(f->names[f->nargs + i]));
+    PyObject *r = py_call_bound(&m->kind->calling, f->at, f->nargs, kwnames, py_mrow_run, m);
+    Py_XDECREF(kwnames);
+    return r;
+}
+
+/* A forward with a tuple among its arguments. */
+static PyObject *py_mrow_nested(py_module *m, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *kwnames) {
+    py_mrow_flat f;
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    bool ok = true;
+    f.nargs = f.n = 0;
+    for (Py_ssize_t i = 0; ok && i < nargs; i++)
+        ok = py_mrow_flat_add(&f, m->kind, py_mrow_group(m->kind, (int)f.n, NULL), args[i], NULL);
+    for (Py_ssize_t i = 0; ok && i < nkw; i++) {
+        PyObject *name = PyTuple_GetItem(kwnames, i);
+        ok = py_mrow_flat_add(&f, m->kind, py_mrow_group(m->kind, 0, name), args[nargs + i], name);
+    }
+    PyObject *r = ok ? py_mrow_flat_call(m, &f) : NULL;
+    for (Py_ssize_t i = 0; i < f.n; i++) Py_DECREF(f.at[i]);
+    return r;
+}
+
+PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames) {
+    py_module *m = (py_module *)self;
+    if (!py_mrow_ready(self)) return NULL;
+    if (nargs == 1 && !kwnames && !m->kind->row->gen->call &&
+        (Py_TYPE(args[0]) == py.tensor || Py_TYPE(args[0]) == py.parameter)) {
+        tn_tensor *input = py_of(args[0]);
+        return py_mrow_run(m, &input, tn_numel(input));
+    }
+    if (m->kind->row->gen->ngroups) return py_mrow_nested(m, args, nargs, kwnames);
+    return py_call_bound(&m->kind->calling, args, nargs, kwnames, py_mrow_run, m);
+}

@@ -1,0 +1,22 @@
+"""Neural networks: Module, built-in modules from the library's rows, functional, init, utils."""
+from . import modules
+from .modules import *  # noqa: F403
+from .parameter import Buffer, Parameter
+
+__all__ = ["Buffer", "Parameter", *modules.__all__]
+
+_LAZY = ("functional", "init", "parameter", "utils")
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        import importlib
+
+        return importlib.import_module("." + name, __name__)
+    from .._missing import error
+
+    raise error("torch.nn", name)
+
+
+def __dir__():
+    return sorted({*globals(), *_LAZY, *__all__})

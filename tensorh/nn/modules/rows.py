@@ -1,0 +1,108 @@
+"""Classes of the built-in modules, made of the library's rows when they are first asked for."""
+import re
+
+from ... import _C
+from .module import Module
+
+_classes = {}
+_OWN = ("Sequential", "ModuleList", "Identity")  # rows that are Python classes here
+
+
+class _Signature:
+    """inspect.signature(nn.Linear): from the row's options, while __init__ is the row's."""
+
+    def __get__(self, instance, owner):
+        if owner.__init__ is not _C._Module._row_init:
+            raise AttributeError("__signature__")
+        from inspect import Parameter, Signature
+
+        kind = Parameter.POSITIONAL_OR_KEYWORD
+        return Signature(
+            [
+                Parameter(name, kind, default=owner._defaults.get(name, Parameter.empty))
+                for name in owner._options
+            ]
+        )
+
+
+def _extra_repr(self):
+    """The row's options as torch prints them."""
+    text = []
+    for maybe, name, named, quoted in self._shown:
+        value, default = getattr(self, name), self._defaults.get(name)
+        if isinstance(default, bool) and not isinstance(value, bool):
+            value = value is not None
+        if not maybe or value != default:
+            text.append((name + "=" if named else "") + (repr if quoted else str)(value))
+    return ", ".join(text)
+
+
+def _shown(text):
+    """(only if not its default, name, with its name, quoted) of each item of a row's repr."""
+    for item in (text or "").split(","):
+        match = re.fullmatch(r"\s*(\??)(\w+)(?:\[\d*\])?(['=]*)\s*", item)
+        if match:
+            yield bool(match[1]), match[2], "=" in match[3], "'" in match[3]
+
+
+def _from_pretrained(cls, embeddings, freeze=True, padding_idx=None, scale_grad_by_freq=False):
+    """An Embedding over a given table."""
+    rows, columns = embeddings.shape
+    self = cls(rows, columns, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq)
+    self.weight = _C.Parameter(embeddings, requires_grad=not freeze)
+    return self
+
+
+# What torch's class has and no row tells.
+_MORE = {
+    "Embedding": {"from_pretrained": classmethod(_from_pretrained)},
+    "LSTM": {"mode": "LSTM", "flatten_parameters": lambda self: None},
+    "BatchNorm1d": {"_version": 2},
+    "BatchNorm2d": {"_version": 2},
+}
+
+
+def names():
+    """Class names of the rows."""
+    return [name for name in _C._module_kinds() if name not in _OWN]
+
+
+def get(name):
+    """The class of a name; None when there is no such row."""
+    cls = _classes.get(name)
+    if cls is not None or name in _OWN:
+        return cls
+    kind = _C._module_kind(name)
+    if kind is None:
+        return None
+    capsule, schema, parts, call, takes, shown, options, defaults, draws = kind
+    lines = [schema, f"forward{call or '(Tensor input) -> Tensor'}"]
+    lines += [f"parts: {parts}"] if parts else []
+    lines += [f"takes: {takes}"] if takes else []
+    body = {
+        "__module__": "tensorh.nn",
+        "__doc__": "\n".join(lines),
+        "__signature__": _Signature(),
+        "__init__": _C._Module._row_init,
+        "forward": _C._Module._row_forward,
+        "extra_repr": _extra_repr,
+        "_row": capsule,
+        "_options": options,
+        "_defaults": defaults,
+        "_shown": tuple(_shown(shown)),
+        **_MORE.get(name, {}),
+    }
+    if draws:
+        body["reset_parameters"] = _C._Module._row_reset
+    cls = _classes[name] = type(name, (Module,), body)
+    return cls
+
+
+def class_of(kind, name):
+    """The class of a part of a composite module, under the name that torch prints."""
+    cls = get(kind)
+    if name == kind or cls is None:
+        return cls
+    if name not in _classes:
+        _classes[name] = type(name, (cls,), {"__module__": "tensorh.nn", "__doc__": cls.__doc__})
+    return _classes[name]
