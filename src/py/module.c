@@ -129,6 +129,10 @@ static PyObject *py_module_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     py_module *m = (py_module *)PyType_GenericAlloc(type, 0);
     (void)args, (void)kwargs;
     if (!m) return NULL;
+    PyObject *forward = PyObject_GetAttr((PyObject *)type, py.forward);
+    m->direct = forward && (forward == py.row_forward || forward == py.sequential_forward);
+    Py_XDECREF(forward);
+    if (!forward) PyErr_Clear();
     m->kind = py_kind_of(type);
     m->dict = PyDict_New();
     if (!m->dict || PyErr_Occurred()) {
@@ -368,39 +372,77 @@ static void py_module_place(PyObject *self) {
     PyErr_Restore(type, value, trace);
 }
 
-static PyObject *py_module_call(PyObject *self, PyObject *args, PyObject *kwargs) {
-    PyObject *dict = ((py_module *)self)->dict, *forward, *r;
-    if (TNI_UNLIKELY(dict && PyDict_GetItemWithError(dict, py.hooked))) {
-        forward = PyObject_GetAttrString(self, "_call_hooked");
-        r = forward
-                ? PyObject_CallFunctionObjArgs(forward, args, kwargs ? kwargs : py.no_kwargs, NULL)
-                : NULL;
-    } else {
-        forward = PyObject_GenericGetAttr(self, py.forward);
-        if (!forward && PyErr_ExceptionMatches(PyExc_AttributeError)) {
-            PyErr_Clear(); /* a user's __getattr__, perhaps */
-            forward = PyObject_GetAttr(self, py.forward);
-        }
-        r = forward ? PyObject_Call(forward, args, kwargs) : NULL;
+static PyObject *py_module_sequential(PyObject *self, PyObject *input);
+
+/* self.forward(*args, **kwargs) */
+static PyObject *py_module_run(PyObject *self, PyObject *args, PyObject *kwargs) {
+    PyObject *forward = PyObject_GenericGetAttr(self, py.forward), *r;
+    if (!forward && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear(); /* a user's __getattr__, perhaps */
+        forward = PyObject_GetAttr(self, py.forward);
     }
+    r = forward ? PyObject_Call(forward, args, kwargs) : NULL;
     Py_XDECREF(forward);
+    return r;
+}
+
+/* A forward of ours, of one argument, without binding it; *r is left as it is where forward is
+ * another one by now, of the object or of its class. */
+static bool py_module_direct(PyObject *self, PyObject *x, PyObject **r) {
+    py_module *m = (py_module *)self;
+    if (!m->dict || PyDict_GetItemWithError(m->dict, py.forward)) return false;
+    PyObject *forward = PyObject_GetAttr((PyObject *)Py_TYPE(self), py.forward);
+    Py_XDECREF(forward); /* the class has it */
+    if (forward != py.row_forward && forward != py.sequential_forward) return PyErr_Clear(), false;
+    *r = forward == py.row_forward ? py_mrow_forward(self, &x, 1, NULL)
+                                   : py_module_sequential(self, x);
+    return true;
+}
+
+static bool py_module_hooked(PyObject *self) {
+    PyObject *dict = ((py_module *)self)->dict;
+    return dict && PyDict_GetItemWithError(dict, py.hooked);
+}
+
+static PyObject *py_module_call(PyObject *self, PyObject *args, PyObject *kwargs) {
+    PyObject *call, *r = NULL;
+    if (TNI_UNLIKELY(py_module_hooked(self))) {
+        call = PyObject_GetAttrString(self, "_call_hooked");
+        r = call ? PyObject_CallFunctionObjArgs(call, args, kwargs ? kwargs : py.no_kwargs, NULL)
+                 : NULL;
+        Py_XDECREF(call);
+    } else if (!((py_module *)self)->direct || kwargs || PyTuple_Size(args) != 1 ||
+               !py_module_direct(self, PyTuple_GetItem(args, 0), &r)) {
+        r = py_module_run(self, args, kwargs);
+    }
     if (TNI_UNLIKELY(!r)) py_module_place(self);
+    return r;
+}
+
+/* child(x), where child may be anything */
+static PyObject *py_module_call_one(PyObject *child, PyObject *x) {
+    PyObject *r = NULL;
+    if (!py_is_module(child) || !((py_module *)child)->direct || py_module_hooked(child) ||
+        PyType_GetSlot(Py_TYPE(child), Py_tp_call) != (void *)py_module_call ||
+        !py_module_direct(child, x, &r))
+        return PyObject_CallFunctionObjArgs(child, x, NULL);
+    if (TNI_UNLIKELY(!r)) py_module_place(child);
     return r;
 }
 
 /* x through all children, one after the other: Sequential.forward. */
 static PyObject *py_module_sequential(PyObject *self, PyObject *input) {
-    PyObject *modules = py_module_dict(self, py.modules_), *name, *child;
+    PyObject *modules = py_module_dict(self, py.modules_);
     PyObject *all = modules ? PyDict_Values(modules) : PyList_New(0), *x = Py_NewRef(input);
-    (void)name;
+    if (Py_EnterRecursiveCall(" in Sequential")) Py_CLEAR(x);
     for (Py_ssize_t i = 0; all && x && i < PyList_Size(all); i++) {
-        child = PyList_GetItem(all, i);
-        PyObject *y = PyObject_CallFunctionObjArgs(child, x, NULL);
+        PyObject *y = py_module_call_one(PyList_GetItem(all, i), x);
         Py_DECREF(x);
         x = y;
     }
     Py_XDECREF(all);
-    return x;
+    Py_LeaveRecursiveCall();
+    return all ? x : (Py_XDECREF(x), NULL);
 }
 
 /* --- the class -------------------------------------------------------------------------------- */
@@ -498,7 +540,9 @@ PY_PRIV int py_modules_begin(PyObject *module) {
     if (!(py.no_kwargs = PyDict_New()) || py_parameter_begin(module)) return -1;
     py.module = (PyTypeObject *)PyType_FromSpec(&py_module_spec);
     if (!py.module || PyModule_AddObjectRef(module, "_Module", (PyObject *)py.module) ||
-        PyObject_SetAttr((PyObject *)py.module, py.row, Py_None))
+        PyObject_SetAttr((PyObject *)py.module, py.row, Py_None) ||
+        !(py.row_forward = PyObject_GetAttrString((PyObject *)py.module, "_row_forward")) ||
+        !(py.sequential_forward = PyObject_GetAttrString((PyObject *)py.module, "_sequential")))
         return -1;
     return PyModule_AddFunctions(module, py_modules_functions);
 }

@@ -437,13 +437,15 @@ static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject **names, bo
 
 static bool py_mrow_ready(PyObject *self) {
     py_module *m = (py_module *)self;
-    if (!m->kind || !py_module_dict(self, py.parameters_)) {
-        PyErr_SetString(PyExc_AttributeError,
-                        "cannot call a built-in module before its __init__()");
-        return false;
+    if (TNI_UNLIKELY(!m->made)) {
+        if (!m->kind || !py_module_dict(self, py.parameters_)) {
+            PyErr_SetString(PyExc_AttributeError,
+                            "cannot call a built-in module before its __init__()");
+            return false;
+        }
+        if (!py_mrow_remake(self)) return false;
     }
-    return (m->made || py_mrow_remake(self)) &&
-           py_mrow_follow(self, m->made, m->names, &m->reshaped);
+    return py_mrow_follow(self, m->made, m->names, &m->reshaped);
 }
 
 PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused) {

@@ -52,7 +52,8 @@ typedef struct py_state {
     PyObject *f_lasti, *f_back, *forward, *torch_function;
     PyObject *backward, *setup_context, *name_word, *backward_class, *separate;
     PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
-    PyObject *no_kwargs; /* an empty dict */
+    PyObject *row_forward, *sequential_forward; /* methods of _Module */
+    PyObject *no_kwargs;                        /* an empty dict */
 } py_state;
 #ifdef TNI_OBJECTS
 extern TNI_HIDDEN py_state py;
@@ -194,6 +195,7 @@ typedef struct py_module {
     const py_kind *kind; /* NULL: a user's class */
     tn_module *made;
     PyObject **names; /* of the parts of made */
+    bool direct;      /* its class's forward is one of C */
     bool reshaped;    /* some part has another shape than the options say */
 } py_module;
 

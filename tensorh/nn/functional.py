@@ -1,0 +1,602 @@
+"""torch.nn.functional: rows of the library, and what torch spells otherwise or composes of them."""
+import math
+import warnings
+
+from .. import _C
+
+# torch's public names here; one that no function below defines is the row of that name.
+_NAMES = frozenset(
+    """
+    adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d
+    adaptive_max_pool1d_with_indices adaptive_max_pool2d adaptive_max_pool2d_with_indices
+    adaptive_max_pool3d adaptive_max_pool3d_with_indices affine_grid alpha_dropout avg_pool1d
+    avg_pool2d avg_pool3d batch_norm bilinear binary_cross_entropy binary_cross_entropy_with_logits
+    celu celu_ channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d
+    conv_transpose3d cosine_embedding_loss cosine_similarity cross_entropy ctc_loss dropout
+    dropout1d dropout2d dropout3d elu elu_ embedding embedding_bag feature_alpha_dropout fold
+    fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d
+    fractional_max_pool3d_with_indices gaussian_nll_loss gelu glu grid_sample group_norm
+    gumbel_softmax hardshrink hardsigmoid hardswish hardtanh hardtanh_ hinge_embedding_loss
+    huber_loss instance_norm interpolate kl_div l1_loss layer_norm leaky_relu leaky_relu_ linear
+    linear_cross_entropy local_response_norm log_softmax logsigmoid lp_pool1d lp_pool2d lp_pool3d
+    margin_ranking_loss max_pool1d max_pool1d_with_indices max_pool2d max_pool2d_with_indices
+    max_pool3d max_pool3d_with_indices max_unpool1d max_unpool2d max_unpool3d mish mse_loss
+    multi_head_attention_forward multi_margin_loss multilabel_margin_loss
+    multilabel_soft_margin_loss native_channel_shuffle nll_loss normalize one_hot pad
+    pairwise_distance pdist pixel_shuffle pixel_unshuffle poisson_nll_loss prelu relu relu6 relu_
+    rms_norm rrelu rrelu_ scaled_dot_product_attention selu selu_ sigmoid silu smooth_l1_loss
+    soft_margin_loss softmax softmin softplus softshrink softsign tanh tanhshrink threshold
+    threshold_ triplet_margin_loss triplet_margin_with_distance_loss unfold upsample
+    upsample_bilinear upsample_nearest
+    """.split()
+)
+
+
+def __getattr__(name):
+    f = getattr(_C, name, None) if name in _NAMES else None
+    if f is None:
+        from .._missing import error
+
+        if name in _NAMES:
+            raise AttributeError(f"module 'torch.nn.functional' has no attribute '{name}' (planned)")
+        raise error("torch.nn.functional", name)
+    globals()[name] = f
+    return f
+
+
+def __dir__():
+    return sorted({*globals(), *(name for name in _NAMES if hasattr(_C, name))})
+
+
+def _unsupported(function, argument):
+    raise NotImplementedError(f"{function}: {argument} is not supported yet")
+
+
+# --- activations ---------------------------------------------------------------------------------
+
+
+def relu(input, inplace=False):
+    """max(input, 0)."""
+    return _C.relu_(input) if inplace else _C.relu(input)
+
+
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    """input where it is positive, else negative_slope * input."""
+    f = _C.leaky_relu_ if inplace else _C.leaky_relu
+    return f(input, negative_slope)
+
+
+def elu(input, alpha=1.0, inplace=False):
+    """input where it is positive, else alpha * (exp(input) - 1)."""
+    return _C.elu_(input, alpha) if inplace else _C.elu(input, alpha)
+
+
+def celu(input, alpha=1.0, inplace=False):
+    """max(0, x) + min(0, alpha * (exp(x / alpha) - 1))."""
+    f = _C.elu_ if inplace else _C.elu
+    return f(input, alpha, 1, 1 / alpha)
+
+
+def selu(input, inplace=False):
+    """A scaled elu."""
+    f = _C.elu_ if inplace else _C.elu
+    return f(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
+
+
+def silu(input, inplace=False):
+    """input * sigmoid(input)."""
+    return _C.silu_(input) if inplace else _C.silu(input)
+
+
+def threshold(input, threshold, value, inplace=False):
+    """input where it is greater than threshold, else value."""
+    f = _C.threshold_ if inplace else _C.threshold
+    return f(input, threshold, value)
+
+
+def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
+    """input within [min_val, max_val]."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return _C.clamp_(input, min_val, max_val) if inplace else _C.clamp(input, min_val, max_val)
+
+
+def relu6(input, inplace=False):
+    """input within [0, 6]."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+def _perhaps_in_place(input, result, inplace):
+    return input.copy_(result) if inplace else result
+
+
+def hardsigmoid(input, inplace=False):
+    """relu6(input + 3) / 6."""
+    return _perhaps_in_place(input, _C.clamp(input + 3, 0, 6) / 6, inplace)
+
+
+def hardswish(input, inplace=False):
+    """input * relu6(input + 3) / 6."""
+    return _perhaps_in_place(input, input * _C.clamp(input + 3, 0, 6) / 6, inplace)
+
+
+def mish(input, inplace=False):
+    """input * tanh(softplus(input))."""
+    return _perhaps_in_place(input, input * _C.tanh(_C.softplus(input)), inplace)
+
+
+def logsigmoid(input):
+    """log(sigmoid(input))."""
+    return -_C.softplus(-input)
+
+
+def tanhshrink(input):
+    """input - tanh(input)."""
+    return input - _C.tanh(input)
+
+
+def hardshrink(input, lambd=0.5):
+    """input where its magnitude is more than lambd, else 0."""
+    return _C.where((input >= -lambd) & (input <= lambd), 0.0, input)
+
+
+def softshrink(input, lambd=0.5):
+    """input moved by lambd towards 0."""
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    return _C.where(input > lambd, input - lambd, _C.where(input < -lambd, input + lambd, 0 * input))
+
+
+def prelu(input, weight):
+    """leaky_relu whose slope is a tensor: one, or one a channel."""
+    if weight.numel() != 1 and input.ndim > 1:
+        weight = weight.reshape(-1, *(1,) * (input.ndim - 2))
+    return _C.where(input > 0, input, weight * input)
+
+
+def glu(input, dim=-1):
+    """a * sigmoid(b), where a and b are the halves of input along dim."""
+    n = input.shape[dim]
+    if n % 2:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {dim % input.ndim} is size {n}"
+        )
+    return _C.narrow(input, dim, 0, n // 2) * _C.sigmoid(_C.narrow(input, dim, n // 2, n // 2))
+
+
+def _softmax_dim(name, input, dim, stacklevel):
+    if dim is None:
+        warnings.warn(
+            f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
+            "dim=X as an argument.",
+            stacklevel=stacklevel,
+        )
+        dim = 0 if input.ndim in (0, 1, 3) else 1
+    return dim
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """exp(x_i) / sum_j exp(x_j) along dim."""
+    if dim is None:
+        dim = _softmax_dim("softmax", input, dim, _stacklevel)
+    return _C.softmax(input, dim, dtype)
+
+
+def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """The logarithm of softmax."""
+    if dim is None:
+        dim = _softmax_dim("log_softmax", input, dim, _stacklevel)
+    return _C.log_softmax(input, dim, dtype)
+
+
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    """softmax of -input."""
+    return _C.softmax(-input, _softmax_dim("softmin", input, dim, _stacklevel), dtype)
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    """A sample of the Gumbel-softmax distribution; hard: one-hot, with the soft one's gradient."""
+    noise = -_C.empty_like(logits).exponential_().log()
+    soft = _C.softmax((logits + noise) / tau, dim)
+    if not hard:
+        return soft
+    index = _C.argmax(soft, dim, keepdim=True)
+    one = _C.zeros_like(logits).scatter_(dim, index, 1.0)
+    return one - soft.detach() + soft
+
+
+# --- dropout -------------------------------------------------------------------------------------
+
+
+def _check_probability(p):
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    """Zeroes elements with probability p and scales the others by 1 / (1 - p)."""
+    _check_probability(p)
+    return _C.dropout_(input, p, training) if inplace else _C.dropout(input, p, training)
+
+
+def _feature_dropout(input, p, training, inplace, ndim):
+    """Whole channels; ndim: dimensions of an input without a batch."""
+    _check_probability(p)
+    if not training or p == 0:
+        return input if inplace else input * 1
+    batched = input.ndim != ndim
+    shape = input.shape[: 2 if batched else 1]
+    shape = (*shape, *(1,) * (input.ndim - len(shape)))
+    mask = _C.dropout(_C.new_ones(input, shape), p, True)
+    return _C.mul_(input, mask) if inplace else input * mask
+
+
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    """Zeroes whole channels of (N, C, L) or (C, L)."""
+    return _feature_dropout(input, p, training, inplace, 2)
+
+
+def dropout2d(input, p=0.5, training=True, inplace=False):
+    """Zeroes whole channels of (N, C, H, W)."""
+    return _feature_dropout(input, p, training, inplace, 0)
+
+
+def dropout3d(input, p=0.5, training=True, inplace=False):
+    """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W)."""
+    return _feature_dropout(input, p, training, inplace, 4)
+
+
+# --- layers --------------------------------------------------------------------------------------
+
+
+def embedding(
+    input,
+    weight,
+    padding_idx=None,
+    max_norm=None,
+    norm_type=2.0,
+    scale_grad_by_freq=False,
+    sparse=False,
+):
+    """Rows of weight by number."""
+    if max_norm is not None:
+        _unsupported("embedding", "max_norm")
+    rows = weight.shape[0]
+    if padding_idx is None:
+        padding_idx = -1
+    elif not -rows <= padding_idx < rows:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    elif padding_idx < 0:
+        padding_idx += rows
+    return _C.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+def max_pool2d(
+    input,
+    kernel_size,
+    stride=None,
+    padding=0,
+    dilation=1,
+    ceil_mode=False,
+    return_indices=False,
+):
+    """The largest element of each window."""
+    if return_indices:
+        _unsupported("max_pool2d", "return_indices")
+    return _C.max_pool2d(input, kernel_size, stride or None, padding, dilation, ceil_mode)
+
+
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):
+    """Normalises groups of channels of each sample."""
+    n, c = input.shape[:2]
+    if c % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of "
+            f"shape {list(input.shape)} and num_groups={num_groups}"
+        )
+    x = input.reshape(n, num_groups, -1)
+    y = _C.layer_norm(x, x.shape[2:], None, None, eps).reshape(input.shape)
+    return _scale_and_shift(y, weight, bias)
+
+
+def _scale_and_shift(y, weight, bias):
+    shape = (1, -1, *(1,) * (y.ndim - 2))
+    if weight is not None:
+        y = y * weight.reshape(shape)
+    return y if bias is None else y + bias.reshape(shape)
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """input / sqrt(mean(input^2) + eps) * weight over the last dimensions."""
+    n = len(normalized_shape)
+    if n == 0 or tuple(input.shape[-n:]) != tuple(normalized_shape):
+        raise RuntimeError(
+            f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
+            f"[*, {', '.join(map(str, normalized_shape))}], but got input of size"
+            f"{list(input.shape)}"
+        )
+    if eps is None:
+        eps = {"torch.float64": 2.0**-52, "torch.float16": 2.0**-10, "torch.bfloat16": 2.0**-7}.get(
+            str(input.dtype), 2.0**-23
+        )
+    y = input * _C.rsqrt(_C.mean(input * input, tuple(range(-n, 0)), True) + eps)
+    return y if weight is None else y * weight
+
+
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    """input / max(its p-norm along dim, eps)."""
+    denominator = _C.clamp_min(_C.norm(input, p, dim, True), eps)
+    return _C.div(input, denominator, out=out) if out is not None else input / denominator
+
+
+def cosine_similarity(x1, x2, dim=1, eps=1e-8):
+    """x1 . x2 / (|x1| |x2|) along dim."""
+    x1 = x1 / _C.clamp_min(_C.norm(x1, 2, dim, True), eps)
+    x2 = x2 / _C.clamp_min(_C.norm(x2, 2, dim, True), eps)
+    return (x1 * x2).sum(dim)
+
+
+def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
+    """The p-norm of x1 - x2 + eps along the last dimension."""
+    return _C.norm(x1 - x2 + eps, p, -1, keepdim)
+
+
+# --- losses --------------------------------------------------------------------------------------
+
+
+def _reduction(size_average, reduce, reduction):
+    """torch's older arguments as a word."""
+    if size_average is None and reduce is None:
+        return reduction
+    mean = size_average is None or size_average
+    word = "none" if reduce is not None and not reduce else "mean" if mean else "sum"
+    warnings.warn(
+        "size_average and reduce args will be deprecated, please use "
+        f"reduction='{word}' instead.",
+        stacklevel=3,
+    )
+    return word
+
+
+def _reduce(loss, reduction):
+    if reduction == "mean":
+        return loss.mean()
+    if reduction == "sum":
+        return loss.sum()
+    if reduction != "none":
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return loss
+
+
+def _weighted(loss, input, weight, reduction):
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+    loss = loss * weight
+    return loss.sum() / weight.sum() if reduction == "mean" else _reduce(loss, reduction)
+
+
+def _pair(input, target):
+    """Both of one shape."""
+    if input.shape == target.shape:
+        return input, target
+    warnings.warn(
+        f"Using a target size ({target.size()}) that is different to the input size "
+        f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
+        "Please ensure they have the same size.",
+        stacklevel=3,
+    )
+    shape = (input.detach() + target.detach()).shape
+    return input.expand(shape), target.expand(shape)
+
+
+def cross_entropy(
+    input,
+    target,
+    weight=None,
+    size_average=None,
+    ignore_index=-100,
+    reduce=None,
+    reduction="mean",
+    label_smoothing=0.0,
+):
+    """-log softmax(input)[target]; target: class numbers or probabilities."""
+    reduction = _reduction(size_average, reduce, reduction)
+    return _C.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def nll_loss(
+    input,
+    target,
+    weight=None,
+    size_average=None,
+    ignore_index=-100,
+    reduce=None,
+    reduction="mean",
+):
+    """-input[target], of log-probabilities."""
+    reduction = _reduction(size_average, reduce, reduction)
+    return _C.nll_loss(input, target, weight, ignore_index, reduction)
+
+
+def mse_loss(
+    input, target, size_average=None, reduce=None, reduction="mean", weight=None
+):
+    """(input - target)^2."""
+    reduction = _reduction(size_average, reduce, reduction)
+    input, target = _pair(input, target)
+    if weight is not None:
+        return _weighted(_C.mse_loss(input, target, "none"), input, weight, reduction)
+    return _C.mse_loss(input, target, reduction)
+
+
+def l1_loss(
+    input, target, size_average=None, reduce=None, reduction="mean", weight=None
+):
+    """|input - target|."""
+    reduction = _reduction(size_average, reduce, reduction)
+    input, target = _pair(input, target)
+    if weight is not None:
+        return _weighted(_C.l1_loss(input, target, "none"), input, weight, reduction)
+    return _C.l1_loss(input, target, reduction)
+
+
+def smooth_l1_loss(
+    input, target, size_average=None, reduce=None, reduction="mean", beta=1.0
+):
+    """Squared below beta, linear above."""
+    reduction = _reduction(size_average, reduce, reduction)
+    input, target = _pair(input, target)
+    return _C.smooth_l1_loss(input, target, reduction, beta)
+
+
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
+    """Squared below delta, linear above, delta * smooth_l1_loss."""
+    input, target = _pair(input, target)
+    if weight is not None:
+        if weight.size() != input.size():
+            raise ValueError("Weights and input must have the same size.")
+        return _reduce(_C.huber_loss(input, target, "none", delta) * weight, reduction)
+    return _C.huber_loss(input, target, reduction, delta)
+
+
+def binary_cross_entropy(
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean"
+):
+    """-(t log x + (1 - t) log(1 - x)), of probabilities."""
+    reduction = _reduction(size_average, reduce, reduction)
+    if target.size() != input.size():
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size "
+            f"({input.size()}) is deprecated. Please ensure they have the same size."
+        )
+    return _C.binary_cross_entropy(input, target, weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input,
+    target,
+    weight=None,
+    size_average=None,
+    reduce=None,
+    reduction="mean",
+    pos_weight=None,
+):
+    """binary_cross_entropy of sigmoid(input), without overflow."""
+    reduction = _reduction(size_average, reduce, reduction)
+    if target.size() != input.size():
+        raise ValueError(
+            f"Target size ({target.size()}) must be the same as input size ({input.size()})"
+        )
+    return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+
+
+def kl_div(
+    input, target, size_average=None, reduce=None, reduction="mean", log_target=False
+):
+    """target * (log(target) - input); input: log-probabilities."""
+    reduction = _reduction(size_average, reduce, reduction)
+    if reduction == "batchmean":
+        total = _C.kl_div(input, target, "sum", log_target=log_target)
+        return total / input.shape[0] if input.ndim else total
+    return _C.kl_div(input, target, reduction, log_target=log_target)
+
+
+def poisson_nll_loss(
+    input,
+    target,
+    log_input=True,
+    full=False,
+    size_average=None,
+    eps=1e-8,
+    reduce=None,
+    reduction="mean",
+):
+    """exp(input) - target * input, or with log_input False input - target * log(input + eps)."""
+    reduction = _reduction(size_average, reduce, reduction)
+    if log_input:
+        loss = _C.exp(input) - target * input
+    else:
+        loss = input - target * _C.log(input + eps)
+    if full:
+        stirling = target * _C.log(target) - target + 0.5 * _C.log(2 * math.pi * target)
+        loss = loss + _C.where(target <= 1, 0.0, stirling)
+    return _reduce(loss, reduction)
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
+    """(log(var) + (input - target)^2 / var) / 2, var at least eps."""
+    if not isinstance(var, _C.Tensor):
+        var = _C.full_like(input, var)
+    if (var < 0).any():
+        raise ValueError("var has negative entry/entries")
+    if var.shape != input.shape:
+        if tuple(input.shape[:-1]) == tuple(var.shape):
+            var = var.unsqueeze(-1)
+        elif (
+            var.ndim != input.ndim
+            or sum(y for x, y in zip(input.shape, var.shape, strict=True) if x != y) != 1
+        ):
+            raise ValueError("var is of incorrect size")
+    var = var + (_C.clamp_min(var.detach(), eps) - var.detach())
+    loss = 0.5 * (_C.log(var) + (input - target) ** 2 / var)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return _reduce(loss, reduction)
+
+
+def margin_ranking_loss(
+    input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
+):
+    """max(0, -target * (input1 - input2) + margin)."""
+    reduction = _reduction(size_average, reduce, reduction)
+    return _reduce(_C.clamp_min(-target * (input1 - input2) + margin, 0), reduction)
+
+
+def hinge_embedding_loss(
+    input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"
+):
+    """input where target is 1, max(0, margin - input) where it is -1."""
+    reduction = _reduction(size_average, reduce, reduction)
+    far = _C.where(target != 1, _C.clamp_min(margin - input, 0), 0.0)
+    return _reduce(far + _C.where(target != -1, input, 0.0), reduction)
+
+
+def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """log(1 + exp(-target * input))."""
+    reduction = _reduction(size_average, reduce, reduction)
+    return _reduce(_C.softplus(-target * input, 1, math.inf), reduction)
+
+
+def cosine_embedding_loss(
+    input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
+):
+    """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
+    reduction = _reduction(size_average, reduce, reduction)
+    dim, eps = input1.ndim - 1, 1e-12
+    squares = ((input1 * input1).sum(dim) + eps) * ((input2 * input2).sum(dim) + eps)
+    cos = (input1 * input2).sum(dim) / _C.sqrt(squares)
+    near = _C.where(target == 1, 1 - cos, 0.0)
+    return _reduce(near + _C.where(target == -1, _C.clamp_min(cos - margin, 0), 0.0), reduction)
+
+
+def triplet_margin_loss(
+    anchor,
+    positive,
+    negative,
+    margin=1.0,
+    p=2,
+    eps=1e-6,
+    swap=False,
+    size_average=None,
+    reduce=None,
+    reduction="mean",
+):
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin)."""
+    reduction = _reduction(size_average, reduce, reduction)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = _C.minimum(far, pairwise_distance(positive, negative, p, eps))
+    return _reduce(_C.clamp_min(margin + near - far, 0), reduction)

@@ -1,0 +1,60 @@
+"""Clipping of gradients; parameters as one vector."""
+import math
+
+from ... import _C
+
+_quiet = _C._without_grad
+
+
+def _list_of(parameters):
+    return [parameters] if isinstance(parameters, _C.Tensor) else list(parameters)
+
+
+def clip_grad_norm_(
+    parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None
+):
+    """Scales the gradients so that their common norm is at most max_norm; returns the norm before.
+
+    foreach: accepted; all gradients are always one call.
+    """
+    parameters = [p for p in _list_of(parameters) if p.grad is not None]
+    if error_if_nonfinite and parameters:
+        grads = [p.grad for p in parameters]
+        norms = [_C.norm(g.detach(), norm_type).item() for g in grads]
+        if not all(map(math.isfinite, norms)):
+            raise RuntimeError(
+                f"The total norm of order {norm_type} for gradients from `parameters` is "
+                "non-finite, so it cannot be clipped. To disable this error and scale the "
+                "gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
+            )
+    return _C.tensor(_C._clip_grad_norm(parameters, float(max_norm), float(norm_type)))
+
+
+def clip_grad_value_(parameters, clip_value, foreach=None):
+    """Brings every element of the gradients within clip_value of 0."""
+    clip_value = float(clip_value)
+    for p in _list_of(parameters):
+        if p.grad is not None:
+            _quiet(p.grad.clamp_, -clip_value, clip_value)
+
+
+def parameters_to_vector(parameters):
+    """All elements, one parameter after the other, as one dimension."""
+    return _C.cat([p.reshape(-1) for p in parameters])
+
+
+def vector_to_parameters(vec, parameters):
+    """Writes the elements of a vector into the parameters."""
+    if not isinstance(vec, _C.Tensor):
+        raise TypeError(f"expected torch.Tensor, but got: {type(vec)}")
+    at = 0
+    for p in parameters:
+        n = p.numel()
+        _quiet(p.copy_, vec[at : at + n].reshape(p.shape))
+        at += n
+
+
+def __getattr__(name):
+    from ..._missing import error
+
+    raise error("torch.nn.utils", name)
