@@ -478,6 +478,114 @@ static PyType_Spec py_module_spec = {"tensorh._C._Module", sizeof(py_module), 0,
                                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
                                      py_module_slots};
 
+/* --- gradients on their way ----------------------------------------------------------------- */
+
+/* A call that changes nothing; its gradients pass through Python code. Its row is a part of it, as
+ * the number of tensors differs. */
+typedef struct py_tap {
+    tn_function_row row;
+    PyObject *call;
+} py_tap;
+
+static bool py_tap_forward(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    (void)f;
+    for (int i = 0; i < nin; i++)
+        if (!(out[i] = tnp_view(in[i], tn_shape(in[i])))) return false;
+    return true;
+}
+
+static PyObject *py_tap_gradients(tn_tensor *const *grad, int n) {
+    PyObject *all = PyTuple_New(n);
+    for (int i = 0; all && i < n; i++) {
+        PyObject *o = py_wrap_borrowed(grad[i]);
+        if (!o || PyTuple_SetItem(all, i, o)) Py_CLEAR(all);
+    }
+    return all;
+}
+
+/* given: a tuple of as many gradients. */
+static bool py_tap_give(PyObject *given, tn_tensor **grad, int n) {
+    if (!PyTuple_Check(given) || PyTuple_Size(given) != n) {
+        PyErr_SetString(PyExc_RuntimeError, "a backward hook returned another number of gradients");
+        return false;
+    }
+    for (int i = 0; i < n; i++) {
+        PyObject *o = PyTuple_GetItem(given, i);
+        grad[i] = NULL;
+        if (o == Py_None) continue;
+        if (!py_is_tensor(o)) {
+            PyErr_SetString(PyExc_TypeError, "a backward hook returns Tensors or None");
+            return false;
+        }
+        if (!(grad[i] = tnp_view(py_of(o), tn_shape(py_of(o))))) return false;
+    }
+    return true;
+}
+
+static bool py_tap_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    const py_tap *tap = (const py_tap *)tn_function_user(f);
+    PyObject *grads = py_tap_gradients(grad_out, tap->row.nout);
+    PyObject *given = grads ? PyObject_CallFunctionObjArgs(tap->call, grads, NULL) : NULL;
+    bool ok = given && py_tap_give(given, grad_in, tap->row.nout);
+    Py_XDECREF(given);
+    Py_XDECREF(grads);
+    if (!ok && tn_ok()) tn_error_set(TN_INVALID, NULL, 0, "a backward hook raised an exception");
+    PyGILState_Release(state);
+    return ok;
+}
+
+static void py_tap_release(void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    Py_DECREF(((py_tap *)user)->call);
+    PyGILState_Release(state);
+    free(user);
+}
+
+enum { TAP_MOST = 64 };
+static PyObject *py_tap_results(tn_tensor **out, Py_ssize_t n) {
+    PyObject *all = PyTuple_New(n);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = py_wrap(tn_own(out[i]));
+        if (all && o)
+            PyTuple_SetItem(all, i, o);
+        else
+            Py_XDECREF(o);
+        if (!o) Py_CLEAR(all);
+    }
+    return all;
+}
+
+/* _tap(tensors, f): tensors of the same values, whose gradients g pass through f(g). */
+static PyObject *py_module_tap(PyObject *self, PyObject *args) {
+    PyObject *tensors, *call;
+    tn_tensor *in[TAP_MOST], *out[TAP_MOST];
+    const char *file;
+    int line;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &tensors, &call)) return NULL;
+    Py_ssize_t n = PyTuple_Size(tensors);
+    if (n < 1 || n > TAP_MOST)
+        return PyErr_Format(PyExc_ValueError, "hooks: 1 to %d tensors", TAP_MOST);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = PyTuple_GetItem(tensors, i);
+        if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "hooks: a Tensor is expected");
+        in[i] = py_of(o);
+    }
+    py_tap *tap = (py_tap *)calloc(1, sizeof *tap);
+    if (!tap) return PyErr_NoMemory();
+    tap->row.name = "BackwardHookFunction";
+    tap->row.nout = (int)n;
+    tap->row.forward = py_tap_forward;
+    tap->row.backward = py_tap_backward;
+    tap->row.release = py_tap_release;
+    tap->call = Py_NewRef(call);
+    py_here(&file, &line);
+    if (!tn_function_call_at(file, line, &tap->row, tn_tensors_of(in, (int64_t)n), tap, out))
+        return py_raise();
+    return py_tap_results(out, n);
+}
+
 /* --- functions for tensorh/nn ----------------------------------------------------------------- */
 
 /* _without_grad(f, *args): f(*args) while nothing is recorded. */
@@ -532,6 +640,7 @@ static PyMethodDef py_modules_functions[] = {
     {"_without_grad", py_module_without_grad, METH_VARARGS, NULL},
     {"_take_data", py_module_take_data, METH_VARARGS, NULL},
     {"_clip_grad_norm", py_module_clip_norm, METH_VARARGS, NULL},
+    {"_tap", py_module_tap, METH_VARARGS, NULL},
     {"_module_kinds", py_mrow_kinds, METH_NOARGS, NULL},
     {"_module_kind", py_mrow_kind, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
