@@ -214,23 +214,23 @@ PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name) {
 /* --- making ----------------------------------------------------------------------------------- */
 
 PY_PRIV void py_mrow_drop(py_module *m) {
-    for (int i = 0; m->names && m->made && i < m->made->nparts; i++) Py_XDECREF(m->names[i]);
-    free(m->names);
-    m->names = NULL;
     tn_module *made = m->made;
     m->made = NULL;
     m->reshaped = false;
+    Py_CLEAR(m->names);
     tn_module_free(made);
 }
 
 /* Takes made. */
 static bool py_mrow_take(py_module *m, tn_module *made) {
     py_mrow_drop(m);
-    m->names = (PyObject **)calloc((size_t)made->nparts + 1, sizeof *m->names);
     m->made = made;
-    for (int i = 0; m->names && i < made->nparts; i++)
-        if (!(m->names[i] = PyUnicode_InternFromString(made->part[i].name))) return false;
-    return m->names || PyErr_NoMemory();
+    if (!(m->names = PyTuple_New(made->nparts))) return false;
+    for (int i = 0; i < made->nparts; i++) {
+        PyObject *name = PyUnicode_InternFromString(made->part[i].name);
+        if (!name || PyTuple_SetItem(m->names, i, name)) return false;
+    }
+    return true;
 }
 
 static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
@@ -259,11 +259,12 @@ static bool py_mrow_publish_part(PyObject *self, int i) {
                                         : py.buffers_;
     PyObject *dict = py_module_dict(self, word), *o, *set;
     if (!dict || !(o = py_mrow_part_object(m->made, i))) return false;
-    bool ok = !PyDict_SetItem(dict, m->names[i], o);
+    PyObject *name = PyTuple_GetItem(m->names, i);
+    bool ok = !PyDict_SetItem(dict, name, o);
     Py_DECREF(o);
     if (!ok || kind != TN_TRANSIENT) return ok;
     set = PyDict_GetItemWithError(m->dict, py.transient_);
-    return set && !PySet_Add(set, m->names[i]);
+    return set && !PySet_Add(set, name);
 }
 
 /* Options and parts of `made` into the object's dictionaries. */
@@ -388,7 +389,7 @@ static bool py_mrow_remake(PyObject *self) {
 
 /* --- the library's module follows ------------------------------------------------------------- */
 
-static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject **names, bool *reshaped);
+static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, bool *reshaped);
 
 static bool py_mrow_same_shape(const tn_tensor *a, const tn_tensor *b) {
     tn_ints x = tn_shape(a), y = tn_shape(b);
@@ -420,19 +421,26 @@ static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject
 }
 
 /* Gives made the tensors and the mode that self has. names: of the parts; NULL: to be made. */
-static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject **names, bool *reshaped) {
+static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, bool *reshaped) {
     PyObject *dict = ((py_module *)self)->dict;
     PyObject *training = dict ? PyDict_GetItemWithError(dict, py.training) : NULL;
     bool ok = true;
     made->training =
         training == Py_True || (training && training != Py_False && PyObject_IsTrue(training) > 0);
     for (int i = 0; ok && i < made->nparts; i++) {
-        PyObject *name =
-            names ? Py_NewRef(names[i]) : PyUnicode_InternFromString(made->part[i].name);
+        PyObject *name = names ? Py_NewRef(PyTuple_GetItem(names, i))
+                               : PyUnicode_InternFromString(made->part[i].name);
         ok = name && py_mrow_follow_part(self, made, i, name, reshaped);
         Py_XDECREF(name);
     }
     return ok;
+}
+
+/* Python code that runs in between may change an option. */
+static bool py_mrow_still(const py_module *m) {
+    if (TNI_LIKELY(m->made != NULL)) return true;
+    PyErr_SetString(PyExc_RuntimeError, "the module was changed while it was called");
+    return false;
 }
 
 static bool py_mrow_ready(PyObject *self) {
@@ -445,7 +453,12 @@ static bool py_mrow_ready(PyObject *self) {
         }
         if (!py_mrow_remake(self)) return false;
     }
-    return py_mrow_follow(self, m->made, m->names, &m->reshaped);
+    tn_module *made = tn_module_hold(m->made); /* whatever a property does meanwhile */
+    PyObject *names = Py_NewRef(m->names);
+    bool ok = py_mrow_follow(self, made, names, &m->reshaped);
+    Py_DECREF(names);
+    tn_module_free(made);
+    return ok && py_mrow_still(m);
 }
 
 PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused) {
@@ -547,9 +560,10 @@ static bool py_mrow_in_place(const py_module *m) {
 static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
     py_module *m = (py_module *)user;
     tn_tensor *out[MROW_RESULTS], *input;
+    if (!py_mrow_still(m)) return NULL;
     if (!py_mrow_call(m, args, elements, out)) return py_mrow_failed((PyObject *)m);
     if (m->kind->calling.gen->nresults > 1) return py_mrow_results(m->kind, out);
-    if (TNI_LIKELY(!py_mrow_in_place(m))) return py_wrap(tn_own(out[0]));
+    if (TNI_LIKELY(!m->made || !py_mrow_in_place(m))) return py_wrap(tn_own(out[0]));
     tn_release(tn_own(out[0]));
     memcpy(&input, args, sizeof input);
     return py_wrap_borrowed(input);

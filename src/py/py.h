@@ -194,9 +194,9 @@ typedef struct py_module {
     PyObject_HEAD PyObject *dict, *weak;
     const py_kind *kind; /* NULL: a user's class */
     tn_module *made;
-    PyObject **names; /* of the parts of made */
-    bool direct;      /* its class's forward is one of C */
-    bool reshaped;    /* some part has another shape than the options say */
+    PyObject *names; /* of the parts of made, a tuple */
+    bool direct;     /* its class's forward is one of C */
+    bool reshaped;   /* some part has another shape than the options say */
 } py_module;
 
 TNI_INLINE bool py_is_module(PyObject *o) {

@@ -1,4 +1,5 @@
 """Neural networks: Module, built-in modules from the library's rows, functional, init, utils."""
+
 from . import modules
 from .modules import *  # noqa: F403
 from .parameter import Buffer, Parameter

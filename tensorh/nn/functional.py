@@ -1,4 +1,5 @@
 """torch.nn.functional: rows of the library, and what torch spells otherwise or composes of them."""
+
 import math
 import warnings
 
@@ -38,7 +39,8 @@ def __getattr__(name):
         from .._missing import error
 
         if name in _NAMES:
-            raise AttributeError(f"module 'torch.nn.functional' has no attribute '{name}' (planned)")
+            text = f"module 'torch.nn.functional' has no attribute '{name}' (planned)"
+            raise AttributeError(text)
         raise error("torch.nn.functional", name)
     globals()[name] = f
     return f
@@ -144,7 +146,8 @@ def softshrink(input, lambd=0.5):
     """input moved by lambd towards 0."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
-    return _C.where(input > lambd, input - lambd, _C.where(input < -lambd, input + lambd, 0 * input))
+    below = _C.where(input < -lambd, input + lambd, 0 * input)
+    return _C.where(input > lambd, input - lambd, below)
 
 
 def prelu(input, weight):
@@ -351,8 +354,7 @@ def _reduction(size_average, reduce, reduction):
     mean = size_average is None or size_average
     word = "none" if reduce is not None and not reduce else "mean" if mean else "sum"
     warnings.warn(
-        "size_average and reduce args will be deprecated, please use "
-        f"reduction='{word}' instead.",
+        f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.",
         stacklevel=3,
     )
     return word
@@ -418,9 +420,7 @@ def nll_loss(
     return _C.nll_loss(input, target, weight, ignore_index, reduction)
 
 
-def mse_loss(
-    input, target, size_average=None, reduce=None, reduction="mean", weight=None
-):
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """(input - target)^2."""
     reduction = _reduction(size_average, reduce, reduction)
     input, target = _pair(input, target)
@@ -429,9 +429,7 @@ def mse_loss(
     return _C.mse_loss(input, target, reduction)
 
 
-def l1_loss(
-    input, target, size_average=None, reduce=None, reduction="mean", weight=None
-):
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """|input - target|."""
     reduction = _reduction(size_average, reduce, reduction)
     input, target = _pair(input, target)
@@ -440,9 +438,7 @@ def l1_loss(
     return _C.l1_loss(input, target, reduction)
 
 
-def smooth_l1_loss(
-    input, target, size_average=None, reduce=None, reduction="mean", beta=1.0
-):
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """Squared below beta, linear above."""
     reduction = _reduction(size_average, reduce, reduction)
     input, target = _pair(input, target)
@@ -490,9 +486,7 @@ def binary_cross_entropy_with_logits(
     return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
-def kl_div(
-    input, target, size_average=None, reduce=None, reduction="mean", log_target=False
-):
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """target * (log(target) - input); input: log-probabilities."""
     reduction = _reduction(size_average, reduce, reduction)
     if reduction == "batchmean":

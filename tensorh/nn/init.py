@@ -2,6 +2,7 @@
 
 Formulas and the order of draws are torch's: a seed gives torch's numbers.
 """
+
 import math
 import warnings
 
@@ -95,9 +96,7 @@ def _calculate_fan_in_and_fan_out(tensor):
 def _calculate_correct_fan(tensor, mode):
     mode = mode.lower()
     if mode not in ("fan_in", "fan_out"):
-        raise ValueError(
-            f"Mode {mode} not supported, please use one of {['fan_in', 'fan_out']}"
-        )
+        raise ValueError(f"Mode {mode} not supported, please use one of {['fan_in', 'fan_out']}")
     return _calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
 
 

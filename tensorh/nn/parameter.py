@@ -1,4 +1,5 @@
 """Parameter and Buffer: tensors that a module registers when they are assigned to it."""
+
 from .._C import Parameter, Tensor
 
 __all__ = ["Buffer", "Parameter"]

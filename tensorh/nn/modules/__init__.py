@@ -1,4 +1,5 @@
 """Modules: the base class, containers, and the classes of the library's rows."""
+
 from . import rows as _rows
 from .container import Identity, ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .module import Module

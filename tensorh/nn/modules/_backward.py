@@ -1,4 +1,5 @@
 """Backward hooks: what goes into and out of a forward passes through calls that see gradients."""
+
 import warnings
 
 from ... import _C

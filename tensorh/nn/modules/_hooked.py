@@ -1,4 +1,5 @@
 """The call of a module that has hooks (torch's order and rules)."""
+
 import warnings
 
 

@@ -1,4 +1,5 @@
 """nn.Module: what is called seldom. Attributes and the call are C (src/py/module.c)."""
+
 import warnings
 import weakref
 from collections import OrderedDict, namedtuple
@@ -19,7 +20,8 @@ def _typename(o):
     if isinstance(o, _C.Tensor) and type(o) in (_C.Tensor, _C.Parameter):
         return f"torch.{names.get(str(o.dtype).split('.')[-1], '')}Tensor"
     module = type(o).__module__
-    return type(o).__qualname__ if module in ("builtins", "") else f"{module}.{type(o).__qualname__}"
+    name = type(o).__qualname__
+    return name if module in ("builtins", "") else f"{module}.{name}"
 
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
@@ -103,7 +105,9 @@ class Module(_C._Module):
             "child module": "torch.nn.Module or None",
             "buffer": "torch.nn.Buffer, torch.Tensor or None",
         }[kind]
-        raise TypeError(f"cannot assign '{_typename(value)}' as {kind} '{name}' ({wanted} expected)")
+        raise TypeError(
+            f"cannot assign '{_typename(value)}' as {kind} '{name}' ({wanted} expected)"
+        )
 
     def register_parameter(self, name, param):
         """Adds a parameter; None: a place that is empty."""
@@ -379,9 +383,7 @@ class Module(_C._Module):
         return self._apply(lambda t: _C.to(t, t.device, dst_type))
 
     def _to_floating(self, dtype):
-        return self._apply(
-            lambda t: _C.to(t, t.device, dtype) if t.dtype.is_floating_point else t
-        )
+        return self._apply(lambda t: _C.to(t, t.device, dtype) if t.dtype.is_floating_point else t)
 
     def float(self):
         """Floating parameters and buffers to float32."""
@@ -487,7 +489,13 @@ class Module(_C._Module):
         """Loads this module's own parameters and buffers; subclasses may do it otherwise."""
         for hook in self.__dict__.get("_load_state_dict_pre_hooks", {}).values():
             hook(
-                state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+                state_dict,
+                prefix,
+                local_metadata,
+                strict,
+                missing_keys,
+                unexpected_keys,
+                error_msgs,
             )
         transient = self._non_persistent_buffers_set
         own = {k: v for k, v in self._parameters.items() if v is not None}
@@ -516,6 +524,25 @@ class Module(_C._Module):
                     if name not in (self._modules if dot else own):
                         unexpected_keys.append(key)
 
+    def _load_below(self, state, prefix, metadata, assign, found):
+        local = dict({} if metadata is None else metadata.get(prefix[:-1], {}))
+        if assign:
+            local["assign_to_params_buffers"] = assign
+        self._load_from_state_dict(state, prefix, local, True, *found)
+        for name, child in self._modules.items():
+            if child is not None:
+                below = prefix + name + "."
+                part = {k: v for k, v in state.items() if k.startswith(below)}
+                child._load_below(part, below, metadata, assign, found)
+        keys = _IncompatibleKeys(*found[:2])
+        for hook in self.__dict__.get("_load_state_dict_post_hooks", {}).values():
+            if hook(self, keys) is not None:
+                raise AssertionError(
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not "
+                    "expected to return new values, if incompatible_keys need to be modified, "
+                    "it should be done inplace."
+                )
+
     def load_state_dict(self, state_dict, strict=True, assign=False):
         """Copies the tensors of a state dict into this module's, or puts them there (assign).
 
@@ -529,25 +556,7 @@ class Module(_C._Module):
         if metadata is not None:
             state_dict._metadata = metadata
 
-        def load(module, state, prefix=""):
-            local = dict({} if metadata is None else metadata.get(prefix[:-1], {}))
-            if assign:
-                local["assign_to_params_buffers"] = assign
-            module._load_from_state_dict(state, prefix, local, True, missing, unexpected, errors)
-            for name, child in module._modules.items():
-                if child is not None:
-                    below = prefix + name + "."
-                    load(child, {k: v for k, v in state.items() if k.startswith(below)}, below)
-            keys = _IncompatibleKeys(missing, unexpected)
-            for hook in module.__dict__.get("_load_state_dict_post_hooks", {}).values():
-                if hook(module, keys) is not None:
-                    raise AssertionError(
-                        "Hooks registered with ``register_load_state_dict_post_hook`` are not "
-                        "expected to return new values, if incompatible_keys need to be modified, "
-                        "it should be done inplace."
-                    )
-
-        load(self, state_dict)
+        self._load_below(state_dict, "", metadata, assign, (missing, unexpected, errors))
         if strict:
             for what, keys in (("Unexpected", unexpected), ("Missing", missing)):
                 if keys:
@@ -576,9 +585,7 @@ class Module(_C._Module):
         also = (self._forward_pre_hooks_with_kwargs,) if with_kwargs else ()
         return self._add_hook(self._forward_pre_hooks, hook, prepend, also)
 
-    def register_forward_hook(
-        self, hook, *, prepend=False, with_kwargs=False, always_call=False
-    ):
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
         """hook(module, args[, kwargs], output) after forward; it may return another output."""
         also = (self._forward_hooks_with_kwargs,) if with_kwargs else ()
         also += (self._forward_hooks_always_called,) if always_call else ()

@@ -1,4 +1,5 @@
 """Classes of the built-in modules, made of the library's rows when they are first asked for."""
+
 import re
 
 from ... import _C

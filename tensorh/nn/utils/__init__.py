@@ -1,4 +1,5 @@
 """Clipping of gradients; parameters as one vector."""
+
 import math
 
 from ... import _C
@@ -10,9 +11,7 @@ def _list_of(parameters):
     return [parameters] if isinstance(parameters, _C.Tensor) else list(parameters)
 
 
-def clip_grad_norm_(
-    parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None
-):
+def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """Scales the gradients so that their common norm is at most max_norm; returns the norm before.
 
     foreach: accepted; all gradients are always one call.
