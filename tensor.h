@@ -34,13 +34,13 @@
 #ifndef TN_TENSOR_H
 #define TN_TENSOR_H
 
-/* TN_PREFIX renames every symbol. 7029b7838f19 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. a5a1acd36e5e is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
-#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_7029b7838f19)
+#define TNI_NAMESPACE TNI_JOIN(TN_PREFIX, tn_a5a1acd36e5e)
 #else
-#define TNI_NAMESPACE tn_7029b7838f19
+#define TNI_NAMESPACE tn_a5a1acd36e5e
 #endif
 #ifdef TN_PREFIX
 #define tn_context_new TNI_JOIN(TN_PREFIX, tn_context_new)
@@ -86,6 +86,7 @@
 #define tn_touch TNI_JOIN(TN_PREFIX, tn_touch)
 #define tn_version TNI_JOIN(TN_PREFIX, tn_version)
 #define tn_is_view TNI_JOIN(TN_PREFIX, tn_is_view)
+#define tn_is_read_only TNI_JOIN(TN_PREFIX, tn_is_read_only)
 #define tn_same_storage TNI_JOIN(TN_PREFIX, tn_same_storage)
 #define tn_item_at TNI_JOIN(TN_PREFIX, tn_item_at)
 #define tn_item_int_at TNI_JOIN(TN_PREFIX, tn_item_int_at)
@@ -943,7 +944,7 @@
 #define tnp_zeros TNI_JOIN(TN_PREFIX, tnp_zeros)
 #define tn_zeros_like_at TNI_JOIN(TN_PREFIX, tn_zeros_like_at)
 #define tnp_zeros_like TNI_JOIN(TN_PREFIX, tnp_zeros_like)
-#define tn_layout_7029b7838f19 TNI_JOIN(TN_PREFIX, tn_layout_7029b7838f19)
+#define tn_layout_a5a1acd36e5e TNI_JOIN(TN_PREFIX, tn_layout_a5a1acd36e5e)
 #endif
 #ifdef TN_IMPORT
 #define tn_context_new (*tni_at_tn_context_new)
@@ -989,6 +990,7 @@
 #define tn_touch (*tni_at_tn_touch)
 #define tn_version (*tni_at_tn_version)
 #define tn_is_view (*tni_at_tn_is_view)
+#define tn_is_read_only (*tni_at_tn_is_read_only)
 #define tn_same_storage (*tni_at_tn_same_storage)
 #define tn_item_at (*tni_at_tn_item_at)
 #define tn_item_int_at (*tni_at_tn_item_int_at)
@@ -2412,7 +2414,8 @@ TN_API int64_t tn_storage_offset(const tn_tensor *t); /* in elements */
 TN_API void *tn_data(const tn_tensor *t);
 TN_API bool tn_touch(tn_tensor *t);
 TN_API int64_t tn_version(const tn_tensor *t);
-TN_API bool tn_is_view(const tn_tensor *t); /* of another tensor, whose memory it shares */
+TN_API bool tn_is_view(const tn_tensor *t);      /* of another tensor, whose memory it shares */
+TN_API bool tn_is_read_only(const tn_tensor *t); /* memory of others that may not be written */
 TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b);
 
 /* The only element of a one-element tensor. Errors: INVALID for another count, TYPE for complex in
@@ -11937,6 +11940,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
     X(tn_touch) \
     X(tn_version) \
     X(tn_is_view) \
+    X(tn_is_read_only) \
     X(tn_same_storage) \
     X(tn_item_at) \
     X(tn_item_int_at) \
@@ -12799,7 +12803,7 @@ typedef struct tn_exports { /* functions in the order of TNI_SYMBOLS */
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS(TNI_SYMBOL)};
-    static const tn_exports all = {"7029b7838f19", at, 900};
+    static const tn_exports all = {"a5a1acd36e5e", at, 901};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -12807,7 +12811,7 @@ static TNI_UNUSED const tn_exports *tn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_import(const tn_exports *e) {
-    if (!e || e->n != 900 || strcmp(e->layout, "7029b7838f19") != 0) return false;
+    if (!e || e->n != 901 || strcmp(e->layout, "a5a1acd36e5e") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS(TNI_SYMBOL)
     return true;
@@ -12817,9 +12821,9 @@ static TNI_UNUSED bool tn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_layout_7029b7838f19;
+TN_API const char tn_layout_a5a1acd36e5e;
 #if defined(__GNUC__)
-static const char *const tni_layout __attribute__((used)) = &tn_layout_7029b7838f19;
+static const char *const tni_layout __attribute__((used)) = &tn_layout_a5a1acd36e5e;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -12837,7 +12841,7 @@ TNI_EXTERN_C_END
 #endif
 #endif
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_layout_7029b7838f19 = 1;
+const char tn_layout_a5a1acd36e5e = 1;
 #endif
 
 /* src/tensor.c */
@@ -16882,6 +16886,7 @@ TN_API int64_t tn_version(const tn_tensor *t) {
     return t && t->storage ? tni_load_relaxed(&t->storage->version) : 0;
 }
 TN_API bool tn_is_view(const tn_tensor *t) { return t && t->base; }
+TN_API bool tn_is_read_only(const tn_tensor *t) { return t && t->flags & TNI_READ_ONLY; }
 TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b) {
     return a && b && a->storage == b->storage;
 }
@@ -20930,7 +20935,8 @@ static bool door_may_write(tn_frame *f, const tn_tensor *t, const char *what) {
     if (t->flags & TNI_LEAF)
         return tn_fail(f, TN_AUTOGRAD, "%s is a leaf that requires grad and is written in place",
                        what);
-    if (t->flags & TNI_VIEW && t->base->flags & TNI_LEAF && t->base->flags & TNI_REQUIRES)
+    if (t->flags & TNI_VIEW && /* a base without history: a view in between is the leaf */
+        (t->base->flags & TNI_LEAF || !(t->base->flags & TNI_REQUIRES)))
         return tn_fail(f, TN_AUTOGRAD,
                        "%s is a view of a leaf that requires grad and is written in place", what);
     return true;
@@ -25345,8 +25351,8 @@ static bool gather_fits(tn_frame *f, const tn_tensor *index, const tn_tensor *t,
     if (n != m)
         return tn_fail(f, TN_INVALID,
                        "Index tensor must have the same number of dimensions as %s tensor", what);
-    for (int i = 0; i < index->ndim && i < t->ndim; i++)
-        if (i != d && index->size[i] > t->size[i])
+    for (int i = 0; i < n; i++)
+        if (i != d && (index->ndim ? index->size[i] : 1) > (t->ndim ? t->size[i] : 1))
             return tn_fail(f, TN_INVALID,
                            "Size does not match at dimension %d expected index %s to be no larger "
                            "than %s %s%s",
@@ -29611,8 +29617,8 @@ static tn_tensor *roll_one(tn_tensor *t, int64_t shift, int64_t dim) {
     tn_tensor *part[2];
     int64_t n, at;
     if (!t) return NULL;
-    n = t->ndim ? t->size[tni_dim(t->ndim, dim)] : 0;
-    if (n == 0) return tnp_clone(t, (tn_memory_format)0);
+    if (t->ndim == 0 || t->numel == 0) return tnp_clone(t, (tn_memory_format)0);
+    n = t->size[tni_dim(t->ndim, dim)];
     at = (n - shift % n) % n;
     part[0] = tnp_slice(t, dim, at, TN_NONE, 1);
     part[1] = tnp_slice(t, dim, 0, at, 1);

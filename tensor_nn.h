@@ -14,7 +14,7 @@
 #endif
 #include TN_HEADER_NAME
 
-/* TN_PREFIX renames every symbol. b88d3d7429d1 is the hash of what stands below: who
+/* TN_PREFIX renames every symbol. 2805d50d398a is the hash of what stands below: who
  * includes this refers to a symbol of that name, which the implementation has. What
  * does not fit does not link. TN_NO_LAYOUT_CHECK leaves that out. */
 #ifdef TN_PREFIX
@@ -31,6 +31,8 @@
 #define tn_module_register_at TNI_JOIN(TN_PREFIX, tn_module_register_at)
 #define tn_module_forget TNI_JOIN(TN_PREFIX, tn_module_forget)
 #define tn_mrow_named TNI_JOIN(TN_PREFIX, tn_mrow_named)
+#define tn_mrow_count TNI_JOIN(TN_PREFIX, tn_mrow_count)
+#define tn_mrow_at TNI_JOIN(TN_PREFIX, tn_mrow_at)
 #define tn_input TNI_JOIN(TN_PREFIX, tn_input)
 #define tn_forward_at TNI_JOIN(TN_PREFIX, tn_forward_at)
 #define tn_module_call TNI_JOIN(TN_PREFIX, tn_module_call)
@@ -191,7 +193,7 @@
 #define tn_checkpoint_load_at TNI_JOIN(TN_PREFIX, tn_checkpoint_load_at)
 #define tn_train_at TNI_JOIN(TN_PREFIX, tn_train_at)
 #define tn_evaluate_at TNI_JOIN(TN_PREFIX, tn_evaluate_at)
-#define tn_nn_layout_b88d3d7429d1 TNI_JOIN(TN_PREFIX, tn_nn_layout_b88d3d7429d1)
+#define tn_nn_layout_2805d50d398a TNI_JOIN(TN_PREFIX, tn_nn_layout_2805d50d398a)
 #endif
 #ifdef TN_IMPORT
 #define tn_module_new_at (*tni_at_tn_module_new_at)
@@ -207,6 +209,8 @@
 #define tn_module_register_at (*tni_at_tn_module_register_at)
 #define tn_module_forget (*tni_at_tn_module_forget)
 #define tn_mrow_named (*tni_at_tn_mrow_named)
+#define tn_mrow_count (*tni_at_tn_mrow_count)
+#define tn_mrow_at (*tni_at_tn_mrow_at)
 #define tn_input (*tni_at_tn_input)
 #define tn_forward_at (*tni_at_tn_forward_at)
 #define tn_module_call (*tni_at_tn_module_call)
@@ -555,6 +559,8 @@ TN_API bool tn_module_register_at(const char *file, int line, const tn_mrow *row
 TN_API void tn_module_forget(const tn_mrow *row);
 TN_API const tn_mrow *
 tn_mrow_named(const char *type); /* NULL, without an error, when there is none */
+TN_API int64_t tn_mrow_count(void); /* built-in rows */
+TN_API const tn_mrow *tn_mrow_at(int64_t i);
 
 /* --- calling ---------------------------------------------------------------------------------- */
 
@@ -2729,6 +2735,8 @@ TNI_EXTERN_C_END
     X(tn_module_register_at) \
     X(tn_module_forget) \
     X(tn_mrow_named) \
+    X(tn_mrow_count) \
+    X(tn_mrow_at) \
     X(tn_input) \
     X(tn_forward_at) \
     X(tn_module_call) \
@@ -2894,7 +2902,7 @@ TNI_EXTERN_C_END
 #define TNI_SYMBOL(name) (void (*)(void))name,
 static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
     static void (*const at[])(void) = {TNI_SYMBOLS_NN(TNI_SYMBOL)};
-    static const tn_exports all = {"b88d3d7429d1", at, 173};
+    static const tn_exports all = {"2805d50d398a", at, 175};
     return &all;
 }
 #undef TNI_SYMBOL
@@ -2902,7 +2910,7 @@ static TNI_UNUSED const tn_exports *tn_nn_exported(void) {
 #define TNI_SYMBOL(name) memcpy(&tni_at_##name, at++, sizeof tni_at_##name);
 /* Takes the functions of the module that has the library; false: another one. */
 static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
-    if (!e || e->n != 173 || strcmp(e->layout, "b88d3d7429d1") != 0) return false;
+    if (!e || e->n != 175 || strcmp(e->layout, "2805d50d398a") != 0) return false;
     void (*const *at)(void) = e->at;
     TNI_SYMBOLS_NN(TNI_SYMBOL)
     return true;
@@ -2912,9 +2920,9 @@ static TNI_UNUSED bool tn_nn_import(const tn_exports *e) {
 
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK) && !defined(TN_IMPORT)
 TNI_EXTERN_C_BEGIN
-TN_API const char tn_nn_layout_b88d3d7429d1;
+TN_API const char tn_nn_layout_2805d50d398a;
 #if defined(__GNUC__)
-static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_b88d3d7429d1;
+static const char *const tni_nn_layout __attribute__((used)) = &tn_nn_layout_2805d50d398a;
 #endif
 TNI_EXTERN_C_END
 #endif
@@ -2924,7 +2932,7 @@ TNI_EXTERN_C_END
 #if defined(TENSOR_NN_IMPLEMENTATION) && !defined(TNI_NN_IMPLEMENTED)
 #define TNI_NN_IMPLEMENTED
 #if !defined(TENSOR_STATIC) && !defined(TN_NO_LAYOUT_CHECK)
-const char tn_nn_layout_b88d3d7429d1 = 1;
+const char tn_nn_layout_2805d50d398a = 1;
 #endif
 
 /* src/tensor_nn.c */
@@ -5047,6 +5055,15 @@ TN_PRIV const tn_mgen *tni_mgen_of(const tn_mrow *row) {
     for (make_entry *e = make_entries; e; e = e->next)
         if (e->row == row) return &e->gen;
     return NULL;
+}
+
+TN_API int64_t tn_mrow_count(void) {
+    int64_t n = 0;
+    while (tni_mrows()[n]) n++;
+    return n;
+}
+TN_API const tn_mrow *tn_mrow_at(int64_t i) {
+    return i >= 0 && i < tn_mrow_count() ? tni_mrows()[i] : NULL;
 }
 
 TN_API const tn_mrow *tn_mrow_named(const char *type) {

@@ -69,15 +69,18 @@ typedef struct py_generator {
 
 /* Classes and interned words, made once at import. The module lives as long as the process. */
 typedef struct py_state {
-    PyTypeObject *tensor, *parameter, *dtype, *device, *size, *generator, *module;
+    PyTypeObject *tensor, *parameter, *dtype, *device, *size, *generator, *module, *memory_format;
     PyTypeObject *handle, *node, *context; /* of a hook, a grad_fn, ctx of a Function */
     PyObject *dtypes[TN_DTYPE_COUNT];      /* torch.float32, .. by number */
-    PyObject *out, *requires_grad, *layout, *pin_memory, *size_word; /* keywords of many rows */
+    PyObject *out, *requires_grad, *layout, *pin_memory, *size_word,
+        *memory_format_word; /* keywords of many rows */
     PyObject *self, *input, *x, *a, *dim, *axis, *keepdim,
         *keepdims; /* a parameter's other names */
     PyObject *f_lasti, *f_back, *forward, *torch_function;
     PyObject *backward, *setup_context, *name_word, *backward_class, *separate;
-    PyObject *no_kwargs; /* an empty dict */
+    PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
+    PyObject *row_forward, *sequential_forward; /* methods of _Module */
+    PyObject *no_kwargs;                        /* an empty dict */
 } py_state;
 #ifdef TNI_OBJECTS
 extern TNI_HIDDEN py_state py;
@@ -142,17 +145,31 @@ typedef struct py_group {
     const char *name; /* "max", "add_" */
     unsigned how;     /* TN_PLAIN, TN_IN_PLACE */
     int nrows;
-    bool method; /* its first parameter is `self` */
+    bool method;        /* its first parameter is `self` */
+    PyObject *function; /* torch.max; borrowed from the module */
     const tn_row *row[8];
 } py_group;
 /* A call of the first row that the arguments fit. args[0..nargs-1], then the values of kwnames. */
 PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
                           PyObject *kwnames);
+/* Arguments of what is no operator's row, by the same rules: a module's options, its forward. names:
+ * the parameters' names, interned. What is bound lies in `args` until run returns; elements: of the
+ * tensors given. */
+typedef struct py_signature {
+    const char *name;
+    const tn_gen *gen;
+    PyObject **names;
+} py_signature;
+typedef PyObject *(*py_bound_run)(void *user, const void *args, int64_t elements);
+PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *kwnames, py_bound_run run, void *user);
+/* The same, where nobody is asked about it. */
+PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
+                                Py_ssize_t nargs, PyObject *kwnames);
 /* A row with its arguments bound: runs it and makes Python's results. */
 PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts);
-/* The same through __torch_function__ of an argument. */
-PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
-                                Py_ssize_t nargs, PyObject *kwnames);
+PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);
+PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames);
 PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
 PY_PRIV int py_groups_begin(PyObject *module);         /* functions and methods of all rows */
 PY_PRIV PyObject *py_registered(const char *name);     /* a function of a row registered since */
@@ -172,6 +189,7 @@ PY_PRIV bool py_row_param(const tn_row *row, int i, py_param_text *to);
 PY_PRIV char *py_docs_of(const py_group *g, bool method);
 PY_PRIV PyObject *py_inspect_rows(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused);
+PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_inspect_fail_after(PyObject *self, PyObject *o);
 PY_PRIV bool py_failing_begin(void); /* before the first use of a context */
 
@@ -194,6 +212,61 @@ PY_PRIV PyObject *py_node_of(tn_history *h, tn_tensor *leaf); /* grad_fn; None f
 PY_PRIV PyObject *py_node_inputs(const tn_history *h);        /* next_functions */
 PY_PRIV PyObject *py_context_of(const tn_history *h);         /* of a Function's call; NULL: none */
 
+/* --- module.c, mrow.c ---------------------------------------------------------------------- */
+
+/* A kind of built-in module as Python sees it; made once for each row, for the process. */
+typedef struct py_kind py_kind;
+
+/* What is known of a module stands in `dict`, as in torch: _parameters, _buffers, _modules and, of a
+ * built-in one, its options. `made` is made of that where it is needed, and dropped when an option
+ * changes. */
+typedef struct py_module {
+    PyObject_HEAD PyObject *dict, *weak;
+    const py_kind *kind; /* NULL: a user's class */
+    tn_module *made;
+    PyObject *names; /* of the parts of made, a tuple */
+    bool direct;     /* its class's forward is one of C */
+    bool reshaped;   /* some part has another shape than the options say */
+} py_module;
+
+TNI_INLINE bool py_is_module(PyObject *o) {
+    return Py_TYPE(o) == py.module || PyType_IsSubtype(Py_TYPE(o), py.module);
+}
+/* Borrowed: a dictionary in a module's __dict__; NULL, without an exception, when there is none. */
+PY_PRIV PyObject *py_module_dict(PyObject *self, PyObject *word);
+/* Sets what nn.Module.__init__ sets. */
+PY_PRIV int py_module_begin_one(PyObject *self);
+PY_PRIV int py_modules_begin(PyObject *module); /* Parameter, _Module, functions */
+/* The kind of a class; NULL, without an exception, when it is a user's. */
+PY_PRIV const py_kind *py_kind_of(PyTypeObject *type);
+PY_PRIV bool py_kind_has_option(const py_kind *k, PyObject *name);
+PY_PRIV void py_mrow_drop(py_module *m); /* made */
+/* Methods of _Module that a class of a row has as __init__, forward and reset_parameters. */
+PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs);
+PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames);
+PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused);
+PY_PRIV PyObject *py_mrow_kinds(PyObject *self, PyObject *unused); /* class names */
+PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name);    /* what a class is made of */
+
+/* --- override.c ------------------------------------------------------------------------------- */
+
+/* A call through the __torch_function__ of an argument; NotImplemented (a new reference): no
+ * argument has one that wants to be asked. */
+PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
+                                Py_ssize_t nargs, PyObject *kwnames);
+/* The same for Tensor's method of that name, where a class has a __torch_function__ of its own. */
+PY_PRIV PyObject *py_overridden_method(const char *name, PyObject *const *args, Py_ssize_t n);
+/* A result r (taken) of a method of self: of self's class, where that is a subclass. */
+PY_PRIV PyObject *py_of_class(PyObject *self, PyObject *r);
+PY_PRIV PyObject *py_wrap_alias(PyTypeObject *type, PyObject *o); /* a view of all of it */
+PY_PRIV int py_override_begin(PyObject *module);
+PY_PRIV int py_convert_begin(PyObject *module);
+PY_PRIV int py_dlpack_begin(PyObject *module);
+TNI_INLINE bool py_is_exact(PyObject *o) {
+    return Py_TYPE(o) == py.tensor || Py_TYPE(o) == py.parameter;
+}
+
 /* --- the classes ------------------------------------------------------------------------------ */
 
 /* number.c, index.c, create.c: slots of the class Tensor; how many. */
@@ -205,6 +278,9 @@ PY_PRIV int py_number_begin(PyObject *module);
 PY_PRIV int py_types_begin(PyObject *module);
 PY_PRIV int py_create_begin(PyObject *module);
 PY_PRIV PyObject *py_device_of(tn_device_id device);
+PY_PRIV const char *py_format_name(PyObject *format); /* of a memory_format */
+PY_PRIV bool py_dtype_is_complex(tn_dtype d);
+PY_PRIV bool py_dtype_is_float(tn_dtype d);
 extern TNI_HIDDEN tn_print_options py_printing;
 PY_PRIV PyObject *py_results_list(tn_list l); /* a tuple; takes the list */
 /* optim.c, loader.c, files.c: functions behind tensorh.optim, tensorh.utils and
@@ -588,6 +664,7 @@ typedef enum py_bind_fault {
 typedef struct py_bind {
     const tn_row *row;
     const tn_gen *gen;
+    PyObject **names; /* NULL: the row's */
     union {
         double align;
         void *pointer;
@@ -758,7 +835,9 @@ static bool py_bind_number(py_bind *b, const tn_param *p, PyObject *o) {
 }
 
 static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
-    const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
+    const char *text = PyUnicode_Check(o)               ? PyUnicode_AsUTF8AndSize(o, NULL)
+                       : Py_TYPE(o) == py.memory_format ? py_format_name(o)
+                                                        : NULL;
     int32_t word = 0;
     if (!text && !(o == Py_None && p->flags & TN_P_OPTIONAL)) return false;
     for (int k = 0; text && p->words[k]; k++)
@@ -910,7 +989,7 @@ static bool py_bind_common(py_bind *b, unsigned how, PyObject *name, PyObject *o
 }
 
 static bool py_bind_keyword(py_bind *b, unsigned how, PyObject *name, PyObject *o, int k) {
-    PyObject **at = py_names_of(b->row), *other;
+    PyObject **at = b->names ? b->names : py_names_of(b->row), *other;
     bool fits;
     if (!at) return PyErr_NoMemory(), py_bind_no(b, FAULT_RAISED, k);
     int i = py_names_find(at, b->gen->nparam, name);
@@ -981,7 +1060,8 @@ static bool py_bind_fill(py_bind *b, unsigned how, PyObject *const *args, Py_ssi
 
 static void py_bind_begin(py_bind *b, const tn_row *row, bool method, bool lenient) {
     b->row = row;
-    b->gen = row->gen;
+    b->gen = row ? row->gen : NULL;
+    b->names = NULL;
     b->bound = 0;
     b->elements = 0;
     b->fault = FAULT_NONE;
@@ -1187,26 +1267,87 @@ static PyObject *py_bound_call(py_bind *b, unsigned how) {
     return r;
 }
 
-PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
-                          PyObject *kwnames) {
+/* What torch takes and no row does, as Python functions by name: tensorh/_overloads.py, read where
+ * nothing fits. NotImplemented: there is none. */
+static PyObject *py_overloads_call(const char *name, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
+    static PyObject *all;
+    if (!all) {
+        PyObject *module = PyImport_ImportModule("tensorh._overloads");
+        all = module ? PyObject_GetAttrString(module, "OVERLOADS") : NULL;
+        Py_XDECREF(module);
+        if (!all) return NULL;
+    }
+    PyObject *f = PyDict_GetItemString(all, name);
+    if (!f) return Py_NewRef(Py_NotImplemented);
+    PyObject *tuple = py_args_tuple(args, nargs), *r = NULL;
+    PyObject *dict = tuple && kwnames ? py_args_dict(args + nargs, kwnames) : NULL;
+    if (tuple && (dict || !kwnames)) r = PyObject_Call(f, tuple, dict);
+    Py_XDECREF(tuple);
+    Py_XDECREF(dict);
+    return r;
+}
+
+static PyObject *py_call_rest(const py_group *g, bool method, PyObject *const *args,
+                              Py_ssize_t nargs, PyObject *kwnames, bool plain, const py_bind *b) {
+    PyObject *r =
+        plain ? Py_NewRef(Py_NotImplemented) : py_overridden(g, method, args, nargs, kwnames);
+    if (r == Py_NotImplemented) {
+        Py_DECREF(r);
+        r = py_overloads_call(g->name, args, nargs, kwnames);
+    }
+    if (r != Py_NotImplemented) return r;
+    Py_DECREF(r);
+    if (g->nrows > 1) return py_fault_overloads(g, method, args, nargs, kwnames);
+    return py_fault_raise(b, g->name, nargs, kwnames);
+}
+
+static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *args,
+                              Py_ssize_t nargs, PyObject *kwnames, bool plain) {
     py_bind b;
     b.foreign = NULL;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < g->nrows; i++) {
             py_bind_begin(&b, g->row[i], method, pass == 1);
             bool fits = py_bind_fill(&b, g->how, args, nargs, kwnames);
-            if (TNI_UNLIKELY(b.foreign != NULL)) {
-                py_bind_end(&b);
-                return py_overridden(g, method, args, nargs, kwnames);
+            PyObject *r = NULL;
+            if (TNI_UNLIKELY(b.foreign != NULL) && !plain && (fits || b.fault != FAULT_RAISED)) {
+                r = py_overridden(g, method, args, nargs, kwnames);
+                if (r != Py_NotImplemented) return py_bind_end(&b), r;
+                Py_DECREF(r);
+                plain = true;
             }
-            PyObject *r = fits ? py_bound_call(&b, g->how) : NULL;
+            r = fits ? py_bound_call(&b, g->how) : NULL;
             py_bind_end(&b);
             if (fits) return r;
             if (b.fault == FAULT_RAISED) return py_fault_overflow(&b, g->name);
         }
     }
-    if (g->nrows > 1) return py_fault_overloads(g, method, args, nargs, kwnames);
-    return py_fault_raise(&b, g->name, nargs, kwnames);
+    return py_call_rest(g, method, args, nargs, kwnames, plain, &b);
+}
+
+PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
+                          PyObject *kwnames) {
+    return py_call_rows(g, method, args, nargs, kwnames, false);
+}
+
+PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
+                                Py_ssize_t nargs, PyObject *kwnames) {
+    return py_call_rows(g, method, args, nargs, kwnames, true);
+}
+
+PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *kwnames, py_bound_run run, void *user) {
+    py_bind b;
+    b.foreign = NULL;
+    py_bind_begin(&b, NULL, false, true);
+    b.gen = s->gen;
+    b.names = s->names;
+    bool fits = py_bind_fill(&b, TN_PLAIN, args, nargs, kwnames);
+    PyObject *r =
+        fits ? run(user, b.args.bytes, b.elements) : py_fault_raise(&b, s->name, nargs, kwnames);
+    py_bind_end(&b);
+    return r;
 }
 
 /* src/py/docs.c */
@@ -1982,6 +2123,26 @@ PY_PRIV char *py_docs_of(const py_group *g, bool method) {
 
 /* --- results ---------------------------------------------------------------------------------- */
 
+/* As torch prints it: a line for each result. */
+static PyObject *py_results_repr(PyObject *self, PyObject *unused) {
+    PyObject *fields = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__match_args__");
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
+    PyObject *text = fields && name ? PyUnicode_FromFormat("torch.return_types.%U(", name) : NULL;
+    (void)unused;
+    for (Py_ssize_t k = 0; text && k < PyTuple_Size(fields); k++) {
+        PyObject *more = PyUnicode_FromFormat("%U%s\n%U=%R", text, k ? "," : "",
+                                              PyTuple_GetItem(fields, k), PyTuple_GetItem(self, k));
+        Py_DECREF(text);
+        text = more;
+    }
+    PyObject *r = text ? PyUnicode_FromFormat("%U)", text) : NULL;
+    Py_XDECREF(fields);
+    Py_XDECREF(name);
+    Py_XDECREF(text);
+    return r;
+}
+static PyMethodDef py_results_def = {"__repr__", py_results_repr, METH_NOARGS, NULL};
+
 /* The named tuple of a row with several results, made at its first call. */
 static PyObject *py_results_type(const tn_row *row) {
     static PyObject *types; /* by name */
@@ -1996,7 +2157,11 @@ static PyObject *py_results_type(const tn_row *row) {
              row->schema);
     PyStructSequence_Desc desc = {name, NULL, fields, row->gen->nresults};
     type = (PyObject *)PyStructSequence_NewType(&desc);
-    if (!type || PyDict_SetItemString(types, row->name, type)) return NULL;
+    PyObject *repr = type ? PyDescr_NewMethod((PyTypeObject *)type, &py_results_def) : NULL;
+    int bad = !repr || PyObject_SetAttrString(type, "__repr__", repr) ||
+              PyDict_SetItemString(types, row->name, type);
+    Py_XDECREF(repr);
+    if (bad) return NULL;
     Py_DECREF(type); /* the dictionary has it */
     return type;
 }
@@ -2043,8 +2208,21 @@ PY_PRIV PyObject *py_results_list(tn_list l) {
 static PyObject *py_result_truth(tn_tensor *t) {
     bool truth = tnp_item_int(t) != 0;
     tn_free(tn_own(t));
-    return PyBool_FromLong(truth);
+    return tn_ok() ? PyBool_FromLong(truth) : py_raise();
 }
+
+/* _return_type(name): the class of the named results of torch.max, say. */
+static PyObject *py_results_named(PyObject *self, PyObject *o) {
+    const char *name = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
+    const py_group *g = name ? py_group_of(name) : NULL;
+    (void)self;
+    for (int i = 0; g && i < g->nrows; i++)
+        if (g->row[i]->gen->nresults > 1) return Py_XNewRef(py_results_type(g->row[i]));
+    if (PyErr_Occurred()) return NULL;
+    return PyErr_Format(PyExc_AttributeError, "no function %R has named results", o);
+}
+static PyMethodDef py_results_functions[] = {{"_return_type", py_results_named, METH_O, NULL},
+                                             {NULL, NULL, 0, NULL}};
 
 /* --- running ---------------------------------------------------------------------------------- */
 
@@ -2208,10 +2386,11 @@ static PyObject *py_groups_as_function(const py_group *g) {
     return f;
 }
 
-static int py_groups_publish(const py_group *g, PyObject *module) {
+static int py_groups_publish(py_group *g, PyObject *module) {
     PyObject *f = py_groups_as_function(g), *m;
     int bad = !f || PyModule_AddObjectRef(module, g->name, f);
     Py_XDECREF(f);
+    g->function = f;
     if (bad || !g->method) return bad ? -1 : 0;
     PyMethodDef *def = py_groups_def(g, true, (void *)py_groups_entry[g - py_groups.at]);
     m = def ? PyDescr_NewMethod(py.tensor, def) : NULL;
@@ -2237,7 +2416,7 @@ PY_PRIV int py_groups_begin(PyObject *module) {
         if (!py_groups_add_forms(tn_row_at(i))) return PyErr_NoMemory(), -1;
     for (int i = 0; i < py_groups.n; i++)
         if (py_groups_publish(&py_groups.at[i], module)) return -1;
-    return 0;
+    return PyModule_AddFunctions(module, py_results_functions);
 }
 
 /* src/py/inspect.c */
@@ -2303,6 +2482,14 @@ PY_PRIV PyObject *py_inspect_memory(PyObject *self, PyObject *unused) {
                          (long long)m.allocations);
 }
 
+/* The library's error that a call has left behind, which is a fault of src/py; or None. */
+PY_PRIV PyObject *py_inspect_pending(PyObject *self, PyObject *unused) {
+    tn_error_info info;
+    (void)self, (void)unused;
+    if (!tn_error_take(&info)) Py_RETURN_NONE;
+    return PyUnicode_FromString(info.message);
+}
+
 /* With TENSORH_TEST_ALLOCATOR set at import the library's memory comes from here, and the
  * left-th allocation from now fails, with all after it until the next _fail_after. */
 static struct {
@@ -2358,8 +2545,8 @@ static PyObject *py_dtype_itemsize(PyObject *self, void *unused) {
     (void)unused;
     return PyLong_FromLong(tn_dtype_bytes(((py_dtype *)self)->dtype));
 }
-static bool py_dtype_is_complex(tn_dtype d) { return d == TN_C64 || d == TN_C128; }
-static bool py_dtype_is_float(tn_dtype d) {
+PY_PRIV bool py_dtype_is_complex(tn_dtype d) { return d == TN_C64 || d == TN_C128; }
+PY_PRIV bool py_dtype_is_float(tn_dtype d) {
     return (d >= TN_F16 && d <= TN_F64) || d == TN_F8E4M3 || d == TN_F8E5M2;
 }
 static PyObject *py_dtype_floating(PyObject *self, void *unused) {
@@ -2375,9 +2562,40 @@ static PyObject *py_dtype_signed(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(d != TN_BOOL && d != TN_U8 && d != TN_U16 && d != TN_U32 && d != TN_U64);
 }
+/* Objects of these classes are pickled as a call of a function of _C: their classes are named
+ * torch's, where an unpickler would look for them. */
+static PyObject *py_types_reduce(const char *function, PyObject *argument) {
+    PyObject *module = argument ? PyImport_ImportModule("tensorh._C") : NULL;
+    PyObject *f = module ? PyObject_GetAttrString(module, function) : NULL;
+    PyObject *r = f ? Py_BuildValue("O(O)", f, argument) : NULL;
+    Py_XDECREF(argument);
+    Py_XDECREF(module);
+    Py_XDECREF(f);
+    return r;
+}
 static PyObject *py_dtype_reduce(PyObject *self, PyObject *unused) {
     (void)unused;
-    return PyUnicode_FromString(tn_dtype_name(((py_dtype *)self)->dtype)); /* a global of _C */
+    return py_types_reduce("_dtype",
+                           PyUnicode_FromString(tn_dtype_name(((py_dtype *)self)->dtype)));
+}
+static PyObject *py_dtype_named(PyObject *self, PyObject *name) {
+    const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    tn_dtype d = text ? tn_dtype_named(text) : TN_NO_DTYPE;
+    (void)self;
+    if (d != TN_NO_DTYPE) return Py_NewRef(py.dtypes[d]);
+    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "no dtype %R", name);
+}
+static PyObject *py_dtype_to_complex(PyObject *self, PyObject *unused) {
+    tn_dtype d = ((py_dtype *)self)->dtype;
+    (void)unused;
+    if (py_dtype_is_complex(d)) return Py_NewRef(self);
+    if (d == TN_F32 || d == TN_F64) return Py_NewRef(py.dtypes[d == TN_F32 ? TN_C64 : TN_C128]);
+    return PyErr_Format(PyExc_RuntimeError, "Unknown Complex ScalarType for %s", tn_dtype_name(d));
+}
+static PyObject *py_dtype_to_real(PyObject *self, PyObject *unused) {
+    tn_dtype d = ((py_dtype *)self)->dtype;
+    (void)unused;
+    return Py_NewRef(py.dtypes[d == TN_C64 ? TN_F32 : d == TN_C128 ? TN_F64 : d]);
 }
 static PyGetSetDef py_dtype_attributes[] = {
     {"itemsize", py_dtype_itemsize, NULL, "bytes of an element", NULL},
@@ -2386,6 +2604,8 @@ static PyGetSetDef py_dtype_attributes[] = {
     {"is_signed", py_dtype_signed, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef py_dtype_methods[] = {{"__reduce__", py_dtype_reduce, METH_NOARGS, NULL},
+                                         {"to_complex", py_dtype_to_complex, METH_NOARGS, NULL},
+                                         {"to_real", py_dtype_to_real, METH_NOARGS, NULL},
                                          {NULL, NULL, 0, NULL}};
 static PyType_Slot py_dtype_slots[] = {{Py_tp_repr, (void *)py_dtype_repr},
                                        {Py_tp_getset, py_dtype_attributes},
@@ -2478,7 +2698,7 @@ static PyObject *py_device_compare(PyObject *a, PyObject *b, int how) {
 static Py_hash_t py_device_hash(PyObject *self) { return ((py_device *)self)->id; }
 static PyObject *py_device_reduce(PyObject *self, PyObject *unused) {
     (void)unused;
-    return Py_BuildValue("O(s)", (PyObject *)py.device, py_device_name(self));
+    return py_types_reduce("_device", PyUnicode_FromString(py_device_name(self)));
 }
 static PyGetSetDef py_device_attributes[] = {{"type", py_device_type, NULL, NULL, NULL},
                                              {"index", py_device_index, NULL, NULL, NULL},
@@ -2498,11 +2718,64 @@ static PyType_Spec py_device_spec = {"torch.device", sizeof(py_device), 0, Py_TP
 
 /* --- Size ------------------------------------------------------------------------------------- */
 
+/* A tuple (taken) as a Size. */
+static PyObject *py_size_from(PyObject *tuple) {
+    Py_ssize_t n = tuple ? PyTuple_Size(tuple) : 0;
+    PyObject *all = tuple ? PyType_GenericAlloc(py.size, n) : NULL;
+    for (Py_ssize_t i = 0; all && i < n; i++)
+        PyTuple_SetItem(all, i, Py_NewRef(PyTuple_GetItem(tuple, i)));
+    Py_XDECREF(tuple);
+    return all;
+}
+static PyObject *py_size_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *from = NULL;
+    int64_t v;
+    (void)type;
+    if (kwargs && PyDict_Size(kwargs))
+        return PyErr_Format(PyExc_TypeError, "torch.Size() takes no keyword arguments");
+    if (!PyArg_ParseTuple(args, "|O:Size", &from)) return NULL;
+    PyObject *all = from ? PySequence_Tuple(from) : PyTuple_New(0);
+    all = py_size_from(all);
+    for (Py_ssize_t i = 0; all && i < PyTuple_Size(all); i++) {
+        PyObject *one = PyTuple_GetItem(all, i);
+        if (PyLong_CheckExact(one)) continue;
+        if (py_to_index(one, &v)) {
+            PyTuple_SetItem(all, i, PyLong_FromLongLong(v));
+            continue;
+        }
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "torch.Size() takes an iterable of 'int' (item %zd is %R)", i,
+                     Py_TYPE(one));
+        Py_CLEAR(all);
+    }
+    return all;
+}
+static PyObject *py_size_add(PyObject *a, PyObject *b) {
+    if (!PyTuple_Check(a) || !PyTuple_Check(b)) Py_RETURN_NOTIMPLEMENTED;
+    return py_size_from(PySequence_Concat(a, b));
+}
+static PyObject *py_size_repeat(PyObject *self, Py_ssize_t n) {
+    ssizeargfunc repeat = (ssizeargfunc)PyType_GetSlot(&PyTuple_Type, Py_sq_repeat);
+    return py_size_from(repeat(self, n));
+}
+static PyObject *py_size_get(PyObject *self, PyObject *key) {
+    binaryfunc get = (binaryfunc)PyType_GetSlot(&PyTuple_Type, Py_mp_subscript);
+    PyObject *r = get(self, key);
+    return r && PySlice_Check(key) ? py_size_from(r) : r;
+}
+static PyObject *py_size_reduce(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_types_reduce("_size", PySequence_List(self));
+}
 static PyObject *py_size_repr(PyObject *self) {
     PyObject *list = PySequence_List(self);
     PyObject *r = list ? PyUnicode_FromFormat("torch.Size(%R)", list) : NULL;
     Py_XDECREF(list);
     return r;
+}
+static PyObject *py_size_named(PyObject *self, PyObject *list) {
+    (void)self;
+    return PyObject_CallFunctionObjArgs((PyObject *)py.size, list, NULL);
 }
 static PyObject *py_size_numel(PyObject *self, PyObject *unused) {
     int64_t numel = 1, v;
@@ -2513,9 +2786,15 @@ static PyObject *py_size_numel(PyObject *self, PyObject *unused) {
 }
 static PyMethodDef py_size_methods[] = {
     {"numel", py_size_numel, METH_NOARGS, "number of elements of a tensor of this size"},
+    {"__reduce__", py_size_reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot py_size_slots[] = {
-    {Py_tp_repr, (void *)py_size_repr}, {Py_tp_methods, py_size_methods}, {0, NULL}};
+static PyType_Slot py_size_slots[] = {{Py_tp_new, (void *)py_size_new},
+                                      {Py_nb_add, (void *)py_size_add},
+                                      {Py_sq_repeat, (void *)py_size_repeat},
+                                      {Py_mp_subscript, (void *)py_size_get},
+                                      {Py_tp_repr, (void *)py_size_repr},
+                                      {Py_tp_methods, py_size_methods},
+                                      {0, NULL}};
 static PyType_Spec py_size_spec = {"torch.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                                    py_size_slots};
 
@@ -2578,6 +2857,37 @@ static PyObject *py_generator_set_state(PyObject *self, PyObject *o) {
         return py_raise();
     return Py_NewRef(self);
 }
+/* torch's state begins with the seed. */
+static PyObject *py_generator_initial_seed(PyObject *self, PyObject *unused) {
+    uint8_t state[TN_GENERATOR_BYTES];
+    uint64_t seed;
+    (void)unused;
+    tn_generator_get(((py_generator *)self)->generator, state);
+    memcpy(&seed, state, sizeof seed);
+    return PyLong_FromUnsignedLongLong(seed);
+}
+static PyObject *py_generator_seed(PyObject *self, PyObject *unused) {
+    PyObject *os = PyImport_ImportModule("os");
+    PyObject *bytes = os ? PyObject_CallMethod(os, "urandom", "i", 8) : NULL;
+    const char *at = bytes ? PyBytes_AsString(bytes) : NULL;
+    uint64_t seed = 0;
+    (void)unused;
+    if (at) memcpy(&seed, at, sizeof seed);
+    Py_XDECREF(os);
+    Py_XDECREF(bytes);
+    if (!at) return NULL;
+    tn_generator_seed(((py_generator *)self)->generator, seed);
+    return PyLong_FromUnsignedLongLong(seed);
+}
+static PyObject *py_generator_clone(PyObject *self, PyObject *unused) {
+    PyObject *args = PyTuple_New(0), *state = py_generator_get_state(self, unused);
+    PyObject *g = args && state ? py_generator_new(py.generator, args, NULL) : NULL;
+    PyObject *r = g ? py_generator_set_state(g, state) : NULL;
+    Py_XDECREF(args);
+    Py_XDECREF(state);
+    Py_XDECREF(g);
+    return r;
+}
 static PyObject *py_generator_device(PyObject *self, void *unused) {
     (void)self, (void)unused;
     return py_device_of(TN_CPU);
@@ -2586,6 +2896,9 @@ static PyGetSetDef py_generator_attributes[] = {{"device", py_generator_device, 
                                                 {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef py_generator_methods[] = {
     {"manual_seed", py_generator_manual_seed, METH_O, "seeds the stream; returns it"},
+    {"initial_seed", py_generator_initial_seed, METH_NOARGS, "the seed of the stream"},
+    {"seed", py_generator_seed, METH_NOARGS, "seeds the stream with a random number; returns it"},
+    {"clone_state", py_generator_clone, METH_NOARGS, "a new generator in the same state"},
     {"get_state", py_generator_get_state, METH_NOARGS, "torch's state, a uint8 tensor"},
     {"set_state", py_generator_set_state, METH_O, "continues from a state"},
     {NULL, NULL, 0, NULL}};
@@ -2594,7 +2907,7 @@ static PyType_Slot py_generator_slots[] = {{Py_tp_new, (void *)py_generator_new}
                                            {Py_tp_getset, py_generator_attributes},
                                            {Py_tp_methods, py_generator_methods},
                                            {0, NULL}};
-static PyType_Spec py_generator_spec = {"torch.Generator", sizeof(py_generator), 0,
+static PyType_Spec py_generator_spec = {"torch._C.Generator", sizeof(py_generator), 0,
                                         Py_TPFLAGS_DEFAULT, py_generator_slots};
 
 static int py_generator_begin(PyObject *module) {
@@ -2609,8 +2922,67 @@ static int py_generator_begin(PyObject *module) {
     return bad;
 }
 
+/* --- memory formats and layouts --------------------------------------------------------------- */
+
+typedef struct py_word {
+    PyObject_HEAD const char *name;
+} py_word;
+
+PY_PRIV const char *py_format_name(PyObject *o) { return ((py_word *)o)->name; }
+static PyObject *py_word_repr(PyObject *self) {
+    return PyUnicode_FromFormat("torch.%s", ((py_word *)self)->name);
+}
+static PyObject *py_word_reduce(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_types_reduce("_word", PyUnicode_FromString(((py_word *)self)->name));
+}
+static PyObject *py_word_named(PyObject *self, PyObject *name) {
+    return PyObject_GetAttr(self, name);
+}
+static PyMethodDef py_word_methods[] = {{"__reduce__", py_word_reduce, METH_NOARGS, NULL},
+                                        {NULL, NULL, 0, NULL}};
+static PyType_Slot py_word_slots[] = {
+    {Py_tp_repr, (void *)py_word_repr}, {Py_tp_methods, py_word_methods}, {0, NULL}};
+
+static PyObject *py_words_begin(PyObject *module, const char *type_name, const char *const *names) {
+    PyType_Spec spec = {type_name, sizeof(py_word), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, py_word_slots};
+    PyObject *type = PyType_FromSpec(&spec);
+    if (!type || PyModule_AddObjectRef(module, strchr(type_name, '.') + 1, type)) return NULL;
+    for (; *names; names++) {
+        PyObject *o = PyType_GenericAlloc((PyTypeObject *)type, 0);
+        if (!o) return NULL;
+        ((py_word *)o)->name = *names;
+        int bad = PyModule_AddObjectRef(module, *names, o);
+        Py_DECREF(o);
+        if (bad) return NULL;
+    }
+    return type;
+}
+
+static int py_formats_begin(PyObject *module) {
+    static const char *const formats[] = {"contiguous_format", "preserve_format", "channels_last",
+                                          "channels_last_3d", NULL};
+    static const char *const layouts[] = {"strided", NULL};
+    py.memory_format = (PyTypeObject *)py_words_begin(module, "torch.memory_format", formats);
+    return py.memory_format && py_words_begin(module, "torch.layout", layouts) ? 0 : -1;
+}
+
+/* What pickles call. */
+static PyObject *py_device_named(PyObject *self, PyObject *name) {
+    (void)self;
+    return PyObject_CallFunctionObjArgs((PyObject *)py.device, name, NULL);
+}
+static PyMethodDef py_types_functions[] = {{"_dtype", py_dtype_named, METH_O, NULL},
+                                           {"_device", py_device_named, METH_O, NULL},
+                                           {"_size", py_size_named, METH_O, NULL},
+                                           {"_word", py_word_named, METH_O, NULL},
+                                           {NULL, NULL, 0, NULL}};
+
 PY_PRIV int py_types_begin(PyObject *module) {
-    if (py_dtype_begin(module)) return -1;
+    if (py_dtype_begin(module) || py_formats_begin(module) ||
+        PyModule_AddFunctions(module, py_types_functions))
+        return -1;
     py.device = (PyTypeObject *)PyType_FromSpec(&py_device_spec);
     if (!py.device || PyModule_AddObjectRef(module, "device", (PyObject *)py.device)) return -1;
     PyObject *bases = PyTuple_Pack(1, (PyObject *)&PyTuple_Type);
@@ -2648,17 +3020,30 @@ static bool py_number_fits(PyObject *o) {
     return false;
 }
 
-static PyObject *py_number_call(const py_group *g, PyObject *a, PyObject *b) {
-    PyObject *args[2] = {a, b};
-    if (TNI_UNLIKELY(!py_number_fits(b))) Py_RETURN_NOTIMPLEMENTED;
-    return py_call(g, true, args, 2, NULL);
+/* An array of NumPy's as a tensor, for both sides of an operator; NULL: it is none. */
+static PyObject *py_number_array(PyObject *o) {
+    if (!PyObject_CheckBuffer(o) || PyBytes_Check(o) || PyByteArray_Check(o) ||
+        PyMemoryView_Check(o))
+        return NULL;
+    PyObject *t = py_from_buffer(o, true);
+    if (!t) PyErr_Clear();
+    return t;
 }
 
-/* a op b, where either may be the tensor; the group takes a number as its first argument, too. */
-static PyObject *py_number_both(const py_group *g, PyObject *a, PyObject *b) {
+static PyObject *py_number_call(const py_group *g, PyObject *a, PyObject *b) {
     PyObject *args[2] = {a, b};
-    if (!py_number_fits(a) || !py_number_fits(b)) Py_RETURN_NOTIMPLEMENTED;
-    return py_call(g, false, args, 2, NULL);
+    if (TNI_LIKELY(py_number_fits(b))) return py_call(g, true, args, 2, NULL);
+    if (!(args[1] = py_number_array(b))) Py_RETURN_NOTIMPLEMENTED;
+    PyObject *r = py_call(g, true, args, 2, NULL);
+    Py_DECREF(args[1]);
+    return r;
+}
+
+/* A reflected operator of a subclass: its __torch_function__ hears of `name`, or NotImplemented. */
+static PyObject *py_number_asked(const char *name, PyObject *a, PyObject *b) {
+    PyObject *args[2] = {b, a};
+    if (TNI_LIKELY(py_is_exact(b))) return Py_NewRef(Py_NotImplemented);
+    return py_overridden_method(name, args, 2);
 }
 
 /* A number as a 0-dim tensor, for rows that want one in the first place. */
@@ -2672,10 +3057,15 @@ static PyObject *py_number_tensor(PyObject *o) {
     return t ? py_wrap(tn_own(t)) : py_raise();
 }
 
-static PyObject *py_number_reflected(const py_group *g, PyObject *a, PyObject *b) {
-    PyObject *t = py_number_tensor(a);
+static PyObject *py_number_reflected(const py_group *g, const char *name, PyObject *a,
+                                     PyObject *b) {
+    PyObject *r = py_number_asked(name, a, b);
+    if (r != Py_NotImplemented) return r;
+    Py_DECREF(r);
+    PyObject *t = py_number_array(a);
+    if (!t) t = py_number_tensor(a);
     if (!t || t == Py_NotImplemented) return t;
-    PyObject *r = py_number_call(g, t, b);
+    r = py_number_call(g, t, b);
     Py_DECREF(t);
     return r;
 }
@@ -2685,10 +3075,10 @@ static PyObject *py_number_reflected(const py_group *g, PyObject *a, PyObject *b
         return py_is_tensor(a) ? py_number_call(py_number.name, a, b)  \
                                : py_number_call(py_number.name, b, a); \
     }
-#define NUMBER_ORDERED(name)                                                \
-    static PyObject *py_number_##name(PyObject *a, PyObject *b) {           \
-        return py_is_tensor(a) ? py_number_call(py_number.name, a, b)       \
-                               : py_number_reflected(py_number.name, a, b); \
+#define NUMBER_ORDERED(name, reflected)                                                \
+    static PyObject *py_number_##name(PyObject *a, PyObject *b) {                      \
+        return py_is_tensor(a) ? py_number_call(py_number.name, a, b)                  \
+                               : py_number_reflected(py_number.name, reflected, a, b); \
     }
 #define NUMBER_INPLACE(name)                                      \
     static PyObject *py_number_##name(PyObject *a, PyObject *b) { \
@@ -2703,10 +3093,10 @@ NUMBER_COMMUTES(mul)
 NUMBER_COMMUTES(bitwise_and)
 NUMBER_COMMUTES(bitwise_or)
 NUMBER_COMMUTES(bitwise_xor)
-NUMBER_ORDERED(floor_divide)
-NUMBER_ORDERED(remainder)
-NUMBER_ORDERED(bitwise_left_shift)
-NUMBER_ORDERED(bitwise_right_shift)
+NUMBER_ORDERED(floor_divide, "__rfloordiv__")
+NUMBER_ORDERED(remainder, "__rmod__")
+NUMBER_ORDERED(bitwise_left_shift, "__rlshift__")
+NUMBER_ORDERED(bitwise_right_shift, "__rrshift__")
 NUMBER_INPLACE(add_)
 NUMBER_INPLACE(sub_)
 NUMBER_INPLACE(mul_)
@@ -2723,24 +3113,67 @@ NUMBER_UNARY(abs)
 NUMBER_UNARY(bitwise_not)
 
 static PyObject *py_number_sub(PyObject *a, PyObject *b) {
-    return py_is_tensor(a) ? py_number_call(py_number.sub, a, b)
-                           : py_number_call(py_number.rsub, b, a);
+    if (py_is_tensor(a)) return py_number_call(py_number.sub, a, b);
+    PyObject *r = py_number_asked("__rsub__", a, b);
+    if (r != Py_NotImplemented) return r;
+    Py_DECREF(r);
+    return py_number_call(py_number.rsub, b, a);
+}
+/* An array beside a tensor, both of the dtype to which they promote. */
+static PyObject *py_number_matmul_array(PyObject *a, PyObject *b) {
+    PyObject *x = py_is_tensor(a) ? Py_NewRef(a) : py_number_array(a);
+    PyObject *y = !x ? NULL : py_is_tensor(b) ? Py_NewRef(b) : py_number_array(b), *r = NULL;
+    if (x && y) {
+        tn_dtype d = tn_promote(tn_dtype_of(py_of(x)), tn_dtype_of(py_of(y)));
+        PyObject *as = d ? py.dtypes[d] : Py_None, *args[2] = {x, as}, *both[2];
+        const py_group *to = py_group_of("to");
+        both[0] = py_call(to, true, args, 2, NULL);
+        args[0] = y;
+        both[1] = both[0] ? py_call(to, true, args, 2, NULL) : NULL;
+        if (both[1]) r = py_call(py_number.matmul, true, both, 2, NULL);
+        Py_XDECREF(both[0]);
+        Py_XDECREF(both[1]);
+    } else {
+        r = Py_NewRef(Py_NotImplemented);
+    }
+    Py_XDECREF(x);
+    Py_XDECREF(y);
+    return r;
 }
 static PyObject *py_number_matmul(PyObject *a, PyObject *b) {
-    if (!py_is_tensor(a) || !py_is_tensor(b)) Py_RETURN_NOTIMPLEMENTED;
-    return py_number_call(py_number.matmul, a, b);
+    if (py_is_tensor(a) && (py_is_tensor(b) || PyObject_HasAttr(b, py.torch_function)))
+        return py_number_call(py_number.matmul, a, b);
+    return py_number_matmul_array(a, b);
 }
+/* number / tensor: number times the reciprocal, as torch has it. */
 static PyObject *py_number_div(PyObject *a, PyObject *b) {
     if (py_is_tensor(a)) return py_number_call(py_number.div, a, b);
-    PyObject *one = py_number_fits(a) ? py_call(py_number.reciprocal, true, &b, 1, NULL) : NULL;
-    if (!one && !PyErr_Occurred()) Py_RETURN_NOTIMPLEMENTED;
-    PyObject *r = one ? py_number_call(py_number.mul, one, a) : NULL;
+    PyObject *r = py_number_asked("__rtruediv__", a, b);
+    if (r != Py_NotImplemented) return r;
+    Py_DECREF(r);
+    PyObject *array = py_number_fits(a) ? NULL : py_number_array(a), *one;
+    if (array) {
+        r = py_number_call(py_number.div, array, b);
+        Py_DECREF(array);
+        return r;
+    }
+    if (!py_number_fits(a)) Py_RETURN_NOTIMPLEMENTED;
+    one = py_call(py_number.reciprocal, true, &b, 1, NULL);
+    r = one ? py_number_call(py_number.mul, one, a) : NULL;
     Py_XDECREF(one);
     return r;
 }
+/* The row takes a number as its first argument, too. */
 static PyObject *py_number_pow(PyObject *a, PyObject *b, PyObject *modulus) {
+    PyObject *args[2] = {a, b}, *r, *t = NULL;
     if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
-    return py_number_both(py_number.pow, a, b);
+    if (py_is_tensor(a)) return py_number_call(py_number.pow, a, b);
+    if ((r = py_number_asked("__rpow__", a, b)) != Py_NotImplemented) return r;
+    Py_DECREF(r);
+    if (!py_number_fits(a) && !(args[0] = t = py_number_array(a))) Py_RETURN_NOTIMPLEMENTED;
+    r = py_call(py_number.pow, false, args, 2, NULL);
+    Py_XDECREF(t);
+    return r;
 }
 static PyObject *py_number_pow_(PyObject *a, PyObject *b, PyObject *modulus) {
     if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
@@ -2990,12 +3423,33 @@ static bool py_index_member(py_indexing *x, PyObject *o) {
         x->held[x->nheld++] = o;
     }
     tn_dtype d = tn_dtype_of(py_of(o));
-    if (!tn_ndim(py_of(o)) && d == TN_BOOL) return py_index_truth(x, tnp_item_int(py_of(o)) != 0);
+    if (!tn_ndim(py_of(o)) && d == TN_BOOL) {
+        bool truth = tnp_item_int(py_of(o)) != 0;
+        return tn_ok() ? py_index_truth(x, truth) : (py_raise(), false);
+    }
     if (!tn_ndim(py_of(o)) && d != TN_F32 && py_to_index(o, &i)) return py_index_int(x, i);
     return py_index_by(x, py_of(o));
 }
 
+/* Whether a list is meant as a tuple of indices: it has members that are no numbers. */
+static bool py_index_is_tuple(PyObject *key) {
+    if (!PyList_CheckExact(key) || PyList_Size(key) >= INDEX_MOST) return false;
+    for (Py_ssize_t i = 0; i < PyList_Size(key); i++) {
+        PyObject *o = PyList_GetItem(key, i);
+        if (o == Py_None || o == Py_Ellipsis || PySlice_Check(o) || py_is_tensor(o) ||
+            (PySequence_Check(o) && !PyUnicode_Check(o)))
+            return true;
+    }
+    return false;
+}
+
 static bool py_index_apply(py_indexing *x, PyObject *key) {
+    if (TNI_UNLIKELY(py_index_is_tuple(key))) {
+        PyObject *as = PyList_AsTuple(key);
+        bool ok = as && py_index_apply(x, as);
+        Py_XDECREF(as); /* the list has its members still, x->held what is made of them */
+        return ok;
+    }
     bool tuple = PyTuple_Check(key);
     Py_ssize_t n = tuple ? PyTuple_Size(key) : 1;
     int takes = 0, dots = 0;
@@ -3043,9 +3497,20 @@ static void py_index_end(py_indexing *x) {
     if (x->new_view) tn_free(x->at);
 }
 
+/* x[key] of a subclass, or NotImplemented. */
+static PyObject *py_index_asked(PyObject *self, PyObject *key, PyObject *value) {
+    PyObject *args[3] = {self, key, value};
+    return py_overridden_method(value ? "__setitem__" : "__getitem__", args, value ? 3 : 2);
+}
+
 PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
     py_indexing x;
     tn_tensor *r;
+    if (TNI_UNLIKELY(!py_is_exact(self))) {
+        PyObject *o = py_index_asked(self, key, NULL);
+        if (o != Py_NotImplemented) return o;
+        Py_DECREF(o);
+    }
     py_index_begin(&x, py_of(self));
     if (!py_index_apply(&x, key)) return py_index_end(&x), NULL;
     if (x.nlists) {
@@ -3063,7 +3528,7 @@ PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
                           : tnp_view(x.at, tn_empty_dims()); /* x[...]: an alias */
     }
     py_index_end(&x);
-    return r ? py_wrap(tn_own(r)) : py_raise();
+    return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
 }
 
 /* --- assignment ------------------------------------------------------------------------------- */
@@ -3117,6 +3582,11 @@ static int py_index_set(PyObject *self, PyObject *key, PyObject *value) {
         PyErr_SetString(PyExc_TypeError, "Tensor does not support deleting items");
         return -1;
     }
+    if (TNI_UNLIKELY(!py_is_exact(self) || (py_is_tensor(value) && !py_is_exact(value)))) {
+        PyObject *o = py_index_asked(self, key, value);
+        Py_XDECREF(o);
+        if (o != Py_NotImplemented) return o ? 0 : -1;
+    }
     py_index_begin(&x, py_of(self));
     if (!x.file && py_is_tensor(value) && tn_needs_grad(py_of(value)) && tn_grad_mode())
         py_here(&x.file, &x.line);
@@ -3140,6 +3610,12 @@ static PyObject *py_index_iterate(PyObject *self) {
     int line = 0;
     if (!tn_ndim(t)) return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
     if (tn_needs_grad(t)) py_here(&file, &line);
+    if (!py_is_exact(self)) {
+        PyObject *tuple = py_call(py_group_of("unbind"), true, &self, 1, NULL);
+        PyObject *each = tuple ? PyObject_GetIter(tuple) : NULL;
+        Py_XDECREF(tuple);
+        return each;
+    }
     const tn_unbind_args a = {0, t};
     tn_list l = tn_unbind_at(file, line, &a);
     if (!l.at && !tn_ok()) return py_raise();
@@ -3171,6 +3647,7 @@ typedef struct py_nested {
     int ndim;
     int64_t size[TN_MAX_DIMS], numel;
     int kind;       /* TN_KIND_* of the widest */
+    int numbers;    /* of the widest that is a Python number; 0: none */
     tn_dtype dtype; /* of members that are tensors or arrays; TN_NO_DTYPE: none */
     int64_t written;
     char *to; /* elements of the staging dtype */
@@ -3185,7 +3662,7 @@ static bool py_nested_is_list(PyObject *o) {
 /* A member that is a tensor or an array, as a tensor; NULL: neither (or an exception). */
 static PyObject *py_nested_array(PyObject *o) {
     if (py_is_tensor(o)) return Py_NewRef(o);
-    if (PyFloat_Check(o) || PyLong_Check(o) || PyBytes_Check(o) || !PyObject_CheckBuffer(o))
+    if (PyFloat_CheckExact(o) || PyLong_Check(o) || PyBytes_Check(o) || !PyObject_CheckBuffer(o))
         return NULL;
     return py_from_buffer(o, true);
 }
@@ -3213,8 +3690,9 @@ static bool py_nested_shape(py_nested *n, PyObject *o) {
         }
         n->size[n->ndim++] = tn_size(py_of(array), i);
     }
-    if (!array && PyUnicode_Check(o))
-        PyErr_Format(PyExc_TypeError, "new(): invalid data type 'str'");
+    if (!array && (PyUnicode_Check(o) || PyBytes_Check(o)))
+        PyErr_Format(PyExc_TypeError, "new(): invalid data type '%s'",
+                     PyBytes_Check(o) ? "bytes" : "str");
     Py_XDECREF(array);
     Py_DECREF(o);
     return !PyErr_Occurred();
@@ -3267,6 +3745,12 @@ static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim) {
     return tn_ok() || (py_raise(), false);
 }
 
+static void py_nested_unknown(PyObject *o) {
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
+    if (name) PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %U", name);
+    Py_XDECREF(name);
+}
+
 /* Twice over all members: to learn the kind (to is NULL), and to write. */
 static bool py_nested_walk(py_nested *n, PyObject *o, int dim) {
     tn_scalar s;
@@ -3296,22 +3780,45 @@ static bool py_nested_walk(py_nested *n, PyObject *o, int dim) {
     if (PyErr_Occurred()) return false;
     if (dim != n->ndim) return py_nested_misfit(n, dim, -1);
     if (!py_to_scalar(o, &s)) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %R", Py_TYPE(o));
+        if (!PyErr_Occurred()) py_nested_unknown(o);
         return false;
     }
     if (!n->to && s.kind > n->kind) n->kind = s.kind;
+    if (!n->to && s.kind > n->numbers) n->numbers = s.kind;
     if (n->to) py_nested_put(n, s);
     return true;
 }
 
+/* What all members promote to; the default dtype, where there are none. */
 static tn_dtype py_nested_dtype(const py_nested *n) {
     bool wide = tn_default_dtype() == TN_F64;
-    tn_dtype own = n->kind == TN_KIND_BOOL      ? TN_BOOL
-                   : n->kind == TN_KIND_INT     ? TN_I64
-                   : n->kind == TN_KIND_COMPLEX ? (wide ? TN_C128 : TN_C64)
-                                                : tn_default_dtype();
-    return n->dtype ? n->dtype : own;
+    tn_dtype own = n->numbers == TN_KIND_BOOL      ? TN_BOOL
+                   : n->numbers == TN_KIND_INT     ? TN_I64
+                   : n->numbers == TN_KIND_COMPLEX ? (wide ? TN_C128 : TN_C64)
+                                                   : tn_default_dtype();
+    if (!n->dtype) return own;
+    return n->numbers ? tn_promote(n->dtype, own) : n->dtype;
+}
+
+/* Whether the numbers are some of dtype: integers by magnitude, no complex ones as real. */
+static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
+    int bytes = tn_dtype_bytes(dtype);
+    if (n->kind == TN_KIND_COMPLEX && dtype && !py_dtype_is_complex(dtype)) {
+        PyErr_SetString(PyExc_TypeError, "must be real number, not complex");
+        return false;
+    }
+    if (n->kind != TN_KIND_INT || bytes >= 8 || dtype == TN_BOOL || py_dtype_is_float(dtype))
+        return true;
+    bool whole = dtype == TN_U8 || dtype == TN_U16 || dtype == TN_U32;
+    int64_t most = ((int64_t)1 << (8 * bytes - (whole ? 0 : 1))) - 1, v;
+    for (int64_t i = 0; dtype && i < n->written; i++) {
+        memcpy(&v, n->to + 8 * i, sizeof v);
+        if (v >= -most - (whole ? 0 : 1) && v <= most) continue;
+        PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow",
+                     tn_dtype_name(dtype));
+        return false;
+    }
+    return true;
 }
 
 /* A new tensor of Python's numbers; dtype TN_NO_DTYPE: theirs. */
@@ -3326,12 +3833,10 @@ static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
     if (!t) return NULL;
     static char none[16];
     n.to = tn_numel(t) ? (char *)tn_data(t) : none;
-    if (!py_nested_walk(&n, o, 0) || n.written != tn_numel(t)) {
-        tn_free(t);
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_RuntimeError, "the sequence changed while it was read");
-        return NULL;
-    }
+    bool ok = py_nested_walk(&n, o, 0);
+    if (ok && n.written != tn_numel(t))
+        PyErr_SetString(PyExc_RuntimeError, "the sequence changed while it was read");
+    if (!ok || PyErr_Occurred() || !py_nested_fits(&n, dtype)) return tn_free(t), NULL;
     tn_touch(t);
     as = tnp_to_dtype(t, dtype ? dtype : py_nested_dtype(&n), false, false);
     tn_free(t);
@@ -3396,6 +3901,12 @@ static tn_tensor *py_buffer_tensor(Py_buffer *v) {
     tn_wrap_options o;
     tn_dtype dtype = py_buffer_dtype(v);
     memset(&o, 0, sizeof o);
+    if (dtype == TN_NO_DTYPE && v->format && *v->format == (PY_LITTLE_ENDIAN ? '>' : '<')) {
+        PyErr_Format(PyExc_ValueError,
+                     "given numpy array has byte order different from the native byte order. "
+                     "Conversion between byte orders is currently not supported.");
+        return NULL;
+    }
     if (dtype == TN_NO_DTYPE) {
         PyErr_Format(PyExc_TypeError, "can't convert a buffer of format '%s' to a tensor",
                      v->format ? v->format : "");
@@ -3416,6 +3927,9 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
     if (!v) return PyErr_NoMemory();
     if (PyObject_GetBuffer(o, v, PyBUF_FULL_RO)) {
         free(v);
+        if (PyErr_ExceptionMatches(PyExc_ValueError)) /* NumPy has no format for the dtype */
+            PyErr_Format(PyExc_TypeError, "can't convert a %R of this dtype to a tensor",
+                         Py_TYPE(o));
         return NULL;
     }
     bool backwards = false;
@@ -3437,22 +3951,38 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
 
 /* --- a tensor as a buffer --------------------------------------------------------------------- */
 
+/* Shape and strides of a view that is out, and the tensor that it is of: self may be another by
+ * then. */
+typedef struct py_buffer_given {
+    tn_tensor *tensor;
+    Py_ssize_t room[2 * TN_MAX_DIMS];
+} py_buffer_given;
+
 static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     tn_tensor *t = py_of(self);
     int n = tn_ndim(t), k = 0;
     tn_dtype dtype = tn_dtype_of(t);
     while (k < BUFFER_FORMATS && py_buffer_formats[k].dtype != dtype) k++;
     view->obj = NULL;
-    if (k == BUFFER_FORMATS || tn_device_of(t) != TN_CPU) {
-        PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", tn_dtype_name(dtype));
+    if (k == BUFFER_FORMATS || tn_device_of(t) != TN_CPU || tn_needs_grad(t)) {
+        if (k == BUFFER_FORMATS)
+            PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", tn_dtype_name(dtype));
+        else
+            PyErr_SetString(PyExc_BufferError, "the tensor requires grad, or is not on the CPU");
+        return -1;
+    }
+    if (flags & PyBUF_WRITABLE && tn_is_read_only(t)) {
+        PyErr_SetString(PyExc_BufferError, "the tensor is on read-only memory");
         return -1;
     }
     if (!(flags & PyBUF_STRIDES) && !tn_is_contiguous(t)) {
         PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
         return -1;
     }
-    Py_ssize_t *room = (Py_ssize_t *)PyMem_Malloc((size_t)(2 * n + 1) * sizeof *room);
-    if (!room) return PyErr_NoMemory(), -1;
+    py_buffer_given *given = (py_buffer_given *)PyMem_Malloc(sizeof *given);
+    if (!given) return PyErr_NoMemory(), -1;
+    Py_ssize_t *room = given->room;
+    given->tensor = tn_retain(t);
     view->itemsize = tn_dtype_bytes(dtype);
     for (int i = 0; i < n; i++) {
         room[i] = (Py_ssize_t)tn_size(t, i);
@@ -3461,20 +3991,22 @@ static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     static char none[16];
     view->buf = tn_numel(t) ? tn_data(t) : none;
     view->len = (Py_ssize_t)tn_numel(t) * view->itemsize;
-    view->readonly = 0;
+    view->readonly = tn_is_read_only(t);
     view->format = flags & PyBUF_FORMAT ? (char *)(uintptr_t)py_buffer_formats[k].format : NULL;
     view->ndim = flags & PyBUF_ND ? n : 1;
     view->shape = flags & PyBUF_ND ? room : NULL;
     view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? room + n : NULL;
     view->suboffsets = NULL;
-    view->internal = room;
+    view->internal = given;
     view->obj = Py_NewRef(self);
     return 0;
 }
 
 static void py_create_releasebuffer(PyObject *self, Py_buffer *view) {
+    py_buffer_given *given = (py_buffer_given *)view->internal;
     (void)self;
-    PyMem_Free(view->internal);
+    tn_release(given->tensor);
+    PyMem_Free(given);
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -3570,13 +4102,118 @@ static PyObject *py_create_from_numpy(PyObject *self, PyObject *o) {
     return py_from_buffer(o, false);
 }
 
+/* Bytes of any kind as elements of a dtype, from `offset` bytes on. */
+static tn_tensor *py_create_over(Py_buffer *v, tn_dtype dtype, long long count, long long offset) {
+    long long each = tn_dtype_bytes(dtype), left = (long long)v->len - offset;
+    tn_wrap_options o;
+    if (v->len <= 0 || count == 0)
+        PyErr_Format(PyExc_ValueError, "both buffer length (%zd) and count (%lld) must not be 0",
+                     v->len, count);
+    else if (offset < 0 || left <= 0)
+        PyErr_Format(PyExc_ValueError,
+                     "offset (%lld bytes) must be non-negative and no greater "
+                     "than buffer length (%zd bytes) minus 1",
+                     offset, v->len);
+    else if (count < 0 && left % each)
+        PyErr_Format(PyExc_ValueError,
+                     "buffer length (%lld bytes) after offset (%lld bytes) must "
+                     "be a multiple of element size (%lld)",
+                     left, offset, each);
+    else if (count > left / each)
+        PyErr_Format(PyExc_ValueError,
+                     "requested buffer length (%lld * %lld bytes) after offset "
+                     "(%lld bytes) must not be greater than actual buffer "
+                     "length (%zd bytes)",
+                     count, each, offset, v->len);
+    if (PyErr_Occurred()) return NULL;
+    const int64_t size[1] = {count < 0 ? left / each : count};
+    memset(&o, 0, sizeof o);
+    o.release = py_buffer_release;
+    o.user = v;
+    o.read_only = v->readonly != 0;
+    tn_tensor *t = tn_wrap_at(NULL, 0, (char *)v->buf + offset, tn_ints_of(size, 1), dtype, &o);
+    if (!t) py_raise();
+    return t;
+}
+
+static PyObject *py_create_frombuffer(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"buffer", "dtype", "count", "offset", "requires_grad", NULL};
+    PyObject *from, *dtype;
+    long long count = -1, offset = 0;
+    int grad = 0;
+    (void)self;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O!LLp:frombuffer", (char **)(uintptr_t)names,
+                                     &from, py.dtype, &dtype, &count, &offset, &grad))
+        return NULL;
+    Py_buffer *v = (Py_buffer *)malloc(sizeof *v);
+    if (!v) return PyErr_NoMemory();
+    if (PyObject_GetBuffer(from, v, PyBUF_SIMPLE)) return free(v), NULL;
+    tn_tensor *t = py_create_over(v, ((py_dtype *)dtype)->dtype, count, offset);
+    if (!t) {
+        PyBuffer_Release(v);
+        return free(v), NULL;
+    }
+    PyObject *o = py_wrap(tn_own(t));
+    if (o && grad && !tn_requires_grad_at(NULL, 0, py_of(o), true)) {
+        Py_DECREF(o);
+        return py_raise();
+    }
+    return o;
+}
+
+/* --- torch.Tensor(..) ------------------------------------------------------------------------- */
+
+/* Sizes of Tensor(2, 3); false: not only ints, without an exception. */
+static bool py_create_sizes(PyObject *args, int64_t *sizes, int64_t *n) {
+    *n = PyTuple_Size(args);
+    if (*n > TN_MAX_DIMS) return false;
+    for (int64_t i = 0; i < *n; i++)
+        if (!py_to_index(PyTuple_GetItem(args, (Py_ssize_t)i), &sizes[i]))
+            return PyErr_Clear(), false;
+    return true;
+}
+
+/* Tensor(), Tensor(2, 3), Tensor(size): not initialised; Tensor(tensor): over the same elements;
+ * Tensor(sequence): a copy. All of the default dtype but the tensor's. */
+static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    int64_t sizes[TN_MAX_DIMS], n = PyTuple_Size(args);
+    PyObject *one = n == 1 ? PyTuple_GetItem(args, 0) : NULL;
+    tn_tensor *t;
+    tn_device_id device = TN_NO_DEVICE;
+    if (kwargs && PyDict_Size(kwargs)) {
+        PyObject *o = PyDict_GetItemString(kwargs, "device");
+        if (!o || PyDict_Size(kwargs) > 1)
+            return PyErr_Format(PyExc_TypeError, "new() takes device= alone as a keyword");
+        if (o != Py_None && !py_to_device(o, &device)) {
+            if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "device= must be a device");
+            return NULL;
+        }
+    }
+    if (one && py_is_tensor(one)) return py_wrap_alias(type, one);
+    if (one && Py_TYPE(one) == py.size) args = one;
+    if (n == 0) {
+        sizes[0] = 0;
+        t = tnp_empty(tn_ints_of(sizes, 1), TN_NO_DTYPE, device);
+    } else if (py_create_sizes(args, sizes, &n)) {
+        t = tnp_empty(tn_ints_of(sizes, n), TN_NO_DTYPE, device);
+    } else if (one) {
+        PyObject *o = py_value_tensor(one, tn_default_dtype());
+        if (!o) return NULL;
+        t = tnp_to_dtype(py_of(o), tn_default_dtype(), false, true);
+        Py_DECREF(o);
+    } else {
+        return PyErr_Format(PyExc_TypeError, "new() received an invalid combination of arguments");
+    }
+    return t ? py_wrap_as(type, tn_own(t)) : py_raise();
+}
+
 PY_PRIV PyObject *py_index_tensor(PyObject *o) {
     py_making m = {o, TN_NO_DTYPE, TN_NO_DEVICE, 0};
     PyObject *array = py_nested_array(o);
     if (array) return array;
     if (PyErr_Occurred()) return NULL;
     if (!py_nested_is_list(o))
-        return PyErr_Format(PyExc_IndexError,
+        return PyErr_Format(PyUnicode_Check(o) ? PyExc_TypeError : PyExc_IndexError,
                             "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
                             "Variables are valid indices (got %R)",
                             Py_TYPE(o));
@@ -3617,6 +4254,8 @@ static PyMethodDef py_create_functions[] = {
     {"as_tensor", (PyCFunction)(void *)py_create_as_tensor, METH_VARARGS | METH_KEYWORDS,
      "as_tensor(data, dtype=None, device=None): shares the data where that is possible"},
     {"from_numpy", py_create_from_numpy, METH_O, "a tensor over the memory of an array"},
+    {"frombuffer", (PyCFunction)(void *)py_create_frombuffer, METH_VARARGS | METH_KEYWORDS,
+     "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False): over its memory"},
     {NULL, NULL, 0, NULL}};
 static PyMethodDef py_create_method = {"tolist", py_create_tolist, METH_NOARGS,
                                        "the elements as nested lists of Python numbers"};
@@ -3630,10 +4269,11 @@ PY_PRIV int py_create_begin(PyObject *module) {
 }
 
 PY_PRIV int py_create_slots(PyType_Slot *to) {
-    const PyType_Slot slots[] = {{Py_bf_getbuffer, (void *)py_create_getbuffer},
+    const PyType_Slot slots[] = {{Py_tp_new, (void *)py_create_new},
+                                 {Py_bf_getbuffer, (void *)py_create_getbuffer},
                                  {Py_bf_releasebuffer, (void *)py_create_releasebuffer}};
     memcpy(to, slots, sizeof slots);
-    return 2;
+    return 3;
 }
 
 /* src/py/tensor.c */
@@ -3852,7 +4492,8 @@ static PyObject *py_tensor_reversed(PyObject *self, void *unused) {
     for (int i = 0; i < n; i++) dims[i] = n - 1 - i;
     py_here(&file, &line);
     const tn_permute_args a = {t, tn_ints_of(dims, n)};
-    return py_wrap(tn_own(tn_permute_at(file, line, &a)));
+    tn_tensor *r = tn_permute_at(file, line, &a);
+    return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
 }
 
 static PyObject *py_tensor_matrices(PyObject *self, void *unused) {
@@ -3861,7 +4502,8 @@ static PyObject *py_tensor_matrices(PyObject *self, void *unused) {
     (void)unused;
     py_here(&file, &line);
     const tn_transpose_args a = {py_of(self), -2, -1};
-    return py_wrap(tn_own(tn_transpose_at(file, line, &a)));
+    tn_tensor *r = tn_transpose_at(file, line, &a);
+    return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
 }
 
 static PyGetSetDef py_tensor_attributes[] = {
@@ -3954,10 +4596,6 @@ static PyObject *py_tensor_data_ptr(PyObject *self, PyObject *unused) {
     (void)unused;
     return PyLong_FromVoidPtr(tn_data(py_of(self)));
 }
-static PyObject *py_tensor_is_contiguous(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return PyBool_FromLong(tn_is_contiguous(py_of(self)));
-}
 static PyObject *py_tensor_element_size(PyObject *self, PyObject *unused) {
     return py_tensor_itemsize(self, unused);
 }
@@ -3978,7 +4616,6 @@ static PyMethodDef py_tensor_methods[] = {
     {"nelement", py_tensor_numel, METH_NOARGS, "number of elements"},
     {"storage_offset", py_tensor_storage_offset, METH_NOARGS, "of the first element, in elements"},
     {"data_ptr", py_tensor_data_ptr, METH_NOARGS, "address of the first element"},
-    {"is_contiguous", py_tensor_is_contiguous, METH_NOARGS, "whether it is row-major and dense"},
     {"element_size", py_tensor_element_size, METH_NOARGS, "bytes of an element"},
     {"retain_grad", py_tensor_retain_grad, METH_NOARGS, "keeps .grad of a tensor that is no leaf"},
     {NULL, NULL, 0, NULL}};
@@ -4545,9 +5182,251 @@ PY_PRIV int py_loader_begin(PyObject *module) {
 }
 
 /* src/py/files.c */
+/* files.c - memory of tensors as bytes for readers and writers in Python; safetensors.
+ *
+ * A file's tensors are read straight into the memory of new tensors, and written straight from it:
+ * no copy lies in between. */
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static void py_files_release(void *data, void *user) {
+    (void)data;
+    tn_release((tn_tensor *)user);
+}
+
+/* _storage_bytes(t): uint8 over the storage of t from its begin to t's last element; it keeps t. */
+static PyObject *py_files_bytes(PyObject *self, PyObject *o) {
+    (void)self;
+    if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "a Tensor is expected");
+    tn_tensor *t = py_of(o), *bytes;
+    int64_t end = tn_numel(t) ? tn_storage_offset(t) + 1 : 0, each = tn_dtype_bytes(tn_dtype_of(t));
+    static char none[64];
+    tn_wrap_options options;
+    if (tn_device_of(t) != TN_CPU)
+        return PyErr_Format(PyExc_RuntimeError, "only memory of the CPU is bytes");
+    for (int i = 0; end && i < tn_ndim(t); i++) end += (tn_size(t, i) - 1) * tn_stride(t, i);
+    memset(&options, 0, sizeof options);
+    options.release = py_files_release;
+    options.user = tn_retain(t);
+    char *at = end ? (char *)tn_data(t) - tn_storage_offset(t) * each : none;
+    end *= each;
+    bytes = tn_wrap_at(NULL, 0, at, tn_ints_of(&end, 1), TN_U8, &options);
+    if (bytes) return py_wrap(tn_own(bytes));
+    tn_release(t);
+    return py_raise();
+}
+
+static void py_files_buffer_release(void *data, void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    (void)data;
+    PyBuffer_Release((Py_buffer *)user);
+    free(user);
+    PyGILState_Release(state);
+}
+
+/* _from_memory(buffer, dtype, from, numel): a tensor over a part of a buffer, which it keeps. None
+ * where the part is not aligned for the dtype. */
+static PyObject *py_files_from_memory(PyObject *self, PyObject *args) {
+    PyObject *o, *dtype_of;
+    long long from, numel;
+    tn_dtype dtype;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOLL", &o, &dtype_of, &from, &numel)) return NULL;
+    if (!py_to_dtype(dtype_of, &dtype)) return PyErr_Format(PyExc_TypeError, "no dtype");
+    Py_buffer *v = (Py_buffer *)calloc(1, sizeof *v);
+    if (!v) return PyErr_NoMemory();
+    if (PyObject_GetBuffer(o, v, PyBUF_SIMPLE)) return free(v), NULL;
+    int64_t each = tn_dtype_bytes(dtype), size = numel;
+    tn_wrap_options options;
+    PyObject *r = NULL;
+    memset(&options, 0, sizeof options);
+    options.release = py_files_buffer_release;
+    options.user = v;
+    options.read_only = v->readonly != 0;
+    if (from < 0 || numel < 0 || from > v->len || numel > (v->len - from) / each) {
+        PyErr_Format(PyExc_ValueError, "the buffer has no such part");
+    } else if (((uintptr_t)v->buf + (uintptr_t)from) % (uintptr_t)each) {
+        r = Py_NewRef(Py_None);
+    } else {
+        tn_tensor *t =
+            tn_wrap_at(NULL, 0, (char *)v->buf + from, tn_ints_of(&size, 1), dtype, &options);
+        if (t) return py_wrap(tn_own(t));
+        py_raise();
+    }
+    PyBuffer_Release(v);
+    free(v);
+    return r;
+}
+
+/* --- safetensors ------------------------------------------------------------------------------ */
+
+/* What is written: names and notes are Python's texts, kept with their list. */
+typedef struct py_files_save {
+    tn_named *at;
+    tn_note *note;
+    Py_ssize_t n, nnotes;
+    PyObject *kept;
+} py_files_save;
+
+/* The UTF-8 of a text, which `kept` keeps. */
+static const char *py_files_text(PyObject *kept, PyObject *o, const char *what) {
+    Py_ssize_t n = 0;
+    const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, &n) : NULL;
+    if (!text && !PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s: str is expected", what);
+    if (text && strlen(text) != (size_t)n) {
+        PyErr_Format(PyExc_ValueError, "%s: embedded null character", what);
+        return NULL;
+    }
+    return text && !PyList_Append(kept, o) ? text : NULL;
+}
+
+static bool py_files_save_fill(py_files_save *s, PyObject *tensors, PyObject *notes) {
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (s->n < PyDict_Size(tensors) && PyDict_Next(tensors, &at, &key, &value)) {
+        if (!py_is_tensor(value))
+            return PyErr_Format(PyExc_ValueError,
+                                "Key `%S` is invalid, expected torch.Tensor but "
+                                "received %R",
+                                key, Py_TYPE(value)),
+                   false;
+        if (!(s->at[s->n].name = py_files_text(s->kept, key, "a tensor's name"))) return false;
+        s->at[s->n++].tensor = tn_retain(py_of(value));
+    }
+    for (at = 0; notes && PyDict_Next(notes, &at, &key, &value); s->nnotes++) {
+        s->note[s->nnotes].key = py_files_text(s->kept, key, "metadata");
+        if (!s->note[s->nnotes].key) return false;
+        s->note[s->nnotes].value = py_files_text(s->kept, value, "metadata");
+        if (!s->note[s->nnotes].value) return false;
+    }
+    return true;
+}
+
+/* _safetensors_save(path, tensors, notes) */
+static PyObject *py_files_safe_save(PyObject *self, PyObject *args) {
+    const char *path;
+    PyObject *tensors, *notes, *path_of;
+    py_files_save s;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O&O!O", PyUnicode_FSConverter, &path_of, &PyDict_Type, &tensors,
+                          &notes))
+        return NULL;
+    memset(&s, 0, sizeof s);
+    path = PyBytes_AsString(path_of);
+    if (notes != Py_None && !PyDict_Check(notes)) {
+        Py_DECREF(path_of);
+        return PyErr_Format(PyExc_TypeError, "metadata: a dict of str is expected");
+    }
+    s.at = (tn_named *)calloc((size_t)PyDict_Size(tensors) + 1, sizeof *s.at);
+    s.note =
+        (tn_note *)calloc(notes == Py_None ? 1 : (size_t)PyDict_Size(notes) + 1, sizeof *s.note);
+    s.kept = PyList_New(0);
+    bool ok = false;
+    if (!s.at || !s.note || !s.kept) {
+        PyErr_NoMemory();
+    } else if (py_files_save_fill(&s, tensors, notes == Py_None ? NULL : notes)) {
+        do {
+            py_long l = py_long_begin();
+            ok = tn_safetensors_save_at(NULL, 0, path, s.at, s.n, s.note, s.nnotes);
+            py_long_end(l);
+        } while (!ok && py_stopped());
+        if (!ok) py_raise();
+    }
+    for (Py_ssize_t i = 0; i < s.n; i++) tn_release(s.at[i].tensor);
+    free(s.at);
+    free(s.note);
+    Py_XDECREF(s.kept);
+    Py_DECREF(path_of);
+    return ok ? Py_NewRef(Py_None) : NULL;
+}
+
+/* _safetensors_load(path): {name: tensor} in the file's order. */
+static PyObject *py_files_safe_load(PyObject *self, PyObject *o) {
+    PyObject *path, *all = PyDict_New();
+    tn_named_list list;
+    (void)self;
+    if (!all || !PyUnicode_FSConverter(o, &path)) {
+        Py_XDECREF(all);
+        return NULL;
+    }
+    do {
+        py_long l = py_long_begin();
+        list = tn_safetensors_load_at(NULL, 0, PyBytes_AsString(path));
+        py_long_end(l);
+    } while (list.n < 0 && py_stopped());
+    if (list.n < 0) {
+        py_raise();
+        Py_CLEAR(all);
+    }
+    for (int64_t i = 0; all && i < list.n; i++) {
+        PyObject *one = py_wrap_borrowed(list.at[i].tensor);
+        if (!one || PyDict_SetItemString(all, list.at[i].name, one)) Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    tn_named_free(list);
+    Py_DECREF(path);
+    return all;
+}
+
+/* --- an open file ----------------------------------------------------------------------------- */
+
+static void py_files_close(PyObject *capsule) {
+    tn_safetensors_close((tn_safetensors *)PyCapsule_GetPointer(capsule, "tensorh.safetensors"));
+}
+
+/* _safetensors_open(path): a capsule, which closes the file when it goes. */
+static PyObject *py_files_safe_open(PyObject *self, PyObject *o) {
+    PyObject *path, *capsule;
+    (void)self;
+    if (!PyUnicode_FSConverter(o, &path)) return NULL;
+    tn_safetensors *f = tn_safetensors_open_at(NULL, 0, PyBytes_AsString(path));
+    Py_DECREF(path);
+    if (!f) return py_raise();
+    capsule = PyCapsule_New(f, "tensorh.safetensors", py_files_close);
+    if (!capsule) tn_safetensors_close(f);
+    return capsule;
+}
+
+/* _safetensors_names(file) */
+static PyObject *py_files_safe_names(PyObject *self, PyObject *o) {
+    const tn_safetensors *f =
+        (const tn_safetensors *)PyCapsule_GetPointer(o, "tensorh.safetensors");
+    PyObject *all = f ? PyList_New(0) : NULL;
+    (void)self;
+    for (int64_t i = 0; all && i < tn_safetensors_count(f); i++) {
+        PyObject *name = PyUnicode_FromString(tn_safetensors_name(f, i));
+        if (!name || PyList_Append(all, name)) Py_CLEAR(all);
+        Py_XDECREF(name);
+    }
+    return all;
+}
+
+/* _safetensors_get(file, name): a new tensor. */
+static PyObject *py_files_safe_get(PyObject *self, PyObject *args) {
+    PyObject *capsule;
+    const char *name;
+    tn_tensor *t;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Os", &capsule, &name)) return NULL;
+    tn_safetensors *f = (tn_safetensors *)PyCapsule_GetPointer(capsule, "tensorh.safetensors");
+    if (!f) return NULL;
+    do t = tn_safetensors_get_at(NULL, 0, f, name);
+    while (!t && py_stopped());
+    return t ? py_wrap(tn_own(t)) : py_raise();
+}
+
+static PyMethodDef py_files_functions[] = {
+    {"_storage_bytes", py_files_bytes, METH_O, NULL},
+    {"_from_memory", py_files_from_memory, METH_VARARGS, NULL},
+    {"_safetensors_save", py_files_safe_save, METH_VARARGS, NULL},
+    {"_safetensors_load", py_files_safe_load, METH_O, NULL},
+    {"_safetensors_open", py_files_safe_open, METH_O, NULL},
+    {"_safetensors_names", py_files_safe_names, METH_O, NULL},
+    {"_safetensors_get", py_files_safe_get, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+
 PY_PRIV int py_files_begin(PyObject *module) {
-    (void)module;
-    return 0;
+    return PyModule_AddFunctions(module, py_files_functions);
 }
 
 /* src/py/autograd.c */
@@ -5943,12 +6822,31 @@ static py_context *py_context_new(PyObject *cls) {
     return ctx;
 }
 
-static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssize_t n) {
+/* By keyword: Python brings the arguments in order. */
+static PyObject *py_apply_named(PyObject *cls, PyObject *const *args, Py_ssize_t n,
+                                PyObject *kwnames) {
+    PyObject *module = PyImport_ImportModule("tensorh.autograd.function"), *r = NULL;
+    PyObject *f = module ? PyObject_GetAttrString(module, "_apply_with_names") : NULL;
+    PyObject *all = f ? py_function_tuple(cls, args, n) : NULL, *named = all ? PyDict_New() : NULL;
+    bool ok = named != NULL;
+    for (Py_ssize_t i = 0; ok && i < PyTuple_Size(kwnames); i++)
+        ok = PyDict_SetItem(named, PyTuple_GetItem(kwnames, i), args[n + i]) == 0;
+    if (ok) r = PyObject_Call(f, all, named);
+    Py_XDECREF(module);
+    Py_XDECREF(f);
+    Py_XDECREF(all);
+    Py_XDECREF(named);
+    return r;
+}
+
+static PyObject *py_function_apply(PyObject *cls, PyObject *const *args, Py_ssize_t n,
+                                   PyObject *kwnames) {
     tn_tensor *few[16], **in = few;
     bool wants;
     PyObject *r = NULL;
-    py_context *ctx = py_context_new(cls);
-    if (!ctx) return NULL;
+    py_context *ctx;
+    if (kwnames && PyTuple_Size(kwnames)) return py_apply_named(cls, args, n, kwnames);
+    if (!(ctx = py_context_new(cls))) return NULL;
     ctx->nargs = (int32_t)n;
     if (n > 16 && !(in = (tn_tensor **)malloc((size_t)n * sizeof *in)))
         PyErr_NoMemory();
@@ -6111,7 +7009,7 @@ static PyMemberDef py_context_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(py_context, weak), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
 static PyMethodDef py_function_methods[] = {
-    {"apply", FUNCTION_FAST(py_function_apply), METH_FASTCALL | METH_CLASS,
+    {"apply", FUNCTION_FAST(py_function_apply), METH_FASTCALL | METH_KEYWORDS | METH_CLASS,
      "apply(*args)\n\nruns forward, and records the call where an argument requires grad"},
     {NULL, NULL, 0, NULL}};
 
@@ -6140,6 +7038,2273 @@ PY_PRIV int py_functions_begin(PyObject *module) {
     return base && py.context ? 0 : -1;
 }
 
+/* src/py/module.c */
+/* module.c - Parameter, and the part of nn.Module that a training loop runs: attributes, the call.
+ *
+ * A module's state lies in its __dict__ under torch's names, so that copying, pickling and code that
+ * looks there find what they know; this file only looks faster. Dictionaries of hooks come with the
+ * first look at them, and "_hooked" beside those that a call has to heed. What is called seldom is
+ * Python, in tensorh/nn. */
+
+/* --- Parameter -------------------------------------------------------------------------------- */
+
+/* Runs under grad mode off; t is new. */
+static tn_tensor *py_parameter_alias(tn_tensor *data, bool requires_grad) {
+    tn_tensor *t = tnp_detach(data);
+    return t && (!requires_grad || tn_requires_grad_at(NULL, 0, t, true)) ? tn_own(t)
+                                                                          : (tn_free(t), NULL);
+}
+
+static tn_tensor *py_parameter_empty(void) {
+    const int64_t size[1] = {0};
+    return tn_own(tnp_zeros(tn_ints_of(size, 1), TN_NO_DTYPE, TN_NO_DEVICE));
+}
+
+static PyObject *py_parameter_make(PyTypeObject *type, PyObject *data, bool requires_grad) {
+    tn_tensor *of = data == Py_None ? py_parameter_empty() : tn_retain(py_of(data));
+    tn_tensor *t = of ? py_parameter_alias(of, requires_grad) : NULL;
+    tn_release(of);
+    return py_wrap_as(type, t);
+}
+
+static PyObject *py_parameter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"data", "requires_grad", NULL};
+    PyObject *data = Py_None;
+    int requires_grad = 1;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|Op", (char **)(uintptr_t)names, &data,
+                                     &requires_grad))
+        return NULL;
+    if (data != Py_None && !py_is_tensor(data))
+        return PyErr_Format(PyExc_TypeError, "Parameter(): argument 'data' must be Tensor, not %R",
+                            (PyObject *)Py_TYPE(data));
+    return py_parameter_make(type, data, requires_grad != 0);
+}
+
+static int py_parameter_init(PyObject *self, PyObject *args, PyObject *kwargs) {
+    (void)self, (void)args, (void)kwargs;
+    return 0;
+}
+
+static PyObject *py_parameter_repr(PyObject *self) {
+    reprfunc repr = (reprfunc)PyType_GetSlot(py.tensor, Py_tp_repr);
+    PyObject *text = repr(self);
+    PyObject *r = text ? PyUnicode_FromFormat("Parameter containing:\n%U", text) : NULL;
+    Py_XDECREF(text);
+    return r;
+}
+
+static PyObject *py_parameter_deepcopy(PyObject *self, PyObject *memo) {
+    PyObject *id = PyLong_FromVoidPtr(self), *known = NULL;
+    tn_tensor *t = py_of(self), *copy;
+    if (!id || (PyDict_Check(memo) && (known = PyDict_GetItemWithError(memo, id)) != NULL) ||
+        PyErr_Occurred()) {
+        Py_XDECREF(id);
+        return Py_XNewRef(known);
+    }
+    bool mode = tn_set_grad_mode(false);
+    copy = tn_own(tnp_clone(t, (tn_memory_format)0));
+    tn_set_grad_mode(mode);
+    if (copy && tn_needs_grad(t) && !tn_requires_grad_at(NULL, 0, copy, true))
+        tn_release(copy), copy = NULL;
+    PyObject *r = py_wrap_as(Py_TYPE(self), copy);
+    if (r && PyDict_Check(memo) && PyDict_SetItem(memo, id, r)) Py_CLEAR(r);
+    Py_DECREF(id);
+    return r;
+}
+
+/* _rebuild_parameter(class or None, data, requires_grad) */
+static PyObject *py_parameter_rebuild(PyObject *self, PyObject *args) {
+    PyObject *type, *data;
+    int requires_grad;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOp", &type, &data, &requires_grad)) return NULL;
+    if (type == Py_None) type = (PyObject *)py.parameter;
+    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, py.parameter) ||
+        !py_is_tensor(data))
+        return PyErr_Format(PyExc_TypeError, "_rebuild_parameter(): a class and a Tensor");
+    return py_parameter_make((PyTypeObject *)type, data, requires_grad != 0);
+}
+
+static PyObject *py_parameter_reduce(PyObject *self, PyObject *protocol) {
+    PyObject *c = PyImport_ImportModule("tensorh._C");
+    PyObject *rebuild = c ? PyObject_GetAttrString(c, "_rebuild_parameter") : NULL;
+    PyObject *type = Py_TYPE(self) == py.parameter ? Py_None : (PyObject *)Py_TYPE(self);
+    PyObject *data = PyObject_CallMethod(self, "detach", NULL), *r = NULL;
+    PyObject *dict = ((py_tensor *)self)->dict;
+    (void)protocol;
+    if (rebuild && data)
+        r = Py_BuildValue("O(OOO)O", rebuild, type, data,
+                          tn_needs_grad(py_of(self)) ? Py_True : Py_False,
+                          dict && PyDict_Size(dict) ? dict : Py_None);
+    Py_XDECREF(data);
+    Py_XDECREF(rebuild);
+    Py_XDECREF(c);
+    return r;
+}
+
+static PyMethodDef py_parameter_methods[] = {{"__deepcopy__", py_parameter_deepcopy, METH_O, NULL},
+                                             {"__reduce_ex__", py_parameter_reduce, METH_O, NULL},
+                                             {NULL, NULL, 0, NULL}};
+
+static int py_parameter_begin(PyObject *module) {
+    PyType_Slot slots[] = {
+        {Py_tp_new, (void *)py_parameter_new},
+        {Py_tp_init, (void *)py_parameter_init},
+        {Py_tp_repr, (void *)py_parameter_repr},
+        {Py_tp_methods, py_parameter_methods},
+        {Py_tp_doc, (void *)(uintptr_t) "A tensor that a module counts among its parameters: a "
+                                        "leaf over the memory of `data`."},
+        {0, NULL}};
+    PyType_Spec spec = {"torch.nn.parameter.Parameter", sizeof(py_tensor), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    PyObject *bases = PyTuple_Pack(1, (PyObject *)py.tensor);
+    py.parameter = bases ? (PyTypeObject *)PyType_FromSpecWithBases(&spec, bases) : NULL;
+    Py_XDECREF(bases);
+    return py.parameter ? PyModule_AddObjectRef(module, "Parameter", (PyObject *)py.parameter) : -1;
+}
+
+/* --- the life of a module --------------------------------------------------------------------- */
+
+static PyObject *py_module_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    py_module *m = (py_module *)PyType_GenericAlloc(type, 0);
+    (void)args, (void)kwargs;
+    if (!m) return NULL;
+    PyObject *forward = PyObject_GetAttr((PyObject *)type, py.forward);
+    m->direct = forward && (forward == py.row_forward || forward == py.sequential_forward);
+    Py_XDECREF(forward);
+    if (!forward) PyErr_Clear();
+    m->kind = py_kind_of(type);
+    m->dict = PyDict_New();
+    if (!m->dict || PyErr_Occurred()) {
+        Py_DECREF((PyObject *)m);
+        return NULL;
+    }
+    return (PyObject *)m;
+}
+
+static bool py_module_put(PyObject *dict, PyObject *word, PyObject *value) {
+    bool ok = value && !PyDict_SetItem(dict, word, value);
+    Py_XDECREF(value);
+    return ok;
+}
+
+PY_PRIV int py_module_begin_one(PyObject *self) {
+    py_module *m = (py_module *)self;
+    if (!m->dict && !(m->dict = PyDict_New())) return -1;
+    bool ok = py_module_put(m->dict, py.training, Py_NewRef(Py_True)) &&
+              py_module_put(m->dict, py.parameters_, PyDict_New()) &&
+              py_module_put(m->dict, py.buffers_, PyDict_New()) &&
+              py_module_put(m->dict, py.transient_, PySet_New(NULL)) &&
+              py_module_put(m->dict, py.modules_, PyDict_New());
+    return ok ? 0 : -1;
+}
+
+static int py_module_init(PyObject *self, PyObject *args, PyObject *kwargs) {
+    Py_ssize_t n = PyTuple_Size(args), at = 0;
+    PyObject *name = NULL, *word, *value;
+    if (n == 0 && (!kwargs || !PyDict_Size(kwargs))) return py_module_begin_one(self);
+    if (!(name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__"))) return -1;
+    if (kwargs && PyDict_Next(kwargs, &at, &word, &value))
+        PyErr_Format(PyExc_TypeError, "%U.__init__() got an unexpected keyword argument '%U'", name,
+                     word);
+    else
+        PyErr_Format(PyExc_TypeError,
+                     "%U.__init__() takes 1 positional argument but %zd were given", name, n + 1);
+    Py_DECREF(name);
+    return -1;
+}
+
+static int py_module_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((py_module *)self)->dict);
+    return 0;
+}
+
+/* The library's module first: a parameter that nobody else has goes with its wrapper then. */
+static int py_module_clear(PyObject *self) {
+    py_mrow_drop((py_module *)self);
+    Py_CLEAR(((py_module *)self)->dict);
+    return 0;
+}
+
+static void py_module_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (((py_module *)self)->weak) PyObject_ClearWeakRefs(self);
+    py_module_clear(self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF((PyObject *)type);
+}
+
+/* --- attributes ------------------------------------------------------------------------------- */
+
+PY_PRIV PyObject *py_module_dict(PyObject *self, PyObject *word) {
+    PyObject *dict = ((py_module *)self)->dict;
+    PyObject *in = dict ? PyDict_GetItemWithError(dict, word) : NULL;
+    return in && PyDict_Check(in) ? in : NULL;
+}
+
+/* Dictionaries that torch makes for each module. The first few are heeded by a call. */
+enum { HOOKS_CALLED = 4 };
+static const char *const py_hook_names[] = {"_forward_hooks",
+                                            "_forward_pre_hooks",
+                                            "_backward_hooks",
+                                            "_backward_pre_hooks",
+                                            "_forward_hooks_with_kwargs",
+                                            "_forward_hooks_always_called",
+                                            "_forward_pre_hooks_with_kwargs",
+                                            "_state_dict_hooks",
+                                            "_state_dict_pre_hooks",
+                                            "_load_state_dict_pre_hooks",
+                                            "_load_state_dict_post_hooks"};
+
+static PyObject *py_module_hooks(py_module *m, PyObject *name, bool called) {
+    PyObject *collections = PyImport_ImportModule("collections");
+    PyObject *type = collections ? PyObject_GetAttrString(collections, "OrderedDict") : NULL;
+    PyObject *hooks = type ? PyObject_CallNoArgs(type) : NULL;
+    if (hooks && (PyDict_SetItem(m->dict, name, hooks) ||
+                  (called && PyDict_SetItem(m->dict, py.hooked, Py_True))))
+        Py_CLEAR(hooks);
+    Py_XDECREF(type);
+    Py_XDECREF(collections);
+    return hooks;
+}
+
+/* What the usual lookup did not find; its AttributeError is set. */
+static PyObject *py_module_missing(py_module *m, PyObject *name) {
+    const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    if (!text || text[0] != '_' || !py_module_dict((PyObject *)m, py.parameters_)) return NULL;
+    for (size_t k = 0; k < sizeof py_hook_names / sizeof py_hook_names[0]; k++)
+        if (strcmp(text, py_hook_names[k]) == 0) {
+            PyErr_Clear();
+            return py_module_hooks(m, name, k < HOOKS_CALLED);
+        }
+    return NULL;
+}
+
+static PyObject *py_module_getattr(PyObject *self, PyObject *name) {
+    PyObject *const words[] = {py.parameters_, py.buffers_, py.modules_};
+    PyObject *dict = ((py_module *)self)->dict, *o, *in;
+    if (TNI_LIKELY(dict != NULL)) {
+        if ((o = PyDict_GetItemWithError(dict, name)) != NULL) return Py_NewRef(o);
+        for (int k = 0; k < 3; k++) {
+            in = PyDict_GetItemWithError(dict, words[k]);
+            if (in && PyDict_Check(in) && (o = PyDict_GetItemWithError(in, name)) != NULL)
+                return Py_NewRef(o);
+        }
+        if (PyErr_Occurred()) return NULL;
+    }
+    o = PyObject_GenericGetAttr(self, name);
+    if (o || !dict || !PyErr_ExceptionMatches(PyExc_AttributeError)) return o;
+    return py_module_missing((py_module *)self, name);
+}
+
+/* Removes a name from dictionaries and from the set of buffers that are not saved. */
+static bool py_module_remove(PyObject *self, PyObject *name, PyObject *word) {
+    py_module *m = (py_module *)self;
+    PyObject *in = word ? PyDict_GetItemWithError(m->dict, word) : m->dict;
+    if (!in) return !PyErr_Occurred();
+    if (PyAnySet_Check(in)) return PySet_Discard(in, name) >= 0;
+    if (!PyDict_Check(in) || !PyDict_GetItemWithError(in, name)) return !PyErr_Occurred();
+    return PyDict_DelItem(in, name) == 0;
+}
+
+static PyObject *py_module_done(PyObject *r) {
+    Py_XDECREF(r);
+    if (!r) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* Raises what torch says of an assignment that it refuses. */
+static PyObject *py_module_refuse(PyObject *self, const char *what, PyObject *name,
+                                  PyObject *value) {
+    return py_module_done(PyObject_CallMethod(self, "_refuse", "sOO", what, name, value));
+}
+
+static PyObject *py_module_set_parameter(PyObject *self, PyObject *name, PyObject *value) {
+    if (!py_module_dict(self, py.parameters_))
+        return PyErr_Format(PyExc_AttributeError,
+                            "cannot assign parameters before Module.__init__() call");
+    if (!py_module_remove(self, name, NULL) || !py_module_remove(self, name, py.buffers_) ||
+        !py_module_remove(self, name, py.modules_) || !py_module_remove(self, name, py.transient_))
+        return NULL;
+    return py_module_done(PyObject_CallMethod(self, "register_parameter", "OO", name, value));
+}
+
+static PyObject *py_module_set_child(PyObject *self, PyObject *name, PyObject *value) {
+    PyObject *modules = py_module_dict(self, py.modules_);
+    if (!modules)
+        return PyErr_Format(PyExc_AttributeError,
+                            "cannot assign module before Module.__init__() call");
+    if (!py_module_remove(self, name, NULL) || !py_module_remove(self, name, py.parameters_) ||
+        !py_module_remove(self, name, py.buffers_) ||
+        !py_module_remove(self, name, py.transient_) || PyDict_SetItem(modules, name, value))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static bool py_module_is_buffer(PyObject *value) {
+    PyObject *dict = py_is_tensor(value) ? ((py_tensor *)value)->dict : NULL;
+    return dict && PyDict_GetItemWithError(dict, py.is_buffer) == Py_True;
+}
+
+static bool py_module_holds(PyObject *self, PyObject *word, PyObject *name) {
+    PyObject *in = py_module_dict(self, word);
+    return in && PyDict_GetItemWithError(in, name);
+}
+
+static PyObject *py_module_set_plain(PyObject *self, PyObject *name, PyObject *value) {
+    py_module *m = (py_module *)self;
+    if (m->made && py_kind_has_option(m->kind, name)) py_mrow_drop(m);
+    if (PyObject_GenericSetAttr(self, name, value)) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *py_module_setattr(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    if (n != 2 || !PyUnicode_Check(args[0]))
+        return PyErr_Format(PyExc_TypeError, "__setattr__(name, value): name must be str");
+    PyObject *name = args[0], *value = args[1];
+    if (!((py_module *)self)->dict && !(((py_module *)self)->dict = PyDict_New())) return NULL;
+    if (PyType_IsSubtype(Py_TYPE(value), py.parameter))
+        return py_module_set_parameter(self, name, value);
+    if (py_module_holds(self, py.parameters_, name))
+        return value != Py_None ? py_module_refuse(self, "parameter", name, value)
+                                : py_module_done(PyObject_CallMethod(self, "register_parameter",
+                                                                     "OO", name, value));
+    if (py_is_module(value)) return py_module_set_child(self, name, value);
+    if (py_module_holds(self, py.modules_, name))
+        return value != Py_None ? py_module_refuse(self, "child module", name, value)
+                                : py_module_set_child(self, name, value);
+    if (py_module_is_buffer(value) || py_module_holds(self, py.buffers_, name))
+        return value != Py_None && !py_is_tensor(value)
+                   ? py_module_refuse(self, "buffer", name, value)
+                   : py_module_done(PyObject_CallMethod(self, "_assign_buffer", "OO", name, value));
+    if (PyErr_Occurred()) return NULL;
+    return py_module_set_plain(self, name, value);
+}
+
+static PyObject *py_module_delattr(PyObject *self, PyObject *name) {
+    PyObject *const words[] = {py.parameters_, py.buffers_, py.modules_};
+    for (int k = 0; k < 3; k++) {
+        if (!py_module_holds(self, words[k], name)) continue;
+        if (!py_module_remove(self, name, words[k]) ||
+            (k == 1 && !py_module_remove(self, name, py.transient_)))
+            return NULL;
+        Py_RETURN_NONE;
+    }
+    if (PyErr_Occurred() || PyObject_GenericSetAttr(self, name, NULL)) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* --- the call --------------------------------------------------------------------------------- */
+
+/* An error of a module below carries it as `_module`: on its way up its text gets the path. */
+static void py_module_place(PyObject *self) {
+    PyObject *type, *value, *trace, *below, *r = NULL;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    below = value ? PyObject_GetAttrString(value, "_module") : NULL;
+    if (!below) PyErr_Clear();
+    if (below && below != self) r = PyObject_CallMethod(self, "_place", "O", value);
+    if (below && below != self && !r) PyErr_Clear();
+    Py_XDECREF(r);
+    Py_XDECREF(below);
+    PyErr_Restore(type, value, trace);
+}
+
+static PyObject *py_module_sequential(PyObject *self, PyObject *input);
+
+/* self.forward(*args, **kwargs) */
+static PyObject *py_module_run(PyObject *self, PyObject *args, PyObject *kwargs) {
+    PyObject *forward = PyObject_GenericGetAttr(self, py.forward), *r;
+    if (!forward && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear(); /* a user's __getattr__, perhaps */
+        forward = PyObject_GetAttr(self, py.forward);
+    }
+    r = forward ? PyObject_Call(forward, args, kwargs) : NULL;
+    Py_XDECREF(forward);
+    return r;
+}
+
+/* A forward of ours, of one argument, without binding it; *r is left as it is where forward is
+ * another one by now, of the object or of its class. */
+static bool py_module_direct(PyObject *self, PyObject *x, PyObject **r) {
+    py_module *m = (py_module *)self;
+    if (!m->dict || PyDict_GetItemWithError(m->dict, py.forward)) return false;
+    PyObject *forward = PyObject_GetAttr((PyObject *)Py_TYPE(self), py.forward);
+    Py_XDECREF(forward); /* the class has it */
+    if (forward != py.row_forward && forward != py.sequential_forward) return PyErr_Clear(), false;
+    *r = forward == py.row_forward ? py_mrow_forward(self, &x, 1, NULL)
+                                   : py_module_sequential(self, x);
+    return true;
+}
+
+static bool py_module_hooked(PyObject *self) {
+    PyObject *dict = ((py_module *)self)->dict;
+    return dict && PyDict_GetItemWithError(dict, py.hooked);
+}
+
+static PyObject *py_module_call(PyObject *self, PyObject *args, PyObject *kwargs) {
+    PyObject *call, *r = NULL;
+    if (TNI_UNLIKELY(py_module_hooked(self))) {
+        call = PyObject_GetAttrString(self, "_call_hooked");
+        r = call ? PyObject_CallFunctionObjArgs(call, args, kwargs ? kwargs : py.no_kwargs, NULL)
+                 : NULL;
+        Py_XDECREF(call);
+    } else if (!((py_module *)self)->direct || kwargs || PyTuple_Size(args) != 1 ||
+               !py_module_direct(self, PyTuple_GetItem(args, 0), &r)) {
+        r = py_module_run(self, args, kwargs);
+    }
+    if (TNI_UNLIKELY(!r)) py_module_place(self);
+    return r;
+}
+
+/* child(x), where child may be anything */
+static PyObject *py_module_call_one(PyObject *child, PyObject *x) {
+    PyObject *r = NULL;
+    if (!py_is_module(child) || !((py_module *)child)->direct || py_module_hooked(child) ||
+        PyType_GetSlot(Py_TYPE(child), Py_tp_call) != (void *)py_module_call ||
+        !py_module_direct(child, x, &r))
+        return PyObject_CallFunctionObjArgs(child, x, NULL);
+    if (TNI_UNLIKELY(!r)) py_module_place(child);
+    return r;
+}
+
+/* x through all children, one after the other: Sequential.forward. */
+static PyObject *py_module_sequential(PyObject *self, PyObject *input) {
+    PyObject *modules = py_module_dict(self, py.modules_);
+    PyObject *all = modules ? PyDict_Values(modules) : PyList_New(0), *x = Py_NewRef(input);
+    if (Py_EnterRecursiveCall(" in Sequential")) Py_CLEAR(x);
+    for (Py_ssize_t i = 0; all && x && i < PyList_Size(all); i++) {
+        PyObject *y = py_module_call_one(PyList_GetItem(all, i), x);
+        Py_DECREF(x);
+        x = y;
+    }
+    Py_XDECREF(all);
+    Py_LeaveRecursiveCall();
+    return all ? x : (Py_XDECREF(x), NULL);
+}
+
+/* --- the class -------------------------------------------------------------------------------- */
+
+#define MODULE_FAST(name) (PyCFunction)(void *) name
+static PyMethodDef py_module_methods[] = {
+    {"__setattr__", MODULE_FAST(py_module_setattr), METH_FASTCALL, NULL},
+    {"__delattr__", py_module_delattr, METH_O, NULL},
+    {"_sequential", py_module_sequential, METH_O, NULL},
+    {"_row_init", MODULE_FAST(py_mrow_init), METH_VARARGS | METH_KEYWORDS, NULL},
+    {"_row_forward", MODULE_FAST(py_mrow_forward), METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"_row_reset", py_mrow_reset, METH_NOARGS, "draws initial values again"},
+    {NULL, NULL, 0, NULL}};
+static PyMemberDef py_module_members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(py_module, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(py_module, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+static PyGetSetDef py_module_attributes[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot py_module_slots[] = {{Py_tp_new, (void *)py_module_new},
+                                        {Py_tp_init, (void *)py_module_init},
+                                        {Py_tp_dealloc, (void *)py_module_dealloc},
+                                        {Py_tp_traverse, (void *)py_module_traverse},
+                                        {Py_tp_clear, (void *)py_module_clear},
+                                        {Py_tp_getattro, (void *)py_module_getattr},
+                                        {Py_tp_call, (void *)py_module_call},
+                                        {Py_tp_methods, py_module_methods},
+                                        {Py_tp_members, py_module_members},
+                                        {Py_tp_getset, py_module_attributes},
+                                        {0, NULL}};
+static PyType_Spec py_module_spec = {"tensorh._C._Module", sizeof(py_module), 0,
+                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                                     py_module_slots};
+
+/* --- gradients on their way ----------------------------------------------------------------- */
+
+/* A call that changes nothing; its gradients pass through Python code. Its row is a part of it, as
+ * the number of tensors differs. */
+typedef struct py_tap {
+    tn_function_row row;
+    PyObject *call;
+} py_tap;
+
+static bool py_tap_forward(tn_function *f, tn_tensor *const *in, int nin, tn_tensor **out) {
+    (void)f;
+    for (int i = 0; i < nin; i++)
+        if (!(out[i] = tnp_view(in[i], tn_shape(in[i])))) return false;
+    return true;
+}
+
+static PyObject *py_tap_gradients(tn_tensor *const *grad, int n) {
+    PyObject *all = PyTuple_New(n);
+    for (int i = 0; all && i < n; i++) {
+        PyObject *o = py_wrap_borrowed(grad[i]);
+        if (!o || PyTuple_SetItem(all, i, o)) Py_CLEAR(all);
+    }
+    return all;
+}
+
+/* given: a tuple of as many gradients. */
+static bool py_tap_give(PyObject *given, tn_tensor **grad, int n) {
+    if (!PyTuple_Check(given) || PyTuple_Size(given) != n) {
+        PyErr_SetString(PyExc_RuntimeError, "a backward hook returned another number of gradients");
+        return false;
+    }
+    for (int i = 0; i < n; i++) {
+        PyObject *o = PyTuple_GetItem(given, i);
+        grad[i] = NULL;
+        if (o == Py_None) continue;
+        if (!py_is_tensor(o)) {
+            PyErr_SetString(PyExc_TypeError, "a backward hook returns Tensors or None");
+            return false;
+        }
+        if (!(grad[i] = tnp_view(py_of(o), tn_shape(py_of(o))))) return false;
+    }
+    return true;
+}
+
+static bool py_tap_backward(tn_function *f, tn_tensor *const *grad_out, tn_tensor **grad_in) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    const py_tap *tap = (const py_tap *)tn_function_user(f);
+    PyObject *grads = py_tap_gradients(grad_out, tap->row.nout);
+    PyObject *given = grads ? PyObject_CallFunctionObjArgs(tap->call, grads, NULL) : NULL;
+    bool ok = given && py_tap_give(given, grad_in, tap->row.nout);
+    Py_XDECREF(given);
+    Py_XDECREF(grads);
+    if (!ok && tn_ok()) tn_error_set(TN_INVALID, NULL, 0, "a backward hook raised an exception");
+    PyGILState_Release(state);
+    return ok;
+}
+
+static void py_tap_release(void *user) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    Py_DECREF(((py_tap *)user)->call);
+    PyGILState_Release(state);
+    free(user);
+}
+
+enum { TAP_MOST = 64 };
+static PyObject *py_tap_results(tn_tensor **out, Py_ssize_t n) {
+    PyObject *all = PyTuple_New(n);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = py_wrap(tn_own(out[i]));
+        if (all && o)
+            PyTuple_SetItem(all, i, o);
+        else
+            Py_XDECREF(o);
+        if (!o) Py_CLEAR(all);
+    }
+    return all;
+}
+
+/* _tap(tensors, f): tensors of the same values, whose gradients g pass through f(g). */
+static PyObject *py_module_tap(PyObject *self, PyObject *args) {
+    PyObject *tensors, *call;
+    tn_tensor *in[TAP_MOST], *out[TAP_MOST];
+    const char *file;
+    int line;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &tensors, &call)) return NULL;
+    Py_ssize_t n = PyTuple_Size(tensors);
+    if (n < 1 || n > TAP_MOST)
+        return PyErr_Format(PyExc_ValueError, "hooks: 1 to %d tensors", TAP_MOST);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = PyTuple_GetItem(tensors, i);
+        if (!py_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "hooks: a Tensor is expected");
+        in[i] = py_of(o);
+    }
+    py_tap *tap = (py_tap *)calloc(1, sizeof *tap);
+    if (!tap) return PyErr_NoMemory();
+    tap->row.name = "BackwardHookFunction";
+    tap->row.nout = (int)n;
+    tap->row.forward = py_tap_forward;
+    tap->row.backward = py_tap_backward;
+    tap->row.release = py_tap_release;
+    tap->call = Py_NewRef(call);
+    py_here(&file, &line);
+    if (!tn_function_call_at(file, line, &tap->row, tn_tensors_of(in, (int64_t)n), tap, out))
+        return py_raise();
+    return py_tap_results(out, n);
+}
+
+/* --- functions for tensorh/nn ----------------------------------------------------------------- */
+
+/* _without_grad(f, *args): f(*args) while nothing is recorded. */
+static PyObject *py_module_without_grad(PyObject *self, PyObject *args) {
+    Py_ssize_t n = PyTuple_Size(args);
+    PyObject *rest = n ? PyTuple_GetSlice(args, 1, n) : NULL;
+    (void)self;
+    if (!rest)
+        return n ? NULL : PyErr_Format(PyExc_TypeError, "_without_grad(): a function is missing");
+    bool mode = tn_set_grad_mode(false);
+    PyObject *r = PyObject_CallObject(PyTuple_GetItem(args, 0), rest);
+    tn_set_grad_mode(mode);
+    Py_DECREF(rest);
+    return r;
+}
+
+/* _take_data(a, b): a gets the data of b, dtype and device included, and stays the same object.
+ * False where a or b is a view or was recorded. */
+static PyObject *py_module_take_data(PyObject *self, PyObject *args) {
+    PyObject *a, *b;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O!O!", py.tensor, &a, py.tensor, &b)) return NULL;
+    bool ok = tnp_swap_data(py_of(a), py_of(b));
+    if (!ok) tn_error_take(NULL);
+    return PyBool_FromLong(ok);
+}
+
+/* _clip_grad_norm(list of tensors, max_norm, norm_type) */
+static PyObject *py_module_clip_norm(PyObject *self, PyObject *args) {
+    PyObject *list;
+    double most, type, norm = 0;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O!dd", &PyList_Type, &list, &most, &type)) return NULL;
+    Py_ssize_t n = PyList_Size(list);
+    tn_tensor **at = (tn_tensor **)malloc((size_t)(n + 1) * sizeof *at);
+    if (!at) return PyErr_NoMemory();
+    bool fits = true;
+    for (Py_ssize_t i = 0; fits && i < n; i++) {
+        PyObject *o = PyList_GetItem(list, i);
+        fits = py_is_tensor(o);
+        at[i] = fits ? py_of(o) : NULL;
+    }
+    if (fits) norm = tn_clip_grad_norm_at(NULL, 0, tn_tensors_of(at, (int64_t)n), most, type);
+    free(at);
+    if (!fits)
+        return PyErr_Format(PyExc_TypeError, "clip_grad_norm_(): parameters must be Tensors");
+    return tn_ok() ? PyFloat_FromDouble(norm) : py_raise();
+}
+
+static PyMethodDef py_modules_functions[] = {
+    {"_rebuild_parameter", py_parameter_rebuild, METH_VARARGS, NULL},
+    {"_without_grad", py_module_without_grad, METH_VARARGS, NULL},
+    {"_take_data", py_module_take_data, METH_VARARGS, NULL},
+    {"_clip_grad_norm", py_module_clip_norm, METH_VARARGS, NULL},
+    {"_tap", py_module_tap, METH_VARARGS, NULL},
+    {"_module_kinds", py_mrow_kinds, METH_NOARGS, NULL},
+    {"_module_kind", py_mrow_kind, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
+
+PY_PRIV int py_modules_begin(PyObject *module) {
+    if (!(py.no_kwargs = PyDict_New()) || py_parameter_begin(module)) return -1;
+    py.module = (PyTypeObject *)PyType_FromSpec(&py_module_spec);
+    if (!py.module || PyModule_AddObjectRef(module, "_Module", (PyObject *)py.module) ||
+        PyObject_SetAttr((PyObject *)py.module, py.row, Py_None) ||
+        !(py.row_forward = PyObject_GetAttrString((PyObject *)py.module, "_row_forward")) ||
+        !(py.sequential_forward = PyObject_GetAttrString((PyObject *)py.module, "_sequential")))
+        return -1;
+    return PyModule_AddFunctions(module, py_modules_functions);
+}
+
+/* src/py/mrow.c */
+/* mrow.c - built-in modules: a row of the library as a Python class.
+ *
+ * The object's dictionaries say what the module is: options under torch's names in __dict__, parts
+ * in _parameters, _buffers and _modules. `made`, the library's module, follows them: before each
+ * forward it gets the tensors that stand there and the mode. When an option changes, or after
+ * copying and unpickling, it is made anew, of shapes alone. */
+
+enum { MROW_ARGS = 32, MROW_RESULTS = 8 };
+
+struct py_kind {
+    const tn_mrow *row;
+    const char *type;
+    tn_gen make; /* the row's, with device before dtype as in torch */
+    py_signature making, calling;
+    int inplace;    /* offset of the option inplace among the options; -1: none */
+    uint32_t tuple; /* bit k: option k is shown as a tuple of spread[k] numbers, 0: of its own */
+    uint8_t spread[MROW_ARGS];
+};
+
+/* forward of a row that has no call of its own: (Tensor input) -> Tensor. */
+static const tn_param py_mrow_input[] = {{"input", TN_T_TENSOR, 0, 0, 0, -1, NULL}};
+static tn_tensor *const py_mrow_no_input[1] = {NULL};
+static const tn_gen py_mrow_plain = {py_mrow_input,       py_mrow_no_input, NULL, NULL, 1,  1, 1, 0,
+                                     sizeof(tn_tensor *), UINT16_MAX,       0,    0,    {0}};
+
+/* --- kinds ------------------------------------------------------------------------------------ */
+
+static PyObject **py_mrow_names(const tn_gen *gen) {
+    PyObject **at = (PyObject **)calloc((size_t)gen->nparam + 1, sizeof *at);
+    for (int i = 0; at && i < gen->nparam; i++)
+        if (!(at[i] = PyUnicode_InternFromString(gen->param[i].name))) return NULL;
+    return at;
+}
+
+/* How the row prints an option: "name[2]=" is a tuple of two, "name[]" one of its own length. */
+static void py_mrow_shown(py_kind *k, int i) {
+    const char *name = k->make.param[i].name, *at = k->row->repr;
+    size_t n = strlen(name);
+    while (at && (at = strstr(at, name)) != NULL) {
+        bool begins = at == k->row->repr || strchr(" ,?", at[-1]);
+        at += n;
+        if (!begins || *at != '[') continue;
+        k->tuple |= 1u << i;
+        k->spread[i] = (uint8_t)(at[1] >= '0' && at[1] <= '9' ? at[1] - '0' : 0);
+        return;
+    }
+}
+
+/* torch's order of the two options that every row has. */
+static bool py_mrow_reorder(py_kind *k) {
+    int n = k->make.nparam;
+    tn_param *param = (tn_param *)calloc((size_t)n + 1, sizeof *param);
+    if (!param) return false;
+    for (int i = 0; i < n; i++) param[i] = k->make.param[i];
+    if (n > 1 && param[n - 1].type == TN_T_DEVICE && param[n - 2].type == TN_T_DTYPE) {
+        tn_param device = param[n - 1];
+        param[n - 1] = param[n - 2];
+        param[n - 2] = device;
+    }
+    k->make.param = param;
+    return true;
+}
+
+static py_kind *py_mrow_kind_new(const tn_mrow *row) {
+    const tn_gen *call = row->gen->call ? row->gen->call : &py_mrow_plain;
+    py_kind *k = (py_kind *)calloc(1, sizeof *k);
+    if (!k || row->gen->make->nparam > MROW_ARGS) return free(k), NULL;
+    k->row = row;
+    k->type = row->gen->type;
+    k->make = *row->gen->make;
+    k->inplace = -1;
+    if (!py_mrow_reorder(k)) return NULL;
+    k->making.name = k->calling.name = k->type;
+    k->making.gen = &k->make;
+    k->making.names = py_mrow_names(&k->make);
+    k->calling.gen = call;
+    k->calling.names = py_mrow_names(call);
+    if (!k->making.names || !k->calling.names) return NULL;
+    for (int i = 0; i < k->make.nparam; i++) {
+        py_mrow_shown(k, i);
+        if (!strcmp(k->make.param[i].name, "inplace")) k->inplace = k->make.param[i].offset;
+    }
+    return k;
+}
+
+PY_PRIV const py_kind *py_kind_of(PyTypeObject *type) {
+    PyObject *row = PyObject_GetAttr((PyObject *)type, py.row);
+    const py_kind *k = NULL;
+    if (row && row != Py_None) k = (const py_kind *)PyCapsule_GetPointer(row, "tensorh.kind");
+    Py_XDECREF(row);
+    return k;
+}
+
+PY_PRIV bool py_kind_has_option(const py_kind *k, PyObject *name) {
+    for (int i = 0; k && i < k->make.nparam; i++)
+        if (k->making.names[i] == name || PyUnicode_Compare(k->making.names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* --- options as Python's objects -------------------------------------------------------------- */
+
+static PyObject *py_option_ints(const py_kind *k, int i, const void *at) {
+    tn_ints list;
+    memcpy(&list, at, sizeof list);
+    bool tuple = k->tuple >> i & 1;
+    if (list.n < 0) Py_RETURN_NONE;
+    if (list.n == 1 && !tuple) return PyLong_FromLongLong(list.at[0]);
+    Py_ssize_t n = tuple && k->spread[i] ? k->spread[i] : (Py_ssize_t)list.n;
+    PyObject *all = PyTuple_New(n);
+    for (Py_ssize_t j = 0; all && j < n; j++)
+        PyTuple_SetItem(all, j, PyLong_FromLongLong(list.at[list.n == 1 ? 0 : j]));
+    return all;
+}
+
+static PyObject *py_option_float(const tn_param *p, const void *at) {
+    tn_maybe v = {0, TN_GIVEN};
+    if (p->flags & TN_P_MAYBE)
+        memcpy(&v, at, sizeof v);
+    else
+        memcpy(&v.value, at, sizeof v.value);
+    if (v.given != TN_GIVEN) Py_RETURN_NONE;
+    return PyFloat_FromDouble(v.value);
+}
+
+/* NULL without an exception: an option that no attribute shows. */
+static PyObject *py_option(const py_kind *k, int i, const void *options) {
+    const tn_param *p = &k->make.param[i];
+    const char *at = (const char *)options + p->offset;
+    int64_t integer;
+    int32_t small;
+    const char *text;
+    switch (p->type) {
+    case TN_T_INT:
+        memcpy(&integer, at, sizeof integer);
+        return integer == TN_NONE ? Py_NewRef(Py_None) : PyLong_FromLongLong(integer);
+    case TN_T_BOOL: return PyBool_FromLong(*(const bool *)at);
+    case TN_T_INTS: return py_option_ints(k, i, at);
+    case TN_T_FLOAT: return py_option_float(p, at);
+    case TN_T_ENUM:
+        memcpy(&small, at, sizeof small);
+        return small ? PyUnicode_FromString(p->words[small - 1]) : Py_NewRef(Py_None);
+    case TN_T_STRING:
+        memcpy(&text, at, sizeof text);
+        return text ? PyUnicode_FromString(text) : Py_NewRef(Py_None);
+    default: return NULL;
+    }
+}
+
+static const void *py_options(const tn_module *made) {
+    return (const char *)made + made->gen->options;
+}
+
+static int py_mrow_part_named(const tn_module *made, const char *name) {
+    for (int i = 0; i < made->nparts; i++)
+        if (strcmp(made->part[i].name, name) == 0) return i;
+    return -1;
+}
+
+/* --- what is known of a row ------------------------------------------------------------------- */
+
+PY_PRIV PyObject *py_mrow_kinds(PyObject *self, PyObject *unused) {
+    PyObject *all = PyTuple_New((Py_ssize_t)tn_mrow_count());
+    (void)self, (void)unused;
+    for (Py_ssize_t i = 0; all && i < PyTuple_Size(all); i++)
+        PyTuple_SetItem(all, i, PyUnicode_FromString(tn_mrow_at(i)->gen->type));
+    return all;
+}
+
+static PyObject *py_mrow_defaults(const py_kind *k) {
+    PyObject *all = PyDict_New();
+    for (int i = 0; all && i < k->make.nparam; i++) {
+        PyObject *o =
+            k->make.param[i].flags & TN_P_DEFAULT ? py_option(k, i, k->make.defaults) : NULL;
+        if (!o && !PyErr_Occurred() && k->make.param[i].flags & TN_P_DEFAULT)
+            o = Py_NewRef(Py_None);
+        if (o && PyDict_SetItem(all, k->making.names[i], o)) Py_CLEAR(all);
+        Py_XDECREF(o);
+    }
+    return all;
+}
+
+static PyObject *py_mrow_option_names(const py_kind *k) {
+    PyObject *all = PyTuple_New(k->make.nparam);
+    for (int i = 0; all && i < k->make.nparam; i++)
+        PyTuple_SetItem(all, i, Py_NewRef(k->making.names[i]));
+    return all;
+}
+
+/* (capsule, schema, parts, call, takes, repr, options, defaults, draws) of a class; None when there
+ * is no such row. */
+PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name) {
+    const char *type = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    const tn_mrow *row = NULL;
+    (void)self;
+    for (int64_t i = 0; type && i < tn_mrow_count() && !row; i++)
+        if (strcmp(tn_mrow_at(i)->gen->type, type) == 0) row = tn_mrow_at(i);
+    if (!row) return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    py_kind *k = py_mrow_kind_new(row);
+    if (!k) return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    PyObject *capsule = PyCapsule_New(k, "tensorh.kind", NULL);
+    PyObject *options = capsule ? py_mrow_option_names(k) : NULL;
+    PyObject *defaults = options ? py_mrow_defaults(k) : NULL;
+    if (!defaults) {
+        Py_XDECREF(options);
+        Py_XDECREF(capsule);
+        return NULL;
+    }
+    return Py_BuildValue("NsszzzNNO", capsule, row->schema, row->parts ? row->parts : "", row->call,
+                         row->takes, row->repr, options, defaults, row->reset ? Py_True : Py_False);
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+PY_PRIV void py_mrow_drop(py_module *m) {
+    tn_module *made = m->made;
+    m->made = NULL;
+    m->reshaped = false;
+    Py_CLEAR(m->names);
+    tn_module_free(made);
+}
+
+/* Takes made. */
+static bool py_mrow_take(py_module *m, tn_module *made) {
+    py_mrow_drop(m);
+    m->made = made;
+    if (!(m->names = PyTuple_New(made->nparts))) return false;
+    for (int i = 0; i < made->nparts; i++) {
+        PyObject *name = PyUnicode_InternFromString(made->part[i].name);
+        if (!name || PyTuple_SetItem(m->names, i, name)) return false;
+    }
+    return true;
+}
+
+static PyObject *py_mrow_make(void *user, const void *args, int64_t elements) {
+    py_module *m = (py_module *)user;
+    (void)elements;
+    tn_module *made = tn_module_make(NULL, 0, m->kind->row, args);
+    if (!made) return py_raise();
+    if (!py_mrow_take(m, made)) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *py_mrow_object(tn_module *child);
+
+static PyObject *py_mrow_part_object(tn_module *made, int i) {
+    if (made->part[i].kind == TN_CHILD) return py_mrow_object(tn_part_child_of(made, i));
+    tn_tensor *t = tn_part_tensor_of(made, i);
+    if (!t || made->part[i].kind != TN_PARAM || tn_binding(t)) return py_wrap_borrowed(t);
+    return py_wrap_as(py.parameter, tn_retain(t));
+}
+
+static bool py_mrow_publish_part(PyObject *self, int i) {
+    py_module *m = (py_module *)self;
+    uint8_t kind = m->made->part[i].kind;
+    PyObject *word = kind == TN_PARAM   ? py.parameters_
+                     : kind == TN_CHILD ? py.modules_
+                                        : py.buffers_;
+    PyObject *dict = py_module_dict(self, word), *o, *set;
+    if (!dict || !(o = py_mrow_part_object(m->made, i))) return false;
+    PyObject *name = PyTuple_GetItem(m->names, i);
+    bool ok = !PyDict_SetItem(dict, name, o);
+    Py_DECREF(o);
+    if (!ok || kind != TN_TRANSIENT) return ok;
+    set = PyDict_GetItemWithError(m->dict, py.transient_);
+    return set && !PySet_Add(set, name);
+}
+
+/* Options and parts of `made` into the object's dictionaries. */
+static bool py_mrow_publish(PyObject *self) {
+    py_module *m = (py_module *)self;
+    const py_kind *k = m->kind;
+    for (int i = 0; i < k->make.nparam; i++) {
+        if (py_mrow_part_named(m->made, k->make.param[i].name) >= 0) continue;
+        PyObject *o = py_option(k, i, py_options(m->made));
+        bool bad =
+            o ? PyDict_SetItem(m->dict, k->making.names[i], o) != 0 : PyErr_Occurred() != NULL;
+        Py_XDECREF(o);
+        if (bad) return false;
+    }
+    for (int i = 0; i < m->made->nparts; i++)
+        if (!py_mrow_publish_part(self, i)) return false;
+    return true;
+}
+
+/* The object of a module that is part of another one. */
+static PyObject *py_mrow_object(tn_module *child) {
+    PyObject *modules = PyImport_ImportModule("tensorh.nn.modules");
+    PyObject *type =
+        modules ? PyObject_CallMethod(modules, "_class_of", "ss", child->gen->type, child->type)
+                : NULL;
+    PyObject *o = type ? PyObject_CallMethod(type, "__new__", "O", type) : NULL;
+    Py_XDECREF(type);
+    Py_XDECREF(modules);
+    if (!o) return NULL;
+    bool ok = py_is_module(o) && !py_module_begin_one(o) &&
+              py_mrow_take((py_module *)o, tn_module_hold(child)) && py_mrow_publish(o);
+    if (!ok) Py_CLEAR(o);
+    return o;
+}
+
+/* A call's tuple and dictionary as an array and names; *kwnames is new or NULL. */
+static Py_ssize_t py_mrow_array(PyObject *args, PyObject *kwargs, PyObject **at,
+                                PyObject **kwnames) {
+    Py_ssize_t n = PyTuple_Size(args), nkw = kwargs ? PyDict_Size(kwargs) : 0, pos = 0, i = 0;
+    PyObject *name, *value;
+    *kwnames = NULL;
+    if (n + nkw > MROW_ARGS) return PyErr_SetString(PyExc_TypeError, "too many arguments"), -1;
+    for (; i < n; i++) at[i] = PyTuple_GetItem(args, i);
+    if (!nkw) return n;
+    if (!(*kwnames = PyTuple_New(nkw))) return -1;
+    for (i = 0; kwargs && PyDict_Next(kwargs, &pos, &name, &value); i++) {
+        at[n + i] = value;
+        PyTuple_SetItem(*kwnames, i, Py_NewRef(name));
+    }
+    return n;
+}
+
+static bool py_mrow_bind_make(py_module *m, PyObject *args, PyObject *kwargs) {
+    PyObject *at[MROW_ARGS], *kwnames, *r;
+    Py_ssize_t n = py_mrow_array(args, kwargs, at, &kwnames);
+    r = n < 0 ? NULL : py_call_bound(&m->kind->making, at, n, kwnames, py_mrow_make, m);
+    Py_XDECREF(kwnames);
+    Py_XDECREF(r);
+    return r != NULL;
+}
+
+PY_PRIV PyObject *py_mrow_init(PyObject *self, PyObject *args, PyObject *kwargs) {
+    py_module *m = (py_module *)self;
+    if (!m->kind) return PyErr_Format(PyExc_TypeError, "not a built-in module");
+    if (py_module_begin_one(self) || !py_mrow_bind_make(m, args, kwargs) || !py_mrow_publish(self))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* --- making anew ------------------------------------------------------------------------------ */
+
+/* The tensor or module that stands under a part's name: new; NULL with an exception. */
+static PyObject *py_mrow_look(PyObject *self, PyObject *name, uint8_t kind) {
+    PyObject *dict = py_module_dict(self, kind == TN_PARAM   ? py.parameters_
+                                          : kind == TN_CHILD ? py.modules_
+                                                             : py.buffers_);
+    PyObject *o = dict ? PyDict_GetItemWithError(dict, name) : NULL;
+    return o ? Py_NewRef(o) : PyObject_GetAttr(self, name);
+}
+
+/* Adds option i as the object has it. A bool that is also a part says whether the part is there. */
+static bool py_mrow_option_now(PyObject *self, int i, PyObject *kwargs, bool *tensors) {
+    py_module *m = (py_module *)self;
+    const tn_param *p = &m->kind->make.param[i];
+    PyObject *name = m->kind->making.names[i], *o;
+    if (p->type == TN_T_DTYPE || p->type == TN_T_DEVICE) return true;
+    if (!(o = PyObject_GetAttr(self, name))) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
+        PyErr_Clear();
+        return true;
+    }
+    if (p->type == TN_T_TENSOR && o != Py_None) *tensors = true;
+    if (p->type == TN_T_BOOL && !PyBool_Check(o)) {
+        Py_DECREF(o);
+        o = Py_NewRef(o == Py_None ? Py_False : Py_True);
+    }
+    bool ok = !PyDict_SetItem(kwargs, name, o);
+    Py_DECREF(o);
+    return ok;
+}
+
+/* Makes the library's module of the options as they are now, without data and without a draw. */
+static bool py_mrow_remake(PyObject *self) {
+    py_module *m = (py_module *)self;
+    uint8_t state[TN_GENERATOR_BYTES];
+    PyObject *args = PyTuple_New(0), *kwargs = PyDict_New();
+    bool ok = args && kwargs && m->dict, tensors = false;
+    for (int i = 0; ok && i < m->kind->make.nparam; i++)
+        ok = py_mrow_option_now(self, i, kwargs, &tensors);
+    if (ok && !tensors) {
+        PyObject *meta = PyUnicode_FromString("meta");
+        ok = meta && !PyDict_SetItemString(kwargs, "device", meta);
+        Py_XDECREF(meta);
+    }
+    tn_generator_get(tn_default_generator(), state);
+    ok = ok && py_mrow_bind_make(m, args, kwargs);
+    tn_generator_set(tn_default_generator(), state);
+    Py_XDECREF(args);
+    Py_XDECREF(kwargs);
+    return ok;
+}
+
+/* --- the library's module follows ------------------------------------------------------------- */
+
+static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, bool *reshaped);
+
+static bool py_mrow_same_shape(const tn_tensor *a, const tn_tensor *b) {
+    tn_ints x = tn_shape(a), y = tn_shape(b);
+    return x.n == y.n && (x.n == 0 || !memcmp(x.at, y.at, (size_t)x.n * sizeof *x.at));
+}
+
+static bool py_mrow_follow_tensor(tn_module *made, int i, PyObject *o, bool *reshaped) {
+    tn_tensor *now = tn_part_tensor_of(made, i), *t = o == Py_None ? NULL : py_of(o);
+    if (t == now) return true;
+    if (t && now && !py_mrow_same_shape(t, now)) *reshaped = true;
+    return tn_module_set_at(NULL, 0, made, made->part[i].name, t) || py_raise();
+}
+
+static bool py_mrow_follow_part(PyObject *self, tn_module *made, int i, PyObject *name,
+                                bool *reshaped) {
+    uint8_t kind = made->part[i].kind;
+    PyObject *o = py_mrow_look(self, name, kind);
+    bool ok = false;
+    if (!o) return false;
+    if (kind == TN_CHILD ? !py_is_module(o) : o != Py_None && !py_is_tensor(o))
+        PyErr_Format(PyExc_TypeError, "'%U' must be a %s", name,
+                     kind == TN_CHILD ? "Module" : "Tensor or None");
+    else if (kind == TN_CHILD)
+        ok = py_mrow_follow(o, tn_part_child_of(made, i), NULL, reshaped);
+    else
+        ok = py_mrow_follow_tensor(made, i, o, reshaped);
+    Py_DECREF(o);
+    return ok;
+}
+
+/* Gives made the tensors and the mode that self has. names: of the parts; NULL: to be made. */
+static bool py_mrow_follow(PyObject *self, tn_module *made, PyObject *names, bool *reshaped) {
+    PyObject *dict = ((py_module *)self)->dict;
+    PyObject *training = dict ? PyDict_GetItemWithError(dict, py.training) : NULL;
+    bool ok = true;
+    made->training =
+        training == Py_True || (training && training != Py_False && PyObject_IsTrue(training) > 0);
+    for (int i = 0; ok && i < made->nparts; i++) {
+        PyObject *name = names ? Py_NewRef(PyTuple_GetItem(names, i))
+                               : PyUnicode_InternFromString(made->part[i].name);
+        ok = name && py_mrow_follow_part(self, made, i, name, reshaped);
+        Py_XDECREF(name);
+    }
+    return ok;
+}
+
+/* Python code that runs in between may change an option. */
+static bool py_mrow_still(const py_module *m) {
+    if (TNI_LIKELY(m->made != NULL)) return true;
+    PyErr_SetString(PyExc_RuntimeError, "the module was changed while it was called");
+    return false;
+}
+
+static bool py_mrow_ready(PyObject *self) {
+    py_module *m = (py_module *)self;
+    if (TNI_UNLIKELY(!m->made)) {
+        if (!m->kind || !py_module_dict(self, py.parameters_)) {
+            PyErr_SetString(PyExc_AttributeError,
+                            "cannot call a built-in module before its __init__()");
+            return false;
+        }
+        if (!py_mrow_remake(self)) return false;
+    }
+    tn_module *made = tn_module_hold(m->made); /* whatever a property does meanwhile */
+    PyObject *names = Py_NewRef(m->names);
+    bool ok = py_mrow_follow(self, made, names, &m->reshaped);
+    Py_DECREF(names);
+    tn_module_free(made);
+    return ok && py_mrow_still(m);
+}
+
+PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused) {
+    (void)unused;
+    if (!py_mrow_ready(self)) return NULL;
+    if (!tn_module_reset_at(NULL, 0, ((py_module *)self)->made)) return py_raise();
+    Py_RETURN_NONE;
+}
+
+/* --- forward ---------------------------------------------------------------------------------- */
+
+static bool py_mrow_records(const py_module *m, const void *args) {
+    const tn_gen *gen = m->kind->calling.gen;
+    for (int i = 0; i < gen->nfixed; i++) {
+        const tn_tensor *t;
+        memcpy(&t, (const char *)args + gen->param[gen->fixed[i]].offset, sizeof t);
+        if (t && tn_needs_grad(t)) return true;
+    }
+    for (int i = 0; i < m->made->nparts; i++) {
+        const tn_tensor *t = tn_part_tensor_of(m->made, i);
+        if (m->made->part[i].kind == TN_CHILD || (t && tn_needs_grad(t))) return true;
+    }
+    return false;
+}
+
+static bool py_mrow_call(py_module *m, const void *args, int64_t elements, tn_tensor **out) {
+    int nout = m->kind->calling.gen->nresults;
+    struct tni_expect *expect = m->made->expect;
+    tn_module *made = tn_module_hold(m->made); /* whatever Python code does meanwhile */
+    const char *file = NULL;
+    int line = 0;
+    bool ok;
+    if (tn_grad_mode() && py_mrow_records(m, args)) py_here(&file, &line);
+    if (m->reshaped) made->expect = NULL;
+    do {
+        if (elements >= PY_LONG) {
+            py_long l = py_long_begin();
+            ok = tn_module_call(file, line, made, m->kind->row, args, out, nout);
+            py_long_end(l);
+        } else {
+            ok = tn_module_call(file, line, made, m->kind->row, args, out, nout);
+        }
+    } while (TNI_UNLIKELY(!ok) && py_stopped());
+    made->expect = expect;
+    tn_module_free(made);
+    return ok;
+}
+
+/* A failed forward: the exception knows its module, for the path (py_module_place). */
+static PyObject *py_mrow_failed(PyObject *self) {
+    PyObject *type, *value, *trace;
+    py_raise();
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (value && PyObject_SetAttrString(value, "_module", self)) PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    return NULL;
+}
+
+static PyObject *py_mrow_tuple(tn_tensor **out, int from, int n) {
+    PyObject *all = PyTuple_New(n);
+    for (int i = 0; i < n; i++) {
+        PyObject *o = out[from + i] ? py_wrap(tn_own(out[from + i])) : Py_NewRef(Py_None);
+        if (all && o)
+            PyTuple_SetItem(all, i, o);
+        else
+            Py_XDECREF(o);
+        if (!o) Py_CLEAR(all);
+    }
+    return all;
+}
+
+/* (a, (b, c)): groups behind the parameters are nested. */
+static PyObject *py_mrow_results(const py_kind *k, tn_tensor **out) {
+    const tn_gen *gen = k->calling.gen;
+    PyObject *list = PyList_New(0), *all = NULL;
+    for (int i = 0; list && i < gen->nresults;) {
+        const tn_mgroup *group = NULL;
+        for (uint32_t g = 0; g < k->row->gen->ngroups; g++)
+            if (k->row->gen->groups[g].first == gen->nparam + i) group = &k->row->gen->groups[g];
+        PyObject *one = py_mrow_tuple(out, i, group ? group->count : 1);
+        PyObject *o = one && !group ? Py_NewRef(PyTuple_GetItem(one, 0)) : Py_XNewRef(one);
+        if (!o || PyList_Append(list, o)) Py_CLEAR(list);
+        Py_XDECREF(one);
+        Py_XDECREF(o);
+        i += group ? group->count : 1;
+    }
+    if (list) all = PyList_AsTuple(list);
+    Py_XDECREF(list);
+    return all;
+}
+
+/* An option `inplace` that is set: the result is the input itself. */
+static bool py_mrow_in_place(const py_module *m) {
+    return m->kind->inplace >= 0 &&
+           *(const bool *)((const char *)py_options(m->made) + m->kind->inplace);
+}
+
+static PyObject *py_mrow_run(void *user, const void *args, int64_t elements) {
+    py_module *m = (py_module *)user;
+    tn_tensor *out[MROW_RESULTS], *input;
+    if (!py_mrow_still(m)) return NULL;
+    if (!py_mrow_call(m, args, elements, out)) return py_mrow_failed((PyObject *)m);
+    if (m->kind->calling.gen->nresults > 1) return py_mrow_results(m->kind, out);
+    if (TNI_LIKELY(!m->made || !py_mrow_in_place(m))) return py_wrap(tn_own(out[0]));
+    tn_release(tn_own(out[0]));
+    memcpy(&input, args, sizeof input);
+    return py_wrap_borrowed(input);
+}
+
+/* Spreads a tuple `hx` over the parameters h and c that stand for it; None: none of them. */
+static bool py_mrow_spread(PyObject *o, const tn_mgroup *g, PyObject **to) {
+    if (o != Py_None && (!PySequence_Check(o) || PySequence_Size(o) != g->count)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "'%s' must be a tuple of %d Tensors", g->name, g->count);
+        return false;
+    }
+    for (int i = 0; i < g->count; i++) {
+        to[i] = o == Py_None ? Py_NewRef(o) : PySequence_GetItem(o, i);
+        if (!to[i]) {
+            while (i--) Py_DECREF(to[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+typedef struct py_mrow_flat {
+    PyObject *at[MROW_ARGS], *names[MROW_ARGS]; /* counted; names of keywords behind nargs */
+    Py_ssize_t nargs, n;
+} py_mrow_flat;
+
+static bool py_mrow_flat_add(py_mrow_flat *f, const py_kind *k, const tn_mgroup *g, PyObject *o,
+                             PyObject *name) {
+    PyObject *few[MROW_ARGS];
+    int n = g ? g->count : 1;
+    if (f->n + n > MROW_ARGS) return PyErr_SetString(PyExc_TypeError, "too many arguments"), false;
+    if (g && !py_mrow_spread(o, g, few)) return false;
+    if (!g) few[0] = Py_NewRef(o);
+    for (int i = 0; i < n; i++) {
+        f->names[f->n] = !name ? NULL : g ? k->calling.names[g->first + i] : name;
+        f->at[f->n++] = few[i];
+    }
+    if (!name) f->nargs = f->n;
+    return true;
+}
+
+static const tn_mgroup *py_mrow_group(const py_kind *k, int first, PyObject *name) {
+    const tn_mgen *gen = k->row->gen;
+    for (uint32_t g = 0; g < gen->ngroups; g++)
+        if (gen->groups[g].first < k->calling.gen->nparam &&
+            (name ? PyUnicode_CompareWithASCIIString(name, gen->groups[g].name) == 0
+                  : gen->groups[g].first == first))
+            return &gen->groups[g];
+    return NULL;
+}
+
+static PyObject *py_mrow_flat_call(py_module *m, py_mrow_flat *f) {
+    Py_ssize_t nkw = f->n - f->nargs;
+    PyObject *kwnames = nkw ? PyTuple_New(nkw) : NULL;
+    if (nkw && !kwnames) return NULL;
+    for (Py_ssize_t i = 0; i < nkw; i++)
+        PyTuple_SetItem(kwnames, i, Py_NewRef(f->names[f->nargs + i]));
+    PyObject *r = py_call_bound(&m->kind->calling, f->at, f->nargs, kwnames, py_mrow_run, m);
+    Py_XDECREF(kwnames);
+    return r;
+}
+
+/* A forward with a tuple among its arguments. */
+static PyObject *py_mrow_nested(py_module *m, PyObject *const *args, Py_ssize_t nargs,
+                                PyObject *kwnames) {
+    py_mrow_flat f;
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    bool ok = true;
+    f.nargs = f.n = 0;
+    for (Py_ssize_t i = 0; ok && i < nargs; i++)
+        ok = py_mrow_flat_add(&f, m->kind, py_mrow_group(m->kind, (int)f.n, NULL), args[i], NULL);
+    for (Py_ssize_t i = 0; ok && i < nkw; i++) {
+        PyObject *name = PyTuple_GetItem(kwnames, i);
+        ok = py_mrow_flat_add(&f, m->kind, py_mrow_group(m->kind, 0, name), args[nargs + i], name);
+    }
+    PyObject *r = ok ? py_mrow_flat_call(m, &f) : NULL;
+    for (Py_ssize_t i = 0; i < f.n; i++) Py_DECREF(f.at[i]);
+    return r;
+}
+
+PY_PRIV PyObject *py_mrow_forward(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                  PyObject *kwnames) {
+    py_module *m = (py_module *)self;
+    if (!py_mrow_ready(self)) return NULL;
+    if (nargs == 1 && !kwnames && !m->kind->row->gen->call &&
+        (Py_TYPE(args[0]) == py.tensor || Py_TYPE(args[0]) == py.parameter)) {
+        tn_tensor *input = py_of(args[0]);
+        return py_mrow_run(m, &input, tn_numel(input));
+    }
+    if (m->kind->row->gen->ngroups) return py_mrow_nested(m, args, nargs, kwnames);
+    return py_call_bound(&m->kind->calling, args, nargs, kwnames, py_mrow_run, m);
+}
+
+/* src/py/override.c */
+/* override.c - __torch_function__: a call with an argument of a class that wants to be asked about
+ * calls goes to that class first.
+ *
+ * Tensors and parameters of exactly these classes cost one comparison in parse.c and never come
+ * here. A subclass that keeps Tensor's own __torch_function__ is served without Python code: the
+ * row runs, its results become of that class. */
+
+enum { ASKED_MOST = 32 };
+
+/* Arguments with a __torch_function__, one a class: subclasses first, then as they stand. */
+typedef struct py_asked {
+    PyObject *who[ASKED_MOST]; /* borrowed */
+    int n;
+    bool standard; /* all have Tensor's own */
+} py_asked;
+
+static struct {
+    PyObject *key;      /* of the thread's dictionary: tensors are plain there */
+    PyObject *disabled; /* _disabled_torch_function_impl */
+    int offs;           /* threads in which that is so, at most */
+} py_override;
+
+/* --- off, in a thread ------------------------------------------------------------------------- */
+
+static bool py_override_off(void) {
+    PyObject *all = py_override.offs ? PyThreadState_GetDict() : NULL;
+    return all && PyDict_GetItemWithError(all, py_override.key) == Py_True;
+}
+
+/* Returns what was before. */
+static bool py_override_set_off(bool off) {
+    bool before = py_override_off();
+    PyObject *all = before == off ? NULL : PyThreadState_GetDict();
+    if (!all || PyDict_SetItem(all, py_override.key, off ? Py_True : Py_False)) return before;
+    py_override.offs += off ? 1 : -1;
+    return before;
+}
+
+typedef struct py_disable {
+    PyObject_HEAD bool before;
+} py_disable;
+
+static PyObject *py_disable_enter(PyObject *self, PyObject *unused) {
+    (void)unused;
+    ((py_disable *)self)->before = py_override_set_off(true);
+    return Py_NewRef(self);
+}
+static PyObject *py_disable_exit(PyObject *self, PyObject *unused) {
+    (void)unused;
+    py_override_set_off(((py_disable *)self)->before);
+    Py_RETURN_NONE;
+}
+static PyMethodDef py_disable_methods[] = {{"__enter__", py_disable_enter, METH_NOARGS, NULL},
+                                           {"__exit__", py_disable_exit, METH_VARARGS, NULL},
+                                           {NULL, NULL, 0, NULL}};
+static PyType_Slot py_disable_slots[] = {{Py_tp_methods, py_disable_methods}, {0, NULL}};
+static PyType_Spec py_disable_spec = {"torch.DisableTorchFunctionSubclass", sizeof(py_disable), 0,
+                                      Py_TPFLAGS_DEFAULT, py_disable_slots};
+
+/* --- who wants to be asked -------------------------------------------------------------------- */
+
+static PyObject *py_override_standard(PyObject *, PyObject *, PyObject *);
+static PyObject *py_override_disabled(PyObject *, PyObject *, PyObject *);
+
+static bool py_override_is_standard(PyObject *f) {
+    return PyCFunction_Check(f) &&
+           PyCFunction_GetFunction(f) == (PyCFunction)(void *)py_override_standard;
+}
+
+/* Adds o where it wants; false with an exception. */
+static bool py_asked_add(py_asked *a, PyObject *o) {
+    PyTypeObject *type = Py_TYPE(o);
+    int at = a->n;
+    if (type == py.tensor || type == py.parameter || type == &PyLong_Type || o == Py_None ||
+        type == &PyFloat_Type || PyType_Check(o) || (py_is_tensor(o) && py_override_off()))
+        return true;
+    for (int i = 0; i < a->n; i++)
+        if (Py_TYPE(a->who[i]) == type) return true;
+    PyObject *f = PyObject_GetAttr((PyObject *)type, py.torch_function);
+    if (!f) return PyErr_Clear(), true;
+    bool wants = f != py_override.disabled, standard = py_override_is_standard(f);
+    Py_DECREF(f);
+    if (!wants) return true;
+    if (a->n == ASKED_MOST)
+        return PyErr_Format(PyExc_TypeError, "too many classes with __torch_function__"), false;
+    for (int i = a->n - 1; i >= 0; i--)
+        if (PyType_IsSubtype(type, Py_TYPE(a->who[i]))) at = i;
+    memmove(a->who + at + 1, a->who + at, (size_t)(a->n - at) * sizeof a->who[0]);
+    a->who[at] = o;
+    a->n++;
+    a->standard = a->standard && standard;
+    return true;
+}
+
+/* The arguments, and the members of those that are lists. */
+static bool py_asked_find(py_asked *a, PyObject *const *args, Py_ssize_t n) {
+    a->n = 0;
+    a->standard = true;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = args[i];
+        bool tuple = Py_TYPE(o) == &PyTuple_Type, list = Py_TYPE(o) == &PyList_Type;
+        Py_ssize_t members = tuple ? PyTuple_Size(o) : list ? PyList_Size(o) : -1;
+        if (members < 0 && !py_asked_add(a, o)) return false;
+        for (Py_ssize_t k = 0; k < members; k++)
+            if (!py_asked_add(a, tuple ? PyTuple_GetItem(o, k) : PyList_GetItem(o, k)))
+                return false;
+    }
+    return true;
+}
+
+static PyObject *py_asked_types(const py_asked *a) {
+    PyObject *types = PyTuple_New(a->n);
+    for (int i = 0; types && i < a->n; i++)
+        PyTuple_SetItem(types, i, Py_NewRef((PyObject *)Py_TYPE(a->who[i])));
+    return types;
+}
+
+static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
+    PyObject *types = py_asked_types(a), *name = PyObject_GetAttrString(func, "__name__");
+    if (types && name)
+        PyErr_Format(PyExc_TypeError,
+                     "no implementation found for 'torch.%U' on types that implement "
+                     "__torch_function__: %R",
+                     name, types);
+    Py_XDECREF(types);
+    Py_XDECREF(name);
+    return NULL;
+}
+
+/* Asks one after another. */
+static PyObject *py_asked_ask(const py_asked *a, PyObject *func, PyObject *args, PyObject *kwargs) {
+    PyObject *types = py_asked_types(a);
+    for (int i = 0; types && i < a->n; i++) {
+        PyObject *f = PyObject_GetAttr(a->who[i], py.torch_function);
+        PyObject *r = f ? PyObject_CallFunctionObjArgs(f, func, types, args, kwargs, NULL) : NULL;
+        Py_XDECREF(f);
+        if (r != Py_NotImplemented) return Py_DECREF(types), r;
+        Py_DECREF(r);
+    }
+    Py_XDECREF(types);
+    return types ? py_asked_nobody(a, func) : NULL;
+}
+
+/* --- results of a subclass -------------------------------------------------------------------- */
+
+PY_PRIV PyObject *py_wrap_alias(PyTypeObject *type, PyObject *o) {
+    const char *file;
+    int line;
+    tn_tensor *t = py_of(o);
+    py_here(&file, &line);
+    const tn_slice_args s = {0, TN_NONE, TN_NONE, 1, t};
+    const tn_view_args v = {t, tn_empty_dims()};
+    tn_tensor *r = tn_ndim(t) ? tn_slice_at(file, line, &s) : tn_view_at(file, line, &v);
+    return r ? py_wrap_as(type, tn_own(r)) : py_raise();
+}
+
+/* o as an instance of type; takes o. A tensor that nobody else has just changes its wrapper. */
+static PyObject *py_override_as(PyObject *o, PyTypeObject *type) {
+    py_tensor *p = (py_tensor *)o;
+    PyObject *r;
+    if (!py_is_tensor(o) || PyType_IsSubtype(Py_TYPE(o), type)) return o;
+    if (Py_REFCNT(o) == 1 && Py_TYPE(o) == py.tensor && !p->dict && !p->weak) {
+        tn_tensor *t = p->t;
+        p->t = NULL;
+        r = py_wrap_as(type, t);
+    } else {
+        r = py_wrap_alias(type, o);
+    }
+    Py_DECREF(o);
+    return r;
+}
+
+/* A result, or a list or tuple of results, as type; takes o. */
+static PyObject *py_override_convert(PyObject *o, PyTypeObject *type) {
+    if ((!PyTuple_Check(o) && !PyList_Check(o)) || Py_TYPE(o) == py.size)
+        return py_override_as(o, type);
+    PyObject *list = PySequence_List(o), *r = NULL;
+    for (Py_ssize_t i = 0; list && i < PyList_Size(list); i++) {
+        PyObject *one = py_override_convert(Py_NewRef(PyList_GetItem(list, i)), type);
+        if (!one || PyList_SetItem(list, i, one)) Py_CLEAR(list);
+    }
+    if (list) r = PyObject_CallFunctionObjArgs((PyObject *)Py_TYPE(o), list, NULL);
+    Py_XDECREF(list);
+    Py_DECREF(o);
+    return r;
+}
+
+PY_PRIV PyObject *py_of_class(PyObject *self, PyObject *r) {
+    py_asked a;
+    if (!r || Py_TYPE(self) == py.tensor || Py_TYPE(self) == py.parameter) return r;
+    if (!py_asked_find(&a, &self, 1)) return Py_DECREF(r), NULL;
+    return a.n ? py_override_convert(r, Py_TYPE(self)) : r;
+}
+
+/* --- __torch_function__ of Tensor ------------------------------------------------------------- */
+
+/* x.grad stays what it is: `func` is Tensor.grad.__get__. */
+static bool py_override_keeps(PyObject *func) {
+    PyObject *of = PyObject_GetAttrString(func, "__self__");
+    PyObject *name = of ? PyObject_GetAttrString(of, "__name__") : NULL;
+    bool keeps = name && PyUnicode_Check(name) && !PyType_Check(of) &&
+                 !PyUnicode_CompareWithASCIIString(name, "grad");
+    Py_XDECREF(of);
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return keeps;
+}
+
+/* (func, types, args=(), kwargs=None): the call on plain tensors, its results of the class. */
+static PyObject *py_override_standard(PyObject *cls, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"func", "types", "args", "kwargs", NULL};
+    PyObject *func, *types, *given = NULL, *words = NULL, *r;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", (char **)(uintptr_t)names, &func,
+                                     &types, &given, &words))
+        return NULL;
+    types = PySequence_Tuple(types);
+    for (Py_ssize_t i = 0; types && i < PyTuple_Size(types); i++) {
+        int sub = PyObject_IsSubclass(cls, PyTuple_GetItem(types, i));
+        if (sub == 1) continue;
+        Py_DECREF(types);
+        return sub < 0 ? NULL : Py_NewRef(Py_NotImplemented);
+    }
+    given = types ? given ? PySequence_Tuple(given) : PyTuple_New(0) : NULL;
+    Py_XDECREF(types);
+    if (!given) return NULL;
+    bool before = py_override_set_off(true);
+    r = PyObject_Call(func, given, words == Py_None ? NULL : words);
+    py_override_set_off(before);
+    Py_DECREF(given);
+    return r && !py_override_keeps(func) ? py_override_convert(r, (PyTypeObject *)cls) : r;
+}
+
+static PyObject *py_override_disabled(PyObject *cls, PyObject *args, PyObject *kwargs) {
+    (void)cls, (void)args, (void)kwargs;
+    return Py_NewRef(Py_NotImplemented);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n) {
+    PyObject *all = PyTuple_New(n);
+    for (Py_ssize_t i = 0; all && i < n; i++) PyTuple_SetItem(all, i, Py_NewRef(args[i]));
+    return all;
+}
+
+PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames) {
+    PyObject *all = PyDict_New();
+    for (Py_ssize_t i = 0; all && i < PyTuple_Size(kwnames); i++)
+        if (PyDict_SetItem(all, PyTuple_GetItem(kwnames, i), values[i])) Py_CLEAR(all);
+    return all;
+}
+
+/* The class that results are of, where all keep Tensor's __torch_function__. */
+static PyTypeObject *py_asked_class(const py_asked *a) {
+    for (int i = 0; i < a->n; i++) {
+        int k = 0;
+        while (k < a->n && PyType_IsSubtype(Py_TYPE(a->who[i]), Py_TYPE(a->who[k]))) k++;
+        if (k == a->n) return Py_TYPE(a->who[i]);
+    }
+    return NULL;
+}
+
+PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
+                                Py_ssize_t nargs, PyObject *kwnames) {
+    py_asked a;
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    PyTypeObject *type;
+    if (!py_asked_find(&a, args, nargs + nkw)) return NULL;
+    if (!a.n) return Py_NewRef(Py_NotImplemented);
+    if (a.standard && (type = py_asked_class(&a)) != NULL) {
+        PyObject *r = py_call_plain(g, method, args, nargs, kwnames);
+        return r ? py_override_convert(r, type) : NULL;
+    }
+    PyObject *func =
+        method ? PyObject_GetAttrString((PyObject *)py.tensor, g->name) : Py_NewRef(g->function);
+    PyObject *tuple = func ? py_args_tuple(args, nargs) : NULL;
+    PyObject *dict = tuple && nkw ? py_args_dict(args + nargs, kwnames) : NULL;
+    PyObject *r = tuple && (dict || !nkw) ? py_asked_ask(&a, func, tuple, dict) : NULL;
+    Py_XDECREF(func);
+    Py_XDECREF(tuple);
+    Py_XDECREF(dict);
+    return r;
+}
+
+PY_PRIV PyObject *py_overridden_method(const char *name, PyObject *const *args, Py_ssize_t n) {
+    py_asked a;
+    if (!py_asked_find(&a, args, n)) return NULL;
+    if (!a.n || a.standard) return Py_NewRef(Py_NotImplemented);
+    PyObject *func = PyObject_GetAttrString((PyObject *)py.tensor, name);
+    PyObject *tuple = func ? py_args_tuple(args, n) : NULL;
+    PyObject *r = tuple ? py_asked_ask(&a, func, tuple, NULL) : NULL;
+    Py_XDECREF(func);
+    Py_XDECREF(tuple);
+    return r;
+}
+
+/* --- for Python: torch.overrides -------------------------------------------------------------- */
+
+static bool py_override_arguments(py_asked *a, PyObject *arguments) {
+    a->n = 0;
+    a->standard = true;
+    PyObject *all = PySequence_Tuple(arguments);
+    bool ok = all != NULL;
+    for (Py_ssize_t i = 0; ok && i < PyTuple_Size(all); i++)
+        ok = py_asked_add(a, PyTuple_GetItem(all, i));
+    Py_XDECREF(all); /* the caller's arguments hold the members */
+    return ok;
+}
+
+/* (arguments): whether one of them wants to be asked. */
+static PyObject *py_override_has(PyObject *self, PyObject *arguments) {
+    py_asked a;
+    (void)self;
+    if (!PyTuple_Check(arguments) && !PyList_Check(arguments))
+        return PyErr_Format(PyExc_TypeError, "expected a tuple of arguments");
+    return py_override_arguments(&a, arguments) ? PyBool_FromLong(a.n > 0) : NULL;
+}
+
+/* (func, arguments, args, kwargs): asks those among arguments that want to be. */
+static PyObject *py_override_handle(PyObject *self, PyObject *args) {
+    py_asked a;
+    PyObject *func, *arguments, *given, *words;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOO!O!", &func, &arguments, &PyTuple_Type, &given, &PyDict_Type,
+                          &words))
+        return NULL;
+    if (!PyTuple_Check(arguments) && !PyList_Check(arguments))
+        return PyErr_Format(PyExc_TypeError, "expected a tuple of arguments");
+    if (!py_override_arguments(&a, arguments)) return NULL;
+    return a.n ? py_asked_ask(&a, func, given, words) : py_asked_nobody(&a, func);
+}
+
+static PyMethodDef py_override_functions[] = {
+    {"_disabled_torch_function_impl", (PyCFunction)(void *)py_override_disabled,
+     METH_VARARGS | METH_KEYWORDS, "as __torch_function__: the class is served as a plain tensor"},
+    {"_has_torch_function", py_override_has, METH_O, NULL},
+    {"_handle_torch_function", py_override_handle, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+static PyMethodDef py_override_method = {
+    "__torch_function__", (PyCFunction)(void *)py_override_standard,
+    METH_VARARGS | METH_KEYWORDS | METH_CLASS,
+    "(func, types, args=(), kwargs=None): func on plain tensors, its results of this class"};
+
+PY_PRIV int py_override_begin(PyObject *module) {
+    PyObject *type = PyType_FromSpec(&py_disable_spec), *m;
+    if (!type || PyModule_AddObjectRef(module, "DisableTorchFunctionSubclass", type)) return -1;
+    py_override.key = PyUnicode_InternFromString("tensorh.functions_off");
+    if (!py_override.key || PyModule_AddFunctions(module, py_override_functions)) return -1;
+    py_override.disabled = PyObject_GetAttrString(module, "_disabled_torch_function_impl");
+    m = PyDescr_NewClassMethod(py.tensor, &py_override_method);
+    int bad = !m || PyObject_SetAttr((PyObject *)py.tensor, py.torch_function, m);
+    Py_XDECREF(m);
+    return bad || !py_override.disabled ? -1 : 0;
+}
+
+/* src/py/convert.c */
+/* convert.c - a tensor as another: of another dtype, class, shape; and what there is to know about
+ * it that no row tells. */
+
+/* --- other dtypes ----------------------------------------------------------------------------- */
+
+static const py_group *py_convert_to; /* "to" */
+
+/* self.to(argument, copies .. as given), or self where it is so already. */
+static PyObject *py_convert_dtype(PyObject *self, tn_dtype dtype, PyObject *const *args,
+                                  Py_ssize_t n, PyObject *kwnames) {
+    PyObject *all[3] = {self, py.dtypes[dtype], NULL};
+    if (n || (kwnames && PyTuple_Size(kwnames) != 1))
+        return PyErr_Format(PyExc_TypeError, "a conversion to %s takes memory_format= alone",
+                            tn_dtype_name(dtype));
+    if (!kwnames && tn_dtype_of(py_of(self)) == dtype) return Py_NewRef(self);
+    if (kwnames) all[2] = args[0];
+    return py_call(py_convert_to, true, all, 2, kwnames);
+}
+
+#define CONVERT_METHOD(name, dtype)                                                         \
+    static PyObject *py_convert_##name(PyObject *self, PyObject *const *args, Py_ssize_t n, \
+                                       PyObject *kwnames) {                                 \
+        return py_convert_dtype(self, dtype, args, n, kwnames);                             \
+    }
+#define CONVERT_ENTRY(name, dtype)                                                 \
+    {#name, (PyCFunction)(void *)py_convert_##name, METH_FASTCALL | METH_KEYWORDS, \
+     "the elements converted; the tensor itself where it has them already"},
+#define CONVERT_ALL(X)   \
+    X(float, TN_F32)     \
+    X(double, TN_F64)    \
+    X(half, TN_F16)      \
+    X(bfloat16, TN_BF16) \
+    X(long, TN_I64)      \
+    X(int, TN_I32)       \
+    X(short, TN_I16)     \
+    X(char, TN_I8) X(byte, TN_U8) X(bool, TN_BOOL) X(cfloat, TN_C64) X(cdouble, TN_C128)
+CONVERT_ALL(CONVERT_METHOD)
+
+static PyObject *py_convert_type_as(PyObject *self, PyObject *o) {
+    if (py_is_tensor(o)) return py_convert_dtype(self, tn_dtype_of(py_of(o)), NULL, 0, NULL);
+    return PyErr_Format(PyExc_TypeError, "type_as(): argument 'other' must be Tensor, not %R",
+                        Py_TYPE(o));
+}
+
+static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                PyObject *kwnames) {
+    (void)args;
+    if (n || kwnames) return PyErr_Format(PyExc_TypeError, "cpu() takes no arguments");
+    if (tn_device_of(py_of(self)) == TN_CPU) return Py_NewRef(self);
+    PyObject *device = py_device_of(TN_CPU), *all[2] = {self, device};
+    PyObject *r = device ? py_call(py_convert_to, true, all, 2, NULL) : NULL;
+    Py_XDECREF(device);
+    return r;
+}
+
+/* --- other classes ---------------------------------------------------------------------------- */
+
+static bool py_convert_is_class(PyObject *type) {
+    if (PyType_Check(type) && PyType_IsSubtype((PyTypeObject *)type, py.tensor)) return true;
+    PyErr_Format(PyExc_TypeError, "cls must be a type that inherits from Tensor, not %R", type);
+    return false;
+}
+
+static PyObject *py_convert_as_subclass(PyObject *self, PyObject *type) {
+    return py_convert_is_class(type) ? py_wrap_alias((PyTypeObject *)type, self) : NULL;
+}
+
+/* Tensor._make_subclass(cls, data, require_grad=False): data's elements without its history. */
+static PyObject *py_convert_make_subclass(PyObject *unused, PyObject *args) {
+    PyObject *type, *data, *grad = Py_False;
+    (void)unused;
+    if (!PyArg_ParseTuple(args, "OO|O:_make_subclass", &type, &data, &grad) ||
+        !py_convert_is_class(type))
+        return NULL;
+    if (!py_is_tensor(data))
+        return PyErr_Format(PyExc_TypeError, "_make_subclass(): argument 'data' must be Tensor");
+    tn_tensor *t = tnp_detach(py_of(data));
+    PyObject *r = t ? py_wrap_as((PyTypeObject *)type, tn_own(t)) : py_raise();
+    if (r && grad == Py_True && !tn_requires_grad_at(NULL, 0, py_of(r), true)) {
+        Py_DECREF(r);
+        return py_raise();
+    }
+    return r;
+}
+
+/* self._become(view): self is that tensor from now on: what x.unsqueeze_(0) does. */
+static PyObject *py_convert_become(PyObject *self, PyObject *o) {
+    py_tensor *p = (py_tensor *)self, *v = (py_tensor *)o;
+    if (!py_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "_become() expects a tensor, not %R", Py_TYPE(o));
+    if (p->t == v->t) return Py_NewRef(self);
+    if (tn_is_leaf(p->t) && tn_needs_grad(p->t) && tn_grad_mode())
+        return PyErr_Format(PyExc_RuntimeError,
+                            "a leaf Variable that requires grad is being used in an in-place "
+                            "operation.");
+    if (Py_REFCNT(o) > 2) { /* the caller's name and the argument */
+        o = py_wrap_alias(py.tensor, o);
+        if (!o) return NULL;
+        v = (py_tensor *)o;
+    } else {
+        Py_INCREF(o);
+    }
+    tn_tensor *before = p->t;
+    tn_set_binding(before, NULL, NULL);
+    p->t = v->t;
+    v->t = NULL;
+    tn_set_binding(p->t, p, NULL);
+    tn_release(before);
+    Py_DECREF(o);
+    return Py_NewRef(self);
+}
+
+static void py_convert_raw_release(void *data, void *user) {
+    (void)data;
+    tn_release((tn_tensor *)user);
+}
+
+/* _raw(t): the bytes of a contiguous tensor as a uint8 tensor over the same memory. */
+static PyObject *py_convert_raw(PyObject *self, PyObject *o) {
+    static char none[16];
+    tn_wrap_options options;
+    (void)self;
+    if (!py_is_tensor(o) || !tn_is_contiguous(py_of(o)) || tn_device_of(py_of(o)) != TN_CPU)
+        return PyErr_Format(PyExc_TypeError, "_raw() expects a contiguous tensor on the CPU");
+    tn_tensor *t = py_of(o);
+    const int64_t size[1] = {tn_numel(t) * tn_dtype_bytes(tn_dtype_of(t))};
+    memset(&options, 0, sizeof options);
+    options.release = py_convert_raw_release;
+    options.user = tn_retain(t);
+    options.read_only = tn_is_read_only(t);
+    void *data = size[0] ? tn_data(t) : none;
+    tn_tensor *r = tn_wrap_at(NULL, 0, data, tn_ints_of(size, 1), TN_U8, &options);
+    if (r) return py_wrap(tn_own(r));
+    tn_release(t);
+    return py_raise();
+}
+
+/* --- about a tensor --------------------------------------------------------------------------- */
+
+static PyObject *py_about_floating(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyBool_FromLong(py_dtype_is_float(tn_dtype_of(py_of(self))));
+}
+static PyObject *py_about_complex(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyBool_FromLong(py_dtype_is_complex(tn_dtype_of(py_of(self))));
+}
+static PyObject *py_about_signed(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyObject_GetAttrString(py.dtypes[tn_dtype_of(py_of(self))], "is_signed");
+}
+static PyObject *py_about_same_storage(PyObject *self, PyObject *o) {
+    return PyBool_FromLong(py_is_tensor(o) && tn_same_storage(py_of(self), py_of(o)));
+}
+static PyObject *py_about_is_view(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyBool_FromLong(tn_is_view(py_of(self)));
+}
+
+/* Whether strides are those of channels last: C fastest, then W, H, (D,) N. */
+static bool py_about_channels_last(const tn_tensor *t, int ndim) {
+    int64_t expected = 1;
+    if (tn_ndim(t) != ndim) return false;
+    if (!tn_numel(t)) return true;
+    for (int k = 0; k < ndim; k++) {
+        int dim = k == 0 ? 1 : k == ndim - 1 ? 0 : ndim - k;
+        if (tn_size(t, dim) != 1 && tn_stride(t, dim) != expected) return false;
+        expected *= tn_size(t, dim);
+    }
+    return true;
+}
+
+static PyObject *py_about_contiguous(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                     PyObject *kwnames) {
+    Py_ssize_t nkw = kwnames ? PyTuple_Size(kwnames) : 0;
+    const tn_tensor *t = py_of(self);
+    if (!n && !nkw) return PyBool_FromLong(tn_is_contiguous(t));
+    if (n + nkw > 1 ||
+        (nkw && PyUnicode_Compare(PyTuple_GetItem(kwnames, 0), py.memory_format_word)) ||
+        Py_TYPE(args[0]) != py.memory_format)
+        return PyErr_Format(PyExc_TypeError, "is_contiguous(): argument 'memory_format' must be "
+                                             "torch.memory_format");
+    const char *name = py_format_name(args[0]);
+    if (!strcmp(name, "channels_last")) return PyBool_FromLong(py_about_channels_last(t, 4));
+    if (!strcmp(name, "channels_last_3d")) return PyBool_FromLong(py_about_channels_last(t, 5));
+    if (!strcmp(name, "contiguous_format")) return PyBool_FromLong(tn_is_contiguous(t));
+    return PyErr_Format(PyExc_RuntimeError, "preserve memory format is unsupported by the "
+                                            "contiguous operator");
+}
+
+static PyMethodDef py_convert_methods[] = {
+    CONVERT_ALL(CONVERT_ENTRY){"cpu", (PyCFunction)(void *)py_convert_cpu,
+                               METH_FASTCALL | METH_KEYWORDS, "the tensor in CPU memory"},
+    {"type_as", py_convert_type_as, METH_O, "converted to the dtype of another tensor"},
+    {"as_subclass", py_convert_as_subclass, METH_O, "the same elements as an instance of cls"},
+    {"is_floating_point", py_about_floating, METH_NOARGS, "whether the elements are floating"},
+    {"is_complex", py_about_complex, METH_NOARGS, "whether the elements are complex"},
+    {"is_signed", py_about_signed, METH_NOARGS, "whether the elements have a sign"},
+    {"is_set_to", py_about_same_storage, METH_O, "whether both are on the same memory"},
+    {"_is_view", py_about_is_view, METH_NOARGS, NULL},
+    {"_become", py_convert_become, METH_O, NULL},
+    {"is_contiguous", (PyCFunction)(void *)py_about_contiguous, METH_FASTCALL | METH_KEYWORDS,
+     "is_contiguous(memory_format=torch.contiguous_format): whether it is dense in that order"}};
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+static PyObject *py_about_is_tensor(PyObject *self, PyObject *o) {
+    (void)self;
+    return PyBool_FromLong(py_is_tensor(o));
+}
+static PyObject *py_about_get_default_dtype(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return Py_NewRef(py.dtypes[tn_default_dtype()]);
+}
+static PyObject *py_about_set_default_dtype(PyObject *self, PyObject *o) {
+    (void)self;
+    if (Py_TYPE(o) != py.dtype)
+        return PyErr_Format(PyExc_TypeError, "invalid dtype object: only floating-point types are "
+                                             "supported as the default type");
+    if (py_dtype_is_float(((py_dtype *)o)->dtype) && tn_set_default_dtype(((py_dtype *)o)->dtype))
+        Py_RETURN_NONE;
+    tn_error_take(NULL);
+    return PyErr_Format(PyExc_TypeError, "only floating-point types are supported as the default "
+                                         "type");
+}
+static PyObject *py_about_promote(PyObject *self, PyObject *args) {
+    PyObject *a, *b;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O!O!:promote_types", py.dtype, &a, py.dtype, &b)) return NULL;
+    tn_dtype d = tn_promote(((py_dtype *)a)->dtype, ((py_dtype *)b)->dtype);
+    return d ? Py_NewRef(py.dtypes[d]) : py_raise();
+}
+/* (precision, threshold, edgeitems, linewidth, sci_mode): as tn_print_options */
+static PyObject *py_about_printing(PyObject *self, PyObject *args) {
+    tn_print_options *o = &py_printing;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "iiiii", &o->precision, &o->threshold, &o->edgeitems, &o->linewidth,
+                          &o->sci_mode))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef py_convert_functions[] = {
+    {"is_tensor", py_about_is_tensor, METH_O, "whether obj is a Tensor"},
+    {"get_default_dtype", py_about_get_default_dtype, METH_NOARGS, "dtype of new floating tensors"},
+    {"set_default_dtype", py_about_set_default_dtype, METH_O, "sets it; floating only"},
+    {"promote_types", py_about_promote, METH_VARARGS, "the dtype that a result of both has"},
+    {"_set_printing", py_about_printing, METH_VARARGS, NULL},
+    {"_raw", py_convert_raw, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
+static PyMethodDef py_convert_static = {"_make_subclass", py_convert_make_subclass, METH_VARARGS,
+                                        NULL};
+
+PY_PRIV int py_convert_begin(PyObject *module) {
+    PyObject *type = (PyObject *)py.tensor, *m;
+    for (size_t i = 0; i < sizeof py_convert_methods / sizeof py_convert_methods[0]; i++) {
+        m = PyDescr_NewMethod(py.tensor, &py_convert_methods[i]);
+        int bad = !m || PyObject_SetAttrString(type, py_convert_methods[i].ml_name, m);
+        Py_XDECREF(m);
+        if (bad) return -1;
+    }
+    m = PyCFunction_New(&py_convert_static, NULL);
+    int bad = !m || PyObject_SetAttrString(type, "_make_subclass", m);
+    Py_XDECREF(m);
+    py_convert_to = py_group_of("to");
+    return py_convert_to && !bad ? PyModule_AddFunctions(module, py_convert_functions) : -1;
+}
+
+/* src/py/dlpack.c */
+/* dlpack.c - tensors to and from other libraries without a copy: DLPack 1.1, and the older capsules
+ * without a version (https://dmlc.github.io/dlpack/latest).
+ *
+ * What is given out holds the tensor, not its Python object; what is taken in is held until the
+ * last tensor over it goes. CPU memory alone. */
+
+/* --- the interface ---------------------------------------------------------------------------- */
+
+typedef struct py_dl_tensor {
+    void *data;
+    struct {
+        int32_t type, id;
+    } device;
+    int32_t ndim;
+    struct {
+        uint8_t code, bits;
+        uint16_t lanes;
+    } dtype;
+    int64_t *shape, *strides; /* strides NULL: row-major */
+    uint64_t byte_offset;
+} py_dl_tensor;
+
+typedef struct py_dl_managed { /* "dltensor" */
+    py_dl_tensor t;
+    void *manager;
+    void (*deleter)(struct py_dl_managed *);
+} py_dl_managed;
+
+typedef struct py_dl_versioned { /* "dltensor_versioned" */
+    struct {
+        uint32_t major, minor;
+    } version;
+    void *manager;
+    void (*deleter)(struct py_dl_versioned *);
+    uint64_t flags;
+    py_dl_tensor t;
+} py_dl_versioned;
+
+enum { DL_CPU = 1, DL_READ_ONLY = 1, DL_COPIED = 2, DL_MAJOR = 1, DL_MINOR = 1 };
+
+static const struct {
+    tn_dtype dtype;
+    uint8_t code, bits;
+} py_dl_dtypes[] = {{TN_I8, 0, 8},     {TN_I16, 0, 16},   {TN_I32, 0, 32}, {TN_I64, 0, 64},
+                    {TN_U8, 1, 8},     {TN_U16, 1, 16},   {TN_U32, 1, 32}, {TN_U64, 1, 64},
+                    {TN_F16, 2, 16},   {TN_F32, 2, 32},   {TN_F64, 2, 64}, {TN_BF16, 4, 16},
+                    {TN_C64, 5, 64},   {TN_C128, 5, 128}, {TN_BOOL, 6, 8}, {TN_F8E4M3, 10, 8},
+                    {TN_F8E5M2, 12, 8}};
+enum { DL_DTYPES = sizeof py_dl_dtypes / sizeof py_dl_dtypes[0] };
+
+/* --- out -------------------------------------------------------------------------------------- */
+
+/* A view for others, in one block with its shape and strides. */
+typedef struct py_dl_out {
+    py_dl_managed managed;
+    py_dl_versioned versioned;
+    tn_tensor *tensor; /* one count */
+    int64_t sizes[2 * TN_MAX_DIMS];
+} py_dl_out;
+
+static void py_dl_out_free(void *at) {
+    py_dl_out *out = (py_dl_out *)at;
+    PyGILState_STATE state = PyGILState_Ensure();
+    tn_release(out->tensor);
+    free(out);
+    PyGILState_Release(state);
+}
+static void py_dl_managed_delete(py_dl_managed *m) { py_dl_out_free(m->manager); }
+static void py_dl_versioned_delete(py_dl_versioned *m) { py_dl_out_free(m->manager); }
+
+/* Nobody has taken what the capsule holds. */
+static void py_dl_capsule_free(PyObject *capsule) {
+    if (PyCapsule_IsValid(capsule, "dltensor")) {
+        py_dl_managed *m = (py_dl_managed *)PyCapsule_GetPointer(capsule, "dltensor");
+        m->deleter(m);
+    } else if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        py_dl_versioned *m = (py_dl_versioned *)PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        m->deleter(m);
+    }
+}
+
+static bool py_dl_describe(py_dl_tensor *to, const tn_tensor *t, int64_t *sizes) {
+    int k = 0, n = tn_ndim(t);
+    while (k < DL_DTYPES && py_dl_dtypes[k].dtype != tn_dtype_of(t)) k++;
+    if (k == DL_DTYPES || tn_device_of(t) != TN_CPU) return false;
+    to->data = tn_data(t);
+    to->device.type = DL_CPU;
+    to->ndim = n;
+    to->dtype.code = py_dl_dtypes[k].code;
+    to->dtype.bits = py_dl_dtypes[k].bits;
+    to->dtype.lanes = 1;
+    to->shape = sizes;
+    to->strides = sizes + n;
+    for (int i = 0; i < n; i++) {
+        sizes[i] = tn_size(t, i);
+        sizes[n + i] = tn_stride(t, i);
+    }
+    return true;
+}
+
+/* t as a capsule; takes the count. */
+static PyObject *py_dl_give(tn_tensor *t, bool versioned, uint64_t flags) {
+    py_dl_out *out = (py_dl_out *)calloc(1, sizeof *out);
+    py_dl_tensor *to = !out ? NULL : versioned ? &out->versioned.t : &out->managed.t;
+    if (!out || !py_dl_describe(to, t, out->sizes)) {
+        if (!out)
+            PyErr_NoMemory();
+        else
+            PyErr_Format(PyExc_BufferError, "DLPack has nothing for %s on %s",
+                         tn_dtype_name(tn_dtype_of(t)), tn_device_name(tn_device_of(t)));
+        free(out);
+        return tn_release(t), NULL;
+    }
+    out->tensor = t;
+    out->managed.manager = out->versioned.manager = out;
+    out->managed.deleter = py_dl_managed_delete;
+    out->versioned.deleter = py_dl_versioned_delete;
+    out->versioned.version.major = DL_MAJOR;
+    out->versioned.version.minor = DL_MINOR;
+    out->versioned.flags = flags;
+    PyObject *capsule =
+        versioned ? PyCapsule_New(&out->versioned, "dltensor_versioned", py_dl_capsule_free)
+                  : PyCapsule_New(&out->managed, "dltensor", py_dl_capsule_free);
+    if (!capsule) py_dl_out_free(out);
+    return capsule;
+}
+
+static bool py_dl_asked(PyObject *stream, PyObject *version, PyObject *device, bool *versioned) {
+    int64_t n = -1;
+    int type = DL_CPU, id = 0, major = 0, minor = 0;
+    if (stream != Py_None && (!py_to_int(stream, &n) || n != -1)) {
+        PyErr_SetString(PyExc_BufferError, "a CPU tensor has no stream: expected None or -1");
+        return false;
+    }
+    if (device != Py_None && !PyArg_ParseTuple(device, "ii", &type, &id)) return false;
+    if (type != DL_CPU || id) {
+        PyErr_SetString(PyExc_BufferError, "a CPU tensor goes to CPU memory alone");
+        return false;
+    }
+    if (version != Py_None && !PyArg_ParseTuple(version, "ii", &major, &minor)) return false;
+    *versioned = major >= DL_MAJOR;
+    return true;
+}
+
+static PyObject *py_dl_export(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
+    PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
+    tn_tensor *t = py_of(self), *given;
+    bool versioned = false;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO:__dlpack__", (char **)(uintptr_t)names,
+                                     &stream, &version, &device, &copy) ||
+        !py_dl_asked(stream, version, device, &versioned))
+        return NULL;
+    if (tn_needs_grad(t))
+        return PyErr_Format(PyExc_BufferError, "Can't export tensors that require gradient, use "
+                                               "tensor.detach()");
+    int copies = copy == Py_None ? 0 : PyObject_IsTrue(copy);
+    if (copies < 0) return NULL;
+    if (tn_is_read_only(t) && !copies && !versioned)
+        return PyErr_Format(PyExc_BufferError, "read-only memory needs DLPack 1.0");
+    given = copies ? tnp_to_dtype(t, tn_dtype_of(t), false, true) : NULL;
+    if (copies && !given) return py_raise();
+    uint64_t flags = copies ? DL_COPIED : tn_is_read_only(t) ? DL_READ_ONLY : 0;
+    return py_dl_give(copies ? tn_own(given) : tn_retain(t), versioned, flags);
+}
+
+static PyObject *py_dl_device(PyObject *self, PyObject *unused) {
+    (void)unused;
+    if (tn_device_of(py_of(self)) == TN_CPU) return Py_BuildValue("(ii)", DL_CPU, 0);
+    return PyErr_Format(PyExc_ValueError, "Unknown device type %s for Dlpack",
+                        tn_device_name(tn_device_of(py_of(self))));
+}
+
+/* --- in --------------------------------------------------------------------------------------- */
+
+static void py_dl_managed_release(void *data, void *user) {
+    py_dl_managed *m = (py_dl_managed *)user;
+    PyGILState_STATE state = PyGILState_Ensure();
+    (void)data;
+    if (m->deleter) m->deleter(m);
+    PyGILState_Release(state);
+}
+static void py_dl_versioned_release(void *data, void *user) {
+    py_dl_versioned *m = (py_dl_versioned *)user;
+    PyGILState_STATE state = PyGILState_Ensure();
+    (void)data;
+    if (m->deleter) m->deleter(m);
+    PyGILState_Release(state);
+}
+
+static bool py_dl_fits(const py_dl_tensor *d, tn_dtype *dtype) {
+    int k = 0;
+    while (k < DL_DTYPES && (py_dl_dtypes[k].code != d->dtype.code ||
+                             py_dl_dtypes[k].bits != d->dtype.bits || d->dtype.lanes != 1))
+        k++;
+    if (d->device.type != DL_CPU)
+        PyErr_Format(PyExc_BufferError, "DLPack: device type %d is not the CPU",
+                     (int)d->device.type);
+    else if (k == DL_DTYPES)
+        PyErr_Format(PyExc_BufferError, "DLPack: no dtype for code %d, %d bits, %d lanes",
+                     (int)d->dtype.code, (int)d->dtype.bits, (int)d->dtype.lanes);
+    else if (d->ndim < 0 || d->ndim > TN_MAX_DIMS)
+        PyErr_Format(PyExc_BufferError, "DLPack: %d dimensions", (int)d->ndim);
+    for (int32_t i = 0; !PyErr_Occurred() && d->strides && i < d->ndim; i++)
+        if (d->strides[i] < 0 && d->shape[i] > 1)
+            PyErr_Format(PyExc_BufferError, "DLPack: tensors with negative strides are not "
+                                            "supported. Copy the array first");
+    if (PyErr_Occurred()) return false;
+    *dtype = py_dl_dtypes[k].dtype;
+    return true;
+}
+
+static tn_tensor *py_dl_wrap(const py_dl_tensor *d, bool read_only, void (*release)(void *, void *),
+                             void *managed) {
+    static char none[16];
+    int64_t strides[TN_MAX_DIMS];
+    tn_wrap_options o;
+    tn_dtype dtype;
+    if (!py_dl_fits(d, &dtype)) return NULL;
+    memset(&o, 0, sizeof o);
+    if (d->strides && d->ndim) {
+        for (int32_t i = 0; i < d->ndim; i++) strides[i] = d->strides[i] < 0 ? 1 : d->strides[i];
+        o.strides = tn_ints_of(strides, d->ndim);
+    }
+    o.release = release;
+    o.user = managed;
+    o.read_only = read_only;
+    void *data = d->data ? (char *)d->data + d->byte_offset : none;
+    tn_tensor *t = tn_wrap_at(NULL, 0, data, tn_ints_of(d->shape, d->ndim), dtype, &o);
+    if (!t) py_raise();
+    return t;
+}
+
+/* The capsule's tensor, which it has no more then. */
+static PyObject *py_dl_take(PyObject *capsule) {
+    tn_tensor *t = NULL;
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        py_dl_versioned *v = (py_dl_versioned *)PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        if (v->version.major > DL_MAJOR)
+            return PyErr_Format(PyExc_BufferError, "DLPack %d is not known here",
+                                (int)v->version.major);
+        t = py_dl_wrap(&v->t, (v->flags & DL_READ_ONLY) != 0, py_dl_versioned_release, v);
+        if (t) PyCapsule_SetName(capsule, "used_dltensor_versioned");
+    } else if (PyCapsule_IsValid(capsule, "dltensor")) {
+        py_dl_managed *m = (py_dl_managed *)PyCapsule_GetPointer(capsule, "dltensor");
+        t = py_dl_wrap(&m->t, false, py_dl_managed_release, m);
+        if (t) PyCapsule_SetName(capsule, "used_dltensor");
+    } else {
+        return PyErr_Format(PyExc_RuntimeError,
+                            "from_dlpack received an invalid capsule. Note that DLTensor "
+                            "capsules can be consumed only once, so you might have already "
+                            "constructed a tensor from it once.");
+    }
+    return t ? py_wrap(tn_own(t)) : NULL;
+}
+
+/* o.__dlpack__, with a version where it knows of them. */
+static PyObject *py_dl_ask(PyObject *o, PyObject *copy) {
+    PyObject *f = PyObject_GetAttrString(o, "__dlpack__"), *none = f ? PyTuple_New(0) : NULL;
+    PyObject *words = none ? Py_BuildValue("{s(ii)}", "max_version", DL_MAJOR, DL_MINOR) : NULL;
+    if (words && copy != Py_None && PyDict_SetItemString(words, "copy", copy)) Py_CLEAR(words);
+    PyObject *capsule = words ? PyObject_Call(f, none, words) : NULL;
+    if (words && !capsule && copy == Py_None && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear();
+        capsule = PyObject_CallObject(f, none);
+    }
+    Py_XDECREF(f);
+    Py_XDECREF(none);
+    Py_XDECREF(words);
+    return capsule;
+}
+
+static PyObject *py_dl_import(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"", "device", "copy", NULL};
+    PyObject *o, *device = Py_None, *copy = Py_None, *r;
+    tn_device_id id = TN_CPU;
+    (void)self;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OO:from_dlpack", (char **)(uintptr_t)names,
+                                     &o, &device, &copy))
+        return NULL;
+    if (device != Py_None && !py_to_device(device, &id))
+        return PyErr_Occurred() ? NULL
+                                : PyErr_Format(PyExc_TypeError, "from_dlpack(): argument 'device' "
+                                                                "must be torch.device");
+    if (id != TN_CPU) return PyErr_Format(PyExc_BufferError, "from_dlpack: to the CPU alone");
+    if (PyCapsule_CheckExact(o)) return py_dl_take(o);
+    PyObject *capsule = py_dl_ask(o, copy);
+    if (!capsule) return NULL;
+    r = py_dl_take(capsule);
+    Py_DECREF(capsule);
+    return r;
+}
+
+static PyObject *py_dl_to(PyObject *self, PyObject *o) {
+    (void)self;
+    if (!py_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "to_dlpack(): argument must be Tensor, not %R",
+                            Py_TYPE(o));
+    PyObject *none = PyTuple_New(0), *r = none ? py_dl_export(o, none, NULL) : NULL;
+    Py_XDECREF(none);
+    return r;
+}
+
+static PyMethodDef py_dl_functions[] = {
+    {"from_dlpack", (PyCFunction)(void *)py_dl_import, METH_VARARGS | METH_KEYWORDS,
+     "from_dlpack(ext_tensor, *, device=None, copy=None): a tensor over memory of another library"},
+    {"to_dlpack", py_dl_to, METH_O, "a capsule of DLPack without a version"},
+    {NULL, NULL, 0, NULL}};
+static PyMethodDef py_dl_methods[] = {
+    {"__dlpack__", (PyCFunction)(void *)py_dl_export, METH_VARARGS | METH_KEYWORDS,
+     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None): a capsule"},
+    {"__dlpack_device__", py_dl_device, METH_NOARGS, "(device type, number)"}};
+
+PY_PRIV int py_dlpack_begin(PyObject *module) {
+    for (size_t i = 0; i < sizeof py_dl_methods / sizeof py_dl_methods[0]; i++) {
+        PyObject *m = PyDescr_NewMethod(py.tensor, &py_dl_methods[i]);
+        int bad = !m || PyObject_SetAttrString((PyObject *)py.tensor, py_dl_methods[i].ml_name, m);
+        Py_XDECREF(m);
+        if (bad) return -1;
+    }
+    return PyModule_AddFunctions(module, py_dl_functions);
+}
+
 /* src/py/main.c */
 /* main.c - the module `tensorh._C`: interned words, classes, functions of all rows. */
 
@@ -6147,12 +9312,6 @@ PY_PRIV int py_functions_begin(PyObject *module) {
 py_state py;
 #endif
 tn_print_options py_printing;
-
-PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
-                                Py_ssize_t nargs, PyObject *kwnames) {
-    (void)method, (void)args, (void)nargs, (void)kwnames;
-    return PyErr_Format(PyExc_NotImplementedError, "%s", g->name);
-}
 
 static bool py_main_words(void) {
     struct {
@@ -6178,7 +9337,16 @@ static bool py_main_words(void) {
                  {&py.name_word, "__name__"},
                  {&py.backward_class, "_backward_cls"},
                  {&py.separate, "_separate"},
-                 {&py.torch_function, "__torch_function__"}};
+                 {&py.parameters_, "_parameters"},
+                 {&py.buffers_, "_buffers"},
+                 {&py.modules_, "_modules"},
+                 {&py.transient_, "_non_persistent_buffers_set"},
+                 {&py.training, "training"},
+                 {&py.hooked, "_hooked"},
+                 {&py.row, "_row"},
+                 {&py.is_buffer, "_is_buffer"},
+                 {&py.torch_function, "__torch_function__"},
+                 {&py.memory_format_word, "memory_format"}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!(*words[i].at = PyUnicode_InternFromString(words[i].text))) return false;
     return true;
@@ -6227,14 +9395,16 @@ static PyMethodDef py_main_functions[] = {
     {"_package", py_main_package, METH_O, NULL},
     {"_rows", py_inspect_rows, METH_NOARGS, "all operator rows, for tests and stubs"},
     {"_memory", py_inspect_memory, METH_NOARGS, "bytes in use, tensors, allocations so far"},
+    {"_pending", py_inspect_pending, METH_NOARGS, "an error that a call left behind"},
     {"_fail_after", py_inspect_fail_after, METH_O, "after n more, allocations fail; -1: none does"},
     {NULL, NULL, 0, NULL}};
 
 /* What each part adds to the module, in the order in which they need each other. */
 static int (*const py_begins[])(PyObject *module) = {
-    py_types_begin,    py_tensor_begin, py_groups_begin, py_number_begin,
-    py_create_begin,   py_optim_begin,  py_loader_begin, py_files_begin,
-    py_autograd_begin, py_modes_begin,  py_hooks_begin,  py_functions_begin,
+    py_types_begin,    py_tensor_begin,   py_groups_begin,  py_number_begin,
+    py_create_begin,   py_optim_begin,    py_loader_begin,  py_files_begin,
+    py_autograd_begin, py_modes_begin,    py_hooks_begin,   py_functions_begin,
+    py_modules_begin,  py_override_begin, py_convert_begin, py_dlpack_begin,
 };
 
 static int py_main_exec(PyObject *module) {

@@ -35,4 +35,7 @@
 #include "py/function.c"
 #include "py/module.c"
 #include "py/mrow.c"
+#include "py/override.c"
+#include "py/convert.c"
+#include "py/dlpack.c"
 #include "py/main.c"

@@ -5,20 +5,27 @@ only gathers them. Subpackages (nn, optim, utils, autograd, ..) are loaded when 
 """
 
 import os as _os
+from math import e, inf, nan, pi  # noqa: F401
 
 from . import _C
 from ._C import *  # noqa: F403
 
 _C._package(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 __version__ = _C.__version__
+newaxis = None
 
+from . import _functions, _tensor  # noqa: E402
+
+globals().update(_functions._names())
 _LAZY = (
     "autograd",
     "func",
     "linalg",
     "nn",
     "optim",
+    "overrides",
     "random",
+    "return_types",
     "safetensors",
     "serialization",
     "testing",
@@ -49,3 +56,7 @@ def __getattr__(name):
         from ._missing import error
 
     raise error("torch", name)
+
+
+def __dir__():
+    return sorted({*globals(), *_LAZY})

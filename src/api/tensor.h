@@ -85,7 +85,8 @@ TN_API int64_t tn_storage_offset(const tn_tensor *t); /* in elements */
 TN_API void *tn_data(const tn_tensor *t);
 TN_API bool tn_touch(tn_tensor *t);
 TN_API int64_t tn_version(const tn_tensor *t);
-TN_API bool tn_is_view(const tn_tensor *t); /* of another tensor, whose memory it shares */
+TN_API bool tn_is_view(const tn_tensor *t);      /* of another tensor, whose memory it shares */
+TN_API bool tn_is_read_only(const tn_tensor *t); /* memory of others that may not be written */
 TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b);
 
 /* The only element of a one-element tensor. Errors: INVALID for another count, TYPE for complex in

@@ -12,6 +12,7 @@ typedef struct py_nested {
     int ndim;
     int64_t size[TN_MAX_DIMS], numel;
     int kind;       /* TN_KIND_* of the widest */
+    int numbers;    /* of the widest that is a Python number; 0: none */
     tn_dtype dtype; /* of members that are tensors or arrays; TN_NO_DTYPE: none */
     int64_t written;
     char *to; /* elements of the staging dtype */
@@ -26,7 +27,7 @@ static bool py_nested_is_list(PyObject *o) {
 /* A member that is a tensor or an array, as a tensor; NULL: neither (or an exception). */
 static PyObject *py_nested_array(PyObject *o) {
     if (py_is_tensor(o)) return Py_NewRef(o);
-    if (PyFloat_Check(o) || PyLong_Check(o) || PyBytes_Check(o) || !PyObject_CheckBuffer(o))
+    if (PyFloat_CheckExact(o) || PyLong_Check(o) || PyBytes_Check(o) || !PyObject_CheckBuffer(o))
         return NULL;
     return py_from_buffer(o, true);
 }
@@ -54,8 +55,9 @@ static bool py_nested_shape(py_nested *n, PyObject *o) {
         }
         n->size[n->ndim++] = tn_size(py_of(array), i);
     }
-    if (!array && PyUnicode_Check(o))
-        PyErr_Format(PyExc_TypeError, "new(): invalid data type 'str'");
+    if (!array && (PyUnicode_Check(o) || PyBytes_Check(o)))
+        PyErr_Format(PyExc_TypeError, "new(): invalid data type '%s'",
+                     PyBytes_Check(o) ? "bytes" : "str");
     Py_XDECREF(array);
     Py_DECREF(o);
     return !PyErr_Occurred();
@@ -108,6 +110,12 @@ static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim) {
     return tn_ok() || (py_raise(), false);
 }
 
+static void py_nested_unknown(PyObject *o) {
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
+    if (name) PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %U", name);
+    Py_XDECREF(name);
+}
+
 /* Twice over all members: to learn the kind (to is NULL), and to write. */
 static bool py_nested_walk(py_nested *n, PyObject *o, int dim) {
     tn_scalar s;
@@ -137,22 +145,45 @@ static bool py_nested_walk(py_nested *n, PyObject *o, int dim) {
     if (PyErr_Occurred()) return false;
     if (dim != n->ndim) return py_nested_misfit(n, dim, -1);
     if (!py_to_scalar(o, &s)) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %R", Py_TYPE(o));
+        if (!PyErr_Occurred()) py_nested_unknown(o);
         return false;
     }
     if (!n->to && s.kind > n->kind) n->kind = s.kind;
+    if (!n->to && s.kind > n->numbers) n->numbers = s.kind;
     if (n->to) py_nested_put(n, s);
     return true;
 }
 
+/* What all members promote to; the default dtype, where there are none. */
 static tn_dtype py_nested_dtype(const py_nested *n) {
     bool wide = tn_default_dtype() == TN_F64;
-    tn_dtype own = n->kind == TN_KIND_BOOL      ? TN_BOOL
-                   : n->kind == TN_KIND_INT     ? TN_I64
-                   : n->kind == TN_KIND_COMPLEX ? (wide ? TN_C128 : TN_C64)
-                                                : tn_default_dtype();
-    return n->dtype ? n->dtype : own;
+    tn_dtype own = n->numbers == TN_KIND_BOOL      ? TN_BOOL
+                   : n->numbers == TN_KIND_INT     ? TN_I64
+                   : n->numbers == TN_KIND_COMPLEX ? (wide ? TN_C128 : TN_C64)
+                                                   : tn_default_dtype();
+    if (!n->dtype) return own;
+    return n->numbers ? tn_promote(n->dtype, own) : n->dtype;
+}
+
+/* Whether the numbers are some of dtype: integers by magnitude, no complex ones as real. */
+static bool py_nested_fits(const py_nested *n, tn_dtype dtype) {
+    int bytes = tn_dtype_bytes(dtype);
+    if (n->kind == TN_KIND_COMPLEX && dtype && !py_dtype_is_complex(dtype)) {
+        PyErr_SetString(PyExc_TypeError, "must be real number, not complex");
+        return false;
+    }
+    if (n->kind != TN_KIND_INT || bytes >= 8 || dtype == TN_BOOL || py_dtype_is_float(dtype))
+        return true;
+    bool whole = dtype == TN_U8 || dtype == TN_U16 || dtype == TN_U32;
+    int64_t most = ((int64_t)1 << (8 * bytes - (whole ? 0 : 1))) - 1, v;
+    for (int64_t i = 0; dtype && i < n->written; i++) {
+        memcpy(&v, n->to + 8 * i, sizeof v);
+        if (v >= -most - (whole ? 0 : 1) && v <= most) continue;
+        PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow",
+                     tn_dtype_name(dtype));
+        return false;
+    }
+    return true;
 }
 
 /* A new tensor of Python's numbers; dtype TN_NO_DTYPE: theirs. */
@@ -167,12 +198,10 @@ static tn_tensor *py_create_nested(PyObject *o, tn_dtype dtype) {
     if (!t) return NULL;
     static char none[16];
     n.to = tn_numel(t) ? (char *)tn_data(t) : none;
-    if (!py_nested_walk(&n, o, 0) || n.written != tn_numel(t)) {
-        tn_free(t);
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_RuntimeError, "the sequence changed while it was read");
-        return NULL;
-    }
+    bool ok = py_nested_walk(&n, o, 0);
+    if (ok && n.written != tn_numel(t))
+        PyErr_SetString(PyExc_RuntimeError, "the sequence changed while it was read");
+    if (!ok || PyErr_Occurred() || !py_nested_fits(&n, dtype)) return tn_free(t), NULL;
     tn_touch(t);
     as = tnp_to_dtype(t, dtype ? dtype : py_nested_dtype(&n), false, false);
     tn_free(t);
@@ -237,6 +266,12 @@ static tn_tensor *py_buffer_tensor(Py_buffer *v) {
     tn_wrap_options o;
     tn_dtype dtype = py_buffer_dtype(v);
     memset(&o, 0, sizeof o);
+    if (dtype == TN_NO_DTYPE && v->format && *v->format == (PY_LITTLE_ENDIAN ? '>' : '<')) {
+        PyErr_Format(PyExc_ValueError,
+                     "given numpy array has byte order different from the native byte order. "
+                     "Conversion between byte orders is currently not supported.");
+        return NULL;
+    }
     if (dtype == TN_NO_DTYPE) {
         PyErr_Format(PyExc_TypeError, "can't convert a buffer of format '%s' to a tensor",
                      v->format ? v->format : "");
@@ -257,6 +292,9 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
     if (!v) return PyErr_NoMemory();
     if (PyObject_GetBuffer(o, v, PyBUF_FULL_RO)) {
         free(v);
+        if (PyErr_ExceptionMatches(PyExc_ValueError)) /* NumPy has no format for the dtype */
+            PyErr_Format(PyExc_TypeError, "can't convert a %R of this dtype to a tensor",
+                         Py_TYPE(o));
         return NULL;
     }
     bool backwards = false;
@@ -278,22 +316,38 @@ PY_PRIV PyObject *py_from_buffer(PyObject *o, bool may_copy) {
 
 /* --- a tensor as a buffer --------------------------------------------------------------------- */
 
+/* Shape and strides of a view that is out, and the tensor that it is of: self may be another by
+ * then. */
+typedef struct py_buffer_given {
+    tn_tensor *tensor;
+    Py_ssize_t room[2 * TN_MAX_DIMS];
+} py_buffer_given;
+
 static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     tn_tensor *t = py_of(self);
     int n = tn_ndim(t), k = 0;
     tn_dtype dtype = tn_dtype_of(t);
     while (k < BUFFER_FORMATS && py_buffer_formats[k].dtype != dtype) k++;
     view->obj = NULL;
-    if (k == BUFFER_FORMATS || tn_device_of(t) != TN_CPU) {
-        PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", tn_dtype_name(dtype));
+    if (k == BUFFER_FORMATS || tn_device_of(t) != TN_CPU || tn_needs_grad(t)) {
+        if (k == BUFFER_FORMATS)
+            PyErr_Format(PyExc_TypeError, "Got unsupported ScalarType %s", tn_dtype_name(dtype));
+        else
+            PyErr_SetString(PyExc_BufferError, "the tensor requires grad, or is not on the CPU");
+        return -1;
+    }
+    if (flags & PyBUF_WRITABLE && tn_is_read_only(t)) {
+        PyErr_SetString(PyExc_BufferError, "the tensor is on read-only memory");
         return -1;
     }
     if (!(flags & PyBUF_STRIDES) && !tn_is_contiguous(t)) {
         PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
         return -1;
     }
-    Py_ssize_t *room = (Py_ssize_t *)PyMem_Malloc((size_t)(2 * n + 1) * sizeof *room);
-    if (!room) return PyErr_NoMemory(), -1;
+    py_buffer_given *given = (py_buffer_given *)PyMem_Malloc(sizeof *given);
+    if (!given) return PyErr_NoMemory(), -1;
+    Py_ssize_t *room = given->room;
+    given->tensor = tn_retain(t);
     view->itemsize = tn_dtype_bytes(dtype);
     for (int i = 0; i < n; i++) {
         room[i] = (Py_ssize_t)tn_size(t, i);
@@ -302,20 +356,22 @@ static int py_create_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     static char none[16];
     view->buf = tn_numel(t) ? tn_data(t) : none;
     view->len = (Py_ssize_t)tn_numel(t) * view->itemsize;
-    view->readonly = 0;
+    view->readonly = tn_is_read_only(t);
     view->format = flags & PyBUF_FORMAT ? (char *)(uintptr_t)py_buffer_formats[k].format : NULL;
     view->ndim = flags & PyBUF_ND ? n : 1;
     view->shape = flags & PyBUF_ND ? room : NULL;
     view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? room + n : NULL;
     view->suboffsets = NULL;
-    view->internal = room;
+    view->internal = given;
     view->obj = Py_NewRef(self);
     return 0;
 }
 
 static void py_create_releasebuffer(PyObject *self, Py_buffer *view) {
+    py_buffer_given *given = (py_buffer_given *)view->internal;
     (void)self;
-    PyMem_Free(view->internal);
+    tn_release(given->tensor);
+    PyMem_Free(given);
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -411,13 +467,118 @@ static PyObject *py_create_from_numpy(PyObject *self, PyObject *o) {
     return py_from_buffer(o, false);
 }
 
+/* Bytes of any kind as elements of a dtype, from `offset` bytes on. */
+static tn_tensor *py_create_over(Py_buffer *v, tn_dtype dtype, long long count, long long offset) {
+    long long each = tn_dtype_bytes(dtype), left = (long long)v->len - offset;
+    tn_wrap_options o;
+    if (v->len <= 0 || count == 0)
+        PyErr_Format(PyExc_ValueError, "both buffer length (%zd) and count (%lld) must not be 0",
+                     v->len, count);
+    else if (offset < 0 || left <= 0)
+        PyErr_Format(PyExc_ValueError,
+                     "offset (%lld bytes) must be non-negative and no greater "
+                     "than buffer length (%zd bytes) minus 1",
+                     offset, v->len);
+    else if (count < 0 && left % each)
+        PyErr_Format(PyExc_ValueError,
+                     "buffer length (%lld bytes) after offset (%lld bytes) must "
+                     "be a multiple of element size (%lld)",
+                     left, offset, each);
+    else if (count > left / each)
+        PyErr_Format(PyExc_ValueError,
+                     "requested buffer length (%lld * %lld bytes) after offset "
+                     "(%lld bytes) must not be greater than actual buffer "
+                     "length (%zd bytes)",
+                     count, each, offset, v->len);
+    if (PyErr_Occurred()) return NULL;
+    const int64_t size[1] = {count < 0 ? left / each : count};
+    memset(&o, 0, sizeof o);
+    o.release = py_buffer_release;
+    o.user = v;
+    o.read_only = v->readonly != 0;
+    tn_tensor *t = tn_wrap_at(NULL, 0, (char *)v->buf + offset, tn_ints_of(size, 1), dtype, &o);
+    if (!t) py_raise();
+    return t;
+}
+
+static PyObject *py_create_frombuffer(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"buffer", "dtype", "count", "offset", "requires_grad", NULL};
+    PyObject *from, *dtype;
+    long long count = -1, offset = 0;
+    int grad = 0;
+    (void)self;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O!LLp:frombuffer", (char **)(uintptr_t)names,
+                                     &from, py.dtype, &dtype, &count, &offset, &grad))
+        return NULL;
+    Py_buffer *v = (Py_buffer *)malloc(sizeof *v);
+    if (!v) return PyErr_NoMemory();
+    if (PyObject_GetBuffer(from, v, PyBUF_SIMPLE)) return free(v), NULL;
+    tn_tensor *t = py_create_over(v, ((py_dtype *)dtype)->dtype, count, offset);
+    if (!t) {
+        PyBuffer_Release(v);
+        return free(v), NULL;
+    }
+    PyObject *o = py_wrap(tn_own(t));
+    if (o && grad && !tn_requires_grad_at(NULL, 0, py_of(o), true)) {
+        Py_DECREF(o);
+        return py_raise();
+    }
+    return o;
+}
+
+/* --- torch.Tensor(..) ------------------------------------------------------------------------- */
+
+/* Sizes of Tensor(2, 3); false: not only ints, without an exception. */
+static bool py_create_sizes(PyObject *args, int64_t *sizes, int64_t *n) {
+    *n = PyTuple_Size(args);
+    if (*n > TN_MAX_DIMS) return false;
+    for (int64_t i = 0; i < *n; i++)
+        if (!py_to_index(PyTuple_GetItem(args, (Py_ssize_t)i), &sizes[i]))
+            return PyErr_Clear(), false;
+    return true;
+}
+
+/* Tensor(), Tensor(2, 3), Tensor(size): not initialised; Tensor(tensor): over the same elements;
+ * Tensor(sequence): a copy. All of the default dtype but the tensor's. */
+static PyObject *py_create_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    int64_t sizes[TN_MAX_DIMS], n = PyTuple_Size(args);
+    PyObject *one = n == 1 ? PyTuple_GetItem(args, 0) : NULL;
+    tn_tensor *t;
+    tn_device_id device = TN_NO_DEVICE;
+    if (kwargs && PyDict_Size(kwargs)) {
+        PyObject *o = PyDict_GetItemString(kwargs, "device");
+        if (!o || PyDict_Size(kwargs) > 1)
+            return PyErr_Format(PyExc_TypeError, "new() takes device= alone as a keyword");
+        if (o != Py_None && !py_to_device(o, &device)) {
+            if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "device= must be a device");
+            return NULL;
+        }
+    }
+    if (one && py_is_tensor(one)) return py_wrap_alias(type, one);
+    if (one && Py_TYPE(one) == py.size) args = one;
+    if (n == 0) {
+        sizes[0] = 0;
+        t = tnp_empty(tn_ints_of(sizes, 1), TN_NO_DTYPE, device);
+    } else if (py_create_sizes(args, sizes, &n)) {
+        t = tnp_empty(tn_ints_of(sizes, n), TN_NO_DTYPE, device);
+    } else if (one) {
+        PyObject *o = py_value_tensor(one, tn_default_dtype());
+        if (!o) return NULL;
+        t = tnp_to_dtype(py_of(o), tn_default_dtype(), false, true);
+        Py_DECREF(o);
+    } else {
+        return PyErr_Format(PyExc_TypeError, "new() received an invalid combination of arguments");
+    }
+    return t ? py_wrap_as(type, tn_own(t)) : py_raise();
+}
+
 PY_PRIV PyObject *py_index_tensor(PyObject *o) {
     py_making m = {o, TN_NO_DTYPE, TN_NO_DEVICE, 0};
     PyObject *array = py_nested_array(o);
     if (array) return array;
     if (PyErr_Occurred()) return NULL;
     if (!py_nested_is_list(o))
-        return PyErr_Format(PyExc_IndexError,
+        return PyErr_Format(PyUnicode_Check(o) ? PyExc_TypeError : PyExc_IndexError,
                             "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
                             "Variables are valid indices (got %R)",
                             Py_TYPE(o));
@@ -458,6 +619,8 @@ static PyMethodDef py_create_functions[] = {
     {"as_tensor", (PyCFunction)(void *)py_create_as_tensor, METH_VARARGS | METH_KEYWORDS,
      "as_tensor(data, dtype=None, device=None): shares the data where that is possible"},
     {"from_numpy", py_create_from_numpy, METH_O, "a tensor over the memory of an array"},
+    {"frombuffer", (PyCFunction)(void *)py_create_frombuffer, METH_VARARGS | METH_KEYWORDS,
+     "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False): over its memory"},
     {NULL, NULL, 0, NULL}};
 static PyMethodDef py_create_method = {"tolist", py_create_tolist, METH_NOARGS,
                                        "the elements as nested lists of Python numbers"};
@@ -471,8 +634,9 @@ PY_PRIV int py_create_begin(PyObject *module) {
 }
 
 PY_PRIV int py_create_slots(PyType_Slot *to) {
-    const PyType_Slot slots[] = {{Py_bf_getbuffer, (void *)py_create_getbuffer},
+    const PyType_Slot slots[] = {{Py_tp_new, (void *)py_create_new},
+                                 {Py_bf_getbuffer, (void *)py_create_getbuffer},
                                  {Py_bf_releasebuffer, (void *)py_create_releasebuffer}};
     memcpy(to, slots, sizeof slots);
-    return 2;
+    return 3;
 }

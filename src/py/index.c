@@ -141,7 +141,25 @@ static bool py_index_member(py_indexing *x, PyObject *o) {
     return py_index_by(x, py_of(o));
 }
 
+/* Whether a list is meant as a tuple of indices: it has members that are no numbers. */
+static bool py_index_is_tuple(PyObject *key) {
+    if (!PyList_CheckExact(key) || PyList_Size(key) >= INDEX_MOST) return false;
+    for (Py_ssize_t i = 0; i < PyList_Size(key); i++) {
+        PyObject *o = PyList_GetItem(key, i);
+        if (o == Py_None || o == Py_Ellipsis || PySlice_Check(o) || py_is_tensor(o) ||
+            (PySequence_Check(o) && !PyUnicode_Check(o)))
+            return true;
+    }
+    return false;
+}
+
 static bool py_index_apply(py_indexing *x, PyObject *key) {
+    if (TNI_UNLIKELY(py_index_is_tuple(key))) {
+        PyObject *as = PyList_AsTuple(key);
+        bool ok = as && py_index_apply(x, as);
+        Py_XDECREF(as); /* the list has its members still, x->held what is made of them */
+        return ok;
+    }
     bool tuple = PyTuple_Check(key);
     Py_ssize_t n = tuple ? PyTuple_Size(key) : 1;
     int takes = 0, dots = 0;
@@ -189,9 +207,20 @@ static void py_index_end(py_indexing *x) {
     if (x->new_view) tn_free(x->at);
 }
 
+/* x[key] of a subclass, or NotImplemented. */
+static PyObject *py_index_asked(PyObject *self, PyObject *key, PyObject *value) {
+    PyObject *args[3] = {self, key, value};
+    return py_overridden_method(value ? "__setitem__" : "__getitem__", args, value ? 3 : 2);
+}
+
 PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
     py_indexing x;
     tn_tensor *r;
+    if (TNI_UNLIKELY(!py_is_exact(self))) {
+        PyObject *o = py_index_asked(self, key, NULL);
+        if (o != Py_NotImplemented) return o;
+        Py_DECREF(o);
+    }
     py_index_begin(&x, py_of(self));
     if (!py_index_apply(&x, key)) return py_index_end(&x), NULL;
     if (x.nlists) {
@@ -209,7 +238,7 @@ PY_PRIV PyObject *py_index_get(PyObject *self, PyObject *key) {
                           : tnp_view(x.at, tn_empty_dims()); /* x[...]: an alias */
     }
     py_index_end(&x);
-    return r ? py_wrap(tn_own(r)) : py_raise();
+    return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
 }
 
 /* --- assignment ------------------------------------------------------------------------------- */
@@ -263,6 +292,11 @@ static int py_index_set(PyObject *self, PyObject *key, PyObject *value) {
         PyErr_SetString(PyExc_TypeError, "Tensor does not support deleting items");
         return -1;
     }
+    if (TNI_UNLIKELY(!py_is_exact(self) || (py_is_tensor(value) && !py_is_exact(value)))) {
+        PyObject *o = py_index_asked(self, key, value);
+        Py_XDECREF(o);
+        if (o != Py_NotImplemented) return o ? 0 : -1;
+    }
     py_index_begin(&x, py_of(self));
     if (!x.file && py_is_tensor(value) && tn_needs_grad(py_of(value)) && tn_grad_mode())
         py_here(&x.file, &x.line);
@@ -286,6 +320,12 @@ static PyObject *py_index_iterate(PyObject *self) {
     int line = 0;
     if (!tn_ndim(t)) return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
     if (tn_needs_grad(t)) py_here(&file, &line);
+    if (!py_is_exact(self)) {
+        PyObject *tuple = py_call(py_group_of("unbind"), true, &self, 1, NULL);
+        PyObject *each = tuple ? PyObject_GetIter(tuple) : NULL;
+        Py_XDECREF(tuple);
+        return each;
+    }
     const tn_unbind_args a = {0, t};
     tn_list l = tn_unbind_at(file, line, &a);
     if (!l.at && !tn_ok()) return py_raise();

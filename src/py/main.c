@@ -6,12 +6,6 @@ py_state py;
 #endif
 tn_print_options py_printing;
 
-PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
-                                Py_ssize_t nargs, PyObject *kwnames) {
-    (void)method, (void)args, (void)nargs, (void)kwnames;
-    return PyErr_Format(PyExc_NotImplementedError, "%s", g->name);
-}
-
 static bool py_main_words(void) {
     struct {
         PyObject **at;
@@ -44,7 +38,8 @@ static bool py_main_words(void) {
                  {&py.hooked, "_hooked"},
                  {&py.row, "_row"},
                  {&py.is_buffer, "_is_buffer"},
-                 {&py.torch_function, "__torch_function__"}};
+                 {&py.torch_function, "__torch_function__"},
+                 {&py.memory_format_word, "memory_format"}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!(*words[i].at = PyUnicode_InternFromString(words[i].text))) return false;
     return true;
@@ -99,9 +94,10 @@ static PyMethodDef py_main_functions[] = {
 
 /* What each part adds to the module, in the order in which they need each other. */
 static int (*const py_begins[])(PyObject *module) = {
-    py_types_begin, py_tensor_begin,    py_groups_begin,  py_number_begin,   py_create_begin,
-    py_optim_begin, py_loader_begin,    py_files_begin,   py_autograd_begin, py_modes_begin,
-    py_hooks_begin, py_functions_begin, py_modules_begin,
+    py_types_begin,    py_tensor_begin,   py_groups_begin,  py_number_begin,
+    py_create_begin,   py_optim_begin,    py_loader_begin,  py_files_begin,
+    py_autograd_begin, py_modes_begin,    py_hooks_begin,   py_functions_begin,
+    py_modules_begin,  py_override_begin, py_convert_begin, py_dlpack_begin,
 };
 
 static int py_main_exec(PyObject *module) {

@@ -26,17 +26,30 @@ static bool py_number_fits(PyObject *o) {
     return false;
 }
 
-static PyObject *py_number_call(const py_group *g, PyObject *a, PyObject *b) {
-    PyObject *args[2] = {a, b};
-    if (TNI_UNLIKELY(!py_number_fits(b))) Py_RETURN_NOTIMPLEMENTED;
-    return py_call(g, true, args, 2, NULL);
+/* An array of NumPy's as a tensor, for both sides of an operator; NULL: it is none. */
+static PyObject *py_number_array(PyObject *o) {
+    if (!PyObject_CheckBuffer(o) || PyBytes_Check(o) || PyByteArray_Check(o) ||
+        PyMemoryView_Check(o))
+        return NULL;
+    PyObject *t = py_from_buffer(o, true);
+    if (!t) PyErr_Clear();
+    return t;
 }
 
-/* a op b, where either may be the tensor; the group takes a number as its first argument, too. */
-static PyObject *py_number_both(const py_group *g, PyObject *a, PyObject *b) {
+static PyObject *py_number_call(const py_group *g, PyObject *a, PyObject *b) {
     PyObject *args[2] = {a, b};
-    if (!py_number_fits(a) || !py_number_fits(b)) Py_RETURN_NOTIMPLEMENTED;
-    return py_call(g, false, args, 2, NULL);
+    if (TNI_LIKELY(py_number_fits(b))) return py_call(g, true, args, 2, NULL);
+    if (!(args[1] = py_number_array(b))) Py_RETURN_NOTIMPLEMENTED;
+    PyObject *r = py_call(g, true, args, 2, NULL);
+    Py_DECREF(args[1]);
+    return r;
+}
+
+/* A reflected operator of a subclass: its __torch_function__ hears of `name`, or NotImplemented. */
+static PyObject *py_number_asked(const char *name, PyObject *a, PyObject *b) {
+    PyObject *args[2] = {b, a};
+    if (TNI_LIKELY(py_is_exact(b))) return Py_NewRef(Py_NotImplemented);
+    return py_overridden_method(name, args, 2);
 }
 
 /* A number as a 0-dim tensor, for rows that want one in the first place. */
@@ -50,10 +63,15 @@ static PyObject *py_number_tensor(PyObject *o) {
     return t ? py_wrap(tn_own(t)) : py_raise();
 }
 
-static PyObject *py_number_reflected(const py_group *g, PyObject *a, PyObject *b) {
-    PyObject *t = py_number_tensor(a);
+static PyObject *py_number_reflected(const py_group *g, const char *name, PyObject *a,
+                                     PyObject *b) {
+    PyObject *r = py_number_asked(name, a, b);
+    if (r != Py_NotImplemented) return r;
+    Py_DECREF(r);
+    PyObject *t = py_number_array(a);
+    if (!t) t = py_number_tensor(a);
     if (!t || t == Py_NotImplemented) return t;
-    PyObject *r = py_number_call(g, t, b);
+    r = py_number_call(g, t, b);
     Py_DECREF(t);
     return r;
 }
@@ -63,10 +81,10 @@ static PyObject *py_number_reflected(const py_group *g, PyObject *a, PyObject *b
         return py_is_tensor(a) ? py_number_call(py_number.name, a, b)  \
                                : py_number_call(py_number.name, b, a); \
     }
-#define NUMBER_ORDERED(name)                                                \
-    static PyObject *py_number_##name(PyObject *a, PyObject *b) {           \
-        return py_is_tensor(a) ? py_number_call(py_number.name, a, b)       \
-                               : py_number_reflected(py_number.name, a, b); \
+#define NUMBER_ORDERED(name, reflected)                                                \
+    static PyObject *py_number_##name(PyObject *a, PyObject *b) {                      \
+        return py_is_tensor(a) ? py_number_call(py_number.name, a, b)                  \
+                               : py_number_reflected(py_number.name, reflected, a, b); \
     }
 #define NUMBER_INPLACE(name)                                      \
     static PyObject *py_number_##name(PyObject *a, PyObject *b) { \
@@ -81,10 +99,10 @@ NUMBER_COMMUTES(mul)
 NUMBER_COMMUTES(bitwise_and)
 NUMBER_COMMUTES(bitwise_or)
 NUMBER_COMMUTES(bitwise_xor)
-NUMBER_ORDERED(floor_divide)
-NUMBER_ORDERED(remainder)
-NUMBER_ORDERED(bitwise_left_shift)
-NUMBER_ORDERED(bitwise_right_shift)
+NUMBER_ORDERED(floor_divide, "__rfloordiv__")
+NUMBER_ORDERED(remainder, "__rmod__")
+NUMBER_ORDERED(bitwise_left_shift, "__rlshift__")
+NUMBER_ORDERED(bitwise_right_shift, "__rrshift__")
 NUMBER_INPLACE(add_)
 NUMBER_INPLACE(sub_)
 NUMBER_INPLACE(mul_)
@@ -101,24 +119,67 @@ NUMBER_UNARY(abs)
 NUMBER_UNARY(bitwise_not)
 
 static PyObject *py_number_sub(PyObject *a, PyObject *b) {
-    return py_is_tensor(a) ? py_number_call(py_number.sub, a, b)
-                           : py_number_call(py_number.rsub, b, a);
+    if (py_is_tensor(a)) return py_number_call(py_number.sub, a, b);
+    PyObject *r = py_number_asked("__rsub__", a, b);
+    if (r != Py_NotImplemented) return r;
+    Py_DECREF(r);
+    return py_number_call(py_number.rsub, b, a);
+}
+/* An array beside a tensor, both of the dtype to which they promote. */
+static PyObject *py_number_matmul_array(PyObject *a, PyObject *b) {
+    PyObject *x = py_is_tensor(a) ? Py_NewRef(a) : py_number_array(a);
+    PyObject *y = !x ? NULL : py_is_tensor(b) ? Py_NewRef(b) : py_number_array(b), *r = NULL;
+    if (x && y) {
+        tn_dtype d = tn_promote(tn_dtype_of(py_of(x)), tn_dtype_of(py_of(y)));
+        PyObject *as = d ? py.dtypes[d] : Py_None, *args[2] = {x, as}, *both[2];
+        const py_group *to = py_group_of("to");
+        both[0] = py_call(to, true, args, 2, NULL);
+        args[0] = y;
+        both[1] = both[0] ? py_call(to, true, args, 2, NULL) : NULL;
+        if (both[1]) r = py_call(py_number.matmul, true, both, 2, NULL);
+        Py_XDECREF(both[0]);
+        Py_XDECREF(both[1]);
+    } else {
+        r = Py_NewRef(Py_NotImplemented);
+    }
+    Py_XDECREF(x);
+    Py_XDECREF(y);
+    return r;
 }
 static PyObject *py_number_matmul(PyObject *a, PyObject *b) {
-    if (!py_is_tensor(a) || !py_is_tensor(b)) Py_RETURN_NOTIMPLEMENTED;
-    return py_number_call(py_number.matmul, a, b);
+    if (py_is_tensor(a) && (py_is_tensor(b) || PyObject_HasAttr(b, py.torch_function)))
+        return py_number_call(py_number.matmul, a, b);
+    return py_number_matmul_array(a, b);
 }
+/* number / tensor: number times the reciprocal, as torch has it. */
 static PyObject *py_number_div(PyObject *a, PyObject *b) {
     if (py_is_tensor(a)) return py_number_call(py_number.div, a, b);
-    PyObject *one = py_number_fits(a) ? py_call(py_number.reciprocal, true, &b, 1, NULL) : NULL;
-    if (!one && !PyErr_Occurred()) Py_RETURN_NOTIMPLEMENTED;
-    PyObject *r = one ? py_number_call(py_number.mul, one, a) : NULL;
+    PyObject *r = py_number_asked("__rtruediv__", a, b);
+    if (r != Py_NotImplemented) return r;
+    Py_DECREF(r);
+    PyObject *array = py_number_fits(a) ? NULL : py_number_array(a), *one;
+    if (array) {
+        r = py_number_call(py_number.div, array, b);
+        Py_DECREF(array);
+        return r;
+    }
+    if (!py_number_fits(a)) Py_RETURN_NOTIMPLEMENTED;
+    one = py_call(py_number.reciprocal, true, &b, 1, NULL);
+    r = one ? py_number_call(py_number.mul, one, a) : NULL;
     Py_XDECREF(one);
     return r;
 }
+/* The row takes a number as its first argument, too. */
 static PyObject *py_number_pow(PyObject *a, PyObject *b, PyObject *modulus) {
+    PyObject *args[2] = {a, b}, *r, *t = NULL;
     if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
-    return py_number_both(py_number.pow, a, b);
+    if (py_is_tensor(a)) return py_number_call(py_number.pow, a, b);
+    if ((r = py_number_asked("__rpow__", a, b)) != Py_NotImplemented) return r;
+    Py_DECREF(r);
+    if (!py_number_fits(a) && !(args[0] = t = py_number_array(a))) Py_RETURN_NOTIMPLEMENTED;
+    r = py_call(py_number.pow, false, args, 2, NULL);
+    Py_XDECREF(t);
+    return r;
 }
 static PyObject *py_number_pow_(PyObject *a, PyObject *b, PyObject *modulus) {
     if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;

@@ -193,7 +193,9 @@ static bool py_bind_number(py_bind *b, const tn_param *p, PyObject *o) {
 }
 
 static bool py_bind_word(py_bind *b, const tn_param *p, PyObject *o) {
-    const char *text = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
+    const char *text = PyUnicode_Check(o)               ? PyUnicode_AsUTF8AndSize(o, NULL)
+                       : Py_TYPE(o) == py.memory_format ? py_format_name(o)
+                                                        : NULL;
     int32_t word = 0;
     if (!text && !(o == Py_None && p->flags & TN_P_OPTIONAL)) return false;
     for (int k = 0; text && p->words[k]; k++)
@@ -623,38 +625,85 @@ static PyObject *py_bound_call(py_bind *b, unsigned how) {
     return r;
 }
 
-PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
-                          PyObject *kwnames) {
+/* What torch takes and no row does, as Python functions by name: tensorh/_overloads.py, read where
+ * nothing fits. NotImplemented: there is none. */
+static PyObject *py_overloads_call(const char *name, PyObject *const *args, Py_ssize_t nargs,
+                                   PyObject *kwnames) {
+    static PyObject *all;
+    if (!all) {
+        PyObject *module = PyImport_ImportModule("tensorh._overloads");
+        all = module ? PyObject_GetAttrString(module, "OVERLOADS") : NULL;
+        Py_XDECREF(module);
+        if (!all) return NULL;
+    }
+    PyObject *f = PyDict_GetItemString(all, name);
+    if (!f) return Py_NewRef(Py_NotImplemented);
+    PyObject *tuple = py_args_tuple(args, nargs), *r = NULL;
+    PyObject *dict = tuple && kwnames ? py_args_dict(args + nargs, kwnames) : NULL;
+    if (tuple && (dict || !kwnames)) r = PyObject_Call(f, tuple, dict);
+    Py_XDECREF(tuple);
+    Py_XDECREF(dict);
+    return r;
+}
+
+static PyObject *py_call_rest(const py_group *g, bool method, PyObject *const *args,
+                              Py_ssize_t nargs, PyObject *kwnames, bool plain, const py_bind *b) {
+    PyObject *r =
+        plain ? Py_NewRef(Py_NotImplemented) : py_overridden(g, method, args, nargs, kwnames);
+    if (r == Py_NotImplemented) {
+        Py_DECREF(r);
+        r = py_overloads_call(g->name, args, nargs, kwnames);
+    }
+    if (r != Py_NotImplemented) return r;
+    Py_DECREF(r);
+    if (g->nrows > 1) return py_fault_overloads(g, method, args, nargs, kwnames);
+    return py_fault_raise(b, g->name, nargs, kwnames);
+}
+
+static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *args,
+                              Py_ssize_t nargs, PyObject *kwnames, bool plain) {
     py_bind b;
     b.foreign = NULL;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < g->nrows; i++) {
             py_bind_begin(&b, g->row[i], method, pass == 1);
             bool fits = py_bind_fill(&b, g->how, args, nargs, kwnames);
-            if (TNI_UNLIKELY(b.foreign != NULL)) {
-                py_bind_end(&b);
-                return py_overridden(g, method, args, nargs, kwnames);
+            PyObject *r = NULL;
+            if (TNI_UNLIKELY(b.foreign != NULL) && !plain && (fits || b.fault != FAULT_RAISED)) {
+                r = py_overridden(g, method, args, nargs, kwnames);
+                if (r != Py_NotImplemented) return py_bind_end(&b), r;
+                Py_DECREF(r);
+                plain = true;
             }
-            PyObject *r = fits ? py_bound_call(&b, g->how) : NULL;
+            r = fits ? py_bound_call(&b, g->how) : NULL;
             py_bind_end(&b);
             if (fits) return r;
             if (b.fault == FAULT_RAISED) return py_fault_overflow(&b, g->name);
         }
     }
-    if (g->nrows > 1) return py_fault_overloads(g, method, args, nargs, kwnames);
-    return py_fault_raise(&b, g->name, nargs, kwnames);
+    return py_call_rest(g, method, args, nargs, kwnames, plain, &b);
+}
+
+PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
+                          PyObject *kwnames) {
+    return py_call_rows(g, method, args, nargs, kwnames, false);
+}
+
+PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
+                                Py_ssize_t nargs, PyObject *kwnames) {
+    return py_call_rows(g, method, args, nargs, kwnames, true);
 }
 
 PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
                                 PyObject *kwnames, py_bound_run run, void *user) {
     py_bind b;
     b.foreign = NULL;
-    py_bind_begin(&b, NULL, true);
+    py_bind_begin(&b, NULL, false, true);
     b.gen = s->gen;
     b.names = s->names;
-    bool fits = py_bind_fill(&b, TN_PLAIN, args, nargs, kwnames, false);
-    PyObject *r = fits ? run(user, b.args.bytes, b.elements)
-                       : py_fault_raise(&b, s->name, false, nargs, kwnames);
+    bool fits = py_bind_fill(&b, TN_PLAIN, args, nargs, kwnames);
+    PyObject *r =
+        fits ? run(user, b.args.bytes, b.elements) : py_fault_raise(&b, s->name, nargs, kwnames);
     py_bind_end(&b);
     return r;
 }

@@ -43,10 +43,11 @@ typedef struct py_generator {
 
 /* Classes and interned words, made once at import. The module lives as long as the process. */
 typedef struct py_state {
-    PyTypeObject *tensor, *parameter, *dtype, *device, *size, *generator, *module;
+    PyTypeObject *tensor, *parameter, *dtype, *device, *size, *generator, *module, *memory_format;
     PyTypeObject *handle, *node, *context; /* of a hook, a grad_fn, ctx of a Function */
     PyObject *dtypes[TN_DTYPE_COUNT];      /* torch.float32, .. by number */
-    PyObject *out, *requires_grad, *layout, *pin_memory, *size_word; /* keywords of many rows */
+    PyObject *out, *requires_grad, *layout, *pin_memory, *size_word,
+        *memory_format_word; /* keywords of many rows */
     PyObject *self, *input, *x, *a, *dim, *axis, *keepdim,
         *keepdims; /* a parameter's other names */
     PyObject *f_lasti, *f_back, *forward, *torch_function;
@@ -118,7 +119,8 @@ typedef struct py_group {
     const char *name; /* "max", "add_" */
     unsigned how;     /* TN_PLAIN, TN_IN_PLACE */
     int nrows;
-    bool method; /* its first parameter is `self` */
+    bool method;        /* its first parameter is `self` */
+    PyObject *function; /* torch.max; borrowed from the module */
     const tn_row *row[8];
 } py_group;
 /* A call of the first row that the arguments fit. args[0..nargs-1], then the values of kwnames. */
@@ -135,11 +137,13 @@ typedef struct py_signature {
 typedef PyObject *(*py_bound_run)(void *user, const void *args, int64_t elements);
 PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
                                 PyObject *kwnames, py_bound_run run, void *user);
+/* The same, where nobody is asked about it. */
+PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
+                                Py_ssize_t nargs, PyObject *kwnames);
 /* A row with its arguments bound: runs it and makes Python's results. */
 PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts);
-/* The same through __torch_function__ of an argument. */
-PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
-                                Py_ssize_t nargs, PyObject *kwnames);
+PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);
+PY_PRIV PyObject *py_args_dict(PyObject *const *values, PyObject *kwnames);
 PY_PRIV const py_group *py_group_of(const char *name); /* NULL: none */
 PY_PRIV int py_groups_begin(PyObject *module);         /* functions and methods of all rows */
 PY_PRIV PyObject *py_registered(const char *name);     /* a function of a row registered since */
@@ -219,6 +223,24 @@ PY_PRIV PyObject *py_mrow_reset(PyObject *self, PyObject *unused);
 PY_PRIV PyObject *py_mrow_kinds(PyObject *self, PyObject *unused); /* class names */
 PY_PRIV PyObject *py_mrow_kind(PyObject *self, PyObject *name);    /* what a class is made of */
 
+/* --- override.c ------------------------------------------------------------------------------- */
+
+/* A call through the __torch_function__ of an argument; NotImplemented (a new reference): no
+ * argument has one that wants to be asked. */
+PY_PRIV PyObject *py_overridden(const py_group *g, bool method, PyObject *const *args,
+                                Py_ssize_t nargs, PyObject *kwnames);
+/* The same for Tensor's method of that name, where a class has a __torch_function__ of its own. */
+PY_PRIV PyObject *py_overridden_method(const char *name, PyObject *const *args, Py_ssize_t n);
+/* A result r (taken) of a method of self: of self's class, where that is a subclass. */
+PY_PRIV PyObject *py_of_class(PyObject *self, PyObject *r);
+PY_PRIV PyObject *py_wrap_alias(PyTypeObject *type, PyObject *o); /* a view of all of it */
+PY_PRIV int py_override_begin(PyObject *module);
+PY_PRIV int py_convert_begin(PyObject *module);
+PY_PRIV int py_dlpack_begin(PyObject *module);
+TNI_INLINE bool py_is_exact(PyObject *o) {
+    return Py_TYPE(o) == py.tensor || Py_TYPE(o) == py.parameter;
+}
+
 /* --- the classes ------------------------------------------------------------------------------ */
 
 /* number.c, index.c, create.c: slots of the class Tensor; how many. */
@@ -230,6 +252,9 @@ PY_PRIV int py_number_begin(PyObject *module);
 PY_PRIV int py_types_begin(PyObject *module);
 PY_PRIV int py_create_begin(PyObject *module);
 PY_PRIV PyObject *py_device_of(tn_device_id device);
+PY_PRIV const char *py_format_name(PyObject *format); /* of a memory_format */
+PY_PRIV bool py_dtype_is_complex(tn_dtype d);
+PY_PRIV bool py_dtype_is_float(tn_dtype d);
 extern TNI_HIDDEN tn_print_options py_printing;
 PY_PRIV PyObject *py_results_list(tn_list l); /* a tuple; takes the list */
 /* optim.c, loader.c, files.c: functions behind tensorh.optim, tensorh.utils and

@@ -3,6 +3,26 @@
 
 /* --- results ---------------------------------------------------------------------------------- */
 
+/* As torch prints it: a line for each result. */
+static PyObject *py_results_repr(PyObject *self, PyObject *unused) {
+    PyObject *fields = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__match_args__");
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
+    PyObject *text = fields && name ? PyUnicode_FromFormat("torch.return_types.%U(", name) : NULL;
+    (void)unused;
+    for (Py_ssize_t k = 0; text && k < PyTuple_Size(fields); k++) {
+        PyObject *more = PyUnicode_FromFormat("%U%s\n%U=%R", text, k ? "," : "",
+                                              PyTuple_GetItem(fields, k), PyTuple_GetItem(self, k));
+        Py_DECREF(text);
+        text = more;
+    }
+    PyObject *r = text ? PyUnicode_FromFormat("%U)", text) : NULL;
+    Py_XDECREF(fields);
+    Py_XDECREF(name);
+    Py_XDECREF(text);
+    return r;
+}
+static PyMethodDef py_results_def = {"__repr__", py_results_repr, METH_NOARGS, NULL};
+
 /* The named tuple of a row with several results, made at its first call. */
 static PyObject *py_results_type(const tn_row *row) {
     static PyObject *types; /* by name */
@@ -17,7 +37,11 @@ static PyObject *py_results_type(const tn_row *row) {
              row->schema);
     PyStructSequence_Desc desc = {name, NULL, fields, row->gen->nresults};
     type = (PyObject *)PyStructSequence_NewType(&desc);
-    if (!type || PyDict_SetItemString(types, row->name, type)) return NULL;
+    PyObject *repr = type ? PyDescr_NewMethod((PyTypeObject *)type, &py_results_def) : NULL;
+    int bad = !repr || PyObject_SetAttrString(type, "__repr__", repr) ||
+              PyDict_SetItemString(types, row->name, type);
+    Py_XDECREF(repr);
+    if (bad) return NULL;
     Py_DECREF(type); /* the dictionary has it */
     return type;
 }
@@ -66,6 +90,19 @@ static PyObject *py_result_truth(tn_tensor *t) {
     tn_free(tn_own(t));
     return tn_ok() ? PyBool_FromLong(truth) : py_raise();
 }
+
+/* _return_type(name): the class of the named results of torch.max, say. */
+static PyObject *py_results_named(PyObject *self, PyObject *o) {
+    const char *name = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
+    const py_group *g = name ? py_group_of(name) : NULL;
+    (void)self;
+    for (int i = 0; g && i < g->nrows; i++)
+        if (g->row[i]->gen->nresults > 1) return Py_XNewRef(py_results_type(g->row[i]));
+    if (PyErr_Occurred()) return NULL;
+    return PyErr_Format(PyExc_AttributeError, "no function %R has named results", o);
+}
+static PyMethodDef py_results_functions[] = {{"_return_type", py_results_named, METH_O, NULL},
+                                             {NULL, NULL, 0, NULL}};
 
 /* --- running ---------------------------------------------------------------------------------- */
 
@@ -229,10 +266,11 @@ static PyObject *py_groups_as_function(const py_group *g) {
     return f;
 }
 
-static int py_groups_publish(const py_group *g, PyObject *module) {
+static int py_groups_publish(py_group *g, PyObject *module) {
     PyObject *f = py_groups_as_function(g), *m;
     int bad = !f || PyModule_AddObjectRef(module, g->name, f);
     Py_XDECREF(f);
+    g->function = f;
     if (bad || !g->method) return bad ? -1 : 0;
     PyMethodDef *def = py_groups_def(g, true, (void *)py_groups_entry[g - py_groups.at]);
     m = def ? PyDescr_NewMethod(py.tensor, def) : NULL;
@@ -258,5 +296,5 @@ PY_PRIV int py_groups_begin(PyObject *module) {
         if (!py_groups_add_forms(tn_row_at(i))) return PyErr_NoMemory(), -1;
     for (int i = 0; i < py_groups.n; i++)
         if (py_groups_publish(&py_groups.at[i], module)) return -1;
-    return 0;
+    return PyModule_AddFunctions(module, py_results_functions);
 }

@@ -214,7 +214,8 @@ static PyObject *py_tensor_reversed(PyObject *self, void *unused) {
     for (int i = 0; i < n; i++) dims[i] = n - 1 - i;
     py_here(&file, &line);
     const tn_permute_args a = {t, tn_ints_of(dims, n)};
-    return py_wrap(tn_own(tn_permute_at(file, line, &a)));
+    tn_tensor *r = tn_permute_at(file, line, &a);
+    return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
 }
 
 static PyObject *py_tensor_matrices(PyObject *self, void *unused) {
@@ -223,7 +224,8 @@ static PyObject *py_tensor_matrices(PyObject *self, void *unused) {
     (void)unused;
     py_here(&file, &line);
     const tn_transpose_args a = {py_of(self), -2, -1};
-    return py_wrap(tn_own(tn_transpose_at(file, line, &a)));
+    tn_tensor *r = tn_transpose_at(file, line, &a);
+    return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
 }
 
 static PyGetSetDef py_tensor_attributes[] = {
@@ -316,10 +318,6 @@ static PyObject *py_tensor_data_ptr(PyObject *self, PyObject *unused) {
     (void)unused;
     return PyLong_FromVoidPtr(tn_data(py_of(self)));
 }
-static PyObject *py_tensor_is_contiguous(PyObject *self, PyObject *unused) {
-    (void)unused;
-    return PyBool_FromLong(tn_is_contiguous(py_of(self)));
-}
 static PyObject *py_tensor_element_size(PyObject *self, PyObject *unused) {
     return py_tensor_itemsize(self, unused);
 }
@@ -340,7 +338,6 @@ static PyMethodDef py_tensor_methods[] = {
     {"nelement", py_tensor_numel, METH_NOARGS, "number of elements"},
     {"storage_offset", py_tensor_storage_offset, METH_NOARGS, "of the first element, in elements"},
     {"data_ptr", py_tensor_data_ptr, METH_NOARGS, "address of the first element"},
-    {"is_contiguous", py_tensor_is_contiguous, METH_NOARGS, "whether it is row-major and dense"},
     {"element_size", py_tensor_element_size, METH_NOARGS, "bytes of an element"},
     {"retain_grad", py_tensor_retain_grad, METH_NOARGS, "keeps .grad of a tensor that is no leaf"},
     {NULL, NULL, 0, NULL}};

@@ -10,8 +10,8 @@ static PyObject *py_dtype_itemsize(PyObject *self, void *unused) {
     (void)unused;
     return PyLong_FromLong(tn_dtype_bytes(((py_dtype *)self)->dtype));
 }
-static bool py_dtype_is_complex(tn_dtype d) { return d == TN_C64 || d == TN_C128; }
-static bool py_dtype_is_float(tn_dtype d) {
+PY_PRIV bool py_dtype_is_complex(tn_dtype d) { return d == TN_C64 || d == TN_C128; }
+PY_PRIV bool py_dtype_is_float(tn_dtype d) {
     return (d >= TN_F16 && d <= TN_F64) || d == TN_F8E4M3 || d == TN_F8E5M2;
 }
 static PyObject *py_dtype_floating(PyObject *self, void *unused) {
@@ -27,9 +27,40 @@ static PyObject *py_dtype_signed(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(d != TN_BOOL && d != TN_U8 && d != TN_U16 && d != TN_U32 && d != TN_U64);
 }
+/* Objects of these classes are pickled as a call of a function of _C: their classes are named
+ * torch's, where an unpickler would look for them. */
+static PyObject *py_types_reduce(const char *function, PyObject *argument) {
+    PyObject *module = argument ? PyImport_ImportModule("tensorh._C") : NULL;
+    PyObject *f = module ? PyObject_GetAttrString(module, function) : NULL;
+    PyObject *r = f ? Py_BuildValue("O(O)", f, argument) : NULL;
+    Py_XDECREF(argument);
+    Py_XDECREF(module);
+    Py_XDECREF(f);
+    return r;
+}
 static PyObject *py_dtype_reduce(PyObject *self, PyObject *unused) {
     (void)unused;
-    return PyUnicode_FromString(tn_dtype_name(((py_dtype *)self)->dtype)); /* a global of _C */
+    return py_types_reduce("_dtype",
+                           PyUnicode_FromString(tn_dtype_name(((py_dtype *)self)->dtype)));
+}
+static PyObject *py_dtype_named(PyObject *self, PyObject *name) {
+    const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    tn_dtype d = text ? tn_dtype_named(text) : TN_NO_DTYPE;
+    (void)self;
+    if (d != TN_NO_DTYPE) return Py_NewRef(py.dtypes[d]);
+    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "no dtype %R", name);
+}
+static PyObject *py_dtype_to_complex(PyObject *self, PyObject *unused) {
+    tn_dtype d = ((py_dtype *)self)->dtype;
+    (void)unused;
+    if (py_dtype_is_complex(d)) return Py_NewRef(self);
+    if (d == TN_F32 || d == TN_F64) return Py_NewRef(py.dtypes[d == TN_F32 ? TN_C64 : TN_C128]);
+    return PyErr_Format(PyExc_RuntimeError, "Unknown Complex ScalarType for %s", tn_dtype_name(d));
+}
+static PyObject *py_dtype_to_real(PyObject *self, PyObject *unused) {
+    tn_dtype d = ((py_dtype *)self)->dtype;
+    (void)unused;
+    return Py_NewRef(py.dtypes[d == TN_C64 ? TN_F32 : d == TN_C128 ? TN_F64 : d]);
 }
 static PyGetSetDef py_dtype_attributes[] = {
     {"itemsize", py_dtype_itemsize, NULL, "bytes of an element", NULL},
@@ -38,6 +69,8 @@ static PyGetSetDef py_dtype_attributes[] = {
     {"is_signed", py_dtype_signed, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef py_dtype_methods[] = {{"__reduce__", py_dtype_reduce, METH_NOARGS, NULL},
+                                         {"to_complex", py_dtype_to_complex, METH_NOARGS, NULL},
+                                         {"to_real", py_dtype_to_real, METH_NOARGS, NULL},
                                          {NULL, NULL, 0, NULL}};
 static PyType_Slot py_dtype_slots[] = {{Py_tp_repr, (void *)py_dtype_repr},
                                        {Py_tp_getset, py_dtype_attributes},
@@ -130,7 +163,7 @@ static PyObject *py_device_compare(PyObject *a, PyObject *b, int how) {
 static Py_hash_t py_device_hash(PyObject *self) { return ((py_device *)self)->id; }
 static PyObject *py_device_reduce(PyObject *self, PyObject *unused) {
     (void)unused;
-    return Py_BuildValue("O(s)", (PyObject *)py.device, py_device_name(self));
+    return py_types_reduce("_device", PyUnicode_FromString(py_device_name(self)));
 }
 static PyGetSetDef py_device_attributes[] = {{"type", py_device_type, NULL, NULL, NULL},
                                              {"index", py_device_index, NULL, NULL, NULL},
@@ -150,11 +183,64 @@ static PyType_Spec py_device_spec = {"torch.device", sizeof(py_device), 0, Py_TP
 
 /* --- Size ------------------------------------------------------------------------------------- */
 
+/* A tuple (taken) as a Size. */
+static PyObject *py_size_from(PyObject *tuple) {
+    Py_ssize_t n = tuple ? PyTuple_Size(tuple) : 0;
+    PyObject *all = tuple ? PyType_GenericAlloc(py.size, n) : NULL;
+    for (Py_ssize_t i = 0; all && i < n; i++)
+        PyTuple_SetItem(all, i, Py_NewRef(PyTuple_GetItem(tuple, i)));
+    Py_XDECREF(tuple);
+    return all;
+}
+static PyObject *py_size_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *from = NULL;
+    int64_t v;
+    (void)type;
+    if (kwargs && PyDict_Size(kwargs))
+        return PyErr_Format(PyExc_TypeError, "torch.Size() takes no keyword arguments");
+    if (!PyArg_ParseTuple(args, "|O:Size", &from)) return NULL;
+    PyObject *all = from ? PySequence_Tuple(from) : PyTuple_New(0);
+    all = py_size_from(all);
+    for (Py_ssize_t i = 0; all && i < PyTuple_Size(all); i++) {
+        PyObject *one = PyTuple_GetItem(all, i);
+        if (PyLong_CheckExact(one)) continue;
+        if (py_to_index(one, &v)) {
+            PyTuple_SetItem(all, i, PyLong_FromLongLong(v));
+            continue;
+        }
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "torch.Size() takes an iterable of 'int' (item %zd is %R)", i,
+                     Py_TYPE(one));
+        Py_CLEAR(all);
+    }
+    return all;
+}
+static PyObject *py_size_add(PyObject *a, PyObject *b) {
+    if (!PyTuple_Check(a) || !PyTuple_Check(b)) Py_RETURN_NOTIMPLEMENTED;
+    return py_size_from(PySequence_Concat(a, b));
+}
+static PyObject *py_size_repeat(PyObject *self, Py_ssize_t n) {
+    ssizeargfunc repeat = (ssizeargfunc)PyType_GetSlot(&PyTuple_Type, Py_sq_repeat);
+    return py_size_from(repeat(self, n));
+}
+static PyObject *py_size_get(PyObject *self, PyObject *key) {
+    binaryfunc get = (binaryfunc)PyType_GetSlot(&PyTuple_Type, Py_mp_subscript);
+    PyObject *r = get(self, key);
+    return r && PySlice_Check(key) ? py_size_from(r) : r;
+}
+static PyObject *py_size_reduce(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_types_reduce("_size", PySequence_List(self));
+}
 static PyObject *py_size_repr(PyObject *self) {
     PyObject *list = PySequence_List(self);
     PyObject *r = list ? PyUnicode_FromFormat("torch.Size(%R)", list) : NULL;
     Py_XDECREF(list);
     return r;
+}
+static PyObject *py_size_named(PyObject *self, PyObject *list) {
+    (void)self;
+    return PyObject_CallFunctionObjArgs((PyObject *)py.size, list, NULL);
 }
 static PyObject *py_size_numel(PyObject *self, PyObject *unused) {
     int64_t numel = 1, v;
@@ -165,9 +251,15 @@ static PyObject *py_size_numel(PyObject *self, PyObject *unused) {
 }
 static PyMethodDef py_size_methods[] = {
     {"numel", py_size_numel, METH_NOARGS, "number of elements of a tensor of this size"},
+    {"__reduce__", py_size_reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot py_size_slots[] = {
-    {Py_tp_repr, (void *)py_size_repr}, {Py_tp_methods, py_size_methods}, {0, NULL}};
+static PyType_Slot py_size_slots[] = {{Py_tp_new, (void *)py_size_new},
+                                      {Py_nb_add, (void *)py_size_add},
+                                      {Py_sq_repeat, (void *)py_size_repeat},
+                                      {Py_mp_subscript, (void *)py_size_get},
+                                      {Py_tp_repr, (void *)py_size_repr},
+                                      {Py_tp_methods, py_size_methods},
+                                      {0, NULL}};
 static PyType_Spec py_size_spec = {"torch.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                                    py_size_slots};
 
@@ -230,6 +322,37 @@ static PyObject *py_generator_set_state(PyObject *self, PyObject *o) {
         return py_raise();
     return Py_NewRef(self);
 }
+/* torch's state begins with the seed. */
+static PyObject *py_generator_initial_seed(PyObject *self, PyObject *unused) {
+    uint8_t state[TN_GENERATOR_BYTES];
+    uint64_t seed;
+    (void)unused;
+    tn_generator_get(((py_generator *)self)->generator, state);
+    memcpy(&seed, state, sizeof seed);
+    return PyLong_FromUnsignedLongLong(seed);
+}
+static PyObject *py_generator_seed(PyObject *self, PyObject *unused) {
+    PyObject *os = PyImport_ImportModule("os");
+    PyObject *bytes = os ? PyObject_CallMethod(os, "urandom", "i", 8) : NULL;
+    const char *at = bytes ? PyBytes_AsString(bytes) : NULL;
+    uint64_t seed = 0;
+    (void)unused;
+    if (at) memcpy(&seed, at, sizeof seed);
+    Py_XDECREF(os);
+    Py_XDECREF(bytes);
+    if (!at) return NULL;
+    tn_generator_seed(((py_generator *)self)->generator, seed);
+    return PyLong_FromUnsignedLongLong(seed);
+}
+static PyObject *py_generator_clone(PyObject *self, PyObject *unused) {
+    PyObject *args = PyTuple_New(0), *state = py_generator_get_state(self, unused);
+    PyObject *g = args && state ? py_generator_new(py.generator, args, NULL) : NULL;
+    PyObject *r = g ? py_generator_set_state(g, state) : NULL;
+    Py_XDECREF(args);
+    Py_XDECREF(state);
+    Py_XDECREF(g);
+    return r;
+}
 static PyObject *py_generator_device(PyObject *self, void *unused) {
     (void)self, (void)unused;
     return py_device_of(TN_CPU);
@@ -238,6 +361,9 @@ static PyGetSetDef py_generator_attributes[] = {{"device", py_generator_device, 
                                                 {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef py_generator_methods[] = {
     {"manual_seed", py_generator_manual_seed, METH_O, "seeds the stream; returns it"},
+    {"initial_seed", py_generator_initial_seed, METH_NOARGS, "the seed of the stream"},
+    {"seed", py_generator_seed, METH_NOARGS, "seeds the stream with a random number; returns it"},
+    {"clone_state", py_generator_clone, METH_NOARGS, "a new generator in the same state"},
     {"get_state", py_generator_get_state, METH_NOARGS, "torch's state, a uint8 tensor"},
     {"set_state", py_generator_set_state, METH_O, "continues from a state"},
     {NULL, NULL, 0, NULL}};
@@ -246,7 +372,7 @@ static PyType_Slot py_generator_slots[] = {{Py_tp_new, (void *)py_generator_new}
                                            {Py_tp_getset, py_generator_attributes},
                                            {Py_tp_methods, py_generator_methods},
                                            {0, NULL}};
-static PyType_Spec py_generator_spec = {"torch.Generator", sizeof(py_generator), 0,
+static PyType_Spec py_generator_spec = {"torch._C.Generator", sizeof(py_generator), 0,
                                         Py_TPFLAGS_DEFAULT, py_generator_slots};
 
 static int py_generator_begin(PyObject *module) {
@@ -261,8 +387,67 @@ static int py_generator_begin(PyObject *module) {
     return bad;
 }
 
+/* --- memory formats and layouts --------------------------------------------------------------- */
+
+typedef struct py_word {
+    PyObject_HEAD const char *name;
+} py_word;
+
+PY_PRIV const char *py_format_name(PyObject *o) { return ((py_word *)o)->name; }
+static PyObject *py_word_repr(PyObject *self) {
+    return PyUnicode_FromFormat("torch.%s", ((py_word *)self)->name);
+}
+static PyObject *py_word_reduce(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_types_reduce("_word", PyUnicode_FromString(((py_word *)self)->name));
+}
+static PyObject *py_word_named(PyObject *self, PyObject *name) {
+    return PyObject_GetAttr(self, name);
+}
+static PyMethodDef py_word_methods[] = {{"__reduce__", py_word_reduce, METH_NOARGS, NULL},
+                                        {NULL, NULL, 0, NULL}};
+static PyType_Slot py_word_slots[] = {
+    {Py_tp_repr, (void *)py_word_repr}, {Py_tp_methods, py_word_methods}, {0, NULL}};
+
+static PyObject *py_words_begin(PyObject *module, const char *type_name, const char *const *names) {
+    PyType_Spec spec = {type_name, sizeof(py_word), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, py_word_slots};
+    PyObject *type = PyType_FromSpec(&spec);
+    if (!type || PyModule_AddObjectRef(module, strchr(type_name, '.') + 1, type)) return NULL;
+    for (; *names; names++) {
+        PyObject *o = PyType_GenericAlloc((PyTypeObject *)type, 0);
+        if (!o) return NULL;
+        ((py_word *)o)->name = *names;
+        int bad = PyModule_AddObjectRef(module, *names, o);
+        Py_DECREF(o);
+        if (bad) return NULL;
+    }
+    return type;
+}
+
+static int py_formats_begin(PyObject *module) {
+    static const char *const formats[] = {"contiguous_format", "preserve_format", "channels_last",
+                                          "channels_last_3d", NULL};
+    static const char *const layouts[] = {"strided", NULL};
+    py.memory_format = (PyTypeObject *)py_words_begin(module, "torch.memory_format", formats);
+    return py.memory_format && py_words_begin(module, "torch.layout", layouts) ? 0 : -1;
+}
+
+/* What pickles call. */
+static PyObject *py_device_named(PyObject *self, PyObject *name) {
+    (void)self;
+    return PyObject_CallFunctionObjArgs((PyObject *)py.device, name, NULL);
+}
+static PyMethodDef py_types_functions[] = {{"_dtype", py_dtype_named, METH_O, NULL},
+                                           {"_device", py_device_named, METH_O, NULL},
+                                           {"_size", py_size_named, METH_O, NULL},
+                                           {"_word", py_word_named, METH_O, NULL},
+                                           {NULL, NULL, 0, NULL}};
+
 PY_PRIV int py_types_begin(PyObject *module) {
-    if (py_dtype_begin(module)) return -1;
+    if (py_dtype_begin(module) || py_formats_begin(module) ||
+        PyModule_AddFunctions(module, py_types_functions))
+        return -1;
     py.device = (PyTypeObject *)PyType_FromSpec(&py_device_spec);
     if (!py.device || PyModule_AddObjectRef(module, "device", (PyObject *)py.device)) return -1;
     PyObject *bases = PyTuple_Pack(1, (PyObject *)&PyTuple_Type);

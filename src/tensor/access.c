@@ -48,6 +48,7 @@ TN_API int64_t tn_version(const tn_tensor *t) {
     return t && t->storage ? tni_load_relaxed(&t->storage->version) : 0;
 }
 TN_API bool tn_is_view(const tn_tensor *t) { return t && t->base; }
+TN_API bool tn_is_read_only(const tn_tensor *t) { return t && t->flags & TNI_READ_ONLY; }
 TN_API bool tn_same_storage(const tn_tensor *a, const tn_tensor *b) {
     return a && b && a->storage == b->storage;
 }

@@ -1,0 +1,283 @@
+"""Forms of calls that torch takes and no row does. C asks here by name when no row fits; a form that
+is not here either returns NotImplemented, and the caller gets the rows' TypeError."""
+from . import _C
+from ._C import Tensor
+
+OVERLOADS = {}
+_CHANNELS = {4: _C.channels_last, 5: _C.channels_last_3d}
+
+
+def _for(*names):
+    def add(f):
+        for name in names:
+            OVERLOADS[name] = f
+        return f
+
+    return add
+
+
+# --- two tensors, lists, several results ----------------------------------------------------------
+
+
+@_for("max")
+def max(input, other, *, out=None):
+    return _C.maximum(input, other, out=out)
+
+
+@_for("min")
+def min(input, other, *, out=None):
+    return _C.minimum(input, other, out=out)
+
+
+@_for("where")
+def where(condition, input=None, other=None):
+    if input is None and other is None:
+        return nonzero(condition, as_tuple=True)
+    return NotImplemented
+
+
+@_for("nonzero")
+def nonzero(input, *, as_tuple=False, out=None):
+    found = _C.nonzero(input)
+    if not as_tuple:
+        return found
+    return _C.nonzero(input.reshape(1)).unbind(1) if not input.dim() else found.unbind(1)
+
+
+@_for("split")
+def split(tensor, split_size_or_sections=None, dim=0, split_size=None):
+    sizes = split_size if split_size_or_sections is None else split_size_or_sections
+    if isinstance(sizes, (list, tuple)):
+        return _C.split_with_sizes(tensor, sizes, dim)
+    return _C.split(tensor, sizes, dim)
+
+
+@_for("meshgrid")
+def meshgrid(*tensors, indexing=None):
+    if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
+        return _C.meshgrid(list(tensors), indexing=indexing)
+    if not all(isinstance(t, Tensor) for t in tensors):
+        return NotImplemented
+    return _C.meshgrid(tensors, indexing=indexing)
+
+
+@_for("movedim")
+def movedim(input, source, destination):
+    return _C.movedim(input, (source,), (destination,))
+
+
+# --- torch's older and wider forms ----------------------------------------------------------------
+
+
+def _add(name):
+    def older(input, alpha, other=None, *, out=None):
+        if isinstance(alpha, (int, float)) and isinstance(other, (Tensor, int, float)):
+            f = getattr(Tensor, name) if name[-1] == "_" else getattr(_C, name)
+            return f(input, other, alpha=alpha)
+        return NotImplemented
+
+    return older
+
+
+for _name in ("add", "sub", "add_", "sub_"):
+    OVERLOADS[_name] = _add(_name)
+
+
+def _statistic(name):
+    row = getattr(_C, name)
+
+    def f(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None):
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        if unbiased is not None:
+            correction = int(unbiased)
+        if out is not None:
+            return row(input, dim, correction=correction, keepdim=keepdim, out=out)
+        return row(input, dim, correction=correction, keepdim=keepdim)
+
+    f.__name__ = name
+    return f
+
+
+for _name in ("std", "var", "var_mean"):
+    OVERLOADS[_name] = _statistic(_name)
+
+
+@_for("norm")
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    if p == "fro" or p is None:
+        p = 2
+    if p == "nuc":
+        raise NotImplementedError("the nuclear norm is planned")
+    if not isinstance(p, (int, float)):
+        return NotImplemented
+    return _C.linalg_vector_norm(input, p, dim, keepdim, dtype=dtype)
+
+
+@_for("sort")
+def sort(input, *args, stable=None, dim=-1, descending=False):
+    if args and (isinstance(args[0], bool) or args[0] is None) and len(args) > 1:
+        args = args[1:]
+    args = (*args, *(dim, descending)[len(args) :])
+    return _C.sort(input, *args)
+
+
+@_for("argsort")
+def argsort(input, dim=-1, descending=False, stable=False):
+    return _C.argsort(input, dim, descending)
+
+
+@_for("round")
+def round(input, *, decimals=0, out=None):
+    scale = 10.0 ** abs(decimals)
+    if not decimals:
+        r = _C.round(input)
+    elif decimals > 0:
+        r = _C.round(input * scale) / scale
+    else:
+        r = _C.round(input / scale) * scale
+    return r if out is None else out.copy_(r)
+
+
+@_for("round_")
+def round_(input, *, decimals=0):
+    return input.copy_(round(input, decimals=decimals))
+
+
+@_for("bernoulli")
+def bernoulli(input, p=None, *, generator=None):
+    return _C.empty_like(input).bernoulli_(p, generator=generator)
+
+
+@_for("bernoulli_")
+def bernoulli_(input, p=0.5, *, generator=None):
+    if not isinstance(p, Tensor):
+        return NotImplemented
+    return input.copy_(_C.bernoulli(p.expand(input.shape), generator=generator))
+
+
+@_for("fill_")
+def fill_(input, value):
+    if not isinstance(value, Tensor) or value.dim():
+        return NotImplemented
+    return input.copy_(value)
+
+
+@_for("copy_")
+def copy_(input, other=None, non_blocking=False, src=None):
+    other = src if other is None else other
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    return Tensor.copy_(input, other)
+
+
+@_for("full")
+def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, **kwargs):
+    if isinstance(size, int):
+        return _C.full((size,), fill_value, dtype=dtype, device=device, **kwargs)
+    return NotImplemented
+
+
+@_for("linspace")
+def linspace(start, end, steps, **kwargs):
+    if not isinstance(start, Tensor) and not isinstance(end, Tensor):
+        return NotImplemented
+    dtype = kwargs.pop("dtype", None) or _C.get_default_dtype()
+    start, end = (x if isinstance(x, Tensor) else _C.tensor(x, dtype=dtype) for x in (start, end))
+    weight = _C.linspace(0, 1, steps, dtype=dtype)
+    return _C.lerp(start.to(dtype), end.to(dtype), weight)
+
+
+def _clamp(name):
+    def f(input, min=None, max=None, *, out=None):
+        if not isinstance(min, Tensor) and not isinstance(max, Tensor):
+            return NotImplemented
+        both = [
+            x if x is None or isinstance(x, Tensor) else _C.tensor(x, dtype=input.dtype)
+            for x in (min, max)
+        ]
+        return getattr(Tensor, name)(input, *both)
+
+    f.__name__ = name
+    return f
+
+
+for _name in ("clamp", "clamp_"):
+    OVERLOADS[_name] = _clamp(_name)
+
+
+# --- to, and memory formats -----------------------------------------------------------------------
+
+
+@_for("to")
+def to(
+    input, *args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None,
+    other=None,
+):  # fmt: skip
+    args = list(args)
+    if args and isinstance(args[0], Tensor):
+        other = args.pop(0)
+    elif args and not isinstance(args[0], (_C.dtype, bool)):
+        device = args.pop(0)
+    if other is not None:
+        device, dtype = other.device, other.dtype
+    elif args and isinstance(args[0], _C.dtype):
+        dtype = args.pop(0)
+    if args:
+        non_blocking, copy = (*args, copy)[:2]
+    r = Tensor.to(input, device or input.device, dtype or input.dtype, bool(non_blocking), copy)
+    if memory_format is None or memory_format is _C.preserve_format:
+        return r
+    return contiguous(r, memory_format)
+
+
+@_for("contiguous")
+def contiguous(input, memory_format=_C.contiguous_format):
+    if memory_format not in (_C.contiguous_format, *_CHANNELS.values()):
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    if memory_format is not _C.contiguous_format:
+        ndim = 4 if memory_format is _C.channels_last else 5
+        if input.dim() != ndim:
+            raise RuntimeError(f"required rank {ndim} tensor to use {memory_format} format")
+    if input.is_contiguous(memory_format=memory_format):
+        return input
+    return _C.clone(input, memory_format=memory_format)
+
+
+def _made(name):
+    row = getattr(_C, name)
+
+    def f(*args, memory_format=None, **kwargs):
+        if memory_format is None:
+            return NotImplemented
+        grad = kwargs.pop("requires_grad", False)
+        r = row(*args, **kwargs)
+        if memory_format is not _C.preserve_format:
+            r = contiguous(r, memory_format)
+        return r.requires_grad_() if grad else r
+
+    f.__name__ = name
+    return f
+
+
+for _name in ("empty", "empty_like", "zeros_like", "ones_like", "full_like"):
+    OVERLOADS[_name] = _made(_name)
+
+
+def _random_like(name):
+    def f(input, *, dtype=None, device=None, generator=None, requires_grad=False, **kwargs):
+        kwargs.pop("memory_format", None), kwargs.pop("layout", None)
+        if kwargs:
+            return NotImplemented
+        r = getattr(_C, name)(
+            input.shape, dtype=dtype or input.dtype, device=device or input.device,
+            generator=generator,
+        )  # fmt: skip
+        return r.requires_grad_() if requires_grad else r
+
+    f.__name__ = name + "_like"
+    return f
+
+
+for _name in ("rand", "randn"):
+    OVERLOADS[_name + "_like"] = _random_like(_name)

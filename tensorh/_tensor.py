@@ -1,0 +1,233 @@
+"""Tensor's methods that are not called in a loop: conversions, copies, pickles, what Python asks
+an object for. Attached to the class when the package is imported."""
+from . import _C, _functions
+from ._C import Tensor
+
+# --- to and from other libraries ------------------------------------------------------------------
+
+
+def numpy(self, *, force=False):
+    """An array over the same memory; with force, of a copy where it has to be one."""
+    if force:
+        self = self.detach().cpu()
+    elif self.requires_grad:
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    import numpy
+
+    return numpy.asarray(memoryview(self))
+
+
+def __array__(self, dtype=None, copy=None):
+    array = self.numpy()
+    if dtype is not None:
+        array = array.astype(dtype, copy=False)
+    return array.copy() if copy else array
+
+
+def __array_wrap__(self, array, context=None, return_scalar=False):
+    """Results of NumPy's functions of tensors are tensors; of a predicate uint8, as torch's."""
+    if array.dtype == bool:
+        array = array.astype("uint8")
+    return _C.from_numpy(array) if array.shape else _C.tensor(array)
+
+
+# --- other dtypes and devices ---------------------------------------------------------------------
+
+
+def cuda(self, device=None, non_blocking=False, memory_format=None):
+    """There is no CUDA in this build: raises."""
+    return self.to("cuda" if device is None else device)
+
+
+def type_(self, dtype=None, non_blocking=False):
+    """The name of the tensor's type, or the tensor converted to a dtype or type."""
+    if dtype is None:
+        return f"torch.{_functions._TYPE_NAMES[self.dtype]}"
+    return self.to(_functions._dtype_of(dtype), non_blocking=non_blocking)
+
+
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+    """A new tensor of data, of self's dtype and device unless others are given."""
+    return _C.tensor(
+        data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad
+    )
+
+
+def new(self, *args, device=None):
+    """A new tensor of self's dtype: of sizes (not initialised), or of data."""
+    return Tensor(*args).to(self.dtype) if args else _C.empty(0, dtype=self.dtype)
+
+
+def itself(self):
+    """The tensor itself."""
+    return self
+
+
+def never(self, *args):
+    """False."""
+    return False
+
+
+# --- views that change the tensor itself ----------------------------------------------------------
+
+
+def _view_in_place(name):
+    view = getattr(Tensor, name)
+
+    def method(self, *args, **kwargs):
+        return self._become(view(self, *args, **kwargs))
+
+    method.__name__ = method.__qualname__ = name + "_"
+    method.__doc__ = f"{name}, of the tensor itself."
+    return method
+
+
+# --- Python's protocols ---------------------------------------------------------------------------
+
+
+def __format__(self, spec):
+    if self.dim() == 0 and type(self) is Tensor:
+        return self.item().__format__(spec)
+    return object.__format__(self, spec)
+
+
+def __contains__(self, element):
+    if not isinstance(element, (Tensor, int, float, complex)):
+        raise RuntimeError(
+            "Tensor.__contains__ only supports Tensor or scalar, "
+            f"but you passed in a {type(element)}."
+        )
+    return bool((element == self).any())
+
+
+def __reversed__(self):
+    return self.flip(0) if self.dim() else self
+
+
+def __complex__(self):
+    return complex(self.item())
+
+
+def __copy__(self):
+    other = self.detach()
+    if self.requires_grad:
+        other.requires_grad_()
+    return _dressed(other, type(self), dict(self.__dict__))
+
+
+def __deepcopy__(self, memo):
+    if id(self) in memo:
+        return memo[id(self)]
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+            "protocol at the moment."
+        )
+    import copy
+
+    other = self.detach().clone()
+    if self.requires_grad:
+        other.requires_grad_()
+    other = _dressed(other, type(self), {})
+    memo[id(self)] = other
+    if self.grad is not None:
+        other.grad = copy.deepcopy(self.grad, memo)
+    for name, value in self.__dict__.items():
+        other.__dict__[name] = copy.deepcopy(value, memo)
+    return other
+
+
+def __reduce_ex__(self, protocol):
+    plain = self.detach().contiguous()
+    data = _bytes_of(plain, protocol)
+    args = (data, self.dtype, tuple(self.shape), self.is_leaf and self.requires_grad)
+    if type(self) is Tensor and not self.__dict__:
+        return _rebuild, args
+    return _rebuild_as, (type(self), self.__dict__, *args)
+
+
+def __dir__(self):
+    return sorted({*dir(type(self)), *self.__dict__})
+
+
+def _bytes_of(plain, protocol):
+    import pickle
+
+    raw = _C._raw(plain)
+    if protocol >= 5:
+        return pickle.PickleBuffer(raw)
+    return bytes(memoryview(raw))
+
+
+def _rebuild(data, dtype, shape, requires_grad):
+    """What a pickle of a tensor calls."""
+    if 0 in shape:
+        t = _C.empty(shape, dtype=dtype)
+    else:
+        t = _C.frombuffer(data, dtype=dtype).reshape(shape).clone()
+    return t.requires_grad_() if requires_grad else t
+
+
+def _rebuild_as(cls, attributes, *args):
+    """The same, of a subclass or with attributes."""
+    return _dressed(_rebuild(*args), cls, attributes)
+
+
+def _dressed(t, cls, attributes):
+    if cls is not Tensor:
+        t = Tensor._make_subclass(cls, t, t.requires_grad)
+    if attributes:
+        t.__dict__.update(attributes)
+    return t
+
+
+# --- subclasses with a __torch_function__ of their own --------------------------------------------
+
+# What is not asked about: how a class works, and what C asks by itself.
+_SILENT = frozenset(
+    """__class__ __new__ __init__ __init_subclass__ __subclasshook__ __torch_function__ __dict__
+    __doc__ __module__ __weakref__ __hash__ __setattr__ __getattribute__ __delattr__ __dictoffset__
+    __weaklistoffset__ __getitem__ __setitem__ __delitem__ __iter__ __array_priority__ __slots__
+    __reduce__ __sizeof__ __getstate__ __getattr__ __annotations__ __basicsize__ __itemsize__
+    as_subclass _make_subclass""".split()
+)
+
+
+def __init_subclass__(cls, **kwargs):
+    """A subclass whose __torch_function__ is neither Tensor's nor disabled hears of attributes and
+    methods, too, that no row gives."""
+    super(Tensor, cls).__init_subclass__(**kwargs)
+    own = next(vars(c)["__torch_function__"] for c in cls.__mro__ if "__torch_function__" in vars(c))
+    if own is vars(Tensor)["__torch_function__"] or own is _C._disabled_torch_function_impl:
+        return
+    from .overrides import _dress
+
+    _dress(cls)
+
+
+# --- attaching ------------------------------------------------------------------------------------
+
+
+def _attach():
+    special = (
+        numpy, __array__, __array_wrap__, cuda, new_tensor, new, __format__,
+        __contains__, __reversed__, __complex__, __copy__, __deepcopy__, __reduce_ex__, __dir__,
+    )  # fmt: skip
+    for f in special:
+        f.__qualname__ = "Tensor." + f.__name__
+        setattr(Tensor, f.__name__, f)
+    Tensor.type = type_
+    Tensor.__init_subclass__ = classmethod(__init_subclass__)
+    Tensor.__array_priority__ = 1000
+    for name in ("resolve_conj", "resolve_neg", "to_dense"):
+        setattr(Tensor, name, itself)
+    for name in ("is_pinned", "is_conj", "is_neg"):
+        setattr(Tensor, name, never)
+    _functions._attach(Tensor)
+    for name in ("squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims", "as_strided"):
+        setattr(Tensor, name + "_", _view_in_place(name))
+
+
+_attach()

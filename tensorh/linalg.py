@@ -1,0 +1,140 @@
+"""torch.linalg, as far as the rows reach: norms, products, powers. Factorizations are planned."""
+from . import _C
+from ._functions import broadcast_tensors, function, vander  # noqa: F401
+
+_inf = float("inf")
+
+
+class LinAlgError(RuntimeError):
+    """A matrix is not what an algorithm needs."""
+
+
+@function
+def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
+    """The norm of order ord of vectors along dim; of all elements without."""
+    if out is not None:
+        return _C.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype, out=out)
+    return _C.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype)
+
+
+@function
+def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
+    """The norm of matrices: "fro", 1, -1, inf or -inf."""
+    if A.dim() < 2:
+        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    x = A if dtype is None else A.to(dtype)
+    if ord == "fro":
+        return vector_norm(x, 2, tuple(dim), keepdim)
+    if ord in ("nuc", 2, -2):
+        raise NotImplementedError(f"linalg.matrix_norm: ord={ord!r} is planned")
+    if ord not in (1, -1, _inf, -_inf):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    rows, columns = (d % x.dim() for d in dim)
+    first, second = (rows, columns) if ord in (1, -1) else (columns, rows)
+    sums = x.abs().sum(first, keepdim=True)
+    r = sums.amax(second, True) if ord > 0 else sums.amin(second, True)
+    return r if keepdim else r.squeeze((rows, columns))
+
+
+@function
+def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None, out=None):
+    """The vector or matrix norm, by the number of dimensions given."""
+    pair = isinstance(dim, (tuple, list)) and len(dim) == 2
+    if ord is not None and (pair or (dim is None and A.dim() == 2)):
+        return matrix_norm(A, ord, dim if pair else (-2, -1), keepdim, dtype=dtype)
+    if isinstance(ord, str):
+        raise RuntimeError(f"linalg.norm: ord={ord!r} needs two dimensions")
+    if ord is not None and dim is None and A.dim() != 1:
+        raise RuntimeError(
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. "
+            f"Got {A.dim()}D."
+        )
+    return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+
+
+def matmul(input, other, *, out=None):
+    """torch.matmul."""
+    return _C.matmul(input, other) if out is None else _C.matmul(input, other, out=out)
+
+
+def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
+    """Diagonals of matrices, a view."""
+    return _C.diagonal(A, offset, dim1, dim2)
+
+
+@function
+def vecdot(x, y, *, dim=-1, out=None):
+    """Dot products of vectors along dim, the first conjugated."""
+    r = ((x.conj() if x.is_complex() else x) * y).sum(dim)
+    return r if out is None else out.copy_(r)
+
+
+@function
+def cross(input, other, *, dim=-1, out=None):
+    """Cross products of vectors of length 3 along dim."""
+    a, b = broadcast_tensors(input, other) if input.shape != other.shape else (input, other)
+    if a.shape[dim] != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {a.shape[dim]}"
+        )
+    r = a.roll(-1, dim) * b.roll(-2, dim) - a.roll(-2, dim) * b.roll(-1, dim)
+    return r if out is None else out.copy_(r)
+
+
+@function
+def matrix_power(A, n, *, out=None):
+    """The power n >= 0 of square matrices, by squaring."""
+    if A.dim() < 2 or A.shape[-1] != A.shape[-2]:
+        raise RuntimeError("linalg.matrix_power: A must be batches of square matrices")
+    if n < 0:
+        raise NotImplementedError("linalg.matrix_power: n < 0 is planned")
+    r = None
+    while n:
+        if n & 1:
+            r = A if r is None else r @ A
+        n >>= 1
+        A = A @ A if n else A
+    if r is None:
+        return _C.eye(A.shape[-1], dtype=A.dtype).expand(A.shape).clone()
+    return r.clone() if r is A else r
+
+
+@function
+def multi_dot(tensors, *, out=None):
+    """The product of matrices in the cheapest order; the first and the last may be vectors."""
+    x = list(tensors)
+    if len(x) < 2:
+        raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(x)))
+    left, right = x[0].dim() == 1, x[-1].dim() == 1
+    x[0] = x[0].unsqueeze(0) if left else x[0]
+    x[-1] = x[-1].unsqueeze(1) if right else x[-1]
+    r = _product(x, _order([x[0].shape[0], *(m.shape[1] for m in x)]), 0, len(x) - 1)
+    r = r.squeeze(0) if left else r
+    return r.squeeze(-1) if right else r
+
+
+def _order(p):
+    """Where to split each chain i..j: the dynamic program over costs p[i] p[k+1] p[j+1]."""
+    n = len(p) - 1
+    cost = [[0] * n for _ in range(n)]
+    split = [[0] * n for _ in range(n)]
+    for span in range(1, n):
+        for i in range(n - span):
+            j = i + span
+            cost[i][j], split[i][j] = min(
+                (cost[i][k] + cost[k + 1][j] + p[i] * p[k + 1] * p[j + 1], k) for k in range(i, j)
+            )
+    return split
+
+
+def _product(x, split, i, j):
+    if i == j:
+        return x[i]
+    k = split[i][j]
+    return _C.mm(_product(x, split, i, k), _product(x, split, k + 1, j))
+
+
+def __getattr__(name):
+    from ._missing import error
+
+    raise error("torch.linalg", name)
