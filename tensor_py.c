@@ -80,7 +80,7 @@ typedef struct py_state {
     PyObject *backward, *setup_context, *name_word, *backward_class, *separate;
     PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
     PyObject *row_forward, *sequential_forward; /* methods of _Module */
-    PyObject *no_kwargs;                        /* an empty dict */
+    PyObject *no_kwargs, *strided;              /* an empty dict; torch.strided */
 } py_state;
 #ifdef TNI_OBJECTS
 extern TNI_HIDDEN py_state py;
@@ -166,6 +166,9 @@ PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py
 /* The same, where nobody is asked about it. */
 PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
                                 Py_ssize_t nargs, PyObject *kwnames);
+/* The same, of rows alone: what an overload in Python calls. */
+PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames);
 /* A row with its arguments bound: runs it and makes Python's results. */
 PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts);
 PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);
@@ -611,11 +614,10 @@ PY_PRIV bool py_to_float(PyObject *o, double *to) {
 
 PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to) {
     if (Py_TYPE(o) == py.dtype) return *to = ((py_dtype *)o)->dtype, true;
-    if (o == (PyObject *)&PyFloat_Type) return *to = tn_default_dtype(), true;
+    if (o == (PyObject *)&PyFloat_Type) return *to = TN_F64, true;
     if (o == (PyObject *)&PyLong_Type) return *to = TN_I64, true;
     if (o == (PyObject *)&PyBool_Type) return *to = TN_BOOL, true;
-    if (o == (PyObject *)&PyComplex_Type)
-        return *to = tn_default_dtype() == TN_F64 ? TN_C128 : TN_C64, true;
+    if (o == (PyObject *)&PyComplex_Type) return *to = TN_C128, true;
     return false;
 }
 
@@ -1013,9 +1015,7 @@ static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssiz
     if (first >= b->gen->nparam || p->type != TN_T_INTS || p->flags & TN_P_KEYWORD) return 0;
     if (nargs == 1 && (PyTuple_Check(args[0]) || PyList_Check(args[0]))) return 0;
     for (int i = first + 1; i < b->gen->nparam; i++)
-        if (!(b->gen->param[i].flags & TN_P_KEYWORD) && nargs > 1 &&
-            !(b->gen->param[i].flags & TN_P_DEFAULT && b->gen->param[i].type == TN_T_INTS))
-            return 0;
+        if (!(b->gen->param[i].flags & TN_P_KEYWORD) && nargs > 1) return 0;
     for (Py_ssize_t i = 0; i < nargs; i++) {
         if (py_to_index(args[i], &v)) continue;
         b->given = args[i];
@@ -1288,11 +1288,17 @@ static PyObject *py_overloads_call(const char *name, PyObject *const *args, Py_s
     return r;
 }
 
+enum py_calls {
+    CALL_PLAIN = 1, /* nobody is asked */
+    CALL_ROWS = 2   /* no overloads */
+};
+
 static PyObject *py_call_rest(const py_group *g, bool method, PyObject *const *args,
-                              Py_ssize_t nargs, PyObject *kwnames, bool plain, const py_bind *b) {
-    PyObject *r =
-        plain ? Py_NewRef(Py_NotImplemented) : py_overridden(g, method, args, nargs, kwnames);
-    if (r == Py_NotImplemented) {
+                              Py_ssize_t nargs, PyObject *kwnames, unsigned call,
+                              const py_bind *b) {
+    PyObject *r = call & CALL_PLAIN ? Py_NewRef(Py_NotImplemented)
+                                    : py_overridden(g, method, args, nargs, kwnames);
+    if (r == Py_NotImplemented && !(call & CALL_ROWS)) {
         Py_DECREF(r);
         r = py_overloads_call(g->name, args, nargs, kwnames);
     }
@@ -1303,7 +1309,7 @@ static PyObject *py_call_rest(const py_group *g, bool method, PyObject *const *a
 }
 
 static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *args,
-                              Py_ssize_t nargs, PyObject *kwnames, bool plain) {
+                              Py_ssize_t nargs, PyObject *kwnames, unsigned call) {
     py_bind b;
     b.foreign = NULL;
     for (int pass = 0; pass < 2; pass++) {
@@ -1311,11 +1317,12 @@ static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *a
             py_bind_begin(&b, g->row[i], method, pass == 1);
             bool fits = py_bind_fill(&b, g->how, args, nargs, kwnames);
             PyObject *r = NULL;
-            if (TNI_UNLIKELY(b.foreign != NULL) && !plain && (fits || b.fault != FAULT_RAISED)) {
+            if (TNI_UNLIKELY(b.foreign != NULL) && !(call & CALL_PLAIN) &&
+                (fits || b.fault != FAULT_RAISED)) {
                 r = py_overridden(g, method, args, nargs, kwnames);
                 if (r != Py_NotImplemented) return py_bind_end(&b), r;
                 Py_DECREF(r);
-                plain = true;
+                call |= CALL_PLAIN;
             }
             r = fits ? py_bound_call(&b, g->how) : NULL;
             py_bind_end(&b);
@@ -1323,17 +1330,22 @@ static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *a
             if (b.fault == FAULT_RAISED) return py_fault_overflow(&b, g->name);
         }
     }
-    return py_call_rest(g, method, args, nargs, kwnames, plain, &b);
+    return py_call_rest(g, method, args, nargs, kwnames, call, &b);
 }
 
 PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
                           PyObject *kwnames) {
-    return py_call_rows(g, method, args, nargs, kwnames, false);
+    return py_call_rows(g, method, args, nargs, kwnames, 0);
 }
 
 PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
                                 Py_ssize_t nargs, PyObject *kwnames) {
-    return py_call_rows(g, method, args, nargs, kwnames, true);
+    return py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN);
+}
+
+PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames) {
+    return py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS);
 }
 
 PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,
@@ -2174,12 +2186,17 @@ TNI_INLINE PyObject *py_result_of(tn_tensor *t) {
 
 static PyObject *py_results_several(const tn_row *row, tn_tensor **r) {
     int n = row->gen->nresults;
-    PyObject *type = n ? py_results_type(row) : NULL;
-    PyObject *all =
-        n ? type ? PyStructSequence_New((PyTypeObject *)type) : NULL : Py_NewRef(Py_None);
+    bool named = n && strncmp(row->schema, "var_mean", 8) != 0; /* torch names no results of it */
+    PyObject *type = named ? py_results_type(row) : NULL;
+    PyObject *all = !n       ? Py_NewRef(Py_None)
+                    : !named ? PyTuple_New(n)
+                    : type   ? PyStructSequence_New((PyTypeObject *)type)
+                             : NULL;
     for (int k = 0; k < n; k++) {
         PyObject *one = r[k] ? py_result_of(r[k]) : Py_NewRef(Py_None);
-        if (all && one) {
+        if (all && one && !named) {
+            PyTuple_SetItem(all, k, one);
+        } else if (all && one) {
             PyStructSequence_SetItem(all, k, one);
         } else {
             Py_XDECREF(one);
@@ -2221,8 +2238,6 @@ static PyObject *py_results_named(PyObject *self, PyObject *o) {
     if (PyErr_Occurred()) return NULL;
     return PyErr_Format(PyExc_AttributeError, "no function %R has named results", o);
 }
-static PyMethodDef py_results_functions[] = {{"_return_type", py_results_named, METH_O, NULL},
-                                             {NULL, NULL, 0, NULL}};
 
 /* --- running ---------------------------------------------------------------------------------- */
 
@@ -2319,6 +2334,12 @@ static PyObject *py_groups_function(PyObject *self, PyObject *const *args, Py_ss
     return g ? py_call(g, false, args, n, kwnames) : NULL;
 }
 
+static PyObject *py_groups_row(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                               PyObject *kwnames) {
+    const py_group *g = (const py_group *)PyCapsule_GetPointer(self, "tensorh.group");
+    return g ? py_call_row(g, args, n, kwnames) : NULL;
+}
+
 PY_PRIV const py_group *py_group_of(const char *name) {
     for (int i = 0; i < py_groups.n; i++)
         if (strcmp(py_groups.at[i].name, name) == 0) return &py_groups.at[i];
@@ -2378,8 +2399,8 @@ static PyMethodDef *py_groups_def(const py_group *g, bool method, void *function
     return def;
 }
 
-static PyObject *py_groups_as_function(const py_group *g) {
-    PyMethodDef *def = py_groups_def(g, false, (void *)py_groups_function);
+static PyObject *py_groups_as_function(const py_group *g, void *function) {
+    PyMethodDef *def = py_groups_def(g, false, function);
     PyObject *self = def ? PyCapsule_New((void *)(uintptr_t)g, "tensorh.group", NULL) : NULL;
     PyObject *f = self ? PyCFunction_New(def, self) : NULL;
     Py_XDECREF(self);
@@ -2387,11 +2408,14 @@ static PyObject *py_groups_as_function(const py_group *g) {
 }
 
 static int py_groups_publish(py_group *g, PyObject *module) {
-    PyObject *f = py_groups_as_function(g), *m;
+    PyObject *f = py_groups_as_function(g, (void *)py_groups_function), *m;
     int bad = !f || PyModule_AddObjectRef(module, g->name, f);
     Py_XDECREF(f);
     g->function = f;
     if (bad || !g->method) return bad ? -1 : 0;
+    if ((m = PyObject_GetAttrString((PyObject *)py.tensor, g->name)) != NULL)
+        return Py_DECREF(m), 0; /* an attribute: x.real */
+    PyErr_Clear();
     PyMethodDef *def = py_groups_def(g, true, (void *)py_groups_entry[g - py_groups.at]);
     m = def ? PyDescr_NewMethod(py.tensor, def) : NULL;
     bad = !m || PyObject_SetAttrString((PyObject *)py.tensor, g->name, m);
@@ -2404,19 +2428,31 @@ PY_PRIV PyObject *py_registered(const char *name) {
     const tn_row *row = tn_row_named(name);
     const py_group *known = py_group_of(name);
     if (!row && !known) return NULL;
-    if (known) return py_groups_as_function(known);
+    if (known) return py_groups_as_function(known, (void *)py_groups_function);
     py_group *g = (py_group *)calloc(1, sizeof *g); /* stays, as the row does */
     if (!g) return PyErr_NoMemory();
     py_group_fill(g, row, TN_PLAIN, "");
-    return g->name ? py_groups_as_function(g) : PyErr_NoMemory();
+    return g->name ? py_groups_as_function(g, (void *)py_groups_function) : PyErr_NoMemory();
 }
+
+/* _row(name): the function of that name without the overloads in Python. */
+static PyObject *py_groups_row_named(PyObject *self, PyObject *o) {
+    const char *name = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
+    const py_group *g = name ? py_group_of(name) : NULL;
+    (void)self;
+    if (g) return py_groups_as_function(g, (void *)py_groups_row);
+    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_AttributeError, "no row %R", o);
+}
+static PyMethodDef py_groups_functions[] = {{"_row", py_groups_row_named, METH_O, NULL},
+                                            {"_return_type", py_results_named, METH_O, NULL},
+                                            {NULL, NULL, 0, NULL}};
 
 PY_PRIV int py_groups_begin(PyObject *module) {
     for (int64_t i = 0; i < tn_row_count(); i++)
         if (!py_groups_add_forms(tn_row_at(i))) return PyErr_NoMemory(), -1;
     for (int i = 0; i < py_groups.n; i++)
         if (py_groups_publish(&py_groups.at[i], module)) return -1;
-    return PyModule_AddFunctions(module, py_results_functions);
+    return PyModule_AddFunctions(module, py_groups_functions);
 }
 
 /* src/py/inspect.c */
@@ -2965,7 +3001,9 @@ static int py_formats_begin(PyObject *module) {
                                           "channels_last_3d", NULL};
     static const char *const layouts[] = {"strided", NULL};
     py.memory_format = (PyTypeObject *)py_words_begin(module, "torch.memory_format", formats);
-    return py.memory_format && py_words_begin(module, "torch.layout", layouts) ? 0 : -1;
+    if (!py.memory_format || !py_words_begin(module, "torch.layout", layouts)) return -1;
+    py.strided = PyObject_GetAttrString(module, "strided");
+    return py.strided ? 0 : -1;
 }
 
 /* What pickles call. */
@@ -3191,10 +3229,10 @@ static PyObject *py_number_compare(PyObject *a, PyObject *b, int how) {
 
 /* --- conversions ------------------------------------------------------------------------------ */
 
-static bool py_number_scalar(PyObject *self, tn_scalar *s, const char *what) {
+static bool py_number_scalar(PyObject *self, tn_scalar *s, PyObject *error, const char *what) {
     tn_tensor *t = py_of(self);
     if (tn_numel(t) != 1) {
-        PyErr_Format(PyExc_RuntimeError, "%s", what);
+        PyErr_Format(error, "%s", what);
         return false;
     }
     *s = tnp_item_scalar(t);
@@ -3204,7 +3242,7 @@ static bool py_number_scalar(PyObject *self, tn_scalar *s, const char *what) {
 static int py_number_bool(PyObject *self) {
     tn_scalar s;
     tn_tensor *t = py_of(self);
-    if (!py_number_scalar(self, &s,
+    if (!py_number_scalar(self, &s, PyExc_RuntimeError,
                           tn_numel(t)
                               ? "Boolean value of Tensor with more than one value is ambiguous"
                               : "Boolean value of Tensor with no values is ambiguous"))
@@ -3215,7 +3253,8 @@ static int py_number_bool(PyObject *self) {
 
 static PyObject *py_number_float(PyObject *self) {
     tn_scalar s;
-    if (!py_number_scalar(self, &s, "only one element tensors can be converted to Python scalars"))
+    if (!py_number_scalar(self, &s, PyExc_ValueError,
+                          "only one element tensors can be converted to Python scalars"))
         return NULL;
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
         return PyErr_Format(PyExc_RuntimeError, "a complex element has no float");
@@ -3224,14 +3263,15 @@ static PyObject *py_number_float(PyObject *self) {
 
 static PyObject *py_number_int(PyObject *self) {
     tn_scalar s;
-    if (!py_number_scalar(self, &s, "only one element tensors can be converted to Python scalars"))
+    if (!py_number_scalar(self, &s, PyExc_ValueError,
+                          "only one element tensors can be converted to Python scalars"))
         return NULL;
     return s.kind >= TN_KIND_FLOAT ? PyLong_FromDouble(s.real) : PyLong_FromLongLong(s.integer);
 }
 
 static PyObject *py_number_index(PyObject *self) {
     tn_scalar s;
-    if (!py_number_scalar(self, &s,
+    if (!py_number_scalar(self, &s, PyExc_TypeError,
                           "only integer tensors of a single element can be converted to an index"))
         return NULL;
     if (s.kind >= TN_KIND_FLOAT)
@@ -3747,7 +3787,9 @@ static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim) {
 
 static void py_nested_unknown(PyObject *o) {
     PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
-    if (name) PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %U", name);
+    bool text = PyUnicode_Check(o) || PyBytes_Check(o);
+    if (name && text) PyErr_Format(PyExc_TypeError, "new(): invalid data type '%U'", name);
+    if (name && !text) PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %U", name);
     Py_XDECREF(name);
 }
 
@@ -4506,6 +4548,24 @@ static PyObject *py_tensor_matrices(PyObject *self, void *unused) {
     return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
 }
 
+static PyObject *py_tensor_adjoint(PyObject *self, void *unused) {
+    PyObject *m = py_tensor_matrices(self, unused);
+    const py_group *g = py_group_of("conj");
+    if (!m || !g || !py_dtype_is_complex(tn_dtype_of(py_of(self)))) return m;
+    PyObject *r = py_call(g, true, &m, 1, NULL);
+    Py_DECREF(m);
+    return r;
+}
+
+static PyObject *py_tensor_on(PyObject *self, void *name) {
+    const char *device = tn_device_name(tn_device_of(py_of(self)));
+    return PyBool_FromLong(!strcmp(device, (const char *)name));
+}
+static PyObject *py_tensor_layout(PyObject *self, void *unused) {
+    (void)self, (void)unused;
+    return Py_NewRef(py.strided);
+}
+
 static PyGetSetDef py_tensor_attributes[] = {
     {"shape", py_tensor_shape, NULL, "sizes, as torch.Size", NULL},
     {"dtype", py_tensor_dtype, NULL, "type of the elements", NULL},
@@ -4522,6 +4582,16 @@ static PyGetSetDef py_tensor_attributes[] = {
     {"imag", py_tensor_by_row, NULL, "the imaginary parts, a view", (void *)"imag"},
     {"T", py_tensor_reversed, NULL, "the dimensions in reverse order", NULL},
     {"mT", py_tensor_matrices, NULL, "the last two dimensions exchanged", NULL},
+    {"H", py_tensor_adjoint, NULL, "a matrix transposed and conjugated", NULL},
+    {"mH", py_tensor_adjoint, NULL, "the last two dimensions exchanged, conjugated", NULL},
+    {"layout", py_tensor_layout, NULL, "torch.strided", NULL},
+    {"is_cpu", py_tensor_on, NULL, "whether it is in CPU memory", (void *)"cpu"},
+    {"is_meta", py_tensor_on, NULL, "whether it has a shape and no data", (void *)"meta"},
+    {"is_mps", py_tensor_never, NULL, NULL, NULL},
+    {"is_xpu", py_tensor_never, NULL, NULL, NULL},
+    {"is_mkldnn", py_tensor_never, NULL, NULL, NULL},
+    {"is_nested", py_tensor_never, NULL, NULL, NULL},
+    {"is_sparse_csr", py_tensor_never, NULL, NULL, NULL},
     {"is_cuda", py_tensor_never, NULL, NULL, NULL},
     {"is_sparse", py_tensor_never, NULL, NULL, NULL},
     {"is_quantized", py_tensor_never, NULL, NULL, NULL},
@@ -4535,11 +4605,44 @@ static PyMemberDef py_tensor_members[] = {
 
 /* --- methods that are no rows ----------------------------------------------------------------- */
 
+/* The text of a subclass: "tensor(" becomes its name, lines are indented as much. */
+static PyObject *py_tensor_repr_as(const char *text, const char *name) {
+    PyObject *r = PyUnicode_FromFormat("%s(", name), *space = PyUnicode_FromString(" ");
+    PyObject *indent = space ? PySequence_Repeat(space, (Py_ssize_t)strlen(name) + 1) : NULL;
+    for (text += strlen("tensor("); r && indent && *text;) {
+        size_t n = strcspn(text, "\n") + 1;
+        bool last = text[n - 1] == 0, empty = text[n] == '\n';
+        PyObject *line = PyUnicode_DecodeUTF8(text, (Py_ssize_t)(last ? n - 1 : n), NULL), *more;
+        text += last ? n - 1 : n;
+        int spaces = 0;
+        while (!last && !empty && *text == ' ' && spaces < 7) text++, spaces++;
+        more = !line    ? NULL
+               : spaces ? PyUnicode_FromFormat("%U%U%U", r, line, indent)
+                        : PyUnicode_Concat(r, line);
+        Py_XDECREF(line);
+        Py_DECREF(r);
+        r = more;
+    }
+    Py_XDECREF(space);
+    Py_XDECREF(indent);
+    return r;
+}
+
 static PyObject *py_tensor_repr(PyObject *self) {
-    char *text = tnp_to_text(py_of(self), &py_printing);
-    if (!text) return py_raise();
-    PyObject *r = PyUnicode_FromString(text);
-    tn_alloc_free(text, strlen(text) + 1);
+    tn_print_options o = py_printing;
+    PyObject *type = NULL, *r;
+    const char *name = NULL;
+    if (!py_is_exact(self)) {
+        if (!(type = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__")) ||
+            !(name = PyUnicode_AsUTF8AndSize(type, NULL)))
+            return Py_XDECREF(type), NULL;
+        o.linewidth = (o.linewidth ? o.linewidth : 80) + 6 - (int)strlen(name);
+        if (o.linewidth < 10) o.linewidth = 10;
+    }
+    char *text = tnp_to_text(py_of(self), &o);
+    r = !text ? py_raise() : name ? py_tensor_repr_as(text, name) : PyUnicode_FromString(text);
+    if (text) tn_alloc_free(text, strlen(text) + 1);
+    Py_XDECREF(type);
     return r;
 }
 
@@ -4549,7 +4652,18 @@ static PyObject *py_tensor_item(PyObject *self, PyObject *unused) {
     return tn_ok() ? py_from_scalar(s) : py_raise();
 }
 
-static PyObject *py_tensor_size(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+/* The one keyword dim=. */
+static bool py_tensor_dim_word(PyObject *kwnames, Py_ssize_t *n) {
+    PyObject *name = PyTuple_GetItem(kwnames, 0);
+    if (*n + PyTuple_Size(kwnames) == 1 && PyUnicode_Compare(name, py.dim) == 0)
+        return (*n = 1) != 0;
+    PyErr_SetString(PyExc_TypeError, "only dim= is a keyword here");
+    return false;
+}
+
+static PyObject *py_tensor_size(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                PyObject *kwnames) {
+    if (TNI_UNLIKELY(kwnames != NULL) && !py_tensor_dim_word(kwnames, &n)) return NULL;
     int64_t dim;
     if (n == 0 || args[0] == Py_None) return py_tensor_shape(self, NULL);
     if (n > 1 || !py_to_int(args[0], &dim)) {
@@ -4562,7 +4676,9 @@ static PyObject *py_tensor_size(PyObject *self, PyObject *const *args, Py_ssize_
     return tn_ok() ? PyLong_FromLongLong(size) : py_raise();
 }
 
-static PyObject *py_tensor_stride(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+static PyObject *py_tensor_stride(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                  PyObject *kwnames) {
+    if (TNI_UNLIKELY(kwnames != NULL) && !py_tensor_dim_word(kwnames, &n)) return NULL;
     int64_t dim;
     tn_ints all = tn_strides(py_of(self));
     if (n == 0 || args[0] == Py_None) {
@@ -4608,8 +4724,10 @@ static PyObject *py_tensor_retain_grad(PyObject *self, PyObject *unused) {
 #define TENSOR_FAST(name) (PyCFunction)(void *) name
 static PyMethodDef py_tensor_methods[] = {
     {"item", py_tensor_item, METH_NOARGS, "the only element as a Python number"},
-    {"size", TENSOR_FAST(py_tensor_size), METH_FASTCALL, "sizes, or that of one dimension"},
-    {"stride", TENSOR_FAST(py_tensor_stride), METH_FASTCALL, "strides in elements, or one of them"},
+    {"size", TENSOR_FAST(py_tensor_size), METH_FASTCALL | METH_KEYWORDS,
+     "sizes, or that of one dimension"},
+    {"stride", TENSOR_FAST(py_tensor_stride), METH_FASTCALL | METH_KEYWORDS,
+     "strides in elements, or one of them"},
     {"dim", py_tensor_dim, METH_NOARGS, "number of dimensions"},
     {"ndimension", py_tensor_dim, METH_NOARGS, "number of dimensions"},
     {"numel", py_tensor_numel, METH_NOARGS, "number of elements"},
@@ -8476,11 +8594,12 @@ static PyObject *py_asked_types(const py_asked *a) {
 
 static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
     PyObject *types = py_asked_types(a), *name = PyObject_GetAttrString(func, "__name__");
+    const char *of = PyObject_HasAttrString(func, "__objclass__") ? "Tensor." : "";
     if (types && name)
         PyErr_Format(PyExc_TypeError,
-                     "no implementation found for 'torch.%U' on types that implement "
-                     "__torch_function__: %R",
-                     name, types);
+                     "Multiple dispatch failed for 'torch.%s%U'; all __torch_function__ handlers "
+                     "returned NotImplemented: no implementation found on types %R",
+                     of, name, types);
     Py_XDECREF(types);
     Py_XDECREF(name);
     return NULL;
@@ -8489,6 +8608,7 @@ static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
 /* Asks one after another. */
 static PyObject *py_asked_ask(const py_asked *a, PyObject *func, PyObject *args, PyObject *kwargs) {
     PyObject *types = py_asked_types(a);
+    if (kwargs && !PyDict_Size(kwargs)) kwargs = NULL;
     for (int i = 0; types && i < a->n; i++) {
         PyObject *f = PyObject_GetAttr(a->who[i], py.torch_function);
         PyObject *r = f ? PyObject_CallFunctionObjArgs(f, func, types, args, kwargs, NULL) : NULL;
@@ -8718,7 +8838,7 @@ PY_PRIV int py_override_begin(PyObject *module) {
 
 /* --- other dtypes ----------------------------------------------------------------------------- */
 
-static const py_group *py_convert_to; /* "to" */
+static const py_group *py_convert_to, *py_convert_dense; /* "to", "contiguous" */
 
 /* self.to(argument, copies .. as given), or self where it is so already. */
 static PyObject *py_convert_dtype(PyObject *self, tn_dtype dtype, PyObject *const *args,
@@ -8766,6 +8886,41 @@ static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_
     PyObject *r = device ? py_call(py_convert_to, true, all, 2, NULL) : NULL;
     Py_XDECREF(device);
     return r;
+}
+
+/* A row's result r (taken), or self where r is nothing but another name of it. */
+static PyObject *py_convert_same(PyObject *self, PyObject *r) {
+    if (!r || Py_TYPE(r) != Py_TYPE(self) || r == self || !tn_same_storage(py_of(r), py_of(self)) ||
+        tn_dtype_of(py_of(r)) != tn_dtype_of(py_of(self)))
+        return r;
+    Py_DECREF(r);
+    return Py_NewRef(self);
+}
+
+/* to and contiguous give the tensor itself where it is as it should be, so that a leaf stays one.
+ */
+static PyObject *py_convert_call(const py_group *g, PyObject *self, PyObject *const *args,
+                                 Py_ssize_t n, PyObject *kwnames) {
+    PyObject *all[8] = {self};
+    Py_ssize_t more = n + (kwnames ? PyTuple_Size(kwnames) : 0);
+    if (more > 7) return PyErr_Format(PyExc_TypeError, "%s() takes fewer arguments", g->name);
+    for (Py_ssize_t i = 0; i < more; i++) all[i + 1] = args[i];
+    return py_convert_same(self, py_call(g, true, all, n + 1, kwnames));
+}
+
+static PyObject *py_convert_to_method(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                      PyObject *kwnames) {
+    if (n == 1 && !kwnames && Py_TYPE(args[0]) == py.dtype && py_is_exact(self) &&
+        ((py_dtype *)args[0])->dtype == tn_dtype_of(py_of(self)))
+        return Py_NewRef(self);
+    return py_convert_call(py_convert_to, self, args, n, kwnames);
+}
+
+static PyObject *py_convert_contiguous(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                       PyObject *kwnames) {
+    if (!n && !kwnames && py_is_exact(self) && tn_is_contiguous(py_of(self)))
+        return Py_NewRef(self);
+    return py_convert_call(py_convert_dense, self, args, n, kwnames);
 }
 
 /* --- other classes ---------------------------------------------------------------------------- */
@@ -8867,6 +9022,10 @@ static PyObject *py_about_signed(PyObject *self, PyObject *unused) {
 static PyObject *py_about_same_storage(PyObject *self, PyObject *o) {
     return PyBool_FromLong(py_is_tensor(o) && tn_same_storage(py_of(self), py_of(o)));
 }
+static PyObject *py_about_get_device(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return PyLong_FromLong(-1);
+}
 static PyObject *py_about_is_view(PyObject *self, PyObject *unused) {
     (void)unused;
     return PyBool_FromLong(tn_is_view(py_of(self)));
@@ -8906,6 +9065,11 @@ static PyObject *py_about_contiguous(PyObject *self, PyObject *const *args, Py_s
 static PyMethodDef py_convert_methods[] = {
     CONVERT_ALL(CONVERT_ENTRY){"cpu", (PyCFunction)(void *)py_convert_cpu,
                                METH_FASTCALL | METH_KEYWORDS, "the tensor in CPU memory"},
+    {"to", (PyCFunction)(void *)py_convert_to_method, METH_FASTCALL | METH_KEYWORDS,
+     "to(dtype), to(device, dtype), to(other): converted; the tensor itself where it is so"},
+    {"contiguous", (PyCFunction)(void *)py_convert_contiguous, METH_FASTCALL | METH_KEYWORDS,
+     "contiguous(memory_format=torch.contiguous_format): dense in that order"},
+    {"get_device", py_about_get_device, METH_NOARGS, "the number of the device; -1 for the CPU"},
     {"type_as", py_convert_type_as, METH_O, "converted to the dtype of another tensor"},
     {"as_subclass", py_convert_as_subclass, METH_O, "the same elements as an instance of cls"},
     {"is_floating_point", py_about_floating, METH_NOARGS, "whether the elements are floating"},
@@ -8978,7 +9142,10 @@ PY_PRIV int py_convert_begin(PyObject *module) {
     int bad = !m || PyObject_SetAttrString(type, "_make_subclass", m);
     Py_XDECREF(m);
     py_convert_to = py_group_of("to");
-    return py_convert_to && !bad ? PyModule_AddFunctions(module, py_convert_functions) : -1;
+    py_convert_dense = py_group_of("contiguous");
+    return py_convert_to && py_convert_dense && !bad
+               ? PyModule_AddFunctions(module, py_convert_functions)
+               : -1;
 }
 
 /* src/py/dlpack.c */

@@ -24,7 +24,6 @@ _LAZY = (
     "nn",
     "optim",
     "overrides",
-    "random",
     "return_types",
     "safetensors",
     "serialization",

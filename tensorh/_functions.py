@@ -526,7 +526,7 @@ def random_(self, from_=0, to=None, *, generator=None):
         from_, to = 0, from_
     if to is None:
         whole = {_C.float32: 2**24, _C.float64: 2**53, _C.float16: 2**11, _C.bfloat16: 2**8}
-        if self.dtype not in whole and self.dtype not in (_C.uint8, _C.int8, _C.int16, _C.int32):
+        if self.dtype not in whole and self.dtype not in (_C.uint8, _C.int8, _C.int16):
             raise NotImplementedError(f"random_() without bounds for {self.dtype}")
         to = (whole.get(self.dtype) or iinfo(self.dtype).max) + 1
     return self.copy_(_C.randint(from_, to, self.shape, generator=generator, dtype=_C.int64))
@@ -979,6 +979,14 @@ def cross(input, other, dim=None):
     return along(input, other, dim=dim)
 
 
+@both
+def matrix_power(input, n):
+    """The power n >= 0 of square matrices."""
+    from .linalg import matrix_power as power
+
+    return power(input, n)
+
+
 # --- indexing -------------------------------------------------------------------------------------
 
 
@@ -1049,7 +1057,7 @@ def unravel_index(indices, shape):
     return tuple(reversed(r))
 
 
-@both
+@function
 def numel(input):
     """The number of elements."""
     return input.nelement()
@@ -1091,16 +1099,19 @@ def _dtype_of(given):
     return _C.float32 if given is Tensor else given
 
 
+@function
 def is_floating_point(input):
     """Whether the elements are floating."""
     return Tensor.is_floating_point(input)
 
 
+@function
 def is_complex(input):
     """Whether the elements are complex."""
     return Tensor.is_complex(input)
 
 
+@function
 def is_signed(input):
     """Whether the elements have a sign."""
     return Tensor.is_signed(input)
@@ -1129,10 +1140,8 @@ def _kind(dtype):
 
 
 def can_cast(from_, to):
-    """Whether the conversion keeps the kind of number."""
-    if _kind(from_) > _kind(to):
-        return False
-    return not (from_.is_signed and not to.is_signed and to != _C.bool and _kind(to) == 1)
+    """Whether the conversion keeps the kind of number: complex, floating, integer, bool."""
+    return _kind(from_) <= _kind(to)
 
 
 def result_type(tensor1, tensor2):
@@ -1210,7 +1219,7 @@ class iinfo:
         self.min = -self.max - 1 if type.is_signed else 0
 
     def __repr__(self):
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
 
     def __eq__(self, other):
         return isinstance(other, iinfo) and self.dtype == other.dtype

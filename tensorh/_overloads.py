@@ -1,9 +1,10 @@
 """Forms of calls that torch takes and no row does. C asks here by name when no row fits; a form that
-is not here either returns NotImplemented, and the caller gets the rows' TypeError."""
+is not here either returns NotImplemented, and the caller gets the rows' TypeError. Rows are called by _row, which asks for no overload again."""
 from . import _C
 from ._C import Tensor
 
 OVERLOADS = {}
+_row = _C._row
 _CHANNELS = {4: _C.channels_last, 5: _C.channels_last_3d}
 
 
@@ -21,12 +22,12 @@ def _for(*names):
 
 @_for("max")
 def max(input, other, *, out=None):
-    return _C.maximum(input, other, out=out)
+    return _row("maximum")(input, other, out=out)
 
 
 @_for("min")
 def min(input, other, *, out=None):
-    return _C.minimum(input, other, out=out)
+    return _row("minimum")(input, other, out=out)
 
 
 @_for("where")
@@ -38,32 +39,32 @@ def where(condition, input=None, other=None):
 
 @_for("nonzero")
 def nonzero(input, *, as_tuple=False, out=None):
-    found = _C.nonzero(input)
+    found = _row("nonzero")(input)
     if not as_tuple:
         return found
-    return _C.nonzero(input.reshape(1)).unbind(1) if not input.dim() else found.unbind(1)
+    return _row("nonzero")(input.reshape(1)).unbind(1) if not input.dim() else found.unbind(1)
 
 
 @_for("split")
 def split(tensor, split_size_or_sections=None, dim=0, split_size=None):
     sizes = split_size if split_size_or_sections is None else split_size_or_sections
     if isinstance(sizes, (list, tuple)):
-        return _C.split_with_sizes(tensor, sizes, dim)
-    return _C.split(tensor, sizes, dim)
+        return _row("split_with_sizes")(tensor, sizes, dim)
+    return _row("split")(tensor, sizes, dim)
 
 
 @_for("meshgrid")
 def meshgrid(*tensors, indexing=None):
     if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
-        return _C.meshgrid(list(tensors), indexing=indexing)
+        return _row("meshgrid")(list(tensors), indexing=indexing)
     if not all(isinstance(t, Tensor) for t in tensors):
         return NotImplemented
-    return _C.meshgrid(tensors, indexing=indexing)
+    return _row("meshgrid")(tensors, indexing=indexing)
 
 
 @_for("movedim")
 def movedim(input, source, destination):
-    return _C.movedim(input, (source,), (destination,))
+    return _row("movedim")(input, (source,), (destination,))
 
 
 # --- torch's older and wider forms ----------------------------------------------------------------
@@ -72,8 +73,7 @@ def movedim(input, source, destination):
 def _add(name):
     def older(input, alpha, other=None, *, out=None):
         if isinstance(alpha, (int, float)) and isinstance(other, (Tensor, int, float)):
-            f = getattr(Tensor, name) if name[-1] == "_" else getattr(_C, name)
-            return f(input, other, alpha=alpha)
+            return _row(name)(input, other, alpha=alpha)
         return NotImplemented
 
     return older
@@ -84,7 +84,7 @@ for _name in ("add", "sub", "add_", "sub_"):
 
 
 def _statistic(name):
-    row = getattr(_C, name)
+    row = _row(name)
 
     def f(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None):
         if isinstance(dim, bool):
@@ -111,7 +111,7 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
         raise NotImplementedError("the nuclear norm is planned")
     if not isinstance(p, (int, float)):
         return NotImplemented
-    return _C.linalg_vector_norm(input, p, dim, keepdim, dtype=dtype)
+    return _row("linalg_vector_norm")(input, p, dim, keepdim, dtype=dtype)
 
 
 @_for("sort")
@@ -119,23 +119,23 @@ def sort(input, *args, stable=None, dim=-1, descending=False):
     if args and (isinstance(args[0], bool) or args[0] is None) and len(args) > 1:
         args = args[1:]
     args = (*args, *(dim, descending)[len(args) :])
-    return _C.sort(input, *args)
+    return _row("sort")(input, *args)
 
 
 @_for("argsort")
 def argsort(input, dim=-1, descending=False, stable=False):
-    return _C.argsort(input, dim, descending)
+    return _row("argsort")(input, dim, descending)
 
 
 @_for("round")
 def round(input, *, decimals=0, out=None):
     scale = 10.0 ** abs(decimals)
     if not decimals:
-        r = _C.round(input)
+        r = _row("round")(input)
     elif decimals > 0:
-        r = _C.round(input * scale) / scale
+        r = _row("round")(input * scale) / scale
     else:
-        r = _C.round(input / scale) * scale
+        r = _row("round")(input / scale) * scale
     return r if out is None else out.copy_(r)
 
 
@@ -146,14 +146,14 @@ def round_(input, *, decimals=0):
 
 @_for("bernoulli")
 def bernoulli(input, p=None, *, generator=None):
-    return _C.empty_like(input).bernoulli_(p, generator=generator)
+    return _row("bernoulli_")(_C.empty_like(input), p, generator=generator)
 
 
 @_for("bernoulli_")
 def bernoulli_(input, p=0.5, *, generator=None):
     if not isinstance(p, Tensor):
         return NotImplemented
-    return input.copy_(_C.bernoulli(p.expand(input.shape), generator=generator))
+    return input.copy_(_row("bernoulli")(p.expand(input.shape), generator=generator))
 
 
 @_for("fill_")
@@ -168,13 +168,13 @@ def copy_(input, other=None, non_blocking=False, src=None):
     other = src if other is None else other
     if not isinstance(other, Tensor):
         return NotImplemented
-    return Tensor.copy_(input, other)
+    return _row("copy_")(input, other)
 
 
 @_for("full")
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, **kwargs):
     if isinstance(size, int):
-        return _C.full((size,), fill_value, dtype=dtype, device=device, **kwargs)
+        return _row("full")((size,), fill_value, dtype=dtype, device=device, **kwargs)
     return NotImplemented
 
 
@@ -184,8 +184,8 @@ def linspace(start, end, steps, **kwargs):
         return NotImplemented
     dtype = kwargs.pop("dtype", None) or _C.get_default_dtype()
     start, end = (x if isinstance(x, Tensor) else _C.tensor(x, dtype=dtype) for x in (start, end))
-    weight = _C.linspace(0, 1, steps, dtype=dtype)
-    return _C.lerp(start.to(dtype), end.to(dtype), weight)
+    weight = _row("linspace")(0, 1, steps, dtype=dtype)
+    return _row("lerp")(start.to(dtype), end.to(dtype), weight)
 
 
 def _clamp(name):
@@ -196,7 +196,7 @@ def _clamp(name):
             x if x is None or isinstance(x, Tensor) else _C.tensor(x, dtype=input.dtype)
             for x in (min, max)
         ]
-        return getattr(Tensor, name)(input, *both)
+        return _row(name)(input, *both)
 
     f.__name__ = name
     return f
@@ -225,7 +225,9 @@ def to(
         dtype = args.pop(0)
     if args:
         non_blocking, copy = (*args, copy)[:2]
-    r = Tensor.to(input, device or input.device, dtype or input.dtype, bool(non_blocking), copy)
+    if not isinstance(device, (str, _C.device, type(None))):
+        return NotImplemented
+    r = _row("to")(input, device or input.device, dtype or input.dtype, bool(non_blocking), copy)
     if memory_format is None or memory_format is _C.preserve_format:
         return r
     return contiguous(r, memory_format)
@@ -241,11 +243,11 @@ def contiguous(input, memory_format=_C.contiguous_format):
             raise RuntimeError(f"required rank {ndim} tensor to use {memory_format} format")
     if input.is_contiguous(memory_format=memory_format):
         return input
-    return _C.clone(input, memory_format=memory_format)
+    return _row("clone")(input, memory_format=memory_format)
 
 
 def _made(name):
-    row = getattr(_C, name)
+    row = _row(name)
 
     def f(*args, memory_format=None, **kwargs):
         if memory_format is None:
@@ -269,7 +271,7 @@ def _random_like(name):
         kwargs.pop("memory_format", None), kwargs.pop("layout", None)
         if kwargs:
             return NotImplemented
-        r = getattr(_C, name)(
+        r = _row(name)(
             input.shape, dtype=dtype or input.dtype, device=device or input.device,
             generator=generator,
         )  # fmt: skip
@@ -281,3 +283,29 @@ def _random_like(name):
 
 for _name in ("rand", "randn"):
     OVERLOADS[_name + "_like"] = _random_like(_name)
+
+
+# --- a number before a tensor ---------------------------------------------------------------------
+
+
+def _number_first(name):
+    def f(input, other, *, out=None):
+        if isinstance(input, Tensor) or not isinstance(other, Tensor):
+            return NotImplemented
+        return _row(name)(_C.tensor(input, dtype=_beside(input, other)), other, out=out)
+
+    f.__name__ = name
+    return f
+
+
+def _beside(number, tensor):
+    from ._functions import result_type
+
+    return result_type(number, tensor)
+
+
+for _name in (
+    "remainder", "floor_divide", "bitwise_and", "bitwise_or", "bitwise_xor",
+    "bitwise_left_shift", "bitwise_right_shift",
+):  # fmt: skip
+    OVERLOADS[_name] = _number_first(_name)

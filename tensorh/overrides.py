@@ -92,9 +92,21 @@ def _dress(cls):
             continue
         if type(f) is type(Tensor.shape):
             setattr(cls, name, _attribute(f))
-        elif callable(f) and not hasattr(_C, name) and not hasattr(f, "__wrapped__"):
-            if type(f) is not type(int.__add__) or name in _OWN_SLOTS:
-                setattr(cls, name, _method(name, f))
+        elif callable(f) and not _asks(name, f):
+            setattr(cls, name, _method(name, f))
+
+
+def _asks(name, f):
+    """Whether a method asks __torch_function__ by itself: rows, what is marked in _functions, and
+    operators, which are rows."""
+    if type(f) is type(int.__add__):
+        return name not in _OWN_SLOTS
+    if hasattr(f, "__wrapped__"):
+        return True
+    try:
+        return name not in ("to", "contiguous") and _C._row(name) is not None
+    except AttributeError:
+        return False
 
 
 _OWN_SLOTS = ("__len__", "__bool__", "__float__", "__int__", "__index__", "__repr__")

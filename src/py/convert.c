@@ -4,7 +4,7 @@
 
 /* --- other dtypes ----------------------------------------------------------------------------- */
 
-static const py_group *py_convert_to; /* "to" */
+static const py_group *py_convert_to, *py_convert_dense; /* "to", "contiguous" */
 
 /* self.to(argument, copies .. as given), or self where it is so already. */
 static PyObject *py_convert_dtype(PyObject *self, tn_dtype dtype, PyObject *const *args,
@@ -52,6 +52,41 @@ static PyObject *py_convert_cpu(PyObject *self, PyObject *const *args, Py_ssize_
     PyObject *r = device ? py_call(py_convert_to, true, all, 2, NULL) : NULL;
     Py_XDECREF(device);
     return r;
+}
+
+/* A row's result r (taken), or self where r is nothing but another name of it. */
+static PyObject *py_convert_same(PyObject *self, PyObject *r) {
+    if (!r || Py_TYPE(r) != Py_TYPE(self) || r == self || !tn_same_storage(py_of(r), py_of(self)) ||
+        tn_dtype_of(py_of(r)) != tn_dtype_of(py_of(self)))
+        return r;
+    Py_DECREF(r);
+    return Py_NewRef(self);
+}
+
+/* to and contiguous give the tensor itself where it is as it should be, so that a leaf stays one.
+ */
+static PyObject *py_convert_call(const py_group *g, PyObject *self, PyObject *const *args,
+                                 Py_ssize_t n, PyObject *kwnames) {
+    PyObject *all[8] = {self};
+    Py_ssize_t more = n + (kwnames ? PyTuple_Size(kwnames) : 0);
+    if (more > 7) return PyErr_Format(PyExc_TypeError, "%s() takes fewer arguments", g->name);
+    for (Py_ssize_t i = 0; i < more; i++) all[i + 1] = args[i];
+    return py_convert_same(self, py_call(g, true, all, n + 1, kwnames));
+}
+
+static PyObject *py_convert_to_method(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                      PyObject *kwnames) {
+    if (n == 1 && !kwnames && Py_TYPE(args[0]) == py.dtype && py_is_exact(self) &&
+        ((py_dtype *)args[0])->dtype == tn_dtype_of(py_of(self)))
+        return Py_NewRef(self);
+    return py_convert_call(py_convert_to, self, args, n, kwnames);
+}
+
+static PyObject *py_convert_contiguous(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                       PyObject *kwnames) {
+    if (!n && !kwnames && py_is_exact(self) && tn_is_contiguous(py_of(self)))
+        return Py_NewRef(self);
+    return py_convert_call(py_convert_dense, self, args, n, kwnames);
 }
 
 /* --- other classes ---------------------------------------------------------------------------- */
@@ -153,6 +188,10 @@ static PyObject *py_about_signed(PyObject *self, PyObject *unused) {
 static PyObject *py_about_same_storage(PyObject *self, PyObject *o) {
     return PyBool_FromLong(py_is_tensor(o) && tn_same_storage(py_of(self), py_of(o)));
 }
+static PyObject *py_about_get_device(PyObject *self, PyObject *unused) {
+    (void)self, (void)unused;
+    return PyLong_FromLong(-1);
+}
 static PyObject *py_about_is_view(PyObject *self, PyObject *unused) {
     (void)unused;
     return PyBool_FromLong(tn_is_view(py_of(self)));
@@ -192,6 +231,11 @@ static PyObject *py_about_contiguous(PyObject *self, PyObject *const *args, Py_s
 static PyMethodDef py_convert_methods[] = {
     CONVERT_ALL(CONVERT_ENTRY){"cpu", (PyCFunction)(void *)py_convert_cpu,
                                METH_FASTCALL | METH_KEYWORDS, "the tensor in CPU memory"},
+    {"to", (PyCFunction)(void *)py_convert_to_method, METH_FASTCALL | METH_KEYWORDS,
+     "to(dtype), to(device, dtype), to(other): converted; the tensor itself where it is so"},
+    {"contiguous", (PyCFunction)(void *)py_convert_contiguous, METH_FASTCALL | METH_KEYWORDS,
+     "contiguous(memory_format=torch.contiguous_format): dense in that order"},
+    {"get_device", py_about_get_device, METH_NOARGS, "the number of the device; -1 for the CPU"},
     {"type_as", py_convert_type_as, METH_O, "converted to the dtype of another tensor"},
     {"as_subclass", py_convert_as_subclass, METH_O, "the same elements as an instance of cls"},
     {"is_floating_point", py_about_floating, METH_NOARGS, "whether the elements are floating"},
@@ -264,5 +308,8 @@ PY_PRIV int py_convert_begin(PyObject *module) {
     int bad = !m || PyObject_SetAttrString(type, "_make_subclass", m);
     Py_XDECREF(m);
     py_convert_to = py_group_of("to");
-    return py_convert_to && !bad ? PyModule_AddFunctions(module, py_convert_functions) : -1;
+    py_convert_dense = py_group_of("contiguous");
+    return py_convert_to && py_convert_dense && !bad
+               ? PyModule_AddFunctions(module, py_convert_functions)
+               : -1;
 }

@@ -112,7 +112,9 @@ static bool py_nested_array_walk(py_nested *n, PyObject *array, int dim) {
 
 static void py_nested_unknown(PyObject *o) {
     PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
-    if (name) PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %U", name);
+    bool text = PyUnicode_Check(o) || PyBytes_Check(o);
+    if (name && text) PyErr_Format(PyExc_TypeError, "new(): invalid data type '%U'", name);
+    if (name && !text) PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %U", name);
     Py_XDECREF(name);
 }
 

@@ -197,10 +197,10 @@ static PyObject *py_number_compare(PyObject *a, PyObject *b, int how) {
 
 /* --- conversions ------------------------------------------------------------------------------ */
 
-static bool py_number_scalar(PyObject *self, tn_scalar *s, const char *what) {
+static bool py_number_scalar(PyObject *self, tn_scalar *s, PyObject *error, const char *what) {
     tn_tensor *t = py_of(self);
     if (tn_numel(t) != 1) {
-        PyErr_Format(PyExc_RuntimeError, "%s", what);
+        PyErr_Format(error, "%s", what);
         return false;
     }
     *s = tnp_item_scalar(t);
@@ -210,7 +210,7 @@ static bool py_number_scalar(PyObject *self, tn_scalar *s, const char *what) {
 static int py_number_bool(PyObject *self) {
     tn_scalar s;
     tn_tensor *t = py_of(self);
-    if (!py_number_scalar(self, &s,
+    if (!py_number_scalar(self, &s, PyExc_RuntimeError,
                           tn_numel(t)
                               ? "Boolean value of Tensor with more than one value is ambiguous"
                               : "Boolean value of Tensor with no values is ambiguous"))
@@ -221,7 +221,8 @@ static int py_number_bool(PyObject *self) {
 
 static PyObject *py_number_float(PyObject *self) {
     tn_scalar s;
-    if (!py_number_scalar(self, &s, "only one element tensors can be converted to Python scalars"))
+    if (!py_number_scalar(self, &s, PyExc_ValueError,
+                          "only one element tensors can be converted to Python scalars"))
         return NULL;
     if (s.kind == TN_KIND_COMPLEX && s.imaginary != 0)
         return PyErr_Format(PyExc_RuntimeError, "a complex element has no float");
@@ -230,14 +231,15 @@ static PyObject *py_number_float(PyObject *self) {
 
 static PyObject *py_number_int(PyObject *self) {
     tn_scalar s;
-    if (!py_number_scalar(self, &s, "only one element tensors can be converted to Python scalars"))
+    if (!py_number_scalar(self, &s, PyExc_ValueError,
+                          "only one element tensors can be converted to Python scalars"))
         return NULL;
     return s.kind >= TN_KIND_FLOAT ? PyLong_FromDouble(s.real) : PyLong_FromLongLong(s.integer);
 }
 
 static PyObject *py_number_index(PyObject *self) {
     tn_scalar s;
-    if (!py_number_scalar(self, &s,
+    if (!py_number_scalar(self, &s, PyExc_TypeError,
                           "only integer tensors of a single element can be converted to an index"))
         return NULL;
     if (s.kind >= TN_KIND_FLOAT)

@@ -118,11 +118,12 @@ static PyObject *py_asked_types(const py_asked *a) {
 
 static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
     PyObject *types = py_asked_types(a), *name = PyObject_GetAttrString(func, "__name__");
+    const char *of = PyObject_HasAttrString(func, "__objclass__") ? "Tensor." : "";
     if (types && name)
         PyErr_Format(PyExc_TypeError,
-                     "no implementation found for 'torch.%U' on types that implement "
-                     "__torch_function__: %R",
-                     name, types);
+                     "Multiple dispatch failed for 'torch.%s%U'; all __torch_function__ handlers "
+                     "returned NotImplemented: no implementation found on types %R",
+                     of, name, types);
     Py_XDECREF(types);
     Py_XDECREF(name);
     return NULL;
@@ -131,6 +132,7 @@ static PyObject *py_asked_nobody(const py_asked *a, PyObject *func) {
 /* Asks one after another. */
 static PyObject *py_asked_ask(const py_asked *a, PyObject *func, PyObject *args, PyObject *kwargs) {
     PyObject *types = py_asked_types(a);
+    if (kwargs && !PyDict_Size(kwargs)) kwargs = NULL;
     for (int i = 0; types && i < a->n; i++) {
         PyObject *f = PyObject_GetAttr(a->who[i], py.torch_function);
         PyObject *r = f ? PyObject_CallFunctionObjArgs(f, func, types, args, kwargs, NULL) : NULL;

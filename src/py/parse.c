@@ -371,9 +371,7 @@ static int py_bind_varargs(py_bind *b, int first, PyObject *const *args, Py_ssiz
     if (first >= b->gen->nparam || p->type != TN_T_INTS || p->flags & TN_P_KEYWORD) return 0;
     if (nargs == 1 && (PyTuple_Check(args[0]) || PyList_Check(args[0]))) return 0;
     for (int i = first + 1; i < b->gen->nparam; i++)
-        if (!(b->gen->param[i].flags & TN_P_KEYWORD) && nargs > 1 &&
-            !(b->gen->param[i].flags & TN_P_DEFAULT && b->gen->param[i].type == TN_T_INTS))
-            return 0;
+        if (!(b->gen->param[i].flags & TN_P_KEYWORD) && nargs > 1) return 0;
     for (Py_ssize_t i = 0; i < nargs; i++) {
         if (py_to_index(args[i], &v)) continue;
         b->given = args[i];
@@ -646,11 +644,17 @@ static PyObject *py_overloads_call(const char *name, PyObject *const *args, Py_s
     return r;
 }
 
+enum py_calls {
+    CALL_PLAIN = 1, /* nobody is asked */
+    CALL_ROWS = 2   /* no overloads */
+};
+
 static PyObject *py_call_rest(const py_group *g, bool method, PyObject *const *args,
-                              Py_ssize_t nargs, PyObject *kwnames, bool plain, const py_bind *b) {
-    PyObject *r =
-        plain ? Py_NewRef(Py_NotImplemented) : py_overridden(g, method, args, nargs, kwnames);
-    if (r == Py_NotImplemented) {
+                              Py_ssize_t nargs, PyObject *kwnames, unsigned call,
+                              const py_bind *b) {
+    PyObject *r = call & CALL_PLAIN ? Py_NewRef(Py_NotImplemented)
+                                    : py_overridden(g, method, args, nargs, kwnames);
+    if (r == Py_NotImplemented && !(call & CALL_ROWS)) {
         Py_DECREF(r);
         r = py_overloads_call(g->name, args, nargs, kwnames);
     }
@@ -661,7 +665,7 @@ static PyObject *py_call_rest(const py_group *g, bool method, PyObject *const *a
 }
 
 static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *args,
-                              Py_ssize_t nargs, PyObject *kwnames, bool plain) {
+                              Py_ssize_t nargs, PyObject *kwnames, unsigned call) {
     py_bind b;
     b.foreign = NULL;
     for (int pass = 0; pass < 2; pass++) {
@@ -669,11 +673,12 @@ static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *a
             py_bind_begin(&b, g->row[i], method, pass == 1);
             bool fits = py_bind_fill(&b, g->how, args, nargs, kwnames);
             PyObject *r = NULL;
-            if (TNI_UNLIKELY(b.foreign != NULL) && !plain && (fits || b.fault != FAULT_RAISED)) {
+            if (TNI_UNLIKELY(b.foreign != NULL) && !(call & CALL_PLAIN) &&
+                (fits || b.fault != FAULT_RAISED)) {
                 r = py_overridden(g, method, args, nargs, kwnames);
                 if (r != Py_NotImplemented) return py_bind_end(&b), r;
                 Py_DECREF(r);
-                plain = true;
+                call |= CALL_PLAIN;
             }
             r = fits ? py_bound_call(&b, g->how) : NULL;
             py_bind_end(&b);
@@ -681,17 +686,22 @@ static PyObject *py_call_rows(const py_group *g, bool method, PyObject *const *a
             if (b.fault == FAULT_RAISED) return py_fault_overflow(&b, g->name);
         }
     }
-    return py_call_rest(g, method, args, nargs, kwnames, plain, &b);
+    return py_call_rest(g, method, args, nargs, kwnames, call, &b);
 }
 
 PY_PRIV PyObject *py_call(const py_group *g, bool method, PyObject *const *args, Py_ssize_t nargs,
                           PyObject *kwnames) {
-    return py_call_rows(g, method, args, nargs, kwnames, false);
+    return py_call_rows(g, method, args, nargs, kwnames, 0);
 }
 
 PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
                                 Py_ssize_t nargs, PyObject *kwnames) {
-    return py_call_rows(g, method, args, nargs, kwnames, true);
+    return py_call_rows(g, method, args, nargs, kwnames, CALL_PLAIN);
+}
+
+PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames) {
+    return py_call_rows(g, false, args, nargs, kwnames, CALL_ROWS);
 }
 
 PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py_ssize_t nargs,

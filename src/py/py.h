@@ -54,7 +54,7 @@ typedef struct py_state {
     PyObject *backward, *setup_context, *name_word, *backward_class, *separate;
     PyObject *parameters_, *buffers_, *modules_, *transient_, *training, *hooked, *row, *is_buffer;
     PyObject *row_forward, *sequential_forward; /* methods of _Module */
-    PyObject *no_kwargs;                        /* an empty dict */
+    PyObject *no_kwargs, *strided;              /* an empty dict; torch.strided */
 } py_state;
 #ifdef TNI_OBJECTS
 extern TNI_HIDDEN py_state py;
@@ -140,6 +140,9 @@ PY_PRIV PyObject *py_call_bound(const py_signature *s, PyObject *const *args, Py
 /* The same, where nobody is asked about it. */
 PY_PRIV PyObject *py_call_plain(const py_group *g, bool method, PyObject *const *args,
                                 Py_ssize_t nargs, PyObject *kwnames);
+/* The same, of rows alone: what an overload in Python calls. */
+PY_PRIV PyObject *py_call_row(const py_group *g, PyObject *const *args, Py_ssize_t nargs,
+                              PyObject *kwnames);
 /* A row with its arguments bound: runs it and makes Python's results. */
 PY_PRIV PyObject *py_run(const tn_row *row, unsigned how, const void *args, bool lasts);
 PY_PRIV PyObject *py_args_tuple(PyObject *const *args, Py_ssize_t n);

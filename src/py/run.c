@@ -54,12 +54,17 @@ TNI_INLINE PyObject *py_result_of(tn_tensor *t) {
 
 static PyObject *py_results_several(const tn_row *row, tn_tensor **r) {
     int n = row->gen->nresults;
-    PyObject *type = n ? py_results_type(row) : NULL;
-    PyObject *all =
-        n ? type ? PyStructSequence_New((PyTypeObject *)type) : NULL : Py_NewRef(Py_None);
+    bool named = n && strncmp(row->schema, "var_mean", 8) != 0; /* torch names no results of it */
+    PyObject *type = named ? py_results_type(row) : NULL;
+    PyObject *all = !n       ? Py_NewRef(Py_None)
+                    : !named ? PyTuple_New(n)
+                    : type   ? PyStructSequence_New((PyTypeObject *)type)
+                             : NULL;
     for (int k = 0; k < n; k++) {
         PyObject *one = r[k] ? py_result_of(r[k]) : Py_NewRef(Py_None);
-        if (all && one) {
+        if (all && one && !named) {
+            PyTuple_SetItem(all, k, one);
+        } else if (all && one) {
             PyStructSequence_SetItem(all, k, one);
         } else {
             Py_XDECREF(one);
@@ -101,8 +106,6 @@ static PyObject *py_results_named(PyObject *self, PyObject *o) {
     if (PyErr_Occurred()) return NULL;
     return PyErr_Format(PyExc_AttributeError, "no function %R has named results", o);
 }
-static PyMethodDef py_results_functions[] = {{"_return_type", py_results_named, METH_O, NULL},
-                                             {NULL, NULL, 0, NULL}};
 
 /* --- running ---------------------------------------------------------------------------------- */
 
@@ -199,6 +202,12 @@ static PyObject *py_groups_function(PyObject *self, PyObject *const *args, Py_ss
     return g ? py_call(g, false, args, n, kwnames) : NULL;
 }
 
+static PyObject *py_groups_row(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                               PyObject *kwnames) {
+    const py_group *g = (const py_group *)PyCapsule_GetPointer(self, "tensorh.group");
+    return g ? py_call_row(g, args, n, kwnames) : NULL;
+}
+
 PY_PRIV const py_group *py_group_of(const char *name) {
     for (int i = 0; i < py_groups.n; i++)
         if (strcmp(py_groups.at[i].name, name) == 0) return &py_groups.at[i];
@@ -258,8 +267,8 @@ static PyMethodDef *py_groups_def(const py_group *g, bool method, void *function
     return def;
 }
 
-static PyObject *py_groups_as_function(const py_group *g) {
-    PyMethodDef *def = py_groups_def(g, false, (void *)py_groups_function);
+static PyObject *py_groups_as_function(const py_group *g, void *function) {
+    PyMethodDef *def = py_groups_def(g, false, function);
     PyObject *self = def ? PyCapsule_New((void *)(uintptr_t)g, "tensorh.group", NULL) : NULL;
     PyObject *f = self ? PyCFunction_New(def, self) : NULL;
     Py_XDECREF(self);
@@ -267,11 +276,14 @@ static PyObject *py_groups_as_function(const py_group *g) {
 }
 
 static int py_groups_publish(py_group *g, PyObject *module) {
-    PyObject *f = py_groups_as_function(g), *m;
+    PyObject *f = py_groups_as_function(g, (void *)py_groups_function), *m;
     int bad = !f || PyModule_AddObjectRef(module, g->name, f);
     Py_XDECREF(f);
     g->function = f;
     if (bad || !g->method) return bad ? -1 : 0;
+    if ((m = PyObject_GetAttrString((PyObject *)py.tensor, g->name)) != NULL)
+        return Py_DECREF(m), 0; /* an attribute: x.real */
+    PyErr_Clear();
     PyMethodDef *def = py_groups_def(g, true, (void *)py_groups_entry[g - py_groups.at]);
     m = def ? PyDescr_NewMethod(py.tensor, def) : NULL;
     bad = !m || PyObject_SetAttrString((PyObject *)py.tensor, g->name, m);
@@ -284,17 +296,29 @@ PY_PRIV PyObject *py_registered(const char *name) {
     const tn_row *row = tn_row_named(name);
     const py_group *known = py_group_of(name);
     if (!row && !known) return NULL;
-    if (known) return py_groups_as_function(known);
+    if (known) return py_groups_as_function(known, (void *)py_groups_function);
     py_group *g = (py_group *)calloc(1, sizeof *g); /* stays, as the row does */
     if (!g) return PyErr_NoMemory();
     py_group_fill(g, row, TN_PLAIN, "");
-    return g->name ? py_groups_as_function(g) : PyErr_NoMemory();
+    return g->name ? py_groups_as_function(g, (void *)py_groups_function) : PyErr_NoMemory();
 }
+
+/* _row(name): the function of that name without the overloads in Python. */
+static PyObject *py_groups_row_named(PyObject *self, PyObject *o) {
+    const char *name = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
+    const py_group *g = name ? py_group_of(name) : NULL;
+    (void)self;
+    if (g) return py_groups_as_function(g, (void *)py_groups_row);
+    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_AttributeError, "no row %R", o);
+}
+static PyMethodDef py_groups_functions[] = {{"_row", py_groups_row_named, METH_O, NULL},
+                                            {"_return_type", py_results_named, METH_O, NULL},
+                                            {NULL, NULL, 0, NULL}};
 
 PY_PRIV int py_groups_begin(PyObject *module) {
     for (int64_t i = 0; i < tn_row_count(); i++)
         if (!py_groups_add_forms(tn_row_at(i))) return PyErr_NoMemory(), -1;
     for (int i = 0; i < py_groups.n; i++)
         if (py_groups_publish(&py_groups.at[i], module)) return -1;
-    return PyModule_AddFunctions(module, py_results_functions);
+    return PyModule_AddFunctions(module, py_groups_functions);
 }

@@ -228,6 +228,24 @@ static PyObject *py_tensor_matrices(PyObject *self, void *unused) {
     return py_of_class(self, r ? py_wrap(tn_own(r)) : py_raise());
 }
 
+static PyObject *py_tensor_adjoint(PyObject *self, void *unused) {
+    PyObject *m = py_tensor_matrices(self, unused);
+    const py_group *g = py_group_of("conj");
+    if (!m || !g || !py_dtype_is_complex(tn_dtype_of(py_of(self)))) return m;
+    PyObject *r = py_call(g, true, &m, 1, NULL);
+    Py_DECREF(m);
+    return r;
+}
+
+static PyObject *py_tensor_on(PyObject *self, void *name) {
+    const char *device = tn_device_name(tn_device_of(py_of(self)));
+    return PyBool_FromLong(!strcmp(device, (const char *)name));
+}
+static PyObject *py_tensor_layout(PyObject *self, void *unused) {
+    (void)self, (void)unused;
+    return Py_NewRef(py.strided);
+}
+
 static PyGetSetDef py_tensor_attributes[] = {
     {"shape", py_tensor_shape, NULL, "sizes, as torch.Size", NULL},
     {"dtype", py_tensor_dtype, NULL, "type of the elements", NULL},
@@ -244,6 +262,16 @@ static PyGetSetDef py_tensor_attributes[] = {
     {"imag", py_tensor_by_row, NULL, "the imaginary parts, a view", (void *)"imag"},
     {"T", py_tensor_reversed, NULL, "the dimensions in reverse order", NULL},
     {"mT", py_tensor_matrices, NULL, "the last two dimensions exchanged", NULL},
+    {"H", py_tensor_adjoint, NULL, "a matrix transposed and conjugated", NULL},
+    {"mH", py_tensor_adjoint, NULL, "the last two dimensions exchanged, conjugated", NULL},
+    {"layout", py_tensor_layout, NULL, "torch.strided", NULL},
+    {"is_cpu", py_tensor_on, NULL, "whether it is in CPU memory", (void *)"cpu"},
+    {"is_meta", py_tensor_on, NULL, "whether it has a shape and no data", (void *)"meta"},
+    {"is_mps", py_tensor_never, NULL, NULL, NULL},
+    {"is_xpu", py_tensor_never, NULL, NULL, NULL},
+    {"is_mkldnn", py_tensor_never, NULL, NULL, NULL},
+    {"is_nested", py_tensor_never, NULL, NULL, NULL},
+    {"is_sparse_csr", py_tensor_never, NULL, NULL, NULL},
     {"is_cuda", py_tensor_never, NULL, NULL, NULL},
     {"is_sparse", py_tensor_never, NULL, NULL, NULL},
     {"is_quantized", py_tensor_never, NULL, NULL, NULL},
@@ -257,11 +285,44 @@ static PyMemberDef py_tensor_members[] = {
 
 /* --- methods that are no rows ----------------------------------------------------------------- */
 
+/* The text of a subclass: "tensor(" becomes its name, lines are indented as much. */
+static PyObject *py_tensor_repr_as(const char *text, const char *name) {
+    PyObject *r = PyUnicode_FromFormat("%s(", name), *space = PyUnicode_FromString(" ");
+    PyObject *indent = space ? PySequence_Repeat(space, (Py_ssize_t)strlen(name) + 1) : NULL;
+    for (text += strlen("tensor("); r && indent && *text;) {
+        size_t n = strcspn(text, "\n") + 1;
+        bool last = text[n - 1] == 0, empty = text[n] == '\n';
+        PyObject *line = PyUnicode_DecodeUTF8(text, (Py_ssize_t)(last ? n - 1 : n), NULL), *more;
+        text += last ? n - 1 : n;
+        int spaces = 0;
+        while (!last && !empty && *text == ' ' && spaces < 7) text++, spaces++;
+        more = !line    ? NULL
+               : spaces ? PyUnicode_FromFormat("%U%U%U", r, line, indent)
+                        : PyUnicode_Concat(r, line);
+        Py_XDECREF(line);
+        Py_DECREF(r);
+        r = more;
+    }
+    Py_XDECREF(space);
+    Py_XDECREF(indent);
+    return r;
+}
+
 static PyObject *py_tensor_repr(PyObject *self) {
-    char *text = tnp_to_text(py_of(self), &py_printing);
-    if (!text) return py_raise();
-    PyObject *r = PyUnicode_FromString(text);
-    tn_alloc_free(text, strlen(text) + 1);
+    tn_print_options o = py_printing;
+    PyObject *type = NULL, *r;
+    const char *name = NULL;
+    if (!py_is_exact(self)) {
+        if (!(type = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__")) ||
+            !(name = PyUnicode_AsUTF8AndSize(type, NULL)))
+            return Py_XDECREF(type), NULL;
+        o.linewidth = (o.linewidth ? o.linewidth : 80) + 6 - (int)strlen(name);
+        if (o.linewidth < 10) o.linewidth = 10;
+    }
+    char *text = tnp_to_text(py_of(self), &o);
+    r = !text ? py_raise() : name ? py_tensor_repr_as(text, name) : PyUnicode_FromString(text);
+    if (text) tn_alloc_free(text, strlen(text) + 1);
+    Py_XDECREF(type);
     return r;
 }
 
@@ -271,7 +332,18 @@ static PyObject *py_tensor_item(PyObject *self, PyObject *unused) {
     return tn_ok() ? py_from_scalar(s) : py_raise();
 }
 
-static PyObject *py_tensor_size(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+/* The one keyword dim=. */
+static bool py_tensor_dim_word(PyObject *kwnames, Py_ssize_t *n) {
+    PyObject *name = PyTuple_GetItem(kwnames, 0);
+    if (*n + PyTuple_Size(kwnames) == 1 && PyUnicode_Compare(name, py.dim) == 0)
+        return (*n = 1) != 0;
+    PyErr_SetString(PyExc_TypeError, "only dim= is a keyword here");
+    return false;
+}
+
+static PyObject *py_tensor_size(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                PyObject *kwnames) {
+    if (TNI_UNLIKELY(kwnames != NULL) && !py_tensor_dim_word(kwnames, &n)) return NULL;
     int64_t dim;
     if (n == 0 || args[0] == Py_None) return py_tensor_shape(self, NULL);
     if (n > 1 || !py_to_int(args[0], &dim)) {
@@ -284,7 +356,9 @@ static PyObject *py_tensor_size(PyObject *self, PyObject *const *args, Py_ssize_
     return tn_ok() ? PyLong_FromLongLong(size) : py_raise();
 }
 
-static PyObject *py_tensor_stride(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+static PyObject *py_tensor_stride(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                  PyObject *kwnames) {
+    if (TNI_UNLIKELY(kwnames != NULL) && !py_tensor_dim_word(kwnames, &n)) return NULL;
     int64_t dim;
     tn_ints all = tn_strides(py_of(self));
     if (n == 0 || args[0] == Py_None) {
@@ -330,8 +404,10 @@ static PyObject *py_tensor_retain_grad(PyObject *self, PyObject *unused) {
 #define TENSOR_FAST(name) (PyCFunction)(void *) name
 static PyMethodDef py_tensor_methods[] = {
     {"item", py_tensor_item, METH_NOARGS, "the only element as a Python number"},
-    {"size", TENSOR_FAST(py_tensor_size), METH_FASTCALL, "sizes, or that of one dimension"},
-    {"stride", TENSOR_FAST(py_tensor_stride), METH_FASTCALL, "strides in elements, or one of them"},
+    {"size", TENSOR_FAST(py_tensor_size), METH_FASTCALL | METH_KEYWORDS,
+     "sizes, or that of one dimension"},
+    {"stride", TENSOR_FAST(py_tensor_stride), METH_FASTCALL | METH_KEYWORDS,
+     "strides in elements, or one of them"},
     {"dim", py_tensor_dim, METH_NOARGS, "number of dimensions"},
     {"ndimension", py_tensor_dim, METH_NOARGS, "number of dimensions"},
     {"numel", py_tensor_numel, METH_NOARGS, "number of elements"},

@@ -430,7 +430,9 @@ static int py_formats_begin(PyObject *module) {
                                           "channels_last_3d", NULL};
     static const char *const layouts[] = {"strided", NULL};
     py.memory_format = (PyTypeObject *)py_words_begin(module, "torch.memory_format", formats);
-    return py.memory_format && py_words_begin(module, "torch.layout", layouts) ? 0 : -1;
+    if (!py.memory_format || !py_words_begin(module, "torch.layout", layouts)) return -1;
+    py.strided = PyObject_GetAttrString(module, "strided");
+    return py.strided ? 0 : -1;
 }
 
 /* What pickles call. */

@@ -88,11 +88,10 @@ PY_PRIV bool py_to_float(PyObject *o, double *to) {
 
 PY_PRIV bool py_to_dtype(PyObject *o, tn_dtype *to) {
     if (Py_TYPE(o) == py.dtype) return *to = ((py_dtype *)o)->dtype, true;
-    if (o == (PyObject *)&PyFloat_Type) return *to = tn_default_dtype(), true;
+    if (o == (PyObject *)&PyFloat_Type) return *to = TN_F64, true;
     if (o == (PyObject *)&PyLong_Type) return *to = TN_I64, true;
     if (o == (PyObject *)&PyBool_Type) return *to = TN_BOOL, true;
-    if (o == (PyObject *)&PyComplex_Type)
-        return *to = tn_default_dtype() == TN_F64 ? TN_C128 : TN_C64, true;
+    if (o == (PyObject *)&PyComplex_Type) return *to = TN_C128, true;
     return false;
 }
 
