@@ -447,7 +447,7 @@ static void bce_grad(tn_gradient *g) {
     if (g->want[0])
         tn_give(g, 0,
                 tnp_div(tnp_mul(d, tnp_sub(x, t, 1)),
-                        tnp_clamp_min_scalar(tnp_mul(one, x), tn_float(1e-12))));
+                        tnp_clamp_min_scalar(tnp_mul(one, x), tn_float((double)1e-12f))));
     if (g->want[1]) tn_give(g, 1, tnp_mul(d, tnp_sub(tnp_log1p(tnp_neg(x)), tnp_log(x), 1)));
 }
 /* -(target log input + (1 - target) log(1 - input)), logarithms not below -100: the terms of
@@ -503,7 +503,7 @@ static bool kl_div_compose(tn_frame *f) {
         loss = tnp_mul(tnp_exp(t), tnp_sub(t, x, 1));
     else { /* t log t, 0 where t is 0 */
         tlog =
-            tnp_mul(t, tnp_log(tnp_masked_fill_scalar(t, tnp_le_scalar(t, tn_int(0)), tn_int(1))));
+            tnp_mul(t, tnp_log(tnp_masked_fill_scalar(t, tnp_eq_scalar(t, tn_int(0)), tn_int(1))));
         loss = tnp_sub(tlog, tnp_mul(t, x), 1);
     }
     return loss_result(f, loss, a->reduction);
