@@ -3,7 +3,7 @@
 # modules and optimizers (of every sample, TN_QUICK=1: the first; of that once more over the library that watches failed
 # calls); groups of every optimizer; fused rows against formulas in primitive ones; fresh memory of two fills; gradients
 # far out; lists of indices and chains of views beside models; other sizes on other instruction sets and threads; then
-# torch's values, and whether every path that kernels choose among has run for one of them, on each instruction set of
+# torch's values, its gradients where elements are zero or equal, and whether every path that kernels choose among has run for one of them, on each instruction set of
 # this machine.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -92,13 +92,14 @@ link sizes sizes tests/ops/record.c
 "$build/ops/sizes" depth=$depth > "$build/ops/sizes.log" 2>&1
 link oracle oracle
 "$build/ops/oracle" tests/oracle/data > "$build/ops/oracle.log" 2>&1
+"$build/ops/oracle" tests/oracle/data grids=tests/oracle/grids > "$build/ops/grids.log" 2>&1
 count_paths
 link oracle_paths oracle -DTNI_COUNT_PATHS "$build"/ops/paths/*.o
 check_paths > "$build/ops/paths.log" 2>&1
 cd "$build/ops" || exit 1
-set -- walk.log memory.log watched.log groups.log fused.log far.log indexing.log views.log twin.log sizes.log oracle.log paths.log
+set -- walk.log memory.log watched.log groups.log fused.log far.log indexing.log views.log twin.log sizes.log oracle.log grids.log paths.log
 grep -h FAILED "$@" | head -60
 grep -hE '^(left out|paths|promise|short)' "$@"
-cat "$@" | awk -v due=$((lanes + 11)) '
+cat "$@" | awk -v due=$((lanes + 12)) '
     /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; seen++ }
     END { if (seen < due) f++; printf "%d passed, %d failed\n", p, f }'

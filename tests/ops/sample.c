@@ -57,6 +57,14 @@ static void sample_domain(const tn_row *row, const char *name, double *lo, doubl
     }
 }
 
+int sample_grid;
+static double grid_element(uint64_t h, double lo, double hi) {
+    static const double at[SAMPLE_GRIDS][4] = {
+        {0, 0, 0, 0}, {-1, 0, 1, 2}, {0, 0, 0, 1}, {1, 1, 1, 1}, {-1, 0, 1, 2}};
+    const double v = at[sample_grid][h >> 20 & 3];
+    return sample_grid < 4 ? v : v < lo ? lo : v > hi ? hi : v;
+}
+
 static tn_scalar sample_element(uint64_t h, tn_dtype dtype, int64_t below, double lo, double hi) {
     const tni_dtype_info *d = tni_dtype(dtype);
     double u = (double)(h >> 11) * 0x1p-53, v = (double)(sample_hash(h) >> 11) * 0x1p-53;
@@ -65,6 +73,7 @@ static tn_scalar sample_element(uint64_t h, tn_dtype dtype, int64_t below, doubl
         if (below > 0) return tn_int((int64_t)(h % (uint64_t)below));
         return tn_int((int64_t)(h % 11) - (d->is_signed ? 5 : 0));
     }
+    if (sample_grid && d->category == TNI_CAT_FLOAT) return tn_float(grid_element(h, lo, hi));
     if (d->category == TNI_CAT_COMPLEX) return tn_complex(lo + u * (hi - lo), lo + v * (hi - lo));
     return tn_float(lo + u * (hi - lo));
 }

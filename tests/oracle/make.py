@@ -1,6 +1,6 @@
 """Writes tests/oracle/data/<row>.txt: what torch gives for the samples of every row.
 
-    python tests/oracle/make.py [ROW ...]      needs torch; the tests need only what this writes
+    python tests/oracle/make.py [grids] [ROW ...]      needs torch; the tests need only what this writes
 
 For each sample and dtype that torch takes: dtype, sizes, strides and values of every output, and of the tensors that the call
 changes ("after"); in float64 and complex128 also the
@@ -30,6 +30,9 @@ SHORT = {
 NAME = {v: k for k, v in SHORT.items()}
 UP = {torch.float32: torch.float64, torch.float16: torch.float64, torch.bfloat16: torch.float64,
       torch.complex64: torch.complex128}
+
+
+GRIDS = [[], [-1.0, 0.0, 1.0, 2.0], [0.0, 0.0, 0.0, 1.0], [1.0] * 4, [-1.0, 0.0, 1.0, 2.0]]
 
 
 def splitmix(x):
@@ -198,6 +201,7 @@ def torch_fused_sgd(self, grads, momentum_buffer_list, nesterov, maximize, is_fi
 
 class Sample:
     """One sample in one dtype: positional and keyword values, and its tensors in order of appearance."""
+    grid = 0  # of GRIDS: where floating elements lie instead (tests/ops/sample.h)
 
     def __init__(self, row, text, dtype):
         self.row, self.text, self.dtype = row, text, dtype
@@ -242,6 +246,9 @@ class Sample:
                 values.append(h % below if below else h % 11 - (0 if dtype is torch.uint8 else 5))
             elif dtype.is_complex:
                 values.append(complex(lo + u * (hi - lo), lo + (splitmix(h) >> 11) * 2.0**-53 * (hi - lo)))
+            elif Sample.grid:
+                v = GRIDS[Sample.grid][h >> 20 & 3]
+                values.append(v if Sample.grid < 4 else min(max(v, lo), hi))
             else:
                 values.append(lo + u * (hi - lo))
         wide = torch.float64 if dtype.is_floating_point else torch.complex128 if dtype.is_complex else dtype
@@ -413,6 +420,33 @@ def one(row, i, text, dtype):
     return lines
 
 
+def write_grids(row):
+    """Zeros, ties and equal values: tests/oracle/grids/<row>.txt, of rows with a gradient, in float64; "grid N" goes before
+    the samples of each."""
+    lines = []
+    for Sample.grid in range(1, len(GRIDS)):
+        lines.append(f"grid {Sample.grid}")
+        for i, text in enumerate((row["sample"] or "").split(" | ")):
+            if Sample.grid == 4 and not row["domain"] or "(" not in text:
+                continue
+            try:
+                lines += one(row, i, text, torch.float64)
+            except REFUSALS:
+                pass
+    Sample.grid = 0
+    if not any(line.startswith("grad") for line in lines):
+        return
+    with open(os.path.join(HERE, "grids", row["name"] + ".txt"), "w") as f:
+        f.write(f"# torch {torch.__version__.split('+')[0]}, {row['torch']}; made by tests/oracle/make.py\n")
+        f.write("\n".join(short(line) for line in lines) + "\n")
+
+
+def short(line):
+    """0x1.8000000000000p+0 as 0x1.8p0."""
+    return re.sub(r"0x([01])(?:\.([0-9a-f]*?)0*)?p\+?(-?\d+)",
+                  lambda m: "0" if m[1] == "0" and not m[2] else f"0x{m[1]}{'.' + m[2] if m[2] else ''}p{m[3]}", line)
+
+
 def write(row):
     lines, refused = [], []
     for i, text in enumerate((row["sample"] or "").split(" | ")):
@@ -440,10 +474,15 @@ def write(row):
 def main():
     torch.set_num_threads(2)
     rows = json.load(open(os.path.join(ROOT, "src", "gen", "table.json")))["operators"]
-    os.makedirs(os.path.join(HERE, "data"), exist_ok=True)
+    for folder in ("data", "grids"):
+        os.makedirs(os.path.join(HERE, folder), exist_ok=True)
+    names = [name for name in sys.argv[1:] if name != "grids"]
     for row in rows:
-        if len(sys.argv) < 2 or row["name"] in sys.argv[1:]:
-            write(row)
+        if not names or row["name"] in names:
+            if "grids" not in sys.argv:
+                write(row)
+            if not row["random"] and (row["grad"] or row["composed"]):
+                write_grids(row)
 
 
 if __name__ == "__main__":
